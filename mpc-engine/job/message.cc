@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job/message.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::uint8_t kRequestTag = 'J';
+constexpr std::uint8_t kReplyTag = 'R';
+constexpr std::uint8_t kVersion = 1;
+constexpr std::size_t kMaxPublicBytes = 4096;
+constexpr std::size_t kMaxMessageBytes = 1024;
+
+void put_key(SecretWriter& w, const KeyRef& key) {
+  w.raw(key.id);
+  w.raw(key.installation);
+  w.raw(key.principal);
+  w.u32(key.kvno);
+  w.u32(key.enctype);
+}
+
+void get_key(Reader& r, KeyRef& key) {
+  r.array(key.id);
+  r.array(key.installation);
+  r.array(key.principal);
+  key.kvno = r.u32();
+  key.enctype = r.u32();
+}
+
+void assign(SecretVector& out, ByteSpan in) { out.assign(in.begin(), in.end()); }
+
+}  // namespace
+
+SecretVector encode(const JobRequest& request) {
+  SecretVector out;
+  out.reserve(160 + request.public_data.size() + 2 * request.component[0].size());
+  SecretWriter w(out);
+  w.u8(kRequestTag);
+  w.u8(kVersion);
+  w.u64(request.name.session);
+  w.u64(request.name.number);
+  w.u8(static_cast<std::uint8_t>(request.op));
+  put_key(w, request.key);
+  w.u32(request.usage);
+  w.u32(request.deadline_ms);
+  w.bytes(request.public_data);
+  w.bytes(request.component[0]);
+  w.bytes(request.component[1]);
+  return out;
+}
+
+Result<JobRequest> decode_request(ByteSpan frame) {
+  Reader r(frame);
+  if (r.u8() != kRequestTag || r.u8() != kVersion)
+    return fail("job: not a request of protocol version 1; upgrade agent and servers together");
+  JobRequest request;
+  request.name.session = r.u64();
+  request.name.number = r.u64();
+  request.op = static_cast<tkdc_wire_op>(r.u8());
+  get_key(r, request.key);
+  request.usage = r.u32();
+  request.deadline_ms = r.u32();
+  ByteSpan public_data = r.bytes(kMaxPublicBytes);
+  request.public_data.assign(public_data.begin(), public_data.end());
+  assign(request.component[0], r.bytes(kMaxInputBytes));
+  assign(request.component[1], r.bytes(kMaxInputBytes));
+  if (!r.complete()) return fail("job: truncated, oversized or with trailing octets");
+  if (request.component[0].size() != request.component[1].size())
+    return fail("job: the two share components differ in length");
+  if (request.deadline_ms > kMaxDeadlineMs) return fail("job: deadline above 120 s");
+  return request;
+}
+
+SecretVector encode(const JobReply& reply) {
+  SecretVector out;
+  SecretWriter w(out);
+  w.u8(kReplyTag);
+  w.u8(kVersion);
+  w.u64(reply.session);
+  w.u64(reply.number);
+  w.u16(static_cast<std::uint16_t>(reply.status));
+  w.text(reply.message.substr(0, kMaxMessageBytes));
+  w.bytes(reply.output);
+  w.raw(reply.next_output);
+  w.u32(reply.cost.rounds);
+  w.u32(reply.cost.message_bytes);
+  w.u32(reply.cost.aes_blocks);
+  w.u32(reply.cost.sha1_blocks);
+  return out;
+}
+
+Result<JobReply> decode_reply(ByteSpan frame) {
+  Reader r(frame);
+  if (r.u8() != kReplyTag || r.u8() != kVersion)
+    return fail("job: not a reply of protocol version 1; upgrade agent and servers together");
+  JobReply reply;
+  reply.session = r.u64();
+  reply.number = r.u64();
+  std::uint16_t status = r.u16();
+  if (status > TKDC_STATUS_INTERNAL) return fail("job: unknown status in a reply");
+  reply.status = static_cast<tkdc_status>(status);
+  reply.message = r.text(kMaxMessageBytes);
+  assign(reply.output, r.bytes(kMaxInputBytes));
+  r.array(reply.next_output);
+  reply.cost.rounds = r.u32();
+  reply.cost.message_bytes = r.u32();
+  reply.cost.aes_blocks = r.u32();
+  reply.cost.sha1_blocks = r.u32();
+  if (!r.complete()) return fail("job: truncated, oversized or with trailing octets");
+  return reply;
+}
+
+Digest output_digest(ByteSpan component) {
+  Digest digest{};
+  crypto_generichash(digest.data(), digest.size(), component.data(), component.size(), nullptr, 0);
+  return digest;
+}
+
+}  // namespace tkdc

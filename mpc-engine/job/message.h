@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an agent and a server say to each other: one job, one answer.
+//
+// Each is one ZeroMQ frame under CURVE. The agent splits its secret input
+// x = x0 ^ x1 ^ x2 and sends server i the components x_i and x_{i+1}; it gets
+// the output component y_i from server i in full and its digest from the other
+// holder, server i-1. What a server may see of a job: everything here but the
+// third component.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "base/codec.h"
+#include "base/result.h"
+#include "wire.h"
+
+namespace tkdc {
+
+using KeyId = std::array<std::uint8_t, 16>;
+using InstallationId = std::array<std::uint8_t, 16>;
+using PrincipalDigest = std::array<std::uint8_t, 32>;
+using Digest = std::array<std::uint8_t, 32>;
+
+struct KeyRef {
+  KeyId id{};
+  InstallationId installation{};
+  PrincipalDigest principal{};  // SHA-256 of the unparsed principal name
+  std::uint32_t kvno = 0;
+  std::uint32_t enctype = 0;
+  bool operator==(const KeyRef&) const = default;
+};
+
+// Names a job at all three servers. `agent` is set by the receiving server
+// from the CURVE key; `session` is drawn by the agent when it starts; `number`
+// grows by at least one with each job of a session.
+struct JobName {
+  std::uint64_t agent = 0;
+  std::uint64_t session = 0;
+  std::uint64_t number = 0;
+  auto operator<=>(const JobName&) const = default;
+};
+
+inline constexpr std::uint32_t kMaxInputBytes = TKDC_WIRE_DATA_MAX_BYTES + 64;
+inline constexpr std::uint32_t kMaxDeadlineMs = 120'000;
+
+struct JobRequest {
+  JobName name;
+  tkdc_wire_op op = TKDC_OP_SEAL;
+  KeyRef key;
+  std::uint32_t usage = 0;
+  std::uint32_t deadline_ms = 0;  // time left when sent
+  // Not secret. STAGE: origin u8. BIND: the principal's unparsed name.
+  Bytes public_data;
+  // SEAL: plaintext. OPEN: ciphertext (28 longer than its plaintext). MAC:
+  // data. VERIFY: data and 12 octets of checksum. STAGE of an imported key:
+  // the key. Both components have the same length.
+  SecretVector component[2];
+};
+
+// What it cost, summed over the job.
+struct JobCost {
+  std::uint32_t rounds = 0;
+  std::uint32_t message_bytes = 0;  // multiplication messages sent by this party
+  std::uint32_t aes_blocks = 0;
+  std::uint32_t sha1_blocks = 0;
+};
+
+struct JobReply {
+  std::uint64_t session = 0;
+  std::uint64_t number = 0;
+  tkdc_status status = TKDC_STATUS_OK;
+  std::string message;        // for the administrator; empty when OK
+  SecretVector output;        // component y_i
+  Digest next_output{};       // BLAKE2b-256 of component y_{i+1}
+  JobCost cost;
+};
+
+SecretVector encode(const JobRequest& request);
+SecretVector encode(const JobReply& reply);
+
+// Every length is checked; the error says which field is off.
+Result<JobRequest> decode_request(ByteSpan frame);
+Result<JobReply> decode_reply(ByteSpan frame);
+
+Digest output_digest(ByteSpan component);
+
+}  // namespace tkdc

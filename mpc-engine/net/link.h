@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// One lane's links to both neighbours in the ring: packets in, packets out.
+//
+// Party j calls party j-1 (mod 3) its kPrev and party j+1 its kNext. A link is
+// used by one thread, the lane's; only wake() may be called from others.
+// TlsLink (tls_link.h) is the real one; MemoryRing (memory_ring.h) joins three
+// parties in one process for the simulator.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/result.h"
+#include "base/secret.h"
+
+namespace tkdc {
+
+enum class Neighbour : std::uint8_t { kPrev = 0, kNext = 1 };
+
+inline constexpr std::size_t kMaxPacketBytes = 64u << 20;
+
+class Link {
+ public:
+  virtual ~Link() = default;
+
+  // Sends one packet. Never waits for the peer: what the socket does not take
+  // now goes out during later calls. Error: the link is down.
+  virtual Result<void> send(Neighbour to, ByteSpan packet) = 0;
+
+  // Waits for the next packet of `from` while also pumping output and the
+  // other direction's input. The view stays valid until the next receive from
+  // the same neighbour. Error: timeout, link down, or a packet longer than
+  // kMaxPacketBytes; each ends the session.
+  virtual Result<ByteSpan> receive(Neighbour from, int timeout_ms) = 0;
+
+  enum class Event : std::uint8_t { kPacket, kWake, kTimeout };
+
+  // Waits until a packet from either neighbour can be received, wake() was
+  // called, or the time is over.
+  virtual Result<Event> wait(int timeout_ms) = 0;
+
+  // Makes the current or next wait() return kWake. Thread-safe.
+  virtual void wake() = 0;
+
+  struct Counters {
+    std::uint64_t packets_sent = 0;
+    std::uint64_t packet_bytes_sent = 0;  // without TLS and TCP framing
+  };
+  virtual Counters counters() const = 0;
+};
+
+}  // namespace tkdc

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A session: all lanes' links between the three parties, established and
+// agreed. It lasts until any link fails; then a new one, with new keys, takes
+// its place.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/link.h"
+
+namespace tkdc {
+
+inline constexpr std::uint16_t kProtocolVersion = 1;
+
+// How AES state stands in memory and on the wire. Agreed per session: bytes
+// only when all three parties offer it (their CPUs have GFNI).
+enum class Representation : std::uint8_t { kPlanes = 0, kBytes = 1 };
+
+// Keys of the zero- and random-sharings of one lane: `mine` is component i's,
+// `next` component i+1's. Fresh per session (security: HKDF over both holders'
+// contributions and the TLS exporter, bound to installation, session and lane).
+struct PairwiseKeys {
+  SecretBuffer mine{32};
+  SecretBuffer next{32};
+};
+
+struct Lane {
+  std::unique_ptr<Link> link;
+  PairwiseKeys keys;
+};
+
+struct Session {
+  std::array<std::uint8_t, 32> id{};  // hash of the three parties' nonces
+  int party = 0;
+  Representation representation = Representation::kPlanes;
+  std::uint32_t epoch = 0;  // 20 bits, of the GCM nonce; persisted by all three before use
+  std::vector<Lane> lanes;
+};
+
+}  // namespace tkdc

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// One party's record of one key version: what it is, what may be done with
+// it, and this party's two components of everything derived from it.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "job/message.h"
+
+namespace tkdc {
+
+// Kerberos role of the key's principal, from its name when it was bound.
+enum class KeyClass : std::uint8_t { kUser = 1, kService = 2, kKadmin = 3, kKrbtgt = 4, kCrossRealm = 5 };
+
+// kRfc3962: others verify it, so the standard's form. kGcm: only the KDC does.
+enum class KeyForm : std::uint8_t { kRfc3962 = 1, kGcm = 2 };
+
+// A value of `bytes` octets on shares: components i and i+1 of party i.
+struct SharedBytes {
+  SecretVector component[2];
+};
+
+struct KeyRecord {
+  KeyRef ref;
+  std::string principal_name;
+  KeyClass key_class = KeyClass::kUser;
+  KeyForm form = KeyForm::kRfc3962;
+  std::uint8_t origin = TKDC_ORIGIN_DRAWN;
+  bool exported = false;
+  std::uint64_t created_at_s = 0;  // Unix time
+  std::uint32_t version = 1;       // grows with each refresh
+  // By field name, e.g. "base", "rk", "u1.ke", "u1.ki", "h"; see cipher/.
+  std::map<std::string, SharedBytes> fields;
+};
+
+}  // namespace tkdc

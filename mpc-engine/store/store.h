@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The share store of one party: LMDB, each record encrypted under the store
+// key. All calls are thread-safe; writes are durable when they return.
+//
+// A key is present at all three servers or at none. prepare() writes a record
+// that get() does not return yet; when all three have prepared it, commit()
+// makes it visible. A crash in between is settled when the next session
+// starts: a prepared record that any party has committed is committed, every
+// other prepared record is dropped (net/ runs that exchange with prepared(),
+// committed() and settle()).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "store/record.h"
+
+namespace tkdc {
+
+struct StoreOptions {
+  std::string path;             // a directory; made when absent
+  InstallationId installation{};
+  int party = 0;
+  std::size_t map_bytes = std::size_t{16} << 30;
+};
+
+class Store {
+ public:
+  // `key`: 32 octets. Errors: not a store of this installation and party,
+  // wrong key, unreadable: each names the path and what to do.
+  static Result<std::unique_ptr<Store>> open(const StoreOptions& options, const SecretBuffer& key);
+  virtual ~Store() = default;
+
+  // Error: a record with this id exists; disk full; I/O. The store is unchanged then.
+  virtual Result<void> prepare(const KeyRecord& record) = 0;
+  virtual Result<void> commit(const KeyId& id) = 0;
+  virtual Result<void> abandon(const KeyId& id) = 0;
+  // Leaves a tombstone. Unknown ids are not an error.
+  virtual Result<void> destroy(const KeyId& id) = 0;
+
+  // Null when there is no committed record of that id. Error: the record is
+  // corrupt or foreign; the message names it. Decrypted records are cached.
+  virtual Result<std::shared_ptr<const KeyRecord>> get(const KeyId& id) = 0;
+
+  virtual std::vector<KeyId> prepared() = 0;
+  virtual bool committed(const KeyId& id) = 0;
+  virtual std::size_t count() = 0;
+  // BLAKE2b-256 over the ids, kvnos, enctypes and versions of all committed
+  // records and tombstones, in key order: equal at all three parties.
+  virtual Result<Digest> inventory() = 0;
+
+  // The highest GCM nonce epoch this party has agreed to; 0 at first.
+  virtual std::uint32_t epoch() = 0;
+  virtual Result<void> set_epoch(std::uint32_t epoch) = 0;
+};
+
+}  // namespace tkdc

@@ -28,7 +28,7 @@ struct WipingAllocator {
   }
   void deallocate(T* p, std::size_t n) {
     sodium_memzero(p, n * sizeof(T));
-    ::operator delete(p, std::align_val_t{64});
+    ::operator delete(p, n * sizeof(T), std::align_val_t{64});
   }
   template <class U>
   bool operator==(const WipingAllocator<U>&) const { return true; }

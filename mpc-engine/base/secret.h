@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <new>
 #include <span>
 #include <utility>
@@ -24,11 +25,13 @@ struct WipingAllocator {
   template <class U>
   WipingAllocator(const WipingAllocator<U>&) {}
   T* allocate(std::size_t n) {
-    return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64}));
+    void* p = std::aligned_alloc(64, (n * sizeof(T) + 63) / 64 * 64);
+    if (p == nullptr) throw std::bad_alloc();
+    return static_cast<T*>(p);
   }
   void deallocate(T* p, std::size_t n) {
     sodium_memzero(p, n * sizeof(T));
-    ::operator delete(p, n * sizeof(T), std::align_val_t{64});
+    std::free(p);
   }
   template <class U>
   bool operator==(const WipingAllocator<U>&) const { return true; }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Public values as hexadecimal text: fingerprints, ids, digests. Not for
+// secrets: std::string is not wiped.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "base/secret.h"
+
+namespace tkdc {
+
+inline std::string to_hex(ByteSpan bytes) {
+  std::string text(2 * bytes.size() + 1, '\0');
+  sodium_bin2hex(text.data(), text.size(), bytes.data(), bytes.size());
+  text.pop_back();
+  return text;
+}
+
+// False unless `text` is exactly 2 N hexadecimal digits.
+template <std::size_t N>
+[[nodiscard]] bool from_hex(std::string_view text, std::array<std::uint8_t, N>& out) {
+  std::size_t length = 0;
+  const char* end = nullptr;
+  return text.size() == 2 * N &&
+         sodium_hex2bin(out.data(), N, text.data(), text.size(), nullptr, &length, &end) == 0 &&
+         length == N && end == text.data() + text.size();
+}
+
+}  // namespace tkdc

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Configuration of the stock Kerberos programs, and a client that runs them."""
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+CLIENT_TIMEOUT_S = 60
+
+KRB5_CONF = """\
+[libdefaults]
+    default_realm = {realm}
+    dns_lookup_kdc = false
+    dns_lookup_realm = false
+    dns_canonicalize_hostname = false
+    rdns = false
+    qualify_shortname = ""
+    allow_weak_crypto = false
+    udp_preference_limit = 1400
+
+[realms]
+    {realm} = {{
+        kdc = 127.0.0.1:{kdc}
+        admin_server = 127.0.0.1:{kadmin}
+        kpasswd_server = 127.0.0.1:{kpasswd}
+    }}
+
+[domain_realm]
+    .test = {realm}
+"""
+
+KDC_CONF = """\
+[kdcdefaults]
+    kdc_listen = 127.0.0.1:{kdc}
+    kdc_tcp_listen = 127.0.0.1:{kdc}
+    kdc_tcp_listen_backlog = 128
+
+[realms]
+    {realm} = {{
+        database_module = {module}
+        acl_file = {directory}/kadm5.acl
+        key_stash_file = {directory}/stash
+        kadmind_listen = 127.0.0.1:{kadmin}
+        kpasswd_listen = 127.0.0.1:{kpasswd}
+        supported_enctypes = aes256-cts-hmac-sha1-96:normal aes128-cts-hmac-sha1-96:normal
+        default_principal_flags = +preauth
+        max_life = 10h
+        max_renewable_life = 7d
+    }}
+
+[dbmodules]
+{modules}
+[logging]
+    kdc = FILE:{directory}/kdc.trace
+    admin_server = FILE:{directory}/kadmind.trace
+    default = FILE:{directory}/default.trace
+"""
+
+STOCK_MODULE = """\
+    plain = {{
+        db_library = db2
+        database_name = {directory}/principal
+        disable_last_success = true
+    }}
+"""
+
+TKDC_MODULE = """\
+    db_module_dir = {bin}
+    tkdc = {{
+        db_library = ktkdc
+        database_name = {directory}/principal
+        disable_last_success = true
+        tkdc_agent_socket = {agent_socket}
+    }}
+"""
+
+
+@dataclass(frozen=True)
+class Ports:
+    """All on 127.0.0.1, counted from one base; the servers take base+0..2 and base+10..12."""
+
+    base: int
+
+    @property
+    def kdc(self) -> int:
+        return self.base + 20
+
+    @property
+    def kadmin(self) -> int:
+        return self.base + 21
+
+    @property
+    def kpasswd(self) -> int:
+        return self.base + 22
+
+    @property
+    def gss(self) -> int:
+        return self.base + 23
+
+    def control(self, party: int) -> int:
+        return self.base + party
+
+    def data(self, party: int) -> int:
+        return self.base + 10 + party
+
+    def all(self) -> list[int]:
+        servers = [port(i) for i in range(3) for port in (self.control, self.data)]
+        return [*servers, self.kdc, self.kadmin, self.kpasswd, self.gss]
+
+
+def find_program(name: str) -> str:
+    path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+    if path is None:
+        raise FileNotFoundError(f"{name} is not installed: run ./bootstrap")
+    return path
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a program printed and how it ended."""
+
+    code: int
+    output: str
+    errors: str
+
+    @property
+    def ok(self) -> bool:
+        return self.code == 0
+
+
+def run_program(argv: list[str], env: dict[str, str], stdin: str = "",
+                timeout_s: float = CLIENT_TIMEOUT_S) -> Outcome:
+    done = subprocess.run(
+        [find_program(argv[0]), *argv[1:]], env=env, input=stdin, timeout=timeout_s,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", check=False,
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+class Client:
+    """A user's side: the stock programs with a credential cache of their own."""
+
+    def __init__(self, env: dict[str, str], ccache: Path):
+        self.ccache = ccache
+        self.env = {**env, "KRB5CCNAME": f"FILE:{ccache}"}
+
+    def run(self, *argv: str, stdin: str = "", timeout_s: float = CLIENT_TIMEOUT_S) -> Outcome:
+        return run_program(list(argv), self.env, stdin, timeout_s)
+
+    def kinit(self, principal: str, password: str, *options: str, **kw) -> Outcome:
+        return self.run("kinit", *options, principal, stdin=password + "\n", **kw)
+
+    def kinit_keytab(self, principal: str, keytab: Path, *options: str, **kw) -> Outcome:
+        return self.run("kinit", "-k", "-t", str(keytab), *options, principal, **kw)
+
+    def kvno(self, service: str, **kw) -> Outcome:
+        return self.run("kvno", service, **kw)
+
+    def klist(self, *options: str) -> Outcome:
+        return self.run("klist", *options)
+
+    def kpasswd(self, principal: str, old: str, new: str, **kw) -> Outcome:
+        return self.run("kpasswd", principal, stdin=f"{old}\n{new}\n{new}\n", **kw)
+
+    def services(self) -> list[str]:
+        """Service principals of the tickets in the cache."""
+        text = self.klist().output
+        return re.findall(r"^\d\S* \S+  \d\S* \S+  (\S+)$", text, re.MULTILINE)

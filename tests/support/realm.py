@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A whole realm in one directory: three tkdc-servers, two agents, krb5kdc and kadmind.
+
+Everything listens on 127.0.0.1 or on Unix sockets below the directory. Used by the demo and
+by the integration tests, as a context manager: what was started is stopped in order, by pid,
+whatever happens. `stock=True` leaves tkdc out: the same realm with Debian's db2 alone.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.support.kerberos import (
+    KDC_CONF, KRB5_CONF, STOCK_MODULE, TKDC_MODULE, Client, Outcome, Ports, find_program,
+    run_program,
+)
+from tests.support.process import Daemon, RealmError, ports_free
+
+ROOT = Path(__file__).resolve().parents[2]
+SERVER_TIMEOUT_S = 30.0
+KDC_TIMEOUT_S = 30.0
+ADMIN_TIMEOUT_S = 120.0
+MASTER_PASSWORD = "the realm's master password, which protects handles only"
+
+
+def default_bin() -> Path:
+    return Path(os.environ.get("TKDC_BIN", ROOT / "build" / "dev" / "bin"))
+
+
+class Realm:
+    """See the top of this file. `say` is called with each step, for a human to read."""
+
+    def __init__(self, directory: Path, name: str, base_port: int, *, lanes: int = 2,
+                 stock: bool = False, binaries: Path | None = None,
+                 say: Callable[[str], None] = lambda text: None):
+        self.directory, self.name, self.lanes, self.stock, self.say = (
+            directory.resolve(), name, lanes, stock, say)
+        self.bin = (binaries or default_bin()).resolve()
+        self.ports = Ports(base_port)
+        self.logs = self.directory / "log"
+        self.daemons: dict[str, Daemon] = {}
+
+    # -- life cycle ----------------------------------------------------------------------
+
+    def __enter__(self) -> "Realm":
+        try:
+            self.create()
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_exc) -> None:
+        self.stop()
+
+    def create(self) -> None:
+        """An empty realm: keys and configuration of all parties, database, master key."""
+        if not ports_free(self.ports.all()):
+            raise RealmError(f"ports {self.ports.base} to {self.ports.gss} on 127.0.0.1 are not "
+                             "free: stop what uses them, or choose another base port")
+        shutil.rmtree(self.directory, ignore_errors=True)
+        self.logs.mkdir(parents=True, mode=0o700)
+        self.directory.chmod(0o700)
+        self._write_kerberos_configuration()
+        if not self.stock:
+            self.say("tkdc init: configuration and keys of three servers and two agents")
+            self.tool("tkdc", "init", "--out", str(self.installation), "--realm", self.name,
+                      "--base-port", str(self.ports.base), "--lanes", str(self.lanes))
+
+    def start(self) -> None:
+        if not self.stock:
+            for party in range(3):
+                self.start_server(party, wait=False)
+            for party in range(3):
+                self.daemons[f"server{party}"].wait_notified(SERVER_TIMEOUT_S)
+                self.say(f"tkdc-server {party} is up (pid {self.daemons[f'server{party}'].pid})")
+            for role in ("kdc", "admin"):
+                self.start_agent(role)
+                self.say(f"tkdc-agent ({role}) is up (pid {self.daemons[f'agent-{role}'].pid})")
+        if not (self.directory / "principal").exists():
+            self.say("kdb5_util create: the realm's database and its first keys")
+            self.admin_tool("kdb5_util", "create", "-s", "-P", MASTER_PASSWORD)
+        self.start_kdc()
+        self.say(f"krb5kdc is up (pid {self.daemons['krb5kdc'].pid})")
+        self.start_kadmind()
+        self.say(f"kadmind is up (pid {self.daemons['kadmind'].pid})")
+
+    def stop(self) -> None:
+        """Users of a service before the service."""
+        for name in ("kadmind", "krb5kdc", "agent-admin", "agent-kdc", "server2", "server1",
+                     "server0"):
+            if name in self.daemons:
+                self.daemons[name].stop()
+
+    # -- programs ------------------------------------------------------------------------
+
+    @property
+    def installation(self) -> Path:
+        return self.directory / "tkdc"
+
+    def agent_socket(self, role: str) -> Path:
+        return self.installation / f"agent-{role}" / "agent.sock"
+
+    def server_directory(self, party: int) -> Path:
+        return self.installation / f"server{party}"
+
+    def start_server(self, party: int, wait: bool = True) -> Daemon:
+        config = self.server_directory(party) / "tkdc.toml"
+        daemon = self._daemon(f"server{party}",
+                              [str(self.bin / "tkdc-server"), "--config", str(config)])
+        daemon.start()
+        if wait:
+            daemon.wait_notified(SERVER_TIMEOUT_S)
+        return daemon
+
+    def start_agent(self, role: str) -> Daemon:
+        config = self.installation / f"agent-{role}" / "agent.toml"
+        daemon = self._daemon(f"agent-{role}",
+                              [str(self.bin / "tkdc-agent"), "--config", str(config)])
+        daemon.start()
+        daemon.wait_notified(SERVER_TIMEOUT_S)
+        return daemon
+
+    def start_kdc(self) -> Daemon:
+        daemon = self._daemon("krb5kdc", [find_program("krb5kdc"), "-n"], self.kdc_env("kdc"))
+        daemon.start()
+        daemon.wait_port(self.ports.kdc, KDC_TIMEOUT_S)
+        return daemon
+
+    def start_kadmind(self) -> Daemon:
+        daemon = self._daemon("kadmind", [find_program("kadmind"), "-nofork"],
+                              self.kdc_env("admin"))
+        daemon.start()
+        daemon.wait_port(self.ports.kadmin, KDC_TIMEOUT_S)
+        return daemon
+
+    def _daemon(self, name: str, argv: list[str], env: dict[str, str] | None = None) -> Daemon:
+        if name in self.daemons and self.daemons[name].running():
+            raise RealmError(f"{name} is already running")
+        self.daemons[name] = Daemon(name, argv, env or self.env(), self.logs)
+        return self.daemons[name]
+
+    # -- environments and one-shot tools ---------------------------------------------------
+
+    def env(self) -> dict[str, str]:
+        """Of clients and of tkdc's own daemons."""
+        return {
+            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "LANG": "C.UTF-8",
+            "KRB5_CONFIG": str(self.directory / "krb5.conf"),
+            "TKDC_ALLOW_DUMP": "1",  # the proof reads the memory of all processes
+        }
+
+    def kdc_env(self, role: str) -> dict[str, str]:
+        """Of krb5kdc (role kdc), and of kadmind and the tools (role admin)."""
+        env = {**self.env(), "KRB5_KDC_PROFILE": str(self.directory / "kdc.conf"),
+               "KRB5RCACHEDIR": str(self.directory), "TMPDIR": str(self.directory)}
+        if not self.stock:
+            env["LD_PRELOAD"] = str(self.bin / "libtkdc-k5.so")
+            env["TKDC_AGENT_SOCKET"] = str(self.agent_socket(role))
+        return env
+
+    def admin_tool(self, *argv: str, stdin: str = "") -> Outcome:
+        done = self.try_admin_tool(*argv, stdin=stdin)
+        if not done.ok:
+            raise RealmError(f"{' '.join(argv[:4])} failed ({done.code}): {done.errors.strip()}")
+        return done
+
+    def try_admin_tool(self, *argv: str, stdin: str = "",
+                       timeout_s: float = ADMIN_TIMEOUT_S) -> Outcome:
+        return run_program(list(argv), self.kdc_env("admin"), stdin, timeout_s)
+
+    def kadmin_local(self, query: str) -> str:
+        """One query; RealmError when kadmin.local says that it failed."""
+        done = self.admin_tool("kadmin.local", "-q", query)
+        complaint = next((line for line in done.errors.splitlines()
+                          if ": " in line and " while " in line), None)
+        if complaint:
+            raise RealmError(f"kadmin.local {query.split()[0]}: {complaint}")
+        return done.output
+
+    def tool(self, program: str, *arguments: str, timeout_s: float = ADMIN_TIMEOUT_S) -> str:
+        """One of our own programs; RealmError when it fails."""
+        done = subprocess.run([str(self.bin / program), *arguments], env=self.env(), text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s,
+                              check=False)
+        if done.returncode != 0:
+            raise RealmError(f"{program} {arguments[0]} failed: {done.stderr.strip()}")
+        return done.stdout
+
+    def client(self, name: str) -> Client:
+        return Client(self.env(), self.directory / f"ccache.{name}")
+
+    def keytab(self, name: str) -> Path:
+        return self.directory / f"{name}.keytab"
+
+    def operations(self, role: str) -> list[dict]:
+        """What the agent of this role recorded, oldest first."""
+        path = self.installation / f"agent-{role}" / "operations.jsonl"
+        if not path.exists():
+            return []
+        return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+
+    def pids(self) -> dict[str, int]:
+        return {name: d.pid for name, d in self.daemons.items() if d.running()}
+
+    def signal(self, name: str, number: signal.Signals) -> None:
+        self.daemons[name].signal(number)
+
+    def _write_kerberos_configuration(self) -> None:
+        p = self.ports
+        values = {"realm": self.name, "directory": self.directory, "kdc": p.kdc,
+                  "kadmin": p.kadmin, "kpasswd": p.kpasswd, "bin": self.bin,
+                  "agent_socket": self.agent_socket("kdc"),
+                  "module": "plain" if self.stock else "tkdc"}
+        modules = (STOCK_MODULE if self.stock else TKDC_MODULE).format(**values)
+        (self.directory / "krb5.conf").write_text(KRB5_CONF.format(**values))
+        (self.directory / "kdc.conf").write_text(KDC_CONF.format(**values, modules=modules))
+        (self.directory / "kadm5.acl").write_text(f"admin/admin@{self.name} *\n")

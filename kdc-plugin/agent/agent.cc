@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/agent.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "agent/log.h"
+
+namespace tkdc::agent {
+namespace {
+
+// epoll tags; clients' ids start above them.
+constexpr std::uint64_t kWakeTag = 0;
+constexpr std::uint64_t kListenerTag = 1;
+constexpr std::uint64_t kServersTag = 2;
+constexpr std::uint64_t kFirstClient = 16;
+
+constexpr auto kTickTime = std::chrono::seconds(1);
+constexpr auto kFarewellTime = std::chrono::milliseconds(500);
+constexpr const char kSecurity[] = "semi-honest";
+
+ByteSpan octets(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+bool watch(int epoll_fd, int fd, std::uint64_t tag, std::uint32_t events, int how) {
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = tag;
+  return ::epoll_ctl(epoll_fd, how, fd, &event) == 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Agent>> Agent::create(AgentConfig config) {
+  std::unique_ptr<Agent> agent(new Agent(std::move(config)));
+  if (Result<void> ready = agent->set_up(); !ready) return ready.error();
+  return agent;
+}
+
+Agent::Agent(AgentConfig config) : config_(std::move(config)), next_client_(kFirstClient) {}
+
+Result<void> Agent::set_up() {
+  epoll_fd_ = ::epoll_create1(EPOLL_CLOEXEC);
+  wake_fd_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (epoll_fd_ < 0 || wake_fd_ < 0 || !watch(epoll_fd_, wake_fd_, kWakeTag, EPOLLIN, EPOLL_CTL_ADD))
+    return fail(std::string("cannot set up the event loop: ") + std::strerror(errno));
+  auto listener = Listener::open(config_.socket_path, config_.socket_group);
+  if (!listener) return listener.error();
+  listener_ = std::move(listener).value();
+  auto jobs = Jobs::create(
+      config_, epoll_fd_, kServersTag,
+      [this](const Asker& asker, tkdc_wire_op op, const KeyId& key_id, Outcome outcome) {
+        deliver(asker, op, key_id, std::move(outcome));
+      });
+  if (!jobs) return jobs.error();
+  jobs_ = std::move(jobs).value();
+  if (!watch(epoll_fd_, listener_->fd(), kListenerTag, EPOLLIN, EPOLL_CTL_ADD))
+    return fail(std::string("cannot watch the socket: ") + std::strerror(errno));
+  return {};
+}
+
+Agent::~Agent() {
+  jobs_.reset();  // before epoll_fd_, from which it takes its sockets
+  if (wake_fd_ >= 0) ::close(wake_fd_);
+  if (epoll_fd_ >= 0) ::close(epoll_fd_);
+}
+
+void Agent::stop() {
+  stop_ = true;
+  std::uint64_t one = 1;
+  [[maybe_unused]] ssize_t ignored = ::write(wake_fd_, &one, sizeof one);
+}
+
+void Agent::reopen_log() {
+  reopen_ = true;
+  std::uint64_t one = 1;
+  [[maybe_unused]] ssize_t ignored = ::write(wake_fd_, &one, sizeof one);
+}
+
+Result<void> Agent::run() {
+  log(Level::kNotice, config_.name + " listens on " + config_.socket_path + "; security: " +
+                          std::string(kSecurity));
+  ::sd_notify(0, "READY=1");
+  std::array<epoll_event, 256> events;
+  while (!stop_) {
+    int n = ::epoll_wait(epoll_fd_, events.data(), int(events.size()), wait_ms(Clock::now()));
+    if (n < 0 && errno != EINTR) return fail(std::string("epoll_wait: ") + std::strerror(errno));
+    now_ = Clock::now();
+    for (int i = 0; i < n; ++i) {
+      std::uint64_t tag = events[std::size_t(i)].data.u64;
+      if (tag == kListenerTag) accept_clients();
+      if (tag == kWakeTag) {
+        std::uint64_t count;
+        [[maybe_unused]] ssize_t ignored = ::read(wake_fd_, &count, sizeof count);
+      }
+      auto it = clients_.find(tag);
+      if (it == clients_.end()) continue;
+      if ((events[std::size_t(i)].events & EPOLLOUT) != 0) mark(*it->second);
+      if ((events[std::size_t(i)].events & ~std::uint32_t(EPOLLOUT)) != 0) read_client(*it->second);
+    }
+    pass();
+  }
+  shut_down();
+  return {};
+}
+
+void Agent::pass() {
+  jobs_->pump(now_);
+  flush_clients();
+  if (reopen_.exchange(false)) jobs_->reopen_log();
+  if (now_ < next_tick_) return;
+  next_tick_ = now_ + kTickTime;
+  std::vector<std::uint64_t> slow;
+  for (auto& [id, client] : clients_)
+    if (client->stalled(now_)) slow.push_back(id);
+  for (std::uint64_t id : slow) {
+    ++jobs_->counters().slow_clients;
+    log(Level::kWarning, "disconnected a client that does not read its replies");
+    drop(id);
+  }
+  tell_systemd();
+}
+
+int Agent::wait_ms(Clock::time_point now) {
+  // What was sent in this pass may have swallowed ZeroMQ's edge: ask, don't wait.
+  if (stop_ || jobs_->input_waits()) return 0;
+  auto due = std::min(jobs_->next_due(now), next_tick_);
+  auto left = std::chrono::ceil<std::chrono::milliseconds>(due - now).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000));
+}
+
+void Agent::accept_clients() {
+  for (int fd = listener_->accept(); fd >= 0; fd = listener_->accept()) {
+    std::uint64_t id = next_client_++;
+    auto client = std::make_unique<Client>(fd, id);
+    if (clients_.size() >= kMaxClients) {
+      log(Level::kWarning, "refused a connection: there are " + std::to_string(kMaxClients));
+      continue;
+    }
+    client->epoll_events = EPOLLIN;
+    if (!watch(epoll_fd_, fd, id, EPOLLIN, EPOLL_CTL_ADD)) continue;
+    clients_.emplace(id, std::move(client));
+    ++jobs_->counters().clients_accepted;
+    jobs_->counters().clients = clients_.size();
+  }
+}
+
+void Agent::read_client(Client& client) {
+  bool alive = client.fill();
+  while (auto frame = client.next_frame()) handle_frame(client, *frame);
+  bool malformed = client.malformed();
+  if (malformed) {
+    ++jobs_->counters().malformed_requests;
+    log(Level::kWarning, "disconnected a client that sent a malformed frame; is it of this version?");
+  }
+  client.consumed();
+  if (!alive || malformed) drop(client.id());
+}
+
+void Agent::handle_frame(Client& client, const Client::Frame& frame) {
+  const tkdc_wire_header& header = frame.header;
+  if (header.op == TKDC_OP_HELLO) return handle_hello(client, frame);
+  if (header.deadline_ms == 0)
+    return refuse(client, frame, TKDC_STATUS_BAD_REQUEST,
+                  "deadline_ms is 0: say how long you wait");
+  Asker asker{client.id(), header.id};
+  auto deadline = now_ + std::chrono::milliseconds(std::min(header.deadline_ms, kMaxDeadlineMs));
+  if (header.op == TKDC_OP_STATUS) {
+    if (!frame.body.empty())
+      return refuse(client, frame, TKDC_STATUS_BAD_REQUEST, "status: the body must be empty");
+    return jobs_->submit_status(asker, now_, deadline);
+  }
+  bool kdc_only = config_.role == TKDC_ROLE_KDC || client.role == TKDC_ROLE_KDC;
+  Parsed parsed = parse_operation(header.op, frame.body, config_, kdc_only);
+  if (parsed.status != TKDC_STATUS_OK)
+    return refuse(client, frame, parsed.status, parsed.message);
+  jobs_->submit(asker, std::move(parsed.operation), now_, deadline);
+}
+
+void Agent::handle_hello(Client& client, const Client::Frame& frame) {
+  Reader r(frame.body);
+  std::uint8_t role = r.u8();
+  if (!r.complete() || (role != TKDC_ROLE_KDC && role != TKDC_ROLE_ADMIN))
+    return refuse(client, frame, TKDC_STATUS_BAD_REQUEST, "hello: the role must be kdc or admin");
+  // Only ever narrower: a connection that said kdc stays kdc.
+  if (role == TKDC_ROLE_KDC) client.role = TKDC_ROLE_KDC;
+  SecretVector body;
+  SecretWriter w(body);
+  w.text(kSecurity);
+  w.raw(config_.installation);
+  client.reply(TKDC_OP_HELLO, frame.header.id, TKDC_STATUS_OK, body);
+  mark(client);
+}
+
+void Agent::deliver(const Asker& asker, tkdc_wire_op op, const KeyId& key_id, Outcome outcome) {
+  auto it = clients_.find(asker.client);
+  if (it == clients_.end()) return;  // gone meanwhile; the output is wiped with `outcome`
+  Client& client = *it->second;
+  if (outcome.status == TKDC_STATUS_OK)
+    client.reply(op, asker.request, outcome.status, encode_result(op, key_id, outcome.output));
+  else
+    client.reply(op, asker.request, outcome.status, octets(outcome.message));
+  mark(client);
+}
+
+void Agent::refuse(Client& client, const Client::Frame& frame, tkdc_status status,
+                   const std::string& why) {
+  ++jobs_->counters().finished[status];
+  client.reply(frame.header.op, frame.header.id, status, octets(why));
+  mark(client);
+}
+
+void Agent::mark(Client& client) {
+  if (client.dirty) return;
+  client.dirty = true;
+  dirty_.push_back(client.id());
+}
+
+void Agent::flush_clients() {
+  for (std::uint64_t id : dirty_) {
+    auto it = clients_.find(id);
+    if (it == clients_.end()) continue;
+    it->second->dirty = false;
+    if (it->second->flush(now_))
+      update_interest(*it->second);
+    else
+      drop(id);
+  }
+  dirty_.clear();
+}
+
+void Agent::update_interest(Client& client) {
+  std::uint32_t events = 0;
+  if (client.wants_input()) events |= EPOLLIN;
+  if (client.unsent() > 0) events |= EPOLLOUT;
+  if (events == client.epoll_events) return;
+  if (watch(epoll_fd_, client.fd(), client.id(), events, EPOLL_CTL_MOD))
+    client.epoll_events = events;
+}
+
+void Agent::drop(std::uint64_t id) {
+  clients_.erase(id);  // closing the descriptor takes it out of epoll
+  jobs_->counters().clients = clients_.size();
+}
+
+void Agent::tell_systemd() {
+  ::sd_notify(0, "WATCHDOG=1");
+  int connected = jobs_->connected_servers();
+  if (connected == told_connected_) return;
+  told_connected_ = connected;
+  std::string text = "STATUS=" + std::to_string(connected) + " of 3 servers connected; security: " +
+                     kSecurity;
+  ::sd_notify(0, text.c_str());
+}
+
+// Everybody who waits is told; replies leave as far as the peers take them.
+void Agent::shut_down() {
+  ::sd_notify(0, "STOPPING=1");
+  now_ = Clock::now();
+  jobs_->abandon("the agent is shutting down", now_);
+  auto end = now_ + kFarewellTime;
+  flush_clients();
+  auto unsent = [this] {
+    return std::any_of(clients_.begin(), clients_.end(),
+                       [](auto& entry) { return entry.second->unsent() > 0; });
+  };
+  while (unsent() && Clock::now() < end) {
+    ::usleep(5'000);
+    for (auto& [id, client] : clients_) mark(*client);
+    flush_clients();
+  }
+  clients_.clear();
+  log(Level::kNotice, config_.name + " stopped");
+}
+
+}  // namespace tkdc::agent

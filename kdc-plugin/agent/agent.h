@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// tkdc-agent's event loop: clients of the Unix socket on one side, the three
+// servers on the other.
+//
+// One thread (ZeroMQ has one more for its sockets). Each pass of the loop
+// reads what clients sent, hands it to the servers, takes in the servers'
+// replies, lets deadlines pass and sends each client its replies together.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "agent/client.h"
+#include "agent/jobs.h"
+#include "agent/listener.h"
+
+namespace tkdc::agent {
+
+inline constexpr std::size_t kMaxClients = 1024;
+
+class Agent {
+ public:
+  static Result<std::unique_ptr<Agent>> create(AgentConfig config);
+  ~Agent();
+
+  // Serves until stop(). Error: the loop itself broke.
+  Result<void> run();
+
+  // Both may be called from other threads and from signal handlers.
+  void stop();
+  void reopen_log();
+
+ private:
+  explicit Agent(AgentConfig config);
+  Result<void> set_up();
+  void pass();
+  int wait_ms(Clock::time_point now);
+  void accept_clients();
+  void read_client(Client& client);
+  void handle_frame(Client& client, const Client::Frame& frame);
+  void handle_hello(Client& client, const Client::Frame& frame);
+  void deliver(const Asker& asker, tkdc_wire_op op, const KeyId& key_id, Outcome outcome);
+  void refuse(Client& client, const Client::Frame& frame, tkdc_status status,
+              const std::string& why);
+  void mark(Client& client);
+  void flush_clients();
+  void update_interest(Client& client);
+  void drop(std::uint64_t id);
+  void tell_systemd();
+  void shut_down();
+
+  AgentConfig config_;
+  int epoll_fd_ = -1;
+  int wake_fd_ = -1;
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> reopen_{false};
+  std::unique_ptr<Jobs> jobs_;
+  std::unique_ptr<Listener> listener_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Client>> clients_;
+  std::vector<std::uint64_t> dirty_;  // clients with replies of this pass
+  std::uint64_t next_client_;
+  Clock::time_point now_ = Clock::now();
+  Clock::time_point next_tick_ = Clock::now();
+  int told_connected_ = -1;
+};
+
+}  // namespace tkdc::agent

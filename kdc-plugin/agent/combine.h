@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Three servers' replies to one job become one answer.
+//
+// Server i returns y_i in full and the digest of y_{i+1}. The answer is OK
+// only when all three say so and each y_i has the digest that server i-1 gives
+// for it: one server alone cannot change an output without being noticed.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "job/message.h"
+
+namespace tkdc::agent {
+
+struct Outcome {
+  tkdc_status status = TKDC_STATUS_OK;
+  std::string message;  // for the administrator; empty when OK
+  SecretVector output;
+  JobCost cost;
+};
+
+Outcome failure(tkdc_status status, std::string message);
+
+// Consumes the outputs. `min_bytes` and `max_bytes` bound a good output.
+Outcome combine(std::array<JobReply, 3>& replies, std::size_t min_bytes, std::size_t max_bytes);
+
+}  // namespace tkdc::agent

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// agent.toml: what an agent is called, where it listens, whom it talks to.
+//
+// The agent's CURVE secret key is read here and is the only secret in an
+// AgentConfig. Every error names the file, the line and the key.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "base/result.h"
+#include "base/secret.h"
+#include "job/message.h"
+
+namespace tkdc::agent {
+
+inline constexpr std::size_t kZ85KeyChars = 40;
+inline constexpr std::size_t kMaxPendingCeiling = 1u << 20;
+
+struct ServerAddress {
+  std::string address;           // "tcp://host:port", as ZeroMQ wants it
+  std::string curve_public_key;  // Z85
+};
+
+struct AgentConfig {
+  InstallationId installation{};
+  std::string name;
+  tkdc_wire_role role = TKDC_ROLE_KDC;
+  std::string socket_path;
+  std::string socket_group;    // empty: the socket belongs to the agent's user alone
+  std::string operations_log;  // empty: none
+  std::size_t max_pending = 8192;
+  SecretBuffer curve_secret_key{kZ85KeyChars + 1};  // Z85 text with its NUL
+  std::array<ServerAddress, 3> servers;             // by party
+};
+
+Result<AgentConfig> load_config(const std::string& path);
+
+}  // namespace tkdc::agent

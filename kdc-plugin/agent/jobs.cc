@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/jobs.h"
+
+#include <algorithm>
+
+#include "agent/log.h"
+#include "agent/status.h"
+
+namespace tkdc::agent {
+namespace {
+
+constexpr int kRepliesPerPass = 2048;
+constexpr std::size_t kMaxStatusBytes = 8 * 1024;
+constexpr std::size_t kJobOverheadBytes = 512;
+constexpr auto kTick = std::chrono::milliseconds(50);  // while jobs wait for a connection
+
+std::uint32_t ms_left(Clock::time_point now, Clock::time_point deadline) {
+  auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now).count();
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(left, 1, kMaxDeadlineMs));
+}
+
+std::size_t weight(const Operation& operation) {
+  return kJobOverheadBytes + operation.secret.size() + 3 * operation.max_output;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Jobs>> Jobs::create(const AgentConfig& config, int epoll_fd,
+                                           std::uint64_t tag, Deliver deliver) {
+  Result<OperationsLog> log = OperationsLog::open(config.operations_log);
+  if (!log) return log.error();
+  std::unique_ptr<Jobs> jobs(new Jobs(config, std::move(log).value(), std::move(deliver)));
+  for (int party = 0; party < 3; ++party) {
+    auto link = ServerLink::open(jobs->context_, config, party, epoll_fd, tag);
+    if (!link) return link.error();
+    jobs->links_[static_cast<std::size_t>(party)] = std::move(link).value();
+  }
+  return jobs;
+}
+
+Jobs::Jobs(const AgentConfig& config, OperationsLog log, Deliver deliver)
+    : config_(config), log_(std::move(log)), deliver_(std::move(deliver)) {
+  randombytes_buf(&session_, sizeof session_);
+}
+
+bool Jobs::all_ready() {
+  return std::all_of(links_.begin(), links_.end(), [](auto& link) { return link->ready(); });
+}
+
+int Jobs::connected_servers() const {
+  return static_cast<int>(std::count_if(links_.begin(), links_.end(),
+                                        [](auto& link) { return link->connected(); }));
+}
+
+std::string Jobs::who_is_away() const {
+  std::string text;
+  for (const auto& link : links_) {
+    if (link->connected()) continue;
+    if (!text.empty()) text += "; ";
+    text += link->title() + ": " +
+            (link->trouble().empty() ? "no connection; is it running and reachable from here?"
+                                     : link->trouble());
+  }
+  return text.empty() ? "a server takes no more jobs; it is overloaded or stuck" : text;
+}
+
+bool Jobs::within_grace(Clock::time_point now) const {
+  return std::all_of(links_.begin(), links_.end(), [&](auto& link) {
+    return link->connected() || now - link->down_since() < kConnectGrace;
+  });
+}
+
+void Jobs::submit(const Asker& asker, Operation operation, Clock::time_point now,
+                  Clock::time_point deadline) {
+  Waiting job{asker, std::move(operation), now, deadline};
+  if (pending() >= config_.max_pending ||
+      pending_.bytes() + waiting_bytes_ + weight(job.operation) > kMaxPendingBytes)
+    return refuse(job, TKDC_STATUS_LIMIT,
+                  "too many operations are pending; raise agent.max_pending or add lanes", now);
+  if (waiting_.empty() && all_ready()) return start(std::move(job), now);
+  if (!within_grace(now)) return refuse(job, TKDC_STATUS_UNAVAILABLE, who_is_away(), now);
+  waiting_bytes_ += weight(job.operation);
+  waiting_.push_back(std::move(job));
+}
+
+void Jobs::start(Waiting job, Clock::time_point now) {
+  std::uint64_t number = ++number_;
+  Operation& operation = job.operation;
+  Pending entry;
+  entry.asker = job.asker;
+  entry.op = operation.job.op;
+  entry.key = operation.job.key;
+  entry.usage = operation.job.usage;
+  entry.min_output = operation.min_output;
+  entry.max_output = operation.max_output;
+  entry.bytes = weight(operation);
+  entry.started = job.started;
+  entry.deadline = job.deadline;
+  entry.expected = 7;
+  pending_.add(number, std::move(entry));
+
+  operation.job.name = JobName{0, session_, number};
+  operation.job.deadline_ms = ms_left(now, job.deadline);
+  if (!send_to_all(operation.job, std::move(operation.secret)))
+    finish(number, failure(TKDC_STATUS_UNAVAILABLE, who_is_away()), now);
+}
+
+// Server i gets (x_i, x_{i+1}); the three components rotate through the
+// request, so that each is copied only into the frames.
+bool Jobs::send_to_all(JobRequest& job, SecretVector secret) {
+  std::array<SecretVector, 3> x = split(shares_, std::move(secret));
+  job.component[0] = std::move(x[0]);
+  job.component[1] = std::move(x[1]);
+  SecretVector& third = x[2];
+  bool sent = true;
+  for (auto& link : links_) {
+    sent = link->send(encode(job)) && sent;
+    std::swap(job.component[0], job.component[1]);
+    std::swap(job.component[1], third);
+  }
+  return sent;
+}
+
+void Jobs::submit_status(const Asker& asker, Clock::time_point now, Clock::time_point deadline) {
+  std::uint64_t number = ++number_;
+  Pending entry;
+  entry.asker = asker;
+  entry.op = TKDC_OP_STATUS;
+  entry.max_output = kMaxStatusBytes;
+  entry.bytes = kJobOverheadBytes + 3 * kMaxStatusBytes;
+  entry.started = now;
+  entry.deadline = std::min(now + (deadline - now) * 3 / 4, now + kStatusTime);
+
+  JobRequest job;
+  job.op = TKDC_OP_STATUS;
+  job.name = JobName{0, session_, number};
+  job.key.installation = config_.installation;
+  job.deadline_ms = ms_left(now, entry.deadline);
+  for (std::size_t party = 0; party < 3; ++party)
+    if (links_[party]->ready() && links_[party]->send(encode(job)))
+      entry.expected |= static_cast<std::uint8_t>(1u << party);
+  if (pending_.add(number, std::move(entry)).complete()) complete(number, now);
+}
+
+void Jobs::handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now) {
+  Result<JobReply> reply = decode_reply(frame);
+  if (!reply) {
+    ++counters_.malformed_replies;
+    log(Level::kError, links_[party]->title() + ": " + reply.error().message);
+    return;
+  }
+  auto bit = static_cast<std::uint8_t>(1u << party);
+  Pending* job = reply->session == session_ ? pending_.find(reply->number) : nullptr;
+  if (job == nullptr || (job->answered & bit) != 0 || (job->expected & bit) == 0) {
+    ++counters_.late_replies;
+    return;
+  }
+  std::uint64_t number = reply->number;
+  if (reply->output.size() > job->max_output) {
+    reply->output = SecretVector();
+    reply->status = TKDC_STATUS_INTERNAL;
+    reply->message = "the output is longer than this operation's";
+  }
+  job->replies[party] = std::move(reply).value();
+  job->answered |= bit;
+  if (job->complete()) complete(number, now);
+}
+
+void Jobs::complete(std::uint64_t number, Clock::time_point now) {
+  Pending& job = *pending_.find(number);
+  if (job.op == TKDC_OP_STATUS) return finish(number, status_outcome(job), now);
+  Outcome outcome = combine(job.replies, job.min_output, job.max_output);
+  if (outcome.status == TKDC_STATUS_INCONSISTENT)
+    log(Level::kError, std::string(tkdc_wire_op_name(job.op)) + ", job " +
+                           std::to_string(number) + ": " + outcome.message);
+  finish(number, std::move(outcome), now);
+}
+
+Outcome Jobs::status_outcome(const Pending& job) const {
+  std::array<ServerStatus, 3> servers;
+  for (std::size_t party = 0; party < 3; ++party) {
+    const JobReply& reply = job.replies[party];
+    servers[party].reachable = links_[party]->connected();
+    servers[party].trouble = links_[party]->trouble();
+    if ((job.answered >> party & 1) == 0) {
+      if (servers[party].reachable) servers[party].trouble = "connected, but does not answer";
+      continue;
+    }
+    if (reply.status != TKDC_STATUS_OK) servers[party].trouble = reply.message;
+    servers[party].json = reply.output.empty() ? reply.message
+                                               : std::string(reply.output.begin(), reply.output.end());
+  }
+  std::string text = status_json(config_, servers, counters_, pending() - 1);
+  Outcome outcome;
+  outcome.output.assign(text.begin(), text.end());
+  return outcome;
+}
+
+void Jobs::finish(std::uint64_t number, Outcome outcome, Clock::time_point now) {
+  Pending job = pending_.take(number);
+  if (job.op != TKDC_OP_STATUS) {
+    ++counters_.finished[outcome.status];
+    log_.record(job, outcome, now);
+  }
+  deliver_(job.asker, job.op, job.key.id, std::move(outcome));
+}
+
+void Jobs::refuse(const Waiting& job, tkdc_status status, const std::string& why,
+                  Clock::time_point now) {
+  Pending entry;
+  entry.op = job.operation.job.op;
+  entry.key = job.operation.job.key;
+  entry.usage = job.operation.job.usage;
+  entry.started = job.started;
+  Outcome outcome = failure(status, why);
+  ++counters_.finished[status];
+  log_.record(entry, outcome, now);
+  deliver_(job.asker, entry.op, entry.key.id, std::move(outcome));
+}
+
+void Jobs::handle_loss(std::size_t party, Clock::time_point now) {
+  auto bit = static_cast<std::uint8_t>(1u << party);
+  for (std::uint64_t number : pending_.numbers()) {
+    Pending* job = pending_.find(number);
+    if (job == nullptr || (job->expected & bit) == 0 || (job->answered & bit) != 0) continue;
+    if (job->op != TKDC_OP_STATUS) {
+      finish(number,
+             failure(TKDC_STATUS_UNAVAILABLE, links_[party]->title() +
+                                                  ": the connection was lost during the operation"),
+             now);
+      continue;
+    }
+    job->expected &= static_cast<std::uint8_t>(~bit);
+    if (job->complete()) complete(number, now);
+  }
+}
+
+void Jobs::pump_waiting(Clock::time_point now) {
+  if (waiting_.empty()) return;
+  bool ready = all_ready();
+  bool hope = within_grace(now);
+  std::deque<Waiting> jobs;
+  jobs.swap(waiting_);
+  waiting_bytes_ = 0;
+  for (Waiting& job : jobs) {
+    if (job.deadline <= now || (!ready && !hope)) {
+      refuse(job, TKDC_STATUS_UNAVAILABLE, who_is_away(), now);
+    } else if (ready) {
+      start(std::move(job), now);
+    } else {
+      waiting_bytes_ += weight(job.operation);
+      waiting_.push_back(std::move(job));
+    }
+  }
+}
+
+void Jobs::expire(Clock::time_point now) {
+  while (auto number = pending_.expired(now)) {
+    Pending& job = *pending_.find(*number);
+    if (job.op == TKDC_OP_STATUS) {
+      complete(*number, now);
+      continue;
+    }
+    std::string silent;
+    for (std::size_t party = 0; party < 3; ++party)
+      if ((job.answered >> party & 1) == 0)
+        silent += (silent.empty() ? "" : ", ") + links_[party]->title();
+    finish(*number, failure(TKDC_STATUS_UNAVAILABLE, "no answer in time from " + silent), now);
+  }
+}
+
+void Jobs::pump(Clock::time_point now) {
+  for (std::size_t party = 0; party < 3; ++party) {
+    bool lost = links_[party]->update(now);
+    links_[party]->receive([&](ByteSpan frame) { handle_reply(party, frame, now); },
+                           kRepliesPerPass);
+    if (lost) handle_loss(party, now);
+  }
+  pump_waiting(now);
+  expire(now);
+  log_.flush();
+}
+
+bool Jobs::input_waits() {
+  return std::any_of(links_.begin(), links_.end(), [](auto& link) { return link->readable(); });
+}
+
+Clock::time_point Jobs::next_due(Clock::time_point now) const {
+  Clock::time_point due = now + std::chrono::seconds(1);
+  if (auto first = pending_.first_deadline()) due = std::min(due, *first);
+  if (!waiting_.empty()) due = std::min<Clock::time_point>(due, now + kTick);
+  return due;
+}
+
+void Jobs::abandon(const std::string& why, Clock::time_point now) {
+  for (std::uint64_t number : pending_.numbers())
+    finish(number, failure(TKDC_STATUS_UNAVAILABLE, why), now);
+  std::deque<Waiting> jobs;
+  jobs.swap(waiting_);
+  waiting_bytes_ = 0;
+  for (const Waiting& job : jobs) refuse(job, TKDC_STATUS_UNAVAILABLE, why, now);
+  log_.flush();
+}
+
+}  // namespace tkdc::agent

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs on their way: shared out to the three servers, answers put together.
+//
+// A job goes to all three servers or to none, under one name (session,
+// number). While a server's connection is being made, jobs wait for at most
+// kConnectGrace; a server that is away for longer makes them fail at once. A
+// lost connection fails what it still owed, because a restarted server does
+// not know old jobs. The agent's thread only. Secret: inputs until they are
+// shares, shares, outputs.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+
+#include "agent/combine.h"
+#include "agent/operation.h"
+#include "agent/operations_log.h"
+#include "agent/pending.h"
+#include "agent/share_stream.h"
+
+namespace tkdc::agent {
+
+inline constexpr auto kConnectGrace = std::chrono::seconds(2);
+inline constexpr auto kStatusTime = std::chrono::seconds(3);
+
+struct Counters {
+  std::array<std::uint64_t, TKDC_STATUS_INTERNAL + 1> finished{};  // by status
+  std::uint64_t late_replies = 0;         // nobody waits for them any more
+  std::uint64_t malformed_replies = 0;    // from servers
+  std::uint64_t malformed_requests = 0;   // clients disconnected for them
+  std::uint64_t slow_clients = 0;         // clients disconnected for not reading
+  std::uint64_t clients_accepted = 0;
+  std::size_t clients = 0;                // now
+};
+
+class Jobs {
+ public:
+  using Deliver = std::function<void(const Asker&, tkdc_wire_op, const KeyId&, Outcome)>;
+
+  // `deliver` is called once per submitted job, from within the calls below.
+  static Result<std::unique_ptr<Jobs>> create(const AgentConfig& config, int epoll_fd,
+                                              std::uint64_t tag, Deliver deliver);
+
+  void submit(const Asker& asker, Operation operation, Clock::time_point now,
+              Clock::time_point deadline);
+  // Asks every connected server for its status; the outcome's output is JSON.
+  void submit_status(const Asker& asker, Clock::time_point now, Clock::time_point deadline);
+
+  // Takes in what the servers sent, sends what waited, lets deadlines pass.
+  void pump(Clock::time_point now);
+  // True when more input waits: the loop must not sleep.
+  bool input_waits();
+  // When pump() is to be called at the latest.
+  Clock::time_point next_due(Clock::time_point now) const;
+
+  // Answers everything with UNAVAILABLE.
+  void abandon(const std::string& why, Clock::time_point now);
+  void reopen_log() { log_.reopen(); }
+
+  Counters& counters() { return counters_; }
+  std::size_t pending() const { return pending_.size() + waiting_.size(); }
+  int connected_servers() const;
+
+ private:
+  struct Waiting {
+    Asker asker;
+    Operation operation;
+    Clock::time_point started;
+    Clock::time_point deadline;
+  };
+
+  Jobs(const AgentConfig& config, OperationsLog log, Deliver deliver);
+  bool all_ready();
+  std::string who_is_away() const;
+  bool within_grace(Clock::time_point now) const;
+  void start(Waiting job, Clock::time_point now);
+  bool send_to_all(JobRequest& job, SecretVector secret);
+  void handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now);
+  void handle_loss(std::size_t party, Clock::time_point now);
+  void pump_waiting(Clock::time_point now);
+  void expire(Clock::time_point now);
+  void finish(std::uint64_t number, Outcome outcome, Clock::time_point now);
+  void complete(std::uint64_t number, Clock::time_point now);
+  void refuse(const Waiting& job, tkdc_status status, const std::string& why,
+              Clock::time_point now);
+  Outcome status_outcome(const Pending& job) const;
+
+  const AgentConfig& config_;
+  OperationsLog log_;
+  Deliver deliver_;
+  zmq::context_t context_{1};
+  std::array<std::unique_ptr<ServerLink>, 3> links_;
+  ShareStream shares_;
+  PendingTable pending_;
+  std::deque<Waiting> waiting_;
+  std::size_t waiting_bytes_ = 0;
+  Counters counters_;
+  std::uint64_t session_ = 0;
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace tkdc::agent

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/listener.h"
+
+#include <grp.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace tkdc::agent {
+namespace {
+
+constexpr int kBacklog = 1024;
+
+bool to_address(const std::string& path, sockaddr_un& address) {
+  address = {};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return false;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  return true;
+}
+
+bool somebody_listens(const std::string& path) {
+  sockaddr_un address;
+  if (!to_address(path, address)) return false;
+  int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return false;
+  bool answered = ::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 ||
+                  errno == EAGAIN;
+  ::close(fd);
+  return answered;
+}
+
+Result<void> set_access(const std::string& path, const std::string& group) {
+  if (group.empty()) {
+    if (::chmod(path.c_str(), 0600) != 0) return fail(path + ": " + std::strerror(errno));
+    return {};
+  }
+  const struct group* entry = ::getgrnam(group.c_str());
+  if (entry == nullptr) return fail("agent.socket_group: there is no group " + group);
+  if (::chown(path.c_str(), uid_t(-1), entry->gr_gid) != 0 || ::chmod(path.c_str(), 0660) != 0)
+    return fail("cannot give " + path + " to group " + group + ": " + std::strerror(errno) +
+                "; the agent's user must be a member of it");
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Listener>> Listener::open(const std::string& path,
+                                                 const std::string& group) {
+  std::string fresh = path + "." + std::to_string(::getpid());
+  sockaddr_un address;
+  if (!to_address(fresh, address)) return fail("agent.socket: the path is too long: " + path);
+  if (somebody_listens(path))
+    return fail("another agent answers on " + path + "; stop it or choose another agent.socket");
+
+  int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return fail(std::string("cannot make a Unix socket: ") + std::strerror(errno));
+  std::unique_ptr<Listener> listener(new Listener(fd, path));
+  ::unlink(fresh.c_str());
+  ::fchmod(fd, 0600);  // bind() takes the mode from here, before anyone can connect
+  if (::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+    return fail("cannot bind " + path + ": " + std::strerror(errno) +
+                "; the directory must exist and belong to the agent's user");
+  Result<void> access = set_access(fresh, group);
+  struct stat info {};
+  if (access && (::listen(fd, kBacklog) != 0 || ::stat(fresh.c_str(), &info) != 0 ||
+                 ::rename(fresh.c_str(), path.c_str()) != 0))
+    access = fail("cannot listen on " + path + ": " + std::strerror(errno));
+  if (!access) {
+    ::unlink(fresh.c_str());
+    return access.error();
+  }
+  listener->inode_ = info.st_ino;
+  return listener;
+}
+
+Listener::~Listener() {
+  struct stat info {};
+  if (inode_ != 0 && ::lstat(path_.c_str(), &info) == 0 && info.st_ino == inode_)
+    ::unlink(path_.c_str());
+  ::close(fd_);
+}
+
+int Listener::accept() { return ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK); }
+
+}  // namespace tkdc::agent

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/operation.h"
+
+namespace tkdc::agent {
+namespace {
+
+constexpr std::size_t kMaxPrincipalNameBytes = 4096;
+constexpr std::size_t kMaxKeyBytes = 32;
+
+Parsed refuse(tkdc_status status, std::string message) {
+  Parsed parsed;
+  parsed.status = status;
+  parsed.message = std::move(message);
+  return parsed;
+}
+
+Parsed malformed(std::uint8_t op) {
+  return refuse(TKDC_STATUS_BAD_REQUEST,
+                std::string(tkdc_wire_op_name(op)) +
+                    ": truncated, too long or with trailing octets; are agent and client of the "
+                    "same version?");
+}
+
+void get_key(Reader& r, KeyRef& key) {
+  r.array(key.id);
+  r.array(key.installation);
+  r.array(key.principal);
+  key.kvno = r.u32();
+  key.enctype = r.u32();
+}
+
+void append(SecretVector& out, ByteSpan in) { out.insert(out.end(), in.begin(), in.end()); }
+
+void output_between(Operation& operation, std::size_t min, std::size_t max) {
+  operation.min_output = min;
+  operation.max_output = max;
+}
+
+// SEAL, OPEN, MAC, VERIFY: key, usage, data.
+Parsed parse_use(tkdc_wire_op op, Reader& r) {
+  Parsed parsed;
+  Operation& operation = parsed.operation;
+  get_key(r, operation.job.key);
+  operation.job.usage = r.u32();
+  ByteSpan data = r.bytes(TKDC_WIRE_DATA_MAX_BYTES);
+  ByteSpan checksum;
+  if (op == TKDC_OP_VERIFY) checksum = r.bytes(TKDC_WIRE_DATA_MAX_BYTES);
+  if (!r.complete()) return malformed(op);
+  std::size_t n = data.size();
+  switch (op) {
+    case TKDC_OP_SEAL:
+      if (n > TKDC_WIRE_DATA_MAX_BYTES - TKDC_WIRE_SEAL_OVERHEAD_BYTES) return malformed(op);
+      output_between(operation, n + TKDC_WIRE_SEAL_OVERHEAD_BYTES,
+                     n + TKDC_WIRE_SEAL_OVERHEAD_BYTES);
+      break;
+    case TKDC_OP_OPEN:
+      // Such lengths come from the network, not from the asking program: the
+      // same answer as for any other forgery.
+      if (n < TKDC_WIRE_SEAL_OVERHEAD_BYTES)
+        return refuse(TKDC_STATUS_INTEGRITY, "open: shorter than any ciphertext");
+      output_between(operation, n - TKDC_WIRE_SEAL_OVERHEAD_BYTES,
+                     n - TKDC_WIRE_SEAL_OVERHEAD_BYTES);
+      break;
+    case TKDC_OP_MAC:
+      output_between(operation, TKDC_WIRE_CHECKSUM_BYTES, TKDC_WIRE_CHECKSUM_BYTES);
+      break;
+    default:
+      if (checksum.size() != TKDC_WIRE_CHECKSUM_BYTES)
+        return refuse(TKDC_STATUS_INTEGRITY, "verify: a checksum has 12 octets");
+      break;
+  }
+  operation.secret.reserve(n + checksum.size());
+  append(operation.secret, data);
+  append(operation.secret, checksum);
+  return parsed;
+}
+
+Parsed parse_stage(Reader& r, const AgentConfig& config) {
+  Parsed parsed;
+  Operation& operation = parsed.operation;
+  std::uint8_t origin = r.u8();
+  operation.job.key.kvno = r.u32();
+  operation.job.key.enctype = r.u32();
+  ByteSpan key = r.bytes(kMaxKeyBytes);
+  if (!r.complete()) return malformed(TKDC_OP_STAGE);
+  if (origin != TKDC_ORIGIN_DRAWN && origin != TKDC_ORIGIN_IMPORTED)
+    return refuse(TKDC_STATUS_BAD_REQUEST, "stage: the origin must be drawn or imported");
+  if (key.empty() != (origin == TKDC_ORIGIN_DRAWN))
+    return refuse(TKDC_STATUS_BAD_REQUEST,
+                  "stage: a drawn key comes without octets, an imported one with them");
+  randombytes_buf(operation.job.key.id.data(), operation.job.key.id.size());
+  operation.job.key.installation = config.installation;
+  operation.job.public_data = {origin};
+  append(operation.secret, key);
+  // The servers may repeat the key id; what is told is the one drawn here.
+  output_between(operation, 0, operation.job.key.id.size());
+  return parsed;
+}
+
+Parsed parse_bind(Reader& r) {
+  Parsed parsed;
+  JobRequest& job = parsed.operation.job;
+  get_key(r, job.key);
+  ByteSpan name = r.bytes(kMaxPrincipalNameBytes);
+  if (!r.complete() || name.empty()) return malformed(TKDC_OP_BIND);
+  PrincipalDigest digest{};
+  crypto_hash_sha256(digest.data(), name.data(), name.size());
+  if (digest != job.key.principal)
+    return refuse(TKDC_STATUS_BAD_REQUEST,
+                  "bind: the key names another principal than the one given");
+  job.public_data.assign(name.begin(), name.end());
+  return parsed;
+}
+
+}  // namespace
+
+Parsed parse_operation(std::uint8_t op, ByteSpan body, const AgentConfig& config, bool kdc_only) {
+  Reader r(body);
+  Parsed parsed;
+  if (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY && kdc_only)
+    return refuse(TKDC_STATUS_DENIED,
+                  std::string(tkdc_wire_op_name(op)) + ": agent " + config.name +
+                      " or this connection has the role kdc; keys are made and removed through "
+                      "an agent with the role admin");
+  switch (op) {
+    case TKDC_OP_SEAL:
+    case TKDC_OP_OPEN:
+    case TKDC_OP_MAC:
+    case TKDC_OP_VERIFY:
+      parsed = parse_use(static_cast<tkdc_wire_op>(op), r);
+      break;
+    case TKDC_OP_STAGE:
+      parsed = parse_stage(r, config);
+      break;
+    case TKDC_OP_EXPORT:
+      r.array(parsed.operation.job.key.id);
+      parsed.operation.job.key.installation = config.installation;
+      output_between(parsed.operation, 16, kMaxKeyBytes);
+      if (!r.complete()) return malformed(op);
+      break;
+    case TKDC_OP_BIND:
+      parsed = parse_bind(r);
+      break;
+    case TKDC_OP_DESTROY:
+      get_key(r, parsed.operation.job.key);
+      if (!r.complete()) return malformed(op);
+      break;
+    default:
+      return refuse(TKDC_STATUS_BAD_REQUEST, "unknown operation " + std::to_string(op) +
+                                                 "; are agent and client of the same version?");
+  }
+  if (parsed.status != TKDC_STATUS_OK) return parsed;
+  parsed.operation.job.op = static_cast<tkdc_wire_op>(op);
+  if (parsed.operation.job.key.installation != config.installation)
+    return refuse(TKDC_STATUS_UNKNOWN_KEY,
+                  "the handle belongs to another installation than this agent's; was a database "
+                  "of another realm loaded?");
+  return parsed;
+}
+
+SecretVector encode_result(tkdc_wire_op op, const KeyId& key_id, ByteSpan output) {
+  SecretVector body;
+  body.reserve(output.size() + 32);
+  SecretWriter w(body);
+  switch (op) {
+    case TKDC_OP_SEAL:
+    case TKDC_OP_OPEN:
+    case TKDC_OP_MAC:
+    case TKDC_OP_EXPORT:
+    case TKDC_OP_STATUS:
+      w.bytes(output);
+      break;
+    case TKDC_OP_STAGE:
+      w.raw(key_id);
+      break;
+    default:
+      break;
+  }
+  return body;
+}
+
+}  // namespace tkdc::agent

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A client's request, checked and turned into what the servers will be asked.
+//
+// Everything that can be refused without the servers is refused here. The
+// limits are the wire's; what a role may do with which key is the servers'
+// decision, taken again by each of them.
+#pragma once
+
+#include <string>
+
+#include "agent/config.h"
+#include "job/message.h"
+
+namespace tkdc::agent {
+
+struct Operation {
+  JobRequest job;               // without name, deadline and components
+  SecretVector secret;          // what the servers get as shares; may be empty
+  std::size_t min_output = 0;   // octets of a good answer
+  std::size_t max_output = 0;
+};
+
+struct Parsed {
+  tkdc_status status = TKDC_STATUS_OK;  // not OK: refuse with `message`
+  std::string message;
+  Operation operation;
+};
+
+// SEAL to DESTROY. `kdc_only`: the connection or the agent has the role kdc.
+Parsed parse_operation(std::uint8_t op, ByteSpan body, const AgentConfig& config, bool kdc_only);
+
+// The body of a good reply, in wire.h's format.
+SecretVector encode_result(tkdc_wire_op op, const KeyId& key_id, ByteSpan output);
+
+}  // namespace tkdc::agent

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/operations_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+#include "agent/log.h"
+
+namespace tkdc::agent {
+namespace {
+
+std::string utc_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  tm parts{};
+  ::gmtime_r(&now.tv_sec, &parts);
+  char day[32];
+  char text[48];
+  std::strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &parts);
+  std::snprintf(text, sizeof text, "%s.%03ldZ", day, now.tv_nsec / 1'000'000);
+  return text;
+}
+
+}  // namespace
+
+const char* status_word(tkdc_status status) {
+  switch (status) {
+    case TKDC_STATUS_OK: return "ok";
+    case TKDC_STATUS_INTEGRITY: return "integrity";
+    case TKDC_STATUS_UNAVAILABLE: return "unavailable";
+    case TKDC_STATUS_DENIED: return "denied";
+    case TKDC_STATUS_UNKNOWN_KEY: return "unknown_key";
+    case TKDC_STATUS_BAD_REQUEST: return "bad_request";
+    case TKDC_STATUS_INCONSISTENT: return "inconsistent";
+    case TKDC_STATUS_LIMIT: return "limit";
+    case TKDC_STATUS_INTERNAL: return "internal";
+  }
+  return "unknown";
+}
+
+Result<OperationsLog> OperationsLog::open(const std::string& path) {
+  OperationsLog log(path);
+  if (!path.empty())
+    if (Result<void> opened = log.open_file(); !opened) return opened.error();
+  return log;
+}
+
+OperationsLog::OperationsLog(OperationsLog&& other) noexcept
+    : path_(std::move(other.path_)), lines_(std::move(other.lines_)),
+      fd_(std::exchange(other.fd_, -1)), failed_(other.failed_) {}
+
+OperationsLog::~OperationsLog() {
+  flush();
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<void> OperationsLog::open_file() {
+  fd_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd_ < 0)
+    return fail("cannot open the operations log " + path_ + ": " + std::strerror(errno) +
+                "; create its directory or remove operations_log from agent.toml");
+  return {};
+}
+
+void OperationsLog::record(const Pending& job, const Outcome& outcome, Clock::time_point now) {
+  if (fd_ < 0) return;
+  char key[9];
+  sodium_bin2hex(key, sizeof key, job.key.id.data(), 4);
+  double ms = std::chrono::duration<double, std::milli>(now - job.started).count();
+  char line[400];
+  int n = std::snprintf(
+      line, sizeof line,
+      "{\"time\":\"%s\",\"op\":\"%s\",\"usage\":%u,\"key\":\"%s\",\"enctype\":%u,\"blocks\":%u,"
+      "\"sha1_blocks\":%u,\"rounds\":%u,\"bytes_per_party\":%u,\"ms\":%.3f,\"status\":\"%s\"}\n",
+      utc_now().c_str(), tkdc_wire_op_name(job.op), job.usage, key, job.key.enctype,
+      outcome.cost.aes_blocks, outcome.cost.sha1_blocks, outcome.cost.rounds,
+      outcome.cost.message_bytes, ms,
+      status_word(outcome.status));
+  if (n > 0 && static_cast<std::size_t>(n) < sizeof line) lines_.append(line, std::size_t(n));
+}
+
+void OperationsLog::flush() {
+  if (fd_ >= 0 && !lines_.empty()) {
+    ssize_t n = ::write(fd_, lines_.data(), lines_.size());
+    bool failed = n != static_cast<ssize_t>(lines_.size());
+    if (failed && !failed_)
+      log(Level::kError, "cannot write " + path_ + ": " + std::strerror(errno) +
+                             "; operations go on unrecorded");
+    failed_ = failed;
+  }
+  lines_.clear();
+}
+
+void OperationsLog::reopen() {
+  if (path_.empty()) return;
+  flush();
+  if (fd_ >= 0) ::close(fd_);
+  if (Result<void> opened = open_file(); !opened) log(Level::kError, opened.error().message);
+}
+
+}  // namespace tkdc::agent

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs the servers are working on: by number, with their deadlines in order.
+//
+// One thread. Secret: output components that arrived early, wiped with their
+// entry. Bounded by count and by octets, so that neither clients nor slow
+// servers make the agent grow.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+#include "agent/operation.h"
+#include "agent/server_link.h"
+
+namespace tkdc::agent {
+
+inline constexpr std::size_t kMaxPendingBytes = 64u << 20;
+
+// Whom to answer: a connection of the agent's socket, and its request id.
+struct Asker {
+  std::uint64_t client = 0;
+  std::uint64_t request = 0;
+};
+
+struct Pending {
+  Asker asker;
+  tkdc_wire_op op = TKDC_OP_SEAL;
+  KeyRef key;
+  std::uint32_t usage = 0;
+  std::size_t min_output = 0;
+  std::size_t max_output = 0;
+  std::size_t bytes = 0;  // what it counts against kMaxPendingBytes
+  Clock::time_point started;
+  Clock::time_point deadline;
+  std::uint8_t expected = 0;  // bit i: server i is to answer
+  std::uint8_t answered = 0;
+  std::array<JobReply, 3> replies;
+
+  bool complete() const { return (answered & expected) == expected; }
+};
+
+class PendingTable {
+ public:
+  // Takes a place; the caller has checked full().
+  Pending& add(std::uint64_t number, Pending pending);
+  Pending* find(std::uint64_t number);
+  // The entry leaves the table.
+  Pending take(std::uint64_t number);
+
+  // The number of the job whose deadline comes first, when it is over.
+  std::optional<std::uint64_t> expired(Clock::time_point now) const;
+  std::optional<Clock::time_point> first_deadline() const;
+  // All numbers, for going through them while entries leave.
+  std::vector<std::uint64_t> numbers() const;
+
+  std::size_t size() const { return jobs_.size(); }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::unordered_map<std::uint64_t, Pending> jobs_;
+  std::set<std::pair<Clock::time_point, std::uint64_t>> deadlines_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace tkdc::agent

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/status.h"
+
+#include <nlohmann/json.hpp>
+
+namespace tkdc::agent {
+namespace {
+
+using nlohmann::json;
+
+// What the server says about itself, then what the agent knows, which wins.
+json server_object(const AgentConfig& config, std::size_t party, const ServerStatus& server) {
+  json object = json::parse(server.json, nullptr, false);
+  bool answered = object.is_object();
+  if (!answered) object = json::object();
+  object["party"] = party;
+  object["address"] = config.servers[party].address;
+  object["reachable"] = server.reachable && answered;
+  auto session = object.find("session_up");
+  if (session == object.end() || !session->is_boolean()) object["session_up"] = false;
+  if (!server.reachable)
+    object["trouble"] = server.trouble.empty() ? "no connection yet" : server.trouble;
+  else if (!answered)
+    object["trouble"] = server.trouble.empty() ? "connected, but gave no status" : server.trouble;
+  return object;
+}
+
+}  // namespace
+
+std::string status_json(const AgentConfig& config, const std::array<ServerStatus, 3>& servers,
+                        const Counters& counters, std::size_t pending) {
+  char installation[33];
+  sodium_bin2hex(installation, sizeof installation, config.installation.data(),
+                 config.installation.size());
+  json document;
+  document["agent"] = {{"name", config.name},
+                       {"role", config.role == TKDC_ROLE_KDC ? "kdc" : "admin"},
+                       {"version", TKDC_VERSION}};
+  document["security"] = "semi-honest";
+  document["installation"] = installation;
+  document["servers"] = json::array();
+  for (std::size_t party = 0; party < 3; ++party)
+    document["servers"].push_back(server_object(config, party, servers[party]));
+  document["pending"] = pending;
+  json& numbers = document["counters"];
+  for (std::size_t status = 0; status < counters.finished.size(); ++status)
+    numbers[status_word(static_cast<tkdc_status>(status))] = counters.finished[status];
+  numbers["late_replies"] = counters.late_replies;
+  numbers["malformed_replies"] = counters.malformed_replies;
+  numbers["malformed_requests"] = counters.malformed_requests;
+  numbers["slow_clients"] = counters.slow_clients;
+  numbers["clients"] = counters.clients;
+  numbers["clients_accepted"] = counters.clients_accepted;
+  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace tkdc::agent

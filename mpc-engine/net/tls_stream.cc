@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/tls_stream.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "net/hex.h"
+#include "net/output_bio.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::size_t kRecordBytes = 16 * 1024;  // RFC 8446 section 5.1
+constexpr std::size_t kHeaderBytes = 4;
+constexpr std::size_t kGrowBytes = 1u << 20;      // memory follows the octets that arrive
+constexpr std::size_t kMaxReadyPackets = 4096;
+constexpr std::size_t kMaxReadyBytes = std::size_t{160} << 20;
+
+std::uint32_t load_be32(const std::uint8_t in[4]) {
+  return static_cast<std::uint32_t>(in[0]) << 24 | static_cast<std::uint32_t>(in[1]) << 16 |
+         static_cast<std::uint32_t>(in[2]) << 8 | in[3];
+}
+
+void store_be32(std::uint8_t out[4], std::size_t v) {
+  for (int i = 0; i < 4; ++i) out[i] = static_cast<std::uint8_t>(v >> (24 - 8 * i));
+}
+
+}  // namespace
+
+TlsStream::TlsStream(SslPtr ssl, UniqueFd fd, std::string peer)
+    : fd_(std::move(fd)),
+      output_(std::make_unique<OutputBio>()),
+      ssl_(std::move(ssl)),
+      peer_(std::move(peer)) {}
+
+Result<std::unique_ptr<TlsStream>> TlsStream::create(SslPtr ssl, UniqueFd fd, std::string peer) {
+  std::unique_ptr<TlsStream> stream(
+      new TlsStream(std::move(ssl), std::move(fd), std::move(peer)));
+  BIO* in = BIO_new_socket(stream->fd(), BIO_NOCLOSE);
+  BIO* out = stream->output_->make_bio();
+  if (in == nullptr || out == nullptr) {
+    BIO_free(in);
+    BIO_free(out);
+    return fail("tls: no memory for a connection to " + stream->peer_);
+  }
+  SSL_set_bio(stream->ssl_.get(), in, out);
+  SSL_set_msg_callback(stream->ssl_.get(), observe);
+  SSL_set_msg_callback_arg(stream->ssl_.get(), stream.get());
+  return stream;
+}
+
+TlsStream::~TlsStream() {
+  // close_notify, when it costs nothing; SSL_shutdown is not for broken connections.
+  ERR_clear_error();
+  if (!failed() && SSL_is_init_finished(ssl_.get()) && output_->empty()) {
+    SSL_shutdown(ssl_.get());
+    (void)output_->flush(fd_.get()).ok();
+  }
+  ERR_clear_error();
+}
+
+void TlsStream::observe(int write_p, int, int content_type, const void* buf, std::size_t len,
+                        SSL*, void* arg) {
+  if (write_p == 0 && content_type == SSL3_RT_HANDSHAKE && len > 0 &&
+      static_cast<const std::uint8_t*>(buf)[0] == SSL3_MT_KEY_UPDATE)
+    static_cast<TlsStream*>(arg)->key_updates_received_++;
+}
+
+Error TlsStream::broken(const std::string& step, int rc) {
+  int code = SSL_get_error(ssl_.get(), rc);
+  int number = errno;
+  if (SSL_get_verify_result(ssl_.get()) == X509_V_ERR_CERT_REJECTED) {
+    ERR_clear_error();
+    return fail("tls: " + peer_ + " presented the certificate " +
+                to_hex(TlsContext::presented(ssl_.get())) +
+                ", which is not the pinned one; if it was replaced on purpose, set "
+                "certificate_sha256 in [[peers]] to this value");
+  }
+  if (code == SSL_ERROR_ZERO_RETURN) return fail("tls: " + peer_ + " closed the connection");
+  if (code == SSL_ERROR_SYSCALL && ERR_peek_error() == 0)
+    return fail("tls: connection to " + peer_ + " lost in " + step + ": " +
+                (number != 0 ? std::strerror(number) : "end of stream"));
+  return fail("tls: " + step + " with " + peer_ + " failed: " + openssl_error());
+}
+
+Result<bool> TlsStream::handshake() {
+  ERR_clear_error();
+  errno = 0;
+  int rc = SSL_do_handshake(ssl_.get());
+  int code = rc == 1 ? SSL_ERROR_NONE : SSL_get_error(ssl_.get(), rc);
+  bool more = code == SSL_ERROR_WANT_READ || code == SSL_ERROR_WANT_WRITE;
+  if (rc != 1 && !more) {
+    Error error = broken("handshake", rc);
+    (void)output_->flush(fd_.get()).ok();  // the alert tells the peer
+    return error;
+  }
+  auto sent = flush();
+  if (!sent.ok()) return sent.error();
+  return rc == 1;
+}
+
+Result<void> TlsStream::flush() {
+  auto sent = output_->flush(fd_.get());
+  if (!sent.ok()) return fail("tls: connection to " + peer_ + " lost: " + sent.error().message);
+  return {};
+}
+
+Result<void> TlsStream::update_key_when_due(std::uint64_t records) {
+  records_ += records;
+  if (records_ < records_per_key_) return {};
+  if (SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) != 1)
+    return fail("tls: key update towards " + peer_ + " failed: " + openssl_error());
+  records_ = 0;
+  key_updates_sent_++;
+  return {};
+}
+
+// One record per call of SSL_write_ex.
+Result<void> TlsStream::write_all(ByteSpan plaintext) {
+  while (!plaintext.empty()) {
+    auto due = update_key_when_due(1);
+    if (!due.ok()) return due;
+    ERR_clear_error();
+    errno = 0;
+    std::size_t written = 0;
+    int rc = SSL_write_ex(ssl_.get(), plaintext.data(), std::min(plaintext.size(), kRecordBytes),
+                          &written);
+    if (rc != 1) {
+      if (output_->pending() + 2 * kRecordBytes > OutputBio::kMaxPendingBytes)
+        return fail("tls: " + peer_ + " does not read: too much output waiting; the link is cut");
+      return broken("sending", rc);
+    }
+    plaintext = plaintext.subspan(written);
+  }
+  return {};
+}
+
+Result<void> TlsStream::send(ByteSpan packet) {
+  if (packet.size() > max_packet_bytes_)
+    return fail("tls: a packet of " + std::to_string(packet.size()) + " octets for " + peer_ +
+                " is above the limit of " + std::to_string(max_packet_bytes_));
+  std::size_t head = std::min(packet.size(), kRecordBytes - kHeaderBytes);
+  first_record_.resize(kHeaderBytes + head);
+  store_be32(first_record_.data(), packet.size());
+  if (head > 0) std::memcpy(first_record_.data() + kHeaderBytes, packet.data(), head);
+  auto written = write_all(first_record_);
+  if (written.ok()) written = write_all(packet.subspan(head));
+  if (!written.ok()) return written;
+  return flush();
+}
+
+Result<std::size_t> TlsStream::read_some(std::uint8_t* out, std::size_t room) {
+  ERR_clear_error();
+  errno = 0;
+  std::size_t got = 0;
+  int rc = SSL_read_ex(ssl_.get(), out, room, &got);
+  if (rc == 1) return got;
+  int code = SSL_get_error(ssl_.get(), rc);
+  if (code == SSL_ERROR_WANT_READ || code == SSL_ERROR_WANT_WRITE) return std::size_t{0};
+  return broken("receiving", rc);
+}
+
+Result<void> TlsStream::begin_packet() {
+  incoming_.bytes = load_be32(header_);
+  body_got_ = 0;
+  if (incoming_.bytes > max_packet_bytes_)
+    return fail("tls: " + peer_ + " announced a packet of " + std::to_string(incoming_.bytes) +
+                " octets, above the limit of " + std::to_string(max_packet_bytes_));
+  return {};
+}
+
+// Makes room for what comes next; false when the packet is complete.
+bool TlsStream::grow_packet() {
+  if (body_got_ == incoming_.bytes) return false;
+  std::size_t wanted = std::min(incoming_.bytes, body_got_ + kGrowBytes);
+  if (incoming_.memory.size() < wanted) incoming_.memory.resize(wanted);
+  return true;
+}
+
+Result<void> TlsStream::fill() {
+  if (failed()) return fail(failure_);
+  auto filled = fill_packets();
+  if (!filled.ok()) failure_ = filled.error().message;
+  return filled;
+}
+
+Result<void> TlsStream::fill_packets() {
+  while (ready_.size() < kMaxReadyPackets && ready_bytes_ < kMaxReadyBytes) {
+    if (header_got_ < kHeaderBytes) {
+      auto got = read_some(header_ + header_got_, kHeaderBytes - header_got_);
+      if (!got.ok()) return got.error();
+      if (*got == 0) break;
+      header_got_ += *got;
+      if (header_got_ < kHeaderBytes) continue;
+      auto begun = begin_packet();
+      if (!begun.ok()) return begun;
+    }
+    if (grow_packet()) {
+      auto got = read_some(incoming_.memory.data() + body_got_,
+                           std::min(incoming_.bytes, incoming_.memory.size()) - body_got_);
+      if (!got.ok()) return got.error();
+      if (*got == 0) break;
+      body_got_ += *got;
+      if (body_got_ < incoming_.bytes) continue;
+    }
+    ready_bytes_ += incoming_.bytes;
+    ready_.push_back(std::exchange(incoming_, Packet{}));
+    header_got_ = 0;
+    // Another read would mostly cost a system call to learn that there is nothing.
+    if (SSL_has_pending(ssl_.get()) == 0) break;
+  }
+  return output_->empty() ? Result<void>() : flush();
+}
+
+ByteSpan TlsStream::take() {
+  // The memory of the packet before serves the next one.
+  if (incoming_.memory.empty()) incoming_.memory = std::move(taken_.memory);
+  taken_ = std::move(ready_.front());
+  ready_.pop_front();
+  ready_bytes_ -= taken_.bytes;
+  return ByteSpan(taken_.memory).first(taken_.bytes);
+}
+
+short TlsStream::poll_events() const {
+  short events = 0;
+  if (ready_.size() < kMaxReadyPackets && ready_bytes_ < kMaxReadyBytes) events |= POLLIN;
+  if (!output_->empty()) events |= POLLOUT;
+  return events;
+}
+
+Result<void> TlsStream::export_key(const std::string& label, MutableByteSpan out) const {
+  if (SSL_export_keying_material(ssl_.get(), out.data(), out.size(), label.data(), label.size(),
+                                 nullptr, 0, 0) != 1)
+    return fail("tls: exporter failed for " + peer_ + ": " + openssl_error());
+  return {};
+}
+
+std::uint64_t TlsStream::bytes_received() const {
+  return BIO_number_read(SSL_get_rbio(ssl_.get()));
+}
+
+}  // namespace tkdc

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""See __init__.py. Exit status 0 and a last line `demo: ok`, or 1 and what went wrong."""
+
+import os
+import subprocess
+import sys
+
+from tests.e2e.demo import keep, operations
+from tests.e2e.demo.proof import Proof
+from tests.e2e.demo.screen import Screen
+from tests.support.capture import Capture
+from tests.support.kerberos import Client, Outcome
+from tests.support.process import RealmError
+from tests.support.realm import ROOT, Realm
+from tests.support.rebuild_key import key_names
+
+REALM = "DEMO.TEST"
+BASE_PORT = int(os.environ.get("TKDC_DEMO_PORT", "7700"))
+DIRECTORY = ROOT / "var" / "demo"
+PASSWORD = "correct horse battery staple"
+
+
+def must(screen: Screen, shown: str, outcome: Outcome) -> str:
+    screen.command(shown, outcome.output)
+    if not outcome.ok:
+        raise RealmError(f"{shown}: {outcome.errors.strip()}")
+    return outcome.output
+
+
+def create_principals(realm: Realm, screen: Screen) -> None:
+    screen.step("Principals, by the stock kadmin.local")
+    for shown, query in (
+        ("addprinc -pw ... alice", f'addprinc -pw "{PASSWORD}" alice'),
+        ("addprinc -randkey bob", "addprinc -randkey bob"),
+        ("ktadd -k bob.keytab bob", f"ktadd -k {realm.keytab('bob')} bob"),
+        ("addprinc -randkey host/demo.test", "addprinc -randkey host/demo.test"),
+    ):
+        output = realm.kadmin_local(query)
+        lines = [line for line in output.splitlines() if not line.startswith("Authenticating as")]
+        screen.command(f'kadmin.local -q "{shown}"', "\n".join(lines))
+
+
+def log_in(realm: Realm, screen: Screen) -> None:
+    screen.step("Logins, by the stock kinit")
+    alice, bob = realm.client("alice"), realm.client("bob")
+    must(screen, "kinit alice        # password, preauthentication required",
+         alice.kinit("alice", PASSWORD))
+    must(screen, "kvno host/demo.test", alice.kvno("host/demo.test"))
+    must(screen, "klist", alice.klist("-e"))
+    must(screen, "kinit -k -t bob.keytab bob", bob.kinit_keytab("bob", realm.keytab("bob")))
+    must(screen, "kvno host/demo.test", bob.kvno("host/demo.test"))
+    must(screen, "klist", bob.klist("-e"))
+    _must_refuse(screen, realm.client("nobody"))
+
+
+def _must_refuse(screen: Screen, client: Client) -> None:
+    refused = client.kinit("alice", "a wrong password")
+    screen.command("kinit alice        # with a wrong password", refused.errors)
+    if refused.ok:
+        raise RealmError("kinit took a wrong password")
+
+
+def show_operations(realm: Realm, screen: Screen, seen: int) -> None:
+    screen.step("What the KDC asked of the servers during these logins")
+    done = operations.since(realm, seen)
+    if not done:
+        raise RealmError("the agent recorded no operations: did the KDC use keys of its own?")
+    screen.table(operations.HEADER, operations.rows(done, key_names(realm)))
+    screen.say("Each ran on all three servers at once, on shares; no server saw a key.")
+
+
+def demonstrate(realm: Realm, screen: Screen) -> None:
+    traffic = realm.directory / "traffic.pcap"
+    with Capture(realm.ports.all(), traffic, realm.logs / "tcpdump.log") as capture:
+        realm.start()
+        create_principals(realm, screen)
+        seen = len(realm.operations("kdc"))
+        log_in(realm, screen)
+        show_operations(realm, screen, seen)
+        capture.stop()
+        screen.step("The proof: where are the keys?")
+        if capture.dropped():
+            raise RealmError(f"the kernel dropped {capture.dropped()} packets of the capture: "
+                             "the proof would be incomplete; run the demo again")
+        Proof(realm, screen, PASSWORD).run(traffic)
+
+
+def main() -> int:
+    keep_running = os.environ.get("KEEP", "") not in ("", "0")
+    screen = Screen(steps=5)
+    screen.title(f"tkdc: the realm {REALM}, whose keys no machine holds")
+    screen.say("Security of this version: semi-honest. It withstands a server that is read (disk,")
+    screen.say("memory, traffic), not one whose program is changed. See docs/security.md.")
+    if keep.stop(DIRECTORY):
+        screen.say("(stopped the realm of an earlier demo)")
+    realm = Realm(DIRECTORY, REALM, BASE_PORT, say=screen.say)
+    done = False
+    try:
+        screen.step("Three servers, two agents, a stock krb5kdc and kadmind")
+        realm.create()
+        demonstrate(realm, screen)
+        done = True
+        if keep_running:
+            keep.remember(realm)
+            keep.instructions(realm, screen, PASSWORD)
+    except (RealmError, OSError, subprocess.SubprocessError) as failure:
+        screen.say(f"demo: FAILED: {failure}")
+        screen.say(f"logs: {realm.logs}, {realm.directory}/*.trace")
+    finally:
+        if not (done and keep_running):
+            realm.stop()
+    if done:
+        screen.say("security: semi-honest (one server read, none changed)")
+        sys.stdout.write("demo: ok\n")
+    return 0 if done else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

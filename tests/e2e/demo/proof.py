@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The proof: nothing that runs, is stored, or was sent holds one of the realm's keys.
+
+Looked for: alice's keys, which follow from her password, and krbtgt's, rebuilt from the
+stores of two servers by a test tool; with everything derived from them (keymaterial.py), in
+every form of keyscan/forms.h. Looked through: the memory of each long-running process, every
+file of the demo, the captured packets and the streams put together from them.
+
+Three controls show that the search would have found them: a process that holds values in
+every form; krb5kdc's own memory, in which the database's master key (it protects handles
+only) must be found; alice's keys, rebuilt from two stores, must be those of her password.
+"""
+
+import re
+import tempfile
+from pathlib import Path
+
+from tests.e2e.demo.screen import Screen
+from tests.support import capture, keymaterial
+from tests.support.keymaterial import Values
+from tests.support.process import RealmError
+from tests.support.realm import Realm
+from tests.support.rebuild_key import Rebuilt, rebuild
+from tests.support.scan import Scanner
+
+KEY_BYTES = {"aes256-cts-hmac-sha1-96": 32, "aes128-cts-hmac-sha1-96": 16}
+ENCTYPES = {18: 32, 17: 16}
+
+
+def alice_keys(realm: Realm, password: str) -> dict[int, bytes]:
+    return {enctype: keymaterial.string_to_key(password, f"{realm.name}alice", size)
+            for enctype, size in ENCTYPES.items()}
+
+
+def user_values(keys: dict[int, bytes]) -> Values:
+    values: Values = []
+    for enctype, key in keys.items():
+        values += keymaterial.rfc3962_values(f"alice.e{enctype}", key, keymaterial.USER_USAGES)
+    return values
+
+
+def krbtgt_values(versions: list[Rebuilt]) -> Values:
+    """All stored fields as they are, and all that follows from those that may be keys."""
+    values: Values = []
+    for version in versions:
+        label = f"krbtgt.v{version.kvno}.e{version.enctype}"
+        for field, octets in version.fields.items():
+            values += _pieces(f"{label}.{field}", octets)
+            if len(octets) == ENCTYPES[version.enctype]:
+                values += keymaterial.gcm_values(f"{label}.{field}", octets)
+                values += keymaterial.rfc3962_values(f"{label}.{field}", octets,
+                                                     keymaterial.KRBTGT_USAGES)
+    return [(name, octets) for name, octets in values if len(set(octets)) >= 5]
+
+
+def _pieces(name: str, octets: bytes) -> Values:
+    """A field's octets, whole when it is a key, else cut into blocks or SHA-1 states."""
+    values: Values = [(name, octets)] if len(octets) in (16, 20, 32) else []
+    for size in (16, 20):
+        if len(octets) % size == 0 and len(octets) > size:
+            values += [(f"{name}[{i}]", octets[i : i + size]) for i in range(0, len(octets), size)]
+    return values
+
+
+def master_key(realm: Realm) -> bytes:
+    """K/M, from the stash file, which is a keytab."""
+    shown = realm.admin_tool("klist", "-k", "-K", f"FILE:{realm.directory}/stash").output
+    found = re.search(r"K/M@\S+ \s*\(0x([0-9a-f]+)\)", shown)
+    if not found:
+        raise RealmError("the stash file shows no master key")
+    return bytes.fromhex(found.group(1))
+
+
+class Proof:
+    def __init__(self, realm: Realm, screen: Screen, password: str):
+        self.realm, self.screen, self.password = realm, screen, password
+        self.scanner = Scanner(realm.bin / "keyscan")
+
+    def run(self, traffic: Path) -> None:
+        """RealmError with what was found where, or with the control that failed."""
+        realm, say = self.realm, self.screen.say
+        user = alice_keys(realm, self.password)
+        self._check_rebuild(user)
+        versions = rebuild(realm, f"krbtgt/{realm.name}@{realm.name}")
+        if not versions:
+            raise RealmError("two stores hold no key of krbtgt: nothing to look for")
+        values = user_values(user) + krbtgt_values(versions)
+        say(f"looking for {len(values):,} values that follow from alice's {len(user)} keys and "
+            f"krbtgt's {len(versions)} key versions")
+        self._control(values)
+        self._control_krb5kdc()
+        self._search(values, traffic)
+
+    def _check_rebuild(self, user: dict[int, bytes]) -> None:
+        rebuilt = {v.enctype: v.fields for v in rebuild(self.realm, f"alice@{self.realm.name}")}
+        for enctype, key in user.items():
+            if key not in rebuilt.get(enctype, {}).values():
+                raise RealmError(f"alice's key of enctype {enctype}, rebuilt from two stores, is "
+                                 "not that of her password: the rebuilding tool is wrong")
+        self.screen.say("control: alice's keys, rebuilt from two stores, are those of her password")
+
+    def _control(self, values: Values) -> None:
+        sizes = {len(octets): (name, octets) for name, octets in values}
+        count, missed = self.scanner.control(list(sizes.values()))
+        if missed:
+            raise RealmError(f"control failed: {len(missed)} of {count} forms were not found in a "
+                             f"process that holds them, first {missed[0]}")
+        self.screen.say(f"control: a process that holds such values in {count} forms: "
+                        "every one of them found")
+
+    def _control_krb5kdc(self) -> None:
+        values = [("K/M", master_key(self.realm))]
+        report = self.scanner.search(values, {"krb5kdc": self.realm.daemons["krb5kdc"].pid}, {})
+        if not report.findings:
+            raise RealmError("control failed: krb5kdc's memory must hold the database's master "
+                             "key, and the search does not find it")
+        self.screen.say("control: the database's master key, which protects handles only: "
+                        f"found in krb5kdc ({report.findings[0].form})")
+
+    def _search(self, values: Values, traffic: Path) -> None:
+        with tempfile.TemporaryDirectory(prefix="tkdc-streams-") as name:
+            joined = Path(name)
+            flows = capture.streams(traffic)
+            for (source, target), octets in flows.items():
+                (joined / f"{source}-{target}").write_bytes(octets)
+            paths = {"files": self.realm.directory, "traffic": traffic}
+            if flows:
+                paths["streams"] = joined
+            report = self.scanner.search(values, self.realm.pids(), paths)
+        found = {name: sum(f.count for f in report.findings if f.target == name)
+                 for name in report.octets}
+        self.screen.table(["searched", "octets", "forms looked for", "found"], [
+            [self._describe(name), f"{octets:,}", f"{report.forms:,}", f"{found[name]}"]
+            for name, octets in report.octets.items()])
+        if report.findings:
+            lines = [f"{f.target}: {f.value} as {f.form} ({f.where})" for f in report.findings[:20]]
+            raise RealmError("KEY MATERIAL FOUND\n  " + "\n  ".join(lines))
+
+    def _describe(self, target: str) -> str:
+        if target in self.realm.daemons:
+            return f"memory of {target}"
+        return {"files": f"all files in {self.realm.directory.name}/",
+                "traffic": "captured packets of all links",
+                "streams": "the same, put together by stream"}[target]

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Binding and destroying handles: see binding.h.
+ *
+ * The key ids come from the stored handles, decrypted with the list of master
+ * keys that libkdb5 keeps in its context; nothing about them is stored in the
+ * clear. Programs without that list (kpropd, kdb5_util load) destroy nothing.
+ */
+#include "binding.h"
+
+#include <com_err.h>
+#include <string.h>
+
+void binding_collect(krb5_context context, const krb5_db_entry *entry,
+                     const uint8_t principal[TKDC_WIRE_PRINCIPAL_BYTES], struct binding_set *set)
+{
+    set->count = 0;
+    set->complete = true;
+    for (krb5_int16 i = 0; entry && i < entry->n_key_data; i++) {
+        if (!keydata_is_handle(&entry->key_data[i]))
+            continue;
+        if (set->count == BINDING_HANDLES_MAX ||
+            keydata_read_handle(context, &entry->key_data[i], &set->ids[set->count]) != 0) {
+            set->complete = false;
+            continue;
+        }
+        memcpy(set->ids[set->count].principal, principal, TKDC_WIRE_PRINCIPAL_BYTES);
+        set->count++;
+    }
+}
+
+krb5_error_code binding_bind(krb5_context context, const struct tkdc_wire_key *id,
+                             const char *principal_name)
+{
+    const struct tkdc_request request = {
+        .op = TKDC_OP_BIND,
+        .key = *id,
+        .data = {(const uint8_t *)principal_name, strlen(principal_name)},
+    };
+    struct tkdc_reply reply;
+    const krb5_error_code code = preload->call(context, &request, &reply);
+    if (!code)
+        tkdc_reply_free(&reply);
+    return code;
+}
+
+static bool contains(const struct binding_set *set, const struct tkdc_wire_key *id)
+{
+    for (size_t i = 0; set && i < set->count; i++)
+        if (memcmp(set->ids[i].key_id, id->key_id, sizeof id->key_id) == 0)
+            return true;
+    return false;
+}
+
+void binding_destroy(krb5_context context, const struct binding_set *old,
+                     const struct binding_set *kept, const char *principal_name)
+{
+    if (!old->complete)
+        com_err("ktkdc", 0, "%s: not all old keys could be read; what is left of them at the "
+                "servers is found by `tkdc status`", principal_name);
+    if (kept && !kept->complete)
+        return; /* one of the old might be among the unread */
+    for (size_t i = 0; i < old->count; i++) {
+        const struct tkdc_request request = {.op = TKDC_OP_DESTROY, .key = old->ids[i]};
+        struct tkdc_reply reply;
+        if (contains(kept, &old->ids[i]))
+            continue;
+        const krb5_error_code code = preload->call(context, &request, &reply);
+        if (!code) {
+            tkdc_reply_free(&reply);
+            continue;
+        }
+        const char *message = krb5_get_error_message(context, code);
+        com_err("ktkdc", 0, "%s: version %u of its key was not destroyed at the servers: %s",
+                principal_name, (unsigned)old->ids[i].kvno, message);
+        krb5_free_error_message(context, message);
+        krb5_clear_error_message(context);
+    }
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Entries on their way in and out. Out: each handle gets a trailer that names
+ * the principal it was read with. In: fresh handles are bound at the servers
+ * before the entry is written, bound ones must belong to this principal, and
+ * what the entry no longer names is destroyed after it is written. In this
+ * order a crash leaves a handle too many at the servers, never one too few.
+ */
+#include <errno.h>
+#include <openssl/sha.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "binding.h"
+#include "trailer.h"
+
+krb5_error_code entry_principal_digest(krb5_context context, krb5_const_principal principal,
+                                       uint8_t digest[TKDC_WIRE_PRINCIPAL_BYTES], char **name)
+{
+    char *text = NULL;
+    const krb5_error_code code = krb5_unparse_name(context, principal, &text);
+    if (code)
+        return code;
+    SHA256((const unsigned char *)text, strlen(text), digest);
+    if (name)
+        *name = text;
+    else
+        krb5_free_unparsed_name(context, text);
+    return 0;
+}
+
+/* Marks every handle of an entry that comes from the database. */
+static krb5_error_code mark_bound(krb5_context context, krb5_db_entry *entry)
+{
+    struct trailer t = {.state = TRAILER_BOUND};
+    bool named = false;
+    for (krb5_int16 i = 0; i < entry->n_key_data; i++) {
+        krb5_key_data *kd = &entry->key_data[i];
+        krb5_error_code code = 0;
+        if (!keydata_is_handle(kd))
+            continue;
+        if (!named)
+            code = entry_principal_digest(context, entry->princ, t.id, NULL);
+        named = true;
+        t.kvno = kd->key_data_kvno;
+        t.enctype = (uint32_t)kd->key_data_type[0];
+        if (!code)
+            code = trailer_set(kd, &t);
+        if (code)
+            return code;
+    }
+    return 0;
+}
+
+static krb5_error_code mark_or_free(krb5_context context, krb5_error_code code,
+                                    krb5_db_entry **entry)
+{
+    if (code || !*entry)
+        return code;
+    code = mark_bound(context, *entry);
+    if (code) {
+        krb5_db_free_principal(context, *entry);
+        *entry = NULL;
+    }
+    return code;
+}
+
+krb5_error_code module_get_principal(krb5_context context, krb5_const_principal name,
+                                     unsigned int flags, krb5_db_entry **entry)
+{
+    const krb5_error_code code =
+        IN_DATABASE(wrapped->get_principal(context, name, flags, entry));
+    return mark_or_free(context, code, entry);
+}
+
+krb5_error_code module_get_s4u_x509_principal(krb5_context context, const krb5_data *certificate,
+                                              krb5_const_principal name, unsigned int flags,
+                                              krb5_db_entry **entry)
+{
+    if (!wrapped->get_s4u_x509_principal)
+        return KRB5_PLUGIN_OP_NOTSUPP;
+    const krb5_error_code code = IN_DATABASE(
+        wrapped->get_s4u_x509_principal(context, certificate, name, flags, entry));
+    return mark_or_free(context, code, entry);
+}
+
+struct iteration {
+    krb5_context context;
+    int (*func)(krb5_pointer, krb5_db_entry *);
+    krb5_pointer arg;
+};
+
+static int iterate_one(krb5_pointer arg, krb5_db_entry *entry)
+{
+    const struct iteration *it = arg;
+    const krb5_error_code code = mark_bound(it->context, entry);
+    return code ? code : it->func(it->arg, entry);
+}
+
+krb5_error_code module_iterate(krb5_context context, char *match,
+                               int (*func)(krb5_pointer, krb5_db_entry *), krb5_pointer arg,
+                               krb5_flags flags)
+{
+    struct iteration it = {context, func, arg};
+    if (!wrapped->iterate)
+        return KRB5_PLUGIN_OP_NOTSUPP;
+    return wrapped->iterate(context, match, iterate_one, &it, flags);
+}
+
+static krb5_error_code refuse(krb5_context context, const char *name, const char *why)
+{
+    krb5_set_error_message(context, KRB5_KDB_CONSTRAINT_VIOLATION, "ktkdc: %s: %s", name, why);
+    return KRB5_KDB_CONSTRAINT_VIOLATION;
+}
+
+/* One key of an entry that is about to be written; its trailer stays. */
+static krb5_error_code check_key(krb5_context context, krb5_key_data *kd, const uint8_t *digest,
+                                 const char *name)
+{
+    struct trailer t;
+    struct tkdc_wire_key id;
+    krb5_key_data plain = *kd;
+
+    if (!trailer_get(kd, &t))
+        return 0; /* K/M, or a dump being loaded: the servers know whose it is */
+    if (t.state == TRAILER_HISTORY || !keydata_is_handle(kd))
+        return refuse(context, name, "key data of a form that is not stored");
+    if (t.kvno != kd->key_data_kvno || t.enctype != (uint32_t)kd->key_data_type[0])
+        return refuse(context, name, "version number and enctype of a key on shares cannot be "
+                      "changed: make a new key instead (cpw, or ktadd)");
+    if (t.state == TRAILER_BOUND)
+        return memcmp(t.id, digest, TKDC_WIRE_PRINCIPAL_BYTES) == 0
+                   ? 0
+                   : refuse(context, name, "its key data belongs to another principal: a key on "
+                            "shares is bound to its name; create the principal and set its "
+                            "password or run ktadd");
+    trailer_hide(&plain);
+    krb5_error_code code = keydata_read_handle(context, &plain, &id);
+    if (code)
+        return code;
+    if (memcmp(id.key_id, t.id, sizeof id.key_id) != 0)
+        return refuse(context, name, "key data does not match its mark");
+    memcpy(id.principal, digest, sizeof id.principal);
+    code = binding_bind(context, &id, name);
+    if (code)
+        return code;
+    t.state = TRAILER_BOUND;
+    t.origin = 0;
+    memcpy(t.id, digest, sizeof t.id);
+    return trailer_set(kd, &t);
+}
+
+/* Takes trailers out of sight for the wrapped module, or back. */
+static void set_trailers_hidden(krb5_db_entry *entry, const bool *marked, bool hidden)
+{
+    for (krb5_int16 i = 0; i < entry->n_key_data; i++) {
+        if (!marked[i])
+            continue;
+        if (hidden)
+            trailer_hide(&entry->key_data[i]);
+        else
+            entry->key_data[i].key_data_length[0] =
+                (krb5_ui_2)(entry->key_data[i].key_data_length[0] + TRAILER_BYTES);
+    }
+}
+
+struct putting {
+    uint8_t digest[TKDC_WIRE_PRINCIPAL_BYTES];
+    char *name;
+    bool *marked;
+    krb5_db_entry *before; /* raw, NULL when the principal is new */
+    struct binding_set old, kept;
+};
+
+static krb5_error_code prepare(krb5_context context, krb5_db_entry *entry, struct putting *p)
+{
+    krb5_error_code code = entry_principal_digest(context, entry->princ, p->digest, &p->name);
+    p->marked = calloc((size_t)entry->n_key_data + 1, sizeof *p->marked);
+    if (!code && !p->marked)
+        code = ENOMEM;
+    for (krb5_int16 i = 0; !code && i < entry->n_key_data; i++) {
+        struct trailer t;
+        code = check_key(context, &entry->key_data[i], p->digest, p->name);
+        p->marked[i] = !code && trailer_get(&entry->key_data[i], &t);
+    }
+    if (!code && !module_is_temporary()) {
+        code = wrapped->get_principal(context, entry->princ, 0, &p->before);
+        if (code == KRB5_KDB_NOENTRY)
+            code = 0;
+    }
+    return code;
+}
+
+krb5_error_code module_put_principal(krb5_context context, krb5_db_entry *entry, char **db_args)
+{
+    struct putting *p = calloc(1, sizeof *p);
+    if (!p)
+        return ENOMEM;
+    krb5_error_code code = prepare(context, entry, p);
+    if (!code) {
+        set_trailers_hidden(entry, p->marked, true);
+        binding_collect(context, p->before, p->digest, &p->old);
+        binding_collect(context, entry, p->digest, &p->kept);
+        code = wrapped->put_principal(context, entry, db_args);
+        set_trailers_hidden(entry, p->marked, false);
+    }
+    if (!code && p->before)
+        binding_destroy(context, &p->old, &p->kept, p->name);
+    krb5_db_free_principal(context, p->before);
+    krb5_free_unparsed_name(context, p->name);
+    free(p->marked);
+    free(p);
+    return code;
+}
+
+krb5_error_code module_delete_principal(krb5_context context, krb5_const_principal name)
+{
+    struct putting *p = calloc(1, sizeof *p);
+    if (!p)
+        return ENOMEM;
+    krb5_error_code code = wrapped->get_principal(context, name, 0, &p->before);
+    if (!code)
+        code = entry_principal_digest(context, p->before->princ, p->digest, &p->name);
+    if (!code) {
+        binding_collect(context, p->before, p->digest, &p->old);
+        code = wrapped->delete_principal ? wrapped->delete_principal(context, name)
+                                         : KRB5_PLUGIN_OP_NOTSUPP;
+    }
+    if (!code && !module_is_temporary())
+        binding_destroy(context, &p->old, NULL, p->name);
+    krb5_db_free_principal(context, p->before);
+    krb5_free_unparsed_name(context, p->name);
+    free(p);
+    return code;
+}
+
+krb5_error_code module_rename_principal(krb5_context context, krb5_const_principal source,
+                                        krb5_const_principal target)
+{
+    (void)source;
+    (void)target;
+    krb5_set_error_message(context, KRB5_PLUGIN_OP_NOTSUPP,
+                           "ktkdc: a key on shares is bound to its principal's name, so it cannot "
+                           "be renamed: create the new principal, give it a key, delete the old");
+    return KRB5_PLUGIN_OP_NOTSUPP;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * encrypt_key_data and decrypt_key_data: where keys turn into handles.
+ *
+ * The stored form is the default one of libkdb5 (u16 length, then the
+ * ciphertext under K/M) of a handle's 160 octets, so K/M's change works as
+ * ever, and the length alone tells that it is a handle.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "module.h"
+#include "trailer.h"
+
+bool keydata_is_handle(const krb5_key_data *kd)
+{
+    return kd->key_data_ver >= 1 && kd->key_data_contents[0] && kd->key_data_length[0] >= 2 &&
+           (kd->key_data_contents[0][0] | kd->key_data_contents[0][1] << 8) == TKDC_HANDLE_BYTES;
+}
+
+static krb5_error_code refuse(krb5_context context, krb5_error_code code, const char *message)
+{
+    krb5_set_error_message(context, code, "ktkdc: %s", message);
+    return code;
+}
+
+/* Under a history key, which is a handle itself: see trailer.h. */
+static krb5_error_code store_history(const uint8_t handle[TKDC_HANDLE_BYTES],
+                                     const struct tkdc_wire_key *id, int kvno, krb5_key_data *kd)
+{
+    uint8_t *contents = malloc(2 + TKDC_HANDLE_BYTES);
+    if (!contents)
+        return ENOMEM;
+    contents[0] = TKDC_HANDLE_BYTES;
+    contents[1] = 0;
+    memcpy(contents + 2, handle, TKDC_HANDLE_BYTES);
+    for (int i = 0; i < kd->key_data_ver; i++) {
+        free(kd->key_data_contents[i]);
+        kd->key_data_contents[i] = NULL;
+    }
+    kd->key_data_ver = 1;
+    kd->key_data_kvno = (krb5_ui_2)kvno;
+    kd->key_data_type[0] = (krb5_int16)id->enctype;
+    kd->key_data_length[0] = 2 + TKDC_HANDLE_BYTES;
+    kd->key_data_contents[0] = contents;
+    const struct trailer t = {.state = TRAILER_HISTORY, .kvno = id->kvno, .enctype = id->enctype};
+    return trailer_set(kd, &t);
+}
+
+static krb5_error_code store_handle(krb5_context context, const krb5_keyblock *mkey,
+                                    const struct tkdc_wire_key *id, const krb5_keysalt *salt,
+                                    const struct trailer *t, krb5_key_data *kd)
+{
+    uint8_t octets[TKDC_HANDLE_BYTES];
+    struct tkdc_wire_key stored = *id, of_mkey;
+    memset(stored.principal, 0, sizeof stored.principal);
+    tkdc_handle_encode(octets, &stored);
+    if (tkdc_handle_decode(mkey->contents, mkey->length, &of_mkey)) {
+        tkdc_handle_encode(octets, id);
+        return store_history(octets, id, (int)id->kvno, kd);
+    }
+    const krb5_keyblock block = {
+        .magic = KV5M_KEYBLOCK,
+        .enctype = (krb5_enctype)id->enctype,
+        .length = sizeof octets,
+        .contents = octets,
+    };
+    const krb5_error_code code =
+        krb5_dbe_def_encrypt_key_data(context, mkey, &block, salt, (int)id->kvno, kd);
+    return code ? code : trailer_set(kd, t);
+}
+
+/* A key that is a handle already: rollover of K/M, history. */
+static krb5_error_code store_again(krb5_context context, const krb5_keyblock *mkey,
+                                   const struct tkdc_wire_key *id, const krb5_keysalt *salt,
+                                   int kvno, krb5_key_data *kd)
+{
+    struct trailer t = {.kvno = id->kvno, .enctype = id->enctype};
+    if ((uint32_t)kvno != id->kvno)
+        return refuse(context, KRB5_KDB_CONSTRAINT_VIOLATION,
+                      "the version number of a key on shares cannot be changed; make a new key");
+    if (tkdc_key_is_bound(id)) {
+        t.state = TRAILER_BOUND;
+        memcpy(t.id, id->principal, sizeof id->principal);
+    } else {
+        t.state = TRAILER_FRESH;
+        t.origin = TKDC_ORIGIN_IMPORTED;
+        memcpy(t.id, id->key_id, sizeof id->key_id);
+    }
+    return store_handle(context, mkey, id, salt, &t, kd);
+}
+
+static krb5_error_code stage(krb5_context context, const krb5_keyblock *key, uint8_t origin,
+                             struct tkdc_wire_key *id)
+{
+    struct tkdc_reply reply;
+    const bool drawn = origin == TKDC_ORIGIN_DRAWN;
+    const struct tkdc_request request = {
+        .op = TKDC_OP_STAGE,
+        .label = origin,
+        .key = *id,
+        .data = {drawn ? NULL : key->contents, drawn ? 0 : key->length},
+    };
+    krb5_error_code code = preload->call(context, &request, &reply);
+    if (code)
+        return code;
+    if (!tkdc_reply_key_id(&reply, id->key_id) || !preload->installation(id->installation))
+        code = refuse(context, KRB5KDC_ERR_SVC_UNAVAILABLE, "malformed answer from tkdc-agent");
+    tkdc_reply_free(&reply);
+    return code;
+}
+
+krb5_error_code module_encrypt_key_data(krb5_context context, const krb5_keyblock *mkey,
+                                        const krb5_keyblock *key, const krb5_keysalt *salt,
+                                        int kvno, krb5_key_data *kd)
+{
+    struct tkdc_wire_key id;
+    if (tkdc_handle_decode(key->contents, key->length, &id))
+        return store_again(context, mkey, &id, salt, kvno, kd);
+    if (master_is_master_key(context, mkey, key))
+        return krb5_dbe_def_encrypt_key_data(context, mkey, key, salt, kvno, kd);
+    if (module_is_kdc())
+        return refuse(context, KRB5_KDB_UNAUTH, "the KDC makes no long-term keys");
+    if (key->enctype != ENCTYPE_AES256_CTS_HMAC_SHA1_96 &&
+        key->enctype != ENCTYPE_AES128_CTS_HMAC_SHA1_96)
+        return refuse(context, KRB5_PROG_ETYPE_NOSUPP,
+                      "only enctypes aes256-cts (18) and aes128-cts (17) exist as shares: set "
+                      "supported_enctypes = aes256-cts:normal aes128-cts:normal in kdc.conf, or "
+                      "pass -e aes256-cts");
+    /* Without a salt and made here: nobody has seen it, the servers draw
+     * another. Anything else somebody may hold, so it is imported as it is. */
+    const bool drawn = !salt && preload->was_drawn_here(key);
+    const uint8_t origin = drawn ? TKDC_ORIGIN_DRAWN : TKDC_ORIGIN_IMPORTED;
+    memset(&id, 0, sizeof id);
+    id.kvno = (uint32_t)kvno;
+    id.enctype = (uint32_t)key->enctype;
+    const krb5_error_code code = stage(context, key, origin, &id);
+    if (code)
+        return code;
+    struct trailer t = {
+        .state = TRAILER_FRESH, .origin = origin, .kvno = id.kvno, .enctype = id.enctype};
+    memcpy(t.id, id.key_id, sizeof id.key_id);
+    return store_handle(context, mkey, &id, salt, &t, kd);
+}
+
+/* The key of a keytab: given out once, before it is bound. */
+static krb5_error_code export_key(krb5_context context, const struct tkdc_wire_key *id,
+                                  krb5_keyblock *key)
+{
+    const struct tkdc_request request = {.op = TKDC_OP_EXPORT, .key = *id};
+    struct tkdc_reply reply;
+    struct tkdc_span bytes;
+    size_t key_bytes = 0, seed_bytes = 0;
+    krb5_error_code code = preload->call(context, &request, &reply);
+    if (code)
+        return code;
+    code = krb5_c_keylengths(context, key->enctype, &seed_bytes, &key_bytes);
+    if (!code && (!tkdc_reply_bytes(&reply, &bytes) || bytes.len != key_bytes))
+        code = refuse(context, KRB5KDC_ERR_SVC_UNAVAILABLE, "malformed answer from tkdc-agent");
+    if (!code) {
+        /* A handle is longer than any key: its memory takes the key. */
+        memset(key->contents, 0, key->length);
+        memcpy(key->contents, bytes.data, bytes.len);
+        key->length = (unsigned int)bytes.len;
+    }
+    tkdc_reply_free(&reply);
+    return code;
+}
+
+/* What a handle becomes for the caller; *key holds the stored form. */
+static krb5_error_code present(krb5_context context, const krb5_key_data *kd,
+                               const struct trailer *t, struct tkdc_wire_key *id,
+                               krb5_keyblock *key)
+{
+    uint8_t here[TKDC_WIRE_INSTALLATION_BYTES];
+    if (preload->installation(here) && memcmp(here, id->installation, sizeof here) != 0)
+        return refuse(context, KRB5_KDB_NO_MATCHING_KEY,
+                      "this database holds keys of another installation: this agent's servers do "
+                      "not have them (see `tkdc status`)");
+    if (id->kvno != kd->key_data_kvno || id->enctype != (uint32_t)kd->key_data_type[0])
+        return refuse(context, KRB5_KDB_CONSTRAINT_VIOLATION,
+                      "the entry's version number or enctype is not that of its key");
+    if (t->state == TRAILER_BOUND) {
+        memcpy(id->principal, t->id, sizeof id->principal);
+        tkdc_handle_encode(key->contents, id);
+        return 0;
+    }
+    if (module_is_kdc())
+        return refuse(context, KRB5_KDB_NO_MATCHING_KEY, "a key that is not stored yet");
+    if (memcmp(t->id, id->key_id, sizeof id->key_id) != 0)
+        return refuse(context, KRB5_KDB_CONSTRAINT_VIOLATION, "key data does not match its mark");
+    return t->origin == TKDC_ORIGIN_DRAWN ? export_key(context, id, key) : 0;
+}
+
+/* Leaves key data without its trailer in *plain (shallow). */
+static bool without_trailer(const krb5_key_data *kd, krb5_key_data *plain, struct trailer *t)
+{
+    *plain = *kd;
+    if (!trailer_get(kd, t))
+        return false;
+    trailer_hide(plain);
+    return true;
+}
+
+static krb5_error_code read_history(const krb5_key_data *plain, krb5_keyblock *key,
+                                    krb5_keysalt *salt)
+{
+    if (plain->key_data_length[0] != 2 + TKDC_HANDLE_BYTES)
+        return EINVAL;
+    key->contents = malloc(TKDC_HANDLE_BYTES);
+    if (!key->contents)
+        return ENOMEM;
+    memcpy(key->contents, plain->key_data_contents[0] + 2, TKDC_HANDLE_BYTES);
+    key->magic = KV5M_KEYBLOCK;
+    key->enctype = plain->key_data_type[0];
+    key->length = TKDC_HANDLE_BYTES;
+    if (salt)
+        memset(salt, 0, sizeof *salt);
+    return 0;
+}
+
+krb5_error_code module_decrypt_key_data(krb5_context context, const krb5_keyblock *mkey,
+                                        const krb5_key_data *kd, krb5_keyblock *key,
+                                        krb5_keysalt *salt)
+{
+    krb5_key_data plain;
+    struct trailer t;
+    struct tkdc_wire_key id;
+    const bool marked = without_trailer(kd, &plain, &t);
+
+    if (marked && t.state == TRAILER_HISTORY)
+        return read_history(&plain, key, salt);
+    krb5_error_code code = krb5_dbe_def_decrypt_key_data(context, mkey, &plain, key, salt);
+    if (code || !plain.key_data_contents[0])
+        return code;
+    const bool is_handle = tkdc_handle_decode(key->contents, key->length, &id);
+    if (!is_handle && !marked)
+        return 0; /* K/M, or a principal from before the migration */
+    if (!is_handle || !marked)
+        code = refuse(context, KRB5_KDB_CONSTRAINT_VIOLATION,
+                      "key data without the mark of its principal");
+    else
+        code = present(context, kd, &t, &id, key);
+    if (code) {
+        krb5_free_keyblock_contents(context, key);
+        key->contents = NULL;
+        if (salt)
+            krb5_free_data_contents(context, &salt->data);
+    }
+    return code;
+}
+
+krb5_error_code keydata_read_handle(krb5_context context, const krb5_key_data *kd,
+                                    struct tkdc_wire_key *id)
+{
+    krb5_error_code code = KRB5_KDB_NOMASTERKEY;
+    for (krb5_keylist_node *n = krb5_db_mkey_list_alias(context); n; n = n->next) {
+        krb5_keyblock key = {0};
+        code = krb5_dbe_def_decrypt_key_data(context, &n->keyblock, kd, &key, NULL);
+        if (code)
+            continue;
+        if (!tkdc_handle_decode(key.contents, key.length, id))
+            code = KRB5_KDB_CONSTRAINT_VIOLATION;
+        krb5_free_keyblock_contents(context, &key);
+        return code;
+    }
+    return code;
+}

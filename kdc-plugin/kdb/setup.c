@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening and creating a database: see module.h.
+ *
+ * A temporary database (kdb5_util load) is filled and then promoted. Nothing
+ * is destroyed at the servers on its account: the live database still names
+ * the same handles. Handles that only the replaced database named stay at the
+ * servers until `tkdc` collects them.
+ */
+#include <string.h>
+
+#include "module.h"
+
+static bool temporary;
+static bool is_kdc;
+
+bool module_is_temporary(void)
+{
+    return temporary;
+}
+
+bool module_is_kdc(void)
+{
+    return is_kdc;
+}
+
+static bool asks_for_temporary(char **db_args)
+{
+    for (; db_args && *db_args; db_args++)
+        if (strcmp(*db_args, "temporary") == 0)
+            return true;
+    return false;
+}
+
+/* A greeting at start tells which installation this is, and the log at once
+ * when the agent is away. The KDC starts without it all the same. */
+static void greet(krb5_context context)
+{
+    uint8_t id[TKDC_WIRE_INSTALLATION_BYTES];
+    const struct tkdc_request request = {.op = TKDC_OP_STATUS};
+    struct tkdc_reply reply;
+    if (preload->installation(id))
+        return;
+    if (preload->call(context, &request, &reply) == 0)
+        tkdc_reply_free(&reply);
+    krb5_clear_error_message(context);
+}
+
+krb5_error_code module_init(krb5_context context, char *section, char **db_args, int mode)
+{
+    if (mode & KRB5_KDB_SRV_TYPE_KDC)
+        is_kdc = true;
+    krb5_error_code code = module_load(context, section, is_kdc);
+    if (code)
+        return code;
+    temporary = asks_for_temporary(db_args);
+    if (is_kdc)
+        greet(context);
+    return wrapped->init_module(context, section, db_args, mode);
+}
+
+krb5_error_code module_fini(krb5_context context)
+{
+    return wrapped ? wrapped->fini_module(context) : 0;
+}
+
+krb5_error_code module_create(krb5_context context, char *section, char **db_args)
+{
+    const krb5_error_code code = module_load(context, section, is_kdc);
+    if (code)
+        return code;
+    if (!wrapped->create)
+        return KRB5_PLUGIN_OP_NOTSUPP;
+    temporary = asks_for_temporary(db_args);
+    return wrapped->create(context, section, db_args);
+}
+
+krb5_error_code module_destroy(krb5_context context, char *section, char **db_args)
+{
+    const krb5_error_code code = module_load(context, section, is_kdc);
+    if (code)
+        return code;
+    return wrapped->destroy ? wrapped->destroy(context, section, db_args)
+                            : KRB5_PLUGIN_OP_NOTSUPP;
+}
+
+krb5_error_code module_promote(krb5_context context, char *section, char **db_args)
+{
+    if (!wrapped->promote_db)
+        return KRB5_PLUGIN_OP_NOTSUPP;
+    const krb5_error_code code = wrapped->promote_db(context, section, db_args);
+    if (!code)
+        temporary = false;
+    return code;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table that ktkdc.so looks for: see api.h. */
+#include "api.h"
+
+#include "engine.h"
+#include "k5_other.h"
+#include "serial.h"
+
+static bool no_record(void)
+{
+    const struct request_state *state = engine_request();
+    return state->tainted || state->no_record;
+}
+
+static void enter_database(void)
+{
+    engine_request()->database++;
+}
+
+static void leave_database(void)
+{
+    engine_request()->database--;
+}
+
+__attribute__((visibility("default"))) const struct tkdc_preload_api tkdc_preload_api = {
+    .api = TKDC_PRELOAD_API,
+    .bytes = sizeof(struct tkdc_preload_api),
+    .version = TKDC_VERSION,
+    .configure = engine_configure,
+    .call = engine_call,
+    .installation = engine_installation,
+    .no_record = no_record,
+    .enter_database = enter_database,
+    .leave_database = leave_database,
+    .serialise = serial_take,
+    .was_drawn_here = k5_was_drawn_here,
+};

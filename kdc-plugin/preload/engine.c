@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One operation with a key that exists as shares: see engine.h. */
+#include "engine.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <syslog.h>
+#include <time.h>
+
+#include "client.h"
+#include "fiber.h"
+#include "loop.h"
+
+enum { KDC_TIMEOUT_MS = 5000, ADMIN_TIMEOUT_MS = 30000, LOG_INTERVAL_S = 5 };
+
+struct engine_config engine_config;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct tkdc_client client = {.stream = {.fd = -1}};
+static struct request_state process_state;
+static bool installation_known;
+static uint8_t installation[TKDC_WIRE_INSTALLATION_BYTES];
+
+void *engine_real(const char *symbol)
+{
+    return dlsym(RTLD_NEXT, symbol);
+}
+
+struct request_state *engine_request(void)
+{
+    struct fiber *f = fiber_current();
+    return f ? fiber_state(f) : &process_state;
+}
+
+krb5_error_code engine_configure(krb5_context context, const struct tkdc_preload_config *config)
+{
+    if (strlen(config->socket_path) >= sizeof engine_config.socket_path) {
+        krb5_set_error_message(context, KRB5_KDB_DBTYPE_INIT,
+                               "tkdc_agent_socket is longer than a Unix socket's name can be");
+        return KRB5_KDB_DBTYPE_INIT;
+    }
+    pthread_mutex_lock(&lock);
+    snprintf(engine_config.socket_path, sizeof engine_config.socket_path, "%s",
+             config->socket_path);
+    engine_config.is_kdc = config->is_kdc;
+    engine_config.timeout_ms = config->timeout_ms ? config->timeout_ms
+                               : config->is_kdc   ? KDC_TIMEOUT_MS
+                                                  : ADMIN_TIMEOUT_MS;
+    if (!engine_config.configured || strcmp(client.path, config->socket_path) != 0) {
+        tkdc_client_close(&client);
+        tkdc_client_init(&client, config->socket_path,
+                         config->is_kdc ? TKDC_ROLE_KDC : TKDC_ROLE_ADMIN);
+    }
+    engine_config.configured = true;
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+void engine_learn_installation(const uint8_t id[TKDC_WIRE_INSTALLATION_BYTES])
+{
+    memcpy(installation, id, sizeof installation);
+    installation_known = true;
+}
+
+bool engine_installation(uint8_t id[TKDC_WIRE_INSTALLATION_BYTES])
+{
+    if (installation_known)
+        memcpy(id, installation, sizeof installation);
+    return installation_known;
+}
+
+static krb5_error_code error_of_status(uint16_t status)
+{
+    switch (status) {
+    case TKDC_STATUS_OK: return 0;
+    case TKDC_STATUS_INTEGRITY: return KRB5KRB_AP_ERR_BAD_INTEGRITY;
+    case TKDC_STATUS_DENIED: return KRB5_KDB_UNAUTH;
+    case TKDC_STATUS_UNKNOWN_KEY: return KRB5_KDB_NO_MATCHING_KEY;
+    case TKDC_STATUS_BAD_REQUEST: return KRB5_CRYPTO_INTERNAL;
+    default: return KRB5KDC_ERR_SVC_UNAVAILABLE;
+    }
+}
+
+/* One line per LOG_INTERVAL_S: an outage must not fill the disk. */
+static void log_loss(const struct tkdc_request *request, const struct tkdc_reply *reply)
+{
+    static time_t last;
+    static unsigned long suppressed;
+    const time_t now = time(NULL);
+    if (now - last < LOG_INTERVAL_S) {
+        suppressed++;
+        return;
+    }
+    syslog(LOG_ERR, "tkdc: %s failed: %s: %.*s (%lu more not logged)",
+           tkdc_wire_op_name(request->op), tkdc_status_text(reply->status), (int)reply->body.len,
+           reply->body.data ? (const char *)reply->body.data : "", suppressed);
+    last = now;
+    suppressed = 0;
+}
+
+static void ask_blocking(const struct tkdc_request *request, struct tkdc_reply *reply)
+{
+    pthread_mutex_lock(&lock);
+    tkdc_client_call(&client, request, engine_config.timeout_ms, reply);
+    if (client.greeted)
+        engine_learn_installation(client.installation);
+    pthread_mutex_unlock(&lock);
+}
+
+static void ask(struct request_state *state, const struct tkdc_request *request,
+                struct tkdc_reply *reply)
+{
+    if (!engine_config.configured)
+        tkdc_reply_fail(reply, TKDC_STATUS_UNAVAILABLE,
+                        "libtkdc-k5.so has not been told where the agent is: is ktkdc the "
+                        "db_library of this realm?");
+    else if (state->tainted)
+        tkdc_reply_fail(reply, TKDC_STATUS_UNAVAILABLE, "an earlier operation was lost");
+    else if (fiber_current() && state->database)
+        tkdc_reply_fail(reply, TKDC_STATUS_INTERNAL, "operation inside a database call");
+    else if (fiber_current())
+        loop_ask(request, reply);
+    else if (loop_is_shedding())
+        tkdc_reply_fail(reply, TKDC_STATUS_LIMIT, "too many requests in work");
+    else
+        ask_blocking(request, reply);
+}
+
+krb5_error_code engine_call(krb5_context context, const struct tkdc_request *request,
+                            struct tkdc_reply *reply)
+{
+    struct request_state *state = engine_request();
+    const bool lost_before = state->tainted;
+
+    memset(reply, 0, sizeof *reply);
+    ask(state, request, reply);
+    const krb5_error_code code = error_of_status(reply->status);
+    if (code == 0)
+        return 0;
+    if (reply->status != TKDC_STATUS_INTEGRITY) {
+        /* Outside a request (at start) there is nothing to taint. */
+        if (engine_config.is_kdc && (fiber_current() || loop_is_shedding()))
+            state->tainted = true;
+        if (!lost_before)
+            log_loss(request, reply);
+        krb5_set_error_message(context, code, "tkdc: %s: %.*s", tkdc_status_text(reply->status),
+                               (int)reply->body.len,
+                               reply->body.data ? (const char *)reply->body.data : "");
+    }
+    tkdc_reply_free(reply);
+    return code;
+}
+
+bool engine_is_handle(const krb5_keyblock *key, struct tkdc_wire_key *id)
+{
+    return key && tkdc_handle_decode(key->contents, key->length, id);
+}
+
+bool engine_is_handle_k(krb5_context context, krb5_key key, struct tkdc_wire_key *id)
+{
+    krb5_keyblock *copy = NULL;
+    if (!key || krb5_k_key_keyblock(context, key, &copy) != 0)
+        return false; /* the real function then fails for want of memory too */
+    const bool is_handle = engine_is_handle(copy, id);
+    krb5_free_keyblock(context, copy);
+    return is_handle;
+}
+
+krb5_error_code engine_unsupported(krb5_context context, const char *what)
+{
+    engine_request()->no_record = true;
+    krb5_set_error_message(context, KRB5_PROG_KEYTYPE_NOSUPP,
+                           "tkdc: %s is not available with keys that exist only as shares; "
+                           "disable the kdcpreauth modules spake and encrypted_challenge",
+                           what);
+    return KRB5_PROG_KEYTYPE_NOSUPP;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside libtkdc-k5.so: one operation with a key that exists as shares.
+ *
+ * engine_call() decides how to wait: in a fiber of krb5kdc it suspends the
+ * fiber, everywhere else it blocks; both with a deadline. Whatever fails
+ * except a wrong key or a forged message marks the request in work as tainted
+ * (krb5kdc only): later operations fail at once, nothing is recorded of it,
+ * and its reply is dropped. Otherwise an outage would show as "Password
+ * incorrect" and lock accounts.
+ */
+#ifndef TKDC_PRELOAD_ENGINE_H
+#define TKDC_PRELOAD_ENGINE_H
+
+#include <krb5.h>
+
+#include "api.h"
+#include "handle.h"
+
+/* What is remembered of the request in work. */
+struct request_state {
+    bool tainted;      /* an operation was lost */
+    bool no_record;    /* an operation is not available: no lockout count */
+    unsigned database; /* depth inside the wrapped database module */
+};
+
+struct engine_config {
+    char socket_path[108];
+    bool is_kdc;
+    unsigned timeout_ms;
+    bool configured;
+};
+
+extern struct engine_config engine_config;
+
+krb5_error_code engine_configure(krb5_context context, const struct tkdc_preload_config *config);
+krb5_error_code engine_call(krb5_context context, const struct tkdc_request *request,
+                            struct tkdc_reply *reply);
+bool engine_installation(uint8_t id[TKDC_WIRE_INSTALLATION_BYTES]);
+void engine_learn_installation(const uint8_t id[TKDC_WIRE_INSTALLATION_BYTES]);
+
+/* The fiber's in a fiber, else the process's own. */
+struct request_state *engine_request(void);
+
+/* True when `key` is a handle; then *id names it. */
+bool engine_is_handle(const krb5_keyblock *key, struct tkdc_wire_key *id);
+/* Same for an opaque key. */
+bool engine_is_handle_k(krb5_context context, krb5_key key, struct tkdc_wire_key *id);
+
+/* For what cannot be done with shares yet. Sets a message, returns an error,
+ * and keeps krb5kdc from counting a failed login. */
+krb5_error_code engine_unsupported(krb5_context context, const char *what);
+
+/* Next definition of a symbol after this library; NULL when there is none. */
+void *engine_real(const char *symbol);
+#define REAL(name)                                                                                 \
+    ({                                                                                             \
+        static __typeof__(&name) real_##name;                                                      \
+        if (!real_##name)                                                                          \
+            real_##name = (__typeof__(&name))engine_real(#name);                                   \
+        real_##name;                                                                               \
+    })
+
+#endif

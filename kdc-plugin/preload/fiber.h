@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fibers of krb5kdc: each I/O callback runs on a stack of its own, so that an
+ * operation inside it can wait for the agent while the event loop goes on.
+ *
+ *   main stack:  event loop -> fiber_start() .......... fiber_resume() ...
+ *                                 |            ^           |
+ *   fiber stack:                  callback -> fiber_suspend() -> callback ends
+ *
+ * Rules: start and resume only from the main stack; suspend only from a
+ * fiber. A fiber is never cancelled: it ends when its callback returns.
+ * Stacks have a guard page, are pooled, and their number is bounded.
+ *
+ * Threads: one, the event loop's. Secret: stacks of krb5kdc hold session
+ * keys, as its only stack did before.
+ */
+#ifndef TKDC_PRELOAD_FIBER_H
+#define TKDC_PRELOAD_FIBER_H
+
+#include "engine.h"
+
+enum {
+    FIBER_MAX = 8192,
+    FIBER_STACK_BYTES = 128 * 1024,
+    FIBER_POOL_MAX = 512, /* idle stacks kept */
+};
+
+struct fiber {
+    struct request_state state;
+    /* Used by whoever the fiber waits for. */
+    uint64_t waiting_id;         /* of the operation, 0: none */
+    int64_t deadline_ms;         /* CLOCK_MONOTONIC */
+    struct tkdc_reply *reply;
+    uint8_t op;
+    bool granted;                /* serial.c: the principal is ours */
+    struct fiber *next;          /* list of whoever holds it */
+    struct serial_lock *lock;    /* serial.c */
+    unsigned slot;               /* below FIBER_MAX */
+};
+
+typedef void fiber_body(void *a, void *b, void *c);
+
+/* Runs body on a new fiber until it ends or suspends. False: none is free,
+ * body has not run. */
+bool fiber_start(fiber_body *body, void *a, void *b, void *c);
+void fiber_suspend(void);
+void fiber_resume(struct fiber *f);
+/* NULL on the main stack. */
+struct fiber *fiber_current(void);
+struct request_state *fiber_state(struct fiber *f);
+/* The live fiber in a slot, or NULL. */
+struct fiber *fiber_at(unsigned slot);
+unsigned fiber_count(void);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * krb5_[ck]_encrypt and krb5_[ck]_decrypt: a handle goes to the agent, any
+ * other key to libk5crypto. Buffers and results follow libk5crypto: the
+ * ciphertext of n octets has n + 28, the output's length is set.
+ *
+ * Both forms are interposed: libk5crypto reaches krb5_k_* through the PLT in
+ * Debian's build, others bind locally.
+ */
+#include <string.h>
+
+#include "operation.h"
+
+static struct tkdc_span span_of(const krb5_data *d)
+{
+    return (struct tkdc_span){(const uint8_t *)d->data, d->length};
+}
+
+static krb5_error_code encrypt(krb5_context context, const struct tkdc_wire_key *id,
+                               krb5_keyusage usage, const krb5_data *cipher_state,
+                               const krb5_data *input, krb5_enc_data *output)
+{
+    struct tkdc_buffer ciphertext;
+    if (cipher_state)
+        return engine_unsupported(context, "a cipher state");
+    if (output->ciphertext.length < (size_t)input->length + TKDC_WIRE_SEAL_OVERHEAD_BYTES)
+        return KRB5_BAD_MSIZE;
+    const krb5_error_code code = operation_seal(context, id, usage, span_of(input), &ciphertext);
+    if (code)
+        return code;
+    output->magic = KV5M_ENC_DATA;
+    output->kvno = 0;
+    output->enctype = (krb5_enctype)id->enctype;
+    memcpy(output->ciphertext.data, ciphertext.data, ciphertext.len);
+    output->ciphertext.length = (unsigned int)ciphertext.len;
+    tkdc_buffer_free(&ciphertext);
+    return 0;
+}
+
+static krb5_error_code decrypt(krb5_context context, const struct tkdc_wire_key *id,
+                               krb5_keyusage usage, const krb5_data *cipher_state,
+                               const krb5_enc_data *input, krb5_data *output)
+{
+    struct tkdc_buffer plaintext;
+    if (cipher_state)
+        return engine_unsupported(context, "a cipher state");
+    if (input->enctype != ENCTYPE_UNKNOWN && input->enctype != (krb5_enctype)id->enctype)
+        return KRB5_BAD_ENCTYPE;
+    if (input->ciphertext.length < TKDC_WIRE_SEAL_OVERHEAD_BYTES ||
+        output->length < input->ciphertext.length - TKDC_WIRE_SEAL_OVERHEAD_BYTES)
+        return KRB5_BAD_MSIZE;
+    const krb5_error_code code =
+        operation_open(context, id, usage, span_of(&input->ciphertext), &plaintext);
+    if (code)
+        return code;
+    if (plaintext.len)
+        memcpy(output->data, plaintext.data, plaintext.len);
+    output->length = (unsigned int)plaintext.len;
+    tkdc_buffer_free(&plaintext);
+    return 0;
+}
+
+krb5_error_code krb5_c_encrypt(krb5_context context, const krb5_keyblock *key, krb5_keyusage usage,
+                               const krb5_data *cipher_state, const krb5_data *input,
+                               krb5_enc_data *output)
+{
+    struct tkdc_wire_key id;
+    if (engine_is_handle(key, &id))
+        return encrypt(context, &id, usage, cipher_state, input, output);
+    return REAL(krb5_c_encrypt)(context, key, usage, cipher_state, input, output);
+}
+
+krb5_error_code krb5_k_encrypt(krb5_context context, krb5_key key, krb5_keyusage usage,
+                               const krb5_data *cipher_state, const krb5_data *input,
+                               krb5_enc_data *output)
+{
+    struct tkdc_wire_key id;
+    if (engine_is_handle_k(context, key, &id))
+        return encrypt(context, &id, usage, cipher_state, input, output);
+    return REAL(krb5_k_encrypt)(context, key, usage, cipher_state, input, output);
+}
+
+krb5_error_code krb5_c_decrypt(krb5_context context, const krb5_keyblock *key, krb5_keyusage usage,
+                               const krb5_data *cipher_state, const krb5_enc_data *input,
+                               krb5_data *output)
+{
+    struct tkdc_wire_key id;
+    if (engine_is_handle(key, &id))
+        return decrypt(context, &id, usage, cipher_state, input, output);
+    return REAL(krb5_c_decrypt)(context, key, usage, cipher_state, input, output);
+}
+
+krb5_error_code krb5_k_decrypt(krb5_context context, krb5_key key, krb5_keyusage usage,
+                               const krb5_data *cipher_state, const krb5_enc_data *input,
+                               krb5_data *output)
+{
+    struct tkdc_wire_key id;
+    if (engine_is_handle_k(context, key, &id))
+        return decrypt(context, &id, usage, cipher_state, input, output);
+    return REAL(krb5_k_decrypt)(context, key, usage, cipher_state, input, output);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The agent's socket in krb5kdc's event loop: see loop.h. */
+#include "loop.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "serial.h"
+#include "stream.h"
+#include "verto_entry.h"
+
+enum { TICK_MS = 100, SLOT_BITS = 13 };
+static_assert(1 << SLOT_BITS == FIBER_MAX, "a request id carries the fiber's slot");
+
+static struct {
+    struct tkdc_stream stream;
+    verto_ev *event;
+    pid_t owner;
+    bool dying;      /* to be closed by the 0 ms timer */
+    bool tick_armed;
+    uint64_t sequence;
+    struct fiber *ready_first, *ready_last;
+} loop = {.stream = {.fd = -1}};
+
+int64_t loop_now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void loop_make_ready(struct fiber *f)
+{
+    f->next = NULL;
+    if (loop.ready_last)
+        loop.ready_last->next = f;
+    else
+        loop.ready_first = f;
+    loop.ready_last = f;
+}
+
+/* Main stack, at the end of a callback. A resumed fiber may end and make
+ * others ready; it never makes itself ready. */
+void loop_drain(void)
+{
+    while (loop.ready_first) {
+        struct fiber *f = loop.ready_first;
+        loop.ready_first = f->next;
+        if (!loop.ready_first)
+            loop.ready_last = NULL;
+        f->next = NULL;
+        fiber_resume(f);
+    }
+}
+
+static void finish(struct fiber *f)
+{
+    f->waiting_id = 0;
+    f->reply = NULL;
+    loop_make_ready(f);
+}
+
+static void fail(struct fiber *f, const char *message)
+{
+    tkdc_reply_fail(f->reply, TKDC_STATUS_UNAVAILABLE, message);
+    finish(f);
+}
+
+/* Fails what waits: everything, or what is past its deadline. */
+static unsigned fail_waiting(int64_t now_ms, const char *message)
+{
+    unsigned waiting = 0, left = fiber_count();
+    for (unsigned i = 0; left && i < FIBER_MAX; i++) {
+        struct fiber *f = fiber_at(i);
+        if (!f)
+            continue;
+        left--;
+        if (!f->waiting_id)
+            continue;
+        if (now_ms < 0 || f->deadline_ms <= now_ms)
+            fail(f, message);
+        else
+            waiting++;
+    }
+    return waiting;
+}
+
+static void close_connection(void)
+{
+    if (loop.event)
+        verto_entry.del(loop.event);
+    loop.event = NULL;
+    tkdc_stream_close(&loop.stream);
+    loop.dying = false;
+}
+
+static void on_dead(verto_ctx *ctx, verto_ev *ev)
+{
+    (void)ctx;
+    (void)ev;
+    if (!loop.dying)
+        return;
+    close_connection();
+    fail_waiting(-1, "the connection to tkdc-agent broke: is tkdc-agent.service running?");
+    loop_drain();
+}
+
+/* From any stack: the rest happens on the main stack, in a later turn. */
+static void lost(void)
+{
+    if (loop.dying)
+        return;
+    loop.dying = true;
+    verto_entry.add_timeout(verto_entry.ctx, VERTO_EV_FLAG_NONE, on_dead, 0);
+}
+
+static void on_tick(verto_ctx *ctx, verto_ev *ev)
+{
+    const int64_t now = loop_now_ms();
+    loop.tick_armed = false;
+    if (loop.dying) /* its timer could not be set */
+        on_dead(ctx, ev);
+    serial_expire(now);
+    const unsigned waiting = fail_waiting(now, "no answer in time: see `tkdc status`");
+    if (waiting || serial_any_waiting())
+        loop_arm_tick();
+    loop_drain();
+}
+
+void loop_arm_tick(void)
+{
+    if (loop.tick_armed)
+        return;
+    loop.tick_armed = verto_entry.add_timeout(verto_entry.ctx, VERTO_EV_FLAG_NONE, on_tick,
+                                              TICK_MS) != NULL;
+}
+
+static void on_greeting(const struct tkdc_wire_header *header, struct tkdc_span body)
+{
+    struct tkdc_reply reply = {.status = header->status};
+    struct tkdc_span security;
+    uint8_t id[TKDC_WIRE_INSTALLATION_BYTES], known[TKDC_WIRE_INSTALLATION_BYTES];
+    tkdc_buffer_put(&reply.body, body.data, body.len);
+    const bool good = header->status == TKDC_STATUS_OK && tkdc_reply_hello(&reply, &security, id);
+    tkdc_reply_free(&reply);
+    if (!good || (engine_installation(known) && memcmp(known, id, sizeof id) != 0))
+        lost();
+    else
+        engine_learn_installation(id);
+}
+
+static void on_frame(void *arg, const struct tkdc_wire_header *header, struct tkdc_span body)
+{
+    (void)arg;
+    if (header->op == TKDC_OP_HELLO) {
+        on_greeting(header, body);
+        return;
+    }
+    struct fiber *f = fiber_at((unsigned)(header->id & (FIBER_MAX - 1)));
+    if (!f || f->waiting_id != header->id || f->op != header->op)
+        return; /* late, or never asked */
+    f->reply->status = header->status;
+    tkdc_buffer_put(&f->reply->body, body.data, body.len);
+    if (f->reply->body.failed)
+        fail(f, "out of memory");
+    else
+        finish(f);
+}
+
+static void watch(void)
+{
+    verto_ev_flag flags = VERTO_EV_FLAG_PERSIST | VERTO_EV_FLAG_IO_READ;
+    if (loop.stream.out.len)
+        flags |= VERTO_EV_FLAG_IO_WRITE;
+    if (loop.event && (verto_entry.get_flags(loop.event) & VERTO_EV_FLAG_IO_WRITE) !=
+                          (flags & VERTO_EV_FLAG_IO_WRITE))
+        verto_entry.set_flags(loop.event, flags);
+}
+
+static void on_socket(verto_ctx *ctx, verto_ev *ev)
+{
+    (void)ctx;
+    (void)ev;
+    if (!loop.dying && !tkdc_stream_read(&loop.stream, on_frame, NULL))
+        lost();
+    if (!loop.dying && loop.stream.out.len && !tkdc_stream_flush(&loop.stream))
+        lost();
+    loop_drain();
+    if (!loop.dying)
+        watch();
+}
+
+/* After a fork the parent's event is gone from this loop already. */
+static void forget_parents_connection(void)
+{
+    if (loop.stream.fd >= 0 && loop.owner != getpid()) {
+        loop.event = NULL;
+        tkdc_stream_close(&loop.stream);
+    }
+}
+
+static int connect_agent(void)
+{
+    forget_parents_connection();
+    if (loop.stream.fd >= 0)
+        return 0;
+    const int error = tkdc_stream_open(&loop.stream, engine_config.socket_path);
+    if (error)
+        return error;
+    loop.owner = getpid();
+    loop.event = verto_entry.add_io(verto_entry.ctx, VERTO_EV_FLAG_PERSIST | VERTO_EV_FLAG_IO_READ,
+                                    on_socket, loop.stream.fd);
+    const struct tkdc_request hello = {.op = TKDC_OP_HELLO, .label = TKDC_ROLE_KDC};
+    if (!loop.event || !tkdc_request_encode(&loop.stream.out, &hello, ++loop.sequence << SLOT_BITS,
+                                            engine_config.timeout_ms)) {
+        close_connection();
+        return ENOMEM;
+    }
+    return 0;
+}
+
+void loop_ask(const struct tkdc_request *request, struct tkdc_reply *reply)
+{
+    struct fiber *self = fiber_current();
+    if (loop.dying) {
+        tkdc_reply_fail(reply, TKDC_STATUS_UNAVAILABLE, "the connection to tkdc-agent broke");
+        return;
+    }
+    const int error = connect_agent();
+    if (error) {
+        char message[256];
+        snprintf(message, sizeof message,
+                 "cannot connect to tkdc-agent at %s: %s; is tkdc-agent.service running?",
+                 engine_config.socket_path, strerror(error));
+        tkdc_reply_fail(reply, TKDC_STATUS_UNAVAILABLE, message);
+        return;
+    }
+    const uint64_t id = ++loop.sequence << SLOT_BITS | self->slot;
+    if (!tkdc_request_encode(&loop.stream.out, request, id, engine_config.timeout_ms)) {
+        tkdc_reply_fail(reply, TKDC_STATUS_BAD_REQUEST, "larger than the agent takes");
+        return;
+    }
+    self->waiting_id = id;
+    self->op = request->op;
+    self->reply = reply;
+    self->deadline_ms = loop_now_ms() + engine_config.timeout_ms;
+    if (!tkdc_stream_flush(&loop.stream))
+        lost();
+    else
+        watch();
+    loop_arm_tick();
+    fiber_suspend();
+}

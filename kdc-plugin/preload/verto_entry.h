@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libverto as krb5kdc uses it. This library is loaded into programs that do
+ * not have libverto, so its functions are looked up, not linked.
+ */
+#ifndef TKDC_PRELOAD_VERTO_ENTRY_H
+#define TKDC_PRELOAD_VERTO_ENTRY_H
+
+#include <stdbool.h>
+#include <verto.h>
+
+struct verto_entry {
+    verto_ctx *ctx; /* krb5kdc's loop */
+    __typeof__(&verto_add_io) add_io;
+    __typeof__(&verto_add_timeout) add_timeout;
+    __typeof__(&verto_set_flags) set_flags;
+    __typeof__(&verto_get_flags) get_flags;
+    __typeof__(&verto_del) del;
+};
+
+extern struct verto_entry verto_entry;
+
+/* loop.c: works off the ready list; main stack. */
+void loop_drain(void);
+
+#endif

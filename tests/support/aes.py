@@ -106,5 +106,7 @@ def sha1_state(block: bytes) -> bytes:
             f, k = (b & c) | (b & d) | (c & d), 0x8F1BBCDC
         else:
             f, k = b ^ c ^ d, 0xCA62C1D6
-        a, b, c, d, e = (rotl(a, 5) + (f & 0xFFFFFFFF) + e + k + w[t]) & 0xFFFFFFFF, a, rotl(b, 30), c, d
-    return struct.pack(">5I", *((x + y) & 0xFFFFFFFF for x, y in zip(start, (a, b, c, d, e), strict=True)))
+        turned = (rotl(a, 5) + (f & 0xFFFFFFFF) + e + k + w[t]) & 0xFFFFFFFF
+        a, b, c, d, e = turned, a, rotl(b, 30), c, d
+    end = (a, b, c, d, e)
+    return struct.pack(">5I", *((x + y) & 0xFFFFFFFF for x, y in zip(start, end, strict=True)))

@@ -135,7 +135,7 @@ def run_program(argv: list[str], env: dict[str, str], stdin: str = "",
                 timeout_s: float = CLIENT_TIMEOUT_S) -> Outcome:
     done = subprocess.run(
         [find_program(argv[0]), *argv[1:]], env=env, input=stdin, timeout=timeout_s,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", check=False,
+        capture_output=True, text=True, errors="replace", check=False,
     )
     return Outcome(done.returncode, done.stdout, done.stderr)
 

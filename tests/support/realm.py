@@ -15,7 +15,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.support.kerberos import (
-    KDC_CONF, KRB5_CONF, STOCK_MODULE, TKDC_MODULE, Client, Outcome, Ports, find_program,
+    KDC_CONF,
+    KRB5_CONF,
+    STOCK_MODULE,
+    TKDC_MODULE,
+    Client,
+    Outcome,
+    Ports,
+    find_program,
     run_program,
 )
 from tests.support.process import Daemon, RealmError, ports_free

@@ -4,8 +4,8 @@
 // Every form has an anchor of 64 bits (its first eight octets or planes). The
 // scan rolls over the memory once per stride, looks each 64-bit window up in a
 // bitmap that fits the cache, and compares the whole form only where the
-// bitmap says so. Strides are powers of two. Read-only after construction: scan() may run in several
-// threads.
+// bitmap says so. Strides are powers of two. Read-only after construction:
+// scan() may run in several threads.
 #pragma once
 
 #include <span>

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# Thin by intent: each target is one or two commands that can be typed by hand.
+# Pieces of work stand in CMakePresets.json, tests/ and scripts below tests/.
+
+JOBS   ?= 2
+PYTHON := /usr/bin/python3
+PYTEST := $(PYTHON) -m pytest -p no:cacheprovider
+NICE   := nice -n 5
+
+.PHONY: all bootstrap build release demo demo-stop test unit integration sanitize lint format \
+        bench fuzz clean
+
+all: build
+
+bootstrap:
+	./bootstrap
+
+build:
+	@./bootstrap
+	cmake --preset dev
+	$(NICE) cmake --build --preset dev -j $(JOBS)
+
+release:
+	@./bootstrap
+	cmake --preset release
+	$(NICE) cmake --build --preset release -j $(JOBS)
+
+# KEEP=1 leaves the realm running; `make demo-stop` stops it.
+demo: build
+	KEEP=$(KEEP) $(PYTHON) -m tests.e2e.demo
+
+demo-stop:
+	$(PYTHON) -m tests.e2e.demo.keep
+
+test: unit integration sanitize
+
+unit: build
+	ctest --preset dev
+
+integration: build
+	$(PYTEST) tests/integration
+
+# Address and undefined behaviour together, threads apart: they exclude each other.
+sanitize:
+	tests/sanitize asan $(JOBS)
+	tests/sanitize tsan $(JOBS)
+
+lint:
+	@./bootstrap --lint
+	tests/lint
+
+format:
+	git ls-files '*.c' '*.h' '*.cc' '*.cu' | xargs -r clang-format -i
+
+bench: release
+	tests/bench/run build/release/bin
+
+fuzz:
+	tests/fuzz/run $(JOBS)
+
+clean:
+	@$(PYTHON) -m tests.e2e.demo.keep >/dev/null 2>&1 || true
+	rm -rf build var

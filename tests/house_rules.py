@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules of docs/STYLE.md that a program can check; `make lint` and a test run it."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = (".c", ".h", ".cc", ".cu", ".py", ".sh", ".map")
+MAX_COLUMNS = 100
+MAX_FILE_LINES = 500
+MAX_FUNCTION_LINES = 70
+
+# Rule, where it holds, pattern, and what to do instead.
+FORBIDDEN = [
+    ("unfinished", r".", r"\b(TODO|FIXME|XXX)\b", "finish it or leave it out"),
+    ("memcmp", r"^(kdc-plugin|mpc-engine)/", r"\b(memcmp|bcmp)\s*\(",
+     "use sodium_memcmp or CRYPTO_memcmp, or std::equal on what is not secret"),
+    ("unsafe string", r"^(kdc-plugin|mpc-engine)/", r"\b(strcpy|strcat|sprintf|gets)\s*\(",
+     "use a call that knows the size"),
+    ("weak random", r"^(kdc-plugin|mpc-engine)/", r"\b(s?rand|random)\s*\(",
+     "use randombytes_buf"),
+    ("abort in the KDC", r"^kdc-plugin/(kdb|preload|wire)/", r"\b(abort|exit|_exit|assert)\s*\(",
+     "return an error: a KDC must go on"),
+    ("private path", r".", r"(/home/\w+|/Users/\w+)", "no path of one machine"),
+]
+ALLOWED_MARK = "house-rule:"  # followed by the reason, on the same line
+
+
+def tracked() -> list[str]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
+    return [name for name in listed.stdout.decode().split("\0") if name]
+
+
+def check_file(name: str) -> list[str]:
+    if not name.endswith(SOURCES) or name == "tests/house_rules.py":
+        return []
+    text = (ROOT / name).read_text()
+    lines = text.splitlines()
+    found = []
+    if "SPDX-License-Identifier: Apache-2.0" not in "\n".join(lines[:3]):
+        found.append(f"{name}:1: no SPDX licence line")
+    if len(lines) > MAX_FILE_LINES:
+        found.append(f"{name}: {len(lines)} lines: one idea in each file")
+    for number, line in enumerate(lines, 1):
+        if len(line) > MAX_COLUMNS:
+            found.append(f"{name}:{number}: {len(line)} columns")
+        if line != line.rstrip():
+            found.append(f"{name}:{number}: blanks at the end of the line")
+        for rule, where, pattern, instead in FORBIDDEN:
+            if re.search(where, name) and re.search(pattern, line) and ALLOWED_MARK not in line:
+                found.append(f"{name}:{number}: {rule}: {instead}")
+    return found + long_functions(name, lines)
+
+
+def long_functions(name: str, lines: list[str]) -> list[str]:
+    """C and C++ functions: from a line that opens a body in column 0 to its `}` in column 0."""
+    if not name.endswith((".c", ".cc", ".h", ".cu")):
+        return []
+    found, start = [], None
+    for number, line in enumerate(lines, 1):
+        opens = line == "{" or (re.match(r"^[A-Za-z].*\) (const )?(noexcept )?\{$", line))
+        if opens and not line.startswith(("namespace", "extern", "enum", "struct", "class")):
+            start = number
+        elif line.startswith("}") and start is not None:
+            if number - start > MAX_FUNCTION_LINES:
+                found.append(f"{name}:{start}: a function of {number - start} lines")
+            start = None
+    return found
+
+
+def main() -> int:
+    found = [problem for name in tracked() if (ROOT / name).exists()
+             for problem in check_file(name)]
+    for problem in found:
+        sys.stdout.write(problem + "\n")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

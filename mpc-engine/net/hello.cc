@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/hello.h"
+
+#include <algorithm>
+
+#include "net/hex.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::uint8_t kHelloTag = 'H';
+constexpr std::uint8_t kRefusalTag = 'X';
+constexpr std::size_t kContributionBytes = 32;
+constexpr std::size_t kMaxSecurityBytes = 32;
+
+template <class AnyWriter>
+void put_public(AnyWriter& w, const Hello& hello) {
+  w.u16(hello.version);
+  w.raw(hello.installation);
+  w.u8(static_cast<std::uint8_t>(hello.party));
+  w.u16(static_cast<std::uint16_t>(hello.lanes));
+  w.text(hello.security);
+  w.u8(static_cast<std::uint8_t>(hello.representation));
+  w.u64(hello.circuit_hash);
+  w.raw(hello.inventory);
+  w.u32(hello.epoch);
+  w.raw(hello.nonce);
+}
+
+std::string printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
+  return text;
+}
+
+Error differ(const std::string& what, const std::string& theirs, const std::string& mine,
+             int party, const std::string& advice) {
+  return fail("session: party " + std::to_string(party) + " has " + what + " " + theirs +
+              ", this server " + mine + "; " + advice);
+}
+
+}  // namespace
+
+SecretVector encode_hello(const Hello& hello) {
+  SecretVector out;
+  out.reserve(kMaxHelloBytes);
+  SecretWriter w(out);
+  w.u8(kHelloTag);
+  put_public(w, hello);
+  w.u16(static_cast<std::uint16_t>(hello.lane));
+  w.raw(hello.contribution);
+  return out;
+}
+
+Result<Hello> decode_hello(ByteSpan packet) {
+  Reader r(packet);
+  Hello hello;
+  bool tagged = r.u8() == kHelloTag;
+  hello.version = r.u16();
+  if (!tagged || r.failed()) return fail("session: the first packet is not a HELLO");
+  if (hello.version != kProtocolVersion) return hello;
+  r.array(hello.installation);
+  hello.party = r.u8();
+  hello.lanes = r.u16();
+  hello.security = printable(r.text(kMaxSecurityBytes));
+  std::uint8_t representation = r.u8();
+  hello.circuit_hash = r.u64();
+  r.array(hello.inventory);
+  hello.epoch = r.u32();
+  r.array(hello.nonce);
+  hello.lane = r.u16();
+  ByteSpan contribution = r.raw(kContributionBytes);
+  hello.contribution.assign(contribution.begin(), contribution.end());
+  if (!r.complete() || representation > static_cast<std::uint8_t>(Representation::kBytes) ||
+      hello.lanes < 1 || hello.lanes > kMaxLanes || hello.lane >= hello.lanes)
+    return fail("session: malformed HELLO of protocol version 1");
+  hello.representation = static_cast<Representation>(representation);
+  return hello;
+}
+
+Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_party) {
+  int party = expected_party;
+  if (theirs.version != mine.version)
+    return differ("protocol version", std::to_string(theirs.version),
+                  std::to_string(mine.version), party, "upgrade all three servers");
+  if (theirs.installation != mine.installation)
+    return differ("installation", to_hex(theirs.installation), to_hex(mine.installation), party,
+                  "compare [installation] id in the three tkdc.toml");
+  if (theirs.party != expected_party)
+    return differ("party number", std::to_string(theirs.party),
+                  "expects " + std::to_string(expected_party), party,
+                  "compare [installation] party and the [[peers]] in the three tkdc.toml");
+  if (theirs.security != mine.security)
+    return differ("security mode", "'" + theirs.security + "'", "'" + mine.security + "'", party,
+                  "set the same [installation] security in the three tkdc.toml");
+  if (theirs.lanes != mine.lanes)
+    return differ("lane count", std::to_string(theirs.lanes), std::to_string(mine.lanes), party,
+                  "set the same [data] lanes in the three tkdc.toml");
+  if (theirs.circuit_hash != mine.circuit_hash)
+    return differ("circuits", std::to_string(theirs.circuit_hash),
+                  std::to_string(mine.circuit_hash), party,
+                  "install the same release on all three servers");
+  return {};
+}
+
+Bytes public_part(const Hello& hello) {
+  Bytes out;
+  Writer w(out);
+  put_public(w, hello);
+  return out;
+}
+
+Bytes encode_refusal(const std::string& reason) {
+  Bytes out;
+  Writer w(out);
+  w.u8(kRefusalTag);
+  w.text(reason.substr(0, kMaxRefusalBytes));
+  return out;
+}
+
+bool is_refusal(ByteSpan packet) { return !packet.empty() && packet[0] == kRefusalTag; }
+
+std::string refusal_text(ByteSpan packet) {
+  Reader r(packet);
+  r.u8();
+  std::string text = printable(r.text(kMaxRefusalBytes));
+  return r.complete() ? text : "unreadable reason";
+}
+
+}  // namespace tkdc

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first packet on each link: who speaks, for which installation, and what
+// must be the same at all three before any share is touched.
+//
+// Secret: the key contribution. The rest is public to the three servers.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "base/codec.h"
+#include "net/session.h"
+
+namespace tkdc {
+
+inline constexpr std::size_t kMaxHelloBytes = 1024;
+inline constexpr std::size_t kMaxRefusalBytes = 512;
+inline constexpr int kMaxLanes = 64;  // 6 bits in the GCM nonce
+
+struct Hello {
+  std::uint16_t version = kProtocolVersion;
+  std::array<std::uint8_t, 16> installation{};
+  int party = 0;
+  int lane = 0;
+  int lanes = 0;
+  std::string security;  // "semi-honest"
+  Representation representation = Representation::kPlanes;  // offered, may differ
+  std::uint64_t circuit_hash = 0;
+  std::array<std::uint8_t, 32> inventory{};  // may differ until prepared records are settled
+  std::uint32_t epoch = 0;                   // persisted by this party, may differ
+  std::array<std::uint8_t, 32> nonce{};      // one per attempt and party
+  SecretVector contribution;                 // 32 octets, one per link
+};
+
+SecretVector encode_hello(const Hello& hello);
+
+// Of another protocol version only `version` is filled in. Error: no HELLO.
+Result<Hello> decode_hello(ByteSpan packet);
+
+// Error: the first disagreement, with both values and what to do.
+Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_party);
+
+// What all three must have seen of one party, without the contribution.
+Bytes public_part(const Hello& hello);
+
+// A refusal tells the peer why the link will close. Its text is the peer's:
+// bounded, and made printable when read.
+Bytes encode_refusal(const std::string& reason);
+bool is_refusal(ByteSpan packet);
+std::string refusal_text(ByteSpan packet);
+
+}  // namespace tkdc

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes sessions out of connections: every party listens, dials its next for
+// each lane and takes its previous' calls; then all three agree on what
+// hello.h and reconcile.h list. docs/protocols/03-session.md has the messages.
+//
+// A session ends when any link fails, and also when the previous party asks
+// for a new one (it was restarted and its old connections have not been
+// noticed to be dead). All parties then call establish() again; nothing needs
+// a restart.
+//
+// Threads: establish() by one; stop() by any; the acceptor has its own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "net/acceptor.h"
+#include "net/certificate.h"
+#include "net/session.h"
+#include "net/tls_link.h"
+#include "store/store.h"
+
+namespace tkdc {
+
+struct MeshPeer {
+  int party = 0;
+  std::string address;  // host:port of its data plane
+  Fingerprint certificate_sha256{};
+};
+
+struct MeshOptions {
+  std::array<std::uint8_t, 16> installation{};
+  int party = 0;
+  int lanes = 1;
+  std::string security = "semi-honest";
+  Representation representation = Representation::kPlanes;  // kBytes: offered
+  std::uint64_t circuit_hash = 0;
+  std::string listen_address;
+  std::string certificate_pem;
+  SecretVector private_key_pem;
+  std::vector<MeshPeer> peers;  // the other two
+  int establish_timeout_ms = 10'000;
+  std::uint64_t records_per_key = TlsStream::kRecordsPerKey;
+  std::function<void(const std::string&)> log;  // any thread
+};
+
+class Mesh {
+ public:
+  // Listens at once. `store` is used by establish() only.
+  static Result<std::unique_ptr<Mesh>> create(MeshOptions options, Store& store);
+  ~Mesh();
+
+  // One attempt, at most establish_timeout_ms long. The caller tries again
+  // until it succeeds, with a Backoff in between.
+  Result<Session> establish();
+
+  // Ends a running establish() and the links of the current session; every
+  // later establish() fails.
+  void stop();
+
+  int port() const { return port_; }
+  // For tests and benches that let the kernel choose ports.
+  void set_peer_address(int party, const std::string& address);
+
+ private:
+  Mesh(MeshOptions options, Store& store, TlsContext tls);
+  const MeshPeer& peer(int party) const;
+  void on_offer(const Hello& hello);
+  std::shared_ptr<LinkBreaker> new_breaker();
+  void expect_nonce(const std::array<std::uint8_t, 32>& nonce);
+
+  MeshOptions options_;
+  Store& store_;
+  TlsContext tls_;
+  int port_ = 0;
+
+  std::mutex mutex_;
+  bool stopping_ = false;
+  std::shared_ptr<LinkBreaker> breaker_;  // of the current attempt or session
+  // The previous party's attempt that the current session is made with.
+  std::optional<std::array<std::uint8_t, 32>> nonce_in_use_;
+
+  std::unique_ptr<Acceptor> acceptor_;
+};
+
+// 100 ms, doubled up to 2 s; back to the start by reset().
+class Backoff {
+ public:
+  int next_ms() {
+    int ms = ms_;
+    ms_ = ms_ * 2 > 2'000 ? 2'000 : ms_ * 2;
+    return ms;
+  }
+  void reset() { ms_ = 100; }
+
+ private:
+  int ms_ = 100;
+};
+
+}  // namespace tkdc

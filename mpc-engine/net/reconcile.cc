@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/reconcile.h"
+
+#include <algorithm>
+
+#include "base/codec.h"
+#include "net/hello.h"
+#include "net/hex.h"
+#include "net/socket.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::size_t kPageIds = 1024;
+constexpr std::size_t kMaxPrepared = 65'536;
+
+enum class Step : std::uint8_t { kConfirm = 1, kPrepared, kCommitted, kInventory, kEpoch };
+
+// What both neighbours said in one step.
+struct Answers {
+  Bytes by[2];  // by Neighbour
+};
+
+class Talk {
+ public:
+  Talk(Link& link, Store& store, const ReconcileInputs& inputs, long long deadline_ms)
+      : link_(link), store_(store), in_(inputs), deadline_ms_(deadline_ms) {}
+
+  Result<std::uint32_t> run();
+
+ private:
+  using Both = std::array<Bytes, 2>;
+
+  Result<Answers> exchange(Step step, const Both& bodies);
+  Result<Bytes> hear(Step step, Neighbour from);
+  Result<void> confirm();
+  Result<void> settle();
+  Result<bool> settle_page(std::span<const KeyId> mine, bool last);
+  Result<Both> answer_prepared(const Answers& lists, bool* others_last);
+  Result<void> apply(std::span<const KeyId> mine, const Answers& answers);
+  Result<void> compare_inventories();
+  Result<std::uint32_t> agree_epoch();
+  int party_at(Neighbour side) const {
+    return (in_.party + (side == Neighbour::kNext ? 1 : 2)) % 3;
+  }
+  std::string name(Neighbour side) const { return "party " + std::to_string(party_at(side)); }
+
+  Link& link_;
+  Store& store_;
+  const ReconcileInputs& in_;
+  long long deadline_ms_;
+};
+
+constexpr Neighbour kSides[2] = {Neighbour::kPrev, Neighbour::kNext};
+
+Result<Bytes> Talk::hear(Step step, Neighbour from) {
+  long long left = std::max(deadline_ms_ - monotonic_ms(), 0LL);
+  auto packet = link_.receive(from, static_cast<int>(left));
+  if (!packet.ok()) return packet.error();
+  if (is_refusal(*packet))
+    return fail("session: " + name(from) + " refuses: " + refusal_text(*packet));
+  if (packet->empty() || (*packet)[0] != static_cast<std::uint8_t>(step))
+    return fail("session: " + name(from) + " is at another step of the handshake");
+  return Bytes(packet->begin() + 1, packet->end());
+}
+
+Result<Answers> Talk::exchange(Step step, const Both& bodies) {
+  for (Neighbour side : kSides) {
+    const Bytes& body = bodies[static_cast<std::size_t>(side)];
+    Bytes packet{static_cast<std::uint8_t>(step)};
+    packet.insert(packet.end(), body.begin(), body.end());
+    auto sent = link_.send(side, packet);
+    if (!sent.ok()) return sent.error();
+  }
+  Answers answers;
+  for (Neighbour side : kSides) {
+    auto body = hear(step, side);
+    if (!body.ok()) return body.error();
+    answers.by[static_cast<std::size_t>(side)] = std::move(*body);
+  }
+  return answers;
+}
+
+Result<void> Talk::confirm() {
+  Bytes mine;
+  Writer w(mine);
+  w.raw(in_.session);
+  w.raw(in_.transcript);
+  auto answers = exchange(Step::kConfirm, {mine, mine});
+  if (!answers.ok()) return answers.error();
+  for (Neighbour side : kSides)
+    if (answers->by[static_cast<std::size_t>(side)] != mine)
+      return fail("session: " + name(side) +
+                  " was told other things by the third party than this server; one of the "
+                  "servers misbehaves or a HELLO was forged");
+  return {};
+}
+
+// The answers to both neighbours' pages of prepared ids: one octet for each.
+Result<Talk::Both> Talk::answer_prepared(const Answers& lists, bool* others_last) {
+  Both out;
+  for (Neighbour side : kSides) {
+    const Bytes& list = lists.by[static_cast<std::size_t>(side)];
+    Reader r(list);
+    bool last = r.u8() != 0;
+    std::size_t ids = r.u16();
+    if (r.failed() || ids > kPageIds || r.remaining() != ids * KeyId{}.size())
+      return fail("session: malformed list of prepared keys from " + name(side));
+    if (!last) *others_last = false;
+    Bytes& answer = out[static_cast<std::size_t>(side)];
+    for (std::size_t i = 0; i < ids; ++i) {
+      KeyId id{};
+      r.array(id);
+      answer.push_back(store_.committed(id) ? 1 : 0);
+    }
+  }
+  return out;
+}
+
+Result<void> Talk::apply(std::span<const KeyId> mine, const Answers& answers) {
+  for (Neighbour side : kSides)
+    if (answers.by[static_cast<std::size_t>(side)].size() != mine.size())
+      return fail("session: malformed answer about prepared keys from " + name(side));
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    bool commit = answers.by[0][i] == 1 || answers.by[1][i] == 1;
+    auto done = commit ? store_.commit(mine[i]) : store_.abandon(mine[i]);
+    if (!done.ok()) return done;
+  }
+  return {};
+}
+
+// True when all three have sent their last page.
+Result<bool> Talk::settle_page(std::span<const KeyId> mine, bool last) {
+  Bytes list;
+  Writer w(list);
+  w.u8(last ? 1 : 0);
+  w.u16(static_cast<std::uint16_t>(mine.size()));
+  for (const KeyId& id : mine) w.raw(id);
+  auto lists = exchange(Step::kPrepared, {list, list});
+  if (!lists.ok()) return lists.error();
+  bool all_last = last;
+  auto bodies = answer_prepared(*lists, &all_last);
+  if (!bodies.ok()) return bodies.error();
+  auto answers = exchange(Step::kCommitted, *bodies);
+  if (!answers.ok()) return answers.error();
+  auto applied = apply(mine, *answers);
+  if (!applied.ok()) return applied.error();
+  // All three see all three lists, so they stop at the same page; who is through
+  // earlier goes on with empty pages.
+  return all_last;
+}
+
+Result<void> Talk::settle() {
+  std::vector<KeyId> prepared = store_.prepared();
+  if (prepared.size() > kMaxPrepared)
+    return fail("session: " + std::to_string(prepared.size()) +
+                " keys are prepared and not committed; restore this server's store");
+  std::size_t at = 0;
+  for (std::size_t page = 0; page <= kMaxPrepared / kPageIds; ++page) {
+    std::size_t n = std::min(kPageIds, prepared.size() - at);
+    bool last = at + n == prepared.size();
+    auto all_last = settle_page({prepared.data() + at, n}, last);
+    if (!all_last.ok()) return all_last.error();
+    at += n;
+    if (*all_last) return {};
+  }
+  return fail("session: a neighbour's list of prepared keys does not end");
+}
+
+Result<void> Talk::compare_inventories() {
+  auto mine = store_.inventory();
+  if (!mine.ok()) return mine.error();
+  Bytes body(mine->begin(), mine->end());
+  auto answers = exchange(Step::kInventory, {body, body});
+  if (!answers.ok()) return answers.error();
+  const Bytes& prev = answers->by[0];
+  const Bytes& next = answers->by[1];
+  if (prev == body && next == body) return {};
+  std::string whose = "the stores of all three parties differ";
+  int odd = -1;
+  if (prev == body) odd = party_at(Neighbour::kNext);
+  else if (next == body) odd = party_at(Neighbour::kPrev);
+  else if (prev == next) odd = in_.party;
+  if (odd >= 0) whose = "the store of party " + std::to_string(odd) + " differs from the others'";
+  return fail("session: " + whose + " (this server " + to_hex(body) + ", " +
+              name(Neighbour::kPrev) + " " + to_hex(prev) + ", " + name(Neighbour::kNext) + " " +
+              to_hex(next) + "); no service until that store is repaired or restored from the "
+              "backup of the same generation");
+}
+
+Result<std::uint32_t> Talk::agree_epoch() {
+  std::uint32_t highest = *std::max_element(in_.epochs.begin(), in_.epochs.end());
+  std::uint32_t own = store_.epoch();
+  if (highest >= kMaxEpoch)
+    return fail("session: the 20-bit nonce epoch is used up; make a new installation and "
+                "new krbtgt keys");
+  if (highest > own && highest - own > kMaxEpochLead)
+    return fail("session: a peer claims nonce epoch " + std::to_string(highest) +
+                ", this server has " + std::to_string(own) +
+                ": more than any outage explains; compare `tkdc status` of the three servers");
+  std::uint32_t epoch = highest + 1;
+  auto stored = store_.set_epoch(epoch);
+  if (!stored.ok()) return stored.error();
+  Bytes body;
+  Writer(body).u32(epoch);
+  auto answers = exchange(Step::kEpoch, {body, body});
+  if (!answers.ok()) return answers.error();
+  for (Neighbour side : kSides)
+    if (answers->by[static_cast<std::size_t>(side)] != body)
+      return fail("session: " + name(side) + " stored another nonce epoch than " +
+                  std::to_string(epoch));
+  return epoch;
+}
+
+Result<std::uint32_t> Talk::run() {
+  auto done = confirm();
+  if (done.ok()) done = settle();
+  if (done.ok()) done = compare_inventories();
+  auto epoch = done.ok() ? agree_epoch() : Result<std::uint32_t>(done.error());
+  if (!epoch.ok()) {
+    // Both neighbours' journals shall say why, not only "closed the connection".
+    Bytes refusal = encode_refusal(epoch.error().message);
+    for (Neighbour side : kSides) (void)link_.send(side, refusal).ok();
+  }
+  return epoch;
+}
+
+}  // namespace
+
+Result<std::uint32_t> reconcile(Link& link, Store& store, const ReconcileInputs& inputs,
+                                long long deadline_ms) {
+  return Talk(link, store, inputs, deadline_ms).run();
+}
+
+}  // namespace tkdc

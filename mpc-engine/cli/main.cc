@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// tkdc: see tkdc(8).
+#include <sys/stat.h>
+
+#include <iostream>
+
+#include "base/secret.h"
+#include "cli/commands.h"
+
+int main(int argc, char** argv) {
+  if (sodium_init() < 0) {
+    std::cerr << "tkdc: libsodium cannot start: the system has no random generator\n";
+    return 1;
+  }
+  ::umask(077);
+  CLI::App app("tkdc, the threshold KDC: long-term keys as shares on three servers", "tkdc");
+  app.set_version_flag("--version", "tkdc " TKDC_VERSION);
+  app.require_subcommand(1);
+  int exit_status = 0;
+  tkdc::cli::add_commands(app, exit_status);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // 1 for every misuse: 2 is `tkdc status` saying "degraded".
+    return app.exit(error) == 0 ? 0 : 1;
+  }
+  return exit_status;
+}

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One realm for all tests; users, clients and keytabs of their own for each.
+
+TKDC_TEST_STOCK=1 runs the tests that do not look behind the scenes against Debian's db2
+alone: what fails there is the test's fault, not tkdc's.
+"""
+
+import itertools
+import os
+import random
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.support.kerberos import Client, Ports
+from tests.support.process import ports_free, wait_until
+from tests.support.realm import Realm
+
+STOCK = os.environ.get("TKDC_TEST_STOCK", "") not in ("", "0")
+NAME = "TEST.REALM"
+SERVICE = "host/service.test"
+RECOVERY_S = 30.0
+
+_numbers = itertools.count(1)
+
+
+def free_base_port() -> int:
+    for _ in range(100):
+        base = random.randrange(20_000, 32_000, 40)
+        if ports_free(Ports(base).all()):
+            return base
+    raise RuntimeError("no free ports on 127.0.0.1 between 20000 and 32000")
+
+
+def new_realm(name: str = NAME, stock: bool = STOCK) -> Realm:
+    # Unix socket paths are short: not below pytest's long temporary folders.
+    directory = Path(tempfile.mkdtemp(prefix="tkdc-"))
+    return Realm(directory, name, free_base_port(), stock=stock)
+
+
+def remove(realm: Realm) -> None:
+    if os.environ.get("KEEP", "") in ("", "0"):
+        shutil.rmtree(realm.directory, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class User:
+    name: str
+    password: str
+
+
+@pytest.fixture(scope="session")
+def realm() -> Iterator[Realm]:
+    with new_realm() as running:
+        running.kadmin_local(f"addprinc -randkey {SERVICE}")
+        running.kadmin_local(f"ktadd -k {running.keytab('service')} {SERVICE}")
+        yield running
+    remove(running)
+
+
+@pytest.fixture
+def client(realm: Realm) -> Callable[[], Client]:
+    """Makes clients, each with an empty credential cache."""
+    return lambda: realm.client(f"c{next(_numbers)}")
+
+
+@pytest.fixture(scope="session")
+def new_user(realm: Realm) -> Callable[[], User]:
+    def create() -> User:
+        number = next(_numbers)
+        user = User(f"user{number}", f"the password of user {number}")
+        realm.kadmin_local(f'addprinc -pw "{user.password}" {user.name}')
+        return user
+
+    return create
+
+
+@pytest.fixture(scope="session")
+def shared_user(new_user) -> User:
+    """For tests that do not change the user."""
+    return new_user()
+
+
+@pytest.fixture
+def user(new_user) -> User:
+    return new_user()
+
+
+@pytest.fixture
+def healthy(realm: Realm, shared_user: User, client) -> Callable[[], None]:
+    """Checks that logins work again, with every program that should run still the same."""
+    before = realm.pids()
+
+    def check(restarted: tuple[str, ...] = ()) -> None:
+        wait_until(lambda: client().kinit(shared_user.name, shared_user.password).ok,
+                   RECOVERY_S, "a login after the fault", pause_s=0.2)
+        now = realm.pids()
+        for name, pid in before.items():
+            if name not in restarted:
+                assert now.get(name) == pid, f"{name} did not survive\n{realm.daemons[name].tail()}"
+
+    return check
+
+
+def pytest_collection_modifyitems(items) -> None:
+    if not STOCK:
+        return
+    for item in items:
+        if "behind" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="looks behind the scenes of tkdc"))

@@ -118,8 +118,6 @@ static krb5_error_code check_key(krb5_context context, krb5_key_data *kd, const 
                                  const char *name)
 {
     struct trailer t;
-    struct tkdc_wire_key id;
-    krb5_key_data plain = *kd;
 
     if (!trailer_get(kd, &t))
         return 0; /* K/M, or a dump being loaded: the servers know whose it is */
@@ -134,14 +132,12 @@ static krb5_error_code check_key(krb5_context context, krb5_key_data *kd, const 
                    : refuse(context, name, "its key data belongs to another principal: a key on "
                             "shares is bound to its name; create the principal and set its "
                             "password or run ktadd");
-    trailer_hide(&plain);
-    krb5_error_code code = keydata_read_handle(context, &plain, &id);
-    if (code)
-        return code;
-    if (memcmp(id.key_id, t.id, sizeof id.key_id) != 0)
-        return refuse(context, name, "key data does not match its mark");
+    struct tkdc_wire_key id = {.kvno = t.kvno, .enctype = t.enctype};
+    memcpy(id.key_id, t.id, sizeof id.key_id);
     memcpy(id.principal, digest, sizeof id.principal);
-    code = binding_bind(context, &id, name);
+    if (!preload->installation(id.installation))
+        return refuse(context, name, "it is not known which installation this is");
+    const krb5_error_code code = binding_bind(context, &id, name);
     if (code)
         return code;
     t.state = TRAILER_BOUND;

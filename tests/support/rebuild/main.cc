@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// tkdc-rebuild: what two administrators together could do, as a test tool.
+//
+//   tkdc-rebuild keys  CONFIG CONFIG PRINCIPAL   keys of a principal, in the clear
+//   tkdc-rebuild names CONFIG                    which key belongs to whom
+//
+// CONFIG is a server's tkdc.toml. Party i holds x_i and x_{i+1} of every value
+// x = x_0 ^ x_1 ^ x_2, so two parties hold all three; what they both hold has
+// to be equal. Prints one JSON array. `keys` prints secrets: it exists so that
+// the search for them knows what to look for, and is never installed.
+#include <array>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "one_store.h"
+
+namespace {
+
+using nlohmann::json;
+using tkdc::ByteSpan;
+using tkdc::KeyRecord;
+using tkdc::Result;
+using tkdc::rebuild::OneStore;
+
+std::string hex(ByteSpan octets) {
+  std::string out(2 * octets.size() + 1, '\0');
+  sodium_bin2hex(out.data(), out.size(), octets.data(), octets.size());
+  out.pop_back();
+  return out;
+}
+
+json description(const KeyRecord& record) {
+  return {{"key", hex(record.ref.id)},
+          {"principal", record.principal_name},
+          {"kvno", record.ref.kvno},
+          {"enctype", record.ref.enctype},
+          {"gcm", record.form == tkdc::KeyForm::kGcm}};
+}
+
+// x from the components of two parties.
+Result<std::string> combine(const tkdc::SharedBytes& a, int party_a, const tkdc::SharedBytes& b,
+                            int party_b) {
+  std::array<const tkdc::SecretVector*, 3> components{};
+  for (auto [shared, party] : {std::pair{&a, party_a}, std::pair{&b, party_b}}) {
+    for (int c = 0; c < 2; ++c) {
+      auto& place = components[static_cast<std::size_t>((party + c) % 3)];
+      if (place != nullptr && *place != shared->component[c])
+        return tkdc::fail("the two stores hold different copies of a component");
+      place = &shared->component[c];
+    }
+  }
+  if (components[0]->size() != components[1]->size() ||
+      components[0]->size() != components[2]->size())
+    return tkdc::fail("components of different lengths");
+  tkdc::SecretVector x = *components[0];
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] ^= (*components[1])[i] ^ (*components[2])[i];
+  return hex(x);
+}
+
+Result<json> keys_of(const OneStore& a, const OneStore& b, const std::string& principal) {
+  json keys = json::array();
+  for (const KeyRecord& mine : a.records) {
+    if (mine.principal_name != principal) continue;
+    auto same = [&](const KeyRecord& record) { return record.ref == mine.ref; };
+    auto other = std::find_if(b.records.begin(), b.records.end(), same);
+    if (other == b.records.end())
+      return tkdc::fail("key " + hex(mine.ref.id) + " is in one store only");
+    json key = description(mine);
+    for (const auto& [name, shared] : mine.fields) {
+      auto field = other->fields.find(name);
+      if (field == other->fields.end()) return tkdc::fail("field " + name + " is in one store only");
+      Result<std::string> value = combine(shared, a.party, field->second, b.party);
+      if (!value) return tkdc::fail(hex(mine.ref.id) + " " + name + ": " + value.error().message);
+      key["fields"][name] = value.value();
+    }
+    keys.push_back(key);
+  }
+  return keys;
+}
+
+Result<json> run(const std::vector<std::string>& arguments) {
+  if (arguments.size() == 2 && arguments[0] == "names") {
+    Result<OneStore> store = tkdc::rebuild::read_store(arguments[1]);
+    if (!store) return store.error();
+    json names = json::array();
+    for (const KeyRecord& record : store->records) names.push_back(description(record));
+    return names;
+  }
+  if (arguments.size() != 4 || arguments[0] != "keys")
+    return tkdc::fail("usage: tkdc-rebuild keys CONFIG CONFIG PRINCIPAL | names CONFIG");
+  Result<OneStore> a = tkdc::rebuild::read_store(arguments[1]);
+  if (!a) return a.error();
+  Result<OneStore> b = tkdc::rebuild::read_store(arguments[2]);
+  if (!b) return b.error();
+  if (a->party == b->party) return tkdc::fail("both are the store of one party");
+  return keys_of(*a, *b, arguments[3]);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (sodium_init() < 0) return 1;
+  Result<json> result = run({argv + 1, argv + argc});
+  if (!result) {
+    std::cerr << "tkdc-rebuild: " << result.error().message << "\n";
+    return 1;
+  }
+  std::cout << result->dump() << "\n";
+  return 0;
+}

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "job/message.h"
+#include "share/shared_bytes.h"
 
 namespace tkdc {
 
@@ -15,11 +16,6 @@ enum class KeyClass : std::uint8_t { kUser = 1, kService = 2, kKadmin = 3, kKrbt
 
 // kRfc3962: others verify it, so the standard's form. kGcm: only the KDC does.
 enum class KeyForm : std::uint8_t { kRfc3962 = 1, kGcm = 2 };
-
-// A value of `bytes` octets on shares: components i and i+1 of party i.
-struct SharedBytes {
-  SecretVector component[2];
-};
 
 struct KeyRecord {
   KeyRef ref;

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// AES-128 and AES-256 on shares (FIPS 197): key expansion once, when a key is
+// made; encryption and decryption of many blocks under many keys together.
+//
+// Rounds and message bytes per party: 4 layers per AES round, so 40 rounds and
+// 360 bytes per AES-128 block, 56 and 504 per AES-256 block (18 bits per
+// S-box: circuits/sbox.py). Requests that come up in the same round of the
+// lane run as one cohort, whatever job they belong to.
+#pragma once
+
+#include "cipher/aes/cohort.h"
+#include "rep3/rep3.h"
+
+namespace tkdc {
+
+// Round keys stand in FIPS 197's order, 16 octets each.
+constexpr int aes_rounds(std::size_t key_bytes) { return key_bytes == 16 ? 10 : 14; }
+constexpr std::size_t aes_round_key_bytes(std::size_t key_bytes) {
+  return 16 * (static_cast<std::size_t>(aes_rounds(key_bytes)) + 1);
+}
+
+class Aes {
+ public:
+  Aes(Rep3& rep3, const AesBackend& backend);
+
+  // `round_keys`: 176 or 240 octets, must outlive the task; `in`: whole blocks.
+  Task<SharedBytes> encrypt(const SharedBytes& round_keys, SharedBytes in);
+  Task<SharedBytes> decrypt(const SharedBytes& round_keys, SharedBytes in);
+
+  std::uint64_t blocks() const { return blocks_done_; }
+  const AesBackend& backend() const { return backend_; }
+
+ private:
+  enum class Direction : std::uint8_t { kEncrypt, kDecrypt };
+  struct Request {
+    const SharedBytes* round_keys;
+    SharedBytes* data;
+    Direction direction;
+    std::coroutine_handle<> awaiter;
+  };
+  struct Submit;
+
+  bool gather();
+  Task<void> run(std::vector<Request> requests, int rounds, Direction direction);
+  Task<void> invert(AesCohort& cohort);
+
+  Rep3& rep3_;
+  const AesBackend& backend_;
+  std::vector<Request> pending_;
+  std::uint64_t blocks_done_ = 0;
+};
+
+// Expands keys of one size side by side: 4 layers per SubWord, all keys
+// together. Each key 16 or 32 octets; each result aes_round_key_bytes().
+Task<std::vector<SharedBytes>> aes_expand_keys(Rep3& rep3, std::vector<SharedBytes> keys);
+
+}  // namespace tkdc

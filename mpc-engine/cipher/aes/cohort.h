@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many AES states on shares that go through the rounds together: the
+// interface between the protocol (aes.cc) and the backends.
+//
+// The protocol calls, per S-box layer 0..3: terms() into the message, then
+// absorb() with what was sent and received. Between the layers it calls the
+// linear steps of FIPS 197. A backend decides how state stands in memory and
+// on the wire (its Representation); all parties of a session use the same one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "net/session.h"
+#include "share/shared_bytes.h"
+
+namespace tkdc {
+
+// One block: where it stands, and its key's expanded round keys, both on shares.
+struct AesBlockRef {
+  const std::uint8_t* in[2];
+  std::uint8_t* out[2];
+  const std::uint8_t* round_keys[2];
+};
+
+class AesCohort {
+ public:
+  static constexpr int kLayers = 4;
+
+  virtual ~AesCohort() = default;
+  virtual void load(const std::vector<AesBlockRef>& blocks) = 0;
+  virtual void store(const std::vector<AesBlockRef>& blocks) = 0;
+  virtual void add_round_key(const std::vector<AesBlockRef>& blocks, int round) = 0;
+
+  virtual std::size_t message_bytes(int layer) const = 0;
+  virtual void terms(int layer, std::uint8_t* out) = 0;
+  virtual void absorb(int layer, const std::uint8_t* mine, const std::uint8_t* theirs) = 0;
+
+  // Encryption, after the inversion: affine map, ShiftRows, MixColumns unless `last`.
+  virtual void sub_shift_mix(bool last) = 0;
+  // Decryption, before the inversion: InvShiftRows and the inverse affine map.
+  virtual void inv_shift_sub() = 0;
+  // Decryption, after the inversion: its result becomes the state.
+  virtual void take_inverse() = 0;
+  virtual void inv_mix() = 0;
+};
+
+class AesBackend {
+ public:
+  virtual ~AesBackend() = default;
+  virtual std::string name() const = 0;
+  virtual Representation representation() const = 0;
+  virtual std::unique_ptr<AesCohort> make_cohort(int party, std::size_t blocks) const = 0;
+};
+
+// The backend called `wanted` if it has the representation that the session
+// agreed on, else (and for "auto") this CPU's fastest one that has it. Error:
+// `wanted` is unknown or not on this CPU.
+Result<const AesBackend*> choose_aes_backend(const std::string& wanted, Representation representation);
+
+// All that run on this CPU, for tests and benchmarks.
+std::vector<const AesBackend*> usable_aes_backends();
+
+}  // namespace tkdc

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rep3/rep3.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::size_t kDigestBytes = 32;
+
+}  // namespace
+
+// ---- Layer
+
+Layer::Layer(Rep3& rep3, std::size_t offset, std::size_t bytes)
+    : rep3_(rep3), offset_(offset), bytes_(bytes), tick_(rep3.tick_) {}
+
+std::uint8_t* Layer::mine() const {
+  return (tick_ == rep3_.tick_ ? rep3_.layer_out_ : rep3_.layer_sent_).data() + offset_;
+}
+
+const std::uint8_t* Layer::theirs() const {
+  assert(rep3_.tick_ == tick_ + 1);
+  return rep3_.layer_got_.data() + offset_;
+}
+
+void Layer::await_suspend(std::coroutine_handle<> h) { rep3_.waiting_.push_back(h); }
+
+// ---- Opening
+
+Opening::Opening(Rep3& rep3, const SharedBytes& x)
+    : rep3_(rep3), offset_(rep3.open_out_.size()), bytes_(x.size()), held_(x.component[0]) {
+  if (offset_ == 0)
+    crypto_generichash_init(&rep3_.second_digest_, nullptr, 0, kDigestBytes);
+  rep3_.open_out_.insert(rep3_.open_out_.end(), x.component[0].begin(), x.component[0].end());
+  crypto_generichash_update(&rep3_.second_digest_, x.component[1].data(), bytes_);
+  xor_bytes(held_.data(), x.component[1].data(), bytes_);
+}
+
+void Opening::await_suspend(std::coroutine_handle<> h) { rep3_.waiting_.push_back(h); }
+
+Bytes Opening::await_resume() {
+  Bytes opened(held_.begin(), held_.end());
+  xor_bytes(opened.data(), rep3_.open_got_.data() + offset_, bytes_);
+  return opened;
+}
+
+// ---- Exchange
+
+Exchange::Exchange(Rep3& rep3, ByteSpan bytes)
+    : rep3_(rep3), offset_(rep3.pair_out_.size()), bytes_(bytes.size()) {
+  rep3_.pair_out_.insert(rep3_.pair_out_.end(), bytes.begin(), bytes.end());
+}
+
+void Exchange::await_suspend(std::coroutine_handle<> h) { rep3_.waiting_.push_back(h); }
+
+FromBoth Exchange::await_resume() {
+  auto cut = [&](const Bytes& all) {
+    auto first = all.begin() + static_cast<std::ptrdiff_t>(offset_);
+    return Bytes(first, first + static_cast<std::ptrdiff_t>(bytes_));
+  };
+  return {cut(rep3_.pair_prev_), cut(rep3_.pair_next_)};
+}
+
+// ---- Rep3
+
+Rep3::Rep3(int party, Representation representation, const PairwiseKeys& keys)
+    : party_(party), representation_(representation), prss_(keys) {}
+
+Layer Rep3::layer(std::size_t bytes) {
+  std::size_t offset = layer_out_.size();
+  layer_out_.resize(offset + bytes);
+  return Layer(*this, offset, bytes);
+}
+
+SharedBytes Rep3::random(std::size_t bytes) {
+  SharedBytes x(bytes);
+  prss_.random(x.component[0].data(), x.component[1].data(), bytes);
+  return x;
+}
+
+void Rep3::spawn(Task<void> task) {
+  tasks_.push_back(std::move(task));
+  ready_.push_back(tasks_.back().handle());
+}
+
+bool Rep3::advance() {
+  for (;;) {
+    while (!ready_.empty()) {
+      running_.swap(ready_);
+      for (auto h : running_) h.resume();
+      running_.clear();
+    }
+    bool gathered = false;
+    for (auto& gather : gatherers_) gathered |= gather();
+    if (!gathered && ready_.empty()) break;
+  }
+  std::erase_if(tasks_, [](const Task<void>& t) { return t.done(); });
+  return !waiting_.empty();
+}
+
+void Rep3::prefetch_masks() { prss_.prefetch(last_layer_bytes_); }
+
+void Rep3::append_to_prev(Bytes& packet) {
+  prss_.mask(layer_out_.data(), layer_out_.size());
+  packet.insert(packet.end(), layer_out_.begin(), layer_out_.end());
+  if (!open_out_.empty()) {
+    std::uint8_t digest[kDigestBytes];
+    crypto_generichash_state state = second_digest_;
+    crypto_generichash_final(&state, digest, sizeof digest);
+    packet.insert(packet.end(), digest, digest + sizeof digest);
+  }
+  packet.insert(packet.end(), pair_out_.begin(), pair_out_.end());
+  last_layer_bytes_ = layer_out_.size();
+  layer_bytes_ += layer_out_.size();
+}
+
+void Rep3::append_to_next(Bytes& packet) const {
+  packet.insert(packet.end(), open_out_.begin(), open_out_.end());
+  packet.insert(packet.end(), pair_out_.begin(), pair_out_.end());
+}
+
+Result<void> Rep3::consume(ByteSpan from_next, ByteSpan from_prev) {
+  const std::size_t digest_bytes = open_out_.empty() ? 0 : kDigestBytes;
+  if (from_next.size() != layer_out_.size() + digest_bytes + pair_out_.size() ||
+      from_prev.size() != open_out_.size() + pair_out_.size())
+    return fail("round " + std::to_string(tick_) +
+                ": a neighbour's packet has another length than ours; the servers disagree on "
+                "the protocol's course. Check that all three run the same tkdc version");
+
+  layer_got_.assign(from_next.begin(), from_next.begin() + static_cast<std::ptrdiff_t>(layer_out_.size()));
+  ByteSpan digest = from_next.subspan(layer_out_.size(), digest_bytes);
+  ByteSpan pair_next = from_next.subspan(layer_out_.size() + digest_bytes);
+  ByteSpan opens = from_prev.first(open_out_.size());
+  ByteSpan pair_prev = from_prev.subspan(open_out_.size());
+  if (digest_bytes != 0) {
+    std::uint8_t got[kDigestBytes];
+    crypto_generichash(got, sizeof got, opens.data(), opens.size(), nullptr, 0);
+    if (sodium_memcmp(got, digest.data(), sizeof got) != 0)
+      return fail("round " + std::to_string(tick_) +
+                  ": the two holders of an opened component sent different values; nothing was "
+                  "released. One of the servers computes wrongly: see docs/operations.md");
+  }
+  open_got_.assign(opens.begin(), opens.end());
+  pair_prev_.assign(pair_prev.begin(), pair_prev.end());
+  pair_next_.assign(pair_next.begin(), pair_next.end());
+
+  layer_sent_.swap(layer_out_);
+  layer_out_.clear();
+  open_out_.clear();
+  pair_out_.clear();
+  ready_.insert(ready_.end(), waiting_.begin(), waiting_.end());
+  waiting_.clear();
+  ++tick_;
+  return {};
+}
+
+// ---- composition
+
+namespace {
+
+// Resumes the awaiter when `left` children have counted down.
+struct Countdown {
+  Rep3& rep3;
+  std::size_t left;
+  std::coroutine_handle<> awaiter = nullptr;
+
+  bool await_ready() const { return left == 0; }
+  void await_suspend(std::coroutine_handle<> h) { awaiter = h; }
+  void await_resume() {}
+  void done() {
+    if (--left == 0 && awaiter) rep3.ready(awaiter);
+  }
+};
+
+Task<void> counted(Task<void> task, Countdown& countdown) {
+  co_await task;
+  countdown.done();
+}
+
+}  // namespace
+
+Task<void> all(Rep3& rep3, std::vector<Task<void>> tasks) {
+  Countdown countdown{rep3, tasks.size()};
+  std::vector<Task<void>> children;
+  children.reserve(tasks.size());
+  for (auto& task : tasks) {
+    children.push_back(counted(std::move(task), countdown));
+    rep3.ready(children.back().handle());
+  }
+  co_await countdown;
+}
+
+Task<void> both(Rep3& rep3, Task<void> a, Task<void> b) {
+  std::vector<Task<void>> tasks;
+  tasks.push_back(std::move(a));
+  tasks.push_back(std::move(b));
+  co_await all(rep3, std::move(tasks));
+}
+
+}  // namespace tkdc

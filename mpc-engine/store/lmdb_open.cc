@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening a store, proving that it is ours, and the epoch beside it.
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "net/hex.h"
+#include "store/lmdb_store.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+constexpr std::uint8_t kFormat = 1;
+
+ByteSpan octets(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+const ByteSpan kOwnerName = octets("owner");  // in the clear, for the message
+const ByteSpan kCheckName = octets("key check");
+const ByteSpan kEpochName = octets("epoch");
+constexpr std::string_view kCheckText = "this store key opens this store";
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> Store::open(const StoreOptions& options, const SecretBuffer& key) {
+  if (key.size() != crypto_aead_xchacha20poly1305_ietf_KEYBYTES)
+    return fail("store: the store key must have 32 octets; compare [store] key_file");
+  auto store = std::make_unique<LmdbStore>(options, key);
+  auto opened = store->open_files();
+  if (!opened.ok()) return opened.error();
+  return std::unique_ptr<Store>(std::move(store));
+}
+
+Result<void> LmdbStore::open_files() {
+  if (mkdir(options_.path.c_str(), 0700) != 0 && errno != EEXIST)
+    return fail("store: cannot make " + options_.path + ": " + std::strerror(errno));
+  auto done = lock_directory();
+  if (done.ok()) done = open_environment();
+  if (done.ok()) done = check_owner();
+  return done;
+}
+
+// LMDB would let two processes in, but each caches what the other changes.
+Result<void> LmdbStore::lock_directory() {
+  directory_lock_ = UniqueFd(::open(options_.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory_lock_)
+    return fail("store: cannot open " + options_.path + ": " + std::strerror(errno));
+  if (flock(directory_lock_.get(), LOCK_EX | LOCK_NB) != 0)
+    return fail("store: " + options_.path + " is in use by another process; only one "
+                "tkdc-server may run on a store");
+  return {};
+}
+
+Result<void> LmdbStore::open_environment() {
+  int rc = mdb_env_create(&env_);
+  if (rc == 0) rc = mdb_env_set_maxdbs(env_, kTables);
+  if (rc == 0) rc = mdb_env_set_maxreaders(env_, 512);
+  if (rc == 0) rc = mdb_env_set_mapsize(env_, options_.map_bytes / kPageBytes * kPageBytes);
+  if (rc == 0) rc = mdb_env_open(env_, options_.path.c_str(), MDB_NOTLS | MDB_NORDAHEAD, 0600);
+  int dead = 0;
+  if (rc == 0) rc = mdb_reader_check(env_, &dead);
+  if (rc != 0) return failed("opening", rc);
+
+  LmdbTxn txn(env_, 0);
+  rc = txn.begun();
+  constexpr const char* kNames[kTables] = {"committed", "prepared", "tombstones", "meta"};
+  for (int table = 0; rc == 0 && table < kTables; ++table)
+    rc = mdb_dbi_open(txn.get(), kNames[table], MDB_CREATE, &dbi_[table]);
+  if (rc == 0) rc = txn.commit();
+  if (rc != 0) return failed("opening", rc);
+  return {};
+}
+
+Result<void> LmdbStore::write_owner(LmdbTxn& txn) {
+  for (Table table : {kCommitted, kPrepared, kTombstones}) {
+    MDB_stat stat{};
+    int rc = mdb_stat(txn.get(), dbi_[table], &stat);
+    if (rc != 0) return failed("opening", rc);
+    if (stat.ms_entries != 0)
+      return fail("store: " + options_.path + " has keys but no owner record: it is damaged; "
+                  "restore it from its backup");
+  }
+  Bytes owner;
+  owner.reserve(32);
+  Writer w(owner);
+  w.u8(kFormat);
+  w.raw(options_.installation);
+  w.u8(static_cast<std::uint8_t>(options_.party));
+  int rc = put(txn, kMeta, kOwnerName, owner);
+  if (rc == 0)
+    rc = put(txn, kMeta, kCheckName, sealer_.seal("meta", kCheckName, {}, octets(kCheckText)));
+  Bytes zero(4);
+  if (rc == 0) rc = put(txn, kMeta, kEpochName, sealer_.seal("meta", kEpochName, {}, zero));
+  if (rc == 0) rc = txn.commit();
+  if (rc != 0) return failed("opening", rc);
+  return {};
+}
+
+Result<void> LmdbStore::check_owner() {
+  LmdbTxn txn(env_, 0);
+  if (txn.begun() != 0) return failed("opening", txn.begun());
+  MDB_val value;
+  int rc = find(txn, kMeta, kOwnerName, &value);
+  if (rc == MDB_NOTFOUND) return write_owner(txn);
+  if (rc != 0) return failed("opening", rc);
+  Reader r(lmdb_span(value));
+  std::uint8_t format = r.u8();
+  InstallationId installation{};
+  r.array(installation);
+  int party = r.u8();
+  if (!r.complete() || format != kFormat)
+    return fail("store: " + options_.path + " has format " + std::to_string(format) +
+                ", this release reads format " + std::to_string(kFormat));
+  if (installation != options_.installation || party != options_.party)
+    return fail("store: " + options_.path + " belongs to party " + std::to_string(party) +
+                " of installation " + to_hex(installation) + ", not to party " +
+                std::to_string(options_.party) + " of " + to_hex(options_.installation) +
+                "; correct [store] path");
+  SecretVector text;
+  rc = find(txn, kMeta, kCheckName, &value);
+  if (rc != 0 || !sealer_.open("meta", kCheckName, lmdb_span(value), text))
+    return fail("store: the key does not open " + options_.path +
+                "; [store] key_file is another server's or was replaced");
+  return load_epoch(txn);
+}
+
+Result<void> LmdbStore::load_epoch(LmdbTxn& txn) {
+  MDB_val value;
+  SecretVector text;
+  if (find(txn, kMeta, kEpochName, &value) != 0 ||
+      !sealer_.open("meta", kEpochName, lmdb_span(value), text) || text.size() != 4)
+    return fail("store: the nonce epoch in " + options_.path +
+                " is missing or corrupt; restore the store from its backup");
+  epoch_ = Reader(text).u32();
+  return {};
+}
+
+std::uint32_t LmdbStore::epoch() {
+  std::lock_guard lock(epoch_mutex_);
+  return epoch_;
+}
+
+Result<void> LmdbStore::set_epoch(std::uint32_t epoch) {
+  std::lock_guard lock(write_mutex_);
+  if (epoch <= this->epoch())
+    return fail("store: the nonce epoch may only grow: it is " + std::to_string(this->epoch()) +
+                ", asked for " + std::to_string(epoch));
+  Bytes body;
+  body.reserve(4);
+  Writer(body).u32(epoch);
+  LmdbTxn txn(env_, 0);
+  int rc = txn.begun();
+  if (rc == 0) rc = put(txn, kMeta, kEpochName, sealer_.seal("meta", kEpochName, {}, body));
+  if (rc == 0) rc = txn.commit();
+  if (rc != 0) return failed("storing the nonce epoch", rc);
+  std::lock_guard epoch_lock(epoch_mutex_);
+  epoch_ = epoch;
+  return {};
+}
+
+}  // namespace tkdc

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Store on LMDB. Four tables: committed, prepared, tombstones (all by key id)
+// and meta (format, owner, key check, epoch). Only ciphertext reaches LMDB's
+// map and pages.
+//
+// Threads: readers run in parallel on LMDB snapshots; writers one at a time,
+// each transaction synced to disk before the call returns.
+#pragma once
+
+#include <mutex>
+
+#include "net/socket.h"
+#include "store/lmdb.h"
+#include "store/record_cache.h"
+#include "store/sealed.h"
+#include "store/store.h"
+
+namespace tkdc {
+
+class LmdbStore final : public Store {
+ public:
+  LmdbStore(const StoreOptions& options, const SecretBuffer& key);
+  ~LmdbStore() override;
+  Result<void> open_files();
+
+  Result<void> prepare(const KeyRecord& record) override;
+  Result<void> commit(const KeyId& id) override;
+  Result<void> abandon(const KeyId& id) override;
+  Result<void> destroy(const KeyId& id) override;
+  Result<std::shared_ptr<const KeyRecord>> get(const KeyId& id) override;
+  std::vector<KeyId> prepared() override;
+  bool committed(const KeyId& id) override;
+  std::size_t count() override;
+  Result<Digest> inventory() override;
+  std::uint32_t epoch() override;
+  Result<void> set_epoch(std::uint32_t epoch) override;
+
+ private:
+  enum Table : int { kCommitted, kPrepared, kTombstones, kMeta, kTables };
+
+  Result<void> lock_directory();
+  Result<void> open_environment();
+  Result<void> check_owner();
+  Result<void> write_owner(LmdbTxn& txn);
+  Result<void> load_epoch(LmdbTxn& txn);
+  Error failed(const std::string& step, int rc) const;
+  Error corrupt(Table table, const KeyId& id) const;
+
+  int put(LmdbTxn& txn, Table table, ByteSpan name, ByteSpan value);
+  int find(LmdbTxn& txn, Table table, ByteSpan name, MDB_val* value);
+  int erase(LmdbTxn& txn, Table table, ByteSpan name);
+  Result<void> move_to_committed(LmdbTxn& txn, const KeyId& id);
+  Result<void> bury(LmdbTxn& txn, const KeyId& id);
+  Result<void> hash_table(LmdbTxn& txn, Table table, crypto_generichash_state* state);
+  bool decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record) const;
+
+  StoreOptions options_;
+  Sealer sealer_;
+  RecordCache cache_;
+  UniqueFd directory_lock_;
+  MDB_env* env_ = nullptr;
+  MDB_dbi dbi_[kTables]{};
+  std::mutex write_mutex_;
+  std::mutex epoch_mutex_;
+  std::uint32_t epoch_ = 0;
+};
+
+}  // namespace tkdc

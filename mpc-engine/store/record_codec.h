@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// A KeyRecord as octets, for the store. Secret: the result.
+#pragma once
+
+#include "store/record.h"
+
+namespace tkdc {
+
+inline constexpr std::size_t kMaxRecordFields = 256;
+inline constexpr std::size_t kMaxFieldBytes = 64 * 1024;
+
+SecretVector encode_record(const KeyRecord& record);
+
+// False when malformed.
+[[nodiscard]] bool decode_record(ByteSpan in, KeyRecord& record);
+
+}  // namespace tkdc

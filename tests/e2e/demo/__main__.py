@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 from tests.e2e.demo import keep, operations
 from tests.e2e.demo.proof import Proof
@@ -16,7 +17,7 @@ from tests.support.rebuild_key import key_names
 
 REALM = "DEMO.TEST"
 BASE_PORT = int(os.environ.get("TKDC_DEMO_PORT", "7700"))
-DIRECTORY = ROOT / "var" / "demo"
+DIRECTORY = Path(os.environ.get("TKDC_DEMO_DIRECTORY", ROOT / "var" / "demo"))
 PASSWORD = "correct horse battery staple"
 
 

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make demo`, from its first line to its last."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+
+from tests.integration.conftest import STOCK, free_base_port
+from tests.support.realm import ROOT
+
+pytestmark = [pytest.mark.skipif(STOCK, reason="the demo is about tkdc")]
+TIMEOUT_S = 600
+
+
+def test_demo():
+    directory = tempfile.mkdtemp(prefix="tkdc-demo-")
+    env = {**os.environ, "TKDC_DEMO_DIRECTORY": directory, "KEEP": "",
+           "TKDC_DEMO_PORT": str(free_base_port())}
+    done = subprocess.run(["/usr/bin/python3", "-m", "tests.e2e.demo"], cwd=ROOT, env=env,
+                          capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.rstrip().endswith("demo: ok")
+    assert "semi-honest" in done.stdout
+    shutil.rmtree(directory, ignore_errors=True)

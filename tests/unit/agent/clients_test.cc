@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clients that send nonsense, leave early, ask for too much or do not read.
+#include <gtest/gtest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "test_agent.h"
+
+namespace tkdc::agent {
+namespace {
+
+class Clients : public testing::Test {
+ protected:
+  SecretVector mac_body(std::size_t bytes = 10) {
+    return use_body(test_key(agent_), 1, SecretVector(bytes, 1));
+  }
+  bool agent_works() {
+    TestClient client(agent_.socket());
+    return client.call(TKDC_OP_MAC, mac_body()).status() == TKDC_STATUS_OK;
+  }
+  nlohmann::json counters() {
+    TestClient client(agent_.socket());
+    return nlohmann::json::parse(client.call(TKDC_OP_STATUS, {}).bytes())["counters"];
+  }
+  FakeServers servers_;
+  TestAgent agent_{servers_, {TKDC_ROLE_ADMIN, 64}};
+};
+
+SecretVector header_octets(std::uint8_t op, std::uint32_t body_bytes, std::uint16_t status = 0) {
+  tkdc_wire_header header{op, status, 7, body_bytes, 5'000};
+  SecretVector octets(TKDC_WIRE_HEADER_BYTES);
+  tkdc_wire_put_header(octets.data(), &header);
+  return octets;
+}
+
+TEST_F(Clients, MalformedFramesDisconnect) {
+  SecretVector bad_magic = header_octets(TKDC_OP_MAC, 0);
+  bad_magic[0] ^= 1;
+  SecretVector bad_version = header_octets(TKDC_OP_MAC, 0);
+  bad_version[4] = 2;
+  for (const SecretVector& octets :
+       {bad_magic, bad_version, header_octets(TKDC_OP_MAC, TKDC_WIRE_BODY_MAX_BYTES + 1),
+        header_octets(TKDC_OP_MAC, 0, TKDC_STATUS_DENIED), SecretVector(500, 0xaa)}) {
+    TestClient client(agent_.socket());
+    client.send_raw(octets);
+    EXPECT_FALSE(client.receive(3'000).has_value());
+    EXPECT_TRUE(client.closed());
+  }
+  EXPECT_TRUE(agent_works());
+  EXPECT_EQ(counters()["malformed_requests"], 5);
+}
+
+TEST_F(Clients, WellFramedNonsenseIsAnswered) {
+  TestClient client(agent_.socket());
+  EXPECT_EQ(client.call(200, {}).status(), TKDC_STATUS_BAD_REQUEST);
+  EXPECT_EQ(client.call(TKDC_OP_SEAL, SecretVector(5)).status(), TKDC_STATUS_BAD_REQUEST);
+  EXPECT_EQ(client.call(TKDC_OP_SEAL, SecretVector(TKDC_WIRE_BODY_MAX_BYTES)).status(),
+            TKDC_STATUS_BAD_REQUEST);
+  EXPECT_EQ(client.call(TKDC_OP_HELLO, SecretVector{9}).status(), TKDC_STATUS_BAD_REQUEST);
+  EXPECT_EQ(client.call(TKDC_OP_STATUS, SecretVector(1)).status(), TKDC_STATUS_BAD_REQUEST);
+  EXPECT_EQ(client.call(TKDC_OP_MAC, mac_body(), 0).status(), TKDC_STATUS_BAD_REQUEST);
+  EXPECT_EQ(client.call(TKDC_OP_MAC, mac_body()).status(), TKDC_STATUS_OK);
+}
+
+TEST_F(Clients, FramesMayArriveInPieces) {
+  TestClient client(agent_.socket());
+  SecretVector body = mac_body(3'000);
+  SecretVector frame = header_octets(TKDC_OP_MAC, std::uint32_t(body.size()));
+  frame.insert(frame.end(), body.begin(), body.end());
+  for (std::size_t at = 0; at < frame.size();) {
+    std::size_t n = std::min<std::size_t>(at < 30 ? 1 : 700, frame.size() - at);
+    client.send_raw(ByteSpan(frame).subspan(at, n));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    at += n;
+  }
+  auto reply = client.receive();
+  ASSERT_TRUE(reply.has_value());
+  EXPECT_EQ(reply->status(), TKDC_STATUS_OK);
+  EXPECT_EQ(reply->header.id, 7u);
+}
+
+TEST_F(Clients, LeavingWhileJobsArePendingHarmsNobody) {
+  servers_.set_mood(1, Mood::kSilent);
+  {
+    TestClient client(agent_.socket());
+    for (int i = 0; i < 60; ++i) client.send(TKDC_OP_MAC, mac_body(), 700);
+    while (servers_.jobs_seen(1) < 60) std::this_thread::yield();
+  }
+  servers_.set_mood(1, Mood::kHonest);
+  std::this_thread::sleep_for(std::chrono::milliseconds(900));  // their deadline
+  EXPECT_TRUE(agent_works());
+  EXPECT_EQ(counters()["unavailable"], 60);
+}
+
+TEST_F(Clients, TooManyPendingAreRefused) {
+  TestClient client(agent_.socket());
+  ASSERT_EQ(client.call(TKDC_OP_MAC, mac_body()).status(), TKDC_STATUS_OK);
+  servers_.set_mood(2, Mood::kSilent);
+  for (int i = 0; i < 100; ++i) client.send(TKDC_OP_MAC, mac_body(), 1'500);
+  int limited = 0;
+  int unavailable = 0;
+  for (int i = 0; i < 100; ++i) {
+    auto reply = client.receive();
+    ASSERT_TRUE(reply.has_value());
+    limited += reply->status() == TKDC_STATUS_LIMIT;
+    unavailable += reply->status() == TKDC_STATUS_UNAVAILABLE;
+  }
+  EXPECT_EQ(limited, 36);
+  EXPECT_EQ(unavailable, 64);
+  servers_.set_mood(2, Mood::kHonest);
+  EXPECT_TRUE(agent_works());
+}
+
+// The agent stops reading from it, or drops it when too much was already on
+// its way: its memory does not grow, and everybody else goes on being served.
+TEST(SlowReader, IsHeldBackOrDropped) {
+  constexpr int kFar = 2'000;
+  FakeServers servers;
+  TestAgent agent(servers);
+  TestClient slow(agent.socket());
+  SecretVector body = use_body(test_key(agent), 1, SecretVector(TKDC_WIRE_DATA_MAX_BYTES - 28));
+  ASSERT_EQ(slow.call(TKDC_OP_SEAL, body).status(), TKDC_STATUS_OK);
+  std::atomic<int> sent{0};
+  std::thread sender([&] {
+    while (sent < kFar && !slow.broken()) {
+      slow.send(TKDC_OP_SEAL, body, 60'000);
+      ++sent;
+    }
+  });
+  for (int before = -1; before != sent && !slow.broken();) {
+    before = sent;
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+  EXPECT_LT(sent, kFar);
+  TestClient other(agent.socket());
+  EXPECT_EQ(other.call(TKDC_OP_MAC, use_body(test_key(agent), 1, {})).status(), TKDC_STATUS_OK);
+  agent.stop();
+  sender.join();
+}
+
+TEST_F(Clients, TheSocketBelongsToItsOwner) {
+  struct stat info {};
+  ASSERT_EQ(::stat(agent_.socket().c_str(), &info), 0);
+  EXPECT_TRUE(S_ISSOCK(info.st_mode));
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  ASSERT_EQ(::stat(agent_.operations_log().c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+TEST(ListenerTest, ReplacesADeadSocketAndGivesItToTheGroup) {
+  TempFolder folder;
+  std::string path = folder / "agent.sock";
+  ::close(::open(path.c_str(), O_CREAT | O_WRONLY, 0600));
+  auto listener = Listener::open(path, "root");
+  if (::getuid() == 0) {
+    ASSERT_TRUE(listener.ok()) << listener.error().message;
+    struct stat info {};
+    ASSERT_EQ(::stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0660u);
+  }
+  auto nobody = Listener::open(folder / "other.sock", "no-such-group");
+  ASSERT_FALSE(nobody.ok());
+  EXPECT_NE(nobody.error().message.find("socket_group"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tkdc::agent

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/combine.h"
+
+#include <gtest/gtest.h>
+
+namespace tkdc::agent {
+namespace {
+
+std::array<JobReply, 3> good_replies() {
+  std::array<JobReply, 3> replies;
+  for (std::size_t party = 0; party < 3; ++party)
+    replies[party].output = SecretVector(12, static_cast<std::uint8_t>(1u << party));
+  for (std::size_t party = 0; party < 3; ++party)
+    replies[party].next_output = output_digest(replies[(party + 1) % 3].output);
+  return replies;
+}
+
+std::array<JobReply, 3> statuses(tkdc_status a, tkdc_status b, tkdc_status c) {
+  std::array<JobReply, 3> replies = good_replies();
+  replies[0].status = a;
+  replies[1].status = b;
+  replies[2].status = c;
+  return replies;
+}
+
+tkdc_status outcome_of(tkdc_status a, tkdc_status b, tkdc_status c) {
+  auto replies = statuses(a, b, c);
+  Outcome outcome = combine(replies, 12, 12);
+  EXPECT_TRUE(outcome.output.empty());
+  EXPECT_FALSE(outcome.message.empty());
+  return outcome.status;
+}
+
+TEST(Combine, AddsTheComponents) {
+  auto replies = good_replies();
+  Outcome outcome = combine(replies, 12, 12);
+  EXPECT_EQ(outcome.status, TKDC_STATUS_OK) << outcome.message;
+  EXPECT_EQ(outcome.output, SecretVector(12, 7));
+}
+
+TEST(Combine, AWrongDigestOrComponentNamesBothHolders) {
+  for (std::size_t party = 0; party < 3; ++party) {
+    auto replies = good_replies();
+    replies[party].output[3] ^= 1;
+    Outcome outcome = combine(replies, 12, 12);
+    EXPECT_EQ(outcome.status, TKDC_STATUS_INCONSISTENT);
+    EXPECT_TRUE(outcome.output.empty());
+    EXPECT_NE(outcome.message.find(std::to_string(party)), std::string::npos);
+
+    replies = good_replies();
+    replies[party].next_output[0] ^= 1;
+    EXPECT_EQ(combine(replies, 12, 12).status, TKDC_STATUS_INCONSISTENT);
+  }
+}
+
+TEST(Combine, OutputsOfOtherLengthsAreRefused) {
+  auto replies = good_replies();
+  EXPECT_EQ(combine(replies, 13, 20).status, TKDC_STATUS_INCONSISTENT);
+  replies = good_replies();
+  EXPECT_EQ(combine(replies, 0, 11).status, TKDC_STATUS_INCONSISTENT);
+  replies = good_replies();
+  replies[1].output.pop_back();
+  replies[0].next_output = output_digest(replies[1].output);
+  EXPECT_EQ(combine(replies, 11, 12).status, TKDC_STATUS_INCONSISTENT);
+}
+
+TEST(Combine, TheMostTellingStatusWins) {
+  constexpr auto kOk = TKDC_STATUS_OK;
+  constexpr auto kAway = TKDC_STATUS_UNAVAILABLE;
+  EXPECT_EQ(outcome_of(kAway, TKDC_STATUS_DENIED, kOk), TKDC_STATUS_DENIED);
+  EXPECT_EQ(outcome_of(kAway, kAway, TKDC_STATUS_UNKNOWN_KEY), TKDC_STATUS_UNKNOWN_KEY);
+  EXPECT_EQ(outcome_of(TKDC_STATUS_INTEGRITY, kAway, TKDC_STATUS_INTEGRITY),
+            TKDC_STATUS_INTEGRITY);
+  EXPECT_EQ(outcome_of(kOk, kOk, kAway), TKDC_STATUS_UNAVAILABLE);
+  EXPECT_EQ(outcome_of(TKDC_STATUS_LIMIT, TKDC_STATUS_INTERNAL, kAway), TKDC_STATUS_LIMIT);
+}
+
+// One server that cries "wrong key" must not lock accounts.
+TEST(Combine, OneServerAloneCannotSayWrongKey) {
+  constexpr auto kOk = TKDC_STATUS_OK;
+  EXPECT_EQ(outcome_of(TKDC_STATUS_INTEGRITY, kOk, kOk), TKDC_STATUS_INCONSISTENT);
+  EXPECT_EQ(outcome_of(TKDC_STATUS_INTEGRITY, TKDC_STATUS_INTEGRITY, kOk),
+            TKDC_STATUS_INCONSISTENT);
+  EXPECT_EQ(outcome_of(TKDC_STATUS_INTEGRITY, TKDC_STATUS_UNAVAILABLE, TKDC_STATUS_UNAVAILABLE),
+            TKDC_STATUS_UNAVAILABLE);
+}
+
+TEST(Combine, NoMixtureIsEverOk) {
+  for (int a = 0; a <= TKDC_STATUS_INTERNAL; ++a)
+    for (int b = 0; b <= TKDC_STATUS_INTERNAL; ++b)
+      for (int c = 0; c <= TKDC_STATUS_INTERNAL; ++c)
+        if (a + b + c > 0) {
+          EXPECT_NE(outcome_of(tkdc_status(a), tkdc_status(b), tkdc_status(c)), TKDC_STATUS_OK);
+        }
+}
+
+}  // namespace
+}  // namespace tkdc::agent

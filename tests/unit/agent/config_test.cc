@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/config.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "test_agent.h"
+
+namespace tkdc::agent {
+namespace {
+
+constexpr const char kZ85[] = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID";
+
+class Config : public testing::Test {
+ protected:
+  Config() { write_key(0600, kZ85); }
+
+  void write_key(mode_t mode, const std::string& text) {
+    std::string path = folder_ / "curve.key";
+    std::ofstream(path) << text << "\n";
+    ::chmod(path.c_str(), mode);
+  }
+
+  std::string good() const {
+    std::string text =
+        "[installation]\n"                                   // line 1
+        "id = \"000102030405060708090a0b0c0d0e0f\"\n"        // 2
+        "[agent]\n"                                          // 3
+        "name = \"agent-kdc\"\n"                             // 4
+        "role = \"kdc\"\n"                                   // 5
+        "socket = \"agent.sock\"\n"                          // 6
+        "curve_secret_key_file = \"curve.key\"\n"            // 7
+        "max_pending = 100\n";                               // 8
+    for (int party = 0; party < 3; ++party)
+      text += "[[servers]]\nparty = " + std::to_string(party) +
+              "\naddress = \"tcp://127.0.0.1:770" + std::to_string(party) +
+              "\"\ncurve_public_key = \"" + kZ85 + "\"\n";
+    return text;
+  }
+
+  Result<AgentConfig> load(const std::string& text) {
+    std::ofstream(folder_ / "agent.toml") << text;
+    return load_config(folder_ / "agent.toml");
+  }
+
+  // Loads good() with a replacement; the error, which must be there.
+  std::string error_with(const std::string& what, const std::string& by) {
+    std::string text = good();
+    std::size_t at = text.find(what);
+    EXPECT_NE(at, std::string::npos);
+    auto config = load(text.replace(at, what.size(), by));
+    EXPECT_FALSE(config.ok()) << by;
+    return config.ok() ? "" : config.error().message;
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(Config, ReadsAGoodFile) {
+  auto config = load(good());
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->name, "agent-kdc");
+  EXPECT_EQ(config->role, TKDC_ROLE_KDC);
+  EXPECT_EQ(config->max_pending, 100u);
+  EXPECT_EQ(config->installation[15], 0x0f);
+  EXPECT_EQ(config->socket_path, folder_ / "agent.sock");
+  EXPECT_EQ(config->servers[2].address, "tcp://127.0.0.1:7702");
+  EXPECT_TRUE(config->operations_log.empty());
+}
+
+TEST_F(Config, ErrorsNameLineAndKey) {
+  EXPECT_NE(error_with("\"kdc\"", "\"root\"").find("agent.toml:5: agent.role"), std::string::npos);
+  EXPECT_NE(error_with("= 100", "= 0").find("agent.toml:8: agent.max_pending"), std::string::npos);
+  EXPECT_NE(error_with("= 100", "= \"100\"").find("agent.max_pending"), std::string::npos);
+  EXPECT_NE(error_with("000102", "0001zz").find("agent.toml:2: installation.id"),
+            std::string::npos);
+  EXPECT_NE(error_with("max_pending", "max_pendng").find("unknown key agent.max_pendng"),
+            std::string::npos);
+  EXPECT_NE(error_with("name = \"agent-kdc\"\n", "").find("agent.name is missing"),
+            std::string::npos);
+  EXPECT_NE(error_with("party = 2", "party = 1").find("stands twice"), std::string::npos);
+  EXPECT_NE(error_with("tcp://", "udp://").find("servers.address"), std::string::npos);
+  EXPECT_NE(error_with("[agent]", "[agnt]").find("[agent] is missing"), std::string::npos);
+  EXPECT_NE(error_with("role = ", "role = = ").find("agent.toml:5"), std::string::npos);
+}
+
+TEST_F(Config, RefusesASecretThatOthersCanRead) {
+  write_key(0640, kZ85);
+  auto config = load(good());
+  ASSERT_FALSE(config.ok());
+  EXPECT_NE(config.error().message.find("chmod 0600"), std::string::npos);
+  EXPECT_EQ(config.error().message.find(kZ85), std::string::npos);
+}
+
+TEST_F(Config, RefusesWhatIsNoCurveKey) {
+  for (const std::string& text : {std::string("too short"), std::string(40, '\''),
+                                  std::string(kZ85) + "x", std::string(3000, 'a')}) {
+    write_key(0600, text);
+    EXPECT_FALSE(load(good()).ok()) << text;
+  }
+}
+
+TEST_F(Config, RefusesMissingFilesAndTooFewServers) {
+  EXPECT_FALSE(load_config(folder_ / "nothing.toml").ok());
+  std::string text = good();
+  EXPECT_FALSE(load(text.substr(0, text.rfind("[[servers]]"))).ok());
+}
+
+TEST_F(Config, FindsSystemdCredentials) {
+  std::string text = good();
+  std::size_t at = text.find("\"curve.key\"");
+  text.replace(at, 11, "\"%d/curve.key\"");
+  write_key(0440, kZ85);  // as systemd makes them
+  std::string here = folder_ / "";
+  ::setenv("CREDENTIALS_DIRECTORY", here.substr(0, here.size() - 1).c_str(), 1);
+  auto config = load(text);
+  ::unsetenv("CREDENTIALS_DIRECTORY");
+  EXPECT_TRUE(config.ok()) << config.error().message;
+}
+
+}  // namespace
+}  // namespace tkdc::agent

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `tkdc init` writes, and that the agent takes it.
+#include "cli/installation.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "agent/config.h"
+#include "cli/status_table.h"
+#include "net/certificate.h"
+#include "net/hex.h"
+#include "test_agent.h"
+
+namespace tkdc::cli {
+namespace {
+
+using agent::TempFolder;
+
+std::string slurp(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class Init : public testing::Test {
+ protected:
+  Result<void> make(const Plan& plan, const std::string& name) {
+    if (Result<void> checked = check_plan(plan); !checked) return checked;
+    auto tree = Tree::begin(folder_ / name);
+    if (!tree) return tree.error();
+    if (Result<void> made = write_installation(plan, *tree); !made) return made;
+    return tree->publish();
+  }
+  TempFolder folder_;
+  Plan plan_{"EXAMPLE.TEST", 17700, 3, {"127.0.0.1", "kdc-b.example.test", "10.0.0.3"}};
+};
+
+TEST_F(Init, AgentsAcceptTheirFiles) {
+  ASSERT_TRUE(make(plan_, "out").ok());
+  for (const char* name : {"agent-kdc", "agent-admin"}) {
+    auto config = agent::load_config((folder_ / "out") + "/" + name + "/agent.toml");
+    ASSERT_TRUE(config.ok()) << config.error().message;
+    EXPECT_EQ(config->name, name);
+    EXPECT_EQ(config->servers[1].address, "tcp://kdc-b.example.test:17701");
+    EXPECT_EQ(config->role, std::string(name) == "agent-kdc" ? TKDC_ROLE_KDC : TKDC_ROLE_ADMIN);
+  }
+}
+
+TEST_F(Init, PeersPinEachOthersCertificates) {
+  ASSERT_TRUE(make(plan_, "out").ok());
+  for (int party = 0; party < 3; ++party) {
+    std::string pem = slurp((folder_ / "out") + "/server" + std::to_string(party) + "/tls.cert.pem");
+    auto fingerprint = certificate_fingerprint(pem);
+    ASSERT_TRUE(fingerprint.ok()) << fingerprint.error().message;
+    for (int other = 0; other < 3; ++other) {
+      std::string toml = slurp((folder_ / "out") + "/server" + std::to_string(other) + "/tkdc.toml");
+      EXPECT_EQ(toml.find(to_hex(*fingerprint)) != std::string::npos, other != party);
+      EXPECT_NE(toml.find("lanes = 3"), std::string::npos);
+    }
+  }
+}
+
+TEST_F(Init, EverythingIsForTheOwnerAlone) {
+  ASSERT_TRUE(make(plan_, "out").ok());
+  int files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ / "out")) {
+    struct stat info {};
+    ASSERT_EQ(::stat(entry.path().c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777, entry.is_directory() ? 0700u : 0600u) << entry.path();
+    files += entry.is_regular_file();
+  }
+  EXPECT_EQ(files, 3 * 5 + 2 * 2);
+}
+
+TEST_F(Init, NothingSecretStandsInTwoFolders) {
+  ASSERT_TRUE(make(plan_, "out").ok());
+  std::vector<std::string> secrets;
+  for (int party = 0; party < 3; ++party)
+    for (const char* name : {"curve.key", "store.key", "tls.key.pem"})
+      secrets.push_back(slurp((folder_ / "out") + "/server" + std::to_string(party) + "/" + name));
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ / "out")) {
+    if (!entry.is_regular_file()) continue;
+    std::string text = slurp(entry.path());
+    int found = 0;
+    for (const std::string& secret : secrets)
+      found += text.find(secret.substr(0, 60)) != std::string::npos && text != secret;
+    EXPECT_EQ(found, 0) << entry.path();
+  }
+}
+
+TEST_F(Init, NeverOverwrites) {
+  ASSERT_TRUE(make(plan_, "out").ok());
+  std::string before = slurp(folder_ / "out/server0/store.key");
+  EXPECT_FALSE(make(plan_, "out").ok());
+  EXPECT_EQ(slurp(folder_ / "out/server0/store.key"), before);
+  std::filesystem::create_directory(folder_ / "empty");
+  EXPECT_TRUE(make(plan_, "empty").ok());
+}
+
+TEST_F(Init, AnUnpublishedTreeLeavesNothing) {
+  {
+    auto tree = Tree::begin(folder_ / "out");
+    ASSERT_TRUE(tree.ok());
+    ASSERT_TRUE(write_installation(plan_, *tree).ok());
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / ""));
+}
+
+TEST_F(Init, RefusesPlansThatCannotWork) {
+  Plan plan = plan_;
+  plan.realm = "X\"\nrole = \"admin";
+  EXPECT_FALSE(check_plan(plan).ok());
+  plan = plan_;
+  plan.base_port = 65530;
+  EXPECT_FALSE(check_plan(plan).ok());
+  plan = plan_;
+  plan.lanes = 0;
+  EXPECT_FALSE(check_plan(plan).ok());
+  plan = plan_;
+  plan.hosts[2] = "a\"b";
+  EXPECT_FALSE(check_plan(plan).ok());
+}
+
+TEST(StatusTable, ShowsDegradationAndSecurity) {
+  auto document = nlohmann::json::parse(R"({"agent":{"name":"a","role":"kdc"},
+    "security":"semi-honest","servers":[
+    {"party":0,"address":"tcp://h:1","reachable":true,"session_up":true,"backend":"gfni"},
+    {"party":1,"address":"tcp://h:2","reachable":true,"session_up":true},
+    {"party":2,"address":"tcp://h:3","reachable":false,"session_up":false,
+     "trouble":"connection lost\u001b[2J"}]})");
+  EXPECT_FALSE(is_healthy(document));
+  std::string table = status_table(document);
+  EXPECT_NE(table.find("DEGRADED"), std::string::npos);
+  EXPECT_NE(table.find("security: semi-honest"), std::string::npos);
+  EXPECT_NE(table.find("server 2: connection lost"), std::string::npos);
+  EXPECT_EQ(table.find('\x1b'), std::string::npos);
+  document["servers"][2]["reachable"] = true;
+  document["servers"][2]["session_up"] = true;
+  EXPECT_TRUE(is_healthy(document));
+}
+
+TEST(StatusTable, SurvivesAnyDocument) {
+  for (const char* text : {"{}", R"({"servers":7})", R"({"servers":[1,null,{}]})",
+                           R"({"agent":[],"counters":"x","servers":[{"party":{"a":1}}]})"}) {
+    auto document = nlohmann::json::parse(text);
+    EXPECT_FALSE(is_healthy(document));
+    EXPECT_FALSE(status_table(document).empty());
+  }
+}
+
+}  // namespace
+}  // namespace tkdc::cli

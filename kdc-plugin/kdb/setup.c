@@ -34,7 +34,7 @@ static bool asks_for_temporary(char **db_args)
 
 /* A greeting at start tells which installation this is, and the log at once
  * when the agent is away. The KDC starts without it all the same. */
-static void greet(krb5_context context)
+void module_greet(krb5_context context)
 {
     uint8_t id[TKDC_WIRE_INSTALLATION_BYTES];
     const struct tkdc_request request = {.op = TKDC_OP_STATUS};
@@ -55,7 +55,7 @@ krb5_error_code module_init(krb5_context context, char *section, char **db_args,
         return code;
     temporary = asks_for_temporary(db_args);
     if (is_kdc)
-        greet(context);
+        module_greet(context);
     return wrapped->init_module(context, section, db_args, mode);
 }
 

@@ -53,6 +53,7 @@ krb5_error_code module_check_policy_as(krb5_context context, krb5_kdc_req *reque
                                        krb5_timestamp kdc_time, const char **status,
                                        krb5_pa_data ***e_data)
 {
+    REQUIRE_OPEN();
     uint8_t digest[TKDC_WIRE_PRINCIPAL_BYTES];
     krb5_db_entry *now = NULL;
     bool waited = false;
@@ -80,7 +81,7 @@ void module_audit_as_req(krb5_context context, krb5_kdc_req *request,
                          krb5_error_code error)
 {
     krb5_db_entry *now = NULL;
-    if (!wrapped->audit_as_req || preload->no_record())
+    if (!wrapped || !wrapped->audit_as_req || preload->no_record())
         return;
     preload->enter_database();
     if (!client || wrapped->get_principal(context, client->princ, 0, &now) == 0)
@@ -104,6 +105,7 @@ static krb5_error_code check_history(krb5_context context, osa_policy_ent_t poli
 
 krb5_error_code module_create_policy(krb5_context context, osa_policy_ent_t policy)
 {
+    REQUIRE_OPEN();
     const krb5_error_code code = check_history(context, policy);
     if (code)
         return code;
@@ -113,6 +115,7 @@ krb5_error_code module_create_policy(krb5_context context, osa_policy_ent_t poli
 
 krb5_error_code module_put_policy(krb5_context context, osa_policy_ent_t policy)
 {
+    REQUIRE_OPEN();
     const krb5_error_code code = check_history(context, policy);
     if (code)
         return code;

@@ -68,6 +68,7 @@ static krb5_error_code mark_or_free(krb5_context context, krb5_error_code code,
 krb5_error_code module_get_principal(krb5_context context, krb5_const_principal name,
                                      unsigned int flags, krb5_db_entry **entry)
 {
+    REQUIRE_OPEN();
     const krb5_error_code code =
         IN_DATABASE(wrapped->get_principal(context, name, flags, entry));
     return mark_or_free(context, code, entry);
@@ -77,6 +78,7 @@ krb5_error_code module_get_s4u_x509_principal(krb5_context context, const krb5_d
                                               krb5_const_principal name, unsigned int flags,
                                               krb5_db_entry **entry)
 {
+    REQUIRE_OPEN();
     if (!wrapped->get_s4u_x509_principal)
         return KRB5_PLUGIN_OP_NOTSUPP;
     const krb5_error_code code = IN_DATABASE(
@@ -101,6 +103,7 @@ krb5_error_code module_iterate(krb5_context context, char *match,
                                int (*func)(krb5_pointer, krb5_db_entry *), krb5_pointer arg,
                                krb5_flags flags)
 {
+    REQUIRE_OPEN();
     struct iteration it = {context, func, arg};
     if (!wrapped->iterate)
         return KRB5_PLUGIN_OP_NOTSUPP;
@@ -189,6 +192,7 @@ static krb5_error_code prepare(krb5_context context, krb5_db_entry *entry, struc
 
 krb5_error_code module_put_principal(krb5_context context, krb5_db_entry *entry, char **db_args)
 {
+    REQUIRE_OPEN();
     struct putting *p = calloc(1, sizeof *p);
     if (!p)
         return ENOMEM;
@@ -211,6 +215,7 @@ krb5_error_code module_put_principal(krb5_context context, krb5_db_entry *entry,
 
 krb5_error_code module_delete_principal(krb5_context context, krb5_const_principal name)
 {
+    REQUIRE_OPEN();
     struct putting *p = calloc(1, sizeof *p);
     if (!p)
         return ENOMEM;

@@ -115,6 +115,7 @@ krb5_error_code module_encrypt_key_data(krb5_context context, const krb5_keybloc
                                         const krb5_keyblock *key, const krb5_keysalt *salt,
                                         int kvno, krb5_key_data *kd)
 {
+    REQUIRE_OPEN();
     struct tkdc_wire_key id;
     if (tkdc_handle_decode(key->contents, key->length, &id))
         return store_again(context, mkey, &id, salt, kvno, kd);
@@ -226,6 +227,7 @@ krb5_error_code module_decrypt_key_data(krb5_context context, const krb5_keybloc
                                         const krb5_key_data *kd, krb5_keyblock *key,
                                         krb5_keysalt *salt)
 {
+    REQUIRE_OPEN();
     krb5_key_data plain;
     struct trailer t;
     struct tkdc_wire_key id;

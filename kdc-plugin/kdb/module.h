@@ -98,6 +98,13 @@ krb5_error_code module_check_policy_as(krb5_context context, krb5_kdc_req *reque
 krb5_error_code module_create_policy(krb5_context context, osa_policy_ent_t policy);
 krb5_error_code module_put_policy(krb5_context context, osa_policy_ent_t policy);
 
+/* libkdb5 calls into a module that was never initialised, too. */
+#define REQUIRE_OPEN()                                                                             \
+    do {                                                                                           \
+        if (!wrapped)                                                                              \
+            return KRB5_KDB_DBNOTINITED;                                                           \
+    } while (0)
+
 /* Around every call into the wrapped module that a fiber can reach. */
 #define IN_DATABASE(call)                                                                          \
     ({                                                                                             \

@@ -86,6 +86,7 @@ krb5_error_code module_destroy(krb5_context context, char *section, char **db_ar
 
 krb5_error_code module_promote(krb5_context context, char *section, char **db_args)
 {
+    REQUIRE_OPEN();
     if (!wrapped->promote_db)
         return KRB5_PLUGIN_OP_NOTSUPP;
     const krb5_error_code code = wrapped->promote_db(context, section, db_args);

@@ -72,6 +72,7 @@ Hello Attempt::hello_for(int lane, const SecretVector& contribution) const {
 Result<void> Attempt::say_hello() {
   auto inventory = in_.store.inventory();
   if (!inventory.ok()) return inventory.error();
+  mine_.version = in_.options.protocol_version;
   mine_.installation = in_.options.installation;
   mine_.party = in_.options.party;
   mine_.lanes = in_.options.lanes;

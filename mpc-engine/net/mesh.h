@@ -38,6 +38,7 @@ struct MeshOptions {
   std::string security = "semi-honest";
   Representation representation = Representation::kPlanes;  // kBytes: offered
   std::uint64_t circuit_hash = 0;
+  std::uint16_t protocol_version = kProtocolVersion;  // what we say; tests say another
   std::string listen_address;
   std::string certificate_pem;
   SecretVector private_key_pem;

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/config.h"
+
+#include <algorithm>
+
+#include "net/hello.h"
+#include "net/hex.h"
+#include "net/socket.h"
+#include "server/secret_file.h"
+#include "server/strict_toml.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::size_t kMaxAgents = 64;
+constexpr std::size_t kMaxAgentNameBytes = 64;
+
+void read_installation(StrictToml& file, ServerConfig& config) {
+  TomlTable table = file.table("installation");
+  if (!from_hex(table.text("id"), config.installation))
+    table.reject("id", "must be 32 hexadecimal digits");
+  config.party = static_cast<int>(table.integer("party", 0, 2));
+  config.security = table.choice("security", {"semi-honest"}, "semi-honest");
+}
+
+void read_control(StrictToml& file, ServerConfig& config) {
+  TomlTable table = file.table("control");
+  config.control_listen = table.text("listen");
+  constexpr std::string_view kScheme = "tcp://";
+  if (config.control_listen.rfind(kScheme, 0) != 0 ||
+      !parse_address(config.control_listen.substr(kScheme.size())).ok())
+    table.reject("listen", "must be tcp://host:port");
+  config.curve_secret_key_file = file.resolve(table.text("curve_secret_key_file"));
+}
+
+bool good_name(const std::string& name) {
+  return !name.empty() && name.size() <= kMaxAgentNameBytes &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+         });
+}
+
+void read_agents(StrictToml& file, ServerConfig& config) {
+  for (TomlTable& table : file.tables("agents")) {
+    AgentEntry agent;
+    agent.name = table.text("name");
+    if (!good_name(agent.name))
+      table.reject("name", "must be 1 to 64 letters, digits, '-', '_' or '.'");
+    agent.role = table.choice("role", {"kdc", "admin"}) == "kdc" ? AgentRole::kKdc
+                                                                 : AgentRole::kAdmin;
+    agent.curve_public_key = table.text("curve_public_key");
+    if (!is_curve_key(agent.curve_public_key))
+      table.reject("curve_public_key", "must be a CURVE public key, 40 characters of Z85");
+    for (const AgentEntry& other : config.agents) {
+      if (other.name == agent.name) table.reject("name", "is used by another [[agents]]");
+      if (other.curve_public_key == agent.curve_public_key)
+        table.reject("curve_public_key", "is used by another [[agents]]: one key, one role");
+    }
+    if (config.agents.size() == kMaxAgents) table.reject("name", "is one agent too many (64)");
+    config.agents.push_back(std::move(agent));
+  }
+}
+
+void read_data(StrictToml& file, ServerConfig& config) {
+  TomlTable table = file.table("data");
+  config.data_listen = table.text("listen");
+  if (!parse_address(config.data_listen).ok()) table.reject("listen", "must be host:port");
+  config.lanes = static_cast<int>(table.integer("lanes", 1, kMaxLanes, 2));
+  config.certificate_file = file.resolve(table.text("certificate_file"));
+  config.private_key_file = file.resolve(table.text("private_key_file"));
+  config.backend = table.choice("backend", {"auto", "scalar", "avx2", "gfni"}, "auto");
+}
+
+void read_peers(StrictToml& file, ServerConfig& config) {
+  bool seen[3] = {};
+  seen[config.party] = true;
+  for (TomlTable& table : file.tables("peers")) {
+    PeerEntry peer;
+    peer.party = static_cast<int>(table.integer("party", 0, 2));
+    if (seen[peer.party]) table.reject("party", "must be one of the other two, each once");
+    seen[peer.party] = true;
+    peer.address = table.text("address");
+    if (!parse_address(peer.address).ok()) table.reject("address", "must be host:port");
+    if (!from_hex(table.text("certificate_sha256"), peer.certificate_sha256))
+      table.reject("certificate_sha256", "must be 64 hexadecimal digits");
+    config.peers.push_back(std::move(peer));
+  }
+  std::sort(config.peers.begin(), config.peers.end(),
+            [](const PeerEntry& a, const PeerEntry& b) { return a.party < b.party; });
+}
+
+void read_store(StrictToml& file, ServerConfig& config) {
+  TomlTable table = file.table("store");
+  config.store_path = file.resolve(table.text("path"));
+  config.store_key_file = file.resolve(table.text("key_file"));
+  std::int64_t mib = table.integer("map_size_mib", 1, 16 << 20, 16'384);
+  config.store_map_bytes = static_cast<std::size_t>(mib) << 20;
+}
+
+}  // namespace
+
+Result<ServerConfig> load_server_config(const std::string& path) {
+  StrictToml file;
+  auto loaded = file.load(path);
+  if (!loaded.ok()) return loaded.error();
+  ServerConfig config;
+  config.path = path;
+  read_installation(file, config);
+  read_control(file, config);
+  read_agents(file, config);
+  read_data(file, config);
+  read_peers(file, config);
+  read_store(file, config);
+  config.audit_file = file.resolve(file.table("audit").text("file", "audit.jsonl"));
+  auto done = file.finish();
+  if (!done.ok()) return done.error();
+  if (config.peers.size() != 2)
+    return fail("config: " + path + ": there must be two [[peers]], the other two parties");
+  return config;
+}
+
+}  // namespace tkdc

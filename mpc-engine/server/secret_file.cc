@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/secret_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "net/socket.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::size_t kCurveTextBytes = 40;
+constexpr std::size_t kStoreKeyBytes = 32;
+
+Result<UniqueFd> open_regular(const std::string& path, struct stat& st) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) return fail("config: cannot open " + path + ": " + std::strerror(errno));
+  if (fstat(fd.get(), &st) != 0 || !S_ISREG(st.st_mode))
+    return fail("config: " + path + " is not a regular file");
+  return fd;
+}
+
+Result<SecretVector> read_all(int fd, const std::string& path, std::size_t max_bytes) {
+  SecretVector out(max_bytes + 1);
+  std::size_t got = 0;
+  while (got < out.size()) {
+    ssize_t n = read(fd, out.data() + got, out.size() - got);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail("config: cannot read " + path + ": " + std::strerror(errno));
+    if (n == 0) break;
+    got += static_cast<std::size_t>(n);
+  }
+  if (got > max_bytes)
+    return fail("config: " + path + " is longer than " + std::to_string(max_bytes) + " octets");
+  out.resize(got);
+  return out;
+}
+
+}  // namespace
+
+Result<SecretVector> read_secret_file(const std::string& path, std::size_t max_bytes) {
+  struct stat st {};
+  auto fd = open_regular(path, st);
+  if (!fd.ok()) return fd.error();
+  if (st.st_uid != geteuid() && st.st_uid != 0)
+    return fail("config: " + path + " belongs to another user (uid " +
+                std::to_string(st.st_uid) + "); make this service's user its owner");
+  // systemd mounts credentials root-owned with an ACL that shows as group read.
+  bool credential = st.st_uid == 0 && (st.st_mode & 0777) == 0440 &&
+                    path.rfind("/run/credentials/", 0) == 0;
+  if ((st.st_mode & 0177) != 0 && !credential)
+    return fail("config: " + path + " is open to others; replace the key if somebody may have "
+                "read it, then chmod 0600");
+  return read_all(fd->get(), path, max_bytes);
+}
+
+Result<std::string> read_text_file(const std::string& path, std::size_t max_bytes) {
+  struct stat st {};
+  auto fd = open_regular(path, st);
+  if (!fd.ok()) return fd.error();
+  auto octets = read_all(fd->get(), path, max_bytes);
+  if (!octets.ok()) return octets.error();
+  return std::string(octets->begin(), octets->end());
+}
+
+bool is_curve_key(const std::string& text) {
+  std::uint8_t key[32];
+  bool ok = text.size() == kCurveTextBytes && zmq_z85_decode(key, text.c_str()) != nullptr;
+  sodium_memzero(key, sizeof key);
+  return ok;
+}
+
+Result<SecretVector> read_curve_secret(const std::string& path) {
+  auto text = read_secret_file(path, kCurveTextBytes + 8);
+  if (!text.ok()) return text;
+  while (!text->empty() && std::isspace(text->back()) != 0) text->pop_back();
+  std::uint8_t key[32];
+  SecretVector terminated(text->begin(), text->end());
+  terminated.push_back(0);
+  bool ok = text->size() == kCurveTextBytes &&
+            zmq_z85_decode(key, reinterpret_cast<const char*>(terminated.data())) != nullptr;
+  sodium_memzero(key, sizeof key);
+  if (!ok) return fail("config: " + path + " is not a CURVE secret key (40 characters of Z85)");
+  return text;
+}
+
+Result<SecretBuffer> read_store_key(const std::string& path) {
+  auto octets = read_secret_file(path, kStoreKeyBytes);
+  if (!octets.ok()) return octets.error();
+  if (octets->size() != kStoreKeyBytes)
+    return fail("config: " + path + " must have exactly 32 octets");
+  SecretBuffer key(kStoreKeyBytes);
+  std::memcpy(key.data(), octets->data(), kStoreKeyBytes);
+  return key;
+}
+
+}  // namespace tkdc

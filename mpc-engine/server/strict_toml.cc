@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/strict_toml.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#define TOML_HEADER_ONLY 1
+#include <toml++/toml.h>
+
+namespace tkdc {
+namespace {
+
+const toml::table* as_table(const void* node) { return static_cast<const toml::table*>(node); }
+
+std::string at_line(const toml::node& node) {
+  return " (line " + std::to_string(node.source().begin.line) + ")";
+}
+
+}  // namespace
+
+struct StrictToml::Document {
+  toml::table root;
+};
+
+StrictToml::StrictToml() = default;
+StrictToml::~StrictToml() = default;
+
+Result<void> StrictToml::load(const std::string& path) {
+  path_ = path;
+  try {
+    document_ = std::make_unique<Document>(Document{toml::parse_file(path)});
+  } catch (const toml::parse_error& error) {
+    return fail("config: " + path + ": " + std::string(error.description()) + " (line " +
+                std::to_string(error.source().begin.line) + ")");
+  }
+  return {};
+}
+
+void StrictToml::report(const std::string& message) {
+  if (error_.empty()) error_ = "config: " + path_ + ": " + message;
+}
+
+TomlTable StrictToml::table(const std::string& name) {
+  const toml::node* node = document_->root.get(name);
+  if (node == nullptr) return TomlTable(this, name, nullptr);
+  asked_for(node);
+  if (!node->is_table()) {
+    report("'" + name + "' must be a [" + name + "] table" + at_line(*node));
+    return TomlTable(this, name, nullptr);
+  }
+  return TomlTable(this, name, node->as_table());
+}
+
+std::vector<TomlTable> StrictToml::tables(const std::string& name) {
+  std::vector<TomlTable> out;
+  const toml::node* node = document_->root.get(name);
+  if (node == nullptr) return out;
+  asked_for(node);
+  if (!node->is_array_of_tables()) {
+    report("'" + name + "' must be written as [[" + name + "]] tables" + at_line(*node));
+    return out;
+  }
+  for (const toml::node& one : *node->as_array()) {
+    asked_for(&one);
+    out.push_back(
+        TomlTable(this, name + "[" + std::to_string(out.size()) + "]", one.as_table()));
+  }
+  return out;
+}
+
+void StrictToml::find_unknown(const void* table, const std::string& prefix) {
+  for (const auto& [key, node] : *as_table(table)) {
+    std::string name = prefix + std::string(key.str());
+    if (!asked_.contains(&node)) {
+      report("unknown key '" + name + "'" + at_line(node) + "; remove it or correct its spelling");
+    } else if (node.is_table()) {
+      find_unknown(node.as_table(), name + ".");
+    } else if (node.is_array_of_tables()) {
+      for (const toml::node& one : *node.as_array()) find_unknown(one.as_table(), name + ".");
+    }
+  }
+}
+
+Result<void> StrictToml::finish() {
+  // A misspelt key is the likely reason for a missing one: it is named first.
+  std::string first = std::exchange(error_, "");
+  find_unknown(&document_->root, "");
+  if (error_.empty()) error_ = first;
+  if (!error_.empty()) return fail(error_);
+  return {};
+}
+
+std::string StrictToml::resolve(const std::string& path) const {
+  if (path.rfind("%d/", 0) == 0) {
+    const char* directory = std::getenv("CREDENTIALS_DIRECTORY");
+    return std::string(directory != nullptr ? directory : "/run/credentials/none") +
+           path.substr(2);
+  }
+  std::filesystem::path given(path);
+  if (given.is_absolute()) return path;
+  return (std::filesystem::absolute(path_).parent_path() / given).string();
+}
+
+TomlTable::TomlTable(StrictToml* file, std::string name, const void* node)
+    : file_(file), name_(std::move(name)), node_(node) {}
+
+bool TomlTable::has(const std::string& key) const {
+  return node_ != nullptr && as_table(node_)->contains(key);
+}
+
+void TomlTable::missing(const std::string& key) {
+  file_->report("'" + key + "' is missing in [" + name_ + "]");
+}
+
+void TomlTable::reject(const std::string& key, const std::string& why) {
+  const toml::node* node = node_ != nullptr ? as_table(node_)->get(key) : nullptr;
+  file_->report("'" + name_ + "." + key + "' " + why + (node != nullptr ? at_line(*node) : ""));
+}
+
+std::string TomlTable::text(const std::string& key, std::optional<std::string> fallback) {
+  if (!has(key)) {
+    if (!fallback) missing(key);
+    return fallback.value_or("");
+  }
+  const toml::node* node = as_table(node_)->get(key);
+  file_->asked_for(node);
+  if (auto value = node->value_exact<std::string>()) return *value;
+  reject(key, "must be a string in quotes");
+  return fallback.value_or("");
+}
+
+std::int64_t TomlTable::integer(const std::string& key, std::int64_t low, std::int64_t high,
+                                std::optional<std::int64_t> fallback) {
+  if (!has(key)) {
+    if (!fallback) missing(key);
+    return fallback.value_or(low);
+  }
+  const toml::node* node = as_table(node_)->get(key);
+  file_->asked_for(node);
+  auto value = node->value_exact<std::int64_t>();
+  if (value && *value >= low && *value <= high) return *value;
+  reject(key, "must be a whole number from " + std::to_string(low) + " to " +
+                  std::to_string(high));
+  return fallback.value_or(low);
+}
+
+bool TomlTable::boolean(const std::string& key, bool fallback) {
+  if (!has(key)) return fallback;
+  const toml::node* node = as_table(node_)->get(key);
+  file_->asked_for(node);
+  if (auto value = node->value_exact<bool>()) return *value;
+  reject(key, "must be true or false");
+  return fallback;
+}
+
+std::string TomlTable::choice(const std::string& key, const std::vector<std::string>& allowed,
+                              std::optional<std::string> fallback) {
+  std::string value = text(key, std::move(fallback));
+  if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return value;
+  std::string list;
+  for (const std::string& one : allowed) list += (list.empty() ? "" : ", ") + ("'" + one + "'");
+  reject(key, "must be one of " + list);
+  return allowed.front();
+}
+
+}  // namespace tkdc

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Three parties in one process over real TLS on loopback.
+#include "net/mesh.h"
+
+#include <gtest/gtest.h>
+
+#include "trio.h"
+
+namespace tkdc {
+namespace {
+
+TEST(Mesh, ThreePartiesAgree) {
+  Trio trio(2);
+  auto sessions = trio.establish();
+  ASSERT_EQ(trio.errors(), "");
+  for (int p = 0; p < 3; ++p) {
+    EXPECT_EQ(sessions[p]->party, p);
+    EXPECT_EQ(sessions[p]->id, sessions[0]->id);
+    EXPECT_EQ(sessions[p]->epoch, 1u);
+    EXPECT_EQ(sessions[p]->lanes.size(), 2u);
+    EXPECT_EQ(trio.store(p).epoch(), 1u) << "stored before use";
+  }
+}
+
+TEST(Mesh, KeysAreSharedByTheTwoHoldersOnly) {
+  Trio trio(2);
+  auto first = trio.establish();
+  ASSERT_EQ(trio.errors(), "");
+  std::set<Bytes> seen;
+  for (int p = 0; p < 3; ++p) {
+    for (std::size_t lane = 0; lane < 2; ++lane) {
+      // k_{p+1}: `next` of P_p, `mine` of P_{p+1}.
+      EXPECT_EQ(key_bytes(first[p]->lanes[lane].keys.next),
+                key_bytes(first[(p + 1) % 3]->lanes[lane].keys.mine));
+      seen.insert(key_bytes(first[p]->lanes[lane].keys.mine));
+    }
+  }
+  EXPECT_EQ(seen.size(), 6u) << "three components on two lanes, all different";
+  auto id = first[0]->id;
+  first = {};
+  auto second = trio.establish();
+  ASSERT_EQ(trio.errors(), "");
+  EXPECT_NE(second[0]->id, id);
+  EXPECT_EQ(second[0]->epoch, 2u);
+  for (int p = 0; p < 3; ++p)
+    for (std::size_t lane = 0; lane < 2; ++lane)
+      EXPECT_TRUE(seen.insert(key_bytes(second[p]->lanes[lane].keys.mine)).second)
+          << "a key of the session before";
+}
+
+TEST(Mesh, PacketsGoBothWays) {
+  Trio trio(2);
+  auto sessions = trio.establish();
+  ASSERT_EQ(trio.errors(), "");
+  for (std::size_t lane = 0; lane < 2; ++lane) {
+    for (std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{16'380},
+                              std::size_t{16'381}, std::size_t{300'000}}) {
+      Bytes packet(bytes, static_cast<std::uint8_t>(lane + 1));
+      for (int p = 0; p < 3; ++p)
+        for (Neighbour side : {Neighbour::kPrev, Neighbour::kNext})
+          ASSERT_TRUE(sessions[p]->lanes[lane].link->send(side, packet).ok());
+      // All from one thread: what a socket did not take goes out in the receives.
+      for (int round = 0, open = 6; open > 0 && round < 1000; ++round) {
+        for (int p = 0; p < 3; ++p) (void)sessions[p]->lanes[lane].link->wait(1).ok();
+        if (round < 20 && bytes > 100'000) continue;
+        for (int p = 0; p < 3; ++p)
+          for (Neighbour side : {Neighbour::kPrev, Neighbour::kNext}) {
+            auto got = sessions[p]->lanes[lane].link->receive(side, 500);
+            ASSERT_TRUE(got.ok()) << got.error().message;
+            EXPECT_EQ(Bytes(got->begin(), got->end()), packet);
+            open--;
+          }
+      }
+    }
+  }
+}
+
+TEST(Mesh, BytesOnlyWhenAllOfferThem) {
+  Trio trio(1);
+  for (int p = 0; p < 3; ++p) trio.options(p).representation = Representation::kBytes;
+  auto sessions = trio.establish();
+  ASSERT_EQ(trio.errors(), "");
+  EXPECT_EQ(sessions[1]->representation, Representation::kBytes);
+
+  Trio mixed(1);
+  mixed.options(0).representation = Representation::kBytes;
+  mixed.options(2).representation = Representation::kBytes;
+  sessions = mixed.establish();
+  ASSERT_EQ(mixed.errors(), "");
+  for (int p = 0; p < 3; ++p) EXPECT_EQ(sessions[p]->representation, Representation::kPlanes);
+}
+
+TEST(Mesh, DisagreementsNameBothValues) {
+  struct Case {
+    std::function<void(MeshOptions&)> change;  // of party 1
+    std::vector<std::string> named;
+  };
+  const Case cases[] = {
+      {[](MeshOptions& o) { o.installation.fill(0xab); },
+       {"installation", std::string(32, '1'), "abababab"}},
+      {[](MeshOptions& o) { o.security = "malicious"; }, {"security", "malicious", "semi-honest"}},
+      {[](MeshOptions& o) { o.lanes = 2; }, {"lane count", "2", "1"}},
+      {[](MeshOptions& o) { o.circuit_hash = 4711; }, {"circuits", "4711", "42"}},
+      {[](MeshOptions& o) { o.protocol_version = 9; }, {"protocol version", "9", "1"}},
+  };
+  for (const Case& one : cases) {
+    Trio trio(1);
+    one.change(trio.options(1));
+    auto sessions = trio.establish(1'500);
+    for (int p = 0; p < 3; ++p) EXPECT_FALSE(sessions[p].has_value()) << one.named[0];
+    for (const std::string& word : one.named)
+      EXPECT_NE(trio.errors().find(word), std::string::npos) << word << " in\n" << trio.errors();
+    for (int p = 0; p < 3; ++p) EXPECT_EQ(trio.store(p).epoch(), 0u) << "refused before any write";
+  }
+}
+
+TEST(Mesh, WrongPinIsRefusedOnBothSides) {
+  // The dialler expects another certificate.
+  Trio dialler(1);
+  for (MeshPeer& peer : dialler.options(0).peers)
+    if (peer.party == 1) peer.certificate_sha256.fill(7);
+  dialler.establish(800);
+  EXPECT_NE(dialler.errors().find("not the pinned one"), std::string::npos) << dialler.errors();
+
+  // The acceptor expects another certificate.
+  Trio acceptor(1);
+  for (MeshPeer& peer : acceptor.options(1).peers)
+    if (peer.party == 0) peer.certificate_sha256.fill(7);
+  auto sessions = acceptor.establish(800);
+  for (int p = 0; p < 3; ++p) EXPECT_FALSE(sessions[p].has_value());
+  EXPECT_NE(acceptor.log().find("not the pinned one"), std::string::npos) << acceptor.log();
+}
+
+TEST(Mesh, PeersSwappedInTheConfiguration) {
+  // Party 2's certificate under party 1's number: TLS itself refuses.
+  Trio trio(1);
+  std::swap(trio.options(0).peers[0].certificate_sha256,
+            trio.options(0).peers[1].certificate_sha256);
+  auto sessions = trio.establish(800);
+  for (int p = 0; p < 3; ++p) EXPECT_FALSE(sessions[p].has_value());
+}
+
+TEST(Mesh, RestartedPeerGetsANewSession) {
+  Trio trio(2);
+  auto sessions = trio.establish();
+  ASSERT_EQ(trio.errors(), "");
+  // Party 1 dies: its links close, the others notice.
+  sessions[1].reset();
+  auto lost = sessions[0]->lanes[1].link->receive(Neighbour::kNext, 2'000);
+  EXPECT_FALSE(lost.ok());
+  auto lost_too = sessions[2]->lanes[0].link->wait(2'000);
+  EXPECT_FALSE(lost_too.ok());
+  sessions = {};
+  trio.restart(1);
+  sessions = trio.establish();
+  ASSERT_EQ(trio.errors(), "");
+  EXPECT_EQ(sessions[0]->epoch, 2u);
+}
+
+TEST(Mesh, NewHelloEndsASessionWhoseConnectionsLookAlive) {
+  Trio trio(1);
+  auto sessions = trio.establish();
+  ASSERT_EQ(trio.errors(), "");
+  // Party 1's old sockets stay open, as after a power failure; it comes back.
+  std::optional<Session> stale = std::move(sessions[1]);
+  std::thread again([&] { (void)trio.mesh(1).establish().ok(); });
+  auto event = sessions[2]->lanes[0].link->wait(3'000);
+  ASSERT_FALSE(event.ok());
+  EXPECT_NE(event.error().message.find("party 1 asks for a new session"), std::string::npos)
+      << event.error().message;
+  trio.mesh(1).stop();
+  again.join();
+}
+
+TEST(Mesh, StrangersDoNotDisturbASession) {
+  Trio trio(1);
+  auto sessions = trio.establish();
+  ASSERT_EQ(trio.errors(), "");
+  std::vector<UniqueFd> strangers;
+  for (int i = 0; i < 200; ++i) {
+    auto fd = start_dial("127.0.0.1:" + std::to_string(trio.mesh(0).port()));
+    ASSERT_TRUE(fd.ok());
+    if (i % 2 == 0 && wait_ready(fd->get(), POLLOUT, monotonic_ms() + 1'000)) {
+      const char noise[] = "GET / HTTP/1.0\r\n\r\n";
+      (void)!::send(fd->get(), noise, sizeof noise, MSG_NOSIGNAL);
+    }
+    strangers.push_back(std::move(*fd));
+  }
+  for (int p = 0; p < 3; ++p)
+    ASSERT_TRUE(sessions[p]->lanes[0].link->send(Neighbour::kNext, Bytes(100)).ok());
+  for (int p = 0; p < 3; ++p)
+    EXPECT_TRUE(sessions[p]->lanes[0].link->receive(Neighbour::kPrev, 2'000).ok());
+  // And with all of them connected a new session can still be made.
+  sessions = {};
+  sessions = trio.establish();
+  EXPECT_EQ(trio.errors(), "");
+}
+
+TEST(Mesh, StopEndsAWaitingEstablish) {
+  Trio trio(1);
+  trio.create(10'000);
+  Result<Session> result = fail("not run");
+  std::thread alone([&] { result = trio.mesh(0).establish(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  long long before = monotonic_ms();
+  trio.mesh(0).stop();
+  alone.join();
+  EXPECT_LT(monotonic_ms() - before, 1'000);
+  EXPECT_FALSE(result.ok());
+  EXPECT_FALSE(trio.mesh(0).establish().ok());
+}
+
+TEST(Mesh, RetriesUntilTheThirdPartyIsThere) {
+  Trio trio(2);
+  trio.create(400);
+  std::array<std::optional<Session>, 3> sessions;
+  std::vector<std::thread> threads;
+  for (int p = 0; p < 3; ++p)
+    threads.emplace_back([&, p] {
+      if (p == 2) std::this_thread::sleep_for(std::chrono::milliseconds(1'300));
+      Backoff backoff;
+      for (int i = 0; i < 40 && !sessions[p]; ++i) {
+        auto made = trio.mesh(p).establish();
+        if (made.ok()) sessions[p] = std::move(*made);
+        else std::this_thread::sleep_for(std::chrono::milliseconds(backoff.next_ms()));
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  ASSERT_TRUE(sessions[0] && sessions[1] && sessions[2]);
+  EXPECT_EQ(sessions[0]->id, sessions[2]->id);
+  EXPECT_EQ(sessions[0]->epoch, sessions[1]->epoch);
+}
+
+}  // namespace
+}  // namespace tkdc

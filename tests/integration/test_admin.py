@@ -98,14 +98,11 @@ def test_remote_kadmin(realm, client):
     assert gone.ok, gone.errors
 
 
-def test_password_history(realm, client):
-    """An old password is refused without any key being compared in the clear."""
-    realm.kadmin_local("addpol -history 3 remembers")
-    realm.kadmin_local('addprinc -policy remembers -pw "first password" historian')
-    realm.kadmin_local('cpw -pw "second password" historian')
-    with pytest.raises(RealmError, match="(?i)reuse"):
-        realm.kadmin_local('cpw -pw "first password" historian')
-    assert client().kinit("historian", "second password").ok
+@pytest.mark.behind
+def test_password_history_is_refused_by_name(realm):
+    """It would compare keys, and silently take an old password if it could not."""
+    with pytest.raises(RealmError, match="password history"):
+        realm.kadmin_local("addpol -history 3 remembers")
 
 
 def test_lockout_counts_each_wrong_password(realm, client):

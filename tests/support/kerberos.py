@@ -53,6 +53,12 @@ KDC_CONF = """\
 
 [dbmodules]
 {modules}
+[plugins]
+    kdcpreauth = {{
+        disable = spake
+        disable = encrypted_challenge
+    }}
+
 [logging]
     kdc = FILE:{directory}/kdc.trace
     admin_server = FILE:{directory}/kadmind.trace

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cipher/gcm.h"
+
+#include "cipher/ghash/gf128.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::size_t kBlock = 16;
+
+std::size_t blocks_of(std::size_t bytes) { return (bytes + kBlock - 1) / kBlock; }
+
+// H^n for n <= kPowers.
+SharedBytes power(const SharedBytes& powers, std::size_t n) {
+  return powers.slice(kBlock * (n - 1), kBlock);
+}
+// H^(kPowers n) for 1 <= n <= kPowers.
+SharedBytes long_power(const SharedBytes& powers, std::size_t n) {
+  return n == 1 ? power(powers, kPowers) : powers.slice(kBlock * (kPowers + n - 2), kBlock);
+}
+
+void put_bit_length(Bytes& out, std::size_t bytes) {
+  for (int shift = 56; shift >= 0; shift -= 8)
+    out.push_back(static_cast<std::uint8_t>(std::uint64_t{8 * bytes} >> shift));
+}
+
+// Chunks of kPowers blocks, counted from the end, are hashed with H^1..H^64 and
+// then multiplied by H^(64 c): sum = y_0 + sum over c of y_c H^(64 c).
+Task<SharedBytes> join_chunks(Rep3& rep3, const SharedBytes& powers, SharedBytes chunks) {
+  SharedBytes sum = chunks.slice(0, kBlock);
+  const std::size_t count = chunks.size() / kBlock;
+  if (count == 1) co_return sum;
+  std::vector<InnerProduct> product(1);
+  product[0].a = chunks.slice(kBlock, chunks.size() - kBlock);
+  for (std::size_t c = 1; c < count; ++c) product[0].b.append(long_power(powers, c));
+  SharedBytes rest = co_await gf128_inner_products(rep3, std::move(product));
+  xor_into(sum, rest);
+  co_return sum;
+}
+
+// GHASH of whole public blocks; no message up to kPowers blocks.
+Task<SharedBytes> ghash_public(Rep3& rep3, const SharedBytes& powers, Bytes blocks) {
+  const std::size_t count = blocks.size() / kBlock;
+  SharedBytes chunks(kBlock * ((count + kPowers - 1) / kPowers));
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::size_t from_end = count - 1 - k;
+    for (int c = 0; c < 2; ++c)
+      gf128_multiply_add(chunks.component[c].data() + kBlock * (from_end / kPowers),
+                         blocks.data() + kBlock * k,
+                         powers.component[c].data() + kBlock * (from_end % kPowers));
+  }
+  co_return co_await join_chunks(rep3, powers, std::move(chunks));
+}
+
+Task<SharedBytes> ghash_shared(Rep3& rep3, const SharedBytes& powers, SharedBytes blocks) {
+  const std::size_t count = blocks.size() / kBlock;
+  std::vector<InnerProduct> products((count + kPowers - 1) / kPowers);
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::size_t from_end = count - 1 - k;
+    InnerProduct& product = products[from_end / kPowers];
+    product.a.append(blocks.slice(kBlock * k, kBlock));
+    product.b.append(power(powers, from_end % kPowers + 1));
+  }
+  SharedBytes chunks = co_await gf128_inner_products(rep3, std::move(products));
+  co_return co_await join_chunks(rep3, powers, std::move(chunks));
+}
+
+// J0 = nonce || 1, then the counter blocks of the keystream (SP 800-38D, 7.1).
+Bytes counter_blocks(const GcmNonce& nonce, std::size_t count) {
+  Bytes out;
+  for (std::uint32_t n = 1; n <= count; ++n) {
+    out.insert(out.end(), nonce.begin(), nonce.end());
+    for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<std::uint8_t>(n >> shift));
+  }
+  return out;
+}
+
+Bytes ghash_input(const Bytes& associated, const Bytes& ciphertext) {
+  Bytes in = associated;
+  in.resize(kBlock * blocks_of(associated.size()));
+  in.insert(in.end(), ciphertext.begin(), ciphertext.end());
+  in.resize(kBlock * blocks_of(in.size()));
+  put_bit_length(in, associated.size());
+  put_bit_length(in, ciphertext.size());
+  return in;
+}
+
+struct Keystream {
+  SharedBytes tag_mask;  // AES_K(J0)
+  SharedBytes stream;
+};
+
+Task<Keystream> keystream(Ciphers& ciphers, const SharedBytes& round_keys, GcmNonce nonce,
+                          std::size_t bytes) {
+  Bytes counters = counter_blocks(nonce, 1 + blocks_of(bytes));
+  SharedBytes out = co_await ciphers.aes.encrypt(
+      round_keys, share_public(ciphers.rep3.party(), counters));
+  co_return Keystream{out.slice(0, kBlock), out.slice(kBlock, bytes)};
+}
+
+}  // namespace
+
+Task<SharedBytes> ghash_powers(Rep3& rep3, SharedBytes h) {
+  SharedBytes powers = co_await gf128_powers(rep3, std::move(h), kPowers);
+  SharedBytes top = power(powers, kPowers);
+  SharedBytes longer = co_await gf128_powers(rep3, std::move(top), kPowers);
+  powers.append(longer.slice(kBlock, longer.size() - kBlock));
+  co_return powers;
+}
+
+Task<SharedBytes> gcm_powers(Ciphers& ciphers, const SharedBytes& round_keys) {
+  SharedBytes h = co_await ciphers.aes.encrypt(round_keys, SharedBytes(kBlock));
+  co_return co_await ghash_powers(ciphers.rep3, std::move(h));
+}
+
+Task<SharedBytes> gcm_seal(Ciphers& ciphers, GcmKey key, GcmNonce nonce, Bytes associated,
+                           SharedBytes plaintext) {
+  Keystream ks = co_await keystream(ciphers, key.round_keys, nonce, plaintext.size());
+  SharedBytes sealed = std::move(plaintext);
+  xor_into(sealed, ks.stream);
+  Bytes ciphertext = co_await ciphers.rep3.open(sealed);
+  SharedBytes tag = co_await ghash_public(ciphers.rep3, key.powers, ghash_input(associated, ciphertext));
+  xor_into(tag, ks.tag_mask);
+  sealed.append(tag);
+  co_return sealed;
+}
+
+Task<std::optional<SharedBytes>> gcm_open(Ciphers& ciphers, GcmKey key, GcmNonce nonce,
+                                          Bytes associated, Bytes sealed) {
+  assert(sealed.size() >= kGcmTagBytes);
+  Bytes received_tag(sealed.end() - kGcmTagBytes, sealed.end());
+  sealed.resize(sealed.size() - kGcmTagBytes);
+  Keystream ks = co_await keystream(ciphers, key.round_keys, nonce, sealed.size());
+  SharedBytes difference =
+      co_await ghash_public(ciphers.rep3, key.powers, ghash_input(associated, sealed));
+  xor_into(difference, ks.tag_mask);
+  xor_public(difference, ciphers.rep3.party(), received_tag);
+  bool holds = co_await is_zero(ciphers.rep3, std::move(difference));
+  if (!holds) co_return std::nullopt;
+  xor_public(ks.stream, ciphers.rep3.party(), sealed);
+  co_return std::move(ks.stream);
+}
+
+Task<SharedBytes> gcm_sign(Ciphers& ciphers, GcmKey key, SharedBytes data) {
+  const std::size_t bytes = data.size();
+  data.resize(kBlock * blocks_of(bytes) + kBlock);
+  Bytes length(8, 0);
+  put_bit_length(length, bytes);
+  xor_public(data, ciphers.rep3.party(), length, data.size() - kBlock);
+  SharedBytes hash = co_await ghash_shared(ciphers.rep3, key.powers, std::move(data));
+  SharedBytes signature = co_await ciphers.aes.encrypt(key.round_keys, std::move(hash));
+  signature.resize(12);
+  co_return signature;
+}
+
+}  // namespace tkdc

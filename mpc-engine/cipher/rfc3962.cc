@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cipher/rfc3962.h"
+
+#include <numeric>
+
+#include "cipher/ghash/gf128.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::size_t kBlock = 16;
+
+Task<void> store(Task<SharedBytes> task, SharedBytes& out) { out = co_await task; }
+
+}  // namespace
+
+Bytes n_fold(ByteSpan in) {
+  const std::size_t in_bits = 8 * in.size(), copies_bytes = std::lcm(in.size(), kBlock);
+  Bytes sum(kBlock, 0);
+  // The copies, each rotated right by 13 bits more, added in one's complement.
+  for (std::size_t chunk = 0; chunk < copies_bytes; chunk += kBlock) {
+    unsigned carry = 0;
+    for (std::size_t k = kBlock; k-- > 0;) {
+      const std::size_t at = chunk + k, copy = at / in.size(), octet = at % in.size();
+      unsigned value = 0;
+      for (std::size_t bit = 0; bit < 8; ++bit) {
+        std::size_t from = (8 * octet + bit + in_bits - 13 * copy % in_bits) % in_bits;
+        value = value << 1 | (in[from / 8] >> (7 - from % 8) & 1u);
+      }
+      carry += sum[k] + value;
+      sum[k] = static_cast<std::uint8_t>(carry);
+      carry >>= 8;
+    }
+    for (std::size_t k = kBlock; carry != 0 && k-- > 0;) {
+      carry += sum[k];
+      sum[k] = static_cast<std::uint8_t>(carry);
+      carry >>= 8;
+    }
+  }
+  return sum;
+}
+
+Bytes derivation_constant(std::uint32_t usage, DerivedKey kind) {
+  return {static_cast<std::uint8_t>(usage >> 24), static_cast<std::uint8_t>(usage >> 16),
+          static_cast<std::uint8_t>(usage >> 8), static_cast<std::uint8_t>(usage),
+          static_cast<std::uint8_t>(kind)};
+}
+
+Task<std::vector<SharedBytes>> derive_keys(Ciphers& ciphers, const SharedBytes& base_round_keys,
+                                           std::size_t key_bytes, std::vector<Bytes> constants) {
+  SharedBytes blocks;
+  for (const Bytes& constant : constants)
+    blocks.append(share_public(ciphers.rep3.party(), n_fold(constant)));
+  std::vector<SharedBytes> keys(constants.size());
+  for (std::size_t have = 0; have < key_bytes; have += kBlock) {
+    blocks = co_await ciphers.aes.encrypt(base_round_keys, std::move(blocks));
+    for (std::size_t k = 0; k < keys.size(); ++k) keys[k].append(blocks.slice(kBlock * k, kBlock));
+  }
+  co_return keys;
+}
+
+Task<SharedBytes> hmac_pad_states(Ciphers& ciphers, SharedBytes key) {
+  key.resize(kSha1BlockBytes);
+  SharedBytes inner = key, outer = std::move(key);
+  xor_public(inner, ciphers.rep3.party(), Bytes(kSha1BlockBytes, 0x36));
+  xor_public(outer, ciphers.rep3.party(), Bytes(kSha1BlockBytes, 0x5c));
+  SharedBytes after_inner, after_outer;
+  co_await both(ciphers.rep3,
+                store(ciphers.sha1.compress(ciphers.sha1.initial(), std::move(inner)), after_inner),
+                store(ciphers.sha1.compress(ciphers.sha1.initial(), std::move(outer)), after_outer));
+  after_inner.append(after_outer);
+  co_return after_inner;
+}
+
+Task<SharedBytes> hmac_sha1_96(Ciphers& ciphers, HmacKey key, SharedBytes data) {
+  SharedBytes digest = co_await ciphers.sha1.finish(key.inner, std::move(data), kSha1BlockBytes);
+  SharedBytes mac = co_await ciphers.sha1.finish(key.outer, std::move(digest), kSha1BlockBytes);
+  mac.resize(kChecksumBytes);
+  co_return mac;
+}
+
+Task<SharedBytes> cts_encrypt(Ciphers& ciphers, const SharedBytes& round_keys, SharedBytes in) {
+  const std::size_t bytes = in.size(), blocks = (bytes + kBlock - 1) / kBlock;
+  assert(bytes >= kBlock);
+  in.resize(kBlock * blocks);  // the last block is filled up with zeros
+  std::vector<SharedBytes> out;
+  SharedBytes chain(kBlock);
+  for (std::size_t k = 0; k < blocks; ++k) {
+    xor_into(chain, in.slice(kBlock * k, kBlock));
+    chain = co_await ciphers.aes.encrypt(round_keys, std::move(chain));
+    out.push_back(chain);
+  }
+  // The last two blocks change places; the one that is then last is cut.
+  if (blocks > 1) std::swap(out[blocks - 2], out[blocks - 1]);
+  SharedBytes result;
+  for (const SharedBytes& block : out) result.append(block);
+  result.resize(bytes);
+  co_return result;
+}
+
+Task<SharedBytes> cts_decrypt(Ciphers& ciphers, const SharedBytes& round_keys, SharedBytes in) {
+  const std::size_t bytes = in.size(), blocks = (bytes + kBlock - 1) / kBlock;
+  assert(bytes >= kBlock);
+  if (blocks == 1) co_return co_await ciphers.aes.decrypt(round_keys, std::move(in));
+  const std::size_t tail = bytes - kBlock * (blocks - 1);
+  const std::size_t stolen_at = kBlock * (blocks - 2), tail_at = kBlock * (blocks - 1);
+
+  // All whole blocks at once; the second to last is the CBC block of the last plaintext.
+  SharedBytes plain = co_await ciphers.aes.decrypt(round_keys, in.slice(0, tail_at));
+  SharedBytes last = plain.slice(stolen_at, kBlock);
+  SharedBytes previous = in.slice(tail_at, tail);
+  previous.append(last.slice(tail, kBlock - tail));  // the stolen octets
+  SharedBytes second_last = co_await ciphers.aes.decrypt(round_keys, previous);
+  last.resize(tail);
+  xor_into(last, in.slice(tail_at, tail));
+
+  SharedBytes result = plain.slice(0, stolen_at);
+  result.append(second_last);
+  if (blocks > 2) xor_into(result, in.slice(0, stolen_at), kBlock);
+  result.append(last);
+  co_return result;
+}
+
+Task<SharedBytes> rfc3962_seal(Ciphers& ciphers, const SharedBytes& ke, HmacKey ki,
+                               SharedBytes plaintext) {
+  SharedBytes message = ciphers.rep3.random(kConfounderBytes);
+  message.append(plaintext);
+  SharedBytes ciphertext, mac;
+  co_await both(ciphers.rep3, store(cts_encrypt(ciphers, ke, message), ciphertext),
+                store(hmac_sha1_96(ciphers, ki, message), mac));
+  ciphertext.append(mac);
+  co_return ciphertext;
+}
+
+Task<std::optional<SharedBytes>> rfc3962_open(Ciphers& ciphers, const SharedBytes& ke, HmacKey ki,
+                                              SharedBytes sealed) {
+  assert(sealed.size() >= kCtsOverheadBytes);
+  const std::size_t bytes = sealed.size() - kChecksumBytes;
+  SharedBytes message = co_await cts_decrypt(ciphers, ke, sealed.slice(0, bytes));
+  SharedBytes difference = co_await hmac_sha1_96(ciphers, ki, message);
+  xor_into(difference, sealed.slice(bytes, kChecksumBytes));
+  bool holds = co_await is_zero(ciphers.rep3, std::move(difference));
+  if (!holds) co_return std::nullopt;
+  co_return message.slice(kConfounderBytes, bytes - kConfounderBytes);
+}
+
+Task<SharedBytes> rfc3962_prf(Ciphers& ciphers, const SharedBytes& base_round_keys,
+                              std::size_t key_bytes, SharedBytes in) {
+  SharedBytes digest = co_await ciphers.sha1.finish(ciphers.sha1.initial(), std::move(in), 0);
+  std::vector<Bytes> constants(1);
+  constants[0] = {'p', 'r', 'f'};
+  std::vector<SharedBytes> key =
+      co_await derive_keys(ciphers, base_round_keys, key_bytes, std::move(constants));
+  std::vector<SharedBytes> round_keys = co_await aes_expand_keys(ciphers.rep3, std::move(key));
+  digest.resize(kBlock);
+  co_return co_await ciphers.aes.encrypt(round_keys.front(), std::move(digest));
+}
+
+}  // namespace tkdc

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// aes128- and aes256-cts-hmac-sha1-96 on shares: RFC 3961's simplified profile
+// with RFC 3962's parameters.
+//
+// Keys, derived keys, HMAC pad states, plaintexts, ciphertexts and checksums
+// are all shared; only lengths are public. What is derived once per key and
+// usage is kept in the key's record: the round keys of Ke, and the SHA-1 states
+// after HMAC's inner and outer pad for Ki and Kc, so an HMAC starts behind them.
+// Rounds for n blocks of plaintext with confounder: seal max(56 n, 487 (m + 1))
+// where m is the number of SHA-1 blocks behind the pad; CBC and HMAC run side
+// by side.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cipher/ciphers.h"
+
+namespace tkdc {
+
+inline constexpr std::size_t kConfounderBytes = 16;
+inline constexpr std::size_t kChecksumBytes = 12;
+inline constexpr std::size_t kCtsOverheadBytes = kConfounderBytes + kChecksumBytes;
+
+struct HmacKey {
+  const SharedBytes& inner;  // SHA-1 state after K ^ ipad, 20 octets
+  const SharedBytes& outer;  // after K ^ opad
+};
+
+// RFC 3961 section 5.1: Kc 0x99, Ke 0xAA, Ki 0x55 behind the key usage.
+enum class DerivedKey : std::uint8_t { kChecksum = 0x99, kEncryption = 0xAA, kIntegrity = 0x55 };
+Bytes derivation_constant(std::uint32_t usage, DerivedKey kind);
+
+// DK of one base key for several constants side by side; 2 AES blocks in
+// sequence for AES-256. Each result has the base key's size.
+Task<std::vector<SharedBytes>> derive_keys(Ciphers& ciphers, const SharedBytes& base_round_keys,
+                                           std::size_t key_bytes, std::vector<Bytes> constants);
+
+// The states after ipad and opad: `inner` and `outer` of 20 octets each, one
+// after the other.
+Task<SharedBytes> hmac_pad_states(Ciphers& ciphers, SharedBytes key);
+
+// HMAC-SHA1-96: 12 octets.
+Task<SharedBytes> hmac_sha1_96(Ciphers& ciphers, HmacKey key, SharedBytes data);
+
+// RFC 3962 section 5: CBC with ciphertext stealing, zero IV, at least 16 octets.
+Task<SharedBytes> cts_encrypt(Ciphers& ciphers, const SharedBytes& round_keys, SharedBytes in);
+Task<SharedBytes> cts_decrypt(Ciphers& ciphers, const SharedBytes& round_keys, SharedBytes in);
+
+// RFC 3961 section 5.3: the confounder is drawn by the servers and seen by none.
+Task<SharedBytes> rfc3962_seal(Ciphers& ciphers, const SharedBytes& ke, HmacKey ki,
+                               SharedBytes plaintext);
+// Nothing when the MAC does not hold. `sealed`: at least 28 octets.
+Task<std::optional<SharedBytes>> rfc3962_open(Ciphers& ciphers, const SharedBytes& ke, HmacKey ki,
+                                              SharedBytes sealed);
+
+// RFC 3961 section 5.3's PRF, 16 octets.
+Task<SharedBytes> rfc3962_prf(Ciphers& ciphers, const SharedBytes& base_round_keys,
+                              std::size_t key_bytes, SharedBytes in);
+
+// RFC 3961 section 5.1's n-fold to 16 octets.
+Bytes n_fold(ByteSpan in);
+
+}  // namespace tkdc

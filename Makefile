@@ -7,10 +7,20 @@ PYTHON := /usr/bin/python3
 PYTEST := $(PYTHON) -m pytest -p no:cacheprovider
 NICE   := nice -n 5
 
-.PHONY: all bootstrap build release demo demo-stop test unit integration sanitize lint format \
+.PHONY: all help bootstrap build release demo demo-stop test unit integration sanitize lint format \
         bench fuzz clean
 
 all: build
+
+help:
+	@echo 'make demo [KEEP=1]   a realm at work, and the proof that nothing holds its keys'
+	@echo 'make demo-stop       stops what KEEP=1 left running'
+	@echo 'make test            unit tests, integration tests, sanitizers'
+	@echo 'make unit | integration | sanitize    each alone'
+	@echo 'make lint            checks that need no run'
+	@echo 'make bench           figures of docs/performance.md, release build'
+	@echo 'make fuzz            fuzzers of the parsers, a minute each'
+	@echo 'make build | release | clean          JOBS=2 compilers at once'
 
 bootstrap:
 	./bootstrap

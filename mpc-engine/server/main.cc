@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// tkdc-server: one of the three parties that hold a realm's keys as shares.
+//
+//   tkdc-server --config FILE [--check-config]
+//
+// Exit status: 0 after SIGTERM or a good --check-config, 1 on failure, 2 for
+// wrong usage. Everything it has to say goes to stderr.
+#include <signal.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "server/hardening.h"
+#include "server/log.h"
+#include "server/secret_file.h"
+#include "server/server.h"
+
+namespace tkdc {
+namespace {
+
+int usage() {
+  std::fputs("usage: tkdc-server --config FILE [--check-config]\n", stderr);
+  return 2;
+}
+
+int failed(const Error& error) {
+  log_line(LogLevel::kError, error.message);
+  return 1;
+}
+
+// Everything that can be wrong without opening the store or a port.
+Result<void> check_files(const ServerConfig& config) {
+  auto curve = read_curve_secret(config.curve_secret_key_file);
+  if (!curve.ok()) return curve.error();
+  auto key = read_store_key(config.store_key_file);
+  if (!key.ok()) return key.error();
+  constexpr std::size_t kMaxPemBytes = 64 * 1024;
+  auto certificate = read_text_file(config.certificate_file, kMaxPemBytes);
+  if (!certificate.ok()) return certificate.error();
+  auto private_key = read_secret_file(config.private_key_file, kMaxPemBytes);
+  if (!private_key.ok()) return private_key.error();
+  auto tls = TlsContext::create(*certificate, *private_key);
+  if (!tls.ok()) return tls.error();
+  return {};
+}
+
+void block_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+int run(const std::string& path, bool check_only) {
+  if (sodium_init() < 0) return failed(fail("libsodium cannot start"));
+  forbid_dumps();
+  auto config = load_server_config(path);
+  if (!config.ok()) return failed(config.error());
+  auto checked = check_files(*config);
+  if (!checked.ok()) return failed(checked.error());
+  if (check_only) {
+    std::printf("%s: good\n", path.c_str());
+    return 0;
+  }
+  if (config->agents.empty())
+    log_line(LogLevel::kWarning, "no [[agents]] are listed: nobody can ask for anything");
+  block_signals();
+  auto server = Server::create(*config);
+  if (!server.ok()) return failed(server.error());
+  auto done = (*server)->run();
+  return done.ok() ? 0 : failed(done.error());
+}
+
+}  // namespace
+}  // namespace tkdc
+
+int main(int argc, char** argv) {
+  std::string path;
+  bool check_only = false;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--config") == 0 && i + 1 < argc) {
+      path = argv[++i];
+    } else if (std::strcmp(argv[i], "--check-config") == 0) {
+      check_only = true;
+    } else if (std::strcmp(argv[i], "--version") == 0) {
+      std::puts("tkdc-server " TKDC_VERSION);
+      return 0;
+    } else {
+      return tkdc::usage();
+    }
+  }
+  return path.empty() ? tkdc::usage() : tkdc::run(path, check_only);
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// One running party: store, engine, mesh and control plane put together.
+//
+// Threads: the caller's, which waits for a signal; the control thread; the
+// session thread, in a loop { establish, run until a link fails, log why };
+// and those of the parts.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "job/engine.h"
+#include "net/mesh.h"
+#include "server/audit_log.h"
+#include "server/config.h"
+#include "server/control_plane.h"
+
+namespace tkdc {
+
+class Server {
+ public:
+  // Opens and binds everything; nothing runs yet.
+  static Result<std::unique_ptr<Server>> create(const ServerConfig& config);
+  ~Server();
+
+  // Until SIGTERM or SIGINT, which the caller has blocked in all threads.
+  Result<void> run();
+
+ private:
+  explicit Server(const ServerConfig& config) : config_(config) {}
+  Result<void> open_store();
+  Result<void> make_engine();
+  Result<void> make_mesh();
+  Result<void> make_control();
+
+  void serve_sessions();
+  void session_failed(const std::string& reason);
+  void session_up(const Session& session);
+  void pause(int ms);
+  void audit(const std::string& event);
+  std::string status_json();
+  Result<void> wait_for_signal();
+  void stop();
+
+  ServerConfig config_;
+  long long started_ms_ = 0;
+
+  // Destroyed from the last to the first: the engine answers into the control
+  // plane and writes to the audit log until it is gone.
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<AuditLog> audit_;
+  std::unique_ptr<ControlPlane> control_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Mesh> mesh_;
+
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> control_failed_{false};
+  std::thread control_thread_;
+  std::thread session_thread_;
+
+  std::mutex mutex_;
+  std::string trouble_ = "starting";  // why there is no session; empty with one
+  std::string session_id_;
+  std::uint32_t epoch_ = 0;
+  std::uint64_t sessions_ = 0;
+  std::uint64_t audit_failures_ = 0;
+  long long logged_trouble_ms_ = 0;
+};
+
+}  // namespace tkdc

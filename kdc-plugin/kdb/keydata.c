@@ -235,7 +235,9 @@ krb5_error_code module_decrypt_key_data(krb5_context context, const krb5_keybloc
 
     if (marked && t.state == TRAILER_HISTORY)
         return read_history(&plain, key, salt);
-    krb5_error_code code = krb5_dbe_def_decrypt_key_data(context, mkey, &plain, key, salt);
+    /* Never suspended here: another fiber may reload the list of master keys. */
+    krb5_error_code code =
+        IN_DATABASE(krb5_dbe_def_decrypt_key_data(context, mkey, &plain, key, salt));
     if (code || !plain.key_data_contents[0])
         return code;
     const bool is_handle = tkdc_handle_decode(key->contents, key->length, &id);

@@ -9,12 +9,21 @@
  *                               keys, which means exporting them from the
  *                               servers. Keys of krbtgt and kadmin never
  *                               leave the servers, so they are not asked for.
+ *
+ * In kadmin.local nothing of this applies: it asks for keys only to write
+ * them, and is refused with a message (krb5_kt_add_entry, the servers).
  */
+#include <errno.h>
 #include <kadm5/admin.h>
 #include <string.h>
 #include <syslog.h>
 
 #include "engine.h"
+
+static bool is_kadmind(void)
+{
+    return engine_config.configured && strcmp(program_invocation_short_name, "kadmind") == 0;
+}
 
 kadm5_ret_t kadm5_get_principal_keys(void *server_handle, krb5_principal principal, krb5_kvno kvno,
                                      kadm5_key_data **key_data, int *n_key_data)
@@ -22,7 +31,7 @@ kadm5_ret_t kadm5_get_principal_keys(void *server_handle, krb5_principal princip
     struct tkdc_wire_key id;
     const kadm5_ret_t code =
         REAL(kadm5_get_principal_keys)(server_handle, principal, kvno, key_data, n_key_data);
-    for (int i = 0; code == 0 && i < *n_key_data; i++) {
+    for (int i = 0; code == 0 && is_kadmind() && i < *n_key_data; i++) {
         if (!engine_is_handle(&(*key_data)[i].key, &id))
             continue;
         /* Handles are no secrets and this is rare: the list is not freed,
@@ -54,7 +63,7 @@ kadm5_ret_t kadm5_randkey_principal_3(void *server_handle, krb5_principal princi
                                       krb5_key_salt_tuple *ks_tuple, krb5_keyblock **keyblocks,
                                       int *n_keys)
 {
-    if (engine_config.configured && keyblocks && n_keys && never_leaves(principal)) {
+    if (is_kadmind() && keyblocks && n_keys && never_leaves(principal)) {
         *keyblocks = NULL;
         *n_keys = 0;
         keyblocks = NULL;

@@ -125,7 +125,10 @@ class PlainRealm:
             LC_ALL="C",
         )
         if preload:
-            env["LD_PRELOAD"] = str(BIN / "libtkdc-k5.so")
+            # A sanitizer's run-time library has to come first.
+            first = os.environ.get("TKDC_TEST_PRELOAD", "")
+            env["LD_PRELOAD"] = f"{first}:{BIN}/libtkdc-k5.so" if first else str(
+                BIN / "libtkdc-k5.so")
         env.update(more)
         return env
 

@@ -7,6 +7,7 @@
  * clear. Programs without that list (kpropd, kdb5_util load) destroy nothing.
  */
 #include "binding.h"
+#include "equal.h"
 
 #include <com_err.h>
 #include <string.h>
@@ -47,7 +48,7 @@ krb5_error_code binding_bind(krb5_context context, const struct tkdc_wire_key *i
 static bool contains(const struct binding_set *set, const struct tkdc_wire_key *id)
 {
     for (size_t i = 0; set && i < set->count; i++)
-        if (memcmp(set->ids[i].key_id, id->key_id, sizeof id->key_id) == 0)
+        if (tkdc_equal(set->ids[i].key_id, id->key_id, sizeof id->key_id))
             return true;
     return false;
 }
@@ -56,8 +57,10 @@ void binding_destroy(krb5_context context, const struct binding_set *old,
                      const struct binding_set *kept, const char *principal_name)
 {
     if (!old->complete)
-        com_err("ktkdc", 0, "%s: not all old keys could be read; what is left of them at the "
-                "servers is found by `tkdc status`", principal_name);
+        com_err("ktkdc", 0,
+                "%s: not all old keys could be read; what is left of them at the "
+                "servers is found by `tkdc status`",
+                principal_name);
     if (kept && !kept->complete)
         return; /* one of the old might be among the unread */
     for (size_t i = 0; i < old->count; i++) {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "binding.h"
+#include "equal.h"
 #include "trailer.h"
 
 krb5_error_code entry_principal_digest(krb5_context context, krb5_const_principal principal,
@@ -69,8 +70,7 @@ krb5_error_code module_get_principal(krb5_context context, krb5_const_principal 
                                      unsigned int flags, krb5_db_entry **entry)
 {
     REQUIRE_OPEN();
-    const krb5_error_code code =
-        IN_DATABASE(wrapped->get_principal(context, name, flags, entry));
+    const krb5_error_code code = IN_DATABASE(wrapped->get_principal(context, name, flags, entry));
     return mark_or_free(context, code, entry);
 }
 
@@ -81,8 +81,8 @@ krb5_error_code module_get_s4u_x509_principal(krb5_context context, const krb5_d
     REQUIRE_OPEN();
     if (!wrapped->get_s4u_x509_principal)
         return KRB5_PLUGIN_OP_NOTSUPP;
-    const krb5_error_code code = IN_DATABASE(
-        wrapped->get_s4u_x509_principal(context, certificate, name, flags, entry));
+    const krb5_error_code code =
+        IN_DATABASE(wrapped->get_s4u_x509_principal(context, certificate, name, flags, entry));
     return mark_or_free(context, code, entry);
 }
 
@@ -127,12 +127,14 @@ static krb5_error_code check_key(krb5_context context, krb5_key_data *kd, const 
     if (t.state == TRAILER_HISTORY || !keydata_is_handle(kd))
         return refuse(context, name, "key data of a form that is not stored");
     if (t.kvno != kd->key_data_kvno || t.enctype != (uint32_t)kd->key_data_type[0])
-        return refuse(context, name, "version number and enctype of a key on shares cannot be "
+        return refuse(context, name,
+                      "version number and enctype of a key on shares cannot be "
                       "changed: make a new key instead (cpw, or ktadd)");
     if (t.state == TRAILER_BOUND)
-        return memcmp(t.id, digest, TKDC_WIRE_PRINCIPAL_BYTES) == 0
+        return tkdc_equal(t.id, digest, TKDC_WIRE_PRINCIPAL_BYTES)
                    ? 0
-                   : refuse(context, name, "its key data belongs to another principal: a key on "
+                   : refuse(context, name,
+                            "its key data belongs to another principal: a key on "
                             "shares is bound to its name; create the principal and set its "
                             "password or run ktadd");
     struct tkdc_wire_key id = {.kvno = t.kvno, .enctype = t.enctype};

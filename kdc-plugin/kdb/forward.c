@@ -58,8 +58,7 @@ void forward_refresh_config(krb5_context context)
         wrapped->refresh_config(context);
 }
 
-krb5_error_code forward_check_allowed_to_delegate(krb5_context context,
-                                                  krb5_const_principal client,
+krb5_error_code forward_check_allowed_to_delegate(krb5_context context, krb5_const_principal client,
                                                   const krb5_db_entry *server,
                                                   krb5_const_principal proxy)
 {
@@ -84,8 +83,7 @@ krb5_error_code forward_allowed_to_delegate_from(krb5_context context, krb5_cons
 krb5_error_code forward_issue_pac(krb5_context context, unsigned int flags, krb5_db_entry *client,
                                   krb5_keyblock *replaced_reply_key, krb5_db_entry *server,
                                   krb5_db_entry *signing_krbtgt, krb5_timestamp authtime,
-                                  krb5_pac old_pac, krb5_pac new_pac,
-                                  krb5_data ***auth_indicators)
+                                  krb5_pac old_pac, krb5_pac new_pac, krb5_data ***auth_indicators)
 {
     return FORWARD(issue_pac, context, flags, client, replaced_reply_key, server, signing_krbtgt,
                    authtime, old_pac, new_pac, auth_indicators);

@@ -18,8 +18,7 @@ krb5_error_code forward_check_policy_tgs(krb5_context context, krb5_kdc_req *req
                                          krb5_db_entry *server, krb5_ticket *ticket,
                                          const char **status, krb5_pa_data ***e_data);
 void forward_refresh_config(krb5_context context);
-krb5_error_code forward_check_allowed_to_delegate(krb5_context context,
-                                                  krb5_const_principal client,
+krb5_error_code forward_check_allowed_to_delegate(krb5_context context, krb5_const_principal client,
                                                   const krb5_db_entry *server,
                                                   krb5_const_principal proxy);
 void forward_free_principal_e_data(krb5_context context, krb5_octet *e_data);
@@ -29,7 +28,6 @@ krb5_error_code forward_allowed_to_delegate_from(krb5_context context, krb5_cons
 krb5_error_code forward_issue_pac(krb5_context context, unsigned int flags, krb5_db_entry *client,
                                   krb5_keyblock *replaced_reply_key, krb5_db_entry *server,
                                   krb5_db_entry *signing_krbtgt, krb5_timestamp authtime,
-                                  krb5_pac old_pac, krb5_pac new_pac,
-                                  krb5_data ***auth_indicators);
+                                  krb5_pac old_pac, krb5_pac new_pac, krb5_data ***auth_indicators);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "equal.h"
 #include "module.h"
 #include "trailer.h"
 
@@ -177,7 +178,7 @@ static krb5_error_code present(krb5_context context, const krb5_key_data *kd,
     uint8_t here[TKDC_WIRE_INSTALLATION_BYTES];
     if (!module_is_kdc()) /* krb5kdc must not wait here; the agent compares too */
         module_greet(context);
-    if (preload->installation(here) && memcmp(here, id->installation, sizeof here) != 0)
+    if (preload->installation(here) && !tkdc_equal(here, id->installation, sizeof here))
         return refuse(context, KRB5_KDB_NO_MATCHING_KEY,
                       "this database holds keys of another installation: this agent's servers do "
                       "not have them (see `tkdc status`)");
@@ -191,7 +192,7 @@ static krb5_error_code present(krb5_context context, const krb5_key_data *kd,
     }
     if (module_is_kdc())
         return refuse(context, KRB5_KDB_NO_MATCHING_KEY, "a key that is not stored yet");
-    if (memcmp(t->id, id->key_id, sizeof id->key_id) != 0)
+    if (!tkdc_equal(t->id, id->key_id, sizeof id->key_id))
         return refuse(context, KRB5_KDB_CONSTRAINT_VIOLATION, "key data does not match its mark");
     return t->origin == TKDC_ORIGIN_DRAWN ? export_key(context, id, key) : 0;
 }

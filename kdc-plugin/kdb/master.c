@@ -8,10 +8,10 @@
  * then on), the new one under an old one (the auxiliary list), and old ones
  * under the new one (members of the list).
  */
-#include <openssl/crypto.h>
 #include <openssl/sha.h>
 #include <string.h>
 
+#include "equal.h"
 #include "module.h"
 
 enum { REMEMBERED = 32 };
@@ -22,7 +22,7 @@ static unsigned remembered_count;
 static bool same_key(const krb5_keyblock *a, const krb5_keyblock *b)
 {
     return a->enctype == b->enctype && a->length == b->length &&
-           CRYPTO_memcmp(a->contents, b->contents, a->length) == 0;
+           tkdc_equal(a->contents, b->contents, a->length);
 }
 
 static void remember(const uint8_t digest[SHA256_DIGEST_LENGTH])
@@ -34,13 +34,12 @@ static bool is_remembered(const uint8_t digest[SHA256_DIGEST_LENGTH])
 {
     const unsigned filled = remembered_count < REMEMBERED ? remembered_count : REMEMBERED;
     for (unsigned i = 0; i < filled; i++)
-        if (CRYPTO_memcmp(remembered[i], digest, SHA256_DIGEST_LENGTH) == 0)
+        if (tkdc_equal(remembered[i], digest, SHA256_DIGEST_LENGTH))
             return true;
     return false;
 }
 
-bool master_is_master_key(krb5_context context, const krb5_keyblock *mkey,
-                          const krb5_keyblock *key)
+bool master_is_master_key(krb5_context context, const krb5_keyblock *mkey, const krb5_keyblock *key)
 {
     uint8_t digest[SHA256_DIGEST_LENGTH];
     SHA256(key->contents, key->length, digest);

@@ -80,8 +80,7 @@ krb5_error_code module_destroy(krb5_context context, char *section, char **db_ar
     const krb5_error_code code = module_load(context, section, is_kdc);
     if (code)
         return code;
-    return wrapped->destroy ? wrapped->destroy(context, section, db_args)
-                            : KRB5_PLUGIN_OP_NOTSUPP;
+    return wrapped->destroy ? wrapped->destroy(context, section, db_args) : KRB5_PLUGIN_OP_NOTSUPP;
 }
 
 krb5_error_code module_promote(krb5_context context, char *section, char **db_args)

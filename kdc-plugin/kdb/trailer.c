@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The mark that key data carries in memory: see trailer.h. Pure functions. */
 #include "trailer.h"
+#include "equal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ bool trailer_get(const krb5_key_data *key_data, struct trailer *t)
         return false;
     const uint8_t *at =
         key_data->key_data_contents[0] + key_data->key_data_length[0] - TRAILER_BYTES;
-    if (memcmp(at, magic, sizeof magic) != 0 || at[8] < TRAILER_BOUND || at[8] > TRAILER_HISTORY)
+    if (!tkdc_equal(at, magic, sizeof magic) || at[8] < TRAILER_BOUND || at[8] > TRAILER_HISTORY)
         return false;
     t->state = at[8];
     t->origin = at[9];

@@ -102,7 +102,8 @@ static krb5_error_code load_wrapped(krb5_context context, profile_t profile, con
         return refuse_module(context, name, "this process already wraps another one");
     }
     if (strchr(name, '/') || strcmp(name, "ktkdc") == 0 || strlen(name) >= sizeof wrapped_name)
-        return refuse_module(context, name, "tkdc_wrapped takes the name of a stock module, e.g. db2");
+        return refuse_module(context, name,
+                             "tkdc_wrapped takes the name of a stock module, e.g. db2");
     void *library = open_wrapped(profile, name);
     if (!library) {
         const char *why = dlerror();
@@ -137,8 +138,8 @@ static krb5_error_code configure(krb5_context context, profile_t profile, const 
     krb5_error_code code = profile_get_string(profile, "dbmodules", section, "tkdc_agent_socket",
                                               DEFAULT_SOCKET, &path);
     if (!code)
-        code = profile_get_integer(profile, "dbmodules", section, "tkdc_timeout_ms", 0,
-                                   &timeout_ms);
+        code =
+            profile_get_integer(profile, "dbmodules", section, "tkdc_timeout_ms", 0, &timeout_ms);
     if (!code && (timeout_ms < 0 || timeout_ms > 600000)) {
         krb5_set_error_message(context, KRB5_KDB_DBTYPE_INIT,
                                "ktkdc: tkdc_timeout_ms is to lie between 0 and 600000");

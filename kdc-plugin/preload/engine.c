@@ -74,12 +74,18 @@ bool engine_installation(uint8_t id[TKDC_WIRE_INSTALLATION_BYTES])
 static krb5_error_code error_of_status(uint16_t status)
 {
     switch (status) {
-    case TKDC_STATUS_OK: return 0;
-    case TKDC_STATUS_INTEGRITY: return KRB5KRB_AP_ERR_BAD_INTEGRITY;
-    case TKDC_STATUS_DENIED: return KRB5_KDB_UNAUTH;
-    case TKDC_STATUS_UNKNOWN_KEY: return KRB5_KDB_NO_MATCHING_KEY;
-    case TKDC_STATUS_BAD_REQUEST: return KRB5_CRYPTO_INTERNAL;
-    default: return KRB5KDC_ERR_SVC_UNAVAILABLE;
+    case TKDC_STATUS_OK:
+        return 0;
+    case TKDC_STATUS_INTEGRITY:
+        return KRB5KRB_AP_ERR_BAD_INTEGRITY;
+    case TKDC_STATUS_DENIED:
+        return KRB5_KDB_UNAUTH;
+    case TKDC_STATUS_UNKNOWN_KEY:
+        return KRB5_KDB_NO_MATCHING_KEY;
+    case TKDC_STATUS_BAD_REQUEST:
+        return KRB5_CRYPTO_INTERNAL;
+    default:
+        return KRB5KDC_ERR_SVC_UNAVAILABLE;
     }
 }
 

@@ -28,14 +28,14 @@ enum {
 struct fiber {
     struct request_state state;
     /* Used by whoever the fiber waits for. */
-    uint64_t waiting_id;         /* of the operation, 0: none */
-    int64_t deadline_ms;         /* CLOCK_MONOTONIC */
+    uint64_t waiting_id; /* of the operation, 0: none */
+    int64_t deadline_ms; /* CLOCK_MONOTONIC */
     struct tkdc_reply *reply;
     uint8_t op;
-    bool granted;                /* serial.c: the principal is ours */
-    struct fiber *next;          /* list of whoever holds it */
-    struct serial_lock *lock;    /* serial.c */
-    unsigned slot;               /* below FIBER_MAX */
+    bool granted;             /* serial.c: the principal is ours */
+    struct fiber *next;       /* list of whoever holds it */
+    struct serial_lock *lock; /* serial.c */
+    unsigned slot;            /* below FIBER_MAX */
 };
 
 typedef void fiber_body(void *a, void *b, void *c);

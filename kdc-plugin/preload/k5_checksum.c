@@ -14,9 +14,12 @@
 static krb5_cksumtype mandatory_type(const struct tkdc_wire_key *id)
 {
     switch (id->enctype) {
-    case ENCTYPE_AES128_CTS_HMAC_SHA1_96: return CKSUMTYPE_HMAC_SHA1_96_AES128;
-    case ENCTYPE_AES256_CTS_HMAC_SHA1_96: return CKSUMTYPE_HMAC_SHA1_96_AES256;
-    default: return 0;
+    case ENCTYPE_AES128_CTS_HMAC_SHA1_96:
+        return CKSUMTYPE_HMAC_SHA1_96_AES128;
+    case ENCTYPE_AES256_CTS_HMAC_SHA1_96:
+        return CKSUMTYPE_HMAC_SHA1_96_AES256;
+    default:
+        return 0;
     }
 }
 
@@ -94,8 +97,11 @@ static krb5_data *gather(struct tkdc_buffer *out, const krb5_crypto_iov *iov, si
         case KRB5_CRYPTO_TYPE_SIGN_ONLY:
             tkdc_buffer_put(out, iov[i].data.data, iov[i].data.length);
             break;
-        case KRB5_CRYPTO_TYPE_CHECKSUM: checksum = (krb5_data *)&iov[i].data; break;
-        default: break;
+        case KRB5_CRYPTO_TYPE_CHECKSUM:
+            checksum = (krb5_data *)&iov[i].data;
+            break;
+        default:
+            break;
         }
     }
     return checksum;

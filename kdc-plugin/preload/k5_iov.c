@@ -24,11 +24,19 @@ static bool find_layout(krb5_crypto_iov *iov, size_t count, struct layout *l)
     for (size_t i = 0; i < count; i++) {
         switch (iov[i].flags) {
         case KRB5_CRYPTO_TYPE_EMPTY:
-        case KRB5_CRYPTO_TYPE_DATA: break;
-        case KRB5_CRYPTO_TYPE_PADDING: iov[i].data.length = 0; break;
-        case KRB5_CRYPTO_TYPE_HEADER: l->header = &iov[i].data; break;
-        case KRB5_CRYPTO_TYPE_TRAILER: l->trailer = &iov[i].data; break;
-        default: return false;
+        case KRB5_CRYPTO_TYPE_DATA:
+            break;
+        case KRB5_CRYPTO_TYPE_PADDING:
+            iov[i].data.length = 0;
+            break;
+        case KRB5_CRYPTO_TYPE_HEADER:
+            l->header = &iov[i].data;
+            break;
+        case KRB5_CRYPTO_TYPE_TRAILER:
+            l->trailer = &iov[i].data;
+            break;
+        default:
+            return false;
         }
     }
     return l->header && l->trailer && l->header->length >= HEADER_BYTES &&
@@ -63,8 +71,8 @@ static krb5_error_code encrypt(krb5_context context, const struct tkdc_wire_key 
     gather(&plain, iov, count);
     const krb5_error_code code =
         plain.failed ? ENOMEM
-                     : operation_seal(context, id, usage,
-                                      (struct tkdc_span){plain.data, plain.len}, &sealed);
+                     : operation_seal(context, id, usage, (struct tkdc_span){plain.data, plain.len},
+                                      &sealed);
     if (!code) {
         memcpy(l.header->data, sealed.data, HEADER_BYTES);
         l.header->length = HEADER_BYTES;

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "equal.h"
 #include "k5_other.h"
 
 enum { REMEMBERED = 64 };
@@ -41,7 +42,7 @@ bool k5_was_drawn_here(const krb5_keyblock *key)
     const unsigned filled = drawn_count < REMEMBERED ? drawn_count : REMEMBERED;
     digest_of(key, digest);
     for (unsigned i = 0; i < filled; i++)
-        if (memcmp(drawn[i], digest, sizeof digest) == 0)
+        if (tkdc_equal(drawn[i], digest, sizeof digest))
             return true;
     return false;
 }

@@ -19,6 +19,7 @@
 #include <syslog.h>
 
 #include "engine.h"
+#include "equal.h"
 
 static bool is_kadmind(void)
 {
@@ -53,7 +54,7 @@ static bool never_leaves(const krb5_principal_data *principal)
     const krb5_data *first = &principal->data[0];
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
         if (first->length == strlen(classes[i]) &&
-            memcmp(first->data, classes[i], first->length) == 0)
+            tkdc_equal(first->data, classes[i], first->length))
             return true;
     return false;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The agent's socket in krb5kdc's event loop: see loop.h. */
 #include "loop.h"
+#include "equal.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <syslog.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,7 +22,7 @@ static struct {
     struct tkdc_stream stream;
     verto_ev *event;
     pid_t owner;
-    bool dying;      /* to be closed by the 0 ms timer */
+    bool dying; /* to be closed by the 0 ms timer */
     bool tick_armed;
     uint64_t sequence;
     struct fiber *ready_first, *ready_last;
@@ -135,8 +137,8 @@ void loop_arm_tick(void)
 {
     if (loop.tick_armed)
         return;
-    loop.tick_armed = verto_entry.add_timeout(verto_entry.ctx, VERTO_EV_FLAG_NONE, on_tick,
-                                              TICK_MS) != NULL;
+    loop.tick_armed =
+        verto_entry.add_timeout(verto_entry.ctx, VERTO_EV_FLAG_NONE, on_tick, TICK_MS) != NULL;
 }
 
 static void on_greeting(const struct tkdc_wire_header *header, struct tkdc_span body)
@@ -147,7 +149,11 @@ static void on_greeting(const struct tkdc_wire_header *header, struct tkdc_span 
     tkdc_buffer_put(&reply.body, body.data, body.len);
     const bool good = header->status == TKDC_STATUS_OK && tkdc_reply_hello(&reply, &security, id);
     tkdc_reply_free(&reply);
-    if (!good || (engine_installation(known) && memcmp(known, id, sizeof id) != 0))
+    const bool other = good && engine_installation(known) && !tkdc_equal(known, id, sizeof id);
+    if (other)
+        syslog(LOG_ERR, "tkdc: the agent now belongs to another installation: see `tkdc status`, "
+                        "then restart krb5kdc");
+    if (!good || other)
         lost();
     else
         engine_learn_installation(id);

@@ -101,8 +101,7 @@ krb5_error_code operation_verify(krb5_context context, const struct tkdc_wire_ke
                                  struct tkdc_span checksum, krb5_boolean *valid)
 {
     struct tkdc_reply reply;
-    const krb5_error_code code =
-        ask(context, TKDC_OP_VERIFY, id, usage, data, checksum, &reply);
+    const krb5_error_code code = ask(context, TKDC_OP_VERIFY, id, usage, data, checksum, &reply);
     *valid = code == 0;
     if (code == 0)
         tkdc_reply_free(&reply);

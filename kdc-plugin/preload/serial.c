@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One request at a time per principal: see serial.h. */
 #include "serial.h"
+#include "equal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ static struct serial_lock **find(const uint8_t *principal)
 {
     /* A SHA-256 digest is its own hash. */
     struct serial_lock **at = &buckets[(principal[0] | principal[1] << 8) % BUCKETS];
-    while (*at && memcmp((*at)->principal, principal, sizeof (*at)->principal) != 0)
+    while (*at && !tkdc_equal((*at)->principal, principal, sizeof(*at)->principal))
         at = &(*at)->next;
     return at;
 }

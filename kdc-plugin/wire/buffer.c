@@ -50,7 +50,8 @@ void tkdc_buffer_put_u8(struct tkdc_buffer *b, uint8_t v)
 
 void tkdc_buffer_put_u32(struct tkdc_buffer *b, uint32_t v)
 {
-    const uint8_t bytes[4] = {(uint8_t)(v >> 24), (uint8_t)(v >> 16), (uint8_t)(v >> 8), (uint8_t)v};
+    const uint8_t bytes[4] = {(uint8_t)(v >> 24), (uint8_t)(v >> 16), (uint8_t)(v >> 8),
+                              (uint8_t)v};
     tkdc_buffer_put(b, bytes, sizeof bytes);
 }
 

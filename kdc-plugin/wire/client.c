@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The blocking client of the agent: see client.h. */
 #include "client.h"
+#include "equal.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -76,7 +77,8 @@ static bool send_and_wait(struct tkdc_client *c, const struct tkdc_request *requ
     if (left <= 0)
         return false;
     if (!tkdc_request_encode(&c->stream.out, request, w.id, (uint32_t)left)) {
-        tkdc_reply_fail(reply, TKDC_STATUS_BAD_REQUEST, "the request is larger than the agent takes");
+        tkdc_reply_fail(reply, TKDC_STATUS_BAD_REQUEST,
+                        "the request is larger than the agent takes");
         return true;
     }
     return exchange(c, &w, deadline);
@@ -98,7 +100,7 @@ static bool greet(struct tkdc_client *c, int64_t deadline, struct tkdc_reply *re
     const bool said = send_and_wait(c, &hello, deadline, &answer);
     bool good = said && answer.status == TKDC_STATUS_OK &&
                 tkdc_reply_hello(&answer, &security, installation);
-    if (good && c->greeted && memcmp(installation, c->installation, sizeof installation) != 0) {
+    if (good && c->greeted && !tkdc_equal(installation, c->installation, sizeof installation)) {
         tkdc_reply_fail(reply, TKDC_STATUS_UNAVAILABLE,
                         "the agent now belongs to another installation: restart this program");
         good = false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Encoding of handles: see handle.h. Pure functions. */
 #include "handle.h"
+#include "equal.h"
 
 #include <string.h>
 
@@ -15,7 +16,7 @@ void tkdc_handle_encode(uint8_t out[TKDC_HANDLE_BYTES], const struct tkdc_wire_k
 
 bool tkdc_handle_decode(const uint8_t *in, size_t len, struct tkdc_wire_key *key)
 {
-    if (len != TKDC_HANDLE_BYTES || !in || memcmp(in, magic, sizeof magic) != 0)
+    if (len != TKDC_HANDLE_BYTES || !in || !tkdc_equal(in, magic, sizeof magic))
         return false;
     for (size_t i = sizeof magic + TKDC_WIRE_KEY_BYTES; i < TKDC_HANDLE_BYTES; i++)
         if (in[i] != 0)

@@ -17,11 +17,11 @@ extern "C" {
 /* Fields that an operation does not use are ignored. */
 struct tkdc_request {
     uint8_t op;
-    uint8_t label;                   /* HELLO: role. STAGE: origin */
-    struct tkdc_wire_key key;        /* STAGE: kvno, enctype. EXPORT: key_id */
+    uint8_t label;            /* HELLO: role. STAGE: origin */
+    struct tkdc_wire_key key; /* STAGE: kvno, enctype. EXPORT: key_id */
     uint32_t usage;
-    struct tkdc_span data;           /* plaintext, ciphertext, data, key or name */
-    struct tkdc_span checksum;       /* VERIFY */
+    struct tkdc_span data;     /* plaintext, ciphertext, data, key or name */
+    struct tkdc_span checksum; /* VERIFY */
 };
 
 struct tkdc_reply {

@@ -77,7 +77,7 @@ def test_database_holds_no_key(realm):
     realm.kadmin_local(f"ktadd -k {realm.keytab} host/demo.test")
     dump = realm.dir / "dump"
     realm.run("kdb5_util", "dump", "-mkey_convert", "-new_mkey_file", realm.dir / "newstash",
-              dump, check=False, input="x\nx\n")
+              dump, check=False, stdin="x\nx\n")
     realm.run("kdb5_util", "dump", dump)
     text = dump.read_text()
     # u16 length of the stored key, little-endian, before the ciphertext.
@@ -96,7 +96,7 @@ def test_administration_over_the_network(realm):
     kadmin("addprinc -randkey host/remote.test")
     kadmin(f"ktadd -k {realm.keytab} host/remote.test")
     realm.client("kinit", "-k", "-t", realm.keytab, "host/remote.test")
-    realm.client("kpasswd", "alice", input="secret\nnewer\nnewer\n")
+    realm.client("kpasswd", "alice", stdin="secret\nnewer\nnewer\n")
     assert realm.kinit("alice", "secret", check=False).returncode != 0
     realm.kinit("alice", "newer")
     kadmin("cpw -pw newest alice")
@@ -134,7 +134,7 @@ def test_krbtgt_changes_with_old_tickets_alive(realm):
 def test_master_key_changes(realm):
     realm.kadmin_local("addprinc -pw secret alice")
     before = realm.agent_keys()
-    realm.run("kdb5_util", "add_mkey", "-s", input="second\nsecond\n")
+    realm.run("kdb5_util", "add_mkey", "-s", stdin="second\nsecond\n")
     realm.run("kdb5_util", "use_mkey", "2")
     realm.run("kdb5_util", "update_princ_encryption", "-f")
     realm.run("kdb5_util", "purge_mkeys", "-f")
@@ -290,3 +290,52 @@ def test_extraction_over_the_network(realm):
     out = realm.client(*command, f"cpw -randkey -keepold krbtgt/{REALM}")
     assert "randomized" in out.stdout
     assert "export" not in (realm.dir / "agent.log").read_text()
+
+
+def test_every_call_has_a_deadline(tmp_path):
+    with PlainRealm(tmp_path, module_lines="tkdc_timeout_ms = 400") as realm:
+        realm.start()
+        realm.kadmin_local("addprinc -pw secret +requires_preauth alice")
+        realm.start_agent("--drop-rate", "1")
+        start = time.monotonic()
+        out = realm.kadmin_local("addprinc -pw secret bob", check=False)
+        assert "no answer" in out
+        assert time.monotonic() - start < 5
+        out = realm.kinit("alice", "secret", check=False)
+        assert out.returncode != 0 and "Password incorrect" not in out.stdout
+        realm.start_agent()
+        realm.kinit("alice", "secret")
+
+
+def test_clients_do_without_fast(realm):
+    """FAST is not announced, so a client that has armor leaves it off."""
+    realm.kadmin_local("addpol -maxfailure 2 -failurecountinterval 0 -lockoutduration 0 lock")
+    realm.kadmin_local("addprinc -policy lock -pw secret +requires_preauth alice")
+    realm.kadmin_local("addprinc -pw armor bob")
+    armor = f"FILE:{realm.dir}/armor"
+    realm.kinit("bob", "armor", KRB5CCNAME=armor)
+    for _ in range(4):
+        realm.kinit("alice", "secret", "-T", armor)
+    assert "Failed password attempts: 0" in realm.kadmin_local("getprinc alice")
+
+
+def test_kdc_starts_without_the_agent(realm):
+    realm.kadmin_local("addprinc -pw secret +requires_preauth alice")
+    realm.stop("kdc")
+    realm.stop("agent")
+    realm.start_kdc()
+    realm.start_agent()
+    realm.kinit("alice", "secret")
+
+
+def test_kdc_as_a_daemon(realm):
+    """It forks after it has opened the database."""
+    realm.kadmin_local("addprinc -pw secret +requires_preauth alice")
+    realm.stop("kdc")
+    pid_file = realm.dir / "kdc.pid"
+    realm.run("krb5kdc", "-P", pid_file)
+    try:
+        realm.kinit("alice", "secret")
+        realm.kinit("alice", "secret")
+    finally:
+        os.kill(int(pid_file.read_text()), signal.SIGTERM)

@@ -40,10 +40,10 @@ def free_port() -> int:
 
 
 class PlainRealm:
-    def __init__(self, directory: Path, wrapped: str = "db2", kdc_lines: str = ""):
+    def __init__(self, directory: Path, wrapped: str = "db2", module_lines: str = ""):
         self.dir = Path(directory)
         self.wrapped = wrapped
-        self.kdc_lines = kdc_lines
+        self.module_lines = module_lines
         self.kdc_port, self.kadmin_port, self.kpasswd_port = free_port(), free_port(), free_port()
         self.processes: dict[str, subprocess.Popen] = {}
         self.socket = self.dir / "agent.sock"
@@ -92,7 +92,6 @@ class PlainRealm:
         max_renewable_life = 7d
         master_key_type = aes256-cts
         supported_enctypes = aes256-cts:normal aes128-cts:normal
-        {self.kdc_lines}
     }}
 [dbmodules]
     db_module_dir = {plugins}
@@ -102,6 +101,7 @@ class PlainRealm:
         tkdc_agent_socket = {self.socket}
         database_name = {self.dir}/principal
         disable_last_success = true
+        {self.module_lines}
     }}
 [plugins]
     kdcpreauth = {{
@@ -184,7 +184,7 @@ class PlainRealm:
             process.kill()
             process.wait()
 
-    def __enter__(self) -> "PlainRealm":
+    def __enter__(self) -> PlainRealm:
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -201,10 +201,10 @@ class PlainRealm:
 
     # -- commands ---------------------------------------------------------
 
-    def run(self, *command: object, check: bool = True, input: str | None = None,
+    def run(self, *command: object, check: bool = True, stdin: str | None = None,
             preload: bool = True, timeout_s: float = 120, **env: str):
         result = subprocess.run(
-            [str(c) for c in command], env=self.env(preload, **env), input=input, text=True,
+            [str(c) for c in command], env=self.env(preload, **env), input=stdin, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout_s)
         if check and result.returncode != 0:
             raise AssertionError(f"{command} ended with {result.returncode}:\n{result.stdout}")
@@ -218,7 +218,7 @@ class PlainRealm:
         return self.run(*command, preload=False, **more)
 
     def kinit(self, principal: str, password: str, *options: str, check: bool = True, **env: str):
-        return self.client("kinit", *options, principal, input=password + "\n", check=check, **env)
+        return self.client("kinit", *options, principal, stdin=password + "\n", check=check, **env)
 
     def agent_keys(self) -> int:
         """Keys that the reference agent holds (lines of its file less one)."""

@@ -57,11 +57,10 @@ static uint16_t seal(krb5_context c, krb5_keyblock *key, uint32_t usage, struct 
     krb5_enc_data enc = {0};
     enc.ciphertext.length = (unsigned int)data.len + TKDC_WIRE_SEAL_OVERHEAD_BYTES;
     enc.ciphertext.data = malloc(enc.ciphertext.length);
-    const krb5_error_code code =
-        krb5_c_encrypt(c, key, (krb5_keyusage)usage, NULL, &plain, &enc);
+    const krb5_error_code code = krb5_c_encrypt(c, key, (krb5_keyusage)usage, NULL, &plain, &enc);
     if (!code)
-        tkdc_buffer_put_bytes(out, (struct tkdc_span){(uint8_t *)enc.ciphertext.data,
-                                                      enc.ciphertext.length});
+        tkdc_buffer_put_bytes(
+            out, (struct tkdc_span){(uint8_t *)enc.ciphertext.data, enc.ciphertext.length});
     free(enc.ciphertext.data);
     return status_of(code, out);
 }
@@ -71,8 +70,7 @@ static uint16_t open_sealed(krb5_context c, krb5_keyblock *key, uint32_t usage,
 {
     const krb5_enc_data enc = {.enctype = key->enctype, .ciphertext = data_of(data)};
     krb5_data plain = {.length = (unsigned int)data.len, .data = malloc(data.len + 1)};
-    const krb5_error_code code =
-        krb5_c_decrypt(c, key, (krb5_keyusage)usage, NULL, &enc, &plain);
+    const krb5_error_code code = krb5_c_decrypt(c, key, (krb5_keyusage)usage, NULL, &enc, &plain);
     if (!code)
         tkdc_buffer_put_bytes(out, (struct tkdc_span){(uint8_t *)plain.data, plain.length});
     free(plain.data);
@@ -127,10 +125,14 @@ static uint16_t with_key(krb5_context c, uint8_t op, struct tkdc_reader *r, stru
         return say(out, TKDC_STATUS_UNKNOWN_KEY, "no such key of this principal");
     krb5_keyblock key = block_of(k);
     switch (op) {
-    case TKDC_OP_SEAL: return seal(c, &key, usage, data, out);
-    case TKDC_OP_OPEN: return open_sealed(c, &key, usage, data, out);
-    case TKDC_OP_MAC: return mac(c, &key, usage, data, out);
-    default: return verify(c, &key, usage, data, sum, out);
+    case TKDC_OP_SEAL:
+        return seal(c, &key, usage, data, out);
+    case TKDC_OP_OPEN:
+        return open_sealed(c, &key, usage, data, out);
+    case TKDC_OP_MAC:
+        return mac(c, &key, usage, data, out);
+    default:
+        return verify(c, &key, usage, data, sum, out);
     }
 }
 
@@ -226,8 +228,10 @@ static uint16_t destroy_key(struct tkdc_reader *r, struct tkdc_buffer *out)
 static uint16_t status_report(struct tkdc_buffer *out)
 {
     char json[128];
-    const int n = snprintf(json, sizeof json, "{\"security\":\"none (plaintext reference)\","
-                           "\"keys\":%u}", keys_bound());
+    const int n = snprintf(json, sizeof json,
+                           "{\"security\":\"none (plaintext reference)\","
+                           "\"keys\":%u}",
+                           keys_bound());
     tkdc_buffer_put_bytes(out, (struct tkdc_span){(const uint8_t *)json, (size_t)n});
     return TKDC_STATUS_OK;
 }
@@ -258,12 +262,19 @@ uint16_t answer(krb5_context context, struct plain_peer *peer, uint8_t op, struc
     case TKDC_OP_SEAL:
     case TKDC_OP_OPEN:
     case TKDC_OP_MAC:
-    case TKDC_OP_VERIFY: return with_key(context, op, &r, out);
-    case TKDC_OP_STAGE: return stage(context, &r, out);
-    case TKDC_OP_EXPORT: return export_key(&r, out);
-    case TKDC_OP_BIND: return bind_key(&r, out);
-    case TKDC_OP_DESTROY: return destroy_key(&r, out);
-    case TKDC_OP_STATUS: return status_report(out);
-    default: return say(out, TKDC_STATUS_BAD_REQUEST, "unknown operation");
+    case TKDC_OP_VERIFY:
+        return with_key(context, op, &r, out);
+    case TKDC_OP_STAGE:
+        return stage(context, &r, out);
+    case TKDC_OP_EXPORT:
+        return export_key(&r, out);
+    case TKDC_OP_BIND:
+        return bind_key(&r, out);
+    case TKDC_OP_DESTROY:
+        return destroy_key(&r, out);
+    case TKDC_OP_STATUS:
+        return status_report(out);
+    default:
+        return say(out, TKDC_STATUS_BAD_REQUEST, "unknown operation");
     }
 }

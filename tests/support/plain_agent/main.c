@@ -78,10 +78,8 @@ static void hold(unsigned slot, const struct tkdc_wire_header *asked, uint16_t s
 {
     struct held *h = calloc(1, sizeof *h);
     uint8_t header[TKDC_WIRE_HEADER_BYTES];
-    const struct tkdc_wire_header reply = {.op = asked->op,
-                                           .status = status,
-                                           .id = asked->id,
-                                           .body_bytes = (uint32_t)body->len};
+    const struct tkdc_wire_header reply = {
+        .op = asked->op, .status = status, .id = asked->id, .body_bytes = (uint32_t)body->len};
     tkdc_wire_put_header(header, &reply);
     tkdc_buffer_put(&h->frame, header, sizeof header);
     tkdc_buffer_put(&h->frame, body->data, body->len);
@@ -176,8 +174,8 @@ static void turn(int listener)
         if (!c->used)
             continue;
         of[n] = i;
-        polls[n++] = (struct pollfd){
-            .fd = c->stream.fd, .events = (short)(POLLIN | (c->stream.out.len ? POLLOUT : 0))};
+        polls[n++] = (struct pollfd){.fd = c->stream.fd,
+                                     .events = (short)(POLLIN | (c->stream.out.len ? POLLOUT : 0))};
     }
     int64_t wait_ms = self.first ? self.first->due_ms - now_ms() : 1000;
     if (wait_ms < 0)
@@ -206,11 +204,20 @@ static void read_options(int argc, char **argv)
                                             {NULL, 0, NULL, 0}};
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (o) {
-        case 'd': self.delay_ms = atoi(optarg); break;
-        case 'r': self.drop_rate = atof(optarg); break;
-        case 'k': self.kill_after = atol(optarg); break;
-        case 'v': self.verbose = true; break;
-        default: exit(2);
+        case 'd':
+            self.delay_ms = atoi(optarg);
+            break;
+        case 'r':
+            self.drop_rate = atof(optarg);
+            break;
+        case 'k':
+            self.kill_after = atol(optarg);
+            break;
+        case 'v':
+            self.verbose = true;
+            break;
+        default:
+            exit(2);
         }
     }
     if (argc - optind != 2) {

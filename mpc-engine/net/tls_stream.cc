@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/tls_stream.h"
 
+#include <openssl/sslerr.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -80,6 +81,10 @@ Error TlsStream::broken(const std::string& step, int rc) {
                 "certificate_sha256 in [[peers]] to this value");
   }
   if (code == SSL_ERROR_ZERO_RETURN) return fail("tls: " + peer_ + " closed the connection");
+  if (ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+    ERR_clear_error();
+    return fail("tls: " + peer_ + " is gone: the connection ended without a goodbye");
+  }
   if (code == SSL_ERROR_SYSCALL && ERR_peek_error() == 0)
     return fail("tls: connection to " + peer_ + " lost in " + step + ": " +
                 (number != 0 ? std::strerror(number) : "end of stream"));

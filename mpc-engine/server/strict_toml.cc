@@ -84,9 +84,8 @@ void StrictToml::find_unknown(const void* table, const std::string& prefix) {
 
 Result<void> StrictToml::finish() {
   // A misspelt key is the likely reason for a missing one: it is named first.
-  std::string first = std::exchange(error_, "");
   find_unknown(&document_->root, "");
-  if (error_.empty()) error_ = first;
+  if (error_.empty()) error_ = missing_;
   if (!error_.empty()) return fail(error_);
   return {};
 }
@@ -110,12 +109,14 @@ bool TomlTable::has(const std::string& key) const {
 }
 
 void TomlTable::missing(const std::string& key) {
-  file_->report("'" + key + "' is missing in [" + name_ + "]");
+  if (file_->missing_.empty())
+    file_->missing_ = "config: " + file_->path_ + ": '" + key + "' is missing in [" + name_ + "]";
 }
 
 void TomlTable::reject(const std::string& key, const std::string& why) {
   const toml::node* node = node_ != nullptr ? as_table(node_)->get(key) : nullptr;
-  file_->report("'" + name_ + "." + key + "' " + why + (node != nullptr ? at_line(*node) : ""));
+  if (node == nullptr) return missing(key);
+  file_->report("'" + name_ + "." + key + "' " + why + at_line(*node));
 }
 
 std::string TomlTable::text(const std::string& key, std::optional<std::string> fallback) {

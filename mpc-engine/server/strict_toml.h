@@ -65,7 +65,7 @@ class StrictToml {
   // [[name]]: each of the tables; empty when absent.
   std::vector<TomlTable> tables(const std::string& name);
 
-  // The first error met, or the first key that nobody asked for.
+  // The first wrong value, else an unknown key, else the first missing one.
   Result<void> finish();
 
   const std::string& path() const { return path_; }
@@ -83,7 +83,8 @@ class StrictToml {
   std::string path_;
   std::unique_ptr<Document> document_;
   std::set<const void*> asked_;
-  std::string error_;
+  std::string error_;    // the first
+  std::string missing_;  // the first key that is not there
 };
 
 }  // namespace tkdc

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/config.h"
+
+#include <cstdlib>
+
+#include "scratch_dir.h"
+#include "server/secret_file.h"
+
+namespace tkdc {
+namespace {
+
+const char kGood[] = R"([installation]
+id = "000102030405060708090a0b0c0d0e0f"
+party = 1
+security = "semi-honest"
+
+[control]
+listen = "tcp://127.0.0.1:7701"
+curve_secret_key_file = "curve.key"
+
+[[agents]]
+name = "agent-kdc"
+role = "kdc"
+curve_public_key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
+
+[data]
+listen = "127.0.0.1:7711"
+lanes = 3
+certificate_file = "tls.cert.pem"
+private_key_file = "%d/tls.key"
+backend = "auto"
+
+[[peers]]
+party = 2
+address = "127.0.0.1:7712"
+certificate_sha256 = "2222222222222222222222222222222222222222222222222222222222222222"
+
+[[peers]]
+party = 0
+address = "127.0.0.1:7710"
+certificate_sha256 = "0000000000000000000000000000000000000000000000000000000000000000"
+
+[store]
+path = "store"
+key_file = "store.key"
+map_size_mib = 64
+
+[audit]
+file = "audit.jsonl"
+)";
+
+class ConfigTest : public ScratchDir {
+ protected:
+  // The good file with `from` replaced.
+  Result<ServerConfig> changed(const std::string& from, const std::string& to) {
+    std::string text = kGood;
+    std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+    return load_server_config(write("tkdc.toml", text));
+  }
+
+  void expect_error(const std::string& from, const std::string& to,
+                    const std::vector<std::string>& words) {
+    auto config = changed(from, to);
+    ASSERT_FALSE(config.ok()) << to;
+    for (const std::string& word : words)
+      EXPECT_NE(config.error().message.find(word), std::string::npos)
+          << word << " in: " << config.error().message;
+  }
+};
+
+TEST_F(ConfigTest, GoodFile) {
+  ASSERT_EQ(setenv("CREDENTIALS_DIRECTORY", "/run/credentials/unit", 1), 0);
+  auto config = load_server_config(write("tkdc.toml", kGood));
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->party, 1);
+  EXPECT_EQ(config->installation[15], 0x0f);
+  EXPECT_EQ(config->lanes, 3);
+  EXPECT_EQ(config->agents.at(0).role, AgentRole::kKdc);
+  EXPECT_EQ(config->peers.at(0).party, 0) << "sorted";
+  EXPECT_EQ(config->peers.at(1).certificate_sha256[0], 0x22);
+  EXPECT_EQ(config->store_map_bytes, 64u << 20);
+  EXPECT_EQ(config->store_path, directory_ + "/store");
+  EXPECT_EQ(config->private_key_file, "/run/credentials/unit/tls.key");
+}
+
+TEST_F(ConfigTest, UnknownKeysNameKeyAndLine) {
+  expect_error("lanes = 3", "lanse = 3", {"unknown key 'data.lanse'", "line 17"});
+  expect_error("[audit]", "[audti]", {"unknown key 'audti'"});
+  expect_error("role = \"kdc\"", "role = \"kdc\"\ncolour = 1", {"'agents.colour'", "line 13"});
+  expect_error("[installation]", "top = 1\n[installation]", {"unknown key 'top'", "line 1"});
+}
+
+TEST_F(ConfigTest, WrongTypesAndRanges) {
+  expect_error("party = 1", "party = \"1\"", {"installation.party", "whole number", "line 3"});
+  expect_error("party = 1", "party = 3", {"0 to 2"});
+  expect_error("lanes = 3", "lanes = 65", {"data.lanes", "1 to 64"});
+  expect_error("lanes = 3", "lanes = 2.5", {"data.lanes"});
+  expect_error("security = \"semi-honest\"", "security = \"none\"", {"security", "semi-honest"});
+  expect_error("role = \"kdc\"", "role = \"root\"", {"role", "'kdc', 'admin'"});
+  expect_error("id = \"0001", "id = \"001", {"32 hexadecimal"});
+  expect_error("listen = \"tcp://127.0.0.1:7701\"", "listen = \"127.0.0.1:7701\"", {"tcp://"});
+  expect_error("address = \"127.0.0.1:7712\"", "address = \"127.0.0.1\"", {"address"});
+  expect_error("rq:rM", "rq:r", {"curve_public_key"});
+  expect_error("[data]", "[[data]]", {"[data]"});
+  expect_error("path = \"store\"", "", {"'path' is missing in [store]"});
+  expect_error("[store]", "[store", {"line"});
+}
+
+TEST_F(ConfigTest, PeersAreTheOtherTwo) {
+  expect_error("party = 2\n", "party = 1\n", {"peers", "other two"});
+  expect_error("party = 2\n", "party = 0\n", {"peers", "other two"});
+  std::string text = kGood;
+  std::size_t from = text.find("[[peers]]"), to = text.find("[[peers]]", from + 1);
+  text.erase(from, to - from);
+  auto config = load_server_config(write("tkdc.toml", text));
+  ASSERT_FALSE(config.ok());
+  EXPECT_NE(config.error().message.find("two [[peers]]"), std::string::npos);
+}
+
+TEST_F(ConfigTest, OneKeyOneRole) {
+  expect_error("[data]",
+               "[[agents]]\nname = \"other\"\nrole = \"admin\"\n"
+               "curve_public_key = \"rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7\"\n[data]",
+               {"one key, one role"});
+}
+
+TEST_F(ConfigTest, MissingFile) {
+  auto config = load_server_config(directory_ + "/none.toml");
+  ASSERT_FALSE(config.ok());
+  EXPECT_NE(config.error().message.find("none.toml"), std::string::npos);
+}
+
+TEST_F(ConfigTest, SecretFilesAreForTheOwnerOnly) {
+  std::string bytes(32, 'k');
+  EXPECT_TRUE(read_store_key(write("a", bytes, 0600)).ok());
+  EXPECT_TRUE(read_store_key(write("b", bytes, 0400)).ok());
+  for (mode_t mode : {0640, 0604, 0620, 0602, 0700}) {
+    auto key = read_store_key(write("c", bytes, mode));
+    ASSERT_FALSE(key.ok()) << std::oct << mode;
+    EXPECT_NE(key.error().message.find("chmod 0600"), std::string::npos);
+    EXPECT_EQ(key.error().message.find("kkkk"), std::string::npos) << "never the secret";
+  }
+  EXPECT_FALSE(read_store_key(write("d", bytes + "x")).ok());
+  EXPECT_FALSE(read_store_key(write("e", "short")).ok());
+  EXPECT_FALSE(read_store_key(directory_).ok());
+}
+
+TEST_F(ConfigTest, CurveKeyFiles) {
+  std::string key = "D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs";
+  EXPECT_TRUE(read_curve_secret(write("a", key)).ok());
+  EXPECT_TRUE(read_curve_secret(write("b", key + "\n")).ok());
+  EXPECT_FALSE(read_curve_secret(write("c", key.substr(1))).ok());
+  EXPECT_FALSE(read_curve_secret(write("d", "")).ok());
+  EXPECT_FALSE(read_curve_secret(write("e", std::string(40, '"'))).ok());
+}
+
+}  // namespace
+}  // namespace tkdc

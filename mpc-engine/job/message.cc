@@ -26,6 +26,11 @@ void get_key(Reader& r, KeyRef& key) {
   key.enctype = r.u32();
 }
 
+bool is_operation(std::uint8_t op) {
+  return (op >= TKDC_OP_HELLO && op <= TKDC_OP_VERIFY) ||
+         (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY) || op == TKDC_OP_STATUS;
+}
+
 void assign(SecretVector& out, ByteSpan in) { out.assign(in.begin(), in.end()); }
 
 }  // namespace
@@ -55,7 +60,9 @@ Result<JobRequest> decode_request(ByteSpan frame) {
   JobRequest request;
   request.name.session = r.u64();
   request.name.number = r.u64();
-  request.op = static_cast<tkdc_wire_op>(r.u8());
+  std::uint8_t op = r.u8();
+  if (!r.failed() && !is_operation(op)) return fail("job: unknown operation");
+  request.op = static_cast<tkdc_wire_op>(op);
   get_key(r, request.key);
   request.usage = r.u32();
   request.deadline_ms = r.u32();

@@ -48,7 +48,8 @@ using SecretVector = std::vector<std::uint8_t, WipingAllocator<std::uint8_t>>;
 class SecretBuffer {
  public:
   explicit SecretBuffer(std::size_t bytes)
-      : data_(static_cast<std::uint8_t*>(sodium_malloc(bytes))), bytes_(bytes) {
+      : data_(sodium_init() < 0 ? nullptr : static_cast<std::uint8_t*>(sodium_malloc(bytes))),
+        bytes_(bytes) {
     if (data_ == nullptr) throw std::bad_alloc();
     sodium_memzero(data_, bytes_);
   }

@@ -6,7 +6,7 @@
 //   a' = rotl5(a) + f(b, c, d) + e + K + W
 // needs f of a value known one step ahead, so only one carry-save layer and a
 // prefix adder lie on the critical path: 6 layers a step, 487 in all, and
-// kMessageBytes per party (layers.h). Requests of the same round of the lane
+// kMessageBytes octets per party. Requests of the same round of the lane
 // run together. Everything is secret but the lengths.
 #pragma once
 
@@ -20,6 +20,7 @@ inline constexpr std::size_t kSha1BlockBytes = 64;
 class Sha1 {
  public:
   static constexpr int kRounds = 487;
+  static constexpr std::size_t kMessageBytes = 3670;  // per compression and party
 
   explicit Sha1(Rep3& rep3);
 

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job/engine.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "job/lane_runner.h"
+
+namespace tkdc {
+namespace {
+
+bool is_management(tkdc_wire_op op) { return op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY; }
+
+class EngineImpl final : public Engine {
+ public:
+  EngineImpl(const EngineOptions& options, Store& store, Reply reply, Audit audit)
+      : options_(options), store_(store), reply_(std::move(reply)), audit_(std::move(audit)),
+        pending_(options.max_pending_jobs) {}
+
+  void submit(AgentRole role, JobRequest request) override {
+    auto job = std::make_unique<PendingJob>();
+    const JobName name = request.name;
+    const bool management = is_management(request.op);
+    job->deadline = PendingJob::Clock::now() + std::chrono::milliseconds(request.deadline_ms);
+    job->role = role;
+    job->request = std::move(request);
+    if (!pending_.put(std::move(job))) {
+      JobReply reply;
+      reply.session = name.session;
+      reply.number = name.number;
+      reply.status = TKDC_STATUS_LIMIT;
+      reply.message = "too many jobs are waiting at this server";
+      counters_.jobs_failed++;
+      reply_(name, std::move(reply));
+      return;
+    }
+    if (options_.party != 0) return;
+    std::lock_guard lock(lanes_mutex_);
+    if (!lanes_.empty()) lane_for(management).enqueue(name);
+  }
+
+  std::string run_session(Session& session) override;
+
+  void stop() override {
+    stopping_ = true;
+    std::lock_guard lock(lanes_mutex_);
+    for (auto& lane : lanes_) lane->stop();
+  }
+
+  void expire() override {
+    for (auto& job : pending_.take_expired()) {
+      JobReply reply;
+      reply.session = job->request.name.session;
+      reply.number = job->request.name.number;
+      reply.status = TKDC_STATUS_UNAVAILABLE;
+      reply.message = "the three servers did not all take this job in time; see tkdc status";
+      counters_.jobs_failed++;
+      reply_(job->request.name, std::move(reply));
+    }
+  }
+
+  EngineStatus status() const override {
+    EngineStatus s;
+    std::lock_guard lock(lanes_mutex_);
+    s.session_up = !lanes_.empty();
+    s.lanes = lanes_.size();
+    s.pending_jobs = pending_.size();
+    s.jobs_done = counters_.jobs_done;
+    s.jobs_failed = counters_.jobs_failed;
+    s.message_bytes_sent = counters_.layer_bytes;
+    s.aes_blocks = counters_.aes_blocks;
+    s.sha1_blocks = counters_.sha1_blocks;
+    s.rounds = counters_.rounds;
+    s.backend = backend_;
+    return s;
+  }
+
+ private:
+  // Lane 0 waits for the disk, so tickets run on the others where there are any.
+  LaneRunner& lane_for(bool management) {
+    if (management || lanes_.size() == 1) return *lanes_[0];
+    auto first = lanes_.begin() + 1;
+    return **std::min_element(first, lanes_.end(),
+                              [](const auto& a, const auto& b) { return a->load() < b->load(); });
+  }
+
+  const EngineOptions options_;
+  Store& store_;
+  const Reply reply_;
+  const Audit audit_;
+  PendingJobs pending_;
+  StagedKeys staged_;
+  LaneCounters counters_;
+  std::atomic<bool> stopping_{false};
+  mutable std::mutex lanes_mutex_;
+  std::vector<std::unique_ptr<LaneRunner>> lanes_;
+  std::string backend_;
+};
+
+std::string EngineImpl::run_session(Session& session) {
+  auto backend = choose_aes_backend(options_.backend, session.representation);
+  if (!backend) return backend.error().message;
+  {
+    std::lock_guard lock(lanes_mutex_);
+    backend_ = (*backend)->name();
+    LaneShared shared{options_, store_, pending_, staged_, counters_, reply_, audit_};
+    for (std::size_t k = 0; k < session.lanes.size(); ++k)
+      lanes_.push_back(std::make_unique<LaneRunner>(shared, session, k, **backend));
+    if (options_.party == 0)
+      for (const JobName& name : pending_.names())
+        lane_for(pending_.is_management(name)).enqueue(name);
+    if (stopping_)
+      for (auto& lane : lanes_) lane->stop();
+  }
+  std::mutex reason_mutex;
+  std::string reason;
+  // The first lane that ends takes the others with it.
+  auto run_lane = [&](LaneRunner& lane) {
+    std::string why = lane.run();
+    {
+      std::lock_guard lock(reason_mutex);
+      if (reason.empty()) reason = std::move(why);
+    }
+    for (auto& other : lanes_) other->stop();
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t k = 1; k < lanes_.size(); ++k)
+    threads.emplace_back([&, k] { run_lane(*lanes_[k]); });
+  run_lane(*lanes_[0]);
+  for (std::thread& thread : threads) thread.join();
+  std::lock_guard lock(lanes_mutex_);
+  lanes_.clear();
+  return reason;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> Engine::create(const EngineOptions& options, Store& store,
+                                               Reply reply, Audit audit) {
+  if (sodium_init() < 0) return fail("libsodium cannot be initialised");
+  for (Representation r : {Representation::kBytes, Representation::kPlanes})
+    if (auto backend = choose_aes_backend(options.backend, r); !backend) return backend.error();
+  return std::unique_ptr<Engine>(
+      std::make_unique<EngineImpl>(options, store, std::move(reply), std::move(audit)));
+}
+
+Representation Engine::preferred_representation(const std::string& backend) {
+  if (backend == "avx2") return Representation::kPlanes;
+  for (const AesBackend* usable : usable_aes_backends())
+    if (usable->name() == "gfni") return Representation::kBytes;
+  return backend == "scalar" ? Representation::kBytes : Representation::kPlanes;
+}
+
+}  // namespace tkdc

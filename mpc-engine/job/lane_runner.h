@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// One lane at one party: admits jobs, runs them, answers them.
+//
+// The leader (party 0) names waiting jobs in a manifest; in the next two full
+// ticks the servers exchange claims and verdicts (admit/admission.h), and the
+// jobs that all three admit start in the same tick at all three. Jobs that
+// wait together so form a cohort by themselves; there is no timer. A job that
+// a follower has not received yet is put back and named again.
+//
+// Threads: run() belongs to the lane's thread; enqueue() and stop() may be
+// called from any. Everything that a job holds is secret.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <optional>
+#include <unordered_map>
+
+#include "admit/admission.h"
+#include "job/management.h"
+#include "job/pending.h"
+#include "job/ticker.h"
+
+namespace tkdc {
+
+// A job between manifest and verdict.
+struct Candidate {
+  JobName name;
+  std::unique_ptr<PendingJob> job;  // null: not received
+  std::shared_ptr<const KeyRecord> record;
+  JobDigests digests;
+  Verdict verdict = kMissing;  // own first, then the three servers' together
+};
+
+// The jobs of one manifest.
+struct AdmissionRound {
+  std::uint32_t sealed_at = 0;
+  std::vector<Candidate> candidates;
+};
+
+// An admitted job.
+struct ActiveJob {
+  std::unique_ptr<PendingJob> job;
+  std::shared_ptr<const KeyRecord> record;
+  std::uint32_t sealed_at = 0;
+  std::uint64_t number = 0, cohort = 0, first_round = 0;
+  std::size_t input_bytes = 0;
+  bool answered = false;
+};
+
+struct LaneCounters {
+  std::atomic<std::uint64_t> rounds{0}, layer_bytes{0}, aes_blocks{0}, sha1_blocks{0};
+  std::atomic<std::uint64_t> jobs_done{0}, jobs_failed{0};
+};
+
+// What all lanes of a server share.
+struct LaneShared {
+  const EngineOptions& options;
+  Store& store;
+  PendingJobs& pending;
+  StagedKeys& staged;  // lane 0's only
+  LaneCounters& counters;
+  const Engine::Reply& reply;
+  const Engine::Audit& audit;
+};
+
+class LaneRunner {
+ public:
+  LaneRunner(LaneShared shared, const Session& session, std::size_t lane, const AesBackend& backend);
+  ~LaneRunner();
+
+  // Leader only: a job that is in `pending` and belongs to this lane.
+  void enqueue(const JobName& name);
+  void stop();
+  std::size_t load() const { return load_; }
+
+  // Until the link fails or stop(); jobs in progress are then answered with
+  // UNAVAILABLE. The reason, or empty after stop().
+  std::string run();
+
+ private:
+  using Clock = PendingJob::Clock;
+
+  bool leader() const { return party_ == 0; }
+  bool admitting() const { return claims_.has_value() || verdicts_.has_value(); }
+  bool has_waiting();
+  Result<void> tick();
+  Result<void> admit(const Ticker::Control& control);
+
+  // The three steps of admission, in the order of the ticks.
+  void propose();                                   // leader: names jobs
+  Result<AdmissionRound> read_manifest(Reader& in);          // the others
+  void take_candidates(AdmissionRound& round);
+  void add_claims(Ticker::OwnControl& own) const;
+  Result<void> read_claims(Reader& prev, Reader& next);
+  void add_verdicts(Ticker::OwnControl& own) const;
+  Result<void> read_verdicts(Reader& prev, Reader& next);
+  void settle(AdmissionRound& round);
+
+  Verdict check(Candidate& candidate) const;
+  void refuse(Candidate& candidate, Verdict verdict);
+  void start(Candidate candidate, std::uint32_t sealed_at);
+  Task<void> run_job(ActiveJob& job);
+  void finish(ActiveJob& job, JobOutcome outcome);
+  void answer(const JobRequest& request, tkdc_status status, std::string message);
+  void audit(const JobRequest& request, tkdc_status status) const;
+  void publish_counters();
+
+  LaneShared shared_;
+  const int party_;
+  const std::uint32_t lane_, epoch_;
+  Link& link_;
+  Rep3 rep3_;
+  Ciphers ciphers_;
+  Ticker ticker_;
+
+  std::mutex queue_mutex_;
+  std::deque<std::pair<Clock::time_point, JobName>> queue_;  // not before, name
+  std::atomic<bool> stopping_{false};
+  std::atomic<std::size_t> load_{0};
+
+  std::optional<AdmissionRound> proposed_, claims_, verdicts_;
+  std::list<ActiveJob> active_;
+  std::uint32_t last_sealed_at_ = 0;
+  std::uint64_t next_number_ = 0, cohort_ = 0, ticks_ = 0;
+  std::uint64_t published_bytes_ = 0, published_aes_ = 0, published_sha1_ = 0;
+};
+
+}  // namespace tkdc

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Key management on shares: stage, export once, bind to a principal, destroy.
+//
+// A key comes to be in two steps, because a KDC's database makes a key before
+// it says whose it is. STAGE draws it (the servers do; nobody sees it) or takes
+// an imported one's shares. EXPORT gives a drawn, unbound key to the agent
+// that asked for it, once, within 60 s: what a keytab needs. BIND derives all
+// fields and stores the record: prepared by all three or by none, then
+// committed. A key that was exported can never become krbtgt's or kadmin's.
+// Runs on lane 0 only, whose thread waits for the disk.
+#pragma once
+
+#include "job/operations.h"
+#include "job/staged.h"
+
+namespace tkdc {
+
+struct ManagementContext {
+  Ciphers& ciphers;
+  StagedKeys& staged;
+  Store& store;
+  std::uint64_t created_at_s;
+};
+
+// This server's own verdict on a management job, before admission.
+tkdc_status check_management(StagedKeys& staged, Store& store, AgentRole role,
+                             const JobRequest& request);
+
+Task<JobOutcome> run_management(ManagementContext context, const JobRequest& request,
+                                SharedBytes input);
+
+}  // namespace tkdc

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a KDC asks for, as protocols on shares: seal, open, mac, verify under a
+// key's record, in the form that the key has.
+//
+// Own-realm krbtgt keys (GCM form): a ticket is nonce(12) || ciphertext ||
+// tag(16), as long as an enctype 18 ciphertext; a PAC signature is gcm_sign.
+// All other keys and usages: RFC 3962. Inputs and outputs are shared towards
+// the agent; only a GCM ciphertext is opened to the servers.
+#pragma once
+
+#include "cipher/ciphers.h"
+#include "job/engine.h"
+#include "job/nonce.h"
+#include "store/record.h"
+
+namespace tkdc {
+
+struct JobOutcome {
+  tkdc_status status = TKDC_STATUS_OK;
+  std::string message;
+  SharedBytes output;
+};
+
+struct JobContext {
+  Ciphers& ciphers;
+  const InstallationId& installation;
+  const KeyRecord& record;
+  NonceCoordinates seal_at;    // of this job, if it seals a ticket
+  std::uint32_t epoch;         // the session's
+  std::uint32_t usage;
+};
+
+// Whether this operation uses the key's own-realm form.
+bool in_gcm_form(const KeyRecord& record, std::uint32_t usage);
+
+// Length checks that need no key: OK or BAD_REQUEST.
+tkdc_status check_lengths(const JobRequest& request);
+
+Task<JobOutcome> run_operation(JobContext context, tkdc_wire_op op, SharedBytes input);
+
+// What the operation costs a party, from its public shape: the counts that
+// the protocol's own layers add up to (a test compares them with the lane's
+// counters).
+JobCost cost_of(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
+                std::size_t input_bytes);
+
+}  // namespace tkdc

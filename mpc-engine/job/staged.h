@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys between STAGE and BIND: drawn or imported, not yet bound to a principal.
+// In memory only; a key that is not bound within kLifetime is gone. Secret: the
+// base key's shares. Used by lane 0's thread.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+
+#include "job/message.h"
+#include "share/shared_bytes.h"
+
+namespace tkdc {
+
+struct StagedKey {
+  using Clock = std::chrono::steady_clock;
+  static constexpr auto kLifetime = std::chrono::minutes(10);
+  static constexpr auto kExportWindow = std::chrono::seconds(60);
+
+  std::uint8_t origin = TKDC_ORIGIN_DRAWN;
+  std::uint32_t kvno = 0;
+  std::uint32_t enctype = 0;
+  std::uint64_t agent = 0;  // only the agent that staged a key may export or bind it
+  bool exported = false;
+  Clock::time_point since = Clock::now();
+  SharedBytes key;
+};
+
+class StagedKeys {
+ public:
+  static constexpr std::size_t kMax = 4096;
+
+  bool full() const { return keys_.size() >= kMax; }
+  bool put(const KeyId& id, StagedKey key) { return keys_.emplace(id, std::move(key)).second; }
+  StagedKey* find(const KeyId& id) {
+    auto it = keys_.find(id);
+    return it == keys_.end() ? nullptr : &it->second;
+  }
+  void erase(const KeyId& id) { keys_.erase(id); }
+  void expire() {
+    const auto oldest = StagedKey::Clock::now() - StagedKey::kLifetime;
+    std::erase_if(keys_, [&](const auto& entry) { return entry.second.since < oldest; });
+  }
+
+ private:
+  std::map<KeyId, StagedKey> keys_;
+};
+
+}  // namespace tkdc

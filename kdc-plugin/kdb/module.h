@@ -43,7 +43,7 @@ krb5_error_code module_unload(void);
 /* setup.c: the process works on a database that is not the live one. */
 bool module_is_temporary(void);
 bool module_is_kdc(void);
-/* Asks the agent something harmless, so that the installation gets known. */
+/* Has the agent greeted once, so that the installation gets known. */
 void module_greet(krb5_context context);
 
 krb5_error_code module_init(krb5_context context, char *section, char **db_args, int mode);

@@ -37,7 +37,7 @@ static bool asks_for_temporary(char **db_args)
 void module_greet(krb5_context context)
 {
     uint8_t id[TKDC_WIRE_INSTALLATION_BYTES];
-    const struct tkdc_request request = {.op = TKDC_OP_STATUS};
+    const struct tkdc_request request = {.op = TKDC_OP_HELLO};
     struct tkdc_reply reply;
     if (preload->installation(id))
         return;

@@ -136,6 +136,8 @@ void tkdc_client_call(struct tkdc_client *c, const struct tkdc_request *request,
             return;
         }
     }
+    if (request->op == TKDC_OP_HELLO)
+        return; /* said when the connection was made */
     if (!send_and_wait(c, request, deadline, reply)) {
         tkdc_client_close(c);
         tkdc_reply_fail(reply, TKDC_STATUS_UNAVAILABLE,

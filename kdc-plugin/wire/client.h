@@ -36,7 +36,8 @@ struct tkdc_client {
 };
 
 void tkdc_client_init(struct tkdc_client *c, const char *path, uint8_t role);
-/* Connects and says HELLO if need be, sends, waits. `reply` is to be zero. */
+/* Connects and says HELLO if need be, sends, waits. `reply` is to be zero.
+ * A request that is HELLO itself only sees to a greeted connection. */
 void tkdc_client_call(struct tkdc_client *c, const struct tkdc_request *request,
                       unsigned timeout_ms, struct tkdc_reply *reply);
 void tkdc_client_close(struct tkdc_client *c);

@@ -129,14 +129,30 @@ static krb5_error_code load_wrapped(krb5_context context, profile_t profile, con
     return 0;
 }
 
+/* Where two agents with different rights run on one host, kadmind and the
+ * tools have a socket of their own: tkdc_admin_socket. */
+static krb5_error_code socket_path(profile_t profile, const char *section, bool is_kdc, char **path)
+{
+    char *common = NULL;
+    const krb5_error_code code = profile_get_string(profile, "dbmodules", section,
+                                                    "tkdc_agent_socket", DEFAULT_SOCKET, &common);
+    if (code || is_kdc) {
+        *path = common;
+        return code;
+    }
+    const krb5_error_code admin =
+        profile_get_string(profile, "dbmodules", section, "tkdc_admin_socket", common, path);
+    profile_release_string(common);
+    return admin;
+}
+
 static krb5_error_code configure(krb5_context context, profile_t profile, const char *section,
                                  bool is_kdc)
 {
     char *path = NULL;
     int timeout_ms = 0;
     const char *override = secure_getenv("TKDC_AGENT_SOCKET");
-    krb5_error_code code = profile_get_string(profile, "dbmodules", section, "tkdc_agent_socket",
-                                              DEFAULT_SOCKET, &path);
+    krb5_error_code code = socket_path(profile, section, is_kdc, &path);
     if (!code)
         code =
             profile_get_integer(profile, "dbmodules", section, "tkdc_timeout_ms", 0, &timeout_ms);

@@ -342,3 +342,14 @@ def test_kdc_as_a_daemon(realm):
         realm.kinit("alice", "secret")
     finally:
         os.kill(int(pid_file.read_text()), signal.SIGTERM)
+
+
+def test_tools_take_the_admin_socket(tmp_path):
+    with PlainRealm(tmp_path, module_lines=f"tkdc_admin_socket = {tmp_path}/other.sock") as realm:
+        realm.start_agent()
+        (tmp_path / "other.sock").symlink_to(realm.socket)
+        realm.create()
+        (tmp_path / "other.sock").unlink()
+        out = realm.kadmin_local("addprinc -randkey host/demo.test", check=False)
+        assert "other.sock" in out
+        realm.start_kdc()

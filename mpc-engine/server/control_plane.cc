@@ -11,6 +11,16 @@
 
 #include "server/control_socket.h"
 
+#if defined(__SANITIZE_THREAD__)
+// libzmq hands a frame to its I/O thread by means ThreadSanitizer cannot see.
+#include <sanitizer/tsan_interface.h>
+#define TKDC_HAND_OVER(p) __tsan_release(p)
+#define TKDC_TAKE_OVER(p) __tsan_acquire(p)
+#else
+#define TKDC_HAND_OVER(p) static_cast<void>(p)
+#define TKDC_TAKE_OVER(p) static_cast<void>(p)
+#endif
+
 namespace tkdc {
 namespace {
 
@@ -18,7 +28,10 @@ constexpr int kTickMs = 1'000;
 constexpr int kBatch = 256;  // requests taken before answers get their turn
 constexpr long long kComplaintEveryMs = 1'000;
 
-void wipe_and_delete(void*, void* hint) { delete static_cast<SecretVector*>(hint); }
+void wipe_and_delete(void*, void* hint) {
+  TKDC_TAKE_OVER(hint);
+  delete static_cast<SecretVector*>(hint);
+}
 
 }  // namespace
 
@@ -241,6 +254,7 @@ void ControlPlane::send_frame(const std::string& route, SecretVector frame) {
     undelivered_++;
     return;
   }
+  TKDC_HAND_OVER(owned);
   if (zmq_send(socket_, route.data(), route.size(), ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0 ||
       zmq_msg_send(&message, socket_, ZMQ_DONTWAIT) < 0) {
     // The agent has gone, or does not read; it will time out and say so.

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
@@ -43,6 +44,14 @@ void handle_signals(Agent& agent) {
   ::signal(SIGPIPE, SIG_IGN);
 }
 
+// Room for kMaxClients connections, whatever the service manager's soft limit.
+void raise_file_limit() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = std::min<rlim_t>(files.rlim_max, 4 * tkdc::agent::kMaxClients);
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
 int usage() {
   std::cerr << "usage: tkdc-agent --config FILE [--check-config]\n"
                "       tkdc-agent --version\n";
@@ -70,6 +79,7 @@ int main(int argc, char** argv) {
   if (config_path.empty()) return usage();
 
   forbid_dumps();
+  raise_file_limit();
   ::umask(077);
   if (sodium_init() < 0) {
     tkdc::agent::log(Level::kError, "libsodium cannot start: the system has no random generator");

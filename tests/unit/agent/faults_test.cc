@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent with servers that lie, fall silent, go away and come back.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -8,6 +12,39 @@
 
 namespace tkdc::agent {
 namespace {
+
+// A program that is no server, on a server's port.
+class Impostor {
+ public:
+  explicit Impostor(const std::string& address) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in where{};
+    where.sin_family = AF_INET;
+    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    where.sin_port = htons(std::uint16_t(std::stoi(address.substr(address.rfind(':') + 1))));
+    int on = 1;
+    ::setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    for (int tries = 0; tries < 200; ++tries) {  // the server lets go of the port soon
+      if (::bind(fd_, reinterpret_cast<sockaddr*>(&where), sizeof where) == 0) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ::listen(fd_, 4);
+  }
+  ~Impostor() { ::close(fd_); }
+
+  bool serve_one() {
+    pollfd item{fd_, POLLIN, 0};
+    if (::poll(&item, 1, 10'000) != 1) return false;
+    int peer = ::accept(fd_, nullptr, nullptr);
+    constexpr char kText[] = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+    bool sent = ::send(peer, kText, sizeof kText, MSG_NOSIGNAL) > 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ::close(peer);
+    return sent;
+  }
+
+ private:
+  int fd_;
+};
 
 class Faults : public testing::Test {
  protected:
@@ -97,6 +134,19 @@ TEST_F(Faults, WithAServerAwayForLongJobsFailAtOnce) {
   EXPECT_EQ(mac(60'000).status(), TKDC_STATUS_UNAVAILABLE);
   EXPECT_LT(Clock::now() - start, std::chrono::milliseconds(500));
   EXPECT_EQ(status()["servers"][2]["reachable"], false);
+}
+
+// ZeroMQ gives an endpoint up after a failed handshake; the agent does not.
+TEST_F(Faults, AServerIsFoundAgainAfterAnotherProgramHeldItsPort) {
+  EXPECT_EQ(mac().status(), TKDC_STATUS_OK);
+  servers_.set_running(1, false);
+  while (status()["servers"][1]["reachable"] == true) std::this_thread::yield();
+  {
+    Impostor impostor(servers_.addresses()[1]);
+    ASSERT_TRUE(impostor.serve_one());
+  }
+  servers_.set_running(1, true);
+  EXPECT_TRUE(works_within(std::chrono::seconds(20)));
 }
 
 TEST_F(Faults, AShortAbsenceIsBridged) {

@@ -15,6 +15,7 @@ inline constexpr const char kSecurityMeaning[] =
 
 void add_init(CLI::App& app, int& exit_status);
 void add_status(CLI::App& app, int& exit_status);
+void add_bench(CLI::App& app, int& exit_status);
 
 // All of them.
 void add_commands(CLI::App& app, int& exit_status);

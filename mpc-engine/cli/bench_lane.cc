@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/bench_lane.h"
+
+#include <openssl/evp.h>
+
+#include <chrono>
+
+namespace tkdc::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// 16 counter blocks: job in the upper half, cohort counter and block below.
+Bytes counter_blocks(std::size_t job, std::uint64_t counter) {
+  Bytes out;
+  Writer w(out);
+  for (std::size_t b = 0; b < BenchLane::kJobBlocks; ++b) {
+    w.u64(job);
+    w.u64(counter * BenchLane::kJobBlocks + b);
+  }
+  return out;
+}
+
+Result<Bytes> openssl_encrypt(const Bytes& key, const Bytes& in) {
+  EVP_CIPHER_CTX* ctx = EVP_CIPHER_CTX_new();
+  Bytes out(in.size() + 16);
+  int n = 0;
+  bool done = ctx != nullptr &&
+              EVP_EncryptInit_ex2(ctx, key.size() == 16 ? EVP_aes_128_ecb() : EVP_aes_256_ecb(),
+                                  key.data(), nullptr, nullptr) == 1 &&
+              EVP_EncryptUpdate(ctx, out.data(), &n, in.data(), static_cast<int>(in.size())) == 1;
+  EVP_CIPHER_CTX_free(ctx);
+  if (!done) return fail("bench: OpenSSL's AES failed");
+  out.resize(in.size());
+  return out;
+}
+
+}  // namespace
+
+BenchLane::BenchLane(const Session& session, Lane& lane, const AesBackend& backend,
+                     const BenchLaneOptions& options)
+    : party_(session.party), options_(options), link_(*lane.link),
+      rep3_(session.party, session.representation, lane.keys), ciphers_(rep3_, backend),
+      ticker_(rep3_, link_), jobs_(options.cohort_blocks / kJobBlocks) {}
+
+// Ticks until no protocol waits. The first tick may be full: party 0 says in it
+// whether this cohort is the last.
+Result<void> BenchLane::drain(bool full_first) {
+  bool full = full_first;
+  while (rep3_.advance()) {
+    Ticker::OwnControl own;
+    if (full && party_ == 0) own.to_prev = own.to_next = Bytes(1, stop_ ? 1 : 0);
+    auto control = ticker_.tick(full, own);
+    if (!control) return control.error();
+    if (full && party_ != 0) {
+      ByteSpan said = party_ == 1 ? control->from_prev : control->from_next;
+      if (said.size() != 1) return fail("bench: party 0 said nothing");
+      stop_ = said[0] == 1;
+    }
+    full = false;
+  }
+  return {};
+}
+
+Task<void> BenchLane::draw_keys() {
+  for (std::size_t k = 0; k < jobs_; ++k) keys_.push_back(rep3_.random(options_.key_bytes));
+  round_keys_ = co_await aes_expand_keys(rep3_, keys_);
+}
+
+Result<void> BenchLane::prepare() {
+  out_.resize(jobs_);
+  rep3_.spawn(draw_keys());
+  return drain(false);
+}
+
+Task<void> BenchLane::encrypt(std::size_t job) {
+  out_[job] = co_await ciphers_.aes.encrypt(
+      round_keys_[job], share_public(party_, counter_blocks(job, counter_)));
+}
+
+Result<void> BenchLane::measure() {
+  const auto end = Clock::now() + std::chrono::duration<double>(options_.seconds);
+  const std::uint64_t bytes_before = rep3_.layer_bytes();
+  const std::uint64_t packets_before = link_.counters().packet_bytes_sent;
+  while (!stop_) {
+    ++counter_;
+    if (party_ == 0) stop_ = Clock::now() >= end;
+    const std::uint64_t rounds_before = rep3_.rounds();
+    for (std::size_t k = 0; k < jobs_; ++k) rep3_.spawn(encrypt(k));
+    if (auto done = drain(true); !done) return done.error();
+    counts_.blocks += jobs_ * kJobBlocks;
+    counts_.rounds_per_cohort = rep3_.rounds() - rounds_before;
+  }
+  counts_.message_bytes = rep3_.layer_bytes() - bytes_before;
+  counts_.packet_bytes = link_.counters().packet_bytes_sent - packets_before;
+  return {};
+}
+
+Task<void> BenchLane::open_job() {
+  opened_key_ = co_await rep3_.open(keys_.back());
+  opened_out_ = co_await rep3_.open(out_.back());
+}
+
+Result<void> BenchLane::check() {
+  rep3_.spawn(open_job());
+  if (auto done = drain(false); !done) return done.error();
+  auto expected = openssl_encrypt(opened_key_, counter_blocks(jobs_ - 1, counter_));
+  if (!expected) return expected.error();
+  if (*expected != opened_out_) return fail("bench: the parties' result differs from OpenSSL's AES");
+  return {};
+}
+
+}  // namespace tkdc::cli

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// One lane of tkdc bench at one party: cohort after cohort of counter blocks.
+#pragma once
+
+#include "cipher/ciphers.h"
+#include "job/ticker.h"
+
+namespace tkdc::cli {
+
+struct BenchLaneOptions {
+  std::size_t key_bytes;
+  std::size_t cohort_blocks;
+  double seconds;
+};
+
+struct BenchCounts {
+  std::uint64_t blocks = 0, message_bytes = 0, packet_bytes = 0, rounds_per_cohort = 0;
+};
+
+class BenchLane {
+ public:
+  static constexpr std::size_t kJobBlocks = 16;
+
+  BenchLane(const Session& session, Lane& lane, const AesBackend& backend,
+            const BenchLaneOptions& options);
+
+  // Draws and expands the jobs' keys.
+  Result<void> prepare();
+  // Runs cohorts until party 0 says that the time is over.
+  Result<void> measure();
+  // Opens one job's key and output and compares with OpenSSL.
+  Result<void> check();
+
+  const BenchCounts& counts() const { return counts_; }
+
+ private:
+  Result<void> drain(bool full_first);
+  Result<bool> cohort(bool last_chance);
+  Task<void> draw_keys();
+  Task<void> encrypt(std::size_t job);
+  Task<void> open_job();
+
+  const int party_;
+  const BenchLaneOptions options_;
+  Link& link_;
+  Rep3 rep3_;
+  Ciphers ciphers_;
+  Ticker ticker_;
+  std::size_t jobs_;
+  std::vector<SharedBytes> keys_, round_keys_, out_;
+  std::uint64_t counter_ = 0;
+  Bytes opened_key_, opened_out_;
+  bool stop_ = false;
+  BenchCounts counts_;
+};
+
+}  // namespace tkdc::cli

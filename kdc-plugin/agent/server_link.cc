@@ -29,7 +29,7 @@ constexpr int kHandshakeMs = 5'000;
 constexpr int kHeartbeatMs = 2'000;
 constexpr int kHeartbeatTimeoutMs = 6'000;
 constexpr std::int64_t kMaxReplyBytes = kMaxInputBytes + 4096;
-constexpr auto kReopenAfter = std::chrono::seconds(5);
+constexpr auto kReopenAfter = std::chrono::seconds(6);
 
 constexpr int kWatchedEvents = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED |
                                ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
@@ -98,7 +98,6 @@ void ServerLink::connect() {
   watch(socket_);
   watch(monitor_);
   opened_at_ = Clock::now();
-  handshake_failed_ = false;
 }
 
 void ServerLink::watch(zmq::socket_t& socket) {
@@ -180,7 +179,6 @@ void ServerLink::handle_event(std::uint16_t event, Clock::time_point now) {
       break;
   }
   // A failed handshake, repeated with every attempt: said once.
-  handshake_failed_ = true;
   if (trouble_.rfind("handshake", 0) == 0) return;
   trouble_ = "handshake failed: compare curve_public_key in agent.toml with the server's key, and "
              "this agent's key with the server's [[agents]]";
@@ -199,16 +197,15 @@ bool ServerLink::update(Clock::time_point now) {
       if (head.size() >= sizeof event) std::memcpy(&event, head.data(), sizeof event);
       handle_event(event, now);
     }
-    // After a failed handshake ZeroMQ gives an endpoint up for good; a server
-    // whose configuration has been put right must be found again.
-    if (!connected_ && handshake_failed_ && now - opened_at_ > kReopenAfter) {
+    // After some failed handshakes ZeroMQ gives an endpoint up for good, not
+    // always with an event; a server that was put right must be found again.
+    if (!connected_ && now - std::max(opened_at_, down_since_) > kReopenAfter) {
       disconnect();
       connect();
     }
   } catch (const zmq::error_t& error) {
     log(Level::kError, title_ + ": " + error.what());
     opened_at_ = now;
-    handshake_failed_ = true;
   }
   return std::exchange(lost_, false);
 }

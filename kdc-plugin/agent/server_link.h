@@ -74,7 +74,6 @@ class ServerLink {
   zmq::socket_t monitor_;
   bool connected_ = false;
   bool lost_ = false;
-  bool handshake_failed_ = false;
   Clock::time_point down_since_ = Clock::now();
   Clock::time_point opened_at_ = Clock::now();
 };

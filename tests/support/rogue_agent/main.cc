@@ -6,8 +6,9 @@
 // answer. "honest" is the control. Exit status: 0 when no server said ok to
 // any other case, 1 when one did, 2 when nothing could be tried.
 //
-// The key of SEAL to VERIFY is given on the command line; for management an
-// own key is staged (and bound) for each case, so only role admin can try it.
+// The key of SEAL to VERIFY is given by --key, or made for --principal through
+// the agent of --admin-config. For management an own key is staged (and bound)
+// for each case, so only role admin can try it.
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <set>
@@ -22,6 +23,7 @@ using namespace tkdc::agent;
 
 struct Options {
   std::string config;
+  std::string admin_config;
   std::vector<std::string> operations{"seal", "open", "mac", "verify"};
   std::string key_id;
   std::string principal = "krbtgt/EXAMPLE.TEST@EXAMPLE.TEST";
@@ -126,6 +128,31 @@ class Preparation {
   int names_ = 0;
 };
 
+// Makes a drawn key of options.principal and notes its id.
+Result<void> make_key(Options& options) {
+  auto config = load_config(options.admin_config);
+  if (!config) return config.error();
+  auto rogue = Rogue::connect(*config, options.timeout_ms);
+  if (!rogue) return rogue.error();
+  JobRequest job;
+  job.op = TKDC_OP_STAGE;
+  job.key.installation = config->installation;
+  job.key.kvno = options.kvno;
+  job.key.enctype = options.enctype;
+  randombytes_buf(job.key.id.data(), job.key.id.size());
+  job.public_data = {TKDC_ORIGIN_DRAWN};
+  Outcome staged = Rogue::settle((*rogue)->ask((*rogue)->honest(job, {})));
+  if (staged.status != TKDC_STATUS_OK) return fail("stage: " + staged.message);
+  job.op = TKDC_OP_BIND;
+  name_principal(job, options.principal);
+  job.public_data.assign(options.principal.begin(), options.principal.end());
+  Outcome bound = Rogue::settle((*rogue)->ask((*rogue)->honest(job, {})));
+  if (bound.status != TKDC_STATUS_OK) return fail("bind: " + bound.message);
+  char hex[33];
+  options.key_id = sodium_bin2hex(hex, sizeof hex, job.key.id.data(), job.key.id.size());
+  return {};
+}
+
 // True when a server said ok.
 bool print_case(const std::string& operation, const std::string& name, const Replies3& replies) {
   bool ok = false;
@@ -154,7 +181,13 @@ bool try_operation(const std::string& name, tkdc_wire_op op, Rogue& rogue, Prepa
   return all_refused;
 }
 
-int run(const Options& options) {
+int run(Options options) {
+  if (!options.admin_config.empty()) {
+    if (Result<void> made = make_key(options); !made) {
+      std::cerr << "rogue_agent: " << made.error().message << "\n";
+      return 2;
+    }
+  }
   auto config = load_config(options.config);
   if (!config) {
     std::cerr << "rogue_agent: " << config.error().message << "\n";
@@ -182,6 +215,7 @@ int main(int argc, char** argv) {
   for (const auto& [name, op] : kOperations) names.insert(name);
   CLI::App app("an agent that tells the servers different things about one job");
   app.add_option("--config", options.config, "an agent.toml")->required();
+  app.add_option("--admin-config", options.admin_config, "make the key through this agent.toml");
   app.add_option("--operations", options.operations, "seal, open, mac, verify, stage, ...")
       ->delimiter(',')
       ->check(CLI::IsMember(names));

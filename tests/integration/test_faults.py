@@ -48,7 +48,7 @@ def test_server_killed_and_restarted(realm, client, shared_user, party, healthy)
     began = time.monotonic()
     done = client().kinit(shared_user.name, shared_user.password, timeout_s=CLIENT_DEADLINE_S)
     assert_refused_in_time(done, began)
-    realm.start_server(party, wait=False)
+    realm.start_server(party)
     healthy(restarted=(name,))
 
 

@@ -33,7 +33,7 @@ def test_server_killed_while_a_key_is_made(realm, party, delay_s, healthy):
         stderr=subprocess.PIPE, text=True)
     time.sleep(delay_s)
     realm.daemons[name].kill()
-    realm.start_server(party, wait=False)
+    realm.start_server(party)
     output, errors = admin.communicate(timeout=180)
     healthy(restarted=(name,))
     wait_until(lambda: stores_agree(realm), RECOVERY_S, "three equal stores", pause_s=0.3)

@@ -94,6 +94,7 @@ class Daemon:
             except TimeoutError:
                 continue
             if "READY=1" in message.split("\n"):
+                self._close()  # unread, what follows would fill it and block the program
                 return
 
     def wait_port(self, port: int, timeout_s: float) -> None:

@@ -95,11 +95,20 @@ Task<JobOutcome> bind(ManagementContext context, const JobRequest& request) {
 }
 
 Task<JobOutcome> destroy(ManagementContext context, const JobRequest& request) {
+  auto condemned = context.store.condemn(request.key.id);
+  bool everywhere = co_await all_succeeded(context.ciphers.rep3, condemned.ok());
+  if (!everywhere) {
+    if (condemned) (void)context.store.pardon(request.key.id);
+    co_return refuse(TKDC_STATUS_INTERNAL,
+                     condemned ? "another server could not remove the key; nothing was removed"
+                               : "this server could not remove the key: " + condemned.error().message);
+  }
   auto destroyed = context.store.destroy(request.key.id);
-  bool everywhere = co_await all_succeeded(context.ciphers.rep3, destroyed.ok());
+  everywhere = co_await all_succeeded(context.ciphers.rep3, destroyed.ok());
   if (!everywhere)
     co_return refuse(TKDC_STATUS_INTERNAL,
-                     destroyed ? "another server could not remove the key; ask again"
+                     destroyed ? "another server could not remove the key yet; it will when the "
+                                 "next session starts"
                                : "this server could not remove the key: " + destroyed.error().message);
   co_return JobOutcome{};
 }

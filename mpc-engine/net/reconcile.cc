@@ -12,7 +12,14 @@ namespace tkdc {
 namespace {
 
 constexpr std::size_t kPageIds = 1024;
-constexpr std::size_t kMaxPrepared = 65'536;
+constexpr std::size_t kMaxUnsettled = 65'536;
+
+// A record between the two steps of being made or removed.
+struct Unsettled {
+  KeyId id{};
+  bool removal = false;
+};
+constexpr std::size_t kUnsettledBytes = 16 + 1;
 
 enum class Step : std::uint8_t { kConfirm = 1, kPrepared, kCommitted, kInventory, kEpoch };
 
@@ -35,9 +42,10 @@ class Talk {
   Result<Bytes> hear(Step step, Neighbour from);
   Result<void> confirm();
   Result<void> settle();
-  Result<bool> settle_page(std::span<const KeyId> mine, bool last);
-  Result<Both> answer_prepared(const Answers& lists, bool* others_last);
-  Result<void> apply(std::span<const KeyId> mine, const Answers& answers);
+  Result<bool> settle_page(std::span<const Unsettled> mine, bool last);
+  Result<Both> answer_unsettled(const Answers& lists, bool* others_last);
+  Result<void> apply(std::span<const Unsettled> mine, const Answers& answers);
+  Result<void> apply_one(const Unsettled& mine, bool others_did);
   Result<void> compare_inventories();
   Result<std::uint32_t> agree_epoch();
   int party_at(Neighbour side) const {
@@ -96,50 +104,59 @@ Result<void> Talk::confirm() {
   return {};
 }
 
-// The answers to both neighbours' pages of prepared ids: one octet for each.
-Result<Talk::Both> Talk::answer_prepared(const Answers& lists, bool* others_last) {
+// The answers to both neighbours' pages: one octet for each record, whether it
+// is done (committed, or buried) here.
+Result<Talk::Both> Talk::answer_unsettled(const Answers& lists, bool* others_last) {
   Both out;
   for (Neighbour side : kSides) {
     const Bytes& list = lists.by[static_cast<std::size_t>(side)];
     Reader r(list);
     bool last = r.u8() != 0;
     std::size_t ids = r.u16();
-    if (r.failed() || ids > kPageIds || r.remaining() != ids * KeyId{}.size())
-      return fail("session: malformed list of prepared keys from " + name(side));
+    if (r.failed() || ids > kPageIds || r.remaining() != ids * kUnsettledBytes)
+      return fail("session: malformed list of unsettled keys from " + name(side));
     if (!last) *others_last = false;
     Bytes& answer = out[static_cast<std::size_t>(side)];
     for (std::size_t i = 0; i < ids; ++i) {
       KeyId id{};
       r.array(id);
-      answer.push_back(store_.committed(id) ? 1 : 0);
+      const bool removal = r.u8() != 0;
+      answer.push_back((removal ? store_.buried(id) : store_.committed(id)) ? 1 : 0);
     }
   }
   return out;
 }
 
-Result<void> Talk::apply(std::span<const KeyId> mine, const Answers& answers) {
+Result<void> Talk::apply_one(const Unsettled& mine, bool others_did) {
+  if (mine.removal) return others_did ? store_.destroy(mine.id) : store_.pardon(mine.id);
+  return others_did ? store_.commit(mine.id) : store_.abandon(mine.id);
+}
+
+Result<void> Talk::apply(std::span<const Unsettled> mine, const Answers& answers) {
   for (Neighbour side : kSides)
     if (answers.by[static_cast<std::size_t>(side)].size() != mine.size())
-      return fail("session: malformed answer about prepared keys from " + name(side));
+      return fail("session: malformed answer about unsettled keys from " + name(side));
   for (std::size_t i = 0; i < mine.size(); ++i) {
-    bool commit = answers.by[0][i] == 1 || answers.by[1][i] == 1;
-    auto done = commit ? store_.commit(mine[i]) : store_.abandon(mine[i]);
+    auto done = apply_one(mine[i], answers.by[0][i] == 1 || answers.by[1][i] == 1);
     if (!done.ok()) return done;
   }
   return {};
 }
 
 // True when all three have sent their last page.
-Result<bool> Talk::settle_page(std::span<const KeyId> mine, bool last) {
+Result<bool> Talk::settle_page(std::span<const Unsettled> mine, bool last) {
   Bytes list;
   Writer w(list);
   w.u8(last ? 1 : 0);
   w.u16(static_cast<std::uint16_t>(mine.size()));
-  for (const KeyId& id : mine) w.raw(id);
+  for (const Unsettled& u : mine) {
+    w.raw(u.id);
+    w.u8(u.removal ? 1 : 0);
+  }
   auto lists = exchange(Step::kPrepared, {list, list});
   if (!lists.ok()) return lists.error();
   bool all_last = last;
-  auto bodies = answer_prepared(*lists, &all_last);
+  auto bodies = answer_unsettled(*lists, &all_last);
   if (!bodies.ok()) return bodies.error();
   auto answers = exchange(Step::kCommitted, *bodies);
   if (!answers.ok()) return answers.error();
@@ -151,20 +168,22 @@ Result<bool> Talk::settle_page(std::span<const KeyId> mine, bool last) {
 }
 
 Result<void> Talk::settle() {
-  std::vector<KeyId> prepared = store_.prepared();
-  if (prepared.size() > kMaxPrepared)
-    return fail("session: " + std::to_string(prepared.size()) +
-                " keys are prepared and not committed; restore this server's store");
+  std::vector<Unsettled> unsettled;
+  for (const KeyId& id : store_.prepared()) unsettled.push_back({id, false});
+  for (const KeyId& id : store_.condemned()) unsettled.push_back({id, true});
+  if (unsettled.size() > kMaxUnsettled)
+    return fail("session: " + std::to_string(unsettled.size()) +
+                " keys are half made or half removed; restore this server's store");
   std::size_t at = 0;
-  for (std::size_t page = 0; page <= kMaxPrepared / kPageIds; ++page) {
-    std::size_t n = std::min(kPageIds, prepared.size() - at);
-    bool last = at + n == prepared.size();
-    auto all_last = settle_page({prepared.data() + at, n}, last);
+  for (std::size_t page = 0; page <= kMaxUnsettled / kPageIds; ++page) {
+    std::size_t n = std::min(kPageIds, unsettled.size() - at);
+    bool last = at + n == unsettled.size();
+    auto all_last = settle_page({unsettled.data() + at, n}, last);
     if (!all_last.ok()) return all_last.error();
     at += n;
     if (*all_last) return {};
   }
-  return fail("session: a neighbour's list of prepared keys does not end");
+  return fail("session: a neighbour's list of unsettled keys does not end");
 }
 
 Result<void> Talk::compare_inventories() {

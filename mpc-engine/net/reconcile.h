@@ -3,7 +3,9 @@
 //
 //   1. CONFIRM    all three hold the same session id and saw the same HELLOs
 //   2. settle     prepared records: committed when another party has committed
-//                 them, dropped otherwise (a crash between prepare and commit)
+//                 them, dropped otherwise; condemned records: destroyed when
+//                 another party has buried them, pardoned otherwise (a crash
+//                 between the two steps of making or removing a key)
 //   3. INVENTORY  the stores hold the same keys, or there is no service
 //   4. EPOCH      1 + the highest persisted epoch, on disk at all three before use
 //

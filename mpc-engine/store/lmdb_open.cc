@@ -68,7 +68,8 @@ Result<void> LmdbStore::open_environment() {
 
   LmdbTxn txn(env_, 0);
   rc = txn.begun();
-  constexpr const char* kNames[kTables] = {"committed", "prepared", "tombstones", "meta"};
+  constexpr const char* kNames[kTables] = {"committed", "prepared", "tombstones", "meta",
+                                           "condemned"};
   for (int table = 0; rc == 0 && table < kTables; ++table)
     rc = mdb_dbi_open(txn.get(), kNames[table], MDB_CREATE, &dbi_[table]);
   if (rc == 0) rc = txn.commit();

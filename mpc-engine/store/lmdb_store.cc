@@ -8,7 +8,8 @@ namespace tkdc {
 namespace {
 
 constexpr std::size_t kCachedRecords = 16'384;
-constexpr std::string_view kTableNames[] = {"committed", "prepared", "tombstones", "meta"};
+constexpr std::string_view kTableNames[] = {"committed", "prepared", "tombstones", "meta",
+                                            "condemned"};
 
 // What of a record stands in the clear: kvno, enctype, version.
 constexpr std::size_t kHeadBytes = 12;
@@ -142,6 +143,29 @@ Result<void> LmdbStore::abandon(const KeyId& id) {
   return {};
 }
 
+Result<void> LmdbStore::condemn(const KeyId& id) {
+  std::lock_guard lock(write_mutex_);
+  LmdbTxn txn(env_, 0);
+  if (txn.begun() != 0) return failed("condemning a key", txn.begun());
+  MDB_val value;
+  int rc = find(txn, kCommitted, id, &value);
+  if (rc == MDB_NOTFOUND) return fail("store: there is no key " + to_hex(id) + " to remove");
+  if (rc == 0) rc = put(txn, kCondemned, id, sealer_.seal(kTableNames[kCondemned], id, {}, {}));
+  if (rc == 0) rc = txn.commit();
+  if (rc != 0) return failed("condemning a key", rc);
+  return {};
+}
+
+Result<void> LmdbStore::pardon(const KeyId& id) {
+  std::lock_guard lock(write_mutex_);
+  LmdbTxn txn(env_, 0);
+  int rc = txn.begun();
+  if (rc == 0) rc = erase(txn, kCondemned, id);
+  if (rc == 0) rc = txn.commit();
+  if (rc != 0) return failed("keeping a key", rc);
+  return {};
+}
+
 Result<void> LmdbStore::bury(LmdbTxn& txn, const KeyId& id) {
   MDB_val value;
   int rc = find(txn, kCommitted, id, &value);
@@ -156,6 +180,7 @@ Result<void> LmdbStore::bury(LmdbTxn& txn, const KeyId& id) {
   rc = put(txn, kTombstones, id, tombstone);
   if (rc == 0) rc = erase(txn, kCommitted, id);
   if (rc == 0) rc = erase(txn, kPrepared, id);
+  if (rc == 0) rc = erase(txn, kCondemned, id);
   if (rc != 0) return failed("destroying a key", rc);
   return {};
 }
@@ -188,11 +213,11 @@ Result<std::shared_ptr<const KeyRecord>> LmdbStore::get(const KeyId& id) {
   return out;
 }
 
-std::vector<KeyId> LmdbStore::prepared() {
+std::vector<KeyId> LmdbStore::ids_of(Table table) {
   std::vector<KeyId> ids;
   LmdbTxn txn(env_, MDB_RDONLY);
   MDB_cursor* cursor = nullptr;
-  if (txn.begun() != 0 || mdb_cursor_open(txn.get(), dbi_[kPrepared], &cursor) != 0) return ids;
+  if (txn.begun() != 0 || mdb_cursor_open(txn.get(), dbi_[table], &cursor) != 0) return ids;
   MDB_val k, v;
   while (mdb_cursor_get(cursor, &k, &v, MDB_NEXT) == 0) {
     KeyId id{};
@@ -204,10 +229,10 @@ std::vector<KeyId> LmdbStore::prepared() {
   return ids;
 }
 
-bool LmdbStore::committed(const KeyId& id) {
+bool LmdbStore::holds(Table table, const KeyId& id) {
   LmdbTxn txn(env_, MDB_RDONLY);
   MDB_val value;
-  return txn.begun() == 0 && find(txn, kCommitted, id, &value) == 0;
+  return txn.begun() == 0 && find(txn, table, id, &value) == 0;
 }
 
 std::size_t LmdbStore::count() {

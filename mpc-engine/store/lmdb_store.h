@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Store on LMDB. Four tables: committed, prepared, tombstones (all by key id)
+// Store on LMDB. Five tables: committed, prepared, condemned, tombstones (by key id)
 // and meta (format, owner, key check, epoch). Only ciphertext reaches LMDB's
 // map and pages.
 //
@@ -26,17 +26,21 @@ class LmdbStore final : public Store {
   Result<void> prepare(const KeyRecord& record) override;
   Result<void> commit(const KeyId& id) override;
   Result<void> abandon(const KeyId& id) override;
+  Result<void> condemn(const KeyId& id) override;
+  Result<void> pardon(const KeyId& id) override;
   Result<void> destroy(const KeyId& id) override;
   Result<std::shared_ptr<const KeyRecord>> get(const KeyId& id) override;
-  std::vector<KeyId> prepared() override;
-  bool committed(const KeyId& id) override;
+  std::vector<KeyId> prepared() override { return ids_of(kPrepared); }
+  std::vector<KeyId> condemned() override { return ids_of(kCondemned); }
+  bool committed(const KeyId& id) override { return holds(kCommitted, id); }
+  bool buried(const KeyId& id) override { return holds(kTombstones, id); }
   std::size_t count() override;
   Result<Digest> inventory() override;
   std::uint32_t epoch() override;
   Result<void> set_epoch(std::uint32_t epoch) override;
 
  private:
-  enum Table : int { kCommitted, kPrepared, kTombstones, kMeta, kTables };
+  enum Table : int { kCommitted, kPrepared, kTombstones, kMeta, kCondemned, kTables };
 
   Result<void> lock_directory();
   Result<void> open_environment();
@@ -49,6 +53,8 @@ class LmdbStore final : public Store {
   int put(LmdbTxn& txn, Table table, ByteSpan name, ByteSpan value);
   int find(LmdbTxn& txn, Table table, ByteSpan name, MDB_val* value);
   int erase(LmdbTxn& txn, Table table, ByteSpan name);
+  std::vector<KeyId> ids_of(Table table);
+  bool holds(Table table, const KeyId& id);
   Result<void> move_to_committed(LmdbTxn& txn, const KeyId& id);
   Result<void> bury(LmdbTxn& txn, const KeyId& id);
   Result<void> hash_table(LmdbTxn& txn, Table table, crypto_generichash_state* state);

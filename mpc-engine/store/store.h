@@ -6,8 +6,11 @@
 // that get() does not return yet; when all three have prepared it, commit()
 // makes it visible. A crash in between is settled when the next session
 // starts: a prepared record that any party has committed is committed, every
-// other prepared record is dropped (net/ runs that exchange with prepared(),
-// committed() and settle()).
+// other prepared record is dropped. Removal takes the same two steps: condemn()
+// marks a record, and when all three have marked it, destroy() removes it; after
+// a crash a condemned record that any party has buried is destroyed, every
+// other one is pardoned. So no server removes what it did not agree to remove.
+// (net/reconcile.h runs that exchange.)
 #pragma once
 
 #include <memory>
@@ -36,6 +39,9 @@ class Store {
   virtual Result<void> prepare(const KeyRecord& record) = 0;
   virtual Result<void> commit(const KeyId& id) = 0;
   virtual Result<void> abandon(const KeyId& id) = 0;
+  // Marks a committed record for removal; it stays usable.
+  virtual Result<void> condemn(const KeyId& id) = 0;
+  virtual Result<void> pardon(const KeyId& id) = 0;
   // Leaves a tombstone. Unknown ids are not an error.
   virtual Result<void> destroy(const KeyId& id) = 0;
 
@@ -44,7 +50,9 @@ class Store {
   virtual Result<std::shared_ptr<const KeyRecord>> get(const KeyId& id) = 0;
 
   virtual std::vector<KeyId> prepared() = 0;
+  virtual std::vector<KeyId> condemned() = 0;
   virtual bool committed(const KeyId& id) = 0;
+  virtual bool buried(const KeyId& id) = 0;
   virtual std::size_t count() = 0;
   // BLAKE2b-256 over the ids, kvnos, enctypes and versions of all committed
   // records and tombstones, in key order: equal at all three parties.

@@ -87,7 +87,8 @@ TEST_F(Clients, LeavingWhileJobsArePendingHarmsNobody) {
   {
     TestClient client(agent_.socket());
     for (int i = 0; i < 60; ++i) client.send(TKDC_OP_MAC, mac_body(), 700);
-    while (servers_.jobs_seen(1) < 60) std::this_thread::yield();
+    for (int party = 0; party < 3; ++party)
+      while (servers_.jobs_seen(party) < 60) std::this_thread::yield();
   }
   servers_.set_mood(1, Mood::kHonest);
   std::this_thread::sleep_for(std::chrono::milliseconds(900));  // their deadline

@@ -28,9 +28,21 @@ class MemoryStore final : public Store {
     prepared_.erase(id);
     return {};
   }
+  Result<void> condemn(const KeyId& id) override {
+    std::lock_guard lock(mutex_);
+    condemned_.insert(id);
+    return {};
+  }
+  Result<void> pardon(const KeyId& id) override {
+    std::lock_guard lock(mutex_);
+    condemned_.erase(id);
+    return {};
+  }
   Result<void> destroy(const KeyId& id) override {
     std::lock_guard lock(mutex_);
+    condemned_.erase(id);
     committed_.erase(id);
+    buried_.insert(id);
     return {};
   }
   Result<std::shared_ptr<const KeyRecord>> get(const KeyId&) override {
@@ -40,9 +52,17 @@ class MemoryStore final : public Store {
     std::lock_guard lock(mutex_);
     return {prepared_.begin(), prepared_.end()};
   }
+  std::vector<KeyId> condemned() override {
+    std::lock_guard lock(mutex_);
+    return {condemned_.begin(), condemned_.end()};
+  }
   bool committed(const KeyId& id) override {
     std::lock_guard lock(mutex_);
     return committed_.contains(id);
+  }
+  bool buried(const KeyId& id) override {
+    std::lock_guard lock(mutex_);
+    return buried_.contains(id);
   }
   std::size_t count() override {
     std::lock_guard lock(mutex_);
@@ -69,7 +89,7 @@ class MemoryStore final : public Store {
 
  private:
   std::mutex mutex_;
-  std::set<KeyId> prepared_, committed_;
+  std::set<KeyId> prepared_, committed_, condemned_, buried_;
   std::uint32_t epoch_ = 0;
 };
 

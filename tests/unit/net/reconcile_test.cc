@@ -110,6 +110,44 @@ TEST_F(ReconcileTest, PreparedIsDroppedWhenNobodyHas) {
   }
 }
 
+TEST_F(ReconcileTest, CondemnedIsDestroyedWhenAnybodyHasBuriedIt) {
+  for (int p = 0; p < 3; ++p) {
+    prepare(p, 1);
+    commit(p, 1);
+    ASSERT_TRUE(store_[p].store.condemn(id_of(1)).ok());
+  }
+  ASSERT_TRUE(store_[1].store.destroy(id_of(1)).ok());
+  EXPECT_EQ(run(), "");
+  for (int p = 0; p < 3; ++p) {
+    EXPECT_FALSE(store_[p].store.committed(id_of(1))) << p;
+    EXPECT_TRUE(store_[p].store.condemned().empty()) << p;
+  }
+}
+
+TEST_F(ReconcileTest, CondemnedIsPardonedWhenNobodyHasBuriedIt) {
+  for (int p = 0; p < 3; ++p) {
+    prepare(p, 1);
+    commit(p, 1);
+  }
+  for (int p = 0; p < 2; ++p) ASSERT_TRUE(store_[p].store.condemn(id_of(1)).ok());
+  EXPECT_EQ(run(), "");
+  for (int p = 0; p < 3; ++p) {
+    EXPECT_TRUE(store_[p].store.committed(id_of(1))) << p;
+    EXPECT_TRUE(store_[p].store.condemned().empty()) << p;
+  }
+}
+
+// One server that has buried a key cannot take it from those that never agreed.
+TEST_F(ReconcileTest, NobodyRemovesWhatItHasNotCondemned) {
+  for (int p = 0; p < 3; ++p) {
+    prepare(p, 1);
+    commit(p, 1);
+  }
+  ASSERT_TRUE(store_[2].store.destroy(id_of(1)).ok());
+  EXPECT_NE(run().find("party 2 differs"), std::string::npos);
+  for (int p = 0; p < 2; ++p) EXPECT_TRUE(store_[p].store.committed(id_of(1))) << p;
+}
+
 TEST_F(ReconcileTest, ListsLongerThanAPage) {
   for (std::uint32_t n = 0; n < 2'500; ++n) {
     prepare(0, n);

@@ -72,6 +72,24 @@ TEST_F(StoreTest, DestroyedLeavesATombstone) {
   EXPECT_EQ(store_->inventory().value(), buried) << "unknown ids leave nothing";
 }
 
+TEST_F(StoreTest, CondemnedIsUsableUntilDestroyed) {
+  open();
+  EXPECT_FALSE(store_->condemn(id_of(1)).ok()) << "nothing to remove";
+  add(1);
+  auto inventory = store_->inventory().value();
+  ASSERT_TRUE(store_->condemn(id_of(1)).ok());
+  open();
+  EXPECT_EQ(store_->condemned(), std::vector<KeyId>{id_of(1)});
+  EXPECT_NE(store_->get(id_of(1)).value(), nullptr);
+  EXPECT_EQ(store_->inventory().value(), inventory);
+  ASSERT_TRUE(store_->pardon(id_of(1)).ok());
+  EXPECT_TRUE(store_->condemned().empty());
+  ASSERT_TRUE(store_->condemn(id_of(1)).ok());
+  ASSERT_TRUE(store_->destroy(id_of(1)).ok());
+  EXPECT_TRUE(store_->condemned().empty());
+  EXPECT_TRUE(store_->buried(id_of(1)));
+}
+
 TEST_F(StoreTest, InventoryIsTheSameAtAllParties) {
   open();
   add(1);

@@ -118,7 +118,8 @@ TEST_F(Clients, TooManyPendingAreRefused) {
 // The agent stops reading from it, or drops it when too much was already on
 // its way: its memory does not grow, and everybody else goes on being served.
 TEST(SlowReader, IsHeldBackOrDropped) {
-  constexpr int kFar = 2'000;
+  // Even if all but a few are refused at once, with replies of 100 octets.
+  constexpr int kFar = 20'000;
   FakeServers servers;
   TestAgent agent(servers);
   TestClient slow(agent.socket());

@@ -19,7 +19,7 @@ FORBIDDEN = [
      "use sodium_memcmp or CRYPTO_memcmp, or std::equal on what is not secret"),
     ("unsafe string", r"^(kdc-plugin|mpc-engine)/", r"\b(strcpy|strcat|sprintf|gets)\s*\(",
      "use a call that knows the size"),
-    ("weak random", r"^(kdc-plugin|mpc-engine)/", r"\b(s?rand|random)\s*\(",
+    ("weak random", r"^(kdc-plugin|mpc-engine)/", r"(?<![\w.>:])(srand\w*|rand|random)\s*\(\)",
      "use randombytes_buf"),
     ("abort in the KDC", r"^kdc-plugin/(kdb|preload|wire)/", r"\b(abort|exit|_exit|assert)\s*\(",
      "return an error: a KDC must go on"),

@@ -12,9 +12,12 @@
 namespace tkdc::fuzz {
 
 inline void require(bool holds) {
-  if (!holds) std::abort();
+  if (!holds)
+    std::abort();
 }
 
-inline bool equal(ByteSpan a, ByteSpan b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+inline bool equal(ByteSpan a, ByteSpan b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
 
 }  // namespace tkdc::fuzz

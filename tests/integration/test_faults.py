@@ -172,7 +172,7 @@ def test_admin_tool_fails_in_time(realm, healthy):
     try:
         done = subprocess.run(
             [find_program("kadmin.local"), "-q", "addprinc -randkey host/outage.test"],
-            env=realm.kdc_env("admin"), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            env=realm.kdc_env(), stdin=subprocess.DEVNULL, capture_output=True, text=True,
             timeout=180, check=False)
     finally:
         realm.signal("server2", signal.SIGCONT)

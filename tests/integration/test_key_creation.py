@@ -29,7 +29,7 @@ def test_server_killed_while_a_key_is_made(realm, party, delay_s, healthy):
     name = f"server{party}"
     admin = subprocess.Popen(
         [find_program("kadmin.local"), "-q", f"addprinc -randkey {principal}"],
-        env=realm.kdc_env("admin"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        env=realm.kdc_env(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True)
     time.sleep(delay_s)
     realm.daemons[name].kill()

@@ -80,6 +80,7 @@ TKDC_MODULE = """\
         database_name = {directory}/principal
         disable_last_success = true
         tkdc_agent_socket = {agent_socket}
+        tkdc_admin_socket = {admin_socket}
     }}
 """
 

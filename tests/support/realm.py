@@ -134,14 +134,13 @@ class Realm:
         return daemon
 
     def start_kdc(self) -> Daemon:
-        daemon = self._daemon("krb5kdc", [find_program("krb5kdc"), "-n"], self.kdc_env("kdc"))
+        daemon = self._daemon("krb5kdc", [find_program("krb5kdc"), "-n"], self.kdc_env())
         daemon.start()
         daemon.wait_port(self.ports.kdc, KDC_TIMEOUT_S)
         return daemon
 
     def start_kadmind(self) -> Daemon:
-        daemon = self._daemon("kadmind", [find_program("kadmind"), "-nofork"],
-                              self.kdc_env("admin"))
+        daemon = self._daemon("kadmind", [find_program("kadmind"), "-nofork"], self.kdc_env())
         daemon.start()
         daemon.wait_port(self.ports.kadmin, KDC_TIMEOUT_S)
         return daemon
@@ -163,13 +162,12 @@ class Realm:
             "TKDC_ALLOW_DUMP": "1",  # the proof reads the memory of all processes
         }
 
-    def kdc_env(self, role: str) -> dict[str, str]:
-        """Of krb5kdc (role kdc), and of kadmind and the tools (role admin)."""
+    def kdc_env(self) -> dict[str, str]:
+        """Of krb5kdc, kadmind and the tools."""
         env = {**self.env(), "KRB5_KDC_PROFILE": str(self.directory / "kdc.conf"),
                "KRB5RCACHEDIR": str(self.directory), "TMPDIR": str(self.directory)}
         if not self.stock:
             env["LD_PRELOAD"] = str(self.bin / "libtkdc-k5.so")
-            env["TKDC_AGENT_SOCKET"] = str(self.agent_socket(role))
         return env
 
     def admin_tool(self, *argv: str, stdin: str = "") -> Outcome:
@@ -180,7 +178,7 @@ class Realm:
 
     def try_admin_tool(self, *argv: str, stdin: str = "",
                        timeout_s: float = ADMIN_TIMEOUT_S) -> Outcome:
-        return run_program(list(argv), self.kdc_env("admin"), stdin, timeout_s)
+        return run_program(list(argv), self.kdc_env(), stdin, timeout_s)
 
     def kadmin_local(self, query: str) -> str:
         """One query; RealmError when kadmin.local says that it failed."""
@@ -224,6 +222,7 @@ class Realm:
         values = {"realm": self.name, "directory": self.directory, "kdc": p.kdc,
                   "kadmin": p.kadmin, "kpasswd": p.kpasswd, "bin": self.bin,
                   "agent_socket": self.agent_socket("kdc"),
+                  "admin_socket": self.agent_socket("admin"),
                   "module": "plain" if self.stock else "tkdc"}
         modules = (STOCK_MODULE if self.stock else TKDC_MODULE).format(**values)
         (self.directory / "krb5.conf").write_text(KRB5_CONF.format(**values))

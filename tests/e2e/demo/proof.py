@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The proof: nothing that runs, is stored, or was sent holds one of the realm's keys.
 
-Looked for: alice's keys, which follow from her password, and krbtgt's, rebuilt from the
-stores of two servers by a test tool; with everything derived from them (keymaterial.py), in
-every form of keyscan/forms.h. Looked through: the memory of each long-running process, every
-file of the demo, the captured packets and the streams put together from them.
+Looked for: alice's keys, which follow from her password; krbtgt's and the service's, rebuilt
+from the stores of two servers by a test tool; with everything derived from them
+(keymaterial.py), in every form of keyscan/forms.h. Looked through: the memory of each
+long-running process, every file of the demo, the captured packets and the streams put
+together from them. Bob's keys, which his keytab holds, are looked for everywhere but in files.
 
-Three controls show that the search would have found them: a process that holds values in
-every form; krb5kdc's own memory, in which the database's master key (it protects handles
-only) must be found; alice's keys, rebuilt from two stores, must be those of her password.
+Controls show that the search would have found them: a process that holds values in every
+form; krb5kdc's own memory, in which the database's master key (it protects handles only)
+must be found; the files and the traffic, in which alice's ticket must be found, which is
+stored and travels in the clear; and alice's keys, rebuilt from two stores, must be those of
+her password.
 """
 
 import re
@@ -16,15 +19,15 @@ import tempfile
 from pathlib import Path
 
 from tests.e2e.demo.screen import Screen
-from tests.support import capture, keymaterial
+from tests.support import capture, ccache, keymaterial
 from tests.support.keymaterial import Values
 from tests.support.process import RealmError
 from tests.support.realm import Realm
 from tests.support.rebuild_key import Rebuilt, rebuild
 from tests.support.scan import Scanner
 
-KEY_BYTES = {"aes256-cts-hmac-sha1-96": 32, "aes128-cts-hmac-sha1-96": 16}
 ENCTYPES = {18: 32, 17: 16}
+PIECE_BYTES = 32
 
 
 def alice_keys(realm: Realm, password: str) -> dict[int, bytes]:
@@ -39,11 +42,11 @@ def user_values(keys: dict[int, bytes]) -> Values:
     return values
 
 
-def krbtgt_values(versions: list[Rebuilt]) -> Values:
+def rebuilt_values(name: str, versions: list[Rebuilt]) -> Values:
     """All stored fields as they are, and all that follows from those that may be keys."""
     values: Values = []
     for version in versions:
-        label = f"krbtgt.v{version.kvno}.e{version.enctype}"
+        label = f"{name}.v{version.kvno}.e{version.enctype}"
         for field, octets in version.fields.items():
             values += _pieces(f"{label}.{field}", octets)
             if len(octets) == ENCTYPES[version.enctype]:
@@ -84,12 +87,18 @@ class Proof:
         versions = rebuild(realm, f"krbtgt/{realm.name}@{realm.name}")
         if not versions:
             raise RealmError("two stores hold no key of krbtgt: nothing to look for")
-        values = user_values(user) + krbtgt_values(versions)
-        say(f"looking for {len(values):,} values that follow from alice's {len(user)} keys and "
-            f"krbtgt's {len(versions)} key versions")
+        service = rebuild(realm, f"host/demo.test@{realm.name}")
+        values = (user_values(user) + rebuilt_values("krbtgt", versions)
+                  + rebuilt_values("service", service))
+        handed_out = rebuilt_values("bob", rebuild(realm, f"bob@{realm.name}"))
+        say(f"looking for {len(values):,} values that follow from alice's {len(user)} keys, "
+            f"krbtgt's {len(versions)} and the service's {len(service)},")
+        say(f"and, everywhere but in files, for {len(handed_out):,} that follow from bob's, which "
+            "are in his keytab")
         self._control(values)
         self._control_krb5kdc()
-        self._search(values, traffic)
+        self._control_ticket(traffic)
+        self._search(values, handed_out, traffic)
 
     def _check_rebuild(self, user: dict[int, bytes]) -> None:
         rebuilt = {v.enctype: v.fields for v in rebuild(self.realm, f"alice@{self.realm.name}")}
@@ -117,7 +126,19 @@ class Proof:
         self.screen.say("control: the database's master key, which protects handles only: "
                         f"found in krb5kdc ({report.findings[0].form})")
 
-    def _search(self, values: Values, traffic: Path) -> None:
+    def _control_ticket(self, traffic: Path) -> None:
+        """A piece of the ciphertext of the ticket in alice's cache."""
+        cache = self.realm.client("alice").ccache.read_bytes()
+        start, end = ccache.ticket_ranges(cache)[0]
+        values = [("ticket", cache[end - PIECE_BYTES : end])]
+        paths = {"files": self.realm.directory, "traffic": traffic}
+        found = {f.target for f in self.scanner.search(values, {}, paths).findings}
+        if end - start < PIECE_BYTES or found != set(paths):
+            raise RealmError("control failed: alice's ticket must be found in her cache and in "
+                             f"the captured traffic, and is found in {sorted(found) or 'neither'}")
+        self.screen.say("control: alice's ticket: found in her cache and in the captured packets")
+
+    def _search(self, values: Values, handed_out: Values, traffic: Path) -> None:
         with tempfile.TemporaryDirectory(prefix="tkdc-streams-") as name:
             joined = Path(name)
             flows = capture.streams(traffic)
@@ -127,13 +148,16 @@ class Proof:
             if flows:
                 paths["streams"] = joined
             report = self.scanner.search(values, self.realm.pids(), paths)
-        found = {name: sum(f.count for f in report.findings if f.target == name)
-                 for name in report.octets}
+            del paths["files"]
+            more = self.scanner.search(handed_out, self.realm.pids(), paths)
+        findings = report.findings + more.findings
         self.screen.table(["searched", "octets", "forms looked for", "found"], [
-            [self._describe(name), f"{octets:,}", f"{report.forms:,}", f"{found[name]}"]
+            [self._describe(name), f"{octets:,}",
+             f"{report.forms + (more.forms if name in more.octets else 0):,}",
+             f"{sum(f.count for f in findings if f.target == name)}"]
             for name, octets in report.octets.items()])
-        if report.findings:
-            lines = [f"{f.target}: {f.value} as {f.form} ({f.where})" for f in report.findings[:20]]
+        if findings:
+            lines = [f"{f.target}: {f.value} as {f.form} ({f.where})" for f in findings[:20]]
             raise RealmError("KEY MATERIAL FOUND\n  " + "\n  ".join(lines))
 
     def _describe(self, target: str) -> str:

@@ -65,13 +65,13 @@ std::vector<bool> bit_major(const Octets& in, bool high_bit_first) {
 }  // namespace
 
 const std::vector<std::size_t>& plane_strides() {
-  static const std::vector<std::size_t> strides = {1, 2, 4, 8, 16, 32, 64};
+  static const std::vector<std::size_t> strides = {1, 2, 4, 8, 16, 24, 32, 64, 128};
   return strides;
 }
 
 const std::vector<std::size_t>& octet_strides() {
-  static const std::vector<std::size_t> strides = {2,  4,   8,   16,  32,   64,
-                                                   128, 256, 512, 1024, 2048, 4096};
+  static const std::vector<std::size_t> strides = {
+      2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 256, 512, 1024, 2048, 4096};
   return strides;
 }
 
@@ -83,7 +83,10 @@ std::vector<OctetForm> octet_forms(const Octets& value) {
     forms.push_back({"64-bit words reversed", swap_words(value, 8), 1, false});
   forms.push_back({"reversed", Octets(value.rbegin(), value.rend()), 1, false});
   forms.push_back({"byte-sliced", value, 1, true});
-  if (value.size() % 16 != 0) return forms;
+  forms.push_back({"words spread", value, 4, true});
+  forms.push_back({"words spread, reversed", swap_words(value, 4), 4, true});
+  if (value.size() % 16 != 0)
+    return forms;
   forms.push_back({"rows and columns exchanged", transpose_state(value), 1, false});
   for (bool transposed : {false, true}) {
     const Octets state = transposed ? transpose_state(value) : value;
@@ -95,8 +98,8 @@ std::vector<OctetForm> octet_forms(const Octets& value) {
       forms.push_back({order + suffix, low, 1, false});
       forms.push_back({order + ", bits reversed" + suffix, high, 1, false});
       forms.push_back({order + ", octets swapped" + suffix, swap_words(low, 2), 1, false});
-      forms.push_back({order + ", bits reversed, octets swapped" + suffix, swap_words(high, 2), 1,
-                       false});
+      forms.push_back(
+          {order + ", bits reversed, octets swapped" + suffix, swap_words(high, 2), 1, false});
       forms.push_back({order + ", spread" + suffix, low, 2, true});
       forms.push_back({order + ", bits reversed, spread" + suffix, high, 2, true});
     }
@@ -110,8 +113,8 @@ std::vector<BitForm> bit_forms(const Octets& value) {
   forms.push_back({planes + "octet by octet, low bit first", octet_major(value, false)});
   forms.push_back({planes + "octet by octet, high bit first", octet_major(value, true)});
   if (value.size() % 16 != 0) {
-    forms.push_back({planes + "word by word, low bit first",
-                     octet_major(swap_words(value, 4), false)});
+    forms.push_back(
+        {planes + "word by word, low bit first", octet_major(swap_words(value, 4), false)});
     return forms;
   }
   const Octets state = transpose_state(value);

@@ -5,7 +5,7 @@
 // SHA-1 pad state. It is looked for
 //   plain        as it is; with its 32-bit or 64-bit words byte-reversed (host
 //                order on little-endian machines); reversed as a whole;
-//   byte-sliced  one octet of the value every `stride` octets;
+//   spread       one octet, or one 32-bit word in either order, every `stride` octets;
 //   planes of a 16-octet state, 8 in number, of 16 bits each: packed, or one
 //                plane every `stride` octets;
 //   bit planes   (128 for a block, 160 for a SHA-1 state, 256 for a long key):
@@ -30,8 +30,7 @@ struct Value {
   Octets octets;
 };
 
-// Octets at p, p + stride, ... when unit is 1; pairs of octets when unit is 2.
-// Packed when stride equals unit.
+// Units of 1, 2 or 4 octets at p, p + stride, ...; packed when stride equals unit.
 struct OctetForm {
   std::string form;
   Octets octets;

@@ -4,10 +4,11 @@
 // Every form has an anchor of 64 bits (its first eight octets or planes). The
 // scan rolls over the memory once per stride, looks each 64-bit window up in a
 // bitmap that fits the cache, and compares the whole form only where the
-// bitmap says so. Strides are powers of two. Read-only after construction:
-// scan() may run in several threads.
+// bitmap says so. Read-only after construction: scan() may run in several
+// threads.
 #pragma once
 
+#include <map>
 #include <span>
 #include <unordered_map>
 
@@ -60,8 +61,8 @@ class Matcher {
   };
 
   void scan_packed(std::span<const std::uint8_t> memory, std::vector<Hit>& hits) const;
-  void scan_octets(std::span<const std::uint8_t> memory, std::size_t unit, std::size_t stride,
-                   std::vector<Hit>& hits) const;
+  void scan_spread(const Index& index, std::span<const std::uint8_t> memory, std::size_t unit,
+                   std::size_t stride, std::vector<Hit>& hits) const;
   void scan_planes(std::span<const std::uint8_t> memory, std::size_t stride,
                    std::vector<Hit>& hits) const;
   void check_octets(const Index& index, std::uint64_t window, std::span<const std::uint8_t> memory,
@@ -71,7 +72,8 @@ class Matcher {
                     int bit, std::size_t stride, std::vector<Hit>& hits) const;
 
   std::vector<std::string> names_;
-  Index packed_, singles_, pairs_, planes_;
+  Index packed_, planes_;
+  std::map<std::size_t, Index> spread_;  // by unit
   std::size_t longest_octets_ = 0;
   std::size_t forms_ = 0;
 };

@@ -32,7 +32,8 @@ tkdc_status check_bind(const StagedKey& key, const JobRequest& request) {
   crypto_hash_sha256(digest.data(), request.public_data.data(), request.public_data.size());
   if (digest != request.key.principal || request.key.enctype != key.enctype)
     return TKDC_STATUS_BAD_REQUEST;
-  const bool guarded = *key_class == KeyClass::kKrbtgt || *key_class == KeyClass::kKadmin;
+  const bool guarded = *key_class == KeyClass::kKrbtgt || *key_class == KeyClass::kCrossRealm ||
+                       *key_class == KeyClass::kKadmin;
   return guarded && key.exported ? TKDC_STATUS_DENIED : TKDC_STATUS_OK;
 }
 

@@ -228,8 +228,8 @@ def main() -> None:
     print("#define TKDC_SBOX_INVERT_TERMS(LINEAR, PRODUCT) \\")
     terms = layer3_terms()
     for n, (left, right, mask) in enumerate(terms):
-        text = f"  LINEAR({left}, {mask})" if right is None else f"  PRODUCT({left}, {right}, {mask})"
-        print(text + (" \\" if n + 1 < len(terms) else ""))
+        text = f"LINEAR({left}, {mask})" if right is None else f"PRODUCT({left}, {right}, {mask})"
+        print("  " + text + (" \\" if n + 1 < len(terms) else ""))
     print("\n}  // namespace tkdc::sbox")
 
 

@@ -49,7 +49,8 @@ Agent::Agent(AgentConfig config) : config_(std::move(config)), next_client_(kFir
 Result<void> Agent::set_up() {
   epoll_fd_ = ::epoll_create1(EPOLL_CLOEXEC);
   wake_fd_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (epoll_fd_ < 0 || wake_fd_ < 0 || !watch(epoll_fd_, wake_fd_, kWakeTag, EPOLLIN, EPOLL_CTL_ADD))
+  if (epoll_fd_ < 0 || wake_fd_ < 0 ||
+      !watch(epoll_fd_, wake_fd_, kWakeTag, EPOLLIN, EPOLL_CTL_ADD))
     return fail(std::string("cannot set up the event loop: ") + std::strerror(errno));
   auto listener = Listener::open(config_.socket_path, config_.socket_group);
   if (!listener) return listener.error();
@@ -158,7 +159,8 @@ void Agent::read_client(Client& client) {
   bool malformed = client.malformed();
   if (malformed) {
     ++jobs_->counters().malformed_requests;
-    log(Level::kWarning, "disconnected a client that sent a malformed frame; is it of this version?");
+    log(Level::kWarning,
+        "disconnected a client that sent a malformed frame; is it of this version?");
   }
   client.consumed();
   if (!alive || malformed) drop(client.id());

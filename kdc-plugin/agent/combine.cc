@@ -28,7 +28,8 @@ std::string explain(const std::array<JobReply, 3>& replies, tkdc_status status) 
 // (each enforces the roles by itself), but "wrong key" counts only from two:
 // otherwise one faulty server could have every account locked.
 Outcome refusal(const std::array<JobReply, 3>& replies) {
-  bool integrity = count(replies, TKDC_STATUS_INTEGRITY) >= 2 && count(replies, TKDC_STATUS_OK) == 0;
+  bool integrity =
+      count(replies, TKDC_STATUS_INTEGRITY) >= 2 && count(replies, TKDC_STATUS_OK) == 0;
   if (count(replies, TKDC_STATUS_DENIED) > 0)
     return failure(TKDC_STATUS_DENIED, explain(replies, TKDC_STATUS_DENIED));
   if (count(replies, TKDC_STATUS_UNKNOWN_KEY) > 0)

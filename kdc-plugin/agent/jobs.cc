@@ -187,8 +187,9 @@ Outcome Jobs::status_outcome(const Pending& job) const {
       continue;
     }
     if (reply.status != TKDC_STATUS_OK) servers[party].trouble = reply.message;
-    servers[party].json = reply.output.empty() ? reply.message
-                                               : std::string(reply.output.begin(), reply.output.end());
+    servers[party].json = reply.output.empty()
+                              ? reply.message
+                              : std::string(reply.output.begin(), reply.output.end());
   }
   std::string text = status_json(config_, servers, counters_, pending() - 1);
   Outcome outcome;

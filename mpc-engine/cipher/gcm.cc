@@ -70,7 +70,8 @@ Bytes counter_blocks(const GcmNonce& nonce, std::size_t count) {
   Bytes out;
   for (std::uint32_t n = 1; n <= count; ++n) {
     out.insert(out.end(), nonce.begin(), nonce.end());
-    for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<std::uint8_t>(n >> shift));
+    for (int shift = 24; shift >= 0; shift -= 8)
+      out.push_back(static_cast<std::uint8_t>(n >> shift));
   }
   return out;
 }
@@ -119,7 +120,8 @@ Task<SharedBytes> gcm_seal(Ciphers& ciphers, GcmKey key, GcmNonce nonce, Bytes a
   SharedBytes sealed = std::move(plaintext);
   xor_into(sealed, ks.stream);
   Bytes ciphertext = co_await ciphers.rep3.open(sealed);
-  SharedBytes tag = co_await ghash_public(ciphers.rep3, key.powers, ghash_input(associated, ciphertext));
+  SharedBytes tag =
+      co_await ghash_public(ciphers.rep3, key.powers, ghash_input(associated, ciphertext));
   xor_into(tag, ks.tag_mask);
   sealed.append(tag);
   co_return sealed;

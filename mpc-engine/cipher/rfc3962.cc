@@ -65,9 +65,10 @@ Task<SharedBytes> hmac_pad_states(Ciphers& ciphers, SharedBytes key) {
   xor_public(inner, ciphers.rep3.party(), Bytes(kSha1BlockBytes, 0x36));
   xor_public(outer, ciphers.rep3.party(), Bytes(kSha1BlockBytes, 0x5c));
   SharedBytes after_inner, after_outer;
-  co_await both(ciphers.rep3,
-                store(ciphers.sha1.compress(ciphers.sha1.initial(), std::move(inner)), after_inner),
-                store(ciphers.sha1.compress(ciphers.sha1.initial(), std::move(outer)), after_outer));
+  co_await both(
+      ciphers.rep3,
+      store(ciphers.sha1.compress(ciphers.sha1.initial(), std::move(inner)), after_inner),
+      store(ciphers.sha1.compress(ciphers.sha1.initial(), std::move(outer)), after_outer));
   after_inner.append(after_outer);
   co_return after_inner;
 }

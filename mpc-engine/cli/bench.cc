@@ -36,7 +36,9 @@ struct BenchArguments {
 double cpu_seconds() {
   rusage use{};
   getrusage(RUSAGE_SELF, &use);
-  auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
@@ -81,7 +83,8 @@ Result<nlohmann::json> run_party(const BenchArguments& arguments, int party,
   options.private_key_pem = certificates[own].private_key_pem;
   for (int other = 0; other < 3; ++other)
     if (other != party)
-      options.peers.push_back({other, "127.0.0.1:1", certificates[static_cast<std::size_t>(other)].sha256});
+      options.peers.push_back(
+          {other, "127.0.0.1:1", certificates[static_cast<std::size_t>(other)].sha256});
   auto mesh = Mesh::create(std::move(options), **store);
   if (!mesh) return mesh.error();
   int ports[3] = {(*mesh)->port(), 0, 0};
@@ -113,7 +116,8 @@ Result<nlohmann::json> run_party(const BenchArguments& arguments, int party,
   for (std::size_t k = 0; k < lanes.size(); ++k)
     threads.emplace_back([&, k] { if (results[k]) results[k] = lanes[k]->measure(); });
   for (auto& thread : threads) thread.join();
-  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double wall =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const double cpu = cpu_seconds() - cpu_before;
   threads.clear();
   for (std::size_t k = 0; k < lanes.size(); ++k)

@@ -106,7 +106,8 @@ Result<void> BenchLane::check() {
   if (auto done = drain(false); !done) return done.error();
   auto expected = openssl_encrypt(opened_key_, counter_blocks(jobs_ - 1, counter_));
   if (!expected) return expected.error();
-  if (*expected != opened_out_) return fail("bench: the parties' result differs from OpenSSL's AES");
+  if (*expected != opened_out_)
+    return fail("bench: the parties' result differs from OpenSSL's AES");
   return {};
 }
 

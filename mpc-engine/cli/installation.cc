@@ -76,7 +76,8 @@ std::string server_toml(const Plan& plan, const std::string& id, int party,
   std::ostringstream out;
   out << "# tkdc-server, party " << party << " of 3, realm " << plan.realm
       << "; see tkdc-server(8).\n"
-      << "# Relative paths are relative to this file; %d/NAME is systemd's credentials directory.\n\n"
+      << "# Relative paths are relative to this file; %d/NAME is systemd's credentials "
+         "directory.\n\n"
       << "[installation]\nid = \"" << id << "\"\nparty = " << party
       << "\nsecurity = \"semi-honest\"\n\n"
       << "[control]\nlisten = \"tcp://" << listen << ":" << plan.base_port + party
@@ -104,7 +105,8 @@ std::string agent_toml(const Plan& plan, const std::string& id, const AgentPart&
                        const std::array<Party, 3>& parties) {
   std::ostringstream out;
   out << "# tkdc-agent " << agent.name << ", realm " << plan.realm << "; see tkdc-agent(8).\n"
-      << "# Relative paths are relative to this file; %d/NAME is systemd's credentials directory.\n\n"
+      << "# Relative paths are relative to this file; %d/NAME is systemd's credentials "
+         "directory.\n\n"
       << "[installation]\nid = \"" << id << "\"\n\n"
       << "[agent]\nname = \"" << agent.name << "\"\nrole = \"" << agent.role
       << "\"\nsocket = \"agent.sock\"\ncurve_secret_key_file = \"curve.key\"\n"

@@ -67,7 +67,8 @@ bool is_healthy(const json& document) {
 std::string status_table(const json& document) {
   const json& agent = member(document, "agent");
   const json& counters = member(document, "counters");
-  std::string text = std::string("tkdc is ") + (is_healthy(document) ? "healthy" : "DEGRADED") + "\n\n";
+  std::string text =
+      std::string("tkdc is ") + (is_healthy(document) ? "healthy" : "DEGRADED") + "\n\n";
   text += layout({{"agent", cell(agent, "name") + " (role " + cell(agent, "role") + ", version " +
                                 cell(agent, "version") + ")"},
                   {"installation", cell(document, "installation")},

@@ -41,7 +41,8 @@ Task<void> derive_rfc3962(Ciphers& ciphers, KeyRecord& record, SharedBytes key, 
 
   const std::size_t encryption = usages.encryption.size();
   std::vector<Task<void>> tasks;
-  std::vector<SharedBytes> ke(derived.begin(), derived.begin() + static_cast<std::ptrdiff_t>(encryption));
+  std::vector<SharedBytes> ke(derived.begin(),
+                              derived.begin() + static_cast<std::ptrdiff_t>(encryption));
   std::vector<SharedBytes*> ke_out;
   for (std::size_t k = 0; k < encryption; ++k) ke_out.push_back(&record.fields[names[k]]);
   if (encryption > 0) tasks.push_back(expand_all(ciphers, std::move(ke), std::move(ke_out)));

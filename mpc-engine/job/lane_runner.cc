@@ -89,7 +89,8 @@ std::string LaneRunner::run() {
     if (*round)
       for (Candidate& candidate : (*round)->candidates)
         if (candidate.job)
-          answer(candidate.job->request, TKDC_STATUS_UNAVAILABLE, "the session between the servers ended");
+          answer(candidate.job->request, TKDC_STATUS_UNAVAILABLE,
+                 "the session between the servers ended");
   return reason;
 }
 
@@ -209,8 +210,9 @@ Verdict LaneRunner::check(Candidate& candidate) const {
   const JobRequest& request = candidate.job->request;
   if (request.key.installation != shared_.options.installation) return TKDC_STATUS_UNKNOWN_KEY;
   if (is_management(request.op))
-    return lane_ == 0 ? check_management(shared_.staged, shared_.store, candidate.job->role, request)
-                      : TKDC_STATUS_BAD_REQUEST;
+    return lane_ == 0
+               ? check_management(shared_.staged, shared_.store, candidate.job->role, request)
+               : TKDC_STATUS_BAD_REQUEST;
   if (!is_operation(request.op)) return TKDC_STATUS_BAD_REQUEST;
   auto record = shared_.store.get(request.key.id);
   if (!record) return TKDC_STATUS_INTERNAL;
@@ -323,7 +325,8 @@ Task<void> LaneRunner::run_job(ActiveJob& job) {
     at.sealed_at = job.sealed_at;
     at.lane = lane_;
     at.number = job.number;
-    JobContext context{ciphers_, shared_.options.installation, *job.record, at, epoch_, request.usage};
+    JobContext context{ciphers_,     shared_.options.installation, *job.record, at, epoch_,
+                       request.usage};
     JobOutcome outcome = co_await run_operation(context, request.op, std::move(input));
     finish(job, std::move(outcome));
   }

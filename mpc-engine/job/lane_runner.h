@@ -66,7 +66,8 @@ struct LaneShared {
 
 class LaneRunner {
  public:
-  LaneRunner(LaneShared shared, const Session& session, std::size_t lane, const AesBackend& backend);
+  LaneRunner(LaneShared shared, const Session& session, std::size_t lane,
+             const AesBackend& backend);
   ~LaneRunner();
 
   // Leader only: a job that is in `pending` and belongs to this lane.

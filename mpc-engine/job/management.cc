@@ -37,7 +37,9 @@ tkdc_status check_bind(const StagedKey& key, const JobRequest& request) {
   return guarded && key.exported ? TKDC_STATUS_DENIED : TKDC_STATUS_OK;
 }
 
-JobOutcome refuse(tkdc_status status, std::string message) { return {status, std::move(message), {}}; }
+JobOutcome refuse(tkdc_status status, std::string message) {
+  return {status, std::move(message), {}};
+}
 
 // Every party says whether it succeeded; true only if all three did.
 Task<bool> all_succeeded(Rep3& rep3, bool mine) {
@@ -89,9 +91,10 @@ Task<JobOutcome> bind(ManagementContext context, const JobRequest& request) {
   everywhere = co_await all_succeeded(context.ciphers.rep3, committed.ok());
   if (!everywhere)
     co_return refuse(TKDC_STATUS_INTERNAL,
-                     committed ? "another server could not commit the key; it will when the next "
-                                 "session starts"
-                               : "this server could not commit the key: " + committed.error().message);
+                     committed
+                         ? "another server could not commit the key; it will when the next "
+                           "session starts"
+                         : "this server could not commit the key: " + committed.error().message);
   co_return JobOutcome{};
 }
 
@@ -101,16 +104,18 @@ Task<JobOutcome> destroy(ManagementContext context, const JobRequest& request) {
   if (!everywhere) {
     if (condemned) (void)context.store.pardon(request.key.id);
     co_return refuse(TKDC_STATUS_INTERNAL,
-                     condemned ? "another server could not remove the key; nothing was removed"
-                               : "this server could not remove the key: " + condemned.error().message);
+                     condemned
+                         ? "another server could not remove the key; nothing was removed"
+                         : "this server could not remove the key: " + condemned.error().message);
   }
   auto destroyed = context.store.destroy(request.key.id);
   everywhere = co_await all_succeeded(context.ciphers.rep3, destroyed.ok());
   if (!everywhere)
     co_return refuse(TKDC_STATUS_INTERNAL,
-                     destroyed ? "another server could not remove the key yet; it will when the "
-                                 "next session starts"
-                               : "this server could not remove the key: " + destroyed.error().message);
+                     destroyed
+                         ? "another server could not remove the key yet; it will when the "
+                           "next session starts"
+                         : "this server could not remove the key: " + destroyed.error().message);
   co_return JobOutcome{};
 }
 

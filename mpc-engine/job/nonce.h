@@ -34,7 +34,8 @@ struct NonceCoordinates {
 
 inline std::uint32_t sealed_at_now() {
   auto now = std::chrono::system_clock::now().time_since_epoch();
-  auto s = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+  auto s =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
   return static_cast<std::uint32_t>((s - kSealedAtOriginS) / kSealedAtUnitS);
 }
 
@@ -43,7 +44,8 @@ inline GcmNonce encode_nonce(const NonceCoordinates& c) {
                        std::uint64_t{c.sealed_at} << 18 | std::uint64_t{c.lane} << 12 |
                        c.number >> 32;
   GcmNonce nonce;
-  for (int k = 0; k < 8; ++k) nonce[static_cast<std::size_t>(k)] = static_cast<std::uint8_t>(high >> (56 - 8 * k));
+  for (int k = 0; k < 8; ++k)
+    nonce[static_cast<std::size_t>(k)] = static_cast<std::uint8_t>(high >> (56 - 8 * k));
   for (int k = 0; k < 4; ++k)
     nonce[static_cast<std::size_t>(8 + k)] = static_cast<std::uint8_t>(c.number >> (24 - 8 * k));
   return nonce;

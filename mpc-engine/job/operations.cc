@@ -26,7 +26,9 @@ const SharedBytes& field(const JobContext& context, const std::string& name) {
   return context.record.fields.at(name);
 }
 
-GcmKey ticket_key(const JobContext& context) { return {field(context, "gcm.rk"), field(context, "gcm.h")}; }
+GcmKey ticket_key(const JobContext& context) {
+  return {field(context, "gcm.rk"), field(context, "gcm.h")};
+}
 
 // Both pad states of an HMAC key, as the cipher layer wants them.
 struct PadStates {
@@ -56,7 +58,8 @@ Task<JobOutcome> seal_ticket(JobContext context, SharedBytes plaintext) {
 const char* nonce_fault(const NonceCoordinates& nonce, const JobContext& context) {
   if (nonce.mode != 0) return "its nonce is of another mode";
   if (nonce.epoch > context.epoch) return "its nonce's epoch has not been reached";
-  if (nonce.sealed_at > context.seal_at.sealed_at + kClockSkewUnits) return "it was sealed in the future";
+  if (nonce.sealed_at > context.seal_at.sealed_at + kClockSkewUnits)
+    return "it was sealed in the future";
   if (nonce.sealed_at + kMaxTicketAgeUnits < context.seal_at.sealed_at) return "it is too old";
   return nullptr;
 }
@@ -76,15 +79,17 @@ Task<JobOutcome> open_ticket(JobContext context, SharedBytes input) {
 
 Task<JobOutcome> seal_rfc3962(JobContext context, SharedBytes plaintext) {
   PadStates ki(context, "ki");
-  SharedBytes sealed = co_await rfc3962_seal(
-      context.ciphers, field(context, field_name(context.usage, "ke")), ki.key(), std::move(plaintext));
+  SharedBytes sealed =
+      co_await rfc3962_seal(context.ciphers, field(context, field_name(context.usage, "ke")),
+                            ki.key(), std::move(plaintext));
   co_return JobOutcome{TKDC_STATUS_OK, {}, std::move(sealed)};
 }
 
 Task<JobOutcome> open_rfc3962(JobContext context, SharedBytes sealed) {
   PadStates ki(context, "ki");
-  auto plain = co_await rfc3962_open(
-      context.ciphers, field(context, field_name(context.usage, "ke")), ki.key(), std::move(sealed));
+  auto plain =
+      co_await rfc3962_open(context.ciphers, field(context, field_name(context.usage, "ke")),
+                            ki.key(), std::move(sealed));
   if (!plain) co_return refuse(TKDC_STATUS_INTEGRITY, "the message's checksum does not hold");
   co_return JobOutcome{TKDC_STATUS_OK, {}, std::move(*plain)};
 }
@@ -135,8 +140,10 @@ tkdc_status check_lengths(const JobRequest& request) {
 Task<JobOutcome> run_operation(JobContext context, tkdc_wire_op op, SharedBytes input) {
   const bool gcm = in_gcm_form(context.record, context.usage);
   switch (op) {
-    case TKDC_OP_SEAL: return gcm ? seal_ticket(context, std::move(input)) : seal_rfc3962(context, std::move(input));
-    case TKDC_OP_OPEN: return gcm ? open_ticket(context, std::move(input)) : open_rfc3962(context, std::move(input));
+    case TKDC_OP_SEAL:
+      return gcm ? seal_ticket(context, std::move(input)) : seal_rfc3962(context, std::move(input));
+    case TKDC_OP_OPEN:
+      return gcm ? open_ticket(context, std::move(input)) : open_rfc3962(context, std::move(input));
     case TKDC_OP_MAC: return mac(context, std::move(input));
     default: return verify(context, std::move(input));
   }

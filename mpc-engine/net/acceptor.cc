@@ -36,7 +36,8 @@ Acceptor::~Acceptor() {
 void Acceptor::run() {
   while (!stop_) {
     std::vector<pollfd> fds{{listener_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
-    for (const Stranger& s : strangers_) fds.push_back({s.stream->fd(), s.stream->poll_events(), 0});
+    for (const Stranger& s : strangers_)
+      fds.push_back({s.stream->fd(), s.stream->poll_events(), 0});
     std::vector<std::pair<std::uint64_t, short>> offers;
     {
       std::lock_guard lock(mutex_);
@@ -50,7 +51,8 @@ void Acceptor::run() {
     std::size_t strangers = strangers_.size();
     std::vector<short> revents(strangers);
     for (std::size_t i = 0; i < strangers; ++i) revents[i] = fds[2 + i].revents;
-    for (std::size_t i = 0; i < offers.size(); ++i) offers[i].second = fds[2 + strangers + i].revents;
+    for (std::size_t i = 0; i < offers.size(); ++i)
+      offers[i].second = fds[2 + strangers + i].revents;
     drop_dead_offers(offers);
     serve(strangers, revents);
     if (fds[0].revents != 0) accept_all();

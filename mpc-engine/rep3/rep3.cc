@@ -126,7 +126,8 @@ Result<void> Rep3::consume(ByteSpan from_next, ByteSpan from_prev) {
                 ": a neighbour's packet has another length than ours; the servers disagree on "
                 "the protocol's course. Check that all three run the same tkdc version");
 
-  layer_got_.assign(from_next.begin(), from_next.begin() + static_cast<std::ptrdiff_t>(layer_out_.size()));
+  layer_got_.assign(from_next.begin(),
+                    from_next.begin() + static_cast<std::ptrdiff_t>(layer_out_.size()));
   ByteSpan digest = from_next.subspan(layer_out_.size(), digest_bytes);
   ByteSpan pair_next = from_next.subspan(layer_out_.size() + digest_bytes);
   ByteSpan opens = from_prev.first(open_out_.size());

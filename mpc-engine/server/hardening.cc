@@ -21,7 +21,8 @@ void unlock_mappings(const std::string& file) {
   std::ifstream maps("/proc/self/maps");
   std::string line;
   while (std::getline(maps, line)) {
-    if (line.size() < file.size() || line.compare(line.size() - file.size(), file.size(), file) != 0)
+    if (line.size() < file.size() ||
+        line.compare(line.size() - file.size(), file.size(), file) != 0)
       continue;
     char* end = nullptr;
     unsigned long from = std::strtoul(line.c_str(), &end, 16);

@@ -12,7 +12,13 @@
 namespace tkdc {
 
 // Kerberos role of the key's principal, from its name when it was bound.
-enum class KeyClass : std::uint8_t { kUser = 1, kService = 2, kKadmin = 3, kKrbtgt = 4, kCrossRealm = 5 };
+enum class KeyClass : std::uint8_t {
+  kUser = 1,
+  kService = 2,
+  kKadmin = 3,
+  kKrbtgt = 4,
+  kCrossRealm = 5
+};
 
 // kRfc3962: others verify it, so the standard's form. kGcm: only the KDC does.
 enum class KeyForm : std::uint8_t { kRfc3962 = 1, kGcm = 2 };

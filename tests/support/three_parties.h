@@ -48,7 +48,8 @@ class ThreeParties {
 
   static Bytes rebuild(const std::array<SharedBytes, 3>& shares) {
     Bytes x(shares[0].size());
-    for (const SharedBytes& share : shares) xor_bytes(x.data(), share.component[0].data(), x.size());
+    for (const SharedBytes& share : shares)
+      xor_bytes(x.data(), share.component[0].data(), x.size());
     return x;
   }
 
@@ -93,7 +94,8 @@ class ThreeParties {
   std::mt19937_64& rng() { return rng_; }
 
  private:
-  static Task<void> keep(const std::function<Task<SharedBytes>(int)>& make, int p, SharedBytes& out) {
+  static Task<void> keep(const std::function<Task<SharedBytes>(int)>& make, int p,
+                         SharedBytes& out) {
     out = co_await make(p);
   }
   std::mt19937_64 rng_;

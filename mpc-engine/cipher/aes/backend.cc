@@ -25,7 +25,8 @@ Result<const AesBackend*> choose_aes_backend(const std::string& wanted,
     if (fastest == nullptr) fastest = backend;
   }
   if (!known)
-    return fail("data.backend = \"" + wanted + "\" is not available on this CPU; it has auto" + names);
+    return fail("data.backend = \"" + wanted + "\" is not available on this CPU; it has auto" +
+                names);
   return fastest;
 }
 

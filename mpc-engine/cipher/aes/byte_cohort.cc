@@ -9,8 +9,14 @@ namespace {
 class ByteCohort final : public AesCohort {
  public:
   ByteCohort(const AesByteKernels& kernels, int party, std::size_t blocks)
-      : kernels_(kernels), party_(party), blocks_(blocks), state_(16 * blocks), inverse_(16 * blocks),
-        d_(8 * blocks), q_(4 * blocks), e_(8 * blocks) {}
+      : kernels_(kernels),
+        party_(party),
+        blocks_(blocks),
+        state_(16 * blocks),
+        inverse_(16 * blocks),
+        d_(8 * blocks),
+        q_(4 * blocks),
+        e_(8 * blocks) {}
 
   void load(const std::vector<AesBlockRef>& blocks) override {
     for (int c = 0; c < 2; ++c)

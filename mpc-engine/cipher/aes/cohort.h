@@ -58,7 +58,8 @@ class AesBackend {
 // The backend called `wanted` if it has the representation that the session
 // agreed on, else (and for "auto") this CPU's fastest one that has it. Error:
 // `wanted` is unknown or not on this CPU.
-Result<const AesBackend*> choose_aes_backend(const std::string& wanted, Representation representation);
+Result<const AesBackend*> choose_aes_backend(const std::string& wanted,
+                                             Representation representation);
 
 // All that run on this CPU, for tests and benchmarks.
 std::vector<const AesBackend*> usable_aes_backends();

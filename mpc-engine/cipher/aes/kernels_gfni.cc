@@ -25,7 +25,8 @@ inline Word operator>>(Word a, int k) { return {_mm512_srli_epi32(a.v, static_ca
 // The octets [j, n) of p, at most 64; the rest of the register is 0.
 struct Window {
   __mmask64 mask;
-  explicit Window(std::size_t left) : mask(left >= 64 ? ~__mmask64{0} : (__mmask64{1} << left) - 1) {}
+  explicit Window(std::size_t left)
+      : mask(left >= 64 ? ~__mmask64{0} : (__mmask64{1} << left) - 1) {}
   Word load(Octets p) const { return {_mm512_maskz_loadu_epi8(mask, p)}; }
   void store(std::uint8_t* p, Word w) const { _mm512_mask_storeu_epi8(p, mask, w.v); }
 };

@@ -91,9 +91,9 @@ void product(std::size_t n, const std::uint8_t* a0, const std::uint8_t* a1, cons
     Word low0 = load(e0 + j), low1 = load(e1 + j);
     store(out + j, product_terms(load(a0 + j), load(a1 + j), apply(sbox::kEmbedColumns, low0),
                                  apply(sbox::kEmbedColumns, low1)));
-    store(out + n / 2 + j,
-          product_terms(load(a0 + n / 2 + j), load(a1 + n / 2 + j),
-                        apply(sbox::kEmbedHighColumns, low0), apply(sbox::kEmbedHighColumns, low1)));
+    store(out + n / 2 + j, product_terms(load(a0 + n / 2 + j), load(a1 + n / 2 + j),
+                                         apply(sbox::kEmbedHighColumns, low0),
+                                         apply(sbox::kEmbedHighColumns, low1)));
   }
 }
 

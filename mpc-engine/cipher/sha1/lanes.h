@@ -80,7 +80,8 @@ inline Task<void> send(Rep3& rep3, std::vector<Field>& fields) {
   for (const Field& f : fields)
     for (std::uint32_t term : f.terms) {
       std::uint32_t bits = (term & f.mask()) >> f.low;
-      for (std::size_t k = 0; k < f.octets(); ++k) *out++ = static_cast<std::uint8_t>(bits >> 8 * k);
+      for (std::size_t k = 0; k < f.octets(); ++k)
+        *out++ = static_cast<std::uint8_t>(bits >> 8 * k);
     }
   co_await layer;
   auto take = [](const std::uint8_t*& in, const Field& f, std::uint32_t& word) {

@@ -206,7 +206,8 @@ Task<void> Sha1::run(std::vector<Request> requests) {
 }
 
 SharedBytes Sha1::initial() const {
-  constexpr std::uint32_t kInitial[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
+  constexpr std::uint32_t kInitial[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476,
+                                         0xc3d2e1f0};
   std::uint8_t octets[kSha1StateBytes];
   for (int k = 0; k < 5; ++k) store_be(octets + 4 * k, kInitial[k]);
   return share_public(rep3_.party(), octets);

@@ -78,12 +78,18 @@ TEST(Admission, EveryPublicFieldIsInTheDigest) {
   KeyRecord record = sample_record();
   const Digest base = digest_job(sample(), AgentRole::kKdc, &record).opened;
   const std::function<void(JobRequest&)> kEdits[] = {
-      [](JobRequest& r) { r.name.agent++; },      [](JobRequest& r) { r.name.session++; },
-      [](JobRequest& r) { r.name.number++; },     [](JobRequest& r) { r.op = TKDC_OP_OPEN; },
-      [](JobRequest& r) { r.key.id[15] ^= 1; },   [](JobRequest& r) { r.key.installation[0] ^= 1; },
-      [](JobRequest& r) { r.key.principal[31] ^= 1; }, [](JobRequest& r) { r.key.kvno++; },
-      [](JobRequest& r) { r.key.enctype++; },     [](JobRequest& r) { r.usage++; },
-      [](JobRequest& r) { r.public_data[1] ^= 1; }, [](JobRequest& r) { r.component[0].push_back(0); },
+      [](JobRequest& r) { r.name.agent++; },
+      [](JobRequest& r) { r.name.session++; },
+      [](JobRequest& r) { r.name.number++; },
+      [](JobRequest& r) { r.op = TKDC_OP_OPEN; },
+      [](JobRequest& r) { r.key.id[15] ^= 1; },
+      [](JobRequest& r) { r.key.installation[0] ^= 1; },
+      [](JobRequest& r) { r.key.principal[31] ^= 1; },
+      [](JobRequest& r) { r.key.kvno++; },
+      [](JobRequest& r) { r.key.enctype++; },
+      [](JobRequest& r) { r.usage++; },
+      [](JobRequest& r) { r.public_data[1] ^= 1; },
+      [](JobRequest& r) { r.component[0].push_back(0); },
   };
   for (const auto& edit : kEdits) {
     JobRequest request = sample();

@@ -53,11 +53,13 @@ TEST_F(Init, AgentsAcceptTheirFiles) {
 TEST_F(Init, PeersPinEachOthersCertificates) {
   ASSERT_TRUE(make(plan_, "out").ok());
   for (int party = 0; party < 3; ++party) {
-    std::string pem = slurp((folder_ / "out") + "/server" + std::to_string(party) + "/tls.cert.pem");
+    std::string pem =
+        slurp((folder_ / "out") + "/server" + std::to_string(party) + "/tls.cert.pem");
     auto fingerprint = certificate_fingerprint(pem);
     ASSERT_TRUE(fingerprint.ok()) << fingerprint.error().message;
     for (int other = 0; other < 3; ++other) {
-      std::string toml = slurp((folder_ / "out") + "/server" + std::to_string(other) + "/tkdc.toml");
+      std::string toml =
+          slurp((folder_ / "out") + "/server" + std::to_string(other) + "/tkdc.toml");
       EXPECT_EQ(toml.find(to_hex(*fingerprint)) != std::string::npos, other != party);
       EXPECT_NE(toml.find("lanes = 3"), std::string::npos);
     }

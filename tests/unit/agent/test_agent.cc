@@ -103,7 +103,8 @@ std::optional<TestReply> TestClient::receive(int timeout_ms) {
       EXPECT_TRUE(tkdc_wire_get_header(in_.data(), &reply.header));
       std::size_t bytes = TKDC_WIRE_HEADER_BYTES + reply.header.body_bytes;
       if (in_.size() >= bytes) {
-        reply.body.assign(in_.begin() + TKDC_WIRE_HEADER_BYTES, in_.begin() + std::ptrdiff_t(bytes));
+        reply.body.assign(in_.begin() + TKDC_WIRE_HEADER_BYTES,
+                          in_.begin() + std::ptrdiff_t(bytes));
         in_.erase(in_.begin(), in_.begin() + std::ptrdiff_t(bytes));
         return reply;
       }

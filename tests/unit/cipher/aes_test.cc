@@ -140,16 +140,16 @@ TEST_P(AesOnShares, EveryMessageBitMatters) {
     auto out = s.net.shares_of([&](int p) { return s.aes[p]->encrypt(keys[p], shares[p]); });
     s.net.tamper = nullptr;
     ASSERT_TRUE(out.ok());
-    EXPECT_FALSE(ThreeParties::consistent(*out) && ThreeParties::rebuild(*out) == expected) << round;
+    EXPECT_FALSE(ThreeParties::consistent(*out) && ThreeParties::rebuild(*out) == expected)
+        << round;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, AesOnShares, testing::ValuesIn(usable_aes_backends()),
-                         [](const auto& backend) {
-                           return backend.param->name() +
-                                  (backend.param->representation() == Representation::kBytes ? "Bytes"
-                                                                                          : "Planes");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Backends, AesOnShares, testing::ValuesIn(usable_aes_backends()), [](const auto& backend) {
+      return backend.param->name() +
+             (backend.param->representation() == Representation::kBytes ? "Bytes" : "Planes");
+    });
 
 }  // namespace
 }  // namespace tkdc

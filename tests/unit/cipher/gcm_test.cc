@@ -74,13 +74,15 @@ TEST(GcmOnShares, SpecificationTestCases) {
   const Bytes aad = from_hex("feedfacedeadbeeffeedfacedeadbeefabaddad2");
   const GcmNonce nonce = nonce_of("cafebabefacedbaddecaf888");
   Gcm aes128(1, from_hex("feffe9928665731c6d6a8f9467308308"));
-  EXPECT_EQ(aes128.seal(nonce, aad, plain),
-            from_hex("42831ec2217774244b7221b784d0d49ce3aa212f2c02a4e035c17e2329aca12e21d514b25466931c"
-                     "7d8f6a5aac84aa051ba30b396a0aac973d58e0915bc94fbc3221a5db94fae95ae7121a47"));
+  EXPECT_EQ(
+      aes128.seal(nonce, aad, plain),
+      from_hex("42831ec2217774244b7221b784d0d49ce3aa212f2c02a4e035c17e2329aca12e21d514b25466931c"
+               "7d8f6a5aac84aa051ba30b396a0aac973d58e0915bc94fbc3221a5db94fae95ae7121a47"));
   Gcm aes256(2, from_hex("feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308"));
-  EXPECT_EQ(aes256.seal(nonce, aad, plain),
-            from_hex("522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa8cb08e48590dbb3d"
-                     "a7b08b1056828838c5f61e6393ba7a0abcc9f66276fc6ece0f4e1768cddf8853bb2d551b"));
+  EXPECT_EQ(
+      aes256.seal(nonce, aad, plain),
+      from_hex("522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa8cb08e48590dbb3d"
+               "a7b08b1056828838c5f61e6393ba7a0abcc9f66276fc6ece0f4e1768cddf8853bb2d551b"));
 }
 
 TEST(GcmOnShares, AgreesWithOpensslAndOpensItsOwn) {

@@ -29,7 +29,8 @@ struct PartiesWithCiphers {
     return ThreeParties::rebuild(shares_of(make));
   }
   // Runs many jobs at each party side by side.
-  void run_all(std::size_t jobs, const std::function<Task<void>(Ciphers&, int, std::size_t)>& make) {
+  void run_all(std::size_t jobs,
+               const std::function<Task<void>(Ciphers&, int, std::size_t)>& make) {
     auto ran = net.run([&](int p) {
       std::vector<Task<void>> tasks;
       for (std::size_t k = 0; k < jobs; ++k) tasks.push_back(make(*ciphers[p], p, k));

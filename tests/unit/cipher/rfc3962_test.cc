@@ -190,17 +190,21 @@ TEST(Rfc3962Vectors, CiphertextStealing) {
       {17, "c6353568f2bf8cb4d8a580362da7ff7f97"},
       {31, "fc00783e0efdb2c1d445d4c8eff7ed2297687268d6ecccc0c07b25e25ecfe5"},
       {32, "39312523a78662d5be7fcbcc98ebf5a897687268d6ecccc0c07b25e25ecfe584"},
-      {47, "97687268d6ecccc0c07b25e25ecfe584b3fffd940c16a18c1b5549d2f838029e39312523a78662d5be7fcbcc"
-           "98ebf5"},
-      {64, "97687268d6ecccc0c07b25e25ecfe58439312523a78662d5be7fcbcc98ebf5a84807efe836ee89a526730dbc"
-           "2f7bc8409dad8bbb96c4cdc03bc103e1a194bbd8"},
+      {47,
+       "97687268d6ecccc0c07b25e25ecfe584b3fffd940c16a18c1b5549d2f838029e39312523a78662d5be7fcbcc"
+       "98ebf5"},
+      {64,
+       "97687268d6ecccc0c07b25e25ecfe58439312523a78662d5be7fcbcc98ebf5a84807efe836ee89a526730dbc"
+       "2f7bc8409dad8bbb96c4cdc03bc103e1a194bbd8"},
   };
   for (auto [bytes, hex] : kVectors) {
     ByteSpan plain(reinterpret_cast<const std::uint8_t*>(text.data()), bytes);
     auto in = parties.net.share(plain);
-    auto sealed = parties.shares_of([&](Ciphers& c, int p) { return cts_encrypt(c, rk[p], in[p]); });
+    auto sealed =
+        parties.shares_of([&](Ciphers& c, int p) { return cts_encrypt(c, rk[p], in[p]); });
     EXPECT_EQ(ThreeParties::rebuild(sealed), from_hex(hex)) << bytes;
-    auto opened = parties.value_of([&](Ciphers& c, int p) { return cts_decrypt(c, rk[p], sealed[p]); });
+    auto opened =
+        parties.value_of([&](Ciphers& c, int p) { return cts_decrypt(c, rk[p], sealed[p]); });
     EXPECT_EQ(opened, Bytes(plain.begin(), plain.end())) << bytes;
   }
 }

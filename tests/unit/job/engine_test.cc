@@ -25,7 +25,8 @@ constexpr InstallationId kInstallation = {0x7d, 1, 2, 3};
 
 PrincipalDigest digest_of(const std::string& name) {
   PrincipalDigest digest;
-  crypto_hash_sha256(digest.data(), reinterpret_cast<const std::uint8_t*>(name.data()), name.size());
+  crypto_hash_sha256(digest.data(), reinterpret_cast<const std::uint8_t*>(name.data()),
+                     name.size());
   return digest;
 }
 
@@ -67,7 +68,8 @@ class Engines {
       engine.installation = kInstallation;
       engine.party = p;
       auto made = Engine::create(
-          engine, *stores_[p], [this, p](const JobName& job, JobReply reply) { take(p, job, std::move(reply)); },
+          engine, *stores_[p],
+          [this, p](const JobName& job, JobReply reply) { take(p, job, std::move(reply)); },
           [](const std::string&) {});
       EXPECT_TRUE(made.ok());
       engines_[p] = std::move(*made);
@@ -91,8 +93,10 @@ class Engines {
       for (std::size_t l = 0; l < lanes_; ++l) {
         Lane lane;
         lane.link = rings[l]->link(p);
-        std::copy_n(keys.data() + 32 * (3 * l + static_cast<std::size_t>(p)), 32, lane.keys.mine.data());
-        std::copy_n(keys.data() + 32 * (3 * l + static_cast<std::size_t>(p + 1) % 3), 32, lane.keys.next.data());
+        std::copy_n(keys.data() + 32 * (3 * l + static_cast<std::size_t>(p)), 32,
+                    lane.keys.mine.data());
+        std::copy_n(keys.data() + 32 * (3 * l + static_cast<std::size_t>(p + 1) % 3), 32,
+                    lane.keys.next.data());
         session.lanes.push_back(std::move(lane));
       }
       threads_[p] = std::thread([this, p] { engines_[p]->run_session(sessions_[p]); });
@@ -139,7 +143,8 @@ class Engines {
   }
   Answer wait(const JobName& name) {
     std::unique_lock lock(mutex_);
-    bool done = arrived_.wait_for(lock, std::chrono::seconds(20), [&] { return counts_[name] == 3; });
+    bool done =
+        arrived_.wait_for(lock, std::chrono::seconds(20), [&] { return counts_[name] == 3; });
     EXPECT_TRUE(done) << "no answer from all three";
     return std::move(answers_[name]);
   }
@@ -152,7 +157,8 @@ class Engines {
     ref.kvno = 1;
     ref.enctype = enctype;
     const std::uint8_t origin = imported.empty() ? TKDC_ORIGIN_DRAWN : TKDC_ORIGIN_IMPORTED;
-    EXPECT_EQ(run({TKDC_OP_STAGE, ref, 0, {origin}, imported, AgentRole::kAdmin}).status(), TKDC_STATUS_OK);
+    EXPECT_EQ(run({TKDC_OP_STAGE, ref, 0, {origin}, imported, AgentRole::kAdmin}).status(),
+              TKDC_STATUS_OK);
     ref.principal = digest_of(principal);
     EXPECT_EQ(run(bind_job(ref, principal)).status(), TKDC_STATUS_OK);
     return ref;
@@ -236,7 +242,8 @@ TEST(Engine, ImportedUserKeyWorksAsLibkrbExpects) {
   data.data = reinterpret_cast<char*>(plain.data());
   krb5_checksum sum{};
   ASSERT_EQ(krb5_c_make_checksum(context, 0, &kb, 56, &data, &sum), 0);
-  EXPECT_EQ(e.run({TKDC_OP_MAC, ref, 56, {}, plain}).output(), Bytes(sum.contents, sum.contents + 12));
+  EXPECT_EQ(e.run({TKDC_OP_MAC, ref, 56, {}, plain}).output(),
+            Bytes(sum.contents, sum.contents + 12));
   krb5_free_checksum_contents(context, &sum);
   krb5_free_context(context);
 }
@@ -330,13 +337,15 @@ TEST(Engine, ServiceKeyIsExportedOnceAndKrbtgtNever) {
   ASSERT_EQ(e.run({TKDC_OP_STAGE, ref, 0, drawn, {}, AgentRole::kAdmin}).status(), TKDC_STATUS_OK);
   Bytes key = e.run({TKDC_OP_EXPORT, ref, 0, {}, {}, AgentRole::kAdmin}).output();
   EXPECT_EQ(key.size(), 32u);
-  EXPECT_EQ(e.run({TKDC_OP_EXPORT, ref, 0, {}, {}, AgentRole::kAdmin}).status(), TKDC_STATUS_DENIED);
+  EXPECT_EQ(e.run({TKDC_OP_EXPORT, ref, 0, {}, {}, AgentRole::kAdmin}).status(),
+            TKDC_STATUS_DENIED);
   KeyRef as_krbtgt = ref;
   as_krbtgt.principal = digest_of("krbtgt/R@R");
   EXPECT_EQ(e.run(Engines::bind_job(as_krbtgt, "krbtgt/R@R")).status(), TKDC_STATUS_DENIED);
   ref.principal = digest_of("host/a@R");
   EXPECT_EQ(e.run(Engines::bind_job(ref, "host/a@R")).status(), TKDC_STATUS_OK);
-  EXPECT_EQ(e.run({TKDC_OP_EXPORT, ref, 0, {}, {}, AgentRole::kAdmin}).status(), TKDC_STATUS_UNKNOWN_KEY);
+  EXPECT_EQ(e.run({TKDC_OP_EXPORT, ref, 0, {}, {}, AgentRole::kAdmin}).status(),
+            TKDC_STATUS_UNKNOWN_KEY);
   EXPECT_EQ(e.run({TKDC_OP_SEAL, ref, 2, {}, some_bytes(100)}).status(), TKDC_STATUS_OK);
 }
 
@@ -346,8 +355,10 @@ TEST(Engine, ImportedKeysAreNeverExported) {
   ref.installation = kInstallation;
   ref.enctype = 17;
   const Bytes imported = {TKDC_ORIGIN_IMPORTED};
-  ASSERT_EQ(e.run({TKDC_OP_STAGE, ref, 0, imported, some_bytes(16), AgentRole::kAdmin}).status(), TKDC_STATUS_OK);
-  EXPECT_EQ(e.run({TKDC_OP_EXPORT, ref, 0, {}, {}, AgentRole::kAdmin}).status(), TKDC_STATUS_DENIED);
+  ASSERT_EQ(e.run({TKDC_OP_STAGE, ref, 0, imported, some_bytes(16), AgentRole::kAdmin}).status(),
+            TKDC_STATUS_OK);
+  EXPECT_EQ(e.run({TKDC_OP_EXPORT, ref, 0, {}, {}, AgentRole::kAdmin}).status(),
+            TKDC_STATUS_DENIED);
 }
 
 TEST(Engine, HandlesAreBoundToPrincipalKvnoEnctypeAndInstallation) {
@@ -360,7 +371,8 @@ TEST(Engine, HandlesAreBoundToPrincipalKvnoEnctypeAndInstallation) {
     if (which == 2) other.enctype = 17;
     if (which == 3) other.installation[0] ^= 1;
     if (which == 4) other.id[3] ^= 1;
-    EXPECT_EQ(e.run({TKDC_OP_SEAL, other, 3, {}, some_bytes(50)}).status(), TKDC_STATUS_UNKNOWN_KEY) << which;
+    EXPECT_EQ(e.run({TKDC_OP_SEAL, other, 3, {}, some_bytes(50)}).status(), TKDC_STATUS_UNKNOWN_KEY)
+        << which;
   }
 }
 
@@ -410,13 +422,37 @@ TEST_P(DishonestAgent, IsRefusedInEveryOperationAndTheCohortGoesOn) {
     }
   }
   const std::pair<const char*, Engines::Edit> kEdits[] = {
-      {"component 0 differs", [](int p, JobRequest& r) { if (p == 1 && !r.component[0].empty()) r.component[0][3] ^= 1; }},
-      {"component 1 differs", [](int p, JobRequest& r) { if (p == 2 && !r.component[1].empty()) r.component[1][3] ^= 1; }},
-      {"usage differs", [](int p, JobRequest& r) { if (p == 0) r.usage ^= 1; }},
-      {"handle differs", [&](int p, JobRequest& r) { if (p == 1) { r.key = other; } }},
-      {"public data differ", [](int p, JobRequest& r) { if (p == 2) r.public_data.push_back(1); }},
-      {"operation differs", [](int p, JobRequest& r) { if (p == 1) r.op = r.op == TKDC_OP_SEAL ? TKDC_OP_OPEN : TKDC_OP_SEAL; }},
-      {"length differs", [](int p, JobRequest& r) { if (p == 0) for (auto& c : r.component) c.resize(c.size() + 4); }},
+      {"component 0 differs",
+       [](int p, JobRequest& r) {
+         if (p == 1 && !r.component[0].empty()) r.component[0][3] ^= 1;
+       }},
+      {"component 1 differs",
+       [](int p, JobRequest& r) {
+         if (p == 2 && !r.component[1].empty()) r.component[1][3] ^= 1;
+       }},
+      {"usage differs",
+       [](int p, JobRequest& r) {
+         if (p == 0) r.usage ^= 1;
+       }},
+      {"handle differs",
+       [&](int p, JobRequest& r) {
+         if (p == 1) {
+           r.key = other;
+         }
+       }},
+      {"public data differ",
+       [](int p, JobRequest& r) {
+         if (p == 2) r.public_data.push_back(1);
+       }},
+      {"operation differs",
+       [](int p, JobRequest& r) {
+         if (p == 1) r.op = r.op == TKDC_OP_SEAL ? TKDC_OP_OPEN : TKDC_OP_SEAL;
+       }},
+      {"length differs",
+       [](int p, JobRequest& r) {
+         if (p == 0)
+           for (auto& c : r.component) c.resize(c.size() + 4);
+       }},
   };
   for (const auto& [what, edit] : kEdits) {
     if (job.input.empty() && std::string(what).starts_with("component")) continue;
@@ -432,7 +468,8 @@ TEST_P(DishonestAgent, IsRefusedInEveryOperationAndTheCohortGoesOn) {
 
 INSTANTIATE_TEST_SUITE_P(Operations, DishonestAgent,
                          testing::Values(TKDC_OP_SEAL, TKDC_OP_OPEN, TKDC_OP_MAC, TKDC_OP_VERIFY,
-                                         TKDC_OP_STAGE, TKDC_OP_EXPORT, TKDC_OP_BIND, TKDC_OP_DESTROY));
+                                         TKDC_OP_STAGE, TKDC_OP_EXPORT, TKDC_OP_BIND,
+                                         TKDC_OP_DESTROY));
 
 TEST(Engine, JobThatOneServerNeverGetsExpires) {
   Engines e;

@@ -99,9 +99,11 @@ TEST(Rep3, ReceivedLayerMessagesAreUniformWhateverTheSecrets) {
       net.record = [&](int p, const Bytes& to_prev, const Bytes&) {
         if (p != 2) return;  // party 2 sends to party 1
         for (int bit = 0; bit < 8 * kBytes; ++bit)
-          ones[static_cast<std::size_t>(bit)] += to_prev[static_cast<std::size_t>(bit / 8)] >> bit % 8 & 1;
+          ones[static_cast<std::size_t>(bit)] +=
+              to_prev[static_cast<std::size_t>(bit / 8)] >> bit % 8 & 1;
       };
-      ASSERT_TRUE(net.shares_of([&](int p) { return and_layer(*net.party[p], xs[p], ys[p]); }).ok());
+      ASSERT_TRUE(
+          net.shares_of([&](int p) { return and_layer(*net.party[p], xs[p], ys[p]); }).ok());
     }
     // 6 standard deviations (10 each) around 200.
     for (int count : ones) EXPECT_NEAR(count, kRuns / 2, 60) << int{secret};

@@ -60,7 +60,8 @@ TEST_F(TamperTest, EveryFlippedOctetIsNoticed) {
     open();
     expect_refused(1, "octet " + std::to_string(at));
   }
-  for (std::size_t length : {std::size_t{0}, std::size_t{1}, std::size_t{40}, original.size() - 1}) {
+  for (std::size_t length :
+       {std::size_t{0}, std::size_t{1}, std::size_t{40}, original.size() - 1}) {
     Bytes cut(original.begin(), original.begin() + static_cast<std::ptrdiff_t>(length));
     raw("committed", [&](MDB_txn* t, MDB_dbi d) { write(t, d, id_of(1), cut); });
     open();

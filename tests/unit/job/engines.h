@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Three whole engines in one process, joined by memory links, and jobs as
+// agents send them: for the engine's tests.
+#pragma once
+
+#include "job/engine.h"
+
+#include <gtest/gtest.h>
+#include <krb5.h>
+#include <stdlib.h>
+
+#include <condition_variable>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "admit/policy.h"
+#include "job/nonce.h"
+#include "net/memory_ring.h"
+#include "support/three_parties.h"
+
+namespace tkdc {
+
+inline constexpr InstallationId kInstallation = {0x7d, 1, 2, 3};
+
+inline PrincipalDigest digest_of(const std::string& name) {
+  PrincipalDigest digest;
+  crypto_hash_sha256(digest.data(), reinterpret_cast<const std::uint8_t*>(name.data()),
+                     name.size());
+  return digest;
+}
+
+// Replies of one job from the three servers.
+struct Answer {
+  JobReply reply[3];
+  tkdc_status status() const {
+    EXPECT_EQ(reply[0].status, reply[1].status);
+    EXPECT_EQ(reply[0].status, reply[2].status);
+    return reply[0].status;
+  }
+  // The output, after the digest check an agent makes.
+  Bytes output() const {
+    Bytes y(reply[0].output.size());
+    for (int p = 0; p < 3; ++p) {
+      EXPECT_EQ(output_digest(reply[p].output), reply[(p + 2) % 3].next_output);
+      xor_bytes(y.data(), reply[p].output.data(), y.size());
+    }
+    return y;
+  }
+};
+
+class Engines {
+ public:
+  explicit Engines(std::size_t lanes = 2, std::uint32_t epoch = 1) : lanes_(lanes), epoch_(epoch) {
+    char name[] = "/tmp/tkdc-engine-test-XXXXXX";
+    root_ = mkdtemp(name);
+    SecretBuffer key(32);
+    for (int p = 0; p < 3; ++p) {
+      StoreOptions options;
+      options.path = root_ + "/store" + std::to_string(p);
+      options.installation = kInstallation;
+      options.party = p;
+      options.map_bytes = 64 << 20;
+      auto store = Store::open(options, key);
+      EXPECT_TRUE(store.ok()) << (store.ok() ? "" : store.error().message);
+      stores_[p] = std::move(*store);
+      EngineOptions engine;
+      engine.installation = kInstallation;
+      engine.party = p;
+      auto made = Engine::create(
+          engine, *stores_[p],
+          [this, p](const JobName& job, JobReply reply) { take(p, job, std::move(reply)); },
+          [](const std::string&) {});
+      EXPECT_TRUE(made.ok());
+      engines_[p] = std::move(*made);
+    }
+    start_session();
+  }
+  ~Engines() {
+    stop_session();
+    std::filesystem::remove_all(root_);
+  }
+
+  void start_session() {
+    std::vector<std::shared_ptr<MemoryRing>> rings;
+    SecretVector keys = test::random_bytes(rng_, 3 * 32 * lanes_);
+    for (std::size_t l = 0; l < lanes_; ++l) rings.push_back(MemoryRing::create());
+    for (int p = 0; p < 3; ++p) {
+      Session& session = sessions_[p];
+      session.party = p;
+      session.representation = Representation::kBytes;
+      session.epoch = epoch_;
+      for (std::size_t l = 0; l < lanes_; ++l) {
+        Lane lane;
+        lane.link = rings[l]->link(p);
+        std::copy_n(keys.data() + 32 * (3 * l + static_cast<std::size_t>(p)), 32,
+                    lane.keys.mine.data());
+        std::copy_n(keys.data() + 32 * (3 * l + static_cast<std::size_t>(p + 1) % 3), 32,
+                    lane.keys.next.data());
+        session.lanes.push_back(std::move(lane));
+      }
+      threads_[p] = std::thread([this, p] { engines_[p]->run_session(sessions_[p]); });
+    }
+  }
+  void stop_session() {
+    for (auto& engine : engines_) engine->stop();
+    for (auto& thread : threads_)
+      if (thread.joinable()) thread.join();
+  }
+
+  struct Job {
+    tkdc_wire_op op;
+    KeyRef key;
+    std::uint32_t usage = 0;
+    Bytes opened;
+    Bytes input;
+    AgentRole role = AgentRole::kKdc;
+  };
+  using Edit = std::function<void(int party, JobRequest&)>;
+
+  JobName send(const Job& job, const Edit& edit = nullptr, int only = -1) {
+    SecretVector c[3] = {test::random_bytes(rng_, job.input.size()),
+                         test::random_bytes(rng_, job.input.size()),
+                         SecretVector(job.input.begin(), job.input.end())};
+    xor_bytes(c[2].data(), c[0].data(), job.input.size());
+    xor_bytes(c[2].data(), c[1].data(), job.input.size());
+    JobName name{7, 99, ++number_};
+    for (int p = 0; p < 3; ++p) {
+      if (only >= 0 && p != only) continue;
+      JobRequest request;
+      request.name = name;
+      request.op = job.op;
+      request.key = job.key;
+      request.usage = job.usage;
+      request.deadline_ms = 5000;
+      request.public_data = job.opened;
+      request.component[0] = c[p];
+      request.component[1] = c[(p + 1) % 3];
+      if (edit) edit(p, request);
+      engines_[p]->submit(job.role, std::move(request));
+    }
+    return name;
+  }
+  Answer wait(const JobName& name) {
+    std::unique_lock lock(mutex_);
+    bool done =
+        arrived_.wait_for(lock, std::chrono::seconds(20), [&] { return counts_[name] == 3; });
+    EXPECT_TRUE(done) << "no answer from all three";
+    return std::move(answers_[name]);
+  }
+  Answer run(const Job& job, const Edit& edit = nullptr) { return wait(send(job, edit)); }
+
+  KeyRef make_key(const std::string& principal, std::uint32_t enctype, const Bytes& imported) {
+    KeyRef ref;
+    ref.installation = kInstallation;
+    randombytes_buf(ref.id.data(), ref.id.size());
+    ref.kvno = 1;
+    ref.enctype = enctype;
+    const std::uint8_t origin = imported.empty() ? TKDC_ORIGIN_DRAWN : TKDC_ORIGIN_IMPORTED;
+    EXPECT_EQ(run({TKDC_OP_STAGE, ref, 0, {origin}, imported, AgentRole::kAdmin}).status(),
+              TKDC_STATUS_OK);
+    ref.principal = digest_of(principal);
+    EXPECT_EQ(run(bind_job(ref, principal)).status(), TKDC_STATUS_OK);
+    return ref;
+  }
+  static Job bind_job(const KeyRef& ref, const std::string& principal) {
+    return {TKDC_OP_BIND, ref, 0, Bytes(principal.begin(), principal.end()), {}, AgentRole::kAdmin};
+  }
+  Engine& engine(int p) { return *engines_[p]; }
+  Store& store(int p) { return *stores_[p]; }
+
+ private:
+  void take(int p, const JobName& name, JobReply reply) {
+    std::lock_guard lock(mutex_);
+    answers_[name].reply[p] = std::move(reply);
+    ++counts_[name];
+    arrived_.notify_all();
+  }
+  std::size_t lanes_;
+  std::uint32_t epoch_;
+  std::string root_;
+  std::mt19937_64 rng_{17};
+  std::unique_ptr<Store> stores_[3];
+  std::unique_ptr<Engine> engines_[3];
+  Session sessions_[3];
+  std::thread threads_[3];
+  std::uint64_t number_ = 0;
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::map<JobName, Answer> answers_;
+  std::map<JobName, int> counts_;
+};
+
+inline Bytes some_bytes(std::size_t n) {
+  Bytes out(n);
+  randombytes_buf(out.data(), n);
+  return out;
+}
+
+}  // namespace tkdc

@@ -95,6 +95,9 @@ class Module : public testing::Test {
         krb5_db_delete_principal(context, principal(name));
     if (context) {
       krb5_db_fini(context);
+      krb5_dbe_free_key_data_contents(context, &kd);
+      krb5_free_keyblock_contents(context, &mkey);
+      for (krb5_principal p : principals) krb5_free_principal(context, p);
       krb5_free_context(context);
     }
   }
@@ -120,6 +123,7 @@ class Module : public testing::Test {
     EXPECT_TRUE(asked.empty());  // a master key never becomes a handle
     ASSERT_EQ(krb5_db_put_principal(context, &entry), 0);
     krb5_dbe_free_key_data_contents(context, &kd);
+    kd = {};
     ASSERT_EQ(krb5_db_fetch_mkey_list(context, principal("K/M"), &mkey), 0);
   }
 
@@ -133,6 +137,7 @@ class Module : public testing::Test {
   krb5_principal principal(const char* name) {
     krb5_principal p = nullptr;
     krb5_parse_name(context, name, &p);
+    principals.push_back(p);
     return p;
   }
 
@@ -147,6 +152,7 @@ class Module : public testing::Test {
 
   krb5_error_code make_key(int kvno, krb5_enctype enctype = 18, krb5_keysalt* salt = nullptr) {
     krb5_keyblock key{};
+    krb5_dbe_free_key_data_contents(context, &kd);
     std::memset(&kd, 0, sizeof kd);
     krb5_c_make_random_key(context, enctype, &key);
     const krb5_error_code code = krb5_dbe_encrypt_key_data(context, &mkey, &key, salt, kvno, &kd);
@@ -168,6 +174,7 @@ class Module : public testing::Test {
   krb5_context context = nullptr;
   krb5_keyblock mkey{};
   krb5_key_data kd{};
+  std::vector<krb5_principal> principals;  // freed at the end
 };
 
 TEST_F(Module, OtherVersionOfThePreloadIsRefused) {
@@ -228,6 +235,7 @@ TEST_F(Module, PutBindsAndGetMarks) {
   ASSERT_TRUE(tkdc_handle_decode(key.contents, key.length, &id));
   EXPECT_TRUE(tkdc_key_is_bound(&id));
   EXPECT_EQ(id.kvno, 1U);
+  krb5_free_keyblock_contents(context, &key);
 
   // The stored form has no mark; without one a handle is not given out.
   krb5_key_data bare = got->key_data[0];
@@ -243,11 +251,13 @@ TEST_F(Module, CopiedKeyDataIsRefused) {
   ASSERT_EQ(put("alice"), 0);
   krb5_db_entry* got = nullptr;
   ASSERT_EQ(krb5_db_get_principal(context, principal("alice"), 0, &got), 0);
+  const krb5_key_data own = kd;
   kd = got->key_data[0];
   EXPECT_NE(message(put("bob")).find("belongs to another principal"), std::string::npos);
   kd.key_data_kvno = 9;
   EXPECT_NE(message(put("alice")).find("cannot be changed"), std::string::npos);
   krb5_db_free_principal(context, got);
+  kd = own;
   EXPECT_EQ(krb5_db_get_principal(context, principal("bob"), 0, &got), KRB5_KDB_NOENTRY);
 }
 
@@ -267,10 +277,12 @@ TEST_F(Module, FreshDrawnKeyIsExportedBoundOneIsNot) {
   krb5_keyblock key{};
   ASSERT_EQ(krb5_dbe_decrypt_key_data(context, nullptr, &kd, &key, nullptr), 0);
   EXPECT_EQ(key.length, 32U);
+  krb5_free_keyblock_contents(context, &key);
   EXPECT_EQ(count(TKDC_OP_EXPORT), 1U);
   ASSERT_EQ(put("alice"), 0);
   ASSERT_EQ(krb5_dbe_decrypt_key_data(context, nullptr, &kd, &key, nullptr), 0);
   EXPECT_EQ(key.length, static_cast<unsigned>(TKDC_HANDLE_BYTES));
+  krb5_free_keyblock_contents(context, &key);
   EXPECT_EQ(count(TKDC_OP_EXPORT), 1U);
 }
 

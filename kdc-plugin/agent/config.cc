@@ -35,7 +35,8 @@ class Table {
   Table(const toml::table& table, std::string prefix, Problems& problems)
       : table_(table), prefix_(std::move(prefix)), problems_(problems) {}
 
-  std::string text(const char* key, std::optional<std::string> otherwise = std::nullopt) {
+  std::string text(const char* key,
+                   const std::optional<std::string>& otherwise = std::nullopt) {
     const toml::node* node = find(key, otherwise.has_value());
     if (node == nullptr) return otherwise.value_or("");
     if (auto value = node->value_exact<std::string>(); value && !value->empty()) return *value;

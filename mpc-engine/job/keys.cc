@@ -10,7 +10,8 @@ namespace {
 Task<void> store(Task<SharedBytes> task, SharedBytes& out) { out = co_await task; }
 
 Task<SharedBytes> expand_one(Ciphers& ciphers, SharedBytes key) {
-  std::vector<SharedBytes> keys(1, std::move(key));
+  std::vector<SharedBytes> keys;
+  keys.push_back(std::move(key));
   std::vector<SharedBytes> expanded = co_await aes_expand_keys(ciphers.rep3, std::move(keys));
   co_return std::move(expanded.front());
 }

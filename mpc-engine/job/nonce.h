@@ -44,10 +44,10 @@ inline GcmNonce encode_nonce(const NonceCoordinates& c) {
                        std::uint64_t{c.sealed_at} << 18 | std::uint64_t{c.lane} << 12 |
                        c.number >> 32;
   GcmNonce nonce;
-  for (int k = 0; k < 8; ++k)
-    nonce[static_cast<std::size_t>(k)] = static_cast<std::uint8_t>(high >> (56 - 8 * k));
-  for (int k = 0; k < 4; ++k)
-    nonce[static_cast<std::size_t>(8 + k)] = static_cast<std::uint8_t>(c.number >> (24 - 8 * k));
+  for (std::size_t k = 0; k < 8; ++k)
+    nonce[k] = static_cast<std::uint8_t>(high >> (56 - 8 * k));
+  for (std::size_t k = 0; k < 4; ++k)
+    nonce[8 + k] = static_cast<std::uint8_t>(c.number >> (24 - 8 * k));
   return nonce;
 }
 

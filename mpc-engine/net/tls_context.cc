@@ -90,7 +90,7 @@ Result<SslPtr> TlsContext::connection(const Fingerprint& pin) const {
   state->expected = pin;
   if (!ssl || SSL_set_ex_data(ssl.get(), pin_index(), state.get()) != 1)
     return fail("tls: no connection object: " + openssl_error());
-  state.release();  // freed with the SSL, by free_pin
+  (void)state.release();  // freed with the SSL, by free_pin
   return ssl;
 }
 

@@ -119,7 +119,8 @@ void TomlTable::reject(const std::string& key, const std::string& why) {
   file_->report("'" + name_ + "." + key + "' " + why + at_line(*node));
 }
 
-std::string TomlTable::text(const std::string& key, std::optional<std::string> fallback) {
+std::string TomlTable::text(const std::string& key,
+                            const std::optional<std::string>& fallback) {
   if (!has(key)) {
     if (!fallback) missing(key);
     return fallback.value_or("");

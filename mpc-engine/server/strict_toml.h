@@ -29,7 +29,8 @@ class StrictToml;
 class TomlTable {
  public:
   // Without a default the key must be there.
-  std::string text(const std::string& key, std::optional<std::string> fallback = std::nullopt);
+  std::string text(const std::string& key,
+                   const std::optional<std::string>& fallback = std::nullopt);
   std::int64_t integer(const std::string& key, std::int64_t low, std::int64_t high,
                        std::optional<std::int64_t> fallback = std::nullopt);
   bool boolean(const std::string& key, bool fallback);

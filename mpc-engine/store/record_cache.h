@@ -31,7 +31,7 @@ class RecordCache {
     return *found->second;
   }
 
-  void put(Entry record, std::uint64_t generation) {
+  void put(const Entry& record, std::uint64_t generation) {
     std::lock_guard lock(mutex_);
     if (generation != generation_ || index_.contains(record->ref.id)) return;
     order_.push_front(record);

@@ -157,8 +157,8 @@ bool TomlTable::boolean(const std::string& key, bool fallback) {
 }
 
 std::string TomlTable::choice(const std::string& key, const std::vector<std::string>& allowed,
-                              std::optional<std::string> fallback) {
-  std::string value = text(key, std::move(fallback));
+                              const std::optional<std::string>& fallback) {
+  std::string value = text(key, fallback);
   if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return value;
   std::string list;
   for (const std::string& one : allowed) list += (list.empty() ? "" : ", ") + ("'" + one + "'");

@@ -36,7 +36,7 @@ class TomlTable {
   bool boolean(const std::string& key, bool fallback);
   // One of `allowed`.
   std::string choice(const std::string& key, const std::vector<std::string>& allowed,
-                     std::optional<std::string> fallback = std::nullopt);
+                     const std::optional<std::string>& fallback = std::nullopt);
 
   bool has(const std::string& key) const;
   // Reports an error about a key of this table, with its line.

@@ -145,9 +145,16 @@ krb5_error_code engine_call(krb5_context context, const struct tkdc_request *req
     const krb5_error_code code = error_of_status(reply->status);
     if (code == 0)
         return 0;
+    /* The servers' considered answer: asking again would give the same, so the client gets an
+     * error instead of silence, and the request leaves no trace in the account. */
+    const bool refused = reply->status == TKDC_STATUS_DENIED ||
+                         reply->status == TKDC_STATUS_UNKNOWN_KEY ||
+                         reply->status == TKDC_STATUS_BAD_REQUEST;
+    if (refused)
+        state->no_record = true;
     if (reply->status != TKDC_STATUS_INTEGRITY) {
         /* Outside a request (at start) there is nothing to taint. */
-        if (engine_config.is_kdc && (fiber_current() || loop_is_shedding()))
+        if (!refused && engine_config.is_kdc && (fiber_current() || loop_is_shedding()))
             state->tainted = true;
         if (!lost_before)
             log_loss(request, reply);

@@ -87,6 +87,7 @@ Bytes ghash_input(const Bytes& associated, const Bytes& ciphertext) {
 }
 
 struct Keystream {
+  Keystream(SharedBytes mask, SharedBytes rest) : tag_mask(std::move(mask)), stream(std::move(rest)) {}
   SharedBytes tag_mask;  // AES_K(J0)
   SharedBytes stream;
 };
@@ -96,7 +97,7 @@ Task<Keystream> keystream(Ciphers& ciphers, const SharedBytes& round_keys, GcmNo
   Bytes counters = counter_blocks(nonce, 1 + blocks_of(bytes));
   SharedBytes out = co_await ciphers.aes.encrypt(
       round_keys, share_public(ciphers.rep3.party(), counters));
-  co_return Keystream{out.slice(0, kBlock), out.slice(kBlock, bytes)};
+  co_return Keystream(out.slice(0, kBlock), out.slice(kBlock, bytes));
 }
 
 }  // namespace

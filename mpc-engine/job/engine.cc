@@ -24,7 +24,7 @@ class EngineImpl final : public Engine {
     job->deadline = PendingJob::Clock::now() + std::chrono::milliseconds(request.deadline_ms);
     job->role = role;
     job->request = std::move(request);
-    if (!pending_.put(std::move(job))) {
+    if (auto refused = pending_.put(std::move(job))) {
       JobReply reply;
       reply.session = name.session;
       reply.number = name.number;

@@ -17,6 +17,10 @@
 
 namespace tkdc {
 
+// Of the sources of the protocols: two servers whose values differ would lose
+// step in the first round, so the handshake compares them.
+std::uint64_t circuit_hash();
+
 enum class AgentRole : std::uint8_t { kKdc = 1, kAdmin = 2 };
 
 struct EngineOptions {
@@ -63,7 +67,7 @@ class Engine {
   virtual std::string run_session(Session& session) = 0;
   virtual void stop() = 0;
 
-  // While there is no session: answers jobs whose deadline is over.
+  // Answers waiting jobs whose deadline is over; call it a few times a second.
   virtual void expire() = 0;
   virtual EngineStatus status() const = 0;
 };

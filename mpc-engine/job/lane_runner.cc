@@ -196,23 +196,33 @@ void LaneRunner::take_candidates(AdmissionRound& round) {
   const bool clock_ok = round.sealed_at + kClockSkewUnits >= now &&
                         round.sealed_at <= now + kClockSkewUnits &&
                         round.sealed_at >= last_sealed_at_ && round.sealed_at < (1u << 24);
-  if (clock_ok) last_sealed_at_ = round.sealed_at;
   for (Candidate& c : round.candidates) {
     c.job = shared_.pending.take(c.name);
     if (!c.job) continue;
-    c.verdict = check(c);
-    if (c.verdict == kAdmit && !clock_ok) c.verdict = TKDC_STATUS_LIMIT;
+    c.verdict = check(c, clock_ok);
     c.digests = digest_job(c.job->request, c.job->role, c.record.get());
   }
 }
 
-Verdict LaneRunner::check(Candidate& candidate) const {
+// While another job works on the same key this one counts as missing: it is put
+// back and checked again when that one is done.
+Verdict LaneRunner::check_key_management(Candidate& candidate) {
+  const JobRequest& request = candidate.job->request;
+  if (lane_ != 0) return TKDC_STATUS_BAD_REQUEST;
+  if (managed_.contains(request.key.id)) return kMissing;
+  shared_.staged.expire(managed_);
+  Verdict verdict = check_management(shared_.staged, shared_.store, candidate.job->role, request);
+  if (verdict == kAdmit) {
+    managed_.insert(request.key.id);
+    candidate.holds_key = true;
+  }
+  return verdict;
+}
+
+Verdict LaneRunner::check(Candidate& candidate, bool clock_ok) {
   const JobRequest& request = candidate.job->request;
   if (request.key.installation != shared_.options.installation) return TKDC_STATUS_UNKNOWN_KEY;
-  if (is_management(request.op))
-    return lane_ == 0
-               ? check_management(shared_.staged, shared_.store, candidate.job->role, request)
-               : TKDC_STATUS_BAD_REQUEST;
+  if (is_management(request.op)) return check_key_management(candidate);
   if (!is_operation(request.op)) return TKDC_STATUS_BAD_REQUEST;
   auto record = shared_.store.get(request.key.id);
   if (!record) return TKDC_STATUS_INTERNAL;
@@ -220,7 +230,10 @@ Verdict LaneRunner::check(Candidate& candidate) const {
   candidate.record = *record;
   if (!may_use((*record)->key_class, candidate.job->role, request.op, request.usage))
     return TKDC_STATUS_DENIED;
-  return static_cast<Verdict>(check_lengths(request));
+  if (in_gcm_form(**record, request.usage) && !clock_ok &&
+      (request.op == TKDC_OP_SEAL || request.op == TKDC_OP_OPEN))
+    return TKDC_STATUS_LIMIT;
+  return static_cast<Verdict>(check_lengths(request, **record));
 }
 
 void LaneRunner::add_claims(Ticker::OwnControl& own) const {
@@ -262,6 +275,7 @@ void LaneRunner::settle(AdmissionRound& round) {
   for (Candidate& c : round.candidates) {
     if (c.verdict == kAdmit) {
       any = true;
+      last_sealed_at_ = std::max(last_sealed_at_, round.sealed_at);
       start(std::move(c), round.sealed_at);
     } else {
       refuse(c, c.verdict);
@@ -272,23 +286,27 @@ void LaneRunner::settle(AdmissionRound& round) {
 
 // ---- jobs
 
-void LaneRunner::refuse(Candidate& candidate, Verdict verdict) {
-  if (verdict == kMissing) {
-    const JobName name = candidate.name;
-    if (!candidate.job) return;  // this server is the one that waits for it
-    if (candidate.job->deadline <= Clock::now()) {
-      answer(candidate.job->request, TKDC_STATUS_UNAVAILABLE,
-             "another server did not receive this job in time");
-      return;
-    }
-    (void)shared_.pending.put(std::move(candidate.job));
-    if (leader()) {
-      std::lock_guard lock(queue_mutex_);
-      queue_.emplace_back(Clock::now() + kRetryAfter, name);
-    }
+// A job that another server has not got yet waits until it is named again.
+void LaneRunner::put_back(Candidate& candidate) {
+  if (candidate.job->deadline <= Clock::now()) {
+    answer(candidate.job->request, TKDC_STATUS_UNAVAILABLE,
+           "another server did not receive this job in time");
     return;
   }
-  if (!candidate.job) return;
+  if (auto refused = shared_.pending.put(std::move(candidate.job))) {
+    answer(refused->request, TKDC_STATUS_LIMIT, "too many jobs are waiting at this server");
+    return;
+  }
+  if (leader()) {
+    std::lock_guard lock(queue_mutex_);
+    queue_.emplace_back(Clock::now() + kRetryAfter, candidate.name);
+  }
+}
+
+void LaneRunner::refuse(Candidate& candidate, Verdict verdict) {
+  if (!candidate.job) return;  // this server is the one that waits for it
+  if (candidate.holds_key) managed_.erase(candidate.job->request.key.id);
+  if (verdict == kMissing) return put_back(candidate);
   const auto status = static_cast<tkdc_status>(verdict);
   std::string message = tkdc_status_text(status);
   if (status == TKDC_STATUS_LIMIT)
@@ -303,6 +321,7 @@ void LaneRunner::start(Candidate candidate, std::uint32_t sealed_at) {
   job.job = std::move(candidate.job);
   job.record = std::move(candidate.record);
   job.sealed_at = sealed_at;
+  job.holds_key = candidate.holds_key;
   job.number = op == TKDC_OP_SEAL ? next_number_++ : 0;
   job.cohort = cohort_;
   job.first_round = rep3_.rounds();
@@ -347,6 +366,7 @@ void LaneRunner::finish(ActiveJob& job, JobOutcome outcome) {
   (reply.status == TKDC_STATUS_OK ? shared_.counters.jobs_done : shared_.counters.jobs_failed)++;
   audit(request, reply.status);
   shared_.reply(request.name, std::move(reply));
+  if (job.holds_key) managed_.erase(request.key.id);
   job.answered = true;
 }
 

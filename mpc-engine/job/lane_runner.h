@@ -14,6 +14,7 @@
 #include <atomic>
 #include <list>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "admit/admission.h"
@@ -30,6 +31,7 @@ struct Candidate {
   std::shared_ptr<const KeyRecord> record;
   JobDigests digests;
   Verdict verdict = kMissing;  // own first, then the three servers' together
+  bool holds_key = false;      // its id is in LaneRunner::managed_
 };
 
 // The jobs of one manifest.
@@ -45,6 +47,7 @@ struct ActiveJob {
   std::uint32_t sealed_at = 0;
   std::uint64_t number = 0, cohort = 0, first_round = 0;
   std::size_t input_bytes = 0;
+  bool holds_key = false;
   bool answered = false;
 };
 
@@ -98,7 +101,9 @@ class LaneRunner {
   Result<void> read_verdicts(Reader& prev, Reader& next);
   void settle(AdmissionRound& round);
 
-  Verdict check(Candidate& candidate) const;
+  Verdict check(Candidate& candidate, bool clock_ok);
+  Verdict check_key_management(Candidate& candidate);
+  void put_back(Candidate& candidate);
   void refuse(Candidate& candidate, Verdict verdict);
   void start(Candidate candidate, std::uint32_t sealed_at);
   Task<void> run_job(ActiveJob& job);
@@ -122,6 +127,9 @@ class LaneRunner {
 
   std::optional<AdmissionRound> proposed_, claims_, verdicts_;
   std::list<ActiveJob> active_;
+  // Keys that an admitted or half admitted management job works on: what was
+  // checked for one such job must still hold when it runs.
+  std::set<KeyId> managed_;
   std::uint32_t last_sealed_at_ = 0;
   std::uint64_t next_number_ = 0, cohort_ = 0, ticks_ = 0;
   std::uint64_t published_bytes_ = 0, published_aes_ = 0, published_sha1_ = 0;

@@ -38,7 +38,7 @@ tkdc_status check_bind(const StagedKey& key, const JobRequest& request) {
 }
 
 JobOutcome refuse(tkdc_status status, std::string message) {
-  return {status, std::move(message), {}};
+  return JobOutcome(status, std::move(message));
 }
 
 // Every party says whether it succeeded; true only if all three did.
@@ -58,13 +58,13 @@ Task<JobOutcome> stage(ManagementContext context, const JobRequest& request, Sha
                 ? context.ciphers.rep3.random(key_bytes_of(key.enctype))
                 : std::move(input);
   context.staged.put(request.key.id, std::move(key));
-  co_return JobOutcome{};
+  co_return JobOutcome();
 }
 
 Task<JobOutcome> export_once(ManagementContext context, const JobRequest& request) {
   StagedKey* key = context.staged.find(request.key.id);
   key->exported = true;
-  co_return JobOutcome{TKDC_STATUS_OK, {}, key->key};
+  co_return JobOutcome(key->key);
 }
 
 Task<JobOutcome> bind(ManagementContext context, const JobRequest& request) {
@@ -95,7 +95,7 @@ Task<JobOutcome> bind(ManagementContext context, const JobRequest& request) {
                          ? "another server could not commit the key; it will when the next "
                            "session starts"
                          : "this server could not commit the key: " + committed.error().message);
-  co_return JobOutcome{};
+  co_return JobOutcome();
 }
 
 Task<JobOutcome> destroy(ManagementContext context, const JobRequest& request) {
@@ -116,7 +116,7 @@ Task<JobOutcome> destroy(ManagementContext context, const JobRequest& request) {
                          ? "another server could not remove the key yet; it will when the "
                            "next session starts"
                          : "this server could not remove the key: " + destroyed.error().message);
-  co_return JobOutcome{};
+  co_return JobOutcome();
 }
 
 }  // namespace
@@ -124,7 +124,6 @@ Task<JobOutcome> destroy(ManagementContext context, const JobRequest& request) {
 tkdc_status check_management(StagedKeys& staged, Store& store, AgentRole role,
                              const JobRequest& request) {
   if (!may_manage(role, request.op)) return TKDC_STATUS_DENIED;
-  staged.expire();
   if (request.op == TKDC_OP_STAGE) return check_stage(staged, store, request);
   if (!request.component[0].empty()) return TKDC_STATUS_BAD_REQUEST;
   if (request.op == TKDC_OP_DESTROY) {

@@ -42,7 +42,7 @@ struct PadStates {
 };
 
 JobOutcome refuse(tkdc_status status, std::string message) {
-  return {status, std::move(message), {}};
+  return JobOutcome(status, std::move(message));
 }
 
 Task<JobOutcome> seal_ticket(JobContext context, SharedBytes plaintext) {
@@ -51,7 +51,7 @@ Task<JobOutcome> seal_ticket(JobContext context, SharedBytes plaintext) {
   SharedBytes sealed = co_await gcm_seal(context.ciphers, ticket_key(context), nonce,
                                          associated_data(context), std::move(plaintext));
   ticket.append(sealed);
-  co_return JobOutcome{TKDC_STATUS_OK, {}, std::move(ticket)};
+  co_return JobOutcome(std::move(ticket));
 }
 
 // Why a ticket with this nonce cannot be one of ours, or null.
@@ -74,7 +74,7 @@ Task<JobOutcome> open_ticket(JobContext context, SharedBytes input) {
   auto plain = co_await gcm_open(context.ciphers, ticket_key(context), nonce,
                                  associated_data(context), std::move(sealed));
   if (!plain) co_return refuse(TKDC_STATUS_INTEGRITY, "the ticket's tag does not hold");
-  co_return JobOutcome{TKDC_STATUS_OK, {}, std::move(*plain)};
+  co_return JobOutcome(std::move(*plain));
 }
 
 Task<JobOutcome> seal_rfc3962(JobContext context, SharedBytes plaintext) {
@@ -82,7 +82,7 @@ Task<JobOutcome> seal_rfc3962(JobContext context, SharedBytes plaintext) {
   SharedBytes sealed =
       co_await rfc3962_seal(context.ciphers, field(context, field_name(context.usage, "ke")),
                             ki.key(), std::move(plaintext));
-  co_return JobOutcome{TKDC_STATUS_OK, {}, std::move(sealed)};
+  co_return JobOutcome(std::move(sealed));
 }
 
 Task<JobOutcome> open_rfc3962(JobContext context, SharedBytes sealed) {
@@ -91,7 +91,7 @@ Task<JobOutcome> open_rfc3962(JobContext context, SharedBytes sealed) {
       co_await rfc3962_open(context.ciphers, field(context, field_name(context.usage, "ke")),
                             ki.key(), std::move(sealed));
   if (!plain) co_return refuse(TKDC_STATUS_INTEGRITY, "the message's checksum does not hold");
-  co_return JobOutcome{TKDC_STATUS_OK, {}, std::move(*plain)};
+  co_return JobOutcome(std::move(*plain));
 }
 
 Task<SharedBytes> checksum(JobContext context, SharedBytes data) {
@@ -105,7 +105,7 @@ Task<SharedBytes> checksum(JobContext context, SharedBytes data) {
 
 Task<JobOutcome> mac(JobContext context, SharedBytes data) {
   SharedBytes sum = co_await checksum(context, std::move(data));
-  co_return JobOutcome{TKDC_STATUS_OK, {}, std::move(sum)};
+  co_return JobOutcome(std::move(sum));
 }
 
 Task<JobOutcome> verify(JobContext context, SharedBytes input) {
@@ -114,8 +114,13 @@ Task<JobOutcome> verify(JobContext context, SharedBytes input) {
   xor_into(difference, input.slice(bytes, kChecksumBytes));
   bool holds = co_await is_zero(context.ciphers.rep3, std::move(difference));
   if (!holds) co_return refuse(TKDC_STATUS_INTEGRITY, "the checksum does not hold");
-  co_return JobOutcome{};
+  co_return JobOutcome();
 }
+
+// PA-ENC-TS-ENC takes some 60 octets and comes from whoever can send a packet.
+constexpr std::size_t kMaxTimestampBytes = 512;
+// Tickets, replies and PACs of principals in many groups: some kilobytes.
+constexpr std::size_t kMaxSequentialBytes = 8192;
 
 std::uint32_t blocks_of(std::size_t bytes) { return static_cast<std::uint32_t>((bytes + 15) / 16); }
 std::uint32_t hmac_blocks(std::size_t bytes) {
@@ -129,12 +134,15 @@ bool in_gcm_form(const KeyRecord& record, std::uint32_t key_usage) {
          (key_usage == usage::kTicket || key_usage == usage::kPacSignature);
 }
 
-tkdc_status check_lengths(const JobRequest& request) {
+tkdc_status check_lengths(const JobRequest& request, const KeyRecord& record) {
   const std::size_t bytes = request.component[0].size();
-  bool fits = bytes <= kGcmMaxBytes;
-  if (request.op == TKDC_OP_OPEN) fits &= bytes >= TKDC_WIRE_SEAL_OVERHEAD_BYTES;
-  if (request.op == TKDC_OP_VERIFY) fits &= bytes >= kChecksumBytes;
-  return fits ? TKDC_STATUS_OK : TKDC_STATUS_BAD_REQUEST;
+  if (request.op == TKDC_OP_OPEN && bytes < TKDC_WIRE_SEAL_OVERHEAD_BYTES) return TKDC_STATUS_BAD_REQUEST;
+  if (request.op == TKDC_OP_VERIFY && bytes < kChecksumBytes) return TKDC_STATUS_BAD_REQUEST;
+  const std::size_t most = in_gcm_form(record, request.usage) ? kGcmMaxBytes
+                           : request.usage == usage::kAsReqTimestamp ? kMaxTimestampBytes
+                                                                     : kMaxSequentialBytes;
+  if (bytes <= most) return TKDC_STATUS_OK;
+  return request.op == TKDC_OP_OPEN ? TKDC_STATUS_INTEGRITY : TKDC_STATUS_BAD_REQUEST;
 }
 
 Task<JobOutcome> run_operation(JobContext context, tkdc_wire_op op, SharedBytes input) {

@@ -16,6 +16,10 @@
 namespace tkdc {
 
 struct JobOutcome {
+  JobOutcome() = default;
+  explicit JobOutcome(SharedBytes result) : output(std::move(result)) {}
+  JobOutcome(tkdc_status why, std::string text) : status(why), message(std::move(text)) {}
+
   tkdc_status status = TKDC_STATUS_OK;
   std::string message;
   SharedBytes output;
@@ -33,8 +37,11 @@ struct JobContext {
 // Whether this operation uses the key's own-realm form.
 bool in_gcm_form(const KeyRecord& record, std::uint32_t usage);
 
-// Length checks that need no key: OK or BAD_REQUEST.
-tkdc_status check_lengths(const JobRequest& request);
+// Whether the input's length is one that this operation takes. RFC 3962's
+// operations are sequential, so an overlong message would keep a lane busy for
+// seconds: each usage has a bound well above what Kerberos sends. An overlong
+// ciphertext is a forgery (INTEGRITY), other lengths are BAD_REQUEST.
+tkdc_status check_lengths(const JobRequest& request, const KeyRecord& record);
 
 Task<JobOutcome> run_operation(JobContext context, tkdc_wire_op op, SharedBytes input);
 

@@ -25,12 +25,14 @@ class PendingJobs {
  public:
   explicit PendingJobs(std::size_t max) : max_(max) {}
 
-  // False when the limit is reached or the name is taken.
-  bool put(std::unique_ptr<PendingJob> job) {
+  // Takes the job and returns null; gives it back when the limit is reached or
+  // the name is taken.
+  std::unique_ptr<PendingJob> put(std::unique_ptr<PendingJob> job) {
     std::lock_guard lock(mutex_);
-    if (jobs_.size() >= max_) return false;
-    JobName name = job->request.name;
-    return jobs_.emplace(name, std::move(job)).second;
+    const JobName name = job->request.name;
+    if (jobs_.size() >= max_ || jobs_.contains(name)) return job;
+    jobs_.emplace(name, std::move(job));
+    return nullptr;
   }
 
   // Null when this server has not (or no longer) got the job.

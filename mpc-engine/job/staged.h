@@ -6,7 +6,7 @@
 
 #include <chrono>
 #include <map>
-#include <optional>
+#include <set>
 
 #include "job/message.h"
 #include "share/shared_bytes.h"
@@ -38,9 +38,12 @@ class StagedKeys {
     return it == keys_.end() ? nullptr : &it->second;
   }
   void erase(const KeyId& id) { keys_.erase(id); }
-  void expire() {
+  // Keys that a running job works on stay.
+  void expire(const std::set<KeyId>& in_use) {
     const auto oldest = StagedKey::Clock::now() - StagedKey::kLifetime;
-    std::erase_if(keys_, [&](const auto& entry) { return entry.second.since < oldest; });
+    std::erase_if(keys_, [&](const auto& entry) {
+      return entry.second.since < oldest && !in_use.contains(entry.first);
+    });
   }
 
  private:

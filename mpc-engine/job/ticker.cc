@@ -17,14 +17,14 @@ Result<ByteSpan> Ticker::receive(Neighbour from) {
 Result<Ticker::Control> Ticker::tick(bool full, const OwnControl& own) {
   full |= rep3_.needs_next();
   to_prev_.clear();
-  Writer prev(to_prev_);
+  SecretWriter prev(to_prev_);
   prev.u32(number_);
   if (full) prev.bytes(own.to_prev);
   rep3_.append_to_prev(to_prev_);
   if (auto sent = link_.send(Neighbour::kPrev, to_prev_); !sent) return sent.error();
   if (full) {
     to_next_.clear();
-    Writer next(to_next_);
+    SecretWriter next(to_next_);
     next.u32(number_);
     next.bytes(own.to_next);
     rep3_.append_to_next(to_next_);

@@ -39,7 +39,7 @@ class Ticker {
   Rep3& rep3_;
   Link& link_;
   std::uint32_t number_ = 0;
-  Bytes to_prev_, to_next_;
+  SecretVector to_prev_, to_next_;
 };
 
 }  // namespace tkdc

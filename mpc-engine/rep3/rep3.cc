@@ -99,7 +99,7 @@ bool Rep3::advance() {
 
 void Rep3::prefetch_masks() { prss_.prefetch(last_layer_bytes_); }
 
-void Rep3::append_to_prev(Bytes& packet) {
+void Rep3::append_to_prev(SecretVector& packet) {
   prss_.mask(layer_out_.data(), layer_out_.size());
   packet.insert(packet.end(), layer_out_.begin(), layer_out_.end());
   if (!open_out_.empty()) {
@@ -113,7 +113,7 @@ void Rep3::append_to_prev(Bytes& packet) {
   layer_bytes_ += layer_out_.size();
 }
 
-void Rep3::append_to_next(Bytes& packet) const {
+void Rep3::append_to_next(SecretVector& packet) const {
   packet.insert(packet.end(), open_out_.begin(), open_out_.end());
   packet.insert(packet.end(), pair_out_.begin(), pair_out_.end());
 }

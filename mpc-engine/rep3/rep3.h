@@ -109,8 +109,8 @@ class Rep3 {
   // Whether this tick's packets to the next neighbour carry anything.
   bool needs_next() const { return !open_out_.empty() || !pair_out_.empty(); }
   std::size_t tasks() const { return tasks_.size(); }
-  void append_to_prev(Bytes& packet);
-  void append_to_next(Bytes& packet) const;
+  void append_to_prev(SecretVector& packet);
+  void append_to_next(SecretVector& packet) const;
   // The neighbours' parts of the tick. `from_prev` is empty when needs_next() was false.
   Result<void> consume(ByteSpan from_next, ByteSpan from_prev);
   void prefetch_masks();
@@ -135,7 +135,8 @@ class Rep3 {
 
   // This tick's outgoing messages, and the last tick's pairs.
   SecretVector layer_out_, layer_sent_, layer_got_;
-  Bytes open_out_, open_got_, pair_out_, pair_prev_, pair_next_;
+  SecretVector open_out_, open_got_;
+  Bytes pair_out_, pair_prev_, pair_next_;
   crypto_generichash_state second_digest_;
   std::size_t last_layer_bytes_ = 0;
 };

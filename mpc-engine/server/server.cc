@@ -22,17 +22,8 @@ namespace {
 constexpr int kTickMs = 100;        // deadlines of jobs while there is no session
 constexpr int kSyncEveryTicks = 10;  // the audit log reaches the disk once a second
 constexpr std::size_t kMaxPemBytes = 64 * 1024;
+constexpr int kStableSessionMs = 5'000;
 constexpr int kRepeatTroubleMs = 60'000;
-
-// The circuits are part of the release.
-std::uint64_t circuit_hash() {
-  constexpr std::string_view kRelease = "tkdc circuits " TKDC_VERSION;
-  std::array<std::uint8_t, 16> digest{};
-  crypto_generichash(digest.data(), digest.size(),
-                     reinterpret_cast<const std::uint8_t*>(kRelease.data()), kRelease.size(),
-                     nullptr, 0);
-  return Reader(digest).u64();
-}
 
 void notify_status(const std::string& text) { sd_notifyf(0, "STATUS=%s", text.c_str()); }
 
@@ -181,10 +172,14 @@ void Server::serve_sessions() {
       pause(backoff.next_ms());
       continue;
     }
-    backoff.reset();
     session_up(*session);
+    const long long up_since_ms = monotonic_ms();
     std::string reason = engine_->run_session(*session);
     if (!stopping_) session_failed(reason.empty() ? "the engine stopped" : reason);
+    // Each session uses up a nonce epoch, so sessions that die young must not follow
+    // one another at once.
+    if (monotonic_ms() - up_since_ms > kStableSessionMs) backoff.reset();
+    else if (!stopping_) pause(backoff.next_ms());
     // The links close here, so that the peers notice at once.
   }
 }

@@ -32,7 +32,7 @@ struct KeyRecord {
   bool exported = false;
   std::uint64_t created_at_s = 0;  // Unix time
   std::uint32_t version = 1;       // grows with each refresh
-  // By field name, e.g. "base", "rk", "u1.ke", "u1.ki", "h"; see cipher/.
+  // By field name, e.g. "key", "u1.ke", "u1.ki", "gcm.rk"; see cipher/.
   std::map<std::string, SharedBytes> fields;
 };
 

@@ -68,7 +68,7 @@ class ThreeParties {
       for (auto& p : party) waiting += p->advance() ? 1 : 0;
       if (waiting == 0) return {};
       if (waiting != 3) return fail("the parties' courses differ");
-      Bytes to_prev[3], to_next[3];
+      SecretVector to_prev[3], to_next[3];
       for (int p = 0; p < 3; ++p) {
         party[p]->append_to_prev(to_prev[p]);
         party[p]->append_to_next(to_next[p]);
@@ -89,8 +89,8 @@ class ThreeParties {
   }
 
   std::unique_ptr<Rep3> party[3];
-  std::function<void(int party, Bytes& to_prev, Bytes& to_next)> tamper;
-  std::function<void(int party, const Bytes& to_prev, const Bytes& to_next)> record;
+  std::function<void(int party, SecretVector& to_prev, SecretVector& to_next)> tamper;
+  std::function<void(int party, const SecretVector& to_prev, const SecretVector& to_next)> record;
   std::mt19937_64& rng() { return rng_; }
 
  private:

@@ -70,7 +70,7 @@ Task<SharedBytes> gf128_powers(Rep3& rep3, SharedBytes x, std::size_t count) {
     const SharedBytes top = powers.slice(kGf128Bytes * (known - 1), kGf128Bytes);
     std::vector<InnerProduct> products;
     for (std::size_t j = 0; j < known; ++j)
-      products.push_back({top, powers.slice(kGf128Bytes * j, kGf128Bytes)});
+      products.emplace_back(top, powers.slice(kGf128Bytes * j, kGf128Bytes));
     SharedBytes more = co_await gf128_inner_products(rep3, std::move(products));
     powers.append(more);
   }
@@ -81,7 +81,7 @@ Task<bool> is_zero(Rep3& rep3, SharedBytes x) {
   assert(x.size() <= kGf128Bytes);
   x.resize(kGf128Bytes);
   std::vector<InnerProduct> product;
-  product.push_back({std::move(x), rep3.random(kGf128Bytes)});
+  product.emplace_back(std::move(x), rep3.random(kGf128Bytes));
   SharedBytes masked = co_await gf128_inner_products(rep3, std::move(product));
   Bytes opened = co_await rep3.open(masked);
   co_return sodium_is_zero(opened.data(), opened.size()) == 1;

@@ -18,6 +18,8 @@ void gf128_multiply_add(std::uint8_t* out, const std::uint8_t* a, const std::uin
 // several pairs in one layer: 16 message octets for each pair. All pairs' sums
 // stand one after the other.
 struct InnerProduct {
+  InnerProduct() = default;
+  InnerProduct(SharedBytes left, SharedBytes right) : a(std::move(left)), b(std::move(right)) {}
   SharedBytes a, b;
 };
 Task<SharedBytes> gf128_inner_products(Rep3& rep3, std::vector<InnerProduct> pairs);

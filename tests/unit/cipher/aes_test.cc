@@ -133,7 +133,7 @@ TEST_P(AesOnShares, EveryMessageBitMatters) {
   const Bytes expected = openssl_ecb(key, in, true);
   for (std::uint64_t round : {0u, 1u, 2u, 3u, 39u}) {
     std::uint64_t target = s.net.party[0]->rounds() + round;
-    s.net.tamper = [&](int p, Bytes& to_prev, Bytes&) {
+    s.net.tamper = [&](int p, SecretVector& to_prev, SecretVector&) {
       if (p == 1 && s.net.party[0]->rounds() == target) to_prev[3] ^= 4;
     };
     auto shares = s.net.share(in);

@@ -96,7 +96,7 @@ TEST(Rep3, ReceivedLayerMessagesAreUniformWhateverTheSecrets) {
     for (int run = 0; run < kRuns; ++run) {
       ThreeParties net(Representation::kBytes, 1000 + static_cast<std::uint64_t>(run));
       auto xs = net.share(Bytes(kBytes, secret)), ys = net.share(Bytes(kBytes, secret));
-      net.record = [&](int p, const Bytes& to_prev, const Bytes&) {
+      net.record = [&](int p, const SecretVector& to_prev, const SecretVector&) {
         if (p != 2) return;  // party 2 sends to party 1
         for (int bit = 0; bit < 8 * kBytes; ++bit)
           ones[static_cast<std::size_t>(bit)] +=
@@ -128,7 +128,7 @@ TEST(Rep3, OpeningsThatDifferAreRefused) {
     ThreeParties net(Representation::kBytes, 7);
     auto shares = net.share(Bytes(8, 1));
     Bytes out[3];
-    net.tamper = [&](int p, Bytes& to_prev, Bytes& to_next) {
+    net.tamper = [&](int p, SecretVector& to_prev, SecretVector& to_next) {
       if (p == 0) (change_digest ? to_prev : to_next)[0] ^= 1;
     };
     auto ran = net.run([&](int p) { return open_one(*net.party[p], shares[p], out[p]); });
@@ -142,7 +142,7 @@ TEST(Rep3, PacketsOfAnotherLengthAreRefused) {
   for (int change : {-1, 1}) {
     ThreeParties net(Representation::kBytes, 8);
     auto xs = net.share(Bytes(4)), ys = net.share(Bytes(4));
-    net.tamper = [&](int p, Bytes& to_prev, Bytes&) {
+    net.tamper = [&](int p, SecretVector& to_prev, SecretVector&) {
       if (p == 1) to_prev.resize(to_prev.size() + static_cast<std::size_t>(change));
     };
     EXPECT_FALSE(net.shares_of([&](int p) { return and_layer(*net.party[p], xs[p], ys[p]); }).ok());
@@ -169,8 +169,8 @@ TEST(Rep3, GoldenWireTrace) {
   ThreeParties net(Representation::kBytes, 10);
   crypto_generichash_state hash;
   crypto_generichash_init(&hash, nullptr, 0, 32);
-  net.record = [&](int, const Bytes& to_prev, const Bytes& to_next) {
-    for (const Bytes* packet : {&to_prev, &to_next})
+  net.record = [&](int, const SecretVector& to_prev, const SecretVector& to_next) {
+    for (const SecretVector* packet : {&to_prev, &to_next})
       crypto_generichash_update(&hash, packet->data(), packet->size());
   };
   auto xs = net.share(Bytes(100, 0x5a)), ys = net.share(Bytes(100, 0xc3));

@@ -87,7 +87,8 @@ Bytes ghash_input(const Bytes& associated, const Bytes& ciphertext) {
 }
 
 struct Keystream {
-  Keystream(SharedBytes mask, SharedBytes rest) : tag_mask(std::move(mask)), stream(std::move(rest)) {}
+  Keystream(SharedBytes mask, SharedBytes rest)
+      : tag_mask(std::move(mask)), stream(std::move(rest)) {}
   SharedBytes tag_mask;  // AES_K(J0)
   SharedBytes stream;
 };

@@ -136,8 +136,10 @@ bool in_gcm_form(const KeyRecord& record, std::uint32_t key_usage) {
 
 tkdc_status check_lengths(const JobRequest& request, const KeyRecord& record) {
   const std::size_t bytes = request.component[0].size();
-  if (request.op == TKDC_OP_OPEN && bytes < TKDC_WIRE_SEAL_OVERHEAD_BYTES) return TKDC_STATUS_BAD_REQUEST;
-  if (request.op == TKDC_OP_VERIFY && bytes < kChecksumBytes) return TKDC_STATUS_BAD_REQUEST;
+  const std::size_t least = request.op == TKDC_OP_OPEN     ? TKDC_WIRE_SEAL_OVERHEAD_BYTES
+                            : request.op == TKDC_OP_VERIFY ? kChecksumBytes
+                                                           : 0;
+  if (bytes < least) return TKDC_STATUS_BAD_REQUEST;
   const std::size_t most = in_gcm_form(record, request.usage) ? kGcmMaxBytes
                            : request.usage == usage::kAsReqTimestamp ? kMaxTimestampBytes
                                                                      : kMaxSequentialBytes;

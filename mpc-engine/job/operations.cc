@@ -136,7 +136,7 @@ bool in_gcm_form(const KeyRecord& record, std::uint32_t key_usage) {
 
 tkdc_status check_lengths(const JobRequest& request, const KeyRecord& record) {
   const std::size_t bytes = request.component[0].size();
-  const std::size_t least = request.op == TKDC_OP_OPEN     ? TKDC_WIRE_SEAL_OVERHEAD_BYTES
+  const std::size_t least = request.op == TKDC_OP_OPEN     ? kCtsOverheadBytes
                             : request.op == TKDC_OP_VERIFY ? kChecksumBytes
                                                            : 0;
   if (bytes < least) return TKDC_STATUS_BAD_REQUEST;

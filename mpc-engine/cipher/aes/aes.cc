@@ -35,6 +35,7 @@ Task<SharedBytes> Aes::decrypt(const SharedBytes& round_keys, SharedBytes in) {
 // One cohort for each kind of request that is waiting.
 bool Aes::gather() {
   if (pending_.empty()) return false;
+  if (running_ > 0 && rep3_.rounds() % kStartEveryRounds != 0) return false;
   for (Direction direction : {Direction::kEncrypt, Direction::kDecrypt}) {
     for (int rounds : {10, 14}) {
       std::vector<Request> same;
@@ -42,7 +43,9 @@ bool Aes::gather() {
         if (request.direction == direction &&
             request.round_keys->size() == 16 * (static_cast<std::size_t>(rounds) + 1))
           same.push_back(request);
-      if (!same.empty()) rep3_.spawn(run(std::move(same), rounds, direction));
+      if (same.empty()) continue;
+      ++running_;
+      rep3_.spawn(run(std::move(same), rounds, direction));
     }
   }
   pending_.clear();
@@ -92,6 +95,7 @@ Task<void> Aes::run(std::vector<Request> requests, int rounds, Direction directi
 
   cohort->store(blocks);
   blocks_done_ += blocks.size();
+  --running_;
   for (const Request& request : requests) rep3_.ready(request.awaiter);
 }
 

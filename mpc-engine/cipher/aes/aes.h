@@ -46,7 +46,12 @@ class Aes {
 
   Rep3& rep3_;
   const AesBackend& backend_;
+  // While a cohort runs, others start at multiples of this many rounds only, so
+  // that jobs which came at different times soon share their rounds.
+  static constexpr std::uint64_t kStartEveryRounds = 8;
+
   std::vector<Request> pending_;
+  std::size_t running_ = 0;
   std::uint64_t blocks_done_ = 0;
 };
 

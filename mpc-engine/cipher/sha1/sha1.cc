@@ -169,6 +169,8 @@ Sha1::Sha1(Rep3& rep3) : rep3_(rep3) {
 
 bool Sha1::gather() {
   if (pending_.empty()) return false;
+  if (running_ > 0 && rep3_.rounds() % kStartEveryRounds != 0) return false;
+  ++running_;
   rep3_.spawn(run(std::move(pending_)));
   pending_.clear();
   return true;
@@ -203,6 +205,7 @@ Task<void> Sha1::run(std::vector<Request> requests) {
     rep3_.ready(requests[n].awaiter);
   }
   blocks_done_ += count;
+  --running_;
 }
 
 SharedBytes Sha1::initial() const {

@@ -49,7 +49,12 @@ class Sha1 {
   Task<void> run(std::vector<Request> requests);
 
   Rep3& rep3_;
+  // While a cohort runs, others start at multiples of this many rounds only, so
+  // that jobs which came at different times soon share their rounds.
+  static constexpr std::uint64_t kStartEveryRounds = 16;
+
   std::vector<Request> pending_;
+  std::size_t running_ = 0;
   std::uint64_t blocks_done_ = 0;
 };
 

@@ -2,18 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The AES S-box as four quadratic layers, derived and written out for C++.
 
-The inversion of GF(2^8) splits over its subfield GF(16) so that a party sends
-18 bits in 4 layers (replicated sharing: one bit per output bit of a layer):
+The inversion of GF(2^8) goes down the tower GF(2^8), GF(16), GF(4) by norms and
+up again, so that a party sends 18 bits in 4 layers (replicated sharing: one bit
+per output bit of a layer; squares are linear, and in GF(4) so is inversion):
 
-  1. d  = a^17              the norm, 4 bits           quadratic in a
-  2. q1 = d0 d1, q2 = d2 d3 2 bits                     quadratic in d
-  3. e  = d^-1              4 bits, cubic in d; its cubic monomials are all of
-                            the form q*d, so quadratic in (d, q1, q2)
-  4. a^-1 = a^16 e          8 bits                     quadratic in (a, e)
+  1. d = a a^16             a's norm in GF(16), 4 bits   quadratic in a
+  2. q = d d^4              d's norm in GF(4), 2 bits    quadratic in d
+  3. e = d^-1 = d^4 q^2     4 bits                       quadratic in (d, q)
+  4. a^-1 = a^16 e          8 bits                       quadratic in (a, e)
+
+Layers 2 and 3 are one product over GF(2^8) for who verifies them: with w outside
+GF(16), d^4 (d + w q^2) = q + w e.
 
 Everything is checked here over all 256 inputs before a line is written.
-Output: a header with constants and the terms of layer 3, one source for all
-backends. Usage: sbox.py > sbox_constants.h
+Output: a header with constants and the terms of layers 2 and 3, one source for
+all backends. Usage: sbox.py > sbox_constants.h
 """
 
 AES_POLY = 0x11B
@@ -129,40 +132,65 @@ def inverse_nibble(n: int) -> int:
     return NIBBLE_OF[power(embed(n), 14)]
 
 
-def layer3_terms() -> list[tuple[str, str | None, int]]:
-    """Terms (left, right, output mask) of e in d0..d3, q1, q2; right None: linear."""
-    product_of = {0b0011: "q1", 0b1100: "q2"}
+# GF(4) in GF(16): coordinates over (1, v).
+PAIR_BASIS = [1, power(Z, 5)]
+
+
+def embed_pair(pair: int) -> int:
+    """Two bits -> the element of GF(4) as a byte."""
+    return (PAIR_BASIS[0] if pair & 1 else 0) ^ (PAIR_BASIS[1] if pair & 2 else 0)
+
+
+PAIR_OF = {embed_pair(p): p for p in range(4)}
+
+
+def norm_terms() -> list[tuple[str, str | None, int]]:
+    """Terms (left, right, output mask) of q in d0..d3; right None: linear."""
     terms = []
-    for monomial, mask in enumerate(algebraic_normal_form(inverse_nibble, 4)):
+    norm = algebraic_normal_form(lambda n: PAIR_OF[power(embed(n), 5)], 4)
+    for monomial, mask in enumerate(norm):
+        names = [f"d{k}" for k in range(4) if monomial >> k & 1]
         if mask == 0:
             continue
-        names = [k for k in range(4) if monomial >> k & 1]
-        if monomial in product_of:
-            terms.append((product_of[monomial], None, mask))
-        elif len(names) == 1:
-            terms.append((f"d{names[0]}", None, mask))
-        elif len(names) == 2:
-            terms.append((f"d{names[0]}", f"d{names[1]}", mask))
-        elif len(names) == 3:
-            pair = 0b0011 if monomial & 0b0011 == 0b0011 else 0b1100
-            rest = next(k for k in names if not pair >> k & 1)
-            terms.append((product_of[pair], f"d{rest}", mask))
-        else:
-            raise AssertionError("inversion in GF(16) has degree 3")
+        assert 1 <= len(names) <= 2, "the norm is quadratic"
+        terms.append((names[0], names[1] if len(names) == 2 else None, mask))
     return terms
 
 
+def invert_terms() -> list[tuple[str, str | None, int]]:
+    """Terms of e = d^4 q^2, which are all products."""
+    return [
+        (f"d{i}", f"q{j}", NIBBLE_OF[mul(power(BASIS[i], 4), power(PAIR_BASIS[j], 2))])
+        for i in range(4)
+        for j in range(2)
+    ]
+
+
+OUTSIDE = next(w for w in range(256) if power(w, 16) != w)
+
+
+def value_of(terms: list[tuple[str, str | None, int]], bit: dict[str, int]) -> int:
+    value = 0
+    for left, right, mask in terms:
+        if bit[left] & (bit[right] if right else 1):
+            value ^= mask
+    return value
+
+
 def check_layers() -> None:
-    terms = layer3_terms()
     for a in range(256):
         d = NIBBLE_OF[power(a, 17)]
         bit = {f"d{k}": d >> k & 1 for k in range(4)}
-        bit["q1"], bit["q2"] = bit["d0"] & bit["d1"], bit["d2"] & bit["d3"]
-        e = 0
-        for left, right, mask in terms:
-            if bit[left] & (bit[right] if right else 1):
-                e ^= mask
+        pair = value_of(norm_terms(), bit)
+        bit["q0"], bit["q1"] = pair & 1, pair >> 1
+        e = value_of(invert_terms(), bit)
         assert mul(power(a, 16), embed(e)) == power(a, 254), a
+    for n in range(16):
+        for pair in range(4):
+            left, q = power(embed(n), 4), embed_pair(pair)
+            right = embed(n) ^ mul(OUTSIDE, power(q, 2))
+            e = mul(left, power(q, 2))
+            assert mul(left, right) == mul(left, embed(n)) ^ mul(OUTSIDE, e)
 
 
 def affine(a: int) -> int:
@@ -205,14 +233,41 @@ def emit_matrix(name: str, columns: list[int], note: str) -> None:
     print(f"inline constexpr std::uint8_t k{name}Columns[8] = {{{listed}}};\n")
 
 
+def project_pair(byte: int) -> int:
+    """A linear map that takes an embedded element of GF(4) back to its two bits."""
+    # Over (1, z, z^2, z^3) an element c0 + c1 v has c1 at v's highest coordinate.
+    top = NIBBLE_OF[PAIR_BASIS[1]].bit_length() - 1
+    nibble = project(byte)
+    high = nibble >> top & 1
+    low = (nibble ^ (NIBBLE_OF[PAIR_BASIS[1]] if high else 0)) & 1
+    return low | high << 1
+
+
+def emit_terms(name: str, note: str, terms: list[tuple[str, str | None, int]]) -> None:
+    print(f"// {note}.")
+    print(f"#define TKDC_SBOX_{name}_TERMS(LINEAR, PRODUCT) \\")
+    for n, (left, right, mask) in enumerate(terms):
+        text = f"LINEAR({left}, {mask})" if right is None else f"PRODUCT({left}, {right}, {mask})"
+        print("  " + text + (" \\" if n + 1 < len(terms) else ""))
+    print()
+
+
 def main() -> None:
     check_layers()
+    assert all(project_pair(embed_pair(p)) == p for p in range(4))
     to_tower, from_tower = tower()
     print("// Generated by circuits/sbox.py; do not edit.\n#pragma once\n#include <cstdint>\n")
     print("namespace tkdc::sbox {\n")
     print("// Linear maps on a byte: the operand of GF2P8AFFINEQB, and the columns.\n")
     emit_matrix("Conjugate", matrix_of(lambda a: power(a, 16)), "a -> a^16")
     emit_matrix("Project", matrix_of(project), "embedded GF(16) element -> nibble")
+    emit_matrix("Fourth", matrix_of(lambda a: power(embed(a & 15), 4)), "low nibble -> its d^4")
+    emit_matrix("FourthHigh", matrix_of(lambda a: power(embed(a >> 4), 4)), "high nibble -> d^4")
+    emit_matrix("PairSquare", matrix_of(lambda a: power(embed_pair(a & 3), 2)),
+                "bits 0 and 1 -> q^2")
+    emit_matrix("PairSquareHigh", matrix_of(lambda a: power(embed_pair(a >> 4 & 3), 2)),
+                "bits 4 and 5 -> q^2")
+    emit_matrix("ProjectPair", matrix_of(project_pair), "embedded GF(4) element -> two bits")
     emit_matrix("Embed", matrix_of(lambda a: embed(a & 15)), "low nibble -> embedded element")
     emit_matrix("EmbedHigh", matrix_of(lambda a: embed(a >> 4)), "high nibble -> embedded element")
     emit_matrix("Affine", matrix_of(affine), "linear part of SubBytes after the inversion")
@@ -224,13 +279,45 @@ def main() -> None:
     emit_matrix("AffineInverseToTower",
                 matrix_of(lambda v: _apply(to_tower, AFFINE_INVERSE[v])),
                 "inverse of SubBytes' linear part, then byte -> tower")
-    print("// e = d^-1 in GF(16): LINEAR(x, mask), PRODUCT(x, y, mask); bit k of mask: in e_k.")
-    print("#define TKDC_SBOX_INVERT_TERMS(LINEAR, PRODUCT) \\")
-    terms = layer3_terms()
-    for n, (left, right, mask) in enumerate(terms):
-        text = f"LINEAR({left}, {mask})" if right is None else f"PRODUCT({left}, {right}, {mask})"
-        print("  " + text + (" \\" if n + 1 < len(terms) else ""))
-    print("\n}  // namespace tkdc::sbox")
+    listed = ", ".join(f"0x{embed_pair(1 << k):02x}" for k in range(2))
+    print(f"// The images of the two bits of q.\ninline constexpr std::uint8_t kPairBasis[2] = "
+          f"{{{listed}}};")
+    print("// An element outside GF(16).")
+    print(f"inline constexpr std::uint8_t kOutside = 0x{OUTSIDE:02x};\n")
+    emit_terms("NORM", "q = d^5 in GF(4): LINEAR(x, mask), PRODUCT(x, y, mask); bit k of mask: in "
+               "q_k", norm_terms())
+    emit_terms("INVERT", "e = d^-1 in GF(16), the same", invert_terms())
+    emit_tower_terms()
+    print("}  // namespace tkdc::sbox")
+
+
+def nibble_product(a: int, b: int) -> int:
+    """Product in GF(16), on coordinates."""
+    return NIBBLE_OF[mul(embed(a), embed(b))]
+
+
+def tower_norm_terms() -> list[tuple[str, str | None, int]]:
+    """Terms of layer 1 in the tower: d = 8 h^2 + h l + l^2; squares are linear."""
+    terms: list[tuple[str, str | None, int]] = []
+    for k in range(4):
+        square = nibble_product(1 << k, 1 << k)
+        terms += [(f"l{k}", None, square), (f"h{k}", None, nibble_product(8, square))]
+    return terms + [(f"h{i}", f"l{j}", nibble_product(1 << i, 1 << j))
+                    for i in range(4) for j in range(4)]
+
+
+def emit_tower_terms() -> None:
+    """Layers 1 and 4 for bit-sliced backends whose loops over coefficients must be unrolled."""
+    terms = tower_norm_terms()
+    for h in range(16):
+        for low in range(16):
+            bit = {f"{x}{k}": v >> k & 1 for x, v in (("h", h), ("l", low)) for k in range(4)}
+            assert value_of(terms, bit) == nibble_product(8, nibble_product(h, h)) \
+                ^ nibble_product(h, low) ^ nibble_product(low, low)
+    emit_terms("TOWER_NORM", "d = 8 h^2 + h l + l^2 in GF(16), the same", terms)
+    emit_terms("GF16_PRODUCT", "A product in GF(16) of a0..a3 and b0..b3, the same",
+               [(f"a{i}", f"b{j}", nibble_product(1 << i, 1 << j))
+                for i in range(4) for j in range(4)])
 
 
 def _apply(columns: list[int], v: int) -> int:

@@ -13,18 +13,15 @@
 namespace tkdc {
 namespace {
 
-constexpr int kTickMs = 250;   // deadlines are looked at this often
+constexpr int kTickMs = 250;  // deadlines are looked at this often
 constexpr int kCheckMs = 20;
 constexpr int kComplaintEveryMs = 1'000;  // strangers must not fill the journal
 
 }  // namespace
 
 Acceptor::Acceptor(UniqueFd listener, const TlsContext& tls, AcceptorOptions options)
-    : listener_(std::move(listener)),
-      tls_(tls),
-      options_(std::move(options)),
-      wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
-      thread_([this] { run(); }) {}
+    : listener_(std::move(listener)), tls_(tls), options_(std::move(options)),
+      wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)), thread_([this] { run(); }) {}
 
 Acceptor::~Acceptor() {
   stop_ = true;
@@ -149,10 +146,15 @@ void Acceptor::complain(const std::string& message) {
   options_.log(message);
 }
 
-Result<std::vector<Offer>> Acceptor::take(int lanes, long long deadline_ms,
+Result<std::vector<Offer>> Acceptor::take(int lanes, const std::optional<Round>& round,
+                                          long long deadline_ms,
                                           const std::function<Result<void>()>& check) {
   std::unique_lock lock(mutex_);
   for (;;) {
+    if (round)
+      std::erase_if(waiting_, [&](const Waiting& w) {
+        return w.offer.hello.version == kProtocolVersion && w.offer.hello.round != *round;
+      });
     if (!waiting_.empty()) {
       const Hello& first = waiting_.front().offer.hello;
       if (first.version != kProtocolVersion || first.lanes != lanes ||

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -43,10 +44,12 @@ class Acceptor {
   Acceptor(UniqueFd listener, const TlsContext& tls, AcceptorOptions options);
   ~Acceptor();
 
-  // Waits for one attempt's offers for all lanes. When the first one disagrees
-  // about lanes or version it is returned alone, so that the caller can say so.
-  // `check` runs every few milliseconds; its error ends the waiting.
-  Result<std::vector<Offer>> take(int lanes, long long deadline_ms,
+  using Round = std::array<std::uint8_t, 32>;
+  // Waits for one attempt's offers for all lanes; of another round than `round`, if that is set,
+  // they are dropped. When the first one disagrees about lanes or version it is returned alone, so
+  // that the caller can say so. `check` runs every few milliseconds; its error ends the waiting.
+  Result<std::vector<Offer>> take(int lanes, const std::optional<Round>& round,
+                                  long long deadline_ms,
                                   const std::function<Result<void>()>& check);
 
  private:

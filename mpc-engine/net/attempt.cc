@@ -13,7 +13,6 @@ namespace tkdc {
 namespace {
 
 constexpr int kSliceMs = 20;  // how late stop() may be noticed
-constexpr std::size_t kContributionBytes = 32;
 
 SecretVector random_contribution() {
   SecretVector out(kContributionBytes);
@@ -24,12 +23,18 @@ SecretVector random_contribution() {
 class Attempt {
  public:
   explicit Attempt(AttemptInputs inputs)
-      : in_(std::move(inputs)),
-        deadline_ms_(monotonic_ms() + in_.options.establish_timeout_ms) {}
+      : in_(std::move(inputs)), deadline_ms_(monotonic_ms() + in_.options.establish_timeout_ms) {}
 
   Result<Session> run();
 
  private:
+  // Party 0 calls party 1, which calls party 2 when it was called, which calls party 0: if each
+  // called at any time, a new attempt of one would end the others', and they might never meet.
+  bool begins() const { return in_.options.party == 0; }
+  static Error refused(const TlsStream& by, ByteSpan packet) {
+    return fail("session: " + by.peer() + " refuses: " + refusal_text(packet));
+  }
+
   Result<void> say_hello();
   Result<std::unique_ptr<TlsStream>> dial();
   Result<void> drive_handshake(TlsStream& stream);
@@ -76,12 +81,15 @@ Result<void> Attempt::say_hello() {
   mine_.installation = in_.options.installation;
   mine_.party = in_.options.party;
   mine_.lanes = in_.options.lanes;
-  mine_.security = in_.options.security;
+  mine_.security = security_name(in_.options.security);
   mine_.representation = in_.options.representation;
   mine_.circuit_hash = in_.options.circuit_hash;
+  mine_.cohort_limit = in_.options.cohort_limit;
   mine_.inventory = *inventory;
   mine_.epoch = in_.store.epoch();
+  if (in_.options.audit_head) mine_.audit = in_.options.audit_head();
   randombytes_buf(mine_.nonce.data(), mine_.nonce.size());
+  if (begins()) mine_.round = mine_.nonce;
   lanes_.resize(static_cast<std::size_t>(in_.options.lanes));
   for (LaneState& lane : lanes_) {
     lane.to_prev = random_contribution();
@@ -166,8 +174,7 @@ Result<void> Attempt::dial_all_lanes() {
     (*stream)->set_records_per_key(in_.options.records_per_key);
     auto done = drive_handshake(**stream);
     if (!done.ok()) return done;
-    SecretVector packet =
-        encode_hello(hello_for(static_cast<int>(lane), lanes_[lane].to_next));
+    SecretVector packet = encode_hello(hello_for(static_cast<int>(lane), lanes_[lane].to_next));
     auto sent = (*stream)->send(packet);
     if (!sent.ok()) return sent;
     lanes_[lane].next = std::move(*stream);
@@ -175,18 +182,24 @@ Result<void> Attempt::dial_all_lanes() {
   return {};
 }
 
-// While we wait for the previous party, the next one may have said no.
+// While party 0 waits for party 2, party 1 may have said no, or given up.
 Result<void> Attempt::listen_for_refusal() {
   auto open = check_breaker();
-  if (!open.ok()) return open;
+  if (!open.ok() || !lanes_[0].next) return open;
   TlsStream& next = *lanes_[0].next;
-  if (next.has_packet()) return {};
   auto filled = next.fill();
-  return next.has_packet() ? Result<void>() : filled;
+  if (filled.ok() || !next.has_packet()) return filled;
+  while (next.has_packet()) {
+    ByteSpan packet = next.take();
+    if (is_refusal(packet)) return refused(next, packet);
+  }
+  return filled;
 }
 
 Result<void> Attempt::take_offers() {
-  auto offers = in_.acceptor.take(in_.options.lanes, deadline_ms_,
+  std::optional<Acceptor::Round> round;
+  if (begins()) round = mine_.round;
+  auto offers = in_.acceptor.take(in_.options.lanes, round, deadline_ms_,
                                   [this] { return listen_for_refusal(); });
   if (!offers.ok()) return offers.error();
   in_.chosen(offers->front().hello.nonce);
@@ -196,11 +209,13 @@ Result<void> Attempt::take_offers() {
     for (Offer& each : *offers) (void)each.stream->send(encode_refusal(same.error().message)).ok();
     return same;
   }
+  mine_.round = offers->front().hello.round;
+  // Whoever waited for this has all of his time for what comes now.
+  if (!begins()) deadline_ms_ = monotonic_ms() + in_.options.establish_timeout_ms;
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     LaneState& state = lanes_[lane];
     Offer& offer = (*offers)[lane];
-    auto sent = offer.stream->send(
-        encode_hello(hello_for(static_cast<int>(lane), state.to_prev)));
+    auto sent = offer.stream->send(encode_hello(hello_for(static_cast<int>(lane), state.to_prev)));
     if (!sent.ok()) return sent;
     state.prev = std::move(offer.stream);
     state.from_prev = std::move(offer.hello);
@@ -214,8 +229,7 @@ Result<void> Attempt::hear_hellos() {
     auto there = drive_packet(stream);
     if (!there.ok()) return there;
     ByteSpan packet = stream.take();
-    if (is_refusal(packet))
-      return fail("session: " + stream.peer() + " refuses: " + refusal_text(packet));
+    if (is_refusal(packet)) return refused(stream, packet);
     auto hello = decode_hello(packet);
     if (!hello.ok()) return fail(hello.error().message + " from " + stream.peer());
     auto same = check_hello(mine_, *hello, in_.next.party);
@@ -230,6 +244,9 @@ Result<void> Attempt::hear_hellos() {
     if (public_part(lane.from_prev) != public_part(lanes_[0].from_prev) ||
         public_part(lane.from_next) != public_part(lanes_[0].from_next))
       return fail("session: a peer's HELLOs differ from lane to lane");
+  for (int party = 0; party < 3; ++party)
+    if (hello_of(party).round != hello_of(0).nonce)
+      return fail("session: party " + std::to_string(party) + " answers an earlier attempt");
   return {};
 }
 
@@ -300,17 +317,21 @@ Result<void> Attempt::agree(Session& session) {
 
 Result<Session> Attempt::run() {
   auto done = say_hello();
-  if (done.ok()) done = dial_all_lanes();
+  if (done.ok() && begins()) done = dial_all_lanes();
   if (done.ok()) done = take_offers();
+  if (done.ok() && !begins()) done = dial_all_lanes();
   if (done.ok()) done = hear_hellos();
   if (!done.ok()) return done.error();
 
   Session session;
   session.party = in_.options.party;
   session.id = session_id({hello_of(0).nonce, hello_of(1).nonce, hello_of(2).nonce});
+  for (int party = 0; party < 3; ++party)
+    session.audit_heads[static_cast<std::size_t>(party)] = hello_of(party).audit;
   bool bytes = true;
   for (int party = 0; party < 3; ++party)
     bytes = bytes && hello_of(party).representation == Representation::kBytes;
+  session.security = in_.options.security;
   session.representation = bytes ? Representation::kBytes : Representation::kPlanes;
 
   done = build_lanes(session);
@@ -321,8 +342,6 @@ Result<Session> Attempt::run() {
 
 }  // namespace
 
-Result<Session> attempt_session(AttemptInputs inputs) {
-  return Attempt(std::move(inputs)).run();
-}
+Result<Session> attempt_session(AttemptInputs inputs) { return Attempt(std::move(inputs)).run(); }
 
 }  // namespace tkdc

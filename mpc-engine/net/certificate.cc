@@ -21,10 +21,9 @@ bool set_serial(X509* certificate) {
 
 bool set_names(X509* certificate, const std::string& common_name) {
   X509_NAME* name = X509_get_subject_name(certificate);
-  return X509_NAME_add_entry_by_txt(
-             name, "CN", MBSTRING_UTF8,
-             reinterpret_cast<const unsigned char*>(common_name.data()),
-             static_cast<int>(common_name.size()), -1, 0) == 1 &&
+  return X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8,
+                                    reinterpret_cast<const unsigned char*>(common_name.data()),
+                                    static_cast<int>(common_name.size()), -1, 0) == 1 &&
          X509_set_issuer_name(certificate, name) == 1;
 }
 

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::uint8_t kHelloTag = 'H';
 constexpr std::uint8_t kRefusalTag = 'X';
-constexpr std::size_t kContributionBytes = 32;
 constexpr std::size_t kMaxSecurityBytes = 32;
 
 template <class AnyWriter>
@@ -22,9 +21,12 @@ void put_public(AnyWriter& w, const Hello& hello) {
   w.text(hello.security);
   w.u8(static_cast<std::uint8_t>(hello.representation));
   w.u64(hello.circuit_hash);
+  w.u32(hello.cohort_limit);
   w.raw(hello.inventory);
   w.u32(hello.epoch);
   w.raw(hello.nonce);
+  w.raw(hello.round);
+  put_head(w, hello.audit);
 }
 
 std::string printable(std::string text) {
@@ -33,8 +35,8 @@ std::string printable(std::string text) {
   return text;
 }
 
-Error differ(const std::string& what, const std::string& theirs, const std::string& mine,
-             int party, const std::string& advice) {
+Error differ(const std::string& what, const std::string& theirs, const std::string& mine, int party,
+             const std::string& advice) {
   return fail("session: party " + std::to_string(party) + " has " + what + " " + theirs +
               ", this server " + mine + "; " + advice);
 }
@@ -65,15 +67,18 @@ Result<Hello> decode_hello(ByteSpan packet) {
   hello.security = printable(r.text(kMaxSecurityBytes));
   std::uint8_t representation = r.u8();
   hello.circuit_hash = r.u64();
+  hello.cohort_limit = r.u32();
   r.array(hello.inventory);
   hello.epoch = r.u32();
   r.array(hello.nonce);
+  r.array(hello.round);
+  hello.audit = get_head(r);
   hello.lane = r.u16();
   ByteSpan contribution = r.raw(kContributionBytes);
   hello.contribution.assign(contribution.begin(), contribution.end());
   if (!r.complete() || representation > static_cast<std::uint8_t>(Representation::kBytes) ||
       hello.lanes < 1 || hello.lanes > kMaxLanes || hello.lane >= hello.lanes)
-    return fail("session: malformed HELLO of protocol version 1");
+    return fail("session: malformed HELLO of protocol version " + std::to_string(hello.version));
   hello.representation = static_cast<Representation>(representation);
   return hello;
 }
@@ -81,8 +86,8 @@ Result<Hello> decode_hello(ByteSpan packet) {
 Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_party) {
   int party = expected_party;
   if (theirs.version != mine.version)
-    return differ("protocol version", std::to_string(theirs.version),
-                  std::to_string(mine.version), party, "upgrade all three servers");
+    return differ("protocol version", std::to_string(theirs.version), std::to_string(mine.version),
+                  party, "upgrade all three servers");
   if (theirs.installation != mine.installation)
     return differ("installation", to_hex(theirs.installation), to_hex(mine.installation), party,
                   "compare [installation] id in the three tkdc.toml");
@@ -93,9 +98,17 @@ Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_pa
   if (theirs.security != mine.security)
     return differ("security mode", "'" + theirs.security + "'", "'" + mine.security + "'", party,
                   "set the same [installation] security in the three tkdc.toml");
+  if (mine.security == security_name(Security::kMalicious) &&
+      theirs.representation != Representation::kBytes)
+    return differ("representation", "'planes'", "'bytes'", party,
+                  "malicious mode computes in bytes at all three: upgrade that server");
   if (theirs.lanes != mine.lanes)
     return differ("lane count", std::to_string(theirs.lanes), std::to_string(mine.lanes), party,
                   "set the same [data] lanes in the three tkdc.toml");
+  if (theirs.cohort_limit != mine.cohort_limit)
+    return differ("cohort limit", std::to_string(theirs.cohort_limit),
+                  std::to_string(mine.cohort_limit), party,
+                  "install the same release on all three servers");
   if (theirs.circuit_hash != mine.circuit_hash)
     return differ("circuits", std::to_string(theirs.circuit_hash),
                   std::to_string(mine.circuit_hash), party,

@@ -15,7 +15,7 @@ namespace tkdc {
 
 inline constexpr std::size_t kMaxHelloBytes = 1024;
 inline constexpr std::size_t kMaxRefusalBytes = 512;
-inline constexpr int kMaxLanes = 64;  // 6 bits in the GCM nonce
+inline constexpr std::size_t kContributionBytes = 32;
 
 struct Hello {
   std::uint16_t version = kProtocolVersion;
@@ -23,13 +23,16 @@ struct Hello {
   int party = 0;
   int lane = 0;
   int lanes = 0;
-  std::string security;  // "semi-honest"
+  std::string security;                                     // "malicious" or "semi-honest"
   Representation representation = Representation::kPlanes;  // offered, may differ
   std::uint64_t circuit_hash = 0;
+  std::uint32_t cohort_limit = 0;            // jobs that a manifest may name
   std::array<std::uint8_t, 32> inventory{};  // may differ until prepared records are settled
   std::uint32_t epoch = 0;                   // persisted by this party, may differ
   std::array<std::uint8_t, 32> nonce{};      // one per attempt and party
-  SecretVector contribution;                 // 32 octets, one per link
+  std::array<std::uint8_t, 32> round{};      // party 0's nonce: which attempt of all three
+  AuditHead audit;                           // of this party's own log
+  SecretVector contribution;                 // kContributionBytes, one per link
 };
 
 SecretVector encode_hello(const Hello& hello);

@@ -2,13 +2,16 @@
 // One lane's links to both neighbours in the ring: packets in, packets out.
 //
 // Party j calls party j-1 (mod 3) its kPrev and party j+1 its kNext. A link is
-// used by one thread, the lane's; only wake() may be called from others.
+// used by one thread, the lane's; only wake() and abort() may be called from
+// others.
 // TlsLink (tls_link.h) is the real one; MemoryRing (memory_ring.h) joins three
 // parties in one process for the simulator.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <string>
 
 #include "base/result.h"
 #include "base/secret.h"
@@ -19,13 +22,21 @@ enum class Neighbour : std::uint8_t { kPrev = 0, kNext = 1 };
 
 inline constexpr std::size_t kMaxPacketBytes = 64u << 20;
 
+inline std::size_t total_bytes(std::span<const ByteSpan> pieces) {
+  std::size_t sum = 0;
+  for (ByteSpan piece : pieces) sum += piece.size();
+  return sum;
+}
+
 class Link {
  public:
   virtual ~Link() = default;
 
-  // Sends one packet. Never waits for the peer: what the socket does not take
-  // now goes out during later calls. Error: the link is down.
-  virtual Result<void> send(Neighbour to, ByteSpan packet) = 0;
+  // Sends one packet, given whole or in pieces, which need not stay afterwards.
+  // Never waits for the peer: what the socket does not take now goes out during
+  // later calls. Error: the link is down.
+  virtual Result<void> send_pieces(Neighbour to, std::span<const ByteSpan> pieces) = 0;
+  Result<void> send(Neighbour to, ByteSpan packet) { return send_pieces(to, {&packet, 1}); }
 
   // Waits for the next packet of `from` while also pumping output and the
   // other direction's input. The view stays valid until the next receive from
@@ -41,6 +52,10 @@ class Link {
 
   // Makes the current or next wait() return kWake. Thread-safe.
   virtual void wake() = 0;
+
+  // Makes every call from now on fail for this reason, a receive() that is
+  // waiting included. Thread-safe.
+  virtual void abort(const std::string& reason) = 0;
 
   struct Counters {
     std::uint64_t packets_sent = 0;

@@ -23,15 +23,18 @@ class MemoryRing::End final : public Link {
   End(std::shared_ptr<MemoryRing> ring, int party) : ring_(std::move(ring)), party_(party) {}
   ~End() override { ring_->leave(party_); }
 
-  Result<void> send(Neighbour to, ByteSpan packet) override {
-    if (packet.size() > kMaxPacketBytes) return fail("link: packet above 64 MiB");
+  Result<void> send_pieces(Neighbour to, std::span<const ByteSpan> pieces) override {
+    if (total_bytes(pieces) > kMaxPacketBytes) return fail("link: packet above 64 MiB");
     {
       std::lock_guard lock(inbox().mutex);
       if (!inbox().down.empty()) return fail("link: " + inbox().down);
     }
     counters_.packets_sent++;
-    counters_.packet_bytes_sent += packet.size();
-    ring_->carry(party_, to, SecretVector(packet.begin(), packet.end()));
+    counters_.packet_bytes_sent += total_bytes(pieces);
+    SecretVector packet;
+    packet.reserve(total_bytes(pieces));
+    for (ByteSpan piece : pieces) packet.insert(packet.end(), piece.begin(), piece.end());
+    ring_->carry(party_, to, std::move(packet));
     return {};
   }
 
@@ -67,6 +70,8 @@ class MemoryRing::End final : public Link {
     inbox().changed.notify_all();
   }
 
+  void abort(const std::string& reason) override { ring_->close(reason); }
+
   Counters counters() const override { return counters_; }
 
  private:
@@ -101,8 +106,6 @@ void MemoryRing::deliver(int from, Neighbour to, SecretVector packet) {
   inbox.changed.notify_all();
 }
 
-void MemoryRing::leave(int party) {
-  close("party " + std::to_string(party) + " closed the link");
-}
+void MemoryRing::leave(int party) { close("party " + std::to_string(party) + " closed the link"); }
 
 }  // namespace tkdc

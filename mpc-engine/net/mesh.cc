@@ -7,8 +7,7 @@ namespace tkdc {
 namespace {
 
 Result<void> check_options(const MeshOptions& options) {
-  if (options.party < 0 || options.party > 2)
-    return fail("session: party must be 0, 1 or 2");
+  if (options.party < 0 || options.party > 2) return fail("session: party must be 0, 1 or 2");
   if (options.lanes < 1 || options.lanes > kMaxLanes)
     return fail("session: lanes must be between 1 and " + std::to_string(kMaxLanes));
   bool seen[3] = {};
@@ -34,7 +33,7 @@ Mesh::~Mesh() { stop(); }
 Result<std::unique_ptr<Mesh>> Mesh::create(MeshOptions options, Store& store) {
   auto checked = check_options(options);
   if (!checked.ok()) return checked.error();
-  auto tls = TlsContext::create(options.certificate_pem, options.private_key_pem);
+  auto tls = TlsContext::create(options.certificate_pem, options.private_key_pem, options.records);
   if (!tls.ok()) return tls.error();
   auto listener = listen_on(options.listen_address);
   if (!listener.ok()) return listener.error();
@@ -49,8 +48,7 @@ Result<std::unique_ptr<Mesh>> Mesh::create(MeshOptions options, Store& store) {
   accept.records_per_key = mesh->options_.records_per_key;
   accept.log = mesh->options_.log;
   accept.on_offer = [m = mesh.get()](const Hello& hello) { m->on_offer(hello); };
-  mesh->acceptor_ =
-      std::make_unique<Acceptor>(std::move(*listener), mesh->tls_, std::move(accept));
+  mesh->acceptor_ = std::make_unique<Acceptor>(std::move(*listener), mesh->tls_, std::move(accept));
   return mesh;
 }
 
@@ -68,11 +66,12 @@ void Mesh::stop() {
   if (breaker_) breaker_->trip("this server is stopping");
 }
 
+// What comes to party 0 answers its own attempt, or is of an earlier one.
 void Mesh::on_offer(const Hello& hello) {
+  if (options_.party == 0) return;
   std::lock_guard lock(mutex_);
   if (breaker_ && nonce_in_use_ && *nonce_in_use_ != hello.nonce)
-    breaker_->trip("party " + std::to_string((options_.party + 2) % 3) +
-                   " asks for a new session");
+    breaker_->trip("party " + std::to_string((options_.party + 2) % 3) + " asks for a new session");
 }
 
 std::shared_ptr<LinkBreaker> Mesh::new_breaker() {

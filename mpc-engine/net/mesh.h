@@ -35,17 +35,20 @@ struct MeshOptions {
   std::array<std::uint8_t, 16> installation{};
   int party = 0;
   int lanes = 1;
-  std::string security = "semi-honest";
+  Security security = Security::kSemiHonest;
   Representation representation = Representation::kPlanes;  // kBytes: offered
   std::uint64_t circuit_hash = 0;
+  std::uint32_t cohort_limit = 0;                     // job/limits.h
   std::uint16_t protocol_version = kProtocolVersion;  // what we say; tests say another
   std::string listen_address;
   std::string certificate_pem;
   SecretVector private_key_pem;
   std::vector<MeshPeer> peers;  // the other two
   int establish_timeout_ms = 10'000;
+  RecordCipher records = RecordCipher::kFastest;
   std::uint64_t records_per_key = TlsStream::kRecordsPerKey;
   std::function<void(const std::string&)> log;  // any thread
+  std::function<AuditHead()> audit_head;        // of this server's log; none without
 };
 
 class Mesh {

@@ -16,7 +16,9 @@ namespace tkdc {
 template <auto Free>
 struct OpensslDeleter {
   template <class T>
-  void operator()(T* p) const { Free(p); }
+  void operator()(T* p) const {
+    Free(p);
+  }
 };
 
 using BioPtr = std::unique_ptr<BIO, OpensslDeleter<BIO_free_all>>;

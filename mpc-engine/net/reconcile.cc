@@ -121,7 +121,9 @@ Result<Talk::Both> Talk::answer_unsettled(const Answers& lists, bool* others_las
       KeyId id{};
       r.array(id);
       const bool removal = r.u8() != 0;
-      answer.push_back((removal ? store_.buried(id) : store_.committed(id)) ? 1 : 0);
+      auto done = removal ? store_.buried(id) : store_.committed(id);
+      if (!done.ok()) return done.error();
+      answer.push_back(*done ? 1 : 0);
     }
   }
   return out;
@@ -169,8 +171,12 @@ Result<bool> Talk::settle_page(std::span<const Unsettled> mine, bool last) {
 
 Result<void> Talk::settle() {
   std::vector<Unsettled> unsettled;
-  for (const KeyId& id : store_.prepared()) unsettled.push_back({id, false});
-  for (const KeyId& id : store_.condemned()) unsettled.push_back({id, true});
+  auto prepared = store_.prepared();
+  if (!prepared.ok()) return prepared.error();
+  auto condemned = store_.condemned();
+  if (!condemned.ok()) return condemned.error();
+  for (const KeyId& id : *prepared) unsettled.push_back({id, false});
+  for (const KeyId& id : *condemned) unsettled.push_back({id, true});
   if (unsettled.size() > kMaxUnsettled)
     return fail("session: " + std::to_string(unsettled.size()) +
                 " keys are half made or half removed; restore this server's store");
@@ -197,13 +203,17 @@ Result<void> Talk::compare_inventories() {
   if (prev == body && next == body) return {};
   std::string whose = "the stores of all three parties differ";
   int odd = -1;
-  if (prev == body) odd = party_at(Neighbour::kNext);
-  else if (next == body) odd = party_at(Neighbour::kPrev);
-  else if (prev == next) odd = in_.party;
+  if (prev == body)
+    odd = party_at(Neighbour::kNext);
+  else if (next == body)
+    odd = party_at(Neighbour::kPrev);
+  else if (prev == next)
+    odd = in_.party;
   if (odd >= 0) whose = "the store of party " + std::to_string(odd) + " differs from the others'";
   return fail("session: " + whose + " (this server " + to_hex(body) + ", " +
               name(Neighbour::kPrev) + " " + to_hex(prev) + ", " + name(Neighbour::kNext) + " " +
-              to_hex(next) + "); no service until that store is repaired or restored from the "
+              to_hex(next) +
+              "); no service until that store is repaired or restored from the "
               "backup of the same generation");
 }
 
@@ -211,8 +221,9 @@ Result<std::uint32_t> Talk::agree_epoch() {
   std::uint32_t highest = *std::max_element(in_.epochs.begin(), in_.epochs.end());
   std::uint32_t own = store_.epoch();
   if (highest >= kMaxEpoch)
-    return fail("session: the 20-bit nonce epoch is used up; make a new installation and "
-                "new krbtgt keys");
+    return fail(
+        "session: the 20-bit nonce epoch is used up; make a new installation and "
+        "new krbtgt keys");
   if (highest > own && highest - own > kMaxEpochLead)
     return fail("session: a peer claims nonce epoch " + std::to_string(highest) +
                 ", this server has " + std::to_string(own) +

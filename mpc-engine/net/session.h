@@ -8,15 +8,25 @@
 #include <string>
 #include <vector>
 
+#include "net/audit_head.h"
 #include "net/link.h"
 
 namespace tkdc {
 
-inline constexpr std::uint16_t kProtocolVersion = 1;
+inline constexpr std::uint16_t kProtocolVersion = 4;
+inline constexpr int kMaxLanes = 64;  // 6 bits in the GCM nonce
 
 // How AES state stands in memory and on the wire. Agreed per session: bytes
 // only when all three parties offer it (their CPUs have GFNI).
 enum class Representation : std::uint8_t { kPlanes = 0, kBytes = 1 };
+
+// What the three servers withstand (docs/security.md): one that is read, or one
+// that does as it likes. Equal at all three.
+enum class Security : std::uint8_t { kSemiHonest = 0, kMalicious = 1 };
+
+constexpr const char* security_name(Security security) {
+  return security == Security::kMalicious ? "malicious" : "semi-honest";
+}
 
 // Keys of the zero- and random-sharings of one lane: `mine` is component i's,
 // `next` component i+1's. Fresh per session (security: HKDF over both holders'
@@ -35,7 +45,9 @@ struct Session {
   std::array<std::uint8_t, 32> id{};  // hash of the three parties' nonces
   int party = 0;
   Representation representation = Representation::kPlanes;
+  Security security = Security::kSemiHonest;
   std::uint32_t epoch = 0;  // 20 bits, of the GCM nonce; persisted by all three before use
+  std::array<AuditHead, 3> audit_heads;  // by party, when the session was made
   std::vector<Lane> lanes;
 };
 

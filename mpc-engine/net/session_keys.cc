@@ -43,8 +43,7 @@ Result<void> hkdf_sha256(ByteSpan ikm, ByteSpan salt, ByteSpan info, MutableByte
 
 }  // namespace
 
-std::array<std::uint8_t, 32> session_id(
-    const std::array<std::array<std::uint8_t, 32>, 3>& nonces) {
+std::array<std::uint8_t, 32> session_id(const std::array<std::array<std::uint8_t, 32>, 3>& nonces) {
   std::array<std::uint8_t, 32> id{};
   crypto_generichash_state state;
   crypto_generichash_init(&state, nullptr, 0, id.size());

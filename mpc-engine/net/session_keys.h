@@ -27,7 +27,6 @@ struct KeyInputs {
   ByteSpan acceptor;  // contribution of P_component
 };
 
-Result<void> derive_pairwise_key(const TlsStream& link, const KeyInputs& inputs,
-                                 SecretBuffer& out);
+Result<void> derive_pairwise_key(const TlsStream& link, const KeyInputs& inputs, SecretBuffer& out);
 
 }  // namespace tkdc

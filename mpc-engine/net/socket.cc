@@ -39,17 +39,13 @@ Result<AddrinfoPtr> resolve(const std::string& address, int flags) {
 }
 
 Result<UniqueFd> open_socket(const addrinfo& where, const std::string& address) {
-  UniqueFd fd(socket(where.ai_family, where.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
-                     where.ai_protocol));
+  UniqueFd fd(
+      socket(where.ai_family, where.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, where.ai_protocol));
   if (!fd) return fail("network: no socket for " + address + ": " + std::strerror(errno));
   return fd;
 }
 
 }  // namespace
-
-UniqueFd::~UniqueFd() {
-  if (fd_ >= 0) close(fd_);
-}
 
 Result<HostPort> parse_address(const std::string& address) {
   auto colon = address.rfind(':');

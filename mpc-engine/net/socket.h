@@ -1,34 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// TCP sockets of the data plane: an owning descriptor, addresses "host:port"
-// (an IPv6 host in brackets), listening and dialling without blocking.
+// TCP sockets of the data plane: addresses "host:port" (an IPv6 host in
+// brackets), listening and dialling without blocking.
 #pragma once
 
 #include <string>
-#include <utility>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace tkdc {
-
-class UniqueFd {
- public:
-  UniqueFd() = default;
-  explicit UniqueFd(int fd) : fd_(fd) {}
-  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  UniqueFd& operator=(UniqueFd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  UniqueFd(const UniqueFd&) = delete;
-  UniqueFd& operator=(const UniqueFd&) = delete;
-  ~UniqueFd();
-
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
 
 struct HostPort {
   std::string host;

@@ -9,7 +9,6 @@ namespace {
 
 constexpr char kSuites[] =
     "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
-constexpr std::size_t kReadBufferBytes = 128 * 1024;
 constexpr long kMaxCertificateBytes = 8 * 1024;  // what a stranger may make us hold
 
 // Rides on each SSL: what to accept and what came instead.
@@ -29,8 +28,8 @@ int pin_index() {
 
 // Takes the place of OpenSSL's chain verification: 1 accepts.
 int check_pin(X509_STORE_CTX* store, void*) {
-  auto* ssl = static_cast<SSL*>(
-      X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  auto* ssl =
+      static_cast<SSL*>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
   auto* pin = static_cast<Pin*>(SSL_get_ex_data(ssl, pin_index()));
   X509* certificate = X509_STORE_CTX_get0_cert(store);
   unsigned int length = 0;
@@ -45,23 +44,29 @@ int check_pin(X509_STORE_CTX* store, void*) {
   return 1;
 }
 
-bool set_identity(SSL_CTX* ctx, std::string_view certificate_pem, ByteSpan private_key_pem) {
+bool set_identity(SSL_CTX* ctx, const TlsLibrary& library, std::string_view certificate_pem,
+                  ByteSpan private_key_pem) {
   BioPtr certificate_bio(
       BIO_new_mem_buf(certificate_pem.data(), static_cast<int>(certificate_pem.size())));
-  BioPtr key_bio(
-      BIO_new_mem_buf(private_key_pem.data(), static_cast<int>(private_key_pem.size())));
+  BioPtr key_bio(BIO_new_mem_buf(private_key_pem.data(), static_cast<int>(private_key_pem.size())));
   if (!certificate_bio || !key_bio) return false;
-  X509Ptr certificate(PEM_read_bio_X509(certificate_bio.get(), nullptr, nullptr, nullptr));
-  PkeyPtr key(PEM_read_bio_PrivateKey(key_bio.get(), nullptr, nullptr, nullptr));
-  return certificate && key && SSL_CTX_use_certificate(ctx, certificate.get()) == 1 &&
+  // What cannot be decoded is freed by OpenSSL and the pointer set to null.
+  X509* into = X509_new_ex(library.context, library.properties);
+  const bool read = into != nullptr &&
+                    PEM_read_bio_X509(certificate_bio.get(), &into, nullptr, nullptr) != nullptr;
+  X509Ptr certificate(into);
+  PkeyPtr key(PEM_read_bio_PrivateKey_ex(key_bio.get(), nullptr, nullptr, nullptr, library.context,
+                                         library.properties));
+  return read && key && SSL_CTX_use_certificate(ctx, certificate.get()) == 1 &&
          SSL_CTX_use_PrivateKey(ctx, key.get()) == 1 && SSL_CTX_check_private_key(ctx) == 1;
 }
 
 }  // namespace
 
-Result<TlsContext> TlsContext::create(std::string_view certificate_pem,
-                                      ByteSpan private_key_pem) {
-  SslCtxPtr ctx(SSL_CTX_new(TLS_method()));
+Result<TlsContext> TlsContext::create(std::string_view certificate_pem, ByteSpan private_key_pem,
+                                      RecordCipher records) {
+  const TlsLibrary& library = tls_library(records);
+  SslCtxPtr ctx(SSL_CTX_new_ex(library.context, library.properties, TLS_method()));
   if (!ctx || pin_index() < 0) return fail("tls: OpenSSL cannot start: " + openssl_error());
   SSL_CTX* c = ctx.get();
   if (SSL_CTX_set_min_proto_version(c, TLS1_3_VERSION) != 1 ||
@@ -73,14 +78,16 @@ Result<TlsContext> TlsContext::create(std::string_view certificate_pem,
   SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_max_early_data(c, 0);
   SSL_CTX_set_max_cert_list(c, kMaxCertificateBytes);
+  // A record by one read: InputBio hands on no more, so that nothing is moved.
   SSL_CTX_set_read_ahead(c, 1);
-  SSL_CTX_set_default_read_buffer_len(c, kReadBufferBytes);
   SSL_CTX_set_mode(c, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_verify(c, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   SSL_CTX_set_cert_verify_callback(c, check_pin, nullptr);
-  if (!set_identity(c, certificate_pem, private_key_pem))
-    return fail("tls: certificate_file and private_key_file of [data] are unreadable or do not "
-                "belong together: " + openssl_error());
+  if (!set_identity(c, library, certificate_pem, private_key_pem))
+    return fail(
+        "tls: certificate_file and private_key_file of [data] are unreadable or do not "
+        "belong together: " +
+        openssl_error());
   return TlsContext(std::move(ctx));
 }
 

@@ -13,13 +13,15 @@
 #include <string_view>
 
 #include "net/certificate.h"
+#include "net/gcm/provider.h"
 #include "net/openssl.h"
 
 namespace tkdc {
 
 class TlsContext {
  public:
-  static Result<TlsContext> create(std::string_view certificate_pem, ByteSpan private_key_pem);
+  static Result<TlsContext> create(std::string_view certificate_pem, ByteSpan private_key_pem,
+                                   RecordCipher records = RecordCipher::kFastest);
 
   // A connection in that role; it accepts the peer with `pin` only.
   Result<SslPtr> client(const Fingerprint& pin) const;

@@ -44,8 +44,7 @@ std::string LinkBreaker::reason() const {
 
 TlsLink::TlsLink(std::unique_ptr<TlsStream> prev, std::unique_ptr<TlsStream> next,
                  std::shared_ptr<LinkBreaker> breaker, UniqueFd event)
-    : stream_{std::move(prev), std::move(next)},
-      breaker_(std::move(breaker)),
+    : stream_{std::move(prev), std::move(next)}, breaker_(std::move(breaker)),
       event_(std::move(event)) {}
 
 Result<std::unique_ptr<TlsLink>> TlsLink::create(std::unique_ptr<TlsStream> prev,
@@ -64,12 +63,12 @@ Result<void> TlsLink::check_breaker() const {
   return {};
 }
 
-Result<void> TlsLink::send(Neighbour to, ByteSpan packet) {
+Result<void> TlsLink::send_pieces(Neighbour to, std::span<const ByteSpan> pieces) {
   auto open = check_breaker();
   if (!open.ok()) return open;
   counters_.packets_sent++;
-  counters_.packet_bytes_sent += packet.size();
-  return stream(to).send(packet);
+  counters_.packet_bytes_sent += total_bytes(pieces);
+  return stream(to).send_pieces(pieces);
 }
 
 Result<bool> TlsLink::pump(long long deadline_ms, bool* woken) {
@@ -83,8 +82,7 @@ Result<bool> TlsLink::pump(long long deadline_ms, bool* woken) {
     if (fds[i].events == 0 || stream_[i]->failed()) fds[i].fd = -1;
   long long left = std::max(deadline_ms - monotonic_ms(), 0LL);
   int rc = poll(fds, woken != nullptr ? 4 : 3, static_cast<int>(std::min(left, 1'000'000LL)));
-  if (rc < 0 && errno != EINTR)
-    return fail(std::string("link: poll: ") + std::strerror(errno));
+  if (rc < 0 && errno != EINTR) return fail(std::string("link: poll: ") + std::strerror(errno));
   if (rc == 0) return monotonic_ms() < deadline_ms;
   for (int i = 0; rc > 0 && i < 2; ++i) {
     if (fds[i].revents & POLLOUT) {

@@ -39,10 +39,12 @@ class TlsLink final : public Link {
                                                  std::unique_ptr<TlsStream> next,
                                                  std::shared_ptr<LinkBreaker> breaker);
 
-  Result<void> send(Neighbour to, ByteSpan packet) override;
+  Result<void> send_pieces(Neighbour to, std::span<const ByteSpan> pieces) override;
   Result<ByteSpan> receive(Neighbour from, int timeout_ms) override;
   Result<Event> wait(int timeout_ms) override;
   void wake() override;
+  // All lanes of the session share the breaker, so they end together.
+  void abort(const std::string& reason) override { breaker_->trip(reason); }
   Counters counters() const override { return counters_; }
 
   TlsStream& stream(Neighbour side) { return *stream_[static_cast<int>(side)]; }

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "net/hex.h"
+#include "net/input_bio.h"
 #include "net/output_bio.h"
 
 namespace tkdc {
@@ -16,7 +17,8 @@ namespace {
 
 constexpr std::size_t kRecordBytes = 16 * 1024;  // RFC 8446 section 5.1
 constexpr std::size_t kHeaderBytes = 4;
-constexpr std::size_t kGrowBytes = 1u << 20;      // memory follows the octets that arrive
+constexpr std::size_t kGrowBytes = 1u << 20;  // memory follows the octets that arrive
+constexpr std::size_t kMaxSpare = 4;          // as far as a neighbour may be ahead
 constexpr std::size_t kMaxReadyPackets = 4096;
 constexpr std::size_t kMaxReadyBytes = std::size_t{160} << 20;
 
@@ -29,18 +31,22 @@ void store_be32(std::uint8_t out[4], std::size_t v) {
   for (int i = 0; i < 4; ++i) out[i] = static_cast<std::uint8_t>(v >> (24 - 8 * i));
 }
 
+// SSL_get_error looks at the thread's queue, which somebody else may have left an error in.
+void clear_errors() {
+  if (ERR_peek_error() != 0) ERR_clear_error();
+  errno = 0;
+}
+
 }  // namespace
 
 TlsStream::TlsStream(SslPtr ssl, UniqueFd fd, std::string peer)
-    : fd_(std::move(fd)),
-      output_(std::make_unique<OutputBio>()),
-      ssl_(std::move(ssl)),
-      peer_(std::move(peer)) {}
+    : fd_(std::move(fd)), input_(std::make_unique<InputBio>()),
+      output_(std::make_unique<OutputBio>()), ssl_(std::move(ssl)), peer_(std::move(peer)) {}
 
 Result<std::unique_ptr<TlsStream>> TlsStream::create(SslPtr ssl, UniqueFd fd, std::string peer) {
-  std::unique_ptr<TlsStream> stream(
-      new TlsStream(std::move(ssl), std::move(fd), std::move(peer)));
-  BIO* in = BIO_new_socket(stream->fd(), BIO_NOCLOSE);
+  std::unique_ptr<TlsStream> stream(new TlsStream(std::move(ssl), std::move(fd), std::move(peer)));
+  stream->output_->set_socket(stream->fd());
+  BIO* in = stream->input_->make_bio(stream->fd());
   BIO* out = stream->output_->make_bio();
   if (in == nullptr || out == nullptr) {
     BIO_free(in);
@@ -63,8 +69,8 @@ TlsStream::~TlsStream() {
   ERR_clear_error();
 }
 
-void TlsStream::observe(int write_p, int, int content_type, const void* buf, std::size_t len,
-                        SSL*, void* arg) {
+void TlsStream::observe(int write_p, int, int content_type, const void* buf, std::size_t len, SSL*,
+                        void* arg) {
   if (write_p == 0 && content_type == SSL3_RT_HANDSHAKE && len > 0 &&
       static_cast<const std::uint8_t*>(buf)[0] == SSL3_MT_KEY_UPDATE)
     static_cast<TlsStream*>(arg)->key_updates_received_++;
@@ -123,43 +129,59 @@ Result<void> TlsStream::update_key_when_due(std::uint64_t records) {
   return {};
 }
 
-// One record per call of SSL_write_ex.
-Result<void> TlsStream::write_all(ByteSpan plaintext) {
-  while (!plaintext.empty()) {
-    auto due = update_key_when_due(1);
-    if (!due.ok()) return due;
-    ERR_clear_error();
-    errno = 0;
-    std::size_t written = 0;
-    int rc = SSL_write_ex(ssl_.get(), plaintext.data(), std::min(plaintext.size(), kRecordBytes),
-                          &written);
-    if (rc != 1) {
-      if (output_->pending() + 2 * kRecordBytes > OutputBio::kMaxPendingBytes)
-        return fail("tls: " + peer_ + " does not read: too much output waiting; the link is cut");
-      return broken("sending", rc);
-    }
-    plaintext = plaintext.subspan(written);
-  }
-  return {};
+// At most kRecordBytes: one record per call of SSL_write_ex.
+Result<void> TlsStream::write_record(ByteSpan plaintext, bool last) {
+  output_->set_more(true);  // a key update does not leave alone
+  auto due = update_key_when_due(1);
+  if (!due.ok()) return due;
+  output_->set_more(!last);
+  clear_errors();
+  std::size_t written = 0;
+  int rc = SSL_write_ex(ssl_.get(), plaintext.data(), plaintext.size(), &written);
+  if (rc == 1 && written == plaintext.size()) return {};
+  if (output_->pending() + 2 * kRecordBytes > OutputBio::kMaxPendingBytes)
+    return fail("tls: " + peer_ + " does not read: too much output waiting; the link is cut");
+  return broken("sending", rc);
 }
 
-Result<void> TlsStream::send(ByteSpan packet) {
-  if (packet.size() > max_packet_bytes_)
-    return fail("tls: a packet of " + std::to_string(packet.size()) + " octets for " + peer_ +
+// The first record has what is above a multiple of full ones, the header at least:
+// the others are then encrypted from where they stand, if no border of pieces
+// falls into them.
+Result<void> TlsStream::send_pieces(std::span<const ByteSpan> pieces) {
+  const std::size_t bytes = total_bytes(pieces);
+  if (bytes > max_packet_bytes_)
+    return fail("tls: a packet of " + std::to_string(bytes) + " octets for " + peer_ +
                 " is above the limit of " + std::to_string(max_packet_bytes_));
-  std::size_t head = std::min(packet.size(), kRecordBytes - kHeaderBytes);
-  first_record_.resize(kHeaderBytes + head);
-  store_be32(first_record_.data(), packet.size());
-  if (head > 0) std::memcpy(first_record_.data() + kHeaderBytes, packet.data(), head);
-  auto written = write_all(first_record_);
-  if (written.ok()) written = write_all(packet.subspan(head));
-  if (!written.ok()) return written;
+  record_.resize(kRecordBytes);
+  store_be32(record_.data(), bytes);
+  std::size_t used = kHeaderBytes, left = bytes;
+  std::size_t wanted =  // of this record
+      std::max(kHeaderBytes, (kHeaderBytes + bytes - 1) % kRecordBytes + 1);
+  for (ByteSpan piece : pieces)
+    while (!piece.empty()) {
+      const std::size_t taken = std::min(piece.size(), wanted - used);
+      ByteSpan whole = piece;
+      if (taken < kRecordBytes) {
+        std::memcpy(record_.data() + used, piece.data(), taken);
+        whole = record_;
+      }
+      used += taken;
+      left -= taken;
+      piece = piece.subspan(taken);
+      if (used < wanted) continue;
+      auto written = write_record(whole.first(wanted), left == 0);
+      if (!written.ok()) return written;
+      used = 0;
+      wanted = kRecordBytes;
+    }
+  if (used > 0)
+    if (auto written = write_record(ByteSpan(record_).first(used), true); !written.ok())
+      return written;
   return flush();
 }
 
 Result<std::size_t> TlsStream::read_some(std::uint8_t* out, std::size_t room) {
-  ERR_clear_error();
-  errno = 0;
+  clear_errors();
   std::size_t got = 0;
   int rc = SSL_read_ex(ssl_.get(), out, room, &got);
   if (rc == 1) return got;
@@ -170,6 +192,10 @@ Result<std::size_t> TlsStream::read_some(std::uint8_t* out, std::size_t room) {
 
 Result<void> TlsStream::begin_packet() {
   incoming_.bytes = load_be32(header_);
+  if (!spare_.empty()) {
+    incoming_.memory = std::move(spare_.back());
+    spare_.pop_back();
+  }
   body_got_ = 0;
   if (incoming_.bytes > max_packet_bytes_)
     return fail("tls: " + peer_ + " announced a packet of " + std::to_string(incoming_.bytes) +
@@ -215,14 +241,16 @@ Result<void> TlsStream::fill_packets() {
     ready_.push_back(std::exchange(incoming_, Packet{}));
     header_got_ = 0;
     // Another read would mostly cost a system call to learn that there is nothing.
-    if (SSL_has_pending(ssl_.get()) == 0) break;
+    if (input_->empty() && SSL_has_pending(ssl_.get()) == 0) break;
   }
   return output_->empty() ? Result<void>() : flush();
 }
 
 ByteSpan TlsStream::take() {
-  // The memory of the packet before serves the next one.
-  if (incoming_.memory.empty()) incoming_.memory = std::move(taken_.memory);
+  // The memory of the packet before serves a next one.
+  const std::size_t room = taken_.memory.size();
+  if (room > 0 && room <= kGrowBytes && spare_.size() < kMaxSpare)
+    spare_.push_back(std::move(taken_.memory));
   taken_ = std::move(ready_.front());
   ready_.pop_front();
   ready_bytes_ -= taken_.bytes;

@@ -20,6 +20,7 @@
 
 namespace tkdc {
 
+class InputBio;
 class OutputBio;
 
 class TlsStream {
@@ -33,7 +34,8 @@ class TlsStream {
   // A step of the handshake; true when done.
   Result<bool> handshake();
 
-  Result<void> send(ByteSpan packet);
+  Result<void> send(ByteSpan packet) { return send_pieces({&packet, 1}); }
+  Result<void> send_pieces(std::span<const ByteSpan> pieces);
   Result<void> flush();  // what the socket takes of the output
 
   // Reads until a packet is complete or the socket is empty. Once it has
@@ -67,23 +69,24 @@ class TlsStream {
   };
 
   TlsStream(SslPtr ssl, UniqueFd fd, std::string peer);
-  Result<void> write_all(ByteSpan plaintext);
+  Result<void> write_record(ByteSpan plaintext, bool last);
   Result<void> update_key_when_due(std::uint64_t records);
   Result<std::size_t> read_some(std::uint8_t* out, std::size_t room);
   Result<void> fill_packets();
   Result<void> begin_packet();
   bool grow_packet();
   Error broken(const std::string& step, int rc);
-  static void observe(int write_p, int version, int content_type, const void* buf,
-                      std::size_t len, SSL* ssl, void* arg);
+  static void observe(int write_p, int version, int content_type, const void* buf, std::size_t len,
+                      SSL* ssl, void* arg);
 
   UniqueFd fd_;
+  std::unique_ptr<InputBio> input_;
   std::unique_ptr<OutputBio> output_;
   SslPtr ssl_;
   std::string peer_;
   std::size_t max_packet_bytes_ = kMaxPacketBytes;
 
-  SecretVector first_record_;  // header and beginning of the packet being sent
+  SecretVector record_;  // for what does not stand in one piece as a whole record
   std::uint64_t records_per_key_ = kRecordsPerKey;
   std::uint64_t records_ = 0;  // under the present sending key
   std::uint64_t key_updates_sent_ = 0;
@@ -96,6 +99,7 @@ class TlsStream {
   std::deque<Packet> ready_;
   std::size_t ready_bytes_ = 0;
   Packet taken_;
+  std::vector<SecretVector> spare_;  // memory of packets that are done with
   std::string failure_;
 };
 

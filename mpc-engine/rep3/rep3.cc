@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rep3/rep3.h"
 
+#include "base/now_public.h"
+
 namespace tkdc {
 namespace {
 
 constexpr std::size_t kDigestBytes = 32;
+
+// For a layer's messages: an insertion goes octet by octet where vectors wipe.
+void append(SecretVector& to, ByteSpan from) {
+  const std::size_t at = to.size();
+  to.resize(at + from.size());
+  std::copy(from.begin(), from.end(), to.begin() + static_cast<std::ptrdiff_t>(at));
+}
 
 }  // namespace
 
@@ -22,14 +31,21 @@ const std::uint8_t* Layer::theirs() const {
   return rep3_.layer_got_.data() + offset_;
 }
 
+std::uint64_t Layer::zero_position() const { return rep3_.layer_bytes_ + offset_; }
+
+void Layer::fill_later(Fill fill) {
+  assert(tick_ == rep3_.tick_);
+  assert(rep3_.later_.empty() || rep3_.later_.back().offset < offset_);
+  rep3_.later_.push_back({offset_, bytes_, std::move(fill)});
+}
+
 void Layer::await_suspend(std::coroutine_handle<> h) { rep3_.waiting_.push_back(h); }
 
 // ---- Opening
 
 Opening::Opening(Rep3& rep3, const SharedBytes& x)
     : rep3_(rep3), offset_(rep3.open_out_.size()), bytes_(x.size()), held_(x.component[0]) {
-  if (offset_ == 0)
-    crypto_generichash_init(&rep3_.second_digest_, nullptr, 0, kDigestBytes);
+  if (offset_ == 0) crypto_generichash_init(&rep3_.second_digest_, nullptr, 0, kDigestBytes);
   rep3_.open_out_.insert(rep3_.open_out_.end(), x.component[0].begin(), x.component[0].end());
   crypto_generichash_update(&rep3_.second_digest_, x.component[1].data(), bytes_);
   xor_bytes(held_.data(), x.component[1].data(), bytes_);
@@ -40,6 +56,7 @@ void Opening::await_suspend(std::coroutine_handle<> h) { rep3_.waiting_.push_bac
 Bytes Opening::await_resume() {
   Bytes opened(held_.begin(), held_.end());
   xor_bytes(opened.data(), rep3_.open_got_.data() + offset_, bytes_);
+  now_public(opened.data(), bytes_);
   return opened;
 }
 
@@ -47,6 +64,7 @@ Bytes Opening::await_resume() {
 
 Exchange::Exchange(Rep3& rep3, ByteSpan bytes)
     : rep3_(rep3), offset_(rep3.pair_out_.size()), bytes_(bytes.size()) {
+  now_public(bytes.data(), bytes.size());
   rep3_.pair_out_.insert(rep3_.pair_out_.end(), bytes.begin(), bytes.end());
 }
 
@@ -60,24 +78,51 @@ FromBoth Exchange::await_resume() {
   return {cut(rep3_.pair_prev_), cut(rep3_.pair_next_)};
 }
 
-// ---- Rep3
+// ---- OwnMasked
 
-Rep3::Rep3(int party, Representation representation, const PairwiseKeys& keys)
-    : party_(party), representation_(representation), prss_(keys) {}
-
-Layer Rep3::layer(std::size_t bytes) {
-  std::size_t offset = layer_out_.size();
-  layer_out_.resize(offset + bytes);
-  return Layer(*this, offset, bytes);
+OwnMasked::OwnMasked(Rep3& rep3, ByteSpan masked)
+    : rep3_(rep3), offset_(rep3.own_out_.size()), bytes_(masked.size()) {
+  rep3_.own_out_.insert(rep3_.own_out_.end(), masked.begin(), masked.end());
 }
 
-SharedBytes Rep3::random(std::size_t bytes) {
+void OwnMasked::await_suspend(std::coroutine_handle<> h) { rep3_.waiting_.push_back(h); }
+
+SecretVector OwnMasked::await_resume() {
+  auto first = rep3_.own_got_.begin() + static_cast<std::ptrdiff_t>(offset_);
+  return {first, first + static_cast<std::ptrdiff_t>(bytes_)};
+}
+
+// ---- Rep3
+
+Rep3::Rep3(int party, Representation representation, const PairwiseKeys& keys, Security security)
+    : party_(party), representation_(representation), prss_(keys) {
+  if (security == Security::kMalicious) claims_.emplace();
+  crypto_generichash_init(&course_, nullptr, 0, kDigestBytes);
+}
+
+void Rep3::note_course(ByteSpan decision) {
+  crypto_generichash_update(&course_, decision.data(), decision.size());
+}
+
+Bytes Rep3::course_digest() const {
+  Bytes digest(kDigestBytes);
+  crypto_generichash_state state = course_;
+  crypto_generichash_final(&state, digest.data(), digest.size());
+  return digest;
+}
+
+Layer Rep3::layer(std::size_t bytes) { return Layer(*this, layer_out_.extend(bytes), bytes); }
+
+SharedBytes Rep3::random(std::size_t bytes, Prss::Purpose purpose) {
   SharedBytes x(bytes);
-  prss_.random(x.component[0].data(), x.component[1].data(), bytes);
+  prss_.random(x.component[0].data(), x.component[1].data(), bytes, purpose);
   return x;
 }
 
 void Rep3::spawn(Task<void> task) {
+  detail::PromiseBase& promise = task.handle().promise();
+  promise.slot = tasks_.size();
+  promise.ended = &ended_;
   tasks_.push_back(std::move(task));
   ready_.push_back(tasks_.back().handle());
 }
@@ -93,24 +138,46 @@ bool Rep3::advance() {
     for (auto& gather : gatherers_) gathered |= gather();
     if (!gathered && ready_.empty()) break;
   }
-  std::erase_if(tasks_, [](const Task<void>& t) { return t.done(); });
+  // Looking through all tasks would cost more than the rounds of small ones.
+  for (const detail::PromiseBase* promise : ended_) {
+    const std::size_t slot = promise->slot;
+    std::swap(tasks_[slot], tasks_.back());
+    tasks_[slot].handle().promise().slot = slot;
+    tasks_.pop_back();
+  }
+  ended_.clear();
   return !waiting_.empty();
 }
 
 void Rep3::prefetch_masks() { prss_.prefetch(last_layer_bytes_); }
 
-void Rep3::append_to_prev(SecretVector& packet) {
-  prss_.mask(layer_out_.data(), layer_out_.size());
-  packet.insert(packet.end(), layer_out_.begin(), layer_out_.end());
-  if (!open_out_.empty()) {
-    std::uint8_t digest[kDigestBytes];
-    crypto_generichash_state state = second_digest_;
-    crypto_generichash_final(&state, digest, sizeof digest);
-    packet.insert(packet.end(), digest, digest + sizeof digest);
-  }
-  packet.insert(packet.end(), pair_out_.begin(), pair_out_.end());
+Rep3::ToPrev Rep3::finish_to_prev() {
+  std::size_t masked = 0;
   last_layer_bytes_ = layer_out_.size();
+  for (const Later& later : later_) {
+    later.fill(layer_out_.data() + later.offset);
+    prss_.mask(layer_out_.data() + masked, later.offset - masked);
+    prss_.skip(later.bytes);
+    masked = later.offset + later.bytes;
+    last_layer_bytes_ -= later.bytes;
+  }
+  later_.clear();
+  prss_.mask(layer_out_.data() + masked, layer_out_.size() - masked);
+  prev_rest_.clear();
+  if (!open_out_.empty()) {
+    prev_rest_.resize(kDigestBytes);
+    crypto_generichash_state state = second_digest_;
+    crypto_generichash_final(&state, prev_rest_.data(), kDigestBytes);
+  }
+  prev_rest_.insert(prev_rest_.end(), pair_out_.begin(), pair_out_.end());
+  prev_rest_.insert(prev_rest_.end(), own_out_.begin(), own_out_.end());
   layer_bytes_ += layer_out_.size();
+  return {layer_out_.span(), prev_rest_};
+}
+
+void Rep3::append_to_prev(SecretVector& packet) {
+  const ToPrev parts = finish_to_prev();
+  for (ByteSpan part : {parts.layers, parts.rest}) append(packet, part);
 }
 
 void Rep3::append_to_next(SecretVector& packet) const {
@@ -120,34 +187,40 @@ void Rep3::append_to_next(SecretVector& packet) const {
 
 Result<void> Rep3::consume(ByteSpan from_next, ByteSpan from_prev) {
   const std::size_t digest_bytes = open_out_.empty() ? 0 : kDigestBytes;
-  if (from_next.size() != layer_out_.size() + digest_bytes + pair_out_.size() ||
+  if (from_next.size() != layer_out_.size() + digest_bytes + pair_out_.size() + own_out_.size() ||
       from_prev.size() != open_out_.size() + pair_out_.size())
     return fail("round " + std::to_string(tick_) +
                 ": a neighbour's packet has another length than ours; the servers disagree on "
                 "the protocol's course. Check that all three run the same tkdc version");
 
-  layer_got_.assign(from_next.begin(),
-                    from_next.begin() + static_cast<std::ptrdiff_t>(layer_out_.size()));
+  layer_got_ = from_next.first(layer_out_.size());
   ByteSpan digest = from_next.subspan(layer_out_.size(), digest_bytes);
-  ByteSpan pair_next = from_next.subspan(layer_out_.size() + digest_bytes);
+  ByteSpan pair_next = from_next.subspan(layer_out_.size() + digest_bytes, pair_out_.size());
+  ByteSpan own = from_next.last(own_out_.size());
   ByteSpan opens = from_prev.first(open_out_.size());
   ByteSpan pair_prev = from_prev.subspan(open_out_.size());
   if (digest_bytes != 0) {
     std::uint8_t got[kDigestBytes];
     crypto_generichash(got, sizeof got, opens.data(), opens.size(), nullptr, 0);
-    if (sodium_memcmp(got, digest.data(), sizeof got) != 0)
-      return fail("round " + std::to_string(tick_) +
-                  ": the two holders of an opened component sent different values; nothing was "
-                  "released. One of the servers computes wrongly: see docs/operations.md");
+    now_public(got, sizeof got);
+    now_public(digest.data(), digest.size());
+    if (sodium_memcmp(got, digest.data(), sizeof got) != 0) {
+      set_deviation("the two holders of an opened component sent different values");
+      return fail("round " + std::to_string(tick_) + ": " + *deviation_ +
+                  "; nothing was released. One of the servers computes wrongly: see "
+                  "docs/operations.md");
+    }
   }
   open_got_.assign(opens.begin(), opens.end());
   pair_prev_.assign(pair_prev.begin(), pair_prev.end());
   pair_next_.assign(pair_next.begin(), pair_next.end());
+  own_got_.assign(own.begin(), own.end());
 
-  layer_sent_.swap(layer_out_);
+  std::swap(layer_sent_, layer_out_);
   layer_out_.clear();
   open_out_.clear();
   pair_out_.clear();
+  own_out_.clear();
   ready_.insert(ready_.end(), waiting_.begin(), waiting_.end());
   waiting_.clear();
   ++tick_;

@@ -3,8 +3,9 @@
 // protocol code co_awaits, and the round engine below it.
 //
 // Source: Araki et al. 2016, sections 2.1 and 2.2. Security: semi-honest, one
-// corrupted party. In each round ("tick") every running protocol does one
-// layer; all their messages travel in one packet.
+// corrupted party; malicious with abort where protocols record what they sent
+// (claims.h) and await verified() before they use it. In each round ("tick")
+// every running protocol does one layer; all their messages travel in one packet.
 //
 //   layer:    party j sends its masked terms r_j to j-1 and gets r_{j+1} from
 //             j+1; the new share is (r_j, r_{j+1}). One bit per output bit.
@@ -21,11 +22,13 @@
 
 #include <deque>
 #include <functional>
-#include <list>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "net/session.h"
+#include "rep3/claims.h"
 #include "rep3/prss.h"
 #include "rep3/task.h"
 #include "share/shared_bytes.h"
@@ -41,6 +44,12 @@ class [[nodiscard]] Layer {
   std::uint8_t* mine() const;
   const std::uint8_t* theirs() const;
   std::size_t size() const { return bytes_; }
+
+  // For devices. Where the message's zero-share begins in the lane's stream; and instead of
+  // filling mine() at once: `fill` writes the message, zero-share added, before the packet leaves.
+  std::uint64_t zero_position() const;
+  using Fill = std::function<void(std::uint8_t* message)>;
+  void fill_later(Fill fill);
 
   bool await_ready() const { return false; }
   void await_suspend(std::coroutine_handle<> h);
@@ -85,9 +94,58 @@ class [[nodiscard]] Exchange {
   std::size_t offset_, bytes_;
 };
 
+// One message to the previous neighbour that goes out as it stands: for rings whose
+// masks are not XORed (api/quadratic.cc). Whoever makes it has masked it.
+class [[nodiscard]] OwnMasked {
+ public:
+  bool await_ready() const { return false; }
+  void await_suspend(std::coroutine_handle<> h);
+  SecretVector await_resume();  // the next neighbour's
+
+ private:
+  friend class Rep3;
+  OwnMasked(Rep3& rep3, ByteSpan masked);
+  Rep3& rep3_;
+  std::size_t offset_, bytes_;
+};
+
+// Goes on when every message of this lane so far has been verified; at once in
+// semi-honest mode. Never goes on after a deviation.
+class [[nodiscard]] Verified {
+ public:
+  bool await_ready() const { return log_ == nullptr || log_->clean(); }
+  void await_suspend(std::coroutine_handle<> h) { log_->wait(h); }
+  void await_resume() {}
+
+ private:
+  friend class Rep3;
+  explicit Verified(ClaimLog* log) : log_(log) {}
+  ClaimLog* log_;
+};
+
+// Octets of one tick's messages, one after the other. Its memory stays: a tick
+// costs no allocation and no zeros.
+class MessageBuffer {
+ public:
+  // Room for `bytes` more; what stands in it is for the caller to fill.
+  std::size_t extend(std::size_t bytes) {
+    if (used_ + bytes > memory_.size()) memory_.resize(2 * used_ + bytes);
+    return std::exchange(used_, used_ + bytes);
+  }
+  void clear() { used_ = 0; }
+  std::uint8_t* data() { return memory_.data(); }
+  std::size_t size() const { return used_; }
+  ByteSpan span() const { return ByteSpan(memory_).first(used_); }
+
+ private:
+  SecretVector memory_;
+  std::size_t used_ = 0;
+};
+
 class Rep3 {
  public:
-  Rep3(int party, Representation representation, const PairwiseKeys& keys);
+  Rep3(int party, Representation representation, const PairwiseKeys& keys,
+       Security security = Security::kSemiHonest);
   Rep3(const Rep3&) = delete;
 
   // ---- for protocol code
@@ -95,8 +153,16 @@ class Rep3 {
   Representation representation() const { return representation_; }
   Layer layer(std::size_t bytes);
   Opening open(const SharedBytes& x) { return Opening(*this, x); }
+  OwnMasked own_masked(ByteSpan message) { return OwnMasked(*this, message); }
   Exchange exchange(ByteSpan bytes) { return Exchange(*this, bytes); }
-  SharedBytes random(std::size_t bytes);
+  SharedBytes random(std::size_t bytes, Prss::Purpose purpose = Prss::Purpose::kProtocol);
+  // See ZeroStream::key().
+  const std::uint8_t* zero_key(int c, std::uint64_t position, std::size_t bytes) const {
+    return prss_.zero_key(c, position, bytes);
+  }
+  // Where protocols record what they sent; null in semi-honest mode.
+  ClaimLog* claims() { return claims_ ? &*claims_ : nullptr; }
+  Verified verified() { return Verified(claims()); }
   void spawn(Task<void> task);
   // Resumes h before the next tick; in the order of the calls.
   void ready(std::coroutine_handle<> h) { ready_.push_back(h); }
@@ -109,11 +175,28 @@ class Rep3 {
   // Whether this tick's packets to the next neighbour carry anything.
   bool needs_next() const { return !open_out_.empty() || !pair_out_.empty(); }
   std::size_t tasks() const { return tasks_.size(); }
+  // This tick's part of the packet to the previous neighbour, masked: once in a
+  // tick; the views are good until consume().
+  struct ToPrev {
+    ByteSpan layers, rest;
+  };
+  ToPrev finish_to_prev();
   void append_to_prev(SecretVector& packet);
   void append_to_next(SecretVector& packet) const;
   // The neighbours' parts of the tick. `from_prev` is empty when needs_next() was false.
+  // Layers are read where they stand: `from_next` must stay until the next advance() is over.
   Result<void> consume(ByteSpan from_next, ByteSpan from_prev);
   void prefetch_masks();
+
+  // Public decisions that all three must have made alike, in the same tick; the
+  // verifier compares their running digest before it lets anything go on.
+  void note_course(ByteSpan decision);
+  Bytes course_digest() const;
+
+  // Set when a server has computed or answered wrongly: nothing more may leave
+  // the lane, and no new session starts before an operator says so.
+  const std::optional<std::string>& deviation() const { return deviation_; }
+  void set_deviation(std::string what) { deviation_ = std::move(what); }
 
   std::uint64_t rounds() const { return tick_; }
   std::uint64_t layer_bytes() const { return layer_bytes_; }
@@ -122,22 +205,34 @@ class Rep3 {
   friend class Layer;
   friend class Opening;
   friend class Exchange;
+  friend class OwnMasked;
 
   int party_;
   Representation representation_;
   Prss prss_;
+  std::optional<ClaimLog> claims_;
+  std::optional<std::string> deviation_;
   std::uint64_t tick_ = 0;
   std::uint64_t layer_bytes_ = 0;
 
   std::vector<std::coroutine_handle<>> ready_, running_, waiting_;
   std::vector<std::function<bool()>> gatherers_;
-  std::list<Task<void>> tasks_;
+  std::vector<Task<void>> tasks_;
+  std::vector<detail::PromiseBase*> ended_;  // of them, since they were last cleared away
 
   // This tick's outgoing messages, and the last tick's pairs.
-  SecretVector layer_out_, layer_sent_, layer_got_;
+  MessageBuffer layer_out_, layer_sent_;
+  struct Later {
+    std::size_t offset, bytes;
+    Layer::Fill fill;
+  };
+  std::vector<Later> later_;  // by offset
+  ByteSpan layer_got_;
   SecretVector open_out_, open_got_;
+  SecretVector own_out_, own_got_;  // masked by their makers
+  SecretVector prev_rest_;          // digest, pairs, messages masked by their makers
   Bytes pair_out_, pair_prev_, pair_next_;
-  crypto_generichash_state second_digest_;
+  crypto_generichash_state second_digest_, course_;
   std::size_t last_layer_bytes_ = 0;
 };
 

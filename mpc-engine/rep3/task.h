@@ -6,9 +6,11 @@
 #pragma once
 
 #include <coroutine>
+#include <cstddef>
 #include <cstdlib>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace tkdc {
 
@@ -19,11 +21,15 @@ namespace detail {
 
 struct PromiseBase {
   std::coroutine_handle<> continuation = std::noop_coroutine();
+  // Of a task that Rep3 runs: where it stands, and whom its end is told.
+  std::size_t slot = 0;
+  std::vector<PromiseBase*>* ended = nullptr;
 
   struct Final {
     bool await_ready() noexcept { return false; }
     template <class P>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<P> h) noexcept {
+      if (h.promise().ended != nullptr) h.promise().ended->push_back(&h.promise());
       return h.promise().continuation;
     }
     void await_resume() noexcept {}

@@ -4,8 +4,7 @@
 namespace tkdc {
 
 SharedBytes::SharedBytes() = default;
-SharedBytes::SharedBytes(std::size_t bytes)
-    : component{SecretVector(bytes), SecretVector(bytes)} {}
+SharedBytes::SharedBytes(std::size_t bytes) : component{SecretVector(bytes), SecretVector(bytes)} {}
 SharedBytes::SharedBytes(const SharedBytes& other) = default;
 SharedBytes::SharedBytes(SharedBytes&& other) noexcept = default;
 SharedBytes& SharedBytes::operator=(const SharedBytes& other) = default;

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a server's audit log stands: its number of lines and the hash of the
+// last. Servers tell one another and write down what they hear, so that a log
+// that is cut short or rewritten later disagrees with the two others.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/codec.h"
+
+namespace tkdc {
+
+struct AuditHead {
+  std::uint64_t lines = 0;
+  std::array<std::uint8_t, 32> hash{};
+  bool operator==(const AuditHead&) const = default;
+};
+
+template <class AnyWriter>
+void put_head(AnyWriter& w, const AuditHead& head) {
+  w.u64(head.lines);
+  w.raw(head.hash);
+}
+
+inline AuditHead get_head(Reader& r) {
+  AuditHead head;
+  head.lines = r.u64();
+  r.array(head.hash);
+  return head;
+}
+
+}  // namespace tkdc

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two fields of the inner-product check, behind one interface: octet claims
+// in GF(2^64), GHASH's claims in GF(2^128) of GCM. Elements travel as they
+// stand in memory: GF(2^64) little-endian, GF(2^128) in GCM's order.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "field/gf128.h"
+#include "verify/gf64.h"
+#include "verify/points.h"
+
+namespace tkdc {
+
+struct Gf64Field {
+  using Element = std::uint64_t;
+  static constexpr std::size_t kBytes = 8;
+  static Element add(Element a, Element b) { return a ^ b; }
+  static Element multiply(Element a, Element b) { return gf64::multiply(a, b); }
+  static Element one() { return 1; }
+
+  static void points(int n, std::size_t stride, const Element* const x[2],
+                     const Element* const y[2], Element* out) {
+    gf64::kernels().points(n, stride, {{x[0], x[1]}, {y[0], y[1]}}, out);
+  }
+  static void fold(int n, std::size_t stride, Element* const x[2], Element* const y[2],
+                   const Element* at) {
+    gf64::kernels().fold(n, stride, {{x[0], x[1]}, {y[0], y[1]}}, at);
+  }
+};
+
+struct Gf128Field {
+  struct Element {
+    std::array<std::uint8_t, kGf128Bytes> octet{};
+    Element operator^(const Element& b) const {
+      Element sum = *this;
+      xor_bytes(sum.octet.data(), b.octet.data(), kGf128Bytes);
+      return sum;
+    }
+    bool operator==(const Element&) const = default;
+  };
+  static constexpr std::size_t kBytes = kGf128Bytes;
+  static Element add(const Element& a, const Element& b) { return a ^ b; }
+  static Element multiply(const Element& a, const Element& b) {
+    Element product;
+    gf128_multiply_add(product.octet.data(), a.octet.data(), b.octet.data());
+    return product;
+  }
+  static Element one() {
+    Element e;
+    e.octet[0] = 0x80;
+    return e;
+  }
+
+  static void points(int n, std::size_t stride, const Element* const x[2],
+                     const Element* const y[2], Element* out) {
+    switch (n) {
+      case 1: return points_of<1>(stride, x, y, out);
+      case 2: return points_of<2>(stride, x, y, out);
+      case 3: return points_of<3>(stride, x, y, out);
+      case 4: return points_of<4>(stride, x, y, out);
+      default: return points_of<5>(stride, x, y, out);
+    }
+  }
+  static void fold(int n, std::size_t stride, Element* const x[2], Element* const y[2],
+                   const Element* at) {
+    for (Element* v : {x[0], x[1], y[0], y[1]})
+      for (std::size_t k = 0; k < stride; ++k) {
+        Element sum;
+        for (std::size_t i = 0; i < std::size_t{1} << n; ++i)
+          sum = sum ^ multiply(at[i], v[i * stride + k]);
+        v[k] = sum;
+      }
+  }
+
+ private:
+  template <int n>
+  static void points_of(std::size_t stride, const Element* const x[2], const Element* const y[2],
+                        Element* out) {
+    constexpr std::size_t kVertices = std::size_t{1} << n, kAll = tkdc::points(n);
+    for (std::size_t p = 0; p < kAll; ++p) out[p] = Element();
+    for (std::size_t k = 0; k < stride; ++k) {
+      Element vertex[4][kVertices], at[4][kAll];
+      for (std::size_t i = 0; i < kVertices; ++i) {
+        const std::size_t j = i * stride + k;
+        vertex[0][i] = x[0][j];
+        vertex[1][i] = x[1][j];
+        vertex[2][i] = y[0][j];
+        vertex[3][i] = y[0][j] ^ y[1][j];
+      }
+      for (int q = 0; q < 4; ++q) spread_points<n>(vertex[q], at[q]);
+      for (std::size_t p = 0; p < kAll; ++p)
+        out[p] = out[p] ^ multiply(at[0][p], at[3][p]) ^ multiply(at[1][p], at[2][p]);
+    }
+  }
+};
+
+// Elements that the caller writes before he reads them; wiped when freed.
+template <class F>
+class ElementArray {
+ public:
+  using Element = typename F::Element;
+  ElementArray() = default;
+  explicit ElementArray(std::size_t n) : data_(WipingAllocator<Element>().allocate(n)), size_(n) {}
+  ElementArray(ElementArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  ElementArray& operator=(ElementArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~ElementArray() {
+    if (data_ != nullptr) WipingAllocator<Element>().deallocate(data_, size_);
+  }
+  Element* data() { return data_; }
+  Element& operator[](std::size_t k) { return data_[k]; }
+  const Element& operator[](std::size_t k) const { return data_[k]; }
+
+ private:
+  Element* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tkdc

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// GF(2^64) = GF(2)[t]/(t^64 + t^4 + t^3 + t + 1), the field in which octet
+// claims are verified, and the kernels that do the bulk of it.
+//
+// Constant time: no branch and no index depends on an operand. One
+// implementation is picked once, at start: portable (the reference) or avx512
+// (GFNI and VPCLMULQDQ). Both give the same elements in the same order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "rep3/claims.h"
+#include "verify/extension.h"
+
+namespace tkdc::gf64 {
+
+using Element = std::uint64_t;
+
+Element multiply(Element a, Element b);           // by this CPU's kernels
+Element multiply_portable(Element a, Element b);  // the reference
+Element inverse(Element a);                       // of a public element, not 0
+// The octet of the AES field as an element.
+Element embed(std::uint8_t octet);
+
+inline constexpr std::size_t kLanes = ClaimRecord::kLanes, kSlots = ClaimRecord::kSlots;
+// Elements of 64 lanes stand in an order that suits vector registers: at position
+// p the one of lane lane_at(p).
+constexpr std::size_t lane_at(std::size_t p) {
+  return 16 * (p % 8 / 2) + 8 * (p / 32) + 2 * (p / 8 % 4) + p % 2;
+}
+// Of a block of bits: the lane 0..63 and the bit of its octet.
+struct LaneBit {
+  std::size_t lane, bit;
+};
+constexpr LaneBit lane_bit_at(std::size_t p) {
+  const std::size_t within = lane_at(p % 64);
+  return {lane_at(p / 64 * 8 + within / 8), within % 8};
+}
+
+// A linear map from octets to elements: the images of the bits, and the same as
+// operands of GF2P8AFFINEQB, matrix[o] for octet o of the result.
+struct Lift {
+  Element column[8];
+  std::uint64_t matrix[8];
+};
+// A lift of the row at this offset of a block.
+struct RowLift {
+  std::size_t offset;
+  Lift lift;
+};
+
+// Sums over blocks, octet o of the sum at each lane.
+struct alignas(64) LaneSums {
+  std::uint8_t octet[8][kLanes];
+  void clear();
+};
+
+// Points of products in one bit each beside the vertices: in four variables 65 of
+// {0, 1, infinity}^4. Those of octets: kExtraPoints of extension.h.
+inline constexpr std::size_t kBitPoints = 65;
+
+// x or y of octet claims at each slot of a block: sums of maps of rows.
+struct RowMap {
+  std::size_t offset;
+  std::uint8_t column[8];
+  std::uint64_t matrix;  // for GF2P8AFFINEQB
+};
+struct OctetValue {
+  std::vector<RowMap> slot[kSlots];
+};
+struct OctetProducts {
+  static constexpr std::size_t kMaxValues = 8;
+  struct Product {
+    std::size_t left, right, claim;
+  };
+  std::vector<OctetValue> left, right;
+  std::vector<Product> products;
+};
+
+// Two shared vectors of one length.
+struct Factors {
+  const Element* x[2];
+  const Element* y[2];
+};
+struct MutableFactors {
+  Element* x[2];
+  Element* y[2];
+};
+
+struct Kernels {
+  const char* name;
+  Element (*multiply)(Element a, Element b);
+  // The matrices of a lift from its columns.
+  void (*set_matrices)(Lift& lift);
+  // Columns: the images of the octets' bits times the factor; and the matrices.
+  void (*set_octet_lift)(Element factor, Lift& lift);
+
+  // sums[point] += weight[claim] * (this party's terms of the products at that point)
+  // for each lane of the block.
+  void (*octet_points)(const OctetProducts& form, const std::uint8_t* block, const Lift* weight,
+                       LaneSums sums[kExtraPoints]);
+  // The same for bits, with all bits of an octet in one.
+  void (*bit_points)(std::size_t factors, const std::uint8_t* block, const Lift& weight,
+                     LaneSums sums[kBitPoints]);
+  // The sum of weight[p] * the sum of lane_at(p).
+  Element (*lane_sum)(const LaneSums& sums, const Element weight[kLanes]);
+
+  // out[c][p] = the sum of the lifted octets of component c at lane lane_at(p).
+  void (*lift_octets)(const std::vector<RowLift>& rows, const std::uint8_t* block,
+                      Element* const out[2]);
+  // out[c][p] = the sum over the slots s of element[s] * the bit lane_bit_at(p) of the
+  // row that stands at this offset of tile s, 512 elements; lift: of the
+  // slots 0..7 and 8..15, as if they were an octet's bits.
+  void (*lift_bits)(const Lift lift[2], const std::uint8_t* row, std::size_t tile_bytes,
+                    Element* const out[2]);
+  // y[k] *= weight[k] * factor; n is a multiple of 8.
+  void (*scale)(std::size_t n, const Element* weight, Element factor, Element* y);
+  // The sum of a[k] b[k]; n is a multiple of 8.
+  Element (*dot)(std::size_t n, const Element* a, const Element* b);
+
+  // This party's terms of sum X(point) Y(point) at the points of {0, 1, infinity}^n:
+  // X and Y are linear in each of n variables, 1 to 5, with the n-th parts of v at
+  // the vertices, each `stride` elements.
+  void (*points)(int n, std::size_t stride, const Factors& v, Element* out);
+  // v[k] = sum over i < 2^n of at[i] v[i stride + k], for all four vectors.
+  void (*fold)(int n, std::size_t stride, const MutableFactors& v, const Element* at);
+};
+
+const Kernels& kernels_portable();
+const Kernels* kernels_avx512();  // null when the CPU lacks it
+const Kernels& kernels();         // the fastest of this CPU
+
+}  // namespace tkdc::gf64

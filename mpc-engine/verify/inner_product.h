@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// One party's side of checking that a shared value is the inner product of two
+// shared vectors, without the rounds (verifier.cc has them): fold by 4, later by 32,
+// until few products are left, then once more with a random product beside them,
+// and open what is left.
+//
+// Source: Boneh, Boyle, Corrigan-Gibbs, Gilboa, Ishai 2019 (ePrint 2019/188),
+// section 4.2, and Goyal, Song 2020 (ePrint 2020/134); here the polynomials are
+// multilinear in n variables with values at {0, 1, infinity}^n.
+//   1. With the vectors' 2^n parts at the vertices of {0,1}^n, the product of the two
+//      multilinear polynomials, summed over k, is h, quadratic in each variable. The
+//      claim is the sum of h over the vertices, so all values of h but one are sent,
+//      masked, and that one follows.
+//   2. At a random point both vectors become a 2^n-th as long; the claim is h there.
+//   3. Below 32 products, the last vertex gets a random product x' y' that the claim
+//      does not count. At the random point X, Y and the claim are then masked by it,
+//      and are opened: the claim must be X Y.
+// Each fold errs with probability 2 n / |F|.
+#pragma once
+
+#include <initializer_list>
+
+#include "verify/fields.h"
+
+namespace tkdc {
+
+template <class F>
+class InnerProductCheck {
+ public:
+  using Element = typename F::Element;
+
+  InnerProductCheck() = default;
+  InnerProductCheck(const InnerProductCheck&) = delete;
+  ~InnerProductCheck() { sodium_memzero(claim, sizeof claim); }
+
+  // The vectors' components, `n` elements to be filled by the caller.
+  void allocate(std::size_t n) {
+    size_ = n;
+    for (int c = 0; c < 2; ++c) {
+      x[c] = ElementArray<F>(n + kLargestFold);
+      y[c] = ElementArray<F>(n + kLargestFold);
+    }
+  }
+  ElementArray<F> x[2], y[2];
+  Element claim[2] = {};
+
+  // ---- one fold: begin_fold(), in the last one take_random(), a message of
+  // message_bytes(), a challenge of challenge_bytes().
+  void begin_fold() {
+    last_ = size_ < kLargestFold;
+    variables_ = size_ > kFoldLess ? kVariablesOfMany : kVariables;
+    if (last_)
+      for (variables_ = 1; vertices() <= size_;) ++variables_;
+    const std::size_t stride = (size_ + vertices() - 1) / vertices();
+    for (; size_ < stride * vertices(); ++size_)
+      for (int c = 0; c < 2; ++c) x[c][size_] = y[c][size_] = Element();
+    stride_ = stride;
+  }
+  bool last() const { return last_; }
+
+  static constexpr std::size_t kRandomBytes = 2 * F::kBytes;  // x', y'
+  void take_random(const SharedBytes& random) {
+    for (int c = 0; c < 2; ++c) {
+      x[c][size_ - 1] = get(random.component[c].data());
+      y[c][size_ - 1] = get(random.component[c].data() + F::kBytes);
+    }
+  }
+
+  std::size_t message_bytes() const { return (points(variables_) - 1) * F::kBytes; }
+  void points_sent(std::uint8_t* out) {
+    const Element* const xs[2] = {x[0].data(), x[1].data()};
+    const Element* const ys[2] = {y[0].data(), y[1].data()};
+    h_[0].resize(points(variables_));
+    F::points(variables_, stride_, xs, ys, h_[0].data());
+    for (std::size_t p = 1; p < h_[0].size(); ++p) put(out + (p - 1) * F::kBytes, h_[0][p]);
+  }
+  void take_points(const std::uint8_t* mine, const std::uint8_t* theirs) {
+    const std::size_t claimed = last_ ? vertices() - 1 : vertices();
+    for (int c = 0; c < 2; ++c) {
+      h_[c].resize(points(variables_));
+      for (std::size_t p = 1; p < h_[c].size(); ++p)
+        h_[c][p] = get((c == 0 ? mine : theirs) + (p - 1) * F::kBytes);
+      h_[c][0] = claim[c];
+      for (std::size_t vertex = 1; vertex < claimed; ++vertex)
+        h_[c][0] = F::add(h_[c][0], h_[c][vertex_point(vertex)]);
+    }
+  }
+
+  std::size_t challenge_bytes() const { return static_cast<std::size_t>(variables_) * F::kBytes; }
+  void fold(const std::uint8_t* challenge) {
+    std::vector<Element> vertex = {F::one()}, point = vertex;
+    for (int v = 0; v < variables_; ++v) {
+      const Element t = get(challenge + static_cast<std::size_t>(v) * F::kBytes);
+      spread_weights(vertex, {linear(t, 0), linear(t, 1)});
+      spread_weights(point, {quadratic(t, 0), quadratic(t, 1), quadratic(t, 2)});
+    }
+    Element* const xs[2] = {x[0].data(), x[1].data()};
+    Element* const ys[2] = {y[0].data(), y[1].data()};
+    F::fold(variables_, stride_, xs, ys, vertex.data());
+    size_ = stride_;
+    for (int c = 0; c < 2; ++c) {
+      claim[c] = Element();
+      for (std::size_t p = 0; p < point.size(); ++p)
+        claim[c] = F::add(claim[c], F::multiply(point[p], h_[c][p]));
+    }
+  }
+
+  // ---- after the last fold: to be opened.
+  static constexpr std::size_t kOpenedBytes = 3 * F::kBytes;
+  SharedBytes opening() const {
+    SharedBytes out(kOpenedBytes);
+    for (int c = 0; c < 2; ++c) {
+      std::uint8_t* to = out.component[c].data();
+      put(to, x[c][0]);
+      put(to + F::kBytes, y[c][0]);
+      put(to + 2 * F::kBytes, claim[c]);
+    }
+    return out;
+  }
+  static bool holds(const std::uint8_t* opened) {
+    const Element product = F::multiply(get(opened), get(opened + F::kBytes));
+    return product == get(opened + 2 * F::kBytes);
+  }
+
+  static Element get(const std::uint8_t* in) {
+    Element e;
+    std::memcpy(&e, in, F::kBytes);
+    return e;
+  }
+  static void put(std::uint8_t* out, const Element& e) { std::memcpy(out, &e, F::kBytes); }
+
+  // Lagrange coefficients: of a linear polynomial at 0, 1; of a quadratic at 0, 1, infinity.
+  static Element linear(const Element& t, std::size_t vertex) {
+    return vertex == 0 ? F::add(F::one(), t) : t;
+  }
+  static Element quadratic(const Element& t, std::size_t point) {
+    return point < 2 ? linear(t, point) : F::add(t, F::multiply(t, t));
+  }
+
+ private:
+  static constexpr int kVariables = 5;
+  static constexpr std::size_t kLargestFold = std::size_t{1} << kVariables;
+  // Many products are folded by 4 at first: 9 points of 4 parts instead of 243 of 32
+  // cost a product less than half, for two rounds more each time.
+  static constexpr int kVariablesOfMany = 2;
+  static constexpr std::size_t kFoldLess = 8192;
+
+  // One variable more, whose values' weights these are: slower than those before.
+  static void spread_weights(std::vector<Element>& all, std::initializer_list<Element> weights) {
+    std::vector<Element> out;
+    for (const Element& weight : weights)
+      for (const Element& one : all) out.push_back(F::multiply(weight, one));
+    all = std::move(out);
+  }
+  std::size_t vertices() const { return std::size_t{1} << variables_; }
+
+  std::size_t size_ = 0, stride_ = 0;
+  int variables_ = 0;
+  bool last_ = false;
+  std::vector<Element, WipingAllocator<Element>> h_[2];
+};
+
+}  // namespace tkdc

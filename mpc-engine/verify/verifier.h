@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Malicious security with abort: before any output, tag test or opening that
+// depends on them, all messages of a lane are checked, whoever sent them.
+//
+// A protocol co_awaits Rep3::verified() where its result is about to be used.
+// The verifier then takes all claims of the lane (ClaimLog) as one batch and
+// runs the checks of octet_check.h and inner_product.h beside the other
+// protocols and beside the checks of other batches: 5 rounds, and 2 for each fold
+// of the batch. Every party tells both others its verdict; only three good ones let
+// the waiting protocols go on, and only when those of all earlier batches were good.
+// Else nobody is resumed and Rep3::deviation() says why: a server computed
+// wrongly, no matter which.
+//
+// Cheating is found with probability above 1 - 2^-57, and independently of all
+// secrets. Used by one lane's thread.
+#pragma once
+
+#include "rep3/rep3.h"
+#include "verify/octet_check.h"
+
+namespace tkdc {
+
+class Verifier {
+ public:
+  // Does nothing when rep3 is semi-honest.
+  explicit Verifier(Rep3& rep3);
+  std::uint64_t batches() const { return batches_; }
+
+ private:
+  bool gather();
+  void release(std::uint64_t number);
+  Task<void> check(ClaimBatch batch, std::uint64_t number);
+  Task<void> check_octets(std::vector<std::unique_ptr<ClaimRecord>> claims, bool& holds);
+  Task<void> check_field(std::vector<FieldClaim> claims, bool& holds);
+  Task<Bytes> challenge(std::size_t bytes);
+  template <class F>
+  Task<bool> check_inner_product(InnerProductCheck<F>& product);
+
+  // While a batch is verified, others start at multiples of this many rounds only, so
+  // that jobs which wait at about the same time share one.
+  static constexpr std::uint64_t kStartEveryRounds = 16;
+
+  Rep3& rep3_;
+  std::uint64_t batches_ = 0;
+};
+
+}  // namespace tkdc

@@ -4,15 +4,24 @@
 
 #include "cipher/aes/aes.h"
 #include "cipher/sha1/sha1.h"
+#include "cipher/sha2/sha2.h"
+#include "verify/verifier.h"
 
 namespace tkdc {
 
 struct Ciphers {
-  Ciphers(Rep3& lane, const AesBackend& backend) : rep3(lane), aes(lane, backend), sha1(lane) {}
+  Ciphers(Rep3& lane, const AesBackend& backend)
+      : rep3(lane), verifier(lane), aes(lane, backend), sha1(lane), sha256(lane, kSha256),
+        sha384(lane, kSha384) {}
 
   Rep3& rep3;
+  Verifier verifier;
   Aes aes;
   Sha1 sha1;
+  Sha2 sha256, sha384;
 };
+
+// For results of tasks that run side by side (both(), all()).
+inline Task<void> store(Task<SharedBytes> task, SharedBytes& out) { out = co_await task; }
 
 }  // namespace tkdc

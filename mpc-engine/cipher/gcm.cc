@@ -6,17 +6,17 @@
 namespace tkdc {
 namespace {
 
-constexpr std::size_t kBlock = 16;
+constexpr std::size_t kGcmBlock = 16;
 
-std::size_t blocks_of(std::size_t bytes) { return (bytes + kBlock - 1) / kBlock; }
+std::size_t blocks_of(std::size_t bytes) { return (bytes + kGcmBlock - 1) / kGcmBlock; }
 
 // H^n for n <= kPowers.
 SharedBytes power(const SharedBytes& powers, std::size_t n) {
-  return powers.slice(kBlock * (n - 1), kBlock);
+  return powers.slice(kGcmBlock * (n - 1), kGcmBlock);
 }
 // H^(kPowers n) for 1 <= n <= kPowers.
 SharedBytes long_power(const SharedBytes& powers, std::size_t n) {
-  return n == 1 ? power(powers, kPowers) : powers.slice(kBlock * (kPowers + n - 2), kBlock);
+  return n == 1 ? power(powers, kPowers) : powers.slice(kGcmBlock * (kPowers + n - 2), kGcmBlock);
 }
 
 void put_bit_length(Bytes& out, std::size_t bytes) {
@@ -27,11 +27,11 @@ void put_bit_length(Bytes& out, std::size_t bytes) {
 // Chunks of kPowers blocks, counted from the end, are hashed with H^1..H^64 and
 // then multiplied by H^(64 c): sum = y_0 + sum over c of y_c H^(64 c).
 Task<SharedBytes> join_chunks(Rep3& rep3, const SharedBytes& powers, SharedBytes chunks) {
-  SharedBytes sum = chunks.slice(0, kBlock);
-  const std::size_t count = chunks.size() / kBlock;
+  SharedBytes sum = chunks.slice(0, kGcmBlock);
+  const std::size_t count = chunks.size() / kGcmBlock;
   if (count == 1) co_return sum;
   std::vector<InnerProduct> product(1);
-  product[0].a = chunks.slice(kBlock, chunks.size() - kBlock);
+  product[0].a = chunks.slice(kGcmBlock, chunks.size() - kGcmBlock);
   for (std::size_t c = 1; c < count; ++c) product[0].b.append(long_power(powers, c));
   SharedBytes rest = co_await gf128_inner_products(rep3, std::move(product));
   xor_into(sum, rest);
@@ -40,25 +40,25 @@ Task<SharedBytes> join_chunks(Rep3& rep3, const SharedBytes& powers, SharedBytes
 
 // GHASH of whole public blocks; no message up to kPowers blocks.
 Task<SharedBytes> ghash_public(Rep3& rep3, const SharedBytes& powers, Bytes blocks) {
-  const std::size_t count = blocks.size() / kBlock;
-  SharedBytes chunks(kBlock * ((count + kPowers - 1) / kPowers));
+  const std::size_t count = blocks.size() / kGcmBlock;
+  SharedBytes chunks(kGcmBlock * ((count + kPowers - 1) / kPowers));
   for (std::size_t k = 0; k < count; ++k) {
     const std::size_t from_end = count - 1 - k;
     for (int c = 0; c < 2; ++c)
-      gf128_multiply_add(chunks.component[c].data() + kBlock * (from_end / kPowers),
-                         blocks.data() + kBlock * k,
-                         powers.component[c].data() + kBlock * (from_end % kPowers));
+      gf128_multiply_add(chunks.component[c].data() + kGcmBlock * (from_end / kPowers),
+                         blocks.data() + kGcmBlock * k,
+                         powers.component[c].data() + kGcmBlock * (from_end % kPowers));
   }
   co_return co_await join_chunks(rep3, powers, std::move(chunks));
 }
 
 Task<SharedBytes> ghash_shared(Rep3& rep3, const SharedBytes& powers, SharedBytes blocks) {
-  const std::size_t count = blocks.size() / kBlock;
+  const std::size_t count = blocks.size() / kGcmBlock;
   std::vector<InnerProduct> products((count + kPowers - 1) / kPowers);
   for (std::size_t k = 0; k < count; ++k) {
     const std::size_t from_end = count - 1 - k;
     InnerProduct& product = products[from_end / kPowers];
-    product.a.append(blocks.slice(kBlock * k, kBlock));
+    product.a.append(blocks.slice(kGcmBlock * k, kGcmBlock));
     product.b.append(power(powers, from_end % kPowers + 1));
   }
   SharedBytes chunks = co_await gf128_inner_products(rep3, std::move(products));
@@ -78,9 +78,9 @@ Bytes counter_blocks(const GcmNonce& nonce, std::size_t count) {
 
 Bytes ghash_input(const Bytes& associated, const Bytes& ciphertext) {
   Bytes in = associated;
-  in.resize(kBlock * blocks_of(associated.size()));
+  in.resize(kGcmBlock * blocks_of(associated.size()));
   in.insert(in.end(), ciphertext.begin(), ciphertext.end());
-  in.resize(kBlock * blocks_of(in.size()));
+  in.resize(kGcmBlock * blocks_of(in.size()));
   put_bit_length(in, associated.size());
   put_bit_length(in, ciphertext.size());
   return in;
@@ -96,9 +96,9 @@ struct Keystream {
 Task<Keystream> keystream(Ciphers& ciphers, const SharedBytes& round_keys, GcmNonce nonce,
                           std::size_t bytes) {
   Bytes counters = counter_blocks(nonce, 1 + blocks_of(bytes));
-  SharedBytes out = co_await ciphers.aes.encrypt(
-      round_keys, share_public(ciphers.rep3.party(), counters));
-  co_return Keystream(out.slice(0, kBlock), out.slice(kBlock, bytes));
+  SharedBytes out =
+      co_await ciphers.aes.encrypt(round_keys, share_public(ciphers.rep3.party(), counters));
+  co_return Keystream(out.slice(0, kGcmBlock), out.slice(kGcmBlock, bytes));
 }
 
 }  // namespace
@@ -107,12 +107,12 @@ Task<SharedBytes> ghash_powers(Rep3& rep3, SharedBytes h) {
   SharedBytes powers = co_await gf128_powers(rep3, std::move(h), kPowers);
   SharedBytes top = power(powers, kPowers);
   SharedBytes longer = co_await gf128_powers(rep3, std::move(top), kPowers);
-  powers.append(longer.slice(kBlock, longer.size() - kBlock));
+  powers.append(longer.slice(kGcmBlock, longer.size() - kGcmBlock));
   co_return powers;
 }
 
 Task<SharedBytes> gcm_powers(Ciphers& ciphers, const SharedBytes& round_keys) {
-  SharedBytes h = co_await ciphers.aes.encrypt(round_keys, SharedBytes(kBlock));
+  SharedBytes h = co_await ciphers.aes.encrypt(round_keys, SharedBytes(kGcmBlock));
   co_return co_await ghash_powers(ciphers.rep3, std::move(h));
 }
 
@@ -121,6 +121,7 @@ Task<SharedBytes> gcm_seal(Ciphers& ciphers, GcmKey key, GcmNonce nonce, Bytes a
   Keystream ks = co_await keystream(ciphers, key.round_keys, nonce, plaintext.size());
   SharedBytes sealed = std::move(plaintext);
   xor_into(sealed, ks.stream);
+  co_await ciphers.rep3.verified();
   Bytes ciphertext = co_await ciphers.rep3.open(sealed);
   SharedBytes tag =
       co_await ghash_public(ciphers.rep3, key.powers, ghash_input(associated, ciphertext));
@@ -145,15 +146,16 @@ Task<std::optional<SharedBytes>> gcm_open(Ciphers& ciphers, GcmKey key, GcmNonce
   co_return std::move(ks.stream);
 }
 
-Task<SharedBytes> gcm_sign(Ciphers& ciphers, GcmKey key, SharedBytes data) {
-  const std::size_t bytes = data.size();
-  data.resize(kBlock * blocks_of(bytes) + kBlock);
+Task<SharedBytes> gcm_sign(Ciphers& ciphers, GcmKey key, SharedBytes data, std::size_t bytes) {
+  assert(bytes <= kGcmBlock);
+  const std::size_t data_bytes = data.size();
+  data.resize(kGcmBlock * blocks_of(data_bytes) + kGcmBlock);
   Bytes length(8, 0);
-  put_bit_length(length, bytes);
-  xor_public(data, ciphers.rep3.party(), length, data.size() - kBlock);
+  put_bit_length(length, data_bytes);
+  xor_public(data, ciphers.rep3.party(), length, data.size() - kGcmBlock);
   SharedBytes hash = co_await ghash_shared(ciphers.rep3, key.powers, std::move(data));
   SharedBytes signature = co_await ciphers.aes.encrypt(key.round_keys, std::move(hash));
-  signature.resize(12);
+  signature.resize(bytes);
   co_return signature;
 }
 

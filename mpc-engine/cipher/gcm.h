@@ -45,8 +45,9 @@ Task<SharedBytes> gcm_seal(Ciphers& ciphers, GcmKey key, GcmNonce nonce, Bytes a
 Task<std::optional<SharedBytes>> gcm_open(Ciphers& ciphers, GcmKey key, GcmNonce nonce,
                                           Bytes associated, Bytes sealed);
 
-// The first 12 octets of AES_K(GHASH_H(pad(data) || 0^64 || bit length)). The
-// data stay shared: one layer of 128 bits, two for more than kPowers blocks.
-Task<SharedBytes> gcm_sign(Ciphers& ciphers, GcmKey key, SharedBytes data);
+// The first `bytes` octets (16 at most) of AES_K(GHASH_H(pad(data) || 0^64 || bit
+// length)). The data stay shared: one layer of 128 bits, two for more than kPowers
+// blocks.
+Task<SharedBytes> gcm_sign(Ciphers& ciphers, GcmKey key, SharedBytes data, std::size_t bytes = 12);
 
 }  // namespace tkdc

@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::size_t kBlock = 16;
 
-Task<void> store(Task<SharedBytes> task, SharedBytes& out) { out = co_await task; }
-
 }  // namespace
 
 Bytes n_fold(ByteSpan in) {
@@ -74,8 +72,7 @@ Task<SharedBytes> hmac_pad_states(Ciphers& ciphers, SharedBytes key) {
 }
 
 Task<SharedBytes> hmac_sha1_96(Ciphers& ciphers, HmacKey key, SharedBytes data) {
-  SharedBytes digest = co_await ciphers.sha1.finish(key.inner, std::move(data), kSha1BlockBytes);
-  SharedBytes mac = co_await ciphers.sha1.finish(key.outer, std::move(digest), kSha1BlockBytes);
+  SharedBytes mac = co_await ciphers.sha1.hmac(key.inner, key.outer, std::move(data));
   mac.resize(kChecksumBytes);
   co_return mac;
 }

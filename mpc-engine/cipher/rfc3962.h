@@ -6,7 +6,7 @@
 // are all shared; only lengths are public. What is derived once per key and
 // usage is kept in the key's record: the round keys of Ke, and the SHA-1 states
 // after HMAC's inner and outer pad for Ki and Kc, so an HMAC starts behind them.
-// Rounds for n blocks of plaintext with confounder: seal max(56 n, 487 (m + 1))
+// Rounds for n blocks of plaintext with confounder: seal max(56 n, 480 (m + 1) + 2)
 // where m is the number of SHA-1 blocks behind the pad; CBC and HMAC run side
 // by side.
 #pragma once

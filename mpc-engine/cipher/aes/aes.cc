@@ -2,6 +2,7 @@
 #include "cipher/aes/aes.h"
 
 #include "cipher/aes/kernels.h"
+#include "cipher/aes/sbox_claims.h"
 
 namespace tkdc {
 
@@ -52,13 +53,30 @@ bool Aes::gather() {
   return true;
 }
 
+namespace {
+
+// This party's message of a layer: at once, or by the cohort on its own.
+void put_terms(Rep3& rep3, AesCohort& cohort, Layer& layer, int k) {
+  const std::uint64_t at = layer.zero_position();
+  const ZeroShare zero = {{rep3.zero_key(0, at, layer.size()), rep3.zero_key(1, at, layer.size())},
+                          at % kRatchetBytes};
+  if (zero.key[0] == nullptr || zero.key[1] == nullptr || !cohort.start_masked_terms(k, zero))
+    return cohort.terms(k, layer.mine());
+  layer.fill_later([&cohort, k](std::uint8_t* message) { cohort.finish_masked_terms(k, message); });
+}
+
+}  // namespace
+
 Task<void> Aes::invert(AesCohort& cohort) {
+  if (rep3_.claims() != nullptr) cohort.keep_for_claims();
   for (int k = 0; k < AesCohort::kLayers; ++k) {
     Layer layer = rep3_.layer(cohort.message_bytes(k));
-    cohort.terms(k, layer.mine());
+    put_terms(rep3_, cohort, layer, k);
     co_await layer;
     cohort.absorb(k, layer.mine(), layer.theirs());
   }
+  if (rep3_.claims() != nullptr && !cohort.record(*rep3_.claims()))
+    rep3_.set_deviation("the session's representation has no claims to verify");
 }
 
 Task<void> Aes::run(std::vector<Request> requests, int rounds, Direction direction) {
@@ -101,6 +119,20 @@ Task<void> Aes::run(std::vector<Request> requests, int rounds, Direction directi
 
 namespace {
 
+void record_layers(ClaimLog& log, const SharedBytes& input, const SharedBytes& norm,
+                   const SharedBytes& pair, const SharedBytes& inverse,
+                   const SharedBytes& product) {
+  SboxLayers layers{input.size(), {}, {}, {}, {}, {}};
+  for (int c = 0; c < 2; ++c) {
+    layers.input[c] = input.component[c].data();
+    layers.norm[c] = norm.component[c].data();
+    layers.pair[c] = pair.component[c].data();
+    layers.inverse[c] = inverse.component[c].data();
+    layers.product[c] = product.component[c].data();
+  }
+  record_claims(log, layers);
+}
+
 // SubBytes of n octets, n a multiple of 16, in the byte layout whatever the
 // session's representation: key expansion is rare and its messages are small.
 Task<void> sub_words(Rep3& rep3, SharedBytes& words) {
@@ -128,7 +160,9 @@ Task<void> sub_words(Rep3& rep3, SharedBytes& words) {
   Layer product = rep3.layer(n);
   k.product(n, of(words, 0), of(words, 1), of(e, 0), of(e, 1), product.mine());
   co_await product;
-  words = take(product);
+  SharedBytes inverse = take(product);
+  if (rep3.claims() != nullptr) record_layers(*rep3.claims(), words, d, q, e, inverse);
+  words = std::move(inverse);
   for (int c = 0; c < 2; ++c) {
     std::uint8_t constant = c == constant_component(rep3.party()) ? 0x63 : 0;
     k.affine(n, words.component[c].data(), constant);

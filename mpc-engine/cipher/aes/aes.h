@@ -46,9 +46,10 @@ class Aes {
 
   Rep3& rep3_;
   const AesBackend& backend_;
-  // While a cohort runs, others start at multiples of this many rounds only, so
-  // that jobs which came at different times soon share their rounds.
-  static constexpr std::uint64_t kStartEveryRounds = 8;
+  // While a cohort runs, others start at multiples of this many rounds only (half of an
+  // AES-256 block's), so that jobs which came at different times soon share their rounds:
+  // in CBC each block's cohort then starts when the block before it is done.
+  static constexpr std::uint64_t kStartEveryRounds = 28;
 
   std::vector<Request> pending_;
   std::size_t running_ = 0;

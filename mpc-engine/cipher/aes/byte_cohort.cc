@@ -2,26 +2,29 @@
 // AES cohorts in bytes: nothing is sliced, messages stand as kernels.h packs them.
 #include "cipher/aes/byte_cohort.h"
 
+#include "cipher/aes/sbox_claims.h"
+
 namespace tkdc {
 namespace {
 
-// Messages are kept until the inversion is complete: d, q and e as shares.
+// Messages are used where they stand; only d, which two layers need, is copied, and
+// what the claims need.
 class ByteCohort final : public AesCohort {
  public:
   ByteCohort(const AesByteKernels& kernels, int party, std::size_t blocks)
-      : kernels_(kernels),
-        party_(party),
-        blocks_(blocks),
-        state_(16 * blocks),
-        inverse_(16 * blocks),
-        d_(8 * blocks),
-        q_(4 * blocks),
-        e_(8 * blocks) {}
+      : kernels_(kernels), party_(party), blocks_(blocks), state_(16 * blocks), d_(8 * blocks) {}
 
   void load(const std::vector<AesBlockRef>& blocks) override {
     for (int c = 0; c < 2; ++c)
       for (std::size_t b = 0; b < blocks.size(); ++b)
         std::memcpy(state_.component[c].data() + 16 * b, blocks[b].in[c], 16);
+    runs_.clear();
+    for (const AesBlockRef& block : blocks) {
+      if (runs_.empty() || runs_.back().round_keys[0] != block.round_keys[0] ||
+          runs_.back().round_keys[1] != block.round_keys[1])
+        runs_.push_back({{block.round_keys[0], block.round_keys[1]}, 0});
+      ++runs_.back().blocks;
+    }
   }
 
   void store(const std::vector<AesBlockRef>& blocks) override {
@@ -30,12 +33,16 @@ class ByteCohort final : public AesCohort {
         std::memcpy(blocks[b].out[c], state_.component[c].data() + 16 * b, 16);
   }
 
-  void add_round_key(const std::vector<AesBlockRef>& blocks, int round) override {
+  void add_round_key(const std::vector<AesBlockRef>&, int round) override {
     for (int c = 0; c < 2; ++c) {
+      const AesRoundKey key = {runs_.data(), c, round};
       std::uint8_t* state = state_.component[c].data();
-      for (std::size_t b = 0; b < blocks.size(); ++b)
-        xor_bytes(state + 16 * b, blocks[b].round_keys[c] + 16 * round, 16);
+      if (step_ == Step::kNone)
+        kernels_.add_round_key(blocks_, key, state);
+      else
+        kernels_.sub_shift_mix(blocks_, got_[c], constant(c), step_ == Step::kLast, key, state);
     }
+    step_ = Step::kNone;
   }
 
   std::size_t message_bytes(int layer) const override {
@@ -45,41 +52,62 @@ class ByteCohort final : public AesCohort {
 
   void terms(int layer, std::uint8_t* out) override {
     const std::size_t n = 16 * blocks_;
-    auto of = [](const SharedBytes& x, int c) { return x.component[c].data(); };
+    const std::uint8_t *a0 = state_.component[0].data(), *a1 = state_.component[1].data();
+    const std::uint8_t *d0 = d_.component[0].data(), *d1 = d_.component[1].data();
     switch (layer) {
-      case 0: return kernels_.norm(n, of(state_, 0), of(state_, 1), out);
-      case 1: return kernels_.pair(n, of(d_, 0), of(d_, 1), out);
-      case 2: return kernels_.invert(n, of(d_, 0), of(d_, 1), of(q_, 0), of(q_, 1), out);
-      default: return kernels_.product(n, of(state_, 0), of(state_, 1), of(e_, 0), of(e_, 1), out);
+      case 0: return kernels_.norm(n, a0, a1, out);
+      case 1: return kernels_.pair(n, d0, d1, out);
+      case 2: return kernels_.invert(n, d0, d1, got_[0], got_[1], out);
+      default: return kernels_.product(n, a0, a1, got_[0], got_[1], out);
     }
   }
 
   void absorb(int layer, const std::uint8_t* mine, const std::uint8_t* theirs) override {
-    SharedBytes& target = layer == 0 ? d_ : layer == 1 ? q_ : layer == 2 ? e_ : inverse_;
-    std::memcpy(target.component[0].data(), mine, target.size());
-    std::memcpy(target.component[1].data(), theirs, target.size());
+    got_[0] = mine;
+    got_[1] = theirs;
+    if (keeps_ && (layer == 1 || layer == 2))
+      for (int c = 0; c < 2; ++c)
+        std::memcpy((layer == 1 ? q_ : e_).component[c].data(), got_[c], message_bytes(layer));
+    if (layer != 0) return;
+    for (int c = 0; c < 2; ++c) std::memcpy(d_.component[c].data(), got_[c], d_.size());
   }
 
-  void sub_shift_mix(bool last) override {
-    for (int c = 0; c < 2; ++c)
-      kernels_.sub_shift_mix(blocks_, inverse_.component[c].data(), constant(c), last,
-                             state_.component[c].data());
+  void keep_for_claims() override {
+    if (keeps_) return;
+    keeps_ = true;
+    q_ = SharedBytes(4 * blocks_);
+    e_ = SharedBytes(8 * blocks_);
   }
+  bool record(ClaimLog& log) override {
+    auto both = [](const SharedBytes& x, const std::uint8_t*(&to)[2]) {
+      for (int c = 0; c < 2; ++c) to[c] = x.component[c].data();
+    };
+    SboxLayers layers{16 * blocks_, {}, {}, {}, {}, {got_[0], got_[1]}};
+    both(state_, layers.input);
+    both(d_, layers.norm);
+    both(q_, layers.pair);
+    both(e_, layers.inverse);
+    record_claims(log, layers);
+    return true;
+  }
+
+  // Done together with the round key, which always follows, in one pass.
+  void sub_shift_mix(bool last) override { step_ = last ? Step::kLast : Step::kMix; }
 
   void inv_shift_sub() override {
     for (int c = 0; c < 2; ++c) {
-      kernels_.inv_shift_sub(blocks_, state_.component[c].data(), constant(c),
-                             inverse_.component[c].data());
-      state_.component[c].swap(inverse_.component[c]);
+      std::uint8_t* state = state_.component[c].data();
+      kernels_.inv_shift_sub(blocks_, state, constant(c), state);
     }
   }
 
-  // After the inversion the state is what the last layer gave.
   void inv_mix() override {
     for (int c = 0; c < 2; ++c) kernels_.inv_mix(blocks_, state_.component[c].data());
   }
 
-  void take_inverse() override { std::swap(state_, inverse_); }
+  void take_inverse() override {
+    for (int c = 0; c < 2; ++c) std::memcpy(state_.component[c].data(), got_[c], state_.size());
+  }
 
  private:
   std::uint8_t constant(int c) const { return c == constant_component(party_) ? 0x63 : 0; }
@@ -87,7 +115,13 @@ class ByteCohort final : public AesCohort {
   const AesByteKernels& kernels_;
   int party_;
   std::size_t blocks_;
-  SharedBytes state_, inverse_, d_, q_, e_;
+  SharedBytes state_, d_;
+  enum class Step : std::uint8_t { kNone, kMix, kLast };
+  Step step_ = Step::kNone;
+  std::vector<AesKeyRun> runs_;
+  const std::uint8_t* got_[2] = {};  // what the last layer gave
+  bool keeps_ = false;
+  SharedBytes q_, e_;  // messages, kept for the claims
 };
 
 class ByteBackend final : public AesBackend {

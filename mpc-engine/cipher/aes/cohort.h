@@ -4,7 +4,9 @@
 //
 // The protocol calls, per S-box layer 0..3: terms() into the message, then
 // absorb() with what was sent and received. Between the layers it calls the
-// linear steps of FIPS 197. A backend decides how state stands in memory and
+// linear steps of FIPS 197. What absorb() is given must stay readable until the
+// next terms() or linear step has returned; every step gets the blocks that
+// load() got, which are one at least. A backend decides how state stands in memory and
 // on the wire (its Representation); all parties of a session use the same one.
 #pragma once
 
@@ -14,6 +16,7 @@
 
 #include "base/result.h"
 #include "net/session.h"
+#include "rep3/claims.h"
 #include "share/shared_bytes.h"
 
 namespace tkdc {
@@ -23,6 +26,13 @@ struct AesBlockRef {
   const std::uint8_t* in[2];
   std::uint8_t* out[2];
   const std::uint8_t* round_keys[2];
+};
+
+// The zero-share of one message: AES-128 in counter mode under each key, added up, from octet
+// `position` of both streams on (rep3/zero_stream.h). The keys stay readable until the tick ends.
+struct ZeroShare {
+  const std::uint8_t* key[2];  // 16 octets each
+  std::uint64_t position;
 };
 
 class AesCohort {
@@ -36,9 +46,21 @@ class AesCohort {
 
   virtual std::size_t message_bytes(int layer) const = 0;
   virtual void terms(int layer, std::uint8_t* out) = 0;
+  // The same for a cohort that works on its own, as one on a device does, and adds the zero-share
+  // too: starts on the layer, and before the packet leaves writes the masked message. False: it
+  // does not, call terms().
+  virtual bool start_masked_terms(int, const ZeroShare&) { return false; }
+  virtual void finish_masked_terms(int, std::uint8_t*) {}
   virtual void absorb(int layer, const std::uint8_t* mine, const std::uint8_t* theirs) = 0;
 
-  // Encryption, after the inversion: affine map, ShiftRows, MixColumns unless `last`.
+  // In malicious mode, before the first and after the last absorb(): what the four
+  // layers promised (rep3/claims.h). False: the representation has no claims,
+  // since malicious sessions do not use it.
+  virtual void keep_for_claims() {}
+  virtual bool record(ClaimLog&) { return false; }
+
+  // Encryption, after the inversion: affine map, ShiftRows, MixColumns unless
+  // `last`; add_round_key() comes next.
   virtual void sub_shift_mix(bool last) = 0;
   // Decryption, before the inversion: InvShiftRows and the inverse affine map.
   virtual void inv_shift_sub() = 0;
@@ -56,8 +78,9 @@ class AesBackend {
 };
 
 // The backend called `wanted` if it has the representation that the session
-// agreed on, else (and for "auto") this CPU's fastest one that has it. Error:
-// `wanted` is unknown or not on this CPU.
+// agreed on, else (and for "cpu") this CPU's fastest one that has it. "auto" is a
+// device if one can be used, else "cpu". Error: `wanted` is unknown or not on this
+// machine.
 Result<const AesBackend*> choose_aes_backend(const std::string& wanted,
                                              Representation representation);
 

@@ -20,6 +20,18 @@
 
 namespace tkdc {
 
+// Blocks one after the other under one key; the expanded round keys on shares.
+struct AesKeyRun {
+  const std::uint8_t* round_keys[2];
+  std::size_t blocks;
+};
+
+// Component c of round key `round` of runs that follow one another.
+struct AesRoundKey {
+  const AesKeyRun* runs;
+  int c, round;
+};
+
 struct AesByteKernels {
   using Octets = const std::uint8_t*;
 
@@ -32,12 +44,16 @@ struct AesByteKernels {
   // Linear parts of a round, on one component of `blocks` states of 16 octets
   // in FIPS 197's order. `constant`: what this component carries of the affine
   // constant (0x63 or 0; for the inverse 0x63 too, applied before its matrix).
-  // sub_shift_mix: affine, ShiftRows, and MixColumns unless `last`.
+  // sub_shift_mix: affine, ShiftRows, MixColumns unless `last`, and component c of
+  // round key `round` of the runs, one after the other; out may be in.
   void (*sub_shift_mix)(std::size_t blocks, Octets in, std::uint8_t constant, bool last,
-                        std::uint8_t* out);
-  // inv_shift_sub: InvShiftRows and the inverse affine map: what stands before the inversion.
+                        AesRoundKey key, std::uint8_t* out);
+  // inv_shift_sub: InvShiftRows and the inverse affine map, what stands before the
+  // inversion; out may be in.
   void (*inv_shift_sub)(std::size_t blocks, Octets in, std::uint8_t constant, std::uint8_t* out);
   void (*inv_mix)(std::size_t blocks, std::uint8_t* state);
+  // Adds the round key to the states.
+  void (*add_round_key)(std::size_t blocks, AesRoundKey key, std::uint8_t* state);
   // The affine map alone, in place, on n octets.
   void (*affine)(std::size_t n, std::uint8_t* octets, std::uint8_t constant);
 };

@@ -73,8 +73,8 @@ void invert(std::size_t n, const std::uint8_t* d0, const std::uint8_t* d1, const
   for (std::size_t j = 0; j < n / 4; j += 4) {
     Half p0 = load_half(q0 + j), p1 = load_half(q1 + j);
     Half low = nibble::invert_terms(load_half(d0 + j), load_half(d1 + j), p0, p1);
-    Half high = nibble::invert_terms(load_half(d0 + n / 4 + j), load_half(d1 + n / 4 + j),
-                                     p0 >> 2, p1 >> 2);
+    Half high = nibble::invert_terms(load_half(d0 + n / 4 + j), load_half(d1 + n / 4 + j), p0 >> 2,
+                                     p1 >> 2);
     std::memcpy(e + j, &low, sizeof low);
     std::memcpy(e + n / 4 + j, &high, sizeof high);
   }
@@ -121,8 +121,19 @@ Word mix(Word a) {
   return xtime(a ^ next) ^ next ^ rotate_columns(a, 2) ^ rotate_columns(a, 3);
 }
 
+void add_round_key(std::size_t blocks, AesRoundKey key, std::uint8_t* state) {
+  std::size_t left = key.runs->blocks;
+  for (std::size_t b = 0; b < blocks; ++b, --left, state += 16) {
+    while (left == 0) left = (++key.runs)->blocks;
+    for (int half = 0; half < 16; half += 8)
+      store(state + half,
+            load(state + half) ^ load(key.runs->round_keys[key.c] + 16 * key.round + half));
+  }
+}
+
 void sub_shift_mix(std::size_t blocks, const std::uint8_t* in, std::uint8_t constant, bool last,
-                   std::uint8_t* out) {
+                   AesRoundKey key, std::uint8_t* out) {
+  std::uint8_t* const states = out;
   for (std::size_t b = 0; b < blocks; ++b, in += 16, out += 16) {
     std::uint8_t state[16], shifted[16];
     for (int half = 0; half < 16; half += 8)
@@ -133,6 +144,7 @@ void sub_shift_mix(std::size_t blocks, const std::uint8_t* in, std::uint8_t cons
       store(out + half, last ? w : mix(w));
     }
   }
+  add_round_key(blocks, key, states);
 }
 
 void inv_shift_sub(std::size_t blocks, const std::uint8_t* in, std::uint8_t constant,
@@ -141,8 +153,7 @@ void inv_shift_sub(std::size_t blocks, const std::uint8_t* in, std::uint8_t cons
     std::uint8_t shifted[16];
     inv_shift_rows(in, shifted);
     for (int half = 0; half < 16; half += 8)
-      store(out + half,
-            apply(sbox::kAffineInverseColumns, load(shifted + half) ^ kLow * constant));
+      store(out + half, apply(sbox::kAffineInverseColumns, load(shifted + half) ^ kLow * constant));
   }
 }
 
@@ -171,6 +182,7 @@ const AesByteKernels& aes_byte_kernels_scalar() {
       .sub_shift_mix = sub_shift_mix,
       .inv_shift_sub = inv_shift_sub,
       .inv_mix = inv_mix,
+      .add_round_key = add_round_key,
       .affine = affine,
   };
   return kKernels;

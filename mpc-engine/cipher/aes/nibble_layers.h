@@ -31,27 +31,41 @@ inline W product(Bit<W> a, Bit<W> b) {
   return (a.x & (b.x ^ b.y)) ^ (a.y & b.x);
 }
 
-// q1 = d0 d1 in bits 0 and 4, q2 = d2 d3 in bits 1 and 5.
+template <class W>
+inline Bit<W> bit_of(W x, W y, int k) {
+  const W one = splat(x, 0x11);
+  return {(x >> k) & one, (y >> k) & one};
+}
+
+template <class W>
+inline void add_to_bits(W& sum, W terms, int mask) {
+  for (int k = 0; k < 4; ++k)
+    if (mask >> k & 1) sum = sum ^ (terms << k);
+}
+
+// q = d^5, the norm in GF(4), in bits 0, 1 and 4, 5.
 template <class W>
 inline W pair_terms(W x, W y) {
-  W t = product(Bit<W>{x, y}, Bit<W>{x >> 1, y >> 1});
-  return (t & splat(x, 0x11)) | ((t >> 1) & splat(x, 0x22));
+  const Bit<W> d0 = bit_of(x, y, 0), d1 = bit_of(x, y, 1), d2 = bit_of(x, y, 2),
+               d3 = bit_of(x, y, 3);
+  W q = splat(x, 0);
+#define LINEAR(a, mask) add_to_bits(q, a.x, mask);
+#define PRODUCT(a, b, mask) add_to_bits(q, product(a, b), mask);
+  TKDC_SBOX_NORM_TERMS(LINEAR, PRODUCT)
+#undef LINEAR
+#undef PRODUCT
+  return q;
 }
 
 // e = d^-1; q in bits 0, 1, 4, 5 of qx and qy, the others are ignored.
 template <class W>
 inline W invert_terms(W x, W y, W qx, W qy) {
-  const W one = splat(x, 0x11);
-  auto bit = [&](W px, W py, int k) { return Bit<W>{(px >> k) & one, (py >> k) & one}; };
-  const Bit<W> d0 = bit(x, y, 0), d1 = bit(x, y, 1), d2 = bit(x, y, 2), d3 = bit(x, y, 3);
-  const Bit<W> q1 = bit(qx, qy, 0), q2 = bit(qx, qy, 1);
+  const Bit<W> d0 = bit_of(x, y, 0), d1 = bit_of(x, y, 1), d2 = bit_of(x, y, 2),
+               d3 = bit_of(x, y, 3);
+  const Bit<W> q0 = bit_of(qx, qy, 0), q1 = bit_of(qx, qy, 1);
   W e = splat(x, 0);
-  auto add = [&](W terms, int mask) {
-    for (int k = 0; k < 4; ++k)
-      if (mask >> k & 1) e = e ^ (terms << k);
-  };
-#define LINEAR(a, mask) add(a.x, mask);
-#define PRODUCT(a, b, mask) add(product(a, b), mask);
+#define LINEAR(a, mask) add_to_bits(e, a.x, mask);
+#define PRODUCT(a, b, mask) add_to_bits(e, product(a, b), mask);
   TKDC_SBOX_INVERT_TERMS(LINEAR, PRODUCT)
 #undef LINEAR
 #undef PRODUCT

@@ -169,9 +169,7 @@ class PlaneCohort final : public AesCohort {
   void layer_terms(int layer, std::size_t j) {
     switch (layer) {
       case 0: return norm_terms(j);
-      case 1:
-        put(0, j, terms_of(at(d_, 0, j), at(d_, 1, j)));
-        return put(1, j, terms_of(at(d_, 2, j), at(d_, 3, j)));
+      case 1: return pair_terms(j);
       case 2: return invert_terms(j);
       default: return product_terms(j);
     }
@@ -196,9 +194,26 @@ class PlaneCohort final : public AesCohort {
     for (int k = 0; k < 4; ++k) put(k, j, d[k]);
   }
 
+  // q = d^5 in GF(4)
+  void pair_terms(std::size_t j) {
+    const Pair<W> d0 = at(d_, 0, j), d1 = at(d_, 1, j), d2 = at(d_, 2, j), d3 = at(d_, 3, j);
+    W q[2] = {};
+    auto add = [&](W t, int mask) {
+      for (int k = 0; k < 2; ++k)
+        if (mask >> k & 1) q[k] = q[k] ^ t;
+    };
+#define LINEAR(a, mask) add(a.x, mask);
+#define PRODUCT(a, b, mask) add(terms_of(a, b), mask);
+    TKDC_SBOX_NORM_TERMS(LINEAR, PRODUCT)
+#undef LINEAR
+#undef PRODUCT
+    for (int k = 0; k < 2; ++k) put(k, j, q[k]);
+  }
+
+  // e = d^4 q^2
   void invert_terms(std::size_t j) {
     const Pair<W> d0 = at(d_, 0, j), d1 = at(d_, 1, j), d2 = at(d_, 2, j), d3 = at(d_, 3, j);
-    const Pair<W> q1 = at(q_, 0, j), q2 = at(q_, 1, j);
+    const Pair<W> q0 = at(q_, 0, j), q1 = at(q_, 1, j);
     W e[4] = {};
     auto add = [&](W t, int mask) {
       for (int k = 0; k < 4; ++k)

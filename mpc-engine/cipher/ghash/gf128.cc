@@ -2,43 +2,16 @@
 #include "cipher/ghash/gf128.h"
 
 namespace tkdc {
+
 namespace {
 
-struct Element {
-  std::uint64_t high, low;  // high holds the octets 0..7, first bit on top
-};
-
-std::uint64_t load_be64(const std::uint8_t* p) {
-  std::uint64_t v = 0;
-  for (int k = 0; k < 8; ++k) v = v << 8 | p[k];
-  return v;
-}
-
-void store_be64(std::uint8_t* p, std::uint64_t v) {
-  for (int k = 0; k < 8; ++k) p[k] = static_cast<std::uint8_t>(v >> (56 - 8 * k));
-}
-
-// Multiplication by the field's x: a shift towards the last bit.
-Element times_x(Element v) {
-  const std::uint64_t reduce = 0 - (v.low & 1);
-  return {v.high >> 1 ^ (reduce & 0xe100000000000000u), v.low >> 1 | v.high << 63};
+void record_claims(ClaimLog& log, std::vector<InnerProduct> pairs, const SharedBytes& sums) {
+  for (std::size_t k = 0; k < pairs.size(); ++k)
+    log.add(FieldClaim(std::move(pairs[k].a), std::move(pairs[k].b),
+                       sums.slice(kGf128Bytes * k, kGf128Bytes)));
 }
 
 }  // namespace
-
-void gf128_multiply_add(std::uint8_t* out, const std::uint8_t* a, const std::uint8_t* b) {
-  Element v = {load_be64(b), load_be64(b + 8)};
-  Element z = {0, 0};
-  for (std::uint64_t word : {load_be64(a), load_be64(a + 8)})
-    for (int k = 63; k >= 0; --k) {
-      const std::uint64_t take = 0 - (word >> k & 1);
-      z.high ^= v.high & take;
-      z.low ^= v.low & take;
-      v = times_x(v);
-    }
-  store_be64(out, load_be64(out) ^ z.high);
-  store_be64(out + 8, load_be64(out + 8) ^ z.low);
-}
 
 Task<SharedBytes> gf128_inner_products(Rep3& rep3, std::vector<InnerProduct> pairs) {
   Layer layer = rep3.layer(kGf128Bytes * pairs.size());
@@ -61,6 +34,7 @@ Task<SharedBytes> gf128_inner_products(Rep3& rep3, std::vector<InnerProduct> pai
   SharedBytes result;
   result.component[0].assign(layer.mine(), layer.mine() + layer.size());
   result.component[1].assign(layer.theirs(), layer.theirs() + layer.size());
+  if (rep3.claims() != nullptr) record_claims(*rep3.claims(), std::move(pairs), result);
   co_return result;
 }
 
@@ -78,11 +52,12 @@ Task<SharedBytes> gf128_powers(Rep3& rep3, SharedBytes x, std::size_t count) {
 }
 
 Task<bool> is_zero(Rep3& rep3, SharedBytes x) {
-  assert(x.size() <= kGf128Bytes);
-  x.resize(kGf128Bytes);
+  x.resize((x.size() + kGf128Bytes - 1) / kGf128Bytes * kGf128Bytes);
+  SharedBytes random = rep3.random(x.size());
   std::vector<InnerProduct> product;
-  product.emplace_back(std::move(x), rep3.random(kGf128Bytes));
+  product.emplace_back(std::move(x), std::move(random));
   SharedBytes masked = co_await gf128_inner_products(rep3, std::move(product));
+  co_await rep3.verified();
   Bytes opened = co_await rep3.open(masked);
   co_return sodium_is_zero(opened.data(), opened.size()) == 1;
 }

@@ -5,14 +5,10 @@
 
 #include <vector>
 
+#include "field/gf128.h"
 #include "rep3/rep3.h"
 
 namespace tkdc {
-
-inline constexpr std::size_t kGf128Bytes = 16;
-
-// out ^= a b
-void gf128_multiply_add(std::uint8_t* out, const std::uint8_t* a, const std::uint8_t* b);
 
 // Sum of a_k b_k over the 16-octet elements of two strings of one length, for
 // several pairs in one layer: 16 message octets for each pair. All pairs' sums
@@ -27,9 +23,10 @@ Task<SharedBytes> gf128_inner_products(Rep3& rep3, std::vector<InnerProduct> pai
 // x^1 .. x^count, count a power of two; log2(count) layers (squares are linear).
 Task<SharedBytes> gf128_powers(Rep3& rep3, SharedBytes x, std::size_t count);
 
-// Whether a string of at most 16 octets is zero, and nothing else about it: it
-// is multiplied by a fresh shared random element and the product is opened.
-// 2 rounds. Errs with probability 2^-128.
+// Whether a string is zero, and nothing else about it: each 16 octets of it are
+// multiplied by a fresh shared random element and the sum of the products, which is
+// uniformly random where the string is not zero, is opened. 2 rounds and 16 octets.
+// Errs with probability 2^-128.
 Task<bool> is_zero(Rep3& rep3, SharedBytes x);
 
 }  // namespace tkdc

@@ -22,6 +22,15 @@ struct Words {
   std::size_t instances() const { return x.size(); }
 };
 
+inline Column& column(Words& words, int c) { return c == 0 ? words.x : words.y; }
+inline const Column& column(const Words& words, int c) { return c == 0 ? words.x : words.y; }
+
+inline std::uint32_t load_be(const std::uint8_t* p) {
+  return std::uint32_t{p[0]} << 24 | std::uint32_t{p[1]} << 16 | std::uint32_t{p[2]} << 8 | p[3];
+}
+inline void store_be(std::uint8_t* p, std::uint32_t v) {
+  for (int k = 0; k < 4; ++k) p[k] = static_cast<std::uint8_t>(v >> (24 - 8 * k));
+}
 inline std::uint32_t rotl(std::uint32_t v, int k) { return v << k | v >> (32 - k); }
 
 template <class F>
@@ -46,38 +55,72 @@ inline Words operator^(Words a, const Words& b) {
   return a;
 }
 
-// This party's terms of bitwise products, added to `terms`.
-inline void add_product(Column& terms, const Words& a, const Words& b) {
-  for (std::size_t n = 0; n < terms.size(); ++n)
-    terms[n] ^= (a.x[n] & (b.x[n] ^ b.y[n])) ^ (a.y[n] & b.x[n]);
-}
-// Linear terms: party i's own component.
-inline void add_linear(Column& terms, const Words& a) {
-  for (std::size_t n = 0; n < terms.size(); ++n) terms[n] ^= a.x[n];
-}
+// A product of a layer as its claim needs it.
+struct Product {
+  Words left, right;
+};
 
 // One word of a layer's message: bits [low, high] of `terms`, in whole octets.
-struct Field {
-  int low, high;
-  Column terms;
-  Words* result;  // gets the shared bits, the others 0
+// terms: this party's part of the sum of the products and linear summands.
+class Field {
+ public:
+  Field(int low_bit, int high_bit, Words& out, bool record)
+      : low(low_bit), high(high_bit), terms(out.instances()), result(&out), record_(record),
+        linear(record ? out.instances() : 0) {}
 
-  Field(int low_bit, int high_bit, Words& out)
-      : low(low_bit), high(high_bit), terms(out.instances()), result(&out) {}
+  void add_product(const Words& a, const Words& b) {
+    for (std::size_t n = 0; n < terms.size(); ++n)
+      terms[n] ^= (a.x[n] & (b.x[n] ^ b.y[n])) ^ (a.y[n] & b.x[n]);
+    if (record_) products.push_back({a, b});
+  }
+  void add_linear(const Words& a) {
+    for (std::size_t n = 0; n < terms.size(); ++n) terms[n] ^= a.x[n];
+    if (record_) add(linear, a);
+  }
+
   std::size_t octets() const { return static_cast<std::size_t>(high - low) / 8 + 1; }
   std::uint32_t mask() const {
     std::uint32_t up_to_high = high == 31 ? ~0u : (1u << (high + 1)) - 1;
     return up_to_high & ~((1u << low) - 1);
   }
+
+  int low, high;
+  Column terms;
+  Words* result;  // gets the shared bits, the others 0
+
+ private:
+  bool record_;
+
+ public:
+  // With recording only: what the result is promised to be.
+  std::vector<Product> products;
+  Words linear;
 };
 
-// Sends the fields' terms as one layer and stores the shares in their results.
-inline Task<void> send(Rep3& rep3, std::vector<Field>& fields) {
+// The fields of one layer, in the order of the message.
+class Fields {
+ public:
+  explicit Fields(bool record) : record_(record) {}
+  Field& add(int low, int high, Words& out) { return all.emplace_back(low, high, out, record_); }
+  std::vector<Field> all;
+
+ private:
+  bool record_;
+};
+
+// The layer's claims (bit_claims.cc).
+void record_claims(ClaimLog& log, const Fields& fields);
+// The form of the sum of one product or two; for tests too.
+const ClaimForm& bit_claim_form(std::size_t products);
+
+// Sends the fields' terms as one layer and stores the shares in their results;
+// records what was promised.
+inline Task<void> send(Rep3& rep3, Fields& fields) {
   std::size_t total = 0;
-  for (const Field& f : fields) total += f.octets() * f.terms.size();
+  for (const Field& f : fields.all) total += f.octets() * f.terms.size();
   Layer layer = rep3.layer(total);
   std::uint8_t* out = layer.mine();
-  for (const Field& f : fields)
+  for (const Field& f : fields.all)
     for (std::uint32_t term : f.terms) {
       std::uint32_t bits = (term & f.mask()) >> f.low;
       for (std::size_t k = 0; k < f.octets(); ++k)
@@ -91,11 +134,12 @@ inline Task<void> send(Rep3& rep3, std::vector<Field>& fields) {
   };
   const std::uint8_t* mine = layer.mine();
   const std::uint8_t* theirs = layer.theirs();
-  for (const Field& f : fields)
+  for (const Field& f : fields.all)
     for (std::size_t n = 0; n < f.terms.size(); ++n) {
       take(mine, f, f.result->x[n]);
       take(theirs, f, f.result->y[n]);
     }
+  if (rep3.claims() != nullptr) record_claims(*rep3.claims(), fields);
 }
 
 }  // namespace tkdc::sha1

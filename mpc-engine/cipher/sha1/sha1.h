@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-1's compression function on shares (FIPS 180-4, section 6.1.2).
+// SHA-1 and HMAC-SHA1 on shares (FIPS 180-4, RFC 2104): chains of blocks, all of a
+// lane in one grid (grid.h).
 //
-// State and block are big-endian octets on shares (20 and 64). The message
-// schedule is XOR and rotation, so it costs nothing. A step
-//   a' = rotl5(a) + f(b, c, d) + e + K + W
-// needs f of a value known one step ahead, so only one carry-save layer and a
-// prefix adder lie on the critical path: 6 layers a step, 487 in all, and
-// kMessageBytes octets per party. Requests of the same round of the lane
-// run together. Everything is secret but the lengths.
+// State and blocks are big-endian octets on shares (20 and 64). n blocks, HMAC's
+// outer one among them, take kStartRounds + n kBlockRounds rounds, and up to 5 more
+// until they fall into step with chains under way; each party sends kStartBytes +
+// n kBlockBytes octets. Everything is secret but the lengths. One lane's thread.
 #pragma once
+
+#include <memory>
+#include <vector>
 
 #include "rep3/rep3.h"
 
@@ -17,12 +18,18 @@ namespace tkdc {
 inline constexpr std::size_t kSha1StateBytes = 20;
 inline constexpr std::size_t kSha1BlockBytes = 64;
 
+namespace sha1 {
+struct Chain;
+class Grid;
+}  // namespace sha1
+
 class Sha1 {
  public:
-  static constexpr int kRounds = 487;
-  static constexpr std::size_t kMessageBytes = 3670;  // per compression and party
+  static constexpr std::size_t kStartRounds = 2, kBlockRounds = 480;
+  static constexpr std::size_t kStartBytes = 8, kBlockBytes = 2908;
 
   explicit Sha1(Rep3& rep3);
+  ~Sha1();
 
   // The state after one block.
   Task<SharedBytes> compress(SharedBytes state, SharedBytes block);
@@ -32,29 +39,27 @@ class Sha1 {
   // hashed_before (a multiple of 64) are already in `state`.
   Task<SharedBytes> finish(SharedBytes state, SharedBytes data, std::size_t hashed_before);
 
+  // HMAC of `data`, 20 octets: `inner` and `outer` are the states after K ^ ipad and K ^ opad.
+  Task<SharedBytes> hmac(SharedBytes inner, SharedBytes outer, SharedBytes data);
+
   // The initial state as a sharing of a public constant.
   SharedBytes initial() const;
 
   std::uint64_t blocks() const { return blocks_done_; }
 
  private:
-  struct Request {
-    SharedBytes* state;
-    const SharedBytes* block;
-    std::coroutine_handle<> awaiter;
-  };
   struct Submit;
+  struct AtJoin;
 
+  void pad(SharedBytes& data, std::size_t hashed_before) const;
   bool gather();
-  Task<void> run(std::vector<Request> requests);
+  Task<void> run();
 
   Rep3& rep3_;
-  // While a cohort runs, others start at multiples of this many rounds only, so
-  // that jobs which came at different times soon share their rounds.
-  static constexpr std::uint64_t kStartEveryRounds = 16;
-
-  std::vector<Request> pending_;
-  std::size_t running_ = 0;
+  std::unique_ptr<sha1::Grid> grid_;
+  std::vector<sha1::Chain*> ended_;
+  std::coroutine_handle<> at_join_;  // run()'s, while others may still hand in chains
+  bool running_ = false;
   std::uint64_t blocks_done_ = 0;
 };
 

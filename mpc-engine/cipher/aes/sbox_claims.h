@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the S-box's four layers promise, as three products of octets in the AES
+// field, so that each of the 18 message bits is in exactly one claim:
+//
+//   claim 0   d = a^16 a
+//   claim 1   a^-1 = a^16 e
+//   claim 2   q + w e = d^4 (d + w q^2), w outside GF(16)
+#pragma once
+
+#include "rep3/claims.h"
+
+namespace tkdc {
+
+// The input and the messages of n S-boxes, n a multiple of 16, as kernels.h
+// packs them. Index: component.
+struct SboxLayers {
+  std::size_t n;
+  const std::uint8_t *input[2], *norm[2], *pair[2], *inverse[2], *product[2];
+};
+
+void record_claims(ClaimLog& log, const SboxLayers& layers);
+
+// For tests.
+const ClaimForm& sbox_claim_form();
+
+}  // namespace tkdc

@@ -46,20 +46,29 @@ std::vector<Permission> make_permissions() {
   };
   const auto kKdc = AgentRole::kKdc;
   // A client's logins. A service logs in with its keytab, so it is a client too.
-  for (KeyClass c : {kUser, kService}) {
+  for (KeyClass c : {kUser, kService, kIprop}) {
     allow(c, kKdc, {TKDC_OP_OPEN}, {usage::kAsReqTimestamp});
     allow(c, kKdc, {TKDC_OP_SEAL}, {usage::kAsRepEncPart});
     allow(c, kKdc, {TKDC_OP_MAC}, {usage::kAsReqChecksum});
+    // In FAST; job/derived.cc says which derivation goes with which usage.
+    allow(c, kKdc, {TKDC_OP_OPEN_DERIVED}, {usage::kChallengeFromClient});
+    allow(c, kKdc, {TKDC_OP_SEAL_DERIVED}, {usage::kChallengeFromKdc, usage::kAsRepEncPart});
+    allow(c, kKdc, {TKDC_OP_MAC_DERIVED}, {usage::kAsReqChecksum});
   }
   // Tickets and PAC signatures for a server's key.
-  for (KeyClass c : {kService, kKadmin, kCrossRealm, kKrbtgt}) {
+  for (KeyClass c : {kService, kIprop, kKadmin, kCrossRealm, kKrbtgt}) {
     allow(c, kKdc, {TKDC_OP_SEAL, TKDC_OP_OPEN}, {usage::kTicket});
     allow(c, kKdc, {TKDC_OP_MAC, TKDC_OP_VERIFY}, {usage::kPacSignature});
   }
-  allow(kKrbtgt, kKdc, {TKDC_OP_MAC, TKDC_OP_VERIFY}, {usage::kCammac});
-  allow(kKrbtgt, kKdc, {TKDC_OP_SEAL, TKDC_OP_OPEN}, {usage::kFreshness});
-  // kadmind accepts tickets for kadmin/admin and kadmin/changepw.
-  allow(kKadmin, AgentRole::kAdmin, {TKDC_OP_OPEN}, {usage::kTicket});
+  // Authentication indicators: the KDC verifies its own checksum of them, a service its one.
+  for (KeyClass c : {kService, kIprop, kKadmin, kCrossRealm})
+    allow(c, kKdc, {TKDC_OP_MAC}, {usage::kCammac});
+  allow(kKrbtgt, kKdc, {TKDC_OP_MAC, TKDC_OP_VERIFY}, {usage::kCammac, usage::kFreshness});
+  allow(kKrbtgt, kKdc, {TKDC_OP_SEAL_DERIVED, TKDC_OP_OPEN_DERIVED}, {usage::kCookie});
+  // kadmind accepts tickets for kadmin/admin and kadmin/changepw, and kpropd's for kiprop/ its
+  // host.
+  for (KeyClass c : {kKadmin, kIprop})
+    allow(c, AgentRole::kAdmin, {TKDC_OP_OPEN}, {usage::kTicket});
   return table;
 }
 
@@ -74,6 +83,7 @@ Result<KeyClass> classify_principal(std::string_view text) {
   if (c.size() == 2 && c[0] == "krbtgt")
     return c[1] == name->realm ? KeyClass::kKrbtgt : KeyClass::kCrossRealm;
   if (c.size() >= 2 && c[0] == "kadmin") return KeyClass::kKadmin;
+  if (c.size() == 2 && c[0] == "kiprop") return KeyClass::kIprop;
   return c.size() == 1 ? KeyClass::kUser : KeyClass::kService;
 }
 
@@ -84,6 +94,7 @@ std::string_view class_name(KeyClass key_class) {
     case KeyClass::kKadmin: return "kadmin";
     case KeyClass::kKrbtgt: return "krbtgt";
     case KeyClass::kCrossRealm: return "cross-realm";
+    case KeyClass::kIprop: return "kiprop";
   }
   return "unknown";
 }
@@ -99,10 +110,26 @@ bool may_use(KeyClass key_class, AgentRole role, tkdc_wire_op op, std::uint32_t 
   });
 }
 
+bool may_derive(KeyClass key_class) {
+  return std::ranges::any_of(permissions(), [&](const Permission& p) {
+    return p.key_class == key_class && is_derived(p.op);
+  });
+}
+
 bool may_manage(AgentRole role, tkdc_wire_op op) {
-  const bool management = op == TKDC_OP_STAGE || op == TKDC_OP_EXPORT || op == TKDC_OP_BIND ||
-                          op == TKDC_OP_DESTROY;
-  return management && role == AgentRole::kAdmin;
+  return is_management(op) && role == AgentRole::kAdmin;
+}
+
+bool may_compare(KeyClass key_class) {
+  switch (key_class) {
+    case KeyClass::kUser:
+    case KeyClass::kService:
+    case KeyClass::kIprop:
+    case KeyClass::kKadmin:
+    case KeyClass::kCrossRealm: return true;
+    case KeyClass::kKrbtgt: break;
+  }
+  return false;
 }
 
 Usages usages_of(KeyClass key_class) {
@@ -111,7 +138,7 @@ Usages usages_of(KeyClass key_class) {
     if (std::ranges::find(to, u) == to.end()) to.push_back(u);
   };
   for (const Permission& p : permissions()) {
-    if (p.key_class != key_class) continue;
+    if (p.key_class != key_class || is_derived(p.op)) continue;
     const bool encryption = p.op == TKDC_OP_SEAL || p.op == TKDC_OP_OPEN;
     add(encryption ? out.encryption : out.checksum, p.usage);
   }

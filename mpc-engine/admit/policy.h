@@ -29,10 +29,15 @@ struct Permission {
 };
 const std::vector<Permission>& permissions();
 
-// SEAL, OPEN, MAC, VERIFY on an existing key.
+// SEAL to MAC_DERIVED on an existing key.
 bool may_use(KeyClass key_class, AgentRole role, tkdc_wire_op op, std::uint32_t usage);
-// STAGE, EXPORT, BIND, DESTROY: key management, for admin agents only.
+// Whether keys are derived from this class's for single operations.
+bool may_derive(KeyClass key_class);
+// STAGE, EXPORT, BIND, DESTROY, EQUAL: key management, for admin agents only.
 bool may_manage(AgentRole role, tkdc_wire_op op);
+// EQUAL: whose keys are compared with a new one. Where a password can be set and remembered;
+// not the own realm's krbtgt.
+bool may_compare(KeyClass key_class);
 
 // Usages for which a class's keys are derived when a key is made.
 struct Usages {
@@ -47,8 +52,11 @@ inline constexpr std::uint32_t kAsReqTimestamp = 1;
 inline constexpr std::uint32_t kTicket = 2;
 inline constexpr std::uint32_t kAsRepEncPart = 3;
 inline constexpr std::uint32_t kPacSignature = 17;
+inline constexpr std::uint32_t kChallengeFromClient = 54;
+inline constexpr std::uint32_t kChallengeFromKdc = 55;
 inline constexpr std::uint32_t kAsReqChecksum = 56;
 inline constexpr std::uint32_t kCammac = 64;
+inline constexpr std::uint32_t kCookie = 513;
 inline constexpr std::uint32_t kFreshness = 514;
 }  // namespace usage
 

@@ -6,6 +6,7 @@
 #include <lmdb.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/secret.h"
@@ -33,6 +34,10 @@ class LmdbTxn {
 inline MDB_val lmdb_val(ByteSpan bytes) {
   // LMDB does not write through keys and values given to it.
   return {bytes.size(), const_cast<std::uint8_t*>(bytes.data())};
+}
+
+inline ByteSpan octets(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
 inline ByteSpan lmdb_span(const MDB_val& v) {

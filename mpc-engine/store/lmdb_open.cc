@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening a store, proving that it is ours, and the epoch beside it.
+// Opening a store, proving that it is ours, and the counters beside the keys.
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <fcntl.h>
 
 #include <cerrno>
 #include <cstring>
@@ -14,15 +14,12 @@ namespace tkdc {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
-constexpr std::uint8_t kFormat = 1;
-
-ByteSpan octets(std::string_view text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
+constexpr std::uint8_t kStoreFormat = 1;
 
 const ByteSpan kOwnerName = octets("owner");  // in the clear, for the message
 const ByteSpan kCheckName = octets("key check");
 const ByteSpan kEpochName = octets("epoch");
+const ByteSpan kRevokedName = octets("revoked");
 constexpr std::string_view kCheckText = "this store key opens this store";
 
 }  // namespace
@@ -51,7 +48,8 @@ Result<void> LmdbStore::lock_directory() {
   if (!directory_lock_)
     return fail("store: cannot open " + options_.path + ": " + std::strerror(errno));
   if (flock(directory_lock_.get(), LOCK_EX | LOCK_NB) != 0)
-    return fail("store: " + options_.path + " is in use by another process; only one "
+    return fail("store: " + options_.path +
+                " is in use by another process; only one "
                 "tkdc-server may run on a store");
   return {};
 }
@@ -68,8 +66,8 @@ Result<void> LmdbStore::open_environment() {
 
   LmdbTxn txn(env_, 0);
   rc = txn.begun();
-  constexpr const char* kNames[kTables] = {"committed", "prepared", "tombstones", "meta",
-                                           "condemned"};
+  constexpr const char* kNames[kTables] = {"committed", "prepared",  "tombstones",
+                                           "meta",      "condemned", "seals"};
   for (int table = 0; rc == 0 && table < kTables; ++table)
     rc = mdb_dbi_open(txn.get(), kNames[table], MDB_CREATE, &dbi_[table]);
   if (rc == 0) rc = txn.commit();
@@ -83,13 +81,14 @@ Result<void> LmdbStore::write_owner(LmdbTxn& txn) {
     int rc = mdb_stat(txn.get(), dbi_[table], &stat);
     if (rc != 0) return failed("opening", rc);
     if (stat.ms_entries != 0)
-      return fail("store: " + options_.path + " has keys but no owner record: it is damaged; "
+      return fail("store: " + options_.path +
+                  " has keys but no owner record: it is damaged; "
                   "restore it from its backup");
   }
   Bytes owner;
   owner.reserve(32);
   Writer w(owner);
-  w.u8(kFormat);
+  w.u8(kStoreFormat);
   w.raw(options_.installation);
   w.u8(static_cast<std::uint8_t>(options_.party));
   int rc = put(txn, kMeta, kOwnerName, owner);
@@ -114,9 +113,9 @@ Result<void> LmdbStore::check_owner() {
   InstallationId installation{};
   r.array(installation);
   int party = r.u8();
-  if (!r.complete() || format != kFormat)
+  if (!r.complete() || format != kStoreFormat)
     return fail("store: " + options_.path + " has format " + std::to_string(format) +
-                ", this release reads format " + std::to_string(kFormat));
+                ", this release reads format " + std::to_string(kStoreFormat));
   if (installation != options_.installation || party != options_.party)
     return fail("store: " + options_.path + " belongs to party " + std::to_string(party) +
                 " of installation " + to_hex(installation) + ", not to party " +
@@ -161,6 +160,56 @@ Result<void> LmdbStore::set_epoch(std::uint32_t epoch) {
   if (rc != 0) return failed("storing the nonce epoch", rc);
   std::lock_guard epoch_lock(epoch_mutex_);
   epoch_ = epoch;
+  return {};
+}
+
+Result<Bytes> LmdbStore::revoked() {
+  LmdbTxn txn(env_, MDB_RDONLY);
+  if (txn.begun() != 0) return failed("reading the revoked windows", txn.begun());
+  MDB_val value;
+  int rc = find(txn, kMeta, kRevokedName, &value);
+  if (rc == MDB_NOTFOUND) return Bytes();
+  if (rc != 0) return failed("reading the revoked windows", rc);
+  SecretVector state;
+  if (!sealer_.open("meta", kRevokedName, lmdb_span(value), state))
+    return fail("store: the revoked windows in " + options_.path +
+                " are corrupt; restore the store from its backup");
+  return Bytes(state.begin(), state.end());
+}
+
+Result<void> LmdbStore::set_revoked(ByteSpan state) {
+  std::lock_guard lock(write_mutex_);
+  LmdbTxn txn(env_, 0);
+  int rc = txn.begun();
+  if (rc == 0) rc = put(txn, kMeta, kRevokedName, sealer_.seal("meta", kRevokedName, {}, state));
+  if (rc == 0) rc = txn.commit();
+  if (rc != 0) return failed("storing the revoked windows", rc);
+  return {};
+}
+
+Result<std::uint64_t> LmdbStore::seal_mark(const KeyId& id) {
+  LmdbTxn txn(env_, MDB_RDONLY);
+  if (txn.begun() != 0) return failed("reading a key's seal count", txn.begun());
+  MDB_val value;
+  int rc = find(txn, kSeals, id, &value);
+  if (rc == MDB_NOTFOUND) return std::uint64_t{0};
+  if (rc != 0) return failed("reading a key's seal count", rc);
+  SecretVector text;
+  if (!sealer_.open("seals", id, lmdb_span(value), text) || text.size() != 8)
+    return corrupt(kSeals, id);
+  return Reader(text).u64();
+}
+
+Result<void> LmdbStore::set_seal_mark(const KeyId& id, std::uint64_t mark) {
+  Bytes body;
+  body.reserve(8);
+  Writer(body).u64(mark);
+  std::lock_guard lock(write_mutex_);
+  LmdbTxn txn(env_, 0);
+  int rc = txn.begun();
+  if (rc == 0) rc = put(txn, kSeals, id, sealer_.seal("seals", id, {}, body));
+  if (rc == 0) rc = txn.commit();
+  if (rc != 0) return failed("storing a key's seal count", rc);
   return {};
 }
 

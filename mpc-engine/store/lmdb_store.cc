@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/lmdb_store.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "net/hex.h"
 #include "store/record_codec.h"
 
@@ -8,11 +11,17 @@ namespace tkdc {
 namespace {
 
 constexpr std::size_t kCachedRecords = 16'384;
-constexpr std::string_view kTableNames[] = {"committed", "prepared", "tombstones", "meta",
-                                            "condemned"};
+constexpr std::string_view kTableNames[] = {"committed", "prepared",  "tombstones",
+                                            "meta",      "condemned", "seals"};
 
 // What of a record stands in the clear: kvno, enctype, version.
 constexpr std::size_t kHeadBytes = 12;
+
+// What prepare() leaves free for the calls that must not fail for want of room: LMDB writes a
+// page anew to change it, and has the old one back two transactions later at the earliest.
+constexpr std::size_t kReservedPages = 64;
+constexpr std::size_t kTreePagesPerCommit = 8;
+constexpr std::size_t kPageHeadBytes = 64;  // more than LMDB has in a page of a value
 
 Bytes head_of(const KeyRecord& record) {
   Bytes head;
@@ -23,16 +32,11 @@ Bytes head_of(const KeyRecord& record) {
   return head;
 }
 
-ByteSpan octets(std::string_view text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-
 }  // namespace
 
 LmdbStore::LmdbStore(const StoreOptions& options, const SecretBuffer& key)
-    : options_(options),
-      sealer_(key, options.installation, options.party),
-      cache_(kCachedRecords) {}
+    : options_(options), sealer_(key, options.installation, options.party), cache_(kCachedRecords) {
+}
 
 LmdbStore::~LmdbStore() {
   if (env_ != nullptr) mdb_env_close(env_);
@@ -43,13 +47,14 @@ Error LmdbStore::failed(const std::string& step, int rc) const {
   if (rc == MDB_MAP_FULL) advice = "; raise [store] map_size_mib and restart";
   // LMDB reports a short write, which a full disk gives, as an I/O error.
   if (rc == ENOSPC || rc == EIO) advice = "; free space on that file system, or check the disk";
-  return fail("store: " + step + " in " + options_.path + " failed: " + mdb_strerror(rc) +
-              advice + "; the store is unchanged");
+  return fail("store: " + step + " in " + options_.path + " failed: " + mdb_strerror(rc) + advice +
+              "; the store is unchanged");
 }
 
 Error LmdbStore::corrupt(Table table, const KeyId& id) const {
   return fail("store: the " + std::string(kTableNames[table]) + " record " + to_hex(id) + " in " +
-              options_.path + " is corrupt, or was taken from another installation, party or "
+              options_.path +
+              " is corrupt, or was taken from another installation, party or "
               "key; restore the store from its backup or repair this server");
 }
 
@@ -76,6 +81,37 @@ bool LmdbStore::decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& 
          record.ref.installation == options_.installation;
 }
 
+// Zero, or why one more record of this size cannot be prepared so that all that are prepared can
+// still be committed, and any key be removed after that. Pages behind the last one ever used are
+// free for certain. Of those given back LMDB may not have some yet, nor enough in a row, so where
+// they are needed, what has to fit is put, and not committed.
+int LmdbStore::check_room(std::size_t value_bytes) {
+  MDB_envinfo info{};
+  MDB_stat stat{};
+  mdb_env_info(env_, &info);
+  mdb_env_stat(env_, &stat);
+  LmdbTxn txn(env_, 0);
+  MDB_stat prepared{};
+  int rc = txn.begun();
+  if (rc == 0) rc = mdb_stat(txn.get(), dbi_[kPrepared], &prepared);
+  if (rc != 0) return rc;
+  const std::size_t values = prepared.ms_entries + 2;  // this one is prepared, then committed
+  const std::size_t pages = kReservedPages + values * kTreePagesPerCommit;
+  const std::size_t all = info.me_mapsize / stat.ms_psize, used = info.me_last_pgno + 1;
+  if (used + pages + values * (value_bytes / stat.ms_psize + 2) <= all) return 0;
+
+  std::uint8_t name[20] = {};  // longer than a record's, so that it is none
+  std::uint32_t number = 0;
+  auto reserve = [&](std::size_t bytes) {
+    std::memcpy(name, &++number, sizeof number);
+    MDB_val k = {sizeof name, name}, v = {bytes, nullptr};
+    return mdb_put(txn.get(), dbi_[kPrepared], &k, &v, MDB_RESERVE);
+  };
+  for (std::size_t k = 0; rc == 0 && k < values; ++k) rc = reserve(value_bytes);
+  for (std::size_t k = 0; rc == 0 && k < pages; ++k) rc = reserve(stat.ms_psize - kPageHeadBytes);
+  return rc;
+}
+
 Result<void> LmdbStore::prepare(const KeyRecord& record) {
   if (record.ref.installation != options_.installation)
     return fail("store: key " + to_hex(record.ref.id) + " belongs to another installation");
@@ -86,6 +122,7 @@ Result<void> LmdbStore::prepare(const KeyRecord& record) {
   Bytes value = sealer_.seal(kTableNames[kPrepared], record.ref.id, head_of(record), plaintext);
 
   std::lock_guard lock(write_mutex_);
+  if (int full = check_room(value.size()); full != 0) return failed("preparing a key", full);
   LmdbTxn txn(env_, 0);
   if (txn.begun() != 0) return failed("preparing a key", txn.begun());
   for (Table table : {kCommitted, kPrepared, kTombstones}) {
@@ -181,6 +218,7 @@ Result<void> LmdbStore::bury(LmdbTxn& txn, const KeyId& id) {
   if (rc == 0) rc = erase(txn, kCommitted, id);
   if (rc == 0) rc = erase(txn, kPrepared, id);
   if (rc == 0) rc = erase(txn, kCondemned, id);
+  if (rc == 0) rc = erase(txn, kSeals, id);
   if (rc != 0) return failed("destroying a key", rc);
   return {};
 }
@@ -213,26 +251,34 @@ Result<std::shared_ptr<const KeyRecord>> LmdbStore::get(const KeyId& id) {
   return out;
 }
 
-std::vector<KeyId> LmdbStore::ids_of(Table table) {
+Result<std::vector<KeyId>> LmdbStore::ids_of(Table table) {
   std::vector<KeyId> ids;
   LmdbTxn txn(env_, MDB_RDONLY);
   MDB_cursor* cursor = nullptr;
-  if (txn.begun() != 0 || mdb_cursor_open(txn.get(), dbi_[table], &cursor) != 0) return ids;
+  int rc = txn.begun();
+  if (rc == 0) rc = mdb_cursor_open(txn.get(), dbi_[table], &cursor);
+  if (rc != 0) return failed("listing half made keys", rc);
   MDB_val k, v;
-  while (mdb_cursor_get(cursor, &k, &v, MDB_NEXT) == 0) {
+  bool sound = true;
+  while (sound && (rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) == 0) {
     KeyId id{};
-    if (k.mv_size != id.size()) continue;
-    std::memcpy(id.data(), k.mv_data, id.size());
+    std::memcpy(id.data(), k.mv_data, std::min(k.mv_size, id.size()));
+    sound = k.mv_size == id.size();
     ids.push_back(id);
   }
   mdb_cursor_close(cursor);
+  if (!sound) return corrupt(table, ids.back());
+  if (rc != MDB_NOTFOUND) return failed("listing half made keys", rc);
   return ids;
 }
 
-bool LmdbStore::holds(Table table, const KeyId& id) {
+Result<bool> LmdbStore::holds(Table table, const KeyId& id) {
   LmdbTxn txn(env_, MDB_RDONLY);
   MDB_val value;
-  return txn.begun() == 0 && find(txn, table, id, &value) == 0;
+  int rc = txn.begun();
+  if (rc == 0) rc = find(txn, table, id, &value);
+  if (rc != 0 && rc != MDB_NOTFOUND) return failed("looking up a half made key", rc);
+  return rc == 0;
 }
 
 std::size_t LmdbStore::count() {
@@ -271,8 +317,7 @@ Result<Digest> LmdbStore::inventory() {
   crypto_generichash_state state;
   crypto_generichash_init(&state, nullptr, 0, digest.size());
   for (Table table : {kCommitted, kTombstones}) {
-    crypto_generichash_update(&state, octets(kTableNames[table]).data(),
-                              kTableNames[table].size());
+    crypto_generichash_update(&state, octets(kTableNames[table]).data(), kTableNames[table].size());
     auto hashed = hash_table(txn, table, &state);
     if (!hashed.ok()) return hashed.error();
   }

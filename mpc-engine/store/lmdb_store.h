@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Store on LMDB. Five tables: committed, prepared, condemned, tombstones (by key id)
-// and meta (format, owner, key check, epoch). Only ciphertext reaches LMDB's
+// Store on LMDB. Six tables: committed, prepared, condemned, tombstones, seals (by
+// key id) and meta (format, owner, key check, epoch). Only ciphertext reaches LMDB's
 // map and pages.
 //
 // Threads: readers run in parallel on LMDB snapshots; writers one at a time,
@@ -30,17 +30,21 @@ class LmdbStore final : public Store {
   Result<void> pardon(const KeyId& id) override;
   Result<void> destroy(const KeyId& id) override;
   Result<std::shared_ptr<const KeyRecord>> get(const KeyId& id) override;
-  std::vector<KeyId> prepared() override { return ids_of(kPrepared); }
-  std::vector<KeyId> condemned() override { return ids_of(kCondemned); }
-  bool committed(const KeyId& id) override { return holds(kCommitted, id); }
-  bool buried(const KeyId& id) override { return holds(kTombstones, id); }
+  Result<std::vector<KeyId>> prepared() override { return ids_of(kPrepared); }
+  Result<std::vector<KeyId>> condemned() override { return ids_of(kCondemned); }
+  Result<bool> committed(const KeyId& id) override { return holds(kCommitted, id); }
+  Result<bool> buried(const KeyId& id) override { return holds(kTombstones, id); }
   std::size_t count() override;
   Result<Digest> inventory() override;
+  Result<std::uint64_t> seal_mark(const KeyId& id) override;
+  Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override;
+  Result<Bytes> revoked() override;
+  Result<void> set_revoked(ByteSpan state) override;
   std::uint32_t epoch() override;
   Result<void> set_epoch(std::uint32_t epoch) override;
 
  private:
-  enum Table : int { kCommitted, kPrepared, kTombstones, kMeta, kCondemned, kTables };
+  enum Table : int { kCommitted, kPrepared, kTombstones, kMeta, kCondemned, kSeals, kTables };
 
   Result<void> lock_directory();
   Result<void> open_environment();
@@ -53,8 +57,9 @@ class LmdbStore final : public Store {
   int put(LmdbTxn& txn, Table table, ByteSpan name, ByteSpan value);
   int find(LmdbTxn& txn, Table table, ByteSpan name, MDB_val* value);
   int erase(LmdbTxn& txn, Table table, ByteSpan name);
-  std::vector<KeyId> ids_of(Table table);
-  bool holds(Table table, const KeyId& id);
+  int check_room(std::size_t value_bytes);
+  Result<std::vector<KeyId>> ids_of(Table table);
+  Result<bool> holds(Table table, const KeyId& id);
   Result<void> move_to_committed(LmdbTxn& txn, const KeyId& id);
   Result<void> bury(LmdbTxn& txn, const KeyId& id);
   Result<void> hash_table(LmdbTxn& txn, Table table, crypto_generichash_state* state);

@@ -17,17 +17,19 @@ enum class KeyClass : std::uint8_t {
   kService = 2,
   kKadmin = 3,
   kKrbtgt = 4,
-  kCrossRealm = 5
+  kCrossRealm = 5,
+  kIprop = 6
 };
 
-// kRfc3962: others verify it, so the standard's form. kGcm: only the KDC does.
-enum class KeyForm : std::uint8_t { kRfc3962 = 1, kGcm = 2 };
+// kStandard: others verify it, so its enctype's own form (RFC 3962, RFC 8009). kGcm:
+// only the KDC does.
+enum class KeyForm : std::uint8_t { kStandard = 1, kGcm = 2 };
 
 struct KeyRecord {
   KeyRef ref;
   std::string principal_name;
   KeyClass key_class = KeyClass::kUser;
-  KeyForm form = KeyForm::kRfc3962;
+  KeyForm form = KeyForm::kStandard;
   std::uint8_t origin = TKDC_ORIGIN_DRAWN;
   bool exported = false;
   std::uint64_t created_at_s = 0;  // Unix time

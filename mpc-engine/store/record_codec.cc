@@ -6,7 +6,7 @@
 namespace tkdc {
 namespace {
 
-constexpr std::uint8_t kFormat = 1;
+constexpr std::uint8_t kRecordFormat = 1;
 constexpr std::size_t kMaxNameBytes = 4096;
 constexpr std::size_t kMaxFieldNameBytes = 64;
 
@@ -23,7 +23,7 @@ SecretVector encode_record(const KeyRecord& record) {
   SecretVector out;
   out.reserve(encoded_bytes(record));  // growing would leave nothing behind, but costs copies
   SecretWriter w(out);
-  w.u8(kFormat);
+  w.u8(kRecordFormat);
   w.raw(record.ref.id);
   w.raw(record.ref.installation);
   w.raw(record.ref.principal);
@@ -47,7 +47,7 @@ SecretVector encode_record(const KeyRecord& record) {
 
 bool decode_record(ByteSpan in, KeyRecord& record) {
   Reader r(in);
-  if (r.u8() != kFormat) return false;
+  if (r.u8() != kRecordFormat) return false;
   r.array(record.ref.id);
   r.array(record.ref.installation);
   r.array(record.ref.principal);
@@ -71,7 +71,7 @@ bool decode_record(ByteSpan in, KeyRecord& record) {
       component.assign(octets.begin(), octets.end());
     }
   }
-  return r.complete() && key_class >= 1 && key_class <= 5 && (form == 1 || form == 2);
+  return r.complete() && key_class >= 1 && key_class <= 6 && (form == 1 || form == 2);
 }
 
 }  // namespace tkdc

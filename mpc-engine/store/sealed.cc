@@ -13,8 +13,7 @@ constexpr std::size_t kTagBytes = crypto_aead_xchacha20poly1305_ietf_ABYTES;
 }  // namespace
 
 Sealer::Sealer(const SecretBuffer& key, const InstallationId& installation, int party)
-    : key_(crypto_aead_xchacha20poly1305_ietf_KEYBYTES),
-      installation_(installation),
+    : key_(crypto_aead_xchacha20poly1305_ietf_KEYBYTES), installation_(installation),
       party_(party) {
   std::memcpy(key_.data(), key.data(), key_.size());
 }
@@ -31,8 +30,7 @@ Bytes Sealer::associated_data(std::string_view table, ByteSpan name, ByteSpan he
   return ad;
 }
 
-Bytes Sealer::seal(std::string_view table, ByteSpan name, ByteSpan head,
-                   ByteSpan plaintext) const {
+Bytes Sealer::seal(std::string_view table, ByteSpan name, ByteSpan head, ByteSpan plaintext) const {
   Bytes ad = associated_data(table, name, head);
   std::size_t prefix = 1 + head.size() + kNonceBytes;
   Bytes value(prefix + plaintext.size() + kTagBytes);
@@ -41,8 +39,8 @@ Bytes Sealer::seal(std::string_view table, ByteSpan name, ByteSpan head,
   std::uint8_t* nonce = value.data() + 1 + head.size();
   randombytes_buf(nonce, kNonceBytes);
   crypto_aead_xchacha20poly1305_ietf_encrypt(value.data() + prefix, nullptr, plaintext.data(),
-                                             plaintext.size(), ad.data(), ad.size(), nullptr,
-                                             nonce, key_.data());
+                                             plaintext.size(), ad.data(), ad.size(), nullptr, nonce,
+                                             key_.data());
   return value;
 }
 
@@ -60,9 +58,9 @@ bool Sealer::open(std::string_view table, ByteSpan name, ByteSpan value,
   ByteSpan ciphertext = value.subspan(1 + head.size() + kNonceBytes);
   Bytes ad = associated_data(table, name, head);
   plaintext.resize(ciphertext.size() - kTagBytes);
-  return crypto_aead_xchacha20poly1305_ietf_decrypt(
-             plaintext.data(), nullptr, nullptr, ciphertext.data(), ciphertext.size(), ad.data(),
-             ad.size(), nonce, key_.data()) == 0;
+  return crypto_aead_xchacha20poly1305_ietf_decrypt(plaintext.data(), nullptr, nullptr,
+                                                    ciphertext.data(), ciphertext.size(), ad.data(),
+                                                    ad.size(), nonce, key_.data()) == 0;
 }
 
 }  // namespace tkdc

@@ -22,7 +22,7 @@
 namespace tkdc {
 
 struct StoreOptions {
-  std::string path;             // a directory; made when absent
+  std::string path;  // a directory; made when absent
   InstallationId installation{};
   int party = 0;
   std::size_t map_bytes = std::size_t{16} << 30;
@@ -35,7 +35,9 @@ class Store {
   static Result<std::unique_ptr<Store>> open(const StoreOptions& options, const SecretBuffer& key);
   virtual ~Store() = default;
 
-  // Error: a record with this id exists; disk full; I/O. The store is unchanged then.
+  // Error: a record with this id exists; map or disk full; I/O. The store is unchanged then. The
+  // map counts as full while there is room left for what the other calls write, so that none of
+  // them fails for want of room: else one server would lack what the others have committed.
   virtual Result<void> prepare(const KeyRecord& record) = 0;
   virtual Result<void> commit(const KeyId& id) = 0;
   virtual Result<void> abandon(const KeyId& id) = 0;
@@ -49,14 +51,25 @@ class Store {
   // corrupt or foreign; the message names it. Decrypted records are cached.
   virtual Result<std::shared_ptr<const KeyRecord>> get(const KeyId& id) = 0;
 
-  virtual std::vector<KeyId> prepared() = 0;
-  virtual std::vector<KeyId> condemned() = 0;
-  virtual bool committed(const KeyId& id) = 0;
-  virtual bool buried(const KeyId& id) = 0;
+  // What the settling of half made keys goes by. An error is no "no": a record
+  // that could not be read would be dropped although a peer has committed it.
+  virtual Result<std::vector<KeyId>> prepared() = 0;
+  virtual Result<std::vector<KeyId>> condemned() = 0;
+  virtual Result<bool> committed(const KeyId& id) = 0;
+  virtual Result<bool> buried(const KeyId& id) = 0;
   virtual std::size_t count() = 0;
   // BLAKE2b-256 over the ids, kvnos, enctypes and versions of all committed
   // records and tombstones, in key order: equal at all three parties.
   virtual Result<Digest> inventory() = 0;
+
+  // An upper bound of how often a key has sealed (job/seal_counts.h); 0 at
+  // first. Gone with the key.
+  virtual Result<std::uint64_t> seal_mark(const KeyId& id) = 0;
+  virtual Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) = 0;
+
+  // What job/revocations.h keeps; empty at first.
+  virtual Result<Bytes> revoked() = 0;
+  virtual Result<void> set_revoked(ByteSpan state) = 0;
 
   // The highest GCM nonce epoch this party has agreed to; 0 at first.
   virtual std::uint32_t epoch() = 0;

@@ -24,8 +24,11 @@ struct WipingAllocator {
   WipingAllocator() = default;
   template <class U>
   WipingAllocator(const WipingAllocator<U>&) {}
+  // Cache lines for buffers that vector kernels go over; few octets are not worth
+  // aligned_alloc's detour.
   T* allocate(std::size_t n) {
-    void* p = std::aligned_alloc(64, (n * sizeof(T) + 63) / 64 * 64);
+    const std::size_t bytes = n * sizeof(T);
+    void* p = bytes < 1024 ? std::malloc(bytes) : std::aligned_alloc(64, (bytes + 63) / 64 * 64);
     if (p == nullptr) throw std::bad_alloc();
     return static_cast<T*>(p);
   }
@@ -34,7 +37,9 @@ struct WipingAllocator {
     std::free(p);
   }
   template <class U>
-  bool operator==(const WipingAllocator<U>&) const { return true; }
+  bool operator==(const WipingAllocator<U>&) const {
+    return true;
+  }
 };
 
 using Bytes = std::vector<std::uint8_t>;

@@ -15,6 +15,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/heap.h"
+#include "cli/bench_device.h"
 #include "cli/bench_lane.h"
 #include "cli/commands.h"
 #include "job/engine.h"
@@ -29,9 +31,21 @@ struct BenchArguments {
   int lanes = 1;
   std::size_t cohort = 4096;
   double seconds = 5;
-  std::string backend = "auto", security = "semi-honest";
+  std::string backend = "auto", security = "malicious", records = "auto";
   bool json = false;
 };
+
+// The exit status of --backend cuda where no GPU can be used.
+constexpr int kNoDevice = 2;
+
+Security security_of(const BenchArguments& arguments) {
+  return arguments.security == security_name(Security::kMalicious) ? Security::kMalicious
+                                                                   : Security::kSemiHonest;
+}
+
+RecordCipher records_of(const BenchArguments& arguments) {
+  return arguments.records == "openssl" ? RecordCipher::kOpenssl : RecordCipher::kFastest;
+}
 
 double cpu_seconds() {
   rusage use{};
@@ -43,7 +57,8 @@ double cpu_seconds() {
 }
 
 // Loopback ports that were free a moment ago: each party listens on port 0 and
-// tells the others through the parent.
+// tells the others through the parent. At the end each waits for the parent's
+// word: closed links would fail a party that has not checked its result yet.
 struct Pipes {
   int to_child[2], from_child[2];
 };
@@ -76,7 +91,9 @@ Result<nlohmann::json> run_party(const BenchArguments& arguments, int party,
   MeshOptions options;
   options.party = party;
   options.lanes = arguments.lanes;
-  options.representation = Engine::preferred_representation(arguments.backend);
+  options.security = security_of(arguments);
+  options.records = records_of(arguments);
+  options.representation = Engine::preferred_representation(arguments.backend, options.security);
   options.listen_address = "127.0.0.1:0";
   const auto own = static_cast<std::size_t>(party);
   options.certificate_pem = certificates[own].certificate_pem;
@@ -114,14 +131,18 @@ Result<nlohmann::json> run_party(const BenchArguments& arguments, int party,
   const double cpu_before = cpu_seconds();
   const auto start = std::chrono::steady_clock::now();
   for (std::size_t k = 0; k < lanes.size(); ++k)
-    threads.emplace_back([&, k] { if (results[k]) results[k] = lanes[k]->measure(); });
+    threads.emplace_back([&, k] {
+      if (results[k]) results[k] = lanes[k]->measure();
+    });
   for (auto& thread : threads) thread.join();
   const double wall =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const double cpu = cpu_seconds() - cpu_before;
   threads.clear();
   for (std::size_t k = 0; k < lanes.size(); ++k)
-    threads.emplace_back([&, k] { if (results[k]) results[k] = lanes[k]->check(); });
+    threads.emplace_back([&, k] {
+      if (results[k]) results[k] = lanes[k]->check();
+    });
   for (auto& thread : threads) thread.join();
 
   nlohmann::json report = {{"blocks", 0}, {"message_bytes", 0}, {"wire_bytes", 0}, {"rounds", 0}};
@@ -136,14 +157,23 @@ Result<nlohmann::json> run_party(const BenchArguments& arguments, int party,
   report["cpu_s"] = cpu;
   report["wall_s"] = wall;
   report["backend"] = (*backend)->name();
+  report["records"] = tls_library(records_of(arguments)).records;
+  char done = 1;
+  if (!write_all(pipes.from_child[1], &done, sizeof done) ||
+      !read_all(pipes.to_child[0], &done, sizeof done))
+    return fail("bench: the parent process is gone");
   return report;
 }
 
 void child_main(const BenchArguments& arguments, int party,
                 const std::array<Certificate, 3>& certificates, const std::string& folder,
                 const Pipes& pipes) {
+  keep_freed_memory();
+  use_devices_for_bench();
   auto report = run_party(arguments, party, certificates, folder, pipes);
   nlohmann::json out = report ? *report : nlohmann::json{{"error", report.error().message}};
+  const char failed = 0;
+  if (!report) (void)write_all(pipes.from_child[1], &failed, sizeof failed);
   std::string text = out.dump();
   auto bytes = static_cast<std::uint32_t>(text.size());
   (void)write_all(pipes.from_child[1], &bytes, sizeof bytes);
@@ -165,13 +195,19 @@ Result<nlohmann::json> run_three(const BenchArguments& arguments, const std::str
       return fail("bench: no pipes left");
     children[p] = fork();
     if (children[p] < 0) return fail("bench: cannot fork");
-    if (children[p] == 0) child_main(arguments, p, certificates, folder, pipes[p]);
+    if (children[p] == 0) {
+      for (int q = 0; q <= p; ++q) close(pipes[q].to_child[1]);
+      child_main(arguments, p, certificates, folder, pipes[p]);
+    }
     close(pipes[p].from_child[1]);
   }
   int ports[3] = {};
   bool told = true;
   for (int p = 0; p < 3; ++p) told &= read_all(pipes[p].from_child[0], &ports[p], sizeof ports[p]);
   for (int p = 0; told && p < 3; ++p) told &= write_all(pipes[p].to_child[1], ports, sizeof ports);
+  char done = 0;
+  for (int p = 0; told && p < 3; ++p) told &= read_all(pipes[p].from_child[0], &done, 1);
+  for (int p = 0; p < 3; ++p) (void)write_all(pipes[p].to_child[1], &done, 1);
   nlohmann::json reports = nlohmann::json::array();
   for (int p = 0; p < 3; ++p) {
     std::uint32_t bytes = 0;
@@ -201,6 +237,7 @@ nlohmann::json summarise(const BenchArguments& arguments, const nlohmann::json& 
           {"rounds", leader["rounds"]},
           {"cpu_us_per_block", 1e6 * cpu / blocks},
           {"backend", leader["backend"]},
+          {"records", leader["records"]},
           {"security", arguments.security},
           {"lanes", arguments.lanes},
           {"cohort_blocks", arguments.cohort},
@@ -210,10 +247,10 @@ nlohmann::json summarise(const BenchArguments& arguments, const nlohmann::json& 
 }
 
 int bench_ctr(const BenchArguments& arguments) {
-  if (arguments.security != "semi-honest") {
-    std::cerr << "tkdc bench: this release computes with semi-honest security only; use "
-                 "--security semi-honest\n";
-    return 1;
+  const BackendProbe probe = probe_backend(arguments.backend);
+  if (!probe.usable) {
+    std::cerr << "tkdc bench: " << probe.reason << "\n";
+    return arguments.backend == "cuda" ? kNoDevice : 1;
   }
   char name[] = "/tmp/tkdc-bench-XXXXXX";
   if (mkdtemp(name) == nullptr) {
@@ -227,6 +264,7 @@ int bench_ctr(const BenchArguments& arguments) {
     return 1;
   }
   nlohmann::json s = summarise(arguments, *reports);
+  s["backend_reason"] = probe.reason;
   if (arguments.json) {
     std::cout << s.dump() << "\n";
     return 0;
@@ -235,8 +273,10 @@ int bench_ctr(const BenchArguments& arguments) {
             << arguments.security << "\n  " << static_cast<std::uint64_t>(s["blocks_per_s"])
             << " blocks/s, " << s["cpu_us_per_block"] << " us of CPU per block (all parties), "
             << s["bytes_per_block_per_party"] << " message bytes per block and party, "
-            << s["rounds"] << " rounds; backend " << s["backend"].get<std::string>() << ", "
-            << arguments.lanes << " lanes of " << arguments.cohort << " blocks\n";
+            << s["rounds"] << " rounds; backend " << s["backend"].get<std::string>()
+            << ", records by " << s["records"].get<std::string>() << ", " << arguments.lanes
+            << " lanes of " << arguments.cohort << " blocks\n"
+            << "  " << probe.reason << "\n";
   return 0;
 }
 
@@ -252,8 +292,11 @@ void add_bench(CLI::App& app, int& exit_status) {
   ctr->add_option("--cohort", arguments->cohort, "blocks in flight per lane")
       ->check(CLI::Range(std::size_t{16}, std::size_t{1} << 20));
   ctr->add_option("--seconds", arguments->seconds, "how long")->check(CLI::Range(0.1, 600.0));
-  ctr->add_option("--backend", arguments->backend, "auto, gfni, avx2 or scalar");
-  ctr->add_option("--security", arguments->security, "semi-honest");
+  ctr->add_option("--backend", arguments->backend, "auto, cpu, gfni, avx2, scalar or cuda");
+  ctr->add_option("--records", arguments->records, "TLS records by auto or openssl")
+      ->check(CLI::IsMember({"auto", "openssl"}));
+  ctr->add_option("--security", arguments->security, "malicious or semi-honest")
+      ->check(CLI::IsMember({"malicious", "semi-honest"}));
   ctr->add_flag("--json", arguments->json, "one JSON object");
   ctr->callback([arguments, &exit_status] { exit_status = bench_ctr(*arguments); });
 }

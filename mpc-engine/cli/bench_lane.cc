@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/bench_lane.h"
 
+#include <endian.h>
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace tkdc::cli {
@@ -11,17 +13,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // 16 counter blocks: job in the upper half, cohort counter and block below.
-Bytes counter_blocks(std::size_t job, std::uint64_t counter) {
-  Bytes out;
-  Writer w(out);
+std::array<std::uint8_t, 16 * BenchLane::kJobBlocks> counter_blocks(std::size_t job,
+                                                                    std::uint64_t counter) {
+  std::array<std::uint8_t, 16 * BenchLane::kJobBlocks> out;
   for (std::size_t b = 0; b < BenchLane::kJobBlocks; ++b) {
-    w.u64(job);
-    w.u64(counter * BenchLane::kJobBlocks + b);
+    const std::uint64_t words[2] = {htobe64(job), htobe64(counter * BenchLane::kJobBlocks + b)};
+    std::memcpy(out.data() + 16 * b, words, sizeof words);
   }
   return out;
 }
 
-Result<Bytes> openssl_encrypt(const Bytes& key, const Bytes& in) {
+Result<Bytes> openssl_encrypt(const Bytes& key, ByteSpan in) {
   EVP_CIPHER_CTX* ctx = EVP_CIPHER_CTX_new();
   Bytes out(in.size() + 16);
   int n = 0;
@@ -40,14 +42,15 @@ Result<Bytes> openssl_encrypt(const Bytes& key, const Bytes& in) {
 BenchLane::BenchLane(const Session& session, Lane& lane, const AesBackend& backend,
                      const BenchLaneOptions& options)
     : party_(session.party), options_(options), link_(*lane.link),
-      rep3_(session.party, session.representation, lane.keys), ciphers_(rep3_, backend),
-      ticker_(rep3_, link_), jobs_(options.cohort_blocks / kJobBlocks) {}
+      rep3_(session.party, session.representation, lane.keys, session.security),
+      ciphers_(rep3_, backend), ticker_(rep3_, link_), jobs_(options.cohort_blocks / kJobBlocks) {}
 
 // Ticks until no protocol waits. The first tick may be full: party 0 says in it
 // whether this cohort is the last.
 Result<void> BenchLane::drain(bool full_first) {
   bool full = full_first;
   while (rep3_.advance()) {
+    if (rep3_.deviation()) return fail("bench: " + *rep3_.deviation());
     Ticker::OwnControl own;
     if (full && party_ == 0) own.to_prev = own.to_next = Bytes(1, stop_ ? 1 : 0);
     auto control = ticker_.tick(full, own);
@@ -65,6 +68,7 @@ Result<void> BenchLane::drain(bool full_first) {
 Task<void> BenchLane::draw_keys() {
   for (std::size_t k = 0; k < jobs_; ++k) keys_.push_back(rep3_.random(options_.key_bytes));
   round_keys_ = co_await aes_expand_keys(rep3_, keys_);
+  co_await rep3_.verified();
 }
 
 Result<void> BenchLane::prepare() {
@@ -73,9 +77,19 @@ Result<void> BenchLane::prepare() {
   return drain(false);
 }
 
+// The job's counter blocks on shares, in the memory of its last output.
+SharedBytes BenchLane::take_counters(std::size_t job) {
+  SharedBytes in = std::move(out_[job]);
+  in.resize(16 * kJobBlocks);
+  for (SecretVector& component : in.component) std::ranges::fill(component, 0);
+  xor_public(in, party_, counter_blocks(job, counter_));
+  return in;
+}
+
 Task<void> BenchLane::encrypt(std::size_t job) {
-  out_[job] = co_await ciphers_.aes.encrypt(
-      round_keys_[job], share_public(party_, counter_blocks(job, counter_)));
+  SharedBytes in = take_counters(job);
+  out_[job] = co_await ciphers_.aes.encrypt(round_keys_[job], std::move(in));
+  co_await rep3_.verified();
 }
 
 Result<void> BenchLane::measure() {

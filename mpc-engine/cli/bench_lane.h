@@ -37,6 +37,7 @@ class BenchLane {
   Result<void> drain(bool full_first);
   Result<bool> cohort(bool last_chance);
   Task<void> draw_keys();
+  SharedBytes take_counters(std::size_t job);
   Task<void> encrypt(std::size_t job);
   Task<void> open_job();
 

@@ -8,12 +8,19 @@
 
 namespace tkdc::cli {
 
-// What "semi-honest" means, in the words of docs/security.md.
-inline constexpr const char kSecurityMeaning[] =
-    "protects keys from whoever reads one server (disk, memory, traffic), not from one server "
-    "whose program was changed";
+// What a security mode means, in the words of docs/security.md.
+std::string security_meaning(const std::string& security);
 
+void add_approve(CLI::App& app, int& exit_status);
+void add_approver(CLI::App& app, int& exit_status);
+void add_audit(CLI::App& app, int& exit_status);
+void add_export(CLI::App& app, int& exit_status);
+void add_hand_over(CLI::App& app, int& exit_status);
+void add_import(CLI::App& app, int& exit_status);
 void add_init(CLI::App& app, int& exit_status);
+void add_release(CLI::App& app, int& exit_status);
+void add_revoke(CLI::App& app, int& exit_status);
+void add_rotate(CLI::App& app, int& exit_status);
 void add_status(CLI::App& app, int& exit_status);
 void add_bench(CLI::App& app, int& exit_status);
 

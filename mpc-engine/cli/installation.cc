@@ -9,6 +9,7 @@
 
 #include "net/certificate.h"
 #include "net/hex.h"
+#include "net/session.h"
 
 namespace tkdc::cli {
 namespace {
@@ -51,9 +52,8 @@ std::string listen_host(const std::string& host) {
 
 bool valid_host(const std::string& host) {
   return !host.empty() && host.size() <= 253 && host.front() != '-' &&
-         std::all_of(host.begin(), host.end(), [](unsigned char c) {
-           return std::isalnum(c) != 0 || c == '.' || c == '-';
-         });
+         std::all_of(host.begin(), host.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '-'; });
 }
 
 // The realm only goes into comments and certificate labels.
@@ -78,8 +78,8 @@ std::string server_toml(const Plan& plan, const std::string& id, int party,
       << "; see tkdc-server(8).\n"
       << "# Relative paths are relative to this file; %d/NAME is systemd's credentials "
          "directory.\n\n"
-      << "[installation]\nid = \"" << id << "\"\nparty = " << party
-      << "\nsecurity = \"semi-honest\"\n\n"
+      << "[installation]\nid = \"" << id << "\"\nparty = " << party << "\nsecurity = \""
+      << plan.security << "\"\n\n"
       << "[control]\nlisten = \"tcp://" << listen << ":" << plan.base_port + party
       << "\"\ncurve_secret_key_file = \"curve.key\"\n";
   for (const AgentPart& agent : agents)
@@ -107,14 +107,14 @@ std::string agent_toml(const Plan& plan, const std::string& id, const AgentPart&
   out << "# tkdc-agent " << agent.name << ", realm " << plan.realm << "; see tkdc-agent(8).\n"
       << "# Relative paths are relative to this file; %d/NAME is systemd's credentials "
          "directory.\n\n"
-      << "[installation]\nid = \"" << id << "\"\n\n"
+      << "[installation]\nid = \"" << id << "\"\nsecurity = \"" << plan.security << "\"\n\n"
       << "[agent]\nname = \"" << agent.name << "\"\nrole = \"" << agent.role
       << "\"\nsocket = \"agent.sock\"\ncurve_secret_key_file = \"curve.key\"\n"
       << "operations_log = \"operations.jsonl\"\nmax_pending = 8192\n";
   for (int party = 0; party < 3; ++party)
     out << "\n[[servers]]\nparty = " << party << "\naddress = \"" << control_address(plan, party)
-        << "\"\ncurve_public_key = \""
-        << parties[static_cast<std::size_t>(party)].curve.public_key << "\"\n";
+        << "\"\ncurve_public_key = \"" << parties[static_cast<std::size_t>(party)].curve.public_key
+        << "\"\n";
   return out.str();
 }
 

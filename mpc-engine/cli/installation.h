@@ -18,13 +18,13 @@ namespace tkdc::cli {
 
 inline constexpr int kDefaultBasePort = 7700;
 inline constexpr int kDataPortOffset = 10;  // control: base + party, data: base + 10 + party
-inline constexpr int kMaxLanes = 64;        // 6 bits of the GCM nonce
 
 struct Plan {
   std::string realm;
   int base_port = kDefaultBasePort;
   int lanes = 2;
   std::array<std::string, 3> hosts{"127.0.0.1", "127.0.0.1", "127.0.0.1"};
+  std::string security = "malicious";
 };
 
 // Error: which value of the plan cannot be used, and why.

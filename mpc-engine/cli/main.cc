@@ -21,6 +21,11 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    // That a command is missing is no help to who has mistyped it.
+    const std::vector<std::string> unknown = app.remaining(true);
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) &&
+        !unknown.empty())
+      std::cerr << "tkdc: unknown word '" << unknown.front() << "'\n";
     // 1 for every misuse: 2 is `tkdc status` saying "degraded".
     return app.exit(error) == 0 ? 0 : 1;
   }

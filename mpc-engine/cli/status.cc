@@ -3,23 +3,22 @@
 //
 // Exit status: 0 healthy, 2 degraded, 1 the agent did not answer. What it
 // shows comes from the agent's document; nothing in it is secret.
-#include <filesystem>
 #include <iostream>
 #include <memory>
-#include <toml++/toml.h>
 
 #include "base/result.h"
+#include "base/strict_toml.h"
 #include "cli/commands.h"
 #include "cli/status_table.h"
 #include "client.h"
+#include "wire.h"
 
 namespace tkdc::cli {
 namespace {
 
 constexpr unsigned kStatusTimeoutMs = 5'000;
-constexpr const char kDefaultSocket[] = "/run/tkdc/agent.sock";
 
-struct Options {
+struct StatusOptions {
   std::string socket;
   std::string config;
   bool json = false;
@@ -27,16 +26,11 @@ struct Options {
 
 // The socket that an agent.toml names, relative to that file.
 Result<std::string> socket_of(const std::string& config) {
-  try {
-    toml::table root = toml::parse_file(config);
-    auto socket = root["agent"]["socket"].value<std::string>();
-    if (!socket || socket->empty()) return fail(config + ": agent.socket is missing");
-    std::filesystem::path path(*socket);
-    if (path.is_absolute()) return *socket;
-    return (std::filesystem::absolute(config).parent_path() / path).lexically_normal().string();
-  } catch (const toml::parse_error& error) {
-    return fail(config + ": " + std::string(error.description()));
-  }
+  StrictToml file;
+  if (auto loaded = file.load(config); !loaded) return loaded.error();
+  const std::string socket = file.table("agent").text("socket", "");
+  if (socket.empty()) return fail(config + ": agent.socket is missing");
+  return file.resolve(socket);
 }
 
 Result<std::string> ask_agent(const std::string& socket) {
@@ -59,23 +53,26 @@ Result<std::string> ask_agent(const std::string& socket) {
   return text;
 }
 
-int run_status(const Options& options) {
+int run_status(const StatusOptions& options) {
   auto report = [](const std::string& message) {
     std::cerr << "tkdc status: " << message << "\n";
     return 1;
   };
-  std::string socket = options.socket.empty() ? kDefaultSocket : options.socket;
+  std::string socket = options.socket.empty() ? TKDC_KDC_SOCKET : options.socket;
   if (!options.config.empty()) {
     Result<std::string> named = socket_of(options.config);
     if (!named) return report(named.error().message);
     socket = *named;
   }
   Result<std::string> text = ask_agent(socket);
-  if (!text) return report(socket + ": " + text.error().message);
+  if (!text) {
+    const std::string& why = text.error().message;
+    return report(why.find(socket) != std::string::npos ? why : socket + ": " + why);
+  }
   nlohmann::json document = nlohmann::json::parse(*text, nullptr, false);
   if (!document.is_object()) return report(socket + ": the agent's answer is not JSON");
   if (options.json) {
-    document["security_meaning"] = kSecurityMeaning;
+    document["security_meaning"] = security_meaning(document.value("security", ""));
     document["healthy"] = is_healthy(document);
     std::cout << document.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) << "\n";
   } else {
@@ -87,11 +84,10 @@ int run_status(const Options& options) {
 }  // namespace
 
 void add_status(CLI::App& app, int& exit_status) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("status", "show how the agent and the three servers are");
+  auto options = std::make_shared<StatusOptions>();
+  CLI::App* command = app.add_subcommand("status", "show how the agent and the three servers are");
   CLI::Option* socket = command->add_option(
-      "--socket", options->socket, std::string("an agent's socket; default ") + kDefaultSocket);
+      "--socket", options->socket, std::string("an agent's socket; default ") + TKDC_KDC_SOCKET);
   command->add_option("--config", options->config, "an agent.toml that names the socket")
       ->excludes(socket);
   command->add_flag("--json", options->json, "the whole document instead of the table");

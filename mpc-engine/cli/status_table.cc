@@ -55,6 +55,54 @@ std::string layout(const std::vector<Row>& rows) {
   return text;
 }
 
+// Restarts under load break one now and then.
+constexpr std::uint64_t kManyChecksBroken = 8;
+
+std::uint64_t count_of(const json& server, const char* field) {
+  auto it = server.find(field);
+  return it != server.end() && it->is_number_unsigned() ? it->get<std::uint64_t>() : 0;
+}
+
+// Windows of sealing whose tickets the server refuses.
+std::string revoked_notice(const json& server, const std::string& who) {
+  auto revoked = server.find("revoked");
+  if (revoked == server.end() || !revoked->is_array() || revoked->empty()) return {};
+  std::string text = who + "refuses tickets sealed";
+  for (std::size_t k = 0; k < revoked->size(); ++k)
+    if ((*revoked)[k].is_object())
+      text += (k == 0 ? " from " : ", from ") + cell((*revoked)[k], "from") + " until " +
+              cell((*revoked)[k], "until");
+  text += "; refused so far: " + cell(server, "tickets_revoked");
+  if (server.contains("lift_waits_for"))
+    text += "; agrees to lift this, as these have not yet: " + cell(server, "lift_waits_for");
+  if (truth(server, "revoked_unwritten")) text += "; NOT ON ITS DISK yet, see its journal";
+  return text + "\n";
+}
+
+// What wants looking at while the server works.
+std::string notices_of(const json& server) {
+  const std::string who = "  server " + cell(server, "party") + ": ";
+  std::string text;
+  if (server.contains("warning")) text += who + cell(server, "warning") + "\n";
+  if (count_of(server, "logins_unheralded") != 0)
+    text += who + cell(server, "logins_unheralded") +
+            " login replies without preauthentication; right only for principals that do not "
+            "require it\n";
+  text += revoked_notice(server, who);
+  if (count_of(server, "keys_limited") != 0)
+    text += who + cell(server, "keys_limited") +
+            " operations refused because one key was asked for too often (limits.user_key_per_s, "
+            "limits.service_key_per_s)\n";
+  if (count_of(server, "agents_limited") != 0)
+    text += who + cell(server, "agents_limited") +
+            " operations refused because an agent asked too often (limits.agent_per_s)\n";
+  if (count_of(server, "checks_broken") >= kManyChecksBroken)
+    text += who + cell(server, "checks_broken") +
+            " sessions ended while messages were being verified; without restarts or bad links "
+            "to explain them, one of the three may be breaking off where it would be found\n";
+  return text;
+}
+
 }  // namespace
 
 bool is_healthy(const json& document) {
@@ -69,24 +117,25 @@ std::string status_table(const json& document) {
   const json& counters = member(document, "counters");
   std::string text =
       std::string("tkdc is ") + (is_healthy(document) ? "healthy" : "DEGRADED") + "\n\n";
-  text += layout({{"agent", cell(agent, "name") + " (role " + cell(agent, "role") + ", version " +
-                                cell(agent, "version") + ")"},
-                  {"installation", cell(document, "installation")},
-                  {"operations", cell(counters, "ok") + " done, " + cell(document, "pending") +
-                                     " pending, " + cell(counters, "unavailable") +
-                                     " unavailable, " + cell(counters, "inconsistent") +
-                                     " inconsistent"},
-                  {"clients", cell(counters, "clients")}});
-  std::vector<Row> rows{{"SERVER", "ADDRESS", "REACHABLE", "SESSION", "LANES", "BACKEND",
-                         "PENDING", "DONE", "FAILED"}};
-  std::string troubles;
+  text +=
+      layout({{"agent", cell(agent, "name") + " (role " + cell(agent, "role") + ", version " +
+                            cell(agent, "version") + ")"},
+              {"installation", cell(document, "installation")},
+              {"operations", cell(counters, "ok") + " done, " + cell(document, "pending") +
+                                 " pending, " + cell(counters, "unavailable") + " unavailable, " +
+                                 cell(counters, "inconsistent") + " inconsistent"},
+              {"clients", cell(counters, "clients")}});
+  std::vector<Row> rows{{"SERVER", "ADDRESS", "REACHABLE", "SESSION", "LANES", "BACKEND", "RECORDS",
+                         "PENDING", "DONE", "REFUSED", "FAILED"}};
+  std::string troubles, notices;
   for (const json& server : servers_of(document)) {
     if (!server.is_object()) continue;
-    rows.push_back({cell(server, "party"), cell(server, "address"),
-                    truth(server, "reachable") ? "yes" : "NO",
-                    truth(server, "session_up") ? "up" : "DOWN", cell(server, "lanes"),
-                    cell(server, "backend"), cell(server, "pending_jobs"),
-                    cell(server, "jobs_done"), cell(server, "jobs_failed")});
+    rows.push_back(
+        {cell(server, "party"), cell(server, "address"), truth(server, "reachable") ? "yes" : "NO",
+         truth(server, "session_up") ? "up" : "DOWN", cell(server, "lanes"),
+         cell(server, "backend"), cell(server, "records"), cell(server, "pending_jobs"),
+         cell(server, "jobs_done"), cell(server, "jobs_refused"), cell(server, "jobs_failed")});
+    notices += notices_of(server);
     if (server.contains("trouble"))
       troubles += "  server " + cell(server, "party") + ": " + cell(server, "trouble") + "\n";
     else if (!truth(server, "session_up"))
@@ -95,7 +144,9 @@ std::string status_table(const json& document) {
   }
   text += "\n" + layout(rows);
   if (!troubles.empty()) text += "\n" + troubles;
-  return text + "\nsecurity: " + cell(document, "security") + " (" + kSecurityMeaning + ")\n";
+  if (!notices.empty()) text += "\n" + notices;
+  return text + "\nsecurity: " + cell(document, "security") + " (" +
+         security_meaning(cell(document, "security")) + ")\n";
 }
 
 }  // namespace tkdc::cli

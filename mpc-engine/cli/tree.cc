@@ -43,7 +43,8 @@ Result<Tree> Tree::begin(const std::string& target) {
   if (!path.has_filename()) path = path.parent_path();
   std::error_code error;
   if (fs::exists(path, error) && !(fs::is_directory(path, error) && fs::is_empty(path, error)))
-    return fail(path.string() + " exists and is not empty; an installation is never overwritten, "
+    return fail(path.string() +
+                " exists and is not empty; an installation is never overwritten, "
                 "choose another --out");
   std::string draft = (path.parent_path() / ("." + path.filename().string() + ".XXXXXX")).string();
   if (::mkdtemp(draft.data()) == nullptr)

@@ -9,13 +9,15 @@
 namespace tkdc {
 namespace {
 
-bool is_management(tkdc_wire_op op) { return op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY; }
-
 class EngineImpl final : public Engine {
  public:
   EngineImpl(const EngineOptions& options, Store& store, Reply reply, Audit audit)
       : options_(options), store_(store), reply_(std::move(reply)), audit_(std::move(audit)),
-        pending_(options.max_pending_jobs) {}
+        pending_(options.max_pending_jobs), seals_(store, options.seal_limit),
+        equals_(options.equal_burst, options.equal_every), limits_(options.limits),
+        revocations_(store) {}
+
+  Result<void> load() { return revocations_.load(); }
 
   void submit(AgentRole role, JobRequest request) override {
     auto job = std::make_unique<PendingJob>();
@@ -47,7 +49,14 @@ class EngineImpl final : public Engine {
     for (auto& lane : lanes_) lane->stop();
   }
 
+  Result<void> revoke(SealWindow window) override {
+    return revocations_.revoke(window, sealed_at_now());
+  }
+  Result<void> lift_revocations() override { return revocations_.lift(); }
+
   void expire() override {
+    seals_.reserve();
+    revocations_.keep();
     for (auto& job : pending_.take_expired()) {
       JobReply reply;
       reply.session = job->request.name.session;
@@ -59,6 +68,11 @@ class EngineImpl final : public Engine {
     }
   }
 
+  std::optional<std::string> deviation() const override {
+    std::lock_guard lock(lanes_mutex_);
+    return deviation_;
+  }
+
   EngineStatus status() const override {
     EngineStatus s;
     std::lock_guard lock(lanes_mutex_);
@@ -66,12 +80,29 @@ class EngineImpl final : public Engine {
     s.lanes = lanes_.size();
     s.pending_jobs = pending_.size();
     s.jobs_done = counters_.jobs_done;
+    s.jobs_refused = counters_.jobs_refused;
     s.jobs_failed = counters_.jobs_failed;
+    s.jobs_late = counters_.jobs_late;
     s.message_bytes_sent = counters_.layer_bytes;
     s.aes_blocks = counters_.aes_blocks;
     s.sha1_blocks = counters_.sha1_blocks;
+    s.sha2_blocks = counters_.sha2_blocks;
     s.rounds = counters_.rounds;
+    s.operations = counters_.operations;
+    s.cohorts = counters_.cohorts;
+    s.operation_rounds = counters_.operation_rounds;
     s.backend = backend_;
+    s.most_seals = seals_.most();
+    s.seals_near_limit = s.most_seals >= seals_.warn_at();
+    s.checks_broken = checks_broken_;
+    s.logins_unheralded = preauth_.alarms();
+    s.agents_limited = limits_.agents_refused();
+    s.keys_limited = limits_.keys_refused();
+    s.agents = limits_.agents();
+    s.revoked = revocations_.state();
+    s.peers_lift = {revocations_.agrees(0), revocations_.agrees(1)};
+    s.revoked_unwritten = revocations_.unwritten();
+    s.tickets_revoked = counters_.tickets_revoked;
     return s;
   }
 
@@ -91,19 +122,32 @@ class EngineImpl final : public Engine {
   PendingJobs pending_;
   StagedKeys staged_;
   LaneCounters counters_;
+  SealCounts seals_;
+  PreauthWatch preauth_;
+  EqualLimit equals_;
+  RateLimits limits_;
+  Revocations revocations_;
   std::atomic<bool> stopping_{false};
   mutable std::mutex lanes_mutex_;
   std::vector<std::unique_ptr<LaneRunner>> lanes_;
   std::string backend_;
+  std::optional<std::string> deviation_;
+  std::uint64_t checks_broken_ = 0;  // under lanes_mutex_
 };
 
 std::string EngineImpl::run_session(Session& session) {
+  {
+    std::lock_guard lock(lanes_mutex_);
+    deviation_.reset();
+    revocations_.forget_peers();
+  }
   auto backend = choose_aes_backend(options_.backend, session.representation);
   if (!backend) return backend.error().message;
   {
     std::lock_guard lock(lanes_mutex_);
     backend_ = (*backend)->name();
-    LaneShared shared{options_, store_, pending_, staged_, counters_, reply_, audit_};
+    LaneShared shared{options_, store_,  pending_, staged_,      counters_, seals_,
+                      preauth_, equals_, limits_,  revocations_, reply_,    audit_};
     for (std::size_t k = 0; k < session.lanes.size(); ++k)
       lanes_.push_back(std::make_unique<LaneRunner>(shared, session, k, **backend));
     if (options_.party == 0)
@@ -117,11 +161,15 @@ std::string EngineImpl::run_session(Session& session) {
   // The first lane that ends takes the others with it.
   auto run_lane = [&](LaneRunner& lane) {
     std::string why = lane.run();
+    const bool failed = !why.empty();
     {
       std::lock_guard lock(reason_mutex);
       if (reason.empty()) reason = std::move(why);
     }
     for (auto& other : lanes_) other->stop();
+    // Lane 0 may be waiting for a neighbour's disk.
+    for (Lane& each : session.lanes)
+      if (failed) each.link->abort("another lane of the session ended");
   };
   std::vector<std::thread> threads;
   for (std::size_t k = 1; k < lanes_.size(); ++k)
@@ -129,8 +177,11 @@ std::string EngineImpl::run_session(Session& session) {
   run_lane(*lanes_[0]);
   for (std::thread& thread : threads) thread.join();
   std::lock_guard lock(lanes_mutex_);
+  for (auto& lane : lanes_)
+    if (lane->deviation() && !deviation_) deviation_ = lane->deviation();
+  if (!deviation_ && std::ranges::any_of(lanes_, &LaneRunner::lost_in_check)) ++checks_broken_;
   lanes_.clear();
-  return reason;
+  return deviation_ ? *deviation_ : reason;
 }
 
 }  // namespace
@@ -140,12 +191,15 @@ Result<std::unique_ptr<Engine>> Engine::create(const EngineOptions& options, Sto
   if (sodium_init() < 0) return fail("libsodium cannot be initialised");
   for (Representation r : {Representation::kBytes, Representation::kPlanes})
     if (auto backend = choose_aes_backend(options.backend, r); !backend) return backend.error();
-  return std::unique_ptr<Engine>(
-      std::make_unique<EngineImpl>(options, store, std::move(reply), std::move(audit)));
+  auto engine = std::make_unique<EngineImpl>(options, store, std::move(reply), std::move(audit));
+  if (auto loaded = engine->load(); !loaded.ok()) return loaded.error();
+  return std::unique_ptr<Engine>(std::move(engine));
 }
 
-Representation Engine::preferred_representation(const std::string& backend) {
+Representation Engine::preferred_representation(const std::string& backend, Security security) {
+  if (security == Security::kMalicious) return Representation::kBytes;
   if (backend == "avx2") return Representation::kPlanes;
+  if (backend == "cuda") return Representation::kBytes;
   for (const AesBackend* usable : usable_aes_backends())
     if (usable->name() == "gfni") return Representation::kBytes;
   return backend == "scalar" ? Representation::kBytes : Representation::kPlanes;

@@ -7,11 +7,15 @@
 // wait for the disk; the other lanes run tickets.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "admit/rate_limits.h"
 #include "job/message.h"
+#include "job/revocations.h"
 #include "net/session.h"
 #include "store/store.h"
 
@@ -26,8 +30,17 @@ enum class AgentRole : std::uint8_t { kKdc = 1, kAdmin = 2 };
 struct EngineOptions {
   InstallationId installation{};
   int party = 0;
-  std::string backend = "auto";  // auto, scalar, avx2, gfni
+  std::string backend = "auto";  // auto, cpu, scalar, avx2, gfni, cuda
   std::size_t max_pending_jobs = 16'384;
+  std::uint64_t seal_limit = std::uint64_t{1} << 38;  // per key of GCM form
+  std::uint32_t equal_burst = 512;                    // comparisons: job/equal_limit.h
+  std::chrono::seconds equal_every{10};
+  RateLimitOptions limits;  // none unless set
+  // Where this server's audit log stands, and what a peer says of its own;
+  // called by lane 0's thread.
+  std::function<AuditHead()> audit_head;
+  std::function<void(int party, const AuditHead&)> peer_audit_head;
+  std::chrono::milliseconds audit_head_every = std::chrono::minutes(5);
 };
 
 struct EngineStatus {
@@ -35,12 +48,29 @@ struct EngineStatus {
   std::size_t lanes = 0;
   std::size_t pending_jobs = 0;
   std::uint64_t jobs_done = 0;
+  std::uint64_t jobs_refused = 0;  // wrong passwords, forged tickets, keys that are not there
   std::uint64_t jobs_failed = 0;
+  std::uint64_t jobs_late = 0;  // of the failed: finished after their deadline, unheard
   std::uint64_t message_bytes_sent = 0;
   std::uint64_t aes_blocks = 0;
   std::uint64_t sha1_blocks = 0;
+  std::uint64_t sha2_blocks = 0;
   std::uint64_t rounds = 0;
+  // Batches: operations started and the cohorts they started in; operations at work, added up
+  // over all rounds, so that divided by `rounds` it says how many share one.
+  std::uint64_t operations = 0, cohorts = 0, operation_rounds = 0;
   std::string backend;
+  std::uint64_t most_seals = 0;  // upper bound, of the key that has sealed most
+  bool seals_near_limit = false;
+  std::uint64_t logins_unheralded = 0;  // job/preauth_watch.h
+  std::uint64_t agents_limited = 0;     // operations refused because an agent asked too often
+  std::uint64_t keys_limited = 0;       // or because one key was asked for too often
+  std::vector<RateLimits::AgentCount> agents;
+  RevocationState revoked;                          // job/revocations.h
+  std::array<std::optional<bool>, 2> peers_lift{};  // previous and next; none: not heard
+  bool revoked_unwritten = false;
+  std::uint64_t tickets_revoked = 0;  // opens refused for it
+  std::uint64_t checks_broken = 0;    // sessions that lost a server while verifying
 };
 
 class Engine {
@@ -55,8 +85,9 @@ class Engine {
                                                 Reply reply, Audit audit);
   virtual ~Engine() = default;
 
-  // The representations this CPU is good at, for the session handshake.
-  static Representation preferred_representation(const std::string& backend);
+  // The representations this CPU is good at, for the session handshake. Malicious
+  // sessions are always in bytes: only they have claims to verify.
+  static Representation preferred_representation(const std::string& backend, Security security);
 
   // Never blocks. A job beyond the limits is answered at once.
   virtual void submit(AgentRole role, JobRequest request) = 0;
@@ -65,9 +96,19 @@ class Engine {
   // running are answered with TKDC_STATUS_UNAVAILABLE. Returns why it ended
   // (empty after stop()).
   virtual std::string run_session(Session& session) = 0;
+  // Set when the last session ended because a server computed wrongly: which lane
+  // and cohort, and how it showed. Nobody can tell which server it was. No new
+  // session may start before an operator says so.
+  virtual std::optional<std::string> deviation() const = 0;
   virtual void stop() = 0;
 
-  // Answers waiting jobs whose deadline is over; call it a few times a second.
+  // This server's administrator; see job/revocations.h. A window is in force when it
+  // returns, also where an error says that it is not on disk.
+  virtual Result<void> revoke(SealWindow window) = 0;
+  virtual Result<void> lift_revocations() = 0;
+
+  // Answers waiting jobs whose deadline is over and writes down seal counts;
+  // call it a few times a second.
   virtual void expire() = 0;
   virtual EngineStatus status() const = 0;
 };

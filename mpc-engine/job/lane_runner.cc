@@ -3,40 +3,31 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 #include "admit/policy.h"
+#include "job/check_use.h"
+#include "job/limits.h"
 
 namespace tkdc {
 namespace {
 
-constexpr std::size_t kMaxManifest = 256;
+constexpr std::size_t kMaxManifest = kMaxCohortJobs;
 constexpr std::size_t kMaxActive = 2048;
-constexpr std::uint64_t kFullTickEvery = 4;
-constexpr auto kRetryAfter = std::chrono::milliseconds(1);
-
-std::string to_hex(ByteSpan bytes) {
-  std::string out(2 * bytes.size() + 1, '\0');
-  sodium_bin2hex(out.data(), out.size(), bytes.data(), bytes.size());
-  out.pop_back();
-  return out;
-}
-
-bool is_management(tkdc_wire_op op) { return op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY; }
-bool is_operation(tkdc_wire_op op) { return op >= TKDC_OP_SEAL && op <= TKDC_OP_VERIFY; }
+// A tick that carries admissions costs a packet more each way, and three of them
+// follow each other; a login's jobs run for thousands of ticks.
+constexpr std::uint64_t kFullTickEvery = 16;
+constexpr std::uint64_t kExpireEveryTicks = 256;  // a few ten milliseconds
+constexpr int kIdleMs = 1000;
+constexpr const char* kLate = "finished after its deadline";
 
 }  // namespace
 
 LaneRunner::LaneRunner(LaneShared shared, const Session& session, std::size_t lane,
                        const AesBackend& backend)
-    : shared_(shared),
-      party_(session.party),
-      lane_(static_cast<std::uint32_t>(lane)),
-      epoch_(session.epoch),
-      link_(*session.lanes[lane].link),
-      rep3_(session.party, session.representation, session.lanes[lane].keys),
-      ciphers_(rep3_, backend),
-      ticker_(rep3_, link_) {}
+    : shared_(shared), party_(session.party), lane_(static_cast<std::uint32_t>(lane)),
+      epoch_(session.epoch), link_(*session.lanes[lane].link),
+      rep3_(session.party, session.representation, session.lanes[lane].keys, session.security),
+      ciphers_(rep3_, backend), ticker_(rep3_, link_), heads_(shared.options, lane_),
+      revoked_(shared.revocations, party_) {}
 
 LaneRunner::~LaneRunner() = default;
 
@@ -60,17 +51,23 @@ bool LaneRunner::has_waiting() {
   return std::ranges::any_of(queue_, [&](const auto& entry) { return entry.first <= now; });
 }
 
+// Until the next job is due to be named again.
+int LaneRunner::idle_ms() {
+  using std::chrono::milliseconds;
+  std::lock_guard lock(queue_mutex_);
+  auto next = Clock::now() + milliseconds(kIdleMs);
+  for (const auto& entry : queue_) next = std::min(next, entry.first);
+  const auto left = std::chrono::ceil<milliseconds>(next - Clock::now()).count();
+  return static_cast<int>(std::max<long long>(left, 1));
+}
+
 std::string LaneRunner::run() {
   std::string reason;
   while (!stopping_) {
-    const bool busy = !active_.empty() || admitting() || (leader() && has_waiting());
+    const bool busy =
+        !active_.empty() || admitting() || (leader() && (has_waiting() || heads_.due()));
     if (!busy) {
-      bool delayed = false;
-      {
-        std::lock_guard lock(queue_mutex_);
-        delayed = !queue_.empty();
-      }
-      auto event = link_.wait(delayed ? 1 : 1000);
+      auto event = link_.wait(idle_ms());
       if (!event) {
         reason = event.error().message;
         break;
@@ -82,8 +79,10 @@ std::string LaneRunner::run() {
       break;
     }
   }
+  lost_in_check_ = !reason.empty() && !rep3_.deviation() && rep3_.claims() != nullptr &&
+                   rep3_.claims()->checking();
   for (ActiveJob& job : active_)
-    if (!job.answered)
+    if (!job.answered && !job.expired)
       answer(job.job->request, TKDC_STATUS_UNAVAILABLE, "the session between the servers ended");
   for (auto* round : {&proposed_, &claims_, &verdicts_})
     if (*round)
@@ -94,14 +93,21 @@ std::string LaneRunner::run() {
   return reason;
 }
 
+std::optional<std::string> LaneRunner::deviation() const {
+  if (!rep3_.deviation()) return std::nullopt;
+  return "lane " + std::to_string(lane_) + ", cohorts up to " + std::to_string(cohort_) +
+         ", round " + std::to_string(rep3_.rounds()) + ": " + *rep3_.deviation();
+}
+
 // ---- one tick
 
 Result<void> LaneRunner::tick() {
-  const bool full = active_.empty() || admitting() || ticks_ % kFullTickEvery == 0;
+  const bool due = active_.empty() || ticks_ % kFullTickEvery == 0;
+  const bool full = due || admitting();
   Ticker::OwnControl own;
   if (full) {
     if (leader()) {
-      propose();
+      propose(due);
       for (Bytes* out : {&own.to_prev, &own.to_next}) {
         Writer w(*out);
         w.u32(proposed_->sealed_at);
@@ -115,19 +121,39 @@ Result<void> LaneRunner::tick() {
     }
     add_claims(own);
     add_verdicts(own);
+    revoked_.say(own.to_prev, own.to_next);
+    heads_.say(own.to_prev, own.to_next);
   }
   ++ticks_;
   // An opening makes a tick full for the protocols; the lane's own part is
   // then present and empty.
-  auto control = ticker_.tick(full, own);
+  auto control = ticker_.tick(
+      full, own, managed_.empty() ? Ticker::kReceiveTimeoutMs : Ticker::kDiskTimeoutMs);
   if (!control) return control.error();
   if (full)
     if (auto admitted = admit(*control); !admitted) return admitted.error();
   rep3_.advance();
-  std::erase_if(active_, [](const ActiveJob& job) { return job.answered; });
+  if (rep3_.deviation()) return fail(*rep3_.deviation());
+  if (std::exchange(answered_, 0) > 0)
+    std::erase_if(active_, [](const ActiveJob& job) { return job.answered; });
+  if (ticks_ % kExpireEveryTicks == 0) expire_active();
   load_ = active_.size();
   publish_counters();
   return {};
+}
+
+// An admitted job cannot be taken out of the lane: the three servers' clocks
+// differ, and a server that left it out a round earlier than the others would
+// send packets of another length. So it runs to its end, its agent is told now,
+// and what it yields later goes nowhere.
+void LaneRunner::expire_active() {
+  const auto now = Clock::now();
+  for (ActiveJob& job : active_) {
+    if (job.expired || job.job->deadline > now) continue;
+    job.expired = true;
+    answer(job.job->request, TKDC_STATUS_UNAVAILABLE,
+           "the job was still running at its deadline; see `tkdc status` for the servers' load");
+  }
 }
 
 Result<void> LaneRunner::admit(const Ticker::Control& control) {
@@ -143,8 +169,11 @@ Result<void> LaneRunner::admit(const Ticker::Control& control) {
     if (auto done = read_claims(prev, next); !done) return done.error();
   if (verdicts_)
     if (auto done = read_verdicts(prev, next); !done) return done.error();
-  if (!prev.complete() || !next.complete())
+  const bool sound = revoked_.hear(prev, next);
+  heads_.hear(prev, next);
+  if (!sound || !prev.complete() || !next.complete())
     return fail("lane " + std::to_string(lane_) + ": a neighbour's admission data are malformed");
+  if (revoked_.news()) note_revoked();
   if (verdicts_) settle(*verdicts_);
   verdicts_ = std::move(claims_);
   claims_.reset();
@@ -157,10 +186,19 @@ Result<void> LaneRunner::admit(const Ticker::Control& control) {
 
 // ---- admission
 
-void LaneRunner::propose() {
+// Part of what a malicious session's servers compare: who was told another window of
+// the past than the others would refuse other tickets.
+void LaneRunner::note_revoked() {
+  Bytes windows;
+  Writer w(windows);
+  put_windows(w, revoked_.windows());
+  rep3_.note_course(windows);
+}
+
+void LaneRunner::propose(bool due) {
   proposed_.emplace();
   proposed_->sealed_at = std::max(sealed_at_now(), last_sealed_at_);
-  std::size_t room = active_.size() < kMaxActive ? kMaxManifest : 0;
+  std::size_t room = due && active_.size() < kMaxActive ? kMaxManifest : 0;
   std::lock_guard lock(queue_mutex_);
   const auto now = Clock::now();
   for (auto it = queue_.begin(); it != queue_.end() && room > 0;) {
@@ -193,7 +231,7 @@ Result<AdmissionRound> LaneRunner::read_manifest(Reader& in) {
 
 void LaneRunner::take_candidates(AdmissionRound& round) {
   const std::uint32_t now = sealed_at_now();
-  const bool clock_ok = round.sealed_at + kClockSkewUnits >= now &&
+  const bool clock_ok = now > 0 && round.sealed_at + kClockSkewUnits >= now &&
                         round.sealed_at <= now + kClockSkewUnits &&
                         round.sealed_at >= last_sealed_at_ && round.sealed_at < (1u << 24);
   for (Candidate& c : round.candidates) {
@@ -208,32 +246,57 @@ void LaneRunner::take_candidates(AdmissionRound& round) {
 // back and checked again when that one is done.
 Verdict LaneRunner::check_key_management(Candidate& candidate) {
   const JobRequest& request = candidate.job->request;
+  if (request.key.installation != shared_.options.installation) return TKDC_STATUS_UNKNOWN_KEY;
   if (lane_ != 0) return TKDC_STATUS_BAD_REQUEST;
-  if (managed_.contains(request.key.id)) return kMissing;
+  const std::vector<KeyId> keys = keys_at_work(request);
+  if (std::ranges::any_of(keys, [&](const KeyId& id) { return managed_.contains(id); }))
+    return kMissing;
   shared_.staged.expire(managed_);
   Verdict verdict = check_management(shared_.staged, shared_.store, candidate.job->role, request);
+  if (verdict == kAdmit && request.op == TKDC_OP_EQUAL) {
+    if (!shared_.equals.may_compare(request.key.principal)) return TKDC_STATUS_LIMIT;
+    auto record = shared_.store.get(request.key.id);
+    if (!record) return TKDC_STATUS_INTERNAL;
+    candidate.record = *record;
+  }
   if (verdict == kAdmit) {
-    managed_.insert(request.key.id);
+    managed_.insert(keys.begin(), keys.end());
     candidate.holds_key = true;
   }
   return verdict;
 }
 
-Verdict LaneRunner::check(Candidate& candidate, bool clock_ok) {
+Verdict LaneRunner::check_key_use(Candidate& candidate, bool clock_ok) {
   const JobRequest& request = candidate.job->request;
-  if (request.key.installation != shared_.options.installation) return TKDC_STATUS_UNKNOWN_KEY;
-  if (is_management(request.op)) return check_key_management(candidate);
-  if (!is_operation(request.op)) return TKDC_STATUS_BAD_REQUEST;
-  auto record = shared_.store.get(request.key.id);
-  if (!record) return TKDC_STATUS_INTERNAL;
-  if (*record == nullptr || (*record)->ref != request.key) return TKDC_STATUS_UNKNOWN_KEY;
-  candidate.record = *record;
-  if (!may_use((*record)->key_class, candidate.job->role, request.op, request.usage))
-    return TKDC_STATUS_DENIED;
-  if (in_gcm_form(**record, request.usage) && !clock_ok &&
-      (request.op == TKDC_OP_SEAL || request.op == TKDC_OP_OPEN))
+  const tkdc_status own = check_use(shared_.store, shared_.options.installation,
+                                    candidate.job->role, request, candidate.record);
+  if (own != TKDC_STATUS_OK) return static_cast<Verdict>(own);
+  if (!in_gcm_form(*candidate.record, request.usage)) return kAdmit;
+  if (!clock_ok && (request.op == TKDC_OP_SEAL || request.op == TKDC_OP_OPEN))
     return TKDC_STATUS_LIMIT;
-  return static_cast<Verdict>(check_lengths(request, **record));
+  if (request.op == TKDC_OP_SEAL) {
+    auto more = shared_.seals.may_seal(request.key.id);
+    if (!more) return TKDC_STATUS_INTERNAL;
+    if (!*more) return TKDC_STATUS_LIMIT;
+  }
+  return kAdmit;
+}
+
+// Jobs that are refused anyway count for their agent, not for the key that they name. One that
+// has to wait is counted when it is looked at again.
+Verdict LaneRunner::check_rate(Candidate& candidate, Verdict others) {
+  if (others == kMissing) return others;
+  PendingJob& job = *candidate.job;
+  const KeyRecord* used = others == kAdmit ? candidate.record.get() : nullptr;
+  if (!job.rate) job.rate = shared_.limits.count(job.request.name.agent, used);
+  const bool limited = others == kAdmit && *job.rate != RateVerdict::kAllowed;
+  return limited ? Verdict{TKDC_STATUS_LIMIT} : others;
+}
+
+Verdict LaneRunner::check(Candidate& candidate, bool clock_ok) {
+  const bool management = is_management(candidate.job->request.op);
+  return check_rate(
+      candidate, management ? check_key_management(candidate) : check_key_use(candidate, clock_ok));
 }
 
 void LaneRunner::add_claims(Ticker::OwnControl& own) const {
@@ -272,6 +335,16 @@ Result<void> LaneRunner::read_verdicts(Reader& prev, Reader& next) {
 
 void LaneRunner::settle(AdmissionRound& round) {
   bool any = false;
+  Bytes course;
+  Writer w(course);
+  w.u32(round.sealed_at);
+  for (const Candidate& c : round.candidates) {
+    w.u64(c.name.agent);
+    w.u64(c.name.session);
+    w.u64(c.name.number);
+    w.u8(c.verdict == kAdmit ? 1 : 0);
+  }
+  rep3_.note_course(course);
   for (Candidate& c : round.candidates) {
     if (c.verdict == kAdmit) {
       any = true;
@@ -293,25 +366,29 @@ void LaneRunner::put_back(Candidate& candidate) {
            "another server did not receive this job in time");
     return;
   }
+  const auto due = Clock::now() + candidate.job->retry_after;
+  candidate.job->retry_after = std::min(2 * candidate.job->retry_after, PendingJob::kMaxRetryAfter);
   if (auto refused = shared_.pending.put(std::move(candidate.job))) {
     answer(refused->request, TKDC_STATUS_LIMIT, "too many jobs are waiting at this server");
     return;
   }
   if (leader()) {
     std::lock_guard lock(queue_mutex_);
-    queue_.emplace_back(Clock::now() + kRetryAfter, candidate.name);
+    queue_.emplace_back(due, candidate.name);
   }
+}
+
+void LaneRunner::let_go(const JobRequest& request) {
+  for (const KeyId& id : keys_at_work(request)) managed_.erase(id);
 }
 
 void LaneRunner::refuse(Candidate& candidate, Verdict verdict) {
   if (!candidate.job) return;  // this server is the one that waits for it
-  if (candidate.holds_key) managed_.erase(candidate.job->request.key.id);
+  if (candidate.holds_key) let_go(candidate.job->request);
   if (verdict == kMissing) return put_back(candidate);
   const auto status = static_cast<tkdc_status>(verdict);
   std::string message = tkdc_status_text(status);
-  if (status == TKDC_STATUS_LIMIT)
-    message = "a limit was reached: staged keys are full, or this server's clock is more than two "
-              "minutes off the others'; run NTP on all three";
+  if (status == TKDC_STATUS_LIMIT) message = limit_message(candidate.job->rate);
   answer(candidate.job->request, status, std::move(message));
 }
 
@@ -322,8 +399,14 @@ void LaneRunner::start(Candidate candidate, std::uint32_t sealed_at) {
   job.record = std::move(candidate.record);
   job.sealed_at = sealed_at;
   job.holds_key = candidate.holds_key;
+  const bool timed = (op == TKDC_OP_SEAL || op == TKDC_OP_OPEN) && job.record &&
+                     in_gcm_form(*job.record, job.job->request.usage);
+  if (timed) shared_.revocations.agreed(sealed_at);
+  if (timed && op == TKDC_OP_SEAL) shared_.seals.sealed(job.job->request.key.id);
+  if (op == TKDC_OP_EQUAL) shared_.equals.compared(job.job->request.key.principal);
   job.number = op == TKDC_OP_SEAL ? next_number_++ : 0;
   job.cohort = cohort_;
+  shared_.counters.operations++;
   job.first_round = rep3_.rounds();
   job.input_bytes = job.job->request.component[0].size();
   rep3_.spawn(run_job(job));
@@ -335,8 +418,9 @@ Task<void> LaneRunner::run_job(ActiveJob& job) {
   for (int c = 0; c < 2; ++c) input.component[c] = std::move(request.component[c]);
   if (is_management(request.op)) {
     ManagementContext context{ciphers_, shared_.staged, shared_.store,
-                              kSealedAtOriginS + kSealedAtUnitS * job.sealed_at};
+                              kSealedAtOriginS + kSealedAtUnitS * job.sealed_at, job.record.get()};
     JobOutcome outcome = co_await run_management(context, request, std::move(input));
+    co_await rep3_.verified();
     finish(job, std::move(outcome));
   } else {
     NonceCoordinates at;
@@ -344,15 +428,24 @@ Task<void> LaneRunner::run_job(ActiveJob& job) {
     at.sealed_at = job.sealed_at;
     at.lane = lane_;
     at.number = job.number;
-    JobContext context{ciphers_,     shared_.options.installation, *job.record, at, epoch_,
-                       request.usage};
+    JobContext context{ciphers_,      shared_.options.installation, *job.record,        at, epoch_,
+                       request.usage, request.public_data,          &revoked_.windows()};
     JobOutcome outcome = co_await run_operation(context, request.op, std::move(input));
+    co_await rep3_.verified();
     finish(job, std::move(outcome));
   }
 }
 
 void LaneRunner::finish(ActiveJob& job, JobOutcome outcome) {
   const JobRequest& request = job.job->request;
+  if (job.holds_key) let_go(request);
+  job.answered = true;
+  ++answered_;
+  const char* note = outcome.note != nullptr ? outcome.note : watch(request, outcome);
+  if (job.expired) {
+    shared_.counters.jobs_late++;
+    return audit(request, outcome.status, note != nullptr ? note : kLate);
+  }
   JobReply reply;
   reply.session = request.name.session;
   reply.number = request.name.number;
@@ -360,52 +453,11 @@ void LaneRunner::finish(ActiveJob& job, JobOutcome outcome) {
   reply.message = std::move(outcome.message);
   reply.next_output = output_digest(outcome.output.component[1]);
   reply.output = std::move(outcome.output.component[0]);
-  if (job.record)
-    reply.cost = cost_of(*job.record, request.op, request.usage, job.input_bytes);
+  if (job.record) reply.cost = cost_of(*job.record, request, job.input_bytes);
   reply.cost.rounds = static_cast<std::uint32_t>(rep3_.rounds() - job.first_round);
-  (reply.status == TKDC_STATUS_OK ? shared_.counters.jobs_done : shared_.counters.jobs_failed)++;
-  audit(request, reply.status);
+  shared_.counters.answered(reply.status);
+  audit(request, reply.status, note);
   shared_.reply(request.name, std::move(reply));
-  if (job.holds_key) managed_.erase(request.key.id);
-  job.answered = true;
-}
-
-void LaneRunner::answer(const JobRequest& request, tkdc_status status, std::string message) {
-  JobReply reply;
-  reply.session = request.name.session;
-  reply.number = request.name.number;
-  reply.status = status;
-  reply.message = std::move(message);
-  shared_.counters.jobs_failed++;
-  audit(request, status);
-  shared_.reply(request.name, std::move(reply));
-}
-
-void LaneRunner::audit(const JobRequest& request, tkdc_status status) const {
-  nlohmann::json line = {
-      {"operation", tkdc_wire_op_name(static_cast<std::uint8_t>(request.op))},
-      {"usage", request.usage},
-      {"key", to_hex(request.key.id)},
-      {"kvno", request.key.kvno},
-      {"enctype", request.key.enctype},
-      {"principal", to_hex(request.key.principal)},
-      {"agent", to_hex({reinterpret_cast<const std::uint8_t*>(&request.name.agent), 8})},
-      {"lane", lane_},
-      {"cohort", cohort_},
-      {"result", tkdc_status_text(status)},
-  };
-  shared_.audit(line.dump());
-}
-
-void LaneRunner::publish_counters() {
-  LaneCounters& c = shared_.counters;
-  c.rounds++;
-  c.layer_bytes += rep3_.layer_bytes() - published_bytes_;
-  c.aes_blocks += ciphers_.aes.blocks() - published_aes_;
-  c.sha1_blocks += ciphers_.sha1.blocks() - published_sha1_;
-  published_bytes_ = rep3_.layer_bytes();
-  published_aes_ = ciphers_.aes.blocks();
-  published_sha1_ = ciphers_.sha1.blocks();
 }
 
 }  // namespace tkdc

@@ -18,8 +18,13 @@
 #include <unordered_map>
 
 #include "admit/admission.h"
+#include "job/equal_limit.h"
+#include "job/head_exchange.h"
 #include "job/management.h"
 #include "job/pending.h"
+#include "job/preauth_watch.h"
+#include "job/revocation_exchange.h"
+#include "job/seal_counts.h"
 #include "job/ticker.h"
 
 namespace tkdc {
@@ -48,12 +53,29 @@ struct ActiveJob {
   std::uint64_t number = 0, cohort = 0, first_round = 0;
   std::size_t input_bytes = 0;
   bool holds_key = false;
-  bool answered = false;
+  bool expired = false;   // answered UNAVAILABLE at its deadline, still running
+  bool answered = false;  // finished; goes at the end of the tick
 };
 
+// The servers did their work, and the answer is no: a wrong password, a forged ticket, a key
+// that is not there. The others are troubles of the servers or of what was asked of them at once.
+inline bool is_refusal(tkdc_status status) {
+  return status == TKDC_STATUS_INTEGRITY || status == TKDC_STATUS_DENIED ||
+         status == TKDC_STATUS_UNKNOWN_KEY || status == TKDC_STATUS_BAD_REQUEST;
+}
+
 struct LaneCounters {
-  std::atomic<std::uint64_t> rounds{0}, layer_bytes{0}, aes_blocks{0}, sha1_blocks{0};
-  std::atomic<std::uint64_t> jobs_done{0}, jobs_failed{0};
+  std::atomic<std::uint64_t> rounds{0}, layer_bytes{0}, aes_blocks{0}, sha1_blocks{0},
+      sha2_blocks{0};
+  // How large batches are: operations started, in how many cohorts; and those at work, added
+  // up over all rounds.
+  std::atomic<std::uint64_t> operations{0}, cohorts{0}, operation_rounds{0};
+  std::atomic<std::uint64_t> jobs_done{0}, jobs_refused{0}, jobs_failed{0}, jobs_late{0};
+  std::atomic<std::uint64_t> tickets_revoked{0};
+
+  void answered(tkdc_status status) {
+    (status == TKDC_STATUS_OK ? jobs_done : is_refusal(status) ? jobs_refused : jobs_failed)++;
+  }
 };
 
 // What all lanes of a server share.
@@ -63,6 +85,11 @@ struct LaneShared {
   PendingJobs& pending;
   StagedKeys& staged;  // lane 0's only
   LaneCounters& counters;
+  SealCounts& seals;
+  PreauthWatch& preauth;
+  EqualLimit& equals;
+  RateLimits& limits;
+  Revocations& revocations;
   const Engine::Reply& reply;
   const Engine::Audit& audit;
 };
@@ -77,6 +104,10 @@ class LaneRunner {
   void enqueue(const JobName& name);
   void stop();
   std::size_t load() const { return load_; }
+  // After run(): how it showed that a server computed wrongly, if one did.
+  std::optional<std::string> deviation() const;
+  // Whether it lost a neighbour, without a deviation seen, while messages were being verified.
+  bool lost_in_check() const { return lost_in_check_; }
 
   // Until the link fails or stop(); jobs in progress are then answered with
   // UNAVAILABLE. The reason, or empty after stop().
@@ -88,28 +119,37 @@ class LaneRunner {
   bool leader() const { return party_ == 0; }
   bool admitting() const { return claims_.has_value() || verdicts_.has_value(); }
   bool has_waiting();
+  int idle_ms();
+  void expire_active();
   Result<void> tick();
   Result<void> admit(const Ticker::Control& control);
 
   // The three steps of admission, in the order of the ticks.
-  void propose();                                   // leader: names jobs
-  Result<AdmissionRound> read_manifest(Reader& in);          // the others
+  void propose(bool due);                            // leader: names jobs, if it is time to
+  Result<AdmissionRound> read_manifest(Reader& in);  // the others
   void take_candidates(AdmissionRound& round);
   void add_claims(Ticker::OwnControl& own) const;
   Result<void> read_claims(Reader& prev, Reader& next);
   void add_verdicts(Ticker::OwnControl& own) const;
   Result<void> read_verdicts(Reader& prev, Reader& next);
   void settle(AdmissionRound& round);
+  void note_revoked();
 
   Verdict check(Candidate& candidate, bool clock_ok);
+  Verdict check_key_use(Candidate& candidate, bool clock_ok);
+  Verdict check_rate(Candidate& candidate, Verdict others);
+  static std::string limit_message(const std::optional<RateVerdict>& rate);
   Verdict check_key_management(Candidate& candidate);
   void put_back(Candidate& candidate);
+  void let_go(const JobRequest& request);
   void refuse(Candidate& candidate, Verdict verdict);
   void start(Candidate candidate, std::uint32_t sealed_at);
   Task<void> run_job(ActiveJob& job);
   void finish(ActiveJob& job, JobOutcome outcome);
   void answer(const JobRequest& request, tkdc_status status, std::string message);
-  void audit(const JobRequest& request, tkdc_status status) const;
+  // `note`: what is unusual about it, or null.
+  void audit(const JobRequest& request, tkdc_status status, const char* note = nullptr) const;
+  const char* watch(const JobRequest& request, const JobOutcome& outcome);
   void publish_counters();
 
   LaneShared shared_;
@@ -119,6 +159,8 @@ class LaneRunner {
   Rep3 rep3_;
   Ciphers ciphers_;
   Ticker ticker_;
+  HeadExchange heads_;
+  RevocationExchange revoked_;
 
   std::mutex queue_mutex_;
   std::deque<std::pair<Clock::time_point, JobName>> queue_;  // not before, name
@@ -127,12 +169,15 @@ class LaneRunner {
 
   std::optional<AdmissionRound> proposed_, claims_, verdicts_;
   std::list<ActiveJob> active_;
+  std::size_t answered_ = 0;  // of them, in this tick
   // Keys that an admitted or half admitted management job works on: what was
   // checked for one such job must still hold when it runs.
   std::set<KeyId> managed_;
+  bool lost_in_check_ = false;
   std::uint32_t last_sealed_at_ = 0;
   std::uint64_t next_number_ = 0, cohort_ = 0, ticks_ = 0;
-  std::uint64_t published_bytes_ = 0, published_aes_ = 0, published_sha1_ = 0;
+  std::uint64_t published_bytes_ = 0, published_aes_ = 0, published_sha1_ = 0, published_sha2_ = 0;
+  std::uint64_t published_cohorts_ = 0;
 };
 
 }  // namespace tkdc

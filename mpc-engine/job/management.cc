@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/management.h"
 
+#include <functional>
+
 #include "admit/policy.h"
+#include "job/equal.h"
 #include "job/keys.h"
 
 namespace tkdc {
@@ -32,20 +35,80 @@ tkdc_status check_bind(const StagedKey& key, const JobRequest& request) {
   crypto_hash_sha256(digest.data(), request.public_data.data(), request.public_data.size());
   if (digest != request.key.principal || request.key.enctype != key.enctype)
     return TKDC_STATUS_BAD_REQUEST;
+  if (key.compared_with && *key.compared_with != digest) return TKDC_STATUS_DENIED;
   const bool guarded = *key_class == KeyClass::kKrbtgt || *key_class == KeyClass::kCrossRealm ||
                        *key_class == KeyClass::kKadmin;
   return guarded && key.exported ? TKDC_STATUS_DENIED : TKDC_STATUS_OK;
 }
 
-JobOutcome refuse(tkdc_status status, std::string message) {
-  return JobOutcome(status, std::move(message));
+// Each server tells both others what it heard: of the one before it, then of the
+// one behind it. False if somebody told its two neighbours different things.
+Task<bool> votes_agree(Rep3& rep3, std::uint8_t mine, FromBoth votes) {
+  Bytes heard = votes.prev;
+  heard.insert(heard.end(), votes.next.begin(), votes.next.end());
+  FromBoth told = co_await rep3.exchange(heard);
+  const std::uint8_t prev = votes.prev[0], next = votes.next[0];
+  // The previous server's neighbours are the next one and this; the next one's this and
+  // the previous one.
+  co_return told.prev[0] == next&& told.prev[1] == mine&& told.next[0] == mine&& told.next[1] ==
+      prev;
 }
 
-// Every party says whether it succeeded; true only if all three did.
+// A management job may send nothing that is verified, so before it changes or yields anything
+// the three compare which jobs they have admitted, in which order and with which times. Where
+// they were told different things nobody goes on.
+Task<void> same_course(Rep3& rep3) {
+  if (rep3.claims() == nullptr) co_return;
+  Bytes mine = rep3.course_digest();
+  FromBoth others = co_await rep3.exchange(mine);
+  if (others.prev == mine && others.next == mine) co_return;
+  rep3.set_deviation("the servers were told different things about which jobs to run");
+  co_await std::suspend_always();
+}
+
+// Every party says whether it succeeded; true only if all three did. In malicious
+// mode a server that says one thing to one neighbour and another to the other would
+// make one of them commit what the other abandons: then nobody goes on.
 Task<bool> all_succeeded(Rep3& rep3, bool mine) {
   const std::uint8_t vote = mine ? 1 : 0;
   FromBoth others = co_await rep3.exchange(ByteSpan(&vote, 1));
-  co_return mine && others.prev[0] == 1 && others.next[0] == 1;
+  if (rep3.claims() != nullptr) {
+    const bool agree = co_await votes_agree(rep3, vote, others);
+    if (!agree) {
+      rep3.set_deviation("the servers were told different things about what a store did");
+      co_await std::suspend_always();
+    }
+  }
+  co_return mine&& others.prev[0] == 1 && others.next[0] == 1;
+}
+
+// What a change of the three stores consists of, at this server. After the first
+// step nothing has changed for good.
+struct Phases {
+  std::function<Result<void>()> first, undo, second;
+};
+
+// By all three servers or by none. `verb` and `done` are for the message.
+Task<JobOutcome> in_two_phases(Rep3& rep3, const Phases& phases, std::string_view verb,
+                               std::string_view done) {
+  const std::string what = "could not " + std::string(verb) + " the key";
+  const Result<void> first = phases.first();
+  bool everywhere = co_await all_succeeded(rep3, first.ok());
+  if (!everywhere) {
+    if (!first)
+      co_return refuse(TKDC_STATUS_INTERNAL, "this server " + what + ": " + first.error().message);
+    // A failure is settled like a crash here, when the next session starts.
+    (void)phases.undo().ok();
+    co_return refuse(TKDC_STATUS_INTERNAL,
+                     "another server " + what + "; nothing was " + std::string(done));
+  }
+  const Result<void> second = phases.second();
+  everywhere = co_await all_succeeded(rep3, second.ok());
+  if (everywhere) co_return JobOutcome();
+  if (!second)
+    co_return refuse(TKDC_STATUS_INTERNAL, "this server " + what + ": " + second.error().message);
+  co_return refuse(TKDC_STATUS_INTERNAL,
+                   "another server " + what + " yet; it will when the next session starts");
 }
 
 Task<JobOutcome> stage(ManagementContext context, const JobRequest& request, SharedBytes input) {
@@ -54,9 +117,8 @@ Task<JobOutcome> stage(ManagementContext context, const JobRequest& request, Sha
   key.kvno = request.key.kvno;
   key.enctype = request.key.enctype;
   key.agent = request.name.agent;
-  key.key = key.origin == TKDC_ORIGIN_DRAWN
-                ? context.ciphers.rep3.random(key_bytes_of(key.enctype))
-                : std::move(input);
+  key.key = key.origin == TKDC_ORIGIN_DRAWN ? context.ciphers.rep3.random(key_bytes_of(key.enctype))
+                                            : std::move(input);
   context.staged.put(request.key.id, std::move(key));
   co_return JobOutcome();
 }
@@ -78,45 +140,26 @@ Task<JobOutcome> bind(ManagementContext context, const JobRequest& request) {
   record.exported = staged.exported;
   record.created_at_s = context.created_at_s;
   co_await derive_fields(context.ciphers, record, std::move(staged.key));
+  co_await context.ciphers.rep3.verified();
 
-  auto prepared = context.store.prepare(record);
-  bool everywhere = co_await all_succeeded(context.ciphers.rep3, prepared.ok());
-  if (!everywhere) {
-    if (prepared) (void)context.store.abandon(record.ref.id);
-    co_return refuse(TKDC_STATUS_INTERNAL,
-                     prepared ? "another server could not store the key; nothing was stored"
-                              : "this server could not store the key: " + prepared.error().message);
-  }
-  auto committed = context.store.commit(record.ref.id);
-  everywhere = co_await all_succeeded(context.ciphers.rep3, committed.ok());
-  if (!everywhere)
-    co_return refuse(TKDC_STATUS_INTERNAL,
-                     committed
-                         ? "another server could not commit the key; it will when the next "
-                           "session starts"
-                         : "this server could not commit the key: " + committed.error().message);
-  co_return JobOutcome();
+  Phases phases;
+  phases.first = [&] { return context.store.prepare(record); };
+  phases.undo = [&] { return context.store.abandon(record.ref.id); };
+  phases.second = [&] { return context.store.commit(record.ref.id); };
+  co_return co_await in_two_phases(context.ciphers.rep3, phases, "store", "stored");
 }
 
 Task<JobOutcome> destroy(ManagementContext context, const JobRequest& request) {
-  auto condemned = context.store.condemn(request.key.id);
-  bool everywhere = co_await all_succeeded(context.ciphers.rep3, condemned.ok());
-  if (!everywhere) {
-    if (condemned) (void)context.store.pardon(request.key.id);
-    co_return refuse(TKDC_STATUS_INTERNAL,
-                     condemned
-                         ? "another server could not remove the key; nothing was removed"
-                         : "this server could not remove the key: " + condemned.error().message);
+  const KeyId& id = request.key.id;
+  if (context.staged.find(id) != nullptr) {
+    context.staged.erase(id);
+    co_return JobOutcome();
   }
-  auto destroyed = context.store.destroy(request.key.id);
-  everywhere = co_await all_succeeded(context.ciphers.rep3, destroyed.ok());
-  if (!everywhere)
-    co_return refuse(TKDC_STATUS_INTERNAL,
-                     destroyed
-                         ? "another server could not remove the key yet; it will when the "
-                           "next session starts"
-                         : "this server could not remove the key: " + destroyed.error().message);
-  co_return JobOutcome();
+  Phases phases;
+  phases.first = [&] { return context.store.condemn(id); };
+  phases.undo = [&] { return context.store.pardon(id); };
+  phases.second = [&] { return context.store.destroy(id); };
+  co_return co_await in_two_phases(context.ciphers.rep3, phases, "remove", "removed");
 }
 
 }  // namespace
@@ -127,11 +170,14 @@ tkdc_status check_management(StagedKeys& staged, Store& store, AgentRole role,
   if (request.op == TKDC_OP_STAGE) return check_stage(staged, store, request);
   if (!request.component[0].empty()) return TKDC_STATUS_BAD_REQUEST;
   if (request.op == TKDC_OP_DESTROY) {
+    // After it no BIND can keep the key, not even one that was asked before and waits.
+    if (staged.find(request.key.id) != nullptr) return TKDC_STATUS_OK;
     auto record = store.get(request.key.id);
     if (!record) return TKDC_STATUS_INTERNAL;
     if (*record == nullptr) return TKDC_STATUS_UNKNOWN_KEY;
     return (*record)->ref == request.key ? TKDC_STATUS_OK : TKDC_STATUS_UNKNOWN_KEY;
   }
+  if (request.op == TKDC_OP_EQUAL) return check_equal(staged, store, request);
   StagedKey* key = staged.find(request.key.id);
   if (key == nullptr || key->agent != request.name.agent) return TKDC_STATUS_UNKNOWN_KEY;
   if (request.op == TKDC_OP_BIND) return check_bind(*key, request);
@@ -140,14 +186,31 @@ tkdc_status check_management(StagedKeys& staged, Store& store, AgentRole role,
   return may_export ? TKDC_STATUS_OK : TKDC_STATUS_DENIED;
 }
 
-Task<JobOutcome> run_management(ManagementContext context, const JobRequest& request,
-                                SharedBytes input) {
+namespace {
+
+Task<JobOutcome> start(ManagementContext context, const JobRequest& request, SharedBytes input) {
   switch (request.op) {
     case TKDC_OP_STAGE: return stage(context, request, std::move(input));
     case TKDC_OP_EXPORT: return export_once(context, request);
     case TKDC_OP_BIND: return bind(context, request);
+    case TKDC_OP_EQUAL: return run_equal(context, request);
     default: return destroy(context, request);
   }
+}
+
+}  // namespace
+
+std::vector<KeyId> keys_at_work(const JobRequest& request) {
+  std::vector<KeyId> keys{request.key.id};
+  if (request.op == TKDC_OP_EQUAL)
+    if (auto other = compared_key(request)) keys.push_back(*other);
+  return keys;
+}
+
+Task<JobOutcome> run_management(ManagementContext context, const JobRequest& request,
+                                SharedBytes input) {
+  co_await same_course(context.ciphers.rep3);
+  co_return co_await start(context, request, std::move(input));
 }
 
 }  // namespace tkdc

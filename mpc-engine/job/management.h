@@ -7,6 +7,7 @@
 // that asked for it, once, within 60 s: what a keytab needs. BIND derives all
 // fields and stores the record: prepared by all three or by none, then
 // committed. A key that was exported can never become krbtgt's or kadmin's.
+// EQUAL (job/equal.h) compares an imported one with a bound key in between.
 // Runs on lane 0 only, whose thread waits for the disk.
 #pragma once
 
@@ -20,11 +21,15 @@ struct ManagementContext {
   StagedKeys& staged;
   Store& store;
   std::uint64_t created_at_s;
+  const KeyRecord* record;  // EQUAL: the bound key's; lives as long as the job
 };
 
 // This server's own verdict on a management job, before admission.
 tkdc_status check_management(StagedKeys& staged, Store& store, AgentRole role,
                              const JobRequest& request);
+
+// The keys that a management job works on, which no other such job may meanwhile.
+std::vector<KeyId> keys_at_work(const JobRequest& request);
 
 Task<JobOutcome> run_management(ManagementContext context, const JobRequest& request,
                                 SharedBytes input);

@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::uint8_t kRequestTag = 'J';
 constexpr std::uint8_t kReplyTag = 'R';
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;
 constexpr std::size_t kMaxPublicBytes = 4096;
 constexpr std::size_t kMaxMessageBytes = 1024;
 
@@ -27,8 +27,9 @@ void get_key(Reader& r, KeyRef& key) {
 }
 
 bool is_operation(std::uint8_t op) {
-  return (op >= TKDC_OP_HELLO && op <= TKDC_OP_VERIFY) ||
-         (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY) || op == TKDC_OP_STATUS;
+  return (op >= TKDC_OP_HELLO && op <= TKDC_OP_MAC_DERIVED) ||
+         (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY) || op == TKDC_OP_EQUAL ||
+         op == TKDC_OP_STATUS;
 }
 
 void assign(SecretVector& out, ByteSpan in) { out.assign(in.begin(), in.end()); }
@@ -92,6 +93,7 @@ SecretVector encode(const JobReply& reply) {
   w.u32(reply.cost.message_bytes);
   w.u32(reply.cost.aes_blocks);
   w.u32(reply.cost.sha1_blocks);
+  w.u32(reply.cost.sha2_blocks);
   return out;
 }
 
@@ -112,6 +114,7 @@ Result<JobReply> decode_reply(ByteSpan frame) {
   reply.cost.message_bytes = r.u32();
   reply.cost.aes_blocks = r.u32();
   reply.cost.sha1_blocks = r.u32();
+  reply.cost.sha2_blocks = r.u32();
   if (!r.complete()) return fail("job: truncated, oversized or with trailing octets");
   return reply;
 }

@@ -42,6 +42,16 @@ struct JobName {
   auto operator<=>(const JobName&) const = default;
 };
 
+// With a key that is derived from the record's for this job (job/derived.h).
+inline bool is_derived(tkdc_wire_op op) {
+  return op >= TKDC_OP_SEAL_DERIVED && op <= TKDC_OP_MAC_DERIVED;
+}
+
+// Makes, removes or compares keys, rather than using one.
+inline bool is_management(tkdc_wire_op op) {
+  return (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY) || op == TKDC_OP_EQUAL;
+}
+
 inline constexpr std::uint32_t kMaxInputBytes = TKDC_WIRE_DATA_MAX_BYTES + 64;
 inline constexpr std::uint32_t kMaxDeadlineMs = 120'000;
 
@@ -51,10 +61,12 @@ struct JobRequest {
   KeyRef key;
   std::uint32_t usage = 0;
   std::uint32_t deadline_ms = 0;  // time left when sent
-  // Not secret. STAGE: origin u8. BIND: the principal's unparsed name.
+  // Not secret. STAGE: origin u8. BIND: the principal's unparsed name. Derived
+  // operations: the recipe (job/derived.h), whose mask stands before the input. EQUAL: the
+  // staged key's id.
   Bytes public_data;
-  // SEAL: plaintext. OPEN: ciphertext (28 longer than its plaintext). MAC:
-  // data. VERIFY: data and 12 octets of checksum. STAGE of an imported key:
+  // SEAL: plaintext. OPEN: ciphertext. MAC: data. VERIFY: data and checksum
+  // (lengths: wire/enctype.h). STAGE of an imported key:
   // the key. Both components have the same length.
   SecretVector component[2];
 };
@@ -65,15 +77,16 @@ struct JobCost {
   std::uint32_t message_bytes = 0;  // multiplication messages sent by this party
   std::uint32_t aes_blocks = 0;
   std::uint32_t sha1_blocks = 0;
+  std::uint32_t sha2_blocks = 0;  // of 64 or 128 octets
 };
 
 struct JobReply {
   std::uint64_t session = 0;
   std::uint64_t number = 0;
   tkdc_status status = TKDC_STATUS_OK;
-  std::string message;        // for the administrator; empty when OK
-  SecretVector output;        // component y_i
-  Digest next_output{};       // BLAKE2b-256 of component y_{i+1}
+  std::string message;   // for the administrator; empty when OK
+  SecretVector output;   // component y_i
+  Digest next_output{};  // BLAKE2b-256 of component y_{i+1}
   JobCost cost;
 };
 

@@ -19,7 +19,6 @@ namespace tkdc {
 inline constexpr std::uint64_t kSealedAtOriginS = 1'704'067'200;
 inline constexpr std::uint64_t kSealedAtUnitS = 64;
 inline constexpr std::uint32_t kClockSkewUnits = 2;
-inline constexpr std::uint32_t kMaxLanes = 64;
 // The oldest ticket that is opened: above any renewable life in use.
 inline constexpr std::uint32_t kMaxTicketAgeUnits = 60 * 24 * 3600 / kSealedAtUnitS;
 
@@ -32,11 +31,17 @@ struct NonceCoordinates {
   bool operator==(const NonceCoordinates&) const = default;
 };
 
+inline std::uint32_t sealed_at_of(std::int64_t unix_s) {
+  const auto origin = static_cast<std::int64_t>(kSealedAtOriginS);
+  if (unix_s < origin) return 0;
+  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(unix_s - origin) / kSealedAtUnitS);
+}
+
+// 0 while the clock stands before the origin: no server seals or opens a ticket then.
 inline std::uint32_t sealed_at_now() {
   auto now = std::chrono::system_clock::now().time_since_epoch();
-  auto s =
-      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
-  return static_cast<std::uint32_t>((s - kSealedAtOriginS) / kSealedAtUnitS);
+  const auto s = std::chrono::duration_cast<std::chrono::seconds>(now).count();
+  return sealed_at_of(s);
 }
 
 inline GcmNonce encode_nonce(const NonceCoordinates& c) {
@@ -44,8 +49,7 @@ inline GcmNonce encode_nonce(const NonceCoordinates& c) {
                        std::uint64_t{c.sealed_at} << 18 | std::uint64_t{c.lane} << 12 |
                        c.number >> 32;
   GcmNonce nonce;
-  for (std::size_t k = 0; k < 8; ++k)
-    nonce[k] = static_cast<std::uint8_t>(high >> (56 - 8 * k));
+  for (std::size_t k = 0; k < 8; ++k) nonce[k] = static_cast<std::uint8_t>(high >> (56 - 8 * k));
   for (std::size_t k = 0; k < 4; ++k)
     nonce[8 + k] = static_cast<std::uint8_t>(c.number >> (24 - 8 * k));
   return nonce;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/operations.h"
 
+#include <algorithm>
+
 #include "admit/policy.h"
 #include "cipher/ghash/gf128.h"
-#include "cipher/rfc3962.h"
+#include "enctype.h"
+#include "job/derived.h"
+#include "job/equal.h"
 #include "job/keys.h"
 
 namespace tkdc {
@@ -26,6 +30,16 @@ const SharedBytes& field(const JobContext& context, const std::string& name) {
   return context.record.fields.at(name);
 }
 
+// A key's record exists only for an enctype that is served.
+const tkdc_enctype& enctype_of(const KeyRecord& record) {
+  return *tkdc_enctype_of(record.ref.enctype);
+}
+
+// Zeros behind a ticket of the GCM form, up to its enctype's length.
+std::size_t filling(const KeyRecord& record) {
+  return enctype_of(record).overhead_bytes - kGcmNonceBytes - kGcmTagBytes;
+}
+
 GcmKey ticket_key(const JobContext& context) {
   return {field(context, "gcm.rk"), field(context, "gcm.h")};
 }
@@ -35,15 +49,12 @@ struct PadStates {
   SharedBytes inner, outer;
   PadStates(const JobContext& context, const char* part) {
     const SharedBytes& states = field(context, field_name(context.usage, part));
-    inner = states.slice(0, kSha1StateBytes);
-    outer = states.slice(kSha1StateBytes, kSha1StateBytes);
+    const std::size_t bytes = states.size() / 2;
+    inner = states.slice(0, bytes);
+    outer = states.slice(bytes, bytes);
   }
   HmacKey key() const { return {inner, outer}; }
 };
-
-JobOutcome refuse(tkdc_status status, std::string message) {
-  return JobOutcome(status, std::move(message));
-}
 
 Task<JobOutcome> seal_ticket(JobContext context, SharedBytes plaintext) {
   GcmNonce nonce = encode_nonce(context.seal_at);
@@ -51,6 +62,7 @@ Task<JobOutcome> seal_ticket(JobContext context, SharedBytes plaintext) {
   SharedBytes sealed = co_await gcm_seal(context.ciphers, ticket_key(context), nonce,
                                          associated_data(context), std::move(plaintext));
   ticket.append(sealed);
+  ticket.resize(ticket.size() + filling(context.record));
   co_return JobOutcome(std::move(ticket));
 }
 
@@ -68,39 +80,65 @@ Task<JobOutcome> open_ticket(JobContext context, SharedBytes input) {
   Bytes ticket = co_await context.ciphers.rep3.open(input);
   GcmNonce nonce;
   std::copy_n(ticket.begin(), nonce.size(), nonce.begin());
-  if (const char* fault = nonce_fault(decode_nonce(nonce), context))
+  const NonceCoordinates sealed_where = decode_nonce(nonce);
+  if (const char* fault = nonce_fault(sealed_where, context))
     co_return refuse(TKDC_STATUS_INTEGRITY, std::string("the ticket is refused: ") + fault);
-  Bytes sealed(ticket.begin() + kGcmNonceBytes, ticket.end());
+  if (context.revoked != nullptr && context.revoked->contains(sealed_where.sealed_at))
+    co_return refuse_revoked();
+  // Opened and equal at all servers: nothing secret.
+  if (!std::all_of(ticket.end() - static_cast<std::ptrdiff_t>(filling(context.record)),
+                   ticket.end(), [](std::uint8_t octet) { return octet == 0; }))
+    co_return refuse(TKDC_STATUS_INTEGRITY, "the ticket is refused: it does not end in zeros");
+  Bytes sealed(ticket.begin() + kGcmNonceBytes,
+               ticket.end() - static_cast<std::ptrdiff_t>(filling(context.record)));
   auto plain = co_await gcm_open(context.ciphers, ticket_key(context), nonce,
                                  associated_data(context), std::move(sealed));
   if (!plain) co_return refuse(TKDC_STATUS_INTEGRITY, "the ticket's tag does not hold");
   co_return JobOutcome(std::move(*plain));
 }
 
-Task<JobOutcome> seal_rfc3962(JobContext context, SharedBytes plaintext) {
+Task<JobOutcome> seal_standard(JobContext context, SharedBytes plaintext) {
+  const Rfc8009* sha2 = sha2_enctype(context.record.ref.enctype);
+  const SharedBytes& ke = field(context, field_name(context.usage, "ke"));
   PadStates ki(context, "ki");
-  SharedBytes sealed =
-      co_await rfc3962_seal(context.ciphers, field(context, field_name(context.usage, "ke")),
-                            ki.key(), std::move(plaintext));
+  Task<SharedBytes> task =
+      sha2 == nullptr ? rfc3962_seal(context.ciphers, ke, ki.key(), std::move(plaintext))
+                      : rfc8009_seal(context.ciphers, *sha2, ke, ki.key(), std::move(plaintext));
+  SharedBytes sealed = co_await std::move(task);
   co_return JobOutcome(std::move(sealed));
 }
 
-Task<JobOutcome> open_rfc3962(JobContext context, SharedBytes sealed) {
+Task<JobOutcome> open_standard(JobContext context, SharedBytes sealed) {
+  const Rfc8009* sha2 = sha2_enctype(context.record.ref.enctype);
+  const SharedBytes& ke = field(context, field_name(context.usage, "ke"));
   PadStates ki(context, "ki");
-  auto plain =
-      co_await rfc3962_open(context.ciphers, field(context, field_name(context.usage, "ke")),
-                            ki.key(), std::move(sealed));
+  Task<std::optional<SharedBytes>> task =
+      sha2 == nullptr ? rfc3962_open(context.ciphers, ke, ki.key(), std::move(sealed))
+                      : rfc8009_open(context.ciphers, *sha2, ke, ki.key(), std::move(sealed));
+  auto plain = co_await std::move(task);
   if (!plain) co_return refuse(TKDC_STATUS_INTEGRITY, "the message's checksum does not hold");
   co_return JobOutcome(std::move(*plain));
 }
 
+// Of 12, 16 or 24 octets; a signature has at most 16 that are not filling.
+Task<SharedBytes> sign(JobContext context, SharedBytes data) {
+  constexpr std::size_t kBlockBytes = 16;
+  const std::size_t bytes = enctype_of(context.record).checksum_bytes;
+  GcmKey key = {field(context, "sign.rk"), field(context, "sign.h")};
+  SharedBytes signature =
+      co_await gcm_sign(context.ciphers, key, std::move(data), std::min(bytes, kBlockBytes));
+  signature.resize(bytes);
+  co_return signature;
+}
+
 Task<SharedBytes> checksum(JobContext context, SharedBytes data) {
-  if (in_gcm_form(context.record, context.usage)) {
-    GcmKey key = {field(context, "sign.rk"), field(context, "sign.h")};
-    co_return co_await gcm_sign(context.ciphers, key, std::move(data));
-  }
+  if (in_gcm_form(context.record, context.usage)) co_return co_await sign(context, std::move(data));
+  const Rfc8009* sha2 = sha2_enctype(context.record.ref.enctype);
   PadStates kc(context, "kc");
-  co_return co_await hmac_sha1_96(context.ciphers, kc.key(), std::move(data));
+  Task<SharedBytes> task = sha2 == nullptr
+                               ? hmac_sha1_96(context.ciphers, kc.key(), std::move(data))
+                               : rfc8009_mac(context.ciphers, *sha2, kc.key(), std::move(data));
+  co_return co_await std::move(task);
 }
 
 Task<JobOutcome> mac(JobContext context, SharedBytes data) {
@@ -109,9 +147,10 @@ Task<JobOutcome> mac(JobContext context, SharedBytes data) {
 }
 
 Task<JobOutcome> verify(JobContext context, SharedBytes input) {
-  const std::size_t bytes = input.size() - kChecksumBytes;
+  const std::size_t sum_bytes = enctype_of(context.record).checksum_bytes;
+  const std::size_t bytes = input.size() - sum_bytes;
   SharedBytes difference = co_await checksum(context, input.slice(0, bytes));
-  xor_into(difference, input.slice(bytes, kChecksumBytes));
+  xor_into(difference, input.slice(bytes, sum_bytes));
   bool holds = co_await is_zero(context.ciphers.rep3, std::move(difference));
   if (!holds) co_return refuse(TKDC_STATUS_INTEGRITY, "the checksum does not hold");
   co_return JobOutcome();
@@ -122,12 +161,39 @@ constexpr std::size_t kMaxTimestampBytes = 512;
 // Tickets, replies and PACs of principals in many groups: some kilobytes.
 constexpr std::size_t kMaxSequentialBytes = 8192;
 
+bool from_anybody(std::uint32_t key_usage) {
+  return key_usage == usage::kAsReqTimestamp || key_usage == usage::kChallengeFromClient;
+}
+
 std::uint32_t blocks_of(std::size_t bytes) { return static_cast<std::uint32_t>((bytes + 15) / 16); }
 std::uint32_t hmac_blocks(std::size_t bytes) {
   return static_cast<std::uint32_t>((bytes + 9 + 63) / 64) + 1;
 }
 
+// The hash compressions of a standard operation.
+void add_hash_blocks(JobCost& cost, const Rfc8009* sha2, bool checksum, std::size_t message) {
+  if (sha2 == nullptr) {
+    cost.sha1_blocks = hmac_blocks(message);
+    return;
+  }
+  // An encryption's MAC covers the cipher state too.
+  const std::size_t hashed = message + (checksum ? 0 : kConfounderBytes);
+  cost.sha2_blocks = static_cast<std::uint32_t>(sha2->hash.blocks_of(hashed)) + 1;
+  cost.message_bytes = cost.sha2_blocks * static_cast<std::uint32_t>(sha2->hash.message_bytes);
+}
+
 }  // namespace
+
+JobOutcome refuse(tkdc_status status, std::string message) {
+  return JobOutcome(status, std::move(message));
+}
+
+JobOutcome refuse_revoked() {
+  JobOutcome outcome(TKDC_STATUS_INTEGRITY,
+                     "the ticket is refused: it was sealed in a time that was revoked");
+  outcome.revoked = true;
+  return outcome;
+}
 
 bool in_gcm_form(const KeyRecord& record, std::uint32_t key_usage) {
   return record.form == KeyForm::kGcm &&
@@ -135,25 +201,35 @@ bool in_gcm_form(const KeyRecord& record, std::uint32_t key_usage) {
 }
 
 tkdc_status check_lengths(const JobRequest& request, const KeyRecord& record) {
-  const std::size_t bytes = request.component[0].size();
-  const std::size_t least = request.op == TKDC_OP_OPEN     ? kCtsOverheadBytes
-                            : request.op == TKDC_OP_VERIFY ? kChecksumBytes
-                                                           : 0;
+  if (is_derived(request.op)) return check_derived(request, record);
+  return check_input(request.op, request.usage, request.component[0].size(), record);
+}
+
+tkdc_status check_input(tkdc_wire_op op, std::uint32_t key_usage, std::size_t bytes,
+                        const KeyRecord& record) {
+  const tkdc_enctype& enctype = enctype_of(record);
+  const std::size_t least = op == TKDC_OP_OPEN     ? enctype.overhead_bytes
+                            : op == TKDC_OP_VERIFY ? enctype.checksum_bytes
+                                                   : 0;
   if (bytes < least) return TKDC_STATUS_BAD_REQUEST;
-  const std::size_t most = in_gcm_form(record, request.usage) ? kGcmMaxBytes
-                           : request.usage == usage::kAsReqTimestamp ? kMaxTimestampBytes
-                                                                     : kMaxSequentialBytes;
+  const std::size_t most = in_gcm_form(record, key_usage) ? kGcmMaxBytes
+                           : from_anybody(key_usage)      ? kMaxTimestampBytes
+                                                          : kMaxSequentialBytes;
   if (bytes <= most) return TKDC_STATUS_OK;
-  return request.op == TKDC_OP_OPEN ? TKDC_STATUS_INTEGRITY : TKDC_STATUS_BAD_REQUEST;
+  return op == TKDC_OP_OPEN ? TKDC_STATUS_INTEGRITY : TKDC_STATUS_BAD_REQUEST;
 }
 
 Task<JobOutcome> run_operation(JobContext context, tkdc_wire_op op, SharedBytes input) {
+  if (is_derived(op)) return run_derived(context, op, std::move(input));
+  if (lacks_keys(context.record, op, context.usage)) return run_late(context, op, std::move(input));
   const bool gcm = in_gcm_form(context.record, context.usage);
   switch (op) {
     case TKDC_OP_SEAL:
-      return gcm ? seal_ticket(context, std::move(input)) : seal_rfc3962(context, std::move(input));
+      return gcm ? seal_ticket(context, std::move(input))
+                 : seal_standard(context, std::move(input));
     case TKDC_OP_OPEN:
-      return gcm ? open_ticket(context, std::move(input)) : open_rfc3962(context, std::move(input));
+      return gcm ? open_ticket(context, std::move(input))
+                 : open_standard(context, std::move(input));
     case TKDC_OP_MAC: return mac(context, std::move(input));
     default: return verify(context, std::move(input));
   }
@@ -163,11 +239,12 @@ JobCost cost_of(const KeyRecord& record, tkdc_wire_op op, std::uint32_t key_usag
                 std::size_t input_bytes) {
   const int aes = aes_rounds(key_bytes_of(record.ref.enctype));
   const bool gcm = in_gcm_form(record, key_usage);
-  const std::size_t message =
-      op == TKDC_OP_OPEN     ? input_bytes - (gcm ? kCtsOverheadBytes : kChecksumBytes)
-      : op == TKDC_OP_VERIFY ? input_bytes - kChecksumBytes
-      : op == TKDC_OP_SEAL   ? input_bytes + (gcm ? 0 : kConfounderBytes)
-                             : input_bytes;
+  const tkdc_enctype& enctype = enctype_of(record);
+  const std::size_t tail = gcm ? enctype.overhead_bytes : enctype.checksum_bytes;
+  const std::size_t message = op == TKDC_OP_OPEN     ? input_bytes - tail
+                              : op == TKDC_OP_VERIFY ? input_bytes - enctype.checksum_bytes
+                              : op == TKDC_OP_SEAL   ? input_bytes + (gcm ? 0 : kConfounderBytes)
+                                                     : input_bytes;
   JobCost cost;
   const bool checksum = op == TKDC_OP_MAC || op == TKDC_OP_VERIFY;
   std::size_t field_products = 0;  // 16-octet messages
@@ -181,13 +258,24 @@ JobCost cost_of(const KeyRecord& record, tkdc_wire_op op, std::uint32_t key_usag
     field_products = hashed > kPowers ? 1 : 0;
   } else {
     cost.aes_blocks = checksum ? 0 : blocks_of(message);
-    cost.sha1_blocks = hmac_blocks(message);
+    add_hash_blocks(cost, sha2_enctype(record.ref.enctype), checksum, message);
   }
   if (op == TKDC_OP_OPEN || op == TKDC_OP_VERIFY) ++field_products;
-  cost.message_bytes = cost.aes_blocks * static_cast<std::uint32_t>(36 * aes) +
-                       cost.sha1_blocks * static_cast<std::uint32_t>(Sha1::kMessageBytes) +
-                       static_cast<std::uint32_t>(16 * field_products);
+  const std::size_t sha1_bytes =
+      cost.sha1_blocks == 0 ? 0 : Sha1::kStartBytes + cost.sha1_blocks * Sha1::kBlockBytes;
+  cost.message_bytes +=
+      static_cast<std::uint32_t>(36 * cost.aes_blocks * aes + sha1_bytes + 16 * field_products);
   return cost;
+}
+
+JobCost cost_of(const KeyRecord& record, const JobRequest& request, std::size_t input_bytes) {
+  if (request.op == TKDC_OP_EQUAL) return cost_of_equal();
+  if (!is_derived(request.op))
+    return lacks_keys(record, request.op, request.usage)
+               ? cost_of_late(record, request.op, request.usage, input_bytes)
+               : cost_of(record, request.op, request.usage, input_bytes);
+  const auto by = decode_derivation(request.public_data);
+  return by ? cost_of_derived(record, request.op, request.usage, *by, input_bytes) : JobCost();
 }
 
 }  // namespace tkdc

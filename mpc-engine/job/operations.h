@@ -3,14 +3,16 @@
 // key's record, in the form that the key has.
 //
 // Own-realm krbtgt keys (GCM form): a ticket is nonce(12) || ciphertext ||
-// tag(16), as long as an enctype 18 ciphertext; a PAC signature is gcm_sign.
-// All other keys and usages: RFC 3962. Inputs and outputs are shared towards
-// the agent; only a GCM ciphertext is opened to the servers.
+// tag(16), filled up with zeros to the length of its enctype's ciphertexts; a PAC
+// signature is gcm_sign, filled up likewise. All other keys and usages: RFC 3962 or
+// RFC 8009. Inputs and outputs are shared towards the agent; only a GCM ciphertext
+// is opened to the servers.
 #pragma once
 
 #include "cipher/ciphers.h"
 #include "job/engine.h"
 #include "job/nonce.h"
+#include "job/seal_windows.h"
 #include "store/record.h"
 
 namespace tkdc {
@@ -22,26 +24,39 @@ struct JobOutcome {
 
   tkdc_status status = TKDC_STATUS_OK;
   std::string message;
+  const char* note = nullptr;  // for the audit log
   SharedBytes output;
+  bool revoked = false;  // a ticket of a revoked window
 };
+
+// Out of line: g++ 12 loses temporaries that are made inside a coroutine.
+JobOutcome refuse(tkdc_status status, std::string message);
+JobOutcome refuse_revoked();
 
 struct JobContext {
   Ciphers& ciphers;
   const InstallationId& installation;
   const KeyRecord& record;
-  NonceCoordinates seal_at;    // of this job, if it seals a ticket
-  std::uint32_t epoch;         // the session's
+  NonceCoordinates seal_at;  // of this job, if it seals a ticket
+  std::uint32_t epoch;       // the session's
   std::uint32_t usage;
+  const Bytes& public_data;  // of the request
+  // Of the lane, in the tick in which it is asked; none in derived records' contexts.
+  const SealWindows* revoked = nullptr;
 };
 
 // Whether this operation uses the key's own-realm form.
 bool in_gcm_form(const KeyRecord& record, std::uint32_t usage);
 
-// Whether the input's length is one that this operation takes. RFC 3962's
+// Whether the input's length is one that this operation takes. Standard
 // operations are sequential, so an overlong message would keep a lane busy for
 // seconds: each usage has a bound well above what Kerberos sends. An overlong
 // ciphertext is a forgery (INTEGRITY), other lengths are BAD_REQUEST.
 tkdc_status check_lengths(const JobRequest& request, const KeyRecord& record);
+
+// The same for the input of a plain operation alone.
+tkdc_status check_input(tkdc_wire_op op, std::uint32_t usage, std::size_t bytes,
+                        const KeyRecord& record);
 
 Task<JobOutcome> run_operation(JobContext context, tkdc_wire_op op, SharedBytes input);
 
@@ -50,5 +65,6 @@ Task<JobOutcome> run_operation(JobContext context, tkdc_wire_op op, SharedBytes 
 // counters).
 JobCost cost_of(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
                 std::size_t input_bytes);
+JobCost cost_of(const KeyRecord& record, const JobRequest& request, std::size_t input_bytes);
 
 }  // namespace tkdc

@@ -19,6 +19,12 @@ struct PendingJob {
   JobRequest request;
   AgentRole role = AgentRole::kKdc;
   Clock::time_point deadline;
+  // How long the leader waits before it names the job again while another
+  // server has not got it: doubled each time, up to kMaxRetryAfter.
+  static constexpr auto kMaxRetryAfter = std::chrono::milliseconds(50);
+  std::chrono::milliseconds retry_after{1};
+  // Counted once, however often it is named: what the limits said then.
+  std::optional<RateVerdict> rate;
 };
 
 class PendingJobs {
@@ -70,7 +76,7 @@ class PendingJobs {
   bool is_management(const JobName& name) const {
     std::lock_guard lock(mutex_);
     auto it = jobs_.find(name);
-    return it != jobs_.end() && it->second->request.op >= TKDC_OP_STAGE;
+    return it != jobs_.end() && tkdc::is_management(it->second->request.op);
   }
   std::size_t size() const {
     std::lock_guard lock(mutex_);

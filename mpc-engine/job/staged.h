@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "job/message.h"
@@ -21,8 +22,10 @@ struct StagedKey {
   std::uint8_t origin = TKDC_ORIGIN_DRAWN;
   std::uint32_t kvno = 0;
   std::uint32_t enctype = 0;
-  std::uint64_t agent = 0;  // only the agent that staged a key may export or bind it
+  std::uint64_t agent = 0;  // only the agent that staged a key may export, bind or compare it
   bool exported = false;
+  // Whose keys it was compared with; from then on it is for that principal alone.
+  std::optional<PrincipalDigest> compared_with;
   Clock::time_point since = Clock::now();
   SharedBytes key;
 };

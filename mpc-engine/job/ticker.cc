@@ -3,8 +3,8 @@
 
 namespace tkdc {
 
-Result<ByteSpan> Ticker::receive(Neighbour from) {
-  auto packet = link_.receive(from, kReceiveTimeoutMs);
+Result<ByteSpan> Ticker::receive(Neighbour from, int timeout_ms) {
+  auto packet = link_.receive(from, timeout_ms);
   if (!packet) return packet.error();
   Reader in(*packet);
   const std::uint32_t number = in.u32();
@@ -14,14 +14,15 @@ Result<ByteSpan> Ticker::receive(Neighbour from) {
   return in.raw(in.remaining());
 }
 
-Result<Ticker::Control> Ticker::tick(bool full, const OwnControl& own) {
+Result<Ticker::Control> Ticker::tick(bool full, const OwnControl& own, int timeout_ms) {
   full |= rep3_.needs_next();
-  to_prev_.clear();
-  SecretWriter prev(to_prev_);
+  head_.clear();
+  Writer prev(head_);
   prev.u32(number_);
   if (full) prev.bytes(own.to_prev);
-  rep3_.append_to_prev(to_prev_);
-  if (auto sent = link_.send(Neighbour::kPrev, to_prev_); !sent) return sent.error();
+  const Rep3::ToPrev parts = rep3_.finish_to_prev();
+  const ByteSpan pieces[] = {head_, parts.layers, parts.rest};
+  if (auto sent = link_.send_pieces(Neighbour::kPrev, pieces); !sent) return sent.error();
   if (full) {
     to_next_.clear();
     SecretWriter next(to_next_);
@@ -33,13 +34,13 @@ Result<Ticker::Control> Ticker::tick(bool full, const OwnControl& own) {
   rep3_.prefetch_masks();
 
   Control control;
-  auto from_next = receive(Neighbour::kNext);
+  auto from_next = receive(Neighbour::kNext, timeout_ms);
   if (!from_next) return from_next.error();
   Reader next_in(*from_next);
   if (full) control.from_next = next_in.bytes(kMaxControlBytes);
   ByteSpan rest_next = next_in.raw(next_in.remaining()), rest_prev;
   if (full) {
-    auto from_prev = receive(Neighbour::kPrev);
+    auto from_prev = receive(Neighbour::kPrev, timeout_ms);
     if (!from_prev) return from_prev.error();
     Reader prev_in(*from_prev);
     control.from_prev = prev_in.bytes(kMaxControlBytes);

@@ -19,6 +19,9 @@ namespace tkdc {
 class Ticker {
  public:
   static constexpr int kReceiveTimeoutMs = 5'000;
+  // While a key is made or removed, which waits for three disks. A neighbour that is gone is
+  // noticed earlier, by TCP.
+  static constexpr int kDiskTimeoutMs = 30'000;
   static constexpr std::size_t kMaxControlBytes = 1u << 20;
 
   Ticker(Rep3& rep3, Link& link) : rep3_(rep3), link_(link) {}
@@ -31,15 +34,16 @@ class Ticker {
   struct OwnControl {
     Bytes to_prev, to_next;
   };
-  Result<Control> tick(bool full, const OwnControl& own);
+  Result<Control> tick(bool full, const OwnControl& own, int timeout_ms = kReceiveTimeoutMs);
 
  private:
-  Result<ByteSpan> receive(Neighbour from);
+  Result<ByteSpan> receive(Neighbour from, int timeout_ms);
 
   Rep3& rep3_;
   Link& link_;
   std::uint32_t number_ = 0;
-  SecretVector to_prev_, to_next_;
+  Bytes head_;
+  SecretVector to_next_;
 };
 
 }  // namespace tkdc

@@ -10,19 +10,12 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "net/hex.h"
+#include "server/audit_check.h"
 
 namespace tkdc {
 namespace {
-
-AuditLog::Head hash_line(std::string_view line) {
-  AuditLog::Head out{};
-  crypto_generichash(out.data(), out.size(), reinterpret_cast<const std::uint8_t*>(line.data()),
-                     line.size(), nullptr, 0);
-  return out;
-}
 
 std::string utc_now() {
   timespec now{};
@@ -33,16 +26,6 @@ std::string utc_now() {
   std::size_t n = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
   std::snprintf(text + n, sizeof text - n, ".%03ldZ", now.tv_nsec / 1'000'000);
   return text;
-}
-
-// n and prev of a line; false when it is not one of ours.
-bool parse_line(const std::string& line, std::uint64_t& n, AuditLog::Head& prev) {
-  auto json = nlohmann::json::parse(line, nullptr, false);
-  if (json.is_discarded() || !json.is_object() || !json.contains("n") ||
-      !json["n"].is_number_unsigned() || !json.contains("prev") || !json["prev"].is_string())
-    return false;
-  n = json["n"].get<std::uint64_t>();
-  return from_hex(json["prev"].get<std::string>(), prev);
 }
 
 }  // namespace
@@ -65,20 +48,21 @@ Result<void> AuditLog::resume() {
       break;
     }
     last = line;
+    if (auto epoch = session_epoch(line)) last_epoch_ = std::max(last_epoch_, *epoch);
   }
   torn_ = !cut.empty();
   if (!last.empty()) {
-    Head prev{};
-    if (!parse_line(last, lines_, prev))
+    auto parsed = parse_audit_line(last);
+    if (!parsed)
       return fail("audit: the last line of " + path_ +
                   " is not an audit line; move the file away and keep it");
-    head_ = hash_line(last);
+    head_ = {parsed->n, hash_audit_line(last)};
   }
   if (!torn_) return {};
   // The torn line stays, as evidence, and is part of the chain like any other.
   if (write(fd_.get(), "\n", 1) != 1)
     return fail("audit: cannot write " + path_ + ": " + std::strerror(errno));
-  head_ = hash_line(cut);
+  head_.hash = hash_audit_line(cut);
   torn_ = false;
   return write_line(R"({"event":"resumed after a line that was cut short"})");
 }
@@ -89,8 +73,9 @@ Result<void> AuditLog::append(const std::string& event) {
 }
 
 Result<void> AuditLog::write_line(const std::string& event) {
-  std::string line = std::string("{\"n\":") + std::to_string(lines_ + 1) + ",\"time\":\"" +
-                     utc_now() + "\",\"prev\":\"" + to_hex(head_) + "\",\"event\":" + event + "}";
+  std::string line = std::string("{\"n\":") + std::to_string(head_.lines + 1) + ",\"time\":\"" +
+                     utc_now() + "\",\"prev\":\"" + to_hex(head_.hash) + "\",\"event\":" + event +
+                     "}";
   if (line.find('\n') != std::string::npos) return fail("audit: an event with a line break");
   std::string out = (torn_ ? "\n" : "") + line + "\n";
   ssize_t n = write(fd_.get(), out.data(), out.size());
@@ -99,14 +84,13 @@ Result<void> AuditLog::write_line(const std::string& event) {
       torn_ = out[static_cast<std::size_t>(n) - 1] != '\n';
       std::string rest = out.substr(0, static_cast<std::size_t>(n));
       if (rest.front() == '\n') rest.erase(0, 1);
-      if (torn_) head_ = hash_line(rest);
+      if (torn_) head_.hash = hash_audit_line(rest);
     }
     return fail("audit: cannot write " + path_ + ": " +
                 (n < 0 ? std::strerror(errno) : "the disk is full"));
   }
   torn_ = false;
-  head_ = hash_line(line);
-  lines_++;
+  head_ = {head_.lines + 1, hash_audit_line(line)};
   return {};
 }
 
@@ -116,38 +100,9 @@ Result<void> AuditLog::sync() {
   return {};
 }
 
-AuditLog::Head AuditLog::head() const {
+AuditHead AuditLog::head() const {
   std::lock_guard lock(mutex_);
   return head_;
-}
-
-std::uint64_t AuditLog::lines() const {
-  std::lock_guard lock(mutex_);
-  return lines_;
-}
-
-Result<std::uint64_t> AuditLog::verify(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return fail("audit: cannot open " + path);
-  Head expected{};
-  std::string line;
-  std::uint64_t at = 0, good = 0;
-  while (std::getline(in, line)) {
-    at++;
-    std::uint64_t n = 0;
-    Head prev{};
-    // A torn line is followed by one that carries its hash.
-    if (parse_line(line, n, prev)) {
-      if (prev != expected || n != good + 1)
-        return fail("audit: line " + std::to_string(at) + " of " + path +
-                    " does not follow the one before it");
-      good = n;
-    } else if (in.peek() == EOF) {
-      return fail("audit: line " + std::to_string(at) + " of " + path + " is cut short");
-    }
-    expected = hash_line(line);
-  }
-  return good;
 }
 
 }  // namespace tkdc

@@ -17,13 +17,14 @@
 #include <string>
 
 #include "base/result.h"
+#include "net/audit_head.h"
 #include "net/socket.h"
 
 namespace tkdc {
 
 class AuditLog {
  public:
-  using Head = std::array<std::uint8_t, 32>;
+  using Hash = std::array<std::uint8_t, 32>;
 
   // Goes on from the last line. A last line that a crash cut short is ended
   // and followed by an event that says so.
@@ -33,11 +34,9 @@ class AuditLog {
   Result<void> append(const std::string& event);
   Result<void> sync();
 
-  Head head() const;
-  std::uint64_t lines() const;
-
-  // Follows the chain of a file; the error names the first line that breaks it.
-  static Result<std::uint64_t> verify(const std::string& path);
+  AuditHead head() const;  // lines and hash belong together
+  // The highest nonce epoch of the sessions in it; 0 without.
+  std::uint32_t last_epoch() const { return last_epoch_; }
 
  private:
   explicit AuditLog(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
@@ -47,8 +46,8 @@ class AuditLog {
   std::string path_;
   UniqueFd fd_;
   mutable std::mutex mutex_;
-  Head head_{};
-  std::uint64_t lines_ = 0;
+  AuditHead head_;
+  std::uint32_t last_epoch_ = 0;
   bool torn_ = false;  // the file does not end in a newline
 };
 

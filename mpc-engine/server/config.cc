@@ -2,12 +2,13 @@
 #include "server/config.h"
 
 #include <algorithm>
+#include <filesystem>
 
+#include "base/secret_file.h"
+#include "base/strict_toml.h"
 #include "net/hello.h"
 #include "net/hex.h"
 #include "net/socket.h"
-#include "server/secret_file.h"
-#include "server/strict_toml.h"
 
 namespace tkdc {
 namespace {
@@ -20,7 +21,10 @@ void read_installation(StrictToml& file, ServerConfig& config) {
   if (!from_hex(table.text("id"), config.installation))
     table.reject("id", "must be 32 hexadecimal digits");
   config.party = static_cast<int>(table.integer("party", 0, 2));
-  config.security = table.choice("security", {"semi-honest"}, "semi-honest");
+  config.security = table.choice("security", {"malicious", "semi-honest"}, "malicious") ==
+                            security_name(Security::kMalicious)
+                        ? Security::kMalicious
+                        : Security::kSemiHonest;
 }
 
 void read_control(StrictToml& file, ServerConfig& config) {
@@ -46,8 +50,8 @@ void read_agents(StrictToml& file, ServerConfig& config) {
     agent.name = table.text("name");
     if (!good_name(agent.name))
       table.reject("name", "must be 1 to 64 letters, digits, '-', '_' or '.'");
-    agent.role = table.choice("role", {"kdc", "admin"}) == "kdc" ? AgentRole::kKdc
-                                                                 : AgentRole::kAdmin;
+    agent.role =
+        table.choice("role", {"kdc", "admin"}) == "kdc" ? AgentRole::kKdc : AgentRole::kAdmin;
     agent.curve_public_key = table.text("curve_public_key");
     if (!is_curve_key(agent.curve_public_key))
       table.reject("curve_public_key", "must be a CURVE public key, 40 characters of Z85");
@@ -61,6 +65,26 @@ void read_agents(StrictToml& file, ServerConfig& config) {
   }
 }
 
+void read_approvers(StrictToml& file, ServerConfig& config) {
+  for (TomlTable& table : file.tables("approvers")) {
+    Approver approver;
+    approver.name = table.text("name");
+    if (!good_name(approver.name))
+      table.reject("name", "must be 1 to 64 letters, digits, '-', '_' or '.'");
+    approver.party = static_cast<int>(table.integer("party", 0, 2));
+    if (!from_hex(table.text("public_key"), approver.public_key))
+      table.reject("public_key", "must be 64 hexadecimal digits, as `tkdc approver` prints them");
+    for (const Approver& other : config.approvers) {
+      if (other.name == approver.name) table.reject("name", "is used by another [[approvers]]");
+      if (other.party == approver.party)
+        table.reject("party", "has an approver already: one administrator for each server");
+      if (other.public_key == approver.public_key)
+        table.reject("public_key", "is another approver's: each has a key of his own");
+    }
+    config.approvers.push_back(std::move(approver));
+  }
+}
+
 void read_data(StrictToml& file, ServerConfig& config) {
   TomlTable table = file.table("data");
   config.data_listen = table.text("listen");
@@ -68,7 +92,19 @@ void read_data(StrictToml& file, ServerConfig& config) {
   config.lanes = static_cast<int>(table.integer("lanes", 1, kMaxLanes, 2));
   config.certificate_file = file.resolve(table.text("certificate_file"));
   config.private_key_file = file.resolve(table.text("private_key_file"));
-  config.backend = table.choice("backend", {"auto", "scalar", "avx2", "gfni"}, "auto");
+  config.backend =
+      table.choice("backend", {"auto", "cpu", "scalar", "avx2", "gfni", "cuda"}, "auto");
+}
+
+void read_cuda(StrictToml& file, ServerConfig& config) {
+  constexpr std::int64_t kMaxGpus = 16, kMaxCohortBlocks = std::int64_t{1} << 24;
+  TomlTable table = file.table("cuda");
+  const int first = static_cast<int>(table.integer("first_gpu", 0, kMaxGpus - 1, 0));
+  const int gpus = static_cast<int>(table.integer("gpus", 1, kMaxGpus, 1));
+  for (int gpu = first; gpu < first + gpus; ++gpu) config.gpus.push_back(gpu);
+  config.gpu_allow_shared = table.boolean("allow_shared", false);
+  config.gpu_min_cohort_blocks =
+      static_cast<std::size_t>(table.integer("min_cohort_blocks", 1, kMaxCohortBlocks, 16'384));
 }
 
 void read_peers(StrictToml& file, ServerConfig& config) {
@@ -83,6 +119,9 @@ void read_peers(StrictToml& file, ServerConfig& config) {
     if (!parse_address(peer.address).ok()) table.reject("address", "must be host:port");
     if (!from_hex(table.text("certificate_sha256"), peer.certificate_sha256))
       table.reject("certificate_sha256", "must be 64 hexadecimal digits");
+    for (const PeerEntry& other : config.peers)
+      if (other.certificate_sha256 == peer.certificate_sha256)
+        table.reject("certificate_sha256", "is the other peer's too: each has its own");
     config.peers.push_back(std::move(peer));
   }
   std::sort(config.peers.begin(), config.peers.end(),
@@ -97,7 +136,47 @@ void read_store(StrictToml& file, ServerConfig& config) {
   config.store_map_bytes = static_cast<std::size_t>(mib) << 20;
 }
 
+RateLimit read_limit(TomlTable& table, const std::string& what, std::int64_t per_s,
+                     std::int64_t burst) {
+  constexpr std::int64_t kMost = 1'000'000'000;
+  RateLimit limit;
+  limit.per_s = static_cast<double>(table.integer(what + "_per_s", 0, kMost, per_s));
+  limit.burst = static_cast<double>(table.integer(what + "_burst", 1, kMost, burst));
+  return limit;
+}
+
+void read_limits(StrictToml& file, ServerConfig& config) {
+  TomlTable table = file.table("limits");
+  config.limits.agent = read_limit(table, "agent", 500'000, 1'000'000);
+  config.limits.user_key = read_limit(table, "user_key", 50, 1'000);
+  config.limits.service_key = read_limit(table, "service_key", 0, 100'000);
+}
+
+// The StateDirectory= of config/tkdc-server@.service for the unit that reads this file.
+std::string state_directory(const ServerConfig& config) {
+  const std::filesystem::path folder = std::filesystem::absolute(config.path).parent_path();
+  return folder.parent_path() == "/etc/tkdc" ? "/var/lib/tkdc/" + folder.filename().string() : "";
+}
+
 }  // namespace
+
+Result<std::string> check_folders(const ServerConfig& config) {
+  std::string remark;
+  for (const auto& [key, path] :
+       {std::pair("store.path", config.store_path), std::pair("audit.file", config.audit_file)}) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::error_code error;
+    if (std::filesystem::is_directory(folder, error)) continue;
+    if (error && error != std::errc::no_such_file_or_directory)
+      return fail("config: '" + std::string(key) + "': " + folder.string() + ": " +
+                  error.message());
+    if (std::filesystem::exists(folder, error) || folder != state_directory(config))
+      return fail("config: '" + std::string(key) + "': there is no folder " + folder.string() +
+                  "; make it, for this service's user alone");
+    remark = folder.string() + " will be made by systemd when the unit starts";
+  }
+  return remark;
+}
 
 Result<ServerConfig> load_server_config(const std::string& path) {
   StrictToml file;
@@ -108,10 +187,13 @@ Result<ServerConfig> load_server_config(const std::string& path) {
   read_installation(file, config);
   read_control(file, config);
   read_agents(file, config);
+  read_approvers(file, config);
   read_data(file, config);
+  read_cuda(file, config);
   read_peers(file, config);
   read_store(file, config);
   config.audit_file = file.resolve(file.table("audit").text("file", "audit.jsonl"));
+  read_limits(file, config);
   auto done = file.finish();
   if (!done.ok()) return done.error();
   if (config.peers.size() != 2)

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "export/approval.h"
 #include "job/engine.h"
 #include "net/certificate.h"
 
@@ -30,17 +31,21 @@ struct ServerConfig {
 
   InstallationId installation{};
   int party = 0;
-  std::string security = "semi-honest";
+  Security security = Security::kMalicious;
 
   std::string control_listen;  // a ZeroMQ endpoint: tcp://host:port
   std::string curve_secret_key_file;
   std::vector<AgentEntry> agents;
+  std::vector<Approver> approvers;  // of exports; none: nobody can export
 
   std::string data_listen;  // host:port
   int lanes = 2;
   std::string certificate_file;
   std::string private_key_file;
   std::string backend = "auto";
+  std::vector<int> gpus;  // of the backend "cuda": lanes take them in turn
+  bool gpu_allow_shared = false;
+  std::size_t gpu_min_cohort_blocks = 0;
   std::vector<PeerEntry> peers;  // the other two, by party
 
   std::string store_path;
@@ -48,9 +53,15 @@ struct ServerConfig {
   std::size_t store_map_bytes = std::size_t{16} << 30;
 
   std::string audit_file;
+
+  RateLimitOptions limits;
 };
 
 // Error: file, line, key and what is expected there.
 Result<ServerConfig> load_server_config(const std::string& path);
+
+// Whether the store and the audit log can be made where they are to lie. What it returns is a
+// remark on a folder that systemd makes at the first start, or empty.
+Result<std::string> check_folders(const ServerConfig& config);
 
 }  // namespace tkdc

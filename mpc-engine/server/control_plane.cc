@@ -9,17 +9,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/handover.h"
 #include "server/control_socket.h"
-
-#if defined(__SANITIZE_THREAD__)
-// libzmq hands a frame to its I/O thread by means ThreadSanitizer cannot see.
-#include <sanitizer/tsan_interface.h>
-#define TKDC_HAND_OVER(p) __tsan_release(p)
-#define TKDC_TAKE_OVER(p) __tsan_acquire(p)
-#else
-#define TKDC_HAND_OVER(p) static_cast<void>(p)
-#define TKDC_TAKE_OVER(p) static_cast<void>(p)
-#endif
 
 namespace tkdc {
 namespace {
@@ -72,10 +63,8 @@ std::uint64_t agent_id(const std::string& curve_public_key) {
 }
 
 ControlPlane::ControlPlane(ControlOptions options, Submit submit, StatusJson status_json)
-    : options_(std::move(options)),
-      submit_(std::move(submit)),
-      status_json_(std::move(status_json)),
-      sessions_(options_.agents.size()),
+    : options_(std::move(options)), submit_(std::move(submit)),
+      status_json_(std::move(status_json)), sessions_(options_.agents.size()),
       event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   for (const AgentEntry& agent : options_.agents)
     agent_ids_.push_back(agent_id(agent.curve_public_key));

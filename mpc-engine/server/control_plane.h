@@ -27,8 +27,8 @@
 namespace tkdc {
 
 struct ControlOptions {
-  std::string listen;              // tcp://host:port; port * lets the kernel choose
-  SecretVector curve_secret_key;   // Z85
+  std::string listen;             // tcp://host:port; port * lets the kernel choose
+  SecretVector curve_secret_key;  // Z85
   std::vector<AgentEntry> agents;
   std::size_t max_pending_per_agent = 8'192;
   std::function<void(const std::string&)> log;  // any thread
@@ -88,8 +88,8 @@ class ControlPlane {
   std::unique_ptr<ZapHandler> zap_;
   std::string endpoint_;
 
-  std::vector<std::uint64_t> agent_ids_;   // JobName.agent, by index
-  std::vector<AgentSessions> sessions_;    // by index; control thread only
+  std::vector<std::uint64_t> agent_ids_;  // JobName.agent, by index
+  std::vector<AgentSessions> sessions_;   // by index; control thread only
   long long next_complaint_ms_ = 0;
 
   UniqueFd event_;  // answers are waiting, or stop

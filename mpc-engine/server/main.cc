@@ -11,16 +11,21 @@
 #include <cstring>
 #include <string>
 
-#include "server/hardening.h"
-#include "server/log.h"
-#include "server/secret_file.h"
+#include "base/hardening.h"
+#include "base/log.h"
+#include "base/secret_file.h"
+#include "cuda/device/select.h"
 #include "server/server.h"
 
 namespace tkdc {
 namespace {
 
+constexpr char kUsage[] =
+    "usage: tkdc-server --config FILE [--check-config]\n"
+    "       tkdc-server --version\n";
+
 int usage() {
-  std::fputs("usage: tkdc-server --config FILE [--check-config]\n", stderr);
+  std::fputs(kUsage, stderr);
   return 2;
 }
 
@@ -42,7 +47,22 @@ Result<void> check_files(const ServerConfig& config) {
   if (!private_key.ok()) return private_key.error();
   auto tls = TlsContext::create(*certificate, *private_key);
   if (!tls.ok()) return tls.error();
+  auto fingerprint = certificate_fingerprint(*certificate);
+  if (!fingerprint.ok()) return fingerprint.error();
+  for (const PeerEntry& peer : config.peers)
+    if (peer.certificate_sha256 == *fingerprint)
+      return fail("config: " + config.path + ": the certificate_sha256 of party " +
+                  std::to_string(peer.party) + " is this server's own; put in that server's");
   return {};
+}
+
+cuda::DevicesOptions devices_of(const ServerConfig& config) {
+  cuda::DevicesOptions options;
+  options.ordinals = config.gpus;
+  options.allow_shared = config.gpu_allow_shared;
+  options.min_cohort_blocks = config.gpu_min_cohort_blocks;
+  options.report = [](const std::string& line) { log_line(LogLevel::kError, line); };
+  return options;
 }
 
 void block_signals() {
@@ -62,14 +82,20 @@ int run(const std::string& path, bool check_only) {
   auto checked = check_files(*config);
   if (!checked.ok()) return failed(checked.error());
   if (check_only) {
-    std::printf("%s: good\n", path.c_str());
+    auto remark = check_folders(*config);
+    if (!remark.ok()) return failed(remark.error());
+    std::printf("%s: good%s%s\n", path.c_str(), remark->empty() ? "" : "; ", remark->c_str());
     return 0;
   }
   if (config->agents.empty())
     log_line(LogLevel::kWarning, "no [[agents]] are listed: nobody can ask for anything");
   block_signals();
+  cuda::Devices devices(devices_of(*config));
+  set_device_backends(&devices);
   auto server = Server::create(*config);
   if (!server.ok()) return failed(server.error());
+  const auto offered = Engine::preferred_representation(config->backend, config->security);
+  log_line(LogLevel::kNotice, "backend " + aes_backend_reason(config->backend, offered));
   auto done = (*server)->run();
   return done.ok() ? 0 : failed(done.error());
 }
@@ -85,6 +111,9 @@ int main(int argc, char** argv) {
       path = argv[++i];
     } else if (std::strcmp(argv[i], "--check-config") == 0) {
       check_only = true;
+    } else if (std::strcmp(argv[i], "--help") == 0) {
+      std::fputs(tkdc::kUsage, stdout);
+      return 0;
     } else if (std::strcmp(argv[i], "--version") == 0) {
       std::puts("tkdc-server " TKDC_VERSION);
       return 0;

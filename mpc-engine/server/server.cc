@@ -6,24 +6,41 @@
 #include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
+#include <zmq.h>
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "base/hardening.h"
+#include "base/heap.h"
+#include "base/log.h"
+#include "base/secret_file.h"
+#include "job/limits.h"
 #include "net/hex.h"
-#include "server/hardening.h"
-#include "server/log.h"
-#include "server/secret_file.h"
+#include "net/reconcile.h"
+#include "server/revoke_request.h"
+#include "server/revoked_json.h"
 
 namespace tkdc {
 namespace {
 
-constexpr int kTickMs = 100;        // deadlines of jobs while there is no session
-constexpr int kSyncEveryTicks = 10;  // the audit log reaches the disk once a second
+constexpr int kTickMs = 100;             // deadlines of jobs while there is no session
+constexpr int kSyncEveryTicks = 10;      // the audit log reaches the disk once a second
+constexpr int kSealCheckTicks = 36'000;  // once an hour
 constexpr std::size_t kMaxPemBytes = 64 * 1024;
 constexpr int kStableSessionMs = 5'000;
 constexpr int kRepeatTroubleMs = 60'000;
+
+constexpr const char* kSealWarning =
+    "a krbtgt key has sealed more than 2^37 tickets and stops at 2^38: draw a new one with "
+    "kadmin.local cpw -randkey -keepold krbtgt/REALM";
+
+// As `tkdc audit verify` reads it.
+nlohmann::json peer_json(int party, const AuditHead& head) {
+  return {{"party", party}, {"lines", head.lines}, {"head", to_hex(head.hash)}};
+}
 
 void notify_status(const std::string& text) { sd_notifyf(0, "STATUS=%s", text.c_str()); }
 
@@ -36,6 +53,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config) {
   if (done.ok()) done = server->make_engine();
   if (done.ok()) done = server->make_control();
   if (done.ok()) done = server->make_mesh();
+  if (done.ok()) done = server->make_local();
   if (!done.ok()) return done.error();
   return server;
 }
@@ -53,9 +71,26 @@ Result<void> Server::open_store() {
   auto store = Store::open(options, *key);
   if (!store.ok()) return store.error();
   store_ = std::move(*store);
+  latch_.emplace(latch_file(config_.store_path));
   auto audit = AuditLog::open(config_.audit_file);
   if (!audit.ok()) return audit.error();
   audit_ = std::move(*audit);
+  return notice_restore();
+}
+
+// A store is older than its audit log when it came from a backup; the epochs
+// that the log has seen must not be used again.
+Result<void> Server::notice_restore() {
+  const std::uint32_t stored = store_->epoch(), seen = audit_->last_epoch();
+  if (seen <= stored || seen > kMaxEpoch) return {};
+  auto raised = store_->set_epoch(seen);
+  if (!raised.ok()) return raised;
+  log_line(LogLevel::kWarning, "the store is older than the audit log (epoch " +
+                                   std::to_string(stored) + ", the log " + std::to_string(seen) +
+                                   "): it was restored from a backup; no nonce epoch is used "
+                                   "again, but see \"Backup\" in docs/operations.md");
+  nlohmann::json event = {{"event", "store restored"}, {"stored", stored}, {"seen", seen}};
+  audit(event.dump());
   return {};
 }
 
@@ -64,6 +99,12 @@ Result<void> Server::make_engine() {
   options.installation = config_.installation;
   options.party = config_.party;
   options.backend = config_.backend;
+  options.limits = config_.limits;
+  options.audit_head = [this] { return audit_->head(); };
+  options.peer_audit_head = [this](int party, const AuditHead& head) {
+    nlohmann::json event = {{"event", "peers"}, {"peers", {peer_json(party, head)}}};
+    audit(event.dump());
+  };
   // control_ exists before the first job is submitted.
   auto engine = Engine::create(
       options, *store_,
@@ -71,7 +112,9 @@ Result<void> Server::make_engine() {
       [this](const std::string& event) { audit(event); });
   if (!engine.ok()) return engine.error();
   engine_ = std::move(*engine);
-  return {};
+  // What it asks for is in force from here on, written or not; one that nobody can read might
+  // ask for anything.
+  return take_revoke_request();
 }
 
 Result<void> Server::make_control() {
@@ -101,18 +144,52 @@ Result<void> Server::make_mesh() {
   options.party = config_.party;
   options.lanes = config_.lanes;
   options.security = config_.security;
-  options.representation = Engine::preferred_representation(config_.backend);
+  options.representation = Engine::preferred_representation(config_.backend, config_.security);
   options.circuit_hash = circuit_hash();
+  options.cohort_limit = kMaxCohortJobs;
   options.listen_address = config_.data_listen;
   options.certificate_pem = std::move(*certificate);
   options.private_key_pem = std::move(*key);
   for (const PeerEntry& peer : config_.peers)
     options.peers.push_back({peer.party, peer.address, peer.certificate_sha256});
   options.log = [](const std::string& line) { log_line(LogLevel::kWarning, line); };
+  options.audit_head = [this] { return audit_->head(); };
   auto mesh = Mesh::create(std::move(options), *store_);
   if (!mesh.ok()) return mesh.error();
   mesh_ = std::move(*mesh);
   return {};
+}
+
+// A server that cannot be asked to export serves all the same.
+Result<void> Server::make_local() {
+  ExportsOptions options;
+  options.installation = config_.installation;
+  options.party = config_.party;
+  options.approvers = config_.approvers;
+  options.used_file = used_requests_file(config_.store_path);
+  auto secret = read_curve_secret(config_.curve_secret_key_file);
+  if (!secret.ok()) return secret.error();
+  secret->push_back(0);
+  if (zmq_z85_decode(options.secret.data(), reinterpret_cast<const char*>(secret->data())) ==
+      nullptr)
+    return fail("config: " + config_.curve_secret_key_file + " is no CURVE secret key");
+  options.now_s = [] { return static_cast<std::uint64_t>(std::time(nullptr)); };
+  options.audit = [this](const std::string& event) { return audit_->append(event); };
+  options.sync_audit = [this] { return audit_->sync(); };
+  exports_ = std::make_unique<Exports>(std::move(options), *store_);
+  auto local = LocalSocket::open(local_socket_path(config_.store_path));
+  if (local.ok())
+    local_ = std::move(*local);
+  else
+    log_line(LogLevel::kWarning, "no socket for `tkdc approve`: " + local.error().message);
+  return {};
+}
+
+Result<Bytes> Server::answer_administrator(const LocalAsk& ask) {
+  if (ask.op == LocalOp::kHandOver) return exports_->hand_over(ask.request, ask.approvals);
+  auto noted = exports_->approval(ask.request, ask.approvals.empty() ? "" : ask.approvals.front());
+  if (!noted.ok()) return noted.error();
+  return Bytes(noted->begin(), noted->end());
 }
 
 void Server::audit(const std::string& event) {
@@ -121,6 +198,30 @@ void Server::audit(const std::string& event) {
   log_line(LogLevel::kError, written.error().message);
   std::lock_guard lock(mutex_);
   audit_failures_++;
+}
+
+// A request that cannot be carried out stays, and is tried again each second. Error: it
+// cannot be read.
+Result<void> Server::take_revoke_request() {
+  auto request = read_revoke_request(config_.store_path);
+  std::string trouble;
+  if (!request.ok()) {
+    trouble = request.error().message;
+  } else if (!request->has_value()) {
+    return {};
+  } else {
+    const RevokeRequest& asked = **request;
+    auto done = asked.lift ? engine_->lift_revocations() : engine_->revoke(asked.window);
+    if (done.ok()) {
+      audit(revoke_event(asked));
+      done = remove_revoke_request(config_.store_path);
+    }
+    if (!done.ok()) trouble = done.error().message;
+  }
+  if (!trouble.empty() && trouble != revoke_trouble_) log_line(LogLevel::kError, trouble);
+  revoke_trouble_ = trouble;
+  if (!request.ok()) return request.error();
+  return {};
 }
 
 void Server::pause(int ms) {
@@ -153,19 +254,58 @@ void Server::session_up(const Session& session) {
   std::string text = "session " + id + " up: epoch " + std::to_string(session.epoch) + ", " +
                      std::to_string(session.lanes.size()) + " lanes, " +
                      (session.representation == Representation::kBytes ? "bytes" : "planes") +
-                     ", security " + config_.security;
+                     ", records by " + tls_library().records + ", security " +
+                     security_name(config_.security);
   log_line(LogLevel::kNotice, text);
   notify_status(text);
   nlohmann::json event = {{"event", "session"},
                           {"session", id},
+                          {"party", session.party},
                           {"epoch", session.epoch},
-                          {"lanes", session.lanes.size()}};
+                          {"lanes", session.lanes.size()},
+                          {"peers", nlohmann::json::array()}};
+  for (int party = 0; party < 3; ++party)
+    if (party != session.party)
+      event["peers"].push_back(
+          peer_json(party, session.audit_heads[static_cast<std::size_t>(party)]));
   audit(event.dump());
+}
+
+void Server::close_latch(const std::string& deviation) {
+  log_line(LogLevel::kError,
+           "a server computed wrongly: " + deviation +
+               ". Nothing that depends on it was released. This server starts no session before "
+               "`tkdc release`: see docs/operations.md, section Deviations");
+  nlohmann::json event = {{"event", "latched"}, {"reason", deviation}};
+  audit(event.dump());
+  if (auto closed = latch_->close(deviation); !closed)
+    log_line(LogLevel::kError, closed.error().message);
+}
+
+void Server::wait_for_release() {
+  bool waited = false;
+  for (std::string reason = latch_->reason(); !reason.empty() && !stopping_;
+       reason = latch_->reason()) {
+    if (!waited) session_failed("latched: " + reason);
+    waited = true;
+    {
+      std::lock_guard lock(mutex_);
+      latched_ = reason;
+    }
+    pause(1000);
+  }
+  if (!waited || stopping_) return;
+  log_line(LogLevel::kNotice, "the latch was released");
+  audit(R"({"event":"released"})");
+  std::lock_guard lock(mutex_);
+  latched_.clear();
 }
 
 void Server::serve_sessions() {
   Backoff backoff;
   while (!stopping_) {
+    wait_for_release();
+    if (stopping_) return;
     auto session = mesh_->establish();
     if (!session.ok()) {
       if (!stopping_) session_failed(session.error().message);
@@ -175,47 +315,82 @@ void Server::serve_sessions() {
     session_up(*session);
     const long long up_since_ms = monotonic_ms();
     std::string reason = engine_->run_session(*session);
+    if (auto deviation = engine_->deviation()) close_latch(*deviation);
     if (!stopping_) session_failed(reason.empty() ? "the engine stopped" : reason);
     // Each session uses up a nonce epoch, so sessions that die young must not follow
     // one another at once.
-    if (monotonic_ms() - up_since_ms > kStableSessionMs) backoff.reset();
-    else if (!stopping_) pause(backoff.next_ms());
+    if (monotonic_ms() - up_since_ms > kStableSessionMs)
+      backoff.reset();
+    else if (!stopping_)
+      pause(backoff.next_ms());
     // The links close here, so that the peers notice at once.
   }
+}
+
+nlohmann::json Server::agents_json(const EngineStatus& engine) const {
+  nlohmann::json out = nlohmann::json::array();
+  for (const AgentEntry& agent : config_.agents) {
+    const std::uint64_t id = agent_id(agent.curve_public_key);
+    RateLimits::AgentCount count;
+    for (const auto& one : engine.agents)
+      if (one.agent == id) count = one;
+    out.push_back({{"name", agent.name}, {"asked", count.asked}, {"limited", count.refused}});
+  }
+  return out;
 }
 
 std::string Server::status_json() {
   EngineStatus engine = engine_->status();
   ControlCounters control = control_->counters();
+  const AuditHead audit = audit_->head();
   nlohmann::json json = {{"party", config_.party},
                          {"installation", to_hex(config_.installation)},
-                         {"security", config_.security},
+                         {"security", security_name(config_.security)},
                          {"version", TKDC_VERSION},
                          {"uptime_s", (monotonic_ms() - started_ms_) / 1000},
                          {"session_up", engine.session_up},
                          {"lanes", engine.lanes},
                          {"backend", engine.backend},
+                         {"records", tls_library().records},
                          {"pending_jobs", engine.pending_jobs},
                          {"jobs_done", engine.jobs_done},
+                         {"jobs_refused", engine.jobs_refused},
                          {"jobs_failed", engine.jobs_failed},
+                         {"jobs_late", engine.jobs_late},
                          {"message_bytes_sent", engine.message_bytes_sent},
                          {"aes_blocks", engine.aes_blocks},
                          {"sha1_blocks", engine.sha1_blocks},
+                         {"sha2_blocks", engine.sha2_blocks},
                          {"rounds", engine.rounds},
+                         {"operations", engine.operations},
+                         {"cohorts", engine.cohorts},
+                         {"operation_rounds", engine.operation_rounds},
                          {"keys", store_->count()},
+                         {"most_seals", engine.most_seals},
+                         {"logins_unheralded", engine.logins_unheralded},
+                         {"agents_limited", engine.agents_limited},
+                         {"keys_limited", engine.keys_limited},
+                         {"agents", agents_json(engine)},
+                         {"tickets_revoked", engine.tickets_revoked},
+                         {"revoked", revoked_json(engine.revoked)},
+                         {"checks_broken", engine.checks_broken},
                          {"requests", control.requests},
                          {"requests_malformed", control.malformed},
                          {"requests_replayed", control.replayed},
                          {"requests_refused", control.refused},
                          {"replies_undelivered", control.undelivered},
-                         {"audit_lines", audit_->lines()},
-                         {"audit_head", to_hex(audit_->head())}};
+                         {"audit_lines", audit.lines},
+                         {"audit_head", to_hex(audit.hash)}};
   std::lock_guard lock(mutex_);
+  if (auto waits = lift_waits_for(engine, config_.party)) json["lift_waits_for"] = *waits;
+  if (engine.revoked_unwritten) json["revoked_unwritten"] = true;
+  if (engine.seals_near_limit) json["warning"] = kSealWarning;
   json["session"] = session_id_;
   json["epoch"] = epoch_;
   json["sessions"] = sessions_;
   json["audit_failures"] = audit_failures_;
   if (!trouble_.empty()) json["trouble"] = trouble_;
+  if (!latched_.empty()) json["latched"] = latched_;
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -229,12 +404,17 @@ Result<void> Server::wait_for_signal() {
   std::uint64_t watchdog_us = 0;
   bool watched = sd_watchdog_enabled(0, &watchdog_us) > 0;
   std::string sync_trouble;
+  Alarms alarms([](const std::string& line) { log_line(LogLevel::kWarning, line); });
   for (int tick = 0;; ++tick) {
     pollfd one{fd.get(), POLLIN, 0};
     if (poll(&one, 1, kTickMs) > 0) return {};
     if (control_failed_) return fail("the control plane failed");
     engine_->expire();
     if (tick % kSyncEveryTicks != 0) continue;
+    if (tick % kSealCheckTicks == 0 && engine_->status().seals_near_limit)
+      log_line(LogLevel::kWarning, kSealWarning);
+    alarms.look(engine_->status());
+    (void)take_revoke_request();  // its troubles are in the journal
     auto synced = audit_->sync();
     std::string trouble = synced.ok() ? "" : synced.error().message;
     if (!trouble.empty() && trouble != sync_trouble) log_line(LogLevel::kError, trouble);
@@ -244,6 +424,7 @@ Result<void> Server::wait_for_signal() {
 }
 
 Result<void> Server::run() {
+  keep_freed_memory();
   lock_memory((config_.store_path + "/data.mdb").c_str());
   control_thread_ = std::thread([this] {
     auto ended = control_->run();
@@ -252,11 +433,14 @@ Result<void> Server::run() {
     control_failed_ = true;
   });
   session_thread_ = std::thread([this] { serve_sessions(); });
+  if (local_)
+    local_thread_ = std::thread(
+        [this] { local_->run([this](const LocalAsk& ask) { return answer_administrator(ask); }); });
   log_line(LogLevel::kNotice,
            "tkdc-server " TKDC_VERSION ": party " + std::to_string(config_.party) + " of " +
-               to_hex(config_.installation) + ", security " + config_.security + ", " +
-               std::to_string(store_->count()) + " keys, agents at " + config_.control_listen +
-               ", peers at " + config_.data_listen);
+               to_hex(config_.installation) + ", security " + security_name(config_.security) +
+               ", " + std::to_string(store_->count()) + " keys, agents at " +
+               config_.control_listen + ", peers at " + config_.data_listen);
   audit(R"({"event":"started"})");
   sd_notify(0, "READY=1\nSTATUS=waiting for the other two servers");
   auto result = wait_for_signal();
@@ -272,10 +456,14 @@ void Server::stop() {
   stopping_ = true;
   if (mesh_) mesh_->stop();
   if (engine_) engine_->stop();
+  if (local_) local_->stop();
+  if (exports_) exports_->stop();
   if (session_thread_.joinable()) session_thread_.join();
   // After the session: the answers of its last jobs still go out.
   if (control_) control_->stop();
   if (control_thread_.joinable()) control_thread_.join();
+  // Last: an export under way may take a while to end, and nobody else waits for it.
+  if (local_thread_.joinable()) local_thread_.join();
 }
 
 }  // namespace tkdc

@@ -2,8 +2,8 @@
 // One running party: store, engine, mesh and control plane put together.
 //
 // Threads: the caller's, which waits for a signal; the control thread; the
-// session thread, in a loop { establish, run until a link fails, log why };
-// and those of the parts.
+// administrator's socket's; the session thread, in a loop { establish, run until a link fails, log
+// why }; and those of the parts.
 #pragma once
 
 #include <atomic>
@@ -12,11 +12,17 @@
 #include <string>
 #include <thread>
 
+#include <nlohmann/json.hpp>
+
 #include "job/engine.h"
 #include "net/mesh.h"
+#include "server/alarms.h"
 #include "server/audit_log.h"
 #include "server/config.h"
 #include "server/control_plane.h"
+#include "server/exports.h"
+#include "server/latch.h"
+#include "server/local_socket.h"
 
 namespace tkdc {
 
@@ -32,16 +38,25 @@ class Server {
  private:
   explicit Server(const ServerConfig& config) : config_(config) {}
   Result<void> open_store();
+  Result<void> notice_restore();
   Result<void> make_engine();
   Result<void> make_mesh();
   Result<void> make_control();
+  Result<void> make_local();
 
   void serve_sessions();
+  // Waits while the latch is closed.
+  void wait_for_release();
+  void close_latch(const std::string& deviation);
   void session_failed(const std::string& reason);
   void session_up(const Session& session);
   void pause(int ms);
+  // Does what `tkdc revoke` asked for, if it did.
+  [[nodiscard]] Result<void> take_revoke_request();
   void audit(const std::string& event);
+  Result<Bytes> answer_administrator(const LocalAsk& ask);
   std::string status_json();
+  nlohmann::json agents_json(const EngineStatus& engine) const;
   Result<void> wait_for_signal();
   void stop();
 
@@ -51,22 +66,28 @@ class Server {
   // Destroyed from the last to the first: the engine answers into the control
   // plane and writes to the audit log until it is gone.
   std::unique_ptr<Store> store_;
+  std::optional<Latch> latch_;
   std::unique_ptr<AuditLog> audit_;
   std::unique_ptr<ControlPlane> control_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Mesh> mesh_;
+  std::unique_ptr<Exports> exports_;
+  std::unique_ptr<LocalSocket> local_;  // null: could not be opened, which the log says
 
   std::atomic<bool> stopping_{false};
   std::atomic<bool> control_failed_{false};
   std::thread control_thread_;
   std::thread session_thread_;
+  std::thread local_thread_;
 
   std::mutex mutex_;
   std::string trouble_ = "starting";  // why there is no session; empty with one
+  std::string latched_;               // why no session may start; empty if one may
   std::string session_id_;
   std::uint32_t epoch_ = 0;
   std::uint64_t sessions_ = 0;
   std::uint64_t audit_failures_ = 0;
+  std::string revoke_trouble_;  // main thread only
   long long logged_trouble_ms_ = 0;
 };
 

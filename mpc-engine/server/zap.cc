@@ -27,8 +27,7 @@ bool receive_all(void* socket, std::vector<std::string>& frames) {
       return false;
     }
     if (frames.size() < kMaxFrames)
-      frames.emplace_back(static_cast<const char*>(zmq_msg_data(&message)),
-                          zmq_msg_size(&message));
+      frames.emplace_back(static_cast<const char*>(zmq_msg_data(&message)), zmq_msg_size(&message));
     more = zmq_msg_more(&message);
     zmq_msg_close(&message);
   }
@@ -48,9 +47,9 @@ ZapHandler::ZapHandler(void* socket, const std::vector<AgentEntry>& agents,
   thread_ = std::thread([this] { run(); });
 }
 
-Result<std::unique_ptr<ZapHandler>> ZapHandler::start(
-    void* context, const std::vector<AgentEntry>& agents,
-    std::function<void(const std::string&)> log) {
+Result<std::unique_ptr<ZapHandler>> ZapHandler::start(void* context,
+                                                      const std::vector<AgentEntry>& agents,
+                                                      std::function<void(const std::string&)> log) {
   void* socket = zmq_socket(context, ZMQ_REP);
   int linger = 0;
   if (socket == nullptr || zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger) != 0 ||

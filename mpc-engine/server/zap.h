@@ -26,9 +26,9 @@ class ZapHandler {
  public:
   // Binds inproc://zeromq.zap.01 of `context` (a zmq context), so there is one
   // for each context; must exist before the server socket binds.
-  static Result<std::unique_ptr<ZapHandler>> start(
-      void* context, const std::vector<AgentEntry>& agents,
-      std::function<void(const std::string&)> log);
+  static Result<std::unique_ptr<ZapHandler>> start(void* context,
+                                                   const std::vector<AgentEntry>& agents,
+                                                   std::function<void(const std::string&)> log);
   ~ZapHandler();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/hardening.h"
+#include "base/hardening.h"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -11,7 +11,7 @@
 #include <fstream>
 #include <string>
 
-#include "server/log.h"
+#include "base/log.h"
 
 namespace tkdc {
 namespace {
@@ -37,8 +37,8 @@ void forbid_dumps() {
   const char* allowed = std::getenv("TKDC_ALLOW_DUMP");
   if (allowed != nullptr && std::strcmp(allowed, "1") == 0) {
     log_line(LogLevel::kWarning,
-             "TKDC_ALLOW_DUMP=1: this process' memory, and the shares in it, can be dumped; "
-             "remove it from the environment of a real server");
+             "TKDC_ALLOW_DUMP=1: this process' memory, and the secrets in it, can be dumped; "
+             "remove it from the environment of a real installation");
     return;
   }
   rlimit none{0, 0};
@@ -53,11 +53,11 @@ void lock_memory(const char* unlocked_file) {
   if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0) {
     log_line(LogLevel::kWarning,
              std::string("memory cannot be locked (") + std::strerror(errno) +
-                 "): shares of running jobs may reach swap; set LimitMEMLOCK=infinity in the "
-                 "unit, or turn swap off on this host");
+                 "): secrets in it may reach swap; raise the limit (LimitMEMLOCK=infinity in a "
+                 "unit, ulimit -l), or turn swap off on this host");
     return;
   }
-  unlock_mappings(unlocked_file);
+  if (unlocked_file != nullptr) unlock_mappings(unlocked_file);
 }
 
 }  // namespace tkdc

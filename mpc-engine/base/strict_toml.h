@@ -48,8 +48,8 @@ class TomlTable {
   void missing(const std::string& key);
 
   StrictToml* file_;
-  std::string name_;   // "data", or "agents[1]"
-  const void* node_;   // toml::table, null when absent
+  std::string name_;  // "data", or "agents[1]"
+  const void* node_;  // toml::table, null when absent
 };
 
 class StrictToml {

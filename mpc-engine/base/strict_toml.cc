@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/strict_toml.h"
+#include "base/strict_toml.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
-#define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
+
+#include "base/unique_fd.h"
 
 namespace tkdc {
 namespace {
@@ -15,6 +21,16 @@ const toml::table* as_table(const void* node) { return static_cast<const toml::t
 
 std::string at_line(const toml::node& node) {
   return " (line " + std::to_string(node.source().begin.line) + ")";
+}
+
+// The parser says of all of these that line 0 cannot be opened.
+Result<void> check_readable(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) return fail("config: cannot open " + path + ": " + std::strerror(errno));
+  struct stat st {};
+  if (fstat(fd.get(), &st) == 0 && S_ISDIR(st.st_mode))
+    return fail("config: " + path + " is a folder; name the file in it");
+  return {};
 }
 
 }  // namespace
@@ -28,6 +44,7 @@ StrictToml::~StrictToml() = default;
 
 Result<void> StrictToml::load(const std::string& path) {
   path_ = path;
+  if (auto readable = check_readable(path); !readable.ok()) return readable;
   try {
     document_ = std::make_unique<Document>(Document{toml::parse_file(path)});
   } catch (const toml::parse_error& error) {
@@ -63,8 +80,7 @@ std::vector<TomlTable> StrictToml::tables(const std::string& name) {
   }
   for (const toml::node& one : *node->as_array()) {
     asked_for(&one);
-    out.push_back(
-        TomlTable(this, name + "[" + std::to_string(out.size()) + "]", one.as_table()));
+    out.push_back(TomlTable(this, name + "[" + std::to_string(out.size()) + "]", one.as_table()));
   }
   return out;
 }
@@ -93,12 +109,11 @@ Result<void> StrictToml::finish() {
 std::string StrictToml::resolve(const std::string& path) const {
   if (path.rfind("%d/", 0) == 0) {
     const char* directory = std::getenv("CREDENTIALS_DIRECTORY");
-    return std::string(directory != nullptr ? directory : "/run/credentials/none") +
-           path.substr(2);
+    return std::string(directory != nullptr ? directory : "/run/credentials/none") + path.substr(2);
   }
   std::filesystem::path given(path);
   if (given.is_absolute()) return path;
-  return (std::filesystem::absolute(path_).parent_path() / given).string();
+  return (std::filesystem::absolute(path_).parent_path() / given).lexically_normal().string();
 }
 
 TomlTable::TomlTable(StrictToml* file, std::string name, const void* node)
@@ -119,8 +134,7 @@ void TomlTable::reject(const std::string& key, const std::string& why) {
   file_->report("'" + name_ + "." + key + "' " + why + at_line(*node));
 }
 
-std::string TomlTable::text(const std::string& key,
-                            const std::optional<std::string>& fallback) {
+std::string TomlTable::text(const std::string& key, const std::optional<std::string>& fallback) {
   if (!has(key)) {
     if (!fallback) missing(key);
     return fallback.value_or("");
@@ -142,8 +156,7 @@ std::int64_t TomlTable::integer(const std::string& key, std::int64_t low, std::i
   file_->asked_for(node);
   auto value = node->value_exact<std::int64_t>();
   if (value && *value >= low && *value <= high) return *value;
-  reject(key, "must be a whole number from " + std::to_string(low) + " to " +
-                  std::to_string(high));
+  reject(key, "must be a whole number from " + std::to_string(low) + " to " + std::to_string(high));
   return fallback.value_or(low);
 }
 

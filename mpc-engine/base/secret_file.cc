@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/secret_file.h"
+#include "base/secret_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zmq.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
-#include "net/socket.h"
+#include "base/unique_fd.h"
 
 namespace tkdc {
 namespace {
@@ -17,12 +19,25 @@ namespace {
 constexpr std::size_t kCurveTextBytes = 40;
 constexpr std::size_t kStoreKeyBytes = 32;
 
+constexpr const char kReplaceable[] = "chmod 0600; replace the key if somebody may have read it";
+// Replaced, it would take this server's shares along.
+constexpr const char kStoreKeyAdvice[] =
+    "chmod 0600; do not replace it, the store would be unreadable; if somebody may have read it "
+    "and the store, see docs/operations.md, Changing keys";
+
 Result<UniqueFd> open_regular(const std::string& path, struct stat& st) {
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return fail("config: cannot open " + path + ": " + std::strerror(errno));
   if (fstat(fd.get(), &st) != 0 || !S_ISREG(st.st_mode))
     return fail("config: " + path + " is not a regular file");
   return fd;
+}
+
+// systemd guards its credentials directory as a whole; the ACL of a file in it shows as 0440.
+bool is_credential(const std::string& path, const struct stat& st) {
+  const char* directory = std::getenv("CREDENTIALS_DIRECTORY");
+  return directory != nullptr && directory[0] == '/' && (st.st_mode & 0777) == 0440 &&
+         path.rfind(std::string(directory) + "/", 0) == 0 && path.find("/../") == std::string::npos;
 }
 
 Result<SecretVector> read_all(int fd, const std::string& path, std::size_t max_bytes) {
@@ -41,29 +56,33 @@ Result<SecretVector> read_all(int fd, const std::string& path, std::size_t max_b
   return out;
 }
 
-}  // namespace
-
-Result<SecretVector> read_secret_file(const std::string& path, std::size_t max_bytes) {
+// `advice`: what to do about a file that others can read.
+Result<SecretVector> read_guarded(const std::string& path, std::size_t max_bytes,
+                                  const char* advice) {
   struct stat st {};
   auto fd = open_regular(path, st);
   if (!fd.ok()) return fd.error();
   if (st.st_uid != geteuid() && st.st_uid != 0)
-    return fail("config: " + path + " belongs to another user (uid " +
-                std::to_string(st.st_uid) + "); make this service's user its owner");
-  // systemd mounts credentials root-owned with an ACL that shows as group read.
-  bool credential = st.st_uid == 0 && (st.st_mode & 0777) == 0440 &&
-                    path.rfind("/run/credentials/", 0) == 0;
-  if ((st.st_mode & 0177) != 0 && !credential)
-    return fail("config: " + path + " is open to others; replace the key if somebody may have "
-                "read it, then chmod 0600");
+    return fail("config: " + path + " belongs to another user (uid " + std::to_string(st.st_uid) +
+                "); make this service's user its owner");
+  if ((st.st_mode & 0177) != 0 && !is_credential(path, st))
+    return fail("config: " + path + " is open to others: " + advice);
   return read_all(fd->get(), path, max_bytes);
+}
+
+}  // namespace
+
+Result<SecretVector> read_secret_file(const std::string& path, std::size_t max_bytes) {
+  return read_guarded(path, max_bytes, kReplaceable);
 }
 
 Result<std::string> read_text_file(const std::string& path, std::size_t max_bytes) {
   struct stat st {};
   auto fd = open_regular(path, st);
   if (!fd.ok()) return fd.error();
-  auto octets = read_all(fd->get(), path, max_bytes);
+  // Limits are far above what files have, and memory may be locked.
+  const auto size = static_cast<std::size_t>(st.st_size);
+  auto octets = read_all(fd->get(), path, std::min(max_bytes, size));
   if (!octets.ok()) return octets.error();
   return std::string(octets->begin(), octets->end());
 }
@@ -90,7 +109,7 @@ Result<SecretVector> read_curve_secret(const std::string& path) {
 }
 
 Result<SecretBuffer> read_store_key(const std::string& path) {
-  auto octets = read_secret_file(path, kStoreKeyBytes);
+  auto octets = read_guarded(path, kStoreKeyBytes, kStoreKeyAdvice);
   if (!octets.ok()) return octets.error();
   if (octets->size() != kStoreKeyBytes)
     return fail("config: " + path + " must have exactly 32 octets");

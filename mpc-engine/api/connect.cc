@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a Party comes to its session: the servers' own mesh and handshake, with a
+// store that is always empty and a name of its own for each program.
+#include "api/impl.h"
+#include "job/engine.h"
+#include "net/certificate.h"
+#include "net/hex.h"
+#include "net/memory_ring.h"
+
+namespace tkdc::mpc {
+namespace {
+
+// The handshake compares the three stores and agrees on a nonce epoch, which only Kerberos needs.
+class NoStore final : public Store {
+ public:
+  Result<void> prepare(const KeyRecord&) override { return no_keys(); }
+  Result<void> commit(const KeyId&) override { return no_keys(); }
+  Result<void> abandon(const KeyId&) override { return no_keys(); }
+  Result<void> condemn(const KeyId&) override { return no_keys(); }
+  Result<void> pardon(const KeyId&) override { return no_keys(); }
+  Result<void> destroy(const KeyId&) override { return no_keys(); }
+  Result<std::shared_ptr<const KeyRecord>> get(const KeyId&) override {
+    return std::shared_ptr<const KeyRecord>();
+  }
+  Result<std::vector<KeyId>> prepared() override { return std::vector<KeyId>(); }
+  Result<std::vector<KeyId>> condemned() override { return std::vector<KeyId>(); }
+  Result<bool> committed(const KeyId&) override { return false; }
+  Result<bool> buried(const KeyId&) override { return false; }
+  std::size_t count() override { return 0; }
+  Result<Digest> inventory() override { return Digest{}; }
+  Result<std::uint64_t> seal_mark(const KeyId&) override { return std::uint64_t{0}; }
+  Result<void> set_seal_mark(const KeyId&, std::uint64_t) override { return no_keys(); }
+  Result<Bytes> revoked() override { return Bytes(); }
+  Result<void> set_revoked(ByteSpan) override { return {}; }
+  std::uint32_t epoch() override { return epoch_; }
+  Result<void> set_epoch(std::uint32_t epoch) override {
+    epoch_ = epoch;
+    return {};
+  }
+
+ private:
+  static Error no_keys() { return fail("the programming interface keeps no keys"); }
+  std::uint32_t epoch_ = 0;
+};
+
+// Mesh after the store that it uses.
+struct Connection {
+  NoStore store;
+  std::unique_ptr<Mesh> mesh;
+};
+
+Result<Fingerprint> fingerprint_of(const PartyOptions::Member& member, int party) {
+  Fingerprint out{};
+  std::size_t bytes = 0;
+  const std::string& hex = member.fingerprint;
+  if (sodium_hex2bin(out.data(), out.size(), hex.data(), hex.size(), nullptr, &bytes, nullptr) !=
+          0 ||
+      bytes != out.size() || hex.size() != 2 * out.size())
+    return fail("join: member " + std::to_string(party) + " has the fingerprint '" +
+                hex.substr(0, 80) + "'; it must be 64 hexadecimal digits");
+  return out;
+}
+
+// "tkdc api" and the program's name: parties that compute different things do not meet.
+std::array<std::uint8_t, 16> program_id(const std::string& program) {
+  const std::string text = "tkdc api " + program;
+  std::array<std::uint8_t, 16> id{};
+  crypto_generichash(id.data(), id.size(), reinterpret_cast<const std::uint8_t*>(text.data()),
+                     text.size(), nullptr, 0);
+  return id;
+}
+
+Result<MeshOptions> mesh_options(const PartyOptions& options) {
+  MeshOptions mesh;
+  mesh.installation = program_id(options.program);
+  mesh.party = options.index;
+  mesh.security = options.security == Security::kMalicious ? tkdc::Security::kMalicious
+                                                           : tkdc::Security::kSemiHonest;
+  mesh.representation = Engine::preferred_representation("auto", mesh.security);
+  mesh.circuit_hash = api_hash();
+  mesh.listen_address = options.members[static_cast<std::size_t>(options.index)].address;
+  mesh.certificate_pem = options.identity.certificate_pem;
+  mesh.private_key_pem.assign(options.identity.private_key_pem.begin(),
+                              options.identity.private_key_pem.end());
+  mesh.establish_timeout_ms = options.timeout_ms;
+  for (int other = 0; other < 3; ++other) {
+    if (other == options.index) continue;
+    const PartyOptions::Member& member = options.members[static_cast<std::size_t>(other)];
+    auto pin = fingerprint_of(member, other);
+    if (!pin) return pin.error();
+    mesh.peers.push_back({other, member.address, *pin});
+  }
+  return mesh;
+}
+
+}  // namespace
+
+Result<Identity> make_identity(const std::string& name) {
+  if (sodium_init() < 0) return fail("make_identity: libsodium cannot start");
+  auto made = make_certificate(name);
+  if (!made) return made.error();
+  Identity identity;
+  identity.certificate_pem = made->certificate_pem;
+  identity.private_key_pem.assign(made->private_key_pem.begin(), made->private_key_pem.end());
+  identity.fingerprint = to_hex(made->sha256);
+  return identity;
+}
+
+Result<std::unique_ptr<Party::Impl>> connect(const PartyOptions& options) {
+  if (sodium_init() < 0) return fail("join: libsodium cannot start");
+  if (options.index < 0 || options.index > 2)
+    return fail("join: index " + std::to_string(options.index) + "; a party is 0, 1 or 2");
+  if (options.timeout_ms < 1) return fail("join: timeout_ms must be above 0");
+  auto wanted = mesh_options(options);
+  if (!wanted) return wanted.error();
+  auto connection = std::make_shared<Connection>();
+  auto mesh = Mesh::create(std::move(*wanted), connection->store);
+  if (!mesh) return mesh.error();
+  connection->mesh = std::move(*mesh);
+  auto session = connection->mesh->establish();
+  if (!session) return session.error();
+  auto backend = choose_aes_backend("auto", session->representation);
+  if (!backend) return backend.error();
+  return std::make_unique<Party::Impl>(std::move(connection), std::move(*session), **backend,
+                                       options.timeout_ms);
+}
+
+Result<Party> Party::join(const PartyOptions& options) {
+  auto made = connect(options);
+  if (!made) return made.error();
+  return Party(std::move(*made));
+}
+
+Result<std::array<Party, 3>> Party::in_process(Security security) {
+  if (sodium_init() < 0) return fail("in_process: libsodium cannot start");
+  constexpr int kTimeoutMs = 30'000;
+  const auto mode =
+      security == Security::kMalicious ? tkdc::Security::kMalicious : tkdc::Security::kSemiHonest;
+  auto ring = MemoryRing::create();
+  SecretBuffer keys(96);
+  randombytes_buf(keys.data(), keys.size());
+  std::vector<Party> parties;
+  for (std::size_t p = 0; p < 3; ++p) {
+    Session session;
+    session.party = static_cast<int>(p);
+    session.security = mode;
+    session.representation = Engine::preferred_representation("auto", mode);
+    Lane lane;
+    lane.link = ring->link(session.party);
+    std::copy_n(keys.data() + 32 * p, 32, lane.keys.mine.data());
+    std::copy_n(keys.data() + 32 * ((p + 1) % 3), 32, lane.keys.next.data());
+    session.lanes.push_back(std::move(lane));
+    auto backend = choose_aes_backend("auto", session.representation);
+    if (!backend) return backend.error();
+    parties.push_back(
+        Party(std::make_unique<Impl>(nullptr, std::move(session), **backend, kTimeoutMs)));
+  }
+  return std::array<Party, 3>{std::move(parties[0]), std::move(parties[1]), std::move(parties[2])};
+}
+
+}  // namespace tkdc::mpc

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/utc_time.h"
+
+#include <time.h>
+
+#include <array>
+#include <cstring>
+
+namespace tkdc {
+namespace {
+
+constexpr std::size_t kMaxDigits = 9;
+
+Error not_a_time(const std::string& text) {
+  return fail("\"" + text +
+              "\" is no time: write UTC like 2026-11-21T23:00:00Z, or how long ago it was, like "
+              "90s, 30m, 2h, 7d, or now");
+}
+
+Result<std::int64_t> parse_ago(const std::string& text, std::int64_t now_s) {
+  const std::size_t sign = text.front() == '-' ? 1 : 0;
+  const std::string digits = text.substr(sign, text.size() - 1 - sign);
+  if (digits.empty() || digits.size() > kMaxDigits ||
+      digits.find_first_not_of("0123456789") != std::string::npos)
+    return not_a_time(text);
+  std::int64_t unit_s = 0;
+  switch (text.back()) {
+    case 's': unit_s = 1; break;
+    case 'm': unit_s = 60; break;
+    case 'h': unit_s = 3600; break;
+    case 'd': unit_s = 86'400; break;
+    default: return not_a_time(text);
+  }
+  return now_s - unit_s * std::stoll(digits);
+}
+
+}  // namespace
+
+Result<std::int64_t> parse_utc(const std::string& text, std::int64_t now_s) {
+  if (text == "now") return now_s;
+  if (text.size() >= 2 && std::strchr("smhd", text.back()) != nullptr)
+    return parse_ago(text, now_s);
+  std::string plain = text;
+  if (plain.size() > 10 && plain.back() == 'Z') plain.pop_back();
+  if (plain.size() > 10 && plain[10] == ' ') plain[10] = 'T';
+  for (const char* format : {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"}) {
+    tm parts{};
+    const char* end = ::strptime(plain.c_str(), format, &parts);
+    if (end == nullptr || *end != '\0') continue;
+    const tm asked = parts;
+    const std::int64_t s = ::timegm(&parts);
+    // 31 February, which timegm() makes a day of March.
+    if (parts.tm_mday == asked.tm_mday && parts.tm_mon == asked.tm_mon &&
+        parts.tm_hour == asked.tm_hour && parts.tm_min == asked.tm_min && s > 0)
+      return s;
+  }
+  return not_a_time(text);
+}
+
+std::string format_utc(std::int64_t s) {
+  const time_t when = s;
+  tm parts{};
+  std::array<char, 32> text{};
+  if (::gmtime_r(&when, &parts) == nullptr ||
+      ::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+    return "?";
+  return text.data();
+}
+
+}  // namespace tkdc

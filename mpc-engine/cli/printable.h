@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text that others wrote, for an administrator's terminal, which it cannot steer: every octet
+// outside 0x20 to 0x7e is shown as \x and two digits.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tkdc::cli {
+
+std::string printable(std::string_view text);
+
+}  // namespace tkdc::cli

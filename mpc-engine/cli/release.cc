@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tkdc release`: opens the latch that a server closed after a deviation.
+#include <iostream>
+#include <memory>
+
+#include "cli/commands.h"
+#include "server/config.h"
+#include "server/latch.h"
+
+namespace tkdc::cli {
+namespace {
+
+int run_release(const std::string& path) {
+  auto config = load_server_config(path);
+  if (!config) {
+    std::cerr << "tkdc release: " << config.error().message << "\n";
+    return 1;
+  }
+  const std::string file = latch_file(config->store_path);
+  const std::string reason = Latch(file).reason();
+  auto released = release_latch(file);
+  if (!released) {
+    std::cerr << "tkdc release: " << released.error().message << "\n";
+    return 1;
+  }
+  if (!*released) {
+    std::cout << "This server is not latched; nothing to do. If `tkdc status` shows it as latched "
+                 "all the same, its disk could not be written then: restart it.\n";
+    return 0;
+  }
+  std::cout << "Released. It was latched because: " << reason
+            << "\nThe server notices within a second. Release the other two as well; if it "
+               "happens again, one of the three servers is broken or corrupt.\n";
+  return 0;
+}
+
+}  // namespace
+
+void add_release(CLI::App& app, int& exit_status) {
+  auto path = std::make_shared<std::string>();
+  CLI::App* command =
+      app.add_subcommand("release", "let a server that saw a deviation start sessions again");
+  command->add_option("--config", *path, "the server's tkdc.toml")->required();
+  command->callback([path, &exit_status] { exit_status = run_release(*path); });
+}
+
+}  // namespace tkdc::cli

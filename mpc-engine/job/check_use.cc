@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job/check_use.h"
+
+#include "admit/policy.h"
+#include "job/operations.h"
+
+namespace tkdc {
+
+tkdc_status check_use(Store& store, const InstallationId& installation, AgentRole role,
+                      const JobRequest& request, std::shared_ptr<const KeyRecord>& record) {
+  if (request.op < TKDC_OP_SEAL || request.op > TKDC_OP_MAC_DERIVED) return TKDC_STATUS_BAD_REQUEST;
+  if (request.key.installation != installation) return TKDC_STATUS_UNKNOWN_KEY;
+  auto found = store.get(request.key.id);
+  if (!found) return TKDC_STATUS_INTERNAL;
+  if (*found == nullptr || (*found)->ref != request.key) return TKDC_STATUS_UNKNOWN_KEY;
+  record = *found;
+  if (!may_use(record->key_class, role, request.op, request.usage)) return TKDC_STATUS_DENIED;
+  return check_lengths(request, *record);
+}
+
+}  // namespace tkdc

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a lane says of its jobs: answers to agents, lines of the audit log, counters.
+#include <nlohmann/json.hpp>
+
+#include "admit/policy.h"
+#include "job/lane_runner.h"
+#include "net/hex.h"
+
+namespace tkdc {
+namespace {
+
+constexpr const char* kUnheralded = "login reply without preauthentication";
+constexpr const char* kRevoked = "ticket of a revoked window";
+
+}  // namespace
+
+std::string LaneRunner::limit_message(const std::optional<RateVerdict>& rate) {
+  if (rate == RateVerdict::kAgentTooOften)
+    return "this agent asks more often than limits.agent_per_s of this server allows";
+  if (rate == RateVerdict::kKeyTooOften)
+    return "this key is asked for more often than limits.user_key_per_s or "
+           "limits.service_key_per_s of this server allows";
+  return "a limit was reached: an agent or a key was asked for too often at another server "
+         "(its limits; see tkdc status), or staged keys are full, or this server's clock is more "
+         "than two minutes off the others' (run NTP on all three), or the key has sealed 2^38 "
+         "tickets (tkdc status; draw a new krbtgt key), or the principal's keys were compared too "
+         "often (password history; wait)";
+}
+
+void LaneRunner::answer(const JobRequest& request, tkdc_status status, std::string message) {
+  JobReply reply;
+  reply.session = request.name.session;
+  reply.number = request.name.number;
+  reply.status = status;
+  reply.message = std::move(message);
+  shared_.counters.answered(status);
+  audit(request, status);
+  shared_.reply(request.name, std::move(reply));
+}
+
+const char* LaneRunner::watch(const JobRequest& request, const JobOutcome& outcome) {
+  if (outcome.revoked) {
+    shared_.counters.tickets_revoked++;
+    return kRevoked;
+  }
+  if (outcome.status != TKDC_STATUS_OK) return nullptr;
+  const bool opened = request.op == TKDC_OP_OPEN || request.op == TKDC_OP_OPEN_DERIVED;
+  const bool sealed = request.op == TKDC_OP_SEAL || request.op == TKDC_OP_SEAL_DERIVED;
+  if (opened &&
+      (request.usage == usage::kAsReqTimestamp || request.usage == usage::kChallengeFromClient))
+    shared_.preauth.opened(request.key.principal);
+  const bool login_reply = sealed && request.usage == usage::kAsRepEncPart;
+  return login_reply && !shared_.preauth.sealed(request.key.principal) ? kUnheralded : nullptr;
+}
+
+void LaneRunner::audit(const JobRequest& request, tkdc_status status, const char* note) const {
+  nlohmann::json line = {
+      {"operation", tkdc_wire_op_name(static_cast<std::uint8_t>(request.op))},
+      {"usage", request.usage},
+      {"key", to_hex(request.key.id)},
+      {"kvno", request.key.kvno},
+      {"enctype", request.key.enctype},
+      {"principal", to_hex(request.key.principal)},
+      {"agent", to_hex({reinterpret_cast<const std::uint8_t*>(&request.name.agent), 8})},
+      {"lane", lane_},
+      {"cohort", cohort_},
+      {"result", tkdc_status_text(status)},
+  };
+  if (note != nullptr) line["note"] = note;
+  shared_.audit(line.dump());
+}
+
+void LaneRunner::publish_counters() {
+  LaneCounters& c = shared_.counters;
+  c.rounds++;
+  c.cohorts += cohort_ - published_cohorts_;
+  c.operation_rounds += active_.size();
+  c.layer_bytes += rep3_.layer_bytes() - published_bytes_;
+  c.aes_blocks += ciphers_.aes.blocks() - published_aes_;
+  c.sha1_blocks += ciphers_.sha1.blocks() - published_sha1_;
+  const std::uint64_t sha2 = ciphers_.sha256.blocks() + ciphers_.sha384.blocks();
+  c.sha2_blocks += sha2 - published_sha2_;
+  published_bytes_ = rep3_.layer_bytes();
+  published_aes_ = ciphers_.aes.blocks();
+  published_sha1_ = ciphers_.sha1.blocks();
+  published_sha2_ = sha2;
+  published_cohorts_ = cohort_;
+}
+
+}  // namespace tkdc

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines in the journal about counters that ought to stand still: the first time at
+// once, then at most every ten minutes, with what came since. `tkdc status` shows the
+// sums. Used by the main thread.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "job/engine.h"
+
+namespace tkdc {
+
+class Alarms {
+ public:
+  using Clock = std::chrono::steady_clock;
+  static constexpr auto kEvery = std::chrono::minutes(10);
+
+  explicit Alarms(std::function<void(const std::string&)> log) : log_(std::move(log)) {}
+
+  void look(const EngineStatus& status, Clock::time_point now = Clock::now()) {
+    say(unheralded_, status.logins_unheralded,
+        " login replies were sealed for users whose preauthentication was not opened before; "
+        "right only for principals that do not require it: the audit log names them",
+        now);
+    say(keys_, status.keys_limited,
+        " operations were refused because one key was asked for too often (limits.user_key_per_s, "
+        "limits.service_key_per_s): a client in a loop, or somebody who collects replies",
+        now);
+    say(agents_, status.agents_limited,
+        " operations were refused because an agent asked too often (limits.agent_per_s)", now);
+  }
+
+ private:
+  struct Watched {
+    std::uint64_t said = 0;
+    Clock::time_point when{};
+  };
+  void say(Watched& watched, std::uint64_t sum, const char* what, Clock::time_point now) {
+    if (sum == watched.said || (watched.said != 0 && now - watched.when < kEvery)) return;
+    log_(std::to_string(sum - watched.said) + what);
+    watched = {sum, now};
+  }
+
+  std::function<void(const std::string&)> log_;
+  Watched unheralded_, keys_, agents_;
+};
+
+}  // namespace tkdc

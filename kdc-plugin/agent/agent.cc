@@ -3,7 +3,6 @@
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <cstring>
 
 #include "agent/log.h"
+#include "agent/notify.h"
 
 namespace tkdc::agent {
 namespace {
@@ -23,7 +23,6 @@ constexpr std::uint64_t kFirstClient = 16;
 
 constexpr auto kTickTime = std::chrono::seconds(1);
 constexpr auto kFarewellTime = std::chrono::milliseconds(500);
-constexpr const char kSecurity[] = "semi-honest";
 
 ByteSpan octets(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
@@ -55,11 +54,10 @@ Result<void> Agent::set_up() {
   auto listener = Listener::open(config_.socket_path, config_.socket_group);
   if (!listener) return listener.error();
   listener_ = std::move(listener).value();
-  auto jobs = Jobs::create(
-      config_, epoll_fd_, kServersTag,
-      [this](const Asker& asker, tkdc_wire_op op, const KeyId& key_id, Outcome outcome) {
-        deliver(asker, op, key_id, std::move(outcome));
-      });
+  auto jobs =
+      Jobs::create(config_, epoll_fd_, kServersTag,
+                   [this](const Asker& asker, tkdc_wire_op op, const KeyId& key_id,
+                          Outcome outcome) { deliver(asker, op, key_id, std::move(outcome)); });
   if (!jobs) return jobs.error();
   jobs_ = std::move(jobs).value();
   if (!watch(epoll_fd_, listener_->fd(), kListenerTag, EPOLLIN, EPOLL_CTL_ADD))
@@ -86,9 +84,9 @@ void Agent::reopen_log() {
 }
 
 Result<void> Agent::run() {
-  log(Level::kNotice, config_.name + " listens on " + config_.socket_path + "; security: " +
-                          std::string(kSecurity));
-  ::sd_notify(0, "READY=1");
+  log(Level::kNotice,
+      config_.name + " listens on " + config_.socket_path + "; security: " + config_.security);
+  told_ready_ = notify("READY=1");
   std::array<epoll_event, 256> events;
   while (!stop_) {
     int n = ::epoll_wait(epoll_fd_, events.data(), int(events.size()), wait_ms(Clock::now()));
@@ -181,8 +179,7 @@ void Agent::handle_frame(Client& client, const Client::Frame& frame) {
   }
   bool kdc_only = config_.role == TKDC_ROLE_KDC || client.role == TKDC_ROLE_KDC;
   Parsed parsed = parse_operation(header.op, frame.body, config_, kdc_only);
-  if (parsed.status != TKDC_STATUS_OK)
-    return refuse(client, frame, parsed.status, parsed.message);
+  if (parsed.status != TKDC_STATUS_OK) return refuse(client, frame, parsed.status, parsed.message);
   jobs_->submit(asker, std::move(parsed.operation), now_, deadline);
 }
 
@@ -195,7 +192,7 @@ void Agent::handle_hello(Client& client, const Client::Frame& frame) {
   if (role == TKDC_ROLE_KDC) client.role = TKDC_ROLE_KDC;
   SecretVector body;
   SecretWriter w(body);
-  w.text(kSecurity);
+  w.text(config_.security);
   w.raw(config_.installation);
   client.reply(TKDC_OP_HELLO, frame.header.id, TKDC_STATUS_OK, body);
   mark(client);
@@ -253,18 +250,18 @@ void Agent::drop(std::uint64_t id) {
 }
 
 void Agent::tell_systemd() {
-  ::sd_notify(0, "WATCHDOG=1");
+  if (!told_ready_) told_ready_ = notify("READY=1");
+  notify("WATCHDOG=1");
   int connected = jobs_->connected_servers();
   if (connected == told_connected_) return;
-  told_connected_ = connected;
-  std::string text = "STATUS=" + std::to_string(connected) + " of 3 servers connected; security: " +
-                     kSecurity;
-  ::sd_notify(0, text.c_str());
+  std::string text = "STATUS=" + std::to_string(connected) +
+                     " of 3 servers connected; security: " + config_.security;
+  if (notify(text)) told_connected_ = connected;
 }
 
 // Everybody who waits is told; replies leave as far as the peers take them.
 void Agent::shut_down() {
-  ::sd_notify(0, "STOPPING=1");
+  notify("STOPPING=1");
   now_ = Clock::now();
   jobs_->abandon("the agent is shutting down", now_);
   auto end = now_ + kFarewellTime;

@@ -64,6 +64,7 @@ class Agent {
   Clock::time_point now_ = Clock::now();
   Clock::time_point next_tick_ = Clock::now();
   int told_connected_ = -1;
+  bool told_ready_ = false;
 };
 
 }  // namespace tkdc::agent

@@ -71,8 +71,7 @@ void Client::reply(std::uint8_t op, std::uint64_t request, tkdc_status status, B
 
 bool Client::flush(Clock::time_point now) {
   while (sent_ < out_.size()) {
-    ssize_t n =
-        ::send(fd_, out_.data() + sent_, out_.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t n = ::send(fd_, out_.data() + sent_, out_.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
     sodium_memzero(out_.data() + sent_, static_cast<std::size_t>(n));

@@ -38,9 +38,9 @@ Outcome refusal(const std::array<JobReply, 3>& replies) {
   for (tkdc_status status : {TKDC_STATUS_BAD_REQUEST, TKDC_STATUS_INCONSISTENT, TKDC_STATUS_LIMIT,
                              TKDC_STATUS_INTERNAL, TKDC_STATUS_UNAVAILABLE})
     if (count(replies, status) > 0) return failure(status, explain(replies, status));
-  return failure(TKDC_STATUS_INCONSISTENT,
-                 "the servers disagree whether the tag holds (" +
-                     explain(replies, TKDC_STATUS_INTEGRITY) + "); compare their audit logs");
+  return failure(TKDC_STATUS_INCONSISTENT, "the servers disagree whether the tag holds (" +
+                                               explain(replies, TKDC_STATUS_INTEGRITY) +
+                                               "); compare their audit logs");
 }
 
 JobCost total_cost(const std::array<JobReply, 3>& replies) {
@@ -50,6 +50,7 @@ JobCost total_cost(const std::array<JobReply, 3>& replies) {
     cost.message_bytes = std::max(cost.message_bytes, reply.cost.message_bytes);
     cost.aes_blocks = std::max(cost.aes_blocks, reply.cost.aes_blocks);
     cost.sha1_blocks = std::max(cost.sha1_blocks, reply.cost.sha1_blocks);
+    cost.sha2_blocks = std::max(cost.sha2_blocks, reply.cost.sha2_blocks);
   }
   return cost;
 }
@@ -59,10 +60,11 @@ Outcome reassemble(std::array<JobReply, 3>& replies, std::size_t min_bytes, std:
   for (std::size_t party = 0; party < 3; ++party) {
     const JobReply& holder = replies[party];
     if (holder.output.size() != bytes || bytes < min_bytes || bytes > max_bytes)
-      return failure(TKDC_STATUS_INCONSISTENT,
-                     "server " + std::to_string(party) + " answered with an output of " +
-                         std::to_string(holder.output.size()) + " octets; restart the server that "
-                         "runs another version");
+      return failure(TKDC_STATUS_INCONSISTENT, "server " + std::to_string(party) +
+                                                   " answered with an output of " +
+                                                   std::to_string(holder.output.size()) +
+                                                   " octets; restart the server that "
+                                                   "runs another version");
     std::size_t witness = (party + 2) % 3;
     Digest digest = output_digest(holder.output);
     if (sodium_memcmp(digest.data(), replies[witness].next_output.data(), digest.size()) != 0)
@@ -88,9 +90,8 @@ Outcome failure(tkdc_status status, std::string message) {
 }
 
 Outcome combine(std::array<JobReply, 3>& replies, std::size_t min_bytes, std::size_t max_bytes) {
-  Outcome outcome = count(replies, TKDC_STATUS_OK) == 3
-                        ? reassemble(replies, min_bytes, max_bytes)
-                        : refusal(replies);
+  Outcome outcome = count(replies, TKDC_STATUS_OK) == 3 ? reassemble(replies, min_bytes, max_bytes)
+                                                        : refusal(replies);
   outcome.cost = total_cost(replies);
   return outcome;
 }

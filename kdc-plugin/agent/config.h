@@ -24,12 +24,14 @@ struct ServerAddress {
 
 struct AgentConfig {
   InstallationId installation{};
+  std::string security = "malicious";  // of the servers
   std::string name;
   tkdc_wire_role role = TKDC_ROLE_KDC;
   std::string socket_path;
   std::string socket_group;    // empty: the socket belongs to the agent's user alone
   std::string operations_log;  // empty: none
   std::size_t max_pending = 8192;
+  std::string curve_secret_key_file;
   SecretBuffer curve_secret_key{kZ85KeyChars + 1};  // Z85 text with its NUL
   std::array<ServerAddress, 3> servers;             // by party
 };

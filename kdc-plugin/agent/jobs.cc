@@ -10,7 +10,8 @@ namespace tkdc::agent {
 namespace {
 
 constexpr int kRepliesPerPass = 2048;
-constexpr std::size_t kMaxStatusBytes = 8 * 1024;
+// Of one server; three of them and the agent's own stay below a body of the socket.
+constexpr std::size_t kMaxStatusBytes = 24 * 1024;
 constexpr std::size_t kJobOverheadBytes = 512;
 constexpr auto kTick = std::chrono::milliseconds(50);  // while jobs wait for a connection
 
@@ -48,8 +49,8 @@ bool Jobs::all_ready() {
 }
 
 int Jobs::connected_servers() const {
-  return static_cast<int>(std::count_if(links_.begin(), links_.end(),
-                                        [](auto& link) { return link->connected(); }));
+  return static_cast<int>(
+      std::count_if(links_.begin(), links_.end(), [](auto& link) { return link->connected(); }));
 }
 
 std::string Jobs::who_is_away() const {
@@ -171,8 +172,8 @@ void Jobs::complete(std::uint64_t number, Clock::time_point now) {
   if (job.op == TKDC_OP_STATUS) return finish(number, status_outcome(job), now);
   Outcome outcome = combine(job.replies, job.min_output, job.max_output);
   if (outcome.status == TKDC_STATUS_INCONSISTENT)
-    log(Level::kError, std::string(tkdc_wire_op_name(job.op)) + ", job " +
-                           std::to_string(number) + ": " + outcome.message);
+    log(Level::kError, std::string(tkdc_wire_op_name(job.op)) + ", job " + std::to_string(number) +
+                           ": " + outcome.message);
   finish(number, std::move(outcome), now);
 }
 
@@ -226,8 +227,8 @@ void Jobs::handle_loss(std::size_t party, Clock::time_point now) {
     if (job == nullptr || (job->expected & bit) == 0 || (job->answered & bit) != 0) continue;
     if (job->op != TKDC_OP_STATUS) {
       finish(number,
-             failure(TKDC_STATUS_UNAVAILABLE, links_[party]->title() +
-                                                  ": the connection was lost during the operation"),
+             failure(TKDC_STATUS_UNAVAILABLE,
+                     links_[party]->title() + ": the connection was lost during the operation"),
              now);
       continue;
     }

@@ -29,8 +29,8 @@ bool somebody_listens(const std::string& path) {
   if (!to_address(path, address)) return false;
   int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return false;
-  bool answered = ::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 ||
-                  errno == EAGAIN;
+  bool answered =
+      ::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 || errno == EAGAIN;
   ::close(fd);
   return answered;
 }

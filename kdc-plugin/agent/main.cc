@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tkdc-agent: see tkdc-agent(8).
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -12,6 +11,7 @@
 
 #include "agent/agent.h"
 #include "agent/log.h"
+#include "base/hardening.h"
 
 namespace {
 
@@ -22,16 +22,6 @@ Agent* running = nullptr;
 
 void on_stop(int) { running->stop(); }
 void on_hangup(int) { running->reopen_log(); }
-
-// The agent sees plaintexts: no core file and no debugger of the same user.
-// TKDC_ALLOW_DUMP=1 lifts this to show what its memory holds and what not.
-void forbid_dumps() {
-  const char* allow = std::getenv("TKDC_ALLOW_DUMP");
-  if (allow != nullptr && std::strcmp(allow, "1") == 0) return;
-  rlimit none{0, 0};
-  ::setrlimit(RLIMIT_CORE, &none);
-  ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-}
 
 void handle_signals(Agent& agent) {
   running = &agent;
@@ -52,9 +42,12 @@ void raise_file_limit() {
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
+constexpr char kUsage[] =
+    "usage: tkdc-agent --config FILE [--check-config]\n"
+    "       tkdc-agent --version\n";
+
 int usage() {
-  std::cerr << "usage: tkdc-agent --config FILE [--check-config]\n"
-               "       tkdc-agent --version\n";
+  std::cerr << kUsage;
   return 2;
 }
 
@@ -69,6 +62,10 @@ int main(int argc, char** argv) {
       std::cout << "tkdc-agent " TKDC_VERSION "\n";
       return 0;
     }
+    if (argument == "--help") {
+      std::cout << kUsage;
+      return 0;
+    }
     if (argument == "--check-config")
       check_only = true;
     else if (argument == "--config" && i + 1 < argc)
@@ -78,7 +75,7 @@ int main(int argc, char** argv) {
   }
   if (config_path.empty()) return usage();
 
-  forbid_dumps();
+  tkdc::forbid_dumps();  // the agent sees plaintexts
   raise_file_limit();
   ::umask(077);
   if (sodium_init() < 0) {

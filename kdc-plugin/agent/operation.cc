@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/operation.h"
 
+#include "derivation.h"
+#include "enctype.h"
+
 namespace tkdc::agent {
 namespace {
 
@@ -36,40 +39,68 @@ void output_between(Operation& operation, std::size_t min, std::size_t max) {
   operation.max_output = max;
 }
 
-// SEAL, OPEN, MAC, VERIFY: key, usage, data.
+// The recipe of a derived key: public but for the mask, which stands before the data.
+bool parse_derivation(Reader& r, Operation& operation, std::uint32_t& enctype) {
+  const std::uint8_t kind = r.u8();
+  enctype = r.u32();
+  ByteSpan pepper = r.bytes(TKDC_DERIVED_PEPPER_MAX_BYTES);
+  ByteSpan mask = r.bytes(TKDC_DERIVED_MASK_MAX_BYTES);
+  const tkdc_enctype* served = tkdc_enctype_of(enctype);
+  const std::size_t wanted = kind == TKDC_DERIVE_CF2 && served ? served->key_bytes : 0;
+  if (r.failed() || mask.size() != wanted) return false;
+  Bytes& public_data = operation.job.public_data;
+  Writer w(public_data);
+  w.u8(kind);
+  w.u32(enctype);
+  w.raw(pepper);
+  append(operation.secret, mask);
+  return true;
+}
+
+// SEAL to MAC_DERIVED: key, usage, data.
 Parsed parse_use(tkdc_wire_op op, Reader& r) {
   Parsed parsed;
   Operation& operation = parsed.operation;
   get_key(r, operation.job.key);
   operation.job.usage = r.u32();
+  std::uint32_t number = operation.job.key.enctype;
+  if (is_derived(op) && !parse_derivation(r, operation, number)) return malformed(op);
   ByteSpan data = r.bytes(TKDC_WIRE_DATA_MAX_BYTES);
   ByteSpan checksum;
   if (op == TKDC_OP_VERIFY) checksum = r.bytes(TKDC_WIRE_DATA_MAX_BYTES);
   if (!r.complete()) return malformed(op);
-  std::size_t n = data.size();
+  // The servers compare the enctype with the key's record.
+  const tkdc_enctype* enctype = tkdc_enctype_of(number);
+  if (enctype == nullptr)
+    return refuse(TKDC_STATUS_UNKNOWN_KEY,
+                  "no key of enctype " + std::to_string(number) +
+                      " exists as shares; those served are 17, 18, 19 and 20");
+  const std::size_t n = data.size(), overhead = enctype->overhead_bytes;
   switch (op) {
     case TKDC_OP_SEAL:
-      if (n > TKDC_WIRE_DATA_MAX_BYTES - TKDC_WIRE_SEAL_OVERHEAD_BYTES) return malformed(op);
-      output_between(operation, n + TKDC_WIRE_SEAL_OVERHEAD_BYTES,
-                     n + TKDC_WIRE_SEAL_OVERHEAD_BYTES);
+    case TKDC_OP_SEAL_DERIVED:
+      if (n > TKDC_WIRE_DATA_MAX_BYTES - overhead) return malformed(op);
+      output_between(operation, n + overhead, n + overhead);
       break;
     case TKDC_OP_OPEN:
+    case TKDC_OP_OPEN_DERIVED:
       // Such lengths come from the network, not from the asking program: the
       // same answer as for any other forgery.
-      if (n < TKDC_WIRE_SEAL_OVERHEAD_BYTES)
-        return refuse(TKDC_STATUS_INTEGRITY, "open: shorter than any ciphertext");
-      output_between(operation, n - TKDC_WIRE_SEAL_OVERHEAD_BYTES,
-                     n - TKDC_WIRE_SEAL_OVERHEAD_BYTES);
+      if (n < overhead) return refuse(TKDC_STATUS_INTEGRITY, "open: shorter than any ciphertext");
+      output_between(operation, n - overhead, n - overhead);
       break;
     case TKDC_OP_MAC:
-      output_between(operation, TKDC_WIRE_CHECKSUM_BYTES, TKDC_WIRE_CHECKSUM_BYTES);
+    case TKDC_OP_MAC_DERIVED:
+      output_between(operation, enctype->checksum_bytes, enctype->checksum_bytes);
       break;
     default:
-      if (checksum.size() != TKDC_WIRE_CHECKSUM_BYTES)
-        return refuse(TKDC_STATUS_INTEGRITY, "verify: a checksum has 12 octets");
+      if (checksum.size() != enctype->checksum_bytes)
+        return refuse(TKDC_STATUS_INTEGRITY, "verify: a checksum of this enctype has " +
+                                                 std::to_string(enctype->checksum_bytes) +
+                                                 " octets");
       break;
   }
-  operation.secret.reserve(n + checksum.size());
+  operation.secret.reserve(operation.secret.size() + n + checksum.size());
   append(operation.secret, data);
   append(operation.secret, checksum);
   return parsed;
@@ -112,12 +143,26 @@ Parsed parse_bind(Reader& r) {
   return parsed;
 }
 
+// A bound key and the id of a staged one, which the servers find by themselves.
+Parsed parse_equal(Reader& r) {
+  Parsed parsed;
+  JobRequest& job = parsed.operation.job;
+  KeyId other{};
+  get_key(r, job.key);
+  r.array(other);
+  if (!r.complete()) return malformed(TKDC_OP_EQUAL);
+  job.public_data.assign(other.begin(), other.end());
+  output_between(parsed.operation, 1, 1);
+  return parsed;
+}
+
 }  // namespace
 
 Parsed parse_operation(std::uint8_t op, ByteSpan body, const AgentConfig& config, bool kdc_only) {
   Reader r(body);
   Parsed parsed;
-  if (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY && kdc_only)
+  const bool manages = (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY) || op == TKDC_OP_EQUAL;
+  if (manages && kdc_only)
     return refuse(TKDC_STATUS_DENIED,
                   std::string(tkdc_wire_op_name(op)) + ": agent " + config.name +
                       " or this connection has the role kdc; keys are made and removed through "
@@ -127,24 +172,22 @@ Parsed parse_operation(std::uint8_t op, ByteSpan body, const AgentConfig& config
     case TKDC_OP_OPEN:
     case TKDC_OP_MAC:
     case TKDC_OP_VERIFY:
-      parsed = parse_use(static_cast<tkdc_wire_op>(op), r);
-      break;
-    case TKDC_OP_STAGE:
-      parsed = parse_stage(r, config);
-      break;
+    case TKDC_OP_SEAL_DERIVED:
+    case TKDC_OP_OPEN_DERIVED:
+    case TKDC_OP_MAC_DERIVED: parsed = parse_use(static_cast<tkdc_wire_op>(op), r); break;
+    case TKDC_OP_STAGE: parsed = parse_stage(r, config); break;
     case TKDC_OP_EXPORT:
       r.array(parsed.operation.job.key.id);
       parsed.operation.job.key.installation = config.installation;
       output_between(parsed.operation, 16, kMaxKeyBytes);
       if (!r.complete()) return malformed(op);
       break;
-    case TKDC_OP_BIND:
-      parsed = parse_bind(r);
-      break;
+    case TKDC_OP_BIND: parsed = parse_bind(r); break;
     case TKDC_OP_DESTROY:
       get_key(r, parsed.operation.job.key);
       if (!r.complete()) return malformed(op);
       break;
+    case TKDC_OP_EQUAL: parsed = parse_equal(r); break;
     default:
       return refuse(TKDC_STATUS_BAD_REQUEST, "unknown operation " + std::to_string(op) +
                                                  "; are agent and client of the same version?");
@@ -166,15 +209,14 @@ SecretVector encode_result(tkdc_wire_op op, const KeyId& key_id, ByteSpan output
     case TKDC_OP_SEAL:
     case TKDC_OP_OPEN:
     case TKDC_OP_MAC:
+    case TKDC_OP_SEAL_DERIVED:
+    case TKDC_OP_OPEN_DERIVED:
+    case TKDC_OP_MAC_DERIVED:
     case TKDC_OP_EXPORT:
-    case TKDC_OP_STATUS:
-      w.bytes(output);
-      break;
-    case TKDC_OP_STAGE:
-      w.raw(key_id);
-      break;
-    default:
-      break;
+    case TKDC_OP_EQUAL:
+    case TKDC_OP_STATUS: w.bytes(output); break;
+    case TKDC_OP_STAGE: w.raw(key_id); break;
+    default: break;
   }
   return body;
 }

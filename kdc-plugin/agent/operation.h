@@ -14,9 +14,9 @@
 namespace tkdc::agent {
 
 struct Operation {
-  JobRequest job;               // without name, deadline and components
-  SecretVector secret;          // what the servers get as shares; may be empty
-  std::size_t min_output = 0;   // octets of a good answer
+  JobRequest job;              // without name, deadline and components
+  SecretVector secret;         // what the servers get as shares; may be empty
+  std::size_t min_output = 0;  // octets of a good answer
   std::size_t max_output = 0;
 };
 
@@ -26,7 +26,7 @@ struct Parsed {
   Operation operation;
 };
 
-// SEAL to DESTROY. `kdc_only`: the connection or the agent has the role kdc.
+// SEAL to EQUAL. `kdc_only`: the connection or the agent has the role kdc.
 Parsed parse_operation(std::uint8_t op, ByteSpan body, const AgentConfig& config, bool kdc_only);
 
 // The body of a good reply, in wire.h's format.

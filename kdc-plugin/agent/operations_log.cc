@@ -72,15 +72,15 @@ void OperationsLog::record(const Pending& job, const Outcome& outcome, Clock::ti
   char key[9];
   sodium_bin2hex(key, sizeof key, job.key.id.data(), 4);
   double ms = std::chrono::duration<double, std::milli>(now - job.started).count();
-  char line[400];
+  char line[440];
   int n = std::snprintf(
       line, sizeof line,
       "{\"time\":\"%s\",\"op\":\"%s\",\"usage\":%u,\"key\":\"%s\",\"enctype\":%u,\"blocks\":%u,"
-      "\"sha1_blocks\":%u,\"rounds\":%u,\"bytes_per_party\":%u,\"ms\":%.3f,\"status\":\"%s\"}\n",
+      "\"sha1_blocks\":%u,\"sha2_blocks\":%u,\"rounds\":%u,\"bytes_per_party\":%u,"
+      "\"ms\":%.3f,\"status\":\"%s\"}\n",
       utc_now().c_str(), tkdc_wire_op_name(job.op), job.usage, key, job.key.enctype,
-      outcome.cost.aes_blocks, outcome.cost.sha1_blocks, outcome.cost.rounds,
-      outcome.cost.message_bytes, ms,
-      status_word(outcome.status));
+      outcome.cost.aes_blocks, outcome.cost.sha1_blocks, outcome.cost.sha2_blocks,
+      outcome.cost.rounds, outcome.cost.message_bytes, ms, status_word(outcome.status));
   if (n > 0 && static_cast<std::size_t>(n) < sizeof line) lines_.append(line, std::size_t(n));
 }
 
@@ -89,8 +89,8 @@ void OperationsLog::flush() {
     ssize_t n = ::write(fd_, lines_.data(), lines_.size());
     bool failed = n != static_cast<ssize_t>(lines_.size());
     if (failed && !failed_)
-      log(Level::kError, "cannot write " + path_ + ": " + std::strerror(errno) +
-                             "; operations go on unrecorded");
+      log(Level::kError,
+          "cannot write " + path_ + ": " + std::strerror(errno) + "; operations go on unrecorded");
     failed_ = failed;
   }
   lines_.clear();

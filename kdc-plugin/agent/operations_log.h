@@ -2,7 +2,7 @@
 // The operations log: one JSON object per finished operation, on a line.
 //
 //   {"time":"2026-01-02T03:04:05.678Z","op":"seal","usage":2,"key":"1a2b3c4d",
-//    "enctype":18,"blocks":12,"sha1_blocks":0,"rounds":60,
+//    "enctype":18,"blocks":12,"sha1_blocks":0,"sha2_blocks":0,"rounds":60,
 //    "bytes_per_party":6048,"ms":2.315,"status":"ok"}
 //
 // `key` is the first 8 hexadecimal digits of the key id; `blocks` counts AES

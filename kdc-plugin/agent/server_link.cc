@@ -8,16 +8,7 @@
 #include <cstring>
 
 #include "agent/log.h"
-
-#if defined(__SANITIZE_THREAD__)
-// libzmq passes a frame to its I/O thread by means ThreadSanitizer cannot see.
-#include <sanitizer/tsan_interface.h>
-#define TKDC_HAND_OVER(p) __tsan_release(p)
-#define TKDC_TAKE_OVER(p) __tsan_acquire(p)
-#else
-#define TKDC_HAND_OVER(p) static_cast<void>(p)
-#define TKDC_TAKE_OVER(p) static_cast<void>(p)
-#endif
+#include "base/handover.h"
 
 namespace tkdc::agent {
 namespace {
@@ -31,11 +22,10 @@ constexpr int kHeartbeatTimeoutMs = 6'000;
 constexpr std::int64_t kMaxReplyBytes = kMaxInputBytes + 4096;
 constexpr auto kReopenAfter = std::chrono::seconds(6);
 
-constexpr int kWatchedEvents = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED |
-                               ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
-                               ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
-                               ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
-                               ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+constexpr int kWatchedEvents =
+    ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
+    ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+    ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
 // Called on ZeroMQ's thread when a frame has left; releasing it wipes it.
 void free_frame(void*, void* hint) {
@@ -121,17 +111,14 @@ int ServerLink::events(zmq::socket_t& socket) {
   // Also makes ZeroMQ work off what happened since, which re-arms its ZMQ_FD.
   int bits = 0;
   std::size_t size = sizeof bits;
-  if (socket.handle() == nullptr ||
-      zmq_getsockopt(socket.handle(), ZMQ_EVENTS, &bits, &size) != 0)
+  if (socket.handle() == nullptr || zmq_getsockopt(socket.handle(), ZMQ_EVENTS, &bits, &size) != 0)
     return 0;
   return bits;
 }
 
 bool ServerLink::ready() { return connected_ && (events(socket_) & ZMQ_POLLOUT) != 0; }
 
-bool ServerLink::readable() {
-  return ((events(socket_) | events(monitor_)) & ZMQ_POLLIN) != 0;
-}
+bool ServerLink::readable() { return ((events(socket_) | events(monitor_)) & ZMQ_POLLIN) != 0; }
 
 bool ServerLink::send(SecretVector frame) {
   auto* owned = new SecretVector(std::move(frame));
@@ -173,15 +160,14 @@ void ServerLink::handle_event(std::uint16_t event, Clock::time_point now) {
       trouble_ = "connection lost";
       log(Level::kWarning, title_ + ": connection lost; see that server's journal");
       return;
-    case ZMQ_EVENT_CONNECTED:
-      return;
-    default:
-      break;
+    case ZMQ_EVENT_CONNECTED: return;
+    default: break;
   }
   // A failed handshake, repeated with every attempt: said once.
   if (trouble_.rfind("handshake", 0) == 0) return;
-  trouble_ = "handshake failed: compare curve_public_key in agent.toml with the server's key, and "
-             "this agent's key with the server's [[agents]]";
+  trouble_ =
+      "handshake failed: compare curve_public_key in agent.toml with the server's key, and "
+      "this agent's key with the server's [[agents]]";
   log(Level::kWarning, title_ + ": " + trouble_);
 }
 

@@ -36,11 +36,15 @@ std::string status_json(const AgentConfig& config, const std::array<ServerStatus
   document["agent"] = {{"name", config.name},
                        {"role", config.role == TKDC_ROLE_KDC ? "kdc" : "admin"},
                        {"version", TKDC_VERSION}};
-  document["security"] = "semi-honest";
   document["installation"] = installation;
   document["servers"] = json::array();
   for (std::size_t party = 0; party < 3; ++party)
     document["servers"].push_back(server_object(config, party, servers[party]));
+  // What the servers say counts: a server in the weaker mode makes the whole weaker.
+  std::string security = config.security;
+  for (const json& server : document["servers"])
+    if (server.value("security", security) != security) security = "semi-honest";
+  document["security"] = security;
   document["pending"] = pending;
   json& numbers = document["counters"];
   for (std::size_t status = 0; status < counters.finished.size(); ++status)

@@ -14,12 +14,9 @@
 #include <krb5.h>
 #include <string.h>
 
+#include "be32.h"
+#include "history.h"
 #include "module.h"
-
-static uint32_t get_u32(const krb5_octet *in)
-{
-    return (uint32_t)in[0] << 24 | (uint32_t)in[1] << 16 | (uint32_t)in[2] << 8 | in[3];
-}
 
 /* The name of a principal's policy, from kadmind's record in XDR: u32
  * version, u32 length with the NUL (0: none), name. */
@@ -28,7 +25,7 @@ static bool policy_name(krb5_context context, krb5_db_entry *entry, char *name, 
     krb5_tl_data tl = {.tl_data_type = KRB5_TL_KADM_DATA};
     if (krb5_dbe_lookup_tl_data(context, entry, &tl) != 0 || tl.tl_data_length < 8)
         return false;
-    const uint32_t len = get_u32(tl.tl_data_contents + 4);
+    const uint32_t len = tkdc_get_u32(tl.tl_data_contents + 4);
     if (len < 2 || len > size || len > (uint32_t)tl.tl_data_length - 8)
         return false;
     memcpy(name, tl.tl_data_contents + 8, len);
@@ -57,8 +54,10 @@ krb5_error_code module_check_policy_as(krb5_context context, krb5_kdc_req *reque
     uint8_t digest[TKDC_WIRE_PRINCIPAL_BYTES];
     krb5_db_entry *now = NULL;
     bool waited = false;
-    krb5_error_code code = 0;
+    krb5_error_code code = policy_check_server(context, request, server, status);
 
+    if (code)
+        return code;
     if (!wrapped->check_policy_as)
         return KRB5_PLUGIN_OP_NOTSUPP;
     if (has_lockout(context, client)) {
@@ -91,15 +90,14 @@ void module_audit_as_req(krb5_context context, krb5_kdc_req *request,
     krb5_db_free_principal(context, now);
 }
 
-/* History compares keys. Two handles never compare equal, so an old password
- * would pass unnoticed. */
 static krb5_error_code check_history(krb5_context context, osa_policy_ent_t policy)
 {
-    if (policy->pw_history_num <= 1)
+    if (policy->pw_history_num <= HISTORY_PASSWORDS_MAX)
         return 0;
     krb5_set_error_message(context, KRB5_PLUGIN_OP_NOTSUPP,
-                           "ktkdc: password history cannot be kept with keys that exist only as "
-                           "shares: leave -history at 1");
+                           "ktkdc: a principal's entry has room for a password history of %d: "
+                           "leave -history at or below that",
+                           HISTORY_PASSWORDS_MAX);
     return KRB5_PLUGIN_OP_NOTSUPP;
 }
 

@@ -3,14 +3,35 @@
  * Binding and destroying handles: see binding.h.
  *
  * The key ids come from the stored handles, decrypted with the list of master
- * keys that libkdb5 keeps in its context; nothing about them is stored in the
- * clear. Programs without that list (kpropd, kdb5_util load) destroy nothing.
+ * keys that libkdb5 keeps in its context, and from the password history, where
+ * handles stand in the clear. Programs without that list (kpropd, kdb5_util
+ * load) destroy nothing: an entry's history is left alone where they could not
+ * read its keys.
  */
 #include "binding.h"
 #include "equal.h"
+#include "history_record.h"
 
 #include <com_err.h>
 #include <string.h>
+
+static void collect_history(const krb5_db_entry *entry, struct binding_set *set,
+                            const uint8_t principal[TKDC_WIRE_PRINCIPAL_BYTES])
+{
+    struct history_record record;
+    struct tkdc_wire_key id;
+    (void)history_record_of(entry, &record);
+    while (history_record_next(&record, &id)) {
+        if (set->count == BINDING_HANDLES_MAX) {
+            set->complete = false;
+            return;
+        }
+        memcpy(id.principal, principal, TKDC_WIRE_PRINCIPAL_BYTES);
+        set->ids[set->count++] = id;
+    }
+    if (record.at.bad)
+        set->complete = false;
+}
 
 void binding_collect(krb5_context context, const krb5_db_entry *entry,
                      const uint8_t principal[TKDC_WIRE_PRINCIPAL_BYTES], struct binding_set *set)
@@ -28,6 +49,10 @@ void binding_collect(krb5_context context, const krb5_db_entry *entry,
         memcpy(set->ids[set->count].principal, principal, TKDC_WIRE_PRINCIPAL_BYTES);
         set->count++;
     }
+    if (entry && !krb5_db_mkey_list_alias(context))
+        set->complete = false;
+    if (entry && set->complete)
+        collect_history(entry, set, principal);
 }
 
 krb5_error_code binding_bind(krb5_context context, const struct tkdc_wire_key *id,
@@ -43,6 +68,41 @@ krb5_error_code binding_bind(krb5_context context, const struct tkdc_wire_key *i
     if (!code)
         tkdc_reply_free(&reply);
     return code;
+}
+
+static krb5_error_code destroy(krb5_context context, const struct tkdc_wire_key *id)
+{
+    const struct tkdc_request request = {.op = TKDC_OP_DESTROY, .key = *id};
+    struct tkdc_reply reply;
+    const krb5_error_code code = preload->call(context, &request, &reply);
+    if (!code)
+        tkdc_reply_free(&reply);
+    return code;
+}
+
+static void log_left(krb5_context context, const struct tkdc_wire_key *id, krb5_error_code code,
+                     const char *principal_name)
+{
+    const char *message = krb5_get_error_message(context, code);
+    com_err("ktkdc", 0, "%s: version %u of its key was not destroyed at the servers: %s",
+            principal_name, (unsigned)id->kvno, message);
+    krb5_free_error_message(context, message);
+    krb5_clear_error_message(context);
+}
+
+void binding_undo(krb5_context context, const struct binding_set *set, krb5_error_code why,
+                  const char *principal_name)
+{
+    const char *message = krb5_get_error_message(context, why);
+    krb5_error_code code = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        if (code != KRB5KDC_ERR_SVC_UNAVAILABLE) /* else each would wait as long */
+            code = destroy(context, &set->ids[i]);
+        if (code)
+            log_left(context, &set->ids[i], code, principal_name);
+    }
+    krb5_set_error_message(context, why, "%s", message);
+    krb5_free_error_message(context, message);
 }
 
 static bool contains(const struct binding_set *set, const struct tkdc_wire_key *id)
@@ -64,19 +124,10 @@ void binding_destroy(krb5_context context, const struct binding_set *old,
     if (kept && !kept->complete)
         return; /* one of the old might be among the unread */
     for (size_t i = 0; i < old->count; i++) {
-        const struct tkdc_request request = {.op = TKDC_OP_DESTROY, .key = old->ids[i]};
-        struct tkdc_reply reply;
         if (contains(kept, &old->ids[i]))
             continue;
-        const krb5_error_code code = preload->call(context, &request, &reply);
-        if (!code) {
-            tkdc_reply_free(&reply);
-            continue;
-        }
-        const char *message = krb5_get_error_message(context, code);
-        com_err("ktkdc", 0, "%s: version %u of its key was not destroyed at the servers: %s",
-                principal_name, (unsigned)old->ids[i].kvno, message);
-        krb5_free_error_message(context, message);
-        krb5_clear_error_message(context);
+        const krb5_error_code code = destroy(context, &old->ids[i]);
+        if (code)
+            log_left(context, &old->ids[i], code, principal_name);
     }
 }

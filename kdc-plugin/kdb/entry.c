@@ -5,6 +5,8 @@
  * before the entry is written, bound ones must belong to this principal, and
  * what the entry no longer names is destroyed after it is written. In this
  * order a crash leaves a handle too many at the servers, never one too few.
+ * kpropd, which replays the primary's log, does none of it but the comparison
+ * of names (update_log.h).
  */
 #include <errno.h>
 #include <openssl/sha.h>
@@ -13,7 +15,9 @@
 
 #include "binding.h"
 #include "equal.h"
+#include "history.h"
 #include "trailer.h"
+#include "update_log.h"
 
 krb5_error_code entry_principal_digest(krb5_context context, krb5_const_principal principal,
                                        uint8_t digest[TKDC_WIRE_PRINCIPAL_BYTES], char **name)
@@ -137,18 +141,23 @@ static krb5_error_code check_key(krb5_context context, krb5_key_data *kd, const 
                             "its key data belongs to another principal: a key on "
                             "shares is bound to its name; create the principal and set its "
                             "password or run ktadd");
-    struct tkdc_wire_key id = {.kvno = t.kvno, .enctype = t.enctype};
-    memcpy(id.key_id, t.id, sizeof id.key_id);
-    memcpy(id.principal, digest, sizeof id.principal);
-    if (!preload->installation(id.installation))
-        return refuse(context, name, "it is not known which installation this is");
-    const krb5_error_code code = binding_bind(context, &id, name);
-    if (code)
-        return code;
+    return update_log_is_replayed() ? 0 : history_permit(context, t.id, name);
+}
+
+static bool is_fresh(const krb5_key_data *kd, struct trailer *t)
+{
+    return trailer_get(kd, t) && t->state == TRAILER_FRESH;
+}
+
+static void mark_as_bound(krb5_error_code *code, krb5_key_data *kd, const uint8_t *digest)
+{
+    struct trailer t;
+    if (*code || !is_fresh(kd, &t))
+        return;
     t.state = TRAILER_BOUND;
     t.origin = 0;
     memcpy(t.id, digest, sizeof t.id);
-    return trailer_set(kd, &t);
+    *code = trailer_set(kd, &t);
 }
 
 /* Takes trailers out of sight for the wrapped module, or back. */
@@ -171,25 +180,111 @@ struct putting {
     bool *marked;
     krb5_db_entry *before; /* raw, NULL when the principal is new */
     struct binding_set old, kept;
+    struct binding_set bound; /* by this put */
 };
 
-static krb5_error_code prepare(krb5_context context, krb5_db_entry *entry, struct putting *p)
+static bool has_fresh_keys(const krb5_db_entry *entry)
 {
-    krb5_error_code code = entry_principal_digest(context, entry->princ, p->digest, &p->name);
-    p->marked = calloc((size_t)entry->n_key_data + 1, sizeof *p->marked);
-    if (!code && !p->marked)
-        code = ENOMEM;
+    struct trailer t;
+    for (krb5_int16 i = 0; i < entry->n_key_data; i++)
+        if (is_fresh(&entry->key_data[i], &t))
+            return true;
+    return false;
+}
+
+/* Binds all fresh keys, or none: those of an entry that is not written would stay for good. A key
+ * whose BIND failed is not destroyed as a bound one: it may have been refused because an entry has
+ * it already. */
+static krb5_error_code bind_fresh(krb5_context context, krb5_db_entry *entry, struct putting *p)
+{
+    struct tkdc_wire_key id = {0};
+    struct trailer t;
+    krb5_error_code code = 0;
+    if (!preload->installation(id.installation))
+        return refuse(context, p->name, "it is not known which installation this is");
+    memcpy(id.principal, p->digest, sizeof id.principal);
     for (krb5_int16 i = 0; !code && i < entry->n_key_data; i++) {
-        struct trailer t;
-        code = check_key(context, &entry->key_data[i], p->digest, p->name);
-        p->marked[i] = !code && trailer_get(&entry->key_data[i], &t);
+        if (!is_fresh(&entry->key_data[i], &t))
+            continue;
+        if (p->bound.count == BINDING_HANDLES_MAX) {
+            code = refuse(context, p->name, "too many keys");
+            break;
+        }
+        memcpy(id.key_id, t.id, sizeof id.key_id);
+        id.kvno = t.kvno;
+        id.enctype = t.enctype;
+        code = binding_bind(context, &id, p->name);
+        if (code)
+            break;
+        p->bound.ids[p->bound.count++] = id;
+        history_bound(&id);
     }
+    for (krb5_int16 i = 0; i < entry->n_key_data; i++)
+        mark_as_bound(&code, &entry->key_data[i], p->digest);
+    if (code)
+        binding_undo(context, &p->bound, code, p->name);
+    return code;
+}
+
+/* Checks, reads what stood there before, binds: what kpropd does not. */
+static krb5_error_code prepare_servers(krb5_context context, krb5_db_entry *entry,
+                                       struct putting *p)
+{
+    const bool fresh = has_fresh_keys(entry);
+    krb5_error_code code = fresh ? history_fits(context, entry, p->name) : 0;
+    if (!code && fresh)
+        code = update_log_has_room(context, entry, p->name);
     if (!code && !module_is_temporary()) {
         code = wrapped->get_principal(context, entry->princ, 0, &p->before);
         if (code == KRB5_KDB_NOENTRY)
             code = 0;
     }
+    if (!code && fresh)
+        code = bind_fresh(context, entry, p);
     return code;
+}
+
+static krb5_error_code prepare(krb5_context context, krb5_db_entry *entry, struct putting *p)
+{
+    const bool replayed = update_log_is_replayed(), fresh = !replayed && has_fresh_keys(entry);
+    struct trailer t;
+    krb5_error_code code = entry_principal_digest(context, entry->princ, p->digest, &p->name);
+    p->marked = calloc((size_t)entry->n_key_data + 1, sizeof *p->marked);
+    if (!code && !p->marked)
+        code = ENOMEM;
+    for (krb5_int16 i = 0; !code && i < entry->n_key_data; i++)
+        code = check_key(context, &entry->key_data[i], p->digest, p->name);
+    if (!code && !replayed)
+        code = prepare_servers(context, entry, p);
+    for (krb5_int16 i = 0; !code && i < entry->n_key_data; i++)
+        p->marked[i] = trailer_get(&entry->key_data[i], &t);
+    if (code && fresh)
+        history_give_up(context, code);
+    return code;
+}
+
+static bool same_octets(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+{
+    return a_bytes == b_bytes && (a_bytes == 0 || tkdc_equal(a, b, a_bytes));
+}
+
+/* As the database keeps them: nothing has to be decrypted, which kdb5_util load, for one, cannot.
+ */
+static bool same_keys(krb5_context context, krb5_db_entry *a, krb5_db_entry *b)
+{
+    krb5_tl_data kept_a = {.tl_data_type = KRB5_TL_KADM_DATA}, kept_b = kept_a;
+    if (a->n_key_data != b->n_key_data || krb5_dbe_lookup_tl_data(context, a, &kept_a) != 0 ||
+        krb5_dbe_lookup_tl_data(context, b, &kept_b) != 0)
+        return false;
+    for (krb5_int16 i = 0; i < a->n_key_data; i++) {
+        const krb5_key_data *x = &a->key_data[i], *y = &b->key_data[i];
+        if (x->key_data_kvno != y->key_data_kvno || x->key_data_type[0] != y->key_data_type[0] ||
+            !same_octets(x->key_data_contents[0], x->key_data_length[0], y->key_data_contents[0],
+                         y->key_data_length[0]))
+            return false;
+    }
+    return same_octets(kept_a.tl_data_contents, kept_a.tl_data_length, kept_b.tl_data_contents,
+                       kept_b.tl_data_length);
 }
 
 krb5_error_code module_put_principal(krb5_context context, krb5_db_entry *entry, char **db_args)
@@ -199,14 +294,19 @@ krb5_error_code module_put_principal(krb5_context context, krb5_db_entry *entry,
     if (!p)
         return ENOMEM;
     krb5_error_code code = prepare(context, entry, p);
+    bool unchanged = false;
     if (!code) {
         set_trailers_hidden(entry, p->marked, true);
-        binding_collect(context, p->before, p->digest, &p->old);
-        binding_collect(context, entry, p->digest, &p->kept);
+        unchanged = p->before && same_keys(context, p->before, entry);
+        if (!unchanged) {
+            binding_collect(context, p->before, p->digest, &p->old);
+            binding_collect(context, entry, p->digest, &p->kept);
+        }
         code = wrapped->put_principal(context, entry, db_args);
         set_trailers_hidden(entry, p->marked, false);
+        history_put(); /* of what failed here nobody knows whether it was written */
     }
-    if (!code && p->before)
+    if (!code && p->before && !unchanged && !module_keeps_displaced())
         binding_destroy(context, &p->old, &p->kept, p->name);
     krb5_db_free_principal(context, p->before);
     krb5_free_unparsed_name(context, p->name);
@@ -218,6 +318,10 @@ krb5_error_code module_put_principal(krb5_context context, krb5_db_entry *entry,
 krb5_error_code module_delete_principal(krb5_context context, krb5_const_principal name)
 {
     REQUIRE_OPEN();
+    if (!wrapped->delete_principal)
+        return KRB5_PLUGIN_OP_NOTSUPP;
+    if (update_log_is_replayed())
+        return wrapped->delete_principal(context, name);
     struct putting *p = calloc(1, sizeof *p);
     if (!p)
         return ENOMEM;
@@ -226,8 +330,7 @@ krb5_error_code module_delete_principal(krb5_context context, krb5_const_princip
         code = entry_principal_digest(context, p->before->princ, p->digest, &p->name);
     if (!code) {
         binding_collect(context, p->before, p->digest, &p->old);
-        code = wrapped->delete_principal ? wrapped->delete_principal(context, name)
-                                         : KRB5_PLUGIN_OP_NOTSUPP;
+        code = wrapped->delete_principal(context, name);
     }
     if (!code && !module_is_temporary())
         binding_destroy(context, &p->old, NULL, p->name);

@@ -45,13 +45,6 @@ krb5_error_code forward_check_transited_realms(krb5_context context, const krb5_
     return FORWARD(check_transited_realms, context, transited, client_realm, server_realm);
 }
 
-krb5_error_code forward_check_policy_tgs(krb5_context context, krb5_kdc_req *request,
-                                         krb5_db_entry *server, krb5_ticket *ticket,
-                                         const char **status, krb5_pa_data ***e_data)
-{
-    return FORWARD(check_policy_tgs, context, request, server, ticket, status, e_data);
-}
-
 void forward_refresh_config(krb5_context context)
 {
     if (wrapped && wrapped->refresh_config)

@@ -14,9 +14,6 @@ krb5_error_code forward_delete_policy(krb5_context context, char *policy);
 krb5_error_code forward_check_transited_realms(krb5_context context, const krb5_data *transited,
                                                const krb5_data *client_realm,
                                                const krb5_data *server_realm);
-krb5_error_code forward_check_policy_tgs(krb5_context context, krb5_kdc_req *request,
-                                         krb5_db_entry *server, krb5_ticket *ticket,
-                                         const char **status, krb5_pa_data ***e_data);
 void forward_refresh_config(krb5_context context);
 krb5_error_code forward_check_allowed_to_delegate(krb5_context context, krb5_const_principal client,
                                                   const krb5_db_entry *server,

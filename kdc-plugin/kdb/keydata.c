@@ -7,10 +7,13 @@
  * ever, and the length alone tells that it is a handle.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "enctype.h"
 #include "equal.h"
+#include "history.h"
 #include "module.h"
 #include "trailer.h"
 
@@ -26,41 +29,14 @@ static krb5_error_code refuse(krb5_context context, krb5_error_code code, const 
     return code;
 }
 
-/* Under a history key, which is a handle itself: see trailer.h. */
-static krb5_error_code store_history(const uint8_t handle[TKDC_HANDLE_BYTES],
-                                     const struct tkdc_wire_key *id, int kvno, krb5_key_data *kd)
-{
-    uint8_t *contents = malloc(2 + TKDC_HANDLE_BYTES);
-    if (!contents)
-        return ENOMEM;
-    contents[0] = TKDC_HANDLE_BYTES;
-    contents[1] = 0;
-    memcpy(contents + 2, handle, TKDC_HANDLE_BYTES);
-    for (int i = 0; i < kd->key_data_ver; i++) {
-        free(kd->key_data_contents[i]);
-        kd->key_data_contents[i] = NULL;
-    }
-    kd->key_data_ver = 1;
-    kd->key_data_kvno = (krb5_ui_2)kvno;
-    kd->key_data_type[0] = (krb5_int16)id->enctype;
-    kd->key_data_length[0] = 2 + TKDC_HANDLE_BYTES;
-    kd->key_data_contents[0] = contents;
-    const struct trailer t = {.state = TRAILER_HISTORY, .kvno = id->kvno, .enctype = id->enctype};
-    return trailer_set(kd, &t);
-}
-
 static krb5_error_code store_handle(krb5_context context, const krb5_keyblock *mkey,
                                     const struct tkdc_wire_key *id, const krb5_keysalt *salt,
                                     const struct trailer *t, krb5_key_data *kd)
 {
     uint8_t octets[TKDC_HANDLE_BYTES];
-    struct tkdc_wire_key stored = *id, of_mkey;
+    struct tkdc_wire_key stored = *id;
     memset(stored.principal, 0, sizeof stored.principal);
     tkdc_handle_encode(octets, &stored);
-    if (tkdc_handle_decode(mkey->contents, mkey->length, &of_mkey)) {
-        tkdc_handle_encode(octets, id);
-        return store_history(octets, id, (int)id->kvno, kd);
-    }
     const krb5_keyblock block = {
         .magic = KV5M_KEYBLOCK,
         .enctype = (krb5_enctype)id->enctype,
@@ -72,7 +48,7 @@ static krb5_error_code store_handle(krb5_context context, const krb5_keyblock *m
     return code ? code : trailer_set(kd, t);
 }
 
-/* A key that is a handle already: rollover of K/M, history. */
+/* A key that is a handle already: rollover of K/M. */
 static krb5_error_code store_again(krb5_context context, const krb5_keyblock *mkey,
                                    const struct tkdc_wire_key *id, const krb5_keysalt *salt,
                                    int kvno, krb5_key_data *kd)
@@ -112,24 +88,56 @@ static krb5_error_code stage(krb5_context context, const krb5_keyblock *key, uin
     return code;
 }
 
+/* Also DES, triple DES (16), RC4 (23) and Camellia (25, 26). */
+static krb5_error_code refuse_enctype(krb5_context context, krb5_enctype enctype)
+{
+    char name[80];
+    if (krb5_enctype_to_name(enctype, FALSE, name, sizeof name) != 0)
+        snprintf(name, sizeof name, "number %d", (int)enctype);
+    krb5_set_error_message(
+        context, KRB5_PROG_ETYPE_NOSUPP,
+        "ktkdc: enctype %s does not exist as shares, only aes256-cts (18), aes128-cts (17), "
+        "aes256-sha2 (20) and aes128-sha2 (19) do. To migrate, set supported_enctypes = "
+        "aes256-cts:normal aes128-cts:normal in kdc.conf or pass -e aes256-cts:normal, then give "
+        "the principal a new password (cpw) or new keys (ktadd); its old keys end with that",
+        name);
+    return KRB5_PROG_ETYPE_NOSUPP;
+}
+
+/* Master keys never are handles; kadmin/history's, which libkadm5srv uses like one, is. */
+static bool mkey_is_handle(const krb5_keyblock *mkey)
+{
+    struct tkdc_wire_key id;
+    return mkey && tkdc_handle_decode(mkey->contents, mkey->length, &id);
+}
+
+/* kadmin/history's key, which has not been imported yet: libkadm5srv takes master keys from the
+ * list. A dump for another master key (kdb5_util dump -mkey_convert) does not. */
+static bool is_plain_history_key(krb5_context context, const krb5_keyblock *mkey)
+{
+    return strcmp(program_invocation_short_name, "kdb5_util") != 0 &&
+           !master_is_listed(context, mkey);
+}
+
 krb5_error_code module_encrypt_key_data(krb5_context context, const krb5_keyblock *mkey,
                                         const krb5_keyblock *key, const krb5_keysalt *salt,
                                         int kvno, krb5_key_data *kd)
 {
     REQUIRE_OPEN();
     struct tkdc_wire_key id;
-    if (tkdc_handle_decode(key->contents, key->length, &id))
+    const bool on_shares = tkdc_handle_decode(key->contents, key->length, &id);
+    const bool is_master = !on_shares && master_is_master_key(context, mkey, key);
+    if (mkey_is_handle(mkey) || (!is_master && is_plain_history_key(context, mkey)))
+        return history_store(on_shares && tkdc_key_is_bound(&id) ? &id : NULL, kvno, key->enctype,
+                             kd);
+    if (on_shares)
         return store_again(context, mkey, &id, salt, kvno, kd);
-    if (master_is_master_key(context, mkey, key))
+    if (is_master)
         return krb5_dbe_def_encrypt_key_data(context, mkey, key, salt, kvno, kd);
     if (module_is_kdc())
         return refuse(context, KRB5_KDB_UNAUTH, "the KDC makes no long-term keys");
-    if (key->enctype != ENCTYPE_AES256_CTS_HMAC_SHA1_96 &&
-        key->enctype != ENCTYPE_AES128_CTS_HMAC_SHA1_96)
-        return refuse(context, KRB5_PROG_ETYPE_NOSUPP,
-                      "only enctypes aes256-cts (18) and aes128-cts (17) exist as shares: set "
-                      "supported_enctypes = aes256-cts:normal aes128-cts:normal in kdc.conf, or "
-                      "pass -e aes256-cts");
+    if (!tkdc_enctype_of((uint32_t)key->enctype))
+        return refuse_enctype(context, key->enctype);
     /* Without a salt and made here: nobody has seen it, the servers draw
      * another. Anything else somebody may hold, so it is imported as it is. */
     const bool drawn = !salt && preload->was_drawn_here(key);
@@ -140,6 +148,8 @@ krb5_error_code module_encrypt_key_data(krb5_context context, const krb5_keybloc
     const krb5_error_code code = stage(context, key, origin, &id);
     if (code)
         return code;
+    if (!drawn)
+        history_staged(&id);
     struct trailer t = {
         .state = TRAILER_FRESH, .origin = origin, .kvno = id.kvno, .enctype = id.enctype};
     memcpy(t.id, id.key_id, sizeof id.key_id);
@@ -194,7 +204,10 @@ static krb5_error_code present(krb5_context context, const krb5_key_data *kd,
         return refuse(context, KRB5_KDB_NO_MATCHING_KEY, "a key that is not stored yet");
     if (!tkdc_equal(t->id, id->key_id, sizeof id->key_id))
         return refuse(context, KRB5_KDB_CONSTRAINT_VIOLATION, "key data does not match its mark");
-    return t->origin == TKDC_ORIGIN_DRAWN ? export_key(context, id, key) : 0;
+    if (t->origin == TKDC_ORIGIN_DRAWN)
+        return export_key(context, id, key);
+    history_new_key(id);
+    return 0;
 }
 
 /* Leaves key data without its trailer in *plain (shallow). */
@@ -205,23 +218,6 @@ static bool without_trailer(const krb5_key_data *kd, krb5_key_data *plain, struc
         return false;
     trailer_hide(plain);
     return true;
-}
-
-static krb5_error_code read_history(const krb5_key_data *plain, krb5_keyblock *key,
-                                    krb5_keysalt *salt)
-{
-    if (plain->key_data_length[0] != 2 + TKDC_HANDLE_BYTES)
-        return EINVAL;
-    key->contents = malloc(TKDC_HANDLE_BYTES);
-    if (!key->contents)
-        return ENOMEM;
-    memcpy(key->contents, plain->key_data_contents[0] + 2, TKDC_HANDLE_BYTES);
-    key->magic = KV5M_KEYBLOCK;
-    key->enctype = plain->key_data_type[0];
-    key->length = TKDC_HANDLE_BYTES;
-    if (salt)
-        memset(salt, 0, sizeof *salt);
-    return 0;
 }
 
 krb5_error_code module_decrypt_key_data(krb5_context context, const krb5_keyblock *mkey,
@@ -235,7 +231,9 @@ krb5_error_code module_decrypt_key_data(krb5_context context, const krb5_keybloc
     const bool marked = without_trailer(kd, &plain, &t);
 
     if (marked && t.state == TRAILER_HISTORY)
-        return read_history(&plain, key, salt);
+        return history_read(context, &plain, key, salt);
+    if (mkey_is_handle(mkey))
+        return KRB5_KDB_NO_MATCHING_KEY; /* remembered before the keys were imported */
     /* Never suspended here: another fiber may reload the list of master keys. */
     krb5_error_code code =
         IN_DATABASE(krb5_dbe_def_decrypt_key_data(context, mkey, &plain, key, salt));

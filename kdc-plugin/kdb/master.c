@@ -52,3 +52,12 @@ bool master_is_master_key(krb5_context context, const krb5_keyblock *mkey, const
         remember(digest);
     return is_master;
 }
+
+bool master_is_listed(krb5_context context, const krb5_keyblock *mkey)
+{
+    krb5_keylist_node *const list = krb5_db_mkey_list_alias(context);
+    for (krb5_keylist_node *n = list; n; n = n->next)
+        if (same_key(&n->keyblock, mkey))
+            return true;
+    return !list;
+}

@@ -11,7 +11,10 @@
  *   trailer.c   the mark that key data carries in memory
  *   entry.c     get, iterate, put, delete, rename
  *   binding.c   bind and destroy handles at the servers
+ *   history.c   password history; history_record.c reads libkadm5's record of it
+ *   update_log.c incremental propagation
  *   audit.c     lockout: audit_as_req, check_policy_as; policies
+ *   policy.c    users are no services: check_policy_tgs
  *   forward.c   everything that is passed on unchanged
  *   ktkdc.c     the one exported symbol
  *
@@ -43,6 +46,8 @@ krb5_error_code module_unload(void);
 /* setup.c: the process works on a database that is not the live one. */
 bool module_is_temporary(void);
 bool module_is_kdc(void);
+/* Handles that an entry no longer names are left to whoever opened the database so. */
+bool module_keeps_displaced(void);
 /* Has the agent greeted once, so that the installation gets known. */
 void module_greet(krb5_context context);
 
@@ -68,6 +73,8 @@ krb5_error_code keydata_read_handle(krb5_context context, const krb5_key_data *k
 /* master.c */
 bool master_is_master_key(krb5_context context, const krb5_keyblock *mkey,
                           const krb5_keyblock *key);
+/* Whether libkdb5's list has it, or there is no list. */
+bool master_is_listed(krb5_context context, const krb5_keyblock *mkey);
 
 /* entry.c */
 krb5_error_code module_get_principal(krb5_context context, krb5_const_principal name,
@@ -97,6 +104,13 @@ krb5_error_code module_check_policy_as(krb5_context context, krb5_kdc_req *reque
                                        krb5_pa_data ***e_data);
 krb5_error_code module_create_policy(krb5_context context, osa_policy_ent_t policy);
 krb5_error_code module_put_policy(krb5_context context, osa_policy_ent_t policy);
+
+/* policy.c */
+krb5_error_code policy_check_server(krb5_context context, const krb5_kdc_req *request,
+                                    const krb5_db_entry *server, const char **status);
+krb5_error_code module_check_policy_tgs(krb5_context context, krb5_kdc_req *request,
+                                        krb5_db_entry *server, krb5_ticket *ticket,
+                                        const char **status, krb5_pa_data ***e_data);
 
 /* libkdb5 calls into a module that was never initialised, too. */
 #define REQUIRE_OPEN()                                                                             \

@@ -5,13 +5,19 @@
  * A temporary database (kdb5_util load) is filled and then promoted. Nothing
  * is destroyed at the servers on its account: the live database still names
  * the same handles. Handles that only the replaced database named stay at the
- * servers until `tkdc` collects them.
+ * servers: nothing removes them.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "module.h"
 
+/* A database argument of `tkdc export restore`, whose `finish` destroys what it displaces. */
+#define KEEP_DISPLACED "keep_displaced"
+
 static bool temporary;
+static bool keep_displaced;
 static bool is_kdc;
 
 bool module_is_temporary(void)
@@ -24,12 +30,30 @@ bool module_is_kdc(void)
     return is_kdc;
 }
 
-static bool asks_for_temporary(char **db_args)
+bool module_keeps_displaced(void)
+{
+    return keep_displaced;
+}
+
+static bool asks_for(char **db_args, const char *what)
 {
     for (; db_args && *db_args; db_args++)
-        if (strcmp(*db_args, "temporary") == 0)
+        if (strcmp(*db_args, what) == 0)
             return true;
     return false;
+}
+
+/* All but the argument that is this module's own, for the wrapped one. NULL: no memory. */
+static char **of_wrapped(char **db_args)
+{
+    size_t count = 0;
+    while (db_args && db_args[count])
+        count++;
+    char **out = calloc(count + 1, sizeof *out), **next = out;
+    for (size_t i = 0; out && i < count; i++)
+        if (strcmp(db_args[i], KEEP_DISPLACED) != 0)
+            *next++ = db_args[i];
+    return out;
 }
 
 /* A greeting at start tells which installation this is, and the log at once
@@ -53,10 +77,18 @@ krb5_error_code module_init(krb5_context context, char *section, char **db_args,
     krb5_error_code code = module_load(context, section, is_kdc);
     if (code)
         return code;
-    temporary = asks_for_temporary(db_args);
+    temporary = asks_for(db_args, "temporary");
+    keep_displaced = asks_for(db_args, KEEP_DISPLACED);
     if (is_kdc)
         module_greet(context);
-    return wrapped->init_module(context, section, db_args, mode);
+    if (!keep_displaced)
+        return wrapped->init_module(context, section, db_args, mode);
+    char **passed_on = of_wrapped(db_args);
+    if (!passed_on)
+        return ENOMEM;
+    code = wrapped->init_module(context, section, passed_on, mode);
+    free(passed_on);
+    return code;
 }
 
 krb5_error_code module_fini(krb5_context context)
@@ -71,7 +103,7 @@ krb5_error_code module_create(krb5_context context, char *section, char **db_arg
         return code;
     if (!wrapped->create)
         return KRB5_PLUGIN_OP_NOTSUPP;
-    temporary = asks_for_temporary(db_args);
+    temporary = asks_for(db_args, "temporary");
     return wrapped->create(context, section, db_args);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The mark that key data carries in memory: see trailer.h. Pure functions. */
 #include "trailer.h"
+#include "be32.h"
 #include "equal.h"
 
 #include <errno.h>
@@ -8,19 +9,6 @@
 #include <string.h>
 
 static const uint8_t magic[8] = {0x9a, 't', 'k', 'd', 'c', 0xd7, 0x31, 0x01};
-
-static void put_u32(uint8_t *out, uint32_t v)
-{
-    out[0] = (uint8_t)(v >> 24);
-    out[1] = (uint8_t)(v >> 16);
-    out[2] = (uint8_t)(v >> 8);
-    out[3] = (uint8_t)v;
-}
-
-static uint32_t get_u32(const uint8_t *in)
-{
-    return (uint32_t)in[0] << 24 | (uint32_t)in[1] << 16 | (uint32_t)in[2] << 8 | in[3];
-}
 
 bool trailer_get(const krb5_key_data *key_data, struct trailer *t)
 {
@@ -33,8 +21,8 @@ bool trailer_get(const krb5_key_data *key_data, struct trailer *t)
         return false;
     t->state = at[8];
     t->origin = at[9];
-    t->kvno = get_u32(at + 12);
-    t->enctype = get_u32(at + 16);
+    t->kvno = tkdc_get_u32(at + 12);
+    t->enctype = tkdc_get_u32(at + 16);
     memcpy(t->id, at + 20, TRAILER_ID_BYTES);
     return true;
 }
@@ -57,8 +45,8 @@ krb5_error_code trailer_set(krb5_key_data *key_data, const struct trailer *t)
     memcpy(at, magic, sizeof magic);
     at[8] = t->state;
     at[9] = t->origin;
-    put_u32(at + 12, t->kvno);
-    put_u32(at + 16, t->enctype);
+    tkdc_put_u32(at + 12, t->kvno);
+    tkdc_put_u32(at + 16, t->enctype);
     memcpy(at + 20, t->id, TRAILER_ID_BYTES);
     key_data->key_data_length[0] = (krb5_ui_2)(len + TRAILER_BYTES);
     return 0;

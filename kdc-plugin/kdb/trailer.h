@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The trailer: what this module adds to key_data_contents[0] of a handle, in
- * memory only, behind the ciphertext.
+ * The trailer: what this module adds to key_data_contents[0] of a handle, behind
+ * the ciphertext, in memory only but for histories.
  *
  *   magic[8] | state u8 | origin u8 | zero[2] | kvno u32 | enctype u32 | id[32]
  *
@@ -14,13 +14,13 @@
  *          the servers.
  *   fresh  made by encrypt_key_data and not yet put; id starts with the key
  *          id. It is bound to a principal when the entry is put.
- *   history made under a history key (itself a handle): the handle follows in
- *          the clear. Handles are no secrets, and u0 operations are not
- *          available; history keys serve comparison only.
+ *   history remembered by the principal's password history: what the trailer
+ *          stands behind is the handle's fields (history.h). Part of what is
+ *          stored, in libkadm5's record.
  *
  * kvno and enctype are those of the handle, so that a change of kvno in an
  * entry (kadmin modprinc -kvno), which the servers would refuse, is refused
- * by name. Trailers are taken off before the wrapped module sees the entry.
+ * by name. The others are taken off before the wrapped module sees the entry.
  */
 #ifndef TKDC_KDB_TRAILER_H
 #define TKDC_KDB_TRAILER_H

@@ -16,7 +16,6 @@
 
 #include "module.h"
 
-#define DEFAULT_SOCKET "/run/tkdc/agent.sock"
 #define DEFAULT_WRAPPED "db2"
 
 const kdb_vftabl *wrapped;
@@ -31,9 +30,9 @@ static krb5_error_code find_preload(krb5_context context)
     if (!api) {
         krb5_set_error_message(context, KRB5_KDB_DBTYPE_INIT,
                                "ktkdc: libtkdc-k5.so is not loaded, so keys that exist only as "
-                               "shares could not be used: set LD_PRELOAD=libtkdc-k5.so for this "
-                               "program (for the daemons in /etc/default/krb5-kdc and "
-                               "/etc/default/krb5-admin-server)");
+                               "shares could not be used: run this program with "
+                               "LD_PRELOAD=/usr/lib/x86_64-linux-gnu/libtkdc-k5.so (daemons: "
+                               "in a drop-in, see docs/operations.md, An installation, step 6)");
         return KRB5_KDB_DBTYPE_INIT;
     }
     if (api->api != TKDC_PRELOAD_API || api->bytes != sizeof *api ||
@@ -55,12 +54,13 @@ static krb5_error_code refuse_module(krb5_context context, const char *name, con
 }
 
 /* This module leaves these to libkdb5, which a wrapped module that has its
- * own would not expect. No stock module has. */
+ * own would not expect. No stock module has. kldap has its own way to rename,
+ * but here nothing is renamed. */
 static bool has_own_key_handling(const kdb_vftabl *table)
 {
     return table->fetch_master_key || table->fetch_master_key_list ||
            table->store_master_key_list || table->dbe_search_enctype || table->change_pwd ||
-           table->decrypt_key_data || table->encrypt_key_data || table->rename_principal;
+           table->decrypt_key_data || table->encrypt_key_data;
 }
 
 static void *open_in(const char *directory, const char *name)
@@ -116,7 +116,8 @@ static krb5_error_code load_wrapped(krb5_context context, profile_t profile, con
     else if (table->maj_ver != KRB5_KDB_DAL_MAJOR_VERSION)
         code = refuse_module(context, name, "is built for another version of krb5");
     else if (has_own_key_handling(table))
-        code = refuse_module(context, name, "treats keys in a way of its own; wrap db2 or klmdb");
+        code = refuse_module(context, name,
+                             "treats keys in a way of its own; wrap db2, klmdb or kldap");
     else
         code = table->init_library();
     if (code) {
@@ -134,8 +135,9 @@ static krb5_error_code load_wrapped(krb5_context context, profile_t profile, con
 static krb5_error_code socket_path(profile_t profile, const char *section, bool is_kdc, char **path)
 {
     char *common = NULL;
-    const krb5_error_code code = profile_get_string(profile, "dbmodules", section,
-                                                    "tkdc_agent_socket", DEFAULT_SOCKET, &common);
+    const krb5_error_code code =
+        profile_get_string(profile, "dbmodules", section, "tkdc_agent_socket",
+                           is_kdc ? TKDC_KDC_SOCKET : TKDC_ADMIN_SOCKET, &common);
     if (code || is_kdc) {
         *path = common;
         return code;

@@ -166,12 +166,27 @@ krb5_error_code engine_call(krb5_context context, const struct tkdc_request *req
     return code;
 }
 
-bool engine_is_handle(const krb5_keyblock *key, struct tkdc_wire_key *id)
+bool engine_is_handle(const krb5_keyblock *key, struct engine_key *id)
 {
-    return key && tkdc_handle_decode(key->contents, key->length, id);
+    if (!key || key->length < TKDC_HANDLE_BYTES)
+        return false;
+    if (tkdc_handle_decode(key->contents, key->length, &id->key)) {
+        id->by.kind = TKDC_DERIVE_NONE;
+        id->enctype = id->key.enctype;
+        return true;
+    }
+    if (!tkdc_derived_decode(key->contents, key->length, &id->key, &id->by))
+        return false;
+    id->enctype = id->by.enctype;
+    return true;
 }
 
-bool engine_is_handle_k(krb5_context context, krb5_key key, struct tkdc_wire_key *id)
+void engine_wipe_key(struct engine_key *id)
+{
+    explicit_bzero(id, sizeof *id);
+}
+
+bool engine_is_handle_k(krb5_context context, krb5_key key, struct engine_key *id)
 {
     krb5_keyblock *copy = NULL;
     if (!key || krb5_k_key_keyblock(context, key, &copy) != 0)
@@ -186,7 +201,18 @@ krb5_error_code engine_unsupported(krb5_context context, const char *what)
     engine_request()->no_record = true;
     krb5_set_error_message(context, KRB5_PROG_KEYTYPE_NOSUPP,
                            "tkdc: %s is not available with keys that exist only as shares; "
-                           "disable the kdcpreauth modules spake and encrypted_challenge",
+                           "if SPAKE is on, disable the kdcpreauth module spake",
                            what);
     return KRB5_PROG_KEYTYPE_NOSUPP;
+}
+
+krb5_error_code engine_bad_enctype(krb5_context context, uint32_t enctype)
+{
+    engine_request()->no_record = true;
+    krb5_set_error_message(context, KRB5_BAD_ENCTYPE,
+                           "tkdc: a key of enctype %u cannot be used with one that exists as "
+                           "shares: the client must use aes256-cts, aes128-cts, aes256-sha2 or "
+                           "aes128-sha2",
+                           (unsigned)enctype);
+    return KRB5_BAD_ENCTYPE;
 }

@@ -15,6 +15,7 @@
 #include <krb5.h>
 
 #include "api.h"
+#include "derivation.h"
 #include "handle.h"
 
 /* What is remembered of the request in work. */
@@ -42,14 +43,28 @@ void engine_learn_installation(const uint8_t id[TKDC_WIRE_INSTALLATION_BYTES]);
 /* The fiber's in a fiber, else the process's own. */
 struct request_state *engine_request(void);
 
-/* True when `key` is a handle; then *id names it. */
-bool engine_is_handle(const krb5_keyblock *key, struct tkdc_wire_key *id);
+/* What a handle or a derived handle says. */
+struct engine_key {
+    struct tkdc_wire_key key;  /* the long-term key */
+    uint32_t enctype;          /* of the messages made with it */
+    struct tkdc_derivation by; /* kind TKDC_DERIVE_NONE: with the key itself */
+};
+
+/* A variable that is wiped on every way out: a derivation's mask is as secret as
+ * the key that it comes from. */
+#define ENGINE_KEY(name) struct engine_key name __attribute__((cleanup(engine_wipe_key)))
+void engine_wipe_key(struct engine_key *id);
+
+/* True when `key` is a handle or a derived handle; then *id names it. */
+bool engine_is_handle(const krb5_keyblock *key, struct engine_key *id);
 /* Same for an opaque key. */
-bool engine_is_handle_k(krb5_context context, krb5_key key, struct tkdc_wire_key *id);
+bool engine_is_handle_k(krb5_context context, krb5_key key, struct engine_key *id);
 
 /* For what cannot be done with shares yet. Sets a message, returns an error,
  * and keeps krb5kdc from counting a failed login. */
 krb5_error_code engine_unsupported(krb5_context context, const char *what);
+/* Same for an enctype that is not served. */
+krb5_error_code engine_bad_enctype(krb5_context context, uint32_t enctype);
 
 /* Next definition of a symbol after this library; NULL when there is none. */
 void *engine_real(const char *symbol);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * krb5_[ck]_{make,verify}_checksum and their scattered forms. A handle can
- * make only its enctype's mandatory checksum (RFC 3962: 15 for enctype 17, 16
- * for enctype 18; type 0 asks for it). Checksums without a key do not use the
- * handle and stay libk5crypto's.
+ * make only its enctype's mandatory checksum (wire/enctype.h; type 0 asks for
+ * it). Checksums without a key do not use the handle and stay libk5crypto's.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,31 +10,21 @@
 
 #include "operation.h"
 
-static krb5_cksumtype mandatory_type(const struct tkdc_wire_key *id)
-{
-    switch (id->enctype) {
-    case ENCTYPE_AES128_CTS_HMAC_SHA1_96:
-        return CKSUMTYPE_HMAC_SHA1_96_AES128;
-    case ENCTYPE_AES256_CTS_HMAC_SHA1_96:
-        return CKSUMTYPE_HMAC_SHA1_96_AES256;
-    default:
-        return 0;
-    }
-}
-
 /* True when this checksum is the agent's business. */
 static bool is_ours(krb5_cksumtype type)
 {
     return type == 0 || krb5_c_is_keyed_cksum(type);
 }
 
-static krb5_error_code check_type(krb5_context context, const struct tkdc_wire_key *id,
-                                  krb5_cksumtype *type)
+/* The type that the enctype makes; *bytes is its length. */
+static krb5_error_code check_type(krb5_context context, const struct engine_key *id,
+                                  krb5_cksumtype *type, unsigned int *bytes)
 {
-    const krb5_cksumtype mandatory = mandatory_type(id);
-    if (*type == 0)
-        *type = mandatory;
-    if (*type == mandatory && mandatory != 0)
+    const struct tkdc_enctype *enctype = tkdc_enctype_of(id->enctype);
+    *bytes = enctype ? (unsigned int)enctype->checksum_bytes : 0;
+    if (enctype && *type == 0)
+        *type = enctype->checksum_type;
+    if (enctype && *type == enctype->checksum_type)
         return 0;
     krb5_set_error_message(context, KRB5KRB_AP_ERR_INAPP_CKSUM,
                            "tkdc: checksum type %d is not the one of enctype %u", (int)*type,
@@ -48,14 +37,14 @@ static struct tkdc_span span_of(const krb5_data *d)
     return (struct tkdc_span){(const uint8_t *)d->data, d->length};
 }
 
-static krb5_error_code make(krb5_context context, krb5_cksumtype type,
-                            const struct tkdc_wire_key *id, krb5_keyusage usage,
-                            const krb5_data *input, krb5_checksum *out)
+static krb5_error_code make(krb5_context context, krb5_cksumtype type, const struct engine_key *id,
+                            krb5_keyusage usage, const krb5_data *input, krb5_checksum *out)
 {
-    krb5_error_code code = check_type(context, id, &type);
+    unsigned int bytes;
+    krb5_error_code code = check_type(context, id, &type, &bytes);
     if (code)
         return code;
-    krb5_octet *contents = malloc(TKDC_WIRE_CHECKSUM_BYTES);
+    krb5_octet *contents = malloc(bytes);
     if (!contents)
         return ENOMEM;
     code = operation_mac(context, id, usage, span_of(input), contents);
@@ -65,21 +54,22 @@ static krb5_error_code make(krb5_context context, krb5_cksumtype type,
     }
     out->magic = KV5M_CHECKSUM;
     out->checksum_type = type;
-    out->length = TKDC_WIRE_CHECKSUM_BYTES;
+    out->length = bytes;
     out->contents = contents;
     return 0;
 }
 
-static krb5_error_code verify(krb5_context context, const struct tkdc_wire_key *id,
+static krb5_error_code verify(krb5_context context, const struct engine_key *id,
                               krb5_keyusage usage, const krb5_data *data,
                               const krb5_checksum *cksum, krb5_boolean *valid)
 {
     krb5_cksumtype type = cksum->checksum_type;
+    unsigned int bytes;
     *valid = FALSE;
-    const krb5_error_code code = check_type(context, id, &type);
+    const krb5_error_code code = check_type(context, id, &type, &bytes);
     if (code)
         return code;
-    if (cksum->length != TKDC_WIRE_CHECKSUM_BYTES)
+    if (cksum->length != bytes)
         return KRB5_BAD_MSIZE;
     return operation_verify(context, id, usage, span_of(data),
                             (struct tkdc_span){cksum->contents, cksum->length}, valid);
@@ -108,13 +98,14 @@ static krb5_data *gather(struct tkdc_buffer *out, const krb5_crypto_iov *iov, si
 }
 
 static krb5_error_code make_iov(krb5_context context, krb5_cksumtype type,
-                                const struct tkdc_wire_key *id, krb5_keyusage usage,
+                                const struct engine_key *id, krb5_keyusage usage,
                                 krb5_crypto_iov *iov, size_t count)
 {
     struct tkdc_buffer data = {0};
+    unsigned int bytes;
     krb5_data *checksum = gather(&data, iov, count);
-    krb5_error_code code = check_type(context, id, &type);
-    if (!code && (!checksum || checksum->length < TKDC_WIRE_CHECKSUM_BYTES))
+    krb5_error_code code = check_type(context, id, &type, &bytes);
+    if (!code && (!checksum || checksum->length < bytes))
         code = KRB5_BAD_MSIZE;
     if (!code && data.failed)
         code = ENOMEM;
@@ -122,20 +113,21 @@ static krb5_error_code make_iov(krb5_context context, krb5_cksumtype type,
         code = operation_mac(context, id, usage, (struct tkdc_span){data.data, data.len},
                              (uint8_t *)checksum->data);
     if (!code)
-        checksum->length = TKDC_WIRE_CHECKSUM_BYTES;
+        checksum->length = bytes;
     tkdc_buffer_free(&data);
     return code;
 }
 
 static krb5_error_code verify_iov(krb5_context context, krb5_cksumtype type,
-                                  const struct tkdc_wire_key *id, krb5_keyusage usage,
+                                  const struct engine_key *id, krb5_keyusage usage,
                                   const krb5_crypto_iov *iov, size_t count, krb5_boolean *valid)
 {
     struct tkdc_buffer data = {0};
+    unsigned int bytes;
     const krb5_data *checksum = gather(&data, iov, count);
-    krb5_error_code code = check_type(context, id, &type);
+    krb5_error_code code = check_type(context, id, &type, &bytes);
     *valid = FALSE;
-    if (!code && (!checksum || checksum->length != TKDC_WIRE_CHECKSUM_BYTES))
+    if (!code && (!checksum || checksum->length != bytes))
         code = KRB5_BAD_MSIZE;
     if (!code && data.failed)
         code = ENOMEM;
@@ -150,7 +142,7 @@ krb5_error_code krb5_c_make_checksum(krb5_context context, krb5_cksumtype type,
                                      const krb5_keyblock *key, krb5_keyusage usage,
                                      const krb5_data *input, krb5_checksum *cksum)
 {
-    struct tkdc_wire_key id;
+    ENGINE_KEY(id);
     if (is_ours(type) && engine_is_handle(key, &id))
         return make(context, type, &id, usage, input, cksum);
     return REAL(krb5_c_make_checksum)(context, type, key, usage, input, cksum);
@@ -160,7 +152,7 @@ krb5_error_code krb5_k_make_checksum(krb5_context context, krb5_cksumtype type, 
                                      krb5_keyusage usage, const krb5_data *input,
                                      krb5_checksum *cksum)
 {
-    struct tkdc_wire_key id;
+    ENGINE_KEY(id);
     if (is_ours(type) && engine_is_handle_k(context, key, &id))
         return make(context, type, &id, usage, input, cksum);
     return REAL(krb5_k_make_checksum)(context, type, key, usage, input, cksum);
@@ -170,7 +162,7 @@ krb5_error_code krb5_c_verify_checksum(krb5_context context, const krb5_keyblock
                                        krb5_keyusage usage, const krb5_data *data,
                                        const krb5_checksum *cksum, krb5_boolean *valid)
 {
-    struct tkdc_wire_key id;
+    ENGINE_KEY(id);
     if (is_ours(cksum->checksum_type) && engine_is_handle(key, &id))
         return verify(context, &id, usage, data, cksum, valid);
     return REAL(krb5_c_verify_checksum)(context, key, usage, data, cksum, valid);
@@ -180,7 +172,7 @@ krb5_error_code krb5_k_verify_checksum(krb5_context context, krb5_key key, krb5_
                                        const krb5_data *data, const krb5_checksum *cksum,
                                        krb5_boolean *valid)
 {
-    struct tkdc_wire_key id;
+    ENGINE_KEY(id);
     if (is_ours(cksum->checksum_type) && engine_is_handle_k(context, key, &id))
         return verify(context, &id, usage, data, cksum, valid);
     return REAL(krb5_k_verify_checksum)(context, key, usage, data, cksum, valid);
@@ -190,7 +182,7 @@ krb5_error_code krb5_c_make_checksum_iov(krb5_context context, krb5_cksumtype ty
                                          const krb5_keyblock *key, krb5_keyusage usage,
                                          krb5_crypto_iov *data, size_t num_data)
 {
-    struct tkdc_wire_key id;
+    ENGINE_KEY(id);
     if (is_ours(type) && engine_is_handle(key, &id))
         return make_iov(context, type, &id, usage, data, num_data);
     return REAL(krb5_c_make_checksum_iov)(context, type, key, usage, data, num_data);
@@ -200,7 +192,7 @@ krb5_error_code krb5_k_make_checksum_iov(krb5_context context, krb5_cksumtype ty
                                          krb5_keyusage usage, krb5_crypto_iov *data,
                                          size_t num_data)
 {
-    struct tkdc_wire_key id;
+    ENGINE_KEY(id);
     if (is_ours(type) && engine_is_handle_k(context, key, &id))
         return make_iov(context, type, &id, usage, data, num_data);
     return REAL(krb5_k_make_checksum_iov)(context, type, key, usage, data, num_data);
@@ -211,7 +203,7 @@ krb5_error_code krb5_c_verify_checksum_iov(krb5_context context, krb5_cksumtype 
                                            const krb5_crypto_iov *data, size_t num_data,
                                            krb5_boolean *valid)
 {
-    struct tkdc_wire_key id;
+    ENGINE_KEY(id);
     if (is_ours(type) && engine_is_handle(key, &id))
         return verify_iov(context, type, &id, usage, data, num_data, valid);
     return REAL(krb5_c_verify_checksum_iov)(context, type, key, usage, data, num_data, valid);
@@ -221,7 +213,7 @@ krb5_error_code krb5_k_verify_checksum_iov(krb5_context context, krb5_cksumtype 
                                            krb5_keyusage usage, const krb5_crypto_iov *data,
                                            size_t num_data, krb5_boolean *valid)
 {
-    struct tkdc_wire_key id;
+    ENGINE_KEY(id);
     if (is_ours(type) && engine_is_handle_k(context, key, &id))
         return verify_iov(context, type, &id, usage, data, num_data, valid);
     return REAL(krb5_k_verify_checksum_iov)(context, type, key, usage, data, num_data, valid);

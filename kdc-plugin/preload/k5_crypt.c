@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * krb5_[ck]_encrypt and krb5_[ck]_decrypt: a handle goes to the agent, any
- * other key to libk5crypto. Buffers and results follow libk5crypto: the
- * ciphertext of n octets has n + 28, the output's length is set.
+ * other key to libk5crypto. Buffers and results follow libk5crypto: ciphertexts
+ * are as long as their enctype makes them, the output's length is set.
  *
  * Both forms are interposed: libk5crypto reaches krb5_k_* through the PLT in
  * Debian's build, others bind locally.
@@ -16,14 +16,17 @@ static struct tkdc_span span_of(const krb5_data *d)
     return (struct tkdc_span){(const uint8_t *)d->data, d->length};
 }
 
-static krb5_error_code encrypt(krb5_context context, const struct tkdc_wire_key *id,
+static krb5_error_code encrypt(krb5_context context, const struct engine_key *id,
                                krb5_keyusage usage, const krb5_data *cipher_state,
                                const krb5_data *input, krb5_enc_data *output)
 {
     struct tkdc_buffer ciphertext;
+    const struct tkdc_enctype *enctype = tkdc_enctype_of(id->enctype);
     if (cipher_state)
         return engine_unsupported(context, "a cipher state");
-    if (output->ciphertext.length < (size_t)input->length + TKDC_WIRE_SEAL_OVERHEAD_BYTES)
+    if (!enctype)
+        return KRB5_BAD_ENCTYPE;
+    if (output->ciphertext.length < (size_t)input->length + enctype->overhead_bytes)
         return KRB5_BAD_MSIZE;
     const krb5_error_code code = operation_seal(context, id, usage, span_of(input), &ciphertext);
     if (code)
@@ -37,17 +40,19 @@ static krb5_error_code encrypt(krb5_context context, const struct tkdc_wire_key 
     return 0;
 }
 
-static krb5_error_code decrypt(krb5_context context, const struct tkdc_wire_key *id,
+static krb5_error_code decrypt(krb5_context context, const struct engine_key *id,
                                krb5_keyusage usage, const krb5_data *cipher_state,
                                const krb5_enc_data *input, krb5_data *output)
 {
     struct tkdc_buffer plaintext;
+    const struct tkdc_enctype *enctype = tkdc_enctype_of(id->enctype);
     if (cipher_state)
         return engine_unsupported(context, "a cipher state");
-    if (input->enctype != ENCTYPE_UNKNOWN && input->enctype != (krb5_enctype)id->enctype)
+    if (!enctype ||
+        (input->enctype != ENCTYPE_UNKNOWN && input->enctype != (krb5_enctype)id->enctype))
         return KRB5_BAD_ENCTYPE;
-    if (input->ciphertext.length < TKDC_WIRE_SEAL_OVERHEAD_BYTES ||
-        output->length < input->ciphertext.length - TKDC_WIRE_SEAL_OVERHEAD_BYTES)
+    if (input->ciphertext.length < enctype->overhead_bytes ||
+        output->length < input->ciphertext.length - enctype->overhead_bytes)
         return KRB5_BAD_MSIZE;
     const krb5_error_code code =
         operation_open(context, id, usage, span_of(&input->ciphertext), &plaintext);
@@ -64,7 +69,7 @@ krb5_error_code krb5_c_encrypt(krb5_context context, const krb5_keyblock *key, k
                                const krb5_data *cipher_state, const krb5_data *input,
                                krb5_enc_data *output)
 {
-    struct tkdc_wire_key id;
+    ENGINE_KEY(id);
     if (engine_is_handle(key, &id))
         return encrypt(context, &id, usage, cipher_state, input, output);
     return REAL(krb5_c_encrypt)(context, key, usage, cipher_state, input, output);
@@ -74,7 +79,7 @@ krb5_error_code krb5_k_encrypt(krb5_context context, krb5_key key, krb5_keyusage
                                const krb5_data *cipher_state, const krb5_data *input,
                                krb5_enc_data *output)
 {
-    struct tkdc_wire_key id;
+    ENGINE_KEY(id);
     if (engine_is_handle_k(context, key, &id))
         return encrypt(context, &id, usage, cipher_state, input, output);
     return REAL(krb5_k_encrypt)(context, key, usage, cipher_state, input, output);
@@ -84,7 +89,7 @@ krb5_error_code krb5_c_decrypt(krb5_context context, const krb5_keyblock *key, k
                                const krb5_data *cipher_state, const krb5_enc_data *input,
                                krb5_data *output)
 {
-    struct tkdc_wire_key id;
+    ENGINE_KEY(id);
     if (engine_is_handle(key, &id))
         return decrypt(context, &id, usage, cipher_state, input, output);
     return REAL(krb5_c_decrypt)(context, key, usage, cipher_state, input, output);
@@ -94,7 +99,7 @@ krb5_error_code krb5_k_decrypt(krb5_context context, krb5_key key, krb5_keyusage
                                const krb5_data *cipher_state, const krb5_enc_data *input,
                                krb5_data *output)
 {
-    struct tkdc_wire_key id;
+    ENGINE_KEY(id);
     if (engine_is_handle_k(context, key, &id))
         return decrypt(context, &id, usage, cipher_state, input, output);
     return REAL(krb5_k_decrypt)(context, key, usage, cipher_state, input, output);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The scattered forms krb5_[ck]_{encrypt,decrypt}_iov. With a handle:
- * HEADER (16 octets) | DATA... | PADDING (none) | TRAILER (12 octets), which
+ * HEADER (16 octets) | DATA... | PADDING (none) | TRAILER (12 to 24), which
  * end to end is the ciphertext that the agent deals in. SIGN_ONLY and STREAM
  * do not occur with long-term keys and are refused.
  */
@@ -10,16 +10,18 @@
 
 #include "operation.h"
 
-enum { HEADER_BYTES = 16, TRAILER_BYTES = 12 };
-_Static_assert(HEADER_BYTES + TRAILER_BYTES == TKDC_WIRE_SEAL_OVERHEAD_BYTES, "enctypes 17, 18");
+enum { HEADER_BYTES = TKDC_SEAL_HEADER_BYTES };
 
 struct layout {
     krb5_data *header;
     krb5_data *trailer;
+    unsigned int trailer_bytes;
 };
 
-static bool find_layout(krb5_crypto_iov *iov, size_t count, struct layout *l)
+static bool find_layout(const struct engine_key *id, krb5_crypto_iov *iov, size_t count,
+                        struct layout *l)
 {
+    const struct tkdc_enctype *enctype = tkdc_enctype_of(id->enctype);
     *l = (struct layout){0};
     for (size_t i = 0; i < count; i++) {
         switch (iov[i].flags) {
@@ -39,8 +41,10 @@ static bool find_layout(krb5_crypto_iov *iov, size_t count, struct layout *l)
             return false;
         }
     }
-    return l->header && l->trailer && l->header->length >= HEADER_BYTES &&
-           l->trailer->length >= TRAILER_BYTES;
+    if (!enctype || !l->header || !l->trailer)
+        return false;
+    l->trailer_bytes = (unsigned int)(enctype->overhead_bytes - HEADER_BYTES);
+    return l->header->length >= HEADER_BYTES && l->trailer->length >= l->trailer_bytes;
 }
 
 static void gather(struct tkdc_buffer *out, const krb5_crypto_iov *iov, size_t count)
@@ -60,13 +64,13 @@ static void scatter(const uint8_t *from, krb5_crypto_iov *iov, size_t count)
     }
 }
 
-static krb5_error_code encrypt(krb5_context context, const struct tkdc_wire_key *id,
+static krb5_error_code encrypt(krb5_context context, const struct engine_key *id,
                                krb5_keyusage usage, const krb5_data *cipher_state,
                                krb5_crypto_iov *iov, size_t count)
 {
     struct layout l;
     struct tkdc_buffer plain = {0}, sealed = {0};
-    if (cipher_state || !find_layout(iov, count, &l))
+    if (cipher_state || !find_layout(id, iov, count, &l))
         return engine_unsupported(context, "this form of krb5_k_encrypt_iov()");
     gather(&plain, iov, count);
     const krb5_error_code code =
@@ -77,25 +81,25 @@ static krb5_error_code encrypt(krb5_context context, const struct tkdc_wire_key 
         memcpy(l.header->data, sealed.data, HEADER_BYTES);
         l.header->length = HEADER_BYTES;
         scatter(sealed.data + HEADER_BYTES, iov, count);
-        memcpy(l.trailer->data, sealed.data + sealed.len - TRAILER_BYTES, TRAILER_BYTES);
-        l.trailer->length = TRAILER_BYTES;
+        memcpy(l.trailer->data, sealed.data + sealed.len - l.trailer_bytes, l.trailer_bytes);
+        l.trailer->length = l.trailer_bytes;
     }
     tkdc_buffer_free(&plain);
     tkdc_buffer_free(&sealed);
     return code;
 }
 
-static krb5_error_code decrypt(krb5_context context, const struct tkdc_wire_key *id,
+static krb5_error_code decrypt(krb5_context context, const struct engine_key *id,
                                krb5_keyusage usage, const krb5_data *cipher_state,
                                krb5_crypto_iov *iov, size_t count)
 {
     struct layout l;
     struct tkdc_buffer sealed = {0}, plain = {0};
-    if (cipher_state || !find_layout(iov, count, &l))
+    if (cipher_state || !find_layout(id, iov, count, &l))
         return engine_unsupported(context, "this form of krb5_k_decrypt_iov()");
     tkdc_buffer_put(&sealed, l.header->data, HEADER_BYTES);
     gather(&sealed, iov, count);
-    tkdc_buffer_put(&sealed, l.trailer->data, TRAILER_BYTES);
+    tkdc_buffer_put(&sealed, l.trailer->data, l.trailer_bytes);
     const krb5_error_code code =
         sealed.failed ? ENOMEM
                       : operation_open(context, id, usage,
@@ -111,7 +115,7 @@ krb5_error_code krb5_c_encrypt_iov(krb5_context context, const krb5_keyblock *ke
                                    krb5_keyusage usage, const krb5_data *cipher_state,
                                    krb5_crypto_iov *data, size_t num_data)
 {
-    struct tkdc_wire_key id;
+    ENGINE_KEY(id);
     if (engine_is_handle(key, &id))
         return encrypt(context, &id, usage, cipher_state, data, num_data);
     return REAL(krb5_c_encrypt_iov)(context, key, usage, cipher_state, data, num_data);
@@ -121,7 +125,7 @@ krb5_error_code krb5_k_encrypt_iov(krb5_context context, krb5_key key, krb5_keyu
                                    const krb5_data *cipher_state, krb5_crypto_iov *data,
                                    size_t num_data)
 {
-    struct tkdc_wire_key id;
+    ENGINE_KEY(id);
     if (engine_is_handle_k(context, key, &id))
         return encrypt(context, &id, usage, cipher_state, data, num_data);
     return REAL(krb5_k_encrypt_iov)(context, key, usage, cipher_state, data, num_data);
@@ -131,7 +135,7 @@ krb5_error_code krb5_c_decrypt_iov(krb5_context context, const krb5_keyblock *ke
                                    krb5_keyusage usage, const krb5_data *cipher_state,
                                    krb5_crypto_iov *data, size_t num_data)
 {
-    struct tkdc_wire_key id;
+    ENGINE_KEY(id);
     if (engine_is_handle(key, &id))
         return decrypt(context, &id, usage, cipher_state, data, num_data);
     return REAL(krb5_c_decrypt_iov)(context, key, usage, cipher_state, data, num_data);
@@ -141,7 +145,7 @@ krb5_error_code krb5_k_decrypt_iov(krb5_context context, krb5_key key, krb5_keyu
                                    const krb5_data *cipher_state, krb5_crypto_iov *data,
                                    size_t num_data)
 {
-    struct tkdc_wire_key id;
+    ENGINE_KEY(id);
     if (engine_is_handle_k(context, key, &id))
         return decrypt(context, &id, usage, cipher_state, data, num_data);
     return REAL(krb5_k_decrypt_iov)(context, key, usage, cipher_state, data, num_data);

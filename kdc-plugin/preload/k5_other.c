@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Four functions that are interposed for what they tell or for what they
+ * Three functions that are interposed for what they tell or for what they
  * would give away:
  *
  *   krb5_c_make_random_key  remembers digests of keys made by this process,
@@ -10,14 +10,7 @@
  *   krb5_kt_add_entry       never writes a handle into a keytab;
  *   krb5_mk_error           fails in krb5kdc for a request that has lost an
  *                           operation: no reply is sent, nothing enters the
- *                           lookaside cache, the client's retry is new work;
- *   k5_add_empty_pa_data    in krb5kdc leaves out the word that FAST is spoken
- *                           here. A login in FAST strengthens the reply key
- *                           with the client's key (fx_cf2), which shares
- *                           cannot do yet, and clients such as kpasswd take
- *                           FAST by themselves where it is announced. FAST of
- *                           ticket requests needs session keys only and is
- *                           never announced.
+ *                           lookaside cache, the client's retry is new work.
  */
 #include <openssl/sha.h>
 #include <string.h>
@@ -58,7 +51,7 @@ krb5_error_code krb5_c_make_random_key(krb5_context context, krb5_enctype enctyp
 
 krb5_error_code krb5_kt_add_entry(krb5_context context, krb5_keytab id, krb5_keytab_entry *entry)
 {
-    struct tkdc_wire_key handle;
+    ENGINE_KEY(handle);
     if (engine_is_handle(&entry->key, &handle)) {
         krb5_set_error_message(context, KRB5_KT_NOWRITE,
                                "this key exists only as shares: run ktadd without -norandkey, "
@@ -66,16 +59,6 @@ krb5_error_code krb5_kt_add_entry(krb5_context context, krb5_keytab id, krb5_key
         return KRB5_KT_NOWRITE;
     }
     return REAL(krb5_kt_add_entry)(context, id, entry);
-}
-
-/* Exported by libkrb5 for krb5kdc, declared in no public header. */
-krb5_error_code k5_add_empty_pa_data(krb5_pa_data ***list, krb5_preauthtype type);
-
-krb5_error_code k5_add_empty_pa_data(krb5_pa_data ***list, krb5_preauthtype type)
-{
-    if (engine_config.is_kdc && type == KRB5_PADATA_FX_FAST)
-        return 0;
-    return REAL(k5_add_empty_pa_data)(list, type);
 }
 
 krb5_error_code krb5_mk_error(krb5_context context, const krb5_error *error, krb5_data *out)

@@ -107,7 +107,7 @@ static void on_dead(verto_ctx *ctx, verto_ev *ev)
     if (!loop.dying)
         return;
     close_connection();
-    fail_waiting(-1, "the connection to tkdc-agent broke: is tkdc-agent.service running?");
+    fail_waiting(-1, "the connection to tkdc-agent broke: see its journal and `tkdc status`");
     loop_drain();
 }
 
@@ -238,10 +238,8 @@ void loop_ask(const struct tkdc_request *request, struct tkdc_reply *reply)
     }
     const int error = connect_agent();
     if (error) {
-        char message[256];
-        snprintf(message, sizeof message,
-                 "cannot connect to tkdc-agent at %s: %s; is tkdc-agent.service running?",
-                 engine_config.socket_path, strerror(error));
+        char message[320];
+        tkdc_stream_explain(engine_config.socket_path, error, message, sizeof message);
         tkdc_reply_fail(reply, TKDC_STATUS_UNAVAILABLE, message);
         return;
     }

@@ -5,18 +5,36 @@
 #include <errno.h>
 #include <string.h>
 
-static krb5_error_code ask(krb5_context context, uint8_t op, const struct tkdc_wire_key *id,
+/* 0: there is none. */
+static uint8_t derived_op(uint8_t op)
+{
+    switch (op) {
+    case TKDC_OP_SEAL:
+        return TKDC_OP_SEAL_DERIVED;
+    case TKDC_OP_OPEN:
+        return TKDC_OP_OPEN_DERIVED;
+    case TKDC_OP_MAC:
+        return TKDC_OP_MAC_DERIVED;
+    default:
+        return 0;
+    }
+}
+
+static krb5_error_code ask(krb5_context context, uint8_t op, const struct engine_key *id,
                            krb5_keyusage usage, struct tkdc_span data, struct tkdc_span checksum,
                            struct tkdc_reply *reply)
 {
     const struct tkdc_request request = {
-        .op = op,
-        .key = *id,
+        .op = id->by.kind == TKDC_DERIVE_NONE ? op : derived_op(op),
+        .key = id->key,
         .usage = (uint32_t)usage,
         .data = data,
         .checksum = checksum,
+        .by = &id->by,
     };
-    if (!tkdc_key_is_bound(id)) {
+    if (request.op == 0)
+        return engine_unsupported(context, "verification with a derived key");
+    if (!tkdc_key_is_bound(&id->key)) {
         krb5_set_error_message(context, KRB5_KDB_NO_MATCHING_KEY,
                                "tkdc: this key is not stored with a principal yet");
         return KRB5_KDB_NO_MATCHING_KEY;
@@ -52,55 +70,68 @@ static krb5_error_code take_bytes(krb5_context context, struct tkdc_reply *reply
     return code;
 }
 
-krb5_error_code operation_seal(krb5_context context, const struct tkdc_wire_key *id,
+krb5_error_code operation_seal(krb5_context context, const struct engine_key *id,
                                krb5_keyusage usage, struct tkdc_span plaintext,
                                struct tkdc_buffer *out)
 {
     struct tkdc_reply reply;
+    const struct tkdc_enctype *enctype = tkdc_enctype_of(id->enctype);
+    if (!enctype)
+        return engine_bad_enctype(context, id->enctype);
     const krb5_error_code code =
         ask(context, TKDC_OP_SEAL, id, usage, plaintext, (struct tkdc_span){0}, &reply);
     if (code)
         return code;
-    return take_bytes(context, &reply, plaintext.len + TKDC_WIRE_SEAL_OVERHEAD_BYTES, out);
+    return take_bytes(context, &reply, plaintext.len + enctype->overhead_bytes, out);
 }
 
-krb5_error_code operation_open(krb5_context context, const struct tkdc_wire_key *id,
+krb5_error_code operation_open(krb5_context context, const struct engine_key *id,
                                krb5_keyusage usage, struct tkdc_span ciphertext,
                                struct tkdc_buffer *out)
 {
     struct tkdc_reply reply;
-    if (ciphertext.len < TKDC_WIRE_SEAL_OVERHEAD_BYTES)
+    const struct tkdc_enctype *enctype = tkdc_enctype_of(id->enctype);
+    if (!enctype)
+        return engine_bad_enctype(context, id->enctype);
+    if (ciphertext.len < enctype->overhead_bytes)
         return KRB5_BAD_MSIZE;
     const krb5_error_code code =
         ask(context, TKDC_OP_OPEN, id, usage, ciphertext, (struct tkdc_span){0}, &reply);
     if (code)
         return code;
-    const size_t expected = ciphertext.len - TKDC_WIRE_SEAL_OVERHEAD_BYTES;
+    const size_t expected = ciphertext.len - enctype->overhead_bytes;
     return take_bytes(context, &reply, expected, out);
 }
 
-krb5_error_code operation_mac(krb5_context context, const struct tkdc_wire_key *id,
-                              krb5_keyusage usage, struct tkdc_span data,
-                              uint8_t out[TKDC_WIRE_CHECKSUM_BYTES])
+krb5_error_code operation_mac(krb5_context context, const struct engine_key *id,
+                              krb5_keyusage usage, struct tkdc_span data, uint8_t *out)
 {
     struct tkdc_reply reply;
     struct tkdc_buffer bytes;
+    const struct tkdc_enctype *enctype = tkdc_enctype_of(id->enctype);
+    if (!enctype)
+        return engine_bad_enctype(context, id->enctype);
     krb5_error_code code =
         ask(context, TKDC_OP_MAC, id, usage, data, (struct tkdc_span){0}, &reply);
     if (!code)
-        code = take_bytes(context, &reply, TKDC_WIRE_CHECKSUM_BYTES, &bytes);
+        code = take_bytes(context, &reply, enctype->checksum_bytes, &bytes);
     if (code)
         return code;
-    memcpy(out, bytes.data, TKDC_WIRE_CHECKSUM_BYTES);
+    memcpy(out, bytes.data, enctype->checksum_bytes);
     tkdc_buffer_free(&bytes);
     return 0;
 }
 
-krb5_error_code operation_verify(krb5_context context, const struct tkdc_wire_key *id,
+krb5_error_code operation_verify(krb5_context context, const struct engine_key *id,
                                  krb5_keyusage usage, struct tkdc_span data,
                                  struct tkdc_span checksum, krb5_boolean *valid)
 {
     struct tkdc_reply reply;
+    *valid = FALSE;
+    /* kadmind's acceptor looks whether the ticket's PAC is signed and then uses nothing of it. Its
+     * role may not ask that, and servers' logs are no place for a denial with every session. */
+    if (!engine_config.is_kdc && usage == KRB5_KEYUSAGE_APP_DATA_CKSUM)
+        return 0;
     const krb5_error_code code = ask(context, TKDC_OP_VERIFY, id, usage, data, checksum, &reply);
     *valid = code == 0;
     if (code == 0)

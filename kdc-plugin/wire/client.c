@@ -109,7 +109,7 @@ static bool greet(struct tkdc_client *c, int64_t deadline, struct tkdc_reply *re
         c->greeted = true;
     } else {
         tkdc_reply_fail(reply, TKDC_STATUS_UNAVAILABLE,
-                        "tkdc-agent did not answer a greeting: see `systemctl status tkdc-agent`");
+                        "tkdc-agent did not answer a greeting: see its journal");
     }
     tkdc_reply_free(&answer);
     return good;
@@ -123,10 +123,8 @@ void tkdc_client_call(struct tkdc_client *c, const struct tkdc_request *request,
         tkdc_client_close(c);
         const int error = tkdc_stream_open(&c->stream, c->path);
         if (error) {
-            char message[256];
-            snprintf(message, sizeof message,
-                     "cannot connect to tkdc-agent at %s: %s; is tkdc-agent.service running?",
-                     c->path, strerror(error));
+            char message[320];
+            tkdc_stream_explain(c->path, error, message, sizeof message);
             tkdc_reply_fail(reply, TKDC_STATUS_UNAVAILABLE, message);
             return;
         }

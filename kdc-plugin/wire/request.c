@@ -11,6 +11,14 @@ static void put_key(struct tkdc_buffer *out, const struct tkdc_wire_key *key)
     tkdc_buffer_put(out, encoded, sizeof encoded);
 }
 
+static void put_derivation(struct tkdc_buffer *out, const struct tkdc_derivation *by)
+{
+    tkdc_buffer_put_u8(out, by->kind);
+    tkdc_buffer_put_u32(out, by->enctype);
+    tkdc_buffer_put_bytes(out, (struct tkdc_span){by->pepper, by->pepper_bytes});
+    tkdc_buffer_put_bytes(out, (struct tkdc_span){by->mask, by->mask_bytes});
+}
+
 static bool put_body(struct tkdc_buffer *out, const struct tkdc_request *r)
 {
     switch (r->op) {
@@ -27,6 +35,14 @@ static bool put_body(struct tkdc_buffer *out, const struct tkdc_request *r)
         if (r->op == TKDC_OP_VERIFY)
             tkdc_buffer_put_bytes(out, r->checksum);
         return true;
+    case TKDC_OP_SEAL_DERIVED:
+    case TKDC_OP_OPEN_DERIVED:
+    case TKDC_OP_MAC_DERIVED:
+        put_key(out, &r->key);
+        tkdc_buffer_put_u32(out, r->usage);
+        put_derivation(out, r->by);
+        tkdc_buffer_put_bytes(out, r->data);
+        return true;
     case TKDC_OP_STAGE:
         tkdc_buffer_put_u8(out, r->label);
         tkdc_buffer_put_u32(out, r->key.kvno);
@@ -42,6 +58,12 @@ static bool put_body(struct tkdc_buffer *out, const struct tkdc_request *r)
         return true;
     case TKDC_OP_DESTROY:
         put_key(out, &r->key);
+        return true;
+    case TKDC_OP_EQUAL:
+        put_key(out, &r->key);
+        if (r->data.len != TKDC_WIRE_KEY_ID_BYTES)
+            return false;
+        tkdc_buffer_put(out, r->data.data, r->data.len);
         return true;
     case TKDC_OP_STATUS:
         return true;

@@ -8,6 +8,7 @@
 #define TKDC_WIRE_REQUEST_H
 
 #include "buffer.h"
+#include "derivation.h"
 #include "wire.h"
 
 #ifdef __cplusplus
@@ -20,8 +21,9 @@ struct tkdc_request {
     uint8_t label;            /* HELLO: role. STAGE: origin */
     struct tkdc_wire_key key; /* STAGE: kvno, enctype. EXPORT: key_id */
     uint32_t usage;
-    struct tkdc_span data;     /* plaintext, ciphertext, data, key or name */
-    struct tkdc_span checksum; /* VERIFY */
+    struct tkdc_span data;            /* plaintext, ciphertext, data, key, name or key id */
+    struct tkdc_span checksum;        /* VERIFY */
+    const struct tkdc_derivation *by; /* the DERIVED ones */
 };
 
 struct tkdc_reply {
@@ -34,7 +36,7 @@ struct tkdc_reply {
 bool tkdc_request_encode(struct tkdc_buffer *out, const struct tkdc_request *request, uint64_t id,
                          uint32_t deadline_ms);
 
-/* The `bytes` body of SEAL, OPEN, MAC, EXPORT, STATUS. */
+/* The `bytes` body of SEAL, OPEN, MAC, EXPORT, EQUAL, STATUS. */
 bool tkdc_reply_bytes(const struct tkdc_reply *reply, struct tkdc_span *bytes);
 bool tkdc_reply_key_id(const struct tkdc_reply *reply, uint8_t key_id[TKDC_WIRE_KEY_ID_BYTES]);
 bool tkdc_reply_hello(const struct tkdc_reply *reply, struct tkdc_span *security,

@@ -3,6 +3,7 @@
 #include "stream.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -26,6 +27,28 @@ int tkdc_stream_open(struct tkdc_stream *s, const char *path)
         return error;
     }
     return 0;
+}
+
+/* The NAME of /run/tkdc/NAME/SOCKET, where tkdc-agent@NAME makes its socket. */
+static struct tkdc_span unit_name(const char *path)
+{
+    static const char made[] = "/run/tkdc/";
+    const char *name = path + sizeof made - 1;
+    if (strncmp(path, made, sizeof made - 1) != 0)
+        return (struct tkdc_span){(const uint8_t *)"NAME", 4};
+    const size_t len = strcspn(name, "/");
+    if (!len || !name[len])
+        return (struct tkdc_span){(const uint8_t *)"NAME", 4};
+    return (struct tkdc_span){(const uint8_t *)name, len};
+}
+
+void tkdc_stream_explain(const char *path, int error, char *out, size_t size)
+{
+    const struct tkdc_span name = unit_name(path);
+    snprintf(out, size, "cannot connect to tkdc-agent at %s: %s; %s%.*s%s", path, strerror(error),
+             error == EACCES ? "only root and the group tkdc-" : "is tkdc-agent@", (int)name.len,
+             (const char *)name.data,
+             error == EACCES ? " (socket_group in agent.toml) may" : " running?");
 }
 
 bool tkdc_stream_flush(struct tkdc_stream *s)

@@ -33,6 +33,8 @@ typedef void tkdc_stream_frame(void *arg, const struct tkdc_wire_header *header,
 
 /* 0, or errno: connects without waiting; `s` is to be zero or closed. */
 int tkdc_stream_open(struct tkdc_stream *s, const char *path);
+/* In words, with what to do, why tkdc_stream_open() gave `error`. */
+void tkdc_stream_explain(const char *path, int error, char *out, size_t size);
 /* Queues the octets of whole frames in `out`, sends what the socket takes. */
 bool tkdc_stream_flush(struct tkdc_stream *s);
 /* Reads what is there, calls `frame` for each whole frame. */

@@ -1,44 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Encoding of the agent's socket protocol: see wire.h. Pure functions. */
 #include "wire.h"
+#include "be32.h"
 
 #include <string.h>
 
-static void put_u32(uint8_t *out, uint32_t v)
-{
-    out[0] = (uint8_t)(v >> 24);
-    out[1] = (uint8_t)(v >> 16);
-    out[2] = (uint8_t)(v >> 8);
-    out[3] = (uint8_t)v;
-}
-
-static uint32_t get_u32(const uint8_t *in)
-{
-    return (uint32_t)in[0] << 24 | (uint32_t)in[1] << 16 | (uint32_t)in[2] << 8 | in[3];
-}
-
 void tkdc_wire_put_header(uint8_t out[TKDC_WIRE_HEADER_BYTES], const struct tkdc_wire_header *h)
 {
-    put_u32(out, TKDC_WIRE_MAGIC);
+    tkdc_put_u32(out, TKDC_WIRE_MAGIC);
     out[4] = TKDC_WIRE_VERSION;
     out[5] = h->op;
     out[6] = (uint8_t)(h->status >> 8);
     out[7] = (uint8_t)h->status;
-    put_u32(out + 8, (uint32_t)(h->id >> 32));
-    put_u32(out + 12, (uint32_t)h->id);
-    put_u32(out + 16, h->body_bytes);
-    put_u32(out + 20, h->deadline_ms);
+    tkdc_put_u32(out + 8, (uint32_t)(h->id >> 32));
+    tkdc_put_u32(out + 12, (uint32_t)h->id);
+    tkdc_put_u32(out + 16, h->body_bytes);
+    tkdc_put_u32(out + 20, h->deadline_ms);
 }
 
 bool tkdc_wire_get_header(const uint8_t in[TKDC_WIRE_HEADER_BYTES], struct tkdc_wire_header *h)
 {
-    if (get_u32(in) != TKDC_WIRE_MAGIC || in[4] != TKDC_WIRE_VERSION)
+    if (tkdc_get_u32(in) != TKDC_WIRE_MAGIC || in[4] != TKDC_WIRE_VERSION)
         return false;
     h->op = in[5];
     h->status = (uint16_t)(in[6] << 8 | in[7]);
-    h->id = (uint64_t)get_u32(in + 8) << 32 | get_u32(in + 12);
-    h->body_bytes = get_u32(in + 16);
-    h->deadline_ms = get_u32(in + 20);
+    h->id = (uint64_t)tkdc_get_u32(in + 8) << 32 | tkdc_get_u32(in + 12);
+    h->body_bytes = tkdc_get_u32(in + 16);
+    h->deadline_ms = tkdc_get_u32(in + 20);
     return h->body_bytes <= TKDC_WIRE_BODY_MAX_BYTES;
 }
 
@@ -47,8 +35,8 @@ void tkdc_wire_put_key(uint8_t out[TKDC_WIRE_KEY_BYTES], const struct tkdc_wire_
     memcpy(out, key->key_id, 16);
     memcpy(out + 16, key->installation, 16);
     memcpy(out + 32, key->principal, 32);
-    put_u32(out + 64, key->kvno);
-    put_u32(out + 68, key->enctype);
+    tkdc_put_u32(out + 64, key->kvno);
+    tkdc_put_u32(out + 68, key->enctype);
 }
 
 void tkdc_wire_get_key(const uint8_t in[TKDC_WIRE_KEY_BYTES], struct tkdc_wire_key *key)
@@ -56,39 +44,68 @@ void tkdc_wire_get_key(const uint8_t in[TKDC_WIRE_KEY_BYTES], struct tkdc_wire_k
     memcpy(key->key_id, in, 16);
     memcpy(key->installation, in + 16, 16);
     memcpy(key->principal, in + 32, 32);
-    key->kvno = get_u32(in + 64);
-    key->enctype = get_u32(in + 68);
+    key->kvno = tkdc_get_u32(in + 64);
+    key->enctype = tkdc_get_u32(in + 68);
 }
 
 const char *tkdc_wire_op_name(uint8_t op)
 {
     switch (op) {
-    case TKDC_OP_HELLO: return "hello";
-    case TKDC_OP_SEAL: return "seal";
-    case TKDC_OP_OPEN: return "open";
-    case TKDC_OP_MAC: return "mac";
-    case TKDC_OP_VERIFY: return "verify";
-    case TKDC_OP_STAGE: return "stage";
-    case TKDC_OP_EXPORT: return "export";
-    case TKDC_OP_BIND: return "bind";
-    case TKDC_OP_DESTROY: return "destroy";
-    case TKDC_OP_STATUS: return "status";
-    default: return "unknown";
+    case TKDC_OP_HELLO:
+        return "hello";
+    case TKDC_OP_SEAL:
+        return "seal";
+    case TKDC_OP_OPEN:
+        return "open";
+    case TKDC_OP_MAC:
+        return "mac";
+    case TKDC_OP_VERIFY:
+        return "verify";
+    case TKDC_OP_SEAL_DERIVED:
+        return "seal-derived";
+    case TKDC_OP_OPEN_DERIVED:
+        return "open-derived";
+    case TKDC_OP_MAC_DERIVED:
+        return "mac-derived";
+    case TKDC_OP_STAGE:
+        return "stage";
+    case TKDC_OP_EXPORT:
+        return "export";
+    case TKDC_OP_BIND:
+        return "bind";
+    case TKDC_OP_DESTROY:
+        return "destroy";
+    case TKDC_OP_EQUAL:
+        return "equal";
+    case TKDC_OP_STATUS:
+        return "status";
+    default:
+        return "unknown";
     }
 }
 
 const char *tkdc_status_text(uint16_t status)
 {
     switch (status) {
-    case TKDC_STATUS_OK: return "ok";
-    case TKDC_STATUS_INTEGRITY: return "integrity check failed";
-    case TKDC_STATUS_UNAVAILABLE: return "the three servers did not answer in time";
-    case TKDC_STATUS_DENIED: return "this role may not do that with this key";
-    case TKDC_STATUS_UNKNOWN_KEY: return "the servers hold no such key for this principal";
-    case TKDC_STATUS_BAD_REQUEST: return "malformed request";
-    case TKDC_STATUS_INCONSISTENT: return "the servers did not receive the same job";
-    case TKDC_STATUS_LIMIT: return "a limit was reached";
-    case TKDC_STATUS_INTERNAL: return "a server failed";
-    default: return "unknown status";
+    case TKDC_STATUS_OK:
+        return "ok";
+    case TKDC_STATUS_INTEGRITY:
+        return "integrity check failed";
+    case TKDC_STATUS_UNAVAILABLE:
+        return "no answer of all three servers";
+    case TKDC_STATUS_DENIED:
+        return "this role may not do that with this key";
+    case TKDC_STATUS_UNKNOWN_KEY:
+        return "the servers hold no such key for this principal";
+    case TKDC_STATUS_BAD_REQUEST:
+        return "malformed request";
+    case TKDC_STATUS_INCONSISTENT:
+        return "the servers did not receive the same job";
+    case TKDC_STATUS_LIMIT:
+        return "a limit was reached";
+    case TKDC_STATUS_INTERNAL:
+        return "a server failed";
+    default:
+        return "unknown status";
     }
 }

@@ -25,17 +25,21 @@
  *   OPEN     key, usage u32, ciphertext bytes-> plaintext bytes
  *   MAC      key, usage u32, data bytes      -> checksum bytes
  *   VERIFY   key, usage u32, data bytes, checksum bytes -> (empty)
+ *   SEAL_DERIVED, OPEN_DERIVED, MAC_DERIVED
+ *            as SEAL, OPEN, MAC with kind u8, enctype u32, pepper bytes, mask bytes
+ *            before the data: the key derived so from this one (derivation.h)
  *   STAGE    origin u8, kvno u32, enctype u32, key bytes (empty when drawn)
  *                                            -> key_id[16]
  *   EXPORT   key_id[16]                      -> key bytes
  *   BIND     key (principal digest set), principal name bytes -> (empty)
  *   DESTROY  key                             -> (empty)
+ *   EQUAL    key, key_id[16] of a staged key -> one octet as bytes: 1 equal, 0 not
  *   STATUS   (empty)                         -> JSON bytes
  *
- * SEAL and OPEN speak libk5crypto's format: the ciphertext of an n-byte
- * plaintext has n + TKDC_WIRE_SEAL_OVERHEAD_BYTES octets, whatever form the
- * key has. A plaintext passes this socket in the clear; a long-term key only
- * in STAGE (import) and EXPORT.
+ * SEAL and OPEN speak libk5crypto's format: how much longer a ciphertext is than
+ * its plaintext, and how long a checksum is, follows from the enctype alone
+ * (enctype.h), whatever form the key has. A plaintext passes this socket in
+ * the clear; a long-term key only in STAGE (import) and EXPORT.
  */
 #ifndef TKDC_WIRE_H
 #define TKDC_WIRE_H
@@ -58,9 +62,14 @@ enum {
     TKDC_WIRE_INSTALLATION_BYTES = 16,
     TKDC_WIRE_PRINCIPAL_BYTES = 32, /* SHA-256 of the unparsed name */
     TKDC_WIRE_KEY_BYTES = 16 + 16 + 32 + 4 + 4,
+    /* of enctypes 17 and 18; enctype.h has all */
     TKDC_WIRE_SEAL_OVERHEAD_BYTES = 28,
     TKDC_WIRE_CHECKSUM_BYTES = 12,
 };
+
+/* Where the agents listen unless kdc.conf says otherwise. */
+#define TKDC_KDC_SOCKET "/run/tkdc/agent-kdc/agent.sock"
+#define TKDC_ADMIN_SOCKET "/run/tkdc/agent-admin/agent.sock"
 
 enum tkdc_wire_op {
     TKDC_OP_HELLO = 1,
@@ -68,16 +77,20 @@ enum tkdc_wire_op {
     TKDC_OP_OPEN = 3,
     TKDC_OP_MAC = 4,
     TKDC_OP_VERIFY = 5,
+    TKDC_OP_SEAL_DERIVED = 6,
+    TKDC_OP_OPEN_DERIVED = 7,
+    TKDC_OP_MAC_DERIVED = 8,
     TKDC_OP_STAGE = 16,
     TKDC_OP_EXPORT = 17,
     TKDC_OP_BIND = 18,
     TKDC_OP_DESTROY = 19,
+    TKDC_OP_EQUAL = 24,
     TKDC_OP_STATUS = 32,
 };
 
 /* Which key material a request may touch follows from the agent's CURVE key,
  * never from this byte: it only labels log lines and, for TKDC_ROLE_KDC,
- * forbids STAGE to DESTROY on this connection. */
+ * forbids STAGE to EQUAL on this connection. */
 enum tkdc_wire_role { TKDC_ROLE_KDC = 1, TKDC_ROLE_ADMIN = 2 };
 
 enum tkdc_wire_origin { TKDC_ORIGIN_DRAWN = 1, TKDC_ORIGIN_IMPORTED = 2 };
@@ -91,7 +104,7 @@ enum tkdc_status {
     TKDC_STATUS_UNKNOWN_KEY = 4,  /* no such key id, or another principal's/kvno's/enctype's */
     TKDC_STATUS_BAD_REQUEST = 5,  /* malformed, too long, unknown operation */
     TKDC_STATUS_INCONSISTENT = 6, /* servers did not receive the same job */
-    TKDC_STATUS_LIMIT = 7,        /* too many pending, key used up, window revoked */
+    TKDC_STATUS_LIMIT = 7,        /* too many pending, too often, key used up */
     TKDC_STATUS_INTERNAL = 8,     /* a server failed: see its journal */
 };
 

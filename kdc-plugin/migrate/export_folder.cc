@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "migrate/export_folder.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/secret_file.h"
+#include "base/strict_toml.h"
+#include "base/unique_fd.h"
+#include "enctype.h"
+#include "export/parcel.h"
+
+namespace tkdc::migrate {
+namespace {
+
+Error system_error(const std::string& path) { return fail(path + ": " + std::strerror(errno)); }
+
+Result<void> write_new(const std::string& path, ByteSpan contents) {
+  UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd) return system_error(path);
+  while (!contents.empty()) {
+    const ssize_t n = ::write(fd.get(), contents.data(), contents.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return system_error(path);
+    contents = contents.subspan(static_cast<std::size_t>(n));
+  }
+  if (::fsync(fd.get()) != 0) return system_error(path);
+  return {};
+}
+
+Result<Bytes> read_parcel(const std::string& path) {
+  auto text = read_text_file(path, kMaxParcelBytes);
+  if (!text) return text.error();
+  return Bytes(text->begin(), text->end());
+}
+
+bool has_length_of_its_enctype(const ExportKey& key, const std::optional<SecretVector>& octets) {
+  return !octets || octets->size() == tkdc_enctype_of(key.enctype)->key_bytes;
+}
+
+}  // namespace
+
+Result<ExportFolder> ExportFolder::create(const std::string& path, ExportRequest request) {
+  ExportFolder out;
+  out.path_ = path;
+  crypto_box_keypair(request.recipient.data(), out.secret_.data());
+  randombytes_buf(request.nonce.data(), request.nonce.size());
+  const std::string text = encode(request);
+  if (auto good = decode_export_request(text); !good) return good.error();
+  out.digest_ = request_digest(text);
+  out.request_ = std::move(request);
+  if (::mkdir(path.c_str(), 0700) != 0) return system_error(path);
+  auto written = write_new(out.secret_file(), out.secret_.span());
+  if (written)
+    written = write_new(out.request_file(),
+                        {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  if (!written) return written.error();
+  return out;
+}
+
+Result<ExportFolder> ExportFolder::open(const std::string& path) {
+  ExportFolder out;
+  out.path_ = path;
+  auto text = read_text_file(out.request_file(), kMaxExportRequestBytes);
+  if (!text) return text.error();
+  auto request = decode_export_request(*text);
+  if (!request) return fail(out.request_file() + ": " + request.error().message);
+  out.request_ = std::move(*request);
+  out.digest_ = request_digest(*text);
+  auto secret = read_secret_file(out.secret_file(), out.secret_.size());
+  if (!secret) return secret.error();
+  std::array<std::uint8_t, 32> public_key{};
+  if (secret->size() == out.secret_.size()) {
+    std::ranges::copy(*secret, out.secret_.data());
+    crypto_scalarmult_base(public_key.data(), out.secret_.data());
+  }
+  if (public_key != out.request_.recipient)
+    return fail(out.secret_file() + " is not the secret key of this request's recipient");
+  return out;
+}
+
+// Of a file that is the agent's: only what is needed here is looked at.
+Result<ServerKeys> read_server_keys(const std::string& agent_toml,
+                                    const InstallationId& installation) {
+  StrictToml file;
+  if (auto loaded = file.load(agent_toml); !loaded) return loaded.error();
+  InstallationId id{};
+  std::size_t got = 0;
+  const std::string text = file.table("installation").text("id");
+  if (sodium_hex2bin(id.data(), id.size(), text.data(), text.size(), nullptr, &got, nullptr) != 0 ||
+      got != id.size() || id != installation)
+    return fail(agent_toml + ": not of the installation that holds these keys");
+  ServerKeys out{};
+  std::array<bool, 3> seen{};
+  for (TomlTable& table : file.tables("servers")) {
+    const auto party = static_cast<std::size_t>(table.integer("party", 0, 2));
+    const std::string key = table.text("curve_public_key");
+    if (party > 2 || seen[party] || !is_curve_key(key))
+      return fail(agent_toml + ": its [[servers]] are not three with a CURVE public key each");
+    zmq_z85_decode(out[party].data(), key.c_str());
+    seen[party] = true;
+  }
+  if (!std::ranges::all_of(seen, [](bool is) { return is; }))
+    return fail(agent_toml + ": its [[servers]] are not three");
+  return out;
+}
+
+Result<ExportedKeys> open_parcels(const ExportFolder& folder, const std::vector<std::string>& files,
+                                  const ServerKeys& servers) {
+  std::array<Parcel, 3> parcels;
+  std::array<bool, 3> seen{};
+  for (const std::string& path : files) {
+    auto octets = read_parcel(path);
+    if (!octets) return octets.error();
+    auto party = parcel_party(*octets);
+    if (!party) return fail(path + ": " + party.error().message);
+    const auto i = static_cast<std::size_t>(*party);
+    if (seen[i]) return fail(path + ": a second file of server " + std::to_string(i));
+    auto parcel = unpack(*octets, folder.request(), folder.digest(), folder.secret(), servers[i]);
+    if (!parcel) return fail(path + ": " + parcel.error().message);
+    parcels[i] = std::move(*parcel);
+    seen[i] = true;
+  }
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    if (!seen[i])
+      return fail("the shares of server " + std::to_string(i) +
+                  " are missing: every share is compared with a second server's");
+  auto keys = combine(folder.request(), parcels);
+  if (!keys) return keys.error();
+  ExportedKeys out;
+  for (std::size_t k = 0; k < keys->size(); ++k) {
+    const ExportKey& key = folder.request().keys[k];
+    if (!has_length_of_its_enctype(key, (*keys)[k]))
+      return fail(key.principal + ": a key of a length that its enctype does not have");
+    out.emplace(key.id, std::move((*keys)[k]));
+  }
+  return out;
+}
+
+}  // namespace tkdc::migrate

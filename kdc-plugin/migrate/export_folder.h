@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folder of one export: the request, which goes to the administrators, and the recipient's
+// secret key, which stays; and what the three servers hand over for it.
+//
+// Secret: recipient.key and, once the parcels are open, the realm's keys.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/secret.h"
+#include "export/request.h"
+
+namespace tkdc::migrate {
+
+class ExportFolder {
+ public:
+  // A new folder with a new key pair. Error: it exists, or cannot be written.
+  static Result<ExportFolder> create(const std::string& path, ExportRequest request);
+  static Result<ExportFolder> open(const std::string& path);
+
+  const ExportRequest& request() const { return request_; }
+  const Digest& digest() const { return digest_; }
+  const SecretBuffer& secret() const { return secret_; }
+  std::string request_file() const { return path_ + "/request"; }
+  std::string secret_file() const { return path_ + "/recipient.key"; }
+
+ private:
+  ExportFolder() = default;
+  std::string path_;
+  ExportRequest request_;
+  Digest digest_{};
+  SecretBuffer secret_{crypto_box_SECRETKEYBYTES};
+};
+
+using ServerKeys = std::array<std::array<std::uint8_t, 32>, 3>;
+
+// The servers' CURVE public keys, from an agent's agent.toml of this installation.
+Result<ServerKeys> read_server_keys(const std::string& agent_toml,
+                                    const InstallationId& installation);
+
+// By key id; no value: it stays. Error: not one parcel of each server, or not good.
+using ExportedKeys = std::map<KeyId, std::optional<SecretVector>>;
+Result<ExportedKeys> open_parcels(const ExportFolder& folder, const std::vector<std::string>& files,
+                                  const ServerKeys& servers);
+
+}  // namespace tkdc::migrate

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// tkdc-export, which `tkdc export` runs: see tkdc(8). Linked like tkdc-import.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <ctime>
+#include <iostream>
+
+#include "api.h"
+#include "base/hardening.h"
+#include "migrate/exporter.h"
+#include "migrate/screen.h"
+#include "net/hex.h"
+
+namespace tkdc::migrate {
+namespace {
+
+constexpr int kNotComplete = 2;
+
+struct ExportOptions {
+  std::string realm, folder, agent_config;
+  std::vector<std::string> shares;
+  unsigned hours = 24;
+  bool dry_run = false, leave_servers = false;
+};
+
+int complain(const std::string& message) {
+  std::cerr << "tkdc export: " << message << "\n";
+  return 1;
+}
+
+int request(const ExportOptions& options) {
+  auto db = RealmDb::open(options.realm, true);
+  if (!db) return complain(db.error().message);
+  auto found = survey_handles(**db);
+  if (!found) return complain(found.error().message);
+  std::cout << "realm " << (*db)->realm() << ": " << found->principals << " principals, "
+            << found->keys.size() << " keys on shares of " << found->names.size() << " of them, "
+            << found->plain << " keys in the database\n";
+  for (const std::string& entry : found->unreadable) std::cerr << "  " << entry << "\n";
+  if (!found->unreadable.empty()) return complain("these entries' keys cannot be read");
+  if (found->mixed) return complain("there are handles of several installations");
+  if (found->keys.empty()) {
+    std::cout << "There is nothing to export.\n";
+    return 0;
+  }
+  if (options.dry_run) return 0;
+  if (options.folder.empty()) return complain("--folder is needed");
+  ExportRequest wanted;
+  wanted.installation = found->installation;
+  wanted.realm = (*db)->realm();
+  wanted.expires_at_s = static_cast<std::uint64_t>(std::time(nullptr)) + 3600ull * options.hours;
+  wanted.keys = std::move(found->keys);
+  auto folder = ExportFolder::create(options.folder, std::move(wanted));
+  if (!folder) return complain(folder.error().message);
+  std::cout << "request      " << short_digest(folder->digest()) << "\nrecipient    "
+            << short_digest(folder->request().recipient) << "\nTwo servers' administrators `tkdc "
+            << "approve` " << folder->request_file() << " and compare these two\nwith you; all "
+            << "three then `tkdc hand-over`. " << folder->secret_file()
+            << "\nopens what they hand over: it stays here.\n";
+  return 0;
+}
+
+int report(const Exporter& exporter) {
+  std::cout << "restored: " << exporter.restored() << " keys\n";
+  if (exporter.drew_version())
+    std::cout << "krbtgt has a new version; tickets under older ones stay good until `tkdc export "
+                 "finish`\n";
+  if (exporter.unknown() > 0) {
+    std::cout << exporter.unknown() << " keys were made since the request: stop kadmind and make "
+              << "another request for them\n";
+    return kNotComplete;
+  }
+  std::cout << "Every key that can leave is in the database. When the longest ticket has expired: "
+               "`tkdc export\nfinish`, then the module out of kdc.conf; see \"Leaving tkdc\" in "
+               "docs/operations.md.\n";
+  return 0;
+}
+
+int restore(const ExportOptions& options) {
+  auto folder = ExportFolder::open(options.folder);
+  if (!folder) return complain(folder.error().message);
+  auto servers = read_server_keys(options.agent_config, folder->request().installation);
+  if (!servers) return complain(servers.error().message);
+  auto keys = open_parcels(*folder, options.shares, *servers);
+  if (!keys) return complain(keys.error().message);
+  std::size_t stay = 0;
+  for (const auto& [id, key] : *keys) stay += key ? 0 : 1;
+  std::cout << "shares of all three servers agree: " << keys->size() - stay << " keys, and " << stay
+            << " that stay there\n"
+            << std::flush;
+  auto db = RealmDb::open(options.realm, true);
+  if (!db) return complain(db.error().message);
+  if ((*db)->realm() != folder->request().realm)
+    return complain("the request is of realm " + folder->request().realm);
+  if (options.dry_run) return 0;
+  Screen screen;
+  Exporter::Hooks hooks;
+  hooks.stopped = stop_asked;
+  hooks.show = [&](const ExportProgress& p) {
+    screen.show(std::to_string(p.principals) + " of " + std::to_string(p.of) + " principals, " +
+                std::to_string(p.keys) + " keys");
+  };
+  hooks.say = [&](const std::string& text) { screen.say(text); };
+  Exporter exporter(**db, *keys, std::move(hooks));
+  if (auto done = exporter.run(); !done) return complain(done.error().message);
+  return report(exporter);
+}
+
+int finish(const ExportOptions& options) {
+  auto folder = ExportFolder::open(options.folder);
+  if (!folder) return complain(folder.error().message);
+  auto db = RealmDb::open(options.realm, true);
+  if (!db) return complain(db.error().message);
+  if ((*db)->realm() != folder->request().realm)
+    return complain("the request is of realm " + folder->request().realm);
+  auto dropped = drop_own_versions(**db);
+  if (!dropped) return complain(dropped.error().message);
+  std::cout << *dropped << " handles left krbtgt's entry\n";
+  if (!options.leave_servers) {
+    auto agent = AgentPipe::connect((*db)->agent_socket());
+    if (!agent) return complain(agent.error().message + "; or --leave-servers");
+    if (!std::ranges::equal(folder->request().installation,
+                            std::span((*agent)->installation(), sizeof(InstallationId))))
+      return complain("the agent is of another installation than the request");
+    auto found = survey_handles(**db);
+    if (!found) return complain(found.error().message);
+    for (const std::string& name : found->damaged_histories)
+      std::cerr
+          << "  " << name
+          << ": its password history cannot be read; keys that it names stay at the servers\n";
+    const std::vector<tkdc_wire_key> keys = keys_to_destroy(*found, folder->request());
+    Screen screen;
+    const std::size_t of = keys.size();
+    auto removed = destroy_at_servers(**agent, keys, [&](std::size_t done) {
+      screen.show(std::to_string(done) + " of " + std::to_string(of) + " keys at the servers");
+      return !stop_asked();
+    });
+    if (!removed) return complain(removed.error().message);
+    std::cout << *removed << " keys removed at the servers\n";
+  }
+  if (::unlink(folder->secret_file().c_str()) != 0)
+    return complain(folder->secret_file() + " could not be removed");
+  std::cout << "This realm needs tkdc no more. Take the module out of kdc.conf and the preload "
+               "library out of\nthe daemons' environment, and restart them; destroy the servers' "
+               "stores and the files of shares.\n";
+  return 0;
+}
+
+CLI::App* add(CLI::App& app, ExportOptions& options, const char* name, const char* what) {
+  CLI::App* command = app.add_subcommand(name, what);
+  command->add_option("--realm", options.realm, "default: krb5.conf's default realm");
+  return command;
+}
+
+}  // namespace
+}  // namespace tkdc::migrate
+
+int main(int argc, char** argv) {
+  using namespace tkdc::migrate;
+  if (sodium_init() < 0 || tkdc_preload_api.api != TKDC_PRELOAD_API) {
+    std::cerr << "tkdc export: libsodium or libtkdc-k5.so cannot start\n";
+    return 1;
+  }
+  ExportOptions options;
+  CLI::App app("give a realm's keys back to its database: see \"Leaving tkdc\" in operations.md",
+               "tkdc export");
+  app.require_subcommand(1);
+  CLI::App* asks = add(app, options, "request", "make the request and the recipient's key");
+  asks->add_option("--folder", options.folder, "a new folder for both");
+  asks->add_option("--hours", options.hours, "how long it is good; default 24")
+      ->check(CLI::Range(1, 24));
+  asks->add_flag("--dry-run", options.dry_run, "count and change nothing");
+  CLI::App* restores = add(app, options, "restore", "put the keys into the database");
+  restores->add_option("--folder", options.folder, "the request's folder")->required();
+  restores
+      ->add_option("--agent-config", options.agent_config,
+                   "an agent.toml of the installation: it names the servers' public keys")
+      ->required();
+  restores->add_flag("--dry-run", options.dry_run, "compare the shares and change nothing");
+  restores->add_option("shares", options.shares, "what the three servers handed over")->required();
+  CLI::App* finishes = add(app, options, "finish", "remove what is left of tkdc in the realm");
+  finishes->add_option("--folder", options.folder, "the request's folder")->required();
+  finishes->add_flag("--leave-servers", options.leave_servers,
+                     "do not remove the keys at the servers");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 1;
+  }
+  tkdc::forbid_dumps();
+  tkdc::lock_memory();
+  handle_signals();
+  ::umask(077);
+  if (asks->parsed()) return request(options);
+  return restores->parsed() ? restore(options) : finish(options);
+}

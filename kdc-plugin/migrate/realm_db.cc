@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "migrate/realm_db.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+
+#include "enctype.h"
+#include "handle.h"
+#include "history_record.h"
+
+namespace tkdc::migrate {
+namespace {
+
+// A value of kdc.conf or krb5.conf; empty when it is not set.
+std::string setting(profile_t profile, const char* section, const std::string& name,
+                    const char* key) {
+  char* value = nullptr;
+  if (profile_get_string(profile, section, name.c_str(), key, nullptr, &value) != 0 ||
+      value == nullptr)
+    return {};
+  std::string text = value;
+  profile_release_string(value);
+  return text;
+}
+
+void wipe(krb5_context context, krb5_keyblock& key) {
+  if (key.contents != nullptr) sodium_memzero(key.contents, key.length);
+  krb5_free_keyblock_contents(context, &key);
+}
+
+Bytes contents_of(const krb5_key_data& kd) {
+  return {kd.key_data_contents[0], kd.key_data_contents[0] + kd.key_data_length[0]};
+}
+
+// What is stored starts with its length before encryption, least octet first.
+bool is_plain(const krb5_key_data& kd) {
+  if (kd.key_data_ver < 1 || kd.key_data_contents[0] == nullptr || kd.key_data_length[0] < 2)
+    return false;
+  return (kd.key_data_contents[0][0] | kd.key_data_contents[0][1] << 8) != TKDC_HANDLE_BYTES;
+}
+
+// Octets, not their place, tell which key it is.
+const Replacement* find(const std::vector<Replacement>& keys, const krb5_key_data& kd) {
+  const Bytes stored = contents_of(kd);
+  auto it = std::ranges::find_if(keys, [&](const Replacement& r) { return r.stored == stored; });
+  return it == keys.end() ? nullptr : &*it;
+}
+
+void free_key_data(krb5_key_data& kd) {
+  for (int i = 0; i < kd.key_data_ver && i < KRB5_KDB_V1_KEY_DATA_ARRAY; ++i) {
+    std::free(kd.key_data_contents[i]);
+    kd.key_data_contents[i] = nullptr;
+  }
+}
+
+// Legacy keys leave the entry, if its newest version has a key that stays.
+void drop_legacy_keys(krb5_db_entry* entry) {
+  krb5_key_data* first = entry->key_data;
+  krb5_key_data* last = first + entry->n_key_data;
+  unsigned newest = 0;
+  for (auto* kd = first; kd != last; ++kd) newest = std::max<unsigned>(newest, kd->key_data_kvno);
+  const bool has_other = std::any_of(first, last, [&](const krb5_key_data& kd) {
+    return kd.key_data_kvno == newest && is_served(kd.key_data_type[0]);
+  });
+  if (!has_other) return;
+  krb5_key_data* kept = first;
+  for (auto* kd = first; kd != last; ++kd) {
+    if (is_served(kd->key_data_type[0]))
+      *kept++ = *kd;
+    else
+      free_key_data(*kd);
+  }
+  std::fill(kept, last, krb5_key_data{});
+  entry->n_key_data = static_cast<krb5_int16>(kept - first);
+}
+
+struct Visiting {
+  const std::function<void(krb5_db_entry*)>& visit;
+  std::exception_ptr thrown;
+};
+
+// Called from C: nothing may be thrown through libkdb5.
+int visit_entry(krb5_pointer arg, krb5_db_entry* entry) {
+  auto* visiting = static_cast<Visiting*>(arg);
+  try {
+    visiting->visit(entry);
+  } catch (...) {
+    visiting->thrown = std::current_exception();
+    return ENOMEM;
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool is_served(std::int32_t enctype) {
+  return tkdc_enctype_of(static_cast<std::uint32_t>(enctype)) != nullptr;
+}
+
+Holds holds(const Result<std::optional<EntryKeys>>& entry, const tkdc_wire_key& key) {
+  if (!entry) return Holds::kUnreadable;
+  if (!*entry) return Holds::kNo;
+  const bool held = std::ranges::any_of((*entry)->keys, [&](const StoredKey& stored) {
+    return stored.is_handle && std::ranges::equal(stored.handle.key_id, key.key_id);
+  });
+  const bool remembered = std::ranges::any_of((*entry)->remembered, [&](const auto& old) {
+    return std::ranges::equal(old.key_id, key.key_id);
+  });
+  if (held || remembered) return Holds::kYes;
+  const bool all_read = (*entry)->trouble.empty() && !(*entry)->history_damaged;
+  return all_read ? Holds::kNo : Holds::kUnreadable;
+}
+
+std::string enctype_name(std::int32_t enctype) {
+  char name[80];
+  if (krb5_enctype_to_name(enctype, FALSE, name, sizeof name) != 0) return std::to_string(enctype);
+  return std::string(name) + " (" + std::to_string(enctype) + ")";
+}
+
+Error RealmDb::error(const std::string& what, krb5_error_code code) const {
+  const char* text = krb5_get_error_message(context_, code);
+  Error out = fail(what + ": " + text);
+  krb5_free_error_message(context_, text);
+  return out;
+}
+
+Result<std::unique_ptr<RealmDb>> RealmDb::open(const std::string& realm, bool keep_displaced) {
+  std::unique_ptr<RealmDb> db(new RealmDb());
+  if (const krb5_error_code code = kadm5_init_krb5_context(&db->context_); code != 0)
+    return fail("krb5.conf or kdc.conf cannot be read (error " + std::to_string(code) + ")");
+  if (auto configured = db->configure(realm); !configured) return configured.error();
+  if (auto opened = db->open_with_master_key(keep_displaced); !opened) return opened.error();
+  return db;
+}
+
+RealmDb::~RealmDb() {
+  if (context_ == nullptr) return;
+  wipe(context_, master_key_);
+  krb5_free_principal(context_, master_);
+  if (open_) krb5_db_fini(context_);
+  krb5_free_context(context_);
+}
+
+Result<void> RealmDb::configure(const std::string& realm) {
+  kadm5_config_params wanted{}, params{};
+  std::string name = realm;
+  if (!name.empty()) {
+    wanted.mask = KADM5_CONFIG_REALM;
+    wanted.realm = name.data();
+  }
+  bool logged = false;
+  krb5_error_code code = kadm5_get_config_params(context_, 1, &wanted, &params);
+  if (code == 0) {
+    logged = params.iprop_enabled != 0;
+    realm_ = params.realm;
+    database_ = params.dbname == nullptr ? "" : params.dbname;
+    stash_ = params.stash_file == nullptr ? "" : params.stash_file;
+    master_name_ = params.mkey_name == nullptr ? "" : params.mkey_name;
+    master_enctype_ = params.enctype;
+    kadm5_free_config_params(context_, &params);
+    code = krb5_set_default_realm(context_, realm_.c_str());
+  }
+  profile_t profile = nullptr;
+  if (code == 0) code = krb5_get_profile(context_, &profile);
+  if (code != 0) return error("the realm's configuration cannot be read", code);
+  std::string module = setting(profile, "realms", realm_, "database_module");
+  if (module.empty()) module = realm_;
+  const std::string library = setting(profile, "dbmodules", module, "db_library");
+  const std::string in_file = setting(profile, "dbmodules", module, "database_name");
+  const char* chosen = secure_getenv("TKDC_AGENT_SOCKET");
+  socket_ = chosen != nullptr ? chosen : setting(profile, "dbmodules", module, "tkdc_admin_socket");
+  if (socket_.empty()) socket_ = setting(profile, "dbmodules", module, "tkdc_agent_socket");
+  if (socket_.empty()) socket_ = TKDC_ADMIN_SOCKET;
+  if (!in_file.empty()) database_ = in_file;
+  profile_release(profile);
+  // libkdb5 logs an entry's keys only where their version numbers change, which they do not here.
+  if (logged)
+    return fail("iprop_enable is set for realm " + realm_ +
+                ", and the log of incremental propagation would not carry these keys: set it to "
+                "false in kdc.conf and restart kadmind; when all is done set it again, restart "
+                "kadmind and run `kproplog -R`, so that replicas take the whole database");
+  if (library != "ktkdc")
+    return fail("realm " + realm_ + " is served by the database module \"" +
+                (library.empty() ? "db2" : library) +
+                "\": set database_module to a stanza of [dbmodules] with db_library = ktkdc and "
+                "tkdc_wrapped = " +
+                (library.empty() ? "db2" : library) +
+                " and the same database, then restart krb5kdc and kadmind");
+  return {};
+}
+
+Result<void> RealmDb::open_with_master_key(bool keep_displaced) {
+  const int mode = KRB5_KDB_OPEN_RW | KRB5_KDB_SRV_TYPE_ADMIN;
+  char keep[] = "keep_displaced";
+  char* arguments[] = {keep, nullptr};
+  krb5_error_code code = krb5_db_open(context_, keep_displaced ? arguments : nullptr, mode);
+  if (code != 0) return error("the database of " + realm_ + " cannot be opened", code);
+  open_ = true;
+  char* name = master_name_.empty() ? nullptr : master_name_.data();
+  code = krb5_db_setup_mkey_name(context_, name, realm_.c_str(), nullptr, &master_);
+  if (code == 0)
+    code = krb5_db_fetch_mkey(context_, master_, master_enctype_, FALSE, FALSE,
+                              stash_.empty() ? nullptr : stash_.data(), nullptr, nullptr,
+                              &master_key_);
+  if (code != 0)
+    return error("the master key cannot be had from its stash; `kdb5_util stash` makes one", code);
+  code = krb5_db_fetch_mkey_list(context_, master_, &master_key_);
+  if (code != 0) return error("the list of master keys cannot be read", code);
+  return {};
+}
+
+std::string RealmDb::journal_path() const {
+  return database_.empty() ? std::string() : database_ + ".tkdc-import";
+}
+
+// Empty, or why it cannot be read.
+std::string RealmDb::read_key(const krb5_keyblock* master, const krb5_key_data& kd,
+                              StoredKey& out) {
+  out.kvno = kd.key_data_kvno;
+  out.enctype = kd.key_data_type[0];
+  out.stored = contents_of(kd);
+  krb5_keyblock key{};
+  const krb5_error_code code = krb5_dbe_decrypt_key_data(context_, master, &kd, &key, nullptr);
+  if (code != 0)
+    return error("version " + std::to_string(out.kvno) + ", " + enctype_name(out.enctype), code)
+        .message;
+  out.is_handle = tkdc_handle_decode(key.contents, key.length, &out.handle);
+  if (!out.is_handle) out.plain.assign(key.contents, key.contents + key.length);
+  wipe(context_, key);
+  return {};
+}
+
+EntryKeys RealmDb::keys_of(krb5_db_entry* entry) {
+  EntryKeys out;
+  char* text = nullptr;
+  if (krb5_unparse_name(context_, entry->princ, &text) != 0) throw std::bad_alloc();
+  out.name = text;
+  krb5_free_unparsed_name(context_, text);
+  out.is_master = krb5_principal_compare(context_, entry->princ, master_) != 0;
+  out.may_serve = entry->princ->length == 1 && (entry->attributes & KRB5_KDB_DISALLOW_SVR) == 0;
+  history_record history;
+  (void)history_record_of(entry, &history);
+  for (tkdc_wire_key old; history_record_next(&history, &old);) out.remembered.push_back(old);
+  out.remembered_plain = history.others;
+  out.history_damaged = history.at.bad;
+  if (out.is_master || entry->n_key_data == 0) return out;
+  krb5_keyblock* master = nullptr;
+  if (const krb5_error_code code = krb5_dbe_find_mkey(context_, entry, &master); code != 0) {
+    out.trouble = error("its master key", code).message;
+    return out;
+  }
+  for (krb5_int16 i = 0; i < entry->n_key_data; ++i) {
+    const krb5_key_data& kd = entry->key_data[i];
+    if (kd.key_data_ver < 1 || kd.key_data_contents[0] == nullptr) continue;
+    StoredKey key;
+    const std::string trouble = read_key(master, kd, key);
+    if (!trouble.empty()) out.trouble = trouble;
+    out.newest_kvno = std::max(out.newest_kvno, key.kvno);
+    out.keys.push_back(std::move(key));
+  }
+  return out;
+}
+
+Result<void> RealmDb::each(const std::function<void(const EntryKeys&)>& visit) {
+  const std::function<void(krb5_db_entry*)> entry = [&](krb5_db_entry* e) { visit(keys_of(e)); };
+  Visiting visiting{entry, nullptr};
+  const krb5_error_code code = krb5_db_iterate(context_, nullptr, visit_entry, &visiting, 0);
+  if (visiting.thrown) std::rethrow_exception(visiting.thrown);
+  if (code != 0) return error("the database cannot be read to its end", code);
+  return {};
+}
+
+// Null: no such principal.
+Result<krb5_db_entry*> RealmDb::get(const std::string& name) {
+  krb5_principal principal = nullptr;
+  krb5_db_entry* entry = nullptr;
+  krb5_error_code code = krb5_parse_name(context_, name.c_str(), &principal);
+  if (code == 0) code = krb5_db_get_principal(context_, principal, 0, &entry);
+  krb5_free_principal(context_, principal);
+  if (code == KRB5_KDB_NOENTRY) return static_cast<krb5_db_entry*>(nullptr);
+  if (code != 0) return error(name, code);
+  return entry;
+}
+
+Result<std::optional<EntryKeys>> RealmDb::read(const std::string& name) {
+  auto entry = get(name);
+  if (!entry) return entry.error();
+  if (*entry == nullptr) return std::optional<EntryKeys>();
+  std::optional<EntryKeys> keys = keys_of(*entry);
+  krb5_db_free_principal(context_, *entry);
+  return keys;
+}
+
+Result<bool> RealmDb::lock() {
+  const krb5_error_code code = krb5_db_lock(context_, KRB5_DB_LOCKMODE_EXCLUSIVE);
+  if (code == KRB5_PLUGIN_OP_NOTSUPP) return false;
+  if (code != 0) return error("the database cannot be locked", code);
+  return true;
+}
+
+void RealmDb::unlock() { (void)krb5_db_unlock(context_); }
+
+// The octets of each replaced key become those of its handle; version, enctype and salt
+// of the key data stay untouched.
+krb5_error_code RealmDb::put_handles(krb5_db_entry* entry, const std::vector<Replacement>& keys) {
+  krb5_keyblock* master = nullptr;
+  krb5_error_code code = krb5_dbe_find_mkey(context_, entry, &master);
+  for (krb5_int16 i = 0; code == 0 && i < entry->n_key_data; ++i) {
+    krb5_key_data& kd = entry->key_data[i];
+    const Replacement* key = kd.key_data_contents[0] == nullptr ? nullptr : find(keys, kd);
+    if (key == nullptr) continue;
+    std::uint8_t octets[TKDC_HANDLE_BYTES];
+    tkdc_handle_encode(octets, &key->handle);
+    krb5_keyblock block{};
+    block.enctype = kd.key_data_type[0];
+    block.length = sizeof octets;
+    block.contents = octets;
+    krb5_key_data made{};
+    code = krb5_dbe_encrypt_key_data(context_, master, &block, nullptr, kd.key_data_kvno, &made);
+    if (code != 0) break;
+    std::free(kd.key_data_contents[0]);
+    kd.key_data_contents[0] = made.key_data_contents[0];
+    kd.key_data_length[0] = made.key_data_length[0];
+  }
+  return code;
+}
+
+Result<Replaced> RealmDb::replace(const std::string& name, const std::vector<Replacement>& keys,
+                                  bool drop_legacy) {
+  auto entry = get(name);
+  if (!entry) return entry.error();
+  if (*entry == nullptr) return Replaced::kGone;
+  std::size_t found = 0;
+  bool changed = false;
+  for (krb5_int16 i = 0; i < (*entry)->n_key_data; ++i) {
+    const krb5_key_data& kd = (*entry)->key_data[i];
+    if (!is_plain(kd) || !is_served(kd.key_data_type[0])) continue;
+    const bool ours = find(keys, kd) != nullptr;
+    found += ours ? 1 : 0;
+    changed = changed || !ours;
+  }
+  krb5_error_code code = 0;
+  if (!changed && found == keys.size()) {
+    code = put_handles(*entry, keys);
+    if (code == 0 && drop_legacy) drop_legacy_keys(*entry);
+    (*entry)->mask |= KADM5_KEY_DATA;  // what kldap goes by
+    if (code == 0) code = krb5_db_put_principal(context_, *entry);
+  } else {
+    changed = true;
+  }
+  krb5_db_free_principal(context_, *entry);
+  if (code != 0) return error(name, code);
+  return changed ? Replaced::kChanged : Replaced::kDone;
+}
+
+}  // namespace tkdc::migrate

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// A realm's database as `tkdc import` and `tkdc export` see it: through libkdb5 and ktkdc.so, like
+// kadmin.local, with the master key from the stash.
+//
+// One thread. Secret: StoredKey::plain, the one place where a long-term key stands in
+// the clear; zeroed by libkrb5 when it is freed. Errors name the principal or the
+// setting, and what to do.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/secret.h"
+#include "job/message.h"
+#include "migrate/kdb.h"
+#include "wire.h"
+
+namespace tkdc::migrate {
+
+// A key of an entry, decrypted under the master key.
+struct StoredKey {
+  std::uint32_t kvno = 0;
+  std::int32_t enctype = 0;
+  bool is_handle = false;
+  tkdc_wire_key handle{};  // if it is one
+  SecretVector plain;      // if it is none
+  Bytes stored;            // as it lies in the database; the confounder makes it unique
+};
+
+// What an entry's keys are, and why they cannot be read if they cannot.
+struct EntryKeys {
+  std::string name;
+  bool is_master = false;  // K/M: its keys stay what they are
+  bool may_serve = false;  // a name of one component without DISALLOW_SVR
+  std::uint32_t newest_kvno = 0;
+  std::vector<StoredKey> keys;
+  std::string trouble;
+  std::vector<tkdc_wire_key> remembered;  // by its password history, as handles
+  std::size_t remembered_plain = 0;       // by it, as stock kadmind does
+  bool history_damaged = false;
+};
+
+// Whether the entry of a name, as RealmDb::read() gave it, has this handle.
+enum class Holds { kYes, kNo, kUnreadable };
+Holds holds(const Result<std::optional<EntryKeys>>& entry, const tkdc_wire_key& key);
+
+// A key that now exists as shares, in place of the octets `stored`.
+struct Replacement {
+  Bytes stored;
+  tkdc_wire_key handle{};  // with the principal's digest
+};
+
+enum class Replaced { kDone, kChanged, kGone };
+
+// What an export knows of a handle: its key, or that it has none to give (own-realm form).
+// Neither: the handle was made since the request.
+struct Leaving {
+  const SecretVector* key = nullptr;
+  bool stays = false;
+};
+using KeyOf = std::function<Leaving(const KeyId&)>;
+
+// Handles of an entry that became keys, stay, or are unknown; and whether a new version was drawn.
+struct RestoredEntry {
+  std::size_t restored = 0, staying = 0, unknown = 0;
+  bool fresh = false;
+};
+
+class RealmDb {
+ public:
+  // `realm`: empty for the default one. Changes nothing. With `keep_displaced` keys whose handles
+  // are overwritten stay at the servers, which are not asked at all.
+  static Result<std::unique_ptr<RealmDb>> open(const std::string& realm,
+                                               bool keep_displaced = false);
+  ~RealmDb();
+  RealmDb(const RealmDb&) = delete;
+
+  const std::string& realm() const { return realm_; }
+  const std::string& agent_socket() const { return socket_; }
+  // Beside the database where that is a file.
+  std::string journal_path() const;
+
+  // All entries, in the database's order, while it is locked for reading: be quick.
+  Result<void> each(const std::function<void(const EntryKeys&)>& visit);
+  // No value: there is no such principal any more.
+  Result<std::optional<EntryKeys>> read(const std::string& name);
+
+  // Exclusive. False: this kind of database has no lock.
+  Result<bool> lock();
+  void unlock();
+  // In one write: each replacement's octets become its handle, and with `drop_legacy`
+  // keys of other enctypes go where the newest version has a served one. Nothing else
+  // of the entry changes. kChanged, and nothing is written: a served key is not among
+  // the replacements, so somebody made it meanwhile.
+  Result<Replaced> replace(const std::string& name, const std::vector<Replacement>& keys,
+                           bool drop_legacy);
+
+  // In one write: handles become the keys that `key_of` has for them, under the master key.
+  // Where a handle of the newest version stays, a version is drawn above it (krbtgt).
+  Result<RestoredEntry> restore(const std::string& name, const KeyOf& key_of);
+  // The handles of an entry go; how many there were.
+  Result<std::size_t> drop_handles(const std::string& name);
+
+ private:
+  struct Close {
+    void operator()(krb5_context context) const;
+  };
+  RealmDb() = default;
+  Result<void> configure(const std::string& realm);
+  Result<void> open_with_master_key(bool keep_displaced);
+  Error error(const std::string& what, krb5_error_code code) const;
+  EntryKeys keys_of(krb5_db_entry* entry);
+  std::string read_key(const krb5_keyblock* master, const krb5_key_data& kd, StoredKey& out);
+  Result<krb5_db_entry*> get(const std::string& name);
+  krb5_error_code put_handles(krb5_db_entry* entry, const std::vector<Replacement>& keys);
+  krb5_error_code put_keys(krb5_db_entry* entry, const KeyOf& key_of, RestoredEntry& out);
+  krb5_error_code add_fresh_version(krb5_db_entry* entry, const krb5_keyblock* master);
+  krb5_error_code encrypt_plain(const krb5_keyblock* master, const krb5_key_data& like,
+                                unsigned kvno, const SecretVector& key, krb5_key_data& made);
+  bool handle_of(const krb5_keyblock* master, const krb5_key_data& kd, KeyId& id);
+
+  krb5_context context_ = nullptr;
+  std::string realm_, socket_, database_, stash_, master_name_;
+  krb5_enctype master_enctype_ = 0;
+  krb5_principal master_ = nullptr;
+  krb5_keyblock master_key_{};
+  bool open_ = false;
+};
+
+// Exists as shares (RFC 3962, RFC 8009)?
+bool is_served(std::int32_t enctype);
+std::string enctype_name(std::int32_t enctype);
+
+}  // namespace tkdc::migrate

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Encoding of derived handles: see derivation.h. Pure functions. */
+#include "derivation.h"
+#include "be32.h"
+#include "enctype.h"
+#include "equal.h"
+
+#include <string.h>
+
+enum {
+    KIND_AT = TKDC_HANDLE_MAGIC_BYTES + TKDC_WIRE_KEY_BYTES,
+    ENCTYPE_AT = KIND_AT + 1,
+    MASK_BYTES_AT = ENCTYPE_AT + 4,
+    MASK_AT = MASK_BYTES_AT + 1,
+    PADDING_AT = MASK_AT + TKDC_DERIVED_MASK_MAX_BYTES,
+};
+_Static_assert((int)PADDING_AT <= (int)TKDC_HANDLE_BYTES, "the pepper stands behind");
+
+static const uint8_t recipe_magic[TKDC_HANDLE_MAGIC_BYTES] = {0xf1, 't', 'k',  'd',
+                                                              'c',  'd', 0x00, 0x01};
+
+bool tkdc_derivation_is_sound(const struct tkdc_derivation *by)
+{
+    const struct tkdc_enctype *enctype = tkdc_enctype_of(by->enctype);
+    if (!enctype || by->pepper_bytes < 1 || by->pepper_bytes > TKDC_DERIVED_PEPPER_MAX_BYTES)
+        return false;
+    if (by->kind == TKDC_DERIVE_CF2)
+        return by->mask_bytes == enctype->key_bytes;
+    return by->kind == TKDC_DERIVE_PRFPLUS && by->mask_bytes == 0;
+}
+
+size_t tkdc_derived_encode(uint8_t out[TKDC_DERIVED_HANDLE_MAX_BYTES],
+                           const struct tkdc_wire_key *key, const struct tkdc_derivation *by)
+{
+    if (!tkdc_derivation_is_sound(by))
+        return 0;
+    memset(out, 0, TKDC_DERIVED_HANDLE_MAX_BYTES);
+    memcpy(out, recipe_magic, sizeof recipe_magic);
+    tkdc_wire_put_key(out + sizeof recipe_magic, key);
+    out[KIND_AT] = by->kind;
+    tkdc_put_u32(out + ENCTYPE_AT, by->enctype);
+    out[MASK_BYTES_AT] = by->mask_bytes;
+    memcpy(out + MASK_AT, by->mask, by->mask_bytes);
+    memcpy(out + TKDC_HANDLE_BYTES, by->pepper, by->pepper_bytes);
+    return TKDC_HANDLE_BYTES + by->pepper_bytes;
+}
+
+bool tkdc_derived_decode(const uint8_t *in, size_t len, struct tkdc_wire_key *key,
+                         struct tkdc_derivation *by)
+{
+    if (!in || len <= TKDC_HANDLE_BYTES || len > TKDC_DERIVED_HANDLE_MAX_BYTES ||
+        !tkdc_equal(in, recipe_magic, sizeof recipe_magic) ||
+        in[MASK_BYTES_AT] > TKDC_DERIVED_MASK_MAX_BYTES)
+        return false;
+    memset(by, 0, sizeof *by);
+    by->kind = in[KIND_AT];
+    by->enctype = tkdc_get_u32(in + ENCTYPE_AT);
+    by->mask_bytes = in[MASK_BYTES_AT];
+    by->pepper_bytes = len - TKDC_HANDLE_BYTES;
+    memcpy(by->mask, in + MASK_AT, by->mask_bytes);
+    memcpy(by->pepper, in + TKDC_HANDLE_BYTES, by->pepper_bytes);
+    uint8_t padding = 0;
+    for (size_t i = MASK_AT + by->mask_bytes; i < TKDC_HANDLE_BYTES; i++)
+        padding |= in[i];
+    tkdc_wire_get_key(in + sizeof recipe_magic, key);
+    if (padding == 0 && tkdc_derivation_is_sound(by))
+        return true;
+    explicit_bzero(by, sizeof *by);
+    return false;
+}

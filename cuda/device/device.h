@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device that cohorts run on: its driver, the memory kept for it, and whether it still works.
+// Used by all lanes; outlives every cohort.
+#pragma once
+
+#include <atomic>
+#include <functional>
+
+#include "cuda/device/slot.h"
+
+namespace tkdc::cuda {
+
+// Whether a device may be given more work. Thread-safe.
+class DeviceHealth {
+ public:
+  explicit DeviceHealth(std::function<void(const std::string&)> report = {})
+      : report_(std::move(report)) {}
+  bool lost() const { return lost_; }
+  // The first failure stays, and is reported.
+  void set_lost(const std::string& why) {
+    {
+      std::lock_guard lock(mutex_);
+      if (lost_) return;
+      why_ = why;
+      lost_ = true;
+    }
+    if (report_) report_(why);
+  }
+  std::string why() const {
+    std::lock_guard lock(mutex_);
+    return why_;
+  }
+
+ private:
+  std::function<void(const std::string&)> report_;
+  mutable std::mutex mutex_;
+  std::string why_;
+  std::atomic<bool> lost_ = false;
+};
+
+struct Device {
+  explicit Device(std::unique_ptr<Driver> its_driver,
+                  std::function<void(const std::string&)> report = {})
+      : driver(std::move(its_driver)), health(std::move(report)), slots(*driver) {}
+
+  std::unique_ptr<Driver> driver;
+  DeviceHealth health;
+  SlotPool slots;
+};
+
+}  // namespace tkdc::cuda

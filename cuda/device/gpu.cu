@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// The GPU driver: memory that is wiped before it is freed, one stream for each queue, steps as
+// captured graphs. Compiled by nvcc alone. Every call is checked: the first error of a queue is
+// kept, everything after it is refused, and finish() reports it.
+#include <cuda_runtime.h>
+#include <sodium.h>
+
+#include <map>
+#include <type_traits>
+
+#include "cuda/device/gpu.h"
+
+namespace tkdc::cuda {
+namespace {
+
+constexpr int kLeastMajor = 8;           // sm_80: what the kernels are compiled for
+constexpr std::size_t kMaxGraphs = 128;  // of one queue
+
+// What to do about the errors that an administrator can meet.
+const char* advice(cudaError_t error) {
+  switch (error) {
+    case cudaErrorInsufficientDriver:
+      return "; no NVIDIA driver is loaded, or it is older than this build's CUDA 13.0 "
+             "(580 or later is needed)";
+    case cudaErrorNoDevice: return "; the driver sees no GPU";
+    case cudaErrorMemoryAllocation: return "; set smaller cohorts, or free the GPU's memory";
+    case cudaErrorDevicesUnavailable: return "; another process holds the GPU in exclusive mode";
+    case cudaErrorNoKernelImageForDevice: return "; the GPU is older than compute capability 8.0";
+    default: return "";
+  }
+}
+
+Error cuda_error(const std::string& what, cudaError_t error) {
+  return fail("GPU: " + what + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) +
+              ")" + advice(error));
+}
+
+template <class Body>
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    body_kernel(const View view, const Tick* tick, const std::uint32_t threads) {
+  __shared__ typename Body::Shared shared;
+  if constexpr (!std::is_empty_v<typename Body::Shared>) {
+    Body::prepare(view, *tick, threadIdx.x, shared);
+    __syncthreads();
+  }
+  const std::uint32_t t = blockIdx.x * kThreadsPerBlock + threadIdx.x;
+  if (t < threads) Body::run(view, *tick, t, shared);
+}
+
+// A call's result, the first failure kept.
+class FirstError {
+ public:
+  bool ok() const { return error_ == cudaSuccess; }
+  void check(const char* what, cudaError_t error) {
+    if (!ok() || error == cudaSuccess) return;
+    error_ = error;
+    what_ = what;
+  }
+  Result<void> result() const {
+    if (ok()) return {};
+    return cuda_error(what_, error_);
+  }
+
+ private:
+  cudaError_t error_ = cudaSuccess;
+  const char* what_ = "";
+};
+
+// Puts a step's work onto a stream, which may be capturing.
+class StreamRecorder final : public Recorder {
+ public:
+  StreamRecorder(cudaStream_t stream, FirstError& error) : stream_(stream), error_(error) {}
+
+  void copy_in(void* device, const void* pinned, std::size_t octets) override {
+    error_.check("copying to the device",
+                 cudaMemcpyAsync(device, pinned, octets, cudaMemcpyHostToDevice, stream_));
+  }
+  void copy_out(void* pinned, const void* device, std::size_t octets) override {
+    error_.check("copying from the device",
+                 cudaMemcpyAsync(pinned, device, octets, cudaMemcpyDeviceToHost, stream_));
+  }
+  void zero(void* device, std::size_t octets) override {
+    error_.check("wiping the device", cudaMemsetAsync(device, 0, octets, stream_));
+  }
+  void launch(Kernel kernel, const View& view, const Tick* tick) override {
+    with_body(kernel, Launch{view, tick, stream_});
+    error_.check("launching a kernel", cudaGetLastError());
+  }
+
+ private:
+  struct Launch {
+    const View& view;
+    const Tick* tick;
+    cudaStream_t stream;
+    template <class Body>
+    void run() const {
+      const std::uint32_t threads = Body::threads(view);
+      body_kernel<Body>
+          <<<(threads + kThreadsPerBlock - 1) / kThreadsPerBlock, kThreadsPerBlock, 0, stream>>>(
+              view, tick, threads);
+    }
+  };
+
+  cudaStream_t stream_;
+  FirstError& error_;
+};
+
+class GpuQueue final : public Queue {
+ public:
+  explicit GpuQueue(int ordinal) : ordinal_(ordinal) {
+    error_.check("choosing the device", cudaSetDevice(ordinal_));
+    error_.check("making a stream", cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  }
+  ~GpuQueue() override {
+    // Errors here have nobody to go to: the memory is wiped by the driver in any case.
+    static_cast<void>(cudaSetDevice(ordinal_));
+    if (stream_ != nullptr) static_cast<void>(cudaStreamSynchronize(stream_));
+    drop_graphs();
+    if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
+  }
+
+  void submit(const std::string& name, const Step& step) override {
+    if (!error_.ok()) return;
+    error_.check("choosing the device", cudaSetDevice(ordinal_));
+    auto known = graphs_.find(name);
+    if (known == graphs_.end()) {
+      if (graphs_.size() == kMaxGraphs) {
+        error_.check("waiting", cudaStreamSynchronize(stream_));
+        drop_graphs();
+      }
+      cudaGraphExec_t graph = capture(step);
+      if (!error_.ok()) return;
+      known = graphs_.emplace(name, graph).first;
+    }
+    error_.check("launching a graph", cudaGraphLaunch(known->second, stream_));
+  }
+
+  Result<void> finish() override {
+    if (error_.ok()) error_.check("choosing the device", cudaSetDevice(ordinal_));
+    if (error_.ok()) error_.check("waiting for the device", cudaStreamSynchronize(stream_));
+    return error_.result();
+  }
+
+  Result<void> state() const { return error_.result(); }
+
+ private:
+  cudaGraphExec_t capture(const Step& step) {
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    error_.check("capturing", cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+    if (!error_.ok()) return nullptr;
+    StreamRecorder recorder(stream_, error_);
+    step.record(recorder);
+    error_.check("ending a capture", cudaStreamEndCapture(stream_, &graph));
+    if (error_.ok()) error_.check("making a graph", cudaGraphInstantiate(&executable, graph, 0));
+    if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
+    return executable;
+  }
+  void drop_graphs() {
+    for (auto& [name, graph] : graphs_) static_cast<void>(cudaGraphExecDestroy(graph));
+    graphs_.clear();
+  }
+
+  const int ordinal_;
+  cudaStream_t stream_ = nullptr;
+  FirstError error_;
+  std::map<std::string, cudaGraphExec_t> graphs_;
+};
+
+class GpuDriver final : public Driver {
+ public:
+  GpuDriver(int ordinal, std::string name) : ordinal_(ordinal), name_(std::move(name)) {}
+
+  std::string name() const override { return name_; }
+
+  Result<void*> allocate(std::size_t octets) override {
+    void* memory = nullptr;
+    FirstError error;
+    error.check("choosing the device", cudaSetDevice(ordinal_));
+    if (error.ok()) error.check("allocating device memory", cudaMalloc(&memory, octets));
+    if (error.ok()) error.check("zeroing device memory", cudaMemset(memory, 0, octets));
+    // A memset is not waited for by itself; queues' streams do not wait for it either.
+    if (error.ok()) error.check("zeroing device memory", cudaDeviceSynchronize());
+    if (error.ok()) return memory;
+    if (memory != nullptr) static_cast<void>(cudaFree(memory));
+    return error.result().error();
+  }
+
+  // A device that is lost cannot be wiped any more: its memory went with the context.
+  void release(void* memory, std::size_t octets) noexcept override {
+    if (memory == nullptr) return;
+    static_cast<void>(cudaSetDevice(ordinal_));
+    static_cast<void>(cudaMemset(memory, 0, octets));
+    static_cast<void>(cudaDeviceSynchronize());
+    static_cast<void>(cudaFree(memory));
+  }
+
+  Result<void*> allocate_pinned(std::size_t octets) override {
+    void* memory = nullptr;
+    FirstError error;
+    error.check("choosing the device", cudaSetDevice(ordinal_));
+    if (error.ok())
+      error.check("allocating pinned memory",
+                  cudaHostAlloc(&memory, octets, cudaHostAllocPortable));
+    if (!error.ok()) return error.result().error();
+    sodium_memzero(memory, octets);
+    return memory;
+  }
+
+  void release_pinned(void* memory, std::size_t octets) noexcept override {
+    if (memory == nullptr) return;
+    sodium_memzero(memory, octets);
+    static_cast<void>(cudaFreeHost(memory));
+  }
+
+  Result<std::unique_ptr<Queue>> make_queue() override {
+    auto queue = std::make_unique<GpuQueue>(ordinal_);
+    if (auto state = queue->state(); !state) return state.error();
+    return std::unique_ptr<Queue>(std::move(queue));
+  }
+
+ private:
+  const int ordinal_;
+  const std::string name_;
+};
+
+}  // namespace
+
+Result<int> count_gpus() {
+  int count = 0;
+  if (cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess)
+    return cuda_error("looking for GPUs", error);
+  if (count == 0) return cuda_error("looking for GPUs", cudaErrorNoDevice);
+  return count;
+}
+
+Result<GpuInfo> gpu_info(int ordinal) {
+  cudaDeviceProp properties{};
+  if (cudaError_t error = cudaGetDeviceProperties(&properties, ordinal); error != cudaSuccess)
+    return cuda_error("asking GPU " + std::to_string(ordinal), error);
+  GpuInfo info;
+  info.name = properties.name;
+  info.major = properties.major;
+  info.minor = properties.minor;
+  info.processors = properties.multiProcessorCount;
+  info.memory_octets = properties.totalGlobalMem;
+  return info;
+}
+
+Result<std::unique_ptr<Driver>> open_gpu(const GpuOptions& options) {
+  auto count = count_gpus();
+  if (!count) return count.error();
+  const std::string which = "GPU " + std::to_string(options.ordinal);
+  if (options.ordinal < 0 || options.ordinal >= *count)
+    return fail(which + " does not exist; the driver sees " + std::to_string(*count) +
+                ", counted from 0");
+  auto info = gpu_info(options.ordinal);
+  if (!info) return info.error();
+  if (info->major < kLeastMajor)
+    return fail(which + " (" + info->name + ") has compute capability " +
+                std::to_string(info->major) + "." + std::to_string(info->minor) +
+                "; 8.0 or later is needed");
+  int mode = 0;
+  if (cudaError_t error = cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, options.ordinal);
+      error != cudaSuccess)
+    return cuda_error("asking GPU " + std::to_string(options.ordinal) + " for its mode", error);
+  if (!options.allow_shared && mode != cudaComputeModeExclusiveProcess)
+    return fail(which + " (" + info->name +
+                ") may be shared with other processes. Give it to tkdc alone "
+                "(nvidia-smi -c EXCLUSIVE_PROCESS), or set cuda.allow_shared = true");
+  // The context is made here, so that a held GPU shows now and not in the first cohort.
+  if (cudaError_t error = cudaSetDevice(options.ordinal); error != cudaSuccess)
+    return cuda_error("opening GPU " + std::to_string(options.ordinal), error);
+  if (cudaError_t error = cudaFree(nullptr); error != cudaSuccess)
+    return cuda_error("opening GPU " + std::to_string(options.ordinal), error);
+  return std::unique_ptr<Driver>(
+      std::make_unique<GpuDriver>(options.ordinal, which + ", " + info->name));
+}
+
+}  // namespace tkdc::cuda

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/device/select.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "cuda/device/selftest.h"
+
+namespace tkdc::cuda {
+namespace {
+
+// A lane is a thread: each keeps the device that it was given first.
+std::size_t lane_number() {
+  static std::atomic<std::size_t> next = 0;
+  thread_local const std::size_t number = next++;
+  return number;
+}
+
+}  // namespace
+
+// One backend for all lanes, which shares their cohorts out among the devices.
+class Devices::LaneBackend final : public AesBackend {
+ public:
+  LaneBackend(std::vector<std::unique_ptr<Device>>& devices, const AesBackend& cpu,
+              std::size_t min_blocks) {
+    for (auto& device : devices) backends_.emplace_back(*device, cpu, min_blocks);
+  }
+  std::string name() const override { return backends_.front().name(); }
+  Representation representation() const override { return backends_.front().representation(); }
+  std::unique_ptr<AesCohort> make_cohort(int party, std::size_t blocks) const override {
+    return backends_[lane_number() % backends_.size()].make_cohort(party, blocks);
+  }
+
+ private:
+  std::vector<CudaBackend> backends_;
+};
+
+Devices::Devices(DevicesOptions options, Open open)
+    : options_(std::move(options)), open_(std::move(open)) {}
+
+Devices::~Devices() {
+  if (device_backends() == this) set_device_backends(nullptr);
+}
+
+Result<void> Devices::open_all() {
+  for (int ordinal : options_.ordinals) {
+    auto driver = open_({ordinal, options_.allow_shared});
+    if (!driver) return driver.error();
+    const std::string name = (*driver)->name();
+    devices_.push_back(std::make_unique<Device>(
+        std::move(*driver), [report = options_.report, name](const std::string& why) {
+          if (report)
+            report(name +
+                   " failed and is given no more work; the CPU has taken over, nothing is "
+                   "lost. Restart the server once it works again. " +
+                   why);
+        }));
+    if (auto tested = self_test(*devices_.back()); !tested) return tested.error();
+  }
+  for (Representation representation : {Representation::kPlanes, Representation::kBytes}) {
+    auto cpu = choose_aes_backend("cpu", representation);
+    if (!cpu) return cpu.error();
+    backends_[static_cast<std::size_t>(representation)] =
+        std::make_unique<LaneBackend>(devices_, **cpu, options_.min_cohort_blocks);
+  }
+  return {};
+}
+
+Result<const AesBackend*> Devices::backend(Representation representation) {
+  std::lock_guard lock(mutex_);
+  if (!opened_) {
+    opened_ = open_all();
+    if (!*opened_) devices_.clear();
+  }
+  if (!*opened_) return opened_->error();
+  for (const auto& device : devices_)
+    if (device->health.lost())
+      return fail(device->driver->name() + " failed: " + device->health.why());
+  return backends_[static_cast<std::size_t>(representation)].get();
+}
+
+}  // namespace tkdc::cuda

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/device/selftest.h"
+
+#include <algorithm>
+#include <random>
+
+#include "cipher/aes/byte_cohort.h"
+#include "cipher/aes/plane_cohort.h"
+#include "cuda/device/cohort.h"
+#include "rep3/zero_stream.h"
+
+namespace tkdc::cuda {
+namespace {
+
+// The lane's zero-share as the CPU makes it, from a position that no unit starts at.
+class Zero {
+ public:
+  explicit Zero(std::mt19937_64& rng) {
+    for (SecretBuffer* key : {&mine_, &next_})
+      for (std::uint8_t& octet : key->span()) octet = static_cast<std::uint8_t>(rng());
+    stream_ = zero_stream_openssl({mine_.span(), next_.span()});
+    octets_.resize(64 * ZeroStream::kPieceBytes);
+    stream_->next(octets_.data(), octets_.size());
+  }
+  // Adds it to a message; where() is what the device needs for the same.
+  ZeroShare where(std::size_t octets) const {
+    return {{stream_->key(0, at_, octets), stream_->key(1, at_, octets)}, at_};
+  }
+  void add(SecretVector& message) {
+    assert(at_ + message.size() <= octets_.size());
+    xor_bytes(message.data(), octets_.data() + at_, message.size());
+    at_ += message.size() + 1;
+  }
+
+ private:
+  SecretBuffer mine_{32}, next_{32};
+  std::unique_ptr<ZeroStream> stream_;
+  SecretVector octets_;
+  std::size_t at_ = 3;
+};
+
+// One cohort on the device and one on the CPU, given the same.
+class Twin {
+ public:
+  Twin(Device& device, const AesBackend& cpu, int party, std::size_t blocks, std::uint64_t seed)
+      : rng_(seed), zero_(rng_), on_device_(device, cpu, party, blocks),
+        on_cpu_(cpu.make_cohort(party, blocks)) {
+    fill(in_, 16 * blocks);
+    fill(keys_, 2 * 32);
+    for (SharedBytes& out : out_) out.resize(16 * blocks);
+    for (std::size_t which = 0; which < 2; ++which)
+      for (std::size_t b = 0; b < blocks; ++b) {
+        AesBlockRef ref{};
+        for (int c = 0; c < 2; ++c) {
+          ref.in[c] = in_.component[c].data() + 16 * b;
+          ref.out[c] = out_[which].component[c].data() + 16 * b;
+          ref.round_keys[c] = keys_.component[c].data() + (b % 5 == 0 ? 0 : 32);
+        }
+        refs_[which].push_back(ref);
+      }
+  }
+
+  // Two rounds in each direction: every linear step and layer. They end where octets differ
+  // or the device has failed.
+  bool encrypts() {
+    start();
+    key(0);
+    if (!layers()) return false;
+    each([](AesCohort& c) { c.sub_shift_mix(false); });
+    key(1);
+    if (!layers()) return false;
+    each([](AesCohort& c) { c.sub_shift_mix(true); });
+    key(0);
+    return stores_same();
+  }
+  bool decrypts() {
+    start();
+    key(1);
+    each([](AesCohort& c) { c.inv_shift_sub(); });
+    if (!layers()) return false;
+    each([](AesCohort& c) { c.take_inverse(); });
+    key(0);
+    each([](AesCohort& c) { c.inv_mix(); });
+    each([](AesCohort& c) { c.inv_shift_sub(); });
+    if (!layers()) return false;
+    each([](AesCohort& c) { c.take_inverse(); });
+    key(1);
+    return stores_same();
+  }
+
+ private:
+  void fill(SharedBytes& x, std::size_t octets) {
+    x.resize(octets);
+    for (SecretVector& component : x.component)
+      for (std::uint8_t& octet : component) octet = static_cast<std::uint8_t>(rng_());
+  }
+  template <class Do>
+  void each(Do what) {
+    what(on_device_);
+    what(*on_cpu_);
+  }
+  void start() {
+    on_device_.load(refs_[0]);
+    on_cpu_->load(refs_[1]);
+  }
+  void key(int round) {
+    on_device_.add_round_key(refs_[0], round);
+    on_cpu_->add_round_key(refs_[1], round);
+  }
+  bool layers() {
+    bool same = true;
+    for (int layer = 0; layer < AesCohort::kLayers; ++layer) {
+      const std::size_t octets = on_cpu_->message_bytes(layer);
+      SecretVector got(octets), theirs(octets);
+      mine_.assign(octets, 0);
+      for (std::uint8_t& octet : theirs) octet = static_cast<std::uint8_t>(rng_());
+      if (!on_device_.start_masked_terms(layer, zero_.where(octets))) return false;
+      on_cpu_->terms(layer, mine_.data());
+      zero_.add(mine_);
+      on_device_.finish_masked_terms(layer, got.data());
+      same &= got == mine_;
+      held_.push_back(std::move(mine_));
+      held_.push_back(std::move(theirs));
+      const std::uint8_t* views[2] = {held_[held_.size() - 2].data(), held_.back().data()};
+      each([&](AesCohort& c) { c.absorb(layer, views[0], views[1]); });
+    }
+    return same;
+  }
+  bool stores_same() {
+    on_device_.store(refs_[0]);
+    on_cpu_->store(refs_[1]);
+    return out_[0].component[0] == out_[1].component[0] &&
+           out_[0].component[1] == out_[1].component[1];
+  }
+
+  std::mt19937_64 rng_;
+  Zero zero_;
+  SharedBytes in_, keys_, out_[2];
+  std::vector<AesBlockRef> refs_[2];
+  DeviceCohort on_device_;
+  std::unique_ptr<AesCohort> on_cpu_;
+  SecretVector mine_;
+  std::vector<SecretVector> held_;  // what absorb() was given must stay readable
+};
+
+}  // namespace
+
+Result<void> self_test(Device& device) {
+  const AesBackend* const backends[] = {&aes_backend_scalar(), &aes_backend_planes()};
+  std::uint64_t seed = 1;
+  for (const AesBackend* cpu : backends)
+    for (std::size_t blocks : {1u, 77u, 256u})
+      for (bool encrypt : {true, false}) {
+        Twin twin(device, *cpu, static_cast<int>(seed % 3), blocks, seed);
+        ++seed;
+        const bool same = encrypt ? twin.encrypts() : twin.decrypts();
+        if (device.health.lost())
+          return fail(device.driver->name() + " failed in its self-test: " + device.health.why());
+        if (!same)
+          return fail(device.driver->name() + " computes wrongly: its self-test of " +
+                      std::to_string(blocks) + " blocks differs from the CPU. Do not use it");
+      }
+  return {};
+}
+
+}  // namespace tkdc::cuda

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is compiled for the GPU and for the host alike: g++ runs the same bodies in tests.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define TKDC_HD __host__ __device__ __forceinline__
+#define TKDC_UNROLL _Pragma("unroll")
+#else
+#define TKDC_HD inline
+#define TKDC_UNROLL _Pragma("GCC unroll 32")
+#endif
+
+namespace tkdc::cuda {
+
+using Word = std::uint32_t;  // 32 lanes of one bit, or four octets
+
+TKDC_HD Word rotate_right(Word a, int n) { return a >> n | a << (32 - n); }
+TKDC_HD Word rotate_left(Word a, int n) { return a << n | a >> (32 - n); }
+
+}  // namespace tkdc::cuda

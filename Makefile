@@ -7,8 +7,9 @@ PYTHON := /usr/bin/python3
 PYTEST := $(PYTHON) -m pytest -p no:cacheprovider
 NICE   := nice -n 5
 
-.PHONY: all help bootstrap build release demo demo-stop test unit integration sanitize lint format \
-        bench fuzz clean
+.PHONY: all help bootstrap test-needs build release demo demo-stop test unit integration sanitize lint \
+        format bench scaling storm soak stress migration deviations golden fuzz cuda cuda-configured \
+        test-cuda-host test-gpu cuda-figures mit-suite mit-suite-report clean
 
 all: build
 
@@ -18,12 +19,27 @@ help:
 	@echo 'make test            unit tests, integration tests, sanitizers'
 	@echo 'make unit | integration | sanitize    each alone'
 	@echo 'make lint            checks that need no run'
-	@echo 'make bench           figures of docs/performance.md, release build'
+	@echo 'make bench           figures of docs/performance.md, release build; instruction counts'
+	@echo 'make scaling         the plot of docs/performance.md, some minutes'
+	@echo 'make storm SCENARIO=steady    load on a realm; without SCENARIO: which there are'
+	@echo 'make soak MINUTES=60      logins at a third of the sustained rate; fails when anything grows'
+	@echo 'make stress MINUTES=10      mixed traffic, ASan-built plugin, servers that are killed'
+	@echo 'make migration PRINCIPALS=1000 [BACK=1]   imports a stock realm, exports it; figures'
+	@echo 'make deviations      a deviating server, over a thousand secrets each; an hour or more'
+	@echo 'make golden          writes the wire traces of tests/unit/trace anew: other octets sent'
 	@echo 'make fuzz            fuzzers of the parsers, a minute each'
+	@echo 'make cuda            release build with the CUDA kernels, in build/cuda (toolkit from PyPI)'
+	@echo 'make mit-suite [ONLY=t_skew.py]   MIT'\''s own scripts, without tkdc and with it; docs/mit-suite.md'
+	@echo 'make test-cuda-host  every kernel compiled by nvcc; their bodies run on this CPU'
+	@echo 'make test-gpu        cohorts and the engine on GPU 0; says so where there is none'
+	@echo 'make cuda-figures    registers and instructions of each kernel, from its machine code'
 	@echo 'make build | release | clean          JOBS=2 compilers at once'
 
 bootstrap:
 	./bootstrap
+
+test-needs:
+	@./bootstrap --test
 
 build:
 	@./bootstrap
@@ -36,21 +52,24 @@ release:
 	$(NICE) cmake --build --preset release -j $(JOBS)
 
 # KEEP=1 leaves the realm running; `make demo-stop` stops it.
-demo: build
+demo:
+	@./bootstrap
+	cmake --preset dev
+	$(NICE) cmake --build --preset dev -j $(JOBS) --target demo-programs
 	KEEP=$(KEEP) $(PYTHON) -m tests.e2e.demo
 
 demo-stop:
 	$(PYTHON) -m tests.e2e.demo.keep
 
-test: unit integration sanitize
+test: test-needs build
+	tests/all $(JOBS)
 
 unit: build
 	ctest --preset dev
 
-integration: build
-	$(PYTEST) tests/integration
+integration: test-needs build
+	$(PYTEST) -n 2 --dist loadfile tests/integration
 
-# Address and undefined behaviour together, threads apart: they exclude each other.
 sanitize:
 	tests/sanitize asan $(JOBS)
 	tests/sanitize tsan $(JOBS)
@@ -64,9 +83,76 @@ format:
 
 bench: release
 	tests/bench/run build/release/bin
+	$(PYTHON) -m tests.bench.instructions build/release/bin
+
+scaling: release
+	$(PYTHON) -m tests.bench.scaling build/release/bin --out docs/scaling.svg
+
+# SECONDS of each run; everything on loopback, and it stops by itself.
+storm: release
+	TKDC_BIN=$(CURDIR)/build/release/bin $(PYTHON) -m tests.storm $(or $(SCENARIO),--help) \
+	  $(if $(SECONDS),--seconds $(SECONDS)) $(if $(LANES),--lanes $(LANES)) \
+	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(PRINCIPALS),--principals $(PRINCIPALS)) \
+	  $(if $(RTT_MS),--rtt-ms $(RTT_MS))
+
+# An hour of logins; memory and open files must not grow.
+soak:
+	$(MAKE) storm SCENARIO=soak
+
+# MIT's scripts, one at a time, in a folder outside the tree (TKDC_MIT_SUITE). What has passed is not
+# run again: AGAIN=1 does.
+mit-suite: build
+	@./bootstrap --suite
+	$(PYTHON) -m tests.mit_suite $(if $(ONLY),--only $(ONLY)) $(if $(AGAIN),--again)
+
+# Writes the tables of docs/mit-suite.md from the results.
+mit-suite-report:
+	$(PYTHON) -m tests.mit_suite --report
+
+# Mixed traffic with an ASan-built plugin while servers go away and come back.
+stress: build
+	cmake --preset asan
+	$(NICE) cmake --build --preset asan -j $(JOBS) --target ktkdc tkdc-k5
+	$(PYTHON) -m tests.stress --plugins build/asan/bin --minutes $(or $(MINUTES),10) \
+	  --seed $(or $(SEED),1)
+
+# A stock realm of this many users is imported while one logs in.
+migration: release
+	$(PYTHON) -m tests.bench.migration build/release/bin --logins $(if $(BACK),--back) \
+	  --principals $(or $(PRINCIPALS),1000)
+
+# One party deviates in a random message bit: abort rates over a thousand secrets.
+deviations: release
+	TKDC_DEVIATIONS=100 TKDC_SECRETS=1000 build/release/bin/verify_test --gtest_filter='*Dev*'
+
+# The order does not matter: each test reads the file and adds its lines.
+golden: build
+	TKDC_UPDATE_GOLDEN=1 build/dev/bin/trace_test --gtest_filter='*Golden.*'
 
 fuzz:
 	tests/fuzz/run $(JOBS)
+
+cuda-configured:
+	@./bootstrap --cuda
+	root=$$(cuda/fetch-toolkit) && cmake --preset cuda -DTKDC_CUDA_ROOT="$$root"
+
+cuda: cuda-configured
+	$(NICE) cmake --build --preset cuda -j $(JOBS)
+
+test-cuda-host: cuda-configured
+	$(NICE) cmake --build --preset cuda -j $(JOBS) --target cuda_test
+	build/cuda/bin/cuda_test
+
+# Status 2, and the reason, where no GPU can be used.
+test-gpu: cuda-configured
+	$(NICE) cmake --build --preset cuda -j $(JOBS) --target gpu_test tkdc
+	build/cuda/bin/gpu_test
+	build/cuda/bin/tkdc bench ctr --backend cuda --security semi-honest --cohort 65536 --seconds 2
+	build/cuda/bin/tkdc bench ctr --backend cuda --security malicious --cohort 16384 --seconds 2
+
+cuda-figures: cuda-configured
+	$(NICE) cmake --build --preset cuda -j $(JOBS) --target tkdc_cuda
+	$(PYTHON) -m tests.bench.cuda_figures build/cuda/cuda/gpu.cu.o
 
 clean:
 	@$(PYTHON) -m tests.e2e.demo.keep >/dev/null 2>&1 || true

@@ -12,8 +12,7 @@
 namespace tkdc::fuzz {
 
 inline void require(bool holds) {
-  if (!holds)
-    std::abort();
+  if (!holds) std::abort();
 }
 
 inline bool equal(ByteSpan a, ByteSpan b) {

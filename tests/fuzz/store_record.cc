@@ -5,8 +5,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   tkdc::KeyRecord record;
-  if (!tkdc::decode_record({data, size}, record))
-    return 0;
+  if (!tkdc::decode_record({data, size}, record)) return 0;
   tkdc::fuzz::require(record.fields.size() <= tkdc::kMaxRecordFields);
   tkdc::KeyRecord again;
   tkdc::fuzz::require(tkdc::decode_record(tkdc::encode_record(record), again));

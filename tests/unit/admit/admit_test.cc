@@ -19,6 +19,10 @@ TEST(Policy, ClassifiesPrincipals) {
       {"host/demo.test@DEMO.TEST", KeyClass::kService},
       {"kadmin/changepw@DEMO.TEST", KeyClass::kKadmin},
       {"kadmin@DEMO.TEST", KeyClass::kUser},
+      {"kiprop/kdc.demo.test@DEMO.TEST", KeyClass::kIprop},
+      {"kiprop@DEMO.TEST", KeyClass::kUser},
+      {"kiprops/kdc.demo.test@DEMO.TEST", KeyClass::kService},
+      {"kiprop/kdc.demo.test/x@DEMO.TEST", KeyClass::kService},
       {"krbtgt/DEMO.TEST@DEMO.TEST", KeyClass::kKrbtgt},
       {"krbtgt/OTHER.TEST@DEMO.TEST", KeyClass::kCrossRealm},
       {"krbtgt/demo.test@DEMO.TEST", KeyClass::kCrossRealm},
@@ -37,11 +41,11 @@ TEST(Policy, ClassifiesPrincipals) {
 // Attacks that single cells would open.
 TEST(Policy, RefusesWhatLeaks) {
   using enum KeyClass;
-  for (KeyClass c : {kUser, kService, kKadmin, kKrbtgt, kCrossRealm}) {
+  for (KeyClass c : {kUser, kService, kIprop, kKadmin, kKrbtgt, kCrossRealm}) {
     EXPECT_FALSE(may_use(c, AgentRole::kKdc, TKDC_OP_OPEN, usage::kAsRepEncPart));
     EXPECT_FALSE(may_use(c, AgentRole::kKdc, TKDC_OP_SEAL, usage::kAsReqTimestamp));
     EXPECT_FALSE(may_use(c, AgentRole::kAdmin, TKDC_OP_SEAL, usage::kTicket));
-    if (c != kKadmin) {
+    if (c != kKadmin && c != kIprop) {
       EXPECT_FALSE(may_use(c, AgentRole::kAdmin, TKDC_OP_OPEN, usage::kTicket));
     }
     for (std::uint32_t u = 0; u < 1100; ++u) {
@@ -50,11 +54,14 @@ TEST(Policy, RefusesWhatLeaks) {
     }
   }
   EXPECT_FALSE(may_use(kUser, AgentRole::kKdc, TKDC_OP_SEAL, usage::kTicket));
-  for (tkdc_wire_op op : {TKDC_OP_STAGE, TKDC_OP_EXPORT, TKDC_OP_BIND, TKDC_OP_DESTROY}) {
+  for (tkdc_wire_op op :
+       {TKDC_OP_STAGE, TKDC_OP_EXPORT, TKDC_OP_BIND, TKDC_OP_DESTROY, TKDC_OP_EQUAL}) {
     EXPECT_FALSE(may_manage(AgentRole::kKdc, op));
     EXPECT_TRUE(may_manage(AgentRole::kAdmin, op));
   }
   EXPECT_FALSE(may_manage(AgentRole::kAdmin, TKDC_OP_SEAL));
+  EXPECT_FALSE(may_compare(kKrbtgt));
+  for (KeyClass c : {kUser, kService, kIprop, kKadmin, kCrossRealm}) EXPECT_TRUE(may_compare(c));
 }
 
 JobRequest sample() {

@@ -25,7 +25,7 @@ class AgentTest : public testing::Test {
 TEST_F(AgentTest, HelloNamesSecurityAndInstallation) {
   TestReply reply = client_.call(TKDC_OP_HELLO, SecretVector{TKDC_ROLE_KDC});
   Reader r(reply.body);
-  EXPECT_EQ(r.text(100), "semi-honest");
+  EXPECT_EQ(r.text(100), "malicious");
   InstallationId installation{};
   r.array(installation);
   EXPECT_TRUE(r.complete());
@@ -165,7 +165,7 @@ TEST_F(AgentTest, ASecondAgentOnTheSameSocketIsRefused) {
 TEST_F(AgentTest, StatusTellsAboutAllThree) {
   client_.call(TKDC_OP_MAC, use_body(test_key(agent_), 1, {}));
   auto document = nlohmann::json::parse(client_.call(TKDC_OP_STATUS, {}).bytes());
-  EXPECT_EQ(document["security"], "semi-honest");
+  EXPECT_EQ(document["security"], "malicious");
   EXPECT_EQ(document["agent"]["name"], "agent-test");
   EXPECT_EQ(document["counters"]["ok"], 1);
   ASSERT_EQ(document["servers"].size(), 3u);

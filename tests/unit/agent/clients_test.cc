@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clients that send nonsense, leave early, ask for too much or do not read.
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

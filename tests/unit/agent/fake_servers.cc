@@ -169,9 +169,7 @@ JobReply FakeServers::compute(const JobRequest& request, ByteSpan input) {
     reply.message = "the tag does not hold";
   };
   switch (request.op) {
-    case TKDC_OP_SEAL:
-      reply.output = fake_seal(input);
-      break;
+    case TKDC_OP_SEAL: reply.output = fake_seal(input); break;
     case TKDC_OP_OPEN: {
       std::size_t n = input.size() - TKDC_WIRE_SEAL_OVERHEAD_BYTES;
       SecretVector plain(input.begin(), input.begin() + std::ptrdiff_t(n));
@@ -182,20 +180,15 @@ JobReply FakeServers::compute(const JobRequest& request, ByteSpan input) {
         integrity();
       break;
     }
-    case TKDC_OP_MAC:
-      reply.output = fake_mac(input);
-      break;
+    case TKDC_OP_MAC: reply.output = fake_mac(input); break;
     case TKDC_OP_VERIFY: {
       ByteSpan data = input.first(input.size() - TKDC_WIRE_CHECKSUM_BYTES);
       ByteSpan checksum = input.last(TKDC_WIRE_CHECKSUM_BYTES);
       if (!std::equal(checksum.begin(), checksum.end(), fake_mac(data).begin())) integrity();
       break;
     }
-    case TKDC_OP_EXPORT:
-      reply.output = from_text("sixteen octets!!");
-      break;
-    default:
-      break;
+    case TKDC_OP_EXPORT: reply.output = from_text("sixteen octets!!"); break;
+    default: break;
   }
   return reply;
 }
@@ -218,23 +211,17 @@ void FakeServers::answer(Arrived& job) {
     reply.output = y[party];
     reply.next_output = output_digest(y[(party + 1) % 3]);
     switch (mood_[party]) {
-      case Mood::kSilent:
-        continue;
+      case Mood::kSilent: continue;
       case Mood::kWrongOutput:
         if (!reply.output.empty()) reply.output[0] ^= 1;
         break;
-      case Mood::kWrongDigest:
-        reply.next_output[31] ^= 0x80;
-        break;
-      case Mood::kShortOutput:
-        reply.output.pop_back();
-        break;
+      case Mood::kWrongDigest: reply.next_output[31] ^= 0x80; break;
+      case Mood::kShortOutput: reply.output.pop_back(); break;
       case Mood::kRefuses:
         reply.status = refusal_[party];
         reply.message = "refused";
         break;
-      default:
-        break;
+      default: break;
     }
     if (mood_[party] == Mood::kRepeats) send(static_cast<int>(party), job.route[party], reply);
     send(static_cast<int>(party), job.route[party], std::move(reply));

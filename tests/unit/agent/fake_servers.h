@@ -25,13 +25,13 @@ namespace tkdc::agent {
 
 enum class Mood {
   kHonest,
-  kSilent,         // takes jobs, says nothing
-  kWrongOutput,    // flips a bit of its output component
-  kWrongDigest,    // flips a bit of the other component's digest
-  kShortOutput,    // leaves out the last octet
-  kGarbage,        // answers with a frame that is no reply
-  kRepeats,        // answers everything twice
-  kRefuses,        // answers with `refusal`
+  kSilent,       // takes jobs, says nothing
+  kWrongOutput,  // flips a bit of its output component
+  kWrongDigest,  // flips a bit of the other component's digest
+  kShortOutput,  // leaves out the last octet
+  kGarbage,      // answers with a frame that is no reply
+  kRepeats,      // answers everything twice
+  kRefuses,      // answers with `refusal`
 };
 
 SecretVector fake_seal(ByteSpan plaintext);

@@ -49,8 +49,7 @@ class Impostor {
 class Faults : public testing::Test {
  protected:
   TestReply mac(std::uint32_t deadline_ms = 5'000) {
-    return client_.call(TKDC_OP_MAC, use_body(test_key(agent_), 1, octets_of("data")),
-                        deadline_ms);
+    return client_.call(TKDC_OP_MAC, use_body(test_key(agent_), 1, octets_of("data")), deadline_ms);
   }
   nlohmann::json status() {
     return nlohmann::json::parse(client_.call(TKDC_OP_STATUS, {}).bytes());
@@ -174,8 +173,7 @@ TEST_F(Faults, GarbageAndRepeatedRepliesAreDropped) {
 
 TEST_F(Faults, StoppingAnswersWhatIsPending) {
   servers_.set_mood(0, Mood::kSilent);
-  for (int i = 0; i < 50; ++i)
-    client_.send(TKDC_OP_MAC, use_body(test_key(agent_), 1, {}), 60'000);
+  for (int i = 0; i < 50; ++i) client_.send(TKDC_OP_MAC, use_body(test_key(agent_), 1, {}), 60'000);
   while (servers_.jobs_seen(0) < 50) std::this_thread::yield();
   agent_.stop();
   for (int i = 0; i < 50; ++i) {

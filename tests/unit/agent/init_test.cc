@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "agent/config.h"
+#include "cli/commands.h"
 #include "cli/status_table.h"
 #include "net/certificate.h"
 #include "net/hex.h"
@@ -36,7 +37,8 @@ class Init : public testing::Test {
     return tree->publish();
   }
   TempFolder folder_;
-  Plan plan_{"EXAMPLE.TEST", 17700, 3, {"127.0.0.1", "kdc-b.example.test", "10.0.0.3"}};
+  Plan plan_{
+      "EXAMPLE.TEST", 17700, 3, {"127.0.0.1", "kdc-b.example.test", "10.0.0.3"}, "malicious"};
 };
 
 TEST_F(Init, AgentsAcceptTheirFiles) {
@@ -127,10 +129,32 @@ TEST_F(Init, RefusesPlansThatCannotWork) {
   EXPECT_FALSE(check_plan(plan).ok());
 }
 
+TEST_F(Init, TakesAllThreeHostsOrNone) {
+  for (int given = 0; given < 8; ++given) {
+    CLI::App app;
+    int status = -1;
+    add_init(app, status);
+    std::string words = "init --realm EXAMPLE.TEST --out " + (folder_ / std::to_string(given));
+    for (int party = 0; party < 3; ++party)
+      if ((given >> party & 1) != 0)
+        words += " --host" + std::to_string(party) + " 10.0.0." + std::to_string(party + 1);
+    testing::internal::CaptureStdout();
+    if (given == 0 || given == 7) {
+      app.parse(words);
+      EXPECT_EQ(status, 0) << words;
+    } else {
+      EXPECT_THROW(app.parse(words), CLI::RequiresError) << words;
+      EXPECT_FALSE(std::filesystem::exists(folder_ / std::to_string(given)));
+    }
+    testing::internal::GetCapturedStdout();
+  }
+}
+
 TEST(StatusTable, ShowsDegradationAndSecurity) {
   auto document = nlohmann::json::parse(R"({"agent":{"name":"a","role":"kdc"},
     "security":"semi-honest","servers":[
-    {"party":0,"address":"tcp://h:1","reachable":true,"session_up":true,"backend":"gfni"},
+    {"party":0,"address":"tcp://h:1","reachable":true,"session_up":true,"backend":"gfni",
+     "records":"libipsec-mb","jobs_done":71,"jobs_refused":72,"jobs_failed":73},
     {"party":1,"address":"tcp://h:2","reachable":true,"session_up":true},
     {"party":2,"address":"tcp://h:3","reachable":false,"session_up":false,
      "trouble":"connection lost\u001b[2J"}]})");
@@ -138,6 +162,9 @@ TEST(StatusTable, ShowsDegradationAndSecurity) {
   std::string table = status_table(document);
   EXPECT_NE(table.find("DEGRADED"), std::string::npos);
   EXPECT_NE(table.find("security: semi-honest"), std::string::npos);
+  EXPECT_NE(table.find("libipsec-mb"), std::string::npos);
+  EXPECT_LT(table.find("REFUSED"), table.find("FAILED"));
+  EXPECT_NE(table.find("71    72       73"), std::string::npos) << table;
   EXPECT_NE(table.find("server 2: connection lost"), std::string::npos);
   EXPECT_EQ(table.find('\x1b'), std::string::npos);
   document["servers"][2]["reachable"] = true;

@@ -14,6 +14,7 @@ class OperationTest : public testing::Test {
     config_.installation.fill(0x22);
     config_.name = "agent-test";
     key_.installation = config_.installation;
+    key_.enctype = 18;
   }
   Parsed parse(int op, ByteSpan body, bool kdc_only = false) {
     return parse_operation(static_cast<std::uint8_t>(op), body, config_, kdc_only);
@@ -36,7 +37,8 @@ TEST_F(OperationTest, EveryTruncationAndExtensionIsRefused) {
       {TKDC_OP_STAGE, stage_body(TKDC_ORIGIN_IMPORTED, SecretVector(32, 3))},
       {TKDC_OP_EXPORT, SecretVector(16, 4)},
       {TKDC_OP_BIND, bind_body(key_, name)},
-      {TKDC_OP_DESTROY, key_body(key_)}};
+      {TKDC_OP_DESTROY, key_body(key_)},
+      {TKDC_OP_EQUAL, equal_body(key_, KeyId{5})}};
   for (const auto& [op, body] : cases) {
     EXPECT_EQ(parse(op, body).status, TKDC_STATUS_OK) << op;
     for (std::size_t n = 0; n < body.size(); ++n)
@@ -44,6 +46,24 @@ TEST_F(OperationTest, EveryTruncationAndExtensionIsRefused) {
     SecretVector longer = body;
     longer.push_back(0);
     EXPECT_EQ(parse(op, longer).status, TKDC_STATUS_BAD_REQUEST) << op;
+  }
+}
+
+TEST_F(OperationTest, SizesFollowTheEnctype) {
+  for (const auto& [enctype, overhead, checksum] :
+       {std::array{17u, 28u, 12u}, {18u, 28u, 12u}, {19u, 32u, 16u}, {20u, 40u, 24u}}) {
+    key_.enctype = enctype;
+    EXPECT_EQ(parse(TKDC_OP_SEAL, use_body(key_, 2, SecretVector(9))).operation.max_output,
+              9 + overhead);
+    EXPECT_EQ(parse(TKDC_OP_OPEN, use_body(key_, 2, SecretVector(overhead - 1))).status,
+              TKDC_STATUS_INTEGRITY);
+    EXPECT_EQ(parse(TKDC_OP_MAC, use_body(key_, 2, SecretVector(9))).operation.min_output,
+              checksum);
+  }
+  for (std::uint32_t enctype : {0u, 16u, 23u, 26u}) {
+    key_.enctype = enctype;
+    EXPECT_EQ(parse(TKDC_OP_SEAL, use_body(key_, 2, SecretVector(9))).status,
+              TKDC_STATUS_UNKNOWN_KEY);
   }
 }
 
@@ -60,21 +80,19 @@ TEST_F(OperationTest, SizesFollowTheWire) {
 }
 
 TEST_F(OperationTest, ImpossibleCiphertextsAndChecksumsAreForgeries) {
-  EXPECT_EQ(parse(TKDC_OP_OPEN, use_body(key_, 2, SecretVector(27))).status,
-            TKDC_STATUS_INTEGRITY);
+  EXPECT_EQ(parse(TKDC_OP_OPEN, use_body(key_, 2, SecretVector(27))).status, TKDC_STATUS_INTEGRITY);
   EXPECT_EQ(parse(TKDC_OP_VERIFY, verify_body(key_, 2, SecretVector(9), SecretVector(11))).status,
             TKDC_STATUS_INTEGRITY);
 }
 
 TEST_F(OperationTest, RoleKdcMakesAndRemovesNoKeys) {
-  for (int op = TKDC_OP_STAGE; op <= TKDC_OP_DESTROY; ++op)
+  for (int op : {TKDC_OP_STAGE, TKDC_OP_EXPORT, TKDC_OP_BIND, TKDC_OP_DESTROY, TKDC_OP_EQUAL})
     EXPECT_EQ(parse(op, {}, true).status, TKDC_STATUS_DENIED);
 }
 
 TEST_F(OperationTest, AnotherInstallationsHandleIsUnknown) {
   key_.installation.fill(0x23);
-  EXPECT_EQ(parse(TKDC_OP_MAC, use_body(key_, 2, SecretVector(5))).status,
-            TKDC_STATUS_UNKNOWN_KEY);
+  EXPECT_EQ(parse(TKDC_OP_MAC, use_body(key_, 2, SecretVector(5))).status, TKDC_STATUS_UNKNOWN_KEY);
 }
 
 TEST_F(OperationTest, StageDrawsItsOwnId) {
@@ -88,6 +106,15 @@ TEST_F(OperationTest, StageDrawsItsOwnId) {
             TKDC_STATUS_BAD_REQUEST);
   EXPECT_EQ(parse(TKDC_OP_STAGE, stage_body(TKDC_ORIGIN_IMPORTED, {})).status,
             TKDC_STATUS_BAD_REQUEST);
+}
+
+TEST_F(OperationTest, EqualNamesTheStagedKeyInPublic) {
+  Parsed parsed = parse(TKDC_OP_EQUAL, equal_body(key_, KeyId{5}));
+  EXPECT_EQ(parsed.operation.job.public_data,
+            Bytes({5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_TRUE(parsed.operation.secret.empty());
+  EXPECT_EQ(parsed.operation.min_output, 1u);
+  EXPECT_EQ(parsed.operation.max_output, 1u);
 }
 
 TEST_F(OperationTest, BindChecksTheNameAgainstItsDigest) {

@@ -9,13 +9,11 @@
 
 #include <cstdlib>
 
+#include "support/scratch.h"
+
 namespace tkdc::agent {
 
-TempFolder::TempFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "tkdc-agent-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::bad_alloc();
-  path_ = name;
-}
+TempFolder::TempFolder() : path_(test::make_scratch("agent")) {}
 
 TempFolder::~TempFolder() {
   std::error_code ignored;
@@ -161,8 +159,7 @@ SecretVector use_body(const KeyRef& key, std::uint32_t usage, ByteSpan data) {
   return body;
 }
 
-SecretVector verify_body(const KeyRef& key, std::uint32_t usage, ByteSpan data,
-                         ByteSpan checksum) {
+SecretVector verify_body(const KeyRef& key, std::uint32_t usage, ByteSpan data, ByteSpan checksum) {
   SecretVector body = use_body(key, usage, data);
   SecretWriter(body).bytes(checksum);
   return body;
@@ -178,6 +175,12 @@ SecretVector key_body(const KeyRef& key) {
   SecretVector body;
   SecretWriter w(body);
   put_key(w, key);
+  return body;
+}
+
+SecretVector equal_body(const KeyRef& key, const KeyId& staged) {
+  SecretVector body = key_body(key);
+  SecretWriter(body).raw(staged);
   return body;
 }
 

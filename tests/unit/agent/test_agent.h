@@ -88,6 +88,7 @@ SecretVector use_body(const KeyRef& key, std::uint32_t usage, ByteSpan data);
 SecretVector verify_body(const KeyRef& key, std::uint32_t usage, ByteSpan data, ByteSpan checksum);
 SecretVector bind_body(const KeyRef& key, const std::string& principal);
 SecretVector key_body(const KeyRef& key);
+SecretVector equal_body(const KeyRef& key, const KeyId& staged);
 SecretVector stage_body(tkdc_wire_origin origin, ByteSpan key);
 SecretVector octets_of(const std::string& text);
 

@@ -4,16 +4,24 @@
 
 #include <gtest/gtest.h>
 
-#include "cipher/ciphers.h"
+#include <cstdlib>
+
 #include "cipher/aes/byte_cohort.h"
+#include "cipher/ciphers.h"
 #include "support/three_parties.h"
 
 namespace tkdc::test {
 
 struct PartiesWithCiphers {
-  explicit PartiesWithCiphers(std::uint64_t seed, const AesBackend& backend = aes_backend_scalar())
-      : net(backend.representation(), seed) {
-    for (int p = 0; p < 3; ++p) ciphers[p] = std::make_unique<Ciphers>(*net.party[p], backend);
+  explicit PartiesWithCiphers(std::uint64_t seed, const AesBackend& backend = aes_backend_scalar(),
+                              Security security = Security::kSemiHonest)
+      : PartiesWithCiphers(seed, {&backend, &backend, &backend}, security) {}
+  // Each party has a backend of its own, of one representation.
+  PartiesWithCiphers(std::uint64_t seed, std::array<const AesBackend*, 3> backends,
+                     Security security)
+      : net(backends[0]->representation(), seed, security) {
+    for (std::size_t p = 0; p < 3; ++p)
+      ciphers[p] = std::make_unique<Ciphers>(*net.party[p], *backends[p]);
   }
 
   using Shares = std::array<SharedBytes, 3>;
@@ -54,8 +62,15 @@ struct PartiesWithCiphers {
   }
 };
 
+// Tests of modes go through all lengths up to this; tests/sanitize asks for fewer.
+inline std::size_t longest_message() {
+  const char* set = std::getenv("TKDC_LONGEST");
+  return set != nullptr ? std::strtoul(set, nullptr, 10) : 600;
+}
+
 inline Bytes from_hex(std::string_view hex) {
   Bytes out(hex.size() / 2);
+  if (out.empty()) return out;
   sodium_hex2bin(out.data(), out.size(), hex.data(), hex.size(), nullptr, nullptr, nullptr);
   return out;
 }

@@ -15,7 +15,7 @@ using test::PartiesWithCiphers;
 using test::ThreeParties;
 using Shares = PartiesWithCiphers::Shares;
 
-constexpr std::size_t kLongest = 600;
+const std::size_t kLongest = test::longest_message();
 
 // RFC 3961 appendix A.1 gives 64-bit and other folds; 128-bit ones of the
 // constants in use are checked against libkrb5 through the derived keys below.
@@ -51,7 +51,8 @@ krb5_data data_of(ByteSpan bytes) {
 struct Derived : PartiesWithCiphers {
   Derived(std::uint64_t seed, SecretVector base, std::uint32_t usage)
       : PartiesWithCiphers(seed), key(std::move(base)), base_rk(expand(key)) {
-    for (auto [kind, out] : {std::pair{DerivedKey::kEncryption, &ke}, {DerivedKey::kIntegrity, &ki},
+    for (auto [kind, out] : {std::pair{DerivedKey::kEncryption, &ke},
+                             {DerivedKey::kIntegrity, &ki},
                              {DerivedKey::kChecksum, &kc}})
       *out = shares_of([&, kind = kind](Ciphers& c, int p) {
         return derive(c, base_rk[p], key.size(), usage, kind);

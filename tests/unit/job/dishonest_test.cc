@@ -20,22 +20,18 @@ class DishonestAgent : public testing::TestWithParam<tkdc_wire_op> {
 Engines::Job DishonestAgent::honest_job() {
   Engines::Job job{GetParam(), ref, 2, {}, some_bytes(80), AgentRole::kKdc};
   switch (job.op) {
-    case TKDC_OP_SEAL:
-      break;
+    case TKDC_OP_SEAL: break;
     case TKDC_OP_OPEN:
       job.input = e.run({TKDC_OP_SEAL, ref, 2, {}, some_bytes(80)}).output();
       break;
-    case TKDC_OP_MAC:
-      job.usage = 17;
-      break;
+    case TKDC_OP_MAC: job.usage = 17; break;
     case TKDC_OP_VERIFY: {
       job.usage = 17;
       Bytes sum = e.run({TKDC_OP_MAC, ref, 17, {}, job.input}).output();
       job.input.insert(job.input.end(), sum.begin(), sum.end());
       break;
     }
-    default:
-      return management_job();
+    default: return management_job();
   }
   return job;
 }
@@ -53,6 +49,14 @@ Engines::Job DishonestAgent::management_job() {
   stage.op = TKDC_OP_STAGE;
   stage.opened = {TKDC_ORIGIN_DRAWN};
   EXPECT_EQ(e.run(stage).status(), TKDC_STATUS_OK);
+  if (job.op == TKDC_OP_EQUAL) {
+    stage.key.id[1] ^= 0x55;
+    stage.opened = {TKDC_ORIGIN_IMPORTED};
+    stage.input = some_bytes(32);
+    EXPECT_EQ(e.run(stage).status(), TKDC_STATUS_OK);
+    job.key = e.make_key("host/a@R", 18, {});
+    job.opened.assign(stage.key.id.begin(), stage.key.id.end());
+  }
   if (job.op == TKDC_OP_BIND) {
     job = Engines::bind_job(job.key, "host/a@R");
     job.key.principal = digest_of("host/a@R");
@@ -118,7 +122,7 @@ TEST_P(DishonestAgent, IsRefusedInEveryOperationAndTheCohortGoesOn) {
 INSTANTIATE_TEST_SUITE_P(Operations, DishonestAgent,
                          testing::Values(TKDC_OP_SEAL, TKDC_OP_OPEN, TKDC_OP_MAC, TKDC_OP_VERIFY,
                                          TKDC_OP_STAGE, TKDC_OP_EXPORT, TKDC_OP_BIND,
-                                         TKDC_OP_DESTROY));
+                                         TKDC_OP_DESTROY, TKDC_OP_EQUAL));
 
 }  // namespace
 }  // namespace tkdc

@@ -9,8 +9,10 @@
 #include <krb5.h>
 #include <stdlib.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 #include <thread>
@@ -18,6 +20,8 @@
 #include "admit/policy.h"
 #include "job/nonce.h"
 #include "net/memory_ring.h"
+#include "slow_store.h"
+#include "support/scratch.h"
 #include "support/three_parties.h"
 
 namespace tkdc {
@@ -52,9 +56,13 @@ struct Answer {
 
 class Engines {
  public:
-  explicit Engines(std::size_t lanes = 2, std::uint32_t epoch = 1) : lanes_(lanes), epoch_(epoch) {
-    char name[] = "/tmp/tkdc-engine-test-XXXXXX";
-    root_ = mkdtemp(name);
+  explicit Engines(std::size_t lanes = 2, std::uint32_t epoch = 1,
+                   std::uint64_t seal_limit = std::uint64_t{1} << 38, int heads_every_ms = 0,
+                   Security security = Security::kMalicious,
+                   std::shared_ptr<MemoryRing> first_ring = nullptr,
+                   const std::function<void(EngineOptions&)>& edit = nullptr)
+      : lanes_(lanes), epoch_(epoch), security_(security), first_ring_(std::move(first_ring)) {
+    root_ = test::make_scratch("engine-test");
     SecretBuffer key(32);
     for (int p = 0; p < 3; ++p) {
       StoreOptions options;
@@ -64,14 +72,20 @@ class Engines {
       options.map_bytes = 64 << 20;
       auto store = Store::open(options, key);
       EXPECT_TRUE(store.ok()) << (store.ok() ? "" : store.error().message);
-      stores_[p] = std::move(*store);
+      stores_[p] = std::make_unique<SlowStore>(std::move(*store));
       EngineOptions engine;
       engine.installation = kInstallation;
       engine.party = p;
+      engine.seal_limit = seal_limit;
+      if (heads_every_ms > 0) tell_heads(engine, heads_every_ms);
+      if (edit) edit(engine);
       auto made = Engine::create(
           engine, *stores_[p],
           [this, p](const JobName& job, JobReply reply) { take(p, job, std::move(reply)); },
-          [](const std::string&) {});
+          [this, p](const std::string& line) {
+            std::lock_guard lock(mutex_);
+            audit_[p].push_back(line);
+          });
       EXPECT_TRUE(made.ok());
       engines_[p] = std::move(*made);
     }
@@ -85,11 +99,13 @@ class Engines {
   void start_session() {
     std::vector<std::shared_ptr<MemoryRing>> rings;
     SecretVector keys = test::random_bytes(rng_, 3 * 32 * lanes_);
-    for (std::size_t l = 0; l < lanes_; ++l) rings.push_back(MemoryRing::create());
+    for (std::size_t l = 0; l < lanes_; ++l)
+      rings.push_back(l == 0 && first_ring_ ? first_ring_ : MemoryRing::create());
     for (int p = 0; p < 3; ++p) {
       Session& session = sessions_[p];
       session.party = p;
       session.representation = Representation::kBytes;
+      session.security = security_;
       session.epoch = epoch_;
       for (std::size_t l = 0; l < lanes_; ++l) {
         Lane lane;
@@ -133,7 +149,7 @@ class Engines {
       request.op = job.op;
       request.key = job.key;
       request.usage = job.usage;
-      request.deadline_ms = 5000;
+      request.deadline_ms = 50'000;  // sanitizers take long; tests of deadlines set their own
       request.public_data = job.opened;
       request.component[0] = c[p];
       request.component[1] = c[(p + 1) % 3];
@@ -145,21 +161,37 @@ class Engines {
   Answer wait(const JobName& name) {
     std::unique_lock lock(mutex_);
     bool done =
-        arrived_.wait_for(lock, std::chrono::seconds(20), [&] { return counts_[name] == 3; });
+        arrived_.wait_for(lock, std::chrono::seconds(60), [&] { return counts_[name] == 3; });
     EXPECT_TRUE(done) << "no answer from all three";
     return std::move(answers_[name]);
   }
+  int answers_to(const JobName& name) {
+    std::lock_guard lock(mutex_);
+    return counts_[name];
+  }
   Answer run(const Job& job, const Edit& edit = nullptr) { return wait(send(job, edit)); }
 
-  KeyRef make_key(const std::string& principal, std::uint32_t enctype, const Bytes& imported) {
+  // Drawn by the servers where no key is brought along.
+  KeyRef stage(std::uint32_t enctype, const Bytes& imported, const Edit& edit = nullptr) {
     KeyRef ref;
     ref.installation = kInstallation;
     randombytes_buf(ref.id.data(), ref.id.size());
     ref.kvno = 1;
     ref.enctype = enctype;
     const std::uint8_t origin = imported.empty() ? TKDC_ORIGIN_DRAWN : TKDC_ORIGIN_IMPORTED;
-    EXPECT_EQ(run({TKDC_OP_STAGE, ref, 0, {origin}, imported, AgentRole::kAdmin}).status(),
-              TKDC_STATUS_OK);
+    JobName name = send({TKDC_OP_STAGE, ref, 0, {origin}, imported, AgentRole::kAdmin}, edit);
+    if (edit) {
+      JobRequest request;
+      request.name = name;
+      edit(0, request);
+      name = request.name;
+    }
+    EXPECT_EQ(wait(name).status(), TKDC_STATUS_OK);
+    return ref;
+  }
+
+  KeyRef make_key(const std::string& principal, std::uint32_t enctype, const Bytes& imported) {
+    KeyRef ref = stage(enctype, imported);
     ref.principal = digest_of(principal);
     EXPECT_EQ(run(bind_job(ref, principal)).status(), TKDC_STATUS_OK);
     return ref;
@@ -168,9 +200,35 @@ class Engines {
     return {TKDC_OP_BIND, ref, 0, Bytes(principal.begin(), principal.end()), {}, AgentRole::kAdmin};
   }
   Engine& engine(int p) { return *engines_[p]; }
+  // What server p has heard of q's audit log; the heads count how often one was asked for.
+  std::vector<AuditHead> heard(int p, int q) {
+    std::lock_guard lock(mutex_);
+    return heard_[p][q];
+  }
   Store& store(int p) { return *stores_[p]; }
+  SlowStore& disk(int p) { return *stores_[p]; }
+  // What the server has written to its audit log.
+  std::vector<std::string> audit(int p) {
+    std::lock_guard lock(mutex_);
+    return audit_[p];
+  }
 
  private:
+  void tell_heads(EngineOptions& options, int every_ms) {
+    const int p = options.party;
+    options.audit_head_every = std::chrono::milliseconds(every_ms);
+    options.audit_head = [this, p] {
+      std::lock_guard lock(mutex_);
+      AuditHead head;
+      head.lines = ++heads_told_[p];
+      head.hash.fill(static_cast<std::uint8_t>(p));
+      return head;
+    };
+    options.peer_audit_head = [this, p](int q, const AuditHead& head) {
+      std::lock_guard lock(mutex_);
+      heard_[p][q].push_back(head);
+    };
+  }
   void take(int p, const JobName& name, JobReply reply) {
     std::lock_guard lock(mutex_);
     answers_[name].reply[p] = std::move(reply);
@@ -179,9 +237,11 @@ class Engines {
   }
   std::size_t lanes_;
   std::uint32_t epoch_;
+  Security security_;
+  std::shared_ptr<MemoryRing> first_ring_;  // lane 0's, for tests whose wires do harm
   std::string root_;
   std::mt19937_64 rng_{17};
-  std::unique_ptr<Store> stores_[3];
+  std::unique_ptr<SlowStore> stores_[3];
   std::unique_ptr<Engine> engines_[3];
   Session sessions_[3];
   std::thread threads_[3];
@@ -190,7 +250,20 @@ class Engines {
   std::condition_variable arrived_;
   std::map<JobName, Answer> answers_;
   std::map<JobName, int> counts_;
+  std::vector<std::string> audit_[3];
+  std::uint64_t heads_told_[3] = {};
+  std::vector<AuditHead> heard_[3][3];
 };
+
+// A reply leaves before the tick's counters are published.
+inline EngineStatus settled(Engines& e) {
+  for (EngineStatus last = e.engine(0).status();;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EngineStatus now = e.engine(0).status();
+    if (now.rounds == last.rounds && now.sha2_blocks == last.sha2_blocks) return now;
+    last = now;
+  }
+}
 
 inline Bytes some_bytes(std::size_t n) {
   Bytes out(n);

@@ -56,7 +56,7 @@ TEST(HurriedJobs, TwoBindsOfOneKey) {
   for (int k = 0; k < 20; ++k) {
     KeyRef ref = staged_key(e);
     expect_one_of(e, bind_to(ref, "alice@R"), bind_to(ref, "bob@R"));
-    for (int p = 0; p < 3; ++p) EXPECT_TRUE(e.store(p).committed(ref.id));
+    for (int p = 0; p < 3; ++p) EXPECT_TRUE(e.store(p).committed(ref.id).value());
   }
 }
 
@@ -65,7 +65,7 @@ TEST(HurriedJobs, TwoRemovalsOfOneKey) {
   KeyRef ref = e.make_key("alice@R", 17, {});
   Engines::Job destroy{TKDC_OP_DESTROY, ref, 0, {}, {}, AgentRole::kAdmin};
   expect_one_of(e, destroy, destroy);
-  for (int p = 0; p < 3; ++p) EXPECT_FALSE(e.store(p).committed(ref.id));
+  for (int p = 0; p < 3; ++p) EXPECT_FALSE(e.store(p).committed(ref.id).value());
 }
 
 TEST(OverlongInputs, AreRefusedBeforeTheyRun) {

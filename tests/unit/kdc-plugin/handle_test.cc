@@ -5,6 +5,7 @@
 #include <krb5.h>
 
 #include <cstring>
+#include <vector>
 
 #include "handle.h"
 
@@ -50,7 +51,6 @@ class StockCrypto : public testing::TestWithParam<int> {
     input = {KV5M_DATA, 16, text};
   }
   ~StockCrypto() override { krb5_free_context(context); }
-  bool known() const { return krb5_c_valid_enctype(GetParam()) != 0; }
 
   krb5_context context = nullptr;
   uint8_t octets[TKDC_HANDLE_BYTES];
@@ -61,8 +61,6 @@ class StockCrypto : public testing::TestWithParam<int> {
 };
 
 TEST_P(StockCrypto, RefusesToEncrypt) {
-  if (!known())
-    GTEST_SKIP();
   krb5_enc_data sealed{};
   sealed.ciphertext = {KV5M_DATA, sizeof room, room};
   EXPECT_NE(krb5_c_encrypt(context, &block, 2, nullptr, &input, &sealed), 0);
@@ -82,8 +80,6 @@ TEST_P(StockCrypto, RefusesToEncrypt) {
 }
 
 TEST_P(StockCrypto, RefusesToDecrypt) {
-  if (!known())
-    GTEST_SKIP();
   krb5_enc_data sealed{};
   sealed.enctype = GetParam();
   sealed.ciphertext = {KV5M_DATA, 64, text};
@@ -100,8 +96,6 @@ TEST_P(StockCrypto, RefusesToDecrypt) {
 }
 
 TEST_P(StockCrypto, RefusesToSign) {
-  if (!known())
-    GTEST_SKIP();
   krb5_checksum sum{};
   EXPECT_NE(krb5_c_make_checksum(context, 0, &block, 17, &input, &sum), 0);
   krb5_boolean valid = 1;
@@ -114,8 +108,6 @@ TEST_P(StockCrypto, RefusesToSign) {
 }
 
 TEST_P(StockCrypto, RefusesToDerive) {
-  if (!known())
-    GTEST_SKIP();
   size_t len = 0;
   ASSERT_EQ(krb5_c_prf_length(context, GetParam(), &len), 0);
   krb5_data out{KV5M_DATA, static_cast<unsigned>(len), room};
@@ -125,7 +117,15 @@ TEST_P(StockCrypto, RefusesToDerive) {
   EXPECT_NE(krb5_c_fx_cf2_simple(context, &block, "a", &block, "b", &derived), 0);
 }
 
-// RFC 8429's survivors, the deprecated ones and room for what a build adds.
-INSTANTIATE_TEST_SUITE_P(AllEnctypes, StockCrypto, testing::Range(1, 31));
+// RFC 8429's survivors, the deprecated ones and what a build may add.
+std::vector<krb5_enctype> known_enctypes() {
+  std::vector<krb5_enctype> known;
+  for (krb5_enctype enctype = 1; enctype <= 30; ++enctype) {
+    if (krb5_c_valid_enctype(enctype)) known.push_back(enctype);
+  }
+  return known;
+}
+
+INSTANTIATE_TEST_SUITE_P(AllEnctypes, StockCrypto, testing::ValuesIn(known_enctypes()));
 
 }  // namespace

@@ -27,15 +27,21 @@ static krb5_error_code fini_module(krb5_context context) {
 
 static void* copy_octets(const void* from, size_t len) {
   void* to = malloc(len + 1);
-  if (to && len)
-    memcpy(to, from, len);
+  if (to && len) memcpy(to, from, len);
+  return to;
+}
+
+static krb5_tl_data* copy_tl_data(const krb5_tl_data* from) {
+  if (!from) return NULL;
+  krb5_tl_data* to = copy_octets(from, sizeof *from);
+  to->tl_data_contents = copy_octets(from->tl_data_contents, from->tl_data_length);
+  to->tl_data_next = copy_tl_data(from->tl_data_next);
   return to;
 }
 
 static krb5_db_entry* copy_entry(krb5_context context, const krb5_db_entry* from) {
   krb5_db_entry* to = copy_octets(from, sizeof *from);
-  to->tl_data = NULL;
-  to->n_tl_data = 0;
+  to->tl_data = copy_tl_data(from->tl_data);
   to->e_data = NULL;
   to->princ = NULL;
   (void)krb5_copy_principal(context, from->princ, &to->princ);
@@ -51,8 +57,7 @@ static krb5_db_entry* copy_entry(krb5_context context, const krb5_db_entry* from
 
 static krb5_db_entry** find(krb5_context context, krb5_const_principal name) {
   for (int i = 0; i < ENTRIES_MAX; i++)
-    if (entries[i] && krb5_principal_compare(context, entries[i]->princ, name))
-      return &entries[i];
+    if (entries[i] && krb5_principal_compare(context, entries[i]->princ, name)) return &entries[i];
   return NULL;
 }
 
@@ -60,8 +65,7 @@ static krb5_error_code get_principal(krb5_context context, krb5_const_principal 
                                      unsigned int flags, krb5_db_entry** out) {
   (void)flags;
   krb5_db_entry** at = find(context, name);
-  if (!at)
-    return KRB5_KDB_NOENTRY;
+  if (!at) return KRB5_KDB_NOENTRY;
   *out = copy_entry(context, *at);
   return 0;
 }
@@ -70,10 +74,8 @@ static krb5_error_code put_principal(krb5_context context, krb5_db_entry* entry,
   (void)args;
   krb5_db_entry** at = find(context, entry->princ);
   for (int i = 0; !at && i < ENTRIES_MAX; i++)
-    if (!entries[i])
-      at = &entries[i];
-  if (!at)
-    return ENOMEM;
+    if (!entries[i]) at = &entries[i];
+  if (!at) return ENOMEM;
   krb5_db_free_principal(context, *at);
   *at = copy_entry(context, entry);
   return 0;
@@ -81,8 +83,7 @@ static krb5_error_code put_principal(krb5_context context, krb5_db_entry* entry,
 
 static krb5_error_code delete_principal(krb5_context context, krb5_const_principal name) {
   krb5_db_entry** at = find(context, name);
-  if (!at)
-    return KRB5_KDB_NOENTRY;
+  if (!at) return KRB5_KDB_NOENTRY;
   krb5_db_free_principal(context, *at);
   *at = NULL;
   return 0;

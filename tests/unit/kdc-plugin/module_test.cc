@@ -1,64 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real ktkdc.so, loaded by libkdb5, around a database in memory and with
-// a preload table of this test's making: which requests it sends, which key
-// data it refuses.
-#include <gtest/gtest.h>
-#include <stdlib.h>
+// The real ktkdc.so: which requests it sends, which key data it refuses.
+#include "module_fixture.h"
 
-#include <cstring>
-#include <fstream>
-#include <string>
-#include <vector>
-
-extern "C" {
-#include <kdb.h>
-
-#include "api.h"
-#include "handle.h"
-#include "trailer.h"
-}
-
-namespace {
-
-std::vector<tkdc_request> asked;
-bool drawn_here;
-bool refuse_all;
-uint8_t next_id;
-
-krb5_error_code configure(krb5_context, const tkdc_preload_config*) { return 0; }
-
-krb5_error_code call(krb5_context, const tkdc_request* request, tkdc_reply* reply) {
-  static const uint8_t key[32] = {1, 2, 3};
-  *reply = {};
-  asked.push_back(*request);
-  if (refuse_all)
-    return KRB5KDC_ERR_SVC_UNAVAILABLE;
-  if (request->op == TKDC_OP_STAGE) {
-    uint8_t id[16] = {++next_id};
-    tkdc_buffer_put(&reply->body, id, sizeof id);
-  } else if (request->op == TKDC_OP_EXPORT) {
-    tkdc_buffer_put_bytes(&reply->body, {key, sizeof key});
-  }
-  return 0;
-}
-
-bool installation(uint8_t id[16]) {
-  std::memset(id, 0xee, 16);
-  return true;
-}
-
-bool no() { return false; }
-
-void nothing() {}
-
-krb5_error_code serialise(krb5_context, const uint8_t*, bool* waited) {
-  *waited = false;
-  return 0;
-}
-
-bool was_drawn_here(const krb5_keyblock*) { return drawn_here; }
-
-}  // namespace
+namespace tkdc::test {
 
 extern "C" {
 // Not const: some tests make it another version's.
@@ -79,103 +23,6 @@ __attribute__((visibility("default"))) struct tkdc_preload_api tkdc_test_api __a
 }
 
 namespace {
-
-class Module : public testing::Test {
- protected:
-  Module() {
-    asked.clear();
-    refuse_all = false;
-    drawn_here = true;
-    configure_realm("kdb_memory");
-  }
-
-  ~Module() override {
-    for (const char* name : {"alice", "bob", "K/M"})
-      if (context)
-        krb5_db_delete_principal(context, principal(name));
-    if (context) {
-      krb5_db_fini(context);
-      krb5_dbe_free_key_data_contents(context, &kd);
-      krb5_free_keyblock_contents(context, &mkey);
-      for (krb5_principal p : principals) krb5_free_principal(context, p);
-      krb5_free_context(context);
-    }
-  }
-
-  void configure_realm(const std::string& wrapped) {
-    const std::string path = testing::TempDir() + "/ktkdc-" + wrapped + ".conf";
-    std::ofstream(path) << "[libdefaults]\n default_realm = T\n[realms]\n T = {\n"
-                        << "  database_module = m\n }\n[dbmodules]\n db_module_dir = " << MODULE_DIR
-                        << "\n m = {\n  db_library = ktkdc\n  tkdc_wrapped = " << wrapped
-                        << "\n }\n";
-    setenv("KRB5_CONFIG", path.c_str(), 1);
-    ASSERT_EQ(krb5_init_context(&context), 0);
-  }
-
-  krb5_error_code open() { return krb5_db_open(context, nullptr, KRB5_KDB_OPEN_RW); }
-
-  // A realm with a master key in the list of libkdb5.
-  void open_realm() {
-    ASSERT_EQ(open(), 0) << message(open());
-    ASSERT_EQ(krb5_c_make_random_key(context, 18, &mkey), 0);
-    krb5_db_entry entry = entry_of("K/M", 1);
-    ASSERT_EQ(krb5_dbe_encrypt_key_data(context, &mkey, &mkey, nullptr, 1, &kd), 0);
-    EXPECT_TRUE(asked.empty());  // a master key never becomes a handle
-    ASSERT_EQ(krb5_db_put_principal(context, &entry), 0);
-    krb5_dbe_free_key_data_contents(context, &kd);
-    kd = {};
-    ASSERT_EQ(krb5_db_fetch_mkey_list(context, principal("K/M"), &mkey), 0);
-  }
-
-  std::string message(krb5_error_code code) {
-    const char* text = krb5_get_error_message(context, code);
-    std::string out = text;
-    krb5_free_error_message(context, text);
-    return out;
-  }
-
-  krb5_principal principal(const char* name) {
-    krb5_principal p = nullptr;
-    krb5_parse_name(context, name, &p);
-    principals.push_back(p);
-    return p;
-  }
-
-  // An entry with the one key data in `kd`.
-  krb5_db_entry entry_of(const char* name, int keys) {
-    krb5_db_entry e{};
-    e.princ = principal(name);
-    e.n_key_data = static_cast<krb5_int16>(keys);
-    e.key_data = &kd;
-    return e;
-  }
-
-  krb5_error_code make_key(int kvno, krb5_enctype enctype = 18, krb5_keysalt* salt = nullptr) {
-    krb5_keyblock key{};
-    krb5_dbe_free_key_data_contents(context, &kd);
-    std::memset(&kd, 0, sizeof kd);
-    krb5_c_make_random_key(context, enctype, &key);
-    const krb5_error_code code = krb5_dbe_encrypt_key_data(context, &mkey, &key, salt, kvno, &kd);
-    krb5_free_keyblock_contents(context, &key);
-    return code;
-  }
-
-  krb5_error_code put(const char* name) {
-    krb5_db_entry entry = entry_of(name, 1);
-    return krb5_db_put_principal(context, &entry);
-  }
-
-  size_t count(uint8_t op) {
-    size_t n = 0;
-    for (const tkdc_request& r : asked) n += r.op == op;
-    return n;
-  }
-
-  krb5_context context = nullptr;
-  krb5_keyblock mkey{};
-  krb5_key_data kd{};
-  std::vector<krb5_principal> principals;  // freed at the end
-};
 
 TEST_F(Module, OtherVersionOfThePreloadIsRefused) {
   tkdc_test_api.api++;
@@ -211,8 +58,14 @@ TEST_F(Module, DrawnAndImported) {
   ASSERT_EQ(make_key(1, 17), 0);
   EXPECT_EQ(asked.back().label, TKDC_ORIGIN_IMPORTED);
   EXPECT_EQ(asked.back().data.len, 16U);
-  const krb5_error_code code = make_key(1, 20);
-  EXPECT_NE(message(code).find("supported_enctypes"), std::string::npos);
+  ASSERT_EQ(make_key(1, 19), 0);
+  EXPECT_EQ(asked.back().data.len, 16U);
+  ASSERT_EQ(make_key(1, 20), 0);
+  EXPECT_EQ(asked.back().data.len, 32U);
+  const std::size_t staged = asked.size();
+  for (krb5_enctype legacy : {16, 23, 25, 26})
+    EXPECT_NE(message(make_key(1, legacy)).find("To migrate"), std::string::npos) << legacy;
+  EXPECT_EQ(asked.size(), staged);
 }
 
 TEST_F(Module, PutBindsAndGetMarks) {
@@ -229,13 +82,7 @@ TEST_F(Module, PutBindsAndGetMarks) {
 
   krb5_db_entry* got = nullptr;
   ASSERT_EQ(krb5_db_get_principal(context, principal("alice"), 0, &got), 0);
-  krb5_keyblock key{};
-  ASSERT_EQ(krb5_dbe_decrypt_key_data(context, nullptr, got->key_data, &key, nullptr), 0);
-  tkdc_wire_key id{};
-  ASSERT_TRUE(tkdc_handle_decode(key.contents, key.length, &id));
-  EXPECT_TRUE(tkdc_key_is_bound(&id));
-  EXPECT_EQ(id.kvno, 1U);
-  krb5_free_keyblock_contents(context, &key);
+  expect_bound(got->key_data[0], 1);
 
   // The stored form has no mark; without one a handle is not given out.
   krb5_key_data bare = got->key_data[0];
@@ -271,6 +118,35 @@ TEST_F(Module, NothingIsWrittenWhenBindingFails) {
   EXPECT_EQ(make_key(2), KRB5KDC_ERR_SVC_UNAVAILABLE);
 }
 
+// What was bound before is destroyed under the principal's name, the rest as what it is: staged.
+TEST_F(Module, AllKeysOfAnEntryAreBoundOrNone) {
+  open_realm();
+  krb5_keysalt salt{};
+  krb5_key_data keys[3]{};
+  for (int i = 0; i < 3; i++) {
+    ASSERT_EQ(make_key(1, i == 0 ? 18 : 17, &salt), 0);
+    std::swap(keys[i], kd);
+  }
+  krb5_db_entry entry = entry_of("alice", 3);
+  entry.key_data = keys;
+  refuse_bind_from = 2;
+  EXPECT_EQ(krb5_db_put_principal(context, &entry), KRB5_KDB_UNAUTH);
+  EXPECT_EQ(count(TKDC_OP_BIND), 2U);
+  EXPECT_TRUE(destroyed(next_id - 2, true));
+  EXPECT_FALSE(destroyed(next_id - 1, true)) << "an entry may have it";
+  EXPECT_TRUE(destroyed(next_id - 1, false));
+  EXPECT_TRUE(destroyed(next_id, false));
+  EXPECT_EQ(count(TKDC_OP_DESTROY), 3U);
+  trailer t{};
+  for (const krb5_key_data& key : keys) {
+    ASSERT_TRUE(trailer_get(&key, &t));
+    EXPECT_EQ(t.state, TRAILER_FRESH) << "or it could be put though it is gone";
+  }
+  krb5_db_entry* got = nullptr;
+  EXPECT_EQ(krb5_db_get_principal(context, principal("alice"), 0, &got), KRB5_KDB_NOENTRY);
+  for (krb5_key_data& key : keys) krb5_dbe_free_key_data_contents(context, &key);
+}
+
 TEST_F(Module, FreshDrawnKeyIsExportedBoundOneIsNot) {
   open_realm();
   ASSERT_EQ(make_key(1), 0);
@@ -299,4 +175,35 @@ TEST_F(Module, ReplacedAndDeletedKeysAreDestroyed) {
   EXPECT_EQ(asked.back().key.kvno, 2U);
 }
 
+// A ticket for a user is made with his session key or not at all.
+TEST_F(Module, UsersAreNoServices) {
+  open_realm();
+  ASSERT_EQ(make_key(1), 0);
+  krb5_db_entry user = entry_of("alice", 1), service = entry_of("host/a", 1);
+  krb5_db_entry keyless = entry_of("alice", 0), plain = entry_of("alice", 1);
+  krb5_key_data before_migration{};
+  before_migration.key_data_ver = 1;
+  plain.key_data = &before_migration;
+  krb5_db_entry nobody{};  // krb5kdc asks with it for S4U2Self
+  krb5_kdc_req request{}, to_user{};
+  to_user.kdc_options = KDC_OPT_ENC_TKT_IN_SKEY;
+  const char* status = nullptr;
+  krb5_pa_data** e_data = nullptr;
+  auto tgs = [&](krb5_kdc_req& r, krb5_db_entry& server) {
+    return krb5_db_check_policy_tgs(context, &r, &server, nullptr, &status, &e_data);
+  };
+  auto as = [&](krb5_db_entry& server) {
+    return krb5_db_check_policy_as(context, &request, &user, &server, 0, &status, &e_data);
+  };
+  EXPECT_EQ(tgs(request, user), KRB5KDC_ERR_MUST_USE_USER2USER);
+  EXPECT_STREQ(status, "SERVER_IS_A_USER");
+  EXPECT_EQ(as(user), KRB5KDC_ERR_MUST_USE_USER2USER);
+  EXPECT_EQ(tgs(to_user, user), KRB5_PLUGIN_OP_NOTSUPP);  // nothing against it
+  for (krb5_db_entry* server : {&service, &keyless, &plain, &nobody}) {
+    EXPECT_EQ(tgs(request, *server), KRB5_PLUGIN_OP_NOTSUPP);
+    EXPECT_EQ(as(*server), KRB5_PLUGIN_OP_NOTSUPP);
+  }
+}
+
 }  // namespace
+}  // namespace tkdc::test

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -13,7 +14,7 @@
 
 namespace {
 
-tkdc_wire_key some_key() {
+tkdc_wire_key wire_key() {
   tkdc_wire_key key{};
   std::memset(key.key_id, 0x11, sizeof key.key_id);
   std::memset(key.installation, 0x22, sizeof key.installation);
@@ -42,7 +43,7 @@ TEST(Request, SealHasTheseBytes) {
   const std::string plain = "abc";
   tkdc_request request{};
   request.op = TKDC_OP_SEAL;
-  request.key = some_key();
+  request.key = wire_key();
   request.usage = 2;
   request.data = span(plain);
   ASSERT_TRUE(tkdc_request_encode(&out, &request, 0x0102030405060708, 5000));
@@ -175,6 +176,24 @@ TEST(Stream, GarbageAndEndClose) {
   shutdown(ended.peer, SHUT_RDWR);
   EXPECT_FALSE(tkdc_stream_read(&ended.stream, remember, &seen));
   EXPECT_TRUE(seen.ids.empty());
+}
+
+std::string explained(const char* path, int error) {
+  char text[320];
+  tkdc_stream_explain(path, error, text, sizeof text);
+  return text;
+}
+
+TEST(Stream, TroubleNamesUnitOrGroup) {
+  const char* path = "/run/tkdc/agent-kdc/agent.sock";
+  EXPECT_EQ(explained(path, ENOENT), "cannot connect to tkdc-agent at " + std::string(path) +
+                                         ": No such file or directory; is tkdc-agent@agent-kdc "
+                                         "running?");
+  EXPECT_NE(explained(path, EACCES).find("group tkdc-agent-kdc (socket_group"), std::string::npos);
+  for (const char* other : {"/tmp/agent.sock", "/run/tkdc/agent.sock", "/run/tkdc//agent.sock"})
+    EXPECT_NE(explained(other, ENOENT).find("tkdc-agent@NAME running"), std::string::npos);
+  const std::string longest(200, 'x');
+  EXPECT_LT(explained(("/run/tkdc/" + longest + "/a").c_str(), EACCES).size(), 320U);
 }
 
 TEST(Stream, QueueIsBounded) {

@@ -48,20 +48,24 @@ class MemoryStore final : public Store {
   Result<std::shared_ptr<const KeyRecord>> get(const KeyId&) override {
     return std::shared_ptr<const KeyRecord>();
   }
-  std::vector<KeyId> prepared() override {
+  Result<std::vector<KeyId>> prepared() override {
     std::lock_guard lock(mutex_);
-    return {prepared_.begin(), prepared_.end()};
+    if (!read_failure.empty()) return fail(read_failure);
+    return std::vector<KeyId>(prepared_.begin(), prepared_.end());
   }
-  std::vector<KeyId> condemned() override {
+  Result<std::vector<KeyId>> condemned() override {
     std::lock_guard lock(mutex_);
-    return {condemned_.begin(), condemned_.end()};
+    if (!read_failure.empty()) return fail(read_failure);
+    return std::vector<KeyId>(condemned_.begin(), condemned_.end());
   }
-  bool committed(const KeyId& id) override {
+  Result<bool> committed(const KeyId& id) override {
     std::lock_guard lock(mutex_);
+    if (!lookup_failure.empty()) return fail(lookup_failure);
     return committed_.contains(id);
   }
-  bool buried(const KeyId& id) override {
+  Result<bool> buried(const KeyId& id) override {
     std::lock_guard lock(mutex_);
+    if (!lookup_failure.empty()) return fail(lookup_failure);
     return buried_.contains(id);
   }
   std::size_t count() override {
@@ -74,6 +78,10 @@ class MemoryStore final : public Store {
     for (const KeyId& id : committed_) all.insert(all.end(), id.begin(), id.end());
     return output_digest(all);
   }
+  Result<std::uint64_t> seal_mark(const KeyId&) override { return std::uint64_t{0}; }
+  Result<void> set_seal_mark(const KeyId&, std::uint64_t) override { return {}; }
+  Result<Bytes> revoked() override { return Bytes(); }
+  Result<void> set_revoked(ByteSpan) override { return {}; }
   std::uint32_t epoch() override {
     std::lock_guard lock(mutex_);
     return epoch_;
@@ -85,7 +93,9 @@ class MemoryStore final : public Store {
     return {};
   }
 
-  std::string epoch_failure;  // when set, set_epoch fails
+  std::string epoch_failure;   // when set, set_epoch fails
+  std::string read_failure;    // when set, listing half made keys fails
+  std::string lookup_failure;  // when set, committed() and buried() fail
 
  private:
   std::mutex mutex_;

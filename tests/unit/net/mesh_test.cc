@@ -90,6 +90,19 @@ TEST(Mesh, BytesOnlyWhenAllOfferThem) {
   for (int p = 0; p < 3; ++p) EXPECT_EQ(sessions[p]->representation, Representation::kPlanes);
 }
 
+// Otherwise one server could talk the others into what has nothing to verify.
+TEST(Mesh, MaliciousSessionsRefusePlanes) {
+  Trio trio(1);
+  for (int p = 0; p < 3; ++p) {
+    trio.options(p).security = Security::kMalicious;
+    trio.options(p).representation = Representation::kBytes;
+  }
+  trio.options(1).representation = Representation::kPlanes;
+  auto sessions = trio.establish(1'500);
+  for (int p = 0; p < 3; ++p) EXPECT_FALSE(sessions[p].has_value());
+  EXPECT_NE(trio.errors().find("planes"), std::string::npos) << trio.errors();
+}
+
 TEST(Mesh, DisagreementsNameBothValues) {
   struct Case {
     std::function<void(MeshOptions&)> change;  // of party 1
@@ -98,8 +111,10 @@ TEST(Mesh, DisagreementsNameBothValues) {
   const Case cases[] = {
       {[](MeshOptions& o) { o.installation.fill(0xab); },
        {"installation", std::string(32, '1'), "abababab"}},
-      {[](MeshOptions& o) { o.security = "malicious"; }, {"security", "malicious", "semi-honest"}},
+      {[](MeshOptions& o) { o.security = Security::kMalicious; },
+       {"security", "malicious", "semi-honest"}},
       {[](MeshOptions& o) { o.lanes = 2; }, {"lane count", "2", "1"}},
+      {[](MeshOptions& o) { o.cohort_limit = 128; }, {"cohort limit", "128", "256"}},
       {[](MeshOptions& o) { o.circuit_hash = 4711; }, {"circuits", "4711", "42"}},
       {[](MeshOptions& o) { o.protocol_version = 9; }, {"protocol version", "9", "1"}},
   };
@@ -161,15 +176,32 @@ TEST(Mesh, NewHelloEndsASessionWhoseConnectionsLookAlive) {
   Trio trio(1);
   auto sessions = trio.establish();
   ASSERT_EQ(trio.errors(), "");
-  // Party 1's old sockets stay open, as after a power failure; it comes back.
-  std::optional<Session> stale = std::move(sessions[1]);
-  std::thread again([&] { (void)trio.mesh(1).establish().ok(); });
-  auto event = sessions[2]->lanes[0].link->wait(3'000);
-  ASSERT_FALSE(event.ok());
-  EXPECT_NE(event.error().message.find("party 1 asks for a new session"), std::string::npos)
-      << event.error().message;
-  trio.mesh(1).stop();
+  // Party 0's old sockets stay open, as after a power failure; it comes back.
+  [[maybe_unused]] Session stale = std::move(*sessions[0]);
+  std::thread again([&] { (void)trio.mesh(0).establish().ok(); });
+  auto event = sessions[1]->lanes[0].link->wait(3'000);
+  trio.mesh(0).stop();
   again.join();
+  ASSERT_FALSE(event.ok());
+  EXPECT_NE(event.error().message.find("party 0 asks for a new session"), std::string::npos)
+      << event.error().message;
+}
+
+TEST(Mesh, EachPartyHearsWhereTheOthersAuditLogsStand) {
+  Trio trio(1);
+  for (int p = 0; p < 3; ++p)
+    trio.options(p).audit_head = [p] {
+      AuditHead head;
+      head.lines = 100 + static_cast<std::uint64_t>(p);
+      head.hash.fill(static_cast<std::uint8_t>(p + 1));
+      return head;
+    };
+  auto sessions = trio.establish();
+  ASSERT_EQ(trio.errors(), "");
+  for (int p = 0; p < 3; ++p)
+    for (std::size_t q = 0; q < 3; ++q)
+      EXPECT_EQ(sessions[static_cast<std::size_t>(p)]->audit_heads[q],
+                trio.options(static_cast<int>(q)).audit_head());
 }
 
 TEST(Mesh, StrangersDoNotDisturbASession) {
@@ -212,7 +244,7 @@ TEST(Mesh, StopEndsAWaitingEstablish) {
 
 TEST(Mesh, RetriesUntilTheThirdPartyIsThere) {
   Trio trio(2);
-  trio.create(400);
+  trio.create(1'000);  // less than the third party's delay, enough for a slow machine's attempt
   std::array<std::optional<Session>, 3> sessions;
   std::vector<std::thread> threads;
   for (int p = 0; p < 3; ++p)
@@ -221,8 +253,10 @@ TEST(Mesh, RetriesUntilTheThirdPartyIsThere) {
       Backoff backoff;
       for (int i = 0; i < 40 && !sessions[p]; ++i) {
         auto made = trio.mesh(p).establish();
-        if (made.ok()) sessions[p] = std::move(*made);
-        else std::this_thread::sleep_for(std::chrono::milliseconds(backoff.next_ms()));
+        if (made.ok())
+          sessions[p] = std::move(*made);
+        else
+          std::this_thread::sleep_for(std::chrono::milliseconds(backoff.next_ms()));
       }
     });
   for (auto& thread : threads) thread.join();

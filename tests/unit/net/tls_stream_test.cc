@@ -18,9 +18,30 @@ TEST(TlsStream, PacketsOfEverySizeArriveWhole) {
     for (auto& octet : packet) octet = static_cast<std::uint8_t>(random());
     ASSERT_TRUE(pair.client->send(packet).ok());
     auto got = StreamPair::pass(*pair.client, *pair.server);
-    ASSERT_TRUE(got.ok()) << got.error().message;
+    ASSERT_TRUE(got.ok()) << bytes << " " << got.error().message;
     EXPECT_TRUE(std::equal(got->begin(), got->end(), packet.begin(), packet.end())) << bytes;
   }
+}
+
+// Borders of pieces before, on and behind those of records.
+TEST(TlsStream, PacketsInPiecesArriveWhole) {
+  StreamPair pair;
+  std::mt19937 random(2);
+  const std::size_t sizes[] = {0,      1,      4,      8,      16'376, 16'380, 16'381, 16'382,
+                               16'383, 16'384, 16'388, 32'765, 32'768, 65'536, 70'001};
+  for (std::size_t head : {std::size_t{0}, std::size_t{4}, std::size_t{16'384}})
+    for (std::size_t middle : sizes)
+      for (std::size_t tail : {0, 32, 16'384}) {
+        Bytes whole(head + middle + tail);
+        for (auto& octet : whole) octet = static_cast<std::uint8_t>(random());
+        const ByteSpan all(whole);
+        const ByteSpan pieces[] = {all.first(head), all.subspan(head, middle), all.last(tail)};
+        ASSERT_TRUE(pair.client->send_pieces(pieces).ok());
+        auto got = StreamPair::pass(*pair.client, *pair.server);
+        ASSERT_TRUE(got.ok()) << got.error().message;
+        EXPECT_TRUE(std::equal(got->begin(), got->end(), whole.begin(), whole.end()))
+            << head << " " << middle << " " << tail;
+      }
 }
 
 TEST(TlsStream, ViewsSurviveFurtherReading) {

@@ -16,9 +16,7 @@
 
 namespace tkdc {
 
-inline Bytes key_bytes(const SecretBuffer& key) {
-  return {key.data(), key.data() + key.size()};
-}
+inline Bytes key_bytes(const SecretBuffer& key) { return {key.data(), key.data() + key.size()}; }
 
 class Trio {
  public:
@@ -35,6 +33,7 @@ class Trio {
       o.party = p;
       o.lanes = lanes;
       o.circuit_hash = 42;
+      o.cohort_limit = 256;
       o.listen_address = "127.0.0.1:0";
       o.certificate_pem = certificates_[p].certificate_pem;
       o.private_key_pem = certificates_[p].private_key_pem;
@@ -73,8 +72,10 @@ class Trio {
     for (int p = 0; p < 3; ++p)
       threads.emplace_back([&, p] {
         auto made = mesh_[p]->establish();
-        if (made.ok()) sessions[p] = std::move(*made);
-        else errors[p] = "party " + std::to_string(p) + ": " + made.error().message + "\n";
+        if (made.ok())
+          sessions[p] = std::move(*made);
+        else
+          errors[p] = "party " + std::to_string(p) + ": " + made.error().message + "\n";
       });
     for (std::thread& thread : threads) thread.join();
     errors_ = errors[0] + errors[1] + errors[2];

@@ -63,6 +63,37 @@ TEST(Prss, PrefetchDoesNotChangeTheStream) {
   EXPECT_EQ(x, y);
 }
 
+TEST(Prss, SkippedOctetsAreThoseThatMaskWouldHaveAdded) {
+  Prss a(keys_of(1, 2)), b(keys_of(1, 2));
+  Bytes x(90000), y(90000);
+  a.mask(x.data(), x.size());
+  std::size_t at = 0;
+  for (std::size_t piece : {5u, 1024u, 3000u, 16384u, 40000u, 1u, 7u}) {
+    b.skip(piece);
+    at += piece;
+    b.mask(y.data() + at, 100);
+    EXPECT_TRUE(std::equal(y.begin() + static_cast<long>(at),
+                           y.begin() + static_cast<long>(at + 100),
+                           x.begin() + static_cast<long>(at)))
+        << piece;
+    at += 100;
+    if (piece == 3000) b.prefetch(2000);
+  }
+}
+
+// What verification draws and opens must not move or show the stream that keys are drawn from.
+TEST(Prss, ChallengesAreAStreamOfTheirOwn) {
+  Prss plain(keys_of(1, 2)), checking(keys_of(1, 2));
+  Bytes challenge[2] = {Bytes(64), Bytes(64)}, a[2] = {Bytes(64), Bytes(64)}, b[2] = {a[0], a[1]};
+  checking.random(challenge[0].data(), challenge[1].data(), 64, Prss::Purpose::kChallenge);
+  plain.random(a[0].data(), a[1].data(), 64);
+  checking.random(b[0].data(), b[1].data(), 64);
+  for (int c = 0; c < 2; ++c) {
+    EXPECT_EQ(a[c], b[c]);
+    EXPECT_NE(challenge[c], a[c]);
+  }
+}
+
 TEST(Prss, PurposesAndKeysGiveUnrelatedStreams) {
   SecretBuffer key(32), other(32);
   other.data()[31] = 1;

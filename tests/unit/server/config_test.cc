@@ -3,13 +3,13 @@
 
 #include <cstdlib>
 
+#include "base/secret_file.h"
 #include "scratch_dir.h"
-#include "server/secret_file.h"
 
 namespace tkdc {
 namespace {
 
-const char kGood[] = R"([installation]
+const char kGoodText[] = R"([installation]
 id = "000102030405060708090a0b0c0d0e0f"
 party = 1
 security = "semi-honest"
@@ -53,7 +53,7 @@ class ConfigTest : public ScratchDir {
  protected:
   // The good file with `from` replaced.
   Result<ServerConfig> changed(const std::string& from, const std::string& to) {
-    std::string text = kGood;
+    std::string text = kGoodText;
     std::size_t at = text.find(from);
     EXPECT_NE(at, std::string::npos) << from;
     text.replace(at, from.size(), to);
@@ -72,7 +72,7 @@ class ConfigTest : public ScratchDir {
 
 TEST_F(ConfigTest, GoodFile) {
   ASSERT_EQ(setenv("CREDENTIALS_DIRECTORY", "/run/credentials/unit", 1), 0);
-  auto config = load_server_config(write("tkdc.toml", kGood));
+  auto config = load_server_config(write("tkdc.toml", kGoodText));
   ASSERT_TRUE(config.ok()) << config.error().message;
   EXPECT_EQ(config->party, 1);
   EXPECT_EQ(config->installation[15], 0x0f);
@@ -90,6 +90,24 @@ TEST_F(ConfigTest, UnknownKeysNameKeyAndLine) {
   expect_error("[audit]", "[audti]", {"unknown key 'audti'"});
   expect_error("role = \"kdc\"", "role = \"kdc\"\ncolour = 1", {"'agents.colour'", "line 13"});
   expect_error("[installation]", "top = 1\n[installation]", {"unknown key 'top'", "line 1"});
+}
+
+TEST_F(ConfigTest, GpusAreCountedFromTheFirst) {
+  auto plain = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(plain->gpus, std::vector<int>{0});
+  EXPECT_FALSE(plain->gpu_allow_shared);
+  EXPECT_EQ(plain->gpu_min_cohort_blocks, 16'384u);
+  auto config = changed("backend = \"auto\"",
+                        "backend = \"cuda\"\n[cuda]\nfirst_gpu = 2\ngpus = 3\n"
+                        "allow_shared = true\nmin_cohort_blocks = 64");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->backend, "cuda");
+  EXPECT_EQ(config->gpus, (std::vector<int>{2, 3, 4}));
+  EXPECT_TRUE(config->gpu_allow_shared);
+  EXPECT_EQ(config->gpu_min_cohort_blocks, 64u);
+  expect_error("[audit]", "[cuda]\ngpus = 0\n[audit]", {"cuda.gpus", "1 to 16"});
+  expect_error("backend = \"auto\"", "backend = \"opencl\"", {"data.backend", "'cuda'"});
 }
 
 TEST_F(ConfigTest, WrongTypesAndRanges) {
@@ -111,12 +129,58 @@ TEST_F(ConfigTest, WrongTypesAndRanges) {
 TEST_F(ConfigTest, PeersAreTheOtherTwo) {
   expect_error("party = 2\n", "party = 1\n", {"peers", "other two"});
   expect_error("party = 2\n", "party = 0\n", {"peers", "other two"});
-  std::string text = kGood;
+  expect_error(std::string(64, '2'), std::string(64, '0'), {"peers", "each has its own"});
+  std::string text = kGoodText;
   std::size_t from = text.find("[[peers]]"), to = text.find("[[peers]]", from + 1);
   text.erase(from, to - from);
   auto config = load_server_config(write("tkdc.toml", text));
   ASSERT_FALSE(config.ok());
   EXPECT_NE(config.error().message.find("two [[peers]]"), std::string::npos);
+}
+
+TEST_F(ConfigTest, FoldersMustBeThereOrBeMadeBySystemd) {
+  auto config = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  auto checked = check_folders(*config);
+  ASSERT_TRUE(checked.ok()) << checked.error().message;
+  EXPECT_EQ(*checked, "");
+  config->audit_file = directory_ + "/none/audit.jsonl";
+  checked = check_folders(*config);
+  ASSERT_FALSE(checked.ok());
+  EXPECT_NE(
+      checked.error().message.find("'audit.file': there is no folder " + directory_ + "/none"),
+      std::string::npos);
+  config->audit_file = write("file", "") + "/audit.jsonl";
+  EXPECT_FALSE(check_folders(*config).ok());
+
+  // As config/tkdc-server@.service makes it, and nobody else.
+  config->path = "/etc/tkdc/no-such-unit/tkdc.toml";
+  config->store_path = "/var/lib/tkdc/no-such-unit/store";
+  config->audit_file = "/var/lib/tkdc/no-such-unit/audit.jsonl";
+  checked = check_folders(*config);
+  ASSERT_TRUE(checked.ok()) << checked.error().message;
+  EXPECT_NE(checked->find("/var/lib/tkdc/no-such-unit will be made"), std::string::npos);
+  config->store_path = "/var/lib/tkdc/no-such-unit/deeper/store";
+  EXPECT_FALSE(check_folders(*config).ok());
+  config->path = directory_ + "/no-such-unit/tkdc.toml";
+  config->store_path = "/var/lib/tkdc/no-such-unit/store";
+  EXPECT_FALSE(check_folders(*config).ok());
+}
+
+TEST_F(ConfigTest, Limits) {
+  auto config = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->limits.agent.per_s, 500'000);
+  EXPECT_EQ(config->limits.user_key.per_s, 50);
+  EXPECT_EQ(config->limits.user_key.burst, 1'000);
+  EXPECT_FALSE(config->limits.service_key.any());
+  config = changed("[audit]", "[limits]\nuser_key_per_s = 0\nservice_key_per_s = 7\n[audit]");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_FALSE(config->limits.user_key.any());
+  EXPECT_EQ(config->limits.service_key.per_s, 7);
+  expect_error("[audit]", "[limits]\nagent_burst = 0\n[audit]", {"agent_burst"});
+  expect_error("[audit]", "[limits]\nagent_per_s = -1\n[audit]", {"agent_per_s"});
+  expect_error("[audit]", "[limits]\nkey_per_s = 1\n[audit]", {"key_per_s"});
 }
 
 TEST_F(ConfigTest, OneKeyOneRole) {
@@ -126,10 +190,31 @@ TEST_F(ConfigTest, OneKeyOneRole) {
                {"one key, one role"});
 }
 
+TEST_F(ConfigTest, OneApproverForEachServer) {
+  EXPECT_TRUE(changed("[data]", "[data]")->approvers.empty()) << "no export unless somebody may";
+  const auto table = [](const std::string& name, const std::string& party, char digit) {
+    return "[[approvers]]\nname = \"" + name + "\"\nparty = " + party + "\npublic_key = \"" +
+           std::string(64, digit) + "\"\n";
+  };
+  const std::string alice = table("alice", "0", 'a');
+  auto two = changed("[data]", alice + table("bob", "2", 'b') + "[data]");
+  ASSERT_TRUE(two.ok()) << two.error().message;
+  ASSERT_EQ(two->approvers.size(), 2u);
+  EXPECT_EQ(two->approvers[1].party, 2);
+  EXPECT_EQ(two->approvers[1].public_key[31], 0xbb);
+  for (const std::string& other :
+       {table("alice", "1", 'b'), table("bob", "0", 'b'), table("bob", "1", 'a'),
+        table("bob", "3", 'b'), table("bob", "1", 'x')})
+    EXPECT_FALSE(changed("[data]", alice + other + "[data]").ok()) << other;
+}
+
 TEST_F(ConfigTest, MissingFile) {
   auto config = load_server_config(directory_ + "/none.toml");
   ASSERT_FALSE(config.ok());
-  EXPECT_NE(config.error().message.find("none.toml"), std::string::npos);
+  EXPECT_NE(config.error().message.find("none.toml: No such file"), std::string::npos);
+  config = load_server_config(directory_);
+  ASSERT_FALSE(config.ok());
+  EXPECT_NE(config.error().message.find(" is a folder"), std::string::npos);
 }
 
 TEST_F(ConfigTest, SecretFilesAreForTheOwnerOnly) {
@@ -139,7 +224,10 @@ TEST_F(ConfigTest, SecretFilesAreForTheOwnerOnly) {
   for (mode_t mode : {0640, 0604, 0620, 0602, 0700}) {
     auto key = read_store_key(write("c", bytes, mode));
     ASSERT_FALSE(key.ok()) << std::oct << mode;
-    EXPECT_NE(key.error().message.find("chmod 0600"), std::string::npos);
+    EXPECT_NE(key.error().message.find("chmod 0600; do not replace it"), std::string::npos);
+    auto other = read_curve_secret(write("c", bytes, mode));
+    ASSERT_FALSE(other.ok()) << std::oct << mode;
+    EXPECT_NE(other.error().message.find("chmod 0600; replace"), std::string::npos);
     EXPECT_EQ(key.error().message.find("kkkk"), std::string::npos) << "never the secret";
   }
   EXPECT_FALSE(read_store_key(write("d", bytes + "x")).ok());

@@ -148,8 +148,8 @@ TEST_F(ControlPlaneTest, RoleAndNameFollowTheKey) {
   ASSERT_TRUE(admin.receive());
   std::lock_guard lock(mutex_);
   EXPECT_EQ(roles_, (std::vector<AgentRole>{AgentRole::kKdc, AgentRole::kAdmin}));
-  EXPECT_EQ(agents_, (std::vector<std::uint64_t>{agent_id(kdc_.public_key),
-                                                 agent_id(admin_.public_key)}));
+  EXPECT_EQ(agents_,
+            (std::vector<std::uint64_t>{agent_id(kdc_.public_key), agent_id(admin_.public_key)}));
 }
 
 TEST_F(ControlPlaneTest, UnlistedKeyGetsNothing) {

@@ -4,12 +4,13 @@
 
 #include <gtest/gtest.h>
 #include <sodium.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "support/scratch.h"
 
 namespace tkdc {
 
@@ -17,8 +18,7 @@ class ScratchDir : public testing::Test {
  protected:
   ScratchDir() {
     EXPECT_GE(sodium_init(), 0);
-    char name[] = "/tmp/tkdc-server-test-XXXXXX";
-    directory_ = mkdtemp(name);
+    directory_ = test::make_scratch("server-test");
   }
   ~ScratchDir() override { std::filesystem::remove_all(directory_); }
 

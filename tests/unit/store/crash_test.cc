@@ -57,7 +57,7 @@ class CrashTest : public ScratchStore {
     }
     EXPECT_GE(store_->epoch(), done.epoch);
     EXPECT_LE(store_->epoch(), done.epoch + 1);
-    EXPECT_LE(store_->prepared().size(), 1u);
+    EXPECT_LE(store_->prepared().value().size(), 1u);
     EXPECT_TRUE(store_->inventory().ok());
   }
 };
@@ -86,7 +86,8 @@ TEST_F(CrashTest, NothingAcknowledgedIsLost) {
     open();
     check(*done, 1);
     if (HasFatalFailure()) break;
-    for (const KeyId& id : store_->prepared()) ASSERT_TRUE(store_->abandon(id).ok());
+    const std::vector<KeyId> half_made = store_->prepared().value();
+    for (const KeyId& id : half_made) ASSERT_TRUE(store_->abandon(id).ok());
     // The kill may have hit between the disk and the counter.
     next = std::max({done->prepared.load(), store_->epoch(), done->committed.load()}) + 2;
     done->epoch = next - 1;
@@ -95,7 +96,7 @@ TEST_F(CrashTest, NothingAcknowledgedIsLost) {
     }
     // Ids skipped over were never committed.
     for (std::uint32_t n = done->committed + 1; n < next; ++n)
-      if (!store_->committed(id_of(n))) add(n);
+      if (!store_->committed(id_of(n)).value()) add(n);
     done->committed = next - 1;
     for (std::uint32_t n = 4; n < next; n += 4) ASSERT_TRUE(store_->destroy(id_of(n)).ok());
     done->destroyed = (next - 1) / 4 * 4;

@@ -3,19 +3,18 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 
 #include "store/store.h"
+#include "support/scratch.h"
 
 namespace tkdc {
 
 class ScratchStore : public testing::Test {
  protected:
   ScratchStore() : key_(sodium_init() < 0 ? 0 : 32) {
-    char name[] = "/tmp/tkdc-store-XXXXXX";
-    directory_ = mkdtemp(name);
+    directory_ = test::make_scratch("store");
     randombytes_buf(key_.data(), key_.size());
     options_.path = directory_ + "/store";
     options_.installation.fill(0x11);

@@ -31,11 +31,11 @@ TEST_F(StoreTest, PreparedIsInvisibleUntilCommitted) {
   open();
   ASSERT_TRUE(store_->prepare(record(1)).ok());
   EXPECT_EQ(store_->get(id_of(1)).value(), nullptr) << "visible too early";
-  EXPECT_EQ(store_->prepared(), std::vector<KeyId>{id_of(1)});
-  EXPECT_FALSE(store_->committed(id_of(1)));
+  EXPECT_EQ(store_->prepared().value(), std::vector<KeyId>{id_of(1)});
+  EXPECT_FALSE(store_->committed(id_of(1)).value());
   ASSERT_TRUE(store_->commit(id_of(1)).ok());
-  EXPECT_TRUE(store_->committed(id_of(1)));
-  EXPECT_TRUE(store_->prepared().empty());
+  EXPECT_TRUE(store_->committed(id_of(1)).value());
+  EXPECT_TRUE(store_->prepared().value().empty());
   EXPECT_TRUE(store_->commit(id_of(1)).ok()) << "committing twice is harmless";
 }
 
@@ -79,15 +79,15 @@ TEST_F(StoreTest, CondemnedIsUsableUntilDestroyed) {
   auto inventory = store_->inventory().value();
   ASSERT_TRUE(store_->condemn(id_of(1)).ok());
   open();
-  EXPECT_EQ(store_->condemned(), std::vector<KeyId>{id_of(1)});
+  EXPECT_EQ(store_->condemned().value(), std::vector<KeyId>{id_of(1)});
   EXPECT_NE(store_->get(id_of(1)).value(), nullptr);
   EXPECT_EQ(store_->inventory().value(), inventory);
   ASSERT_TRUE(store_->pardon(id_of(1)).ok());
-  EXPECT_TRUE(store_->condemned().empty());
+  EXPECT_TRUE(store_->condemned().value().empty());
   ASSERT_TRUE(store_->condemn(id_of(1)).ok());
   ASSERT_TRUE(store_->destroy(id_of(1)).ok());
-  EXPECT_TRUE(store_->condemned().empty());
-  EXPECT_TRUE(store_->buried(id_of(1)));
+  EXPECT_TRUE(store_->condemned().value().empty());
+  EXPECT_TRUE(store_->buried(id_of(1)).value());
 }
 
 TEST_F(StoreTest, InventoryIsTheSameAtAllParties) {
@@ -139,11 +139,64 @@ TEST_F(StoreTest, FullMapIsRefusedAndHarmless) {
   ASSERT_FALSE(last.ok());
   EXPECT_NE(last.error().message.find("map_size_mib"), std::string::npos) << last.error().message;
   ASSERT_GT(n, 3u);
-  EXPECT_EQ(store_->prepared().size(), n);
+  EXPECT_EQ(store_->prepared().value().size(), n);
   ASSERT_TRUE(store_->abandon(id_of(0)).ok()) << "making room is possible";
   open();
-  EXPECT_EQ(store_->prepared().size(), n - 1);
+  EXPECT_EQ(store_->prepared().value().size(), n - 1);
 }
+
+class FullMap : public ScratchStore, public testing::WithParamInterface<std::size_t> {
+ protected:
+  // Adds keys, of two sizes, `at_once` prepared before the first of them is committed, until one is
+  // refused.
+  void fill(std::uint32_t at_once) {
+    for (bool full = false; !full;) {
+      ASSERT_LT(keys_.size(), 3'000u);
+      std::vector<std::uint32_t> prepared;
+      while (!full && prepared.size() < at_once) {
+        full = !store_->prepare(record(next_, next_ % 3 == 0 ? 32 : GetParam())).ok();
+        if (!full) prepared.push_back(next_++);
+      }
+      for (std::uint32_t key : prepared) {
+        auto done = store_->commit(id_of(key));
+        ASSERT_TRUE(done.ok()) << done.error().message;
+        keys_.push_back(key);
+      }
+    }
+  }
+
+  void remove_every(std::size_t nth) {
+    std::vector<std::uint32_t> kept;
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      if (i % nth != 0) {
+        kept.push_back(keys_[i]);
+        continue;
+      }
+      ASSERT_TRUE(store_->condemn(id_of(keys_[i])).ok());
+      ASSERT_TRUE(store_->destroy(id_of(keys_[i])).ok());
+    }
+    keys_ = kept;
+  }
+
+  std::uint32_t next_ = 0;
+  std::vector<std::uint32_t> keys_;
+};
+
+// Else one server would lack what the others have committed, or could begin no session.
+TEST_P(FullMap, RefusesKeysAndNothingElse) {
+  options_.map_bytes = 1u << 20;
+  open();
+  for (std::uint32_t at_once : {3u, 1u, 2u, 1u}) {
+    ASSERT_NO_FATAL_FAILURE(fill(at_once));
+    open();
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(store_->set_epoch(store_->epoch() + 1).ok());
+    ASSERT_NO_FATAL_FAILURE(remove_every(at_once + 1));
+  }
+  ASSERT_NO_FATAL_FAILURE(remove_every(1));
+  EXPECT_TRUE(store_->prepare(record(next_, GetParam())).ok()) << "removing keys makes room";
+}
+
+INSTANTIATE_TEST_SUITE_P(FieldOctets, FullMap, testing::Values(32, 400, 1'000, 2'500, 8'000));
 
 TEST_F(StoreTest, FullDiskIsRefusedAndHarmless) {
   std::string disk = directory_ + "/disk";
@@ -159,9 +212,9 @@ TEST_F(StoreTest, FullDiskIsRefusedAndHarmless) {
   if (!last.ok()) {
     EXPECT_NE(last.error().message.find("free space"), std::string::npos) << last.error().message;
   }
-  EXPECT_EQ(store_->prepared().size(), n);
+  EXPECT_EQ(store_->prepared().value().size(), n);
   open();
-  EXPECT_EQ(store_->prepared().size(), n);
+  EXPECT_EQ(store_->prepared().value().size(), n);
   store_.reset();
   umount(disk.c_str());
 }

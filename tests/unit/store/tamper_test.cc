@@ -91,6 +91,18 @@ TEST_F(TamperTest, PreparedCannotBeMadeCommitted) {
   expect_refused(3, "moved between tables");
 }
 
+TEST_F(TamperTest, AMisnamedHalfMadeKeyIsNoEmptyList) {
+  open();
+  const Bytes name = {1, 2, 3}, value = {0};
+  for (const char* table : {"prepared", "condemned"})
+    raw(table, [&](MDB_txn* t, MDB_dbi d) { write(t, d, name, value); });
+  open();
+  auto prepared = store_->prepared();
+  ASSERT_FALSE(prepared.ok());
+  EXPECT_NE(prepared.error().message.find("010203"), std::string::npos) << prepared.error().message;
+  EXPECT_FALSE(store_->condemned().ok());
+}
+
 TEST_F(TamperTest, OtherPartysRecordIsRefused) {
   open();
   add(4);

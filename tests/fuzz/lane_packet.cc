@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packets of a lane: what a neighbour may send in a tick while a layer, an opening
+// and an exchange are due, and the control octets: admission, revoked windows.
+#include "admit/admission.h"
+#include "fuzz.h"
+#include "job/revocations.h"
+#include "job/ticker.h"
+#include "net/audit_head.h"
+#include "net/memory_ring.h"
+#include "verify/verifier.h"
+
+namespace {
+
+using namespace tkdc;
+using tkdc::fuzz::require;
+
+Task<void> all_kinds(Rep3& rep3) {
+  for (int round = 0; round < 4; ++round) {
+    Layer layer = rep3.layer(8);
+    std::memset(layer.mine(), 0, layer.size());
+    co_await layer;
+    OwnMasked own = rep3.own_masked(SecretVector(3));
+    SecretVector got = co_await own;
+    require(got.size() == 3);
+    SharedBytes x = rep3.random(5);
+    Bytes opened = co_await rep3.open(x);
+    require(opened.size() == 5);
+    FromBoth both = co_await rep3.exchange(opened);
+    require(both.prev.size() == 5 && both.next.size() == 5);
+  }
+}
+
+void admission(ByteSpan control) {
+  Reader in(control);
+  while (!in.failed() && in.remaining() > 0) {
+    const AdmissionClaim claim = get_claim(in);
+    if (in.failed()) break;
+    (void)judge(kMissing, JobDigests(), claim, claim);
+    (void)combine(claim.verdict, claim.verdict, kMissing);
+  }
+  Reader head(control);
+  (void)get_head(head);
+  Reader windows(control);
+  RevocationState said;
+  if (get_revocations(windows, said)) require(said.windows.list().size() <= SealWindows::kMax);
+}
+
+// Packets of the input: kind u8 (bit 0: to whom; bit 1: with the right tick in front;
+// bit 2: with empty control octets behind it), length u8, octets.
+void feed(ByteSpan input, Link& prev, Link& next) {
+  Reader in(input);
+  std::uint32_t ticks[2] = {};
+  while (!in.failed() && in.remaining() > 0) {
+    const std::uint8_t kind = in.u8();
+    const ByteSpan octets = in.raw(std::min<std::size_t>(in.u8(), in.remaining()));
+    Bytes packet;
+    Writer out(packet);
+    if ((kind & 2) != 0) out.u32(ticks[kind & 1]++);
+    if ((kind & 4) != 0) out.u32(0);
+    out.raw(octets);
+    admission(octets);
+    const bool from_next = (kind & 1) != 0;
+    (void)(from_next ? next.send(Neighbour::kPrev, packet) : prev.send(Neighbour::kNext, packet))
+        .ok();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  require(sodium_init() >= 0);
+  auto ring = MemoryRing::create();
+  auto prev = ring->link(0), mine = ring->link(1), next = ring->link(2);
+  const PairwiseKeys keys;
+  Rep3 rep3(1, Representation::kBytes, keys, Security::kMalicious);
+  Verifier verifier(rep3);
+  rep3.spawn(all_kinds(rep3));
+  feed({data, size}, *prev, *next);
+  Ticker ticker(rep3, *mine);
+  for (int tick = 0; rep3.advance(); ++tick)
+    if (!ticker.tick(tick % 2 == 0, {}, 0).ok()) break;
+  return 0;
+}

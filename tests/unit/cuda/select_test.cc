@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which backend a server gets: by name, by "auto", when there is no device, when it computes
+// wrongly, and when it fails later.
+#include "cuda/device/select.h"
+
+#include <gtest/gtest.h>
+
+#include "cuda/device/host_driver.h"
+#include "cuda/device/selftest.h"
+
+namespace tkdc::cuda {
+namespace {
+
+constexpr Representation kBoth[] = {Representation::kBytes, Representation::kPlanes};
+
+// A host device that leaves out one kernel, as a miscompiled one might.
+class LyingDriver final : public Driver {
+ public:
+  explicit LyingDriver(Kernel left_out) : left_out_(left_out) {}
+  std::string name() const override { return "liar"; }
+  Result<void*> allocate(std::size_t octets) override { return host_.allocate(octets); }
+  void release(void* memory, std::size_t octets) noexcept override {
+    host_.release(memory, octets);
+  }
+  Result<void*> allocate_pinned(std::size_t octets) override { return host_.allocate(octets); }
+  void release_pinned(void* memory, std::size_t octets) noexcept override {
+    host_.release(memory, octets);
+  }
+  Result<std::unique_ptr<Queue>> make_queue() override {
+    auto queue = host_.make_queue();
+    if (!queue) return queue.error();
+    return std::unique_ptr<Queue>(std::make_unique<Liar>(std::move(*queue), left_out_));
+  }
+
+ private:
+  struct Filter final : Recorder {
+    Filter(Recorder& recorder, Kernel kernel) : to(recorder), left_out(kernel) {}
+    void copy_in(void* a, const void* b, std::size_t n) override { to.copy_in(a, b, n); }
+    void copy_out(void* a, const void* b, std::size_t n) override { to.copy_out(a, b, n); }
+    void zero(void* a, std::size_t n) override { to.zero(a, n); }
+    void launch(Kernel kernel, const View& view, const Tick* tick) override {
+      if (kernel != left_out) to.launch(kernel, view, tick);
+    }
+    Recorder& to;
+    Kernel left_out;
+  };
+  struct Lie final : Step {
+    Lie(const Step& step, Kernel kernel) : truth(step), left_out(kernel) {}
+    void record(Recorder& to) const override {
+      Filter filter(to, left_out);
+      truth.record(filter);
+    }
+    const Step& truth;
+    Kernel left_out;
+  };
+  struct Liar final : Queue {
+    Liar(std::unique_ptr<Queue> queue, Kernel kernel) : host(std::move(queue)), left_out(kernel) {}
+    void submit(const std::string& name, const Step& step) override {
+      host->submit(name, Lie(step, left_out));
+    }
+    Result<void> finish() override { return host->finish(); }
+    std::unique_ptr<Queue> host;
+    Kernel left_out;
+  };
+
+  HostDriver host_;
+  Kernel left_out_;
+};
+
+Devices::Open host_device() {
+  return [](const GpuOptions&) -> Result<std::unique_ptr<Driver>> {
+    return std::unique_ptr<Driver>(std::make_unique<HostDriver>());
+  };
+}
+Devices::Open no_device() {
+  return [](const GpuOptions& options) -> Result<std::unique_ptr<Driver>> {
+    return fail("no GPU " + std::to_string(options.ordinal) + " here");
+  };
+}
+
+TEST(SelfTest, PassesOnTheHost) {
+  Device device(std::make_unique<HostDriver>());
+  auto tested = self_test(device);
+  EXPECT_TRUE(tested.ok()) << (tested.ok() ? "" : tested.error().message);
+}
+
+// Of every kernel that sessions use; ChaCha20's masks are for sessions to come.
+TEST(SelfTest, FindsEveryKernelThatIsLeftOut) {
+  for (int k = 0; k < static_cast<int>(Kernel::kMaskChaCha0); ++k) {
+    Device device(std::make_unique<LyingDriver>(static_cast<Kernel>(k)));
+    auto tested = self_test(device);
+    ASSERT_FALSE(tested.ok()) << k;
+    EXPECT_NE(tested.error().message.find("computes wrongly"), std::string::npos);
+  }
+}
+
+TEST(SelfTest, SaysHowADeviceFailed) {
+  for (std::uint64_t at : {0u, 1u, 2u, 3u, 9u, 60u}) {
+    Device device(std::make_unique<HostDriver>(at));
+    auto tested = self_test(device);
+    ASSERT_FALSE(tested.ok()) << at;
+    EXPECT_NE(tested.error().message.find("told to"), std::string::npos);
+  }
+}
+
+TEST(Devices, AutoAndCudaTakeADeviceThatPassesItsTest) {
+  Devices devices({}, host_device());
+  set_device_backends(&devices);
+  for (Representation representation : kBoth)
+    for (const char* wanted : {"auto", "cuda"}) {
+      auto chosen = choose_aes_backend(wanted, representation);
+      ASSERT_TRUE(chosen.ok());
+      EXPECT_EQ((*chosen)->name(), "cuda");
+      EXPECT_EQ((*chosen)->representation(), representation);
+    }
+  for (const char* wanted : {"cpu", "scalar"}) {
+    auto chosen = choose_aes_backend(wanted, Representation::kBytes);
+    ASSERT_TRUE(chosen.ok());
+    EXPECT_NE((*chosen)->name(), "cuda");
+  }
+}
+
+TEST(Devices, WithoutOneAutoFallsBackAndCudaRefuses) {
+  Devices devices({}, no_device());
+  set_device_backends(&devices);
+  for (Representation representation : kBoth) {
+    auto refused = choose_aes_backend("cuda", representation);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.error().message.find("no GPU 0 here"), std::string::npos);
+    auto fallback = choose_aes_backend("auto", representation);
+    ASSERT_TRUE(fallback.ok());
+    EXPECT_NE((*fallback)->name(), "cuda");
+    EXPECT_NE(aes_backend_reason("auto", representation).find("no GPU 0 here"), std::string::npos);
+  }
+}
+
+TEST(Devices, AWrongDeviceIsNotUsed) {
+  Devices devices({}, [](const GpuOptions&) -> Result<std::unique_ptr<Driver>> {
+    return std::unique_ptr<Driver>(std::make_unique<LyingDriver>(Kernel::kMaskAes2));
+  });
+  set_device_backends(&devices);
+  EXPECT_FALSE(choose_aes_backend("cuda", Representation::kBytes).ok());
+  EXPECT_NE((*choose_aes_backend("auto", Representation::kBytes))->name(), "cuda");
+}
+
+TEST(Devices, OpensEachOnceAndPassesTheOptionsOn) {
+  std::vector<int> opened;
+  Devices devices({{2, 5}, true, 100, {}},
+                  [&](const GpuOptions& options) -> Result<std::unique_ptr<Driver>> {
+                    opened.push_back(options.ordinal);
+                    EXPECT_TRUE(options.allow_shared);
+                    return std::unique_ptr<Driver>(std::make_unique<HostDriver>());
+                  });
+  for (int time = 0; time < 3; ++time)
+    for (Representation representation : kBoth) EXPECT_TRUE(devices.backend(representation).ok());
+  EXPECT_EQ(opened, (std::vector<int>{2, 5}));
+}
+
+TEST(Devices, NoProgramMeansNoDevice) {
+  set_device_backends(nullptr);
+  EXPECT_FALSE(choose_aes_backend("cuda", Representation::kBytes).ok());
+  EXPECT_TRUE(choose_aes_backend("auto", Representation::kBytes).ok());
+  EXPECT_FALSE(choose_aes_backend("abacus", Representation::kBytes).ok());
+}
+
+}  // namespace
+}  // namespace tkdc::cuda

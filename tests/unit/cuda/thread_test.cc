@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one thread of a device does, against OpenSSL and by definition.
+#include <gtest/gtest.h>
+#include <openssl/evp.h>
+
+#include <cstring>
+#include <random>
+
+#include "base/secret.h"
+#include "cuda/thread/aes_ctr.h"
+#include "cuda/thread/chacha20.h"
+#include "cuda/thread/octet_linear.h"
+
+namespace tkdc::cuda {
+namespace {
+
+Bytes keystream(const EVP_CIPHER* cipher, const std::uint8_t* key, std::size_t octets) {
+  const std::uint8_t iv[16] = {};
+  Bytes out(octets);
+  int n = 0;
+  EVP_CIPHER_CTX* ctx = EVP_CIPHER_CTX_new();
+  EVP_EncryptInit_ex(ctx, cipher, nullptr, key, iv);
+  EVP_EncryptUpdate(ctx, out.data(), &n, out.data(), static_cast<int>(octets));
+  EVP_CIPHER_CTX_free(ctx);
+  return out;
+}
+
+TEST(Slice, PutsBitKOfEachOctetIntoPlaneKAndBack) {
+  std::mt19937 rng(1);
+  Word in[8], w[8];
+  for (int i = 0; i < 8; ++i) in[i] = w[i] = static_cast<Word>(rng());
+  slice(w);
+  for (int k = 0; k < 8; ++k)
+    for (int i = 0; i < 8; ++i)
+      for (int b = 0; b < 4; ++b) EXPECT_EQ(w[k] >> (8 * b + i) & 1, in[i] >> (8 * b + k) & 1);
+  slice(w);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(w[i], in[i]);
+}
+
+TEST(AesCtr, GivesOpensslsStream) {
+  std::mt19937 rng(2);
+  for (int run = 0; run < 10; ++run) {
+    std::uint8_t key[16];
+    for (auto& octet : key) octet = static_cast<std::uint8_t>(rng());
+    AesSchedule schedule;
+    expand_schedule(key, schedule);
+    const Bytes expected = keystream(EVP_aes_128_ctr(), key, 32 * 700);
+    for (Word unit = 0; unit < 700; ++unit) {
+      Word out[8];
+      aes_ctr_pair(schedule, 2 * unit, out);
+      EXPECT_EQ(std::memcmp(out, expected.data() + 32 * unit, 32), 0) << unit;
+    }
+  }
+}
+
+// FIPS 197, appendix B's key and SP 800-38A's F.5.1 block would need another counter; the
+// all-zero key and counter is AESAVS' first vector of GFSbox, plaintext zero.
+TEST(AesCtr, ZeroKeyAndCounter) {
+  const std::uint8_t key[16] = {};
+  AesSchedule schedule;
+  expand_schedule(key, schedule);
+  Word out[8];
+  aes_ctr_pair(schedule, 0, out);
+  const std::uint8_t expected[16] = {0x66, 0xe9, 0x4b, 0xd4, 0xef, 0x8a, 0x2c, 0x3b,
+                                     0x88, 0x4c, 0xfa, 0x59, 0xca, 0x34, 0x2b, 0x2e};
+  EXPECT_EQ(std::memcmp(out, expected, 16), 0);
+}
+
+TEST(ChaCha20, GivesOpensslsStream) {
+  std::mt19937 rng(3);
+  std::uint8_t key[32];
+  for (auto& octet : key) octet = static_cast<std::uint8_t>(rng());
+  ChaChaKey words;
+  std::memcpy(words.word, key, sizeof key);
+  const Bytes expected = keystream(EVP_chacha20(), key, 64 * 300);
+  for (Word counter = 0; counter < 300; ++counter) {
+    Word out[16];
+    chacha20_block(words, counter, out);
+    EXPECT_EQ(std::memcmp(out, expected.data() + 64 * counter, 64), 0) << counter;
+  }
+}
+
+TEST(OctetLinear, MixColumnsOfFips197AndBack) {
+  const Word in = 0x305dbfd4u, out = 0xe5816604u;  // FIPS 197, appendix B, round 1, column 0
+  EXPECT_EQ(mix_column(in), out);
+  EXPECT_EQ(inv_mix_column(out), in);
+  Word planes[8] = {in}, expected[8] = {out};
+  slice(planes);
+  slice(expected);
+  mix_planes(planes);
+  for (int k = 0; k < 8; ++k) EXPECT_EQ(planes[k], expected[k]);
+  inv_mix_planes(planes);
+  slice(planes);
+  EXPECT_EQ(planes[0], in);
+}
+
+TEST(OctetLinear, MapsOctetsAsTheMatrixSays) {
+  for (Word a = 0; a < 256; ++a) {
+    Word expected = 0, planes[8] = {a}, mapped[8];
+    for (int k = 0; k < 8; ++k)
+      if (a >> k & 1) expected ^= sbox::kAffineColumns[k];
+    EXPECT_EQ(map_octets<sbox::kAffine>(a * 0x01010101u), expected * 0x01010101u);
+    slice(planes);
+    linear_map<sbox::kAffine>(planes, mapped);
+    slice(mapped);
+    EXPECT_EQ(mapped[0], expected);
+  }
+}
+
+}  // namespace
+}  // namespace tkdc::cuda

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Golden wire traces: from fixed seeds, the hash of every octet that each party
+// sends in each protocol and mode. A refactoring that changes one changes the
+// protocol, and must say so: `make golden` writes golden.txt anew.
+#include <fstream>
+#include <map>
+
+#include "cipher/aes/plane_cohort.h"
+#include "parties_with_ciphers.h"
+#include "protocols.h"
+
+namespace tkdc {
+namespace {
+
+using test::PartiesWithCiphers;
+using test::Protocol;
+
+struct Mode {
+  const char* name;
+  Representation representation;
+  Security security;
+};
+constexpr Mode kModes[] = {
+    {"bytes", Representation::kBytes, Security::kSemiHonest},
+    {"planes", Representation::kPlanes, Security::kSemiHonest},
+    {"malicious", Representation::kBytes, Security::kMalicious},
+};
+
+using Traces = std::map<std::string, std::string>;  // "protocol mode party" -> hash
+
+// The three parties' hashes; sizes are part of what is hashed.
+std::array<std::string, 3> trace(const Protocol& protocol, const AesBackend& backend,
+                                 Security security) {
+  PartiesWithCiphers s(4711, backend, security);
+  crypto_generichash_state hash[3];
+  for (auto& state : hash) crypto_generichash_init(&state, nullptr, 0, 32);
+  s.net.record = [&](int p, const SecretVector& to_prev, const SecretVector& to_next) {
+    for (const SecretVector* packet : {&to_prev, &to_next}) {
+      const std::uint64_t bytes = packet->size();
+      crypto_generichash_update(&hash[p], reinterpret_cast<const std::uint8_t*>(&bytes), 8);
+      crypto_generichash_update(&hash[p], packet->data(), packet->size());
+    }
+  };
+  auto secret = s.net.share(test::random_bytes(s.net.rng(), protocol.secret_bytes));
+  auto ran = s.net.shares_of([&](int p) -> Task<SharedBytes> {
+    return [](Task<SharedBytes> task, Rep3& rep3) -> Task<SharedBytes> {
+      SharedBytes out = co_await task;
+      co_await rep3.verified();
+      co_return out;
+    }(protocol.run(*s.ciphers[p], secret[p]), *s.net.party[p]);
+  });
+  EXPECT_TRUE(ran.ok());
+  std::array<std::string, 3> out;
+  for (int p = 0; p < 3; ++p) {
+    EXPECT_FALSE(s.net.party[p]->deviation()) << protocol.name;
+    EXPECT_EQ(s.net.party[p]->tasks(), 0u) << protocol.name;
+    std::uint8_t digest[32];
+    char hex[65];
+    crypto_generichash_final(&hash[p], digest, sizeof digest);
+    sodium_bin2hex(hex, sizeof hex, digest, sizeof digest);
+    out[static_cast<std::size_t>(p)] = hex;
+  }
+  return out;
+}
+
+std::string golden_file() { return TKDC_TRACE_FOLDER "/golden.txt"; }
+
+Traces read_golden() {
+  Traces golden;
+  std::ifstream in(golden_file());
+  std::string protocol, mode, party, hash;
+  while (in >> protocol >> mode >> party >> hash)
+    golden[protocol + " " + mode + " " + party] = hash;
+  return golden;
+}
+
+bool updating() { return std::getenv("TKDC_UPDATE_GOLDEN") != nullptr; }
+
+class Golden : public testing::TestWithParam<Protocol> {};
+
+TEST_P(Golden, WireTraceIsAsCommitted) {
+  Traces golden = read_golden(), now;
+  for (const Mode& mode : kModes) {
+    const AesBackend& backend =
+        mode.representation == Representation::kBytes ? aes_backend_scalar() : aes_backend_planes();
+    const auto hashes = trace(GetParam(), backend, mode.security);
+    for (std::size_t p = 0; p < 3; ++p)
+      now[GetParam().name + " " + mode.name + " " + std::to_string(p)] = hashes[p];
+  }
+  if (updating()) {
+    for (const auto& [key, hash] : now) golden[key] = hash;
+    std::ofstream out(golden_file());
+    for (const auto& [key, hash] : golden) out << key << " " << hash << "\n";
+    return;
+  }
+  for (const auto& [key, hash] : now)
+    EXPECT_EQ(golden[key], hash) << key << ": other octets on the wire; `make golden` if meant";
+}
+
+// Whatever the CPU: servers with different ones talk to each other.
+TEST(GoldenBackends, SendTheSame) {
+  for (const Protocol& protocol : test::protocols()) {
+    if (protocol.name.find("aes") != 0 && protocol.name != "gcm-seal-open") continue;
+    for (const AesBackend* backend : usable_aes_backends()) {
+      const bool bytes = backend->representation() == Representation::kBytes;
+      const AesBackend& reference = bytes ? aes_backend_scalar() : aes_backend_planes();
+      EXPECT_EQ(trace(protocol, *backend, Security::kSemiHonest),
+                trace(protocol, reference, Security::kSemiHonest))
+          << protocol.name << " " << backend->name();
+      if (!bytes) continue;
+      EXPECT_EQ(trace(protocol, *backend, Security::kMalicious),
+                trace(protocol, reference, Security::kMalicious))
+          << protocol.name << " " << backend->name();
+    }
+  }
+}
+
+TEST(GoldenControl, AnotherSecretShows) {
+  Protocol longer = test::protocols()[0];
+  ++longer.secret_bytes;
+  longer.run = [](Ciphers& c, SharedBytes secret) {
+    return test::protocols()[0].run(c, secret.slice(1, secret.size() - 1));
+  };
+  EXPECT_NE(trace(longer, aes_backend_scalar(), Security::kSemiHonest)[0],
+            trace(test::protocols()[0], aes_backend_scalar(), Security::kSemiHonest)[0]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Protocols, Golden, testing::ValuesIn(test::protocols()),
+                         [](const auto& one) {
+                           std::string name = one.param.name;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace tkdc

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "protocols.h"
+
+#include "admit/policy.h"
+#include "cipher/ghash/gf128.h"
+#include "cipher/prf_plus.h"
+#include "job/keys.h"
+
+namespace tkdc::test {
+namespace {
+
+constexpr std::size_t kRoundKeys128 = 176, kRoundKeys256 = 240, kStates = 2 * kSha1StateBytes;
+
+Task<SharedBytes> counter_mode(Ciphers& c, SharedBytes secret) {
+  SharedBytes round_keys = secret;
+  Bytes counters(16 * 5);
+  for (std::size_t k = 0; k < 5; ++k) counters[16 * k + 15] = static_cast<std::uint8_t>(k + 1);
+  SharedBytes blocks = share_public(c.rep3.party(), counters);
+  co_return co_await c.aes.encrypt(round_keys, std::move(blocks));
+}
+
+Task<SharedBytes> expand_and_encrypt(Ciphers& c, SharedBytes secret) {
+  std::vector<SharedBytes> keys(1, std::move(secret));
+  std::vector<SharedBytes> expanded = co_await aes_expand_keys(c.rep3, std::move(keys));
+  co_return co_await counter_mode(c, std::move(expanded.front()));
+}
+
+Task<SharedBytes> decrypt(Ciphers& c, SharedBytes secret) {
+  SharedBytes round_keys = secret.slice(0, kRoundKeys256);
+  co_return co_await c.aes.decrypt(round_keys, secret.slice(kRoundKeys256, 48));
+}
+
+Task<SharedBytes> gcm_seal_and_open(Ciphers& c, SharedBytes secret) {
+  SharedBytes round_keys = secret.slice(0, kRoundKeys256);
+  SharedBytes powers = co_await gcm_powers(c, round_keys);
+  GcmKey key = {round_keys, powers};
+  GcmNonce nonce = {7};
+  SharedBytes sealed =
+      co_await gcm_seal(c, key, nonce, Bytes(5, 1), secret.slice(kRoundKeys256, 40));
+  Bytes ciphertext = co_await c.rep3.open(sealed);
+  std::optional<SharedBytes> plain = co_await gcm_open(c, key, nonce, Bytes(5, 1), ciphertext);
+  std::optional<SharedBytes> forged = co_await gcm_open(c, key, nonce, Bytes(5, 2), ciphertext);
+  assert(plain.has_value() && !forged.has_value());
+  co_return plain ? std::move(*plain) : SharedBytes();
+}
+
+Task<SharedBytes> gcm_signature(Ciphers& c, SharedBytes secret) {
+  SharedBytes round_keys = secret.slice(0, kRoundKeys128);
+  SharedBytes powers = co_await ghash_powers(c.rep3, secret.slice(kRoundKeys128, 16));
+  GcmKey key = {round_keys, powers};
+  co_return co_await gcm_sign(c, key, secret.slice(0, 100));
+}
+
+Task<SharedBytes> cts_there_and_back(Ciphers& c, SharedBytes secret) {
+  SharedBytes round_keys = secret.slice(0, kRoundKeys128);
+  SharedBytes sealed = co_await cts_encrypt(c, round_keys, secret.slice(kRoundKeys128, 53));
+  SharedBytes plain = co_await cts_decrypt(c, round_keys, sealed);
+  sealed.append(plain);
+  co_return sealed;
+}
+
+Task<SharedBytes> hmac(Ciphers& c, SharedBytes secret) {
+  SharedBytes states = co_await hmac_pad_states(c, secret.slice(0, 32));
+  SharedBytes inner = states.slice(0, kSha1StateBytes);
+  SharedBytes outer = states.slice(kSha1StateBytes, kSha1StateBytes);
+  HmacKey key = {inner, outer};
+  co_return co_await hmac_sha1_96(c, key, secret.slice(32, 70));
+}
+
+Task<SharedBytes> rfc3962_both_ways(Ciphers& c, SharedBytes secret) {
+  SharedBytes ke = secret.slice(0, kRoundKeys256);
+  SharedBytes inner = secret.slice(kRoundKeys256, kSha1StateBytes);
+  SharedBytes outer = secret.slice(kRoundKeys256 + kSha1StateBytes, kSha1StateBytes);
+  HmacKey ki = {inner, outer};
+  SharedBytes sealed = co_await rfc3962_seal(c, ke, ki, secret.slice(kRoundKeys256 + kStates, 30));
+  std::optional<SharedBytes> plain = co_await rfc3962_open(c, ke, ki, sealed);
+  sealed.component[0][3] ^= c.rep3.party() == 0 ? 1 : 0;  // component 0: also party 2's second
+  sealed.component[1][3] ^= c.rep3.party() == 2 ? 1 : 0;
+  std::optional<SharedBytes> forged = co_await rfc3962_open(c, ke, ki, sealed);
+  assert(plain.has_value() && !forged.has_value());
+  co_return plain ? std::move(*plain) : SharedBytes();
+}
+
+std::vector<Bytes> two_constants() {
+  std::vector<Bytes> constants;
+  constants.push_back(derivation_constant(3, DerivedKey::kEncryption));
+  constants.push_back(derivation_constant(3, DerivedKey::kIntegrity));
+  return constants;
+}
+
+Task<SharedBytes> dk(Ciphers& c, SharedBytes secret) {
+  SharedBytes round_keys = secret;
+  std::vector<SharedBytes> keys = co_await derive_keys(c, round_keys, 32, two_constants());
+  keys[0].append(keys[1]);
+  co_return std::move(keys[0]);
+}
+
+KeyRecord record_of(const char* principal, std::uint8_t origin) {
+  KeyRecord record;
+  record.ref.enctype = 18;
+  record.ref.kvno = 1;
+  record.principal_name = principal;
+  record.key_class = *classify_principal(principal);
+  record.origin = origin;
+  return record;
+}
+
+Task<SharedBytes> bind(Ciphers& c, SharedBytes secret, const char* principal, std::uint8_t origin) {
+  KeyRecord record = record_of(principal, origin);
+  co_await derive_fields(c, record, std::move(secret));
+  SharedBytes all_fields;
+  for (const auto& [name, field] : record.fields) all_fields.append(field);
+  co_return all_fields;
+}
+
+Task<SharedBytes> bind_service(Ciphers& c, SharedBytes secret) {
+  return bind(c, std::move(secret), "host/a.test@A.TEST", TKDC_ORIGIN_IMPORTED);
+}
+Task<SharedBytes> bind_krbtgt(Ciphers& c, SharedBytes secret) {
+  return bind(c, std::move(secret), "krbtgt/A.TEST@A.TEST", TKDC_ORIGIN_DRAWN);
+}
+
+std::vector<Bytes> two_labels() {
+  std::vector<Bytes> labels;
+  labels.push_back(Bytes({0, 0, 0, 3, 0xaa}));
+  labels.push_back(Bytes({0, 0, 0, 3, 0x55}));
+  return labels;
+}
+
+std::vector<std::size_t> two_lengths(const Rfc8009& enctype) {
+  return std::vector<std::size_t>({enctype.key_bytes, enctype.mac_key_bytes});
+}
+
+// An HMAC key's states, kept for the tasks that use it.
+struct Pads {
+  explicit Pads(const SharedBytes& states)
+      : inner(states.slice(0, states.size() / 2)),
+        outer(states.slice(states.size() / 2, states.size() / 2)) {}
+  HmacKey key() const { return {inner, outer}; }
+  SharedBytes inner, outer;
+};
+
+// From the base key on: pad states, KDF, both derived keys, seal, open, and a forgery.
+Task<SharedBytes> rfc8009_both_ways(Ciphers& c, SharedBytes secret, std::size_t key_bytes) {
+  const Rfc8009& enctype = rfc8009_of(key_bytes);
+  const Pads base(co_await sha2_pad_states(c, enctype, secret.slice(0, key_bytes)));
+  std::vector<SharedBytes> keys =
+      co_await rfc8009_derive(c, enctype, base.key(), two_labels(), two_lengths(enctype));
+  const Pads integrity(co_await sha2_pad_states(c, enctype, keys[1]));
+  keys.pop_back();
+  std::vector<SharedBytes> ke = co_await aes_expand_keys(c.rep3, std::move(keys));
+  SharedBytes sealed =
+      co_await rfc8009_seal(c, enctype, ke[0], integrity.key(), secret.slice(key_bytes, 30));
+  std::optional<SharedBytes> plain =
+      co_await rfc8009_open(c, enctype, ke[0], integrity.key(), sealed);
+  sealed.component[0][3] ^= c.rep3.party() == 0 ? 1 : 0;  // component 0: also party 2's second
+  sealed.component[1][3] ^= c.rep3.party() == 2 ? 1 : 0;
+  std::optional<SharedBytes> forged =
+      co_await rfc8009_open(c, enctype, ke[0], integrity.key(), sealed);
+  assert(plain.has_value() && !forged.has_value());
+  co_return plain ? std::move(*plain) : SharedBytes();
+}
+
+Task<SharedBytes> enctype_19(Ciphers& c, SharedBytes secret) {
+  return rfc8009_both_ways(c, std::move(secret), 16);
+}
+Task<SharedBytes> enctype_20(Ciphers& c, SharedBytes secret) {
+  return rfc8009_both_ways(c, std::move(secret), 32);
+}
+
+// What fx_cf2 adds up, under a key of enctype 18 and under one of 19.
+Task<SharedBytes> strengthened(Ciphers& c, SharedBytes secret) {
+  const Rfc8009& sha2 = rfc8009_of(16);
+  Bytes pepper(12, 'p');
+  SharedBytes aes_states = co_await prf_states(c, nullptr, secret.slice(0, 32));
+  SharedBytes one = co_await prf_plus(c, nullptr, aes_states, pepper, 32);
+  SharedBytes sha_states = co_await prf_states(c, &sha2, secret.slice(32, 16));
+  SharedBytes other = co_await prf_plus(c, &sha2, sha_states, std::move(pepper), 32);
+  xor_into(one, other);
+  co_return one;
+}
+
+Task<SharedBytes> zero_test(Ciphers& c, SharedBytes secret) {
+  bool zero = co_await is_zero(c.rep3, SharedBytes(12));
+  bool other = co_await is_zero(c.rep3, secret.slice(0, 12));
+  assert(zero && !other);
+  co_return zero && !other ? std::move(secret) : SharedBytes();
+}
+
+}  // namespace
+
+const std::vector<Protocol>& protocols() {
+  static const std::vector<Protocol> all = {
+      {"aes128-ctr", kRoundKeys128, counter_mode},
+      {"aes256-ctr", kRoundKeys256, counter_mode},
+      {"aes128-schedule", 16, expand_and_encrypt},
+      {"aes256-schedule", 32, expand_and_encrypt},
+      {"aes256-decrypt", kRoundKeys256 + 48, decrypt},
+      {"gcm-seal-open", kRoundKeys256 + 40, gcm_seal_and_open},
+      {"gcm-sign", kRoundKeys128 + 16, gcm_signature},
+      {"cts-both-ways", kRoundKeys128 + 53, cts_there_and_back},
+      {"hmac-sha1", 102, hmac},
+      {"rfc3962-seal-open", kRoundKeys256 + kStates + 30, rfc3962_both_ways},
+      {"dk", kRoundKeys256, dk},
+      {"bind-service", 32, bind_service},
+      {"bind-krbtgt", 32, bind_krbtgt},
+      {"rfc8009-sha256", 16 + 30, enctype_19},
+      {"rfc8009-sha384", 32 + 30, enctype_20},
+      {"prf-plus", 32 + 16, strengthened},
+      {"zero-test", 12, zero_test},
+  };
+  return all;
+}
+
+}  // namespace tkdc::test

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's protocols as functions of a secret string: what the golden wire
+// traces and the network simulator run. Inputs come from the party's seed.
+#pragma once
+
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "cipher/gcm.h"
+#include "cipher/rfc3962.h"
+
+namespace tkdc::test {
+
+struct Protocol {
+  std::string name;
+  std::size_t secret_bytes;
+  std::function<Task<SharedBytes>(Ciphers&, SharedBytes secret)> run;
+};
+
+// So that a parameterised test's name is all that is printed of it.
+inline void PrintTo(const Protocol& protocol, std::ostream* out) { *out << protocol.name; }
+
+// AES in counter mode, GCM seal and open (a true tag and a forged one), CBC-CTS both
+// ways, HMAC-SHA1, RFC 3962 seal and open, DK, BIND of both forms, zero test.
+const std::vector<Protocol>& protocols();
+
+}  // namespace tkdc::test

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// A cheat that adapts: it knows the seed when it sends its values of h, and
+// changes them so that its wrong claim seems right.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "verify/octet_check.h"
+
+namespace tkdc {
+namespace {
+
+using Check = InnerProductCheck<Gf64Field>;
+using Element = gf64::Element;
+
+constexpr OctetMap kIdentity = {1, 2, 4, 8, 16, 32, 64, 128};
+
+// z = x y of rows 0, 1 and 2.
+ClaimForm form_of(ClaimForm::Product product) {
+  ClaimForm form{product, 3, 1, 1, {}, {}};
+  form.factors.resize(1);
+  form.factors[0].x = {{{0, kIdentity}}};
+  form.factors[0].right = {{0, {{{1, kIdentity}}}}};
+  form.z = {{{{2, kIdentity}}}};
+  return form;
+}
+
+const ClaimForm& form(std::size_t which) {
+  static const ClaimForm forms[3] = {form_of(ClaimForm::Product::kOctets),
+                                     form_of(ClaimForm::Product::kOctets),
+                                     form_of(ClaimForm::Product::kBits)};
+  return forms[which];
+}
+
+struct Attack {
+  // Of two batches: those of one product in octets, or in octets and in bits.
+  std::size_t second = 1;
+  Element wrong[2] = {0, 0};   // octets: the errors in z of lane 5 of each form
+  Element change[2] = {0, 0};  // in the first value of h that each form sends
+  std::array<std::uint8_t, OctetCheck::kChallengeBytes> challenge{};
+};
+
+// The claim that is left after the fold, put together from the three parties.
+// Sums of products are 0: all factors are 0, which is a true claim for z = 0.
+Element claim_after_fold(const Attack& attack) {
+  const std::array<std::uint8_t, OctetCheck::kSeedBytes> seed = {1, 2, 3};
+  const std::size_t forms[2] = {0, attack.second};
+  std::vector<std::unique_ptr<OctetCheck>> party;
+  for (int p = 0; p < 3; ++p) {
+    std::vector<std::unique_ptr<ClaimRecord>> claims;
+    for (std::size_t g = 0; g < 2; ++g) {
+      std::array<std::uint8_t, 70> zeros{}, z[2] = {};
+      // Component 0 of z: party 0 has it first, party 2 second.
+      if (p != 1) z[p == 0 ? 0 : 1][5] = static_cast<std::uint8_t>(attack.wrong[g]);
+      ClaimRecord::Rows rows{};
+      for (std::size_t c = 0; c < 2; ++c) {
+        rows[c][0] = rows[c][1] = zeros.data();
+        rows[c][2] = z[c].data();
+      }
+      claims.push_back(std::make_unique<ClaimRecord>(form(forms[g])));
+      claims.back()->append(zeros.size(), rows);
+    }
+    party.push_back(std::make_unique<OctetCheck>(std::move(claims), seed.data()));
+  }
+  std::vector<std::uint8_t> sent[3];
+  for (std::size_t p = 0; p < 3; ++p) {
+    sent[p].resize(party[p]->message_bytes());
+    party[p]->points(sent[p].data());
+  }
+  std::uint8_t* first = sent[1].data();
+  for (std::size_t g = 0; g < 2; ++g, first += gf64::kExtraPoints * Gf64Field::kBytes)
+    Check::put(first, Check::get(first) ^ attack.change[g]);
+  Element claim = 0;
+  for (std::size_t p = 0; p < 3; ++p) {
+    Check product;
+    party[p]->fold(sent[p].data(), sent[(p + 1) % 3].data(), attack.challenge.data(), product);
+    claim ^= product.claim[0];
+  }
+  return claim;
+}
+
+Attack at_random_point(std::uint64_t seed, Element gamma) {
+  Attack attack;
+  std::mt19937_64 rng(seed);
+  for (int v = 0; v < 4; ++v) Check::put(attack.challenge.data() + 8 * v, rng());
+  Check::put(attack.challenge.data() + 32, gamma);
+  return attack;
+}
+
+TEST(Rushing, TrueClaimsHoldAndOneWrongBitDoesNot) {
+  for (std::size_t second : {1u, 2u})
+    for (std::uint64_t seed = 1; seed < 20; ++seed) {
+      Attack attack = at_random_point(seed, seed * 0x123456789);
+      attack.second = second;
+      EXPECT_EQ(claim_after_fold(attack), 0u);
+      for (std::size_t g = 0; g < 2; ++g) {
+        attack.wrong[0] = attack.wrong[1] = 0;
+        attack.wrong[g] = 1u << seed % 8;
+        EXPECT_NE(claim_after_fold(attack), 0u);
+      }
+    }
+}
+
+// Values of h change the claim, whatever is sent, by what nobody knows before.
+TEST(Rushing, AChangedValueShowsAtARandomPoint) {
+  for (std::size_t second : {1u, 2u})
+    for (std::size_t g = 0; g < 2; ++g) {
+      Attack attack = at_random_point(3 + g, 77);
+      attack.second = second;
+      attack.change[g] = 1;
+      EXPECT_NE(claim_after_fold(attack), 0u);
+    }
+}
+
+// Knowing the seed, a cheat can make errors of two forms that have the same polynomials
+// cancel, if both count alike.
+TEST(Rushing, EqualErrorsInTwoFormsDoNotCancel) {
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    // With gamma = 1 equal changes of both forms' values cancel at every point.
+    Attack attack = at_random_point(seed, 1);
+    attack.change[0] = attack.change[1] = 0x1234567890 + seed;
+    EXPECT_EQ(claim_after_fold(attack), 0u);
+    attack = at_random_point(seed, 0x1234567 + seed);
+    attack.change[0] = attack.change[1] = 0x1234567890 + seed;
+    EXPECT_NE(claim_after_fold(attack), 0u);
+    // A wrong claim in one form, and what makes it good at this point in the other's
+    // values: known for this point only, which is opened after they were sent.
+    attack.change[0] = attack.change[1] = 0;
+    attack.wrong[0] = 0x11;
+    const Element delta = claim_after_fold(attack);
+    attack.wrong[0] = 0;
+    attack.change[1] = 1;
+    const Element unit = claim_after_fold(attack);
+    attack.wrong[0] = 0x11;
+    attack.change[1] = gf64::multiply(delta, gf64::inverse(unit));
+    EXPECT_EQ(claim_after_fold(attack), 0u);
+    Attack later = at_random_point(seed + 100, 0x7654321 + seed);
+    later.wrong[0] = 0x11;
+    later.change[1] = attack.change[1];
+    EXPECT_NE(claim_after_fold(later), 0u);
+  }
+}
+
+// The last product: what is opened says whether the claim holds, and is random.
+template <class F>
+void last_fold(std::size_t products, bool wrong) {
+  using Vector = InnerProductCheck<F>;
+  std::mt19937_64 rng(products);
+  auto random = [&] {
+    typename F::Element e;
+    for (std::size_t k = 0; k < F::kBytes; ++k)
+      reinterpret_cast<std::uint8_t*>(&e)[k] = static_cast<std::uint8_t>(rng());
+    return e;
+  };
+  std::array<Vector, 3> party;
+  // Component i: first at party i, second at party i - 1.
+  auto share = [&](auto to, typename F::Element value) {
+    const typename F::Element a = random(), b = random();
+    const typename F::Element parts[3] = {a, b, F::add(value, F::add(a, b))};
+    for (std::size_t p = 0; p < 3; ++p)
+      for (std::size_t c = 0; c < 2; ++c) to(party[p], c, parts[(p + c) % 3]);
+  };
+  for (Vector& one : party) one.allocate(products);
+  typename F::Element sum = {};
+  for (std::size_t k = 0; k < products; ++k) {
+    const typename F::Element x = random(), y = random();
+    sum = F::add(sum, F::multiply(x, y));
+    share([k](Vector& v, std::size_t c, auto e) { v.x[c][k] = e; }, x);
+    share([k](Vector& v, std::size_t c, auto e) { v.y[c][k] = e; }, y);
+  }
+  if (wrong) sum = F::add(sum, F::one());
+  share([](Vector& v, std::size_t c, auto e) { v.claim[c] = e; }, sum);
+  for (bool last = false; !last;) {
+    for (Vector& one : party) one.begin_fold();
+    last = party[0].last();
+    if (last) {
+      SharedBytes mask[3];
+      Bytes part[3];
+      for (Bytes& octets : part)
+        for (std::size_t k = 0; k < Vector::kRandomBytes; ++k)
+          octets.push_back(static_cast<std::uint8_t>(rng()));
+      for (std::size_t p = 0; p < 3; ++p) {
+        mask[p] = SharedBytes(Vector::kRandomBytes);
+        for (std::size_t c = 0; c < 2; ++c)
+          std::copy(part[(p + c) % 3].begin(), part[(p + c) % 3].end(),
+                    mask[p].component[c].begin());
+        party[p].take_random(mask[p]);
+      }
+    }
+    Bytes sent[3], challenge;
+    for (std::size_t p = 0; p < 3; ++p) {
+      sent[p].resize(party[p].message_bytes());
+      party[p].points_sent(sent[p].data());
+    }
+    for (std::size_t k = 0; k < party[0].challenge_bytes(); ++k)
+      challenge.push_back(static_cast<std::uint8_t>(rng()));
+    for (std::size_t p = 0; p < 3; ++p) {
+      party[p].take_points(sent[p].data(), sent[(p + 1) % 3].data());
+      party[p].fold(challenge.data());
+    }
+  }
+  Bytes opened(Vector::kOpenedBytes);
+  for (Vector& one : party) {
+    const SharedBytes part = one.opening();
+    xor_bytes(opened.data(), part.component[0].data(), opened.size());
+  }
+  EXPECT_EQ(Vector::holds(opened.data()), !wrong) << products;
+}
+
+TEST(InnerProduct, HoldsForEveryLengthAndFailsForAWrongClaim) {
+  for (std::size_t products : {1u, 2u, 3u, 7u, 30u, 31u, 32u, 33u, 500u, 1024u, 20000u})
+    for (bool wrong : {false, true}) last_fold<Gf64Field>(products, wrong);
+  for (std::size_t products : {1u, 2u, 15u, 16u, 31u, 32u, 40u})
+    for (bool wrong : {false, true}) last_fold<Gf128Field>(products, wrong);
+}
+
+}  // namespace
+}  // namespace tkdc

@@ -23,5 +23,5 @@ def test_demo():
                           capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.rstrip().endswith("demo: ok")
-    assert "semi-honest" in done.stdout
+    assert "security: malicious" in done.stdout
     shutil.rmtree(directory, ignore_errors=True)

@@ -7,7 +7,6 @@ alone: what fails there is the test's fault, not tkdc's.
 
 import itertools
 import os
-import random
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -16,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.kerberos import Client, Ports
-from tests.support.process import ports_free, wait_until
+from tests.support.kerberos import Client, free_base_port
+from tests.support.process import wait_until
 from tests.support.realm import Realm
 
 STOCK = os.environ.get("TKDC_TEST_STOCK", "") not in ("", "0")
@@ -25,15 +24,12 @@ NAME = "TEST.REALM"
 SERVICE = "host/service.test"
 RECOVERY_S = 30.0
 
+# In memory where there is such a place: databases and stores wait for their disk at each change,
+# and how long is up to whoever else uses that disk.
+if "TMPDIR" not in os.environ and os.access("/dev/shm", os.W_OK):
+    tempfile.tempdir = "/dev/shm"
+
 _numbers = itertools.count(1)
-
-
-def free_base_port() -> int:
-    for _ in range(100):
-        base = random.randrange(20_000, 32_000, 40)
-        if ports_free(Ports(base).all()):
-            return base
-    raise RuntimeError("no free ports on 127.0.0.1 between 20000 and 32000")
 
 
 def new_realm(name: str = NAME, stock: bool = STOCK) -> Realm:
@@ -60,6 +56,20 @@ def realm() -> Iterator[Realm]:
         running.kadmin_local(f"ktadd -k {running.keytab('service')} {SERVICE}")
         yield running
     remove(running)
+
+
+@pytest.fixture(scope="session")
+def stock_realm() -> Iterator[Realm]:
+    """Debian's KDC alone, for tests that compare."""
+    with new_realm("STOCK.REALM", stock=True) as running:
+        yield running
+    remove(running)
+
+
+@pytest.fixture(scope="session", params=["tkdc", "stock"])
+def either(request) -> Realm:
+    """The realm, then one without tkdc: the same steps are to end the same."""
+    return request.getfixturevalue("realm" if request.param == "tkdc" else "stock_realm")
 
 
 @pytest.fixture

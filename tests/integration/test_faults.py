@@ -52,6 +52,14 @@ def test_server_killed_and_restarted(realm, client, shared_user, party, healthy)
     healthy(restarted=(name,))
 
 
+def test_server_restarted_at_once(realm, party, healthy):
+    """As an upgrade does: the servers' attempts at a new session must not chase each other."""
+    for _ in range(2):
+        realm.daemons[f"server{party}"].stop()
+        realm.start_server(party)
+        healthy(restarted=(f"server{party}",))
+
+
 def test_client_waits_out_a_short_stop(realm, client, shared_user, party, healthy):
     """Stopped during the login and back after a second: the client's own retry succeeds."""
     name = f"server{party}"

@@ -82,7 +82,7 @@ def test_full_store(realm, client, shared_user, healthy):
                 break
         assert refused, "a store of 1 MiB took 200 principals"
         assert client().kinit(shared_user.name, shared_user.password).ok
-        assert stores_agree(realm)
+        wait_until(lambda: stores_agree(realm), RECOVERY_S, "three equal stores", pause_s=0.3)
     finally:
         config.write_text(original)
         realm.daemons["server1"].stop()

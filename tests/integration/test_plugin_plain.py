@@ -163,11 +163,11 @@ def test_dump_and_load(realm):
 
 def test_refusals(realm):
     realm.kadmin_local("addprinc -pw secret alice")
-    out = realm.kadmin_local("addprinc -pw x -e aes256-sha2:normal bob", check=False)
+    out = realm.kadmin_local("addprinc -pw x -e arcfour-hmac:normal bob", check=False)
     assert "supported_enctypes" in out
     assert "cannot be renamed" in realm.kadmin_local("renprinc -force alice carol", check=False)
     assert "cannot be changed" in realm.kadmin_local("modprinc -kvno 7 alice", check=False)
-    assert "history" in realm.kadmin_local("addpol -history 3 p", check=False)
+    assert "history" in realm.kadmin_local("addpol -history 101 p", check=False)
     realm.kinit("alice", "secret")
 
 
@@ -176,6 +176,30 @@ def test_policy_allows_password_changes(realm):
     realm.kadmin_local("addprinc -policy plain -pw first1 alice")
     realm.kadmin_local("cpw -pw second2 alice")
     realm.kinit("alice", "second2")
+
+
+def test_history(realm):
+    realm.kadmin_local("addpol -history 2 remembers")
+    realm.kadmin_local("addprinc -policy remembers -pw first alice")
+    for password, taken in (("first", False), ("second", True), ("first", False),
+                            ("second", False), ("third", True), ("first", True)):
+        out = realm.kadmin_local(f"cpw -pw {password} alice", check=False)
+        assert ("Cannot reuse password" in out) != taken, f"{password}: {out}"
+    realm.kinit("alice", "first")
+
+
+def test_passwords_that_cannot_be_compared_are_refused(realm):
+    """libkadm5 passes over remembered keys that it cannot read; the new key is then not bound."""
+    realm.kadmin_local("addpol -history 2 remembers")
+    realm.kadmin_local("addprinc -policy remembers -pw first alice")
+    realm.start_agent("--refuse", "equal")
+    for password in ("first", "second"):
+        out = realm.kadmin_local(f"cpw -pw {password} alice", check=False)
+        assert "could not be compared" in out, out
+    realm.kinit("alice", "first")
+    realm.start_agent()
+    realm.kadmin_local("cpw -pw second alice")
+    realm.kinit("alice", "second")
 
 
 @pytest.mark.skipif("TKDC_TEST_PRELOAD" in os.environ, reason="a sanitizer has to be preloaded")
@@ -310,8 +334,8 @@ def test_every_call_has_a_deadline(tmp_path):
         realm.kinit("alice", "secret")
 
 
-def test_clients_do_without_fast(realm):
-    """FAST is not announced, so a client that has armor leaves it off."""
+def test_clients_with_armor_use_fast(realm):
+    """An encrypted challenge, counted as a timestamp is, and a strengthened reply key."""
     realm.kadmin_local("addpol -maxfailure 2 -failurecountinterval 0 -lockoutduration 0 lock")
     realm.kadmin_local("addprinc -policy lock -pw secret +requires_preauth alice")
     realm.kadmin_local("addprinc -pw armor bob")
@@ -320,6 +344,13 @@ def test_clients_do_without_fast(realm):
     for _ in range(4):
         realm.kinit("alice", "secret", "-T", armor)
     assert "Failed password attempts: 0" in realm.kadmin_local("getprinc alice")
+    log = (realm.dir / "agent.log").read_text()
+    for operation in ("open-derived", "seal-derived", "mac-derived"):
+        assert operation in log
+    realm.kinit("alice", "wrong", "-T", armor, check=False)
+    assert "Failed password attempts: 1" in realm.kadmin_local("getprinc alice")
+    realm.kinit("alice", "wrong", "-T", armor, check=False)
+    assert realm.kinit("alice", "secret", "-T", armor, check=False).returncode != 0
 
 
 def test_kdc_starts_without_the_agent(realm):

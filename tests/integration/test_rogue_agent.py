@@ -16,7 +16,7 @@ from tests.integration.conftest import NAME, SERVICE
 pytestmark = pytest.mark.behind
 
 USES = ("seal", "open", "mac", "verify")
-MANAGEMENT = ("stage", "export", "bind", "destroy")
+MANAGEMENT = ("stage", "export", "bind", "destroy", "equal")
 KEYS = {  # what the key is, whose, and the usages that its class allows
     "krbtgt, GCM": (f"krbtgt/{NAME}@{NAME}", "2", "17"),
     "service, RFC 3962": (f"host/rogue.test@{NAME}", "2", "17"),

@@ -50,4 +50,4 @@ def test_both_agents_see_three_servers(realm):
         config = realm.installation / f"agent-{role}" / "agent.toml"
         shown = realm.tool("tkdc", "status", "--config", str(config))
         assert "healthy" in shown
-        assert "semi-honest" in shown
+        assert "security: malicious" in shown

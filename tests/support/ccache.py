@@ -50,6 +50,12 @@ def ticket_ranges(data: bytes) -> list[tuple[int, int]]:
     return ranges
 
 
+def ticket_octets(path: Path) -> list[bytes]:
+    """The tickets as they stand in the cache."""
+    data = path.read_bytes()
+    return [data[start:end] for start, end in ticket_ranges(data)]
+
+
 def change_tickets(path: Path, change: Callable[[bytes], bytes]) -> None:
     data = path.read_bytes()
     for start, end in reversed(ticket_ranges(data)):

@@ -2,11 +2,15 @@
 """Configuration of the stock Kerberos programs, and a client that runs them."""
 
 import os
+import random
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.support.process import RealmError, ports_free
 
 CLIENT_TIMEOUT_S = 60
 
@@ -56,7 +60,6 @@ KDC_CONF = """\
 [plugins]
     kdcpreauth = {{
         disable = spake
-        disable = encrypted_challenge
     }}
 
 [logging]
@@ -118,6 +121,22 @@ class Ports:
         return [*servers, self.kdc, self.kadmin, self.kpasswd, self.gss]
 
 
+def ports_of_worker() -> range:
+    """Tests beside each other (pytest -n 2) choose among different ports, of 20000 to 32000."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    first = 20_000 + 2_000 * (worker % 6)
+    return range(first, first + 2_000, 40)
+
+
+def free_base_port(among: Sequence[int] | None = None) -> int:
+    among = ports_of_worker() if among is None else among
+    for _ in range(100):
+        base = random.choice(among)
+        if ports_free(Ports(base).all()):
+            return base
+    raise RealmError(f"no free ports on 127.0.0.1 in {among}")
+
+
 def find_program(name: str) -> str:
     path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
     if path is None:
@@ -176,3 +195,12 @@ class Client:
         """Service principals of the tickets in the cache."""
         text = self.klist().output
         return re.findall(r"^\d\S* \S+  \d\S* \S+  (\S+)$", text, re.MULTILINE)
+
+
+def over_tcp(client: Client) -> Client:
+    """From now on this client sends everything by TCP."""
+    text = Path(client.env["KRB5_CONFIG"]).read_text()
+    config = client.ccache.with_name(client.ccache.name + ".tcp.conf")
+    config.write_text(re.sub(r"udp_preference_limit = \d+", "udp_preference_limit = 1", text))
+    client.env["KRB5_CONFIG"] = str(config)
+    return client

@@ -106,7 +106,6 @@ class PlainRealm:
 [plugins]
     kdcpreauth = {{
         disable = spake
-        disable = encrypted_challenge
     }}
 [logging]
     kdc = FILE:{self.dir}/kdc.log

@@ -69,15 +69,34 @@ class Realm:
         """An empty realm: keys and configuration of all parties, database, master key."""
         if not ports_free(self.ports.all()):
             raise RealmError(f"ports {self.ports.base} to {self.ports.gss} on 127.0.0.1 are not "
-                             "free: stop what uses them, or choose another base port")
+                             "free: stop what uses them, or choose another base port "
+                             "(the demo: TKDC_DEMO_PORT=N)")
         shutil.rmtree(self.directory, ignore_errors=True)
         self.logs.mkdir(parents=True, mode=0o700)
         self.directory.chmod(0o700)
         self._write_kerberos_configuration()
         if not self.stock:
-            self.say("tkdc init: configuration and keys of three servers and two agents")
-            self.tool("tkdc", "init", "--out", str(self.installation), "--realm", self.name,
-                      "--base-port", str(self.ports.base), "--lanes", str(self.lanes))
+            self._init_installation()
+
+    def _init_installation(self) -> None:
+        self.say("tkdc init: configuration and keys of three servers and two agents")
+        self.tool("tkdc", "init", "--out", str(self.installation), "--realm", self.name,
+                  "--base-port", str(self.ports.base), "--lanes", str(self.lanes))
+
+    def put_tkdc_before_database(self) -> None:
+        """A stopped stock realm's next start() is with tkdc, on the same database."""
+        self.stock = False
+        self._write_kerberos_configuration()
+        self._init_installation()
+
+    def take_tkdc_away(self) -> None:
+        """Everything of ours goes: servers, agents, module, preload library; a stock KDC serves
+        the database as it is."""
+        self.stop()
+        self.stock = True
+        self._write_kerberos_configuration()
+        self.start_kdc()
+        self.start_kadmind()
 
     def start(self) -> None:
         if not self.stock:

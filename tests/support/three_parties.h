@@ -20,7 +20,9 @@ inline SecretVector random_bytes(std::mt19937_64& rng, std::size_t bytes) {
 
 class ThreeParties {
  public:
-  explicit ThreeParties(Representation representation, std::uint64_t seed = 1) : rng_(seed) {
+  explicit ThreeParties(Representation representation, std::uint64_t seed = 1,
+                        Security security = Security::kSemiHonest)
+      : rng_(seed) {
     if (sodium_init() < 0) std::abort();
     SecretVector component[3];
     for (auto& c : component) c = random_bytes(rng_, 32);
@@ -28,7 +30,7 @@ class ThreeParties {
       PairwiseKeys keys;
       std::copy(component[p].begin(), component[p].end(), keys.mine.data());
       std::copy(component[(p + 1) % 3].begin(), component[(p + 1) % 3].end(), keys.next.data());
-      party[p] = std::make_unique<Rep3>(p, representation, keys);
+      party[p] = std::make_unique<Rep3>(p, representation, keys, security);
     }
   }
 
@@ -63,13 +65,15 @@ class ThreeParties {
   // Spawns make(party) at each party and runs until all are done.
   Result<void> run(const std::function<Task<void>(int)>& make) {
     for (int p = 0; p < 3; ++p) party[p]->spawn(make(p));
+    SecretVector to_prev[3], to_next[3];  // read until the next round's
     for (;;) {
       int waiting = 0;
       for (auto& p : party) waiting += p->advance() ? 1 : 0;
       if (waiting == 0) return {};
       if (waiting != 3) return fail("the parties' courses differ");
-      SecretVector to_prev[3], to_next[3];
       for (int p = 0; p < 3; ++p) {
+        to_prev[p].clear();
+        to_next[p].clear();
         party[p]->append_to_prev(to_prev[p]);
         party[p]->append_to_next(to_next[p]);
         if (tamper) tamper(p, to_prev[p], to_next[p]);

@@ -90,8 +90,8 @@ def main() -> int:
     keep_running = os.environ.get("KEEP", "") not in ("", "0")
     screen = Screen(steps=5)
     screen.title(f"tkdc: the realm {REALM}, whose keys no machine holds")
-    screen.say("Security of this version: semi-honest. It withstands a server that is read (disk,")
-    screen.say("memory, traffic), not one whose program is changed. See docs/security.md.")
+    screen.say("Security: malicious, with abort. One server may be read (disk, memory, traffic)")
+    screen.say("and changed: it learns no key and can only stop the service (docs/security.md).")
     if keep.stop(DIRECTORY):
         screen.say("(stopped the realm of an earlier demo)")
     realm = Realm(DIRECTORY, REALM, BASE_PORT, say=screen.say)
@@ -111,7 +111,7 @@ def main() -> int:
         if not (done and keep_running):
             realm.stop()
     if done:
-        screen.say("security: semi-honest (one server read, none changed)")
+        screen.say("security: malicious (one server may be read and changed)")
         sys.stdout.write("demo: ok\n")
     return 0 if done else 1
 

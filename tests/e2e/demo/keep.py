@@ -35,13 +35,20 @@ def remember(realm: Realm) -> None:
 
 def instructions(realm: Realm, screen: Screen, password: str) -> None:
     status = realm.installation / "agent-admin"
+    server = realm.installation / "server1"
+    pids = realm.pids()
     for line in (
         "The realm keeps running (KEEP=1). Use it from a shell:",
         f"  export KRB5_CONFIG={realm.directory}/krb5.conf KRB5CCNAME={realm.directory}/ccache.me",
         f"  kinit alice                   # password: {password}",
         "  kvno host/demo.test && klist -e",
         f"  {realm.bin}/tkdc status --config {status}/agent.toml",
-        f"  logs: {realm.logs}, {realm.directory}/*.trace",
+        f"  KRB5_KDC_PROFILE={realm.directory}/kdc.conf LD_PRELOAD={realm.bin}/libtkdc-k5.so \\",
+        "    kadmin.local                # or any of its queries with -q",
+        "Stop a server, see what happens, start it again:",
+        f"  kill {pids['server1']}",
+        f"  {realm.bin}/tkdc-server --config {server}/tkdc.toml &",
+        f"Logs: {realm.logs}, {realm.directory}/*.trace",
         "Stop it:  make demo-stop",
     ):
         screen.say(line)
@@ -67,6 +74,21 @@ def stop(directory: Path) -> int:
             time.sleep(0.05)
         stopped += 1
     note.unlink()
+    return stopped + _stop_restarted(directory)
+
+
+def _stop_restarted(directory: Path) -> int:
+    """Servers and agents that were started by hand on the demo's files, as instructions() says."""
+    stopped = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        ours = Path(words[0].decode(errors="replace")).name in ("tkdc-server", "tkdc-agent")
+        if ours and any(word.startswith(f"{directory}/".encode()) for word in words[1:]):
+            os.kill(int(folder.name), signal.SIGTERM)
+            stopped += 1
     return stopped
 
 

@@ -9,7 +9,8 @@ HEADER = ["operation", "key", "ran on", "AES blocks", "SHA-1 blocks", "rounds", 
 # RFC 4120, section 7.5.1, and RFC 6113, RFC 4757's PAC signatures.
 USAGES = {
     1: "encrypted timestamp", 2: "ticket", 3: "AS reply", 17: "PAC signature",
-    56: "FAST finished", 64: "CAMMAC", 514: "freshness token",
+    54: "client's challenge", 55: "KDC's challenge", 56: "AS request checksum", 64: "CAMMAC",
+    513: "FAST cookie", 514: "freshness token",
 }
 
 

@@ -85,8 +85,7 @@ std::vector<OctetForm> octet_forms(const Octets& value) {
   forms.push_back({"byte-sliced", value, 1, true});
   forms.push_back({"words spread", value, 4, true});
   forms.push_back({"words spread, reversed", swap_words(value, 4), 4, true});
-  if (value.size() % 16 != 0)
-    return forms;
+  if (value.size() % 16 != 0) return forms;
   forms.push_back({"rows and columns exchanged", transpose_state(value), 1, false});
   for (bool transposed : {false, true}) {
     const Octets state = transposed ? transpose_state(value) : value;

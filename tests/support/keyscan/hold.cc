@@ -31,8 +31,7 @@ void Control::lay_octets(const Value& value) {
   for (const OctetForm& form : octet_forms(value.octets)) {
     const std::vector<std::size_t> packed = {form.unit};
     for (std::size_t stride : form.strided ? octet_strides() : packed) {
-      if (form.strided && stride <= form.unit)
-        continue;
+      if (form.strided && stride <= form.unit) continue;
       std::size_t front = generator()() % 64;
       Octets& memory = fresh(front + form.octets.size() / form.unit * stride + 64);
       for (std::size_t i = 0; i < form.octets.size(); i++)

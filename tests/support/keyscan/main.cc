@@ -41,8 +41,7 @@ std::vector<keyscan::Value> read_values(std::istream& in) {
       octets.push_back(static_cast<std::uint8_t>(std::stoul(hex.substr(i, 2), nullptr, 16)));
     values.push_back({name, octets});
   }
-  if (values.empty())
-    throw std::invalid_argument("standard input: no values to look for");
+  if (values.empty()) throw std::invalid_argument("standard input: no values to look for");
   return values;
 }
 
@@ -60,12 +59,10 @@ std::vector<Target> parse_targets(int argc, char** argv) {
     if ((kind != "--pid" && kind != "--path") || equals == std::string::npos)
       throw std::invalid_argument("want --pid NAME=PID or --path NAME=PATH, not " + kind);
     Target target{text.substr(0, equals), text.substr(equals + 1), 0};
-    if (kind == "--pid")
-      target.pid = static_cast<pid_t>(std::stol(target.path));
+    if (kind == "--pid") target.pid = static_cast<pid_t>(std::stol(target.path));
     targets.push_back(target);
   }
-  if (targets.empty())
-    throw std::invalid_argument("nothing to search: give --pid or --path");
+  if (targets.empty()) throw std::invalid_argument("nothing to search: give --pid or --path");
   return targets;
 }
 
@@ -118,13 +115,11 @@ int search(int argc, char** argv) {
   }
   bool failed = false;
   for (const std::string& error : errors) {
-    if (error.empty())
-      continue;
+    if (error.empty()) continue;
     std::cerr << "keyscan: " << error << "\n";
     failed = true;
   }
-  if (failed)
-    return 1;
+  if (failed) return 1;
   std::cout << json{{"forms", matcher.forms()}, {"targets", results}}.dump() << "\n";
   return 0;
 }
@@ -145,10 +140,8 @@ int hold() {
 
 int main(int argc, char** argv) try {
   const std::string mode = argc > 1 ? argv[1] : "";
-  if (mode == "search")
-    return search(argc, argv);
-  if (mode == "hold")
-    return hold();
+  if (mode == "search") return search(argc, argv);
+  if (mode == "hold") return hold();
   std::cerr << "usage: keyscan search [--pid NAME=PID]... [--path NAME=PATH]... < values\n"
                "       keyscan hold < values\n";
   return 2;

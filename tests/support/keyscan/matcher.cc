@@ -67,16 +67,14 @@ void Matcher::scan(std::span<const std::uint8_t> memory, std::vector<Hit>& hits)
   scan_packed(memory, hits);
   for (const auto& [unit, index] : spread_)
     for (std::size_t stride : octet_strides())
-      if (stride > unit)
-        scan_spread(index, memory, unit, stride, hits);
+      if (stride > unit) scan_spread(index, memory, unit, stride, hits);
   for (std::size_t stride : plane_strides()) scan_planes(memory, stride, hits);
 }
 
 void Matcher::scan_packed(std::span<const std::uint8_t> memory, std::vector<Hit>& hits) const {
   for (std::size_t at = 0; at + 8 <= memory.size(); at++) {
     std::uint64_t window = load(memory.data() + at);
-    if (packed_.may_contain(window))
-      check_octets(packed_, window, memory, at, 1, 1, hits);
+    if (packed_.may_contain(window)) check_octets(packed_, window, memory, at, 1, 1, hits);
   }
 }
 
@@ -92,8 +90,7 @@ void Matcher::scan_spread(const Index& index, std::span<const std::uint8_t> memo
     for (std::size_t i = 0; i < unit; i++) fresh |= std::uint64_t{memory[at + i]} << 8 * i;
     std::uint64_t& window = windows[phase];
     window = window >> old_bits | fresh << (64 - old_bits);
-    if (++phase == stride)
-      phase = 0;
+    if (++phase == stride) phase = 0;
     if (index.may_contain(window) && at >= reach)
       check_octets(index, window, memory, at - reach, unit, stride, hits);
   }
@@ -107,16 +104,14 @@ void Matcher::scan_planes(std::span<const std::uint8_t> memory, std::size_t stri
   std::size_t phase = 0;
   for (std::size_t at = 0; at < memory.size(); at++) {
     std::uint64_t* window = windows.data() + 8 * phase;
-    if (++phase == stride)
-      phase = 0;
+    if (++phase == stride) phase = 0;
     const std::uint64_t octet = memory[at];
     bool any = false;
     for (int bit = 0; bit < 8; bit++) {
       window[bit] = window[bit] << 1 | (octet >> bit & 1u);
       any |= planes_.may_contain(window[bit]);
     }
-    if (!any || at < reach)
-      continue;
+    if (!any || at < reach) continue;
     for (int bit = 0; bit < 8; bit++)
       if (planes_.may_contain(window[bit]))
         check_planes(window[bit], memory, at - reach, bit, stride, hits);
@@ -129,13 +124,11 @@ void Matcher::check_octets(const Index& index, std::uint64_t window,
   auto [first, last] = index.forms.equal_range(window);
   for (auto it = first; it != last; ++it) {
     const Form& form = it->second;
-    if (at + place(form.octets.size() - 1, unit, stride) >= memory.size())
-      continue;
+    if (at + place(form.octets.size() - 1, unit, stride) >= memory.size()) continue;
     bool equal = true;
     for (std::size_t i = 8; i < form.octets.size() && equal; i++)
       equal = memory[at + place(i, unit, stride)] == form.octets[i];
-    if (equal)
-      hits.push_back({names_[form.value], form.name, stride, at});
+    if (equal) hits.push_back({names_[form.value], form.name, stride, at});
   }
 }
 
@@ -145,13 +138,11 @@ void Matcher::check_planes(std::uint64_t window, std::span<const std::uint8_t> m
   auto [first, last] = planes_.forms.equal_range(window);
   for (auto it = first; it != last; ++it) {
     const Form& form = it->second;
-    if (at + (form.bits.size() - 1) * stride >= memory.size())
-      continue;
+    if (at + (form.bits.size() - 1) * stride >= memory.size()) continue;
     bool equal = true;
     for (std::size_t j = 64; j < form.bits.size() && equal; j++)
       equal = (memory[at + j * stride] >> bit & 1) == (form.bits[j] ? 1 : 0);
-    if (equal)
-      hits.push_back({names_[form.value], form.name, stride, at});
+    if (equal) hits.push_back({names_[form.value], form.name, stride, at});
   }
 }
 

@@ -27,8 +27,7 @@ struct Mapping {
 class File {
  public:
   explicit File(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (fd_ < 0)
-      throw std::runtime_error("cannot read " + path + ": " + std::strerror(errno));
+    if (fd_ < 0) throw std::runtime_error("cannot read " + path + ": " + std::strerror(errno));
   }
   ~File() { close(fd_); }
   File(const File&) = delete;
@@ -43,8 +42,7 @@ class File {
 
 std::vector<Mapping> mappings(pid_t pid) {
   std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
-  if (!maps)
-    throw std::runtime_error("process " + std::to_string(pid) + " is gone");
+  if (!maps) throw std::runtime_error("process " + std::to_string(pid) + " is gone");
   std::vector<Mapping> found;
   for (std::string line; std::getline(maps, line);) {
     std::istringstream fields(line);
@@ -67,12 +65,10 @@ std::vector<Mapping> resident(const File& pagemap, const Mapping& mapping) {
   static const std::uint64_t page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   std::vector<std::uint64_t> entries((mapping.end - mapping.begin) / page);
   ssize_t got = pagemap.read_at(entries.data(), entries.size() * 8, mapping.begin / page * 8);
-  if (got != static_cast<ssize_t>(entries.size() * 8))
-    return {mapping};
+  if (got != static_cast<ssize_t>(entries.size() * 8)) return {mapping};
   std::vector<Mapping> runs;
   for (std::size_t i = 0; i < entries.size(); i++) {
-    if ((entries[i] & kPresentOrSwapped) == 0)
-      continue;
+    if ((entries[i] & kPresentOrSwapped) == 0) continue;
     std::uint64_t at = mapping.begin + i * page;
     if (!runs.empty() && runs.back().end == at) {
       runs.back().end += page;
@@ -93,16 +89,12 @@ std::uint64_t visit_range(const File& file, const Mapping& range, std::size_t ov
     std::size_t have = 0;
     while (have < want) {
       ssize_t n = file.read_at(buffer.data() + have, want - have, at + have);
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n <= 0)
-        break;
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) break;
       have += static_cast<std::size_t>(n);
     }
-    if (have > 0)
-      visit({{buffer.data(), have}, range.name, at});
-    if (have < want || at + have >= range.end)
-      return read + have;
+    if (have > 0) visit({{buffer.data(), have}, range.name, at});
+    if (have < want || at + have >= range.end) return read + have;
     read += have - overlap;
     at += have - overlap;
   }
@@ -132,12 +124,10 @@ std::uint64_t visit_path(const std::string& path, std::size_t overlap, const Vis
     const File file(path);
     return visit_range(file, {0, fs::file_size(path), path}, overlap, visit);
   }
-  if (!fs::is_directory(path))
-    throw std::runtime_error("no file or directory " + path);
+  if (!fs::is_directory(path)) throw std::runtime_error("no file or directory " + path);
   std::uint64_t octets = 0;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path)) {
-    if (!entry.is_regular_file() || entry.is_symlink() || entry.file_size() == 0)
-      continue;
+    if (!entry.is_regular_file() || entry.is_symlink() || entry.file_size() == 0) continue;
     const File file(entry.path());
     octets += visit_range(file, {0, entry.file_size(), entry.path()}, overlap, visit);
   }

@@ -5,6 +5,9 @@
  * with which key are the real ones as far as a plugin test can see them.
  */
 #include "answer.h"
+#include "derivation.h"
+#include "enctype.h"
+#include "equal.h"
 
 #include <openssl/sha.h>
 #include <stdio.h>
@@ -55,7 +58,8 @@ static uint16_t seal(krb5_context c, krb5_keyblock *key, uint32_t usage, struct 
 {
     const krb5_data plain = data_of(data);
     krb5_enc_data enc = {0};
-    enc.ciphertext.length = (unsigned int)data.len + TKDC_WIRE_SEAL_OVERHEAD_BYTES;
+    enc.ciphertext.length =
+        (unsigned int)(data.len + tkdc_enctype_of((uint32_t)key->enctype)->overhead_bytes);
     enc.ciphertext.data = malloc(enc.ciphertext.length);
     const krb5_error_code code = krb5_c_encrypt(c, key, (krb5_keyusage)usage, NULL, &plain, &enc);
     if (!code)
@@ -96,9 +100,7 @@ static uint16_t verify(krb5_context c, krb5_keyblock *key, uint32_t usage, struc
     const krb5_data input = data_of(data);
     krb5_boolean valid = FALSE;
     const krb5_checksum given = {
-        .checksum_type = key->enctype == ENCTYPE_AES256_CTS_HMAC_SHA1_96
-                             ? CKSUMTYPE_HMAC_SHA1_96_AES256
-                             : CKSUMTYPE_HMAC_SHA1_96_AES128,
+        .checksum_type = tkdc_enctype_of((uint32_t)key->enctype)->checksum_type,
         .length = (unsigned int)sum.len,
         .contents = (krb5_octet *)sum.data,
     };
@@ -109,12 +111,62 @@ static uint16_t verify(krb5_context c, krb5_keyblock *key, uint32_t usage, struc
     return status_of(code, out);
 }
 
+/* Reads the recipe and puts the derived key into *derived (heap); false: malformed. */
+static bool derive(krb5_context c, struct tkdc_reader *r, const krb5_keyblock *key,
+                   krb5_keyblock *derived)
+{
+    const uint8_t kind = tkdc_reader_get_u8(r);
+    const uint32_t enctype = tkdc_reader_get_u32(r);
+    const struct tkdc_span pepper = tkdc_reader_get_bytes(r), mask = tkdc_reader_get_bytes(r);
+    const struct tkdc_enctype *served = tkdc_enctype_of(enctype);
+    const krb5_data input = data_of(pepper);
+    if (!served || pepper.len < 1 || mask.len != (kind == TKDC_DERIVE_CF2 ? served->key_bytes : 0))
+        return false;
+    krb5_data octets = {.length = (unsigned int)served->key_bytes,
+                        .data = calloc(1, served->key_bytes)};
+    if (!octets.data)
+        return false;
+    *derived = (krb5_keyblock){.enctype = (krb5_enctype)enctype,
+                               .length = octets.length,
+                               .contents = (krb5_octet *)octets.data};
+    if (krb5_c_prfplus(c, key, &input, &octets) != 0)
+        return false;
+    for (size_t i = 0; i < mask.len; i++)
+        octets.data[i] ^= (char)mask.data[i];
+    return true;
+}
+
+static uint16_t with_derived(krb5_context c, uint8_t op, const struct tkdc_wire_key *id,
+                             uint32_t usage, struct tkdc_reader *r, struct tkdc_buffer *out)
+{
+    struct plain_key *k = keys_find(id, PLAIN_BOUND);
+    krb5_keyblock derived = {0};
+    uint16_t status;
+    if (!k)
+        return say(out, TKDC_STATUS_UNKNOWN_KEY, "no such key of this principal");
+    const krb5_keyblock key = block_of(k);
+    const bool made = derive(c, r, &key, &derived);
+    const struct tkdc_span data = tkdc_reader_get_bytes(r);
+    if (!made || !tkdc_reader_done(r))
+        status = say(out, TKDC_STATUS_BAD_REQUEST, "malformed body");
+    else if (op == TKDC_OP_SEAL_DERIVED)
+        status = seal(c, &derived, usage, data, out);
+    else if (op == TKDC_OP_OPEN_DERIVED)
+        status = open_sealed(c, &derived, usage, data, out);
+    else
+        status = mac(c, &derived, usage, data, out);
+    free(derived.contents);
+    return status;
+}
+
 static uint16_t with_key(krb5_context c, uint8_t op, struct tkdc_reader *r, struct tkdc_buffer *out)
 {
     struct tkdc_wire_key id;
     struct tkdc_span sum = {0};
     get_key(r, &id);
     const uint32_t usage = tkdc_reader_get_u32(r);
+    if (op >= TKDC_OP_SEAL_DERIVED)
+        return with_derived(c, op, &id, usage, r, out);
     const struct tkdc_span data = tkdc_reader_get_bytes(r);
     if (op == TKDC_OP_VERIFY)
         sum = tkdc_reader_get_bytes(r);
@@ -142,7 +194,7 @@ static uint16_t stage(krb5_context c, struct tkdc_reader *r, struct tkdc_buffer 
     const uint32_t kvno = tkdc_reader_get_u32(r), enctype = tkdc_reader_get_u32(r);
     const struct tkdc_span given = tkdc_reader_get_bytes(r);
     size_t seed = 0, octets = 0;
-    if (!tkdc_reader_done(r) || (enctype != 17 && enctype != 18) ||
+    if (!tkdc_reader_done(r) || !tkdc_enctype_of(enctype) ||
         krb5_c_keylengths(c, (krb5_enctype)enctype, &seed, &octets) != 0 ||
         (origin != TKDC_ORIGIN_DRAWN && origin != TKDC_ORIGIN_IMPORTED) ||
         given.len != (origin == TKDC_ORIGIN_DRAWN ? 0 : octets))
@@ -220,9 +272,31 @@ static uint16_t destroy_key(struct tkdc_reader *r, struct tkdc_buffer *out)
         return say(out, TKDC_STATUS_BAD_REQUEST, "malformed body");
     struct plain_key *k = keys_find(&id, PLAIN_BOUND);
     if (!k)
+        k = keys_find(&id, PLAIN_STAGED);
+    if (!k)
         return say(out, TKDC_STATUS_UNKNOWN_KEY, "no such key of this principal");
     memset(k, 0, sizeof *k);
     return keys_save() ? TKDC_STATUS_OK : say(out, TKDC_STATUS_INTERNAL, "cannot save");
+}
+
+/* A bound key and a staged, imported one of its enctype. */
+static uint16_t equal_keys(struct tkdc_reader *r, struct tkdc_buffer *out)
+{
+    struct tkdc_wire_key id;
+    get_key(r, &id);
+    const uint8_t *other = tkdc_reader_get(r, TKDC_WIRE_KEY_ID_BYTES);
+    if (!other || !tkdc_reader_done(r))
+        return say(out, TKDC_STATUS_BAD_REQUEST, "malformed body");
+    const struct plain_key *a = keys_find(&id, PLAIN_BOUND), *b = keys_find_id(other);
+    if (!a || !b || b->state != PLAIN_STAGED)
+        return say(out, TKDC_STATUS_UNKNOWN_KEY, "no such keys");
+    if (b->origin != TKDC_ORIGIN_IMPORTED)
+        return say(out, TKDC_STATUS_DENIED, "only an imported key");
+    if (a->enctype != b->enctype)
+        return say(out, TKDC_STATUS_BAD_REQUEST, "two enctypes");
+    const uint8_t equal = tkdc_equal(a->key, b->key, a->octets);
+    tkdc_buffer_put_bytes(out, (struct tkdc_span){&equal, 1});
+    return TKDC_STATUS_OK;
 }
 
 static uint16_t status_report(struct tkdc_buffer *out)
@@ -256,13 +330,17 @@ uint16_t answer(krb5_context context, struct plain_peer *peer, uint8_t op, struc
         return hello(peer, &r, out);
     if (peer->role == 0)
         return say(out, TKDC_STATUS_BAD_REQUEST, "HELLO comes first");
-    if (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY && peer->role == TKDC_ROLE_KDC)
+    if (((op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY) || op == TKDC_OP_EQUAL) &&
+        peer->role == TKDC_ROLE_KDC)
         return say(out, TKDC_STATUS_DENIED, "the KDC makes no keys");
     switch (op) {
     case TKDC_OP_SEAL:
     case TKDC_OP_OPEN:
     case TKDC_OP_MAC:
     case TKDC_OP_VERIFY:
+    case TKDC_OP_SEAL_DERIVED:
+    case TKDC_OP_OPEN_DERIVED:
+    case TKDC_OP_MAC_DERIVED:
         return with_key(context, op, &r, out);
     case TKDC_OP_STAGE:
         return stage(context, &r, out);
@@ -272,6 +350,8 @@ uint16_t answer(krb5_context context, struct plain_peer *peer, uint8_t op, struc
         return bind_key(&r, out);
     case TKDC_OP_DESTROY:
         return destroy_key(&r, out);
+    case TKDC_OP_EQUAL:
+        return equal_keys(&r, out);
     case TKDC_OP_STATUS:
         return status_report(out);
     default:

@@ -8,11 +8,12 @@
  * and protects nothing.
  *
  *   plain_agent SOCKET STATE [--delay-ms N] [--drop-rate F] [--kill-after N]
- *               [--verbose]
+ *               [--refuse OPERATION] [--verbose]
  *
  * --delay-ms holds each reply back by so much (many at once, as the servers
  * would); --drop-rate loses that fraction of replies; --kill-after ends the
- * program with the N-th request unanswered. One thread, one poll loop.
+ * program with the N-th request unanswered; --refuse answers one operation with
+ * a limit reached. One thread, one poll loop.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -52,6 +53,7 @@ static struct {
     int delay_ms;
     double drop_rate;
     long kill_after;
+    const char *refuse; /* an operation's name */
     bool verbose;
     struct connection connections[CONNECTIONS_MAX];
     uint64_t generation;
@@ -99,7 +101,9 @@ static void on_frame(void *arg, const struct tkdc_wire_header *header, struct tk
     struct tkdc_buffer out = {0};
     if (self.kill_after > 0 && --self.kill_after == 0)
         _exit(3);
-    const uint16_t status = answer(self.context, &c->peer, header->op, body, &out);
+    const bool refused = self.refuse && strcmp(self.refuse, tkdc_wire_op_name(header->op)) == 0;
+    const uint16_t status =
+        refused ? TKDC_STATUS_LIMIT : answer(self.context, &c->peer, header->op, body, &out);
     if (self.verbose)
         fprintf(stderr, "%s id %llx: %s\n", tkdc_wire_op_name(header->op),
                 (unsigned long long)header->id, tkdc_status_text(status));
@@ -197,11 +201,10 @@ static void turn(int listener)
 
 static void read_options(int argc, char **argv)
 {
-    static const struct option options[] = {{"delay-ms", required_argument, NULL, 'd'},
-                                            {"drop-rate", required_argument, NULL, 'r'},
-                                            {"kill-after", required_argument, NULL, 'k'},
-                                            {"verbose", no_argument, NULL, 'v'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"delay-ms", required_argument, NULL, 'd'},   {"drop-rate", required_argument, NULL, 'r'},
+        {"kill-after", required_argument, NULL, 'k'}, {"refuse", required_argument, NULL, 'f'},
+        {"verbose", no_argument, NULL, 'v'},          {NULL, 0, NULL, 0}};
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (o) {
         case 'd':
@@ -213,6 +216,9 @@ static void read_options(int argc, char **argv)
         case 'k':
             self.kill_after = atol(optarg);
             break;
+        case 'f':
+            self.refuse = optarg;
+            break;
         case 'v':
             self.verbose = true;
             break;
@@ -222,7 +228,7 @@ static void read_options(int argc, char **argv)
     }
     if (argc - optind != 2) {
         fprintf(stderr, "usage: plain_agent SOCKET STATE [--delay-ms N] [--drop-rate F] "
-                        "[--kill-after N] [--verbose]\n");
+                        "[--kill-after N] [--refuse OPERATION] [--verbose]\n");
         exit(2);
     }
 }

@@ -60,8 +60,7 @@ Result<std::string> combine(const tkdc::SharedBytes& a, int party_a, const tkdc:
 Result<json> keys_of(const OneStore& a, const OneStore& b, const std::string& principal) {
   json keys = json::array();
   for (const KeyRecord& mine : a.records) {
-    if (mine.principal_name != principal)
-      continue;
+    if (mine.principal_name != principal) continue;
     auto same = [&](const KeyRecord& record) { return record.ref == mine.ref; };
     auto other = std::find_if(b.records.begin(), b.records.end(), same);
     if (other == b.records.end())
@@ -72,8 +71,7 @@ Result<json> keys_of(const OneStore& a, const OneStore& b, const std::string& pr
       if (field == other->fields.end())
         return tkdc::fail("field " + name + " is in one store only");
       Result<std::string> value = combine(shared, a.party, field->second, b.party);
-      if (!value)
-        return tkdc::fail(hex(mine.ref.id) + " " + name + ": " + value.error().message);
+      if (!value) return tkdc::fail(hex(mine.ref.id) + " " + name + ": " + value.error().message);
       key["fields"][name] = value.value();
     }
     keys.push_back(key);
@@ -84,8 +82,7 @@ Result<json> keys_of(const OneStore& a, const OneStore& b, const std::string& pr
 Result<json> run(const std::vector<std::string>& arguments) {
   if (arguments.size() == 2 && arguments[0] == "names") {
     Result<OneStore> store = tkdc::rebuild::read_store(arguments[1]);
-    if (!store)
-      return store.error();
+    if (!store) return store.error();
     json names = json::array();
     for (const KeyRecord& record : store->records) names.push_back(description(record));
     return names;
@@ -93,21 +90,17 @@ Result<json> run(const std::vector<std::string>& arguments) {
   if (arguments.size() != 4 || arguments[0] != "keys")
     return tkdc::fail("usage: tkdc-rebuild keys CONFIG CONFIG PRINCIPAL | names CONFIG");
   Result<OneStore> a = tkdc::rebuild::read_store(arguments[1]);
-  if (!a)
-    return a.error();
+  if (!a) return a.error();
   Result<OneStore> b = tkdc::rebuild::read_store(arguments[2]);
-  if (!b)
-    return b.error();
-  if (a->party == b->party)
-    return tkdc::fail("both are the store of one party");
+  if (!b) return b.error();
+  if (a->party == b->party) return tkdc::fail("both are the store of one party");
   return keys_of(*a, *b, arguments[3]);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (sodium_init() < 0)
-    return 1;
+  if (sodium_init() < 0) return 1;
   Result<json> result = run({argv + 1, argv + argc});
   if (!result) {
     std::cerr << "tkdc-rebuild: " << result.error().message << "\n";

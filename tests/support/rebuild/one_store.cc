@@ -20,13 +20,11 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string name = (fs::temp_directory_path() / "tkdc-rebuild-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr)
-      path_ = name;
+    if (mkdtemp(name.data()) != nullptr) path_ = name;
   }
   ~TemporaryFolder() {
     std::error_code ignored;
-    if (!path_.empty())
-      fs::remove_all(path_, ignored);
+    if (!path_.empty()) fs::remove_all(path_, ignored);
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
@@ -68,31 +66,21 @@ Result<std::vector<KeyId>> committed_ids(const fs::path& folder) {
   MDB_cursor* cursor = nullptr;
   MDB_dbi table = 0;
   int rc = mdb_env_create(&env);
-  if (rc == 0)
-    rc = mdb_env_set_maxdbs(env, 8);
-  if (rc == 0)
-    rc = mdb_env_open(env, folder.c_str(), MDB_RDONLY, 0600);
-  if (rc == 0)
-    rc = mdb_txn_begin(env, nullptr, MDB_RDONLY, &txn);
-  if (rc == 0)
-    rc = mdb_dbi_open(txn, "committed", 0, &table);
-  if (rc == 0)
-    rc = mdb_cursor_open(txn, table, &cursor);
+  if (rc == 0) rc = mdb_env_set_maxdbs(env, 8);
+  if (rc == 0) rc = mdb_env_open(env, folder.c_str(), MDB_RDONLY, 0600);
+  if (rc == 0) rc = mdb_txn_begin(env, nullptr, MDB_RDONLY, &txn);
+  if (rc == 0) rc = mdb_dbi_open(txn, "committed", 0, &table);
+  if (rc == 0) rc = mdb_cursor_open(txn, table, &cursor);
   MDB_val key, value;
   while (rc == 0 && (rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0) {
     KeyId id{};
-    if (key.mv_size == id.size())
-      std::memcpy(id.data(), key.mv_data, id.size());
+    if (key.mv_size == id.size()) std::memcpy(id.data(), key.mv_data, id.size());
     ids.push_back(id);
   }
-  if (cursor != nullptr)
-    mdb_cursor_close(cursor);
-  if (txn != nullptr)
-    mdb_txn_abort(txn);
-  if (env != nullptr)
-    mdb_env_close(env);
-  if (rc != MDB_NOTFOUND)
-    return fail("listing the keys: " + std::string(mdb_strerror(rc)));
+  if (cursor != nullptr) mdb_cursor_close(cursor);
+  if (txn != nullptr) mdb_txn_abort(txn);
+  if (env != nullptr) mdb_env_close(env);
+  if (rc != MDB_NOTFOUND) return fail("listing the keys: " + std::string(mdb_strerror(rc)));
   return ids;
 }
 
@@ -100,8 +88,7 @@ Result<std::vector<KeyId>> committed_ids(const fs::path& folder) {
 
 Result<OneStore> read_store(const std::string& file) {
   Result<Config> config = read_config(file);
-  if (!config)
-    return config.error();
+  if (!config) return config.error();
   SecretBuffer key(32);
   std::ifstream key_file(config->key_file, std::ios::binary);
   if (!key_file.read(reinterpret_cast<char*>(key.data()), 32))
@@ -110,23 +97,18 @@ Result<OneStore> read_store(const std::string& file) {
   const TemporaryFolder copy;
   std::error_code failed;
   fs::copy_file(fs::path(config->options.path) / "data.mdb", copy.path() / "data.mdb", failed);
-  if (failed)
-    return fail("copying " + config->options.path + ": " + failed.message());
+  if (failed) return fail("copying " + config->options.path + ": " + failed.message());
   Result<std::vector<KeyId>> ids = committed_ids(copy.path());
-  if (!ids)
-    return ids.error();
+  if (!ids) return ids.error();
   config->options.path = copy.path().string();
   Result<std::unique_ptr<Store>> store = Store::open(config->options, key);
-  if (!store)
-    return store.error();
+  if (!store) return store.error();
 
   OneStore out{config->options.party, {}};
   for (const KeyId& id : *ids) {
     Result<std::shared_ptr<const KeyRecord>> record = store.value()->get(id);
-    if (!record)
-      return record.error();
-    if (record.value() != nullptr)
-      out.records.push_back(*record.value());
+    if (!record) return record.error();
+    if (record.value() != nullptr) out.records.push_back(*record.value());
   }
   return out;
 }

@@ -35,9 +35,9 @@ struct Options {
 };
 
 const std::pair<const char*, tkdc_wire_op> kOperations[] = {
-    {"seal", TKDC_OP_SEAL},     {"open", TKDC_OP_OPEN}, {"mac", TKDC_OP_MAC},
-    {"verify", TKDC_OP_VERIFY}, {"stage", TKDC_OP_STAGE}, {"export", TKDC_OP_EXPORT},
-    {"bind", TKDC_OP_BIND},     {"destroy", TKDC_OP_DESTROY}};
+    {"seal", TKDC_OP_SEAL},     {"open", TKDC_OP_OPEN},       {"mac", TKDC_OP_MAC},
+    {"verify", TKDC_OP_VERIFY}, {"stage", TKDC_OP_STAGE},     {"export", TKDC_OP_EXPORT},
+    {"bind", TKDC_OP_BIND},     {"destroy", TKDC_OP_DESTROY}, {"equal", TKDC_OP_EQUAL}};
 
 ByteSpan octets(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
@@ -63,10 +63,9 @@ class Preparation {
       }
       case TKDC_OP_EXPORT:
       case TKDC_OP_BIND:
-      case TKDC_OP_DESTROY:
-        return manage(op);
-      default:
-        return use(op, secret);
+      case TKDC_OP_DESTROY: return manage(op);
+      case TKDC_OP_EQUAL: return equal();
+      default: return use(op, secret);
     }
   }
 
@@ -119,6 +118,17 @@ class Preparation {
     rogue_.ask(rogue_.honest(job, {}));
     job.op = TKDC_OP_DESTROY;
     job.public_data.clear();
+    return job;
+  }
+
+  // A bound key and an imported one beside it.
+  JobRequest equal() {
+    JobRequest job = manage(TKDC_OP_BIND);
+    rogue_.ask(rogue_.honest(job, {}));
+    JobRequest other = stage(TKDC_ORIGIN_IMPORTED);
+    rogue_.ask(rogue_.honest(other, SecretVector(options_.enctype == 17 ? 16 : 32, 0x41)));
+    job.op = TKDC_OP_EQUAL;
+    job.public_data.assign(other.key.id.begin(), other.key.id.end());
     return job;
   }
 

@@ -15,8 +15,8 @@
 
 namespace tkdc::agent {
 
-using Jobs3 = std::array<JobRequest, 3>;                    // what each server gets
-using Replies3 = std::array<std::optional<JobReply>, 3>;    // nothing: no answer in time
+using Jobs3 = std::array<JobRequest, 3>;                  // what each server gets
+using Replies3 = std::array<std::optional<JobReply>, 3>;  // nothing: no answer in time
 
 class Rogue {
  public:

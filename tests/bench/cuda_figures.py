@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Registers and instructions of the CUDA kernels, and the floor they set: needs no GPU.
+
+    python3 -m tests.bench.cuda_figures build/cuda/cuda/gpu.cu.o
+
+Counts machine instructions of sm_90 as cuobjdump prints them. A floor is what the busiest unit
+of an H200 needs for them if nothing else cost anything: a measurement can only be slower. Of the
+mask kernels only the generators' round loops are counted, since the rest depends on alignment.
+"""
+
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ARCHITECTURE = "sm_90"
+
+# An H200 by its data sheet and the CUDA programming guide's table of throughputs for compute
+# capability 9.0: results of integer and logical instructions per clock and multiprocessor, and of
+# all instructions.
+PROCESSORS, CLOCK_HZ, LOGICAL_PER_CLOCK, ISSUED_PER_CLOCK = 132, 1.98e9, 64, 128
+REGISTERS, MAX_THREADS = 65536, 2048
+LOGICAL = {"LOP3", "SHF", "IADD3", "ISETP", "PRMT", "SEL", "VIADD", "LEA"}
+
+ROUNDS, ROUND_LOOP = 10, 64  # of AES-128 and of ChaCha20's double rounds; a loop of so many is one
+MESSAGE_OCTETS = 360         # for each block, masked
+SBOXES_PER_BLOCK_AND_ROUND = 16
+
+
+def tool(name: str) -> str:
+    toolkit = ROOT / "build/cuda-toolkit"
+    found = sorted(toolkit.glob(f"lib/python3*/site-packages/nvidia/*/bin/{name}"))
+    if not found:
+        sys.exit(f"cuda_figures: no {name}; run cuda/fetch-toolkit")
+    return str(found[-1])
+
+
+def cuobjdump(option: str, path: str) -> str:
+    command = [tool("cuobjdump"), option, "-arch", ARCHITECTURE, path]
+    environment = {"PATH": str(Path(tool("nvdisasm")).parent) + ":/usr/bin:/bin"}
+    return subprocess.run(command, env=environment, capture_output=True, text=True,
+                          check=True).stdout
+
+
+def short_name(mangled: str) -> str:
+    """`octets::Norm` of the mangled name of its kernel; template arguments follow a blank."""
+    body = re.search(r"body_kernelINS0_(.*?)EEvNS0_4View", mangled)
+    text = body.group(1) if body else mangled
+    parts, rest = [], text.lstrip("N")
+    while match := re.match(r"(\d+)", rest):
+        size = int(match.group(1))
+        rest = rest[match.end():]
+        parts.append(rest[:size])
+        rest = rest[size:]
+    argument = re.match(r"IL[bi](\d)E", rest)
+    return "::".join(parts) + (f" {argument.group(1)}" if argument else "")
+
+
+def registers(path: str) -> dict[str, int]:
+    found = re.findall(r"Function (\S+?):\s*\n\s*REG:(\d+)", cuobjdump("-res-usage", path))
+    return {short_name(name): int(count) for name, count in found}
+
+
+class KernelCode:
+    """One kernel's instructions: (address, opcode, operands)."""
+
+    def __init__(self) -> None:
+        self.instructions: list[tuple[int, str, str]] = []
+
+    def counts(self, first: int = 0, last: int = 1 << 62) -> Counter:
+        found = Counter(op.split(".")[0] for at, op, _ in self.instructions if first <= at <= last)
+        del found["NOP"]
+        return found
+
+    def round_loops(self) -> list[Counter]:
+        loops = []
+        for at, op, operands in self.instructions:
+            target = re.search(r"0x([0-9a-f]+)", operands) if op.startswith("BRA") else None
+            if target and int(target.group(1), 16) < at:
+                counts = self.counts(int(target.group(1), 16), at)
+                if sum(counts.values()) >= ROUND_LOOP:
+                    loops.append(counts)
+        return loops
+
+
+def kernels(path: str) -> dict[str, KernelCode]:
+    found: dict[str, KernelCode] = {}
+    current = None
+    for line in cuobjdump("-sass", path).splitlines():
+        if name := re.search(r"Function : (\S+)", line):
+            current = found.setdefault(short_name(name.group(1)), KernelCode())
+        code = re.match(r"\s+/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P\w+ )?\s*([A-Z0-9_.]+)\s*(.*?);", line)
+        if code and current:
+            current.instructions.append((int(code.group(1), 16), code.group(2), code.group(3)))
+    return found
+
+
+def floor_ns(counts: Counter, per_block: float) -> float:
+    logical = sum(counts[op] for op in LOGICAL)
+    clocks = max(logical / LOGICAL_PER_CLOCK, sum(counts.values()) / ISSUED_PER_CLOCK)
+    return clocks * per_block / (PROCESSORS * CLOCK_HZ) * 1e9
+
+
+def threads_resident(count: int) -> int:
+    blocks = REGISTERS // (-(-count // 8) * 8 * 128)
+    return min(MAX_THREADS, blocks * 128)
+
+
+def row(name: str, count: int, counts: Counter, per_block: float) -> float:
+    ns = floor_ns(counts, per_block)
+    sys.stdout.write(f"{name:<26}{count:>10}{threads_resident(count):>9}"
+                     f"{sum(counts.values()):>14}{counts['LOP3']:>7}{per_block:>16.1f}"
+                     f"{ns:>10.3f}\n")
+    return ns
+
+
+def main() -> int:
+    path = sys.argv[1]
+    used, code = registers(path), kernels(path)
+    sys.stdout.write("kernel                     registers  threads  instructions   LOP3"
+                     "  threads/block  ns/block\n")
+    totals: dict[str, float] = {}
+    for representation, lanes in (("octets", 32), ("planes", 32)):
+        total = 0.0
+        for layer in ("Norm", "Pairs", "Invert", "Product"):
+            name = f"{representation}::{layer}"
+            total += row(name, used[name], code[name].counts(),
+                         ROUNDS * SBOXES_PER_BLOCK_AND_ROUND / lanes)
+        name = f"{representation}::EncryptRound 0"
+        per_round = 2 if representation == "octets" else 1  # threads for each block
+        total += row(name, used[name], code[name].counts(), ROUNDS * per_round)
+        totals[representation] = total
+    for name, unit in (("MaskByAes", 32), ("MaskByChaCha", 64)):
+        kernel = code[f"{name} 3"]
+        counts = Counter()
+        for loop in kernel.round_loops():
+            counts.update({op: ROUNDS * n for op, n in loop.items()})
+        totals[name] = row(f"{name} (rounds)", used[f"{name} 3"], counts, MESSAGE_OCTETS / unit)
+    for representation in ("octets", "planes"):
+        for mask in ("MaskByAes", "MaskByChaCha"):
+            ns = totals[representation] + totals[mask]
+            sys.stdout.write(f"floor of {representation} and {mask}: {ns:.2f} ns for each AES-128 "
+                             f"block, {1000 / ns:.0f} million blocks/s\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// One lane's work at all three parties in one thread, without a network: what
+// tests/bench/instructions.py counts the instructions of.
+//
+//   bench-workload WORK BACKEND JOBS [--stop]
+//
+// WORK: aes-128, aes-256 (16 blocks a job), sha1 (a compression a job), each in
+// semi-honest mode, or with "-malicious" behind it. BACKEND: scalar, avx2 or
+// gfni. The work is done twice; the second time, inside run_measured(), is the
+// one to be counted. --stop raises SIGUSR1 before and SIGUSR2 behind it.
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "cipher/ciphers.h"
+#include "support/three_parties.h"
+
+namespace tkdc::bench {
+namespace {
+
+constexpr std::size_t kJobBlocks = 16;
+
+class Work {
+ public:
+  Work(const std::string& name, const AesBackend& backend, Security security, std::size_t jobs)
+      : sha1_(name == "sha1"), net_(backend.representation(), 1, security) {
+    for (int p = 0; p < 3; ++p) ciphers_[p] = std::make_unique<Ciphers>(*net_.party[p], backend);
+    const std::size_t in_bytes = sha1_ ? 64 : 16 * kJobBlocks;
+    for (std::size_t k = 0; k < jobs; ++k) {
+      in_.push_back(net_.share(test::random_bytes(net_.rng(), in_bytes)));
+      keys_.push_back(net_.share(test::random_bytes(net_.rng(), name == "aes-256" ? 32 : 16)));
+    }
+    for (auto& out : out_) out.resize(in_.size());
+  }
+
+  bool prepare() {
+    return sha1_ || ran([this](int p) { return expand(p); });
+  }
+  bool run() {
+    return ran([this](int p) {
+      std::vector<Task<void>> jobs;
+      for (std::size_t k = 0; k < in_.size(); ++k) jobs.push_back(job(p, k));
+      return all(*net_.party[p], std::move(jobs));
+    });
+  }
+
+ private:
+  bool ran(const std::function<Task<void>(int)>& make) { return net_.run(make).ok(); }
+
+  Task<void> expand(int p) {
+    std::vector<SharedBytes> keys;
+    for (const auto& key : keys_) keys.push_back(key[static_cast<std::size_t>(p)]);
+    round_keys_[p] = co_await aes_expand_keys(*net_.party[p], std::move(keys));
+    co_await net_.party[p]->verified();
+  }
+  Task<void> job(int p, std::size_t k) {
+    SharedBytes in = in_[k][static_cast<std::size_t>(p)];
+    Ciphers& c = *ciphers_[p];
+    if (sha1_)
+      out_[p][k] = co_await c.sha1.compress(c.sha1.initial(), std::move(in));
+    else
+      out_[p][k] = co_await c.aes.encrypt(round_keys_[p][k], std::move(in));
+    co_await c.rep3.verified();
+  }
+
+  const bool sha1_;
+  test::ThreeParties net_;
+  std::unique_ptr<Ciphers> ciphers_[3];
+  std::vector<std::array<SharedBytes, 3>> in_, keys_;
+  std::vector<SharedBytes> round_keys_[3], out_[3];
+};
+
+}  // namespace
+}  // namespace tkdc::bench
+
+// By this name the counter finds it.
+extern "C" [[gnu::noinline]] bool run_measured(void* work) {
+  return static_cast<tkdc::bench::Work*>(work)->run();
+}
+
+int main(int argc, char** argv) {
+  using namespace tkdc;
+  std::string name = argc > 2 ? argv[1] : "";
+  const std::string malicious = "-malicious";
+  Security security = Security::kSemiHonest;
+  if (name.ends_with(malicious)) {
+    name.resize(name.size() - malicious.size());
+    security = Security::kMalicious;
+  }
+  const int jobs = argc > 3 ? std::atoi(argv[3]) : 0;
+  const bool known = name == "aes-128" || name == "aes-256" || name == "sha1";
+  if (!known || jobs < 1 || jobs > 4096) {
+    std::cerr << "usage: bench-workload aes-128|aes-256|sha1[-malicious] BACKEND JOBS [--stop]\n";
+    return 2;
+  }
+  // Verification is of octets; planes are what semi-honest mode without GFNI uses.
+  const std::string wanted = argv[2];
+  const bool octets = security == Security::kMalicious || wanted == "gfni";
+  auto backend =
+      choose_aes_backend(wanted, octets ? Representation::kBytes : Representation::kPlanes);
+  if (!backend || (*backend)->name() != wanted) {
+    std::cerr << "bench-workload: no backend " << wanted << " for this on this CPU\n";
+    return 3;
+  }
+  const bool stop = argc > 4 && argv[4] == std::string("--stop");
+  bench::Work work(name, **backend, security, static_cast<std::size_t>(jobs));
+  bool done = work.prepare() && work.run();
+  if (stop) raise(SIGUSR1);
+  done = run_measured(&work) && done;
+  if (stop) raise(SIGUSR2);
+  return done ? 0 : 1;
+}

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The day after a breach: krbtgt's rotation, and tickets of a window of time refused.
+
+In a realm of its own: it makes all tickets of the realm void.
+"""
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration.conftest import SERVICE, new_realm, remove
+from tests.support.process import RealmError, wait_until
+from tests.support.realm import Realm
+
+pytestmark = pytest.mark.behind
+PASSWORD = "a password of before and after"
+OTHERS = [f"host/other{n}.test" for n in range(6)]
+
+
+@pytest.fixture(scope="module")
+def broken() -> Iterator[Realm]:
+    with new_realm("BREACH.REALM", stock=False) as realm:
+        realm.kadmin_local(f'addprinc -pw "{PASSWORD}" flo')
+        for service in (SERVICE, *OTHERS):
+            realm.kadmin_local(f"addprinc -randkey {service}")
+        yield realm
+    remove(realm)
+
+
+@pytest.fixture
+def flo(broken, request):
+    made = []
+
+    def log_in():
+        client = broken.client(f"{request.node.name}{len(made)}")
+        done = client.kinit("flo", PASSWORD)
+        assert done.ok, done.errors
+        made.append(client)
+        return client
+
+    return log_in
+
+
+def status(realm: Realm) -> list[dict]:
+    socket = realm.agent_socket("kdc")
+    done = subprocess.run([str(realm.bin / "tkdc"), "status", "--socket", str(socket), "--json"],
+                          env=realm.env(), text=True, capture_output=True, timeout=60, check=False)
+    return json.loads(done.stdout)["servers"]
+
+
+def revoke(realm: Realm, party: int, *options: str) -> str:
+    config = realm.server_directory(party) / "tkdc.toml"
+    return realm.tool("tkdc", "revoke", "--config", str(config), *options)
+
+
+def windows(realm: Realm) -> list[list]:
+    return [server["revoked"] for server in status(realm)]
+
+
+@pytest.fixture
+def lifted(broken):
+    """Whatever becomes of the test, the tickets of the next one serve."""
+    yield
+    for party in range(3):
+        revoke(broken, party, "--lift")
+    wait_until(lambda: windows(broken) == [[], [], []], 30, "no window")
+
+
+def test_tickets_of_a_revoked_window(broken, flo, lifted):
+    """One administrator revokes for all; one alone lifts nothing; three lift it."""
+    stolen = flo()
+    sessions = [server["sessions"] for server in status(broken)]
+    assert stolen.kvno(OTHERS[0]).ok
+    assert "are refused" in revoke(broken, 1, "--sealed-between", "4h", "3h")
+    done = stolen.kvno(OTHERS[1])
+    assert done.ok, done.errors  # sealed at another time
+    revoke(broken, 1, "--sealed-between", "2h", "now")
+    refused = stolen.kvno(OTHERS[2])
+    assert not refused.ok
+    assert "Decrypt integrity check failed" in refused.errors
+    assert not stolen.run("kinit", "-R").ok
+    after = status(broken)
+    assert all(server["session_up"] for server in after)
+    assert [server["sessions"] for server in after] == sessions, "the session goes on"
+    assert all(server["tickets_revoked"] >= 2 for server in after)
+    held = windows(broken)[1]
+    assert len(held) == 2 and held[0]["until"] < held[1]["from"] < held[1]["until"]
+
+    # The others have taken the windows over.
+    assert windows(broken) == [held, held, held]
+
+    # Lifted at the one where it was revoked: nothing changes, neither now nor after its restart.
+    revoke(broken, 1, "--lift")
+    broken.daemons["server1"].stop()
+    broken.start_server(1)
+    wait_until(lambda: all(s["session_up"] for s in status(broken)), 30, "a session")
+    refused = stolen.kvno(OTHERS[3])
+    assert not refused.ok
+    assert "Decrypt integrity check failed" in refused.errors
+    assert windows(broken) == [held, held, held]
+
+    # All three agree: the old ticket serves again.
+    revoke(broken, 0, "--lift")
+    revoke(broken, 2, "--lift")
+    wait_until(lambda: stolen.kvno(OTHERS[4]).ok, 30, "the old ticket serves again")
+    assert windows(broken) == [[], [], []]
+
+
+def test_requests_that_are_refused(broken):
+    config = str(broken.server_directory(0) / "tkdc.toml")
+    for options, why in (((), "--sealed-between or --lift"),
+                         (("--sealed-between", "now", "2h"), "ends before it begins"),
+                         (("--sealed-between", "2h", "2126-01-01"), "has not come yet"),
+                         (("--sealed-between", "yesterday", "now"), "is no time"),
+                         (("--sealed-between", "2026-02-31", "now"), "is no time")):
+        done = subprocess.run([str(broken.bin / "tkdc"), "revoke", "--config", config, *options],
+                              env=broken.env(), text=True, capture_output=True, timeout=60,
+                              check=False)
+        assert done.returncode == 1
+        assert why in done.stderr
+    assert windows(broken)[0] == []
+
+
+def test_a_request_that_cannot_be_read_keeps_a_server_down(broken):
+    """It may have asked for tickets to be refused: the server does not go on as if it had not."""
+    request = broken.server_directory(2) / "store" / "revoke.request"
+    broken.daemons["server2"].stop()
+    request.write_text("revoke everything\n")
+    try:
+        with pytest.raises(RealmError, match="is no request of `tkdc revoke`; remove it"):
+            broken.start_server(2)
+    finally:
+        request.unlink()
+        broken.start_server(2)
+    wait_until(lambda: all(s["session_up"] for s in status(broken)), 30, "a session")
+
+
+def rotate(realm: Realm, *options: str) -> subprocess.CompletedProcess:
+    """As on the KDC's host: kadmin.local finds the realm's configuration, tkdc its library."""
+    env = {k: v for k, v in realm.kdc_env().items() if k != "LD_PRELOAD"}
+    return subprocess.run([str(realm.bin / "tkdc"), "rotate", "krbtgt", *options], env=env,
+                          text=True, capture_output=True, timeout=120, check=False)
+
+
+def kvnos(realm: Realm) -> set[str]:
+    entry = realm.kadmin_local(f"getprinc krbtgt/{realm.name}")
+    return set(re.findall(r"^Key: vno (\d+)", entry, re.M))
+
+
+def test_rotation(broken, flo):
+    """First nothing, then a new version beside the old ones, then the old ones' end."""
+    old = flo()
+    before = kvnos(broken)
+    keys = status(broken)[0]["keys"]
+    done = rotate(broken, "--purge")
+    assert done.returncode == 2 and "Nothing was changed" in done.stdout
+    assert kvnos(broken) == before
+
+    done = rotate(broken, "--now")
+    assert done.returncode == 0, done.stderr
+    assert len(kvnos(broken)) == len(before) + 1
+    assert old.kvno(OTHERS[5]).ok, "old tickets serve until --purge"
+    middle = flo()
+
+    done = rotate(broken, "--now", "--purge", "--realm", broken.name)
+    assert done.returncode == 0, done.stderr
+    assert "are destroyed at the three servers" in done.stdout
+    newest = str(max(map(int, before)) + 2)
+    assert kvnos(broken) == {newest}
+    for ticket in (old, middle):
+        assert not ticket.kvno(SERVICE).ok
+    assert flo().kvno(SERVICE).ok
+    assert [s["keys"] for s in status(broken)] == [keys, keys, keys], "the old ones are gone"
+
+
+def test_rotation_without_servers(broken):
+    """Nothing is half done: no new version, the old one serves on, and the command says so."""
+    before = kvnos(broken)
+    broken.daemons["server2"].stop()
+    try:
+        done = rotate(broken, "--now", "--purge")
+    finally:
+        broken.start_server(2)
+    assert done.returncode == 1
+    assert "tkdc rotate: " in done.stderr
+    assert kvnos(broken) == before
+    wait_until(lambda: all(s["session_up"] for s in status(broken)), 30, "a session")
+
+
+def test_what_agents_ask_is_counted(broken, flo):
+    """At each server; the default limits are beyond what one user does."""
+    def asked() -> list[int]:
+        agents = [{a["name"]: a for a in server["agents"]} for server in status(broken)]
+        assert all(a["agent-kdc"]["limited"] == 0 for a in agents)
+        return [a["agent-kdc"]["asked"] for a in agents]
+
+    before = asked()
+    flo()
+    for was, now in zip(before, asked(), strict=True):
+        assert now >= was + 3  # the timestamp, the ticket, the reply
+    assert [s["keys_limited"] + s["agents_limited"] for s in status(broken)] == [0, 0, 0]

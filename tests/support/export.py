@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The administrators of an export: keys, approvals, handing over; and `tkdc export` itself."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from tests.support.kerberos import Outcome
+from tests.support.realm import Realm
+
+SERVERS = range(3)
+
+
+def _run(realm: Realm, argv: list[str], env: dict[str, str], stdin: str = "") -> Outcome:
+    done = subprocess.run([str(realm.bin / "tkdc"), *argv], env=env, input=stdin, text=True,
+                          capture_output=True, timeout=600, check=False)
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def tkdc_export(realm: Realm, *options: str, socket: Path | None = None) -> Outcome:
+    env = {key: value for key, value in realm.kdc_env().items() if key != "LD_PRELOAD"}
+    if socket is not None:
+        env["TKDC_AGENT_SOCKET"] = str(socket)
+    return _run(realm, ["export", *options], env)
+
+
+def restore(realm: Realm, folder: Path, shares: list[Path], *options: str) -> Outcome:
+    agent = realm.installation / "agent-admin" / "agent.toml"
+    return tkdc_export(realm, "restore", "--folder", str(folder), "--agent-config", str(agent),
+                       *options, *map(str, shares))
+
+
+class Approvers:
+    """One administrator for each server, with a key of their own; a fourth is a stranger.
+    Made before the servers start, which read who may approve then."""
+
+    def __init__(self, realm: Realm):
+        self.realm, self.count, self.public_keys = realm, 0, []
+        tables = [self._make_key(party) for party in (*SERVERS, 3)]
+        for party in SERVERS:
+            config = realm.server_directory(party) / "tkdc.toml"
+            with open(config, "a", encoding="utf-8") as file:
+                file.write("".join(tables[:3]))
+
+    def _passphrase(self, party: int) -> str:
+        return f"the passphrase of administrator {party}"
+
+    def _key(self, party: int) -> Path:
+        return self.realm.directory / f"approver{party}.key"
+
+    def _make_key(self, party: int) -> str:
+        done = _run(self.realm, ["approver", "--out", str(self._key(party))], self.realm.env(),
+                    self._passphrase(party) + "\n")
+        assert done.ok, done.errors
+        table = done.output[done.output.index("\n[[approvers]]"):]
+        self.public_keys.append(table.split('public_key = "')[1][:64])
+        return table.replace('"NAME"', f'"admin{party}"').replace("= N", f"= {party}")
+
+    def _config(self, party: int) -> str:
+        return str(self.realm.server_directory(party) / "tkdc.toml")
+
+    def _new_file(self, kind: str) -> Path:
+        self.count += 1
+        return self.realm.directory / f"{kind}{self.count}"
+
+    def try_approve(self, party: int, request: Path, *, key: int | None = None,
+                    passphrase: str | None = None, out: Path | None = None) -> Outcome:
+        owner = party if key is None else key
+        path = out or self._new_file("approval")
+        return _run(self.realm, ["approve", "--config", self._config(party), "--key",
+                                 str(self._key(owner)), "--out", str(path), str(request)],
+                    self.realm.env(), (passphrase or self._passphrase(owner)) + "\n")
+
+    def approve(self, party: int, request: Path) -> Path:
+        path = self._new_file("approval")
+        done = self.try_approve(party, request, out=path)
+        assert done.ok, done.errors
+        return path
+
+    def in_the_name_of(self, approval: Path, party: int) -> Path:
+        """An approval that somebody else made."""
+        lines = [f"approver {self.public_keys[party]}" if line.startswith("approver ") else line
+                 for line in approval.read_text().splitlines()]
+        path = self._new_file("approval")
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    def hand_over(self, party: int, request: Path, approvals: list[Path],
+                  out: Path | None = None) -> Outcome:
+        given = [word for path in approvals for word in ("--approval", str(path))]
+        return _run(self.realm, ["hand-over", "--config", self._config(party), *given, "--out",
+                                 str(out or self._new_file("shares")), str(request)],
+                    self.realm.env())
+
+    def shares(self, party: int, request: Path, approvals: list[Path]) -> Path:
+        path = self._new_file("shares")
+        done = self.hand_over(party, request, approvals, path)
+        assert done.ok, done.errors
+        return path
+
+    def audit(self, party: int) -> list[dict]:
+        """What is no operation with a key."""
+        log = self.realm.server_directory(party) / "audit.jsonl"
+        lines = [json.loads(line)["event"] for line in log.read_text().splitlines()]
+        return [event for event in lines if "event" in event]

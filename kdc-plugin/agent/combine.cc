@@ -25,22 +25,22 @@ std::string explain(const std::array<JobReply, 3>& replies, tkdc_status status) 
 }
 
 // What to tell when not all three say OK. One server may refuse on its own
-// (each enforces the roles by itself), but "wrong key" counts only from two:
-// otherwise one faulty server could have every account locked.
+// (each enforces the roles by itself), but "no such key" and "wrong key" count
+// only from two: otherwise one faulty server could have a remembered password
+// taken for forgotten, or every account locked.
 Outcome refusal(const std::array<JobReply, 3>& replies) {
-  bool integrity =
-      count(replies, TKDC_STATUS_INTEGRITY) >= 2 && count(replies, TKDC_STATUS_OK) == 0;
   if (count(replies, TKDC_STATUS_DENIED) > 0)
     return failure(TKDC_STATUS_DENIED, explain(replies, TKDC_STATUS_DENIED));
-  if (count(replies, TKDC_STATUS_UNKNOWN_KEY) > 0)
-    return failure(TKDC_STATUS_UNKNOWN_KEY, explain(replies, TKDC_STATUS_UNKNOWN_KEY));
-  if (integrity) return failure(TKDC_STATUS_INTEGRITY, explain(replies, TKDC_STATUS_INTEGRITY));
+  for (tkdc_status status : {TKDC_STATUS_UNKNOWN_KEY, TKDC_STATUS_INTEGRITY})
+    if (count(replies, status) >= 2 && count(replies, TKDC_STATUS_OK) == 0)
+      return failure(status, explain(replies, status));
   for (tkdc_status status : {TKDC_STATUS_BAD_REQUEST, TKDC_STATUS_INCONSISTENT, TKDC_STATUS_LIMIT,
                              TKDC_STATUS_INTERNAL, TKDC_STATUS_UNAVAILABLE})
     if (count(replies, status) > 0) return failure(status, explain(replies, status));
-  return failure(TKDC_STATUS_INCONSISTENT, "the servers disagree whether the tag holds (" +
-                                               explain(replies, TKDC_STATUS_INTEGRITY) +
-                                               "); compare their audit logs");
+  std::string who = explain(replies, TKDC_STATUS_UNKNOWN_KEY);
+  if (who.empty()) who = explain(replies, TKDC_STATUS_INTEGRITY);
+  return failure(TKDC_STATUS_INCONSISTENT,
+                 "the servers disagree about a key (" + who + "); compare their audit logs");
 }
 
 JobCost total_cost(const std::array<JobReply, 3>& replies) {

@@ -49,7 +49,12 @@ void add_record(Hash& hash, const KeyRecord& record) {
 
 }  // namespace
 
-Verdict combine(Verdict a, Verdict b, Verdict c) { return std::max({a, b, c}); }
+Verdict combine(Verdict a, Verdict b, Verdict c) {
+  constexpr Verdict kUnknown = TKDC_STATUS_UNKNOWN_KEY, kDiffer = TKDC_STATUS_INCONSISTENT;
+  const bool one_alone = (a == kUnknown) + (b == kUnknown) + (c == kUnknown) == 1;
+  const Verdict worst = std::max({a, b, c});
+  return one_alone ? std::max(worst, kDiffer) : worst;
+}
 
 JobDigests digest_job(const JobRequest& request, AgentRole role, const KeyRecord* record) {
   JobDigests out;

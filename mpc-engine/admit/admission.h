@@ -31,7 +31,9 @@ using Verdict = std::uint8_t;
 inline constexpr Verdict kAdmit = TKDC_STATUS_OK;
 inline constexpr Verdict kMissing = 0xff;
 
-// The same at all three whatever the order of the arguments: the worst one.
+// The same at all three whatever the order of the arguments: the worst one. That there is no such
+// key counts only from two, else it is INCONSISTENT: the KDC takes it for a fact (a key that the
+// history remembers is equal to none, a key to be destroyed is gone), and one server may lie.
 Verdict combine(Verdict a, Verdict b, Verdict c);
 
 struct JobDigests {

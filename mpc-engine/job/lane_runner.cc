@@ -238,6 +238,7 @@ void LaneRunner::take_candidates(AdmissionRound& round) {
     c.job = shared_.pending.take(c.name);
     if (!c.job) continue;
     c.verdict = check(c, clock_ok);
+    c.key_missing = c.verdict == TKDC_STATUS_UNKNOWN_KEY;
     c.digests = digest_job(c.job->request, c.job->role, c.record.get());
   }
 }
@@ -383,12 +384,16 @@ void LaneRunner::let_go(const JobRequest& request) {
 }
 
 void LaneRunner::refuse(Candidate& candidate, Verdict verdict) {
+  constexpr auto kMissingHere =
+      "this server holds no such key, which no other server says: its store is damaged, or was "
+      "restored from an older copy";
   if (!candidate.job) return;  // this server is the one that waits for it
   if (candidate.holds_key) let_go(candidate.job->request);
   if (verdict == kMissing) return put_back(candidate);
   const auto status = static_cast<tkdc_status>(verdict);
   std::string message = tkdc_status_text(status);
   if (status == TKDC_STATUS_LIMIT) message = limit_message(candidate.job->rate);
+  if (status == TKDC_STATUS_INCONSISTENT && candidate.key_missing) message = kMissingHere;
   answer(candidate.job->request, status, std::move(message));
 }
 

@@ -37,6 +37,7 @@ struct Candidate {
   JobDigests digests;
   Verdict verdict = kMissing;  // own first, then the three servers' together
   bool holds_key = false;      // its id is in LaneRunner::managed_
+  bool key_missing = false;    // this server holds no such key
 };
 
 // The jobs of one manifest.

@@ -147,7 +147,8 @@ TEST(Admission, JudgesClaims) {
 }
 
 TEST(Admission, VerdictsCombineAlikeInEveryOrder) {
-  const Verdict kAll[] = {kAdmit, TKDC_STATUS_DENIED, TKDC_STATUS_INCONSISTENT, kMissing};
+  const Verdict kAll[] = {kAdmit, TKDC_STATUS_DENIED, TKDC_STATUS_UNKNOWN_KEY,
+                          TKDC_STATUS_INCONSISTENT, kMissing};
   for (Verdict a : kAll)
     for (Verdict b : kAll)
       for (Verdict c : kAll) {
@@ -156,6 +157,14 @@ TEST(Admission, VerdictsCombineAlikeInEveryOrder) {
         EXPECT_EQ(v, combine(b, a, c));
         EXPECT_EQ(v == kAdmit, a == kAdmit && b == kAdmit && c == kAdmit);
       }
+}
+
+TEST(Admission, OneServerAloneCannotSayThatThereIsNoSuchKey) {
+  constexpr Verdict kNone = TKDC_STATUS_UNKNOWN_KEY;
+  EXPECT_EQ(combine(kNone, kNone, kNone), kNone);
+  EXPECT_EQ(combine(kNone, kAdmit, kNone), kNone);
+  EXPECT_EQ(combine(kAdmit, kNone, kAdmit), TKDC_STATUS_INCONSISTENT);
+  EXPECT_EQ(combine(kAdmit, kNone, kMissing), kMissing) << "it waits for the third";
 }
 
 }  // namespace

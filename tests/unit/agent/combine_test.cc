@@ -68,7 +68,8 @@ TEST(Combine, TheMostTellingStatusWins) {
   constexpr auto kOk = TKDC_STATUS_OK;
   constexpr auto kAway = TKDC_STATUS_UNAVAILABLE;
   EXPECT_EQ(outcome_of(kAway, TKDC_STATUS_DENIED, kOk), TKDC_STATUS_DENIED);
-  EXPECT_EQ(outcome_of(kAway, kAway, TKDC_STATUS_UNKNOWN_KEY), TKDC_STATUS_UNKNOWN_KEY);
+  EXPECT_EQ(outcome_of(kAway, TKDC_STATUS_UNKNOWN_KEY, TKDC_STATUS_UNKNOWN_KEY),
+            TKDC_STATUS_UNKNOWN_KEY);
   EXPECT_EQ(outcome_of(TKDC_STATUS_INTEGRITY, kAway, TKDC_STATUS_INTEGRITY), TKDC_STATUS_INTEGRITY);
   EXPECT_EQ(outcome_of(kOk, kOk, kAway), TKDC_STATUS_UNAVAILABLE);
   EXPECT_EQ(outcome_of(TKDC_STATUS_LIMIT, TKDC_STATUS_INTERNAL, kAway), TKDC_STATUS_LIMIT);
@@ -82,6 +83,17 @@ TEST(Combine, OneServerAloneCannotSayWrongKey) {
             TKDC_STATUS_INCONSISTENT);
   EXPECT_EQ(outcome_of(TKDC_STATUS_INTEGRITY, TKDC_STATUS_UNAVAILABLE, TKDC_STATUS_UNAVAILABLE),
             TKDC_STATUS_UNAVAILABLE);
+}
+
+// Else it could have a remembered password taken again, or a key left where it is.
+TEST(Combine, OneServerAloneCannotSayThatThereIsNoSuchKey) {
+  constexpr auto kOk = TKDC_STATUS_OK, kNone = TKDC_STATUS_UNKNOWN_KEY;
+  EXPECT_EQ(outcome_of(kNone, kOk, kOk), TKDC_STATUS_INCONSISTENT);
+  EXPECT_EQ(outcome_of(kOk, kNone, kNone), TKDC_STATUS_INCONSISTENT);
+  EXPECT_EQ(outcome_of(TKDC_STATUS_UNAVAILABLE, TKDC_STATUS_UNAVAILABLE, kNone),
+            TKDC_STATUS_UNAVAILABLE);
+  EXPECT_EQ(outcome_of(kNone, TKDC_STATUS_INTEGRITY, TKDC_STATUS_INTEGRITY),
+            TKDC_STATUS_INTEGRITY);
 }
 
 TEST(Combine, NoMixtureIsEverOk) {

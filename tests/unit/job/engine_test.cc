@@ -173,6 +173,17 @@ TEST(Engine, DestroyedKeysAreGone) {
   EXPECT_EQ(e.run({TKDC_OP_SEAL, ref, 3, {}, some_bytes(50)}).status(), TKDC_STATUS_UNKNOWN_KEY);
 }
 
+TEST(Engine, OneServerAloneCannotSayThatAKeyIsGone) {
+  Engines e;
+  KeyRef ref = e.make_key("alice@R", 18, some_bytes(32));
+  ASSERT_TRUE(e.store(1).destroy(ref.id).ok());
+  const auto sealed = e.run({TKDC_OP_SEAL, ref, 3, {}, some_bytes(50)});
+  EXPECT_EQ(sealed.status(), TKDC_STATUS_INCONSISTENT);
+  EXPECT_NE(sealed.reply[1].message.find("this server holds no such key"), std::string::npos);
+  const Engines::Job destroy{TKDC_OP_DESTROY, ref, 0, {}, {}, AgentRole::kAdmin};
+  EXPECT_EQ(e.run(destroy).status(), TKDC_STATUS_INCONSISTENT);
+}
+
 // What was not bound before cannot be bound any more.
 TEST(Engine, StagedKeysAreDestroyedToo) {
   Engines e;

@@ -88,6 +88,7 @@ TEST_F(Module, PutBindsAndGetMarks) {
   krb5_key_data bare = got->key_data[0];
   trailer_hide(&bare);
   EXPECT_EQ(bare.key_data_length[0], 190);
+  krb5_keyblock key{};
   EXPECT_NE(krb5_dbe_decrypt_key_data(context, &mkey, &bare, &key, nullptr), 0);
   krb5_db_free_principal(context, got);
 }

@@ -12,6 +12,9 @@
 namespace tkdc::agent {
 namespace {
 
+// Milliseconds: for an agent that has to get through much before, on a busy machine.
+constexpr std::uint32_t kPatient = 60'000;
+
 class Clients : public testing::Test {
  protected:
   SecretVector mac_body(std::size_t bytes = 10) {
@@ -117,18 +120,16 @@ TEST_F(Clients, TooManyPendingAreRefused) {
 
 // The agent stops reading from it, or drops it when too much was already on
 // its way: its memory does not grow, and everybody else goes on being served.
-TEST(SlowReader, IsHeldBackOrDropped) {
-  // Even if all but a few are refused at once, with replies of 100 octets.
+TEST_F(Clients, ASlowReaderIsHeldBackOrDropped) {
+  // More than fits anywhere, even if all but a few are refused with 100 octets each.
   constexpr int kFar = 20'000;
-  FakeServers servers;
-  TestAgent agent(servers);
-  TestClient slow(agent.socket());
-  SecretVector body = use_body(test_key(agent), 1, SecretVector(TKDC_WIRE_DATA_MAX_BYTES - 28));
-  ASSERT_EQ(slow.call(TKDC_OP_SEAL, body).status(), TKDC_STATUS_OK);
+  TestClient slow(agent_.socket());
+  SecretVector body = use_body(test_key(agent_), 1, SecretVector(TKDC_WIRE_DATA_MAX_BYTES - 28));
+  ASSERT_EQ(slow.call(TKDC_OP_SEAL, body, kPatient).status(), TKDC_STATUS_OK);
   std::atomic<int> sent{0};
   std::thread sender([&] {
     while (sent < kFar && !slow.broken()) {
-      slow.send(TKDC_OP_SEAL, body, 60'000);
+      slow.send(TKDC_OP_SEAL, body, kPatient);
       ++sent;
     }
   });
@@ -136,11 +137,15 @@ TEST(SlowReader, IsHeldBackOrDropped) {
     before = sent;
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
   }
-  EXPECT_LT(sent, kFar);
-  TestClient other(agent.socket());
-  EXPECT_EQ(other.call(TKDC_OP_MAC, use_body(test_key(agent), 1, {})).status(), TKDC_STATUS_OK);
-  agent.stop();
+  // What the slow one has at the servers counts for all.
+  TestClient other(agent_.socket());
+  auto status = TKDC_STATUS_LIMIT;
+  while (status == TKDC_STATUS_LIMIT)
+    status = other.call(TKDC_OP_MAC, mac_body(), kPatient).status();
+  EXPECT_EQ(status, TKDC_STATUS_OK);
+  agent_.stop();
   sender.join();
+  EXPECT_LT(sent, kFar);
 }
 
 TEST_F(Clients, TheSocketBelongsToItsOwner) {

@@ -96,8 +96,9 @@ def test_its_keys_are_those_of_the_stock_kinit(realm, client, password):
 def test_a_requirement_decides_the_exit_status(storm):
     status, result = storm("--rate=5", "--duration=1", "--require=rate>1000")
     assert status == 1
-    assert result["requirements"] == [
-        {"text": "rate>1000", "found": pytest.approx(5, abs=1.5), "met": False}]
+    (requirement,) = result["requirements"]
+    assert 0 < requirement.pop("found") < 50  # at five a second, less on a busy machine
+    assert requirement == {"text": "rate>1000", "met": False}
 
 
 @pytest.mark.parametrize("how, kind", [("--spoil=0.3", "wrong"), ("--drop=0.3", "lost"),

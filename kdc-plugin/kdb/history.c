@@ -33,28 +33,6 @@ static struct failure {
 } failures[FAILURES];
 static unsigned failure_count;
 
-krb5_error_code history_store(const struct tkdc_wire_key *id, int kvno, krb5_enctype enctype,
-                              krb5_key_data *kd)
-{
-    const struct tkdc_wire_key stored = id ? *id : (struct tkdc_wire_key){0};
-    uint8_t *contents = malloc(TKDC_WIRE_KEY_BYTES);
-    if (!contents)
-        return ENOMEM;
-    tkdc_wire_put_key(contents, &stored);
-    for (int i = 0; i < kd->key_data_ver; i++) {
-        free(kd->key_data_contents[i]);
-        kd->key_data_contents[i] = NULL;
-    }
-    kd->key_data_ver = 1;
-    kd->key_data_kvno = (krb5_ui_2)kvno;
-    kd->key_data_type[0] = (krb5_int16)enctype;
-    kd->key_data_length[0] = TKDC_WIRE_KEY_BYTES;
-    kd->key_data_contents[0] = contents;
-    const struct trailer t = {
-        .state = TRAILER_HISTORY, .kvno = (uint32_t)kvno, .enctype = (uint32_t)enctype};
-    return trailer_set(kd, &t);
-}
-
 void history_staged(const struct tkdc_wire_key *id)
 {
     if (staged_count < STAGED)

@@ -24,11 +24,12 @@
  *   keeping      a handle that an entry remembers is not destroyed before the entry forgets it
  *                (binding.c reads the record).
  *
- * What stood in the history before a realm's keys were imported cannot be compared and is passed
- * over. Used from one thread, like all of the module; what is remembered here between calls are
- * ids: of the keys staged since the last entry was put, of the new key that was decrypted last
- * with the last answer about it (libkadm5srv asks once for each key of kadmin/history), and of
- * those that could not be compared.
+ * What a stock kadmind remembered becomes handles by `tkdc import`.
+ *
+ * Used from one thread, like all of the module; what is remembered here between calls are ids: of
+ * the keys staged since the last entry was put, of the new key that was decrypted last with the
+ * last answer about it (libkadm5srv asks once for each key of kadmin/history), and of those that
+ * could not be compared.
  */
 #ifndef TKDC_KDB_HISTORY_H
 #define TKDC_KDB_HISTORY_H
@@ -40,10 +41,6 @@
 /* Of keys of four enctypes this many fit into an entry's record of 64 KiB. Where an entry has more
  * keys of a version, history_fits() refuses what does not fit. */
 enum { HISTORY_PASSWORDS_MAX = 100 };
-
-/* `id` NULL: a key from before the import, which will be equal to none. */
-krb5_error_code history_store(const struct tkdc_wire_key *id, int kvno, krb5_enctype enctype,
-                              krb5_key_data *key_data);
 
 /* Of key data without their trailer. */
 krb5_error_code history_read(krb5_context context, const krb5_key_data *plain, krb5_keyblock *key,

@@ -233,7 +233,7 @@ krb5_error_code module_decrypt_key_data(krb5_context context, const krb5_keybloc
     if (marked && t.state == TRAILER_HISTORY)
         return history_read(context, &plain, key, salt);
     if (mkey_is_handle(mkey))
-        return KRB5_KDB_NO_MATCHING_KEY; /* remembered before the keys were imported */
+        return KRB5_KDB_NO_MATCHING_KEY; /* remembered by a stock kadmind and never imported */
     /* Never suspended here: another fiber may reload the list of master keys. */
     krb5_error_code code =
         IN_DATABASE(krb5_dbe_def_decrypt_key_data(context, mkey, &plain, key, salt));

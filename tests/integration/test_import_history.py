@@ -27,6 +27,7 @@ USERS = {
     "salted": [("salted a", "-e aes256-cts:special,aes256-sha2:onlyrealm"), ("salted b", "")],
     "leaver": [("leaver a", ""), ("leaver b", "")],
 }
+BETWEEN = "between"  # changes its password between the module's coming and the import
 STALE = "stale"  # changed its password before kadmin/history got another key
 
 
@@ -39,6 +40,9 @@ def populate(realm) -> None:
     realm.kadmin_local(f'addprinc -policy remembers -pw "stale a" {STALE}')
     change(realm, STALE, "stale b")
     realm.kadmin_local("cpw -randkey kadmin/history")
+    for password in ("between a", "between b"):
+        realm.kadmin_local(f'{"addprinc -policy remembers" if password.endswith("a") else "cpw"} '
+                           f'-pw "{password}" {BETWEEN}')
     for user, ((password, options), *later) in USERS.items():
         realm.kadmin_local(f'addprinc -policy remembers {options} -pw "{password}" {user}')
         for following, more in later:
@@ -71,14 +75,25 @@ def of(entries: dict[str, list[str]], user: str) -> list[str]:
     return entries[f"princ {user}@{NAME}"]
 
 
+def test_passwords_are_compared_before_the_import_too(moved):
+    """With keys in the clear, and what is remembered meanwhile is taken along."""
+    for password in ("between a", "between b"):
+        refuses(moved, BETWEEN, password)
+    change(moved, BETWEEN, "between c")
+    for password in ("between a", "between b", "between c"):
+        refuses(moved, BETWEEN, password)
+    moved.before = dump(moved, "between")
+    assert forms(of(moved.before, BETWEEN)) == [["stock"] * ENCTYPES] * 2
+
+
 def test_a_dry_run_says_what_comes_along(moved):
     done = tkdc_import(moved, "--dry-run")
     assert done.code == 0, done.output + done.errors
     former = sum(len(passwords) - 1 for passwords in USERS.values())
     keys = sum(len(history(of(moved.before, user))[0]) for user in USERS)
     assert keys, "the stock realm remembers"
-    # Of elder and keeper two, one of each of the others; legacy's has no other key.
-    assert f"keys of {former - 1} former passwords to import, 4 keys to drop" in done.output
+    # BETWEEN's two more; legacy's has no other key.
+    assert f"keys of {former + 2 - 1} former passwords to import, 4 keys to drop" in done.output
     assert f"mixed@{NAME}: 1 keys are dropped: their enctypes" in done.output
     assert f"legacy@{NAME}: 1 keys are dropped: their enctypes" in done.output
     assert f"{STALE}@{NAME}: 2 keys are dropped: kadmin/history's key is another" in done.output
@@ -92,7 +107,7 @@ def test_import_takes_them_along(moved):
     assert "remembered by password histories" in done.output
     after = dump(moved, "after")
     assert all(f[0] == "princ" or f == moved.before[name] for name, f in after.items())
-    for user in (*USERS, STALE):
+    for user in (*USERS, BETWEEN, STALE):
         was, now = history(of(moved.before, user)), history(of(after, user))
         assert [[(k.kvno, k.enctype) for k in password] for password in now] == [
             [(k.kvno, k.enctype) for k in password] for password in was], user
@@ -126,6 +141,8 @@ def test_kadmind_refuses_it_under_every_salt_and_enctype(moved):
             keys = options.replace("-keepold", "")
             with pytest.raises(RealmError, match=REUSE):
                 change(moved, user, password, keys if user == "salted" else "")
+    for password in ("between a", "between b", "between c"):
+        refuses(moved, BETWEEN, password)
     change(moved, "legacy", "legacy a")  # by arcfour alone, as the dry run said
     change(moved, STALE, "stale a")  # nor would stock kadmind have refused it
 

@@ -68,3 +68,8 @@ def _read(record: bytes) -> list[list[Remembered]]:
 
 def forms(fields: list[str]) -> list[list[str]]:
     return [[key.form for key in password] for password in history(fields)]
+
+
+def count(fields: list[str], form: str) -> int:
+    """Keys of that form."""
+    return sum(password.count(form) for password in forms(fields))

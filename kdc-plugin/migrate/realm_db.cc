@@ -89,14 +89,14 @@ Result<std::unique_ptr<RealmDb>> RealmDb::open(const std::string& realm, bool ke
     return fail("krb5.conf or kdc.conf cannot be read (error " + std::to_string(code) + ")");
   if (auto configured = db->configure(realm); !configured) return configured.error();
   if (auto opened = db->open_with_master_key(keep_displaced); !opened) return opened.error();
-  if (auto read = db->read_history_keys(); !read) return read.error();
+  if (auto read = db->take_history_keys({}); !read) return read.error();
   return db;
 }
 
 RealmDb::~RealmDb() {
   if (context_ == nullptr) return;
   wipe(context_, master_key_);
-  for (krb5_keyblock& key : history_keys_) wipe(context_, key);
+  forget_history_keys();
   krb5_free_principal(context_, master_);
   if (open_) krb5_db_fini(context_);
   krb5_free_context(context_);

@@ -3,8 +3,8 @@
 // kadmin.local, with the master key from the stash.
 //
 // One thread. Secret: StoredKey::plain, where a long-term key stands in the clear, and
-// kadmin/history's key, which opens what histories remember; both wiped. Errors name the principal or the
-// setting, and what to do.
+// kadmin/history's key, which opens what histories remember; both wiped. Errors name the
+// principal or the setting, and what to do.
 #pragma once
 
 #include <functional>
@@ -82,9 +82,10 @@ struct Leaving {
 };
 using KeyOf = std::function<Leaving(const KeyId&)>;
 
-// Handles of an entry that became keys, stay, or are unknown; and whether a new version was drawn.
+// Handles of an entry that became keys (those of its history among them), stay, or are unknown;
+// those that its history remembers for good; and whether a new version was drawn.
 struct RestoredEntry {
-  std::size_t restored = 0, staying = 0, unknown = 0;
+  std::size_t restored = 0, staying = 0, unknown = 0, left_remembered = 0;
   bool fresh = false;
 };
 
@@ -119,7 +120,10 @@ class RealmDb {
   Result<Replaced> replace(const std::string& name, const std::vector<Replacement>& keys,
                            bool drop_legacy);
 
-  // In one write: handles become the keys that `key_of` has for them, under the master key.
+  // Before restore(): kadmin/history's keys, as the database or `key_of` has them.
+  Result<void> take_history_keys(const KeyOf& key_of);
+  // In one write: handles become the keys that `key_of` has for them, under the master key, and
+  // remembered ones under kadmin/history's as a stock kadmind stores them.
   // Where a handle of the newest version stays, a version is drawn above it (krbtgt).
   Result<RestoredEntry> restore(const std::string& name, const KeyOf& key_of);
   // The handles of an entry go; how many there were.
@@ -132,7 +136,8 @@ class RealmDb {
   RealmDb() = default;
   Result<void> configure(const std::string& realm);
   Result<void> open_with_master_key(bool keep_displaced);
-  Result<void> read_history_keys();
+  void keep_history_key(std::int32_t enctype, const SecretVector& key);
+  void forget_history_keys();
   void read_history(const krb5_db_entry* entry, EntryKeys& out);
   bool open_remembered(const RememberedKey& old, SecretVector& plain);
   Error error(const std::string& what, krb5_error_code code) const;
@@ -145,6 +150,7 @@ class RealmDb {
   krb5_error_code put_handles(krb5_db_entry* entry, const std::vector<Replacement>& keys,
                               Replaced& out);
   krb5_error_code put_keys(krb5_db_entry* entry, const KeyOf& key_of, RestoredEntry& out);
+  krb5_error_code put_remembered(krb5_db_entry* entry, const KeyOf& key_of, RestoredEntry& out);
   krb5_error_code add_fresh_version(krb5_db_entry* entry, const krb5_keyblock* master);
   krb5_error_code encrypt_plain(const krb5_keyblock* master, const krb5_key_data& like,
                                 unsigned kvno, const SecretVector& key, krb5_key_data& made);

@@ -2,6 +2,7 @@
 // What password histories remember in stock form, and which of it an import can take along:
 // RealmDb's part. See realm_db.h.
 #include <algorithm>
+#include <new>
 
 #include "enctype.h"
 #include "migrate/realm_db.h"
@@ -14,30 +15,41 @@ constexpr std::size_t kLengthBytes = 2;
 
 }  // namespace
 
-// libkadm5srv takes the first key's version, and tries all keys.
-Result<void> RealmDb::read_history_keys() {
-  auto entry = get(history_principal());
-  if (!entry) return entry.error();
-  if (*entry == nullptr) return {};
-  krb5_keyblock* master = nullptr;
-  krb5_error_code code = krb5_dbe_find_mkey(context_, *entry, &master);
-  if ((*entry)->n_key_data > 0) history_kvno_ = (*entry)->key_data[0].key_data_kvno;
-  for (krb5_int16 i = 0; code == 0 && i < (*entry)->n_key_data; ++i) {
-    const krb5_key_data& kd = (*entry)->key_data[i];
-    StoredKey key;
-    if (kd.key_data_ver < 1 || kd.key_data_contents[0] == nullptr) continue;
-    // One that cannot be read is in the way as any principal's is: the survey says so.
-    if (!read_key(master, kd, key).empty() || key.is_handle) continue;
-    krb5_keyblock block{};
-    block.magic = KV5M_KEYBLOCK;
-    block.enctype = key.enctype;
-    block.length = static_cast<unsigned>(key.plain.size());
-    block.contents = key.plain.data();
-    krb5_keyblock& kept = history_keys_.emplace_back();
-    code = krb5_copy_keyblock_contents(context_, &block, &kept);
+void RealmDb::forget_history_keys() {
+  for (krb5_keyblock& key : history_keys_) {
+    sodium_memzero(key.contents, key.length);
+    krb5_free_keyblock_contents(context_, &key);
   }
-  krb5_db_free_principal(context_, *entry);
-  if (code != 0) return error(history_principal(), code);
+  history_keys_.clear();
+}
+
+void RealmDb::keep_history_key(std::int32_t enctype, const SecretVector& key) {
+  krb5_keyblock block{};
+  block.magic = KV5M_KEYBLOCK;
+  block.enctype = enctype;
+  block.length = static_cast<unsigned>(key.size());
+  block.contents = const_cast<krb5_octet*>(key.data());
+  if (krb5_copy_keyblock_contents(context_, &block, &history_keys_.emplace_back()) != 0) {
+    history_keys_.pop_back();
+    throw std::bad_alloc();
+  }
+}
+
+// libkadm5srv takes the first key's version and encrypts with that key; it decrypts with any.
+Result<void> RealmDb::take_history_keys(const KeyOf& key_of) {
+  forget_history_keys();
+  auto entry = read(history_principal());
+  if (!entry) return entry.error();
+  if (!*entry || (*entry)->keys.empty()) return {};
+  history_kvno_ = (*entry)->keys.front().kvno;
+  for (const StoredKey& key : (*entry)->keys) {
+    const SecretVector* plain = key.is_handle ? nullptr : &key.plain;
+    KeyId id;
+    std::ranges::copy(key.handle.key_id, id.begin());
+    if (key.is_handle && key_of) plain = key_of(id).key;
+    // One that cannot be read is in the way as any principal's is: the survey says so.
+    if (plain != nullptr && !plain->empty()) keep_history_key(key.enctype, *plain);
+  }
   return {};
 }
 

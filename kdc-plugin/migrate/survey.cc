@@ -212,7 +212,8 @@ std::string report_refused(const std::map<std::string, std::string>& refused) {
   out << refused.size() << " principals whose keys the servers refuse; their keys stay readable in "
       << "the database:\n";
   list(out, lines);
-  out << "  give each new keys (cpw, ktadd) or delete it, then run this again\n";
+  out << "  give each new keys (cpw, ktadd) or delete it, then run this again; while a history of\n"
+         "  theirs needs it, kadmin/history's key stays, too\n";
   return out.str();
 }
 

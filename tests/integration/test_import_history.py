@@ -8,7 +8,14 @@ import pytest
 
 from tests.integration.conftest import NAME, STOCK, new_realm, remove
 from tests.integration.test_history import REUSE, USED
-from tests.integration.test_import import dump, kept_keys, tkdc_import
+from tests.integration.test_import import (
+    dump,
+    handles,
+    is_handle,
+    kept_keys,
+    keys_and_rest,
+    tkdc_import,
+)
 from tests.support.history import forms, history
 from tests.support.process import RealmError
 from tests.support.rebuild_key import rebuild
@@ -183,4 +190,53 @@ def test_they_can_be_dropped_on_purpose():
         refuses(realm, "elder", "elder c")
         change(realm, "elder", "elder a")
         refuses(realm, "elder", "elder c")
+    remove(realm)
+
+
+def history_key_is_handle(realm) -> bool:
+    keys, _ = keys_and_rest(dump(realm, "history")[f"princ kadmin/history@{NAME}"])
+    return all(is_handle(key) for key in keys)
+
+
+def test_the_key_of_histories_waits_for_those_that_the_servers_refuse():
+    refused = "K/M@OTHER.TEST"  # they take no master key
+    with new_realm(stock=True) as realm:
+        realm.kadmin_local("addpol -history 3 remembers")
+        for user in ("elder", refused):
+            realm.kadmin_local(f'addprinc -policy remembers -pw "one a" {user}')
+            change(realm, user, "one b")
+        onto_tkdc(realm)
+        done = tkdc_import(realm)
+        assert done.code == 2 and refused in done.output, done.output + done.errors
+        assert "kadmin/history's key stays" in done.output
+        assert not history_key_is_handle(realm)
+        refuses(realm, "elder", "one a")
+        realm.kadmin_local(f"delprinc -force {refused}")
+        done = tkdc_import(realm)
+        assert done.code == 0, done.output + done.errors
+        assert history_key_is_handle(realm)
+        for password in ("one a", "one b"):
+            refuses(realm, "elder", password)
+        change(realm, "elder", "one c")
+        assert kept_keys(realm) == handles(realm)
+    remove(realm)
+
+
+def test_a_history_key_of_a_legacy_enctype_is_left_and_needed_no_more():
+    """Another one would end all histories, in a stock realm too."""
+    with new_realm(stock=True) as realm:
+        realm.kadmin_local("addpol -history 4 remembers")
+        realm.kadmin_local('addprinc -policy remembers -pw "one a" elder')
+        change(realm, "elder", "one b")
+        realm.kadmin_local("cpw -randkey -e arcfour-hmac:normal kadmin/history")
+        change(realm, "elder", "one c")
+        change(realm, "elder", "one d")
+        onto_tkdc(realm)
+        done = tkdc_import(realm, "--leave-legacy")
+        assert done.code == 2, done.output + done.errors
+        assert "1 keys of legacy enctypes stay" in done.output
+        assert forms(of(dump(realm, "after"), "elder")) == [["handle"] * ENCTYPES] * 2
+        change(realm, "elder", "one e")
+        for password in ("one b", "one c", "one d", "one e"):
+            refuses(realm, "elder", password)
     remove(realm)

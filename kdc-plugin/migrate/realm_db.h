@@ -44,7 +44,8 @@ enum class Loss {
 // A key that a password history remembers in stock form.
 struct RememberedPlain {
   StoredKey key;
-  std::size_t password = 0;  // which one, by its place in the history
+  std::size_t password = 0;    // which one, by its place in the history
+  bool beside_handle = false;  // of the same password
   Loss loss = Loss::kNone;
 };
 

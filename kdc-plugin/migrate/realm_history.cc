@@ -83,10 +83,13 @@ void RealmDb::read_history(const krb5_db_entry* entry, EntryKeys& out) {
   const std::vector<std::size_t> without_room = history->without_room();
   for (std::size_t i = 0; i < history->passwords.size(); ++i) {
     const bool room = std::ranges::find(without_room, i) == without_room.end();
+    const bool handle = std::ranges::any_of(
+        history->passwords[i], [](const RememberedKey& old) { return old.form == HISTORY_HANDLE; });
     for (const RememberedKey& old : history->passwords[i]) {
       if (old.form != HISTORY_STOCK) continue;
       RememberedPlain& found = out.remembered_plain.emplace_back();
       found.password = i;
+      found.beside_handle = handle;
       found.key.kvno = old.kvno;
       found.key.enctype = old.enctype;
       found.key.stored = old.octets;

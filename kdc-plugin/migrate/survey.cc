@@ -47,7 +47,7 @@ bool was_compared(Loss loss) { return loss != Loss::kOtherVersion && loss != Los
 
 void add_remembered(Survey& out, const EntryKeys& entry, const Options& options) {
   struct Password {
-    bool taken = false, compared = false;
+    bool taken = false, handle = false, compared = false;
   };
   std::map<std::size_t, Password> passwords;
   std::map<Loss, std::size_t> lost;
@@ -56,6 +56,7 @@ void add_remembered(Survey& out, const EntryKeys& entry, const Options& options)
     const bool take = old.loss == Loss::kNone && !options.without_history;
     Password& password = passwords[old.password];
     password.taken = password.taken || take;
+    password.handle = password.handle || old.beside_handle;
     password.compared = password.compared || was_compared(old.loss);
     if (take)
       ++taken;
@@ -66,7 +67,7 @@ void add_remembered(Survey& out, const EntryKeys& entry, const Options& options)
   all.keys += taken;
   for (const auto& [place, password] : passwords) {
     all.passwords += password.taken ? 1 : 0;
-    all.forgotten += !password.taken && password.compared ? 1 : 0;
+    all.forgotten += !password.taken && !password.handle && password.compared ? 1 : 0;
   }
   if (taken > 0) out.remembering.push_back(entry.name);
   for (const auto& [loss, count] : lost) {

@@ -97,6 +97,16 @@ TEST(History, WhatKadmindRefusesNowAndWillNotIsCounted) {
             std::string::npos);
 }
 
+TEST(History, AHandleOfTheSamePasswordIsEnough) {
+  EntryKeys entry = elder();
+  entry.remembered_plain.resize(2);
+  entry.remembered_plain[0].loss = Loss::kLegacy;
+  for (RememberedPlain& old : entry.remembered_plain) old.beside_handle = true;
+  Survey found;
+  add_entry(found, entry, "", {});
+  EXPECT_EQ(found.remembered.forgotten, 0u);
+}
+
 TEST(History, WhatKadmindDoesNotCompareIsDroppedWithoutLoss) {
   for (const Loss loss : {Loss::kOtherVersion, Loss::kUnreadable}) {
     EntryKeys entry = elder();

@@ -98,8 +98,8 @@ std::vector<ExportKey> keys_to_request(const HandleSurvey& found, bool with_hist
     if (with_history && std::ranges::equal(old.key.installation, found.installation))
       out.push_back(export_key(old.key, old.principal));
   std::ranges::sort(out, {}, &ExportKey::id);
-  const auto twice = std::ranges::unique(out, {}, &ExportKey::id);
-  out.erase(twice.begin(), twice.end());
+  const auto same = [](const ExportKey& a, const ExportKey& b) { return a.id == b.id; };
+  out.erase(std::unique(out.begin(), out.end(), same), out.end());
   return out;
 }
 

@@ -109,7 +109,7 @@ Result<void> Importer::run(const Survey& found) {
     failed_before += failures_;
     if (!names.empty()) {  // the pass begins behind those that may fail again
       const auto skipped = static_cast<std::ptrdiff_t>(failed_before % names.size());
-      std::ranges::rotate(names, names.begin() + skipped);
+      std::rotate(names.begin(), names.begin() + skipped, names.end());
     }
     total_ = imported_ + names.size();
   }

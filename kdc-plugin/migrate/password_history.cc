@@ -108,7 +108,8 @@ Bytes PasswordHistory::encode() const {
 std::size_t PasswordHistory::fit() {
   if (bytes() <= kMaxBytes) return 0;
   const std::size_t oldest = next_ < passwords.size() ? next_ : 0;
-  std::ranges::rotate(passwords, passwords.begin() + static_cast<std::ptrdiff_t>(oldest));
+  std::rotate(passwords.begin(), passwords.begin() + static_cast<std::ptrdiff_t>(oldest),
+              passwords.end());
   next_ = 0;
   std::size_t dropped = 0;
   while (bytes() > kMaxBytes && !passwords.empty()) {

@@ -3,6 +3,7 @@
 #include "history.h"
 
 #include <errno.h>
+#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,22 @@
  */
 enum { FAILURES = 64, STAGED = 64 };
 
-static struct tkdc_wire_key staged[STAGED];
+struct digest {
+    krb5_enctype enctype;
+    uint8_t octets[SHA256_DIGEST_LENGTH];
+};
+
+static struct {
+    struct tkdc_wire_key id;
+    struct digest digest;
+} staged[STAGED];
 static unsigned staged_count;
 
 static struct tkdc_wire_key new_key;
 static bool has_new_key;
+
+static struct digest given;
+static bool has_given;
 
 /* What the servers said last about new_key. */
 static struct {
@@ -33,44 +45,56 @@ static struct failure {
 } failures[FAILURES];
 static unsigned failure_count;
 
-krb5_error_code history_store(const struct tkdc_wire_key *id, int kvno, krb5_enctype enctype,
-                              krb5_key_data *kd)
+static struct digest digest_of(const krb5_keyblock *key)
 {
-    const struct tkdc_wire_key stored = id ? *id : (struct tkdc_wire_key){0};
-    uint8_t *contents = malloc(TKDC_WIRE_KEY_BYTES);
-    if (!contents)
-        return ENOMEM;
-    tkdc_wire_put_key(contents, &stored);
-    for (int i = 0; i < kd->key_data_ver; i++) {
-        free(kd->key_data_contents[i]);
-        kd->key_data_contents[i] = NULL;
-    }
-    kd->key_data_ver = 1;
-    kd->key_data_kvno = (krb5_ui_2)kvno;
-    kd->key_data_type[0] = (krb5_int16)enctype;
-    kd->key_data_length[0] = TKDC_WIRE_KEY_BYTES;
-    kd->key_data_contents[0] = contents;
-    const struct trailer t = {
-        .state = TRAILER_HISTORY, .kvno = (uint32_t)kvno, .enctype = (uint32_t)enctype};
-    return trailer_set(kd, &t);
+    struct digest out = {.enctype = key->enctype};
+    SHA256(key->contents, key->length, out.octets);
+    return out;
 }
 
-void history_staged(const struct tkdc_wire_key *id)
+static bool same_digest(const struct digest *a, const struct digest *b)
 {
-    if (staged_count < STAGED)
-        staged[staged_count++] = *id;
+    return a->enctype == b->enctype && tkdc_equal(a->octets, b->octets, sizeof a->octets);
+}
+
+void history_staged(const struct tkdc_wire_key *id, const krb5_keyblock *key)
+{
+    if (staged_count == STAGED)
+        return;
+    staged[staged_count].id = *id;
+    staged[staged_count++].digest = digest_of(key);
+}
+
+void history_given(const krb5_keyblock *key)
+{
+    given = digest_of(key);
+    has_given = true;
+}
+
+bool history_was_given(const krb5_keyblock *key)
+{
+    const struct digest digest = digest_of(key);
+    return has_given && same_digest(&given, &digest);
+}
+
+static void forget_staged(void)
+{
+    explicit_bzero(staged, sizeof staged);
+    explicit_bzero(&given, sizeof given);
+    staged_count = 0;
+    has_given = false;
 }
 
 void history_put(void)
 {
-    staged_count = 0;
+    forget_staged();
 }
 
 void history_bound(const struct tkdc_wire_key *id)
 {
     unsigned kept = 0;
     for (unsigned i = 0; i < staged_count; i++)
-        if (!tkdc_equal(staged[i].key_id, id->key_id, sizeof id->key_id))
+        if (!tkdc_equal(staged[i].id.key_id, id->key_id, sizeof id->key_id))
             staged[kept++] = staged[i];
     staged_count = kept;
 }
@@ -81,13 +105,14 @@ static void give_up(krb5_context context)
 {
     krb5_error_code code = 0;
     while (staged_count > 0 && code != KRB5KDC_ERR_SVC_UNAVAILABLE) {
-        const struct tkdc_request request = {.op = TKDC_OP_DESTROY, .key = staged[--staged_count]};
+        const struct tkdc_request request = {.op = TKDC_OP_DESTROY,
+                                             .key = staged[--staged_count].id};
         struct tkdc_reply reply;
         code = preload->call(context, &request, &reply);
         if (code == 0)
             tkdc_reply_free(&reply);
     }
-    staged_count = 0;
+    forget_staged();
     krb5_clear_error_message(context);
 }
 
@@ -207,6 +232,32 @@ krb5_error_code history_read(krb5_context context, const krb5_key_data *plain, k
     key->length = TKDC_HANDLE_BYTES;
     if (salt)
         memset(salt, 0, sizeof *salt);
+    return 0;
+}
+
+/* The digest of the new key, while it is staged. */
+static const struct digest *new_digest(void)
+{
+    for (unsigned i = 0; has_new_key && i < staged_count; i++)
+        if (tkdc_equal(staged[i].id.key_id, new_key.key_id, sizeof new_key.key_id))
+            return &staged[i].digest;
+    return NULL;
+}
+
+krb5_error_code history_read_plain(krb5_context context, krb5_keyblock *key)
+{
+    const struct digest old = digest_of(key), *now = new_digest();
+    if (!now || !same_digest(&old, now))
+        return 0;
+    uint8_t *handle = malloc(TKDC_HANDLE_BYTES);
+    if (!handle)
+        return ENOMEM;
+    tkdc_handle_encode(handle, &new_key);
+    explicit_bzero(key->contents, key->length);
+    free(key->contents);
+    key->contents = handle;
+    key->length = TKDC_HANDLE_BYTES;
+    give_up(context);
     return 0;
 }
 

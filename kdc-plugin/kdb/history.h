@@ -24,11 +24,15 @@
  *   keeping      a handle that an entry remembers is not destroyed before the entry forgets it
  *                (binding.c reads the record).
  *
- * What stood in the history before a realm's keys were imported cannot be compared and is passed
- * over. Used from one thread, like all of the module; what is remembered here between calls are
- * ids: of the keys staged since the last entry was put, of the new key that was decrypted last
- * with the last answer about it (libkadm5srv asks once for each key of kadmin/history), and of
- * those that could not be compared.
+ *   moving       while a realm is imported or exported keys in the clear stand beside handles. Such
+ * a key is remembered as a stock kadmind does, under kadmin/history's plain key, for `tkdc import`
+ * to take along; but only one that decrypt_key_data just gave out, so that no new key can get
+ * there. A new key is compared with it here, by digests.
+ *
+ * Used from one thread, like all of the module; what is remembered here between calls are ids: of
+ * the keys staged since the last entry was put, of the new key that was decrypted last with the
+ * last answer about it (libkadm5srv asks once for each key of kadmin/history), and of those that
+ * could not be compared.
  */
 #ifndef TKDC_KDB_HISTORY_H
 #define TKDC_KDB_HISTORY_H
@@ -41,16 +45,22 @@
  * keys of a version, history_fits() refuses what does not fit. */
 enum { HISTORY_PASSWORDS_MAX = 100 };
 
-/* `id` NULL: a key from before the import, which will be equal to none. */
-krb5_error_code history_store(const struct tkdc_wire_key *id, int kvno, krb5_enctype enctype,
-                              krb5_key_data *key_data);
-
 /* Of key data without their trailer. */
 krb5_error_code history_read(krb5_context context, const krb5_key_data *plain, krb5_keyblock *key,
                              krb5_keysalt *salt);
 
 /* encrypt_key_data has staged a key that somebody knows. */
-void history_staged(const struct tkdc_wire_key *id);
+void history_staged(const struct tkdc_wire_key *id, const krb5_keyblock *key);
+
+/* decrypt_key_data gives out a key that stands in the clear in an entry. */
+void history_given(const krb5_keyblock *key);
+
+/* Whether that was this key, the last time. */
+bool history_was_given(const krb5_keyblock *key);
+
+/* A key that is remembered in stock form: if the new key is the same, that one's handle takes its
+ * place. */
+krb5_error_code history_read_plain(krb5_context context, krb5_keyblock *key);
 
 /* The entry was given to the database: its keys are bound and stay. */
 void history_put(void);

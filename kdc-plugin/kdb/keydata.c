@@ -127,7 +127,10 @@ krb5_error_code module_encrypt_key_data(krb5_context context, const krb5_keybloc
     struct tkdc_wire_key id;
     const bool on_shares = tkdc_handle_decode(key->contents, key->length, &id);
     const bool is_master = !on_shares && master_is_master_key(context, mkey, key);
-    if (mkey_is_handle(mkey) || (!is_master && is_plain_history_key(context, mkey)))
+    const bool plain_history = !is_master && is_plain_history_key(context, mkey);
+    if (plain_history && !on_shares && history_was_given(key))
+        return krb5_dbe_def_encrypt_key_data(context, mkey, key, salt, kvno, kd);
+    if (mkey_is_handle(mkey) || plain_history)
         return history_store(on_shares && tkdc_key_is_bound(&id) ? &id : NULL, kvno, key->enctype,
                              kd);
     if (on_shares)
@@ -149,7 +152,7 @@ krb5_error_code module_encrypt_key_data(krb5_context context, const krb5_keybloc
     if (code)
         return code;
     if (!drawn)
-        history_staged(&id);
+        history_staged(&id, key);
     struct trailer t = {
         .state = TRAILER_FRESH, .origin = origin, .kvno = id.kvno, .enctype = id.enctype};
     memcpy(t.id, id.key_id, sizeof id.key_id);
@@ -220,6 +223,18 @@ static bool without_trailer(const krb5_key_data *kd, krb5_key_data *plain, struc
     return true;
 }
 
+/* K/M, or what is in the clear while a realm moves: krb5kdc makes no keys, so it compares none. */
+static krb5_error_code give_plain(krb5_context context, const krb5_keyblock *mkey,
+                                  krb5_keyblock *key)
+{
+    if (module_is_kdc())
+        return 0;
+    if (is_plain_history_key(context, mkey))
+        return history_read_plain(context, key);
+    history_given(key);
+    return 0;
+}
+
 krb5_error_code module_decrypt_key_data(krb5_context context, const krb5_keyblock *mkey,
                                         const krb5_key_data *kd, krb5_keyblock *key,
                                         krb5_keysalt *salt)
@@ -233,7 +248,7 @@ krb5_error_code module_decrypt_key_data(krb5_context context, const krb5_keybloc
     if (marked && t.state == TRAILER_HISTORY)
         return history_read(context, &plain, key, salt);
     if (mkey_is_handle(mkey))
-        return KRB5_KDB_NO_MATCHING_KEY; /* remembered before the keys were imported */
+        return KRB5_KDB_NO_MATCHING_KEY; /* remembered by a stock kadmind and never imported */
     /* Never suspended here: another fiber may reload the list of master keys. */
     krb5_error_code code =
         IN_DATABASE(krb5_dbe_def_decrypt_key_data(context, mkey, &plain, key, salt));
@@ -241,7 +256,7 @@ krb5_error_code module_decrypt_key_data(krb5_context context, const krb5_keybloc
         return code;
     const bool is_handle = tkdc_handle_decode(key->contents, key->length, &id);
     if (!is_handle && !marked)
-        return 0; /* K/M, or a principal from before the migration */
+        return give_plain(context, mkey, key);
     if (!is_handle || !marked)
         code = refuse(context, KRB5_KDB_CONSTRAINT_VIOLATION,
                       "key data without the mark of its principal");

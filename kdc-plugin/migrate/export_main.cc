@@ -23,7 +23,7 @@ struct ExportOptions {
   std::string realm, folder, agent_config;
   std::vector<std::string> shares;
   unsigned hours = 24;
-  bool dry_run = false, leave_servers = false;
+  bool dry_run = false, leave_servers = false, without_history = false;
 };
 
 int complain(const std::string& message) {
@@ -36,23 +36,26 @@ int request(const ExportOptions& options) {
   if (!db) return complain(db.error().message);
   auto found = survey_handles(**db);
   if (!found) return complain(found.error().message);
+  ExportRequest wanted;
+  wanted.keys = keys_to_request(*found, !options.without_history);
   std::cout << "realm " << (*db)->realm() << ": " << found->principals << " principals, "
             << found->keys.size() << " keys on shares of " << found->names.size() << " of them, "
             << found->plain << " keys in the database\n";
+  const std::size_t remembered = wanted.keys.size() - found->keys.size();
+  if (remembered > 0)
+    std::cout << "with " << remembered << " keys more that only password histories remember\n";
   for (const std::string& entry : found->unreadable) std::cerr << "  " << entry << "\n";
   if (!found->unreadable.empty()) return complain("these entries' keys cannot be read");
   if (found->mixed) return complain("there are handles of several installations");
-  if (found->keys.empty()) {
+  if (wanted.keys.empty()) {
     std::cout << "There is nothing to export.\n";
     return 0;
   }
   if (options.dry_run) return 0;
   if (options.folder.empty()) return complain("--folder is needed");
-  ExportRequest wanted;
   wanted.installation = found->installation;
   wanted.realm = (*db)->realm();
   wanted.expires_at_s = static_cast<std::uint64_t>(std::time(nullptr)) + 3600ull * options.hours;
-  wanted.keys = std::move(found->keys);
   auto folder = ExportFolder::create(options.folder, std::move(wanted));
   if (!folder) return complain(folder.error().message);
   std::cout << "request      " << short_digest(folder->digest()) << "\nrecipient    "
@@ -68,6 +71,11 @@ int report(const Exporter& exporter) {
   if (exporter.drew_version())
     std::cout << "krbtgt has a new version; tickets under older ones stay good until `tkdc export "
                  "finish`\n";
+  if (exporter.left_remembered() > 0)
+    std::cout
+        << exporter.left_remembered() << " keys that password histories remember stay "
+        << "behind: they are not in the request, or\nunder another version of kadmin/history; "
+        << "a stock kadmind passes over them\n";
   if (exporter.unknown() > 0) {
     std::cout << exporter.unknown() << " keys were made since the request: stop kadmind and make "
               << "another request for them\n";
@@ -172,6 +180,8 @@ int main(int argc, char** argv) {
   asks->add_option("--folder", options.folder, "a new folder for both");
   asks->add_option("--hours", options.hours, "how long it is good; default 24")
       ->check(CLI::Range(1, 24));
+  asks->add_flag("--without-history", options.without_history,
+                 "leave out what password histories remember");
   asks->add_flag("--dry-run", options.dry_run, "count and change nothing");
   CLI::App* restores = add(app, options, "restore", "put the keys into the database");
   restores->add_option("--folder", options.folder, "the request's folder")->required();

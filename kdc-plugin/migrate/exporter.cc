@@ -31,29 +31,13 @@ KeyOf key_of(const ExportedKeys& keys) {
   };
 }
 
-void add_entry(HandleSurvey& out, const EntryKeys& entry) {
-  ++out.principals;
-  if (!entry.trouble.empty()) out.unreadable.push_back(entry.name + ": " + entry.trouble);
-  if (entry.history_damaged) out.damaged_histories.push_back(entry.name);
-  out.remembered.insert(out.remembered.end(), entry.remembered.begin(), entry.remembered.end());
-  const std::size_t before = out.keys.size();
-  for (const StoredKey& stored : entry.keys) {
-    if (!stored.is_handle) {
-      out.plain += stored.plain.empty() ? 0 : 1;
-      continue;
-    }
-    ExportKey key;
-    InstallationId of{};
-    std::ranges::copy(stored.handle.key_id, key.id.begin());
-    std::ranges::copy(stored.handle.installation, of.begin());
-    key.kvno = stored.handle.kvno;
-    key.enctype = stored.handle.enctype;
-    key.principal = entry.name;
-    out.mixed = out.mixed || (!out.keys.empty() && of != out.installation);
-    out.installation = of;
-    out.keys.push_back(std::move(key));
-  }
-  if (out.keys.size() > before) out.names.push_back(entry.name);
+ExportKey export_key(const tkdc_wire_key& handle, const std::string& principal) {
+  ExportKey out;
+  std::ranges::copy(handle.key_id, out.id.begin());
+  out.kvno = handle.kvno;
+  out.enctype = handle.enctype;
+  out.principal = principal;
+  return out;
 }
 
 // Nothing is claimed about a realm with keys that cannot be told from handles.
@@ -76,11 +60,46 @@ tkdc_wire_key wire_key(const ExportRequest& request, const ExportKey& key) {
 
 }  // namespace
 
+void add_entry(HandleSurvey& out, const EntryKeys& entry) {
+  ++out.principals;
+  if (!entry.trouble.empty()) out.unreadable.push_back(entry.name + ": " + entry.trouble);
+  if (entry.history_damaged) out.damaged_histories.push_back(entry.name);
+  for (const tkdc_wire_key& old : entry.remembered) out.remembered.push_back({entry.name, old});
+  const std::size_t before = out.keys.size();
+  for (const StoredKey& stored : entry.keys) {
+    if (!stored.is_handle) {
+      out.plain += stored.plain.empty() ? 0 : 1;
+      continue;
+    }
+    InstallationId of{};
+    std::ranges::copy(stored.handle.installation, of.begin());
+    out.mixed = out.mixed || (!out.keys.empty() && of != out.installation);
+    out.installation = of;
+    out.keys.push_back(export_key(stored.handle, entry.name));
+  }
+  if (out.keys.size() > before)
+    out.names.push_back(entry.name);
+  else if (!entry.remembered.empty())
+    out.remembering.push_back(entry.name);
+}
+
 Result<HandleSurvey> survey_handles(RealmDb& db) {
   HandleSurvey out;
   auto read = db.each([&](const EntryKeys& entry) { add_entry(out, entry); });
   if (!read) return read.error();
-  std::ranges::sort(out.keys, {}, &ExportKey::id);
+  if (out.keys.empty() && !out.remembered.empty())
+    std::ranges::copy(out.remembered.front().key.installation, out.installation.begin());
+  return out;
+}
+
+std::vector<ExportKey> keys_to_request(const HandleSurvey& found, bool with_history) {
+  std::vector<ExportKey> out = found.keys;
+  for (const RememberedHandle& old : found.remembered)
+    if (with_history && std::ranges::equal(old.key.installation, found.installation))
+      out.push_back(export_key(old.key, old.principal));
+  std::ranges::sort(out, {}, &ExportKey::id);
+  const auto same = [](const ExportKey& a, const ExportKey& b) { return a.id == b.id; };
+  out.erase(std::unique(out.begin(), out.end(), same), out.end());
   return out;
 }
 
@@ -88,6 +107,7 @@ Exporter::Exporter(RealmDb& db, const ExportedKeys& keys, Hooks hooks)
     : db_(db), keys_(keys), hooks_(std::move(hooks)), key_of_(key_of(keys_)) {}
 
 Result<void> Exporter::run() {
+  if (auto taken = db_.take_history_keys(key_of_); !taken) return taken;
   while (true) {
     const std::size_t before = progress_.keys;
     auto finished = pass();
@@ -103,9 +123,11 @@ Result<bool> Exporter::pass() {
   auto found = survey_handles(db_);
   if (!found) return found.error();
   if (auto readable = all_readable(*found); !readable) return readable.error();
-  staying_ = unknown_ = 0;
-  progress_.of = progress_.principals + found->names.size();
-  const std::span<const std::string> names = found->names;
+  staying_ = unknown_ = left_remembered_ = 0;
+  std::vector<std::string> all = found->names;
+  all.insert(all.end(), found->remembering.begin(), found->remembering.end());
+  progress_.of = progress_.principals + all.size();
+  const std::span<const std::string> names = all;
   for (std::size_t at = 0; at < names.size(); at += kEntriesAtOnce) {
     if (hooks_.stopped()) return false;
     auto written = write(names.subspan(at, std::min(kEntriesAtOnce, names.size() - at)));
@@ -139,6 +161,7 @@ Result<void> Exporter::write(std::span<const std::string> names) {
     progress_.keys += entry->restored;
     staying_ += entry->staying;
     unknown_ += entry->unknown;
+    left_remembered_ += entry->left_remembered;
     fresh_ = fresh_ || entry->fresh;
   }
   if (*locked) db_.unlock();
@@ -174,9 +197,8 @@ std::vector<tkdc_wire_key> keys_to_destroy(const HandleSurvey& found,
                                            const ExportRequest& request) {
   std::vector<tkdc_wire_key> out;
   for (const ExportKey& key : request.keys) out.push_back(wire_key(request, key));
-  std::ranges::copy_if(found.remembered, std::back_inserter(out), [&](const tkdc_wire_key& key) {
-    return std::ranges::equal(key.installation, request.installation);
-  });
+  for (const RememberedHandle& old : found.remembered)
+    if (std::ranges::equal(old.key.installation, request.installation)) out.push_back(old.key);
   return out;
 }
 

@@ -18,18 +18,29 @@
 
 namespace tkdc::migrate {
 
+struct RememberedHandle {
+  std::string principal;
+  tkdc_wire_key key{};
+};
+
 // A realm's handles before anything is changed.
 struct HandleSurvey {
   std::size_t principals = 0, plain = 0;
-  std::vector<ExportKey> keys;     // all handles
-  std::vector<std::string> names;  // with handles
+  std::vector<ExportKey> keys;           // all handles of entries' keys
+  std::vector<std::string> names;        // with such handles
+  std::vector<std::string> remembering;  // without, but with handles in their histories
   std::vector<std::string> unreadable;
-  std::vector<tkdc_wire_key> remembered;  // by password histories
+  std::vector<RememberedHandle> remembered;  // by password histories
   std::vector<std::string> damaged_histories;
   InstallationId installation{};
   bool mixed = false;  // handles of several installations
 };
 Result<HandleSurvey> survey_handles(RealmDb& db);
+void add_entry(HandleSurvey& out, const EntryKeys& entry);
+
+// What to ask for, ids ascending: each handle once, though a history may name one that an entry
+// has. Of another installation's handles histories may remember some: these are left out.
+std::vector<ExportKey> keys_to_request(const HandleSurvey& found, bool with_history);
 
 struct ExportProgress {
   std::size_t principals = 0, of = 0, keys = 0;
@@ -51,6 +62,7 @@ class Exporter {
   std::size_t restored() const { return progress_.keys; }
   std::size_t staying() const { return staying_; }  // handles, after run()
   std::size_t unknown() const { return unknown_; }
+  std::size_t left_remembered() const { return left_remembered_; }
   bool drew_version() const { return fresh_; }
 
  private:
@@ -63,7 +75,7 @@ class Exporter {
   const Hooks hooks_;
   const KeyOf key_of_;
   ExportProgress progress_;
-  std::size_t staying_ = 0, unknown_ = 0;
+  std::size_t staying_ = 0, unknown_ = 0, left_remembered_ = 0;
   bool fresh_ = false;
 };
 
@@ -72,7 +84,7 @@ class Exporter {
 Result<std::size_t> drop_own_versions(RealmDb& db);
 
 // What the end of an export leaves without use: the request's keys, and those of its installation
-// that password histories remember, which a stock kadmind cannot compare.
+// that password histories still remember as handles, which a stock kadmind cannot compare.
 std::vector<tkdc_wire_key> keys_to_destroy(const HandleSurvey& found, const ExportRequest& request);
 
 // Removes them at the servers. No entry may have a handle of them any more.

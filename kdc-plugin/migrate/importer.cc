@@ -31,6 +31,11 @@ void set_principal(tkdc_wire_key& key, const std::string& name) {
                      name.size());
 }
 
+bool same_key(const StoredKey& a, const StoredKey& b) {
+  return a.kvno == b.kvno && a.enctype == b.enctype && a.plain.size() == b.plain.size() &&
+         sodium_memcmp(a.plain.data(), b.plain.data(), a.plain.size()) == 0;
+}
+
 // Asking again may give another answer.
 bool may_pass(std::uint16_t status) {
   return status == TKDC_STATUS_UNAVAILABLE || status == TKDC_STATUS_LIMIT ||
@@ -39,6 +44,16 @@ bool may_pass(std::uint16_t status) {
 }
 
 }  // namespace
+
+std::vector<std::string> next_pass(const Survey& found, const std::string& history,
+                                   const std::function<bool(const std::string&)>& refused) {
+  std::vector<std::string> names = found.names;
+  std::erase_if(names, refused);
+  const auto other = [&](const std::string& name) { return name != history; };
+  if (std::ranges::any_of(names, other) || std::ranges::any_of(found.remembering, other))
+    std::erase(names, history);
+  return names;
+}
 
 std::chrono::seconds pause_after(unsigned fruitless) {
   return kLateWrites * (1 << std::min(fruitless, kMostDoublings));
@@ -65,8 +80,10 @@ Result<bool> Importer::ensure_pipe() {
   return true;
 }
 
-Result<void> Importer::run(std::vector<std::string> names) {
-  total_ = names.size();
+Result<void> Importer::run(const Survey& found) {
+  const auto refused = [this](const std::string& name) { return refused_.contains(name); };
+  std::vector<std::string> names = next_pass(found, db_.history_principal(), refused);
+  total_ = found.names.size();
   Clock::time_point progress = Clock::now();
   unsigned fruitless = 0;
   std::size_t failed_before = 0;
@@ -88,12 +105,11 @@ Result<void> Importer::run(std::vector<std::string> names) {
     if (!wait(pause)) return fail("stopped; run it again to go on");
     auto left = survey(db_, options_);
     if (!left) return left.error();
-    names = std::move(left->names);
-    std::erase_if(names, [&](const std::string& name) { return refused_.contains(name); });
+    names = next_pass(*left, db_.history_principal(), refused);
     failed_before += failures_;
     if (!names.empty()) {  // the pass begins behind those that may fail again
       const auto skipped = static_cast<std::ptrdiff_t>(failed_before % names.size());
-      std::ranges::rotate(names, names.begin() + skipped);
+      std::rotate(names.begin(), names.begin() + skipped, names.end());
     }
     total_ = imported_ + names.size();
   }
@@ -141,18 +157,40 @@ Result<void> Importer::start(const std::string& name) {
   works_.emplace_back();
   Work& work = works_.back();
   work.name = name;
-  std::vector<const StoredKey*> plain;
-  for (const StoredKey& key : (*entry)->keys)
-    if (!key.is_handle && is_served(key.enctype)) plain.push_back(&key);
-  work.keys.resize(plain.size());
+  const std::vector<const StoredKey*> plain = list_keys(**entry, work);
   work.waiting = plain.size();
   in_flight_ += plain.size();
   for (std::size_t i = 0; i < plain.size(); ++i) stage(work, work.keys[i], *plain[i]);
   return {};
 }
 
+// Into `work`, and each one's octets. A key that stands in several places is one key.
+std::vector<const StoredKey*> Importer::list_keys(const EntryKeys& entry, Work& work) const {
+  std::vector<const StoredKey*> plain;
+  for (const StoredKey& key : entry.keys) {
+    if (key.is_handle || !is_served(key.enctype)) continue;
+    plain.push_back(&key);
+    work.keys.emplace_back().stored = {key.stored};
+  }
+  for (const RememberedPlain& old : entry.remembered_plain) {
+    if (options_.without_history || old.loss != Loss::kNone) {
+      work.forgotten.push_back(old.key.stored);
+      continue;
+    }
+    const auto same =
+        std::ranges::find_if(plain, [&](const StoredKey* k) { return same_key(*k, old.key); });
+    if (same == plain.end()) {
+      plain.push_back(&old.key);
+      work.keys.emplace_back().remembered = true;
+      work.keys.back().stored = {old.key.stored};
+    } else {
+      work.keys[static_cast<std::size_t>(same - plain.begin())].stored.push_back(old.key.stored);
+    }
+  }
+  return plain;
+}
+
 void Importer::stage(Work& work, Key& key, const StoredKey& stored) {
-  key.stored = stored.stored;
   key.id.kvno = stored.kvno;
   key.id.enctype = static_cast<std::uint32_t>(stored.enctype);
   std::memcpy(key.id.installation, pipe_->installation(), sizeof key.id.installation);
@@ -264,13 +302,16 @@ Result<void> Importer::write_ready() {
 
 Result<void> Importer::write(const Work& work) {
   std::vector<Replacement> keys;
-  for (const Key& key : work.keys) keys.push_back({key.stored, key.id});
+  for (const Key& key : work.keys)
+    for (const Bytes& stored : key.stored) keys.push_back({stored, key.id});
+  for (const Bytes& stored : work.forgotten) keys.push_back({stored, std::nullopt});
   auto replaced = db_.replace(work.name, keys, options_.drop_legacy);
   if (!replaced) return replaced.error();
   if (*replaced == Replaced::kChanged) trouble_ = work.name + ": its keys were changed meanwhile";
   if (*replaced != Replaced::kDone) return {};
   ++imported_;
   keys_ += work.keys.size();
+  remembered_ += static_cast<std::size_t>(std::ranges::count_if(work.keys, &Key::remembered));
   return {};
 }
 

@@ -35,7 +35,10 @@ int complain(const std::string& message) {
 
 int finish(RealmDb& db, const Survey& before, const Options& options, const Importer& importer) {
   std::cout << "imported: " << importer.keys() << " keys of " << importer.imported()
-            << " principals\n";
+            << " principals";
+  if (importer.remembered() > 0)
+    std::cout << ", " << importer.remembered() << " of them remembered by password histories";
+  std::cout << "\n";
   const std::size_t left = legacy_left(before, options);
   if (!importer.refused().empty()) std::cout << report_refused(importer.refused());
   if (left > 0)
@@ -59,7 +62,7 @@ int import(RealmDb& db, const Survey& found, const Options& options,
   Importer importer(db, **journal, std::move(agent), options,
                     {stop_asked, [&](const Progress& p) { screen.show(how_far(p)); },
                      [&](const std::string& text) { screen.say(text); }});
-  Result<void> done = importer.run(found.names);
+  Result<void> done = importer.run(found);
   screen.say("");
   if (done) done = importer.settle();
   if (!done) return complain(done.error().message);
@@ -103,8 +106,9 @@ int main(int argc, char** argv) {
                "drop keys of legacy enctypes of principals that have others");
   app.add_flag("--leave-legacy", options.leave_legacy,
                "leave keys of legacy enctypes in the database as they are");
-  app.add_flag("--without-history", options.without_history,
-               "accept that passwords before the present one are no longer refused");
+  app.add_flag(
+      "--without-history", options.without_history,
+      "drop what password histories remember, so that former passwords can be taken again");
   app.add_option("--journal", options.journal, "default: the database's name and .tkdc-import");
   app.add_option("--parallel", options.keys_at_once, "keys at work at once; default 32")
       ->check(CLI::Range(1, 1024));

@@ -8,7 +8,6 @@
 
 #include "enctype.h"
 #include "handle.h"
-#include "history_record.h"
 
 namespace tkdc::migrate {
 namespace {
@@ -28,52 +27,6 @@ std::string setting(profile_t profile, const char* section, const std::string& n
 void wipe(krb5_context context, krb5_keyblock& key) {
   if (key.contents != nullptr) sodium_memzero(key.contents, key.length);
   krb5_free_keyblock_contents(context, &key);
-}
-
-Bytes contents_of(const krb5_key_data& kd) {
-  return {kd.key_data_contents[0], kd.key_data_contents[0] + kd.key_data_length[0]};
-}
-
-// What is stored starts with its length before encryption, least octet first.
-bool is_plain(const krb5_key_data& kd) {
-  if (kd.key_data_ver < 1 || kd.key_data_contents[0] == nullptr || kd.key_data_length[0] < 2)
-    return false;
-  return (kd.key_data_contents[0][0] | kd.key_data_contents[0][1] << 8) != TKDC_HANDLE_BYTES;
-}
-
-// Octets, not their place, tell which key it is.
-const Replacement* find(const std::vector<Replacement>& keys, const krb5_key_data& kd) {
-  const Bytes stored = contents_of(kd);
-  auto it = std::ranges::find_if(keys, [&](const Replacement& r) { return r.stored == stored; });
-  return it == keys.end() ? nullptr : &*it;
-}
-
-void free_key_data(krb5_key_data& kd) {
-  for (int i = 0; i < kd.key_data_ver && i < KRB5_KDB_V1_KEY_DATA_ARRAY; ++i) {
-    std::free(kd.key_data_contents[i]);
-    kd.key_data_contents[i] = nullptr;
-  }
-}
-
-// Legacy keys leave the entry, if its newest version has a key that stays.
-void drop_legacy_keys(krb5_db_entry* entry) {
-  krb5_key_data* first = entry->key_data;
-  krb5_key_data* last = first + entry->n_key_data;
-  unsigned newest = 0;
-  for (auto* kd = first; kd != last; ++kd) newest = std::max<unsigned>(newest, kd->key_data_kvno);
-  const bool has_other = std::any_of(first, last, [&](const krb5_key_data& kd) {
-    return kd.key_data_kvno == newest && is_served(kd.key_data_type[0]);
-  });
-  if (!has_other) return;
-  krb5_key_data* kept = first;
-  for (auto* kd = first; kd != last; ++kd) {
-    if (is_served(kd->key_data_type[0]))
-      *kept++ = *kd;
-    else
-      free_key_data(*kd);
-  }
-  std::fill(kept, last, krb5_key_data{});
-  entry->n_key_data = static_cast<krb5_int16>(kept - first);
 }
 
 struct Visiting {
@@ -97,6 +50,10 @@ int visit_entry(krb5_pointer arg, krb5_db_entry* entry) {
 
 bool is_served(std::int32_t enctype) {
   return tkdc_enctype_of(static_cast<std::uint32_t>(enctype)) != nullptr;
+}
+
+Bytes contents_of(const krb5_key_data& kd) {
+  return {kd.key_data_contents[0], kd.key_data_contents[0] + kd.key_data_length[0]};
 }
 
 Holds holds(const Result<std::optional<EntryKeys>>& entry, const tkdc_wire_key& key) {
@@ -132,12 +89,14 @@ Result<std::unique_ptr<RealmDb>> RealmDb::open(const std::string& realm, bool ke
     return fail("krb5.conf or kdc.conf cannot be read (error " + std::to_string(code) + ")");
   if (auto configured = db->configure(realm); !configured) return configured.error();
   if (auto opened = db->open_with_master_key(keep_displaced); !opened) return opened.error();
+  if (auto read = db->take_history_keys({}); !read) return read.error();
   return db;
 }
 
 RealmDb::~RealmDb() {
   if (context_ == nullptr) return;
   wipe(context_, master_key_);
+  forget_history_keys();
   krb5_free_principal(context_, master_);
   if (open_) krb5_db_fini(context_);
   krb5_free_context(context_);
@@ -240,11 +199,7 @@ EntryKeys RealmDb::keys_of(krb5_db_entry* entry) {
   krb5_free_unparsed_name(context_, text);
   out.is_master = krb5_principal_compare(context_, entry->princ, master_) != 0;
   out.may_serve = entry->princ->length == 1 && (entry->attributes & KRB5_KDB_DISALLOW_SVR) == 0;
-  history_record history;
-  (void)history_record_of(entry, &history);
-  for (tkdc_wire_key old; history_record_next(&history, &old);) out.remembered.push_back(old);
-  out.remembered_plain = history.others;
-  out.history_damaged = history.at.bad;
+  read_history(entry, out);
   if (out.is_master || entry->n_key_data == 0) return out;
   krb5_keyblock* master = nullptr;
   if (const krb5_error_code code = krb5_dbe_find_mkey(context_, entry, &master); code != 0) {
@@ -301,58 +256,5 @@ Result<bool> RealmDb::lock() {
 }
 
 void RealmDb::unlock() { (void)krb5_db_unlock(context_); }
-
-// The octets of each replaced key become those of its handle; version, enctype and salt
-// of the key data stay untouched.
-krb5_error_code RealmDb::put_handles(krb5_db_entry* entry, const std::vector<Replacement>& keys) {
-  krb5_keyblock* master = nullptr;
-  krb5_error_code code = krb5_dbe_find_mkey(context_, entry, &master);
-  for (krb5_int16 i = 0; code == 0 && i < entry->n_key_data; ++i) {
-    krb5_key_data& kd = entry->key_data[i];
-    const Replacement* key = kd.key_data_contents[0] == nullptr ? nullptr : find(keys, kd);
-    if (key == nullptr) continue;
-    std::uint8_t octets[TKDC_HANDLE_BYTES];
-    tkdc_handle_encode(octets, &key->handle);
-    krb5_keyblock block{};
-    block.enctype = kd.key_data_type[0];
-    block.length = sizeof octets;
-    block.contents = octets;
-    krb5_key_data made{};
-    code = krb5_dbe_encrypt_key_data(context_, master, &block, nullptr, kd.key_data_kvno, &made);
-    if (code != 0) break;
-    std::free(kd.key_data_contents[0]);
-    kd.key_data_contents[0] = made.key_data_contents[0];
-    kd.key_data_length[0] = made.key_data_length[0];
-  }
-  return code;
-}
-
-Result<Replaced> RealmDb::replace(const std::string& name, const std::vector<Replacement>& keys,
-                                  bool drop_legacy) {
-  auto entry = get(name);
-  if (!entry) return entry.error();
-  if (*entry == nullptr) return Replaced::kGone;
-  std::size_t found = 0;
-  bool changed = false;
-  for (krb5_int16 i = 0; i < (*entry)->n_key_data; ++i) {
-    const krb5_key_data& kd = (*entry)->key_data[i];
-    if (!is_plain(kd) || !is_served(kd.key_data_type[0])) continue;
-    const bool ours = find(keys, kd) != nullptr;
-    found += ours ? 1 : 0;
-    changed = changed || !ours;
-  }
-  krb5_error_code code = 0;
-  if (!changed && found == keys.size()) {
-    code = put_handles(*entry, keys);
-    if (code == 0 && drop_legacy) drop_legacy_keys(*entry);
-    (*entry)->mask |= KADM5_KEY_DATA;  // what kldap goes by
-    if (code == 0) code = krb5_db_put_principal(context_, *entry);
-  } else {
-    changed = true;
-  }
-  krb5_db_free_principal(context_, *entry);
-  if (code != 0) return error(name, code);
-  return changed ? Replaced::kChanged : Replaced::kDone;
-}
 
 }  // namespace tkdc::migrate

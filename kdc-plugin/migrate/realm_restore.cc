@@ -115,12 +115,43 @@ krb5_error_code RealmDb::put_keys(krb5_db_entry* entry, const KeyOf& key_of, Res
   return code;
 }
 
+// Under the version of kadmin/history's key that the record names: with another one a stock kadmind
+// compares nothing.
+krb5_error_code RealmDb::put_remembered(krb5_db_entry* entry, const KeyOf& key_of,
+                                        RestoredEntry& out) {
+  std::optional<PasswordHistory> history = PasswordHistory::of(entry);
+  if (!history) return 0;
+  const bool compared = !history_keys_.empty() && history->history_kvno == history_kvno_;
+  std::size_t restored = 0;
+  for (auto& password : history->passwords)
+    for (RememberedKey& old : password) {
+      if (old.form != HISTORY_HANDLE) continue;
+      KeyId id;
+      std::ranges::copy(old.handle.key_id, id.begin());
+      const SecretVector* key = compared ? key_of(id).key : nullptr;
+      if (key == nullptr) {
+        ++out.left_remembered;
+        continue;
+      }
+      krb5_key_data like{}, made{};
+      like.key_data_type[0] = static_cast<krb5_int16>(old.enctype);
+      const krb5_error_code code =
+          encrypt_plain(&history_keys_.front(), like, old.kvno, *key, made);
+      if (code != 0) return code;
+      remember(old, made);
+      ++restored;
+    }
+  out.restored += restored;
+  return restored > 0 ? put_history(entry, *history) : 0;
+}
+
 Result<RestoredEntry> RealmDb::restore(const std::string& name, const KeyOf& key_of) {
   RestoredEntry out;
   auto entry = get(name);
   if (!entry) return entry.error();
   if (*entry == nullptr) return out;
   krb5_error_code code = put_keys(*entry, key_of, out);
+  if (code == 0) code = put_remembered(*entry, key_of, out);
   (*entry)->mask |= KADM5_KEY_DATA;  // what kldap goes by
   if (code == 0 && (out.restored > 0 || out.fresh)) code = krb5_db_put_principal(context_, *entry);
   krb5_db_free_principal(context_, *entry);

@@ -29,28 +29,53 @@ bool add_legacy(Survey& out, const EntryKeys& entry) {
   return out.legacy.back().has_other;
 }
 
-void add_entry(Survey& out, const EntryKeys& entry, const std::string& own_krbtgt,
-               const Options& options) {
-  ++out.principals;
-  if (entry.is_master) return;
-  if (!entry.trouble.empty()) out.unreadable.push_back(entry.name + ": " + entry.trouble);
-  std::size_t keys = 0;
-  for (const StoredKey& key : entry.keys) {
-    if (key.is_handle) {
-      ++out.handles;
-      continue;
-    }
-    ++out.plain[key.enctype];
-    if (!is_served(key.enctype)) continue;
-    ++keys;
-    if (entry.name == own_krbtgt) out.own_krbtgt.push_back(version_and_enctype(key));
+const char* why(Loss loss) {
+  switch (loss) {
+    case Loss::kNone: return "--without-history";
+    case Loss::kLegacy: return "their enctypes do not exist as shares";
+    case Loss::kOtherVersion:
+      return "kadmin/history's key is another since, so kadmind compares nothing with them";
+    case Loss::kUnreadable:
+      return "kadmin/history's key does not open them, so kadmind compares nothing with them";
+    case Loss::kNoRoom: return "of the oldest passwords, since an entry has no room for more";
   }
-  const bool droppable = add_legacy(out, entry);
-  if (keys > 0 || (droppable && options.drop_legacy)) out.names.push_back(entry.name);
-  if (keys > 0 && entry.may_serve) out.may_serve.push_back(entry.name);
-  if (keys > 0 && entry.remembered_plain > 0)
-    out.history.push_back(entry.name + ": " + std::to_string(entry.remembered_plain) + " keys");
-  out.keys += keys;
+  return "";
+}
+
+// Whether stock kadmind refuses a password for such a key.
+bool was_compared(Loss loss) { return loss != Loss::kOtherVersion && loss != Loss::kUnreadable; }
+
+void add_remembered(Survey& out, const EntryKeys& entry, const Options& options) {
+  struct Password {
+    bool taken = false, handle = false, compared = false;
+  };
+  std::map<std::size_t, Password> passwords;
+  std::map<Loss, std::size_t> lost;
+  std::size_t taken = 0;
+  for (const RememberedPlain& old : entry.remembered_plain) {
+    const bool take = old.loss == Loss::kNone && !options.without_history;
+    Password& password = passwords[old.password];
+    password.taken = password.taken || take;
+    password.handle = password.handle || old.beside_handle;
+    password.compared = password.compared || was_compared(old.loss);
+    if (take)
+      ++taken;
+    else
+      ++lost[old.loss];
+  }
+  Remembered& all = out.remembered;
+  all.keys += taken;
+  for (const auto& [place, password] : passwords) {
+    all.passwords += password.taken ? 1 : 0;
+    all.forgotten += !password.taken && !password.handle && password.compared ? 1 : 0;
+  }
+  if (taken > 0) out.remembering.push_back(entry.name);
+  for (const auto& [loss, count] : lost) {
+    all.lost[loss] += count;
+    if (!options.without_history)
+      all.lines.push_back(entry.name + ": " + std::to_string(count) +
+                          " keys are dropped: " + why(loss));
+  }
 }
 
 void list(std::ostream& out, const std::vector<std::string>& lines) {
@@ -75,6 +100,20 @@ std::vector<std::string> legacy_lines(const Survey& survey, const Options& optio
   for (const LegacyKeys& legacy : survey.legacy)
     lines.push_back(legacy.principal + ": " + joined(legacy.keys) + "; " + fate(legacy, options));
   return lines;
+}
+
+void report_remembered(std::ostream& out, const Remembered& remembered) {
+  std::size_t dropped = 0;
+  for (const auto& [loss, count] : remembered.lost) dropped += count;
+  if (remembered.keys == 0 && dropped == 0) return;
+  out << "\npassword histories: " << remembered.keys << " keys of " << remembered.passwords
+      << " former passwords to import, " << dropped << " keys to drop\n";
+  for (const auto& [loss, count] : remembered.lost)
+    out << "    " << count << " dropped: " << why(loss) << "\n";
+  list(out, remembered.lines);
+  if (remembered.forgotten > 0)
+    out << "  " << remembered.forgotten
+        << " former passwords have no other key and can be taken again.\n";
 }
 
 // Most of them are users, whom this does not touch.
@@ -112,6 +151,30 @@ bool stays(const LegacyKeys& legacy, const Options& options) {
 
 }  // namespace
 
+void add_entry(Survey& out, const EntryKeys& entry, const std::string& own_krbtgt,
+               const Options& options) {
+  ++out.principals;
+  if (entry.is_master) return;
+  if (!entry.trouble.empty()) out.unreadable.push_back(entry.name + ": " + entry.trouble);
+  std::size_t keys = 0;
+  for (const StoredKey& key : entry.keys) {
+    if (key.is_handle) {
+      ++out.handles;
+      continue;
+    }
+    ++out.plain[key.enctype];
+    if (!is_served(key.enctype)) continue;
+    ++keys;
+    if (entry.name == own_krbtgt) out.own_krbtgt.push_back(version_and_enctype(key));
+  }
+  const bool droppable = add_legacy(out, entry);
+  if (keys > 0 || (droppable && options.drop_legacy) || !entry.remembered_plain.empty())
+    out.names.push_back(entry.name);
+  if (keys > 0 && entry.may_serve) out.may_serve.push_back(entry.name);
+  add_remembered(out, entry, options);
+  out.keys += keys;
+}
+
 Result<Survey> survey(RealmDb& db, const Options& options) {
   Survey out;
   const std::string own_krbtgt = "krbtgt/" + db.realm() + "@" + db.realm();
@@ -137,10 +200,7 @@ std::string report(const std::string& realm, const Survey& survey, const Options
     out << "\nkeys that cannot be read:\n";
     list(out, survey.unreadable);
   }
-  if (!survey.history.empty()) {
-    out << "\npassword histories of before:\n";
-    list(out, survey.history);
-  }
+  report_remembered(out, survey.remembered);
   report_may_serve(out, survey);
   report_krbtgt(out, realm, survey);
   return out.str();
@@ -153,7 +213,8 @@ std::string report_refused(const std::map<std::string, std::string>& refused) {
   out << refused.size() << " principals whose keys the servers refuse; their keys stay readable in "
       << "the database:\n";
   list(out, lines);
-  out << "  give each new keys (cpw, ktadd) or delete it, then run this again\n";
+  out << "  give each new keys (cpw, ktadd) or delete it, then run this again; while a history of\n"
+         "  theirs needs it, kadmin/history's key stays, too\n";
   return out.str();
 }
 
@@ -177,11 +238,6 @@ std::vector<std::string> obstacles(const Survey& survey, const Options& options)
     out.push_back(std::to_string(survey.unreadable.size()) +
                   " principals have keys that no master key opens: see `kdb5_util list_mkeys`; "
                   "give them new keys or delete them");
-  if (!survey.history.empty() && !options.without_history)
-    out.push_back(std::to_string(survey.history.size()) +
-                  " principals have a history of passwords, which keys on shares cannot be "
-                  "compared with: those before the present one would be taken again. Accept it "
-                  "with --without-history; from then on passwords are remembered as ever");
   return out;
 }
 

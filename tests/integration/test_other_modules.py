@@ -43,7 +43,8 @@ def make():
 
 def populate(realm: Realm) -> None:
     realm.kadmin_local("addpol -history 2 -maxfailure 3 remembers")
-    realm.kadmin_local('addprinc -policy remembers -pw "password a" alice')
+    realm.kadmin_local('addprinc -policy remembers -pw "password 0" alice')
+    realm.kadmin_local('cpw -pw "password a" alice')
     realm.kadmin_local(f"addprinc -randkey {SERVICE}")
     realm.kadmin_local(f"ktadd -k {realm.keytab('service')} {SERVICE}")
 
@@ -88,11 +89,17 @@ def leave(realm: Realm, approvers: Approvers) -> None:
     realm.take_tkdc_away()
 
 
+def assert_refused(realm: Realm, *passwords: str) -> None:
+    for password in passwords:
+        with pytest.raises(RealmError, match="Cannot reuse password"):
+            realm.kadmin_local(f'cpw -pw "{password}" alice')
+
+
 def assert_administered(realm: Realm) -> None:
-    """From password a to password b."""
+    """From password a to password b; what was remembered before is."""
+    assert_refused(realm, "password 0", "password a")
     realm.kadmin_local('cpw -pw "password b" alice')
-    with pytest.raises(RealmError, match="Cannot reuse password"):
-        realm.kadmin_local('cpw -pw "password a" alice')
+    assert_refused(realm, "password a", "password b")
     assert_in_use(realm, "password b")
 
 
@@ -139,5 +146,6 @@ def test_there_and_back(make, kind):
         assert not rebuild(realm, f"passing@{NAME}")
         leave(realm, approvers)
         assert_in_use(realm, "password b")
+        assert_refused(realm, "password a", "password b")
         realm.kadmin_local('cpw -pw "password c" alice')
         assert_in_use(realm, "password c")

@@ -216,6 +216,80 @@ TEST_F(History, APlainHistoryKeyServesAsWell) {
   EXPECT_TRUE(same);
 }
 
+// An entry's key in the clear, under kadmin/history's plain key as a stock kadmind remembers it,
+// until `tkdc import` takes both along. Meanwhile it is compared here.
+class Moving : public History {
+ protected:
+  void SetUp() override {
+    History::SetUp();
+    history_key = {KV5M_KEYBLOCK, 18, sizeof history_plain, history_plain};
+    krb5_dbe_free_key_data_contents(context, &old);
+    old = {};
+    ASSERT_EQ(krb5_dbe_def_encrypt_key_data(context, &mkey, &former, nullptr, 1, &present), 0);
+  }
+  ~Moving() override { krb5_dbe_free_key_data_contents(context, &present); }
+
+  void read_present() {
+    krb5_keyblock key{};
+    ASSERT_EQ(krb5_dbe_decrypt_key_data(context, nullptr, &present, &key, nullptr), 0);
+    ASSERT_EQ(key.length, former.length);
+    krb5_free_keyblock_contents(context, &key);
+  }
+  krb5_error_code remember_plain() {
+    return krb5_dbe_encrypt_key_data(context, &history_key, &former, nullptr, 1, &old);
+  }
+
+  uint8_t history_plain[32] = {9}, former_octets[32] = {7};
+  krb5_keyblock former{KV5M_KEYBLOCK, 18, sizeof former_octets, former_octets};
+  krb5_key_data present{};
+};
+
+TEST_F(Moving, AKeyInTheClearIsRememberedAsAStockKadmindDoes) {
+  read_present();
+  const size_t before = asked.size();
+  ASSERT_EQ(remember_plain(), 0);
+  EXPECT_EQ(asked.size(), before) << "it is not staged";
+  krb5_keyblock key{};
+  ASSERT_EQ(krb5_dbe_def_decrypt_key_data(context, &history_key, &old, &key, nullptr), 0);
+  ASSERT_EQ(key.length, former.length);
+  EXPECT_EQ(std::memcmp(key.contents, former_octets, key.length), 0);
+  krb5_free_keyblock_contents(context, &key);
+  bool same = true;
+  ASSERT_EQ(compare(&same), 0);
+  EXPECT_FALSE(same);
+  EXPECT_EQ(count(TKDC_OP_EQUAL), 0U);
+  EXPECT_EQ(put("alice"), 0);
+}
+
+// Whatever a caller takes for kadmin/history's key: only what the database had in the clear already
+// is stored so.
+TEST_F(Moving, NoOtherKeyGetsThere) {
+  ASSERT_EQ(remember_plain(), 0);
+  trailer t{};
+  ASSERT_TRUE(trailer_get(&old, &t));
+  EXPECT_EQ(t.state, TRAILER_HISTORY);
+  const uint8_t* at = old.key_data_contents[0];
+  EXPECT_TRUE(std::all_of(at, at + TKDC_WIRE_KEY_ID_BYTES, [](uint8_t o) { return o == 0; }));
+  read_present();
+  former_octets[1] = 1;
+  ASSERT_EQ(remember_plain(), 0);
+  EXPECT_TRUE(trailer_get(&old, &t));
+}
+
+TEST_F(Moving, TheSameKeyAgainComesOutAsEqualOctets) {
+  read_present();
+  ASSERT_EQ(remember_plain(), 0);
+  krb5_dbe_free_key_data_contents(context, &kd);
+  kd = {};
+  const size_t destroyed_before = count(TKDC_OP_DESTROY);
+  ASSERT_EQ(krb5_dbe_encrypt_key_data(context, &mkey, &former, &salt, 2, &kd), 0);
+  bool same = false;
+  ASSERT_EQ(compare(&same), 0);
+  EXPECT_TRUE(same);
+  EXPECT_EQ(count(TKDC_OP_EQUAL), 0U);
+  EXPECT_EQ(count(TKDC_OP_DESTROY), destroyed_before + 2) << "both keys staged here";
+}
+
 TEST_F(History, HandlesStayWhileTheyAreRemembered) {
   Octets octets = record();
   krb5_tl_data tl{nullptr, KRB5_TL_KADM_DATA, static_cast<krb5_ui_2>(octets.size()), octets.data()};

@@ -47,6 +47,38 @@ TEST(Holds, NothingIsSaidOfWhatCannotBeRead) {
   EXPECT_EQ(holds(Entry(std::move(in_part)), handle(2)), Holds::kUnreadable);
 }
 
+TEST(Holds, WhatTheHistoryRemembers) {
+  EntryKeys entry = with_handles({1});
+  entry.remembered.push_back(handle(2));
+  EXPECT_EQ(holds(Entry(entry), handle(2)), Holds::kYes);
+  entry.history_damaged = true;
+  EXPECT_EQ(holds(Entry(std::move(entry)), handle(3)), Holds::kUnreadable);
+}
+
+constexpr char kHistory[] = "kadmin/history@A.TEST";
+
+std::vector<std::string> next(std::vector<std::string> names, std::vector<std::string> remembering,
+                              const std::string& refused = "") {
+  Survey found;
+  found.names = std::move(names);
+  found.remembering = std::move(remembering);
+  return next_pass(found, kHistory, [&](const std::string& name) { return name == refused; });
+}
+
+using Names = std::vector<std::string>;
+
+TEST(NextPass, TheKeyOfHistoriesGoesWhenNobodyNeedsItAnyMore) {
+  EXPECT_EQ(next({kHistory, "a@A.TEST"}, {"a@A.TEST"}), Names{"a@A.TEST"});
+  EXPECT_EQ(next({kHistory, "a@A.TEST"}, {}), Names{"a@A.TEST"}) << "it may remember one yet";
+  EXPECT_EQ(next({kHistory}, {}), Names{kHistory});
+  EXPECT_EQ(next({kHistory}, {kHistory}), Names{kHistory}) << "its own is no obstacle";
+}
+
+TEST(NextPass, ItStaysForThoseThatAreRefused) {
+  EXPECT_EQ(next({kHistory, "a@A.TEST"}, {"a@A.TEST"}, "a@A.TEST"), Names{});
+  EXPECT_EQ(next({kHistory, "a@A.TEST"}, {}, "a@A.TEST"), Names{kHistory});
+}
+
 // Passes of 10 minutes, the time for which a staged key stays: each leaves 64 at most with
 // --parallel 32, and the servers have places for 4096.
 TEST(PauseAfter, StagedKeysDoNotFillTheServers) {

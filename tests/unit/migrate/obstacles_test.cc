@@ -43,16 +43,96 @@ TEST(Obstacles, LegacyKeysAloneAreNeverDropped) {
   EXPECT_EQ(legacy_left(found, both), 2u);
 }
 
-TEST(Obstacles, HistoryAndUnreadableKeys) {
+TEST(Obstacles, UnreadableKeys) {
   Survey found;
-  found.history = {"alice@A.TEST: 2 keys"};
-  Options accepting;
-  accepting.without_history = true;
-  EXPECT_EQ(obstacles(found, {}).size(), 1u);
-  EXPECT_TRUE(obstacles(found, accepting).empty());
   found.unreadable = {"bob@A.TEST: version 1"};
-  accepting.drop_legacy = accepting.leave_legacy = true;
+  Options accepting;
+  accepting.drop_legacy = accepting.leave_legacy = accepting.without_history = true;
   EXPECT_EQ(obstacles(found, accepting).size(), 1u);
+}
+
+// Two passwords with two keys each, the older one with a legacy key; and a third in handles.
+EntryKeys elder() {
+  EntryKeys out;
+  out.name = "elder@A.TEST";
+  out.remembered.emplace_back();
+  const auto add = [&](std::size_t password, std::int32_t enctype, Loss loss) {
+    RememberedPlain& old = out.remembered_plain.emplace_back();
+    old.password = password;
+    old.key.enctype = enctype;
+    old.loss = loss;
+  };
+  add(0, 18, Loss::kNone);
+  add(0, 23, Loss::kLegacy);
+  add(1, 18, Loss::kNone);
+  add(1, 17, Loss::kNone);
+  return out;
+}
+
+TEST(History, ComesAlongAndHindersNothing) {
+  Survey found;
+  add_entry(found, elder(), "", {});
+  EXPECT_EQ(found.remembered.keys, 3u);
+  EXPECT_EQ(found.remembered.passwords, 2u);
+  EXPECT_EQ(found.remembered.forgotten, 0u) << "each has a key that can be compared";
+  EXPECT_EQ(found.names, found.remembering);
+  ASSERT_EQ(found.names.size(), 1u);
+  EXPECT_EQ(found.keys, 0u);
+  EXPECT_TRUE(obstacles(found, {}).empty());
+  const std::string text = report("A.TEST", found, {});
+  EXPECT_NE(text.find("3 keys of 2 former passwords to import, 1 keys to drop"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("elder@A.TEST: 1 keys are dropped: their enctypes"), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("taken again"), std::string::npos) << text;
+}
+
+TEST(History, WhatKadmindRefusesNowAndWillNotIsCounted) {
+  EntryKeys entry = elder();
+  entry.remembered_plain[0].loss = Loss::kLegacy;
+  Survey found;
+  add_entry(found, entry, "", {});
+  EXPECT_EQ(found.remembered.forgotten, 1u);
+  EXPECT_NE(report("A.TEST", found, {}).find("1 former passwords have no other key"),
+            std::string::npos);
+}
+
+TEST(History, AHandleOfTheSamePasswordIsEnough) {
+  EntryKeys entry = elder();
+  entry.remembered_plain.resize(2);
+  entry.remembered_plain[0].loss = Loss::kLegacy;
+  for (RememberedPlain& old : entry.remembered_plain) old.beside_handle = true;
+  Survey found;
+  add_entry(found, entry, "", {});
+  EXPECT_EQ(found.remembered.forgotten, 0u);
+}
+
+TEST(History, WhatKadmindDoesNotCompareIsDroppedWithoutLoss) {
+  for (const Loss loss : {Loss::kOtherVersion, Loss::kUnreadable}) {
+    EntryKeys entry = elder();
+    for (RememberedPlain& old : entry.remembered_plain) old.loss = loss;
+    Survey found;
+    add_entry(found, entry, "", {});
+    EXPECT_EQ(found.remembered.lost[loss], 4u);
+    EXPECT_EQ(found.remembered.forgotten, 0u);
+    EXPECT_EQ(found.names.size(), 1u);
+    EXPECT_TRUE(found.remembering.empty());
+  }
+}
+
+TEST(History, IsDroppedOnPurpose) {
+  Options without;
+  without.without_history = true;
+  Survey found;
+  add_entry(found, elder(), "", without);
+  EXPECT_EQ(found.remembered.keys, 0u);
+  EXPECT_EQ(found.remembered.lost[Loss::kNone], 3u);
+  EXPECT_EQ(found.remembered.forgotten, 2u);
+  EXPECT_TRUE(found.remembering.empty());
+  EXPECT_EQ(found.names.size(), 1u) << "its entry is written without";
+  const std::string text = report("A.TEST", found, without);
+  EXPECT_NE(text.find("3 dropped: --without-history"), std::string::npos) << text;
+  EXPECT_EQ(text.find("elder"), std::string::npos) << "nobody is listed: " << text;
 }
 
 TEST(Report, NamesAFewThatMayServe) {

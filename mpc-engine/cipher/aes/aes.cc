@@ -65,8 +65,8 @@ bool Aes::gather_masked() {
     std::vector<Request> same = take_same(rounds, direction);
     std::size_t blocks = 0;
     for (const Request& request : same) blocks += request.data->size() / 16;
-    if (blocks == 0) continue;
-    if (blocks > most_masked_blocks_ || !pool_->has(MaskPool::needed(blocks, rounds))) {
+    const bool few = blocks > 0 && blocks <= most_masked_blocks_;
+    if (!few || !pool_->has(MaskPool::needed(blocks, rounds))) {
       pending_.insert(pending_.end(), same.begin(), same.end());
       continue;
     }

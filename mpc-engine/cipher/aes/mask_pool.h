@@ -2,8 +2,8 @@
 // Masks of AES states made ahead, with their one-hot vectors on shares
 // (docs/protocols/16-one-hot-aes.md).
 //
-// A mask is 16 random octets that nobody knows, r. For 15 of 16 bits of its vectors'
-// monomials a product is computed: 22 bits for each octet in 2 rounds give the vectors
+// A mask is 16 random octets that nobody knows, r. Vectors are sums of monomials of r's
+// bits: 11 products for each nibble, 22 bits for each octet in 2 rounds, give the vectors
 // of its nibbles ("halves"), 225 more in a third one those of the octet ("whole"). In
 // malicious mode a mask enters the pool after all of these products have been verified.
 //

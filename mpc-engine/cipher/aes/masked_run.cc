@@ -76,6 +76,7 @@ constexpr OctetMap squares() {
   return map;
 }
 
+// The two relations of an S-box's input a and output s.
 ClaimForm make_form() {
   constexpr std::size_t kA = 0, kS = 1;
   ClaimForm form{ClaimForm::Product::kOctets, 2, 1, 2, {}, {}};
@@ -88,12 +89,16 @@ ClaimForm make_form() {
   form.z = {{{{kA, kIdentity}}}, {{{kS, kIdentity}}}};
   return form;
 }
+const ClaimForm& inversion_claim_form() {
+  static const ClaimForm form = make_form();
+  return form;
+}
 
 // One party's states in a run, and what it has to remember for the claims.
-class Course {
+class MaskedStates {
  public:
-  Course(const Rep3& rep3, const std::vector<AesBlockRef>& blocks, int rounds,
-         AesDirection direction, std::vector<LayerMask> masks)
+  MaskedStates(const Rep3& rep3, const std::vector<AesBlockRef>& blocks, int rounds,
+               AesDirection direction, std::vector<LayerMask> masks)
       : party_(rep3.party()), rounds_(rounds), n_(kBlock * blocks.size()),
         steps_(blocks, party_, rounds, direction), masks_(std::move(masks)), state_(n_) {
     crypto_generichash_init(&heard_, nullptr, 0, kDigestBytes);
@@ -125,6 +130,7 @@ class Course {
       std::memcpy(of[0], low, sizeof of[0]);
       std::memcpy(of[1], high, sizeof of[1]);
       out[k] = one_hot::inverse_terms({{of[0][0], of[1][0]}, {of[0][1], of[1][1]}}, t[k]);
+      sodium_memzero(of, sizeof of);
     }
     steps_.forward(layer, 0, out.data());
     xor_bytes(out.data(), at(layer + 1).r.component[0].data(), n_);
@@ -155,6 +161,7 @@ class Course {
         std::uint64_t words[one_hot::kVectorWords];
         std::memcpy(words, vector, sizeof words);
         x[k] = one_hot::inverse_component(words, t[k]);
+        sodium_memzero(words, sizeof words);
       }
       steps_.forward(rounds_, c, x);
       for (std::size_t b = 0; b < blocks.size(); ++b)
@@ -211,11 +218,6 @@ Bytes sum_of(const SecretVector& own, const FromBoth& others) {
 
 }  // namespace
 
-const ClaimForm& inversion_claim_form() {
-  static const ClaimForm form = make_form();
-  return form;
-}
-
 // All three must have the same digest.
 Task<bool> MaskedRuns::agree(ByteSpan digest, const char* otherwise) {
   FromBoth others = co_await rep3_.exchange(digest);
@@ -228,7 +230,7 @@ Task<bool> MaskedRuns::agree(ByteSpan digest, const char* otherwise) {
 Task<bool> MaskedRuns::run(std::vector<AesBlockRef> blocks, int rounds, AesDirection direction,
                            std::vector<LayerMask> masks) {
   const bool malicious = rep3_.claims() != nullptr;
-  auto course = std::make_unique<Course>(rep3_, blocks, rounds, direction, std::move(masks));
+  auto states = std::make_unique<MaskedStates>(rep3_, blocks, rounds, direction, std::move(masks));
   Bytes jobs = rep3_.course_digest();
   if (malicious && agreed_course_ != jobs) {
     const bool same =
@@ -237,23 +239,23 @@ Task<bool> MaskedRuns::run(std::vector<AesBlockRef> blocks, int rounds, AesDirec
     agreed_course_ = jobs;
   }
 
-  SharedBytes masked = course->masked_input();
+  SharedBytes masked = states->masked_input();
   Bytes t = co_await rep3_.open(masked);
-  course->take_first(t);
+  states->take_first(t);
   for (int layer = 1; layer < rounds; ++layer) {
-    SecretVector message = course->terms(layer, t);
+    SecretVector message = states->terms(layer, t);
     add_zero_share(rep3_, message);
     FromBoth others = co_await rep3_.exchange(message);
     t = sum_of(message, others);
-    course->go_on(layer, t, malicious);
+    states->go_on(layer, t, malicious);
   }
   if (malicious) {
-    Bytes heard = course->digest(jobs);
+    Bytes heard = states->digest(jobs);
     const bool same = co_await agree(heard, "the servers were sent different masked values");
     if (!same) co_return false;
-    course->record(*rep3_.claims());
+    states->record(*rep3_.claims());
   }
-  course->finish(t, blocks);
+  states->finish(t, blocks);
   blocks_ += blocks.size();
   co_return true;
 }

@@ -46,7 +46,4 @@ class MaskedRuns {
   std::uint64_t blocks_ = 0;
 };
 
-// For tests: the two relations of an S-box's input and output.
-const ClaimForm& inversion_claim_form();
-
 }  // namespace tkdc

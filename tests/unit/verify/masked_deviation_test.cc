@@ -74,15 +74,21 @@ Ticks ticks_of(const std::vector<MessageSize>& sizes) {
 
 TEST(MaskedDeviations, NoBitOfTheMasksProductsIsHarmless) {
   const std::vector<MessageSize> sizes = sizes_of(kMasked);
-  // 26 octets of states: 20 planes of 10 states' octets and 225 of one's.
+  // Planes of 10 states' 160 octets, a bit of each, and 225 of one state's.
+  const Ticks ticks = ticks_of(sizes);
   EXPECT_EQ(sizes[0].to_prev, 12u * 20);
   EXPECT_EQ(sizes[1].to_prev, 10u * 20);
   EXPECT_EQ(sizes[2].to_prev, 225u * 2);
   for (std::size_t tick = 0; tick < kFillTicks; ++tick)
     for (std::size_t bit = tick; bit < 8 * sizes[tick].to_prev; bit += 97) {
-      const Deviation d{static_cast<int>(bit % 3), true, tick, bit / 8,
-                        static_cast<std::uint8_t>(1u << bit % 8)};
-      EXPECT_EQ(outcome_of(kMasked, bit, d), Outcome::kAborted) << d;
+      std::size_t last = 0;
+      auto tamper = [&](std::size_t at, int p, SecretVector& to_prev, SecretVector&) {
+        last = at;
+        if (p == static_cast<int>(bit % 3) && at == tick)
+          to_prev[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
+      };
+      EXPECT_EQ(outcome_of(kMasked, bit, static_cast<int>(bit % 3), tamper), Outcome::kAborted);
+      EXPECT_LT(last, ticks.jobs) << "a mask was used before it was verified";
     }
 }
 
@@ -124,15 +130,20 @@ TEST(MaskedDeviations, AnEqualErrorToBothIsCaughtWhateverTheInput) {
 // Different errors: what follows is masked, and ends at the comparison.
 TEST(MaskedDeviations, DifferentErrorsAreCaughtBeforeAnythingIsVerified) {
   const Ticks ticks = ticks_of(sizes_of(kMasked));
-  for (std::size_t value = 1; value < kRounds; ++value) {
-    std::size_t last = 0;
-    auto tamper = [&](std::size_t tick, int p, SecretVector& to_prev, SecretVector&) {
-      last = tick;
-      if (p == 1 && tick == ticks.first + value) to_prev[value] ^= 0x40;
-    };
-    EXPECT_EQ(outcome_of(kMasked, value, 1, tamper), Outcome::kAborted) << value;
-    EXPECT_EQ(last, ticks.heard);
-  }
+  constexpr std::uint8_t kErrors[][2] = {{0x40, 0}, {0, 0x40}, {0x40, 0x41}};
+  for (std::size_t value = 1; value < kRounds; ++value)
+    for (const auto& error : kErrors) {
+      const int liar = static_cast<int>(value % 3);
+      std::size_t last = 0;
+      auto tamper = [&](std::size_t tick, int p, SecretVector& to_prev, SecretVector& to_next) {
+        last = tick;
+        if (p != liar || tick != ticks.first + value) return;
+        to_prev[value] ^= error[0];
+        to_next[value] ^= error[1];
+      };
+      EXPECT_EQ(outcome_of(kMasked, value, liar, tamper), Outcome::kAborted) << value;
+      EXPECT_EQ(last, ticks.heard);
+    }
 }
 
 // ---- what the servers believe to be running

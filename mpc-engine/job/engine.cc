@@ -85,6 +85,8 @@ class EngineImpl final : public Engine {
     s.jobs_late = counters_.jobs_late;
     s.message_bytes_sent = counters_.layer_bytes;
     s.aes_blocks = counters_.aes_blocks;
+    s.masked_blocks = counters_.masked_blocks;
+    s.masks_made = counters_.masks_made;
     s.sha1_blocks = counters_.sha1_blocks;
     s.sha2_blocks = counters_.sha2_blocks;
     s.rounds = counters_.rounds;

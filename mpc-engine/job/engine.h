@@ -24,6 +24,8 @@ namespace tkdc {
 // Of the sources of the protocols: two servers whose values differ would lose
 // step in the first round, so the handshake compares them.
 std::uint64_t circuit_hash();
+// The same with EngineOptions::masked_blocks, which must be equal too.
+std::uint64_t circuit_hash(std::size_t masked_blocks);
 
 enum class AgentRole : std::uint8_t { kKdc = 1, kAdmin = 2 };
 
@@ -35,6 +37,9 @@ struct EngineOptions {
   std::uint64_t seal_limit = std::uint64_t{1} << 38;  // per key of GCM form
   std::uint32_t equal_burst = 512;                    // comparisons: job/equal_limit.h
   std::chrono::seconds equal_every{10};
+  // Masks that each lane makes while it is idle, for so many AES-256 blocks; cohorts of at
+  // most a quarter of it use them (docs/protocols/16-one-hot-aes.md). Equal at all three. 0: none.
+  std::size_t masked_blocks = 0;
   RateLimitOptions limits;  // none unless set
   // Where this server's audit log stands, and what a peer says of its own;
   // called by lane 0's thread.
@@ -53,6 +58,8 @@ struct EngineStatus {
   std::uint64_t jobs_late = 0;  // of the failed: finished after their deadline, unheard
   std::uint64_t message_bytes_sent = 0;
   std::uint64_t aes_blocks = 0;
+  std::uint64_t masked_blocks = 0;  // of the AES blocks: computed by masks
+  std::uint64_t masks_made = 0;     // of a state each
   std::uint64_t sha1_blocks = 0;
   std::uint64_t sha2_blocks = 0;
   std::uint64_t rounds = 0;

@@ -77,11 +77,15 @@ void LaneRunner::publish_counters() {
   c.operation_rounds += active_.size();
   c.layer_bytes += rep3_.layer_bytes() - published_bytes_;
   c.aes_blocks += ciphers_.aes.blocks() - published_aes_;
+  c.masked_blocks += ciphers_.aes.masked_blocks() - published_masked_;
+  c.masks_made += pool_.made() - published_masks_;
   c.sha1_blocks += ciphers_.sha1.blocks() - published_sha1_;
   const std::uint64_t sha2 = ciphers_.sha256.blocks() + ciphers_.sha384.blocks();
   c.sha2_blocks += sha2 - published_sha2_;
   published_bytes_ = rep3_.layer_bytes();
   published_aes_ = ciphers_.aes.blocks();
+  published_masked_ = ciphers_.aes.masked_blocks();
+  published_masks_ = pool_.made();
   published_sha1_ = ciphers_.sha1.blocks();
   published_sha2_ = sha2;
   published_cohorts_ = cohort_;

@@ -17,6 +17,9 @@ constexpr std::size_t kMaxActive = 2048;
 constexpr std::uint64_t kFullTickEvery = 16;
 constexpr std::uint64_t kExpireEveryTicks = 256;  // a few ten milliseconds
 constexpr int kIdleMs = 1000;
+// Masks are made for so many blocks at once: a job that comes meanwhile waits for few.
+constexpr std::size_t kMaskChunkBlocks = 4;
+constexpr int kMaskRounds = 14;  // of the AES that needs most
 constexpr const char* kLate = "finished after its deadline";
 
 }  // namespace
@@ -26,8 +29,13 @@ LaneRunner::LaneRunner(LaneShared shared, const Session& session, std::size_t la
     : shared_(shared), party_(session.party), lane_(static_cast<std::uint32_t>(lane)),
       epoch_(session.epoch), link_(*session.lanes[lane].link),
       rep3_(session.party, session.representation, session.lanes[lane].keys, session.security),
-      ciphers_(rep3_, backend), ticker_(rep3_, link_), heads_(shared.options, lane_),
-      revoked_(shared.revocations, party_) {}
+      ciphers_(rep3_, backend),
+      pool_(rep3_, MaskPool::needed(shared.options.masked_blocks, kMaskRounds)),
+      ticker_(rep3_, link_), heads_(shared.options, lane_), revoked_(shared.revocations, party_) {
+  if (shared.options.masked_blocks == 0) return;
+  ciphers_.aes.use_masks(pool_, std::max<std::size_t>(shared.options.masked_blocks / 4, 1));
+  refill_masks();
+}
 
 LaneRunner::~LaneRunner() = default;
 
@@ -64,8 +72,8 @@ int LaneRunner::idle_ms() {
 std::string LaneRunner::run() {
   std::string reason;
   while (!stopping_) {
-    const bool busy =
-        !active_.empty() || admitting() || (leader() && (has_waiting() || heads_.due()));
+    const bool busy = !active_.empty() || admitting() || making_masks_ ||
+                      (leader() && (has_waiting() || heads_.due()));
     if (!busy) {
       auto event = link_.wait(idle_ms());
       if (!event) {
@@ -136,10 +144,24 @@ Result<void> LaneRunner::tick() {
   if (rep3_.deviation()) return fail(*rep3_.deviation());
   if (std::exchange(answered_, 0) > 0)
     std::erase_if(active_, [](const ActiveJob& job) { return job.answered; });
+  refill_masks();
   if (ticks_ % kExpireEveryTicks == 0) expire_active();
   load_ = active_.size();
   publish_counters();
   return {};
+}
+
+// Between ticks, when nothing runs and nothing is being admitted: which jobs do is the same at
+// all three servers, and so is what the pool holds.
+void LaneRunner::refill_masks() {
+  if (making_masks_ || !active_.empty() || admitting() || pool_.held() == pool_.capacity()) return;
+  making_masks_ = true;
+  rep3_.spawn(make_masks());
+}
+
+Task<void> LaneRunner::make_masks() {
+  co_await pool_.fill(MaskPool::needed(kMaskChunkBlocks, kMaskRounds));
+  making_masks_ = false;
 }
 
 // An admitted job cannot be taken out of the lane: the three servers' clocks

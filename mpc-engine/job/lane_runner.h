@@ -67,7 +67,7 @@ inline bool is_refusal(tkdc_status status) {
 
 struct LaneCounters {
   std::atomic<std::uint64_t> rounds{0}, layer_bytes{0}, aes_blocks{0}, sha1_blocks{0},
-      sha2_blocks{0};
+      sha2_blocks{0}, masked_blocks{0}, masks_made{0};
   // How large batches are: operations started, in how many cohorts; and those at work, added
   // up over all rounds.
   std::atomic<std::uint64_t> operations{0}, cohorts{0}, operation_rounds{0};
@@ -146,6 +146,8 @@ class LaneRunner {
   void refuse(Candidate& candidate, Verdict verdict);
   void start(Candidate candidate, std::uint32_t sealed_at);
   Task<void> run_job(ActiveJob& job);
+  void refill_masks();
+  Task<void> make_masks();
   void finish(ActiveJob& job, JobOutcome outcome);
   void answer(const JobRequest& request, tkdc_status status, std::string message);
   // `note`: what is unusual about it, or null.
@@ -159,6 +161,8 @@ class LaneRunner {
   Link& link_;
   Rep3 rep3_;
   Ciphers ciphers_;
+  MaskPool pool_;
+  bool making_masks_ = false;
   Ticker ticker_;
   HeadExchange heads_;
   RevocationExchange revoked_;
@@ -178,7 +182,7 @@ class LaneRunner {
   std::uint32_t last_sealed_at_ = 0;
   std::uint64_t next_number_ = 0, cohort_ = 0, ticks_ = 0;
   std::uint64_t published_bytes_ = 0, published_aes_ = 0, published_sha1_ = 0, published_sha2_ = 0;
-  std::uint64_t published_cohorts_ = 0;
+  std::uint64_t published_cohorts_ = 0, published_masked_ = 0, published_masks_ = 0;
 };
 
 }  // namespace tkdc

@@ -112,7 +112,8 @@ Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_pa
   if (theirs.circuit_hash != mine.circuit_hash)
     return differ("circuits", std::to_string(theirs.circuit_hash),
                   std::to_string(mine.circuit_hash), party,
-                  "install the same release on all three servers");
+                  "install the same release on all three servers, and set the same [data] "
+                  "masked_blocks in the three tkdc.toml");
   return {};
 }
 

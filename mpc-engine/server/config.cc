@@ -94,6 +94,9 @@ void read_data(StrictToml& file, ServerConfig& config) {
   config.private_key_file = file.resolve(table.text("private_key_file"));
   config.backend =
       table.choice("backend", {"auto", "cpu", "scalar", "avx2", "gfni", "cuda"}, "auto");
+  constexpr std::int64_t kMostMasked = 4096;
+  config.masked_blocks =
+      static_cast<std::size_t>(table.integer("masked_blocks", 0, kMostMasked, 0));
 }
 
 void read_cuda(StrictToml& file, ServerConfig& config) {

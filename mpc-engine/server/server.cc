@@ -99,6 +99,7 @@ Result<void> Server::make_engine() {
   options.installation = config_.installation;
   options.party = config_.party;
   options.backend = config_.backend;
+  options.masked_blocks = config_.masked_blocks;
   options.limits = config_.limits;
   options.audit_head = [this] { return audit_->head(); };
   options.peer_audit_head = [this](int party, const AuditHead& head) {
@@ -145,7 +146,7 @@ Result<void> Server::make_mesh() {
   options.lanes = config_.lanes;
   options.security = config_.security;
   options.representation = Engine::preferred_representation(config_.backend, config_.security);
-  options.circuit_hash = circuit_hash();
+  options.circuit_hash = circuit_hash(config_.masked_blocks);
   options.cohort_limit = kMaxCohortJobs;
   options.listen_address = config_.data_listen;
   options.certificate_pem = std::move(*certificate);
@@ -359,6 +360,8 @@ std::string Server::status_json() {
                          {"jobs_late", engine.jobs_late},
                          {"message_bytes_sent", engine.message_bytes_sent},
                          {"aes_blocks", engine.aes_blocks},
+                         {"masked_blocks", engine.masked_blocks},
+                         {"masks_made", engine.masks_made},
                          {"sha1_blocks", engine.sha1_blocks},
                          {"sha2_blocks", engine.sha2_blocks},
                          {"rounds", engine.rounds},

@@ -2,7 +2,7 @@
 // One party's side of checking that a shared value is the inner product of two
 // shared vectors, without the rounds (verifier.cc has them): fold by 4, later by 32,
 // until few products are left, then once more with a random product beside them,
-// and open what is left.
+// open what is left of the vectors, and a random multiple of what the claim lacks.
 //
 // Source: Boneh, Boyle, Corrigan-Gibbs, Gilboa, Ishai 2019 (ePrint 2019/188),
 // section 4.2, and Goyal, Song 2020 (ePrint 2020/134); here the polynomials are
@@ -13,8 +13,10 @@
 //      masked, and that one follows.
 //   2. At a random point both vectors become a 2^n-th as long; the claim is h there.
 //   3. Below 32 products, the last vertex gets a random product x' y' that the claim
-//      does not count. At the random point X, Y and the claim are then masked by it,
-//      and are opened: the claim must be X Y.
+//      does not count. At the random point X and Y are then masked by it, and are opened.
+//   4. Nobody knows r'. Its product with the claim, less r' X Y, is opened and must be 0.
+//      Else it is uniform: what the claim lacks may depend on secrets, where an error
+//      stands in a factor, and is not shown.
 // Each fold errs with probability 2 n / |F|.
 #pragma once
 
@@ -31,7 +33,10 @@ class InnerProductCheck {
 
   InnerProductCheck() = default;
   InnerProductCheck(const InnerProductCheck&) = delete;
-  ~InnerProductCheck() { sodium_memzero(claim, sizeof claim); }
+  ~InnerProductCheck() {
+    sodium_memzero(claim, sizeof claim);
+    sodium_memzero(mask_, sizeof mask_);
+  }
 
   // The vectors' components, `n` elements to be filled by the caller.
   void allocate(std::size_t n) {
@@ -105,22 +110,36 @@ class InnerProductCheck {
     }
   }
 
-  // ---- after the last fold: to be opened.
-  static constexpr std::size_t kOpenedBytes = 3 * F::kBytes;
-  SharedBytes opening() const {
-    SharedBytes out(kOpenedBytes);
+  // ---- after the last fold: to be opened, X and Y; meanwhile take_mask(), a message of
+  // kMaskedBytes; then masked() is to be opened and must be zero.
+  SharedBytes factors() const {
+    SharedBytes out(2 * F::kBytes);
     for (int c = 0; c < 2; ++c) {
-      std::uint8_t* to = out.component[c].data();
-      put(to, x[c][0]);
-      put(to + F::kBytes, y[c][0]);
-      put(to + 2 * F::kBytes, claim[c]);
+      put(out.component[c].data(), x[c][0]);
+      put(out.component[c].data() + F::kBytes, y[c][0]);
     }
     return out;
   }
-  static bool holds(const std::uint8_t* opened) {
-    const Element product = F::multiply(get(opened), get(opened + F::kBytes));
-    return product == get(opened + 2 * F::kBytes);
+  static constexpr std::size_t kMaskedBytes = F::kBytes;
+  // r' of kMaskedBytes: the message of its product with the claim.
+  void mask_sent(const SharedBytes& mask, std::uint8_t* out) {
+    for (int c = 0; c < 2; ++c) mask_[c] = get(mask.component[c].data());
+    put(out,
+        F::add(F::multiply(mask_[0], F::add(claim[0], claim[1])), F::multiply(mask_[1], claim[0])));
   }
+  void take_masked(const std::uint8_t* mine, const std::uint8_t* theirs) {
+    claim[0] = get(mine);
+    claim[1] = get(theirs);
+  }
+  // r' (claim - X Y).
+  SharedBytes masked(const std::uint8_t* factors) const {
+    const Element product = F::multiply(get(factors), get(factors + F::kBytes));
+    SharedBytes out(kMaskedBytes);
+    for (int c = 0; c < 2; ++c)
+      put(out.component[c].data(), F::add(claim[c], F::multiply(mask_[c], product)));
+    return out;
+  }
+  static bool is_zero(const std::uint8_t* opened) { return get(opened) == Element(); }
 
   static Element get(const std::uint8_t* in) {
     Element e;
@@ -154,6 +173,7 @@ class InnerProductCheck {
   }
   std::size_t vertices() const { return std::size_t{1} << variables_; }
 
+  Element mask_[2] = {};
   std::size_t size_ = 0, stride_ = 0;
   int variables_ = 0;
   bool last_ = false;

@@ -91,11 +91,27 @@ Task<bool> Verifier::check_inner_product(InnerProductCheck<F>& product) {
     Bytes at = co_await challenge(product.challenge_bytes());
     product.fold(at.data());
   }
-  SharedBytes values = product.opening();
+  SharedBytes factors = product.factors();
+  Bytes opened;
+  co_await both(rep3_, open_hidden(factors, opened), mask_claim(product));
+  SharedBytes lacking = product.masked(opened.data());
+  co_await open_hidden(lacking, opened);
+  co_return Check::is_zero(opened.data());
+}
+
+Task<void> Verifier::open_hidden(SharedBytes& values, Bytes& opened) {
   SharedBytes salt = rep3_.random(kHidingBytes, kChallenge);
   values.append(salt);
-  Bytes opened = co_await rep3_.open(values);
-  co_return Check::holds(opened.data());
+  opened = co_await rep3_.open(values);
+}
+
+template <class F>
+Task<void> Verifier::mask_claim(InnerProductCheck<F>& product) {
+  SharedBytes mask = rep3_.random(product.kMaskedBytes, kChallenge);
+  Layer layer = rep3_.layer(product.kMaskedBytes);
+  product.mask_sent(mask, layer.mine());
+  co_await layer;
+  product.take_masked(layer.mine(), layer.theirs());
 }
 
 Task<void> Verifier::check_octets(std::vector<std::unique_ptr<ClaimRecord>> claims, bool& holds) {

@@ -5,7 +5,7 @@
 // A protocol co_awaits Rep3::verified() where its result is about to be used.
 // The verifier then takes all claims of the lane (ClaimLog) as one batch and
 // runs the checks of octet_check.h and inner_product.h beside the other
-// protocols and beside the checks of other batches: 5 rounds, and 2 for each fold
+// protocols and beside the checks of other batches: 6 rounds, and 2 for each fold
 // of the batch. Every party tells both others its verdict; only three good ones let
 // the waiting protocols go on, and only when those of all earlier batches were good.
 // Else nobody is resumed and Rep3::deviation() says why: a server computed
@@ -35,6 +35,10 @@ class Verifier {
   Task<Bytes> challenge(std::size_t bytes);
   template <class F>
   Task<bool> check_inner_product(InnerProductCheck<F>& product);
+  template <class F>
+  Task<void> mask_claim(InnerProductCheck<F>& product);
+  // With random octets beside them, which are appended.
+  Task<void> open_hidden(SharedBytes& values, Bytes& opened);
 
   // While a batch is verified, others start at multiples of this many rounds only, so
   // that jobs which wait at about the same time share one.

@@ -17,8 +17,13 @@ struct Aes::Submit {
   void await_resume() {}
 };
 
-Aes::Aes(Rep3& rep3, const AesBackend& backend) : rep3_(rep3), backend_(backend) {
+Aes::Aes(Rep3& rep3, const AesBackend& backend) : rep3_(rep3), backend_(backend), masked_(rep3) {
   rep3_.add_gatherer([this] { return gather(); });
+}
+
+void Aes::use_masks(MaskPool& pool, std::size_t most_blocks) {
+  pool_ = &pool;
+  most_masked_blocks_ = most_blocks;
 }
 
 Task<SharedBytes> Aes::encrypt(const SharedBytes& round_keys, SharedBytes in) {
@@ -33,24 +38,58 @@ Task<SharedBytes> Aes::decrypt(const SharedBytes& round_keys, SharedBytes in) {
   co_return in;
 }
 
+namespace {
+
+constexpr std::pair<AesDirection, int> kKinds[] = {{AesDirection::kEncrypt, 10},
+                                                   {AesDirection::kEncrypt, 14},
+                                                   {AesDirection::kDecrypt, 10},
+                                                   {AesDirection::kDecrypt, 14}};
+
+}  // namespace
+
+// Takes the requests of one kind out of those that wait.
+std::vector<Aes::Request> Aes::take_same(int rounds, Direction direction) {
+  const std::size_t key_bytes = 16 * (static_cast<std::size_t>(rounds) + 1);
+  std::vector<Request> same, others;
+  for (const Request& request : pending_)
+    (request.direction == direction && request.round_keys->size() == key_bytes ? same : others)
+        .push_back(request);
+  pending_ = std::move(others);
+  return same;
+}
+
+// Cohorts of few blocks for which there are masks start at once.
+bool Aes::gather_masked() {
+  bool any = false;
+  for (auto [direction, rounds] : kKinds) {
+    std::vector<Request> same = take_same(rounds, direction);
+    std::size_t blocks = 0;
+    for (const Request& request : same) blocks += request.data->size() / 16;
+    const bool few = blocks > 0 && blocks <= most_masked_blocks_;
+    if (!few || !pool_->has(MaskPool::needed(blocks, rounds))) {
+      pending_.insert(pending_.end(), same.begin(), same.end());
+      continue;
+    }
+    any = true;
+    rep3_.spawn(run_masked(std::move(same), rounds, direction, pool_->take(blocks, rounds)));
+  }
+  return any;
+}
+
 // One cohort for each kind of request that is waiting.
 bool Aes::gather() {
   if (pending_.empty()) return false;
-  if (running_ > 0 && rep3_.rounds() % kStartEveryRounds != 0) return false;
-  for (Direction direction : {Direction::kEncrypt, Direction::kDecrypt}) {
-    for (int rounds : {10, 14}) {
-      std::vector<Request> same;
-      for (const Request& request : pending_)
-        if (request.direction == direction &&
-            request.round_keys->size() == 16 * (static_cast<std::size_t>(rounds) + 1))
-          same.push_back(request);
-      if (same.empty()) continue;
-      ++running_;
-      rep3_.spawn(run(std::move(same), rounds, direction));
-    }
+  bool any = pool_ != nullptr && gather_masked();
+  if (pending_.empty()) return any;
+  if (running_ > 0 && rep3_.rounds() % kStartEveryRounds != 0) return any;
+  for (auto [direction, rounds] : kKinds) {
+    std::vector<Request> same = take_same(rounds, direction);
+    if (same.empty()) continue;
+    any = true;
+    ++running_;
+    rep3_.spawn(run(std::move(same), rounds, direction));
   }
-  pending_.clear();
-  return true;
+  return any;
 }
 
 namespace {
@@ -79,7 +118,7 @@ Task<void> Aes::invert(AesCohort& cohort) {
     rep3_.set_deviation("the session's representation has no claims to verify");
 }
 
-Task<void> Aes::run(std::vector<Request> requests, int rounds, Direction direction) {
+std::vector<AesBlockRef> Aes::blocks_of(const std::vector<Request>& requests) {
   std::vector<AesBlockRef> blocks;
   for (const Request& request : requests)
     for (std::size_t offset = 0; offset < request.data->size(); offset += 16) {
@@ -90,6 +129,21 @@ Task<void> Aes::run(std::vector<Request> requests, int rounds, Direction directi
       }
       blocks.push_back(block);
     }
+  return blocks;
+}
+
+Task<void> Aes::run_masked(std::vector<Request> requests, int rounds, Direction direction,
+                           std::vector<LayerMask> masks) {
+  std::vector<AesBlockRef> blocks = blocks_of(requests);
+  const std::size_t count = blocks.size();
+  const bool right = co_await masked_.run(std::move(blocks), rounds, direction, std::move(masks));
+  if (!right) co_return;  // the lane ends; nobody goes on
+  blocks_done_ += count;
+  for (const Request& request : requests) rep3_.ready(request.awaiter);
+}
+
+Task<void> Aes::run(std::vector<Request> requests, int rounds, Direction direction) {
+  std::vector<AesBlockRef> blocks = blocks_of(requests);
   std::unique_ptr<AesCohort> cohort = backend_.make_cohort(rep3_.party(), blocks.size());
   cohort->load(blocks);
 

@@ -6,9 +6,13 @@
 // 360 bytes per AES-128 block, 56 and 504 per AES-256 block (18 bits per
 // S-box: circuits/sbox.py). Requests that come up in the same round of the
 // lane run as one cohort, whatever job they belong to.
+//
+// With a pool of masks (use_masks) cohorts of few blocks take 1 layer per AES round
+// while there are masks: masked_run.h.
 #pragma once
 
 #include "cipher/aes/cohort.h"
+#include "cipher/aes/masked_run.h"
 #include "rep3/rep3.h"
 
 namespace tkdc {
@@ -27,11 +31,19 @@ class Aes {
   Task<SharedBytes> encrypt(const SharedBytes& round_keys, SharedBytes in);
   Task<SharedBytes> decrypt(const SharedBytes& round_keys, SharedBytes in);
 
+  // Cohorts of at most that many blocks take their masks from the pool, which outlives this;
+  // while it has not enough, their S-boxes are computed in layers. All three parties decide
+  // alike if they call this at the same point of the protocol with equal pools. In malicious
+  // mode note which jobs run (Rep3::note_course) before they submit blocks: a run compares that
+  // before it opens a masked value, and has nothing else to tell jobs apart by.
+  void use_masks(MaskPool& pool, std::size_t most_blocks);
+
   std::uint64_t blocks() const { return blocks_done_; }
+  std::uint64_t masked_blocks() const { return masked_.blocks(); }
   const AesBackend& backend() const { return backend_; }
 
  private:
-  enum class Direction : std::uint8_t { kEncrypt, kDecrypt };
+  using Direction = AesDirection;
   struct Request {
     const SharedBytes* round_keys;
     SharedBytes* data;
@@ -42,7 +54,12 @@ class Aes {
 
   bool gather();
   Task<void> run(std::vector<Request> requests, int rounds, Direction direction);
+  Task<void> run_masked(std::vector<Request> requests, int rounds, Direction direction,
+                        std::vector<LayerMask> masks);
   Task<void> invert(AesCohort& cohort);
+  std::vector<Request> take_same(int rounds, Direction direction);
+  bool gather_masked();
+  static std::vector<AesBlockRef> blocks_of(const std::vector<Request>& requests);
 
   Rep3& rep3_;
   const AesBackend& backend_;
@@ -51,6 +68,9 @@ class Aes {
   // in CBC each block's cohort then starts when the block before it is done.
   static constexpr std::uint64_t kStartEveryRounds = 28;
 
+  MaskedRuns masked_;
+  MaskPool* pool_ = nullptr;
+  std::size_t most_masked_blocks_ = 0;
   std::vector<Request> pending_;
   std::size_t running_ = 0;
   std::uint64_t blocks_done_ = 0;

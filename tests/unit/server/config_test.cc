@@ -110,6 +110,17 @@ TEST_F(ConfigTest, GpusAreCountedFromTheFirst) {
   expect_error("backend = \"auto\"", "backend = \"opencl\"", {"data.backend", "'cuda'"});
 }
 
+TEST_F(ConfigTest, MasksAreNotMadeUnlessAskedFor) {
+  auto plain = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(plain->masked_blocks, 0u);
+  auto config = changed("backend = \"auto\"", "backend = \"auto\"\nmasked_blocks = 256");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->masked_blocks, 256u);
+  expect_error("backend = \"auto\"", "backend = \"auto\"\nmasked_blocks = 4097",
+               {"data.masked_blocks", "0 to 4096"});
+}
+
 TEST_F(ConfigTest, WrongTypesAndRanges) {
   expect_error("party = 1", "party = \"1\"", {"installation.party", "whole number", "line 3"});
   expect_error("party = 1", "party = 3", {"0 to 2"});

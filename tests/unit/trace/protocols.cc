@@ -187,6 +187,28 @@ Task<SharedBytes> zero_test(Ciphers& c, SharedBytes secret) {
   co_return zero && !other ? std::move(secret) : SharedBytes();
 }
 
+// Masks made ahead, then two blocks there and back with them.
+Task<SharedBytes> masked_aes(Ciphers& c, SharedBytes secret, int rounds) {
+  auto pool = std::make_unique<MaskPool>(c.rep3, MaskPool::needed(4, rounds));
+  co_await pool->fill(pool->capacity());
+  c.aes.use_masks(*pool, 2);
+  const std::size_t key_bytes = 16 * (static_cast<std::size_t>(rounds) + 1);
+  SharedBytes keys = secret.slice(0, key_bytes);
+  SharedBytes sealed = co_await c.aes.encrypt(keys, secret.slice(key_bytes, 32));
+  SharedBytes out = co_await c.aes.decrypt(keys, sealed);
+  out.append(sealed);
+  assert(c.aes.masked_blocks() == 4);
+  c.aes.use_masks(*pool, 0);
+  co_return out;
+}
+
+Task<SharedBytes> masked_aes128(Ciphers& c, SharedBytes secret) {
+  return masked_aes(c, std::move(secret), 10);
+}
+Task<SharedBytes> masked_aes256(Ciphers& c, SharedBytes secret) {
+  return masked_aes(c, std::move(secret), 14);
+}
+
 }  // namespace
 
 const std::vector<Protocol>& protocols() {
@@ -196,6 +218,8 @@ const std::vector<Protocol>& protocols() {
       {"aes128-schedule", 16, expand_and_encrypt},
       {"aes256-schedule", 32, expand_and_encrypt},
       {"aes256-decrypt", kRoundKeys256 + 48, decrypt},
+      {"aes128-masked", kRoundKeys128 + 32, masked_aes128},
+      {"aes256-masked", kRoundKeys256 + 32, masked_aes256},
       {"gcm-seal-open", kRoundKeys256 + 40, gcm_seal_and_open},
       {"gcm-sign", kRoundKeys128 + 16, gcm_signature},
       {"cts-both-ways", kRoundKeys128 + 53, cts_there_and_back},

@@ -119,7 +119,8 @@ TEST_P(Simulated, LostDoubledAndOvertakingPacketsEndInErrors) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Protocols, Simulated,
-                         testing::Values("aes128-ctr", "gcm-seal-open", "zero-test"),
+                         testing::Values("aes128-ctr", "aes128-masked", "gcm-seal-open",
+                                         "zero-test"),
                          [](const auto& one) {
                            std::string name = one.param;
                            std::erase(name, '-');

@@ -103,9 +103,21 @@ Task<SharedBytes> encrypt_and_hash(Ciphers& c, SharedBytes secret) {
   co_return block;
 }
 
+// A block by masks that were made before: masked_deviation_test.cc has what is particular.
+Task<SharedBytes> encrypt_masked(Ciphers& c, SharedBytes secret) {
+  auto pool = std::make_unique<MaskPool>(c.rep3, MaskPool::needed(1, 10));
+  co_await pool->fill(pool->capacity());
+  c.aes.use_masks(*pool, 1);
+  SharedBytes round_keys = secret.slice(0, 176);
+  SharedBytes out = co_await c.aes.encrypt(round_keys, secret.slice(176, 16));
+  c.aes.use_masks(*pool, 0);
+  co_return out;
+}
+
 const Protocol kProtocols[] = {
     {"aes", 32, encrypt_one},
     {"aes-decrypt", 272, decrypt_one},
+    {"aes-masked", 192, encrypt_masked},
     {"sha1", kSha1StateBytes + kSha1BlockBytes, compress_one},
     {"sha256", 96, compress_sha2<&Ciphers::sha256>},
     {"sha384", 192, compress_sha2<&Ciphers::sha384>},

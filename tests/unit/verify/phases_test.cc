@@ -73,6 +73,10 @@ void add(SecretVector& packet, const SecretVector& other) {
   for (std::size_t k = 0; k < std::min(packet.size(), other.size()); ++k) packet[k] ^= other[k];
 }
 
+void repeat(const SecretVector& before, SecretVector& packet) {
+  std::copy_n(before.begin(), std::min(before.size(), packet.size()), packet.begin());
+}
+
 struct Named {
   const char* name;
   Strategy change;
@@ -86,8 +90,8 @@ const Named kStrategies[] = {
      }},
     {"the message of the tick before again",
      [](const Seen& seen, SecretVector& to_prev, SecretVector& to_next) {
-       if (seen.own_to_prev.size() == to_prev.size()) to_prev = seen.own_to_prev;
-       if (seen.own_to_next.size() == to_next.size()) to_next = seen.own_to_next;
+       repeat(seen.own_to_prev, to_prev);
+       repeat(seen.own_to_next, to_next);
      }},
     {"what it was told, told on",
      [](const Seen& seen, SecretVector&, SecretVector& to_next) {

@@ -141,9 +141,26 @@ TEST(Rushing, EqualErrorsInTwoFormsDoNotCancel) {
   }
 }
 
-// The last product: what is opened says whether the claim holds, and is random.
+// What is opened at the end: X and Y, and r' times what the claim lacks.
+struct End {
+  Bytes factors, lacking;
+  bool operator==(const End&) const = default;
+};
+
 template <class F>
-void last_fold(std::size_t products, bool wrong) {
+Bytes value_of(const std::array<InnerProductCheck<F>, 3>& party, auto part_of) {
+  Bytes out;
+  for (const auto& one : party) {
+    const SharedBytes part = part_of(one);
+    out.resize(part.size());
+    xor_bytes(out.data(), part.component[0].data(), out.size());
+  }
+  return out;
+}
+
+// The whole check of `products` products, the same for the same number but for r'.
+template <class F>
+End run_check(std::size_t products, bool wrong, typename F::Element r) {
   using Vector = InnerProductCheck<F>;
   std::mt19937_64 rng(products);
   auto random = [&] {
@@ -199,19 +216,55 @@ void last_fold(std::size_t products, bool wrong) {
       party[p].fold(challenge.data());
     }
   }
-  Bytes opened(Vector::kOpenedBytes);
-  for (Vector& one : party) {
-    const SharedBytes part = one.opening();
-    xor_bytes(opened.data(), part.component[0].data(), opened.size());
+  End end;
+  end.factors = value_of(party, [](const Vector& one) { return one.factors(); });
+  SharedBytes mask[3];
+  for (SharedBytes& held : mask) held = SharedBytes(Vector::kMaskedBytes);
+  std::size_t next = 0;
+  share(
+      [&](Vector&, std::size_t c, auto e) { Vector::put(mask[next++ / 2].component[c].data(), e); },
+      r);
+  Bytes sent[3];
+  for (std::size_t p = 0; p < 3; ++p) {
+    sent[p].resize(Vector::kMaskedBytes);
+    party[p].mask_sent(mask[p], sent[p].data());
   }
-  EXPECT_EQ(Vector::holds(opened.data()), !wrong) << products;
+  for (std::size_t p = 0; p < 3; ++p)
+    party[p].take_masked(sent[p].data(), sent[(p + 1) % 3].data());
+  end.lacking = value_of(party, [&](const Vector& one) { return one.masked(end.factors.data()); });
+  return end;
+}
+
+template <class F>
+void tells_right_from_wrong(std::size_t products) {
+  typename F::Element r = F::one();
+  reinterpret_cast<std::uint8_t*>(&r)[3] = 0x5a;
+  for (bool wrong : {false, true}) {
+    const End end = run_check<F>(products, wrong, r);
+    EXPECT_EQ(InnerProductCheck<F>::is_zero(end.lacking.data()), !wrong) << products;
+  }
 }
 
 TEST(InnerProduct, HoldsForEveryLengthAndFailsForAWrongClaim) {
   for (std::size_t products : {1u, 2u, 3u, 7u, 30u, 31u, 32u, 33u, 500u, 1024u, 20000u})
-    for (bool wrong : {false, true}) last_fold<Gf64Field>(products, wrong);
+    tells_right_from_wrong<Gf64Field>(products);
   for (std::size_t products : {1u, 2u, 15u, 16u, 31u, 32u, 40u})
-    for (bool wrong : {false, true}) last_fold<Gf128Field>(products, wrong);
+    tells_right_from_wrong<Gf128Field>(products);
+}
+
+// What a wrong claim lacks may depend on secrets (docs/protocols/12, step 5). All else being the
+// same, each r' opens another value: the one that is seen is as likely as any other.
+TEST(InnerProduct, WhatAWrongClaimLacksIsNotShown) {
+  using Vector = InnerProductCheck<Gf64Field>;
+  const End unit = run_check<Gf64Field>(7, true, Gf64Field::one());
+  const std::uint64_t lacking = Vector::get(unit.lacking.data());
+  std::mt19937_64 rng(1);
+  for (int k = 0; k < 100; ++k) {
+    const std::uint64_t r = rng();
+    const End end = run_check<Gf64Field>(7, true, r);
+    EXPECT_EQ(end.factors, unit.factors);
+    EXPECT_EQ(Vector::get(end.lacking.data()), gf64::multiply(r, lacking));
+  }
 }
 
 }  // namespace

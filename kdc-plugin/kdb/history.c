@@ -59,8 +59,8 @@ static bool same_digest(const struct digest *a, const struct digest *b)
 
 void history_staged(const struct tkdc_wire_key *id, const krb5_keyblock *key)
 {
-    if (staged_count == STAGED)
-        return;
+    if (staged_count == STAGED) /* the oldest: of a change that was given up long ago */
+        memmove(staged, staged + 1, --staged_count * sizeof staged[0]);
     staged[staged_count].id = *id;
     staged[staged_count++].digest = digest_of(key);
 }
@@ -73,8 +73,10 @@ void history_given(const krb5_keyblock *key)
 
 bool history_was_given(const krb5_keyblock *key)
 {
-    const struct digest digest = digest_of(key);
-    return has_given && same_digest(&given, &digest);
+    struct digest digest = digest_of(key);
+    const bool same = has_given && same_digest(&given, &digest);
+    explicit_bzero(&digest, sizeof digest);
+    return same;
 }
 
 static void forget_staged(void)
@@ -96,6 +98,7 @@ void history_bound(const struct tkdc_wire_key *id)
     for (unsigned i = 0; i < staged_count; i++)
         if (!tkdc_equal(staged[i].id.key_id, id->key_id, sizeof id->key_id))
             staged[kept++] = staged[i];
+    explicit_bzero(staged + kept, (staged_count - kept) * sizeof staged[0]);
     staged_count = kept;
 }
 
@@ -246,8 +249,11 @@ static const struct digest *new_digest(void)
 
 krb5_error_code history_read_plain(krb5_context context, krb5_keyblock *key)
 {
-    const struct digest old = digest_of(key), *now = new_digest();
-    if (!now || !same_digest(&old, now))
+    const struct digest *now = new_digest();
+    struct digest old = digest_of(key);
+    const bool same = now && same_digest(&old, now);
+    explicit_bzero(&old, sizeof old);
+    if (!same)
         return 0;
     uint8_t *handle = malloc(TKDC_HANDLE_BYTES);
     if (!handle)

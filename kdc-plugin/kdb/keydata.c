@@ -127,10 +127,11 @@ krb5_error_code module_encrypt_key_data(krb5_context context, const krb5_keybloc
     struct tkdc_wire_key id;
     const bool on_shares = tkdc_handle_decode(key->contents, key->length, &id);
     const bool is_master = !on_shares && master_is_master_key(context, mkey, key);
-    const bool plain_history = !is_master && is_plain_history_key(context, mkey);
+    const bool handle_history = mkey_is_handle(mkey);
+    const bool plain_history = !is_master && !handle_history && is_plain_history_key(context, mkey);
     if (plain_history && !on_shares && history_was_given(key))
         return krb5_dbe_def_encrypt_key_data(context, mkey, key, salt, kvno, kd);
-    if (mkey_is_handle(mkey) || plain_history)
+    if (handle_history || plain_history)
         return history_store(on_shares && tkdc_key_is_bound(&id) ? &id : NULL, kvno, key->enctype,
                              kd);
     if (on_shares)

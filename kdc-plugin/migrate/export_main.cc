@@ -51,6 +51,11 @@ int request(const ExportOptions& options) {
     std::cout << "There is nothing to export.\n";
     return 0;
   }
+  if (wanted.keys.size() > kMaxExportKeys)
+    return complain(std::to_string(wanted.keys.size()) +
+                    " keys are more than the servers hand over, " + std::to_string(kMaxExportKeys) +
+                    ": leave out what password histories remember "
+                    "with --without-history");
   if (options.dry_run) return 0;
   if (options.folder.empty()) return complain("--folder is needed");
   wanted.installation = found->installation;

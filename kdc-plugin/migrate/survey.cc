@@ -156,6 +156,7 @@ void add_entry(Survey& out, const EntryKeys& entry, const std::string& own_krbtg
   ++out.principals;
   if (entry.is_master) return;
   if (!entry.trouble.empty()) out.unreadable.push_back(entry.name + ": " + entry.trouble);
+  if (entry.history_damaged) out.damaged.push_back(entry.name);
   std::size_t keys = 0;
   for (const StoredKey& key : entry.keys) {
     if (key.is_handle) {
@@ -200,6 +201,10 @@ std::string report(const std::string& realm, const Survey& survey, const Options
     out << "\nkeys that cannot be read:\n";
     list(out, survey.unreadable);
   }
+  if (!survey.damaged.empty()) {
+    out << "\ndamaged password histories:\n";
+    list(out, survey.damaged);
+  }
   report_remembered(out, survey.remembered);
   report_may_serve(out, survey);
   report_krbtgt(out, realm, survey);
@@ -238,6 +243,12 @@ std::vector<std::string> obstacles(const Survey& survey, const Options& options)
     out.push_back(std::to_string(survey.unreadable.size()) +
                   " principals have keys that no master key opens: see `kdb5_util list_mkeys`; "
                   "give them new keys or delete them");
+  if (!survey.damaged.empty())
+    out.push_back(
+        std::to_string(survey.damaged.size()) +
+        " principals have a password history that is damaged, so that the keys in it can "
+        "neither be taken along nor removed: load them from an older dump (kdb5_util load "
+        "-update), or delete them and make them anew");
   return out;
 }
 

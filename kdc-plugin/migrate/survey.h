@@ -46,6 +46,7 @@ struct Survey {
   std::vector<LegacyKeys> legacy;
   std::vector<std::string> may_serve;   // names of one component among `names`
   std::vector<std::string> unreadable;  // "principal: why"
+  std::vector<std::string> damaged;     // with a password history that makes no sense
   std::vector<std::string> own_krbtgt;  // "version 2: aes256-cts-hmac-sha1-96 (18)"
 };
 

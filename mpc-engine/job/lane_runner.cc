@@ -29,9 +29,9 @@ LaneRunner::LaneRunner(LaneShared shared, const Session& session, std::size_t la
     : shared_(shared), party_(session.party), lane_(static_cast<std::uint32_t>(lane)),
       epoch_(session.epoch), link_(*session.lanes[lane].link),
       rep3_(session.party, session.representation, session.lanes[lane].keys, session.security),
-      ciphers_(rep3_, backend),
       pool_(rep3_, MaskPool::needed(shared.options.masked_blocks, kMaskRounds)),
-      ticker_(rep3_, link_), heads_(shared.options, lane_), revoked_(shared.revocations, party_) {
+      ciphers_(rep3_, backend), ticker_(rep3_, link_), heads_(shared.options, lane_),
+      revoked_(shared.revocations, party_) {
   if (shared.options.masked_blocks == 0) return;
   ciphers_.aes.use_masks(pool_, std::max<std::size_t>(shared.options.masked_blocks / 4, 1));
   refill_masks();
@@ -407,8 +407,8 @@ void LaneRunner::let_go(const JobRequest& request) {
 
 void LaneRunner::refuse(Candidate& candidate, Verdict verdict) {
   constexpr auto kMissingHere =
-      "this server holds no such key, which no other server says: its store is damaged, or was "
-      "restored from an older copy";
+      "this server holds no such key, which no other server says: it has expired or was removed a "
+      "moment ago; or this server's store is damaged, or was restored from an older copy";
   if (!candidate.job) return;  // this server is the one that waits for it
   if (candidate.holds_key) let_go(candidate.job->request);
   if (verdict == kMissing) return put_back(candidate);

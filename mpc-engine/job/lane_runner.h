@@ -160,8 +160,8 @@ class LaneRunner {
   const std::uint32_t lane_, epoch_;
   Link& link_;
   Rep3 rep3_;
-  Ciphers ciphers_;
   MaskPool pool_;
+  Ciphers ciphers_;
   bool making_masks_ = false;
   Ticker ticker_;
   HeadExchange heads_;

@@ -252,6 +252,8 @@ def test_a_new_krbtgt_and_the_old_tickets(moved):
 
 
 def test_administration_goes_on(moved):
+    # Its key is in the clear still, and is remembered as one that is equal to none.
+    moved.kadmin_local(f"modprinc -policy remembers {LEGACY[0]}")
     moved.kadmin_local(f'cpw -e aes256-cts:normal -pw "no arcfour now" {LEGACY[0]}')
     moved.kadmin_local('cpw -pw "the third 1" guarded')
     USERS["guarded"] = ("the third 1", "")

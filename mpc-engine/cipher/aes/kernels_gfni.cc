@@ -15,7 +15,6 @@ struct Word {
   __m512i v;
   Word splat(std::uint32_t octet) const { return {_mm512_set1_epi8(static_cast<char>(octet))}; }
 };
-inline Word operator&(Word a, Word b) { return {_mm512_and_si512(a.v, b.v)}; }
 inline Word operator^(Word a, Word b) { return {_mm512_xor_si512(a.v, b.v)}; }
 inline Word operator|(Word a, Word b) { return {_mm512_or_si512(a.v, b.v)}; }
 inline Word operator<<(Word a, int k) { return {_mm512_slli_epi32(a.v, static_cast<unsigned>(k))}; }

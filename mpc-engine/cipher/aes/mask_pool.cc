@@ -112,9 +112,9 @@ LayerMask mask_of(const Planes& planes, const SharedBytes& r, std::size_t state,
       const std::uint16_t low = monomials_at(planes, 0, c, one, at);
       const std::uint16_t high = monomials_at(planes, 1, c, one, at);
       if (!whole) {
-        const std::uint16_t halves[2] = {one_hot::vector_of_nibble(low),
-                                         one_hot::vector_of_nibble(high)};
+        std::uint16_t halves[2] = {one_hot::vector_of_nibble(low), one_hot::vector_of_nibble(high)};
         std::memcpy(to, halves, sizeof halves);
+        sodium_memzero(halves, sizeof halves);
         continue;
       }
       std::uint64_t vector[one_hot::kVectorWords] = {low};

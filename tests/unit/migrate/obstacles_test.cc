@@ -51,6 +51,19 @@ TEST(Obstacles, UnreadableKeys) {
   EXPECT_EQ(obstacles(found, accepting).size(), 1u);
 }
 
+// Their keys would stay as they are, while the key that opens them is believed gone.
+TEST(Obstacles, DamagedHistories) {
+  EntryKeys entry;
+  entry.name = "bob@A.TEST";
+  entry.history_damaged = true;
+  Survey found;
+  Options accepting;
+  accepting.without_history = true;
+  add_entry(found, entry, "krbtgt/A.TEST@A.TEST", accepting);
+  ASSERT_EQ(obstacles(found, accepting).size(), 1u);
+  EXPECT_NE(report("A.TEST", found, accepting).find("bob@A.TEST"), std::string::npos);
+}
+
 // Two passwords with two keys each, the older one with a legacy key; and a third in handles.
 EntryKeys elder() {
   EntryKeys out;

@@ -158,35 +158,10 @@ Bytes value_of(const std::array<InnerProductCheck<F>, 3>& party, auto part_of) {
   return out;
 }
 
-// The whole check of `products` products, the same for the same number but for r'.
+// All folds, of random points and a random last product.
 template <class F>
-End run_check(std::size_t products, bool wrong, typename F::Element r) {
+void fold_all(std::array<InnerProductCheck<F>, 3>& party, std::mt19937_64& rng) {
   using Vector = InnerProductCheck<F>;
-  std::mt19937_64 rng(products);
-  auto random = [&] {
-    typename F::Element e;
-    for (std::size_t k = 0; k < F::kBytes; ++k)
-      reinterpret_cast<std::uint8_t*>(&e)[k] = static_cast<std::uint8_t>(rng());
-    return e;
-  };
-  std::array<Vector, 3> party;
-  // Component i: first at party i, second at party i - 1.
-  auto share = [&](auto to, typename F::Element value) {
-    const typename F::Element a = random(), b = random();
-    const typename F::Element parts[3] = {a, b, F::add(value, F::add(a, b))};
-    for (std::size_t p = 0; p < 3; ++p)
-      for (std::size_t c = 0; c < 2; ++c) to(party[p], c, parts[(p + c) % 3]);
-  };
-  for (Vector& one : party) one.allocate(products);
-  typename F::Element sum = {};
-  for (std::size_t k = 0; k < products; ++k) {
-    const typename F::Element x = random(), y = random();
-    sum = F::add(sum, F::multiply(x, y));
-    share([k](Vector& v, std::size_t c, auto e) { v.x[c][k] = e; }, x);
-    share([k](Vector& v, std::size_t c, auto e) { v.y[c][k] = e; }, y);
-  }
-  if (wrong) sum = F::add(sum, F::one());
-  share([](Vector& v, std::size_t c, auto e) { v.claim[c] = e; }, sum);
   for (bool last = false; !last;) {
     for (Vector& one : party) one.begin_fold();
     last = party[0].last();
@@ -216,6 +191,38 @@ End run_check(std::size_t products, bool wrong, typename F::Element r) {
       party[p].fold(challenge.data());
     }
   }
+}
+
+// The whole check of `products` products, the same for the same number but for r'.
+template <class F>
+End run_check(std::size_t products, bool wrong, typename F::Element r) {
+  using Vector = InnerProductCheck<F>;
+  std::mt19937_64 rng(products);
+  auto random = [&] {
+    typename F::Element e;
+    for (std::size_t k = 0; k < F::kBytes; ++k)
+      reinterpret_cast<std::uint8_t*>(&e)[k] = static_cast<std::uint8_t>(rng());
+    return e;
+  };
+  std::array<Vector, 3> party;
+  // Component i: first at party i, second at party i - 1.
+  auto share = [&](auto to, typename F::Element value) {
+    const typename F::Element a = random(), b = random();
+    const typename F::Element parts[3] = {a, b, F::add(value, F::add(a, b))};
+    for (std::size_t p = 0; p < 3; ++p)
+      for (std::size_t c = 0; c < 2; ++c) to(party[p], c, parts[(p + c) % 3]);
+  };
+  for (Vector& one : party) one.allocate(products);
+  typename F::Element sum = {};
+  for (std::size_t k = 0; k < products; ++k) {
+    const typename F::Element x = random(), y = random();
+    sum = F::add(sum, F::multiply(x, y));
+    share([k](Vector& v, std::size_t c, auto e) { v.x[c][k] = e; }, x);
+    share([k](Vector& v, std::size_t c, auto e) { v.y[c][k] = e; }, y);
+  }
+  if (wrong) sum = F::add(sum, F::one());
+  share([](Vector& v, std::size_t c, auto e) { v.claim[c] = e; }, sum);
+  fold_all<F>(party, rng);
   End end;
   end.factors = value_of(party, [](const Vector& one) { return one.factors(); });
   SharedBytes mask[3];

@@ -94,7 +94,7 @@ def test_sigterm_while_logins_are_suspended(realm, workers):
     options = ["-w", str(workers)] if workers else []
     realm.start_agent("--delay-ms", "1500")
     realm.start_kdc(*options)
-    kdc = realm.processes.pop("kdc")
+    kdc = realm.processes["kdc"]
     realm._wait(lambda: len(children(kdc.pid)) == workers, "the workers", PATIENCE_S)
     pids = children(kdc.pid)
     logins = Logins(realm, 12)

@@ -6,28 +6,17 @@
 #include <set>
 
 #include "cipher/aes/one_hot.h"
+#include "openssl_ecb.h"
 #include "parties_with_ciphers.h"
 #include "verify/extension.h"
 
 namespace tkdc {
 namespace {
 
+using test::openssl_ecb;
 using test::PartiesWithCiphers;
 using test::ThreeParties;
 using Count = MaskPool::Count;
-
-Bytes openssl_ecb(ByteSpan key, ByteSpan in, bool encrypt) {
-  EVP_CIPHER_CTX* ctx = EVP_CIPHER_CTX_new();
-  EVP_CipherInit_ex(ctx, key.size() == 16 ? EVP_aes_128_ecb() : EVP_aes_256_ecb(), nullptr,
-                    key.data(), nullptr, encrypt);
-  EVP_CIPHER_CTX_set_padding(ctx, 0);
-  Bytes out(in.size() + 16);
-  int n = 0;
-  EVP_CipherUpdate(ctx, out.data(), &n, in.data(), static_cast<int>(in.size()));
-  EVP_CIPHER_CTX_free(ctx);
-  out.resize(in.size());
-  return out;
-}
 
 constexpr Count kRoom = {4096, 256};
 

@@ -131,7 +131,7 @@ void DeviceCohort::submit_layer(int layer, bool masked) {
 void DeviceCohort::fall_back(const std::string& why) {
   device_.health.set_lost(why);
   cpu_ = cpu_backend_.make_cohort(party_, blocks_);
-  if (keeps_) cpu_->keep_for_claims();
+  if (keeps_) cpu_->keep_for_claims(*claims_);
   cpu_->load(*refs_);
   if (state_known_) cpu_->absorb(3, slot_->mine[1 - odd_][3], slot_->theirs[1 - odd_][3]);
   SecretVector unused(message_bytes(3));
@@ -278,8 +278,9 @@ void DeviceCohort::absorb(int layer, const std::uint8_t* mine, const std::uint8_
   odd_ = 1 - odd_;
 }
 
-void DeviceCohort::keep_for_claims() {
-  if (cpu_) return cpu_->keep_for_claims();
+void DeviceCohort::keep_for_claims(ClaimLog& log) {
+  if (cpu_) return cpu_->keep_for_claims(log);
+  claims_ = &log;
   keeps_ = bytes();
 }
 

@@ -33,7 +33,7 @@ class DeviceCohort final : public AesCohort {
   bool start_masked_terms(int layer, const ZeroShare& zero) override;
   void finish_masked_terms(int layer, std::uint8_t* message) override;
   void absorb(int layer, const std::uint8_t* mine, const std::uint8_t* theirs) override;
-  void keep_for_claims() override;
+  void keep_for_claims(ClaimLog& log) override;
   bool record(ClaimLog& log) override;
   void sub_shift_mix(bool last) override;
   void inv_shift_sub() override;
@@ -87,6 +87,7 @@ class DeviceCohort final : public AesCohort {
   bool upload_mine_ = false, upload_mine_next_ = false, upload_key_ = false;
   bool state_known_ = false;  // the messages of layer 3 at !odd_ are a whole state
   std::vector<Request> requests_;
+  ClaimLog* claims_ = nullptr;
   bool keeps_ = false;              // the S-boxes' inputs come back too, for the claims
   std::unique_ptr<AesCohort> cpu_;  // after a failure
 };

@@ -45,11 +45,13 @@ BenchLane::BenchLane(const Session& session, Lane& lane, const AesBackend& backe
       rep3_(session.party, session.representation, lane.keys, session.security),
       ciphers_(rep3_, backend), ticker_(rep3_, link_), jobs_(options.cohort_blocks / kJobBlocks) {}
 
-// Ticks until no protocol waits. The first tick may be full: party 0 says in it
-// whether this cohort is the last.
-Result<void> BenchLane::drain(bool full_first) {
+// Ticks until no protocol waits, or the last cohort has its results and the one before
+// was released. The first tick may be full: party 0 says in it whether this cohort is the
+// last.
+Result<void> BenchLane::drain(bool full_first, bool computed_only) {
   bool full = full_first;
   while (rep3_.advance()) {
+    if (computed_only && computing_ == 0 && released_ + kKept > counter_ + 1) break;
     if (rep3_.deviation()) return fail("bench: " + *rep3_.deviation());
     Ticker::OwnControl own;
     if (full && party_ == 0) own.to_prev = own.to_next = Bytes(1, stop_ ? 1 : 0);
@@ -72,14 +74,14 @@ Task<void> BenchLane::draw_keys() {
 }
 
 Result<void> BenchLane::prepare() {
-  out_.resize(jobs_);
+  for (auto& out : out_) out.resize(jobs_);
   rep3_.spawn(draw_keys());
   return drain(false);
 }
 
-// The job's counter blocks on shares, in the memory of its last output.
+// The job's counter blocks on shares, in the memory of a released output.
 SharedBytes BenchLane::take_counters(std::size_t job) {
-  SharedBytes in = std::move(out_[job]);
+  SharedBytes in = std::move(results(counter_)[job]);
   in.resize(16 * kJobBlocks);
   for (SecretVector& component : in.component) std::ranges::fill(component, 0);
   xor_public(in, party_, counter_blocks(job, counter_));
@@ -88,8 +90,15 @@ SharedBytes BenchLane::take_counters(std::size_t job) {
 
 Task<void> BenchLane::encrypt(std::size_t job) {
   SharedBytes in = take_counters(job);
-  out_[job] = co_await ciphers_.aes.encrypt(round_keys_[job], std::move(in));
+  SharedBytes& out = results(counter_)[job];
+  out = co_await ciphers_.aes.encrypt(round_keys_[job], std::move(in));
+  if (--computing_ == 0) rep3_.spawn(release(counter_));
+}
+
+Task<void> BenchLane::release(std::uint64_t counter) {
   co_await rep3_.verified();
+  released_ = counter;
+  counts_.blocks += jobs_ * kJobBlocks;
 }
 
 Result<void> BenchLane::measure() {
@@ -99,12 +108,13 @@ Result<void> BenchLane::measure() {
   while (!stop_) {
     ++counter_;
     if (party_ == 0) stop_ = Clock::now() >= end;
+    computing_ = jobs_;
     const std::uint64_t rounds_before = rep3_.rounds();
     for (std::size_t k = 0; k < jobs_; ++k) rep3_.spawn(encrypt(k));
-    if (auto done = drain(true); !done) return done.error();
-    counts_.blocks += jobs_ * kJobBlocks;
+    if (auto done = drain(true, !stop_); !done) return done.error();
     counts_.rounds_per_cohort = rep3_.rounds() - rounds_before;
   }
+  if (auto done = drain(false); !done) return done.error();
   counts_.message_bytes = rep3_.layer_bytes() - bytes_before;
   counts_.packet_bytes = link_.counters().packet_bytes_sent - packets_before;
   return {};
@@ -112,7 +122,7 @@ Result<void> BenchLane::measure() {
 
 Task<void> BenchLane::open_job() {
   opened_key_ = co_await rep3_.open(keys_.back());
-  opened_out_ = co_await rep3_.open(out_.back());
+  opened_out_ = co_await rep3_.open(results(counter_).back());
 }
 
 Result<void> BenchLane::check() {

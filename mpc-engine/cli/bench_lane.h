@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One lane of tkdc bench at one party: cohort after cohort of counter blocks.
+// One lane of tkdc bench at one party: cohort after cohort of counter blocks. As in a
+// server, a cohort starts when the one before has its results, which wait meanwhile for
+// their verification: in malicious mode two cohorts' results exist at a time.
 #pragma once
 
 #include "cipher/ciphers.h"
@@ -34,11 +36,12 @@ class BenchLane {
   const BenchCounts& counts() const { return counts_; }
 
  private:
-  Result<void> drain(bool full_first);
-  Result<bool> cohort(bool last_chance);
+  Result<void> drain(bool full_first, bool computed_only = false);
   Task<void> draw_keys();
   SharedBytes take_counters(std::size_t job);
   Task<void> encrypt(std::size_t job);
+  Task<void> release(std::uint64_t counter);
+  std::vector<SharedBytes>& results(std::uint64_t counter) { return out_[counter % kKept]; }
   Task<void> open_job();
 
   const int party_;
@@ -48,8 +51,11 @@ class BenchLane {
   Ciphers ciphers_;
   Ticker ticker_;
   std::size_t jobs_;
-  std::vector<SharedBytes> keys_, round_keys_, out_;
-  std::uint64_t counter_ = 0;
+  std::vector<SharedBytes> keys_, round_keys_;
+  static constexpr std::uint64_t kKept = 3;
+  std::vector<SharedBytes> out_[kKept];  // of cohorts, by their counters
+  std::uint64_t counter_ = 0, released_ = 0;
+  std::size_t computing_ = 0;  // jobs of the last cohort
   Bytes opened_key_, opened_out_;
   bool stop_ = false;
   BenchCounts counts_;

@@ -16,6 +16,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/secret_pool.h"
 #include "share/shared_bytes.h"
 
 namespace tkdc {
@@ -24,7 +25,7 @@ namespace tkdc {
 using OctetMap = std::array<std::uint8_t, 8>;
 
 // How claims follow from recorded rows. A lane is one octet of each row; it has
-// `slots` instances of every claim: in each slot, with x, y and z sums of maps of
+// `slots` instances (1, 2 or 4) of every claim: in each slot, with x, y and z sums of maps of
 // rows, z[claim] = sum over the factors' right sides of that claim of x y.
 struct ClaimForm {
   // kOctets: products in the AES field. kBits: of bits one by one; then there is
@@ -34,7 +35,7 @@ struct ClaimForm {
     std::size_t row;
     OctetMap map;
   };
-  using Sum = std::vector<Term>;
+  using Sum = std::vector<Term>;  // rows that differ
   struct Right {
     std::size_t claim;
     std::vector<Sum> y;  // for each slot
@@ -51,51 +52,72 @@ struct ClaimForm {
   std::vector<std::vector<Sum>> z;  // [claim][slot]
 };
 
-// The rows of one form, in blocks of 16 slots in 64 lanes: of each tile of 64
-// lanes every row, of each row component i, then component i+1.
+// The rows of one form. What is verified at once is a block: some tiles, each 64 lanes of
+// every row, together kBitSlots or kOctetSlots slots. Full tiles come first, in the
+// order in which they were recorded, then what did not fill one: so all parties number
+// their claims alike, whether a party's rows were copied or stay where they are.
 class ClaimRecord {
  public:
-  static constexpr std::size_t kLanes = 64, kSlots = 16;
+  static constexpr std::size_t kLanes = 64, kBitSlots = 16, kOctetSlots = 32;
+  static constexpr std::size_t kMaxTiles = kOctetSlots;
   using Rows = const std::uint8_t* [2][ClaimForm::kMaxRows];
+  // Component c of row r stands at base + row[2 r + c].
+  struct Tile {
+    const std::uint8_t* base;
+    const std::uint32_t* row;
+  };
 
-  explicit ClaimRecord(const ClaimForm& form) : form_(form) {}
+  explicit ClaimRecord(const ClaimForm& form, SecretPool pool = {})
+      : form_(form), pool_(std::move(pool)) {}
 
-  // rows[c][r]: component c of row r, `lanes` octets.
+  // Copies rows[c][r]: component c of row r, `lanes` octets.
   void append(std::size_t lanes, const Rows& rows);
+  // The same without copying: component c of row r stands at c * stride + r * lanes of `rows`.
+  void hold(SecretPool::Piece rows, std::size_t lanes, std::size_t stride);
 
   const ClaimForm& form() const { return form_; }
-  std::size_t tiles_per_block() const { return kSlots / form_.slots; }
-  std::size_t block_bytes() const { return tiles_per_block() * form_.rows * 2 * kLanes; }
+  std::size_t slots() const {
+    return form_.product == ClaimForm::Product::kBits ? kBitSlots : kOctetSlots;
+  }
+  std::size_t tiles_per_block() const { return slots() / form_.slots; }
   std::size_t lane_bytes() const { return form_.rows * 2; }
   std::size_t blocks() const;
-  // What is not used of the last block is set to 0, which claims 0 = 0. Then
-  // calls f(block) for each.
+  // Calls f(tiles) with each block's tiles. Those that the last block lacks are of zeros,
+  // which claims 0 = 0.
   template <class F>
   void for_each_block(F f) {
     clear_rest();
-    std::size_t left = blocks();
-    for (const Chunk& chunk : chunks_)
-      for (std::size_t k = 0; k < chunk.blocks && left > 0; ++k, --left)
-        f(chunk.octets.get() + k * block_bytes());
+    const std::size_t per_block = tiles_per_block();
+    Tile tiles[kMaxTiles];
+    std::size_t filled = 0;
+    for (const std::vector<Stretch>* stretches : {&whole_, &rest_})
+      for (const Stretch& stretch : *stretches)
+        for (std::size_t k = 0; k < stretch.tiles; ++k) {
+          tiles[filled++] = {stretch.memory.data() + k * stretch.tile_bytes, stretch.row.data()};
+          if (filled == per_block) f(static_cast<const Tile*>(tiles)), filled = 0;
+        }
+    if (filled == 0) return;
+    while (filled < per_block) tiles[filled++] = zero_tile();
+    f(static_cast<const Tile*>(tiles));
   }
 
  private:
-  struct Free {
-    std::size_t bytes;
-    void operator()(std::uint8_t* p) const { WipingAllocator<std::uint8_t>().deallocate(p, bytes); }
+  // Tiles that follow one another in memory.
+  struct Stretch {
+    SecretPool::Piece memory;
+    std::size_t tiles = 0, room = 0, tile_bytes = 0;
+    std::array<std::uint32_t, 2 * ClaimForm::kMaxRows> row{};
   };
-  struct Chunk {
-    std::size_t blocks;
-    std::unique_ptr<std::uint8_t, Free> octets;  // not zeroed at first, wiped at last
-  };
-  static constexpr std::size_t kLargestChunk = 16;
-  void grow();
+  static constexpr std::size_t kLargestStretch = 256;  // in tiles
+  static Tile zero_tile();
+  std::uint8_t* next_tile(std::vector<Stretch>& stretches);
+  void append_rest(std::size_t lanes, const Rows& rows, std::size_t from);
   void clear_rest();
-  std::uint8_t* next_tile();
 
   const ClaimForm& form_;
-  std::vector<Chunk> chunks_;
-  std::size_t lanes_ = 0, room_ = 0;  // in lanes
+  SecretPool pool_;
+  std::vector<Stretch> whole_, rest_;
+  std::size_t whole_tiles_ = 0, rest_lanes_ = 0;
 };
 
 // z (16 octets) = sum of a_k b_k over the 16-octet elements of a and b.
@@ -116,13 +138,15 @@ struct ClaimBatch {
 // waits for it, and which batches are being verified.
 class ClaimLog {
  public:
-  // Past this a batch is verified even if nobody waits for it: what is verified
-  // while its octets are in the cache costs less.
-  static constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
+  // Past this a batch is verified even if nobody waits for it.
+  static constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
 
   // Forms are told apart by their address; they live as long as the program.
   void add(const ClaimForm& form, std::size_t lanes, const ClaimRecord::Rows& rows);
   void add(FieldClaim claim);
+  // Rows that stay where they are, in memory from pool() (ClaimRecord::hold).
+  SecretPool& pool() { return pool_; }
+  void hold(const ClaimForm& form, SecretPool::Piece rows, std::size_t lanes, std::size_t stride);
 
   // Whether all that was recorded so far has been verified.
   bool clean() const { return batch_.empty() && checks_.empty(); }
@@ -142,6 +166,9 @@ class ClaimLog {
     bool done = false;
     std::vector<std::coroutine_handle<>> waiting;
   };
+  ClaimRecord& record_of(const ClaimForm& form);
+
+  SecretPool pool_;
   ClaimBatch batch_;
   std::vector<std::coroutine_handle<>> waiting_;
   std::size_t bytes_ = 0;

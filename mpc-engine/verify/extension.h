@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Polynomials of degree 15 over the AES field, given at the octets 0..15 (a
-// subgroup, so called the vertices): their values at 15 of the octets 16..31, by
+// Polynomials of degree 31 over the AES field, given at the octets 0..31 (a
+// subgroup, so called the vertices): their values at 31 of the octets 32..63, by
 // the additive Fourier transform in the basis of Lin, Chung and Han (2014).
 #pragma once
 
@@ -11,8 +11,9 @@
 
 namespace tkdc::gf64 {
 
-inline constexpr std::size_t kExtraPoints = 15;
-inline constexpr std::size_t kVertices = 16;
+inline constexpr int kLevels = 5;
+inline constexpr std::size_t kVertices = std::size_t{1} << kLevels, kHalf = kVertices / 2;
+inline constexpr std::size_t kExtraPoints = kVertices - 1;
 constexpr std::uint8_t extra_point(std::size_t k) {
   return static_cast<std::uint8_t>(kVertices + k);
 }
@@ -34,17 +35,25 @@ constexpr std::uint8_t octet_inverse(std::uint8_t a) {
   return result;
 }
 
-// The factors of the butterflies in the order in which extend() needs them.
+// The factors of the butterflies: those of level 0's groups, of level 1's, ..; first
+// on the way back to coefficients, then on the way to the other points.
 struct ExtensionFactors {
-  static constexpr std::size_t kCount = 2 * 4 * 8;
-  std::array<std::uint8_t, kCount> octet{};
-  std::array<std::uint64_t, kCount> matrix{};  // multiplication, for GF2P8AFFINEQB
+  static constexpr std::size_t kOneWay = kVertices - 1;
+  std::array<std::uint8_t, 2 * kOneWay> octet{};
+  std::array<std::uint64_t, 2 * kOneWay> matrix{};  // multiplication, for GF2P8AFFINEQB
 
+  static constexpr std::size_t index(bool back, int level, std::size_t group) {
+    return (back ? 0 : kOneWay) + kVertices - (kVertices >> level) + group;
+  }
   constexpr ExtensionFactors() {
-    std::size_t next = 0;
-    for (int level = 0; level < 4; ++level) next = add_level(level, 0, next);
-    for (int level = 3; level >= 0; --level) next = add_level(level, kVertices, next);
-    for (std::size_t k = 0; k < kCount; ++k) matrix[k] = matrix_of(octet[k]);
+    for (bool back : {true, false})
+      for (int level = 0; level < kLevels; ++level)
+        for (std::size_t group = 0; group < kVertices >> (level + 1); ++group) {
+          const std::size_t first = (back ? 0 : kVertices) + (group << (level + 1));
+          const std::uint8_t factor = vanishing(level, static_cast<std::uint8_t>(first));
+          octet[index(back, level, group)] = factor;
+          matrix[index(back, level, group)] = matrix_of(factor);
+        }
   }
 
  private:
@@ -56,14 +65,6 @@ struct ExtensionFactors {
       unit = octet_product(unit, static_cast<std::uint8_t>((1u << level) ^ root));
     }
     return octet_product(value, octet_inverse(unit));
-  }
-  // One for each butterfly, though those of a group have the same.
-  constexpr std::size_t add_level(int level, std::size_t offset, std::size_t next) {
-    const std::size_t half = std::size_t{1} << level;
-    for (std::size_t first = 0; first < kVertices; first += 2 * half)
-      for (std::size_t k = 0; k < half; ++k)
-        octet[next++] = vanishing(level, static_cast<std::uint8_t>(offset + first));
-    return next;
   }
   static constexpr std::uint64_t matrix_of(std::uint8_t factor) {
     std::uint64_t m = 0;
@@ -79,39 +80,65 @@ inline constexpr ExtensionFactors kExtension;
 
 // One butterfly; everything about it is known when this is compiled, so that vectors of
 // 16 registers stay in registers.
-template <int kLevel, bool kBack, std::size_t kIndex, class W, class F>
-inline __attribute__((always_inline)) void butterfly(W (&v)[kVertices], F multiply) {
-  constexpr std::size_t half = std::size_t{1} << kLevel, group = kIndex / half;
-  constexpr std::size_t low = 2 * half * group + kIndex % half, high = low + half;
-  constexpr std::size_t factor = 8 * (kBack ? kLevel : 7 - kLevel) + kIndex;
+template <bool kBack, int kLevel, std::size_t kFirst, std::size_t kIndex, class W, class F>
+inline __attribute__((always_inline)) void butterfly(W (&v)[kHalf], F multiply) {
+  constexpr std::size_t half = std::size_t{1} << kLevel;
+  constexpr std::size_t low = kIndex / half * 2 * half + kIndex % half, high = low + half;
+  constexpr std::size_t group = (kFirst + low) >> (kLevel + 1);
+  constexpr std::size_t factor = ExtensionFactors::index(kBack, kLevel, group);
   if constexpr (kBack) {
     v[high] = v[high] ^ v[low];
-    if constexpr (group != 0) v[low] = v[low] ^ multiply(v[high], factor);
+    if constexpr (group != 0) v[low] = v[low] ^ multiply(v[high], factor);  // else it is 0
   } else {
     v[low] = v[low] ^ multiply(v[high], factor);
     v[high] = v[high] ^ v[low];
   }
 }
 
-template <int kLevel, bool kBack, class W, class F, std::size_t... kIndex>
-inline __attribute__((always_inline)) void butterflies(W (&v)[kVertices], F multiply,
+template <bool kBack, int kLevel, std::size_t kFirst, class W, class F, std::size_t... kIndex>
+inline __attribute__((always_inline)) void butterflies(W (&v)[kHalf], F multiply,
                                                        std::index_sequence<kIndex...>) {
-  (butterfly<kLevel, kBack, kIndex>(v, multiply), ...);
+  (butterfly<kBack, kLevel, kFirst, kIndex>(v, multiply), ...);
 }
 
-// v: values at the vertices -> values at vertex k + 16. W: anything with ^;
-// multiply(w, k): w times factor k.
-template <class W, class F>
-inline __attribute__((always_inline)) void extend(W (&v)[kVertices], F multiply) {
-  constexpr std::make_index_sequence<8> all;
-  butterflies<0, true>(v, multiply, all);
-  butterflies<1, true>(v, multiply, all);
-  butterflies<2, true>(v, multiply, all);
-  butterflies<3, true>(v, multiply, all);
-  butterflies<3, false>(v, multiply, all);
-  butterflies<2, false>(v, multiply, all);
-  butterflies<1, false>(v, multiply, all);
-  butterflies<0, false>(v, multiply, all);
+// Levels 0 to 3 of the half that begins at kFirst: back to coefficients, or from there.
+template <bool kBack, std::size_t kFirst, class W, class F>
+inline __attribute__((always_inline)) void half_way(W (&v)[kHalf], F multiply) {
+  constexpr std::make_index_sequence<kHalf / 2> all;
+  butterflies<kBack, kBack ? 0 : 3, kFirst>(v, multiply, all);
+  butterflies<kBack, kBack ? 1 : 2, kFirst>(v, multiply, all);
+  butterflies<kBack, kBack ? 2 : 1, kFirst>(v, multiply, all);
+  butterflies<kBack, kBack ? 3 : 0, kFirst>(v, multiply, all);
+}
+
+// load(first, k): the value at vertex first + k, k < 16 -> out[k]: at vertex k + 32. W:
+// anything with ^; multiply(w, k): w times factor k.
+template <class W, class Load, class F>
+inline __attribute__((always_inline)) void extend(Load load, W* out, F multiply) {
+  W v[kHalf];
+#pragma GCC unroll 16
+  for (std::size_t k = 0; k < kHalf; ++k) v[k] = load(0, k);
+  half_way<true, 0>(v, multiply);
+#pragma GCC unroll 16
+  for (std::size_t k = 0; k < kHalf; ++k) out[k] = v[k];
+#pragma GCC unroll 16
+  for (std::size_t k = 0; k < kHalf; ++k) v[k] = load(kHalf, k);
+  half_way<true, kHalf>(v, multiply);
+  // Level 4, back and forth.
+#pragma GCC unroll 16
+  for (std::size_t k = 0; k < kHalf; ++k) {
+    v[k] = v[k] ^ out[k];
+    out[k] = out[k] ^ multiply(v[k], ExtensionFactors::index(false, kLevels - 1, 0));
+    v[k] = v[k] ^ out[k];
+  }
+  half_way<false, kHalf>(v, multiply);
+#pragma GCC unroll 16
+  for (std::size_t k = 0; k < kHalf; ++k) out[kHalf + k] = v[k];
+#pragma GCC unroll 16
+  for (std::size_t k = 0; k < kHalf; ++k) v[k] = out[k];
+  half_way<false, 0>(v, multiply);
+#pragma GCC unroll 16
+  for (std::size_t k = 0; k < kHalf; ++k) out[k] = v[k];
 }
 
 }  // namespace tkdc::gf64

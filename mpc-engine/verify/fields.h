@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/secret_pool.h"
 #include "field/gf128.h"
 #include "verify/gf64.h"
 #include "verify/points.h"
@@ -20,6 +21,23 @@ struct Gf64Field {
   static Element add(Element a, Element b) { return a ^ b; }
   static Element multiply(Element a, Element b) { return gf64::multiply(a, b); }
   static Element one() { return 1; }
+
+  // The sum of a[k] b[k].
+  static Element dot(std::size_t n, const Element* a, const Element* b) {
+    const std::size_t whole = n / 8 * 8;
+    Element sum = gf64::kernels().dot(whole, a, b);
+    for (std::size_t k = whole; k < n; ++k) sum ^= multiply(a[k], b[k]);
+    return sum;
+  }
+  // Appends factor * in[k] for all k.
+  static void append_scaled(Element factor, const std::vector<Element>& in,
+                            std::vector<Element>& out) {
+    const std::size_t at = out.size(), whole = in.size() / 8 * 8;
+    out.resize(at + in.size());
+    for (std::size_t k = 0; k < whole; k += 8)
+      gf64::kernels().add_scaled(factor, &in[k], &out[at + k]);
+    for (std::size_t k = whole; k < in.size(); ++k) out[at + k] = multiply(factor, in[k]);
+  }
 
   static void points(int n, std::size_t stride, const Element* const x[2],
                      const Element* const y[2], Element* out) {
@@ -52,6 +70,15 @@ struct Gf128Field {
     Element e;
     e.octet[0] = 0x80;
     return e;
+  }
+  static Element dot(std::size_t n, const Element* a, const Element* b) {
+    Element sum;
+    for (std::size_t k = 0; k < n; ++k) sum = sum ^ multiply(a[k], b[k]);
+    return sum;
+  }
+  static void append_scaled(const Element& factor, const std::vector<Element>& in,
+                            std::vector<Element>& out) {
+    for (const Element& one : in) out.push_back(multiply(factor, one));
   }
 
   static void points(int n, std::size_t stride, const Element* const x[2],
@@ -97,30 +124,21 @@ struct Gf128Field {
   }
 };
 
-// Elements that the caller writes before he reads them; wiped when freed.
+// Elements that the caller writes before he reads them, in memory from a lane's pool.
 template <class F>
 class ElementArray {
  public:
   using Element = typename F::Element;
   ElementArray() = default;
-  explicit ElementArray(std::size_t n) : data_(WipingAllocator<Element>().allocate(n)), size_(n) {}
-  ElementArray(ElementArray&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  ElementArray& operator=(ElementArray&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    return *this;
+  ElementArray(std::size_t n, SecretPool& pool) : memory_(pool.take(n * sizeof(Element))) {}
+  Element* data() { return reinterpret_cast<Element*>(memory_.data()); }
+  Element& operator[](std::size_t k) { return data()[k]; }
+  const Element& operator[](std::size_t k) const {
+    return reinterpret_cast<const Element*>(memory_.data())[k];
   }
-  ~ElementArray() {
-    if (data_ != nullptr) WipingAllocator<Element>().deallocate(data_, size_);
-  }
-  Element* data() { return data_; }
-  Element& operator[](std::size_t k) { return data_[k]; }
-  const Element& operator[](std::size_t k) const { return data_[k]; }
 
  private:
-  Element* data_ = nullptr;
-  std::size_t size_ = 0;
+  SecretPool::Piece memory_;
 };
 
 }  // namespace tkdc

@@ -24,7 +24,11 @@ Element inverse(Element a);                       // of a public element, not 0
 // The octet of the AES field as an element.
 Element embed(std::uint8_t octet);
 
-inline constexpr std::size_t kLanes = ClaimRecord::kLanes, kSlots = ClaimRecord::kSlots;
+inline constexpr std::size_t kLanes = ClaimRecord::kLanes;
+inline constexpr std::size_t kBitSlots = ClaimRecord::kBitSlots;
+static_assert(ClaimRecord::kOctetSlots == kVertices);
+using Tile = ClaimRecord::Tile;
+
 // Elements of 64 lanes stand in an order that suits vector registers: at position
 // p the one of lane lane_at(p).
 constexpr std::size_t lane_at(std::size_t p) {
@@ -45,9 +49,9 @@ struct Lift {
   Element column[8];
   std::uint64_t matrix[8];
 };
-// A lift of the row at this offset of a block.
+// A lift of this row of this tile.
 struct RowLift {
-  std::size_t offset;
+  std::size_t tile, row;
   Lift lift;
 };
 
@@ -61,22 +65,26 @@ struct alignas(64) LaneSums {
 // {0, 1, infinity}^4. Those of octets: kExtraPoints of extension.h.
 inline constexpr std::size_t kBitPoints = 65;
 
-// x or y of octet claims at each slot of a block: sums of maps of rows.
+// x or y of octet claims in each slot of a tile: sums of maps of rows.
 struct RowMap {
-  std::size_t offset;
+  std::size_t row;
   std::uint8_t column[8];
   std::uint64_t matrix;  // for GF2P8AFFINEQB
 };
 struct OctetValue {
-  std::vector<RowMap> slot[kSlots];
+  std::vector<std::vector<RowMap>> slot;
 };
 struct OctetProducts {
-  static constexpr std::size_t kMaxValues = 8;
-  struct Product {
-    std::size_t left, right, claim;
+  struct Right {
+    OctetValue y;
+    std::size_t claim;
   };
-  std::vector<OctetValue> left, right;
-  std::vector<Product> products;
+  struct Factor {
+    OctetValue x;
+    std::vector<Right> right;
+  };
+  static constexpr std::size_t kMost = 8;  // products
+  std::vector<Factor> factors;
 };
 
 // Two shared vectors of one length.
@@ -97,24 +105,27 @@ struct Kernels {
   // Columns: the images of the octets' bits times the factor; and the matrices.
   void (*set_octet_lift)(Element factor, Lift& lift);
 
-  // sums[point] += weight[claim] * (this party's terms of the products at that point)
-  // for each lane of the block.
-  void (*octet_points)(const OctetProducts& form, const std::uint8_t* block, const Lift* weight,
-                       LaneSums sums[kExtraPoints]);
+  // out[k] += factor * in[k] for 8 elements.
+  void (*add_scaled)(Element factor, const Element in[8], Element out[8]);
+
+  // sums[k] += weight[claim] * (this party's terms of the products at vertex k + 32)
+  // for each lane of the block; the last is one more than needed.
+  void (*octet_points)(const OctetProducts& form, const Tile* tiles, const Lift* weight,
+                       LaneSums sums[kVertices]);
   // The same for bits, with all bits of an octet in one.
-  void (*bit_points)(std::size_t factors, const std::uint8_t* block, const Lift& weight,
+  void (*bit_points)(std::size_t factors, const Tile* tiles, const Lift& weight,
                      LaneSums sums[kBitPoints]);
   // The sum of weight[p] * the sum of lane_at(p).
   Element (*lane_sum)(const LaneSums& sums, const Element weight[kLanes]);
 
-  // out[c][p] = the sum of the lifted octets of component c at lane lane_at(p).
-  void (*lift_octets)(const std::vector<RowLift>& rows, const std::uint8_t* block,
+  // out[c][p] = weight[p] * the sum of the lifted octets of component c at lane
+  // lane_at(p). Without weights (null): the sum.
+  void (*lift_octets)(const std::vector<RowLift>& rows, const Tile* tiles, const Element* weight,
                       Element* const out[2]);
-  // out[c][p] = the sum over the slots s of element[s] * the bit lane_bit_at(p) of the
-  // row that stands at this offset of tile s, 512 elements; lift: of the
-  // slots 0..7 and 8..15, as if they were an octet's bits.
-  void (*lift_bits)(const Lift lift[2], const std::uint8_t* row, std::size_t tile_bytes,
-                    Element* const out[2]);
+  // out[c][p] = the sum over the slots s of element[s] * the bit lane_bit_at(p) of this
+  // row of tile s, 512 elements; lift: of the slots 0..7 and 8..15, as if they were an
+  // octet's bits.
+  void (*lift_bits)(const Lift lift[2], const Tile* tiles, std::size_t row, Element* const out[2]);
   // y[k] *= weight[k] * factor; n is a multiple of 8.
   void (*scale)(std::size_t n, const Element* weight, Element factor, Element* y);
   // The sum of a[k] b[k]; n is a multiple of 8.

@@ -130,74 +130,138 @@ void set_octet_lift(Element factor, Lift& lift) {
   set_matrices(lift);
 }
 
-// ---- sums at points
-
-// A value at the extra points from its values at the slots.
-template <class Load>
-inline void extended(const OctetValue& value, Load row, Word out[kSlots]) {
-  Word v[kSlots];
-#pragma GCC unroll 16
-  for (std::size_t s = 0; s < kSlots; ++s) {
-    const std::vector<RowMap>& maps = value.slot[s];
-    v[s] = affine(maps[0].matrix, row(maps[0].offset));
-    for (std::size_t k = 1; k < maps.size(); ++k)
-      v[s] = v[s] ^ affine(maps[k].matrix, row(maps[k].offset));
-  }
-  extend(v, [](Word a, std::size_t k) { return affine(kExtension.matrix[k], a); });
-#pragma GCC unroll 16
-  for (std::size_t s = 0; s < kSlots; ++s) out[s] = v[s];
+void add_scaled(Element factor, const Element in[8], Element out[8]) {
+  store(out, load(out) ^ multiply(broadcast(factor), load(in)));
 }
 
-void octet_points(const OctetProducts& form, const std::uint8_t* block, const Lift* weight,
-                  LaneSums sums[kExtraPoints]) {
-  constexpr std::size_t kMost = OctetProducts::kMaxValues;
-  Word left[kMost][2][kSlots], right[kMost][2][kSlots];
-  auto component = [block](std::size_t offset) { return load(block + offset); };
-  auto second = [block](std::size_t offset) { return load(block + offset + kLanes); };
-  auto both = [&](std::size_t offset) { return component(offset) ^ second(offset); };
-  for (std::size_t v = 0; v < form.left.size(); ++v) {
-    extended(form.left[v], component, left[v][0]);
-    extended(form.left[v], second, left[v][1]);
+// ---- sums at points
+
+// Where a row of a tile stands.
+inline const std::uint8_t* row_of(const Tile& tile, std::size_t row, std::size_t component) {
+  return tile.base + tile.row[2 * row + component];
+}
+
+// Loads, and has what stands there in the next block brought near, where rows go on in
+// memory from block to block (ClaimRecord::hold); elsewhere it does no harm.
+inline Word load_ahead(const std::uint8_t* p) {
+  constexpr std::size_t kAhead = kVertices / 4 * kLanes;
+  _mm_prefetch(reinterpret_cast<const char*>(p + kAhead), _MM_HINT_T0);
+  return load(p);
+}
+
+// What of a row is used: component i, i+1, or both added up.
+enum class Part : std::uint8_t { kFirst, kSecond, kBoth };
+template <Part kPart>
+inline Word load_part(const Tile& tile, std::size_t row) {
+  if constexpr (kPart == Part::kFirst) return load_ahead(row_of(tile, row, 0));
+  if constexpr (kPart == Part::kSecond) return load_ahead(row_of(tile, row, 1));
+  return load(row_of(tile, row, 0)) ^ load(row_of(tile, row, 1));
+}
+
+// A value at the extra points from its values at the slots, kSlots in a tile, each the sum
+// of kMaps maps (0: of as many as there are).
+template <Part kPart, std::size_t kSlots, std::size_t kMaps>
+__attribute__((noinline)) void extended(const OctetValue& value, const Tile* tiles,
+                                        Word out[kVertices]) {
+  const RowMap* map[kSlots];
+  for (std::size_t s = 0; s < kSlots; ++s) map[s] = value.slot[s].data();
+  auto slot = [&](std::size_t first, std::size_t k) __attribute__((always_inline)) {
+    const Tile& tile = tiles[(first + k) / kSlots];
+    const RowMap* at = map[k % kSlots];
+    Word sum = affine(at->matrix, load_part<kPart>(tile, at->row));
+    const std::size_t maps = kMaps != 0 ? kMaps : value.slot[k % kSlots].size();
+    for (std::size_t more = 1; more < maps; ++more)
+      sum = sum ^ affine(at[more].matrix, load_part<kPart>(tile, at[more].row));
+    return sum;
+  };
+  extend(slot, out, [](Word a, std::size_t k) { return affine(kExtension.matrix[k], a); });
+}
+
+template <Part kPart, std::size_t kSlots>
+void extended_by_maps(const OctetValue& value, const Tile* tiles, Word out[kVertices]) {
+  auto all_have = [&](std::size_t maps) {
+    for (const auto& slot : value.slot)
+      if (slot.size() != maps) return false;
+    return true;
+  };
+  if (all_have(1)) return extended<kPart, kSlots, 1>(value, tiles, out);
+  if (kSlots == 4 && all_have(2)) return extended<kPart, kSlots, 2>(value, tiles, out);
+  extended<kPart, kSlots, 0>(value, tiles, out);
+}
+
+template <Part kPart>
+void extended(const OctetValue& value, const Tile* tiles, Word out[kVertices]) {
+  switch (value.slot.size()) {
+    case 1: return extended_by_maps<kPart, 1>(value, tiles, out);
+    case 2: return extended_by_maps<kPart, 2>(value, tiles, out);
+    default: return extended_by_maps<kPart, 4>(value, tiles, out);
   }
-  for (std::size_t v = 0; v < form.right.size(); ++v) {
-    extended(form.right[v], component, right[v][0]);
-    extended(form.right[v], both, right[v][1]);
-  }
-  for (std::size_t p = 0; p < kExtraPoints; ++p) {
-    Word sum[8];
-    for (std::size_t o = 0; o < 8; ++o) sum[o] = load(sums[p].octet[o]);
-    for (const auto& product : form.products) {
-      const Word terms = octet_multiply(left[product.left][0][p], right[product.right][1][p]) ^
-                         octet_multiply(left[product.left][1][p], right[product.right][0][p]);
-      const Lift& lift = weight[product.claim];
-      for (std::size_t o = 0; o < 8; ++o) sum[o] = sum[o] ^ affine(lift.matrix[o], terms);
+}
+
+void octet_points(const OctetProducts& form, const Tile* tiles, const Lift* weight,
+                  LaneSums sums[kVertices]) {
+  Word x[2][kVertices], y[2][kVertices], terms[OctetProducts::kMost][kVertices];
+  const Lift* lift[OctetProducts::kMost];
+  std::size_t products = 0;
+  for (const OctetProducts::Factor& factor : form.factors) {
+    extended<Part::kFirst>(factor.x, tiles, x[0]);
+    extended<Part::kSecond>(factor.x, tiles, x[1]);
+    for (const OctetProducts::Right& right : factor.right) {
+      extended<Part::kFirst>(right.y, tiles, y[0]);
+      extended<Part::kBoth>(right.y, tiles, y[1]);
+      for (std::size_t p = 0; p < kVertices; ++p)
+        terms[products][p] = octet_multiply(x[0][p], y[1][p]) ^ octet_multiply(x[1][p], y[0][p]);
+      lift[products++] = &weight[right.claim];
     }
-    for (std::size_t o = 0; o < 8; ++o) store(sums[p].octet[o], sum[o]);
+  }
+  for (std::size_t p = 0; p < kVertices; p += 2) {  // two share a matrix that is loaded
+    Word sum[2][8];
+#pragma GCC unroll 8
+    for (std::size_t o = 0; o < 8; ++o) {
+      sum[0][o] = load(sums[p].octet[o]);
+      sum[1][o] = load(sums[p + 1].octet[o]);
+    }
+    std::size_t k = 0;
+    for (; k + 2 <= products; k += 2)
+#pragma GCC unroll 8
+      for (std::size_t o = 0; o < 8; ++o) {
+        const Word a = broadcast(lift[k]->matrix[o]), b = broadcast(lift[k + 1]->matrix[o]);
+        for (std::size_t i = 0; i < 2; ++i)
+          sum[i][o] = add3(sum[i][o], affine(a, terms[k][p + i]), affine(b, terms[k + 1][p + i]));
+      }
+    if (k < products)
+#pragma GCC unroll 8
+      for (std::size_t o = 0; o < 8; ++o) {
+        const Word matrix = broadcast(lift[k]->matrix[o]);
+        for (std::size_t i = 0; i < 2; ++i) sum[i][o] = sum[i][o] ^ affine(matrix, terms[k][p + i]);
+      }
+#pragma GCC unroll 8
+    for (std::size_t o = 0; o < 8; ++o) {
+      store(sums[p].octet[o], sum[0][o]);
+      store(sums[p + 1].octet[o], sum[1][o]);
+    }
   }
 }
 
 // The points of the last variable's value `top` (2: infinity), which are three
 // variables' 27 each.
 template <int top>
-inline void bit_points_at(std::size_t factors, const std::uint8_t* block, const Lift& weight,
+inline void bit_points_at(std::size_t factors, const Tile* tiles, const Lift& weight,
                           LaneSums*& sums) {
-  constexpr std::size_t kInner = 27, kHalf = kSlots / 2;
-  const std::size_t tile_bytes = (2 * factors + 1) * 2 * kLanes;
+  constexpr std::size_t kInner = 27, kHalf = kBitSlots / 2;
   Word terms[kInner];
   for (std::size_t f = 0; f < factors; ++f) {
-    const std::uint8_t* const x = block + f * 2 * kLanes;
-    const std::uint8_t* const y = x + factors * 2 * kLanes;
-    auto row = [tile_bytes](const std::uint8_t* at, std::size_t s) {
-      if (top == 0) return load(at + s * tile_bytes);
-      const Word high = load(at + (s + kHalf) * tile_bytes);
-      return top == 1 ? high : high ^ load(at + s * tile_bytes);
+    auto row = [tiles](std::size_t r, std::size_t component, std::size_t s) {
+      if (top == 0) return load(row_of(tiles[s], r, component));
+      const Word high = load(row_of(tiles[s + kHalf], r, component));
+      return top == 1 ? high : high ^ load(row_of(tiles[s], r, component));
     };
     Word vertex[4][kHalf], at[4][kInner];
     for (std::size_t s = 0; s < kHalf; ++s) {
-      vertex[0][s] = row(x, s);
-      vertex[1][s] = row(x + kLanes, s);
-      vertex[2][s] = row(y, s);
-      vertex[3][s] = vertex[2][s] ^ row(y + kLanes, s);
+      vertex[0][s] = row(f, 0, s);
+      vertex[1][s] = row(f, 1, s);
+      vertex[2][s] = row(factors + f, 0, s);
+      vertex[3][s] = vertex[2][s] ^ row(factors + f, 1, s);
     }
     for (int v = 0; v < 4; ++v) spread_points<3>(vertex[v], at[v]);
     for (std::size_t p = 0; p < kInner; ++p) {
@@ -213,11 +277,11 @@ inline void bit_points_at(std::size_t factors, const std::uint8_t* block, const 
   }
 }
 
-void bit_points(std::size_t factors, const std::uint8_t* block, const Lift& weight,
+void bit_points(std::size_t factors, const Tile* tiles, const Lift& weight,
                 LaneSums sums[kBitPoints]) {
-  bit_points_at<0>(factors, block, weight, sums);
-  bit_points_at<1>(factors, block, weight, sums);
-  bit_points_at<2>(factors, block, weight, sums);
+  bit_points_at<0>(factors, tiles, weight, sums);
+  bit_points_at<1>(factors, tiles, weight, sums);
+  bit_points_at<2>(factors, tiles, weight, sums);
 }
 
 Element lane_sum(const LaneSums& sums, const Element weight[kLanes]) {
@@ -231,14 +295,16 @@ Element lane_sum(const LaneSums& sums, const Element weight[kLanes]) {
 
 // ---- at a random point
 
-void lift_octets(const std::vector<RowLift>& rows, const std::uint8_t* block,
+void lift_octets(const std::vector<RowLift>& rows, const Tile* tiles, const Element* weight,
                  Element* const out[2]) {
   Word sum[2][8];
   for (auto& component : sum)
     for (Word& w : component) w = zero();
+  auto at = [tiles](const RowLift& row, std::size_t component) {
+    return load_ahead(row_of(tiles[row.tile], row.row, component));
+  };
   auto add = [&](const RowLift& one, const RowLift& other) {
-    const Word a0 = load(block + one.offset), a1 = load(block + one.offset + kLanes);
-    const Word b0 = load(block + other.offset), b1 = load(block + other.offset + kLanes);
+    const Word a0 = at(one, 0), a1 = at(one, 1), b0 = at(other, 0), b1 = at(other, 1);
 #pragma GCC unroll 8
     for (std::size_t o = 0; o < 8; ++o) {
       const Word ma = broadcast(one.lift.matrix[o]), mb = broadcast(other.lift.matrix[o]);
@@ -249,22 +315,26 @@ void lift_octets(const std::vector<RowLift>& rows, const std::uint8_t* block,
   std::size_t k = 0;
   for (; k + 2 <= rows.size(); k += 2) add(rows[k], rows[k + 1]);
   for (; k < rows.size(); ++k) {
-    const Word a[2] = {load(block + rows[k].offset), load(block + rows[k].offset + kLanes)};
+    const Word a[2] = {at(rows[k], 0), at(rows[k], 1)};
     for (std::size_t o = 0; o < 8; ++o)
       for (int c = 0; c < 2; ++c) sum[c][o] = sum[c][o] ^ affine(rows[k].lift.matrix[o], a[c]);
   }
-  for (int c = 0; c < 2; ++c) store_transposed(sum[c], out[c]);
+  for (int c = 0; c < 2; ++c) {
+    Word elements[8];
+    transpose(sum[c], elements);
+    for (std::size_t e = 0; e < 8; ++e)
+      store(out[c] + 8 * e,
+            weight == nullptr ? elements[e] : multiply(elements[e], load(weight + 8 * e)));
+  }
 }
 
-void lift_bits(const Lift lift[2], const std::uint8_t* row, std::size_t tile_bytes,
-               Element* const out[2]) {
+void lift_bits(const Lift lift[2], const Tile* tiles, std::size_t row, Element* const out[2]) {
   for (std::size_t c = 0; c < 2; ++c) {
     Word slots[2][8];  // quadword of a lane: eight slots' octets
     for (std::size_t half = 0; half < 2; ++half) {
       Word rows[8];
       // From the highest: bit i of a result comes from octet 7 - i of the matrix.
-      for (std::size_t s = 0; s < 8; ++s)
-        rows[7 - s] = load(row + (8 * half + s) * tile_bytes + c * kLanes);
+      for (std::size_t s = 0; s < 8; ++s) rows[7 - s] = load(row_of(tiles[8 * half + s], row, c));
       transpose(rows, slots[half]);
     }
     for (std::size_t k = 0; k < 8; ++k) {
@@ -297,10 +367,10 @@ Element dot(std::size_t n, const Element* a, const Element* b) {
 
 // ---- folds
 
-// Elements begin .. end of the parts, which stand `stride` apart: few enough to stay in the
-// cache while all points are gone through.
+// Elements begin .. end of the parts, which stand `stride` apart: where they are gone through
+// more than once, few enough to stay in the cache meanwhile.
 struct Segment {
-  static constexpr std::size_t kLength = 32;
+  static constexpr std::size_t kLength = 64;
   std::size_t begin, end, stride;
 };
 
@@ -352,8 +422,9 @@ void points_outer(int variable, const std::vector<std::size_t>& parts, const Seg
 void points_any(int n, std::size_t stride, const Factors& v, Element* out) {
   const std::vector<std::size_t> from_first = {0};
   for (std::size_t p = 0; p < points(n); ++p) out[p] = 0;
-  for (std::size_t k = 0; k < stride; k += Segment::kLength) {
-    const std::size_t end = stride - k < Segment::kLength ? stride : k + Segment::kLength;
+  const std::size_t length = n <= 3 ? stride : Segment::kLength;
+  for (std::size_t k = 0; k < stride; k += length) {
+    const std::size_t end = stride - k < length ? stride : k + length;
     const Segment segment = {k, end, stride};
     switch (n) {
       case 1: points_outer<1>(n, from_first, segment, v, out); break;
@@ -379,6 +450,7 @@ constexpr Kernels kAvx512 = {
     .multiply = multiply_one,
     .set_matrices = set_matrices,
     .set_octet_lift = set_octet_lift,
+    .add_scaled = add_scaled,
     .octet_points = octet_points,
     .bit_points = bit_points,
     .lane_sum = lane_sum,

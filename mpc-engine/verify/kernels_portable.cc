@@ -62,6 +62,10 @@ void set_octet_lift(Element factor, Lift& lift) {
   set_matrices(lift);
 }
 
+void add_scaled(Element factor, const Element in[8], Element out[8]) {
+  for (int k = 0; k < 8; ++k) out[k] ^= multiply_portable(factor, in[k]);
+}
+
 Element image(const Lift& lift, unsigned octet) {
   Element sum = 0;
   for (int b = 0; b < 8; ++b) sum ^= lift.column[b] & (0 - (Element{octet} >> b & 1));
@@ -81,55 +85,53 @@ void add_lifted(LaneSums& sums, std::size_t w, const Lift& lift, Word octets) {
   }
 }
 
-// Component 0 or 1, or their sum (2).
-Word load_row(const std::uint8_t* row, int which, std::size_t w) {
-  if (which == 2) return load(row + 8 * w) ^ load(row + kLanes + 8 * w);
-  return load(row + static_cast<std::size_t>(which) * kLanes + 8 * w);
+// Component 0 or 1 of a row, or their sum (2): the octets of lanes 8 w ...
+Word load_row(const Tile& tile, std::size_t row, int which, std::size_t w) {
+  auto component = [&](std::size_t c) { return load(tile.base + tile.row[2 * row + c] + 8 * w); };
+  return which == 2 ? component(0) ^ component(1) : component(static_cast<std::size_t>(which));
 }
 
-void extended(const OctetValue& value, const std::uint8_t* block, int which, std::size_t w,
-              Word (&out)[kSlots]) {
-  for (std::size_t s = 0; s < kSlots; ++s) {
-    out[s] = 0;
-    for (const RowMap& map : value.slot[s])
-      out[s] ^= apply(map.column, load_row(block + map.offset, which, w));
-  }
-  extend(out, [](Word a, std::size_t k) { return octet_multiply(a, kExtension.octet[k]); });
+void extended(const OctetValue& value, const Tile* tiles, int which, std::size_t w,
+              Word out[kVertices]) {
+  const std::size_t slots = value.slot.size();
+  auto slot = [&](std::size_t first, std::size_t k) {
+    const std::size_t s = first + k;
+    Word sum = 0;
+    for (const RowMap& map : value.slot[s % slots])
+      sum ^= apply(map.column, load_row(tiles[s / slots], map.row, which, w));
+    return sum;
+  };
+  extend(slot, out, [](Word a, std::size_t k) { return octet_multiply(a, kExtension.octet[k]); });
 }
 
-void octet_points(const OctetProducts& form, const std::uint8_t* block, const Lift* weight,
-                  LaneSums sums[kExtraPoints]) {
-  for (std::size_t w = 0; w < kWords; ++w) {
-    Word left[OctetProducts::kMaxValues][2][kSlots], right[OctetProducts::kMaxValues][2][kSlots];
-    for (std::size_t v = 0; v < form.left.size(); ++v)
-      for (int c = 0; c < 2; ++c) extended(form.left[v], block, c, w, left[v][c]);
-    for (std::size_t v = 0; v < form.right.size(); ++v) {
-      extended(form.right[v], block, 0, w, right[v][0]);
-      extended(form.right[v], block, 2, w, right[v][1]);
+void octet_points(const OctetProducts& form, const Tile* tiles, const Lift* weight,
+                  LaneSums sums[kVertices]) {
+  for (std::size_t w = 0; w < kWords; ++w)
+    for (const OctetProducts::Factor& factor : form.factors) {
+      Word x[2][kVertices], y[2][kVertices];
+      for (int c = 0; c < 2; ++c) extended(factor.x, tiles, c, w, x[c]);
+      for (const OctetProducts::Right& right : factor.right) {
+        extended(right.y, tiles, 0, w, y[0]);
+        extended(right.y, tiles, 2, w, y[1]);
+        for (std::size_t p = 0; p < kVertices; ++p)
+          add_lifted(sums[p], w, weight[right.claim],
+                     octet_multiply(x[0][p], y[1][p]) ^ octet_multiply(x[1][p], y[0][p]));
+      }
     }
-    for (std::size_t p = 0; p < kExtraPoints; ++p)
-      for (const auto& product : form.products)
-        add_lifted(sums[p], w, weight[product.claim],
-                   octet_multiply(left[product.left][0][p], right[product.right][1][p]) ^
-                       octet_multiply(left[product.left][1][p], right[product.right][0][p]));
-  }
 }
 
-void bit_points(std::size_t factors, const std::uint8_t* block, const Lift& weight,
+void bit_points(std::size_t factors, const Tile* tiles, const Lift& weight,
                 LaneSums sums[kBitPoints]) {
   constexpr std::size_t kAll = 81;
-  const std::size_t tile_bytes = (2 * factors + 1) * 2 * kLanes;
   for (std::size_t w = 0; w < kWords; ++w) {
     Word terms[kAll] = {};
     for (std::size_t f = 0; f < factors; ++f) {
-      Word vertex[4][kSlots], at[4][kAll];
-      for (std::size_t s = 0; s < kSlots; ++s) {
-        const std::uint8_t* x = block + s * tile_bytes + f * 2 * kLanes;
-        const std::uint8_t* y = x + factors * 2 * kLanes;
-        vertex[0][s] = load_row(x, 0, w);
-        vertex[1][s] = load_row(x, 1, w);
-        vertex[2][s] = load_row(y, 0, w);
-        vertex[3][s] = load_row(y, 2, w);
+      Word vertex[4][kBitSlots], at[4][kAll];
+      for (std::size_t s = 0; s < kBitSlots; ++s) {
+        vertex[0][s] = load_row(tiles[s], f, 0, w);
+        vertex[1][s] = load_row(tiles[s], f, 1, w);
+        vertex[2][s] = load_row(tiles[s], factors + f, 0, w);
+        vertex[3][s] = load_row(tiles[s], factors + f, 2, w);
       }
       for (int v = 0; v < 4; ++v) spread_points<4>(vertex[v], at[v]);
       for (std::size_t p = 0; p < kAll; ++p)
@@ -151,25 +153,26 @@ Element lane_sum(const LaneSums& sums, const Element weight[kLanes]) {
   return total;
 }
 
-void lift_octets(const std::vector<RowLift>& rows, const std::uint8_t* block,
+void lift_octets(const std::vector<RowLift>& rows, const Tile* tiles, const Element* weight,
                  Element* const out[2]) {
   for (std::size_t c = 0; c < 2; ++c)
     for (std::size_t p = 0; p < kLanes; ++p) {
       Element sum = 0;
-      for (const RowLift& row : rows)
-        sum ^= image(row.lift, block[row.offset + c * kLanes + lane_at(p)]);
-      out[c][p] = sum;
+      for (const RowLift& row : rows) {
+        const Tile& tile = tiles[row.tile];
+        sum ^= image(row.lift, tile.base[tile.row[2 * row.row + c] + lane_at(p)]);
+      }
+      out[c][p] = weight == nullptr ? sum : multiply_portable(sum, weight[p]);
     }
 }
 
-void lift_bits(const Lift lift[2], const std::uint8_t* row, std::size_t tile_bytes,
-               Element* const out[2]) {
+void lift_bits(const Lift lift[2], const Tile* tiles, std::size_t row, Element* const out[2]) {
   for (std::size_t c = 0; c < 2; ++c)
     for (std::size_t p = 0; p < 8 * kLanes; ++p) {
       const LaneBit at = lane_bit_at(p);
       Element sum = 0;
-      for (std::size_t s = 0; s < kSlots; ++s) {
-        const unsigned octet = row[s * tile_bytes + c * kLanes + at.lane];
+      for (std::size_t s = 0; s < kBitSlots; ++s) {
+        const unsigned octet = tiles[s].base[tiles[s].row[2 * row + c] + at.lane];
         sum ^= lift[s / 8].column[s % 8] & (0 - (Element{octet} >> at.bit & 1));
       }
       out[c][p] = sum;
@@ -231,6 +234,7 @@ constexpr Kernels kPortable = {
     .multiply = multiply_portable,
     .set_matrices = set_matrices,
     .set_octet_lift = set_octet_lift,
+    .add_scaled = add_scaled,
     .octet_points = octet_points,
     .bit_points = bit_points,
     .lane_sum = lane_sum,

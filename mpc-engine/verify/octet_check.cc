@@ -7,8 +7,9 @@ namespace tkdc {
 namespace {
 
 using gf64::Element;
+using gf64::kBitSlots;
 using gf64::kLanes;
-using gf64::kSlots;
+using gf64::kVertices;
 
 // Public randomness: elements number first, first + 1, .. of the stream of `seed`.
 void expand(const std::uint8_t* seed, std::uint64_t first, Element* out, std::size_t count) {
@@ -28,39 +29,38 @@ void expand(const std::uint8_t* seed, std::uint64_t first, Element* out, std::si
 
 constexpr std::uint64_t kClaimAt = 0, kSigmaAt = 64, kRhoAt = 128, kSetsAt = 1024;
 
-std::size_t row_offset(const ClaimForm& form, std::size_t slot, std::size_t row) {
-  return ((slot / form.slots) * form.rows + row) * 2 * kLanes;
-}
-
-gf64::RowMap row_map(std::size_t offset, const OctetMap& map) {
+gf64::RowMap row_map(const ClaimForm::Term& term) {
   gf64::RowMap out{};
-  out.offset = offset;
+  out.row = term.row;
   for (std::size_t b = 0; b < 8; ++b) {
-    out.column[b] = map[b];
+    out.column[b] = term.map[b];
     for (std::size_t row = 0; row < 8; ++row)
-      out.matrix |= std::uint64_t{map[b] >> row & 1u} << (8 * (7 - row) + b);
+      out.matrix |= std::uint64_t{term.map[b] >> row & 1u} << (8 * (7 - row) + b);
   }
   return out;
 }
 
-gf64::OctetValue octet_value(const ClaimForm& form, const std::vector<ClaimForm::Sum>& sums) {
+gf64::OctetValue octet_value(const std::vector<ClaimForm::Sum>& slots) {
   gf64::OctetValue value;
-  for (std::size_t s = 0; s < kSlots; ++s)
-    for (const ClaimForm::Term& term : sums[s % form.slots])
-      value.slot[s].push_back(row_map(row_offset(form, s, term.row), term.map));
+  for (const ClaimForm::Sum& sum : slots) {
+    auto& maps = value.slot.emplace_back();
+    for (const ClaimForm::Term& term : sum) maps.push_back(row_map(term));
+  }
   return value;
 }
 
 gf64::OctetProducts octet_products(const ClaimForm& form) {
   gf64::OctetProducts out;
+  std::size_t products = 0;
   for (const ClaimForm::Factor& factor : form.factors) {
+    auto& of_factor = out.factors.emplace_back();
+    of_factor.x = octet_value(factor.x);
     for (const ClaimForm::Right& right : factor.right) {
-      out.products.push_back({out.left.size(), out.right.size(), right.claim});
-      out.right.push_back(octet_value(form, right.y));
+      of_factor.right.push_back({octet_value(right.y), right.claim});
+      ++products;
     }
-    out.left.push_back(octet_value(form, factor.x));
   }
-  assert(std::max(out.left.size(), out.right.size()) <= gf64::OctetProducts::kMaxValues);
+  assert(products <= gf64::OctetProducts::kMost);
   return out;
 }
 
@@ -101,14 +101,14 @@ struct Weights {
 };
 
 Weights octet_weights(Element t) {
-  static_assert(gf64::extra_point(0) == kSlots);
-  static const OctetPoints<kSlots> slots;
-  static const OctetPoints<kSlots + gf64::kExtraPoints> points;
+  static_assert(gf64::extra_point(0) == kVertices);
+  static const OctetPoints<kVertices> slots;
+  static const OctetPoints<kVertices + gf64::kExtraPoints> points;
   Weights out;
   out.slot = slots.weights(t);
   const std::vector<Element> all = points.weights(t);
-  out.vertex.assign(all.begin(), all.begin() + kSlots);
-  out.extra.assign(all.begin() + kSlots, all.end());
+  out.vertex.assign(all.begin(), all.begin() + kVertices);
+  out.extra.assign(all.begin() + kVertices, all.end());
   return out;
 }
 
@@ -120,54 +120,59 @@ Weights bit_weights(const Element t[4]) {
     return weight;
   };
   Weights out;
-  for (std::size_t s = 0; s < kSlots; ++s)
+  for (std::size_t s = 0; s < kBitSlots; ++s)
     out.slot.push_back(product([s](Element at, int v) { return Check::linear(at, s >> v & 1); }));
   std::vector<Element> all;
   for (std::size_t p = 0; p < points(4); ++p)
     all.push_back(
         product([p](Element at, int v) { return Check::quadratic(at, p / points(v) % 3); }));
-  for (std::size_t s = 0; s < kSlots; ++s) out.vertex.push_back(all[vertex_point(s)]);
+  for (std::size_t s = 0; s < kBitSlots; ++s) out.vertex.push_back(all[vertex_point(s)]);
   for (std::size_t p = 0; p < all.size(); ++p)
     if (!is_vertex<4>(p)) out.extra.push_back(all[p]);
   return out;
 }
 
-// Has the block after this one brought near while this one is worked on; blocks mostly
-// stand one after the other. What is not a block does no harm.
-void prefetch_next(const std::uint8_t* block, std::size_t bytes) {
-  constexpr std::size_t kCacheLine = 64;
-  for (std::size_t k = 0; k < bytes; k += kCacheLine) __builtin_prefetch(block + bytes + k);
-}
+// A sum of maps of rows: what each row of a tile adds to it. A row may count in several
+// slots, and for several claims.
+struct LiftedRows {
+  struct Term {
+    std::size_t slot, claim;
+    Element column[8];  // the map's images as elements
+  };
+  struct Row {
+    std::size_t row;
+    std::vector<Term> terms;
+  };
+  std::vector<Row> rows;
 
-// Linear maps of rows that are added up, one for each row.
-class RowLifts {
- public:
-  explicit RowLifts(const ClaimForm& form) : form_(form) {}
-  void add(std::size_t slot, const ClaimForm::Term& term, Element weight) {
-    const std::size_t offset = row_offset(form_, slot, term.row);
-    auto same =
-        std::ranges::find_if(rows_, [&](const gf64::RowLift& row) { return row.offset == offset; });
-    if (same == rows_.end()) {
-      rows_.push_back({offset, {}});
-      same = rows_.end() - 1;
-    }
-    gf64::Lift weighted;
-    gf64::kernels().set_octet_lift(weight, weighted);
-    for (std::size_t b = 0; b < 8; ++b)
-      for (unsigned bit = 0; bit < 8; ++bit)
-        if (term.map[b] >> bit & 1) same->lift.column[b] ^= weighted.column[bit];
+  void add(const std::vector<ClaimForm::Sum>& of_slot, std::size_t claim) {
+    for (std::size_t slot = 0; slot < of_slot.size(); ++slot)
+      for (const ClaimForm::Term& term : of_slot[slot]) {
+        auto same = std::ranges::find_if(rows, [&](const Row& r) { return r.row == term.row; });
+        if (same == rows.end()) same = rows.insert(rows.end(), {term.row, {}});
+        Term& added = same->terms.emplace_back();
+        added.slot = slot;
+        added.claim = claim;
+        for (std::size_t b = 0; b < 8; ++b) added.column[b] = gf64::embed(term.map[b]);
+      }
   }
-  void add(std::size_t slot, const ClaimForm::Sum& sum, Element weight) {
-    for (const ClaimForm::Term& term : sum) add(slot, term, weight);
+  // Of every tile; weight[claim][s] is what slot s of a block counts for the claim.
+  std::vector<gf64::RowLift> at(const std::vector<std::vector<Element>>& weight,
+                                std::size_t slots) const {
+    std::vector<gf64::RowLift> out(weight[0].size() / slots * rows.size());
+    std::size_t next = 0;
+    for (std::size_t first = 0; first < weight[0].size(); first += slots)
+      for (const Row& row : rows) {
+        gf64::RowLift& lifted = out[next++];
+        lifted.tile = first / slots;
+        lifted.row = row.row;
+        for (const Term& term : row.terms)
+          gf64::kernels().add_scaled(weight[term.claim][first + term.slot], term.column,
+                                     lifted.lift.column);
+        gf64::kernels().set_matrices(lifted.lift);
+      }
+    return out;
   }
-  std::vector<gf64::RowLift> take() {
-    for (gf64::RowLift& row : rows_) gf64::kernels().set_matrices(row.lift);
-    return std::move(rows_);
-  }
-
- private:
-  const ClaimForm& form_;
-  std::vector<gf64::RowLift> rows_;
 };
 
 void set_weighted(const gf64::Lift slots[2], Element weight, gf64::Lift out[2]) {
@@ -181,15 +186,38 @@ void set_weighted(const gf64::Lift slots[2], Element weight, gf64::Lift out[2]) 
 
 }  // namespace
 
+struct OctetForms::Prepared {
+  explicit Prepared(const ClaimForm& form) : products(octet_products(form)) {
+    for (std::size_t claim = 0; claim < form.claims; ++claim) z.add(form.z[claim], claim);
+    for (const ClaimForm::Factor& factor : form.factors) {
+      x.emplace_back().add(factor.x, 0);
+      y.emplace_back();
+      for (const ClaimForm::Right& right : factor.right) y.back().add(right.y, right.claim);
+    }
+  }
+  gf64::OctetProducts products;
+  LiftedRows z;
+  std::vector<LiftedRows> x, y;  // of each factor
+};
+
+OctetForms::OctetForms() = default;
+OctetForms::~OctetForms() = default;
+const OctetForms::Prepared& OctetForms::of(const ClaimForm& form) {
+  std::unique_ptr<Prepared>& prepared = prepared_[&form];
+  if (prepared == nullptr) prepared = std::make_unique<Prepared>(form);
+  return *prepared;
+}
+
 struct OctetCheck::Lifts {
   std::vector<Element> extra;
   std::vector<gf64::RowLift> z;
   std::vector<std::vector<gf64::RowLift>> x, y;  // of each factor; kOctets
   gf64::Lift slots[2];                           // kBits
-  std::vector<Element> weight;                   // of a lane's elements
+  std::vector<Element> weight;                   // kBits: of a lane's elements
 };
 
-OctetCheck::OctetCheck(std::vector<std::unique_ptr<ClaimRecord>> claims, const std::uint8_t* seed) {
+OctetCheck::OctetCheck(std::vector<std::unique_ptr<ClaimRecord>> claims, const std::uint8_t* seed,
+                       OctetForms& forms) {
   std::copy_n(seed, kSeedBytes, seed_.begin());
   std::size_t blocks = 0, claims_of_form = 0, sets = 0;
   for (auto& record : claims) {
@@ -200,7 +228,7 @@ OctetCheck::OctetCheck(std::vector<std::unique_ptr<ClaimRecord>> claims, const s
     group.extra = group.bits() ? gf64::kBitPoints : gf64::kExtraPoints;
     group.first_set = sets;
     sets += (record->blocks() + kBlocksPerSet - 1) / kBlocksPerSet;
-    if (!group.bits()) group.products = octet_products(*group.form);
+    group.prepared = &forms.of(*group.form);
     group.record = std::move(record);
     groups_.push_back(std::move(group));
   }
@@ -231,22 +259,19 @@ std::size_t OctetCheck::message_bytes() const {
 
 void OctetCheck::sum_group(Group& group, Element* out) {
   const gf64::Kernels& kernels = gf64::kernels();
-  ElementArray<Gf64Field> memory(group.extra * kLanes);
+  SecretPool pool;
+  const SecretPool::Piece memory = pool.take((group.extra + 1) * sizeof(gf64::LaneSums));
   auto* sums = reinterpret_cast<gf64::LaneSums*>(memory.data());
-  for (std::size_t p = 0; p < group.extra; ++p) {
-    sums[p].clear();
-    out[p] = 0;
-  }
+  for (std::size_t p = 0; p <= group.extra; ++p) sums[p].clear();
+  for (std::size_t p = 0; p < group.extra; ++p) out[p] = 0;
   std::size_t block = 0, set = group.first_set;
   const std::size_t blocks = group.record->blocks();
-  const std::size_t block_bytes = group.record->block_bytes();
-  group.record->for_each_block([&](const std::uint8_t* octets) {
-    prefetch_next(octets, block_bytes);
+  group.record->for_each_block([&](const gf64::Tile* tiles) {
     const gf64::Lift* weight = &lift_[block % kBlocksPerSet * claim_.size()];
     if (group.bits())
-      kernels.bit_points(group.form->factors.size(), octets, *weight, sums);
+      kernels.bit_points(group.form->factors.size(), tiles, *weight, sums);
     else
-      kernels.octet_points(group.products, octets, weight, sums);
+      kernels.octet_points(group.prepared->products, tiles, weight, sums);
     if (++block % kBlocksPerSet != 0 && block != blocks) return;
     const Element of_set = set_weight(set++);
     for (std::size_t p = 0; p < group.extra; ++p) {
@@ -273,13 +298,16 @@ OctetCheck::Lifts OctetCheck::lifts_of(const Group& group, const Element at[4]) 
   Weights weights = group.bits() ? bit_weights(at) : octet_weights(at[0]);
   Lifts out;
   out.extra = std::move(weights.extra);
-  RowLifts z(form);
-  for (std::size_t claim = 0; claim < form.claims; ++claim)
-    for (std::size_t s = 0; s < kSlots; ++s)
-      z.add(s, form.z[claim][s % form.slots], gf64::multiply(claim_[claim], weights.vertex[s]));
-  out.z = z.take();
+  // Of the claims, each with its c.
+  auto of_claims = [&](const std::vector<Element>& weight) {
+    std::vector<std::vector<Element>> all(form.claims, weight);
+    for (std::size_t claim = 1; claim < form.claims; ++claim)
+      for (Element& one : all[claim]) one = gf64::multiply(one, claim_[claim]);
+    return all;
+  };
+  out.z = group.prepared->z.at(of_claims(weights.vertex), form.slots);
   if (group.bits()) {
-    for (std::size_t s = 0; s < kSlots; ++s) out.slots[s / 8].column[s % 8] = weights.slot[s];
+    for (std::size_t s = 0; s < kBitSlots; ++s) out.slots[s / 8].column[s % 8] = weights.slot[s];
     for (gf64::Lift& lift : out.slots) gf64::kernels().set_matrices(lift);
     Element of_lane[kLanes];
     for (std::size_t p = 0; p < kLanes; ++p) of_lane[gf64::lane_at(p)] = sigma_[p];
@@ -290,60 +318,57 @@ OctetCheck::Lifts OctetCheck::lifts_of(const Group& group, const Element at[4]) 
     }
     return out;
   }
-  out.weight.assign(sigma_, sigma_ + kLanes);
-  for (const ClaimForm::Factor& factor : form.factors) {
-    RowLifts x(form), y(form);
-    for (std::size_t s = 0; s < kSlots; ++s) {
-      x.add(s, factor.x[s % form.slots], weights.slot[s]);
-      for (const ClaimForm::Right& right : factor.right)
-        y.add(s, right.y[s % form.slots], gf64::multiply(claim_[right.claim], weights.slot[s]));
-    }
-    out.x.push_back(x.take());
-    out.y.push_back(y.take());
-  }
+  const auto of_slot = of_claims(weights.slot);
+  for (const LiftedRows& x : group.prepared->x) out.x.push_back(x.at(of_slot, form.slots));
+  for (const LiftedRows& y : group.prepared->y) out.y.push_back(y.at(of_slot, form.slots));
   return out;
 }
 
 void OctetCheck::lift_group(Group& group, const Lifts& lifts, Element weight, std::size_t& at,
                             InnerProductCheck<Gf64Field>& out) {
   const gf64::Kernels& kernels = gf64::kernels();
-  const ClaimForm& form = *group.form;
-  ElementArray<Gf64Field> z(2 * kLanes);
-  Element* const zs[2] = {z.data(), z.data() + kLanes};
-  const std::size_t tile_bytes = form.rows * 2 * kLanes, factors = form.factors.size();
+  const std::size_t factors = group.form->factors.size();
+  Element z[2 * kLanes];
+  Element* const zs[2] = {z, z + kLanes};
+  std::vector<Element> of_lane;
   std::size_t block = 0, set = group.first_set;
-  const std::size_t block_bytes = group.record->block_bytes();
   Element of_set = 0;
   gf64::Lift of_y[2];
-  group.record->for_each_block([&](const std::uint8_t* octets) {
-    prefetch_next(octets, block_bytes);
+  group.record->for_each_block([&](const gf64::Tile* tiles) {
     if (block % kBlocksPerSet == 0) of_set = gf64::multiply(weight, set_weight(set++));
     const Element of_block = gf64::multiply(of_set, rho_[block++ % kBlocksPerSet]);
-    // Of bits the slots' sixteen weights take the block's, not 512 products.
-    if (group.bits()) set_weighted(lifts.slots, of_block, of_y);
+    if (group.bits()) {
+      // The slots' sixteen weights take the block's, not 512 products.
+      set_weighted(lifts.slots, of_block, of_y);
+    } else {
+      of_lane.assign(kLanes, of_block);
+      kernels.scale(kLanes, sigma_, 1, of_lane.data());
+    }
     for (std::size_t f = 0; f < factors; ++f) {
       Element* const x[2] = {out.x[0].data() + at, out.x[1].data() + at};
       Element* const y[2] = {out.y[0].data() + at, out.y[1].data() + at};
       if (group.bits()) {
-        kernels.lift_bits(lifts.slots, octets + f * 2 * kLanes, tile_bytes, x);
-        kernels.lift_bits(of_y, octets + (factors + f) * 2 * kLanes, tile_bytes, y);
+        kernels.lift_bits(lifts.slots, tiles, f, x);
+        kernels.lift_bits(of_y, tiles, factors + f, y);
+        for (Element* component : y)
+          kernels.scale(lifts.weight.size(), lifts.weight.data(), 1, component);
+        at += lifts.weight.size();
       } else {
-        kernels.lift_octets(lifts.x[f], octets, x);
-        kernels.lift_octets(lifts.y[f], octets, y);
+        kernels.lift_octets(lifts.x[f], tiles, nullptr, x);
+        kernels.lift_octets(lifts.y[f], tiles, of_lane.data(), y);
+        at += kLanes;
       }
-      for (Element* component : y)
-        kernels.scale(lifts.weight.size(), lifts.weight.data(), group.bits() ? 1 : of_block,
-                      component);
-      at += lifts.weight.size();
     }
-    kernels.lift_octets(lifts.z, octets, zs);
+    kernels.lift_octets(lifts.z, tiles, nullptr, zs);
     for (int c = 0; c < 2; ++c)
       out.claim[c] ^= gf64::multiply(of_block, kernels.dot(kLanes, sigma_, zs[c]));
   });
+  sodium_memzero(z, sizeof z);
 }
 
 void OctetCheck::fold(const std::uint8_t* mine, const std::uint8_t* theirs,
-                      const std::uint8_t* challenge, InnerProductCheck<Gf64Field>& out) {
+                      const std::uint8_t* challenge, InnerProductCheck<Gf64Field>& out,
+                      SecretPool& pool) {
   using Check = InnerProductCheck<Gf64Field>;
   Element at[4];
   for (int v = 0; v < 4; ++v) at[v] = Check::get(challenge + v * Gf64Field::kBytes);
@@ -352,7 +377,7 @@ void OctetCheck::fold(const std::uint8_t* mine, const std::uint8_t* theirs,
   for (const Group& group : groups_)
     products +=
         group.record->blocks() * group.form->factors.size() * kLanes * (group.bits() ? 8 : 1);
-  out.allocate(products);
+  out.allocate(products, pool);
   Element weight = 1;
   std::size_t next = 0;
   for (Group& group : groups_) {

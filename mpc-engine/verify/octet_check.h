@@ -4,13 +4,13 @@
 //
 //   1. After the batch's last message a seed is opened. It gives each claim the
 //      coefficient c[claim] sigma[lane] rho[block % 64] w[block / 64], all factors
-//      uniform in GF(2^64) (c[0] = 1). A block has 16 slots; in each of them the
+//      uniform in GF(2^64) (c[0] = 1). A block has 32 slots (of bits 16); in each of them the
 //      combination of (z - sum x y) is 0 if the batch is right.
-//   2. With a block's 16 slots at the vertices, X and Y are polynomials, and h = the
+//   2. With a block's slots at the vertices, X and Y are polynomials, and h = the
 //      combination of X Y is one of twice the degree. At the vertices it is what the
 //      claims say; its values at the other points that determine it are sent. They
 //      are sums of products of octets, lifted and weighted once.
-//      Octets' products: one variable, vertices 0..15, 15 other points of the AES
+//      Octets' products: one variable, vertices 0..31, 31 other points of the AES
 //      field. Bits' products: four variables, 65 other points of {0,1,infinity}^4.
 //   3. At a random point every lane is one product in GF(2^64).
 // Claims of different forms have an h of their own; from there on the g-th form's
@@ -18,9 +18,23 @@
 // values would cancel.
 #pragma once
 
+#include <map>
+
 #include "verify/inner_product.h"
 
 namespace tkdc {
+
+// What of a form does not depend on challenges, made once for each.
+class OctetForms {
+ public:
+  struct Prepared;
+  OctetForms();
+  ~OctetForms();
+  const Prepared& of(const ClaimForm& form);
+
+ private:
+  std::map<const ClaimForm*, std::unique_ptr<Prepared>> prepared_;
+};
 
 class OctetCheck {
  public:
@@ -28,24 +42,25 @@ class OctetCheck {
   static constexpr std::size_t kSeedBytes = 32;
   static constexpr std::size_t kChallengeBytes = 5 * Gf64Field::kBytes;  // a point, gamma
 
-  OctetCheck(std::vector<std::unique_ptr<ClaimRecord>> claims, const std::uint8_t* seed);
+  OctetCheck(std::vector<std::unique_ptr<ClaimRecord>> claims, const std::uint8_t* seed,
+             OctetForms& forms);
   ~OctetCheck();
 
   std::size_t message_bytes() const;
   void points(std::uint8_t* out);
   // Sets the inner product: the lanes' products at the point, and their claim.
   void fold(const std::uint8_t* mine, const std::uint8_t* theirs, const std::uint8_t* challenge,
-            InnerProductCheck<Gf64Field>& out);
+            InnerProductCheck<Gf64Field>& out, SecretPool& pool);
 
  private:
   static constexpr std::size_t kBlocksPerSet = 64;
 
   struct Group {  // the claims of one form
     const ClaimForm* form;
+    const OctetForms::Prepared* prepared;
     std::unique_ptr<ClaimRecord> record;
-    gf64::OctetProducts products;  // kOctets only
-    std::size_t extra = 0;         // points sent
-    std::size_t first_set = 0;     // sets are numbered through all groups
+    std::size_t extra = 0;      // points sent
+    std::size_t first_set = 0;  // sets are numbered through all groups
     bool bits() const { return form->product == ClaimForm::Product::kBits; }
   };
   struct Lifts;  // a group's linear maps at the random point

@@ -9,14 +9,14 @@ namespace {
 // sum of rho_k z_k = sum of a_k (rho_k b_k), as one inner product; rho_k independent,
 // from one opened seed.
 void combine(const std::vector<FieldClaim>& claims, const Bytes& seed,
-             InnerProductCheck<Gf128Field>& out) {
+             InnerProductCheck<Gf128Field>& out, SecretPool& pool) {
   static constexpr std::uint8_t kNonce[crypto_stream_xchacha20_NONCEBYTES] = {1};
   using Check = InnerProductCheck<Gf128Field>;
   Bytes rho(claims.size() * Gf128Field::kBytes);
   crypto_stream_xchacha20(rho.data(), rho.size(), kNonce, seed.data());
   std::size_t products = 0, next = 0;
   for (const FieldClaim& claim : claims) products += claim.a.size() / Gf128Field::kBytes;
-  out.allocate(products);
+  out.allocate(products, pool);
   for (std::size_t k = 0; k < claims.size(); ++k) {
     const FieldClaim& claim = claims[k];
     const auto factor = Check::get(rho.data() + k * Gf128Field::kBytes);
@@ -117,14 +117,15 @@ Task<void> Verifier::mask_claim(InnerProductCheck<F>& product) {
 Task<void> Verifier::check_octets(std::vector<std::unique_ptr<ClaimRecord>> claims, bool& holds) {
   if (claims.empty()) co_return;
   Bytes seed = co_await challenge(OctetCheck::kSeedBytes);
-  auto octets = std::make_unique<OctetCheck>(std::move(claims), seed.data());
+  auto octets = std::make_unique<OctetCheck>(std::move(claims), seed.data(), forms_);
   Layer layer = rep3_.layer(octets->message_bytes());
   octets->points(layer.mine());
   co_await layer;
   SharedBytes points = kept(layer);
   Bytes at = co_await challenge(OctetCheck::kChallengeBytes);
   auto product = std::make_unique<InnerProductCheck<Gf64Field>>();
-  octets->fold(points.component[0].data(), points.component[1].data(), at.data(), *product);
+  octets->fold(points.component[0].data(), points.component[1].data(), at.data(), *product,
+               rep3_.claims()->pool());
   octets.reset();
   holds = co_await check_inner_product(*product);
 }
@@ -133,7 +134,7 @@ Task<void> Verifier::check_field(std::vector<FieldClaim> claims, bool& holds) {
   if (claims.empty()) co_return;
   Bytes seed = co_await challenge(crypto_stream_xchacha20_KEYBYTES);
   auto product = std::make_unique<InnerProductCheck<Gf128Field>>();
-  combine(claims, seed, *product);
+  combine(claims, seed, *product, rep3_.claims()->pool());
   claims.clear();
   holds = co_await check_inner_product(*product);
 }

@@ -45,6 +45,7 @@ class Verifier {
   static constexpr std::uint64_t kStartEveryRounds = 16;
 
   Rep3& rep3_;
+  OctetForms forms_;
   std::uint64_t batches_ = 0;
 };
 

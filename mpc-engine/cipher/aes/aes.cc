@@ -107,7 +107,7 @@ void put_terms(Rep3& rep3, AesCohort& cohort, Layer& layer, int k) {
 }  // namespace
 
 Task<void> Aes::invert(AesCohort& cohort) {
-  if (rep3_.claims() != nullptr) cohort.keep_for_claims();
+  if (rep3_.claims() != nullptr) cohort.keep_for_claims(*rep3_.claims());
   for (int k = 0; k < AesCohort::kLayers; ++k) {
     Layer layer = rep3_.layer(cohort.message_bytes(k));
     put_terms(rep3_, cohort, layer, k);

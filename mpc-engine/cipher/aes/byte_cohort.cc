@@ -7,17 +7,24 @@
 namespace tkdc {
 namespace {
 
+// Octets for a block in what a round keeps: the S-boxes' inputs a and their layers' messages
+// d, q, e and a^-1, each over all blocks, one after the other; the rows of the claims as
+// they are (sbox_claims.h). Semi-honest rounds need a and d alone, which stay in place.
+constexpr std::size_t kAAt = 0, kDAt = 16, kQAt = 24, kEAt = 28, kInverseAt = 36;
+constexpr std::size_t kStateOctets = kQAt, kClaimedOctets = kInverseAt + 16;
+
 // Messages are used where they stand; only d, which two layers need, is copied, and
 // what the claims need.
 class ByteCohort final : public AesCohort {
  public:
   ByteCohort(const AesByteKernels& kernels, int party, std::size_t blocks)
-      : kernels_(kernels), party_(party), blocks_(blocks), state_(16 * blocks), d_(8 * blocks) {}
+      : kernels_(kernels), party_(party), blocks_(blocks), stride_(kStateOctets * blocks),
+        rows_(SecretPool().take(2 * stride_)) {}
 
   void load(const std::vector<AesBlockRef>& blocks) override {
     for (int c = 0; c < 2; ++c)
       for (std::size_t b = 0; b < blocks.size(); ++b)
-        std::memcpy(state_.component[c].data() + 16 * b, blocks[b].in[c], 16);
+        std::memcpy(state(c) + 16 * b, blocks[b].in[c], 16);
     runs_.clear();
     for (const AesBlockRef& block : blocks) {
       if (runs_.empty() || runs_.back().round_keys[0] != block.round_keys[0] ||
@@ -30,17 +37,16 @@ class ByteCohort final : public AesCohort {
   void store(const std::vector<AesBlockRef>& blocks) override {
     for (int c = 0; c < 2; ++c)
       for (std::size_t b = 0; b < blocks.size(); ++b)
-        std::memcpy(blocks[b].out[c], state_.component[c].data() + 16 * b, 16);
+        std::memcpy(blocks[b].out[c], state(c) + 16 * b, 16);
   }
 
   void add_round_key(const std::vector<AesBlockRef>&, int round) override {
     for (int c = 0; c < 2; ++c) {
       const AesRoundKey key = {runs_.data(), c, round};
-      std::uint8_t* state = state_.component[c].data();
       if (step_ == Step::kNone)
-        kernels_.add_round_key(blocks_, key, state);
+        kernels_.add_round_key(blocks_, key, state(c));
       else
-        kernels_.sub_shift_mix(blocks_, got_[c], constant(c), step_ == Step::kLast, key, state);
+        kernels_.sub_shift_mix(blocks_, got_[c], constant(c), step_ == Step::kLast, key, state(c));
     }
     step_ = Step::kNone;
   }
@@ -52,42 +58,36 @@ class ByteCohort final : public AesCohort {
 
   void terms(int layer, std::uint8_t* out) override {
     const std::size_t n = 16 * blocks_;
-    const std::uint8_t *a0 = state_.component[0].data(), *a1 = state_.component[1].data();
-    const std::uint8_t *d0 = d_.component[0].data(), *d1 = d_.component[1].data();
     switch (layer) {
-      case 0: return kernels_.norm(n, a0, a1, out);
-      case 1: return kernels_.pair(n, d0, d1, out);
-      case 2: return kernels_.invert(n, d0, d1, got_[0], got_[1], out);
-      default: return kernels_.product(n, a0, a1, got_[0], got_[1], out);
+      case 0: return kernels_.norm(n, state(0), state(1), out);
+      case 1: return kernels_.pair(n, at(kDAt, 0), at(kDAt, 1), out);
+      case 2: return kernels_.invert(n, at(kDAt, 0), at(kDAt, 1), got_[0], got_[1], out);
+      default: return kernels_.product(n, state(0), state(1), got_[0], got_[1], out);
     }
   }
 
   void absorb(int layer, const std::uint8_t* mine, const std::uint8_t* theirs) override {
+    constexpr std::size_t kAt[kLayers] = {kDAt, kQAt, kEAt, kInverseAt};
     got_[0] = mine;
     got_[1] = theirs;
-    if (keeps_ && (layer == 1 || layer == 2))
-      for (int c = 0; c < 2; ++c)
-        std::memcpy((layer == 1 ? q_ : e_).component[c].data(), got_[c], message_bytes(layer));
-    if (layer != 0) return;
-    for (int c = 0; c < 2; ++c) std::memcpy(d_.component[c].data(), got_[c], d_.size());
+    if (layer != 0 && claims_ == nullptr) return;
+    for (int c = 0; c < 2; ++c) std::memcpy(at(kAt[layer], c), got_[c], message_bytes(layer));
   }
 
-  void keep_for_claims() override {
-    if (keeps_) return;
-    keeps_ = true;
-    q_ = SharedBytes(4 * blocks_);
-    e_ = SharedBytes(8 * blocks_);
+  void keep_for_claims(ClaimLog& log) override {
+    if (claims_ != nullptr) return;
+    claims_ = &log;
+    const std::size_t stride = kClaimedOctets * blocks_;
+    SecretPool::Piece rows = log.pool().take(2 * stride);
+    for (std::size_t c = 0; c < 2; ++c)
+      std::memcpy(rows.data() + c * stride, state(static_cast<int>(c)), 16 * blocks_);
+    rows_ = std::move(rows);
+    stride_ = stride;
   }
+  // What the round kept goes to the log as it stands; the next state stands in new memory.
   bool record(ClaimLog& log) override {
-    auto both = [](const SharedBytes& x, const std::uint8_t*(&to)[2]) {
-      for (int c = 0; c < 2; ++c) to[c] = x.component[c].data();
-    };
-    SboxLayers layers{16 * blocks_, {}, {}, {}, {}, {got_[0], got_[1]}};
-    both(state_, layers.input);
-    both(d_, layers.norm);
-    both(q_, layers.pair);
-    both(e_, layers.inverse);
-    record_claims(log, layers);
+    hold_claims(log, 16 * blocks_, std::move(rows_), stride_);
+    rows_ = log.pool().take(2 * stride_);
     return true;
   }
 
@@ -95,33 +95,35 @@ class ByteCohort final : public AesCohort {
   void sub_shift_mix(bool last) override { step_ = last ? Step::kLast : Step::kMix; }
 
   void inv_shift_sub() override {
-    for (int c = 0; c < 2; ++c) {
-      std::uint8_t* state = state_.component[c].data();
-      kernels_.inv_shift_sub(blocks_, state, constant(c), state);
-    }
+    for (int c = 0; c < 2; ++c) kernels_.inv_shift_sub(blocks_, state(c), constant(c), state(c));
   }
 
   void inv_mix() override {
-    for (int c = 0; c < 2; ++c) kernels_.inv_mix(blocks_, state_.component[c].data());
+    for (int c = 0; c < 2; ++c) kernels_.inv_mix(blocks_, state(c));
   }
 
   void take_inverse() override {
-    for (int c = 0; c < 2; ++c) std::memcpy(state_.component[c].data(), got_[c], state_.size());
+    for (int c = 0; c < 2; ++c) std::memcpy(state(c), got_[c], 16 * blocks_);
   }
 
  private:
   std::uint8_t constant(int c) const { return c == constant_component(party_) ? 0x63 : 0; }
 
+  std::uint8_t* at(std::size_t octets, int c) {
+    return rows_.data() + static_cast<std::size_t>(c) * stride_ + octets * blocks_;
+  }
+  std::uint8_t* state(int c) { return at(kAAt, c); }
+
   const AesByteKernels& kernels_;
   int party_;
   std::size_t blocks_;
-  SharedBytes state_, d_;
+  std::size_t stride_;      // from component to component
+  SecretPool::Piece rows_;  // what this round keeps
   enum class Step : std::uint8_t { kNone, kMix, kLast };
   Step step_ = Step::kNone;
   std::vector<AesKeyRun> runs_;
   const std::uint8_t* got_[2] = {};  // what the last layer gave
-  bool keeps_ = false;
-  SharedBytes q_, e_;  // messages, kept for the claims
+  ClaimLog* claims_ = nullptr;
 };
 
 class ByteBackend final : public AesBackend {

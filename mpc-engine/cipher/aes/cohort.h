@@ -56,7 +56,7 @@ class AesCohort {
   // In malicious mode, before the first and after the last absorb(): what the four
   // layers promised (rep3/claims.h). False: the representation has no claims,
   // since malicious sessions do not use it.
-  virtual void keep_for_claims() {}
+  virtual void keep_for_claims(ClaimLog&) {}
   virtual bool record(ClaimLog&) { return false; }
 
   // Encryption, after the inversion: affine map, ShiftRows, MixColumns unless

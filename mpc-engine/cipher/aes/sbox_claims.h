@@ -19,6 +19,9 @@ struct SboxLayers {
 };
 
 void record_claims(ClaimLog& log, const SboxLayers& layers);
+// The same without copying: of each component, `stride` octets apart, stand the inputs
+// and the four messages, one after the other.
+void hold_claims(ClaimLog& log, std::size_t n, SecretPool::Piece rows, std::size_t stride);
 
 // For tests.
 const ClaimForm& sbox_claim_form();

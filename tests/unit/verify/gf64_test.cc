@@ -66,11 +66,11 @@ TEST(Gf64, ReferenceIsTheSchoolMethod) {
   }
 }
 
-// extend() against the polynomial of degree 15 itself.
+// extend() against the polynomial of degree 31 itself.
 TEST(Extension, IsThePolynomialsValues) {
   std::mt19937_64 rng(8);
   for (int round = 0; round < 20; ++round) {
-    std::uint8_t coefficient[kVertices], v[kVertices];
+    std::uint8_t coefficient[kVertices];
     for (std::uint8_t& c : coefficient) c = static_cast<std::uint8_t>(rng());
     auto value = [&](std::size_t at) {
       std::uint8_t sum = 0;
@@ -84,9 +84,9 @@ TEST(Extension, IsThePolynomialsValues) {
       Octet operator^(Octet b) const { return {static_cast<std::uint8_t>(v ^ b.v)}; }
     };
     Octet at[kVertices];
-    for (std::size_t k = 0; k < kVertices; ++k) at[k].v = v[k] = value(k);
-    extend(at,
-           [](Octet a, std::size_t k) { return Octet{octet_product(a.v, kExtension.octet[k])}; });
+    extend<Octet>(
+        [&](std::size_t first, std::size_t k) { return Octet{value(first + k)}; }, at,
+        [](Octet a, std::size_t k) { return Octet{octet_product(a.v, kExtension.octet[k])}; });
     for (std::size_t k = 0; k < kVertices; ++k) ASSERT_EQ(at[k].v, value(kVertices + k));
   }
 }
@@ -148,85 +148,107 @@ class Avx512 : public testing::Test {
   std::mt19937_64 rng{3};
 };
 
-// Random rows and maps: three products of three left and two right sides.
-TEST_F(Avx512, OctetPointsAgreeWithPortable) {
-  constexpr std::size_t kTiles = 4, kRows = 5, kRow = 2 * kLanes;
-  OctetProducts form;
-  auto value = [&] {
-    OctetValue out;
-    for (auto& slot : out.slot)
-      for (std::size_t k = 0; k < 1 + rng() % 3; ++k) {
-        RowMap map{};
-        map.offset = rng() % (kTiles * kRows) * kRow;
-        for (std::size_t b = 0; b < 8; ++b) {
-          map.column[b] = static_cast<std::uint8_t>(rng());
-          for (std::size_t row = 0; row < 8; ++row)
-            map.matrix |= std::uint64_t{map.column[b] >> row & 1u} << (8 * (7 - row) + b);
-        }
-        slot.push_back(map);
-      }
-    return out;
-  };
-  for (int k = 0; k < 3; ++k) form.left.push_back(value());
-  for (int k = 0; k < 2; ++k) form.right.push_back(value());
-  form.products = {{0, 1, 0}, {2, 0, 1}, {1, 1, 1}};
-  std::array<std::uint8_t, kTiles * kRows * kRow> block;
-  Lift weight[2][2];
-  std::array<LaneSums, kExtraPoints> sums[2];
-  fill(sums[0]);
-  sums[1] = sums[0];
-  for (int round = 0; round < 3; ++round) {
-    fill(block);
-    for (int k = 0; k < 2; ++k) {
-      const Element factor = rng();
-      kernels_portable().set_octet_lift(factor, weight[0][k]);
-      kernels_avx512()->set_octet_lift(factor, weight[1][k]);
-      EXPECT_EQ(std::memcmp(&weight[0][k], &weight[1][k], sizeof(Lift)), 0);
+// Tiles of random octets, each where it likes to stand.
+class RandomTiles {
+ public:
+  static constexpr std::size_t kRows = 5;
+  explicit RandomTiles(std::mt19937_64& rng) : octets_(ClaimRecord::kMaxTiles * kTileBytes) {
+    for (std::uint8_t& octet : octets_) octet = static_cast<std::uint8_t>(rng());
+    for (std::size_t t = 0; t < ClaimRecord::kMaxTiles; ++t) {
+      for (std::size_t k = 0; k < 2 * kRows; ++k)
+        row_[t][k] = static_cast<std::uint32_t>(rng() % (2 * kRows) * kLanes);
+      tile_[t] = {octets_.data() + t * kTileBytes, row_[t]};
     }
-    kernels_portable().octet_points(form, block.data(), weight[0], sums[0].data());
-    kernels_avx512()->octet_points(form, block.data(), weight[1], sums[1].data());
-    EXPECT_EQ(std::memcmp(&sums[0], &sums[1], sizeof sums[0]), 0);
   }
-  const std::vector<Element> sigma = elements(kLanes);
-  for (const LaneSums& one : sums[0])
-    EXPECT_EQ(kernels_portable().lane_sum(one, sigma.data()),
-              kernels_avx512()->lane_sum(one, sigma.data()));
+  const Tile* data() const { return tile_; }
+
+ private:
+  static constexpr std::size_t kTileBytes = 2 * kRows * kLanes;
+  std::vector<std::uint8_t> octets_;
+  std::uint32_t row_[ClaimRecord::kMaxTiles][2 * kRows];
+  Tile tile_[ClaimRecord::kMaxTiles];
+};
+
+// Random rows and maps: three products of two left and two right sides.
+TEST_F(Avx512, OctetPointsAgreeWithPortable) {
+  for (std::size_t slots : {1u, 2u, 4u}) {
+    OctetProducts form;
+    auto value = [&] {
+      OctetValue out;
+      out.slot.resize(slots);
+      for (auto& slot : out.slot)
+        for (std::size_t k = 0; k < 1 + rng() % 3; ++k) {
+          RowMap map{};
+          map.row = rng() % RandomTiles::kRows;
+          for (std::size_t b = 0; b < 8; ++b) {
+            map.column[b] = static_cast<std::uint8_t>(rng());
+            for (std::size_t row = 0; row < 8; ++row)
+              map.matrix |= std::uint64_t{map.column[b] >> row & 1u} << (8 * (7 - row) + b);
+          }
+          slot.push_back(map);
+        }
+      return out;
+    };
+    form.factors.push_back({value(), {{value(), 1}, {value(), 0}}});
+    form.factors.push_back({value(), {{value(), 1}}});
+    Lift weight[2][2];
+    std::array<LaneSums, kVertices> sums[2];
+    fill(sums[0]);
+    sums[1] = sums[0];
+    for (int round = 0; round < 3; ++round) {
+      const RandomTiles tiles(rng);
+      for (int k = 0; k < 2; ++k) {
+        const Element factor = rng();
+        kernels_portable().set_octet_lift(factor, weight[0][k]);
+        kernels_avx512()->set_octet_lift(factor, weight[1][k]);
+        EXPECT_EQ(std::memcmp(&weight[0][k], &weight[1][k], sizeof(Lift)), 0);
+      }
+      kernels_portable().octet_points(form, tiles.data(), weight[0], sums[0].data());
+      kernels_avx512()->octet_points(form, tiles.data(), weight[1], sums[1].data());
+      EXPECT_EQ(std::memcmp(&sums[0], &sums[1], sizeof sums[0]), 0);
+    }
+    const std::vector<Element> sigma = elements(kLanes);
+    for (const LaneSums& one : sums[0])
+      EXPECT_EQ(kernels_portable().lane_sum(one, sigma.data()),
+                kernels_avx512()->lane_sum(one, sigma.data()));
+  }
 }
 
 TEST_F(Avx512, BitPointsAgreeWithPortable) {
   for (std::size_t factors : {1u, 2u}) {
-    std::vector<std::uint8_t> block((2 * factors + 1) * 2 * kLanes * kSlots);
-    for (std::uint8_t& octet : block) octet = static_cast<std::uint8_t>(rng());
+    const RandomTiles tiles(rng);
     Lift weight;
     kernels_portable().set_octet_lift(rng(), weight);
     std::array<LaneSums, kBitPoints> sums[2];
     fill(sums[0]);
     sums[1] = sums[0];
-    kernels_portable().bit_points(factors, block.data(), weight, sums[0].data());
-    kernels_avx512()->bit_points(factors, block.data(), weight, sums[1].data());
+    kernels_portable().bit_points(factors, tiles.data(), weight, sums[0].data());
+    kernels_avx512()->bit_points(factors, tiles.data(), weight, sums[1].data());
     EXPECT_EQ(std::memcmp(&sums[0], &sums[1], sizeof sums[0]), 0);
   }
 }
 
 TEST_F(Avx512, LiftsAgreeWithPortable) {
-  constexpr std::size_t kTileBytes = 6 * kLanes;
-  std::array<std::uint8_t, kSlots * kTileBytes> block;
-  fill(block);
+  const RandomTiles tiles(rng);
   for (std::size_t count : {1u, 2u, 7u}) {
     std::vector<RowLift> rows(count);
     for (RowLift& row : rows) {
-      row.offset = rng() % (kSlots * 3) * 2 * kLanes;
+      row.tile = rng() % ClaimRecord::kMaxTiles;
+      row.row = rng() % RandomTiles::kRows;
       for (Element& column : row.lift.column) column = rng();
       kernels_portable().set_matrices(row.lift);
       Lift same = row.lift;
       kernels_avx512()->set_matrices(same);
       EXPECT_EQ(std::memcmp(&same, &row.lift, sizeof same), 0);
     }
-    Element out[2][2][kLanes];
-    Element* const to[2][2] = {{out[0][0], out[0][1]}, {out[1][0], out[1][1]}};
-    kernels_portable().lift_octets(rows, block.data(), to[0]);
-    kernels_avx512()->lift_octets(rows, block.data(), to[1]);
-    EXPECT_EQ(std::memcmp(out[0], out[1], sizeof out[0]), 0);
+    const std::vector<Element> weight = elements(kLanes);
+    for (const Element* weights : {static_cast<const Element*>(nullptr), weight.data()}) {
+      Element out[2][2][kLanes];
+      Element* const to[2][2] = {{out[0][0], out[0][1]}, {out[1][0], out[1][1]}};
+      kernels_portable().lift_octets(rows, tiles.data(), weights, to[0]);
+      kernels_avx512()->lift_octets(rows, tiles.data(), weights, to[1]);
+      EXPECT_EQ(std::memcmp(out[0], out[1], sizeof out[0]), 0);
+    }
   }
   Lift slots[2];
   for (Lift& lift : slots) {
@@ -238,13 +260,16 @@ TEST_F(Avx512, LiftsAgreeWithPortable) {
   for (int which = 0; which < 2; ++which) {
     for (auto& component : bits[which]) component.resize(8 * kLanes);
     Element* const to[2] = {bits[which][0].data(), bits[which][1].data()};
-    both[which]->lift_bits(slots, block.data() + 2 * kLanes, kTileBytes, to);
+    both[which]->lift_bits(slots, tiles.data(), 2, to);
   }
   for (int c = 0; c < 2; ++c) EXPECT_EQ(bits[0][c], bits[1][c]);
   std::vector<Element> y = bits[0][0], same = y;
   const Element factor = rng();
   kernels_portable().scale(8 * kLanes, bits[0][1].data(), factor, y.data());
   kernels_avx512()->scale(8 * kLanes, bits[0][1].data(), factor, same.data());
+  EXPECT_EQ(y, same);
+  kernels_portable().add_scaled(factor, y.data() + 8, y.data());
+  kernels_avx512()->add_scaled(factor, same.data() + 8, same.data());
   EXPECT_EQ(y, same);
   EXPECT_EQ(kernels_portable().dot(8 * kLanes, y.data(), bits[0][1].data()),
             kernels_avx512()->dot(8 * kLanes, y.data(), bits[0][1].data()));

@@ -45,6 +45,8 @@ struct Attack {
 Element claim_after_fold(const Attack& attack) {
   const std::array<std::uint8_t, OctetCheck::kSeedBytes> seed = {1, 2, 3};
   const std::size_t forms[2] = {0, attack.second};
+  OctetForms prepared;
+  SecretPool pool;
   std::vector<std::unique_ptr<OctetCheck>> party;
   for (int p = 0; p < 3; ++p) {
     std::vector<std::unique_ptr<ClaimRecord>> claims;
@@ -60,7 +62,7 @@ Element claim_after_fold(const Attack& attack) {
       claims.push_back(std::make_unique<ClaimRecord>(form(forms[g])));
       claims.back()->append(zeros.size(), rows);
     }
-    party.push_back(std::make_unique<OctetCheck>(std::move(claims), seed.data()));
+    party.push_back(std::make_unique<OctetCheck>(std::move(claims), seed.data(), prepared));
   }
   std::vector<std::uint8_t> sent[3];
   for (std::size_t p = 0; p < 3; ++p) {
@@ -73,7 +75,8 @@ Element claim_after_fold(const Attack& attack) {
   Element claim = 0;
   for (std::size_t p = 0; p < 3; ++p) {
     Check product;
-    party[p]->fold(sent[p].data(), sent[(p + 1) % 3].data(), attack.challenge.data(), product);
+    party[p]->fold(sent[p].data(), sent[(p + 1) % 3].data(), attack.challenge.data(), product,
+                   pool);
     claim ^= product.claim[0];
   }
   return claim;
@@ -212,7 +215,8 @@ End run_check(std::size_t products, bool wrong, typename F::Element r) {
     for (std::size_t p = 0; p < 3; ++p)
       for (std::size_t c = 0; c < 2; ++c) to(party[p], c, parts[(p + c) % 3]);
   };
-  for (Vector& one : party) one.allocate(products);
+  SecretPool pool;
+  for (Vector& one : party) one.allocate(products, pool);
   typename F::Element sum = {};
   for (std::size_t k = 0; k < products; ++k) {
     const typename F::Element x = random(), y = random();

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of claims: whether a party copies its rows or leaves them where they are, it
+// numbers its claims as the others do.
+#include "rep3/claims.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+namespace tkdc {
+namespace {
+
+constexpr std::size_t kRows = 3;
+ClaimForm form_of(ClaimForm::Product product, std::size_t slots) {
+  return {product, kRows, slots, 1, {}, {}};
+}
+
+// Every octet of every block, as verification meets it.
+std::vector<std::uint8_t> octets_of(ClaimRecord& record) {
+  std::vector<std::uint8_t> out;
+  std::size_t blocks = 0;
+  record.for_each_block([&](const ClaimRecord::Tile* tiles) {
+    ++blocks;
+    for (std::size_t t = 0; t < record.tiles_per_block(); ++t)
+      for (std::size_t k = 0; k < 2 * kRows; ++k) {
+        const std::uint8_t* row = tiles[t].base + tiles[t].row[k];
+        out.insert(out.end(), row, row + ClaimRecord::kLanes);
+      }
+  });
+  EXPECT_EQ(blocks, record.blocks());
+  return out;
+}
+
+struct Shares {  // of `lanes` octets of each row
+  std::size_t lanes, stride;
+  SecretPool::Piece memory;
+
+  Shares(std::size_t n, std::mt19937_64& rng, SecretPool& pool)
+      : lanes(n), stride(kRows * n + 7), memory(pool.take(2 * stride)) {
+    for (std::size_t k = 0; k < memory.size(); ++k)
+      memory.data()[k] = static_cast<std::uint8_t>(rng());
+  }
+  const std::uint8_t* row(std::size_t c, std::size_t r) const {
+    return memory.data() + c * stride + r * lanes;
+  }
+};
+
+void append(ClaimRecord& record, const Shares& shares) {
+  ClaimRecord::Rows rows{};
+  for (std::size_t c = 0; c < 2; ++c)
+    for (std::size_t r = 0; r < kRows; ++r) rows[c][r] = shares.row(c, r);
+  record.append(shares.lanes, rows);
+}
+
+class Records : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(Records, RowsThatStayAreNumberedAsCopiedOnes) {
+  const ClaimForm form = form_of(ClaimForm::Product::kOctets, GetParam());
+  std::mt19937_64 rng(GetParam());
+  SecretPool pool;
+  ClaimRecord copied(form, pool), held(form, pool);
+  for (std::size_t lanes : {64u, 1u, 63u, 130u, 4u, 640u, 65u, 0u, 2000u}) {
+    Shares shares(lanes, rng, pool);
+    append(copied, shares);
+    if (lanes % 3 == 1) {
+      append(held, shares);
+    } else {
+      const std::size_t stride = shares.stride;
+      held.hold(std::move(shares.memory), lanes, stride);
+    }
+  }
+  EXPECT_EQ(copied.blocks(), held.blocks());
+  const auto octets = octets_of(copied);
+  EXPECT_EQ(octets.size(), copied.blocks() * copied.tiles_per_block() * 2 * kRows * 64);
+  EXPECT_EQ(octets, octets_of(held));
+}
+
+INSTANTIATE_TEST_SUITE_P(Slots, Records, testing::Values(1, 2, 4));
+
+// All octets of all lanes are there, and beyond them zeros.
+TEST(Records, HoldEveryLane) {
+  const ClaimForm form = form_of(ClaimForm::Product::kBits, 1);
+  std::mt19937_64 rng(5);
+  SecretPool pool;
+  ClaimRecord record(form, pool);
+  std::size_t lanes = 0;
+  for (std::size_t n : {100u, 7u, 64u, 300u}) {
+    Shares shares(n, rng, pool);
+    std::memset(shares.memory.data(), 1, shares.memory.size());
+    append(record, shares);
+    lanes += n;
+  }
+  std::size_t ones = 0, zeros = 0;
+  for (std::uint8_t octet : octets_of(record)) (octet == 1 ? ones : zeros) += 1;
+  EXPECT_EQ(ones, lanes * 2 * kRows);
+  EXPECT_EQ(ones + zeros, record.blocks() * ClaimRecord::kBitSlots * 64 * 2 * kRows);
+}
+
+}  // namespace
+}  // namespace tkdc

@@ -35,7 +35,9 @@ struct Sha1::AtJoin {
   void await_resume() {}
 };
 
-Sha1::Sha1(Rep3& rep3) : rep3_(rep3), grid_(std::make_unique<Grid>(rep3.party(), rep3.claims())) {
+Sha1::Sha1(Rep3& rep3)
+    : rep3_(rep3), grid_(std::make_unique<Grid>(rep3.party(), rep3.claims())),
+      ripple_from_(default_ripple_from()) {
   rep3_.add_gatherer([this] { return gather(); });
 }
 

@@ -7,10 +7,11 @@
 // rounds, and up to 5 more until they fall into step with chains under way; each party
 // sends kStartBytes + n kBlockBytes octets.
 //
-// Bulk work goes block by block. Where kRippleFrom or more blocks of it are handed in in
-// one round, they go through the shape of the fewest bits (ripple.h): kRippleRounds
-// rounds, and kRippleBits / 8 octets each where their number is a multiple of 8. Else
-// each is a chain of the grid. The three servers count the same blocks in the same round.
+// Bulk work goes block by block. Where enough blocks of it are handed in in one round
+// (kRippleFrom..., adr/0015) they go through the shape of the fewest bits (ripple.h):
+// kRippleRounds rounds, and kRippleBits / 8 octets each where their number is a multiple
+// of 8. Else each is a chain of the grid. The three servers run the same jobs, so they
+// count the same blocks in the same round.
 //
 // Everything is secret but the lengths and how many there are. One lane's thread.
 #pragma once
@@ -36,7 +37,8 @@ class Sha1 {
  public:
   static constexpr std::size_t kStartRounds = 2, kBlockRounds = 480;
   static constexpr std::size_t kStartBytes = 8, kBlockBytes = 2908;
-  static constexpr std::size_t kRippleFrom = 256, kRippleRounds = 2165, kRippleBits = 11035;
+  static constexpr std::size_t kRippleRounds = 2165, kRippleBits = 11035;
+  static constexpr std::size_t kRippleFromMalicious = 512, kRippleFromSemiHonest = 2048;
 
   explicit Sha1(Rep3& rep3);
   ~Sha1();
@@ -61,8 +63,11 @@ class Sha1 {
   std::uint64_t blocks() const { return blocks_done_; }
   // Of them, those that went through the shape of the fewest bits.
   std::uint64_t ripple_blocks() const { return ripple_done_; }
-  // For tests and measurements: another number than kRippleFrom.
+  // How many blocks of bulk work are enough from now on; all three parties set the same.
   void set_ripple_from(std::size_t blocks) { ripple_from_ = blocks; }
+  std::size_t default_ripple_from() const {
+    return rep3_.claims() != nullptr ? kRippleFromMalicious : kRippleFromSemiHonest;
+  }
 
  private:
   struct Submit;
@@ -77,7 +82,7 @@ class Sha1 {
   Rep3& rep3_;
   std::unique_ptr<sha1::Grid> grid_;
   std::vector<sha1::Chain*> ended_, bulk_;
-  std::size_t ripple_from_ = kRippleFrom;
+  std::size_t ripple_from_;
   std::coroutine_handle<> at_join_;  // run()'s, while others may still hand in chains
   bool running_ = false;
   std::uint64_t blocks_done_ = 0, ripple_done_ = 0;

@@ -274,6 +274,61 @@ TEST(Sha1Ripple, FewBlocksGoTheShortWay) {
   EXPECT_EQ(rest.sha1().blocks(), 9u);
 }
 
+// By default from so many on as pay for the rounds, more where nothing is verified.
+TEST(Sha1Ripple, EnoughBlocksAreFewerWhereTheyAreVerified) {
+  test::PartiesWithCiphers malicious(1, aes_backend_scalar(), Security::kMalicious), plain(1);
+  EXPECT_EQ(malicious.ciphers[0]->sha1.default_ripple_from(), 512u);
+  EXPECT_EQ(plain.ciphers[0]->sha1.default_ripple_from(), 2048u);
+  for (std::size_t blocks : {511u, 512u}) {
+    const auto data = malicious.net.share(test::random_bytes(malicious.net.rng(), 20));
+    const std::uint64_t before = malicious.ciphers[0]->sha1.ripple_blocks();
+    std::vector<std::array<SharedBytes, 3>> out(blocks);
+    malicious.run_all(blocks, [&](Ciphers& c, int p, std::size_t k) {
+      const auto party = static_cast<std::size_t>(p);
+      return BulkRun::hash(c, data[party], out[k][party]);
+    });
+    EXPECT_EQ(malicious.ciphers[0]->sha1.ripple_blocks() - before, blocks < 512 ? 0 : 512);
+  }
+}
+
+// Products that a batch holds of 64 compressions: what a loaded server pays for.
+std::size_t products_claimed(Sha1Work work) {
+  constexpr std::size_t kColumns = 64;
+  ThreeParties net(Representation::kBytes, 5, Security::kMalicious);
+  std::unique_ptr<Sha1> sha1[3];
+  for (int p = 0; p < 3; ++p) {
+    sha1[p] = std::make_unique<Sha1>(*net.party[p]);
+    sha1[p]->set_ripple_from(1);
+  }
+  const auto block = net.share(test::random_bytes(net.rng(), kSha1BlockBytes));
+  std::vector<SharedBytes> out(3 * kColumns);
+  auto ran = net.run([&](int p) {
+    std::vector<Task<void>> jobs;
+    for (std::size_t k = 0; k < kColumns; ++k)
+      jobs.push_back(store(sha1[p]->compress(sha1[p]->initial(), block[p], work),
+                           out[kColumns * static_cast<std::size_t>(p) + k]));
+    return all(*net.party[p], std::move(jobs));
+  });
+  EXPECT_TRUE(ran.ok());
+  ClaimBatch batch;
+  net.party[0]->claims()->take(batch);
+  std::size_t products = 0;
+  for (const auto& record : batch.octets)
+    products += record->blocks() * ClaimRecord::kLanes * ClaimRecord::kSlots * 8 *
+                record->form().factors.size();
+  return products / kColumns;
+}
+
+TEST(Sha1Ripple, ClaimsOneProductForEachBit) {
+  // Blocks of 8,192 products are filled up.
+  const std::size_t bits = products_claimed(Sha1Work::kBulk);
+  EXPECT_GE(bits, Sha1::kRippleBits);
+  EXPECT_LT(bits, Sha1::kRippleBits + 8192 / 64);
+  const std::size_t words = products_claimed(Sha1Work::kWaitedFor);
+  EXPECT_GT(words, 2 * bits);
+  RecordProperty("products_of_words", static_cast<int>(words));
+}
+
 // What somebody waits for never takes it, however much there is.
 TEST(Sha1Ripple, WhatIsWaitedForGoesTheShortWay) {
   test::PartiesWithCiphers s(3, aes_backend_scalar(), Security::kSemiHonest);

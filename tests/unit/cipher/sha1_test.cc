@@ -291,9 +291,9 @@ TEST(Sha1Ripple, EnoughBlocksAreFewerWhereTheyAreVerified) {
   }
 }
 
-// Products that a batch holds of 64 compressions: what a loaded server pays for.
+// Products that a batch holds of a compression: what a loaded server pays for.
 std::size_t products_claimed(Sha1Work work) {
-  constexpr std::size_t kColumns = 64;
+  constexpr std::size_t kColumns = 512;
   ThreeParties net(Representation::kBytes, 5, Security::kMalicious);
   std::unique_ptr<Sha1> sha1[3];
   for (int p = 0; p < 3; ++p) {
@@ -323,7 +323,7 @@ TEST(Sha1Ripple, ClaimsOneProductForEachBit) {
   // Blocks of 8,192 products are filled up.
   const std::size_t bits = products_claimed(Sha1Work::kBulk);
   EXPECT_GE(bits, Sha1::kRippleBits);
-  EXPECT_LT(bits, Sha1::kRippleBits + 8192 / 64);
+  EXPECT_LT(bits, Sha1::kRippleBits + 8192 / 512);
   const std::size_t words = products_claimed(Sha1Work::kWaitedFor);
   EXPECT_GT(words, 2 * bits);
   RecordProperty("products_of_words", static_cast<int>(words));

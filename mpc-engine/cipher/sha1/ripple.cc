@@ -30,6 +30,8 @@ Ripple::Ripple(int party, ClaimLog* claims, std::vector<Block> blocks)
   load();
 }
 
+Ripple::~Ripple() = default;
+
 bool Ripple::next() {
   products_.clear();
   if (step_ < 0) {

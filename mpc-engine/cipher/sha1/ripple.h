@@ -40,6 +40,7 @@ class Ripple {
     const SharedBytes* data;
   };
   Ripple(int party, ClaimLog* claims, std::vector<Block> blocks);
+  ~Ripple();  // not in a coroutine's own code: see SharedBytes
 
   // The next round's products; false when there is none, and every state is the one after
   // its block. Then write() and read() its message.

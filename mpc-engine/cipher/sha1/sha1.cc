@@ -66,6 +66,7 @@ void Sha1::choose_for_bulk() {
 
 Task<void> Sha1::run_ripple(std::vector<Chain*> chains) {
   std::vector<Ripple::Block> blocks;
+  blocks.reserve(chains.size());
   for (const Chain* chain : chains) blocks.push_back({chain->state, chain->data});
   Ripple ripple(rep3_.party(), rep3_.claims(), std::move(blocks));
   while (ripple.next()) {

@@ -3,6 +3,7 @@
 #include "api/quadratic.h"
 #include "api/ring.h"
 #include "api/state.h"
+#include "cipher/rfc3962.h"
 
 namespace tkdc::mpc {
 namespace {
@@ -87,20 +88,20 @@ Task<void> encrypt_all(Ciphers& ciphers, const std::vector<Shares>& round_keys,
   co_await all(ciphers.rep3, std::move(tasks));
 }
 
-Task<void> pad_state(Ciphers& ciphers, SharedBytes key, std::uint8_t pad, SharedBytes& out) {
-  xor_public(key, ciphers.rep3.party(), Bytes(key.size(), pad));
-  out = co_await ciphers.sha1.compress(ciphers.sha1.initial(), std::move(key));
+// RFC 2104. Pads, and equally many blocks of all messages, run side by side.
+Task<void> hmac_into(Ciphers& ciphers, const SharedBytes& key, SharedBytes& data, Sha1Work work) {
+  SharedBytes pads = co_await hmac_pad_states(ciphers, key, work);
+  SharedBytes inner = pads.slice(0, kSha1StateBytes);
+  SharedBytes outer = pads.slice(kSha1StateBytes, kSha1StateBytes);
+  data = co_await ciphers.sha1.hmac(std::move(inner), std::move(outer), std::move(data), work);
 }
 
-// RFC 2104: H(K ^ opad || H(K ^ ipad || data)).
-Task<SharedBytes> hmac(Ciphers& ciphers, SharedBytes key, SharedBytes data) {
-  key.resize(kSha1BlockBytes);
-  SharedBytes inner, outer;
-  co_await both(ciphers.rep3, pad_state(ciphers, key, 0x36, inner),
-                pad_state(ciphers, key, 0x5c, outer));
-  SharedBytes digest =
-      co_await ciphers.sha1.finish(std::move(inner), std::move(data), kSha1BlockBytes);
-  co_return co_await ciphers.sha1.finish(std::move(outer), std::move(digest), kSha1BlockBytes);
+Task<void> hmac_all(Ciphers& ciphers, const std::vector<Shares>& keys,
+                    std::vector<SharedBytes>& data, Sha1Work work) {
+  std::vector<Task<void>> tasks;
+  for (std::size_t k = 0; k < data.size(); ++k)
+    tasks.push_back(hmac_into(ciphers, octets_of(keys[k]), data[k], work));
+  co_await all(ciphers.rep3, std::move(tasks));
 }
 
 }  // namespace
@@ -290,13 +291,36 @@ Result<Shares> Party::aes_decrypt(const Shares& round_keys, const Shares& blocks
 }
 
 Result<Shares> Party::hmac_sha1(const Shares& key, const Shares& data) {
-  if (auto octets = check_octets("hmac_sha1", key, 1); !octets) return octets.error();
-  if (auto octets = check_octets("hmac_sha1", data, 1); !octets) return octets.error();
-  if (key.bytes() > kSha1BlockBytes)
-    return fail("hmac_sha1: a key of " + std::to_string(key.bytes()) + " octets; at most 64");
-  auto z = impl_->result("hmac_sha1", hmac(impl_->ciphers, octets_of(key), octets_of(data)));
-  if (!z) return z.error();
-  return make_shares(Ring::kGf256, std::move(*z));
+  auto many = hmac_sha1(std::vector<Shares>(1, key), std::vector<Shares>(1, data),
+                        Sha1Shape::kFewestRounds);
+  if (!many) return many.error();
+  return std::move(many->front());
+}
+
+Result<std::vector<Shares>> Party::hmac_sha1(const std::vector<Shares>& keys,
+                                             const std::vector<Shares>& data, Sha1Shape shape) {
+  if (keys.size() != data.size())
+    return fail("hmac_sha1: " + std::to_string(keys.size()) + " keys for " +
+                std::to_string(data.size()) + " inputs");
+  std::size_t bytes = 0;
+  std::vector<SharedBytes> macs;
+  for (std::size_t k = 0; k < data.size(); ++k) {
+    for (const Shares* each : {&keys[k], &data[k]})
+      if (auto octets = check_octets("hmac_sha1", *each, 1); !octets) return octets.error();
+    if (keys[k].bytes() > kSha1BlockBytes)
+      return fail("hmac_sha1: a key of " + std::to_string(keys[k].bytes()) + " octets; at most 64");
+    macs.push_back(octets_of(data[k]));
+    bytes += kSha1BlockBytes + data[k].bytes();
+  }
+  if (auto fits = check_size("hmac_sha1", Ring::kBits, bytes); !fits) return fits.error();
+  const Sha1Work work = shape == Sha1Shape::kFewestRounds ? Sha1Work::kWaitedFor : Sha1Work::kBulk;
+  Sha1& sha1 = impl_->ciphers.sha1;
+  sha1.set_ripple_from(shape == Sha1Shape::kFewestBits ? 1 : sha1.default_ripple_from());
+  auto ran = impl_->run("hmac_sha1", hmac_all(impl_->ciphers, keys, macs, work));
+  if (!ran) return ran.error();
+  std::vector<Shares> out;
+  for (SharedBytes& each : macs) out.push_back(make_shares(Ring::kGf256, std::move(each)));
+  return out;
 }
 
 }  // namespace tkdc::mpc

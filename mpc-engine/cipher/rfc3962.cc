@@ -57,7 +57,7 @@ Task<std::vector<SharedBytes>> derive_keys(Ciphers& ciphers, const SharedBytes& 
   co_return keys;
 }
 
-Task<SharedBytes> hmac_pad_states(Ciphers& ciphers, SharedBytes key) {
+Task<SharedBytes> hmac_pad_states(Ciphers& ciphers, SharedBytes key, Sha1Work work) {
   key.resize(kSha1BlockBytes);
   SharedBytes inner = key, outer = std::move(key);
   xor_public(inner, ciphers.rep3.party(), Bytes(kSha1BlockBytes, 0x36));
@@ -65,8 +65,8 @@ Task<SharedBytes> hmac_pad_states(Ciphers& ciphers, SharedBytes key) {
   SharedBytes after_inner, after_outer;
   co_await both(
       ciphers.rep3,
-      store(ciphers.sha1.compress(ciphers.sha1.initial(), std::move(inner)), after_inner),
-      store(ciphers.sha1.compress(ciphers.sha1.initial(), std::move(outer)), after_outer));
+      store(ciphers.sha1.compress(ciphers.sha1.initial(), std::move(inner), work), after_inner),
+      store(ciphers.sha1.compress(ciphers.sha1.initial(), std::move(outer), work), after_outer));
   after_inner.append(after_outer);
   co_return after_inner;
 }

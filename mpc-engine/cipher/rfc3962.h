@@ -38,7 +38,8 @@ Task<std::vector<SharedBytes>> derive_keys(Ciphers& ciphers, const SharedBytes& 
 
 // The states after ipad and opad: `inner` and `outer` of 20 octets each, one
 // after the other.
-Task<SharedBytes> hmac_pad_states(Ciphers& ciphers, SharedBytes key);
+Task<SharedBytes> hmac_pad_states(Ciphers& ciphers, SharedBytes key,
+                                  Sha1Work work = Sha1Work::kWaitedFor);
 
 // HMAC-SHA1-96: 12 octets.
 Task<SharedBytes> hmac_sha1_96(Ciphers& ciphers, HmacKey key, SharedBytes data);

@@ -40,8 +40,9 @@ Task<std::vector<SharedBytes>> derive_all(Ciphers& ciphers, const Rfc8009* sha2,
 }
 
 // The HMAC states of an integrity or checksum key, as the enctype's HMAC takes them.
-Task<SharedBytes> pad_states(Ciphers& ciphers, const Rfc8009* sha2, SharedBytes key) {
-  return sha2 == nullptr ? hmac_pad_states(ciphers, std::move(key))
+Task<SharedBytes> pad_states(Ciphers& ciphers, const Rfc8009* sha2, SharedBytes key,
+                             Sha1Work work) {
+  return sha2 == nullptr ? hmac_pad_states(ciphers, std::move(key), work)
                          : sha2_pad_states(ciphers, *sha2, std::move(key));
 }
 
@@ -76,7 +77,8 @@ std::string field_name(std::uint32_t key_usage, const char* part) {
 }
 
 // Derived together, then expanded or padded together.
-Task<void> derive_standard(Ciphers& ciphers, KeyRecord& record, SharedBytes key, Usages usages) {
+Task<void> derive_standard(Ciphers& ciphers, KeyRecord& record, SharedBytes key, Usages usages,
+                           Sha1Work work) {
   const Rfc8009* sha2 = sha2_enctype(record.ref.enctype);
   std::vector<Bytes> constants;
   std::vector<std::string> names;
@@ -99,7 +101,7 @@ Task<void> derive_standard(Ciphers& ciphers, KeyRecord& record, SharedBytes key,
   for (std::size_t k = 0; k < encryption; ++k) ke_out.push_back(&record.fields[names[k]]);
   if (encryption > 0) tasks.push_back(expand_all(ciphers, std::move(ke), std::move(ke_out)));
   for (std::size_t k = encryption; k < names.size(); ++k)
-    tasks.push_back(store(pad_states(ciphers, sha2, derived[k]), record.fields[names[k]]));
+    tasks.push_back(store(pad_states(ciphers, sha2, derived[k], work), record.fields[names[k]]));
   co_await all(ciphers.rep3, std::move(tasks));
 }
 
@@ -112,7 +114,8 @@ Task<void> derive_fields(Ciphers& ciphers, KeyRecord& record, SharedBytes base) 
     tasks.push_back(store(prf_states(ciphers, sha2_enctype(record.ref.enctype), base),
                           record.fields[kPrfField]));
   if (!own_form) {
-    tasks.push_back(derive_standard(ciphers, record, std::move(base), std::move(usages)));
+    tasks.push_back(
+        derive_standard(ciphers, record, std::move(base), std::move(usages), Sha1Work::kBulk));
     co_await all(ciphers.rep3, std::move(tasks));
     co_return;
   }
@@ -121,7 +124,8 @@ Task<void> derive_fields(Ciphers& ciphers, KeyRecord& record, SharedBytes base) 
   SharedBytes gcm_key = ciphers.rep3.random(base.size());
   SharedBytes sign_key = ciphers.rep3.random(base.size());
   SharedBytes sign_h = ciphers.rep3.random(16);
-  tasks.push_back(derive_standard(ciphers, record, std::move(base), std::move(usages)));
+  tasks.push_back(
+      derive_standard(ciphers, record, std::move(base), std::move(usages), Sha1Work::kBulk));
   tasks.push_back(
       derive_gcm(ciphers, record, std::move(gcm_key), std::move(sign_key), std::move(sign_h)));
   co_await all(ciphers.rep3, std::move(tasks));

@@ -30,11 +30,13 @@ std::string field_name(std::uint32_t usage, const char* part);
 inline constexpr const char* kPrfField = "prf";
 
 // Ke's round keys, and the HMAC states of Ki and Kc, of these usages under `key` of
-// the record's enctype; also the field "key".
-Task<void> derive_standard(Ciphers& ciphers, KeyRecord& record, SharedBytes key, Usages usages);
+// the record's enctype; also the field "key". `work`: of SHA-1's compressions.
+Task<void> derive_standard(Ciphers& ciphers, KeyRecord& record, SharedBytes key, Usages usages,
+                           Sha1Work work = Sha1Work::kWaitedFor);
 
 // Fills record.form and record.fields; `record` names principal, class, origin
-// and enctype. `base`: the staged key, of key_bytes_of(enctype) octets.
+// and enctype. `base`: the staged key, of key_bytes_of(enctype) octets. Bulk work: a realm's
+// import binds hundreds of keys at once.
 Task<void> derive_fields(Ciphers& ciphers, KeyRecord& record, SharedBytes base);
 
 }  // namespace tkdc

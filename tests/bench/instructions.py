@@ -35,6 +35,7 @@ WORKLOADS = (
     ("aes-128", "avx2", 4, 3 * 64),
     ("aes-128-malicious", "scalar", 1, 3 * 16),
     ("sha1", "scalar", 64, 3 * 64),
+    ("sha1-bits", "scalar", 512, 3 * 512),
     ("aes-128", "gfni", 1, 3 * 16),
     ("aes-128-malicious", "gfni", 1, 3 * 16),
 )

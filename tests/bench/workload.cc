@@ -4,7 +4,8 @@
 //
 //   bench-workload WORK BACKEND JOBS [--stop]
 //
-// WORK: aes-128, aes-256 (16 blocks a job), sha1 (a compression a job), each in
+// WORK: aes-128, aes-256 (16 blocks a job), sha1 and sha1-bits (a
+// compression a job, in the shape of the fewest rounds or bits), each in
 // semi-honest mode, or with "-malicious" behind it. BACKEND: scalar, avx2 or
 // gfni. The work is done twice; the second time, inside run_measured(), is the
 // one to be counted. --stop raises SIGUSR1 before and SIGUSR2 behind it.
@@ -24,8 +25,11 @@ constexpr std::size_t kJobBlocks = 16;
 class Work {
  public:
   Work(const std::string& name, const AesBackend& backend, Security security, std::size_t jobs)
-      : sha1_(name == "sha1"), net_(backend.representation(), 1, security) {
+      : sha1_(name.starts_with("sha1")),
+        sha1_work_(name == "sha1-bits" ? Sha1Work::kBulk : Sha1Work::kWaitedFor),
+        net_(backend.representation(), 1, security) {
     for (int p = 0; p < 3; ++p) ciphers_[p] = std::make_unique<Ciphers>(*net_.party[p], backend);
+    for (auto& ciphers : ciphers_) ciphers->sha1.set_ripple_from(1);
     const std::size_t in_bytes = sha1_ ? 64 : 16 * kJobBlocks;
     for (std::size_t k = 0; k < jobs; ++k) {
       in_.push_back(net_.share(test::random_bytes(net_.rng(), in_bytes)));
@@ -58,13 +62,14 @@ class Work {
     SharedBytes in = in_[k][static_cast<std::size_t>(p)];
     Ciphers& c = *ciphers_[p];
     if (sha1_)
-      out_[p][k] = co_await c.sha1.compress(c.sha1.initial(), std::move(in));
+      out_[p][k] = co_await c.sha1.compress(c.sha1.initial(), std::move(in), sha1_work_);
     else
       out_[p][k] = co_await c.aes.encrypt(round_keys_[p][k], std::move(in));
     co_await c.rep3.verified();
   }
 
   const bool sha1_;
+  const Sha1Work sha1_work_;
   test::ThreeParties net_;
   std::unique_ptr<Ciphers> ciphers_[3];
   std::vector<std::array<SharedBytes, 3>> in_, keys_;
@@ -89,9 +94,11 @@ int main(int argc, char** argv) {
     security = Security::kMalicious;
   }
   const int jobs = argc > 3 ? std::atoi(argv[3]) : 0;
-  const bool known = name == "aes-128" || name == "aes-256" || name == "sha1";
+  const bool known =
+      name == "aes-128" || name == "aes-256" || name == "sha1" || name == "sha1-bits";
   if (!known || jobs < 1 || jobs > 4096) {
-    std::cerr << "usage: bench-workload aes-128|aes-256|sha1[-malicious] BACKEND JOBS [--stop]\n";
+    std::cerr << "usage: bench-workload aes-128|aes-256|sha1|sha1-bits[-malicious] BACKEND JOBS "
+                 "[--stop]\n";
     return 2;
   }
   // Verification is of octets; planes are what semi-honest mode without GFNI uses.

@@ -47,6 +47,11 @@ struct PartyOptions {
   int timeout_ms = 30'000;  // to find the others, and for each message
 };
 
+// SHA-1 has a shape of few rounds (480 a block) and one of few bits (2,165 rounds, half the
+// octets, less CPU). kByCount: the latter for each block that enough others stand beside,
+// see docs/api.md.
+enum class Sha1Shape : std::uint8_t { kByCount, kFewestRounds, kFewestBits };
+
 // z[out] += x[left] * y[right]
 struct Term {
   std::uint32_t out, left, right;
@@ -116,8 +121,12 @@ class Party {
   Result<std::vector<Shares>> aes_encrypt(const std::vector<Shares>& round_keys,
                                           const std::vector<Shares>& blocks);
   // 20 octets. The key has at most 64 octets. 480 rounds for each 64 octets of
-  // padded data, and 966 for the pads (side by side) and the outer hash.
+  // padded data, and 964 for the pads (side by side) and the outer hash.
   Result<Shares> hmac_sha1(const Shares& key, const Shares& data);
+  // Many side by side, in the rounds of the longest. `shape` is the same at all three.
+  Result<std::vector<Shares>> hmac_sha1(const std::vector<Shares>& keys,
+                                        const std::vector<Shares>& data,
+                                        Sha1Shape shape = Sha1Shape::kByCount);
 
   // For the library.
   class Impl;

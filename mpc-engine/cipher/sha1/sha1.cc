@@ -2,19 +2,27 @@
 #include "cipher/sha1/sha1.h"
 
 #include "cipher/sha1/grid.h"
+#include "cipher/sha1/ripple.h"
 
 namespace tkdc {
 
 using sha1::Chain;
 using sha1::Grid;
+using sha1::Ripple;
+
+static_assert(Sha1::kRippleRounds == Ripple::kRounds && Sha1::kRippleBits == Ripple::kBits);
 
 struct Sha1::Submit {
   Sha1& sha1;
   Chain chain;
+  Sha1Work work;
   bool await_ready() const { return false; }
   void await_suspend(std::coroutine_handle<> h) {
     chain.awaiter = h;
-    sha1.grid_->join(&chain);
+    if (work == Sha1Work::kBulk)
+      sha1.bulk_.push_back(&chain);
+    else
+      sha1.grid_->join(&chain);
   }
   void await_resume() {}
 };
@@ -27,13 +35,16 @@ struct Sha1::AtJoin {
   void await_resume() {}
 };
 
-Sha1::Sha1(Rep3& rep3) : rep3_(rep3), grid_(std::make_unique<Grid>(rep3.party(), rep3.claims())) {
+Sha1::Sha1(Rep3& rep3)
+    : rep3_(rep3), grid_(std::make_unique<Grid>(rep3.party(), rep3.claims())),
+      ripple_from_(default_ripple_from()) {
   rep3_.add_gatherer([this] { return gather(); });
 }
 
 Sha1::~Sha1() = default;
 
 bool Sha1::gather() {
+  choose_for_bulk();
   if (at_join_) {
     rep3_.ready(std::exchange(at_join_, nullptr));
     return true;
@@ -42,6 +53,31 @@ bool Sha1::gather() {
   running_ = true;
   rep3_.spawn(run());
   return true;
+}
+
+// All bulk work of this round that is there by now.
+void Sha1::choose_for_bulk() {
+  if (bulk_.size() >= ripple_from_)
+    rep3_.spawn(run_ripple(std::move(bulk_)));
+  else
+    for (Chain* chain : bulk_) grid_->join(chain);
+  bulk_.clear();
+}
+
+Task<void> Sha1::run_ripple(std::vector<Chain*> chains) {
+  std::vector<Ripple::Block> blocks;
+  blocks.reserve(chains.size());
+  for (const Chain* chain : chains) blocks.push_back({chain->state, chain->data});
+  Ripple ripple(rep3_.party(), rep3_.claims(), std::move(blocks));
+  while (ripple.next()) {
+    Layer layer = rep3_.layer(ripple.bytes());
+    ripple.write(layer.mine());
+    co_await layer;
+    ripple.read(layer.mine(), layer.theirs());
+  }
+  blocks_done_ += chains.size();
+  ripple_done_ += chains.size();
+  for (Chain* chain : chains) rep3_.ready(chain->awaiter);
 }
 
 // Begins where the first chains join: those before them in the frame are none.
@@ -71,25 +107,36 @@ void Sha1::pad(SharedBytes& data, std::size_t hashed_before) const {
   xor_public(data, rep3_.party(), padding, bytes);
 }
 
-Task<SharedBytes> Sha1::compress(SharedBytes state, SharedBytes block) {
+Task<SharedBytes> Sha1::compress(SharedBytes state, SharedBytes block, Sha1Work work) {
   assert(state.size() == kSha1StateBytes && block.size() == kSha1BlockBytes);
-  Submit submit = {*this, {&state, &block, nullptr, nullptr}};
+  Submit submit = {*this, {&state, &block, nullptr, nullptr}, work};
   co_await submit;
   co_return state;
 }
 
-Task<SharedBytes> Sha1::finish(SharedBytes state, SharedBytes data, std::size_t hashed_before) {
+Task<SharedBytes> Sha1::finish(SharedBytes state, SharedBytes data, std::size_t hashed_before,
+                               Sha1Work work) {
   assert(state.size() == kSha1StateBytes);
   pad(data, hashed_before);
-  Submit submit = {*this, {&state, &data, nullptr, nullptr}};
+  if (work == Sha1Work::kBulk) {
+    for (std::size_t at = 0; at < data.size(); at += kSha1BlockBytes)
+      state = co_await compress(std::move(state), data.slice(at, kSha1BlockBytes), work);
+    co_return state;
+  }
+  Submit submit = {*this, {&state, &data, nullptr, nullptr}, work};
   co_await submit;
   co_return state;
 }
 
-Task<SharedBytes> Sha1::hmac(SharedBytes inner, SharedBytes outer, SharedBytes data) {
+Task<SharedBytes> Sha1::hmac(SharedBytes inner, SharedBytes outer, SharedBytes data,
+                             Sha1Work work) {
   assert(inner.size() == kSha1StateBytes && outer.size() == kSha1StateBytes);
+  if (work == Sha1Work::kBulk) {
+    SharedBytes digest = co_await finish(std::move(inner), std::move(data), kSha1BlockBytes, work);
+    co_return co_await finish(std::move(outer), std::move(digest), kSha1BlockBytes, work);
+  }
   pad(data, kSha1BlockBytes);
-  Submit submit = {*this, {&inner, &data, &outer, nullptr}};
+  Submit submit = {*this, {&inner, &data, &outer, nullptr}, work};
   co_await submit;
   co_return inner;
 }

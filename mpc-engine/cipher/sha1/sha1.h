@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-1 and HMAC-SHA1 on shares (FIPS 180-4, RFC 2104): chains of blocks, all of a
-// lane in one grid (grid.h).
+// SHA-1 and HMAC-SHA1 on shares (FIPS 180-4, RFC 2104), in two shapes.
 //
-// State and blocks are big-endian octets on shares (20 and 64). n blocks, HMAC's
-// outer one among them, take kStartRounds + n kBlockRounds rounds, and up to 5 more
-// until they fall into step with chains under way; each party sends kStartBytes +
-// n kBlockBytes octets. Everything is secret but the lengths. One lane's thread.
+// State and blocks are big-endian octets on shares (20 and 64). Chains of blocks that
+// somebody waits for are columns of the lane's one grid (grid.h), the shape of the fewest
+// rounds: n blocks, HMAC's outer one among them, take kStartRounds + n kBlockRounds
+// rounds, and up to 5 more until they fall into step with chains under way; each party
+// sends kStartBytes + n kBlockBytes octets.
+//
+// Bulk work goes block by block. Where enough blocks of it are handed in in one round
+// (kRippleFrom..., adr/0015) they go through the shape of the fewest bits (ripple.h):
+// kRippleRounds rounds, and kRippleBits / 8 octets each where their number is a multiple
+// of 8. Else each is a chain of the grid. The three servers run the same jobs, so they
+// count the same blocks in the same round.
+//
+// Everything is secret but the lengths and how many there are. One lane's thread.
 #pragma once
 
 #include <memory>
@@ -18,6 +26,8 @@ namespace tkdc {
 inline constexpr std::size_t kSha1StateBytes = 20;
 inline constexpr std::size_t kSha1BlockBytes = 64;
 
+enum class Sha1Work : std::uint8_t { kWaitedFor, kBulk };
+
 namespace sha1 {
 struct Chain;
 class Grid;
@@ -27,25 +37,37 @@ class Sha1 {
  public:
   static constexpr std::size_t kStartRounds = 2, kBlockRounds = 480;
   static constexpr std::size_t kStartBytes = 8, kBlockBytes = 2908;
+  static constexpr std::size_t kRippleRounds = 2165, kRippleBits = 11035;
+  static constexpr std::size_t kRippleFromMalicious = 512, kRippleFromSemiHonest = 2048;
 
   explicit Sha1(Rep3& rep3);
   ~Sha1();
 
   // The state after one block.
-  Task<SharedBytes> compress(SharedBytes state, SharedBytes block);
+  Task<SharedBytes> compress(SharedBytes state, SharedBytes block,
+                             Sha1Work work = Sha1Work::kWaitedFor);
 
   // The state after `data` (any length, on shares) and FIPS 180-4's padding
   // for a message of `hashed_before + data.size()` octets, of which
   // hashed_before (a multiple of 64) are already in `state`.
-  Task<SharedBytes> finish(SharedBytes state, SharedBytes data, std::size_t hashed_before);
+  Task<SharedBytes> finish(SharedBytes state, SharedBytes data, std::size_t hashed_before,
+                           Sha1Work work = Sha1Work::kWaitedFor);
 
   // HMAC of `data`, 20 octets: `inner` and `outer` are the states after K ^ ipad and K ^ opad.
-  Task<SharedBytes> hmac(SharedBytes inner, SharedBytes outer, SharedBytes data);
+  Task<SharedBytes> hmac(SharedBytes inner, SharedBytes outer, SharedBytes data,
+                         Sha1Work work = Sha1Work::kWaitedFor);
 
   // The initial state as a sharing of a public constant.
   SharedBytes initial() const;
 
   std::uint64_t blocks() const { return blocks_done_; }
+  // Of them, those that went through the shape of the fewest bits.
+  std::uint64_t ripple_blocks() const { return ripple_done_; }
+  // How many blocks of bulk work are enough from now on; all three parties set the same.
+  void set_ripple_from(std::size_t blocks) { ripple_from_ = blocks; }
+  std::size_t default_ripple_from() const {
+    return rep3_.claims() != nullptr ? kRippleFromMalicious : kRippleFromSemiHonest;
+  }
 
  private:
   struct Submit;
@@ -53,14 +75,17 @@ class Sha1 {
 
   void pad(SharedBytes& data, std::size_t hashed_before) const;
   bool gather();
+  void choose_for_bulk();
   Task<void> run();
+  Task<void> run_ripple(std::vector<sha1::Chain*> chains);
 
   Rep3& rep3_;
   std::unique_ptr<sha1::Grid> grid_;
-  std::vector<sha1::Chain*> ended_;
+  std::vector<sha1::Chain*> ended_, bulk_;
+  std::size_t ripple_from_;
   std::coroutine_handle<> at_join_;  // run()'s, while others may still hand in chains
   bool running_ = false;
-  std::uint64_t blocks_done_ = 0;
+  std::uint64_t blocks_done_ = 0, ripple_done_ = 0;
 };
 
 }  // namespace tkdc

@@ -4,6 +4,7 @@
 #include <openssl/hmac.h>
 
 #include <atomic>
+#include <ctime>
 
 #include "api/impl.h"
 #include "net/socket.h"
@@ -57,6 +58,50 @@ TEST(Party, HmacAgreesWithOpenssl) {
         EXPECT_EQ(need(party.open(need(party.hmac_sha1(k, x)))), openssl_hmac(key, in)) << bytes;
       }
     });
+}
+
+// Each shape gives the same; that of the fewest bits takes more rounds and fewer octets.
+TEST(Party, ManyHmacsInEachShape) {
+  constexpr std::size_t kMany = 24;
+  for (Security security : {Security::kSemiHonest, Security::kMalicious})
+    as_three(security, [](Party& party) {
+      std::vector<Shares> keys, data;
+      std::vector<Bytes> expected;
+      for (std::size_t k = 0; k < kMany; ++k) {
+        const Bytes key = some_octets(k, 16 + k), in = some_octets(100 + k, 5 * k);
+        expected.push_back(openssl_hmac(key, in));
+        keys.push_back(need(party.share(2, Ring::kBits, key.size(), key)));
+        data.push_back(need(party.share(0, Ring::kBits, in.size(), in)));
+      }
+      std::uint64_t rounds[2], bytes[2];
+      for (Sha1Shape shape :
+           {Sha1Shape::kFewestRounds, Sha1Shape::kFewestBits, Sha1Shape::kByCount}) {
+        const std::uint64_t rounds_before = party.rounds(), bytes_before = party.bytes_sent();
+        const std::vector<Shares> macs = need(party.hmac_sha1(keys, data, shape));
+        if (shape != Sha1Shape::kByCount) {
+          const std::size_t which = shape == Sha1Shape::kFewestBits ? 1 : 0;
+          rounds[which] = party.rounds() - rounds_before;
+          bytes[which] = party.bytes_sent() - bytes_before;
+        }
+        for (std::size_t k = 0; k < kMany; ++k)
+          EXPECT_EQ(need(party.open(macs[k])), expected[k]) << k;
+      }
+      // Pads, up to two blocks of data, the outer block.
+      EXPECT_EQ(rounds[1], 4 * 2165u);
+      EXPECT_EQ(rounds[0], 964u + 2 * 480);
+      EXPECT_LT(bytes[1], bytes[0]);
+    });
+}
+
+TEST(Party, AnHmacTakesTheRoundsThatItSays) {
+  as_three(Security::kSemiHonest, [](Party& party) {
+    Shares k = need(party.constant(Ring::kBits, Bytes(20)));
+    Shares x = need(party.constant(Ring::kBits, Bytes(100)));
+    const std::uint64_t before = party.rounds();
+    need(party.hmac_sha1(k, x));
+    EXPECT_EQ(party.rounds() - before, 964u + 2 * 480);
+    EXPECT_FALSE(party.hmac_sha1({k, k}, {x}).ok());
+  });
 }
 
 TEST(Party, ADifferentCallAtOnePartyEndsItForAll) {
@@ -119,6 +164,39 @@ TEST_F(OverTls, ThreePartiesCompute) {
     party.leave();
     EXPECT_FALSE(party.open(xs).ok());
   });
+}
+
+// SHA-1's two shapes over TLS on loopback, all parties' CPU; docs/performance.md has figures.
+// Not run by default.
+TEST_F(OverTls, DISABLED_CostOfSha1InTwoShapes) {
+  for (Security security : {Security::kSemiHonest, Security::kMalicious})
+    for (std::size_t many : {64u, 256u, 512u, 1024u, 2048u})
+      for (int repeat = 0; repeat < 3; ++repeat)
+        for (Sha1Shape shape : {Sha1Shape::kFewestRounds, Sha1Shape::kFewestBits}) {
+          for (PartyOptions& each : options) each.security = security;
+          run([&](std::size_t p, Result<Party> joined) {
+            Party party = need(std::move(joined));
+            const Shares k = need(party.constant(Ring::kBits, some_octets(1, 20)));
+            const std::vector<Shares> keys(many, k);
+            std::vector<Shares> macs = need(party.hmac_sha1({k}, {k}, shape));  // warm
+            const std::uint64_t rounds = party.rounds(), bytes = party.bytes_sent();
+            const std::clock_t cpu = std::clock();
+            const auto start = std::chrono::steady_clock::now();
+            macs = need(party.hmac_sha1(keys, keys, shape));
+            need(party.open(macs.back()));
+            const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+            const double us = 1e6 * static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
+            const double compressions = 4.0 * static_cast<double>(many);
+            if (p == 0)
+              std::printf(
+                  "%s %5zu %s: %7.1f us CPU a compression, %6.2f s, %llu rounds, %.0f octets\n",
+                  security == Security::kMalicious ? "malicious  " : "semi-honest", many,
+                  shape == Sha1Shape::kFewestBits ? "bits  " : "rounds", us / compressions,
+                  wall.count(), static_cast<unsigned long long>(party.rounds() - rounds),
+                  static_cast<double>(party.bytes_sent() - bytes) / compressions);
+            party.leave();
+          });
+        }
 }
 
 TEST_F(OverTls, AnotherModeIsRefusedByBothNames) {

@@ -82,6 +82,14 @@ Task<SharedBytes> compress(Ciphers& c, SharedBytes secret) {
                                      secret.slice(kSha1StateBytes, kSha1BlockBytes));
 }
 
+// In the shape of the fewest bits.
+Task<SharedBytes> compress_bits(Ciphers& c, SharedBytes secret) {
+  c.sha1.set_ripple_from(1);
+  co_return co_await c.sha1.compress(secret.slice(0, kSha1StateBytes),
+                                     secret.slice(kSha1StateBytes, kSha1BlockBytes),
+                                     Sha1Work::kBulk);
+}
+
 // What the others are made of: valgrind is slow.
 bool chosen(const std::string& name) {
   for (const char* each : {"aes128-ctr", "aes256-schedule", "aes256-decrypt", "aes128-masked",
@@ -93,6 +101,8 @@ bool chosen(const std::string& name) {
 bool protocols() {
   bool done = run({"sha1", kSha1StateBytes + kSha1BlockBytes, compress}, aes_backend_scalar(),
                   Security::kMalicious);
+  done &= run({"sha1-bits", kSha1StateBytes + kSha1BlockBytes, compress_bits}, aes_backend_scalar(),
+              Security::kMalicious);
   std::vector<const AesBackend*> planes = {&aes_backend_planes()};
   if (aes_backend_avx2() != nullptr) planes.push_back(aes_backend_avx2());
   for (const test::Protocol& protocol : test::protocols()) {

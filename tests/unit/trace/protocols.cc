@@ -67,6 +67,22 @@ Task<SharedBytes> hmac(Ciphers& c, SharedBytes secret) {
   co_return co_await hmac_sha1_96(c, key, secret.slice(32, 70));
 }
 
+// HMACs in the shape of the fewest bits, columns that neither fill a word nor an octet.
+Task<SharedBytes> hmac_bits(Ciphers& c, SharedBytes secret) {
+  constexpr std::size_t kMany = 5;
+  c.sha1.set_ripple_from(kMany);
+  SharedBytes inner = secret.slice(0, kSha1StateBytes);
+  SharedBytes outer = secret.slice(kSha1StateBytes, kSha1StateBytes);
+  std::vector<SharedBytes> macs(kMany);
+  std::vector<Task<void>> tasks;
+  for (std::size_t k = 0; k < kMany; ++k)
+    tasks.push_back(
+        store(c.sha1.hmac(inner, outer, secret.slice(kStates, 54 + k), Sha1Work::kBulk), macs[k]));
+  co_await all(c.rep3, std::move(tasks));
+  for (std::size_t k = 1; k < kMany; ++k) macs[0].append(macs[k]);
+  co_return macs[0];
+}
+
 Task<SharedBytes> rfc3962_both_ways(Ciphers& c, SharedBytes secret) {
   SharedBytes ke = secret.slice(0, kRoundKeys256);
   SharedBytes inner = secret.slice(kRoundKeys256, kSha1StateBytes);
@@ -224,6 +240,7 @@ const std::vector<Protocol>& protocols() {
       {"gcm-sign", kRoundKeys128 + 16, gcm_signature},
       {"cts-both-ways", kRoundKeys128 + 53, cts_there_and_back},
       {"hmac-sha1", 102, hmac},
+      {"hmac-sha1-bits", kStates + 60, hmac_bits},
       {"rfc3962-seal-open", kRoundKeys256 + kStates + 30, rfc3962_both_ways},
       {"dk", kRoundKeys256, dk},
       {"bind-service", 32, bind_service},

@@ -23,7 +23,7 @@ struct Protocol {
 inline void PrintTo(const Protocol& protocol, std::ostream* out) { *out << protocol.name; }
 
 // AES in counter mode, GCM seal and open (a true tag and a forged one), CBC-CTS both
-// ways, HMAC-SHA1, RFC 3962 seal and open, DK, BIND of both forms, zero test.
+// ways, HMAC-SHA1 in two shapes, RFC 3962 seal and open, DK, BIND of both forms, zero test.
 const std::vector<Protocol>& protocols();
 
 }  // namespace tkdc::test

@@ -41,11 +41,11 @@ Task<SharedBytes> compress(Ciphers& c, SharedBytes state, SharedBytes block) {
 }
 
 // Side by side, as those of many logins are.
-Task<SharedBytes> compress_many(Ciphers& c, SharedBytes state, SharedBytes block,
-                                std::size_t count) {
+Task<SharedBytes> compress_many(Ciphers& c, SharedBytes state, SharedBytes block, std::size_t count,
+                                Sha1Work work = Sha1Work::kWaitedFor) {
   std::vector<SharedBytes> out(count);
   std::vector<Task<void>> tasks;
-  for (SharedBytes& one : out) tasks.push_back(store(c.sha1.compress(state, block), one));
+  for (SharedBytes& one : out) tasks.push_back(store(c.sha1.compress(state, block, work), one));
   co_await all(c.rep3, std::move(tasks));
   co_await c.rep3.verified();
   co_return std::move(out.back());
@@ -110,6 +110,28 @@ TEST(DISABLED_Cost, InBothModes) {
     measure(
         "cbc+hmac", 1, 3, [&](Ciphers& c, int p) { return chain(c, keys[p], pads[p], data[p]); }, s,
         mode);
+  }
+}
+
+// SHA-1's two shapes, in turn.
+TEST(DISABLED_Cost, OfSha1InTwoShapes) {
+  keep_freed_memory();
+  for (Security security : {Security::kSemiHonest, Security::kMalicious}) {
+    const char* mode = security == Security::kMalicious ? "malicious" : "semi-honest";
+    PartiesWithCiphers s(1, backend(), security);
+    for (auto& ciphers : s.ciphers) ciphers->sha1.set_ripple_from(1);
+    std::mt19937_64 rng(1);
+    const Shares state = s.net.share(random_bytes(rng, kSha1StateBytes));
+    const Shares block = s.net.share(random_bytes(rng, kSha1BlockBytes));
+    for (std::size_t count : {1u, 16u, 64u, 128u, 256u, 512u, 1024u, 2048u})
+      for (Sha1Work work : {Sha1Work::kWaitedFor, Sha1Work::kBulk}) {
+        const std::string name =
+            (work == Sha1Work::kBulk ? "bits x " : "rounds x ") + std::to_string(count);
+        measure(
+            name.c_str(), count, count > 256 ? 5 : 10,
+            [&](Ciphers& c, int p) { return compress_many(c, state[p], block[p], count, work); }, s,
+            mode);
+      }
   }
 }
 

@@ -71,6 +71,21 @@ Task<SharedBytes> compress_one(Ciphers& c, SharedBytes secret) {
   co_return out;
 }
 
+// In the shape of the fewest bits, three columns: messages of 12 to 96 bits.
+Task<SharedBytes> compress_bits(Ciphers& c, SharedBytes secret) {
+  c.sha1.set_ripple_from(3);
+  SharedBytes state = secret.slice(0, kSha1StateBytes), block[3], out[3];
+  std::vector<Task<void>> tasks;
+  for (std::size_t k = 0; k < 3; ++k) {
+    block[k] = secret.slice(kSha1StateBytes + k, kSha1BlockBytes);
+    tasks.push_back(store(c.sha1.compress(state, block[k], Sha1Work::kBulk), out[k]));
+  }
+  co_await all(c.rep3, std::move(tasks));
+  out[0].append(out[1]);
+  out[0].append(out[2]);
+  co_return out[0];
+}
+
 template <Sha2 Ciphers::*kHash>
 Task<SharedBytes> compress_sha2(Ciphers& c, SharedBytes secret) {
   Sha2& sha2 = c.*kHash;
@@ -119,6 +134,7 @@ const Protocol kProtocols[] = {
     {"aes-decrypt", 272, decrypt_one},
     {"aes-masked", 192, encrypt_masked},
     {"sha1", kSha1StateBytes + kSha1BlockBytes, compress_one},
+    {"sha1-bits", kSha1StateBytes + kSha1BlockBytes + 2, compress_bits},
     {"sha256", 96, compress_sha2<&Ciphers::sha256>},
     {"sha384", 192, compress_sha2<&Ciphers::sha384>},
     {"gcm", 212, seal_one},
@@ -168,6 +184,22 @@ TEST(DeviationsOfAes, NoLayerBitIsHarmless) {
       Deviation d{1, true, tick, bit / 8, static_cast<std::uint8_t>(1u << bit % 8)};
       EXPECT_EQ(aborts(protocol, d, 1), 1u) << d;
     }
+}
+
+// Nor of a compression of the fewest bits, the filling of its octets included: of step 0's f,
+// of steps with Ch, Parity and Maj, of a step's last bits, of the state's sums.
+TEST(DeviationsOfSha1Bits, NoLayerBitIsHarmless) {
+  const Protocol protocol = {"sha1-bits", kSha1StateBytes + kSha1BlockBytes + 2, compress_bits};
+  const std::vector<MessageSize> sizes = sizes_of(protocol);
+  ASSERT_GE(sizes.size(), Sha1::kRippleRounds);
+  for (std::size_t tick : {0u, 1u, 30u, 600u, 1200u, 2134u, 2160u, 2164u}) {
+    ASSERT_GT(sizes[tick].to_prev, 0u);
+    for (std::size_t bit = 0; bit < 8 * sizes[tick].to_prev; ++bit) {
+      Deviation d{static_cast<int>(bit % 3), true, tick, bit / 8,
+                  static_cast<std::uint8_t>(1u << bit % 8)};
+      EXPECT_EQ(aborts(protocol, d, 1), 1u) << d;
+    }
+  }
 }
 
 // The selective failure of a check of the S-box's input and output alone: an

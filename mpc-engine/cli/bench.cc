@@ -99,6 +99,7 @@ nlohmann::json summarise(const BenchArguments& arguments, const nlohmann::json& 
           {"cpu_us_per_block", 1e6 * cpu / blocks},
           {"backend", leader["backend"]},
           {"records", leader["records"]},
+          {"zero_shares", leader["zero_shares"]},
           {"security", arguments.setup.security},
           {"lanes", arguments.setup.lanes},
           {"cohort_blocks", arguments.cohort},
@@ -131,8 +132,9 @@ int bench_ctr(const BenchArguments& arguments) {
             << " blocks/s, " << s["cpu_us_per_block"] << " us of CPU per block (all parties), "
             << s["bytes_per_block_per_party"] << " message bytes per block and party, "
             << s["rounds"] << " rounds; backend " << s["backend"].get<std::string>()
-            << ", records by " << s["records"].get<std::string>() << ", " << arguments.setup.lanes
-            << " lanes of " << arguments.cohort << " blocks\n"
+            << ", zero-shares by " << s["zero_shares"].get<std::string>() << ", records by "
+            << s["records"].get<std::string>() << ", " << arguments.setup.lanes << " lanes of "
+            << arguments.cohort << " blocks\n"
             << "  " << probe.reason << "\n";
   return 0;
 }
@@ -152,6 +154,8 @@ void add_bench(CLI::App& app, int& exit_status) {
   ctr->add_option("--backend", arguments->setup.backend, "auto, cpu, gfni, avx2, scalar or cuda");
   ctr->add_option("--records", arguments->setup.records, "TLS records by auto or openssl")
       ->check(CLI::IsMember({"auto", "openssl"}));
+  ctr->add_option("--zero-shares", arguments->setup.zero_shares, "auto, aes-ctr or chacha20")
+      ->check(CLI::IsMember({"auto", "aes-ctr", "chacha20"}));
   ctr->add_option("--security", arguments->setup.security, "malicious or semi-honest")
       ->check(CLI::IsMember({"malicious", "semi-honest"}));
   ctr->add_flag("--json", arguments->json, "one JSON object");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference: two of OpenSSL's streams, added.
+// The reference for AES-CTR: two of OpenSSL's streams, added. And the choice among all.
 #include "rep3/zero_stream.h"
 
 #include "rep3/prss.h"
@@ -55,6 +55,7 @@ std::unique_ptr<ZeroStream> zero_stream_openssl(const ZeroStreamKeys& keys) {
 }
 
 std::unique_ptr<ZeroStream> make_zero_stream(const ZeroStreamKeys& keys) {
+  if (keys.generator == ZeroGenerator::kChaCha20) return zero_stream_chacha20(keys);
   auto fastest = zero_stream_vaes(keys);
   return fastest ? std::move(fastest) : zero_stream_openssl(keys);
 }

@@ -3,7 +3,7 @@
 // since the three shares must add up to zero. Each server offers, in its HELLO, what suits it;
 // the same rule over the three offers then gives all of them the same answer.
 //
-// A session is as fast as its slowest party. A CPU with VAES makes zero-shares nine times as fast
+// A session is as fast as its slowest party. A CPU with VAES makes zero-shares four times as fast
 // by AES-CTR, and is the slowest beside any GPU, whichever generator that has; a GPU has no AES
 // instructions and takes a tenth of the time by ChaCha20. So ChaCha20 suits three GPUs, and
 // AES-CTR every session with a CPU in it, unless a server insists (docs/performance.md).

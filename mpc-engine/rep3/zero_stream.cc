@@ -55,9 +55,10 @@ std::unique_ptr<ZeroStream> zero_stream_openssl(const ZeroStreamKeys& keys) {
 }
 
 std::unique_ptr<ZeroStream> make_zero_stream(const ZeroStreamKeys& keys) {
-  if (keys.generator == ZeroGenerator::kChaCha20) return zero_stream_chacha20(keys);
-  auto fastest = zero_stream_vaes(keys);
-  return fastest ? std::move(fastest) : zero_stream_openssl(keys);
+  const bool chacha = keys.generator == ZeroGenerator::kChaCha20;
+  auto fastest = chacha ? zero_stream_chacha20_avx512(keys) : zero_stream_vaes(keys);
+  if (fastest) return fastest;
+  return chacha ? zero_stream_chacha20(keys) : zero_stream_openssl(keys);
 }
 
 }  // namespace tkdc

@@ -5,8 +5,8 @@
 //
 // The same octets whatever the CPU: of AES-CTR, OpenSSL's stream is the reference
 // and the fallback, the VAES one (AVX-512, four blocks in a register, both streams
-// at once) is tested against it. After ratchet_bytes each key is replaced by a
-// one-way image of itself. Secret: everything. Used by one lane's thread.
+// at once) is tested against it; of ChaCha20, libsodium's. After ratchet_bytes each key is replaced
+// by a one-way image of itself. Secret: everything. Used by one lane's thread.
 #pragma once
 
 #include <openssl/evp.h>
@@ -69,6 +69,8 @@ std::unique_ptr<ZeroStream> zero_stream_openssl(const ZeroStreamKeys& keys);
 // AES-CTR too; null when the CPU lacks AVX-512 F/BW or VAES.
 std::unique_ptr<ZeroStream> zero_stream_vaes(const ZeroStreamKeys& keys);
 std::unique_ptr<ZeroStream> zero_stream_chacha20(const ZeroStreamKeys& keys);
+// Null when the CPU lacks AVX-512 F.
+std::unique_ptr<ZeroStream> zero_stream_chacha20_avx512(const ZeroStreamKeys& keys);
 // The keys' generator; the fastest of it that this CPU has.
 std::unique_ptr<ZeroStream> make_zero_stream(const ZeroStreamKeys& keys);
 

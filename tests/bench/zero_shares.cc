@@ -33,7 +33,8 @@ int main(int argc, char** argv) {
   SecretBuffer mine(32), next(32);
   const ZeroStreamKeys keys = {mine.span(), next.span()};
   std::vector<std::unique_ptr<ZeroStream>> streams;
-  for (auto make : {zero_stream_vaes, zero_stream_openssl, zero_stream_chacha20})
+  for (auto make :
+       {zero_stream_vaes, zero_stream_openssl, zero_stream_chacha20_avx512, zero_stream_chacha20})
     if (auto stream = make(keys)) streams.push_back(std::move(stream));
   std::vector<std::vector<double>> ns(streams.size());
   SecretVector out(kPieceBytes);

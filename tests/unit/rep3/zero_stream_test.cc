@@ -68,15 +68,22 @@ TEST(ZeroStream, VaesRatchetsWhereTheReferenceDoes) {
   EXPECT_FALSE(std::equal(got.begin(), got.begin() + kPiece, got.begin() + 3 * kPiece));
 }
 
+using Make = std::unique_ptr<ZeroStream> (*)(const ZeroStreamKeys&);
+constexpr Make kAll[] = {zero_stream_openssl, zero_stream_vaes, zero_stream_chacha20,
+                         zero_stream_chacha20_avx512};
+bool is_chacha20(Make make) {
+  return make == zero_stream_chacha20 || make == zero_stream_chacha20_avx512;
+}
+
 // What is skipped is what a device makes: the rest stays where it was, over ratchets too.
 TEST(ZeroStream, SkippingLeavesTheRestInItsPlace) {
   Keys keys(4);
   const Bytes aes = read(*zero_stream_openssl(keys.with(3 * kPiece)), {11});
   const Bytes other = read(*zero_stream_chacha20(keys.with(3 * kPiece)), {11});
-  for (auto make : {zero_stream_openssl, zero_stream_vaes, zero_stream_chacha20}) {
+  for (auto make : kAll) {
     auto stream = make(keys.with(3 * kPiece));
     if (!stream) continue;
-    const Bytes& all = make == zero_stream_chacha20 ? other : aes;
+    const Bytes& all = is_chacha20(make) ? other : aes;
     std::size_t at = 0;
     for (std::size_t skipped : {0u, 1u, 3u, 2u}) {
       stream->skip(skipped * kPiece);
@@ -91,11 +98,10 @@ TEST(ZeroStream, SkippingLeavesTheRestInItsPlace) {
 
 TEST(ZeroStream, GivesTheKeyInUseAndNoOther) {
   Keys keys(5);
-  for (auto make : {zero_stream_openssl, zero_stream_vaes, zero_stream_chacha20}) {
+  for (auto make : kAll) {
     auto stream = make(keys.with(2 * kPiece));
     if (!stream) continue;
-    StreamKey first(keys.next.span(),
-                    make == zero_stream_chacha20 ? "tkdc zero chacha20" : "tkdc zero");
+    StreamKey first(keys.next.span(), is_chacha20(make) ? "tkdc zero chacha20" : "tkdc zero");
     ASSERT_NE(stream->key(1, 0, 2 * kPiece), nullptr);
     EXPECT_TRUE(std::equal(first.data(), first.data() + 32, stream->key(1, 0, 16)));
     EXPECT_EQ(stream->key(1, 2 * kPiece - 1, 2), nullptr);  // partly under the next key
@@ -142,10 +148,13 @@ TEST(ZeroStream, ChaCha20IsTheSumOfOpensslsStreams) {
     mine.ratchet();
     next.ratchet();
   }
-  for (auto pieces : {std::initializer_list<std::size_t>{60}, {1, 2, 40, 17}, {19, 1, 1, 39}}) {
-    auto stream = zero_stream_chacha20(keys.with(20 * kPiece));
-    EXPECT_EQ(read(*stream, pieces), expected);
-  }
+  for (Make make : {zero_stream_chacha20, zero_stream_chacha20_avx512})
+    for (auto pieces : {std::initializer_list<std::size_t>{60}, {1, 2, 40, 17}, {19, 1, 1, 39}}) {
+      auto stream = make(keys.with(20 * kPiece));
+      if (stream) {
+        EXPECT_EQ(read(*stream, pieces), expected) << stream->name();
+      }
+    }
 }
 
 // RFC 8439, appendix A.1: what the stream is made of, with the nonce and counters used here.
@@ -164,8 +173,8 @@ TEST(ZeroStream, TheGeneratorIsTheKeysOwnAndSharesNoKey) {
   Keys keys(7);
   const auto aes = make_zero_stream(keys.with(kRatchetBytes, ZeroGenerator::kAesCtr));
   const auto chacha = make_zero_stream(keys.with(kRatchetBytes, ZeroGenerator::kChaCha20));
-  EXPECT_STREQ(chacha->name(), "chacha20");
-  EXPECT_STRNE(aes->name(), "chacha20");
+  EXPECT_TRUE(std::string_view(chacha->name()).starts_with("chacha20"));
+  EXPECT_FALSE(std::string_view(aes->name()).starts_with("chacha20"));
   for (int c = 0; c < 2; ++c)
     EXPECT_FALSE(std::equal(aes->key(c, 0, 1), aes->key(c, 0, 1) + 16, chacha->key(c, 0, 1)));
 }

@@ -133,21 +133,31 @@ INSTANTIATE_TEST_SUITE_P(Settings, Resident, testing::ValuesIn(resident_settings
 TEST(ResidentParties, ReplaceTheirKeys) {
   for (ZeroGenerator generator : {ZeroGenerator::kAesCtr, ZeroGenerator::kChaCha20}) {
     ResidentSetting setting{{Representation::kBytes, generator, 20}};
-    const Start start(setting);
+    Start start(setting);
     setting.options.ratchet_bytes = 16 * 1024;  // a cohort takes 7,200
     HostDriver driver;
     auto parties = ResidentParties::make(driver, setting.options, start.inputs);
     ASSERT_TRUE(parties.ok());
     EXPECT_EQ((*parties)->message_octets(), 7'200u);
-    std::array<SharedBytes, 3> shares;
+    std::array<SharedBytes, 3> shares, sixth;
     for (int times = 1; times <= 7; ++times) {
+      if (times == 7) sixth = shares;
       ASSERT_TRUE((*parties)->encrypt().ok());
       shares = read_all(**parties);
       EXPECT_TRUE(ThreeParties::consistent(shares));
       EXPECT_EQ(ThreeParties::rebuild(shares), start.encrypted(setting.options, times));
     }
-    // Not the shares of a session whose key lasts: it was replaced.
-    EXPECT_NE(shares[0].component[0], in_session(start, setting.options, 7)[0].component[0]);
+    // The third, fifth and seventh cohort began with a new key, at its start.
+    // One that starts with the first key from the sixth's shares comes to others: no mask is used
+    // twice.
+    ASSERT_TRUE(sixth[0].size() > 0);
+    for (std::size_t p = 0; p < 3; ++p) start.inputs[p].blocks = sixth[p];
+    auto first_key = ResidentParties::make(driver, setting.options, start.inputs);
+    ASSERT_TRUE(first_key.ok());
+    ASSERT_TRUE((*first_key)->encrypt().ok());
+    const auto others = read_all(**first_key);
+    EXPECT_EQ(ThreeParties::rebuild(others), ThreeParties::rebuild(shares));
+    EXPECT_NE(others[0].component[0], shares[0].component[0]);
     setting.options.ratchet_bytes = 7 * 1024;
     auto refused = ResidentParties::make(driver, setting.options, start.inputs);
     ASSERT_FALSE(refused.ok());

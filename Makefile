@@ -149,6 +149,8 @@ test-gpu: cuda-configured
 	build/cuda/bin/gpu_test
 	build/cuda/bin/tkdc bench ctr --backend cuda --security semi-honest --cohort 65536 --seconds 2
 	build/cuda/bin/tkdc bench ctr --backend cuda --security malicious --cohort 16384 --seconds 2
+	for mode in device none; do build/cuda/bin/tkdc bench ctr --backend cuda --exchange $$mode \
+	  --security semi-honest --cohort 262144 --seconds 2 || exit; done
 
 cuda-figures: cuda-configured
 	$(NICE) cmake --build --preset cuda -j $(JOBS) --target tkdc_cuda

@@ -5,6 +5,7 @@
 
 #include "cipher/aes/sbox_claims.h"
 #include "cuda/device/host_driver.h"
+#include "cuda/device/zero_tick.h"
 
 namespace tkdc::cuda {
 DeviceCohort::DeviceCohort(Device& device, const AesBackend& cpu, int party, std::size_t blocks)
@@ -60,7 +61,7 @@ class DeviceCohort::LayerStep final : public Step {
     const DeviceCohort& it = cohort_;
     it.record_uploads(to);
     to.launch(it.kernel(Kernel::kOctetNorm) + layer_, it.view_, it.slot_->device_tick);
-    if (masked_) to.launch(Kernel::kMaskAes0 + layer_, it.view_, it.slot_->device_tick);
+    if (masked_) to.launch(it.mask_ + layer_, it.view_, it.slot_->device_tick);
     to.copy_out(it.slot_->mine[it.odd_][layer_], it.view_.mine[layer_], it.message_bytes(layer_));
     if (layer_ == 0 && it.keeps_)
       for (int c = 0; c < 2; ++c)
@@ -108,7 +109,7 @@ std::string DeviceCohort::step_name(char kind, int layer, bool masked) const {
   std::string name = {kind,
                       direction,
                       static_cast<char>('0' + layer),
-                      masked ? 'm' : '-',
+                      masked ? (mask_ == Kernel::kMaskAes0 ? 'm' : 'x') : '-',
                       keeps_ ? 'c' : '-',
                       static_cast<char>('0' + odd_),
                       static_cast<char>('1' + upload_),
@@ -235,15 +236,9 @@ void DeviceCohort::terms(int layer, std::uint8_t* out) {
 
 bool DeviceCohort::start_masked_terms(int layer, const ZeroShare& zero) {
   if (cpu_) return false;
-  constexpr std::uint32_t kUnit = MaskByAes<0>::kUnitOctets;
-  for (int c = 0; c < 2; ++c) {
-    std::uint8_t key[16];
-    std::memcpy(key, zero.key[c], sizeof key);
-    expand_schedule(key, slot_->tick->aes[c]);
-    sodium_memzero(key, sizeof key);
-  }
-  slot_->tick->first_counter = static_cast<Word>(zero.position / kUnit * (kUnit / 16));
-  slot_->tick->skip = static_cast<Word>(zero.position % kUnit);
+  mask_ = mask_kernel(zero.generator);
+  set_keys(*slot_->tick, zero.generator, zero.key);
+  set_position(*slot_->tick, zero.generator, zero.position);
   upload_mine_next_ = false;
   submit_layer(layer, true);
   return true;
@@ -261,7 +256,7 @@ void DeviceCohort::finish_masked_terms(int layer, std::uint8_t* message) {
   cpu_->terms(layer, masked.data());
   View view = view_;
   view.mine[layer] = reinterpret_cast<Word*>(masked.data());
-  run_on_host(Kernel::kMaskAes0 + layer, view, *slot_->tick);
+  run_on_host(mask_ + layer, view, *slot_->tick);
   std::memcpy(message, masked.data(), masked.size());
 }
 

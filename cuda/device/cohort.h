@@ -81,9 +81,10 @@ class DeviceCohort final : public AesCohort {
 
   std::unique_ptr<Slot> slot_;
   View view_{};
-  std::vector<Kernel> pending_;  // linear steps that go with the next layer
-  int odd_ = 0;                  // layer 3's messages alternate: the last whole state stays
-  int upload_ = -1;              // layer whose result the device lacks
+  Kernel mask_ = Kernel::kMaskAes0;  // of the session's generator, for layer 0
+  std::vector<Kernel> pending_;      // linear steps that go with the next layer
+  int odd_ = 0;                      // layer 3's messages alternate: the last whole state stays
+  int upload_ = -1;                  // layer whose result the device lacks
   bool upload_mine_ = false, upload_mine_next_ = false, upload_key_ = false;
   bool state_known_ = false;  // the messages of layer 3 at !odd_ are a whole state
   std::vector<Request> requests_;

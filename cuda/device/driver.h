@@ -23,6 +23,8 @@ class Recorder {
   virtual ~Recorder() = default;
   virtual void copy_in(void* device, const void* pinned, std::size_t octets) = 0;
   virtual void copy_out(void* pinned, const void* device, std::size_t octets) = 0;
+  // Between two places in the device's memory.
+  virtual void copy_within(void* to, const void* from, std::size_t octets) = 0;
   virtual void zero(void* device, std::size_t octets) = 0;
   virtual void launch(Kernel kernel, const View& view, const Tick* device_tick) = 0;
 };

@@ -79,6 +79,10 @@ class StreamRecorder final : public Recorder {
     error_.check("copying from the device",
                  cudaMemcpyAsync(pinned, device, octets, cudaMemcpyDeviceToHost, stream_));
   }
+  void copy_within(void* to, const void* from, std::size_t octets) override {
+    error_.check("copying within the device",
+                 cudaMemcpyAsync(to, from, octets, cudaMemcpyDeviceToDevice, stream_));
+  }
   void zero(void* device, std::size_t octets) override {
     error_.check("wiping the device", cudaMemsetAsync(device, 0, octets, stream_));
   }

@@ -53,6 +53,9 @@ class List final : public Recorder {
   void copy_out(void* pinned, const void* device, std::size_t octets) override {
     copy_in(pinned, device, octets);
   }
+  void copy_within(void* to, const void* from, std::size_t octets) override {
+    copy_in(to, from, octets);
+  }
   void zero(void* device, std::size_t octets) override {
     operations.push_back({Operation::Kind::kZero, device, nullptr, octets, Kernel::kCount, {}});
   }

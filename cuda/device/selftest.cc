@@ -15,16 +15,18 @@ namespace {
 // The lane's zero-share as the CPU makes it, from a position that no unit starts at.
 class Zero {
  public:
-  explicit Zero(std::mt19937_64& rng) {
+  Zero(std::mt19937_64& rng, ZeroGenerator generator) : generator_(generator) {
     for (SecretBuffer* key : {&mine_, &next_})
       for (std::uint8_t& octet : key->span()) octet = static_cast<std::uint8_t>(rng());
-    stream_ = zero_stream_openssl({mine_.span(), next_.span()});
+    const ZeroStreamKeys keys = {mine_.span(), next_.span()};
+    stream_ = generator == ZeroGenerator::kChaCha20 ? zero_stream_chacha20(keys)
+                                                    : zero_stream_openssl(keys);
     octets_.resize(64 * ZeroStream::kPieceBytes);
     stream_->next(octets_.data(), octets_.size());
   }
   // Adds it to a message; where() is what the device needs for the same.
   ZeroShare where(std::size_t octets) const {
-    return {{stream_->key(0, at_, octets), stream_->key(1, at_, octets)}, at_};
+    return {{stream_->key(0, at_, octets), stream_->key(1, at_, octets)}, at_, generator_};
   }
   void add(SecretVector& message) {
     assert(at_ + message.size() <= octets_.size());
@@ -33,6 +35,7 @@ class Zero {
   }
 
  private:
+  const ZeroGenerator generator_;
   SecretBuffer mine_{32}, next_{32};
   std::unique_ptr<ZeroStream> stream_;
   SecretVector octets_;
@@ -42,8 +45,9 @@ class Zero {
 // One cohort on the device and one on the CPU, given the same.
 class Twin {
  public:
-  Twin(Device& device, const AesBackend& cpu, int party, std::size_t blocks, std::uint64_t seed)
-      : rng_(seed), zero_(rng_), on_device_(device, cpu, party, blocks),
+  Twin(Device& device, const AesBackend& cpu, ZeroGenerator generator, int party,
+       std::size_t blocks, std::uint64_t seed)
+      : rng_(seed), zero_(rng_, generator), on_device_(device, cpu, party, blocks),
         on_cpu_(cpu.make_cohort(party, blocks)) {
     fill(in_, 16 * blocks);
     fill(keys_, 2 * 32);
@@ -143,22 +147,33 @@ class Twin {
   std::vector<SecretVector> held_;  // what absorb() was given must stay readable
 };
 
+// In both directions. Error: how the device failed, or where it differs.
+Result<void> twins(Device& device, const AesBackend& cpu, ZeroGenerator generator,
+                   std::size_t blocks, std::uint64_t seed) {
+  for (bool encrypt : {true, false}) {
+    Twin twin(device, cpu, generator, static_cast<int>(seed % 3), blocks, seed);
+    ++seed;
+    const bool same = encrypt ? twin.encrypts() : twin.decrypts();
+    if (device.health.lost())
+      return fail(device.driver->name() + " failed in its self-test: " + device.health.why());
+    if (!same)
+      return fail(device.driver->name() + " computes wrongly: its self-test of " +
+                  std::to_string(blocks) + " blocks with zero-shares by " +
+                  zero_generator_name(generator) + " differs from the CPU. Do not use it");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> self_test(Device& device) {
   const AesBackend* const backends[] = {&aes_backend_scalar(), &aes_backend_planes()};
   std::uint64_t seed = 1;
   for (const AesBackend* cpu : backends)
-    for (std::size_t blocks : {1u, 77u, 256u})
-      for (bool encrypt : {true, false}) {
-        Twin twin(device, *cpu, static_cast<int>(seed % 3), blocks, seed);
-        ++seed;
-        const bool same = encrypt ? twin.encrypts() : twin.decrypts();
-        if (device.health.lost())
-          return fail(device.driver->name() + " failed in its self-test: " + device.health.why());
-        if (!same)
-          return fail(device.driver->name() + " computes wrongly: its self-test of " +
-                      std::to_string(blocks) + " blocks differs from the CPU. Do not use it");
+    for (ZeroGenerator generator : {ZeroGenerator::kAesCtr, ZeroGenerator::kChaCha20})
+      for (std::size_t blocks : {1u, 77u, 256u}) {
+        if (auto done = twins(device, *cpu, generator, blocks, seed); !done) return done;
+        seed += 2;
       }
   return {};
 }

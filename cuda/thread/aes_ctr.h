@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // AES-128 in counter mode (FIPS 197; counters as OpenSSL's AES-CTR counts from zero), two blocks
-// in the registers of one thread: the zero-share generator that today's sessions use.
+// in the registers of one thread: the zero-share generator of sessions with a CPU in them.
 //
 // Bit 8 r + 4 b + c of plane k is bit k of row r, column c of block b, so ShiftRows rotates
 // within nibbles and MixColumns rotates whole planes. Schedules carry SubBytes' constant 0x63,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One block of ChaCha20 (RFC 8439, section 2.3) in the registers of one thread: the zero-share
-// generator that would suit a GPU best. Nonce zero: a key makes one stream. Sessions do not
-// offer it yet; README.md beside this says what is missing. Keys and streams are secret.
+// generator of sessions between GPUs. Nonce zero: a key makes one stream. Keys and streams are
+// secret.
 #pragma once
 
 #include "cuda/thread/host_device.h"

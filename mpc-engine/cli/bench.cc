@@ -16,7 +16,9 @@
 #include "cli/bench_lane.h"
 #include "cli/bench_latency.h"
 #include "cli/bench_parties.h"
+#include "cli/bench_resident.h"
 #include "cli/commands.h"
+#include "cuda/device/gpu.h"
 
 namespace tkdc::cli {
 namespace {
@@ -25,11 +27,12 @@ struct BenchArguments {
   int aes = 128;
   std::size_t cohort = 4096;
   double seconds = 5;
+  std::string exchange = "tls";
   BenchSetup setup;
   bool json = false;
 };
 
-// The exit status of --backend cuda where no GPU can be used.
+// The exit status of --backend cuda where no GPU can be used, --exchange device and none included.
 constexpr int kNoDevice = 2;
 
 double cpu_seconds() {
@@ -92,6 +95,7 @@ nlohmann::json summarise(const BenchArguments& arguments, const nlohmann::json& 
   double cpu = 0;
   for (const auto& report : reports) cpu += report["cpu_s"].get<double>();
   return {{"aes", arguments.aes},
+          {"mode", "tls"},
           {"blocks_per_s", blocks / wall},
           {"bytes_per_block_per_party", leader["message_bytes"].get<double>() / blocks},
           {"wire_bytes_per_block_per_party", leader["wire_bytes"].get<double>() / blocks},
@@ -99,6 +103,7 @@ nlohmann::json summarise(const BenchArguments& arguments, const nlohmann::json& 
           {"cpu_us_per_block", 1e6 * cpu / blocks},
           {"backend", leader["backend"]},
           {"records", leader["records"]},
+          {"zero_shares", leader["zero_shares"]},
           {"security", arguments.setup.security},
           {"lanes", arguments.setup.lanes},
           {"cohort_blocks", arguments.cohort},
@@ -107,7 +112,53 @@ nlohmann::json summarise(const BenchArguments& arguments, const nlohmann::json& 
           {"checked", true}};
 }
 
+// What --exchange device and none cannot go with; empty: nothing.
+std::string hindrance(const BenchArguments& arguments) {
+  const std::string mode = "--exchange " + arguments.exchange;
+  if (arguments.setup.backend != "cuda") return mode + " needs --backend cuda";
+  if (arguments.setup.security != security_name(Security::kSemiHonest))
+    return mode +
+           " needs --security semi-honest: malicious mode verifies on the CPU, which in this mode "
+           "sees no message";
+  if (arguments.setup.lanes != 1) return mode + " has one lane";
+  return "";
+}
+
+// Cohorts that stay on the GPU: three parties, or one alone.
+int bench_resident(const BenchArguments& arguments) {
+  if (const std::string why = hindrance(arguments); !why.empty()) {
+    std::cerr << "tkdc bench: " << why << "\n";
+    return 1;
+  }
+  cuda::GpuOptions options;
+  options.allow_shared = true;
+  auto gpu = cuda::open_gpu(options);
+  if (!gpu) {
+    std::cerr << "tkdc bench: " << gpu.error().message << "\n";
+    return kNoDevice;
+  }
+  ResidentBench bench{arguments.aes, arguments.cohort, arguments.seconds,
+                      arguments.exchange == "device"};
+  if (arguments.setup.zero_shares == "aes-ctr") bench.zero_shares = ZeroGenerator::kAesCtr;
+  auto report = measure_resident(**gpu, bench);
+  if (!report) {
+    std::cerr << "tkdc bench: " << report.error().message << "\n";
+    return 1;
+  }
+  if (arguments.json) {
+    std::cout << report->dump() << "\n";
+    return 0;
+  }
+  std::cout << "AES-" << arguments.aes << " on " << (*report)["driver"].get<std::string>() << ", "
+            << (bench.exchange ? "three parties in its memory" : "one party's local work")
+            << ", semi-honest\n  " << (*report)["blocks_per_s"].get<double>()
+            << " blocks/s, cohorts of " << arguments.cohort << " blocks, zero-shares by "
+            << zero_generator_name(bench.zero_shares) << "\n";
+  return 0;
+}
+
 int bench_ctr(const BenchArguments& arguments) {
+  if (arguments.exchange != "tls") return bench_resident(arguments);
   const BackendProbe probe = probe_backend(arguments.setup.backend);
   if (!probe.usable) {
     std::cerr << "tkdc bench: " << probe.reason << "\n";
@@ -131,8 +182,9 @@ int bench_ctr(const BenchArguments& arguments) {
             << " blocks/s, " << s["cpu_us_per_block"] << " us of CPU per block (all parties), "
             << s["bytes_per_block_per_party"] << " message bytes per block and party, "
             << s["rounds"] << " rounds; backend " << s["backend"].get<std::string>()
-            << ", records by " << s["records"].get<std::string>() << ", " << arguments.setup.lanes
-            << " lanes of " << arguments.cohort << " blocks\n"
+            << ", zero-shares by " << s["zero_shares"].get<std::string>() << ", records by "
+            << s["records"].get<std::string>() << ", " << arguments.setup.lanes << " lanes of "
+            << arguments.cohort << " blocks\n"
             << "  " << probe.reason << "\n";
   return 0;
 }
@@ -150,8 +202,15 @@ void add_bench(CLI::App& app, int& exit_status) {
       ->check(CLI::Range(std::size_t{16}, std::size_t{1} << 20));
   ctr->add_option("--seconds", arguments->seconds, "how long")->check(CLI::Range(0.1, 600.0));
   ctr->add_option("--backend", arguments->setup.backend, "auto, cpu, gfni, avx2, scalar or cuda");
+  ctr->add_option(
+         "--exchange", arguments->exchange,
+         "tls: three processes; device: three parties in a GPU's memory; none: one party's "
+         "local work there")
+      ->check(CLI::IsMember({"tls", "device", "none"}));
   ctr->add_option("--records", arguments->setup.records, "TLS records by auto or openssl")
       ->check(CLI::IsMember({"auto", "openssl"}));
+  ctr->add_option("--zero-shares", arguments->setup.zero_shares, "auto, aes-ctr or chacha20")
+      ->check(CLI::IsMember({"auto", "aes-ctr", "chacha20"}));
   ctr->add_option("--security", arguments->setup.security, "malicious or semi-honest")
       ->check(CLI::IsMember({"malicious", "semi-honest"}));
   ctr->add_flag("--json", arguments->json, "one JSON object");

@@ -2,10 +2,11 @@
 #include "cli/bench_lane.h"
 
 #include <endian.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
 #include <chrono>
+
+#include "cli/bench_reference.h"
 
 namespace tkdc::cli {
 namespace {
@@ -20,20 +21,6 @@ std::array<std::uint8_t, 16 * BenchLane::kJobBlocks> counter_blocks(std::size_t 
     const std::uint64_t words[2] = {htobe64(job), htobe64(counter * BenchLane::kJobBlocks + b)};
     std::memcpy(out.data() + 16 * b, words, sizeof words);
   }
-  return out;
-}
-
-Result<Bytes> openssl_encrypt(const Bytes& key, ByteSpan in) {
-  EVP_CIPHER_CTX* ctx = EVP_CIPHER_CTX_new();
-  Bytes out(in.size() + 16);
-  int n = 0;
-  bool done = ctx != nullptr &&
-              EVP_EncryptInit_ex2(ctx, key.size() == 16 ? EVP_aes_128_ecb() : EVP_aes_256_ecb(),
-                                  key.data(), nullptr, nullptr) == 1 &&
-              EVP_EncryptUpdate(ctx, out.data(), &n, in.data(), static_cast<int>(in.size())) == 1;
-  EVP_CIPHER_CTX_free(ctx);
-  if (!done) return fail("bench: OpenSSL's AES failed");
-  out.resize(in.size());
   return out;
 }
 

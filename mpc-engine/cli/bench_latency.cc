@@ -5,8 +5,6 @@
 // operations and not counted. Each operation comes with a course of its own, as a job does.
 #include "cli/bench_latency.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <chrono>
 #include <iostream>
@@ -15,6 +13,7 @@
 #include "cipher/ciphers.h"
 #include "cli/bench_device.h"
 #include "cli/bench_parties.h"
+#include "cli/bench_reference.h"
 #include "job/ticker.h"
 
 namespace tkdc::cli {
@@ -35,23 +34,6 @@ constexpr std::size_t kWarmUp = 20;
 constexpr std::size_t kBlocksPerChain = 5;
 // Masks are made for that many blocks at once.
 constexpr std::size_t kFillBlocks = 2 * kChain;
-
-// E_key(.. E_key(E_key(start))), `blocks` times.
-Result<Bytes> openssl_chain(const Bytes& key, const Bytes& start, std::size_t blocks) {
-  EVP_CIPHER_CTX* ctx = EVP_CIPHER_CTX_new();
-  Bytes x = start, out(2 * start.size());
-  int n = 0;
-  bool done = ctx != nullptr &&
-              EVP_EncryptInit_ex2(ctx, key.size() == 16 ? EVP_aes_128_ecb() : EVP_aes_256_ecb(),
-                                  key.data(), nullptr, nullptr) == 1;
-  for (std::size_t k = 0; done && k < blocks; ++k) {
-    done = EVP_EncryptUpdate(ctx, out.data(), &n, x.data(), static_cast<int>(x.size())) == 1;
-    std::copy_n(out.begin(), x.size(), x.begin());
-  }
-  EVP_CIPHER_CTX_free(ctx);
-  if (!done) return fail("bench: OpenSSL's AES failed");
-  return x;
-}
 
 // What was measured of one kind of operation, in microseconds.
 struct Latencies {
@@ -122,7 +104,7 @@ class LatencyLane {
   Result<void> check() {
     rep3_.spawn(open());
     if (auto done = drain(); !done) return done.error();
-    auto expected = openssl_chain(opened_key_, Bytes(16), blocks_);
+    auto expected = openssl_encrypt(opened_key_, Bytes(16), blocks_);
     if (!expected) return expected.error();
     if (*expected != opened_block_)
       return fail("bench: the parties' result differs from OpenSSL's AES");

@@ -62,6 +62,7 @@ Result<nlohmann::json> run_party(const BenchSetup& setup, const BenchWork& work,
   options.security = security_of(setup);
   options.records = records_of(setup);
   options.representation = Engine::preferred_representation(setup.backend, options.security);
+  options.zero_shares = Engine::zero_offer(setup.zero_shares, setup.backend, options.security);
   options.listen_address = "127.0.0.1:0";
   const auto own = static_cast<std::size_t>(party);
   options.certificate_pem = certificates[own].certificate_pem;
@@ -89,6 +90,7 @@ Result<nlohmann::json> run_party(const BenchSetup& setup, const BenchWork& work,
   if (!worked) return worked.error();
   nlohmann::json report = std::move(*worked);
   report["backend"] = (*backend)->name();
+  report["zero_shares"] = zero_generator_name(session->zero_generator);
   report["records"] = tls_library(records_of(setup)).records;
   char done = 1;
   if (!write_all(pipes.from_child[1], &done, sizeof done) ||

@@ -15,7 +15,7 @@ namespace tkdc::cli {
 
 struct BenchSetup {
   int lanes = 1;
-  std::string backend = "auto", security = "malicious", records = "auto";
+  std::string backend = "auto", security = "malicious", records = "auto", zero_shares = "auto";
 };
 
 // What a party does once it is in session, in its own process; its report.

@@ -207,4 +207,10 @@ Representation Engine::preferred_representation(const std::string& backend, Secu
   return backend == "scalar" ? Representation::kBytes : Representation::kPlanes;
 }
 
+ZeroOffer Engine::zero_offer(const std::string& wanted, const std::string& backend,
+                             Security security) {
+  auto used = choose_aes_backend(backend, preferred_representation(backend, security));
+  return zero_offer_of(wanted, used.ok() && (*used)->name() == "cuda");
+}
+
 }  // namespace tkdc

@@ -95,6 +95,10 @@ class Engine {
   // The representations this CPU is good at, for the session handshake. Malicious
   // sessions are always in bytes: only they have claims to verify.
   static Representation preferred_representation(const std::string& backend, Security security);
+  // What this server says about zero-shares: `wanted` is "auto", "aes-ctr" or "chacha20". A GPU is
+  // looked for, as create() does, when both say "auto".
+  static ZeroOffer zero_offer(const std::string& wanted, const std::string& backend,
+                              Security security);
 
   // Never blocks. A job beyond the limits is answered at once.
   virtual void submit(AgentRole role, JobRequest request) = 0;

@@ -83,6 +83,7 @@ Result<void> Attempt::say_hello() {
   mine_.lanes = in_.options.lanes;
   mine_.security = security_name(in_.options.security);
   mine_.representation = in_.options.representation;
+  mine_.zero_shares = in_.options.zero_shares;
   mine_.circuit_hash = in_.options.circuit_hash;
   mine_.cohort_limit = in_.options.cohort_limit;
   mine_.inventory = *inventory;
@@ -289,6 +290,7 @@ Result<void> Attempt::build_lanes(Session& session) {
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     LaneState& state = lanes_[lane];
     Lane out;
+    out.keys.zero_generator = session.zero_generator;
     auto derived = derive_keys(session.id, static_cast<int>(lane), out.keys);
     if (!derived.ok()) return derived;
     // Now already: a neighbour may be through, and use the lane, before us.
@@ -333,6 +335,8 @@ Result<Session> Attempt::run() {
     bytes = bytes && hello_of(party).representation == Representation::kBytes;
   session.security = in_.options.security;
   session.representation = bytes ? Representation::kBytes : Representation::kPlanes;
+  session.zero_generator =
+      agreed_generator({hello_of(0).zero_shares, hello_of(1).zero_shares, hello_of(2).zero_shares});
 
   done = build_lanes(session);
   if (done.ok()) done = agree(session);

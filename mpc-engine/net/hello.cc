@@ -20,6 +20,7 @@ void put_public(AnyWriter& w, const Hello& hello) {
   w.u16(static_cast<std::uint16_t>(hello.lanes));
   w.text(hello.security);
   w.u8(static_cast<std::uint8_t>(hello.representation));
+  w.u8(static_cast<std::uint8_t>(hello.zero_shares));
   w.u64(hello.circuit_hash);
   w.u32(hello.cohort_limit);
   w.raw(hello.inventory);
@@ -34,6 +35,8 @@ std::string printable(std::string text) {
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
   return text;
 }
+
+std::string quoted(const std::string& value) { return "'" + value + "'"; }
 
 Error differ(const std::string& what, const std::string& theirs, const std::string& mine, int party,
              const std::string& advice) {
@@ -66,6 +69,7 @@ Result<Hello> decode_hello(ByteSpan packet) {
   hello.lanes = r.u16();
   hello.security = printable(r.text(kMaxSecurityBytes));
   std::uint8_t representation = r.u8();
+  std::uint8_t zero_shares = r.u8();
   hello.circuit_hash = r.u64();
   hello.cohort_limit = r.u32();
   r.array(hello.inventory);
@@ -77,9 +81,11 @@ Result<Hello> decode_hello(ByteSpan packet) {
   ByteSpan contribution = r.raw(kContributionBytes);
   hello.contribution.assign(contribution.begin(), contribution.end());
   if (!r.complete() || representation > static_cast<std::uint8_t>(Representation::kBytes) ||
-      hello.lanes < 1 || hello.lanes > kMaxLanes || hello.lane >= hello.lanes)
+      zero_shares > static_cast<std::uint8_t>(ZeroOffer::kChaCha20Only) || hello.lanes < 1 ||
+      hello.lanes > kMaxLanes || hello.lane >= hello.lanes)
     return fail("session: malformed HELLO of protocol version " + std::to_string(hello.version));
   hello.representation = static_cast<Representation>(representation);
+  hello.zero_shares = static_cast<ZeroOffer>(zero_shares);
   return hello;
 }
 
@@ -96,12 +102,16 @@ Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_pa
                   "expects " + std::to_string(expected_party), party,
                   "compare [installation] party and the [[peers]] in the three tkdc.toml");
   if (theirs.security != mine.security)
-    return differ("security mode", "'" + theirs.security + "'", "'" + mine.security + "'", party,
+    return differ("security mode", quoted(theirs.security), quoted(mine.security), party,
                   "set the same [installation] security in the three tkdc.toml");
   if (mine.security == security_name(Security::kMalicious) &&
       theirs.representation != Representation::kBytes)
     return differ("representation", "'planes'", "'bytes'", party,
                   "malicious mode computes in bytes at all three: upgrade that server");
+  if (!can_agree(mine.zero_shares, theirs.zero_shares))
+    return differ("zero-shares by", quoted(zero_offer_name(theirs.zero_shares)),
+                  quoted(zero_offer_name(mine.zero_shares)), party,
+                  "set the same [data] zero_shares, or \"auto\", in the three tkdc.toml");
   if (theirs.lanes != mine.lanes)
     return differ("lane count", std::to_string(theirs.lanes), std::to_string(mine.lanes), party,
                   "set the same [data] lanes in the three tkdc.toml");

@@ -10,10 +10,11 @@
 
 #include "net/audit_head.h"
 #include "net/link.h"
+#include "net/zero_generator.h"
 
 namespace tkdc {
 
-inline constexpr std::uint16_t kProtocolVersion = 4;
+inline constexpr std::uint16_t kProtocolVersion = 5;
 inline constexpr int kMaxLanes = 64;  // 6 bits in the GCM nonce
 
 // How AES state stands in memory and on the wire. Agreed per session: bytes
@@ -30,10 +31,12 @@ constexpr const char* security_name(Security security) {
 
 // Keys of the zero- and random-sharings of one lane: `mine` is component i's,
 // `next` component i+1's. Fresh per session (security: HKDF over both holders'
-// contributions and the TLS exporter, bound to installation, session and lane).
+// contributions and the TLS exporter, bound to installation, session and lane); and
+// what makes the zero-shares of them, agreed per session.
 struct PairwiseKeys {
   SecretBuffer mine{32};
   SecretBuffer next{32};
+  ZeroGenerator zero_generator = ZeroGenerator::kAesCtr;
 };
 
 struct Lane {
@@ -46,6 +49,7 @@ struct Session {
   int party = 0;
   Representation representation = Representation::kPlanes;
   Security security = Security::kSemiHonest;
+  ZeroGenerator zero_generator = ZeroGenerator::kAesCtr;
   std::uint32_t epoch = 0;  // 20 bits, of the GCM nonce; persisted by all three before use
   std::array<AuditHead, 3> audit_heads;  // by party, when the session was made
   std::vector<Lane> lanes;

@@ -72,7 +72,9 @@ void Stream::next(std::uint8_t* out, std::size_t bytes) {
 }
 
 Prss::Prss(const PairwiseKeys& keys)
-    : zero_(make_zero_stream({keys.mine.span(), keys.next.span()})),
+    : zero_generator_(keys.zero_generator),
+      zero_(make_zero_stream(
+          {keys.mine.span(), keys.next.span(), kRatchetBytes, keys.zero_generator})),
       random_mine_(keys.mine.span(), "tkdc random"), random_next_(keys.next.span(), "tkdc random"),
       challenge_mine_(keys.mine.span(), "tkdc challenge"),
       challenge_next_(keys.next.span(), "tkdc challenge") {}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Correlated randomness without communication (Araki et al. 2016, section 2.2).
 //
-// Component key k_i is known to party i and party i-1. With F = AES-128-CTR
-// under a key derived from k_i and the purpose:
+// Component key k_i is known to party i and party i-1. With F = AES-128-CTR (for
+// zero-shares also ChaCha20, as the session has agreed) under a key derived from
+// k_i and the purpose:
 //   zero-share of party i:       F(k_i) ^ F(k_{i+1})   (the three XOR to 0)
 //   random sharing at party i:  (F(k_i), F(k_{i+1}))   (no party knows the sum)
 // Random sharings are drawn from two streams: one for protocols (keys, confounders,
@@ -51,6 +52,7 @@ class Prss {
   void mask(std::uint8_t* out, std::size_t bytes);
   // The same octets left out: a device has added them (zero_key).
   void skip(std::size_t bytes);
+  ZeroGenerator zero_generator() const { return zero_generator_; }
   const std::uint8_t* zero_key(int c, std::uint64_t position, std::size_t bytes) const {
     return zero_->key(c, position, bytes);
   }
@@ -66,6 +68,7 @@ class Prss {
               Purpose purpose = Purpose::kProtocol);
 
  private:
+  const ZeroGenerator zero_generator_;
   std::unique_ptr<ZeroStream> zero_;
   Stream random_mine_, random_next_, challenge_mine_, challenge_next_;
   SecretVector ready_;  // octets [used_, made_) are made and not used

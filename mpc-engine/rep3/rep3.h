@@ -156,6 +156,7 @@ class Rep3 {
   OwnMasked own_masked(ByteSpan message) { return OwnMasked(*this, message); }
   Exchange exchange(ByteSpan bytes) { return Exchange(*this, bytes); }
   SharedBytes random(std::size_t bytes, Prss::Purpose purpose = Prss::Purpose::kProtocol);
+  ZeroGenerator zero_generator() const { return prss_.zero_generator(); }
   // See ZeroStream::key().
   const std::uint8_t* zero_key(int c, std::uint64_t position, std::size_t bytes) const {
     return prss_.zero_key(c, position, bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference: two of OpenSSL's streams, added.
+// The reference for AES-CTR: two of OpenSSL's streams, added. And the choice among all.
 #include "rep3/zero_stream.h"
 
 #include "rep3/prss.h"
@@ -55,8 +55,10 @@ std::unique_ptr<ZeroStream> zero_stream_openssl(const ZeroStreamKeys& keys) {
 }
 
 std::unique_ptr<ZeroStream> make_zero_stream(const ZeroStreamKeys& keys) {
-  auto fastest = zero_stream_vaes(keys);
-  return fastest ? std::move(fastest) : zero_stream_openssl(keys);
+  const bool chacha = keys.generator == ZeroGenerator::kChaCha20;
+  auto fastest = chacha ? zero_stream_chacha20_avx512(keys) : zero_stream_vaes(keys);
+  if (fastest) return fastest;
+  return chacha ? zero_stream_chacha20(keys) : zero_stream_openssl(keys);
 }
 
 }  // namespace tkdc

@@ -94,6 +94,7 @@ void read_data(StrictToml& file, ServerConfig& config) {
   config.private_key_file = file.resolve(table.text("private_key_file"));
   config.backend =
       table.choice("backend", {"auto", "cpu", "scalar", "avx2", "gfni", "cuda"}, "auto");
+  config.zero_shares = table.choice("zero_shares", {"auto", "aes-ctr", "chacha20"}, "auto");
   constexpr std::int64_t kMostMasked = 4096;
   config.masked_blocks =
       static_cast<std::size_t>(table.integer("masked_blocks", 0, kMostMasked, 0));

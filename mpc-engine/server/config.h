@@ -43,8 +43,9 @@ struct ServerConfig {
   std::string certificate_file;
   std::string private_key_file;
   std::string backend = "auto";
-  std::size_t masked_blocks = 0;  // EngineOptions
-  std::vector<int> gpus;          // of the backend "cuda": lanes take them in turn
+  std::string zero_shares = "auto";  // net/zero_generator.h
+  std::size_t masked_blocks = 0;     // EngineOptions
+  std::vector<int> gpus;             // of the backend "cuda": lanes take them in turn
   bool gpu_allow_shared = false;
   std::size_t gpu_min_cohort_blocks = 0;
   std::vector<PeerEntry> peers;  // the other two, by party

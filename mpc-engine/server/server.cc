@@ -146,6 +146,7 @@ Result<void> Server::make_mesh() {
   options.lanes = config_.lanes;
   options.security = config_.security;
   options.representation = Engine::preferred_representation(config_.backend, config_.security);
+  options.zero_shares = Engine::zero_offer(config_.zero_shares, config_.backend, config_.security);
   options.circuit_hash = circuit_hash(config_.masked_blocks);
   options.cohort_limit = kMaxCohortJobs;
   options.listen_address = config_.data_listen;
@@ -249,12 +250,14 @@ void Server::session_up(const Session& session) {
     std::lock_guard lock(mutex_);
     trouble_.clear();
     session_id_ = id;
+    zero_shares_ = zero_generator_name(session.zero_generator);
     epoch_ = session.epoch;
     sessions_++;
   }
   std::string text = "session " + id + " up: epoch " + std::to_string(session.epoch) + ", " +
                      std::to_string(session.lanes.size()) + " lanes, " +
                      (session.representation == Representation::kBytes ? "bytes" : "planes") +
+                     ", zero-shares by " + zero_generator_name(session.zero_generator) +
                      ", records by " + tls_library().records + ", security " +
                      security_name(config_.security);
   log_line(LogLevel::kNotice, text);
@@ -389,6 +392,7 @@ std::string Server::status_json() {
   if (engine.revoked_unwritten) json["revoked_unwritten"] = true;
   if (engine.seals_near_limit) json["warning"] = kSealWarning;
   json["session"] = session_id_;
+  if (!session_id_.empty()) json["zero_shares"] = zero_shares_;
   json["epoch"] = epoch_;
   json["sessions"] = sessions_;
   json["audit_failures"] = audit_failures_;

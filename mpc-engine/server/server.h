@@ -84,6 +84,7 @@ class Server {
   std::string trouble_ = "starting";  // why there is no session; empty with one
   std::string latched_;               // why no session may start; empty if one may
   std::string session_id_;
+  const char* zero_shares_ = "";  // what makes them in this session
   std::uint32_t epoch_ = 0;
   std::uint64_t sessions_ = 0;
   std::uint64_t audit_failures_ = 0;

@@ -21,7 +21,8 @@ inline SecretVector random_bytes(std::mt19937_64& rng, std::size_t bytes) {
 class ThreeParties {
  public:
   explicit ThreeParties(Representation representation, std::uint64_t seed = 1,
-                        Security security = Security::kSemiHonest)
+                        Security security = Security::kSemiHonest,
+                        ZeroGenerator generator = ZeroGenerator::kAesCtr)
       : rng_(seed) {
     if (sodium_init() < 0) std::abort();
     SecretVector component[3];
@@ -30,6 +31,7 @@ class ThreeParties {
       PairwiseKeys keys;
       std::copy(component[p].begin(), component[p].end(), keys.mine.data());
       std::copy(component[(p + 1) % 3].begin(), component[(p + 1) % 3].end(), keys.next.data());
+      keys.zero_generator = generator;
       party[p] = std::make_unique<Rep3>(p, representation, keys, security);
     }
   }

@@ -98,7 +98,8 @@ namespace {
 void put_terms(Rep3& rep3, AesCohort& cohort, Layer& layer, int k) {
   const std::uint64_t at = layer.zero_position();
   const ZeroShare zero = {{rep3.zero_key(0, at, layer.size()), rep3.zero_key(1, at, layer.size())},
-                          at % kRatchetBytes};
+                          at % kRatchetBytes,
+                          rep3.zero_generator()};
   if (zero.key[0] == nullptr || zero.key[1] == nullptr || !cohort.start_masked_terms(k, zero))
     return cohort.terms(k, layer.mine());
   layer.fill_later([&cohort, k](std::uint8_t* message) { cohort.finish_masked_terms(k, message); });

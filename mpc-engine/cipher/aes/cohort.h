@@ -28,11 +28,12 @@ struct AesBlockRef {
   const std::uint8_t* round_keys[2];
 };
 
-// The zero-share of one message: AES-128 in counter mode under each key, added up, from octet
-// `position` of both streams on (rep3/zero_stream.h). The keys stay readable until the tick ends.
+// The zero-share of one message: the generator's streams under each key, added up, from octet
+// `position` of both on (rep3/zero_stream.h). The keys stay readable until the tick ends.
 struct ZeroShare {
-  const std::uint8_t* key[2];  // 16 octets each
+  const std::uint8_t* key[2];  // 32 octets each, of which AES-CTR takes 16
   std::uint64_t position;
+  ZeroGenerator generator;
 };
 
 class AesCohort {

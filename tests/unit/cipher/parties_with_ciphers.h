@@ -14,12 +14,13 @@ namespace tkdc::test {
 
 struct PartiesWithCiphers {
   explicit PartiesWithCiphers(std::uint64_t seed, const AesBackend& backend = aes_backend_scalar(),
-                              Security security = Security::kSemiHonest)
-      : PartiesWithCiphers(seed, {&backend, &backend, &backend}, security) {}
+                              Security security = Security::kSemiHonest,
+                              ZeroGenerator generator = ZeroGenerator::kAesCtr)
+      : PartiesWithCiphers(seed, {&backend, &backend, &backend}, security, generator) {}
   // Each party has a backend of its own, of one representation.
   PartiesWithCiphers(std::uint64_t seed, std::array<const AesBackend*, 3> backends,
-                     Security security)
-      : net(backends[0]->representation(), seed, security) {
+                     Security security, ZeroGenerator generator = ZeroGenerator::kAesCtr)
+      : net(backends[0]->representation(), seed, security, generator) {
     for (std::size_t p = 0; p < 3; ++p)
       ciphers[p] = std::make_unique<Ciphers>(*net.party[p], *backends[p]);
   }

@@ -38,7 +38,7 @@ bool is_secret(const SecretVector& octets) {
 
 // Parties whose keys are secret, so that masks and random shares are.
 struct SecretParties {
-  SecretParties(const AesBackend& backend, Security security)
+  SecretParties(const AesBackend& backend, Security security, ZeroGenerator zero_shares)
       : net(backend.representation(), 3, security) {
     SecretVector component[3];
     for (auto& octets : component) octets = test::random_bytes(net.rng(), 32);
@@ -46,6 +46,7 @@ struct SecretParties {
       PairwiseKeys keys;
       std::copy(component[p].begin(), component[p].end(), keys.mine.data());
       std::copy(component[(p + 1) % 3].begin(), component[(p + 1) % 3].end(), keys.next.data());
+      keys.zero_generator = zero_shares;
       VALGRIND_MAKE_MEM_UNDEFINED(keys.mine.data(), 32);
       VALGRIND_MAKE_MEM_UNDEFINED(keys.next.data(), 32);
       net.party[p] = std::make_unique<Rep3>(p, backend.representation(), keys, security);
@@ -61,8 +62,9 @@ Task<void> until_verified(Rep3& rep3, Task<SharedBytes> task, SharedBytes& out) 
   co_await rep3.verified();
 }
 
-bool run(const test::Protocol& protocol, const AesBackend& backend, Security security) {
-  SecretParties s(backend, security);
+bool run(const test::Protocol& protocol, const AesBackend& backend, Security security,
+         ZeroGenerator zero_shares = ZeroGenerator::kAesCtr) {
+  SecretParties s(backend, security, zero_shares);
   auto in = s.net.share(test::random_bytes(s.net.rng(), protocol.secret_bytes));
   for (SharedBytes& shares : in) make_secret(shares);
   SharedBytes out[3];
@@ -72,8 +74,8 @@ bool run(const test::Protocol& protocol, const AesBackend& backend, Security sec
   bool done = ran.ok();
   for (int p = 0; p < 3; ++p)
     done = done && s.net.party[p]->tasks() == 0 && is_secret(out[p].component[0]);
-  std::printf("%s, %s, %s: %s\n", protocol.name.c_str(), backend.name().c_str(),
-              security_name(security), done ? "ran" : "FAILED");
+  std::printf("%s, %s, %s, %s: %s\n", protocol.name.c_str(), backend.name().c_str(),
+              security_name(security), zero_generator_name(zero_shares), done ? "ran" : "FAILED");
   return done;
 }
 
@@ -108,6 +110,8 @@ bool protocols() {
   for (const test::Protocol& protocol : test::protocols()) {
     if (!chosen(protocol.name)) continue;
     done &= run(protocol, aes_backend_scalar(), Security::kMalicious);
+    if (protocol.name == "aes128-ctr")
+      done &= run(protocol, aes_backend_scalar(), Security::kMalicious, ZeroGenerator::kChaCha20);
     if (!protocol.name.starts_with("aes") || protocol.name == "aes256-schedule") continue;
     for (const AesBackend* backend : planes) done &= run(protocol, *backend, Security::kSemiHonest);
   }

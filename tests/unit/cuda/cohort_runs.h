@@ -41,6 +41,7 @@ struct Setting {
   std::size_t blocks;
   std::size_t key_octets = 16;
   bool encrypt = true;
+  ZeroGenerator zero_shares = ZeroGenerator::kAesCtr;
 };
 
 // One computation: two keys' jobs of which the second starts in the middle of a block of 32.
@@ -49,7 +50,7 @@ inline Outcome run(const Setting& setting, const AesBackend* device, int device_
   for (int p = 0; p < 3; ++p)
     backends[static_cast<std::size_t>(p)] =
         p < device_parties ? device : &cpu_backend(setting.representation);
-  PartiesWithCiphers s(5, backends, setting.security);
+  PartiesWithCiphers s(5, backends, setting.security, setting.zero_shares);
   Outcome outcome;
   s.net.record = [&](int, const SecretVector& to_prev, const SecretVector& to_next) {
     for (const SecretVector* packet : {&to_prev, &to_next})
@@ -95,6 +96,11 @@ inline std::vector<Setting> settings() {
     all.push_back({representation, kSemiHonest, 20, 32, false});
   }
   all.push_back({kBytes, kMalicious, 21, 32, false});
+  const std::size_t count = all.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    all.push_back(all[k]);
+    all.back().zero_shares = ZeroGenerator::kChaCha20;
+  }
   return all;
 }
 

@@ -10,6 +10,8 @@
 namespace tkdc::cuda {
 namespace {
 
+constexpr ZeroGenerator kChaCha20 = ZeroGenerator::kChaCha20;
+
 struct HostDevice : TestDevice {
   explicit HostDevice(Representation representation, std::size_t min_blocks = 1,
                       std::uint64_t fail_at = HostDriver::kNever)
@@ -36,13 +38,25 @@ TEST_P(DeviceCohorts, WireTraceIsThatOfThreeCpus) {
 
 INSTANTIATE_TEST_SUITE_P(Settings, DeviceCohorts, testing::ValuesIn(settings()));
 
+// Otherwise the settings above would say nothing of the generator.
+TEST(DeviceCohort, TheGeneratorShowsOnTheWireAndNotInTheResult) {
+  const Setting setting{Representation::kBytes, Security::kSemiHonest, 9};
+  const Setting other{Representation::kBytes, Security::kSemiHonest, 9, 16, true, kChaCha20};
+  HostDevice device(setting.representation);
+  const Outcome aes = run(setting, &device.backend, 1), chacha = run(other, &device.backend, 1);
+  EXPECT_NE(aes.wire, chacha.wire);
+  EXPECT_EQ(aes.wire.size(), chacha.wire.size());
+  EXPECT_EQ(aes.result, chacha.result);
+}
+
 // The device fails at every operation in turn: nobody notices but the health report.
 TEST(DeviceCohort, FailingDeviceLosesNothing) {
   for (const Setting& setting :
        {Setting{Representation::kBytes, Security::kMalicious, 13},
         Setting{Representation::kPlanes, Security::kSemiHonest, 13},
         Setting{Representation::kBytes, Security::kMalicious, 5, 16, false},
-        Setting{Representation::kPlanes, Security::kSemiHonest, 5, 16, false}}) {
+        Setting{Representation::kPlanes, Security::kSemiHonest, 5, 16, false},
+        Setting{Representation::kBytes, Security::kMalicious, 7, 16, true, kChaCha20}}) {
     const Outcome expected = run(setting, nullptr, 0);
     std::uint64_t operations = 0;
     {
@@ -66,7 +80,9 @@ TEST(DeviceCohort, SlotsServeOneCohortAfterAnother) {
   for (int time = 0; time < 2; ++time) {
     for (std::size_t blocks : {40u, 41u, 64u, 90u, 40u})
       for (bool encrypt : {true, false}) {
-        const Setting setting{Representation::kBytes, Security::kMalicious, blocks, 16, encrypt};
+        Setting setting{Representation::kBytes, Security::kMalicious, blocks, 16, encrypt};
+        EXPECT_EQ(run(setting, &device.backend, 3), run(setting, nullptr, 0)) << blocks;
+        setting.zero_shares = kChaCha20;  // in the same slots, as in a session after this one
         EXPECT_EQ(run(setting, &device.backend, 3), run(setting, nullptr, 0)) << blocks;
       }
     EXPECT_FALSE(device.driver->misuse()) << *device.driver->misuse();

@@ -39,6 +39,10 @@ std::vector<Setting> gpu_settings() {
   for (Representation representation : {Representation::kBytes, Representation::kPlanes})
     all.push_back({representation, Security::kSemiHonest, 20'001});
   all.push_back({Representation::kBytes, Security::kMalicious, 5'003});
+  for (std::size_t k = 0, count = all.size(); k < count; ++k) {
+    all.push_back(all[k]);
+    all.back().zero_shares = ZeroGenerator::kChaCha20;
+  }
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Settings, GpuCohorts, testing::ValuesIn(gpu_settings()));

@@ -80,6 +80,23 @@ TEST(ChaCha20, GivesOpensslsStream) {
   }
 }
 
+// RFC 8439, appendix A.1, test vectors 1 and 2: key, nonce and counter 0, then counter 1.
+TEST(ChaCha20, BlocksOfRfc8439) {
+  const char* const expected[] = {
+      "76b8e0ada0f13d90405d6ae55386bd28bdd219b8a08ded1aa836efcc8b770dc7"
+      "da41597c5157488d7724e03fb8d84a376a43b8f41518a11cc387b669b2ee6586",
+      "9f07e7be5551387a98ba977c732d080dcb0f29a048e3656912c6533e32ee7aed"
+      "29b721769ce64e43d57133b074d839d531ed1f28510afb45ace10a1f4b794d6f"};
+  const ChaChaKey zero = {};
+  for (Word counter = 0; counter < 2; ++counter) {
+    Word out[16];
+    chacha20_block(zero, counter, out);
+    char hex[129];
+    sodium_bin2hex(hex, sizeof hex, reinterpret_cast<const std::uint8_t*>(out), 64);
+    EXPECT_STREQ(hex, expected[counter]);
+  }
+}
+
 TEST(OctetLinear, MixColumnsOfFips197AndBack) {
   const Word in = 0x305dbfd4u, out = 0xe5816604u;  // FIPS 197, appendix B, round 1, column 0
   EXPECT_EQ(mix_column(in), out);

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "trio.h"
 
 namespace tkdc {
@@ -103,6 +105,69 @@ TEST(Mesh, MaliciousSessionsRefusePlanes) {
   EXPECT_NE(trio.errors().find("planes"), std::string::npos) << trio.errors();
 }
 
+// Who offers what, and what all three then use; every party's lanes have it in their keys.
+TEST(Mesh, ZeroSharesAreAgreed) {
+  using enum ZeroOffer;
+  struct Case {
+    std::array<ZeroOffer, 3> offers;
+    ZeroGenerator agreed;
+  };
+  const Case cases[] = {
+      {{kAesCtr, kAesCtr, kAesCtr}, ZeroGenerator::kAesCtr},
+      {{ZeroOffer::kChaCha20, ZeroOffer::kChaCha20, kAesCtr}, ZeroGenerator::kAesCtr},
+      {{ZeroOffer::kChaCha20, ZeroOffer::kChaCha20, ZeroOffer::kChaCha20},
+       ZeroGenerator::kChaCha20},
+      {{ZeroOffer::kChaCha20, kAesCtr, kAesCtrOnly}, ZeroGenerator::kAesCtr},
+      {{kAesCtr, kAesCtr, kChaCha20Only}, ZeroGenerator::kChaCha20},
+  };
+  for (const Case& one : cases) {
+    Trio trio(2);
+    for (int p = 0; p < 3; ++p) trio.options(p).zero_shares = one.offers[p];
+    auto sessions = trio.establish();
+    ASSERT_EQ(trio.errors(), "");
+    for (const auto& session : sessions) {
+      EXPECT_EQ(session->zero_generator, one.agreed);
+      for (const Lane& lane : session->lanes) EXPECT_EQ(lane.keys.zero_generator, one.agreed);
+    }
+  }
+}
+
+TEST(ZeroGenerator, TheRuleOverAllOffers) {
+  using enum ZeroOffer;
+  constexpr ZeroOffer kAll[] = {kAesCtr, kChaCha20, kAesCtrOnly, kChaCha20Only};
+  for (ZeroOffer a : kAll)
+    for (ZeroOffer b : kAll)
+      for (ZeroOffer c : kAll) {
+        const std::array<ZeroOffer, 3> offers = {a, b, c};
+        const auto all = [&](ZeroOffer what) { return a == what && b == what && c == what; };
+        const auto has = [&](ZeroOffer what) { return std::ranges::count(offers, what) > 0; };
+        const bool possible = can_agree(a, b) && can_agree(b, c) && can_agree(a, c);
+        EXPECT_EQ(possible, !(has(kAesCtrOnly) && has(kChaCha20Only)));
+        if (!possible) continue;
+        const bool chacha = has(kChaCha20Only) || all(kChaCha20);
+        EXPECT_EQ(agreed_generator(offers) == ZeroGenerator::kChaCha20, chacha);
+      }
+  EXPECT_EQ(zero_offer_of("auto", false), kAesCtr);
+  EXPECT_EQ(zero_offer_of("auto", true), kChaCha20);
+  for (bool gpu : {false, true}) {
+    EXPECT_EQ(zero_offer_of("aes-ctr", gpu), kAesCtrOnly);
+    EXPECT_EQ(zero_offer_of("chacha20", gpu), kChaCha20Only);
+  }
+}
+
+// A HELLO with an offer that no release knows is none.
+TEST(Mesh, UnknownOffersAreNoHello) {
+  Hello hello;
+  hello.lanes = 1;
+  hello.contribution.resize(kContributionBytes);
+  hello.zero_shares = ZeroOffer::kChaCha20Only;
+  auto good = decode_hello(encode_hello(hello));
+  ASSERT_TRUE(good.ok());
+  EXPECT_EQ(good->zero_shares, ZeroOffer::kChaCha20Only);
+  hello.zero_shares = static_cast<ZeroOffer>(4);
+  EXPECT_FALSE(decode_hello(encode_hello(hello)).ok());
+}
+
 TEST(Mesh, DisagreementsNameBothValues) {
   struct Case {
     std::function<void(MeshOptions&)> change;  // of party 1
@@ -116,10 +181,13 @@ TEST(Mesh, DisagreementsNameBothValues) {
       {[](MeshOptions& o) { o.lanes = 2; }, {"lane count", "2", "1"}},
       {[](MeshOptions& o) { o.cohort_limit = 128; }, {"cohort limit", "128", "256"}},
       {[](MeshOptions& o) { o.circuit_hash = 4711; }, {"circuits", "4711", "42"}},
+      {[](MeshOptions& o) { o.zero_shares = ZeroOffer::kChaCha20Only; },
+       {"zero-shares by", "'chacha20'", "'aes-ctr'"}},
       {[](MeshOptions& o) { o.protocol_version = 9; }, {"protocol version", "9", "1"}},
   };
   for (const Case& one : cases) {
     Trio trio(1);
+    trio.options(2).zero_shares = ZeroOffer::kAesCtrOnly;
     one.change(trio.options(1));
     auto sessions = trio.establish(1'500);
     for (int p = 0; p < 3; ++p) EXPECT_FALSE(sessions[p].has_value()) << one.named[0];

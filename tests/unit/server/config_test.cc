@@ -110,6 +110,21 @@ TEST_F(ConfigTest, GpusAreCountedFromTheFirst) {
   expect_error("backend = \"auto\"", "backend = \"opencl\"", {"data.backend", "'cuda'"});
 }
 
+TEST_F(ConfigTest, ZeroSharesAreOneOfThree) {
+  auto plain = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(plain->zero_shares, "auto");
+  for (const char* value : {"auto", "aes-ctr", "chacha20"}) {
+    auto config = changed("backend = \"auto\"",
+                          "backend = \"auto\"\nzero_shares = \"" + std::string(value) + "\"");
+    ASSERT_TRUE(config.ok()) << config.error().message;
+    EXPECT_EQ(config->zero_shares, value);
+  }
+  expect_error("backend = \"auto\"", "backend = \"auto\"\nzero_shares = \"aes\"",
+               {"data.zero_shares", "'aes-ctr'", "'chacha20'"});
+  expect_error("backend = \"auto\"", "backend = \"auto\"\nzero_shares = 20", {"data.zero_shares"});
+}
+
 TEST_F(ConfigTest, MasksAreNotMadeUnlessAskedFor) {
   auto plain = load_server_config(write("tkdc.toml", kGoodText));
   ASSERT_TRUE(plain.ok());

@@ -19,19 +19,23 @@ struct Mode {
   const char* name;
   Representation representation;
   Security security;
+  ZeroGenerator zero_shares = ZeroGenerator::kAesCtr;
 };
 constexpr Mode kModes[] = {
     {"bytes", Representation::kBytes, Security::kSemiHonest},
     {"planes", Representation::kPlanes, Security::kSemiHonest},
     {"malicious", Representation::kBytes, Security::kMalicious},
+    {"bytes-chacha20", Representation::kBytes, Security::kSemiHonest, ZeroGenerator::kChaCha20},
+    {"malicious-chacha20", Representation::kBytes, Security::kMalicious, ZeroGenerator::kChaCha20},
 };
 
 using Traces = std::map<std::string, std::string>;  // "protocol mode party" -> hash
 
 // The three parties' hashes; sizes are part of what is hashed.
 std::array<std::string, 3> trace(const Protocol& protocol, const AesBackend& backend,
-                                 Security security) {
-  PartiesWithCiphers s(4711, backend, security);
+                                 Security security,
+                                 ZeroGenerator zero_shares = ZeroGenerator::kAesCtr) {
+  PartiesWithCiphers s(4711, backend, security, zero_shares);
   crypto_generichash_state hash[3];
   for (auto& state : hash) crypto_generichash_init(&state, nullptr, 0, 32);
   s.net.record = [&](int p, const SecretVector& to_prev, const SecretVector& to_next) {
@@ -83,7 +87,7 @@ TEST_P(Golden, WireTraceIsAsCommitted) {
   for (const Mode& mode : kModes) {
     const AesBackend& backend =
         mode.representation == Representation::kBytes ? aes_backend_scalar() : aes_backend_planes();
-    const auto hashes = trace(GetParam(), backend, mode.security);
+    const auto hashes = trace(GetParam(), backend, mode.security, mode.zero_shares);
     for (std::size_t p = 0; p < 3; ++p)
       now[GetParam().name + " " + mode.name + " " + std::to_string(p)] = hashes[p];
   }

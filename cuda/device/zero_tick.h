@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a Tick says where a message's zero-share stands in the generators' streams.
+#pragma once
+
+#include <cstring>
+
+#include "base/secret.h"
+#include "cuda/block/kernels.h"
+#include "net/zero_generator.h"
+
+namespace tkdc::cuda {
+
+// Of layer 0; those of the others follow.
+inline Kernel mask_kernel(ZeroGenerator generator) {
+  return generator == ZeroGenerator::kChaCha20 ? Kernel::kMaskChaCha0 : Kernel::kMaskAes0;
+}
+
+// The keys as a ZeroStream has them. Words are little-endian here and on GPUs, as in RFC 8439.
+inline void set_keys(Tick& tick, ZeroGenerator generator, const std::uint8_t* const (&keys)[2]) {
+  for (int c = 0; c < 2; ++c) {
+    if (generator == ZeroGenerator::kChaCha20) {
+      std::memcpy(tick.chacha[c].word, keys[c], sizeof tick.chacha[c].word);
+      continue;
+    }
+    std::uint8_t key[16];
+    std::memcpy(key, keys[c], sizeof key);
+    expand_schedule(key, tick.aes[c]);
+    sodium_memzero(key, sizeof key);
+  }
+}
+
+// `position` counts octets under the present keys.
+inline void set_position(Tick& tick, ZeroGenerator generator, std::uint64_t position) {
+  const bool chacha = generator == ZeroGenerator::kChaCha20;
+  const std::uint32_t unit = chacha ? MaskByChaCha<0>::kUnitOctets : MaskByAes<0>::kUnitOctets;
+  const std::uint32_t counters = chacha ? 1 : unit / 16;  // in a unit
+  tick.first_counter = static_cast<Word>(position / unit * counters);
+  tick.skip = static_cast<Word>(position % unit);
+}
+
+}  // namespace tkdc::cuda

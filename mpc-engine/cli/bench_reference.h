@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tkdc bench compares its results with: OpenSSL's AES.
+#pragma once
+
+#include "base/result.h"
+#include "base/secret.h"
+
+namespace tkdc::cli {
+
+// E_key(.. E_key(in)), `times` times, block by block; `key` has 16 or 32 octets.
+Result<Bytes> openssl_encrypt(const Bytes& key, ByteSpan in, std::size_t times = 1);
+
+}  // namespace tkdc::cli

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device that computes wrongly, for tests of what must find that.
+#pragma once
+
+#include "cuda/device/host_driver.h"
+
+namespace tkdc::cuda {
+
+// A host device that leaves out one kernel, as a miscompiled one might; or, of kCount, all copies
+// within its memory.
+class LyingDriver final : public Driver {
+ public:
+  explicit LyingDriver(Kernel left_out) : left_out_(left_out) {}
+  std::string name() const override { return "liar"; }
+  Result<void*> allocate(std::size_t octets) override { return host_.allocate(octets); }
+  void release(void* memory, std::size_t octets) noexcept override {
+    host_.release(memory, octets);
+  }
+  Result<void*> allocate_pinned(std::size_t octets) override { return host_.allocate(octets); }
+  void release_pinned(void* memory, std::size_t octets) noexcept override {
+    host_.release(memory, octets);
+  }
+  Result<std::unique_ptr<Queue>> make_queue() override {
+    auto queue = host_.make_queue();
+    if (!queue) return queue.error();
+    return std::unique_ptr<Queue>(std::make_unique<Liar>(std::move(*queue), left_out_));
+  }
+
+ private:
+  struct Filter final : Recorder {
+    Filter(Recorder& recorder, Kernel kernel) : to(recorder), left_out(kernel) {}
+    void copy_in(void* a, const void* b, std::size_t n) override { to.copy_in(a, b, n); }
+    void copy_out(void* a, const void* b, std::size_t n) override { to.copy_out(a, b, n); }
+    void copy_within(void* a, const void* b, std::size_t n) override {
+      if (left_out != Kernel::kCount) to.copy_within(a, b, n);
+    }
+    void zero(void* a, std::size_t n) override { to.zero(a, n); }
+    void launch(Kernel kernel, const View& view, const Tick* tick) override {
+      if (kernel != left_out) to.launch(kernel, view, tick);
+    }
+    Recorder& to;
+    Kernel left_out;
+  };
+  struct Lie final : Step {
+    Lie(const Step& step, Kernel kernel) : truth(step), left_out(kernel) {}
+    void record(Recorder& to) const override {
+      Filter filter(to, left_out);
+      truth.record(filter);
+    }
+    const Step& truth;
+    Kernel left_out;
+  };
+  struct Liar final : Queue {
+    Liar(std::unique_ptr<Queue> queue, Kernel kernel) : host(std::move(queue)), left_out(kernel) {}
+    void submit(const std::string& name, const Step& step) override {
+      host->submit(name, Lie(step, left_out));
+    }
+    Result<void> finish() override { return host->finish(); }
+    std::unique_ptr<Queue> host;
+    Kernel left_out;
+  };
+
+  HostDriver host_;
+  Kernel left_out_;
+};
+
+}  // namespace tkdc::cuda

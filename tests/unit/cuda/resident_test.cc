@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parties whose cohorts stay in a device's memory, by the host's loops over the same kernel
+// bodies: against OpenSSL, and share by share against a session of CPUs with the same keys.
+#include "cuda/device/resident.h"
+
+#include "cuda/device/host_driver.h"
+#include "unit/cipher/openssl_ecb.h"
+#include "unit/cuda/cohort_runs.h"
+
+namespace tkdc::cuda {
+namespace {
+
+constexpr std::uint64_t kSeed = 77;
+
+struct ResidentSetting {
+  ResidentOptions options;
+  std::size_t key_octets = 16;
+};
+
+// What three parties start from, and what it is in the clear. Component keys are those that
+// ThreeParties(kSeed) has, at the start of their streams.
+struct Start {
+  explicit Start(const ResidentSetting& setting)
+      : s(11, cpu_backend(setting.options.representation)) {
+    const ResidentOptions& o = setting.options;
+    std::mt19937_64 rng(kSeed);
+    SecretVector component[3];
+    for (SecretVector& key : component) key = test::random_bytes(rng, 32);
+    clear = test::random_bytes(s.net.rng(), 16 * o.blocks);
+    const auto shares = s.net.share(clear);
+    inputs.resize(3);
+    for (std::size_t p = 0; p < 3; ++p) {
+      inputs[p].blocks = shares[p];
+      std::copy_n(component[p].data(), 32, inputs[p].mine.data());
+      std::copy_n(component[(p + 1) % 3].data(), 32, inputs[p].next.data());
+    }
+    for (std::size_t first = 0; first < o.blocks; first += o.blocks_per_key) {
+      keys.push_back(test::random_bytes(s.net.rng(), setting.key_octets));
+      const auto expanded = s.expand(keys.back());
+      for (std::size_t p = 0; p < 3; ++p) inputs[p].round_keys.push_back(expanded[p]);
+    }
+  }
+  // By OpenSSL.
+  Bytes encrypted(const ResidentOptions& o, int times) const {
+    Bytes all(clear.begin(), clear.end());
+    for (int time = 0; time < times; ++time)
+      for (std::size_t k = 0; k < keys.size(); ++k) {
+        const std::size_t at = 16 * o.blocks_per_key * k;
+        const ByteSpan part =
+            ByteSpan(all).subspan(at, std::min(16 * o.blocks_per_key, all.size() - at));
+        const Bytes out = test::openssl_ecb(keys[k], part, true);
+        std::copy(out.begin(), out.end(), all.begin() + static_cast<std::ptrdiff_t>(at));
+      }
+    return all;
+  }
+
+  PartiesWithCiphers s;
+  SecretVector clear;
+  std::vector<SecretVector> keys;
+  std::vector<ResidentInput> inputs;
+};
+
+std::array<SharedBytes, 3> read_all(ResidentParties& parties) {
+  std::array<SharedBytes, 3> shares;
+  for (std::size_t p = 0; p < 3; ++p) {
+    auto share = parties.read(p);
+    EXPECT_TRUE(share.ok());
+    if (share.ok()) shares[p] = std::move(*share);
+  }
+  return shares;
+}
+
+// The same cohorts in a session of CPUs: blocks of one key after the other's in one cohort.
+std::array<SharedBytes, 3> in_session(const Start& start, const ResidentOptions& o, int times) {
+  PartiesWithCiphers s(kSeed, cpu_backend(o.representation), Security::kSemiHonest, o.zero_shares);
+  std::array<SharedBytes, 3> shares;
+  for (std::size_t p = 0; p < 3; ++p) shares[p] = start.inputs[p].blocks;
+  for (int time = 0; time < times; ++time) {
+    auto job = [&](Ciphers& c, int p, std::size_t k) -> Task<void> {
+      const auto party = static_cast<std::size_t>(p);
+      const std::size_t at = 16 * o.blocks_per_key * k;
+      const std::size_t octets = std::min(16 * o.blocks_per_key, shares[party].size() - at);
+      SharedBytes out = co_await c.aes.encrypt(start.inputs[party].round_keys[k],
+                                               shares[party].slice(at, octets));
+      for (std::size_t x = 0; x < 2; ++x)
+        std::copy_n(out.component[x].begin(), octets,
+                    shares[party].component[x].begin() + static_cast<std::ptrdiff_t>(at));
+    };
+    s.run_all(start.keys.size(), job);
+  }
+  return shares;
+}
+
+std::vector<ResidentSetting> resident_settings() {
+  std::vector<ResidentSetting> all;
+  for (Representation representation : {Representation::kBytes, Representation::kPlanes})
+    for (ZeroGenerator generator : {ZeroGenerator::kAesCtr, ZeroGenerator::kChaCha20}) {
+      all.push_back({{representation, generator, 1}});
+      all.push_back({{representation, generator, 77}});
+      all.push_back({{representation, generator, 160, 32}, 32});
+    }
+  return all;
+}
+
+class Resident : public testing::TestWithParam<ResidentSetting> {};
+
+TEST_P(Resident, EncryptsAsOpensslAndWithTheSharesOfASession) {
+  const ResidentOptions& o = GetParam().options;
+  const Start start(GetParam());
+  HostDriver driver;
+  {
+    auto parties = ResidentParties::make(driver, o, start.inputs);
+    ASSERT_TRUE(parties.ok()) << parties.error().message;
+    EXPECT_EQ(ThreeParties::rebuild(read_all(**parties)),
+              Bytes(start.clear.begin(), start.clear.end()));
+    for (int times = 1; times <= 3; ++times) {
+      ASSERT_TRUE((*parties)->encrypt().ok());
+      const auto shares = read_all(**parties);
+      EXPECT_TRUE(ThreeParties::consistent(shares));
+      EXPECT_EQ(ThreeParties::rebuild(shares), start.encrypted(o, times));
+      const auto expected = in_session(start, o, times);
+      for (std::size_t p = 0; p < 3; ++p)
+        EXPECT_EQ(shares[p].component[0], expected[p].component[0]) << p << " " << times;
+    }
+    EXPECT_FALSE(driver.misuse()) << *driver.misuse();
+  }
+  EXPECT_EQ(driver.octets_held(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Settings, Resident, testing::ValuesIn(resident_settings()));
+
+// Keys are replaced before they have made too much; the result stays right.
+TEST(ResidentParties, ReplaceTheirKeys) {
+  for (ZeroGenerator generator : {ZeroGenerator::kAesCtr, ZeroGenerator::kChaCha20}) {
+    ResidentSetting setting{{Representation::kBytes, generator, 20}};
+    Start start(setting);
+    setting.options.ratchet_bytes = 16 * 1024;  // a cohort takes 7,200
+    HostDriver driver;
+    auto parties = ResidentParties::make(driver, setting.options, start.inputs);
+    ASSERT_TRUE(parties.ok());
+    EXPECT_EQ((*parties)->message_octets(), 7'200u);
+    std::array<SharedBytes, 3> shares, sixth;
+    for (int times = 1; times <= 7; ++times) {
+      if (times == 7) sixth = shares;
+      ASSERT_TRUE((*parties)->encrypt().ok());
+      shares = read_all(**parties);
+      EXPECT_TRUE(ThreeParties::consistent(shares));
+      EXPECT_EQ(ThreeParties::rebuild(shares), start.encrypted(setting.options, times));
+    }
+    // The third, fifth and seventh cohort began with a new key, at its start.
+    // One that starts with the first key from the sixth's shares comes to others: no mask is used
+    // twice.
+    ASSERT_TRUE(sixth[0].size() > 0);
+    for (std::size_t p = 0; p < 3; ++p) start.inputs[p].blocks = sixth[p];
+    auto first_key = ResidentParties::make(driver, setting.options, start.inputs);
+    ASSERT_TRUE(first_key.ok());
+    ASSERT_TRUE((*first_key)->encrypt().ok());
+    const auto others = read_all(**first_key);
+    EXPECT_EQ(ThreeParties::rebuild(others), ThreeParties::rebuild(shares));
+    EXPECT_NE(others[0].component[0], shares[0].component[0]);
+    setting.options.ratchet_bytes = 7 * 1024;
+    auto refused = ResidentParties::make(driver, setting.options, start.inputs);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.error().message.find("20 blocks"), std::string::npos);
+  }
+}
+
+TEST(ResidentParties, SayHowTheDeviceFailed) {
+  const ResidentSetting setting{{Representation::kBytes, ZeroGenerator::kChaCha20, 9}};
+  const Start start(setting);
+  std::uint64_t operations = 0;
+  for (std::uint64_t at = HostDriver::kNever;; at = at == HostDriver::kNever ? 0 : at + 1) {
+    HostDriver driver(at);
+    auto parties = ResidentParties::make(driver, setting.options, start.inputs);
+    std::string why = parties.ok() ? "" : parties.error().message;
+    if (why.empty())
+      if (auto done = (*parties)->encrypt(); !done) why = done.error().message;
+    if (why.empty())
+      if (auto share = (*parties)->read(2); !share) why = share.error().message;
+    if (at == HostDriver::kNever) {
+      EXPECT_EQ(why, "");
+      operations = driver.operations();
+      continue;
+    }
+    EXPECT_NE(why.find("told to"), std::string::npos) << at;
+    if (at + 1 == operations) break;
+  }
+}
+
+}  // namespace
+}  // namespace tkdc::cuda

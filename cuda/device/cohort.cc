@@ -132,8 +132,8 @@ void DeviceCohort::submit_layer(int layer, bool masked) {
 void DeviceCohort::fall_back(const std::string& why) {
   device_.health.set_lost(why);
   cpu_ = cpu_backend_.make_cohort(party_, blocks_);
-  if (keeps_) cpu_->keep_for_claims(*claims_);
   cpu_->load(*refs_);
+  if (keeps_) cpu_->keep_for_claims(*claims_);
   if (state_known_) cpu_->absorb(3, slot_->mine[1 - odd_][3], slot_->theirs[1 - odd_][3]);
   SecretVector unused(message_bytes(3));
   for (const Request& request : requests_) switch (request.asked) {

@@ -38,7 +38,7 @@ BenchLane::BenchLane(const Session& session, Lane& lane, const AesBackend& backe
 Result<void> BenchLane::drain(bool full_first, bool computed_only) {
   bool full = full_first;
   while (rep3_.advance()) {
-    if (computed_only && computing_ == 0 && released_ + kKept > counter_ + 1) break;
+    if (computed_only && computing_ == 0 && released_ + kKept > counter_) break;
     if (rep3_.deviation()) return fail("bench: " + *rep3_.deviation());
     Ticker::OwnControl own;
     if (full && party_ == 0) own.to_prev = own.to_next = Bytes(1, stop_ ? 1 : 0);
@@ -86,6 +86,7 @@ Task<void> BenchLane::release(std::uint64_t counter) {
   co_await rep3_.verified();
   released_ = counter;
   counts_.blocks += jobs_ * kJobBlocks;
+  counts_.rounds_per_cohort = rep3_.rounds() - started_[counter % kKept];
 }
 
 Result<void> BenchLane::measure() {
@@ -96,10 +97,9 @@ Result<void> BenchLane::measure() {
     ++counter_;
     if (party_ == 0) stop_ = Clock::now() >= end;
     computing_ = jobs_;
-    const std::uint64_t rounds_before = rep3_.rounds();
+    started_[counter_ % kKept] = rep3_.rounds();
     for (std::size_t k = 0; k < jobs_; ++k) rep3_.spawn(encrypt(k));
     if (auto done = drain(true, !stop_); !done) return done.error();
-    counts_.rounds_per_cohort = rep3_.rounds() - rounds_before;
   }
   if (auto done = drain(false); !done) return done.error();
   counts_.message_bytes = rep3_.layer_bytes() - bytes_before;

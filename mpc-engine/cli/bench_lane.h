@@ -52,8 +52,9 @@ class BenchLane {
   Ticker ticker_;
   std::size_t jobs_;
   std::vector<SharedBytes> keys_, round_keys_;
-  static constexpr std::uint64_t kKept = 3;
+  static constexpr std::uint64_t kKept = 2;
   std::vector<SharedBytes> out_[kKept];  // of cohorts, by their counters
+  std::uint64_t started_[kKept] = {};    // their first rounds
   std::uint64_t counter_ = 0, released_ = 0;
   std::size_t computing_ = 0;  // jobs of the last cohort
   Bytes opened_key_, opened_out_;

@@ -4,6 +4,8 @@
 // added before the words are put in their places.
 #include <immintrin.h>
 
+#include <cassert>
+
 #include "rep3/chacha20.h"
 
 namespace tkdc {
@@ -79,7 +81,8 @@ void generate(const std::uint8_t* a, const std::uint8_t* b, std::uint32_t counte
   __m512i counters =
       _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(counter)),
                        _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
-  for (; bytes > 0; bytes -= kBatchBytes, out += kBatchBytes) {
+  assert(bytes % kBatchBytes == 0);
+  for (; bytes >= kBatchBytes; bytes -= kBatchBytes, out += kBatchBytes) {
     __m512i x[16], y[16];
     blocks(a, counters, x);
     blocks(b, counters, y);

@@ -2,7 +2,6 @@
 #include "rep3/claims.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -56,8 +55,9 @@ void ClaimRecord::append_rest(std::size_t lanes, const Rows& rows, std::size_t f
 }
 
 void ClaimRecord::hold(SecretPool::Piece memory, std::size_t lanes, std::size_t stride) {
-  assert(memory.size() >= 2 * stride && stride >= form_.rows * lanes);
-  assert(2 * stride <= std::numeric_limits<std::uint32_t>::max());
+  if (memory.size() < 2 * stride || stride < form_.rows * lanes ||
+      2 * stride > std::numeric_limits<std::uint32_t>::max())
+    throw std::logic_error("rows of claims that do not stand as they should");
   Rows rows{};
   Stretch stretch;
   for (std::size_t r = 0; r < form_.rows; ++r)

@@ -139,13 +139,13 @@ struct ClaimBatch {
 class ClaimLog {
  public:
   // Past this a batch is verified even if nobody waits for it.
-  static constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
+  static constexpr std::size_t kMaxBytes = std::size_t{2} << 20;
 
   // Forms are told apart by their address; they live as long as the program.
   void add(const ClaimForm& form, std::size_t lanes, const ClaimRecord::Rows& rows);
   void add(FieldClaim claim);
   // Rows that stay where they are, in memory from pool() (ClaimRecord::hold).
-  SecretPool& pool() { return pool_; }
+  SecretPool& pool() { return pool_; }  // wiped whenever all is verified
   void hold(const ClaimForm& form, SecretPool::Piece rows, std::size_t lanes, std::size_t stride);
 
   // Whether all that was recorded so far has been verified.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One party's side of checking that a shared value is the inner product of two
-// shared vectors, without the rounds (verifier.cc has them): fold by 4, later by 32,
-// until few products are left, then once more with a random product beside them,
+// shared vectors, without the rounds (verifier.cc has them): fold by 4 and 8, later by
+// 32, until few products are left, then once more with a random product beside them,
 // open what is left of the vectors, and a random multiple of what the claim lacks.
 //
 // Source: Boneh, Boyle, Corrigan-Gibbs, Gilboa, Ishai 2019 (ePrint 2019/188),

@@ -145,7 +145,8 @@ inline const std::uint8_t* row_of(const Tile& tile, std::size_t row, std::size_t
 // memory from block to block (ClaimRecord::hold); elsewhere it does no harm.
 inline Word load_ahead(const std::uint8_t* p) {
   constexpr std::size_t kAhead = kVertices / 4 * kLanes;
-  _mm_prefetch(reinterpret_cast<const char*>(p + kAhead), _MM_HINT_T0);
+  _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(p) + kAhead),
+               _MM_HINT_T0);
   return load(p);
 }
 

@@ -2,6 +2,7 @@
 #include "verify/octet_check.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace tkdc {
 namespace {
@@ -45,6 +46,7 @@ gf64::OctetValue octet_value(const std::vector<ClaimForm::Sum>& slots) {
   for (const ClaimForm::Sum& sum : slots) {
     auto& maps = value.slot.emplace_back();
     for (const ClaimForm::Term& term : sum) maps.push_back(row_map(term));
+    if (maps.empty()) throw std::logic_error("a factor of claims without rows");
   }
   return value;
 }
@@ -60,7 +62,8 @@ gf64::OctetProducts octet_products(const ClaimForm& form) {
       ++products;
     }
   }
-  assert(products <= gf64::OctetProducts::kMost);
+  if (products > gf64::OctetProducts::kMost)
+    throw std::logic_error("more products in a form of claims than the kernels take");
   return out;
 }
 

@@ -162,6 +162,7 @@ Task<void> Verifier::check(ClaimBatch batch, std::uint64_t number) {
     ++batches_;
   }
   release(number);
+  if (rep3_.claims()->clean()) rep3_.claims()->pool().wipe_idle();
 }
 
 }  // namespace tkdc

@@ -11,7 +11,7 @@
 // Else nobody is resumed and Rep3::deviation() says why: a server computed
 // wrongly, no matter which.
 //
-// Cheating is found with probability above 1 - 2^-57, and independently of all
+// Cheating is found with probability above 1 - 2^-56, and independently of all
 // secrets. Used by one lane's thread.
 #pragma once
 

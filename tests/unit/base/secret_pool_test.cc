@@ -30,10 +30,11 @@ TEST(SecretPool, ASmallRequestDoesNotTakeALargePiece) {
   SecretPool pool;
   { SecretPool::Piece large = pool.take(1 << 20); }
   SecretPool::Piece small = pool.take(64);
-  EXPECT_EQ(small.size(), 64u);
+  EXPECT_EQ(small.size(), 1024u);
   EXPECT_EQ(pool.idle_bytes(), std::size_t{1} << 20);
 }
 
+// Of other sizes than are asked for now, the longest idle ones go.
 TEST(SecretPool, KeepsNoMoreThanItsBound) {
   SecretPool pool;
   const std::size_t each = SecretPool::kMostIdleBytes / 4;
@@ -42,6 +43,15 @@ TEST(SecretPool, KeepsNoMoreThanItsBound) {
     for (int k = 0; k < 6; ++k) many.push_back(pool.take(each));
   }
   EXPECT_EQ(pool.idle_bytes(), SecretPool::kMostIdleBytes);
+  std::uint8_t* small = nullptr;
+  {
+    SecretPool::Piece piece = pool.take(1024);
+    small = piece.data();
+  }
+  EXPECT_EQ(pool.idle_bytes(), 3 * each + 1024);
+  EXPECT_EQ(pool.take(1024).data(), small);
+  pool.wipe_idle();
+  EXPECT_EQ(pool.idle_bytes(), 0u);
 }
 
 TEST(SecretPool, APieceMayOutliveIt) {

@@ -314,7 +314,7 @@ std::size_t products_claimed(Sha1Work work) {
   net.party[0]->claims()->take(batch);
   std::size_t products = 0;
   for (const auto& record : batch.octets)
-    products += record->blocks() * ClaimRecord::kLanes * ClaimRecord::kSlots * 8 *
+    products += record->blocks() * ClaimRecord::kLanes * ClaimRecord::kBitSlots * 8 *
                 record->form().factors.size();
   return products / kColumns;
 }

@@ -29,7 +29,9 @@ class Asked:
         self.ours, self.terminal = pty.openpty()
         self.program = subprocess.Popen(
             [str(default_bin() / "tkdc"), "approver", "--out", str(out)], stdin=self.terminal,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+            # A shell that runs the tests in the background has it ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         self.said = ""
 
     def prompted(self, prompt: str) -> None:

@@ -57,14 +57,17 @@ constexpr std::size_t kMostProducts = (ClaimForm::kMaxRows - 1) / 2;
 constexpr OctetMap kIdentity = {1, 2, 4, 8, 16, 32, 64, 128};
 
 ClaimForm make_form(ClaimForm::Product product, std::size_t products) {
-  ClaimForm form{product, 2 * products + 1, 1, 1, {}, {}};
+  const std::size_t rows = 2 * products + 1;
+  std::vector<OctetMap> second;
+  if (product == ClaimForm::Product::kOctets) second.assign(rows, kTimesOmega);
+  ClaimForm form{product, rows, 1, 1, std::move(second), {}, {}};
   for (std::size_t k = 0; k < products; ++k) {
     ClaimForm::Factor factor;
     factor.x = {{{k, kIdentity}}};
     factor.right = {{0, {{{products + k, kIdentity}}}}};
     form.factors.push_back(std::move(factor));
   }
-  form.z = {{{{2 * products, kIdentity}}}};
+  form.z = {{{{rows - 1, kIdentity}}}};
   return form;
 }
 

@@ -19,9 +19,9 @@ std::uint8_t* ClaimRecord::next_tile(std::vector<Stretch>& stretches) {
     Stretch stretch;
     stretch.room = stretches.size() < 2 ? std::size_t{4} : kLargestStretch / 4;
     if (stretches.size() > 4) stretch.room = kLargestStretch;
-    stretch.tile_bytes = form_.rows * 2 * kLanes;
+    stretch.tile_bytes = strands() * kLanes;
     stretch.memory = pool_.take(stretch.room * stretch.tile_bytes);
-    for (std::size_t k = 0; k < 2 * form_.rows; ++k)
+    for (std::size_t k = 0; k < strands(); ++k)
       stretch.row[k] = static_cast<std::uint32_t>(k * kLanes);
     stretches.push_back(std::move(stretch));
   }
@@ -29,44 +29,57 @@ std::uint8_t* ClaimRecord::next_tile(std::vector<Stretch>& stretches) {
   return last.memory.data() + last.tiles++ * last.tile_bytes;
 }
 
-void ClaimRecord::append(std::size_t lanes, const Rows& rows) {
-  const std::size_t full = lanes / kLanes;
-  for (std::size_t tile = 0; tile < full; ++tile) {
-    std::uint8_t* to = next_tile(whole_);
-    for (std::size_t r = 0; r < form_.rows; ++r)
-      for (int c = 0; c < 2; ++c, to += kLanes) std::memcpy(to, rows[c][r] + tile * kLanes, kLanes);
+// Octets from .. from + lanes of each row to the strands of a tile, 64 octets apart.
+void ClaimRecord::put(const Rows& rows, std::size_t from, std::size_t lanes,
+                      std::uint8_t* to) const {
+  for (std::size_t r = 0; r < form_.rows; ++r) {
+    const std::uint8_t* const row[2] = {rows[0][r] + from, rows[1][r] + from};
+    if (!bits()) {
+      add_mapped(form_.second[r], row[0], row[1], lanes, to);
+      to += kLanes;
+      continue;
+    }
+    for (int c = 0; c < 2; ++c, to += kLanes) std::memcpy(to, row[c], lanes);
   }
-  whole_tiles_ += full;
-  append_rest(lanes, rows, full * kLanes);
 }
 
-// The rows' octets `from` .. `lanes`.
-void ClaimRecord::append_rest(std::size_t lanes, const Rows& rows, std::size_t from) {
+void ClaimRecord::append(std::size_t lanes, const Rows& rows) {
+  const std::size_t full = lanes / kLanes;
+  for (std::size_t tile = 0; tile < full; ++tile)
+    put(rows, tile * kLanes, kLanes, next_tile(whole_));
+  whole_tiles_ += full;
+  append_rest(full * kLanes, lanes, [&](std::size_t from, std::size_t take, std::uint8_t* to) {
+    put(rows, from, take, to);
+  });
+}
+
+// put(from, take, to): octets from .. from + take of each row, to the strands at `to`.
+template <class Put>
+void ClaimRecord::append_rest(std::size_t from, std::size_t lanes, Put put) {
   while (from < lanes) {
     const std::size_t at = rest_lanes_ % kLanes, take = std::min(kLanes - at, lanes - from);
     std::uint8_t* to =
         at == 0 ? next_tile(rest_)
                 : rest_.back().memory.data() + (rest_.back().tiles - 1) * rest_.back().tile_bytes;
-    for (std::size_t r = 0; r < form_.rows; ++r)
-      for (int c = 0; c < 2; ++c, to += kLanes) std::memcpy(to + at, rows[c][r] + from, take);
+    put(from, take, to + at);
     from += take;
     rest_lanes_ += take;
   }
 }
 
-void ClaimRecord::hold(SecretPool::Piece memory, std::size_t lanes, std::size_t stride) {
-  if (memory.size() < 2 * stride || stride < form_.rows * lanes ||
-      2 * stride > std::numeric_limits<std::uint32_t>::max())
+void ClaimRecord::hold(SecretPool::Piece memory, std::size_t lanes) {
+  const std::size_t bytes = form_.rows * lanes;
+  if (bits() || memory.size() < bytes || bytes > std::numeric_limits<std::uint32_t>::max())
     throw std::logic_error("rows of claims that do not stand as they should");
-  Rows rows{};
   Stretch stretch;
   for (std::size_t r = 0; r < form_.rows; ++r)
-    for (std::size_t c = 0; c < 2; ++c) {
-      stretch.row[2 * r + c] = static_cast<std::uint32_t>(c * stride + r * lanes);
-      rows[c][r] = memory.data() + stretch.row[2 * r + c];
-    }
+    stretch.row[r] = static_cast<std::uint32_t>(r * lanes);
   stretch.tiles = stretch.room = lanes / kLanes;
-  append_rest(lanes, rows, stretch.tiles * kLanes);
+  append_rest(stretch.tiles * kLanes, lanes,
+              [&](std::size_t from, std::size_t take, std::uint8_t* to) {
+                for (std::size_t r = 0; r < form_.rows; ++r)
+                  std::memcpy(to + r * kLanes, memory.data() + stretch.row[r] + from, take);
+              });
   if (stretch.tiles == 0) return;
   stretch.tile_bytes = kLanes;
   stretch.memory = std::move(memory);
@@ -85,8 +98,7 @@ void ClaimRecord::clear_rest() {
   if (at == 0) return;
   const Stretch& last = rest_.back();
   std::uint8_t* row = last.memory.data() + (last.tiles - 1) * last.tile_bytes;
-  for (std::size_t k = 0; k < 2 * form_.rows; ++k, row += kLanes)
-    std::memset(row + at, 0, kLanes - at);
+  for (std::size_t k = 0; k < strands(); ++k, row += kLanes) std::memset(row + at, 0, kLanes - at);
 }
 
 FieldClaim::FieldClaim(SharedBytes left, SharedBytes right, SharedBytes sum)
@@ -110,10 +122,9 @@ void ClaimLog::add(const ClaimForm& form, std::size_t lanes, const ClaimRecord::
   bytes_ += lanes * record.lane_bytes();
 }
 
-void ClaimLog::hold(const ClaimForm& form, SecretPool::Piece rows, std::size_t lanes,
-                    std::size_t stride) {
+void ClaimLog::hold(const ClaimForm& form, SecretPool::Piece rows, std::size_t lanes) {
   ClaimRecord& record = record_of(form);
-  record.hold(std::move(rows), lanes, stride);
+  record.hold(std::move(rows), lanes);
   bytes_ += lanes * record.lane_bytes();
 }
 

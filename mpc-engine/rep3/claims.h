@@ -5,9 +5,11 @@
 // depends on them leaves it (docs/protocols/12-verification.md).
 //
 // Protocol code records octets as they are, inputs and messages; the claims
-// follow from them by linear maps, which a ClaimForm says. Products of 16 octets
-// in GCM's GF(2^128) are FieldClaims. All octets here are shares. Used by one
-// lane's thread.
+// follow from them by linear maps, which a ClaimForm says. Of octets that count in
+// the AES field one octet is kept for both components (share/octet_map.h): a
+// Shamir share, of which a party's term of a product is one product. Products of
+// 16 octets in GCM's GF(2^128) are FieldClaims. All octets here are shares. Used
+// by one lane's thread.
 #pragma once
 
 #include <array>
@@ -17,12 +19,10 @@
 #include <vector>
 
 #include "base/secret_pool.h"
+#include "share/octet_map.h"
 #include "share/shared_bytes.h"
 
 namespace tkdc {
-
-// A linear map on an octet's bits: their images.
-using OctetMap = std::array<std::uint8_t, 8>;
 
 // How claims follow from recorded rows. A lane is one octet of each row; it has
 // `slots` instances (1, 2 or 4) of every claim: in each slot, with x, y and z sums of maps of
@@ -48,6 +48,9 @@ struct ClaimForm {
   static constexpr std::size_t kMaxRows = 16;
   Product product;
   std::size_t rows, slots, claims;
+  // kOctets: row r is kept as component i + second[r](component i+1). second[r] is such
+  // that every map of the row turns it into multiplication by w.
+  std::vector<OctetMap> second;
   std::vector<Factor> factors;
   std::vector<std::vector<Sum>> z;  // [claim][slot]
 };
@@ -61,7 +64,7 @@ class ClaimRecord {
   static constexpr std::size_t kLanes = 64, kBitSlots = 16, kOctetSlots = 32;
   static constexpr std::size_t kMaxTiles = kOctetSlots;
   using Rows = const std::uint8_t* [2][ClaimForm::kMaxRows];
-  // Component c of row r stands at base + row[2 r + c].
+  // Strand k stands at base + row[k]: of octets row k, of bits component k % 2 of row k / 2.
   struct Tile {
     const std::uint8_t* base;
     const std::uint32_t* row;
@@ -70,17 +73,17 @@ class ClaimRecord {
   explicit ClaimRecord(const ClaimForm& form, SecretPool pool = {})
       : form_(form), pool_(std::move(pool)) {}
 
-  // Copies rows[c][r]: component c of row r, `lanes` octets.
+  // Takes rows[c][r]: component c of row r, `lanes` octets.
   void append(std::size_t lanes, const Rows& rows);
-  // The same without copying: component c of row r stands at c * stride + r * lanes of `rows`.
-  void hold(SecretPool::Piece rows, std::size_t lanes, std::size_t stride);
+  // The same without copying: row r of octets, as it is kept, stands at r * lanes of `rows`.
+  void hold(SecretPool::Piece rows, std::size_t lanes);
 
   const ClaimForm& form() const { return form_; }
-  std::size_t slots() const {
-    return form_.product == ClaimForm::Product::kBits ? kBitSlots : kOctetSlots;
-  }
+  bool bits() const { return form_.product == ClaimForm::Product::kBits; }
+  std::size_t slots() const { return bits() ? kBitSlots : kOctetSlots; }
+  std::size_t strands() const { return bits() ? 2 * form_.rows : form_.rows; }
   std::size_t tiles_per_block() const { return slots() / form_.slots; }
-  std::size_t lane_bytes() const { return form_.rows * 2; }
+  std::size_t lane_bytes() const { return strands(); }
   std::size_t blocks() const;
   // Calls f(tiles) with each block's tiles. Those that the last block lacks are of zeros,
   // which claims 0 = 0.
@@ -111,7 +114,9 @@ class ClaimRecord {
   static constexpr std::size_t kLargestStretch = 256;  // in tiles
   static Tile zero_tile();
   std::uint8_t* next_tile(std::vector<Stretch>& stretches);
-  void append_rest(std::size_t lanes, const Rows& rows, std::size_t from);
+  void put(const Rows& rows, std::size_t from, std::size_t lanes, std::uint8_t* to) const;
+  template <class Put>
+  void append_rest(std::size_t from, std::size_t lanes, Put put);
   void clear_rest();
 
   const ClaimForm& form_;
@@ -146,7 +151,7 @@ class ClaimLog {
   void add(FieldClaim claim);
   // Rows that stay where they are, in memory from pool() (ClaimRecord::hold).
   SecretPool& pool() { return pool_; }  // wiped whenever all is verified
-  void hold(const ClaimForm& form, SecretPool::Piece rows, std::size_t lanes, std::size_t stride);
+  void hold(const ClaimForm& form, SecretPool::Piece rows, std::size_t lanes);
 
   // Whether all that was recorded so far has been verified.
   bool clean() const { return batch_.empty() && checks_.empty(); }

@@ -10,6 +10,7 @@
 
 #include "base/secret_pool.h"
 #include "field/gf128.h"
+#include "share/octet_map.h"
 #include "verify/gf64.h"
 #include "verify/points.h"
 
@@ -21,6 +22,11 @@ struct Gf64Field {
   static Element add(Element a, Element b) { return a ^ b; }
   static Element multiply(Element a, Element b) { return gf64::multiply(a, b); }
   static Element one() { return 1; }
+  // Of order 3: the image of the AES field's (share/octet_map.h).
+  static Element omega() {
+    static const Element omega = gf64::embed(kOmega);
+    return omega;
+  }
 
   // The sum of a[k] b[k].
   static Element dot(std::size_t n, const Element* a, const Element* b) {
@@ -39,13 +45,11 @@ struct Gf64Field {
     for (std::size_t k = whole; k < in.size(); ++k) out[at + k] = multiply(factor, in[k]);
   }
 
-  static void points(int n, std::size_t stride, const Element* const x[2],
-                     const Element* const y[2], Element* out) {
-    gf64::kernels().points(n, stride, {{x[0], x[1]}, {y[0], y[1]}}, out);
+  static void points(int n, std::size_t stride, const Element* x, const Element* y, Element* out) {
+    gf64::kernels().points(n, stride, {x, y}, out);
   }
-  static void fold(int n, std::size_t stride, Element* const x[2], Element* const y[2],
-                   const Element* at) {
-    gf64::kernels().fold(n, stride, {{x[0], x[1]}, {y[0], y[1]}}, at);
+  static void fold(int n, std::size_t stride, Element* x, Element* y, const Element* at) {
+    gf64::kernels().fold(n, stride, {x, y}, at);
   }
 };
 
@@ -81,8 +85,21 @@ struct Gf128Field {
     for (const Element& one : in) out.push_back(multiply(factor, one));
   }
 
-  static void points(int n, std::size_t stride, const Element* const x[2],
-                     const Element* const y[2], Element* out) {
+  // Of order 3: one() to the power of a third of 2^128 - 1, of the generator t.
+  static Element omega() {
+    static const Element omega = [] {
+      Element t, power = one();
+      t.octet[0] = 0x40;
+      for (int bit = 127; bit >= 0; --bit) {
+        power = multiply(power, power);
+        if (bit % 2 == 0) power = multiply(power, t);
+      }
+      return power;
+    }();
+    return omega;
+  }
+
+  static void points(int n, std::size_t stride, const Element* x, const Element* y, Element* out) {
     switch (n) {
       case 1: return points_of<1>(stride, x, y, out);
       case 2: return points_of<2>(stride, x, y, out);
@@ -91,9 +108,8 @@ struct Gf128Field {
       default: return points_of<5>(stride, x, y, out);
     }
   }
-  static void fold(int n, std::size_t stride, Element* const x[2], Element* const y[2],
-                   const Element* at) {
-    for (Element* v : {x[0], x[1], y[0], y[1]})
+  static void fold(int n, std::size_t stride, Element* x, Element* y, const Element* at) {
+    for (Element* v : {x, y})
       for (std::size_t k = 0; k < stride; ++k) {
         Element sum;
         for (std::size_t i = 0; i < std::size_t{1} << n; ++i)
@@ -104,25 +120,33 @@ struct Gf128Field {
 
  private:
   template <int n>
-  static void points_of(std::size_t stride, const Element* const x[2], const Element* const y[2],
-                        Element* out) {
-    constexpr std::size_t kVertices = std::size_t{1} << n, kAll = tkdc::points(n);
+  static void points_of(std::size_t stride, const Element* x, const Element* y, Element* out) {
+    constexpr std::size_t kParts = std::size_t{1} << n, kAll = tkdc::points(n);
     for (std::size_t p = 0; p < kAll; ++p) out[p] = Element();
     for (std::size_t k = 0; k < stride; ++k) {
-      Element vertex[4][kVertices], at[4][kAll];
-      for (std::size_t i = 0; i < kVertices; ++i) {
-        const std::size_t j = i * stride + k;
-        vertex[0][i] = x[0][j];
-        vertex[1][i] = x[1][j];
-        vertex[2][i] = y[0][j];
-        vertex[3][i] = y[0][j] ^ y[1][j];
+      Element x_part[kParts], y_part[kParts], x_at[kAll], y_at[kAll];
+      for (std::size_t i = 0; i < kParts; ++i) {
+        x_part[i] = x[i * stride + k];
+        y_part[i] = y[i * stride + k];
       }
-      for (int q = 0; q < 4; ++q) spread_points<n>(vertex[q], at[q]);
-      for (std::size_t p = 0; p < kAll; ++p)
-        out[p] = out[p] ^ multiply(at[0][p], at[3][p]) ^ multiply(at[1][p], at[2][p]);
+      spread_points<n>(x_part, x_at);
+      spread_points<n>(y_part, y_at);
+      for (std::size_t p = 0; p < kAll; ++p) out[p] = out[p] ^ multiply(x_at[p], y_at[p]);
     }
   }
 };
+
+// The party's Shamir share of what it holds two components of: x_i + w x_{i+1}. The sum of
+// the three parties' products of these is w x y, so w^2 times its own is a party's term; linear
+// maps over GF(4), as all weights and polynomials are, keep them (share/octet_map.h).
+template <class F>
+typename F::Element shamir(const typename F::Element& mine, const typename F::Element& theirs) {
+  return F::add(mine, F::multiply(F::omega(), theirs));
+}
+template <class F>
+typename F::Element omega_square() {
+  return F::add(F::one(), F::omega());
+}
 
 // Elements that the caller writes before he reads them, in memory from a lane's pool.
 template <class F>

@@ -49,9 +49,9 @@ struct Lift {
   Element column[8];
   std::uint64_t matrix[8];
 };
-// A lift of this row of this tile.
-struct RowLift {
-  std::size_t tile, row;
+// A lift of this strand of this tile.
+struct StrandLift {
+  std::size_t tile, strand;
   Lift lift;
 };
 
@@ -87,14 +87,12 @@ struct OctetProducts {
   std::vector<Factor> factors;
 };
 
-// Two shared vectors of one length.
+// Two vectors of one length.
 struct Factors {
-  const Element* x[2];
-  const Element* y[2];
+  const Element *x, *y;
 };
 struct MutableFactors {
-  Element* x[2];
-  Element* y[2];
+  Element *x, *y;
 };
 
 struct Kernels {
@@ -108,34 +106,33 @@ struct Kernels {
   // out[k] += factor * in[k] for 8 elements.
   void (*add_scaled)(Element factor, const Element in[8], Element out[8]);
 
-  // sums[k] += weight[claim] * (this party's terms of the products at vertex k + 32)
-  // for each lane of the block; the last is one more than needed.
+  // sums[k] += weight[claim] * the products at vertex k + 32 for each lane of the block;
+  // the last is one more than needed.
   void (*octet_points)(const OctetProducts& form, const Tile* tiles, const Lift* weight,
                        LaneSums sums[kVertices]);
-  // The same for bits, with all bits of an octet in one.
+  // The same for bits, of this party's terms, with all bits of an octet in one.
   void (*bit_points)(std::size_t factors, const Tile* tiles, const Lift& weight,
                      LaneSums sums[kBitPoints]);
   // The sum of weight[p] * the sum of lane_at(p).
   Element (*lane_sum)(const LaneSums& sums, const Element weight[kLanes]);
 
-  // out[c][p] = weight[p] * the sum of the lifted octets of component c at lane
-  // lane_at(p). Without weights (null): the sum.
-  void (*lift_octets)(const std::vector<RowLift>& rows, const Tile* tiles, const Element* weight,
-                      Element* const out[2]);
-  // out[c][p] = the sum over the slots s of element[s] * the bit lane_bit_at(p) of this
-  // row of tile s, 512 elements; lift: of the slots 0..7 and 8..15, as if they were an
-  // octet's bits.
-  void (*lift_bits)(const Lift lift[2], const Tile* tiles, std::size_t row, Element* const out[2]);
+  // out[p] = weight[p] * the sum of the lifted octets at lane lane_at(p). Without weights
+  // (null): the sum.
+  void (*lift_octets)(const std::vector<StrandLift>& strands, const Tile* tiles,
+                      const Element* weight, Element* out);
+  // out[p] = the sum over components c and slots s of element[c][s] * the bit lane_bit_at(p)
+  // of this row of tile s, 512 elements; lift: of component 0's slots 0..7 and 8..15 as if
+  // they were an octet's bits, then component 1's.
+  void (*lift_bits)(const Lift lift[4], const Tile* tiles, std::size_t row, Element* out);
   // y[k] *= weight[k] * factor; n is a multiple of 8.
   void (*scale)(std::size_t n, const Element* weight, Element factor, Element* y);
   // The sum of a[k] b[k]; n is a multiple of 8.
   Element (*dot)(std::size_t n, const Element* a, const Element* b);
 
-  // This party's terms of sum X(point) Y(point) at the points of {0, 1, infinity}^n:
-  // X and Y are linear in each of n variables, 1 to 5, with the n-th parts of v at
-  // the vertices, each `stride` elements.
+  // sum X(point) Y(point) at the points of {0, 1, infinity}^n: X and Y are linear in each
+  // of n variables, 1 to 5, with the n-th parts of v at the vertices, each `stride` elements.
   void (*points)(int n, std::size_t stride, const Factors& v, Element* out);
-  // v[k] = sum over i < 2^n of at[i] v[i stride + k], for all four vectors.
+  // v[k] = sum over i < 2^n of at[i] v[i stride + k], for both vectors.
   void (*fold)(int n, std::size_t stride, const MutableFactors& v, const Element* at);
 };
 

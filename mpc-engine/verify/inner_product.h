@@ -18,6 +18,9 @@
 //      Else it is uniform: what the claim lacks may depend on secrets, where an error
 //      stands in a factor, and is not shown.
 // Each fold errs with probability 2 n / |F|.
+//
+// Vectors and claim are held as Shamir shares (fields.h), one element each; what is random or
+// comes from a layer is a replicated share first.
 #pragma once
 
 #include <initializer_list>
@@ -34,20 +37,19 @@ class InnerProductCheck {
   InnerProductCheck() = default;
   InnerProductCheck(const InnerProductCheck&) = delete;
   ~InnerProductCheck() {
-    sodium_memzero(claim, sizeof claim);
+    sodium_memzero(&claim, sizeof claim);
     sodium_memzero(mask_, sizeof mask_);
+    sodium_memzero(masked_, sizeof masked_);
   }
 
-  // The vectors' components, `n` elements to be filled by the caller.
+  // The vectors' shares, `n` elements to be filled by the caller.
   void allocate(std::size_t n, SecretPool& pool) {
     size_ = n;
-    for (int c = 0; c < 2; ++c) {
-      x[c] = ElementArray<F>(n + kLargestFold, pool);
-      y[c] = ElementArray<F>(n + kLargestFold, pool);
-    }
+    x = ElementArray<F>(n + kLargestFold, pool);
+    y = ElementArray<F>(n + kLargestFold, pool);
   }
-  ElementArray<F> x[2], y[2];
-  Element claim[2] = {};
+  ElementArray<F> x, y;
+  Element claim = {};
 
   // ---- one fold: begin_fold(), in the last one take_random(), a message of
   // message_bytes(), a challenge of challenge_bytes().
@@ -59,38 +61,33 @@ class InnerProductCheck {
     if (last_)
       for (variables_ = 1; vertices() <= size_;) ++variables_;
     const std::size_t stride = (size_ + vertices() - 1) / vertices();
-    for (; size_ < stride * vertices(); ++size_)
-      for (int c = 0; c < 2; ++c) x[c][size_] = y[c][size_] = Element();
+    for (; size_ < stride * vertices(); ++size_) x[size_] = y[size_] = Element();
     stride_ = stride;
   }
   bool last() const { return last_; }
 
   static constexpr std::size_t kRandomBytes = 2 * F::kBytes;  // x', y'
   void take_random(const SharedBytes& random) {
-    for (int c = 0; c < 2; ++c) {
-      x[c][size_ - 1] = get(random.component[c].data());
-      y[c][size_ - 1] = get(random.component[c].data() + F::kBytes);
-    }
+    x[size_ - 1] = share_at(random, 0);
+    y[size_ - 1] = share_at(random, F::kBytes);
   }
 
   std::size_t message_bytes() const { return (points(variables_) - 1) * F::kBytes; }
   void points_sent(std::uint8_t* out) {
-    const Element* const xs[2] = {x[0].data(), x[1].data()};
-    const Element* const ys[2] = {y[0].data(), y[1].data()};
-    h_[0].resize(points(variables_));
-    F::points(variables_, stride_, xs, ys, h_[0].data());
-    for (std::size_t p = 1; p < h_[0].size(); ++p) put(out + (p - 1) * F::kBytes, h_[0][p]);
+    h_.resize(points(variables_));
+    F::points(variables_, stride_, x.data(), y.data(), h_.data());
+    for (std::size_t p = 1; p < h_.size(); ++p)
+      put(out + (p - 1) * F::kBytes, F::multiply(omega_square<F>(), h_[p]));
   }
   void take_points(const std::uint8_t* mine, const std::uint8_t* theirs) {
     const std::size_t claimed = last_ ? vertices() - 1 : vertices();
-    for (int c = 0; c < 2; ++c) {
-      h_[c].resize(points(variables_));
-      for (std::size_t p = 1; p < h_[c].size(); ++p)
-        h_[c][p] = get((c == 0 ? mine : theirs) + (p - 1) * F::kBytes);
-      h_[c][0] = claim[c];
-      for (std::size_t vertex = 1; vertex < claimed; ++vertex)
-        h_[c][0] = F::add(h_[c][0], h_[c][vertex_point(vertex)]);
+    for (std::size_t p = 1; p < h_.size(); ++p) {
+      const std::size_t at = (p - 1) * F::kBytes;
+      h_[p] = shamir<F>(get(mine + at), get(theirs + at));
     }
+    h_[0] = claim;
+    for (std::size_t vertex = 1; vertex < claimed; ++vertex)
+      h_[0] = F::add(h_[0], h_[vertex_point(vertex)]);
   }
 
   std::size_t challenge_bytes() const { return static_cast<std::size_t>(variables_) * F::kBytes; }
@@ -101,42 +98,49 @@ class InnerProductCheck {
       spread_weights(vertex, {linear(t, 0), linear(t, 1)});
       spread_weights(point, {quadratic(t, 0), quadratic(t, 1), quadratic(t, 2)});
     }
-    Element* const xs[2] = {x[0].data(), x[1].data()};
-    Element* const ys[2] = {y[0].data(), y[1].data()};
-    F::fold(variables_, stride_, xs, ys, vertex.data());
+    F::fold(variables_, stride_, x.data(), y.data(), vertex.data());
     size_ = stride_;
-    for (int c = 0; c < 2; ++c) {
-      claim[c] = F::dot(point.size(), point.data(), h_[c].data());
-    }
+    claim = F::dot(point.size(), point.data(), h_.data());
   }
 
-  // ---- after the last fold: to be opened, X and Y; meanwhile take_mask(), a message of
-  // kMaskedBytes; then masked() is to be opened and must be zero.
-  SharedBytes factors() const {
-    SharedBytes out(2 * F::kBytes);
-    for (int c = 0; c < 2; ++c) {
-      put(out.component[c].data(), x[c][0]);
-      put(out.component[c].data() + F::kBytes, y[c][0]);
-    }
+  // ---- after the last fold: each party tells both others its shares of X and Y; meanwhile
+  // take_mask(), a message of kMaskedBytes; then masked() is to be opened and must be zero.
+  Bytes factors() const {
+    Bytes out(2 * F::kBytes);
+    put(out.data(), x[0]);
+    put(out.data() + F::kBytes, y[0]);
     return out;
+  }
+  // X and Y from the three parties' shares, in this party's view. Two determine the third:
+  // false if it is another.
+  static bool open_factors(const Bytes& own, const Bytes& next, const Bytes& prev, Bytes& opened) {
+    bool agree = true;
+    opened.resize(2 * F::kBytes);
+    for (std::size_t at = 0; at < opened.size(); at += F::kBytes) {
+      const Element a = get(own.data() + at), b = get(next.data() + at), c = get(prev.data() + at);
+      const Element line =
+          F::add(a, F::add(F::multiply(F::omega(), b), F::multiply(omega_square<F>(), c)));
+      agree = agree && line == Element();
+      put(opened.data() + at, F::multiply(F::omega(), F::add(a, F::add(b, c))));
+    }
+    return agree;
   }
   static constexpr std::size_t kMaskedBytes = F::kBytes;
   // r' of kMaskedBytes: the message of its product with the claim.
   void mask_sent(const SharedBytes& mask, std::uint8_t* out) {
     for (int c = 0; c < 2; ++c) mask_[c] = get(mask.component[c].data());
-    put(out,
-        F::add(F::multiply(mask_[0], F::add(claim[0], claim[1])), F::multiply(mask_[1], claim[0])));
+    put(out, F::multiply(omega_square<F>(), F::multiply(share_at(mask, 0), claim)));
   }
   void take_masked(const std::uint8_t* mine, const std::uint8_t* theirs) {
-    claim[0] = get(mine);
-    claim[1] = get(theirs);
+    masked_[0] = get(mine);
+    masked_[1] = get(theirs);
   }
   // r' (claim - X Y).
   SharedBytes masked(const std::uint8_t* factors) const {
     const Element product = F::multiply(get(factors), get(factors + F::kBytes));
     SharedBytes out(kMaskedBytes);
     for (int c = 0; c < 2; ++c)
-      put(out.component[c].data(), F::add(claim[c], F::multiply(mask_[c], product)));
+      put(out.component[c].data(), F::add(masked_[c], F::multiply(mask_[c], product)));
     return out;
   }
   static bool is_zero(const std::uint8_t* opened) { return get(opened) == Element(); }
@@ -147,6 +151,10 @@ class InnerProductCheck {
     return e;
   }
   static void put(std::uint8_t* out, const Element& e) { std::memcpy(out, &e, F::kBytes); }
+  // Of the element that stands at this offset.
+  static Element share_at(const SharedBytes& from, std::size_t at) {
+    return shamir<F>(get(from.component[0].data() + at), get(from.component[1].data() + at));
+  }
 
   // Lagrange coefficients: of a linear polynomial at 0, 1; of a quadratic at 0, 1, infinity.
   static Element linear(const Element& t, std::size_t vertex) {
@@ -172,11 +180,11 @@ class InnerProductCheck {
   }
   std::size_t vertices() const { return std::size_t{1} << variables_; }
 
-  Element mask_[2] = {};
+  Element mask_[2] = {}, masked_[2] = {};  // replicated
   std::size_t size_ = 0, stride_ = 0;
   int variables_ = 0;
   bool last_ = false;
-  std::vector<Element, WipingAllocator<Element>> h_[2];
+  std::vector<Element, WipingAllocator<Element>> h_;
 };
 
 }  // namespace tkdc

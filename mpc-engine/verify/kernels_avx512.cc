@@ -136,32 +136,19 @@ void add_scaled(Element factor, const Element in[8], Element out[8]) {
 
 // ---- sums at points
 
-// Where a row of a tile stands.
-inline const std::uint8_t* row_of(const Tile& tile, std::size_t row, std::size_t component) {
-  return tile.base + tile.row[2 * row + component];
-}
-
 // Loads, and has what stands there in the next block brought near, where rows go on in
 // memory from block to block (ClaimRecord::hold); elsewhere it does no harm.
-inline Word load_ahead(const std::uint8_t* p) {
+inline Word load_strand(const Tile& tile, std::size_t strand) {
   constexpr std::size_t kAhead = kVertices / 4 * kLanes;
+  const std::uint8_t* const p = tile.base + tile.row[strand];
   _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(p) + kAhead),
                _MM_HINT_T0);
   return load(p);
 }
 
-// What of a row is used: component i, i+1, or both added up.
-enum class Part : std::uint8_t { kFirst, kSecond, kBoth };
-template <Part kPart>
-inline Word load_part(const Tile& tile, std::size_t row) {
-  if constexpr (kPart == Part::kFirst) return load_ahead(row_of(tile, row, 0));
-  if constexpr (kPart == Part::kSecond) return load_ahead(row_of(tile, row, 1));
-  return load(row_of(tile, row, 0)) ^ load(row_of(tile, row, 1));
-}
-
 // A value at the extra points from its values at the slots, kSlots in a tile, each the sum
 // of kMaps maps (0: of as many as there are).
-template <Part kPart, std::size_t kSlots, std::size_t kMaps>
+template <std::size_t kSlots, std::size_t kMaps>
 __attribute__((noinline)) void extended(const OctetValue& value, const Tile* tiles,
                                         Word out[kVertices]) {
   const RowMap* map[kSlots];
@@ -169,49 +156,45 @@ __attribute__((noinline)) void extended(const OctetValue& value, const Tile* til
   auto slot = [&](std::size_t first, std::size_t k) __attribute__((always_inline)) {
     const Tile& tile = tiles[(first + k) / kSlots];
     const RowMap* at = map[k % kSlots];
-    Word sum = affine(at->matrix, load_part<kPart>(tile, at->row));
+    Word sum = affine(at->matrix, load_strand(tile, at->row));
     const std::size_t maps = kMaps != 0 ? kMaps : value.slot[k % kSlots].size();
     for (std::size_t more = 1; more < maps; ++more)
-      sum = sum ^ affine(at[more].matrix, load_part<kPart>(tile, at[more].row));
+      sum = sum ^ affine(at[more].matrix, load_strand(tile, at[more].row));
     return sum;
   };
   extend(slot, out, [](Word a, std::size_t k) { return affine(kExtension.matrix[k], a); });
 }
 
-template <Part kPart, std::size_t kSlots>
+template <std::size_t kSlots>
 void extended_by_maps(const OctetValue& value, const Tile* tiles, Word out[kVertices]) {
   auto all_have = [&](std::size_t maps) {
     for (const auto& slot : value.slot)
       if (slot.size() != maps) return false;
     return true;
   };
-  if (all_have(1)) return extended<kPart, kSlots, 1>(value, tiles, out);
-  if (kSlots == 4 && all_have(2)) return extended<kPart, kSlots, 2>(value, tiles, out);
-  extended<kPart, kSlots, 0>(value, tiles, out);
+  if (all_have(1)) return extended<kSlots, 1>(value, tiles, out);
+  if (kSlots == 4 && all_have(2)) return extended<kSlots, 2>(value, tiles, out);
+  extended<kSlots, 0>(value, tiles, out);
 }
 
-template <Part kPart>
 void extended(const OctetValue& value, const Tile* tiles, Word out[kVertices]) {
   switch (value.slot.size()) {
-    case 1: return extended_by_maps<kPart, 1>(value, tiles, out);
-    case 2: return extended_by_maps<kPart, 2>(value, tiles, out);
-    default: return extended_by_maps<kPart, 4>(value, tiles, out);
+    case 1: return extended_by_maps<1>(value, tiles, out);
+    case 2: return extended_by_maps<2>(value, tiles, out);
+    default: return extended_by_maps<4>(value, tiles, out);
   }
 }
 
 void octet_points(const OctetProducts& form, const Tile* tiles, const Lift* weight,
                   LaneSums sums[kVertices]) {
-  Word x[2][kVertices], y[2][kVertices], terms[OctetProducts::kMost][kVertices];
+  Word x[kVertices], y[kVertices], terms[OctetProducts::kMost][kVertices];
   const Lift* lift[OctetProducts::kMost];
   std::size_t products = 0;
   for (const OctetProducts::Factor& factor : form.factors) {
-    extended<Part::kFirst>(factor.x, tiles, x[0]);
-    extended<Part::kSecond>(factor.x, tiles, x[1]);
+    extended(factor.x, tiles, x);
     for (const OctetProducts::Right& right : factor.right) {
-      extended<Part::kFirst>(right.y, tiles, y[0]);
-      extended<Part::kBoth>(right.y, tiles, y[1]);
-      for (std::size_t p = 0; p < kVertices; ++p)
-        terms[products][p] = octet_multiply(x[0][p], y[1][p]) ^ octet_multiply(x[1][p], y[0][p]);
+      extended(right.y, tiles, y);
+      for (std::size_t p = 0; p < kVertices; ++p) terms[products][p] = octet_multiply(x[p], y[p]);
       lift[products++] = &weight[right.claim];
     }
   }
@@ -253,9 +236,10 @@ inline void bit_points_at(std::size_t factors, const Tile* tiles, const Lift& we
   Word terms[kInner];
   for (std::size_t f = 0; f < factors; ++f) {
     auto row = [tiles](std::size_t r, std::size_t component, std::size_t s) {
-      if (top == 0) return load(row_of(tiles[s], r, component));
-      const Word high = load(row_of(tiles[s + kHalf], r, component));
-      return top == 1 ? high : high ^ load(row_of(tiles[s], r, component));
+      auto at = [&](const Tile& tile) { return load(tile.base + tile.row[2 * r + component]); };
+      if (top == 0) return at(tiles[s]);
+      const Word high = at(tiles[s + kHalf]);
+      return top == 1 ? high : high ^ at(tiles[s]);
     };
     Word vertex[4][kHalf], at[4][kInner];
     for (std::size_t s = 0; s < kHalf; ++s) {
@@ -296,57 +280,51 @@ Element lane_sum(const LaneSums& sums, const Element weight[kLanes]) {
 
 // ---- at a random point
 
-void lift_octets(const std::vector<RowLift>& rows, const Tile* tiles, const Element* weight,
-                 Element* const out[2]) {
-  Word sum[2][8];
-  for (auto& component : sum)
-    for (Word& w : component) w = zero();
-  auto at = [tiles](const RowLift& row, std::size_t component) {
-    return load_ahead(row_of(tiles[row.tile], row.row, component));
-  };
-  auto add = [&](const RowLift& one, const RowLift& other) {
-    const Word a0 = at(one, 0), a1 = at(one, 1), b0 = at(other, 0), b1 = at(other, 1);
-#pragma GCC unroll 8
-    for (std::size_t o = 0; o < 8; ++o) {
-      const Word ma = broadcast(one.lift.matrix[o]), mb = broadcast(other.lift.matrix[o]);
-      sum[0][o] = add3(sum[0][o], affine(ma, a0), affine(mb, b0));
-      sum[1][o] = add3(sum[1][o], affine(ma, a1), affine(mb, b1));
-    }
-  };
+void lift_octets(const std::vector<StrandLift>& strands, const Tile* tiles, const Element* weight,
+                 Element* out) {
+  Word sum[8];
+  for (Word& w : sum) w = zero();
+  auto at = [tiles](const StrandLift& one) { return load_strand(tiles[one.tile], one.strand); };
   std::size_t k = 0;
-  for (; k + 2 <= rows.size(); k += 2) add(rows[k], rows[k + 1]);
-  for (; k < rows.size(); ++k) {
-    const Word a[2] = {at(rows[k], 0), at(rows[k], 1)};
+  for (; k + 2 <= strands.size(); k += 2) {
+    const Word a = at(strands[k]), b = at(strands[k + 1]);
+#pragma GCC unroll 8
     for (std::size_t o = 0; o < 8; ++o)
-      for (int c = 0; c < 2; ++c) sum[c][o] = sum[c][o] ^ affine(rows[k].lift.matrix[o], a[c]);
+      sum[o] = add3(sum[o], affine(strands[k].lift.matrix[o], a),
+                    affine(strands[k + 1].lift.matrix[o], b));
   }
-  for (int c = 0; c < 2; ++c) {
-    Word elements[8];
-    transpose(sum[c], elements);
-    for (std::size_t e = 0; e < 8; ++e)
-      store(out[c] + 8 * e,
-            weight == nullptr ? elements[e] : multiply(elements[e], load(weight + 8 * e)));
+  if (k < strands.size()) {
+    const Word a = at(strands[k]);
+    for (std::size_t o = 0; o < 8; ++o) sum[o] = sum[o] ^ affine(strands[k].lift.matrix[o], a);
   }
+  Word elements[8];
+  transpose(sum, elements);
+  for (std::size_t e = 0; e < 8; ++e)
+    store(out + 8 * e,
+          weight == nullptr ? elements[e] : multiply(elements[e], load(weight + 8 * e)));
 }
 
-void lift_bits(const Lift lift[2], const Tile* tiles, std::size_t row, Element* const out[2]) {
-  for (std::size_t c = 0; c < 2; ++c) {
-    Word slots[2][8];  // quadword of a lane: eight slots' octets
-    for (std::size_t half = 0; half < 2; ++half) {
-      Word rows[8];
-      // From the highest: bit i of a result comes from octet 7 - i of the matrix.
-      for (std::size_t s = 0; s < 8; ++s) rows[7 - s] = load(row_of(tiles[8 * half + s], row, c));
-      transpose(rows, slots[half]);
+void lift_bits(const Lift lift[4], const Tile* tiles, std::size_t row, Element* out) {
+  Word slots[4][8];  // of a component's half; quadword of a lane: eight slots' octets
+  for (std::size_t part = 0; part < 4; ++part) {
+    const std::size_t strand = 2 * row + part / 2, half = part % 2;
+    Word rows[8];
+    // From the highest: bit i of a result comes from octet 7 - i of the matrix.
+    for (std::size_t s = 0; s < 8; ++s) {
+      const Tile& tile = tiles[8 * half + s];
+      rows[7 - s] = load(tile.base + tile.row[strand]);
     }
-    for (std::size_t k = 0; k < 8; ++k) {
-      // The slots as matrices; they pick bit b of each slot for octet b.
-      const Word bits = broadcast(0x8040201008040201u);
-      const Word low = affine(slots[0][k], bits), high = affine(slots[1][k], bits);
-      Word sum[8];
-      for (std::size_t o = 0; o < 8; ++o)
-        sum[o] = affine(lift[0].matrix[o], low) ^ affine(lift[1].matrix[o], high);
-      store_transposed(sum, out[c] + 64 * k);
-    }
+    transpose(rows, slots[part]);
+  }
+  for (std::size_t k = 0; k < 8; ++k) {
+    // The slots as matrices; they pick bit b of each slot for octet b.
+    const Word bits = broadcast(0x8040201008040201u);
+    Word picked[4], sum[8];
+    for (std::size_t part = 0; part < 4; ++part) picked[part] = affine(slots[part][k], bits);
+    for (std::size_t o = 0; o < 8; ++o)
+      sum[o] = add3(affine(lift[0].matrix[o], picked[0]) ^ affine(lift[1].matrix[o], picked[1]),
+                    affine(lift[2].matrix[o], picked[2]), affine(lift[3].matrix[o], picked[3]));
+    store_transposed(sum, out + 64 * k);
   }
 }
 
@@ -380,28 +358,24 @@ struct Segment {
 template <int kInner>
 void points_at(const std::vector<std::size_t>& parts, const Segment& segment, const Factors& v,
                Element* out) {
-  constexpr std::size_t kVertices = std::size_t{1} << kInner, kAll = points(kInner);
+  constexpr std::size_t kParts = std::size_t{1} << kInner, kAll = points(kInner);
   Wide sum[kAll];
   for (std::size_t k = segment.begin; k < segment.end; k += 8) {
     const __mmask8 mask = first(segment.end - k);
-    Word vertex[4][kVertices], at[4][kAll];
-    for (std::size_t i = 0; i < kVertices; ++i) {
-      auto value = [&](const Element* from) {
-        Word total = load_first(from + (parts[0] + i) * segment.stride + k, mask);
-        for (std::size_t other = 1; other < parts.size(); ++other)
-          total = total ^ load_first(from + (parts[other] + i) * segment.stride + k, mask);
-        return total;
-      };
-      vertex[0][i] = value(v.x[0]);
-      vertex[1][i] = value(v.x[1]);
-      vertex[2][i] = value(v.y[0]);
-      vertex[3][i] = vertex[2][i] ^ value(v.y[1]);
+    Word x[kParts], y[kParts], x_at[kAll], y_at[kAll];
+    auto value = [&](const Element* from, std::size_t i) {
+      Word total = load_first(from + (parts[0] + i) * segment.stride + k, mask);
+      for (std::size_t other = 1; other < parts.size(); ++other)
+        total = total ^ load_first(from + (parts[other] + i) * segment.stride + k, mask);
+      return total;
+    };
+    for (std::size_t i = 0; i < kParts; ++i) {
+      x[i] = value(v.x, i);
+      y[i] = value(v.y, i);
     }
-    for (int q = 0; q < 4; ++q) spread_points<kInner>(vertex[q], at[q]);
-    for (std::size_t p = 0; p < kAll; ++p) {
-      sum[p].add(at[0][p], at[3][p]);
-      sum[p].add(at[1][p], at[2][p]);
-    }
+    spread_points<kInner>(x, x_at);
+    spread_points<kInner>(y, y_at);
+    for (std::size_t p = 0; p < kAll; ++p) sum[p].add(x_at[p], y_at[p]);
   }
   for (std::size_t p = 0; p < kAll; ++p) out[p] ^= horizontal_sum(reduce(sum[p]));
 }
@@ -436,7 +410,7 @@ void points_any(int n, std::size_t stride, const Factors& v, Element* out) {
 }
 
 void fold(int n, std::size_t stride, const MutableFactors& v, const Element* at) {
-  for (Element* one : {v.x[0], v.x[1], v.y[0], v.y[1]})
+  for (Element* one : {v.x, v.y})
     for (std::size_t k = 0; k < stride; k += 8) {
       const __mmask8 mask = first(stride - k);
       Wide sum;

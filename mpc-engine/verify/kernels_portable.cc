@@ -85,20 +85,18 @@ void add_lifted(LaneSums& sums, std::size_t w, const Lift& lift, Word octets) {
   }
 }
 
-// Component 0 or 1 of a row, or their sum (2): the octets of lanes 8 w ...
-Word load_row(const Tile& tile, std::size_t row, int which, std::size_t w) {
-  auto component = [&](std::size_t c) { return load(tile.base + tile.row[2 * row + c] + 8 * w); };
-  return which == 2 ? component(0) ^ component(1) : component(static_cast<std::size_t>(which));
+// The octets of lanes 8 w ... of a strand.
+Word load_strand(const Tile& tile, std::size_t strand, std::size_t w) {
+  return load(tile.base + tile.row[strand] + 8 * w);
 }
 
-void extended(const OctetValue& value, const Tile* tiles, int which, std::size_t w,
-              Word out[kVertices]) {
+void extended(const OctetValue& value, const Tile* tiles, std::size_t w, Word out[kVertices]) {
   const std::size_t slots = value.slot.size();
   auto slot = [&](std::size_t first, std::size_t k) {
     const std::size_t s = first + k;
     Word sum = 0;
     for (const RowMap& map : value.slot[s % slots])
-      sum ^= apply(map.column, load_row(tiles[s / slots], map.row, which, w));
+      sum ^= apply(map.column, load_strand(tiles[s / slots], map.row, w));
     return sum;
   };
   extend(slot, out, [](Word a, std::size_t k) { return octet_multiply(a, kExtension.octet[k]); });
@@ -108,14 +106,12 @@ void octet_points(const OctetProducts& form, const Tile* tiles, const Lift* weig
                   LaneSums sums[kVertices]) {
   for (std::size_t w = 0; w < kWords; ++w)
     for (const OctetProducts::Factor& factor : form.factors) {
-      Word x[2][kVertices], y[2][kVertices];
-      for (int c = 0; c < 2; ++c) extended(factor.x, tiles, c, w, x[c]);
+      Word x[kVertices], y[kVertices];
+      extended(factor.x, tiles, w, x);
       for (const OctetProducts::Right& right : factor.right) {
-        extended(right.y, tiles, 0, w, y[0]);
-        extended(right.y, tiles, 2, w, y[1]);
+        extended(right.y, tiles, w, y);
         for (std::size_t p = 0; p < kVertices; ++p)
-          add_lifted(sums[p], w, weight[right.claim],
-                     octet_multiply(x[0][p], y[1][p]) ^ octet_multiply(x[1][p], y[0][p]));
+          add_lifted(sums[p], w, weight[right.claim], octet_multiply(x[p], y[p]));
       }
     }
 }
@@ -128,10 +124,11 @@ void bit_points(std::size_t factors, const Tile* tiles, const Lift& weight,
     for (std::size_t f = 0; f < factors; ++f) {
       Word vertex[4][kBitSlots], at[4][kAll];
       for (std::size_t s = 0; s < kBitSlots; ++s) {
-        vertex[0][s] = load_row(tiles[s], f, 0, w);
-        vertex[1][s] = load_row(tiles[s], f, 1, w);
-        vertex[2][s] = load_row(tiles[s], factors + f, 0, w);
-        vertex[3][s] = load_row(tiles[s], factors + f, 2, w);
+        const std::size_t x = 2 * f, y = 2 * (factors + f);
+        vertex[0][s] = load_strand(tiles[s], x, w);
+        vertex[1][s] = load_strand(tiles[s], x + 1, w);
+        vertex[2][s] = load_strand(tiles[s], y, w);
+        vertex[3][s] = vertex[2][s] ^ load_strand(tiles[s], y + 1, w);
       }
       for (int v = 0; v < 4; ++v) spread_points<4>(vertex[v], at[v]);
       for (std::size_t p = 0; p < kAll; ++p)
@@ -153,30 +150,29 @@ Element lane_sum(const LaneSums& sums, const Element weight[kLanes]) {
   return total;
 }
 
-void lift_octets(const std::vector<RowLift>& rows, const Tile* tiles, const Element* weight,
-                 Element* const out[2]) {
-  for (std::size_t c = 0; c < 2; ++c)
-    for (std::size_t p = 0; p < kLanes; ++p) {
-      Element sum = 0;
-      for (const RowLift& row : rows) {
-        const Tile& tile = tiles[row.tile];
-        sum ^= image(row.lift, tile.base[tile.row[2 * row.row + c] + lane_at(p)]);
-      }
-      out[c][p] = weight == nullptr ? sum : multiply_portable(sum, weight[p]);
+void lift_octets(const std::vector<StrandLift>& strands, const Tile* tiles, const Element* weight,
+                 Element* out) {
+  for (std::size_t p = 0; p < kLanes; ++p) {
+    Element sum = 0;
+    for (const StrandLift& one : strands) {
+      const Tile& tile = tiles[one.tile];
+      sum ^= image(one.lift, tile.base[tile.row[one.strand] + lane_at(p)]);
     }
+    out[p] = weight == nullptr ? sum : multiply_portable(sum, weight[p]);
+  }
 }
 
-void lift_bits(const Lift lift[2], const Tile* tiles, std::size_t row, Element* const out[2]) {
-  for (std::size_t c = 0; c < 2; ++c)
-    for (std::size_t p = 0; p < 8 * kLanes; ++p) {
-      const LaneBit at = lane_bit_at(p);
-      Element sum = 0;
+void lift_bits(const Lift lift[4], const Tile* tiles, std::size_t row, Element* out) {
+  for (std::size_t p = 0; p < 8 * kLanes; ++p) {
+    const LaneBit at = lane_bit_at(p);
+    Element sum = 0;
+    for (std::size_t c = 0; c < 2; ++c)
       for (std::size_t s = 0; s < kBitSlots; ++s) {
         const unsigned octet = tiles[s].base[tiles[s].row[2 * row + c] + at.lane];
-        sum ^= lift[s / 8].column[s % 8] & (0 - (Element{octet} >> at.bit & 1));
+        sum ^= lift[2 * c + s / 8].column[s % 8] & (0 - (Element{octet} >> at.bit & 1));
       }
-      out[c][p] = sum;
-    }
+    out[p] = sum;
+  }
 }
 
 void scale(std::size_t n, const Element* weight, Element factor, Element* y) {
@@ -192,20 +188,17 @@ Element dot(std::size_t n, const Element* a, const Element* b) {
 
 template <int n>
 void points_of(std::size_t stride, const Factors& v, Element* out) {
-  constexpr std::size_t kVertices = std::size_t{1} << n, kAll = points(n);
+  constexpr std::size_t kParts = std::size_t{1} << n, kAll = points(n);
   for (std::size_t p = 0; p < kAll; ++p) out[p] = 0;
   for (std::size_t k = 0; k < stride; ++k) {
-    Element vertex[4][kVertices], at[4][kAll];
-    for (std::size_t i = 0; i < kVertices; ++i) {
-      const std::size_t j = i * stride + k;
-      vertex[0][i] = v.x[0][j];
-      vertex[1][i] = v.x[1][j];
-      vertex[2][i] = v.y[0][j];
-      vertex[3][i] = v.y[0][j] ^ v.y[1][j];
+    Element x[kParts], y[kParts], x_at[kAll], y_at[kAll];
+    for (std::size_t i = 0; i < kParts; ++i) {
+      x[i] = v.x[i * stride + k];
+      y[i] = v.y[i * stride + k];
     }
-    for (int q = 0; q < 4; ++q) spread_points<n>(vertex[q], at[q]);
-    for (std::size_t p = 0; p < kAll; ++p)
-      out[p] ^= multiply_portable(at[0][p], at[3][p]) ^ multiply_portable(at[1][p], at[2][p]);
+    spread_points<n>(x, x_at);
+    spread_points<n>(y, y_at);
+    for (std::size_t p = 0; p < kAll; ++p) out[p] ^= multiply_portable(x_at[p], y_at[p]);
   }
 }
 
@@ -220,7 +213,7 @@ void points_any(int n, std::size_t stride, const Factors& v, Element* out) {
 }
 
 void fold(int n, std::size_t stride, const MutableFactors& v, const Element* at) {
-  for (Element* one : {v.x[0], v.x[1], v.y[0], v.y[1]})
+  for (Element* one : {v.x, v.y})
     for (std::size_t k = 0; k < stride; ++k) {
       Element sum = 0;
       for (std::size_t i = 0; i < std::size_t{1} << n; ++i)

@@ -135,40 +135,50 @@ Weights bit_weights(const Element t[4]) {
   return out;
 }
 
-// A sum of maps of rows: what each row of a tile adds to it. A row may count in several
+// A sum of maps of rows: what each strand of a tile adds to it. One may count in several
 // slots, and for several claims.
-struct LiftedRows {
+struct LiftedStrands {
   struct Term {
     std::size_t slot, claim;
     Element column[8];  // the map's images as elements
   };
-  struct Row {
-    std::size_t row;
+  struct Strand {
+    std::size_t strand;
     std::vector<Term> terms;
   };
-  std::vector<Row> rows;
+  std::vector<Strand> strands;
 
   void add(const std::vector<ClaimForm::Sum>& of_slot, std::size_t claim) {
     for (std::size_t slot = 0; slot < of_slot.size(); ++slot)
-      for (const ClaimForm::Term& term : of_slot[slot]) {
-        auto same = std::ranges::find_if(rows, [&](const Row& r) { return r.row == term.row; });
-        if (same == rows.end()) same = rows.insert(rows.end(), {term.row, {}});
-        Term& added = same->terms.emplace_back();
-        added.slot = slot;
-        added.claim = claim;
-        for (std::size_t b = 0; b < 8; ++b) added.column[b] = gf64::embed(term.map[b]);
-      }
+      for (const ClaimForm::Term& term : of_slot[slot]) add(term.row, slot, claim, term.map, 1);
+  }
+  // Of rows of bits, whose components are kept, their Shamir share.
+  void add_bits(const ClaimForm::Sum& sum) {
+    for (const ClaimForm::Term& term : sum) {
+      add(2 * term.row, 0, 0, term.map, Gf64Field::one());
+      add(2 * term.row + 1, 0, 0, term.map, Gf64Field::omega());
+    }
+  }
+  void add(std::size_t strand, std::size_t slot, std::size_t claim, const OctetMap& map,
+           Element factor) {
+    auto same = std::ranges::find_if(strands, [&](const Strand& s) { return s.strand == strand; });
+    if (same == strands.end()) same = strands.insert(strands.end(), {strand, {}});
+    Term& added = same->terms.emplace_back();
+    added.slot = slot;
+    added.claim = claim;
+    for (std::size_t b = 0; b < 8; ++b)
+      added.column[b] = gf64::multiply(factor, gf64::embed(map[b]));
   }
   // Of every tile; weight[claim][s] is what slot s of a block counts for the claim.
-  std::vector<gf64::RowLift> at(const std::vector<std::vector<Element>>& weight,
-                                std::size_t slots) const {
-    std::vector<gf64::RowLift> out(weight[0].size() / slots * rows.size());
+  std::vector<gf64::StrandLift> at(const std::vector<std::vector<Element>>& weight,
+                                   std::size_t slots) const {
+    std::vector<gf64::StrandLift> out(weight[0].size() / slots * strands.size());
     std::size_t next = 0;
     for (std::size_t first = 0; first < weight[0].size(); first += slots)
-      for (const Row& row : rows) {
-        gf64::RowLift& lifted = out[next++];
+      for (const Strand& row : strands) {
+        gf64::StrandLift& lifted = out[next++];
         lifted.tile = first / slots;
-        lifted.row = row.row;
+        lifted.strand = row.strand;
         for (const Term& term : row.terms)
           gf64::kernels().add_scaled(weight[term.claim][first + term.slot], term.column,
                                      lifted.lift.column);
@@ -178,12 +188,29 @@ struct LiftedRows {
   }
 };
 
-void set_weighted(const gf64::Lift slots[2], Element weight, gf64::Lift out[2]) {
+void set_weighted(const gf64::Lift slots[4], Element weight, gf64::Lift out[4]) {
   static constexpr Element kOnes[8] = {1, 1, 1, 1, 1, 1, 1, 1};
-  for (int half = 0; half < 2; ++half) {
+  for (int half = 0; half < 4; ++half) {
     std::copy_n(slots[half].column, 8, out[half].column);
     gf64::kernels().scale(8, kOnes, weight, out[half].column);
     gf64::kernels().set_matrices(out[half]);
+  }
+}
+
+// Every map of a row makes multiplication by w of what component i+1 is kept with, or a
+// Shamir share would not be what it is mapped to.
+void check_seconds(const ClaimForm& form) {
+  auto check = [&](const std::vector<ClaimForm::Sum>& of_slot) {
+    for (const ClaimForm::Sum& sum : of_slot)
+      for (const ClaimForm::Term& term : sum)
+        for (std::size_t b = 0; b < 8; ++b)
+          if (image_of(term.map, form.second.at(term.row)[b]) != image_of(kTimesOmega, term.map[b]))
+            throw std::logic_error("a claim's map is not linear over GF(4) as its row is kept");
+  };
+  for (const auto& z : form.z) check(z);
+  for (const ClaimForm::Factor& factor : form.factors) {
+    check(factor.x);
+    for (const ClaimForm::Right& right : factor.right) check(right.y);
   }
 }
 
@@ -191,6 +218,11 @@ void set_weighted(const gf64::Lift slots[2], Element weight, gf64::Lift out[2]) 
 
 struct OctetForms::Prepared {
   explicit Prepared(const ClaimForm& form) : products(octet_products(form)) {
+    if (form.product == ClaimForm::Product::kBits) {
+      z.add_bits(form.z[0][0]);
+      return;
+    }
+    check_seconds(form);
     for (std::size_t claim = 0; claim < form.claims; ++claim) z.add(form.z[claim], claim);
     for (const ClaimForm::Factor& factor : form.factors) {
       x.emplace_back().add(factor.x, 0);
@@ -199,8 +231,8 @@ struct OctetForms::Prepared {
     }
   }
   gf64::OctetProducts products;
-  LiftedRows z;
-  std::vector<LiftedRows> x, y;  // of each factor
+  LiftedStrands z;
+  std::vector<LiftedStrands> x, y;  // of each factor
 };
 
 OctetForms::OctetForms() = default;
@@ -213,10 +245,10 @@ const OctetForms::Prepared& OctetForms::of(const ClaimForm& form) {
 
 struct OctetCheck::Lifts {
   std::vector<Element> extra;
-  std::vector<gf64::RowLift> z;
-  std::vector<std::vector<gf64::RowLift>> x, y;  // of each factor; kOctets
-  gf64::Lift slots[2];                           // kBits
-  std::vector<Element> weight;                   // kBits: of a lane's elements
+  std::vector<gf64::StrandLift> z;
+  std::vector<std::vector<gf64::StrandLift>> x, y;  // of each factor; kOctets
+  gf64::Lift slots[4];                              // kBits: of both components
+  std::vector<Element> weight;                      // kBits: of a lane's elements
 };
 
 OctetCheck::OctetCheck(std::vector<std::unique_ptr<ClaimRecord>> claims, const std::uint8_t* seed,
@@ -241,9 +273,14 @@ OctetCheck::OctetCheck(std::vector<std::unique_ptr<ClaimRecord>> claims, const s
   expand(seed, kSigmaAt, sigma_, kLanes);
   rho_.resize(std::min(blocks, kBlocksPerSet));
   expand(seed, kRhoAt, rho_.data(), rho_.size());
-  for (Element rho : rho_)
-    for (Element c : claim_)
-      gf64::kernels().set_octet_lift(gf64::multiply(rho, c), lift_.emplace_back());
+  // Of bits this party's terms are added up, of octets products of Shamir shares.
+  for (Element rho : rho_) {
+    gf64::kernels().set_octet_lift(rho, bit_lift_.emplace_back());
+    for (Element c : claim_) {
+      const Element term = gf64::multiply(omega_square<Gf64Field>(), gf64::multiply(rho, c));
+      gf64::kernels().set_octet_lift(term, lift_.emplace_back());
+    }
+  }
 }
 
 OctetCheck::~OctetCheck() = default;
@@ -270,15 +307,15 @@ void OctetCheck::sum_group(Group& group, Element* out) {
   std::size_t block = 0, set = group.first_set;
   const std::size_t blocks = group.record->blocks();
   group.record->for_each_block([&](const gf64::Tile* tiles) {
-    const gf64::Lift* weight = &lift_[block % kBlocksPerSet * claim_.size()];
+    const std::size_t of_set = block % kBlocksPerSet;
     if (group.bits())
-      kernels.bit_points(group.form->factors.size(), tiles, *weight, sums);
+      kernels.bit_points(group.form->factors.size(), tiles, bit_lift_[of_set], sums);
     else
-      kernels.octet_points(group.prepared->products, tiles, weight, sums);
+      kernels.octet_points(group.prepared->products, tiles, &lift_[of_set * claim_.size()], sums);
     if (++block % kBlocksPerSet != 0 && block != blocks) return;
-    const Element of_set = set_weight(set++);
+    const Element weight = set_weight(set++);
     for (std::size_t p = 0; p < group.extra; ++p) {
-      out[p] ^= gf64::multiply(of_set, kernels.lane_sum(sums[p], sigma_));
+      out[p] ^= gf64::multiply(weight, kernels.lane_sum(sums[p], sigma_));
       sums[p].clear();
     }
   });
@@ -310,7 +347,10 @@ OctetCheck::Lifts OctetCheck::lifts_of(const Group& group, const Element at[4]) 
   };
   out.z = group.prepared->z.at(of_claims(weights.vertex), form.slots);
   if (group.bits()) {
-    for (std::size_t s = 0; s < kBitSlots; ++s) out.slots[s / 8].column[s % 8] = weights.slot[s];
+    for (std::size_t s = 0; s < kBitSlots; ++s) {
+      out.slots[s / 8].column[s % 8] = weights.slot[s];
+      out.slots[2 + s / 8].column[s % 8] = gf64::multiply(Gf64Field::omega(), weights.slot[s]);
+    }
     for (gf64::Lift& lift : out.slots) gf64::kernels().set_matrices(lift);
     Element of_lane[kLanes];
     for (std::size_t p = 0; p < kLanes; ++p) of_lane[gf64::lane_at(p)] = sigma_[p];
@@ -322,8 +362,8 @@ OctetCheck::Lifts OctetCheck::lifts_of(const Group& group, const Element at[4]) 
     return out;
   }
   const auto of_slot = of_claims(weights.slot);
-  for (const LiftedRows& x : group.prepared->x) out.x.push_back(x.at(of_slot, form.slots));
-  for (const LiftedRows& y : group.prepared->y) out.y.push_back(y.at(of_slot, form.slots));
+  for (const LiftedStrands& x : group.prepared->x) out.x.push_back(x.at(of_slot, form.slots));
+  for (const LiftedStrands& y : group.prepared->y) out.y.push_back(y.at(of_slot, form.slots));
   return out;
 }
 
@@ -331,30 +371,27 @@ void OctetCheck::lift_group(Group& group, const Lifts& lifts, Element weight, st
                             InnerProductCheck<Gf64Field>& out) {
   const gf64::Kernels& kernels = gf64::kernels();
   const std::size_t factors = group.form->factors.size();
-  Element z[2 * kLanes];
-  Element* const zs[2] = {z, z + kLanes};
+  Element z[kLanes];
   std::vector<Element> of_lane;
   std::size_t block = 0, set = group.first_set;
   Element of_set = 0;
-  gf64::Lift of_y[2];
+  gf64::Lift of_y[4];
   group.record->for_each_block([&](const gf64::Tile* tiles) {
     if (block % kBlocksPerSet == 0) of_set = gf64::multiply(weight, set_weight(set++));
     const Element of_block = gf64::multiply(of_set, rho_[block++ % kBlocksPerSet]);
     if (group.bits()) {
-      // The slots' sixteen weights take the block's, not 512 products.
+      // The slots' weights take the block's, not 512 products.
       set_weighted(lifts.slots, of_block, of_y);
     } else {
       of_lane.assign(kLanes, of_block);
       kernels.scale(kLanes, sigma_, 1, of_lane.data());
     }
     for (std::size_t f = 0; f < factors; ++f) {
-      Element* const x[2] = {out.x[0].data() + at, out.x[1].data() + at};
-      Element* const y[2] = {out.y[0].data() + at, out.y[1].data() + at};
+      Element *const x = out.x.data() + at, *const y = out.y.data() + at;
       if (group.bits()) {
         kernels.lift_bits(lifts.slots, tiles, f, x);
         kernels.lift_bits(of_y, tiles, factors + f, y);
-        for (Element* component : y)
-          kernels.scale(lifts.weight.size(), lifts.weight.data(), 1, component);
+        kernels.scale(lifts.weight.size(), lifts.weight.data(), 1, y);
         at += lifts.weight.size();
       } else {
         kernels.lift_octets(lifts.x[f], tiles, nullptr, x);
@@ -362,9 +399,8 @@ void OctetCheck::lift_group(Group& group, const Lifts& lifts, Element weight, st
         at += kLanes;
       }
     }
-    kernels.lift_octets(lifts.z, tiles, nullptr, zs);
-    for (int c = 0; c < 2; ++c)
-      out.claim[c] ^= gf64::multiply(of_block, kernels.dot(kLanes, sigma_, zs[c]));
+    kernels.lift_octets(lifts.z, tiles, nullptr, z);
+    out.claim ^= gf64::multiply(of_block, kernels.dot(kLanes, sigma_, z));
   });
   sodium_memzero(z, sizeof z);
 }
@@ -387,8 +423,8 @@ void OctetCheck::fold(const std::uint8_t* mine, const std::uint8_t* theirs,
     const Lifts lifts = lifts_of(group, at);
     for (std::size_t p = 0; p < group.extra; ++p) {
       const Element of_point = gf64::multiply(weight, lifts.extra[p]);
-      out.claim[0] ^= gf64::multiply(of_point, Check::get(mine));
-      out.claim[1] ^= gf64::multiply(of_point, Check::get(theirs));
+      out.claim ^=
+          gf64::multiply(of_point, shamir<Gf64Field>(Check::get(mine), Check::get(theirs)));
       mine += Gf64Field::kBytes;
       theirs += Gf64Field::kBytes;
     }

@@ -75,7 +75,8 @@ class OctetCheck {
   std::vector<Element> claim_;   // c
   Element sigma_[gf64::kLanes];  // of lane_at(p)
   std::vector<Element> rho_;
-  std::vector<gf64::Lift> lift_;  // rho times claim_, of each block of a set the claims
+  // Of each block of a set: w^2 rho times claim_; for bits rho.
+  std::vector<gf64::Lift> lift_, bit_lift_;
 };
 
 }  // namespace tkdc

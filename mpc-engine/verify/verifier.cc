@@ -20,17 +20,12 @@ void combine(const std::vector<FieldClaim>& claims, const Bytes& seed,
   for (std::size_t k = 0; k < claims.size(); ++k) {
     const FieldClaim& claim = claims[k];
     const auto factor = Check::get(rho.data() + k * Gf128Field::kBytes);
-    auto element = [](const SharedBytes& from, int c, std::size_t at) {
-      return Check::get(from.component[c].data() + at);
-    };
-    for (std::size_t at = 0; at < claim.a.size(); at += Gf128Field::kBytes, ++next)
-      for (int c = 0; c < 2; ++c) {
-        out.x[c][next] = element(claim.a, c, at);
-        out.y[c][next] = Gf128Field::multiply(factor, element(claim.b, c, at));
-      }
-    for (int c = 0; c < 2; ++c)
-      out.claim[c] =
-          Gf128Field::add(out.claim[c], Gf128Field::multiply(factor, element(claim.z, c, 0)));
+    for (std::size_t at = 0; at < claim.a.size(); at += Gf128Field::kBytes, ++next) {
+      out.x[next] = Check::share_at(claim.a, at);
+      out.y[next] = Gf128Field::multiply(factor, Check::share_at(claim.b, at));
+    }
+    out.claim =
+        Gf128Field::add(out.claim, Gf128Field::multiply(factor, Check::share_at(claim.z, 0)));
   }
 }
 
@@ -91,18 +86,27 @@ Task<bool> Verifier::check_inner_product(InnerProductCheck<F>& product) {
     Bytes at = co_await challenge(product.challenge_bytes());
     product.fold(at.data());
   }
-  SharedBytes factors = product.factors();
-  Bytes opened;
-  co_await both(rep3_, open_hidden(factors, opened), mask_claim(product));
-  SharedBytes lacking = product.masked(opened.data());
+  Bytes factors, opened;
+  bool agree = false;
+  co_await both(rep3_, open_factors(product, factors, agree), mask_claim(product));
+  SharedBytes lacking = product.masked(factors.data());
   co_await open_hidden(lacking, opened);
-  co_return Check::is_zero(opened.data());
+  co_return agree&& Check::is_zero(opened.data());
 }
 
 Task<void> Verifier::open_hidden(SharedBytes& values, Bytes& opened) {
   SharedBytes salt = rep3_.random(kHidingBytes, kChallenge);
   values.append(salt);
   opened = co_await rep3_.open(values);
+}
+
+// A Shamir share goes to both others as it is. Whoever is told another one than the two honest
+// ones determine sees it.
+template <class F>
+Task<void> Verifier::open_factors(InnerProductCheck<F>& product, Bytes& opened, bool& agree) {
+  Bytes own = product.factors();
+  FromBoth others = co_await rep3_.exchange(own);
+  agree = InnerProductCheck<F>::open_factors(own, others.next, others.prev, opened);
 }
 
 template <class F>

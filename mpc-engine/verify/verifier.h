@@ -36,6 +36,8 @@ class Verifier {
   template <class F>
   Task<bool> check_inner_product(InnerProductCheck<F>& product);
   template <class F>
+  Task<void> open_factors(InnerProductCheck<F>& product, Bytes& opened, bool& agree);
+  template <class F>
   Task<void> mask_claim(InnerProductCheck<F>& product);
   // With random octets beside them, which are appended.
   Task<void> open_hidden(SharedBytes& values, Bytes& opened);

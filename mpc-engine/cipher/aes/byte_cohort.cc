@@ -7,19 +7,12 @@
 namespace tkdc {
 namespace {
 
-// Octets for a block in what a round keeps: the S-boxes' inputs a and their layers' messages
-// d, q, e and a^-1, each over all blocks, one after the other; the rows of the claims as
-// they are (sbox_claims.h). Semi-honest rounds need a and d alone, which stay in place.
-constexpr std::size_t kAAt = 0, kDAt = 16, kQAt = 24, kEAt = 28, kInverseAt = 36;
-constexpr std::size_t kStateOctets = kQAt, kClaimedOctets = kInverseAt + 16;
-
 // Messages are used where they stand; only d, which two layers need, is copied, and
-// what the claims need.
+// what the claims need is kept (sbox_claims.h).
 class ByteCohort final : public AesCohort {
  public:
   ByteCohort(const AesByteKernels& kernels, int party, std::size_t blocks)
-      : kernels_(kernels), party_(party), blocks_(blocks), stride_(kStateOctets * blocks),
-        rows_(SecretPool().take(2 * stride_)) {}
+      : kernels_(kernels), party_(party), blocks_(blocks), state_(16 * blocks), d_(8 * blocks) {}
 
   void load(const std::vector<AesBlockRef>& blocks) override {
     for (int c = 0; c < 2; ++c)
@@ -58,36 +51,33 @@ class ByteCohort final : public AesCohort {
 
   void terms(int layer, std::uint8_t* out) override {
     const std::size_t n = 16 * blocks_;
+    const std::uint8_t *d0 = d_.component[0].data(), *d1 = d_.component[1].data();
     switch (layer) {
       case 0: return kernels_.norm(n, state(0), state(1), out);
-      case 1: return kernels_.pair(n, at(kDAt, 0), at(kDAt, 1), out);
-      case 2: return kernels_.invert(n, at(kDAt, 0), at(kDAt, 1), got_[0], got_[1], out);
+      case 1: return kernels_.pair(n, d0, d1, out);
+      case 2: return kernels_.invert(n, d0, d1, got_[0], got_[1], out);
       default: return kernels_.product(n, state(0), state(1), got_[0], got_[1], out);
     }
   }
 
   void absorb(int layer, const std::uint8_t* mine, const std::uint8_t* theirs) override {
-    constexpr std::size_t kAt[kLayers] = {kDAt, kQAt, kEAt, kInverseAt};
+    constexpr SboxPart kPart[kLayers] = {SboxPart::kNorm, SboxPart::kPair, SboxPart::kInverse,
+                                         SboxPart::kProduct};
     got_[0] = mine;
     got_[1] = theirs;
-    if (layer != 0 && claims_ == nullptr) return;
-    for (int c = 0; c < 2; ++c) std::memcpy(at(kAt[layer], c), got_[c], message_bytes(layer));
+    if (claims_ != nullptr) keep_part(kPart[layer], 16 * blocks_, got_, kept_.data());
+    if (layer != 0) return;
+    for (int c = 0; c < 2; ++c) std::memcpy(d_.component[c].data(), got_[c], d_.size());
   }
 
   void keep_for_claims(ClaimLog& log) override {
-    if (claims_ != nullptr) return;
     claims_ = &log;
-    const std::size_t stride = kClaimedOctets * blocks_;
-    SecretPool::Piece rows = log.pool().take(2 * stride);
-    for (std::size_t c = 0; c < 2; ++c)
-      std::memcpy(rows.data() + c * stride, state(static_cast<int>(c)), 16 * blocks_);
-    rows_ = std::move(rows);
-    stride_ = stride;
+    kept_ = log.pool().take(kKeptOctetsPerSbox16 * blocks_);
+    const std::uint8_t* const input[2] = {state(0), state(1)};
+    keep_part(SboxPart::kInput, 16 * blocks_, input, kept_.data());
   }
-  // What the round kept goes to the log as it stands; the next state stands in new memory.
   bool record(ClaimLog& log) override {
-    hold_claims(log, 16 * blocks_, std::move(rows_), stride_);
-    rows_ = log.pool().take(2 * stride_);
+    hold_claims(log, 16 * blocks_, std::move(kept_));
     return true;
   }
 
@@ -109,21 +99,18 @@ class ByteCohort final : public AesCohort {
  private:
   std::uint8_t constant(int c) const { return c == constant_component(party_) ? 0x63 : 0; }
 
-  std::uint8_t* at(std::size_t octets, int c) {
-    return rows_.data() + static_cast<std::size_t>(c) * stride_ + octets * blocks_;
-  }
-  std::uint8_t* state(int c) { return at(kAAt, c); }
+  std::uint8_t* state(int c) { return state_.component[c].data(); }
 
   const AesByteKernels& kernels_;
   int party_;
   std::size_t blocks_;
-  std::size_t stride_;      // from component to component
-  SecretPool::Piece rows_;  // what this round keeps
+  SharedBytes state_, d_;
   enum class Step : std::uint8_t { kNone, kMix, kLast };
   Step step_ = Step::kNone;
   std::vector<AesKeyRun> runs_;
   const std::uint8_t* got_[2] = {};  // what the last layer gave
   ClaimLog* claims_ = nullptr;
+  SecretPool::Piece kept_;  // of this round, for the claims
 };
 
 class ByteBackend final : public AesBackend {

@@ -4,7 +4,6 @@
 #include "base/now_public.h"
 #include "cipher/aes/byte_cohort.h"
 #include "cipher/aes/one_hot.h"
-#include "verify/extension.h"
 
 namespace tkdc {
 namespace {
@@ -69,21 +68,28 @@ class LinearSteps {
   std::vector<AesKeyRun> runs_;
 };
 
-constexpr OctetMap kIdentity = {1, 2, 4, 8, 16, 32, 64, 128};
+constexpr OctetMap kIdentity = times(1);
 constexpr OctetMap squares() {
   OctetMap map{};
-  for (std::size_t b = 0; b < 8; ++b) map[b] = gf64::octet_product(kIdentity[b], kIdentity[b]);
+  for (std::size_t b = 0; b < 8; ++b) map[b] = image_of(times(kIdentity[b]), kIdentity[b]);
   return map;
 }
 
-// The two relations of an S-box's input a and output s.
+// The two relations of an S-box's input a and output s. Each is there twice: once for its
+// square, of which w^2 makes w.
 ClaimForm make_form() {
-  constexpr std::size_t kA = 0, kS = 1;
-  ClaimForm form{ClaimForm::Product::kOctets, 2, 1, 2, {}, {}};
+  constexpr std::size_t kA = 0, kS = 1, kAForSquare = 2, kSForSquare = 3;
+  ClaimForm form{ClaimForm::Product::kOctets,
+                 4,
+                 1,
+                 2,
+                 {kTimesOmega, kTimesOmega, kTimesOmegaSquare, kTimesOmegaSquare},
+                 {},
+                 {}};
   ClaimForm::Factor of_input, of_output;
-  of_input.x = {{{kA, squares()}}};
+  of_input.x = {{{kAForSquare, squares()}}};
   of_input.right = {{0, {{{kS, kIdentity}}}}};
-  of_output.x = {{{kS, squares()}}};
+  of_output.x = {{{kSForSquare, squares()}}};
   of_output.right = {{1, {{{kA, kIdentity}}}}};
   form.factors = {of_input, of_output};
   form.z = {{{{kA, kIdentity}}}, {{{kS, kIdentity}}}};
@@ -183,8 +189,8 @@ class MaskedStates {
   void record(ClaimLog& log) const {
     ClaimRecord::Rows rows{};
     for (int c = 0; c < 2; ++c) {
-      rows[c][0] = inputs_.component[c].data();
-      rows[c][1] = outputs_.component[c].data();
+      rows[c][0] = rows[c][2] = inputs_.component[c].data();
+      rows[c][1] = rows[c][3] = outputs_.component[c].data();
     }
     log.add(inversion_claim_form(), inputs_.size(), rows);
   }

@@ -9,14 +9,12 @@ namespace {
 using Sum = ClaimForm::Sum;
 
 // Lane j holds the S-boxes j of the four quarters, which is what stands at octet j
-// of each row.
-constexpr std::size_t kQuarters = 4, kA = 0, kD = 4, kQ = 6, kE = 7, kOut = 9, kRows = 13;
+// of each row. q is there twice: once for its square.
+constexpr std::size_t kQuarters = 4, kA = 0, kD = 4, kQ = 6, kE = 7, kOut = 9, kQForSquare = 13,
+                      kRows = 14;
+static_assert(kKeptOctetsPerSbox16 == 16 / kQuarters * kRows);
 
-constexpr OctetMap map_of(const std::uint8_t (&columns)[8]) {
-  OctetMap map{};
-  for (std::size_t b = 0; b < 8; ++b) map[b] = columns[b];
-  return map;
-}
+constexpr OctetMap map_of(const std::uint8_t (&columns)[8]) { return std::to_array(columns); }
 
 // The map of an octet's bits at..at+3 (or as many as there are) that does with them
 // what `columns` does with the lowest.
@@ -39,8 +37,33 @@ constexpr OctetMap times_outside(OctetMap map) {
 constexpr OctetMap kIdentity = {1, 2, 4, 8, 16, 32, 64, 128};
 constexpr OctetMap kPair = {sbox::kPairBasis[0], sbox::kPairBasis[1]};
 
+// The coordinates of factor * x from those of x, where the columns embed two (or four) bits and
+// an octet holds as many of them as fit.
+template <std::size_t kBits>
+constexpr OctetMap times_packed(std::uint8_t factor, const OctetMap& embed) {
+  OctetMap map{};
+  for (std::size_t b = 0; b < 8; ++b) {
+    const std::uint8_t image = image_of(times(factor), embed[b % kBits]);
+    for (unsigned packed = 0; packed < 1u << kBits; ++packed)
+      if (image_of(embed, static_cast<std::uint8_t>(packed)) == image)
+        map[b] = static_cast<std::uint8_t>(packed << (b / kBits * kBits));
+  }
+  return map;
+}
+
+// x_i + w x_{i+1} in a row's own coordinates; for a square w^2, whose square is w. To the
+// powers of 4 and 16 w stays what it is.
+std::vector<OctetMap> make_second() {
+  const OctetMap nibbles = times_packed<4>(kOmega, map_of(sbox::kEmbedColumns));
+  std::vector<OctetMap> second(kRows, kTimesOmega);
+  for (std::size_t half = 0; half < 2; ++half) second[kD + half] = second[kE + half] = nibbles;
+  second[kQ] = times_packed<2>(kOmega, kPair);
+  second[kQForSquare] = times_packed<2>(kOmegaSquare, kPair);
+  return second;
+}
+
 ClaimForm make_form() {
-  ClaimForm form{ClaimForm::Product::kOctets, kRows, kQuarters, 3, {}, {}};
+  ClaimForm form{ClaimForm::Product::kOctets, kRows, kQuarters, 3, make_second(), {}, {}};
   ClaimForm::Factor conjugate, fourth;
   conjugate.right = {{0, {}}, {1, {}}};
   fourth.right = {{2, {}}};
@@ -58,7 +81,8 @@ ClaimForm make_form() {
     conjugate.right[0].y.push_back({{a, kIdentity}});
     conjugate.right[1].y.push_back({{e, of_nibble(embed)}});
     fourth.x.push_back({{d, of_nibble(map_of(sbox::kFourthColumns))}});
-    fourth.right[0].y.push_back({{d, of_nibble(embed)}, {kQ, of_pair(times_outside(square))}});
+    fourth.right[0].y.push_back(
+        {{d, of_nibble(embed)}, {kQForSquare, of_pair(times_outside(square))}});
     form.z[0].push_back({{d, of_nibble(embed)}});
     form.z[1].push_back({{out, kIdentity}});
     form.z[2].push_back({{kQ, of_pair(kPair)}, {e, of_nibble(times_outside(embed))}});
@@ -74,10 +98,20 @@ const ClaimForm& sbox_claim_form() {
   return form;
 }
 
-// The rows stand in the order of the layers, so that these need not be copied.
-static_assert(kA == 0 && kD == 4 && kQ == 6 && kE == 7 && kOut == 9);
-void hold_claims(ClaimLog& log, std::size_t n, SecretPool::Piece rows, std::size_t stride) {
-  log.hold(sbox_claim_form(), std::move(rows), n / kQuarters, stride);
+void keep_part(SboxPart part, std::size_t n, const std::uint8_t* const share[2],
+               std::uint8_t* kept) {
+  // The rows of each part.
+  constexpr std::size_t kFirst[] = {kA, kD, kQ, kE, kOut}, kEnd[] = {kD, kQ, kE, kOut, kQForSquare};
+  const std::size_t lanes = n / kQuarters, at = static_cast<std::size_t>(part);
+  const std::vector<OctetMap>& second = sbox_claim_form().second;
+  const std::size_t octets = (kEnd[at] - kFirst[at]) * lanes;
+  add_mapped(second[kFirst[at]], share[0], share[1], octets, kept + kFirst[at] * lanes);
+  if (part == SboxPart::kPair)
+    add_mapped(second[kQForSquare], share[0], share[1], octets, kept + kQForSquare * lanes);
+}
+
+void hold_claims(ClaimLog& log, std::size_t n, SecretPool::Piece kept) {
+  log.hold(sbox_claim_form(), std::move(kept), n / kQuarters);
 }
 
 void record_claims(ClaimLog& log, const SboxLayers& layers) {
@@ -92,7 +126,7 @@ void record_claims(ClaimLog& log, const SboxLayers& layers) {
       rows[c][kD + half] = layers.norm[c] + half * lanes;
       rows[c][kE + half] = layers.inverse[c] + half * lanes;
     }
-    rows[c][kQ] = layers.pair[c];
+    rows[c][kQ] = rows[c][kQForSquare] = layers.pair[c];
   }
   log.add(sbox_claim_form(), lanes, rows);
 }

@@ -19,9 +19,15 @@ struct SboxLayers {
 };
 
 void record_claims(ClaimLog& log, const SboxLayers& layers);
-// The same without copying: of each component, `stride` octets apart, stand the inputs
-// and the four messages, one after the other.
-void hold_claims(ClaimLog& log, std::size_t n, SecretPool::Piece rows, std::size_t stride);
+
+// The same in two steps: each array is kept when there is one, hold_claims() then takes
+// what was kept of all, without copying.
+enum class SboxPart : std::uint8_t { kInput, kNorm, kPair, kInverse, kProduct };
+inline constexpr std::size_t kKeptOctetsPerSbox16 = 56;  // of 16 S-boxes
+// share[c]: component c of the part's octets, of n S-boxes.
+void keep_part(SboxPart part, std::size_t n, const std::uint8_t* const share[2],
+               std::uint8_t* kept);
+void hold_claims(ClaimLog& log, std::size_t n, SecretPool::Piece kept);
 
 // For tests.
 const ClaimForm& sbox_claim_form();

@@ -11,7 +11,7 @@ constexpr std::size_t kMaxWords = 2 * (2 * kMaxProducts + 1);  // both component
 constexpr OctetMap kIdentity = {1, 2, 4, 8, 16, 32, 64, 128};
 
 ClaimForm make_form(std::size_t products) {
-  ClaimForm form{ClaimForm::Product::kBits, 2 * products + 1, 1, 1, {}, {}};
+  ClaimForm form{ClaimForm::Product::kBits, 2 * products + 1, 1, 1, {}, {}, {}};
   for (std::size_t k = 0; k < products; ++k) {
     ClaimForm::Factor factor;
     factor.x = {{{k, kIdentity}}};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kRows = 3;
 ClaimForm form_of(ClaimForm::Product product, std::size_t slots) {
-  return {product, kRows, slots, 1, {}, {}};
+  return {product, kRows, slots, 1, {kTimesOmega, kTimesOmegaSquare, times(0x35)}, {}, {}};
 }
 
 // Every octet of every block, as verification meets it.
@@ -23,7 +23,7 @@ std::vector<std::uint8_t> octets_of(ClaimRecord& record) {
   record.for_each_block([&](const ClaimRecord::Tile* tiles) {
     ++blocks;
     for (std::size_t t = 0; t < record.tiles_per_block(); ++t)
-      for (std::size_t k = 0; k < 2 * kRows; ++k) {
+      for (std::size_t k = 0; k < record.strands(); ++k) {
         const std::uint8_t* row = tiles[t].base + tiles[t].row[k];
         out.insert(out.end(), row, row + ClaimRecord::kLanes);
       }
@@ -46,6 +46,15 @@ struct Shares {  // of `lanes` octets of each row
   }
 };
 
+// The rows as a record of octets keeps them.
+SecretPool::Piece kept(const ClaimForm& form, const Shares& shares, SecretPool& pool) {
+  SecretPool::Piece rows = pool.take(kRows * shares.lanes);
+  for (std::size_t r = 0; r < kRows; ++r)
+    add_mapped(form.second[r], shares.row(0, r), shares.row(1, r), shares.lanes,
+               rows.data() + r * shares.lanes);
+  return rows;
+}
+
 void append(ClaimRecord& record, const Shares& shares) {
   ClaimRecord::Rows rows{};
   for (std::size_t c = 0; c < 2; ++c)
@@ -63,20 +72,32 @@ TEST_P(Records, RowsThatStayAreNumberedAsCopiedOnes) {
   for (std::size_t lanes : {64u, 1u, 63u, 130u, 4u, 640u, 65u, 0u, 2000u}) {
     Shares shares(lanes, rng, pool);
     append(copied, shares);
-    if (lanes % 3 == 1) {
+    if (lanes % 3 == 1)
       append(held, shares);
-    } else {
-      const std::size_t stride = shares.stride;
-      held.hold(std::move(shares.memory), lanes, stride);
-    }
+    else
+      held.hold(kept(form, shares, pool), lanes);
   }
   EXPECT_EQ(copied.blocks(), held.blocks());
   const auto octets = octets_of(copied);
-  EXPECT_EQ(octets.size(), copied.blocks() * copied.tiles_per_block() * 2 * kRows * 64);
+  EXPECT_EQ(octets.size(), copied.blocks() * copied.tiles_per_block() * kRows * 64);
   EXPECT_EQ(octets, octets_of(held));
 }
 
 INSTANTIATE_TEST_SUITE_P(Slots, Records, testing::Values(1, 2, 4));
+
+TEST(Records, KeepOneOctetForBothComponents) {
+  const ClaimForm form = form_of(ClaimForm::Product::kOctets, 1);
+  std::mt19937_64 rng(6);
+  SecretPool pool;
+  ClaimRecord record(form, pool);
+  const Shares shares(64, rng, pool);
+  append(record, shares);
+  const auto octets = octets_of(record);
+  for (std::size_t r = 0; r < kRows; ++r)
+    for (std::size_t lane = 0; lane < 64; ++lane)
+      ASSERT_EQ(octets[64 * r + lane],
+                shares.row(0, r)[lane] ^ image_of(form.second[r], shares.row(1, r)[lane]));
+}
 
 // All octets of all lanes are there, and beyond them zeros.
 TEST(Records, HoldEveryLane) {

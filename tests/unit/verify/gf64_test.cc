@@ -231,69 +231,66 @@ TEST_F(Avx512, BitPointsAgreeWithPortable) {
 TEST_F(Avx512, LiftsAgreeWithPortable) {
   const RandomTiles tiles(rng);
   for (std::size_t count : {1u, 2u, 7u}) {
-    std::vector<RowLift> rows(count);
-    for (RowLift& row : rows) {
+    std::vector<StrandLift> rows(count);
+    for (StrandLift& row : rows) {
       row.tile = rng() % ClaimRecord::kMaxTiles;
-      row.row = rng() % RandomTiles::kRows;
+      row.strand = rng() % RandomTiles::kRows;
       for (Element& column : row.lift.column) column = rng();
       kernels_portable().set_matrices(row.lift);
       Lift same = row.lift;
       kernels_avx512()->set_matrices(same);
       EXPECT_EQ(std::memcmp(&same, &row.lift, sizeof same), 0);
     }
-    const std::vector<Element> weight = elements(kLanes);
-    for (const Element* weights : {static_cast<const Element*>(nullptr), weight.data()}) {
-      Element out[2][2][kLanes];
-      Element* const to[2][2] = {{out[0][0], out[0][1]}, {out[1][0], out[1][1]}};
-      kernels_portable().lift_octets(rows, tiles.data(), weights, to[0]);
-      kernels_avx512()->lift_octets(rows, tiles.data(), weights, to[1]);
+    const std::vector<Element> of_lane = elements(kLanes);
+    for (const Element* weights : {static_cast<const Element*>(nullptr), of_lane.data()}) {
+      Element out[2][kLanes];
+      kernels_portable().lift_octets(rows, tiles.data(), weights, out[0]);
+      kernels_avx512()->lift_octets(rows, tiles.data(), weights, out[1]);
       EXPECT_EQ(std::memcmp(out[0], out[1], sizeof out[0]), 0);
     }
   }
-  Lift slots[2];
+  Lift slots[4];
   for (Lift& lift : slots) {
     for (Element& column : lift.column) column = rng();
     kernels_portable().set_matrices(lift);
   }
-  std::vector<Element> bits[2][2];
+  std::vector<Element> bits[2];
   const Kernels* const both[2] = {&kernels_portable(), kernels_avx512()};
   for (int which = 0; which < 2; ++which) {
-    for (auto& component : bits[which]) component.resize(8 * kLanes);
-    Element* const to[2] = {bits[which][0].data(), bits[which][1].data()};
-    both[which]->lift_bits(slots, tiles.data(), 2, to);
+    bits[which].resize(8 * kLanes);
+    both[which]->lift_bits(slots, tiles.data(), 2, bits[which].data());
   }
-  for (int c = 0; c < 2; ++c) EXPECT_EQ(bits[0][c], bits[1][c]);
-  std::vector<Element> y = bits[0][0], same = y;
+  EXPECT_EQ(bits[0], bits[1]);
+  const std::vector<Element> weight = elements(8 * kLanes);
+  std::vector<Element> y = bits[0], same = y;
   const Element factor = rng();
-  kernels_portable().scale(8 * kLanes, bits[0][1].data(), factor, y.data());
-  kernels_avx512()->scale(8 * kLanes, bits[0][1].data(), factor, same.data());
+  kernels_portable().scale(8 * kLanes, weight.data(), factor, y.data());
+  kernels_avx512()->scale(8 * kLanes, weight.data(), factor, same.data());
   EXPECT_EQ(y, same);
   kernels_portable().add_scaled(factor, y.data() + 8, y.data());
   kernels_avx512()->add_scaled(factor, same.data() + 8, same.data());
   EXPECT_EQ(y, same);
-  EXPECT_EQ(kernels_portable().dot(8 * kLanes, y.data(), bits[0][1].data()),
-            kernels_avx512()->dot(8 * kLanes, y.data(), bits[0][1].data()));
+  EXPECT_EQ(kernels_portable().dot(8 * kLanes, y.data(), weight.data()),
+            kernels_avx512()->dot(8 * kLanes, y.data(), weight.data()));
 }
 
 TEST_F(Avx512, VectorsAgreeWithPortable) {
   for (int n = 1; n <= 5; ++n)
     for (std::size_t stride : {1u, 3u, 8u, 21u}) {
       const std::size_t vertices = std::size_t{1} << n;
-      std::vector<Element> v[2][4], points[2];
-      for (int k = 0; k < 4; ++k) v[0][k] = v[1][k] = elements(vertices * stride);
+      std::vector<Element> v[2][2], points[2];
+      for (int k = 0; k < 2; ++k) v[0][k] = v[1][k] = elements(vertices * stride);
       const std::vector<Element> at = elements(vertices);
       const Kernels* const kernels[2] = {&kernels_portable(), kernels_avx512()};
       for (int which = 0; which < 2; ++which) {
         auto& w = v[which];
         points[which].resize(tkdc::points(n));
-        kernels[which]->points(n, stride, {{w[0].data(), w[1].data()}, {w[2].data(), w[3].data()}},
-                               points[which].data());
-        kernels[which]->fold(n, stride, {{w[0].data(), w[1].data()}, {w[2].data(), w[3].data()}},
-                             at.data());
+        kernels[which]->points(n, stride, {w[0].data(), w[1].data()}, points[which].data());
+        kernels[which]->fold(n, stride, {w[0].data(), w[1].data()}, at.data());
         for (auto& one : w) one.resize(stride);
       }
       EXPECT_EQ(points[0], points[1]) << n << " " << stride;
-      for (int k = 0; k < 4; ++k) EXPECT_EQ(v[0][k], v[1][k]) << n << " " << stride;
+      for (int k = 0; k < 2; ++k) EXPECT_EQ(v[0][k], v[1][k]) << n << " " << stride;
     }
 }
 

@@ -17,7 +17,7 @@ constexpr OctetMap kIdentity = {1, 2, 4, 8, 16, 32, 64, 128};
 
 // z = x y of rows 0, 1 and 2.
 ClaimForm form_of(ClaimForm::Product product) {
-  ClaimForm form{product, 3, 1, 1, {}, {}};
+  ClaimForm form{product, 3, 1, 1, std::vector<OctetMap>(3, kTimesOmega), {}, {}};
   form.factors.resize(1);
   form.factors[0].x = {{{0, kIdentity}}};
   form.factors[0].right = {{0, {{{1, kIdentity}}}}};
@@ -77,9 +77,9 @@ Element claim_after_fold(const Attack& attack) {
     Check product;
     party[p]->fold(sent[p].data(), sent[(p + 1) % 3].data(), attack.challenge.data(), product,
                    pool);
-    claim ^= product.claim[0];
+    claim ^= product.claim;
   }
-  return claim;
+  return gf64::multiply(Gf64Field::omega(), claim);  // of Shamir shares
 }
 
 Attack at_random_point(std::uint64_t seed, Element gamma) {
@@ -150,6 +150,7 @@ struct End {
   bool operator==(const End&) const = default;
 };
 
+// Of replicated shares.
 template <class F>
 Bytes value_of(const std::array<InnerProductCheck<F>, 3>& party, auto part_of) {
   Bytes out;
@@ -208,12 +209,11 @@ End run_check(std::size_t products, bool wrong, typename F::Element r) {
     return e;
   };
   std::array<Vector, 3> party;
-  // Component i: first at party i, second at party i - 1.
+  // to(party, component i, component i + 1)
   auto share = [&](auto to, typename F::Element value) {
     const typename F::Element a = random(), b = random();
     const typename F::Element parts[3] = {a, b, F::add(value, F::add(a, b))};
-    for (std::size_t p = 0; p < 3; ++p)
-      for (std::size_t c = 0; c < 2; ++c) to(party[p], c, parts[(p + c) % 3]);
+    for (std::size_t p = 0; p < 3; ++p) to(p, parts[p], parts[(p + 1) % 3]);
   };
   SecretPool pool;
   for (Vector& one : party) one.allocate(products, pool);
@@ -221,19 +221,38 @@ End run_check(std::size_t products, bool wrong, typename F::Element r) {
   for (std::size_t k = 0; k < products; ++k) {
     const typename F::Element x = random(), y = random();
     sum = F::add(sum, F::multiply(x, y));
-    share([k](Vector& v, std::size_t c, auto e) { v.x[c][k] = e; }, x);
-    share([k](Vector& v, std::size_t c, auto e) { v.y[c][k] = e; }, y);
+    share([&](std::size_t p, auto mine, auto next) { party[p].x[k] = shamir<F>(mine, next); }, x);
+    share([&](std::size_t p, auto mine, auto next) { party[p].y[k] = shamir<F>(mine, next); }, y);
   }
   if (wrong) sum = F::add(sum, F::one());
-  share([](Vector& v, std::size_t c, auto e) { v.claim[c] = e; }, sum);
+  share([&](std::size_t p, auto mine, auto next) { party[p].claim = shamir<F>(mine, next); }, sum);
   fold_all<F>(party, rng);
   End end;
-  end.factors = value_of(party, [](const Vector& one) { return one.factors(); });
+  for (std::size_t p = 0; p < 3; ++p) {
+    const Bytes own = party[p].factors(), next = party[(p + 1) % 3].factors();
+    const Bytes prev = party[(p + 2) % 3].factors();
+    Bytes opened;
+    EXPECT_TRUE(Vector::open_factors(own, next, prev, opened));
+    if (p > 0) {
+      EXPECT_EQ(opened, end.factors);
+    }
+    end.factors = opened;
+    for (std::size_t k = 0; k < own.size(); k += 5) {  // whoever tells another share is seen
+      Bytes changed = next;
+      changed[k] ^= 0x10;
+      EXPECT_FALSE(Vector::open_factors(own, changed, prev, opened));
+      changed = prev;
+      changed[k] ^= 0x01;
+      EXPECT_FALSE(Vector::open_factors(own, next, changed, opened));
+    }
+  }
   SharedBytes mask[3];
   for (SharedBytes& held : mask) held = SharedBytes(Vector::kMaskedBytes);
-  std::size_t next = 0;
   share(
-      [&](Vector&, std::size_t c, auto e) { Vector::put(mask[next++ / 2].component[c].data(), e); },
+      [&](std::size_t p, auto mine, auto next) {
+        Vector::put(mask[p].component[0].data(), mine);
+        Vector::put(mask[p].component[1].data(), next);
+      },
       r);
   Bytes sent[3];
   for (std::size_t p = 0; p < 3; ++p) {
@@ -244,6 +263,37 @@ End run_check(std::size_t products, bool wrong, typename F::Element r) {
     party[p].take_masked(sent[p].data(), sent[(p + 1) % 3].data());
   end.lacking = value_of(party, [&](const Vector& one) { return one.masked(end.factors.data()); });
   return end;
+}
+
+// A party's term of a product is one product of Shamir shares, in every field.
+template <class F>
+void terms_add_up() {
+  std::mt19937_64 rng(9);
+  auto random = [&] {
+    typename F::Element e;
+    for (std::size_t k = 0; k < F::kBytes; ++k)
+      reinterpret_cast<std::uint8_t*>(&e)[k] = static_cast<std::uint8_t>(rng());
+    return e;
+  };
+  EXPECT_FALSE(F::omega() == F::one());
+  EXPECT_TRUE(F::multiply(F::omega(), omega_square<F>()) == F::one());
+  for (int k = 0; k < 50; ++k) {
+    const typename F::Element x[3] = {random(), random(), random()};
+    const typename F::Element y[3] = {random(), random(), random()};
+    typename F::Element sum = {}, whole[2] = {};
+    for (std::size_t p = 0; p < 3; ++p) {
+      const auto s = shamir<F>(x[p], x[(p + 1) % 3]), t = shamir<F>(y[p], y[(p + 1) % 3]);
+      sum = F::add(sum, F::multiply(omega_square<F>(), F::multiply(s, t)));
+      whole[0] = F::add(whole[0], x[p]);
+      whole[1] = F::add(whole[1], y[p]);
+    }
+    EXPECT_TRUE(sum == F::multiply(whole[0], whole[1]));
+  }
+}
+
+TEST(Shamir, TermsOfAProductAddUp) {
+  terms_add_up<Gf64Field>();
+  terms_add_up<Gf128Field>();
 }
 
 template <class F>

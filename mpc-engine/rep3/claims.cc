@@ -8,6 +8,13 @@
 
 namespace tkdc {
 
+ClaimRecord::ClaimRecord(const ClaimForm& form, SecretPool pool)
+    : form_(form), pool_(std::move(pool)) {
+  if (form.rows > ClaimForm::kMaxRows || form.second.size() != (bits() ? 0 : form.rows) ||
+      (form.slots != 1 && form.slots != 2 && form.slots != 4))
+    throw std::logic_error("a form of claims that cannot be recorded");
+}
+
 ClaimRecord::Tile ClaimRecord::zero_tile() {
   static constexpr std::uint8_t kZeros[kLanes] = {};
   static constexpr std::uint32_t kSameForAll[2 * ClaimForm::kMaxRows] = {};

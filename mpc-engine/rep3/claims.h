@@ -70,8 +70,7 @@ class ClaimRecord {
     const std::uint32_t* row;
   };
 
-  explicit ClaimRecord(const ClaimForm& form, SecretPool pool = {})
-      : form_(form), pool_(std::move(pool)) {}
+  explicit ClaimRecord(const ClaimForm& form, SecretPool pool = {});
 
   // Takes rows[c][r]: component c of row r, `lanes` octets.
   void append(std::size_t lanes, const Rows& rows);

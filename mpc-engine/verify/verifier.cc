@@ -89,9 +89,14 @@ Task<bool> Verifier::check_inner_product(InnerProductCheck<F>& product) {
   Bytes factors, opened;
   bool agree = false;
   co_await both(rep3_, open_factors(product, factors, agree), mask_claim(product));
+  // With wrong factors what is opened next would tell what the claim lacks: nothing more leaves.
+  if (!agree) {
+    rep3_.set_deviation("the shares of an opened value do not agree");
+    co_return false;
+  }
   SharedBytes lacking = product.masked(factors.data());
   co_await open_hidden(lacking, opened);
-  co_return agree&& Check::is_zero(opened.data());
+  co_return Check::is_zero(opened.data());
 }
 
 Task<void> Verifier::open_hidden(SharedBytes& values, Bytes& opened) {

@@ -71,6 +71,9 @@ class ThreeParties {
     for (;;) {
       int waiting = 0;
       for (auto& p : party) waiting += p->advance() ? 1 : 0;
+      // As a lane does: after a deviation nothing more leaves.
+      for (auto& p : party)
+        if (p->deviation()) return fail(*p->deviation());
       if (waiting == 0) return {};
       if (waiting != 3) return fail("the parties' courses differ");
       for (int p = 0; p < 3; ++p) {

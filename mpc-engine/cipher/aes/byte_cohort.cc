@@ -65,17 +65,14 @@ class ByteCohort final : public AesCohort {
                                          SboxPart::kProduct};
     got_[0] = mine;
     got_[1] = theirs;
-    if (claims_ != nullptr) keep_part(kPart[layer], 16 * blocks_, got_, kept_.data());
+    if (claims_ != nullptr && layer == 0) keep_input();
+    // Not of a round that another cohort recorded (cuda/device/cohort.cc).
+    if (kept_.size() > 0) keep_part(kPart[layer], 16 * blocks_, got_, kept_.data());
     if (layer != 0) return;
     for (int c = 0; c < 2; ++c) std::memcpy(d_.component[c].data(), got_[c], d_.size());
   }
 
-  void keep_for_claims(ClaimLog& log) override {
-    claims_ = &log;
-    kept_ = log.pool().take(kKeptOctetsPerSbox16 * blocks_);
-    const std::uint8_t* const input[2] = {state(0), state(1)};
-    keep_part(SboxPart::kInput, 16 * blocks_, input, kept_.data());
-  }
+  void keep_for_claims(ClaimLog& log) override { claims_ = &log; }
   bool record(ClaimLog& log) override {
     hold_claims(log, 16 * blocks_, std::move(kept_));
     return true;
@@ -99,6 +96,11 @@ class ByteCohort final : public AesCohort {
  private:
   std::uint8_t constant(int c) const { return c == constant_component(party_) ? 0x63 : 0; }
 
+  void keep_input() {
+    kept_ = claims_->pool().take(kKeptOctetsPerSbox16 * blocks_);
+    const std::uint8_t* const input[2] = {state(0), state(1)};
+    keep_part(SboxPart::kInput, 16 * blocks_, input, kept_.data());
+  }
   std::uint8_t* state(int c) { return state_.component[c].data(); }
 
   const AesByteKernels& kernels_;

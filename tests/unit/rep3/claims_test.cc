@@ -13,7 +13,10 @@ namespace {
 
 constexpr std::size_t kRows = 3;
 ClaimForm form_of(ClaimForm::Product product, std::size_t slots) {
-  return {product, kRows, slots, 1, {kTimesOmega, kTimesOmegaSquare, times(0x35)}, {}, {}};
+  ClaimForm form{product, kRows, slots, 1, {}, {}, {}};
+  if (product == ClaimForm::Product::kOctets)
+    form.second = {kTimesOmega, kTimesOmegaSquare, times(0x35)};
+  return form;
 }
 
 // Every octet of every block, as verification meets it.

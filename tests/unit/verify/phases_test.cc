@@ -61,6 +61,25 @@ TEST(Phases, EveryFieldOfEveryTickIsCovered) {
   EXPECT_GT(sizes.back().to_next, 32u);  // the verdicts come last: digest of the course, 1
 }
 
+// X and Y of the last step: whoever was told a wrong share of them sends nothing more. What it
+// would open next would tell the cheat what the claim lacks (docs/protocols/12, step 5).
+TEST(Phases, AWrongShareOfTheLastFactorsStopsAtOnce) {
+  const std::size_t ticks = test::sizes_of(kBlock).size();
+  const std::size_t factors = ticks - 3;  // then r' times what is lacking, and the verdicts
+  for (int party = 0; party < 3; ++party)
+    for (bool wrongs_prev : {true, false}) {
+      Trial honest(kBlock, 1), cheated(kBlock, 1);
+      EXPECT_EQ(honest.run(std::nullopt), Outcome::kRight);
+      cheated.expect(honest);
+      const Outcome outcome =
+          cheated.run(party, [&](std::size_t tick, int p, SecretVector& prev, SecretVector& next) {
+            if (p == party && tick == factors) (wrongs_prev ? prev : next).back() ^= 1;
+          });
+      EXPECT_EQ(outcome, Outcome::kAborted);
+      EXPECT_EQ(cheated.sizes().size(), factors + 1);
+    }
+}
+
 // What a rushing party 2 makes of its packets, knowing those of parties 0 and 1.
 struct Seen {
   SecretVector from_next, from_prev;      // of this tick

@@ -17,7 +17,8 @@ constexpr OctetMap kIdentity = {1, 2, 4, 8, 16, 32, 64, 128};
 
 // z = x y of rows 0, 1 and 2.
 ClaimForm form_of(ClaimForm::Product product) {
-  ClaimForm form{product, 3, 1, 1, std::vector<OctetMap>(3, kTimesOmega), {}, {}};
+  ClaimForm form{product, 3, 1, 1, {}, {}, {}};
+  if (product == ClaimForm::Product::kOctets) form.second.assign(3, kTimesOmega);
   form.factors.resize(1);
   form.factors[0].x = {{{0, kIdentity}}};
   form.factors[0].right = {{0, {{{1, kIdentity}}}}};

@@ -3,7 +3,9 @@
 // what reads it.
 #pragma once
 
+extern "C" {  // the header does not speak C++ throughout
 #include <kdb.h>
+}
 
 #include <cstdint>
 #include <string>

@@ -38,6 +38,10 @@ WORKLOADS = (
     ("sha1-bits", "scalar", 512, 3 * 512),
     ("aes-128", "gfni", 1, 3 * 16),
     ("aes-128-malicious", "gfni", 1, 3 * 16),
+    ("aes-128-malicious", "gfni", 64, 3 * 1024),
+    ("aes-256", "gfni", 1, 3 * 16),
+    ("sha1-malicious", "gfni", 4, 3 * 4),
+    ("sha1-bits-malicious", "gfni", 16, 3 * 16),
 )
 
 
@@ -119,7 +123,7 @@ def measure(programs: Path) -> dict:
         for name in HARNESS:
             counts.pop(name, None)
         total = sum(counts.values())
-        figures[f"{work} {backend}"] = {
+        figures[f"{work} {backend}, {units // 3} side by side"] = {
             "total": round(total / units),
             "functions": {name: round(count / units, 1) for name, count in counts.most_common()
                           if count >= SMALL * total},

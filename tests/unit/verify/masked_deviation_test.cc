@@ -11,7 +11,7 @@ using test::Deviation;
 using test::MessageSize;
 using test::Outcome;
 using test::PartiesWithCiphers;
-using test::Trial;
+using test::Trials;
 using Protocol = test::CheckedProtocol;
 
 constexpr MaskPool::Count kRoom = {64, 8};
@@ -39,21 +39,6 @@ Task<SharedBytes> encrypt_chosen(Ciphers& c, SharedBytes secret) {
 
 const Protocol kMasked = {"masked", 192, fill_and_encrypt};
 
-Outcome outcome_of(const Protocol& protocol, std::uint64_t seed, int cheat,
-                   const Trial::Tamper& tamper) {
-  Trial honest(protocol, seed), cheated(protocol, seed);
-  EXPECT_EQ(honest.run(std::nullopt), Outcome::kRight);
-  cheated.expect(honest);
-  return cheated.run(cheat, tamper);
-}
-Outcome outcome_of(const Protocol& protocol, std::uint64_t seed, const Deviation& d) {
-  return outcome_of(protocol, seed, d.party,
-                    [&](std::size_t tick, int p, SecretVector& to_prev, SecretVector& to_next) {
-                      if (p == d.party && tick == d.tick)
-                        (d.to_prev ? to_prev : to_next)[d.offset] ^= d.mask;
-                    });
-}
-
 // Ticks of the honest run: 3 layers of the masks, their verification, then the
 // comparison of jobs, ten masked values, the comparison of what was heard.
 constexpr std::size_t kFillTicks = 3, kRounds = 10;
@@ -79,6 +64,7 @@ TEST(MaskedDeviations, NoBitOfTheMasksProductsIsHarmless) {
   EXPECT_EQ(sizes[0].to_prev, 12u * 20);
   EXPECT_EQ(sizes[1].to_prev, 10u * 20);
   EXPECT_EQ(sizes[2].to_prev, 225u * 2);
+  Trials trials(kMasked);
   for (std::size_t tick = 0; tick < kFillTicks; ++tick)
     for (std::size_t bit = tick; bit < 8 * sizes[tick].to_prev; bit += 97) {
       std::size_t last = 0;
@@ -87,7 +73,7 @@ TEST(MaskedDeviations, NoBitOfTheMasksProductsIsHarmless) {
         if (p == static_cast<int>(bit % 3) && at == tick)
           to_prev[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
       };
-      EXPECT_EQ(outcome_of(kMasked, bit, static_cast<int>(bit % 3), tamper), Outcome::kAborted);
+      EXPECT_EQ(trials.run(bit, static_cast<int>(bit % 3), tamper), Outcome::kAborted);
       EXPECT_LT(last, ticks.jobs) << "a mask was used before it was verified";
     }
 }
@@ -95,14 +81,15 @@ TEST(MaskedDeviations, NoBitOfTheMasksProductsIsHarmless) {
 TEST(MaskedDeviations, AnyChangeInAnyTickIsCaughtForAllSecrets) {
   const std::vector<MessageSize> sizes = sizes_of(kMasked);
   const Ticks ticks = ticks_of(sizes);
+  const std::size_t secrets = test::setting("TKDC_SECRETS", 3);
+  Trials trials(kMasked);
   std::mt19937_64 rng(3);
   for (std::size_t tick = ticks.jobs; tick <= ticks.heard; ++tick)
     for (bool to_prev : {true, false}) {
       const std::size_t bytes = to_prev ? sizes[tick].to_prev : sizes[tick].to_next;
       const Deviation d{static_cast<int>(rng() % 3), to_prev, tick, rng() % bytes,
                         static_cast<std::uint8_t>(1u << rng() % 8)};
-      for (std::uint64_t seed = 1; seed <= 3; ++seed)
-        EXPECT_EQ(outcome_of(kMasked, seed, d), Outcome::kAborted) << d;
+      EXPECT_EQ(trials.aborts(d, secrets), secrets) << d;
     }
 }
 
@@ -114,6 +101,7 @@ TEST(MaskedDeviations, AnEqualErrorToBothIsCaughtWhateverTheInput) {
                                 {"other", 176, encrypt_chosen<0x9c>}};
   for (const Protocol& protocol : protocols) {
     const Ticks ticks = ticks_of(sizes_of(protocol));
+    Trials trials(protocol);
     for (std::size_t value = 1; value < kRounds; value += 4)
       for (unsigned error = 1; error < 256; error += 25) {
         auto tamper = [&](std::size_t tick, int p, SecretVector& to_prev, SecretVector& to_next) {
@@ -121,7 +109,7 @@ TEST(MaskedDeviations, AnEqualErrorToBothIsCaughtWhateverTheInput) {
           to_prev[error % 16] ^= static_cast<std::uint8_t>(error);
           to_next[error % 16] ^= static_cast<std::uint8_t>(error);
         };
-        EXPECT_EQ(outcome_of(protocol, error, 2, tamper), Outcome::kAborted)
+        EXPECT_EQ(trials.run(error, 2, tamper), Outcome::kAborted)
             << protocol.name << " " << value << " " << error;
       }
   }
@@ -130,6 +118,7 @@ TEST(MaskedDeviations, AnEqualErrorToBothIsCaughtWhateverTheInput) {
 // Different errors: what follows is masked, and ends at the comparison.
 TEST(MaskedDeviations, DifferentErrorsAreCaughtBeforeAnythingIsVerified) {
   const Ticks ticks = ticks_of(sizes_of(kMasked));
+  Trials trials(kMasked);
   constexpr std::uint8_t kErrors[][2] = {{0x40, 0}, {0, 0x40}, {0x40, 0x41}};
   for (std::size_t value = 1; value < kRounds; ++value)
     for (const auto& error : kErrors) {
@@ -141,7 +130,7 @@ TEST(MaskedDeviations, DifferentErrorsAreCaughtBeforeAnythingIsVerified) {
         to_prev[value] ^= error[0];
         to_next[value] ^= error[1];
       };
-      EXPECT_EQ(outcome_of(kMasked, value, liar, tamper), Outcome::kAborted) << value;
+      EXPECT_EQ(trials.run(value, liar, tamper), Outcome::kAborted) << value;
       EXPECT_EQ(last, ticks.heard);
     }
 }

@@ -3,8 +3,11 @@
 // deviation tests. Everything follows from the seed.
 #pragma once
 
+#include <map>
+
 #include "cipher/ciphers.h"
 #include "parties_with_ciphers.h"
+#include "support/setting.h"
 
 namespace tkdc::test {
 
@@ -120,6 +123,45 @@ class Trial {
   std::vector<MessageSize> sizes_;
   Bytes right_, result_;
   Shares shares_, right_shares_;
+};
+
+// One protocol over many secrets: those of the seeds 1, 2, and so on.
+class Trials {
+ public:
+  explicit Trials(const CheckedProtocol& protocol) : protocol_(protocol) {}
+
+  Outcome run(std::uint64_t seed, int cheat, const Trial::Tamper& tamper) {
+    Trial cheated(protocol_, seed);
+    cheated.expect(honest(seed));
+    return cheated.run(cheat, tamper);
+  }
+  Outcome run(std::uint64_t seed, const Deviation& deviation) {
+    Trial cheated(protocol_, seed);
+    cheated.expect(honest(seed));
+    return cheated.run(deviation);
+  }
+  // How many of the secrets' runs were aborted. None may release a wrong result.
+  std::size_t aborts(const Deviation& deviation, std::size_t secrets) {
+    std::size_t aborted = 0;
+    for (std::uint64_t seed = 1; seed <= secrets; ++seed) {
+      const Outcome outcome = run(seed, deviation);
+      EXPECT_NE(outcome, Outcome::kWrong) << protocol_.name << ": " << deviation;
+      aborted += outcome == Outcome::kAborted ? 1 : 0;
+    }
+    return aborted;
+  }
+
+ private:
+  const Trial& honest(std::uint64_t seed) {
+    const auto [at, fresh] = honest_.try_emplace(seed, protocol_, seed);
+    if (fresh) {
+      EXPECT_EQ(at->second.run(std::nullopt), Outcome::kRight) << protocol_.name;
+    }
+    return at->second;
+  }
+
+  const CheckedProtocol& protocol_;
+  std::map<std::uint64_t, Trial> honest_;
 };
 
 // Sizes of party 0's messages in each tick of an honest run.

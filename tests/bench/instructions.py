@@ -38,10 +38,10 @@ WORKLOADS = (
     ("sha1-bits", "scalar", 512, 3 * 512),
     ("aes-128", "gfni", 1, 3 * 16),
     ("aes-128-malicious", "gfni", 1, 3 * 16),
-    ("aes-128-malicious", "gfni", 64, 3 * 1024),
+    ("aes-128-malicious", "gfni", 8, 3 * 128),
     ("aes-256", "gfni", 1, 3 * 16),
-    ("sha1-malicious", "gfni", 4, 3 * 4),
-    ("sha1-bits-malicious", "gfni", 16, 3 * 16),
+    ("sha1-malicious", "scalar", 4, 3 * 4),
+    ("sha1-bits-malicious", "scalar", 16, 3 * 16),
 )
 
 

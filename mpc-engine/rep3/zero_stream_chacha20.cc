@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "rep3/chacha20.h"
-#include "rep3/zero_stream.h"
+#include "rep3/counter_zero_stream.h"
 
 namespace tkdc {
 namespace {
@@ -34,58 +34,23 @@ void added_chacha20_sodium(const std::uint8_t* a, const std::uint8_t* b, std::ui
   }
 }
 
-class ChaCha20ZeroStream final : public ZeroStream {
- public:
-  ChaCha20ZeroStream(const ZeroStreamKeys& keys, const char* name, AddedChaCha20 generate)
-      : name_(name),
-        generate_(generate), key_{StreamKey(keys.mine, kPurpose), StreamKey(keys.next, kPurpose)},
-        ratchet_bytes_(keys.ratchet_bytes) {}
+// Not AES-CTR's: the two generators never work under one key.
+constexpr std::string_view kPurpose = "tkdc zero chacha20";
 
+class ChaCha20ZeroStream final : public CounterZeroStream {
+ public:
+  ChaCha20ZeroStream(const ZeroStreamKeys& keys, const char* name, AddedChaCha20 added)
+      : CounterZeroStream(keys, kPurpose), name_(name), added_(added) {}
   const char* name() const override { return name_; }
 
-  void next(std::uint8_t* out, std::size_t bytes) override {
-    while (bytes > 0) {
-      const std::size_t piece = next_piece(bytes);
-      generate_(key_[0].data(), key_[1].data(), static_cast<std::uint32_t>(at_ / kBlockBytes), out,
-                piece);
-      out += piece;
-      bytes -= piece;
-      at_ += piece;
-    }
-  }
-
-  void skip(std::size_t bytes) override {
-    while (bytes > 0) {
-      const std::size_t piece = next_piece(bytes);
-      bytes -= piece;
-      at_ += piece;
-    }
-  }
-
-  const std::uint8_t* key(int c, std::uint64_t position, std::size_t bytes) const override {
-    return under_key(ratchets_, ratchet_bytes_, position, bytes) ? key_[c].data() : nullptr;
-  }
-
  private:
-  // Not AES-CTR's: the two generators never work under one key.
-  static constexpr std::string_view kPurpose = "tkdc zero chacha20";
-
-  // How much of `bytes` the key in use makes; first the next key, where it makes no more.
-  std::size_t next_piece(std::size_t bytes) {
-    if (at_ == ratchet_bytes_) {
-      for (StreamKey& key : key_) key.ratchet();
-      ++ratchets_;
-      at_ = 0;
-    }
-    return std::min<std::uint64_t>(bytes, ratchet_bytes_ - at_);
+  void generate(std::uint64_t at, std::uint8_t* out, std::size_t bytes) override {
+    added_(in_use(0), in_use(1), static_cast<std::uint32_t>(at / kBlockBytes), out, bytes);
   }
+  void keys_replaced() override {}
 
   const char* const name_;
-  const AddedChaCha20 generate_;
-  StreamKey key_[2];
-  const std::uint64_t ratchet_bytes_;
-  std::uint64_t at_ = 0;  // octets made under the present keys
-  std::uint64_t ratchets_ = 0;
+  const AddedChaCha20 added_;
 };
 
 }  // namespace

@@ -6,9 +6,7 @@
 #include <cpuid.h>
 #include <immintrin.h>
 
-#include <algorithm>
-
-#include "rep3/zero_stream.h"
+#include "rep3/counter_zero_stream.h"
 
 namespace tkdc {
 namespace {
@@ -63,8 +61,8 @@ inline void encrypt(const std::uint8_t* schedule, const __m512i (&counters)[kReg
 }
 
 // out = F(a) ^ F(b) from block `counter` on; `bytes` a multiple of kBatchBytes.
-void generate(const std::uint8_t* a, const std::uint8_t* b, std::uint32_t counter,
-              std::uint8_t* out, std::size_t bytes) {
+void added_streams(const std::uint8_t* a, const std::uint8_t* b, std::uint32_t counter,
+                   std::uint8_t* out, std::size_t bytes) {
   // Counters are added up as little-endian words 0, their octets turned round.
   const __m512i turn = _mm512_broadcast_i32x4(
       _mm_setr_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 3, 2, 1, 0));
@@ -85,57 +83,24 @@ void generate(const std::uint8_t* a, const std::uint8_t* b, std::uint32_t counte
   }
 }
 
-class VaesZeroStream final : public ZeroStream {
+class VaesZeroStream final : public CounterZeroStream {
  public:
-  explicit VaesZeroStream(const ZeroStreamKeys& keys)
-      : key_{StreamKey(keys.mine, "tkdc zero"), StreamKey(keys.next, "tkdc zero")},
-        ratchet_bytes_(keys.ratchet_bytes) {
-    rekey();
+  explicit VaesZeroStream(const ZeroStreamKeys& keys) : CounterZeroStream(keys, "tkdc zero") {
+    expand_keys();
   }
   const char* name() const override { return "vaes"; }
-  void next(std::uint8_t* out, std::size_t bytes) override {
-    while (bytes > 0) {
-      const std::size_t piece = next_piece(bytes);
-      generate(schedule_.data(), schedule_.data() + kScheduleBytes,
-               static_cast<std::uint32_t>(at_ / 16), out, piece);
-      out += piece;
-      bytes -= piece;
-      at_ += piece;
-    }
-  }
-  void skip(std::size_t bytes) override {
-    while (bytes > 0) {
-      const std::size_t piece = next_piece(bytes);
-      bytes -= piece;
-      at_ += piece;
-    }
-  }
-  const std::uint8_t* key(int c, std::uint64_t position, std::size_t bytes) const override {
-    return under_key(ratchets_, ratchet_bytes_, position, bytes) ? key_[c].data() : nullptr;
-  }
 
  private:
-  // How much of `bytes` the key in use makes; first the next key, where it makes no more.
-  std::size_t next_piece(std::size_t bytes) {
-    if (at_ == ratchet_bytes_) {
-      for (StreamKey& key : key_) key.ratchet();
-      ++ratchets_;
-      rekey();
-    }
-    return std::min<std::uint64_t>(bytes, ratchet_bytes_ - at_);
+  void generate(std::uint64_t at, std::uint8_t* out, std::size_t bytes) override {
+    added_streams(schedule_.data(), schedule_.data() + kScheduleBytes,
+                  static_cast<std::uint32_t>(at / 16), out, bytes);
+  }
+  void keys_replaced() override { expand_keys(); }
+  void expand_keys() {
+    for (std::size_t c = 0; c < 2; ++c) expand(in_use(c), schedule_.data() + c * kScheduleBytes);
   }
 
-  void rekey() {
-    for (std::size_t c = 0; c < 2; ++c)
-      expand(key_[c].data(), schedule_.data() + c * kScheduleBytes);
-    at_ = 0;
-  }
-
-  StreamKey key_[2];
   SecretBuffer schedule_{2 * kScheduleBytes};
-  const std::uint64_t ratchet_bytes_;
-  std::uint64_t at_ = 0;  // octets made under the present keys
-  std::uint64_t ratchets_ = 0;
 };
 
 // By hand: clang 14's __builtin_cpu_supports does not know them.

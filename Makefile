@@ -22,7 +22,7 @@ help:
 	@echo 'make bench           figures of docs/performance.md, release build; instruction counts'
 	@echo 'make scaling         the plot of docs/performance.md, some minutes'
 	@echo 'make storm SCENARIO=steady    load on a realm; without SCENARIO: which there are'
-	@echo 'make soak MINUTES=60      logins at a third of the sustained rate; fails when anything grows'
+	@echo 'make soak MINUTES=60      logins at 70 % of the sustained rate; fails when anything grows'
 	@echo 'make stress MINUTES=10      mixed traffic, ASan-built plugin, servers that are killed'
 	@echo 'make migration PRINCIPALS=1000 [BACK=1]   imports a stock realm, exports it; figures'
 	@echo 'make deviations      a deviating server, over a thousand secrets each; an hour or more'

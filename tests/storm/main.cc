@@ -39,6 +39,7 @@ Result<WorkloadTerms> workload_terms(const Options& o) {
   terms.tgs_share = o.tgs_share;
   terms.wrong_password_share = o.wrong_password_share;
   terms.sample = o.sample;
+  terms.fresh_tickets = o.fresh_tickets;
   terms.services = o.services;
   return terms;
 }

@@ -33,6 +33,9 @@ void add_what(CLI::App& app, Options& o) {
   app.add_option("--noise", o.noise, "share of requests followed by bad input")->check(share);
   app.add_option("--sample", o.sample, "share of replies decrypted and checked (1)")
       ->check(CLI::Range(0.01, 1.0));
+  app.add_flag(
+      "--fresh-tickets", o.fresh_tickets,
+      "a ticket whose ciphertext begins like an earlier one's is wrong: a nonce used twice");
   app.add_flag("--unconfirmed", o.unconfirmed, "AS-REQ ask for no checksum over themselves");
   app.add_option("--request-enctypes", o.request_enctypes, "what requests offer")->delimiter(',');
 }

@@ -19,6 +19,7 @@ struct Options {
   std::vector<std::string> services;
   double tgs_share = 0, wrong_password_share = 0, noise = 0, sample = 1;
   std::size_t tickets = 64;
+  bool fresh_tickets = false;
   bool unconfirmed = false;
   // When.
   double rate = 0, duration_s = 10, warmup_s = 1, pause_ms = 0;

@@ -219,6 +219,19 @@ std::string check_inside(const Reply& reply, const Asked& asked, Ticket* ticket)
   return {};
 }
 
+ByteSpan ticket_nonce(ByteSpan ticket) {
+  bool failed = false;
+  DerReader r(ticket, failed);
+  DerReader body = r.inside(tag::application(kTicket)).inside(tag::kSequence);
+  body.skip(tag::context(0));
+  body.skip(tag::context(1));
+  body.skip(tag::context(2));
+  std::int32_t enctype = 0;
+  ByteSpan cipher;
+  encrypted(body.inside(tag::context(3)), enctype, cipher);
+  return failed || cipher.size() < kNonceBytes ? ByteSpan{} : cipher.first(kNonceBytes);
+}
+
 std::string error_name(std::int32_t code) {
   static const std::map<std::int32_t, const char*> kNames = {{6, "C_PRINCIPAL_UNKNOWN"},
                                                              {7, "S_PRINCIPAL_UNKNOWN"},

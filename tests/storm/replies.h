@@ -45,6 +45,12 @@ std::string check_outside(const Reply& reply, const Asked& asked);
 // With decryption. On success `ticket`, where wanted, takes ticket and session key.
 std::string check_inside(const Reply& reply, const Asked& asked, Ticket* ticket = nullptr);
 
+// What the ticket's ciphertext begins with: the nonce of tkdc's own-realm tickets
+// (docs/protocols/08), of other tickets part of an encrypted random confounder. Empty when the
+// ticket is malformed.
+constexpr std::size_t kNonceBytes = 12;
+ByteSpan ticket_nonce(ByteSpan ticket);
+
 // A name of RFC 4120's for an error code, or "error N".
 std::string error_name(std::int32_t code);
 

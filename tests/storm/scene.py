@@ -102,7 +102,7 @@ class Scene(Realm):
         if not self.stock:
             watch.append(f"--agent={self.agent_socket('kdc')}")
         return [str(self.bin / "tkdc-storm"), "--kdc", f"127.0.0.1:{self.ports.kdc}",
-                "--realm", self.name, *who, *watch, *options]
+                "--realm", self.name, "--fresh-tickets", *who, *watch, *options]
 
     def status(self) -> dict:
         """What the agent and the servers say of themselves."""

@@ -86,12 +86,20 @@ std::string Workload::check(const Attempt& attempt, const Reply& reply, Recorder
   return wrong;
 }
 
+std::string Workload::check_fresh(const Reply& reply) {
+  if (!terms_.fresh_tickets) return {};
+  const ByteSpan nonce = ticket_nonce(reply.ticket);
+  if (nonce.empty()) return "ticket is malformed";
+  return nonces_.emplace(nonce.begin(), nonce.end()).second ? "" : "a nonce for the second time";
+}
+
 Outcome Workload::judge(const Attempt& attempt, ByteSpan packet, Recorder& recorder) {
   Reply reply = parse_reply(packet);
   if (reply.kind == ReplyKind::kError) return judge_error(attempt, reply.error, recorder);
   std::string wrong = attempt.wrong_password && reply.kind != ReplyKind::kMalformed
                           ? "a ticket for a wrong password"
                           : check(attempt, reply, recorder);
+  if (wrong.empty()) wrong = check_fresh(reply);
   if (wrong.empty()) return Outcome::kOk;
   recorder.wrong(wrong);
   return Outcome::kWrong;

@@ -4,6 +4,8 @@
 // sample. Knows no sockets and no time but the wall clock.
 #pragma once
 
+#include <unordered_set>
+
 #include "storm/recorder.h"
 #include "storm/replies.h"
 
@@ -14,6 +16,7 @@ struct WorkloadTerms {
   double tgs_share = 0;             // of all requests; the others are AS-REQ
   double wrong_password_share = 0;  // of the AS-REQ
   double sample = 1;                // of the replies, to be decrypted and checked
+  bool fresh_tickets = false;       // a ticket that begins like an earlier one is wrong
   std::vector<std::string> services;
 };
 
@@ -57,6 +60,7 @@ class Workload {
   const Key& user_key(std::size_t user);
   Outcome judge_error(const Attempt& attempt, std::int32_t code, Recorder& recorder);
   std::string check(const Attempt& attempt, const Reply& reply, Recorder& recorder);
+  std::string check_fresh(const Reply& reply);
 
   WorkloadTerms terms_;
   std::vector<User> users_;
@@ -64,6 +68,7 @@ class Workload {
   std::map<std::string, Key> service_keys_;
   bool collecting_ = false;
   Key wrong_key_;
+  std::unordered_set<std::string> nonces_;  // of all tickets so far, 12 octets each
   std::uint64_t turn_ = 0;
   std::mt19937_64 dice_{0x6469'6365};
 };

@@ -40,6 +40,17 @@ TEST_F(ReplyTest, AGoodOneGivesTheTicketAndItsKey) {
   EXPECT_FALSE(failed);
 }
 
+TEST_F(ReplyTest, ATicketsNonceIsItsCiphertextsBeginning) {
+  const Bytes made = packet(), other = packet();
+  const Reply one = parse_reply(made), two = parse_reply(other);
+  const ByteSpan nonce = ticket_nonce(one.ticket);
+  ASSERT_EQ(nonce.size(), kNonceBytes);
+  EXPECT_NE(Bytes(nonce.begin(), nonce.end()),
+            Bytes(ticket_nonce(two.ticket).begin(), ticket_nonce(two.ticket).end()));
+  EXPECT_NE(std::search(made.begin(), made.end(), nonce.begin(), nonce.end()), made.end());
+  EXPECT_TRUE(ticket_nonce(one.ticket.first(one.ticket.size() - 1)).empty());
+}
+
 TEST_F(ReplyTest, TgsRepliesComeUnderTheSubkey) {
   terms.tgs = true;
   terms.service = asked.service = "host/a.test";

@@ -64,7 +64,7 @@ class StormTest : public testing::Test {
   }
 
   // With keys of its own: a krb5_key keeps derived keys and is not for two threads.
-  Bytes good(ByteSpan packet) {
+  Bytes good(ByteSpan packet, const Key* krbtgt = nullptr) {
     FakeRequest request;
     if (!parse_as_request(packet, request)) return make_error("R", 60);
     auto number = static_cast<std::size_t>(request.client.back() - '0');
@@ -75,7 +75,7 @@ class StormTest : public testing::Test {
                        request.nonce,
                        {18, Bytes(32, 7)},
                        std::time(nullptr) + 36'000},
-                      keys[number], nullptr);
+                      keys[number], krbtgt);
   }
 
   Counts run(Kdc& kdc, Schedule& schedule, StormTerms terms = {}, double noise_share = 0) {
@@ -120,6 +120,23 @@ TEST_F(StormTest, SpoiledAnswersAreWrong) {
   EXPECT_EQ(c.wrong, 50U);
   EXPECT_EQ(c.ok, 50U);
   EXPECT_EQ(recorder.wrongs().at("reply does not open under the client's key"), 50U);
+}
+
+// Tickets under a service's key begin with an encrypted random block, those without with zeros.
+TEST_F(StormTest, ANonceThatComesTwiceIsWrong) {
+  workload.fresh_tickets = true;
+  for (bool fresh : {true, false}) {
+    recorder = {};
+    const Key krbtgt(random_key(18));
+    Kdc kdc([&](ByteSpan packet) {
+      return std::vector<Bytes>{good(packet, fresh ? &krbtgt : nullptr)};
+    });
+    auto schedule = open(500, 200 * kMs);
+    Counts c = run(kdc, schedule);
+    EXPECT_EQ(c.ok, fresh ? 100U : 1U);
+    EXPECT_EQ(c.wrong, fresh ? 0U : 99U);
+    EXPECT_EQ(recorder.wrongs().contains("a nonce for the second time"), !fresh);
+  }
 }
 
 TEST_F(StormTest, LostDatagramsAreSentAgainAndTheWaitCounts) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "base/now_public.h"
+
 namespace tkdc::agent {
 namespace {
 
@@ -67,6 +69,8 @@ Outcome reassemble(std::array<JobReply, 3>& replies, std::size_t min_bytes, std:
                                                    "runs another version");
     std::size_t witness = (party + 2) % 3;
     Digest digest = output_digest(holder.output);
+    now_public(digest.data(), digest.size());
+    now_public(replies[witness].next_output.data(), digest.size());
     if (sodium_memcmp(digest.data(), replies[witness].next_output.data(), digest.size()) != 0)
       return failure(TKDC_STATUS_INCONSISTENT,
                      "servers " + std::to_string(party) + " and " + std::to_string(witness) +

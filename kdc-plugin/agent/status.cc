@@ -8,9 +8,17 @@ namespace {
 
 using nlohmann::json;
 
+// No server's status is as deep; each level takes stack when it is written out.
+constexpr int kMaxDepth = 8;
+
+json parse_shallow(const std::string& text) {
+  auto keep = [](int depth, json::parse_event_t, json&) { return depth <= kMaxDepth; };
+  return json::parse(text, keep, false);
+}
+
 // What the server says about itself, then what the agent knows, which wins.
 json server_object(const AgentConfig& config, std::size_t party, const ServerStatus& server) {
-  json object = json::parse(server.json, nullptr, false);
+  json object = parse_shallow(server.json);
   bool answered = object.is_object();
   if (!answered) object = json::object();
   object["party"] = party;
@@ -42,8 +50,10 @@ std::string status_json(const AgentConfig& config, const std::array<ServerStatus
     document["servers"].push_back(server_object(config, party, servers[party]));
   // What the servers say counts: a server in the weaker mode makes the whole weaker.
   std::string security = config.security;
-  for (const json& server : document["servers"])
-    if (server.value("security", security) != security) security = "semi-honest";
+  for (const json& server : document["servers"]) {
+    auto said = server.find("security");
+    if (said != server.end() && *said != security) security = "semi-honest";
+  }
   document["security"] = security;
   document["pending"] = pending;
   json& numbers = document["counters"];

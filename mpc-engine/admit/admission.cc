@@ -100,12 +100,48 @@ void put_claim(Bytes& out, Verdict own, const JobDigests& mine, int component) {
   w.raw(mine.component[component]);
 }
 
-AdmissionClaim get_claim(Reader& in) {
-  AdmissionClaim claim;
-  claim.verdict = in.u8();
-  in.array(claim.opened);
-  in.array(claim.component);
-  return claim;
+void put_manifest(Bytes& out, const Manifest& manifest) {
+  Writer w(out);
+  w.u32(manifest.sealed_at);
+  w.u16(static_cast<std::uint16_t>(manifest.names.size()));
+  for (const JobName& name : manifest.names) {
+    w.u64(name.agent);
+    w.u64(name.session);
+    w.u64(name.number);
+  }
+}
+
+Result<Manifest> get_manifest(Reader& in, std::size_t most) {
+  Manifest manifest;
+  manifest.sealed_at = in.u32();
+  const std::size_t count = in.u16();
+  if (count > most) return fail("lane: the leader's manifest names too many jobs");
+  for (std::size_t k = 0; k < count && !in.failed(); ++k) {
+    JobName& name = manifest.names.emplace_back();
+    name.agent = in.u64();
+    name.session = in.u64();
+    name.number = in.u64();
+  }
+  if (in.failed()) return fail("lane: the leader's manifest is truncated");
+  return manifest;
+}
+
+Result<std::vector<AdmissionClaim>> get_claims(Reader& in, std::size_t jobs) {
+  Reader claims(in.raw(jobs * AdmissionClaim::kBytes));
+  if (in.failed()) return fail("lane: a neighbour's claims are truncated");
+  std::vector<AdmissionClaim> out(jobs);
+  for (AdmissionClaim& claim : out) {
+    claim.verdict = claims.u8();
+    claims.array(claim.opened);
+    claims.array(claim.component);
+  }
+  return out;
+}
+
+Result<std::vector<Verdict>> get_verdicts(Reader& in, std::size_t jobs) {
+  const ByteSpan verdicts = in.raw(jobs);
+  if (in.failed()) return fail("lane: a neighbour's verdicts are truncated");
+  return std::vector<Verdict>(verdicts.begin(), verdicts.end());
 }
 
 }  // namespace tkdc

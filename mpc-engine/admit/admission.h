@@ -13,10 +13,21 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "job/engine.h"
 
 namespace tkdc {
+
+// The jobs that the leader names to the two others, and their common time of sealing.
+struct Manifest {
+  std::uint32_t sealed_at = 0;
+  std::vector<JobName> names;
+};
+
+void put_manifest(Bytes& out, const Manifest& manifest);
+// Error: more than `most` jobs, or cut short.
+Result<Manifest> get_manifest(Reader& in, std::size_t most);
 
 // What one server says of one job to a neighbour.
 struct AdmissionClaim {
@@ -50,6 +61,8 @@ Verdict judge(Verdict own, const JobDigests& mine, const AdmissionClaim& prev,
               const AdmissionClaim& next);
 
 void put_claim(Bytes& out, Verdict own, const JobDigests& mine, int component);
-AdmissionClaim get_claim(Reader& in);
+// What a neighbour says of so many jobs, in the manifest's order. Error: cut short.
+Result<std::vector<AdmissionClaim>> get_claims(Reader& in, std::size_t jobs);
+Result<std::vector<Verdict>> get_verdicts(Reader& in, std::size_t jobs);
 
 }  // namespace tkdc

@@ -116,16 +116,7 @@ Result<void> LaneRunner::tick() {
   if (full) {
     if (leader()) {
       propose(due);
-      for (Bytes* out : {&own.to_prev, &own.to_next}) {
-        Writer w(*out);
-        w.u32(proposed_->sealed_at);
-        w.u16(static_cast<std::uint16_t>(proposed_->candidates.size()));
-        for (const Candidate& c : proposed_->candidates) {
-          w.u64(c.name.agent);
-          w.u64(c.name.session);
-          w.u64(c.name.number);
-        }
-      }
+      add_manifest(own);
     }
     add_claims(own);
     add_verdicts(own);
@@ -236,18 +227,19 @@ void LaneRunner::propose(bool due) {
   }
 }
 
+void LaneRunner::add_manifest(Ticker::OwnControl& own) const {
+  Manifest manifest{proposed_->sealed_at, {}};
+  for (const Candidate& c : proposed_->candidates) manifest.names.push_back(c.name);
+  put_manifest(own.to_prev, manifest);
+  own.to_next = own.to_prev;
+}
+
 Result<AdmissionRound> LaneRunner::read_manifest(Reader& in) {
+  auto manifest = get_manifest(in, kMaxManifest);
+  if (!manifest) return manifest.error();
   AdmissionRound round;
-  round.sealed_at = in.u32();
-  const std::size_t count = in.u16();
-  if (count > kMaxManifest) return fail("lane: the leader's manifest names too many jobs");
-  for (std::size_t k = 0; k < count && !in.failed(); ++k) {
-    Candidate candidate;
-    candidate.name.agent = in.u64();
-    candidate.name.session = in.u64();
-    candidate.name.number = in.u64();
-    round.candidates.push_back(std::move(candidate));
-  }
+  round.sealed_at = manifest->sealed_at;
+  for (const JobName& name : manifest->names) round.candidates.emplace_back().name = name;
   return round;
 }
 
@@ -331,10 +323,14 @@ void LaneRunner::add_claims(Ticker::OwnControl& own) const {
 }
 
 Result<void> LaneRunner::read_claims(Reader& prev, Reader& next) {
-  for (Candidate& c : claims_->candidates) {
-    const AdmissionClaim from_prev = get_claim(prev), from_next = get_claim(next);
-    if (prev.failed() || next.failed()) return fail("lane: a neighbour's claims are truncated");
-    c.verdict = judge(c.verdict, c.digests, from_prev, from_next);
+  std::vector<Candidate>& candidates = claims_->candidates;
+  auto from_prev = get_claims(prev, candidates.size()),
+       from_next = get_claims(next, candidates.size());
+  if (!from_prev) return from_prev.error();
+  if (!from_next) return from_next.error();
+  for (std::size_t k = 0; k < candidates.size(); ++k) {
+    Candidate& c = candidates[k];
+    c.verdict = judge(c.verdict, c.digests, (*from_prev)[k], (*from_next)[k]);
   }
   return {};
 }
@@ -348,11 +344,13 @@ void LaneRunner::add_verdicts(Ticker::OwnControl& own) const {
 }
 
 Result<void> LaneRunner::read_verdicts(Reader& prev, Reader& next) {
-  for (Candidate& c : verdicts_->candidates) {
-    const Verdict from_prev = prev.u8(), from_next = next.u8();
-    if (prev.failed() || next.failed()) return fail("lane: a neighbour's verdicts are truncated");
-    c.verdict = combine(c.verdict, from_prev, from_next);
-  }
+  std::vector<Candidate>& candidates = verdicts_->candidates;
+  auto from_prev = get_verdicts(prev, candidates.size());
+  auto from_next = get_verdicts(next, candidates.size());
+  if (!from_prev) return from_prev.error();
+  if (!from_next) return from_next.error();
+  for (std::size_t k = 0; k < candidates.size(); ++k)
+    candidates[k].verdict = combine(candidates[k].verdict, (*from_prev)[k], (*from_next)[k]);
   return {};
 }
 

@@ -126,7 +126,8 @@ class LaneRunner {
   Result<void> admit(const Ticker::Control& control);
 
   // The three steps of admission, in the order of the ticks.
-  void propose(bool due);                            // leader: names jobs, if it is time to
+  void propose(bool due);  // leader: names jobs, if it is time to
+  void add_manifest(Ticker::OwnControl& own) const;
   Result<AdmissionRound> read_manifest(Reader& in);  // the others
   void take_candidates(AdmissionRound& round);
   void add_claims(Ticker::OwnControl& own) const;

@@ -16,16 +16,7 @@ namespace tkdc {
 namespace {
 
 constexpr std::size_t kRecordBytes = 16 * 1024;  // RFC 8446 section 5.1
-constexpr std::size_t kHeaderBytes = 4;
-constexpr std::size_t kGrowBytes = 1u << 20;  // memory follows the octets that arrive
-constexpr std::size_t kMaxSpare = 4;          // as far as a neighbour may be ahead
-constexpr std::size_t kMaxReadyPackets = 4096;
-constexpr std::size_t kMaxReadyBytes = std::size_t{160} << 20;
-
-std::uint32_t load_be32(const std::uint8_t in[4]) {
-  return static_cast<std::uint32_t>(in[0]) << 24 | static_cast<std::uint32_t>(in[1]) << 16 |
-         static_cast<std::uint32_t>(in[2]) << 8 | in[3];
-}
+constexpr std::size_t kHeaderBytes = PacketInput::kHeaderBytes;
 
 void store_be32(std::uint8_t out[4], std::size_t v) {
   for (int i = 0; i < 4; ++i) out[i] = static_cast<std::uint8_t>(v >> (24 - 8 * i));
@@ -180,35 +171,14 @@ Result<void> TlsStream::send_pieces(std::span<const ByteSpan> pieces) {
   return flush();
 }
 
-Result<std::size_t> TlsStream::read_some(std::uint8_t* out, std::size_t room) {
+Result<std::size_t> TlsStream::read_some(MutableByteSpan room) {
   clear_errors();
   std::size_t got = 0;
-  int rc = SSL_read_ex(ssl_.get(), out, room, &got);
+  int rc = SSL_read_ex(ssl_.get(), room.data(), room.size(), &got);
   if (rc == 1) return got;
   int code = SSL_get_error(ssl_.get(), rc);
   if (code == SSL_ERROR_WANT_READ || code == SSL_ERROR_WANT_WRITE) return std::size_t{0};
   return broken("receiving", rc);
-}
-
-Result<void> TlsStream::begin_packet() {
-  incoming_.bytes = load_be32(header_);
-  if (!spare_.empty()) {
-    incoming_.memory = std::move(spare_.back());
-    spare_.pop_back();
-  }
-  body_got_ = 0;
-  if (incoming_.bytes > max_packet_bytes_)
-    return fail("tls: " + peer_ + " announced a packet of " + std::to_string(incoming_.bytes) +
-                " octets, above the limit of " + std::to_string(max_packet_bytes_));
-  return {};
-}
-
-// Makes room for what comes next; false when the packet is complete.
-bool TlsStream::grow_packet() {
-  if (body_got_ == incoming_.bytes) return false;
-  std::size_t wanted = std::min(incoming_.bytes, body_got_ + kGrowBytes);
-  if (incoming_.memory.size() < wanted) incoming_.memory.resize(wanted);
-  return true;
 }
 
 Result<void> TlsStream::fill() {
@@ -219,47 +189,21 @@ Result<void> TlsStream::fill() {
 }
 
 Result<void> TlsStream::fill_packets() {
-  while (ready_.size() < kMaxReadyPackets && ready_bytes_ < kMaxReadyBytes) {
-    if (header_got_ < kHeaderBytes) {
-      auto got = read_some(header_ + header_got_, kHeaderBytes - header_got_);
-      if (!got.ok()) return got.error();
-      if (*got == 0) break;
-      header_got_ += *got;
-      if (header_got_ < kHeaderBytes) continue;
-      auto begun = begin_packet();
-      if (!begun.ok()) return begun;
-    }
-    if (grow_packet()) {
-      auto got = read_some(incoming_.memory.data() + body_got_,
-                           std::min(incoming_.bytes, incoming_.memory.size()) - body_got_);
-      if (!got.ok()) return got.error();
-      if (*got == 0) break;
-      body_got_ += *got;
-      if (body_got_ < incoming_.bytes) continue;
-    }
-    ready_bytes_ += incoming_.bytes;
-    ready_.push_back(std::exchange(incoming_, Packet{}));
-    header_got_ = 0;
+  while (!packets_.full()) {
+    auto got = read_some(packets_.room());
+    if (!got.ok()) return got.error();
+    if (*got == 0) break;
+    auto complete = packets_.filled(*got);
+    if (!complete.ok()) return fail("tls: " + peer_ + " " + complete.error().message);
     // Another read would mostly cost a system call to learn that there is nothing.
-    if (input_->empty() && SSL_has_pending(ssl_.get()) == 0) break;
+    if (*complete && input_->empty() && SSL_has_pending(ssl_.get()) == 0) break;
   }
   return output_->empty() ? Result<void>() : flush();
 }
 
-ByteSpan TlsStream::take() {
-  // The memory of the packet before serves a next one.
-  const std::size_t room = taken_.memory.size();
-  if (room > 0 && room <= kGrowBytes && spare_.size() < kMaxSpare)
-    spare_.push_back(std::move(taken_.memory));
-  taken_ = std::move(ready_.front());
-  ready_.pop_front();
-  ready_bytes_ -= taken_.bytes;
-  return ByteSpan(taken_.memory).first(taken_.bytes);
-}
-
 short TlsStream::poll_events() const {
   short events = 0;
-  if (ready_.size() < kMaxReadyPackets && ready_bytes_ < kMaxReadyBytes) events |= POLLIN;
+  if (!packets_.full()) events |= POLLIN;
   if (!output_->empty()) events |= POLLOUT;
   return events;
 }

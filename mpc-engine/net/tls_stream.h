@@ -10,11 +10,11 @@
 // One thread at a time. Secret: received packets, in memory that is wiped.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <string>
 
 #include "net/link.h"
+#include "net/packet_input.h"
 #include "net/socket.h"
 #include "net/tls_context.h"
 
@@ -42,16 +42,19 @@ class TlsStream {
   // failed it always fails; packets received before can still be taken.
   Result<void> fill();
   bool failed() const { return !failure_.empty(); }
-  bool has_packet() const { return !ready_.empty(); }
+  bool has_packet() const { return packets_.has_packet(); }
   // The oldest packet; valid until the next take(). Requires has_packet().
-  ByteSpan take();
+  ByteSpan take() { return packets_.take(); }
 
   // What poll() must wait for; no POLLIN while enough packets are waiting.
   short poll_events() const;
   int fd() const { return fd_.get(); }
   const std::string& peer() const { return peer_; }
 
-  void set_max_packet_bytes(std::size_t bytes) { max_packet_bytes_ = bytes; }
+  void set_max_packet_bytes(std::size_t bytes) {
+    max_packet_bytes_ = bytes;
+    packets_.set_max_packet_bytes(bytes);
+  }
   void set_peer(std::string peer) { peer_ = std::move(peer); }
   void set_records_per_key(std::uint64_t records) { records_per_key_ = records; }
 
@@ -63,18 +66,11 @@ class TlsStream {
   std::uint64_t key_updates_received() const { return key_updates_received_; }
 
  private:
-  struct Packet {
-    SecretVector memory;
-    std::size_t bytes = 0;
-  };
-
   TlsStream(SslPtr ssl, UniqueFd fd, std::string peer);
   Result<void> write_record(ByteSpan plaintext, bool last);
   Result<void> update_key_when_due(std::uint64_t records);
-  Result<std::size_t> read_some(std::uint8_t* out, std::size_t room);
+  Result<std::size_t> read_some(MutableByteSpan room);
   Result<void> fill_packets();
-  Result<void> begin_packet();
-  bool grow_packet();
   Error broken(const std::string& step, int rc);
   static void observe(int write_p, int version, int content_type, const void* buf, std::size_t len,
                       SSL* ssl, void* arg);
@@ -92,14 +88,7 @@ class TlsStream {
   std::uint64_t key_updates_sent_ = 0;
   std::uint64_t key_updates_received_ = 0;
 
-  std::uint8_t header_[4]{};
-  std::size_t header_got_ = 0;
-  std::size_t body_got_ = 0;
-  Packet incoming_;
-  std::deque<Packet> ready_;
-  std::size_t ready_bytes_ = 0;
-  Packet taken_;
-  std::vector<SecretVector> spare_;  // memory of packets that are done with
+  PacketInput packets_;
   std::string failure_;
 };
 

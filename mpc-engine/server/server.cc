@@ -33,6 +33,9 @@ constexpr std::size_t kMaxPemBytes = 64 * 1024;
 constexpr int kStableSessionMs = 5'000;
 constexpr int kRepeatTroubleMs = 60'000;
 
+constexpr const char* kUntilRelease =
+    "This server starts no session before `tkdc release`: see docs/operations.md, section "
+    "Deviations";
 constexpr const char* kSealWarning =
     "a krbtgt key has sealed more than 2^37 tickets and stops at 2^38: draw a new one with "
     "kadmin.local cpw -randkey -keepold krbtgt/REALM";
@@ -276,10 +279,8 @@ void Server::session_up(const Session& session) {
 }
 
 void Server::close_latch(const std::string& deviation) {
-  log_line(LogLevel::kError,
-           "a server computed wrongly: " + deviation +
-               ". Nothing that depends on it was released. This server starts no session before "
-               "`tkdc release`: see docs/operations.md, section Deviations");
+  log_line(LogLevel::kError, "a server computed wrongly: " + deviation +
+                                 ". Nothing that depends on it was released. " + kUntilRelease);
   nlohmann::json event = {{"event", "latched"}, {"reason", deviation}};
   audit(event.dump());
   if (auto closed = latch_->close(deviation); !closed)
@@ -290,7 +291,7 @@ void Server::wait_for_release() {
   bool waited = false;
   for (std::string reason = latch_->reason(); !reason.empty() && !stopping_;
        reason = latch_->reason()) {
-    if (!waited) session_failed("latched: " + reason);
+    if (!waited) session_failed("latched: " + reason + ". " + kUntilRelease);
     waited = true;
     {
       std::lock_guard lock(mutex_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packets of a lane: what a neighbour may send in a tick while a layer, an opening
-// and an exchange are due, and the control octets: admission, revoked windows.
-#include "admit/admission.h"
+// and an exchange are due, and control octets: revoked windows, audit heads (admission.cc has the
+// others).
 #include "fuzz.h"
 #include "job/revocations.h"
 #include "job/ticker.h"
@@ -30,14 +30,7 @@ Task<void> all_kinds(Rep3& rep3) {
   }
 }
 
-void admission(ByteSpan control) {
-  Reader in(control);
-  while (!in.failed() && in.remaining() > 0) {
-    const AdmissionClaim claim = get_claim(in);
-    if (in.failed()) break;
-    (void)judge(kMissing, JobDigests(), claim, claim);
-    (void)combine(claim.verdict, claim.verdict, kMissing);
-  }
+void rest_of_control(ByteSpan control) {
   Reader head(control);
   (void)get_head(head);
   Reader windows(control);
@@ -58,7 +51,7 @@ void feed(ByteSpan input, Link& prev, Link& next) {
     if ((kind & 2) != 0) out.u32(ticks[kind & 1]++);
     if ((kind & 4) != 0) out.u32(0);
     out.raw(octets);
-    admission(octets);
+    rest_of_control(octets);
     const bool from_next = (kind & 1) != 0;
     (void)(from_next ? next.send(Neighbour::kPrev, packet) : prev.send(Neighbour::kNext, packet))
         .ok();

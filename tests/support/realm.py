@@ -50,6 +50,7 @@ class Realm:
         self.ports = Ports(base_port)
         self.logs = self.directory / "log"
         self.daemons: dict[str, Daemon] = {}
+        self.server_env: dict[int, dict[str, str]] = {}  # beyond env(), by party
 
     # -- life cycle ----------------------------------------------------------------------
 
@@ -138,7 +139,8 @@ class Realm:
     def start_server(self, party: int, wait: bool = True) -> Daemon:
         config = self.server_directory(party) / "tkdc.toml"
         daemon = self._daemon(f"server{party}",
-                              [str(self.bin / "tkdc-server"), "--config", str(config)])
+                              [str(self.bin / "tkdc-server"), "--config", str(config)],
+                              {**self.env(), **self.server_env.get(party, {})})
         daemon.start()
         if wait:
             daemon.wait_notified(SERVER_TIMEOUT_S)

@@ -167,5 +167,57 @@ TEST(Admission, OneServerAloneCannotSayThatThereIsNoSuchKey) {
   EXPECT_EQ(combine(kAdmit, kNone, kMissing), kMissing) << "it waits for the third";
 }
 
+TEST(Admission, AManifestIsReadAsItWasWritten) {
+  Bytes octets;
+  put_manifest(octets, {0x1234, {{1, 2, 3}, {4, 5, 6}}});
+  ASSERT_EQ(octets.size(), 4u + 2 + 2 * 24);
+  octets.push_back(9);  // what follows is not its
+  Reader in(octets);
+  const auto manifest = get_manifest(in, 2);
+  ASSERT_TRUE(manifest.ok());
+  EXPECT_EQ(manifest->sealed_at, 0x1234u);
+  EXPECT_EQ(manifest->names, (std::vector<JobName>{{1, 2, 3}, {4, 5, 6}}));
+  EXPECT_EQ(in.remaining(), 1u);
+}
+
+TEST(Admission, AManifestThatIsTooLongOrCutShortIsRefused) {
+  Bytes octets;
+  put_manifest(octets, {7, {{1, 2, 3}, {4, 5, 6}}});
+  Reader long_one(octets);
+  const auto refused = get_manifest(long_one, 1);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("too many jobs"), std::string::npos);
+  for (std::size_t bytes = 0; bytes < octets.size(); ++bytes) {
+    Reader cut(ByteSpan(octets).first(bytes));
+    EXPECT_FALSE(get_manifest(cut, 2).ok()) << bytes;
+  }
+}
+
+TEST(Admission, ClaimsAndVerdictsAreReadInOrderAndWhole) {
+  JobDigests digests;
+  digests.opened.fill(1);
+  digests.component[0].fill(2);
+  digests.component[1].fill(3);
+  Bytes octets;
+  put_claim(octets, kAdmit, digests, 0);
+  put_claim(octets, kMissing, digests, 1);
+  Reader in(octets);
+  const auto claims = get_claims(in, 2);
+  ASSERT_TRUE(claims.ok());
+  EXPECT_TRUE(in.complete());
+  EXPECT_EQ((*claims)[0].verdict, kAdmit);
+  EXPECT_EQ((*claims)[0].component, digests.component[0]);
+  EXPECT_EQ((*claims)[1].verdict, kMissing);
+  EXPECT_EQ((*claims)[1].opened, digests.opened);
+  EXPECT_EQ((*claims)[1].component, digests.component[1]);
+  Reader cut(ByteSpan(octets).first(octets.size() - 1));
+  EXPECT_FALSE(get_claims(cut, 2).ok());
+
+  const Bytes said = {kAdmit, TKDC_STATUS_DENIED, kMissing};
+  Reader three(said), four(said);
+  EXPECT_EQ(*get_verdicts(three, 3), (std::vector<Verdict>(said.begin(), said.end())));
+  EXPECT_FALSE(get_verdicts(four, 4).ok());
+}
+
 }  // namespace
 }  // namespace tkdc

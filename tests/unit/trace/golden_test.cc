@@ -2,8 +2,7 @@
 // Golden wire traces: from fixed seeds, the hash of every octet that each party
 // sends in each protocol and mode. A refactoring that changes one changes the
 // protocol, and must say so: `make golden` writes golden.txt anew.
-#include <fstream>
-#include <map>
+#include "golden.h"
 
 #include "cipher/aes/plane_cohort.h"
 #include "parties_with_ciphers.h"
@@ -29,21 +28,15 @@ constexpr Mode kModes[] = {
     {"malicious-chacha20", Representation::kBytes, Security::kMalicious, ZeroGenerator::kChaCha20},
 };
 
-using Traces = std::map<std::string, std::string>;  // "protocol mode party" -> hash
-
 // The three parties' hashes; sizes are part of what is hashed.
 std::array<std::string, 3> trace(const Protocol& protocol, const AesBackend& backend,
                                  Security security,
                                  ZeroGenerator zero_shares = ZeroGenerator::kAesCtr) {
   PartiesWithCiphers s(4711, backend, security, zero_shares);
-  crypto_generichash_state hash[3];
-  for (auto& state : hash) crypto_generichash_init(&state, nullptr, 0, 32);
+  test::TraceHash hash[3];
   s.net.record = [&](int p, const SecretVector& to_prev, const SecretVector& to_next) {
-    for (const SecretVector* packet : {&to_prev, &to_next}) {
-      const std::uint64_t bytes = packet->size();
-      crypto_generichash_update(&hash[p], reinterpret_cast<const std::uint8_t*>(&bytes), 8);
-      crypto_generichash_update(&hash[p], packet->data(), packet->size());
-    }
+    hash[p].add(to_prev);
+    hash[p].add(to_next);
   };
   auto secret = s.net.share(test::random_bytes(s.net.rng(), protocol.secret_bytes));
   auto ran = s.net.shares_of([&](int p) -> Task<SharedBytes> {
@@ -58,47 +51,23 @@ std::array<std::string, 3> trace(const Protocol& protocol, const AesBackend& bac
   for (int p = 0; p < 3; ++p) {
     EXPECT_FALSE(s.net.party[p]->deviation()) << protocol.name;
     EXPECT_EQ(s.net.party[p]->tasks(), 0u) << protocol.name;
-    std::uint8_t digest[32];
-    char hex[65];
-    crypto_generichash_final(&hash[p], digest, sizeof digest);
-    sodium_bin2hex(hex, sizeof hex, digest, sizeof digest);
-    out[static_cast<std::size_t>(p)] = hex;
+    out[static_cast<std::size_t>(p)] = hash[p].hex();
   }
   return out;
 }
 
-std::string golden_file() { return TKDC_TRACE_FOLDER "/golden.txt"; }
-
-Traces read_golden() {
-  Traces golden;
-  std::ifstream in(golden_file());
-  std::string protocol, mode, party, hash;
-  while (in >> protocol >> mode >> party >> hash)
-    golden[protocol + " " + mode + " " + party] = hash;
-  return golden;
-}
-
-bool updating() { return std::getenv("TKDC_UPDATE_GOLDEN") != nullptr; }
-
 class Golden : public testing::TestWithParam<Protocol> {};
 
 TEST_P(Golden, WireTraceIsAsCommitted) {
-  Traces golden = read_golden(), now;
+  test::Traces now;
   for (const Mode& mode : kModes) {
+    if (mode.security == Security::kMalicious && !GetParam().verified) continue;
     const AesBackend& backend =
         mode.representation == Representation::kBytes ? aes_backend_scalar() : aes_backend_planes();
-    const auto hashes = trace(GetParam(), backend, mode.security, mode.zero_shares);
-    for (std::size_t p = 0; p < 3; ++p)
-      now[GetParam().name + " " + mode.name + " " + std::to_string(p)] = hashes[p];
+    test::add_trace(now, GetParam().name, mode.name,
+                    trace(GetParam(), backend, mode.security, mode.zero_shares));
   }
-  if (updating()) {
-    for (const auto& [key, hash] : now) golden[key] = hash;
-    std::ofstream out(golden_file());
-    for (const auto& [key, hash] : golden) out << key << " " << hash << "\n";
-    return;
-  }
-  for (const auto& [key, hash] : now)
-    EXPECT_EQ(golden[key], hash) << key << ": other octets on the wire; `make golden` if meant";
+  test::expect_golden(now);
 }
 
 // Whatever the CPU: servers with different ones talk to each other.
@@ -129,12 +98,14 @@ TEST(GoldenControl, AnotherSecretShows) {
             trace(test::protocols()[0], aes_backend_scalar(), Security::kSemiHonest)[0]);
 }
 
-INSTANTIATE_TEST_SUITE_P(Protocols, Golden, testing::ValuesIn(test::protocols()),
-                         [](const auto& one) {
-                           std::string name = one.param.name;
-                           std::erase(name, '-');
-                           return name;
-                         });
+std::string name_of(const testing::TestParamInfo<Protocol>& one) {
+  std::string name = one.param.name;
+  std::erase(name, '-');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Protocols, Golden, testing::ValuesIn(test::protocols()), name_of);
+INSTANTIATE_TEST_SUITE_P(Interface, Golden, testing::ValuesIn(test::api_protocols()), name_of);
 
 }  // namespace
 }  // namespace tkdc

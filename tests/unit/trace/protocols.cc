@@ -5,6 +5,8 @@
 #include "cipher/ghash/gf128.h"
 #include "cipher/prf_plus.h"
 #include "job/keys.h"
+#include "job/management.h"
+#include "net/memory_store.h"
 
 namespace tkdc::test {
 namespace {
@@ -57,6 +59,19 @@ Task<SharedBytes> cts_there_and_back(Ciphers& c, SharedBytes secret) {
   SharedBytes plain = co_await cts_decrypt(c, round_keys, sealed);
   sealed.append(plain);
   co_return sealed;
+}
+
+Task<SharedBytes> compress(Ciphers& c, SharedBytes secret) {
+  co_return co_await c.sha1.compress(secret.slice(0, kSha1StateBytes),
+                                     secret.slice(kSha1StateBytes, kSha1BlockBytes));
+}
+
+// In the shape of the fewest bits.
+Task<SharedBytes> compress_bits(Ciphers& c, SharedBytes secret) {
+  c.sha1.set_ripple_from(1);
+  co_return co_await c.sha1.compress(secret.slice(0, kSha1StateBytes),
+                                     secret.slice(kSha1StateBytes, kSha1BlockBytes),
+                                     Sha1Work::kBulk);
 }
 
 Task<SharedBytes> hmac(Ciphers& c, SharedBytes secret) {
@@ -203,6 +218,43 @@ Task<SharedBytes> zero_test(Ciphers& c, SharedBytes secret) {
   co_return zero && !other ? std::move(secret) : SharedBytes();
 }
 
+StagedKey imported(SharedBytes key) {
+  StagedKey staged;
+  staged.origin = TKDC_ORIGIN_IMPORTED;
+  staged.enctype = 18;
+  staged.key = std::move(key);
+  return staged;
+}
+
+JobRequest equal_request(const KeyRecord& bound, const KeyId& staged) {
+  JobRequest request;
+  request.op = TKDC_OP_EQUAL;
+  request.key = bound.ref;
+  request.public_data.assign(staged.begin(), staged.end());
+  return request;
+}
+
+// A bound key compared with the same and with another.
+Task<SharedBytes> equal(Ciphers& c, SharedBytes secret) {
+  constexpr std::size_t kKeyBytes = 32;
+  MemoryStore none;  // EQUAL asks none
+  KeyRecord record = record_of("alice@A.TEST", TKDC_ORIGIN_IMPORTED);
+  record.fields["key"] = secret.slice(0, kKeyBytes);
+  StagedKeys staged;
+  const KeyId same = {1}, other = {2};
+  staged.put(same, imported(secret.slice(0, kKeyBytes)));
+  staged.put(other, imported(secret.slice(kKeyBytes, kKeyBytes)));
+  const ManagementContext context{c, staged, none, 0, &record};
+  const JobRequest first = equal_request(record, same), second = equal_request(record, other);
+  SharedBytes no_input, neither;
+  JobOutcome yes = co_await run_management(context, first, std::move(no_input));
+  JobOutcome no = co_await run_management(context, second, std::move(neither));
+  assert(std::string(yes.note) == "equal" && std::string(no.note) == "not equal");
+  secret.append(yes.output);
+  secret.append(no.output);
+  co_return secret;
+}
+
 // Masks made ahead, then two blocks there and back with them.
 Task<SharedBytes> masked_aes(Ciphers& c, SharedBytes secret, int rounds) {
   auto pool = std::make_unique<MaskPool>(c.rep3, MaskPool::needed(4, rounds));
@@ -239,6 +291,8 @@ const std::vector<Protocol>& protocols() {
       {"gcm-seal-open", kRoundKeys256 + 40, gcm_seal_and_open},
       {"gcm-sign", kRoundKeys128 + 16, gcm_signature},
       {"cts-both-ways", kRoundKeys128 + 53, cts_there_and_back},
+      {"sha1", kSha1StateBytes + kSha1BlockBytes, compress},
+      {"sha1-bits", kSha1StateBytes + kSha1BlockBytes, compress_bits},
       {"hmac-sha1", 102, hmac},
       {"hmac-sha1-bits", kStates + 60, hmac_bits},
       {"rfc3962-seal-open", kRoundKeys256 + kStates + 30, rfc3962_both_ways},
@@ -249,6 +303,7 @@ const std::vector<Protocol>& protocols() {
       {"rfc8009-sha384", 32 + 30, enctype_20},
       {"prf-plus", 32 + 16, strengthened},
       {"zero-test", 12, zero_test},
+      {"equal", 2 * 32, equal},
   };
   return all;
 }

@@ -17,13 +17,18 @@ struct Protocol {
   std::string name;
   std::size_t secret_bytes;
   std::function<Task<SharedBytes>(Ciphers&, SharedBytes secret)> run;
+  bool verified = true;  // else there is none of it in malicious sessions
 };
 
 // So that a parameterised test's name is all that is printed of it.
 inline void PrintTo(const Protocol& protocol, std::ostream* out) { *out << protocol.name; }
 
 // AES in counter mode, GCM seal and open (a true tag and a forged one), CBC-CTS both
-// ways, HMAC-SHA1 in two shapes, RFC 3962 seal and open, DK, BIND of both forms, zero test.
+// ways, SHA-1 and HMAC-SHA1 in two shapes, RFC 3962 and RFC 8009 seal and open, DK, BIND of both
+// forms, zero test, EQUAL.
 const std::vector<Protocol>& protocols();
+
+// Of the programming interface: inputs, products and comparisons in its rings.
+const std::vector<Protocol>& api_protocols();
 
 }  // namespace tkdc::test

@@ -119,7 +119,7 @@ TEST_P(Simulated, LostDoubledAndOvertakingPacketsEndInErrors) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Protocols, Simulated,
-                         testing::Values("aes128-ctr", "aes128-masked", "gcm-seal-open",
+                         testing::Values("aes128-ctr", "aes128-masked", "gcm-seal-open", "sha1",
                                          "zero-test"),
                          [](const auto& one) {
                            std::string name = one.param;

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lane's control octets for admission: the leader's manifest, and what neighbours claim and
+// judge. What reads must write to the same octets; what was read together is as many as asked for.
+#include "admit/admission.h"
+
+#include "fuzz.h"
+#include "job/limits.h"
+
+namespace {
+
+using namespace tkdc;
+using tkdc::fuzz::require;
+
+// The octets that were read, written again, are those.
+void same(ByteSpan control, const Reader& in, ByteSpan again) {
+  require(tkdc::fuzz::equal(control.first(control.size() - in.remaining()), again));
+}
+
+void manifest(ByteSpan control, Reader& in) {
+  const ByteSpan rest = control.last(in.remaining());
+  const auto read = get_manifest(in, kMaxCohortJobs);
+  require(read.ok() || in.failed() || rest.size() >= 6);
+  if (!read) return;
+  require(!in.failed() && read->names.size() <= kMaxCohortJobs);
+  Bytes again;
+  put_manifest(again, *read);
+  same(rest, in, again);
+}
+
+void claims(ByteSpan control, Reader& in, std::size_t jobs) {
+  const ByteSpan rest = control.last(in.remaining());
+  const auto read = get_claims(in, jobs);
+  require(read.ok() == !in.failed() && read.ok() == (rest.size() >= jobs * AdmissionClaim::kBytes));
+  if (!read) return;
+  require(read->size() == jobs);
+  Bytes again;
+  for (const AdmissionClaim& claim : *read) {
+    JobDigests said;
+    said.opened = claim.opened;
+    said.component[0] = said.component[1] = claim.component;
+    put_claim(again, claim.verdict, said, 0);
+    require(judge(kAdmit, said, claim, claim) == claim.verdict);
+    require(judge(kMissing, said, claim, claim) == kMissing);
+  }
+  same(rest, in, again);
+}
+
+void verdicts(ByteSpan control, Reader& in, std::size_t jobs) {
+  const ByteSpan rest = control.last(in.remaining());
+  const auto read = get_verdicts(in, jobs);
+  require(read.ok() == !in.failed() && read.ok() == (rest.size() >= jobs));
+  if (!read) return;
+  require(read->size() == jobs);
+  for (std::size_t k = 0; k < jobs; ++k) {
+    require((*read)[k] == rest[k]);
+    require((combine(kAdmit, (*read)[k], kAdmit) == kAdmit) == ((*read)[k] == kAdmit));
+  }
+}
+
+}  // namespace
+
+// Jobs under claims and under verdicts, u8 each; then a full tick's octets, as a follower
+// reads them.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return 0;
+  const ByteSpan control(data + 2, size - 2);
+  Reader in(control);
+  manifest(control, in);
+  if (!in.failed()) claims(control, in, data[0]);
+  if (!in.failed()) verdicts(control, in, data[1]);
+  Reader leader(control);  // who hears no manifest
+  claims(control, leader, data[0]);
+  return 0;
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Golden traces of what servers say beside the protocols: the handshake's packets from
+// HELLO to EPOCH, and the control octets of admission. Times and nonces are fixed here.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "admit/admission.h"
+#include "golden.h"
+#include "job/head_exchange.h"
+#include "job/revocation_exchange.h"
+#include "net/hello.h"
+#include "net/memory_ring.h"
+#include "net/memory_store.h"
+#include "net/reconcile.h"
+#include "net/socket.h"
+
+namespace tkdc {
+namespace {
+
+using Hashes = std::array<test::TraceHash, 3>;
+
+void expect_trace(const std::string& name, Hashes& hashes) {
+  test::Traces now;
+  test::add_trace(now, name, "control", {hashes[0].hex(), hashes[1].hex(), hashes[2].hex()});
+  test::expect_golden(now);
+}
+
+Hello hello_of(int party, int lane, std::uint8_t link) {
+  Hello hello;
+  hello.installation.fill(0x11);
+  hello.party = party;
+  hello.lane = lane;
+  hello.lanes = 2;
+  hello.security = security_name(Security::kMalicious);
+  hello.representation = Representation::kBytes;
+  hello.zero_shares = ZeroOffer::kChaCha20;
+  hello.circuit_hash = 0x0123'4567'89ab'cdef;
+  hello.cohort_limit = 256;
+  hello.inventory.fill(0x22);
+  hello.epoch = 3 + static_cast<std::uint32_t>(party);
+  hello.nonce.fill(static_cast<std::uint8_t>(0x30 + party));
+  hello.round.fill(0x30);
+  hello.audit.lines = 1'000 + static_cast<std::uint64_t>(party);
+  hello.audit.hash.fill(0x44);
+  hello.contribution.assign(kContributionBytes, link);
+  return hello;
+}
+
+TEST(ControlGolden, HellosAndRefusals) {
+  ASSERT_GE(sodium_init(), 0);
+  Hashes hashes;
+  for (int p = 0; p < 3; ++p) {
+    test::TraceHash& hash = hashes[static_cast<std::size_t>(p)];
+    for (int lane = 0; lane < 2; ++lane)
+      for (std::uint8_t link : {1, 2}) hash.add(encode_hello(hello_of(p, lane, link)));
+    hash.add(encode_refusal("session: party " + std::to_string(p) + " has no such circuits"));
+  }
+  expect_trace("hello", hashes);
+}
+
+// Hashes what each party sends, and to whom.
+class RecordingRing final : public MemoryRing {
+ public:
+  Hashes hashes;
+
+ protected:
+  void carry(int from, Neighbour to, SecretVector packet) override {
+    test::TraceHash& hash = hashes[static_cast<std::size_t>(from)];
+    const auto side = static_cast<std::uint8_t>(to);
+    hash.add(ByteSpan(&side, 1));
+    hash.add(packet);
+    deliver(from, to, std::move(packet));
+  }
+};
+
+KeyId key_id(std::uint8_t first) { return {first}; }
+
+// One key half made at two of them and done at the third, one half removed at one.
+void fill(MemoryStore& store, int party) {
+  KeyRecord record;
+  for (std::uint8_t first : {1, 2, 3}) {
+    record.ref.id = key_id(first);
+    ASSERT_TRUE(store.prepare(record).ok());
+    if (first != 1 || party == 2) {
+      ASSERT_TRUE(store.commit(record.ref.id).ok());
+    }
+  }
+  if (party == 1) {
+    ASSERT_TRUE(store.condemn(key_id(3)).ok());
+  }
+  ASSERT_TRUE(store.set_epoch(3 + static_cast<std::uint32_t>(party)).ok());
+}
+
+TEST(ControlGolden, ConfirmToEpoch) {
+  ASSERT_GE(sodium_init(), 0);
+  auto ring = std::make_shared<RecordingRing>();
+  MemoryStore stores[3];
+  std::unique_ptr<Link> links[3];
+  std::thread threads[3];
+  for (int p = 0; p < 3; ++p) {
+    fill(stores[p], p);
+    links[p] = ring->link(p);
+  }
+  for (int p = 0; p < 3; ++p)
+    threads[p] = std::thread([&, p] {
+      ReconcileInputs inputs;
+      inputs.party = p;
+      inputs.session.fill(0x55);
+      inputs.transcript.fill(0x66);
+      inputs.epochs = {3, 4, 5};
+      auto epoch = reconcile(*links[p], stores[p], inputs, monotonic_ms() + 20'000);
+      EXPECT_TRUE(epoch.ok()) << (epoch.ok() ? "" : epoch.error().message);
+      if (epoch.ok()) {
+        EXPECT_EQ(*epoch, 6u);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  expect_trace("reconcile", ring->hashes);
+}
+
+JobRequest job_of(std::uint64_t number) {
+  JobRequest request;
+  request.name = {7, 8, number};
+  request.op = TKDC_OP_SEAL;
+  request.usage = 2;
+  request.key.id = key_id(2);
+  request.key.kvno = 1;
+  request.key.enctype = 18;
+  request.public_data = {1, 2, 3};
+  return request;
+}
+
+KeyRecord record_of(int party) {
+  KeyRecord record;
+  record.ref = job_of(1).key;
+  record.principal_name = "host/a.test@A.TEST";
+  record.fields["key"] = SharedBytes(32);
+  for (int c = 0; c < 2; ++c)
+    record.fields["key"].component[c].assign(32, static_cast<std::uint8_t>((party + c) % 3));
+  return record;
+}
+
+void add_claims(int party, Bytes (&said)[2]) {
+  const KeyRecord record = record_of(party);
+  for (std::uint64_t number : {1, 2}) {
+    JobRequest request = job_of(number);
+    for (int c = 0; c < 2; ++c)
+      request.component[c].assign(40, static_cast<std::uint8_t>((party + c) % 3));
+    const JobDigests digests = digest_job(request, AgentRole::kKdc, &record);
+    for (int side = 0; side < 2; ++side) put_claim(said[side], kAdmit, digests, side);
+  }
+}
+
+// The leader's manifest, then claims, verdicts, revoked windows and audit heads of all, as in
+// a full tick.
+TEST(ControlGolden, AdmissionOfTwoJobs) {
+  ASSERT_GE(sodium_init(), 0);
+  Hashes hashes;
+  for (int p = 0; p < 3; ++p) {
+    Bytes said[2];
+    for (int side = 0; p == 0 && side < 2; ++side)
+      put_manifest(said[side], {0x12'3456, {job_of(1).name, job_of(2).name}});
+    add_claims(p, said);
+    for (Bytes& out : said) {
+      out.push_back(kAdmit);
+      out.push_back(TKDC_STATUS_INCONSISTENT);
+    }
+    MemoryStore store;
+    Revocations revocations(store);
+    ASSERT_TRUE(revocations.load().ok());
+    ASSERT_TRUE(revocations.revoke({0x1000, 0x2000}, 0x3000).ok());
+    RevocationExchange(revocations, p).say(said[0], said[1]);
+    EngineOptions options;
+    options.audit_head_every = std::chrono::milliseconds(0);
+    options.audit_head = [] {
+      AuditHead head;
+      head.lines = 77;
+      head.hash.fill(0x44);
+      return head;
+    };
+    HeadExchange(options, 0).say(said[0], said[1]);
+    for (const Bytes& out : said) hashes[static_cast<std::size_t>(p)].add(out);
+  }
+  expect_trace("admission", hashes);
+}
+
+}  // namespace
+}  // namespace tkdc

@@ -3,6 +3,7 @@
 // made from it.
 #pragma once
 
+#include "cuda/block/bit_planes.h"
 #include "cuda/block/mask.h"
 #include "cuda/block/octet_layers.h"
 #include "cuda/block/octet_rounds.h"
@@ -35,6 +36,10 @@ enum class Kernel : std::uint8_t {
   kPlaneInvMix,
   kPlaneSlice,
   kPlaneUnslice,
+  kBitsSlice,
+  kBitsRound,
+  kBitsPack,
+  kBitsUnslice,
   kMaskAes0,
   kMaskAes1,
   kMaskAes2,
@@ -76,6 +81,10 @@ void with_body(Kernel kernel, Use use) {
     case Kernel::kPlaneInvMix: return use.template run<planes::InvMix>();
     case Kernel::kPlaneSlice: return use.template run<planes::Slice>();
     case Kernel::kPlaneUnslice: return use.template run<planes::Unslice>();
+    case Kernel::kBitsSlice: return use.template run<bits::Slice>();
+    case Kernel::kBitsRound: return use.template run<bits::Round>();
+    case Kernel::kBitsPack: return use.template run<bits::Pack>();
+    case Kernel::kBitsUnslice: return use.template run<bits::Unslice>();
     case Kernel::kMaskAes0: return use.template run<MaskByAes<0>>();
     case Kernel::kMaskAes1: return use.template run<MaskByAes<1>>();
     case Kernel::kMaskAes2: return use.template run<MaskByAes<2>>();

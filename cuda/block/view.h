@@ -7,6 +7,7 @@
 // pointers lead to, and the Tick's schedules, are secret.
 #pragma once
 
+#include "cuda/block/bit_view.h"
 #include "cuda/thread/aes_ctr.h"
 #include "cuda/thread/chacha20.h"
 
@@ -28,6 +29,7 @@ struct View {
   Word* theirs[kLayers];        // component i+1
   const Word* round_key;        // this tick's; for each run component 0's words, then component 1's
   const std::uint32_t* run_of;  // block -> run
+  BitView bits;                 // of cohorts on bit planes, whose messages are of "layer 0"
 };
 
 struct Tick {

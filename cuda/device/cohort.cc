@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "cipher/aes/sbox_claims.h"
-#include "cuda/device/host_driver.h"
 #include "cuda/device/zero_tick.h"
 
 namespace tkdc::cuda {
@@ -236,9 +235,7 @@ void DeviceCohort::terms(int layer, std::uint8_t* out) {
 
 bool DeviceCohort::start_masked_terms(int layer, const ZeroShare& zero) {
   if (cpu_) return false;
-  mask_ = mask_kernel(zero.generator);
-  set_keys(*slot_->tick, zero.generator, zero.key);
-  set_position(*slot_->tick, zero.generator, zero.position);
+  mask_ = set_zero_share(*slot_->tick, zero);
   upload_mine_next_ = false;
   submit_layer(layer, true);
   return true;
@@ -251,12 +248,9 @@ void DeviceCohort::finish_masked_terms(int layer, std::uint8_t* message) {
     return;
   }
   fall_back(done.error().message);
-  // The packet expects the zero-share in it: the device's body adds it here.
   SecretVector masked(message_bytes(layer));
   cpu_->terms(layer, masked.data());
-  View view = view_;
-  view.mine[layer] = reinterpret_cast<Word*>(masked.data());
-  run_on_host(mask_ + layer, view, *slot_->tick);
+  mask_on_host(mask_, layer, view_, *slot_->tick, masked);
   std::memcpy(message, masked.data(), masked.size());
 }
 

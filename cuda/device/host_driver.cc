@@ -41,7 +41,10 @@ struct Operation {
   bool operator==(const Operation& other) const {
     return kind == other.kind && to == other.to && from == other.from && octets == other.octets &&
            kernel == other.kernel && view.blocks == other.view.blocks &&
-           view.state[0] == other.view.state[0] && view.input[0] == other.view.input[0];
+           view.state[0] == other.view.state[0] && view.input[0] == other.view.input[0] &&
+           view.message_octets[0] == other.view.message_octets[0] &&
+           view.bits.planes == other.view.bits.planes &&
+           view.bits.packed[0][0] == other.view.bits.packed[0][0];
   }
 };
 

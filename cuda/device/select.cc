@@ -19,20 +19,28 @@ std::size_t lane_number() {
 }  // namespace
 
 // One backend for all lanes, which shares their cohorts out among the devices.
-class Devices::LaneBackend final : public AesBackend {
+class Devices::LaneBackend final : public AesBackend, private sha1::RippleBackend {
  public:
   LaneBackend(std::vector<std::unique_ptr<Device>>& devices, const AesBackend& cpu,
-              std::size_t min_blocks) {
-    for (auto& device : devices) backends_.emplace_back(*device, cpu, min_blocks);
+              const LeastCohorts& least) {
+    for (auto& device : devices)
+      backends_.push_back(std::make_unique<CudaBackend>(*device, cpu, least));
   }
-  std::string name() const override { return backends_.front().name(); }
-  Representation representation() const override { return backends_.front().representation(); }
+  std::string name() const override { return backends_.front()->name(); }
+  Representation representation() const override { return backends_.front()->representation(); }
   std::unique_ptr<AesCohort> make_cohort(int party, std::size_t blocks) const override {
-    return backends_[lane_number() % backends_.size()].make_cohort(party, blocks);
+    return mine().make_cohort(party, blocks);
   }
+  const sha1::RippleBackend* ripples() const override { return this; }
 
  private:
-  std::vector<CudaBackend> backends_;
+  const CudaBackend& mine() const { return *backends_[lane_number() % backends_.size()]; }
+  std::unique_ptr<sha1::RippleCohort> make(int party, ClaimLog* claims,
+                                           std::vector<sha1::RippleBlock> blocks) const override {
+    return mine().ripples()->make(party, claims, std::move(blocks));
+  }
+
+  std::vector<std::unique_ptr<CudaBackend>> backends_;
 };
 
 Devices::Devices(DevicesOptions options, Open open)
@@ -61,7 +69,7 @@ Result<void> Devices::open_all() {
     auto cpu = choose_aes_backend("cpu", representation);
     if (!cpu) return cpu.error();
     backends_[static_cast<std::size_t>(representation)] =
-        std::make_unique<LaneBackend>(devices_, **cpu, options_.min_cohort_blocks);
+        std::make_unique<LaneBackend>(devices_, **cpu, options_.least);
   }
   return {};
 }

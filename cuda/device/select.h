@@ -19,7 +19,7 @@ namespace tkdc::cuda {
 struct DevicesOptions {
   std::vector<int> ordinals = {0};  // lanes take them in turn
   bool allow_shared = false;
-  std::size_t min_cohort_blocks = 16'384;          // smaller cohorts stay on the CPU
+  LeastCohorts least;
   std::function<void(const std::string&)> report;  // what an operator should know; any thread
 };
 

@@ -6,7 +6,9 @@
 
 #include "cipher/aes/byte_cohort.h"
 #include "cipher/aes/plane_cohort.h"
+#include "cipher/sha1/sha1.h"
 #include "cuda/device/cohort.h"
+#include "cuda/device/ripple.h"
 #include "rep3/zero_stream.h"
 
 namespace tkdc::cuda {
@@ -21,7 +23,7 @@ class Zero {
     const ZeroStreamKeys keys = {mine_.span(), next_.span()};
     stream_ = generator == ZeroGenerator::kChaCha20 ? zero_stream_chacha20(keys)
                                                     : zero_stream_openssl(keys);
-    octets_.resize(64 * ZeroStream::kPieceBytes);
+    octets_.resize(256 * ZeroStream::kPieceBytes);
     stream_->next(octets_.data(), octets_.size());
   }
   // Adds it to a message; where() is what the device needs for the same.
@@ -147,19 +149,90 @@ class Twin {
   std::vector<SecretVector> held_;  // what absorb() was given must stay readable
 };
 
-// In both directions. Error: how the device failed, or where it differs.
+// Compressions on the device and on the CPU, given the same: every round.
+class RippleTwin {
+ public:
+  RippleTwin(Device& device, ZeroGenerator generator, int party, std::size_t columns,
+             std::uint64_t seed)
+      : rng_(seed), zero_(rng_, generator),
+        data_(columns), states_{Shares(columns), Shares(columns)},
+        on_device_(device, party, nullptr, fill()), on_cpu_(party, nullptr, blocks(1)) {}
+
+  bool compresses() {
+    bool same = true;
+    for (;;) {
+      const bool more = on_cpu_.next();
+      if (on_device_.next() != more || on_device_.bytes() != on_cpu_.bytes()) return false;
+      if (!more) return same && same_states();
+      const std::size_t octets = on_cpu_.bytes();
+      SecretVector mine(octets), got(octets), theirs(octets);
+      fill(theirs);
+      if (!on_device_.start_masked(zero_.where(octets))) return false;
+      on_cpu_.write(mine.data());
+      zero_.add(mine);
+      on_device_.finish_masked(got.data());
+      same &= got == mine;
+      on_device_.read(mine.data(), theirs.data());
+      on_cpu_.read(mine.data(), theirs.data());
+    }
+  }
+
+ private:
+  using Shares = std::vector<SharedBytes>;
+
+  void fill(SecretVector& x) {
+    for (std::uint8_t& octet : x) octet = static_cast<std::uint8_t>(rng_());
+  }
+  std::vector<sha1::RippleBlock> fill() {
+    for (std::size_t n = 0; n < data_.size(); ++n) {
+      data_[n].resize(kSha1BlockBytes);
+      states_[0][n].resize(kSha1StateBytes);
+      for (SharedBytes* octets : {&data_[n], &states_[0][n]})
+        for (SecretVector& component : octets->component) fill(component);
+      states_[1][n] = states_[0][n];
+    }
+    return blocks(0);
+  }
+  std::vector<sha1::RippleBlock> blocks(std::size_t which) {
+    std::vector<sha1::RippleBlock> all;
+    for (std::size_t n = 0; n < data_.size(); ++n) all.push_back({&states_[which][n], &data_[n]});
+    return all;
+  }
+  bool same_states() const {
+    for (std::size_t n = 0; n < data_.size(); ++n)
+      for (int c = 0; c < 2; ++c)
+        if (states_[0][n].component[c] != states_[1][n].component[c]) return false;
+    return true;
+  }
+
+  std::mt19937_64 rng_;
+  Zero zero_;
+  Shares data_, states_[2];
+  DeviceRipple on_device_;
+  sha1::Ripple on_cpu_;
+};
+
+// What a twin has found. Error: how the device failed, or where it differs.
+Result<void> judge(const Device& device, bool same, const std::string& what,
+                   ZeroGenerator generator) {
+  if (device.health.lost())
+    return fail(device.driver->name() + " failed in its self-test: " + device.health.why());
+  if (!same)
+    return fail(device.driver->name() + " computes wrongly: its self-test of " + what +
+                " with zero-shares by " + zero_generator_name(generator) +
+                " differs from the CPU. Do not use it");
+  return {};
+}
+
+// In both directions.
 Result<void> twins(Device& device, const AesBackend& cpu, ZeroGenerator generator,
                    std::size_t blocks, std::uint64_t seed) {
   for (bool encrypt : {true, false}) {
     Twin twin(device, cpu, generator, static_cast<int>(seed % 3), blocks, seed);
     ++seed;
     const bool same = encrypt ? twin.encrypts() : twin.decrypts();
-    if (device.health.lost())
-      return fail(device.driver->name() + " failed in its self-test: " + device.health.why());
-    if (!same)
-      return fail(device.driver->name() + " computes wrongly: its self-test of " +
-                  std::to_string(blocks) + " blocks with zero-shares by " +
-                  zero_generator_name(generator) + " differs from the CPU. Do not use it");
+    auto judged = judge(device, same, std::to_string(blocks) + " blocks", generator);
+    if (!judged) return judged;
   }
   return {};
 }
@@ -175,6 +248,12 @@ Result<void> self_test(Device& device) {
         if (auto done = twins(device, *cpu, generator, blocks, seed); !done) return done;
         seed += 2;
       }
+  for (ZeroGenerator generator : {ZeroGenerator::kAesCtr, ZeroGenerator::kChaCha20}) {
+    RippleTwin twin(device, generator, static_cast<int>(seed % 3), 77, seed);
+    ++seed;
+    auto judged = judge(device, twin.compresses(), "77 SHA-1 compressions", generator);
+    if (!judged) return judged;
+  }
   return {};
 }
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/device/slot.h"
 
-#include <bit>
-
-#include "base/secret.h"
-
 namespace tkdc::cuda {
 namespace {
 
@@ -15,14 +11,6 @@ std::size_t message_octets(std::size_t capacity, int layer) {
 }
 
 }  // namespace
-
-Slot::Slot(Driver& driver, std::size_t capacity)
-    : driver_(driver), capacity_(capacity), device_(driver, Arena::Where::kDevice),
-      pinned_(driver, Arena::Where::kPinned) {}
-
-Slot::~Slot() {
-  queue_.reset();  // waits: nothing may be under way when the memory goes
-}
 
 Result<std::unique_ptr<Slot>> Slot::make(Driver& driver, std::size_t capacity) {
   std::unique_ptr<Slot> slot(new Slot(driver, capacity));
@@ -40,11 +28,8 @@ Result<void> Slot::allocate() {
     for (int part = 0; part < (pinned ? 4 : 6); ++part) arena->plan(state);
     for (int copy = 0; copy < (pinned ? 4 : 2); ++copy)
       for (int layer = 0; layer < kLayers; ++layer) arena->plan(message_octets(capacity_, layer));
-    if (auto done = arena->allocate(); !done) return done.error();
   }
-  auto queue = driver_.make_queue();
-  if (!queue) return queue.error();
-  queue_ = std::move(*queue);
+  if (auto done = allocate_planned(); !done) return done;
 
   device_tick = device_.take<Tick>(sizeof(Tick));
   tick = pinned_.take<Tick>(sizeof(Tick));
@@ -69,45 +54,6 @@ Result<void> Slot::allocate() {
     }
   }
   return {};
-}
-
-class Slot::Wipe final : public Step {
- public:
-  explicit Wipe(const Arena& device) : device_(device) {}
-  void record(Recorder& to) const override { to.zero(device_.memory(), device_.octets()); }
-
- private:
-  const Arena& device_;
-};
-
-Result<void> Slot::wipe() {
-  queue_->submit("wipe", Wipe(device_));
-  if (auto done = queue_->finish(); !done) return done.error();
-  sodium_memzero(pinned_.memory(), pinned_.octets());
-  return {};
-}
-
-// ---- SlotPool
-
-Result<std::unique_ptr<Slot>> SlotPool::acquire(std::size_t blocks) {
-  const std::size_t capacity = std::max(kLeastCapacity, std::bit_ceil(blocks));
-  {
-    std::lock_guard lock(mutex_);
-    auto& idle = idle_[capacity];
-    if (!idle.empty()) {
-      std::unique_ptr<Slot> slot = std::move(idle.back());
-      idle.pop_back();
-      return slot;
-    }
-  }
-  return Slot::make(driver_, capacity);
-}
-
-void SlotPool::give_back(std::unique_ptr<Slot> slot) {
-  if (auto wiped = slot->wipe(); !wiped) return;  // freed, which wipes what can be
-  std::lock_guard lock(mutex_);
-  auto& idle = idle_[slot->capacity()];
-  if (idle.size() < kMaxIdle) idle.push_back(std::move(slot));
 }
 
 }  // namespace tkdc::cuda

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "base/secret.h"
-#include "cuda/block/kernels.h"
-#include "net/zero_generator.h"
+#include "cuda/device/host_driver.h"
+#include "rep3/zero_stream.h"
 
 namespace tkdc::cuda {
 
@@ -36,6 +36,22 @@ inline void set_position(Tick& tick, ZeroGenerator generator, std::uint64_t posi
   const std::uint32_t counters = chacha ? 1 : unit / 16;  // in a unit
   tick.first_counter = static_cast<Word>(position / unit * counters);
   tick.skip = static_cast<Word>(position % unit);
+}
+
+// A message's whole; the kernel of layer 0 that adds it.
+inline Kernel set_zero_share(Tick& tick, const ZeroShare& zero) {
+  set_keys(tick, zero.generator, zero.key);
+  set_position(tick, zero.generator, zero.position);
+  return mask_kernel(zero.generator);
+}
+
+// After a failure: the packet expects the zero-share in the message, and the device's body adds it
+// here. `message` has whole words.
+inline void mask_on_host(Kernel mask, int layer, View view, const Tick& tick,
+                         SecretVector& message) {
+  assert(message.size() % sizeof(Word) == 0);
+  view.mine[layer] = reinterpret_cast<Word*>(message.data());
+  run_on_host(mask + layer, view, tick);
 }
 
 }  // namespace tkdc::cuda

@@ -10,8 +10,8 @@ namespace tkdc::cli {
 
 void use_devices_for_bench() {
   cuda::DevicesOptions options;
-  options.allow_shared = true;    // by the three parties of one machine
-  options.min_cohort_blocks = 1;  // what is measured is what was asked for
+  options.allow_shared = true;  // by the three parties of one machine
+  options.least = {1, 1};       // what is measured is what was asked for
   static cuda::Devices devices(options);
   set_device_backends(&devices);
 }

@@ -31,7 +31,15 @@ const std::uint8_t* Layer::theirs() const {
   return rep3_.layer_got_.data() + offset_;
 }
 
-std::uint64_t Layer::zero_position() const { return rep3_.layer_bytes_ + offset_; }
+std::optional<ZeroShare> Layer::zero_share() const {
+  const std::uint64_t at = rep3_.layer_bytes_ + offset_;
+  const Prss& prss = rep3_.prss_;
+  const ZeroShare zero = {{prss.zero_key(0, at, bytes_), prss.zero_key(1, at, bytes_)},
+                          at % kRatchetBytes,
+                          prss.zero_generator()};
+  if (zero.key[0] == nullptr || zero.key[1] == nullptr) return std::nullopt;
+  return zero;
+}
 
 void Layer::fill_later(Fill fill) {
   assert(tick_ == rep3_.tick_);

@@ -45,9 +45,10 @@ class [[nodiscard]] Layer {
   const std::uint8_t* theirs() const;
   std::size_t size() const { return bytes_; }
 
-  // For devices. Where the message's zero-share begins in the lane's stream; and instead of
-  // filling mine() at once: `fill` writes the message, zero-share added, before the packet leaves.
-  std::uint64_t zero_position() const;
+  // For devices. The message's zero-share, none if not all of it is under the keys in use; and
+  // instead of filling mine() at once: `fill` writes the message, zero-share added, before the
+  // packet leaves.
+  std::optional<ZeroShare> zero_share() const;
   using Fill = std::function<void(std::uint8_t* message)>;
   void fill_later(Fill fill);
 
@@ -157,10 +158,6 @@ class Rep3 {
   Exchange exchange(ByteSpan bytes) { return Exchange(*this, bytes); }
   SharedBytes random(std::size_t bytes, Prss::Purpose purpose = Prss::Purpose::kProtocol);
   ZeroGenerator zero_generator() const { return prss_.zero_generator(); }
-  // See ZeroStream::key().
-  const std::uint8_t* zero_key(int c, std::uint64_t position, std::size_t bytes) const {
-    return prss_.zero_key(c, position, bytes);
-  }
   // Where protocols record what they sent; null in semi-honest mode.
   ClaimLog* claims() { return claims_ ? &*claims_ : nullptr; }
   Verified verified() { return Verified(claims()); }

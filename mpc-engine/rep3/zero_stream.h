@@ -23,6 +23,14 @@ namespace tkdc {
 // After this many octets a generator replaces its key.
 inline constexpr std::uint64_t kRatchetBytes = std::uint64_t{1} << 36;
 
+// The zero-share of one message, for a device that makes it itself: F's streams under each key,
+// added up, from octet `position` of both on. The keys stay readable until the tick ends.
+struct ZeroShare {
+  const std::uint8_t* key[2];  // 32 octets each, of which AES-CTR takes 16
+  std::uint64_t position;
+  ZeroGenerator generator;
+};
+
 // A key of F, 32 octets of which AES-128 takes the first 16 and ChaCha20 all, and its successors.
 class StreamKey {
  public:

@@ -109,6 +109,8 @@ void read_cuda(StrictToml& file, ServerConfig& config) {
   config.gpu_allow_shared = table.boolean("allow_shared", false);
   config.gpu_min_cohort_blocks =
       static_cast<std::size_t>(table.integer("min_cohort_blocks", 1, kMaxCohortBlocks, 16'384));
+  config.gpu_min_cohort_compressions = static_cast<std::size_t>(
+      table.integer("min_cohort_compressions", 1, kMaxCohortBlocks, 49'152));
 }
 
 void read_peers(StrictToml& file, ServerConfig& config) {

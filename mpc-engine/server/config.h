@@ -47,7 +47,7 @@ struct ServerConfig {
   std::size_t masked_blocks = 0;     // EngineOptions
   std::vector<int> gpus;             // of the backend "cuda": lanes take them in turn
   bool gpu_allow_shared = false;
-  std::size_t gpu_min_cohort_blocks = 0;
+  std::size_t gpu_min_cohort_blocks = 0, gpu_min_cohort_compressions = 0;
   std::vector<PeerEntry> peers;  // the other two, by party
 
   std::string store_path;

@@ -60,7 +60,7 @@ cuda::DevicesOptions devices_of(const ServerConfig& config) {
   cuda::DevicesOptions options;
   options.ordinals = config.gpus;
   options.allow_shared = config.gpu_allow_shared;
-  options.min_cohort_blocks = config.gpu_min_cohort_blocks;
+  options.least = {config.gpu_min_cohort_blocks, config.gpu_min_cohort_compressions};
   options.report = [](const std::string& line) { log_line(LogLevel::kError, line); };
   return options;
 }

@@ -24,9 +24,14 @@ PROCESSORS, CLOCK_HZ, LOGICAL_PER_CLOCK, ISSUED_PER_CLOCK = 132, 1.98e9, 64, 128
 REGISTERS, MAX_THREADS = 65536, 2048
 LOGICAL = {"LOP3", "SHF", "IADD3", "ISETP", "PRMT", "SEL", "VIADD", "LEA"}
 
+MASKS = (("MaskByAes", 32), ("MaskByChaCha", 64))  # octets that a thread makes
 ROUNDS, ROUND_LOOP = 10, 64  # of AES-128 and of ChaCha20's double rounds; a loop of so many is one
 MESSAGE_OCTETS = 360         # for each block, masked
 SBOXES_PER_BLOCK_AND_ROUND = 16
+
+# A SHA-1 compression in the shape of the fewest bits: products and sums of planes in its rounds
+# (cuda_test counts them: RippleSchedule.FitsAProgramAndAQueuesGraphs), a bit sent for each product.
+SHA1_PRODUCTS, SHA1_SUMS, COLUMNS = 11035, 15472, 32
 
 
 def tool(name: str) -> str:
@@ -74,13 +79,14 @@ class KernelCode:
         del found["NOP"]
         return found
 
-    def round_loops(self) -> list[Counter]:
+    def loops(self, least: int) -> list[Counter]:
+        """Loops of `least` instructions and more, in their order."""
         loops = []
         for at, op, operands in self.instructions:
             target = re.search(r"0x([0-9a-f]+)", operands) if op.startswith("BRA") else None
             if target and int(target.group(1), 16) < at:
                 counts = self.counts(int(target.group(1), 16), at)
-                if sum(counts.values()) >= ROUND_LOOP:
+                if sum(counts.values()) >= least:
                     loops.append(counts)
         return loops
 
@@ -116,6 +122,41 @@ def row(name: str, count: int, counts: Counter, per_block: float) -> float:
     return ns
 
 
+def mask_rounds(code: dict[str, KernelCode], name: str) -> Counter:
+    counts: Counter = Counter()
+    for loop in code[f"{name} 3"].loops(ROUND_LOOP):
+        counts.update({op: ROUNDS * n for op, n in loop.items()})
+    return counts
+
+
+def sha1(used: dict[str, int], code: dict[str, KernelCode]) -> None:
+    """For each compression, all rounds. Of Round the loops alone, with what sums and products have
+    each for themselves; of Pack each instruction once.
+
+    Round runs for a component of 32 columns, Pack for 32 bits of the message.
+    """
+    sys.stdout.write("\nkernel                     registers  threads  instructions   LOP3"
+                     "  threads/compr.  ns/compr.\n")
+    loops = code["bits::Round"].loops(16)
+    # Each perhaps as one that does four at once, then the rest.
+    absorb, compute = (min(half, key=Counter.total)
+                       for half in (loops[:len(loops) // 2], loops[len(loops) // 2:]))
+    counts: Counter = Counter({op: SHA1_PRODUCTS * n for op, n in absorb.items()})
+    counts.update({op: (SHA1_PRODUCTS + SHA1_SUMS) * n for op, n in compute.items()})
+    sys.stdout.write(f"  a product absorbed: {sum(absorb.values())} instructions; "
+                     f"a product or sum: {sum(compute.values())}\n")
+    total = row("bits::Round (loops)", used["bits::Round"], counts, 2 / COLUMNS)
+    for name, threads in (("Pack", SHA1_PRODUCTS / 32), ("Slice", 2 * 22 / COLUMNS),
+                          ("Unslice", 2 * 5 / COLUMNS)):
+        kernel = f"bits::{name}"
+        total += row(kernel, used[kernel], code[kernel].counts(), threads)
+    for mask, unit in MASKS:
+        ns = row(f"{mask} (rounds)", used[f"{mask} 0"], mask_rounds(code, mask),
+                 SHA1_PRODUCTS / 8 / unit)
+        sys.stdout.write(f"floor of a compression with {mask}: {total + ns:.2f} ns, "
+                         f"{1000 / (total + ns):.0f} million/s\n")
+
+
 def main() -> int:
     path = sys.argv[1]
     used, code = registers(path), kernels(path)
@@ -132,17 +173,15 @@ def main() -> int:
         per_round = 2 if representation == "octets" else 1  # threads for each block
         total += row(name, used[name], code[name].counts(), ROUNDS * per_round)
         totals[representation] = total
-    for name, unit in (("MaskByAes", 32), ("MaskByChaCha", 64)):
-        kernel = code[f"{name} 3"]
-        counts = Counter()
-        for loop in kernel.round_loops():
-            counts.update({op: ROUNDS * n for op, n in loop.items()})
-        totals[name] = row(f"{name} (rounds)", used[f"{name} 3"], counts, MESSAGE_OCTETS / unit)
+    for name, unit in MASKS:
+        totals[name] = row(f"{name} (rounds)", used[f"{name} 3"], mask_rounds(code, name),
+                           MESSAGE_OCTETS / unit)
     for representation in ("octets", "planes"):
         for mask in ("MaskByAes", "MaskByChaCha"):
             ns = totals[representation] + totals[mask]
             sys.stdout.write(f"floor of {representation} and {mask}: {ns:.2f} ns for each AES-128 "
                              f"block, {1000 / ns:.0f} million blocks/s\n")
+    sha1(used, code)
     return 0
 
 

@@ -95,13 +95,9 @@ bool Aes::gather() {
 namespace {
 
 // This party's message of a layer: at once, or by the cohort on its own.
-void put_terms(Rep3& rep3, AesCohort& cohort, Layer& layer, int k) {
-  const std::uint64_t at = layer.zero_position();
-  const ZeroShare zero = {{rep3.zero_key(0, at, layer.size()), rep3.zero_key(1, at, layer.size())},
-                          at % kRatchetBytes,
-                          rep3.zero_generator()};
-  if (zero.key[0] == nullptr || zero.key[1] == nullptr || !cohort.start_masked_terms(k, zero))
-    return cohort.terms(k, layer.mine());
+void put_terms(AesCohort& cohort, Layer& layer, int k) {
+  const std::optional<ZeroShare> zero = layer.zero_share();
+  if (!zero || !cohort.start_masked_terms(k, *zero)) return cohort.terms(k, layer.mine());
   layer.fill_later([&cohort, k](std::uint8_t* message) { cohort.finish_masked_terms(k, message); });
 }
 
@@ -111,7 +107,7 @@ Task<void> Aes::invert(AesCohort& cohort) {
   if (rep3_.claims() != nullptr) cohort.keep_for_claims(*rep3_.claims());
   for (int k = 0; k < AesCohort::kLayers; ++k) {
     Layer layer = rep3_.layer(cohort.message_bytes(k));
-    put_terms(rep3_, cohort, layer, k);
+    put_terms(cohort, layer, k);
     co_await layer;
     cohort.absorb(k, layer.mine(), layer.theirs());
   }

@@ -17,23 +17,20 @@
 #include "base/result.h"
 #include "net/session.h"
 #include "rep3/claims.h"
+#include "rep3/zero_stream.h"
 #include "share/shared_bytes.h"
 
 namespace tkdc {
+
+namespace sha1 {
+class RippleBackend;
+}
 
 // One block: where it stands, and its key's expanded round keys, both on shares.
 struct AesBlockRef {
   const std::uint8_t* in[2];
   std::uint8_t* out[2];
   const std::uint8_t* round_keys[2];
-};
-
-// The zero-share of one message: the generator's streams under each key, added up, from octet
-// `position` of both on (rep3/zero_stream.h). The keys stay readable until the tick ends.
-struct ZeroShare {
-  const std::uint8_t* key[2];  // 32 octets each, of which AES-CTR takes 16
-  std::uint64_t position;
-  ZeroGenerator generator;
 };
 
 class AesCohort {
@@ -76,6 +73,8 @@ class AesBackend {
   virtual std::string name() const = 0;
   virtual Representation representation() const = 0;
   virtual std::unique_ptr<AesCohort> make_cohort(int party, std::size_t blocks) const = 0;
+  // Who computes SHA-1's shape of the fewest bits (cipher/sha1/ripple_cohort.h); null is the CPU.
+  virtual const sha1::RippleBackend* ripples() const { return nullptr; }
 };
 
 // The backend called `wanted` if it has the representation that the session

@@ -7,6 +7,7 @@
 // one lane's thread; memory stays from layer to layer.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstdint>
@@ -23,22 +24,24 @@ static_assert(std::endian::native == std::endian::little);
 using PlaneWords = std::vector<std::uint64_t, WipingAllocator<std::uint64_t>>;
 inline constexpr std::size_t kPlaneBits = 64;
 
-// One bit of all columns: component c in the words behind at[c].
-struct Plane {
-  std::uint64_t* at[2];
-};
+// One bit of all columns, both components behind each other: a multiple of 16 octets.
+using Plane = std::uint64_t*;
 
-// Bits 0 to 31 of several words.
+// Planes by number.
 class Planes {
  public:
-  Planes(std::size_t words, std::size_t columns)
-      : stride_((columns + kPlaneBits - 1) / kPlaneBits), bits_(words * 64 * stride_) {}
+  Planes(std::size_t planes, std::size_t columns)
+      : stride_((columns + kPlaneBits - 1) / kPlaneBits), bits_(planes * 2 * stride_) {}
 
-  Plane bit(std::size_t word, std::size_t k) {
-    std::uint64_t* first = bits_.data() + (word * 32 + k) * 2 * stride_;
-    return {{first, first + stride_}};
+  Plane plane(std::size_t number) { return bits_.data() + number * 2 * stride_; }
+  // The word of a component in which a column stands.
+  std::uint64_t& word(std::size_t number, int c, std::size_t column) {
+    return plane(number)[static_cast<std::size_t>(c) * stride_ + column / kPlaneBits];
   }
-  std::size_t stride() const { return stride_; }
+  // `to` = the sum of these, of which it may be one.
+  void copy(std::size_t to, std::size_t a) { std::copy_n(plane(a), 2 * stride_, plane(to)); }
+  void add(std::size_t to, std::size_t a, std::size_t b, std::size_t c);
+  void add(std::size_t to, std::size_t a, std::size_t b, std::size_t c, std::size_t d);
 
  private:
   std::size_t stride_;
@@ -64,13 +67,8 @@ class PlaneProducts {
   PlaneProducts(std::size_t columns, std::size_t most);
 
   void clear() { into_.clear(); }
-  bool empty() const { return into_.empty(); }
-  std::size_t products() const { return into_.size(); }
-  // to += (a + to)(b + to), which makes of a carry that goes in the one that comes out:
-  // the majority of the three.
-  void majority(Plane a, Plane b, Plane to) { add(a, to, b, to, to); }
-  // to += a (b + to): b where a is 1.
-  void choose(Plane a, Plane b, Plane to);
+  // x = a + b, y = c + d; read() adds their product to `to`.
+  void add(Plane a, Plane b, Plane c, Plane d, Plane to);
 
   std::size_t bytes() const { return (into_.size() * columns_ + 7) / 8; }
   void write(std::uint8_t* message);
@@ -78,8 +76,6 @@ class PlaneProducts {
   void read(const std::uint8_t* mine, const std::uint8_t* theirs, ClaimLog* claims);
 
  private:
-  // x = a + b, y = c + d.
-  void add(Plane a, Plane b, Plane c, Plane d, Plane to);
   std::uint64_t* take_words(std::size_t row, int c, std::size_t at) {
     return rows_[c][row].data() + at / kPlaneBits;
   }
@@ -87,7 +83,6 @@ class PlaneProducts {
 
   const std::size_t columns_, stride_;
   PlaneWords rows_[2][3];  // x, y, z of each component, without gaps
-  PlaneWords zeros_;
   std::vector<Plane> into_;
 };
 

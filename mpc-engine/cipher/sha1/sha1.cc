@@ -8,9 +8,11 @@ namespace tkdc {
 
 using sha1::Chain;
 using sha1::Grid;
-using sha1::Ripple;
+using sha1::RippleCohort;
+using sha1::RippleSchedule;
 
-static_assert(Sha1::kRippleRounds == Ripple::kRounds && Sha1::kRippleBits == Ripple::kBits);
+static_assert(Sha1::kRippleRounds == RippleSchedule::kRounds &&
+              Sha1::kRippleBits == RippleSchedule::kBits);
 
 struct Sha1::Submit {
   Sha1& sha1;
@@ -35,8 +37,8 @@ struct Sha1::AtJoin {
   void await_resume() {}
 };
 
-Sha1::Sha1(Rep3& rep3)
-    : rep3_(rep3), grid_(std::make_unique<Grid>(rep3.party(), rep3.claims())),
+Sha1::Sha1(Rep3& rep3, const sha1::RippleBackend* ripples)
+    : rep3_(rep3), ripples_(ripples), grid_(std::make_unique<Grid>(rep3.party(), rep3.claims())),
       ripple_from_(default_ripple_from()) {
   rep3_.add_gatherer([this] { return gather(); });
 }
@@ -64,16 +66,32 @@ void Sha1::choose_for_bulk() {
   bulk_.clear();
 }
 
-Task<void> Sha1::run_ripple(std::vector<Chain*> chains) {
-  std::vector<Ripple::Block> blocks;
+std::unique_ptr<RippleCohort> Sha1::make_ripple(const std::vector<Chain*>& chains) {
+  std::vector<sha1::RippleBlock> blocks;
   blocks.reserve(chains.size());
   for (const Chain* chain : chains) blocks.push_back({chain->state, chain->data});
-  Ripple ripple(rep3_.party(), rep3_.claims(), std::move(blocks));
-  while (ripple.next()) {
-    Layer layer = rep3_.layer(ripple.bytes());
-    ripple.write(layer.mine());
+  if (ripples_ != nullptr) return ripples_->make(rep3_.party(), rep3_.claims(), std::move(blocks));
+  return std::make_unique<sha1::Ripple>(rep3_.party(), rep3_.claims(), std::move(blocks));
+}
+
+namespace {
+
+// This party's message of a round: at once, or by the cohort on its own.
+void put_terms(RippleCohort& ripple, Layer& layer) {
+  const std::optional<ZeroShare> zero = layer.zero_share();
+  if (!zero || !ripple.start_masked(*zero)) return ripple.write(layer.mine());
+  layer.fill_later([&ripple](std::uint8_t* message) { ripple.finish_masked(message); });
+}
+
+}  // namespace
+
+Task<void> Sha1::run_ripple(std::vector<Chain*> chains) {
+  std::unique_ptr<RippleCohort> ripple = make_ripple(chains);
+  while (ripple->next()) {
+    Layer layer = rep3_.layer(ripple->bytes());
+    put_terms(*ripple, layer);
     co_await layer;
-    ripple.read(layer.mine(), layer.theirs());
+    ripple->read(layer.mine(), layer.theirs());
   }
   blocks_done_ += chains.size();
   ripple_done_ += chains.size();

@@ -8,7 +8,7 @@
 // sends kStartBytes + n kBlockBytes octets.
 //
 // Bulk work goes block by block. Where enough blocks of it are handed in in one round
-// (kRippleFrom..., adr/0015) they go through the shape of the fewest bits (ripple.h):
+// (kRippleFrom..., adr/0015) they go through the shape of the fewest bits (ripple_schedule.h):
 // kRippleRounds rounds, and kRippleBits / 8 octets each where their number is a multiple
 // of 8. Else each is a chain of the grid. The three servers run the same jobs, so they
 // count the same blocks in the same round.
@@ -31,6 +31,8 @@ enum class Sha1Work : std::uint8_t { kWaitedFor, kBulk };
 namespace sha1 {
 struct Chain;
 class Grid;
+class RippleBackend;
+class RippleCohort;
 }  // namespace sha1
 
 class Sha1 {
@@ -40,7 +42,8 @@ class Sha1 {
   static constexpr std::size_t kRippleRounds = 2165, kRippleBits = 11035;
   static constexpr std::size_t kRippleFromMalicious = 512, kRippleFromSemiHonest = 2048;
 
-  explicit Sha1(Rep3& rep3);
+  // `ripples`: who computes what takes the fewest bits; null is the CPU.
+  explicit Sha1(Rep3& rep3, const sha1::RippleBackend* ripples = nullptr);
   ~Sha1();
 
   // The state after one block.
@@ -78,8 +81,10 @@ class Sha1 {
   void choose_for_bulk();
   Task<void> run();
   Task<void> run_ripple(std::vector<sha1::Chain*> chains);
+  std::unique_ptr<sha1::RippleCohort> make_ripple(const std::vector<sha1::Chain*>& chains);
 
   Rep3& rep3_;
+  const sha1::RippleBackend* const ripples_;
   std::unique_ptr<sha1::Grid> grid_;
   std::vector<sha1::Chain*> ended_, bulk_;
   std::size_t ripple_from_;

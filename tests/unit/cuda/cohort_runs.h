@@ -23,7 +23,7 @@ struct TestDevice {
   explicit TestDevice(std::unique_ptr<Driver> driver, Representation representation,
                       std::size_t min_blocks = 1)
       : device(std::move(driver), [this](const std::string& why) { lost = why; }),
-        backend(device, cpu_backend(representation), min_blocks) {}
+        backend(device, cpu_backend(representation), {min_blocks, min_blocks}) {}
   std::string lost;
   Device device;
   CudaBackend backend;

@@ -4,22 +4,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cuda/device/host_driver.h"
-#include "unit/cuda/cohort_runs.h"
+#include "unit/cuda/host_device.h"
 
 namespace tkdc::cuda {
 namespace {
 
 constexpr ZeroGenerator kChaCha20 = ZeroGenerator::kChaCha20;
-
-struct HostDevice : TestDevice {
-  explicit HostDevice(Representation representation, std::size_t min_blocks = 1,
-                      std::uint64_t fail_at = HostDriver::kNever)
-      : HostDevice(new HostDriver(fail_at), representation, min_blocks) {}
-  HostDevice(HostDriver* its, Representation representation, std::size_t min_blocks)
-      : TestDevice(std::unique_ptr<Driver>(its), representation, min_blocks), driver(its) {}
-  HostDriver* driver;
-};
 
 class DeviceCohorts : public testing::TestWithParam<Setting> {};
 

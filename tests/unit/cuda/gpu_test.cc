@@ -5,7 +5,7 @@
 
 #include "cuda/device/gpu.h"
 #include "cuda/device/selftest.h"
-#include "unit/cuda/cohort_runs.h"
+#include "unit/cuda/ripple_runs.h"
 
 namespace tkdc::cuda {
 namespace {
@@ -46,6 +46,26 @@ std::vector<Setting> gpu_settings() {
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Settings, GpuCohorts, testing::ValuesIn(gpu_settings()));
+
+class GpuRipples : public testing::TestWithParam<HashSetting> {};
+
+TEST_P(GpuRipples, WireTraceIsThatOfThreeCpus) {
+  const Outcome expected = run_hashes(GetParam(), nullptr, 0);
+  for (unsigned parties : {1u, 2u, 4u, 7u}) {
+    TestDevice device(gpu(), Representation::kBytes);
+    for (int time = 0; time < 2; ++time)  // the second launches captured graphs again
+      EXPECT_EQ(run_hashes(GetParam(), &device.backend, parties), expected) << parties;
+    EXPECT_EQ(device.lost, "");
+  }
+}
+
+std::vector<HashSetting> gpu_hash_settings() {
+  std::vector<HashSetting> all = hash_settings();
+  all.push_back({5'003, 55, Security::kSemiHonest});
+  all.push_back({2'048, 55, Security::kMalicious, ZeroGenerator::kChaCha20});
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Settings, GpuRipples, testing::ValuesIn(gpu_hash_settings()));
 
 TEST(Gpu, MoreMemoryThanThereIsIsAnErrorAndNotTheEnd) {
   auto driver = gpu();

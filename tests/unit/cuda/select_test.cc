@@ -91,7 +91,7 @@ TEST(Devices, AWrongDeviceIsNotUsed) {
 
 TEST(Devices, OpensEachOnceAndPassesTheOptionsOn) {
   std::vector<int> opened;
-  Devices devices({{2, 5}, true, 100, {}},
+  Devices devices({{2, 5}, true, {100, 100}, {}},
                   [&](const GpuOptions& options) -> Result<std::unique_ptr<Driver>> {
                     opened.push_back(options.ordinal);
                     EXPECT_TRUE(options.allow_shared);

@@ -10,6 +10,7 @@
 #include "cuda/thread/aes_ctr.h"
 #include "cuda/thread/chacha20.h"
 #include "cuda/thread/octet_linear.h"
+#include "cuda/thread/transpose.h"
 
 namespace tkdc::cuda {
 namespace {
@@ -35,6 +36,17 @@ TEST(Slice, PutsBitKOfEachOctetIntoPlaneKAndBack) {
       for (int b = 0; b < 4; ++b) EXPECT_EQ(w[k] >> (8 * b + i) & 1, in[i] >> (8 * b + k) & 1);
   slice(w);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(w[i], in[i]);
+}
+
+TEST(Transpose, MakesBitKOfWordNBitNOfWordKAndBack) {
+  std::mt19937 rng(4);
+  Word in[32], w[32];
+  for (int n = 0; n < 32; ++n) in[n] = w[n] = static_cast<Word>(rng());
+  transpose(w);
+  for (int n = 0; n < 32; ++n)
+    for (int k = 0; k < 32; ++k) EXPECT_EQ(w[k] >> n & 1, in[n] >> k & 1);
+  transpose(w);
+  for (int n = 0; n < 32; ++n) EXPECT_EQ(w[n], in[n]);
 }
 
 TEST(AesCtr, GivesOpensslsStream) {

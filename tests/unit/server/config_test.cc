@@ -98,14 +98,17 @@ TEST_F(ConfigTest, GpusAreCountedFromTheFirst) {
   EXPECT_EQ(plain->gpus, std::vector<int>{0});
   EXPECT_FALSE(plain->gpu_allow_shared);
   EXPECT_EQ(plain->gpu_min_cohort_blocks, 16'384u);
+  EXPECT_EQ(plain->gpu_min_cohort_compressions, 49'152u);
   auto config = changed("backend = \"auto\"",
                         "backend = \"cuda\"\n[cuda]\nfirst_gpu = 2\ngpus = 3\n"
-                        "allow_shared = true\nmin_cohort_blocks = 64");
+                        "allow_shared = true\nmin_cohort_blocks = 64\n"
+                        "min_cohort_compressions = 65");
   ASSERT_TRUE(config.ok()) << config.error().message;
   EXPECT_EQ(config->backend, "cuda");
   EXPECT_EQ(config->gpus, (std::vector<int>{2, 3, 4}));
   EXPECT_TRUE(config->gpu_allow_shared);
   EXPECT_EQ(config->gpu_min_cohort_blocks, 64u);
+  EXPECT_EQ(config->gpu_min_cohort_compressions, 65u);
   expect_error("[audit]", "[cuda]\ngpus = 0\n[audit]", {"cuda.gpus", "1 to 16"});
   expect_error("backend = \"auto\"", "backend = \"opencl\"", {"data.backend", "'cuda'"});
 }

@@ -21,6 +21,8 @@
 
 namespace tkdc {
 
+class OctetDevice;
+
 // One block: where it stands, and its key's expanded round keys, both on shares.
 struct AesBlockRef {
   const std::uint8_t* in[2];
@@ -76,6 +78,8 @@ class AesBackend {
   virtual std::string name() const = 0;
   virtual Representation representation() const = 0;
   virtual std::unique_ptr<AesCohort> make_cohort(int party, std::size_t blocks) const = 0;
+  // Where malicious mode may verify what was computed (verify/octet_device.h). Null: on this CPU.
+  virtual OctetDevice* octet_device() const { return nullptr; }
 };
 
 // The backend called `wanted` if it has the representation that the session

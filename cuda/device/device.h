@@ -6,6 +6,7 @@
 #include <atomic>
 #include <functional>
 
+#include "cuda/device/check_memory.h"
 #include "cuda/device/slot.h"
 
 namespace tkdc::cuda {
@@ -41,11 +42,12 @@ class DeviceHealth {
 struct Device {
   explicit Device(std::unique_ptr<Driver> its_driver,
                   std::function<void(const std::string&)> report = {})
-      : driver(std::move(its_driver)), health(std::move(report)), slots(*driver) {}
+      : driver(std::move(its_driver)), health(std::move(report)), slots(*driver), checks(*driver) {}
 
   std::unique_ptr<Driver> driver;
   DeviceHealth health;
   SlotPool slots;
+  CheckPool checks;
 };
 
 }  // namespace tkdc::cuda

@@ -30,6 +30,9 @@ class Devices::LaneBackend final : public AesBackend {
   std::unique_ptr<AesCohort> make_cohort(int party, std::size_t blocks) const override {
     return backends_[lane_number() % backends_.size()].make_cohort(party, blocks);
   }
+  OctetDevice* octet_device() const override {
+    return backends_[lane_number() % backends_.size()].octet_device();
+  }
 
  private:
   std::vector<CudaBackend> backends_;

@@ -305,5 +305,36 @@ TEST(DeviceCheck, WireTraceIsThatOfThreeCpus) {
   }
 }
 
+// A bit that party 1 changes on its way to party 0, whose check is on the device.
+TEST(DeviceCheck, FindsAWrongBit) {
+  for (const bool wrong : {false, true}) {
+    TestDevice device{std::make_unique<HostDriver>(), Representation::kBytes};
+    PartiesWithCiphers s(5, {&device.backend, &aes_backend_scalar(), &aes_backend_scalar()},
+                         Security::kMalicious);
+    const auto keys = s.expand(test::random_bytes(s.net.rng(), 16));
+    const auto in = s.net.share(test::random_bytes(s.net.rng(), 16 * 100));
+    std::size_t packets = 0;
+    s.net.tamper = [&](int p, SecretVector& to_prev, SecretVector&) {
+      if (wrong && p == 1 && packets++ == 2) to_prev[to_prev.size() / 2] ^= 4;
+    };
+    bool released = false;
+    struct Job {
+      static Task<void> run(Ciphers& c, const SharedBytes& key, SharedBytes x, bool* done) {
+        SharedBytes y = co_await c.aes.encrypt(key, std::move(x));
+        co_await c.rep3.verified();
+        if (done != nullptr) *done = true;
+      }
+    };
+    auto ran = s.net.run([&](int p) {
+      return Job::run(*s.ciphers[p], keys[static_cast<std::size_t>(p)],
+                      in[static_cast<std::size_t>(p)], p == 0 ? &released : nullptr);
+    });
+    EXPECT_EQ(ran.ok(), !wrong);
+    EXPECT_EQ(released, !wrong);
+    EXPECT_EQ(s.net.party[0]->deviation().has_value(), wrong);
+    EXPECT_EQ(device.lost, "");
+  }
+}
+
 }  // namespace
 }  // namespace tkdc::cuda

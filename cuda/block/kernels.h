@@ -4,6 +4,8 @@
 #pragma once
 
 #include "cuda/block/bit_planes.h"
+#include "cuda/block/check_folds.h"
+#include "cuda/block/check_points.h"
 #include "cuda/block/mask.h"
 #include "cuda/block/octet_layers.h"
 #include "cuda/block/octet_rounds.h"
@@ -48,6 +50,18 @@ enum class Kernel : std::uint8_t {
   kMaskChaCha1,
   kMaskChaCha2,
   kMaskChaCha3,
+  kCheckExtendX,
+  kCheckExtendY,
+  kCheckSums,
+  kCheckLaneSums,
+  kCheckReduce,
+  kCheckLiftX,
+  kCheckLiftY,
+  kCheckLiftZ,
+  kCheckFoldPoints,
+  kCheckFold,
+  kCheckProduct,
+  kCheckProductOfPlanes,
   kCount
 };
 
@@ -93,6 +107,18 @@ void with_body(Kernel kernel, Use use) {
     case Kernel::kMaskChaCha1: return use.template run<MaskByChaCha<1>>();
     case Kernel::kMaskChaCha2: return use.template run<MaskByChaCha<2>>();
     case Kernel::kMaskChaCha3: return use.template run<MaskByChaCha<3>>();
+    case Kernel::kCheckExtendX: return use.template run<check::Extend<false>>();
+    case Kernel::kCheckExtendY: return use.template run<check::Extend<true>>();
+    case Kernel::kCheckSums: return use.template run<check::Sums>();
+    case Kernel::kCheckLaneSums: return use.template run<check::LaneSums>();
+    case Kernel::kCheckReduce: return use.template run<check::Reduce>();
+    case Kernel::kCheckLiftX: return use.template run<check::Lift<check::Side::kX>>();
+    case Kernel::kCheckLiftY: return use.template run<check::Lift<check::Side::kY>>();
+    case Kernel::kCheckLiftZ: return use.template run<check::Lift<check::Side::kZ>>();
+    case Kernel::kCheckFoldPoints: return use.template run<check::FoldPoints>();
+    case Kernel::kCheckFold: return use.template run<check::Fold>();
+    case Kernel::kCheckProduct: return use.template run<check::Product>();
+    case Kernel::kCheckProductOfPlanes: return use.template run<check::ProductOfPlanes>();
     case Kernel::kCount: return;
   }
 }

@@ -30,6 +30,7 @@ struct View {
   const Word* round_key;        // this tick's; for each run component 0's words, then component 1's
   const std::uint32_t* run_of;  // block -> run
   BitView bits;                 // of cohorts on bit planes, whose messages are of "layer 0"
+  const void* task;             // of kernels that have another (check_tasks.h)
 };
 
 struct Tick {
@@ -40,10 +41,17 @@ struct Tick {
 };
 
 // A kernel body: threads(view), then for each thread block prepare() by all its threads, a
-// barrier, and run() by all. Bodies without shared memory inherit the empty prepare().
+// barrier, and run() by all. Bodies without shared memory inherit the empty prepare(). One whose
+// threads go on with what others have put into shared memory has kPhases, with a barrier after
+// each, and run() is told which.
 struct Alone {
   struct Shared {};
   TKDC_HD static void prepare(const View&, const Tick&, std::uint32_t, Shared&) {}
+};
+
+template <class Body>
+concept Phased = requires {
+  Body::kPhases;
 };
 
 }  // namespace tkdc::cuda

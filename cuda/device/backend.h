@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cipher/aes/cohort.h"
+#include "cuda/device/check.h"
 #include "cuda/device/cohort.h"
 #include "cuda/device/ripple.h"
 
@@ -31,13 +32,15 @@ class CudaBackend final : public AesBackend {
  public:
   // Both must outlive the backend.
   CudaBackend(Device& device, const AesBackend& cpu, const LeastCohorts& least)
-      : device_(device), cpu_(cpu), min_blocks_(least.blocks),
-        ripples_(device, least.compressions) {}
+      : device_(device), cpu_(cpu), min_blocks_(least.blocks), ripples_(device, least.compressions),
+        checks_(std::make_unique<DeviceChecks>(device, least.blocks)) {}
 
   std::string name() const override { return "cuda"; }
   Representation representation() const override { return cpu_.representation(); }
   std::unique_ptr<AesCohort> make_cohort(int party, std::size_t blocks) const override;
   const sha1::RippleBackend* ripples() const override { return &ripples_; }
+  // A block's round is a product of the check: one limit for both.
+  OctetDevice* octet_device() const override { return checks_.get(); }
 
   // Indices of 32 bits reach this far.
   static constexpr std::size_t kMaxBlocks = std::size_t{1} << 24;
@@ -47,6 +50,7 @@ class CudaBackend final : public AesBackend {
   const AesBackend& cpu_;
   const std::size_t min_blocks_;
   const CudaRipples ripples_;
+  std::unique_ptr<DeviceChecks> checks_;
 };
 
 }  // namespace tkdc::cuda

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "cuda/device/bit_slot.h"
+#include "cuda/device/check_memory.h"
 #include "cuda/device/slot.h"
 
 namespace tkdc::cuda {
@@ -43,12 +44,13 @@ struct Device {
   explicit Device(std::unique_ptr<Driver> its_driver,
                   std::function<void(const std::string&)> report = {})
       : driver(std::move(its_driver)), health(std::move(report)), slots(*driver),
-        bit_slots(*driver) {}
+        bit_slots(*driver), checks(*driver) {}
 
   std::unique_ptr<Driver> driver;
   DeviceHealth health;
   SlotPool slots;
   BitSlotPool bit_slots;
+  CheckPool checks;
 };
 
 }  // namespace tkdc::cuda

@@ -44,7 +44,15 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
     __syncthreads();
   }
   const std::uint32_t t = blockIdx.x * kThreadsPerBlock + threadIdx.x;
-  if (t < threads) Body::run(view, *tick, t, shared);
+  if constexpr (Phased<Body>) {
+    TKDC_UNROLL
+    for (int phase = 0; phase < Body::kPhases; ++phase) {
+      if (t < threads) Body::run(view, *tick, t, shared, phase);
+      __syncthreads();
+    }
+  } else {
+    if (t < threads) Body::run(view, *tick, t, shared);
+  }
 }
 
 // A call's result, the first failure kept.

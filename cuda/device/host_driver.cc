@@ -24,8 +24,13 @@ struct HostLoop {
       typename Body::Shared shared{};
       for (std::uint32_t lane = 0; lane < kThreadsPerBlock; ++lane)
         Body::prepare(view, tick, lane, shared);
-      for (std::uint32_t t = first; t < std::min(threads, first + kThreadsPerBlock); ++t)
-        Body::run(view, tick, t, shared);
+      const std::uint32_t end = std::min(threads, first + kThreadsPerBlock);
+      if constexpr (Phased<Body>) {
+        for (int phase = 0; phase < Body::kPhases; ++phase)
+          for (std::uint32_t t = first; t < end; ++t) Body::run(view, tick, t, shared, phase);
+      } else {
+        for (std::uint32_t t = first; t < end; ++t) Body::run(view, tick, t, shared);
+      }
     }
   }
 };
@@ -44,7 +49,7 @@ struct Operation {
            view.state[0] == other.view.state[0] && view.input[0] == other.view.input[0] &&
            view.message_octets[0] == other.view.message_octets[0] &&
            view.bits.planes == other.view.bits.planes &&
-           view.bits.packed[0][0] == other.view.bits.packed[0][0];
+           view.bits.packed[0][0] == other.view.bits.packed[0][0] && view.task == other.view.task;
   }
 };
 

@@ -32,6 +32,7 @@ class Devices::LaneBackend final : public AesBackend, private sha1::RippleBacken
     return mine().make_cohort(party, blocks);
   }
   const sha1::RippleBackend* ripples() const override { return this; }
+  OctetDevice* octet_device() const override { return mine().octet_device(); }
 
  private:
   const CudaBackend& mine() const { return *backends_[lane_number() % backends_.size()]; }

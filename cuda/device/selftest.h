@@ -10,5 +10,7 @@ namespace tkdc::cuda {
 
 // Error: which computation differed, or how the device failed.
 Result<void> self_test(Device& device);
+// Part of it: the check of malicious mode.
+Result<void> check_self_test(Device& device);
 
 }  // namespace tkdc::cuda

@@ -11,8 +11,8 @@ namespace tkdc {
 
 struct Ciphers {
   Ciphers(Rep3& lane, const AesBackend& backend)
-      : rep3(lane), verifier(lane), aes(lane, backend), sha1(lane, backend.ripples()),
-        sha256(lane, kSha256), sha384(lane, kSha384) {}
+      : rep3(lane), verifier(lane, backend.octet_device()), aes(lane, backend),
+        sha1(lane, backend.ripples()), sha256(lane, kSha256), sha384(lane, kSha384) {}
 
   Rep3& rep3;
   Verifier verifier;

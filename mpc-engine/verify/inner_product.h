@@ -24,10 +24,24 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 
 #include "verify/fields.h"
 
 namespace tkdc {
+
+// The vectors of a check where they do not stand in its x and y: on a device (octet_device.h).
+template <class F>
+class FactorsElsewhere {
+ public:
+  using Element = typename F::Element;
+  virtual ~FactorsElsewhere() = default;
+  // As F::points() and F::fold(); past their end the vectors are 0. False: only bring() is left.
+  virtual bool points(int n, std::size_t stride, Element* out) = 0;
+  virtual bool fold(int n, std::size_t stride, const Element* at) = 0;
+  // What they now are, with room for `more` elements after them.
+  virtual void bring(ElementArray<F>& x, ElementArray<F>& y, std::size_t more) = 0;
+};
 
 template <class F>
 class InnerProductCheck {
@@ -50,19 +64,27 @@ class InnerProductCheck {
   }
   ElementArray<F> x, y;
   Element claim = {};
+  // Instead of allocate(): vectors of n elements that stand elsewhere until few are left.
+  void keep_elsewhere(std::size_t n, std::unique_ptr<FactorsElsewhere<F>> where) {
+    size_ = n;
+    elsewhere_ = std::move(where);
+  }
+  FactorsElsewhere<F>* elsewhere() const { return elsewhere_.get(); }
 
   // ---- one fold: begin_fold(), in the last one take_random(), a message of
   // message_bytes(), a challenge of challenge_bytes().
   void begin_fold() {
+    filled_ = size_;
+    if (elsewhere_ != nullptr && size_ <= kVeryMany) bring();
     last_ = size_ < kLargestFold;
     variables_ = size_ > kVeryMany ? kVariablesOfVeryMany
                  : size_ > kMany   ? kVariablesOfMany
                                    : kVariables;
     if (last_)
       for (variables_ = 1; vertices() <= size_;) ++variables_;
-    const std::size_t stride = (size_ + vertices() - 1) / vertices();
-    for (; size_ < stride * vertices(); ++size_) x[size_] = y[size_] = Element();
-    stride_ = stride;
+    stride_ = (size_ + vertices() - 1) / vertices();
+    size_ = stride_ * vertices();
+    pad();
   }
   bool last() const { return last_; }
 
@@ -75,7 +97,8 @@ class InnerProductCheck {
   std::size_t message_bytes() const { return (points(variables_) - 1) * F::kBytes; }
   void points_sent(std::uint8_t* out) {
     h_.resize(points(variables_));
-    F::points(variables_, stride_, x.data(), y.data(), h_.data());
+    if (elsewhere_ != nullptr && !elsewhere_->points(variables_, stride_, h_.data())) bring();
+    if (elsewhere_ == nullptr) F::points(variables_, stride_, x.data(), y.data(), h_.data());
     for (std::size_t p = 1; p < h_.size(); ++p)
       put(out + (p - 1) * F::kBytes, F::multiply(omega_square<F>(), h_[p]));
   }
@@ -98,7 +121,8 @@ class InnerProductCheck {
       spread_weights(vertex, {linear(t, 0), linear(t, 1)});
       spread_weights(point, {quadratic(t, 0), quadratic(t, 1), quadratic(t, 2)});
     }
-    F::fold(variables_, stride_, x.data(), y.data(), vertex.data());
+    if (elsewhere_ != nullptr && !elsewhere_->fold(variables_, stride_, vertex.data())) bring();
+    if (elsewhere_ == nullptr) F::fold(variables_, stride_, x.data(), y.data(), vertex.data());
     size_ = stride_;
     claim = F::dot(point.size(), point.data(), h_.data());
   }
@@ -179,11 +203,22 @@ class InnerProductCheck {
     all = std::move(out);
   }
   std::size_t vertices() const { return std::size_t{1} << variables_; }
+  // Zeros for what the vectors lack of whole parts.
+  void pad() {
+    if (elsewhere_ != nullptr) return;
+    for (std::size_t k = filled_; k < size_; ++k) x[k] = y[k] = Element();
+  }
+  void bring() {
+    elsewhere_->bring(x, y, kLargestFold);
+    elsewhere_.reset();
+    pad();
+  }
 
-  Element mask_[2] = {}, masked_[2] = {};  // replicated
-  std::size_t size_ = 0, stride_ = 0;
+  Element mask_[2] = {}, masked_[2] = {};           // replicated
+  std::size_t size_ = 0, stride_ = 0, filled_ = 0;  // filled_: before zeros came to it
   int variables_ = 0;
   bool last_ = false;
+  std::unique_ptr<FactorsElsewhere<F>> elsewhere_;
   std::vector<Element, WipingAllocator<Element>> h_;
 };
 

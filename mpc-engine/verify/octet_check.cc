@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "verify/octet_elsewhere.h"
+#include "verify/point_weights.h"
+
 namespace tkdc {
 namespace {
 
@@ -64,74 +67,6 @@ gf64::OctetProducts octet_products(const ClaimForm& form) {
   }
   if (products > gf64::OctetProducts::kMost)
     throw std::logic_error("more products in a form of claims than the kernels take");
-  return out;
-}
-
-// Points of interpolation, which are octets: 0, 1, 2, ..
-template <std::size_t kCount>
-struct OctetPoints {
-  Element point[kCount], scale[kCount];  // scale: 1 / product of the differences to the others
-  OctetPoints() {
-    for (std::size_t k = 0; k < kCount; ++k) {
-      point[k] = gf64::embed(static_cast<std::uint8_t>(k));
-      std::uint8_t product = 1;
-      for (std::size_t other = 0; other < kCount; ++other)
-        if (other != k)
-          product = gf64::octet_product(product, static_cast<std::uint8_t>(k ^ other));
-      scale[k] = gf64::embed(gf64::octet_inverse(product));
-    }
-  }
-  // Lagrange's weights at t.
-  std::vector<Element> weights(Element t) const {
-    std::vector<Element> out(kCount);
-    Element before = 1, after = 1;
-    for (std::size_t k = 0; k < kCount; ++k) {
-      out[k] = gf64::multiply(before, scale[k]);
-      before = gf64::multiply(before, t ^ point[k]);
-    }
-    for (std::size_t k = kCount; k-- > 0;) {
-      out[k] = gf64::multiply(out[k], after);
-      after = gf64::multiply(after, t ^ point[k]);
-    }
-    return out;
-  }
-};
-
-// What a point of the challenge weighs: x and y of the slots, and h's values at the
-// vertices and at the other points.
-struct Weights {
-  std::vector<Element> slot, vertex, extra;
-};
-
-Weights octet_weights(Element t) {
-  static_assert(gf64::extra_point(0) == kVertices);
-  static const OctetPoints<kVertices> slots;
-  static const OctetPoints<kVertices + gf64::kExtraPoints> points;
-  Weights out;
-  out.slot = slots.weights(t);
-  const std::vector<Element> all = points.weights(t);
-  out.vertex.assign(all.begin(), all.begin() + kVertices);
-  out.extra.assign(all.begin() + kVertices, all.end());
-  return out;
-}
-
-Weights bit_weights(const Element t[4]) {
-  using Check = InnerProductCheck<Gf64Field>;
-  auto product = [t](auto factor) {
-    Element weight = 1;
-    for (int v = 0; v < 4; ++v) weight = gf64::multiply(weight, factor(t[v], v));
-    return weight;
-  };
-  Weights out;
-  for (std::size_t s = 0; s < kBitSlots; ++s)
-    out.slot.push_back(product([s](Element at, int v) { return Check::linear(at, s >> v & 1); }));
-  std::vector<Element> all;
-  for (std::size_t p = 0; p < points(4); ++p)
-    all.push_back(
-        product([p](Element at, int v) { return Check::quadratic(at, p / points(v) % 3); }));
-  for (std::size_t s = 0; s < kBitSlots; ++s) out.vertex.push_back(all[vertex_point(s)]);
-  for (std::size_t p = 0; p < all.size(); ++p)
-    if (!is_vertex<4>(p)) out.extra.push_back(all[p]);
   return out;
 }
 
@@ -248,11 +183,13 @@ struct OctetCheck::Lifts {
   std::vector<gf64::StrandLift> z;
   std::vector<std::vector<gf64::StrandLift>> x, y;  // of each factor; kOctets
   gf64::Lift slots[4];                              // kBits: of both components
-  std::vector<Element> weight;                      // kBits: of a lane's elements
+  std::vector<Element> lane_weight;                 // kBits: of a lane's elements
+  Element weight;                                   // the form's power of gamma
 };
 
 OctetCheck::OctetCheck(std::vector<std::unique_ptr<ClaimRecord>> claims, const std::uint8_t* seed,
-                       OctetForms& forms) {
+                       OctetForms& forms, std::unique_ptr<OctetBatch> on_device)
+    : on_device_(std::move(on_device)) {
   std::copy_n(seed, kSeedBytes, seed_.begin());
   std::size_t blocks = 0, claims_of_form = 0, sets = 0;
   for (auto& record : claims) {
@@ -322,9 +259,12 @@ void OctetCheck::sum_group(Group& group, Element* out) {
 }
 
 void OctetCheck::points(std::uint8_t* out) {
-  for (Group& group : groups_) {
-    std::vector<Element> sums(group.extra);
-    sum_group(group, sums.data());
+  std::vector<std::vector<Element>> all;
+  for (const Group& group : groups_) all.emplace_back(group.extra);
+  const bool octets_done = sum_on_device(all);
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    std::vector<Element>& sums = all[g];
+    if (groups_[g].bits() || !octets_done) sum_group(groups_[g], sums.data());
     for (Element sum : sums) {
       InnerProductCheck<Gf64Field>::put(out, sum);
       out += Gf64Field::kBytes;
@@ -356,7 +296,7 @@ OctetCheck::Lifts OctetCheck::lifts_of(const Group& group, const Element at[4]) 
     for (std::size_t p = 0; p < kLanes; ++p) of_lane[gf64::lane_at(p)] = sigma_[p];
     for (std::size_t p = 0; p < 8 * kLanes; ++p) {
       const gf64::LaneBit bit = gf64::lane_bit_at(p);
-      out.weight.push_back(
+      out.lane_weight.push_back(
           gf64::multiply(of_lane[bit.lane], gf64::embed(static_cast<std::uint8_t>(1u << bit.bit))));
     }
     return out;
@@ -367,17 +307,18 @@ OctetCheck::Lifts OctetCheck::lifts_of(const Group& group, const Element at[4]) 
   return out;
 }
 
-void OctetCheck::lift_group(Group& group, const Lifts& lifts, Element weight, std::size_t& at,
-                            InnerProductCheck<Gf64Field>& out) {
+void OctetCheck::lift_group(Group& group, const Lifts& lifts, Element* x, Element* y,
+                            Element& claim) {
   const gf64::Kernels& kernels = gf64::kernels();
   const std::size_t factors = group.form->factors.size();
   Element z[kLanes];
+  const std::size_t of_factor = group.bits() ? 8 * kLanes : kLanes;
   std::vector<Element> of_lane;
   std::size_t block = 0, set = group.first_set;
   Element of_set = 0;
   gf64::Lift of_y[4];
   group.record->for_each_block([&](const gf64::Tile* tiles) {
-    if (block % kBlocksPerSet == 0) of_set = gf64::multiply(weight, set_weight(set++));
+    if (block % kBlocksPerSet == 0) of_set = gf64::multiply(lifts.weight, set_weight(set++));
     const Element of_block = gf64::multiply(of_set, rho_[block++ % kBlocksPerSet]);
     if (group.bits()) {
       // The slots' weights take the block's, not 512 products.
@@ -387,51 +328,153 @@ void OctetCheck::lift_group(Group& group, const Lifts& lifts, Element weight, st
       kernels.scale(kLanes, sigma_, 1, of_lane.data());
     }
     for (std::size_t f = 0; f < factors; ++f) {
-      Element *const x = out.x.data() + at, *const y = out.y.data() + at;
       if (group.bits()) {
         kernels.lift_bits(lifts.slots, tiles, f, x);
         kernels.lift_bits(of_y, tiles, factors + f, y);
-        kernels.scale(lifts.weight.size(), lifts.weight.data(), 1, y);
-        at += lifts.weight.size();
+        kernels.scale(lifts.lane_weight.size(), lifts.lane_weight.data(), 1, y);
       } else {
         kernels.lift_octets(lifts.x[f], tiles, nullptr, x);
         kernels.lift_octets(lifts.y[f], tiles, of_lane.data(), y);
-        at += kLanes;
       }
+      x += of_factor;
+      y += of_factor;
     }
     kernels.lift_octets(lifts.z, tiles, nullptr, z);
-    out.claim ^= gf64::multiply(of_block, kernels.dot(kLanes, sigma_, z));
+    claim ^= gf64::multiply(of_block, kernels.dot(kLanes, sigma_, z));
   });
   sodium_memzero(z, sizeof z);
 }
 
-void OctetCheck::fold(const std::uint8_t* mine, const std::uint8_t* theirs,
-                      const std::uint8_t* challenge, InnerProductCheck<Gf64Field>& out,
-                      SecretPool& pool) {
+std::vector<OctetCheck::Lifts> OctetCheck::all_lifts(const std::uint8_t* challenge) const {
   using Check = InnerProductCheck<Gf64Field>;
-  Element at[4];
+  Element at[4], weight = 1;
   for (int v = 0; v < 4; ++v) at[v] = Check::get(challenge + v * Gf64Field::kBytes);
   const Element gamma = Check::get(challenge + 4 * Gf64Field::kBytes);
-  std::size_t products = 0;
-  for (const Group& group : groups_)
-    products +=
-        group.record->blocks() * group.form->factors.size() * kLanes * (group.bits() ? 8 : 1);
-  out.allocate(products, pool);
-  Element weight = 1;
-  std::size_t next = 0;
-  for (Group& group : groups_) {
-    const Lifts lifts = lifts_of(group, at);
-    for (std::size_t p = 0; p < group.extra; ++p) {
-      const Element of_point = gf64::multiply(weight, lifts.extra[p]);
-      out.claim ^=
-          gf64::multiply(of_point, shamir<Gf64Field>(Check::get(mine), Check::get(theirs)));
+  std::vector<Lifts> lifts;
+  for (const Group& group : groups_) {
+    lifts.push_back(lifts_of(group, at));
+    lifts.back().weight = weight;
+    weight = gf64::multiply(weight, gamma);
+  }
+  return lifts;
+}
+
+OctetCheck::Element OctetCheck::claim_of_points(const std::vector<Lifts>& lifts,
+                                                const std::uint8_t* mine,
+                                                const std::uint8_t* theirs) const {
+  using Check = InnerProductCheck<Gf64Field>;
+  Element claim = 0;
+  for (const Lifts& of_group : lifts)
+    for (Element extra : of_group.extra) {
+      claim ^= gf64::multiply(gf64::multiply(of_group.weight, extra),
+                              shamir<Gf64Field>(Check::get(mine), Check::get(theirs)));
       mine += Gf64Field::kBytes;
       theirs += Gf64Field::kBytes;
     }
-    lift_group(group, lifts, weight, next, out);
-    group.record.reset();
-    weight = gf64::multiply(weight, gamma);
+  return claim;
+}
+
+void OctetCheck::lift_all(const std::vector<Lifts>& lifts, bool keep, Element* x, Element* y,
+                          Element& claim) {
+  std::size_t at = 0;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const std::size_t products = groups_[g].products();
+    lift_group(groups_[g], lifts[g], x + at, y + at, claim);
+    if (!keep) groups_[g].record.reset();
+    at += products;
   }
+}
+
+void OctetCheck::fold(std::unique_ptr<OctetCheck> check, const std::uint8_t* mine,
+                      const std::uint8_t* theirs, const std::uint8_t* challenge,
+                      InnerProductCheck<Gf64Field>& out, SecretPool& pool) {
+  std::size_t products = 0;
+  for (const Group& group : check->groups_) products += group.products();
+  const std::vector<Lifts> lifts = check->all_lifts(challenge);
+  out.claim = check->claim_of_points(lifts, mine, theirs);
+  if (check->lift_on_device(lifts, pool, out.claim))
+    return out.keep_elsewhere(
+        products, std::make_unique<OnDevice>(std::move(check), challenge, products, pool));
+  out.allocate(products, pool);
+  check->lift_all(lifts, false, out.x.data(), out.y.data(), out.claim);
+}
+
+void OctetCheck::lift_again(const std::uint8_t* challenge, Element* x, Element* y) {
+  Element unused = 0;
+  lift_all(all_lifts(challenge), true, x, y, unused);
+}
+
+// ---- with a device
+
+std::size_t OctetCheck::products_of(const ClaimRecord& record) {
+  return record.blocks() * record.form().factors.size() * kLanes * (record.bits() ? 8 : 1);
+}
+
+std::unique_ptr<OctetBatch> OctetCheck::begin(
+    OctetDevice* device, const std::vector<std::unique_ptr<ClaimRecord>>& claims) {
+  if (device == nullptr) return nullptr;
+  std::vector<ClaimRecord*> octets;
+  std::size_t products = 0;
+  for (const auto& record : claims) {
+    products += products_of(*record);
+    if (!record->bits()) octets.push_back(record.get());
+  }
+  return octets.empty() ? nullptr : device->begin(octets, products);
+}
+
+std::vector<OctetCheck::Element> OctetCheck::set_weights(const Group& group) const {
+  std::vector<Element> out((group.record->blocks() + kBlocksPerSet - 1) / kBlocksPerSet);
+  expand(seed_.data(), kSetsAt + group.first_set, out.data(), out.size());
+  return out;
+}
+
+bool OctetCheck::sum_on_device(std::vector<std::vector<Element>>& sums) {
+  if (on_device_ == nullptr) return false;
+  std::vector<OctetBatch::Points> records;
+  for (const Group& group : groups_)
+    if (!group.bits()) records.push_back({&group.prepared->products, set_weights(group)});
+  std::vector<Element, WipingAllocator<Element>> got(records.size() * gf64::kExtraPoints);
+  if (!on_device_->points({lift_, claim_.size(), sigma_}, records, got.data())) {
+    on_device_.reset();
+    return false;
+  }
+  auto from = got.begin();
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    if (groups_[g].bits()) continue;
+    std::copy_n(from, gf64::kExtraPoints, sums[g].begin());
+    from += gf64::kExtraPoints;
+  }
+  return true;
+}
+
+// The claim changes only if all of it succeeds.
+bool OctetCheck::lift_on_device(const std::vector<Lifts>& lifts, SecretPool& pool, Element& claim) {
+  if (on_device_ == nullptr) return false;
+  std::vector<OctetBatch::Lifts> records;
+  std::size_t at = 0;
+  Element of_bits = 0, of_octets = 0;
+  bool done = true;
+  for (std::size_t g = 0; g < groups_.size() && done; ++g) {
+    Group& group = groups_[g];
+    const std::size_t products = group.products(), blocks = group.record->blocks();
+    if (group.bits()) {
+      ElementArray<Gf64Field> x(products, pool), y(products, pool);
+      lift_group(group, lifts[g], x.data(), y.data(), of_bits);
+      done = on_device_->put(at, products, x.data(), y.data());
+    } else {
+      const std::vector<Element> of_set = set_weights(group);
+      std::vector<Element> of_block(blocks);
+      for (std::size_t b = 0; b < blocks; ++b)
+        of_block[b] = gf64::multiply(gf64::multiply(lifts[g].weight, of_set[b / kBlocksPerSet]),
+                                     rho_[b % kBlocksPerSet]);
+      records.push_back({at, &lifts[g].x, &lifts[g].y, &lifts[g].z, std::move(of_block)});
+    }
+    at += products;
+  }
+  done = done && on_device_->lift(sigma_, records, of_octets);
+  if (done) claim ^= of_bits ^ of_octets;
+  if (!done) on_device_.reset();
+  return done;
 }
 
 }  // namespace tkdc

@@ -16,11 +16,15 @@
 // Claims of different forms have an h of their own; from there on the g-th form's
 // count times gamma^g, gamma opened with the point, or equal errors in two forms'
 // values would cancel.
+//
+// A device may have the bulk of it (octet_device.h): sums, lifts and the first folds of all forms
+// of octets. Of the forms of bits the CPU does sums and lifts.
 #pragma once
 
 #include <map>
 
 #include "verify/inner_product.h"
+#include "verify/octet_device.h"
 
 namespace tkdc {
 
@@ -42,18 +46,24 @@ class OctetCheck {
   static constexpr std::size_t kSeedBytes = 32;
   static constexpr std::size_t kChallengeBytes = 5 * Gf64Field::kBytes;  // a point, gamma
 
+  // `on_device`: what begin() gave for these claims.
   OctetCheck(std::vector<std::unique_ptr<ClaimRecord>> claims, const std::uint8_t* seed,
-             OctetForms& forms);
+             OctetForms& forms, std::unique_ptr<OctetBatch> on_device = nullptr);
   ~OctetCheck();
+  // Has the device take the claims, before the seed is known. Null: it does not.
+  static std::unique_ptr<OctetBatch> begin(OctetDevice* device,
+                                           const std::vector<std::unique_ptr<ClaimRecord>>& claims);
 
   std::size_t message_bytes() const;
   void points(std::uint8_t* out);
-  // Sets the inner product: the lanes' products at the point, and their claim.
-  void fold(const std::uint8_t* mine, const std::uint8_t* theirs, const std::uint8_t* challenge,
-            InnerProductCheck<Gf64Field>& out, SecretPool& pool);
+  // Sets the inner product: the lanes' products at the point, and their claim. While a device has
+  // the vectors, `check` lives on in it: they can be made again.
+  static void fold(std::unique_ptr<OctetCheck> check, const std::uint8_t* mine,
+                   const std::uint8_t* theirs, const std::uint8_t* challenge,
+                   InnerProductCheck<Gf64Field>& out, SecretPool& pool);
 
  private:
-  static constexpr std::size_t kBlocksPerSet = 64;
+  static constexpr std::size_t kBlocksPerSet = OctetBatch::kBlocksPerSet;
 
   struct Group {  // the claims of one form
     const ClaimForm* form;
@@ -62,13 +72,24 @@ class OctetCheck {
     std::size_t extra = 0;      // points sent
     std::size_t first_set = 0;  // sets are numbered through all groups
     bool bits() const { return form->product == ClaimForm::Product::kBits; }
+    std::size_t products() const { return products_of(*record); }
   };
   struct Lifts;  // a group's linear maps at the random point
+  class OnDevice;
+  static std::size_t products_of(const ClaimRecord& record);
   void sum_group(Group& group, Element* out);
+  bool sum_on_device(std::vector<std::vector<Element>>& sums);
   Lifts lifts_of(const Group& group, const Element at[4]) const;
-  void lift_group(Group& group, const Lifts& lifts, Element weight, std::size_t& at,
-                  InnerProductCheck<Gf64Field>& out);
+  std::vector<Lifts> all_lifts(const std::uint8_t* challenge) const;
+  Element claim_of_points(const std::vector<Lifts>& lifts, const std::uint8_t* mine,
+                          const std::uint8_t* theirs) const;
+  // Of all groups, one after the other; they add to the claim. `keep`: the rows stay.
+  void lift_all(const std::vector<Lifts>& lifts, bool keep, Element* x, Element* y, Element& claim);
+  void lift_group(Group& group, const Lifts& lifts, Element* x, Element* y, Element& claim);
+  void lift_again(const std::uint8_t* challenge, Element* x, Element* y);
+  bool lift_on_device(const std::vector<Lifts>& lifts, SecretPool& pool, Element& claim);
   Element set_weight(std::size_t set) const;
+  std::vector<Element> set_weights(const Group& group) const;
 
   std::vector<Group> groups_;
   std::array<std::uint8_t, kSeedBytes> seed_;
@@ -77,6 +98,7 @@ class OctetCheck {
   std::vector<Element> rho_;
   // Of each block of a set: w^2 rho times claim_; for bits rho.
   std::vector<gf64::Lift> lift_, bit_lift_;
+  std::unique_ptr<OctetBatch> on_device_;  // until it fails
 };
 
 }  // namespace tkdc

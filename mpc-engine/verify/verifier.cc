@@ -31,7 +31,7 @@ void combine(const std::vector<FieldClaim>& claims, const Bytes& seed,
 
 }  // namespace
 
-Verifier::Verifier(Rep3& rep3) : rep3_(rep3) {
+Verifier::Verifier(Rep3& rep3, OctetDevice* device) : rep3_(rep3), device_(device) {
   if (rep3_.claims() != nullptr) rep3_.add_gatherer([this] { return gather(); });
 }
 
@@ -125,17 +125,19 @@ Task<void> Verifier::mask_claim(InnerProductCheck<F>& product) {
 
 Task<void> Verifier::check_octets(std::vector<std::unique_ptr<ClaimRecord>> claims, bool& holds) {
   if (claims.empty()) co_return;
+  // A device copies the rows while the seed is opened.
+  std::unique_ptr<OctetBatch> on_device = OctetCheck::begin(device_, claims);
   Bytes seed = co_await challenge(OctetCheck::kSeedBytes);
-  auto octets = std::make_unique<OctetCheck>(std::move(claims), seed.data(), forms_);
+  auto octets =
+      std::make_unique<OctetCheck>(std::move(claims), seed.data(), forms_, std::move(on_device));
   Layer layer = rep3_.layer(octets->message_bytes());
   octets->points(layer.mine());
   co_await layer;
   SharedBytes points = kept(layer);
   Bytes at = co_await challenge(OctetCheck::kChallengeBytes);
   auto product = std::make_unique<InnerProductCheck<Gf64Field>>();
-  octets->fold(points.component[0].data(), points.component[1].data(), at.data(), *product,
-               rep3_.claims()->pool());
-  octets.reset();
+  OctetCheck::fold(std::move(octets), points.component[0].data(), points.component[1].data(),
+                   at.data(), *product, rep3_.claims()->pool());
   holds = co_await check_inner_product(*product);
 }
 

@@ -22,8 +22,8 @@ namespace tkdc {
 
 class Verifier {
  public:
-  // Does nothing when rep3 is semi-honest.
-  explicit Verifier(Rep3& rep3);
+  // Does nothing when rep3 is semi-honest. A device, if there is one, outlives it.
+  explicit Verifier(Rep3& rep3, OctetDevice* device = nullptr);
   std::uint64_t batches() const { return batches_; }
 
  private:
@@ -47,6 +47,7 @@ class Verifier {
   static constexpr std::uint64_t kStartEveryRounds = 16;
 
   Rep3& rep3_;
+  OctetDevice* const device_;
   OctetForms forms_;
   std::uint64_t batches_ = 0;
 };

@@ -6,6 +6,7 @@
 Counts machine instructions of sm_90 as cuobjdump prints them. A floor is what the busiest unit
 of an H200 needs for them if nothing else cost anything: a measurement can only be slower. Of the
 mask kernels only the generators' round loops are counted, since the rest depends on alignment.
+Of malicious mode's check a kernel's loops count as often as a block's S-boxes make them run.
 """
 
 import re
@@ -32,6 +33,13 @@ SBOXES_PER_BLOCK_AND_ROUND = 16
 # A SHA-1 compression in the shape of the fewest bits: products and sums of planes in its rounds
 # (cuda_test counts them: RippleSchedule.FitsAProgramAndAQueuesGraphs), a bit sent for each product.
 SHA1_PRODUCTS, SHA1_SUMS, COLUMNS = 11035, 15472, 32
+# Of malicious mode's check: a thread of a lift or of sums has eight lanes of 32 S-boxes.
+OCTET_THREADS = ROUNDS * SBOXES_PER_BLOCK_AND_ROUND / 32 / 8
+PRODUCTS, POINTS = 3, 31                   # of the S-box's form
+LIFTS = {"X": 48, "Y": 72, "Z": 72}        # strands in both x, both y, z
+EXTENDS = {"0": (2, 0), "1": (3, 1)}       # x, y: how many, and how many of them of two maps
+IMAGES_IMAD = 128                          # multiplications of a strand's images, eight lanes
+ELEMENTS, ALL_FOLDS = 10, 4 / 3            # of a vector; 1 + 1/4 + 1/16 ..
 
 
 def tool(name: str) -> str:
@@ -59,7 +67,7 @@ def short_name(mangled: str) -> str:
         rest = rest[match.end():]
         parts.append(rest[:size])
         rest = rest[size:]
-    argument = re.match(r"IL[bi](\d)E", rest)
+    argument = re.match(r"IL(?:[bi]|NS\w+?E)(\d)E", rest)
     return "::".join(parts) + (f" {argument.group(1)}" if argument else "")
 
 
@@ -79,7 +87,10 @@ class KernelCode:
         del found["NOP"]
         return found
 
-    def loops(self, least: int) -> list[Counter]:
+    def round_loops(self) -> list[Counter]:
+        return self.loops(ROUND_LOOP)
+
+    def loops(self, least: int = 0) -> list[Counter]:
         """Loops of `least` instructions and more, in their order."""
         loops = []
         for at, op, operands in self.instructions:
@@ -157,6 +168,60 @@ def sha1(used: dict[str, int], code: dict[str, KernelCode]) -> None:
                          f"{1000 / (total + ns):.0f} million/s\n")
 
 
+def scaled(counts: Counter, by: float) -> Counter:
+    return Counter({op: n * by for op, n in counts.items()})
+
+
+def executed(code: dict[str, KernelCode]) -> dict[str, list[tuple[str, Counter]]]:
+    """What the check's kernels execute for an AES-128 block: [(kernel, counts)] of each step.
+
+    Of Extend it is all that its code has: of the transform's four variants a thread runs one."""
+    steps: dict[str, list[tuple[str, Counter]]] = {}
+    for argument, (values, of_two_maps) in EXTENDS.items():
+        kernel = code[name := f"check::Extend {argument}"]
+        slots = [loop for loop in kernel.loops() if sum(loop.values()) < 1000]
+        counts = scaled(kernel.counts(), values)
+        for loop in slots:
+            counts.update(scaled(loop, of_two_maps))
+        # Four threads have 32 lanes where one of a lift has eight.
+        steps[f"factors {'xy'[int(argument)]}, points"] = [(name, scaled(counts, OCTET_THREADS))]
+    inner = min(code["check::Sums"].round_loops(), key=lambda loop: sum(loop.values()))
+    steps["lifted sums"] = [("check::Sums", scaled(inner, OCTET_THREADS * PRODUCTS * POINTS))]
+    for k, (side, strands) in enumerate(LIFTS.items()):
+        kernel = code[name := f"check::Lift {k}"]
+        loop = max(kernel.loops(), key=lambda found: sum(found.values()))
+        times = round(loop["IMAD"] / IMAGES_IMAD)  # the compiler unrolls it
+        counts = scaled(loop, strands / times)
+        rest = kernel.counts()
+        rest.subtract(loop)
+        counts.update(scaled(rest, 1 if side == "Z" else 2))
+        steps[f"lift {side.lower()}"] = [(name, scaled(counts, OCTET_THREADS))]
+    loop = max(code["check::FoldPoints"].loops(), key=lambda found: sum(found.values()))
+    steps["folds"] = [
+        ("check::FoldPoints", scaled(loop, ELEMENTS / 4 * ALL_FOLDS)),
+        ("check::Fold", scaled(code["check::Fold"].counts(), 2 * ELEMENTS / 4 * ALL_FOLDS))]
+    return steps
+
+
+def check(used: dict[str, int], code: dict[str, KernelCode]) -> None:
+    sys.stdout.write("\nmalicious mode's check     registers  threads  instructions   LOP3   IMAD"
+                     "  ns/block (AES-128)\n")
+    total = 0.0
+    for step, parts in executed(code).items():
+        for name, counts in parts:
+            ns = floor_ns(counts, 1)
+            total += ns
+            sys.stdout.write(f"{step + ': ' + name[7:]:<27}{used[name]:>9}"
+                             f"{threads_resident(used[name]):>9}{sum(counts.values()):>14.0f}"
+                             f"{counts['LOP3']:>7.0f}{counts['IMAD']:>7.0f}{ns:>10.3f}\n")
+    sys.stdout.write(f"sum: {total:.2f} ns for each AES-128 block\n")
+    for name, of in (("check::Product", 1), ("check::ProductOfPlanes", 32)):
+        counts = scaled(code[name].counts(), 1 / of)
+        sys.stdout.write(f"{name}, one of {of}: {used[name]} registers, "
+                         f"{sum(counts.values()):.0f} instructions, {counts['LOP3']:.0f} LOP3, "
+                         f"{counts['IMAD']:.0f} IMAD\n")
+
+
 def main() -> int:
     path = sys.argv[1]
     used, code = registers(path), kernels(path)
@@ -182,6 +247,7 @@ def main() -> int:
             sys.stdout.write(f"floor of {representation} and {mask}: {ns:.2f} ns for each AES-128 "
                              f"block, {1000 / ns:.0f} million blocks/s\n")
     sha1(used, code)
+    check(used, code)
     return 0
 
 

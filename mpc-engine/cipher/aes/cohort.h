@@ -22,6 +22,7 @@
 
 namespace tkdc {
 
+class OctetDevice;
 namespace sha1 {
 class RippleBackend;
 }
@@ -75,6 +76,8 @@ class AesBackend {
   virtual std::unique_ptr<AesCohort> make_cohort(int party, std::size_t blocks) const = 0;
   // Who computes SHA-1's shape of the fewest bits (cipher/sha1/ripple_cohort.h); null is the CPU.
   virtual const sha1::RippleBackend* ripples() const { return nullptr; }
+  // Where malicious mode may verify what was computed (verify/octet_device.h). Null: on this CPU.
+  virtual OctetDevice* octet_device() const { return nullptr; }
 };
 
 // The backend called `wanted` if it has the representation that the session

@@ -76,8 +76,8 @@ Element claim_after_fold(const Attack& attack) {
   Element claim = 0;
   for (std::size_t p = 0; p < 3; ++p) {
     Check product;
-    party[p]->fold(sent[p].data(), sent[(p + 1) % 3].data(), attack.challenge.data(), product,
-                   pool);
+    OctetCheck::fold(std::move(party[p]), sent[p].data(), sent[(p + 1) % 3].data(),
+                     attack.challenge.data(), product, pool);
     claim ^= product.claim;
   }
   return gf64::multiply(Gf64Field::omega(), claim);  // of Shamir shares

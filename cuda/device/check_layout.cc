@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/device/check_layout.h"
+
+#include <algorithm>
+
+#include "cuda/block/check_folds.h"
+
+namespace tkdc::cuda {
+namespace {
+
+constexpr std::size_t kMostReductions = 8;  // 32^8 rows
+constexpr std::size_t kTaskOctets = 256;    // more than any has
+static_assert(kTaskOctets >= sizeof(ExtendTask) && kTaskOctets >= sizeof(SumTask) &&
+              kTaskOctets >= sizeof(LiftTask) && kTaskOctets >= sizeof(FoldTask));
+constexpr std::size_t kWeightOctets = kMapQuads * sizeof(Quad);
+
+std::size_t terms_of(const std::vector<ClaimForm::Sum>& slots) {
+  std::size_t terms = 0;
+  for (const ClaimForm::Sum& sum : slots) terms += sum.size();
+  return terms;
+}
+
+}  // namespace
+
+CheckShape::CheckShape(ClaimRecord& its_record)
+    : record(&its_record), blocks(its_record.blocks()), tiles(its_record.tiles_per_block()),
+      strands(its_record.strands()), factors(its_record.form().factors.size()), products(0),
+      factor_terms(0), terms(0) {
+  for (const ClaimForm::Factor& factor : its_record.form().factors) {
+    factor_terms += terms_of(factor.x);
+    for (const ClaimForm::Right& right : factor.right) factor_terms += terms_of(right.y);
+    products += factor.right.size();
+  }
+  terms = factor_terms;
+  for (const auto& z : its_record.form().z) terms += terms_of(z);
+}
+
+CheckRows CheckShape::rows(const Word* words) const {
+  const std::size_t tile_words = strands * kLaneWords;
+  return {words, static_cast<std::uint32_t>(blocks), static_cast<std::uint32_t>(tile_words),
+          static_cast<std::uint32_t>(tiles * tile_words)};
+}
+
+// Counts with no memory below it, then cuts what there is the same way.
+class CheckLayout::Cutter {
+ public:
+  explicit Cutter(void* base) : base_(static_cast<std::uint8_t*>(base)) {}
+  template <class T>
+  T* take(std::size_t n) {
+    const std::size_t at = used_;
+    used_ += (n * sizeof(T) + 255) / 256 * 256;
+    return base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + at);
+  }
+  std::size_t used() const { return used_; }
+
+ private:
+  std::uint8_t* base_;
+  std::size_t used_ = 0;
+};
+
+CheckLayout::CheckLayout(std::vector<CheckShape> its_shapes, std::size_t its_products)
+    : shapes(std::move(its_shapes)), products(its_products) {
+  Cutter device(nullptr), pinned(nullptr);
+  cut(device, pinned);
+  device_octets = device.used();
+  pinned_octets = pinned.used();
+}
+
+void CheckLayout::place(const CheckMemory& memory) {
+  Cutter device(memory.device().memory()), pinned(memory.pinned().memory());
+  rows.clear();
+  pinned_rows.clear();
+  cut(device, pinned);
+  assert(device.used() <= memory.device().octets() && pinned.used() <= memory.pinned().octets());
+}
+
+void CheckLayout::cut(Cutter& device, Cutter& pinned) {
+  std::size_t most_x = 0, most_terms = 0, most_sums = 0, most_partial = 0, of_points = 0,
+              of_lift = 0, most_claims = 1;
+  for (const CheckShape& shape : shapes) {
+    rows.push_back(device.take<Word>(shape.row_octets() / sizeof(Word)));
+    pinned_rows.push_back(pinned.take<std::uint8_t>(shape.row_octets()));
+    const std::size_t halves = (2 * shape.blocks + 31) / 32 * 32;
+    most_x = std::max(most_x, halves * kPoints * 8);
+    most_terms = std::max(most_terms, shape.blocks * shape.products * kPoints * kLaneWords);
+    most_sums = std::max(most_sums, shape.chunks() * kPoints * 8 * kLaneWords);
+    most_partial = std::max({most_partial, shape.sets() * kLaneWords * kPoints, shape.blocks * 8});
+    most_claims = std::max(most_claims, shape.record->form().claims);
+    of_points += (shape.factors + shape.products + 2 + kMostReductions) * kTaskOctets +
+                 shape.factor_terms * sizeof(RowMapMasks) + shape.sets() * sizeof(Element) + 16;
+    of_lift += (2 * shape.factors + 1 + kMostReductions) * kTaskOctets +
+               shape.tiles * shape.terms * sizeof(StrandMap) + shape.blocks * sizeof(Element) + 16;
+  }
+  of_points += kSetBlocks * most_claims * kWeightOctets + kCheckLanes * sizeof(Element);
+  of_lift += kCheckLanes * sizeof(Element);
+  const std::size_t stride = products / 4 + 1;
+  most_partial =
+      std::max(most_partial, check::FoldPoints::threads_of(static_cast<std::uint32_t>(stride)) *
+                                 std::size_t{check::FoldPoints::kPoints});
+
+  tick = device.take<Tick>(1);
+  x = device.take<Word>(most_x);
+  terms = device.take<Word>(most_terms);
+  sums = device.take<Word>(most_sums);
+  for (int k = 0; k < 2; ++k) {
+    partial[k] = device.take<Element>(most_partial);
+    vector[k] = device.take<Element>(products);
+    pinned_vector[k] = pinned.take<Element>(products);
+  }
+  result = pinned.take<Element>(shapes.size() * kPoints + 16);
+  const std::pair<Mirror*, std::size_t> mirrors[] = {{&points, of_points},
+                                                     {&lift, of_lift},
+                                                     {&parts, (1 + kMostReductions) * kTaskOctets},
+                                                     {&folds, kTaskOctets}};
+  for (auto [mirror, octets] : mirrors) {
+    auto* const beside = pinned.take<std::uint8_t>(octets);
+    *mirror = Mirror(beside, device.take<std::uint8_t>(octets), octets);
+  }
+}
+
+void write_map(const Element (&column)[8], Quad* map) {
+  for (std::size_t b = 0; b < 8; ++b)
+    for (std::size_t o = 0; o < 8; ++o)
+      map[2 * b + o / 4].word[o % 4] = static_cast<Word>(column[b] >> 8 * o & 0xff);
+}
+
+}  // namespace tkdc::cuda

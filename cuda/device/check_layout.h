@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the parts of a batch's check stand in its device and pinned memory, and how much there must
+// be of each: worked out from the forms of its claims. Used by check.cc.
+#pragma once
+
+#include "cuda/block/check_tasks.h"
+#include "cuda/device/check_memory.h"
+#include "cuda/device/work.h"
+#include "verify/octet_device.h"
+
+namespace tkdc::cuda {
+
+// A record in the shapes that kernels need.
+struct CheckShape {
+  explicit CheckShape(ClaimRecord& its_record);
+  std::size_t chunks() const { return (blocks + kChunkBlocks - 1) / kChunkBlocks; }
+  std::size_t sets() const { return (blocks + kSetBlocks - 1) / kSetBlocks; }
+  std::size_t row_octets() const { return blocks * tiles * strands * kCheckLanes; }
+  CheckRows rows(const Word* words) const;
+
+  ClaimRecord* record;
+  std::size_t blocks, tiles, strands, factors, products;  // tiles, products: of a block or lane
+  std::size_t factor_terms, terms;                        // maps in all x and y; with z too
+};
+
+struct CheckLayout {
+  CheckLayout(std::vector<CheckShape> its_shapes, std::size_t its_products);
+
+  // Sizes first; once there is memory of them, the places.
+  std::size_t device_octets = 0, pinned_octets = 0;
+  void place(const CheckMemory& memory);
+
+  std::vector<CheckShape> shapes;
+  std::size_t products;  // elements of a vector
+
+  // On the device.
+  Tick* tick = nullptr;
+  std::vector<Word*> rows;
+  Word *x = nullptr, *terms = nullptr, *sums = nullptr;
+  Element *partial[2] = {}, *vector[2] = {};
+  // Pinned.
+  std::vector<std::uint8_t*> pinned_rows;
+  Element *result = nullptr, *pinned_vector[2] = {};
+  // Both.
+  Mirror points, lift, parts, folds;
+
+ private:
+  class Cutter;
+  void cut(Cutter& device, Cutter& pinned);
+};
+
+// Octets of a map, as octet_lift.h reads them; column b is the image of bit b.
+void write_map(const Element (&column)[8], Quad* map);
+
+}  // namespace tkdc::cuda

@@ -23,7 +23,7 @@ inline std::vector<HashSetting> hash_settings() {
     all.push_back({messages, 55, kSemiHonest});
   for (std::size_t messages : {1u, 33u, 130u}) all.push_back({messages, 55, kMalicious});
   all.push_back({70, 180, kMalicious});  // of one to three blocks
-  for (std::size_t k = 0, count = all.size(); k < count; k += 2) {
+  for (std::size_t k = 0, count = all.size(); k < count; k += 3) {
     all.push_back(all[k]);
     all.back().zero_shares = ZeroGenerator::kChaCha20;
   }

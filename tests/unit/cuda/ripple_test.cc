@@ -151,7 +151,7 @@ std::vector<std::uint64_t> failures(std::uint64_t operations) {
   const bool all = set != nullptr && std::string(set) == "all";
   std::vector<std::uint64_t> chosen;
   for (std::uint64_t at = 0; at < operations; ++at)
-    if (all || at < 12 || at + 9 > operations || at % 211 < 2) chosen.push_back(at);
+    if (all || at < 12 || at + 9 > operations || at % 601 < 2) chosen.push_back(at);
   return chosen;
 }
 

@@ -284,7 +284,10 @@ std::unique_ptr<OctetBatch> DeviceChecks::begin(const std::vector<ClaimRecord*>&
                                                 std::size_t products) {
   if (products < min_products_ || products > kMaxProducts || device_.health.lost()) return nullptr;
   std::vector<CheckShape> shapes;
-  for (ClaimRecord* record : records) shapes.emplace_back(*record);
+  for (ClaimRecord* record : records) {
+    if (record->blocks() == 0) return nullptr;  // nothing to add up: no kernel of no thread
+    shapes.emplace_back(*record);
+  }
   CheckLayout layout(std::move(shapes), products);
   auto memory = device_.checks.acquire(layout.device_octets, layout.pinned_octets);
   if (!memory) {

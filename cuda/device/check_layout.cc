@@ -2,6 +2,7 @@
 #include "cuda/device/check_layout.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "cuda/block/check_folds.h"
 
@@ -11,7 +12,9 @@ namespace {
 constexpr std::size_t kMostReductions = 8;  // 32^8 rows
 constexpr std::size_t kTaskOctets = 256;    // more than any has
 static_assert(kTaskOctets >= sizeof(ExtendTask) && kTaskOctets >= sizeof(SumTask) &&
-              kTaskOctets >= sizeof(LiftTask) && kTaskOctets >= sizeof(FoldTask));
+              kTaskOctets >= sizeof(LiftTask) && kTaskOctets >= sizeof(FoldTask) &&
+              kTaskOctets >= sizeof(LaneSumTask) && kTaskOctets >= sizeof(ReduceTask));
+static_assert(kMostProducts == gf64::OctetProducts::kMost);
 constexpr std::size_t kWeightOctets = kMapQuads * sizeof(Quad);
 
 std::size_t terms_of(const std::vector<ClaimForm::Sum>& slots) {
@@ -71,7 +74,8 @@ void CheckLayout::place(const CheckMemory& memory) {
   rows.clear();
   pinned_rows.clear();
   cut(device, pinned);
-  assert(device.used() <= memory.device().octets() && pinned.used() <= memory.pinned().octets());
+  if (device.used() > memory.device().octets() || pinned.used() > memory.pinned().octets())
+    throw std::logic_error("cuda: a batch of the check is larger than its memory");
 }
 
 void CheckLayout::cut(Cutter& device, Cutter& pinned) {

@@ -19,7 +19,9 @@ std::size_t lane_number() {
 }  // namespace
 
 // One backend for all lanes, which shares their cohorts out among the devices.
-class Devices::LaneBackend final : public AesBackend, private sha1::RippleBackend {
+class Devices::LaneBackend final : public AesBackend,
+                                   private sha1::RippleBackend,
+                                   private OctetDevice {
  public:
   LaneBackend(std::vector<std::unique_ptr<Device>>& devices, const AesBackend& cpu,
               const LeastCohorts& least) {
@@ -32,13 +34,18 @@ class Devices::LaneBackend final : public AesBackend, private sha1::RippleBacken
     return mine().make_cohort(party, blocks);
   }
   const sha1::RippleBackend* ripples() const override { return this; }
-  OctetDevice* octet_device() const override { return mine().octet_device(); }
+  // Asked when a lane is made, by another thread: which device, it says when a batch begins.
+  OctetDevice* octet_device() const override { return const_cast<LaneBackend*>(this); }
 
  private:
   const CudaBackend& mine() const { return *backends_[lane_number() % backends_.size()]; }
   std::unique_ptr<sha1::RippleCohort> make(int party, ClaimLog* claims,
                                            std::vector<sha1::RippleBlock> blocks) const override {
     return mine().ripples()->make(party, claims, std::move(blocks));
+  }
+  std::unique_ptr<OctetBatch> begin(const std::vector<ClaimRecord*>& records,
+                                    std::size_t products) override {
+    return mine().octet_device()->begin(records, products);
   }
 
   std::vector<std::unique_ptr<CudaBackend>> backends_;

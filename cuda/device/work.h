@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstring>
+#include <stdexcept>
 #include <vector>
 
 #include "cuda/device/driver.h"
@@ -24,7 +25,7 @@ class Mirror {
   T* take(std::size_t n) {
     T* const part = reinterpret_cast<T*>(pinned_ + used_);
     used_ += rounded(n * sizeof(T));
-    assert(used_ <= octets_);
+    if (used_ > octets_) throw std::logic_error("cuda: tasks beyond their memory");
     return part;
   }
   template <class T>

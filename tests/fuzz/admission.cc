@@ -19,7 +19,9 @@ void same(ByteSpan control, const Reader& in, ByteSpan again) {
 void manifest(ByteSpan control, Reader& in) {
   const ByteSpan rest = control.last(in.remaining());
   const auto read = get_manifest(in, kMaxCohortJobs);
-  require(read.ok() || in.failed() || rest.size() >= 6);
+  const std::size_t named = rest.size() < 6 ? 0 : std::size_t{rest[4]} << 8 | rest[5];
+  require(read.ok() ==
+          (rest.size() >= 6 + 24 * named && rest.size() >= 6 && named <= kMaxCohortJobs));
   if (!read) return;
   require(!in.failed() && read->names.size() <= kMaxCohortJobs);
   Bytes again;

@@ -145,14 +145,17 @@ def test_one_server_latched_before_its_start_stops_all_three(latching):
     realm.daemons[f"server{party}"].stop()
     reason = "lane 0, cohorts up to 7, round 40: the verification failed"
     latch(realm, party).write_text(reason + "\n")
-    logged = len(log(realm, party))
+    logged = [len(log(realm, one)) for one in range(3)]
+    released = len(events(realm, party, "released"))
     realm.start_server(party)
     assert_status_says(realm, party, reason)
-    said = log(realm, party)[logged:]
+    said = log(realm, party)[logged[party]:]
     assert f"latched: {reason}" in said
     assert "tkdc release" in said
     # The others wait for it, and say so.
-    assert all("no session: " in log(realm, other) for other in range(3))
+    for other in {0, 1, 2} - {party}:
+        wait_until(lambda one=other: "no session: " in log(realm, one)[logged[one]:], NOTICED_S,
+                   f"server {other}'s word")
     assert release(realm, party).startswith("Released.")
     assert_all_is_well(realm, "released")
-    assert events(realm, party, "released")
+    assert len(events(realm, party, "released")) == released + 1

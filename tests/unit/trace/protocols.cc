@@ -249,7 +249,8 @@ Task<SharedBytes> equal(Ciphers& c, SharedBytes secret) {
   SharedBytes no_input, neither;
   JobOutcome yes = co_await run_management(context, first, std::move(no_input));
   JobOutcome no = co_await run_management(context, second, std::move(neither));
-  assert(std::string(yes.note) == "equal" && std::string(no.note) == "not equal");
+  if (std::string(yes.note) != "equal" || std::string(no.note) != "not equal")
+    co_return SharedBytes();
   secret.append(yes.output);
   secret.append(no.output);
   co_return secret;

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "cipher/aes/sbox_claims.h"
 #include "cuda/block/check_folds.h"
 #include "cuda/block/check_points.h"
 #include "cuda/device/check_layout.h"
 #include "cuda/device/host_driver.h"
+#include "cuda/device/select.h"
 #include "unit/cuda/cohort_runs.h"
 #include "verify/octet_check.h"
 
@@ -305,11 +307,51 @@ TEST(DeviceCheck, WireTraceIsThatOfThreeCpus) {
   }
 }
 
+// A backend whose check counts the batches that it took.
+struct Counted final : AesBackend, OctetDevice {
+  explicit Counted(const AesBackend& its) : backend(its) {}
+  std::string name() const override { return backend.name(); }
+  Representation representation() const override { return backend.representation(); }
+  std::unique_ptr<AesCohort> make_cohort(int party, std::size_t blocks) const override {
+    return backend.make_cohort(party, blocks);
+  }
+  OctetDevice* octet_device() const override { return const_cast<Counted*>(this); }
+  std::unique_ptr<OctetBatch> begin(const std::vector<ClaimRecord*>& records,
+                                    std::size_t products) override {
+    auto batch = backend.octet_device()->begin(records, products);
+    taken += batch != nullptr ? 1 : 0;
+    return batch;
+  }
+  const AesBackend& backend;
+  std::size_t taken = 0;
+};
+
+// A lane is a thread; whoever makes it is another.
+TEST(DeviceCheck, IsOnTheLanesOwnDevice) {
+  std::vector<HostDriver*> drivers;
+  Devices devices({{0, 1}, false, {1, 1}, {}},
+                  [&](const GpuOptions&) -> Result<std::unique_ptr<Driver>> {
+                    drivers.push_back(new HostDriver);
+                    return std::unique_ptr<Driver>(drivers.back());
+                  });
+  auto backend = devices.backend(Representation::kBytes);
+  ASSERT_TRUE(backend.ok());
+  OctetDevice* const check = (*backend)->octet_device();
+  const std::uint64_t before[2] = {drivers[0]->operations(), drivers[1]->operations()};
+  for (int lane = 0; lane < 2; ++lane)
+    std::thread([&] {
+      auto claims = random_claims({{kSbox, 700}});
+      EXPECT_NE(check->begin({claims[0].get()}, 1000), nullptr);
+    }).join();
+  for (std::size_t k = 0; k < 2; ++k) EXPECT_GT(drivers[k]->operations(), before[k]) << k;
+}
+
 // A bit that party 1 changes on its way to party 0, whose check is on the device.
 TEST(DeviceCheck, FindsAWrongBit) {
   for (const bool wrong : {false, true}) {
     TestDevice device{std::make_unique<HostDriver>(), Representation::kBytes};
-    PartiesWithCiphers s(5, {&device.backend, &aes_backend_scalar(), &aes_backend_scalar()},
+    Counted counted(device.backend);
+    PartiesWithCiphers s(5, {&counted, &aes_backend_scalar(), &aes_backend_scalar()},
                          Security::kMalicious);
     const auto keys = s.expand(test::random_bytes(s.net.rng(), 16));
     const auto in = s.net.share(test::random_bytes(s.net.rng(), 16 * 100));
@@ -332,6 +374,7 @@ TEST(DeviceCheck, FindsAWrongBit) {
     EXPECT_EQ(ran.ok(), !wrong);
     EXPECT_EQ(released, !wrong);
     EXPECT_EQ(s.net.party[0]->deviation().has_value(), wrong);
+    EXPECT_GT(counted.taken, 0u);
     EXPECT_EQ(device.lost, "");
   }
 }

@@ -27,7 +27,7 @@ help:
 	@echo 'make migration PRINCIPALS=1000 [BACK=1]   imports a stock realm, exports it; figures'
 	@echo 'make deviations      a deviating server, over a thousand secrets each; an hour or more'
 	@echo 'make golden          writes the wire traces of tests/unit/trace anew: other octets sent'
-	@echo 'make fuzz            fuzzers of the parsers, a minute each'
+	@echo 'make fuzz            fuzzers of the parsers, an hour in all (FUZZ_SECONDS=60 for each)'
 	@echo 'make cuda            release build with the CUDA kernels, in build/cuda (toolkit from PyPI)'
 	@echo 'make mit-suite [ONLY=t_skew.py]   MIT'\''s own scripts, without tkdc and with it; docs/mit-suite.md'
 	@echo 'make test-cuda-host  every kernel compiled by nvcc; their bodies run on this CPU'

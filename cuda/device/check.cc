@@ -289,7 +289,7 @@ std::unique_ptr<OctetBatch> DeviceChecks::begin(const std::vector<ClaimRecord*>&
     shapes.emplace_back(*record);
   }
   CheckLayout layout(std::move(shapes), products);
-  auto memory = device_.checks.acquire(layout.device_octets, layout.pinned_octets);
+  auto memory = device_.checks.acquire({layout.device_octets, layout.pinned_octets});
   if (!memory) {
     device_.health.set_lost(memory.error().message);
     return nullptr;

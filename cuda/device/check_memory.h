@@ -1,56 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that the check of one batch needs on a device and beside it, with its queue; and a
-// pool of such, as slot.h has for cohorts. It holds shares: wiped between two batches and before it
-// is freed. Memory is used by one batch at a time, the pool by all lanes.
+// What the check of one batch has in memory: see pool.h; check_layout.h says what stands where.
 #pragma once
 
-#include <map>
-#include <mutex>
-#include <vector>
-
-#include "cuda/device/memory.h"
+#include "cuda/device/pool.h"
 
 namespace tkdc::cuda {
 
-class CheckMemory {
+class CheckMemory : public PooledMemory {
  public:
-  static Result<std::unique_ptr<CheckMemory>> make(Driver& driver, std::size_t device_octets,
-                                                   std::size_t pinned_octets);
-  ~CheckMemory();
+  using Size = std::pair<std::size_t, std::size_t>;  // octets on the device, pinned octets
+  static constexpr std::size_t kMaxIdle = 8;         // of one size
+  static Size size_for(const Size& least) {
+    return {std::bit_ceil(least.first), std::bit_ceil(least.second)};
+  }
+  static Result<std::unique_ptr<CheckMemory>> make(Driver& driver, const Size& size);
 
-  // All of it becomes zeros; after it another batch may have it.
-  Result<void> wipe();
-
-  Queue& queue() { return *queue_; }
+  Size size() const { return {device_.octets(), pinned_.octets()}; }
   const Arena& device() const { return device_; }
   const Arena& pinned() const { return pinned_; }
 
  private:
-  explicit CheckMemory(Driver& driver)
-      : device_(driver, Arena::Where::kDevice), pinned_(driver, Arena::Where::kPinned) {}
-  class Wipe;
-
-  Arena device_, pinned_;
-  std::unique_ptr<Queue> queue_;
+  using PooledMemory::PooledMemory;
 };
 
-class CheckPool {
- public:
-  explicit CheckPool(Driver& driver) : driver_(driver) {}
-
-  // At least as many octets of each.
-  Result<std::unique_ptr<CheckMemory>> acquire(std::size_t device_octets,
-                                               std::size_t pinned_octets);
-  // Wipes it, and frees it when that fails or enough stands here.
-  void give_back(std::unique_ptr<CheckMemory> memory);
-
- private:
-  static constexpr std::size_t kMaxIdle = 8;  // of one size
-  using Size = std::pair<std::size_t, std::size_t>;
-
-  Driver& driver_;
-  std::mutex mutex_;
-  std::map<Size, std::vector<std::unique_ptr<CheckMemory>>> idle_;
-};
+using CheckPool = PoolOf<CheckMemory>;
 
 }  // namespace tkdc::cuda

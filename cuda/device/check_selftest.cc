@@ -95,7 +95,7 @@ class CheckTwin {
 // Both ways of a product.
 bool products_same(Device& device, Result<void>& done) {
   constexpr std::size_t kElements = 64, kGroups = kElements / 32, kOctets = 8 * kElements;
-  auto memory = device.checks.acquire(16 * kOctets, 16 * kOctets);
+  auto memory = device.checks.acquire({16 * kOctets, 16 * kOctets});
   if (!memory) {
     done = memory.error();
     return false;

@@ -5,7 +5,7 @@
 
 namespace tkdc::cuda {
 
-Result<void> SlotMemory::allocate_planned() {
+Result<void> PooledMemory::allocate_planned() {
   for (Arena* arena : {&device_, &pinned_})
     if (auto done = arena->allocate(); !done) return done.error();
   auto queue = driver_.make_queue();
@@ -14,7 +14,7 @@ Result<void> SlotMemory::allocate_planned() {
   return {};
 }
 
-class SlotMemory::Wipe final : public Step {
+class PooledMemory::Wipe final : public Step {
  public:
   explicit Wipe(const Arena& device) : device_(device) {}
   void record(Recorder& to) const override { to.zero(device_.memory(), device_.octets()); }
@@ -23,7 +23,7 @@ class SlotMemory::Wipe final : public Step {
   const Arena& device_;
 };
 
-Result<void> SlotMemory::wipe() {
+Result<void> PooledMemory::wipe() {
   queue_->submit("wipe", Wipe(device_));
   if (auto done = queue_->finish(); !done) return done.error();
   sodium_memzero(pinned_.memory(), pinned_.octets());

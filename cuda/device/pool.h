@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that one cohort needs on a device and beside it, with its queue; and a pool of such
-// slots. Allocating device and pinned memory, and capturing graphs, costs more than a cohort's
-// rounds: slots are kept and used again. Between two cohorts everything in a slot is wiped, and
-// before it is freed again. Slots are used by one cohort at a time, a pool by all lanes.
+// The memory that one cohort, or the check of one batch, needs on a device and beside it, with its
+// queue; and a pool of such. Allocating device and pinned memory, and capturing graphs, costs more
+// than a cohort's rounds: memory is kept and used again. In between everything in it is wiped, and
+// before it is freed again. Used by one cohort or batch at a time, a pool by all lanes.
 //
-// What stands where in a slot is its kind's: slot.h (AES), bit_slot.h (SHA-1).
+// What stands where is its kind's: slot.h (AES), bit_slot.h (SHA-1), check_memory.h (the check).
 #pragma once
 
 #include <algorithm>
@@ -17,26 +17,24 @@
 
 namespace tkdc::cuda {
 
-class SlotMemory {
+class PooledMemory {
  public:
-  // Device and pinned memory become zeros; after it the slot can serve another cohort.
+  // Device and pinned memory become zeros; after it another cohort or batch may have it.
   Result<void> wipe();
 
-  std::size_t capacity() const { return capacity_; }
   Queue& queue() { return *queue_; }
 
  protected:
-  SlotMemory(Driver& driver, std::size_t capacity)
-      : driver_(driver), capacity_(capacity), device_(driver, Arena::Where::kDevice),
+  explicit PooledMemory(Driver& driver)
+      : driver_(driver), device_(driver, Arena::Where::kDevice),
         pinned_(driver, Arena::Where::kPinned) {}
   // Waits: nothing may be under way when the memory goes.
-  ~SlotMemory() { queue_.reset(); }
+  ~PooledMemory() { queue_.reset(); }
 
   // What was planned of both arenas, and the queue.
   Result<void> allocate_planned();
 
   Driver& driver_;
-  const std::size_t capacity_;
   Arena device_, pinned_;
 
  private:
@@ -44,41 +42,58 @@ class SlotMemory {
   std::unique_ptr<Queue> queue_;
 };
 
-// Of slots of one kind, which has make(driver, capacity).
+// A cohort's: sizes are blocks or columns.
+class SlotMemory : public PooledMemory {
+ public:
+  using Size = std::size_t;
+  static constexpr std::size_t kMaxIdle = 16;  // of one size
+  static Size size_for(std::size_t blocks) { return std::max(kLeast, std::bit_ceil(blocks)); }
+
+  std::size_t capacity() const { return capacity_; }
+  Size size() const { return capacity_; }
+
+ protected:
+  SlotMemory(Driver& driver, std::size_t capacity) : PooledMemory(driver), capacity_(capacity) {}
+
+  const std::size_t capacity_;
+
+ private:
+  static constexpr std::size_t kLeast = 64;
+};
+
+// Of memory of one kind, which has make(driver, size).
 template <class Kind>
 class PoolOf {
  public:
+  using Size = typename Kind::Size;
   explicit PoolOf(Driver& driver) : driver_(driver) {}
 
-  // For a cohort of so many blocks.
-  Result<std::unique_ptr<Kind>> acquire(std::size_t blocks) {
-    const std::size_t capacity = std::max(kLeastCapacity, std::bit_ceil(blocks));
+  // At least of this size.
+  Result<std::unique_ptr<Kind>> acquire(const Size& least) {
+    const Size size = Kind::size_for(least);
     {
       std::lock_guard lock(mutex_);
-      auto& idle = idle_[capacity];
+      auto& idle = idle_[size];
       if (!idle.empty()) {
-        std::unique_ptr<Kind> slot = std::move(idle.back());
+        std::unique_ptr<Kind> memory = std::move(idle.back());
         idle.pop_back();
-        return slot;
+        return memory;
       }
     }
-    return Kind::make(driver_, capacity);
+    return Kind::make(driver_, size);
   }
-  // Wipes it, and frees it when that fails or enough stand here.
-  void give_back(std::unique_ptr<Kind> slot) {
-    if (auto wiped = slot->wipe(); !wiped) return;  // freed, which wipes what can be
+  // Wipes it, and frees it when that fails or enough stands here.
+  void give_back(std::unique_ptr<Kind> memory) {
+    if (auto wiped = memory->wipe(); !wiped) return;  // freed, which wipes what can be
     std::lock_guard lock(mutex_);
-    auto& idle = idle_[slot->capacity()];
-    if (idle.size() < kMaxIdle) idle.push_back(std::move(slot));
+    auto& idle = idle_[memory->size()];
+    if (idle.size() < Kind::kMaxIdle) idle.push_back(std::move(memory));
   }
 
  private:
-  static constexpr std::size_t kMaxIdle = 16;  // of one capacity
-  static constexpr std::size_t kLeastCapacity = 64;
-
   Driver& driver_;
   std::mutex mutex_;
-  std::map<std::size_t, std::vector<std::unique_ptr<Kind>>> idle_;
+  std::map<Size, std::vector<std::unique_ptr<Kind>>> idle_;
 };
 
 }  // namespace tkdc::cuda

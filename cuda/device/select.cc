@@ -19,9 +19,7 @@ std::size_t lane_number() {
 }  // namespace
 
 // One backend for all lanes, which shares their cohorts out among the devices.
-class Devices::LaneBackend final : public AesBackend,
-                                   private sha1::RippleBackend,
-                                   private OctetDevice {
+class Devices::LaneBackend final : public AesBackend, private sha1::RippleBackend {
  public:
   LaneBackend(std::vector<std::unique_ptr<Device>>& devices, const AesBackend& cpu,
               const LeastCohorts& least) {
@@ -34,21 +32,30 @@ class Devices::LaneBackend final : public AesBackend,
     return mine().make_cohort(party, blocks);
   }
   const sha1::RippleBackend* ripples() const override { return this; }
-  // Asked when a lane is made, by another thread: which device, it says when a batch begins.
-  OctetDevice* octet_device() const override { return const_cast<LaneBackend*>(this); }
+  OctetDevice* octet_device() const override { return checks_.get(); }
 
  private:
+  // Given to a lane when it is made, by another thread; asked by the lane's.
+  class Checks final : public OctetDevice {
+   public:
+    explicit Checks(const LaneBackend& lanes) : lanes_(lanes) {}
+    std::unique_ptr<OctetBatch> begin(const std::vector<ClaimRecord*>& records,
+                                      std::size_t products) override {
+      return lanes_.mine().octet_device()->begin(records, products);
+    }
+
+   private:
+    const LaneBackend& lanes_;
+  };
+
   const CudaBackend& mine() const { return *backends_[lane_number() % backends_.size()]; }
   std::unique_ptr<sha1::RippleCohort> make(int party, ClaimLog* claims,
                                            std::vector<sha1::RippleBlock> blocks) const override {
     return mine().ripples()->make(party, claims, std::move(blocks));
   }
-  std::unique_ptr<OctetBatch> begin(const std::vector<ClaimRecord*>& records,
-                                    std::size_t products) override {
-    return mine().octet_device()->begin(records, products);
-  }
 
   std::vector<std::unique_ptr<CudaBackend>> backends_;
+  const std::unique_ptr<Checks> checks_ = std::make_unique<Checks>(*this);
 };
 
 Devices::Devices(DevicesOptions options, Open open)

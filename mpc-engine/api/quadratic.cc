@@ -54,7 +54,6 @@ void local_terms(Ring ring, const SharedBytes& x, const SharedBytes& y,
 
 // A part's claim has a row for each left and right factor, and one for the sum.
 constexpr std::size_t kMostProducts = (ClaimForm::kMaxRows - 1) / 2;
-constexpr OctetMap kIdentity = {1, 2, 4, 8, 16, 32, 64, 128};
 
 ClaimForm make_form(ClaimForm::Product product, std::size_t products) {
   const std::size_t rows = 2 * products + 1;

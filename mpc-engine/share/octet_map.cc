@@ -8,21 +8,12 @@
 namespace tkdc {
 namespace {
 
-// Row i of GF2P8AFFINEQB's matrix is octet 7 - i.
-std::uint64_t matrix_of(const OctetMap& map) {
-  std::uint64_t matrix = 0;
-  for (std::size_t bit = 0; bit < 8; ++bit)
-    for (std::size_t row = 0; row < 8; ++row)
-      matrix |= std::uint64_t{map[bit] >> row & 1u} << (8 * (7 - row) + bit);
-  return matrix;
-}
-
 __attribute__((target("avx512f,avx512bw,gfni"))) void add_mapped_gfni(const OctetMap& map,
                                                                       const std::uint8_t* a,
                                                                       const std::uint8_t* b,
                                                                       std::size_t octets,
                                                                       std::uint8_t* out) {
-  const __m512i matrix = _mm512_set1_epi64(static_cast<long long>(matrix_of(map)));
+  const __m512i matrix = _mm512_set1_epi64(static_cast<long long>(affine_matrix(map)));
   std::size_t k = 0;
   for (; k + 64 <= octets; k += 64)
     _mm512_storeu_si512(out + k, _mm512_xor_si512(_mm512_loadu_si512(a + k),

@@ -36,6 +36,17 @@ inline constexpr OctetMap kTimesOmega = times(kOmega), kTimesOmegaSquare = times
 static_assert(image_of(kTimesOmega, kOmega) == kOmegaSquare &&
               image_of(kTimesOmega, kOmegaSquare) == 1 && (1 ^ kOmega) == kOmegaSquare);
 
+inline constexpr OctetMap kIdentity = times(1);
+
+// The map as GF2P8AFFINEQB takes it: row i is octet 7 - i.
+constexpr std::uint64_t affine_matrix(const OctetMap& map) {
+  std::uint64_t matrix = 0;
+  for (std::size_t bit = 0; bit < 8; ++bit)
+    for (std::size_t row = 0; row < 8; ++row)
+      matrix |= std::uint64_t{map[bit] >> row & 1u} << (8 * (7 - row) + bit);
+  return matrix;
+}
+
 // out[k] = a[k] + map(b[k]) for `octets` octets; out may be a.
 void add_mapped(const OctetMap& map, const std::uint8_t* a, const std::uint8_t* b,
                 std::size_t octets, std::uint8_t* out);

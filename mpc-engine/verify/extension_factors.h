@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The factors of extension.h's transform, worked out when this is compiled; without anything else,
-// since kernels of a GPU take them too (cuda/thread/octet_field.h).
+// The factors of extension.h's transform, worked out when this is compiled. Kernels of a GPU
+// take them too (cuda/thread/octet_field.h).
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+
+#include "share/octet_map.h"
 
 namespace tkdc::gf64 {
 
@@ -50,7 +52,7 @@ struct ExtensionFactors {
           const std::size_t first = (back ? 0 : kVertices) + (group << (level + 1));
           const std::uint8_t factor = vanishing(level, static_cast<std::uint8_t>(first));
           octet[index(back, level, group)] = factor;
-          matrix[index(back, level, group)] = matrix_of(factor);
+          matrix[index(back, level, group)] = affine_matrix(times(factor));
         }
   }
 
@@ -63,15 +65,6 @@ struct ExtensionFactors {
       unit = octet_product(unit, static_cast<std::uint8_t>((1u << level) ^ root));
     }
     return octet_product(value, octet_inverse(unit));
-  }
-  static constexpr std::uint64_t matrix_of(std::uint8_t factor) {
-    std::uint64_t m = 0;
-    for (int bit = 0; bit < 8; ++bit) {
-      const std::uint8_t image = octet_product(factor, static_cast<std::uint8_t>(1u << bit));
-      for (int row = 0; row < 8; ++row)
-        m |= std::uint64_t{image >> row & 1u} << (8 * (7 - row) + bit);
-    }
-    return m;
   }
 };
 inline constexpr ExtensionFactors kExtension;

@@ -36,11 +36,8 @@ constexpr std::uint64_t kClaimAt = 0, kSigmaAt = 64, kRhoAt = 128, kSetsAt = 102
 gf64::RowMap row_map(const ClaimForm::Term& term) {
   gf64::RowMap out{};
   out.row = term.row;
-  for (std::size_t b = 0; b < 8; ++b) {
-    out.column[b] = term.map[b];
-    for (std::size_t row = 0; row < 8; ++row)
-      out.matrix |= std::uint64_t{term.map[b] >> row & 1u} << (8 * (7 - row) + b);
-  }
+  out.matrix = affine_matrix(term.map);
+  std::copy(term.map.begin(), term.map.end(), out.column);
   return out;
 }
 
@@ -259,11 +256,11 @@ void OctetCheck::sum_group(Group& group, Element* out) {
 }
 
 void OctetCheck::points(std::uint8_t* out) {
-  std::vector<std::vector<Element>> all;
+  std::vector<Sums> all;
   for (const Group& group : groups_) all.emplace_back(group.extra);
   const bool octets_done = sum_on_device(all);
   for (std::size_t g = 0; g < groups_.size(); ++g) {
-    std::vector<Element>& sums = all[g];
+    Sums& sums = all[g];
     if (groups_[g].bits() || !octets_done) sum_group(groups_[g], sums.data());
     for (Element sum : sums) {
       InnerProductCheck<Gf64Field>::put(out, sum);
@@ -428,12 +425,12 @@ std::vector<OctetCheck::Element> OctetCheck::set_weights(const Group& group) con
   return out;
 }
 
-bool OctetCheck::sum_on_device(std::vector<std::vector<Element>>& sums) {
+bool OctetCheck::sum_on_device(std::vector<Sums>& sums) {
   if (on_device_ == nullptr) return false;
   std::vector<OctetBatch::Points> records;
   for (const Group& group : groups_)
     if (!group.bits()) records.push_back({&group.prepared->products, set_weights(group)});
-  std::vector<Element, WipingAllocator<Element>> got(records.size() * gf64::kExtraPoints);
+  Sums got(records.size() * gf64::kExtraPoints);
   if (!on_device_->points({lift_, claim_.size(), sigma_}, records, got.data())) {
     on_device_.reset();
     return false;

@@ -77,8 +77,10 @@ class OctetCheck {
   struct Lifts;  // a group's linear maps at the random point
   class OnDevice;
   static std::size_t products_of(const ClaimRecord& record);
+  // At the points that are sent. Secret until they are masked.
+  using Sums = std::vector<Element, WipingAllocator<Element>>;
   void sum_group(Group& group, Element* out);
-  bool sum_on_device(std::vector<std::vector<Element>>& sums);
+  bool sum_on_device(std::vector<Sums>& sums);
   Lifts lifts_of(const Group& group, const Element at[4]) const;
   std::vector<Lifts> all_lifts(const std::uint8_t* challenge) const;
   Element claim_of_points(const std::vector<Lifts>& lifts, const std::uint8_t* mine,

@@ -68,7 +68,6 @@ class LinearSteps {
   std::vector<AesKeyRun> runs_;
 };
 
-constexpr OctetMap kIdentity = times(1);
 constexpr OctetMap squares() {
   OctetMap map{};
   for (std::size_t b = 0; b < 8; ++b) map[b] = image_of(times(kIdentity[b]), kIdentity[b]);

@@ -34,7 +34,6 @@ constexpr OctetMap times_outside(OctetMap map) {
   return map;
 }
 
-constexpr OctetMap kIdentity = {1, 2, 4, 8, 16, 32, 64, 128};
 constexpr OctetMap kPair = {sbox::kPairBasis[0], sbox::kPairBasis[1]};
 
 // The coordinates of factor * x from those of x, where the columns embed two (or four) bits and

@@ -8,7 +8,6 @@ namespace {
 
 constexpr std::size_t kMaxProducts = 2;
 constexpr std::size_t kMaxWords = 2 * (2 * kMaxProducts + 1);  // both components
-constexpr OctetMap kIdentity = {1, 2, 4, 8, 16, 32, 64, 128};
 
 ClaimForm make_form(std::size_t products) {
   ClaimForm form{ClaimForm::Product::kBits, 2 * products + 1, 1, 1, {}, {}, {}};

@@ -254,7 +254,7 @@ TEST(DeviceCheck, SmallBatchesAndLostDevicesStayOnTheCpu) {
 TEST(CheckPool, WipesBetweenBatches) {
   HostDriver driver;
   CheckPool pool(driver);
-  auto memory = pool.acquire(1000, 600);
+  auto memory = pool.acquire({1000, 600});
   ASSERT_TRUE(memory.ok());
   CheckMemory* const first = memory->get();
   const std::pair<const Arena*, std::size_t> arenas[] = {{&first->device(), 1024},
@@ -264,7 +264,7 @@ TEST(CheckPool, WipesBetweenBatches) {
     std::memset(arena->memory(), 0xa5, octets);
   }
   pool.give_back(std::move(*memory));
-  auto again = pool.acquire(1001, 601);
+  auto again = pool.acquire({1001, 601});
   ASSERT_TRUE(again.ok());
   ASSERT_EQ(again->get(), first);
   for (auto [arena, octets] : arenas) {
@@ -280,7 +280,7 @@ TEST(DeviceCheck, LeavesNothingInMemory) {
   auto claims = random_claims(batch);
   CheckLayout layout({CheckShape(*claims[0])}, 1280);
   course_of(batch, &host.checks);
-  auto memory = host.device.checks.acquire(layout.device_octets, layout.pinned_octets);
+  auto memory = host.device.checks.acquire({layout.device_octets, layout.pinned_octets});
   ASSERT_TRUE(memory.ok());
   const std::uint64_t operations = host.driver->operations();
   for (const Arena* arena : {&(*memory)->device(), &(*memory)->pinned()}) {
@@ -288,7 +288,7 @@ TEST(DeviceCheck, LeavesNothingInMemory) {
     EXPECT_TRUE(
         std::all_of(at, at + arena->octets(), [](std::uint8_t octet) { return octet == 0; }));
   }
-  auto other = host.device.checks.acquire(layout.device_octets, layout.pinned_octets);
+  auto other = host.device.checks.acquire({layout.device_octets, layout.pinned_octets});
   EXPECT_GT(host.driver->operations(), operations);  // the first was the batch's, not a new one
 }
 

@@ -80,6 +80,8 @@ TEST(Phases, AWrongShareOfTheLastFactorsStopsAtOnce) {
           });
       EXPECT_EQ(outcome, Outcome::kAborted);
       EXPECT_EQ(cheated.sizes().size(), factors + 1);
+      const int told = (party + (wrongs_prev ? 2 : 1)) % 3;
+      EXPECT_EQ(cheated.found(told), "the shares of an opened value do not agree");
     }
 }
 

@@ -13,8 +13,6 @@ namespace {
 using Check = InnerProductCheck<Gf64Field>;
 using Element = gf64::Element;
 
-constexpr OctetMap kIdentity = {1, 2, 4, 8, 16, 32, 64, 128};
-
 // z = x y of rows 0, 1 and 2.
 ClaimForm form_of(ClaimForm::Product product) {
   ClaimForm form{product, 3, 1, 1, {}, {}, {}};

@@ -75,6 +75,8 @@ class Trial {
   }
 
   const std::vector<MessageSize>& sizes() const { return sizes_; }
+  // What party p found wrong.
+  const std::optional<std::string>& found(int p) const { return found_[p]; }
   // The run of the same seed in which all are honest.
   void expect(const Trial& honest) {
     right_ = honest.result_;
@@ -93,10 +95,15 @@ class Trial {
   // alone: with the component that it lacks as the honest run has it.
   Outcome judge(PartiesWithCiphers& s, const bool released[3], bool ran, int cheat) {
     int honest_deviations = 0;
-    for (int p = 0; p < 3; ++p)
-      honest_deviations += p != cheat && s.net.party[p]->deviation() ? 1 : 0;
+    for (int p = 0; p < 3; ++p) {
+      found_[p] = s.net.party[p]->deviation();
+      honest_deviations += p != cheat && found_[p] ? 1 : 0;
+    }
     const int a = cheat < 0 ? 0 : (cheat + 1) % 3, b = (a + 1) % 3;
-    if (!released[a] && !released[b]) return Outcome::kAborted;
+    if (!released[a] && !released[b]) {
+      EXPECT_TRUE(honest_deviations > 0 || cheat < 0) << "nobody but the cheat has noticed";
+      return Outcome::kAborted;
+    }
     if (!released[a] || !released[b])
       return alone_is_right(released[a] ? a : b) ? Outcome::kAborted : Outcome::kWrong;
     EXPECT_TRUE(ran || honest_deviations == 0);
@@ -122,6 +129,7 @@ class Trial {
   std::uint64_t seed_;
   std::vector<MessageSize> sizes_;
   Bytes right_, result_;
+  std::optional<std::string> found_[3];
   Shares shares_, right_shares_;
 };
 

@@ -43,14 +43,22 @@ class DeviceHealth {
 struct Device {
   explicit Device(std::unique_ptr<Driver> its_driver,
                   std::function<void(const std::string&)> report = {})
-      : driver(std::move(its_driver)), health(std::move(report)), slots(*driver),
-        bit_slots(*driver), checks(*driver) {}
+      : driver(std::move(its_driver)), health(std::move(report)),
+        slots(*driver, [this] { return free_idle(); }),
+        bit_slots(*driver, [this] { return free_idle(); }),
+        checks(*driver, [this] { return free_idle(); }) {}
 
   std::unique_ptr<Driver> driver;
   DeviceHealth health;
   SlotPool slots;
   BitSlotPool bit_slots;
   CheckPool checks;
+
+ private:
+  bool free_idle() {
+    const bool any[] = {slots.free_idle(), bit_slots.free_idle(), checks.free_idle()};
+    return any[0] || any[1] || any[2];
+  }
 };
 
 }  // namespace tkdc::cuda

@@ -118,6 +118,8 @@ class HostQueue final : public Queue {
 
 Result<void*> HostDriver::allocate(std::size_t octets) {
   if (fails()) return fail("host device: told to have no memory");
+  if (octets > octets_ - std::min(octets_, octets_held()))
+    return fail("host device: no memory left");
   void* memory = std::aligned_alloc(256, (octets + 255) / 256 * 256);
   if (memory == nullptr) return fail("host device: out of memory");
   std::memset(memory, 0, octets);

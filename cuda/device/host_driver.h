@@ -18,8 +18,10 @@ class HostDriver final : public Driver {
  public:
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
-  // The operation (allocation, submission, finish) of this number fails, and all after it.
-  explicit HostDriver(std::uint64_t fail_at = kNever) : fail_at_(fail_at) {}
+  // The operation (allocation, submission, finish) of this number fails, and all after it; so does
+  // what would take more memory than `octets`.
+  explicit HostDriver(std::uint64_t fail_at = kNever, std::uint64_t octets = kNever)
+      : fail_at_(fail_at), octets_(octets) {}
 
   std::string name() const override { return "host"; }
   Result<void*> allocate(std::size_t octets) override;
@@ -39,7 +41,7 @@ class HostDriver final : public Driver {
   friend class HostQueue;
   bool fails() { return operations_++ >= fail_at_; }
 
-  const std::uint64_t fail_at_;
+  const std::uint64_t fail_at_, octets_;
   std::atomic<std::uint64_t> operations_ = 0, held_ = 0;
   std::optional<std::string> misuse_;
 };

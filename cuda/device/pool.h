@@ -2,13 +2,15 @@
 // The memory that one cohort, or the check of one batch, needs on a device and beside it, with its
 // queue; and a pool of such. Allocating device and pinned memory, and capturing graphs, costs more
 // than a cohort's rounds: memory is kept and used again. In between everything in it is wiped, and
-// before it is freed again. Used by one cohort or batch at a time, a pool by all lanes.
+// before it is freed again. Used by one cohort or batch at a time, a pool by all lanes. Where a
+// device has no more memory, what all of its pools keep goes first.
 //
 // What stands where is its kind's: slot.h (AES), bit_slot.h (SHA-1), check_memory.h (the check).
 #pragma once
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -66,7 +68,10 @@ template <class Kind>
 class PoolOf {
  public:
   using Size = typename Kind::Size;
-  explicit PoolOf(Driver& driver) : driver_(driver) {}
+  // `make_room` frees what stands idle, here and in other pools; false: nothing did.
+  explicit PoolOf(
+      Driver& driver, std::function<bool()> make_room = [] { return false; })
+      : driver_(driver), make_room_(std::move(make_room)) {}
 
   // At least of this size.
   Result<std::unique_ptr<Kind>> acquire(const Size& least) {
@@ -80,7 +85,16 @@ class PoolOf {
         return memory;
       }
     }
+    auto made = Kind::make(driver_, size);
+    if (made || !make_room_()) return made;
     return Kind::make(driver_, size);
+  }
+  // Whether there was any.
+  bool free_idle() {
+    std::map<Size, std::vector<std::unique_ptr<Kind>>> idle;  // freed without the lock
+    std::lock_guard lock(mutex_);
+    idle.swap(idle_);
+    return std::ranges::any_of(idle, [](const auto& of_size) { return !of_size.second.empty(); });
   }
   // Wipes it, and frees it when that fails or enough stands here.
   void give_back(std::unique_ptr<Kind> memory) {
@@ -92,6 +106,7 @@ class PoolOf {
 
  private:
   Driver& driver_;
+  const std::function<bool()> make_room_;
   std::mutex mutex_;
   std::map<Size, std::vector<std::unique_ptr<Kind>>> idle_;
 };

@@ -21,7 +21,14 @@ std::uint32_t ms_left(Clock::time_point now, Clock::time_point deadline) {
 }
 
 std::size_t weight(const Operation& operation) {
-  return kJobOverheadBytes + operation.secret.size() + 3 * operation.max_output;
+  const std::size_t rest = operation.rest ? operation.rest->message.size() : 0;
+  return kJobOverheadBytes + operation.secret.size() + rest + 3 * operation.max_output;
+}
+
+// A head's answer is its own or, where the servers did all of it, the operation's.
+bool good_length(const Pending& job, const Outcome& answer) {
+  return !job.rest || answer.output.size() == job.min_output ||
+         answer.output.size() == job.rest->head_bytes();
 }
 
 }  // namespace
@@ -85,7 +92,6 @@ void Jobs::submit(const Asker& asker, Operation operation, Clock::time_point now
 }
 
 void Jobs::start(Waiting job, Clock::time_point now) {
-  std::uint64_t number = ++number_;
   Operation& operation = job.operation;
   Pending entry;
   entry.asker = job.asker;
@@ -97,13 +103,44 @@ void Jobs::start(Waiting job, Clock::time_point now) {
   entry.bytes = weight(operation);
   entry.started = job.started;
   entry.deadline = job.deadline;
+  entry.rest = std::move(operation.rest);
+  ask(std::move(entry), std::move(operation.job), std::move(operation.secret), now);
+}
+
+void Jobs::ask(Pending entry, JobRequest job, SecretVector secret, Clock::time_point now) {
+  const std::uint64_t number = ++number_;
+  job.name = JobName{0, session_, number};
+  job.deadline_ms = ms_left(now, entry.deadline);
   entry.expected = 7;
   pending_.add(number, std::move(entry));
-
-  operation.job.name = JobName{0, session_, number};
-  operation.job.deadline_ms = ms_left(now, job.deadline);
-  if (!send_to_all(operation.job, std::move(operation.secret)))
+  if (!send_to_all(job, std::move(secret)))
     finish(number, failure(TKDC_STATUS_UNAVAILABLE, who_is_away()), now);
+}
+
+// In the head's place: no limit of what is pending refuses a tail.
+void Jobs::ask_tail(std::uint64_t head_number, Outcome answer, Clock::time_point now) {
+  Pending head = pending_.take(head_number);
+  const ByteSpan output = answer.output;
+  const std::size_t ciphertext_bytes = head.rest->ciphertext_bytes;
+  SecretVector digest = inner_digest(output.subspan(ciphertext_bytes), *head.rest);
+
+  JobRequest job;
+  job.op = head.op;
+  job.key = head.key;
+  job.usage = head.usage;
+  job.public_data = encode(Part{Part::Kind::kTail, head_number});
+  Pending tail;
+  tail.asker = head.asker;
+  tail.op = head.op;
+  tail.key = head.key;
+  tail.usage = head.usage;
+  tail.min_output = tail.max_output = head.min_output - ciphertext_bytes;
+  tail.ciphertext.assign(output.begin(), output.begin() + std::ptrdiff_t(ciphertext_bytes));
+  tail.spent = answer.cost;
+  tail.bytes = kJobOverheadBytes + digest.size() + 2 * tail.ciphertext.size();
+  tail.started = head.started;
+  tail.deadline = head.deadline;
+  ask(std::move(tail), std::move(job), std::move(digest), now);
 }
 
 // Server i gets (x_i, x_{i+1}); the three components rotate through the
@@ -171,9 +208,17 @@ void Jobs::complete(std::uint64_t number, Clock::time_point now) {
   Pending& job = *pending_.find(number);
   if (job.op == TKDC_OP_STATUS) return finish(number, status_outcome(job), now);
   Outcome outcome = combine(job.replies, job.min_output, job.max_output);
+  if (outcome.status == TKDC_STATUS_OK && !good_length(job, outcome))
+    outcome =
+        failure(TKDC_STATUS_INCONSISTENT,
+                "the servers answered with an output of " + std::to_string(outcome.output.size()) +
+                    " octets; are agent and servers of the same version?");
   if (outcome.status == TKDC_STATUS_INCONSISTENT)
     log(Level::kError, std::string(tkdc_wire_op_name(job.op)) + ", job " + std::to_string(number) +
                            ": " + outcome.message);
+  const bool head = outcome.status == TKDC_STATUS_OK && job.rest &&
+                    outcome.output.size() == job.rest->head_bytes();
+  if (head) return ask_tail(number, std::move(outcome), now);
   finish(number, std::move(outcome), now);
 }
 
@@ -200,6 +245,11 @@ Outcome Jobs::status_outcome(const Pending& job) const {
 
 void Jobs::finish(std::uint64_t number, Outcome outcome, Clock::time_point now) {
   Pending job = pending_.take(number);
+  outcome.cost += job.spent;
+  if (outcome.status == TKDC_STATUS_OK && !job.ciphertext.empty()) {
+    job.ciphertext.insert(job.ciphertext.end(), outcome.output.begin(), outcome.output.end());
+    outcome.output = std::move(job.ciphertext);
+  }
   if (job.op != TKDC_OP_STATUS) {
     ++counters_.finished[outcome.status];
     log_.record(job, outcome, now);

@@ -75,6 +75,8 @@ class Jobs {
   std::string who_is_away() const;
   bool within_grace(Clock::time_point now) const;
   void start(Waiting job, Clock::time_point now);
+  void ask(Pending entry, JobRequest job, SecretVector secret, Clock::time_point now);
+  void ask_tail(std::uint64_t head_number, Outcome answer, Clock::time_point now);
   bool send_to_all(JobRequest& job, SecretVector secret);
   void handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now);
   void handle_loss(std::size_t party, Clock::time_point now);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/operation.h"
 
+#include <algorithm>
+
 #include "derivation.h"
-#include "enctype.h"
 
 namespace tkdc::agent {
 namespace {
@@ -99,6 +100,11 @@ Parsed parse_use(tkdc_wire_op op, Reader& r) {
                                                  std::to_string(enctype->checksum_bytes) +
                                                  " octets");
       break;
+  }
+  operation.rest = rest_of(op, *enctype, data);
+  if (operation.rest) {
+    operation.job.public_data = encode(Part{Part::Kind::kHead});
+    operation.max_output = std::max(operation.max_output, operation.rest->head_bytes());
   }
   operation.secret.reserve(operation.secret.size() + n + checksum.size());
   append(operation.secret, data);

@@ -9,13 +9,14 @@
 #include <string>
 
 #include "agent/config.h"
-#include "job/message.h"
+#include "agent/two_parts.h"
 
 namespace tkdc::agent {
 
 struct Operation {
   JobRequest job;              // without name, deadline and components
   SecretVector secret;         // what the servers get as shares; may be empty
+  std::optional<Rest> rest;    // `job` is a head, if the servers like
   std::size_t min_output = 0;  // octets of a good answer
   std::size_t max_output = 0;
 };

@@ -31,7 +31,10 @@ struct Pending {
   std::uint32_t usage = 0;
   std::size_t min_output = 0;
   std::size_t max_output = 0;
-  std::size_t bytes = 0;  // what it counts against kMaxPendingBytes
+  std::optional<Rest> rest;  // of a head
+  SecretVector ciphertext;   // of a tail: what its head gave
+  JobCost spent;             // and what that cost
+  std::size_t bytes = 0;     // what it counts against kMaxPendingBytes
   Clock::time_point started;
   Clock::time_point deadline;
   std::uint8_t expected = 0;  // bit i: server i is to answer

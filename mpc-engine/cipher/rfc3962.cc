@@ -130,6 +130,28 @@ Task<SharedBytes> rfc3962_seal(Ciphers& ciphers, const SharedBytes& ke, HmacKey 
   co_return ciphertext;
 }
 
+Task<SharedBytes> hmac_sha1_head(Ciphers& ciphers, SharedBytes inner, const SharedBytes& data) {
+  return ciphers.sha1.compress(std::move(inner), data.slice(0, kSha1BlockBytes));
+}
+
+Task<SharedBytes> hmac_sha1_96_tail(Ciphers& ciphers, SharedBytes outer, SharedBytes digest) {
+  SharedBytes mac =
+      co_await ciphers.sha1.finish(std::move(outer), std::move(digest), kSha1BlockBytes);
+  mac.resize(kChecksumBytes);
+  co_return mac;
+}
+
+Task<SharedBytes> rfc3962_seal_head(Ciphers& ciphers, const SharedBytes& ke, SharedBytes ki_inner,
+                                    SharedBytes plaintext) {
+  SharedBytes message = ciphers.rep3.random(kConfounderBytes);
+  message.append(plaintext);
+  SharedBytes ciphertext, state;
+  co_await both(ciphers.rep3, store(cts_encrypt(ciphers, ke, message), ciphertext),
+                store(hmac_sha1_head(ciphers, std::move(ki_inner), message), state));
+  ciphertext.append(state);
+  co_return ciphertext;
+}
+
 Task<std::optional<SharedBytes>> rfc3962_open(Ciphers& ciphers, const SharedBytes& ke, HmacKey ki,
                                               SharedBytes sealed) {
   assert(sealed.size() >= kCtsOverheadBytes);

@@ -51,6 +51,19 @@ Task<SharedBytes> cts_decrypt(Ciphers& ciphers, const SharedBytes& round_keys, S
 // RFC 3961 section 5.3: the confounder is drawn by the servers and seen by none.
 Task<SharedBytes> rfc3962_seal(Ciphers& ciphers, const SharedBytes& ke, HmacKey ki,
                                SharedBytes plaintext);
+
+// In two parts (docs/protocols/17-two-part-hmac.md): of a long message the servers hash the first
+// block and the inner digest, and whoever knows the message hashes what is between.
+//
+// The state after K ^ ipad and the first 64 octets of `data`, which has no fewer: 20 octets.
+Task<SharedBytes> hmac_sha1_head(Ciphers& ciphers, SharedBytes inner, const SharedBytes& data);
+// HMAC-SHA1-96 of the message whose inner digest this is: 12 octets.
+Task<SharedBytes> hmac_sha1_96_tail(Ciphers& ciphers, SharedBytes outer, SharedBytes digest);
+// The ciphertext without its MAC, and hmac_sha1_head() of confounder and plaintext. At least 48
+// octets of plaintext.
+Task<SharedBytes> rfc3962_seal_head(Ciphers& ciphers, const SharedBytes& ke, SharedBytes ki_inner,
+                                    SharedBytes plaintext);
+
 // Nothing when the MAC does not hold. `sealed`: at least 28 octets.
 Task<std::optional<SharedBytes>> rfc3962_open(Ciphers& ciphers, const SharedBytes& ke, HmacKey ki,
                                               SharedBytes sealed);

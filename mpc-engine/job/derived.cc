@@ -15,10 +15,6 @@ constexpr std::string_view kCookiePepper = "COOKIE";  // and the client's name
 
 Bytes octets_of(const std::string& text) { return {text.begin(), text.end()}; }
 
-bool is_checksum(tkdc_wire_op op) {
-  return op == TKDC_OP_MAC_DERIVED || op == TKDC_OP_MAC || op == TKDC_OP_VERIFY;
-}
-
 Usages usages_for(tkdc_wire_op op, std::uint32_t key_usage) {
   Usages out;
   (is_checksum(op) ? out.checksum : out.encryption).push_back(key_usage);

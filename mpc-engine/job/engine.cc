@@ -57,6 +57,7 @@ class EngineImpl final : public Engine {
   void expire() override {
     seals_.reserve();
     revocations_.keep();
+    half_done_.expire();
     for (auto& job : pending_.take_expired()) {
       JobReply reply;
       reply.session = job->request.name.session;
@@ -98,6 +99,7 @@ class EngineImpl final : public Engine {
     s.seals_near_limit = s.most_seals >= seals_.warn_at();
     s.checks_broken = checks_broken_;
     s.logins_unheralded = preauth_.alarms();
+    s.heads_abandoned = half_done_.abandoned();
     s.agents_limited = limits_.agents_refused();
     s.keys_limited = limits_.keys_refused();
     s.agents = limits_.agents();
@@ -127,6 +129,7 @@ class EngineImpl final : public Engine {
   SealCounts seals_;
   PreauthWatch preauth_;
   EqualLimit equals_;
+  HalfDone half_done_;
   RateLimits limits_;
   Revocations revocations_;
   std::atomic<bool> stopping_{false};
@@ -148,8 +151,8 @@ std::string EngineImpl::run_session(Session& session) {
   {
     std::lock_guard lock(lanes_mutex_);
     backend_ = (*backend)->name();
-    LaneShared shared{options_, store_,  pending_, staged_,      counters_, seals_,
-                      preauth_, equals_, limits_,  revocations_, reply_,    audit_};
+    LaneShared shared{options_, store_,     pending_, staged_,      counters_, seals_, preauth_,
+                      equals_,  half_done_, limits_,  revocations_, reply_,    audit_};
     for (std::size_t k = 0; k < session.lanes.size(); ++k)
       lanes_.push_back(std::make_unique<LaneRunner>(shared, session, k, **backend));
     if (options_.party == 0)

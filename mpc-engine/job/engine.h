@@ -70,6 +70,7 @@ struct EngineStatus {
   std::uint64_t most_seals = 0;  // upper bound, of the key that has sealed most
   bool seals_near_limit = false;
   std::uint64_t logins_unheralded = 0;  // job/preauth_watch.h
+  std::uint64_t heads_abandoned = 0;    // job/half_done.h
   std::uint64_t agents_limited = 0;     // operations refused because an agent asked too often
   std::uint64_t keys_limited = 0;       // or because one key was asked for too often
   std::vector<RateLimits::AgentCount> agents;

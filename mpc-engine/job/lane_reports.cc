@@ -43,7 +43,9 @@ const char* LaneRunner::watch(const JobRequest& request, const JobOutcome& outco
     shared_.counters.tickets_revoked++;
     return kRevoked;
   }
-  if (outcome.status != TKDC_STATUS_OK) return nullptr;
+  // A tail's head was watched.
+  const bool tail = part(request).kind == Part::Kind::kTail;
+  if (outcome.status != TKDC_STATUS_OK || tail) return nullptr;
   const bool opened = request.op == TKDC_OP_OPEN || request.op == TKDC_OP_OPEN_DERIVED;
   const bool sealed = request.op == TKDC_OP_SEAL || request.op == TKDC_OP_SEAL_DERIVED;
   if (opened &&
@@ -53,7 +55,8 @@ const char* LaneRunner::watch(const JobRequest& request, const JobOutcome& outco
   return login_reply && !shared_.preauth.sealed(request.key.principal) ? kUnheralded : nullptr;
 }
 
-void LaneRunner::audit(const JobRequest& request, tkdc_status status, const char* note) const {
+void LaneRunner::audit(const JobRequest& request, tkdc_status status, const char* note,
+                       bool head) const {
   nlohmann::json line = {
       {"operation", tkdc_wire_op_name(static_cast<std::uint8_t>(request.op))},
       {"usage", request.usage},
@@ -66,6 +69,9 @@ void LaneRunner::audit(const JobRequest& request, tkdc_status status, const char
       {"cohort", cohort_},
       {"result", tkdc_status_text(status)},
   };
+  const Part asked = part(request);
+  if (head) line["head"] = request.name.number;
+  if (asked.kind == Part::Kind::kTail) line["tail_of"] = asked.head;
   if (note != nullptr) line["note"] = note;
   shared_.audit(line.dump());
 }

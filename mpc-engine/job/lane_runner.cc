@@ -3,15 +3,15 @@
 
 #include <algorithm>
 
-#include "admit/policy.h"
-#include "job/check_use.h"
 #include "job/limits.h"
+#include "job/operations.h"
 
 namespace tkdc {
 namespace {
 
 constexpr std::size_t kMaxManifest = kMaxCohortJobs;
 constexpr std::size_t kMaxActive = 2048;
+constexpr std::size_t kMaxActiveOfAgent = 1536;  // another's jobs always find room
 // A tick that carries admissions costs a packet more each way, and three of them
 // follow each other; a login's jobs run for thousands of ticks.
 constexpr std::uint64_t kFullTickEvery = 16;
@@ -27,7 +27,7 @@ constexpr const char* kLate = "finished after its deadline";
 LaneRunner::LaneRunner(LaneShared shared, const Session& session, std::size_t lane,
                        const AesBackend& backend)
     : shared_(shared), party_(session.party), lane_(static_cast<std::uint32_t>(lane)),
-      epoch_(session.epoch), link_(*session.lanes[lane].link),
+      epoch_(session.epoch), two_parts_(session.two_parts), link_(*session.lanes[lane].link),
       rep3_(session.party, session.representation, session.lanes[lane].keys, session.security),
       pool_(rep3_, MaskPool::needed(shared.options.masked_blocks, kMaskRounds)),
       ciphers_(rep3_, backend), ticker_(rep3_, link_), heads_(shared.options, lane_),
@@ -42,7 +42,7 @@ LaneRunner::~LaneRunner() = default;
 void LaneRunner::enqueue(const JobName& name) {
   {
     std::lock_guard lock(queue_mutex_);
-    queue_.emplace_back(Clock::time_point::min(), name);
+    queue_.put(name);
     ++load_;
   }
   link_.wake();
@@ -55,16 +55,16 @@ void LaneRunner::stop() {
 
 bool LaneRunner::has_waiting() {
   std::lock_guard lock(queue_mutex_);
-  const auto now = Clock::now();
-  return std::ranges::any_of(queue_, [&](const auto& entry) { return entry.first <= now; });
+  const auto due = queue_.next_due();
+  return due && *due <= Clock::now();
 }
 
 // Until the next job is due to be named again.
 int LaneRunner::idle_ms() {
   using std::chrono::milliseconds;
   std::lock_guard lock(queue_mutex_);
-  auto next = Clock::now() + milliseconds(kIdleMs);
-  for (const auto& entry : queue_) next = std::min(next, entry.first);
+  const auto latest = Clock::now() + milliseconds(kIdleMs);
+  const auto next = std::min(latest, queue_.next_due().value_or(latest));
   const auto left = std::chrono::ceil<milliseconds>(next - Clock::now()).count();
   return static_cast<int>(std::max<long long>(left, 1));
 }
@@ -211,20 +211,17 @@ void LaneRunner::note_revoked() {
 void LaneRunner::propose(bool due) {
   proposed_.emplace();
   proposed_->sealed_at = std::max(sealed_at_now(), last_sealed_at_);
-  std::size_t room = due && active_.size() < kMaxActive ? kMaxManifest : 0;
+  if (!due || active_.size() >= kMaxActive) return;
   std::lock_guard lock(queue_mutex_);
-  const auto now = Clock::now();
-  for (auto it = queue_.begin(); it != queue_.end() && room > 0;) {
-    if (it->first > now) {
-      ++it;
-      continue;
-    }
-    Candidate candidate;
-    candidate.name = it->second;
-    proposed_->candidates.push_back(std::move(candidate));
-    it = queue_.erase(it);
-    --room;
-  }
+  for (const JobName& name : queue_.take(
+           Clock::now(), kMaxManifest, [this](std::uint64_t agent) { return active_room(agent); }))
+    proposed_->candidates.emplace_back().name = name;
+}
+
+std::size_t LaneRunner::active_room(std::uint64_t agent) const {
+  const auto active = static_cast<std::size_t>(std::ranges::count_if(
+      active_, [&](const ActiveJob& job) { return job.job->request.name.agent == agent; }));
+  return kMaxActiveOfAgent - std::min(active, kMaxActiveOfAgent);
 }
 
 void LaneRunner::add_manifest(Ticker::OwnControl& own) const {
@@ -255,63 +252,6 @@ void LaneRunner::take_candidates(AdmissionRound& round) {
     c.key_missing = c.verdict == TKDC_STATUS_UNKNOWN_KEY;
     c.digests = digest_job(c.job->request, c.job->role, c.record.get());
   }
-}
-
-// While another job works on the same key this one counts as missing: it is put
-// back and checked again when that one is done.
-Verdict LaneRunner::check_key_management(Candidate& candidate) {
-  const JobRequest& request = candidate.job->request;
-  if (request.key.installation != shared_.options.installation) return TKDC_STATUS_UNKNOWN_KEY;
-  if (lane_ != 0) return TKDC_STATUS_BAD_REQUEST;
-  const std::vector<KeyId> keys = keys_at_work(request);
-  if (std::ranges::any_of(keys, [&](const KeyId& id) { return managed_.contains(id); }))
-    return kMissing;
-  shared_.staged.expire(managed_);
-  Verdict verdict = check_management(shared_.staged, shared_.store, candidate.job->role, request);
-  if (verdict == kAdmit && request.op == TKDC_OP_EQUAL) {
-    if (!shared_.equals.may_compare(request.key.principal)) return TKDC_STATUS_LIMIT;
-    auto record = shared_.store.get(request.key.id);
-    if (!record) return TKDC_STATUS_INTERNAL;
-    candidate.record = *record;
-  }
-  if (verdict == kAdmit) {
-    managed_.insert(keys.begin(), keys.end());
-    candidate.holds_key = true;
-  }
-  return verdict;
-}
-
-Verdict LaneRunner::check_key_use(Candidate& candidate, bool clock_ok) {
-  const JobRequest& request = candidate.job->request;
-  const tkdc_status own = check_use(shared_.store, shared_.options.installation,
-                                    candidate.job->role, request, candidate.record);
-  if (own != TKDC_STATUS_OK) return static_cast<Verdict>(own);
-  if (!in_gcm_form(*candidate.record, request.usage)) return kAdmit;
-  if (!clock_ok && (request.op == TKDC_OP_SEAL || request.op == TKDC_OP_OPEN))
-    return TKDC_STATUS_LIMIT;
-  if (request.op == TKDC_OP_SEAL) {
-    auto more = shared_.seals.may_seal(request.key.id);
-    if (!more) return TKDC_STATUS_INTERNAL;
-    if (!*more) return TKDC_STATUS_LIMIT;
-  }
-  return kAdmit;
-}
-
-// Jobs that are refused anyway count for their agent, not for the key that they name. One that
-// has to wait is counted when it is looked at again.
-Verdict LaneRunner::check_rate(Candidate& candidate, Verdict others) {
-  if (others == kMissing) return others;
-  PendingJob& job = *candidate.job;
-  const KeyRecord* used = others == kAdmit ? candidate.record.get() : nullptr;
-  if (!job.rate) job.rate = shared_.limits.count(job.request.name.agent, used);
-  const bool limited = others == kAdmit && *job.rate != RateVerdict::kAllowed;
-  return limited ? Verdict{TKDC_STATUS_LIMIT} : others;
-}
-
-Verdict LaneRunner::check(Candidate& candidate, bool clock_ok) {
-  const bool management = is_management(candidate.job->request.op);
-  return check_rate(
-      candidate, management ? check_key_management(candidate) : check_key_use(candidate, clock_ok));
 }
 
 void LaneRunner::add_claims(Ticker::OwnControl& own) const {
@@ -395,7 +335,7 @@ void LaneRunner::put_back(Candidate& candidate) {
   }
   if (leader()) {
     std::lock_guard lock(queue_mutex_);
-    queue_.emplace_back(due, candidate.name);
+    queue_.put(candidate.name, due);
   }
 }
 
@@ -407,6 +347,9 @@ void LaneRunner::refuse(Candidate& candidate, Verdict verdict) {
   constexpr auto kMissingHere =
       "this server holds no such key, which no other server says: it has expired or was removed a "
       "moment ago; or this server's store is damaged, or was restored from an older copy";
+  constexpr auto kNoHead =
+      "this server has answered no head of this tail, or it was too long ago or has had its tail; "
+      "the operation must be asked for anew";
   if (!candidate.job) return;  // this server is the one that waits for it
   if (candidate.holds_key) let_go(candidate.job->request);
   if (verdict == kMissing) return put_back(candidate);
@@ -414,6 +357,7 @@ void LaneRunner::refuse(Candidate& candidate, Verdict verdict) {
   std::string message = tkdc_status_text(status);
   if (status == TKDC_STATUS_LIMIT) message = limit_message(candidate.job->rate);
   if (status == TKDC_STATUS_INCONSISTENT && candidate.key_missing) message = kMissingHere;
+  if (status == TKDC_STATUS_UNAVAILABLE && candidate.head_missing) message = kNoHead;
   answer(candidate.job->request, status, std::move(message));
 }
 
@@ -453,8 +397,9 @@ Task<void> LaneRunner::run_job(ActiveJob& job) {
     at.sealed_at = job.sealed_at;
     at.lane = lane_;
     at.number = job.number;
-    JobContext context{ciphers_,      shared_.options.installation, *job.record,        at, epoch_,
-                       request.usage, request.public_data,          &revoked_.windows()};
+    JobContext context{
+        ciphers_,      shared_.options.installation, *job.record,         at,           epoch_,
+        request.usage, request.public_data,          &revoked_.windows(), part(request)};
     JobOutcome outcome = co_await run_operation(context, request.op, std::move(input));
     co_await rep3_.verified();
     finish(job, std::move(outcome));
@@ -478,11 +423,19 @@ void LaneRunner::finish(ActiveJob& job, JobOutcome outcome) {
   reply.message = std::move(outcome.message);
   reply.next_output = output_digest(outcome.output.component[1]);
   reply.output = std::move(outcome.output.component[0]);
-  if (job.record) reply.cost = cost_of(*job.record, request, job.input_bytes);
+  if (job.record) reply.cost = cost_of(*job.record, request, job.input_bytes, part(request));
   reply.cost.rounds = static_cast<std::uint32_t>(rep3_.rounds() - job.first_round);
   shared_.counters.answered(reply.status);
-  audit(request, reply.status, note);
+  const bool head = tail_follows(job, reply.status);
+  if (head) shared_.half_done.answered(request);
+  audit(request, reply.status, note, head);
   shared_.reply(request.name, std::move(reply));
+}
+
+bool LaneRunner::tail_follows(const ActiveJob& job, tkdc_status status) const {
+  const JobRequest& request = job.job->request;
+  return status == TKDC_STATUS_OK && job.record &&
+         leaves_tail(*job.record, request.op, request.usage, part(request), job.input_bytes);
 }
 
 }  // namespace tkdc

@@ -19,6 +19,8 @@
 
 #include "admit/admission.h"
 #include "job/equal_limit.h"
+#include "job/fair_queue.h"
+#include "job/half_done.h"
 #include "job/head_exchange.h"
 #include "job/management.h"
 #include "job/pending.h"
@@ -38,6 +40,7 @@ struct Candidate {
   Verdict verdict = kMissing;  // own first, then the three servers' together
   bool holds_key = false;      // its id is in LaneRunner::managed_
   bool key_missing = false;    // this server holds no such key
+  bool head_missing = false;   // a tail whose head it has not answered, or no more
 };
 
 // The jobs of one manifest.
@@ -89,6 +92,7 @@ struct LaneShared {
   SealCounts& seals;
   PreauthWatch& preauth;
   EqualLimit& equals;
+  HalfDone& half_done;
   RateLimits& limits;
   Revocations& revocations;
   const Engine::Reply& reply;
@@ -120,6 +124,7 @@ class LaneRunner {
   bool leader() const { return party_ == 0; }
   bool admitting() const { return claims_.has_value() || verdicts_.has_value(); }
   bool has_waiting();
+  std::size_t active_room(std::uint64_t agent) const;
   int idle_ms();
   void expire_active();
   Result<void> tick();
@@ -139,6 +144,9 @@ class LaneRunner {
 
   Verdict check(Candidate& candidate, bool clock_ok);
   Verdict check_key_use(Candidate& candidate, bool clock_ok);
+  // How much of the operation a job is in this session.
+  Part part(const JobRequest& request) const;
+  Verdict check_part(Candidate& candidate);
   Verdict check_rate(Candidate& candidate, Verdict others);
   static std::string limit_message(const std::optional<RateVerdict>& rate);
   Verdict check_key_management(Candidate& candidate);
@@ -150,15 +158,18 @@ class LaneRunner {
   void refill_masks();
   Task<void> make_masks();
   void finish(ActiveJob& job, JobOutcome outcome);
+  bool tail_follows(const ActiveJob& job, tkdc_status status) const;
   void answer(const JobRequest& request, tkdc_status status, std::string message);
   // `note`: what is unusual about it, or null.
-  void audit(const JobRequest& request, tkdc_status status, const char* note = nullptr) const;
+  void audit(const JobRequest& request, tkdc_status status, const char* note = nullptr,
+             bool head = false) const;
   const char* watch(const JobRequest& request, const JobOutcome& outcome);
   void publish_counters();
 
   LaneShared shared_;
   const int party_;
   const std::uint32_t lane_, epoch_;
+  const bool two_parts_;
   Link& link_;
   Rep3 rep3_;
   MaskPool pool_;
@@ -169,7 +180,7 @@ class LaneRunner {
   RevocationExchange revoked_;
 
   std::mutex queue_mutex_;
-  std::deque<std::pair<Clock::time_point, JobName>> queue_;  // not before, name
+  FairQueue queue_;
   std::atomic<bool> stopping_{false};
   std::atomic<std::size_t> load_{0};
 

@@ -36,6 +36,42 @@ void assign(SecretVector& out, ByteSpan in) { out.assign(in.begin(), in.end()); 
 
 }  // namespace
 
+Bytes encode(const Part& part) {
+  Bytes out;
+  if (part.kind == Part::Kind::kWhole) return out;
+  Writer w(out);
+  w.u8(static_cast<std::uint8_t>(part.kind));
+  if (part.kind == Part::Kind::kTail) w.u64(part.head);
+  return out;
+}
+
+std::optional<Part> decode_part(ByteSpan public_data) {
+  Part part;
+  if (public_data.empty()) return part;
+  Reader r(public_data);
+  part.kind = static_cast<Part::Kind>(r.u8());
+  if (part.kind == Part::Kind::kTail)
+    part.head = r.u64();
+  else if (part.kind != Part::Kind::kHead)
+    return std::nullopt;
+  if (!r.complete()) return std::nullopt;
+  return part;
+}
+
+std::optional<Part> part_of(const JobRequest& request) {
+  if (request.op != TKDC_OP_SEAL && request.op != TKDC_OP_MAC) return Part();
+  return decode_part(request.public_data);
+}
+
+JobCost& JobCost::operator+=(const JobCost& more) {
+  rounds += more.rounds;
+  message_bytes += more.message_bytes;
+  aes_blocks += more.aes_blocks;
+  sha1_blocks += more.sha1_blocks;
+  sha2_blocks += more.sha2_blocks;
+  return *this;
+}
+
 SecretVector encode(const JobRequest& request) {
   SecretVector out;
   out.reserve(160 + request.public_data.size() + 2 * request.component[0].size());

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/codec.h"
@@ -47,9 +48,34 @@ inline bool is_derived(tkdc_wire_op op) {
   return op >= TKDC_OP_SEAL_DERIVED && op <= TKDC_OP_MAC_DERIVED;
 }
 
+// A MAC is made or checked, rather than a ciphertext.
+inline bool is_checksum(tkdc_wire_op op) {
+  return op == TKDC_OP_MAC || op == TKDC_OP_VERIFY || op == TKDC_OP_MAC_DERIVED;
+}
+
 // Makes, removes or compares keys, rather than using one.
 inline bool is_management(tkdc_wire_op op) {
   return (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY) || op == TKDC_OP_EQUAL;
+}
+
+// How much of a SEAL or MAC a job is (docs/protocols/17-two-part-hmac.md): all of it; its head,
+// if the servers find that it is worth it; or the tail of the head with that number.
+struct Part {
+  enum class Kind : std::uint8_t { kWhole = 0, kHead = 1, kTail = 2 };
+  Kind kind = Kind::kWhole;
+  std::uint64_t head = 0;
+  bool operator==(const Part&) const = default;
+};
+
+// As a job's public data; nothing stands for the whole.
+Bytes encode(const Part& part);
+std::optional<Part> decode_part(ByteSpan public_data);
+
+// Whether an HMAC-SHA1 over so many octets takes fewer blocks on shares in two parts, by two or
+// more: what a second job costs besides.
+inline constexpr bool worth_two_parts(std::size_t message_bytes) {
+  constexpr std::size_t kBlockBytes = 64, kPaddingBytes = 9, kFromBlocks = 3;
+  return (message_bytes + kPaddingBytes + kBlockBytes - 1) / kBlockBytes >= kFromBlocks;
 }
 
 inline constexpr std::uint32_t kMaxInputBytes = TKDC_WIRE_DATA_MAX_BYTES + 64;
@@ -61,15 +87,18 @@ struct JobRequest {
   KeyRef key;
   std::uint32_t usage = 0;
   std::uint32_t deadline_ms = 0;  // time left when sent
-  // Not secret. STAGE: origin u8. BIND: the principal's unparsed name. Derived
+  // Not secret. SEAL, MAC: a Part. STAGE: origin u8. BIND: the principal's unparsed name. Derived
   // operations: the recipe (job/derived.h), whose mask stands before the input. EQUAL: the
   // staged key's id.
   Bytes public_data;
   // SEAL: plaintext. OPEN: ciphertext. MAC: data. VERIFY: data and checksum
-  // (lengths: wire/enctype.h). STAGE of an imported key:
+  // (lengths: wire/enctype.h). A tail: the inner digest. STAGE of an imported key:
   // the key. Both components have the same length.
   SecretVector component[2];
 };
+
+// Nothing when a SEAL's or MAC's public data are no part; other operations are whole.
+std::optional<Part> part_of(const JobRequest& request);
 
 // What it cost, summed over the job.
 struct JobCost {
@@ -78,6 +107,7 @@ struct JobCost {
   std::uint32_t aes_blocks = 0;
   std::uint32_t sha1_blocks = 0;
   std::uint32_t sha2_blocks = 0;  // of 64 or 128 octets
+  JobCost& operator+=(const JobCost& more);
 };
 
 struct JobReply {

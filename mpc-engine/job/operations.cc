@@ -120,6 +120,35 @@ Task<JobOutcome> open_standard(JobContext context, SharedBytes sealed) {
   co_return JobOutcome(std::move(*plain));
 }
 
+// HMAC-SHA1, with the usage's keys in the record. Not of krbtgt: whoever opens and verifies with it
+// is the KDC itself, and what the realm stands on is asked for whole.
+bool has_parts(const KeyRecord& record, tkdc_wire_op op, std::uint32_t key_usage) {
+  return (op == TKDC_OP_SEAL || op == TKDC_OP_MAC) && record.key_class != KeyClass::kKrbtgt &&
+         sha2_enctype(record.ref.enctype) == nullptr && !lacks_keys(record, op, key_usage);
+}
+
+// What an operation's MAC covers.
+std::size_t message_bytes_of(tkdc_wire_op op, std::size_t input_bytes) {
+  return input_bytes + (op == TKDC_OP_SEAL ? kConfounderBytes : 0);
+}
+
+Task<JobOutcome> head_of(JobContext context, tkdc_wire_op op, SharedBytes input) {
+  PadStates pads(context, op == TKDC_OP_SEAL ? "ki" : "kc");
+  Task<SharedBytes> task =
+      op == TKDC_OP_SEAL
+          ? rfc3962_seal_head(context.ciphers, field(context, field_name(context.usage, "ke")),
+                              pads.inner, std::move(input))
+          : hmac_sha1_head(context.ciphers, pads.inner, input);
+  SharedBytes head = co_await std::move(task);
+  co_return JobOutcome(std::move(head));
+}
+
+Task<JobOutcome> tail_of(JobContext context, tkdc_wire_op op, SharedBytes digest) {
+  PadStates pads(context, op == TKDC_OP_SEAL ? "ki" : "kc");
+  SharedBytes mac = co_await hmac_sha1_96_tail(context.ciphers, pads.outer, std::move(digest));
+  co_return JobOutcome(std::move(mac));
+}
+
 // Of 12, 16 or 24 octets; a signature has at most 16 that are not filling.
 Task<SharedBytes> sign(JobContext context, SharedBytes data) {
   constexpr std::size_t kBlockBytes = 16;
@@ -200,8 +229,21 @@ bool in_gcm_form(const KeyRecord& record, std::uint32_t key_usage) {
          (key_usage == usage::kTicket || key_usage == usage::kPacSignature);
 }
 
+bool leaves_tail(const KeyRecord& record, tkdc_wire_op op, std::uint32_t key_usage,
+                 const Part& part, std::size_t input_bytes) {
+  return part.kind == Part::Kind::kHead && has_parts(record, op, key_usage) &&
+         worth_two_parts(message_bytes_of(op, input_bytes));
+}
+
 tkdc_status check_lengths(const JobRequest& request, const KeyRecord& record) {
   if (is_derived(request.op)) return check_derived(request, record);
+  const auto part = part_of(request);
+  if (!part) return TKDC_STATUS_BAD_REQUEST;
+  if (part->kind == Part::Kind::kTail)
+    return has_parts(record, request.op, request.usage) &&
+                   request.component[0].size() == kSha1StateBytes
+               ? TKDC_STATUS_OK
+               : TKDC_STATUS_BAD_REQUEST;
   return check_input(request.op, request.usage, request.component[0].size(), record);
 }
 
@@ -222,6 +264,9 @@ tkdc_status check_input(tkdc_wire_op op, std::uint32_t key_usage, std::size_t by
 Task<JobOutcome> run_operation(JobContext context, tkdc_wire_op op, SharedBytes input) {
   if (is_derived(op)) return run_derived(context, op, std::move(input));
   if (lacks_keys(context.record, op, context.usage)) return run_late(context, op, std::move(input));
+  if (context.part.kind == Part::Kind::kTail) return tail_of(context, op, std::move(input));
+  if (leaves_tail(context.record, op, context.usage, context.part, input.size()))
+    return head_of(context, op, std::move(input));
   const bool gcm = in_gcm_form(context.record, context.usage);
   switch (op) {
     case TKDC_OP_SEAL:
@@ -236,7 +281,7 @@ Task<JobOutcome> run_operation(JobContext context, tkdc_wire_op op, SharedBytes 
 }
 
 JobCost cost_of(const KeyRecord& record, tkdc_wire_op op, std::uint32_t key_usage,
-                std::size_t input_bytes) {
+                std::size_t input_bytes, const Part& part) {
   const int aes = aes_rounds(key_bytes_of(record.ref.enctype));
   const bool gcm = in_gcm_form(record, key_usage);
   const tkdc_enctype& enctype = enctype_of(record);
@@ -246,9 +291,11 @@ JobCost cost_of(const KeyRecord& record, tkdc_wire_op op, std::uint32_t key_usag
                               : op == TKDC_OP_SEAL   ? input_bytes + (gcm ? 0 : kConfounderBytes)
                                                      : input_bytes;
   JobCost cost;
-  const bool checksum = op == TKDC_OP_MAC || op == TKDC_OP_VERIFY;
+  const bool checksum = is_checksum(op);
   std::size_t field_products = 0;  // 16-octet messages
-  if (gcm && checksum) {
+  if (part.kind == Part::Kind::kTail) {
+    cost.sha1_blocks = 1;
+  } else if (gcm && checksum) {
     const std::size_t hashed = blocks_of(message) + 1;
     cost.aes_blocks = 1;
     field_products = (hashed + kPowers - 1) / kPowers + (hashed > kPowers ? 1 : 0);
@@ -259,6 +306,7 @@ JobCost cost_of(const KeyRecord& record, tkdc_wire_op op, std::uint32_t key_usag
   } else {
     cost.aes_blocks = checksum ? 0 : blocks_of(message);
     add_hash_blocks(cost, sha2_enctype(record.ref.enctype), checksum, message);
+    if (leaves_tail(record, op, key_usage, part, input_bytes)) cost.sha1_blocks = 1;
   }
   if (op == TKDC_OP_OPEN || op == TKDC_OP_VERIFY) ++field_products;
   const std::size_t sha1_bytes =
@@ -268,12 +316,13 @@ JobCost cost_of(const KeyRecord& record, tkdc_wire_op op, std::uint32_t key_usag
   return cost;
 }
 
-JobCost cost_of(const KeyRecord& record, const JobRequest& request, std::size_t input_bytes) {
+JobCost cost_of(const KeyRecord& record, const JobRequest& request, std::size_t input_bytes,
+                const Part& part) {
   if (request.op == TKDC_OP_EQUAL) return cost_of_equal();
   if (!is_derived(request.op))
     return lacks_keys(record, request.op, request.usage)
                ? cost_of_late(record, request.op, request.usage, input_bytes)
-               : cost_of(record, request.op, request.usage, input_bytes);
+               : cost_of(record, request.op, request.usage, input_bytes, part);
   const auto by = decode_derivation(request.public_data);
   return by ? cost_of_derived(record, request.op, request.usage, *by, input_bytes) : JobCost();
 }

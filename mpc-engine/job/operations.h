@@ -43,7 +43,13 @@ struct JobContext {
   const Bytes& public_data;  // of the request
   // Of the lane, in the tick in which it is asked; none in derived records' contexts.
   const SealWindows* revoked = nullptr;
+  Part part{};
 };
+
+// Whether a head leaves its tail to be asked for. Else it is the whole operation: a short message,
+// krbtgt's keys, another form or MAC than HMAC-SHA1, or keys that have to be derived first.
+bool leaves_tail(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage, const Part& part,
+                 std::size_t input_bytes);
 
 // Whether this operation uses the key's own-realm form.
 bool in_gcm_form(const KeyRecord& record, std::uint32_t usage);
@@ -51,7 +57,8 @@ bool in_gcm_form(const KeyRecord& record, std::uint32_t usage);
 // Whether the input's length is one that this operation takes. Standard
 // operations are sequential, so an overlong message would keep a lane busy for
 // seconds: each usage has a bound well above what Kerberos sends. An overlong
-// ciphertext is a forgery (INTEGRITY), other lengths are BAD_REQUEST.
+// ciphertext is a forgery (INTEGRITY), other lengths are BAD_REQUEST. So is a tail of
+// an operation that leaves none.
 tkdc_status check_lengths(const JobRequest& request, const KeyRecord& record);
 
 // The same for the input of a plain operation alone.
@@ -64,7 +71,8 @@ Task<JobOutcome> run_operation(JobContext context, tkdc_wire_op op, SharedBytes 
 // the protocol's own layers add up to (a test compares them with the lane's
 // counters).
 JobCost cost_of(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
-                std::size_t input_bytes);
-JobCost cost_of(const KeyRecord& record, const JobRequest& request, std::size_t input_bytes);
+                std::size_t input_bytes, const Part& part = {});
+JobCost cost_of(const KeyRecord& record, const JobRequest& request, std::size_t input_bytes,
+                const Part& part = {});
 
 }  // namespace tkdc

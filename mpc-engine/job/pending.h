@@ -25,6 +25,7 @@ struct PendingJob {
   std::chrono::milliseconds retry_after{1};
   // Counted once, however often it is named: what the limits said then.
   std::optional<RateVerdict> rate;
+  bool head_taken = false;  // of a tail, once: job/half_done.h
 };
 
 class PendingJobs {

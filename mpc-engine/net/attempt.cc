@@ -84,6 +84,7 @@ Result<void> Attempt::say_hello() {
   mine_.security = security_name(in_.options.security);
   mine_.representation = in_.options.representation;
   mine_.zero_shares = in_.options.zero_shares;
+  mine_.two_parts = in_.options.two_parts;
   mine_.circuit_hash = in_.options.circuit_hash;
   mine_.cohort_limit = in_.options.cohort_limit;
   mine_.inventory = *inventory;
@@ -331,8 +332,11 @@ Result<Session> Attempt::run() {
   for (int party = 0; party < 3; ++party)
     session.audit_heads[static_cast<std::size_t>(party)] = hello_of(party).audit;
   bool bytes = true;
-  for (int party = 0; party < 3; ++party)
+  session.two_parts = true;
+  for (int party = 0; party < 3; ++party) {
     bytes = bytes && hello_of(party).representation == Representation::kBytes;
+    session.two_parts = session.two_parts && hello_of(party).two_parts;
+  }
   session.security = in_.options.security;
   session.representation = bytes ? Representation::kBytes : Representation::kPlanes;
   session.zero_generator =

@@ -21,6 +21,7 @@ void put_public(AnyWriter& w, const Hello& hello) {
   w.text(hello.security);
   w.u8(static_cast<std::uint8_t>(hello.representation));
   w.u8(static_cast<std::uint8_t>(hello.zero_shares));
+  w.u8(hello.two_parts ? 1 : 0);
   w.u64(hello.circuit_hash);
   w.u32(hello.cohort_limit);
   w.raw(hello.inventory);
@@ -70,6 +71,7 @@ Result<Hello> decode_hello(ByteSpan packet) {
   hello.security = printable(r.text(kMaxSecurityBytes));
   std::uint8_t representation = r.u8();
   std::uint8_t zero_shares = r.u8();
+  std::uint8_t two_parts = r.u8();
   hello.circuit_hash = r.u64();
   hello.cohort_limit = r.u32();
   r.array(hello.inventory);
@@ -81,11 +83,12 @@ Result<Hello> decode_hello(ByteSpan packet) {
   ByteSpan contribution = r.raw(kContributionBytes);
   hello.contribution.assign(contribution.begin(), contribution.end());
   if (!r.complete() || representation > static_cast<std::uint8_t>(Representation::kBytes) ||
-      zero_shares > static_cast<std::uint8_t>(ZeroOffer::kChaCha20Only) || hello.lanes < 1 ||
-      hello.lanes > kMaxLanes || hello.lane >= hello.lanes)
+      zero_shares > static_cast<std::uint8_t>(ZeroOffer::kChaCha20Only) || two_parts > 1 ||
+      hello.lanes < 1 || hello.lanes > kMaxLanes || hello.lane >= hello.lanes)
     return fail("session: malformed HELLO of protocol version " + std::to_string(hello.version));
   hello.representation = static_cast<Representation>(representation);
   hello.zero_shares = static_cast<ZeroOffer>(zero_shares);
+  hello.two_parts = two_parts == 1;
   return hello;
 }
 

@@ -26,6 +26,7 @@ struct Hello {
   std::string security;                                     // "malicious" or "semi-honest"
   Representation representation = Representation::kPlanes;  // offered, may differ
   ZeroOffer zero_shares = ZeroOffer::kAesCtr;               // may differ, see can_agree()
+  bool two_parts = false;                                   // allowed by this server, may differ
   std::uint64_t circuit_hash = 0;
   std::uint32_t cohort_limit = 0;            // jobs that a manifest may name
   std::array<std::uint8_t, 32> inventory{};  // may differ until prepared records are settled

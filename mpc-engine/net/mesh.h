@@ -38,6 +38,7 @@ struct MeshOptions {
   Security security = Security::kSemiHonest;
   Representation representation = Representation::kPlanes;  // kBytes: offered
   ZeroOffer zero_shares = ZeroOffer::kAesCtr;
+  bool two_parts = false;  // allowed
   std::uint64_t circuit_hash = 0;
   std::uint32_t cohort_limit = 0;                     // job/limits.h
   std::uint16_t protocol_version = kProtocolVersion;  // what we say; tests say another

@@ -14,7 +14,7 @@
 
 namespace tkdc {
 
-inline constexpr std::uint16_t kProtocolVersion = 5;
+inline constexpr std::uint16_t kProtocolVersion = 6;
 inline constexpr int kMaxLanes = 64;  // 6 bits in the GCM nonce
 
 // How AES state stands in memory and on the wire. Agreed per session: bytes
@@ -50,6 +50,7 @@ struct Session {
   Representation representation = Representation::kPlanes;
   Security security = Security::kSemiHonest;
   ZeroGenerator zero_generator = ZeroGenerator::kAesCtr;
+  bool two_parts = false;   // docs/protocols/17-two-part-hmac.md
   std::uint32_t epoch = 0;  // 20 bits, of the GCM nonce; persisted by all three before use
   std::array<AuditHead, 3> audit_heads;  // by party, when the session was made
   std::vector<Lane> lanes;

@@ -98,6 +98,7 @@ void read_data(StrictToml& file, ServerConfig& config) {
   constexpr std::int64_t kMostMasked = 4096;
   config.masked_blocks =
       static_cast<std::size_t>(table.integer("masked_blocks", 0, kMostMasked, 0));
+  config.two_parts = table.boolean("two_parts", true);
 }
 
 void read_cuda(StrictToml& file, ServerConfig& config) {

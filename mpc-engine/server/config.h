@@ -45,6 +45,7 @@ struct ServerConfig {
   std::string backend = "auto";
   std::string zero_shares = "auto";  // net/zero_generator.h
   std::size_t masked_blocks = 0;     // EngineOptions
+  bool two_parts = true;             // docs/protocols/17-two-part-hmac.md
   std::vector<int> gpus;             // of the backend "cuda": lanes take them in turn
   bool gpu_allow_shared = false;
   std::size_t gpu_min_cohort_blocks = 0, gpu_min_cohort_compressions = 0;

@@ -103,6 +103,7 @@ Result<void> Server::make_engine() {
   options.party = config_.party;
   options.backend = config_.backend;
   options.masked_blocks = config_.masked_blocks;
+  options.max_pending_jobs = config_.agents.size() * ControlOptions().max_pending_per_agent;
   options.limits = config_.limits;
   options.audit_head = [this] { return audit_->head(); };
   options.peer_audit_head = [this](int party, const AuditHead& head) {
@@ -150,6 +151,7 @@ Result<void> Server::make_mesh() {
   options.security = config_.security;
   options.representation = Engine::preferred_representation(config_.backend, config_.security);
   options.zero_shares = Engine::zero_offer(config_.zero_shares, config_.backend, config_.security);
+  options.two_parts = config_.two_parts;
   options.circuit_hash = circuit_hash(config_.masked_blocks);
   options.cohort_limit = kMaxCohortJobs;
   options.listen_address = config_.data_listen;
@@ -254,6 +256,7 @@ void Server::session_up(const Session& session) {
     trouble_.clear();
     session_id_ = id;
     zero_shares_ = zero_generator_name(session.zero_generator);
+    two_parts_ = session.two_parts;
     epoch_ = session.epoch;
     sessions_++;
   }
@@ -375,6 +378,7 @@ std::string Server::status_json() {
                          {"keys", store_->count()},
                          {"most_seals", engine.most_seals},
                          {"logins_unheralded", engine.logins_unheralded},
+                         {"heads_abandoned", engine.heads_abandoned},
                          {"agents_limited", engine.agents_limited},
                          {"keys_limited", engine.keys_limited},
                          {"agents", agents_json(engine)},
@@ -393,7 +397,10 @@ std::string Server::status_json() {
   if (engine.revoked_unwritten) json["revoked_unwritten"] = true;
   if (engine.seals_near_limit) json["warning"] = kSealWarning;
   json["session"] = session_id_;
-  if (!session_id_.empty()) json["zero_shares"] = zero_shares_;
+  if (!session_id_.empty()) {
+    json["zero_shares"] = zero_shares_;
+    json["two_parts"] = two_parts_;
+  }
   json["epoch"] = epoch_;
   json["sessions"] = sessions_;
   json["audit_failures"] = audit_failures_;

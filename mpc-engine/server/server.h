@@ -85,6 +85,7 @@ class Server {
   std::string latched_;               // why no session may start; empty if one may
   std::string session_id_;
   const char* zero_shares_ = "";  // what makes them in this session
+  bool two_parts_ = false;        // of this session
   std::uint32_t epoch_ = 0;
   std::uint64_t sessions_ = 0;
   std::uint64_t audit_failures_ = 0;

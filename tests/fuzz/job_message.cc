@@ -11,6 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (auto request = tkdc::decode_request(frame); request.ok()) {
     const tkdc::SecretVector again = tkdc::encode(request.value());
     require(tkdc::fuzz::equal(frame, again));
+    if (const auto part = tkdc::part_of(request.value()))
+      require(tkdc::decode_part(tkdc::encode(*part)) == *part);
   }
   if (auto reply = tkdc::decode_reply(frame); reply.ok()) {
     const tkdc::SecretVector again = tkdc::encode(reply.value());

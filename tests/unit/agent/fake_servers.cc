@@ -1,14 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
+// SHA_CTX shows the state in the middle of a message.
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "fake_servers.h"
 
+#include <openssl/sha.h>
+
 #include <algorithm>
+
+#include "enctype.h"
 
 namespace tkdc::agent {
 namespace {
 
 SecretVector from_text(const std::string& text) { return {text.begin(), text.end()}; }
 
+SecretVector confounded(ByteSpan plaintext) {
+  SecretVector out(TKDC_SEAL_HEADER_BYTES);
+  out.insert(out.end(), plaintext.begin(), plaintext.end());
+  return out;
+}
+
+SHA_CTX hash_of(ByteSpan message) {
+  const std::array<std::uint8_t, SHA_CBLOCK> pad{};
+  SHA_CTX context{};
+  SHA1_Init(&context);
+  SHA1_Update(&context, pad.data(), pad.size());
+  SHA1_Update(&context, message.data(), message.size());
+  return context;
+}
+
+// After the pad and the first block.
+SecretVector fake_state(ByteSpan message) {
+  const SHA_CTX context = hash_of(message.first(SHA_CBLOCK));
+  SecretVector out;
+  SecretWriter w(out);
+  for (SHA_LONG word : {context.h0, context.h1, context.h2, context.h3, context.h4}) w.u32(word);
+  return out;
+}
+
+SecretVector fake_ciphertext(ByteSpan plaintext) {
+  SecretVector out = fake_seal(plaintext);
+  out.resize(TKDC_SEAL_HEADER_BYTES + plaintext.size());
+  return out;
+}
+
+void append(SecretVector& out, const SecretVector& more) {
+  out.insert(out.end(), more.begin(), more.end());
+}
+
+// Of a SEAL or MAC. Nothing: it is done whole.
+std::optional<SecretVector> part_output(const JobRequest& request, ByteSpan input) {
+  const Part part = part_of(request).value_or(Part());
+  const bool seal = request.op == TKDC_OP_SEAL;
+  if (part.kind == Part::Kind::kWhole) return std::nullopt;
+  if (part.kind == Part::Kind::kTail)
+    return SecretVector(input.begin(), input.begin() + TKDC_WIRE_CHECKSUM_BYTES);
+  SecretVector out;
+  if (seal) out = fake_ciphertext(input);
+  append(out, fake_state(seal ? confounded(input) : SecretVector(input.begin(), input.end())));
+  return out;
+}
+
 }  // namespace
+
+SecretVector fake_mac_in_two_parts(ByteSpan data) {
+  SHA_CTX context = hash_of(data);
+  SecretVector digest(SHA_DIGEST_LENGTH);
+  SHA1_Final(digest.data(), &context);
+  digest.resize(TKDC_WIRE_CHECKSUM_BYTES);
+  return digest;
+}
+
+SecretVector fake_seal_in_two_parts(ByteSpan plaintext) {
+  SecretVector out = fake_ciphertext(plaintext);
+  append(out, fake_mac_in_two_parts(confounded(plaintext)));
+  return out;
+}
 
 SecretVector fake_seal(ByteSpan plaintext) {
   SecretVector out(plaintext.begin(), plaintext.end());
@@ -168,6 +235,10 @@ JobReply FakeServers::compute(const JobRequest& request, ByteSpan input) {
     reply.status = TKDC_STATUS_INTEGRITY;
     reply.message = "the tag does not hold";
   };
+  if (auto output = two_parts_ ? part_output(request, input) : std::nullopt) {
+    reply.output = std::move(*output);
+    return reply;
+  }
   switch (request.op) {
     case TKDC_OP_SEAL: reply.output = fake_seal(input); break;
     case TKDC_OP_OPEN: {
@@ -198,6 +269,13 @@ void FakeServers::answer(Arrived& job) {
   for (std::size_t i = 0; i < input.size(); ++i)
     input[i] ^= job.request[1].component[0][i] ^ job.request[2].component[0][i];
   JobReply good = compute(job.request[0], input);
+  const Tails tails = tails_;
+  if (tails != Tails::kAnswered &&
+      part_of(job.request[0]).value_or(Part()).kind == Part::Kind::kTail) {
+    if (tails == Tails::kSwallowed) return;
+    good.status = TKDC_STATUS_UNAVAILABLE;
+    good.output.clear();
+  }
 
   std::array<SecretVector, 3> y;
   y[2] = good.output;

@@ -4,7 +4,8 @@
 // again. What a real server must never do, so it exists in tests only.
 //
 // The "cipher": SEAL appends 28 octets of 0xee and flips every octet; OPEN
-// undoes it or says INTEGRITY; a checksum is 12 octets of SHA-256.
+// undoes it or says INTEGRITY; a checksum is 12 octets of SHA-256. In two parts, once told to:
+// the MAC of a message is SHA-1's digest of 64 zeros (the pad) and it, cut to 12 octets.
 #pragma once
 
 #include <array>
@@ -34,8 +35,13 @@ enum class Mood {
   kRefuses,      // answers with `refusal`
 };
 
+enum class Tails { kAnswered, kRefused, kSwallowed };  // UNAVAILABLE; nothing said
+
 SecretVector fake_seal(ByteSpan plaintext);
 SecretVector fake_mac(ByteSpan data);
+// What the two parts of SEAL and MAC give together.
+SecretVector fake_seal_in_two_parts(ByteSpan plaintext);
+SecretVector fake_mac_in_two_parts(ByteSpan data);
 
 class FakeServers {
  public:
@@ -46,6 +52,8 @@ class FakeServers {
   std::array<std::string, 3> public_keys() const { return public_keys_; }
 
   void set_mood(int party, Mood mood, tkdc_status refusal = TKDC_STATUS_DENIED);
+  void set_two_parts(bool on) { two_parts_ = on; }
+  void set_tails(Tails tails) { tails_ = tails; }
   // The server's socket goes away and comes back on the same port.
   void set_running(int party, bool running);
 
@@ -89,7 +97,8 @@ class FakeServers {
   std::array<bool, 3> running_{true, true, true};
   std::array<std::vector<JobRequest>, 3> views_;
   std::vector<std::string> complaints_;
-  std::atomic<bool> stop_{false};
+  std::atomic<bool> stop_{false}, two_parts_{false};
+  std::atomic<Tails> tails_{Tails::kAnswered};
   std::thread thread_;
 };
 

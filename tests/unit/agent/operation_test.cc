@@ -70,7 +70,7 @@ TEST_F(OperationTest, SizesFollowTheEnctype) {
 TEST_F(OperationTest, SizesFollowTheWire) {
   Parsed seal = parse(TKDC_OP_SEAL, use_body(key_, 2, SecretVector(162)));
   EXPECT_EQ(seal.operation.min_output, 190u);
-  EXPECT_EQ(seal.operation.max_output, 190u);
+  EXPECT_EQ(seal.operation.max_output, 198u);
   Parsed open = parse(TKDC_OP_OPEN, use_body(key_, 2, SecretVector(190)));
   EXPECT_EQ(open.operation.max_output, 162u);
   EXPECT_EQ(parse(TKDC_OP_SEAL, use_body(key_, 2, SecretVector(65536))).status,

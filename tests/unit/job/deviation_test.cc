@@ -59,12 +59,15 @@ TEST(Deviation, TwoFacedManifestsAreFound) {
   EXPECT_GE(latched, 1);
 }
 
-TEST(Deviation, EndsTheSessionWithoutAnAnswer) {
+// Whole, and the head of one in two parts.
+class Deviations : public testing::TestWithParam<Part> {};
+
+TEST_P(Deviations, EndTheSessionWithoutAnAnswer) {
   auto ring = std::make_shared<LyingRing>();
   Engines s(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
   KeyRef key = s.make_key("host/a.test@A.TEST", 18, {});
   ring->armed = true;
-  Answer answer = s.run({TKDC_OP_SEAL, key, usage::kTicket, {}, some_bytes(40)});
+  Answer answer = s.run({TKDC_OP_SEAL, key, usage::kTicket, encode(GetParam()), some_bytes(200)});
   for (const JobReply& reply : answer.reply) {
     EXPECT_EQ(reply.status, TKDC_STATUS_UNAVAILABLE);
     EXPECT_TRUE(reply.output.empty());
@@ -80,6 +83,8 @@ TEST(Deviation, EndsTheSessionWithoutAnAnswer) {
   // two holders of a component say about it differs; one latched server stops all.
   EXPECT_GE(latched, 1);
 }
+
+INSTANTIATE_TEST_SUITE_P(Parts, Deviations, testing::Values(Part{}, Part{Part::Kind::kHead}));
 
 TEST(Deviation, IsNotSeenWhereNobodyLies) {
   Engines s(1);

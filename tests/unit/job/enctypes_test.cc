@@ -2,77 +2,11 @@
 // Each enctype through whole engines, in malicious mode: keys of users and services
 // against libkrb5, krbtgt's own form in its enctype's lengths, and what a job of it costs.
 #include "cipher/rfc8009.h"
-#include "enctype.h"
-#include "engines.h"
 #include "job/operations.h"
+#include "krb5_client.h"
 
 namespace tkdc {
 namespace {
-
-krb5_data data_of(Bytes& bytes) {
-  krb5_data d{};
-  d.length = static_cast<unsigned>(bytes.size());
-  d.data = reinterpret_cast<char*>(bytes.data());
-  return d;
-}
-
-// A key as a Kerberos program holds it.
-class Client {
- public:
-  Client(std::uint32_t enctype, Bytes key) : key_(std::move(key)) {
-    EXPECT_EQ(krb5_init_context(&context_), 0);
-    block_.enctype = static_cast<krb5_enctype>(enctype);
-    block_.length = static_cast<unsigned>(key_.size());
-    block_.contents = key_.data();
-    overhead_ = tkdc_enctype_of(enctype)->overhead_bytes;
-  }
-  ~Client() { krb5_free_context(context_); }
-
-  Bytes seal(krb5_keyusage usage, Bytes plain) {
-    Bytes sealed(plain.size() + overhead_);
-    krb5_data clear = data_of(plain);
-    krb5_enc_data enc{};
-    enc.ciphertext = data_of(sealed);
-    EXPECT_EQ(krb5_c_encrypt(context_, &block_, usage, nullptr, &clear, &enc), 0);
-    return sealed;
-  }
-  Bytes open(krb5_keyusage usage, Bytes sealed) {
-    Bytes plain(sealed.size());
-    krb5_data result = data_of(plain);
-    krb5_enc_data enc{};
-    enc.enctype = block_.enctype;
-    enc.ciphertext = data_of(sealed);
-    EXPECT_EQ(krb5_c_decrypt(context_, &block_, usage, nullptr, &enc, &result), 0);
-    plain.resize(result.length);
-    return plain;
-  }
-  Bytes checksum(krb5_keyusage usage, Bytes data) {
-    krb5_data input = data_of(data);
-    krb5_checksum sum{};
-    EXPECT_EQ(krb5_c_make_checksum(context_, 0, &block_, usage, &input, &sum), 0);
-    Bytes out(sum.contents, sum.contents + sum.length);
-    krb5_free_checksum_contents(context_, &sum);
-    return out;
-  }
-
- private:
-  krb5_context context_ = nullptr;
-  Bytes key_;
-  krb5_keyblock block_{};
-  std::size_t overhead_ = 0;
-};
-
-// Through the engine rather than the test's own arithmetic, what a drawn key is.
-Bytes rebuild_key(Engines& e, const KeyRef& ref) {
-  Bytes x;
-  for (int p = 0; p < 3; ++p) {
-    auto record = e.store(p).get(ref.id);
-    const SecretVector& c = (*record)->fields.at("key").component[0];
-    x.resize(c.size());
-    xor_bytes(x.data(), c.data(), c.size());
-  }
-  return x;
-}
 
 class EachEnctype : public testing::TestWithParam<std::uint32_t> {
  protected:
@@ -83,7 +17,7 @@ TEST_P(EachEnctype, AnImportedUserKeyIsWhatTheClientHas) {
   Engines e;
   const Bytes key = some_bytes(enctype().key_bytes);
   KeyRef ref = e.make_key("alice@R", GetParam(), key);
-  Client alice(GetParam(), key);
+  Krb5Client alice(GetParam(), key);
   const Bytes timestamp = some_bytes(28), reply = some_bytes(249);
 
   Bytes sent = alice.seal(1, timestamp);
@@ -102,7 +36,7 @@ TEST_P(EachEnctype, AnImportedUserKeyIsWhatTheClientHas) {
 TEST_P(EachEnctype, ADrawnServiceKeySealsTicketsAndSignsPacs) {
   Engines e;
   KeyRef ref = e.make_key("host/a@R", GetParam(), {});
-  Client service(GetParam(), rebuild_key(e, ref));
+  Krb5Client service(GetParam(), rebuild_key(e, ref));
   const Bytes ticket = some_bytes(309), pac = some_bytes(144);
   EXPECT_EQ(service.open(2, e.run({TKDC_OP_SEAL, ref, 2, {}, ticket}).output()), ticket);
   EXPECT_EQ(e.run({TKDC_OP_OPEN, ref, 2, {}, service.seal(2, ticket)}).output(), ticket);
@@ -136,7 +70,7 @@ TEST_P(EachEnctype, KrbtgtsOwnFormHasItsEnctypesLengths) {
     EXPECT_EQ(e.run({TKDC_OP_VERIFY, ref, 17, {}, forged}).status(), TKDC_STATUS_INTEGRITY);
   }
   // Other usages have the standard form: freshness tokens, authentication indicators.
-  Client standard(GetParam(), rebuild_key(e, ref));
+  Krb5Client standard(GetParam(), rebuild_key(e, ref));
   for (std::uint32_t u : {64u, 514u}) {
     Bytes token = e.run({TKDC_OP_MAC, ref, u, {}, plain}).output();
     EXPECT_EQ(token, standard.checksum(static_cast<krb5_keyusage>(u), plain));
@@ -170,7 +104,7 @@ TEST_P(EachEnctype, KeysOfALaterUsageAreMadeForTheOperation) {
     ASSERT_EQ(fields.erase("u64.kc"), 1u);
     ASSERT_EQ(fields.erase("u2.ke") + fields.erase("u2.ki"), 2u);
   }
-  Client client(GetParam(), key);
+  Krb5Client client(GetParam(), key);
   EXPECT_EQ(run(TKDC_OP_MAC, 64, data), client.checksum(64, data));
   EXPECT_EQ(stored, client.checksum(64, data));
   EXPECT_EQ(client.open(2, run(TKDC_OP_SEAL, 2, data)), data);

@@ -60,8 +60,9 @@ class Engines {
                    std::uint64_t seal_limit = std::uint64_t{1} << 38, int heads_every_ms = 0,
                    Security security = Security::kMalicious,
                    std::shared_ptr<MemoryRing> first_ring = nullptr,
-                   const std::function<void(EngineOptions&)>& edit = nullptr)
-      : lanes_(lanes), epoch_(epoch), security_(security), first_ring_(std::move(first_ring)) {
+                   const std::function<void(EngineOptions&)>& edit = nullptr, bool two_parts = true)
+      : lanes_(lanes), epoch_(epoch), security_(security), two_parts_(two_parts),
+        first_ring_(std::move(first_ring)) {
     root_ = test::make_scratch("engine-test");
     SecretBuffer key(32);
     for (int p = 0; p < 3; ++p) {
@@ -107,6 +108,7 @@ class Engines {
       session.representation = Representation::kBytes;
       session.security = security_;
       session.epoch = epoch_;
+      session.two_parts = two_parts_;
       for (std::size_t l = 0; l < lanes_; ++l) {
         Lane lane;
         lane.link = rings[l]->link(p);
@@ -238,6 +240,7 @@ class Engines {
   std::size_t lanes_;
   std::uint32_t epoch_;
   Security security_;
+  bool two_parts_;
   std::shared_ptr<MemoryRing> first_ring_;  // lane 0's, for tests whose wires do harm
   std::string root_;
   std::mt19937_64 rng_{17};

@@ -132,6 +132,16 @@ TEST(Mesh, ZeroSharesAreAgreed) {
   }
 }
 
+TEST(Mesh, TwoPartsAreAllowedByAllThreeOrNot) {
+  for (int forbids : {-1, 0, 1, 2}) {
+    Trio trio(1);
+    for (int p = 0; p < 3; ++p) trio.options(p).two_parts = p != forbids;
+    auto sessions = trio.establish();
+    ASSERT_EQ(trio.errors(), "");
+    for (const auto& session : sessions) EXPECT_EQ(session->two_parts, forbids == -1) << forbids;
+  }
+}
+
 TEST(ZeroGenerator, TheRuleOverAllOffers) {
   using enum ZeroOffer;
   constexpr ZeroOffer kAll[] = {kAesCtr, kChaCha20, kAesCtrOnly, kChaCha20Only};
@@ -166,6 +176,17 @@ TEST(Mesh, UnknownOffersAreNoHello) {
   EXPECT_EQ(good->zero_shares, ZeroOffer::kChaCha20Only);
   hello.zero_shares = static_cast<ZeroOffer>(4);
   EXPECT_FALSE(decode_hello(encode_hello(hello)).ok());
+  hello.zero_shares = ZeroOffer::kAesCtr;
+  hello.two_parts = true;
+  SecretVector octets = encode_hello(hello);
+  ASSERT_TRUE(decode_hello(octets)->two_parts);
+  const SecretVector without = encode_hello([&] {
+    hello.two_parts = false;
+    return hello;
+  }());
+  const auto at = std::ranges::mismatch(octets, without).in1;
+  *at = 2;
+  EXPECT_FALSE(decode_hello(octets).ok());
 }
 
 TEST(Mesh, DisagreementsNameBothValues) {

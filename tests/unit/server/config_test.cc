@@ -139,6 +139,16 @@ TEST_F(ConfigTest, MasksAreNotMadeUnlessAskedFor) {
                {"data.masked_blocks", "0 to 4096"});
 }
 
+TEST_F(ConfigTest, TwoPartsAreAllowedUnlessForbidden) {
+  auto plain = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(plain.ok());
+  EXPECT_TRUE(plain->two_parts);
+  auto config = changed("backend = \"auto\"", "backend = \"auto\"\ntwo_parts = false");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_FALSE(config->two_parts);
+  expect_error("backend = \"auto\"", "backend = \"auto\"\ntwo_parts = 0", {"data.two_parts"});
+}
+
 TEST_F(ConfigTest, WrongTypesAndRanges) {
   expect_error("party = 1", "party = \"1\"", {"installation.party", "whole number", "line 3"});
   expect_error("party = 1", "party = 3", {"0 to 2"});

@@ -35,6 +35,7 @@ Hello hello_of(int party, int lane, std::uint8_t link) {
   hello.security = security_name(Security::kMalicious);
   hello.representation = Representation::kBytes;
   hello.zero_shares = ZeroOffer::kChaCha20;
+  hello.two_parts = party != 1;
   hello.circuit_hash = 0x0123'4567'89ab'cdef;
   hello.cohort_limit = 256;
   hello.inventory.fill(0x22);

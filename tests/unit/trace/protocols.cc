@@ -112,6 +112,19 @@ Task<SharedBytes> rfc3962_both_ways(Ciphers& c, SharedBytes secret) {
   co_return plain ? std::move(*plain) : SharedBytes();
 }
 
+// The tail's inner digest is not that of the head's message: what the servers cannot know.
+Task<SharedBytes> rfc3962_in_two_parts(Ciphers& c, SharedBytes secret) {
+  SharedBytes ke = secret.slice(0, kRoundKeys256);
+  SharedBytes inner = secret.slice(kRoundKeys256, kSha1StateBytes);
+  SharedBytes outer = secret.slice(kRoundKeys256 + kSha1StateBytes, kSha1StateBytes);
+  SharedBytes plaintext = secret.slice(kRoundKeys256 + kStates, 50);
+  SharedBytes digest = secret.slice(kRoundKeys256 + kStates + 50, kSha1StateBytes);
+  SharedBytes sealed = co_await rfc3962_seal_head(c, ke, inner, plaintext);
+  SharedBytes mac = co_await hmac_sha1_96_tail(c, outer, digest);
+  sealed.append(mac);
+  co_return sealed;
+}
+
 std::vector<Bytes> two_constants() {
   std::vector<Bytes> constants;
   constants.push_back(derivation_constant(3, DerivedKey::kEncryption));
@@ -297,6 +310,7 @@ const std::vector<Protocol>& protocols() {
       {"hmac-sha1", 102, hmac},
       {"hmac-sha1-bits", kStates + 60, hmac_bits},
       {"rfc3962-seal-open", kRoundKeys256 + kStates + 30, rfc3962_both_ways},
+      {"rfc3962-two-parts", kRoundKeys256 + kStates + 50 + kSha1StateBytes, rfc3962_in_two_parts},
       {"dk", kRoundKeys256, dk},
       {"bind-service", 32, bind_service},
       {"bind-krbtgt", 32, bind_krbtgt},

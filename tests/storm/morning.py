@@ -9,7 +9,7 @@ from tests.storm.scene import Scene
 
 STEPS = (0.2, 0.4, 0.6, 0.8, 0.9)  # of the sustained rate
 MORNING_P99_MS = 10_000
-MOST_USERS = 20_000  # imported within minutes: 200 or so per second
+MOST_USERS = 20_000  # imported within minutes: 100 to 200 per second, on two cores
 DEVIATIONS = 6  # that many above the mean a Poisson process does not come to
 
 

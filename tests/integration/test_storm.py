@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import NAME, SERVICE
+from tests.storm.common import failures
+from tests.storm.generator import BY, Alone
 
 USERS = 3
 PASSWORD = "the password of all users of the storm"
@@ -33,20 +35,16 @@ def password(realm) -> Path:
 @pytest.fixture
 def storm(realm, password, request) -> Callable[..., tuple[int, dict]]:
     """Exit status and results."""
-    def run(*options: str, kdc: str = "") -> tuple[int, dict]:
+    def run(*options: str) -> tuple[int, dict]:
         name = request.node.name
         done = subprocess.run(
-            generator(realm, kdc or f"127.0.0.1:{realm.ports.kdc}", password, name, *options),
+            generator(realm, f"127.0.0.1:{realm.ports.kdc}", password, name, *options),
             env=realm.env(), timeout=60, check=False, capture_output=True, text=True)
         path = realm.directory / f"{name}.json"
         assert path.exists(), done.stderr
         return done.returncode, json.loads(path.read_text())
 
     return run
-
-
-def failed(result: dict) -> int:
-    return sum(result["counts"][kind] for kind in ("errors", "wrong", "lost", "unsent"))
 
 
 def test_logins_at_a_rate(realm, storm):
@@ -66,7 +64,7 @@ def test_logins_and_service_tickets_over_tcp(realm, storm):
                            f"--service-keytab={realm.keytab('service')}")
     assert status == 0
     assert result["counts"]["ok"] > 5
-    assert failed(result) == 0
+    assert failures(result) == 0
     assert result["counts"]["checked"] == result["counts"]["ok"]
 
 
@@ -81,7 +79,7 @@ def test_retransmits_and_bad_input_change_nothing(storm):
     status, result = storm("--rate=10", "--duration=2", "--copies=2", "--retransmit-ms=20,40",
                            "--noise=0.5")
     assert status == 0
-    assert failed(result) == 0
+    assert failures(result) == 0
     assert result["counts"]["noise"] > 0
 
 
@@ -103,19 +101,21 @@ def test_a_requirement_decides_the_exit_status(storm):
 
 @pytest.mark.parametrize("how, kind", [("--spoil=0.3", "wrong"), ("--drop=0.3", "lost"),
                                        ("--error=37", "errors")])
-def test_a_kdc_that_misbehaves_is_noticed(realm, storm, password, how, kind):
-    responder = subprocess.Popen(
-        [str(realm.bin / "storm-responder"), "--realm", NAME, "--user", "storm%02d", "--users",
-         str(USERS), "--password-file", str(password), "--seconds=30", how],
-        stdout=subprocess.PIPE, text=True)
-    try:
-        port = int(responder.stdout.readline())
-        status, result = storm("--rate=200", "--duration=1", "--timeout-ms=300",
-                               "--retransmit-ms=0", "--require=failed-share<0.01",
-                               kdc=f"127.0.0.1:{port}")
-    finally:
-        responder.terminate()
-        responder.wait(10)
-    assert status == 1
+def test_a_kdc_that_misbehaves_is_noticed(how, kind):
+    with Alone(how) as alone:
+        result = alone.storm("--rate=200", "--warmup=0", "--quiet", "--timeout-ms=300",
+                             "--retransmit-ms=0", "--require=failed-share<0.01", duration_s=1)
+    assert result["status"] == 1
     assert result["counts"][kind] > 20
-    assert failed(result) == result["counts"][kind]
+    assert failures(result) == result["counts"][kind]
+
+
+@pytest.mark.parametrize("by", BY)
+def test_the_generator_alone(by):
+    with Alone() as alone:
+        result = alone.storm("--clients=4", "--warmup=0", "--quiet", "--fresh-tickets", *BY[by],
+                             duration_s=0.5)
+    assert result["status"] == failures(result) == 0
+    assert result["counts"]["checked"] == result["counts"]["ok"] > 50
+    assert not alone.responder.running()
+    assert not alone.directory.exists()

@@ -90,6 +90,8 @@ Bytes reply_part(const FakeReply& terms) {
 
 void put_ticket(DerWriter& w, const FakeReply& terms, const Key* service_key) {
   Bytes cipher(kTicketOctets, 0x5a);
+  for (std::size_t i = 0; i < sizeof terms.number; ++i)
+    cipher[i] = static_cast<std::uint8_t>(terms.number >> (8 * i));
   bool sealed =
       service_key != nullptr && service_key->encrypt(kUsageTicket, ticket_part(terms), cipher);
   w.element(tag::application(1), [&] {

@@ -16,10 +16,12 @@ struct FakeReply {
   std::time_t end = 0;
   bool confirms = false;     // the flag
   Bytes request_checksum{};  // none if empty
+  std::uint64_t number = 0;  // tickets that are not sealed begin with it
 };
 
 // `reply_key` is the client's key (AS) or the subkey (TGS); the ticket is sealed
-// under `service_key`, or filled with octets of no meaning where that is absent.
+// under `service_key`. Where that is absent it is octets of no meaning, the same
+// ones for the same number.
 Bytes make_reply(const FakeReply& terms, const Key& reply_key, const Key* service_key);
 Bytes make_error(const std::string& realm, std::int32_t code);
 

@@ -57,6 +57,7 @@ class Responder {
     if (!user.key.valid()) user.key = Key(user.raw);
     terms_.client = request.client;
     terms_.nonce = request.nonce;
+    ++terms_.number;  // for --fresh-tickets
     terms_.end = std::time(nullptr) + 36'000;
     Bytes reply = make_reply(terms_, user.key, nullptr);
     if (o_.spoil > 0 && chance(o_.spoil)) reply.back() ^= 1;

@@ -51,6 +51,19 @@ TEST_F(ReplyTest, ATicketsNonceIsItsCiphertextsBeginning) {
   EXPECT_TRUE(ticket_nonce(one.ticket.first(one.ticket.size() - 1)).empty());
 }
 
+// So that storm-responder, which seals no ticket, can be asked with --fresh-tickets.
+TEST_F(ReplyTest, TicketsOfAnotherNumberHaveAnotherNonce) {
+  auto nonce = [&] {
+    const Bytes made = make_reply(terms, user.key, nullptr);
+    const ByteSpan found = ticket_nonce(parse_reply(made).ticket);
+    return Bytes(found.begin(), found.end());
+  };
+  const Bytes first = nonce();
+  EXPECT_EQ(nonce(), first);
+  terms.number = 1ULL << 40;
+  EXPECT_NE(nonce(), first);
+}
+
 TEST_F(ReplyTest, TgsRepliesComeUnderTheSubkey) {
   terms.tgs = true;
   terms.service = asked.service = "host/a.test";

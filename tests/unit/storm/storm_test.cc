@@ -122,7 +122,7 @@ TEST_F(StormTest, SpoiledAnswersAreWrong) {
   EXPECT_EQ(recorder.wrongs().at("reply does not open under the client's key"), 50U);
 }
 
-// Tickets under a service's key begin with an encrypted random block, those without with zeros.
+// Tickets under a service's key begin with an encrypted random block, those without all alike.
 TEST_F(StormTest, ANonceThatComesTwiceIsWrong) {
   workload.fresh_tickets = true;
   for (bool fresh : {true, false}) {

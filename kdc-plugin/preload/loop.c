@@ -15,7 +15,9 @@
 #include "stream.h"
 #include "verto_entry.h"
 
-enum { TICK_MS = 100, SLOT_BITS = 13 };
+/* Above SEND_EARLY_BYTES what was queued leaves before the callback's end: the agent begins while
+ * this thread makes more, and the queue stays within the stream's limit. */
+enum { TICK_MS = 100, SLOT_BITS = 13, SEND_EARLY_BYTES = 16 * 1024 };
 static_assert(1 << SLOT_BITS == FIBER_MAX, "a request id carries the fiber's slot");
 
 static struct {
@@ -24,6 +26,7 @@ static struct {
     pid_t owner;
     bool dying; /* to be closed by the 0 ms timer */
     bool tick_armed;
+    bool queued; /* in this callback, by this process, on a connection that is good */
     uint64_t sequence;
     struct fiber *ready_first, *ready_last;
 } loop = {.stream = {.fd = -1}};
@@ -45,8 +48,26 @@ void loop_make_ready(struct fiber *f)
     loop.ready_last = f;
 }
 
+static void lost(void);
+static void watch(void);
+
+/* From any stack. What the socket does not take now leaves when it is writable again; never what
+ * a parent of this process has queued. */
+static void send_queued(void)
+{
+    const bool ours = loop.queued || (loop.stream.out.len && loop.owner == getpid());
+    loop.queued = false;
+    if (loop.dying || !ours)
+        return;
+    if (!tkdc_stream_flush(&loop.stream))
+        lost();
+    else
+        watch();
+}
+
 /* Main stack, at the end of a callback. A resumed fiber may end and make
- * others ready; it never makes itself ready. */
+ * others ready; it never makes itself ready. What all of them asked leaves at
+ * once: each send() costs more than a frame, and wakes the agent. */
 void loop_drain(void)
 {
     while (loop.ready_first) {
@@ -57,6 +78,7 @@ void loop_drain(void)
         f->next = NULL;
         fiber_resume(f);
     }
+    send_queued();
 }
 
 static void finish(struct fiber *f)
@@ -98,6 +120,7 @@ static void close_connection(void)
     loop.event = NULL;
     tkdc_stream_close(&loop.stream);
     loop.dying = false;
+    loop.queued = false;
 }
 
 static void on_dead(verto_ctx *ctx, verto_ev *ev)
@@ -193,11 +216,7 @@ static void on_socket(verto_ctx *ctx, verto_ev *ev)
     (void)ev;
     if (!loop.dying && !tkdc_stream_read(&loop.stream, on_frame, NULL))
         lost();
-    if (!loop.dying && loop.stream.out.len && !tkdc_stream_flush(&loop.stream))
-        lost();
-    loop_drain();
-    if (!loop.dying)
-        watch();
+    loop_drain(); /* sends, too, what the socket did not take before */
 }
 
 /* After a fork the parent's event is gone from this loop already. */
@@ -211,6 +230,8 @@ static void forget_parents_connection(void)
 
 static int connect_agent(void)
 {
+    if (loop.queued)
+        return 0;
     forget_parents_connection();
     if (loop.stream.fd >= 0)
         return 0;
@@ -252,10 +273,9 @@ void loop_ask(const struct tkdc_request *request, struct tkdc_reply *reply)
     self->op = request->op;
     self->reply = reply;
     self->deadline_ms = loop_now_ms() + engine_config.timeout_ms;
-    if (!tkdc_stream_flush(&loop.stream))
-        lost();
-    else
-        watch();
+    loop.queued = true;
+    if (loop.stream.out.len >= SEND_EARLY_BYTES)
+        send_queued();
     loop_arm_tick();
     fiber_suspend();
 }

@@ -8,7 +8,8 @@
  * non-blocking socket and the fiber suspends; the socket's reader, a timer
  * for deadlines and a 0 ms timer after the connection died put fibers on the
  * ready list, and that list is worked off on the main stack when the reader's
- * state is consistent again.
+ * state is consistent again. What the fibers of one callback have asked leaves
+ * in one send() at its end.
  */
 #ifndef TKDC_PRELOAD_LOOP_H
 #define TKDC_PRELOAD_LOOP_H

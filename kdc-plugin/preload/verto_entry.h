@@ -20,7 +20,8 @@ struct verto_entry {
 
 extern struct verto_entry verto_entry;
 
-/* loop.c: works off the ready list; main stack. */
+/* loop.c, main stack, at the end of each callback: works off the ready list, then sends what was
+ * asked in it. */
 void loop_drain(void);
 
 #endif

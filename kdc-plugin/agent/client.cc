@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -23,11 +24,16 @@ bool Client::fill() {
   if (in_.empty()) in_.resize(kFirstBufferBytes);
   if (filled_ == in_.size()) in_.resize(std::min(in_.size() * 4, kFrameMaxBytes));
   while (filled_ < in_.size()) {
-    ssize_t n = ::recv(fd_, in_.data() + filled_, in_.size() - filled_, MSG_DONTWAIT);
+    const std::size_t room = in_.size() - filled_;
+    ssize_t n = ::recv(fd_, in_.data() + filled_, room, MSG_DONTWAIT);
     if (n == 0) return false;
     if (n < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
     filled_ += static_cast<std::size_t>(n);
+    // There is no more now: epoll, which is level-triggered, tells when there is.
+    if (static_cast<std::size_t>(n) < room) return true;
   }
+  // A batch larger than the buffer: the next one is to fit.
+  in_.resize(std::max(in_.size(), kKeepBytes));
   return true;
 }
 

@@ -87,6 +87,7 @@ void ServerLink::connect() {
   socket_.connect(server.address);
   watch(socket_);
   watch(monitor_);
+  frames_awaited_ = events_awaited_ = false;
   opened_at_ = Clock::now();
 }
 
@@ -116,11 +117,19 @@ int ServerLink::events(zmq::socket_t& socket) {
   return bits;
 }
 
-bool ServerLink::ready() { return connected_ && (events(socket_) & ZMQ_POLLOUT) != 0; }
+bool ServerLink::ready() {
+  if (!connected_) return false;
+  frames_awaited_ = false;
+  return (events(socket_) & ZMQ_POLLOUT) != 0;
+}
 
-bool ServerLink::readable() { return ((events(socket_) | events(monitor_)) & ZMQ_POLLIN) != 0; }
+bool ServerLink::readable() {
+  return (!frames_awaited_ && (events(socket_) & ZMQ_POLLIN) != 0) ||
+         (!events_awaited_ && (events(monitor_) & ZMQ_POLLIN) != 0);
+}
 
 bool ServerLink::send(SecretVector frame) {
+  frames_awaited_ = false;
   auto* owned = new SecretVector(std::move(frame));
   zmq::message_t message(owned->data(), owned->size(), free_frame, owned);
   TKDC_HAND_OVER(owned);
@@ -133,10 +142,12 @@ bool ServerLink::send(SecretVector frame) {
 }
 
 void ServerLink::receive(const std::function<void(ByteSpan)>& handle, int max) {
+  frames_awaited_ = false;
   try {
     for (int i = 0; i < max; ++i) {
       zmq::message_t message;
-      if (!socket_.recv(message, zmq::recv_flags::dontwait)) return;
+      frames_awaited_ = !socket_.recv(message, zmq::recv_flags::dontwait);
+      if (frames_awaited_) return;
       handle({message.data<std::uint8_t>(), message.size()});
       sodium_memzero(message.data(), message.size());
     }
@@ -172,6 +183,7 @@ void ServerLink::handle_event(std::uint16_t event, Clock::time_point now) {
 }
 
 bool ServerLink::update(Clock::time_point now) {
+  events_awaited_ = false;
   try {
     while ((events(monitor_) & ZMQ_POLLIN) != 0) {
       zmq::message_t head;
@@ -183,6 +195,7 @@ bool ServerLink::update(Clock::time_point now) {
       if (head.size() >= sizeof event) std::memcpy(&event, head.data(), sizeof event);
       handle_event(event, now);
     }
+    events_awaited_ = true;
     // After some failed handshakes ZeroMQ gives an endpoint up for good, not
     // always with an event; a server that was put right must be found again.
     if (!connected_ && now - std::max(opened_at_, down_since_) > kReopenAfter) {

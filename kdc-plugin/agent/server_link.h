@@ -72,6 +72,10 @@ class ServerLink {
   std::string trouble_;
   zmq::socket_t socket_;
   zmq::socket_t monitor_;
+  // Nothing was there when a socket was last asked, and nobody has used it since: its descriptor
+  // will tell, and to ask again would be a system call for nothing.
+  bool frames_awaited_ = false;
+  bool events_awaited_ = false;
   bool connected_ = false;
   bool lost_ = false;
   Clock::time_point down_since_ = Clock::now();

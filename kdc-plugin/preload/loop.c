@@ -15,9 +15,9 @@
 #include "stream.h"
 #include "verto_entry.h"
 
-/* Above SEND_EARLY_BYTES what was queued leaves before the callback's end: the agent begins while
- * this thread makes more, and the queue stays within the stream's limit. */
-enum { TICK_MS = 100, SLOT_BITS = 13, SEND_EARLY_BYTES = 16 * 1024 };
+/* Above SEND_EARLY_BYTES, some ten operations, what was queued leaves before the callback's end:
+ * the agent works while this thread makes more, and the queue stays within the stream's limit. */
+enum { TICK_MS = 100, SLOT_BITS = 13, SEND_EARLY_BYTES = 4 * 1024 };
 static_assert(1 << SLOT_BITS == FIBER_MAX, "a request id carries the fiber's slot");
 
 static struct {

@@ -195,6 +195,8 @@ class GpuDriver final : public Driver {
     if (error.ok()) error.check("zeroing device memory", cudaDeviceSynchronize());
     if (error.ok()) return memory;
     if (memory != nullptr) static_cast<void>(cudaFree(memory));
+    static_cast<void>(
+        cudaGetLastError());  // else the next kernel's launch would seem to have failed
     return error.result().error();
   }
 
@@ -214,7 +216,10 @@ class GpuDriver final : public Driver {
     if (error.ok())
       error.check("allocating pinned memory",
                   cudaHostAlloc(&memory, octets, cudaHostAllocPortable));
-    if (!error.ok()) return error.result().error();
+    if (!error.ok()) {
+      static_cast<void>(cudaGetLastError());
+      return error.result().error();
+    }
     sodium_memzero(memory, octets);
     return memory;
   }

@@ -99,7 +99,7 @@ enum tkdc_wire_origin { TKDC_ORIGIN_DRAWN = 1, TKDC_ORIGIN_IMPORTED = 2 };
 enum tkdc_status {
     TKDC_STATUS_OK = 0,
     TKDC_STATUS_INTEGRITY = 1,    /* tag or MAC does not hold: wrong key or forged */
-    TKDC_STATUS_UNAVAILABLE = 2,  /* no answer from all three servers in time */
+    TKDC_STATUS_UNAVAILABLE = 2,  /* no answer from all three servers in time; to be asked anew */
     TKDC_STATUS_DENIED = 3,       /* the role may not do this with this key */
     TKDC_STATUS_UNKNOWN_KEY = 4,  /* no such key id, or another principal's/kvno's/enctype's */
     TKDC_STATUS_BAD_REQUEST = 5,  /* malformed, too long, unknown operation */

@@ -24,7 +24,7 @@ std::string LaneRunner::limit_message(const std::optional<RateVerdict>& rate) {
          "(its limits; see tkdc status), or staged keys are full, or this server's clock is more "
          "than two minutes off the others' (run NTP on all three), or the key has sealed 2^38 "
          "tickets (tkdc status; draw a new krbtgt key), or the principal's keys were compared too "
-         "often (password history; wait)";
+         "often (password history; wait), or this agent has left too many operations half done";
 }
 
 void LaneRunner::answer(const JobRequest& request, tkdc_status status, std::string message) {
@@ -70,8 +70,10 @@ void LaneRunner::audit(const JobRequest& request, tkdc_status status, const char
       {"result", tkdc_status_text(status)},
   };
   const Part asked = part(request);
+  const bool tail = asked.kind == Part::Kind::kTail;
+  if (head || tail) line["session"] = request.name.session;  // the agent's
   if (head) line["head"] = request.name.number;
-  if (asked.kind == Part::Kind::kTail) line["tail_of"] = asked.head;
+  if (tail) line["tail_of"] = asked.head;
   if (note != nullptr) line["note"] = note;
   shared_.audit(line.dump());
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxManifest = kMaxCohortJobs;
 constexpr std::size_t kMaxActive = 2048;
-constexpr std::size_t kMaxActiveOfAgent = 1536;  // another's jobs always find room
+constexpr std::size_t kMaxActiveOfAgent = 1536;  // one agent's flood leaves room for others'
 // A tick that carries admissions costs a packet more each way, and three of them
 // follow each other; a login's jobs run for thousands of ticks.
 constexpr std::uint64_t kFullTickEvery = 16;
@@ -213,8 +213,10 @@ void LaneRunner::propose(bool due) {
   proposed_->sealed_at = std::max(sealed_at_now(), last_sealed_at_);
   if (!due || active_.size() >= kMaxActive) return;
   std::lock_guard lock(queue_mutex_);
-  for (const JobName& name : queue_.take(
-           Clock::now(), kMaxManifest, [this](std::uint64_t agent) { return active_room(agent); }))
+  const auto room_of = [this](std::uint64_t agent) { return active_room(agent); };
+  const auto waits = [this](const JobName& name) { return shared_.pending.contains(name); };
+  const std::size_t most = std::min(kMaxManifest, kMaxActive - active_.size());
+  for (const JobName& name : queue_.take(Clock::now(), most, room_of, waits))
     proposed_->candidates.emplace_back().name = name;
 }
 
@@ -414,7 +416,8 @@ void LaneRunner::finish(ActiveJob& job, JobOutcome outcome) {
   const char* note = outcome.note != nullptr ? outcome.note : watch(request, outcome);
   if (job.expired) {
     shared_.counters.jobs_late++;
-    return audit(request, outcome.status, note != nullptr ? note : kLate);
+    return audit(request, outcome.status, note != nullptr ? note : kLate,
+                 tail_follows(job, outcome.status));
   }
   JobReply reply;
   reply.session = request.name.session;

@@ -52,6 +52,12 @@ class PendingJobs {
     return job;
   }
 
+  // Not once its deadline was over before it was taken.
+  bool contains(const JobName& name) const {
+    std::lock_guard lock(mutex_);
+    return jobs_.contains(name);
+  }
+
   // Takes out every job whose deadline is over.
   std::vector<std::unique_ptr<PendingJob>> take_expired() {
     std::lock_guard lock(mutex_);

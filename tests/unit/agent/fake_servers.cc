@@ -270,9 +270,11 @@ void FakeServers::answer(Arrived& job) {
     input[i] ^= job.request[1].component[0][i] ^ job.request[2].component[0][i];
   JobReply good = compute(job.request[0], input);
   const Tails tails = tails_;
-  if (tails != Tails::kAnswered &&
-      part_of(job.request[0]).value_or(Part()).kind == Part::Kind::kTail) {
-    if (tails == Tails::kSwallowed) return;
+  const Part::Kind kind = part_of(job.request[0]).value_or(Part()).kind;
+  const bool tail = kind == Part::Kind::kTail;
+  if (kind == Part::Kind::kHead) std::this_thread::sleep_for(head_delay_.load());
+  if (tail && tails == Tails::kSwallowed) return;
+  if (tail && tails == Tails::kRefused) {
     good.status = TKDC_STATUS_UNAVAILABLE;
     good.output.clear();
   }
@@ -288,7 +290,7 @@ void FakeServers::answer(Arrived& job) {
     JobReply reply = good;
     reply.output = y[party];
     reply.next_output = output_digest(y[(party + 1) % 3]);
-    switch (mood_[party]) {
+    switch (tails == Tails::kLiedIn && !tail ? Mood::kHonest : mood_[party]) {
       case Mood::kSilent: continue;
       case Mood::kWrongOutput:
         if (!reply.output.empty()) reply.output[0] ^= 1;

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -35,7 +36,8 @@ enum class Mood {
   kRefuses,      // answers with `refusal`
 };
 
-enum class Tails { kAnswered, kRefused, kSwallowed };  // UNAVAILABLE; nothing said
+// UNAVAILABLE; nothing said; server 1 lies as its mood says, in tails alone.
+enum class Tails { kAnswered, kRefused, kSwallowed, kLiedIn };
 
 SecretVector fake_seal(ByteSpan plaintext);
 SecretVector fake_mac(ByteSpan data);
@@ -54,6 +56,8 @@ class FakeServers {
   void set_mood(int party, Mood mood, tkdc_status refusal = TKDC_STATUS_DENIED);
   void set_two_parts(bool on) { two_parts_ = on; }
   void set_tails(Tails tails) { tails_ = tails; }
+  // Each head's answer waits so long.
+  void set_head_delay(std::chrono::milliseconds delay) { head_delay_ = delay; }
   // The server's socket goes away and comes back on the same port.
   void set_running(int party, bool running);
 
@@ -99,6 +103,7 @@ class FakeServers {
   std::vector<std::string> complaints_;
   std::atomic<bool> stop_{false}, two_parts_{false};
   std::atomic<Tails> tails_{Tails::kAnswered};
+  std::atomic<std::chrono::milliseconds> head_delay_{std::chrono::milliseconds(0)};
   std::thread thread_;
 };
 

@@ -2,19 +2,12 @@
 // Derived keys through whole engines, in malicious mode: each is the one that
 // libkrb5 derives from the same keys, and good for what its recipe is for alone.
 #include "derivation.h"
-#include "enctype.h"
-#include "engines.h"
 #include "job/derived.h"
+#include "krb5_client.h"
 
 namespace tkdc {
 namespace {
 
-krb5_data as_krb5_data(Bytes& bytes) {
-  krb5_data d{};
-  d.length = static_cast<unsigned>(bytes.size());
-  d.data = reinterpret_cast<char*>(bytes.data());
-  return d;
-}
 krb5_keyblock block_of(std::uint32_t enctype, Bytes& key) {
   krb5_keyblock kb{};
   kb.enctype = static_cast<krb5_enctype>(enctype);
@@ -33,7 +26,7 @@ class Peer {
   Bytes mask(std::uint32_t enctype, Bytes known, std::string pepper) {
     krb5_keyblock kb = block_of(enctype, known);
     Bytes in(pepper.begin(), pepper.end()), out(known.size());
-    krb5_data input = as_krb5_data(in), result = as_krb5_data(out);
+    krb5_data input = data_of(in), result = data_of(out);
     EXPECT_EQ(krb5_c_prfplus(context_, &kb, &input, &result), 0);
     return out;
   }
@@ -46,33 +39,13 @@ class Peer {
     return octets;
   }
   Bytes seal(std::uint32_t enctype, Bytes key, krb5_keyusage usage, Bytes plain) {
-    krb5_keyblock kb = block_of(enctype, key);
-    Bytes sealed(plain.size() + tkdc_enctype_of(enctype)->overhead_bytes);
-    krb5_data clear = as_krb5_data(plain);
-    krb5_enc_data enc{};
-    enc.ciphertext = as_krb5_data(sealed);
-    EXPECT_EQ(krb5_c_encrypt(context_, &kb, usage, nullptr, &clear, &enc), 0);
-    return sealed;
+    return Krb5Client(enctype, std::move(key)).seal(usage, std::move(plain));
   }
   Bytes open(std::uint32_t enctype, Bytes key, krb5_keyusage usage, Bytes sealed) {
-    krb5_keyblock kb = block_of(enctype, key);
-    Bytes plain(sealed.size());
-    krb5_data result = as_krb5_data(plain);
-    krb5_enc_data enc{};
-    enc.enctype = kb.enctype;
-    enc.ciphertext = as_krb5_data(sealed);
-    EXPECT_EQ(krb5_c_decrypt(context_, &kb, usage, nullptr, &enc, &result), 0);
-    plain.resize(result.length);
-    return plain;
+    return Krb5Client(enctype, std::move(key)).open(usage, std::move(sealed));
   }
   Bytes checksum(std::uint32_t enctype, Bytes key, krb5_keyusage usage, Bytes data) {
-    krb5_keyblock kb = block_of(enctype, key);
-    krb5_data input = as_krb5_data(data);
-    krb5_checksum sum{};
-    EXPECT_EQ(krb5_c_make_checksum(context_, 0, &kb, usage, &input, &sum), 0);
-    Bytes out(sum.contents, sum.contents + sum.length);
-    krb5_free_checksum_contents(context_, &sum);
-    return out;
+    return Krb5Client(enctype, std::move(key)).checksum(usage, std::move(data));
   }
 
  private:

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "cuda/block/check_tasks.h"
+#include "cuda/thread/slice.h"
+#include "cuda/thread/spread.h"
 
 namespace tkdc::cuda::check {
 
@@ -44,14 +46,50 @@ struct Lift : TaskBody {
   }
 };
 
+// Of bits: a thread has a word of lanes of one block, 32 elements.
+template <Side kSide>
+struct LiftBits : TaskBody {
+  TKDC_HD static void run(const View& v, const Tick&, std::uint32_t t, const Shared&) {
+    const auto& task = task_of<LiftBitsTask>(v);
+    const std::uint32_t word = t % kLaneWords, block = t / kLaneWords;
+    const Word* rows = task.rows.words + std::size_t{block} * task.rows.block_words + word;
+    FourElements sum[8] = {};
+    TKDC_UNROLL
+    for (std::uint32_t eight = 0; eight < 4; ++eight) {  // component, half of the slots
+      const std::uint32_t strand = 2 * task.row + eight / 2;
+      Word slots[8];
+      TKDC_UNROLL
+      for (std::uint32_t s = 0; s < 8; ++s)
+        slots[s] =
+            rows[std::size_t{8 * (eight % 2) + s} * task.rows.tile_words + strand * kLaneWords];
+      slice(slots);  // a bit of the lanes in each word, a slot in each bit
+      add_images(slots, task.maps + eight * kMapQuads, sum);
+    }
+    Element* out = task.out + (std::size_t{block} * task.factors + task.factor) * 8 * kCheckLanes;
+    TKDC_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      const std::uint32_t lane = position_of(4 * word + static_cast<std::uint32_t>(i));
+      TKDC_UNROLL
+      for (std::uint32_t bit = 0; bit < 8; ++bit) {
+        // verify/gf64.h's lane_bit_at() the other way around.
+        const std::uint32_t at = lane / 8 * kCheckLanes + position_of(lane % 8 * 8 + bit);
+        Element e = element_of(sum[bit], i);
+        if constexpr (kSide == Side::kY)
+          e = multiply(multiply(e, task.of_lane[at]), task.of_block[block]);
+        out[at] = e;
+      }
+    }
+  }
+};
+
 TKDC_HD Element part_of(const FoldTask& task, int vector, std::uint32_t part, std::uint32_t k) {
   const std::uint32_t at = part * task.stride + k;
   return at < task.count ? task.vector[vector][at] : 0;
 }
 
-// Sums at {0, 1, infinity}^2 (verify/points.h), of every threads()-th element.
+// Sums at {0, 1, infinity}^2, of every threads()-th element.
 struct FoldPoints : TaskBody {
-  static constexpr std::uint32_t kPoints = 9, kPerThread = 4;
+  static constexpr std::uint32_t kPoints = kPointsOfFour, kPerThread = 4;
   static std::uint32_t threads_of(std::uint32_t stride) {
     return (stride + kPerThread - 1) / kPerThread;
   }
@@ -62,15 +100,10 @@ struct FoldPoints : TaskBody {
       Element at[2][kPoints];
       TKDC_UNROLL
       for (int side = 0; side < 2; ++side) {
-        Element(&a)[kPoints] = at[side];
-        a[0] = part_of(task, side, 0, k);
-        a[1] = part_of(task, side, 1, k);
-        a[3] = part_of(task, side, 2, k);
-        a[4] = part_of(task, side, 3, k);
-        a[2] = a[0] ^ a[1];
-        a[5] = a[3] ^ a[4];
+        Element part[4];
         TKDC_UNROLL
-        for (int p = 0; p < 3; ++p) a[6 + p] = a[p] ^ a[3 + p];
+        for (std::uint32_t i = 0; i < 4; ++i) part[i] = part_of(task, side, i, k);
+        spread_four(part, at[side]);
       }
       TKDC_UNROLL
       for (std::uint32_t p = 0; p < kPoints; ++p) sum[p].add(at[0][p], at[1][p]);

@@ -6,6 +6,7 @@
 
 #include "cuda/block/check_tasks.h"
 #include "cuda/thread/octet_field.h"
+#include "cuda/thread/spread.h"
 
 namespace tkdc::cuda::check {
 
@@ -17,7 +18,7 @@ struct Extend {
   static_assert(kRows * kParts == kThreadsPerBlock);
   static constexpr int kPhases = 3;
   struct Shared {
-    Word plane[kPoints][8][kRows];
+    Word plane[kVertices][8][kRows];
   };
   static std::uint32_t threads(const View& v) { return v.blocks; }
   TKDC_HD static void prepare(const View&, const Tick&, std::uint32_t, Shared&) {}
@@ -73,11 +74,11 @@ struct Extend {
     TKDC_UNROLL
     for (std::uint32_t k = 0; k < 8; ++k) {
       const std::uint32_t point = 8 * part + k;
-      Word* x = task.x + ((std::size_t{of_all} / kRows * kPoints + point) * 8) * kRows + row;
+      Word* x = task.x + ((std::size_t{of_all} / kRows * kVertices + point) * 8) * kRows + row;
       if constexpr (!kMultiply) {
         TKDC_UNROLL
         for (int bit = 0; bit < 8; ++bit) x[bit * kRows] = v[k][bit];
-      } else if (point != kPoints - 1) {  // the last is one more than needed
+      } else if (point != kOctetPoints) {  // the last is one more than needed
         Planes a, product;
         TKDC_UNROLL
         for (int bit = 0; bit < 8; ++bit) a[bit] = x[bit * kRows];
@@ -85,7 +86,7 @@ struct Extend {
         slice(product);
         const std::size_t block = of_all / 2;
         Word* out = task.terms +
-                    ((block * task.products + task.product) * kPoints + point) * kLaneWords +
+                    ((block * task.products + task.product) * kOctetPoints + point) * kLaneWords +
                     8 * (of_all % 2);
         TKDC_UNROLL
         for (int w = 0; w < 8; ++w) out[w] = product[w];
@@ -127,27 +128,90 @@ struct Extend {
   }
 };
 
+// Slots are vertices of four variables. A thread has a word of lanes and one of the nine points of
+// the last two variables, where it has the nine of the first two.
+struct BitPoints : TaskBody {
+  static constexpr std::uint32_t kThreadsOfBlock = kLaneWords * kPointsOfFour;
+  TKDC_HD static void run(const View& v, const Tick&, std::uint32_t t, const Shared&) {
+    const auto& task = task_of<BitPointsTask>(v);
+    const std::uint32_t word = t % kLaneWords, outer = t / kLaneWords % kPointsOfFour;
+    const std::uint32_t block = t / kThreadsOfBlock;
+    const Word* rows = task.rows.words + std::size_t{block} * task.rows.block_words + word;
+    Word terms[kPointsOfFour] = {};
+    for (std::uint32_t f = 0; f < task.factors; ++f) {
+      const std::uint32_t x = 2 * f, y = 2 * (task.factors + f);  // strands
+      Word at[4][4] = {}, spread[4][kPointsOfFour];  // x_i, x_{i+1}, y_i, y_i + y_{i+1}
+      load(rows, task.rows.tile_words, x, outer, at[0]);
+      load(rows, task.rows.tile_words, x + 1, outer, at[1]);
+      load(rows, task.rows.tile_words, y, outer, at[2]);
+      load(rows, task.rows.tile_words, y + 1, outer, at[3]);
+      TKDC_UNROLL
+      for (int k = 0; k < 4; ++k) at[3][k] ^= at[2][k];
+      TKDC_UNROLL
+      for (int k = 0; k < 4; ++k) spread_four(at[k], spread[k]);
+      TKDC_UNROLL
+      for (std::uint32_t p = 0; p < kPointsOfFour; ++p)
+        terms[p] ^= (spread[0][p] & spread[3][p]) ^ (spread[1][p] & spread[2][p]);
+    }
+    store(terms, outer,
+          task.terms + (std::size_t{block} * kBitPoints + first_of(outer)) * kLaneWords + word);
+  }
+
+ private:
+  // A point is a vertex if neither coordinate is infinity.
+  TKDC_HD static constexpr bool is_vertex(std::uint32_t point) {
+    return point % 3 != 2 && point / 3 != 2;
+  }
+  TKDC_HD static constexpr std::uint32_t first_of(std::uint32_t outer) {
+    std::uint32_t first = 0;
+    for (std::uint32_t before = 0; before < outer; ++before)
+      first += is_vertex(before) ? kPointsOfFour - 4 : kPointsOfFour;
+    return first;
+  }
+  // At the outer point, of the first two variables' vertices. At infinity it is the sum.
+  TKDC_HD static void load(const Word* rows, std::uint32_t tile_words, std::uint32_t strand,
+                           std::uint32_t outer, Word (&out)[4]) {
+    const std::uint32_t last[2] = {outer % 3, outer / 3};
+    for (std::uint32_t vertex = 0; vertex < 4; ++vertex) {
+      if (last[0] != 2 && last[0] != (vertex & 1)) continue;
+      if (last[1] != 2 && last[1] != vertex >> 1) continue;
+      TKDC_UNROLL
+      for (std::uint32_t k = 0; k < 4; ++k)
+        out[k] ^= rows[std::size_t{4 * vertex + k} * tile_words + strand * kLaneWords];
+    }
+  }
+  // Vertices are not sent.
+  TKDC_HD static void store(const Word (&terms)[kPointsOfFour], std::uint32_t outer, Word* out) {
+    TKDC_UNROLL
+    for (std::uint32_t p = 0; p < kPointsOfFour; ++p) {
+      if (is_vertex(outer) && is_vertex(p)) continue;
+      *out = terms[p];
+      out += kLaneWords;
+    }
+  }
+};
+
 // A thread has two words of lanes of one point and chunk.
 struct Sums : TaskBody {
   static constexpr std::uint32_t kPairs = kLaneWords / 2;
   TKDC_HD static void run(const View& v, const Tick&, std::uint32_t t, const Shared&) {
     const auto& task = task_of<SumTask>(v);
-    const std::uint32_t pair = t % kPairs, point = t / kPairs % kPoints;
-    const std::uint32_t chunk = t / (kPairs * kPoints);
-    if (point == kPoints - 1) return;
+    const std::uint32_t pair = t % kPairs, point = t / kPairs % task.points;
+    const std::uint32_t chunk = t / (kPairs * task.points);
     FourElements sum[2] = {};
     const std::uint32_t begin = chunk * kChunkBlocks;
     for (std::uint32_t block = begin; block < begin + kChunkBlocks && block < task.blocks; ++block)
       for (std::uint32_t k = 0; k < task.products; ++k) {
         const Word* term =
-            task.terms + ((std::size_t{block} * task.products + k) * kPoints + point) * kLaneWords +
+            task.terms +
+            ((std::size_t{block} * task.products + k) * task.points + point) * kLaneWords +
             2 * pair;
         const Word words[2] = {term[0], term[1]};
         add_images(words,
                    task.weights + (block % kSetBlocks * task.claims + task.claim_of[k]) * kMapQuads,
                    sum);
       }
-    Word* out = task.sums + (std::size_t{chunk} * kPoints + point) * 8 * kLaneWords + 2 * pair;
+    Word* out = task.sums + (std::size_t{chunk} * task.points + point) * 8 * kLaneWords + 2 * pair;
     TKDC_UNROLL
     for (std::uint32_t o = 0; o < 8; ++o) {
       TKDC_UNROLL
@@ -161,16 +225,13 @@ struct LaneSums : TaskBody {
   static constexpr std::uint32_t kChunks = kSetBlocks / kChunkBlocks;
   TKDC_HD static void run(const View& v, const Tick&, std::uint32_t t, const Shared&) {
     const auto& task = task_of<LaneSumTask>(v);
-    const std::uint32_t point = t % kPoints, word = t / kPoints % kLaneWords;
-    const std::uint32_t set = t / (kPoints * kLaneWords);
-    if (point == kPoints - 1) {
-      task.out[t] = 0;
-      return;
-    }
+    const std::uint32_t point = t % task.points, word = t / task.points % kLaneWords;
+    const std::uint32_t set = t / (task.points * kLaneWords);
     FourElements sum = {};
     for (std::uint32_t chunk = set * kChunks; chunk < (set + 1) * kChunks && chunk < task.chunks;
          ++chunk) {
-      const Word* in = task.sums + (std::size_t{chunk} * kPoints + point) * 8 * kLaneWords + word;
+      const Word* in =
+          task.sums + (std::size_t{chunk} * task.points + point) * 8 * kLaneWords + word;
       TKDC_UNROLL
       for (std::uint32_t o = 0; o < 8; ++o) sum[o] ^= in[o * kLaneWords];
     }

@@ -3,9 +3,9 @@
 // View::task points to; View::blocks is how many threads it takes. mpc-engine/verify/ has the
 // mathematics, gf64.h of it what the results must be.
 //
-// A block here is a check's: 64 lanes of 32 slots. Rows stand as words, block after block, in it
-// tile after tile, in that strand after strand of 64 octets. Rows and all that is computed from
-// them are secret; maps, weights and sizes are public.
+// A block here is a check's: 64 lanes of 32 slots, or of bits 64 octets of lanes of 16. Rows stand
+// as words, block after block, in it tile after tile, in that strand after strand of 64 octets.
+// Rows and all that is computed from them are secret; maps, weights and sizes are public.
 #pragma once
 
 #include "cuda/block/view.h"
@@ -13,7 +13,10 @@
 
 namespace tkdc::cuda {
 
-inline constexpr std::uint32_t kCheckLanes = 64, kLaneWords = kCheckLanes / 4, kPoints = 32;
+inline constexpr std::uint32_t kCheckLanes = 64, kLaneWords = kCheckLanes / 4;
+// Vertices, and extra points beside them.
+inline constexpr std::uint32_t kVertices = 32, kOctetPoints = kVertices - 1;
+inline constexpr std::uint32_t kBitSlots = 16, kBitPoints = 65;
 inline constexpr std::uint32_t kSlotsOfBlock = 32, kMostSlots = 4, kMostProducts = 8;
 // A set's blocks have one weight of their own. What a thread adds up is a part of a set.
 inline constexpr std::uint32_t kSetBlocks = 64, kChunkBlocks = 8;
@@ -40,10 +43,17 @@ struct ExtendTask {
   std::uint32_t product, products;
 };
 
+// This party's terms at the extra points, from the slots, of all factors together.
+struct BitPointsTask {
+  CheckRows rows;
+  std::uint32_t factors;
+  Word* terms;
+};
+
 // The products of a chunk, lifted and added up.
 struct SumTask {
   const Word* terms;  // block, product, point, word of lanes
-  std::uint32_t blocks, products, claims;
+  std::uint32_t blocks, products, points, claims;
   std::uint32_t claim_of[kMostProducts];
   const Quad* weights;  // block of a set, claim
   Word* sums;           // chunk, point, octet, word of lanes
@@ -52,7 +62,7 @@ struct SumTask {
 // Of a set, with its weight and the lanes'.
 struct LaneSumTask {
   const Word* sums;
-  std::uint32_t chunks;
+  std::uint32_t chunks, points;
   const Element* sigma;  // by lane
   const Element* of_set;
   Element* out;  // set, word of lanes, point
@@ -80,6 +90,17 @@ struct LiftTask {
   const Element* sigma;     // y, z: by lane
   const Element* of_block;  // y, z
   Element* out;             // x, y: the vector, from the record on; z: eight of a block
+};
+
+// One side of one factor of bits. Maps: of component 0's slots 0..7 and 8..15 as if they were an
+// octet's bits, then component 1's.
+struct LiftBitsTask {
+  CheckRows rows;
+  std::uint32_t row, factor, factors;
+  const Quad* maps;
+  const Element* of_lane;   // y: by position
+  const Element* of_block;  // y
+  Element* out;             // the vector, from the record on
 };
 
 // A fold by 4. Past `count` the vectors are 0.

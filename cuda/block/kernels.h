@@ -52,12 +52,15 @@ enum class Kernel : std::uint8_t {
   kMaskChaCha3,
   kCheckExtendX,
   kCheckExtendY,
+  kCheckBitPoints,
   kCheckSums,
   kCheckLaneSums,
   kCheckReduce,
   kCheckLiftX,
   kCheckLiftY,
   kCheckLiftZ,
+  kCheckLiftBitsX,
+  kCheckLiftBitsY,
   kCheckFoldPoints,
   kCheckFold,
   kCheckProduct,
@@ -109,12 +112,15 @@ void with_body(Kernel kernel, Use use) {
     case Kernel::kMaskChaCha3: return use.template run<MaskByChaCha<3>>();
     case Kernel::kCheckExtendX: return use.template run<check::Extend<false>>();
     case Kernel::kCheckExtendY: return use.template run<check::Extend<true>>();
+    case Kernel::kCheckBitPoints: return use.template run<check::BitPoints>();
     case Kernel::kCheckSums: return use.template run<check::Sums>();
     case Kernel::kCheckLaneSums: return use.template run<check::LaneSums>();
     case Kernel::kCheckReduce: return use.template run<check::Reduce>();
     case Kernel::kCheckLiftX: return use.template run<check::Lift<check::Side::kX>>();
     case Kernel::kCheckLiftY: return use.template run<check::Lift<check::Side::kY>>();
     case Kernel::kCheckLiftZ: return use.template run<check::Lift<check::Side::kZ>>();
+    case Kernel::kCheckLiftBitsX: return use.template run<check::LiftBits<check::Side::kX>>();
+    case Kernel::kCheckLiftBitsY: return use.template run<check::LiftBits<check::Side::kY>>();
     case Kernel::kCheckFoldPoints: return use.template run<check::FoldPoints>();
     case Kernel::kCheckFold: return use.template run<check::Fold>();
     case Kernel::kCheckProduct: return use.template run<check::Product>();

@@ -18,7 +18,6 @@ class DeviceCheck final : public OctetBatch {
 
   void copy_rows();
   bool points(const Weights& weights, const std::vector<Points>& records, Element* out) override;
-  bool put(std::size_t first, std::size_t n, const Element* x, const Element* y) override;
   bool lift(const Element* sigma, const std::vector<Lifts>& records, Element& claim) override;
   bool points_of_parts(std::size_t stride, Element* out) override;
   bool fold(std::size_t stride, const Element* at) override;
@@ -31,19 +30,34 @@ class DeviceCheck final : public OctetBatch {
   };
   bool run(const Work& work);
   bool wait();
-  void sum_record(Work& work, std::size_t r, const Points& of, const Quad* weights,
-                  std::size_t claims, const Element* sigma);
+  // Two areas of maps of weights, where there are records of octets, of bits.
+  struct SumWeights {
+    const Quad *octets = nullptr, *bits = nullptr;
+    std::size_t claims;
+    const Element* sigma;
+  };
+  const Quad* write_weights(const std::vector<gf64::Lift>& weights);
+  bool any(bool bits) const;
+  void sum_record(Work& work, std::size_t r, const Points& of, const SumWeights& weights);
+  void octet_terms(Work& work, std::size_t r, const gf64::OctetProducts& form, SumTask& sums);
+  void bit_terms(Work& work, std::size_t r);
   void extend(Work& work, std::size_t r, const gf64::OctetValue& value, std::size_t product,
               bool multiply);
-  void lift_record(Work& work, std::size_t r, const Lifts& of, const Element* sigma);
+  struct LiftPlace {
+    std::size_t record, first;  // first: of the vectors' elements
+    const Element *sigma, *of_block;
+  };
+  void lift_strands(Work& work, Kernel kernel, const LiftPlace& at,
+                    const std::vector<gf64::StrandLift>& strands, std::size_t factor, Element* out);
+  void lift_bits(Work& work, const LiftPlace& at, const Maps& maps);
+  void lift_record(Work& work, LiftPlace at, const Lifts& of);
   const Element* by_lane(Mirror& mirror, const Element* sigma);
   void reduce(Work& work, Mirror& tasks, const Sums& of);
 
   Device& device_;
   CheckLayout at_;
   std::unique_ptr<CheckMemory> memory_;
-  std::vector<std::pair<std::size_t, std::size_t>> put_;  // first, how many
-  std::size_t left_ = 0;                                  // elements that the vectors have
+  std::size_t left_ = 0;  // elements that the vectors have
   bool failed_ = false, folding_ = false;
 };
 
@@ -133,95 +147,148 @@ void DeviceCheck::extend(Work& work, std::size_t r, const gf64::OctetValue& valu
               (2 * shape.blocks + 31) / 32 * kThreadsPerBlock);
 }
 
-void DeviceCheck::sum_record(Work& work, std::size_t r, const Points& of, const Quad* weights,
-                             std::size_t claims, const Element* sigma) {
-  const CheckShape& shape = at_.shapes[r];
-  SumTask sums{};
+void DeviceCheck::octet_terms(Work& work, std::size_t r, const gf64::OctetProducts& form,
+                              SumTask& sums) {
   std::size_t product = 0;
-  for (const gf64::OctetProducts::Factor& factor : of.form->factors) {
+  for (const gf64::OctetProducts::Factor& factor : form.factors) {
     extend(work, r, factor.x, 0, false);
     for (const gf64::OctetProducts::Right& right : factor.right) {
       sums.claim_of[product] = static_cast<std::uint32_t>(right.claim);
       extend(work, r, right.y, product++, true);
     }
   }
+}
+
+void DeviceCheck::bit_terms(Work& work, std::size_t r) {
+  const CheckShape& shape = at_.shapes[r];
+  work.launch(
+      at_.points, Kernel::kCheckBitPoints,
+      BitPointsTask{shape.rows(at_.rows[r]), static_cast<std::uint32_t>(shape.factors), at_.terms},
+      shape.blocks * check::BitPoints::kThreadsOfBlock);
+}
+
+void DeviceCheck::sum_record(Work& work, std::size_t r, const Points& of,
+                             const SumWeights& weights) {
+  const CheckShape& shape = at_.shapes[r];
+  SumTask sums{};
+  if (shape.bits)
+    bit_terms(work, r);
+  else
+    octet_terms(work, r, *of.form, sums);
   sums.terms = at_.terms;
   sums.blocks = static_cast<std::uint32_t>(shape.blocks);
   sums.products = static_cast<std::uint32_t>(shape.products);
-  sums.claims = static_cast<std::uint32_t>(claims);
-  sums.weights = weights;
+  sums.points = static_cast<std::uint32_t>(shape.points);
+  sums.claims = static_cast<std::uint32_t>(shape.bits ? 1 : weights.claims);
+  sums.weights = shape.bits ? weights.bits : weights.octets;
   sums.sums = at_.sums;
-  work.launch(at_.points, Kernel::kCheckSums, sums, shape.chunks() * kPoints * check::Sums::kPairs);
+  work.launch(at_.points, Kernel::kCheckSums, sums,
+              shape.chunks() * shape.points * check::Sums::kPairs);
   auto* const of_set = at_.points.take<Element>(of.of_set.size());
   std::copy(of.of_set.begin(), of.of_set.end(), of_set);
+  const std::size_t rows = shape.sets() * kLaneWords;
   work.launch(at_.points, Kernel::kCheckLaneSums,
-              LaneSumTask{at_.sums, static_cast<std::uint32_t>(shape.chunks()), sigma,
-                          at_.points.on_device(of_set), at_.partial[0]},
-              shape.sets() * kLaneWords * kPoints);
-  reduce(work, at_.points, {shape.sets() * kLaneWords, kPoints, at_.result + r * kPoints});
+              LaneSumTask{at_.sums, static_cast<std::uint32_t>(shape.chunks()), sums.points,
+                          weights.sigma, at_.points.on_device(of_set), at_.partial[0]},
+              rows * shape.points);
+  reduce(work, at_.points, {rows, shape.points, at_.result + r * at_.most_points});
+}
+
+const Quad* DeviceCheck::write_weights(const std::vector<gf64::Lift>& weights) {
+  auto* const maps = at_.points.take<Quad>(kMapQuads * weights.size());
+  for (std::size_t k = 0; k < weights.size(); ++k)
+    write_map(weights[k].column, maps + kMapQuads * k);
+  return at_.points.on_device(maps);
+}
+
+bool DeviceCheck::any(bool bits) const {
+  return std::ranges::any_of(at_.shapes,
+                             [=](const CheckShape& shape) { return shape.bits == bits; });
 }
 
 bool DeviceCheck::points(const Weights& weights, const std::vector<Points>& records, Element* out) {
   at_.points.clear();
   Work work('P', at_.tick);
-  auto* const maps = at_.points.take<Quad>(kMapQuads * weights.weight.size());
-  for (std::size_t k = 0; k < weights.weight.size(); ++k)
-    write_map(weights.weight[k].column, maps + kMapQuads * k);
-  const Element* const sigma = by_lane(at_.points, weights.sigma);
-  for (std::size_t r = 0; r < records.size(); ++r)
-    sum_record(work, r, records[r], at_.points.on_device(maps), weights.claims, sigma);
+  SumWeights on_device;
+  if (any(false)) on_device.octets = write_weights(weights.of_octets);
+  if (any(true)) on_device.bits = write_weights(weights.of_bits);
+  on_device.claims = weights.claims;
+  on_device.sigma = by_lane(at_.points, weights.sigma);
+  for (std::size_t r = 0; r < records.size(); ++r) sum_record(work, r, records[r], on_device);
   work.copy_in(at_.points);
   if (!run(work)) return false;
   for (std::size_t r = 0; r < records.size(); ++r)
-    out = std::copy_n(at_.result + r * kPoints, gf64::kExtraPoints, out);
+    out = std::copy_n(at_.result + r * at_.most_points, at_.shapes[r].points, out);
   return true;
 }
 
 // ---- at the random point
 
-bool DeviceCheck::put(std::size_t first, std::size_t n, const Element* x, const Element* y) {
-  std::copy_n(x, n, at_.pinned_vector[0] + first);
-  std::copy_n(y, n, at_.pinned_vector[1] + first);
-  put_.emplace_back(first, n);
-  return !failed_;
+void DeviceCheck::lift_strands(Work& work, Kernel kernel, const LiftPlace& at,
+                               const std::vector<gf64::StrandLift>& strands, std::size_t factor,
+                               Element* out) {
+  const CheckShape& shape = at_.shapes[at.record];
+  auto* const maps = at_.lift.take<StrandMap>(strands.size());
+  for (std::size_t k = 0; k < strands.size(); ++k) {
+    maps[k].tile = static_cast<std::uint32_t>(strands[k].tile);
+    maps[k].strand = static_cast<std::uint32_t>(strands[k].strand);
+    write_map(strands[k].lift.column, maps[k].map);
+  }
+  work.launch(
+      at_.lift, kernel,
+      LiftTask{shape.rows(at_.rows[at.record]), at_.lift.on_device(maps),
+               static_cast<std::uint32_t>(strands.size()), static_cast<std::uint32_t>(factor),
+               static_cast<std::uint32_t>(shape.factors), at.sigma, at.of_block, out},
+      shape.blocks * check::Lift<check::Side::kX>::kPairs);
 }
 
-void DeviceCheck::lift_record(Work& work, std::size_t r, const Lifts& of, const Element* sigma) {
-  const CheckShape& shape = at_.shapes[r];
+void DeviceCheck::lift_bits(Work& work, const LiftPlace& at, const Maps& maps) {
+  const CheckShape& shape = at_.shapes[at.record];
+  auto* const slots = at_.lift.take<Quad>(4 * kMapQuads);
+  for (std::size_t k = 0; k < 4; ++k) write_map(maps.slots[k].column, slots + kMapQuads * k);
+  auto* const of_lane = at_.lift.take<Element>(shape.elements);
+  std::copy_n(maps.of_lane.begin(), shape.elements, of_lane);
+  LiftBitsTask task{shape.rows(at_.rows[at.record]),
+                    0,
+                    0,
+                    static_cast<std::uint32_t>(shape.factors),
+                    at_.lift.on_device(slots),
+                    at_.lift.on_device(of_lane),
+                    at.of_block,
+                    nullptr};
+  for (std::size_t f = 0; f < shape.factors; ++f)
+    for (std::size_t side = 0; side < 2; ++side) {  // x, y
+      task.factor = static_cast<std::uint32_t>(f);
+      task.row = static_cast<std::uint32_t>(side * shape.factors + f);
+      task.out = at_.vector[side] + at.first;
+      work.launch(at_.lift, side == 0 ? Kernel::kCheckLiftBitsX : Kernel::kCheckLiftBitsY, task,
+                  shape.blocks * kLaneWords);
+    }
+}
+
+void DeviceCheck::lift_record(Work& work, LiftPlace at, const Lifts& of) {
+  const CheckShape& shape = at_.shapes[at.record];
   auto* const of_block = at_.lift.take<Element>(of.of_block.size());
   std::copy(of.of_block.begin(), of.of_block.end(), of_block);
-  auto launch = [&](Kernel kernel, const std::vector<gf64::StrandLift>& strands, std::size_t factor,
-                    Element* out) {
-    auto* const maps = at_.lift.take<StrandMap>(strands.size());
-    for (std::size_t k = 0; k < strands.size(); ++k) {
-      maps[k].tile = static_cast<std::uint32_t>(strands[k].tile);
-      maps[k].strand = static_cast<std::uint32_t>(strands[k].strand);
-      write_map(strands[k].lift.column, maps[k].map);
-    }
-    work.launch(
-        at_.lift, kernel,
-        LiftTask{shape.rows(at_.rows[r]), at_.lift.on_device(maps),
-                 static_cast<std::uint32_t>(strands.size()), static_cast<std::uint32_t>(factor),
-                 static_cast<std::uint32_t>(shape.factors), sigma, at_.lift.on_device(of_block),
-                 out},
-        shape.blocks * check::Lift<check::Side::kX>::kPairs);
-  };
-  for (std::size_t f = 0; f < shape.factors; ++f) {
-    launch(Kernel::kCheckLiftX, (*of.x)[f], f, at_.vector[0] + of.first);
-    launch(Kernel::kCheckLiftY, (*of.y)[f], f, at_.vector[1] + of.first);
+  at.of_block = at_.lift.on_device(of_block);
+  const Maps& maps = *of.maps;
+  if (shape.bits) lift_bits(work, at, maps);
+  for (std::size_t f = 0; f < maps.x.size(); ++f) {
+    lift_strands(work, Kernel::kCheckLiftX, at, maps.x[f], f, at_.vector[0] + at.first);
+    lift_strands(work, Kernel::kCheckLiftY, at, maps.y[f], f, at_.vector[1] + at.first);
   }
-  launch(Kernel::kCheckLiftZ, *of.z, 0, at_.partial[0]);
-  reduce(work, at_.lift, {shape.blocks * 8, 1, at_.result + r});
+  lift_strands(work, Kernel::kCheckLiftZ, at, maps.z, 0, at_.partial[0]);
+  reduce(work, at_.lift, {shape.blocks * 8, 1, at_.result + at.record});
 }
 
 bool DeviceCheck::lift(const Element* sigma, const std::vector<Lifts>& records, Element& claim) {
   at_.lift.clear();
   Work work('L', at_.tick);
-  for (auto [first, n] : put_)
-    for (int k = 0; k < 2; ++k)
-      work.copy_in(at_.vector[k] + first, at_.pinned_vector[k] + first, n * sizeof(Element));
-  const Element* const of_lane = by_lane(at_.lift, sigma);
-  for (std::size_t r = 0; r < records.size(); ++r) lift_record(work, r, records[r], of_lane);
+  LiftPlace at{0, 0, by_lane(at_.lift, sigma), nullptr};
+  for (; at.record < records.size(); ++at.record) {
+    lift_record(work, at, records[at.record]);
+    at.first += at_.shapes[at.record].vector_elements();
+  }
   work.copy_in(at_.lift);
   if (!run(work)) return false;
   for (std::size_t r = 0; r < records.size(); ++r) claim ^= at_.result[r];
@@ -269,6 +336,7 @@ bool DeviceCheck::fold(std::size_t stride, const Element* at) {
 }
 
 bool DeviceCheck::fetch(std::size_t n, Element* x, Element* y) {
+  if (n > kMostFetched) return false;
   Work work('G', at_.tick);
   for (int k = 0; k < 2; ++k)
     work.copy_out(at_.pinned_vector[k], at_.vector[k], n * sizeof(Element));

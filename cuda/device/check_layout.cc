@@ -13,9 +13,11 @@ constexpr std::size_t kMostReductions = 8;  // 32^8 rows
 constexpr std::size_t kTaskOctets = 256;    // more than any has
 static_assert(kTaskOctets >= sizeof(ExtendTask) && kTaskOctets >= sizeof(SumTask) &&
               kTaskOctets >= sizeof(LiftTask) && kTaskOctets >= sizeof(FoldTask) &&
-              kTaskOctets >= sizeof(LaneSumTask) && kTaskOctets >= sizeof(ReduceTask));
-static_assert(kMostProducts == gf64::OctetProducts::kMost);
-constexpr std::size_t kWeightOctets = kMapQuads * sizeof(Quad);
+              kTaskOctets >= sizeof(LaneSumTask) && kTaskOctets >= sizeof(ReduceTask) &&
+              kTaskOctets >= sizeof(BitPointsTask) && kTaskOctets >= sizeof(LiftBitsTask));
+static_assert(kMostProducts == gf64::OctetProducts::kMost && kVertices == gf64::kVertices &&
+              kBitSlots == gf64::kBitSlots && kBitPoints == gf64::kBitPoints);
+constexpr std::size_t kMapOctets = kMapQuads * sizeof(Quad);
 
 std::size_t terms_of(const std::vector<ClaimForm::Sum>& slots) {
   std::size_t terms = 0;
@@ -26,16 +28,20 @@ std::size_t terms_of(const std::vector<ClaimForm::Sum>& slots) {
 }  // namespace
 
 CheckShape::CheckShape(ClaimRecord& its_record)
-    : record(&its_record), blocks(its_record.blocks()), tiles(its_record.tiles_per_block()),
-      strands(its_record.strands()), factors(its_record.form().factors.size()), products(0),
-      factor_terms(0), terms(0) {
-  for (const ClaimForm::Factor& factor : its_record.form().factors) {
-    factor_terms += terms_of(factor.x);
-    for (const ClaimForm::Right& right : factor.right) factor_terms += terms_of(right.y);
+    : record(&its_record), bits(its_record.bits()), blocks(its_record.blocks()),
+      tiles(its_record.tiles_per_block()), strands(its_record.strands()),
+      factors(its_record.form().factors.size()), products(bits ? 1 : 0),
+      points(bits ? kBitPoints : kOctetPoints), elements(bits ? 8 * kCheckLanes : kCheckLanes),
+      factor_maps(0), z_maps(0) {
+  const ClaimForm& form = its_record.form();
+  // Both components of a row of bits have a map.
+  for (const auto& z : form.z) z_maps += (bits ? 2 : 1) * terms_of(z);
+  if (bits) return;
+  for (const ClaimForm::Factor& factor : form.factors) {
+    factor_maps += terms_of(factor.x);
+    for (const ClaimForm::Right& right : factor.right) factor_maps += terms_of(right.y);
     products += factor.right.size();
   }
-  terms = factor_terms;
-  for (const auto& z : its_record.form().z) terms += terms_of(z);
 }
 
 CheckRows CheckShape::rows(const Word* words) const {
@@ -84,18 +90,23 @@ void CheckLayout::cut(Cutter& device, Cutter& pinned) {
   for (const CheckShape& shape : shapes) {
     rows.push_back(device.take<Word>(shape.row_octets() / sizeof(Word)));
     pinned_rows.push_back(pinned.take<std::uint8_t>(shape.row_octets()));
-    const std::size_t halves = (2 * shape.blocks + 31) / 32 * 32;
-    most_x = std::max(most_x, halves * kPoints * 8);
-    most_terms = std::max(most_terms, shape.blocks * shape.products * kPoints * kLaneWords);
-    most_sums = std::max(most_sums, shape.chunks() * kPoints * 8 * kLaneWords);
-    most_partial = std::max({most_partial, shape.sets() * kLaneWords * kPoints, shape.blocks * 8});
+    const std::size_t halves = shape.bits ? 0 : (2 * shape.blocks + 31) / 32 * 32;
+    most_x = std::max(most_x, halves * kVertices * 8);
+    most_terms = std::max(most_terms, shape.blocks * shape.products * shape.points * kLaneWords);
+    most_sums = std::max(most_sums, shape.chunks() * shape.points * 8 * kLaneWords);
+    most_partial =
+        std::max({most_partial, shape.sets() * kLaneWords * shape.points, shape.blocks * 8});
+    most_points = std::max(most_points, shape.points);
     most_claims = std::max(most_claims, shape.record->form().claims);
     of_points += (shape.factors + shape.products + 2 + kMostReductions) * kTaskOctets +
-                 shape.factor_terms * sizeof(RowMapMasks) + shape.sets() * sizeof(Element) + 16;
+                 shape.factor_maps * sizeof(RowMapMasks) + shape.sets() * sizeof(Element) + 16;
     of_lift += (2 * shape.factors + 1 + kMostReductions) * kTaskOctets +
-               shape.tiles * shape.terms * sizeof(StrandMap) + shape.blocks * sizeof(Element) + 16;
+               shape.tiles * (shape.factor_maps + shape.z_maps) * sizeof(StrandMap) +
+               shape.blocks * sizeof(Element) + 16;
+    if (shape.bits) of_lift += 4 * kMapOctets + shape.elements * sizeof(Element);
   }
-  of_points += kSetBlocks * most_claims * kWeightOctets + kCheckLanes * sizeof(Element);
+  // Weights of octets for each claim, and of bits.
+  of_points += kSetBlocks * (most_claims + 1) * kMapOctets + kCheckLanes * sizeof(Element);
   of_lift += kCheckLanes * sizeof(Element);
   const std::size_t stride = products / 4 + 1;
   most_partial =
@@ -109,9 +120,9 @@ void CheckLayout::cut(Cutter& device, Cutter& pinned) {
   for (int k = 0; k < 2; ++k) {
     partial[k] = device.take<Element>(most_partial);
     vector[k] = device.take<Element>(products);
-    pinned_vector[k] = pinned.take<Element>(products);
+    pinned_vector[k] = pinned.take<Element>(std::min(products, OctetBatch::kMostFetched));
   }
-  result = pinned.take<Element>(shapes.size() * kPoints + 16);
+  result = pinned.take<Element>(shapes.size() * most_points + check::FoldPoints::kPoints);
   const std::pair<Mirror*, std::size_t> mirrors[] = {{&points, of_points},
                                                      {&lift, of_lift},
                                                      {&parts, (1 + kMostReductions) * kTaskOctets},

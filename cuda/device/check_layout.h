@@ -16,11 +16,15 @@ struct CheckShape {
   std::size_t chunks() const { return (blocks + kChunkBlocks - 1) / kChunkBlocks; }
   std::size_t sets() const { return (blocks + kSetBlocks - 1) / kSetBlocks; }
   std::size_t row_octets() const { return blocks * tiles * strands * kCheckLanes; }
+  std::size_t vector_elements() const { return blocks * factors * elements; }
   CheckRows rows(const Word* words) const;
 
   ClaimRecord* record;
-  std::size_t blocks, tiles, strands, factors, products;  // tiles, products: of a block or lane
-  std::size_t factor_terms, terms;                        // maps in all x and y; with z too
+  bool bits;
+  std::size_t blocks, tiles, strands, factors;
+  std::size_t products, points;     // that are lifted, of a lane; extra points of each
+  std::size_t elements;             // of a vector, for a block and factor
+  std::size_t factor_maps, z_maps;  // of octets in all x and y; of a tile in z
 };
 
 struct CheckLayout {
@@ -41,6 +45,7 @@ struct CheckLayout {
   // Pinned.
   std::vector<std::uint8_t*> pinned_rows;
   Element *result = nullptr, *pinned_vector[2] = {};
+  std::size_t most_points = 0;  // of a record, in `result`
   // Both.
   Mirror points, lift, parts, folds;
 

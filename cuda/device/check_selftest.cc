@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of malicious mode on a device, beside this CPU's: rows of random octets, which make no
-// true claims, but sums, lifts and folds all the same.
+// The check of malicious mode on a device, beside this CPU's: rows of random octets and bits, which
+// make no true claims, but sums, lifts and folds all the same.
 #include <algorithm>
 #include <random>
 
 #include "cipher/aes/sbox_claims.h"
+#include "cipher/sha1/bit_claims.h"
 #include "cuda/device/check.h"
 #include "cuda/device/check_layout.h"
 #include "cuda/device/selftest.h"
@@ -17,10 +18,12 @@ using Product = InnerProductCheck<Gf64Field>;
 
 class CheckTwin {
  public:
-  CheckTwin(Device& device, std::size_t lanes) : checks_(device, 1) {
+  CheckTwin(Device& device, std::size_t sboxes, std::size_t bits) : checks_(device, 1) {
     for (std::unique_ptr<OctetCheck>& check : check_) {
       std::vector<std::unique_ptr<ClaimRecord>> claims;
-      claims.push_back(random_record(lanes));
+      products_ = 0;
+      if (sboxes > 0) claims.push_back(random_record(sbox_claim_form(), sboxes));
+      if (bits > 0) claims.push_back(random_record(sha1::bit_claim_form(1), bits));
       auto on_device = &check == check_ ? OctetCheck::begin(&checks_, claims) : nullptr;
       check = std::make_unique<OctetCheck>(std::move(claims), kSeed, forms_, std::move(on_device));
     }
@@ -49,9 +52,8 @@ class CheckTwin {
   static constexpr std::uint8_t kSeed[OctetCheck::kSeedBytes] = {1, 2, 3};
 
   // The same each time.
-  std::unique_ptr<ClaimRecord> random_record(std::size_t lanes) {
+  std::unique_ptr<ClaimRecord> random_record(const ClaimForm& form, std::size_t lanes) {
     std::mt19937_64 rng(7);
-    const ClaimForm& form = sbox_claim_form();
     SecretVector octets(2 * form.rows * lanes);
     for (std::uint8_t& octet : octets) octet = static_cast<std::uint8_t>(rng());
     ClaimRecord::Rows rows{};
@@ -60,7 +62,7 @@ class CheckTwin {
         rows[c][r] = octets.data() + (c * form.rows + r) * lanes;
     auto record = std::make_unique<ClaimRecord>(form);
     record->append(lanes, rows);
-    products_ = record->blocks() * form.factors.size() * gf64::kLanes;
+    products_ += CheckShape(*record).vector_elements();
     return record;
   }
 
@@ -153,8 +155,11 @@ Result<void> check_self_test(Device& device) {
   bool same = products_same(device, done);
   if (!done)
     return fail(device.driver->name() + " failed in its self-test: " + done.error().message);
-  // One lane; nine blocks and a part of one: more than a thread adds up.
-  for (std::size_t lanes : {1u, 4700u}) same = same && CheckTwin(device, lanes).same();
+  // Lanes of S-boxes and octets of bits: one; nine blocks and a part of one, more than a thread
+  // adds up; more than a set.
+  constexpr std::pair<std::size_t, std::size_t> kBatches[] = {
+      {1, 0}, {0, 1}, {4700, 9300}, {512 * 65 + 1, 1024 * 65 + 1}};
+  for (auto [sboxes, bits] : kBatches) same = same && CheckTwin(device, sboxes, bits).same();
   if (device.health.lost())
     return fail(device.driver->name() + " failed in its self-test: " + device.health.why());
   if (!same)

@@ -44,7 +44,23 @@ class Zero {
   std::size_t at_ = 3;
 };
 
-// One cohort on the device and one on the CPU, given the same.
+// What has been recorded for malicious mode since the last call, row after row.
+SecretVector claimed(ClaimLog& log) {
+  ClaimBatch batch;
+  log.take(batch);
+  SecretVector all;
+  for (const auto& record : batch.octets)
+    record->for_each_block([&](const ClaimRecord::Tile* tiles) {
+      for (std::size_t t = 0; t < record->tiles_per_block(); ++t)
+        for (std::size_t strand = 0; strand < record->strands(); ++strand) {
+          const std::uint8_t* first = tiles[t].base + tiles[t].row[strand];
+          all.insert(all.end(), first, first + ClaimRecord::kLanes);
+        }
+    });
+  return all;
+}
+
+// One cohort on the device and one on the CPU, given the same, with claims where there are any.
 class Twin {
  public:
   Twin(Device& device, const AesBackend& cpu, ZeroGenerator generator, int party,
@@ -115,6 +131,8 @@ class Twin {
   }
   bool layers() {
     bool same = true;
+    on_device_.keep_for_claims(log_[0]);
+    on_cpu_->keep_for_claims(log_[1]);
     for (int layer = 0; layer < AesCohort::kLayers; ++layer) {
       const std::size_t octets = on_cpu_->message_bytes(layer);
       SecretVector got(octets), theirs(octets);
@@ -130,7 +148,8 @@ class Twin {
       const std::uint8_t* views[2] = {held_[held_.size() - 2].data(), held_.back().data()};
       each([&](AesCohort& c) { c.absorb(layer, views[0], views[1]); });
     }
-    return same;
+    if (on_device_.record(log_[0]) != on_cpu_->record(log_[1])) return false;
+    return same && claimed(log_[0]) == claimed(log_[1]);
   }
   bool stores_same() {
     on_device_.store(refs_[0]);
@@ -143,6 +162,7 @@ class Twin {
   Zero zero_;
   SharedBytes in_, keys_, out_[2];
   std::vector<AesBlockRef> refs_[2];
+  ClaimLog log_[2];
   DeviceCohort on_device_;
   std::unique_ptr<AesCohort> on_cpu_;
   SecretVector mine_;
@@ -152,18 +172,19 @@ class Twin {
 // Compressions on the device and on the CPU, given the same: every round.
 class RippleTwin {
  public:
-  RippleTwin(Device& device, ZeroGenerator generator, int party, std::size_t columns,
-             std::uint64_t seed)
+  RippleTwin(Device& device, ZeroGenerator generator, Security security, int party,
+             std::size_t columns, std::uint64_t seed)
       : rng_(seed), zero_(rng_, generator),
         data_(columns), states_{Shares(columns), Shares(columns)},
-        on_device_(device, party, nullptr, fill()), on_cpu_(party, nullptr, blocks(1)) {}
+        on_device_(device, party, log_for(security, 0), fill()),
+        on_cpu_(party, log_for(security, 1), blocks(1)) {}
 
   bool compresses() {
     bool same = true;
     for (;;) {
       const bool more = on_cpu_.next();
       if (on_device_.next() != more || on_device_.bytes() != on_cpu_.bytes()) return false;
-      if (!more) return same && same_states();
+      if (!more) return same && same_states() && claimed(log_[0]) == claimed(log_[1]);
       const std::size_t octets = on_cpu_.bytes();
       SecretVector mine(octets), got(octets), theirs(octets);
       fill(theirs);
@@ -180,6 +201,9 @@ class RippleTwin {
  private:
   using Shares = std::vector<SharedBytes>;
 
+  ClaimLog* log_for(Security security, std::size_t which) {
+    return security == Security::kMalicious ? &log_[which] : nullptr;
+  }
   void fill(SecretVector& x) {
     for (std::uint8_t& octet : x) octet = static_cast<std::uint8_t>(rng_());
   }
@@ -208,6 +232,7 @@ class RippleTwin {
   std::mt19937_64 rng_;
   Zero zero_;
   Shares data_, states_[2];
+  ClaimLog log_[2];
   DeviceRipple on_device_;
   sha1::Ripple on_cpu_;
 };
@@ -248,8 +273,11 @@ Result<void> self_test(Device& device) {
         if (auto done = twins(device, *cpu, generator, blocks, seed); !done) return done;
         seed += 2;
       }
-  for (ZeroGenerator generator : {ZeroGenerator::kAesCtr, ZeroGenerator::kChaCha20}) {
-    RippleTwin twin(device, generator, static_cast<int>(seed % 3), 77, seed);
+  constexpr std::pair<ZeroGenerator, Security> kRipples[] = {
+      {ZeroGenerator::kAesCtr, Security::kMalicious},
+      {ZeroGenerator::kChaCha20, Security::kSemiHonest}};
+  for (auto [generator, security] : kRipples) {
+    RippleTwin twin(device, generator, security, static_cast<int>(seed % 3), 77, seed);
     ++seed;
     auto judged = judge(device, twin.compresses(), "77 SHA-1 compressions", generator);
     if (!judged) return judged;

@@ -70,6 +70,8 @@ class InnerProductCheck {
     elsewhere_ = std::move(where);
   }
   FactorsElsewhere<F>* elsewhere() const { return elsewhere_.get(); }
+  // Vectors that are longer are folded by 4, elsewhere if they stand there.
+  static constexpr std::size_t kVeryMany = 8192;
 
   // ---- one fold: begin_fold(), in the last one take_random(), a message of
   // message_bytes(), a challenge of challenge_bytes().
@@ -194,7 +196,7 @@ class InnerProductCheck {
   // Many products are folded by 8 or 4 at first: 27 points of 8 parts instead of 243 of 32
   // cost a product less than half, 9 points of 4 a third, but more folds are more rounds.
   static constexpr int kVariablesOfMany = 3, kVariablesOfVeryMany = 2;
-  static constexpr std::size_t kMany = 1024, kVeryMany = 8192;
+  static constexpr std::size_t kMany = 1024;
 
   // One variable more, whose values' weights these are: slower than those before.
   static void spread_weights(std::vector<Element>& all, std::initializer_list<Element> weights) {

@@ -175,13 +175,9 @@ const OctetForms::Prepared& OctetForms::of(const ClaimForm& form) {
   return *prepared;
 }
 
-struct OctetCheck::Lifts {
+struct OctetCheck::Lifts : OctetBatch::Maps {
   std::vector<Element> extra;
-  std::vector<gf64::StrandLift> z;
-  std::vector<std::vector<gf64::StrandLift>> x, y;  // of each factor; kOctets
-  gf64::Lift slots[4];                              // kBits: of both components
-  std::vector<Element> lane_weight;                 // kBits: of a lane's elements
-  Element weight;                                   // the form's power of gamma
+  Element weight;  // the form's power of gamma
 };
 
 OctetCheck::OctetCheck(std::vector<std::unique_ptr<ClaimRecord>> claims, const std::uint8_t* seed,
@@ -258,10 +254,10 @@ void OctetCheck::sum_group(Group& group, Element* out) {
 void OctetCheck::points(std::uint8_t* out) {
   std::vector<Sums> all;
   for (const Group& group : groups_) all.emplace_back(group.extra);
-  const bool octets_done = sum_on_device(all);
+  const bool summed = sum_on_device(all);
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     Sums& sums = all[g];
-    if (groups_[g].bits() || !octets_done) sum_group(groups_[g], sums.data());
+    if (!summed) sum_group(groups_[g], sums.data());
     for (Element sum : sums) {
       InnerProductCheck<Gf64Field>::put(out, sum);
       out += Gf64Field::kBytes;
@@ -293,7 +289,7 @@ OctetCheck::Lifts OctetCheck::lifts_of(const Group& group, const Element at[4]) 
     for (std::size_t p = 0; p < kLanes; ++p) of_lane[gf64::lane_at(p)] = sigma_[p];
     for (std::size_t p = 0; p < 8 * kLanes; ++p) {
       const gf64::LaneBit bit = gf64::lane_bit_at(p);
-      out.lane_weight.push_back(
+      out.of_lane.push_back(
           gf64::multiply(of_lane[bit.lane], gf64::embed(static_cast<std::uint8_t>(1u << bit.bit))));
     }
     return out;
@@ -328,7 +324,7 @@ void OctetCheck::lift_group(Group& group, const Lifts& lifts, Element* x, Elemen
       if (group.bits()) {
         kernels.lift_bits(lifts.slots, tiles, f, x);
         kernels.lift_bits(of_y, tiles, factors + f, y);
-        kernels.scale(lifts.lane_weight.size(), lifts.lane_weight.data(), 1, y);
+        kernels.scale(lifts.of_lane.size(), lifts.of_lane.data(), 1, y);
       } else {
         kernels.lift_octets(lifts.x[f], tiles, nullptr, x);
         kernels.lift_octets(lifts.y[f], tiles, of_lane.data(), y);
@@ -389,7 +385,7 @@ void OctetCheck::fold(std::unique_ptr<OctetCheck> check, const std::uint8_t* min
   for (const Group& group : check->groups_) products += group.products();
   const std::vector<Lifts> lifts = check->all_lifts(challenge);
   out.claim = check->claim_of_points(lifts, mine, theirs);
-  if (check->lift_on_device(lifts, pool, out.claim))
+  if (check->lift_on_device(lifts, out.claim))
     return out.keep_elsewhere(
         products, std::make_unique<OnDevice>(std::move(check), challenge, products, pool));
   out.allocate(products, pool);
@@ -409,14 +405,14 @@ std::size_t OctetCheck::products_of(const ClaimRecord& record) {
 
 std::unique_ptr<OctetBatch> OctetCheck::begin(
     OctetDevice* device, const std::vector<std::unique_ptr<ClaimRecord>>& claims) {
-  if (device == nullptr) return nullptr;
-  std::vector<ClaimRecord*> octets;
+  if (device == nullptr || claims.empty()) return nullptr;
+  std::vector<ClaimRecord*> records;
   std::size_t products = 0;
   for (const auto& record : claims) {
     products += products_of(*record);
-    if (!record->bits()) octets.push_back(record.get());
+    records.push_back(record.get());
   }
-  return octets.empty() ? nullptr : device->begin(octets, products);
+  return device->begin(records, products);
 }
 
 std::vector<OctetCheck::Element> OctetCheck::set_weights(const Group& group) const {
@@ -428,48 +424,39 @@ std::vector<OctetCheck::Element> OctetCheck::set_weights(const Group& group) con
 bool OctetCheck::sum_on_device(std::vector<Sums>& sums) {
   if (on_device_ == nullptr) return false;
   std::vector<OctetBatch::Points> records;
-  for (const Group& group : groups_)
-    if (!group.bits()) records.push_back({&group.prepared->products, set_weights(group)});
-  Sums got(records.size() * gf64::kExtraPoints);
-  if (!on_device_->points({lift_, claim_.size(), sigma_}, records, got.data())) {
+  std::size_t points = 0;
+  for (const Group& group : groups_) {
+    records.push_back({&group.prepared->products, set_weights(group)});
+    points += group.extra;
+  }
+  Sums got(points);
+  if (!on_device_->points({lift_, bit_lift_, claim_.size(), sigma_}, records, got.data())) {
     on_device_.reset();
     return false;
   }
   auto from = got.begin();
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
-    if (groups_[g].bits()) continue;
-    std::copy_n(from, gf64::kExtraPoints, sums[g].begin());
-    from += gf64::kExtraPoints;
+  for (Sums& of_group : sums) {
+    std::copy_n(from, of_group.size(), of_group.begin());
+    from += static_cast<std::ptrdiff_t>(of_group.size());
   }
   return true;
 }
 
 // The claim changes only if all of it succeeds.
-bool OctetCheck::lift_on_device(const std::vector<Lifts>& lifts, SecretPool& pool, Element& claim) {
+bool OctetCheck::lift_on_device(const std::vector<Lifts>& lifts, Element& claim) {
   if (on_device_ == nullptr) return false;
   std::vector<OctetBatch::Lifts> records;
-  std::size_t at = 0;
-  Element of_bits = 0, of_octets = 0;
-  bool done = true;
-  for (std::size_t g = 0; g < groups_.size() && done; ++g) {
-    Group& group = groups_[g];
-    const std::size_t products = group.products(), blocks = group.record->blocks();
-    if (group.bits()) {
-      ElementArray<Gf64Field> x(products, pool), y(products, pool);
-      lift_group(group, lifts[g], x.data(), y.data(), of_bits);
-      done = on_device_->put(at, products, x.data(), y.data());
-    } else {
-      const std::vector<Element> of_set = set_weights(group);
-      std::vector<Element> of_block(blocks);
-      for (std::size_t b = 0; b < blocks; ++b)
-        of_block[b] = gf64::multiply(gf64::multiply(lifts[g].weight, of_set[b / kBlocksPerSet]),
-                                     rho_[b % kBlocksPerSet]);
-      records.push_back({at, &lifts[g].x, &lifts[g].y, &lifts[g].z, std::move(of_block)});
-    }
-    at += products;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const std::vector<Element> of_set = set_weights(groups_[g]);
+    std::vector<Element> of_block(groups_[g].record->blocks());
+    for (std::size_t b = 0; b < of_block.size(); ++b)
+      of_block[b] = gf64::multiply(gf64::multiply(lifts[g].weight, of_set[b / kBlocksPerSet]),
+                                   rho_[b % kBlocksPerSet]);
+    records.push_back({&lifts[g], std::move(of_block)});
   }
-  done = done && on_device_->lift(sigma_, records, of_octets);
-  if (done) claim ^= of_bits ^ of_octets;
+  Element of_z = 0;
+  const bool done = on_device_->lift(sigma_, records, of_z);
+  if (done) claim ^= of_z;
   if (!done) on_device_.reset();
   return done;
 }

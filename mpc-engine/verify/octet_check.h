@@ -17,8 +17,7 @@
 // count times gamma^g, gamma opened with the point, or equal errors in two forms'
 // values would cancel.
 //
-// A device may have the bulk of it (octet_device.h): sums, lifts and the first folds of all forms
-// of octets. Of the forms of bits the CPU does sums and lifts.
+// A device may have the bulk of it (octet_device.h): sums, lifts and the first folds.
 #pragma once
 
 #include <map>
@@ -74,7 +73,7 @@ class OctetCheck {
     bool bits() const { return form->product == ClaimForm::Product::kBits; }
     std::size_t products() const { return products_of(*record); }
   };
-  struct Lifts;  // a group's linear maps at the random point
+  struct Lifts;  // what a group counts at the random point
   class OnDevice;
   static std::size_t products_of(const ClaimRecord& record);
   // At the points that are sent. Secret until they are masked.
@@ -89,7 +88,7 @@ class OctetCheck {
   void lift_all(const std::vector<Lifts>& lifts, bool keep, Element* x, Element* y, Element& claim);
   void lift_group(Group& group, const Lifts& lifts, Element* x, Element* y, Element& claim);
   void lift_again(const std::uint8_t* challenge, Element* x, Element* y);
-  bool lift_on_device(const std::vector<Lifts>& lifts, SecretPool& pool, Element& claim);
+  bool lift_on_device(const std::vector<Lifts>& lifts, Element& claim);
   Element set_weight(std::size_t set) const;
   std::vector<Element> set_weights(const Group& group) const;
 

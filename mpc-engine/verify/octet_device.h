@@ -15,52 +15,56 @@
 
 namespace tkdc {
 
-// One batch on a device: points(), put() and lift(), then folds. Records are those that begin()
-// got, and what stands here for each of them is in that order. What pointers lead to stays until
-// the call returns.
+// One batch on a device: points() and lift(), then folds. Records are those that begin() got, and
+// what stands here for each of them is in that order. What pointers lead to stays until the call
+// returns.
 class OctetBatch {
  public:
   using Element = gf64::Element;
   static constexpr std::size_t kBlocksPerSet = 64;
   static constexpr int kVariables = 2;  // of a fold
+  static constexpr std::size_t kMostFetched = 8192;
 
   struct Points {
-    const gf64::OctetProducts* form;
-    std::vector<Element> of_set;  // each set's weight
+    const gf64::OctetProducts* form;  // of octets
+    std::vector<Element> of_set;      // each set's weight
   };
-  // What is equal for all records. `weight` is of a set's blocks, `claims` for each; `sigma` of
-  // lane lane_at(p).
+  // What is equal for all records: of a set's blocks, those of octets for each of `claims`; `sigma`
+  // of lane lane_at(p).
   struct Weights {
-    const std::vector<gf64::Lift>& weight;
+    const std::vector<gf64::Lift>&of_octets, &of_bits;
     std::size_t claims;
     const Element* sigma;
   };
+  // A record's linear maps at the random point.
+  struct Maps {
+    std::vector<std::vector<gf64::StrandLift>> x, y;  // of octets: of each factor
+    gf64::Lift slots[4];                              // of bits: as lift_bits() takes them
+    std::vector<Element> of_lane;                     // of bits: weights of y's 512 elements
+    std::vector<gf64::StrandLift> z;
+  };
   struct Lifts {
-    std::size_t first;  // of the vectors' elements
-    const std::vector<std::vector<gf64::StrandLift>>*x, *y;
-    const std::vector<gf64::StrandLift>* z;
+    const Maps* maps;
     std::vector<Element> of_block;
   };
 
   virtual ~OctetBatch() = default;
-  // For each record kExtraPoints elements.
+  // For each record as many elements as it has extra points, kExtraPoints or kBitPoints.
   virtual bool points(const Weights& weights, const std::vector<Points>& records, Element* out) = 0;
-  // n elements of both vectors that the CPU has lifted; before lift().
-  virtual bool put(std::size_t first, std::size_t n, const Element* x, const Element* y) = 0;
-  // Both vectors; what the records' z add to the claim.
+  // Both vectors, record after record; what their z add to the claim.
   virtual bool lift(const Element* sigma, const std::vector<Lifts>& records, Element& claim) = 0;
   // gf64::Kernels' points and fold in kVariables variables.
   virtual bool points_of_parts(std::size_t stride, Element* out) = 0;
   virtual bool fold(std::size_t stride, const Element* at) = 0;
-  // The first n elements.
+  // The first n elements, kMostFetched at most.
   virtual bool fetch(std::size_t n, Element* x, Element* y) = 0;
 };
 
 class OctetDevice {
  public:
   virtual ~OctetDevice() = default;
-  // Starts on copying the records' rows. They are of octets; `products`: of all of the batch, with
-  // those of other records. Null: too few to pay, too many, or no device that works.
+  // Starts on copying the records' rows. `products`: elements of a vector. Null: too few to pay,
+  // too many, or no device that works.
   virtual std::unique_ptr<OctetBatch> begin(const std::vector<ClaimRecord*>& records,
                                             std::size_t products) = 0;
 };

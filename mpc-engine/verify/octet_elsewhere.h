@@ -44,6 +44,7 @@ class OctetCheck::OnDevice final : public FactorsElsewhere<Gf64Field> {
 
  private:
   static constexpr std::size_t kParts = std::size_t{1} << OctetBatch::kVariables;
+  static_assert(InnerProductCheck<Gf64Field>::kVeryMany <= OctetBatch::kMostFetched);
   struct Fold {
     std::size_t stride;
     Element at[kParts];

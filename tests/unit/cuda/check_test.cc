@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "cipher/aes/sbox_claims.h"
+#include "cipher/sha1/bit_claims.h"
 #include "cuda/block/check_folds.h"
 #include "cuda/block/check_points.h"
 #include "cuda/device/check_layout.h"
@@ -105,12 +106,12 @@ ClaimForm made_up_form(std::size_t slots) {
   return form;
 }
 const ClaimForm& form_of(std::size_t which) {
-  static const ClaimForm bits{ClaimForm::Product::kBits, 3, 1, 1, {}, {{}}, {{{{2, times(1)}}}}};
   static const ClaimForm one = made_up_form(1), two = made_up_form(2);
-  const ClaimForm* const all[] = {&sbox_claim_form(), &bits, &one, &two};
+  const ClaimForm* const all[] = {&sbox_claim_form(), &sha1::bit_claim_form(1),
+                                  &sha1::bit_claim_form(2), &one, &two};
   return *all[which];
 }
-constexpr std::size_t kSbox = 0, kBits = 1, kOne = 2, kTwo = 3;
+constexpr std::size_t kSbox = 0, kBits = 1, kTwoBits = 2, kOne = 3, kTwo = 4;
 
 struct Part {
   std::size_t form, lanes;
@@ -189,7 +190,9 @@ TEST(DeviceCheck, CourseIsThatOfTheCpu) {
         Batch{{kSbox, 512 * 70 + 5}},   // more than a set; one fold there
         Batch{{kSbox, 512 * 260 + 1}},  // two folds there
         Batch{{kOne, 2048 * 9 + 33}}, Batch{{kTwo, 3000}}, Batch{{kOne, 700}, {kSbox, 900}},
-        Batch{{kBits, 1500}, {kSbox, 512 * 71}, {kTwo, 2000}}}) {
+        Batch{{kBits, 1}}, Batch{{kTwoBits, 1024 * 9 + 65}},
+        Batch{{kBits, 1024 * 65 + 1}},  // more than a set
+        Batch{{kBits, 1500}, {kSbox, 512 * 71}, {kTwo, 2000}, {kTwoBits, 1024 * 20}}}) {
     HostChecks host;
     const Bytes expected = course_of(batch, nullptr);
     for (int time = 0; time < 2; ++time)  // the second in memory that the first had
@@ -216,7 +219,7 @@ TEST(DeviceCheck, BatchesFollowOneAnother) {
 
 TEST(DeviceCheck, FailingDeviceLosesNothing) {
   for (const Batch& batch : {Batch{{kSbox, 512 * 70}}, Batch{{kBits, 1500}, {kSbox, 512 * 70}},
-                             Batch{{kSbox, 512 * 260}}}) {
+                             Batch{{kSbox, 512 * 260}}, Batch{{kBits, 1024 * 66}}}) {
     const Bytes expected = course_of(batch, nullptr);
     std::uint64_t operations = 0;
     {
@@ -242,9 +245,11 @@ TEST(DeviceCheck, SmallBatchesAndLostDevicesStayOnTheCpu) {
   HostChecks enough(HostDriver::kNever, 384);
   course_of(batch, &enough.checks);
   EXPECT_GT(enough.driver->operations(), 0u);
-  HostChecks bits;
-  course_of({{kBits, 5000}}, &bits.checks);
-  EXPECT_EQ(bits.driver->operations(), 0u);
+  HostChecks few_bits(HostDriver::kNever, 1025), bits(HostDriver::kNever, 1024);
+  course_of({{kBits, 1500}}, &few_bits.checks);  // two blocks: 1,024 products
+  EXPECT_EQ(few_bits.driver->operations(), 0u);
+  course_of({{kBits, 1500}}, &bits.checks);
+  EXPECT_GT(bits.driver->operations(), 0u);
   HostChecks lost;
   lost.device.health.set_lost("pulled out");
   course_of(batch, &lost.checks);

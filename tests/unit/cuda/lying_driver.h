@@ -6,11 +6,17 @@
 
 namespace tkdc::cuda {
 
-// A host device that leaves out one kernel, as a miscompiled one might; or, of kCount, all copies
-// within its memory.
+// A host device that leaves something out, as a miscompiled one might.
 class LyingDriver final : public Driver {
  public:
-  explicit LyingDriver(Kernel left_out) : left_out_(left_out) {}
+  struct LeftOut {
+    Kernel kernel = Kernel::kCount;
+    bool copies_within = false;  // its memory
+    int copy_out = -1;           // of each step the first is 0
+  };
+  explicit LyingDriver(const LeftOut& left_out) : left_out_(left_out) {}
+  // kCount: all copies within its memory.
+  explicit LyingDriver(Kernel kernel) : left_out_{kernel, kernel == Kernel::kCount} {}
   std::string name() const override { return "liar"; }
   Result<void*> allocate(std::size_t octets) override { return host_.allocate(octets); }
   void release(void* memory, std::size_t octets) noexcept override {
@@ -28,40 +34,44 @@ class LyingDriver final : public Driver {
 
  private:
   struct Filter final : Recorder {
-    Filter(Recorder& recorder, Kernel kernel) : to(recorder), left_out(kernel) {}
+    Filter(Recorder& recorder, const LeftOut& its) : to(recorder), left_out(its) {}
     void copy_in(void* a, const void* b, std::size_t n) override { to.copy_in(a, b, n); }
-    void copy_out(void* a, const void* b, std::size_t n) override { to.copy_out(a, b, n); }
+    void copy_out(void* a, const void* b, std::size_t n) override {
+      if (copies_out++ != left_out.copy_out) to.copy_out(a, b, n);
+    }
     void copy_within(void* a, const void* b, std::size_t n) override {
-      if (left_out != Kernel::kCount) to.copy_within(a, b, n);
+      if (!left_out.copies_within) to.copy_within(a, b, n);
     }
     void zero(void* a, std::size_t n) override { to.zero(a, n); }
     void launch(Kernel kernel, const View& view, const Tick* tick) override {
-      if (kernel != left_out) to.launch(kernel, view, tick);
+      if (kernel != left_out.kernel) to.launch(kernel, view, tick);
     }
     Recorder& to;
-    Kernel left_out;
+    LeftOut left_out;
+    int copies_out = 0;
   };
   struct Lie final : Step {
-    Lie(const Step& step, Kernel kernel) : truth(step), left_out(kernel) {}
+    Lie(const Step& step, const LeftOut& its) : truth(step), left_out(its) {}
     void record(Recorder& to) const override {
       Filter filter(to, left_out);
       truth.record(filter);
     }
     const Step& truth;
-    Kernel left_out;
+    LeftOut left_out;
   };
   struct Liar final : Queue {
-    Liar(std::unique_ptr<Queue> queue, Kernel kernel) : host(std::move(queue)), left_out(kernel) {}
+    Liar(std::unique_ptr<Queue> queue, const LeftOut& its)
+        : host(std::move(queue)), left_out(its) {}
     void submit(const std::string& name, const Step& step) override {
       host->submit(name, Lie(step, left_out));
     }
     Result<void> finish() override { return host->finish(); }
     std::unique_ptr<Queue> host;
-    Kernel left_out;
+    LeftOut left_out;
   };
 
   HostDriver host_;
-  Kernel left_out_;
+  LeftOut left_out_;
 };
 
 }  // namespace tkdc::cuda

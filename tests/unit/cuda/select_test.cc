@@ -40,6 +40,18 @@ TEST(SelfTest, FindsEveryKernelThatIsLeftOut) {
   }
 }
 
+// The message, then what claims are made of: two of an S-box's inputs, four of SHA-1's factors.
+TEST(SelfTest, FindsEveryCopyThatIsLeftOut) {
+  for (int copy = 0; copy < 5; ++copy) {
+    LyingDriver::LeftOut left_out;
+    left_out.copy_out = copy;
+    Device device(std::make_unique<LyingDriver>(left_out));
+    auto tested = self_test(device);
+    ASSERT_FALSE(tested.ok()) << copy;
+    EXPECT_NE(tested.error().message.find("computes wrongly"), std::string::npos);
+  }
+}
+
 TEST(SelfTest, SaysHowADeviceFailed) {
   for (std::uint64_t at : {0u, 1u, 2u, 3u, 9u, 60u}) {
     Device device(std::make_unique<HostDriver>(at));

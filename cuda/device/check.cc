@@ -64,7 +64,7 @@ class DeviceCheck final : public OctetBatch {
 // ---- rows
 
 void DeviceCheck::copy_rows() {
-  Work work('R', at_.tick);
+  Work work(at_.tick);
   for (std::size_t r = 0; r < at_.shapes.size(); ++r) {
     const CheckShape& shape = at_.shapes[r];
     std::uint8_t* to = at_.pinned_rows[r];
@@ -208,7 +208,7 @@ bool DeviceCheck::any(bool bits) const {
 
 bool DeviceCheck::points(const Weights& weights, const std::vector<Points>& records, Element* out) {
   at_.points.clear();
-  Work work('P', at_.tick);
+  Work work(at_.tick);
   SumWeights on_device;
   if (any(false)) on_device.octets = write_weights(weights.of_octets);
   if (any(true)) on_device.bits = write_weights(weights.of_bits);
@@ -283,7 +283,7 @@ void DeviceCheck::lift_record(Work& work, LiftPlace at, const Lifts& of) {
 
 bool DeviceCheck::lift(const Element* sigma, const std::vector<Lifts>& records, Element& claim) {
   at_.lift.clear();
-  Work work('L', at_.tick);
+  Work work(at_.tick);
   LiftPlace at{0, 0, by_lane(at_.lift, sigma), nullptr};
   for (; at.record < records.size(); ++at.record) {
     lift_record(work, at, records[at.record]);
@@ -300,7 +300,7 @@ bool DeviceCheck::lift(const Element* sigma, const std::vector<Lifts>& records, 
 
 bool DeviceCheck::points_of_parts(std::size_t stride, Element* out) {
   at_.parts.clear();
-  Work work('S', at_.tick);
+  Work work(at_.tick);
   const std::size_t threads = check::FoldPoints::threads_of(static_cast<std::uint32_t>(stride));
   work.launch(at_.parts, Kernel::kCheckFoldPoints,
               FoldTask{{at_.vector[0], at_.vector[1]},
@@ -320,7 +320,7 @@ bool DeviceCheck::points_of_parts(std::size_t stride, Element* out) {
 bool DeviceCheck::fold(std::size_t stride, const Element* at) {
   if (failed_ || (folding_ && !wait())) return false;
   at_.folds.clear();
-  Work work('F', at_.tick);
+  Work work(at_.tick);
   FoldTask task{{at_.vector[0], at_.vector[1]},
                 static_cast<std::uint32_t>(left_),
                 static_cast<std::uint32_t>(stride),
@@ -337,7 +337,7 @@ bool DeviceCheck::fold(std::size_t stride, const Element* at) {
 
 bool DeviceCheck::fetch(std::size_t n, Element* x, Element* y) {
   if (n > kMostFetched) return false;
-  Work work('G', at_.tick);
+  Work work(at_.tick);
   for (int k = 0; k < 2; ++k)
     work.copy_out(at_.pinned_vector[k], at_.vector[k], n * sizeof(Element));
   if (!run(work)) return false;
@@ -359,7 +359,7 @@ std::unique_ptr<OctetBatch> DeviceChecks::begin(const std::vector<ClaimRecord*>&
   CheckLayout layout(std::move(shapes), products);
   auto memory = device_.checks.acquire({layout.device_octets, layout.pinned_octets});
   if (!memory) {
-    device_.health.set_lost(memory.error().message);
+    device_.health.out_of_memory(memory.error().message);
     return nullptr;
   }
   auto check = std::make_unique<DeviceCheck>(device_, std::move(layout), std::move(*memory));

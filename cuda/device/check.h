@@ -21,7 +21,8 @@ class DeviceChecks final : public OctetDevice {
   std::unique_ptr<OctetBatch> begin(const std::vector<ClaimRecord*>& records,
                                     std::size_t products) override;
 
-  static constexpr std::size_t kMaxProducts = std::size_t{1} << 24;
+  static constexpr std::size_t kMaxProducts = std::size_t{1}
+                                              << 26;  // indices of 32 bits reach this far
 
  private:
   Device& device_;

@@ -127,9 +127,13 @@ void DeviceCohort::submit_layer(int layer, bool masked) {
   upload_key_ = false;
 }
 
-// The CPU's cohort, brought to where this one is; see the head of cohort.h.
 void DeviceCohort::fall_back(const std::string& why) {
   device_.health.set_lost(why);
+  take_over();
+}
+
+// The CPU's cohort, brought to where this one is; see the head of cohort.h.
+void DeviceCohort::take_over() {
   cpu_ = cpu_backend_.make_cohort(party_, blocks_);
   cpu_->load(*refs_);
   if (keeps_) cpu_->keep_for_claims(*claims_);
@@ -156,7 +160,10 @@ void DeviceCohort::load(const std::vector<AesBlockRef>& blocks) {
   refs_ = &blocks;
   find_runs();
   auto slot = device_.slots.acquire(blocks_);
-  if (!slot) return fall_back(slot.error().message);
+  if (!slot) {
+    device_.health.out_of_memory(slot.error().message);
+    return take_over();
+  }
   slot_ = std::move(*slot);
   view_ = slot_->view;
   view_.blocks = static_cast<std::uint32_t>(blocks_);
@@ -256,7 +263,8 @@ void DeviceCohort::finish_masked_terms(int layer, std::uint8_t* message) {
 
 void DeviceCohort::absorb(int layer, const std::uint8_t* mine, const std::uint8_t* theirs) {
   if (cpu_) return cpu_->absorb(layer, mine, theirs);
-  std::memcpy(slot_->mine[odd_][layer], mine, message_bytes(layer));
+  // What the device has masked itself stands there.
+  if (upload_mine_next_) std::memcpy(slot_->mine[odd_][layer], mine, message_bytes(layer));
   std::memcpy(slot_->theirs[odd_][layer], theirs, message_bytes(layer));
   upload_ = layer;
   upload_mine_ = upload_mine_next_;

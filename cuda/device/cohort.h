@@ -71,6 +71,7 @@ class DeviceCohort final : public AesCohort {
   std::string step_name(char kind, int layer, bool masked) const;
   void record_uploads(Recorder& to) const;
   void fall_back(const std::string& why);
+  void take_over();
 
   Device& device_;
   const AesBackend& cpu_backend_;

@@ -12,13 +12,14 @@
 
 namespace tkdc::cuda {
 
-// Whether a device may be given more work. Thread-safe.
+// Whether a device may be given more work. Thread-safe; reports a sentence of what an operator
+// should know.
 class DeviceHealth {
  public:
   explicit DeviceHealth(std::function<void(const std::string&)> report = {})
       : report_(std::move(report)) {}
   bool lost() const { return lost_; }
-  // The first failure stays, and is reported.
+  // The first failure stays.
   void set_lost(const std::string& why) {
     {
       std::lock_guard lock(mutex_);
@@ -26,18 +27,40 @@ class DeviceHealth {
       why_ = why;
       lost_ = true;
     }
-    if (report_) report_(why);
+    report(
+        "failed and is given no more work; its work goes on elsewhere, nothing is lost. "
+        "Restart the server once it works again. " +
+        why);
   }
+  // What does not fit is the CPU's; the device goes on with the rest. Reported once.
+  void out_of_memory(const std::string& why) {
+    {
+      std::lock_guard lock(mutex_);
+      if (short_) return;
+      short_ = true;
+      if (!lost_) why_ = why;
+    }
+    report(
+        "has no memory for all that it is asked to compute; the CPU computes what does not "
+        "fit. " +
+        why);
+  }
+  // Whether all work that it was given was done there.
+  bool did_all() const { return !lost_ && !short_; }
   std::string why() const {
     std::lock_guard lock(mutex_);
     return why_;
   }
 
  private:
-  std::function<void(const std::string&)> report_;
+  void report(const std::string& what) const {
+    if (report_) report_(what);
+  }
+
+  const std::function<void(const std::string&)> report_;
   mutable std::mutex mutex_;
   std::string why_;
-  std::atomic<bool> lost_ = false;
+  std::atomic<bool> lost_ = false, short_ = false;
 };
 
 struct Device {
@@ -55,9 +78,10 @@ struct Device {
   CheckPool checks;
 
  private:
-  bool free_idle() {
-    const bool any[] = {slots.free_idle(), bit_slots.free_idle(), checks.free_idle()};
-    return any[0] || any[1] || any[2];
+  void free_idle() {
+    slots.free_idle();
+    bit_slots.free_idle();
+    checks.free_idle();
   }
 };
 

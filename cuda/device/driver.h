@@ -17,7 +17,7 @@
 
 namespace tkdc::cuda {
 
-// What a Queue is told. Recorded once for each name, and replayed.
+// What a Queue is told: what to do, or to capture and to do again and again.
 class Recorder {
  public:
   virtual ~Recorder() = default;
@@ -38,8 +38,9 @@ class Step {
 class Queue {
  public:
   virtual ~Queue() = default;  // waits for what is under way
-  // Enqueues the step. Steps of one name are the same work in the same memory, so that the
-  // first may be captured as a graph and launched for all: `step` need not be called again.
+  // Enqueues the step. Steps of one name are the same work in the same memory, so that one may be
+  // captured as a graph and launched for all that follow: `step` need not be called again. Without
+  // a name it stands for itself.
   virtual void submit(const std::string& name, const Step& step) = 0;
   virtual Result<void> finish() = 0;
 };

@@ -2,10 +2,15 @@
 // The GPU driver: memory that is wiped before it is freed, one stream for each queue, steps as
 // captured graphs. Compiled by nvcc alone. Every call is checked: the first error of a queue is
 // kept, everything after it is refused, and finish() reports it.
+//
+// No call that takes, gives back or wipes memory runs while a lane captures: what a capture of
+// another thread's stream forbids is not the same in all drivers.
 #include <cuda_runtime.h>
 #include <sodium.h>
 
 #include <map>
+#include <mutex>
+#include <shared_mutex>
 #include <type_traits>
 
 #include "cuda/device/gpu.h"
@@ -26,6 +31,10 @@ const char* advice(cudaError_t error) {
     case cudaErrorMemoryAllocation: return "; set smaller cohorts, or free the GPU's memory";
     case cudaErrorDevicesUnavailable: return "; another process holds the GPU in exclusive mode";
     case cudaErrorNoKernelImageForDevice: return "; the GPU is older than compute capability 8.0";
+    case cudaErrorSystemNotReady:
+      return "; NVIDIA's fabric manager is not running, which this GPU needs";
+    case cudaErrorOperatingSystem:
+      return "; the service may see too little of /proc or of /dev (docs/operations.md, GPUs)";
     default: return "";
   }
 }
@@ -55,12 +64,21 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   }
 }
 
+// A failed call also leaves a last error behind, in which the next launch would seem to have
+// failed.
+cudaError_t cleared(cudaError_t error) {
+  if (error != cudaSuccess) static_cast<void>(cudaGetLastError());
+  return error;
+}
+// For what has nobody to tell: a device that is lost takes its memory along.
+void ignore(cudaError_t error) { static_cast<void>(cleared(error)); }
+
 // A call's result, the first failure kept.
 class FirstError {
  public:
   bool ok() const { return error_ == cudaSuccess; }
   void check(const char* what, cudaError_t error) {
-    if (!ok() || error == cudaSuccess) return;
+    if (cleared(error) == cudaSuccess || !ok()) return;
     error_ = error;
     what_ = what;
   }
@@ -119,32 +137,33 @@ class StreamRecorder final : public Recorder {
 
 class GpuQueue final : public Queue {
  public:
-  explicit GpuQueue(int ordinal) : ordinal_(ordinal) {
+  GpuQueue(int ordinal, std::shared_mutex& captures) : ordinal_(ordinal), captures_(captures) {
     error_.check("choosing the device", cudaSetDevice(ordinal_));
     error_.check("making a stream", cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
   }
   ~GpuQueue() override {
-    // Errors here have nobody to go to: the memory is wiped by the driver in any case.
-    static_cast<void>(cudaSetDevice(ordinal_));
-    if (stream_ != nullptr) static_cast<void>(cudaStreamSynchronize(stream_));
+    ignore(cudaSetDevice(ordinal_));
+    if (stream_ != nullptr) ignore(cudaStreamSynchronize(stream_));
     drop_graphs();
-    if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
+    if (stream_ != nullptr) ignore(cudaStreamDestroy(stream_));
   }
 
+  // A graph is worth its making for what comes again: the first of a name goes as it is.
   void submit(const std::string& name, const Step& step) override {
     if (!error_.ok()) return;
     error_.check("choosing the device", cudaSetDevice(ordinal_));
-    auto known = graphs_.find(name);
-    if (known == graphs_.end()) {
-      if (graphs_.size() == kMaxGraphs) {
-        error_.check("waiting", cudaStreamSynchronize(stream_));
-        drop_graphs();
-      }
-      cudaGraphExec_t graph = capture(step);
-      if (!error_.ok()) return;
-      known = graphs_.emplace(name, graph).first;
+    if (graphs_.size() == kMaxGraphs) {
+      error_.check("waiting", cudaStreamSynchronize(stream_));
+      drop_graphs();
     }
-    error_.check("launching a graph", cudaGraphLaunch(known->second, stream_));
+    if (!error_.ok()) return;
+    if (name.empty() || graphs_.try_emplace(name).second) {
+      StreamRecorder recorder(stream_, error_);
+      return step.record(recorder);
+    }
+    cudaGraphExec_t& graph = graphs_[name];
+    if (graph == nullptr) graph = capture(step);
+    if (error_.ok()) error_.check("launching a graph", cudaGraphLaunch(graph, stream_));
   }
 
   Result<void> finish() override {
@@ -159,67 +178,73 @@ class GpuQueue final : public Queue {
   cudaGraphExec_t capture(const Step& step) {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
+    std::shared_lock lock(captures_);
     error_.check("capturing", cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
     if (!error_.ok()) return nullptr;
     StreamRecorder recorder(stream_, error_);
     step.record(recorder);
     error_.check("ending a capture", cudaStreamEndCapture(stream_, &graph));
     if (error_.ok()) error_.check("making a graph", cudaGraphInstantiate(&executable, graph, 0));
-    if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
+    if (graph != nullptr) ignore(cudaGraphDestroy(graph));
     return executable;
   }
   void drop_graphs() {
-    for (auto& [name, graph] : graphs_) static_cast<void>(cudaGraphExecDestroy(graph));
+    for (auto& [name, graph] : graphs_)
+      if (graph != nullptr) ignore(cudaGraphExecDestroy(graph));
     graphs_.clear();
   }
 
   const int ordinal_;
+  std::shared_mutex& captures_;
   cudaStream_t stream_ = nullptr;
   FirstError error_;
-  std::map<std::string, cudaGraphExec_t> graphs_;
+  std::map<std::string, cudaGraphExec_t> graphs_;  // null: of what was asked for once
 };
 
 class GpuDriver final : public Driver {
  public:
-  GpuDriver(int ordinal, std::string name) : ordinal_(ordinal), name_(std::move(name)) {}
+  GpuDriver(int ordinal, std::string name) : ordinal_(ordinal), name_(std::move(name)) {
+    error_.check("choosing the device", cudaSetDevice(ordinal_));
+    error_.check("making a stream", cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  }
+  ~GpuDriver() override {
+    ignore(cudaSetDevice(ordinal_));
+    if (stream_ != nullptr) ignore(cudaStreamDestroy(stream_));
+  }
+  Result<void> state() const { return error_.result(); }
 
   std::string name() const override { return name_; }
 
   Result<void*> allocate(std::size_t octets) override {
+    std::unique_lock lock(captures_);
     void* memory = nullptr;
     FirstError error;
     error.check("choosing the device", cudaSetDevice(ordinal_));
     if (error.ok()) error.check("allocating device memory", cudaMalloc(&memory, octets));
-    if (error.ok()) error.check("zeroing device memory", cudaMemset(memory, 0, octets));
-    // A memset is not waited for by itself; queues' streams do not wait for it either.
-    if (error.ok()) error.check("zeroing device memory", cudaDeviceSynchronize());
+    if (error.ok()) error.check("zeroing device memory", wiped(memory, octets));
     if (error.ok()) return memory;
-    if (memory != nullptr) static_cast<void>(cudaFree(memory));
-    static_cast<void>(
-        cudaGetLastError());  // else the next kernel's launch would seem to have failed
+    if (memory != nullptr) ignore(cudaFree(memory));
     return error.result().error();
   }
 
   // A device that is lost cannot be wiped any more: its memory went with the context.
   void release(void* memory, std::size_t octets) noexcept override {
     if (memory == nullptr) return;
-    static_cast<void>(cudaSetDevice(ordinal_));
-    static_cast<void>(cudaMemset(memory, 0, octets));
-    static_cast<void>(cudaDeviceSynchronize());
-    static_cast<void>(cudaFree(memory));
+    std::unique_lock lock(captures_);
+    ignore(cudaSetDevice(ordinal_));
+    ignore(wiped(memory, octets));
+    ignore(cudaFree(memory));
   }
 
   Result<void*> allocate_pinned(std::size_t octets) override {
+    std::unique_lock lock(captures_);
     void* memory = nullptr;
     FirstError error;
     error.check("choosing the device", cudaSetDevice(ordinal_));
     if (error.ok())
       error.check("allocating pinned memory",
                   cudaHostAlloc(&memory, octets, cudaHostAllocPortable));
-    if (!error.ok()) {
-      static_cast<void>(cudaGetLastError());
-      return error.result().error();
-    }
+    if (!error.ok()) return error.result().error();
     sodium_memzero(memory, octets);
     return memory;
   }
@@ -227,71 +252,81 @@ class GpuDriver final : public Driver {
   void release_pinned(void* memory, std::size_t octets) noexcept override {
     if (memory == nullptr) return;
     sodium_memzero(memory, octets);
-    static_cast<void>(cudaFreeHost(memory));
+    std::unique_lock lock(captures_);
+    ignore(cudaFreeHost(memory));
   }
 
   Result<std::unique_ptr<Queue>> make_queue() override {
-    auto queue = std::make_unique<GpuQueue>(ordinal_);
+    auto queue = std::make_unique<GpuQueue>(ordinal_, captures_);
     if (auto state = queue->state(); !state) return state.error();
     return std::unique_ptr<Queue>(std::move(queue));
   }
 
  private:
+  // Waits for it, and not for what lanes have under way.
+  cudaError_t wiped(void* memory, std::size_t octets) {
+    const cudaError_t error = cudaMemsetAsync(memory, 0, octets, stream_);
+    return error == cudaSuccess ? cudaStreamSynchronize(stream_) : error;
+  }
+
   const int ordinal_;
   const std::string name_;
+  std::shared_mutex captures_;  // shared: by who captures
+  cudaStream_t stream_ = nullptr;
+  FirstError error_;
 };
-
-}  // namespace
 
 Result<int> count_gpus() {
   int count = 0;
   if (cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess)
-    return cuda_error("looking for GPUs", error);
+    return cuda_error("looking for GPUs", cleared(error));
   if (count == 0) return cuda_error("looking for GPUs", cudaErrorNoDevice);
   return count;
 }
 
-Result<GpuInfo> gpu_info(int ordinal) {
-  cudaDeviceProp properties{};
-  if (cudaError_t error = cudaGetDeviceProperties(&properties, ordinal); error != cudaSuccess)
-    return cuda_error("asking GPU " + std::to_string(ordinal), error);
-  GpuInfo info;
-  info.name = properties.name;
-  info.major = properties.major;
-  info.minor = properties.minor;
-  info.processors = properties.multiProcessorCount;
-  info.memory_octets = properties.totalGlobalMem;
-  return info;
+// Error: others can compute there too.
+Result<void> exclusive(int ordinal, const std::string& which) {
+  int mode = 0, shared_by_mps = 0;
+  for (auto [value, attribute] :
+       {std::pair(&mode, cudaDevAttrComputeMode), std::pair(&shared_by_mps, cudaDevAttrMpsEnabled)})
+    if (cudaError_t error = cudaDeviceGetAttribute(value, attribute, ordinal); error != cudaSuccess)
+      return cuda_error("asking " + which + " who may use it", cleared(error));
+  if (mode != cudaComputeModeExclusiveProcess)
+    return fail(which +
+                " may be shared with other processes. Give it to tkdc alone "
+                "(nvidia-smi -c EXCLUSIVE_PROCESS), or set cuda.allow_shared = true");
+  if (shared_by_mps != 0)
+    return fail(which +
+                " is shared with other processes by NVIDIA's MPS. Stop nvidia-cuda-mps-control, or "
+                "set cuda.allow_shared = true");
+  return {};
 }
+
+}  // namespace
 
 Result<std::unique_ptr<Driver>> open_gpu(const GpuOptions& options) {
   auto count = count_gpus();
   if (!count) return count.error();
-  const std::string which = "GPU " + std::to_string(options.ordinal);
+  const std::string number = "GPU " + std::to_string(options.ordinal);
   if (options.ordinal < 0 || options.ordinal >= *count)
-    return fail(which + " does not exist; the driver sees " + std::to_string(*count) +
+    return fail(number + " does not exist; the driver sees " + std::to_string(*count) +
                 ", counted from 0");
-  auto info = gpu_info(options.ordinal);
-  if (!info) return info.error();
-  if (info->major < kLeastMajor)
-    return fail(which + " (" + info->name + ") has compute capability " +
-                std::to_string(info->major) + "." + std::to_string(info->minor) +
-                "; 8.0 or later is needed");
-  int mode = 0;
-  if (cudaError_t error = cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, options.ordinal);
+  cudaDeviceProp properties{};
+  if (cudaError_t error = cudaGetDeviceProperties(&properties, options.ordinal);
       error != cudaSuccess)
-    return cuda_error("asking GPU " + std::to_string(options.ordinal) + " for its mode", error);
-  if (!options.allow_shared && mode != cudaComputeModeExclusiveProcess)
-    return fail(which + " (" + info->name +
-                ") may be shared with other processes. Give it to tkdc alone "
-                "(nvidia-smi -c EXCLUSIVE_PROCESS), or set cuda.allow_shared = true");
+    return cuda_error("asking " + number, cleared(error));
+  const std::string which = number + " (" + properties.name + ")";
+  if (properties.major < kLeastMajor)
+    return fail(which + " has compute capability " + std::to_string(properties.major) + "." +
+                std::to_string(properties.minor) + "; 8.0 or later is needed");
+  if (!options.allow_shared)
+    if (auto alone = exclusive(options.ordinal, which); !alone) return alone.error();
   // The context is made here, so that a held GPU shows now and not in the first cohort.
-  if (cudaError_t error = cudaSetDevice(options.ordinal); error != cudaSuccess)
-    return cuda_error("opening GPU " + std::to_string(options.ordinal), error);
-  if (cudaError_t error = cudaFree(nullptr); error != cudaSuccess)
-    return cuda_error("opening GPU " + std::to_string(options.ordinal), error);
-  return std::unique_ptr<Driver>(
-      std::make_unique<GpuDriver>(options.ordinal, which + ", " + info->name));
+  for (cudaError_t error : {cudaSetDevice(options.ordinal), cudaFree(nullptr)})
+    if (error != cudaSuccess) return cuda_error("opening " + which, cleared(error));
+  auto driver = std::make_unique<GpuDriver>(options.ordinal, number + ", " + properties.name);
+  if (auto state = driver->state(); !state) return state.error();
+  return std::unique_ptr<Driver>(std::move(driver));
 }
 
 }  // namespace tkdc::cuda

@@ -15,16 +15,7 @@ struct GpuOptions {
   bool allow_shared = false;
 };
 
-struct GpuInfo {
-  std::string name;
-  int major = 0, minor = 0;  // compute capability
-  int processors = 0;
-  std::size_t memory_octets = 0;
-};
-
 // Error: what is missing (build, driver, GPU, exclusiveness), and what to do about it.
 Result<std::unique_ptr<Driver>> open_gpu(const GpuOptions& options);
-Result<int> count_gpus();
-Result<GpuInfo> gpu_info(int ordinal);
 
 }  // namespace tkdc::cuda

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <type_traits>
 #include <vector>
 
 #include "base/secret.h"
@@ -31,6 +32,7 @@ struct HostLoop {
       } else {
         for (std::uint32_t t = first; t < end; ++t) Body::run(view, tick, t, shared);
       }
+      if constexpr (!std::is_empty_v<typename Body::Shared>) sodium_memzero(&shared, sizeof shared);
     }
   }
 };
@@ -87,9 +89,11 @@ class HostQueue final : public Queue {
     failed_ |= driver_.fails();
     List list;
     step.record(list);
-    auto [known, added] = graphs_.try_emplace(name, list.operations);
-    if (!added && known->second != list.operations)
-      driver_.misuse_ = "step '" + name + "' is not what was captured under its name";
+    if (!name.empty()) {
+      auto [known, added] = graphs_.try_emplace(name, list.operations);
+      if (!added && known->second != list.operations)
+        driver_.misuse_ = "step '" + name + "' is not what was captured under its name";
+    }
     waiting_.insert(waiting_.end(), list.operations.begin(), list.operations.end());
   }
 

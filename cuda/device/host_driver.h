@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device interface without a device: the kernel bodies in loops over threads. Tests and the
-// GPU's self-test run on it; it is no backend of its own, the CPU's are faster.
+// The device interface without a device: the kernel bodies in loops over threads. Tests run on it;
+// it is no backend of its own, the CPU's are faster. A server needs run_on_host() alone, for what a
+// device that has failed leaves unfinished.
 //
 // It is stricter than a GPU. Nothing runs before finish(), so who reads a result too early, or
 // changes what is still to be copied, gets a wrong one every time; a step that is submitted again

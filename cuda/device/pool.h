@@ -68,9 +68,9 @@ template <class Kind>
 class PoolOf {
  public:
   using Size = typename Kind::Size;
-  // `make_room` frees what stands idle, here and in other pools; false: nothing did.
+  // `make_room` frees what stands idle, here and in other pools.
   explicit PoolOf(
-      Driver& driver, std::function<bool()> make_room = [] { return false; })
+      Driver& driver, std::function<void()> make_room = [] {})
       : driver_(driver), make_room_(std::move(make_room)) {}
 
   // At least of this size.
@@ -86,15 +86,14 @@ class PoolOf {
       }
     }
     auto made = Kind::make(driver_, size);
-    if (made || !make_room_()) return made;
+    if (made) return made;
+    make_room_();  // again in any case: another lane may have made it meanwhile
     return Kind::make(driver_, size);
   }
-  // Whether there was any.
-  bool free_idle() {
+  void free_idle() {
     std::map<Size, std::vector<std::unique_ptr<Kind>>> idle;  // freed without the lock
     std::lock_guard lock(mutex_);
     idle.swap(idle_);
-    return std::ranges::any_of(idle, [](const auto& of_size) { return !of_size.second.empty(); });
   }
   // Wipes it, and frees it when that fails or enough stands here.
   void give_back(std::unique_ptr<Kind> memory) {
@@ -106,7 +105,7 @@ class PoolOf {
 
  private:
   Driver& driver_;
-  const std::function<bool()> make_room_;
+  const std::function<void()> make_room_;
   std::mutex mutex_;
   std::map<Size, std::vector<std::unique_ptr<Kind>>> idle_;
 };

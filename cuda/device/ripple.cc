@@ -140,9 +140,13 @@ void DeviceRipple::submit_round(bool masked) {
   upload_octets_ = 0;
 }
 
-// The CPU's, brought to where this one is; see the head of ripple.h.
 void DeviceRipple::fall_back(const std::string& why) {
   device_.health.set_lost(why);
+  take_over();
+}
+
+// The CPU's, brought to where this one is; see the head of ripple.h.
+void DeviceRipple::take_over() {
   cpu_ = std::make_unique<sha1::Ripple>(party_, claims_, blocks_);
   for (std::size_t at = 0; at < log_.size(); at += 2 * cpu_->bytes()) {
     cpu_->next();
@@ -156,7 +160,10 @@ void DeviceRipple::fall_back(const std::string& why) {
 
 void DeviceRipple::load() {
   auto slot = device_.bit_slots.acquire(columns());
-  if (!slot) return fall_back(slot.error().message);
+  if (!slot) {
+    device_.health.out_of_memory(slot.error().message);
+    return take_over();
+  }
   slot_ = std::move(*slot);
   view_ = slot_->view;
   view_.blocks = static_cast<std::uint32_t>(columns());

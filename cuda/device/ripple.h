@@ -52,6 +52,7 @@ class DeviceRipple final : public sha1::RippleCohort, private sha1::PlaneMachine
   void record_program(Recorder& to) const;
   void record_claims(const std::uint8_t* mine, const std::uint8_t* theirs);
   void fall_back(const std::string& why);
+  void take_over();
 
   Device& device_;
   const int party_;

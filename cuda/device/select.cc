@@ -2,19 +2,36 @@
 #include "cuda/device/select.h"
 
 #include <algorithm>
-#include <atomic>
+#include <set>
 
 #include "cuda/device/selftest.h"
 
 namespace tkdc::cuda {
 namespace {
 
-// A lane is a thread: each keeps the device that it was given first.
-std::size_t lane_number() {
-  static std::atomic<std::size_t> next = 0;
-  thread_local const std::size_t number = next++;
-  return number;
-}
+// Of the thread that a lane is: the lowest that no other has, for as long as it lives. Sessions
+// come and go, with lanes of new threads beside one that stays.
+class LaneNumber {
+ public:
+  LaneNumber() {
+    std::lock_guard lock(mutex_);
+    while (taken_.contains(value_)) ++value_;
+    taken_.insert(value_);
+  }
+  ~LaneNumber() {
+    std::lock_guard lock(mutex_);
+    taken_.erase(value_);
+  }
+  static std::size_t mine() {
+    thread_local const LaneNumber number;
+    return number.value_;
+  }
+
+ private:
+  static inline std::mutex mutex_;
+  static inline std::set<std::size_t> taken_;
+  std::size_t value_ = 0;
+};
 
 }  // namespace
 
@@ -24,10 +41,12 @@ class Devices::LaneBackend final : public AesBackend, private sha1::RippleBacken
   LaneBackend(std::vector<std::unique_ptr<Device>>& devices, const AesBackend& cpu,
               const LeastCohorts& least) {
     for (auto& device : devices)
-      backends_.push_back(std::make_unique<CudaBackend>(*device, cpu, least));
+      backends_.push_back({&device->health, std::make_unique<CudaBackend>(*device, cpu, least)});
   }
-  std::string name() const override { return backends_.front()->name(); }
-  Representation representation() const override { return backends_.front()->representation(); }
+  std::string name() const override { return backends_.front().backend->name(); }
+  Representation representation() const override {
+    return backends_.front().backend->representation();
+  }
   std::unique_ptr<AesCohort> make_cohort(int party, std::size_t blocks) const override {
     return mine().make_cohort(party, blocks);
   }
@@ -48,13 +67,25 @@ class Devices::LaneBackend final : public AesBackend, private sha1::RippleBacken
     const LaneBackend& lanes_;
   };
 
-  const CudaBackend& mine() const { return *backends_[lane_number() % backends_.size()]; }
+  // The lane's, or the next that works; a lost one computes on the CPU.
+  const CudaBackend& mine() const {
+    const std::size_t first = LaneNumber::mine() % backends_.size();
+    for (std::size_t k = 0; k < backends_.size(); ++k) {
+      const OfDevice& one = backends_[(first + k) % backends_.size()];
+      if (!one.health->lost()) return *one.backend;
+    }
+    return *backends_[first].backend;
+  }
   std::unique_ptr<sha1::RippleCohort> make(int party, ClaimLog* claims,
                                            std::vector<sha1::RippleBlock> blocks) const override {
     return mine().ripples()->make(party, claims, std::move(blocks));
   }
 
-  std::vector<std::unique_ptr<CudaBackend>> backends_;
+  struct OfDevice {
+    const DeviceHealth* health;
+    std::unique_ptr<CudaBackend> backend;
+  };
+  std::vector<OfDevice> backends_;
   const std::unique_ptr<Checks> checks_ = std::make_unique<Checks>(*this);
 };
 
@@ -71,12 +102,8 @@ Result<void> Devices::open_all() {
     if (!driver) return driver.error();
     const std::string name = (*driver)->name();
     devices_.push_back(std::make_unique<Device>(
-        std::move(*driver), [report = options_.report, name](const std::string& why) {
-          if (report)
-            report(name +
-                   " failed and is given no more work; the CPU has taken over, nothing is "
-                   "lost. Restart the server once it works again. " +
-                   why);
+        std::move(*driver), [report = options_.report, name](const std::string& what) {
+          if (report) report(name + " " + what);
         }));
     if (auto tested = self_test(*devices_.back()); !tested) return tested.error();
   }
@@ -96,9 +123,8 @@ Result<const AesBackend*> Devices::backend(Representation representation) {
     if (!*opened_) devices_.clear();
   }
   if (!*opened_) return opened_->error();
-  for (const auto& device : devices_)
-    if (device->health.lost())
-      return fail(device->driver->name() + " failed: " + device->health.why());
+  if (std::ranges::all_of(devices_, [](const auto& device) { return device->health.lost(); }))
+    return fail(devices_[0]->driver->name() + " failed: " + devices_[0]->health.why());
   return backends_[static_cast<std::size_t>(representation)].get();
 }
 

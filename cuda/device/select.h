@@ -3,7 +3,8 @@
 //
 // A program makes one Devices at start and hands it to set_device_backends(). Nothing is opened
 // before a backend is asked for, and then once: what came of it stays until the program ends,
-// but for a device that fails later, which ends the answer "there is one" for new sessions.
+// but for devices that fail later: when none is left, that ends the answer "there is one" for new
+// sessions.
 #pragma once
 
 #include <functional>

@@ -240,7 +240,7 @@ class RippleTwin {
 // What a twin has found. Error: how the device failed, or where it differs.
 Result<void> judge(const Device& device, bool same, const std::string& what,
                    ZeroGenerator generator) {
-  if (device.health.lost())
+  if (!device.health.did_all())
     return fail(device.driver->name() + " failed in its self-test: " + device.health.why());
   if (!same)
     return fail(device.driver->name() + " computes wrongly: its self-test of " + what +

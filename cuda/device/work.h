@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step that is put together at run time, and named after all that it does: steps of one name are
-// the same work in the same memory. Kernels' tasks stand in an area of pinned memory that has its
-// like on the device: they are written there first, and the step copies them.
+// A step that is put together at run time and has no name: it hardly comes again. Kernels' tasks
+// stand in an area of pinned memory that has its like on the device: they are written there first,
+// and the step copies them.
 #pragma once
 
 #include <cstring>
@@ -47,7 +47,7 @@ class Mirror {
 class Work final : public Step {
  public:
   // `tick`: device memory that a Tick has room in.
-  Work(char kind, const Tick* tick) : name_(1, kind), tick_(tick) {}
+  explicit Work(const Tick* tick) : tick_(tick) {}
 
   void copy_in(void* device, const void* pinned, std::size_t octets) {
     add({Kind::kIn, device, pinned, octets, Kernel::kCount, 0});
@@ -65,7 +65,7 @@ class Work final : public Step {
          static_cast<std::uint32_t>(threads)});
   }
 
-  void submit(Queue& queue) const { queue.submit(name_, *this); }
+  void submit(Queue& queue) const { queue.submit("", *this); }
   void record(Recorder& to) const override {
     for (const bool first : {true, false})
       for (const Operation& op : operations_)
@@ -82,13 +82,7 @@ class Work final : public Step {
     Kernel kernel;
     std::uint32_t threads;
   };
-  void add(const Operation& op) {
-    operations_.push_back(op);
-    for (std::size_t part :
-         {reinterpret_cast<std::uintptr_t>(op.to), reinterpret_cast<std::uintptr_t>(op.from),
-          op.octets, static_cast<std::size_t>(op.kernel), std::size_t{op.threads}})
-      name_ += ' ' + std::to_string(part);
-  }
+  void add(const Operation& op) { operations_.push_back(op); }
   void record(const Operation& op, Recorder& to) const {
     if (op.kind == Kind::kIn) return to.copy_in(op.to, op.from, op.octets);
     if (op.kind == Kind::kOut) return to.copy_out(op.to, op.from, op.octets);
@@ -98,7 +92,6 @@ class Work final : public Step {
     to.launch(op.kernel, view, tick_);
   }
 
-  std::string name_;
   const Tick* tick_;
   std::vector<Operation> operations_;
 };

@@ -74,11 +74,30 @@ void block_signals() {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
+Result<void> serve(const ServerConfig& config, const std::string& backend_reason) {
+  if (config.agents.empty())
+    log_line(LogLevel::kWarning, "no [[agents]] are listed: nobody can ask for anything");
+  auto server = Server::create(config);
+  if (!server.ok()) return server.error();
+  log_line(LogLevel::kNotice, "backend " + backend_reason);
+  return (*server)->run();
+}
+
 int run(const std::string& path, bool check_only) {
   if (sodium_init() < 0) return failed(fail("libsodium cannot start"));
-  forbid_dumps();
   auto config = load_server_config(path);
   if (!config.ok()) return failed(config.error());
+  block_signals();
+  // Drivers of GPUs write to files of this process in /proc, which are root's after
+  // forbid_dumps(): they are opened and tested before it, when no secret has been read.
+  cuda::Devices devices(devices_of(*config));
+  std::string backend_reason;
+  if (!check_only) {
+    set_device_backends(&devices);
+    backend_reason = aes_backend_reason(
+        config->backend, Engine::preferred_representation(config->backend, config->security));
+  }
+  forbid_dumps();
   auto checked = check_files(*config);
   if (!checked.ok()) return failed(checked.error());
   if (check_only) {
@@ -87,16 +106,7 @@ int run(const std::string& path, bool check_only) {
     std::printf("%s: good%s%s\n", path.c_str(), remark->empty() ? "" : "; ", remark->c_str());
     return 0;
   }
-  if (config->agents.empty())
-    log_line(LogLevel::kWarning, "no [[agents]] are listed: nobody can ask for anything");
-  block_signals();
-  cuda::Devices devices(devices_of(*config));
-  set_device_backends(&devices);
-  auto server = Server::create(*config);
-  if (!server.ok()) return failed(server.error());
-  const auto offered = Engine::preferred_representation(config->backend, config->security);
-  log_line(LogLevel::kNotice, "backend " + aes_backend_reason(config->backend, offered));
-  auto done = (*server)->run();
+  auto done = serve(*config, backend_reason);
   return done.ok() ? 0 : failed(done.error());
 }
 

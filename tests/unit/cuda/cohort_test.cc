@@ -130,7 +130,23 @@ TEST(CudaBackend, SmallCohortsAndLostDevicesStayOnTheCpu) {
   lost.device.health.set_lost("pulled out");
   run(setting, &lost.backend, 1);
   EXPECT_EQ(lost.driver->operations(), 0u);
-  EXPECT_EQ(lost.lost, "pulled out");
+  EXPECT_NE(lost.lost.find("pulled out"), std::string::npos);
+}
+
+// No failure: the CPU computes what does not fit, the device all else.
+TEST(CudaBackend, WhatDoesNotFitIsTheCpus) {
+  const Setting large{Representation::kBytes, Security::kSemiHonest, 900};
+  const Setting small{Representation::kBytes, Security::kSemiHonest, 20};
+  auto* const driver = new HostDriver(HostDriver::kNever, 60'000);
+  TestDevice device{std::unique_ptr<Driver>(driver), large.representation};
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(run(large, &device.backend, 1), run(large, nullptr, 0));
+    EXPECT_NE(device.lost.find("has no memory"), std::string::npos) << device.lost;
+    EXPECT_FALSE(device.device.health.lost());
+    const std::uint64_t before = driver->operations();
+    EXPECT_EQ(run(small, &device.backend, 1), run(small, nullptr, 0));
+    EXPECT_GT(driver->operations(), before + 40);
+  }
 }
 
 }  // namespace

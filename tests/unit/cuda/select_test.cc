@@ -3,10 +3,13 @@
 // wrongly, and when it fails later.
 #include "cuda/device/select.h"
 
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "cuda/device/host_driver.h"
 #include "cuda/device/selftest.h"
+#include "unit/cuda/cohort_runs.h"
 #include "unit/cuda/lying_driver.h"
 
 namespace tkdc::cuda {
@@ -112,6 +115,44 @@ TEST(Devices, OpensEachOnceAndPassesTheOptionsOn) {
   for (int time = 0; time < 3; ++time)
     for (Representation representation : kBoth) EXPECT_TRUE(devices.backend(representation).ok());
   EXPECT_EQ(opened, (std::vector<int>{2, 5}));
+}
+
+TEST(Devices, TheOthersTakeWhatALostOneHad) {
+  std::uint64_t tested = 0;
+  {
+    auto* const driver = new HostDriver;
+    Device device{std::unique_ptr<Driver>(driver)};
+    ASSERT_TRUE(self_test(device).ok());
+    tested = driver->operations();
+  }
+  std::vector<HostDriver*> drivers;
+  std::string said;
+  DevicesOptions options{{0, 1}, false, {1, 1}, [&](const std::string& what) { said += what; }};
+  Devices devices(options, [&](const GpuOptions&) -> Result<std::unique_ptr<Driver>> {
+    drivers.push_back(drivers.empty() ? new HostDriver(tested + 10) : new HostDriver);
+    return std::unique_ptr<Driver>(drivers.back());
+  });
+  auto backend = devices.backend(Representation::kBytes);
+  ASSERT_TRUE(backend.ok());
+  const Setting setting{Representation::kBytes, Security::kSemiHonest, 20};
+  const Outcome expected = run(setting, nullptr, 0);
+  auto run_there = [&] { EXPECT_EQ(run(setting, *backend, 1), expected); };
+  std::thread([&] {  // two lanes: one of them has the first device, which fails
+    run_there();
+    std::thread(run_there).join();
+    EXPECT_NE(said.find("given no more work"), std::string::npos) << said;
+    EXPECT_TRUE(devices.backend(Representation::kBytes).ok());
+    for (int lane = 0; lane < 2; ++lane) {
+      const std::uint64_t before[2] = {drivers[0]->operations(), drivers[1]->operations()};
+      if (lane == 0)
+        run_there();
+      else
+        std::thread(run_there).join();
+      EXPECT_EQ(drivers[0]->operations(), before[0]);
+      EXPECT_GT(drivers[1]->operations(), before[1]);
+    }
+  })
+      .join();
 }
 
 TEST(Devices, NoProgramMeansNoDevice) {

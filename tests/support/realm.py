@@ -83,6 +83,16 @@ class Realm:
         self.say("tkdc init: configuration and keys of three servers and two agents")
         self.tool("tkdc", "init", "--out", str(self.installation), "--realm", self.name,
                   "--base-port", str(self.ports.base), "--lanes", str(self.lanes))
+        if backend := os.environ.get("TKDC_TEST_BACKEND"):
+            for party in range(3):
+                self._compute_on(backend, party)
+
+    def _compute_on(self, backend: str, party: int) -> None:
+        """With a GPU, which the three servers share: whatever is computed, however little."""
+        path = self.server_directory(party) / "tkdc.toml"
+        path.write_text(path.read_text().replace('backend = "auto"\n', f'backend = "{backend}"\n')
+                        + "\n[cuda]\nallow_shared = true\nmin_cohort_blocks = 1\n"
+                          "min_cohort_compressions = 1\n")
 
     def put_tkdc_before_database(self) -> None:
         """A stopped stock realm's next start() is with tkdc, on the same database."""

@@ -6,6 +6,7 @@
 #include <openssl/evp.h>
 
 #include "openssl_ecb.h"
+#include "support/aes_backends.h"
 #include "support/three_parties.h"
 
 namespace tkdc {
@@ -135,7 +136,7 @@ TEST_P(AesOnShares, EveryMessageBitMatters) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Backends, AesOnShares, testing::ValuesIn(usable_aes_backends()), [](const auto& backend) {
+    Backends, AesOnShares, testing::ValuesIn(test::aes_backends()), [](const auto& backend) {
       return backend.param->name() +
              (backend.param->representation() == Representation::kBytes ? "Bytes" : "Planes");
     });

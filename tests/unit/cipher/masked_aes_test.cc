@@ -8,6 +8,7 @@
 #include "cipher/aes/one_hot.h"
 #include "openssl_ecb.h"
 #include "parties_with_ciphers.h"
+#include "support/aes_backends.h"
 #include "verify/extension.h"
 
 namespace tkdc {
@@ -119,7 +120,7 @@ struct Mode {
 };
 std::vector<Mode> modes() {
   std::vector<Mode> all;
-  for (const AesBackend* backend : usable_aes_backends()) {
+  for (const AesBackend* backend : test::aes_backends()) {
     all.push_back({Security::kSemiHonest, backend});
     if (backend->representation() == Representation::kBytes)
       all.push_back({Security::kMalicious, backend});

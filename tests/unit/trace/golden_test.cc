@@ -7,6 +7,7 @@
 #include "cipher/aes/plane_cohort.h"
 #include "parties_with_ciphers.h"
 #include "protocols.h"
+#include "support/aes_backends.h"
 
 namespace tkdc {
 namespace {
@@ -74,7 +75,7 @@ TEST_P(Golden, WireTraceIsAsCommitted) {
 TEST(GoldenBackends, SendTheSame) {
   for (const Protocol& protocol : test::protocols()) {
     if (protocol.name.find("aes") != 0 && protocol.name != "gcm-seal-open") continue;
-    for (const AesBackend* backend : usable_aes_backends()) {
+    for (const AesBackend* backend : test::aes_backends()) {
       const bool bytes = backend->representation() == Representation::kBytes;
       const AesBackend& reference = bytes ? aes_backend_scalar() : aes_backend_planes();
       EXPECT_EQ(trace(protocol, *backend, Security::kSemiHonest),

@@ -4,6 +4,7 @@
 #include "cipher/gcm.h"
 #include "cipher/rfc3962.h"
 #include "parties_with_ciphers.h"
+#include "support/aes_backends.h"
 
 namespace tkdc {
 namespace {
@@ -15,7 +16,7 @@ using Shares = PartiesWithCiphers::Shares;
 
 std::vector<const AesBackend*> byte_backends() {
   std::vector<const AesBackend*> out;
-  for (const AesBackend* backend : usable_aes_backends())
+  for (const AesBackend* backend : test::aes_backends())
     if (backend->representation() == Representation::kBytes) out.push_back(backend);
   return out;
 }

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "cipher/aes/plane_cohort.h"
 #include "cuda/device/backend.h"
 #include "unit/cipher/parties_with_ciphers.h"
@@ -79,6 +81,21 @@ inline Outcome run(const Setting& setting, const AesBackend* device, int device_
   }
   for (auto& p : s.net.party) EXPECT_FALSE(p->deviation()) << *p->deviation();
   return outcome;
+}
+
+// Lanes of one device, each with cohorts and batches of ever other sizes: memory is taken and given
+// back while others compute.
+inline void run_side_by_side(const AesBackend& device, std::size_t lanes, std::size_t largest) {
+  std::vector<std::thread> threads;
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    threads.emplace_back([&, lane] {
+      for (std::size_t blocks = 17 + lane; blocks <= largest; blocks += blocks / 2 + lane) {
+        const Security security = blocks % 2 == 0 ? Security::kMalicious : Security::kSemiHonest;
+        const Setting setting{device.representation(), security, blocks};
+        EXPECT_EQ(run(setting, &device, 1), run(setting, nullptr, 0)) << lane << ": " << blocks;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
 }
 
 inline std::vector<Setting> settings() {

@@ -121,6 +121,13 @@ TEST(SlotPool, FreesASlotThatCannotBeWiped) {
   EXPECT_EQ(driver.octets_held(), 0u);
 }
 
+TEST(CudaBackend, LanesDoNotDisturbEachOther) {
+  HostDevice device(Representation::kBytes);
+  run_side_by_side(device.backend, 4, 300);
+  EXPECT_EQ(device.lost, "");
+  EXPECT_FALSE(device.driver->misuse()) << *device.driver->misuse();
+}
+
 TEST(CudaBackend, SmallCohortsAndLostDevicesStayOnTheCpu) {
   const Setting setting{Representation::kBytes, Security::kSemiHonest, 20};
   HostDevice device(setting.representation, 21);

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tests of device cohorts on GPU 0. A program of its own: where there is no GPU it says why
-// and ends with status 2, so that nobody takes that for a pass.
+// and ends with status 2, so that nobody takes that for a pass. With --lose-device=N it does
+// nothing but lose the GPU at step N of a cohort and its check.
+#include <charconv>
 #include <cstdio>
+#include <string_view>
 
 #include "cuda/device/gpu.h"
 #include "cuda/device/selftest.h"
+#include "unit/cuda/losing_driver.h"
 #include "unit/cuda/ripple_runs.h"
 
 namespace tkdc::cuda {
@@ -28,7 +32,7 @@ TEST_P(GpuCohorts, WireTraceIsThatOfThreeCpus) {
   const Outcome expected = run(GetParam(), nullptr, 0);
   for (int parties : {1, 3}) {
     TestDevice device(gpu(), GetParam().representation);
-    for (int time = 0; time < 2; ++time)  // the second launches captured graphs again
+    for (int time = 0; time < 3; ++time)  // the second captures all graphs, the third launches them
       EXPECT_EQ(run(GetParam(), &device.backend, parties), expected) << parties;
     EXPECT_EQ(device.lost, "");
   }
@@ -53,7 +57,7 @@ TEST_P(GpuRipples, WireTraceIsThatOfThreeCpus) {
   const Outcome expected = run_hashes(GetParam(), nullptr, 0);
   for (unsigned parties : {1u, 2u, 4u, 7u}) {
     TestDevice device(gpu(), Representation::kBytes);
-    for (int time = 0; time < 2; ++time)  // the second launches captured graphs again
+    for (int time = 0; time < 3; ++time)  // the second captures all graphs, the third launches them
       EXPECT_EQ(run_hashes(GetParam(), &device.backend, parties), expected) << parties;
     EXPECT_EQ(device.lost, "");
   }
@@ -77,6 +81,41 @@ TEST(Gpu, MoreMemoryThanThereIsIsAnErrorAndNotTheEnd) {
   driver->release(*small, 4096);
 }
 
+TEST(Gpu, LanesDoNotDisturbEachOther) {
+  TestDevice device(gpu(), Representation::kBytes);
+  run_side_by_side(device.backend, 4, 5'000);
+  EXPECT_EQ(device.lost, "");
+}
+
+// Almost all memory is taken: what does not fit is computed on the CPU, and later there again.
+TEST(Gpu, WhatDoesNotFitIsTheCpus) {
+  const Setting setting{Representation::kBytes, Security::kMalicious, 20'001};
+  const Outcome expected = run(setting, nullptr, 0);
+  TestDevice device(gpu(), setting.representation);
+  Driver& driver = *device.device.driver;
+  std::vector<std::pair<void*, std::size_t>> taken;
+  for (std::size_t octets = std::size_t{1} << 38; octets >= std::size_t{1} << 20; octets /= 2)
+    while (auto memory = driver.allocate(octets)) taken.emplace_back(*memory, octets);
+  EXPECT_EQ(run(setting, &device.backend, 1), expected);
+  EXPECT_NE(device.lost.find("has no memory"), std::string::npos) << device.lost;
+  EXPECT_FALSE(device.device.health.lost());
+  for (auto [memory, octets] : taken) driver.release(memory, octets);
+  EXPECT_EQ(run(setting, &device.backend, 1), expected);
+  EXPECT_FALSE(device.device.health.lost()) << device.device.health.why();
+}
+
+// Whether a server would have lost nothing but its GPU.
+bool loses_only_the_device(std::uint64_t at) {
+  const Setting setting{Representation::kBytes, Security::kMalicious, 2'001};
+  const Outcome expected = run(setting, nullptr, 0);
+  TestDevice device(std::make_unique<LosingDriver>(gpu(), at), setting.representation);
+  const bool same = run(setting, &device.backend, 1) == expected;
+  std::printf("step %llu: %s; the result is %s\n", static_cast<unsigned long long>(at),
+              device.lost.empty() ? "no failure was seen" : device.lost.c_str(),
+              same ? "right" : "WRONG");
+  return same && device.device.health.lost();
+}
+
 }  // namespace
 }  // namespace tkdc::cuda
 
@@ -84,6 +123,13 @@ int main(int argc, char** argv) {
   if (auto driver = tkdc::cuda::open_gpu({0, true}); !driver) {
     std::fprintf(stderr, "gpu_test: nothing was tested: %s\n", driver.error().message.c_str());
     return 2;
+  }
+  constexpr std::string_view kLose = "--lose-device=";
+  if (const std::string_view last = argv[argc - 1]; last.starts_with(kLose)) {
+    std::uint64_t at = 0;
+    const std::string_view number = last.substr(kLose.size());
+    std::from_chars(number.data(), number.data() + number.size(), at);
+    return tkdc::cuda::loses_only_the_device(at) ? 0 : 1;
   }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

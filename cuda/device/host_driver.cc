@@ -31,6 +31,7 @@ struct HostLoop {
       } else {
         for (std::uint32_t t = first; t < end; ++t) Body::run(view, tick, t, shared);
       }
+      sodium_memzero(&shared, sizeof shared);  // keys and zero-shares, on this thread's stack
     }
   }
 };

@@ -15,13 +15,18 @@
 
 namespace tkdc::cuda {
 
+// F's results, bit 4 a + 2 b + c: what LOP3 takes (PTX ISA, lop3).
+template <class F>
+TKDC_HD constexpr Word gate_table() {
+  return F::of(0xf0, 0xcc, 0xaa) & 0xff;
+}
+
 // One gate, F::of(a, b, c) on each lane. The compiler would reorder sums and need more of them.
 template <class F>
 TKDC_HD Word gate(Word a, Word b, Word c) {
 #if defined(__CUDA_ARCH__)
-  constexpr Word kTable = F::of(0xf0, 0xcc, 0xaa) & 0xff;
   Word out;
-  asm("lop3.b32 %0, %1, %2, %3, %4;" : "=r"(out) : "r"(a), "r"(b), "r"(c), "n"(kTable));
+  asm("lop3.b32 %0, %1, %2, %3, %4;" : "=r"(out) : "r"(a), "r"(b), "r"(c), "n"(gate_table<F>()));
   return out;
 #else
   return F::of(a, b, c);

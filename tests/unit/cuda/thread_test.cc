@@ -69,6 +69,25 @@ TEST(Transpose, MakesBitKOfWordNBitNOfWordKAndBack) {
   for (int n = 0; n < 32; ++n) EXPECT_EQ(w[n], in[n]);
 }
 
+// The tables are what a GPU computes by, and the host does not.
+template <class F>
+void expect_table() {
+  for (Word at = 0; at < 8; ++at) {
+    const auto lanes = [&](int bit) { return 0 - (at >> bit & 1); };
+    EXPECT_EQ(0 - (gate_table<F>() >> at & 1), F::of(lanes(2), lanes(1), lanes(0))) << at;
+  }
+}
+
+TEST(SboxGates, HaveTheirTables) {
+  expect_table<Add3>();
+  expect_table<AddAnd>();
+  expect_table<AddAndNot>();
+  expect_table<AddOr>();
+  expect_table<AndSum>();
+  expect_table<Choose>();
+  EXPECT_EQ(gate_table<AddAnd>(), 0x78u);  // of a ^ (b & c), as the PTX ISA has it
+}
+
 // All 256 octets, 32 in each run.
 TEST(SboxGates, AreTheSboxWithoutItsConstant) {
   for (Word first = 0; first < 256; first += 32) {

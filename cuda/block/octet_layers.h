@@ -8,6 +8,7 @@
 #pragma once
 
 #include "cuda/block/view.h"
+#include "cuda/thread/sbox_layers.h"
 
 namespace tkdc::cuda::octets {
 

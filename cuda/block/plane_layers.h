@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cuda/block/view.h"
+#include "cuda/thread/sbox_layers.h"
 
 namespace tkdc::cuda::planes {
 

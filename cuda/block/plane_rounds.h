@@ -8,6 +8,9 @@
 #pragma once
 
 #include "cuda/block/view.h"
+#include "cuda/thread/plane_linear.h"
+#include "cuda/thread/sbox_layers.h"
+#include "cuda/thread/slice.h"
 
 namespace tkdc::cuda::planes {
 

@@ -32,6 +32,7 @@ struct HostLoop {
       } else {
         for (std::uint32_t t = first; t < end; ++t) Body::run(view, tick, t, shared);
       }
+      // Keys and zero-shares, on this thread's stack.
       if constexpr (!std::is_empty_v<typename Body::Shared>) sodium_memzero(&shared, sizeof shared);
     }
   }

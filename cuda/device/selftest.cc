@@ -267,9 +267,10 @@ Result<void> twins(Device& device, const AesBackend& cpu, ZeroGenerator generato
 Result<void> self_test(Device& device) {
   const AesBackend* const backends[] = {&aes_backend_scalar(), &aes_backend_planes()};
   std::uint64_t seed = 1;
+  // The most have several thread blocks, of what adds zero-shares too.
   for (const AesBackend* cpu : backends)
     for (ZeroGenerator generator : {ZeroGenerator::kAesCtr, ZeroGenerator::kChaCha20})
-      for (std::size_t blocks : {1u, 77u, 256u}) {
+      for (std::size_t blocks : {1u, 77u, 2100u}) {
         if (auto done = twins(device, *cpu, generator, blocks, seed); !done) return done;
         seed += 2;
       }

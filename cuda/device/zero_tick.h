@@ -33,7 +33,7 @@ inline void set_keys(Tick& tick, ZeroGenerator generator, const std::uint8_t* co
 inline void set_position(Tick& tick, ZeroGenerator generator, std::uint64_t position) {
   const bool chacha = generator == ZeroGenerator::kChaCha20;
   const std::uint32_t unit = chacha ? MaskByChaCha<0>::kUnitOctets : MaskByAes<0>::kUnitOctets;
-  const std::uint32_t counters = chacha ? 1 : unit / 16;  // in a unit
+  const std::uint32_t counters = chacha ? MaskByChaCha<0>::kCounters : MaskByAes<0>::kCounters;
   tick.first_counter = static_cast<Word>(position / unit * counters);
   tick.skip = static_cast<Word>(position % unit);
 }

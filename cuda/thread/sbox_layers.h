@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One party's local work in the four layers of the AES S-box on 32 lanes, bit-sliced in the
-// registers of one thread; and the S-box in the clear, for the zero-share generator.
+// registers of one thread.
 //
 // The layers stand over the tower field a = h y + l; their terms come from circuits/sbox.py, as
 // those of the CPU backends do. A Pair holds components i and i+1; the terms of a product that
@@ -20,8 +20,6 @@ TKDC_HD Pair operator^(Pair a, Pair b) { return {a.x ^ b.x, a.y ^ b.y}; }
 
 TKDC_HD Word terms_of(Pair a, Pair b) { return (a.x & (b.x ^ b.y)) ^ (a.y & b.x); }
 TKDC_HD Word terms_of(Pair a) { return a.x; }
-TKDC_HD Word terms_of(Word a, Word b) { return a & b; }  // in the clear
-TKDC_HD Word terms_of(Word a) { return a; }
 
 // out += the lanes of t, at each bit of mask.
 template <int kBits>
@@ -47,35 +45,29 @@ TKDC_HD void linear_map(const Word (&in)[8], Word (&out)[8]) {
 #define TKDC_LINEAR(a, mask) add_terms(out, terms_of(a), mask);
 #define TKDC_PRODUCT(a, b, mask) add_terms(out, terms_of(a, b), mask);
 
-// P: Pair (this party's terms) or Word (in the clear).
-
 // Layer 1: d = 8 h^2 + h l + l^2; `a` in the tower, l in its bits 0..3.
-template <class P>
-TKDC_HD void norm_terms(const P (&a)[8], Word (&out)[4]) {
-  const P l0 = a[0], l1 = a[1], l2 = a[2], l3 = a[3], h0 = a[4], h1 = a[5], h2 = a[6], h3 = a[7];
+TKDC_HD void norm_terms(const Pair (&a)[8], Word (&out)[4]) {
+  const Pair l0 = a[0], l1 = a[1], l2 = a[2], l3 = a[3], h0 = a[4], h1 = a[5], h2 = a[6], h3 = a[7];
   out[0] = out[1] = out[2] = out[3] = 0;
   TKDC_SBOX_TOWER_NORM_TERMS(TKDC_LINEAR, TKDC_PRODUCT)
 }
 
 // Layer 2: q = d^5 in GF(4), d's norm.
-template <class P>
-TKDC_HD void pair_terms(const P (&d)[4], Word (&out)[2]) {
-  const P d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3];
+TKDC_HD void pair_terms(const Pair (&d)[4], Word (&out)[2]) {
+  const Pair d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3];
   out[0] = out[1] = 0;
   TKDC_SBOX_NORM_TERMS(TKDC_LINEAR, TKDC_PRODUCT)
 }
 
 // Layer 3: e = d^-1 = d^4 q^2.
-template <class P>
-TKDC_HD void invert_terms(const P (&d)[4], const P (&q)[2], Word (&out)[4]) {
-  const P d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3], q0 = q[0], q1 = q[1];
+TKDC_HD void invert_terms(const Pair (&d)[4], const Pair (&q)[2], Word (&out)[4]) {
+  const Pair d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3], q0 = q[0], q1 = q[1];
   out[0] = out[1] = out[2] = out[3] = 0;
   TKDC_SBOX_INVERT_TERMS(TKDC_LINEAR, TKDC_PRODUCT)
 }
 
-template <class P>
-TKDC_HD void gf16_terms(const P (&a)[4], const P (&b)[4], Word (&out)[4]) {
-  const P a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3], b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3];
+TKDC_HD void gf16_terms(const Pair (&a)[4], const Pair (&b)[4], Word (&out)[4]) {
+  const Pair a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3], b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3];
   out[0] = out[1] = out[2] = out[3] = 0;
   TKDC_SBOX_GF16_PRODUCT_TERMS(TKDC_LINEAR, TKDC_PRODUCT)
 }
@@ -84,10 +76,9 @@ TKDC_HD void gf16_terms(const P (&a)[4], const P (&b)[4], Word (&out)[4]) {
 #undef TKDC_PRODUCT
 
 // Layer 4: a^-1 = (h e, (h + l) e), in the tower.
-template <class P>
-TKDC_HD void product_terms(const P (&a)[8], const P (&e)[4], Word (&out)[8]) {
-  const P h[4] = {a[4], a[5], a[6], a[7]};
-  const P sum[4] = {a[0] ^ a[4], a[1] ^ a[5], a[2] ^ a[6], a[3] ^ a[7]};
+TKDC_HD void product_terms(const Pair (&a)[8], const Pair (&e)[4], Word (&out)[8]) {
+  const Pair h[4] = {a[4], a[5], a[6], a[7]};
+  const Pair sum[4] = {a[0] ^ a[4], a[1] ^ a[5], a[2] ^ a[6], a[3] ^ a[7]};
   Word low[4], high[4];
   gf16_terms(sum, e, low);
   gf16_terms(h, e, high);
@@ -105,17 +96,6 @@ TKDC_HD void to_tower(const Word (&x)[8], const Word (&y)[8], Pair (&out)[8]) {
   linear_map<sbox::kToTower>(y, ty);
   TKDC_UNROLL
   for (int k = 0; k < 8; ++k) out[k] = {tx[k], ty[k]};
-}
-
-// SubBytes in the clear but for its constant 0x63, in place.
-TKDC_HD void sub_planes(Word (&a)[8]) {
-  Word t[8], d[4], q[2], e[4], inverse[8];
-  linear_map<sbox::kToTower>(a, t);
-  norm_terms(t, d);
-  pair_terms(d, q);
-  invert_terms(d, q, e);
-  product_terms(t, e, inverse);
-  linear_map<sbox::kFromTowerAffine>(inverse, a);
 }
 
 }  // namespace tkdc::cuda

@@ -5,7 +5,8 @@
 
 Counts machine instructions of sm_90 as cuobjdump prints them. A floor is what the busiest unit
 of an H200 needs for them if nothing else cost anything: a measurement can only be slower. Of the
-mask kernels only the generators' round loops are counted, since the rest depends on alignment.
+mask kernels only the generators are counted, not how they come to the message, which depends on
+its length and alignment: of AES-CTR counters, keys and rounds, of ChaCha20 the loops of rounds.
 Of malicious mode's check a kernel's loops count as often as a block's S-boxes make them run.
 """
 
@@ -25,8 +26,9 @@ PROCESSORS, CLOCK_HZ, LOGICAL_PER_CLOCK, ISSUED_PER_CLOCK = 132, 1.98e9, 64, 128
 REGISTERS, MAX_THREADS = 65536, 2048
 LOGICAL = {"LOP3", "SHF", "IADD3", "ISETP", "PRMT", "SEL", "VIADD", "LEA"}
 
-MASKS = (("MaskByAes", 32), ("MaskByChaCha", 64))  # octets that a thread makes
+MASKS = (("MaskByAes", 128), ("MaskByChaCha", 64))  # octets that a thread makes
 ROUNDS, ROUND_LOOP = 10, 64  # of AES-128 and of ChaCha20's double rounds; a loop of so many is one
+STREAMS = 2
 MESSAGE_OCTETS = 360         # for each block, masked
 SBOXES_PER_BLOCK_AND_ROUND = 16
 
@@ -92,14 +94,20 @@ class KernelCode:
 
     def loops(self, least: int = 0) -> list[Counter]:
         """Loops of `least` instructions and more, in their order."""
+        return [counts for _, _, counts in self.spans(least)]
+
+    def spans(self, least: int = 0) -> list[tuple[int, int, Counter]]:
+        """The same with their first and last address."""
         loops = []
-        for at, op, operands in self.instructions:
-            target = re.search(r"0x([0-9a-f]+)", operands) if op.startswith("BRA") else None
-            if target and int(target.group(1), 16) < at:
-                counts = self.counts(int(target.group(1), 16), at)
-                if sum(counts.values()) >= least:
-                    loops.append(counts)
+        for at, first in self.branches():
+            if first < at and sum((counts := self.counts(first, at)).values()) >= least:
+                loops.append((first, at, counts))
         return loops
+
+    def branches(self) -> list[tuple[int, int]]:
+        """From where to where."""
+        return [(at, int(target.group(1), 16)) for at, op, operands in self.instructions
+                if op.startswith("BRA") and (target := re.search(r"0x([0-9a-f]+)", operands))]
 
 
 def kernels(path: str) -> dict[str, KernelCode]:
@@ -133,11 +141,24 @@ def row(name: str, count: int, counts: Counter, per_block: float) -> float:
     return ns
 
 
-def mask_rounds(code: dict[str, KernelCode], name: str) -> Counter:
+def generators(code: dict[str, KernelCode], name: str) -> Counter:
+    """Of both streams of a thread. Loops that read memory are not a generator's."""
+    spans = [span for span in code[f"{name} 3"].spans(ROUND_LOOP) if not span[2]["LDG"]]
     counts: Counter = Counter()
-    for loop in code[f"{name} 3"].loops(ROUND_LOOP):
-        counts.update({op: ROUNDS * n for op, n in loop.items()})
-    return counts
+    if name == "MaskByChaCha":
+        for _, _, loop in spans:
+            counts.update(scaled(loop, ROUNDS))
+        return counts
+    # A loop over the streams around one over the rounds. The last round has no MixColumns: it
+    # leaves the loop, or the compiler has put what all rounds have, once more, in front of it.
+    (first, last, rounds), (outer_first, outer_last, both) = spans
+    assert outer_first < first and last < outer_last
+    counts.update(both)
+    counts.update(scaled(rounds, ROUNDS - 2))
+    for at, target in code[f"{name} 3"].branches():
+        if first < at < last < target:
+            counts.update(code[f"{name} 3"].counts(first, at))
+    return scaled(counts, STREAMS)
 
 
 def sha1(used: dict[str, int], code: dict[str, KernelCode]) -> None:
@@ -162,7 +183,7 @@ def sha1(used: dict[str, int], code: dict[str, KernelCode]) -> None:
         kernel = f"bits::{name}"
         total += row(kernel, used[kernel], code[kernel].counts(), threads)
     for mask, unit in MASKS:
-        ns = row(f"{mask} (rounds)", used[f"{mask} 0"], mask_rounds(code, mask),
+        ns = row(f"{mask} (streams)", used[f"{mask} 0"], generators(code, mask),
                  SHA1_PRODUCTS / 8 / unit)
         sys.stdout.write(f"floor of a compression with {mask}: {total + ns:.2f} ns, "
                          f"{1000 / (total + ns):.0f} million/s\n")
@@ -239,8 +260,10 @@ def main() -> int:
         total += row(name, used[name], code[name].counts(), ROUNDS * per_round)
         totals[representation] = total
     for name, unit in MASKS:
-        totals[name] = row(f"{name} (rounds)", used[f"{name} 3"], mask_rounds(code, name),
-                           MESSAGE_OCTETS / unit)
+        counts = generators(code, name)
+        totals[name] = row(f"{name} (streams)", used[f"{name} 3"], counts, MESSAGE_OCTETS / unit)
+        sys.stdout.write(f"  for 16 octets of one stream: "
+                         f"{counts['LOP3'] * 8 / unit:.0f} LOP3\n")
     for representation in ("octets", "planes"):
         for mask in ("MaskByAes", "MaskByChaCha"):
             ns = totals[representation] + totals[mask]

@@ -10,13 +10,17 @@
 #include "cuda/thread/aes_ctr.h"
 #include "cuda/thread/chacha20.h"
 #include "cuda/thread/octet_linear.h"
+#include "cuda/thread/plane_linear.h"
 #include "cuda/thread/transpose.h"
 
 namespace tkdc::cuda {
 namespace {
 
-Bytes keystream(const EVP_CIPHER* cipher, const std::uint8_t* key, std::size_t octets) {
-  const std::uint8_t iv[16] = {};
+// `counter`: of AES-CTR's first block, in its last four octets.
+Bytes keystream(const EVP_CIPHER* cipher, const std::uint8_t* key, std::size_t octets,
+                Word counter = 0) {
+  std::uint8_t iv[16] = {};
+  for (int k = 0; k < 4; ++k) iv[15 - k] = static_cast<std::uint8_t>(counter >> 8 * k);
   Bytes out(octets);
   int n = 0;
   EVP_CIPHER_CTX* ctx = EVP_CIPHER_CTX_new();
@@ -24,6 +28,22 @@ Bytes keystream(const EVP_CIPHER* cipher, const std::uint8_t* key, std::size_t o
   EVP_EncryptUpdate(ctx, out.data(), &n, out.data(), static_cast<int>(octets));
   EVP_CIPHER_CTX_free(ctx);
   return out;
+}
+
+// FIPS 197, section 5.1.1: the inverse in the AES field, then the affine map.
+Word sbox_of(Word a) {
+  Word inverse = a == 0 ? 0 : 1, b = 0x63;
+  for (int n = 0; a != 0 && n < 254; ++n) {
+    Word product = 0;
+    for (int k = 7; k >= 0; --k) {
+      product = product << 1 ^ (product & 0x80 ? 0x11bu : 0);
+      product ^= inverse >> k & 1 ? a : 0;
+    }
+    inverse = product;
+  }
+  for (int k = 0; k < 8; ++k)
+    for (int j : {0, 4, 5, 6, 7}) b ^= (inverse >> (k + j) % 8 & 1) << k;
+  return b;
 }
 
 TEST(Slice, PutsBitKOfEachOctetIntoPlaneKAndBack) {
@@ -49,18 +69,68 @@ TEST(Transpose, MakesBitKOfWordNBitNOfWordKAndBack) {
   for (int n = 0; n < 32; ++n) EXPECT_EQ(w[n], in[n]);
 }
 
+// The tables are what a GPU computes by, and the host does not.
+template <class F>
+void expect_table() {
+  for (Word at = 0; at < 8; ++at) {
+    const auto lanes = [&](int bit) { return 0 - (at >> bit & 1); };
+    EXPECT_EQ(0 - (gate_table<F>() >> at & 1), F::of(lanes(2), lanes(1), lanes(0))) << at;
+  }
+}
+
+TEST(SboxGates, HaveTheirTables) {
+  expect_table<Add3>();
+  expect_table<AddAnd>();
+  expect_table<AddAndNot>();
+  expect_table<AddOr>();
+  expect_table<AndSum>();
+  expect_table<Choose>();
+  EXPECT_EQ(gate_table<AddAnd>(), 0x78u);  // of a ^ (b & c), as the PTX ISA has it
+}
+
+// All 256 octets, 32 in each run.
+TEST(SboxGates, AreTheSboxWithoutItsConstant) {
+  for (Word first = 0; first < 256; first += 32) {
+    Word planes[8];
+    for (Word i = 0; i < 8; ++i)
+      planes[i] =
+          (first + i) | (first + 8 + i) << 8 | (first + 16 + i) << 16 | (first + 24 + i) << 24;
+    slice(planes);
+    sub_gates(planes);
+    slice(planes);
+    for (Word n = 0; n < 32; ++n)
+      EXPECT_EQ((planes[n % 8] >> 8 * (n / 8) & 0xff) ^ 0x63u, sbox_of(first + n)) << first + n;
+  }
+}
+
+// As a thread of a device makes it: kAesBlocks blocks from the counter `first` on.
+void aes_blocks(const std::uint8_t (&key)[16], Word first, Word (&out)[4 * kAesBlocks]) {
+  AesSchedule schedule;
+  expand_schedule(key, schedule);
+  AesPlanes planes;
+  for (int round = 0; round <= kAesRounds; ++round)
+    for (int r = 0; r < 4; ++r)
+      for (int k = 0; k < 8; ++k) planes.round[round][r][k] = key_plane(schedule, round, r, k);
+  Word state[4][8];
+  aes_ctr_planes(planes, first, state);
+  blocks_of_planes(state, out);
+}
+
 TEST(AesCtr, GivesOpensslsStream) {
+  constexpr Word kRuns = 80;
   std::mt19937 rng(2);
-  for (int run = 0; run < 10; ++run) {
+  for (int run = 0; run < 20; ++run) {
     std::uint8_t key[16];
     for (auto& octet : key) octet = static_cast<std::uint8_t>(rng());
-    AesSchedule schedule;
-    expand_schedule(key, schedule);
-    const Bytes expected = keystream(EVP_aes_128_ctr(), key, 32 * 700);
-    for (Word unit = 0; unit < 700; ++unit) {
-      Word out[8];
-      aes_ctr_pair(schedule, 2 * unit, out);
-      EXPECT_EQ(std::memcmp(out, expected.data() + 32 * unit, 32), 0) << unit;
+    // The first from 0 on; then anywhere, the last to the end of the counters.
+    const Word start = run == 0   ? 0
+                       : run < 19 ? static_cast<Word>(rng()) / kAesBlocks * kAesBlocks
+                                  : 0 - kRuns * kAesBlocks;
+    const Bytes expected = keystream(EVP_aes_128_ctr(), key, 16 * kAesBlocks * kRuns, start);
+    for (Word n = 0; n < kRuns; ++n) {
+      Word out[4 * kAesBlocks];
+      aes_blocks(key, start + kAesBlocks * n, out);
+      EXPECT_EQ(std::memcmp(out, expected.data() + sizeof out * n, sizeof out), 0) << n;
     }
   }
 }
@@ -69,10 +139,8 @@ TEST(AesCtr, GivesOpensslsStream) {
 // all-zero key and counter is AESAVS' first vector of GFSbox, plaintext zero.
 TEST(AesCtr, ZeroKeyAndCounter) {
   const std::uint8_t key[16] = {};
-  AesSchedule schedule;
-  expand_schedule(key, schedule);
-  Word out[8];
-  aes_ctr_pair(schedule, 0, out);
+  Word out[4 * kAesBlocks];
+  aes_blocks(key, 0, out);
   const std::uint8_t expected[16] = {0x66, 0xe9, 0x4b, 0xd4, 0xef, 0x8a, 0x2c, 0x3b,
                                      0x88, 0x4c, 0xfa, 0x59, 0xca, 0x34, 0x2b, 0x2e};
   EXPECT_EQ(std::memcmp(out, expected, 16), 0);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tkdc bench ctr: --exchange device and none where there is no GPU, and what they refuse.
+"""tkdc bench ctr: --exchange device, none and host where there is no GPU, and what they refuse;
+several sizes and a second backend.
 
 What they compute is tested on the host's loops by unit/cli and unit/cuda."""
 
@@ -12,12 +13,13 @@ from tests.support.realm import default_bin
 
 
 def bench(*options):
+    small = [] if "--cohort" in options else ["--cohort", "64"]
     return subprocess.run([str(default_bin() / "tkdc"), "bench", "ctr", "--seconds", "0.1",
-                           "--cohort", "64", "--json", *options],
+                           *small, "--json", *options],
                           capture_output=True, text=True, timeout=120)
 
 
-@pytest.mark.parametrize("mode", ["device", "none"])
+@pytest.mark.parametrize("mode", ["device", "none", "host"])
 def test_without_a_gpu_the_status_is_2_and_the_reason_is_named(mode):
     done = bench("--exchange", mode, "--backend", "cuda", "--security", "semi-honest")
     if done.returncode == 0:
@@ -28,14 +30,20 @@ def test_without_a_gpu_the_status_is_2_and_the_reason_is_named(mode):
     assert "GPU" in done.stderr or "CUDA" in done.stderr
 
 
-@pytest.mark.parametrize("mode", ["device", "none"])
+@pytest.mark.parametrize("mode", ["device", "none", "host"])
 @pytest.mark.parametrize(("options", "named"), [
     (["--security", "semi-honest"], "--backend cuda"),
     (["--backend", "cuda"], "--security semi-honest"),
     (["--backend", "cuda", "--security", "semi-honest", "--lanes", "2"], "one lane"),
+    (["--cohort", "8"], "16 to 4194304"),
+    (["--cohort", "2^23"], "16 to 4194304"),
+    (["--cohort", "many"], "no list of sizes"),
 ])
 def test_what_does_not_go_together_is_named(mode, options, named):
     done = bench("--exchange", mode, *options)
+    if mode == "host" and "--lanes" in options:  # cohorts at once
+        assert "lane" not in done.stderr
+        return
     assert done.returncode == 1
     assert named in done.stderr
 
@@ -48,3 +56,31 @@ def test_three_processes_say_their_mode_and_generator():
         assert report["mode"] == "tls"
         assert report["zero_shares"] == generator
     assert json.loads(bench("--backend", "cpu").stdout)["zero_shares"] == "aes-ctr"
+
+
+def reports(*options):
+    done = bench(*options)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_every_size_is_measured_by_both_backends():
+    found = reports("--cohort", "2^5..2^7x4,48", "--backend", "scalar", "--against", "cpu",
+                    "--security", "semi-honest")
+    assert [report["cohort_blocks"] for report in found] == [32, 32, 128, 128, 48, 48]
+    assert [report["backend"] for report in found[0::2]] == ["scalar"] * 3
+    assert len({report["backend"] for report in found[1::2]}) == 1
+    assert all(report["checked"] and report["blocks_per_s"] > 0 for report in found)
+
+
+def test_a_second_backend_that_is_none_is_refused_before_anything_is_measured():
+    done = bench("--backend", "cpu", "--against", "abacus")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "abacus" in done.stderr
+
+
+def test_a_packets_limit_is_named():
+    done = bench("--cohort", "2^22", "--backend", "cpu")
+    assert done.returncode == 1
+    assert "2097152" in done.stderr and "--lanes 2" in done.stderr

@@ -7,10 +7,11 @@
 namespace tkdc::cuda {
 
 // A host device that leaves out one kernel, as a miscompiled one might; or, of kCount, all copies
-// within its memory.
+// within its memory, or those of so many octets from it to the host.
 class LyingDriver final : public Driver {
  public:
-  explicit LyingDriver(Kernel left_out) : left_out_(left_out) {}
+  explicit LyingDriver(Kernel left_out, std::size_t octets_out = 0)
+      : left_out_{left_out, octets_out} {}
   std::string name() const override { return "liar"; }
   Result<void*> allocate(std::size_t octets) override { return host_.allocate(octets); }
   void release(void* memory, std::size_t octets) noexcept override {
@@ -27,41 +28,48 @@ class LyingDriver final : public Driver {
   }
 
  private:
+  struct LeftOut {
+    Kernel kernel;
+    std::size_t octets_out;
+    bool within() const { return kernel == Kernel::kCount && octets_out == 0; }
+  };
   struct Filter final : Recorder {
-    Filter(Recorder& recorder, Kernel kernel) : to(recorder), left_out(kernel) {}
+    Filter(Recorder& recorder, LeftOut what) : to(recorder), left_out(what) {}
     void copy_in(void* a, const void* b, std::size_t n) override { to.copy_in(a, b, n); }
-    void copy_out(void* a, const void* b, std::size_t n) override { to.copy_out(a, b, n); }
+    void copy_out(void* a, const void* b, std::size_t n) override {
+      if (n != left_out.octets_out) to.copy_out(a, b, n);
+    }
     void copy_within(void* a, const void* b, std::size_t n) override {
-      if (left_out != Kernel::kCount) to.copy_within(a, b, n);
+      if (!left_out.within()) to.copy_within(a, b, n);
     }
     void zero(void* a, std::size_t n) override { to.zero(a, n); }
     void launch(Kernel kernel, const View& view, const Tick* tick) override {
-      if (kernel != left_out) to.launch(kernel, view, tick);
+      if (kernel != left_out.kernel) to.launch(kernel, view, tick);
     }
     Recorder& to;
-    Kernel left_out;
+    LeftOut left_out;
   };
   struct Lie final : Step {
-    Lie(const Step& step, Kernel kernel) : truth(step), left_out(kernel) {}
+    Lie(const Step& step, LeftOut what) : truth(step), left_out(what) {}
     void record(Recorder& to) const override {
       Filter filter(to, left_out);
       truth.record(filter);
     }
     const Step& truth;
-    Kernel left_out;
+    LeftOut left_out;
   };
   struct Liar final : Queue {
-    Liar(std::unique_ptr<Queue> queue, Kernel kernel) : host(std::move(queue)), left_out(kernel) {}
+    Liar(std::unique_ptr<Queue> queue, LeftOut what) : host(std::move(queue)), left_out(what) {}
     void submit(const std::string& name, const Step& step) override {
       host->submit(name, Lie(step, left_out));
     }
     Result<void> finish() override { return host->finish(); }
     std::unique_ptr<Queue> host;
-    Kernel left_out;
+    LeftOut left_out;
   };
 
   HostDriver host_;
-  Kernel left_out_;
+  const LeftOut left_out_;
 };
 
 }  // namespace tkdc::cuda

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// tkdc bench ctr: how many AES blocks the parties encrypt on this machine: the three of them as
+// processes with TLS between them (bench_tls.h), or in a GPU's memory (bench_resident.h). Size by
+// size, and by a second backend beside the first.
+#include "cli/bench_ctr.h"
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/bench_device.h"
+#include "cli/bench_resident.h"
+#include "cli/bench_sizes.h"
+#include "cli/bench_tls.h"
+#include "cuda/device/gpu.h"
+
+namespace tkdc::cli {
+namespace {
+
+struct CtrArguments {
+  TlsBench tls;
+  std::string cohorts = "4096", exchange = "tls", against;
+  std::vector<std::size_t> sizes;  // of `cohorts`
+  bool json = false;
+};
+
+constexpr std::size_t kLeastBlocks = 16, kMostBlocks = std::size_t{1} << 22;
+// A CPU's cohort beside a device's: larger ones leave its cache and only become slower.
+constexpr std::size_t kCpuBlocks = 4096;
+// The exit status of --backend cuda where no GPU can be used, whatever --exchange says.
+constexpr int kNoDevice = 2;
+
+int refuse(const std::string& why, int status = 1) {
+  std::cerr << "tkdc bench: " << why << "\n";
+  return status;
+}
+
+std::uint64_t whole(const nlohmann::json& number) {
+  return static_cast<std::uint64_t>(number.get<double>());
+}
+
+void print_tls(const CtrArguments& arguments, const nlohmann::json& s) {
+  std::cout << "AES-" << arguments.tls.aes
+            << " in counter mode, three parties over TLS on loopback, "
+            << s["security"].get<std::string>() << "\n  " << whole(s["blocks_per_s"])
+            << " blocks/s, " << s["cpu_us_per_block"] << " us of CPU per block (all parties), "
+            << s["bytes_per_block_per_party"] << " message bytes per block and party, "
+            << s["rounds"] << " rounds; backend " << s["backend"].get<std::string>()
+            << ", zero-shares by " << s["zero_shares"].get<std::string>() << ", records by "
+            << s["records"].get<std::string>() << ", " << s["lanes"] << " lanes of "
+            << s["cohort_blocks"] << " blocks\n"
+            << "  " << s["backend_reason"].get<std::string>() << "\n";
+}
+
+void print_resident(const CtrArguments& arguments, const nlohmann::json& r) {
+  std::cout << "AES-" << arguments.tls.aes << " by "
+            << (r.contains("driver") ? r["driver"] : r["backend"]).get<std::string>() << ", "
+            << (r["mode"] == "device" ? "three parties in its memory"
+                : r["mode"] == "host" ? "one party's local work with its transfers"
+                                      : "one party's local work")
+            << ", semi-honest\n  " << whole(r["blocks_per_s"]) << " blocks/s, " << r["lanes"]
+            << " lanes of " << r["cohort_blocks"] << " blocks, zero-shares by "
+            << r["zero_shares"].get<std::string>() << "\n";
+  if (r.contains("pcie"))
+    std::cout << "  " << whole(r["message_bytes_per_s_each_way"])
+              << " bytes/s of messages each way, " << 100 * r["of_pcie_limit"].get<double>()
+              << " % of what the link's " << whole(r["pcie"]["both_bytes_per_s_each_way"])
+              << " allow (alone: " << whole(r["pcie"]["to_device_bytes_per_s"])
+              << " to the device, " << whole(r["pcie"]["from_device_bytes_per_s"]) << " from it)\n";
+}
+
+void print(const CtrArguments& arguments, const nlohmann::json& report) {
+  if (arguments.json)
+    std::cout << report.dump() << "\n";
+  else if (report["mode"] == "tls")
+    print_tls(arguments, report);
+  else
+    print_resident(arguments, report);
+  std::cout.flush();
+}
+
+// What a mode without TLS cannot go with; empty: nothing.
+std::string hindrance(const CtrArguments& arguments) {
+  const std::string mode = "--exchange " + arguments.exchange;
+  if (arguments.tls.setup.backend != "cuda") return mode + " needs --backend cuda";
+  if (arguments.tls.setup.security != security_name(Security::kSemiHonest))
+    return mode +
+           " needs --security semi-honest: malicious mode verifies on the CPU, which in this mode "
+           "sees no message";
+  if (arguments.tls.setup.lanes != 1 && arguments.exchange != "host") return mode + " has one lane";
+  return "";
+}
+
+ResidentBench resident_bench(const CtrArguments& arguments, std::size_t size) {
+  ResidentBench bench;
+  bench.aes = arguments.tls.aes;
+  bench.cohort_blocks = size;
+  bench.seconds = arguments.tls.seconds;
+  if (arguments.exchange == "none") bench.exchange = cuda::ResidentExchange::kNone;
+  if (arguments.exchange == "host") bench.exchange = cuda::ResidentExchange::kHost;
+  if (arguments.tls.setup.zero_shares == "aes-ctr") bench.zero_shares = ZeroGenerator::kAesCtr;
+  bench.lanes = static_cast<std::size_t>(arguments.tls.setup.lanes);
+  return bench;
+}
+
+// One party's local work on the CPU, at the sizes that suit it; zero-shares as CPUs agree on them
+// unless told otherwise.
+Result<void> measure_against(const CtrArguments& arguments) {
+  auto cpu = choose_aes_backend(arguments.against, Representation::kBytes);
+  if (!cpu) return cpu.error();
+  std::size_t last = 0;
+  for (std::size_t size : arguments.sizes) {
+    ResidentBench bench = resident_bench(arguments, std::min(size, kCpuBlocks));
+    if (bench.cohort_blocks == last) continue;
+    last = bench.cohort_blocks;
+    bench.lanes = 1;
+    bench.zero_shares = arguments.tls.setup.zero_shares == "chacha20" ? ZeroGenerator::kChaCha20
+                                                                      : ZeroGenerator::kAesCtr;
+    auto report = measure_cpu_party(**cpu, bench);
+    if (!report) return report.error();
+    print(arguments, *report);
+  }
+  return {};
+}
+
+// Cohorts that stay on the GPU: three parties, or one alone.
+int bench_resident(const CtrArguments& arguments) {
+  if (const std::string why = hindrance(arguments); !why.empty()) return refuse(why);
+  cuda::GpuOptions options;
+  options.allow_shared = true;
+  auto gpu = cuda::open_gpu(options);
+  if (!gpu) return refuse(gpu.error().message, kNoDevice);
+  std::optional<cuda::Bandwidth> bandwidth;
+  if (arguments.exchange == "host") {
+    auto measured = cuda::measure_bandwidth(**gpu);
+    if (!measured) return refuse(measured.error().message);
+    bandwidth = *measured;
+  }
+  for (std::size_t size : arguments.sizes) {
+    ResidentBench bench = resident_bench(arguments, size);
+    bench.bandwidth = bandwidth;
+    auto report = measure_resident(**gpu, bench);
+    if (!report) return refuse(report.error().message);
+    print(arguments, *report);
+  }
+  if (arguments.against.empty()) return 0;
+  if (auto done = measure_against(arguments); !done) return refuse(done.error().message);
+  return 0;
+}
+
+int bench_tls(const CtrArguments& arguments) {
+  std::vector<std::string> backends = {arguments.tls.setup.backend};
+  if (!arguments.against.empty()) backends.push_back(arguments.against);
+  std::vector<BackendProbe> probes;
+  for (const std::string& backend : backends) {
+    probes.push_back(probe_backend(backend));
+    if (!probes.back().usable)
+      return refuse(probes.back().reason, backend == "cuda" ? kNoDevice : 1);
+  }
+  for (std::size_t size : arguments.sizes)
+    for (std::size_t k = 0; k < backends.size(); ++k) {
+      TlsBench bench = arguments.tls;
+      bench.cohort_blocks = size;
+      bench.setup.backend = backends[k];
+      auto report = measure_tls(bench);
+      if (!report) return refuse(report.error().message);
+      (*report)["backend_reason"] = probes[k].reason;
+      print(arguments, *report);
+    }
+  return 0;
+}
+
+int bench_ctr(CtrArguments& arguments) {
+  const bool tls = arguments.exchange == "tls";
+  auto sizes = parse_sizes(arguments.cohorts, kLeastBlocks, kMostBlocks);
+  if (!sizes) return refuse("--cohort: " + sizes.error().message);
+  arguments.sizes = std::move(*sizes);
+  for (std::size_t size : arguments.sizes)
+    if (tls && size > kMostTlsBlocks)
+      return refuse("--cohort: a lane takes " + std::to_string(kMostTlsBlocks) +
+                    " blocks at once over TLS, since a packet has at most 64 MiB; use --lanes 2");
+  return tls ? bench_tls(arguments) : bench_resident(arguments);
+}
+
+}  // namespace
+
+void add_bench_ctr(CLI::App& bench, int& exit_status) {
+  auto arguments = std::make_shared<CtrArguments>();
+  BenchSetup& setup = arguments->tls.setup;
+  CLI::App* ctr = bench.add_subcommand("ctr", "AES counter mode, all three parties on loopback");
+  ctr->add_option("--aes", arguments->tls.aes, "key bits")->check(CLI::IsMember({128, 256}));
+  ctr->add_option("--lanes", setup.lanes, "threads per party; --exchange host: cohorts at once")
+      ->check(CLI::Range(1, 64));
+  ctr->add_option("--cohort", arguments->cohorts,
+                  "blocks in flight per lane: a size, a list, a range like 2^10..2^22x4");
+  ctr->add_option("--seconds", arguments->tls.seconds, "how long each size")
+      ->check(CLI::Range(0.1, 600.0));
+  ctr->add_option("--backend", setup.backend, "auto, cpu, gfni, avx2, scalar or cuda");
+  ctr->add_option("--against", arguments->against, "a second backend, measured beside the first");
+  ctr->add_option(
+         "--exchange", arguments->exchange,
+         "tls: three processes; device: three parties in a GPU's memory; none: one party's "
+         "local work there; host: the same with its transfers")
+      ->check(CLI::IsMember({"tls", "device", "none", "host"}));
+  ctr->add_option("--records", setup.records, "TLS records by auto or openssl")
+      ->check(CLI::IsMember({"auto", "openssl"}));
+  ctr->add_option("--zero-shares", setup.zero_shares, "auto, aes-ctr or chacha20")
+      ->check(CLI::IsMember({"auto", "aes-ctr", "chacha20"}));
+  ctr->add_option("--security", setup.security, "malicious or semi-honest")
+      ->check(CLI::IsMember({"malicious", "semi-honest"}));
+  ctr->add_flag("--json", arguments->json, "a JSON object on a line for each measurement");
+  ctr->callback([arguments, &exit_status] { exit_status = bench_ctr(*arguments); });
+}
+
+}  // namespace tkdc::cli

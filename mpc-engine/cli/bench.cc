@@ -2,6 +2,7 @@
 // tkdc bench: what the engine does on this machine.
 #include "cli/bench_ctr.h"
 #include "cli/bench_latency.h"
+#include "cli/bench_zero_shares.h"
 #include "cli/commands.h"
 
 namespace tkdc::cli {
@@ -11,6 +12,7 @@ void add_bench(CLI::App& app, int& exit_status) {
   bench->require_subcommand(1);
   add_bench_ctr(*bench, exit_status);
   add_bench_latency(*bench, exit_status);
+  add_bench_zero_shares(*bench, exit_status);
 }
 
 }  // namespace tkdc::cli

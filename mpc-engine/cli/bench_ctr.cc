@@ -26,14 +26,6 @@ struct CtrArguments {
 constexpr std::size_t kLeastBlocks = 16, kMostBlocks = std::size_t{1} << 22;
 // A CPU's cohort beside a device's: larger ones leave its cache and only become slower.
 constexpr std::size_t kCpuBlocks = 4096;
-// The exit status of --backend cuda where no GPU can be used, whatever --exchange says.
-constexpr int kNoDevice = 2;
-
-int refuse(const std::string& why, int status = 1) {
-  std::cerr << "tkdc bench: " << why << "\n";
-  return status;
-}
-
 std::uint64_t whole(const nlohmann::json& number) {
   return static_cast<std::uint64_t>(number.get<double>());
 }
@@ -124,26 +116,26 @@ Result<void> measure_against(const CtrArguments& arguments) {
 
 // Cohorts that stay on the GPU: three parties, or one alone.
 int bench_resident(const CtrArguments& arguments) {
-  if (const std::string why = hindrance(arguments); !why.empty()) return refuse(why);
+  if (const std::string why = hindrance(arguments); !why.empty()) return refuse_bench(why);
   cuda::GpuOptions options;
   options.allow_shared = true;
   auto gpu = cuda::open_gpu(options);
-  if (!gpu) return refuse(gpu.error().message, kNoDevice);
+  if (!gpu) return refuse_bench(gpu.error().message, kNoDevice);
   std::optional<cuda::Bandwidth> bandwidth;
   if (arguments.exchange == "host") {
     auto measured = cuda::measure_bandwidth(**gpu);
-    if (!measured) return refuse(measured.error().message);
+    if (!measured) return refuse_bench(measured.error().message);
     bandwidth = *measured;
   }
   for (std::size_t size : arguments.sizes) {
     ResidentBench bench = resident_bench(arguments, size);
     bench.bandwidth = bandwidth;
     auto report = measure_resident(**gpu, bench);
-    if (!report) return refuse(report.error().message);
+    if (!report) return refuse_bench(report.error().message);
     print(arguments, *report);
   }
   if (arguments.against.empty()) return 0;
-  if (auto done = measure_against(arguments); !done) return refuse(done.error().message);
+  if (auto done = measure_against(arguments); !done) return refuse_bench(done.error().message);
   return 0;
 }
 
@@ -154,7 +146,7 @@ int bench_tls(const CtrArguments& arguments) {
   for (const std::string& backend : backends) {
     probes.push_back(probe_backend(backend));
     if (!probes.back().usable)
-      return refuse(probes.back().reason, backend == "cuda" ? kNoDevice : 1);
+      return refuse_bench(probes.back().reason, backend == "cuda" ? kNoDevice : 1);
   }
   for (std::size_t size : arguments.sizes)
     for (std::size_t k = 0; k < backends.size(); ++k) {
@@ -162,7 +154,7 @@ int bench_tls(const CtrArguments& arguments) {
       bench.cohort_blocks = size;
       bench.setup.backend = backends[k];
       auto report = measure_tls(bench);
-      if (!report) return refuse(report.error().message);
+      if (!report) return refuse_bench(report.error().message);
       (*report)["backend_reason"] = probes[k].reason;
       print(arguments, *report);
     }
@@ -172,12 +164,13 @@ int bench_tls(const CtrArguments& arguments) {
 int bench_ctr(CtrArguments& arguments) {
   const bool tls = arguments.exchange == "tls";
   auto sizes = parse_sizes(arguments.cohorts, kLeastBlocks, kMostBlocks);
-  if (!sizes) return refuse("--cohort: " + sizes.error().message);
+  if (!sizes) return refuse_bench("--cohort: " + sizes.error().message);
   arguments.sizes = std::move(*sizes);
   for (std::size_t size : arguments.sizes)
     if (tls && size > kMostTlsBlocks)
-      return refuse("--cohort: a lane takes " + std::to_string(kMostTlsBlocks) +
-                    " blocks at once over TLS, since a packet has at most 64 MiB; use --lanes 2");
+      return refuse_bench(
+          "--cohort: a lane takes " + std::to_string(kMostTlsBlocks) +
+          " blocks at once over TLS, since a packet has at most 64 MiB; use --lanes 2");
   return tls ? bench_tls(arguments) : bench_resident(arguments);
 }
 

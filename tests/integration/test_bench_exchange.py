@@ -84,3 +84,26 @@ def test_a_packets_limit_is_named():
     done = bench("--cohort", "2^22", "--backend", "cpu")
     assert done.returncode == 1
     assert "2097152" in done.stderr and "--lanes 2" in done.stderr
+
+
+def zero_shares(*options):
+    return subprocess.run([str(default_bin() / "tkdc"), "bench", "zero-shares", "--seconds", "0.02",
+                           "--json", *options], capture_output=True, text=True, timeout=120)
+
+
+def test_both_generators_of_zero_shares_are_measured():
+    done = zero_shares()
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [report["zero_shares"] for report in found] == ["aes-ctr", "chacha20"]
+    for report in found:
+        assert report["by"].startswith("cpu, ")
+        assert report["ns_per_aes128_block"] * report["bytes_per_s"] == pytest.approx(360e9)
+
+
+def test_zero_shares_without_a_gpu():
+    done = zero_shares("--backend", "cuda")
+    assert done.returncode in (0, 2)
+    if done.returncode == 2:
+        assert done.stdout == ""
+        assert "GPU" in done.stderr or "CUDA" in done.stderr

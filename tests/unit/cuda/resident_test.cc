@@ -5,9 +5,11 @@
 
 #include "cuda/device/bandwidth.h"
 #include "cuda/device/host_driver.h"
+#include "cuda/device/zero_rate.h"
 #include "cuda/device/zero_tick.h"
 #include "unit/cipher/openssl_ecb.h"
 #include "unit/cuda/cohort_runs.h"
+#include "unit/cuda/lying_driver.h"
 
 namespace tkdc::cuda {
 namespace {
@@ -274,6 +276,21 @@ TEST(Bandwidth, CopiesWhatItSays) {
   for (std::uint64_t at : {0u, 3u, 5u, 6u, 20u}) {
     HostDriver failing(at);
     EXPECT_FALSE(measure_bandwidth(failing, {1 << 16, 0.01}).ok()) << at;
+  }
+}
+
+TEST(ZeroRate, IsOfTheGeneratorsOctets) {
+  for (ZeroGenerator generator : {ZeroGenerator::kAesCtr, ZeroGenerator::kChaCha20}) {
+    HostDriver driver;
+    auto rate = measure_zero_shares(driver, generator, {4096, 0.01});
+    ASSERT_TRUE(rate.ok()) << rate.error().message;
+    EXPECT_GT(*rate, 1e4);
+    EXPECT_FALSE(driver.misuse()) << *driver.misuse();
+    EXPECT_EQ(driver.octets_held(), 0u);
+    LyingDriver liar(mask_kernel(generator));
+    auto wrong = measure_zero_shares(liar, generator, {4096, 0.01});
+    ASSERT_FALSE(wrong.ok());
+    EXPECT_NE(wrong.error().message.find("differ"), std::string::npos);
   }
 }
 

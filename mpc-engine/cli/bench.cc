@@ -2,6 +2,7 @@
 // tkdc bench: what the engine does on this machine.
 #include "cli/bench_ctr.h"
 #include "cli/bench_latency.h"
+#include "cli/bench_sha1.h"
 #include "cli/bench_zero_shares.h"
 #include "cli/commands.h"
 
@@ -12,6 +13,7 @@ void add_bench(CLI::App& app, int& exit_status) {
   bench->require_subcommand(1);
   add_bench_ctr(*bench, exit_status);
   add_bench_latency(*bench, exit_status);
+  add_bench_sha1(*bench, exit_status);
   add_bench_zero_shares(*bench, exit_status);
 }
 

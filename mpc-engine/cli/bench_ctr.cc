@@ -8,22 +8,21 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/bench_device.h"
+#include "cli/bench_modes.h"
 #include "cli/bench_resident.h"
 #include "cli/bench_sizes.h"
-#include "cli/bench_tls.h"
 #include "cuda/device/gpu.h"
 
 namespace tkdc::cli {
 namespace {
 
-struct CtrArguments {
-  TlsBench tls;
-  std::string cohorts = "4096", exchange = "tls", against;
-  std::vector<std::size_t> sizes;  // of `cohorts`
-  bool json = false;
+struct CtrArguments : BenchModes {
+  int aes = 128;
 };
 
 constexpr std::size_t kLeastBlocks = 16, kMostBlocks = std::size_t{1} << 22;
+// Over TLS: a layer of more would be a packet above a link's 64 MiB.
+constexpr std::size_t kMostTlsBlocks = std::size_t{1} << 21;
 // A CPU's cohort beside a device's: larger ones leave its cache and only become slower.
 constexpr std::size_t kCpuBlocks = 4096;
 std::uint64_t whole(const nlohmann::json& number) {
@@ -31,8 +30,7 @@ std::uint64_t whole(const nlohmann::json& number) {
 }
 
 void print_tls(const CtrArguments& arguments, const nlohmann::json& s) {
-  std::cout << "AES-" << arguments.tls.aes
-            << " in counter mode, three parties over TLS on loopback, "
+  std::cout << "AES-" << arguments.aes << " in counter mode, three parties over TLS on loopback, "
             << s["security"].get<std::string>() << "\n  " << whole(s["blocks_per_s"])
             << " blocks/s, " << s["cpu_us_per_block"] << " us of CPU per block (all parties), "
             << s["bytes_per_block_per_party"] << " message bytes per block and party, "
@@ -44,7 +42,7 @@ void print_tls(const CtrArguments& arguments, const nlohmann::json& s) {
 }
 
 void print_resident(const CtrArguments& arguments, const nlohmann::json& r) {
-  std::cout << "AES-" << arguments.tls.aes << " by "
+  std::cout << "AES-" << arguments.aes << " by "
             << (r.contains("driver") ? r["driver"] : r["backend"]).get<std::string>() << ", "
             << (r["mode"] == "device" ? "three parties in its memory"
                 : r["mode"] == "host" ? "one party's local work with its transfers"
@@ -70,27 +68,15 @@ void print(const CtrArguments& arguments, const nlohmann::json& report) {
   std::cout.flush();
 }
 
-// What a mode without TLS cannot go with; empty: nothing.
-std::string hindrance(const CtrArguments& arguments) {
-  const std::string mode = "--exchange " + arguments.exchange;
-  if (arguments.tls.setup.backend != "cuda") return mode + " needs --backend cuda";
-  if (arguments.tls.setup.security != security_name(Security::kSemiHonest))
-    return mode +
-           " needs --security semi-honest: malicious mode verifies on the CPU, which in this mode "
-           "sees no message";
-  if (arguments.tls.setup.lanes != 1 && arguments.exchange != "host") return mode + " has one lane";
-  return "";
-}
-
 ResidentBench resident_bench(const CtrArguments& arguments, std::size_t size) {
   ResidentBench bench;
-  bench.aes = arguments.tls.aes;
+  bench.aes = arguments.aes;
   bench.cohort_blocks = size;
-  bench.seconds = arguments.tls.seconds;
+  bench.seconds = arguments.seconds;
   if (arguments.exchange == "none") bench.exchange = cuda::ResidentExchange::kNone;
   if (arguments.exchange == "host") bench.exchange = cuda::ResidentExchange::kHost;
-  if (arguments.tls.setup.zero_shares == "aes-ctr") bench.zero_shares = ZeroGenerator::kAesCtr;
-  bench.lanes = static_cast<std::size_t>(arguments.tls.setup.lanes);
+  if (arguments.setup.zero_shares == "aes-ctr") bench.zero_shares = ZeroGenerator::kAesCtr;
+  bench.lanes = static_cast<std::size_t>(arguments.setup.lanes);
   return bench;
 }
 
@@ -105,8 +91,8 @@ Result<void> measure_against(const CtrArguments& arguments) {
     if (bench.cohort_blocks == last) continue;
     last = bench.cohort_blocks;
     bench.lanes = 1;
-    bench.zero_shares = arguments.tls.setup.zero_shares == "chacha20" ? ZeroGenerator::kChaCha20
-                                                                      : ZeroGenerator::kAesCtr;
+    bench.zero_shares = arguments.setup.zero_shares == "chacha20" ? ZeroGenerator::kChaCha20
+                                                                  : ZeroGenerator::kAesCtr;
     auto report = measure_cpu_party(**cpu, bench);
     if (!report) return report.error();
     print(arguments, *report);
@@ -140,25 +126,18 @@ int bench_resident(const CtrArguments& arguments) {
 }
 
 int bench_tls(const CtrArguments& arguments) {
-  std::vector<std::string> backends = {arguments.tls.setup.backend};
-  if (!arguments.against.empty()) backends.push_back(arguments.against);
-  std::vector<BackendProbe> probes;
-  for (const std::string& backend : backends) {
-    probes.push_back(probe_backend(backend));
-    if (!probes.back().usable)
-      return refuse_bench(probes.back().reason, backend == "cuda" ? kNoDevice : 1);
-  }
-  for (std::size_t size : arguments.sizes)
-    for (std::size_t k = 0; k < backends.size(); ++k) {
-      TlsBench bench = arguments.tls;
-      bench.cohort_blocks = size;
-      bench.setup.backend = backends[k];
-      auto report = measure_tls(bench);
-      if (!report) return refuse_bench(report.error().message);
-      (*report)["backend_reason"] = probes[k].reason;
-      print(arguments, *report);
-    }
-  return 0;
+  auto bench = [&](std::size_t size) {
+    TlsBench one;
+    one.workload = ctr_workload(static_cast<std::size_t>(arguments.aes) / 8, size);
+    one.cohort = size;
+    one.seconds = arguments.seconds;
+    one.setup = arguments.setup;
+    return one;
+  };
+  return bench_over_tls(arguments, bench, [&](nlohmann::json report) {
+    report["aes"] = arguments.aes;
+    print(arguments, report);
+  });
 }
 
 int bench_ctr(CtrArguments& arguments) {
@@ -178,29 +157,9 @@ int bench_ctr(CtrArguments& arguments) {
 
 void add_bench_ctr(CLI::App& bench, int& exit_status) {
   auto arguments = std::make_shared<CtrArguments>();
-  BenchSetup& setup = arguments->tls.setup;
   CLI::App* ctr = bench.add_subcommand("ctr", "AES counter mode, all three parties on loopback");
-  ctr->add_option("--aes", arguments->tls.aes, "key bits")->check(CLI::IsMember({128, 256}));
-  ctr->add_option("--lanes", setup.lanes, "threads per party; --exchange host: cohorts at once")
-      ->check(CLI::Range(1, 64));
-  ctr->add_option("--cohort", arguments->cohorts,
-                  "blocks in flight per lane: a size, a list, a range like 2^10..2^22x4");
-  ctr->add_option("--seconds", arguments->tls.seconds, "how long each size")
-      ->check(CLI::Range(0.1, 600.0));
-  ctr->add_option("--backend", setup.backend, "auto, cpu, gfni, avx2, scalar or cuda");
-  ctr->add_option("--against", arguments->against, "a second backend, measured beside the first");
-  ctr->add_option(
-         "--exchange", arguments->exchange,
-         "tls: three processes; device: three parties in a GPU's memory; none: one party's "
-         "local work there; host: the same with its transfers")
-      ->check(CLI::IsMember({"tls", "device", "none", "host"}));
-  ctr->add_option("--records", setup.records, "TLS records by auto or openssl")
-      ->check(CLI::IsMember({"auto", "openssl"}));
-  ctr->add_option("--zero-shares", setup.zero_shares, "auto, aes-ctr or chacha20")
-      ->check(CLI::IsMember({"auto", "aes-ctr", "chacha20"}));
-  ctr->add_option("--security", setup.security, "malicious or semi-honest")
-      ->check(CLI::IsMember({"malicious", "semi-honest"}));
-  ctr->add_flag("--json", arguments->json, "a JSON object on a line for each measurement");
+  ctr->add_option("--aes", arguments->aes, "key bits")->check(CLI::IsMember({128, 256}));
+  add_mode_options(*ctr, *arguments, "4096", {"tls", "device", "none", "host"});
   ctr->callback([arguments, &exit_status] { exit_status = bench_ctr(*arguments); });
 }
 

@@ -22,11 +22,9 @@ double cpu_seconds() {
 
 // One party: runs its lanes, reports.
 Result<nlohmann::json> measure(const TlsBench& bench, Session& session, const AesBackend& backend) {
-  BenchLaneOptions lane_options{static_cast<std::size_t>(bench.aes) / 8, bench.cohort_blocks,
-                                bench.seconds};
   std::vector<std::unique_ptr<BenchLane>> lanes;
   for (Lane& lane : session.lanes)
-    lanes.push_back(std::make_unique<BenchLane>(session, lane, backend, lane_options));
+    lanes.push_back(std::make_unique<BenchLane>(session, lane, backend, bench.workload));
   std::vector<std::thread> threads;
   std::vector<Result<void>> results(lanes.size());
   for (std::size_t k = 0; k < lanes.size(); ++k)
@@ -37,7 +35,7 @@ Result<nlohmann::json> measure(const TlsBench& bench, Session& session, const Ae
   const auto start = std::chrono::steady_clock::now();
   for (std::size_t k = 0; k < lanes.size(); ++k)
     threads.emplace_back([&, k] {
-      if (results[k]) results[k] = lanes[k]->measure();
+      if (results[k]) results[k] = lanes[k]->measure(bench.seconds);
     });
   for (auto& thread : threads) thread.join();
   const double wall =
@@ -50,11 +48,11 @@ Result<nlohmann::json> measure(const TlsBench& bench, Session& session, const Ae
     });
   for (auto& thread : threads) thread.join();
 
-  nlohmann::json report = {{"blocks", 0}, {"message_bytes", 0}, {"wire_bytes", 0}, {"rounds", 0}};
+  nlohmann::json report = {{"units", 0}, {"message_bytes", 0}, {"wire_bytes", 0}, {"rounds", 0}};
   for (std::size_t k = 0; k < lanes.size(); ++k) {
     if (!results[k]) return results[k].error();
     const BenchCounts& c = lanes[k]->counts();
-    report["blocks"] = report["blocks"].get<std::uint64_t>() + c.blocks;
+    report["units"] = report["units"].get<std::uint64_t>() + c.units;
     report["message_bytes"] = report["message_bytes"].get<std::uint64_t>() + c.message_bytes;
     report["wire_bytes"] = report["wire_bytes"].get<std::uint64_t>() + c.packet_bytes;
     report["rounds"] = c.rounds_per_cohort;
@@ -66,24 +64,24 @@ Result<nlohmann::json> measure(const TlsBench& bench, Session& session, const Ae
 
 nlohmann::json summarise(const TlsBench& bench, const nlohmann::json& reports) {
   const auto& leader = reports[0];
-  const double blocks = leader["blocks"], wall = leader["wall_s"];
+  const double units = leader["units"], wall = leader["wall_s"];
   double cpu = 0;
   for (const auto& report : reports) cpu += report["cpu_s"].get<double>();
-  return {{"aes", bench.aes},
-          {"mode", "tls"},
-          {"blocks_per_s", blocks / wall},
-          {"bytes_per_block_per_party", leader["message_bytes"].get<double>() / blocks},
-          {"wire_bytes_per_block_per_party", leader["wire_bytes"].get<double>() / blocks},
+  const std::string& unit = bench.unit;
+  return {{"mode", "tls"},
+          {unit + "s_per_s", units / wall},
+          {"bytes_per_" + unit + "_per_party", leader["message_bytes"].get<double>() / units},
+          {"wire_bytes_per_" + unit + "_per_party", leader["wire_bytes"].get<double>() / units},
           {"rounds", leader["rounds"]},
-          {"cpu_us_per_block", 1e6 * cpu / blocks},
+          {"cpu_us_per_" + unit, 1e6 * cpu / units},
           {"backend", leader["backend"]},
           {"records", leader["records"]},
           {"zero_shares", leader["zero_shares"]},
           {"security", bench.setup.security},
           {"lanes", bench.setup.lanes},
-          {"cohort_blocks", bench.cohort_blocks},
+          {"cohort_" + unit + "s", bench.cohort},
           {"seconds", wall},
-          {"blocks", leader["blocks"]},
+          {unit + "s", leader["units"]},
           {"checked", true}};
 }
 

@@ -151,11 +151,16 @@ def bench_all(report: Report) -> None:
               "--seconds", "0.5", "--zero-shares", "aes-ctr", *RESIDENT)
         bench(report, f"ctr, {mode}, AES-256", "ctr", "--exchange", mode, "--cohort", "2^20",
               "--seconds", "0.5", "--aes", "256", *RESIDENT)
+    bench(report, "sha1, host", "sha1", "--exchange", "host", "--lanes", "2", "--cohort",
+          "2^12..2^18x8", "--seconds", "1", "--against", "cpu", *RESIDENT)
     bench(report, "zero-shares", "zero-shares", "--backend", "cuda", "--json")
     for security, sizes in (("semi-honest", "2^14..2^20x8"), ("malicious", "2^14..2^17x8")):
         bench(report, f"ctr, TLS, {security}", "ctr", "--backend", "cuda", "--against", "cpu",
               "--security", security, "--lanes", "2", "--cohort", sizes, "--seconds", "2",
               "--json", limit_s=150)
+    for security, sizes in (("semi-honest", "2^14,2^17"), ("malicious", "2^14")):
+        bench(report, f"sha1, TLS, {security}", "sha1", "--backend", "cuda", "--against", "cpu",
+              "--security", security, "--lanes", "2", "--cohort", sizes, "--seconds", "1", "--json")
 
 
 def profile(report: Report) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """tkdc bench ctr: --exchange device, none and host where there is no GPU, and what they refuse;
-several sizes and a second backend.
+several sizes and a second backend; tkdc bench sha1 and zero-shares.
 
 What they compute is tested on the host's loops by unit/cli and unit/cuda."""
 
@@ -84,6 +84,45 @@ def test_a_packets_limit_is_named():
     done = bench("--cohort", "2^22", "--backend", "cpu")
     assert done.returncode == 1
     assert "2097152" in done.stderr and "--lanes 2" in done.stderr
+
+
+def sha1(*options):
+    return subprocess.run([str(default_bin() / "tkdc"), "bench", "sha1", "--seconds", "0.1",
+                           "--json", *options], capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("security", ["semi-honest", "malicious"])
+def test_sha1_takes_the_shape_of_the_fewest_bits(security):
+    done = sha1("--cohort", "8,64", "--backend", "cpu", "--against", "scalar", "--security",
+                security)
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [report["cohort_compressions"] for report in found] == [8, 8, 64, 64]
+    for report in found:
+        assert report["mode"] == "tls"
+        assert report["checked"] and report["compressions_per_s"] > 0
+        assert report["compressions"] % report["cohort_compressions"] == 0
+        if security == "semi-honest":
+            assert report["rounds"] == 2165
+            assert report["bytes_per_compression_per_party"] == 1379.375
+        else:
+            assert report["rounds"] > 2165
+
+
+def test_sha1_names_what_it_cannot_do():
+    for options, named in ((["--cohort", "2^19"], "8 to 262144"),
+                           (["--exchange", "device"], "--exchange"),
+                           (["--exchange", "host"], "--backend cuda"),
+                           (["--exchange", "host", "--backend", "cuda"], "semi-honest"),
+                           (["--backend", "abacus"], "abacus")):
+        done = sha1(*options)
+        assert done.returncode == 1, options
+        assert named in done.stderr
+    done = sha1("--exchange", "host", "--backend", "cuda", "--security", "semi-honest",
+                "--cohort", "64")
+    if done.returncode != 0:
+        assert done.returncode == 2
+        assert "GPU" in done.stderr or "CUDA" in done.stderr
 
 
 def zero_shares(*options):

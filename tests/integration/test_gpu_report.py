@@ -126,6 +126,11 @@ class Machine:
             "host", pcie=pcie, of_pcie_limit=0.5, pcie_limit_blocks_per_s=1.25e8,
             message_bytes_per_s_each_way=2.25e10)) + "\n")
         self.says("tkdc.ctr", json.dumps(measured("tls")) + "\n")
+        sha1 = {"compressions_per_s": 3e6, "cpu_us_per_compression": 1.5,
+                "cohort_compressions": 512, "backend": "cuda", "lanes": 2,
+                "zero_shares": "chacha20", "security": "malicious"}
+        self.says("tkdc.sha1.host", json.dumps(sha1 | {"mode": "host"}) + "\n")
+        self.says("tkdc.sha1", json.dumps(sha1 | {"mode": "tls"}) + "\n")
         self.says("tkdc.zero-shares", json.dumps(
             {"zero_shares": "chacha20", "by": "GPU 0", "bytes_per_s": 1e12,
              "ns_per_aes128_block": 0.36}) + "\n")
@@ -178,6 +183,8 @@ def test_all_of_it_is_run_and_written(tmp_path):
     assert "| 50.0 | 51.0 | 45.0 | 125.00 |" in table
     assert "| `octets::Norm` | 2 | 32 | 100 | 88 | 60 |  |  | 0.015 | 0.060 | 393 % |" in table
     assert "0.360" in table
+    assert "| SHA-1 | malicious | cuda | chacha20 | 512 | 2 | 3.00 | 1.50 |" in table
+    assert "| host | cuda | chacha20 | 512 | 2 | 3.00 |" in table
     calls = "\n".join(machine.calls())
     for part in ("--exchange none", "--exchange device", "--exchange host --lanes 4",
                  "2^10..2^22x4", "--against cpu", "--security malicious", "bench zero-shares",

@@ -9,7 +9,7 @@ NICE   := nice -n 5
 
 .PHONY: all help bootstrap test-needs build release demo demo-stop test unit integration sanitize lint \
         format bench scaling storm soak stress migration deviations golden fuzz cuda cuda-configured \
-        test-cuda-host test-gpu cuda-figures mit-suite mit-suite-report clean
+        test-cuda-host test-gpu gpu-programs gpu-bundle gpu-report cuda-figures mit-suite mit-suite-report clean
 
 all: build
 
@@ -32,6 +32,8 @@ help:
 	@echo 'make mit-suite [ONLY=t_skew.py]   MIT'\''s own scripts, without tkdc and with it; docs/mit-suite.md'
 	@echo 'make test-cuda-host  every kernel compiled by nvcc; their bodies run on this CPU'
 	@echo 'make test-gpu        cohorts and the engine on GPU 0; says so where there is none'
+	@echo 'make gpu-report      everything promised of a GPU, measured there in ten minutes; table and JSON'
+	@echo 'make gpu-bundle      its programs with their libraries, for a machine that cannot build'
 	@echo 'make cuda-figures    registers and instructions of each kernel, from its machine code'
 	@echo 'make build | release | clean          JOBS=2 compilers at once'
 
@@ -134,9 +136,15 @@ golden: build
 fuzz:
 	tests/fuzz/run $(JOBS)
 
+# CUDA_ROOT=/usr/local/cuda: the machine's own toolkit. Nothing is installed then, from PyPI or Debian;
+# cmake says what is missing.
 cuda-configured:
+ifdef CUDA_ROOT
+	cmake --preset cuda -DTKDC_CUDA_ROOT="$(CUDA_ROOT)"
+else
 	@./bootstrap --cuda
 	root=$$(cuda/fetch-toolkit) && cmake --preset cuda -DTKDC_CUDA_ROOT="$$root"
+endif
 
 cuda: cuda-configured
 	$(NICE) cmake --build --preset cuda -j $(JOBS)
@@ -156,7 +164,24 @@ test-gpu: cuda-configured
 
 cuda-figures: cuda-configured
 	$(NICE) cmake --build --preset cuda -j $(JOBS) --target tkdc_cuda
-	$(PYTHON) -m tests.bench.cuda_figures build/cuda/cuda/gpu.cu.o
+	CUDA_ROOT="$(CUDA_ROOT)" $(PYTHON) -m tests.bench.cuda_figures build/cuda/cuda/gpu.cu.o
+
+# What is run on a GPU, and the kernels' floors beside it.
+gpu-programs: cuda-configured
+	$(NICE) cmake --build --preset cuda -j $(JOBS) --target gpu_test tkdc
+	CUDA_ROOT="$(CUDA_ROOT)" $(PYTHON) -m tests.bench.cuda_figures build/cuda/cuda/gpu.cu.o \
+	  >build/cuda/figures.txt || rm build/cuda/figures.txt
+
+# For a machine with a GPU that cannot build: gpu-report PROGRAMS=build/gpu-bundle/bin there.
+gpu-bundle: gpu-programs
+	cuda/bundle
+
+# Every figure that is promised of a GPU, in ten minutes, into build/gpu-report (OUT=FOLDER). Status
+# 2, and the reason, where no GPU can be used.
+gpu-report: $(if $(PROGRAMS),,gpu-programs)
+	$(PYTHON) -m tests.bench.gpu_report --programs $(or $(PROGRAMS),build/cuda/bin) \
+	  --out $(or $(OUT),build/gpu-report) $(if $(CUDA_ROOT),--cuda-root $(CUDA_ROOT)) \
+	  $(if $(MINUTES),--minutes $(MINUTES))
 
 clean:
 	@$(PYTHON) -m tests.e2e.demo.keep >/dev/null 2>&1 || true

@@ -37,7 +37,7 @@ class ResidentParties::LoadStep final : public Step {
         to.copy_in(all_.bytes() ? one->view.state[c] : one->view.octets[c], slot.octets[c],
                    16 * all_.o_.blocks);
       if (!all_.bytes()) to.launch(Kernel::kPlaneSlice, one->view, slot.device_tick);
-      for (int layer = 0; !all_.o_.exchange && layer < kLayers; ++layer)
+      for (int layer = 0; all_.o_.exchange == ResidentExchange::kNone && layer < kLayers; ++layer)
         to.copy_in(one->view.theirs[layer], slot.theirs[0][layer], all_.octets_of(layer));
     }
   }
@@ -46,49 +46,90 @@ class ResidentParties::LoadStep final : public Step {
   const ResidentParties& all_;
 };
 
-class ResidentParties::CohortStep final : public Step {
+// What the two kinds of cohorts have in common.
+class ResidentParties::CohortStep : public Step {
  public:
   explicit CohortStep(const ResidentParties& all) : all_(all) {}
 
   void record(Recorder& to) const override {
+    start(to);
+    for (int round = 1; round <= all_.rounds_; ++round) {
+      for (int layer = 0; layer < kLayers; ++layer) exchange(to, round, layer);
+      end_round(to, round);
+    }
+  }
+
+ protected:
+  void start(Recorder& to) const {
     const auto layers = static_cast<std::size_t>(kLayers * all_.rounds_);
     for (const auto& one : all_.parties_)
       to.copy_in(one->device_ticks, one->ticks, layers * sizeof(Tick));
     linear(to, Kernel::kOctetAddRoundKey, Kernel::kPlaneAddRoundKey, 0);
-    for (int round = 1; round <= all_.rounds_; ++round) {
-      for (int layer = 0; layer < kLayers; ++layer) exchange(to, round, layer);
-      if (round < all_.rounds_)
-        linear(to, Kernel::kOctetEncryptRound, Kernel::kPlaneEncryptRound, round);
-      else
-        linear(to, Kernel::kOctetEncryptLast, Kernel::kPlaneEncryptLast, round);
+  }
+  void end_round(Recorder& to, int round) const {
+    if (round < all_.rounds_)
+      linear(to, Kernel::kOctetEncryptRound, Kernel::kPlaneEncryptRound, round);
+    else
+      linear(to, Kernel::kOctetEncryptLast, Kernel::kPlaneEncryptLast, round);
+  }
+  // Every party's masked message.
+  void terms(Recorder& to, int round, int layer) const {
+    const Kernel first = all_.bytes() ? Kernel::kOctetNorm : Kernel::kPlaneNorm;
+    for (const auto& one : all_.parties_) {
+      const Tick* tick = one->device_ticks + kLayers * (round - 1) + layer;
+      to.launch(first + layer, one->view, tick);
+      to.launch(mask_kernel(all_.o_.zero_shares) + layer, one->view, tick);
     }
   }
+  const ResidentParties& all_;
 
  private:
   // Every party's linear step, with the key of `round`.
   void linear(Recorder& to, Kernel octets, Kernel planes, int round) const {
+    const std::size_t octets_of_round = 32 * all_.runs_;
+    const std::size_t at = octets_of_round * static_cast<std::size_t>(round);
     for (const auto& one : all_.parties_) {
       View view = one->view;
-      view.round_key = one->device_keys + 8 * all_.runs_ * static_cast<std::size_t>(round);
+      view.round_key = one->device_keys + at / sizeof(Word);
+      if (all_.host())
+        to.copy_in(const_cast<Word*>(view.round_key), one->keys + at, octets_of_round);
       to.launch(all_.bytes() ? octets : planes, view, one->device_ticks);
     }
   }
   // Every party's message, then where it goes: component i+1 of the result comes from the next.
   void exchange(Recorder& to, int round, int layer) const {
-    const Kernel first = all_.bytes() ? Kernel::kOctetNorm : Kernel::kPlaneNorm;
+    terms(to, round, layer);
+    if (all_.o_.exchange != ResidentExchange::kDevice) return;
     const auto& parties = all_.parties_;
-    for (const auto& one : parties) {
-      const Tick* tick = one->device_ticks + kLayers * (round - 1) + layer;
-      to.launch(first + layer, one->view, tick);
-      to.launch(mask_kernel(all_.o_.zero_shares) + layer, one->view, tick);
-    }
-    if (!all_.o_.exchange) return;
     for (std::size_t p = 0; p < parties.size(); ++p)
       to.copy_within(parties[p]->view.theirs[layer],
                      parties[(p + 1) % parties.size()]->view.mine[layer], all_.octets_of(layer));
   }
+};
 
-  const ResidentParties& all_;
+// With transfers, layer `step` of a cohort: the neighbour's message of the layer before, the
+// linear step that follows, this layer's message to the host. After the last layer the end.
+class ResidentParties::TransferStep final : public CohortStep {
+ public:
+  TransferStep(const ResidentParties& all, int step) : CohortStep(all), step_(step) {}
+
+  void record(Recorder& to) const override {
+    const Party& one = *all_.parties_[0];
+    const int round = step_ / kLayers + 1, layer = step_ % kLayers;
+    if (step_ == 0) {
+      start(to);
+    } else {
+      const int before = (step_ - 1) % kLayers;
+      to.copy_in(one.view.theirs[before], one.slot->theirs[0][before], all_.octets_of(before));
+      if (layer == 0) end_round(to, round - 1);
+    }
+    if (step_ + 1 == all_.steps()) return;
+    terms(to, round, layer);
+    to.copy_out(one.slot->mine[round % 2][layer], one.view.mine[layer], all_.octets_of(layer));
+  }
+
+ private:
+  int step_;
 };
 
 class ResidentParties::ReadStep final : public Step {
@@ -123,6 +164,17 @@ ByteSpan ResidentParties::neighbours_message(int layer) const {
   return {parties_[0]->slot->theirs[0][layer], octets_of(layer)};
 }
 
+ByteSpan ResidentParties::sent_message(bool odd, int layer) const {
+  return {parties_[0]->slot->mine[odd ? 1 : 0][layer], octets_of(layer)};
+}
+
+ResidentParties::Transfers ResidentParties::transfers() const {
+  if (!host()) return {};
+  const Party& one = *parties_[0];
+  const auto layers = static_cast<std::size_t>(kLayers * rounds_);
+  return {message_octets() + one.key_octets + layers * sizeof(Tick), message_octets()};
+}
+
 Queue& ResidentParties::queue() { return parties_[0]->slot->queue(); }
 
 ResidentParties::ResidentParties(Driver& driver, const ResidentOptions& options)
@@ -155,7 +207,8 @@ Result<void> ResidentParties::add_party(int number, const ResidentInput& input) 
   view.constant = constant_component(number);
   for (int layer = 0; layer < kLayers; ++layer) {
     view.message_octets[layer] = static_cast<std::uint32_t>(octets_of(layer));
-    if (!o_.exchange) randombytes_buf(one->slot->theirs[0][layer], octets_of(layer));
+    if (o_.exchange != ResidentExchange::kDevice)
+      randombytes_buf(one->slot->theirs[0][layer], octets_of(layer));
   }
   for (std::size_t b = 0; b < o_.blocks; ++b)
     one->slot->run_of[b] = static_cast<std::uint32_t>(b / o_.blocks_per_key);
@@ -175,7 +228,8 @@ Result<void> ResidentParties::add_party(int number, const ResidentInput& input) 
 
 Result<std::unique_ptr<ResidentParties>> ResidentParties::make(
     Driver& driver, const ResidentOptions& options, const std::vector<ResidentInput>& inputs) {
-  assert(inputs.size() == (options.exchange ? 3 : 1) && options.blocks > 0);
+  assert(inputs.size() == (options.exchange == ResidentExchange::kDevice ? 3 : 1));
+  assert(options.blocks > 0);
   std::unique_ptr<ResidentParties> all(new ResidentParties(driver, options));
   all->runs_ = inputs[0].round_keys.size();
   assert(all->runs_ * options.blocks_per_key >= options.blocks);
@@ -218,10 +272,30 @@ void ResidentParties::set_ticks() {
   position_ += message_octets();
 }
 
-Result<void> ResidentParties::encrypt() {
+void ResidentParties::begin() {
   set_ticks();
-  queue().submit("cohort", CohortStep(*this));
-  return queue().finish();
+  step_ = 0;
+}
+
+Result<bool> ResidentParties::advance() {
+  if (step_ > 0)
+    if (auto done = queue().finish(); !done) return done.error();
+  if (step_ == steps()) return false;
+  if (host())
+    queue().submit("layer" + std::to_string(step_), TransferStep(*this, step_));
+  else
+    queue().submit("cohort", CohortStep(*this));
+  ++step_;
+  return true;
+}
+
+Result<void> ResidentParties::encrypt() {
+  begin();
+  for (;;) {
+    auto more = advance();
+    if (!more) return more.error();
+    if (!*more) return {};
+  }
 }
 
 Result<SharedBytes> ResidentParties::read(std::size_t p) {

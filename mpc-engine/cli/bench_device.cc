@@ -4,9 +4,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <iostream>
+
 #include "cuda/device/select.h"
 
 namespace tkdc::cli {
+
+int refuse_bench(const std::string& why, int status) {
+  std::cerr << "tkdc bench: " << why << "\n";
+  return status;
+}
 
 void use_devices_for_bench() {
   cuda::DevicesOptions options;

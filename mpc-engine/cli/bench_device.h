@@ -7,6 +7,12 @@
 
 namespace tkdc::cli {
 
+// The exit status of --backend cuda where no GPU can be used.
+inline constexpr int kNoDevice = 2;
+
+// Says why tkdc bench ends; its exit status.
+int refuse_bench(const std::string& why, int status = 1);
+
 // For the three parties, in each of their processes: they share the GPU.
 void use_devices_for_bench();
 

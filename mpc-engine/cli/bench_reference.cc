@@ -23,4 +23,11 @@ Result<Bytes> openssl_encrypt(const Bytes& key, ByteSpan in, std::size_t times) 
   return x;
 }
 
+Result<Bytes> openssl_sha1(ByteSpan message) {
+  Bytes out(20);
+  if (EVP_Digest(message.data(), message.size(), out.data(), nullptr, EVP_sha1(), nullptr) != 1)
+    return fail("bench: OpenSSL's SHA-1 failed");
+  return out;
+}
+
 }  // namespace tkdc::cli

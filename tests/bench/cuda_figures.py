@@ -10,6 +10,7 @@ its length and alignment: of AES-CTR counters, keys and rounds, of ChaCha20 the 
 Of malicious mode's check a kernel's loops count as often as a block's S-boxes make them run.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -45,6 +46,8 @@ ELEMENTS, ALL_FOLDS = 10, 4 / 3            # of a vector; 1 + 1/4 + 1/16 ..
 
 
 def tool(name: str) -> str:
+    if own := os.environ.get("CUDA_ROOT"):  # the machine's toolkit instead of PyPI's
+        return str(Path(own) / "bin" / name)
     toolkit = ROOT / "build/cuda-toolkit"
     found = sorted(toolkit.glob(f"lib/python3*/site-packages/nvidia/*/bin/{name}"))
     if not found:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tkdc bench ctr: --exchange device and none where there is no GPU, and what they refuse.
+"""tkdc bench ctr: --exchange device, none and host where there is no GPU, and what they refuse;
+several sizes and a second backend; tkdc bench sha1 and zero-shares.
 
 What they compute is tested on the host's loops by unit/cli and unit/cuda."""
 
@@ -12,12 +13,13 @@ from tests.support.realm import default_bin
 
 
 def bench(*options):
+    small = [] if "--cohort" in options else ["--cohort", "64"]
     return subprocess.run([str(default_bin() / "tkdc"), "bench", "ctr", "--seconds", "0.1",
-                           "--cohort", "64", "--json", *options],
+                           *small, "--json", *options],
                           capture_output=True, text=True, timeout=120)
 
 
-@pytest.mark.parametrize("mode", ["device", "none"])
+@pytest.mark.parametrize("mode", ["device", "none", "host"])
 def test_without_a_gpu_the_status_is_2_and_the_reason_is_named(mode):
     done = bench("--exchange", mode, "--backend", "cuda", "--security", "semi-honest")
     if done.returncode == 0:
@@ -28,14 +30,20 @@ def test_without_a_gpu_the_status_is_2_and_the_reason_is_named(mode):
     assert "GPU" in done.stderr or "CUDA" in done.stderr
 
 
-@pytest.mark.parametrize("mode", ["device", "none"])
+@pytest.mark.parametrize("mode", ["device", "none", "host"])
 @pytest.mark.parametrize(("options", "named"), [
     (["--security", "semi-honest"], "--backend cuda"),
     (["--backend", "cuda"], "--security semi-honest"),
     (["--backend", "cuda", "--security", "semi-honest", "--lanes", "2"], "one lane"),
+    (["--cohort", "8"], "16 to 4194304"),
+    (["--cohort", "2^23"], "16 to 4194304"),
+    (["--cohort", "many"], "no list of sizes"),
 ])
 def test_what_does_not_go_together_is_named(mode, options, named):
     done = bench("--exchange", mode, *options)
+    if mode == "host" and "--lanes" in options:  # cohorts at once
+        assert "lane" not in done.stderr
+        return
     assert done.returncode == 1
     assert named in done.stderr
 
@@ -48,3 +56,93 @@ def test_three_processes_say_their_mode_and_generator():
         assert report["mode"] == "tls"
         assert report["zero_shares"] == generator
     assert json.loads(bench("--backend", "cpu").stdout)["zero_shares"] == "aes-ctr"
+
+
+def reports(*options):
+    done = bench(*options)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_every_size_is_measured_by_both_backends():
+    found = reports("--cohort", "2^5..2^7x4,48", "--backend", "scalar", "--against", "cpu",
+                    "--security", "semi-honest")
+    assert [report["cohort_blocks"] for report in found] == [32, 32, 128, 128, 48, 48]
+    assert [report["backend"] for report in found[0::2]] == ["scalar"] * 3
+    assert len({report["backend"] for report in found[1::2]}) == 1
+    assert all(report["checked"] and report["blocks_per_s"] > 0 for report in found)
+
+
+def test_a_second_backend_that_is_none_is_refused_before_anything_is_measured():
+    done = bench("--backend", "cpu", "--against", "abacus")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "abacus" in done.stderr
+
+
+def test_a_packets_limit_is_named():
+    done = bench("--cohort", "2^22", "--backend", "cpu")
+    assert done.returncode == 1
+    assert "2097152" in done.stderr and "--lanes 2" in done.stderr
+
+
+def sha1(*options):
+    return subprocess.run([str(default_bin() / "tkdc"), "bench", "sha1", "--seconds", "0.1",
+                           "--json", *options], capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("security", ["semi-honest", "malicious"])
+def test_sha1_takes_the_shape_of_the_fewest_bits(security):
+    done = sha1("--cohort", "8,64", "--backend", "cpu", "--against", "scalar", "--security",
+                security)
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [report["cohort_compressions"] for report in found] == [8, 8, 64, 64]
+    for report in found:
+        assert report["mode"] == "tls"
+        assert report["checked"] and report["compressions_per_s"] > 0
+        assert report["compressions"] % report["cohort_compressions"] == 0
+        if security == "semi-honest":
+            assert report["rounds"] == 2165
+            assert report["bytes_per_compression_per_party"] == 1379.375
+        else:
+            assert report["rounds"] > 2165
+
+
+def test_sha1_names_what_it_cannot_do():
+    for options, named in ((["--cohort", "2^19"], "8 to 262144"),
+                           (["--exchange", "device"], "--exchange"),
+                           (["--exchange", "host"], "--backend cuda"),
+                           (["--exchange", "host", "--backend", "cuda"], "semi-honest"),
+                           (["--backend", "abacus"], "abacus")):
+        done = sha1(*options)
+        assert done.returncode == 1, options
+        assert named in done.stderr
+    done = sha1("--exchange", "host", "--backend", "cuda", "--security", "semi-honest",
+                "--cohort", "64")
+    if done.returncode != 0:
+        assert done.returncode == 2
+        assert "GPU" in done.stderr or "CUDA" in done.stderr
+
+
+def zero_shares(*options):
+    return subprocess.run([str(default_bin() / "tkdc"), "bench", "zero-shares", "--seconds", "0.02",
+                           "--json", *options], capture_output=True, text=True, timeout=120)
+
+
+def test_both_generators_of_zero_shares_are_measured():
+    done = zero_shares()
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [report["zero_shares"] for report in found] == ["aes-ctr", "chacha20"]
+    for report in found:
+        assert report["by"].startswith("cpu, ")
+        assert report["ns_per_aes128_block"] * report["bytes_per_s"] == pytest.approx(360e9)
+
+
+def test_zero_shares_without_a_gpu():
+    done = zero_shares("--backend", "cuda")
+    assert done.returncode in (0, 2)
+    if done.returncode == 2:
+        assert done.stdout == ""
+        assert "GPU" in done.stderr or "CUDA" in done.stderr

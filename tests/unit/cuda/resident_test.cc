@@ -3,9 +3,13 @@
 // bodies: against OpenSSL, and share by share against a session of CPUs with the same keys.
 #include "cuda/device/resident.h"
 
+#include "cuda/device/bandwidth.h"
 #include "cuda/device/host_driver.h"
+#include "cuda/device/zero_rate.h"
+#include "cuda/device/zero_tick.h"
 #include "unit/cipher/openssl_ecb.h"
 #include "unit/cuda/cohort_runs.h"
+#include "unit/cuda/lying_driver.h"
 
 namespace tkdc::cuda {
 namespace {
@@ -58,6 +62,50 @@ struct Start {
   SecretVector clear;
   std::vector<SecretVector> keys;
   std::vector<ResidentInput> inputs;
+};
+
+// Party 0's cohorts on the CPU (FIPS 197, section 5.1), hearing in each round what the device does.
+struct HeardByCpu {
+  HeardByCpu(const ResidentInput& input, const ResidentOptions& o, const ResidentParties& parties)
+      : device(parties), backend(cpu_backend(o.representation)),
+        zero(
+            make_zero_stream({input.mine.span(), input.next.span(), kRatchetBytes, o.zero_shares})),
+        out(input.blocks), refs(o.blocks) {
+    for (std::size_t b = 0; b < refs.size(); ++b)
+      for (int c = 0; c < 2; ++c) {
+        refs[b].in[c] = refs[b].out[c] = out.component[c].data() + 16 * b;
+        refs[b].round_keys[c] = input.round_keys[b / o.blocks_per_key].component[c].data();
+      }
+    // What two cohorts take, in whole pieces.
+    masks.resize((2 * parties.message_octets() + 1023) / 1024 * 1024);
+    zero->next(masks.data(), masks.size());
+  }
+  void encrypt() {
+    auto cohort = backend.make_cohort(0, refs.size());
+    cohort->load(refs);
+    cohort->add_round_key(refs, 0);
+    for (int round = 1; round <= device.rounds(); ++round) {
+      for (int layer = 0; layer < kLayers; ++layer) {
+        SecretVector& message = sent[round % 2][layer];
+        message.assign(cohort->message_bytes(layer), 0);
+        cohort->terms(layer, message.data());
+        xor_bytes(message.data(), masks.data() + used, message.size());
+        used += message.size();
+        cohort->absorb(layer, message.data(), device.neighbours_message(layer).data());
+      }
+      cohort->sub_shift_mix(round == device.rounds());
+      cohort->add_round_key(refs, round);
+    }
+    cohort->store(refs);
+  }
+
+  const ResidentParties& device;
+  const AesBackend& backend;
+  std::unique_ptr<ZeroStream> zero;
+  SharedBytes out;
+  std::vector<AesBlockRef> refs;
+  SecretVector masks, sent[2][kLayers];
+  std::size_t used = 0;
 };
 
 std::array<SharedBytes, 3> read_all(ResidentParties& parties) {
@@ -162,6 +210,87 @@ TEST(ResidentParties, ReplaceTheirKeys) {
     auto refused = ResidentParties::make(driver, setting.options, start.inputs);
     ASSERT_FALSE(refused.ok());
     EXPECT_NE(refused.error().message.find("20 blocks"), std::string::npos);
+  }
+}
+
+// With transfers: party 0 beside a CPU's cohort that hears the same, its messages too; in steps,
+// while another lane has work in a queue of its own.
+TEST(ResidentParties, SendAndHearAsACpuDoes) {
+  for (ZeroGenerator generator : {ZeroGenerator::kAesCtr, ZeroGenerator::kChaCha20})
+    for (Representation representation : {Representation::kBytes, Representation::kPlanes}) {
+      ResidentSetting setting{{representation, generator, 80}};  // no bits to spare in planes
+      setting.options.exchange = ResidentExchange::kHost;
+      Start start(setting);
+      start.inputs.resize(1);
+      HostDriver driver;
+      auto parties = ResidentParties::make(driver, setting.options, start.inputs);
+      auto other = ResidentParties::make(driver, setting.options, start.inputs);
+      ASSERT_TRUE(parties.ok() && other.ok());
+      (*other)->begin();
+      for (int times = 1; times <= 2; ++times) {
+        (*parties)->begin();
+        int steps = 0;
+        for (bool more = true; more; ++steps) {
+          auto advanced = (*parties)->advance();
+          ASSERT_TRUE(advanced.ok() && (*other)->advance().ok());
+          more = *advanced;
+        }
+        EXPECT_EQ(steps, 42);  // 40 layers, the end, and that there is no more
+        if (times == 2) break;
+        (*other)->begin();
+      }
+      HeardByCpu cpu(start.inputs[0], setting.options, **parties);
+      for (int times = 1; times <= 2; ++times) cpu.encrypt();
+      auto got = (*parties)->read(0);
+      ASSERT_TRUE(got.ok());
+      for (int c = 0; c < 2; ++c) EXPECT_EQ(got->component[c], cpu.out.component[c]);
+      for (int layer = 0; layer < kLayers; ++layer)
+        for (bool odd : {false, true})
+          EXPECT_TRUE(std::ranges::equal((*parties)->sent_message(odd, layer),
+                                         cpu.sent[odd ? 1 : 0][layer]))
+              << layer << odd;
+      EXPECT_EQ((*parties)->transfers().from_device, (*parties)->message_octets());
+      EXPECT_FALSE(driver.misuse()) << *driver.misuse();
+    }
+}
+
+// 2^22 blocks, of AES-256: nothing is computed, but every length and position holds.
+TEST(ResidentParties, TakeLargeCohortsInOneKey) {
+  constexpr std::uint64_t kMessages = std::uint64_t{504} << 22;
+  static_assert(kMessages < kRatchetBytes);
+  Tick tick{};
+  set_position(tick, ZeroGenerator::kAesCtr, kRatchetBytes - 32);
+  EXPECT_EQ(tick.first_counter, 0xfffffffe);
+  set_position(tick, ZeroGenerator::kChaCha20, kRatchetBytes - 64);
+  EXPECT_EQ(tick.first_counter, (std::uint64_t{1} << 30) - 1);
+}
+
+// Copies in each direction are made, and timed.
+TEST(Bandwidth, CopiesWhatItSays) {
+  HostDriver driver;
+  auto found = measure_bandwidth(driver, {1 << 16, 0.01});
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  for (double rate : {found->to_device, found->from_device, found->both_each_way})
+    EXPECT_GT(rate, 1e6);
+  EXPECT_EQ(driver.octets_held(), 0u);
+  for (std::uint64_t at : {0u, 3u, 5u, 6u, 20u}) {
+    HostDriver failing(at);
+    EXPECT_FALSE(measure_bandwidth(failing, {1 << 16, 0.01}).ok()) << at;
+  }
+}
+
+TEST(ZeroRate, IsOfTheGeneratorsOctets) {
+  for (ZeroGenerator generator : {ZeroGenerator::kAesCtr, ZeroGenerator::kChaCha20}) {
+    HostDriver driver;
+    auto rate = measure_zero_shares(driver, generator, {4096, 0.01});
+    ASSERT_TRUE(rate.ok()) << rate.error().message;
+    EXPECT_GT(*rate, 1e4);
+    EXPECT_FALSE(driver.misuse()) << *driver.misuse();
+    EXPECT_EQ(driver.octets_held(), 0u);
+    LyingDriver liar(mask_kernel(generator));
+    auto wrong = measure_zero_shares(liar, generator, {4096, 0.01});
+    ASSERT_FALSE(wrong.ok());
+    EXPECT_NE(wrong.error().message.find("differ"), std::string::npos);
   }
 }
 

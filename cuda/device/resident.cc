@@ -61,7 +61,7 @@ class ResidentParties::CohortStep : public Step {
 
  protected:
   void start(Recorder& to) const {
-    const auto layers = static_cast<std::size_t>(kLayers * all_.rounds_);
+    const auto layers = std::size_t{kLayers} * static_cast<std::size_t>(all_.rounds_);
     for (const auto& one : all_.parties_)
       to.copy_in(one->device_ticks, one->ticks, layers * sizeof(Tick));
     linear(to, Kernel::kOctetAddRoundKey, Kernel::kPlaneAddRoundKey, 0);
@@ -171,7 +171,7 @@ ByteSpan ResidentParties::sent_message(bool odd, int layer) const {
 ResidentParties::Transfers ResidentParties::transfers() const {
   if (!host()) return {};
   const Party& one = *parties_[0];
-  const auto layers = static_cast<std::size_t>(kLayers * rounds_);
+  const auto layers = std::size_t{kLayers} * static_cast<std::size_t>(rounds_);
   return {message_octets() + one.key_octets + layers * sizeof(Tick), message_octets()};
 }
 
@@ -189,7 +189,8 @@ Result<void> ResidentParties::add_party(int number, const ResidentInput& input) 
   auto slot = Slot::make(driver_, o_.blocks);
   if (!slot) return slot.error();
   one->slot = std::move(*slot);
-  const std::size_t tick_octets = static_cast<std::size_t>(kLayers * rounds_) * sizeof(Tick);
+  const std::size_t tick_octets =
+      std::size_t{kLayers} * static_cast<std::size_t>(rounds_) * sizeof(Tick);
   one->key_octets = 32 * runs_ * (static_cast<std::size_t>(rounds_) + 1);
   for (Arena* arena : {&one->device, &one->pinned}) {
     arena->plan(tick_octets);

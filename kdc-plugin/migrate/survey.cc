@@ -214,6 +214,7 @@ std::string report(const std::string& realm, const Survey& survey, const Options
 std::string report_refused(const std::map<std::string, std::string>& refused) {
   std::ostringstream out;
   std::vector<std::string> lines;
+  lines.reserve(refused.size());
   for (const auto& [name, why] : refused) lines.push_back(name + ": " + why);
   out << refused.size() << " principals whose keys the servers refuse; their keys stay readable in "
       << "the database:\n";

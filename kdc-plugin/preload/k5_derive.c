@@ -26,10 +26,12 @@ static krb5_error_code make_derived(krb5_context context, const struct engine_ke
 {
     uint8_t octets[TKDC_DERIVED_HANDLE_MAX_BYTES];
     const size_t len = tkdc_derived_encode(octets, &id->key, by);
-    krb5_error_code code = len == 0
-                               ? engine_bad_enctype(context, by->enctype)
-                               : krb5_init_keyblock(context, (krb5_enctype)by->enctype, len, out);
-    if (!code)
+    krb5_error_code code;
+    if (len == 0)
+        code = engine_bad_enctype(context, by->enctype);
+    else
+        code = krb5_init_keyblock(context, (krb5_enctype)by->enctype, len, out);
+    if (len > 0 && !code)
         memcpy((*out)->contents, octets, len);
     explicit_bzero(octets, sizeof octets);
     explicit_bzero(by, sizeof *by);

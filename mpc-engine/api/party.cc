@@ -67,7 +67,8 @@ Task<void> take_input(Task<std::optional<SharedBytes>> task, std::optional<Share
 }
 
 Task<SharedBytes> expand(Rep3& rep3, SharedBytes key) {
-  std::vector<SharedBytes> keys(1, std::move(key));
+  std::vector<SharedBytes> keys;
+  keys.push_back(std::move(key));
   std::vector<SharedBytes> expanded = co_await aes_expand_keys(rep3, std::move(keys));
   co_return std::move(expanded.front());
 }
@@ -277,6 +278,7 @@ Result<std::vector<Shares>> Party::aes_encrypt(const std::vector<Shares>& round_
   auto ran = impl_->run("aes_encrypt", encrypt_all(impl_->ciphers, round_keys, data));
   if (!ran) return ran.error();
   std::vector<Shares> out;
+  out.reserve(data.size());
   for (SharedBytes& each : data) out.push_back(make_shares(Ring::kGf256, std::move(each)));
   return out;
 }
@@ -319,6 +321,7 @@ Result<std::vector<Shares>> Party::hmac_sha1(const std::vector<Shares>& keys,
   auto ran = impl_->run("hmac_sha1", hmac_all(impl_->ciphers, keys, macs, work));
   if (!ran) return ran.error();
   std::vector<Shares> out;
+  out.reserve(macs.size());
   for (SharedBytes& each : macs) out.push_back(make_shares(Ring::kGf256, std::move(each)));
   return out;
 }

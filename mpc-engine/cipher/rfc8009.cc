@@ -63,7 +63,7 @@ Task<SharedBytes> rfc8009_mac(Ciphers& ciphers, const Rfc8009& enctype, HmacKey 
 }
 
 Task<SharedBytes> rfc8009_kdf(Ciphers& ciphers, const Rfc8009& enctype, HmacKey base, Bytes label,
-                              SharedBytes context, std::size_t bytes) {
+                              const SharedBytes& context, std::size_t bytes) {
   assert(bytes <= enctype.hash.digest_bytes);
   // 0x00000001 | label | 0x00 | context | length in bits
   Bytes front = big_endian(1);

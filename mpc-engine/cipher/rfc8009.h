@@ -43,7 +43,7 @@ Task<SharedBytes> rfc8009_mac(Ciphers& ciphers, const Rfc8009& enctype, HmacKey 
 // Section 3: KDF-HMAC-SHA2 under the base key's pad states, to `bytes` octets.
 // The label is public, the context ("prf" only) is shared.
 Task<SharedBytes> rfc8009_kdf(Ciphers& ciphers, const Rfc8009& enctype, HmacKey base, Bytes label,
-                              SharedBytes context, std::size_t bytes);
+                              const SharedBytes& context, std::size_t bytes);
 
 // Keys of several labels side by side; labels and lengths in the same order.
 Task<std::vector<SharedBytes>> rfc8009_derive(Ciphers& ciphers, const Rfc8009& enctype,

@@ -74,7 +74,8 @@ Result<void> check_one(ResidentParties& device, const BenchStart& start,
   return {};
 }
 
-// The lanes and their first cohorts, which are not timed: graphs are made in them.
+// The lanes and their first cohorts, which are not timed: graphs are made in the second.
+constexpr std::size_t kUntimed = 2;
 Result<Lanes> make_lanes(cuda::Driver& driver, const ResidentBench& bench, BenchStart& start) {
   cuda::ResidentOptions options;
   options.zero_shares = bench.zero_shares;
@@ -90,6 +91,7 @@ Result<Lanes> make_lanes(cuda::Driver& driver, const ResidentBench& bench, Bench
     if (auto done = (*parties)->encrypt(); !done) return done.error();
     if (bench.exchange != ResidentExchange::kDevice)
       if (auto done = check_one(**parties, start, bench); !done) return done.error();
+    if (auto done = (*parties)->encrypt(); !done) return done.error();
     lanes.push_back(std::move(*parties));
   }
   return lanes;
@@ -174,7 +176,7 @@ Result<nlohmann::json> measure_resident(cuda::Driver& driver, const ResidentBenc
   const double wall = seconds_since(begin);
   const bool three = bench.exchange == ResidentExchange::kDevice;
   if (three)
-    if (auto done = check_three(first, *start, *cohorts + 1); !done) return done.error();
+    if (auto done = check_three(first, *start, *cohorts + kUntimed); !done) return done.error();
 
   nlohmann::json report = common_report(bench, *cohorts, wall);
   report["mode"] = exchange_name(bench.exchange);

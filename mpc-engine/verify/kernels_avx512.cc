@@ -384,7 +384,7 @@ void points_at(const std::vector<std::size_t>& parts, const Segment& segment, co
 template <int kInner>
 void points_outer(int variable, const std::vector<std::size_t>& parts, const Segment& segment,
                   const Factors& v, Element* out) {
-  if (variable == kInner) return points_at<kInner>(parts, segment, v, out);
+  if (variable <= kInner) return points_at<kInner>(parts, segment, v, out);
   const std::size_t third = points(variable - 1), half = std::size_t{1} << (variable - 1);
   std::vector<std::size_t> moved = parts, all = parts;
   for (std::size_t& vertex : moved) vertex += half;

@@ -52,7 +52,7 @@ Result<const AesBackend*> choose_aes_backend(const std::string& wanted,
   if (!known)
     return fail("data.backend = \"" + wanted +
                 "\" is not available on this machine; it has auto, cpu" + names);
-  return fastest;
+  return {fastest};
 }
 
 std::string aes_backend_reason(const std::string& wanted, Representation representation) {

@@ -41,7 +41,7 @@ class Compression {
     schedule_.resize(kSteps);
     for (int k = 0; k < 4; ++k) {
       a(-k) = initial_[static_cast<std::size_t>(k)];
-      e(-k) = initial_[static_cast<std::size_t>(4 + k)];
+      e(-k) = initial_[4 + static_cast<std::size_t>(k)];
     }
   }
 

@@ -37,7 +37,11 @@ struct AesUnits {
     for (int c = 0; c < 2; ++c) {
       aes_ctr_planes(keys.stream[c], first_counter, planes);
       TKDC_UNROLL
-      for (int n = 0; n < kWords; ++n) unit[n] = planes[n / 8][n % 8] ^= c > 0 ? unit[n] : 0;
+      for (int n = 0; n < kWords; ++n) {
+        Word& plane = planes[n / 8][n % 8];
+        if (c > 0) plane ^= unit[n];
+        unit[n] = plane;
+      }
     }
     blocks_of_planes(planes, words);
     TKDC_UNROLL

@@ -85,7 +85,8 @@ TKDC_HD void aes_ctr_planes(const AesPlanes& key, Word first, Word (&a)[4][8]) {
       sub_gates(a[r]);
       // Column c from column c + r: FIPS 197, section 5.1.2.
       TKDC_UNROLL
-      for (int k = 0; r > 0 && k < 8; ++k) a[r][k] = rotate_right(a[r][k], 8 * r);
+      for (int k = 0; k < 8; ++k)
+        if (r > 0) a[r][k] = rotate_right(a[r][k], 8 * r);
     }
     if (round == kAesRounds) break;
     mix_and_add_key(a, key.round[round]);

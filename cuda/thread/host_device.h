@@ -12,7 +12,7 @@
 #else
 #define TKDC_HD inline
 #define TKDC_UNROLL _Pragma("GCC unroll 32")
-#define TKDC_NO_UNROLL _Pragma("GCC unroll 1")
+#define TKDC_NO_UNROLL
 #endif
 
 namespace tkdc::cuda {

@@ -30,7 +30,7 @@ def sanitizer_findings(text: str) -> int | None:
 def sanitizer_refused(text: str) -> str | None:
     """Why compute-sanitizer did not work on this machine, in its words."""
     for line in text.splitlines():
-        if re.search(r"not supported|Internal Sanitizer Error|Unable to|failed to (?:start|attach)",
+        if re.search(r"device not supported|Internal Sanitizer Error|failed to (?:start|attach)",
                      line, re.IGNORECASE):
             return line.strip("= \t")
     return None

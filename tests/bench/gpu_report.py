@@ -11,7 +11,9 @@ result ends the whole. 2: no GPU can be used. What is not installed is named as 
 
 import argparse
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -74,14 +76,18 @@ class Report:
     def run(self, argv: list[str], limit_s: float) -> tuple[int | None, str, str, float]:
         """Status (None: not in time), output, errors, seconds."""
         begun = time.monotonic()
-        try:
-            done = subprocess.run(argv, capture_output=True, text=True,
-                                  timeout=max(1.0, min(limit_s, self.left())), check=False)
-        except subprocess.TimeoutExpired as late:
-            def text(part: bytes | str | None) -> str:
-                return part.decode(errors="replace") if isinstance(part, bytes) else part or ""
-            return None, text(late.stdout), text(late.stderr), time.monotonic() - begun
-        return done.returncode, done.stdout, done.stderr, time.monotonic() - begun
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              errors="replace", start_new_session=True) as running:
+            try:
+                output, errors = running.communicate(
+                    timeout=max(1.0, min(limit_s, self.left())))
+                status = running.returncode
+            except subprocess.TimeoutExpired:
+                # Its children too, the parties of tkdc bench: they would hold the GPU.
+                os.killpg(running.pid, signal.SIGKILL)
+                output, errors = running.communicate()
+                status = None
+        return status, output, errors, time.monotonic() - begun
 
     def left(self) -> float:
         return 60 * self.minutes - (time.monotonic() - self.begun)

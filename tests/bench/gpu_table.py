@@ -20,7 +20,7 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def million(value: float) -> str:
-    return f"{value / 1e6:,.2f}"
+    return f"{value / 1e6:,.2f}" if value >= 1e6 else f"{value / 1e6:.4f}"
 
 
 def giga(value: float) -> str:

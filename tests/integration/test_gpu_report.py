@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -86,6 +87,7 @@ def test_a_sanitizer_that_does_not_work_here_says_why():
     assert gpu_parse.sanitizer_refused("========= Error: Device not supported\n") \
         == "Error: Device not supported"
     assert gpu_parse.sanitizer_refused(CLEAN) is None
+    assert gpu_parse.sanitizer_refused("========= Program hit cudaErrorNotSupported\n") is None
 
 
 def measured(mode, **more):
@@ -252,11 +254,15 @@ def test_nothing_begins_when_the_time_is_over(tmp_path):
 def test_what_does_not_end_is_no_pass(tmp_path, monkeypatch):
     machine = Machine(tmp_path)
     (machine.folder / "gpu_test").write_text(
-        "#!/bin/bash\n[[ $1 == --gtest_filter=none ]] || exec sleep 60\n")
+        "#!/bin/bash\n[[ $1 == --gtest_filter=none ]] && exit\n"
+        f"echo begun\nsleep 60 & echo $! >{tmp_path}/child; wait\n")
     report = gpu_report.Report(machine.out, machine.folder, [], 0.04)
     monkeypatch.setattr(gpu_report, "bench_all", lambda _: None)
     assert gpu_report.run_all(report) == 1
     assert machine.steps()["gpu_test"]["state"] == "not in time"
+    assert (machine.out / "gpu_test.log").read_text() == "begun\n"  # what it said so far
+    child = Path(f"/proc/{(tmp_path / 'child').read_text().strip()}/stat")
+    assert not child.exists() or child.read_text().rsplit(")", 1)[1].split()[0] == "Z"
 
 
 def test_a_table_of_nothing_is_empty():

@@ -43,6 +43,8 @@ LIFTS = {"X": 48, "Y": 72, "Z": 72}        # strands in both x, both y, z
 EXTENDS = {"0": (2, 0), "1": (3, 1)}       # x, y: how many, and how many of them of two maps
 IMAGES_IMAD = 128                          # multiplications of a strand's images, eight lanes
 ELEMENTS, ALL_FOLDS = 10, 4 / 3            # of a vector; 1 + 1/4 + 1/16 ..
+# Bits: a block is 64 octets of lanes in 16 slots; z's two components in each slot.
+BITS_OF_BLOCK, BIT_POINTS, BIT_STRANDS_OF_Z = 64 * 8 * 16, 65, 32
 
 
 def tool(name: str) -> str:
@@ -196,11 +198,36 @@ def scaled(counts: Counter, by: float) -> Counter:
     return Counter({op: n * by for op, n in counts.items()})
 
 
-def executed(code: dict[str, KernelCode]) -> dict[str, list[tuple[str, Counter]]]:
-    """What the check's kernels execute for an AES-128 block: [(kernel, counts)] of each step.
+Steps = dict[str, list[tuple[str, Counter]]]  # of each step: [(kernel, counts)]
+
+
+def lifted(code: dict[str, KernelCode], side: int, strands: int, per_strand: int = 1) -> Counter:
+    """A thread of Lift: the loop over strands, and the rest for each of the factors."""
+    kernel = code[f"check::Lift {side}"]
+    loop = max(kernel.loops(), key=Counter.total)
+    counts = scaled(loop, strands / round(loop["IMAD"] / IMAGES_IMAD))  # the compiler unrolls it
+    rest = kernel.counts()
+    rest.subtract(loop)
+    counts.update(scaled(rest, per_strand))
+    return counts
+
+
+def folded(code: dict[str, KernelCode], elements: float) -> list[tuple[str, Counter]]:
+    loop = max(code["check::FoldPoints"].loops(), key=Counter.total)
+    return [("check::FoldPoints", scaled(loop, elements / 4 * ALL_FOLDS)),
+            ("check::Fold", scaled(code["check::Fold"].counts(), 2 * elements / 4 * ALL_FOLDS))]
+
+
+def summed(code: dict[str, KernelCode]) -> Counter:
+    """A thread of Sums: the products of one block and point."""
+    return min(code["check::Sums"].round_loops(), key=Counter.total)
+
+
+def executed(code: dict[str, KernelCode]) -> Steps:
+    """What the check's kernels execute for an AES-128 block.
 
     Of Extend it is all that its code has: of the transform's four variants a thread runs one."""
-    steps: dict[str, list[tuple[str, Counter]]] = {}
+    steps: Steps = {}
     for argument, (values, of_two_maps) in EXTENDS.items():
         kernel = code[name := f"check::Extend {argument}"]
         slots = [loop for loop in kernel.loops() if sum(loop.values()) < 1000]
@@ -209,36 +236,43 @@ def executed(code: dict[str, KernelCode]) -> dict[str, list[tuple[str, Counter]]
             counts.update(scaled(loop, of_two_maps))
         # Four threads have 32 lanes where one of a lift has eight.
         steps[f"factors {'xy'[int(argument)]}, points"] = [(name, scaled(counts, OCTET_THREADS))]
-    inner = min(code["check::Sums"].round_loops(), key=lambda loop: sum(loop.values()))
-    steps["lifted sums"] = [("check::Sums", scaled(inner, OCTET_THREADS * PRODUCTS * POINTS))]
+    per_point = scaled(summed(code), OCTET_THREADS * PRODUCTS)
+    steps["lifted sums"] = [("check::Sums", scaled(per_point, POINTS))]
     for k, (side, strands) in enumerate(LIFTS.items()):
-        kernel = code[name := f"check::Lift {k}"]
-        loop = max(kernel.loops(), key=lambda found: sum(found.values()))
-        times = round(loop["IMAD"] / IMAGES_IMAD)  # the compiler unrolls it
-        counts = scaled(loop, strands / times)
-        rest = kernel.counts()
-        rest.subtract(loop)
-        counts.update(scaled(rest, 1 if side == "Z" else 2))
-        steps[f"lift {side.lower()}"] = [(name, scaled(counts, OCTET_THREADS))]
-    loop = max(code["check::FoldPoints"].loops(), key=lambda found: sum(found.values()))
-    steps["folds"] = [
-        ("check::FoldPoints", scaled(loop, ELEMENTS / 4 * ALL_FOLDS)),
-        ("check::Fold", scaled(code["check::Fold"].counts(), 2 * ELEMENTS / 4 * ALL_FOLDS))]
+        counts = lifted(code, k, strands, 1 if side == "Z" else 2)
+        steps[f"lift {side.lower()}"] = [(f"check::Lift {k}", scaled(counts, OCTET_THREADS))]
+    steps["folds"] = folded(code, ELEMENTS)
+    return steps
+
+
+def executed_for_bits(code: dict[str, KernelCode]) -> Steps:
+    """The same for a SHA-1 compression in the shape of the fewest bits. BitPoints' threads branch:
+    all of its code is counted, each instruction once."""
+    blocks = SHA1_PRODUCTS / BITS_OF_BLOCK
+    one = {"points": ("check::BitPoints", scaled(code["check::BitPoints"].counts(), 16 * 9)),
+           "lifted sums": ("check::Sums", scaled(summed(code), 8 * BIT_POINTS)),
+           "lift x": ("check::LiftBits 0", scaled(code["check::LiftBits 0"].counts(), 16)),
+           "lift y": ("check::LiftBits 1", scaled(code["check::LiftBits 1"].counts(), 16)),
+           "lift z": ("check::Lift 2", scaled(lifted(code, 2, BIT_STRANDS_OF_Z), 8))}
+    steps = {step: [(name, scaled(counts, blocks))] for step, (name, counts) in one.items()}
+    steps["folds"] = folded(code, SHA1_PRODUCTS / 16)
     return steps
 
 
 def check(used: dict[str, int], code: dict[str, KernelCode]) -> None:
-    sys.stdout.write("\nmalicious mode's check     registers  threads  instructions   LOP3   IMAD"
-                     "  ns/block (AES-128)\n")
-    total = 0.0
-    for step, parts in executed(code).items():
-        for name, counts in parts:
-            ns = floor_ns(counts, 1)
-            total += ns
-            sys.stdout.write(f"{step + ': ' + name[7:]:<27}{used[name]:>9}"
-                             f"{threads_resident(used[name]):>9}{sum(counts.values()):>14.0f}"
-                             f"{counts['LOP3']:>7.0f}{counts['IMAD']:>7.0f}{ns:>10.3f}\n")
-    sys.stdout.write(f"sum: {total:.2f} ns for each AES-128 block\n")
+    for what, steps in (("AES-128 block", executed(code)),
+                        ("SHA-1 compression", executed_for_bits(code))):
+        sys.stdout.write("\nmalicious mode's check     registers  threads  instructions   LOP3"
+                         f"   IMAD  ns/{what}\n")
+        total = 0.0
+        for step, parts in steps.items():
+            for name, counts in parts:
+                ns = floor_ns(counts, 1)
+                total += ns
+                sys.stdout.write(f"{step + ': ' + name[7:]:<27}{used[name]:>9}"
+                                 f"{threads_resident(used[name]):>9}{sum(counts.values()):>14.0f}"
+                                 f"{counts['LOP3']:>7.0f}{counts['IMAD']:>7.0f}{ns:>10.3f}\n")
+        sys.stdout.write(f"sum: {total:.2f} ns for each {what}\n")
     for name, of in (("check::Product", 1), ("check::ProductOfPlanes", 32)):
         counts = scaled(code[name].counts(), 1 / of)
         sys.stdout.write(f"{name}, one of {of}: {used[name]} registers, "

@@ -32,14 +32,15 @@ struct Axis {
 std::vector<double> round_marks(const Axis& axis) {
   std::vector<double> marks;
   if (axis.log) {
-    for (double v = axis.low; v <= axis.high * 1.001; v *= 10) marks.push_back(v);
+    for (marks = {axis.low}; marks.back() * 10 <= axis.high * 1.001;)
+      marks.push_back(marks.back() * 10);
     return marks;
   }
   double span = axis.high - axis.low;
   double step = std::pow(10, std::floor(std::log10(span / 5)));
   while (span / step > 10) step *= span / step > 20 ? 5 : 2;
-  for (double v = std::ceil(axis.low / step) * step; v <= axis.high + step / 1000; v += step)
-    marks.push_back(v);
+  for (marks = {std::ceil(axis.low / step) * step}; marks.back() + step <= axis.high + step / 1000;)
+    marks.push_back(marks.back() + step);
   return marks;
 }
 

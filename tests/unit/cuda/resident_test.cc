@@ -259,8 +259,8 @@ TEST(ResidentParties, TakeLargeCohortsInOneKey) {
   constexpr std::uint64_t kMessages = std::uint64_t{504} << 22;
   static_assert(kMessages < kRatchetBytes);
   Tick tick{};
-  set_position(tick, ZeroGenerator::kAesCtr, kRatchetBytes - 32);
-  EXPECT_EQ(tick.first_counter, 0xfffffffe);
+  set_position(tick, ZeroGenerator::kAesCtr, kRatchetBytes - 128);
+  EXPECT_EQ(tick.first_counter, 0xfffffff8);
   set_position(tick, ZeroGenerator::kChaCha20, kRatchetBytes - 64);
   EXPECT_EQ(tick.first_counter, (std::uint64_t{1} << 30) - 1);
 }

@@ -31,7 +31,7 @@ help:
 	@echo 'make cuda            release build with the CUDA kernels, in build/cuda (toolkit from PyPI)'
 	@echo 'make mit-suite [ONLY=t_skew.py]   MIT'\''s own scripts, without tkdc and with it; docs/mit-suite.md'
 	@echo 'make test-cuda-host  every kernel compiled by nvcc; their bodies run on this CPU'
-	@echo 'make test-gpu        cohorts and the engine on GPU 0; says so where there is none'
+	@echo 'make test-gpu        kernels, protocols and realms on GPU 0; says so where there is none'
 	@echo 'make gpu-report      everything promised of a GPU, measured there in ten minutes; table and JSON'
 	@echo 'make gpu-bundle      its programs with their libraries, for a machine that cannot build'
 	@echo 'make cuda-figures    registers and instructions of each kernel, from its machine code'
@@ -150,17 +150,17 @@ cuda: cuda-configured
 	$(NICE) cmake --build --preset cuda -j $(JOBS)
 
 test-cuda-host: cuda-configured
-	$(NICE) cmake --build --preset cuda -j $(JOBS) --target cuda_test
+	$(NICE) cmake --build --preset cuda -j $(JOBS) --target cuda_test gpu_test
 	build/cuda/bin/cuda_test
 
-# Status 2, and the reason, where no GPU can be used.
-test-gpu: cuda-configured
-	$(NICE) cmake --build --preset cuda -j $(JOBS) --target gpu_test tkdc
+# The kernels, the engine's protocols, whole realms whose servers compute everything on the GPU. Status 2,
+# and the reason, where no GPU can be used.
+test-gpu: cuda
 	build/cuda/bin/gpu_test
-	build/cuda/bin/tkdc bench ctr --backend cuda --security semi-honest --cohort 65536 --seconds 2
-	build/cuda/bin/tkdc bench ctr --backend cuda --security malicious --cohort 16384 --seconds 2
-	for mode in device none; do build/cuda/bin/tkdc bench ctr --backend cuda --exchange $$mode \
-	  --security semi-honest --cohort 262144 --seconds 2 || exit; done
+	for step in 0 7 33; do build/cuda/bin/gpu_test --lose-device=$$step || exit; done
+	for part in cuda cipher verify trace bench; do TKDC_TEST_GPU=1 build/cuda/bin/$${part}_test || exit; done
+	TKDC_TEST_BACKEND=cuda TKDC_BIN=$$PWD/build/cuda/bin $(PYTHON) -m pytest -q tests/integration/test_login.py \
+	  tests/integration/test_enctypes.py tests/integration/test_fast.py tests/integration/test_bench_exchange.py
 
 cuda-figures: cuda-configured
 	$(NICE) cmake --build --preset cuda -j $(JOBS) --target tkdc_cuda

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // tkdc bench: what the engine does on this machine.
-#include "cli/bench_check.h"
-#include "cli/bench_ctr.h"
-#include "cli/bench_latency.h"
-#include "cli/bench_sha1.h"
-#include "cli/bench_zero_shares.h"
+#include "bench/check.h"
+#include "bench/ctr.h"
+#include "bench/latency.h"
+#include "bench/sha1.h"
+#include "bench/zero_shares.h"
 #include "cli/commands.h"
 
 namespace tkdc::cli {
 
 void add_bench(CLI::App& app, int& exit_status) {
-  CLI::App* bench = app.add_subcommand("bench", "measure the engine on this machine");
-  bench->require_subcommand(1);
-  add_bench_check(*bench, exit_status);
-  add_bench_ctr(*bench, exit_status);
-  add_bench_latency(*bench, exit_status);
-  add_bench_sha1(*bench, exit_status);
-  add_bench_zero_shares(*bench, exit_status);
+  CLI::App* command = app.add_subcommand("bench", "measure the engine on this machine");
+  command->require_subcommand(1);
+  bench::add_check(*command, exit_status);
+  bench::add_ctr(*command, exit_status);
+  bench::add_latency(*command, exit_status);
+  bench::add_sha1(*command, exit_status);
+  bench::add_zero_shares(*command, exit_status);
 }
 
 }  // namespace tkdc::cli

@@ -24,6 +24,7 @@ from tests.bench import gpu_parse, gpu_table
 
 NO_DEVICE = 2
 SIZES = "2^10..2^22x4"
+LOST_AT = (0, 7, 33)  # steps of a cohort, of some 40
 PROFILED_BLOCKS = 1 << 18
 PROFILED_KERNELS = 1 + 10 * (4 * 2 + 1)  # of one AES-128 cohort: keys, layers and masks, rounds
 # Every kernel once in the self-test, and both sorts of cohorts between three parties. The test
@@ -146,6 +147,16 @@ def bench(report: Report, what: str, *options: str, limit_s: float = 120) -> Non
         report.note(what, "ok", "", seconds)
 
 
+def lose_device(report: Report) -> None:
+    """A process each, which loses its GPU in the middle of a cohort."""
+    for step in LOST_AT:
+        argv = [str(report.programs / "gpu_test"), f"--lose-device={step}"]
+        status, output, errors, seconds = report.run(argv, 60)
+        said = (output + errors).strip()
+        report.note(f"device lost at step {step}",
+                    "not in time" if status is None else "wrong" if status else "ok", said, seconds)
+
+
 def bench_all(report: Report) -> None:
     for mode, lanes, sizes in (("none", 1, SIZES), ("device", 1, SIZES), ("host", 4, SIZES),
                                ("host", 2, "2^18,2^20")):
@@ -159,6 +170,9 @@ def bench_all(report: Report) -> None:
               "--seconds", "0.5", "--aes", "256", *RESIDENT)
     bench(report, "sha1, host", "sha1", "--exchange", "host", "--lanes", "2", "--cohort",
           "2^12..2^18x8", "--seconds", "1", "--against", "cpu", *RESIDENT)
+    for products in ("2^14", "2^18", "2^21"):
+        bench(report, f"check, {products} products", "check", "--backend", "cuda", "--products",
+              str(2 ** int(products[2:])), "--json")
     bench(report, "zero-shares", "zero-shares", "--backend", "cuda", "--json")
     for security, sizes in (("semi-honest", "2^14..2^20x8"), ("malicious", "2^14..2^17x8")):
         bench(report, f"ctr, TLS, {security}", "ctr", "--backend", "cuda", "--against", "cpu",
@@ -237,6 +251,7 @@ def run_all(report: Report) -> int:
     read_floors(report)
     try:
         run_gpu_test(report)
+        lose_device(report)
         bench_all(report)
     except WrongResultError as wrong:
         sys.stderr.write(f"gpu-report: WRONG, and ended: {wrong}\n")
@@ -256,6 +271,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=9.5, help="nothing begins after them")
     options = parser.parse_args(arguments)
     roots = [options.cuda_root] if options.cuda_root else []
+    # What cuda/fetch-toolkit has installed beside the programs.
+    toolkit = options.programs.resolve().parents[1] / "cuda-toolkit"
+    roots += toolkit.glob("lib/python3*/site-packages/nvidia/cu13")
     roots += [Path("/usr/local/cuda"), Path("/usr/local/nvidia"), *Path("/opt/nvidia").glob("*/*")]
     report = Report(options.out, options.programs, roots, options.minutes)
     status = run_all(report)

@@ -85,7 +85,21 @@ def tls(measurements: list[dict]) -> str:
 def zero_shares(measurements: list[dict]) -> str:
     return table(["zero-shares", "by", "GB/s", "ns, AES-128 block"],
                  [[m["zero_shares"], m["by"], giga(m["bytes_per_s"]),
-                   f"{m['ns_per_aes128_block']:.3f}"] for m in measurements if "by" in m])
+                   f"{m['ns_per_aes128_block']:.3f}"]
+                  for m in measurements if "ns_per_aes128_block" in m])
+
+
+def check(measurements: list[dict]) -> str:
+    """Of malicious mode: its steps, and the two ways of a product."""
+    steps_of = table(["claims", "by", "products", "points, ns each", "lift", "folds"],
+                     [[m["claims"], m["by"], f"{m['products']:,}",
+                       *(f"{m[key]:.2f}" for key in ("points_ns", "lift_ns", "fold_ns"))]
+                      for m in measurements if "points_ns" in m])
+    ways = table(["products in GF(2^64)", "by integers, 10^9/s", "bit-sliced"],
+                 [[m["by"], giga(m["gf64_products_per_s_by_integers"]),
+                   giga(m["gf64_products_per_s_bit_sliced"])]
+                  for m in measurements if "gf64_products_per_s_by_integers" in m])
+    return steps_of + ways
 
 
 def sha1_local(measurements: list[dict]) -> str:
@@ -122,7 +136,8 @@ def markdown(whole: dict) -> str:
     measurements = whole["measurements"]
     parts = [f"Device (name, driver, memory, clock, link): {whole['device'] or 'not named'}\n\n",
              targets(measurements), resident(measurements), link(measurements),
-             tls(measurements), sha1_local(measurements), zero_shares(measurements)]
+             tls(measurements), sha1_local(measurements), zero_shares(measurements),
+             check(measurements)]
     if profiled := kernels(whole):
         parts.append(f"One cohort of {whole['profiled_blocks']:,} blocks, one party (ncu; "
                      "clocks as they were):\n\n" + profiled)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """tkdc bench ctr: --exchange device, none and host where there is no GPU, and what they refuse;
-several sizes and a second backend; tkdc bench sha1 and zero-shares.
+several sizes and a second backend; tkdc bench sha1, check and zero-shares.
 
-What they compute is tested on the host's loops by unit/cli and unit/cuda."""
+What they compute is tested on the host's loops by unit/bench and unit/cuda."""
 
 import json
 import subprocess
@@ -122,6 +122,30 @@ def test_sha1_names_what_it_cannot_do():
                 "--cohort", "64")
     if done.returncode != 0:
         assert done.returncode == 2
+        assert "GPU" in done.stderr or "CUDA" in done.stderr
+
+
+def check(*options):
+    return subprocess.run([str(default_bin() / "tkdc"), "bench", "check", "--seconds", "0.02",
+                           "--products", "4000", "--json", *options],
+                          capture_output=True, text=True, timeout=120)
+
+
+def test_the_check_of_both_kinds_of_claims_is_measured():
+    done = check()
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [report["claims"] for report in found] == ["S-boxes", "bits"]
+    for report in found:
+        assert report["products"] >= 4000
+        assert min(report[step] for step in ("points_ns", "lift_ns", "fold_ns")) > 0
+
+
+def test_the_check_without_a_gpu():
+    done = check("--backend", "cuda")
+    assert done.returncode in (0, 2)
+    if done.returncode == 2:
+        assert done.stdout == ""
         assert "GPU" in done.stderr or "CUDA" in done.stderr
 
 

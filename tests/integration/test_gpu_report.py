@@ -136,6 +136,11 @@ class Machine:
         self.says("tkdc.zero-shares", json.dumps(
             {"zero_shares": "chacha20", "by": "GPU 0", "bytes_per_s": 1e12,
              "ns_per_aes128_block": 0.36}) + "\n")
+        self.says("tkdc.check", "".join(json.dumps(line) + "\n" for line in (
+            {"claims": "none", "by": "GPU 0", "gf64_products_per_s_by_integers": 2.5e11,
+             "gf64_products_per_s_bit_sliced": 1.25e11},
+            {"claims": "bits", "by": "GPU 0", "products": 16384, "points_ns": 1.25,
+             "lift_ns": 2.5, "fold_ns": 0.75})))
         (folder / "figures.txt").write_text(FIGURES)
 
     def program(self, name):
@@ -187,8 +192,11 @@ def test_all_of_it_is_run_and_written(tmp_path):
     assert "0.360" in table
     assert "| SHA-1 | malicious | cuda | chacha20 | 512 | 2 | 3.00 | 1.50 |" in table
     assert "| host | cuda | chacha20 | 512 | 2 | 3.00 |" in table
+    assert "| bits | GPU 0 | 16,384 | 1.25 | 2.50 | 0.75 |" in table
+    assert "| GPU 0 | 250.0 | 125.0 |" in table
     calls = "\n".join(machine.calls())
-    for part in ("--exchange none", "--exchange device", "--exchange host --lanes 4",
+    for part in ("gpu_test --lose-device=7", "bench check", "--exchange none",
+                 "--exchange device", "--exchange host --lanes 4",
                  "2^10..2^22x4", "--against cpu", "--security malicious", "bench zero-shares",
                  "--tool memcheck", "--tool racecheck", "--tool initcheck", "--launch-count 91"):
         assert part in calls, part
@@ -223,6 +231,17 @@ def test_a_wrong_result_ends_all_of_it(tmp_path):
     assert "wrong" in (machine.out / "report.md").read_text()
     assert "| 77 |" in (machine.out / "report.md").read_text()  # what came before it stays
     assert not any("host" in call or call.startswith("ncu") for call in machine.calls())
+
+
+def test_a_device_that_is_not_lost_cleanly_is_a_failure(tmp_path):
+    machine = with_tools(Machine(tmp_path))
+    path = machine.folder / "gpu_test"
+    path.write_text('#!/bin/bash\n[[ $1 == --lose-device=7 ]] && echo "the result is WRONG" '
+                    '&& exit 1\nexit 0\n')
+    done = machine.run()
+    assert done.returncode == 1
+    assert machine.steps()["device lost at step 7"]["state"] == "wrong"
+    assert "the result is WRONG" in (machine.out / "report.md").read_text()
 
 
 def test_findings_of_a_sanitizer_are_a_failure(tmp_path):

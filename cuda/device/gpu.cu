@@ -28,13 +28,13 @@ const char* advice(cudaError_t error) {
       return "; no NVIDIA driver is loaded, or it is older than this build's CUDA 13.0 "
              "(580 or later is needed)";
     case cudaErrorNoDevice: return "; the driver sees no GPU";
-    case cudaErrorMemoryAllocation: return "; set smaller cohorts, or free the GPU's memory";
+    case cudaErrorMemoryAllocation: return "; free the GPU's memory: the CPU computes what does not fit";
     case cudaErrorDevicesUnavailable: return "; another process holds the GPU in exclusive mode";
     case cudaErrorNoKernelImageForDevice: return "; the GPU is older than compute capability 8.0";
     case cudaErrorSystemNotReady:
       return "; NVIDIA's fabric manager is not running, which this GPU needs";
     case cudaErrorOperatingSystem:
-      return "; the service may see too little of /proc or of /dev (docs/operations.md, GPUs)";
+      return "; the service may see too little of /proc or of /dev (docs/operations.md, A GPU)";
     default: return "";
   }
 }

@@ -5,6 +5,18 @@
 
 namespace tkdc::bench {
 
+std::string exchange_help(const std::vector<std::string>& modes) {
+  static const std::map<std::string, std::string> kWhat = {
+      {"tls", "three processes"},
+      {"device", "three parties in a GPU's memory"},
+      {"none", "one party's local work there"},
+      {"host", "one party's local work there, with its transfers"}};
+  std::string help;
+  for (const std::string& mode : modes)
+    help += (help.empty() ? "" : "; ") + mode + ": " + kWhat.at(mode);
+  return help;
+}
+
 void add_mode_options(CLI::App& app, BenchModes& to, const std::string& cohorts,
                       const std::vector<std::string>& modes) {
   to.cohorts = cohorts;
@@ -15,10 +27,7 @@ void add_mode_options(CLI::App& app, BenchModes& to, const std::string& cohorts,
   app.add_option("--seconds", to.seconds, "how long each size")->check(CLI::Range(0.1, 600.0));
   app.add_option("--backend", to.setup.backend, "auto, cpu, gfni, avx2, scalar or cuda");
   app.add_option("--against", to.against, "a second backend, measured beside the first");
-  app.add_option("--exchange", to.exchange,
-                 "tls: three processes; device: three parties in a GPU's memory; none: one party's "
-                 "local work there; host: the same with its transfers")
-      ->check(CLI::IsMember(modes));
+  app.add_option("--exchange", to.exchange, exchange_help(modes))->check(CLI::IsMember(modes));
   app.add_option("--records", to.setup.records, "TLS records by auto or openssl")
       ->check(CLI::IsMember({"auto", "openssl"}));
   app.add_option("--zero-shares", to.setup.zero_shares, "auto, aes-ctr or chacha20")
@@ -33,8 +42,8 @@ std::string hindrance(const BenchModes& modes) {
   if (modes.setup.backend != "cuda") return mode + " needs --backend cuda";
   if (modes.setup.security != security_name(Security::kSemiHonest))
     return mode +
-           " needs --security semi-honest: malicious mode verifies on the CPU, which in this mode "
-           "sees no message";
+           " needs --security semi-honest: malicious mode's claims are recorded on the CPU, which in "
+           "this mode sees no message; see tkdc bench check";
   if (modes.setup.lanes != 1 && modes.exchange != "host") return mode + " has one lane";
   return "";
 }

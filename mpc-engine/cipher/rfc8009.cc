@@ -114,8 +114,8 @@ Task<std::optional<SharedBytes>> rfc8009_open(Ciphers& ciphers, const Rfc8009& e
 }
 
 Task<SharedBytes> rfc8009_prf(Ciphers& ciphers, const Rfc8009& enctype, HmacKey base,
-                              SharedBytes in) {
-  return rfc8009_kdf(ciphers, enctype, base, {'p', 'r', 'f'}, std::move(in), enctype.prf_bytes);
+                              const SharedBytes& in) {
+  return rfc8009_kdf(ciphers, enctype, base, {'p', 'r', 'f'}, in, enctype.prf_bytes);
 }
 
 }  // namespace tkdc

@@ -60,6 +60,6 @@ Task<std::optional<SharedBytes>> rfc8009_open(Ciphers& ciphers, const Rfc8009& e
 
 // Section 5's PRF: prf_bytes octets.
 Task<SharedBytes> rfc8009_prf(Ciphers& ciphers, const Rfc8009& enctype, HmacKey base,
-                              SharedBytes in);
+                              const SharedBytes& in);
 
 }  // namespace tkdc

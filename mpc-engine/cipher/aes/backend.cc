@@ -52,7 +52,7 @@ Result<const AesBackend*> choose_aes_backend(const std::string& wanted,
   if (!known)
     return fail("data.backend = \"" + wanted +
                 "\" is not available on this machine; it has auto, cpu" + names);
-  return {fastest};
+  return fastest;
 }
 
 std::string aes_backend_reason(const std::string& wanted, Representation representation) {
@@ -61,8 +61,8 @@ std::string aes_backend_reason(const std::string& wanted, Representation represe
   const std::string name = (*chosen)->name();
   if (wanted == name) return name + ": asked for";
   if (name == "cuda") return "cuda: there is a GPU that tkdc may use and that passed its test";
-  const std::string fastest = name + ": this CPU's fastest in " +
-                              (representation == Representation::kBytes ? "bytes" : "planes");
+  std::string fastest = name + ": this CPU's fastest in " +
+                        (representation == Representation::kBytes ? "bytes" : "planes");
   if (wanted == "cpu") return fastest;
   if (wanted != "auto")
     return fastest + ", which the session agreed on and " + wanted + " does not have";

@@ -28,7 +28,8 @@ const char* advice(cudaError_t error) {
       return "; no NVIDIA driver is loaded, or it is older than this build's CUDA 13.0 "
              "(580 or later is needed)";
     case cudaErrorNoDevice: return "; the driver sees no GPU";
-    case cudaErrorMemoryAllocation: return "; free the GPU's memory: the CPU computes what does not fit";
+    case cudaErrorMemoryAllocation:
+      return "; free the GPU's memory: the CPU computes what does not fit";
     case cudaErrorDevicesUnavailable: return "; another process holds the GPU in exclusive mode";
     case cudaErrorNoKernelImageForDevice: return "; the GPU is older than compute capability 8.0";
     case cudaErrorSystemNotReady:

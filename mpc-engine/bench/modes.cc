@@ -42,8 +42,8 @@ std::string hindrance(const BenchModes& modes) {
   if (modes.setup.backend != "cuda") return mode + " needs --backend cuda";
   if (modes.setup.security != security_name(Security::kSemiHonest))
     return mode +
-           " needs --security semi-honest: malicious mode's claims are recorded on the CPU, which in "
-           "this mode sees no message; see tkdc bench check";
+           " needs --security semi-honest: malicious mode's claims are recorded on the CPU, which "
+           "in this mode sees no message; see tkdc bench check";
   if (modes.setup.lanes != 1 && modes.exchange != "host") return mode + " has one lane";
   return "";
 }

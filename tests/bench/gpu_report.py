@@ -3,9 +3,9 @@
 
     python3 -m tests.bench.gpu_report --programs build/cuda/bin --out build/gpu-report
 
-Runs gpu_test, tkdc bench ctr, sha1, check and zero-shares, ncu and compute-sanitizer, in this order, and writes
-report.json and report.md anew after each step, so that what was measured stays when the time is
-over. Status 0: all ran and was right. 1: something was wrong, or did not end in time; a wrong
+Runs gpu_test, tkdc bench ctr, sha1, check and zero-shares, ncu and compute-sanitizer, in this
+order, and writes report.json and report.md anew after each step, so that what was measured stays
+when the time is over. Status 0: all ran and was right. 1: something was wrong, or did not end in time; a wrong
 result ends the whole. 2: no GPU can be used. What is not installed is named as not run.
 """
 

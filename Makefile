@@ -158,7 +158,7 @@ test-cuda-host: cuda-configured
 test-gpu: cuda
 	build/cuda/bin/gpu_test
 	for step in 0 7 33; do build/cuda/bin/gpu_test --lose-device=$$step || exit; done
-	for part in cuda cipher verify trace bench; do TKDC_TEST_GPU=1 build/cuda/bin/$${part}_test || exit; done
+	for part in cipher verify trace; do TKDC_TEST_GPU=1 build/cuda/bin/$${part}_test || exit; done
 	TKDC_TEST_BACKEND=cuda TKDC_BIN=$$PWD/build/cuda/bin $(PYTHON) -m pytest -q tests/integration/test_login.py \
 	  tests/integration/test_enctypes.py tests/integration/test_fast.py tests/integration/test_bench_exchange.py
 

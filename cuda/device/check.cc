@@ -359,7 +359,7 @@ std::unique_ptr<OctetBatch> DeviceChecks::begin(const std::vector<ClaimRecord*>&
   CheckLayout layout(std::move(shapes), products);
   auto memory = device_.checks.acquire({layout.device_octets, layout.pinned_octets});
   if (!memory) {
-    device_.health.out_of_memory(memory.error().message);
+    device_.no_memory(memory.error().message);
     return nullptr;
   }
   auto check = std::make_unique<DeviceCheck>(device_, std::move(layout), std::move(*memory));

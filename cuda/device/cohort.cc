@@ -161,7 +161,7 @@ void DeviceCohort::load(const std::vector<AesBlockRef>& blocks) {
   find_runs();
   auto slot = device_.slots.acquire(blocks_);
   if (!slot) {
-    device_.health.out_of_memory(slot.error().message);
+    device_.no_memory(slot.error().message);
     return take_over();
   }
   slot_ = std::move(*slot);

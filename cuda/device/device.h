@@ -77,6 +77,12 @@ struct Device {
   BitSlotPool bit_slots;
   CheckPool checks;
 
+  // Memory was refused, for this reason or because the device is lost.
+  void no_memory(const std::string& why) {
+    if (auto state = driver->state(); !state) return health.set_lost(state.error().message);
+    health.out_of_memory(why);
+  }
+
  private:
   void free_idle() {
     slots.free_idle();

@@ -57,6 +57,9 @@ class Driver {
   virtual void release_pinned(void* memory, std::size_t octets) noexcept = 0;
 
   virtual Result<std::unique_ptr<Queue>> make_queue() = 0;
+
+  // Error: the device does not work any more, why memory may have been refused.
+  virtual Result<void> state() = 0;
 };
 
 }  // namespace tkdc::cuda

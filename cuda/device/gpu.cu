@@ -3,8 +3,8 @@
 // captured graphs. Compiled by nvcc alone. Every call is checked: the first error of a queue is
 // kept, everything after it is refused, and finish() reports it.
 //
-// No call that takes, gives back or wipes memory runs while a lane captures: what a capture of
-// another thread's stream forbids is not the same in all drivers.
+// No memory is allocated or freed while a lane captures: what a capture of another thread's stream
+// forbids is not the same in all drivers.
 #include <cuda_runtime.h>
 #include <sodium.h>
 
@@ -153,18 +153,14 @@ class GpuQueue final : public Queue {
   void submit(const std::string& name, const Step& step) override {
     if (!error_.ok()) return;
     error_.check("choosing the device", cudaSetDevice(ordinal_));
-    if (graphs_.size() == kMaxGraphs) {
-      error_.check("waiting", cudaStreamSynchronize(stream_));
-      drop_graphs();
-    }
+    auto known = graphs_.find(name);
+    if (known != graphs_.end() && known->second == nullptr) known->second = capture(step);
     if (!error_.ok()) return;
-    if (name.empty() || graphs_.try_emplace(name).second) {
-      StreamRecorder recorder(stream_, error_);
-      return step.record(recorder);
-    }
-    cudaGraphExec_t& graph = graphs_[name];
-    if (graph == nullptr) graph = capture(step);
-    if (error_.ok()) error_.check("launching a graph", cudaGraphLaunch(graph, stream_));
+    if (known != graphs_.end() && known->second != nullptr)
+      return error_.check("launching a graph", cudaGraphLaunch(known->second, stream_));
+    if (known == graphs_.end() && !name.empty()) remember(name);
+    StreamRecorder recorder(stream_, error_);
+    step.record(recorder);
   }
 
   Result<void> finish() override {
@@ -176,6 +172,14 @@ class GpuQueue final : public Queue {
   Result<void> state() const { return error_.result(); }
 
  private:
+  void remember(const std::string& name) {
+    if (graphs_.size() == kMaxGraphs) {
+      error_.check("waiting", cudaStreamSynchronize(stream_));
+      drop_graphs();
+    }
+    graphs_.emplace(name, nullptr);
+  }
+  // Null: there is no memory for it, which a step can do without.
   cudaGraphExec_t capture(const Step& step) {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
@@ -185,7 +189,10 @@ class GpuQueue final : public Queue {
     StreamRecorder recorder(stream_, error_);
     step.record(recorder);
     error_.check("ending a capture", cudaStreamEndCapture(stream_, &graph));
-    if (error_.ok()) error_.check("making a graph", cudaGraphInstantiate(&executable, graph, 0));
+    if (error_.ok()) {
+      const cudaError_t made = cleared(cudaGraphInstantiate(&executable, graph, 0));
+      if (made != cudaErrorMemoryAllocation) error_.check("making a graph", made);
+    }
     if (graph != nullptr) ignore(cudaGraphDestroy(graph));
     return executable;
   }
@@ -212,7 +219,6 @@ class GpuDriver final : public Driver {
     ignore(cudaSetDevice(ordinal_));
     if (stream_ != nullptr) ignore(cudaStreamDestroy(stream_));
   }
-  Result<void> state() const { return error_.result(); }
 
   std::string name() const override { return name_; }
 
@@ -261,6 +267,13 @@ class GpuDriver final : public Driver {
     auto queue = std::make_unique<GpuQueue>(ordinal_, captures_);
     if (auto state = queue->state(); !state) return state.error();
     return std::unique_ptr<Queue>(std::move(queue));
+  }
+
+  // Whatever a device is lost by comes out of each call that follows.
+  Result<void> state() override {
+    if (error_.ok()) error_.check("choosing the device", cudaSetDevice(ordinal_));
+    if (error_.ok()) error_.check("waiting for the device", cudaStreamSynchronize(stream_));
+    return error_.result();
   }
 
  private:

@@ -139,6 +139,11 @@ void HostDriver::release(void* memory, std::size_t octets) noexcept {
   held_ -= octets;
 }
 
+Result<void> HostDriver::state() {
+  if (operations_ >= fail_at_) return fail("host device: told to fail");
+  return {};
+}
+
 Result<std::unique_ptr<Queue>> HostDriver::make_queue() {
   if (fails()) return fail("host device: told to have no queue");
   return std::unique_ptr<Queue>(std::make_unique<HostQueue>(*this));

@@ -32,6 +32,7 @@ class HostDriver final : public Driver {
     release(memory, octets);
   }
   Result<std::unique_ptr<Queue>> make_queue() override;
+  Result<void> state() override;
 
   // For tests: how much is allocated, how often it was asked, and whether memory was wiped.
   std::uint64_t octets_held() const { return held_; }

@@ -161,7 +161,7 @@ void DeviceRipple::take_over() {
 void DeviceRipple::load() {
   auto slot = device_.bit_slots.acquire(columns());
   if (!slot) {
-    device_.health.out_of_memory(slot.error().message);
+    device_.no_memory(slot.error().message);
     return take_over();
   }
   slot_ = std::move(*slot);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tkdc bench ctr: how many AES blocks the parties encrypt on this machine: the three of them as
-// processes with TLS between them (bench_tls.h), or in a GPU's memory (bench_resident.h). Size by
+// processes with TLS between them (tls.h), or in a GPU's memory (resident.h). Size by
 // size, and by a second backend beside the first.
 #include "bench/ctr.h"
 
@@ -25,6 +25,7 @@ constexpr std::size_t kLeastBlocks = 16, kMostBlocks = std::size_t{1} << 22;
 constexpr std::size_t kMostTlsBlocks = std::size_t{1} << 21;
 // A CPU's cohort beside a device's: larger ones leave its cache and only become slower.
 constexpr std::size_t kCpuBlocks = 4096;
+
 std::uint64_t whole(const nlohmann::json& number) {
   return static_cast<std::uint64_t>(number.get<double>());
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <mutex>
 
 #include "cuda/device/select.h"
 
@@ -15,8 +16,30 @@ int refuse_bench(const std::string& why, int status) {
   return status;
 }
 
+namespace {
+
+struct Trouble {
+  std::mutex mutex;
+  std::string first;
+};
+Trouble& trouble() {
+  static Trouble of_this_process;
+  return of_this_process;
+}
+
+}  // namespace
+
+std::string device_trouble() {
+  std::lock_guard lock(trouble().mutex);
+  return trouble().first;
+}
+
 void use_devices_for_bench() {
   cuda::DevicesOptions options;
+  options.report = [](const std::string& what) {
+    std::lock_guard lock(trouble().mutex);
+    if (trouble().first.empty()) trouble().first = what;
+  };
   options.allow_shared = true;  // by the three parties of one machine
   options.least = {1, 1};       // what is measured is what was asked for
   static cuda::Devices devices(options);

@@ -15,6 +15,8 @@ int refuse_bench(const std::string& why, int status = 1);
 
 // For the three parties, in each of their processes: they share the GPU.
 void use_devices_for_bench();
+// What such a device said first that it could not do, in this process; empty: nothing.
+std::string device_trouble();
 
 // What `backend` means on this machine for sessions in bytes: the reason in words, and whether
 // there is such a backend at all.

@@ -88,10 +88,8 @@ Result<nlohmann::json> run_party(const BenchSetup& setup, const BenchWork& work,
 
   auto worked = work(*session, **backend);
   if (!worked) return worked.error();
-  // A device that fails hands its work to the CPU: no figure is a device's then.
-  if ((*backend)->name() == "cuda")
-    if (auto still = choose_aes_backend("cuda", session->representation); !still)
-      return still.error();
+  // A device that fails or has no memory leaves work to the CPU: no figure is a device's then.
+  if (const std::string what = device_trouble(); !what.empty()) return fail(what);
   nlohmann::json report = std::move(*worked);
   report["backend"] = (*backend)->name();
   report["zero_shares"] = zero_generator_name(session->zero_generator);

@@ -76,7 +76,7 @@ int bench_local(const BenchModes& modes) {
     bench.lanes = static_cast<std::size_t>(modes.setup.lanes);
     auto report = measure_ripples(&ripples, bench);
     // Else the CPU has taken over, and the figure is its.
-    if (device.health.lost()) return refuse_bench(device.health.why());
+    if (!device.health.did_all()) return refuse_bench(device.health.why());
     if (!report) return refuse_bench(report.error().message);
     (*report)["backend"] = "cuda";
     (*report)["driver"] = device.driver->name();

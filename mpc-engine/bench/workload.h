@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the jobs of tkdc bench's lanes compute, cohort after cohort (bench_lane.h): AES in counter
+// What the jobs of tkdc bench's lanes compute, cohort after cohort (lane.h): AES in counter
 // mode, or SHA-1. Secret: everything but what is opened at the end. One lane's thread.
 #pragma once
 

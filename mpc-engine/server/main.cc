@@ -87,12 +87,12 @@ int run(const std::string& path, bool check_only) {
   if (sodium_init() < 0) return failed(fail("libsodium cannot start"));
   auto config = load_server_config(path);
   if (!config.ok()) return failed(config.error());
-  block_signals();
   // Drivers of GPUs write to files of this process in /proc, which are root's after
   // forbid_dumps(): they are opened and tested before it, when no secret has been read.
   cuda::Devices devices(devices_of(*config));
   std::string backend_reason;
   if (!check_only) {
+    block_signals();
     set_device_backends(&devices);
     backend_reason = aes_backend_reason(
         config->backend, Engine::preferred_representation(config->backend, config->security));

@@ -47,6 +47,11 @@ ELEMENTS, ALL_FOLDS = 10, 4 / 3            # of a vector; 1 + 1/4 + 1/16 ..
 BITS_OF_BLOCK, BIT_POINTS, BIT_STRANDS_OF_Z = 64 * 8 * 16, 65, 32
 
 
+def mask_row(mask: str) -> str:
+    """What the row of a zero-share's kernels is called."""
+    return f"{mask} (streams)"
+
+
 def tool(name: str) -> str:
     if own := os.environ.get("CUDA_ROOT"):  # the machine's toolkit instead of PyPI's
         return str(Path(own) / "bin" / name)
@@ -188,7 +193,7 @@ def sha1(used: dict[str, int], code: dict[str, KernelCode]) -> None:
         kernel = f"bits::{name}"
         total += row(kernel, used[kernel], code[kernel].counts(), threads)
     for mask, unit in MASKS:
-        ns = row(f"{mask} (streams)", used[f"{mask} 0"], generators(code, mask),
+        ns = row(mask_row(mask), used[f"{mask} 0"], generators(code, mask),
                  SHA1_PRODUCTS / 8 / unit)
         sys.stdout.write(f"floor of a compression with {mask}: {total + ns:.2f} ns, "
                          f"{1000 / (total + ns):.0f} million/s\n")
@@ -298,7 +303,7 @@ def main() -> int:
         totals[representation] = total
     for name, unit in MASKS:
         counts = generators(code, name)
-        totals[name] = row(f"{name} (streams)", used[f"{name} 3"], counts, MESSAGE_OCTETS / unit)
+        totals[name] = row(mask_row(name), used[f"{name} 3"], counts, MESSAGE_OCTETS / unit)
         sys.stdout.write(f"  for 16 octets of one stream: "
                          f"{counts['LOP3'] * 8 / unit:.0f} LOP3\n")
     for representation in ("octets", "planes"):

@@ -5,7 +5,7 @@ import csv
 import re
 from dataclasses import dataclass, field
 
-from tests.bench.cuda_figures import short_name
+from tests.bench.cuda_figures import mask_row, short_name
 
 # What ncu is asked for, by the names of its metrics.
 METRICS = {
@@ -112,7 +112,7 @@ def together(kernels: dict[str, Kernel]) -> dict[str, Kernel]:
     them, too."""
     found: dict[str, Kernel] = {}
     for name, kernel in kernels.items():
-        as_row = re.sub(r"^(Mask\w+) \d$", r"\1 (rounds)", name)
+        as_row = re.sub(r"^(Mask\w+) \d$", mask_row(r"\1"), name)
         as_row = re.sub(r"^(\w+::EncryptRound) \d$", r"\1 0", as_row)
         whole = found.setdefault(as_row, Kernel())
         before, whole.total_ns = whole.total_ns, whole.total_ns + kernel.total_ns

@@ -5,8 +5,9 @@
 
 Runs gpu_test, tkdc bench ctr, sha1, check and zero-shares, ncu and compute-sanitizer, in this
 order, and writes report.json and report.md anew after each step, so that what was measured stays
-when the time is over. Status 0: all ran and was right. 1: something was wrong, or did not end in time; a wrong
-result ends the whole. 2: no GPU can be used. What is not installed is named as not run.
+when the time is over. Status 0: all ran and was right. 1: something was wrong, or did not end in
+time; a wrong result ends the whole. 2: no GPU can be used. What is not installed is named as not
+run.
 """
 
 import argparse
@@ -150,11 +151,17 @@ def bench(report: Report, what: str, *options: str, limit_s: float = 120) -> Non
 def lose_device(report: Report) -> None:
     """A process each, which loses its GPU in the middle of a cohort."""
     for step in LOST_AT:
+        what = f"device lost at step {step}"
+        if report.left() < 5:
+            report.note(what, "not run", "the time is over")
+            continue
         argv = [str(report.programs / "gpu_test"), f"--lose-device={step}"]
         status, output, errors, seconds = report.run(argv, 60)
         said = (output + errors).strip()
-        report.note(f"device lost at step {step}",
-                    "not in time" if status is None else "wrong" if status else "ok", said, seconds)
+        report.note(what, "not in time" if status is None else "wrong" if status else "ok", said,
+                    seconds)
+        if status:
+            raise WrongResultError(f"{what}: {said}")
 
 
 def bench_all(report: Report) -> None:
@@ -262,19 +269,26 @@ def run_all(report: Report) -> int:
     return 1 if report.failed else 0
 
 
+def usual_roots(options: argparse.Namespace) -> list[Path]:
+    roots = [options.cuda_root] if options.cuda_root else []
+    # What cuda/fetch-toolkit has installed beside the programs.
+    toolkit = options.programs.resolve().parents[1] / "cuda-toolkit"
+    roots += toolkit.glob("lib/python3*/site-packages/nvidia/cu13")
+    return [*roots, Path("/usr/local/cuda"), Path("/usr/local/nvidia"),
+            *Path("/opt/nvidia").glob("*/*")]
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python3 -m tests.bench.gpu_report")
     parser.add_argument("--programs", type=Path, default=Path("build/cuda/bin"),
                         help="folder of gpu_test and tkdc")
     parser.add_argument("--out", type=Path, default=Path("build/gpu-report"))
     parser.add_argument("--cuda-root", type=Path, help="where ncu and compute-sanitizer are")
+    parser.add_argument("--tools", type=Path,
+                        help="the one folder to look for them in, beside PATH")
     parser.add_argument("--minutes", type=float, default=9.5, help="nothing begins after them")
     options = parser.parse_args(arguments)
-    roots = [options.cuda_root] if options.cuda_root else []
-    # What cuda/fetch-toolkit has installed beside the programs.
-    toolkit = options.programs.resolve().parents[1] / "cuda-toolkit"
-    roots += toolkit.glob("lib/python3*/site-packages/nvidia/cu13")
-    roots += [Path("/usr/local/cuda"), Path("/usr/local/nvidia"), *Path("/opt/nvidia").glob("*/*")]
+    roots = [options.tools] if options.tools else usual_roots(options)
     report = Report(options.out, options.programs, roots, options.minutes)
     status = run_all(report)
     if status != NO_DEVICE:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench import gpu_parse, gpu_report, gpu_table
+from tests.bench.cuda_figures import mask_row
 
 NCU = '''\
 ==PROF== Connected to process 7 (/bin/tkdc)
@@ -30,12 +31,13 @@ NCU = '''\
 ==PROF== Disconnected
 '''
 
-FIGURES = '''\
+MASK = mask_row("MaskByChaCha")
+FIGURES = f'''\
 kernel                     registers  threads  instructions   LOP3  threads/block  ns/block
 octets::Norm                      32     2048           281    164             5.0     0.060
-MaskByChaCha (rounds)             48     1280          1980    640             5.6     0.444
+{MASK}            48     1280          1980    640             5.6     0.444
 floor of octets and MaskByAes: 4.19 ns for each AES-128 block, 239 million blocks/s
-MaskByChaCha (rounds)             48     1280          1980    640            21.6     1.701
+{MASK}            48     1280          1980    640            21.6     1.701
 factors x, points: Extend 0      146      384          5984   4430    396     0.285
 '''
 
@@ -49,7 +51,7 @@ def test_ncu_is_read_by_kernel():
     assert (norm.launches, norm.total_ns) == (2, 4000.0)
     assert norm.values["occupancy_pct"] == 87.5  # weighted by time
     assert norm.values["alu_pct"] == 60.0        # of the launch that has it
-    mask = gpu_parse.together(kernels)["MaskByChaCha (rounds)"]
+    mask = gpu_parse.together(kernels)[MASK]
     assert (mask.launches, mask.total_ns, mask.values["occupancy_pct"]) == (2, 2000.0, 65.0)
     assert gpu_parse.ncu_kernels("==ERROR== LibraryNotLoaded\n") == {}
 
@@ -65,8 +67,8 @@ def test_names_are_those_of_the_figures():
 
 def test_figures_are_those_of_a_cohort():
     floors = gpu_parse.figures(FIGURES)
-    assert set(floors) == {"octets::Norm", "MaskByChaCha (rounds)"}
-    assert floors["MaskByChaCha (rounds)"]["floor_ns"] == 0.444
+    assert set(floors) == {"octets::Norm", MASK}
+    assert floors[MASK]["floor_ns"] == 0.444
     assert floors["octets::Norm"] == {"registers": 32, "instructions": 281, "lop3": 164,
                                       "floor_ns": 0.060}
 
@@ -156,7 +158,7 @@ class Machine:
     def run(self, *options):
         return subprocess.run(
             [sys.executable, "-m", "tests.bench.gpu_report", "--programs", str(self.folder),
-             "--out", str(self.out), "--cuda-root", str(self.folder), *options],
+             "--out", str(self.out), "--tools", str(self.folder), *options],
             capture_output=True, text=True, timeout=120, check=False,
             env=os.environ | {"PATH": "/usr/bin:/bin"})
 

@@ -140,6 +140,20 @@ TEST(CudaBackend, SmallCohortsAndLostDevicesStayOnTheCpu) {
   EXPECT_NE(lost.lost.find("pulled out"), std::string::npos);
 }
 
+// A device that is lost between two cohorts, when its memory is wiped: the next one finds out.
+TEST(DeviceCohort, ALossWhileIdleShowsInTheNextCohort) {
+  const Setting setting{Representation::kBytes, Security::kSemiHonest, 13};
+  const Outcome expected = run(setting, nullptr, 0);
+  HostDevice whole(setting.representation);
+  run(setting, &whole.backend, 1);
+  HostDevice device(setting.representation, 1, whole.driver->operations() - 1);
+  EXPECT_EQ(run(setting, &device.backend, 1), expected);
+  EXPECT_FALSE(device.device.health.lost());
+  EXPECT_EQ(run(setting, &device.backend, 1), expected);
+  EXPECT_TRUE(device.device.health.lost());
+  EXPECT_NE(device.lost.find("given no more work"), std::string::npos) << device.lost;
+}
+
 // No failure: the CPU computes what does not fit, the device all else.
 TEST(CudaBackend, WhatDoesNotFitIsTheCpus) {
   const Setting large{Representation::kBytes, Security::kSemiHonest, 900};

@@ -32,7 +32,7 @@ TEST_P(GpuCohorts, WireTraceIsThatOfThreeCpus) {
   const Outcome expected = run(GetParam(), nullptr, 0);
   for (int parties : {1, 3}) {
     TestDevice device(gpu(), GetParam().representation);
-    for (int time = 0; time < 3; ++time)  // the second captures all graphs, the third launches them
+    for (int time = 0; time < 3; ++time)  // graphs are captured, and launched
       EXPECT_EQ(run(GetParam(), &device.backend, parties), expected) << parties;
     EXPECT_EQ(device.lost, "");
   }
@@ -57,7 +57,7 @@ TEST_P(GpuRipples, WireTraceIsThatOfThreeCpus) {
   const Outcome expected = run_hashes(GetParam(), nullptr, 0);
   for (unsigned parties : {1u, 2u, 4u, 7u}) {
     TestDevice device(gpu(), Representation::kBytes);
-    for (int time = 0; time < 3; ++time)  // the second captures all graphs, the third launches them
+    for (int time = 0; time < 3; ++time)  // graphs are captured, and launched
       EXPECT_EQ(run_hashes(GetParam(), &device.backend, parties), expected) << parties;
     EXPECT_EQ(device.lost, "");
   }

@@ -25,6 +25,7 @@ class LosingDriver final : public Driver {
   void release_pinned(void* memory, std::size_t octets) noexcept override {
     gpu_->release_pinned(memory, octets);
   }
+  Result<void> state() override { return gpu_->state(); }
   Result<std::unique_ptr<Queue>> make_queue() override {
     auto queue = gpu_->make_queue();
     if (!queue) return queue.error();

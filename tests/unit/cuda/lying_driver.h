@@ -27,6 +27,7 @@ class LyingDriver final : public Driver {
   void release_pinned(void* memory, std::size_t octets) noexcept override {
     host_.release(memory, octets);
   }
+  Result<void> state() override { return host_.state(); }
   Result<std::unique_ptr<Queue>> make_queue() override {
     auto queue = host_.make_queue();
     if (!queue) return queue.error();

@@ -15,6 +15,12 @@ inline Kernel mask_kernel(ZeroGenerator generator) {
   return generator == ZeroGenerator::kChaCha20 ? Kernel::kMaskChaCha0 : Kernel::kMaskAes0;
 }
 
+// More than what is left of keys and streams below on the stack: by a key's expansion, and by a
+// kernel's body, with the shared memory of a thread block in between.
+inline constexpr std::size_t kExpansionStackOctets = 1024;
+inline constexpr std::size_t kStackOctets = std::size_t{64} << 10;
+static_assert(kStackOctets > 2 * sizeof(MaskByAes<0>::Shared));
+
 // The keys as a ZeroStream has them. Words are little-endian here and on GPUs, as in RFC 8439.
 inline void set_keys(Tick& tick, ZeroGenerator generator, const std::uint8_t* const (&keys)[2]) {
   for (int c = 0; c < 2; ++c) {
@@ -26,6 +32,7 @@ inline void set_keys(Tick& tick, ZeroGenerator generator, const std::uint8_t* co
     std::memcpy(key, keys[c], sizeof key);
     expand_schedule(key, tick.aes[c]);
     sodium_memzero(key, sizeof key);
+    sodium_stackzero(kExpansionStackOctets);
   }
 }
 
@@ -52,6 +59,7 @@ inline void mask_on_host(Kernel mask, int layer, View view, const Tick& tick,
   assert(message.size() % sizeof(Word) == 0);
   view.mine[layer] = reinterpret_cast<Word*>(message.data());
   run_on_host(mask + layer, view, tick);
+  sodium_stackzero(kStackOctets);
 }
 
 }  // namespace tkdc::cuda

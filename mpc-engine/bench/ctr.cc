@@ -158,7 +158,8 @@ int bench_ctr(CtrArguments& arguments) {
 
 void add_ctr(CLI::App& bench, int& exit_status) {
   auto arguments = std::make_shared<CtrArguments>();
-  CLI::App* ctr = bench.add_subcommand("ctr", "AES counter mode, all three parties on loopback");
+  CLI::App* ctr = bench.add_subcommand(
+      "ctr", "AES counter mode: three parties on loopback, or parties on a GPU");
   ctr->add_option("--aes", arguments->aes, "key bits")->check(CLI::IsMember({128, 256}));
   add_mode_options(*ctr, *arguments, "4096", {"tls", "device", "none", "host"});
   ctr->callback([arguments, &exit_status] { exit_status = bench_ctr(*arguments); });

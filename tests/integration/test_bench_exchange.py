@@ -141,14 +141,6 @@ def test_the_check_of_both_kinds_of_claims_is_measured():
         assert min(report[step] for step in ("points_ns", "lift_ns", "fold_ns")) > 0
 
 
-def test_the_check_without_a_gpu():
-    done = check("--backend", "cuda")
-    assert done.returncode in (0, 2)
-    if done.returncode == 2:
-        assert done.stdout == ""
-        assert "GPU" in done.stderr or "CUDA" in done.stderr
-
-
 def zero_shares(*options):
     return subprocess.run([str(default_bin() / "tkdc"), "bench", "zero-shares", "--seconds", "0.02",
                            "--json", *options], capture_output=True, text=True, timeout=120)
@@ -164,8 +156,9 @@ def test_both_generators_of_zero_shares_are_measured():
         assert report["ns_per_aes128_block"] * report["bytes_per_s"] == pytest.approx(360e9)
 
 
-def test_zero_shares_without_a_gpu():
-    done = zero_shares("--backend", "cuda")
+@pytest.mark.parametrize("program", [check, zero_shares])
+def test_a_gpu_beside_the_cpu_is_measured_or_its_lack_named(program):
+    done = program("--backend", "cuda")
     assert done.returncode in (0, 2)
     if done.returncode == 2:
         assert done.stdout == ""

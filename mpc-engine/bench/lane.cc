@@ -26,11 +26,11 @@ Result<void> BenchLane::drain(bool full_first, bool computed_only) {
     if (computed_only && computing_ == 0 && released_ + kKept > counter_) break;
     if (rep3_.deviation()) return fail("bench: " + *rep3_.deviation());
     Ticker::OwnControl own;
-    if (full && party_ == 0) own.to_prev = own.to_next = Bytes(1, stop_ ? 1 : 0);
+    if (full && party_ == 0) own.to_both = Bytes(1, stop_ ? 1 : 0);
     auto control = ticker_.tick(full, own);
     if (!control) return control.error();
     if (full && party_ != 0) {
-      ByteSpan said = party_ == 1 ? control->from_prev : control->from_next;
+      ByteSpan said = (party_ == 1 ? control->prev : control->next).to_both;
       if (said.size() != 1) return fail("bench: party 0 said nothing");
       stop_ = said[0] == 1;
     }

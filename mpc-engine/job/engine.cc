@@ -74,6 +74,11 @@ class EngineImpl final : public Engine {
     return deviation_;
   }
 
+  CourseTail course(std::size_t lane) const override {
+    return lane < courses_.size() ? courses_[lane] : CourseTail();
+  }
+  Result<void> hear_course(std::size_t lane, int party, const CourseTail& theirs) override;
+
   EngineStatus status() const override {
     EngineStatus s;
     std::lock_guard lock(lanes_mutex_);
@@ -137,6 +142,7 @@ class EngineImpl final : public Engine {
   std::vector<std::unique_ptr<LaneRunner>> lanes_;
   std::string backend_;
   std::optional<std::string> deviation_;
+  std::vector<CourseTail> courses_;  // by lane, of the last session
   std::uint64_t checks_broken_ = 0;  // under lanes_mutex_
 };
 
@@ -185,8 +191,20 @@ std::string EngineImpl::run_session(Session& session) {
   for (auto& lane : lanes_)
     if (lane->deviation() && !deviation_) deviation_ = lane->deviation();
   if (!deviation_ && std::ranges::any_of(lanes_, &LaneRunner::lost_in_check)) ++checks_broken_;
+  courses_.clear();
+  if (!deviation_)
+    for (auto& lane : lanes_) courses_.push_back(lane->course());
   lanes_.clear();
   return deviation_ ? *deviation_ : reason;
+}
+
+// After a difference nothing of that session is compared again: the operators look at it.
+Result<void> EngineImpl::hear_course(std::size_t lane, int party, const CourseTail& theirs) {
+  if (!contradict(course(lane), theirs)) return {};
+  courses_.clear();
+  return fail("session: in lane " + std::to_string(lane) +
+              " of the last session this server and party " + std::to_string(party) +
+              " were told different things about which jobs to run, or that party says so");
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "admit/rate_limits.h"
 #include "job/message.h"
 #include "job/revocations.h"
+#include "net/course_tail.h"
 #include "net/session.h"
 #include "store/store.h"
 
@@ -113,6 +114,12 @@ class Engine {
   // session may start before an operator says so.
   virtual std::optional<std::string> deviation() const = 0;
   virtual void stop() = 0;
+
+  // For the handshake: where a lane's course stood when the last session ended, and what a
+  // peer says of it. Error: the two were told different things in that session, which is a
+  // deviation. By the thread of run_session().
+  virtual CourseTail course(std::size_t lane) const = 0;
+  virtual Result<void> hear_course(std::size_t lane, int party, const CourseTail& theirs) = 0;
 
   // This server's administrator; see job/revocations.h. A window is in force when it
   // returns, also where an error says that it is not on disk.

@@ -22,22 +22,53 @@ constexpr std::size_t kMaskChunkBlocks = 4;
 constexpr int kMaskRounds = 14;  // of the AES that needs most
 constexpr const char* kLate = "finished after its deadline";
 
+std::vector<JobName> names_of(const AdmissionRound& round) {
+  std::vector<JobName> names;
+  for (const Candidate& c : round.candidates) names.push_back(c.name);
+  return names;
+}
+
 }  // namespace
 
 LaneRunner::LaneRunner(LaneShared shared, const Session& session, std::size_t lane,
                        const AesBackend& backend)
     : shared_(shared), party_(session.party), lane_(static_cast<std::uint32_t>(lane)),
-      epoch_(session.epoch), two_parts_(session.two_parts), link_(*session.lanes[lane].link),
+      epoch_(session.epoch), session_(session.id), two_parts_(session.two_parts),
+      link_(*session.lanes[lane].link),
       rep3_(session.party, session.representation, session.lanes[lane].keys, session.security),
       pool_(rep3_, MaskPool::needed(shared.options.masked_blocks, kMaskRounds)),
       ciphers_(rep3_, backend), ticker_(rep3_, link_), heads_(shared.options, lane_),
       revoked_(shared.revocations, party_) {
+  note_session(session);
   if (shared.options.masked_blocks == 0) return;
   ciphers_.aes.use_masks(pool_, std::max<std::size_t>(shared.options.masked_blocks / 4, 1));
   refill_masks();
 }
 
 LaneRunner::~LaneRunner() = default;
+
+// What the handshake agreed, as this server understood it.
+void LaneRunner::note_session(const Session& session) {
+  Bytes agreed;
+  Writer w(agreed);
+  w.raw(session.id);
+  w.u32(session.epoch);
+  w.u32(lane_);
+  w.u32(static_cast<std::uint32_t>(session.lanes.size()));
+  w.u8(static_cast<std::uint8_t>(session.security));
+  w.u8(static_cast<std::uint8_t>(session.representation));
+  w.u8(static_cast<std::uint8_t>(session.zero_generator));
+  w.u8(session.two_parts ? 1 : 0);
+  w.u64(shared_.options.masked_blocks);
+  rep3_.course().note(Course::Kind::kSession, {agreed});
+}
+
+CourseTail LaneRunner::course() const {
+  CourseTail tail = rep3_.course().tail();
+  // Semi-honest servers compare nothing, and whoever has seen a difference has said so.
+  if (rep3_.security() == Security::kMalicious && !rep3_.deviation()) tail.session = session_;
+  return tail;
+}
 
 void LaneRunner::enqueue(const JobName& name) {
   {
@@ -72,7 +103,7 @@ int LaneRunner::idle_ms() {
 std::string LaneRunner::run() {
   std::string reason;
   while (!stopping_) {
-    const bool busy = !active_.empty() || admitting() || making_masks_ ||
+    const bool busy = !active_.empty() || admitting() || making_masks_ || keeping_heads_ > 0 ||
                       (leader() && (has_waiting() || heads_.due()));
     if (!busy) {
       auto event = link_.wait(idle_ms());
@@ -113,16 +144,7 @@ Result<void> LaneRunner::tick() {
   const bool due = active_.empty() || ticks_ % kFullTickEvery == 0;
   const bool full = due || admitting();
   Ticker::OwnControl own;
-  if (full) {
-    if (leader()) {
-      propose(due);
-      add_manifest(own);
-    }
-    add_claims(own);
-    add_verdicts(own);
-    revoked_.say(own.to_prev, own.to_next);
-    heads_.say(own.to_prev, own.to_next);
-  }
+  if (full) own = say(due);
   ++ticks_;
   // An opening makes a tick full for the protocols; the lane's own part is
   // then present and empty.
@@ -169,55 +191,81 @@ void LaneRunner::expire_active() {
   }
 }
 
-Result<void> LaneRunner::admit(const Ticker::Control& control) {
-  Reader prev(control.from_prev), next(control.from_next);
-  std::optional<AdmissionRound> manifest = std::move(proposed_);
-  proposed_.reset();
-  if (!leader()) {
-    auto read = read_manifest(party_ == 1 ? prev : next);
-    if (!read) return read.error();
-    manifest = std::move(*read);
-  }
-  if (claims_)
-    if (auto done = read_claims(prev, next); !done) return done.error();
+// What goes to both is noted by the ticker; a decision that the three take alike belongs there.
+Ticker::OwnControl LaneRunner::say(bool due) {
+  LaneSaid said;
+  if (leader()) propose(due);
+  if (proposed_) said.manifest = Manifest{proposed_->sealed_at, names_of(*proposed_)};
   if (verdicts_)
-    if (auto done = read_verdicts(prev, next); !done) return done.error();
-  const bool sound = revoked_.hear(prev, next);
-  heads_.hear(prev, next);
-  if (!sound || !prev.complete() || !next.complete())
-    return fail("lane " + std::to_string(lane_) + ": a neighbour's admission data are malformed");
-  if (revoked_.news()) note_revoked();
-  if (verdicts_) settle(*verdicts_);
-  verdicts_ = std::move(claims_);
-  claims_.reset();
-  if (manifest && !manifest->candidates.empty()) {
+    for (const Candidate& c : verdicts_->candidates) said.verdicts.push_back(c.verdict);
+  said.revoked = revoked_.say();
+  said.head = heads_.say();
+  Ticker::OwnControl own;
+  own.to_both = encode(said);
+  add_claims(own);
+  return own;
+}
+
+Result<LaneSaid> LaneRunner::read_said(ByteSpan octets, int party) const {
+  LaneExpects expected;
+  expected.leader = party == 0;
+  expected.verdicts = verdicts_ ? verdicts_->candidates.size() : 0;
+  expected.most_jobs = kMaxManifest;
+  auto said = decode_lane_said(octets, expected);
+  if (!said)
+    return fail(said.error().message + " (lane " + std::to_string(lane_) + ", from party " +
+                std::to_string(party) + ")");
+  return said;
+}
+
+Result<void> LaneRunner::admit(const Ticker::Control& control) {
+  auto prev = read_said(control.prev.to_both, (party_ + 2) % 3);
+  auto next = read_said(control.next.to_both, (party_ + 1) % 3);
+  if (!prev) return prev.error();
+  if (!next) return next.error();
+  std::optional<AdmissionRound> manifest = std::exchange(proposed_, std::nullopt);
+  for (const LaneSaid* other : {&*prev, &*next})
+    if (other->manifest) manifest = round_of(*other->manifest);
+  if (auto done = read_claims(control.prev.to_me, control.next.to_me); !done) return done.error();
+  revoked_.hear(std::move(prev->revoked), std::move(next->revoked));
+  if (prev->head || next->head) {
+    ++keeping_heads_;
+    rep3_.spawn(keep_heads(prev->head, next->head));
+  }
+  if (verdicts_) settle(*verdicts_, *prev, *next);
+  verdicts_ = std::exchange(claims_, std::nullopt);
+  if (manifest) {
     take_candidates(*manifest);
     claims_ = std::move(manifest);
   }
   return {};
 }
 
-// ---- admission
-
-// Part of what a malicious session's servers compare: who was told another window of
-// the past than the others would refuse other tickets.
-void LaneRunner::note_revoked() {
-  Bytes windows;
-  Writer w(windows);
-  put_windows(w, revoked_.windows());
-  rep3_.note_course(windows);
+// A server that tells its neighbours different heads tells one of them of a log that it will not
+// be held to.
+Task<void> LaneRunner::keep_heads(std::optional<AuditHead> prev, std::optional<AuditHead> next) {
+  co_await rep3_.agreed();
+  heads_.keep((party_ + 2) % 3, prev);
+  heads_.keep((party_ + 1) % 3, next);
+  --keeping_heads_;
 }
 
+// ---- admission
+
+// Nothing is proposed where no job is named: what has no effect is no decision.
 void LaneRunner::propose(bool due) {
-  proposed_.emplace();
-  proposed_->sealed_at = std::max(sealed_at_now(), last_sealed_at_);
   if (!due || active_.size() >= kMaxActive) return;
-  std::lock_guard lock(queue_mutex_);
+  AdmissionRound round;
+  round.sealed_at = std::max(sealed_at_now(), last_sealed_at_);
+  const std::size_t most = std::min(kMaxManifest, kMaxActive - active_.size());
   const auto room_of = [this](std::uint64_t agent) { return active_room(agent); };
   const auto waits = [this](const JobName& name) { return shared_.pending.contains(name); };
-  const std::size_t most = std::min(kMaxManifest, kMaxActive - active_.size());
-  for (const JobName& name : queue_.take(Clock::now(), most, room_of, waits))
-    proposed_->candidates.emplace_back().name = name;
+  {
+    std::lock_guard lock(queue_mutex_);
+    for (const JobName& name : queue_.take(Clock::now(), most, room_of, waits))
+      round.candidates.emplace_back().name = name;
+  }
+  if (!round.candidates.empty()) proposed_ = std::move(round);
 }
 
 std::size_t LaneRunner::active_room(std::uint64_t agent) const {
@@ -226,19 +274,10 @@ std::size_t LaneRunner::active_room(std::uint64_t agent) const {
   return kMaxActiveOfAgent - std::min(active, kMaxActiveOfAgent);
 }
 
-void LaneRunner::add_manifest(Ticker::OwnControl& own) const {
-  Manifest manifest{proposed_->sealed_at, {}};
-  for (const Candidate& c : proposed_->candidates) manifest.names.push_back(c.name);
-  put_manifest(own.to_prev, manifest);
-  own.to_next = own.to_prev;
-}
-
-Result<AdmissionRound> LaneRunner::read_manifest(Reader& in) {
-  auto manifest = get_manifest(in, kMaxManifest);
-  if (!manifest) return manifest.error();
+AdmissionRound LaneRunner::round_of(const Manifest& manifest) const {
   AdmissionRound round;
-  round.sealed_at = manifest->sealed_at;
-  for (const JobName& name : manifest->names) round.candidates.emplace_back().name = name;
+  round.sealed_at = manifest.sealed_at;
+  for (const JobName& name : manifest.names) round.candidates.emplace_back().name = name;
   return round;
 }
 
@@ -264,51 +303,26 @@ void LaneRunner::add_claims(Ticker::OwnControl& own) const {
   }
 }
 
-Result<void> LaneRunner::read_claims(Reader& prev, Reader& next) {
-  std::vector<Candidate>& candidates = claims_->candidates;
-  auto from_prev = get_claims(prev, candidates.size()),
-       from_next = get_claims(next, candidates.size());
-  if (!from_prev) return from_prev.error();
-  if (!from_next) return from_next.error();
-  for (std::size_t k = 0; k < candidates.size(); ++k) {
-    Candidate& c = candidates[k];
-    c.verdict = judge(c.verdict, c.digests, (*from_prev)[k], (*from_next)[k]);
+Result<void> LaneRunner::read_claims(ByteSpan from_prev, ByteSpan from_next) {
+  const std::size_t jobs = claims_ ? claims_->candidates.size() : 0;
+  Reader prev_in(from_prev), next_in(from_next);
+  auto prev = get_claims(prev_in, jobs), next = get_claims(next_in, jobs);
+  if (!prev) return prev.error();
+  if (!next) return next.error();
+  if (!prev_in.complete() || !next_in.complete())
+    return fail("lane " + std::to_string(lane_) + ": a neighbour's claims are malformed");
+  for (std::size_t k = 0; k < jobs; ++k) {
+    Candidate& c = claims_->candidates[k];
+    c.verdict = judge(c.verdict, c.digests, (*prev)[k], (*next)[k]);
   }
   return {};
 }
 
-void LaneRunner::add_verdicts(Ticker::OwnControl& own) const {
-  if (!verdicts_) return;
-  for (const Candidate& c : verdicts_->candidates) {
-    own.to_prev.push_back(c.verdict);
-    own.to_next.push_back(c.verdict);
-  }
-}
-
-Result<void> LaneRunner::read_verdicts(Reader& prev, Reader& next) {
-  std::vector<Candidate>& candidates = verdicts_->candidates;
-  auto from_prev = get_verdicts(prev, candidates.size());
-  auto from_next = get_verdicts(next, candidates.size());
-  if (!from_prev) return from_prev.error();
-  if (!from_next) return from_next.error();
-  for (std::size_t k = 0; k < candidates.size(); ++k)
-    candidates[k].verdict = combine(candidates[k].verdict, (*from_prev)[k], (*from_next)[k]);
-  return {};
-}
-
-void LaneRunner::settle(AdmissionRound& round) {
+void LaneRunner::settle(AdmissionRound& round, const LaneSaid& prev, const LaneSaid& next) {
   bool any = false;
-  Bytes course;
-  Writer w(course);
-  w.u32(round.sealed_at);
-  for (const Candidate& c : round.candidates) {
-    w.u64(c.name.agent);
-    w.u64(c.name.session);
-    w.u64(c.name.number);
-    w.u8(c.verdict == kAdmit ? 1 : 0);
-  }
-  rep3_.note_course(course);
-  for (Candidate& c : round.candidates) {
+  for (std::size_t k = 0; k < round.candidates.size(); ++k) {
+    Candidate& c = round.candidates[k];
+    c.verdict = combine(c.verdict, prev.verdicts[k], next.verdicts[k]);
     if (c.verdict == kAdmit) {
       any = true;
       last_sealed_at_ = std::max(last_sealed_at_, round.sealed_at);
@@ -387,11 +401,15 @@ Task<void> LaneRunner::run_job(ActiveJob& job) {
   JobRequest& request = job.job->request;
   SharedBytes input;
   for (int c = 0; c < 2; ++c) input.component[c] = std::move(request.component[c]);
+  // Of these is the one that admitted it. Verification compares them; a job that has nothing to
+  // verify does it before its answer.
+  const std::uint64_t decisions = rep3_.course().decisions();
   if (is_management(request.op)) {
     ManagementContext context{ciphers_, shared_.staged, shared_.store,
                               kSealedAtOriginS + kSealedAtUnitS * job.sealed_at, job.record.get()};
     JobOutcome outcome = co_await run_management(context, request, std::move(input));
     co_await rep3_.verified();
+    co_await rep3_.agreed(decisions);
     finish(job, std::move(outcome));
   } else {
     NonceCoordinates at;
@@ -404,6 +422,7 @@ Task<void> LaneRunner::run_job(ActiveJob& job) {
         request.usage, request.public_data,          &revoked_.windows(), part(request)};
     JobOutcome outcome = co_await run_operation(context, request.op, std::move(input));
     co_await rep3_.verified();
+    co_await rep3_.agreed(decisions);
     finish(job, std::move(outcome));
   }
 }

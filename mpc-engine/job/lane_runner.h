@@ -22,6 +22,7 @@
 #include "job/fair_queue.h"
 #include "job/half_done.h"
 #include "job/head_exchange.h"
+#include "job/lane_said.h"
 #include "job/management.h"
 #include "job/pending.h"
 #include "job/preauth_watch.h"
@@ -111,6 +112,8 @@ class LaneRunner {
   std::size_t load() const { return load_; }
   // After run(): how it showed that a server computed wrongly, if one did.
   std::optional<std::string> deviation() const;
+  // After run(): what its servers decided, for the next handshake to compare.
+  CourseTail course() const;
   // Whether it lost a neighbour, without a deviation seen, while messages were being verified.
   bool lost_in_check() const { return lost_in_check_; }
 
@@ -128,19 +131,19 @@ class LaneRunner {
   int idle_ms();
   void expire_active();
   Result<void> tick();
+  void note_session(const Session& session);
+  Ticker::OwnControl say(bool due);
+  Result<LaneSaid> read_said(ByteSpan octets, int party) const;
   Result<void> admit(const Ticker::Control& control);
+  Task<void> keep_heads(std::optional<AuditHead> prev, std::optional<AuditHead> next);
 
   // The three steps of admission, in the order of the ticks.
-  void propose(bool due);  // leader: names jobs, if it is time to
-  void add_manifest(Ticker::OwnControl& own) const;
-  Result<AdmissionRound> read_manifest(Reader& in);  // the others
+  void propose(bool due);                                   // leader: names jobs, if it is time to
+  AdmissionRound round_of(const Manifest& manifest) const;  // the others
   void take_candidates(AdmissionRound& round);
   void add_claims(Ticker::OwnControl& own) const;
-  Result<void> read_claims(Reader& prev, Reader& next);
-  void add_verdicts(Ticker::OwnControl& own) const;
-  Result<void> read_verdicts(Reader& prev, Reader& next);
-  void settle(AdmissionRound& round);
-  void note_revoked();
+  Result<void> read_claims(ByteSpan from_prev, ByteSpan from_next);
+  void settle(AdmissionRound& round, const LaneSaid& prev, const LaneSaid& next);
 
   Verdict check(Candidate& candidate, bool clock_ok);
   Verdict check_key_use(Candidate& candidate, bool clock_ok);
@@ -169,12 +172,14 @@ class LaneRunner {
   LaneShared shared_;
   const int party_;
   const std::uint32_t lane_, epoch_;
+  const std::array<std::uint8_t, 32> session_;
   const bool two_parts_;
   Link& link_;
   Rep3 rep3_;
   MaskPool pool_;
   Ciphers ciphers_;
   bool making_masks_ = false;
+  int keeping_heads_ = 0;  // tasks
   Ticker ticker_;
   HeadExchange heads_;
   RevocationExchange revoked_;

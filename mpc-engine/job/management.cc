@@ -54,18 +54,6 @@ Task<bool> votes_agree(Rep3& rep3, std::uint8_t mine, FromBoth votes) {
       prev;
 }
 
-// A management job may send nothing that is verified, so before it changes or yields anything
-// the three compare which jobs they have admitted, in which order and with which times. Where
-// they were told different things nobody goes on.
-Task<void> same_course(Rep3& rep3) {
-  if (rep3.claims() == nullptr) co_return;
-  Bytes mine = rep3.course_digest();
-  FromBoth others = co_await rep3.exchange(mine);
-  if (others.prev == mine && others.next == mine) co_return;
-  rep3.set_deviation("the servers were told different things about which jobs to run");
-  co_await std::suspend_always();
-}
-
 // Every party says whether it succeeded; true only if all three did. In malicious
 // mode a server that says one thing to one neighbour and another to the other would
 // make one of them commit what the other abandons: then nobody goes on.
@@ -209,7 +197,8 @@ std::vector<KeyId> keys_at_work(const JobRequest& request) {
 
 Task<JobOutcome> run_management(ManagementContext context, const JobRequest& request,
                                 SharedBytes input) {
-  co_await same_course(context.ciphers.rep3);
+  // It may send nothing that is verified, and yet change the store or yield a key.
+  co_await context.ciphers.rep3.agreed();
   co_return co_await start(context, request, std::move(input));
 }
 

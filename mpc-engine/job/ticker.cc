@@ -2,6 +2,27 @@
 #include "job/ticker.h"
 
 namespace tkdc {
+namespace {
+
+template <class AnyWriter>
+void put_control(AnyWriter& w, const Bytes& to_both, const Bytes& to_one) {
+  if (to_both.empty() && to_one.empty()) return w.u32(0);
+  w.u32(static_cast<std::uint32_t>(sizeof(std::uint32_t) + to_both.size() + to_one.size()));
+  w.bytes(to_both);
+  w.raw(to_one);
+}
+
+// False: malformed.
+[[nodiscard]] bool get_control(Reader& in, Ticker::Said& said) {
+  Reader control(in.bytes(Ticker::kMaxControlBytes));
+  if (in.failed()) return false;
+  if (control.remaining() == 0) return true;
+  said.to_both = control.bytes(Ticker::kMaxControlBytes);
+  said.to_me = control.raw(control.remaining());
+  return !control.failed();
+}
+
+}  // namespace
 
 Result<ByteSpan> Ticker::receive(Neighbour from, int timeout_ms) {
   auto packet = link_.receive(from, timeout_ms);
@@ -14,41 +35,74 @@ Result<ByteSpan> Ticker::receive(Neighbour from, int timeout_ms) {
   return in.raw(in.remaining());
 }
 
-Result<Ticker::Control> Ticker::tick(bool full, const OwnControl& own, int timeout_ms) {
-  full |= rep3_.needs_next();
+Result<void> Ticker::send(bool full, const OwnControl& own) {
   head_.clear();
   Writer prev(head_);
   prev.u32(number_);
-  if (full) prev.bytes(own.to_prev);
+  if (full) put_control(prev, own.to_both, own.to_prev);
   const Rep3::ToPrev parts = rep3_.finish_to_prev();
   const ByteSpan pieces[] = {head_, parts.layers, parts.rest};
-  if (auto sent = link_.send_pieces(Neighbour::kPrev, pieces); !sent) return sent.error();
-  if (full) {
-    to_next_.clear();
-    SecretWriter next(to_next_);
-    next.u32(number_);
-    next.bytes(own.to_next);
-    rep3_.append_to_next(to_next_);
-    if (auto sent = link_.send(Neighbour::kNext, to_next_); !sent) return sent.error();
-  }
+  auto sent = link_.send_pieces(Neighbour::kPrev, pieces);
+  if (!sent || !full) return sent;
+  to_next_.clear();
+  SecretWriter next(to_next_);
+  next.u32(number_);
+  put_control(next, own.to_both, own.to_next);
+  rep3_.append_to_next(to_next_);
+  return link_.send(Neighbour::kNext, to_next_);
+}
+
+// The tick has failed for want of one neighbour's packet. The other's may be here, or on its way
+// for as long as that one is not gone too; if it shows that the two were told different things,
+// a packet that is withheld must not hide it.
+void Ticker::hear_the_other(Neighbour other) {
+  constexpr int kWaitMs = 200;
+  auto packet = receive(other, kWaitMs);
+  if (!packet) return;
+  Reader in(*packet);
+  Said ignored;
+  if (get_control(in, ignored)) rep3_.hear_agreement(other, in.raw(in.remaining()));
+}
+
+void Ticker::note(const OwnControl& own, const Control& heard) {
+  ByteSpan by_party[3];
+  const auto me = static_cast<std::size_t>(rep3_.party());
+  by_party[me] = own.to_both;
+  by_party[(me + 1) % 3] = heard.next.to_both;
+  by_party[(me + 2) % 3] = heard.prev.to_both;
+  if (by_party[0].empty() && by_party[1].empty() && by_party[2].empty()) return;
+  Bytes tick;
+  Writer(tick).u32(number_);
+  rep3_.course().note(Course::Kind::kSaid, {tick, by_party[0], by_party[1], by_party[2]});
+}
+
+Result<Ticker::Control> Ticker::tick(bool full, const OwnControl& own, int timeout_ms) {
+  full |= rep3_.needs_next();
+  if (auto sent = send(full, own); !sent) return sent.error();
   rep3_.prefetch_masks();
 
   Control control;
   auto from_next = receive(Neighbour::kNext, timeout_ms);
-  if (!from_next) return from_next.error();
+  if (!from_next) {
+    if (full) hear_the_other(Neighbour::kPrev);
+    return from_next.error();
+  }
+  constexpr const char* kTruncated = "lane: a neighbour's packet is truncated";
   Reader next_in(*from_next);
-  if (full) control.from_next = next_in.bytes(kMaxControlBytes);
+  if (full && !get_control(next_in, control.next)) return fail(kTruncated);
   ByteSpan rest_next = next_in.raw(next_in.remaining()), rest_prev;
   if (full) {
     auto from_prev = receive(Neighbour::kPrev, timeout_ms);
-    if (!from_prev) return from_prev.error();
+    if (!from_prev) {
+      rep3_.hear_agreement(Neighbour::kNext, rest_next);
+      return from_prev.error();
+    }
     Reader prev_in(*from_prev);
-    control.from_prev = prev_in.bytes(kMaxControlBytes);
+    if (!get_control(prev_in, control.prev)) return fail(kTruncated);
     rest_prev = prev_in.raw(prev_in.remaining());
-    if (prev_in.failed()) return fail("lane: a neighbour's packet is truncated");
   }
-  if (next_in.failed()) return fail("lane: a neighbour's packet is truncated");
   if (auto consumed = rep3_.consume(rest_next, rest_prev); !consumed) return consumed.error();
+  note(own, control);
   ++number_;
   return control;
 }

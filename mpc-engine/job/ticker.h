@@ -3,11 +3,18 @@
 // each. What protocols send stands in Rep3; `control` is what the lane itself
 // has to say (admission), and travels only in full ticks.
 //
-//   to prev:  tick u32 | control bytes (full ticks) | layers, digest, exchange
-//   to next:  tick u32 | control bytes | openings, exchange   (full ticks only)
+//   to prev:  tick u32 | control (full ticks) | layers, digest, exchange
+//   to next:  tick u32 | control | openings, exchange   (full ticks only)
+//   control:  length u32 | what is for both u32 length, octets | what is for this one
+//             the length is 0 where there is nothing to say
 //
 // Both sides know which ticks are full: whenever openings are due or the lane's
 // owner says so.
+//
+// What a party says to both others is a decision that all three take alike: the ticker notes it
+// in the lane's course, all three parties' together, before the owner reads it. So nothing that
+// is said to both can be used and not be compared (rep3/course.h). What is said to one
+// neighbour is between those two: digests of what both hold.
 #pragma once
 
 #include "base/codec.h"
@@ -26,18 +33,23 @@ class Ticker {
 
   Ticker(Rep3& rep3, Link& link) : rep3_(rep3), link_(link) {}
 
-  // Control octets of both neighbours; empty in ticks that are not full. They
-  // stay valid until the next tick.
-  struct Control {
-    ByteSpan from_prev, from_next;
-  };
   struct OwnControl {
-    Bytes to_prev, to_next;
+    Bytes to_both, to_prev, to_next;
+  };
+  // What a neighbour said; empty in ticks that are not full. Valid until the next tick.
+  struct Said {
+    ByteSpan to_both, to_me;
+  };
+  struct Control {
+    Said prev, next;
   };
   Result<Control> tick(bool full, const OwnControl& own, int timeout_ms = kReceiveTimeoutMs);
 
  private:
   Result<ByteSpan> receive(Neighbour from, int timeout_ms);
+  Result<void> send(bool full, const OwnControl& own);
+  void hear_the_other(Neighbour other);
+  void note(const OwnControl& own, const Control& heard);
 
   Rep3& rep3_;
   Link& link_;

@@ -55,6 +55,7 @@ class Attempt {
     return {};
   }
   Hello hello_for(int lane, const SecretVector& contribution) const;
+  Result<void> hear_course(const Hello& theirs) const;
 
   AttemptInputs in_;
   long long deadline_ms_;
@@ -71,7 +72,15 @@ Hello Attempt::hello_for(int lane, const SecretVector& contribution) const {
   Hello hello = mine_;
   hello.lane = lane;
   hello.contribution = contribution;
+  if (in_.options.course) hello.course = in_.options.course(lane);
   return hello;
+}
+
+// Before any session: what this server and a peer were told in the one before (course_tail.h).
+// It has been told ours by then, so it sees a difference too.
+Result<void> Attempt::hear_course(const Hello& theirs) const {
+  if (!in_.options.hear_course) return {};
+  return in_.options.hear_course(theirs.lane, theirs.party, theirs.course);
 }
 
 Result<void> Attempt::say_hello() {
@@ -222,6 +231,8 @@ Result<void> Attempt::take_offers() {
     state.prev = std::move(offer.stream);
     state.from_prev = std::move(offer.hello);
   }
+  for (const LaneState& lane : lanes_)
+    if (auto same = hear_course(lane.from_prev); !same.ok()) return same;
   return {};
 }
 
@@ -241,6 +252,8 @@ Result<void> Attempt::hear_hellos() {
                   " as lane " + std::to_string(hello->lane));
     lanes_[lane].from_next = std::move(*hello);
   }
+  for (const LaneState& lane : lanes_)
+    if (auto same = hear_course(lane.from_next); !same.ok()) return same;
   // One attempt of a peer has one nonce and one state.
   for (const LaneState& lane : lanes_)
     if (public_part(lane.from_prev) != public_part(lanes_[0].from_prev) ||

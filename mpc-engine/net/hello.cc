@@ -54,6 +54,7 @@ SecretVector encode_hello(const Hello& hello) {
   w.u8(kHelloTag);
   put_public(w, hello);
   w.u16(static_cast<std::uint16_t>(hello.lane));
+  put_course_tail(w, hello.course);
   w.raw(hello.contribution);
   return out;
 }
@@ -80,9 +81,11 @@ Result<Hello> decode_hello(ByteSpan packet) {
   r.array(hello.round);
   hello.audit = get_head(r);
   hello.lane = r.u16();
+  const bool whole_course = get_course_tail(r, hello.course);
   ByteSpan contribution = r.raw(kContributionBytes);
   hello.contribution.assign(contribution.begin(), contribution.end());
-  if (!r.complete() || representation > static_cast<std::uint8_t>(Representation::kBytes) ||
+  if (!r.complete() || !whole_course ||
+      representation > static_cast<std::uint8_t>(Representation::kBytes) ||
       zero_shares > static_cast<std::uint8_t>(ZeroOffer::kChaCha20Only) || two_parts > 1 ||
       hello.lanes < 1 || hello.lanes > kMaxLanes || hello.lane >= hello.lanes)
     return fail("session: malformed HELLO of protocol version " + std::to_string(hello.version));

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/codec.h"
+#include "net/course_tail.h"
 #include "net/session.h"
 
 namespace tkdc {
@@ -34,6 +35,7 @@ struct Hello {
   std::array<std::uint8_t, 32> nonce{};      // one per attempt and party
   std::array<std::uint8_t, 32> round{};      // party 0's nonce: which attempt of all three
   AuditHead audit;                           // of this party's own log
+  CourseTail course;                         // of this lane in the session before
   SecretVector contribution;                 // kContributionBytes, one per link
 };
 

@@ -19,6 +19,7 @@
 
 #include "net/acceptor.h"
 #include "net/certificate.h"
+#include "net/course_tail.h"
 #include "net/session.h"
 #include "net/tls_link.h"
 #include "store/store.h"
@@ -51,6 +52,10 @@ struct MeshOptions {
   std::uint64_t records_per_key = TlsStream::kRecordsPerKey;
   std::function<void(const std::string&)> log;  // any thread
   std::function<AuditHead()> audit_head;        // of this server's log; none without
+  // Where this server's lane stood when the last session ended; none without. And what a
+  // peer says of the same: an error ends the attempt. Both from establish()'s thread.
+  std::function<CourseTail(int lane)> course;
+  std::function<Result<void>(int lane, int party, const CourseTail&)> hear_course;
 };
 
 class Mesh {

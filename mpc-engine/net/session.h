@@ -14,7 +14,7 @@
 
 namespace tkdc {
 
-inline constexpr std::uint16_t kProtocolVersion = 6;
+inline constexpr std::uint16_t kProtocolVersion = 7;
 inline constexpr int kMaxLanes = 64;  // 6 bits in the GCM nonce
 
 // How AES state stands in memory and on the wire. Agreed per session: bytes

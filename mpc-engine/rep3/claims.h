@@ -84,6 +84,7 @@ class ClaimRecord {
   std::size_t tiles_per_block() const { return slots() / form_.slots; }
   std::size_t lane_bytes() const { return strands(); }
   std::size_t blocks() const;
+  std::size_t lanes() const { return kLanes * whole_tiles_ + rest_lanes_; }
   // Calls f(tiles) with each block's tiles. Those that the last block lacks are of zeros,
   // which claims 0 = 0.
   template <class F>

@@ -6,8 +6,6 @@
 namespace tkdc {
 namespace {
 
-constexpr std::size_t kDigestBytes = 32;
-
 // For a layer's messages: an insertion goes octet by octet where vectors wipe.
 void append(SecretVector& to, ByteSpan from) {
   const std::size_t at = to.size();
@@ -53,7 +51,7 @@ void Layer::await_suspend(std::coroutine_handle<> h) { rep3_.waiting_.push_back(
 
 Opening::Opening(Rep3& rep3, const SharedBytes& x)
     : rep3_(rep3), offset_(rep3.open_out_.size()), bytes_(x.size()), held_(x.component[0]) {
-  if (offset_ == 0) crypto_generichash_init(&rep3_.second_digest_, nullptr, 0, kDigestBytes);
+  if (offset_ == 0) crypto_generichash_init(&rep3_.second_digest_, nullptr, 0, Rep3::kDigestBytes);
   rep3_.open_out_.insert(rep3_.open_out_.end(), x.component[0].begin(), x.component[0].end());
   crypto_generichash_update(&rep3_.second_digest_, x.component[1].data(), bytes_);
   xor_bytes(held_.data(), x.component[1].data(), bytes_);
@@ -105,24 +103,13 @@ SecretVector OwnMasked::await_resume() {
 Rep3::Rep3(int party, Representation representation, const PairwiseKeys& keys, Security security)
     : party_(party), representation_(representation), prss_(keys) {
   if (security == Security::kMalicious) claims_.emplace();
-  crypto_generichash_init(&course_, nullptr, 0, kDigestBytes);
-}
-
-void Rep3::note_course(ByteSpan decision) {
-  crypto_generichash_update(&course_, decision.data(), decision.size());
-}
-
-Bytes Rep3::course_digest() const {
-  Bytes digest(kDigestBytes);
-  crypto_generichash_state state = course_;
-  crypto_generichash_final(&state, digest.data(), digest.size());
-  return digest;
 }
 
 Layer Rep3::layer(std::size_t bytes) { return Layer(*this, layer_out_.extend(bytes), bytes); }
 
 SharedBytes Rep3::random(std::size_t bytes, Prss::Purpose purpose) {
   SharedBytes x(bytes);
+  drawn_[static_cast<std::size_t>(purpose)] += bytes;
   prss_.random(x.component[0].data(), x.component[1].data(), bytes, purpose);
   return x;
 }
@@ -229,6 +216,7 @@ Result<void> Rep3::consume(ByteSpan from_next, ByteSpan from_prev) {
   open_out_.clear();
   pair_out_.clear();
   own_out_.clear();
+  comparisons_.clear();
   ready_.insert(ready_.end(), waiting_.begin(), waiting_.end());
   waiting_.clear();
   ++tick_;

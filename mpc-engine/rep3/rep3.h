@@ -29,6 +29,7 @@
 #include "base/result.h"
 #include "net/session.h"
 #include "rep3/claims.h"
+#include "rep3/course.h"
 #include "rep3/prss.h"
 #include "rep3/task.h"
 #include "share/shared_bytes.h"
@@ -152,6 +153,7 @@ class Rep3 {
   // ---- for protocol code
   int party() const { return party_; }
   Representation representation() const { return representation_; }
+  Security security() const { return claims_ ? Security::kMalicious : Security::kSemiHonest; }
   Layer layer(std::size_t bytes);
   Opening open(const SharedBytes& x) { return Opening(*this, x); }
   OwnMasked own_masked(ByteSpan message) { return OwnMasked(*this, message); }
@@ -161,6 +163,24 @@ class Rep3 {
   // Where protocols record what they sent; null in semi-honest mode.
   ClaimLog* claims() { return claims_ ? &*claims_ : nullptr; }
   Verified verified() { return Verified(claims()); }
+
+  // ---- decisions that all three must have taken alike
+  Course& course() { return course_; }
+  const Course& course() const { return course_; }
+  // Compares with both others what was decided so far, how far each stream of this lane has been
+  // used, and `about`; `word` travels beside it, and both others' come back. Goes on only when
+  // all three are the same: else this server deviates, and nobody is resumed. One round.
+  // Malicious mode only.
+  Task<FromBoth> agree(Bytes about, Bytes word);
+  // The same, where the first `decisions` have not been compared yet; else at once. All of them
+  // unless said. Semi-honest: at once.
+  Task<void> agreed();
+  Task<void> agreed(std::uint64_t decisions);
+  // Masks and the like that a job took and that nobody may take again: compared by agree() too.
+  void took(std::uint64_t many) { taken_ += many; }
+  // What one neighbour said where this tick compares: for a tick that failed for want of the
+  // other's packet. Notes a deviation.
+  void hear_agreement(Neighbour from, ByteSpan rest);
   void spawn(Task<void> task);
   // Resumes h before the next tick; in the order of the calls.
   void ready(std::coroutine_handle<> h) { ready_.push_back(h); }
@@ -186,11 +206,6 @@ class Rep3 {
   Result<void> consume(ByteSpan from_next, ByteSpan from_prev);
   void prefetch_masks();
 
-  // Public decisions that all three must have made alike, in the same tick; the
-  // verifier compares their running digest before it lets anything go on.
-  void note_course(ByteSpan decision);
-  Bytes course_digest() const;
-
   // Set when a server has computed or answered wrongly: nothing more may leave
   // the lane, and no new session starts before an operator says so.
   const std::optional<std::string>& deviation() const { return deviation_; }
@@ -205,6 +220,9 @@ class Rep3 {
   friend class Exchange;
   friend class OwnMasked;
 
+  static constexpr std::size_t kDigestBytes = 32;
+  Course::Digest state_digest(ByteSpan about) const;
+
   int party_;
   Representation representation_;
   Prss prss_;
@@ -212,6 +230,17 @@ class Rep3 {
   std::optional<std::string> deviation_;
   std::uint64_t tick_ = 0;
   std::uint64_t layer_bytes_ = 0;
+
+  Course course_;
+  std::optional<std::uint64_t> compared_;  // so many of its decisions
+  std::uint64_t taken_ = 0;
+  std::uint64_t drawn_[2] = {};  // octets of random sharings, by purpose
+  // What this tick compares, at which place of the exchanges.
+  struct Comparison {
+    std::size_t offset;
+    Course::Digest mine;
+  };
+  std::vector<Comparison> comparisons_;
 
   std::vector<std::coroutine_handle<>> ready_, running_, waiting_;
   std::vector<std::function<bool()>> gatherers_;
@@ -230,7 +259,7 @@ class Rep3 {
   SecretVector own_out_, own_got_;  // masked by their makers
   SecretVector prev_rest_;          // digest, pairs, messages masked by their makers
   Bytes pair_out_, pair_prev_, pair_next_;
-  crypto_generichash_state second_digest_, course_;
+  crypto_generichash_state second_digest_;
   std::size_t last_layer_bytes_ = 0;
 };
 

@@ -161,6 +161,12 @@ Result<void> Server::make_mesh() {
     options.peers.push_back({peer.party, peer.address, peer.certificate_sha256});
   options.log = [](const std::string& line) { log_line(LogLevel::kWarning, line); };
   options.audit_head = [this] { return audit_->head(); };
+  options.course = [this](int lane) { return engine_->course(static_cast<std::size_t>(lane)); };
+  options.hear_course = [this](int lane, int party, const CourseTail& theirs) {
+    auto same = engine_->hear_course(static_cast<std::size_t>(lane), party, theirs);
+    if (!same.ok()) course_deviation_ = same.error().message;
+    return same;
+  };
   auto mesh = Mesh::create(std::move(options), *store_);
   if (!mesh.ok()) return mesh.error();
   mesh_ = std::move(*mesh);
@@ -316,6 +322,7 @@ void Server::serve_sessions() {
     if (stopping_) return;
     auto session = mesh_->establish();
     if (!session.ok()) {
+      if (!course_deviation_.empty()) close_latch(std::exchange(course_deviation_, {}));
       if (!stopping_) session_failed(session.error().message);
       pause(backoff.next_ms());
       continue;

@@ -89,7 +89,8 @@ class Server {
   std::uint32_t epoch_ = 0;
   std::uint64_t sessions_ = 0;
   std::uint64_t audit_failures_ = 0;
-  std::string revoke_trouble_;  // main thread only
+  std::string course_deviation_;  // found in a handshake; the session thread's
+  std::string revoke_trouble_;    // main thread only
   long long logged_trouble_ms_ = 0;
 };
 

@@ -13,14 +13,17 @@
 //      masked, and that one follows.
 //   2. At a random point both vectors become a 2^n-th as long; the claim is h there.
 //   3. Below 32 products, the last vertex gets a random product x' y' that the claim
-//      does not count. At the random point X and Y are then masked by it, and are opened.
-//   4. Nobody knows r'. Its product with the claim, less r' X Y, is opened and must be 0.
-//      Else it is uniform: what the claim lacks may depend on secrets, where an error
-//      stands in a factor, and is not shown.
+//      does not count. At the random point X and Y are then masked by it. One layer makes
+//      replicated shares of X, Y and r' times the claim, where nobody knows r'; then X and Y
+//      are opened.
+//   4. r' times the claim, less r' X Y, is opened and must be 0. Else it is uniform: what the
+//      claim lacks may depend on secrets, where an error stands in a factor, and is not shown.
 // Each fold errs with probability 2 n / |F|.
 //
 // Vectors and claim are held as Shamir shares (fields.h), one element each; what is random or
-// comes from a layer is a replicated share first.
+// comes from a layer is a replicated share first. No Shamir share ever leaves a party as it is:
+// a zero-share is on it, so that two honest parties who were made to check different jobs show
+// nothing (docs/protocols/12, "Two honest servers that disagree").
 #pragma once
 
 #include <initializer_list>
@@ -129,42 +132,30 @@ class InnerProductCheck {
     claim = F::dot(point.size(), point.data(), h_.data());
   }
 
-  // ---- after the last fold: each party tells both others its shares of X and Y; meanwhile
-  // take_mask(), a message of kMaskedBytes; then masked() is to be opened and must be zero.
-  Bytes factors() const {
-    Bytes out(2 * F::kBytes);
-    put(out.data(), x[0]);
-    put(out.data() + F::kBytes, y[0]);
-    return out;
-  }
-  // X and Y from the three parties' shares, in this party's view. Two determine the third:
-  // false if it is another.
-  static bool open_factors(const Bytes& own, const Bytes& next, const Bytes& prev, Bytes& opened) {
-    bool agree = true;
-    opened.resize(2 * F::kBytes);
-    for (std::size_t at = 0; at < opened.size(); at += F::kBytes) {
-      const Element a = get(own.data() + at), b = get(next.data() + at), c = get(prev.data() + at);
-      const Element line =
-          F::add(a, F::add(F::multiply(F::omega(), b), F::multiply(omega_square<F>(), c)));
-      agree = agree && line == Element();
-      put(opened.data() + at, F::multiply(F::omega(), F::add(a, F::add(b, c))));
-    }
-    return agree;
-  }
-  static constexpr std::size_t kMaskedBytes = F::kBytes;
-  // r' of kMaskedBytes: the message of its product with the claim.
-  void mask_sent(const SharedBytes& mask, std::uint8_t* out) {
+  // ---- after the last fold: a message of kLastBytes, then factors() are opened; then masked()
+  // is, and must be zero.
+  static constexpr std::size_t kFactorsBytes = 2 * F::kBytes, kMaskBytes = F::kBytes;
+  static constexpr std::size_t kLastBytes = kFactorsBytes + kMaskBytes;
+  // This party's terms of X, Y and the claim's product with r', a random sharing of kMaskBytes.
+  void last_sent(const SharedBytes& mask, std::uint8_t* out) {
     for (int c = 0; c < 2; ++c) mask_[c] = get(mask.component[c].data());
-    put(out, F::multiply(omega_square<F>(), F::multiply(share_at(mask, 0), claim)));
+    put(out, F::multiply(F::omega(), x[0]));
+    put(out + F::kBytes, F::multiply(F::omega(), y[0]));
+    put(out + kFactorsBytes, F::multiply(omega_square<F>(), F::multiply(share_at(mask, 0), claim)));
   }
-  void take_masked(const std::uint8_t* mine, const std::uint8_t* theirs) {
-    masked_[0] = get(mine);
-    masked_[1] = get(theirs);
+  void take_last(const std::uint8_t* mine, const std::uint8_t* theirs) {
+    const std::uint8_t* of[2] = {mine, theirs};
+    for (int c = 0; c < 2; ++c) {
+      factors_.component[c].assign(of[c], of[c] + kFactorsBytes);
+      masked_[c] = get(of[c] + kFactorsBytes);
+    }
   }
-  // r' (claim - X Y).
-  SharedBytes masked(const std::uint8_t* factors) const {
-    const Element product = F::multiply(get(factors), get(factors + F::kBytes));
-    SharedBytes out(kMaskedBytes);
+  // X and Y, replicated.
+  SharedBytes factors() { return std::move(factors_); }
+  // r' (claim - X Y), replicated. `opened`: X and Y.
+  SharedBytes masked(const std::uint8_t* opened) const {
+    const Element product = F::multiply(get(opened), get(opened + F::kBytes));
+    SharedBytes out(kMaskBytes);
     for (int c = 0; c < 2; ++c)
       put(out.component[c].data(), F::add(masked_[c], F::multiply(mask_[c], product)));
     return out;
@@ -216,7 +207,8 @@ class InnerProductCheck {
     pad();
   }
 
-  Element mask_[2] = {}, masked_[2] = {};           // replicated
+  Element mask_[2] = {}, masked_[2] = {};  // replicated
+  SharedBytes factors_;
   std::size_t size_ = 0, stride_ = 0, filled_ = 0;  // filled_: before zeros came to it
   int variables_ = 0;
   bool last_ = false;

@@ -47,12 +47,6 @@ bool Verifier::gather() {
 
 namespace {
 
-// An opened value's components go out with a digest of each other, which a server
-// may see before it has sent its own message of the round before. Below kHiding
-// octets of unknown randomness it could find the value by trying.
-constexpr std::size_t kHidingBytes = 32;
-constexpr Prss::Purpose kChallenge = Prss::Purpose::kChallenge;
-
 // A layer's result, which stands in the packets for one round only.
 SharedBytes kept(const Layer& layer) {
   SharedBytes out(layer.size());
@@ -63,12 +57,6 @@ SharedBytes kept(const Layer& layer) {
 
 }  // namespace
 
-Task<Bytes> Verifier::challenge(std::size_t bytes) {
-  SharedBytes unknown = rep3_.random(std::max(bytes, kHidingBytes), kChallenge);
-  Bytes opened = co_await rep3_.open(unknown);
-  co_return opened;
-}
-
 template <class F>
 Task<bool> Verifier::check_inner_product(InnerProductCheck<F>& product) {
   using Check = InnerProductCheck<F>;
@@ -76,7 +64,7 @@ Task<bool> Verifier::check_inner_product(InnerProductCheck<F>& product) {
     product.begin_fold();
     last = product.last();
     if (last) {
-      SharedBytes random = rep3_.random(Check::kRandomBytes, kChallenge);
+      SharedBytes random = rep3_.random(Check::kRandomBytes, Prss::Purpose::kChallenge);
       product.take_random(random);
     }
     Layer layer = rep3_.layer(product.message_bytes());
@@ -86,41 +74,10 @@ Task<bool> Verifier::check_inner_product(InnerProductCheck<F>& product) {
     Bytes at = co_await challenge(product.challenge_bytes());
     product.fold(at.data());
   }
-  Bytes factors, opened;
-  bool agree = false;
-  co_await both(rep3_, open_factors(product, factors, agree), mask_claim(product));
-  // With wrong factors what is opened next would tell what the claim lacks: nothing more leaves.
-  if (!agree) {
-    rep3_.set_deviation("the shares of an opened value do not agree");
-    co_return false;
-  }
+  Bytes factors = co_await open_factors(product);
   SharedBytes lacking = product.masked(factors.data());
-  co_await open_hidden(lacking, opened);
+  Bytes opened = co_await open_hidden(lacking);
   co_return Check::is_zero(opened.data());
-}
-
-Task<void> Verifier::open_hidden(SharedBytes& values, Bytes& opened) {
-  SharedBytes salt = rep3_.random(kHidingBytes, kChallenge);
-  values.append(salt);
-  opened = co_await rep3_.open(values);
-}
-
-// A Shamir share goes to both others as it is. Whoever is told another one than the two honest
-// ones determine sees it.
-template <class F>
-Task<void> Verifier::open_factors(InnerProductCheck<F>& product, Bytes& opened, bool& agree) {
-  Bytes own = product.factors();
-  FromBoth others = co_await rep3_.exchange(own);
-  agree = InnerProductCheck<F>::open_factors(own, others.next, others.prev, opened);
-}
-
-template <class F>
-Task<void> Verifier::mask_claim(InnerProductCheck<F>& product) {
-  SharedBytes mask = rep3_.random(product.kMaskedBytes, kChallenge);
-  Layer layer = rep3_.layer(product.kMaskedBytes);
-  product.mask_sent(mask, layer.mine());
-  co_await layer;
-  product.take_masked(layer.mine(), layer.theirs());
 }
 
 Task<void> Verifier::check_octets(std::vector<std::unique_ptr<ClaimRecord>> claims, bool& holds) {
@@ -154,20 +111,43 @@ void Verifier::release(std::uint64_t number) {
   for (std::coroutine_handle<> waiter : rep3_.claims()->checked(number)) rep3_.ready(waiter);
 }
 
+namespace {
+
+// What a batch holds, to be the same at all three: its number, of each form how many rows' lanes,
+// of each claim in GF(2^128) how many products.
+Bytes describe(const ClaimBatch& batch, std::uint64_t number) {
+  Bytes out;
+  Writer w(out);
+  w.u64(number);
+  w.u64(batch.octets.size());
+  for (const auto& record : batch.octets) {
+    w.u8(record->bits() ? 1 : 0);
+    w.u64(record->form().rows);
+    w.u64(record->lanes());
+  }
+  for (const FieldClaim& claim : batch.field) w.u64(claim.a.size());
+  return out;
+}
+
+}  // namespace
+
+Task<void> Verifier::agree_on(Bytes batch) {
+  FromBoth others = co_await rep3_.agree(std::move(batch), Bytes());
+}
+
 Task<void> Verifier::check(ClaimBatch batch, std::uint64_t number) {
   if (!batch.empty()) {
     bool octets_hold = true, field_holds = true;
-    co_await both(rep3_, check_octets(std::move(batch.octets), octets_hold),
-                  check_field(std::move(batch.field), field_holds));
-    Bytes verdict = rep3_.course_digest();
-    verdict.push_back(octets_hold && field_holds ? 1 : 0);
-    FromBoth others = co_await rep3_.exchange(verdict);
-    if (verdict.back() != 1 || others.prev.back() != 1 || others.next.back() != 1) {
+    std::vector<Task<void>> parts;
+    // In the seed's round; whoever sees a difference takes no further part.
+    parts.push_back(agree_on(describe(batch, number)));
+    parts.push_back(check_octets(std::move(batch.octets), octets_hold));
+    parts.push_back(check_field(std::move(batch.field), field_holds));
+    co_await all(rep3_, std::move(parts));
+    const std::uint8_t good = octets_hold && field_holds ? 1 : 0;
+    FromBoth others = co_await rep3_.agree(Bytes(), Bytes(1, good));
+    if (good != 1 || others.prev[0] != 1 || others.next[0] != 1) {
       rep3_.set_deviation("the verification of messages failed");
-      co_return;
-    }
-    if (others.prev != verdict || others.next != verdict) {
-      rep3_.set_deviation("the servers were told different things about which jobs to run");
       co_return;
     }
     ++batches_;

@@ -5,11 +5,12 @@
 // A protocol co_awaits Rep3::verified() where its result is about to be used.
 // The verifier then takes all claims of the lane (ClaimLog) as one batch and
 // runs the checks of octet_check.h and inner_product.h beside the other
-// protocols and beside the checks of other batches: 6 rounds, and 2 for each fold
-// of the batch. Every party tells both others its verdict; only three good ones let
-// the waiting protocols go on, and only when those of all earlier batches were good.
-// Else nobody is resumed and Rep3::deviation() says why: a server computed
-// wrongly, no matter which.
+// protocols and beside the checks of other batches: 7 rounds, and 2 for each fold
+// of the batch. With the seed the parties compare which jobs they run and what the batch
+// holds (Rep3::agree); with their verdicts they compare the jobs again. Only three good
+// verdicts let the waiting protocols go on, and only when those of all earlier batches were
+// good. Else nobody is resumed and Rep3::deviation() says why: a server computed
+// wrongly, or told the others different things, no matter which.
 //
 // Cheating is found with probability above 1 - 2^-56, and independently of all
 // secrets. Used by one lane's thread.
@@ -30,17 +31,19 @@ class Verifier {
   bool gather();
   void release(std::uint64_t number);
   Task<void> check(ClaimBatch batch, std::uint64_t number);
+  Task<void> agree_on(Bytes batch);
   Task<void> check_octets(std::vector<std::unique_ptr<ClaimRecord>> claims, bool& holds);
   Task<void> check_field(std::vector<FieldClaim> claims, bool& holds);
-  Task<Bytes> challenge(std::size_t bytes);
   template <class F>
   Task<bool> check_inner_product(InnerProductCheck<F>& product);
+
+  // ---- openings.cc: all that is opened
+  Task<Bytes> challenge(std::size_t bytes);
+  // X and Y of the last step.
   template <class F>
-  Task<void> open_factors(InnerProductCheck<F>& product, Bytes& opened, bool& agree);
-  template <class F>
-  Task<void> mask_claim(InnerProductCheck<F>& product);
+  Task<Bytes> open_factors(InnerProductCheck<F>& product);
   // With random octets beside them, which are appended.
-  Task<void> open_hidden(SharedBytes& values, Bytes& opened);
+  Task<Bytes> open_hidden(SharedBytes& values);
 
   // While a batch is verified, others start at multiples of this many rounds only, so
   // that jobs which wait at about the same time share one.

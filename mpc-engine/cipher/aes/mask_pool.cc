@@ -184,6 +184,7 @@ std::vector<LayerMask> MaskPool::take(std::size_t blocks, int rounds) {
   std::vector<LayerMask> out;
   for (int round = 1; round < rounds; ++round) out.push_back(take_from(halves_, blocks));
   out.push_back(take_from(whole_, blocks));
+  rep3_.took(blocks * static_cast<std::size_t>(rounds));
   return out;
 }
 

@@ -223,12 +223,11 @@ Bytes sum_of(const SecretVector& own, const FromBoth& others) {
 
 }  // namespace
 
-// All three must have the same digest.
-Task<bool> MaskedRuns::agree(ByteSpan digest, const char* otherwise) {
+Task<bool> MaskedRuns::heard_alike(ByteSpan digest) {
   FromBoth others = co_await rep3_.exchange(digest);
   const bool same =
       std::ranges::equal(others.prev, digest) && std::ranges::equal(others.next, digest);
-  if (!same) rep3_.set_deviation(otherwise);
+  if (!same) rep3_.set_deviation("the servers were sent different masked values");
   co_return same;
 }
 
@@ -236,13 +235,8 @@ Task<bool> MaskedRuns::run(std::vector<AesBlockRef> blocks, int rounds, AesDirec
                            std::vector<LayerMask> masks) {
   const bool malicious = rep3_.claims() != nullptr;
   auto states = std::make_unique<MaskedStates>(rep3_, blocks, rounds, direction, std::move(masks));
-  Bytes jobs = rep3_.course_digest();
-  if (malicious && agreed_course_ != jobs) {
-    const bool same =
-        co_await agree(jobs, "the servers were told different things about which jobs to run");
-    if (!same) co_return false;
-    agreed_course_ = jobs;
-  }
+  co_await rep3_.agreed();
+  const Course::Digest jobs = rep3_.course().digest();
 
   SharedBytes masked = states->masked_input();
   Bytes t = co_await rep3_.open(masked);
@@ -256,7 +250,7 @@ Task<bool> MaskedRuns::run(std::vector<AesBlockRef> blocks, int rounds, AesDirec
   }
   if (malicious) {
     Bytes heard = states->digest(jobs);
-    const bool same = co_await agree(heard, "the servers were sent different masked values");
+    const bool same = co_await heard_alike(heard);
     if (!same) co_return false;
     states->record(*rep3_.claims());
   }

@@ -16,7 +16,6 @@
 // Used by one lane's thread.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "cipher/aes/cohort.h"
@@ -39,10 +38,10 @@ class MaskedRuns {
   std::uint64_t blocks() const { return blocks_; }
 
  private:
-  Task<bool> agree(ByteSpan digest, const char* otherwise);
+  // All three must have the same digest of what they were sent.
+  Task<bool> heard_alike(ByteSpan digest);
 
   Rep3& rep3_;
-  std::optional<Bytes> agreed_course_;
   std::uint64_t blocks_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "engines.h"
+#include "lane_packet.h"
 
 namespace tkdc {
 namespace {
@@ -121,10 +122,12 @@ class TwoTimesLeader final : public MemoryRing {
 
  protected:
   void carry(int from, Neighbour to, SecretVector packet) override {
-    constexpr std::size_t kTime = 4 + 4, kCount = kTime + 4;  // behind tick and length
-    const bool names_jobs = packet.size() > kCount + 2 && packet[kCount + 1] != 0;
-    if (from == 0 && to == Neighbour::kNext && names_jobs && armed.exchange(false))
-      packet[kTime + 3] ^= 1;
+    auto said =
+        from == 0 && to == Neighbour::kNext && armed ? test::manifest_in(packet) : std::nullopt;
+    if (said && armed.exchange(false)) {
+      said->manifest->sealed_at ^= 1;
+      packet = test::with(packet, *said);
+    }
     deliver(from, to, std::move(packet));
   }
 };

@@ -100,10 +100,14 @@ class Engines {
   void start_session() {
     std::vector<std::shared_ptr<MemoryRing>> rings;
     SecretVector keys = test::random_bytes(rng_, 3 * 32 * lanes_);
+    std::array<std::uint8_t, 32> id{};
+    std::ranges::copy(test::random_bytes(rng_, id.size()), id.begin());
     for (std::size_t l = 0; l < lanes_; ++l)
       rings.push_back(l == 0 && first_ring_ ? first_ring_ : MemoryRing::create());
     for (int p = 0; p < 3; ++p) {
       Session& session = sessions_[p];
+      session.lanes.clear();
+      session.id = id;
       session.party = p;
       session.representation = Representation::kBytes;
       session.security = security_;
@@ -118,14 +122,32 @@ class Engines {
                     lane.keys.next.data());
         session.lanes.push_back(std::move(lane));
       }
-      threads_[p] = std::thread([this, p] { engines_[p]->run_session(sessions_[p]); });
+      if (session_edit) session_edit(p, session);
+      threads_[p] = std::thread([this, p] {
+        ended_[p] = engines_[p]->run_session(sessions_[p]);
+        if (ended_[p].empty()) return;
+        for (Lane& lane : sessions_[p].lanes) lane.link->abort("a party has ended the session");
+      });
     }
   }
   void stop_session() {
     for (auto& engine : engines_) engine->stop();
+    join();
+  }
+  // Until the session has ended by itself.
+  void join() {
     for (auto& thread : threads_)
       if (thread.joinable()) thread.join();
   }
+  // The next one, as servers make it after one that failed. Lane 0's ring is the caller's.
+  void start_session(std::shared_ptr<MemoryRing> ring) {
+    first_ring_ = std::move(ring);
+    ++epoch_;
+    start_session();
+  }
+  const std::string& ended(int p) const { return ended_[p]; }
+  // What a party takes for agreed, if not the same as the others.
+  std::function<void(int party, Session&)> session_edit;
 
   struct Job {
     tkdc_wire_op op;
@@ -166,6 +188,11 @@ class Engines {
         arrived_.wait_for(lock, std::chrono::seconds(60), [&] { return counts_[name] == 3; });
     EXPECT_TRUE(done) << "no answer from all three";
     return std::move(answers_[name]);
+  }
+  // What has come so far, from whom it has.
+  const Answer& answer_so_far(const JobName& name) {
+    std::lock_guard lock(mutex_);
+    return answers_[name];
   }
   int answers_to(const JobName& name) {
     std::lock_guard lock(mutex_);
@@ -248,6 +275,7 @@ class Engines {
   std::unique_ptr<Engine> engines_[3];
   Session sessions_[3];
   std::thread threads_[3];
+  std::string ended_[3];
   std::uint64_t number_ = 0;
   std::mutex mutex_;
   std::condition_variable arrived_;

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "engines.h"
+#include "lane_packet.h"
 
 namespace tkdc {
 namespace {
@@ -59,7 +60,7 @@ TEST_P(Masks, IdleLanesMakeThemAndSmallCohortsUseThem) {
 // find too few, so it is asked for again until there are.
 TEST_P(Masks, ATicketTakesAFewRounds) {
   const bool malicious = GetParam() == Security::kMalicious;
-  const std::uint32_t seal_rounds = malicious ? 27 : 15, open_rounds = malicious ? 29 : 17;
+  const std::uint32_t seal_rounds = malicious ? 28 : 15, open_rounds = malicious ? 30 : 17;
   WithMasks e(GetParam());
   KeyRef tgt = e.make_key("krbtgt/A.TEST@A.TEST", 18, {});
   const Bytes plain = some_bytes(309);
@@ -124,11 +125,12 @@ class TwoFacedRing final : public MemoryRing {
 
  protected:
   void carry(int from, Neighbour to, SecretVector packet) override {
-    // tick u32, control's length u32, sealed_at u32, then the manifest's count.
-    constexpr std::size_t kSealedAtLowOctet = 11, kCountLowOctet = 13;
-    if (from == 0 && to == Neighbour::kNext && packet.size() > kCountLowOctet &&
-        packet[kCountLowOctet] > 0 && armed.exchange(false))
-      packet[kSealedAtLowOctet] ^= 1;
+    auto said =
+        from == 0 && to == Neighbour::kNext && armed ? test::manifest_in(packet) : std::nullopt;
+    if (said && armed.exchange(false)) {
+      said->manifest->sealed_at ^= 1;
+      packet = test::with(packet, *said);
+    }
     deliver(from, to, std::move(packet));
   }
 };

@@ -4,6 +4,7 @@
 #include "engines.h"
 #include "job/nonce.h"
 #include "job/revocation_exchange.h"
+#include "lane_packet.h"
 
 namespace tkdc {
 namespace {
@@ -293,16 +294,11 @@ TEST(Revocation, ThreeLanesComeToTheSameWindows) {
     }
   }
   for (int tick = 0; tick < 3; ++tick) {
-    Bytes to_prev[3], to_next[3];
-    for (int p = 0; p < 3; ++p) lane[p]->say(to_prev[p], to_next[p]);
-    for (int p = 0; p < 3; ++p) {
-      Reader prev(to_next[(p + 2) % 3]), next(to_prev[(p + 1) % 3]);
-      ASSERT_TRUE(lane[p]->hear(prev, next));
-      EXPECT_TRUE(prev.complete() && next.complete());
-    }
+    std::optional<Revocations::Word> said[3];
+    for (int p = 0; p < 3; ++p) said[p] = lane[p]->say();
+    for (int p = 0; p < 3; ++p) lane[p]->hear(said[(p + 2) % 3], said[(p + 1) % 3]);
     for (int p = 0; p < 3; ++p) {
       EXPECT_EQ(lane[p]->windows(), lane[0]->windows());
-      EXPECT_EQ(lane[p]->news(), lane[0]->news());
       EXPECT_EQ(held[p]->state(), held[0]->state()) << "they keep the same, too";
       for (std::uint32_t at : added) EXPECT_TRUE(lane[p]->windows().contains(at));
     }
@@ -356,22 +352,12 @@ class OneSidedTeller final : public MemoryRing {
 
  protected:
   void carry(int from, Neighbour to, SecretVector packet) override {
-    // The octet "whether" is 1 where the windows follow: u64 version, u8 lift, u16 1, from,
-    // to, heads' u8.
-    constexpr std::size_t kTold = 1 + 8 + 1 + 2 + 8, kHeads = 1, kNumber = 4, kLength = 4;
-    if (armed && from == 1 && to == Neighbour::kNext && packet.size() > kNumber + kLength) {
-      const ByteSpan control(packet.data() + kNumber, packet.size() - kNumber);
-      const std::uint32_t bytes = Reader(control).u32();
-      const std::size_t end = kNumber + kLength + bytes, at = end - kHeads - kTold;
-      if (bytes >= kTold + kHeads && end <= packet.size() && packet[at] == 1) {
-        armed = false;
-        packet.erase(packet.begin() + static_cast<std::ptrdiff_t>(at + 1),
-                     packet.begin() + static_cast<std::ptrdiff_t>(at + kTold));
-        packet[at] = 0;
-        for (int k = 0; k < 4; ++k)
-          packet[kNumber + static_cast<std::size_t>(k)] =
-              static_cast<std::uint8_t>((bytes - (kTold - 1)) >> (24 - 8 * k));
-      }
+    auto whole =
+        from == 1 && to == Neighbour::kNext && armed ? test::parse_packet(packet) : std::nullopt;
+    auto said = whole ? test::said_in(*whole) : std::nullopt;
+    if (said && said->revoked && armed.exchange(false)) {
+      said->revoked.reset();
+      packet = test::with(packet, *said);
     }
     deliver(from, to, std::move(packet));
   }

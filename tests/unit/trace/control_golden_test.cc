@@ -8,6 +8,7 @@
 #include "admit/admission.h"
 #include "golden.h"
 #include "job/head_exchange.h"
+#include "job/lane_said.h"
 #include "job/revocation_exchange.h"
 #include "net/hello.h"
 #include "net/memory_ring.h"
@@ -44,6 +45,12 @@ Hello hello_of(int party, int lane, std::uint8_t link) {
   hello.round.fill(0x30);
   hello.audit.lines = 1'000 + static_cast<std::uint64_t>(party);
   hello.audit.hash.fill(0x44);
+  hello.course.session.fill(0x77);
+  hello.course.decisions = 9;
+  for (std::uint8_t k = 0; k < CourseTail::kMost; ++k) {
+    hello.course.last.emplace_back();
+    hello.course.last.back().fill(static_cast<std::uint8_t>(16 * lane + k));
+  }
   hello.contribution.assign(kContributionBytes, link);
   return hello;
 }
@@ -159,19 +166,14 @@ TEST(ControlGolden, AdmissionOfTwoJobs) {
   ASSERT_GE(sodium_init(), 0);
   Hashes hashes;
   for (int p = 0; p < 3; ++p) {
-    Bytes said[2];
-    for (int side = 0; p == 0 && side < 2; ++side)
-      put_manifest(said[side], {0x12'3456, {job_of(1).name, job_of(2).name}});
-    add_claims(p, said);
-    for (Bytes& out : said) {
-      out.push_back(kAdmit);
-      out.push_back(TKDC_STATUS_INCONSISTENT);
-    }
+    LaneSaid to_both;
+    if (p == 0) to_both.manifest = Manifest{0x12'3456, {job_of(1).name, job_of(2).name}};
+    to_both.verdicts = {kAdmit, TKDC_STATUS_INCONSISTENT};
     MemoryStore store;
     Revocations revocations(store);
     ASSERT_TRUE(revocations.load().ok());
     ASSERT_TRUE(revocations.revoke({0x1000, 0x2000}, 0x3000).ok());
-    RevocationExchange(revocations, p).say(said[0], said[1]);
+    to_both.revoked = RevocationExchange(revocations, p).say();
     EngineOptions options;
     options.audit_head_every = std::chrono::milliseconds(0);
     options.audit_head = [] {
@@ -180,8 +182,11 @@ TEST(ControlGolden, AdmissionOfTwoJobs) {
       head.hash.fill(0x44);
       return head;
     };
-    HeadExchange(options, 0).say(said[0], said[1]);
-    for (const Bytes& out : said) hashes[static_cast<std::size_t>(p)].add(out);
+    to_both.head = HeadExchange(options, 0).say();
+    Bytes to_one[2];
+    add_claims(p, to_one);
+    test::TraceHash& hash = hashes[static_cast<std::size_t>(p)];
+    for (const Bytes& out : {encode(to_both), to_one[0], to_one[1]}) hash.add(out);
   }
   expect_trace("admission", hashes);
 }

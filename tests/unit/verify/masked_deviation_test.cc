@@ -21,6 +21,7 @@ Task<SharedBytes> fill_and_encrypt(Ciphers& c, SharedBytes secret) {
   auto pool = std::make_unique<MaskPool>(c.rep3, kRoom);
   co_await pool->fill(MaskPool::needed(1, 10));
   c.aes.use_masks(*pool, 1);
+  c.rep3.course().note(Course::Kind::kSaid, {Bytes(1, 1)});  // a job is admitted
   SharedBytes keys = secret.slice(0, 176), block = secret.slice(176, 16);
   SharedBytes out = co_await c.aes.encrypt(keys, std::move(block));
   co_await c.rep3.verified();
@@ -162,7 +163,9 @@ struct Servers : PartiesWithCiphers {
     in = co_await ciphers[p]->aes.encrypt(keys[p], std::move(in));
     ++ended;
   }
-  void note(int p, std::uint8_t what) { net.party[p]->note_course(Bytes(1, what)); }
+  void note(int p, std::uint8_t what) {
+    net.party[p]->course().note(Course::Kind::kSaid, {Bytes(1, what)});
+  }
 
   std::unique_ptr<MaskPool> pool[3];
   Shares keys, block;
@@ -175,7 +178,7 @@ struct Servers : PartiesWithCiphers {
 TEST(MaskedCourse, NothingIsOpenedBeforeTheServersHaveComparedTheirJobs) {
   for (int p = 0; p < 3; ++p) {
     Servers s(20);
-    s.note(p, 7);
+    for (int q = 0; q < 3; ++q) s.note(q, q == p ? 7 : 0);
     EXPECT_FALSE(s.encrypt());
     ASSERT_EQ(s.packets.size(), 1u);
     EXPECT_EQ(s.packets[0].to_prev, 32u);
@@ -189,6 +192,7 @@ TEST(MaskedCourse, NothingIsOpenedBeforeTheServersHaveComparedTheirJobs) {
 
 TEST(MaskedCourse, IsComparedAgainWhenItChanges) {
   Servers s(21);
+  for (int p = 0; p < 3; ++p) s.note(p, 0);
   EXPECT_TRUE(s.encrypt());
   EXPECT_EQ(s.packets.size(), 12u);
   EXPECT_TRUE(s.encrypt());

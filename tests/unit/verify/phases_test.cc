@@ -66,9 +66,10 @@ INSTANTIATE_TEST_SUITE_P(Phases, EveryPhase, testing::Values("aes-block", "sha1"
                            return name;
                          });
 
-// X and Y of the last step: whoever was told a wrong share of them sends nothing more. What it
-// would open next would tell the cheat what the claim lacks (docs/protocols/12, step 5).
-TEST(Phases, AWrongShareOfTheLastFactorsStopsAtOnce) {
+// X and Y of the last step: whoever is told another component than its other holder has sends
+// nothing more. What it would open next would tell the cheat what the claim lacks
+// (docs/protocols/12, step 5).
+TEST(Phases, AWrongOpeningOfTheLastFactorsStopsAtOnce) {
   const std::size_t ticks = test::sizes_of(block()).size();
   const std::size_t factors = ticks - 3;  // then r' times what is lacking, and the verdicts
   for (int party = 0; party < 3; ++party)
@@ -81,7 +82,8 @@ TEST(Phases, AWrongShareOfTheLastFactorsStopsAtOnce) {
       EXPECT_EQ(outcome, Outcome::kAborted);
       EXPECT_EQ(cheated.sizes().size(), factors + 1);
       const int told = (party + (wrongs_prev ? 2 : 1)) % 3;
-      EXPECT_EQ(cheated.found(told), "the shares of an opened value do not agree");
+      EXPECT_EQ(cheated.found(told),
+                "the two holders of an opened component sent different values");
     }
 }
 

@@ -64,9 +64,15 @@ krb5_error_code binding_bind(krb5_context context, const struct tkdc_wire_key *i
         .data = {(const uint8_t *)principal_name, strlen(principal_name)},
     };
     struct tkdc_reply reply;
-    const krb5_error_code code = preload->call(context, &request, &reply);
-    if (!code)
-        tkdc_reply_free(&reply);
+    krb5_error_code code = preload->call(context, &request, &reply);
+    if (code)
+        return code;
+    if (!tkdc_reply_is_empty(&reply)) {
+        krb5_set_error_message(context, KRB5KDC_ERR_SVC_UNAVAILABLE,
+                               "ktkdc: malformed answer from tkdc-agent");
+        code = KRB5KDC_ERR_SVC_UNAVAILABLE;
+    }
+    tkdc_reply_free(&reply);
     return code;
 }
 

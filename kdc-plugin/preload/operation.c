@@ -50,14 +50,15 @@ static krb5_error_code malformed(krb5_context context)
     return KRB5KDC_ERR_SVC_UNAVAILABLE;
 }
 
-/* The `bytes` of a reply, of exactly `expected` octets unless it is 0. */
+/* The `bytes` of a reply, of exactly `expected` octets: callers have made room for no other number,
+ * and 0 is one, of a ciphertext that is nothing but its overhead. */
 static krb5_error_code take_bytes(krb5_context context, struct tkdc_reply *reply, size_t expected,
                                   struct tkdc_buffer *out)
 {
     struct tkdc_span bytes;
     krb5_error_code code = 0;
     memset(out, 0, sizeof *out);
-    if (!tkdc_reply_bytes(reply, &bytes) || (expected && bytes.len != expected)) {
+    if (!tkdc_reply_bytes(reply, &bytes) || bytes.len != expected) {
         code = malformed(context);
     } else {
         tkdc_buffer_put(out, bytes.data, bytes.len);
@@ -132,9 +133,14 @@ krb5_error_code operation_verify(krb5_context context, const struct engine_key *
      * role may not ask that, and servers' logs are no place for a denial with every session. */
     if (!engine_config.is_kdc && usage == KRB5_KEYUSAGE_APP_DATA_CKSUM)
         return 0;
-    const krb5_error_code code = ask(context, TKDC_OP_VERIFY, id, usage, data, checksum, &reply);
+    krb5_error_code code = ask(context, TKDC_OP_VERIFY, id, usage, data, checksum, &reply);
+    if (code == KRB5KRB_AP_ERR_BAD_INTEGRITY)
+        return 0;
+    if (code)
+        return code;
+    if (!tkdc_reply_is_empty(&reply))
+        code = malformed(context);
+    tkdc_reply_free(&reply);
     *valid = code == 0;
-    if (code == 0)
-        tkdc_reply_free(&reply);
-    return code == KRB5KRB_AP_ERR_BAD_INTEGRITY ? 0 : code;
+    return code;
 }

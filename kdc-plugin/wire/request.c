@@ -109,6 +109,11 @@ bool tkdc_reply_bytes(const struct tkdc_reply *reply, struct tkdc_span *bytes)
     return tkdc_reader_done(&r);
 }
 
+bool tkdc_reply_is_empty(const struct tkdc_reply *reply)
+{
+    return reply->body.len == 0 && !reply->body.failed;
+}
+
 bool tkdc_reply_key_id(const struct tkdc_reply *reply, uint8_t key_id[TKDC_WIRE_KEY_ID_BYTES])
 {
     struct tkdc_reader r = read_body(reply);

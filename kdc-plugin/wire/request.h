@@ -38,6 +38,8 @@ bool tkdc_request_encode(struct tkdc_buffer *out, const struct tkdc_request *req
 
 /* The `bytes` body of SEAL, OPEN, MAC, EXPORT, EQUAL, STATUS. */
 bool tkdc_reply_bytes(const struct tkdc_reply *reply, struct tkdc_span *bytes);
+/* The body of VERIFY and BIND: there is none. */
+bool tkdc_reply_is_empty(const struct tkdc_reply *reply);
 bool tkdc_reply_key_id(const struct tkdc_reply *reply, uint8_t key_id[TKDC_WIRE_KEY_ID_BYTES]);
 bool tkdc_reply_hello(const struct tkdc_reply *reply, struct tkdc_span *security,
                       uint8_t installation[TKDC_WIRE_INSTALLATION_BYTES]);

@@ -31,6 +31,7 @@ inline bool refuse_equal;
 inline bool gone;             // the servers hold no key that is to be compared
 inline int refused_enctype;   // of EQUAL
 inline int refuse_bind_from;  // counted from 1; 0: none
+inline bool bind_with_body;   // an answer to something else
 inline bool equal;            // what the servers find
 inline uint8_t next_id;
 
@@ -47,6 +48,7 @@ inline krb5_error_code call(krb5_context, const tkdc_request* request, tkdc_repl
   if (request->op == TKDC_OP_EQUAL && gone) return KRB5_KDB_NO_MATCHING_KEY;
   if (request->op == TKDC_OP_BIND && refuse_bind_from > 0 && --refuse_bind_from == 0)
     return KRB5_KDB_UNAUTH;
+  if (request->op == TKDC_OP_BIND && bind_with_body) tkdc_buffer_put_bytes(&reply->body, {key, 1});
   if (request->op == TKDC_OP_STAGE) {
     uint8_t id[16] = {++next_id};
     tkdc_buffer_put(&reply->body, id, sizeof id);
@@ -79,7 +81,7 @@ class Module : public testing::Test {
  protected:
   Module() {
     asked.clear();
-    refuse_all = refuse_equal = equal = gone = false;
+    refuse_all = refuse_equal = bind_with_body = equal = gone = false;
     refused_enctype = refuse_bind_from = 0;
     drawn_here = true;
     configure_realm("kdb_memory");

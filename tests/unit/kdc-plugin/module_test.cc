@@ -119,6 +119,15 @@ TEST_F(Module, NothingIsWrittenWhenBindingFails) {
   EXPECT_EQ(make_key(2), KRB5KDC_ERR_SVC_UNAVAILABLE);
 }
 
+TEST_F(Module, AnAnswerToSomethingElseBindsNothing) {
+  open_realm();
+  ASSERT_EQ(make_key(1), 0);
+  bind_with_body = true;
+  EXPECT_NE(message(put("alice")).find("malformed answer"), std::string::npos);
+  krb5_db_entry* got = nullptr;
+  EXPECT_EQ(krb5_db_get_principal(context, principal("alice"), 0, &got), KRB5_KDB_NOENTRY);
+}
+
 // What was bound before is destroyed under the principal's name, the rest as what it is: staged.
 TEST_F(Module, AllKeysOfAnEntryAreBoundOrNone) {
   open_realm();

@@ -190,8 +190,9 @@ static void on_frame(void *arg, const struct tkdc_wire_header *header, struct tk
         return;
     }
     struct fiber *f = fiber_at((unsigned)(header->id & (FIBER_MAX - 1)));
-    if (!f || f->waiting_id != header->id || f->op != header->op)
-        return; /* late, or never asked */
+    /* Late, or never asked: so is id 0, which a fiber that waits for something else has. */
+    if (!f || !f->waiting_id || f->waiting_id != header->id || f->op != header->op)
+        return;
     f->reply->status = header->status;
     tkdc_buffer_put(&f->reply->body, body.data, body.len);
     if (f->reply->body.failed)

@@ -135,6 +135,56 @@ TEST_F(LoopTest, ABrokenConnectionFailsWhatIsQueuedAndTheNextOneIsNew) {
   EXPECT_EQ(next.statuses, std::vector<std::uint16_t>{TKDC_STATUS_OK});
 }
 
+// A fiber that waits for nothing of the agent's: for the others of its principal, say.
+struct Idler {
+  bool asks = false;  // something, before that
+  fiber* self = nullptr;
+  int resumed = 0;
+};
+
+void idle(void* idler, void*, void*) {
+  auto& self = *static_cast<Idler*>(idler);
+  self.self = fiber_current();
+  if (self.asks) {
+    tkdc_request request{};
+    tkdc_reply reply{};
+    request.op = TKDC_OP_MAC;
+    loop_ask(&request, &reply);
+    tkdc_reply_free(&reply);
+  }
+  fiber_suspend();
+  ++self.resumed;
+}
+
+// The id of an idle fiber in the first slot is what a request would have that nobody made.
+TEST_F(LoopTest, AnAnswerToNobodyMeetsNoIdleFiber) {
+  for (const bool asks : {false, true}) {
+    std::deque<Idler> idlers;
+    do {
+      Idler& idler = idlers.emplace_back();
+      idler.asks = asks;
+      ASSERT_TRUE(fiber_start(idle, &idler, nullptr, nullptr));
+    } while (idlers.back().self->slot != 0);
+    Login& other = begin(1);
+    agent_.accept();
+    std::vector<Frame> asked = agent_.frames();
+    ASSERT_EQ(asked.size(), asks ? idlers.size() + 1 : 1);
+    const Frame others = asked.back();
+    asked.pop_back();
+    agent_.answer(asked);
+    turn_socket();
+    for (const std::uint8_t op : {0, int{TKDC_OP_MAC}, int{TKDC_OP_SEAL}}) agent_.answer({{op, 0}});
+    turn_socket();
+    for (const Idler& idler : idlers) EXPECT_EQ(idler.resumed, 0);
+    agent_.answer({others});
+    turn_socket();
+    EXPECT_EQ(other.statuses, std::vector<std::uint16_t>{TKDC_STATUS_OK}) << "the connection lives";
+    for (Idler& idler : idlers) loop_make_ready(idler.self);
+    loop_drain();
+    for (const Idler& idler : idlers) EXPECT_EQ(idler.resumed, 1);
+  }
+}
+
 TEST_F(LoopTest, AChildSendsNothingThatItsParentQueued) {
   engine_config.timeout_ms = 1;
   const std::vector<Frame> first = begin_many(2, 2);

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include "serial.h"
 
@@ -22,7 +21,7 @@
 struct stack {
     struct fiber fiber; /* first: a struct fiber is converted back by a cast */
     ucontext_t context;
-    uint8_t *memory; /* guard page, then FIBER_STACK_BYTES */
+    uint8_t *memory; /* FIBER_GUARD_BYTES, then FIBER_STACK_BYTES */
     void *sanitizer;
     bool ended;
     fiber_body *body;
@@ -46,10 +45,7 @@ static struct stack *pool;
 static unsigned pooled;
 static unsigned live;
 
-static size_t guard_bytes(void)
-{
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
+static const size_t mapped_bytes = FIBER_GUARD_BYTES + FIBER_STACK_BYTES;
 
 static struct stack *new_stack(void)
 {
@@ -62,11 +58,11 @@ static struct stack *new_stack(void)
     s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
-    s->memory = mmap(NULL, guard_bytes() + FIBER_STACK_BYTES, PROT_READ | PROT_WRITE,
+    s->memory = mmap(NULL, mapped_bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
-    if (s->memory == MAP_FAILED || mprotect(s->memory, guard_bytes(), PROT_NONE) != 0) {
+    if (s->memory == MAP_FAILED || mprotect(s->memory, FIBER_GUARD_BYTES, PROT_NONE) != 0) {
         if (s->memory != MAP_FAILED)
-            munmap(s->memory, guard_bytes() + FIBER_STACK_BYTES);
+            munmap(s->memory, mapped_bytes);
         free(s);
         return NULL;
     }
@@ -81,7 +77,7 @@ static void give_back(struct stack *s)
         pooled++;
         return;
     }
-    munmap(s->memory, guard_bytes() + FIBER_STACK_BYTES);
+    munmap(s->memory, mapped_bytes);
     free(s);
 }
 
@@ -101,7 +97,7 @@ static void entry(void)
 static void switch_to(struct stack *s)
 {
     current = s;
-    LEAVING(&main_stack.sanitizer, s->memory + guard_bytes(), FIBER_STACK_BYTES);
+    LEAVING(&main_stack.sanitizer, s->memory + FIBER_GUARD_BYTES, FIBER_STACK_BYTES);
     swapcontext(&main_stack.context, &s->context);
     ARRIVED(main_stack.sanitizer, NULL, NULL);
     current = NULL;
@@ -118,7 +114,7 @@ static bool prepare(struct stack *s)
 {
     if (getcontext(&s->context) != 0)
         return false;
-    s->context.uc_stack.ss_sp = s->memory + guard_bytes();
+    s->context.uc_stack.ss_sp = s->memory + FIBER_GUARD_BYTES;
     s->context.uc_stack.ss_size = FIBER_STACK_BYTES;
     s->context.uc_link = NULL;
     makecontext(&s->context, entry, 0);

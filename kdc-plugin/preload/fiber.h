@@ -9,7 +9,10 @@
  *
  * Rules: start and resume only from the main stack; suspend only from a
  * fiber. A fiber is never cancelled: it ends when its callback returns.
- * Stacks have a guard page, are pooled, and their number is bounded.
+ * Stacks are pooled, and their number is bounded. Below each lies a guard that
+ * no function's frame spans: libkrb5 and db2 have frames of four pages, the C
+ * library one of eight, and distributions build them without probes of the
+ * stack, so behind a guard of one page they would write into a neighbour.
  *
  * Threads: one, the event loop's. Secret: stacks of krb5kdc hold session
  * keys, as its only stack did before.
@@ -22,7 +25,8 @@
 enum {
     FIBER_MAX = 8192,
     FIBER_STACK_BYTES = 128 * 1024,
-    FIBER_POOL_MAX = 512, /* idle stacks kept */
+    FIBER_GUARD_BYTES = 64 * 1024, /* a multiple of every page's size; takes no memory */
+    FIBER_POOL_MAX = 512,          /* idle stacks kept */
 };
 
 struct fiber {

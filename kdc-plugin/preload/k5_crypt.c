@@ -65,14 +65,24 @@ static krb5_error_code decrypt(krb5_context context, const struct engine_key *id
     return 0;
 }
 
+/* Where nothing was encrypted the ciphertext has no octets. libkrb5 then frees its place and leaves
+ * its length, and krb5kdc, before it looks whether a TGS reply could be encrypted, clears so many
+ * octets at NULL: a client whose subkey has a wrong length would end it. */
+static krb5_error_code or_empty(krb5_error_code code, krb5_enc_data *output)
+{
+    if (code)
+        output->ciphertext.length = 0;
+    return code;
+}
+
 krb5_error_code krb5_c_encrypt(krb5_context context, const krb5_keyblock *key, krb5_keyusage usage,
                                const krb5_data *cipher_state, const krb5_data *input,
                                krb5_enc_data *output)
 {
     ENGINE_KEY(id);
     if (engine_is_handle(key, &id))
-        return encrypt(context, &id, usage, cipher_state, input, output);
-    return REAL(krb5_c_encrypt)(context, key, usage, cipher_state, input, output);
+        return or_empty(encrypt(context, &id, usage, cipher_state, input, output), output);
+    return or_empty(REAL(krb5_c_encrypt)(context, key, usage, cipher_state, input, output), output);
 }
 
 krb5_error_code krb5_k_encrypt(krb5_context context, krb5_key key, krb5_keyusage usage,
@@ -81,8 +91,8 @@ krb5_error_code krb5_k_encrypt(krb5_context context, krb5_key key, krb5_keyusage
 {
     ENGINE_KEY(id);
     if (engine_is_handle_k(context, key, &id))
-        return encrypt(context, &id, usage, cipher_state, input, output);
-    return REAL(krb5_k_encrypt)(context, key, usage, cipher_state, input, output);
+        return or_empty(encrypt(context, &id, usage, cipher_state, input, output), output);
+    return or_empty(REAL(krb5_k_encrypt)(context, key, usage, cipher_state, input, output), output);
 }
 
 krb5_error_code krb5_c_decrypt(krb5_context context, const krb5_keyblock *key, krb5_keyusage usage,

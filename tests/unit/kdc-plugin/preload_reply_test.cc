@@ -111,6 +111,25 @@ TEST_F(Replies, ACiphertextHasItsPlaintextsLength) {
   }
 }
 
+// krb5kdc clears as many octets of what it has not got.
+TEST_F(Replies, WhatWasNotEncryptedHasNoLength) {
+  const krb5_data input{KV5M_DATA, 16, text};
+  const Key odd{Octets(31)}, shared{handle()};
+  agent().answer_with({TKDC_STATUS_DENIED, {}});
+  for (const Key* one : {&odd, &shared}) {
+    krb5_enc_data sealed{};
+    sealed.ciphertext = {KV5M_DATA, 16 + kOverhead, room};
+    EXPECT_NE(krb5_c_encrypt(context, &one->block, kUsage, nullptr, &input, &sealed), 0);
+    EXPECT_EQ(sealed.ciphertext.length, 0u);
+    krb5_key opaque = nullptr;
+    ASSERT_EQ(krb5_k_create_key(context, &one->block, &opaque), 0);
+    sealed.ciphertext.length = 16 + kOverhead;
+    EXPECT_NE(krb5_k_encrypt(context, opaque, kUsage, nullptr, &input, &sealed), 0);
+    EXPECT_EQ(sealed.ciphertext.length, 0u);
+    krb5_k_free_key(context, opaque);
+  }
+}
+
 TEST_F(Replies, AChecksumHasItsEnctypesLength) {
   ASSERT_EQ(mac({TKDC_STATUS_OK, bytes_of(kChecksum)}), 0);
   for (const std::size_t other : {std::size_t{0}, kChecksum - 1, kChecksum + 1})

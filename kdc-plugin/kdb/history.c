@@ -227,7 +227,12 @@ krb5_error_code history_read(krb5_context context, const krb5_key_data *plain, k
     key->contents = malloc(TKDC_HANDLE_BYTES);
     if (!key->contents)
         return fail(context, ENOMEM);
-    tkdc_handle_encode(key->contents, equal ? &new_key : &old);
+    code = keydata_give_out(context, equal ? &new_key : &old, key->contents);
+    if (code) {
+        free(key->contents);
+        key->contents = NULL;
+        return fail(context, code);
+    }
     if (equal)
         give_up(context);
     key->magic = KV5M_KEYBLOCK;
@@ -258,7 +263,11 @@ krb5_error_code history_read_plain(krb5_context context, krb5_keyblock *key)
     uint8_t *handle = malloc(TKDC_HANDLE_BYTES);
     if (!handle)
         return ENOMEM;
-    tkdc_handle_encode(handle, &new_key);
+    const krb5_error_code code = keydata_give_out(context, &new_key, handle);
+    if (code) {
+        free(handle);
+        return code;
+    }
     explicit_bzero(key->contents, key->length);
     free(key->contents);
     key->contents = handle;

@@ -104,11 +104,28 @@ static krb5_error_code refuse_enctype(krb5_context context, krb5_enctype enctype
     return KRB5_PROG_ETYPE_NOSUPP;
 }
 
+krb5_error_code keydata_give_out(krb5_context context, const struct tkdc_wire_key *id,
+                                 uint8_t octets[TKDC_HANDLE_BYTES])
+{
+    tkdc_handle_encode(octets, id);
+    return preload->stamp(octets, TKDC_HANDLE_BYTES)
+               ? 0
+               : refuse(context, ENOMEM, "a handle could not be stamped");
+}
+
+/* Given out by this process: an administrator elsewhere may send a key of any form (setkey). */
+static bool is_own_handle(const krb5_keyblock *key, struct tkdc_wire_key *id)
+{
+    uint8_t plain[TKDC_HANDLE_BYTES];
+    return key->length == sizeof plain && preload->unstamp(key->contents, sizeof plain, plain) &&
+           tkdc_handle_decode(plain, sizeof plain, id);
+}
+
 /* Master keys never are handles; kadmin/history's, which libkadm5srv uses like one, is. */
 static bool mkey_is_handle(const krb5_keyblock *mkey)
 {
     struct tkdc_wire_key id;
-    return mkey && tkdc_handle_decode(mkey->contents, mkey->length, &id);
+    return mkey && is_own_handle(mkey, &id);
 }
 
 /* kadmin/history's key, which has not been imported yet: libkadm5srv takes master keys from the
@@ -125,7 +142,7 @@ krb5_error_code module_encrypt_key_data(krb5_context context, const krb5_keybloc
 {
     REQUIRE_OPEN();
     struct tkdc_wire_key id;
-    const bool on_shares = tkdc_handle_decode(key->contents, key->length, &id);
+    const bool on_shares = is_own_handle(key, &id);
     const bool is_master = !on_shares && master_is_master_key(context, mkey, key);
     const bool handle_history = mkey_is_handle(mkey);
     const bool plain_history = !is_master && !handle_history && is_plain_history_key(context, mkey);
@@ -140,8 +157,11 @@ krb5_error_code module_encrypt_key_data(krb5_context context, const krb5_keybloc
         return krb5_dbe_def_encrypt_key_data(context, mkey, key, salt, kvno, kd);
     if (module_is_kdc())
         return refuse(context, KRB5_KDB_UNAUTH, "the KDC makes no long-term keys");
-    if (!tkdc_enctype_of((uint32_t)key->enctype))
+    const struct tkdc_enctype *enctype = tkdc_enctype_of((uint32_t)key->enctype);
+    if (!enctype)
         return refuse_enctype(context, key->enctype);
+    if (key->length != enctype->key_bytes)
+        return refuse(context, KRB5_BAD_KEYSIZE, "a key whose length is not its enctype's");
     /* Without a salt and made here: nobody has seen it, the servers draw
      * another. Anything else somebody may hold, so it is imported as it is. */
     const bool drawn = !salt && preload->was_drawn_here(key);
@@ -201,8 +221,7 @@ static krb5_error_code present(krb5_context context, const krb5_key_data *kd,
                       "the entry's version number or enctype is not that of its key");
     if (t->state == TRAILER_BOUND) {
         memcpy(id->principal, t->id, sizeof id->principal);
-        tkdc_handle_encode(key->contents, id);
-        return 0;
+        return keydata_give_out(context, id, key->contents);
     }
     if (module_is_kdc())
         return refuse(context, KRB5_KDB_NO_MATCHING_KEY, "a key that is not stored yet");
@@ -211,7 +230,7 @@ static krb5_error_code present(krb5_context context, const krb5_key_data *kd,
     if (t->origin == TKDC_ORIGIN_DRAWN)
         return export_key(context, id, key);
     history_new_key(id);
-    return 0;
+    return keydata_give_out(context, id, key->contents);
 }
 
 /* Leaves key data without its trailer in *plain (shallow). */

@@ -66,6 +66,10 @@ krb5_error_code module_decrypt_key_data(krb5_context context, const krb5_keybloc
                                         krb5_keysalt *salt);
 /* True when what is stored is a handle; needs no master key. */
 bool keydata_is_handle(const krb5_key_data *key_data);
+/* A keyblock of TKDC_HANDLE_BYTES octets becomes this handle, stamped: from here on it is taken for
+ * one in this process. */
+krb5_error_code keydata_give_out(krb5_context context, const struct tkdc_wire_key *id,
+                                 uint8_t octets[TKDC_HANDLE_BYTES]);
 /* The handle in key data without a trailer, with any master key of the list. */
 krb5_error_code keydata_read_handle(krb5_context context, const krb5_key_data *key_data,
                                     struct tkdc_wire_key *id);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 
+#include "api.h"
 #include "enctype.h"
 #include "handle.h"
 
@@ -185,7 +186,10 @@ std::string RealmDb::read_key(const krb5_keyblock* master, const krb5_key_data& 
   if (code != 0)
     return error("version " + std::to_string(out.kvno) + ", " + enctype_name(out.enctype), code)
         .message;
-  out.is_handle = tkdc_handle_decode(key.contents, key.length, &out.handle);
+  std::uint8_t octets[TKDC_HANDLE_BYTES];
+  out.is_handle = key.length == sizeof octets &&
+                  tkdc_preload_api.unstamp(key.contents, sizeof octets, octets) &&
+                  tkdc_handle_decode(octets, sizeof octets, &out.handle);
   if (!out.is_handle) out.plain.assign(key.contents, key.contents + key.length);
   wipe(context_, key);
   return {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "api.h"
 #include "handle.h"
 #include "migrate/realm_db.h"
 
@@ -98,6 +99,7 @@ krb5_error_code RealmDb::put_handle(const krb5_keyblock* master, const tkdc_wire
                                     krb5_key_data& kd) {
   std::uint8_t octets[TKDC_HANDLE_BYTES];
   tkdc_handle_encode(octets, &handle);
+  if (!tkdc_preload_api.stamp(octets, sizeof octets)) return ENOMEM;
   krb5_keyblock block{};
   block.enctype = kd.key_data_type[0];
   block.length = sizeof octets;

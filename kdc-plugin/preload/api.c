@@ -5,6 +5,7 @@
 #include "engine.h"
 #include "k5_other.h"
 #include "serial.h"
+#include "stamp.h"
 
 static bool no_record(void)
 {
@@ -34,4 +35,6 @@ __attribute__((visibility("default"))) const struct tkdc_preload_api tkdc_preloa
     .leave_database = leave_database,
     .serialise = serial_take,
     .was_drawn_here = k5_was_drawn_here,
+    .stamp = stamp_put,
+    .unstamp = stamp_take_off,
 };

@@ -16,7 +16,7 @@
 
 #define TKDC_PRELOAD_SYMBOL "tkdc_preload_api"
 
-enum { TKDC_PRELOAD_API = 1 };
+enum { TKDC_PRELOAD_API = 2 };
 
 struct tkdc_preload_config {
     const char *socket_path;
@@ -55,6 +55,11 @@ struct tkdc_preload_api {
 
     /* krb5_c_make_random_key() of this process made this key lately. */
     bool (*was_drawn_here)(const krb5_keyblock *key);
+
+    /* Every handle that leaves the module as a key is stamped, and a key that comes back is a
+     * handle only with the stamp: stamp.h. `plain` takes `len` octets. */
+    bool (*stamp)(uint8_t *octets, size_t len);
+    bool (*unstamp)(const uint8_t *octets, size_t len, uint8_t *plain);
 };
 
 extern const struct tkdc_preload_api tkdc_preload_api;

@@ -12,6 +12,7 @@
 #include "client.h"
 #include "fiber.h"
 #include "loop.h"
+#include "stamp.h"
 
 enum { KDC_TIMEOUT_MS = 5000, ADMIN_TIMEOUT_MS = 30000, LOG_INTERVAL_S = 5 };
 
@@ -42,6 +43,7 @@ krb5_error_code engine_configure(krb5_context context, const struct tkdc_preload
         return KRB5_KDB_DBTYPE_INIT;
     }
     pthread_mutex_lock(&lock);
+    const bool can_stamp = stamp_draw();
     snprintf(engine_config.socket_path, sizeof engine_config.socket_path, "%s",
              config->socket_path);
     engine_config.is_kdc = config->is_kdc;
@@ -55,7 +57,12 @@ krb5_error_code engine_configure(krb5_context context, const struct tkdc_preload
     }
     engine_config.configured = true;
     pthread_mutex_unlock(&lock);
-    return 0;
+    if (can_stamp)
+        return 0;
+    krb5_set_error_message(context, KRB5_KDB_DBTYPE_INIT,
+                           "tkdc: neither the system's random octets nor OpenSSL's HMAC-SHA-256 "
+                           "can be had, so handles could not be told from what clients send");
+    return KRB5_KDB_DBTYPE_INIT;
 }
 
 void engine_learn_installation(const uint8_t id[TKDC_WIRE_INSTALLATION_BYTES])
@@ -164,36 +171,6 @@ krb5_error_code engine_call(krb5_context context, const struct tkdc_request *req
     }
     tkdc_reply_free(reply);
     return code;
-}
-
-bool engine_is_handle(const krb5_keyblock *key, struct engine_key *id)
-{
-    if (!key || key->length < TKDC_HANDLE_BYTES)
-        return false;
-    if (tkdc_handle_decode(key->contents, key->length, &id->key)) {
-        id->by.kind = TKDC_DERIVE_NONE;
-        id->enctype = id->key.enctype;
-        return true;
-    }
-    if (!tkdc_derived_decode(key->contents, key->length, &id->key, &id->by))
-        return false;
-    id->enctype = id->by.enctype;
-    return true;
-}
-
-void engine_wipe_key(struct engine_key *id)
-{
-    explicit_bzero(id, sizeof *id);
-}
-
-bool engine_is_handle_k(krb5_context context, krb5_key key, struct engine_key *id)
-{
-    krb5_keyblock *copy = NULL;
-    if (!key || krb5_k_key_keyblock(context, key, &copy) != 0)
-        return false; /* the real function then fails for want of memory too */
-    const bool is_handle = engine_is_handle(copy, id);
-    krb5_free_keyblock(context, copy);
-    return is_handle;
 }
 
 krb5_error_code engine_unsupported(krb5_context context, const char *what)

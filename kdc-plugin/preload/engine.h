@@ -55,10 +55,14 @@ struct engine_key {
 #define ENGINE_KEY(name) struct engine_key name __attribute__((cleanup(engine_wipe_key)))
 void engine_wipe_key(struct engine_key *id);
 
-/* True when `key` is a handle or a derived handle; then *id names it. */
+/* True when `key` is a handle or a derived handle that was given out in this process; then *id
+ * names it. What others have formed like one is none, and is logged. engine_key.c. */
 bool engine_is_handle(const krb5_keyblock *key, struct engine_key *id);
 /* Same for an opaque key. */
 bool engine_is_handle_k(krb5_context context, krb5_key key, struct engine_key *id);
+
+/* Whoever formed it: for what must not be written or sent, nothing else. */
+bool engine_is_formed_like_handle(const krb5_keyblock *key);
 
 /* For what cannot be done with shares yet. Sets a message, returns an error,
  * and keeps krb5kdc from counting a failed login. */

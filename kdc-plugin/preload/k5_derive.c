@@ -19,6 +19,7 @@
 
 #include "enctype.h"
 #include "engine.h"
+#include "stamp.h"
 
 /* The keyblock of a derived handle; *by is wiped. */
 static krb5_error_code make_derived(krb5_context context, const struct engine_key *id,
@@ -29,6 +30,8 @@ static krb5_error_code make_derived(krb5_context context, const struct engine_ke
     krb5_error_code code;
     if (len == 0)
         code = engine_bad_enctype(context, by->enctype);
+    else if (!stamp_put(octets, len))
+        code = ENOMEM;
     else
         code = krb5_init_keyblock(context, (krb5_enctype)by->enctype, len, out);
     if (len > 0 && !code)

@@ -51,8 +51,7 @@ krb5_error_code krb5_c_make_random_key(krb5_context context, krb5_enctype enctyp
 
 krb5_error_code krb5_kt_add_entry(krb5_context context, krb5_keytab id, krb5_keytab_entry *entry)
 {
-    ENGINE_KEY(handle);
-    if (engine_is_handle(&entry->key, &handle)) {
+    if (engine_is_formed_like_handle(&entry->key)) {
         krb5_set_error_message(context, KRB5_KT_NOWRITE,
                                "this key exists only as shares: run ktadd without -norandkey, "
                                "which draws a new key for the keytab");

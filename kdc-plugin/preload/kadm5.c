@@ -29,11 +29,10 @@ static bool is_kadmind(void)
 kadm5_ret_t kadm5_get_principal_keys(void *server_handle, krb5_principal principal, krb5_kvno kvno,
                                      kadm5_key_data **key_data, int *n_key_data)
 {
-    ENGINE_KEY(id);
     const kadm5_ret_t code =
         REAL(kadm5_get_principal_keys)(server_handle, principal, kvno, key_data, n_key_data);
     for (int i = 0; code == 0 && is_kadmind() && i < *n_key_data; i++) {
-        if (!engine_is_handle(&(*key_data)[i].key, &id))
+        if (!engine_is_formed_like_handle(&(*key_data)[i].key))
             continue;
         /* Handles are no secrets and this is rare: the list is not freed,
          * which would take one more function of libkadm5srv. */

@@ -14,7 +14,7 @@ enum {
     MASK_AT = MASK_BYTES_AT + 1,
     PADDING_AT = MASK_AT + TKDC_DERIVED_MASK_MAX_BYTES,
 };
-_Static_assert((int)PADDING_AT <= (int)TKDC_HANDLE_BYTES, "the pepper stands behind");
+_Static_assert((int)PADDING_AT <= (int)TKDC_HANDLE_STAMP_AT, "stamp and pepper stand behind");
 
 static const uint8_t recipe_magic[TKDC_HANDLE_MAGIC_BYTES] = {0xf1, 't', 'k',  'd',
                                                               'c',  'd', 0x00, 0x01};

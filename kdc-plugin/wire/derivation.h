@@ -11,9 +11,10 @@
  * A derived handle stands in the keyblock where the derived key would be:
  *
  *   magic[8] | key[72] | kind u8 | enctype u32 | mask length u8 | mask[32]
- *   | zero padding to TKDC_HANDLE_BYTES | pepper
+ *   | zero padding | stamp[32] | pepper
  *
- * Like a handle it is longer than any key that libk5crypto takes. The mask is as
+ * with the pepper from TKDC_HANDLE_BYTES on, and a stamp as a handle has. Like
+ * a handle it is longer than any key that libk5crypto takes. The mask is as
  * secret as the known key that it comes from; the rest is no secret.
  */
 #ifndef TKDC_WIRE_DERIVED_H

@@ -25,6 +25,15 @@ bool tkdc_handle_decode(const uint8_t *in, size_t len, struct tkdc_wire_key *key
     return true;
 }
 
+bool tkdc_has_handle_magic(const uint8_t *in, size_t len)
+{
+    /* All but the octet that tells a handle from a derived one. */
+    enum { KIND_AT = 5 };
+    return in && len >= sizeof magic && tkdc_equal(in, magic, KIND_AT) &&
+           (in[KIND_AT] == 'h' || in[KIND_AT] == 'd') &&
+           tkdc_equal(in + KIND_AT + 1, magic + KIND_AT + 1, sizeof magic - KIND_AT - 1);
+}
+
 bool tkdc_key_is_bound(const struct tkdc_wire_key *key)
 {
     uint8_t any = 0;

@@ -77,6 +77,29 @@ inline krb5_error_code serialise(krb5_context, const uint8_t*, bool* waited) {
 
 inline bool was_drawn_here(const krb5_keyblock*) { return drawn_here; }
 
+// As libtkdc-k5.so's, but for what stands there.
+inline constexpr uint8_t kStamp = 0x5a;
+
+inline bool stamp(uint8_t* octets, size_t) {
+  std::memset(octets + TKDC_HANDLE_STAMP_AT, kStamp, TKDC_HANDLE_STAMP_BYTES);
+  return true;
+}
+
+inline bool unstamp(const uint8_t* octets, size_t len, uint8_t* plain) {
+  for (size_t i = 0; i < TKDC_HANDLE_STAMP_BYTES; ++i)
+    if (octets[TKDC_HANDLE_STAMP_AT + i] != kStamp) return false;
+  std::memcpy(plain, octets, len);
+  std::memset(plain + TKDC_HANDLE_STAMP_AT, 0, TKDC_HANDLE_STAMP_BYTES);
+  return true;
+}
+
+// The handle in a key that the module gave out.
+inline bool handle_in(const krb5_keyblock& key, tkdc_wire_key* id) {
+  uint8_t plain[TKDC_HANDLE_BYTES];
+  return key.length == sizeof plain && unstamp(key.contents, sizeof plain, plain) &&
+         tkdc_handle_decode(plain, sizeof plain, id);
+}
+
 class Module : public testing::Test {
  protected:
   Module() {
@@ -118,7 +141,7 @@ class Module : public testing::Test {
     krb5_keyblock key{};
     ASSERT_EQ(krb5_dbe_decrypt_key_data(context, nullptr, &stored, &key, nullptr), 0);
     tkdc_wire_key id{};
-    EXPECT_TRUE(tkdc_handle_decode(key.contents, key.length, &id));
+    EXPECT_TRUE(handle_in(key, &id));
     EXPECT_TRUE(tkdc_key_is_bound(&id));
     EXPECT_EQ(id.kvno, kvno);
     krb5_free_keyblock_contents(context, &key);

@@ -17,6 +17,7 @@ class History : public Module {
     id.key_id[0] = 0xaa;
     id.principal[0] = 1;
     tkdc_handle_encode(history_octets, &id);
+    stamp(history_octets, sizeof history_octets);
     ASSERT_EQ(make_key(1, 18, &salt), 0);
     ASSERT_EQ(put("alice"), 0);
     remember();

@@ -19,6 +19,8 @@ __attribute__((visibility("default"))) struct tkdc_preload_api tkdc_test_api __a
     nothing,
     serialise,
     was_drawn_here,
+    stamp,
+    unstamp,
 };
 }
 
@@ -155,6 +157,36 @@ TEST_F(Module, AllKeysOfAnEntryAreBoundOrNone) {
   krb5_db_entry* got = nullptr;
   EXPECT_EQ(krb5_db_get_principal(context, principal("alice"), 0, &got), KRB5_KDB_NOENTRY);
   for (krb5_key_data& key : keys) krb5_dbe_free_key_data_contents(context, &key);
+}
+
+// What an administrator's setkey brings, for alice: a key formed like bob's handle, or like one
+// that is staged and belongs to nobody yet.
+TEST_F(Module, AKeyThatIsFormedLikeAHandleIsNone) {
+  open_realm();
+  ASSERT_EQ(make_key(1), 0);
+  ASSERT_EQ(put("bob"), 0);
+  krb5_keyblock bobs{};
+  tkdc_wire_key id{};
+  ASSERT_EQ(krb5_dbe_decrypt_key_data(context, nullptr, &kd, &bobs, nullptr), 0);
+  ASSERT_TRUE(handle_in(bobs, &id));
+  krb5_key_data made{};
+  ASSERT_EQ(krb5_dbe_encrypt_key_data(context, &mkey, &bobs, nullptr, 1, &made), 0)
+      << "the control";
+  krb5_dbe_free_key_data_contents(context, &made);
+  asked.clear();
+  for (const bool bound : {true, false}) {
+    if (!bound) std::memset(id.principal, 0, sizeof id.principal);
+    tkdc_handle_encode(bobs.contents, &id);
+    made = {};
+    const krb5_error_code code =
+        krb5_dbe_encrypt_key_data(context, &mkey, &bobs, nullptr, 1, &made);
+    EXPECT_EQ(code, KRB5_BAD_KEYSIZE) << message(code);
+    // Nor is it the key of a history, under which any key would be remembered.
+    made = {};
+    EXPECT_NE(krb5_dbe_encrypt_key_data(context, &bobs, &mkey, nullptr, 1, &made), 0);
+  }
+  EXPECT_TRUE(asked.empty());
+  krb5_free_keyblock_contents(context, &bobs);
 }
 
 TEST_F(Module, FreshDrawnKeyIsExportedBoundOneIsNot) {

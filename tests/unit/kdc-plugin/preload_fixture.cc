@@ -131,10 +131,16 @@ tkdc_wire_key shared_key() {
   return key;
 }
 
-Octets handle() {
+Octets imitation() {
   Octets octets(TKDC_HANDLE_BYTES);
   const tkdc_wire_key key = shared_key();
   tkdc_handle_encode(octets.data(), &key);
+  return octets;
+}
+
+Octets handle() {
+  Octets octets = imitation();
+  EXPECT_TRUE(tkdc_preload_api.stamp(octets.data(), octets.size()));
   return octets;
 }
 

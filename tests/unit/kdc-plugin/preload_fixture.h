@@ -85,6 +85,8 @@ struct Key {
   krb5_keyblock block;
 };
 
+// Formed like a handle, by whomever.
+Octets imitation();
 // As ktkdc.so hands it out.
 Octets handle();
 

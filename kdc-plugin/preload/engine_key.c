@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which keys exist as shares: see engine.h and stamp.h. */
+#include <string.h>
+#include <syslog.h>
+#include <time.h>
+
+#include "engine.h"
+#include "stamp.h"
+
+enum { LOG_INTERVAL_S = 5 };
+
+static bool decode(const uint8_t *octets, size_t len, struct engine_key *id)
+{
+    if (tkdc_handle_decode(octets, len, &id->key)) {
+        id->by.kind = TKDC_DERIVE_NONE;
+        id->enctype = id->key.enctype;
+        return true;
+    }
+    if (!tkdc_derived_decode(octets, len, &id->key, &id->by))
+        return false;
+    id->enctype = id->by.enctype;
+    return true;
+}
+
+/* One line per LOG_INTERVAL_S: whoever sends such keys can send many. */
+static void log_imitation(void)
+{
+    static time_t last;
+    static unsigned long suppressed;
+    const time_t now = time(NULL);
+    if (now - last < LOG_INTERVAL_S) {
+        suppressed++;
+        return;
+    }
+    syslog(LOG_WARNING,
+           "tkdc: a key is formed like a handle, but ktkdc has not given it out in this process: "
+           "a client or another realm sent it, and it is not used (%lu more not logged)",
+           suppressed);
+    last = now;
+    suppressed = 0;
+}
+
+bool engine_is_handle(const krb5_keyblock *key, struct engine_key *id)
+{
+    uint8_t plain[TKDC_DERIVED_HANDLE_MAX_BYTES];
+    if (!key || key->length < TKDC_HANDLE_BYTES)
+        return false; /* every key that libk5crypto takes */
+    if (!stamp_take_off(key->contents, key->length, plain)) {
+        if (engine_is_formed_like_handle(key))
+            log_imitation();
+        return false;
+    }
+    const bool is_handle = decode(plain, key->length, id);
+    explicit_bzero(plain, sizeof plain);
+    return is_handle;
+}
+
+bool engine_is_formed_like_handle(const krb5_keyblock *key)
+{
+    return key && tkdc_has_handle_magic(key->contents, key->length);
+}
+
+void engine_wipe_key(struct engine_key *id)
+{
+    explicit_bzero(id, sizeof *id);
+}
+
+bool engine_is_handle_k(krb5_context context, krb5_key key, struct engine_key *id)
+{
+    krb5_keyblock *copy = NULL;
+    if (!key || krb5_k_key_keyblock(context, key, &copy) != 0)
+        return false; /* the real function then fails for want of memory too */
+    const bool is_handle = engine_is_handle(copy, id);
+    krb5_free_keyblock(context, copy);
+    return is_handle;
+}

@@ -233,6 +233,13 @@ static krb5_error_code present(krb5_context context, const krb5_key_data *kd,
     return keydata_give_out(context, id, key->contents);
 }
 
+/* What libkadm5srv remembers and compares keys with. */
+static bool is_history_key(krb5_context context, const krb5_keyblock *mkey)
+{
+    return mkey && !module_is_kdc() &&
+           (mkey_is_handle(mkey) || is_plain_history_key(context, mkey));
+}
+
 /* Leaves key data without its trailer in *plain (shallow). */
 static bool without_trailer(const krb5_key_data *kd, krb5_key_data *plain, struct trailer *t)
 {
@@ -265,8 +272,13 @@ krb5_error_code module_decrypt_key_data(krb5_context context, const krb5_keybloc
     struct tkdc_wire_key id;
     const bool marked = without_trailer(kd, &plain, &t);
 
+    /* Remembered handles stand in the clear and name their principal: in an entry's keys, where
+     * only somebody who writes to the database could put them, they would be anybody's. */
     if (marked && t.state == TRAILER_HISTORY)
-        return history_read(context, &plain, key, salt);
+        return is_history_key(context, mkey)
+                   ? history_read(context, &plain, key, salt)
+                   : refuse(context, KRB5_KDB_CONSTRAINT_VIOLATION,
+                            "a remembered key in the place of an entry's own");
     if (mkey_is_handle(mkey))
         return KRB5_KDB_NO_MATCHING_KEY; /* remembered by a stock kadmind and never imported */
     /* Never suspended here: another fiber may reload the list of master keys. */
@@ -275,9 +287,15 @@ krb5_error_code module_decrypt_key_data(krb5_context context, const krb5_keybloc
     if (code || !plain.key_data_contents[0])
         return code;
     const bool is_handle = tkdc_handle_decode(key->contents, key->length, &id);
-    if (!is_handle && !marked)
+    /* The length stands before the ciphertext and is not authenticated: cut to a key's length, the
+     * octets of a handle, which are no secret, would be a key that anybody knows. */
+    const bool is_cut = !is_handle && tkdc_has_handle_magic(key->contents, key->length);
+    if (!is_handle && !marked && !is_cut)
         return give_plain(context, mkey, key);
-    if (!is_handle || !marked)
+    if (is_cut)
+        code = refuse(context, KRB5_KDB_CONSTRAINT_VIOLATION,
+                      "key data of another length than the handle in it");
+    else if (!is_handle || !marked)
         code = refuse(context, KRB5_KDB_CONSTRAINT_VIOLATION,
                       "key data without the mark of its principal");
     else

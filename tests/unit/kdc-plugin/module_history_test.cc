@@ -79,6 +79,26 @@ TEST_F(History, EqualKeysComeOutAsEqualOctets) {
   EXPECT_EQ(count(TKDC_OP_EQUAL), 2U) << "and nobody was asked";
 }
 
+// A remembered key names its principal in the clear: as a key of an entry it would be whoever's the
+// database's writer likes.
+TEST_F(History, ARememberedKeyIsNoKeyOfAnEntry) {
+  krb5_keyblock key{};
+  for (const krb5_keyblock* master : {&mkey, static_cast<krb5_keyblock*>(nullptr)}) {
+    EXPECT_NE(krb5_dbe_decrypt_key_data(context, master, &old, &key, nullptr), 0);
+    EXPECT_EQ(key.contents, nullptr);
+  }
+  krb5_db_entry entry = entry_of("alice", 1);
+  krb5_db_entry* got = nullptr;
+  ASSERT_EQ(krb5_db_get_principal(context, entry.princ, 0, &got), 0);
+  std::swap(got->key_data[0], old);
+  EXPECT_NE(krb5_dbe_decrypt_key_data(context, nullptr, &got->key_data[0], &key, nullptr), 0);
+  std::swap(got->key_data[0], old);
+  krb5_db_free_principal(context, got);
+  ASSERT_EQ(krb5_dbe_decrypt_key_data(context, &history_key, &old, &key, nullptr), 0)
+      << "the control";
+  krb5_free_keyblock_contents(context, &key);
+}
+
 TEST_F(History, WhatCannotBeComparedIsNotPut) {
   bool same = false;
   refuse_equal = true;

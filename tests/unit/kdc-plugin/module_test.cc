@@ -189,6 +189,23 @@ TEST_F(Module, AKeyThatIsFormedLikeAHandleIsNone) {
   krb5_free_keyblock_contents(context, &bobs);
 }
 
+// Whoever writes to the database without K/M cannot make a key of a handle, whose octets are known.
+TEST_F(Module, AHandleCutToAKeysLengthIsNoKey) {
+  open_realm();
+  for (const krb5_ui_2 length : {16, 24, 32}) {
+    ASSERT_EQ(make_key(1), 0);
+    krb5_key_data stored = kd;
+    trailer_hide(&stored);
+    ASSERT_EQ(stored.key_data_contents[0][0], TKDC_HANDLE_BYTES);
+    stored.key_data_contents[0][0] = static_cast<krb5_octet>(length);
+    krb5_keyblock key{};
+    const krb5_error_code code = krb5_dbe_decrypt_key_data(context, &mkey, &stored, &key, nullptr);
+    EXPECT_EQ(code, KRB5_KDB_CONSTRAINT_VIOLATION) << length;
+    EXPECT_EQ(key.contents, nullptr);
+    krb5_free_keyblock_contents(context, &key);
+  }
+}
+
 TEST_F(Module, FreshDrawnKeyIsExportedBoundOneIsNot) {
   open_realm();
   ASSERT_EQ(make_key(1), 0);

@@ -32,15 +32,12 @@ class NoStore final : public Store {
   Result<void> set_seal_mark(const KeyId&, std::uint64_t) override { return no_keys(); }
   Result<Bytes> revoked() override { return Bytes(); }
   Result<void> set_revoked(ByteSpan) override { return {}; }
-  std::uint32_t epoch() override { return epoch_; }
-  Result<void> set_epoch(std::uint32_t epoch) override {
-    epoch_ = epoch;
-    return {};
-  }
+  // For ever 0: a program that was started anew would else seem to have lost some.
+  Epochs epochs() override { return {}; }
+  Result<void> set_epochs(const Epochs&) override { return {}; }
 
  private:
   static Error no_keys() { return fail("the programming interface keeps no keys"); }
-  std::uint32_t epoch_ = 0;
 };
 
 // Mesh after the store that it uses.

@@ -89,6 +89,8 @@ std::string notices_of(const json& server) {
             " login replies without preauthentication; right only for principals that do not "
             "require it\n";
   text += revoked_notice(server, who);
+  if (auto alarms = server.find("epoch_alarms"); alarms != server.end() && alarms->is_array())
+    for (const json& alarm : *alarms) text += who + cell({{"text", alarm}}, "text") + "\n";
   if (count_of(server, "keys_limited") != 0)
     text += who + cell(server, "keys_limited") +
             " operations refused because one key was asked for too often (limits.user_key_per_s, "

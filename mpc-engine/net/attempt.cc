@@ -97,7 +97,10 @@ Result<void> Attempt::say_hello() {
   mine_.circuit_hash = in_.options.circuit_hash;
   mine_.cohort_limit = in_.options.cohort_limit;
   mine_.inventory = *inventory;
-  mine_.epoch = in_.store.epoch();
+  const Epochs epochs = in_.store.epochs();
+  mine_.epoch_era = epochs.era;
+  mine_.epoch = epochs.reserved;
+  mine_.epoch_used = epochs.used;
   if (in_.options.audit_head) mine_.audit = in_.options.audit_head();
   randombytes_buf(mine_.nonce.data(), mine_.nonce.size());
   if (begins()) mine_.round = mine_.nonce;
@@ -323,11 +326,14 @@ Result<void> Attempt::agree(Session& session) {
   inputs.party = in_.options.party;
   inputs.session = session.id;
   inputs.transcript = transcript();
+  inputs.log = in_.options.log;
   for (int party = 0; party < 3; ++party)
-    inputs.epochs[static_cast<std::size_t>(party)] = hello_of(party).epoch;
-  auto epoch = reconcile(*session.lanes[0].link, in_.store, inputs, deadline_ms_);
+    inputs.epochs[static_cast<std::size_t>(party)] = {hello_of(party).epoch,
+                                                      hello_of(party).epoch_used};
+  auto epoch = reconcile(*session.lanes[0].link, in_.store, in_.ledger, inputs, deadline_ms_);
   if (!epoch.ok()) return epoch.error();
   session.epoch = *epoch;
+  session.era = mine_.epoch_era;
   return {};
 }
 

@@ -14,6 +14,7 @@ struct AttemptInputs {
   const TlsContext& tls;
   Acceptor& acceptor;
   Store& store;
+  EpochLedger& ledger;
   std::shared_ptr<LinkBreaker> breaker;
   // The previous party's attempt that this one goes with.
   std::function<void(const std::array<std::uint8_t, 32>&)> chosen;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "net/hex.h"
+#include "store/epochs.h"
 
 namespace tkdc {
 namespace {
@@ -25,7 +26,9 @@ void put_public(AnyWriter& w, const Hello& hello) {
   w.u64(hello.circuit_hash);
   w.u32(hello.cohort_limit);
   w.raw(hello.inventory);
+  w.u32(hello.epoch_era);
   w.u32(hello.epoch);
+  w.u32(hello.epoch_used);
   w.raw(hello.nonce);
   w.raw(hello.round);
   put_head(w, hello.audit);
@@ -43,6 +46,16 @@ Error differ(const std::string& what, const std::string& theirs, const std::stri
              const std::string& advice) {
   return fail("session: party " + std::to_string(party) + " has " + what + " " + theirs +
               ", this server " + mine + "; " + advice);
+}
+
+// Keys seal in the era that they were drawn in. Two servers of different eras would
+// disagree about which may, and one of them would count epochs that are used up.
+Result<void> check_era(const Hello& mine, const Hello& theirs, int party) {
+  if (theirs.epoch_era == mine.epoch_era) return {};
+  return differ("nonce era", std::to_string(theirs.epoch_era), std::to_string(mine.epoch_era),
+                party,
+                "whoever has the lower one runs `tkdc epochs begin-anew` or restores a newer "
+                "store, all three administrators agreeing: docs/operations.md, Nonce epochs");
 }
 
 }  // namespace
@@ -76,7 +89,9 @@ Result<Hello> decode_hello(ByteSpan packet) {
   hello.circuit_hash = r.u64();
   hello.cohort_limit = r.u32();
   r.array(hello.inventory);
+  hello.epoch_era = r.u32();
   hello.epoch = r.u32();
+  hello.epoch_used = r.u32();
   r.array(hello.nonce);
   r.array(hello.round);
   hello.audit = get_head(r);
@@ -87,7 +102,8 @@ Result<Hello> decode_hello(ByteSpan packet) {
   if (!r.complete() || !whole_course ||
       representation > static_cast<std::uint8_t>(Representation::kBytes) ||
       zero_shares > static_cast<std::uint8_t>(ZeroOffer::kChaCha20Only) || two_parts > 1 ||
-      hello.lanes < 1 || hello.lanes > kMaxLanes || hello.lane >= hello.lanes)
+      hello.lanes < 1 || hello.lanes > kMaxLanes || hello.lane >= hello.lanes ||
+      hello.epoch > kMaxEpoch || hello.epoch_used > hello.epoch)
     return fail("session: malformed HELLO of protocol version " + std::to_string(hello.version));
   hello.representation = static_cast<Representation>(representation);
   hello.zero_shares = static_cast<ZeroOffer>(zero_shares);
@@ -130,7 +146,7 @@ Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_pa
                   std::to_string(mine.circuit_hash), party,
                   "install the same release on all three servers, and set the same [data] "
                   "masked_blocks in the three tkdc.toml");
-  return {};
+  return check_era(mine, theirs, party);
 }
 
 Bytes public_part(const Hello& hello) {

@@ -31,12 +31,13 @@ struct Hello {
   std::uint64_t circuit_hash = 0;
   std::uint32_t cohort_limit = 0;            // jobs that a manifest may name
   std::array<std::uint8_t, 32> inventory{};  // may differ until prepared records are settled
-  std::uint32_t epoch = 0;                   // persisted by this party, may differ
-  std::array<std::uint8_t, 32> nonce{};      // one per attempt and party
-  std::array<std::uint8_t, 32> round{};      // party 0's nonce: which attempt of all three
-  AuditHead audit;                           // of this party's own log
-  CourseTail course;                         // of this lane in the session before
-  SecretVector contribution;                 // kContributionBytes, one per link
+  // Of nonces (store/epochs.h), as on this party's disk. The era is the same for all.
+  std::uint32_t epoch_era = 0, epoch = 0, epoch_used = 0;
+  std::array<std::uint8_t, 32> nonce{};  // one per attempt and party
+  std::array<std::uint8_t, 32> round{};  // party 0's nonce: which attempt of all three
+  AuditHead audit;                       // of this party's own log
+  CourseTail course;                     // of this lane in the session before
+  SecretVector contribution;             // kContributionBytes, one per link
 };
 
 SecretVector encode_hello(const Hello& hello);

@@ -26,7 +26,8 @@ Result<void> check_options(const MeshOptions& options) {
 }  // namespace
 
 Mesh::Mesh(MeshOptions options, Store& store, TlsContext tls)
-    : options_(std::move(options)), store_(store), tls_(std::move(tls)) {}
+    : options_(std::move(options)), store_(store), ledger_(store, options_.epochs_per_day),
+      tls_(std::move(tls)) {}
 
 Mesh::~Mesh() { stop(); }
 
@@ -94,6 +95,7 @@ Result<Session> Mesh::establish() {
                        tls_,
                        *acceptor_,
                        store_,
+                       ledger_,
                        new_breaker(),
                        [this](const auto& nonce) { expect_nonce(nonce); }};
   return attempt_session(std::move(inputs));

@@ -20,6 +20,7 @@
 #include "net/acceptor.h"
 #include "net/certificate.h"
 #include "net/course_tail.h"
+#include "net/epoch_ledger.h"
 #include "net/session.h"
 #include "net/tls_link.h"
 #include "store/store.h"
@@ -50,6 +51,7 @@ struct MeshOptions {
   int establish_timeout_ms = 10'000;
   RecordCipher records = RecordCipher::kFastest;
   std::uint64_t records_per_key = TlsStream::kRecordsPerKey;
+  std::uint32_t epochs_per_day = EpochLedger::kPerDay;
   std::function<void(const std::string&)> log;  // any thread
   std::function<AuditHead()> audit_head;        // of this server's log; none without
   // Where this server's lane stood when the last session ended; none without. And what a
@@ -60,7 +62,7 @@ struct MeshOptions {
 
 class Mesh {
  public:
-  // Listens at once. `store` is used by establish() only.
+  // Listens at once. `store` is used by establish() and epochs() only.
   static Result<std::unique_ptr<Mesh>> create(MeshOptions options, Store& store);
   ~Mesh();
 
@@ -73,6 +75,8 @@ class Mesh {
   void stop();
 
   int port() const { return port_; }
+  // How many nonce epochs there are still; any thread.
+  EpochReport epochs() { return ledger_.report(); }
   // For tests and benches that let the kernel choose ports.
   void set_peer_address(int party, const std::string& address);
 
@@ -85,6 +89,7 @@ class Mesh {
 
   MeshOptions options_;
   Store& store_;
+  EpochLedger ledger_;
   TlsContext tls_;
   int port_ = 0;
 

@@ -25,14 +25,14 @@ int bio_write(BIO* bio, const char* data, std::size_t bytes, std::size_t* writte
   return 1;
 }
 
-long bio_ctrl(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
+long output_ctrl(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
 
-const BIO_METHOD* method() {
+const BIO_METHOD* output_method() {
   static BIO_METHOD* const made = [] {
     BIO_METHOD* m = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "tkdc output");
     if (m != nullptr) {
       BIO_meth_set_write_ex(m, bio_write);
-      BIO_meth_set_ctrl(m, bio_ctrl);
+      BIO_meth_set_ctrl(m, output_ctrl);
     }
     return m;
   }();
@@ -42,7 +42,7 @@ const BIO_METHOD* method() {
 }  // namespace
 
 BIO* OutputBio::make_bio() {
-  BIO* bio = method() != nullptr ? BIO_new(method()) : nullptr;
+  BIO* bio = output_method() != nullptr ? BIO_new(output_method()) : nullptr;
   if (bio == nullptr) return nullptr;
   BIO_set_data(bio, this);
   BIO_set_init(bio, 1);

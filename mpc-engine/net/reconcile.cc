@@ -30,8 +30,9 @@ struct Answers {
 
 class Talk {
  public:
-  Talk(Link& link, Store& store, const ReconcileInputs& inputs, long long deadline_ms)
-      : link_(link), store_(store), in_(inputs), deadline_ms_(deadline_ms) {}
+  Talk(Link& link, Store& store, EpochLedger& ledger, const ReconcileInputs& inputs,
+       long long deadline_ms)
+      : link_(link), store_(store), ledger_(ledger), in_(inputs), deadline_ms_(deadline_ms) {}
 
   Result<std::uint32_t> run();
 
@@ -47,6 +48,8 @@ class Talk {
   Result<void> apply(std::span<const Unsettled> mine, const Answers& answers);
   Result<void> apply_one(const Unsettled& mine, bool others_did);
   Result<void> compare_inventories();
+  std::uint32_t vouched() const;
+  Result<std::uint32_t> next_epoch() const;
   Result<std::uint32_t> agree_epoch();
   int party_at(Neighbour side) const {
     return (in_.party + (side == Neighbour::kNext ? 1 : 2)) % 3;
@@ -55,6 +58,7 @@ class Talk {
 
   Link& link_;
   Store& store_;
+  EpochLedger& ledger_;
   const ReconcileInputs& in_;
   long long deadline_ms_;
 };
@@ -217,19 +221,45 @@ Result<void> Talk::compare_inventories() {
               "backup of the same generation");
 }
 
-Result<std::uint32_t> Talk::agree_epoch() {
-  std::uint32_t highest = *std::max_element(in_.epochs.begin(), in_.epochs.end());
-  std::uint32_t own = store_.epoch();
+// What at least two of the three have reserved; one of those two is honest.
+std::uint32_t Talk::vouched() const {
+  std::array<std::uint32_t, 3> reserved{};
+  for (std::size_t p = 0; p < 3; ++p) reserved[p] = in_.epochs[p].reserved;
+  std::sort(reserved.begin(), reserved.end());
+  return reserved[1];
+}
+
+Result<std::uint32_t> Talk::next_epoch() const {
+  std::size_t ahead = 0;
+  for (std::size_t p = 1; p < 3; ++p)
+    if (in_.epochs[p].used > in_.epochs[ahead].used) ahead = p;
+  const std::uint32_t highest = in_.epochs[ahead].used, two_have = vouched();
+  std::string claims = "party " + std::to_string(ahead) + " claims to have used nonce epoch " +
+                       std::to_string(highest);
+  for (std::size_t p = 0; p < 3; ++p)
+    if (p != ahead)
+      claims += ", party " + std::to_string(p) + " has " + std::to_string(in_.epochs[p].reserved);
+  if (highest > two_have && highest - two_have > kMaxEpochLead)
+    return fail("session: " + claims + "; more than " + std::to_string(kMaxEpochLead) +
+                " ahead is not believed. Distrust party " + std::to_string(ahead) +
+                "; only if both others were restored from backups, raise one of them by "
+                "`tkdc epochs raise` (docs/operations.md, Nonce epochs)");
   if (highest >= kMaxEpoch)
     return fail(
-        "session: the 20-bit nonce epoch is used up; make a new installation and "
-        "new krbtgt keys");
-  if (highest > own && highest - own > kMaxEpochLead)
-    return fail("session: a peer claims nonce epoch " + std::to_string(highest) +
-                ", this server has " + std::to_string(own) +
-                ": more than any outage explains; compare `tkdc status` of the three servers");
-  std::uint32_t epoch = highest + 1;
-  auto stored = store_.set_epoch(epoch);
+        "session: the 20-bit nonce epochs are used up; all three administrators begin them anew "
+        "by `tkdc epochs begin-anew` (docs/operations.md, Nonce epochs)");
+  if (highest > two_have && in_.log)
+    in_.log("session: " + claims + ": " + std::to_string(highest - two_have) +
+            " epochs are skipped; unless two stores were restored from backups, party " +
+            std::to_string(ahead) + " misbehaves");
+  return highest + 1;
+}
+
+Result<std::uint32_t> Talk::agree_epoch() {
+  auto next = next_epoch();
+  if (!next.ok()) return next;
+  const std::uint32_t epoch = *next;
+  auto stored = ledger_.reserve(epoch, vouched());
   if (!stored.ok()) return stored.error();
   Bytes body;
   Writer(body).u32(epoch);
@@ -239,6 +269,9 @@ Result<std::uint32_t> Talk::agree_epoch() {
     if (answers->by[static_cast<std::size_t>(side)] != body)
       return fail("session: " + name(side) + " stored another nonce epoch than " +
                   std::to_string(epoch));
+  // From here on nobody can make this server take part in this epoch again.
+  stored = ledger_.begin(epoch);
+  if (!stored.ok()) return stored.error();
   return epoch;
 }
 
@@ -257,9 +290,9 @@ Result<std::uint32_t> Talk::run() {
 
 }  // namespace
 
-Result<std::uint32_t> reconcile(Link& link, Store& store, const ReconcileInputs& inputs,
-                                long long deadline_ms) {
-  return Talk(link, store, inputs, deadline_ms).run();
+Result<std::uint32_t> reconcile(Link& link, Store& store, EpochLedger& ledger,
+                                const ReconcileInputs& inputs, long long deadline_ms) {
+  return Talk(link, store, ledger, inputs, deadline_ms).run();
 }
 
 }  // namespace tkdc

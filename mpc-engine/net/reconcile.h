@@ -7,7 +7,7 @@
 //                 another party has buried them, pardoned otherwise (a crash
 //                 between the two steps of making or removing a key)
 //   3. INVENTORY  the stores hold the same keys, or there is no service
-//   4. EPOCH      1 + the highest persisted epoch, on disk at all three before use
+//   4. EPOCH      1 + the highest epoch used, reserved on disk by all three before use
 //
 // Each step is one packet to and one from each neighbour (settling: one round
 // for each page of 1,024 ids). A party that must refuse tells both why.
@@ -16,25 +16,32 @@
 
 #include <functional>
 
+#include "net/epoch_ledger.h"
 #include "net/link.h"
 #include "store/store.h"
 
 namespace tkdc {
 
-inline constexpr std::uint32_t kMaxEpoch = (1u << 20) - 1;
-// A peer's epoch further ahead is not believed: one wrong server could use up
-// all of them at once.
-inline constexpr std::uint32_t kMaxEpochLead = 1u << 16;
+// How far the highest epoch used may lie above what two servers have reserved. Honest servers
+// need no such lead: an epoch is used after all three have reserved it, and for one that was
+// restored from a backup the two others vouch. It is for two that lost a little, and all that one
+// wrong server can add in one start.
+inline constexpr std::uint32_t kMaxEpochLead = 36;
+
+struct EpochClaim {
+  std::uint32_t reserved = 0, used = 0;
+};
 
 struct ReconcileInputs {
   int party = 0;
   std::array<std::uint8_t, 32> session{};
   std::array<std::uint8_t, 32> transcript{};  // digest of the three HELLOs, in party order
-  std::array<std::uint32_t, 3> epochs{};      // persisted, by party, from the HELLOs
+  std::array<EpochClaim, 3> epochs{};         // persisted, by party, from the HELLOs
+  std::function<void(const std::string&)> log;
 };
 
 // Returns the session's epoch.
-Result<std::uint32_t> reconcile(Link& link, Store& store, const ReconcileInputs& inputs,
-                                long long deadline_ms);
+Result<std::uint32_t> reconcile(Link& link, Store& store, EpochLedger& ledger,
+                                const ReconcileInputs& inputs, long long deadline_ms);
 
 }  // namespace tkdc

@@ -50,8 +50,9 @@ struct Session {
   Representation representation = Representation::kPlanes;
   Security security = Security::kSemiHonest;
   ZeroGenerator zero_generator = ZeroGenerator::kAesCtr;
-  bool two_parts = false;   // docs/protocols/17-two-part-hmac.md
-  std::uint32_t epoch = 0;  // 20 bits, of the GCM nonce; persisted by all three before use
+  bool two_parts = false;  // docs/protocols/17-two-part-hmac.md
+  // 20 bits of the GCM nonce, reserved on disk by all three before use; and its era.
+  std::uint32_t epoch = 0, era = 0;
   std::array<AuditHead, 3> audit_heads;  // by party, when the session was made
   std::vector<Lane> lanes;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines in the journal about counters that ought to stand still: the first time at
 // once, then at most every ten minutes, with what came since. `tkdc status` shows the
-// sums. Used by the main thread.
+// sums. And about nonce epochs that are used up too fast, each hour
+// while it lasts. Used by the main thread.
 #pragma once
 
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <string>
 
 #include "job/engine.h"
+#include "server/epoch_watch.h"
 
 namespace tkdc {
 
@@ -16,6 +18,7 @@ class Alarms {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr auto kEvery = std::chrono::minutes(10);
+  static constexpr auto kRemindEvery = std::chrono::hours(1);
 
   explicit Alarms(std::function<void(const std::string&)> log) : log_(std::move(log)) {}
 
@@ -31,8 +34,23 @@ class Alarms {
     say(agents_, status.agents_limited,
         " operations were refused because an agent asked too often (limits.agent_per_s)", now);
   }
+  void look(const EpochReport& report, Clock::time_point now = Clock::now()) {
+    const EpochAlarms alarms = epoch_alarms(report);
+    remind(spent_, alarms.spent, now);
+    remind(left_, alarms.left, now);
+  }
 
  private:
+  // As long as it holds, not for what has come since.
+  struct Reminder {
+    bool said = false;
+    Clock::time_point when{};
+  };
+  void remind(Reminder& reminder, const std::string& text, Clock::time_point now) {
+    if (text.empty() || (reminder.said && now - reminder.when < kRemindEvery)) return;
+    log_(text);
+    reminder = {true, now};
+  }
   struct Watched {
     std::uint64_t said = 0;
     Clock::time_point when{};
@@ -45,6 +63,7 @@ class Alarms {
 
   std::function<void(const std::string&)> log_;
   Watched unheralded_, keys_, agents_;
+  Reminder spent_, left_;
 };
 
 }  // namespace tkdc

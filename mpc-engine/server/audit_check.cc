@@ -83,14 +83,18 @@ std::optional<AuditLine> parse_audit_line(const std::string& line) {
   return out;
 }
 
-std::optional<std::uint32_t> session_epoch(const std::string& line) {
+std::optional<SessionEpoch> session_epoch(const std::string& line) {
   if (line.find("\"epoch\"") == std::string::npos) return std::nullopt;
   const json document = json::parse(line, nullptr, false);
   const json event = document.is_object() ? document.value("event", json()) : json();
   if (!event.is_object() || !event.contains("epoch") || !event["epoch"].is_number_unsigned())
     return std::nullopt;
   const auto epoch = event["epoch"].get<std::uint64_t>();
-  return epoch <= UINT32_MAX ? std::optional(static_cast<std::uint32_t>(epoch)) : std::nullopt;
+  // Lines of before eras existed have none.
+  const json era = event.value("era", json(0u));
+  if (epoch > UINT32_MAX || !era.is_number_unsigned() || era.get<std::uint64_t>() > UINT32_MAX)
+    return std::nullopt;
+  return SessionEpoch{era.get<std::uint32_t>(), static_cast<std::uint32_t>(epoch)};
 }
 
 Result<AuditSummary> check_audit_log(const std::string& path,

@@ -25,7 +25,11 @@ struct AuditLine {
 std::optional<AuditLine> parse_audit_line(const std::string& line);
 std::array<std::uint8_t, 32> hash_audit_line(std::string_view line);
 // Of a line that says a session began.
-std::optional<std::uint32_t> session_epoch(const std::string& line);
+struct SessionEpoch {
+  std::uint32_t era = 0, epoch = 0;
+  auto operator<=>(const SessionEpoch&) const = default;
+};
+std::optional<SessionEpoch> session_epoch(const std::string& line);
 
 // What a log says about another party's.
 struct RecordedHead {

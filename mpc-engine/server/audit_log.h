@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "net/audit_head.h"
 #include "net/socket.h"
+#include "server/audit_check.h"
 
 namespace tkdc {
 
@@ -35,8 +36,8 @@ class AuditLog {
   Result<void> sync();
 
   AuditHead head() const;  // lines and hash belong together
-  // The highest nonce epoch of the sessions in it; 0 without.
-  std::uint32_t last_epoch() const { return last_epoch_; }
+  // The highest nonce epoch of the sessions in it, of the latest era; 0 without.
+  SessionEpoch last_epoch() const { return last_epoch_; }
 
  private:
   explicit AuditLog(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
@@ -47,7 +48,7 @@ class AuditLog {
   UniqueFd fd_;
   mutable std::mutex mutex_;
   AuditHead head_;
-  std::uint32_t last_epoch_ = 0;
+  SessionEpoch last_epoch_;
   bool torn_ = false;  // the file does not end in a newline
 };
 

@@ -157,6 +157,10 @@ void read_limits(StrictToml& file, ServerConfig& config) {
   config.limits.agent = read_limit(table, "agent", 500'000, 1'000'000);
   config.limits.user_key = read_limit(table, "user_key", 50, 1'000);
   config.limits.service_key = read_limit(table, "service_key", 0, 100'000);
+  // More than the most would use all epochs up within two weeks.
+  constexpr std::int64_t kMostEpochs = 65'536;
+  config.epochs_per_day = static_cast<std::uint32_t>(
+      table.integer("epochs_per_day", EpochLedger::kMinPerDay, kMostEpochs, EpochLedger::kPerDay));
 }
 
 // The StateDirectory= of config/tkdc-server@.service for the unit that reads this file.

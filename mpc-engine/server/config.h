@@ -11,6 +11,7 @@
 #include "export/approval.h"
 #include "job/engine.h"
 #include "net/certificate.h"
+#include "net/epoch_ledger.h"
 
 namespace tkdc {
 
@@ -58,6 +59,7 @@ struct ServerConfig {
   std::string audit_file;
 
   RateLimitOptions limits;
+  std::uint32_t epochs_per_day = EpochLedger::kPerDay;
 };
 
 // Error: file, line, key and what is expected there.

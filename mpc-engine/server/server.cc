@@ -19,7 +19,7 @@
 #include "base/secret_file.h"
 #include "job/limits.h"
 #include "net/hex.h"
-#include "net/reconcile.h"
+#include "server/epoch_watch.h"
 #include "server/revoke_request.h"
 #include "server/revoked_json.h"
 
@@ -78,23 +78,7 @@ Result<void> Server::open_store() {
   auto audit = AuditLog::open(config_.audit_file);
   if (!audit.ok()) return audit.error();
   audit_ = std::move(*audit);
-  return notice_restore();
-}
-
-// A store is older than its audit log when it came from a backup; the epochs
-// that the log has seen must not be used again.
-Result<void> Server::notice_restore() {
-  const std::uint32_t stored = store_->epoch(), seen = audit_->last_epoch();
-  if (seen <= stored || seen > kMaxEpoch) return {};
-  auto raised = store_->set_epoch(seen);
-  if (!raised.ok()) return raised;
-  log_line(LogLevel::kWarning, "the store is older than the audit log (epoch " +
-                                   std::to_string(stored) + ", the log " + std::to_string(seen) +
-                                   "): it was restored from a backup; no nonce epoch is used "
-                                   "again, but see \"Backup\" in docs/operations.md");
-  nlohmann::json event = {{"event", "store restored"}, {"stored", stored}, {"seen", seen}};
-  audit(event.dump());
-  return {};
+  return notice_restored_epochs(*store_, *audit_);
 }
 
 Result<void> Server::make_engine() {
@@ -154,6 +138,7 @@ Result<void> Server::make_mesh() {
   options.two_parts = config_.two_parts;
   options.circuit_hash = circuit_hash(config_.masked_blocks);
   options.cohort_limit = kMaxCohortJobs;
+  options.epochs_per_day = config_.epochs_per_day;
   options.listen_address = config_.data_listen;
   options.certificate_pem = std::move(*certificate);
   options.private_key_pem = std::move(*key);
@@ -278,6 +263,7 @@ void Server::session_up(const Session& session) {
                           {"session", id},
                           {"party", session.party},
                           {"epoch", session.epoch},
+                          {"era", session.era},
                           {"lanes", session.lanes.size()},
                           {"peers", nlohmann::json::array()}};
   for (int party = 0; party < 3; ++party)
@@ -399,6 +385,7 @@ std::string Server::status_json() {
                          {"replies_undelivered", control.undelivered},
                          {"audit_lines", audit.lines},
                          {"audit_head", to_hex(audit.hash)}};
+  tell_epochs(json, mesh_->epochs());
   std::lock_guard lock(mutex_);
   if (auto waits = lift_waits_for(engine, config_.party)) json["lift_waits_for"] = *waits;
   if (engine.revoked_unwritten) json["revoked_unwritten"] = true;
@@ -436,6 +423,7 @@ Result<void> Server::wait_for_signal() {
     if (tick % kSealCheckTicks == 0 && engine_->status().seals_near_limit)
       log_line(LogLevel::kWarning, kSealWarning);
     alarms.look(engine_->status());
+    alarms.look(mesh_->epochs());
     (void)take_revoke_request();  // its troubles are in the journal
     auto synced = audit_->sync();
     std::string trouble = synced.ok() ? "" : synced.error().message;

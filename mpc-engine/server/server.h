@@ -38,7 +38,6 @@ class Server {
  private:
   explicit Server(const ServerConfig& config) : config_(config) {}
   Result<void> open_store();
-  Result<void> notice_restore();
   Result<void> make_engine();
   Result<void> make_mesh();
   Result<void> make_control();

@@ -21,6 +21,34 @@ const ByteSpan kCheckName = octets("key check");
 const ByteSpan kEpochName = octets("epoch");
 const ByteSpan kRevokedName = octets("revoked");
 constexpr std::string_view kCheckText = "this store key opens this store";
+constexpr std::size_t kEpochsBytes = 3 * 4 + 2 * 8;
+
+Bytes put_epochs(const Epochs& epochs) {
+  Bytes out;
+  out.reserve(kEpochsBytes);
+  Writer w(out);
+  w.u32(epochs.era);
+  w.u32(epochs.reserved);
+  w.u32(epochs.used);
+  w.u64(epochs.spent);
+  w.u64(epochs.spent_at_s);
+  return out;
+}
+
+bool get_epochs(ByteSpan in, Epochs& epochs) {
+  Reader r(in);
+  // Stores used to keep one number, of which it was not known whether it was used.
+  if (in.size() == 4) {
+    epochs.reserved = epochs.used = r.u32();
+    return true;
+  }
+  epochs.era = r.u32();
+  epochs.reserved = r.u32();
+  epochs.used = r.u32();
+  epochs.spent = r.u64();
+  epochs.spent_at_s = r.u64();
+  return r.complete() && epochs_fault({}, epochs) == nullptr;
+}
 
 }  // namespace
 
@@ -94,8 +122,8 @@ Result<void> LmdbStore::write_owner(LmdbTxn& txn) {
   int rc = put(txn, kMeta, kOwnerName, owner);
   if (rc == 0)
     rc = put(txn, kMeta, kCheckName, sealer_.seal("meta", kCheckName, {}, octets(kCheckText)));
-  Bytes zero(4);
-  if (rc == 0) rc = put(txn, kMeta, kEpochName, sealer_.seal("meta", kEpochName, {}, zero));
+  if (rc == 0)
+    rc = put(txn, kMeta, kEpochName, sealer_.seal("meta", kEpochName, {}, put_epochs({})));
   if (rc == 0) rc = txn.commit();
   if (rc != 0) return failed("opening", rc);
   return {};
@@ -126,40 +154,43 @@ Result<void> LmdbStore::check_owner() {
   if (rc != 0 || !sealer_.open("meta", kCheckName, lmdb_span(value), text))
     return fail("store: the key does not open " + options_.path +
                 "; [store] key_file is another server's or was replaced");
-  return load_epoch(txn);
+  return load_epochs(txn);
 }
 
-Result<void> LmdbStore::load_epoch(LmdbTxn& txn) {
+Result<void> LmdbStore::load_epochs(LmdbTxn& txn) {
   MDB_val value;
   SecretVector text;
   if (find(txn, kMeta, kEpochName, &value) != 0 ||
-      !sealer_.open("meta", kEpochName, lmdb_span(value), text) || text.size() != 4)
-    return fail("store: the nonce epoch in " + options_.path +
-                " is missing or corrupt; restore the store from its backup");
-  epoch_ = Reader(text).u32();
+      !sealer_.open("meta", kEpochName, lmdb_span(value), text) || !get_epochs(text, epochs_))
+    return fail("store: the nonce epochs in " + options_.path +
+                " are missing or corrupt; restore the store from its backup");
   return {};
 }
 
-std::uint32_t LmdbStore::epoch() {
-  std::lock_guard lock(epoch_mutex_);
-  return epoch_;
+Epochs LmdbStore::epochs() {
+  std::lock_guard lock(epochs_mutex_);
+  return epochs_;
 }
 
-Result<void> LmdbStore::set_epoch(std::uint32_t epoch) {
+Result<void> LmdbStore::set_epochs(const Epochs& epochs) {
   std::lock_guard lock(write_mutex_);
-  if (epoch <= this->epoch())
-    return fail("store: the nonce epoch may only grow: it is " + std::to_string(this->epoch()) +
-                ", asked for " + std::to_string(epoch));
-  Bytes body;
-  body.reserve(4);
-  Writer(body).u32(epoch);
+  const Epochs before = this->epochs();
+  if (const char* fault = epochs_fault(before, epochs))
+    return fail("store: " + std::string(fault) + ": it has " + std::to_string(before.reserved) +
+                " in era " + std::to_string(before.era) + ", asked for " +
+                std::to_string(epochs.reserved) + " in era " + std::to_string(epochs.era));
   LmdbTxn txn(env_, 0);
   int rc = txn.begun();
-  if (rc == 0) rc = put(txn, kMeta, kEpochName, sealer_.seal("meta", kEpochName, {}, body));
+  if (rc == 0)
+    rc = put(txn, kMeta, kEpochName, sealer_.seal("meta", kEpochName, {}, put_epochs(epochs)));
   if (rc == 0) rc = txn.commit();
-  if (rc != 0) return failed("storing the nonce epoch", rc);
-  std::lock_guard epoch_lock(epoch_mutex_);
-  epoch_ = epoch;
+  if (rc != 0) return failed("storing the nonce epochs", rc);
+  {
+    std::lock_guard epochs_lock(epochs_mutex_);
+    epochs_ = epochs;
+  }
+  // Their records say whether they may seal.
+  if (epochs.era != before.era) cache_.forget_all();
   return {};
 }
 

@@ -115,7 +115,7 @@ int LmdbStore::check_room(std::size_t value_bytes) {
 Result<void> LmdbStore::prepare(const KeyRecord& record) {
   if (record.ref.installation != options_.installation)
     return fail("store: key " + to_hex(record.ref.id) + " belongs to another installation");
-  SecretVector plaintext = encode_record(record);
+  SecretVector plaintext = encode_record(record, epochs().era);
   KeyRecord again;
   if (!decode_record(plaintext, again))
     return fail("store: key " + to_hex(record.ref.id) + " has fields beyond the store's limits");
@@ -246,6 +246,7 @@ Result<std::shared_ptr<const KeyRecord>> LmdbStore::get(const KeyId& id) {
   if (rc != 0) return failed("reading a key", rc);
   auto record = std::make_shared<KeyRecord>();
   if (!decode(kCommitted, id, lmdb_span(value), *record)) return corrupt(kCommitted, id);
+  record->open_only = record->era != epochs().era;
   std::shared_ptr<const KeyRecord> out = std::move(record);
   cache_.put(out, generation);
   return out;

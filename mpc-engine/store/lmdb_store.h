@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Store on LMDB. Six tables: committed, prepared, condemned, tombstones, seals (by
-// key id) and meta (format, owner, key check, epoch). Only ciphertext reaches LMDB's
+// key id) and meta (format, owner, key check, epochs). Only ciphertext reaches LMDB's
 // map and pages.
 //
 // Threads: readers run in parallel on LMDB snapshots; writers one at a time,
@@ -40,8 +40,8 @@ class LmdbStore final : public Store {
   Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override;
   Result<Bytes> revoked() override;
   Result<void> set_revoked(ByteSpan state) override;
-  std::uint32_t epoch() override;
-  Result<void> set_epoch(std::uint32_t epoch) override;
+  Epochs epochs() override;
+  Result<void> set_epochs(const Epochs& epochs) override;
 
  private:
   enum Table : int { kCommitted, kPrepared, kTombstones, kMeta, kCondemned, kSeals, kTables };
@@ -50,7 +50,7 @@ class LmdbStore final : public Store {
   Result<void> open_environment();
   Result<void> check_owner();
   Result<void> write_owner(LmdbTxn& txn);
-  Result<void> load_epoch(LmdbTxn& txn);
+  Result<void> load_epochs(LmdbTxn& txn);
   Error failed(const std::string& step, int rc) const;
   Error corrupt(Table table, const KeyId& id) const;
 
@@ -72,8 +72,8 @@ class LmdbStore final : public Store {
   MDB_env* env_ = nullptr;
   MDB_dbi dbi_[kTables]{};
   std::mutex write_mutex_;
-  std::mutex epoch_mutex_;
-  std::uint32_t epoch_ = 0;
+  std::mutex epochs_mutex_;
+  Epochs epochs_;
 };
 
 }  // namespace tkdc

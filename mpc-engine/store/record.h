@@ -34,6 +34,8 @@ struct KeyRecord {
   bool exported = false;
   std::uint64_t created_at_s = 0;  // Unix time
   std::uint32_t version = 1;       // grows with each refresh
+  std::uint32_t era = 0;           // of nonce epochs (store/epochs.h); set by the store
+  bool open_only = false;          // of another era than the store: set by the store, not kept
   // By field name, e.g. "key", "u1.ke", "u1.ki", "gcm.rk"; see cipher/.
   std::map<std::string, SharedBytes> fields;
 };

@@ -41,6 +41,13 @@ class RecordCache {
     order_.pop_back();
   }
 
+  void forget_all() {
+    std::lock_guard lock(mutex_);
+    generation_++;
+    index_.clear();
+    order_.clear();
+  }
+
   void forget(const KeyId& id) {
     std::lock_guard lock(mutex_);
     generation_++;

@@ -6,7 +6,8 @@
 namespace tkdc {
 namespace {
 
-constexpr std::uint8_t kRecordFormat = 1;
+constexpr std::uint8_t kRecordFormat = 2;
+constexpr std::uint8_t kFormatWithoutEra = 1;  // what was written then is of era 0
 constexpr std::size_t kMaxNameBytes = 4096;
 constexpr std::size_t kMaxFieldNameBytes = 64;
 
@@ -19,7 +20,7 @@ std::size_t encoded_bytes(const KeyRecord& record) {
 
 }  // namespace
 
-SecretVector encode_record(const KeyRecord& record) {
+SecretVector encode_record(const KeyRecord& record, std::uint32_t era) {
   SecretVector out;
   out.reserve(encoded_bytes(record));  // growing would leave nothing behind, but costs copies
   SecretWriter w(out);
@@ -36,6 +37,7 @@ SecretVector encode_record(const KeyRecord& record) {
   w.u8(record.exported ? 1 : 0);
   w.u64(record.created_at_s);
   w.u32(record.version);
+  w.u32(era);
   w.u32(static_cast<std::uint32_t>(record.fields.size()));
   for (const auto& [name, value] : record.fields) {
     w.text(name);
@@ -47,7 +49,8 @@ SecretVector encode_record(const KeyRecord& record) {
 
 bool decode_record(ByteSpan in, KeyRecord& record) {
   Reader r(in);
-  if (r.u8() != kRecordFormat) return false;
+  const std::uint8_t format = r.u8();
+  if (format != kRecordFormat && format != kFormatWithoutEra) return false;
   r.array(record.ref.id);
   r.array(record.ref.installation);
   r.array(record.ref.principal);
@@ -62,6 +65,7 @@ bool decode_record(ByteSpan in, KeyRecord& record) {
   record.exported = r.u8() != 0;
   record.created_at_s = r.u64();
   record.version = r.u32();
+  record.era = format == kFormatWithoutEra ? 0 : r.u32();
   std::uint32_t fields = r.u32();
   if (fields > kMaxRecordFields) return false;
   for (std::uint32_t i = 0; i < fields && !r.failed(); ++i) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "store/epochs.h"
 #include "store/record.h"
 
 namespace tkdc {
@@ -71,9 +72,10 @@ class Store {
   virtual Result<Bytes> revoked() = 0;
   virtual Result<void> set_revoked(ByteSpan state) = 0;
 
-  // The highest GCM nonce epoch this party has agreed to; 0 at first.
-  virtual std::uint32_t epoch() = 0;
-  virtual Result<void> set_epoch(std::uint32_t epoch) = 0;
+  // All 0 at first. Records keep the era in which they were prepared.
+  virtual Epochs epochs() = 0;
+  // Error: epochs_fault(), or not written.
+  virtual Result<void> set_epochs(const Epochs& epochs) = 0;
 };
 
 }  // namespace tkdc

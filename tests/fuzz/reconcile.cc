@@ -22,8 +22,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   MemoryStore store;
   ReconcileInputs inputs;
   inputs.party = 1;
-  inputs.epochs = {3, 5, 4};
-  auto epoch = reconcile(*mine, store, inputs, 0);
+  inputs.epochs = {EpochClaim{3, 3}, EpochClaim{5, 5}, EpochClaim{4, 4}};
+  EpochLedger ledger(store, EpochLedger::kPerDay);
+  auto epoch = reconcile(*mine, store, ledger, inputs, 0);
   if (epoch.ok()) fuzz::require(*epoch == 6);
   return 0;
 }

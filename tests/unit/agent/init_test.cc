@@ -167,6 +167,11 @@ TEST(StatusTable, ShowsDegradationAndSecurity) {
   EXPECT_NE(table.find("71    72       73"), std::string::npos) << table;
   EXPECT_NE(table.find("server 2: connection lost"), std::string::npos);
   EXPECT_EQ(table.find('\x1b'), std::string::npos);
+  EXPECT_EQ(table.find("epochs"), std::string::npos);
+  document["servers"][1]["epoch_alarms"] = {"only 9 nonce epochs are left", "513 were used"};
+  table = status_table(document);
+  EXPECT_NE(table.find("server 1: only 9 nonce epochs are left\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("server 1: 513 were used\n"), std::string::npos) << table;
   document["servers"][2]["reachable"] = true;
   document["servers"][2]["session_up"] = true;
   EXPECT_TRUE(is_healthy(document));

@@ -50,8 +50,8 @@ class SlowStore final : public Store {
     if (revoked_hook) revoked_hook();
     return store_->set_revoked(state);
   }
-  std::uint32_t epoch() override { return store_->epoch(); }
-  Result<void> set_epoch(std::uint32_t epoch) override { return store_->set_epoch(epoch); }
+  Epochs epochs() override { return store_->epochs(); }
+  Result<void> set_epochs(const Epochs& epochs) override { return store_->set_epochs(epochs); }
 
  private:
   std::unique_ptr<Store> store_;

@@ -82,25 +82,31 @@ class MemoryStore final : public Store {
   Result<void> set_seal_mark(const KeyId&, std::uint64_t) override { return {}; }
   Result<Bytes> revoked() override { return Bytes(); }
   Result<void> set_revoked(ByteSpan) override { return {}; }
-  std::uint32_t epoch() override {
+  Epochs epochs() override {
     std::lock_guard lock(mutex_);
-    return epoch_;
+    return epochs_;
   }
-  Result<void> set_epoch(std::uint32_t epoch) override {
+  Result<void> set_epochs(const Epochs& epochs) override {
     std::lock_guard lock(mutex_);
     if (!epoch_failure.empty()) return fail(epoch_failure);
-    epoch_ = epoch;
+    if (const char* fault = epochs_fault(epochs_, epochs)) return fail(fault);
+    epochs_ = epochs;
     return {};
   }
+  // As if sessions up to this epoch had been.
+  void use_epochs(std::uint32_t epoch) {
+    std::lock_guard lock(mutex_);
+    epochs_.reserved = epochs_.used = epoch;
+  }
 
-  std::string epoch_failure;   // when set, set_epoch fails
+  std::string epoch_failure;   // when set, set_epochs fails
   std::string read_failure;    // when set, listing half made keys fails
   std::string lookup_failure;  // when set, committed() and buried() fail
 
  private:
   std::mutex mutex_;
   std::set<KeyId> prepared_, committed_, condemned_, buried_;
-  std::uint32_t epoch_ = 0;
+  Epochs epochs_;
 };
 
 }  // namespace tkdc

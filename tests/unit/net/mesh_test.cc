@@ -20,7 +20,8 @@ TEST(Mesh, ThreePartiesAgree) {
     EXPECT_EQ(sessions[p]->id, sessions[0]->id);
     EXPECT_EQ(sessions[p]->epoch, 1u);
     EXPECT_EQ(sessions[p]->lanes.size(), 2u);
-    EXPECT_EQ(trio.store(p).epoch(), 1u) << "stored before use";
+    EXPECT_EQ(trio.store(p).epochs().reserved, 1u) << "stored before use";
+    EXPECT_EQ(trio.store(p).epochs().used, 1u);
   }
 }
 
@@ -214,7 +215,8 @@ TEST(Mesh, DisagreementsNameBothValues) {
     for (int p = 0; p < 3; ++p) EXPECT_FALSE(sessions[p].has_value()) << one.named[0];
     for (const std::string& word : one.named)
       EXPECT_NE(trio.errors().find(word), std::string::npos) << word << " in\n" << trio.errors();
-    for (int p = 0; p < 3; ++p) EXPECT_EQ(trio.store(p).epoch(), 0u) << "refused before any write";
+    for (int p = 0; p < 3; ++p)
+      EXPECT_EQ(trio.store(p).epochs(), Epochs()) << "refused before any write";
   }
 }
 

@@ -99,12 +99,15 @@ TEST_F(AuditLogTest, ManyThreads) {
 
 TEST_F(AuditLogTest, TheHighestEpochIsKnownAfterARestart) {
   open();
-  EXPECT_EQ(log_->last_epoch(), 0u);
+  EXPECT_EQ(log_->last_epoch(), SessionEpoch());
   for (const char* event : {R"({"epoch":7,"event":"session"})", R"({"epoch":9,"event":"session"})",
                             R"({"event":"x"})", R"({"epoch":8,"event":"session"})"})
     ASSERT_TRUE(log_->append(event).ok());
   open();
-  EXPECT_EQ(log_->last_epoch(), 9u);
+  EXPECT_EQ(log_->last_epoch(), (SessionEpoch{0, 9}));
+  ASSERT_TRUE(log_->append(R"({"epoch":2,"era":1,"event":"session"})").ok());
+  open();
+  EXPECT_EQ(log_->last_epoch(), (SessionEpoch{1, 2})) << "of the latest era";
 }
 
 // Party 0's log, and what party 1 has recorded of it after lines 2 and 4.

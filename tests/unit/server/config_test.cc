@@ -213,6 +213,11 @@ TEST_F(ConfigTest, Limits) {
   EXPECT_EQ(config->limits.user_key.per_s, 50);
   EXPECT_EQ(config->limits.user_key.burst, 1'000);
   EXPECT_FALSE(config->limits.service_key.any());
+  EXPECT_EQ(config->epochs_per_day, 2'048u);
+  config = changed("[audit]", "[limits]\nepochs_per_day = 100\n[audit]");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->epochs_per_day, 100u);
+  expect_error("[audit]", "[limits]\nepochs_per_day = 63\n[audit]", {"epochs_per_day"});
   config = changed("[audit]", "[limits]\nuser_key_per_s = 0\nservice_key_per_s = 7\n[audit]");
   ASSERT_TRUE(config.ok()) << config.error().message;
   EXPECT_FALSE(config->limits.user_key.any());

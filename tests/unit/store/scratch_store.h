@@ -62,6 +62,12 @@ class ScratchStore : public testing::Test {
     ASSERT_TRUE(done.ok()) << done.error().message;
   }
 
+  // As if sessions up to this epoch had been.
+  void use_epochs(std::uint32_t epoch) {
+    auto done = store_->set_epochs({0, epoch, epoch});
+    ASSERT_TRUE(done.ok()) << done.error().message;
+  }
+
   std::string directory_;
   StoreOptions options_;
   SecretBuffer key_;

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "scratch_store.h"
+#include "store/record_codec.h"
 
 namespace tkdc {
 namespace {
@@ -106,12 +107,48 @@ TEST_F(StoreTest, InventoryIsTheSameAtAllParties) {
 
 TEST_F(StoreTest, EpochGrowsAndPersists) {
   open();
-  EXPECT_EQ(store_->epoch(), 0u);
-  ASSERT_TRUE(store_->set_epoch(5).ok());
-  EXPECT_FALSE(store_->set_epoch(5).ok());
-  EXPECT_FALSE(store_->set_epoch(4).ok());
+  EXPECT_EQ(store_->epochs(), Epochs());
+  const Epochs five{0, 5, 4, 777, 1'800'000'000};
+  ASSERT_TRUE(store_->set_epochs(five).ok());
+  EXPECT_FALSE(store_->set_epochs({0, 4, 4}).ok()) << "reserved falls";
+  EXPECT_FALSE(store_->set_epochs({0, 5, 3}).ok()) << "used falls";
+  EXPECT_FALSE(store_->set_epochs({0, 5, 6}).ok()) << "used, but not reserved";
+  EXPECT_FALSE(store_->set_epochs({0, kMaxEpoch + 1, 5}).ok());
   open();
-  EXPECT_EQ(store_->epoch(), 5u);
+  EXPECT_EQ(store_->epochs(), five);
+}
+
+TEST_F(StoreTest, AnEraCountsFromZeroAndOlderRecordsOnlyOpen) {
+  open();
+  add(1);
+  ASSERT_TRUE(store_->prepare(record(2)).ok());
+  ASSERT_TRUE(store_->set_epochs({0, 9, 9}).ok());
+  EXPECT_FALSE(store_->get(id_of(1)).value()->open_only);
+  ASSERT_TRUE(store_->set_epochs({1, 0, 0}).ok());
+  EXPECT_FALSE(store_->set_epochs({0, 10, 10}).ok()) << "back to the era before";
+  open();
+  EXPECT_EQ(store_->epochs().era, 1u);
+  // What was half made before the change is of before it.
+  ASSERT_TRUE(store_->commit(id_of(2)).ok());
+  add(3);
+  EXPECT_TRUE(store_->get(id_of(1)).value()->open_only);
+  EXPECT_TRUE(store_->get(id_of(2)).value()->open_only);
+  EXPECT_FALSE(store_->get(id_of(3)).value()->open_only);
+}
+
+TEST(RecordCodec, ARecordOfTheFormatBeforeIsOfEraZero) {
+  KeyRecord record;
+  record.principal_name = "krbtgt/A@A";
+  SecretVector encoded = encode_record(record, 0);
+  // Format 1 had no era, which stands behind the version.
+  const std::size_t era = encoded.size() - 4 - 4;
+  encoded.erase(encoded.begin() + static_cast<std::ptrdiff_t>(era),
+                encoded.begin() + static_cast<std::ptrdiff_t>(era + 4));
+  encoded[0] = 1;
+  KeyRecord again;
+  ASSERT_TRUE(decode_record(encoded, again));
+  EXPECT_EQ(again.era, 0u);
+  EXPECT_EQ(again.principal_name, record.principal_name);
 }
 
 TEST_F(StoreTest, OneProcessAtATime) {
@@ -189,7 +226,7 @@ TEST_P(FullMap, RefusesKeysAndNothingElse) {
   for (std::uint32_t at_once : {3u, 1u, 2u, 1u}) {
     ASSERT_NO_FATAL_FAILURE(fill(at_once));
     open();
-    for (int i = 0; i < 20; ++i) ASSERT_TRUE(store_->set_epoch(store_->epoch() + 1).ok());
+    for (int i = 0; i < 20; ++i) use_epochs(store_->epochs().used + 1);
     ASSERT_NO_FATAL_FAILURE(remove_every(at_once + 1));
   }
   ASSERT_NO_FATAL_FAILURE(remove_every(1));

@@ -6,6 +6,7 @@
 #include "net/hex.h"
 #include "scratch_store.h"
 #include "store/lmdb.h"
+#include "store/sealed.h"
 
 namespace tkdc {
 namespace {
@@ -146,7 +147,7 @@ TEST_F(TamperTest, ForeignStoreIsNamed) {
 
 TEST_F(TamperTest, EpochCannotBeForged) {
   open();
-  ASSERT_TRUE(store_->set_epoch(9).ok());
+  use_epochs(9);
   const std::string name = "epoch";
   ByteSpan epoch{reinterpret_cast<const std::uint8_t*>(name.data()), name.size()};
   raw("meta", [&](MDB_txn* t, MDB_dbi d) {
@@ -157,6 +158,19 @@ TEST_F(TamperTest, EpochCannotBeForged) {
   auto opened = Store::open(options_, key_);
   ASSERT_FALSE(opened.ok());
   EXPECT_NE(opened.error().message.find("epoch"), std::string::npos);
+}
+
+// One number, which may have been used.
+TEST_F(TamperTest, TheEpochOfTheFormatBeforeIsTaken) {
+  open();
+  const ByteSpan epoch = octets("epoch");
+  const Bytes before{0, 1, 2, 3};
+  raw("meta", [&](MDB_txn* t, MDB_dbi d) {
+    Sealer sealer(key_, options_.installation, options_.party);
+    write(t, d, epoch, sealer.seal("meta", epoch, {}, before));
+  });
+  open();
+  EXPECT_EQ(store_->epochs(), (Epochs{0, 0x10203, 0x10203, 0, 0}));
 }
 
 }  // namespace

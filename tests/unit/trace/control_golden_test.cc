@@ -40,7 +40,9 @@ Hello hello_of(int party, int lane, std::uint8_t link) {
   hello.circuit_hash = 0x0123'4567'89ab'cdef;
   hello.cohort_limit = 256;
   hello.inventory.fill(0x22);
-  hello.epoch = 3 + static_cast<std::uint32_t>(party);
+  hello.epoch_era = 1;
+  hello.epoch = 4 + static_cast<std::uint32_t>(party);
+  hello.epoch_used = hello.epoch - 1;
   hello.nonce.fill(static_cast<std::uint8_t>(0x30 + party));
   hello.round.fill(0x30);
   hello.audit.lines = 1'000 + static_cast<std::uint64_t>(party);
@@ -97,7 +99,7 @@ void fill(MemoryStore& store, int party) {
   if (party == 1) {
     ASSERT_TRUE(store.condemn(key_id(3)).ok());
   }
-  ASSERT_TRUE(store.set_epoch(3 + static_cast<std::uint32_t>(party)).ok());
+  store.use_epochs(3 + static_cast<std::uint32_t>(party));
 }
 
 TEST(ControlGolden, ConfirmToEpoch) {
@@ -116,8 +118,9 @@ TEST(ControlGolden, ConfirmToEpoch) {
       inputs.party = p;
       inputs.session.fill(0x55);
       inputs.transcript.fill(0x66);
-      inputs.epochs = {3, 4, 5};
-      auto epoch = reconcile(*links[p], stores[p], inputs, monotonic_ms() + 20'000);
+      inputs.epochs = {EpochClaim{3, 3}, EpochClaim{4, 4}, EpochClaim{5, 5}};
+      EpochLedger ledger(stores[p], EpochLedger::kPerDay);
+      auto epoch = reconcile(*links[p], stores[p], ledger, inputs, monotonic_ms() + 20'000);
       EXPECT_TRUE(epoch.ok()) << (epoch.ok() ? "" : epoch.error().message);
       if (epoch.ok()) {
         EXPECT_EQ(*epoch, 6u);

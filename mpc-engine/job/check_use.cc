@@ -15,6 +15,9 @@ tkdc_status check_use(Store& store, const InstallationId& installation, AgentRol
   if (*found == nullptr || (*found)->ref != request.key) return TKDC_STATUS_UNKNOWN_KEY;
   record = *found;
   if (!may_use(record->key_class, role, request.op, request.usage)) return TKDC_STATUS_DENIED;
+  // Epochs were begun anew since it was drawn: its nonces would repeat.
+  if (record->open_only && request.op == TKDC_OP_SEAL && in_gcm_form(*record, request.usage))
+    return TKDC_STATUS_DENIED;
   return check_lengths(request, *record);
 }
 

@@ -69,7 +69,9 @@ Task<JobOutcome> seal_ticket(JobContext context, SharedBytes plaintext) {
 // Why a ticket with this nonce cannot be one of ours, or null.
 const char* nonce_fault(const NonceCoordinates& nonce, const JobContext& context) {
   if (nonce.mode != 0) return "its nonce is of another mode";
-  if (nonce.epoch > context.epoch) return "its nonce's epoch has not been reached";
+  // Of an era before this one there is no epoch to compare with; the tag decides.
+  if (!context.record.open_only && nonce.epoch > context.epoch)
+    return "its nonce's epoch has not been reached";
   if (nonce.sealed_at > context.seal_at.sealed_at + kClockSkewUnits)
     return "it was sealed in the future";
   if (nonce.sealed_at + kMaxTicketAgeUnits < context.seal_at.sealed_at) return "it is too old";

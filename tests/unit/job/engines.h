@@ -74,27 +74,29 @@ class Engines {
       auto store = Store::open(options, key);
       EXPECT_TRUE(store.ok()) << (store.ok() ? "" : store.error().message);
       stores_[p] = std::make_unique<SlowStore>(std::move(*store));
-      EngineOptions engine;
-      engine.installation = kInstallation;
-      engine.party = p;
-      engine.seal_limit = seal_limit;
-      if (heads_every_ms > 0) tell_heads(engine, heads_every_ms);
-      if (edit) edit(engine);
-      auto made = Engine::create(
-          engine, *stores_[p],
-          [this, p](const JobName& job, JobReply reply) { take(p, job, std::move(reply)); },
-          [this, p](const std::string& line) {
-            std::lock_guard lock(mutex_);
-            audit_[p].push_back(line);
-          });
-      EXPECT_TRUE(made.ok());
-      engines_[p] = std::move(*made);
     }
+    make_engines_ = [this, seal_limit, heads_every_ms, edit] {
+      for (int p = 0; p < 3; ++p) make_engine(p, seal_limit, heads_every_ms, edit);
+    };
+    make_engines_();
     start_session();
   }
   ~Engines() {
     stop_session();
     std::filesystem::remove_all(root_);
+  }
+
+  // As if all three servers were stopped, and started with sessions of this epoch.
+  void restart(std::uint32_t epoch, const std::function<void(int)>& while_stopped) {
+    stop_session();
+    for (int p = 0; p < 3; ++p) {
+      engines_[p].reset();
+      sessions_[p] = Session();
+      while_stopped(p);
+    }
+    epoch_ = epoch;
+    make_engines_();
+    start_session();
   }
 
   void start_session() {
@@ -243,6 +245,24 @@ class Engines {
   }
 
  private:
+  void make_engine(int p, std::uint64_t seal_limit, int heads_every_ms,
+                   const std::function<void(EngineOptions&)>& edit) {
+    EngineOptions engine;
+    engine.installation = kInstallation;
+    engine.party = p;
+    engine.seal_limit = seal_limit;
+    if (heads_every_ms > 0) tell_heads(engine, heads_every_ms);
+    if (edit) edit(engine);
+    auto made = Engine::create(
+        engine, *stores_[p],
+        [this, p](const JobName& job, JobReply reply) { take(p, job, std::move(reply)); },
+        [this, p](const std::string& line) {
+          std::lock_guard lock(mutex_);
+          audit_[p].push_back(line);
+        });
+    EXPECT_TRUE(made.ok());
+    engines_[p] = std::move(*made);
+  }
   void tell_heads(EngineOptions& options, int every_ms) {
     const int p = options.party;
     options.audit_head_every = std::chrono::milliseconds(every_ms);
@@ -273,6 +293,7 @@ class Engines {
   std::mt19937_64 rng_{17};
   std::unique_ptr<SlowStore> stores_[3];
   std::unique_ptr<Engine> engines_[3];
+  std::function<void()> make_engines_;
   Session sessions_[3];
   std::thread threads_[3];
   std::string ended_[3];

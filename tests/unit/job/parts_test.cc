@@ -6,6 +6,7 @@
 #include "job/operations.h"
 #include "job/seal_counts.h"
 #include "krb5_client.h"
+#include "parties_with_ciphers.h"
 
 namespace tkdc {
 namespace {

@@ -7,8 +7,8 @@ PYTHON := /usr/bin/python3
 PYTEST := $(PYTHON) -m pytest -p no:cacheprovider
 NICE   := nice -n 5
 
-.PHONY: all help bootstrap test-needs build release demo demo-stop test unit integration sanitize lint \
-        format bench scaling storm soak stress migration deviations golden fuzz cuda cuda-configured \
+.PHONY: all help bootstrap test-needs build release demo demo-stop test unit integration each sanitize \
+        lint format bench scaling storm soak stress migration deviations golden fuzz cuda cuda-configured \
         test-cuda-host test-gpu gpu-programs gpu-bundle gpu-report cuda-figures mit-suite mit-suite-report clean
 
 all: build
@@ -16,8 +16,8 @@ all: build
 help:
 	@echo 'make demo [KEEP=1]   a realm at work, and the proof that nothing holds its keys'
 	@echo 'make demo-stop       stops what KEEP=1 left running'
-	@echo 'make test            unit tests, integration tests, sanitizers'
-	@echo 'make unit | integration | sanitize    each alone'
+	@echo 'make test            unit tests, integration tests, each file compiled on its own, sanitizers'
+	@echo 'make unit | integration | each | sanitize    one of them alone'
 	@echo 'make lint            checks that need no run'
 	@echo 'make bench           figures of docs/performance.md, release build; instruction counts'
 	@echo 'make scaling         the plot of docs/performance.md, some minutes'
@@ -71,6 +71,11 @@ unit: build
 
 integration: test-needs build
 	$(PYTEST) -n 2 --dist loadfile tests/integration
+
+# Builds of tests join sources; here no file finds what another one has included.
+each:
+	@./bootstrap
+	$(NICE) $(PYTHON) -m tests.each_file $(JOBS)
 
 sanitize:
 	tests/sanitize asan $(JOBS)

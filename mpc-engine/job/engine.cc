@@ -143,6 +143,7 @@ class EngineImpl final : public Engine {
   std::string backend_;
   std::optional<std::string> deviation_;
   std::vector<CourseTail> courses_;  // by lane, of the last session
+  bool difference_known_ = false;    // this server has been latched for it
   std::uint64_t checks_broken_ = 0;  // under lanes_mutex_
 };
 
@@ -192,16 +193,16 @@ std::string EngineImpl::run_session(Session& session) {
     if (lane->deviation() && !deviation_) deviation_ = lane->deviation();
   if (!deviation_ && std::ranges::any_of(lanes_, &LaneRunner::lost_in_check)) ++checks_broken_;
   courses_.clear();
-  if (!deviation_)
-    for (auto& lane : lanes_) courses_.push_back(lane->course());
+  for (auto& lane : lanes_) courses_.push_back(lane->course());
+  difference_known_ = deviation_.has_value();
   lanes_.clear();
   return deviation_ ? *deviation_ : reason;
 }
 
-// After a difference nothing of that session is compared again: the operators look at it.
+// A server that has seen the difference goes on telling its course: the other may not have.
 Result<void> EngineImpl::hear_course(std::size_t lane, int party, const CourseTail& theirs) {
-  if (!contradict(course(lane), theirs)) return {};
-  courses_.clear();
+  if (difference_known_ || !contradict(course(lane), theirs)) return {};
+  difference_known_ = true;
   return fail("session: in lane " + std::to_string(lane) +
               " of the last session this server and party " + std::to_string(party) +
               " were told different things about which jobs to run, or that party says so");

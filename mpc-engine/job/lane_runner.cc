@@ -65,8 +65,8 @@ void LaneRunner::note_session(const Session& session) {
 
 CourseTail LaneRunner::course() const {
   CourseTail tail = rep3_.course().tail();
-  // Semi-honest servers compare nothing, and whoever has seen a difference has said so.
-  if (rep3_.security() == Security::kMalicious && !rep3_.deviation()) tail.session = session_;
+  // Semi-honest servers compare nothing.
+  if (rep3_.security() == Security::kMalicious) tail.session = session_;
   return tail;
 }
 

@@ -35,6 +35,8 @@ Result<ByteSpan> Ticker::receive(Neighbour from, int timeout_ms) {
   return in.raw(in.remaining());
 }
 
+// To both, also when one of them is gone: the other may have to learn that it was told something
+// else (rep3/course.h).
 Result<void> Ticker::send(bool full, const OwnControl& own) {
   head_.clear();
   Writer prev(head_);
@@ -43,25 +45,28 @@ Result<void> Ticker::send(bool full, const OwnControl& own) {
   const Rep3::ToPrev parts = rep3_.finish_to_prev();
   const ByteSpan pieces[] = {head_, parts.layers, parts.rest};
   auto sent = link_.send_pieces(Neighbour::kPrev, pieces);
-  if (!sent || !full) return sent;
+  if (!full) return sent;
   to_next_.clear();
   SecretWriter next(to_next_);
   next.u32(number_);
   put_control(next, own.to_both, own.to_next);
   rep3_.append_to_next(to_next_);
-  return link_.send(Neighbour::kNext, to_next_);
+  auto sent_next = link_.send(Neighbour::kNext, to_next_);
+  return sent ? sent_next : sent;
 }
 
-// The tick has failed for want of one neighbour's packet. The other's may be here, or on its way
-// for as long as that one is not gone too; if it shows that the two were told different things,
-// a packet that is withheld must not hide it.
-void Ticker::hear_the_other(Neighbour other) {
+// The tick has failed, perhaps because one neighbour withholds its packet or is gone. The other's
+// may be here, or on its way as long as that one is not gone too; if it shows that the two were
+// told different things, this server says so.
+void Ticker::hear_what_came(std::initializer_list<Neighbour> from) {
   constexpr int kWaitMs = 200;
-  auto packet = receive(other, kWaitMs);
-  if (!packet) return;
-  Reader in(*packet);
-  Said ignored;
-  if (get_control(in, ignored)) rep3_.hear_agreement(other, in.raw(in.remaining()));
+  for (Neighbour one : from) {
+    auto packet = receive(one, kWaitMs);
+    if (!packet) continue;
+    Reader in(*packet);
+    Said ignored;
+    if (get_control(in, ignored)) rep3_.hear_agreement(one, in.raw(in.remaining()));
+  }
 }
 
 void Ticker::note(const OwnControl& own, const Control& heard) {
@@ -78,13 +83,16 @@ void Ticker::note(const OwnControl& own, const Control& heard) {
 
 Result<Ticker::Control> Ticker::tick(bool full, const OwnControl& own, int timeout_ms) {
   full |= rep3_.needs_next();
-  if (auto sent = send(full, own); !sent) return sent.error();
+  if (auto sent = send(full, own); !sent) {
+    if (full) hear_what_came({Neighbour::kPrev, Neighbour::kNext});
+    return sent.error();
+  }
   rep3_.prefetch_masks();
 
   Control control;
   auto from_next = receive(Neighbour::kNext, timeout_ms);
   if (!from_next) {
-    if (full) hear_the_other(Neighbour::kPrev);
+    if (full) hear_what_came({Neighbour::kPrev});
     return from_next.error();
   }
   constexpr const char* kTruncated = "lane: a neighbour's packet is truncated";

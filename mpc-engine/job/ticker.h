@@ -48,7 +48,7 @@ class Ticker {
  private:
   Result<ByteSpan> receive(Neighbour from, int timeout_ms);
   Result<void> send(bool full, const OwnControl& own);
-  void hear_the_other(Neighbour other);
+  void hear_what_came(std::initializer_list<Neighbour> from);
   void note(const OwnControl& own, const Control& heard);
 
   Rep3& rep3_;

@@ -72,25 +72,27 @@ class TwoFacedRing final : public MemoryRing {
   bool look(int from, int to, Neighbour side, std::uint32_t tick, SecretVector& packet) {
     auto parts = parse_packet(packet);
     auto said = parts ? said_in(*parts) : std::nullopt;
-    if (said && from == 0 && said->manifest && side == Neighbour::kPrev) {
+    // A job that is put back is named again; what runs was named first.
+    const bool names = said && from == 0 && said->manifest && side == Neighbour::kPrev;
+    if (names && !(lied_ && named_)) {
       named_ = tick;
       first_opening_.reset();
     }
+    // Nothing else of these jobs goes to the next party before the seed of their verification.
     const bool opens = side == Neighbour::kNext && parts && !parts->rest.empty();
-    if (opens && named_ && !first_opening_) first_opening_ = tick;
+    const bool counts = armed_ ? lied_ && from != liar_ : named_.has_value();
+    if (opens && counts && !first_opening_) first_opening_ = tick;
     if (!armed_) return true;
     const bool concerns_liar = from == liar_ || to == liar_;
     if (said && concerns_liar && edit_ && edit_(from, to, *said)) {
       packet = with(packet, *said);
       lied_ = true;
     }
-    if (!lied_ || !named_) return true;
-    const std::uint32_t compared = *named_ + ticks_;
-    if (from == liar_ && withhold_ && tick >= compared) {
+    if (from == liar_ && withhold_ && lied_ && named_ && tick >= *named_ + ticks_) {
       withheld_ = true;
       return false;
     }
-    if (from != liar_ && tick > compared) ++after_;
+    if (from != liar_ && first_opening_ && tick > *first_opening_) ++after_;
     return true;
   }
 

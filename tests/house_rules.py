@@ -70,9 +70,36 @@ def long_functions(name: str, lines: list[str]) -> list[str]:
     return found
 
 
+DECISIONS = "docs/protocols/10-admission.md"
+
+
+def check_decisions() -> list[str]:
+    """Each row of the table of decisions names tests that exist: Suite.Name or Suite.*."""
+    page = (ROOT / DECISIONS).read_text().partition("| decision |")[2]
+    rows = [line for line in page.splitlines() if line.startswith("| ")]
+    if len(rows) < 10:
+        return [f"{DECISIONS}: the table of decisions is not there"]
+    tests = set()
+    for name in tracked():
+        if name.startswith("tests/unit/") and name.endswith("_test.cc"):
+            found = re.findall(r"^TEST(?:_[PF])?\((\w+),\s*(\w+)\)", (ROOT / name).read_text(), re.M)
+            tests.update(found)
+    suites = {suite for suite, _ in tests}
+    wrong = []
+    for row in rows:
+        named = re.findall(r"`(\w+)\.(\w+|\*)`", row.rsplit("|", 2)[1])
+        if not named:
+            wrong.append(f"{DECISIONS}: a decision without a test: {row}")
+        for suite, test in named:
+            if suite not in suites or (test != "*" and (suite, test) not in tests):
+                wrong.append(f"{DECISIONS}: there is no test {suite}.{test}")
+    return wrong
+
+
 def main() -> int:
     found = [problem for name in tracked() if (ROOT / name).exists()
              for problem in check_file(name)]
+    found += check_decisions()
     for problem in found:
         sys.stdout.write(problem + "\n")
     return 1 if found else 0

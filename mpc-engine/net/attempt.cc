@@ -196,16 +196,23 @@ Result<void> Attempt::dial_all_lanes() {
   return {};
 }
 
-// While party 0 waits for party 2, party 1 may have said no, or given up.
+// While party 0 waits for party 2, party 1 may have said no, or given up: perhaps for what its
+// HELLO says of the session before, which party 0 has to compare too.
 Result<void> Attempt::listen_for_refusal() {
   auto open = check_breaker();
   if (!open.ok() || !lanes_[0].next) return open;
-  TlsStream& next = *lanes_[0].next;
-  auto filled = next.fill();
-  if (filled.ok() || !next.has_packet()) return filled;
-  while (next.has_packet()) {
-    ByteSpan packet = next.take();
-    if (is_refusal(packet)) return refused(next, packet);
+  auto filled = lanes_[0].next->fill();
+  if (filled.ok()) return filled;
+  for (LaneState& lane : lanes_) {
+    if (!lane.next) continue;
+    (void)lane.next->fill().ok();
+    while (lane.next->has_packet()) {
+      ByteSpan packet = lane.next->take();
+      if (is_refusal(packet)) return refused(*lane.next, packet);
+      auto hello = decode_hello(packet);
+      if (!hello.ok() || !check_hello(mine_, *hello, in_.next.party).ok()) continue;
+      if (auto same = hear_course(*hello); !same.ok()) return same;
+    }
   }
   return filled;
 }

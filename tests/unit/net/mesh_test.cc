@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include <atomic>
+
 #include "trio.h"
 
 namespace tkdc {
@@ -293,6 +295,36 @@ TEST(Mesh, EachPartyHearsWhereTheOthersAuditLogsStand) {
     for (std::size_t q = 0; q < 3; ++q)
       EXPECT_EQ(sessions[static_cast<std::size_t>(p)]->audit_heads[q],
                 trio.options(static_cast<int>(q)).audit_head());
+}
+
+// Two servers' lane 1 went another way in the session before: no new one, and both know why,
+// whoever of them calls the other. The third is not told apart from a network that fails.
+TEST(Mesh, TwoThatWereToldDifferentThingsRefuseEachOther) {
+  for (int liar = 0; liar < 3; ++liar) {
+    Trio trio(2);
+    std::atomic<int> heard[3] = {};
+    for (int p = 0; p < 3; ++p) {
+      auto course = [p, liar](int lane) {
+        CourseTail tail;
+        tail.session.fill(1);
+        tail.decisions = 1;
+        tail.last.emplace_back();
+        // The liar tells each what that one believes.
+        if (lane == 1 && p == (liar + 1) % 3) tail.last[0][0] = 1;
+        return tail;
+      };
+      trio.options(p).course = course;
+      trio.options(p).hear_course = [p, liar, course, &heard](int lane, int party,
+                                                              const CourseTail& theirs) {
+        if (p == liar || party == liar || !contradict(course(lane), theirs)) return Result<void>{};
+        heard[p]++;
+        return Result<void>(fail("session: the courses differ"));
+      };
+    }
+    auto sessions = trio.establish(3'000);
+    for (const auto& session : sessions) EXPECT_FALSE(session) << liar;
+    for (int p = 0; p < 3; ++p) EXPECT_EQ(heard[p] > 0, p != liar) << "liar " << liar << ": " << p;
+  }
 }
 
 TEST(Mesh, StrangersDoNotDisturbASession) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packets of a lane: what a neighbour may send in a tick while a layer, an opening
-// and an exchange are due, and control octets: revoked windows, audit heads (admission.cc has the
-// others).
+// and an exchange are due, and control octets: what a server says to both others (admission.cc has
+// what manifests, claims and verdicts hold).
 #include "fuzz.h"
-#include "job/revocations.h"
+#include "job/lane_said.h"
 #include "job/ticker.h"
-#include "net/audit_head.h"
 #include "net/memory_ring.h"
 #include "verify/verifier.h"
 
@@ -30,12 +29,19 @@ Task<void> all_kinds(Rep3& rep3) {
   }
 }
 
-void rest_of_control(ByteSpan control) {
-  Reader head(control);
-  (void)get_head(head);
-  Reader windows(control);
-  RevocationState said;
-  if (get_revocations(windows, said)) require(said.windows.list().size() <= SealWindows::kMax);
+// What was read writes to the same octets and holds what was asked for.
+void said_to_both(ByteSpan control) {
+  constexpr std::size_t kJobs = 8;
+  for (std::size_t verdicts : {0u, 1u, 3u})
+    for (bool leader : {true, false}) {
+      auto said = decode_lane_said(control, {leader, verdicts, kJobs});
+      if (!said) continue;
+      // Windows are joined when they are read.
+      require(said->revoked || tkdc::fuzz::equal(encode(*said), control));
+      require(said->verdicts.size() == verdicts);
+      require(!said->manifest || (leader && said->manifest->names.size() <= kJobs));
+      if (said->revoked) require(said->revoked->state.windows.list().size() <= SealWindows::kMax);
+    }
 }
 
 // Packets of the input: kind u8 (bit 0: to whom; bit 1: with the right tick in front;
@@ -51,7 +57,7 @@ void feed(ByteSpan input, Link& prev, Link& next) {
     if ((kind & 2) != 0) out.u32(ticks[kind & 1]++);
     if ((kind & 4) != 0) out.u32(0);
     out.raw(octets);
-    rest_of_control(octets);
+    said_to_both(octets);
     const bool from_next = (kind & 1) != 0;
     (void)(from_next ? next.send(Neighbour::kPrev, packet) : prev.send(Neighbour::kNext, packet))
         .ok();

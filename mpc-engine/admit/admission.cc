@@ -41,6 +41,7 @@ void add_record(Hash& hash, const KeyRecord& record) {
   hash.number(static_cast<std::uint64_t>(record.form));
   hash.number(record.origin);
   hash.number(record.version);
+  hash.number(record.open_only ? 1 : 0);
   for (const auto& [name, field] : record.fields) {
     hash.text(name);
     hash.number(field.size());

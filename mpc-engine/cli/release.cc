@@ -4,33 +4,38 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "server/broken_checks.h"
 #include "server/config.h"
 #include "server/latch.h"
 
 namespace tkdc::cli {
 namespace {
 
+int failed(const Error& error) {
+  std::cerr << "tkdc release: " << error.message << "\n";
+  return 1;
+}
+
 int run_release(const std::string& path) {
   auto config = load_server_config(path);
-  if (!config) {
-    std::cerr << "tkdc release: " << config.error().message << "\n";
-    return 1;
-  }
+  if (!config) return failed(config.error());
   const std::string file = latch_file(config->store_path);
   const std::string reason = Latch(file).reason();
+  const std::string broken_file = broken_checks_file(config->store_path);
+  const std::string broken = describe(BrokenChecks(broken_file).all());
+  // First: else the next one would close the latch again.
+  auto forgotten = forget_broken_checks(broken_file);
+  if (!forgotten) return failed(forgotten.error());
   auto released = release_latch(file);
-  if (!released) {
-    std::cerr << "tkdc release: " << released.error().message << "\n";
-    return 1;
-  }
-  if (!*released) {
+  if (!released) return failed(released.error());
+  if (*released)
+    std::cout << "Released. It was latched because: " << reason
+              << "\nThe server notices within a second. Release the other two as well; if it "
+                 "happens again, one of the three servers is broken or corrupt.\n";
+  else
     std::cout << "This server is not latched; nothing to do. If `tkdc status` shows it as latched "
                  "all the same, its disk could not be written then: restart it.\n";
-    return 0;
-  }
-  std::cout << "Released. It was latched because: " << reason
-            << "\nThe server notices within a second. Release the other two as well; if it "
-               "happens again, one of the three servers is broken or corrupt.\n";
+  if (*forgotten) std::cout << "Broken checks are counted anew. There were " << broken << ".\n";
   return 0;
 }
 
@@ -38,8 +43,9 @@ int run_release(const std::string& path) {
 
 void add_release(CLI::App& app, int& exit_status) {
   auto path = std::make_shared<std::string>();
-  CLI::App* command =
-      app.add_subcommand("release", "let a server that saw a deviation start sessions again");
+  CLI::App* command = app.add_subcommand(
+      "release",
+      "let a server that saw a deviation start sessions again, and count broken checks anew");
   command->add_option("--config", *path, "the server's tkdc.toml")->required();
   command->callback([path, &exit_status] { exit_status = run_release(*path); });
 }

@@ -55,9 +55,6 @@ std::string layout(const std::vector<Row>& rows) {
   return text;
 }
 
-// Restarts under load break one now and then.
-constexpr std::uint64_t kManyChecksBroken = 8;
-
 std::uint64_t count_of(const json& server, const char* field) {
   auto it = server.find(field);
   return it != server.end() && it->is_number_unsigned() ? it->get<std::uint64_t>() : 0;
@@ -98,10 +95,11 @@ std::string notices_of(const json& server) {
   if (count_of(server, "agents_limited") != 0)
     text += who + cell(server, "agents_limited") +
             " operations refused because an agent asked too often (limits.agent_per_s)\n";
-  if (count_of(server, "checks_broken") >= kManyChecksBroken)
-    text += who + cell(server, "checks_broken") +
-            " sessions ended while messages were being verified; without restarts or bad links "
-            "to explain them, one of the three may be breaking off where it would be found\n";
+  if (count_of(server, "checks_broken") != 0)
+    text += who + "sessions ended while messages were being verified: " +
+            cell(server, "checks_broken_with") +
+            "; without restarts or bad links to explain them, one of the three may be breaking off "
+            "where it would be found\n";
   return text;
 }
 

@@ -74,6 +74,11 @@ class EngineImpl final : public Engine {
     return deviation_;
   }
 
+  std::optional<LostCheck> lost_check() const override {
+    std::lock_guard lock(lanes_mutex_);
+    return lost_check_;
+  }
+
   CourseTail course(std::size_t lane) const override {
     return lane < courses_.size() ? courses_[lane] : CourseTail();
   }
@@ -102,7 +107,6 @@ class EngineImpl final : public Engine {
     s.backend = backend_;
     s.most_seals = seals_.most();
     s.seals_near_limit = s.most_seals >= seals_.warn_at();
-    s.checks_broken = checks_broken_;
     s.logins_unheralded = preauth_.alarms();
     s.heads_abandoned = half_done_.abandoned();
     s.agents_limited = limits_.agents_refused();
@@ -116,6 +120,7 @@ class EngineImpl final : public Engine {
   }
 
  private:
+  void note_lost_check(const LaneRunner* first);
   // Lane 0 waits for the disk, so tickets run on the others where there are any.
   LaneRunner& lane_for(bool management) {
     if (management || lanes_.size() == 1) return *lanes_[0];
@@ -142,15 +147,27 @@ class EngineImpl final : public Engine {
   std::vector<std::unique_ptr<LaneRunner>> lanes_;
   std::string backend_;
   std::optional<std::string> deviation_;
-  std::vector<CourseTail> courses_;  // by lane, of the last session
-  bool difference_known_ = false;    // this server has been latched for it
-  std::uint64_t checks_broken_ = 0;  // under lanes_mutex_
+  std::vector<CourseTail> courses_;      // by lane, of the last session
+  bool difference_known_ = false;        // this server has been latched for it
+  std::optional<LostCheck> lost_check_;  // under lanes_mutex_
 };
+
+// A check may have been under way in another lane than the one that lost a neighbour first.
+void EngineImpl::note_lost_check(const LaneRunner* first) {
+  if (deviation_) return;
+  for (auto& lane : lanes_) {
+    if (!lane->lost_check()) continue;
+    if (!lost_check_) lost_check_.emplace();
+    lost_check_->opened |= lane->lost_check()->opened;
+  }
+  if (lost_check_ && first != nullptr) lost_check_->party = first->lost_party();
+}
 
 std::string EngineImpl::run_session(Session& session) {
   {
     std::lock_guard lock(lanes_mutex_);
     deviation_.reset();
+    lost_check_.reset();
     revocations_.forget_peers();
   }
   auto backend = choose_aes_backend(options_.backend, session.representation);
@@ -170,12 +187,14 @@ std::string EngineImpl::run_session(Session& session) {
   }
   std::mutex reason_mutex;
   std::string reason;
+  const LaneRunner* first = nullptr;  // that failed
   // The first lane that ends takes the others with it.
   auto run_lane = [&](LaneRunner& lane) {
     std::string why = lane.run();
     const bool failed = !why.empty();
     {
       std::lock_guard lock(reason_mutex);
+      if (failed && first == nullptr) first = &lane;
       if (reason.empty()) reason = std::move(why);
     }
     for (auto& other : lanes_) other->stop();
@@ -191,7 +210,7 @@ std::string EngineImpl::run_session(Session& session) {
   std::lock_guard lock(lanes_mutex_);
   for (auto& lane : lanes_)
     if (lane->deviation() && !deviation_) deviation_ = lane->deviation();
-  if (!deviation_ && std::ranges::any_of(lanes_, &LaneRunner::lost_in_check)) ++checks_broken_;
+  note_lost_check(first);
   courses_.clear();
   for (auto& lane : lanes_) courses_.push_back(lane->course());
   difference_known_ = deviation_.has_value();

@@ -49,6 +49,12 @@ struct EngineOptions {
   std::chrono::milliseconds audit_head_every = std::chrono::minutes(5);
 };
 
+// A session that ended while messages were being verified, for want of a neighbour.
+struct LostCheck {
+  std::optional<int> party;  // whose connection was lost first; none: not seen
+  bool opened = false;       // after this server's part of the factors X and Y had left
+};
+
 struct EngineStatus {
   bool session_up = false;
   std::size_t lanes = 0;
@@ -79,7 +85,6 @@ struct EngineStatus {
   std::array<std::optional<bool>, 2> peers_lift{};  // previous and next; none: not heard
   bool revoked_unwritten = false;
   std::uint64_t tickets_revoked = 0;  // opens refused for it
-  std::uint64_t checks_broken = 0;    // sessions that lost a server while verifying
 };
 
 class Engine {
@@ -113,6 +118,8 @@ class Engine {
   // and cohort, and how it showed. Nobody can tell which server it was. No new
   // session may start before an operator says so.
   virtual std::optional<std::string> deviation() const = 0;
+  // After run_session(): whether it ended in a check, without a deviation.
+  virtual std::optional<LostCheck> lost_check() const = 0;
   virtual void stop() = 0;
 
   // For the handshake: where a lane's course stood when the last session ended, and what a

@@ -5,6 +5,7 @@
 // by the lane's thread.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <optional>
 
@@ -28,9 +29,14 @@ class HeadExchange {
     return options_.audit_head();
   }
 
-  // After comparing.
-  void keep(int party, const std::optional<AuditHead>& head) const {
-    if (used_ && head && options_.peer_audit_head) options_.peer_audit_head(party, *head);
+  // After comparing. Of one party not more often than it is due: each is a line of our own log.
+  void keep(int party, const std::optional<AuditHead>& head) {
+    if (!used_ || !head || !options_.peer_audit_head) return;
+    Clock::time_point& kept = kept_[static_cast<std::size_t>(party)];
+    const auto now = Clock::now();
+    if (kept != Clock::time_point() && now - kept < options_.audit_head_every / 2) return;
+    kept = now;
+    options_.peer_audit_head(party, *head);
   }
 
  private:
@@ -39,6 +45,7 @@ class HeadExchange {
   const EngineOptions& options_;
   const bool used_;
   Clock::time_point said_ = Clock::now();  // the handshake did
+  std::array<Clock::time_point, 3> kept_{};
 };
 
 }  // namespace tkdc

@@ -84,6 +84,30 @@ void LaneRunner::stop() {
   link_.wake();
 }
 
+// A stop ends no check for the two others that has opened anything; and none at all, if it ends
+// by itself soon.
+bool LaneRunner::draining() {
+  constexpr auto kForAnyCheck = std::chrono::seconds(1), kForOpenedOnes = std::chrono::seconds(2);
+  const ClaimLog* claims = rep3_.claims();
+  if (claims == nullptr || !claims->checking()) return false;
+  const auto now = Clock::now();
+  if (stop_by_ == Clock::time_point()) stop_by_ = now + kForOpenedOnes;
+  if (now + kForAnyCheck < stop_by_) return true;
+  return ciphers_.verifier.opened() > 0 && now < stop_by_;
+}
+
+std::optional<LostCheck> LaneRunner::find_lost_check() {
+  if (rep3_.deviation() || rep3_.claims() == nullptr || !rep3_.claims()->checking())
+    return std::nullopt;
+  return LostCheck{lost_party(), ciphers_.verifier.opened() > 0};
+}
+
+std::optional<int> LaneRunner::lost_party() const {
+  const auto neighbour = ticker_.lost();
+  if (!neighbour) return std::nullopt;
+  return (party_ + (*neighbour == Neighbour::kNext ? 1 : 2)) % 3;
+}
+
 bool LaneRunner::has_waiting() {
   std::lock_guard lock(queue_mutex_);
   const auto due = queue_.next_due();
@@ -102,7 +126,7 @@ int LaneRunner::idle_ms() {
 
 std::string LaneRunner::run() {
   std::string reason;
-  while (!stopping_) {
+  while (!stopping_ || draining()) {
     const bool busy = !active_.empty() || admitting() || making_masks_ || keeping_heads_ > 0 ||
                       (leader() && (has_waiting() || heads_.due()));
     if (!busy) {
@@ -118,8 +142,7 @@ std::string LaneRunner::run() {
       break;
     }
   }
-  lost_in_check_ = !reason.empty() && !rep3_.deviation() && rep3_.claims() != nullptr &&
-                   rep3_.claims()->checking();
+  if (!reason.empty()) lost_check_ = find_lost_check();
   for (ActiveJob& job : active_)
     if (!job.answered && !job.expired)
       answer(job.job->request, TKDC_STATUS_UNAVAILABLE, "the session between the servers ended");
@@ -200,6 +223,7 @@ Ticker::OwnControl LaneRunner::say(bool due) {
     for (const Candidate& c : verdicts_->candidates) said.verdicts.push_back(c.verdict);
   said.revoked = revoked_.say();
   said.head = heads_.say();
+  said_head_ = said.head.has_value();
   Ticker::OwnControl own;
   own.to_both = encode(said);
   add_claims(own);
@@ -228,7 +252,8 @@ Result<void> LaneRunner::admit(const Ticker::Control& control) {
     if (other->manifest) manifest = round_of(*other->manifest);
   if (auto done = read_claims(control.prev.to_me, control.next.to_me); !done) return done.error();
   revoked_.hear(std::move(prev->revoked), std::move(next->revoked));
-  if (prev->head || next->head) {
+  // By any of the three: all of them compare in the same tick.
+  if (said_head_ || prev->head || next->head) {
     ++keeping_heads_;
     rep3_.spawn(keep_heads(prev->head, next->head));
   }
@@ -254,7 +279,7 @@ Task<void> LaneRunner::keep_heads(std::optional<AuditHead> prev, std::optional<A
 
 // Nothing is proposed where no job is named: what has no effect is no decision.
 void LaneRunner::propose(bool due) {
-  if (!due || active_.size() >= kMaxActive) return;
+  if (!due || stopping_ || active_.size() >= kMaxActive) return;
   AdmissionRound round;
   round.sealed_at = std::max(sealed_at_now(), last_sealed_at_);
   const std::size_t most = std::min(kMaxManifest, kMaxActive - active_.size());
@@ -422,7 +447,8 @@ Task<void> LaneRunner::run_job(ActiveJob& job) {
         request.usage, request.public_data,          &revoked_.windows(), part(request)};
     JobOutcome outcome = co_await run_operation(context, request.op, std::move(input));
     co_await rep3_.verified();
-    co_await rep3_.agreed(decisions);
+    // A ticket may be refused for a window that was told after its job had begun.
+    co_await rep3_.agreed(outcome.revoked ? rep3_.course().decisions() : decisions);
     finish(job, std::move(outcome));
   }
 }

@@ -114,8 +114,9 @@ class LaneRunner {
   std::optional<std::string> deviation() const;
   // After run(): what its servers decided, for the next handshake to compare.
   CourseTail course() const;
-  // Whether it lost a neighbour, without a deviation seen, while messages were being verified.
-  bool lost_in_check() const { return lost_in_check_; }
+  // What it lost, without a deviation seen, while messages were being verified.
+  const std::optional<LostCheck>& lost_check() const { return lost_check_; }
+  std::optional<int> lost_party() const;
 
   // Until the link fails or stop(); jobs in progress are then answered with
   // UNAVAILABLE. The reason, or empty after stop().
@@ -129,6 +130,8 @@ class LaneRunner {
   bool has_waiting();
   std::size_t active_room(std::uint64_t agent) const;
   int idle_ms();
+  bool draining();
+  std::optional<LostCheck> find_lost_check();
   void expire_active();
   Result<void> tick();
   void note_session(const Session& session);
@@ -179,7 +182,8 @@ class LaneRunner {
   MaskPool pool_;
   Ciphers ciphers_;
   bool making_masks_ = false;
-  int keeping_heads_ = 0;  // tasks
+  int keeping_heads_ = 0;   // tasks
+  bool said_head_ = false;  // in this tick
   Ticker ticker_;
   HeadExchange heads_;
   RevocationExchange revoked_;
@@ -195,7 +199,8 @@ class LaneRunner {
   // Keys that an admitted or half admitted management job works on: what was
   // checked for one such job must still hold when it runs.
   std::set<KeyId> managed_;
-  bool lost_in_check_ = false;
+  std::optional<LostCheck> lost_check_;
+  Clock::time_point stop_by_;
   std::uint32_t last_sealed_at_ = 0;
   std::uint64_t next_number_ = 0, cohort_ = 0, ticks_ = 0;
   std::uint64_t published_bytes_ = 0, published_aes_ = 0, published_sha1_ = 0, published_sha2_ = 0;

@@ -45,6 +45,7 @@ Result<void> Ticker::send(bool full, const OwnControl& own) {
   const Rep3::ToPrev parts = rep3_.finish_to_prev();
   const ByteSpan pieces[] = {head_, parts.layers, parts.rest};
   auto sent = link_.send_pieces(Neighbour::kPrev, pieces);
+  if (!sent) lost_ = Neighbour::kPrev;
   if (!full) return sent;
   to_next_.clear();
   SecretWriter next(to_next_);
@@ -52,20 +53,26 @@ Result<void> Ticker::send(bool full, const OwnControl& own) {
   put_control(next, own.to_both, own.to_next);
   rep3_.append_to_next(to_next_);
   auto sent_next = link_.send(Neighbour::kNext, to_next_);
+  if (sent && !sent_next) lost_ = Neighbour::kNext;
   return sent ? sent_next : sent;
 }
 
-// The tick has failed, perhaps because one neighbour withholds its packet or is gone. The other's
-// may be here, or on its way as long as that one is not gone too; if it shows that the two were
-// told different things, this server says so.
-void Ticker::hear_what_came(std::initializer_list<Neighbour> from) {
+// The tick has failed, perhaps because one neighbour withholds its packet, spoils it or is gone.
+// What the other sent may be here, or on its way; if it shows that the two were told different
+// things, this server says so.
+void Ticker::hear_what_came() {
   constexpr int kWaitMs = 200;
-  for (Neighbour one : from) {
-    auto packet = receive(one, kWaitMs);
-    if (!packet) continue;
-    Reader in(*packet);
-    Said ignored;
-    if (get_control(in, ignored)) rep3_.hear_agreement(one, in.raw(in.remaining()));
+  for (Neighbour from : {Neighbour::kNext, Neighbour::kPrev}) {
+    const auto side = static_cast<std::size_t>(from);
+    if (!heard_[side]) {
+      auto packet = receive(from, lost_ == from ? 0 : kWaitMs);
+      if (!packet) continue;
+      Reader in(*packet);
+      Said ignored;
+      if (!get_control(in, ignored)) continue;
+      heard_[side] = in.raw(in.remaining());
+    }
+    rep3_.hear_agreement(from, *heard_[side]);
   }
 }
 
@@ -83,33 +90,34 @@ void Ticker::note(const OwnControl& own, const Control& heard) {
 
 Result<Ticker::Control> Ticker::tick(bool full, const OwnControl& own, int timeout_ms) {
   full |= rep3_.needs_next();
-  if (auto sent = send(full, own); !sent) {
-    if (full) hear_what_came({Neighbour::kPrev, Neighbour::kNext});
-    return sent.error();
-  }
+  heard_ = {};
+  auto control = try_tick(full, own, timeout_ms);
+  if (!control && full) hear_what_came();
+  return control;
+}
+
+Result<Ticker::Control> Ticker::try_tick(bool full, const OwnControl& own, int timeout_ms) {
+  if (auto sent = send(full, own); !sent) return sent.error();
   rep3_.prefetch_masks();
 
-  Control control;
-  auto from_next = receive(Neighbour::kNext, timeout_ms);
-  if (!from_next) {
-    if (full) hear_what_came({Neighbour::kPrev});
-    return from_next.error();
-  }
   constexpr const char* kTruncated = "lane: a neighbour's packet is truncated";
-  Reader next_in(*from_next);
-  if (full && !get_control(next_in, control.next)) return fail(kTruncated);
-  ByteSpan rest_next = next_in.raw(next_in.remaining()), rest_prev;
-  if (full) {
-    auto from_prev = receive(Neighbour::kPrev, timeout_ms);
-    if (!from_prev) {
-      rep3_.hear_agreement(Neighbour::kNext, rest_next);
-      return from_prev.error();
+  Control control;
+  ByteSpan rest[2];  // by Neighbour
+  for (Neighbour from : {Neighbour::kNext, Neighbour::kPrev}) {
+    const auto side = static_cast<std::size_t>(from);
+    if (!full && from == Neighbour::kPrev) break;
+    auto packet = receive(from, timeout_ms);
+    if (!packet) {
+      lost_ = from;
+      return packet.error();
     }
-    Reader prev_in(*from_prev);
-    if (!get_control(prev_in, control.prev)) return fail(kTruncated);
-    rest_prev = prev_in.raw(prev_in.remaining());
+    Reader in(*packet);
+    Said& said = from == Neighbour::kNext ? control.next : control.prev;
+    if (full && !get_control(in, said)) return fail(kTruncated);
+    rest[side] = in.raw(in.remaining());
+    heard_[side] = rest[side];
   }
-  if (auto consumed = rep3_.consume(rest_next, rest_prev); !consumed) return consumed.error();
+  if (auto consumed = rep3_.consume(rest[1], rest[0]); !consumed) return consumed.error();
   note(own, control);
   ++number_;
   return control;

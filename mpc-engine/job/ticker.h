@@ -17,6 +17,9 @@
 // neighbour is between those two: digests of what both hold.
 #pragma once
 
+#include <array>
+#include <optional>
+
 #include "base/codec.h"
 #include "net/link.h"
 #include "rep3/rep3.h"
@@ -44,16 +47,21 @@ class Ticker {
     Said prev, next;
   };
   Result<Control> tick(bool full, const OwnControl& own, int timeout_ms = kReceiveTimeoutMs);
+  // Whose packet the tick that failed lacks, or who took none.
+  std::optional<Neighbour> lost() const { return lost_; }
 
  private:
   Result<ByteSpan> receive(Neighbour from, int timeout_ms);
   Result<void> send(bool full, const OwnControl& own);
-  void hear_what_came(std::initializer_list<Neighbour> from);
+  Result<Control> try_tick(bool full, const OwnControl& own, int timeout_ms);
+  void hear_what_came();
   void note(const OwnControl& own, const Control& heard);
 
   Rep3& rep3_;
   Link& link_;
   std::uint32_t number_ = 0;
+  std::optional<Neighbour> lost_;
+  std::array<std::optional<ByteSpan>, 2> heard_;  // in this tick, by Neighbour
   Bytes head_;
   SecretVector to_next_;
 };

@@ -161,6 +161,10 @@ void read_limits(StrictToml& file, ServerConfig& config) {
   constexpr std::int64_t kMostEpochs = 65'536;
   config.epochs_per_day = static_cast<std::uint32_t>(
       table.integer("epochs_per_day", EpochLedger::kMinPerDay, kMostEpochs, EpochLedger::kPerDay));
+  // The most is what the error of a check still allows by far; the least, that a bad cable is no
+  // outage at once.
+  config.broken_checks_per_day =
+      static_cast<std::uint32_t>(table.integer("broken_checks_per_day", 3, 1'000'000, 1'000));
 }
 
 // The StateDirectory= of config/tkdc-server@.service for the unit that reads this file.

@@ -60,6 +60,7 @@ struct ServerConfig {
 
   RateLimitOptions limits;
   std::uint32_t epochs_per_day = EpochLedger::kPerDay;
+  std::uint32_t broken_checks_per_day = 1'000;  // server/broken_checks.h
 };
 
 // Error: file, line, key and what is expected there.

@@ -26,6 +26,7 @@
 namespace tkdc {
 namespace {
 
+constexpr int kDrainMs = 3'000;          // LaneRunner::draining() takes less
 constexpr int kTickMs = 100;             // deadlines of jobs while there is no session
 constexpr int kSyncEveryTicks = 10;      // the audit log reaches the disk once a second
 constexpr int kSealCheckTicks = 36'000;  // once an hour
@@ -75,6 +76,7 @@ Result<void> Server::open_store() {
   if (!store.ok()) return store.error();
   store_ = std::move(*store);
   latch_.emplace(latch_file(config_.store_path));
+  broken_checks_.emplace(broken_checks_file(config_.store_path));
   auto audit = AuditLog::open(config_.audit_file);
   if (!audit.ok()) return audit.error();
   audit_ = std::move(*audit);
@@ -282,6 +284,31 @@ void Server::close_latch(const std::string& deviation) {
     log_line(LogLevel::kError, closed.error().message);
 }
 
+// Links fail in the middle of a check too; a server that looks at the challenge first and then
+// breaks off does it on purpose. Nobody can tell them apart, so it is counted.
+void Server::note_broken_check(const LostCheck& lost) {
+  std::vector<BrokenCheck> checks;
+  Result<void> written;
+  const auto now = static_cast<std::uint64_t>(std::time(nullptr));
+  {
+    std::lock_guard lock(mutex_);
+    written = broken_checks_->add({now, lost.party, lost.opened});
+    checks = broken_checks_->all();
+  }
+  if (!written) log_line(LogLevel::kError, written.error().message);
+  const std::string text =
+      "sessions that ended while messages were being verified: " + describe(checks) +
+      "; a bad link, a restart, or a server that breaks off where it would "
+      "be found (docs/operations.md, Broken checks)";
+  log_line(LogLevel::kWarning, text);
+  nlohmann::json event = {{"event", "check broken"}, {"opened", lost.opened}};
+  if (lost.party) event["party"] = *lost.party;
+  audit(event.dump());
+  if (in_the_last_day(checks, now) < config_.broken_checks_per_day) return;
+  close_latch("limits.broken_checks_per_day (" + std::to_string(config_.broken_checks_per_day) +
+              ") is reached: " + describe(checks));
+}
+
 void Server::wait_for_release() {
   bool waited = false;
   for (std::string reason = latch_->reason(); !reason.empty() && !stopping_;
@@ -317,6 +344,7 @@ void Server::serve_sessions() {
     const long long up_since_ms = monotonic_ms();
     std::string reason = engine_->run_session(*session);
     if (auto deviation = engine_->deviation()) close_latch(*deviation);
+    if (auto lost = engine_->lost_check(); lost && !stopping_) note_broken_check(*lost);
     if (!stopping_) session_failed(reason.empty() ? "the engine stopped" : reason);
     // Each session uses up a nonce epoch, so sessions that die young must not follow
     // one another at once.
@@ -377,7 +405,6 @@ std::string Server::status_json() {
                          {"agents", agents_json(engine)},
                          {"tickets_revoked", engine.tickets_revoked},
                          {"revoked", revoked_json(engine.revoked)},
-                         {"checks_broken", engine.checks_broken},
                          {"requests", control.requests},
                          {"requests_malformed", control.malformed},
                          {"requests_replayed", control.replayed},
@@ -387,6 +414,9 @@ std::string Server::status_json() {
                          {"audit_head", to_hex(audit.hash)}};
   tell_epochs(json, mesh_->epochs());
   std::lock_guard lock(mutex_);
+  const std::vector<BrokenCheck> broken = broken_checks_->all();
+  json["checks_broken"] = broken.size();
+  if (!broken.empty()) json["checks_broken_with"] = describe(broken);
   if (auto waits = lift_waits_for(engine, config_.party)) json["lift_waits_for"] = *waits;
   if (engine.revoked_unwritten) json["revoked_unwritten"] = true;
   if (engine.seals_near_limit) json["warning"] = kSealWarning;
@@ -464,8 +494,11 @@ Result<void> Server::run() {
 
 void Server::stop() {
   stopping_ = true;
-  if (mesh_) mesh_->stop();
   if (engine_) engine_->stop();
+  // Its lanes end their checks first: cutting the links now would break them for the others.
+  for (int waited = 0; engine_ && engine_->status().session_up && waited < kDrainMs; waited += 10)
+    usleep(10'000);
+  if (mesh_) mesh_->stop();
   if (local_) local_->stop();
   if (exports_) exports_->stop();
   if (session_thread_.joinable()) session_thread_.join();

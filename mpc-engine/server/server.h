@@ -18,6 +18,7 @@
 #include "net/mesh.h"
 #include "server/alarms.h"
 #include "server/audit_log.h"
+#include "server/broken_checks.h"
 #include "server/config.h"
 #include "server/control_plane.h"
 #include "server/exports.h"
@@ -46,6 +47,7 @@ class Server {
   void serve_sessions();
   // Waits while the latch is closed.
   void wait_for_release();
+  void note_broken_check(const LostCheck& lost);
   void close_latch(const std::string& deviation);
   void session_failed(const std::string& reason);
   void session_up(const Session& session);
@@ -88,8 +90,9 @@ class Server {
   std::uint32_t epoch_ = 0;
   std::uint64_t sessions_ = 0;
   std::uint64_t audit_failures_ = 0;
-  std::string course_deviation_;  // found in a handshake; the session thread's
-  std::string revoke_trouble_;    // main thread only
+  std::optional<BrokenChecks> broken_checks_;  // under mutex_
+  std::string course_deviation_;               // found in a handshake; the session thread's
+  std::string revoke_trouble_;                 // main thread only
   long long logged_trouble_ms_ = 0;
 };
 

@@ -38,6 +38,7 @@ Task<Bytes> Verifier::open_factors(InnerProductCheck<F>& product) {
   product.last_sent(mask, layer.mine());
   co_await layer;
   product.take_last(layer.mine(), layer.theirs());
+  ++opened_;
   SharedBytes factors = product.factors();
   Bytes opened = co_await open_hidden(factors);
   co_return opened;

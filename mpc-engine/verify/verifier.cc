@@ -113,8 +113,8 @@ void Verifier::release(std::uint64_t number) {
 
 namespace {
 
-// What a batch holds, to be the same at all three: its number, of each form how many rows' lanes,
-// of each claim in GF(2^128) how many products.
+// What a batch holds, to be the same at all three: its number, each form and how many lanes there
+// are of it, of each claim in GF(2^128) how many products.
 Bytes describe(const ClaimBatch& batch, std::uint64_t number) {
   Bytes out;
   Writer w(out);
@@ -122,7 +122,8 @@ Bytes describe(const ClaimBatch& batch, std::uint64_t number) {
   w.u64(batch.octets.size());
   for (const auto& record : batch.octets) {
     w.u8(record->bits() ? 1 : 0);
-    w.u64(record->form().rows);
+    const ClaimForm& form = record->form();
+    for (std::size_t size : {form.rows, form.slots, form.claims, form.factors.size()}) w.u64(size);
     w.u64(record->lanes());
   }
   for (const FieldClaim& claim : batch.field) w.u64(claim.a.size());
@@ -138,6 +139,7 @@ Task<void> Verifier::agree_on(Bytes batch) {
 Task<void> Verifier::check(ClaimBatch batch, std::uint64_t number) {
   if (!batch.empty()) {
     bool octets_hold = true, field_holds = true;
+    const std::size_t products = (batch.octets.empty() ? 0 : 1) + (batch.field.empty() ? 0 : 1);
     std::vector<Task<void>> parts;
     // In the seed's round; whoever sees a difference takes no further part.
     parts.push_back(agree_on(describe(batch, number)));
@@ -146,6 +148,7 @@ Task<void> Verifier::check(ClaimBatch batch, std::uint64_t number) {
     co_await all(rep3_, std::move(parts));
     const std::uint8_t good = octets_hold && field_holds ? 1 : 0;
     FromBoth others = co_await rep3_.agree(Bytes(), Bytes(1, good));
+    opened_ -= std::min(opened_, products);
     if (good != 1 || others.prev[0] != 1 || others.next[0] != 1) {
       rep3_.set_deviation("the verification of messages failed");
       co_return;

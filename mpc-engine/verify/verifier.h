@@ -26,6 +26,8 @@ class Verifier {
   // Does nothing when rep3 is semi-honest. A device, if there is one, outlives it.
   explicit Verifier(Rep3& rep3, OctetDevice* device = nullptr);
   std::uint64_t batches() const { return batches_; }
+  // Inner products of which this party's part of X and Y has left, and that lack their verdict.
+  std::size_t opened() const { return opened_; }
 
  private:
   bool gather();
@@ -53,6 +55,7 @@ class Verifier {
   OctetDevice* const device_;
   OctetForms forms_;
   std::uint64_t batches_ = 0;
+  std::size_t opened_ = 0;
 };
 
 }  // namespace tkdc

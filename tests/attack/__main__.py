@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make attack`: every attack that is known, on a whole realm of real processes.
+
+One line for each: what was tried | how often | what the attacker learned | what honest servers
+did | what `tkdc status` then says. It ends with "attack: ok" only if every one of them held, and
+if the controls, in which a guard is taken out, show what it prevents. --short plays some of them.
+"""
+
+import argparse
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.attack import clients, control
+from tests.attack.keys import Keys
+from tests.attack.lies import LIES
+from tests.attack.line import Line, Play
+from tests.attack.realm import AttackedRealm
+from tests.attack.servers import play
+from tests.support.kerberos import free_base_port
+from tests.support.process import RealmError
+
+NAME = "ATTACK.TEST"
+HEADER = "tried | how often | the attacker learned | honest servers | `tkdc status`"
+
+
+class Attacks:
+    def __init__(self, short: bool):
+        self.short = short
+        self.began = time.monotonic()
+        self.lines: list[Line] = []
+
+    def say(self, what: str) -> None:
+        sys.stderr.write(f"{time.monotonic() - self.began:6.1f} s  {what}\n")
+        sys.stderr.flush()
+
+    def by_servers(self, realm: AttackedRealm) -> None:
+        """Server by server, since another one has to be changed for each."""
+        keys = Keys(realm)
+        lines = {lie: Line(lie.tried) for lie in LIES if lie.short or not self.short}
+        self.lines += lines.values()
+        for liar in range(3):
+            due = [lie for lie in lines if liar in (lie.short if self.short else lie.liars)]
+            if due:
+                realm.change(liar)
+            for lie in due:
+                self.say(f"server {liar}: {lie.order}")
+                lines[lie].plays.append(play(realm, keys, lie))
+        realm.change(None)
+
+    def by_others(self, realm: AttackedRealm) -> None:
+        for attack in clients.attacks(self.short):
+            self.say(attack.tried)
+            self.lines.append(Line(attack.tried, [attack.play(realm)]))
+
+    def controls(self, directory: Path) -> None:
+        for liar in (1,) if self.short else range(3):
+            self.say(f"control: server {liar}, no server compares")
+            with AttackedRealm(directory / f"control{liar}", NAME, free_base_port(),
+                               unguarded=True) as realm:
+                realm.populate()
+                self._control_line().plays.append(control.play(realm, liar))
+
+    def _control_line(self) -> Line:
+        if not self.lines[-1].leaks:
+            self.lines.append(Line(control.TRIED, leaks=True))
+        return self.lines[-1]
+
+    def play(self, directory: Path) -> None:
+        with AttackedRealm(directory / "realm", NAME, free_base_port()) as realm:
+            realm.populate()
+            self.by_servers(realm)
+            self.by_others(realm)
+        self.controls(directory)
+
+
+def cpu_seconds() -> float:
+    own, ended = (resource.getrusage(who) for who in (resource.RUSAGE_SELF,
+                                                      resource.RUSAGE_CHILDREN))
+    return own.ru_utime + own.ru_stime + ended.ru_utime + ended.ru_stime
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make attack", description=__doc__)
+    parser.add_argument("--short", action="store_true", help="some of the attacks, in minutes")
+    options = parser.parse_args()
+    # Unix sockets' paths are short, and stores wait for their disk.
+    place = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    directory = Path(tempfile.mkdtemp(prefix="tkdc-", dir=place))
+    attacks = Attacks(options.short)
+    try:
+        attacks.play(directory)
+    except (RealmError, OSError) as failure:
+        broken = Play(wrong=[str(failure)])
+        attacks.lines.append(Line("what was to follow", [broken]))
+    sys.stdout.write(HEADER + "\n")
+    for line in attacks.lines:
+        sys.stdout.write(line.text() + "\n")
+    wrong = [reason for line in attacks.lines for reason in line.reasons()]
+    for reason in wrong:
+        sys.stdout.write(f"WRONG: {reason}\n")
+    sys.stdout.write(f"{sum(len(line.plays) for line in attacks.lines)} attacks, "
+                     f"{time.monotonic() - attacks.began:.0f} s, {cpu_seconds():.0f} s of CPU\n")
+    if wrong:
+        sys.stdout.write(f"all files: {directory}\nattack: FAILED\n")
+        return 1
+    shutil.rmtree(directory, ignore_errors=True)
+    sys.stdout.write("attack: ok\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

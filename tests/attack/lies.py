@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a changed server tries: the lies of deviate/liar.h, who can tell them, and what honest
+servers then have to do. Which tick is the last in which they may still send something:
+
+  comparison  the first one in which anything is opened: there they compare what they were told
+  verdict     the one in which they tell whether the check held
+  number      so many after the lie: whoever was told the truth goes on until it needs the other
+"""
+
+from dataclasses import dataclass
+
+ALL = (0, 1, 2)
+LEADER = (0,)
+BOTH, ONE, NONE = "both", "one", "none"
+
+
+@dataclass(frozen=True)
+class Lie:
+    tried: str
+    order: str
+    liars: tuple[int, ...] = ALL
+    latched: str = BOTH
+    last: str | int = "comparison"
+    new_session: bool = False  # it is told when a session begins
+    short: tuple[int, ...] = ()
+
+
+LIES = (
+    Lie("verdicts: one told \"A, not B\", the other \"B, not A\"", "verdicts", short=ALL),
+    Lie("the same, and silent from the comparing tick on", "verdicts withhold", short=(2,)),
+    Lie("the same, and packets of another length in that tick", "verdicts shorten", short=(1,)),
+    Lie("the same, and gone 1 tick after it", "verdicts abort 1"),
+    Lie("the same, and gone 300 ticks after it", "verdicts abort 300", short=(0,)),
+    Lie("the same, and gone 1,000 ticks after it", "verdicts abort 1000"),
+    Lie("verdicts: a job put back for one, refused for the other", "put-back"),
+    Lie("manifest: another time of sealing for one", "sealed-at", LEADER, short=LEADER),
+    Lie("the same, and silent from the comparing tick on", "sealed-at withhold", LEADER),
+    Lie("manifest: another order for one", "order", LEADER, short=LEADER),
+    Lie("the same, and gone 300 ticks after it", "order abort 300", LEADER),
+    Lie("manifest: a job for one that nobody asked for", "names", LEADER),
+    Lie("revoked windows told to one only", "windows", new_session=True, short=(2,)),
+    Lie("the same, and silent from the comparing tick on", "windows withhold", new_session=True),
+    Lie("heads of the audit log that differ", "heads", short=(1,)),
+    Lie("a layer's octets changed", "layer", last="verdict", short=(1,)),
+    Lie("the same, and \"the check held\" told to both", "layer-then-good", last="verdict",
+        short=(2,)),
+    Lie("an opening's component changed", "opening", latched=ONE, last=2, short=(0,)),
+    Lie("an opening's digest changed", "opening-digest", latched=ONE, last=2),
+    Lie("\"the check failed\" told to one only", "verdict-bad", latched=ONE, last=2),
+    Lie("a packet sent again in place of the next", "replay", latched=NONE, last=2, short=(1,)),
+    Lie("a packet cut by an octet", "truncated", latched=NONE, last=2),
+)

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plays the lies of one changed server against a realm that works, and puts it right again."""
+
+import re
+import time
+from pathlib import Path
+
+from tests.attack.keys import Keys
+from tests.attack.lies import BOTH, NONE, ONE, Lie
+from tests.attack.line import Play
+from tests.attack.realm import LATCHED_S, TOLD_S, AttackedRealm, Login
+from tests.attack.tap import Tap
+from tests.support.process import RealmError, wait_until
+
+BURSTS = 3  # until one has what the lie needs: two jobs in one manifest
+VERDICT_OCTETS = 33  # a digest, and whether the check held (liar.cc)
+SECOND_S = 3.0  # for the next handshake, where the second honest server may see it
+RELEASES = 3
+MADE_UP_LINES = 1_000_000  # liar.cc
+WHERE = re.compile(r"^lane \d+, cohorts up to \d+, round \d+: "
+                   r"|in lane \d+ of the last session this server and party \d were |"
+                   r", or that party says so$")
+
+
+def play(realm: AttackedRealm, keys: Keys, lie: Lie) -> Play:
+    """RealmError: the realm did not get as far as the lie, or did not come back."""
+    done = Play()
+    results = _tell(realm, lie, done)
+    tap = realm.tap()
+    done.expect(tap.lied_at is not None, f"server {realm.liar} never told it")
+    _judge_packets(lie, tap, done)
+    _judge_received(realm.received, keys, done)
+    if lie.latched != NONE:
+        done.learned += [f"the result of {op['op']} {op['usage']}"
+                         for op in realm.results()[results:]]
+        _judge_latches(realm, lie, done)
+    _put_right(realm, lie, done)
+    if lie.order == "heads":
+        _judge_heads(realm, done)
+    return done
+
+
+def _tell(realm: AttackedRealm, lie: Lie, done: Play) -> int:
+    """Until it is told; how many results there were before."""
+    for _ in range(BURSTS):
+        if lie.new_session:
+            realm.restart(realm.liar)
+            realm.wait_session()
+        results = len(realm.results())
+        realm.arm(lie.order)
+        with realm.logins_at_once() as logins:
+            _wait_told(realm)
+            if realm.tap().lied_at is None:
+                continue
+            _wait_over(realm, lie)
+            if lie.latched != NONE:
+                done.learned += _logged_in(logins)
+        break
+    realm.disarm()
+    return results
+
+
+def _logged_in(logins: list[Login]) -> list[str]:
+    return [f"a login of {login.user}" for login in logins if login.succeeded()]
+
+
+def _wait_told(realm: AttackedRealm) -> None:
+    try:
+        wait_until(lambda: realm.tap().lied_at is not None, TOLD_S, "the lie")
+    except RealmError:
+        return  # another burst
+
+
+def _wait_over(realm: AttackedRealm, lie: Lie) -> None:
+    """Both honest servers are latched, or as many as can be; the changed one has heard all."""
+    wanted = {BOTH: 2, ONE: 1, NONE: 0}[lie.latched]
+    honest = set(realm.honest())
+    if wanted:
+        wait_until(lambda: honest & realm.latched().keys(), LATCHED_S, "a latched server")
+    deadline = time.monotonic() + SECOND_S
+    while len(honest & realm.latched().keys()) < wanted and time.monotonic() < deadline:
+        time.sleep(0.05)
+    withheld = lie.order.endswith("withhold")
+    wait_until(lambda: realm.tap().over or not withheld, LATCHED_S, "the changed server's end")
+    time.sleep(0.3)  # what must not come would come now
+
+
+# -- what the attacker learned ---------------------------------------------------------------
+
+
+def last_allowed(lie: Lie, tap: Tap) -> int | None:
+    """None: nothing was opened, and nobody came as far as to compare."""
+    if isinstance(lie.last, int):
+        return (tap.lied_at or 0) + lie.last
+    if lie.last == "verdict":
+        return tap.first_of(VERDICT_OCTETS)
+    return tap.first_opening()
+
+
+def _judge_packets(lie: Lie, tap: Tap, done: Play) -> None:
+    if tap.lied_at is None:
+        return
+    done.expect(bool(tap.got), "the tap is empty")
+    last = last_allowed(lie, tap)
+    what = {"comparison": "comparing", "verdict": "the check's last"}.get(str(lie.last), "")
+    if last is None:
+        # The session broke before: masked messages of a few ticks, and no opening in them.
+        last = (tap.silent_from or tap.lied_at) + 2
+        done.expect(lie.last != "verdict", "no server told whether the check held")
+        what = ""
+    later = tap.later_than(last)
+    done.measured.append(f"0 packets after {f'the tick of {what}' if what else 'it broke'}")
+    if later:
+        done.learned.append(f"{len(later)} packets of honest servers after tick {last}")
+        done.measured.clear()
+
+
+def _judge_received(received: Path, keys: Keys, done: Play) -> None:
+    octets = received.stat().st_size if received.exists() else 0
+    done.expect(octets > 0, "nothing that was received was written down")
+    if octets:
+        done.learned += keys.found_in(received)
+
+
+def _judge_heads(realm: AttackedRealm, done: Play) -> None:
+    for party in realm.honest():
+        for event in realm.audit_events(party):
+            made_up = [p for p in event.get("peers", []) if p["lines"] > MADE_UP_LINES]
+            done.expect(not made_up, f"server {party} wrote down a head that was made up")
+
+
+# -- what honest servers did -----------------------------------------------------------------
+
+
+def _judge_latches(realm: AttackedRealm, lie: Lie, done: Play) -> None:
+    latched = {party: why for party, why in realm.latched().items() if party != realm.liar}
+    wanted = 2 if lie.latched == BOTH else 1
+    if len(latched) == 2:
+        done.honest = "both latched"
+    elif latched:
+        done.honest = "one latched"
+    if any(why.startswith("session: ") for why in latched.values()):
+        done.honest += " when they met again"
+    done.expect(len(latched) >= wanted, f"{len(latched)} of {wanted} honest servers are latched")
+    try:
+        servers = realm.wait_status(
+            lambda all_of: all(all_of[party].get("latched") == why
+                               for party, why in latched.items()), "the status of the latched")
+    except RealmError as late:
+        done.wrong.append(str(late))
+        return
+    done.expect(not any(server["session_up"] for server in servers),
+                "a session is up while servers are latched")
+    reasons = sorted({WHERE.sub("", why).removeprefix("session: ") for why in latched.values()})
+    done.status = "latched: " + " / ".join(reasons)
+    shown = realm.status_text()
+    done.expect(all(f"server {party}: latched: {why}" in shown for party, why in latched.items())
+                and "DEGRADED" in shown, "`tkdc status` does not show it")
+
+
+def _put_right(realm: AttackedRealm, lie: Lie, done: Play) -> None:
+    """All three administrators release, until the realm serves: then everything is as before."""
+    for _ in range(RELEASES):
+        realm.release()
+        time.sleep(0.2)
+        try:
+            wait_until(lambda: realm.latched() or realm.session_up(), 30, "a session", pause_s=0.1)
+        except RealmError:
+            continue
+        if not realm.latched():
+            break
+    realm.wait_well()
+    if lie.latched == NONE:
+        done.honest = "session ended, a new one begun"
+        done.expect(not realm.latched(), "a broken packet latched a server")
+        done.status = "healthy" if "tkdc is healthy" in realm.status_text() else "DEGRADED"
+        done.expect(done.status == "healthy", "`tkdc status` is not healthy after it")
+    done.expect(realm.refuses_wrong_password(), "a wrong password was not refused")

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a changed server wrote down of the packets that honest servers sent it (deviate/liar.h)."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Packet:
+    side: str  # "prev" or "next", as the changed server sees it
+    tick: int
+    octets: int
+    opened: int  # of them, openings and exchanges; seen from "prev" alone
+
+
+@dataclass
+class Tap:
+    lied_at: int | None = None
+    compares_at: int | None = None  # by what the changed server itself was about to send
+    silent_from: int | None = None  # it withheld, or went
+    over: bool = False  # it has read all that came
+    got: list[Packet] = field(default_factory=list)
+
+    def first_opening(self) -> int | None:
+        """The first tick from the lie on in which an honest server opened or exchanged anything."""
+        ticks = [p.tick for p in self.got if p.opened > 0 and p.tick >= (self.lied_at or 0)]
+        return min(ticks, default=None)
+
+    def first_of(self, opened: int) -> int | None:
+        ticks = [p.tick for p in self.got if p.opened == opened and p.tick >= (self.lied_at or 0)]
+        return min(ticks, default=None)
+
+    def later_than(self, tick: int) -> list[Packet]:
+        return [packet for packet in self.got if packet.tick > tick]
+
+
+def read_tap(path: Path) -> Tap:
+    tap = Tap()
+    if not path.exists():
+        return tap
+    for line in path.read_text().splitlines():
+        words = line.split()
+        if words[0] == "lie":
+            tap.lied_at = int(words[1])
+        elif words[0] == "compares":
+            tap.compares_at = int(words[1])
+        elif words[0] in ("withheld", "aborted"):
+            tap.silent_from = int(words[1])
+        elif words[0] in ("closed", "end"):
+            tap.over = True
+        elif words[0] == "got":
+            tap.got.append(Packet(words[1], *map(int, words[2:])))
+    return tap

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "liar.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <limits>
+#include <sstream>
+
+namespace tkdc::test {
+namespace {
+
+constexpr Verdict kNot = TKDC_STATUS_UNAVAILABLE;
+// As in deviate.cc: by then a job is admitted, and its thousands of rounds are not over; one
+// changed octet alone might stand in the filling of another.
+constexpr int kFirstLayer = 100, kChangedLayers = 8;
+constexpr std::size_t kHeadBytes = 4;
+constexpr std::size_t kVerdictBytes = 32 + 1;  // a course's digest, and whether a check held
+constexpr std::uint64_t kMadeUpLines = 1'000'000;
+
+// Packets of the handshake begin with 'H', 'X', or the number of a step; a lane's with its tick,
+// which is below 2^24 here.
+std::optional<std::uint32_t> tick_of(ByteSpan packet) {
+  if (packet.size() < kHeadBytes || packet[0] != 0) return std::nullopt;
+  return Reader(packet).u32();
+}
+
+int opened_for_writing(const std::string& path) {
+  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+}
+
+void write_all(int fd, ByteSpan octets) {
+  while (fd >= 0 && !octets.empty()) {
+    const ssize_t written = ::write(fd, octets.data(), octets.size());
+    if (written <= 0) return;  // the test misses it, and fails
+    octets = octets.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+// Openings and exchanges of a packet to the next neighbour.
+std::size_t opened_in(ByteSpan packet) {
+  auto parts = parse_packet(packet);
+  return parts ? parts->rest.size() : 0;
+}
+
+}  // namespace
+
+// ---- orders and the tap
+
+void Liar::look_for_orders() {
+  const std::string armed = folder_ + "/armed";
+  const int fd = ::open(armed.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  char text[256];
+  const ssize_t bytes = ::read(fd, text, sizeof text);
+  ::close(fd);
+  if (bytes <= 0 || ::unlink(armed.c_str()) != 0) return;
+  begin(std::string(text, static_cast<std::size_t>(bytes)));
+}
+
+void Liar::begin(const std::string& order) {
+  end();
+  std::istringstream in(order);
+  std::string then;
+  std::uint32_t ticks = 0;
+  in >> lie_ >> then;
+  withholds_ = then == "withhold";
+  shortens_ = then == "shorten";
+  aborts_after_.reset();
+  if (then == "abort" && in >> ticks) aborts_after_ = ticks;
+  lied_at_.reset();
+  compares_at_.reset();
+  silent_ = forgets_ = false;
+  layers_sent_ = layers_changed_ = 0;
+  tap_ = opened_for_writing(folder_ + "/tap");
+  received_ = opened_for_writing(folder_ + "/received");
+}
+
+void Liar::end() {
+  note("end");
+  for (int* fd : {&tap_, &received_})
+    if (*fd >= 0) ::close(std::exchange(*fd, -1));
+  lie_.clear();
+}
+
+void Liar::note(const std::string& line) {
+  const std::string text = line + "\n";
+  write_all(tap_, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
+void Liar::closed() {
+  if (silent_) note("closed");
+}
+
+void Liar::lied(std::uint32_t tick) {
+  if (lied_at_) return;
+  lied_at_ = tick;
+  note("lie " + std::to_string(tick));
+}
+
+bool Liar::holds() const {
+  return ((withholds_ || shortens_) && lied_at_ && !compares_at_) || is("opening-digest") ||
+         is("layer-then-good");
+}
+
+// ---- the handshake
+
+// The session of the lie is over. What each was told in it would show in the next handshake that
+// it had lied; the two others still have each other's word.
+void Liar::forget(Hello& hello) {
+  if (lied_at_ && !is("hello-epoch")) {
+    end();
+    lied_at_.reset();
+    forgets_ = true;
+  }
+  if (forgets_) hello.course = {};
+}
+
+void Liar::say_hello(Peer& peer, SecretVector& packet) {
+  auto hello = decode_hello(packet);
+  if (!hello) return;
+  peer.side = peer.heard_hello ? Neighbour::kPrev : Neighbour::kNext;
+  peer.said_hello = true;
+  party_ = hello->party;
+  forget(*hello);
+  if (is("hello-epoch")) {
+    if (peer.side == Neighbour::kNext) hello->epoch += 1;
+    lied(0);
+  }
+  packet = encode_hello(*hello);
+}
+
+void Liar::hear_hello(Peer& peer, SecretVector& packet) {
+  auto hello = decode_hello(packet);
+  if (!hello) return;
+  peer.heard_hello = true;
+  forget(*hello);
+  packet = encode_hello(*hello);
+}
+
+// ---- lies
+
+// The lies of which its own program has to know take as many.
+std::size_t Liar::least_verdicts() const {
+  if (is("heads")) return 1;
+  return is("verdicts") || is("put-back") ? 2 : std::numeric_limits<std::size_t>::max();
+}
+
+// What one server says to both others. True: it was changed.
+bool Liar::lie_in_word(int to, std::uint32_t tick, LaneSaid& said) {
+  const bool to_next = to == party_at(Neighbour::kNext);
+  if (lied_at_ && *lied_at_ != tick) return false;
+  if (is("verdicts") && said.verdicts.size() >= least_verdicts()) {
+    for (std::size_t k = 0; k < said.verdicts.size(); ++k)
+      if (k != (to_next ? 0u : 1u)) said.verdicts[k] = kNot;
+    return true;
+  }
+  if (is("put-back") && said.verdicts.size() >= least_verdicts()) {
+    said.verdicts[0] = to_next ? kMissing : Verdict{TKDC_STATUS_LIMIT};
+    return true;
+  }
+  if (is("heads") && said.verdicts.size() >= least_verdicts()) {
+    said.head = AuditHead{kMadeUpLines + (to_next ? 1 : 2), {}};
+    return true;
+  }
+  if (!to_next) return false;
+  if (is("sealed-at") && said.manifest) {
+    said.manifest->sealed_at ^= 1;
+    return true;
+  }
+  if (is("order") && said.manifest && said.manifest->names.size() >= 2) {
+    std::swap(said.manifest->names[0], said.manifest->names[1]);
+    return true;
+  }
+  if (is("names") && said.manifest && said.manifest->names.size() >= 2) {
+    said.manifest->names[1].number += 1'000'000;
+    return true;
+  }
+  if (is("windows") && said.revoked) {
+    said.revoked.reset();
+    return true;
+  }
+  return false;
+}
+
+// A layer's message, and whole packets; all to the previous neighbour.
+void Liar::lie_in_octets(Peer& peer, std::uint32_t tick, SecretVector& packet) {
+  const bool layers = is("layer") || is("layer-then-good");
+  if (!layers && !is("replay") && !is("truncated")) return;
+  if (packet.size() <= 2 * kHeadBytes || ++layers_sent_ < kFirstLayer) {
+    peer.before = packet;
+    return;
+  }
+  const SecretVector meant = packet;
+  if (layers && layers_changed_ < kChangedLayers) {
+    ++layers_changed_;
+    packet.back() ^= 0xff;
+    lied(tick);
+  } else if (is("replay") && !lied_at_) {
+    packet = peer.before;
+    lied(tick);
+  } else if (is("truncated") && !lied_at_) {
+    packet.pop_back();
+    lied(tick);
+  }
+  peer.before = meant;
+}
+
+// What is opened or exchanged in this tick: to the next neighbour at the packet's end, and to the
+// previous one in the packet that is held.
+void Liar::lie_in_openings(std::uint32_t tick, SecretVector& packet, SecretVector* held) {
+  const std::size_t opened = opened_in(packet);
+  if (opened == 0) return;
+  if (is("opening") && !lied_at_) {
+    packet[packet.size() - opened] ^= 1;  // the seed's component
+    lied(tick);
+  }
+  constexpr std::size_t kDigestAndPair = 32 + 32;
+  if (is("opening-digest") && !lied_at_ && held != nullptr && held->size() > kDigestAndPair) {
+    (*held)[held->size() - kDigestAndPair] ^= 1;
+    lied(tick);
+  }
+  if (opened != kVerdictBytes) return;
+  if (is("verdict-bad") && !lied_at_ && packet.back() == 1) {
+    packet.back() = 0;
+    lied(tick);
+  }
+  if (is("layer-then-good") && held != nullptr && packet.back() == 0) {
+    packet.back() = 1;
+    held->back() = 1;
+    note("says-good " + std::to_string(tick));
+  }
+}
+
+// ---- packets
+
+Liar::Fate Liar::says(Peer& peer, SecretVector& packet, SecretVector* held) {
+  look_for_orders();
+  if (!packet.empty() && packet[0] == 'H') say_hello(peer, packet);
+  const auto tick = tick_of(packet);
+  if (lie_.empty() || !tick || !peer.said_hello) return Fate::kSend;
+  if (silent_) return Fate::kWithhold;
+  if (lied_at_ && aborts_after_ && *tick >= *lied_at_ + *aborts_after_) {
+    note("aborted " + std::to_string(*tick));
+    return Fate::kCut;
+  }
+  auto parts = parse_packet(packet);
+  auto said = parts ? said_in(*parts) : std::nullopt;
+  if (said && lie_in_word(party_at(peer.side), *tick, *said)) {
+    packet = with(packet, *said);
+    lied(*tick);
+  }
+  if (peer.side == Neighbour::kPrev) {
+    lie_in_octets(peer, *tick, packet);
+    return holds() ? Fate::kHold : Fate::kSend;
+  }
+  lie_in_openings(*tick, packet, held);
+  if (lied_at_ && !compares_at_ && opened_in(packet) > 0) {
+    compares_at_ = *tick;
+    note("compares " + std::to_string(*tick));
+    if (shortens_) {
+      silent_ = true;
+      packet.pop_back();
+      if (held != nullptr) held->pop_back();
+      note("withheld " + std::to_string(*tick));
+    } else if (withholds_) {
+      silent_ = true;
+      note("withheld " + std::to_string(*tick));
+      return Fate::kWithhold;
+    }
+  }
+  return Fate::kSend;
+}
+
+bool Liar::hears(Peer& peer, SecretVector& packet) {
+  if (!packet.empty() && packet[0] == 'H') hear_hello(peer, packet);
+  const auto tick = tick_of(packet);
+  if (lie_.empty() || !tick || !peer.said_hello) return true;
+  const bool prev = peer.side == Neighbour::kPrev;
+  note(std::string("got ") + (prev ? "prev " : "next ") + std::to_string(*tick) + " " +
+       std::to_string(packet.size()) + " " + std::to_string(prev ? opened_in(packet) : 0));
+  write_all(received_, packet);
+  // Its own program would see that the others were told something else, and go.
+  if (silent_) return false;
+  if (!prev && (!lied_at_ || lied_at_ == tick)) believe(*tick, packet);
+  return true;
+}
+
+// Its own program goes on as its next neighbour does. That one's packet may be there before its
+// own of the same tick has left.
+void Liar::believe(std::uint32_t tick, SecretVector& packet) {
+  auto parts = parse_packet(packet);
+  auto said = parts ? said_in(*parts) : std::nullopt;
+  if (!said || said->verdicts.size() < least_verdicts()) return;
+  if (is("heads")) said->head = AuditHead{kMadeUpLines, {}};
+  if (is("put-back")) said->verdicts[0] = Verdict{TKDC_STATUS_LIMIT};
+  if (is("verdicts"))
+    for (std::size_t k = 1; k < said->verdicts.size(); ++k) said->verdicts[k] = kNot;
+  packet = with(packet, *said);
+  lied(tick);
+}
+
+}  // namespace tkdc::test

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a changed server says in the place of what its program meant to say: a lie with a name, told
+// once, after a file `armed` has appeared in a folder of the test's. Beside it the tap: every
+// packet of a lane that the two honest servers sent it from then on.
+//
+//   armed     NAME [withhold | shorten | abort TICKS]; taken away when it is read
+//   tap       a line for each event: `lie TICK`, `got prev|next TICK OCTETS OPENED`, `compares TICK`,
+//             `withheld TICK`, `aborted TICK`, `closed` by a neighbour after that, `end`. OPENED:
+//             how many octets of openings and exchanges, of the previous neighbour's packets
+//   received  the packets themselves, one after the other
+//
+// `withhold`: in the tick in which it is to compare, and after it, it says nothing more to anybody.
+// `shorten`: the same, but for two packets of that tick that lack an octet.
+// `abort`: so many ticks after the lie it closes its connections.
+//
+// The program around it is the installed one (lie.cc), and computes on as an honest server. It has
+// one lane. Used by attacks alone, under lie.cc's mutex.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "job/lane_packet.h"
+#include "net/hello.h"
+
+namespace tkdc::test {
+
+// One connection to a neighbour, as far as its HELLOs have shown.
+struct Peer {
+  bool heard_hello = false;
+  bool said_hello = false;
+  Neighbour side = Neighbour::kNext;  // who is dialled hears our HELLO first
+  SecretVector before;                // the lane's packet before, for replays
+};
+
+class Liar {
+ public:
+  explicit Liar(std::string folder) : folder_(std::move(folder)) {}
+  Liar(const Liar&) = delete;
+
+  enum class Fate {
+    kSend,
+    kHold,      // until the tick's packet to the next neighbour, or until the program reads
+    kWithhold,  // it, and what is held
+    kCut,
+  };
+  // Each may change the packet. `held`: the same tick's packet to the previous neighbour.
+  Fate says(Peer& peer, SecretVector& packet, SecretVector* held);
+  // False: the program is not to see it.
+  bool hears(Peer& peer, SecretVector& packet);
+  // The program has read the end of a connection.
+  void closed();
+
+ private:
+  void look_for_orders();
+  void begin(const std::string& order);
+  void end();
+  void note(const std::string& line);
+  void lied(std::uint32_t tick);
+
+  void forget(Hello& hello);
+  void say_hello(Peer& peer, SecretVector& packet);
+  void hear_hello(Peer& peer, SecretVector& packet);
+  bool lie_in_word(int party_of_peer, std::uint32_t tick, LaneSaid& said);
+  void lie_in_octets(Peer& peer, std::uint32_t tick, SecretVector& packet);
+  void lie_in_openings(std::uint32_t tick, SecretVector& packet, SecretVector* held);
+  void believe(std::uint32_t tick, SecretVector& packet);
+  std::size_t least_verdicts() const;
+  int party_at(Neighbour side) const { return (party_ + (side == Neighbour::kNext ? 1 : 2)) % 3; }
+  bool is(const char* name) const { return lie_ == name; }
+  bool holds() const;
+
+  const std::string folder_;
+  std::string lie_;  // empty: none
+  bool withholds_ = false, shortens_ = false;
+  std::optional<std::uint32_t> aborts_after_;  // the lie, in ticks
+  std::optional<std::uint32_t> lied_at_, compares_at_;
+  bool silent_ = false, forgets_ = false;
+  int party_ = 0;
+  int layers_sent_ = 0, layers_changed_ = 0;
+  int tap_ = -1, received_ = -1;
+};
+
+}  // namespace tkdc::test

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// lie.so: preloaded into the server's program as it is installed, this stands between it and
+// OpenSSL. It puts the neighbours' packets together (u32 length, octets; net/packet_input.h) and
+// lets a Liar change what its server says and hears. Records are encrypted behind it, so that no
+// link finds them broken: only the protocols can. Not armed, it passes everything on.
+//
+// TKDC_TEST_LIES names the folder of liar.h. Never installed; called by all of a server's threads.
+#include <dlfcn.h>
+#include <openssl/ssl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "liar.h"
+#include "net/packet_input.h"
+
+namespace {
+
+using namespace tkdc;
+using test::Liar;
+using Write = int (*)(SSL*, const void*, std::size_t, std::size_t*);
+using Read = int (*)(SSL*, void*, std::size_t, std::size_t*);
+
+constexpr std::size_t kRecordBytes = 16 * 1024;
+
+struct Connection {
+  test::Peer peer;
+  PacketInput out, in;
+  SecretVector held;  // a whole packet that has not left
+  SecretVector arrived;
+  std::size_t delivered = 0;  // octets of it, to the program
+};
+
+std::mutex mutex;
+std::map<SSL*, Connection> connections;
+
+template <class Function>
+Function next_of(const char* name) {
+  return reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
+}
+
+Liar& liar() {
+  static Liar* one = [] {
+    const char* folder = std::getenv("TKDC_TEST_LIES");
+    return new Liar(folder != nullptr ? folder : "");  // threads use it until the process ends
+  }();
+  return *one;
+}
+
+SecretVector framed(ByteSpan packet) {
+  SecretVector out;
+  SecretWriter(out).bytes(packet);
+  return out;
+}
+
+int send_packet(SSL* ssl, ByteSpan packet) {
+  static const auto next = next_of<Write>("SSL_write_ex");
+  const SecretVector octets = framed(packet);
+  for (std::size_t at = 0; at < octets.size(); at += kRecordBytes) {
+    std::size_t written = 0;
+    const std::size_t bytes = std::min(kRecordBytes, octets.size() - at);
+    if (const int rc = next(ssl, octets.data() + at, bytes, &written); rc != 1) return rc;
+  }
+  return 1;
+}
+
+// What is held goes out before anything else does.
+void let_go() {
+  for (auto& [ssl, connection] : connections)
+    if (!connection.held.empty()) (void)send_packet(ssl, std::exchange(connection.held, {}));
+}
+
+SecretVector* held_packet() {
+  for (auto& [ssl, connection] : connections)
+    if (!connection.held.empty()) return &connection.held;
+  return nullptr;
+}
+
+// The program would see that the others were told something else, and close its connections. They
+// are to wait for it for as long as they do (Ticker::kReceiveTimeoutMs).
+void outwait() { std::this_thread::sleep_for(std::chrono::milliseconds(6'000)); }
+
+int send_or_not(SSL* ssl, Connection& connection, SecretVector packet) {
+  // The held one is of this tick if this is the tick's other packet.
+  if (connection.peer.side == Neighbour::kPrev) let_go();
+  switch (liar().says(connection.peer, packet, held_packet())) {
+    case Liar::Fate::kCut: return 0;
+    case Liar::Fate::kHold: connection.held = std::move(packet); return 1;
+    case Liar::Fate::kWithhold:
+      for (auto& [other, one] : connections) one.held.clear();
+      outwait();
+      return 1;
+    case Liar::Fate::kSend: break;
+  }
+  let_go();
+  return send_packet(ssl, packet);
+}
+
+// The program's next octets of what has arrived.
+int deliver(Connection& connection, void* out, std::size_t room, std::size_t* got) {
+  *got = std::min(room, connection.arrived.size() - connection.delivered);
+  std::copy_n(connection.arrived.data() + connection.delivered, *got,
+              static_cast<std::uint8_t*>(out));
+  connection.delivered += *got;
+  return 1;
+}
+
+}  // namespace
+
+extern "C" int SSL_write_ex(SSL* ssl, const void* data, std::size_t bytes, std::size_t* written) {
+  const std::lock_guard lock(mutex);
+  Connection& connection = connections[ssl];
+  const auto* from = static_cast<const std::uint8_t*>(data);
+  for (std::size_t left = bytes; left > 0;) {
+    const MutableByteSpan room = connection.out.room();
+    const std::size_t taken = std::min(left, room.size());
+    std::copy_n(from, taken, room.data());
+    from += taken;
+    left -= taken;
+    const auto complete = connection.out.filled(taken);
+    if (!complete) return 0;
+    if (!*complete) continue;
+    const ByteSpan packet = connection.out.take();
+    const int rc = send_or_not(ssl, connection, SecretVector(packet.begin(), packet.end()));
+    if (rc != 1) return rc;
+  }
+  *written = bytes;
+  return 1;
+}
+
+extern "C" int SSL_read_ex(SSL* ssl, void* out, std::size_t room, std::size_t* got) {
+  static const auto next = next_of<Read>("SSL_read_ex");
+  const std::lock_guard lock(mutex);
+  let_go();
+  Connection& connection = connections[ssl];
+  while (connection.delivered == connection.arrived.size()) {
+    // No octet beyond this packet: the program looks for those in OpenSSL.
+    const MutableByteSpan wanted = connection.in.room();
+    std::size_t read = 0;
+    if (const int rc = next(ssl, wanted.data(), wanted.size(), &read); rc != 1) {
+      if (SSL_get_error(ssl, rc) != SSL_ERROR_WANT_READ) liar().closed();
+      return rc;
+    }
+    const auto complete = connection.in.filled(read);
+    if (!complete) return 0;
+    if (!*complete) continue;
+    const ByteSpan packet = connection.in.take();
+    SecretVector heard(packet.begin(), packet.end());
+    if (!liar().hears(connection.peer, heard)) continue;
+    connection.arrived = framed(heard);
+    connection.delivered = 0;
+  }
+  return deliver(connection, out, room, got);
+}
+
+extern "C" void SSL_free(SSL* ssl) {
+  static const auto next = next_of<void (*)(SSL*)>("SSL_free");
+  {
+    const std::lock_guard lock(mutex);
+    connections.erase(ssl);
+  }
+  next(ssl);
+}

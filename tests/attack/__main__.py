@@ -9,14 +9,17 @@ if the controls, in which a guard is taken out, show what it prevents. --short p
 import argparse
 import resource
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from tests.attack import clients, control
+from tests.attack import clients, control, handshakes
+from tests.attack.handshakes import HANDSHAKES, Handshake
 from tests.attack.keys import Keys
-from tests.attack.lies import LIES
+from tests.attack.lies import LIES, Lie
 from tests.attack.line import Line, Play
 from tests.attack.realm import AttackedRealm
 from tests.attack.servers import play
@@ -40,34 +43,48 @@ class Attacks:
     def by_servers(self, realm: AttackedRealm) -> None:
         """Server by server, since another one has to be changed for each."""
         keys = Keys(realm)
-        lines = {lie: Line(lie.tried) for lie in LIES if lie.short or not self.short}
-        self.lines += lines.values()
+        lines = {attack: Line(attack.tried) for attack in (*LIES, *HANDSHAKES)
+                 if attack.short or not self.short}
+        honest = Line(control.HONEST)
+        self.lines += [*lines.values(), honest]
         for liar in range(3):
-            due = [lie for lie in lines if liar in (lie.short if self.short else lie.liars)]
+            due = [attack for attack in lines
+                   if liar in (attack.short if self.short else attack.liars)]
             if due:
                 realm.change(liar)
-            for lie in due:
-                self.say(f"server {liar}: {lie.order}")
-                lines[lie].plays.append(play(realm, keys, lie))
+                honest.plays.append(control.play_honest(realm))
+            for attack in due:
+                self.say(f"server {liar}: {attack.tried}")
+                lines[attack].plays.append(self.by_server(realm, keys, attack))
         realm.change(None)
 
+    def by_server(self, realm: AttackedRealm, keys: Keys, attack: Lie | Handshake) -> Play:
+        """One that goes wrong is not to hide those after it, if the realm can be put right."""
+        try:
+            if isinstance(attack, Lie):
+                return play(realm, keys, attack)
+            return handshakes.play(realm, attack)
+        except (RealmError, subprocess.SubprocessError) as failure:
+            realm.arm("none")
+            realm.release()
+            realm.wait_well()
+            return Play(wrong=[f"server {realm.liar}: {failure}"])
+
     def by_others(self, realm: AttackedRealm) -> None:
-        for attack in clients.attacks(self.short):
+        for attack in clients.ATTACKS:
             self.say(attack.tried)
-            self.lines.append(Line(attack.tried, [attack.play(realm)]))
+            self.lines.append(Line(attack.tried, [attack.play(realm, self.short)]))
 
     def controls(self, directory: Path) -> None:
-        for liar in (1,) if self.short else range(3):
-            self.say(f"control: server {liar}, no server compares")
-            with AttackedRealm(directory / f"control{liar}", NAME, free_base_port(),
-                               unguarded=True) as realm:
-                realm.populate()
-                self._control_line().plays.append(control.play(realm, liar))
-
-    def _control_line(self) -> Line:
-        if not self.lines[-1].leaks:
-            self.lines.append(Line(control.TRIED, leaks=True))
-        return self.lines[-1]
+        for one in control.CONTROLS:
+            liars = one.short if self.short else one.liars
+            if liars:
+                self.lines.append(Line(one.tried, leaks=True))
+            for liar in liars:
+                self.say(f"server {liar}: {one.tried}")
+                with AttackedRealm(directory / f"{one.order}{liar}", NAME, free_base_port(),
+                                   unguarded=True) as realm:
+                    self.lines[-1].plays.append(control.play(realm, one, liar))
 
     def play(self, directory: Path) -> None:
         with AttackedRealm(directory / "realm", NAME, free_base_port()) as realm:
@@ -87,13 +104,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make attack", description=__doc__)
     parser.add_argument("--short", action="store_true", help="some of the attacks, in minutes")
     options = parser.parse_args()
+    # Whoever ends it ends the realm with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     # Unix sockets' paths are short, and stores wait for their disk.
     place = "/dev/shm" if Path("/dev/shm").is_dir() else None
-    directory = Path(tempfile.mkdtemp(prefix="tkdc-", dir=place))
+    directory = Path(tempfile.mkdtemp(prefix="tkdc-attack-", dir=place))
     attacks = Attacks(options.short)
     try:
         attacks.play(directory)
-    except (RealmError, OSError) as failure:
+    except (RealmError, OSError, subprocess.SubprocessError) as failure:
         broken = Play(wrong=[str(failure)])
         attacks.lines.append(Line("what was to follow", [broken]))
     sys.stdout.write(HEADER + "\n")

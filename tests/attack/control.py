@@ -1,43 +1,88 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control of the split verdicts: the same lie in a realm whose three servers do not compare
-what they were told (tkdc-server-unguarded). Packets then leave honest servers that must not."""
+"""The controls: with nothing but the tap all is as ever, and the tap sees it. And the same lies in
+a realm whose three servers do not compare what they were told (tkdc-server-unguarded): packets
+then leave honest servers that must not."""
+
+import time
+from dataclasses import dataclass
 
 from tests.attack.line import Play
 from tests.attack.realm import TOLD_S, AttackedRealm
+from tests.attack.tap import Packet
 from tests.support.process import RealmError, wait_until
 
-TRIED = "CONTROL: split verdicts, with the comparison taken out of all three servers"
+HONEST = "CONTROL: no lie, nothing but the tap"
+OUT = "with the comparison taken out of all three servers"
 BURSTS = 3
 SEEN_S = 10.0
+SETTLED_S = 1.0  # for all that leaves
 
 
-def play(realm: AttackedRealm, liar: int) -> Play:
+def play_honest(realm: AttackedRealm) -> Play:
     done = Play()
+    results = len(realm.results())
+    realm.arm("tap-only")
+    with realm.logins_at_once() as logins:
+        for login in logins:
+            login.process.wait(SEEN_S)
+            done.expect(login.succeeded(), f"{login.user} cannot log in")
+    later, results = _later(realm), len(realm.results()) - results
+    realm.arm("none")
+    done.count("packets after the comparing tick", len(later))
+    done.count("results at the agent", results)
+    done.expect(bool(later) and results > 0, "the tap, or the agent's record, sees nothing")
+    done.expect(not realm.latched(), "a server is latched")
+    done.honest, done.status = "served", "healthy"
+    done.expect("tkdc is healthy" in realm.status_text(), "`tkdc status` is not healthy")
+    return done
+
+
+@dataclass(frozen=True)
+class Control:
+    tried: str
+    order: str
+    liars: tuple[int, ...]
+    short: tuple[int, ...] = ()
+
+
+CONTROLS = (
+    Control(f"CONTROL: split verdicts, {OUT}", "verdicts", (0, 1, 2), short=(1,)),
+    Control(f"CONTROL: another time of sealing for one, {OUT}", "sealed-at", (0,)),
+    Control(f"CONTROL: another order for one, {OUT}", "order", (0,)),
+    Control(f"CONTROL: heads that differ, {OUT}", "heads", (1,)),
+)
+
+
+def play(realm: AttackedRealm, control: Control, liar: int) -> Play:
+    """In a realm of its own."""
+    done = Play()
+    realm.populate()
     realm.change(liar)
     for _ in range(BURSTS):
-        realm.arm("verdicts")
+        realm.arm(control.order)
         with realm.logins_at_once():
             try:
                 wait_until(lambda: realm.tap().lied_at is not None, TOLD_S, "the lie")
                 wait_until(lambda: _later(realm), SEEN_S, "packets that must not leave")
             except RealmError:
                 continue
-            wait_until(lambda: realm.latched() or not realm.session_up(), SEEN_S, "the end")
+            time.sleep(SETTLED_S)
         break
     later = _later(realm)
     if later:
-        done.learned.append("packets that must not leave honest servers")
-        opened = sum(packet.opened for packet in later)
-        done.measured.append(f"{len(later)} after the comparing tick, {opened} octets opened")
+        done.learned.append("packets that must not leave")
+    done.count("after the comparing tick", len(later))
+    done.count("octets opened in them", sum(packet.opened for packet in later))
     told = [why for why in realm.latched().values() if "told different things" in why]
     done.expect(not told, "a server compares: the guard is not taken out")
     latched = realm.latched().keys() - {liar}
-    done.honest = f"{len(latched)} latched, late" if latched else "saw nothing"
-    done.status = "too late"
+    done.honest = f"{len(latched)} latched, too late" if latched else "saw nothing"
+    done.status = "too late" if latched else "nothing"
     return done
 
 
-def _later(realm: AttackedRealm) -> list:
+def _later(realm: AttackedRealm) -> list[Packet]:
+    """Than the first tick, from the lie on, in which anything is opened."""
     tap = realm.tap()
-    first = tap.first_opening() if tap.lied_at is not None else None
+    first = tap.first_opening()
     return tap.later_than(first) if first is not None else []

@@ -4,7 +4,8 @@ servers then have to do. Which tick is the last in which they may still send som
 
   comparison  the first one in which anything is opened: there they compare what they were told
   verdict     the one in which they tell whether the check held
-  number      so many after the lie: whoever was told the truth goes on until it needs the other
+  number      so many after the lie: whoever was told the truth goes on until it needs the other,
+              at the latest in the next tick in which all three speak (job/lane_runner.cc)
 """
 
 from dataclasses import dataclass
@@ -23,6 +24,15 @@ class Lie:
     last: str | int = "comparison"
     new_session: bool = False  # it is told when a session begins
     short: tuple[int, ...] = ()
+
+    def must_latch(self, liar: int) -> int:
+        """How many honest servers. Where the session breaks before they compare, they do so when
+        they meet again; if server 2 lies, server 1 sees it first and hangs up while server 0 still
+        waits for server 2 (net/attempt.cc). One that is latched stops all three."""
+        meets_again = "shorten" in self.order or "abort" in self.order
+        if self.latched == BOTH:
+            return 1 if meets_again and liar == 2 else 2
+        return 1 if self.latched == ONE else 0
 
 
 LIES = (
@@ -46,7 +56,8 @@ LIES = (
         short=(2,)),
     Lie("an opening's component changed", "opening", latched=ONE, last=2, short=(0,)),
     Lie("an opening's digest changed", "opening-digest", latched=ONE, last=2),
-    Lie("\"the check failed\" told to one only", "verdict-bad", latched=ONE, last=2),
+    Lie("\"the check failed\" told to one only", "verdict-bad", latched=ONE,
+        last=16 + 1),
     Lie("a packet sent again in place of the next", "replay", latched=NONE, last=2, short=(1,)),
     Lie("a packet cut by an octet", "truncated", latched=NONE, last=2),
 )

@@ -11,11 +11,14 @@ NOTHING = "nothing"
 class Play:
     """One attack, played once. `learned` names each thing that the attacker got and should not."""
 
-    measured: list[str] = field(default_factory=list)  # on which "nothing" rests
+    measured: Counter[str] = field(default_factory=Counter)  # on which "nothing" rests
     learned: list[str] = field(default_factory=list)
     honest: str = ""
     status: str = ""
     wrong: list[str] = field(default_factory=list)
+
+    def count(self, what: str, number: int) -> None:
+        self.measured[what] += number
 
     def expect(self, holds: bool, otherwise: str) -> None:
         if not holds:
@@ -42,9 +45,11 @@ class Line:
 
     def text(self) -> str:
         learned = _counted(what for play in self.plays for what in play.learned) or NOTHING
-        measured = "; ".join(dict.fromkeys(m for play in self.plays for m in play.measured))
+        measured: Counter[str] = Counter()
+        for play in self.plays:
+            measured.update(play.measured)
         if measured:
-            learned += f" ({measured})"
+            learned += f" ({', '.join(f'{number:,} {what}' for what, number in measured.items())})"
         return " | ".join([self.tried, str(len(self.plays)), learned,
                            _counted(play.honest for play in self.plays),
                            _counted(play.status for play in self.plays)])

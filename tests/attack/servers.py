@@ -6,13 +6,14 @@ import time
 from pathlib import Path
 
 from tests.attack.keys import Keys
-from tests.attack.lies import BOTH, NONE, ONE, Lie
+from tests.attack.lies import NONE, Lie
 from tests.attack.line import Play
 from tests.attack.realm import LATCHED_S, TOLD_S, AttackedRealm, Login
 from tests.attack.tap import Tap
 from tests.support.process import RealmError, wait_until
 
 BURSTS = 3  # until one has what the lie needs: two jobs in one manifest
+MOST_COMPARED = 32 + 32 + 32  # what was decided, and shares of two seeds
 VERDICT_OCTETS = 33  # a digest, and whether the check held (liar.cc)
 SECOND_S = 3.0  # for the next handshake, where the second honest server may see it
 RELEASES = 3
@@ -28,11 +29,12 @@ def play(realm: AttackedRealm, keys: Keys, lie: Lie) -> Play:
     results = _tell(realm, lie, done)
     tap = realm.tap()
     done.expect(tap.lied_at is not None, f"server {realm.liar} never told it")
-    _judge_packets(lie, tap, done)
+    judge_packets(lie, tap, done)
     _judge_received(realm.received, keys, done)
     if lie.latched != NONE:
-        done.learned += [f"the result of {op['op']} {op['usage']}"
-                         for op in realm.results()[results:]]
+        later = realm.results()[results:]
+        done.learned += [f"the result of {op['op']} {op['usage']}" for op in later]
+        done.count("results at the agent", len(later))
         _judge_latches(realm, lie, done)
     _put_right(realm, lie, done)
     if lie.order == "heads":
@@ -47,6 +49,7 @@ def _tell(realm: AttackedRealm, lie: Lie, done: Play) -> int:
             realm.restart(realm.liar)
             realm.wait_session()
         results = len(realm.results())
+        done.expect(results > 0, "the agent records no results, so that none shows nothing")
         realm.arm(lie.order)
         with realm.logins_at_once() as logins:
             _wait_told(realm)
@@ -73,16 +76,22 @@ def _wait_told(realm: AttackedRealm) -> None:
 
 def _wait_over(realm: AttackedRealm, lie: Lie) -> None:
     """Both honest servers are latched, or as many as can be; the changed one has heard all."""
-    wanted = {BOTH: 2, ONE: 1, NONE: 0}[lie.latched]
+    wanted = lie.must_latch(realm.liar)
     honest = set(realm.honest())
+
+    def seen() -> bool:
+        latched = realm.latched().keys()
+        # Its own program may have seen the lie as well. It comes back: only then do they meet.
+        if realm.liar in latched and not honest & latched:
+            realm.release([realm.liar])
+        return bool(honest & latched)
+
     if wanted:
-        wait_until(lambda: honest & realm.latched().keys(), LATCHED_S, "a latched server")
+        wait_until(seen, LATCHED_S, "a latched server")
     deadline = time.monotonic() + SECOND_S
     while len(honest & realm.latched().keys()) < wanted and time.monotonic() < deadline:
         time.sleep(0.05)
-    withheld = lie.order.endswith("withhold")
-    wait_until(lambda: realm.tap().over or not withheld, LATCHED_S, "the changed server's end")
-    time.sleep(0.3)  # what must not come would come now
+    wait_until(lambda: realm.tap().over, LATCHED_S, "the end of the session")
 
 
 # -- what the attacker learned ---------------------------------------------------------------
@@ -97,29 +106,33 @@ def last_allowed(lie: Lie, tap: Tap) -> int | None:
     return tap.first_opening()
 
 
-def _judge_packets(lie: Lie, tap: Tap, done: Play) -> None:
+def judge_packets(lie: Lie, tap: Tap, done: Play) -> None:
     if tap.lied_at is None:
         return
-    done.expect(bool(tap.got), "the tap is empty")
     last = last_allowed(lie, tap)
-    what = {"comparison": "comparing", "verdict": "the check's last"}.get(str(lie.last), "")
     if last is None:
-        # The session broke before: masked messages of a few ticks, and no opening in them.
+        # The session broke before: masked messages of a few ticks, and no opening among them.
         last = (tap.silent_from or tap.lied_at) + 2
         done.expect(lie.last != "verdict", "no server told whether the check held")
-        what = ""
+    elif lie.last == "comparison":
+        most = max(packet.opened for packet in tap.got if packet.tick == last)
+        done.expect(most <= MOST_COMPARED, f"{most} octets are opened in the comparing tick")
     later = tap.later_than(last)
-    done.measured.append(f"0 packets after {f'the tick of {what}' if what else 'it broke'}")
+    done.expect(bool(tap.got), "the tap is empty")
+    done.count("packets from honest servers", len(tap.got))
+    done.count("of them when they had to be silent", len(later))
     if later:
-        done.learned.append(f"{len(later)} packets of honest servers after tick {last}")
-        done.measured.clear()
+        done.learned.append("packets that must not leave")
 
 
 def _judge_received(received: Path, keys: Keys, done: Play) -> None:
     octets = received.stat().st_size if received.exists() else 0
     done.expect(octets > 0, "nothing that was received was written down")
     if octets:
-        done.learned += keys.found_in(received)
+        found = keys.found_in(received)
+        done.count("octets of them searched", octets)
+        done.count("keys found", len(found))
+        done.learned += found
 
 
 def _judge_heads(realm: AttackedRealm, done: Play) -> None:
@@ -134,7 +147,7 @@ def _judge_heads(realm: AttackedRealm, done: Play) -> None:
 
 def _judge_latches(realm: AttackedRealm, lie: Lie, done: Play) -> None:
     latched = {party: why for party, why in realm.latched().items() if party != realm.liar}
-    wanted = 2 if lie.latched == BOTH else 1
+    wanted = lie.must_latch(realm.liar)
     if len(latched) == 2:
         done.honest = "both latched"
     elif latched:

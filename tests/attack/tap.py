@@ -18,7 +18,8 @@ class Tap:
     lied_at: int | None = None
     compares_at: int | None = None  # by what the changed server itself was about to send
     silent_from: int | None = None  # it withheld, or went
-    over: bool = False  # it has read all that came
+    closed: int = 0
+    over: bool = False  # it has read all that came, from both
     got: list[Packet] = field(default_factory=list)
 
     def first_opening(self) -> int | None:
@@ -46,7 +47,10 @@ def read_tap(path: Path) -> Tap:
             tap.compares_at = int(words[1])
         elif words[0] in ("withheld", "aborted"):
             tap.silent_from = int(words[1])
-        elif words[0] in ("closed", "end"):
+        elif words[0] == "closed":
+            tap.closed += 1
+            tap.over = tap.over or tap.closed >= 2
+        elif words[0] == "end":
             tap.over = True
         elif words[0] == "got":
             tap.got.append(Packet(words[1], *map(int, words[2:])))

@@ -3,10 +3,12 @@
 // once, after a file `armed` has appeared in a folder of the test's. Beside it the tap: every
 // packet of a lane that the two honest servers sent it from then on.
 //
-//   armed     NAME [withhold | shorten | abort TICKS]; taken away when it is read
-//   tap       a line for each event: `lie TICK`, `got prev|next TICK OCTETS OPENED`, `compares TICK`,
-//             `withheld TICK`, `aborted TICK`, `closed` by a neighbour after that, `end`. OPENED:
-//             how many octets of openings and exchanges, of the previous neighbour's packets
+//   armed     NAME [withhold | shorten | abort TICKS]; taken away when it is read. `none` ends a
+//             lie; with a name that says nothing there is only the tap
+//   tap       a line for each event: `lie TICK`, `got prev|next TICK OCTETS OPENED`,
+//             `compares TICK`, `withheld TICK`, `aborted TICK`, `closed` for each
+//             connection, `end`. OPENED: how many octets of openings and exchanges, of the previous
+//             neighbour's packets
 //   received  the packets themselves, one after the other
 //
 // `withhold`: in the tick in which it is to compare, and after it, it says nothing more to anybody.
@@ -48,7 +50,9 @@ class Liar {
   Fate says(Peer& peer, SecretVector& packet, SecretVector* held);
   // False: the program is not to see it.
   bool hears(Peer& peer, SecretVector& packet);
-  // The program has read the end of a connection.
+  // In this session.
+  bool has_lied() const { return !lie_.empty() && lied_at_.has_value(); }
+  // Nothing more is heard of a connection.
   void closed();
 
  private:

@@ -6,6 +6,7 @@
 //
 // TKDC_TEST_LIES names the folder of liar.h. Never installed; called by all of a server's threads.
 #include <dlfcn.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 
 #include <algorithm>
@@ -33,6 +34,7 @@ struct Connection {
   SecretVector held;  // a whole packet that has not left
   SecretVector arrived;
   std::size_t delivered = 0;  // octets of it, to the program
+  bool lingered = false;
 };
 
 std::mutex mutex;
@@ -109,6 +111,32 @@ int deliver(Connection& connection, void* out, std::size_t room, std::size_t* go
   return 1;
 }
 
+// Its program has seen enough and closes; what the others still send is for the tap alone.
+void linger(SSL* ssl) {
+  constexpr int kSlices = 10, kSliceMs = 25;
+  static const auto next = next_of<Read>("SSL_read_ex");
+  const auto found = connections.find(ssl);
+  if (found == connections.end() || found->second.lingered || !liar().has_lied()) return;
+  Connection& connection = found->second;
+  connection.lingered = true;
+  for (int slice = 0; slice < kSlices; ++slice) {
+    for (;;) {
+      const MutableByteSpan wanted = connection.in.room();
+      std::size_t read = 0;
+      if (next(ssl, wanted.data(), wanted.size(), &read) != 1) break;
+      const auto complete = connection.in.filled(read);
+      if (!complete) break;
+      if (!*complete) continue;
+      const ByteSpan packet = connection.in.take();
+      SecretVector heard(packet.begin(), packet.end());
+      (void)liar().hears(connection.peer, heard);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(kSliceMs));
+  }
+  ERR_clear_error();
+  liar().closed();
+}
+
 }  // namespace
 
 extern "C" int SSL_write_ex(SSL* ssl, const void* data, std::size_t bytes, std::size_t* written) {
@@ -141,10 +169,7 @@ extern "C" int SSL_read_ex(SSL* ssl, void* out, std::size_t room, std::size_t* g
     // No octet beyond this packet: the program looks for those in OpenSSL.
     const MutableByteSpan wanted = connection.in.room();
     std::size_t read = 0;
-    if (const int rc = next(ssl, wanted.data(), wanted.size(), &read); rc != 1) {
-      if (SSL_get_error(ssl, rc) != SSL_ERROR_WANT_READ) liar().closed();
-      return rc;
-    }
+    if (const int rc = next(ssl, wanted.data(), wanted.size(), &read); rc != 1) return rc;
     const auto complete = connection.in.filled(read);
     if (!complete) return 0;
     if (!*complete) continue;
@@ -157,10 +182,20 @@ extern "C" int SSL_read_ex(SSL* ssl, void* out, std::size_t room, std::size_t* g
   return deliver(connection, out, room, got);
 }
 
+extern "C" int SSL_shutdown(SSL* ssl) {
+  static const auto next = next_of<int (*)(SSL*)>("SSL_shutdown");
+  {
+    const std::lock_guard lock(mutex);
+    linger(ssl);
+  }
+  return next(ssl);
+}
+
 extern "C" void SSL_free(SSL* ssl) {
   static const auto next = next_of<void (*)(SSL*)>("SSL_free");
   {
     const std::lock_guard lock(mutex);
+    linger(ssl);
     connections.erase(ssl);
   }
   next(ssl);

@@ -8,7 +8,7 @@ PYTEST := $(PYTHON) -m pytest -p no:cacheprovider
 NICE   := nice -n 5
 
 .PHONY: all help bootstrap test-needs build release demo demo-stop test unit integration each sanitize \
-        lint format bench scaling storm soak stress migration deviations golden fuzz cuda cuda-configured \
+        lint format bench scaling storm soak stress attack migration deviations golden fuzz cuda cuda-configured \
         test-cuda-host test-gpu gpu-programs gpu-bundle gpu-report cuda-figures mit-suite mit-suite-report clean
 
 all: build
@@ -24,6 +24,7 @@ help:
 	@echo 'make storm SCENARIO=steady    load on a realm; without SCENARIO: which there are'
 	@echo 'make soak MINUTES=60      logins at 70 % of the sustained rate; fails when anything grows'
 	@echo 'make stress MINUTES=10      mixed traffic, ASan-built plugin, servers that are killed'
+	@echo 'make attack          every known attack on a whole realm, each with what it learned; minutes'
 	@echo 'make migration PRINCIPALS=1000 [BACK=1]   imports a stock realm, exports it; figures'
 	@echo 'make deviations      a deviating server, over a thousand secrets each; an hour or more'
 	@echo 'make golden          writes the wire traces of tests/unit/trace anew: other octets sent'
@@ -122,6 +123,13 @@ stress: build
 	$(NICE) cmake --build --preset asan -j $(JOBS) --target ktkdc tkdc-k5
 	$(PYTHON) -m tests.stress --plugins build/asan/bin --minutes $(or $(MINUTES),10) \
 	  --seed $(or $(SEED),1)
+
+# Every known attack on a whole realm; controls with a guard taken out. It stops by itself.
+attack:
+	@./bootstrap
+	cmake --preset dev
+	$(NICE) cmake --build --preset dev -j $(JOBS) --target attack-programs
+	$(PYTHON) -m tests.attack
 
 # A stock realm of this many users is imported while one logs in.
 migration: release

@@ -115,6 +115,9 @@ def main() -> int:
     except (RealmError, OSError, subprocess.SubprocessError) as failure:
         broken = Play(wrong=[str(failure)])
         attacks.lines.append(Line("what was to follow", [broken]))
+    except SystemExit:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
     sys.stdout.write(HEADER + "\n")
     for line in attacks.lines:
         sys.stdout.write(line.text() + "\n")

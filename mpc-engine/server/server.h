@@ -27,6 +27,10 @@
 
 namespace tkdc {
 
+inline constexpr const char* kSealWarning =
+    "a krbtgt key has sealed more than 2^37 tickets and stops at 2^38: draw a new one with "
+    "kadmin.local cpw -randkey -keepold krbtgt/REALM";
+
 class Server {
  public:
   // Opens and binds everything; nothing runs yet.

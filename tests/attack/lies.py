@@ -25,14 +25,10 @@ class Lie:
     new_session: bool = False  # it is told when a session begins
     short: tuple[int, ...] = ()
 
-    def must_latch(self, liar: int) -> int:
-        """How many honest servers. Where the session breaks before they compare, they do so when
-        they meet again; if server 2 lies, server 1 sees it first and hangs up while server 0 still
-        waits for server 2 (net/attempt.cc). One that is latched stops all three."""
-        meets_again = "shorten" in self.order or "abort" in self.order
-        if self.latched == BOTH:
-            return 1 if meets_again and liar == 2 else 2
-        return 1 if self.latched == ONE else 0
+    def must_latch(self) -> int:
+        """How many honest servers: at once, or when they meet again in a handshake. One that is
+        latched stops all three."""
+        return {BOTH: 2, ONE: 1}.get(self.latched, 0)
 
 
 LIES = (

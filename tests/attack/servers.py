@@ -76,7 +76,7 @@ def _wait_told(realm: AttackedRealm) -> None:
 
 def _wait_over(realm: AttackedRealm, lie: Lie) -> None:
     """Both honest servers are latched, or as many as can be; the changed one has heard all."""
-    wanted = lie.must_latch(realm.liar)
+    wanted = lie.must_latch()
     honest = set(realm.honest())
 
     def seen() -> bool:
@@ -147,7 +147,7 @@ def _judge_heads(realm: AttackedRealm, done: Play) -> None:
 
 def _judge_latches(realm: AttackedRealm, lie: Lie, done: Play) -> None:
     latched = {party: why for party, why in realm.latched().items() if party != realm.liar}
-    wanted = lie.must_latch(realm.liar)
+    wanted = lie.must_latch()
     if len(latched) == 2:
         done.honest = "both latched"
     elif latched:

@@ -5,17 +5,12 @@
 // seed is then the last one. Built a second time without the comparison, like decisions_test.
 #include <gtest/gtest.h>
 
+#include "attack/guarded.h"
 #include "cipher/aes/mask_pool.h"
 #include "parties_with_ciphers.h"
 
 namespace tkdc {
 namespace {
-
-#ifdef TKDC_WITHOUT_AGREEMENT
-constexpr bool kGuarded = false;
-#else
-constexpr bool kGuarded = true;
-#endif
 
 using test::PartiesWithCiphers;
 using test::random_bytes;

@@ -7,16 +7,11 @@
 //
 // This file is built twice. In attack_control the comparison is left out (without_agreement.cc):
 // there the same lies lead to packets that must not leave, so that the tests would see them.
+#include "attack/guarded.h"
 #include "attack/two_faced.h"
 
 namespace tkdc {
 namespace {
-
-#ifdef TKDC_WITHOUT_AGREEMENT
-constexpr bool kGuarded = false;
-#else
-constexpr bool kGuarded = true;
-#endif
 
 constexpr std::uint64_t kSeals = std::uint64_t{1} << 38;
 constexpr Verdict kNot = TKDC_STATUS_UNAVAILABLE;

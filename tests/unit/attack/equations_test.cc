@@ -13,6 +13,7 @@
 #include <cstdio>
 
 #include "attack/gf2_system.h"
+#include "attack/guarded.h"
 #include "attack/split_model.h"
 #include "cipher/ghash/gf128.h"
 #include "job/keys.h"
@@ -24,12 +25,6 @@ namespace {
 using test::Gf2System;
 using test::Inputs;
 using test::sum;
-
-#ifdef TKDC_WITHOUT_AGREEMENT
-constexpr bool kCompares = false;
-#else
-constexpr bool kCompares = true;
-#endif
 
 constexpr std::uint64_t kSeals = std::uint64_t{1} << 38;
 constexpr std::chrono::seconds kPatience{60};
@@ -148,9 +143,9 @@ class Realm {
         std::make_shared<test::SplitRing>(attack_.operation.openings(), test::kTicksOfFactors);
     servers_.start_session(ring);
     const bool came =
-        kCompares ? ring->wait_until_split(kPatience) : ring->wait_until_heard(kPatience);
+        kGuarded ? ring->wait_until_split(kPatience) : ring->wait_until_heard(kPatience);
     EXPECT_TRUE(came);
-    if (!kCompares || !came) ring->close("server 0 is gone");
+    if (!kGuarded || !came) ring->close("server 0 is gone");
     servers_.join();
     out.keys = keys_;
     out.ticks = ring->ticks();
@@ -374,7 +369,7 @@ void expect_key(const Attack& attack) {
 }
 
 void play(const Attack& attack) {
-  if (kCompares)
+  if (kGuarded)
     expect_nothing(attack);
   else if (test::kBare)
     expect_key(attack);
@@ -386,7 +381,7 @@ TEST(Equations, OnKeysThatAreCompared) { play(kOnComparedKey); }
 TEST(Equations, OnOldKeys) { play(kOnOldKey); }
 TEST(Equations, OnKeysOfLogins) {
 #ifdef __SANITIZE_THREAD__
-  if (!kCompares) GTEST_SKIP() << "a thousand rehearsals in one thread take a minute here";
+  if (!kGuarded) GTEST_SKIP() << "a thousand rehearsals in one thread take a minute here";
 #endif
   play(kOnLoginKey);
 }

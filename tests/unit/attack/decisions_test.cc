@@ -211,7 +211,14 @@ TEST(Decisions, AuditHeads) {
   bool written = false;
   for (const AuditHead& head : realm.servers.heard(2, 1)) written |= head.lines > 1'000'000;
   EXPECT_EQ(written, !kGuarded);
-  for (int p : {0, 2}) EXPECT_EQ(realm.servers.engine(p).deviation().has_value(), kGuarded) << p;
+  for (int p : {0, 2}) {
+    Engine& engine = realm.servers.engine(p);
+    // Whoever was cut off while it compared hears it in the next handshake.
+    const CourseTail other = realm.servers.engine(2 - p).course(0);
+    const bool latched =
+        engine.deviation() || (kGuarded && !engine.hear_course(0, 2 - p, other).ok());
+    EXPECT_EQ(latched, kGuarded) << p;
+  }
 }
 
 // As if the handshake had been told two things.

@@ -58,6 +58,7 @@ class EngineImpl final : public Engine {
     seals_.reserve();
     revocations_.keep();
     half_done_.expire();
+    expire_held();
     for (auto& job : pending_.take_expired()) {
       JobReply reply;
       reply.session = job->request.name.session;
@@ -74,10 +75,8 @@ class EngineImpl final : public Engine {
     return deviation_;
   }
 
-  std::optional<LostCheck> lost_check() const override {
-    std::lock_guard lock(lanes_mutex_);
-    return lost_check_;
-  }
+  SessionId held() const override { return held_; }
+  void give_up() override { give_up(std::nullopt); }
 
   CourseTail course(std::size_t lane) const override {
     return lane < courses_.size() ? courses_[lane] : CourseTail();
@@ -87,7 +86,7 @@ class EngineImpl final : public Engine {
   EngineStatus status() const override {
     EngineStatus s;
     std::lock_guard lock(lanes_mutex_);
-    s.session_up = !lanes_.empty();
+    s.session_up = running_;
     s.lanes = lanes_.size();
     s.pending_jobs = pending_.size();
     s.jobs_done = counters_.jobs_done;
@@ -120,7 +119,16 @@ class EngineImpl final : public Engine {
   }
 
  private:
-  void note_lost_check(const LaneRunner* first);
+  void expire_held() {
+    std::lock_guard held(held_mutex_);
+    if (held_ == SessionId{}) return;
+    for (auto& lane : lanes_) lane->expire();
+  }
+  void give_up(std::optional<int> forgotten_by);
+  Result<void> begin(const Session& session);
+  Result<void> take_up(const Session& session);
+  // True: only connections were lost.
+  bool run_lanes(Session& session, std::string& why);
   // Lane 0 waits for the disk, so tickets run on the others where there are any.
   LaneRunner& lane_for(bool management) {
     if (management || lanes_.size() == 1) return *lanes_[0];
@@ -149,82 +157,120 @@ class EngineImpl final : public Engine {
   std::optional<std::string> deviation_;
   std::vector<CourseTail> courses_;      // by lane, of the last session
   bool difference_known_ = false;        // this server has been latched for it
-  std::optional<LostCheck> lost_check_;  // under lanes_mutex_
+  bool running_ = false;                 // under lanes_mutex_
+  // The lanes stand still, and expire() or give_up() looks at their jobs. Taken before
+  // lanes_mutex_.
+  std::mutex held_mutex_;
+  SessionId held_{};
+  SessionId session_{};  // of the lanes
 };
 
-// A check may have been under way in another lane than the one that lost a neighbour first.
-void EngineImpl::note_lost_check(const LaneRunner* first) {
-  if (deviation_) return;
-  for (auto& lane : lanes_) {
-    if (!lane->lost_check()) continue;
-    if (!lost_check_) lost_check_.emplace();
-    lost_check_->opened |= lane->lost_check()->opened;
-  }
-  if (lost_check_ && first != nullptr) lost_check_->party = first->lost_party();
+Result<void> EngineImpl::begin(const Session& session) {
+  give_up(session.forgotten_by);
+  auto backend = choose_aes_backend(options_.backend, session.representation);
+  if (!backend) return backend.error();
+  revocations_.forget_peers();
+  std::lock_guard lock(lanes_mutex_);
+  deviation_.reset();
+  backend_ = (*backend)->name();
+  LaneShared shared{options_, store_,     pending_, staged_,      counters_, seals_, preauth_,
+                    equals_,  half_done_, limits_,  revocations_, reply_,    audit_};
+  for (std::size_t k = 0; k < session.lanes.size(); ++k)
+    lanes_.push_back(std::make_unique<LaneRunner>(shared, session, k, **backend));
+  session_ = session.id;
+  if (options_.party == 0)
+    for (const JobName& name : pending_.names())
+      lane_for(pending_.is_management(name)).enqueue(name);
+  return {};
+}
+
+Result<void> EngineImpl::take_up(const Session& session) {
+  std::lock_guard held(held_mutex_);
+  if (held_ == SessionId{} || held_ != session.id || session.lanes.size() != lanes_.size())
+    return fail("session: this server does not hold the session that is to go on");
+  held_ = {};
+  return {};
+}
+
+bool EngineImpl::run_lanes(Session& session, std::string& why) {
+  std::mutex mutex;
+  bool can_go_on = true;
+  // The first lane that ends takes the others with it.
+  auto run_lane = [&](std::size_t k) {
+    LaneRunner::Ended ended = lanes_[k]->run(*session.lanes[k].link);
+    {
+      std::lock_guard lock(mutex);
+      can_go_on = can_go_on && ended.can_go_on;
+      if (why.empty()) why = ended.why;
+    }
+    // Lane 0 may be waiting for a neighbour's disk.
+    for (Lane& each : session.lanes)
+      if (!ended.why.empty()) each.link->abort("another lane of the session ended");
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t k = 1; k < lanes_.size(); ++k) threads.emplace_back([&, k] { run_lane(k); });
+  run_lane(0);
+  for (std::thread& thread : threads) thread.join();
+  return can_go_on;
 }
 
 std::string EngineImpl::run_session(Session& session) {
+  if (auto ready = session.goes_on ? take_up(session) : begin(session); !ready)
+    return ready.error().message;
   {
     std::lock_guard lock(lanes_mutex_);
-    deviation_.reset();
-    lost_check_.reset();
-    revocations_.forget_peers();
-  }
-  auto backend = choose_aes_backend(options_.backend, session.representation);
-  if (!backend) return backend.error().message;
-  {
-    std::lock_guard lock(lanes_mutex_);
-    backend_ = (*backend)->name();
-    LaneShared shared{options_, store_,     pending_, staged_,      counters_, seals_, preauth_,
-                      equals_,  half_done_, limits_,  revocations_, reply_,    audit_};
-    for (std::size_t k = 0; k < session.lanes.size(); ++k)
-      lanes_.push_back(std::make_unique<LaneRunner>(shared, session, k, **backend));
-    if (options_.party == 0)
-      for (const JobName& name : pending_.names())
-        lane_for(pending_.is_management(name)).enqueue(name);
+    running_ = true;
     if (stopping_)
       for (auto& lane : lanes_) lane->stop();
   }
-  std::mutex reason_mutex;
-  std::string reason;
-  const LaneRunner* first = nullptr;  // that failed
-  // The first lane that ends takes the others with it.
-  auto run_lane = [&](LaneRunner& lane) {
-    std::string why = lane.run();
-    const bool failed = !why.empty();
-    {
-      std::lock_guard lock(reason_mutex);
-      if (failed && first == nullptr) first = &lane;
-      if (reason.empty()) reason = std::move(why);
+  std::string why;
+  const bool can_go_on = run_lanes(session, why);
+  {
+    std::lock_guard held(held_mutex_);
+    std::lock_guard lock(lanes_mutex_);
+    running_ = false;
+    courses_.clear();
+    for (auto& lane : lanes_) {
+      courses_.push_back(lane->course());
+      if (lane->deviation() && !deviation_) deviation_ = lane->deviation();
     }
-    for (auto& other : lanes_) other->stop();
-    // Lane 0 may be waiting for a neighbour's disk.
-    for (Lane& each : session.lanes)
-      if (failed) each.link->abort("another lane of the session ended");
-  };
-  std::vector<std::thread> threads;
-  for (std::size_t k = 1; k < lanes_.size(); ++k)
-    threads.emplace_back([&, k] { run_lane(*lanes_[k]); });
-  run_lane(*lanes_[0]);
-  for (std::thread& thread : threads) thread.join();
-  std::lock_guard lock(lanes_mutex_);
-  for (auto& lane : lanes_)
-    if (lane->deviation() && !deviation_) deviation_ = lane->deviation();
-  note_lost_check(first);
-  courses_.clear();
-  for (auto& lane : lanes_) courses_.push_back(lane->course());
-  difference_known_ = deviation_.has_value();
-  lanes_.clear();
-  return deviation_ ? *deviation_ : reason;
+    difference_known_ = deviation_.has_value();
+    if (can_go_on && !deviation_) held_ = session_;
+  }
+  if (held_ == SessionId{}) give_up(std::nullopt);
+  return deviation_ ? *deviation_ : why;
+}
+
+// What is between its lanes and their jobs ends here.
+void EngineImpl::give_up(std::optional<int> forgotten_by) {
+  std::optional<LostCheck> lost;
+  std::lock_guard held(held_mutex_);
+  held_ = {};
+  for (auto& lane : lanes_) {
+    const auto in_lane = lane->give_up();
+    if (!in_lane) continue;
+    if (!lost) lost.emplace();
+    lost->opened |= in_lane->opened;
+    if (!lost->party) lost->party = in_lane->party;
+  }
+  if (forgotten_by && lost) lost->party = forgotten_by;
+  std::vector<std::unique_ptr<LaneRunner>> over;
+  {
+    std::lock_guard lock(lanes_mutex_);
+    over.swap(lanes_);
+  }
+  if (lost && !deviation_ && options_.lost_check) options_.lost_check(*lost);
 }
 
 // A server that has seen the difference goes on telling its course: the other may not have.
 Result<void> EngineImpl::hear_course(std::size_t lane, int party, const CourseTail& theirs) {
   if (difference_known_ || !contradict(course(lane), theirs)) return {};
   difference_known_ = true;
-  return fail("session: in lane " + std::to_string(lane) +
-              " of the last session this server and party " + std::to_string(party) +
-              " were told different things about which jobs to run, or that party says so");
+  std::lock_guard lock(lanes_mutex_);
+  deviation_ = "session: in lane " + std::to_string(lane) +
+               " of the last session this server and party " + std::to_string(party) +
+               " were told different things about which jobs to run, or that party says so";
+  return fail(*deviation_);
 }
 
 }  // namespace

@@ -30,6 +30,12 @@ std::uint64_t circuit_hash(std::size_t masked_blocks);
 
 enum class AgentRole : std::uint8_t { kKdc = 1, kAdmin = 2 };
 
+// A session that was given up while messages were being verified.
+struct LostCheck {
+  std::optional<int> party;  // who no longer held it, or sent what it could not; none: not seen
+  bool opened = false;       // after this server's part of the factors X and Y had left
+};
+
 struct EngineOptions {
   InstallationId installation{};
   int party = 0;
@@ -47,12 +53,7 @@ struct EngineOptions {
   std::function<AuditHead()> audit_head;
   std::function<void(int party, const AuditHead&)> peer_audit_head;
   std::chrono::milliseconds audit_head_every = std::chrono::minutes(5);
-};
-
-// A session that ended while messages were being verified, for want of a neighbour.
-struct LostCheck {
-  std::optional<int> party;  // whose connection was lost first; none: not seen
-  bool opened = false;       // after this server's part of the factors X and Y had left
+  std::function<void(const LostCheck&)> lost_check;  // by the thread of run_session()
 };
 
 struct EngineStatus {
@@ -110,16 +111,19 @@ class Engine {
   // Never blocks. A job beyond the limits is answered at once.
   virtual void submit(AgentRole role, JobRequest request) = 0;
 
-  // Runs the lanes until a link fails or stop() is called; jobs that were
-  // running are answered with TKDC_STATUS_UNAVAILABLE. Returns why it ended
-  // (empty after stop()).
+  // Runs the lanes until a link fails or stop() is called. Returns why it ended (empty after
+  // stop()). Where only connections were lost the session is held: its jobs wait, and a
+  // Session with `goes_on` set continues it octet for octet. A new session gives a held one up
+  // first: its jobs are answered with TKDC_STATUS_UNAVAILABLE.
   virtual std::string run_session(Session& session) = 0;
+  // Which session is held; zeros: none. By the thread of run_session().
+  virtual SessionId held() const = 0;
+  // Gives it up, if one is held.
+  virtual void give_up() = 0;
   // Set when the last session ended because a server computed wrongly: which lane
   // and cohort, and how it showed. Nobody can tell which server it was. No new
   // session may start before an operator says so.
   virtual std::optional<std::string> deviation() const = 0;
-  // After run_session(): whether it ended in a check, without a deviation.
-  virtual std::optional<LostCheck> lost_check() const = 0;
   virtual void stop() = 0;
 
   // For the handshake: where a lane's course stood when the last session ended, and what a

@@ -38,6 +38,44 @@ void LaneRunner::answer(const JobRequest& request, tkdc_status status, std::stri
   shared_.reply(request.name, std::move(reply));
 }
 
+// Jobs that have been taken from the pending ones and not been answered.
+template <class Visit>
+void LaneRunner::for_each_taken(Visit visit) {
+  for (ActiveJob& job : active_)
+    if (!job.answered && !job.job->expired) visit(*job.job);
+  for (auto* round : {&claims_, &verdicts_})
+    if (*round)
+      for (Candidate& candidate : (*round)->candidates)
+        if (candidate.job && !candidate.job->expired) visit(*candidate.job);
+}
+
+// A job cannot be taken out of the lane: the three servers' clocks differ, and a server that left
+// it out a round earlier than the others would send packets of another length. So it runs to its
+// end, its agent is told now, and what it yields later goes nowhere.
+void LaneRunner::expire() {
+  const auto now = Clock::now();
+  for_each_taken([&](PendingJob& job) {
+    if (job.deadline > now) return;
+    job.expired = true;
+    answer(job.request, TKDC_STATUS_UNAVAILABLE,
+           "the job was still running at its deadline; see `tkdc status` for the servers' load");
+  });
+}
+
+std::optional<LostCheck> LaneRunner::give_up() {
+  for_each_taken([&](PendingJob& job) {
+    job.expired = true;
+    answer(job.request, TKDC_STATUS_UNAVAILABLE, "the session between the servers ended");
+  });
+  if (rep3_.deviation() || rep3_.claims() == nullptr || !rep3_.claims()->checking())
+    return std::nullopt;
+  LostCheck lost{std::nullopt, ciphers_.verifier.opened() > 0};
+  const auto& failure = ticker_.failure();
+  if (failure && failure->whose)
+    lost.party = (party_ + (*failure->whose == Neighbour::kNext ? 1 : 2)) % 3;
+  return lost;
+}
+
 const char* LaneRunner::watch(const JobRequest& request, const JobOutcome& outcome) {
   if (outcome.revoked) {
     shared_.counters.tickets_revoked++;

@@ -34,10 +34,9 @@ LaneRunner::LaneRunner(LaneShared shared, const Session& session, std::size_t la
                        const AesBackend& backend)
     : shared_(shared), party_(session.party), lane_(static_cast<std::uint32_t>(lane)),
       epoch_(session.epoch), session_(session.id), two_parts_(session.two_parts),
-      link_(*session.lanes[lane].link),
       rep3_(session.party, session.representation, session.lanes[lane].keys, session.security),
       pool_(rep3_, MaskPool::needed(shared.options.masked_blocks, kMaskRounds)),
-      ciphers_(rep3_, backend), ticker_(rep3_, link_), heads_(shared.options, lane_),
+      ciphers_(rep3_, backend), ticker_(rep3_), heads_(shared.options, lane_),
       revoked_(shared.revocations, party_) {
   note_session(session);
   if (shared.options.masked_blocks == 0) return;
@@ -71,17 +70,21 @@ CourseTail LaneRunner::course() const {
 }
 
 void LaneRunner::enqueue(const JobName& name) {
-  {
-    std::lock_guard lock(queue_mutex_);
-    queue_.put(name);
-    ++load_;
-  }
-  link_.wake();
+  std::lock_guard lock(queue_mutex_);
+  queue_.put(name);
+  ++load_;
+  if (link_ != nullptr) link_->wake();
 }
 
 void LaneRunner::stop() {
   stopping_ = true;
-  link_.wake();
+  std::lock_guard lock(queue_mutex_);
+  if (link_ != nullptr) link_->wake();
+}
+
+void LaneRunner::use(Link* link) {
+  std::lock_guard lock(queue_mutex_);
+  link_ = link;
 }
 
 // A stop ends no check for the two others that has opened anything; and none at all, if it ends
@@ -94,18 +97,6 @@ bool LaneRunner::draining() {
   if (stop_by_ == Clock::time_point()) stop_by_ = now + kForOpenedOnes;
   if (now + kForAnyCheck < stop_by_) return true;
   return ciphers_.verifier.opened() > 0 && now < stop_by_;
-}
-
-std::optional<LostCheck> LaneRunner::find_lost_check() {
-  if (rep3_.deviation() || rep3_.claims() == nullptr || !rep3_.claims()->checking())
-    return std::nullopt;
-  return LostCheck{lost_party(), ciphers_.verifier.opened() > 0};
-}
-
-std::optional<int> LaneRunner::lost_party() const {
-  const auto neighbour = ticker_.lost();
-  if (!neighbour) return std::nullopt;
-  return (party_ + (*neighbour == Neighbour::kNext ? 1 : 2)) % 3;
 }
 
 bool LaneRunner::has_waiting() {
@@ -124,35 +115,36 @@ int LaneRunner::idle_ms() {
   return static_cast<int>(std::max<long long>(left, 1));
 }
 
-std::string LaneRunner::run() {
-  std::string reason;
+LaneRunner::Ended LaneRunner::run(Link& link) {
+  use(&link);
+  connected_ = true;
+  std::string why;
+  if (!std::exchange(has_run_, true)) {
+    ticker_.use(link);
+  } else if (auto met = ticker_.go_on(link); !met) {
+    connected_ = !ticker_.failure()->connection;
+    why = met.error().message;
+  }
+  if (why.empty()) why = run_ticks();
+  use(nullptr);
+  return {why, !why.empty() && !connected_ && !rep3_.deviation()};
+}
+
+std::string LaneRunner::run_ticks() {
   while (!stopping_ || draining()) {
-    const bool busy = !active_.empty() || admitting() || making_masks_ || keeping_heads_ > 0 ||
-                      (leader() && (has_waiting() || heads_.due()));
+    const bool busy = ticker_.begun() || !active_.empty() || admitting() || making_masks_ ||
+                      keeping_heads_ > 0 || (leader() && (has_waiting() || heads_.due()));
     if (!busy) {
-      auto event = link_.wait(idle_ms());
+      auto event = link_->wait(idle_ms());
       if (!event) {
-        reason = event.error().message;
-        break;
+        connected_ = false;
+        return event.error().message;
       }
       if (*event != Link::Event::kPacket) continue;
     }
-    if (auto ticked = tick(); !ticked) {
-      reason = ticked.error().message;
-      break;
-    }
+    if (auto ticked = tick(); !ticked) return ticked.error().message;
   }
-  if (!reason.empty()) lost_check_ = find_lost_check();
-  for (ActiveJob& job : active_)
-    if (!job.answered && !job.expired)
-      answer(job.job->request, TKDC_STATUS_UNAVAILABLE, "the session between the servers ended");
-  for (auto* round : {&proposed_, &claims_, &verdicts_})
-    if (*round)
-      for (Candidate& candidate : (*round)->candidates)
-        if (candidate.job)
-          answer(candidate.job->request, TKDC_STATUS_UNAVAILABLE,
-                 "the session between the servers ended");
-  return reason;
+  return {};
 }
 
 std::optional<std::string> LaneRunner::deviation() const {
@@ -164,27 +156,35 @@ std::optional<std::string> LaneRunner::deviation() const {
 // ---- one tick
 
 Result<void> LaneRunner::tick() {
-  const bool due = active_.empty() || ticks_ % kFullTickEvery == 0;
-  const bool full = due || admitting();
-  Ticker::OwnControl own;
-  if (full) own = say(due);
-  ++ticks_;
-  // An opening makes a tick full for the protocols; the lane's own part is
-  // then present and empty.
-  auto control = ticker_.tick(
-      full, own, managed_.empty() ? Ticker::kReceiveTimeoutMs : Ticker::kDiskTimeoutMs);
-  if (!control) return control.error();
-  if (full)
+  // Else a connection was lost within it.
+  if (!ticker_.begun()) begin_tick();
+  auto control =
+      ticker_.end(managed_.empty() ? Ticker::kReceiveTimeoutMs : Ticker::kDiskTimeoutMs);
+  if (!control) {
+    connected_ = !ticker_.failure()->connection;
+    return control.error();
+  }
+  if (admission_tick_)
     if (auto admitted = admit(*control); !admitted) return admitted.error();
   rep3_.advance();
   if (rep3_.deviation()) return fail(*rep3_.deviation());
   if (std::exchange(answered_, 0) > 0)
     std::erase_if(active_, [](const ActiveJob& job) { return job.answered; });
   refill_masks();
-  if (ticks_ % kExpireEveryTicks == 0) expire_active();
+  if (ticks_ % kExpireEveryTicks == 0) expire();
   load_ = active_.size();
   publish_counters();
   return {};
+}
+
+// An opening makes a tick full for the protocols; the lane's own part is then present and empty.
+void LaneRunner::begin_tick() {
+  const bool due = active_.empty() || ticks_ % kFullTickEvery == 0;
+  admission_tick_ = due || admitting();
+  Ticker::OwnControl own;
+  if (admission_tick_) own = say(due);
+  ++ticks_;
+  ticker_.begin(admission_tick_, own);
 }
 
 // Between ticks, when nothing runs and nothing is being admitted: which jobs do is the same at
@@ -198,20 +198,6 @@ void LaneRunner::refill_masks() {
 Task<void> LaneRunner::make_masks() {
   co_await pool_.fill(MaskPool::needed(kMaskChunkBlocks, kMaskRounds));
   making_masks_ = false;
-}
-
-// An admitted job cannot be taken out of the lane: the three servers' clocks
-// differ, and a server that left it out a round earlier than the others would
-// send packets of another length. So it runs to its end, its agent is told now,
-// and what it yields later goes nowhere.
-void LaneRunner::expire_active() {
-  const auto now = Clock::now();
-  for (ActiveJob& job : active_) {
-    if (job.expired || job.job->deadline > now) continue;
-    job.expired = true;
-    answer(job.job->request, TKDC_STATUS_UNAVAILABLE,
-           "the job was still running at its deadline; see `tkdc status` for the servers' load");
-  }
 }
 
 // What goes to both is noted by the ticker; a decision that the three take alike belongs there.
@@ -363,6 +349,7 @@ void LaneRunner::settle(AdmissionRound& round, const LaneSaid& prev, const LaneS
 
 // A job that another server has not got yet waits until it is named again.
 void LaneRunner::put_back(Candidate& candidate) {
+  if (candidate.job->expired) return;
   if (candidate.job->deadline <= Clock::now()) {
     answer(candidate.job->request, TKDC_STATUS_UNAVAILABLE,
            "another server did not receive this job in time");
@@ -394,6 +381,7 @@ void LaneRunner::refuse(Candidate& candidate, Verdict verdict) {
   if (!candidate.job) return;  // this server is the one that waits for it
   if (candidate.holds_key) let_go(candidate.job->request);
   if (verdict == kMissing) return put_back(candidate);
+  if (candidate.job->expired) return;
   const auto status = static_cast<tkdc_status>(verdict);
   std::string message = tkdc_status_text(status);
   if (status == TKDC_STATUS_LIMIT) message = limit_message(candidate.job->rate);
@@ -459,7 +447,7 @@ void LaneRunner::finish(ActiveJob& job, JobOutcome outcome) {
   job.answered = true;
   ++answered_;
   const char* note = outcome.note != nullptr ? outcome.note : watch(request, outcome);
-  if (job.expired) {
+  if (job.job->expired) {
     shared_.counters.jobs_late++;
     return audit(request, outcome.status, note != nullptr ? note : kLate,
                  tail_follows(job, outcome.status));

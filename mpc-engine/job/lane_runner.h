@@ -58,7 +58,6 @@ struct ActiveJob {
   std::uint64_t number = 0, cohort = 0, first_round = 0;
   std::size_t input_bytes = 0;
   bool holds_key = false;
-  bool expired = false;   // answered UNAVAILABLE at its deadline, still running
   bool answered = false;  // finished; goes at the end of the tick
 };
 
@@ -110,17 +109,26 @@ class LaneRunner {
   void enqueue(const JobName& name);
   void stop();
   std::size_t load() const { return load_; }
-  // After run(): how it showed that a server computed wrongly, if one did.
-  std::optional<std::string> deviation() const;
-  // After run(): what its servers decided, for the next handshake to compare.
-  CourseTail course() const;
-  // What it lost, without a deviation seen, while messages were being verified.
-  const std::optional<LostCheck>& lost_check() const { return lost_check_; }
-  std::optional<int> lost_party() const;
 
-  // Until the link fails or stop(); jobs in progress are then answered with
-  // UNAVAILABLE. The reason, or empty after stop().
-  std::string run();
+  struct Ended {
+    std::string why;  // empty after stop()
+    // Only connections were lost: the lane can go on over others, where it stands.
+    bool can_go_on = false;
+  };
+  // Until the link fails or stop(). The second time on connections that took the place of lost
+  // ones, and so on.
+  Ended run(Link& link);
+
+  // ---- while it does not run
+  // Answers jobs whose deadline is over; what they yield later goes nowhere.
+  void expire();
+  // It will not run again: answers all that is in progress. Whether messages were being
+  // verified.
+  std::optional<LostCheck> give_up();
+  // How it showed that a server computed wrongly, if one did.
+  std::optional<std::string> deviation() const;
+  // What its servers decided, for the next handshake to compare.
+  CourseTail course() const;
 
  private:
   using Clock = PendingJob::Clock;
@@ -131,9 +139,12 @@ class LaneRunner {
   std::size_t active_room(std::uint64_t agent) const;
   int idle_ms();
   bool draining();
-  std::optional<LostCheck> find_lost_check();
-  void expire_active();
+  std::string run_ticks();
+  void use(Link* link);
+  template <class Visit>
+  void for_each_taken(Visit visit);
   Result<void> tick();
+  void begin_tick();
   void note_session(const Session& session);
   Ticker::OwnControl say(bool due);
   Result<LaneSaid> read_said(ByteSpan octets, int party) const;
@@ -177,19 +188,22 @@ class LaneRunner {
   const std::uint32_t lane_, epoch_;
   const std::array<std::uint8_t, 32> session_;
   const bool two_parts_;
-  Link& link_;
   Rep3 rep3_;
   MaskPool pool_;
   Ciphers ciphers_;
   bool making_masks_ = false;
   int keeping_heads_ = 0;   // tasks
   bool said_head_ = false;  // in this tick
+  bool admission_tick_ = false;
   Ticker ticker_;
   HeadExchange heads_;
   RevocationExchange revoked_;
 
   std::mutex queue_mutex_;
   FairQueue queue_;
+  Link* link_ = nullptr;   // while it runs; to be woken under queue_mutex_
+  bool has_run_ = false;
+  bool connected_ = true;  // no link has failed in this run
   std::atomic<bool> stopping_{false};
   std::atomic<std::size_t> load_{0};
 
@@ -199,7 +213,6 @@ class LaneRunner {
   // Keys that an admitted or half admitted management job works on: what was
   // checked for one such job must still hold when it runs.
   std::set<KeyId> managed_;
-  std::optional<LostCheck> lost_check_;
   Clock::time_point stop_by_;
   std::uint32_t last_sealed_at_ = 0;
   std::uint64_t next_number_ = 0, cohort_ = 0, ticks_ = 0;

@@ -26,6 +26,7 @@ struct PendingJob {
   // Counted once, however often it is named: what the limits said then.
   std::optional<RateVerdict> rate;
   bool head_taken = false;  // of a tail, once: job/half_done.h
+  bool expired = false;     // answered UNAVAILABLE at its deadline; a lane still works on it
 };
 
 class PendingJobs {

@@ -7,6 +7,8 @@
 //   to next:  tick u32 | control | openings, exchange   (full ticks only)
 //   control:  length u32 | what is for both u32 length, octets | what is for this one
 //             the length is 0 where there is nothing to say
+//   first on connections that take the place of lost ones, to both: the tick that this party
+//             lacks packets of, u64; then the packets from there on that the other one lacks
 //
 // Both sides know which ticks are full: whenever openings are due or the lane's
 // owner says so.
@@ -15,6 +17,9 @@
 // in the lane's course, all three parties' together, before the owner reads it. So nothing that
 // is said to both can be used and not be compared (rep3/course.h). What is said to one
 // neighbour is between those two: digests of what both hold.
+//
+// A tick outlives its connections: a packet is made once, and sent again as it was. So whoever
+// breaks a connection gets no second value for the same challenge (docs/protocols/12).
 #pragma once
 
 #include <array>
@@ -34,7 +39,8 @@ class Ticker {
   static constexpr int kDiskTimeoutMs = 30'000;
   static constexpr std::size_t kMaxControlBytes = 1u << 20;
 
-  Ticker(Rep3& rep3, Link& link) : rep3_(rep3), link_(link) {}
+  explicit Ticker(Rep3& rep3) : rep3_(rep3) {}
+  Ticker(Rep3& rep3, Link& link) : rep3_(rep3), link_(&link) {}
 
   struct OwnControl {
     Bytes to_both, to_prev, to_next;
@@ -46,24 +52,58 @@ class Ticker {
   struct Control {
     Said prev, next;
   };
-  Result<Control> tick(bool full, const OwnControl& own, int timeout_ms = kReceiveTimeoutMs);
-  // Whose packet the tick that failed lacks, or who took none.
-  std::optional<Neighbour> lost() const { return lost_; }
+  // begin() and end() in one.
+  Result<Control> tick(bool full, const OwnControl& own, int timeout_ms = kReceiveTimeoutMs) {
+    begin(full, own);
+    return end(timeout_ms);
+  }
+  // Makes this tick's packets.
+  void begin(bool full, const OwnControl& own);
+  // Whether they are made and the tick has not ended.
+  bool begun() const { return begun_; }
+  // Sends them, and takes those of the neighbours. Error: the tick has not ended; where
+  // Failure::connection says so, it can after go_on().
+  Result<Control> end(int timeout_ms = kReceiveTimeoutMs);
+
+  // The link that is used from now on.
+  void use(Link& link) { link_ = &link; }
+  // The same where the neighbours' connections took the place of lost ones: both sides send what
+  // the other one lacks. Error: as of end().
+  Result<void> go_on(Link& link, int timeout_ms = kReceiveTimeoutMs);
+
+  struct Failure {
+    std::optional<Neighbour> whose;  // whose packet is lacking or wrong, or who took none
+    bool connection = false;         // a link failed; else a packet is not what it has to be
+  };
+  // Of the last call.
+  const std::optional<Failure>& failure() const { return failure_; }
 
  private:
+  // Parties are at most two ticks apart: Rep3::kKeptTicks packets are all that one can lack.
+  struct Sent {
+    bool full = false;
+    Bytes head;  // of the packet to the previous neighbour, before what Rep3 keeps
+    SecretVector to_next;
+  };
+  Sent& sent(std::uint64_t tick) { return sent_[tick % Rep3::kKeptTicks]; }
+
+  Error failed(std::optional<Neighbour> whose, bool connection, const Error& error);
   Result<ByteSpan> receive(Neighbour from, int timeout_ms);
-  Result<void> send(bool full, const OwnControl& own);
-  Result<Control> try_tick(bool full, const OwnControl& own, int timeout_ms);
+  Result<void> send(Neighbour to, std::uint64_t tick);
+  Result<void> send_tick();
+  Result<std::uint64_t> hear_tick(Neighbour from, int timeout_ms);
+  Result<Control> try_end(int timeout_ms);
   void hear_what_came();
-  void note(const OwnControl& own, const Control& heard);
+  void note(std::uint64_t ended, const Control& heard);
 
   Rep3& rep3_;
-  Link& link_;
-  std::uint32_t number_ = 0;
-  std::optional<Neighbour> lost_;
+  Link* link_ = nullptr;
+  bool begun_ = false;
+  bool on_its_way_ = false;  // this tick's packets have been given to the link
+  Bytes to_both_;            // of this tick's own control
+  std::optional<Failure> failure_;
   std::array<std::optional<ByteSpan>, 2> heard_;  // in this tick, by Neighbour
-  Bytes head_;
-  SecretVector to_next_;
+  std::array<Sent, Rep3::kKeptTicks> sent_;
 };
 
 }  // namespace tkdc

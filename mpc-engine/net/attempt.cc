@@ -44,6 +44,7 @@ class Attempt {
   Result<void> listen_for_refusal();
   Result<void> hear_hellos();
   Result<void> agree(Session& session);
+  Session agreed_session() const;
   Result<void> build_lanes(Session& session);
   Result<void> derive_keys(const std::array<std::uint8_t, 32>& session, int lane,
                            PairwiseKeys& keys);
@@ -102,6 +103,7 @@ Result<void> Attempt::say_hello() {
   mine_.epoch = epochs.reserved;
   mine_.epoch_used = epochs.used;
   if (in_.options.audit_head) mine_.audit = in_.options.audit_head();
+  if (in_.options.held) mine_.held = in_.options.held();
   randombytes_buf(mine_.nonce.data(), mine_.nonce.size());
   if (begins()) mine_.round = mine_.nonce;
   lanes_.resize(static_cast<std::size_t>(in_.options.lanes));
@@ -314,9 +316,11 @@ Result<void> Attempt::build_lanes(Session& session) {
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     LaneState& state = lanes_[lane];
     Lane out;
-    out.keys.zero_generator = session.zero_generator;
-    auto derived = derive_keys(session.id, static_cast<int>(lane), out.keys);
-    if (!derived.ok()) return derived;
+    if (!session.goes_on) {
+      out.keys.zero_generator = session.zero_generator;
+      auto derived = derive_keys(session.id, static_cast<int>(lane), out.keys);
+      if (!derived.ok()) return derived;
+    }
     // Now already: a neighbour may be through, and use the lane, before us.
     state.prev->set_max_packet_bytes(kMaxPacketBytes);
     state.next->set_max_packet_bytes(kMaxPacketBytes);
@@ -344,17 +348,17 @@ Result<void> Attempt::agree(Session& session) {
   return {};
 }
 
-Result<Session> Attempt::run() {
-  auto done = say_hello();
-  if (done.ok() && begins()) done = dial_all_lanes();
-  if (done.ok()) done = take_offers();
-  if (done.ok() && !begins()) done = dial_all_lanes();
-  if (done.ok()) done = hear_hellos();
-  if (!done.ok()) return done.error();
-
+// What the three HELLOs come to.
+Session Attempt::agreed_session() const {
   Session session;
   session.party = in_.options.party;
   session.id = session_id({hello_of(0).nonce, hello_of(1).nonce, hello_of(2).nonce});
+  if (mine_.held != SessionId{}) {
+    for (int party = 0; party < 3; ++party)
+      if (hello_of(party).held != mine_.held) session.forgotten_by = party;
+    session.goes_on = !session.forgotten_by;
+    if (session.goes_on) session.id = mine_.held;
+  }
   for (int party = 0; party < 3; ++party)
     session.audit_heads[static_cast<std::size_t>(party)] = hello_of(party).audit;
   bool bytes = true;
@@ -367,9 +371,20 @@ Result<Session> Attempt::run() {
   session.representation = bytes ? Representation::kBytes : Representation::kPlanes;
   session.zero_generator =
       agreed_generator({hello_of(0).zero_shares, hello_of(1).zero_shares, hello_of(2).zero_shares});
+  return session;
+}
 
+Result<Session> Attempt::run() {
+  auto done = say_hello();
+  if (done.ok() && begins()) done = dial_all_lanes();
+  if (done.ok()) done = take_offers();
+  if (done.ok() && !begins()) done = dial_all_lanes();
+  if (done.ok()) done = hear_hellos();
+  if (!done.ok()) return done.error();
+
+  Session session = agreed_session();
   done = build_lanes(session);
-  if (done.ok()) done = agree(session);
+  if (done.ok() && !session.goes_on) done = agree(session);
   if (!done.ok()) return done.error();
   return session;
 }

@@ -32,6 +32,7 @@ void put_public(AnyWriter& w, const Hello& hello) {
   w.raw(hello.nonce);
   w.raw(hello.round);
   put_head(w, hello.audit);
+  w.raw(hello.held);
 }
 
 std::string printable(std::string text) {
@@ -95,6 +96,7 @@ Result<Hello> decode_hello(ByteSpan packet) {
   r.array(hello.nonce);
   r.array(hello.round);
   hello.audit = get_head(r);
+  r.array(hello.held);
   hello.lane = r.u16();
   const bool whole_course = get_course_tail(r, hello.course);
   ByteSpan contribution = r.raw(kContributionBytes);

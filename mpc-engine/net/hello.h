@@ -36,6 +36,7 @@ struct Hello {
   std::array<std::uint8_t, 32> nonce{};  // one per attempt and party
   std::array<std::uint8_t, 32> round{};  // party 0's nonce: which attempt of all three
   AuditHead audit;                       // of this party's own log
+  SessionId held{};                      // which session's state this party holds
   CourseTail course;                     // of this lane in the session before
   SecretVector contribution;             // kContributionBytes, one per link
 };

@@ -3,10 +3,10 @@
 // each lane and takes its previous' calls; then all three agree on what
 // hello.h and reconcile.h list. docs/protocols/03-session.md has the messages.
 //
-// A session ends when any link fails, and also when the previous party asks
-// for a new one (it was restarted and its old connections have not been
-// noticed to be dead). All parties then call establish() again; nothing needs
-// a restart.
+// A session's connections end when any link fails, and also when the previous party asks
+// for new ones (its old ones failed, or it was restarted, which this party has not noticed).
+// All parties then call establish() again, which yields the same session over new connections
+// where all three hold its state, and a new one else; nothing needs a restart.
 //
 // Threads: establish() by one; stop() by any; the acceptor has its own.
 #pragma once
@@ -58,6 +58,8 @@ struct MeshOptions {
   // peer says of the same: an error ends the attempt. Both from establish()'s thread.
   std::function<CourseTail(int lane)> course;
   std::function<Result<void>(int lane, int party, const CourseTail&)> hear_course;
+  // The session that this server's engine can go on with; none without. From the same thread.
+  std::function<SessionId()> held;
 };
 
 class Mesh {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A session: all lanes' links between the three parties, established and
-// agreed. It lasts until any link fails; then a new one, with new keys, takes
-// its place.
+// agreed. It outlives its connections: when a link fails, the parties connect anew
+// and go on where they stood, as long as all three still hold the session's state. Else a
+// new one, with new keys, takes its place.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,7 @@
 
 namespace tkdc {
 
-inline constexpr std::uint16_t kProtocolVersion = 7;
+inline constexpr std::uint16_t kProtocolVersion = 8;
 inline constexpr int kMaxLanes = 64;  // 6 bits in the GCM nonce
 
 // How AES state stands in memory and on the wire. Agreed per session: bytes
@@ -44,8 +46,15 @@ struct Lane {
   PairwiseKeys keys;
 };
 
+using SessionId = std::array<std::uint8_t, 32>;  // hash of the three parties' nonces; zeros: none
+
 struct Session {
-  std::array<std::uint8_t, 32> id{};  // hash of the three parties' nonces
+  SessionId id{};
+  // New connections of the session of this id, which all three hold: of what follows only the
+  // links are filled in.
+  bool goes_on = false;
+  // A new one, although this server holds an earlier one: who of the others does not.
+  std::optional<int> forgotten_by;
   int party = 0;
   Representation representation = Representation::kPlanes;
   Security security = Security::kSemiHonest;

@@ -59,7 +59,7 @@ Task<void> Rep3::agreed(std::uint64_t decisions) {
 // The lengths are this server's: who sends others has not come as far, or ends the session.
 void Rep3::hear_agreement(Neighbour from, ByteSpan rest) {
   const std::size_t before = from == Neighbour::kNext
-                                 ? layer_out_.size() + (open_out_.empty() ? 0 : kDigestBytes)
+                                 ? layer_out().size() + (open_out_.empty() ? 0 : kDigestBytes)
                                  : open_out_.size();
   const std::size_t after = from == Neighbour::kNext ? own_out_.size() : 0;
   if (rest.size() != before + pair_out_.size() + after) return;

@@ -21,7 +21,7 @@ Layer::Layer(Rep3& rep3, std::size_t offset, std::size_t bytes)
     : rep3_(rep3), offset_(offset), bytes_(bytes), tick_(rep3.tick_) {}
 
 std::uint8_t* Layer::mine() const {
-  return (tick_ == rep3_.tick_ ? rep3_.layer_out_ : rep3_.layer_sent_).data() + offset_;
+  return rep3_.to_prev(tick_).layers.data() + offset_;
 }
 
 const std::uint8_t* Layer::theirs() const {
@@ -105,7 +105,7 @@ Rep3::Rep3(int party, Representation representation, const PairwiseKeys& keys, S
   if (security == Security::kMalicious) claims_.emplace();
 }
 
-Layer Rep3::layer(std::size_t bytes) { return Layer(*this, layer_out_.extend(bytes), bytes); }
+Layer Rep3::layer(std::size_t bytes) { return Layer(*this, layer_out().extend(bytes), bytes); }
 
 SharedBytes Rep3::random(std::size_t bytes, Prss::Purpose purpose) {
   SharedBytes x(bytes);
@@ -147,27 +147,34 @@ bool Rep3::advance() {
 void Rep3::prefetch_masks() { prss_.prefetch(last_layer_bytes_); }
 
 Rep3::ToPrev Rep3::finish_to_prev() {
+  auto& [layers, rest] = to_prev(tick_);
   std::size_t masked = 0;
-  last_layer_bytes_ = layer_out_.size();
+  last_layer_bytes_ = layers.size();
   for (const Later& later : later_) {
-    later.fill(layer_out_.data() + later.offset);
-    prss_.mask(layer_out_.data() + masked, later.offset - masked);
+    later.fill(layers.data() + later.offset);
+    prss_.mask(layers.data() + masked, later.offset - masked);
     prss_.skip(later.bytes);
     masked = later.offset + later.bytes;
     last_layer_bytes_ -= later.bytes;
   }
   later_.clear();
-  prss_.mask(layer_out_.data() + masked, layer_out_.size() - masked);
-  prev_rest_.clear();
+  prss_.mask(layers.data() + masked, layers.size() - masked);
+  rest.clear();
   if (!open_out_.empty()) {
-    prev_rest_.resize(kDigestBytes);
+    rest.resize(kDigestBytes);
     crypto_generichash_state state = second_digest_;
-    crypto_generichash_final(&state, prev_rest_.data(), kDigestBytes);
+    crypto_generichash_final(&state, rest.data(), kDigestBytes);
   }
-  prev_rest_.insert(prev_rest_.end(), pair_out_.begin(), pair_out_.end());
-  prev_rest_.insert(prev_rest_.end(), own_out_.begin(), own_out_.end());
-  layer_bytes_ += layer_out_.size();
-  return {layer_out_.span(), prev_rest_};
+  rest.insert(rest.end(), pair_out_.begin(), pair_out_.end());
+  rest.insert(rest.end(), own_out_.begin(), own_out_.end());
+  layer_bytes_ += layers.size();
+  return sent_to_prev(tick_);
+}
+
+Rep3::ToPrev Rep3::sent_to_prev(std::uint64_t tick) const {
+  assert(tick <= tick_ && tick_ - tick < kKeptTicks);
+  const ToPrevBuffers& sent = to_prev_[tick % kKeptTicks];
+  return {sent.layers.span(), sent.rest};
 }
 
 void Rep3::append_to_prev(SecretVector& packet) {
@@ -182,15 +189,16 @@ void Rep3::append_to_next(SecretVector& packet) const {
 
 Result<void> Rep3::consume(ByteSpan from_next, ByteSpan from_prev) {
   const std::size_t digest_bytes = open_out_.empty() ? 0 : kDigestBytes;
-  if (from_next.size() != layer_out_.size() + digest_bytes + pair_out_.size() + own_out_.size() ||
+  const std::size_t layer_bytes = layer_out().size();
+  if (from_next.size() != layer_bytes + digest_bytes + pair_out_.size() + own_out_.size() ||
       from_prev.size() != open_out_.size() + pair_out_.size())
     return fail("round " + std::to_string(tick_) +
                 ": a neighbour's packet has another length than ours; the servers disagree on "
                 "the protocol's course. Check that all three run the same tkdc version");
 
-  layer_got_ = from_next.first(layer_out_.size());
-  ByteSpan digest = from_next.subspan(layer_out_.size(), digest_bytes);
-  ByteSpan pair_next = from_next.subspan(layer_out_.size() + digest_bytes, pair_out_.size());
+  layer_got_ = from_next.first(layer_bytes);
+  ByteSpan digest = from_next.subspan(layer_bytes, digest_bytes);
+  ByteSpan pair_next = from_next.subspan(layer_bytes + digest_bytes, pair_out_.size());
   ByteSpan own = from_next.last(own_out_.size());
   ByteSpan opens = from_prev.first(open_out_.size());
   ByteSpan pair_prev = from_prev.subspan(open_out_.size());
@@ -211,8 +219,6 @@ Result<void> Rep3::consume(ByteSpan from_next, ByteSpan from_prev) {
   pair_next_.assign(pair_next.begin(), pair_next.end());
   own_got_.assign(own.begin(), own.end());
 
-  std::swap(layer_sent_, layer_out_);
-  layer_out_.clear();
   open_out_.clear();
   pair_out_.clear();
   own_out_.clear();
@@ -220,6 +226,7 @@ Result<void> Rep3::consume(ByteSpan from_next, ByteSpan from_prev) {
   ready_.insert(ready_.end(), waiting_.begin(), waiting_.end());
   waiting_.clear();
   ++tick_;
+  layer_out().clear();
   return {};
 }
 

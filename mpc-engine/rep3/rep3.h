@@ -20,6 +20,7 @@
 // tests join three of these in one thread. Used by one thread.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -199,6 +200,10 @@ class Rep3 {
     ByteSpan layers, rest;
   };
   ToPrev finish_to_prev();
+  // The same, of this tick or one of the kKeptTicks - 1 before it, octet for octet: for a
+  // neighbour who lost its connection before it had them.
+  static constexpr std::size_t kKeptTicks = 3;
+  ToPrev sent_to_prev(std::uint64_t tick) const;
   void append_to_prev(SecretVector& packet);
   void append_to_next(SecretVector& packet) const;
   // The neighbours' parts of the tick. `from_prev` is empty when needs_next() was false.
@@ -247,8 +252,15 @@ class Rep3 {
   std::vector<Task<void>> tasks_;
   std::vector<detail::PromiseBase*> ended_;  // of them, since they were last cleared away
 
-  // This tick's outgoing messages, and the last tick's pairs.
-  MessageBuffer layer_out_, layer_sent_;
+  // To the previous neighbour: this tick's, and those of the last ticks as they were sent.
+  struct ToPrevBuffers {
+    MessageBuffer layers;
+    SecretVector rest;  // digest, pairs, messages masked by their makers
+  };
+  ToPrevBuffers& to_prev(std::uint64_t tick) { return to_prev_[tick % kKeptTicks]; }
+  MessageBuffer& layer_out() { return to_prev(tick_).layers; }
+  std::array<ToPrevBuffers, kKeptTicks> to_prev_;
+  // This tick's other outgoing messages, and the last tick's pairs.
   struct Later {
     std::size_t offset, bytes;
     Layer::Fill fill;
@@ -257,7 +269,6 @@ class Rep3 {
   ByteSpan layer_got_;
   SecretVector open_out_, open_got_;
   SecretVector own_out_, own_got_;  // masked by their makers
-  SecretVector prev_rest_;          // digest, pairs, messages masked by their makers
   Bytes pair_out_, pair_prev_, pair_next_;
   crypto_generichash_state second_digest_;
   std::size_t last_layer_bytes_ = 0;

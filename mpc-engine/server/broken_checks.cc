@@ -35,7 +35,7 @@ BrokenCheck parse(const std::string& line) {
   const bool read = static_cast<bool>(in >> check.at_s >> party >> opened) && !(in >> more);
   const bool known = party == "0" || party == "1" || party == "2";
   if (!read || (!known && party != "-") || (opened != "0" && opened != "1"))
-    return {now_s(), std::nullopt, false};
+    return {now_s(), std::nullopt, true};
   if (known) check.party = party[0] - '0';
   check.opened = opened == "1";
   return check;
@@ -71,15 +71,20 @@ std::vector<BrokenCheck> BrokenChecks::all() const {
   std::vector<BrokenCheck> checks;
   std::ifstream in(file_, std::ios::binary);
   const bool there = ::access(file_.c_str(), F_OK) == 0 || errno != ENOENT;
-  if (!in && there) checks.push_back({now_s(), std::nullopt, false});
+  if (!in && there) checks.push_back({now_s(), std::nullopt, true});
   for (std::string line; std::getline(in, line);) checks.push_back(parse(line));
   checks.insert(checks.end(), unwritten_.begin(), unwritten_.end());
   return checks;
 }
 
-std::size_t in_the_last_day(const std::vector<BrokenCheck>& checks, std::uint64_t now) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      checks, [now](const BrokenCheck& check) { return check.at_s + kDayS > now; }));
+BrokenCount in_the_last_day(const std::vector<BrokenCheck>& checks, std::uint64_t now) {
+  BrokenCount count;
+  for (const BrokenCheck& check : checks) {
+    if (check.at_s + kDayS <= now) continue;
+    ++count.all;
+    if (check.opened) ++count.opened;
+  }
+  return count;
 }
 
 std::string describe(const std::vector<BrokenCheck>& checks) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which connections this server lost while messages were being verified, on disk until the
-// operator's `tkdc release`. A changed server that sees a challenge can tell whether it would be
-// found, and break off before it is: each such attempt succeeds with at most 164/2^64
-// (docs/protocols/12). Links and machines that fail meet a check too. So the first is an alarm,
-// and a number within a day, kept far below what would help anybody, closes the latch.
+// Which sessions were given up while messages were being verified, on disk until the operator's
+// `tkdc release`: another server came back without the session's state, or sent what it could
+// not. A changed server that sees a challenge can tell whether it would be found, and break off
+// before it is: each such attempt succeeds with at most 164/2^64 (docs/protocols/12). Machines
+// that fail meet a check too. So the first is an alarm, and two numbers within a day, kept far
+// below what would help anybody, close the latch: one for checks that had opened something, one
+// for all.
 //
 // The file: a line for each, "unix-time party after-opening\n", the party "-" where no neighbour
-// was to blame (another lane ended). A line that is torn or strange counts as one, now.
+// was to blame. A line that is torn or strange counts as one of each, now.
 // Threads: one at a time; the operator's command may remove the file meanwhile.
 #pragma once
 
@@ -21,7 +23,7 @@ namespace tkdc {
 
 struct BrokenCheck {
   std::uint64_t at_s = 0;    // Unix time
-  std::optional<int> party;  // whose connection was lost
+  std::optional<int> party;  // who no longer had the session
   bool opened = false;       // after this server's part of the factors X and Y had left
 };
 
@@ -40,7 +42,10 @@ class BrokenChecks {
 };
 
 // Of them, those within a day before `now_s` or after it: a clock may have been set back.
-std::size_t in_the_last_day(const std::vector<BrokenCheck>& checks, std::uint64_t now_s);
+struct BrokenCount {
+  std::size_t all = 0, opened = 0;
+};
+BrokenCount in_the_last_day(const std::vector<BrokenCheck>& checks, std::uint64_t now_s);
 
 // For people: how many, with which servers, since when.
 std::string describe(const std::vector<BrokenCheck>& checks);

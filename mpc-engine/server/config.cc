@@ -163,6 +163,8 @@ void read_limits(StrictToml& file, ServerConfig& config) {
       table.integer("epochs_per_day", EpochLedger::kMinPerDay, kMostEpochs, EpochLedger::kPerDay));
   // The most is what the error of a check still allows by far; the least, that a bad cable is no
   // outage at once.
+  config.opened_checks_per_day =
+      static_cast<std::uint32_t>(table.integer("opened_checks_per_day", 1, 1'000'000, 3));
   config.broken_checks_per_day =
       static_cast<std::uint32_t>(table.integer("broken_checks_per_day", 3, 1'000'000, 1'000));
 }

@@ -60,7 +60,8 @@ struct ServerConfig {
 
   RateLimitOptions limits;
   std::uint32_t epochs_per_day = EpochLedger::kPerDay;
-  std::uint32_t broken_checks_per_day = 1'000;  // server/broken_checks.h
+  // server/broken_checks.h
+  std::uint32_t opened_checks_per_day = 3, broken_checks_per_day = 1'000;
 };
 
 // Error: file, line, key and what is expected there.

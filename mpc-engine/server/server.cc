@@ -88,6 +88,7 @@ Result<void> Server::make_engine() {
   options.max_pending_jobs = config_.agents.size() * ControlOptions().max_pending_per_agent;
   options.limits = config_.limits;
   options.audit_head = [this] { return audit_->head(); };
+  options.lost_check = [this](const LostCheck& lost) { note_broken_check(lost); };
   options.peer_audit_head = [this](int party, const AuditHead& head) {
     nlohmann::json event = {{"event", "peers"}, {"peers", {peer_json(party, head)}}};
     audit(event.dump());
@@ -150,6 +151,7 @@ Result<void> Server::make_mesh() {
     if (!same.ok()) course_deviation_ = same.error().message;
     return same;
   };
+  options.held = [this] { return engine_->held(); };
   auto mesh = Mesh::create(std::move(options), *store_);
   if (!mesh.ok()) return mesh.error();
   mesh_ = std::move(*mesh);
@@ -238,6 +240,21 @@ void Server::session_failed(const std::string& reason) {
   notify_status("no session: " + reason);
 }
 
+void Server::session_goes_on(const Session& session) {
+  const std::string id = to_hex(session.id).substr(0, 16);
+  {
+    std::lock_guard lock(mutex_);
+    trouble_.clear();
+    session_id_ = id;
+    reconnections_++;
+  }
+  const std::string text = "session " + id + " goes on over new connections";
+  log_line(LogLevel::kNotice, text);
+  notify_status(text);
+  nlohmann::json event = {{"event", "reconnected"}, {"session", id}};
+  audit(event.dump());
+}
+
 void Server::session_up(const Session& session) {
   std::string id = to_hex(session.id).substr(0, 16);
   {
@@ -280,9 +297,11 @@ void Server::close_latch(const std::string& deviation) {
     log_line(LogLevel::kError, closed.error().message);
 }
 
-// Links fail in the middle of a check too; a server that looks at the challenge first and then
-// breaks off does it on purpose. Nobody can tell them apart, so it is counted.
+// A server that looks at the challenge first and then comes back without its session does it on
+// purpose; one whose machine failed does the same. Nobody can tell them apart, so it is counted.
 void Server::note_broken_check(const LostCheck& lost) {
+  // Its neighbours count what an orderly stop breaks off; what it has opened it counts itself.
+  if (stopping_ && !lost.opened) return;
   std::vector<BrokenCheck> checks;
   Result<void> written;
   const auto now = static_cast<std::uint64_t>(std::time(nullptr));
@@ -292,17 +311,23 @@ void Server::note_broken_check(const LostCheck& lost) {
     checks = broken_checks_->all();
   }
   if (!written) log_line(LogLevel::kError, written.error().message);
-  const std::string text =
-      "sessions that ended while messages were being verified: " + describe(checks) +
-      "; a bad link, a restart, or a server that breaks off where it would "
-      "be found (docs/operations.md, Broken checks)";
+  const std::string text = "sessions given up while messages were being verified: " +
+                           describe(checks) +
+                           "; a restart, or a server that breaks off where it would be found "
+                           "(docs/operations.md, Broken checks)";
   log_line(LogLevel::kWarning, text);
   nlohmann::json event = {{"event", "check broken"}, {"opened", lost.opened}};
   if (lost.party) event["party"] = *lost.party;
   audit(event.dump());
-  if (in_the_last_day(checks, now) < config_.broken_checks_per_day) return;
-  close_latch("limits.broken_checks_per_day (" + std::to_string(config_.broken_checks_per_day) +
-              ") is reached: " + describe(checks));
+  const BrokenCount count = in_the_last_day(checks, now);
+  const auto reached = [&](const char* limit, std::uint32_t most) {
+    close_latch("limits." + std::string(limit) + " (" + std::to_string(most) +
+                ") is reached: " + describe(checks));
+  };
+  if (count.opened >= config_.opened_checks_per_day)
+    reached("opened_checks_per_day", config_.opened_checks_per_day);
+  else if (count.all >= config_.broken_checks_per_day)
+    reached("broken_checks_per_day", config_.broken_checks_per_day);
 }
 
 void Server::wait_for_release() {
@@ -328,28 +353,33 @@ void Server::serve_sessions() {
   Backoff backoff;
   while (!stopping_) {
     wait_for_release();
-    if (stopping_) return;
+    if (stopping_) break;
     auto session = mesh_->establish();
     if (!session.ok()) {
-      if (!course_deviation_.empty()) close_latch(std::exchange(course_deviation_, {}));
+      if (!course_deviation_.empty()) {
+        engine_->give_up();
+        close_latch(std::exchange(course_deviation_, {}));
+      }
       if (!stopping_) session_failed(session.error().message);
       pause(backoff.next_ms());
       continue;
     }
-    session_up(*session);
+    if (session->goes_on)
+      session_goes_on(*session);
+    else
+      session_up(*session);
     const long long up_since_ms = monotonic_ms();
     std::string reason = engine_->run_session(*session);
     if (auto deviation = engine_->deviation()) close_latch(*deviation);
-    if (auto lost = engine_->lost_check(); lost && !stopping_) note_broken_check(*lost);
     if (!stopping_) session_failed(reason.empty() ? "the engine stopped" : reason);
-    // Each session uses up a nonce epoch, so sessions that die young must not follow
+    session->lanes.clear();  // so that the peers notice at once
+    // Each new session uses up a nonce epoch, so sessions that die young must not follow
     // one another at once.
-    if (monotonic_ms() - up_since_ms > kStableSessionMs)
-      backoff.reset();
-    else if (!stopping_)
-      pause(backoff.next_ms());
-    // The links close here, so that the peers notice at once.
+    const bool stable = monotonic_ms() - up_since_ms > kStableSessionMs;
+    if (stable || engine_->held() != SessionId{}) backoff.reset();
+    if (!stable && !stopping_) pause(backoff.next_ms());
   }
+  engine_->give_up();
 }
 
 Result<void> Server::wait_for_signal() {

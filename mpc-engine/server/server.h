@@ -55,6 +55,7 @@ class Server {
   void close_latch(const std::string& deviation);
   void session_failed(const std::string& reason);
   void session_up(const Session& session);
+  void session_goes_on(const Session& session);
   void pause(int ms);
   // Does what `tkdc revoke` asked for, if it did.
   [[nodiscard]] Result<void> take_revoke_request();
@@ -93,6 +94,7 @@ class Server {
   bool two_parts_ = false;        // of this session
   std::uint32_t epoch_ = 0;
   std::uint64_t sessions_ = 0;
+  std::uint64_t reconnections_ = 0;  // of sessions that went on
   std::uint64_t audit_failures_ = 0;
   std::optional<BrokenChecks> broken_checks_;  // under mutex_
   std::string course_deviation_;               // found in a handshake; the session thread's

@@ -81,6 +81,7 @@ std::string Server::status_json() {
   }
   json["epoch"] = epoch_;
   json["sessions"] = sessions_;
+  json["reconnections"] = reconnections_;
   json["audit_failures"] = audit_failures_;
   if (!trouble_.empty()) json["trouble"] = trouble_;
   if (!latched_.empty()) json["latched"] = latched_;

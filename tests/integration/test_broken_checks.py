@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions that end while messages are being verified: counted at the servers that lost the other,
-over restarts, shown with its number, and at a limit the server stays down until its operator's
-`tkdc release`. An orderly stop under load costs logins a moment and ends no opened check.
+"""Sessions that are given up while messages are being verified: counted at the servers that the other
+came back to without it, over restarts, shown with its number, and at a limit the server stays down
+until its operator's `tkdc release`. An orderly stop under load costs logins a moment and ends no
+opened check. Connections that are lost give nothing up: the session goes on over new ones.
 
-One server is killed while users log in until a kill meets a check.
+One server is killed while users log in until a kill meets a check; then the network resets
+connections.
 """
 
 import contextlib
 import json
+import os
+import random
 import subprocess
 import threading
 import time
@@ -18,6 +22,7 @@ from tests.integration.conftest import STOCK, new_realm, remove
 from tests.integration.test_breach import status
 from tests.support.process import wait_until
 from tests.support.realm import Realm
+from tests.support.resetter import Resetter
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
 PASSWORD = "a password of all the time"
@@ -26,6 +31,7 @@ LIMIT = 3  # the least that a configuration may say
 MOST_KILLS = 60
 SESSION_S = 60.0
 BUSY_S = 0.7  # until users log in again
+RESETS = int(os.environ.get("TKDC_RESETS", "1000"))  # of TCP connections
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +41,7 @@ def breaking():
         realm.kadmin_local(f'addprinc -pw "{PASSWORD}" lea')
         realm.daemons[f"server{COUNTING}"].stop()
         config = realm.server_directory(COUNTING) / "tkdc.toml"
-        config.write_text(config.read_text() + f"\n[limits]\nbroken_checks_per_day = {LIMIT}\n")
+        config.write_text(config.read_text() + f"broken_checks_per_day = {LIMIT}\n")
         realm.start_server(COUNTING)
         yield realm
     remove(realm)
@@ -66,6 +72,7 @@ class Load:
 
     def __init__(self, realm: Realm):
         self.realm, self.over, self.threads = realm, threading.Event(), []
+        self.logins = 0
 
     def __enter__(self):
         for number in range(6):
@@ -77,7 +84,7 @@ class Load:
         client = self.realm.client(f"load{number}")
         while not self.over.is_set():
             with contextlib.suppress(subprocess.TimeoutExpired):
-                client.kinit("lea", PASSWORD, timeout_s=10.0)
+                self.logins += client.kinit("lea", PASSWORD, timeout_s=10.0).ok
 
     def __exit__(self, *_):
         self.over.set()
@@ -116,7 +123,7 @@ def test_counted_shown_latched_released(breaking):
     kills = break_one(realm)
     wait_until(lambda: latch(realm).exists(), SESSION_S, "the latch")
     assert f"limits.broken_checks_per_day ({LIMIT})" in latch(realm).read_text()
-    assert "sessions that ended while messages were being verified" in \
+    assert "sessions given up while messages were being verified" in \
         realm.daemons[f"server{COUNTING}"].log.read_text()
     lines = (realm.server_directory(COUNTING) / "audit.jsonl").read_text().splitlines()
     noted = [json.loads(line)["event"] for line in lines]
@@ -130,3 +137,34 @@ def test_counted_shown_latched_released(breaking):
     wait_until(lambda: in_session(realm), SESSION_S, "a session")
     wait_until(lambda: realm.client("after").kinit("lea", PASSWORD).ok, SESSION_S, "a login")
     assert status(realm)[COUNTING]["checks_broken"] == 0
+
+
+def test_a_network_that_resets_connections_stops_nothing_for_good():
+    """With the limits that the product sets. Each reset ends all connections of the session."""
+    realm = new_realm("RESET.REALM")
+    realm.limits = {}
+    realm.create()
+    pause = random.Random(20261123)
+    with Resetter(realm) as network:
+        try:
+            realm.start()
+            realm.kadmin_local(f'addprinc -pw "{PASSWORD}" lea')
+            before = status(realm)
+            breaks = 0
+            with Load(realm) as load:
+                while network.resets < RESETS:
+                    breaks += network.reset(pause.choice([0, 1, 2, None])) > 0
+                    time.sleep(pause.uniform(0.0, 0.2))
+            wait_until(lambda: realm.client("after").kinit("lea", PASSWORD).ok, SESSION_S, "a login")
+            after = status(realm)
+        finally:
+            realm.stop()
+    print(f"{network.resets} resets, {breaks} breaks, {load.logins} logins meanwhile, "
+          f"{after[0]['reconnections']} reconnections")
+    for earlier, later in zip(before, after, strict=True):
+        assert later["checks_broken"] == 0, later["checks_broken_with"]
+        assert later["sessions"] == earlier["sessions"], "a session was given up"
+        assert later["reconnections"] >= breaks / 4
+        assert later["epoch"] == earlier["epoch"]
+    assert load.logins > 0
+    remove(realm)

@@ -51,6 +51,7 @@ class Realm:
         self.logs = self.directory / "log"
         self.daemons: dict[str, Daemon] = {}
         self.server_env: dict[int, dict[str, str]] = {}  # beyond env(), by party
+        self.limits: dict[str, int] = {}  # of the servers' [limits], where not as the product sets
 
     # -- life cycle ----------------------------------------------------------------------
 
@@ -83,6 +84,11 @@ class Realm:
         self.say("tkdc init: configuration and keys of three servers and two agents")
         self.tool("tkdc", "init", "--out", str(self.installation), "--realm", self.name,
                   "--base-port", str(self.ports.base), "--lanes", str(self.lanes))
+        if self.limits:
+            for party in range(3):
+                with (self.server_directory(party) / "tkdc.toml").open("a") as config:
+                    config.write("\n[limits]\n")
+                    config.writelines(f"{name} = {most}\n" for name, most in self.limits.items())
         if backend := os.environ.get("TKDC_TEST_BACKEND"):
             for party in range(3):
                 self._compute_on(backend, party)

@@ -9,6 +9,7 @@
 #include <krb5.h>
 #include <stdlib.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
@@ -125,11 +126,19 @@ class Engines {
         session.lanes.push_back(std::move(lane));
       }
       if (session_edit) session_edit(p, session);
-      threads_[p] = std::thread([this, p] {
-        ended_[p] = engines_[p]->run_session(sessions_[p]);
-        if (ended_[p].empty()) return;
-        for (Lane& lane : sessions_[p].lanes) lane.link->abort("a party has ended the session");
-      });
+      run_thread(p);
+    }
+  }
+  // New connections for the session whose connections were lost; see `holds`. Lane 0's ring is
+  // the caller's, if there is one.
+  void go_on(std::shared_ptr<MemoryRing> ring = nullptr) {
+    for (std::size_t l = 0; l < lanes_; ++l) {
+      if (l > 0 || !ring) ring = MemoryRing::create();
+      for (int p = 0; p < 3; ++p) sessions_[p].lanes[l].link = ring->link(p);
+    }
+    for (int p = 0; p < 3; ++p) {
+      sessions_[p].goes_on = true;
+      run_thread(p);
     }
   }
   void stop_session() {
@@ -148,6 +157,14 @@ class Engines {
     start_session();
   }
   const std::string& ended(int p) const { return ended_[p]; }
+  // Whether a session whose connections were lost is held for go_on(); else it is given up, as
+  // where another server has forgotten it.
+  std::atomic<bool> holds{false};
+  // Checks that a server has given up.
+  std::vector<LostCheck> lost_checks(int p) {
+    std::lock_guard lock(mutex_);
+    return lost_checks_[p];
+  }
   // What a party takes for agreed, if not the same as the others.
   std::function<void(int party, Session&)> session_edit;
 
@@ -252,6 +269,10 @@ class Engines {
     engine.party = p;
     engine.seal_limit = seal_limit;
     if (heads_every_ms > 0) tell_heads(engine, heads_every_ms);
+    engine.lost_check = [this, p](const LostCheck& lost) {
+      std::lock_guard lock(mutex_);
+      lost_checks_[p].push_back(lost);
+    };
     if (edit) edit(engine);
     auto made = Engine::create(
         engine, *stores_[p],
@@ -277,6 +298,14 @@ class Engines {
       std::lock_guard lock(mutex_);
       heard_[p][q].push_back(head);
     };
+  }
+  void run_thread(int p) {
+    threads_[p] = std::thread([this, p] {
+      ended_[p] = engines_[p]->run_session(sessions_[p]);
+      if (!ended_[p].empty())
+        for (Lane& lane : sessions_[p].lanes) lane.link->abort("a party has ended the session");
+      if (!holds) engines_[p]->give_up();
+    });
   }
   void take(int p, const JobName& name, JobReply reply) {
     std::lock_guard lock(mutex_);
@@ -305,6 +334,7 @@ class Engines {
   std::vector<std::string> audit_[3];
   std::uint64_t heads_told_[3] = {};
   std::vector<AuditHead> heard_[3][3];
+  std::vector<LostCheck> lost_checks_[3];
 };
 
 // A reply leaves before the tick's counters are published.

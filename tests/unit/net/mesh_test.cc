@@ -276,8 +276,53 @@ TEST(Mesh, NewHelloEndsASessionWhoseConnectionsLookAlive) {
   trio.mesh(0).stop();
   again.join();
   ASSERT_FALSE(event.ok());
-  EXPECT_NE(event.error().message.find("party 0 asks for a new session"), std::string::npos)
+  EXPECT_NE(event.error().message.find("party 0 asks for new connections"), std::string::npos)
       << event.error().message;
+}
+
+SessionId some_session(std::uint8_t octet) {
+  SessionId id;
+  id.fill(octet);
+  return id;
+}
+
+TEST(Mesh, ASessionThatAllThreeHoldGoesOnOverNewConnections) {
+  Trio trio(2);
+  for (int p = 0; p < 3; ++p) trio.options(p).held = [] { return some_session(7); };
+  auto sessions = trio.establish();
+  ASSERT_EQ(trio.errors(), "");
+  for (int p = 0; p < 3; ++p) {
+    EXPECT_TRUE(sessions[p]->goes_on);
+    EXPECT_EQ(sessions[p]->id, some_session(7));
+    EXPECT_FALSE(sessions[p]->forgotten_by);
+    EXPECT_EQ(trio.store(p).epochs().reserved, 0u) << "no epoch is used up";
+    ASSERT_EQ(sessions[p]->lanes.size(), 2u);
+    for (Lane& lane : sessions[p]->lanes)
+      ASSERT_TRUE(lane.link->send(Neighbour::kNext, Bytes(100'000)).ok());
+  }
+  for (auto& session : sessions)
+    for (Lane& lane : session->lanes)
+      EXPECT_EQ(lane.link->receive(Neighbour::kPrev, 2'000)->size(), 100'000u);
+}
+
+// Who has not got it may have been restarted, or hold another; its neighbours learn which it was.
+TEST(Mesh, ASessionThatOneDoesNotHoldIsFollowedByANewOne) {
+  for (std::uint8_t other : {0, 8}) {
+    Trio trio(1);
+    for (int p = 0; p < 3; ++p)
+      trio.options(p).held = [p, other] { return some_session(p == 1 ? other : 7); };
+    auto sessions = trio.establish();
+    ASSERT_EQ(trio.errors(), "");
+    for (int p = 0; p < 3; ++p) {
+      EXPECT_FALSE(sessions[p]->goes_on);
+      EXPECT_EQ(sessions[p]->id, sessions[0]->id);
+      EXPECT_NE(sessions[p]->id, some_session(7));
+      EXPECT_EQ(sessions[p]->epoch, 1u);
+    }
+    EXPECT_EQ(sessions[0]->forgotten_by, 1);
+    EXPECT_EQ(sessions[1]->forgotten_by.has_value(), other != 0);
+    EXPECT_EQ(sessions[2]->forgotten_by, 1);
+  }
 }
 
 TEST(Mesh, EachPartyHearsWhereTheOthersAuditLogsStand) {

@@ -44,12 +44,13 @@ TEST_F(BrokenChecksFile, CountsOverRestartsUntilItIsForgotten) {
 
 TEST_F(BrokenChecksFile, ADayIsADayAndAClockSetBackForgetsNothing) {
   constexpr std::uint64_t kDay = 86'400, kNow = 10 * kDay;
-  const std::vector<BrokenCheck> checks = {{kNow - kDay - 1, 0, false},
+  const std::vector<BrokenCheck> checks = {{kNow - kDay - 1, 0, true},
                                            {kNow - kDay, 0, false},
                                            {kNow - kDay + 1, 0, false},
-                                           {kNow, 1, false},
+                                           {kNow, 1, true},
                                            {kNow + 5 * kDay, 1, false}};
-  EXPECT_EQ(in_the_last_day(checks, kNow), 3u);
+  EXPECT_EQ(in_the_last_day(checks, kNow).all, 3u);
+  EXPECT_EQ(in_the_last_day(checks, kNow).opened, 1u);
 }
 
 TEST_F(BrokenChecksFile, WhatCannotBeReadCountsNow) {
@@ -58,7 +59,8 @@ TEST_F(BrokenChecksFile, WhatCannotBeReadCountsNow) {
   const auto all = BrokenChecks(file()).all();
   ASSERT_EQ(all.size(), 6u);
   EXPECT_EQ(all[0].party, 2);
-  EXPECT_EQ(in_the_last_day(all, now), 5u);
+  EXPECT_EQ(in_the_last_day(all, now).all, 5u);
+  EXPECT_EQ(in_the_last_day(all, now).opened, 5u) << "the worst that it may have been";
   std::filesystem::remove(file());
   std::filesystem::create_symlink(directory_ + "/broken-checks", file());
   EXPECT_EQ(BrokenChecks(file()).all().size(), 1u) << "a link to itself";

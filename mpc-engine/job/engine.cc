@@ -76,7 +76,7 @@ class EngineImpl final : public Engine {
   }
 
   SessionId held() const override { return held_; }
-  void give_up() override { give_up(std::nullopt); }
+  void give_up(std::optional<int> forgotten_by) override;
 
   CourseTail course(std::size_t lane) const override {
     return lane < courses_.size() ? courses_[lane] : CourseTail();
@@ -124,7 +124,6 @@ class EngineImpl final : public Engine {
     if (held_ == SessionId{}) return;
     for (auto& lane : lanes_) lane->expire();
   }
-  void give_up(std::optional<int> forgotten_by);
   Result<void> begin(const Session& session);
   Result<void> take_up(const Session& session);
   // True: only connections were lost.

@@ -118,8 +118,8 @@ class Engine {
   virtual std::string run_session(Session& session) = 0;
   // Which session is held; zeros: none. By the thread of run_session().
   virtual SessionId held() const = 0;
-  // Gives it up, if one is held.
-  virtual void give_up() = 0;
+  // Gives it up, if one is held: it has been forgotten by that party, or nobody goes on with it.
+  virtual void give_up(std::optional<int> forgotten_by) = 0;
   // Set when the last session ended because a server computed wrongly: which lane
   // and cohort, and how it showed. Nobody can tell which server it was. No new
   // session may start before an operator says so.

@@ -156,7 +156,9 @@ Result<Ticker::Control> Ticker::end(int timeout_ms) {
   heard_ = {};
   failure_.reset();
   auto control = try_end(timeout_ms);
-  if (!control && sent(rep3_.rounds()).full) hear_what_came();
+  if (control) return control;
+  if (sent(rep3_.rounds()).full) hear_what_came();
+  rep3_.tick_failed();
   return control;
 }
 

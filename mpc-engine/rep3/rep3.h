@@ -215,6 +215,12 @@ class Rep3 {
   // the lane, and no new session starts before an operator says so.
   const std::optional<std::string>& deviation() const { return deviation_; }
   void set_deviation(std::string what) { deviation_ = std::move(what); }
+  // The same for what this server knows by itself and tells the others in this tick first: it
+  // stands even if the tick fails because somebody does not want to hear it.
+  void deviates_with_this_tick(std::string what) { known_ = std::move(what); }
+  void tick_failed() {
+    if (known_ && !deviation_) deviation_ = known_;
+  }
 
   std::uint64_t rounds() const { return tick_; }
   std::uint64_t layer_bytes() const { return layer_bytes_; }
@@ -232,7 +238,7 @@ class Rep3 {
   Representation representation_;
   Prss prss_;
   std::optional<ClaimLog> claims_;
-  std::optional<std::string> deviation_;
+  std::optional<std::string> deviation_, known_;
   std::uint64_t tick_ = 0;
   std::uint64_t layer_bytes_ = 0;
 

@@ -349,6 +349,18 @@ void Server::wait_for_release() {
   latched_.clear();
 }
 
+// False: what this server has to give up for it closed the latch.
+bool Server::begin_session(const Session& session) {
+  if (session.goes_on) {
+    session_goes_on(session);
+    return true;
+  }
+  engine_->give_up(session.forgotten_by);
+  if (!latch_->reason().empty()) return false;
+  session_up(session);
+  return true;
+}
+
 void Server::serve_sessions() {
   Backoff backoff;
   while (!stopping_) {
@@ -357,17 +369,14 @@ void Server::serve_sessions() {
     auto session = mesh_->establish();
     if (!session.ok()) {
       if (!course_deviation_.empty()) {
-        engine_->give_up();
+        engine_->give_up(std::nullopt);
         close_latch(std::exchange(course_deviation_, {}));
       }
       if (!stopping_) session_failed(session.error().message);
       pause(backoff.next_ms());
       continue;
     }
-    if (session->goes_on)
-      session_goes_on(*session);
-    else
-      session_up(*session);
+    if (!begin_session(*session)) continue;
     const long long up_since_ms = monotonic_ms();
     std::string reason = engine_->run_session(*session);
     if (auto deviation = engine_->deviation()) close_latch(*deviation);
@@ -379,7 +388,7 @@ void Server::serve_sessions() {
     if (stable || engine_->held() != SessionId{}) backoff.reset();
     if (!stable && !stopping_) pause(backoff.next_ms());
   }
-  engine_->give_up();
+  engine_->give_up(std::nullopt);
 }
 
 Result<void> Server::wait_for_signal() {

@@ -49,6 +49,7 @@ class Server {
   Result<void> make_local();
 
   void serve_sessions();
+  bool begin_session(const Session& session);
   // Waits while the latch is closed.
   void wait_for_release();
   void note_broken_check(const LostCheck& lost);

@@ -16,7 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.attack import clients, control, handshakes
+from tests.attack import clients, control, crashes, handshakes
+from tests.attack.crashes import CRASHES, Crash
 from tests.attack.handshakes import HANDSHAKES, Handshake
 from tests.attack.keys import Keys
 from tests.attack.lies import LIES, Lie
@@ -43,7 +44,7 @@ class Attacks:
     def by_servers(self, realm: AttackedRealm) -> None:
         """Server by server, since another one has to be changed for each."""
         keys = Keys(realm)
-        lines = {attack: Line(attack.tried) for attack in (*LIES, *HANDSHAKES)
+        lines = {attack: Line(attack.tried) for attack in (*LIES, *HANDSHAKES, *CRASHES)
                  if attack.short or not self.short}
         honest = Line(control.HONEST)
         self.lines += [*lines.values(), honest]
@@ -58,11 +59,13 @@ class Attacks:
                 lines[attack].plays.append(self.by_server(realm, keys, attack))
         realm.change(None)
 
-    def by_server(self, realm: AttackedRealm, keys: Keys, attack: Lie | Handshake) -> Play:
+    def by_server(self, realm: AttackedRealm, keys: Keys, attack: Lie | Handshake | Crash) -> Play:
         """One that goes wrong is not to hide those after it, if the realm can be put right."""
         try:
             if isinstance(attack, Lie):
                 return play(realm, keys, attack)
+            if isinstance(attack, Crash):
+                return crashes.play(realm, attack)
             return handshakes.play(realm, attack)
         except (RealmError, subprocess.SubprocessError) as failure:
             realm.arm("none")

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 ALL = (0, 1, 2)
 LEADER = (0,)
 BOTH, ONE, NONE = "both", "one", "none"
+# Octets that each opens: a digest, and whether the check held; the product and 32 random ones.
+VERDICT, LACKING = 32 + 1, 8 + 32
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,9 @@ LIES = (
     Lie("a layer's octets changed", "layer", last="verdict", short=(1,)),
     Lie("the same, and \"the check held\" told to both", "layer-then-good", last="verdict",
         short=(2,)),
+    Lie("the same, and gone where it would open what the claim lacks; back with its session",
+        f"layer break {LACKING}", last="verdict", short=(0,)),
+    Lie("the same, and gone in the verdict's tick", f"layer break {VERDICT}", last="verdict"),
     Lie("an opening's component changed", "opening", latched=ONE, last=2, short=(0,)),
     Lie("an opening's digest changed", "opening-digest", latched=ONE, last=2),
     Lie("\"the check failed\" told to one only", "verdict-bad", latched=ONE,

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from tests.attack.keys import Keys
-from tests.attack.lies import NONE, Lie
+from tests.attack.lies import NONE, VERDICT, Lie
 from tests.attack.line import Play
 from tests.attack.realm import LATCHED_S, TOLD_S, AttackedRealm, Login
 from tests.attack.tap import Tap
@@ -14,7 +14,6 @@ from tests.support.process import RealmError, wait_until
 
 BURSTS = 3  # until one has what the lie needs: two jobs in one manifest
 MOST_COMPARED = 32 + 32 + 32  # what was decided, and shares of two seeds
-VERDICT_OCTETS = 33  # a digest, and whether the check held (liar.cc)
 SECOND_S = 3.0  # for the next handshake, where the second honest server may see it
 RELEASES = 3
 MADE_UP_LINES = 1_000_000  # liar.cc
@@ -102,7 +101,7 @@ def last_allowed(lie: Lie, tap: Tap) -> int | None:
     if isinstance(lie.last, int):
         return (tap.lied_at or 0) + lie.last
     if lie.last == "verdict":
-        return tap.first_of(VERDICT_OCTETS)
+        return tap.first_of(VERDICT)
     return tap.first_opening()
 
 

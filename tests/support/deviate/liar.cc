@@ -2,6 +2,7 @@
 #include "liar.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <limits>
@@ -66,6 +67,10 @@ void Liar::begin(const std::string& order) {
   in >> lie_ >> then;
   withholds_ = then == "withhold";
   shortens_ = then == "shorten";
+  goes_on_ = then == "break";
+  dies_ = then == "die";
+  stops_at_.reset();
+  if (std::size_t octets = 0; (goes_on_ || dies_) && in >> octets) stops_at_ = octets;
   aborts_after_.reset();
   if (then == "abort" && in >> ticks) aborts_after_ = ticks;
   lied_at_.reset();
@@ -99,7 +104,7 @@ void Liar::lied(std::uint32_t tick) {
 
 bool Liar::holds() const {
   return ((withholds_ || shortens_) && lied_at_ && !compares_at_) || is("opening-digest") ||
-         is("layer-then-good");
+         is("layer-then-good") || stops_at_;
 }
 
 // ---- the handshake
@@ -107,6 +112,7 @@ bool Liar::holds() const {
 // The session of the lie is over. What each was told in it would show in the next handshake that
 // it had lied; the two others still have each other's word.
 void Liar::forget(Hello& hello) {
+  if (goes_on_) return;
   if (lied_at_ && !is("hello-epoch")) {
     end();
     lied_at_.reset();
@@ -252,6 +258,12 @@ Liar::Fate Liar::says(Peer& peer, SecretVector& packet, SecretVector* held) {
   if (peer.side == Neighbour::kPrev) {
     lie_in_octets(peer, *tick, packet);
     return holds() ? Fate::kHold : Fate::kSend;
+  }
+  if (lied_at_ && stops_at_ == opened_in(packet)) {
+    note("aborted " + std::to_string(*tick));
+    if (dies_) (void)::raise(SIGKILL);
+    stops_at_.reset();
+    return Fate::kCut;
   }
   lie_in_openings(*tick, packet, held);
   if (lied_at_ && !compares_at_ && opened_in(packet) > 0) {

@@ -3,8 +3,8 @@
 // once, after a file `armed` has appeared in a folder of the test's. Beside it the tap: every
 // packet of a lane that the two honest servers sent it from then on.
 //
-//   armed     NAME [withhold | shorten | abort TICKS]; taken away when it is read. `none` ends a
-//             lie; with a name that says nothing there is only the tap
+//   armed     NAME [withhold | shorten | abort TICKS | break OCTETS | die OCTETS]; taken away when
+//             it is read. `none` ends a lie; with a name that says nothing there is only the tap
 //   tap       a line for each event: `lie TICK`, `got prev|next TICK OCTETS OPENED`,
 //             `compares TICK`, `withheld TICK`, `aborted TICK`, `closed` for each
 //             connection, `end`. OPENED: how many octets of openings and exchanges, of the previous
@@ -14,6 +14,9 @@
 // `withhold`: in the tick in which it is to compare, and after it, it says nothing more to anybody.
 // `shorten`: the same, but for two packets of that tick that lack an octet.
 // `abort`: so many ticks after the lie it closes its connections.
+// `break`: it closes them, once, instead of opening or telling so many octets: 40 for what the
+// claim lacks, 33 for whether the check held. It knows by then. Its program goes on with the session
+// over others. `die`: its process ends there.
 //
 // The program around it is the installed one (lie.cc), and computes on as an honest server. It has
 // one lane. Used by attacks alone, under lie.cc's mutex.
@@ -76,10 +79,11 @@ class Liar {
 
   const std::string folder_;
   std::string lie_;  // empty: none
-  bool withholds_ = false, shortens_ = false;
+  bool withholds_ = false, shortens_ = false, dies_ = false;
+  std::optional<std::size_t> stops_at_;  // octets that it does not open
   std::optional<std::uint32_t> aborts_after_;  // the lie, in ticks
   std::optional<std::uint32_t> lied_at_, compares_at_;
-  bool silent_ = false, forgets_ = false;
+  bool silent_ = false, forgets_ = false, goes_on_ = false;
   int party_ = 0;
   int layers_sent_ = 0, layers_changed_ = 0;
   int tap_ = -1, received_ = -1;

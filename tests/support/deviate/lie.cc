@@ -90,7 +90,9 @@ int send_or_not(SSL* ssl, Connection& connection, SecretVector packet) {
   // The held one is of this tick if this is the tick's other packet.
   if (connection.peer.side == Neighbour::kPrev) let_go();
   switch (liar().says(connection.peer, packet, held_packet())) {
-    case Liar::Fate::kCut: return 0;
+    case Liar::Fate::kCut:
+      for (auto& [other, one] : connections) one.held.clear();
+      return 0;
     case Liar::Fate::kHold: connection.held = std::move(packet); return 1;
     case Liar::Fate::kWithhold:
       for (auto& [other, one] : connections) one.held.clear();

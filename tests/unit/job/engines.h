@@ -304,7 +304,7 @@ class Engines {
       ended_[p] = engines_[p]->run_session(sessions_[p]);
       if (!ended_[p].empty())
         for (Lane& lane : sessions_[p].lanes) lane.link->abort("a party has ended the session");
-      if (!holds) engines_[p]->give_up();
+      if (!holds) engines_[p]->give_up(std::nullopt);
     });
   }
   void take(int p, const JobName& name, JobReply reply) {

@@ -72,7 +72,8 @@ void Mesh::on_offer(const Hello& hello) {
   if (options_.party == 0) return;
   std::lock_guard lock(mutex_);
   if (breaker_ && nonce_in_use_ && *nonce_in_use_ != hello.nonce)
-    breaker_->trip("party " + std::to_string((options_.party + 2) % 3) + " asks for new connections");
+    breaker_->trip("party " + std::to_string((options_.party + 2) % 3) +
+                   " asks for new connections");
 }
 
 std::shared_ptr<LinkBreaker> Mesh::new_breaker() {

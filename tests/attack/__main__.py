@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.attack import clients, control, crashes, handshakes
+from tests.attack import clients, control, crashes, equations, handshakes
 from tests.attack.crashes import CRASHES, Crash
 from tests.attack.handshakes import HANDSHAKES, Handshake
 from tests.attack.keys import Keys
@@ -94,6 +94,8 @@ class Attacks:
             realm.populate()
             self.by_servers(realm)
             self.by_others(realm)
+            self.say("equations on keys")
+            self.lines += equations.lines(realm)
         self.controls(directory)
 
 

@@ -60,5 +60,7 @@ LIES = (
     Lie("\"the check failed\" told to one only", "verdict-bad", latched=ONE,
         last=16 + 1),
     Lie("a packet sent again in place of the next", "replay", latched=NONE, last=2, short=(1,)),
+    Lie("connections cut, and HELLO: which session it holds, for one only", "held", latched=NONE,
+        last=2, short=(2,)),
     Lie("a packet cut by an octet", "truncated", latched=NONE, last=2),
 )

@@ -40,7 +40,7 @@ def new_realm(name: str = NAME, stock: bool = STOCK) -> Realm:
     # Unix socket paths are short: not below pytest's long temporary folders.
     directory = Path(tempfile.mkdtemp(prefix="tkdc-"))
     realm = Realm(directory, name, free_base_port(), stock=stock)
-    realm.limits = KILLED_ON_PURPOSE
+    realm.limits = dict(KILLED_ON_PURPOSE)
     return realm
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions that are given up while messages are being verified: counted at the servers that the other
-came back to without it, over restarts, shown with its number, and at a limit the server stays down
-until its operator's `tkdc release`. An orderly stop under load costs logins a moment and ends no
+"""Sessions that are given up while messages are being verified: counted at the servers that the
+other came back to without it, over restarts, shown with its number, and at a limit the server stays
+down until its operator's `tkdc release`. An orderly stop under load costs logins a moment and ends no
 opened check. Connections that are lost give nothing up: the session goes on over new ones.
 
 One server is killed while users log in until a kill meets a check; then the network resets
@@ -70,12 +70,13 @@ def in_session(realm: Realm) -> bool:
 class Load:
     """Users who log in all the time, whatever comes of it."""
 
-    def __init__(self, realm: Realm):
+    def __init__(self, realm: Realm, users: int = 6):
+        self.users = users
         self.realm, self.over, self.threads = realm, threading.Event(), []
         self.logins = 0
 
     def __enter__(self):
-        for number in range(6):
+        for number in range(self.users):
             self.threads.append(threading.Thread(target=self._log_in, args=(number,)))
             self.threads[-1].start()
         return self
@@ -155,7 +156,8 @@ def test_a_network_that_resets_connections_stops_nothing_for_good():
                 while network.resets < RESETS:
                     breaks += network.reset(pause.choice([0, 1, 2, None])) > 0
                     time.sleep(pause.uniform(0.0, 0.2))
-            wait_until(lambda: realm.client("after").kinit("lea", PASSWORD).ok, SESSION_S, "a login")
+            client = realm.client("after")
+            wait_until(lambda: client.kinit("lea", PASSWORD).ok, SESSION_S, "a login")
             after = status(realm)
         finally:
             realm.stop()

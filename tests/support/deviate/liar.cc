@@ -75,7 +75,7 @@ void Liar::begin(const std::string& order) {
   if (then == "abort" && in >> ticks) aborts_after_ = ticks;
   lied_at_.reset();
   compares_at_.reset();
-  silent_ = forgets_ = false;
+  silent_ = forgets_ = told_of_held_ = false;
   layers_sent_ = layers_changed_ = 0;
   if (is("none")) return lie_.clear();
   tap_ = opened_for_writing(folder_ + "/tap");
@@ -112,7 +112,7 @@ bool Liar::holds() const {
 // The session of the lie is over. What each was told in it would show in the next handshake that
 // it had lied; the two others still have each other's word.
 void Liar::forget(Hello& hello) {
-  if (goes_on_) return;
+  if (goes_on_ || (is("held") && !told_of_held_)) return;
   if (lied_at_ && !is("hello-epoch")) {
     end();
     lied_at_.reset();
@@ -131,6 +131,10 @@ void Liar::say_hello(Peer& peer, SecretVector& packet) {
   if (is("hello-epoch")) {
     if (peer.side == Neighbour::kNext) hello->epoch += 1;
     lied(0);
+  }
+  if (is("held") && lied_at_ && peer.side == Neighbour::kNext) {
+    hello->held = {};
+    told_of_held_ = true;
   }
   packet = encode_hello(*hello);
 }
@@ -258,6 +262,11 @@ Liar::Fate Liar::says(Peer& peer, SecretVector& packet, SecretVector* held) {
   if (peer.side == Neighbour::kPrev) {
     lie_in_octets(peer, *tick, packet);
     return holds() ? Fate::kHold : Fate::kSend;
+  }
+  if (is("held") && !lied_at_) {
+    lied(*tick);
+    note("aborted " + std::to_string(*tick));
+    return Fate::kCut;
   }
   if (lied_at_ && stops_at_ == opened_in(packet)) {
     note("aborted " + std::to_string(*tick));

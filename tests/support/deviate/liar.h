@@ -15,8 +15,8 @@
 // `shorten`: the same, but for two packets of that tick that lack an octet.
 // `abort`: so many ticks after the lie it closes its connections.
 // `break`: it closes them, once, instead of opening or telling so many octets: 40 for what the
-// claim lacks, 33 for whether the check held. It knows by then. Its program goes on with the session
-// over others. `die`: its process ends there.
+// claim lacks, 33 for whether the check held. It knows by then. Its program goes on with the
+// session over others. `die`: its process ends there.
 //
 // The program around it is the installed one (lie.cc), and computes on as an honest server. It has
 // one lane. Used by attacks alone, under lie.cc's mutex.
@@ -83,7 +83,7 @@ class Liar {
   std::optional<std::size_t> stops_at_;  // octets that it does not open
   std::optional<std::uint32_t> aborts_after_;  // the lie, in ticks
   std::optional<std::uint32_t> lied_at_, compares_at_;
-  bool silent_ = false, forgets_ = false, goes_on_ = false;
+  bool silent_ = false, forgets_ = false, goes_on_ = false, told_of_held_ = false;
   int party_ = 0;
   int layers_sent_ = 0, layers_changed_ = 0;
   int tap_ = -1, received_ = -1;

@@ -46,10 +46,10 @@ class Cutter final : public MemoryRing {
   std::atomic<int> carried_{0}, last_{-1};
 };
 
-class Connections : public testing::TestWithParam<Security> {};
+class ConnectionsOfAJob : public testing::TestWithParam<Security> {};
 
 // Of one job's packets each is the last before a cut, in turn.
-TEST_P(Connections, AreCutAtAnyPacketAndTheJobIsDone) {
+TEST_P(ConnectionsOfAJob, AreCutAtAnyPacketAndTheJobIsDone) {
   auto sent = std::make_shared<Cutter::Sent>();
   auto ring = std::make_shared<Cutter>(sent);
   Engines e(1, 1, std::uint64_t{1} << 38, 0, GetParam(), ring);
@@ -80,7 +80,56 @@ TEST_P(Connections, AreCutAtAnyPacketAndTheJobIsDone) {
   e.holds = false;
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, Connections,
+// Says of one party that it lacks another tick than it does; by how much.
+class WrongLack final : public MemoryRing {
+ public:
+  explicit WrongLack(int by) : by_(by) {}
+
+ protected:
+  void carry(int from, Neighbour to, SecretVector packet) override {
+    if (from == 1 && !told_[static_cast<std::size_t>(to)].exchange(true)) {
+      const std::uint64_t lacks = Reader(packet).u64();
+      packet.clear();
+      SecretWriter(packet).u64(lacks + static_cast<std::uint64_t>(by_));
+    }
+    deliver(from, to, std::move(packet));
+  }
+
+ private:
+  const int by_;
+  std::array<std::atomic<bool>, 2> told_{};
+};
+
+// One that has not got what its neighbours sent, or says so, gets nothing that is new; one that
+// cannot be where it says it is ends the session, and where a check was under way it is counted.
+TEST(Connections, ANeighbourIsSentWhatWasSentOrNothing) {
+  for (int by : {-1, 1, -3, 3, 1000}) {
+    auto sent = std::make_shared<Cutter::Sent>();
+    auto ring = std::make_shared<Cutter>(sent);
+    Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
+    KeyRef ref = e.make_key("host/a.test@A.TEST", 18, Bytes(32, 7));
+    settled(e);
+    const Engines::Job job{TKDC_OP_MAC, ref, 17, {}, some_bytes(40)};
+    ring->arm(-1);
+    EXPECT_EQ(e.run(job).status(), TKDC_STATUS_OK);
+    e.holds = true;
+    ring->arm(2 * ring->carried() - 8);  // a check's
+    const JobName name = e.send(job);
+    e.join();
+    e.holds = false;
+    e.go_on(std::make_shared<WrongLack>(by));
+    Answer answer = e.wait(name);
+    for (const JobReply& reply : answer.reply) EXPECT_TRUE(reply.output.empty()) << by;
+    e.join();
+    for (int p = 0; p < 3; ++p) {
+      EXPECT_EQ(e.engine(p).held(), SessionId{});
+      EXPECT_EQ(e.lost_checks(p).size(), 1u) << "party " << p << " by " << by;
+    }
+    EXPECT_FALSE(sent->differs);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, ConnectionsOfAJob,
                          testing::Values(Security::kMalicious, Security::kSemiHonest));
 
 }  // namespace

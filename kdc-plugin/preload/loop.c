@@ -28,6 +28,7 @@ static struct {
     bool tick_armed;
     bool queued; /* in this callback, by this process, on a connection that is good */
     uint64_t sequence;
+    uint64_t greeting; /* id of the HELLO that waits for its answer; 0: none */
     struct fiber *ready_first, *ready_last;
 } loop = {.stream = {.fd = -1}};
 
@@ -166,6 +167,7 @@ void loop_arm_tick(void)
 
 static void on_greeting(const struct tkdc_wire_header *header, struct tkdc_span body)
 {
+    loop.greeting = 0;
     struct tkdc_reply reply = {.status = header->status};
     struct tkdc_span security;
     uint8_t id[TKDC_WIRE_INSTALLATION_BYTES], known[TKDC_WIRE_INSTALLATION_BYTES];
@@ -186,7 +188,8 @@ static void on_frame(void *arg, const struct tkdc_wire_header *header, struct tk
 {
     (void)arg;
     if (header->op == TKDC_OP_HELLO) {
-        on_greeting(header, body);
+        if (loop.greeting && header->id == loop.greeting)
+            on_greeting(header, body);
         return;
     }
     struct fiber *f = fiber_at((unsigned)(header->id & (FIBER_MAX - 1)));
@@ -243,7 +246,8 @@ static int connect_agent(void)
     loop.event = verto_entry.add_io(verto_entry.ctx, VERTO_EV_FLAG_PERSIST | VERTO_EV_FLAG_IO_READ,
                                     on_socket, loop.stream.fd);
     const struct tkdc_request hello = {.op = TKDC_OP_HELLO, .label = TKDC_ROLE_KDC};
-    if (!loop.event || !tkdc_request_encode(&loop.stream.out, &hello, ++loop.sequence << SLOT_BITS,
+    loop.greeting = ++loop.sequence << SLOT_BITS;
+    if (!loop.event || !tkdc_request_encode(&loop.stream.out, &hello, loop.greeting,
                                             engine_config.timeout_ms)) {
         close_connection();
         return ENOMEM;

@@ -93,7 +93,7 @@ SecretVector encode(const JobRequest& request) {
 Result<JobRequest> decode_request(ByteSpan frame) {
   Reader r(frame);
   if (r.u8() != kRequestTag || r.u8() != kVersion)
-    return fail("job: not a request of protocol version 1; upgrade agent and servers together");
+    return fail("job: not a request of this release; install one release on agents and servers");
   JobRequest request;
   request.name.session = r.u64();
   request.name.number = r.u64();
@@ -136,7 +136,7 @@ SecretVector encode(const JobReply& reply) {
 Result<JobReply> decode_reply(ByteSpan frame) {
   Reader r(frame);
   if (r.u8() != kReplyTag || r.u8() != kVersion)
-    return fail("job: not a reply of protocol version 1; upgrade agent and servers together");
+    return fail("job: not a reply of this release; install one release on agents and servers");
   JobReply reply;
   reply.session = r.u64();
   reply.number = r.u64();

@@ -135,6 +135,18 @@ TEST_F(LoopTest, ABrokenConnectionFailsWhatIsQueuedAndTheNextOneIsNew) {
   EXPECT_EQ(next.statuses, std::vector<std::uint16_t>{TKDC_STATUS_OK});
 }
 
+TEST_F(LoopTest, AGreetingThatNobodyAskedForIsNotTaken) {
+  Login& login = begin(1);
+  agent_.accept();
+  const std::vector<Frame> asked = agent_.frames();
+  ASSERT_EQ(asked.size(), 1u);
+  agent_.answer({{TKDC_OP_HELLO, 0}, {TKDC_OP_HELLO, asked[0].id}, {TKDC_OP_HELLO, UINT64_MAX}});
+  turn_socket();
+  agent_.answer(asked);
+  turn_socket();
+  EXPECT_EQ(login.statuses, std::vector<std::uint16_t>{TKDC_STATUS_OK});
+}
+
 // A fiber that waits for nothing of the agent's: for the others of its principal, say.
 struct Idler {
   bool asks = false;  // something, before that

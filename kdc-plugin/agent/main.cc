@@ -12,6 +12,7 @@
 #include "agent/agent.h"
 #include "agent/log.h"
 #include "base/hardening.h"
+#include "base/version.h"
 
 namespace {
 
@@ -59,7 +60,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     std::string_view argument = argv[i];
     if (argument == "--version") {
-      std::cout << "tkdc-agent " TKDC_VERSION "\n";
+      std::cout << "tkdc-agent " << tkdc::kVersionAndCommit << "\n";
       return 0;
     }
     if (argument == "--help") {

@@ -74,7 +74,6 @@ Result<MeshOptions> mesh_options(const PartyOptions& options) {
   mesh.security = options.security == Security::kMalicious ? tkdc::Security::kMalicious
                                                            : tkdc::Security::kSemiHonest;
   mesh.representation = Engine::preferred_representation("auto", mesh.security);
-  mesh.circuit_hash = api_hash();
   mesh.listen_address = options.members[static_cast<std::size_t>(options.index)].address;
   mesh.certificate_pem = options.identity.certificate_pem;
   mesh.private_key_pem.assign(options.identity.private_key_pem.begin(),

@@ -34,6 +34,5 @@ class Party::Impl {
 
 // A session of the API for that program: see join() in party.h.
 Result<std::unique_ptr<Party::Impl>> connect(const PartyOptions& options);
-std::uint64_t api_hash();
 
 }  // namespace tkdc::mpc

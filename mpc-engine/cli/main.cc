@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "base/secret.h"
+#include "base/version.h"
 #include "cli/commands.h"
 
 int main(int argc, char** argv) {
@@ -14,7 +15,7 @@ int main(int argc, char** argv) {
   }
   ::umask(077);
   CLI::App app("tkdc, the threshold KDC: long-term keys as shares on three servers", "tkdc");
-  app.set_version_flag("--version", "tkdc " TKDC_VERSION);
+  app.set_version_flag("--version", std::string("tkdc ") + tkdc::kVersionAndCommit);
   app.require_subcommand(1);
   int exit_status = 0;
   tkdc::cli::add_commands(app, exit_status);

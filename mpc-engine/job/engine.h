@@ -22,12 +22,6 @@
 
 namespace tkdc {
 
-// Of the sources of the protocols: two servers whose values differ would lose
-// step in the first round, so the handshake compares them.
-std::uint64_t circuit_hash();
-// The same with EngineOptions::masked_blocks, which must be equal too.
-std::uint64_t circuit_hash(std::size_t masked_blocks);
-
 enum class AgentRole : std::uint8_t { kKdc = 1, kAdmin = 2 };
 
 // A session that was given up while messages were being verified.

@@ -95,7 +95,8 @@ Result<void> Attempt::say_hello() {
   mine_.representation = in_.options.representation;
   mine_.zero_shares = in_.options.zero_shares;
   mine_.two_parts = in_.options.two_parts;
-  mine_.circuit_hash = in_.options.circuit_hash;
+  mine_.wire_format = in_.options.wire_format;
+  mine_.masked_blocks = in_.options.masked_blocks;
   mine_.cohort_limit = in_.options.cohort_limit;
   mine_.inventory = *inventory;
   const Epochs epochs = in_.store.epochs();

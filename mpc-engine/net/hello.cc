@@ -23,7 +23,8 @@ void put_public(AnyWriter& w, const Hello& hello) {
   w.u8(static_cast<std::uint8_t>(hello.representation));
   w.u8(static_cast<std::uint8_t>(hello.zero_shares));
   w.u8(hello.two_parts ? 1 : 0);
-  w.u64(hello.circuit_hash);
+  w.u64(hello.wire_format);
+  w.u32(hello.masked_blocks);
   w.u32(hello.cohort_limit);
   w.raw(hello.inventory);
   w.u32(hello.epoch_era);
@@ -87,7 +88,8 @@ Result<Hello> decode_hello(ByteSpan packet) {
   std::uint8_t representation = r.u8();
   std::uint8_t zero_shares = r.u8();
   std::uint8_t two_parts = r.u8();
-  hello.circuit_hash = r.u64();
+  hello.wire_format = r.u64();
+  hello.masked_blocks = r.u32();
   hello.cohort_limit = r.u32();
   r.array(hello.inventory);
   hello.epoch_era = r.u32();
@@ -143,11 +145,14 @@ Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_pa
     return differ("cohort limit", std::to_string(theirs.cohort_limit),
                   std::to_string(mine.cohort_limit), party,
                   "install the same release on all three servers");
-  if (theirs.circuit_hash != mine.circuit_hash)
-    return differ("circuits", std::to_string(theirs.circuit_hash),
-                  std::to_string(mine.circuit_hash), party,
-                  "install the same release on all three servers, and set the same [data] "
-                  "masked_blocks in the three tkdc.toml");
+  if (theirs.wire_format != mine.wire_format)
+    return differ("wire format", std::to_string(theirs.wire_format),
+                  std::to_string(mine.wire_format), party,
+                  "install releases on the three servers that CHANGELOG.md says work together");
+  if (theirs.masked_blocks != mine.masked_blocks)
+    return differ("masked_blocks", std::to_string(theirs.masked_blocks),
+                  std::to_string(mine.masked_blocks), party,
+                  "set the same [data] masked_blocks in the three tkdc.toml");
   return check_era(mine, theirs, party);
 }
 

@@ -23,6 +23,7 @@
 #include "net/epoch_ledger.h"
 #include "net/session.h"
 #include "net/tls_link.h"
+#include "net/wire_format.h"
 #include "store/store.h"
 
 namespace tkdc {
@@ -41,7 +42,8 @@ struct MeshOptions {
   Representation representation = Representation::kPlanes;  // kBytes: offered
   ZeroOffer zero_shares = ZeroOffer::kAesCtr;
   bool two_parts = false;  // allowed
-  std::uint64_t circuit_hash = 0;
+  std::uint64_t wire_format = wire_format_digest();   // tests say another
+  std::uint32_t masked_blocks = 0;                    // job/engine.h
   std::uint32_t cohort_limit = 0;                     // job/limits.h
   std::uint16_t protocol_version = kProtocolVersion;  // what we say; tests say another
   std::string listen_address;

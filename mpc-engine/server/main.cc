@@ -14,6 +14,7 @@
 #include "base/hardening.h"
 #include "base/log.h"
 #include "base/secret_file.h"
+#include "base/version.h"
 #include "cuda/device/select.h"
 #include "server/server.h"
 
@@ -125,7 +126,7 @@ int main(int argc, char** argv) {
       std::fputs(tkdc::kUsage, stdout);
       return 0;
     } else if (std::strcmp(argv[i], "--version") == 0) {
-      std::puts("tkdc-server " TKDC_VERSION);
+      std::printf("tkdc-server %s\n", tkdc::kVersionAndCommit);
       return 0;
     } else {
       return tkdc::usage();

@@ -17,6 +17,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "base/secret_file.h"
+#include "base/version.h"
 #include "job/limits.h"
 #include "net/hex.h"
 #include "server/epoch_watch.h"
@@ -135,7 +136,7 @@ Result<void> Server::make_mesh() {
   options.representation = Engine::preferred_representation(config_.backend, config_.security);
   options.zero_shares = Engine::zero_offer(config_.zero_shares, config_.backend, config_.security);
   options.two_parts = config_.two_parts;
-  options.circuit_hash = circuit_hash(config_.masked_blocks);
+  options.masked_blocks = static_cast<std::uint32_t>(config_.masked_blocks);
   options.cohort_limit = kMaxCohortJobs;
   options.epochs_per_day = config_.epochs_per_day;
   options.listen_address = config_.data_listen;
@@ -435,7 +436,7 @@ Result<void> Server::run() {
     local_thread_ = std::thread(
         [this] { local_->run([this](const LocalAsk& ask) { return answer_administrator(ask); }); });
   log_line(LogLevel::kNotice,
-           "tkdc-server " TKDC_VERSION ": party " + std::to_string(config_.party) + " of " +
+           std::string("tkdc-server ") + kVersionAndCommit + ": party " + std::to_string(config_.party) + " of " +
                to_hex(config_.installation) + ", security " + security_name(config_.security) +
                ", " + std::to_string(store_->count()) + " keys, agents at " +
                config_.control_listen + ", peers at " + config_.data_listen);

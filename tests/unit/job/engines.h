@@ -145,6 +145,10 @@ class Engines {
     for (auto& engine : engines_) engine->stop();
     join();
   }
+  // As a network that is gone.
+  void close_links(const std::string& why) {
+    for (Lane& lane : sessions_[0].lanes) lane.link->abort(why);
+  }
   // Until the session has ended by itself.
   void join() {
     for (auto& thread : threads_)

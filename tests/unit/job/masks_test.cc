@@ -110,13 +110,6 @@ TEST(MasksOff, NoneAreMadeUnlessAskedFor) {
   EXPECT_EQ(settled(e).masked_blocks, 0u);
 }
 
-TEST(MasksOff, ServersThatMakeAnotherNumberAreOfAnotherCircuit) {
-  EXPECT_EQ(circuit_hash(0), circuit_hash());
-  std::set<std::uint64_t> all;
-  for (std::size_t blocks = 0; blocks <= 4096; ++blocks) all.insert(circuit_hash(blocks));
-  EXPECT_EQ(all.size(), 4097u);
-}
-
 // The leader tells its next another time of sealing than its previous; then nothing that was
 // masked leaves an honest server.
 class TwoFacedRing final : public MemoryRing {

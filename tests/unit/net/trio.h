@@ -32,7 +32,7 @@ class Trio {
       o.installation.fill(0x11);
       o.party = p;
       o.lanes = lanes;
-      o.circuit_hash = 42;
+      o.wire_format = 42;
       o.cohort_limit = 256;
       o.listen_address = "127.0.0.1:0";
       o.certificate_pem = certificates_[p].certificate_pem;

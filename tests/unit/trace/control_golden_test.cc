@@ -19,13 +19,8 @@
 namespace tkdc {
 namespace {
 
-using Hashes = std::array<test::TraceHash, 3>;
-
-void expect_trace(const std::string& name, Hashes& hashes) {
-  test::Traces now;
-  test::add_trace(now, name, "control", {hashes[0].hex(), hashes[1].hex(), hashes[2].hex()});
-  test::expect_golden(now);
-}
+using test::expect_control;
+using test::Hashes;
 
 Hello hello_of(int party, int lane, std::uint8_t link) {
   Hello hello;
@@ -37,7 +32,9 @@ Hello hello_of(int party, int lane, std::uint8_t link) {
   hello.representation = Representation::kBytes;
   hello.zero_shares = ZeroOffer::kChaCha20;
   hello.two_parts = party != 1;
-  hello.circuit_hash = 0x0123'4567'89ab'cdef;
+  hello.wire_format = 0x0123'4567'89ab'cdef;
+  hello.masked_blocks = 128;
+  hello.held.fill(0x88);
   hello.cohort_limit = 256;
   hello.inventory.fill(0x22);
   hello.epoch_era = 1;
@@ -66,7 +63,7 @@ TEST(ControlGolden, HellosAndRefusals) {
       for (std::uint8_t link : {1, 2}) hash.add(encode_hello(hello_of(p, lane, link)));
     hash.add(encode_refusal("session: party " + std::to_string(p) + " has no such circuits"));
   }
-  expect_trace("hello", hashes);
+  expect_control("hello", hashes);
 }
 
 // Hashes what each party sends, and to whom.
@@ -127,7 +124,7 @@ TEST(ControlGolden, ConfirmToEpoch) {
       }
     });
   for (std::thread& thread : threads) thread.join();
-  expect_trace("reconcile", ring->hashes);
+  expect_control("reconcile", ring->hashes);
 }
 
 JobRequest job_of(std::uint64_t number) {
@@ -191,7 +188,7 @@ TEST(ControlGolden, AdmissionOfTwoJobs) {
     test::TraceHash& hash = hashes[static_cast<std::size_t>(p)];
     for (const Bytes& out : {encode(to_both), to_one[0], to_one[1]}) hash.add(out);
   }
-  expect_trace("admission", hashes);
+  expect_control("admission", hashes);
 }
 
 }  // namespace

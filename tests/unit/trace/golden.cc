@@ -9,7 +9,7 @@
 namespace tkdc::test {
 namespace {
 
-std::string golden_file() { return TKDC_TRACE_FOLDER "/golden.txt"; }
+std::string golden_file() { return TKDC_WIRE_FORMAT_FILE; }
 
 Traces read_golden() {
   Traces golden;
@@ -51,6 +51,12 @@ void expect_golden(const Traces& now) {
   }
   for (const auto& [key, hash] : now)
     EXPECT_EQ(golden[key], hash) << key << ": other octets on the wire; `make golden` if meant";
+}
+
+void expect_control(const std::string& name, Hashes& hashes) {
+  Traces now;
+  add_trace(now, name, "control", {hashes[0].hex(), hashes[1].hex(), hashes[2].hex()});
+  expect_golden(now);
 }
 
 }  // namespace tkdc::test

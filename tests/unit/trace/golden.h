@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// golden.txt: a hash of what each party sends, by protocol, mode and party.
+// wire-format.txt: a hash of what each party sends, by protocol, mode and party.
 #pragma once
 
 #include <sodium.h>
@@ -31,5 +31,9 @@ void add_trace(Traces& traces, const std::string& protocol, const std::string& m
 
 // Expects them to be as committed; with TKDC_UPDATE_GOLDEN (`make golden`) commits them.
 void expect_golden(const Traces& now);
+
+// Of what servers say beside the protocols, by party.
+using Hashes = std::array<TraceHash, 3>;
+void expect_control(const std::string& name, Hashes& hashes);
 
 }  // namespace tkdc::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Golden wire traces: from fixed seeds, the hash of every octet that each party
 // sends in each protocol and mode. A refactoring that changes one changes the
-// protocol, and must say so: `make golden` writes golden.txt anew.
+// protocol, and must say so: `make golden` writes wire-format.txt anew.
 #include "golden.h"
 
 #include "cipher/aes/plane_cohort.h"

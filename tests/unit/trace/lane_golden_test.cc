@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Golden traces of whole lanes: in which tick which party sends how much to whom, from the start of
+// a session until its jobs are answered; and what servers and agents say to each other. With the
+// traces of the protocols they are the wire format (net/wire_format.h).
+#include <gtest/gtest.h>
+
+#include "golden.h"
+#include "job/engines.h"
+#include "job/message.h"
+#include "job/ticker.h"
+
+namespace tkdc {
+namespace {
+
+using test::expect_control;
+using test::Hashes;
+
+void add_number(test::TraceHash& hash, std::uint64_t number) {
+  Bytes octets;
+  Writer(octets).u64(number);
+  hash.add(octets);
+}
+
+// Sides and lengths, which no key, time or name changes.
+class ShapeRing final : public MemoryRing {
+ public:
+  Hashes hashes;
+
+ protected:
+  void carry(int from, Neighbour to, SecretVector packet) override {
+    test::TraceHash& hash = hashes[static_cast<std::size_t>(from)];
+    add_number(hash, static_cast<std::uint64_t>(to));
+    add_number(hash, packet.size());
+    deliver(from, to, std::move(packet));
+  }
+};
+
+class LaneGolden : public testing::TestWithParam<std::size_t> {};
+
+// The jobs wait when the session begins, so that one manifest names them.
+TEST_P(LaneGolden, FromASessionsStartToItsJobsAnswers) {
+  Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, nullptr,
+            [](EngineOptions& options) { options.masked_blocks = GetParam(); });
+  const KeyRef tgt = e.make_key("krbtgt/A.TEST@A.TEST", 18, {});
+  const KeyRef user18 = e.make_key("alice@A.TEST", 18, Bytes(32, 1));
+  const KeyRef host20 = e.make_key("host/b.test@A.TEST", 20, Bytes(32, 2));
+  settled(e);
+  e.close_links("the session ends");
+  e.join();
+  std::vector<JobName> jobs;
+  for (const Engines::Job& job : {Engines::Job{TKDC_OP_SEAL, tgt, 2, {}, Bytes(300, 3)},
+                                  Engines::Job{TKDC_OP_SEAL, user18, 3, {}, Bytes(200, 4)},
+                                  Engines::Job{TKDC_OP_MAC, host20, 17, {}, Bytes(100, 5)}})
+    jobs.push_back(e.send(job));
+  auto ring = std::make_shared<ShapeRing>();
+  e.start_session(ring);
+  for (const JobName& job : jobs) EXPECT_EQ(e.wait(job).status(), TKDC_STATUS_OK);
+  settled(e);
+  expect_control("lane-masks-" + std::to_string(GetParam()), ring->hashes);
+}
+
+INSTANTIATE_TEST_SUITE_P(Masks, LaneGolden, testing::Values(0, 128));
+
+// What goes first over connections that take the place of lost ones.
+TEST(ControlGolden, WhatALaneLacks) {
+  Hashes hashes;
+  for (int p = 0; p < 3; ++p) {
+    auto ring = MemoryRing::create();
+    std::unique_ptr<Link> links[3];
+    for (int q = 0; q < 3; ++q) links[q] = ring->link(q);
+    Rep3 rep3(p, Representation::kBytes, PairwiseKeys(), Security::kMalicious);
+    Ticker ticker(rep3);
+    ticker.begin(true, {{1, 2, 3}, {4}, {5, 6}});
+    const int next = (p + 1) % 3, prev = (p + 2) % 3;
+    ASSERT_TRUE(links[next]->send(Neighbour::kPrev, Bytes(8)).ok());
+    ASSERT_TRUE(links[prev]->send(Neighbour::kNext, Bytes(8)).ok());
+    ASSERT_TRUE(ticker.go_on(*links[p]).ok());
+    for (int packet = 0; packet < 2; ++packet) {
+      auto to_next = links[next]->receive(Neighbour::kPrev, 0);
+      auto to_prev = links[prev]->receive(Neighbour::kNext, 0);
+      ASSERT_TRUE(to_next.ok() && to_prev.ok());
+      hashes[static_cast<std::size_t>(p)].add(*to_next);
+      hashes[static_cast<std::size_t>(p)].add(*to_prev);
+    }
+  }
+  expect_control("lacks", hashes);
+}
+
+TEST(ControlGolden, RequestsAndReplies) {
+  Hashes hashes;
+  for (std::uint8_t p = 0; p < 3; ++p) {
+    JobRequest request;
+    request.name = {7, 8, 9};
+    request.op = TKDC_OP_SEAL;
+    request.key.id.fill(0x11);
+    request.key.installation.fill(0x22);
+    request.key.principal.fill(0x33);
+    request.key.kvno = 4;
+    request.key.enctype = 18;
+    request.usage = 2;
+    request.deadline_ms = 5'000;
+    request.public_data = {1, 2, 3};
+    request.component[0].assign(40, p);
+    request.component[1].assign(40, static_cast<std::uint8_t>((p + 1) % 3));
+    JobReply reply;
+    reply.session = 8;
+    reply.number = 9;
+    reply.status = TKDC_STATUS_OK;
+    reply.message = "as it should be";
+    reply.output.assign(40, p);
+    reply.next_output.fill(0x44);
+    reply.cost.rounds = 56;
+    hashes[p].add(encode(request));
+    hashes[p].add(encode(reply));
+  }
+  expect_control("messages", hashes);
+}
+
+}  // namespace
+}  // namespace tkdc

@@ -154,9 +154,9 @@ class EngineImpl final : public Engine {
   std::vector<std::unique_ptr<LaneRunner>> lanes_;
   std::string backend_;
   std::optional<std::string> deviation_;
-  std::vector<CourseTail> courses_;      // by lane, of the last session
-  bool difference_known_ = false;        // this server has been latched for it
-  bool running_ = false;                 // under lanes_mutex_
+  std::vector<CourseTail> courses_;  // by lane, of the last session
+  bool difference_known_ = false;    // this server has been latched for it
+  bool running_ = false;             // under lanes_mutex_
   // The lanes stand still, and expire() or give_up() looks at their jobs. Taken before
   // lanes_mutex_.
   std::mutex held_mutex_;
@@ -166,11 +166,14 @@ class EngineImpl final : public Engine {
 
 Result<void> EngineImpl::begin(const Session& session) {
   give_up(session.forgotten_by);
+  {
+    std::lock_guard lock(lanes_mutex_);
+    deviation_.reset();
+  }
   auto backend = choose_aes_backend(options_.backend, session.representation);
   if (!backend) return backend.error();
   revocations_.forget_peers();
   std::lock_guard lock(lanes_mutex_);
-  deviation_.reset();
   backend_ = (*backend)->name();
   LaneShared shared{options_, store_,     pending_, staged_,      counters_, seals_, preauth_,
                     equals_,  half_done_, limits_,  revocations_, reply_,    audit_};
@@ -243,18 +246,18 @@ std::string EngineImpl::run_session(Session& session) {
 // What is between its lanes and their jobs ends here.
 void EngineImpl::give_up(std::optional<int> forgotten_by) {
   std::optional<LostCheck> lost;
-  std::lock_guard held(held_mutex_);
-  held_ = {};
-  for (auto& lane : lanes_) {
-    const auto in_lane = lane->give_up();
-    if (!in_lane) continue;
-    if (!lost) lost.emplace();
-    lost->opened |= in_lane->opened;
-    if (!lost->party) lost->party = in_lane->party;
-  }
-  if (forgotten_by && lost) lost->party = forgotten_by;
   std::vector<std::unique_ptr<LaneRunner>> over;
   {
+    std::lock_guard held(held_mutex_);
+    const bool was_held = std::exchange(held_, SessionId{}) != SessionId{};
+    for (auto& lane : lanes_) {
+      const auto in_lane = lane->give_up();
+      if (!in_lane) continue;
+      if (!lost) lost.emplace();
+      lost->held = was_held;
+      lost->opened |= in_lane->opened;
+      if (!lost->party) lost->party = forgotten_by ? forgotten_by : in_lane->party;
+    }
     std::lock_guard lock(lanes_mutex_);
     over.swap(lanes_);
   }

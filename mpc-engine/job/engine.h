@@ -28,6 +28,7 @@ enum class AgentRole : std::uint8_t { kKdc = 1, kAdmin = 2 };
 struct LostCheck {
   std::optional<int> party;  // who no longer held it, or sent what it could not; none: not seen
   bool opened = false;       // after this server's part of the factors X and Y had left
+  bool held = false;         // its connections were lost before it was given up
 };
 
 struct EngineOptions {

@@ -35,22 +35,25 @@ class FairQueue {
     return next;
   }
 
-  // Up to `most` that are due; of each agent at most room_of(agent). Those that waits(name) knows
-  // no more are dropped.
-  template <typename RoomOf, typename Waits>
-  std::vector<JobName> take(Clock::time_point now, std::size_t most, const RoomOf& room_of,
-                            const Waits& waits) {
+  struct Room {
+    std::size_t jobs, octets;
+  };
+  // As many that are due as there is room for; of each agent at most room_of(agent) jobs.
+  // octets_of(name) is how many one takes; those of which it knows none any more are dropped.
+  template <typename RoomOf, typename OctetsOf>
+  std::vector<JobName> take(Clock::time_point now, Room most, const RoomOf& room_of,
+                            const OctetsOf& octets_of) {
     std::map<std::uint64_t, std::size_t> room;
     for (auto& [agent, jobs] : agents_) {
       jobs.move_due(now);
       room[agent] = room_of(agent);
     }
     std::vector<JobName> out;
-    for (std::size_t idle = 0; idle < agents_.size() && out.size() < most;) {
+    for (std::size_t idle = 0; idle < agents_.size() && out.size() < most.jobs;) {
       auto turn = agents_.upper_bound(last_);
       if (turn == agents_.end()) turn = agents_.begin();
       last_ = turn->first;
-      const bool took = room[last_] > 0 && take_one(turn->second.due, waits, out);
+      const bool took = room[last_] > 0 && take_one(turn->second.due, octets_of, most.octets, out);
       if (took) room[last_]--;
       idle = took ? 0 : idle + 1;
     }
@@ -71,13 +74,16 @@ class FairQueue {
     }
   };
 
-  template <typename Waits>
-  static bool take_one(std::deque<JobName>& due, const Waits& waits, std::vector<JobName>& out) {
-    while (!due.empty()) {
-      const JobName name = due.front();
+  template <typename OctetsOf>
+  static bool take_one(std::deque<JobName>& due, const OctetsOf& octets_of, std::size_t& room,
+                       std::vector<JobName>& out) {
+    for (; !due.empty(); due.pop_front()) {
+      const std::optional<std::size_t> octets = octets_of(due.front());
+      if (!octets) continue;
+      if (*octets > room) return false;
+      room -= *octets;
+      out.push_back(due.front());
       due.pop_front();
-      if (!waits(name)) continue;
-      out.push_back(name);
       return true;
     }
     return false;

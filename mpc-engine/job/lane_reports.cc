@@ -70,8 +70,9 @@ std::optional<LostCheck> LaneRunner::give_up() {
   if (rep3_.deviation() || rep3_.claims() == nullptr || !rep3_.claims()->checking())
     return std::nullopt;
   LostCheck lost{std::nullopt, ciphers_.verifier.opened() > 0};
+  // Whose packet was not what it has to be. A connection that was lost is nobody's.
   const auto& failure = ticker_.failure();
-  if (failure && failure->whose)
+  if (failure && failure->whose && !failure->connection)
     lost.party = (party_ + (*failure->whose == Neighbour::kNext ? 1 : 2)) % 3;
   return lost;
 }

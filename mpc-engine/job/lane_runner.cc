@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kMaxManifest = kMaxCohortJobs;
 constexpr std::size_t kMaxActive = 2048;
 constexpr std::size_t kMaxActiveOfAgent = 1536;  // one agent's flood leaves room for others'
+constexpr std::size_t kMaxInputOctets = 4u << 20;
 // A tick that carries admissions costs a packet more each way, and three of them
 // follow each other; a login's jobs run for thousands of ticks.
 constexpr std::uint64_t kFullTickEvery = 16;
@@ -158,8 +159,7 @@ std::optional<std::string> LaneRunner::deviation() const {
 Result<void> LaneRunner::tick() {
   // Else a connection was lost within it.
   if (!ticker_.begun()) begin_tick();
-  auto control =
-      ticker_.end(managed_.empty() ? Ticker::kReceiveTimeoutMs : Ticker::kDiskTimeoutMs);
+  auto control = ticker_.end(managed_.empty() ? Ticker::kReceiveTimeoutMs : Ticker::kDiskTimeoutMs);
   if (!control) {
     connected_ = !ticker_.failure()->connection;
     return control.error();
@@ -268,15 +268,27 @@ void LaneRunner::propose(bool due) {
   if (!due || stopping_ || active_.size() >= kMaxActive) return;
   AdmissionRound round;
   round.sealed_at = std::max(sealed_at_now(), last_sealed_at_);
-  const std::size_t most = std::min(kMaxManifest, kMaxActive - active_.size());
+  const FairQueue::Room most = {std::min(kMaxManifest, kMaxActive - active_.size()), octets_room()};
   const auto room_of = [this](std::uint64_t agent) { return active_room(agent); };
-  const auto waits = [this](const JobName& name) { return shared_.pending.contains(name); };
+  const auto octets = [this](const JobName& name) { return shared_.pending.input_octets(name); };
   {
     std::lock_guard lock(queue_mutex_);
-    for (const JobName& name : queue_.take(Clock::now(), most, room_of, waits))
+    for (const JobName& name : queue_.take(Clock::now(), most, room_of, octets))
       round.candidates.emplace_back().name = name;
   }
   if (!round.candidates.empty()) proposed_ = std::move(round);
+}
+
+// A tick's packet has some two octets for each of the inputs at work. Whoever asks for much at once
+// does not make packets that a line cannot carry in time.
+std::size_t LaneRunner::octets_room() const {
+  std::size_t at_work = 0;
+  for (const ActiveJob& job : active_) at_work += job.input_bytes;
+  for (const auto* round : {&claims_, &verdicts_})
+    if (*round)
+      for (const Candidate& candidate : (*round)->candidates)
+        if (candidate.job) at_work += candidate.job->request.component[0].size();
+  return kMaxInputOctets - std::min(at_work, kMaxInputOctets);
 }
 
 std::size_t LaneRunner::active_room(std::uint64_t agent) const {

@@ -137,6 +137,7 @@ class LaneRunner {
   bool admitting() const { return claims_.has_value() || verdicts_.has_value(); }
   bool has_waiting();
   std::size_t active_room(std::uint64_t agent) const;
+  std::size_t octets_room() const;
   int idle_ms();
   bool draining();
   std::string run_ticks();
@@ -201,7 +202,7 @@ class LaneRunner {
 
   std::mutex queue_mutex_;
   FairQueue queue_;
-  Link* link_ = nullptr;   // while it runs; to be woken under queue_mutex_
+  Link* link_ = nullptr;  // while it runs; to be woken under queue_mutex_
   bool has_run_ = false;
   bool connected_ = true;  // no link has failed in this run
   std::atomic<bool> stopping_{false};

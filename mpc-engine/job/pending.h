@@ -53,10 +53,12 @@ class PendingJobs {
     return job;
   }
 
-  // Not once its deadline was over before it was taken.
-  bool contains(const JobName& name) const {
+  // Of its input; none once its deadline was over before it was taken.
+  std::optional<std::size_t> input_octets(const JobName& name) const {
     std::lock_guard lock(mutex_);
-    return jobs_.contains(name);
+    const auto it = jobs_.find(name);
+    if (it == jobs_.end()) return std::nullopt;
+    return it->second->request.component[0].size();
   }
 
   // Takes out every job whose deadline is over.

@@ -57,10 +57,10 @@ Result<ByteSpan> Ticker::receive(Neighbour from, int timeout_ms) {
   Reader in(*packet);
   const std::uint32_t number = in.u32(), expected = on_the_wire(rep3_.rounds());
   if (in.failed() || number != expected)
-    return failed(from, false,
-                  fail("lane: a neighbour is at tick " + std::to_string(number) +
-                       ", this server at " + std::to_string(expected) +
-                       "; the session is ended and a new one set up"));
+    return failed(
+        from, false,
+        fail("lane: a neighbour is at tick " + std::to_string(number) + ", this server at " +
+             std::to_string(expected) + "; the session is ended and a new one set up"));
   return in.raw(in.remaining());
 }
 
@@ -95,10 +95,10 @@ Result<std::uint64_t> Ticker::hear_tick(Neighbour from, int timeout_ms) {
   Reader in(*packet);
   const std::uint64_t lacks = in.u64(), mine = rep3_.rounds();
   if (!in.complete() || lacks + Rep3::kKeptTicks <= mine || mine + Rep3::kKeptTicks <= lacks)
-    return failed(from, false, fail("lane: a neighbour lacks packets of tick " +
-                                    std::to_string(lacks) + ", this server of tick " +
-                                    std::to_string(mine) +
-                                    "; the session is ended and a new one set up"));
+    return failed(from, false,
+                  fail("lane: a neighbour lacks packets of tick " + std::to_string(lacks) +
+                       ", this server of tick " + std::to_string(mine) +
+                       "; the session is ended and a new one set up"));
   return lacks;
 }
 
@@ -183,8 +183,12 @@ Result<Ticker::Control> Ticker::try_end(int timeout_ms) {
     heard_[side] = rest[side];
   }
   const std::uint64_t ended = rep3_.rounds();
-  if (auto consumed = rep3_.consume(rest[1], rest[0]); !consumed)
-    return failed(std::nullopt, false, consumed.error());
+  if (auto consumed = rep3_.consume(rest[1], rest[0]); !consumed) {
+    std::optional<Neighbour> whose;
+    for (Neighbour from : {Neighbour::kNext, Neighbour::kPrev})
+      if (rest[static_cast<std::size_t>(from)].size() != rep3_.expected_from(from)) whose = from;
+    return failed(whose, false, consumed.error());
+  }
   note(ended, control);
   begun_ = false;
   return control;

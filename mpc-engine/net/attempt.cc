@@ -333,6 +333,7 @@ Result<void> Attempt::build_lanes(Session& session) {
   return {};
 }
 
+// Whether the session goes on, for all three alike; else what a new one needs.
 Result<void> Attempt::agree(Session& session) {
   ReconcileInputs inputs;
   inputs.party = in_.options.party;
@@ -342,7 +343,13 @@ Result<void> Attempt::agree(Session& session) {
   for (int party = 0; party < 3; ++party)
     inputs.epochs[static_cast<std::size_t>(party)] = {hello_of(party).epoch,
                                                       hello_of(party).epoch_used};
-  auto epoch = reconcile(*session.lanes[0].link, in_.store, in_.ledger, inputs, deadline_ms_);
+  Link& link = *session.lanes[0].link;
+  auto same = confirm_handshake(link, inputs, deadline_ms_);
+  if (!same.ok() || session.goes_on) return same;
+  // Before anything of the stores is settled: nobody can go on over what that changes.
+  if (in_.options.give_up) same = in_.options.give_up(session.forgotten_by);
+  if (!same.ok()) return same;
+  auto epoch = reconcile(link, in_.store, in_.ledger, inputs, deadline_ms_);
   if (!epoch.ok()) return epoch.error();
   session.epoch = *epoch;
   session.era = mine_.epoch_era;
@@ -355,9 +362,11 @@ Session Attempt::agreed_session() const {
   session.party = in_.options.party;
   session.id = session_id({hello_of(0).nonce, hello_of(1).nonce, hello_of(2).nonce});
   if (mine_.held != SessionId{}) {
-    for (int party = 0; party < 3; ++party)
-      if (hello_of(party).held != mine_.held) session.forgotten_by = party;
-    session.goes_on = !session.forgotten_by;
+    const bool prev = hello_of(in_.prev.party).held == mine_.held;
+    const bool next = hello_of(in_.next.party).held == mine_.held;
+    session.goes_on = prev && next;
+    // Where neither of them holds it, one may have made both forget it.
+    if (prev != next) session.forgotten_by = prev ? in_.next.party : in_.prev.party;
     if (session.goes_on) session.id = mine_.held;
   }
   for (int party = 0; party < 3; ++party)
@@ -385,7 +394,7 @@ Result<Session> Attempt::run() {
 
   Session session = agreed_session();
   done = build_lanes(session);
-  if (done.ok() && !session.goes_on) done = agree(session);
+  if (done.ok()) done = agree(session);
   if (!done.ok()) return done.error();
   return session;
 }

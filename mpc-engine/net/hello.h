@@ -28,7 +28,7 @@ struct Hello {
   Representation representation = Representation::kPlanes;  // offered, may differ
   ZeroOffer zero_shares = ZeroOffer::kAesCtr;               // may differ, see can_agree()
   bool two_parts = false;                                   // allowed by this server, may differ
-  std::uint64_t wire_format = 0;             // net/wire_format.h
+  std::uint64_t wire_format = 0;                            // net/wire_format.h
   std::uint32_t masked_blocks = 0;           // that each lane makes ahead (EngineOptions)
   std::uint32_t cohort_limit = 0;            // jobs that a manifest may name
   std::array<std::uint8_t, 32> inventory{};  // may differ until prepared records are settled

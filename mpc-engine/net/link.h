@@ -41,7 +41,7 @@ class Link {
   // Waits for the next packet of `from` while also pumping output and the
   // other direction's input. The view stays valid until the next receive from
   // the same neighbour. Error: timeout, link down, or a packet longer than
-  // kMaxPacketBytes; each ends the session.
+  // kMaxPacketBytes. The time begins anew while a packet's octets arrive.
   virtual Result<ByteSpan> receive(Neighbour from, int timeout_ms) = 0;
 
   enum class Event : std::uint8_t { kPacket, kWake, kTimeout };

@@ -41,7 +41,7 @@ struct MeshOptions {
   Security security = Security::kSemiHonest;
   Representation representation = Representation::kPlanes;  // kBytes: offered
   ZeroOffer zero_shares = ZeroOffer::kAesCtr;
-  bool two_parts = false;  // allowed
+  bool two_parts = false;                             // allowed
   std::uint64_t wire_format = wire_format_digest();   // tests say another
   std::uint32_t masked_blocks = 0;                    // job/engine.h
   std::uint32_t cohort_limit = 0;                     // job/limits.h
@@ -62,6 +62,9 @@ struct MeshOptions {
   std::function<Result<void>(int lane, int party, const CourseTail&)> hear_course;
   // The session that this server's engine can go on with; none without. From the same thread.
   std::function<SessionId()> held;
+  // There will be a new one: what is held is over, because that party forgot it, or both. Error: no
+  // new session either. From the same thread.
+  std::function<Result<void>(std::optional<int> forgotten_by)> give_up;
 };
 
 class Mesh {

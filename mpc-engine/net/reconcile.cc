@@ -28,20 +28,39 @@ struct Answers {
   Bytes by[2];  // by Neighbour
 };
 
-class Talk {
+// Packets of steps to and from both neighbours.
+class Steps {
  public:
-  Talk(Link& link, Store& store, EpochLedger& ledger, const ReconcileInputs& inputs,
-       long long deadline_ms)
-      : link_(link), store_(store), ledger_(ledger), in_(inputs), deadline_ms_(deadline_ms) {}
+  Steps(Link& link, const ReconcileInputs& inputs, long long deadline_ms)
+      : link_(link), in_(inputs), deadline_ms_(deadline_ms) {}
 
-  Result<std::uint32_t> run();
+  Result<void> confirm();
 
- private:
+ protected:
   using Both = std::array<Bytes, 2>;
 
   Result<Answers> exchange(Step step, const Both& bodies);
   Result<Bytes> hear(Step step, Neighbour from);
-  Result<void> confirm();
+  void refuse(const Error& why);
+  int party_at(Neighbour side) const {
+    return (in_.party + (side == Neighbour::kNext ? 1 : 2)) % 3;
+  }
+  std::string name(Neighbour side) const { return "party " + std::to_string(party_at(side)); }
+
+  Link& link_;
+  const ReconcileInputs& in_;
+  const long long deadline_ms_;
+};
+
+class Talk : private Steps {
+ public:
+  Talk(Link& link, Store& store, EpochLedger& ledger, const ReconcileInputs& inputs,
+       long long deadline_ms)
+      : Steps(link, inputs, deadline_ms), store_(store), ledger_(ledger) {}
+
+  Result<std::uint32_t> run();
+
+ private:
   Result<void> settle();
   Result<bool> settle_page(std::span<const Unsettled> mine, bool last);
   Result<Both> answer_unsettled(const Answers& lists, bool* others_last);
@@ -51,21 +70,14 @@ class Talk {
   std::uint32_t vouched() const;
   Result<std::uint32_t> next_epoch() const;
   Result<std::uint32_t> agree_epoch();
-  int party_at(Neighbour side) const {
-    return (in_.party + (side == Neighbour::kNext ? 1 : 2)) % 3;
-  }
-  std::string name(Neighbour side) const { return "party " + std::to_string(party_at(side)); }
 
-  Link& link_;
   Store& store_;
   EpochLedger& ledger_;
-  const ReconcileInputs& in_;
-  long long deadline_ms_;
 };
 
 constexpr Neighbour kSides[2] = {Neighbour::kPrev, Neighbour::kNext};
 
-Result<Bytes> Talk::hear(Step step, Neighbour from) {
+Result<Bytes> Steps::hear(Step step, Neighbour from) {
   long long left = std::max(deadline_ms_ - monotonic_ms(), 0LL);
   auto packet = link_.receive(from, static_cast<int>(left));
   if (!packet.ok()) return packet.error();
@@ -76,7 +88,7 @@ Result<Bytes> Talk::hear(Step step, Neighbour from) {
   return Bytes(packet->begin() + 1, packet->end());
 }
 
-Result<Answers> Talk::exchange(Step step, const Both& bodies) {
+Result<Answers> Steps::exchange(Step step, const Both& bodies) {
   for (Neighbour side : kSides) {
     const Bytes& body = bodies[static_cast<std::size_t>(side)];
     Bytes packet{static_cast<std::uint8_t>(step)};
@@ -93,19 +105,27 @@ Result<Answers> Talk::exchange(Step step, const Both& bodies) {
   return answers;
 }
 
-Result<void> Talk::confirm() {
+// Both neighbours' journals shall say why, not only "closed the connection".
+void Steps::refuse(const Error& why) {
+  const Bytes refusal = encode_refusal(why.message);
+  for (Neighbour side : kSides) (void)link_.send(side, refusal).ok();
+}
+
+Result<void> Steps::confirm() {
   Bytes mine;
   Writer w(mine);
   w.raw(in_.session);
   w.raw(in_.transcript);
   auto answers = exchange(Step::kConfirm, {mine, mine});
-  if (!answers.ok()) return answers.error();
+  Result<void> same;
+  if (!answers.ok()) same = answers.error();
   for (Neighbour side : kSides)
-    if (answers->by[static_cast<std::size_t>(side)] != mine)
-      return fail("session: " + name(side) +
+    if (same.ok() && answers->by[static_cast<std::size_t>(side)] != mine)
+      same = fail("session: " + name(side) +
                   " was told other things by the third party than this server; one of the "
                   "servers misbehaves or a HELLO was forged");
-  return {};
+  if (!same.ok()) refuse(same.error());
+  return same;
 }
 
 // The answers to both neighbours' pages: one octet for each record, whether it
@@ -276,19 +296,18 @@ Result<std::uint32_t> Talk::agree_epoch() {
 }
 
 Result<std::uint32_t> Talk::run() {
-  auto done = confirm();
-  if (done.ok()) done = settle();
+  auto done = settle();
   if (done.ok()) done = compare_inventories();
   auto epoch = done.ok() ? agree_epoch() : Result<std::uint32_t>(done.error());
-  if (!epoch.ok()) {
-    // Both neighbours' journals shall say why, not only "closed the connection".
-    Bytes refusal = encode_refusal(epoch.error().message);
-    for (Neighbour side : kSides) (void)link_.send(side, refusal).ok();
-  }
+  if (!epoch.ok()) refuse(epoch.error());
   return epoch;
 }
 
 }  // namespace
+
+Result<void> confirm_handshake(Link& link, const ReconcileInputs& inputs, long long deadline_ms) {
+  return Steps(link, inputs, deadline_ms).confirm();
+}
 
 Result<std::uint32_t> reconcile(Link& link, Store& store, EpochLedger& ledger,
                                 const ReconcileInputs& inputs, long long deadline_ms) {

@@ -40,7 +40,11 @@ struct ReconcileInputs {
   std::function<void(const std::string&)> log;
 };
 
-// Returns the session's epoch.
+// Step 1. On it rests whether a session goes on or a new one follows: a party that told the two
+// others different things of it ends here, and nothing has been changed.
+Result<void> confirm_handshake(Link& link, const ReconcileInputs& inputs, long long deadline_ms);
+
+// Steps 2 to 4, of a new session. Returns its epoch.
 Result<std::uint32_t> reconcile(Link& link, Store& store, EpochLedger& ledger,
                                 const ReconcileInputs& inputs, long long deadline_ms);
 

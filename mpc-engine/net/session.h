@@ -53,7 +53,7 @@ struct Session {
   // New connections of the session of this id, which all three hold: of what follows only the
   // links are filled in.
   bool goes_on = false;
-  // A new one, although this server holds an earlier one: who of the others does not.
+  // A new one, although this server holds an earlier one: which of the others alone does not.
   std::optional<int> forgotten_by;
   int party = 0;
   Representation representation = Representation::kPlanes;

@@ -12,6 +12,8 @@
 namespace tkdc {
 namespace {
 
+constexpr int kMostReceiveMs = 60'000;  // of one packet, octet by octet
+
 void signal_event(int fd) {
   std::uint64_t one = 1;
   // Fails only when the counter is full, and then the event is set anyway.
@@ -101,7 +103,9 @@ Result<bool> TlsLink::pump(long long deadline_ms, bool* woken) {
 
 Result<ByteSpan> TlsLink::receive(Neighbour from, int timeout_ms) {
   TlsStream& source = stream(from);
-  long long deadline_ms = monotonic_ms() + std::max(timeout_ms, 0);
+  const long long began_ms = monotonic_ms();
+  long long deadline_ms = began_ms + std::max(timeout_ms, 0);
+  std::uint64_t arrived = source.bytes_received();
   bool in_time = true;
   if (!source.has_packet()) {
     // Under load the packet is there already: one read instead of poll and read.
@@ -117,6 +121,11 @@ Result<ByteSpan> TlsLink::receive(Neighbour from, int timeout_ms) {
     auto pumped = pump(deadline_ms, nullptr);
     if (!pumped.ok()) return pumped.error();
     in_time = *pumped;
+    // A long packet on a slow line: breaking off would only begin it again.
+    if (in_time || source.bytes_received() == arrived) continue;
+    arrived = source.bytes_received();
+    deadline_ms = monotonic_ms() + timeout_ms;
+    in_time = monotonic_ms() < began_ms + kMostReceiveMs;
   }
   return source.take();
 }

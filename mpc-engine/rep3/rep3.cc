@@ -20,9 +20,7 @@ void append(SecretVector& to, ByteSpan from) {
 Layer::Layer(Rep3& rep3, std::size_t offset, std::size_t bytes)
     : rep3_(rep3), offset_(offset), bytes_(bytes), tick_(rep3.tick_) {}
 
-std::uint8_t* Layer::mine() const {
-  return rep3_.to_prev(tick_).layers.data() + offset_;
-}
+std::uint8_t* Layer::mine() const { return rep3_.to_prev(tick_).layers.data() + offset_; }
 
 const std::uint8_t* Layer::theirs() const {
   assert(rep3_.tick_ == tick_ + 1);
@@ -190,8 +188,8 @@ void Rep3::append_to_next(SecretVector& packet) const {
 Result<void> Rep3::consume(ByteSpan from_next, ByteSpan from_prev) {
   const std::size_t digest_bytes = open_out_.empty() ? 0 : kDigestBytes;
   const std::size_t layer_bytes = layer_out().size();
-  if (from_next.size() != layer_bytes + digest_bytes + pair_out_.size() + own_out_.size() ||
-      from_prev.size() != open_out_.size() + pair_out_.size())
+  if (from_next.size() != expected_from(Neighbour::kNext) ||
+      from_prev.size() != expected_from(Neighbour::kPrev))
     return fail("round " + std::to_string(tick_) +
                 ": a neighbour's packet has another length than ours; the servers disagree on "
                 "the protocol's course. Check that all three run the same tkdc version");

@@ -209,6 +209,12 @@ class Rep3 {
   // The neighbours' parts of the tick. `from_prev` is empty when needs_next() was false.
   // Layers are read where they stand: `from_next` must stay until the next advance() is over.
   Result<void> consume(ByteSpan from_next, ByteSpan from_prev);
+  // How long they have to be.
+  std::size_t expected_from(Neighbour from) const {
+    if (from == Neighbour::kPrev) return open_out_.size() + pair_out_.size();
+    return layer_out().size() + (open_out_.empty() ? 0 : kDigestBytes) + pair_out_.size() +
+           own_out_.size();
+  }
   void prefetch_masks();
 
   // Set when a server has computed or answered wrongly: nothing more may leave
@@ -265,6 +271,7 @@ class Rep3 {
   };
   ToPrevBuffers& to_prev(std::uint64_t tick) { return to_prev_[tick % kKeptTicks]; }
   MessageBuffer& layer_out() { return to_prev(tick_).layers; }
+  const MessageBuffer& layer_out() const { return to_prev_[tick_ % kKeptTicks].layers; }
   std::array<ToPrevBuffers, kKeptTicks> to_prev_;
   // This tick's other outgoing messages, and the last tick's pairs.
   struct Later {

@@ -33,7 +33,6 @@ constexpr int kSyncEveryTicks = 10;      // the audit log reaches the disk once 
 constexpr int kSealCheckTicks = 36'000;  // once an hour
 constexpr std::size_t kMaxPemBytes = 64 * 1024;
 constexpr int kStableSessionMs = 5'000;
-constexpr int kRepeatTroubleMs = 60'000;
 
 constexpr const char* kUntilRelease =
     "This server starts no session before `tkdc release`: see docs/operations.md, section "
@@ -153,6 +152,12 @@ Result<void> Server::make_mesh() {
     return same;
   };
   options.held = [this] { return engine_->held(); };
+  options.give_up = [this](std::optional<int> forgotten_by) -> Result<void> {
+    engine_->give_up(forgotten_by);
+    if (const std::string latched = latch_->reason(); !latched.empty())
+      return fail("session: " + latched + ". " + kUntilRelease);
+    return {};
+  };
   auto mesh = Mesh::create(std::move(options), *store_);
   if (!mesh.ok()) return mesh.error();
   mesh_ = std::move(*mesh);
@@ -232,7 +237,9 @@ void Server::session_failed(const std::string& reason) {
   bool news = false;
   {
     std::lock_guard lock(mutex_);
-    news = reason != trouble_ || monotonic_ms() - logged_trouble_ms_ > kRepeatTroubleMs;
+    const bool goes_on = engine_->held() != SessionId{};  // the next reason is much the same
+    news =
+        (reason != trouble_ && !goes_on) || monotonic_ms() - logged_trouble_ms_ > kRepeatTroubleMs;
     trouble_ = reason;
     session_id_.clear();
     if (news) logged_trouble_ms_ = monotonic_ms();
@@ -243,16 +250,20 @@ void Server::session_failed(const std::string& reason) {
 
 void Server::session_goes_on(const Session& session) {
   const std::string id = to_hex(session.id).substr(0, 16);
+  std::uint64_t times = 0;
   {
     std::lock_guard lock(mutex_);
     trouble_.clear();
     session_id_ = id;
-    reconnections_++;
+    times = ++reconnections_;
   }
-  const std::string text = "session " + id + " goes on over new connections";
-  log_line(LogLevel::kNotice, text);
-  notify_status(text);
-  nlohmann::json event = {{"event", "reconnected"}, {"session", id}};
+  notify_status("session " + id + " goes on");
+  // Somebody who resets connections all the time fills no disk.
+  if (monotonic_ms() - logged_reconnection_ms_ < kRepeatTroubleMs) return;
+  logged_reconnection_ms_ = monotonic_ms();
+  log_line(LogLevel::kNotice, "session " + id + " goes on over new connections, the " +
+                                  std::to_string(times) + ". time since the start");
+  nlohmann::json event = {{"event", "reconnected"}, {"session", id}, {"times", times}};
   audit(event.dump());
 }
 
@@ -301,8 +312,9 @@ void Server::close_latch(const std::string& deviation) {
 // A server that looks at the challenge first and then comes back without its session does it on
 // purpose; one whose machine failed does the same. Nobody can tell them apart, so it is counted.
 void Server::note_broken_check(const LostCheck& lost) {
-  // Its neighbours count what an orderly stop breaks off; what it has opened it counts itself.
-  if (stopping_ && !lost.opened) return;
+  // An orderly stop breaks it off. The neighbours count that; what had been opened before, or what
+  // somebody else had broken off, counts here too.
+  if (stopping_ && !lost.opened && !lost.held) return;
   std::vector<BrokenCheck> checks;
   Result<void> written;
   const auto now = static_cast<std::uint64_t>(std::time(nullptr));
@@ -312,10 +324,10 @@ void Server::note_broken_check(const LostCheck& lost) {
     checks = broken_checks_->all();
   }
   if (!written) log_line(LogLevel::kError, written.error().message);
-  const std::string text = "sessions given up while messages were being verified: " +
-                           describe(checks) +
-                           "; a restart, or a server that breaks off where it would be found "
-                           "(docs/operations.md, Broken checks)";
+  const std::string text =
+      "sessions given up while messages were being verified: " + describe(checks) +
+      "; a restart, or a server that breaks off where it would be found "
+      "(docs/operations.md, Broken checks)";
   log_line(LogLevel::kWarning, text);
   nlohmann::json event = {{"event", "check broken"}, {"opened", lost.opened}};
   if (lost.party) event["party"] = *lost.party;
@@ -350,18 +362,6 @@ void Server::wait_for_release() {
   latched_.clear();
 }
 
-// False: what this server has to give up for it closed the latch.
-bool Server::begin_session(const Session& session) {
-  if (session.goes_on) {
-    session_goes_on(session);
-    return true;
-  }
-  engine_->give_up(session.forgotten_by);
-  if (!latch_->reason().empty()) return false;
-  session_up(session);
-  return true;
-}
-
 void Server::serve_sessions() {
   Backoff backoff;
   while (!stopping_) {
@@ -377,7 +377,10 @@ void Server::serve_sessions() {
       pause(backoff.next_ms());
       continue;
     }
-    if (!begin_session(*session)) continue;
+    if (session->goes_on)
+      session_goes_on(*session);
+    else
+      session_up(*session);
     const long long up_since_ms = monotonic_ms();
     std::string reason = engine_->run_session(*session);
     if (auto deviation = engine_->deviation()) close_latch(*deviation);
@@ -435,11 +438,12 @@ Result<void> Server::run() {
   if (local_)
     local_thread_ = std::thread(
         [this] { local_->run([this](const LocalAsk& ask) { return answer_administrator(ask); }); });
-  log_line(LogLevel::kNotice,
-           std::string("tkdc-server ") + kVersionAndCommit + ": party " + std::to_string(config_.party) + " of " +
-               to_hex(config_.installation) + ", security " + security_name(config_.security) +
-               ", " + std::to_string(store_->count()) + " keys, agents at " +
-               config_.control_listen + ", peers at " + config_.data_listen);
+  log_line(LogLevel::kNotice, std::string("tkdc-server ") + kVersionAndCommit + ": party " +
+                                  std::to_string(config_.party) + " of " +
+                                  to_hex(config_.installation) + ", security " +
+                                  security_name(config_.security) + ", " +
+                                  std::to_string(store_->count()) + " keys, agents at " +
+                                  config_.control_listen + ", peers at " + config_.data_listen);
   audit(R"({"event":"started"})");
   sd_notify(0, "READY=1\nSTATUS=waiting for the other two servers");
   auto result = wait_for_signal();

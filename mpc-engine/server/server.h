@@ -49,7 +49,6 @@ class Server {
   Result<void> make_local();
 
   void serve_sessions();
-  bool begin_session(const Session& session);
   // Waits while the latch is closed.
   void wait_for_release();
   void note_broken_check(const LostCheck& lost);
@@ -66,6 +65,8 @@ class Server {
   nlohmann::json agents_json(const EngineStatus& engine) const;
   Result<void> wait_for_signal();
   void stop();
+
+  static constexpr int kRepeatTroubleMs = 60'000;
 
   ServerConfig config_;
   long long started_ms_ = 0;
@@ -100,7 +101,7 @@ class Server {
   std::optional<BrokenChecks> broken_checks_;  // under mutex_
   std::string course_deviation_;               // found in a handshake; the session thread's
   std::string revoke_trouble_;                 // main thread only
-  long long logged_trouble_ms_ = 0;
+  long long logged_trouble_ms_ = -kRepeatTroubleMs, logged_reconnection_ms_ = -kRepeatTroubleMs;
 };
 
 }  // namespace tkdc

@@ -33,8 +33,7 @@ def _play(realm: AttackedRealm, program: str) -> Play:
         done.learned.append(f"{what}: {len(key) // 2} octets of the victim's key, {key}, from "
                             f"{rank} equations of {sessions} sessions")
     done.count("solutions", len(done.learned))
-    if program == "equations_test":
-        done.honest, done.status = "latched in the first session", "in one process: no `tkdc status`"
-    else:
-        done.honest, done.status = "saw nothing", "in one process: no `tkdc status`"
+    guarded = program == "equations_test"
+    done.honest = "latched in the first session" if guarded else "saw nothing"
+    done.status = "none: in one process"
     return done

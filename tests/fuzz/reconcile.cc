@@ -24,6 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   inputs.party = 1;
   inputs.epochs = {EpochClaim{3, 3}, EpochClaim{5, 5}, EpochClaim{4, 4}};
   EpochLedger ledger(store, EpochLedger::kPerDay);
+  if (!confirm_handshake(*mine, inputs, 0).ok()) return 0;
   auto epoch = reconcile(*mine, store, ledger, inputs, 0);
   if (epoch.ok()) fuzz::require(*epoch == 6);
   return 0;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sessions that are given up while messages are being verified: counted at the servers that the
-other came back to without it, over restarts, shown with its number, and at a limit the server stays
-down until its operator's `tkdc release`. An orderly stop under load costs logins a moment and ends no
-opened check. Connections that are lost give nothing up: the session goes on over new ones.
+other came back to without it, over restarts, shown with its number, and at a limit the server
+stays down until its operator's `tkdc release`. An orderly stop under load costs logins a moment
+and ends no opened check. Connections that are lost give nothing up: the session goes on.
 
 One server is killed while users log in until a kill meets a check; then the network resets
 connections.

@@ -80,7 +80,7 @@ class Liar {
   const std::string folder_;
   std::string lie_;  // empty: none
   bool withholds_ = false, shortens_ = false, dies_ = false;
-  std::optional<std::size_t> stops_at_;  // octets that it does not open
+  std::optional<std::size_t> stops_at_;        // octets that it does not open
   std::optional<std::uint32_t> aborts_after_;  // the lie, in ticks
   std::optional<std::uint32_t> lied_at_, compares_at_;
   bool silent_ = false, forgets_ = false, goes_on_ = false, told_of_held_ = false;

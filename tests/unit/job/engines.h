@@ -111,6 +111,7 @@ class Engines {
       Session& session = sessions_[p];
       session.lanes.clear();
       session.id = id;
+      session.goes_on = false;
       session.party = p;
       session.representation = Representation::kBytes;
       session.security = security_;
@@ -140,6 +141,12 @@ class Engines {
       sessions_[p].goes_on = true;
       run_thread(p);
     }
+  }
+  // Only this party, over the caller's ring.
+  void go_on_alone(int p, const std::shared_ptr<MemoryRing>& ring) {
+    sessions_[p].lanes[0].link = ring->link(p);
+    sessions_[p].goes_on = true;
+    run_thread(p);
   }
   void stop_session() {
     for (auto& engine : engines_) engine->stop();

@@ -10,7 +10,9 @@ namespace tkdc {
 namespace {
 
 constexpr auto kAlways = [](std::uint64_t) { return std::size_t{1'000'000}; };
-constexpr auto kAll = [](const JobName&) { return true; };
+constexpr auto kAll = [](const JobName&) { return std::optional<std::size_t>(1); };
+
+FairQueue::Room room_for(std::size_t jobs) { return {jobs, 1'000'000}; }
 
 std::vector<std::uint64_t> agents_of(const std::vector<JobName>& names) {
   std::vector<std::uint64_t> out;
@@ -24,12 +26,13 @@ TEST(FairQueue, AgentsTakeTurnsAndEachOnesOrderStays) {
   for (std::uint64_t k = 0; k < 100; ++k) queue.put({1, 0, k});
   for (std::uint64_t k = 0; k < 2; ++k) queue.put({2, 0, k});
   queue.put({3, 0, 0});
-  const auto first = queue.take(now, 6, kAlways, kAll);
+  const auto first = queue.take(now, room_for(6), kAlways, kAll);
   EXPECT_EQ(agents_of(first), (std::vector<std::uint64_t>{1, 2, 3, 1, 2, 1}));
   EXPECT_EQ(first[3].number, 1u);
   queue.put({2, 0, 2});
-  EXPECT_EQ(agents_of(queue.take(now, 3, kAlways, kAll)), (std::vector<std::uint64_t>{2, 1, 1}));
-  EXPECT_EQ(queue.take(now, 1'000, kAlways, kAll).size(), 95u);
+  EXPECT_EQ(agents_of(queue.take(now, room_for(3), kAlways, kAll)),
+            (std::vector<std::uint64_t>{2, 1, 1}));
+  EXPECT_EQ(queue.take(now, room_for(1'000), kAlways, kAll).size(), 95u);
   EXPECT_FALSE(queue.next_due().has_value());
 }
 
@@ -40,26 +43,42 @@ TEST(FairQueue, WhatIsNotDueOrHasNoRoomWaitsAlone) {
   queue.put({1, 0, 1});
   for (std::uint64_t k = 0; k < 3; ++k) queue.put({2, 0, k});
   const auto room = [](std::uint64_t agent) { return std::size_t{agent == 2 ? 1u : 9u}; };
-  const auto names = queue.take(now, 10, room, kAll);
+  const auto names = queue.take(now, room_for(10), room, kAll);
   ASSERT_EQ(agents_of(names), (std::vector<std::uint64_t>{1, 2}));
   EXPECT_EQ(names[0].number, 1u);
   EXPECT_TRUE(queue
                   .take(
-                      now, 10, [](std::uint64_t) { return std::size_t{0}; }, kAll)
+                      now, room_for(10), [](std::uint64_t) { return std::size_t{0}; }, kAll)
                   .empty());
-  EXPECT_EQ(queue.take(later, 10, kAlways, kAll).size(), 3u);
+  EXPECT_EQ(queue.take(later, room_for(10), kAlways, kAll).size(), 3u);
 }
 
 TEST(FairQueue, WhatNobodyWaitsForIsDroppedWithoutTakingAPlace) {
   FairQueue queue;
   const auto now = FairQueue::Clock::now();
   for (std::uint64_t k = 0; k < 10; ++k) queue.put({1, 0, k});
-  const auto odd = [](const JobName& name) { return name.number % 2 == 1; };
+  const auto odd = [](const JobName& name) {
+    return name.number % 2 == 1 ? std::optional<std::size_t>(1) : std::nullopt;
+  };
   const auto one = [](std::uint64_t) { return std::size_t{1}; };
-  ASSERT_EQ(queue.take(now, 5, one, odd).size(), 1u);
-  const auto rest = queue.take(now, 5, kAlways, odd);
+  ASSERT_EQ(queue.take(now, room_for(5), one, odd).size(), 1u);
+  const auto rest = queue.take(now, room_for(5), kAlways, odd);
   ASSERT_EQ(rest.size(), 4u);
   EXPECT_EQ(rest[0].number, 3u);
+}
+
+TEST(FairQueue, ManyOctetsWaitAndLeaveRoomForOthersJobs) {
+  FairQueue queue;
+  const auto now = FairQueue::Clock::now();
+  for (std::uint64_t k = 0; k < 3; ++k) queue.put({1, 0, k});
+  queue.put({2, 0, 0});
+  const auto octets = [](const JobName& name) {
+    return std::optional<std::size_t>(name.agent == 1 ? 60 : 10);
+  };
+  EXPECT_EQ(agents_of(queue.take(now, {10, 100}, kAlways, octets)),
+            (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_TRUE(queue.take(now, {10, 59}, kAlways, octets).empty());
+  EXPECT_EQ(queue.take(now, {10, 120}, kAlways, octets).size(), 2u);
 }
 
 // Holds all packets back while it is closed: what is sent meanwhile waits together.

@@ -56,8 +56,11 @@ class ReconcileTest : public testing::Test {
         };
         for (std::size_t q = 0; q < 3; ++q) inputs.epochs[q] = claims[q];
         EpochLedger ledger(store_[p], per_day_);
-        auto epoch = reconcile(*links[static_cast<std::size_t>(p)], store_[p], ledger, inputs,
-                               monotonic_ms() + deadline_ms_);
+        Link& link = *links[static_cast<std::size_t>(p)];
+        const long long deadline_ms = monotonic_ms() + deadline_ms_;
+        auto same = confirm_handshake(link, inputs, deadline_ms);
+        auto epoch = same.ok() ? reconcile(link, store_[p], ledger, inputs, deadline_ms)
+                               : Result<std::uint32_t>(same.error());
         if (epoch.ok())
           epoch_[p] = *epoch;
         else

@@ -117,7 +117,9 @@ TEST(ControlGolden, ConfirmToEpoch) {
       inputs.transcript.fill(0x66);
       inputs.epochs = {EpochClaim{3, 3}, EpochClaim{4, 4}, EpochClaim{5, 5}};
       EpochLedger ledger(stores[p], EpochLedger::kPerDay);
-      auto epoch = reconcile(*links[p], stores[p], ledger, inputs, monotonic_ms() + 20'000);
+      const long long deadline_ms = monotonic_ms() + 20'000;
+      EXPECT_TRUE(confirm_handshake(*links[p], inputs, deadline_ms).ok());
+      auto epoch = reconcile(*links[p], stores[p], ledger, inputs, deadline_ms);
       EXPECT_TRUE(epoch.ok()) << (epoch.ok() ? "" : epoch.error().message);
       if (epoch.ok()) {
         EXPECT_EQ(*epoch, 6u);

@@ -57,8 +57,8 @@ def test_kpasswd_from_a_sha2_key(realm, client):
 class Sha2Realm(Realm):
     """Every key of RFC 8009: krbtgt's, kadmin's, users' and services'."""
 
-    def _write_kerberos_configuration(self) -> None:
-        super()._write_kerberos_configuration()
+    def write_kerberos_configuration(self) -> None:
+        super().write_kerberos_configuration()
         path = self.directory / "kdc.conf"
         text = path.read_text()
         changed = re.sub(r"supported_enctypes = .*",

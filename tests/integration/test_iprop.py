@@ -36,8 +36,8 @@ def sorted_data(line: str) -> str:
 
 
 class IncrementalRealm(ReplicatedRealm):
-    def _write_kerberos_configuration(self) -> None:
-        super()._write_kerberos_configuration()
+    def write_kerberos_configuration(self) -> None:
+        super().write_kerberos_configuration()
         path = self.directory / "kdc.conf"
         path.write_text(path.read_text().replace("        max_life = ", (
             "        iprop_enable = true\n"

@@ -71,8 +71,8 @@ def populate(realm: DelegatingRealm, other: str) -> None:
 class BorderRealm(DelegatingRealm):
     """Its KDC knows which hosts are the other realm's; clients leave that to it."""
 
-    def _write_kerberos_configuration(self) -> None:
-        super()._write_kerberos_configuration()
+    def write_kerberos_configuration(self) -> None:
+        super().write_kerberos_configuration()
         path = self.directory / "krb5.conf"
         text = path.read_text()
         (self.directory / "clients.conf").write_text(text)

@@ -41,8 +41,8 @@ class Scene(Stage, Realm):
         super().create()
         self.write_password()
 
-    def _write_kerberos_configuration(self) -> None:
-        super()._write_kerberos_configuration()
+    def write_kerberos_configuration(self) -> None:
+        super().write_kerberos_configuration()
         self.add_to_kdc_conf("disable_lockout = true")
 
     def add_to_kdc_conf(self, line: str) -> None:

@@ -33,8 +33,8 @@ class SanitizedRealm(Realm):
         self.plugins = plugins.resolve()
         super().__init__(directory, name, base_port, **more)
 
-    def _write_kerberos_configuration(self) -> None:
-        super()._write_kerberos_configuration()
+    def write_kerberos_configuration(self) -> None:
+        super().write_kerberos_configuration()
         (self.directory / "suppressed").write_text(SUPPRESSED)
         path = self.directory / "kdc.conf"
         path.write_text(path.read_text().replace(f"db_module_dir = {self.bin}\n",

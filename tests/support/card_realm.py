@@ -8,8 +8,8 @@ from tests.support.realm import Realm
 class CardRealm(Realm):
     """Certificates for KDC and users; a token of the KDC is required, indicators are set."""
 
-    def _write_kerberos_configuration(self) -> None:
-        super()._write_kerberos_configuration()
+    def write_kerberos_configuration(self) -> None:
+        super().write_kerberos_configuration()
         self.certificates = Certificates(self.directory / "certificates", self.name)
         anchors = f"pkinit_anchors = FILE:{self.certificates.authority}\n"
         self._insert("kdc.conf", "        max_life = ",

@@ -31,8 +31,8 @@ class _Realm(Realm):
         """More lines of the [dbmodules] stanza."""
         return ""
 
-    def _write_kerberos_configuration(self) -> None:
-        super()._write_kerberos_configuration()
+    def write_kerberos_configuration(self) -> None:
+        super().write_kerberos_configuration()
         path = self.directory / "kdc.conf"
         text = path.read_text().replace("[dbmodules]\n",
                                         f"[dbmodules]\n    db_module_dir = {self.modules}\n")

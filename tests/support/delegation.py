@@ -6,8 +6,8 @@ from tests.support.realm import Realm
 
 
 class DelegatingRealm(Realm):
-    def _write_kerberos_configuration(self) -> None:
-        super()._write_kerberos_configuration()
+    def write_kerberos_configuration(self) -> None:
+        super().write_kerberos_configuration()
         path = self.directory / "kdc.conf"
         text = path.read_text()
         changed = text.replace("db_library = db2\n", "db_library = delegating\n").replace(

@@ -76,7 +76,7 @@ class Realm:
         shutil.rmtree(self.directory, ignore_errors=True)
         self.logs.mkdir(parents=True, mode=0o700)
         self.directory.chmod(0o700)
-        self._write_kerberos_configuration()
+        self.write_kerberos_configuration()
         if not self.stock:
             self._init_installation()
 
@@ -103,7 +103,7 @@ class Realm:
     def put_tkdc_before_database(self) -> None:
         """A stopped stock realm's next start() is with tkdc, on the same database."""
         self.stock = False
-        self._write_kerberos_configuration()
+        self.write_kerberos_configuration()
         self._init_installation()
 
     def take_tkdc_away(self) -> None:
@@ -111,7 +111,7 @@ class Realm:
         the database as it is."""
         self.stop()
         self.stock = True
-        self._write_kerberos_configuration()
+        self.write_kerberos_configuration()
         self.start_kdc()
         self.start_kadmind()
 
@@ -254,7 +254,7 @@ class Realm:
     def signal(self, name: str, number: signal.Signals) -> None:
         self.daemons[name].signal(number)
 
-    def _write_kerberos_configuration(self) -> None:
+    def write_kerberos_configuration(self) -> None:
         p = self.ports
         values = {"realm": self.name, "directory": self.directory, "kdc": p.kdc,
                   "kadmin": p.kadmin, "kpasswd": p.kpasswd, "bin": self.bin,

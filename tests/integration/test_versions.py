@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two releases in one installation: three administrators upgrade their servers one after the other,
+then the KDC's host, while users log in; what the release before has written is served; and the way
+back (docs/adr/0023-versions-live-together.md, CHANGELOG.md)."""
+
+import subprocess
+
+import pytest
+
+from tests.integration.conftest import SERVICE, STOCK, new_realm, remove
+from tests.integration.test_breach import status
+from tests.integration.test_broken_checks import PASSWORD, Load, in_session
+from tests.support import previous
+from tests.support.process import wait_until
+from tests.support.realm import Realm, default_bin
+
+pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
+SESSION_S = 60.0
+KDC = ("krb5kdc", "kadmind", "agent-kdc", "agent-admin")
+
+
+@pytest.fixture(scope="module")
+def before():
+    try:
+        return previous.binaries()
+    except previous.NoHistory as missing:
+        pytest.skip(str(missing))
+
+
+def version_of(bin_folder) -> str:
+    return subprocess.run([str(bin_folder / "tkdc-server"), "--version"], text=True,
+                          capture_output=True, check=True).stdout.strip()
+
+
+def change_server(realm: Realm, party: int, programs) -> None:
+    realm.daemons[f"server{party}"].stop()
+    realm.bin = programs
+    realm.start_server(party)
+    wait_until(lambda: in_session(realm), SESSION_S, "a session")
+
+
+def change_kdc(realm: Realm, programs) -> None:
+    """Agents, krb5kdc and kadmind, with module and preload library."""
+    for name in KDC:
+        realm.daemons[name].stop()
+    realm.bin = programs
+    realm.write_kerberos_configuration()
+    for role in ("kdc", "admin"):
+        realm.start_agent(role)
+    realm.start_kdc()
+    realm.start_kadmind()
+
+
+def serves(realm: Realm, user: str) -> None:
+    """A login, a ticket, a new key, a new password, a wrong one refused."""
+    client = realm.client(user)
+    realm.kadmin_local(f'addprinc -pw "{PASSWORD}" {user}')
+    assert client.kinit(user, PASSWORD).ok
+    assert client.kvno(SERVICE).ok
+    realm.kadmin_local(f'cpw -pw "another {PASSWORD}" {user}')
+    assert client.kinit(user, f"another {PASSWORD}").ok
+    assert not client.kinit(user, PASSWORD).ok
+    assert client.kinit("lea", PASSWORD).ok, "made by the release before"
+
+
+def test_servers_are_upgraded_one_at_a_time_and_back(before):
+    now = default_bin().resolve()
+    assert version_of(before) != version_of(now)
+    realm = new_realm("VERSIONS.REALM")
+    realm.bin = before
+    with realm:
+        realm.kadmin_local(f'addprinc -pw "{PASSWORD}" lea')
+        realm.kadmin_local(f"addprinc -randkey {SERVICE}")
+        serves(realm, "user0")
+        ticket = realm.client("holder")
+        assert ticket.kinit("lea", PASSWORD).ok
+        with Load(realm, 2) as load:
+            for party in range(3):
+                change_server(realm, party, now)
+                logins = load.logins
+                wait_until(lambda n=logins: load.logins > n + 1, SESSION_S, "logins meanwhile")
+                assert realm.client("mixed").kinit("lea", PASSWORD).ok
+        realm.bin = before  # the KDC's host still has it
+        realm.kadmin_local(f'addprinc -pw "{PASSWORD}" made-by-both')
+        change_kdc(realm, now)
+        serves(realm, "user1")
+        assert ticket.kvno(SERVICE).ok, "a ticket of before"
+        assert not any(server.get("latched") for server in status(realm))
+
+        # And back, on what the new programs have written.
+        for party in range(3):
+            change_server(realm, party, before)
+        change_kdc(realm, before)
+        serves(realm, "user2")
+        assert realm.client("again").kinit("made-by-both", PASSWORD).ok
+    remove(realm)

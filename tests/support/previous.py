@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of the release before this one, which tests/previous_release names by version and
+commit: built from the repository's own history, once, outside the checkout (in
+~/.cache/tkdc/previous, or below XDG_CACHE_HOME)."""
+
+import fcntl
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+JOBS = os.environ.get("JOBS") or str(os.cpu_count() or 2)
+
+
+class NoHistory(Exception):
+    """What to fetch."""
+
+
+def release() -> tuple[str, str]:
+    """Its version and commit."""
+    version, commit = (ROOT / "tests" / "previous_release").read_text().split()
+    return version, commit
+
+
+def binaries() -> Path:
+    version, commit = release()
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = cache / "tkdc" / "previous" / commit
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "bin").is_dir():
+            _build(folder, version, commit)
+    return folder / "bin"
+
+
+def _git(*arguments: str, **more) -> subprocess.CompletedProcess:
+    return subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, check=False,
+                          **more)
+
+
+def _build(folder: Path, version: str, commit: str) -> None:
+    if _git("cat-file", "-e", f"{commit}^{{commit}}").returncode != 0:
+        raise NoHistory(f"the history here does not reach release {version}: "
+                        f"`git fetch --unshallow`, or `git fetch origin {commit}`")
+    source, build = folder / "source", folder / "build"
+    for old in (source, build):
+        shutil.rmtree(old, ignore_errors=True)
+    source.mkdir()
+    archive = _git("archive", commit)
+    subprocess.run(["tar", "-x", "-C", str(source)], input=archive.stdout, check=True)
+    for step in (["cmake", "-S", str(source), "-B", str(build), "-G", "Ninja",
+                  "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_UNITY_BUILD=ON",
+                  f"-DTKDC_COMMIT={commit[:12]}"],
+                 ["cmake", "--build", str(build), "-j", JOBS, "--target", "demo-programs"]):
+        done = subprocess.run(step, text=True, capture_output=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"release {version} ({commit}) is not built: {done.stdout[-4000:]}"
+                               f"{done.stderr[-4000:]}")
+    (build / "bin").rename(folder / "bin")
+    for made in (source, build):
+        shutil.rmtree(made)

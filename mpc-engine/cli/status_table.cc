@@ -85,6 +85,8 @@ std::string notices_of(const json& server) {
     text += who + cell(server, "logins_unheralded") +
             " login replies without preauthentication; right only for principals that do not "
             "require it\n";
+  for (const char* clock : {"clock_error", "clock_warning"})
+    if (server.contains(clock)) text += who + cell(server, clock) + "\n";
   text += revoked_notice(server, who);
   if (auto alarms = server.find("epoch_alarms"); alarms != server.end() && alarms->is_array())
     for (const json& alarm : *alarms) text += who + cell({{"text", alarm}}, "text") + "\n";
@@ -96,9 +98,9 @@ std::string notices_of(const json& server) {
     text += who + cell(server, "agents_limited") +
             " operations refused because an agent asked too often (limits.agent_per_s)\n";
   if (count_of(server, "checks_broken") != 0)
-    text += who + "sessions ended while messages were being verified: " +
+    text += who + "sessions given up while messages were being verified: " +
             cell(server, "checks_broken_with") +
-            "; without restarts or bad links to explain them, one of the three may be breaking off "
+            "; without restarts to explain them, one of the three may be breaking off "
             "where it would be found\n";
   return text;
 }
@@ -108,7 +110,8 @@ std::string notices_of(const json& server) {
 bool is_healthy(const json& document) {
   std::vector<json> servers = servers_of(document);
   return servers.size() == 3 && std::all_of(servers.begin(), servers.end(), [](const json& s) {
-           return s.is_object() && truth(s, "reachable") && truth(s, "session_up");
+           return s.is_object() && truth(s, "reachable") && truth(s, "session_up") &&
+                  !s.contains("clock_error");
          });
 }
 

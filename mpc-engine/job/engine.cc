@@ -9,6 +9,10 @@
 namespace tkdc {
 namespace {
 
+constexpr const char* kSetBack =
+    "this server's clock was set back: a new session begins, whose tickets carry the time as it is "
+    "now";
+
 class EngineImpl final : public Engine {
  public:
   EngineImpl(const EngineOptions& options, Store& store, Reply reply, Audit audit)
@@ -115,10 +119,17 @@ class EngineImpl final : public Engine {
     s.peers_lift = {revocations_.agrees(0), revocations_.agrees(1)};
     s.revoked_unwritten = revocations_.unwritten();
     s.tickets_revoked = counters_.tickets_revoked;
+    s.clocks_ahead = clocks_.ahead();
     return s;
   }
 
  private:
+  // Lanes end as at a stop: their checks first.
+  void end_session(const char* why) {
+    std::lock_guard lock(lanes_mutex_);
+    if (ends_why_.empty()) ends_why_ = why;
+    for (auto& lane : lanes_) lane->stop();
+  }
   void expire_held() {
     std::lock_guard held(held_mutex_);
     if (held_ == SessionId{}) return;
@@ -157,6 +168,9 @@ class EngineImpl final : public Engine {
   std::vector<CourseTail> courses_;  // by lane, of the last session
   bool difference_known_ = false;    // this server has been latched for it
   bool running_ = false;             // under lanes_mutex_
+  std::string ends_why_;             // the session, by this server's own will; the same
+  ClockDifferences clocks_;
+  const std::function<void()> set_back_ = [this] { end_session(kSetBack); };
   // The lanes stand still, and expire() or give_up() looks at their jobs. Taken before
   // lanes_mutex_.
   std::mutex held_mutex_;
@@ -169,14 +183,17 @@ Result<void> EngineImpl::begin(const Session& session) {
   {
     std::lock_guard lock(lanes_mutex_);
     deviation_.reset();
+    ends_why_.clear();
   }
   auto backend = choose_aes_backend(options_.backend, session.representation);
   if (!backend) return backend.error();
   revocations_.forget_peers();
+  clocks_.forget();
   std::lock_guard lock(lanes_mutex_);
   backend_ = (*backend)->name();
-  LaneShared shared{options_, store_,     pending_, staged_,      counters_, seals_, preauth_,
-                    equals_,  half_done_, limits_,  revocations_, reply_,    audit_};
+  LaneShared shared{options_,     store_,   pending_,  staged_,    counters_,
+                    seals_,       preauth_, equals_,   half_done_, limits_,
+                    revocations_, clocks_,  set_back_, reply_,     audit_};
   for (std::size_t k = 0; k < session.lanes.size(); ++k)
     lanes_.push_back(std::make_unique<LaneRunner>(shared, session, k, **backend));
   session_ = session.id;
@@ -240,7 +257,9 @@ std::string EngineImpl::run_session(Session& session) {
     if (can_go_on && !deviation_) held_ = session_;
   }
   if (held_ == SessionId{}) give_up(std::nullopt);
-  return deviation_ ? *deviation_ : why;
+  std::lock_guard lock(lanes_mutex_);
+  if (deviation_) return *deviation_;
+  return why.empty() ? ends_why_ : why;
 }
 
 // What is between its lanes and their jobs ends here.

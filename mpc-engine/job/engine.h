@@ -14,6 +14,7 @@
 #include <string>
 
 #include "admit/rate_limits.h"
+#include "job/clock_exchange.h"
 #include "job/message.h"
 #include "job/revocations.h"
 #include "net/course_tail.h"
@@ -81,6 +82,7 @@ struct EngineStatus {
   std::array<std::optional<bool>, 2> peers_lift{};  // previous and next; none: not heard
   bool revoked_unwritten = false;
   std::uint64_t tickets_revoked = 0;  // opens refused for it
+  ClocksAhead clocks_ahead;           // the peers', of this server's
 };
 
 class Engine {

@@ -39,8 +39,10 @@ Verdict LaneRunner::check_key_use(Candidate& candidate, bool clock_ok) {
   if (own != TKDC_STATUS_OK) return static_cast<Verdict>(own);
   if (const Verdict part = check_part(candidate); part != kAdmit) return part;
   if (!in_gcm_form(*candidate.record, request.usage)) return kAdmit;
-  if (!clock_ok && (request.op == TKDC_OP_SEAL || request.op == TKDC_OP_OPEN))
+  if (!clock_ok && (request.op == TKDC_OP_SEAL || request.op == TKDC_OP_OPEN)) {
+    candidate.clock_wrong = true;
     return TKDC_STATUS_LIMIT;
+  }
   if (request.op == TKDC_OP_SEAL) {
     auto more = shared_.seals.may_seal(request.key.id);
     if (!more) return TKDC_STATUS_INTERNAL;

@@ -14,7 +14,11 @@ constexpr const char* kRevoked = "ticket of a revoked window";
 
 }  // namespace
 
-std::string LaneRunner::limit_message(const std::optional<RateVerdict>& rate) {
+std::string LaneRunner::limit_message(const Candidate& candidate) {
+  const std::optional<RateVerdict>& rate = candidate.job->rate;
+  if (candidate.clock_wrong)
+    return "this server's clock is more than two minutes off server 0's, so it takes no time of "
+           "sealing: set it, and run NTP on all three (tkdc status)";
   if (rate == RateVerdict::kAgentTooOften)
     return "this agent asks more often than limits.agent_per_s of this server allows";
   if (rate == RateVerdict::kKeyTooOften)

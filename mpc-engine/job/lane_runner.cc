@@ -38,7 +38,7 @@ LaneRunner::LaneRunner(LaneShared shared, const Session& session, std::size_t la
       rep3_(session.party, session.representation, session.lanes[lane].keys, session.security),
       pool_(rep3_, MaskPool::needed(shared.options.masked_blocks, kMaskRounds)),
       ciphers_(rep3_, backend), ticker_(rep3_), heads_(shared.options, lane_),
-      revoked_(shared.revocations, party_) {
+      revoked_(shared.revocations, party_), clocks_(shared.clocks, lane_, party_ == 0) {
   note_session(session);
   if (shared.options.masked_blocks == 0) return;
   ciphers_.aes.use_masks(pool_, std::max<std::size_t>(shared.options.masked_blocks / 4, 1));
@@ -134,7 +134,8 @@ LaneRunner::Ended LaneRunner::run(Link& link) {
 std::string LaneRunner::run_ticks() {
   while (!stopping_ || draining()) {
     const bool busy = ticker_.begun() || !active_.empty() || admitting() || making_masks_ ||
-                      keeping_heads_ > 0 || (leader() && (has_waiting() || heads_.due()));
+                      keeping_heads_ > 0 ||
+                      (leader() && (has_waiting() || heads_.due() || clocks_.due()));
     if (!busy) {
       auto event = link_->wait(idle_ms());
       if (!event) {
@@ -210,6 +211,7 @@ Ticker::OwnControl LaneRunner::say(bool due) {
   said.revoked = revoked_.say();
   said.head = heads_.say();
   said_head_ = said.head.has_value();
+  said.clock_ms = clocks_.say();
   Ticker::OwnControl own;
   own.to_both = encode(said);
   add_claims(own);
@@ -238,6 +240,8 @@ Result<void> LaneRunner::admit(const Ticker::Control& control) {
     if (other->manifest) manifest = round_of(*other->manifest);
   if (auto done = read_claims(control.prev.to_me, control.next.to_me); !done) return done.error();
   revoked_.hear(std::move(prev->revoked), std::move(next->revoked));
+  clocks_.hear(Neighbour::kPrev, prev->clock_ms);
+  clocks_.hear(Neighbour::kNext, next->clock_ms);
   // By any of the three: all of them compare in the same tick.
   if (said_head_ || prev->head || next->head) {
     ++keeping_heads_;
@@ -267,7 +271,10 @@ Task<void> LaneRunner::keep_heads(std::optional<AuditHead> prev, std::optional<A
 void LaneRunner::propose(bool due) {
   if (!due || stopping_ || active_.size() >= kMaxActive) return;
   AdmissionRound round;
-  round.sealed_at = std::max(sealed_at_now(), last_sealed_at_);
+  const std::uint32_t now = sealed_at_now();
+  // Times of sealing never fall in a session, and the others take none that is ahead of theirs.
+  if (now + kClockSkewUnits < last_sealed_at_ && has_waiting()) return shared_.set_back();
+  round.sealed_at = std::max(now, last_sealed_at_);
   const FairQueue::Room most = {std::min(kMaxManifest, kMaxActive - active_.size()), octets_room()};
   const auto room_of = [this](std::uint64_t agent) { return active_room(agent); };
   const auto octets = [this](const JobName& name) { return shared_.pending.input_octets(name); };
@@ -396,7 +403,7 @@ void LaneRunner::refuse(Candidate& candidate, Verdict verdict) {
   if (candidate.job->expired) return;
   const auto status = static_cast<tkdc_status>(verdict);
   std::string message = tkdc_status_text(status);
-  if (status == TKDC_STATUS_LIMIT) message = limit_message(candidate.job->rate);
+  if (status == TKDC_STATUS_LIMIT) message = limit_message(candidate);
   if (status == TKDC_STATUS_INCONSISTENT && candidate.key_missing) message = kMissingHere;
   if (status == TKDC_STATUS_UNAVAILABLE && candidate.head_missing) message = kNoHead;
   answer(candidate.job->request, status, std::move(message));

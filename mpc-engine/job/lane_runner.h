@@ -18,6 +18,7 @@
 #include <unordered_map>
 
 #include "admit/admission.h"
+#include "job/clock_exchange.h"
 #include "job/equal_limit.h"
 #include "job/fair_queue.h"
 #include "job/half_done.h"
@@ -42,6 +43,7 @@ struct Candidate {
   bool holds_key = false;      // its id is in LaneRunner::managed_
   bool key_missing = false;    // this server holds no such key
   bool head_missing = false;   // a tail whose head it has not answered, or no more
+  bool clock_wrong = false;    // this server's clock does not take the manifest's time
 };
 
 // The jobs of one manifest.
@@ -95,6 +97,10 @@ struct LaneShared {
   HalfDone& half_done;
   RateLimits& limits;
   Revocations& revocations;
+  ClockDifferences& clocks;
+  // The leader's: its clock stands before what the lane has sealed, so nothing can be sealed before
+  // there is a new session.
+  const std::function<void()>& set_back;
   const Engine::Reply& reply;
   const Engine::Audit& audit;
 };
@@ -166,7 +172,7 @@ class LaneRunner {
   Part part(const JobRequest& request) const;
   Verdict check_part(Candidate& candidate);
   Verdict check_rate(Candidate& candidate, Verdict others);
-  static std::string limit_message(const std::optional<RateVerdict>& rate);
+  static std::string limit_message(const Candidate& candidate);
   Verdict check_key_management(Candidate& candidate);
   void put_back(Candidate& candidate);
   void let_go(const JobRequest& request);
@@ -199,6 +205,7 @@ class LaneRunner {
   Ticker ticker_;
   HeadExchange heads_;
   RevocationExchange revoked_;
+  ClockExchange clocks_;
 
   std::mutex queue_mutex_;
   FairQueue queue_;

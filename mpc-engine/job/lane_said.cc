@@ -4,13 +4,21 @@
 namespace tkdc {
 namespace {
 
-enum Parts : std::uint8_t { kManifest = 1, kVerdicts = 2, kRevoked = 4, kHead = 8, kAll = 15 };
+enum Parts : std::uint8_t {
+  kManifest = 1,
+  kVerdicts = 2,
+  kRevoked = 4,
+  kHead = 8,
+  kClock = 16,
+  kAll = 31
+};
 
 }  // namespace
 
 Bytes encode(const LaneSaid& said) {
   const int parts = (said.manifest ? kManifest : 0) | (said.verdicts.empty() ? 0 : kVerdicts) |
-                    (said.revoked ? kRevoked : 0) | (said.head ? kHead : 0);
+                    (said.revoked ? kRevoked : 0) | (said.head ? kHead : 0) |
+                    (said.clock_ms ? kClock : 0);
   Bytes out;
   if (parts == 0) return out;
   Writer w(out);
@@ -22,6 +30,7 @@ Bytes encode(const LaneSaid& said) {
     put_revocations(out, said.revoked->state);
   }
   if (said.head) put_head(w, *said.head);
+  if (said.clock_ms) w.u64(*said.clock_ms);
   return out;
 }
 
@@ -54,6 +63,7 @@ Result<LaneSaid> decode_lane_said(ByteSpan octets, const LaneExpects& expected) 
     if (!get_revocations(in, said.revoked->state)) return malformed;
   }
   if ((parts & kHead) != 0) said.head = get_head(in);
+  if ((parts & kClock) != 0) said.clock_ms = in.u64();
   if (!in.complete()) return malformed;
   return said;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines in the journal about counters that ought to stand still: the first time at
 // once, then at most every ten minutes, with what came since. `tkdc status` shows the
-// sums. And about nonce epochs that are used up too fast, each hour
+// sums. And about clocks that differ and nonce epochs that are used up too fast, each hour
 // while it lasts. Used by the main thread.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <string>
 
 #include "job/engine.h"
+#include "server/clock_watch.h"
 #include "server/epoch_watch.h"
 
 namespace tkdc {
@@ -33,6 +34,15 @@ class Alarms {
         now);
     say(agents_, status.agents_limited,
         " operations were refused because an agent asked too often (limits.agent_per_s)", now);
+  }
+  void look(int party, const ClocksAhead& clocks, Clock::time_point now = Clock::now()) {
+    const ClockAlarm alarm = clock_alarm(party, clocks);
+    // The seconds change; what is worse is said at once, and that it is over.
+    const int level = alarm.text.empty() ? 0 : alarm.error ? 2 : 1;
+    if (level == 0 && clock_level_ > 0) log_("the three servers' clocks agree again");
+    if (level > clock_level_ || level == 0) clock_ = Reminder();
+    clock_level_ = level;
+    remind(clock_, alarm.text, now);
   }
   void look(const EpochReport& report, Clock::time_point now = Clock::now()) {
     const EpochAlarms alarms = epoch_alarms(report);
@@ -63,7 +73,8 @@ class Alarms {
 
   std::function<void(const std::string&)> log_;
   Watched unheralded_, keys_, agents_;
-  Reminder spent_, left_;
+  Reminder spent_, left_, clock_;
+  int clock_level_ = 0;
 };
 
 }  // namespace tkdc

@@ -415,6 +415,7 @@ Result<void> Server::wait_for_signal() {
     if (tick % kSealCheckTicks == 0 && engine_->status().seals_near_limit)
       log_line(LogLevel::kWarning, kSealWarning);
     alarms.look(engine_->status());
+    alarms.look(config_.party, engine_->status().clocks_ahead);
     alarms.look(mesh_->epochs());
     (void)take_revoke_request();  // its troubles are in the journal
     auto synced = audit_->sync();

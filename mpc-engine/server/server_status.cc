@@ -4,6 +4,7 @@
 
 #include "net/hex.h"
 #include "net/tls_context.h"
+#include "server/clock_watch.h"
 #include "server/epoch_watch.h"
 #include "server/revoked_json.h"
 #include "server/server.h"
@@ -67,6 +68,7 @@ std::string Server::status_json() {
                          {"audit_lines", audit.lines},
                          {"audit_head", to_hex(audit.hash)}};
   tell_epochs(json, mesh_->epochs());
+  tell_clocks(json, config_.party, engine.clocks_ahead);
   std::lock_guard lock(mutex_);
   const std::vector<BrokenCheck> broken = broken_checks_->all();
   json["checks_broken"] = broken.size();

@@ -46,10 +46,8 @@ class ClockDifferences {
 
 class ClockExchange {
  public:
-  static constexpr auto kEvery = std::chrono::seconds(10);
-
-  ClockExchange(ClockDifferences& differences, std::uint32_t lane, bool leader)
-      : differences_(differences), used_(lane == 0), every_(leader ? kEvery : kEvery / 2) {}
+  ClockExchange(ClockDifferences& differences, std::uint32_t lane, std::chrono::milliseconds every)
+      : differences_(differences), used_(lane == 0), every_(every) {}
 
   bool due() const { return used_ && (!said_ || Clock::now() - *said_ >= every_); }
 
@@ -75,7 +73,7 @@ class ClockExchange {
 
   ClockDifferences& differences_;
   const bool used_;
-  const Clock::duration every_;  // a server that only follows says it whenever the leader does
+  const std::chrono::milliseconds every_;
   std::optional<Clock::time_point> said_;
 };
 

@@ -49,6 +49,7 @@ struct EngineOptions {
   std::function<AuditHead()> audit_head;
   std::function<void(int party, const AuditHead&)> peer_audit_head;
   std::chrono::milliseconds audit_head_every = std::chrono::minutes(5);
+  std::chrono::milliseconds clock_every = std::chrono::seconds(10);  // job/clock_exchange.h
   std::function<void(const LostCheck&)> lost_check;  // by the thread of run_session()
 };
 

@@ -38,7 +38,9 @@ LaneRunner::LaneRunner(LaneShared shared, const Session& session, std::size_t la
       rep3_(session.party, session.representation, session.lanes[lane].keys, session.security),
       pool_(rep3_, MaskPool::needed(shared.options.masked_blocks, kMaskRounds)),
       ciphers_(rep3_, backend), ticker_(rep3_), heads_(shared.options, lane_),
-      revoked_(shared.revocations, party_), clocks_(shared.clocks, lane_, party_ == 0) {
+      revoked_(shared.revocations, party_),
+      // Who follows says it whenever the leader does.
+      clocks_(shared.clocks, lane_, shared.options.clock_every / (leader() ? 1 : 2)) {
   note_session(session);
   if (shared.options.masked_blocks == 0) return;
   ciphers_.aes.use_masks(pool_, std::max<std::size_t>(shared.options.masked_blocks / 4, 1));

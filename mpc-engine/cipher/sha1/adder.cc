@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cipher/sha1/adder.h"
 
+#include "base/ivdep.h"
+
 namespace tkdc::sha1 {
 namespace {
 
@@ -81,7 +83,7 @@ void Adders::prepare_first(int c) {
   std::uint32_t *left = column(main_.left, c).data(), *right = column(main_.right, c).data();
   std::uint32_t *first = column(also_.left, c).data(), *second = column(also_.right, c).data();
   std::uint32_t *none = column(main_.linear, c).data(), *also = column(also_.linear, c).data();
-#pragma GCC ivdep
+  TKDC_IVDEP
   for (std::size_t n = 0; n < instances_; ++n) {
     const std::uint32_t q = u[n] ^ v[n];
     p[n] = q;
@@ -103,7 +105,7 @@ void Adders::prepare(int k, int c) {
   std::uint32_t *top = column(top_, c).data(), *below = column(below_, c).data();
   switch (k) {
     case 2:
-#pragma GCC ivdep
+      TKDC_IVDEP
       for (std::size_t n = 0; n < instances_; ++n) {
         const std::uint32_t pair = pairs[n], second = pair & kSecondPairs;
         left[n] = (p[n] & kGroups2) | (pair & kSpans2) << 1 | ends[n];
@@ -115,7 +117,7 @@ void Adders::prepare(int k, int c) {
       }
       return;
     case 3:
-#pragma GCC ivdep
+      TKDC_IVDEP
       for (std::size_t n = 0; n < instances_; ++n) {
         const std::uint32_t s = span[n], low = carry[n] & kLow3;
         left[n] = (s & kGroups3) | (s & bits_mask(19, 22)) >> 19 | (s & bits_mask(11, 14)) << 4 |
@@ -130,7 +132,7 @@ void Adders::prepare(int k, int c) {
       }
       return;
     case 4:
-#pragma GCC ivdep
+      TKDC_IVDEP
       for (std::size_t n = 0; n < instances_; ++n) {
         const std::uint32_t s = span[n], upper = s & kTwentyThirds, below_n = carry[n] << 1;
         left[n] = (s & kEighths) | upper >> 7 | upper >> 23;
@@ -142,7 +144,7 @@ void Adders::prepare(int k, int c) {
       }
       return;
     default:
-#pragma GCC ivdep
+      TKDC_IVDEP
       for (std::size_t n = 0; n < instances_; ++n) {
         left[n] = span[n] & kUpper;
         right[n] = where(carry[n], 15, kUpper);
@@ -157,15 +159,16 @@ void Adders::take(int k, int c) {
   std::uint32_t *carry = column(carry_, c).data(), *span = column(span_, c).data();
   std::uint32_t *pairs = column(pairs_, c).data(), *ends = column(ends_, c).data();
   switch (k) {
-    case 1: std::copy_n(column(also_.result, c).data(), instances_, pairs);
-#pragma GCC ivdep
+    case 1:
+      std::copy_n(column(also_.result, c).data(), instances_, pairs);
+      TKDC_IVDEP
       for (std::size_t n = 0; n < instances_; ++n) {
         carry[n] = got[n] & kCarries;
         ends[n] = got[n] & (kLowest | kHighest);
       }
       return;
     case 2:
-#pragma GCC ivdep
+      TKDC_IVDEP
       for (std::size_t n = 0; n < instances_; ++n) {
         carry[n] = (carry[n] & ~kGroups2) | (got[n] & kGroups2);
         span[n] =
@@ -174,7 +177,7 @@ void Adders::take(int k, int c) {
       }
       return;
     case 3:
-#pragma GCC ivdep
+      TKDC_IVDEP
       for (std::size_t n = 0; n < instances_; ++n) {
         const std::uint32_t g = got[n];
         carry[n] = (carry[n] & ~kGroups3) | (g & kGroups3);
@@ -184,7 +187,7 @@ void Adders::take(int k, int c) {
       }
       return;
     case 4:
-#pragma GCC ivdep
+      TKDC_IVDEP
       for (std::size_t n = 0; n < instances_; ++n) {
         const std::uint32_t g = got[n];
         carry[n] =
@@ -193,7 +196,7 @@ void Adders::take(int k, int c) {
       }
       return;
     default:
-#pragma GCC ivdep
+      TKDC_IVDEP
       for (std::size_t n = 0; n < instances_; ++n)
         carry[n] = (carry[n] & ~kUpper) | (got[n] & kUpper);
   }

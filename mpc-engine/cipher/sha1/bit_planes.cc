@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cipher/sha1/bit_planes.h"
 
+#include "base/ivdep.h"
+
 namespace tkdc::sha1 {
 namespace {
 
@@ -12,7 +14,7 @@ void Planes::add(std::size_t to, std::size_t a, std::size_t b, std::size_t c) {
   const std::uint64_t *x = plane(a), *y = plane(b), *z = plane(c);
   std::uint64_t* out = plane(to);
   const std::size_t words = 2 * stride_;
-#pragma GCC ivdep
+  TKDC_IVDEP
   for (std::size_t i = 0; i < words; ++i) out[i] = x[i] ^ y[i] ^ z[i];
 }
 
@@ -20,7 +22,7 @@ void Planes::add(std::size_t to, std::size_t a, std::size_t b, std::size_t c, st
   const std::uint64_t *w = plane(a), *x = plane(b), *y = plane(c), *z = plane(d);
   std::uint64_t* out = plane(to);
   const std::size_t words = 2 * stride_;
-#pragma GCC ivdep
+  TKDC_IVDEP
   for (std::size_t i = 0; i < words; ++i) out[i] = w[i] ^ x[i] ^ y[i] ^ z[i];
 }
 
@@ -42,9 +44,9 @@ void PlaneProducts::add(Plane a, Plane b, Plane c, Plane d, Plane to) {
     std::uint64_t* x = take_words(kX, i, at);
     std::uint64_t* y = take_words(kY, i, at);
     if (shift == 0) {
-#pragma GCC ivdep
+      TKDC_IVDEP
       for (std::size_t w = 0; w < stride; ++w) x[w] = a[w] ^ b[w];
-#pragma GCC ivdep
+      TKDC_IVDEP
       for (std::size_t w = 0; w < stride; ++w) y[w] = c[w] ^ d[w];
       continue;
     }
@@ -84,12 +86,10 @@ void PlaneProducts::read(const std::uint8_t* mine, const std::uint8_t* theirs, C
     for (int c = 0; c < 2; ++c) {
       const std::uint64_t* z = take_words(kZ, c, at);
       std::uint64_t* to = into_[k] + static_cast<std::size_t>(c) * stride;
-      if (shift == 0)
-#pragma GCC ivdep
-        for (std::size_t w = 0; w + 1 < stride; ++w) to[w] ^= z[w];
-      else
-        for (std::size_t w = 0; w + 1 < stride; ++w)
-          to[w] ^= z[w] >> shift | z[w + 1] << (kPlaneBits - shift);
+      if (shift == 0) TKDC_IVDEP
+      for (std::size_t w = 0; w + 1 < stride; ++w) to[w] ^= z[w];
+      else for (std::size_t w = 0; w + 1 < stride; ++w) to[w] ^=
+          z[w] >> shift | z[w + 1] << (kPlaneBits - shift);
       const std::size_t w = stride - 1;
       const std::uint64_t beyond = shift == 0 ? 0 : z[w + 1] << (kPlaneBits - shift);
       to[w] ^= (z[w] >> shift | beyond) & last;

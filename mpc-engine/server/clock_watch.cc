@@ -14,7 +14,8 @@ int party_at(int party, std::size_t side) {
 }
 
 std::string seconds_off(std::int64_t ahead_ms) {
-  return std::to_string(std::abs(ahead_ms) / 1'000) + " s " + (ahead_ms > 0 ? "ahead of " : "behind ");
+  const char* side = ahead_ms > 0 ? " s ahead of " : " s behind ";
+  return std::to_string(std::abs(ahead_ms) / 1'000) + side;
 }
 
 ClockAlarm alarm(const std::string& whose, std::int64_t ahead_ms, const std::string& of) {

@@ -16,18 +16,20 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.attack import clients, control, crashes, equations, handshakes
+from tests.attack import clients, control, crashes, equations, handshakes, served
 from tests.attack.crashes import CRASHES, Crash
 from tests.attack.handshakes import HANDSHAKES, Handshake
 from tests.attack.keys import Keys
 from tests.attack.lies import LIES, Lie
 from tests.attack.line import Line, Play
 from tests.attack.realm import AttackedRealm
+from tests.attack.served import SERVED, Served
 from tests.attack.servers import play
 from tests.support.kerberos import free_base_port
 from tests.support.process import RealmError
 
 NAME = "ATTACK.TEST"
+ByServer = Lie | Served | Handshake | Crash
 HEADER = "tried | how often | the attacker learned | honest servers | `tkdc status`"
 
 
@@ -44,7 +46,7 @@ class Attacks:
     def by_servers(self, realm: AttackedRealm) -> None:
         """Server by server, since another one has to be changed for each."""
         keys = Keys(realm)
-        lines = {attack: Line(attack.tried) for attack in (*LIES, *HANDSHAKES, *CRASHES)
+        lines = {attack: Line(attack.tried) for attack in (*LIES, *SERVED, *HANDSHAKES, *CRASHES)
                  if attack.short or not self.short}
         honest = Line(control.HONEST)
         self.lines += [*lines.values(), honest]
@@ -59,11 +61,13 @@ class Attacks:
                 lines[attack].plays.append(self.by_server(realm, keys, attack))
         realm.change(None)
 
-    def by_server(self, realm: AttackedRealm, keys: Keys, attack: Lie | Handshake | Crash) -> Play:
+    def by_server(self, realm: AttackedRealm, keys: Keys, attack: ByServer) -> Play:
         """One that goes wrong is not to hide those after it, if the realm can be put right."""
         try:
             if isinstance(attack, Lie):
                 return play(realm, keys, attack)
+            if isinstance(attack, Served):
+                return served.play(realm, attack)
             if isinstance(attack, Crash):
                 return crashes.play(realm, attack)
             return handshakes.play(realm, attack)

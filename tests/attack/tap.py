@@ -19,8 +19,10 @@ class Tap:
     compares_at: int | None = None  # by what the changed server itself was about to send
     silent_from: int | None = None  # it withheld, or went
     closed: int = 0
+    answers: int = 0  # that it changed
     over: bool = False  # it has read all that came, from both
     got: list[Packet] = field(default_factory=list)
+    beside: list[Packet] = field(default_factory=list)  # in the lanes in which it tells the truth
 
     def first_opening(self) -> int | None:
         """The first tick from the lie on in which an honest server opened or exchanged anything."""
@@ -52,6 +54,9 @@ def read_tap(path: Path) -> Tap:
             tap.over = tap.over or tap.closed >= 2
         elif words[0] == "end":
             tap.over = True
-        elif words[0] == "got":
-            tap.got.append(Packet(words[1], *map(int, words[2:])))
+        elif words[0] == "answer":
+            tap.answers += 1
+        elif words[0] in ("got", "beside"):
+            packets = tap.got if words[0] == "got" else tap.beside
+            packets.append(Packet(words[1], *map(int, words[2:])))
     return tap

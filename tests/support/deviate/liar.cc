@@ -62,21 +62,27 @@ void Liar::look_for_orders() {
 void Liar::begin(const std::string& order) {
   end();
   std::istringstream in(order);
-  std::string then;
-  std::uint32_t ticks = 0;
-  in >> lie_ >> then;
-  withholds_ = then == "withhold";
-  shortens_ = then == "shorten";
-  goes_on_ = then == "break";
-  dies_ = then == "die";
+  in >> lie_;
+  withholds_ = shortens_ = dies_ = false;
+  goes_on_ = lie_.starts_with("gone-");
   stops_at_.reset();
-  if (std::size_t octets = 0; (goes_on_ || dies_) && in >> octets) stops_at_ = octets;
   aborts_after_.reset();
-  if (then == "abort" && in >> ticks) aborts_after_ = ticks;
+  lane_ = 0;
+  for (std::string then; in >> then;) {
+    withholds_ |= then == "withhold";
+    shortens_ |= then == "shorten";
+    goes_on_ |= then == "break";
+    dies_ |= then == "die";
+    if (std::size_t octets = 0; (then == "break" || then == "die") && in >> octets)
+      stops_at_ = octets;
+    if (std::uint32_t ticks = 0; then == "abort" && in >> ticks) aborts_after_ = ticks;
+    if (then == "on") in >> lane_;
+  }
   lied_at_.reset();
   compares_at_.reset();
   silent_ = forgets_ = told_of_held_ = false;
-  layers_sent_ = layers_changed_ = 0;
+  layers_sent_ = layers_changed_ = openings_ = votes_ = 0;
+  run_opened_ = run_ticks_ = 0;
   if (is("none")) return lie_.clear();
   tap_ = opened_for_writing(folder_ + "/tap");
   received_ = opened_for_writing(folder_ + "/received");
@@ -104,7 +110,7 @@ void Liar::lied(std::uint32_t tick) {
 
 bool Liar::holds() const {
   return ((withholds_ || shortens_) && lied_at_ && !compares_at_) || is("opening-digest") ||
-         is("layer-then-good") || stops_at_;
+         is("layer-then-good") || is("masked-both") || stops_at_;
 }
 
 // ---- the handshake
@@ -126,6 +132,7 @@ void Liar::say_hello(Peer& peer, SecretVector& packet) {
   if (!hello) return;
   peer.side = peer.heard_hello ? Neighbour::kPrev : Neighbour::kNext;
   peer.said_hello = true;
+  peer.lane = hello->lane;
   party_ = hello->party;
   forget(*hello);
   if (is("hello-epoch")) {
@@ -192,6 +199,29 @@ bool Liar::lie_in_word(int to, std::uint32_t tick, LaneSaid& said) {
   return false;
 }
 
+// What it says to one neighbour: its own verdict on a job, and two digests. True: it was changed.
+bool Liar::lie_in_claims(int to, std::uint32_t tick, LanePacket& packet) {
+  constexpr std::size_t kPublic = 1, kComponent = 1 + sizeof(Digest);
+  Bytes& claims = packet.to_one;
+  if (lied_at_ && *lied_at_ != tick) return false;
+  if (claims.empty() || claims.size() % AdmissionClaim::kBytes != 0 || claims[0] != kAdmit)
+    return false;
+  const bool to_next = to == party_at(Neighbour::kNext);
+  if (is("claims") || is(to_next ? "claim-next" : "claim-prev")) {
+    claims[kComponent] ^= 1;
+    return true;
+  }
+  if (is("claim-public") && to_next) {
+    claims[kPublic] ^= 1;
+    return true;
+  }
+  if (is("claim-verdict") && to_next) {
+    claims[0] = TKDC_STATUS_UNKNOWN_KEY;
+    return true;
+  }
+  return false;
+}
+
 // A layer's message, and whole packets; all to the previous neighbour.
 void Liar::lie_in_octets(Peer& peer, std::uint32_t tick, SecretVector& packet) {
   const bool layers = is("layer") || is("layer-then-good");
@@ -224,6 +254,8 @@ void Liar::lie_in_openings(std::uint32_t tick, SecretVector& packet, SecretVecto
     packet[packet.size() - opened] ^= 1;  // the seed's component
     lied(tick);
   }
+  lie_in_votes(tick, opened, packet);
+  lie_in_masked(tick, opened, packet, held);
   constexpr std::size_t kDigestAndPair = 32 + 32;
   if (is("opening-digest") && !lied_at_ && held != nullptr && held->size() > kDigestAndPair) {
     (*held)[held->size() - kDigestAndPair] ^= 1;
@@ -241,13 +273,78 @@ void Liar::lie_in_openings(std::uint32_t tick, SecretVector& packet, SecretVecto
   }
 }
 
+// What its store did, in an octet alone: of the first step, then of the second.
+void Liar::lie_in_votes(std::uint32_t tick, std::size_t opened, SecretVector& packet) {
+  if ((!is("vote") && !is("vote-second")) || lied_at_ || opened != 1) return;
+  if (++votes_ < (is("vote") ? 1 : 2)) return;
+  packet.back() ^= 1;
+  lied(tick);
+}
+
+// Masked values of so many blocks go to both, tick by tick; the first of them is an opening.
+void Liar::lie_in_masked(std::uint32_t tick, std::size_t opened, SecretVector& packet,
+                         SecretVector* held) {
+  constexpr std::size_t kBlock = 16, kFirstOfAll = 3;
+  const bool goes_on = opened == run_opened_ && tick == run_last_ + 1;
+  run_ticks_ = goes_on ? run_ticks_ + 1 : 1;
+  run_opened_ = opened;
+  run_last_ = tick;
+  const bool both = is("masked-both");
+  if ((!both && !is("masked-one")) || lied_at_ || (both && held == nullptr)) return;
+  if (opened % kBlock != 0 || run_ticks_ < kFirstOfAll) return;
+  packet.back() ^= 1;
+  if (both) held->back() ^= 1;
+  lied(tick);
+}
+
+// ---- answers to agents
+
+bool Liar::answers(JobReply& reply) {
+  look_for_orders();
+  // Without a round there was no operation: it tells of itself.
+  if (!lie_.starts_with("answer-") || reply.cost.rounds == 0) return false;
+  const bool good = reply.status == TKDC_STATUS_OK;
+  const bool has_output = good && !reply.output.empty();
+  if (is("answer-output") && has_output) {
+    reply.output.back() ^= 1;
+  } else if (is("answer-digest") && has_output) {
+    reply.next_output.back() ^= 1;
+  } else if (is("answer-denied") && good) {
+    reply.status = TKDC_STATUS_DENIED;
+  } else if (is("answer-unknown") && good) {
+    reply.status = TKDC_STATUS_UNKNOWN_KEY;
+  } else if (is("answer-integrity") && good) {
+    reply.status = TKDC_STATUS_INTEGRITY;
+  } else if (is("answer-ok") && reply.status == TKDC_STATUS_INTEGRITY) {
+    constexpr std::size_t kTimestampBytes = 19;
+    reply.status = TKDC_STATUS_OK;
+    reply.message.clear();
+    reply.output.assign(kTimestampBytes, 0);
+  } else {
+    return false;
+  }
+  note("answer");
+  lied(0);
+  return true;
+}
+
 // ---- packets
+
+// Nothing false is told: whether it goes instead of saying this.
+bool Liar::is_to_go(const LanePacket& packet, const std::optional<LaneSaid>& said) {
+  if (lied_at_) return false;
+  const bool opens = !packet.rest.empty() && ++openings_ > 0;
+  if (is("gone-manifest")) return said && said->manifest;
+  if (is("gone-claims")) return !packet.to_one.empty();
+  if (is("gone-verdicts")) return said && !said->verdicts.empty();
+  return opens && lie_ == "gone-opening-" + std::to_string(openings_);
+}
 
 Liar::Fate Liar::says(Peer& peer, SecretVector& packet, SecretVector* held) {
   look_for_orders();
   if (!packet.empty() && packet[0] == 'H') say_hello(peer, packet);
   const auto tick = tick_of(packet);
-  if (lie_.empty() || !tick || !peer.said_hello) return Fate::kSend;
+  if (lie_.empty() || !tick || !peer.said_hello || peer.lane != lane_) return Fate::kSend;
   if (silent_) return Fate::kWithhold;
   if (lied_at_ && aborts_after_ && *tick >= *lied_at_ + *aborts_after_) {
     note("aborted " + std::to_string(*tick));
@@ -259,11 +356,15 @@ Liar::Fate Liar::says(Peer& peer, SecretVector& packet, SecretVector* held) {
     packet = with(packet, *said);
     lied(*tick);
   }
+  if (parts && lie_in_claims(party_at(peer.side), *tick, *parts)) {
+    packet = encode(*parts);
+    lied(*tick);
+  }
   if (peer.side == Neighbour::kPrev) {
     lie_in_octets(peer, *tick, packet);
     return holds() ? Fate::kHold : Fate::kSend;
   }
-  if (is("held") && !lied_at_) {
+  if ((is("held") && !lied_at_) || (goes_on_ && parts && is_to_go(*parts, said))) {
     lied(*tick);
     note("aborted " + std::to_string(*tick));
     return Fate::kCut;
@@ -292,16 +393,27 @@ Liar::Fate Liar::says(Peer& peer, SecretVector& packet, SecretVector* held) {
   return Fate::kSend;
 }
 
+// Another server has not got the job: all put it back, whatever was claimed of it.
+void Liar::tell_again(std::uint32_t tick, ByteSpan packet) {
+  if (!lied_at_ || tick != *lied_at_ + 1) return;
+  auto parts = parse_packet(packet);
+  auto said = parts ? said_in(*parts) : std::nullopt;
+  if (said && !said->verdicts.empty() && said->verdicts[0] == kMissing) lied_at_.reset();
+}
+
 bool Liar::hears(Peer& peer, SecretVector& packet) {
   if (!packet.empty() && packet[0] == 'H') hear_hello(peer, packet);
   const auto tick = tick_of(packet);
   if (lie_.empty() || !tick || !peer.said_hello) return true;
   const bool prev = peer.side == Neighbour::kPrev;
-  note(std::string("got ") + (prev ? "prev " : "next ") + std::to_string(*tick) + " " +
-       std::to_string(packet.size()) + " " + std::to_string(prev ? opened_in(packet) : 0));
+  note((peer.lane == lane_ ? "got " : "beside ") + std::string(prev ? "prev " : "next ") +
+       std::to_string(*tick) + " " + std::to_string(packet.size()) + " " +
+       std::to_string(prev ? opened_in(packet) : 0));
   write_all(received_, packet);
+  if (peer.lane != lane_) return true;
   // Its own program would see that the others were told something else, and go.
   if (silent_) return false;
+  if (lie_.starts_with("claim")) tell_again(*tick, packet);
   if (!prev && (!lied_at_ || lied_at_ == tick)) believe(*tick, packet);
   return true;
 }

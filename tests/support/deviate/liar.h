@@ -3,10 +3,12 @@
 // once, after a file `armed` has appeared in a folder of the test's. Beside it the tap: every
 // packet of a lane that the two honest servers sent it from then on.
 //
-//   armed     NAME [withhold | shorten | abort TICKS | break OCTETS | die OCTETS]; taken away when
-//             it is read. `none` ends a lie; with a name that says nothing there is only the tap
+//   armed     NAME [withhold | shorten | abort TICKS | break OCTETS | die OCTETS] [on LANE]; taken
+//             away when it is read. `none` ends a lie; with a name that says nothing there is only
+//             the tap. It is told in lane 0 if no other one is named
 //   tap       a line for each event: `lie TICK`, `got prev|next TICK OCTETS OPENED`,
-//             `compares TICK`, `withheld TICK`, `aborted TICK`, `closed` for each
+//             `beside prev|next TICK OCTETS OPENED` in another lane, `compares TICK`,
+//             `withheld TICK`, `aborted TICK`, `answer` for each one changed, `closed` for each
 //             connection, `end`. OPENED: how many octets of openings and exchanges, of the previous
 //             neighbour's packets
 //   received  the packets themselves, one after the other
@@ -18,14 +20,19 @@
 // claim lacks, 33 for whether the check held. It knows by then. Its program goes on with the
 // session over others. `die`: its process ends there.
 //
-// The program around it is the installed one (lie.cc), and computes on as an honest server. It has
-// one lane. Used by attacks alone, under lie.cc's mutex.
+// Names that tell nothing false, and go on over other connections: `gone-manifest`, `gone-claims`,
+// `gone-verdicts`, `gone-opening-K` (the K-th tick in which it opens something): it closes its
+// connections when the tick's packet has gone to the previous neighbour and not to the next.
+//
+// The program around it is the installed one (lie.cc), and computes on as an honest server. Used
+// by attacks alone, under lie.cc's mutex.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "job/lane_packet.h"
+#include "job/message.h"
 #include "net/hello.h"
 
 namespace tkdc::test {
@@ -34,6 +41,7 @@ namespace tkdc::test {
 struct Peer {
   bool heard_hello = false;
   bool said_hello = false;
+  int lane = 0;
   Neighbour side = Neighbour::kNext;  // who is dialled hears our HELLO first
   SecretVector before;                // the lane's packet before, for replays
 };
@@ -53,8 +61,13 @@ class Liar {
   Fate says(Peer& peer, SecretVector& packet, SecretVector* held);
   // False: the program is not to see it.
   bool hears(Peer& peer, SecretVector& packet);
-  // In this session.
-  bool has_lied() const { return !lie_.empty() && lied_at_.has_value(); }
+  // What it answers an agent. True: it was changed. It lies in every answer until it is told not
+  // to.
+  bool answers(JobReply& reply);
+  // In this session, in this one's lane.
+  bool has_lied(const Peer& peer) const {
+    return !lie_.empty() && lied_at_.has_value() && peer.lane == lane_;
+  }
   // Nothing more is heard of a connection.
   void closed();
 
@@ -69,8 +82,14 @@ class Liar {
   void say_hello(Peer& peer, SecretVector& packet);
   void hear_hello(Peer& peer, SecretVector& packet);
   bool lie_in_word(int party_of_peer, std::uint32_t tick, LaneSaid& said);
+  bool lie_in_claims(int party_of_peer, std::uint32_t tick, LanePacket& packet);
+  bool is_to_go(const LanePacket& packet, const std::optional<LaneSaid>& said);
   void lie_in_octets(Peer& peer, std::uint32_t tick, SecretVector& packet);
   void lie_in_openings(std::uint32_t tick, SecretVector& packet, SecretVector* held);
+  void lie_in_votes(std::uint32_t tick, std::size_t opened, SecretVector& packet);
+  void lie_in_masked(std::uint32_t tick, std::size_t opened, SecretVector& packet,
+                     SecretVector* held);
+  void tell_again(std::uint32_t tick, ByteSpan packet);
   void believe(std::uint32_t tick, SecretVector& packet);
   std::size_t least_verdicts() const;
   int party_at(Neighbour side) const { return (party_ + (side == Neighbour::kNext ? 1 : 2)) % 3; }
@@ -84,7 +103,11 @@ class Liar {
   std::optional<std::uint32_t> aborts_after_;  // the lie, in ticks
   std::optional<std::uint32_t> lied_at_, compares_at_;
   bool silent_ = false, forgets_ = false, goes_on_ = false, told_of_held_ = false;
-  int party_ = 0;
+  int party_ = 0, lane_ = 0;
+  int openings_ = 0, votes_ = 0;
+  // Ticks one after the other in which it opened so many octets.
+  std::size_t run_opened_ = 0, run_ticks_ = 0;
+  std::uint32_t run_last_ = 0;
   int layers_sent_ = 0, layers_changed_ = 0;
   int tap_ = -1, received_ = -1;
 };

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // lie.so: preloaded into the server's program as it is installed, this stands between it and
-// OpenSSL. It puts the neighbours' packets together (u32 length, octets; net/packet_input.h) and
-// lets a Liar change what its server says and hears. Records are encrypted behind it, so that no
-// link finds them broken: only the protocols can. Not armed, it passes everything on.
+// OpenSSL, and between it and libzmq. It puts the neighbours' packets together (u32 length, octets;
+// net/packet_input.h) and lets a Liar change what its server says and hears; and what it answers
+// agents. Records are encrypted behind it, so that no link finds them broken: only the protocols
+// can. Not armed, it passes everything on.
 //
 // TKDC_TEST_LIES names the folder of liar.h. Never installed; called by all of a server's threads.
 #include <dlfcn.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <zmq.h>
 
 #include <algorithm>
 #include <chrono>
@@ -24,6 +26,7 @@ namespace {
 using namespace tkdc;
 using test::Liar;
 using Write = int (*)(SSL*, const void*, std::size_t, std::size_t*);
+using SendMessage = int (*)(zmq_msg_t*, void*, int);
 using Read = int (*)(SSL*, void*, std::size_t, std::size_t*);
 
 constexpr std::size_t kRecordBytes = 16 * 1024;
@@ -71,15 +74,20 @@ int send_packet(SSL* ssl, ByteSpan packet) {
 }
 
 // What is held goes out before anything else does.
-void let_go() {
+void let_go(int lane) {
   for (auto& [ssl, connection] : connections)
-    if (!connection.held.empty()) (void)send_packet(ssl, std::exchange(connection.held, {}));
+    if (connection.peer.lane == lane && !connection.held.empty())
+      (void)send_packet(ssl, std::exchange(connection.held, {}));
 }
 
-SecretVector* held_packet() {
+SecretVector* held_packet(int lane) {
   for (auto& [ssl, connection] : connections)
-    if (!connection.held.empty()) return &connection.held;
+    if (connection.peer.lane == lane && !connection.held.empty()) return &connection.held;
   return nullptr;
+}
+
+void drop_held(int lane) {
+  while (SecretVector* held = held_packet(lane)) held->clear();
 }
 
 // The program would see that the others were told something else, and close its connections. They
@@ -87,20 +95,19 @@ SecretVector* held_packet() {
 void outwait() { std::this_thread::sleep_for(std::chrono::milliseconds(6'000)); }
 
 int send_or_not(SSL* ssl, Connection& connection, SecretVector packet) {
+  const int lane = connection.peer.lane;
   // The held one is of this tick if this is the tick's other packet.
-  if (connection.peer.side == Neighbour::kPrev) let_go();
-  switch (liar().says(connection.peer, packet, held_packet())) {
-    case Liar::Fate::kCut:
-      for (auto& [other, one] : connections) one.held.clear();
-      return 0;
+  if (connection.peer.side == Neighbour::kPrev) let_go(lane);
+  switch (liar().says(connection.peer, packet, held_packet(lane))) {
+    case Liar::Fate::kCut: drop_held(lane); return 0;
     case Liar::Fate::kHold: connection.held = std::move(packet); return 1;
     case Liar::Fate::kWithhold:
-      for (auto& [other, one] : connections) one.held.clear();
+      drop_held(lane);
       outwait();
       return 1;
     case Liar::Fate::kSend: break;
   }
-  let_go();
+  let_go(lane);
   return send_packet(ssl, packet);
 }
 
@@ -118,8 +125,9 @@ void linger(SSL* ssl) {
   constexpr int kSlices = 10, kSliceMs = 25;
   static const auto next = next_of<Read>("SSL_read_ex");
   const auto found = connections.find(ssl);
-  if (found == connections.end() || found->second.lingered || !liar().has_lied()) return;
+  if (found == connections.end() || found->second.lingered) return;
   Connection& connection = found->second;
+  if (!liar().has_lied(connection.peer)) return;
   connection.lingered = true;
   for (int slice = 0; slice < kSlices; ++slice) {
     for (;;) {
@@ -165,8 +173,8 @@ extern "C" int SSL_write_ex(SSL* ssl, const void* data, std::size_t bytes, std::
 extern "C" int SSL_read_ex(SSL* ssl, void* out, std::size_t room, std::size_t* got) {
   static const auto next = next_of<Read>("SSL_read_ex");
   const std::lock_guard lock(mutex);
-  let_go();
   Connection& connection = connections[ssl];
+  let_go(connection.peer.lane);
   while (connection.delivered == connection.arrived.size()) {
     // No octet beyond this packet: the program looks for those in OpenSSL.
     const MutableByteSpan wanted = connection.in.room();
@@ -201,4 +209,23 @@ extern "C" void SSL_free(SSL* ssl) {
     connections.erase(ssl);
   }
   next(ssl);
+}
+
+// An answer to an agent is a message's last frame (server/control_plane.cc).
+extern "C" int zmq_msg_send(zmq_msg_t* message, void* socket, int flags) {
+  static const auto next = next_of<SendMessage>("zmq_msg_send");
+  auto reply = decode_reply(
+      {static_cast<const std::uint8_t*>(zmq_msg_data(message)), zmq_msg_size(message)});
+  if (reply) {
+    const std::lock_guard lock(mutex);
+    if (!liar().answers(*reply)) reply = fail("as it is");
+  }
+  if (!reply) return next(message, socket, flags);
+  const SecretVector frame = encode(*reply);
+  zmq_msg_t changed;
+  if (zmq_msg_init_size(&changed, frame.size()) != 0) return -1;
+  std::copy(frame.begin(), frame.end(), static_cast<std::uint8_t*>(zmq_msg_data(&changed)));
+  const int rc = next(&changed, socket, flags);
+  (void)zmq_msg_close(rc < 0 ? &changed : message);
+  return rc;
 }

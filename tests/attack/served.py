@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lies that no honest server has to latch for, since nothing that two of them do depends on them:
+claims of a job (docs/protocols/10-admission.md) and answers to an agent (kdc-plugin/agent/combine.h).
+A job fails, no wrong result comes of it, and the same session goes on."""
+
+import re
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tests.attack.line import Play
+from tests.attack.realm import USERS, AttackedRealm, password
+from tests.attack.tap import Tap
+from tests.support.process import RealmError, wait_until
+
+ASKED = USERS[2]  # whose failed attempts nothing else counts
+ASKS_S = 4.0
+ENDED_S = 30.0
+BURSTS = 3
+WRONG = "Password incorrect"
+
+
+@dataclass
+class Seen:
+    """What came of it, outside."""
+
+    operations: list[dict] = field(default_factory=list)  # of the KDC's agent
+    right: list[str] = field(default_factory=list)  # users who had the right password and got in
+    let_in: list[str] = field(default_factory=list)  # who had a wrong one
+    errors: list[str] = field(default_factory=list)  # of those who had the right one and did not
+    agent: str = ""  # what it logged
+
+    def count(self, status: str) -> int:
+        return sum(op["status"] == status for op in self.operations)
+
+
+@dataclass(frozen=True)
+class Served:
+    tried: str
+    order: str
+    judge: Callable[[AttackedRealm, Tap, Seen, Play], None]
+    liars: tuple[int, ...] = (0, 1, 2)
+    short: tuple[int, ...] = ()
+
+
+# -- what must hold --------------------------------------------------------------------------
+
+
+def _failed_attempts(realm: AttackedRealm) -> int:
+    """What locks an account."""
+    shown = realm.kadmin_local(f"getprinc {ASKED}")
+    found = re.search(r"Failed password attempts: (\d+)", shown)
+    if found is None:
+        raise RealmError(f"getprinc {ASKED} says {shown}")
+    return int(found[1])
+
+
+def _job_refused(realm: AttackedRealm, tap: Tap, seen: Seen, done: Play) -> None:
+    """One job was claimed differently: it gives nothing, and those beside it all they should."""
+    refused = seen.count("inconsistent")
+    done.count("jobs refused", refused)
+    done.count("results of others", seen.count("ok"))
+    if refused == 0:
+        done.learned.append("a job that was claimed differently has run")
+    done.expect(refused <= 1, f"{refused} jobs are refused for one")
+    done.expect(len(seen.right) >= len(USERS) - 1, f"only {seen.right} log in beside it")
+    done.honest = "refused the job, served the others"
+
+
+def _no_result_said(realm: AttackedRealm, tap: Tap, seen: Seen, done: Play) -> None:
+    """And no right password is called wrong: that counts from two servers only."""
+    _no_result(realm, tap, seen, done)
+    told = [error for error in seen.errors if WRONG in error]
+    done.expect(not told, "a right password is called wrong")
+
+
+def _no_result(realm: AttackedRealm, tap: Tap, seen: Seen, done: Play) -> None:
+    """All its answers were changed: the agent puts none together."""
+    done.count("answers changed", tap.answers)
+    done.count("results at the agent", seen.count("ok"))
+    done.learned += [f"the result of {op['op']} {op['usage']}" for op in seen.operations
+                     if op["status"] == "ok"]
+    done.learned += [f"a login of {user}" for user in seen.right]
+    done.expect(bool(seen.operations), "the agent was asked nothing")
+    done.honest = "saw nothing of it"
+    if any(WRONG in error for error in seen.errors):
+        done.honest += f"; the client hears \"{WRONG}\", which no account remembers"
+
+
+def _pair_is_named(realm: AttackedRealm, tap: Tap, seen: Seen, done: Play) -> None:
+    _no_result_said(realm, tap, seen, done)
+    pairs = re.findall(r"servers (\d) and (\d) differ in an output component", seen.agent)
+    done.count("pairs named", len(pairs))
+    done.expect(bool(pairs), "the agent does not say who differs")
+    done.expect(all(str(realm.liar) in pair for pair in pairs), f"the agent names {pairs}")
+
+
+def _server_is_named(realm: AttackedRealm, tap: Tap, seen: Seen, done: Play) -> None:
+    _no_result_said(realm, tap, seen, done)
+    named = set(re.findall(r"server (\d):", seen.agent))
+    done.expect(named == {str(realm.liar)}, f"the agent names servers {sorted(named)}")
+
+
+def _nobody_let_in(realm: AttackedRealm, tap: Tap, seen: Seen, done: Play) -> None:
+    """Only what it made up itself was changed, of a wrong password."""
+    done.count("answers changed", tap.answers)
+    done.learned += [f"a login of {user} with a wrong password" for user in seen.let_in]
+    opened = [op for op in seen.operations if op["op"] == "open" and op["usage"] in (1, 54)]
+    done.learned += ["the opening of a timestamp" for op in opened if op["status"] == "ok"]
+    done.expect(bool(opened), "no timestamp was opened")
+    done.honest = "saw nothing of it"
+
+
+SERVED = (
+    Served("claims: another digest of a component told to the next server", "claim-next",
+           _job_refused, short=(1,)),
+    Served("the same, told to the previous one", "claim-prev", _job_refused),
+    Served("the same, told to both", "claims", _job_refused, short=(0,)),
+    Served("claims: another digest of what is public, told to one", "claim-public", _job_refused),
+    Served("claims: \"no such key\" told to one", "claim-verdict", _job_refused),
+    Served("answers: an octet of its component changed", "answer-output", _pair_is_named,
+           short=(2,)),
+    Served("answers: the digest of the next one's component changed", "answer-digest",
+           _pair_is_named),
+    Served("answers: \"denied\" of what the others did", "answer-denied", _no_result, short=(0,)),
+    Served("answers: \"no such key\" of what the others did", "answer-unknown", _server_is_named,
+           liars=(0,)),
+    Served("answers: \"wrong key\" of what the others opened", "answer-integrity",
+           _server_is_named, liars=(1,)),
+    Served("answers: \"opened\" of a wrong password, with octets of its own", "answer-ok",
+           _nobody_let_in, liars=(1, 2), short=(1,)),
+)
+
+
+# -- played ----------------------------------------------------------------------------------
+
+
+def play(realm: AttackedRealm, attack: Served) -> Play:
+    done = Play()
+    for _ in range(BURSTS):
+        realm.wait_well()
+        before = [server["sessions"] for server in realm.status()]
+        failed = _failed_attempts(realm)
+        log = realm.logs / "agent-kdc.log"
+        logged, asked = log.stat().st_size, len(realm.operations("kdc"))
+        seen = Seen()
+        realm.arm(attack.order)
+        _log_in(realm, attack.order, seen)
+        tap = realm.tap()
+        realm.arm("none")
+        if tap.lied_at is not None:
+            break
+    done.expect(tap.lied_at is not None, f"server {realm.liar} never told it")
+    seen.operations = realm.operations("kdc")[asked:]
+    seen.agent = log.read_bytes()[logged:].decode(errors="replace")
+    attack.judge(realm, tap, seen, done)
+    done.expect(_failed_attempts(realm) == failed, f"an attempt of {ASKED} counts as failed")
+    _goes_on(realm, before, done)
+    return done
+
+
+def _log_in(realm: AttackedRealm, order: str, seen: Seen) -> None:
+    if order == "answer-ok":
+        if _logs_in(realm, "not " + password(ASKED)) is None:
+            seen.let_in.append(ASKED)
+        return
+    if order.startswith("answer-"):
+        error = _logs_in(realm, password(ASKED))
+        if error is None:
+            seen.right.append(ASKED)
+        else:
+            seen.errors.append(error)
+        return
+    with realm.logins_at_once() as logins:
+        try:
+            wait_until(lambda: all(login.process.poll() is not None for login in logins), ENDED_S,
+                       "the logins' end")
+        except RealmError:
+            pass  # those that have not ended have not succeeded
+        seen.right += [login.user for login in logins if login.succeeded()]
+
+
+def _logs_in(realm: AttackedRealm, word: str) -> str | None:
+    """What kinit says; nothing if it has a ticket. It asks again for longer than the test waits."""
+    try:
+        done = realm.client("asked").kinit(ASKED, word, timeout_s=ASKS_S)
+    except subprocess.TimeoutExpired:
+        return "no answer"
+    return None if done.ok else done.errors
+
+
+def _goes_on(realm: AttackedRealm, sessions: list[int], done: Play) -> None:
+    """In the same session, by the same stock programs, at once when it tells the truth."""
+    done.expect(not realm.latched(), f"it latched: {realm.latched()}")
+    done.expect([server["sessions"] for server in realm.status()] == sessions,
+                "the session has ended")
+    realm.wait_well()
+    done.status = "healthy" if "tkdc is healthy" in realm.status_text() else "DEGRADED"
+    done.expect(done.status == "healthy", "`tkdc status` is not healthy after it")
+    done.expect(realm.refuses_wrong_password(), "a wrong password was not refused")

@@ -25,6 +25,7 @@ class Lie:
     latched: str = BOTH
     last: str | int = "comparison"
     new_session: bool = False  # it is told when a session begins
+    stores: bool = False  # while kadmin makes a principal; else while users log in
     short: tuple[int, ...] = ()
 
     def must_latch(self) -> int:
@@ -59,6 +60,9 @@ LIES = (
     Lie("an opening's digest changed", "opening-digest", latched=ONE, last=2),
     Lie("\"the check failed\" told to one only", "verdict-bad", latched=ONE,
         last=16 + 1),
+    Lie("votes of a store: \"not prepared\" told to one while kadmin makes a principal", "vote",
+        latched=ONE, last=1, stores=True, short=(1,)),
+    Lie("the same: \"not committed\"", "vote-second", latched=ONE, last=1, stores=True),
     Lie("a packet sent again in place of the next", "replay", latched=NONE, last=2, short=(1,)),
     Lie("connections cut, and HELLO: which session it holds, for one only", "held", latched=NONE,
         last=2, short=(2,)),

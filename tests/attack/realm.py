@@ -55,6 +55,7 @@ class AttackedRealm(Realm):
         super().__init__(directory, name, base_port, lanes=1, **more)
         self.unguarded = unguarded
         self.liar: int | None = None
+        self._names = 0
 
     # -- the realm ---------------------------------------------------------------------
 
@@ -74,6 +75,11 @@ class AttackedRealm(Realm):
         for user in USERS:
             self.kadmin_local(f'addprinc -pw "{password(user)}" {user}')
         self.kadmin_local(f"addprinc -randkey {SERVICE}")
+
+    def next_name(self) -> str:
+        """Of a principal that nobody has made."""
+        self._names += 1
+        return f"made{self._names:03}"
 
     def restart(self, party: int) -> None:
         self.daemons[f"server{party}"].stop()

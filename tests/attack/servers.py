@@ -5,6 +5,7 @@ import re
 import time
 from pathlib import Path
 
+from tests.attack import stores
 from tests.attack.keys import Keys
 from tests.attack.lies import NONE, VERDICT, Lie
 from tests.attack.line import Play
@@ -25,6 +26,7 @@ WHERE = re.compile(r"^lane \d+, cohorts up to \d+, round \d+: "
 def play(realm: AttackedRealm, keys: Keys, lie: Lie) -> Play:
     """RealmError: the realm did not get as far as the lie, or did not come back."""
     done = Play()
+    keys_before = stores.keys_held(realm)
     results = _tell(realm, lie, done)
     tap = realm.tap()
     done.expect(tap.lied_at is not None, f"server {realm.liar} never told it")
@@ -36,6 +38,8 @@ def play(realm: AttackedRealm, keys: Keys, lie: Lie) -> Play:
         done.count("results at the agent", len(later))
         _judge_latches(realm, lie, done)
     _put_right(realm, lie, done)
+    if lie.stores:
+        stores.judge(realm, keys_before, done)
     if lie.order == "heads":
         _judge_heads(realm, done)
     return done
@@ -50,20 +54,21 @@ def _tell(realm: AttackedRealm, lie: Lie, done: Play) -> int:
         results = len(realm.results())
         done.expect(results > 0, "the agent records no results, so that none shows nothing")
         realm.arm(lie.order)
-        with realm.logins_at_once() as logins:
+        with stores.making(realm) if lie.stores else realm.logins_at_once() as asked:
             _wait_told(realm)
             if realm.tap().lied_at is None:
                 continue
             _wait_over(realm, lie)
             if lie.latched != NONE:
-                done.learned += _logged_in(logins)
+                done.learned += _served(asked)
         break
     realm.disarm()
     return results
 
 
-def _logged_in(logins: list[Login]) -> list[str]:
-    return [f"a login of {login.user}" for login in logins if login.succeeded()]
+def _served(asked: list[Login] | list[stores.Making]) -> list[str]:
+    what = {Login: "a login of", stores.Making: "a key of"}
+    return [f"{what[type(one)]} {one.user}" for one in asked if one.succeeded()]
 
 
 def _wait_told(realm: AttackedRealm) -> None:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lies that no honest server has to latch for, since nothing that two of them do depends on them:
-claims of a job (docs/protocols/10-admission.md) and answers to an agent (kdc-plugin/agent/combine.h).
-A job fails, no wrong result comes of it, and the same session goes on."""
+"""What no honest server has to latch for, since nothing that two of them do depends on it. Claims of
+a job (docs/protocols/10-admission.md) and answers to an agent (kdc-plugin/agent/combine.h) that are
+false: a job fails, and no wrong result comes of it. A server that tells nothing false and breaks
+its connections (docs/adr/0022-a-session-outlives-its-connections.md): what it had not heard is sent
+again as it was, and the jobs are done. The same session goes on."""
 
 import re
 import subprocess
@@ -29,6 +31,7 @@ class Seen:
     let_in: list[str] = field(default_factory=list)  # who had a wrong one
     errors: list[str] = field(default_factory=list)  # of those who had the right one and did not
     agent: str = ""  # what it logged
+    received: bytes = b""  # by the changed server, as the tap tells
 
     def count(self, status: str) -> int:
         return sum(op["status"] == status for op in self.operations)
@@ -111,6 +114,32 @@ def _nobody_let_in(realm: AttackedRealm, tap: Tap, seen: Seen, done: Play) -> No
     done.honest = "saw nothing of it"
 
 
+def _sent_again(realm: AttackedRealm, tap: Tap, seen: Seen, done: Play) -> None:
+    """Whoever breaks a connection gets no second value for the same challenge."""
+    at = 0
+    heard: dict[tuple[str, int], bytes] = {}
+    again = 0
+    for packet in tap.got:
+        octets, at = seen.received[at:at + packet.octets], at + packet.octets
+        first = heard.setdefault((packet.side, packet.tick), octets)
+        if first is not octets:
+            again += 1
+        if first != octets:
+            done.learned.append(f"another packet of tick {packet.tick}")
+    done.expect(at <= len(seen.received), "what was received is not what the tap tells")
+    done.count("packets from honest servers", len(tap.got))
+    done.count("of them sent again", again)
+    done.count("results", seen.count("ok"))
+    servers = realm.status()
+    reconnected = [servers[party]["reconnections"] for party in realm.honest()]
+    done.expect(all(reconnected), "no connection was broken")
+    done.expect(all(server["checks_broken"] == 0 for server in servers), "a check is counted")
+    done.expect(len(seen.right) == len(USERS), f"only {seen.right} log in")
+    failed = {op["status"] for op in seen.operations} - {"ok"}
+    done.expect(not failed, f"operations fail: {failed}")
+    done.honest = "went on over new connections, did the jobs"
+
+
 SERVED = (
     Served("claims: another digest of a component told to the next server", "claim-next",
            _job_refused, short=(1,)),
@@ -132,6 +161,21 @@ SERVED = (
 )
 
 
+# What it would open, in a login's verifications: the seed; points and folds of two fields, X and Y,
+# what the claims lack, the verdict.
+OPENINGS = (*(Served(f"gone instead of opening for the {number} time", f"gone-opening-{k}",
+                     _sent_again, liars=(k % 3,), short=(2,) if k == 8 else ())
+              for k, number in enumerate(("first", "second", "third", "fourth", "fifth", "sixth",
+                                          "seventh", "eighth", "ninth", "tenth"), 1)),)
+SERVED += (
+    Served("gone in the tick of its manifest, back with its session", "gone-manifest",
+           _sent_again, liars=(0,)),
+    Served("the same, of its claims", "gone-claims", _sent_again, short=(1,)),
+    Served("the same, of its verdicts", "gone-verdicts", _sent_again),
+    *OPENINGS,
+)
+
+
 # -- played ----------------------------------------------------------------------------------
 
 
@@ -147,6 +191,8 @@ def play(realm: AttackedRealm, attack: Served) -> Play:
         realm.arm(attack.order)
         _log_in(realm, attack.order, seen)
         tap = realm.tap()
+        if realm.received.exists():
+            seen.received = realm.received.read_bytes()
         realm.arm("none")
         if tap.lied_at is not None:
             break

@@ -6,8 +6,6 @@
 namespace tkdc {
 namespace {
 
-constexpr const char* kFailed = "the verification of messages failed";
-
 // sum of rho_k z_k = sum of a_k (rho_k b_k), as one inner product; rho_k independent,
 // from one opened seed.
 void combine(const std::vector<FieldClaim>& claims, const Bytes& seed,
@@ -148,14 +146,8 @@ Task<void> Verifier::check(ClaimBatch batch, std::uint64_t number) {
     parts.push_back(check_octets(std::move(batch.octets), octets_hold));
     parts.push_back(check_field(std::move(batch.field), field_holds));
     co_await all(rep3_, std::move(parts));
-    const std::uint8_t good = octets_hold && field_holds ? 1 : 0;
-    if (good != 1) rep3_.deviates_with_this_tick(kFailed);
-    FromBoth others = co_await rep3_.agree(Bytes(), Bytes(1, good));
-    opened_ -= std::min(opened_, products);
-    if (good != 1 || others.prev[0] != 1 || others.next[0] != 1) {
-      rep3_.set_deviation(kFailed);
-      co_return;
-    }
+    const bool good = co_await all_find_it_good(octets_hold && field_holds, products);
+    if (!good) co_return;
     ++batches_;
   }
   release(number);

@@ -39,6 +39,10 @@ class Verifier {
   template <class F>
   Task<bool> check_inner_product(InnerProductCheck<F>& product);
 
+  // ---- verdict.cc: three servers' verdicts on a batch with so many inner products. False: the
+  // deviation is set.
+  Task<bool> all_find_it_good(bool mine, std::size_t products);
+
   // ---- openings.cc: all that is opened
   Task<Bytes> challenge(std::size_t bytes);
   // X and Y of the last step.

@@ -90,7 +90,7 @@ class Attacks:
             for liar in liars:
                 self.say(f"server {liar}: {one.tried}")
                 with AttackedRealm(directory / f"{one.order}{liar}", NAME, free_base_port(),
-                                   unguarded=True) as realm:
+                                   server=one.server) as realm:
                     self.lines[-1].plays.append(control.play(realm, one, liar))
 
     def play(self, directory: Path) -> None:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The controls: with nothing but the tap all is as ever, and the tap sees it. And the same lies in
 a realm whose three servers do not compare what they were told (tkdc-server-unguarded): packets
-then leave honest servers that must not."""
+then leave honest servers that must not. Or that find every check good (tkdc-server-unverified): a
+wrong layer then leads to a wrong result."""
 
 import time
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from tests.support.process import RealmError, wait_until
 
 HONEST = "CONTROL: no lie, nothing but the tap"
 OUT = "with the comparison taken out of all three servers"
+UNGUARDED, UNVERIFIED = "tkdc-server-unguarded", "tkdc-server-unverified"
 BURSTS = 3
 SEEN_S = 10.0
 SETTLED_S = 1.0  # for all that leaves
@@ -43,6 +45,8 @@ class Control:
     order: str
     liars: tuple[int, ...]
     short: tuple[int, ...] = ()
+    server: str = UNGUARDED
+    new_session: bool = False  # it is told when a session begins
 
 
 CONTROLS = (
@@ -50,6 +54,10 @@ CONTROLS = (
     Control(f"CONTROL: another time of sealing for one, {OUT}", "sealed-at", (0,)),
     Control(f"CONTROL: another order for one, {OUT}", "order", (0,)),
     Control(f"CONTROL: heads that differ, {OUT}", "heads", (1,)),
+    Control(f"CONTROL: revoked windows told to one only, {OUT}", "windows", (2,),
+            new_session=True),
+    Control("CONTROL: a layer's octets changed, with the verdict taken out of all three servers",
+            "layer", (1,), short=(1,), server=UNVERIFIED),
 )
 
 
@@ -58,7 +66,13 @@ def play(realm: AttackedRealm, control: Control, liar: int) -> Play:
     done = Play()
     realm.populate()
     realm.change(liar)
+    if control.server == UNVERIFIED:
+        _wrong_results(realm, control, done)
+        return done
     for _ in range(BURSTS):
+        if control.new_session:
+            realm.restart(liar)
+            realm.wait_session()
         realm.arm(control.order)
         with realm.logins_at_once():
             try:
@@ -79,6 +93,28 @@ def play(realm: AttackedRealm, control: Control, liar: int) -> Play:
     done.honest = f"{len(latched)} latched, too late" if latched else "saw nothing"
     done.status = "too late" if latched else "nothing"
     return done
+
+
+def _wrong_results(realm: AttackedRealm, control: Control, done: Play) -> None:
+    """A right password that is refused, or a ticket that its service's key does not open, is what
+    the agent put together of three answers that fit."""
+    for _ in range(BURSTS):
+        asked = len(realm.operations("kdc"))
+        realm.arm(control.order)
+        with realm.logins_at_once() as logins:
+            wait_until(lambda: all(one.process.poll() is not None for one in logins), SEEN_S,  # noqa: B023
+                       "the logins' end")
+            refused = [one.user for one in logins if not one.succeeded()]
+        realm.arm("none")
+        answered = realm.operations("kdc")[asked:]
+        wrong = [op for op in answered if op["status"] == "integrity"]
+        done.count("operations", len(answered))
+        done.count("wrong results at the agent", len(wrong))
+        done.learned += [f"{user} refused with the right password" for user in refused]
+        if refused:
+            break
+    done.expect(not realm.latched(), f"it latched, the guard is not taken out: {realm.latched()}")
+    done.honest, done.status = "saw nothing", "nothing"
 
 
 def _later(realm: AttackedRealm) -> list[Packet]:

@@ -48,23 +48,31 @@ class Login:
 
 
 class AttackedRealm(Realm):
-    """`unguarded`: all three servers are tkdc-server-unguarded (CMakeLists.txt)."""
+    """`server`: the program that all three run, perhaps one without a guard (CMakeLists.txt).
+    `masked_blocks`: of each server's [data]."""
 
-    def __init__(self, directory: Path, name: str, base_port: int, *, unguarded: bool = False,
-                 **more):
-        super().__init__(directory, name, base_port, lanes=1, **more)
-        self.unguarded = unguarded
+    def __init__(self, directory: Path, name: str, base_port: int, *, lanes: int = 1,
+                 server: str = "tkdc-server", masked_blocks: int = 0, **more):
+        super().__init__(directory, name, base_port, lanes=lanes, **more)
+        self.server, self.masked_blocks = server, masked_blocks
         self.liar: int | None = None
         self._names = 0
 
     # -- the realm ---------------------------------------------------------------------
 
+    def create(self) -> None:
+        super().create()
+        if not self.masked_blocks:
+            return
+        for party in range(3):
+            config = self.server_directory(party) / "tkdc.toml"
+            config.write_text(config.read_text().replace(
+                "[data]\n", f"[data]\nmasked_blocks = {self.masked_blocks}\n"))
+
     def start_server(self, party: int, wait: bool = True) -> Daemon:
-        if not self.unguarded:
-            return super().start_server(party, wait)
         config = self.server_directory(party) / "tkdc.toml"
         daemon = self._daemon(f"server{party}",
-                              [str(self.bin / "tkdc-server-unguarded"), "--config", str(config)],
+                              [str(self.bin / self.server), "--config", str(config)],
                               {**self.env(), **self.server_env.get(party, {})})
         daemon.start()
         if wait:

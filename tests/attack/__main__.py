@@ -20,7 +20,7 @@ from tests.attack import clients, control, crashes, equations, handshakes, serve
 from tests.attack.crashes import CRASHES, Crash
 from tests.attack.handshakes import HANDSHAKES, Handshake
 from tests.attack.keys import Keys
-from tests.attack.lies import LIES, Lie
+from tests.attack.lies import LANES, LIES, MASKS, Lie
 from tests.attack.line import Line, Play
 from tests.attack.realm import AttackedRealm
 from tests.attack.served import SERVED, Served
@@ -29,6 +29,7 @@ from tests.support.kerberos import free_base_port
 from tests.support.process import RealmError
 
 NAME = "ATTACK.TEST"
+MASKED_BLOCKS = 64
 ByServer = Lie | Served | Handshake | Crash
 HEADER = "tried | how often | the attacker learned | honest servers | `tkdc status`"
 
@@ -82,6 +83,23 @@ class Attacks:
             self.say(attack.tried)
             self.lines.append(Line(attack.tried, [attack.play(realm, self.short)]))
 
+    def in_a_realm(self, directory: Path, lies: tuple[Lie, ...], **of_realm: int) -> None:
+        """That is set up in another way."""
+        if self.short:
+            return
+        lines = {lie: Line(lie.tried) for lie in lies}
+        self.lines += lines.values()
+        with AttackedRealm(directory, NAME, free_base_port(), **of_realm) as realm:
+            realm.populate()
+            keys = Keys(realm)
+            for liar in range(3):
+                realm.change(liar)
+                for lie in (lie for lie in lies if liar in lie.liars):
+                    self.say(f"server {liar}: {lie.tried}")
+                    if realm.masked_blocks:
+                        realm.wait_masks()
+                    lines[lie].plays.append(self.by_server(realm, keys, lie))
+
     def controls(self, directory: Path) -> None:
         for one in control.CONTROLS:
             liars = one.short if self.short else one.liars
@@ -100,6 +118,8 @@ class Attacks:
             self.by_others(realm)
             self.say("equations on keys")
             self.lines += equations.lines(realm)
+        self.in_a_realm(directory / "lanes", LANES, lanes=2)
+        self.in_a_realm(directory / "masks", MASKS, masked_blocks=MASKED_BLOCKS)
         self.controls(directory)
 
 

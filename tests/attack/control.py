@@ -102,8 +102,8 @@ def _wrong_results(realm: AttackedRealm, control: Control, done: Play) -> None:
         asked = len(realm.operations("kdc"))
         realm.arm(control.order)
         with realm.logins_at_once() as logins:
-            wait_until(lambda: all(one.process.poll() is not None for one in logins), SEEN_S,  # noqa: B023
-                       "the logins' end")
+            for one in logins:
+                one.process.wait(SEEN_S)
             refused = [one.user for one in logins if not one.succeeded()]
         realm.arm("none")
         answered = realm.operations("kdc")[asked:]

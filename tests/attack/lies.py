@@ -4,6 +4,7 @@ servers then have to do. Which tick is the last in which they may still send som
 
   comparison  the first one in which anything is opened: there they compare what they were told
   verdict     the one in which they tell whether the check held
+  heard       the one in which they compare what they heard of masked values
   number      so many after the lie: whoever was told the truth goes on until it needs the other,
               at the latest in the next tick in which all three speak (job/lane_runner.cc)
 """
@@ -26,6 +27,7 @@ class Lie:
     last: str | int = "comparison"
     new_session: bool = False  # it is told when a session begins
     stores: bool = False  # while kadmin makes a principal; else while users log in
+    beside: bool = False  # and kadmin makes others, in lane 0
     short: tuple[int, ...] = ()
 
     def must_latch(self) -> int:
@@ -67,4 +69,19 @@ LIES = (
     Lie("connections cut, and HELLO: which session it holds, for one only", "held", latched=NONE,
         last=2, short=(2,)),
     Lie("a packet cut by an octet", "truncated", latched=NONE, last=2),
+)
+
+# In a realm with two lanes: lane 0 makes keys, lane 1 has the logins.
+LANES = (
+    Lie("split verdicts in a lane of two, while the other makes keys", "verdicts on 1",
+        beside=True),
+    Lie("the same, and gone 300 ticks after it", "verdicts abort 300 on 1", beside=True),
+    Lie("a layer's octets changed in a lane of two", "layer on 1", last="verdict", beside=True),
+)
+
+# In a realm whose servers make masks while they are idle (docs/protocols/16-one-hot-aes.md).
+MASKS = (
+    Lie("a masked value changed for one", "masked-one", latched=ONE, last="heard"),
+    Lie("a masked value changed for both", "masked-both", last="verdict"),
+    Lie("split verdicts, with masks", "verdicts"),
 )

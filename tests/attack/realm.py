@@ -225,6 +225,16 @@ class AttackedRealm(Realm):
 
         wait_until(logs_in, WELL_S, "a login", pause_s=0.1)
 
+    def wait_masks(self) -> None:
+        """Of each lane, for as many blocks as there may be: nothing is made any more."""
+        made: list[list[int]] = [[]]
+
+        def full() -> bool:
+            made.append([server["masks_made"] for server in self.status()])
+            return made[-1] == made[-2] and all(made[-1])
+
+        wait_until(full, WELL_S, "masks", pause_s=0.5)
+
     def refuses_wrong_password(self) -> bool:
         done = self.client("wrong").kinit(USERS[1], "not " + password(USERS[1]))
         return not done.ok and "Password incorrect" in done.errors

@@ -3,11 +3,12 @@
 
 import re
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 from tests.attack import stores
 from tests.attack.keys import Keys
-from tests.attack.lies import NONE, VERDICT, Lie
+from tests.attack.lies import NONE, Lie
 from tests.attack.line import Play
 from tests.attack.realm import LATCHED_S, TOLD_S, AttackedRealm, Login
 from tests.attack.tap import Tap
@@ -38,8 +39,11 @@ def play(realm: AttackedRealm, keys: Keys, lie: Lie) -> Play:
         done.count("results at the agent", len(later))
         _judge_latches(realm, lie, done)
     _put_right(realm, lie, done)
-    if lie.stores:
+    if lie.stores or lie.beside:
         stores.judge(realm, keys_before, done)
+    if lie.beside:
+        done.count("packets in the other lane since the lie", len(tap.beside))
+        done.expect(bool(tap.beside), "the other lane did not serve")
     if lie.order == "heads":
         _judge_heads(realm, done)
     return done
@@ -54,7 +58,8 @@ def _tell(realm: AttackedRealm, lie: Lie, done: Play) -> int:
         results = len(realm.results())
         done.expect(results > 0, "the agent records no results, so that none shows nothing")
         realm.arm(lie.order)
-        with stores.making(realm) if lie.stores else realm.logins_at_once() as asked:
+        with (stores.busy(realm) if lie.beside else nullcontext(),
+              stores.making(realm) if lie.stores else realm.logins_at_once() as asked):
             _wait_told(realm)
             if realm.tap().lied_at is None:
                 continue
@@ -106,7 +111,9 @@ def last_allowed(lie: Lie, tap: Tap) -> int | None:
     if isinstance(lie.last, int):
         return (tap.lied_at or 0) + lie.last
     if lie.last == "verdict":
-        return tap.first_of(VERDICT)
+        return tap.first_verdict()
+    if lie.last == "heard":
+        return tap.heard_tick()
     return tap.first_opening()
 
 
@@ -118,6 +125,7 @@ def judge_packets(lie: Lie, tap: Tap, done: Play) -> None:
         # The session broke before: masked messages of a few ticks, and no opening among them.
         last = (tap.silent_from or tap.lied_at) + 2
         done.expect(lie.last != "verdict", "no server told whether the check held")
+        done.expect(lie.last != "heard", "no server compared what it heard")
     elif lie.last == "comparison":
         most = max(packet.opened for packet in tap.got if packet.tick == last)
         done.expect(most <= MOST_COMPARED, f"{most} octets are opened in the comparing tick")

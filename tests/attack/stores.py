@@ -12,6 +12,7 @@ from tests.attack.line import Play
 from tests.attack.realm import AttackedRealm
 from tests.support.kerberos import find_program
 
+MANY = 100  # more than there is time for
 WORD = "the password of somebody new"
 
 
@@ -48,6 +49,23 @@ def making(realm: AttackedRealm) -> Iterator[list[Making]]:
         one.end()
 
 
+@contextmanager
+def busy(realm: AttackedRealm) -> Iterator[None]:
+    """kadmin.local makes one principal after the other."""
+    names = [realm.next_name() for _ in range(MANY)]
+    queries = realm.directory / "kadmin.queries"
+    queries.write_text("".join(f'addprinc -pw "{WORD}" {name}\n' for name in names))
+    with queries.open() as wanted:
+        process = subprocess.Popen([find_program("kadmin.local")], env=realm.kdc_env(),
+                                   stdin=wanted, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait(10)
+
+
 def keys_held(realm: AttackedRealm) -> list[int]:
     return [server["keys"] for server in realm.status()]
 
@@ -55,7 +73,7 @@ def keys_held(realm: AttackedRealm) -> list[int]:
 def judge(realm: AttackedRealm, before: list[int], done: Play) -> None:
     """All three hold the same keys; what failed can be done anew, and is what it should be."""
     after = keys_held(realm)
-    done.count("keys that are left of it", sum(after) - sum(before))
+    done.count("keys stored meanwhile", sum(after) - sum(before))
     done.expect(len(set(after)) == 1, f"the servers hold {after} keys")
     with making(realm) as (one,):
         one.process.wait(60)

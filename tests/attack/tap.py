@@ -22,7 +22,7 @@ class Tap:
     answers: int = 0  # that it changed
     over: bool = False  # it has read all that came, from both
     got: list[Packet] = field(default_factory=list)
-    beside: list[Packet] = field(default_factory=list)  # in the lanes in which it tells the truth
+    beside: list[Packet] = field(default_factory=list)  # since the lie, in other lanes
 
     def first_opening(self) -> int | None:
         """The first tick from the lie on in which an honest server opened or exchanged anything."""
@@ -32,6 +32,17 @@ class Tap:
     def first_of(self, opened: int) -> int | None:
         ticks = [p.tick for p in self.got if p.opened == opened and p.tick >= (self.lied_at or 0)]
         return min(ticks, default=None)
+
+    def first_verdict(self) -> int | None:
+        """Beside one may stand what others open; no other piece has an odd number of octets."""
+        ticks = [p.tick for p in self.got if p.opened % 2 == 1 and p.tick >= (self.lied_at or 0)]
+        return min(ticks, default=None)
+
+    def heard_tick(self) -> int | None:
+        """The first in which an honest server exchanged no masked values any more, but a digest."""
+        after = [p for p in self.got if p.opened > 0 and p.tick > (self.lied_at or 0)]
+        values = next((p.opened for p in after if p.tick == (self.lied_at or 0) + 1), None)
+        return min((p.tick for p in after if p.opened != values), default=None)
 
     def later_than(self, tick: int) -> list[Packet]:
         return [packet for packet in self.got if packet.tick > tick]
@@ -45,6 +56,7 @@ def read_tap(path: Path) -> Tap:
         words = line.split()
         if words[0] == "lie":
             tap.lied_at = int(words[1])
+            tap.beside.clear()
         elif words[0] == "compares":
             tap.compares_at = int(words[1])
         elif words[0] in ("withheld", "aborted"):

@@ -2,6 +2,7 @@
 """What `make attack` says of an attack that did not hold, without a realm: no line that cannot
 fail."""
 
+from tests.attack import served
 from tests.attack.lies import LIES, Lie
 from tests.attack.line import Line, Play
 from tests.attack.servers import judge_packets
@@ -55,6 +56,37 @@ def test_after_the_checks_verdict_nothing_leaves(tmp_path):
     assert judged(CHECKED, tap(tmp_path, *lines, "got next 26 60 0")).learned
     without = judged(CHECKED, tap(tmp_path, *lines[:-1]))
     assert without.wrong == ["no server told whether the check held"]
+
+
+def test_a_verdict_is_known_beside_other_openings(tmp_path):
+    lines = ["lie 10", "got prev 20 104 96", "got prev 25 105 97"]
+    assert not judged(CHECKED, tap(tmp_path, *lines)).wrong
+    assert judged(CHECKED, tap(tmp_path, *lines, "got next 26 60 0")).learned
+
+
+def test_after_what_was_heard_of_masked_values_is_compared_nothing_leaves(tmp_path):
+    masked = Lie("tried", "masked-one", last="heard")
+    lines = ["lie 10", *(f"got prev {tick} 72 64" for tick in range(10, 14))]
+    assert judged(masked, tap(tmp_path, *lines)).wrong
+    lines += ["got prev 14 40 32"]
+    assert not judged(masked, tap(tmp_path, *lines)).learned
+    assert judged(masked, tap(tmp_path, *lines, "got next 15 60 0")).learned
+
+
+def test_a_lane_beside_is_not_the_one_of_the_lie(tmp_path):
+    seen = tap(tmp_path, "beside prev 700 40 32", "lie 10", "got prev 12 104 96",
+               "beside next 710 60 0", "end")
+    assert not judged(COMPARED, seen).learned
+    assert [packet.tick for packet in seen.beside] == [710]
+
+
+def test_another_packet_of_the_same_tick_is_a_leak(tmp_path):
+    seen = tap(tmp_path, "got prev 12 3 1", "got prev 12 3 1")
+    play = Play()
+    served.judge_sent_again(seen, b"abcabc", play)
+    assert not play.learned and play.measured["of them sent again"] == 1
+    served.judge_sent_again(seen, b"abcabd", play)
+    assert play.learned == ["another packet of tick 12"]
 
 
 def test_a_control_that_shows_no_leak_fails():

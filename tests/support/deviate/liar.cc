@@ -83,6 +83,7 @@ void Liar::begin(const std::string& order) {
   silent_ = forgets_ = told_of_held_ = false;
   layers_sent_ = layers_changed_ = openings_ = votes_ = 0;
   run_opened_ = run_ticks_ = 0;
+  masked_at_.reset();
   if (is("none")) return lie_.clear();
   tap_ = opened_for_writing(folder_ + "/tap");
   received_ = opened_for_writing(folder_ + "/received");
@@ -281,20 +282,24 @@ void Liar::lie_in_votes(std::uint32_t tick, std::size_t opened, SecretVector& pa
   lied(tick);
 }
 
-// Masked values of so many blocks go to both, tick by tick; the first of them is an opening.
+// Masked values of so many blocks go to both, tick by tick; the first of them is an opening. What
+// is to be changed is known a tick before, when the next one's packet of it cannot be there yet.
 void Liar::lie_in_masked(std::uint32_t tick, std::size_t opened, SecretVector& packet,
                          SecretVector* held) {
-  constexpr std::size_t kBlock = 16, kFirstOfAll = 3;
+  constexpr std::size_t kBlock = 16, kEnough = 2;
   const bool goes_on = opened == run_opened_ && tick == run_last_ + 1;
   run_ticks_ = goes_on ? run_ticks_ + 1 : 1;
   run_opened_ = opened;
   run_last_ = tick;
   const bool both = is("masked-both");
-  if ((!both && !is("masked-one")) || lied_at_ || (both && held == nullptr)) return;
-  if (opened % kBlock != 0 || run_ticks_ < kFirstOfAll) return;
-  packet.back() ^= 1;
-  if (both) held->back() ^= 1;
-  lied(tick);
+  if ((!both && !is("masked-one")) || lied_at_) return;
+  if (masked_at_ == tick) {
+    packet.back() ^= 1;
+    if (both && held != nullptr) held->back() ^= 1;
+    lied(tick);
+  } else if (opened % kBlock == 0 && run_ticks_ >= kEnough) {
+    masked_at_ = tick + 1;
+  }
 }
 
 // ---- answers to agents
@@ -413,6 +418,8 @@ bool Liar::hears(Peer& peer, SecretVector& packet) {
   if (peer.lane != lane_) return true;
   // Its own program would see that the others were told something else, and go.
   if (silent_) return false;
+  // Its own program hears of the same sum as the others.
+  if (is("masked-both") && !prev && masked_at_ == tick) packet.back() ^= 1;
   if (lie_.starts_with("claim")) tell_again(*tick, packet);
   if (!prev && (!lied_at_ || lied_at_ == tick)) believe(*tick, packet);
   return true;

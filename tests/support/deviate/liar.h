@@ -108,6 +108,7 @@ class Liar {
   // Ticks one after the other in which it opened so many octets.
   std::size_t run_opened_ = 0, run_ticks_ = 0;
   std::uint32_t run_last_ = 0;
+  std::optional<std::uint32_t> masked_at_;
   int layers_sent_ = 0, layers_changed_ = 0;
   int tap_ = -1, received_ = -1;
 };

@@ -9,6 +9,7 @@ import re
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 
 from tests.attack.line import Play
 from tests.attack.realm import USERS, AttackedRealm, password
@@ -18,6 +19,7 @@ from tests.support.process import RealmError, wait_until
 ASKED = USERS[2]  # whose failed attempts nothing else counts
 ASKS_S = 2.5
 ENDED_S = 30.0
+CLOCK_MS = 2  # to which the agent's record tells the time
 BURSTS = 3
 WRONG = "Password incorrect"
 
@@ -191,7 +193,7 @@ def play(realm: AttackedRealm, attack: Served) -> Play:
         failed = _failed_attempts(realm)
         log = realm.logs / "agent-kdc.log"
         logged, asked = log.stat().st_size, len(realm.operations("kdc"))
-        seen = Seen()
+        seen, armed = Seen(), datetime.now(UTC)
         realm.arm(attack.order)
         _log_in(realm, attack.order, seen)
         tap = realm.tap()
@@ -201,12 +203,18 @@ def play(realm: AttackedRealm, attack: Served) -> Play:
         if tap.lied_at is not None:
             break
     done.expect(tap.lied_at is not None, f"server {realm.liar} never told it")
-    seen.operations = realm.operations("kdc")[asked:]
+    seen.operations = [op for op in realm.operations("kdc")[asked:] if _began(op) >= armed]
     seen.agent = log.read_bytes()[logged:].decode(errors="replace")
     attack.judge(realm, tap, seen, done)
     done.expect(_failed_attempts(realm) == failed, f"an attempt of {ASKED} counts as failed")
     _goes_on(realm, before, done)
     return done
+
+
+def _began(operation: dict) -> datetime:
+    """One of the attack before may end, late, in this one's time."""
+    ended = datetime.fromisoformat(operation["time"].replace("Z", "+00:00"))
+    return ended - timedelta(milliseconds=operation["ms"] - CLOCK_MS)
 
 
 def _log_in(realm: AttackedRealm, order: str, seen: Seen) -> None:

@@ -25,8 +25,9 @@ class Tap:
     beside: list[Packet] = field(default_factory=list)  # since the lie, in other lanes
 
     def first_opening(self) -> int | None:
-        """The first tick from the lie on in which an honest server opened or exchanged anything."""
-        ticks = [p.tick for p in self.got if p.opened > 0 and p.tick >= (self.lied_at or 0)]
+        """The first tick after the lie's in which an honest server opened or exchanged anything.
+        What it sends in the lie's own tick was made before it heard the lie."""
+        ticks = [p.tick for p in self.got if p.opened > 0 and p.tick > (self.lied_at or 0)]
         return min(ticks, default=None)
 
     def first_of(self, opened: int) -> int | None:

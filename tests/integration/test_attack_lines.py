@@ -39,6 +39,12 @@ def test_a_packet_after_the_comparing_tick_is_a_leak(tmp_path):
     assert "nothing" not in line.text()
 
 
+def test_what_is_opened_in_the_lies_own_tick_compares_nothing_of_it(tmp_path):
+    lines = ["got prev 10 48 32", "lie 10", "got prev 11 72 64", "got next 11 72 0"]
+    assert not judged(COMPARED, tap(tmp_path, *lines)).learned
+    assert judged(COMPARED, tap(tmp_path, *lines, "got next 12 60 0")).learned
+
+
 def test_an_opening_in_the_comparing_tick_is_no_seed(tmp_path):
     play = judged(COMPARED, tap(tmp_path, "lie 10", "got prev 12 9000 800", "end"))
     assert play.wrong == ["800 octets are opened in the comparing tick"]

@@ -41,17 +41,22 @@ tkdc_status check_bind(const StagedKey& key, const JobRequest& request) {
   return guarded && key.exported ? TKDC_STATUS_DENIED : TKDC_STATUS_OK;
 }
 
-// Each server tells both others what it heard: of the one before it, then of the
-// one behind it. False if somebody told its two neighbours different things.
-Task<bool> votes_agree(Rep3& rep3, std::uint8_t mine, FromBoth votes) {
-  Bytes heard = votes.prev;
-  heard.insert(heard.end(), votes.next.begin(), votes.next.end());
-  FromBoth told = co_await rep3.exchange(heard);
+// Each server tells both others what it heard: of the one before it, then of the one behind it.
+// Goes on only if nobody told its two neighbours different things.
+Task<void> votes_agree(Rep3& rep3, std::uint8_t mine, FromBoth votes) {
   const std::uint8_t prev = votes.prev[0], next = votes.next[0];
   // The previous server's neighbours are the next one and this; the next one's this and
   // the previous one.
-  co_return told.prev[0] == next&& told.prev[1] == mine&& told.next[0] == mine&& told.next[1] ==
-      prev;
+  Bytes heard(1, prev);
+  heard.push_back(next);
+  Rep3::Expected expected;
+  expected.from_prev.assign(1, next);
+  expected.from_prev.push_back(mine);
+  expected.from_next.assign(1, mine);
+  expected.from_next.push_back(prev);
+  FromBoth told =
+      co_await rep3.exchange(std::move(heard), std::move(expected),
+                             "the servers were told different things about what a store did");
 }
 
 // Every party says whether it succeeded; true only if all three did. In malicious
@@ -60,13 +65,7 @@ Task<bool> votes_agree(Rep3& rep3, std::uint8_t mine, FromBoth votes) {
 Task<bool> all_succeeded(Rep3& rep3, bool mine) {
   const std::uint8_t vote = mine ? 1 : 0;
   FromBoth others = co_await rep3.exchange(ByteSpan(&vote, 1));
-  if (rep3.claims() != nullptr) {
-    const bool agree = co_await votes_agree(rep3, vote, others);
-    if (!agree) {
-      rep3.set_deviation("the servers were told different things about what a store did");
-      co_await std::suspend_always();
-    }
-  }
+  if (rep3.claims() != nullptr) co_await votes_agree(rep3, vote, others);
   co_return mine&& others.prev[0] == 1 && others.next[0] == 1;
 }
 

@@ -135,7 +135,7 @@ void Ticker::hear_what_came() {
       if (!get_control(in, ignored)) continue;
       heard_[side] = in.raw(in.remaining());
     }
-    rep3_.hear_agreement(from, *heard_[side]);
+    rep3_.hear_comparisons(from, *heard_[side]);
   }
   failure_ = first;
 }

@@ -82,6 +82,42 @@ FromBoth Exchange::await_resume() {
   return {cut(rep3_.pair_prev_), cut(rep3_.pair_next_)};
 }
 
+namespace {
+
+bool begins_with(ByteSpan octets, const Bytes& expected) {
+  return octets.size() >= expected.size() &&
+         std::ranges::equal(octets.first(expected.size()), expected);
+}
+
+}  // namespace
+
+Task<FromBoth> Rep3::exchange(Bytes bytes, Expected expected, const char* what) {
+  comparisons_.push_back({pair_out_.size(), expected, what});
+  FromBoth others = co_await exchange(bytes);
+  if (!begins_with(others.prev, expected.from_prev) ||
+      !begins_with(others.next, expected.from_next)) {
+    set_deviation(what);
+    co_await std::suspend_always();
+  }
+  co_return others;
+}
+
+// The lengths are this server's: who sends others has not come as far, or ends the session.
+void Rep3::hear_comparisons(Neighbour from, ByteSpan rest) {
+  if (rest.size() != expected_from(from)) return;
+  const std::size_t before = from == Neighbour::kNext
+                                 ? layer_out().size() + (open_out_.empty() ? 0 : kDigestBytes)
+                                 : open_out_.size();
+  const ByteSpan pairs = rest.subspan(before, pair_out_.size());
+  now_public(pairs.data(), pairs.size());
+  for (const Comparison& one : comparisons_) {
+    const bool next = from == Neighbour::kNext;
+    if (!begins_with(pairs.subspan(one.offset),
+                     next ? one.expected.from_next : one.expected.from_prev))
+      set_deviation(one.what);
+  }
+}
+
 // ---- OwnMasked
 
 OwnMasked::OwnMasked(Rep3& rep3, ByteSpan masked)

@@ -159,6 +159,15 @@ class Rep3 {
   Opening open(const SharedBytes& x) { return Opening(*this, x); }
   OwnMasked own_masked(ByteSpan message) { return OwnMasked(*this, message); }
   Exchange exchange(ByteSpan bytes) { return Exchange(*this, bytes); }
+  // The same where the others' octets have to begin with what this server expects: else it
+  // deviates, for `what`, and nobody is resumed. Also when the tick fails for want of one
+  // neighbour's packet, if what the other sent shows it. Malicious mode only.
+  // `expected` is a variable of the caller's: g++ 12 destroys a temporary that is made by braces in
+  // a co_await twice.
+  struct Expected {
+    Bytes from_prev, from_next;
+  };
+  Task<FromBoth> exchange(Bytes bytes, Expected expected, const char* what);
   SharedBytes random(std::size_t bytes, Prss::Purpose purpose = Prss::Purpose::kProtocol);
   ZeroGenerator zero_generator() const { return prss_.zero_generator(); }
   // Where protocols record what they sent; null in semi-honest mode.
@@ -179,9 +188,6 @@ class Rep3 {
   Task<void> agreed(std::uint64_t decisions);
   // Masks and the like that a job took and that nobody may take again: compared by agree() too.
   void took(std::uint64_t many) { taken_ += many; }
-  // What one neighbour said where this tick compares: for a tick that failed for want of the
-  // other's packet. Notes a deviation.
-  void hear_agreement(Neighbour from, ByteSpan rest);
   void spawn(Task<void> task);
   // Resumes h before the next tick; in the order of the calls.
   void ready(std::coroutine_handle<> h) { ready_.push_back(h); }
@@ -216,6 +222,9 @@ class Rep3 {
            own_out_.size();
   }
   void prefetch_masks();
+  // What one neighbour said where this tick compares: for a tick that failed for want of the
+  // other's packet. Notes a deviation.
+  void hear_comparisons(Neighbour from, ByteSpan rest);
 
   // Set when a server has computed or answered wrongly: nothing more may leave
   // the lane, and no new session starts before an operator says so.
@@ -255,7 +264,8 @@ class Rep3 {
   // What this tick compares, at which place of the exchanges.
   struct Comparison {
     std::size_t offset;
-    Course::Digest mine;
+    Expected expected;
+    const char* what;
   };
   std::vector<Comparison> comparisons_;
 

@@ -133,8 +133,7 @@ Task<void> Aes::run_masked(std::vector<Request> requests, int rounds, Direction 
                            std::vector<LayerMask> masks) {
   std::vector<AesBlockRef> blocks = blocks_of(requests);
   const std::size_t count = blocks.size();
-  const bool right = co_await masked_.run(std::move(blocks), rounds, direction, std::move(masks));
-  if (!right) co_return;  // the lane ends; nobody goes on
+  co_await masked_.run(std::move(blocks), rounds, direction, std::move(masks));
   blocks_done_ += count;
   for (const Request& request : requests) rep3_.ready(request.awaiter);
 }

@@ -223,15 +223,7 @@ Bytes sum_of(const SecretVector& own, const FromBoth& others) {
 
 }  // namespace
 
-Task<bool> MaskedRuns::heard_alike(ByteSpan digest) {
-  FromBoth others = co_await rep3_.exchange(digest);
-  const bool same =
-      std::ranges::equal(others.prev, digest) && std::ranges::equal(others.next, digest);
-  if (!same) rep3_.set_deviation("the servers were sent different masked values");
-  co_return same;
-}
-
-Task<bool> MaskedRuns::run(std::vector<AesBlockRef> blocks, int rounds, AesDirection direction,
+Task<void> MaskedRuns::run(std::vector<AesBlockRef> blocks, int rounds, AesDirection direction,
                            std::vector<LayerMask> masks) {
   const bool malicious = rep3_.claims() != nullptr;
   auto states = std::make_unique<MaskedStates>(rep3_, blocks, rounds, direction, std::move(masks));
@@ -250,13 +242,13 @@ Task<bool> MaskedRuns::run(std::vector<AesBlockRef> blocks, int rounds, AesDirec
   }
   if (malicious) {
     Bytes heard = states->digest(jobs);
-    const bool same = co_await heard_alike(heard);
-    if (!same) co_return false;
+    Rep3::Expected expected{heard, heard};
+    FromBoth others = co_await rep3_.exchange(std::move(heard), std::move(expected),
+                                              "the servers were sent different masked values");
     states->record(*rep3_.claims());
   }
   states->finish(t, blocks);
   blocks_ += blocks.size();
-  co_return true;
 }
 
 }  // namespace tkdc

@@ -30,17 +30,14 @@ class MaskedRuns {
   explicit MaskedRuns(Rep3& rep3) : rep3_(rep3) {}
   MaskedRuns(const MaskedRuns&) = delete;
 
-  // `masks`: what MaskPool::take() gave. False: a server deviated (Rep3::deviation()),
-  // and nothing was written.
-  Task<bool> run(std::vector<AesBlockRef> blocks, int rounds, AesDirection direction,
+  // `masks`: what MaskPool::take() gave. Goes on only if all three were sent the same: else this
+  // server deviates (Rep3::deviation()), and nothing is written.
+  Task<void> run(std::vector<AesBlockRef> blocks, int rounds, AesDirection direction,
                  std::vector<LayerMask> masks);
 
   std::uint64_t blocks() const { return blocks_; }
 
  private:
-  // All three must have the same digest of what they were sent.
-  Task<bool> heard_alike(ByteSpan digest);
-
   Rep3& rep3_;
   std::uint64_t blocks_ = 0;
 };

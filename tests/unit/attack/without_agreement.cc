@@ -27,6 +27,4 @@ Task<void> Rep3::agreed(std::uint64_t decisions) {
   FromBoth others = co_await agree(Bytes(), Bytes());
 }
 
-void Rep3::hear_agreement(Neighbour, ByteSpan) {}
-
 }  // namespace tkdc

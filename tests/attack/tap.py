@@ -53,7 +53,8 @@ def read_tap(path: Path) -> Tap:
     tap = Tap()
     if not path.exists():
         return tap
-    for line in path.read_text().splitlines():
+    text = path.read_text()
+    for line in text[:text.rfind("\n") + 1].splitlines():  # the last may be on its way
         words = line.split()
         if words[0] == "lie":
             tap.lied_at = int(words[1])

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/ticker.h"
 
+#include "net/refusal.h"
+
 namespace tkdc {
 namespace {
 
@@ -92,6 +94,9 @@ Result<void> Ticker::send_tick() {
 Result<std::uint64_t> Ticker::hear_tick(Neighbour from, int timeout_ms) {
   auto packet = link_->receive(from, timeout_ms);
   if (!packet) return failed(from, true, packet.error());
+  // Its own handshake may have failed after this server's was through.
+  if (is_refusal(*packet))
+    return failed(from, true, fail("lane: a neighbour is not through: " + refusal_text(*packet)));
   Reader in(*packet);
   const std::uint64_t lacks = in.u64(), mine = rep3_.rounds();
   if (!in.complete() || lacks + Rep3::kKeptTicks <= mine || mine + Rep3::kKeptTicks <= lacks)

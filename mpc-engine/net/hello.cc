@@ -10,7 +10,6 @@ namespace tkdc {
 namespace {
 
 constexpr std::uint8_t kHelloTag = 'H';
-constexpr std::uint8_t kRefusalTag = 'X';
 constexpr std::size_t kMaxSecurityBytes = 32;
 
 template <class AnyWriter>
@@ -34,12 +33,6 @@ void put_public(AnyWriter& w, const Hello& hello) {
   w.raw(hello.round);
   put_head(w, hello.audit);
   w.raw(hello.held);
-}
-
-std::string printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
-  return text;
 }
 
 std::string quoted(const std::string& value) { return "'" + value + "'"; }
@@ -161,23 +154,6 @@ Bytes public_part(const Hello& hello) {
   Writer w(out);
   put_public(w, hello);
   return out;
-}
-
-Bytes encode_refusal(const std::string& reason) {
-  Bytes out;
-  Writer w(out);
-  w.u8(kRefusalTag);
-  w.text(reason.substr(0, kMaxRefusalBytes));
-  return out;
-}
-
-bool is_refusal(ByteSpan packet) { return !packet.empty() && packet[0] == kRefusalTag; }
-
-std::string refusal_text(ByteSpan packet) {
-  Reader r(packet);
-  r.u8();
-  std::string text = printable(r.text(kMaxRefusalBytes));
-  return r.complete() ? text : "unreadable reason";
 }
 
 }  // namespace tkdc

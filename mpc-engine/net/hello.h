@@ -10,12 +10,12 @@
 
 #include "base/codec.h"
 #include "net/course_tail.h"
+#include "net/refusal.h"
 #include "net/session.h"
 
 namespace tkdc {
 
 inline constexpr std::size_t kMaxHelloBytes = 1024;
-inline constexpr std::size_t kMaxRefusalBytes = 512;
 inline constexpr std::size_t kContributionBytes = 32;
 
 struct Hello {
@@ -52,11 +52,5 @@ Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_pa
 
 // What all three must have seen of one party, without the contribution.
 Bytes public_part(const Hello& hello);
-
-// A refusal tells the peer why the link will close. Its text is the peer's:
-// bounded, and made printable when read.
-Bytes encode_refusal(const std::string& reason);
-bool is_refusal(ByteSpan packet);
-std::string refusal_text(ByteSpan packet);
 
 }  // namespace tkdc

@@ -237,12 +237,9 @@ void Server::session_failed(const std::string& reason) {
   bool news = false;
   {
     std::lock_guard lock(mutex_);
-    const bool goes_on = engine_->held() != SessionId{};  // the next reason is much the same
-    news =
-        (reason != trouble_ && !goes_on) || monotonic_ms() - logged_trouble_ms_ > kRepeatTroubleMs;
     trouble_ = reason;
     session_id_.clear();
-    if (news) logged_trouble_ms_ = monotonic_ms();
+    news = troubles_.is_news(reason, monotonic_ms());
   }
   if (news) log_line(LogLevel::kWarning, "no session: " + reason);
   notify_status("no session: " + reason);
@@ -259,7 +256,7 @@ void Server::session_goes_on(const Session& session) {
   }
   notify_status("session " + id + " goes on");
   // Somebody who resets connections all the time fills no disk.
-  if (monotonic_ms() - logged_reconnection_ms_ < kRepeatTroubleMs) return;
+  if (monotonic_ms() - logged_reconnection_ms_ < Troubles::kRepeatMs) return;
   logged_reconnection_ms_ = monotonic_ms();
   log_line(LogLevel::kNotice, "session " + id + " goes on over new connections, the " +
                                   std::to_string(times) + ". time since the start");
@@ -272,6 +269,7 @@ void Server::session_up(const Session& session) {
   {
     std::lock_guard lock(mutex_);
     trouble_.clear();
+    troubles_.clear();
     session_id_ = id;
     zero_shares_ = zero_generator_name(session.zero_generator);
     two_parts_ = session.two_parts;

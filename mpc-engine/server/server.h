@@ -24,6 +24,7 @@
 #include "server/exports.h"
 #include "server/latch.h"
 #include "server/local_socket.h"
+#include "server/troubles.h"
 
 namespace tkdc {
 
@@ -66,8 +67,6 @@ class Server {
   Result<void> wait_for_signal();
   void stop();
 
-  static constexpr int kRepeatTroubleMs = 60'000;
-
   ServerConfig config_;
   long long started_ms_ = 0;
 
@@ -101,7 +100,8 @@ class Server {
   std::optional<BrokenChecks> broken_checks_;  // under mutex_
   std::string course_deviation_;               // found in a handshake; the session thread's
   std::string revoke_trouble_;                 // main thread only
-  long long logged_trouble_ms_ = -kRepeatTroubleMs, logged_reconnection_ms_ = -kRepeatTroubleMs;
+  Troubles troubles_;                          // under mutex_
+  long long logged_reconnection_ms_ = -Troubles::kRepeatMs;
 };
 
 }  // namespace tkdc

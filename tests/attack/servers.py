@@ -52,12 +52,12 @@ def play(realm: AttackedRealm, keys: Keys, lie: Lie) -> Play:
 def _tell(realm: AttackedRealm, lie: Lie, done: Play) -> int:
     """Until it is told; how many results there were before."""
     for _ in range(BURSTS):
-        if lie.new_session:
-            realm.restart(realm.liar)
-            realm.wait_session()
         results = len(realm.results())
         done.expect(results > 0, "the agent records no results, so that none shows nothing")
         realm.arm(lie.order)
+        if lie.new_session:  # its first words are the lie
+            realm.restart(realm.liar)
+            realm.wait_session()
         with (stores.busy(realm) if lie.beside else nullcontext(),
               stores.making(realm) if lie.stores else realm.logins_at_once() as asked):
             _wait_told(realm)

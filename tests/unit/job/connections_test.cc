@@ -3,6 +3,7 @@
 // every job ends with the octets that it would have had. A check that has opened X and Y is
 // finished with what was sent, octet for octet.
 #include "engines.h"
+#include "net/refusal.h"
 
 namespace tkdc {
 namespace {
@@ -128,6 +129,40 @@ TEST(Connections, ANeighbourIsSentWhatWasSentOrNothing) {
     }
     EXPECT_EQ(sent->differs, 0);
   }
+}
+
+// Of party 1's handshake the last part fails, after the two others were through: it says so on each
+// connection.
+class NotThrough final : public MemoryRing {
+ protected:
+  void carry(int from, Neighbour to, SecretVector packet) override {
+    if (from != 1) return deliver(from, to, std::move(packet));
+    const Bytes why = encode_refusal("the connection to party 2 is lost");
+    deliver(from, to, SecretVector(why.begin(), why.end()));
+  }
+};
+
+TEST(Connections, ANeighbourThatIsNotThroughIsMetAnew) {
+  auto ring = std::make_shared<Cutter>(std::make_shared<Sent>());
+  Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
+  KeyRef ref = e.make_key("host/a.test@A.TEST", 18, Bytes(32, 7));
+  settled(e);
+  const Engines::Job job{TKDC_OP_MAC, ref, 17, {}, some_bytes(40)};
+  ring->arm(-1);
+  const Bytes expected = e.run(job).output();
+  e.holds = true;
+  ring->arm(2 * ring->carried() - 8);
+  const JobName name = e.send(job);
+  e.join();
+  e.go_on(std::make_shared<NotThrough>());
+  e.join();
+  for (int p = 0; p < 3; ++p) {
+    EXPECT_NE(e.engine(p).held(), SessionId{}) << "party " << p << ": " << e.ended(p);
+    EXPECT_TRUE(e.lost_checks(p).empty());
+  }
+  e.go_on();
+  EXPECT_EQ(e.wait(name).output(), expected);
+  e.holds = false;
 }
 
 // Each of the six directions goes dead after a number of packets of its own, and some time later

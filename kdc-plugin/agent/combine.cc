@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 
 #include "base/now_public.h"
 
@@ -14,33 +15,59 @@ std::size_t count(const std::array<JobReply, 3>& replies, tkdc_status status) {
       replies.begin(), replies.end(), [&](const JobReply& r) { return r.status == status; }));
 }
 
+std::string said_by(std::size_t party, const JobReply& reply) {
+  return "server " + std::to_string(party) + ": " +
+         (reply.message.empty() ? tkdc_status_text(static_cast<std::uint16_t>(reply.status))
+                                : reply.message);
+}
+
 std::string explain(const std::array<JobReply, 3>& replies, tkdc_status status) {
   std::string text;
   for (std::size_t party = 0; party < 3; ++party) {
     if (replies[party].status != status) continue;
     if (!text.empty()) text += "; ";
-    text += "server " + std::to_string(party) + ": " +
-            (replies[party].message.empty() ? tkdc_status_text(static_cast<std::uint16_t>(status))
-                                            : replies[party].message);
+    text += said_by(party, replies[party]);
   }
   return text;
 }
 
-// What to tell when not all three say OK. One server may refuse on its own
-// (each enforces the roles by itself), but "no such key" and "wrong key" count
-// only from two: otherwise one faulty server could have a remembered password
-// taken for forgotten, or every account locked.
+// Honest servers come to one verdict on a job. Late or out of order can each be for itself.
+bool is_verdict(tkdc_status status) {
+  return status != TKDC_STATUS_UNAVAILABLE && status != TKDC_STATUS_INTERNAL;
+}
+
+// Who answers otherwise than the two others; none: no two agree.
+std::optional<std::size_t> odd_one(const std::array<JobReply, 3>& replies) {
+  for (std::size_t party = 0; party < 3; ++party)
+    if (replies[(party + 1) % 3].status == replies[(party + 2) % 3].status) return party;
+  return std::nullopt;
+}
+
+// What to tell when not all three say OK. What two say is the word of an honest one. What one
+// says alone refuses the job, but as a fault: it could have a remembered password taken for
+// forgotten, or every account locked. One that refuses while the others are away is believed, as
+// each enforces the roles by itself; of a key that takes two.
 Outcome refusal(const std::array<JobReply, 3>& replies) {
-  if (count(replies, TKDC_STATUS_DENIED) > 0)
-    return failure(TKDC_STATUS_DENIED, explain(replies, TKDC_STATUS_DENIED));
-  for (tkdc_status status : {TKDC_STATUS_UNKNOWN_KEY, TKDC_STATUS_INTEGRITY})
-    if (count(replies, status) >= 2 && count(replies, TKDC_STATUS_OK) == 0)
-      return failure(status, explain(replies, status));
-  for (tkdc_status status : {TKDC_STATUS_BAD_REQUEST, TKDC_STATUS_INCONSISTENT, TKDC_STATUS_LIMIT,
-                             TKDC_STATUS_INTERNAL, TKDC_STATUS_UNAVAILABLE})
+  if (const auto odd = odd_one(replies)) {
+    const tkdc_status most = replies[(*odd + 1) % 3].status, lone = replies[*odd].status;
+    const bool differs = lone != most && is_verdict(lone);
+    if (is_verdict(most) && (most != TKDC_STATUS_OK || differs)) {
+      Outcome outcome = failure(most, explain(replies, most));
+      if (!differs) return outcome;
+      if (most == TKDC_STATUS_OK) outcome.status = TKDC_STATUS_INCONSISTENT;
+      outcome.fault = true;
+      outcome.message = said_by(*odd, replies[*odd]) + "; the two others answer \"" +
+                        tkdc_status_text(static_cast<std::uint16_t>(most)) + "\": server " +
+                        std::to_string(*odd) + " is faulty or changed";
+      return outcome;
+    }
+  }
+  for (tkdc_status status : {TKDC_STATUS_DENIED, TKDC_STATUS_BAD_REQUEST, TKDC_STATUS_INCONSISTENT,
+                             TKDC_STATUS_LIMIT, TKDC_STATUS_INTERNAL, TKDC_STATUS_UNAVAILABLE})
     if (count(replies, status) > 0) return failure(status, explain(replies, status));
-  std::string who = explain(replies, TKDC_STATUS_UNKNOWN_KEY);
-  if (who.empty()) who = explain(replies, TKDC_STATUS_INTEGRITY);
+  std::string who;
+  for (std::size_t party = 0; party < 3; ++party)
+    who += (party == 0 ? "" : "; ") + said_by(party, replies[party]);
   return failure(TKDC_STATUS_INCONSISTENT,
                  "the servers disagree about a key (" + who + "); compare their audit logs");
 }

@@ -3,7 +3,8 @@
 //
 // Server i returns y_i in full and the digest of y_{i+1}. The answer is OK
 // only when all three say so and each y_i has the digest that server i-1 gives
-// for it: one server alone cannot change an output without being noticed.
+// for it: one server alone cannot change an output without being noticed. A refusal is what two
+// servers say; one that says otherwise is named as faulty.
 #pragma once
 
 #include <array>
@@ -16,6 +17,7 @@ namespace tkdc::agent {
 struct Outcome {
   tkdc_status status = TKDC_STATUS_OK;
   std::string message;  // for the administrator; empty when OK
+  bool fault = false;   // a server is faulty or changed: message says which
   SecretVector output;
   JobCost cost;
 };

@@ -213,7 +213,7 @@ void Jobs::complete(std::uint64_t number, Clock::time_point now) {
         failure(TKDC_STATUS_INCONSISTENT,
                 "the servers answered with an output of " + std::to_string(outcome.output.size()) +
                     " octets; are agent and servers of the same version?");
-  if (outcome.status == TKDC_STATUS_INCONSISTENT)
+  if (outcome.fault || outcome.status == TKDC_STATUS_INCONSISTENT)
     log(Level::kError, std::string(tkdc_wire_op_name(job.op)) + ", job " + std::to_string(number) +
                            ": " + outcome.message);
   const bool head = outcome.status == TKDC_STATUS_OK && job.rest &&

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.attack import stores
 from tests.attack.keys import Keys
-from tests.attack.lies import NONE, Lie
+from tests.attack.lies import LACKING, NONE, Lie
 from tests.attack.line import Play
 from tests.attack.realm import LATCHED_S, TOLD_S, AttackedRealm, Login
 from tests.attack.tap import Tap
@@ -111,7 +111,9 @@ def last_allowed(lie: Lie, tap: Tap) -> int | None:
     if isinstance(lie.last, int):
         return (tap.lied_at or 0) + lie.last
     if lie.last == "verdict":
-        return tap.first_verdict()
+        # A connection that is reset takes with it what nobody has read.
+        lacking = tap.last_of(LACKING)
+        return tap.first_verdict() or (lacking + 1 if lacking is not None else None)
     if lie.last == "heard":
         return tap.heard_tick()
     return tap.first_opening()

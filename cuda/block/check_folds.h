@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lift of a check's lanes at a random point (verify/octet_check.h, step 3), and its folds
-// (verify/inner_product.h).
+// The lift of a check's lanes at a random point (rep3/verify/octet_check.h, step 3), and its folds
+// (rep3/verify/inner_product.h).
 #pragma once
 
 #include "cuda/block/check_tasks.h"
@@ -9,7 +9,7 @@
 
 namespace tkdc::cuda::check {
 
-// verify/gf64.h's lane_at() the other way around.
+// rep3/verify/gf64.h's lane_at() the other way around.
 TKDC_HD constexpr std::uint32_t position_of(std::uint32_t lane) {
   return lane / 8 % 2 * 32 + lane / 2 % 4 * 8 + lane / 16 * 2 + lane % 2;
 }
@@ -71,7 +71,7 @@ struct LiftBits : TaskBody {
       const std::uint32_t lane = position_of(4 * word + static_cast<std::uint32_t>(i));
       TKDC_UNROLL
       for (std::uint32_t bit = 0; bit < 8; ++bit) {
-        // verify/gf64.h's lane_bit_at() the other way around.
+        // rep3/verify/gf64.h's lane_bit_at() the other way around.
         const std::uint32_t at = lane / 8 * kCheckLanes + position_of(lane % 8 * 8 + bit);
         Element e = element_of(sum[bit], i);
         if constexpr (kSide == Side::kY)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the kernels of malicious mode's check are given: a task in device memory, which
-// View::task points to; View::blocks is how many threads it takes. mpc-engine/verify/ has the
+// View::task points to; View::blocks is how many threads it takes. mpc-engine/rep3/verify/ has the
 // mathematics, gf64.h of it what the results must be.
 //
 // A block here is a check's: 64 lanes of 32 slots, or of bits 64 octets of lanes of 16. Rows stand

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of a batch's claims of octets and bits on a device (verify/octet_device.h): rows are
+// The check of a batch's claims of octets and bits on a device (rep3/verify/octet_device.h): rows are
 // copied to it once, sums come back, and the vectors when few elements are left of them.
 //
 // A failure is told to DeviceHealth; the lane's CPU takes over, and no further batch starts on the
@@ -8,7 +8,7 @@
 #pragma once
 
 #include "cuda/device/device.h"
-#include "verify/octet_device.h"
+#include "rep3/verify/octet_device.h"
 
 namespace tkdc::cuda {
 

@@ -6,7 +6,7 @@
 #include "cuda/block/check_tasks.h"
 #include "cuda/device/check_memory.h"
 #include "cuda/device/work.h"
-#include "verify/octet_device.h"
+#include "rep3/verify/octet_device.h"
 
 namespace tkdc::cuda {
 

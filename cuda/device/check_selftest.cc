@@ -9,7 +9,7 @@
 #include "cuda/device/check.h"
 #include "cuda/device/check_layout.h"
 #include "cuda/device/selftest.h"
-#include "verify/octet_check.h"
+#include "rep3/verify/octet_check.h"
 
 namespace tkdc::cuda {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "cuda/device/memory.h"
 #include "cuda/device/work.h"
-#include "verify/gf64.h"
+#include "rep3/verify/gf64.h"
 
 namespace tkdc::cuda {
 namespace {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cuda/device/driver.h"
-#include "net/zero_generator.h"
+#include "session/zero_generator.h"
 
 namespace tkdc::cuda {
 

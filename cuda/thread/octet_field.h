@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The AES field on 32 octets in 8 planes, and the additive Fourier transform of verify/extension.h
+// The AES field on 32 octets in 8 planes, and the additive Fourier transform of rep3/verify/extension.h
 // in three steps of one thread each: a value at the octets 0..31 becomes one at 32..63.
 //
 // kPart is which eight of the 32 a thread has in the first and the last step; in the one between
@@ -7,7 +7,7 @@
 #pragma once
 
 #include "cuda/thread/sbox_layers.h"
-#include "verify/extension_factors.h"
+#include "rep3/verify/extension_factors.h"
 
 namespace tkdc::cuda {
 

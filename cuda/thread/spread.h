@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values of a polynomial that is linear in each of two variables, at {0, 1, infinity}^2
-// (verify/points.h), in the registers of one thread. Only additions; secret.
+// (rep3/verify/points.h), in the registers of one thread. Only additions; secret.
 #pragma once
 
 #include "cuda/thread/host_device.h"

@@ -10,7 +10,7 @@
 #include <array>
 #include <string>
 
-#include "job/message.h"
+#include "service/wire/message.h"
 
 namespace tkdc::agent {
 

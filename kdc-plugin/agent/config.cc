@@ -8,7 +8,7 @@
 
 #include "base/secret_file.h"
 #include "base/strict_toml.h"
-#include "net/hex.h"
+#include "base/hex.h"
 
 namespace tkdc::agent {
 namespace {

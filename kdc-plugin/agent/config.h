@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "base/secret.h"
-#include "job/message.h"
+#include "service/wire/message.h"
 
 namespace tkdc::agent {
 

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "enctype.h"
-#include "job/message.h"
+#include "service/wire/message.h"
 
 namespace tkdc::agent {
 

@@ -8,7 +8,7 @@
  */
 #include "module.h"
 
-/* As the servers classify: one component is a user (mpc-engine/admit/policy.cc).
+/* As the servers classify: one component is a user (mpc-engine/service/admit/policy.cc).
  * For S4U2Self krb5kdc asks about the user with an empty entry as the server. */
 static bool is_user(const krb5_db_entry *entry)
 {

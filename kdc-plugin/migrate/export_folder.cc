@@ -14,7 +14,7 @@
 #include "base/strict_toml.h"
 #include "base/unique_fd.h"
 #include "enctype.h"
-#include "export/parcel.h"
+#include "service/export/parcel.h"
 
 namespace tkdc::migrate {
 namespace {

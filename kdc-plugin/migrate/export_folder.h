@@ -13,7 +13,7 @@
 
 #include "base/result.h"
 #include "base/secret.h"
-#include "export/request.h"
+#include "service/export/request.h"
 
 namespace tkdc::migrate {
 

@@ -12,7 +12,7 @@
 #include "base/hardening.h"
 #include "migrate/exporter.h"
 #include "migrate/screen.h"
-#include "net/hex.h"
+#include "base/hex.h"
 
 namespace tkdc::migrate {
 namespace {

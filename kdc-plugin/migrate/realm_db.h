@@ -15,7 +15,7 @@
 
 #include "base/result.h"
 #include "base/secret.h"
-#include "job/message.h"
+#include "service/wire/message.h"
 #include "migrate/kdb.h"
 #include "migrate/password_history.h"
 #include "wire.h"

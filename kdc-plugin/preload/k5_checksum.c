@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * krb5_[ck]_{make,verify}_checksum and their scattered forms. A handle can
- * make only its enctype's mandatory checksum (wire/enctype.h; type 0 asks for
+ * make only its enctype's mandatory checksum (service/wire/enctype.h; type 0 asks for
  * it). Checksums without a key do not use the handle and stay libk5crypto's.
  */
 #include <errno.h>

@@ -3,7 +3,7 @@
  * Functions whose result is derived from a key. From a handle such a value would
  * be a raw derivative of a long-term key in krb5kdc's memory. So where the result
  * is a key it is a derived handle: nothing is asked of the servers here, they make
- * the key anew on shares for each operation with it (wire/derivation.h). FAST needs
+ * the key anew on shares for each operation with it (service/wire/derivation.h). FAST needs
  * two of them:
  *
  *   krb5_c_fx_cf2_simple   of a key that the KDC knows (armor, strengthening key)

@@ -2,10 +2,10 @@
 // How a Party comes to its session: the servers' own mesh and handshake, with a
 // store that is always empty and a name of its own for each program.
 #include "api/impl.h"
-#include "job/engine.h"
-#include "net/certificate.h"
-#include "net/hex.h"
-#include "net/memory_ring.h"
+#include "service/job/engine.h"
+#include "link/certificate.h"
+#include "base/hex.h"
+#include "link/memory_ring.h"
 
 namespace tkdc::mpc {
 namespace {

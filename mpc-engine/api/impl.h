@@ -4,8 +4,8 @@
 #pragma once
 
 #include "cipher/ciphers.h"
-#include "job/ticker.h"
-#include "net/mesh.h"
+#include "lane/ticker.h"
+#include "session/mesh.h"
 #include "tkdc/party.h"
 
 namespace tkdc::mpc {

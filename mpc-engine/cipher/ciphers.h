@@ -5,7 +5,7 @@
 #include "cipher/aes/aes.h"
 #include "cipher/sha1/sha1.h"
 #include "cipher/sha2/sha2.h"
-#include "verify/verifier.h"
+#include "rep3/verify/verifier.h"
 
 namespace tkdc {
 

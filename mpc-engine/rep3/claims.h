@@ -6,7 +6,7 @@
 //
 // Protocol code records octets as they are, inputs and messages; the claims
 // follow from them by linear maps, which a ClaimForm says. Of octets that count in
-// the AES field one octet is kept for both components (share/octet_map.h): a
+// the AES field one octet is kept for both components (rep3/octet_map.h): a
 // Shamir share, of which a party's term of a product is one product. Products of
 // 16 octets in GCM's GF(2^128) are FieldClaims. All octets here are shares. Used
 // by one lane's thread.
@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "base/secret_pool.h"
-#include "share/octet_map.h"
-#include "share/shared_bytes.h"
+#include "rep3/octet_map.h"
+#include "rep3/shared_bytes.h"
 
 namespace tkdc {
 

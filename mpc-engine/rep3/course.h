@@ -10,7 +10,7 @@
 //
 // Where decisions are noted: what a server tells both others, by the lane's ticker, all of it and
 // before its owner may read it; what the handshake agreed, by the owner when the lane begins.
-// Where they are compared: Rep3::agree alone, and in the next handshake (net/course_tail.h).
+// Where they are compared: Rep3::agree alone, and in the next handshake (session/course_tail.h).
 //
 // Nothing here is secret. Used by one lane's thread.
 #pragma once
@@ -18,7 +18,7 @@
 #include <sodium.h>
 #include <initializer_list>
 
-#include "net/course_tail.h"
+#include "session/course_tail.h"
 
 namespace tkdc {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "net/session.h"
-#include "share/shared_bytes.h"
+#include "session/session.h"
+#include "rep3/shared_bytes.h"
 
 namespace tkdc {
 namespace {

@@ -28,12 +28,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "net/session.h"
+#include "session/session.h"
 #include "rep3/claims.h"
 #include "rep3/course.h"
 #include "rep3/prss.h"
 #include "rep3/task.h"
-#include "share/shared_bytes.h"
+#include "rep3/shared_bytes.h"
 
 namespace tkdc {
 

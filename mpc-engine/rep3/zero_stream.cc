@@ -3,7 +3,7 @@
 #include "rep3/zero_stream.h"
 
 #include "rep3/prss.h"
-#include "share/shared_bytes.h"
+#include "rep3/shared_bytes.h"
 
 namespace tkdc {
 namespace {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/secret.h"
-#include "net/zero_generator.h"
+#include "session/zero_generator.h"
 
 namespace tkdc {
 

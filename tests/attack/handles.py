@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client whose subkey has the octets of a handle (kdc-plugin/wire/handle.h, derivation.h): what
+"""A client whose subkey has the octets of a handle (mpc-engine/service/wire/handle.h, derivation.h): what
 they name is no secret, and any client may send them."""
 
 import hashlib

@@ -6,7 +6,7 @@ servers then have to do. Which tick is the last in which they may still send som
   verdict     the one in which they tell whether the check held
   heard       the one in which they compare what they heard of masked values
   number      so many after the lie: whoever was told the truth goes on until it needs the other,
-              at the latest in the next tick in which all three speak (job/lane_runner.cc)
+              at the latest in the next tick in which all three speak (service/job/lane_runner.cc)
 """
 
 from dataclasses import dataclass

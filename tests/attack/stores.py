@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """kadmin makes a principal while a changed server lies of what its store did
-(docs/protocols/10-admission.md, mpc-engine/job/management.cc)."""
+(docs/protocols/10-admission.md, mpc-engine/service/lifecycle/management.cc)."""
 
 import subprocess
 from collections.abc import Iterator

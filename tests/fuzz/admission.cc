@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lane's control octets for admission: the leader's manifest, and what neighbours claim and
 // judge. What reads must write to the same octets; what was read together is as many as asked for.
-#include "admit/admission.h"
+#include "service/admit/admission.h"
 
 #include "fuzz.h"
-#include "job/limits.h"
+#include "service/job/limits.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include "agent/operation.h"
 
 #include "fuzz.h"
-#include "job/message.h"
+#include "service/wire/message.h"
 
 using tkdc::fuzz::require;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recipes of derived keys: in a KDC's keyblock (wire/derivation.h) and in an
-// agent's job (job/derived.h). What decodes must encode to the same octets.
+// Recipes of derived keys: in a KDC's keyblock (service/wire/derivation.h) and in an
+// agent's job (service/operation/derived.h). What decodes must encode to the same octets.
 #include "derivation.h"
 #include "fuzz.h"
-#include "job/derived.h"
+#include "service/operation/derived.h"
 
 using tkdc::fuzz::require;
 

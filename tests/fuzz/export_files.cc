@@ -3,8 +3,8 @@
 // lies puts into its box.
 #include <string_view>
 
-#include "export/approval.h"
-#include "export/parcel.h"
+#include "service/export/approval.h"
+#include "service/export/parcel.h"
 #include "fuzz.h"
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a neighbour's socket hands to OpenSSL: octets in the order in which they came, none lost and
 // none made up, whatever lengths the records' headers claim and however much OpenSSL asks for.
-#include "net/input_bio.h"
+#include "link/input_bio.h"
 
 #include <sys/socket.h>
 #include <unistd.h>

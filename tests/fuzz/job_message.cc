@@ -2,7 +2,7 @@
 // Frames between agent and server: what decodes must encode to the same
 // octets again, and nothing else may be taken.
 #include "fuzz.h"
-#include "job/message.h"
+#include "service/wire/message.h"
 
 using tkdc::fuzz::require;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first packet on a link between servers, and a refusal.
 #include "fuzz.h"
-#include "net/hello.h"
+#include "session/hello.h"
 
 using tkdc::fuzz::require;
 

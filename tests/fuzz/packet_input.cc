@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The packets of a connection, in pieces cut anywhere: those that a plain reading of the octets
 // gives, in their order, up to the first that is too long.
-#include "net/packet_input.h"
+#include "link/packet_input.h"
 
 #include "fuzz.h"
 

@@ -3,7 +3,7 @@
 // be done with the key, so no name may pass for another class's.
 #include <string_view>
 
-#include "admit/policy.h"
+#include "service/admit/policy.h"
 #include "fuzz.h"
 
 using tkdc::fuzz::require;

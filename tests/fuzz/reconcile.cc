@@ -2,11 +2,11 @@
 // What the parties tell each other between HELLO and the first tick: refusals,
 // pages of half made keys, inventories, epochs. No input may agree to an epoch that
 // is not above all persisted ones.
-#include "net/reconcile.h"
+#include "session/reconcile.h"
 
 #include "fuzz.h"
-#include "net/memory_ring.h"
-#include "net/memory_store.h"
+#include "link/memory_ring.h"
+#include "session/memory_store.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tkdc;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A record of the share store, as it is once decrypted.
 #include "fuzz.h"
-#include "store/record_codec.h"
+#include "service/store/record_codec.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   tkdc::KeyRecord record;

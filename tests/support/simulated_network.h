@@ -14,7 +14,7 @@
 #include <random>
 #include <thread>
 
-#include "net/link.h"
+#include "link/link.h"
 
 namespace tkdc::test {
 

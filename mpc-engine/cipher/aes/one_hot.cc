@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "verify/extension.h"
+#include "rep3/verify/extension.h"
 
 namespace tkdc::one_hot {
 namespace {

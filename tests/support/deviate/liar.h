@@ -31,9 +31,9 @@
 #include <optional>
 #include <string>
 
-#include "job/lane_packet.h"
-#include "job/message.h"
-#include "net/hello.h"
+#include "service/job/lane_packet.h"
+#include "service/wire/message.h"
+#include "session/hello.h"
 
 namespace tkdc::test {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lie.so: preloaded into the server's program as it is installed, this stands between it and
 // OpenSSL, and between it and libzmq. It puts the neighbours' packets together (u32 length, octets;
-// net/packet_input.h) and lets a Liar change what its server says and hears; and what it answers
+// link/packet_input.h) and lets a Liar change what its server says and hears; and what it answers
 // agents. Records are encrypted behind it, so that no link finds them broken: only the protocols
 // can. Not armed, it passes everything on.
 //
@@ -19,7 +19,7 @@
 #include <thread>
 
 #include "liar.h"
-#include "net/packet_input.h"
+#include "link/packet_input.h"
 
 namespace {
 
@@ -211,7 +211,7 @@ extern "C" void SSL_free(SSL* ssl) {
   next(ssl);
 }
 
-// An answer to an agent is a message's last frame (server/control_plane.cc).
+// An answer to an agent is a message's last frame (service/server/control_plane.cc).
 extern "C" int zmq_msg_send(zmq_msg_t* message, void* socket, int flags) {
   static const auto next = next_of<SendMessage>("zmq_msg_send");
   auto reply = decode_reply(

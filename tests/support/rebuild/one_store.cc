@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "store/store.h"
+#include "service/store/store.h"
 
 namespace tkdc::rebuild {
 namespace {

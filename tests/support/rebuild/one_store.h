@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "store/record.h"
+#include "service/store/record.h"
 
 namespace tkdc::rebuild {
 

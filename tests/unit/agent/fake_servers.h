@@ -21,7 +21,7 @@
 
 #include <zmq.hpp>
 
-#include "job/message.h"
+#include "service/wire/message.h"
 
 namespace tkdc::agent {
 

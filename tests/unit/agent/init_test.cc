@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `tkdc init` writes, and that the agent takes it.
-#include "cli/installation.h"
+#include "tools/cli/installation.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -9,10 +9,10 @@
 #include <sstream>
 
 #include "agent/config.h"
-#include "cli/commands.h"
-#include "cli/status_table.h"
-#include "net/certificate.h"
-#include "net/hex.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/status_table.h"
+#include "link/certificate.h"
+#include "base/hex.h"
 #include "test_agent.h"
 
 namespace tkdc::cli {

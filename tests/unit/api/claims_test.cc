@@ -6,7 +6,7 @@
 #include "api/quadratic.h"
 #include "support/setting.h"
 #include "support/three_parties.h"
-#include "verify/verifier.h"
+#include "rep3/verify/verifier.h"
 
 namespace tkdc::mpc {
 namespace {

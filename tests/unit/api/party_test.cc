@@ -7,7 +7,7 @@
 #include <ctime>
 
 #include "api/impl.h"
-#include "net/socket.h"
+#include "link/socket.h"
 #include "trio.h"
 
 namespace tkdc::mpc {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// verify/openings.cc without what hides shares: each server tells both others its Shamir shares of
+// rep3/verify/openings.cc without what hides shares: each server tells both others its Shamir shares of
 // X and Y as they are, in the round in which the claim's product with r' is sent. No program that
 // is installed has this; what it gives away is what equations_test.cc must be able to see.
 #include <algorithm>
 #include <optional>
 
-#include "verify/verifier.h"
+#include "rep3/verify/verifier.h"
 
 namespace tkdc {
 namespace {

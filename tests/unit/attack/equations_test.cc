@@ -16,8 +16,8 @@
 #include "attack/guarded.h"
 #include "attack/split_model.h"
 #include "cipher/ghash/gf128.h"
-#include "job/keys.h"
-#include "job/operations.h"
+#include "service/lifecycle/keys.h"
+#include "service/operation/operations.h"
 
 namespace tkdc {
 namespace {
@@ -31,7 +31,7 @@ constexpr std::chrono::seconds kPatience{60};
 
 // ---- the operations
 
-// EQUAL: whether a bound key is a staged one (job/equal.h). All of the key is in GF(2^128)'s
+// EQUAL: whether a bound key is a staged one (service/operation/equal.h). All of the key is in GF(2^128)'s
 // claims.
 Task<void> equal(Ciphers& ciphers, Inputs of) {
   co_await ciphers.rep3.agreed();

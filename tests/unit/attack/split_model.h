@@ -20,7 +20,7 @@
 
 #include "attack/split_ring.h"
 #include "cipher/ciphers.h"
-#include "verify/fields.h"
+#include "rep3/verify/fields.h"
 
 namespace tkdc::test {
 

@@ -11,8 +11,8 @@
 #include <mutex>
 #include <optional>
 
-#include "job/engines.h"
-#include "job/lane_packet.h"
+#include "service/job/engines.h"
+#include "service/job/lane_packet.h"
 
 namespace tkdc::test {
 

@@ -10,8 +10,8 @@
 #include <map>
 #include <mutex>
 
-#include "job/engines.h"
-#include "job/lane_packet.h"
+#include "service/job/engines.h"
+#include "service/job/lane_packet.h"
 
 namespace tkdc::test {
 

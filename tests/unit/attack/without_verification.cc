@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// verify/verdict.cc without a verdict: the same packets, and every batch is good, whatever was
+// rep3/verify/verdict.cc without a verdict: the same packets, and every batch is good, whatever was
 // opened. What wrong messages of a layer then lead to is what tests/attack must see; no program
 // that is installed has this.
 #include <algorithm>
 
-#include "verify/verifier.h"
+#include "rep3/verify/verifier.h"
 
 namespace tkdc {
 

@@ -9,7 +9,7 @@
 #include "openssl_ecb.h"
 #include "parties_with_ciphers.h"
 #include "support/aes_backends.h"
-#include "verify/extension.h"
+#include "rep3/verify/extension.h"
 
 namespace tkdc {
 namespace {

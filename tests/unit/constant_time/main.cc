@@ -20,8 +20,8 @@
 #include "cipher/rfc8009.h"
 #include "parties_with_ciphers.h"
 #include "protocols.h"
-#include "store/record_codec.h"
-#include "store/sealed.h"
+#include "service/store/record_codec.h"
+#include "service/store/sealed.h"
 
 namespace tkdc {
 namespace {

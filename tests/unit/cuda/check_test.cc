@@ -15,7 +15,7 @@
 #include "cuda/device/host_driver.h"
 #include "cuda/device/select.h"
 #include "unit/cuda/cohort_runs.h"
-#include "verify/octet_check.h"
+#include "rep3/verify/octet_check.h"
 
 namespace tkdc::cuda {
 namespace {

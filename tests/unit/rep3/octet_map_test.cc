@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "share/octet_map.h"
+#include "rep3/octet_map.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "net/session.h"
+#include "session/session.h"
 #include "rep3/prss.h"
 
 namespace tkdc {

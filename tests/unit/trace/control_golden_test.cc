@@ -5,16 +5,16 @@
 
 #include <thread>
 
-#include "admit/admission.h"
+#include "service/admit/admission.h"
 #include "golden.h"
-#include "job/head_exchange.h"
-#include "job/lane_said.h"
-#include "job/revocation_exchange.h"
-#include "net/hello.h"
-#include "net/memory_ring.h"
-#include "net/memory_store.h"
-#include "net/reconcile.h"
-#include "net/socket.h"
+#include "service/job/head_exchange.h"
+#include "service/job/lane_said.h"
+#include "service/revoke/revocation_exchange.h"
+#include "session/hello.h"
+#include "link/memory_ring.h"
+#include "session/memory_store.h"
+#include "session/reconcile.h"
+#include "link/socket.h"
 
 namespace tkdc {
 namespace {

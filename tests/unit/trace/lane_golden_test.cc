@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Golden traces of whole lanes: in which tick which party sends how much to whom, from the start of
 // a session until its jobs are answered; and what servers and agents say to each other. With the
-// traces of the protocols they are the wire format (net/wire_format.h).
+// traces of the protocols they are the wire format (session/wire_format.h).
 #include <gtest/gtest.h>
 
 #include "golden.h"
-#include "job/engines.h"
-#include "job/message.h"
-#include "job/ticker.h"
+#include "service/job/engines.h"
+#include "service/wire/message.h"
+#include "lane/ticker.h"
 
 namespace tkdc {
 namespace {

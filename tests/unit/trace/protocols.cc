@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "protocols.h"
 
-#include "admit/policy.h"
+#include "service/admit/policy.h"
 #include "cipher/ghash/gf128.h"
 #include "cipher/prf_plus.h"
-#include "job/keys.h"
-#include "job/management.h"
-#include "net/memory_store.h"
+#include "service/lifecycle/keys.h"
+#include "service/lifecycle/management.h"
+#include "session/memory_store.h"
 
 namespace tkdc::test {
 namespace {

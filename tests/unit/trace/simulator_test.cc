@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "cipher/aes/byte_cohort.h"
-#include "job/ticker.h"
+#include "lane/ticker.h"
 #include "parties_with_ciphers.h"
 #include "protocols.h"
 

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// One TLS connection that carries packets: u32 length (big-endian), octets.
+//
+// Never blocks: each call does what the socket allows now. Plaintext is
+// encrypted at once, so what waits for the socket is ciphertext; a peer that
+// does not read is cut off at a bound. The sending key is updated by count of
+// records, because OpenSSL does not do it and a busy lane passes AES-GCM's
+// limit in minutes.
+//
+// One thread at a time. Secret: received packets, in memory that is wiped.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "link/link.h"
+#include "link/packet_input.h"
+#include "link/socket.h"
+#include "link/tls_context.h"
+
+namespace tkdc {
+
+class InputBio;
+class OutputBio;
+
+class TlsStream {
+ public:
+  static constexpr std::uint64_t kRecordsPerKey = std::uint64_t{1} << 22;
+
+  // `peer` is for messages: "party 1". `ssl` comes from a TlsContext.
+  static Result<std::unique_ptr<TlsStream>> create(SslPtr ssl, UniqueFd fd, std::string peer);
+  ~TlsStream();
+
+  // A step of the handshake; true when done.
+  Result<bool> handshake();
+
+  Result<void> send(ByteSpan packet) { return send_pieces({&packet, 1}); }
+  Result<void> send_pieces(std::span<const ByteSpan> pieces);
+  Result<void> flush();  // what the socket takes of the output
+
+  // Reads until a packet is complete or the socket is empty. Once it has
+  // failed it always fails; packets received before can still be taken.
+  Result<void> fill();
+  bool failed() const { return !failure_.empty(); }
+  bool has_packet() const { return packets_.has_packet(); }
+  // The oldest packet; valid until the next take(). Requires has_packet().
+  ByteSpan take() { return packets_.take(); }
+
+  // What poll() must wait for; no POLLIN while enough packets are waiting.
+  short poll_events() const;
+  int fd() const { return fd_.get(); }
+  const std::string& peer() const { return peer_; }
+
+  void set_max_packet_bytes(std::size_t bytes) {
+    max_packet_bytes_ = bytes;
+    packets_.set_max_packet_bytes(bytes);
+  }
+  void set_peer(std::string peer) { peer_ = std::move(peer); }
+  void set_records_per_key(std::uint64_t records) { records_per_key_ = records; }
+
+  // TLS exporter (RFC 8446 section 7.5): the same octets at both ends.
+  Result<void> export_key(const std::string& label, MutableByteSpan out) const;
+
+  std::uint64_t bytes_received() const;  // ciphertext, to bound a stranger
+  std::uint64_t key_updates_sent() const { return key_updates_sent_; }
+  std::uint64_t key_updates_received() const { return key_updates_received_; }
+
+ private:
+  TlsStream(SslPtr ssl, UniqueFd fd, std::string peer);
+  Result<void> write_record(ByteSpan plaintext, bool last);
+  Result<void> update_key_when_due(std::uint64_t records);
+  Result<std::size_t> read_some(MutableByteSpan room);
+  Result<void> fill_packets();
+  Error broken(const std::string& step, int rc);
+  static void observe(int write_p, int version, int content_type, const void* buf, std::size_t len,
+                      SSL* ssl, void* arg);
+
+  UniqueFd fd_;
+  std::unique_ptr<InputBio> input_;
+  std::unique_ptr<OutputBio> output_;
+  SslPtr ssl_;
+  std::string peer_;
+  std::size_t max_packet_bytes_ = kMaxPacketBytes;
+
+  SecretVector record_;  // for what does not stand in one piece as a whole record
+  std::uint64_t records_per_key_ = kRecordsPerKey;
+  std::uint64_t records_ = 0;  // under the present sending key
+  std::uint64_t key_updates_sent_ = 0;
+  std::uint64_t key_updates_received_ = 0;
+
+  PacketInput packets_;
+  std::string failure_;
+};
+
+}  // namespace tkdc

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Admission of jobs: a job runs only if the three servers received the same one.
+//
+// The attack: an agent that sends the two holders of one share component
+// different copies (or different handles, nonces, ciphertexts to different
+// servers) learns a key bit from a few gates. So for each job of a manifest
+//   (a) a digest of everything public is compared among all three, and
+//   (b) a digest of each component, of the input and of the key's record,
+//       between its two holders;
+// then verdicts are exchanged, so that all three take or drop a job alike. A
+// job that fails is dropped alone. Digests reveal nothing that the receiver
+// does not hold itself.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "service/job/engine.h"
+
+namespace tkdc {
+
+// The jobs that the leader names to the two others, and their common time of sealing.
+struct Manifest {
+  std::uint32_t sealed_at = 0;
+  std::vector<JobName> names;
+};
+
+void put_manifest(Bytes& out, const Manifest& manifest);
+// Error: more than `most` jobs, or cut short.
+Result<Manifest> get_manifest(Reader& in, std::size_t most);
+
+// What one server says of one job to a neighbour.
+struct AdmissionClaim {
+  static constexpr std::size_t kBytes = 1 + 32 + 32;
+  std::uint8_t verdict = 0;  // this server's own checks: a Verdict
+  Digest opened{};           // of everything public
+  Digest component{};        // of the component that both hold
+};
+
+// Outcomes that travel: a tkdc_status, or kMissing: not received (yet).
+using Verdict = std::uint8_t;
+inline constexpr Verdict kAdmit = TKDC_STATUS_OK;
+inline constexpr Verdict kMissing = 0xff;
+
+// The same at all three whatever the order of the arguments: the worst one. That there is no such
+// key counts only from two, else it is INCONSISTENT: the KDC takes it for a fact (a key that the
+// history remembers is equal to none, a key to be destroyed is gone), and one server may lie.
+Verdict combine(Verdict a, Verdict b, Verdict c);
+
+struct JobDigests {
+  Digest opened{};
+  Digest component[2]{};
+};
+
+// `record` may be null (STAGE). Its components' digests go in with the job's,
+// so that stored shares are compared whenever they are used.
+JobDigests digest_job(const JobRequest& request, AgentRole role, const KeyRecord* record);
+
+// This server's verdict after it has both neighbours' claims.
+Verdict judge(Verdict own, const JobDigests& mine, const AdmissionClaim& prev,
+              const AdmissionClaim& next);
+
+void put_claim(Bytes& out, Verdict own, const JobDigests& mine, int component);
+// What a neighbour says of so many jobs, in the manifest's order. Error: cut short.
+Result<std::vector<AdmissionClaim>> get_claims(Reader& in, std::size_t jobs);
+Result<std::vector<Verdict>> get_verdicts(Reader& in, std::size_t jobs);
+
+}  // namespace tkdc

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/job/engine.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "service/job/lane_runner.h"
+
+namespace tkdc {
+namespace {
+
+constexpr const char* kSetBack =
+    "this server's clock was set back: a new session begins, whose tickets carry the time as it is "
+    "now";
+
+class EngineImpl final : public Engine {
+ public:
+  EngineImpl(const EngineOptions& options, Store& store, Reply reply, Audit audit)
+      : options_(options), store_(store), reply_(std::move(reply)), audit_(std::move(audit)),
+        pending_(options.max_pending_jobs), seals_(store, options.seal_limit),
+        equals_(options.equal_burst, options.equal_every), limits_(options.limits),
+        revocations_(store) {}
+
+  Result<void> load() { return revocations_.load(); }
+
+  void submit(AgentRole role, JobRequest request) override {
+    auto job = std::make_unique<PendingJob>();
+    const JobName name = request.name;
+    const bool management = is_management(request.op);
+    job->deadline = PendingJob::Clock::now() + std::chrono::milliseconds(request.deadline_ms);
+    job->role = role;
+    job->request = std::move(request);
+    if (auto refused = pending_.put(std::move(job))) {
+      JobReply reply;
+      reply.session = name.session;
+      reply.number = name.number;
+      reply.status = TKDC_STATUS_LIMIT;
+      reply.message = "too many jobs are waiting at this server";
+      counters_.jobs_failed++;
+      reply_(name, std::move(reply));
+      return;
+    }
+    if (options_.party != 0) return;
+    std::lock_guard lock(lanes_mutex_);
+    if (!lanes_.empty()) lane_for(management).enqueue(name);
+  }
+
+  std::string run_session(Session& session) override;
+
+  void stop() override {
+    stopping_ = true;
+    std::lock_guard lock(lanes_mutex_);
+    for (auto& lane : lanes_) lane->stop();
+  }
+
+  Result<void> revoke(SealWindow window) override {
+    return revocations_.revoke(window, sealed_at_now());
+  }
+  Result<void> lift_revocations() override { return revocations_.lift(); }
+
+  void expire() override {
+    seals_.reserve();
+    revocations_.keep();
+    half_done_.expire();
+    expire_held();
+    for (auto& job : pending_.take_expired()) {
+      JobReply reply;
+      reply.session = job->request.name.session;
+      reply.number = job->request.name.number;
+      reply.status = TKDC_STATUS_UNAVAILABLE;
+      reply.message = "the three servers did not all take this job in time; see tkdc status";
+      counters_.jobs_failed++;
+      reply_(job->request.name, std::move(reply));
+    }
+  }
+
+  std::optional<std::string> deviation() const override {
+    std::lock_guard lock(lanes_mutex_);
+    return deviation_;
+  }
+
+  SessionId held() const override { return held_; }
+  void give_up(std::optional<int> forgotten_by) override;
+
+  CourseTail course(std::size_t lane) const override {
+    return lane < courses_.size() ? courses_[lane] : CourseTail();
+  }
+  Result<void> hear_course(std::size_t lane, int party, const CourseTail& theirs) override;
+
+  EngineStatus status() const override {
+    EngineStatus s;
+    std::lock_guard lock(lanes_mutex_);
+    s.session_up = running_;
+    s.lanes = lanes_.size();
+    s.pending_jobs = pending_.size();
+    s.jobs_done = counters_.jobs_done;
+    s.jobs_refused = counters_.jobs_refused;
+    s.jobs_failed = counters_.jobs_failed;
+    s.jobs_late = counters_.jobs_late;
+    s.message_bytes_sent = counters_.layer_bytes;
+    s.aes_blocks = counters_.aes_blocks;
+    s.masked_blocks = counters_.masked_blocks;
+    s.masks_made = counters_.masks_made;
+    s.sha1_blocks = counters_.sha1_blocks;
+    s.sha2_blocks = counters_.sha2_blocks;
+    s.rounds = counters_.rounds;
+    s.operations = counters_.operations;
+    s.cohorts = counters_.cohorts;
+    s.operation_rounds = counters_.operation_rounds;
+    s.backend = backend_;
+    s.most_seals = seals_.most();
+    s.seals_near_limit = s.most_seals >= seals_.warn_at();
+    s.logins_unheralded = preauth_.alarms();
+    s.heads_abandoned = half_done_.abandoned();
+    s.agents_limited = limits_.agents_refused();
+    s.keys_limited = limits_.keys_refused();
+    s.agents = limits_.agents();
+    s.revoked = revocations_.state();
+    s.peers_lift = {revocations_.agrees(0), revocations_.agrees(1)};
+    s.revoked_unwritten = revocations_.unwritten();
+    s.tickets_revoked = counters_.tickets_revoked;
+    s.clocks_ahead = clocks_.ahead();
+    return s;
+  }
+
+ private:
+  // Lanes end as at a stop: their checks first.
+  void end_session(const char* why) {
+    std::lock_guard lock(lanes_mutex_);
+    if (ends_why_.empty()) ends_why_ = why;
+    for (auto& lane : lanes_) lane->stop();
+  }
+  void expire_held() {
+    std::lock_guard held(held_mutex_);
+    if (held_ == SessionId{}) return;
+    for (auto& lane : lanes_) lane->expire();
+  }
+  Result<void> begin(const Session& session);
+  Result<void> take_up(const Session& session);
+  // True: only connections were lost.
+  bool run_lanes(Session& session, std::string& why);
+  // Lane 0 waits for the disk, so tickets run on the others where there are any.
+  LaneRunner& lane_for(bool management) {
+    if (management || lanes_.size() == 1) return *lanes_[0];
+    auto first = lanes_.begin() + 1;
+    return **std::min_element(first, lanes_.end(),
+                              [](const auto& a, const auto& b) { return a->load() < b->load(); });
+  }
+
+  const EngineOptions options_;
+  Store& store_;
+  const Reply reply_;
+  const Audit audit_;
+  PendingJobs pending_;
+  StagedKeys staged_;
+  LaneCounters counters_;
+  SealCounts seals_;
+  PreauthWatch preauth_;
+  EqualLimit equals_;
+  HalfDone half_done_;
+  RateLimits limits_;
+  Revocations revocations_;
+  std::atomic<bool> stopping_{false};
+  mutable std::mutex lanes_mutex_;
+  std::vector<std::unique_ptr<LaneRunner>> lanes_;
+  std::string backend_;
+  std::optional<std::string> deviation_;
+  std::vector<CourseTail> courses_;  // by lane, of the last session
+  bool difference_known_ = false;    // this server has been latched for it
+  bool running_ = false;             // under lanes_mutex_
+  std::string ends_why_;             // the session, by this server's own will; the same
+  ClockDifferences clocks_;
+  const std::function<void()> set_back_ = [this] { end_session(kSetBack); };
+  // The lanes stand still, and expire() or give_up() looks at their jobs. Taken before
+  // lanes_mutex_.
+  std::mutex held_mutex_;
+  SessionId held_{};
+  SessionId session_{};  // of the lanes
+};
+
+Result<void> EngineImpl::begin(const Session& session) {
+  give_up(session.forgotten_by);
+  {
+    std::lock_guard lock(lanes_mutex_);
+    deviation_.reset();
+    ends_why_.clear();
+  }
+  auto backend = choose_aes_backend(options_.backend, session.representation);
+  if (!backend) return backend.error();
+  revocations_.forget_peers();
+  clocks_.forget();
+  std::lock_guard lock(lanes_mutex_);
+  backend_ = (*backend)->name();
+  LaneShared shared{options_,     store_,   pending_,  staged_,    counters_,
+                    seals_,       preauth_, equals_,   half_done_, limits_,
+                    revocations_, clocks_,  set_back_, reply_,     audit_};
+  for (std::size_t k = 0; k < session.lanes.size(); ++k)
+    lanes_.push_back(std::make_unique<LaneRunner>(shared, session, k, **backend));
+  session_ = session.id;
+  if (options_.party == 0)
+    for (const JobName& name : pending_.names())
+      lane_for(pending_.is_management(name)).enqueue(name);
+  return {};
+}
+
+Result<void> EngineImpl::take_up(const Session& session) {
+  std::lock_guard held(held_mutex_);
+  if (held_ == SessionId{} || held_ != session.id || session.lanes.size() != lanes_.size())
+    return fail("session: this server does not hold the session that is to go on");
+  held_ = {};
+  return {};
+}
+
+bool EngineImpl::run_lanes(Session& session, std::string& why) {
+  std::mutex mutex;
+  bool can_go_on = true;
+  // The first lane that ends takes the others with it.
+  auto run_lane = [&](std::size_t k) {
+    LaneRunner::Ended ended = lanes_[k]->run(*session.lanes[k].link);
+    {
+      std::lock_guard lock(mutex);
+      can_go_on = can_go_on && ended.can_go_on;
+      if (why.empty()) why = ended.why;
+    }
+    // Lane 0 may be waiting for a neighbour's disk.
+    for (Lane& each : session.lanes)
+      if (!ended.why.empty()) each.link->abort("another lane of the session ended");
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t k = 1; k < lanes_.size(); ++k) threads.emplace_back([&, k] { run_lane(k); });
+  run_lane(0);
+  for (std::thread& thread : threads) thread.join();
+  return can_go_on;
+}
+
+std::string EngineImpl::run_session(Session& session) {
+  if (auto ready = session.goes_on ? take_up(session) : begin(session); !ready)
+    return ready.error().message;
+  {
+    std::lock_guard lock(lanes_mutex_);
+    running_ = true;
+    if (stopping_)
+      for (auto& lane : lanes_) lane->stop();
+  }
+  std::string why;
+  const bool can_go_on = run_lanes(session, why);
+  {
+    std::lock_guard held(held_mutex_);
+    std::lock_guard lock(lanes_mutex_);
+    running_ = false;
+    courses_.clear();
+    for (auto& lane : lanes_) {
+      courses_.push_back(lane->course());
+      if (lane->deviation() && !deviation_) deviation_ = lane->deviation();
+    }
+    difference_known_ = deviation_.has_value();
+    if (can_go_on && !deviation_) held_ = session_;
+  }
+  if (held_ == SessionId{}) give_up(std::nullopt);
+  std::lock_guard lock(lanes_mutex_);
+  if (deviation_) return *deviation_;
+  return why.empty() ? ends_why_ : why;
+}
+
+// What is between its lanes and their jobs ends here.
+void EngineImpl::give_up(std::optional<int> forgotten_by) {
+  std::optional<LostCheck> lost;
+  std::vector<std::unique_ptr<LaneRunner>> over;
+  {
+    std::lock_guard held(held_mutex_);
+    const bool was_held = std::exchange(held_, SessionId{}) != SessionId{};
+    for (auto& lane : lanes_) {
+      const auto in_lane = lane->give_up();
+      if (!in_lane) continue;
+      if (!lost) lost.emplace();
+      lost->held = was_held;
+      lost->opened |= in_lane->opened;
+      if (!lost->party) lost->party = forgotten_by ? forgotten_by : in_lane->party;
+    }
+    std::lock_guard lock(lanes_mutex_);
+    over.swap(lanes_);
+  }
+  if (lost && !deviation_ && options_.lost_check) options_.lost_check(*lost);
+}
+
+// A server that has seen the difference goes on telling its course: the other may not have.
+Result<void> EngineImpl::hear_course(std::size_t lane, int party, const CourseTail& theirs) {
+  if (difference_known_ || !contradict(course(lane), theirs)) return {};
+  difference_known_ = true;
+  std::lock_guard lock(lanes_mutex_);
+  deviation_ = "session: in lane " + std::to_string(lane) +
+               " of the last session this server and party " + std::to_string(party) +
+               " were told different things about which jobs to run, or that party says so";
+  return fail(*deviation_);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> Engine::create(const EngineOptions& options, Store& store,
+                                               Reply reply, Audit audit) {
+  if (sodium_init() < 0) return fail("libsodium cannot be initialised");
+  for (Representation r : {Representation::kBytes, Representation::kPlanes})
+    if (auto backend = choose_aes_backend(options.backend, r); !backend) return backend.error();
+  auto engine = std::make_unique<EngineImpl>(options, store, std::move(reply), std::move(audit));
+  if (auto loaded = engine->load(); !loaded.ok()) return loaded.error();
+  return std::unique_ptr<Engine>(std::move(engine));
+}
+
+Representation Engine::preferred_representation(const std::string& backend, Security security) {
+  if (security == Security::kMalicious) return Representation::kBytes;
+  if (backend == "avx2") return Representation::kPlanes;
+  if (backend == "cuda") return Representation::kBytes;
+  for (const AesBackend* usable : usable_aes_backends())
+    if (usable->name() == "gfni") return Representation::kBytes;
+  return backend == "scalar" ? Representation::kBytes : Representation::kPlanes;
+}
+
+ZeroOffer Engine::zero_offer(const std::string& wanted, const std::string& backend,
+                             Security security) {
+  auto used = choose_aes_backend(backend, preferred_representation(backend, security));
+  return zero_offer_of(wanted, used.ok() && (*used)->name() == "cuda");
+}
+
+}  // namespace tkdc

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/job/lane_said.h"
+
+namespace tkdc {
+namespace {
+
+enum Parts : std::uint8_t {
+  kManifest = 1,
+  kVerdicts = 2,
+  kWindows = 4,
+  kHead = 8,
+  kClock = 16,
+  kAll = 31
+};
+
+}  // namespace
+
+Bytes encode(const LaneSaid& said) {
+  const int parts = (said.manifest ? kManifest : 0) | (said.verdicts.empty() ? 0 : kVerdicts) |
+                    (said.revoked ? kWindows : 0) | (said.head ? kHead : 0) |
+                    (said.clock_ms ? kClock : 0);
+  Bytes out;
+  if (parts == 0) return out;
+  Writer w(out);
+  w.u8(static_cast<std::uint8_t>(parts));
+  if (said.manifest) put_manifest(out, *said.manifest);
+  w.raw(said.verdicts);
+  if (said.revoked) {
+    w.u64(said.revoked->version);
+    put_revocations(out, said.revoked->state);
+  }
+  if (said.head) put_head(w, *said.head);
+  if (said.clock_ms) w.u64(*said.clock_ms);
+  return out;
+}
+
+Result<LaneSaid> decode_lane_said(ByteSpan octets, const LaneExpects& expected) {
+  const Error malformed = fail("lane: a neighbour's admission data are malformed");
+  LaneSaid said;
+  if (octets.empty()) {
+    if (expected.verdicts == 0) return said;
+    return malformed;
+  }
+  Reader in(octets);
+  const std::uint8_t parts = in.u8();
+  if (parts == 0 || (parts & ~kAll) != 0) return malformed;
+  if (((parts & kVerdicts) != 0) != (expected.verdicts > 0)) return malformed;
+  if ((parts & kManifest) != 0) {
+    if (!expected.leader) return malformed;
+    auto manifest = get_manifest(in, expected.most_jobs);
+    if (!manifest) return manifest.error();
+    if (manifest->names.empty()) return malformed;
+    said.manifest = std::move(*manifest);
+  }
+  if ((parts & kVerdicts) != 0) {
+    auto verdicts = get_verdicts(in, expected.verdicts);
+    if (!verdicts) return verdicts.error();
+    said.verdicts = std::move(*verdicts);
+  }
+  if ((parts & kWindows) != 0) {
+    said.revoked.emplace();
+    said.revoked->version = in.u64();
+    if (!get_revocations(in, said.revoked->state)) return malformed;
+  }
+  if ((parts & kHead) != 0) said.head = get_head(in);
+  if ((parts & kClock) != 0) said.clock_ms = in.u64();
+  if (!in.complete()) return malformed;
+  return said;
+}
+
+}  // namespace tkdc

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one party of a lane says to both others in a full tick: the leader which jobs it names,
+// each its verdicts on those named before, its revoked windows after a change, and on lane 0 now
+// and then where its audit log stands and what its clock says. The ticker notes it in the lane's
+// course (lane/ticker.h).
+//
+//   u8 which parts follow: 1 manifest, 2 verdicts, 4 revoked windows, 8 audit head, 16 clock
+//   manifest (service/admit/admission.h) | a verdict for each job | version u64, state | head | Unix ms u64
+//
+// A party that has nothing to say sends no octet. Nothing here is secret.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "service/admit/admission.h"
+#include "service/revoke/revocations.h"
+#include "session/audit_head.h"
+
+namespace tkdc {
+
+struct LaneSaid {
+  std::optional<Manifest> manifest;  // one that names jobs
+  std::vector<Verdict> verdicts;
+  std::optional<Revocations::Word> revoked;
+  std::optional<AuditHead> head;
+  std::optional<std::uint64_t> clock_ms;
+};
+
+Bytes encode(const LaneSaid& said);
+
+struct LaneExpects {
+  bool leader = false;       // only the leader names jobs
+  std::size_t verdicts = 0;  // exactly so many
+  std::size_t most_jobs = 0;
+};
+Result<LaneSaid> decode_lane_said(ByteSpan octets, const LaneExpects& expected);
+
+}  // namespace tkdc

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs that a server has received and not yet admitted to a lane. Thread-safe.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "service/job/engine.h"
+
+namespace tkdc {
+
+struct PendingJob {
+  using Clock = std::chrono::steady_clock;
+  JobRequest request;
+  AgentRole role = AgentRole::kKdc;
+  Clock::time_point deadline;
+  // How long the leader waits before it names the job again while another
+  // server has not got it: doubled each time, up to kMaxRetryAfter.
+  static constexpr auto kMaxRetryAfter = std::chrono::milliseconds(50);
+  std::chrono::milliseconds retry_after{1};
+  // Counted once, however often it is named: what the limits said then.
+  std::optional<RateVerdict> rate;
+  bool head_taken = false;  // of a tail, once: service/job/half_done.h
+  bool expired = false;     // answered UNAVAILABLE at its deadline; a lane still works on it
+};
+
+class PendingJobs {
+ public:
+  explicit PendingJobs(std::size_t max) : max_(max) {}
+
+  // Takes the job and returns null; gives it back when the limit is reached or
+  // the name is taken.
+  std::unique_ptr<PendingJob> put(std::unique_ptr<PendingJob> job) {
+    std::lock_guard lock(mutex_);
+    const JobName name = job->request.name;
+    if (jobs_.size() >= max_ || jobs_.contains(name)) return job;
+    jobs_.emplace(name, std::move(job));
+    return nullptr;
+  }
+
+  // Null when this server has not (or no longer) got the job.
+  std::unique_ptr<PendingJob> take(const JobName& name) {
+    std::lock_guard lock(mutex_);
+    auto it = jobs_.find(name);
+    if (it == jobs_.end()) return nullptr;
+    auto job = std::move(it->second);
+    jobs_.erase(it);
+    return job;
+  }
+
+  // Of its input; none once its deadline was over before it was taken.
+  std::optional<std::size_t> input_octets(const JobName& name) const {
+    std::lock_guard lock(mutex_);
+    const auto it = jobs_.find(name);
+    if (it == jobs_.end()) return std::nullopt;
+    return it->second->request.component[0].size();
+  }
+
+  // Takes out every job whose deadline is over.
+  std::vector<std::unique_ptr<PendingJob>> take_expired() {
+    std::lock_guard lock(mutex_);
+    std::vector<std::unique_ptr<PendingJob>> expired;
+    const auto now = PendingJob::Clock::now();
+    for (auto it = jobs_.begin(); it != jobs_.end();) {
+      if (it->second->deadline <= now) {
+        expired.push_back(std::move(it->second));
+        it = jobs_.erase(it);
+      } else {
+        ++it;
+      }
+    }
+    return expired;
+  }
+
+  std::vector<JobName> names() const {
+    std::lock_guard lock(mutex_);
+    std::vector<JobName> out;
+    for (const auto& [name, job] : jobs_) out.push_back(name);
+    return out;
+  }
+  bool is_management(const JobName& name) const {
+    std::lock_guard lock(mutex_);
+    auto it = jobs_.find(name);
+    return it != jobs_.end() && tkdc::is_management(it->second->request.op);
+  }
+  std::size_t size() const {
+    std::lock_guard lock(mutex_);
+    return jobs_.size();
+  }
+
+ private:
+  const std::size_t max_;
+  mutable std::mutex mutex_;
+  std::map<JobName, std::unique_ptr<PendingJob>> jobs_;
+};
+
+}  // namespace tkdc

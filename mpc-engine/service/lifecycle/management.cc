@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/lifecycle/management.h"
+
+#include <functional>
+
+#include "service/admit/policy.h"
+#include "service/operation/equal.h"
+#include "service/lifecycle/keys.h"
+
+namespace tkdc {
+namespace {
+
+std::string bound_name(const JobRequest& request) {
+  return {request.public_data.begin(), request.public_data.end()};
+}
+
+tkdc_status check_stage(StagedKeys& staged, Store& store, const JobRequest& request) {
+  const std::size_t key_bytes = key_bytes_of(request.key.enctype);
+  if (key_bytes == 0 || request.public_data.size() != 1) return TKDC_STATUS_BAD_REQUEST;
+  const bool drawn = request.public_data[0] == TKDC_ORIGIN_DRAWN;
+  if (!drawn && request.public_data[0] != TKDC_ORIGIN_IMPORTED) return TKDC_STATUS_BAD_REQUEST;
+  if (request.component[0].size() != (drawn ? 0 : key_bytes)) return TKDC_STATUS_BAD_REQUEST;
+  if (staged.full()) return TKDC_STATUS_LIMIT;
+  auto existing = store.get(request.key.id);
+  if (!existing) return TKDC_STATUS_INTERNAL;
+  const bool taken = staged.find(request.key.id) != nullptr || *existing != nullptr;
+  return taken ? TKDC_STATUS_BAD_REQUEST : TKDC_STATUS_OK;
+}
+
+tkdc_status check_bind(const StagedKey& key, const JobRequest& request) {
+  const std::string name = bound_name(request);
+  auto key_class = classify_principal(name);
+  if (!key_class) return TKDC_STATUS_BAD_REQUEST;
+  PrincipalDigest digest;
+  crypto_hash_sha256(digest.data(), request.public_data.data(), request.public_data.size());
+  if (digest != request.key.principal || request.key.enctype != key.enctype)
+    return TKDC_STATUS_BAD_REQUEST;
+  if (key.compared_with && *key.compared_with != digest) return TKDC_STATUS_DENIED;
+  const bool guarded = *key_class == KeyClass::kKrbtgt || *key_class == KeyClass::kCrossRealm ||
+                       *key_class == KeyClass::kKadmin;
+  return guarded && key.exported ? TKDC_STATUS_DENIED : TKDC_STATUS_OK;
+}
+
+// Each server tells both others what it heard: of the one before it, then of the one behind it.
+// Goes on only if nobody told its two neighbours different things.
+Task<void> votes_agree(Rep3& rep3, std::uint8_t mine, FromBoth votes) {
+  const std::uint8_t prev = votes.prev[0], next = votes.next[0];
+  // The previous server's neighbours are the next one and this; the next one's this and
+  // the previous one.
+  Bytes heard(1, prev);
+  heard.push_back(next);
+  Rep3::Expected expected;
+  expected.from_prev.assign(1, next);
+  expected.from_prev.push_back(mine);
+  expected.from_next.assign(1, mine);
+  expected.from_next.push_back(prev);
+  FromBoth told =
+      co_await rep3.exchange(std::move(heard), std::move(expected),
+                             "the servers were told different things about what a store did");
+}
+
+// Every party says whether it succeeded; true only if all three did. In malicious
+// mode a server that says one thing to one neighbour and another to the other would
+// make one of them commit what the other abandons: then nobody goes on.
+Task<bool> all_succeeded(Rep3& rep3, bool mine) {
+  const std::uint8_t vote = mine ? 1 : 0;
+  FromBoth others = co_await rep3.exchange(ByteSpan(&vote, 1));
+  if (rep3.claims() != nullptr) co_await votes_agree(rep3, vote, others);
+  co_return mine&& others.prev[0] == 1 && others.next[0] == 1;
+}
+
+// What a change of the three stores consists of, at this server. After the first
+// step nothing has changed for good.
+struct Phases {
+  std::function<Result<void>()> first, undo, second;
+};
+
+// By all three servers or by none. `verb` and `done` are for the message.
+Task<JobOutcome> in_two_phases(Rep3& rep3, const Phases& phases, std::string_view verb,
+                               std::string_view done) {
+  const std::string what = "could not " + std::string(verb) + " the key";
+  const Result<void> first = phases.first();
+  bool everywhere = co_await all_succeeded(rep3, first.ok());
+  if (!everywhere) {
+    if (!first)
+      co_return refuse(TKDC_STATUS_INTERNAL, "this server " + what + ": " + first.error().message);
+    // A failure is settled like a crash here, when the next session starts.
+    (void)phases.undo().ok();
+    co_return refuse(TKDC_STATUS_INTERNAL,
+                     "another server " + what + "; nothing was " + std::string(done));
+  }
+  const Result<void> second = phases.second();
+  everywhere = co_await all_succeeded(rep3, second.ok());
+  if (everywhere) co_return JobOutcome();
+  if (!second)
+    co_return refuse(TKDC_STATUS_INTERNAL, "this server " + what + ": " + second.error().message);
+  co_return refuse(TKDC_STATUS_INTERNAL,
+                   "another server " + what + " yet; it will when the next session starts");
+}
+
+Task<JobOutcome> stage(ManagementContext context, const JobRequest& request, SharedBytes input) {
+  StagedKey key;
+  key.origin = request.public_data[0];
+  key.kvno = request.key.kvno;
+  key.enctype = request.key.enctype;
+  key.agent = request.name.agent;
+  key.key = key.origin == TKDC_ORIGIN_DRAWN ? context.ciphers.rep3.random(key_bytes_of(key.enctype))
+                                            : std::move(input);
+  context.staged.put(request.key.id, std::move(key));
+  co_return JobOutcome();
+}
+
+Task<JobOutcome> export_once(ManagementContext context, const JobRequest& request) {
+  StagedKey* key = context.staged.find(request.key.id);
+  key->exported = true;
+  co_return JobOutcome(key->key);
+}
+
+Task<JobOutcome> bind(ManagementContext context, const JobRequest& request) {
+  StagedKey staged = std::move(*context.staged.find(request.key.id));
+  context.staged.erase(request.key.id);
+  KeyRecord record;
+  record.ref = request.key;
+  record.principal_name = bound_name(request);
+  record.key_class = *classify_principal(record.principal_name);
+  record.origin = staged.origin;
+  record.exported = staged.exported;
+  record.created_at_s = context.created_at_s;
+  co_await derive_fields(context.ciphers, record, std::move(staged.key));
+  co_await context.ciphers.rep3.verified();
+
+  Phases phases;
+  phases.first = [&] { return context.store.prepare(record); };
+  phases.undo = [&] { return context.store.abandon(record.ref.id); };
+  phases.second = [&] { return context.store.commit(record.ref.id); };
+  co_return co_await in_two_phases(context.ciphers.rep3, phases, "store", "stored");
+}
+
+Task<JobOutcome> destroy(ManagementContext context, const JobRequest& request) {
+  const KeyId& id = request.key.id;
+  if (context.staged.find(id) != nullptr) {
+    context.staged.erase(id);
+    co_return JobOutcome();
+  }
+  Phases phases;
+  phases.first = [&] { return context.store.condemn(id); };
+  phases.undo = [&] { return context.store.pardon(id); };
+  phases.second = [&] { return context.store.destroy(id); };
+  co_return co_await in_two_phases(context.ciphers.rep3, phases, "remove", "removed");
+}
+
+}  // namespace
+
+tkdc_status check_management(StagedKeys& staged, Store& store, AgentRole role,
+                             const JobRequest& request) {
+  if (!may_manage(role, request.op)) return TKDC_STATUS_DENIED;
+  if (request.op == TKDC_OP_STAGE) return check_stage(staged, store, request);
+  if (!request.component[0].empty()) return TKDC_STATUS_BAD_REQUEST;
+  if (request.op == TKDC_OP_DESTROY) {
+    // After it no BIND can keep the key, not even one that was asked before and waits.
+    if (staged.find(request.key.id) != nullptr) return TKDC_STATUS_OK;
+    auto record = store.get(request.key.id);
+    if (!record) return TKDC_STATUS_INTERNAL;
+    if (*record == nullptr) return TKDC_STATUS_UNKNOWN_KEY;
+    return (*record)->ref == request.key ? TKDC_STATUS_OK : TKDC_STATUS_UNKNOWN_KEY;
+  }
+  if (request.op == TKDC_OP_EQUAL) return check_equal(staged, store, request);
+  StagedKey* key = staged.find(request.key.id);
+  if (key == nullptr || key->agent != request.name.agent) return TKDC_STATUS_UNKNOWN_KEY;
+  if (request.op == TKDC_OP_BIND) return check_bind(*key, request);
+  const bool in_time = StagedKey::Clock::now() - key->since <= StagedKey::kExportWindow;
+  const bool may_export = key->origin == TKDC_ORIGIN_DRAWN && !key->exported && in_time;
+  return may_export ? TKDC_STATUS_OK : TKDC_STATUS_DENIED;
+}
+
+namespace {
+
+Task<JobOutcome> start(ManagementContext context, const JobRequest& request, SharedBytes input) {
+  switch (request.op) {
+    case TKDC_OP_STAGE: return stage(context, request, std::move(input));
+    case TKDC_OP_EXPORT: return export_once(context, request);
+    case TKDC_OP_BIND: return bind(context, request);
+    case TKDC_OP_EQUAL: return run_equal(context, request);
+    default: return destroy(context, request);
+  }
+}
+
+}  // namespace
+
+std::vector<KeyId> keys_at_work(const JobRequest& request) {
+  std::vector<KeyId> keys{request.key.id};
+  if (request.op == TKDC_OP_EQUAL)
+    if (auto other = compared_key(request)) keys.push_back(*other);
+  return keys;
+}
+
+Task<JobOutcome> run_management(ManagementContext context, const JobRequest& request,
+                                SharedBytes input) {
+  // It may send nothing that is verified, and yet change the store or yield a key.
+  co_await context.ciphers.rep3.agreed();
+  co_return co_await start(context, request, std::move(input));
+}
+
+}  // namespace tkdc

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Key management on shares: stage, export once, bind to a principal, destroy.
+//
+// A key comes to be in two steps, because a KDC's database makes a key before
+// it says whose it is. STAGE draws it (the servers do; nobody sees it) or takes
+// an imported one's shares. EXPORT gives a drawn, unbound key to the agent
+// that asked for it, once, within 60 s: what a keytab needs. BIND derives all
+// fields and stores the record: prepared by all three or by none, then
+// committed. A key that was exported can never become krbtgt's or kadmin's.
+// EQUAL (service/operation/equal.h) compares an imported one with a bound key in between.
+// Runs on lane 0 only, whose thread waits for the disk.
+#pragma once
+
+#include "service/operation/operations.h"
+#include "service/lifecycle/staged.h"
+
+namespace tkdc {
+
+struct ManagementContext {
+  Ciphers& ciphers;
+  StagedKeys& staged;
+  Store& store;
+  std::uint64_t created_at_s;
+  const KeyRecord* record;  // EQUAL: the bound key's; lives as long as the job
+};
+
+// This server's own verdict on a management job, before admission.
+tkdc_status check_management(StagedKeys& staged, Store& store, AgentRole role,
+                             const JobRequest& request);
+
+// The keys that a management job works on, which no other such job may meanwhile.
+std::vector<KeyId> keys_at_work(const JobRequest& request);
+
+Task<JobOutcome> run_management(ManagementContext context, const JobRequest& request,
+                                SharedBytes input);
+
+}  // namespace tkdc

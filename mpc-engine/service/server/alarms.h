@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines in the journal about counters that ought to stand still: the first time at
+// once, then at most every ten minutes, with what came since. `tkdc status` shows the
+// sums. And about clocks that differ and nonce epochs that are used up too fast, each hour
+// while it lasts. Used by the main thread.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "service/job/engine.h"
+#include "service/server/clock_watch.h"
+#include "service/server/epoch_watch.h"
+
+namespace tkdc {
+
+class Alarms {
+ public:
+  using Clock = std::chrono::steady_clock;
+  static constexpr auto kEvery = std::chrono::minutes(10);
+  static constexpr auto kRemindEvery = std::chrono::hours(1);
+
+  explicit Alarms(std::function<void(const std::string&)> log) : log_(std::move(log)) {}
+
+  void look(const EngineStatus& status, Clock::time_point now = Clock::now()) {
+    say(unheralded_, status.logins_unheralded,
+        " login replies were sealed for users whose preauthentication was not opened before; "
+        "right only for principals that do not require it: the audit log names them",
+        now);
+    say(keys_, status.keys_limited,
+        " operations were refused because one key was asked for too often (limits.user_key_per_s, "
+        "limits.service_key_per_s): a client in a loop, or somebody who collects replies",
+        now);
+    say(agents_, status.agents_limited,
+        " operations were refused because an agent asked too often (limits.agent_per_s)", now);
+  }
+  void look(int party, const ClocksAhead& clocks, Clock::time_point now = Clock::now()) {
+    const ClockAlarm alarm = clock_alarm(party, clocks);
+    // The seconds change; what is worse is said at once, and that it is over.
+    const int level = alarm.text.empty() ? 0 : alarm.error ? 2 : 1;
+    if (level == 0 && clock_level_ > 0) log_("the three servers' clocks agree again");
+    if (level > clock_level_ || level == 0) clock_ = Reminder();
+    clock_level_ = level;
+    remind(clock_, alarm.text, now);
+  }
+  void look(const EpochReport& report, Clock::time_point now = Clock::now()) {
+    const EpochAlarms alarms = epoch_alarms(report);
+    remind(spent_, alarms.spent, now);
+    remind(left_, alarms.left, now);
+  }
+
+ private:
+  // As long as it holds, not for what has come since.
+  struct Reminder {
+    bool said = false;
+    Clock::time_point when{};
+  };
+  void remind(Reminder& reminder, const std::string& text, Clock::time_point now) {
+    if (text.empty() || (reminder.said && now - reminder.when < kRemindEvery)) return;
+    log_(text);
+    reminder = {true, now};
+  }
+  struct Watched {
+    std::uint64_t said = 0;
+    Clock::time_point when{};
+  };
+  void say(Watched& watched, std::uint64_t sum, const char* what, Clock::time_point now) {
+    if (sum == watched.said || (watched.said != 0 && now - watched.when < kEvery)) return;
+    log_(std::to_string(sum - watched.said) + what);
+    watched = {sum, now};
+  }
+
+  std::function<void(const std::string&)> log_;
+  Watched unheralded_, keys_, agents_;
+  Reminder spent_, left_, clock_;
+  int clock_level_ = 0;
+};
+
+}  // namespace tkdc

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/server/audit_check.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/hex.h"
+
+namespace tkdc {
+namespace {
+
+using nlohmann::json;
+
+// Heads and party that an event carries. Other events have none of these fields.
+void read_event(const std::string& line, const std::string& where, AuditSummary& summary) {
+  if (line.find("\"party\"") == std::string::npos) return;
+  const json document = json::parse(line, nullptr, false);
+  const json event = document.is_object() ? document.value("event", json()) : json();
+  if (!event.is_object()) return;
+  auto party_of = [](const json& object) {
+    auto it = object.find("party");
+    const bool number = it != object.end() && it->is_number_unsigned() && *it < 3u;
+    return number ? it->get<int>() : -1;
+  };
+  if (party_of(event) >= 0) summary.party = party_of(event);
+  auto peers = event.find("peers");
+  if (peers == event.end() || !peers->is_array()) return;
+  for (const json& peer : *peers) {
+    if (!peer.is_object() || party_of(peer) < 0) continue;
+    RecordedHead recorded;
+    recorded.party = party_of(peer);
+    recorded.where = where;
+    auto lines = peer.find("lines"), hash = peer.find("head");
+    if (lines == peer.end() || !lines->is_number_unsigned() || hash == peer.end() ||
+        !hash->is_string() || !from_hex(hash->get<std::string>(), recorded.head.hash))
+      continue;
+    recorded.head.lines = lines->get<std::uint64_t>();
+    summary.peers.push_back(std::move(recorded));
+  }
+}
+
+// The recorded heads that have not been met yet, by line number.
+using Wanted = std::multimap<std::uint64_t, const RecordedHead*>;
+
+void meet(Wanted& wanted, const AuditHead& head) {
+  auto [from, to] = wanted.equal_range(head.lines);
+  while (from != to) from = from->second->head == head ? wanted.erase(from) : std::next(from);
+}
+
+Error missing(const std::string& path, const AuditHead& end, const RecordedHead& recorded) {
+  const std::string which =
+      "line " + std::to_string(recorded.head.lines) + " that " + recorded.where + " recorded";
+  if (recorded.head.lines > end.lines)
+    return fail("audit: " + path + " ends at line " + std::to_string(end.lines) + " and lacks " +
+                which +
+                ": it was cut short or put back from a backup; keep both "
+                "files as evidence and compare them with the third server's");
+  return fail("audit: " + path + " has another " + which +
+              ": it was rewritten; keep both files as evidence and compare them with the third "
+              "server's");
+}
+
+}  // namespace
+
+std::array<std::uint8_t, 32> hash_audit_line(std::string_view line) {
+  std::array<std::uint8_t, 32> out{};
+  crypto_generichash(out.data(), out.size(), reinterpret_cast<const std::uint8_t*>(line.data()),
+                     line.size(), nullptr, 0);
+  return out;
+}
+
+std::optional<AuditLine> parse_audit_line(const std::string& line) {
+  const json document = json::parse(line, nullptr, false);
+  if (!document.is_object() || !document.contains("n") || !document["n"].is_number_unsigned() ||
+      !document.contains("prev") || !document["prev"].is_string())
+    return std::nullopt;
+  AuditLine out;
+  out.n = document["n"].get<std::uint64_t>();
+  if (!from_hex(document["prev"].get<std::string>(), out.prev)) return std::nullopt;
+  return out;
+}
+
+std::optional<SessionEpoch> session_epoch(const std::string& line) {
+  if (line.find("\"epoch\"") == std::string::npos) return std::nullopt;
+  const json document = json::parse(line, nullptr, false);
+  const json event = document.is_object() ? document.value("event", json()) : json();
+  if (!event.is_object() || !event.contains("epoch") || !event["epoch"].is_number_unsigned())
+    return std::nullopt;
+  const auto epoch = event["epoch"].get<std::uint64_t>();
+  // Lines of before eras existed have none.
+  const json era = event.value("era", json(0u));
+  if (epoch > UINT32_MAX || !era.is_number_unsigned() || era.get<std::uint64_t>() > UINT32_MAX)
+    return std::nullopt;
+  return SessionEpoch{era.get<std::uint32_t>(), static_cast<std::uint32_t>(epoch)};
+}
+
+Result<AuditSummary> check_audit_log(const std::string& path,
+                                     const std::vector<RecordedHead>& recorded) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return fail("audit: cannot open " + path + ": " + std::strerror(errno));
+  Wanted wanted;
+  for (const RecordedHead& one : recorded) wanted.emplace(one.head.lines, &one);
+  AuditSummary summary;
+  std::string line;
+  std::uint64_t at = 0;
+  meet(wanted, summary.head);  // of an empty log
+  while (std::getline(in, line)) {
+    at++;
+    const std::string where = path + " line " + std::to_string(at);
+    // A torn line is followed by one that carries its hash.
+    if (auto parsed = parse_audit_line(line)) {
+      if (parsed->prev != summary.head.hash || parsed->n != summary.head.lines + 1)
+        return fail("audit: line " + std::to_string(at) + " of " + path +
+                    " does not follow the one before it: a line was changed, added or taken out");
+      summary.head.lines = parsed->n;
+      read_event(line, where, summary);
+    } else if (in.peek() == EOF) {
+      return fail("audit: line " + std::to_string(at) + " of " + path +
+                  " is cut short; start its server, which goes on from there, or keep the file");
+    }
+    summary.head.hash = hash_audit_line(line);
+    meet(wanted, summary.head);
+  }
+  if (!wanted.empty()) return missing(path, summary.head, *wanted.begin()->second);
+  return summary;
+}
+
+}  // namespace tkdc

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading audit logs (audit_log.h): the chain within one, and what the other
+// servers wrote down about it. A log alone cannot show that its end was cut
+// off, or that all of it was written anew; the other two servers' logs can,
+// since they hold its heads. Called by the log itself when it is opened, and
+// by `tkdc audit verify`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "session/audit_head.h"
+
+namespace tkdc {
+
+struct AuditLine {
+  std::uint64_t n = 0;
+  std::array<std::uint8_t, 32> prev{};
+};
+
+// Nothing when the line is not one of an audit log.
+std::optional<AuditLine> parse_audit_line(const std::string& line);
+std::array<std::uint8_t, 32> hash_audit_line(std::string_view line);
+// Of a line that says a session began.
+struct SessionEpoch {
+  std::uint32_t era = 0, epoch = 0;
+  auto operator<=>(const SessionEpoch&) const = default;
+};
+std::optional<SessionEpoch> session_epoch(const std::string& line);
+
+// What a log says about another party's.
+struct RecordedHead {
+  int party = 0;
+  AuditHead head;
+  std::string where;  // file and line, for the message
+};
+
+struct AuditSummary {
+  AuditHead head;
+  std::optional<int> party;         // whose log it is, as its session lines say
+  std::vector<RecordedHead> peers;  // what it has recorded
+};
+
+// Follows the chain and looks for each of `recorded` in it, by line number and
+// hash. The error names the first line that breaks the chain, or the head that
+// is not there, and what that means.
+Result<AuditSummary> check_audit_log(const std::string& path,
+                                     const std::vector<RecordedHead>& recorded = {});
+
+}  // namespace tkdc

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/server/config.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/secret_file.h"
+#include "base/strict_toml.h"
+#include "session/hello.h"
+#include "base/hex.h"
+#include "link/socket.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::size_t kMaxAgents = 64;
+constexpr std::size_t kMaxAgentNameBytes = 64;
+
+void read_installation(StrictToml& file, ServerConfig& config) {
+  TomlTable table = file.table("installation");
+  if (!from_hex(table.text("id"), config.installation))
+    table.reject("id", "must be 32 hexadecimal digits");
+  config.party = static_cast<int>(table.integer("party", 0, 2));
+  config.security = table.choice("security", {"malicious", "semi-honest"}, "malicious") ==
+                            security_name(Security::kMalicious)
+                        ? Security::kMalicious
+                        : Security::kSemiHonest;
+}
+
+void read_control(StrictToml& file, ServerConfig& config) {
+  TomlTable table = file.table("control");
+  config.control_listen = table.text("listen");
+  constexpr std::string_view kScheme = "tcp://";
+  if (config.control_listen.rfind(kScheme, 0) != 0 ||
+      !parse_address(config.control_listen.substr(kScheme.size())).ok())
+    table.reject("listen", "must be tcp://host:port");
+  config.curve_secret_key_file = file.resolve(table.text("curve_secret_key_file"));
+}
+
+bool good_name(const std::string& name) {
+  return !name.empty() && name.size() <= kMaxAgentNameBytes &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+         });
+}
+
+void read_agents(StrictToml& file, ServerConfig& config) {
+  for (TomlTable& table : file.tables("agents")) {
+    AgentEntry agent;
+    agent.name = table.text("name");
+    if (!good_name(agent.name))
+      table.reject("name", "must be 1 to 64 letters, digits, '-', '_' or '.'");
+    agent.role =
+        table.choice("role", {"kdc", "admin"}) == "kdc" ? AgentRole::kKdc : AgentRole::kAdmin;
+    agent.curve_public_key = table.text("curve_public_key");
+    if (!is_curve_key(agent.curve_public_key))
+      table.reject("curve_public_key", "must be a CURVE public key, 40 characters of Z85");
+    for (const AgentEntry& other : config.agents) {
+      if (other.name == agent.name) table.reject("name", "is used by another [[agents]]");
+      if (other.curve_public_key == agent.curve_public_key)
+        table.reject("curve_public_key", "is used by another [[agents]]: one key, one role");
+    }
+    if (config.agents.size() == kMaxAgents) table.reject("name", "is one agent too many (64)");
+    config.agents.push_back(std::move(agent));
+  }
+}
+
+void read_approvers(StrictToml& file, ServerConfig& config) {
+  for (TomlTable& table : file.tables("approvers")) {
+    Approver approver;
+    approver.name = table.text("name");
+    if (!good_name(approver.name))
+      table.reject("name", "must be 1 to 64 letters, digits, '-', '_' or '.'");
+    approver.party = static_cast<int>(table.integer("party", 0, 2));
+    if (!from_hex(table.text("public_key"), approver.public_key))
+      table.reject("public_key", "must be 64 hexadecimal digits, as `tkdc approver` prints them");
+    for (const Approver& other : config.approvers) {
+      if (other.name == approver.name) table.reject("name", "is used by another [[approvers]]");
+      if (other.party == approver.party)
+        table.reject("party", "has an approver already: one administrator for each server");
+      if (other.public_key == approver.public_key)
+        table.reject("public_key", "is another approver's: each has a key of his own");
+    }
+    config.approvers.push_back(std::move(approver));
+  }
+}
+
+void read_data(StrictToml& file, ServerConfig& config) {
+  TomlTable table = file.table("data");
+  config.data_listen = table.text("listen");
+  if (!parse_address(config.data_listen).ok()) table.reject("listen", "must be host:port");
+  config.lanes = static_cast<int>(table.integer("lanes", 1, kMaxLanes, 2));
+  config.certificate_file = file.resolve(table.text("certificate_file"));
+  config.private_key_file = file.resolve(table.text("private_key_file"));
+  config.backend =
+      table.choice("backend", {"auto", "cpu", "scalar", "avx2", "gfni", "cuda"}, "auto");
+  config.zero_shares = table.choice("zero_shares", {"auto", "aes-ctr", "chacha20"}, "auto");
+  constexpr std::int64_t kMostMasked = 4096;
+  config.masked_blocks =
+      static_cast<std::size_t>(table.integer("masked_blocks", 0, kMostMasked, 0));
+  config.two_parts = table.boolean("two_parts", true);
+}
+
+void read_cuda(StrictToml& file, ServerConfig& config) {
+  constexpr std::int64_t kMaxGpus = 16, kMaxCohortBlocks = std::int64_t{1} << 24;
+  TomlTable table = file.table("cuda");
+  const int first = static_cast<int>(table.integer("first_gpu", 0, kMaxGpus - 1, 0));
+  const int gpus = static_cast<int>(table.integer("gpus", 1, kMaxGpus, 1));
+  for (int gpu = first; gpu < first + gpus; ++gpu) config.gpus.push_back(gpu);
+  config.gpu_allow_shared = table.boolean("allow_shared", false);
+  config.gpu_min_cohort_blocks =
+      static_cast<std::size_t>(table.integer("min_cohort_blocks", 1, kMaxCohortBlocks, 16'384));
+  config.gpu_min_cohort_compressions = static_cast<std::size_t>(
+      table.integer("min_cohort_compressions", 1, kMaxCohortBlocks, 49'152));
+}
+
+void read_peers(StrictToml& file, ServerConfig& config) {
+  bool seen[3] = {};
+  seen[config.party] = true;
+  for (TomlTable& table : file.tables("peers")) {
+    PeerEntry peer;
+    peer.party = static_cast<int>(table.integer("party", 0, 2));
+    if (seen[peer.party]) table.reject("party", "must be one of the other two, each once");
+    seen[peer.party] = true;
+    peer.address = table.text("address");
+    if (!parse_address(peer.address).ok()) table.reject("address", "must be host:port");
+    if (!from_hex(table.text("certificate_sha256"), peer.certificate_sha256))
+      table.reject("certificate_sha256", "must be 64 hexadecimal digits");
+    for (const PeerEntry& other : config.peers)
+      if (other.certificate_sha256 == peer.certificate_sha256)
+        table.reject("certificate_sha256", "is the other peer's too: each has its own");
+    config.peers.push_back(std::move(peer));
+  }
+  std::sort(config.peers.begin(), config.peers.end(),
+            [](const PeerEntry& a, const PeerEntry& b) { return a.party < b.party; });
+}
+
+void read_store(StrictToml& file, ServerConfig& config) {
+  TomlTable table = file.table("store");
+  config.store_path = file.resolve(table.text("path"));
+  config.store_key_file = file.resolve(table.text("key_file"));
+  std::int64_t mib = table.integer("map_size_mib", 1, 16 << 20, 16'384);
+  config.store_map_bytes = static_cast<std::size_t>(mib) << 20;
+}
+
+RateLimit read_limit(TomlTable& table, const std::string& what, std::int64_t per_s,
+                     std::int64_t burst) {
+  constexpr std::int64_t kMost = 1'000'000'000;
+  RateLimit limit;
+  limit.per_s = static_cast<double>(table.integer(what + "_per_s", 0, kMost, per_s));
+  limit.burst = static_cast<double>(table.integer(what + "_burst", 1, kMost, burst));
+  return limit;
+}
+
+void read_limits(StrictToml& file, ServerConfig& config) {
+  TomlTable table = file.table("limits");
+  config.limits.agent = read_limit(table, "agent", 500'000, 1'000'000);
+  config.limits.user_key = read_limit(table, "user_key", 50, 1'000);
+  config.limits.service_key = read_limit(table, "service_key", 0, 100'000);
+  // More than the most would use all epochs up within two weeks.
+  constexpr std::int64_t kMostEpochs = 65'536;
+  config.epochs_per_day = static_cast<std::uint32_t>(
+      table.integer("epochs_per_day", EpochLedger::kMinPerDay, kMostEpochs, EpochLedger::kPerDay));
+  // The most is what the error of a check still allows by far; the least, that a bad cable is no
+  // outage at once.
+  config.opened_checks_per_day =
+      static_cast<std::uint32_t>(table.integer("opened_checks_per_day", 1, 1'000'000, 3));
+  config.broken_checks_per_day =
+      static_cast<std::uint32_t>(table.integer("broken_checks_per_day", 3, 1'000'000, 1'000));
+}
+
+// The StateDirectory= of config/tkdc-server@.service for the unit that reads this file.
+std::string state_directory(const ServerConfig& config) {
+  const std::filesystem::path folder = std::filesystem::absolute(config.path).parent_path();
+  return folder.parent_path() == "/etc/tkdc" ? "/var/lib/tkdc/" + folder.filename().string() : "";
+}
+
+}  // namespace
+
+Result<std::string> check_folders(const ServerConfig& config) {
+  std::string remark;
+  for (const auto& [key, path] :
+       {std::pair("store.path", config.store_path), std::pair("audit.file", config.audit_file)}) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::error_code error;
+    if (std::filesystem::is_directory(folder, error)) continue;
+    if (error && error != std::errc::no_such_file_or_directory)
+      return fail("config: '" + std::string(key) + "': " + folder.string() + ": " +
+                  error.message());
+    if (std::filesystem::exists(folder, error) || folder != state_directory(config))
+      return fail("config: '" + std::string(key) + "': there is no folder " + folder.string() +
+                  "; make it, for this service's user alone");
+    remark = folder.string() + " will be made by systemd when the unit starts";
+  }
+  return remark;
+}
+
+Result<ServerConfig> load_server_config(const std::string& path) {
+  StrictToml file;
+  auto loaded = file.load(path);
+  if (!loaded.ok()) return loaded.error();
+  ServerConfig config;
+  config.path = path;
+  read_installation(file, config);
+  read_control(file, config);
+  read_agents(file, config);
+  read_approvers(file, config);
+  read_data(file, config);
+  read_cuda(file, config);
+  read_peers(file, config);
+  read_store(file, config);
+  config.audit_file = file.resolve(file.table("audit").text("file", "audit.jsonl"));
+  read_limits(file, config);
+  auto done = file.finish();
+  if (!done.ok()) return done.error();
+  if (config.peers.size() != 2)
+    return fail("config: " + path + ": there must be two [[peers]], the other two parties");
+  return config;
+}
+
+}  // namespace tkdc

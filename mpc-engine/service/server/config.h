@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// tkdc-server's configuration, tkdc.toml, as checked values. Every key is
+// documented in config/tkdc.toml. Holds no secrets, only the names of the
+// files that do; paths are already resolved.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "service/export/approval.h"
+#include "service/job/engine.h"
+#include "link/certificate.h"
+#include "session/epoch_ledger.h"
+
+namespace tkdc {
+
+struct AgentEntry {
+  std::string name;
+  AgentRole role = AgentRole::kKdc;
+  std::string curve_public_key;  // Z85
+};
+
+struct PeerEntry {
+  int party = 0;
+  std::string address;  // host:port
+  Fingerprint certificate_sha256{};
+};
+
+struct ServerConfig {
+  std::string path;  // of the file
+
+  InstallationId installation{};
+  int party = 0;
+  Security security = Security::kMalicious;
+
+  std::string control_listen;  // a ZeroMQ endpoint: tcp://host:port
+  std::string curve_secret_key_file;
+  std::vector<AgentEntry> agents;
+  std::vector<Approver> approvers;  // of exports; none: nobody can export
+
+  std::string data_listen;  // host:port
+  int lanes = 2;
+  std::string certificate_file;
+  std::string private_key_file;
+  std::string backend = "auto";
+  std::string zero_shares = "auto";  // session/zero_generator.h
+  std::size_t masked_blocks = 0;     // EngineOptions
+  bool two_parts = true;             // docs/protocols/17-two-part-hmac.md
+  std::vector<int> gpus;             // of the backend "cuda": lanes take them in turn
+  bool gpu_allow_shared = false;
+  std::size_t gpu_min_cohort_blocks = 0, gpu_min_cohort_compressions = 0;
+  std::vector<PeerEntry> peers;  // the other two, by party
+
+  std::string store_path;
+  std::string store_key_file;
+  std::size_t store_map_bytes = std::size_t{16} << 30;
+
+  std::string audit_file;
+
+  RateLimitOptions limits;
+  std::uint32_t epochs_per_day = EpochLedger::kPerDay;
+  // service/server/broken_checks.h
+  std::uint32_t opened_checks_per_day = 3, broken_checks_per_day = 1'000;
+};
+
+// Error: file, line, key and what is expected there.
+Result<ServerConfig> load_server_config(const std::string& path);
+
+// Whether the store and the audit log can be made where they are to lie. What it returns is a
+// remark on a folder that systemd makes at the first start, or empty.
+Result<std::string> check_folders(const ServerConfig& config);
+
+}  // namespace tkdc

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The server's side of the agents: a ZeroMQ ROUTER under CURVE. Takes job
+// requests, checks who sends them, hands them to the engine, sends the answers
+// back. docs/protocols/04-control-plane.md.
+//
+// Threads: run() is the control thread and the only one that touches the
+// socket; reply() is called by lane threads and queues; the ZAP handler has a
+// thread of its own. Secret: the share components in requests and answers,
+// wiped after use as far as libzmq lets us (its own buffers are not ours).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "service/job/engine.h"
+#include "link/socket.h"
+#include "service/server/agent_sessions.h"
+#include "service/server/config.h"
+#include "service/server/zap.h"
+
+namespace tkdc {
+
+struct ControlOptions {
+  std::string listen;             // tcp://host:port; port * lets the kernel choose
+  SecretVector curve_secret_key;  // Z85
+  std::vector<AgentEntry> agents;
+  std::size_t max_pending_per_agent = 8'192;
+  std::function<void(const std::string&)> log;  // any thread
+};
+
+struct ControlCounters {
+  std::uint64_t requests = 0;
+  std::uint64_t malformed = 0;
+  std::uint64_t replayed = 0;
+  std::uint64_t refused = 0;      // beyond an agent's limit
+  std::uint64_t undelivered = 0;  // the agent had gone or did not read
+};
+
+class ControlPlane {
+ public:
+  using Submit = std::function<void(AgentRole, JobRequest)>;
+  using StatusJson = std::function<std::string()>;
+
+  // Binds at once.
+  static Result<std::unique_ptr<ControlPlane>> create(ControlOptions options, Submit submit,
+                                                      StatusJson status_json);
+  ~ControlPlane();
+
+  // Until stop(). Error: the socket is unusable.
+  Result<void> run();
+  void stop();  // any thread
+
+  // Any thread; once for each job handed to submit.
+  void reply(const JobName& name, JobReply reply);
+
+  ControlCounters counters() const;  // any thread
+  const std::string& endpoint() const { return endpoint_; }
+
+ private:
+  struct Answer {
+    JobName name;
+    SecretVector frame;
+  };
+  class Message;
+
+  ControlPlane(ControlOptions options, Submit submit, StatusJson status_json);
+  Result<void> bind();
+  void receive_some();
+  bool receive_one();
+  void handle(Message& route, Message& body);
+  void answer_status(std::size_t agent, const JobRequest& request);
+  void refuse(std::size_t agent, const JobRequest& request);
+  void send_answers();
+  void send_frame(const std::string& route, SecretVector frame);
+  void complain(const std::string& message);
+
+  ControlOptions options_;
+  Submit submit_;
+  StatusJson status_json_;
+  void* context_ = nullptr;
+  void* socket_ = nullptr;
+  std::unique_ptr<ZapHandler> zap_;
+  std::string endpoint_;
+
+  std::vector<std::uint64_t> agent_ids_;  // JobName.agent, by index
+  std::vector<AgentSessions> sessions_;   // by index; control thread only
+  long long next_complaint_ms_ = 0;
+
+  UniqueFd event_;  // answers are waiting, or stop
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;
+  std::deque<Answer> answers_;
+
+  std::atomic<std::uint64_t> requests_{0}, malformed_{0}, replayed_{0}, refused_{0},
+      undelivered_{0};
+};
+
+// JobName.agent of the agent with that key: equal at all three servers.
+std::uint64_t agent_id(const std::string& curve_public_key);
+
+}  // namespace tkdc

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/server/exports.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/secret_file.h"
+#include "base/unique_fd.h"
+#include "enctype.h"
+#include "base/hex.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::size_t kMaxUsedBytes = std::size_t{1} << 20;
+constexpr const char* kKeyField = "key";
+
+std::string dump(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+nlohmann::json about(const char* what, const Digest& digest, const ExportRequest& request) {
+  return {{"event", what},
+          {"request", to_hex(digest)},
+          {"recipient", to_hex(request.recipient)},
+          {"realm", request.realm},
+          {"keys", request.keys.size()},
+          {"expires", request.expires_at_s}};
+}
+
+Error io_error(const std::string& path) {
+  return fail("used requests cannot be noted in " + path + ": " + std::strerror(errno) +
+              "; nothing was handed over");
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const KeyRecord>> Exports::record_of(const ExportRequest& request,
+                                                            const ExportKey& key) {
+  auto record = store_.get(key.id);
+  if (!record) return record.error();
+  const std::string name = key.principal + ", version " + std::to_string(key.kvno);
+  if (*record == nullptr)
+    return fail("the request lists a key that this server does not have: " + name +
+                "; make the request anew");
+  if ((*record)->ref != key_ref(request, key) || (*record)->principal_name != key.principal)
+    return fail("the request lists as " + name + " a key that is another here");
+  return record;
+}
+
+Result<void> Exports::still_running() const {
+  if (stopping_) return fail("this server is stopping: ask again when it runs");
+  return {};
+}
+
+Result<Exports::Checked> Exports::check(std::string_view text) {
+  auto request = decode_export_request(text);
+  if (!request) return request.error();
+  Checked out{std::move(*request), request_digest(text), 0};
+  if (out.request.installation != options_.installation)
+    return fail("the request is of another installation, " + to_hex(out.request.installation));
+  const std::uint64_t now = options_.now_s();
+  if (out.request.expires_at_s <= now)
+    return fail("the request has expired: make a new one, or set this host's clock");
+  if (out.request.expires_at_s - now > kMaxExportLife_s)
+    return fail(
+        "the request expires in more than 24 hours: make a new one, or set this host's "
+        "clock");
+  auto used = is_used(out.request);
+  if (!used) return used.error();
+  if (*used) return fail("the request was used here before: it is good once, make a new one");
+  for (const ExportKey& key : out.request.keys) {
+    if (auto running = still_running(); !running) return running.error();
+    auto record = record_of(out.request, key);
+    if (!record) return record.error();
+    out.staying += (*record)->form == KeyForm::kStandard ? 0 : 1;
+  }
+  return out;
+}
+
+Error Exports::refused(const char* what, std::string_view request, const Error& why) {
+  const nlohmann::json event = {
+      {"event", what}, {"request", to_hex(request_digest(request))}, {"reason", why.message}};
+  auto written = options_.audit(dump(event));
+  return written ? why : fail(why.message + "; " + written.error().message);
+}
+
+Result<std::string> Exports::approval(std::string_view request, std::string_view approval) {
+  auto noted = note_approval(request, approval);
+  if (!noted) return refused("export approval refused", request, noted.error());
+  return noted;
+}
+
+Result<std::string> Exports::note_approval(std::string_view request, std::string_view approval) {
+  auto checked = check(request);
+  if (!checked) return checked.error();
+  auto decoded = decode_approval(approval);
+  if (!decoded) return decoded.error();
+  auto approver = check_approval(checked->digest, *decoded, options_.approvers);
+  if (!approver) return approver.error();
+  if ((*approver)->party != options_.party)
+    return fail((*approver)->name + " is the administrator of server " +
+                std::to_string((*approver)->party) + ", and this is server " +
+                std::to_string(options_.party) + ": each approves at his own");
+  nlohmann::json event = about("export approved", checked->digest, checked->request);
+  event["approver"] = (*approver)->name;
+  if (auto written = options_.audit(dump(event)); !written) return written.error();
+  if (auto synced = options_.sync_audit(); !synced) return synced.error();
+  return std::to_string(checked->request.keys.size()) + " keys, all of them as this server knows " +
+         "them; " + std::to_string(checked->staying) +
+         " of them stay here, because they are no keys of their enctype";
+}
+
+Result<Bytes> Exports::hand_over(std::string_view request,
+                                 const std::vector<std::string>& approvals) {
+  auto done = hand_over_now(request, approvals);
+  if (!done) return refused("export refused", request, done.error());
+  return done;
+}
+
+Result<Bytes> Exports::hand_over_now(std::string_view request,
+                                     const std::vector<std::string>& approvals) {
+  auto checked = check(request);
+  if (!checked) return checked.error();
+  std::vector<Approval> decoded;
+  for (const std::string& text : approvals) {
+    auto approval = decode_approval(text);
+    if (!approval) return approval.error();
+    decoded.push_back(*approval);
+  }
+  auto approvers = check_approvals(checked->digest, decoded, options_.approvers);
+  if (!approvers) return approvers.error();
+  Parcel parcel;
+  parcel.party = options_.party;
+  for (const ExportKey& key : checked->request.keys) {
+    if (auto running = still_running(); !running) return running.error();
+    auto record = record_of(checked->request, key);
+    if (!record) return record.error();
+    parcel.keys.emplace_back();
+    if ((*record)->form != KeyForm::kStandard) continue;
+    const auto field = (*record)->fields.find(kKeyField);
+    if (field == (*record)->fields.end() ||
+        field->second.size() != tkdc_enctype_of(key.enctype)->key_bytes)
+      return fail("this server's record of " + key.principal + " has no key; see its log");
+    parcel.keys.back() = field->second;
+  }
+  auto packed = pack(parcel, checked->digest, checked->request.recipient, options_.secret);
+  if (!packed) return packed.error();
+  if (auto running = still_running(); !running) return running.error();
+  if (auto noted = note_used(checked->request); !noted) return noted.error();
+  if (auto written = audit_all(*checked, *approvers, parcel); !written) return written.error();
+  return packed;
+}
+
+Result<void> Exports::audit_all(const Checked& checked,
+                                const std::vector<const Approver*>& approvers,
+                                const Parcel& parcel) {
+  nlohmann::json event = about("export", checked.digest, checked.request);
+  for (const Approver* approver : approvers) event["approvers"].push_back(approver->name);
+  if (auto written = options_.audit(dump(event)); !written) return written;
+  for (std::size_t i = 0; i < parcel.keys.size(); ++i) {
+    const ExportKey& key = checked.request.keys[i];
+    const nlohmann::json line = {{"event", parcel.keys[i] ? "key exported" : "key kept"},
+                                 {"key", to_hex(key.id)},
+                                 {"principal", key.principal},
+                                 {"kvno", key.kvno},
+                                 {"enctype", key.enctype}};
+    if (auto written = options_.audit(dump(line)); !written) return written;
+  }
+  return options_.sync_audit();
+}
+
+// One line for each used request, its nonce. A file that cannot be read says no to all.
+Result<bool> Exports::is_used(const ExportRequest& request) {
+  if (::access(options_.used_file.c_str(), F_OK) != 0 && errno == ENOENT) return false;
+  auto text = read_text_file(options_.used_file, kMaxUsedBytes);
+  if (!text) return fail("used requests cannot be read: " + text.error().message);
+  return text->find(to_hex(request.nonce) + "\n") != std::string::npos;
+}
+
+Result<void> Exports::note_used(const ExportRequest& request) {
+  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+  UniqueFd fd(::open(options_.used_file.c_str(), flags, 0600));
+  // A line that a full disk cut short is ended by the next one's first character.
+  const std::string line = "\n" + to_hex(request.nonce) + "\n";
+  if (!fd || ::write(fd.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()) ||
+      ::fsync(fd.get()) != 0)
+    return io_error(options_.used_file);
+  const std::string folder = std::filesystem::path(options_.used_file).parent_path().string();
+  UniqueFd directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory || ::fsync(directory.get()) != 0) return io_error(options_.used_file);
+  return {};
+}
+
+}  // namespace tkdc

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/server/local_socket.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <exception>
+
+#include "base/codec.h"
+#include "service/export/approval.h"
+#include "service/export/parcel.h"
+#include "service/export/request.h"
+#include "link/socket.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::uint32_t kMagic = 0x544b4c31;  // "TKL1"
+constexpr int kListenTickMs = 500;
+constexpr long long kTransferMs = 10'000;
+constexpr long long kAnswerMs = 600'000;  // a million keys are read from the store
+constexpr std::size_t kMaxApprovals = 3;
+constexpr std::size_t kLengthBytes = 4;
+constexpr std::size_t kHeadBytes = 4 + 1;  // magic, and op or good
+// Exactly what the largest good ask and answer take.
+constexpr std::size_t kMaxAskBytes = kHeadBytes + kLengthBytes + kMaxExportRequestBytes + 1 +
+                                     kMaxApprovals * (kLengthBytes + kMaxApprovalBytes);
+constexpr std::size_t kMaxAnswerBytes = kHeadBytes + kLengthBytes + kMaxParcelBytes;
+
+Error system_error(const std::string& what) { return fail(what + ": " + std::strerror(errno)); }
+
+Result<sockaddr_un> address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path)
+    return fail(path + ": too long for a socket; give the store a shorter path");
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  return address;
+}
+
+// All of it, until then; the socket does not block.
+bool transfer(int fd, MutableByteSpan in, ByteSpan out, long long deadline_ms) {
+  while (!in.empty() || !out.empty()) {
+    const bool reading = !in.empty();
+    if (!wait_ready(fd, reading ? POLLIN : POLLOUT, deadline_ms)) return false;
+    const ssize_t n = reading ? ::recv(fd, in.data(), in.size(), MSG_DONTWAIT)
+                              : ::send(fd, out.data(), out.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+    if (n <= 0) return false;
+    const auto done = static_cast<std::size_t>(n);
+    if (reading)
+      in = in.subspan(done);
+    else
+      out = out.subspan(done);
+  }
+  return true;
+}
+
+bool send_frame(int fd, const Bytes& frame) {
+  Bytes head;
+  Writer(head).u32(static_cast<std::uint32_t>(frame.size()));
+  const long long deadline = monotonic_ms() + kTransferMs;
+  return transfer(fd, {}, head, deadline) && transfer(fd, {}, frame, deadline);
+}
+
+// Empty: too long, cut short, or too late.
+Bytes receive_frame(int fd, std::size_t max_bytes, long long wait_ms) {
+  std::uint8_t head[kLengthBytes];
+  if (!transfer(fd, head, {}, monotonic_ms() + wait_ms)) return {};
+  const std::size_t bytes = Reader(head).u32();
+  Bytes frame(bytes <= max_bytes ? bytes : 0);
+  if (!transfer(fd, frame, {}, monotonic_ms() + kTransferMs)) return {};
+  return frame;
+}
+
+Bytes encode(const LocalAsk& ask) {
+  Bytes out;
+  Writer w(out);
+  w.u32(kMagic);
+  w.u8(static_cast<std::uint8_t>(ask.op));
+  w.text(ask.request);
+  w.u8(static_cast<std::uint8_t>(ask.approvals.size()));
+  for (const std::string& approval : ask.approvals) w.text(approval);
+  return out;
+}
+
+bool decode(ByteSpan frame, LocalAsk& ask) {
+  Reader r(frame);
+  if (r.u32() != kMagic) return false;
+  const std::uint8_t op = r.u8();
+  if (op != static_cast<std::uint8_t>(LocalOp::kApproval) &&
+      op != static_cast<std::uint8_t>(LocalOp::kHandOver))
+    return false;
+  ask.op = static_cast<LocalOp>(op);
+  ask.request = r.text(kMaxExportRequestBytes);
+  const std::size_t approvals = r.u8();
+  if (approvals > kMaxApprovals) return false;
+  for (std::size_t i = 0; i < approvals; ++i) ask.approvals.push_back(r.text(kMaxApprovalBytes));
+  return r.complete();
+}
+
+Bytes encode_answer(const Result<Bytes>& answer) {
+  Bytes out;
+  Writer w(out);
+  w.u32(kMagic);
+  w.u8(answer.ok() ? 1 : 0);
+  if (answer.ok())
+    w.bytes(*answer);
+  else
+    w.text(answer.error().message);
+  return out;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LocalSocket>> LocalSocket::open(const std::string& path) {
+  auto address = address_of(path);
+  if (!address) return address.error();
+  std::unique_ptr<LocalSocket> out(new LocalSocket(path));
+  out->listener_ = UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  // The store's folder is this user's alone, so nobody connects before the mode is set.
+  if (!out->listener_ || (::unlink(path.c_str()) != 0 && errno != ENOENT) ||
+      ::bind(out->listener_.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) !=
+          0 ||
+      ::chmod(path.c_str(), 0600) != 0 || ::listen(out->listener_.get(), 4) != 0)
+    return system_error(path);
+  return out;
+}
+
+LocalSocket::~LocalSocket() {
+  if (listener_) ::unlink(path_.c_str());
+}
+
+void LocalSocket::run(const Answer& answer) {
+  while (!stopping_) {
+    if (!wait_ready(listener_.get(), POLLIN, monotonic_ms() + kListenTickMs)) continue;
+    UniqueFd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (connection) serve(std::move(connection), answer);
+  }
+}
+
+void LocalSocket::serve(UniqueFd connection, const Answer& answer) {
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  if (::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 ||
+      (peer.uid != 0 && peer.uid != ::geteuid()))
+    return;
+  Bytes answered;
+  try {
+    answered = answer_frame(connection.get(), answer);
+  } catch (const std::exception& thrown) {
+    answered = encode_answer(fail(std::string("the server could not answer: ") + thrown.what()));
+  }
+  (void)send_frame(connection.get(), answered);
+}
+
+Bytes LocalSocket::answer_frame(int fd, const Answer& answer) {
+  const Bytes frame = receive_frame(fd, kMaxAskBytes, kTransferMs);
+  LocalAsk ask;
+  if (!decode(frame, ask))
+    return encode_answer(fail("not understood: `tkdc` and server differ in age"));
+  return encode_answer(answer(ask));
+}
+
+Result<Bytes> ask_server(const std::string& path, const LocalAsk& ask) {
+  auto address = address_of(path);
+  if (!address) return address.error();
+  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd ||
+      ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0)
+    return fail(path + ": " + std::strerror(errno) +
+                "; this runs on the server's host, while it is running, as its user or root");
+  if (!send_frame(fd.get(), encode(ask))) return fail("the server did not take the request");
+  const Bytes frame = receive_frame(fd.get(), kMaxAnswerBytes, kAnswerMs);
+  Reader r(frame);
+  const bool known = r.u32() == kMagic;
+  const bool good = r.u8() == 1;
+  const ByteSpan body = r.bytes(kMaxParcelBytes);
+  if (!known || !r.complete()) return fail("the server gave no answer; see its log");
+  if (!good) return fail("refused by the server: " + std::string(body.begin(), body.end()));
+  return Bytes(body.begin(), body.end());
+}
+
+}  // namespace tkdc

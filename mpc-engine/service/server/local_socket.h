@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server's socket for its own administrator, on its own host: export approvals, and the
+// handing over of shares (service/server/exports.h). Nobody else reaches it: a Unix socket in the
+// store's folder, for this service's user and root.
+//
+//   ask:    magic u32 | op u8 | request bytes | approvals u8 | each: bytes
+//   answer: magic u32 | good u8 | bytes: what was asked for, or why not
+//
+// after a u32 with the length of what follows; integers big-endian. One ask in a connection,
+// one connection at a time, with a deadline: an administrator's work, not traffic. What is thrown
+// on the way, of too little memory say, is an answer too: this server's other work goes on.
+//
+// Threads: run() has one; ask_server() is the administrator's program.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/secret.h"
+#include "base/unique_fd.h"
+
+namespace tkdc {
+
+enum class LocalOp : std::uint8_t { kApproval = 1, kHandOver = 2 };
+
+struct LocalAsk {
+  LocalOp op = LocalOp::kApproval;
+  std::string request;
+  std::vector<std::string> approvals;
+};
+
+class LocalSocket {
+ public:
+  using Answer = std::function<Result<Bytes>(const LocalAsk&)>;
+
+  // Replaces what a server before left at `path`.
+  static Result<std::unique_ptr<LocalSocket>> open(const std::string& path);
+  ~LocalSocket();
+
+  // Until stop().
+  void run(const Answer& answer);
+  void stop() { stopping_ = true; }  // any thread; run() ends when what it answers is answered
+
+ private:
+  explicit LocalSocket(std::string path) : path_(std::move(path)) {}
+  void serve(UniqueFd connection, const Answer& answer);
+  Bytes answer_frame(int fd, const Answer& answer);
+
+  std::string path_;
+  UniqueFd listener_;
+  std::atomic<bool> stopping_{false};
+};
+
+inline std::string local_socket_path(const std::string& store_path) {
+  return store_path + "/admin.sock";
+}
+
+// Error: no server there, or what it answered.
+Result<Bytes> ask_server(const std::string& path, const LocalAsk& ask);
+
+}  // namespace tkdc

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// tkdc-server: one of the three parties that hold a realm's keys as shares.
+//
+//   tkdc-server --config FILE [--check-config]
+//
+// Exit status: 0 after SIGTERM or a good --check-config, 1 on failure, 2 for
+// wrong usage. Everything it has to say goes to stderr.
+#include <signal.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "base/hardening.h"
+#include "base/log.h"
+#include "base/secret_file.h"
+#include "base/version.h"
+#include "cuda/device/select.h"
+#include "service/server/server.h"
+
+namespace tkdc {
+namespace {
+
+constexpr char kUsage[] =
+    "usage: tkdc-server --config FILE [--check-config]\n"
+    "       tkdc-server --version\n";
+
+int usage() {
+  std::fputs(kUsage, stderr);
+  return 2;
+}
+
+int failed(const Error& error) {
+  log_line(LogLevel::kError, error.message);
+  return 1;
+}
+
+// Everything that can be wrong without opening the store or a port.
+Result<void> check_files(const ServerConfig& config) {
+  auto curve = read_curve_secret(config.curve_secret_key_file);
+  if (!curve.ok()) return curve.error();
+  auto key = read_store_key(config.store_key_file);
+  if (!key.ok()) return key.error();
+  constexpr std::size_t kMaxPemBytes = 64 * 1024;
+  auto certificate = read_text_file(config.certificate_file, kMaxPemBytes);
+  if (!certificate.ok()) return certificate.error();
+  auto private_key = read_secret_file(config.private_key_file, kMaxPemBytes);
+  if (!private_key.ok()) return private_key.error();
+  auto tls = TlsContext::create(*certificate, *private_key);
+  if (!tls.ok()) return tls.error();
+  auto fingerprint = certificate_fingerprint(*certificate);
+  if (!fingerprint.ok()) return fingerprint.error();
+  for (const PeerEntry& peer : config.peers)
+    if (peer.certificate_sha256 == *fingerprint)
+      return fail("config: " + config.path + ": the certificate_sha256 of party " +
+                  std::to_string(peer.party) + " is this server's own; put in that server's");
+  return {};
+}
+
+cuda::DevicesOptions devices_of(const ServerConfig& config) {
+  cuda::DevicesOptions options;
+  options.ordinals = config.gpus;
+  options.allow_shared = config.gpu_allow_shared;
+  options.least = {config.gpu_min_cohort_blocks, config.gpu_min_cohort_compressions};
+  options.report = [](const std::string& line) { log_line(LogLevel::kError, line); };
+  return options;
+}
+
+void block_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+Result<void> serve(const ServerConfig& config, const std::string& backend_reason) {
+  if (config.agents.empty())
+    log_line(LogLevel::kWarning, "no [[agents]] are listed: nobody can ask for anything");
+  auto server = Server::create(config);
+  if (!server.ok()) return server.error();
+  log_line(LogLevel::kNotice, "backend " + backend_reason);
+  return (*server)->run();
+}
+
+int run(const std::string& path, bool check_only) {
+  if (sodium_init() < 0) return failed(fail("libsodium cannot start"));
+  auto config = load_server_config(path);
+  if (!config.ok()) return failed(config.error());
+  // Drivers of GPUs write to files of this process in /proc, which are root's after
+  // forbid_dumps(): they are opened and tested before it, when no secret has been read.
+  cuda::Devices devices(devices_of(*config));
+  std::string backend_reason;
+  if (!check_only) {
+    block_signals();
+    set_device_backends(&devices);
+    backend_reason = aes_backend_reason(
+        config->backend, Engine::preferred_representation(config->backend, config->security));
+  }
+  forbid_dumps();
+  auto checked = check_files(*config);
+  if (!checked.ok()) return failed(checked.error());
+  if (check_only) {
+    auto remark = check_folders(*config);
+    if (!remark.ok()) return failed(remark.error());
+    std::printf("%s: good%s%s\n", path.c_str(), remark->empty() ? "" : "; ", remark->c_str());
+    return 0;
+  }
+  auto done = serve(*config, backend_reason);
+  return done.ok() ? 0 : failed(done.error());
+}
+
+}  // namespace
+}  // namespace tkdc
+
+int main(int argc, char** argv) {
+  std::string path;
+  bool check_only = false;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--config") == 0 && i + 1 < argc) {
+      path = argv[++i];
+    } else if (std::strcmp(argv[i], "--check-config") == 0) {
+      check_only = true;
+    } else if (std::strcmp(argv[i], "--help") == 0) {
+      std::fputs(tkdc::kUsage, stdout);
+      return 0;
+    } else if (std::strcmp(argv[i], "--version") == 0) {
+      std::printf("tkdc-server %s\n", tkdc::kVersionAndCommit);
+      return 0;
+    } else {
+      return tkdc::usage();
+    }
+  }
+  return path.empty() ? tkdc::usage() : tkdc::run(path, check_only);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/server/revoke_request.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+
+#include "base/unique_fd.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::size_t kMaxBytes = 64;
+
+Error failed(const std::string& file, const std::string& what) {
+  return fail("revoke: " + file + " " + what + ": " + std::strerror(errno));
+}
+
+std::string text_of(const RevokeRequest& request) {
+  if (request.lift) return "lift\n";
+  return "revoke " + std::to_string(request.window.from) + " " + std::to_string(request.window.to) +
+         "\n";
+}
+
+std::optional<RevokeRequest> parse(const std::string& text) {
+  RevokeRequest request;
+  if (text == "lift\n") {
+    request.lift = true;
+    return request;
+  }
+  std::istringstream in(text);
+  std::string word;
+  // What is written otherwise than text_of() does is not ours.
+  if (!(in >> word >> request.window.from >> request.window.to) || text_of(request) != text)
+    return std::nullopt;
+  return request;
+}
+
+}  // namespace
+
+Result<void> write_revoke_request(const std::string& store_path, const RevokeRequest& request) {
+  const std::string file = revoke_request_file(store_path);
+  const std::string draft = file + "." + std::to_string(getpid());
+  UniqueFd folder(::open(store_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  struct stat owner {};
+  if (!folder || ::fstat(folder.get(), &owner) != 0) return failed(store_path, "cannot be opened");
+  UniqueFd fd(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const std::string text = text_of(request);
+  const bool mine = owner.st_uid == ::geteuid();
+  const bool written =
+      fd && (mine || ::fchown(fd.get(), owner.st_uid, owner.st_gid) == 0) &&
+      ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+      ::fsync(fd.get()) == 0;
+  // A link, unlike a rename, takes no other request's place.
+  const bool placed = written && ::link(draft.c_str(), file.c_str()) == 0;
+  const int why = errno;
+  if (fd) (void)::unlink(draft.c_str());
+  errno = why;
+  if (!written) return failed(draft, "cannot be written");
+  if (!placed && errno == EEXIST)
+    return fail("revoke: " + file +
+                " is there already: a request that this server has not taken yet; see its journal");
+  if (!placed) return failed(file, "cannot be made");
+  if (::fsync(folder.get()) != 0) return failed(store_path, "cannot be synced");
+  return {};
+}
+
+Result<std::optional<RevokeRequest>> read_revoke_request(const std::string& store_path) {
+  const std::string file = revoke_request_file(store_path);
+  UniqueFd fd(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd && errno == ENOENT) return std::optional<RevokeRequest>();
+  std::array<char, kMaxBytes> octets{};
+  const ssize_t n = fd ? ::read(fd.get(), octets.data(), octets.size()) : -1;
+  if (n < 0) return failed(file, "cannot be read");
+  auto request = parse(std::string(octets.data(), static_cast<std::size_t>(n)));
+  if (!request)
+    return fail("revoke: " + file + " is no request of `tkdc revoke`; remove it, then ask again");
+  return request;
+}
+
+Result<void> remove_revoke_request(const std::string& store_path) {
+  const std::string file = revoke_request_file(store_path);
+  if (::unlink(file.c_str()) != 0 && errno != ENOENT) return failed(file, "cannot be removed");
+  return {};
+}
+
+}  // namespace tkdc

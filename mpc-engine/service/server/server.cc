@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/server/server.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "base/hardening.h"
+#include "base/heap.h"
+#include "base/log.h"
+#include "base/secret_file.h"
+#include "base/version.h"
+#include "service/job/limits.h"
+#include "base/hex.h"
+#include "service/server/epoch_watch.h"
+#include "service/server/revoke_request.h"
+#include "service/server/revoked_json.h"
+
+namespace tkdc {
+namespace {
+
+constexpr int kDrainMs = 3'000;          // LaneRunner::draining() takes less
+constexpr int kTickMs = 100;             // deadlines of jobs while there is no session
+constexpr int kSyncEveryTicks = 10;      // the audit log reaches the disk once a second
+constexpr int kSealCheckTicks = 36'000;  // once an hour
+constexpr std::size_t kMaxPemBytes = 64 * 1024;
+constexpr int kStableSessionMs = 5'000;
+
+constexpr const char* kUntilRelease =
+    "This server starts no session before `tkdc release`: see docs/operations.md, section "
+    "Deviations";
+// As `tkdc audit verify` reads it.
+nlohmann::json peer_json(int party, const AuditHead& head) {
+  return {{"party", party}, {"lines", head.lines}, {"head", to_hex(head.hash)}};
+}
+
+void notify_status(const std::string& text) { sd_notifyf(0, "STATUS=%s", text.c_str()); }
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config) {
+  std::unique_ptr<Server> server(new Server(config));
+  server->started_ms_ = monotonic_ms();
+  auto done = server->open_store();
+  if (done.ok()) done = server->make_engine();
+  if (done.ok()) done = server->make_control();
+  if (done.ok()) done = server->make_mesh();
+  if (done.ok()) done = server->make_local();
+  if (!done.ok()) return done.error();
+  return server;
+}
+
+Server::~Server() { stop(); }
+
+Result<void> Server::open_store() {
+  auto key = read_store_key(config_.store_key_file);
+  if (!key.ok()) return key.error();
+  StoreOptions options;
+  options.path = config_.store_path;
+  options.installation = config_.installation;
+  options.party = config_.party;
+  options.map_bytes = config_.store_map_bytes;
+  auto store = Store::open(options, *key);
+  if (!store.ok()) return store.error();
+  store_ = std::move(*store);
+  latch_.emplace(latch_file(config_.store_path));
+  broken_checks_.emplace(broken_checks_file(config_.store_path));
+  auto audit = AuditLog::open(config_.audit_file);
+  if (!audit.ok()) return audit.error();
+  audit_ = std::move(*audit);
+  return notice_restored_epochs(*store_, *audit_);
+}
+
+Result<void> Server::make_engine() {
+  EngineOptions options;
+  options.installation = config_.installation;
+  options.party = config_.party;
+  options.backend = config_.backend;
+  options.masked_blocks = config_.masked_blocks;
+  options.max_pending_jobs = config_.agents.size() * ControlOptions().max_pending_per_agent;
+  options.limits = config_.limits;
+  options.audit_head = [this] { return audit_->head(); };
+  options.lost_check = [this](const LostCheck& lost) { note_broken_check(lost); };
+  options.peer_audit_head = [this](int party, const AuditHead& head) {
+    nlohmann::json event = {{"event", "peers"}, {"peers", {peer_json(party, head)}}};
+    audit(event.dump());
+  };
+  // control_ exists before the first job is submitted.
+  auto engine = Engine::create(
+      options, *store_,
+      [this](const JobName& name, JobReply reply) { control_->reply(name, std::move(reply)); },
+      [this](const std::string& event) { audit(event); });
+  if (!engine.ok()) return engine.error();
+  engine_ = std::move(*engine);
+  // What it asks for is in force from here on, written or not; one that nobody can read might
+  // ask for anything.
+  return take_revoke_request();
+}
+
+Result<void> Server::make_control() {
+  auto secret = read_curve_secret(config_.curve_secret_key_file);
+  if (!secret.ok()) return secret.error();
+  ControlOptions options;
+  options.listen = config_.control_listen;
+  options.curve_secret_key = std::move(*secret);
+  options.agents = config_.agents;
+  options.log = [](const std::string& line) { log_line(LogLevel::kWarning, line); };
+  auto control = ControlPlane::create(
+      std::move(options),
+      [this](AgentRole role, JobRequest request) { engine_->submit(role, std::move(request)); },
+      [this] { return status_json(); });
+  if (!control.ok()) return control.error();
+  control_ = std::move(*control);
+  return {};
+}
+
+Result<void> Server::make_mesh() {
+  auto certificate = read_text_file(config_.certificate_file, kMaxPemBytes);
+  if (!certificate.ok()) return certificate.error();
+  auto key = read_secret_file(config_.private_key_file, kMaxPemBytes);
+  if (!key.ok()) return key.error();
+  MeshOptions options;
+  options.installation = config_.installation;
+  options.party = config_.party;
+  options.lanes = config_.lanes;
+  options.security = config_.security;
+  options.representation = Engine::preferred_representation(config_.backend, config_.security);
+  options.zero_shares = Engine::zero_offer(config_.zero_shares, config_.backend, config_.security);
+  options.two_parts = config_.two_parts;
+  options.masked_blocks = static_cast<std::uint32_t>(config_.masked_blocks);
+  options.cohort_limit = kMaxCohortJobs;
+  options.epochs_per_day = config_.epochs_per_day;
+  options.listen_address = config_.data_listen;
+  options.certificate_pem = std::move(*certificate);
+  options.private_key_pem = std::move(*key);
+  for (const PeerEntry& peer : config_.peers)
+    options.peers.push_back({peer.party, peer.address, peer.certificate_sha256});
+  options.log = [](const std::string& line) { log_line(LogLevel::kWarning, line); };
+  options.audit_head = [this] { return audit_->head(); };
+  options.course = [this](int lane) { return engine_->course(static_cast<std::size_t>(lane)); };
+  options.hear_course = [this](int lane, int party, const CourseTail& theirs) {
+    auto same = engine_->hear_course(static_cast<std::size_t>(lane), party, theirs);
+    if (!same.ok()) course_deviation_ = same.error().message;
+    return same;
+  };
+  options.held = [this] { return engine_->held(); };
+  options.give_up = [this](std::optional<int> forgotten_by) -> Result<void> {
+    engine_->give_up(forgotten_by);
+    if (const std::string latched = latch_->reason(); !latched.empty())
+      return fail("session: " + latched + ". " + kUntilRelease);
+    return {};
+  };
+  auto mesh = Mesh::create(std::move(options), *store_);
+  if (!mesh.ok()) return mesh.error();
+  mesh_ = std::move(*mesh);
+  return {};
+}
+
+// A server that cannot be asked to export serves all the same.
+Result<void> Server::make_local() {
+  ExportsOptions options;
+  options.installation = config_.installation;
+  options.party = config_.party;
+  options.approvers = config_.approvers;
+  options.used_file = used_requests_file(config_.store_path);
+  auto secret = read_curve_secret(config_.curve_secret_key_file);
+  if (!secret.ok()) return secret.error();
+  secret->push_back(0);
+  if (zmq_z85_decode(options.secret.data(), reinterpret_cast<const char*>(secret->data())) ==
+      nullptr)
+    return fail("config: " + config_.curve_secret_key_file + " is no CURVE secret key");
+  options.now_s = [] { return static_cast<std::uint64_t>(std::time(nullptr)); };
+  options.audit = [this](const std::string& event) { return audit_->append(event); };
+  options.sync_audit = [this] { return audit_->sync(); };
+  exports_ = std::make_unique<Exports>(std::move(options), *store_);
+  auto local = LocalSocket::open(local_socket_path(config_.store_path));
+  if (local.ok())
+    local_ = std::move(*local);
+  else
+    log_line(LogLevel::kWarning, "no socket for `tkdc approve`: " + local.error().message);
+  return {};
+}
+
+Result<Bytes> Server::answer_administrator(const LocalAsk& ask) {
+  if (ask.op == LocalOp::kHandOver) return exports_->hand_over(ask.request, ask.approvals);
+  auto noted = exports_->approval(ask.request, ask.approvals.empty() ? "" : ask.approvals.front());
+  if (!noted.ok()) return noted.error();
+  return Bytes(noted->begin(), noted->end());
+}
+
+void Server::audit(const std::string& event) {
+  auto written = audit_->append(event);
+  if (written.ok()) return;
+  log_line(LogLevel::kError, written.error().message);
+  std::lock_guard lock(mutex_);
+  audit_failures_++;
+}
+
+// A request that cannot be carried out stays, and is tried again each second. Error: it
+// cannot be read.
+Result<void> Server::take_revoke_request() {
+  auto request = read_revoke_request(config_.store_path);
+  std::string trouble;
+  if (!request.ok()) {
+    trouble = request.error().message;
+  } else if (!request->has_value()) {
+    return {};
+  } else {
+    const RevokeRequest& asked = **request;
+    auto done = asked.lift ? engine_->lift_revocations() : engine_->revoke(asked.window);
+    if (done.ok()) {
+      audit(revoke_event(asked));
+      done = remove_revoke_request(config_.store_path);
+    }
+    if (!done.ok()) trouble = done.error().message;
+  }
+  if (!trouble.empty() && trouble != revoke_trouble_) log_line(LogLevel::kError, trouble);
+  revoke_trouble_ = trouble;
+  if (!request.ok()) return request.error();
+  return {};
+}
+
+void Server::pause(int ms) {
+  for (int waited = 0; waited < ms && !stopping_; waited += kTickMs)
+    usleep(static_cast<useconds_t>(std::min(ms - waited, kTickMs)) * 1000);
+}
+
+void Server::session_failed(const std::string& reason) {
+  bool news = false;
+  {
+    std::lock_guard lock(mutex_);
+    trouble_ = reason;
+    session_id_.clear();
+    news = troubles_.is_news(reason, monotonic_ms());
+  }
+  if (news) log_line(LogLevel::kWarning, "no session: " + reason);
+  notify_status("no session: " + reason);
+}
+
+void Server::session_goes_on(const Session& session) {
+  const std::string id = to_hex(session.id).substr(0, 16);
+  std::uint64_t times = 0;
+  {
+    std::lock_guard lock(mutex_);
+    trouble_.clear();
+    session_id_ = id;
+    times = ++reconnections_;
+  }
+  notify_status("session " + id + " goes on");
+  // Somebody who resets connections all the time fills no disk.
+  if (monotonic_ms() - logged_reconnection_ms_ < Troubles::kRepeatMs) return;
+  logged_reconnection_ms_ = monotonic_ms();
+  log_line(LogLevel::kNotice, "session " + id + " goes on over new connections, the " +
+                                  std::to_string(times) + ". time since the start");
+  nlohmann::json event = {{"event", "reconnected"}, {"session", id}, {"times", times}};
+  audit(event.dump());
+}
+
+void Server::session_up(const Session& session) {
+  std::string id = to_hex(session.id).substr(0, 16);
+  {
+    std::lock_guard lock(mutex_);
+    trouble_.clear();
+    troubles_.clear();
+    session_id_ = id;
+    zero_shares_ = zero_generator_name(session.zero_generator);
+    two_parts_ = session.two_parts;
+    epoch_ = session.epoch;
+    sessions_++;
+  }
+  std::string text = "session " + id + " up: epoch " + std::to_string(session.epoch) + ", " +
+                     std::to_string(session.lanes.size()) + " lanes, " +
+                     (session.representation == Representation::kBytes ? "bytes" : "planes") +
+                     ", zero-shares by " + zero_generator_name(session.zero_generator) +
+                     ", records by " + tls_library().records + ", security " +
+                     security_name(config_.security);
+  log_line(LogLevel::kNotice, text);
+  notify_status(text);
+  nlohmann::json event = {{"event", "session"},
+                          {"session", id},
+                          {"party", session.party},
+                          {"epoch", session.epoch},
+                          {"era", session.era},
+                          {"lanes", session.lanes.size()},
+                          {"peers", nlohmann::json::array()}};
+  for (int party = 0; party < 3; ++party)
+    if (party != session.party)
+      event["peers"].push_back(
+          peer_json(party, session.audit_heads[static_cast<std::size_t>(party)]));
+  audit(event.dump());
+}
+
+void Server::close_latch(const std::string& deviation) {
+  log_line(LogLevel::kError, "a server computed wrongly: " + deviation +
+                                 ". Nothing that depends on it was released. " + kUntilRelease);
+  nlohmann::json event = {{"event", "latched"}, {"reason", deviation}};
+  audit(event.dump());
+  if (auto closed = latch_->close(deviation); !closed)
+    log_line(LogLevel::kError, closed.error().message);
+}
+
+// A server that looks at the challenge first and then comes back without its session does it on
+// purpose; one whose machine failed does the same. Nobody can tell them apart, so it is counted.
+void Server::note_broken_check(const LostCheck& lost) {
+  // An orderly stop breaks it off. The neighbours count that; what had been opened before, or what
+  // somebody else had broken off, counts here too.
+  if (stopping_ && !lost.opened && !lost.held) return;
+  std::vector<BrokenCheck> checks;
+  Result<void> written;
+  const auto now = static_cast<std::uint64_t>(std::time(nullptr));
+  {
+    std::lock_guard lock(mutex_);
+    written = broken_checks_->add({now, lost.party, lost.opened});
+    checks = broken_checks_->all();
+  }
+  if (!written) log_line(LogLevel::kError, written.error().message);
+  const std::string text =
+      "sessions given up while messages were being verified: " + describe(checks) +
+      "; a restart, or a server that breaks off where it would be found "
+      "(docs/operations.md, Broken checks)";
+  log_line(LogLevel::kWarning, text);
+  nlohmann::json event = {{"event", "check broken"}, {"opened", lost.opened}};
+  if (lost.party) event["party"] = *lost.party;
+  audit(event.dump());
+  const BrokenCount count = in_the_last_day(checks, now);
+  const auto reached = [&](const char* limit, std::uint32_t most) {
+    close_latch("limits." + std::string(limit) + " (" + std::to_string(most) +
+                ") is reached: " + describe(checks));
+  };
+  if (count.opened >= config_.opened_checks_per_day)
+    reached("opened_checks_per_day", config_.opened_checks_per_day);
+  else if (count.all >= config_.broken_checks_per_day)
+    reached("broken_checks_per_day", config_.broken_checks_per_day);
+}
+
+void Server::wait_for_release() {
+  bool waited = false;
+  for (std::string reason = latch_->reason(); !reason.empty() && !stopping_;
+       reason = latch_->reason()) {
+    if (!waited) session_failed("latched: " + reason + ". " + kUntilRelease);
+    waited = true;
+    {
+      std::lock_guard lock(mutex_);
+      latched_ = reason;
+    }
+    pause(1000);
+  }
+  if (!waited || stopping_) return;
+  log_line(LogLevel::kNotice, "the latch was released");
+  audit(R"({"event":"released"})");
+  std::lock_guard lock(mutex_);
+  latched_.clear();
+}
+
+void Server::serve_sessions() {
+  Backoff backoff;
+  while (!stopping_) {
+    wait_for_release();
+    if (stopping_) break;
+    auto session = mesh_->establish();
+    if (!session.ok()) {
+      if (!course_deviation_.empty()) {
+        engine_->give_up(std::nullopt);
+        close_latch(std::exchange(course_deviation_, {}));
+      }
+      if (!stopping_) session_failed(session.error().message);
+      pause(backoff.next_ms());
+      continue;
+    }
+    if (session->goes_on)
+      session_goes_on(*session);
+    else
+      session_up(*session);
+    const long long up_since_ms = monotonic_ms();
+    std::string reason = engine_->run_session(*session);
+    if (auto deviation = engine_->deviation()) close_latch(*deviation);
+    if (!stopping_) session_failed(reason.empty() ? "the engine stopped" : reason);
+    session->lanes.clear();  // so that the peers notice at once
+    // Each new session uses up a nonce epoch, so sessions that die young must not follow
+    // one another at once.
+    const bool stable = monotonic_ms() - up_since_ms > kStableSessionMs;
+    if (stable || engine_->held() != SessionId{}) backoff.reset();
+    if (!stable && !stopping_) pause(backoff.next_ms());
+  }
+  engine_->give_up(std::nullopt);
+}
+
+Result<void> Server::wait_for_signal() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  UniqueFd fd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd) return fail(std::string("no signalfd: ") + std::strerror(errno));
+  std::uint64_t watchdog_us = 0;
+  bool watched = sd_watchdog_enabled(0, &watchdog_us) > 0;
+  std::string sync_trouble;
+  Alarms alarms([](const std::string& line) { log_line(LogLevel::kWarning, line); });
+  for (int tick = 0;; ++tick) {
+    pollfd one{fd.get(), POLLIN, 0};
+    if (poll(&one, 1, kTickMs) > 0) return {};
+    if (control_failed_) return fail("the control plane failed");
+    engine_->expire();
+    if (tick % kSyncEveryTicks != 0) continue;
+    if (tick % kSealCheckTicks == 0 && engine_->status().seals_near_limit)
+      log_line(LogLevel::kWarning, kSealWarning);
+    alarms.look(engine_->status());
+    alarms.look(config_.party, engine_->status().clocks_ahead);
+    alarms.look(mesh_->epochs());
+    (void)take_revoke_request();  // its troubles are in the journal
+    auto synced = audit_->sync();
+    std::string trouble = synced.ok() ? "" : synced.error().message;
+    if (!trouble.empty() && trouble != sync_trouble) log_line(LogLevel::kError, trouble);
+    sync_trouble = trouble;
+    if (watched) sd_notify(0, "WATCHDOG=1");
+  }
+}
+
+Result<void> Server::run() {
+  keep_freed_memory();
+  lock_memory((config_.store_path + "/data.mdb").c_str());
+  control_thread_ = std::thread([this] {
+    auto ended = control_->run();
+    if (ended.ok()) return;
+    log_line(LogLevel::kError, ended.error().message);
+    control_failed_ = true;
+  });
+  session_thread_ = std::thread([this] { serve_sessions(); });
+  if (local_)
+    local_thread_ = std::thread(
+        [this] { local_->run([this](const LocalAsk& ask) { return answer_administrator(ask); }); });
+  log_line(LogLevel::kNotice, std::string("tkdc-server ") + kVersionAndCommit + ": party " +
+                                  std::to_string(config_.party) + " of " +
+                                  to_hex(config_.installation) + ", security " +
+                                  security_name(config_.security) + ", " +
+                                  std::to_string(store_->count()) + " keys, agents at " +
+                                  config_.control_listen + ", peers at " + config_.data_listen);
+  audit(R"({"event":"started"})");
+  sd_notify(0, "READY=1\nSTATUS=waiting for the other two servers");
+  auto result = wait_for_signal();
+  sd_notify(0, "STOPPING=1");
+  stop();
+  audit(R"({"event":"stopped"})");
+  (void)audit_->sync().ok();
+  log_line(LogLevel::kNotice, "stopped");
+  return result;
+}
+
+void Server::stop() {
+  stopping_ = true;
+  if (engine_) engine_->stop();
+  // Its lanes end their checks first: cutting the links now would break them for the others.
+  for (int waited = 0; engine_ && engine_->status().session_up && waited < kDrainMs; waited += 10)
+    usleep(10'000);
+  if (mesh_) mesh_->stop();
+  if (local_) local_->stop();
+  if (exports_) exports_->stop();
+  if (session_thread_.joinable()) session_thread_.join();
+  // After the session: the answers of its last jobs still go out.
+  if (control_) control_->stop();
+  if (control_thread_.joinable()) control_thread_.join();
+  // Last: an export under way may take a while to end, and nobody else waits for it.
+  if (local_thread_.joinable()) local_thread_.join();
+}
+
+}  // namespace tkdc

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// One running party: store, engine, mesh and control plane put together.
+//
+// Threads: the caller's, which waits for a signal; the control thread; the
+// administrator's socket's; the session thread, in a loop { establish, run until a link fails, log
+// why }; and those of the parts.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "service/job/engine.h"
+#include "session/mesh.h"
+#include "service/server/alarms.h"
+#include "service/server/audit_log.h"
+#include "service/server/broken_checks.h"
+#include "service/server/config.h"
+#include "service/server/control_plane.h"
+#include "service/server/exports.h"
+#include "service/server/latch.h"
+#include "service/server/local_socket.h"
+#include "service/server/troubles.h"
+
+namespace tkdc {
+
+inline constexpr const char* kSealWarning =
+    "a krbtgt key has sealed more than 2^37 tickets and stops at 2^38: draw a new one with "
+    "kadmin.local cpw -randkey -keepold krbtgt/REALM";
+
+class Server {
+ public:
+  // Opens and binds everything; nothing runs yet.
+  static Result<std::unique_ptr<Server>> create(const ServerConfig& config);
+  ~Server();
+
+  // Until SIGTERM or SIGINT, which the caller has blocked in all threads.
+  Result<void> run();
+
+ private:
+  explicit Server(const ServerConfig& config) : config_(config) {}
+  Result<void> open_store();
+  Result<void> make_engine();
+  Result<void> make_mesh();
+  Result<void> make_control();
+  Result<void> make_local();
+
+  void serve_sessions();
+  // Waits while the latch is closed.
+  void wait_for_release();
+  void note_broken_check(const LostCheck& lost);
+  void close_latch(const std::string& deviation);
+  void session_failed(const std::string& reason);
+  void session_up(const Session& session);
+  void session_goes_on(const Session& session);
+  void pause(int ms);
+  // Does what `tkdc revoke` asked for, if it did.
+  [[nodiscard]] Result<void> take_revoke_request();
+  void audit(const std::string& event);
+  Result<Bytes> answer_administrator(const LocalAsk& ask);
+  std::string status_json();
+  nlohmann::json agents_json(const EngineStatus& engine) const;
+  Result<void> wait_for_signal();
+  void stop();
+
+  ServerConfig config_;
+  long long started_ms_ = 0;
+
+  // Destroyed from the last to the first: the engine answers into the control
+  // plane and writes to the audit log until it is gone.
+  std::unique_ptr<Store> store_;
+  std::optional<Latch> latch_;
+  std::unique_ptr<AuditLog> audit_;
+  std::unique_ptr<ControlPlane> control_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Mesh> mesh_;
+  std::unique_ptr<Exports> exports_;
+  std::unique_ptr<LocalSocket> local_;  // null: could not be opened, which the log says
+
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> control_failed_{false};
+  std::thread control_thread_;
+  std::thread session_thread_;
+  std::thread local_thread_;
+
+  std::mutex mutex_;
+  std::string trouble_ = "starting";  // why there is no session; empty with one
+  std::string latched_;               // why no session may start; empty if one may
+  std::string session_id_;
+  const char* zero_shares_ = "";  // what makes them in this session
+  bool two_parts_ = false;        // of this session
+  std::uint32_t epoch_ = 0;
+  std::uint64_t sessions_ = 0;
+  std::uint64_t reconnections_ = 0;  // of sessions that went on
+  std::uint64_t audit_failures_ = 0;
+  std::optional<BrokenChecks> broken_checks_;  // under mutex_
+  std::string course_deviation_;               // found in a handshake; the session thread's
+  std::string revoke_trouble_;                 // main thread only
+  Troubles troubles_;                          // under mutex_
+  long long logged_reconnection_ms_ = -Troubles::kRepeatMs;
+};
+
+}  // namespace tkdc

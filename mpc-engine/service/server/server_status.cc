@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a server says of itself to agents, for `tkdc status` (docs/protocols/04-control-plane.md).
+#include <nlohmann/json.hpp>
+
+#include "base/hex.h"
+#include "link/tls_context.h"
+#include "service/server/clock_watch.h"
+#include "service/server/epoch_watch.h"
+#include "service/server/revoked_json.h"
+#include "service/server/server.h"
+
+namespace tkdc {
+
+nlohmann::json Server::agents_json(const EngineStatus& engine) const {
+  nlohmann::json out = nlohmann::json::array();
+  for (const AgentEntry& agent : config_.agents) {
+    const std::uint64_t id = agent_id(agent.curve_public_key);
+    RateLimits::AgentCount count;
+    for (const auto& one : engine.agents)
+      if (one.agent == id) count = one;
+    out.push_back({{"name", agent.name}, {"asked", count.asked}, {"limited", count.refused}});
+  }
+  return out;
+}
+
+std::string Server::status_json() {
+  EngineStatus engine = engine_->status();
+  ControlCounters control = control_->counters();
+  const AuditHead audit = audit_->head();
+  nlohmann::json json = {{"party", config_.party},
+                         {"installation", to_hex(config_.installation)},
+                         {"security", security_name(config_.security)},
+                         {"version", TKDC_VERSION},
+                         {"uptime_s", (monotonic_ms() - started_ms_) / 1000},
+                         {"session_up", engine.session_up},
+                         {"lanes", engine.lanes},
+                         {"backend", engine.backend},
+                         {"records", tls_library().records},
+                         {"pending_jobs", engine.pending_jobs},
+                         {"jobs_done", engine.jobs_done},
+                         {"jobs_refused", engine.jobs_refused},
+                         {"jobs_failed", engine.jobs_failed},
+                         {"jobs_late", engine.jobs_late},
+                         {"message_bytes_sent", engine.message_bytes_sent},
+                         {"aes_blocks", engine.aes_blocks},
+                         {"masked_blocks", engine.masked_blocks},
+                         {"masks_made", engine.masks_made},
+                         {"sha1_blocks", engine.sha1_blocks},
+                         {"sha2_blocks", engine.sha2_blocks},
+                         {"rounds", engine.rounds},
+                         {"operations", engine.operations},
+                         {"cohorts", engine.cohorts},
+                         {"operation_rounds", engine.operation_rounds},
+                         {"keys", store_->count()},
+                         {"most_seals", engine.most_seals},
+                         {"logins_unheralded", engine.logins_unheralded},
+                         {"heads_abandoned", engine.heads_abandoned},
+                         {"agents_limited", engine.agents_limited},
+                         {"keys_limited", engine.keys_limited},
+                         {"agents", agents_json(engine)},
+                         {"tickets_revoked", engine.tickets_revoked},
+                         {"revoked", revoked_json(engine.revoked)},
+                         {"requests", control.requests},
+                         {"requests_malformed", control.malformed},
+                         {"requests_replayed", control.replayed},
+                         {"requests_refused", control.refused},
+                         {"replies_undelivered", control.undelivered},
+                         {"audit_lines", audit.lines},
+                         {"audit_head", to_hex(audit.hash)}};
+  tell_epochs(json, mesh_->epochs());
+  tell_clocks(json, config_.party, engine.clocks_ahead);
+  std::lock_guard lock(mutex_);
+  const std::vector<BrokenCheck> broken = broken_checks_->all();
+  json["checks_broken"] = broken.size();
+  if (!broken.empty()) json["checks_broken_with"] = describe(broken);
+  if (auto waits = lift_waits_for(engine, config_.party)) json["lift_waits_for"] = *waits;
+  if (engine.revoked_unwritten) json["revoked_unwritten"] = true;
+  if (engine.seals_near_limit) json["warning"] = kSealWarning;
+  json["session"] = session_id_;
+  if (!session_id_.empty()) {
+    json["zero_shares"] = zero_shares_;
+    json["two_parts"] = two_parts_;
+  }
+  json["epoch"] = epoch_;
+  json["sessions"] = sessions_;
+  json["reconnections"] = reconnections_;
+  json["audit_failures"] = audit_failures_;
+  if (!trouble_.empty()) json["trouble"] = trouble_;
+  if (!latched_.empty()) json["latched"] = latched_;
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace tkdc

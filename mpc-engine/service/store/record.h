@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// One party's record of one key version: what it is, what may be done with
+// it, and this party's two components of everything derived from it.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "service/wire/message.h"
+#include "rep3/shared_bytes.h"
+
+namespace tkdc {
+
+// Kerberos role of the key's principal, from its name when it was bound.
+enum class KeyClass : std::uint8_t {
+  kUser = 1,
+  kService = 2,
+  kKadmin = 3,
+  kKrbtgt = 4,
+  kCrossRealm = 5,
+  kIprop = 6
+};
+
+// kStandard: others verify it, so its enctype's own form (RFC 3962, RFC 8009). kGcm:
+// only the KDC does.
+enum class KeyForm : std::uint8_t { kStandard = 1, kGcm = 2 };
+
+struct KeyRecord {
+  KeyRef ref;
+  std::string principal_name;
+  KeyClass key_class = KeyClass::kUser;
+  KeyForm form = KeyForm::kStandard;
+  std::uint8_t origin = TKDC_ORIGIN_DRAWN;
+  bool exported = false;
+  std::uint64_t created_at_s = 0;  // Unix time
+  std::uint32_t version = 1;       // grows with each refresh
+  std::uint32_t era = 0;           // of nonce epochs (session/epochs.h); set by the store
+  bool open_only = false;          // of another era than the store: set by the store, not kept
+  // By field name, e.g. "key", "u1.ke", "u1.ki", "gcm.rk"; see cipher/.
+  std::map<std::string, SharedBytes> fields;
+};
+
+}  // namespace tkdc

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/store/record_codec.h"
+
+#include "base/codec.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::uint8_t kRecordFormat = 2;
+constexpr std::uint8_t kFormatWithoutEra = 1;  // what was written then is of era 0
+constexpr std::size_t kMaxNameBytes = 4096;
+constexpr std::size_t kMaxFieldNameBytes = 64;
+
+std::size_t encoded_bytes(const KeyRecord& record) {
+  std::size_t bytes = 256 + record.principal_name.size();
+  for (const auto& [name, value] : record.fields)
+    bytes += 12 + name.size() + value.component[0].size() + value.component[1].size();
+  return bytes;
+}
+
+}  // namespace
+
+SecretVector encode_record(const KeyRecord& record, std::uint32_t era) {
+  SecretVector out;
+  out.reserve(encoded_bytes(record));  // growing would leave nothing behind, but costs copies
+  SecretWriter w(out);
+  w.u8(kRecordFormat);
+  w.raw(record.ref.id);
+  w.raw(record.ref.installation);
+  w.raw(record.ref.principal);
+  w.u32(record.ref.kvno);
+  w.u32(record.ref.enctype);
+  w.text(record.principal_name);
+  w.u8(static_cast<std::uint8_t>(record.key_class));
+  w.u8(static_cast<std::uint8_t>(record.form));
+  w.u8(record.origin);
+  w.u8(record.exported ? 1 : 0);
+  w.u64(record.created_at_s);
+  w.u32(record.version);
+  w.u32(era);
+  w.u32(static_cast<std::uint32_t>(record.fields.size()));
+  for (const auto& [name, value] : record.fields) {
+    w.text(name);
+    w.bytes(value.component[0]);
+    w.bytes(value.component[1]);
+  }
+  return out;
+}
+
+bool decode_record(ByteSpan in, KeyRecord& record) {
+  Reader r(in);
+  const std::uint8_t format = r.u8();
+  if (format != kRecordFormat && format != kFormatWithoutEra) return false;
+  r.array(record.ref.id);
+  r.array(record.ref.installation);
+  r.array(record.ref.principal);
+  record.ref.kvno = r.u32();
+  record.ref.enctype = r.u32();
+  record.principal_name = r.text(kMaxNameBytes);
+  std::uint8_t key_class = r.u8();
+  std::uint8_t form = r.u8();
+  record.key_class = static_cast<KeyClass>(key_class);
+  record.form = static_cast<KeyForm>(form);
+  record.origin = r.u8();
+  record.exported = r.u8() != 0;
+  record.created_at_s = r.u64();
+  record.version = r.u32();
+  record.era = format == kFormatWithoutEra ? 0 : r.u32();
+  std::uint32_t fields = r.u32();
+  if (fields > kMaxRecordFields) return false;
+  for (std::uint32_t i = 0; i < fields && !r.failed(); ++i) {
+    SharedBytes& value = record.fields[r.text(kMaxFieldNameBytes)];
+    for (SecretVector& component : value.component) {
+      ByteSpan octets = r.bytes(kMaxFieldBytes);
+      component.assign(octets.begin(), octets.end());
+    }
+  }
+  return r.complete() && key_class >= 1 && key_class <= 6 && (form == 1 || form == 2);
+}
+
+}  // namespace tkdc

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/store/sealed.h"
+
+#include <cstring>
+
+namespace tkdc {
+namespace {
+
+constexpr std::string_view kLabel = "tkdc store value 1";
+constexpr std::size_t kNonceBytes = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
+constexpr std::size_t kTagBytes = crypto_aead_xchacha20poly1305_ietf_ABYTES;
+
+}  // namespace
+
+Sealer::Sealer(const SecretBuffer& key, const InstallationId& installation, int party)
+    : key_(crypto_aead_xchacha20poly1305_ietf_KEYBYTES), installation_(installation),
+      party_(party) {
+  std::memcpy(key_.data(), key.data(), key_.size());
+}
+
+Bytes Sealer::associated_data(std::string_view table, ByteSpan name, ByteSpan head) const {
+  Bytes ad;
+  Writer w(ad);
+  w.text(kLabel);
+  w.raw(installation_);
+  w.u8(static_cast<std::uint8_t>(party_));
+  w.text(table);
+  w.bytes(name);
+  w.bytes(head);
+  return ad;
+}
+
+Bytes Sealer::seal(std::string_view table, ByteSpan name, ByteSpan head, ByteSpan plaintext) const {
+  Bytes ad = associated_data(table, name, head);
+  std::size_t prefix = 1 + head.size() + kNonceBytes;
+  Bytes value(prefix + plaintext.size() + kTagBytes);
+  value[0] = static_cast<std::uint8_t>(head.size());
+  std::copy(head.begin(), head.end(), value.begin() + 1);
+  std::uint8_t* nonce = value.data() + 1 + head.size();
+  randombytes_buf(nonce, kNonceBytes);
+  crypto_aead_xchacha20poly1305_ietf_encrypt(value.data() + prefix, nullptr, plaintext.data(),
+                                             plaintext.size(), ad.data(), ad.size(), nullptr, nonce,
+                                             key_.data());
+  return value;
+}
+
+bool Sealer::head(ByteSpan value, std::size_t bytes, ByteSpan& out) {
+  if (value.size() < 1 + bytes || value[0] != bytes) return false;
+  out = value.subspan(1, bytes);
+  return true;
+}
+
+bool Sealer::open(std::string_view table, ByteSpan name, ByteSpan value,
+                  SecretVector& plaintext) const {
+  if (value.empty() || value.size() < 1 + value[0] + kNonceBytes + kTagBytes) return false;
+  ByteSpan head = value.subspan(1, value[0]);
+  const std::uint8_t* nonce = value.data() + 1 + head.size();
+  ByteSpan ciphertext = value.subspan(1 + head.size() + kNonceBytes);
+  Bytes ad = associated_data(table, name, head);
+  plaintext.resize(ciphertext.size() - kTagBytes);
+  return crypto_aead_xchacha20poly1305_ietf_decrypt(plaintext.data(), nullptr, nullptr,
+                                                    ciphertext.data(), ciphertext.size(), ad.data(),
+                                                    ad.size(), nonce, key_.data()) == 0;
+}
+
+}  // namespace tkdc

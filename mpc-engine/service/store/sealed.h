@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// How one value of the store is encrypted: XChaCha20-Poly1305 under the store
+// key, a random nonce with each write, and associated data that says what the
+// value is and where it belongs, so that nothing can be moved to another
+// place, key, version, party or installation.
+//
+//   value = head length u8 | head | nonce[24] | ciphertext and tag
+//
+// The head stands in the clear, for the inventory, and is authenticated.
+#pragma once
+
+#include <string_view>
+
+#include "base/codec.h"
+#include "base/result.h"
+#include "service/wire/message.h"
+
+namespace tkdc {
+
+class Sealer {
+ public:
+  Sealer(const SecretBuffer& key, const InstallationId& installation, int party);
+
+  // `table` and `name` say where the value lies.
+  Bytes seal(std::string_view table, ByteSpan name, ByteSpan head, ByteSpan plaintext) const;
+
+  // False when it was changed, moved, or sealed under another key.
+  [[nodiscard]] bool open(std::string_view table, ByteSpan name, ByteSpan value,
+                          SecretVector& plaintext) const;
+
+  // The unverified head; false when there is none of that length.
+  [[nodiscard]] static bool head(ByteSpan value, std::size_t bytes, ByteSpan& out);
+
+ private:
+  Bytes associated_data(std::string_view table, ByteSpan name, ByteSpan head) const;
+
+  SecretBuffer key_;
+  InstallationId installation_;
+  int party_;
+};
+
+}  // namespace tkdc

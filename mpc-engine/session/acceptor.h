@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes connections on the data address, all the time, also while a session
+// runs. A stranger costs a slot for a few seconds and nothing else: only a
+// connection that proves the pinned identity of the previous party and sends a
+// HELLO becomes an offer, which the mesh picks up.
+//
+// Threads: one of its own. take() is called by the mesh's thread.
+// Secret: the contributions in the HELLOs of waiting offers.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "session/hello.h"
+#include "link/tls_stream.h"
+
+namespace tkdc {
+
+struct Offer {
+  std::unique_ptr<TlsStream> stream;
+  Hello hello;
+};
+
+struct AcceptorOptions {
+  Fingerprint pin{};  // of the previous party
+  int party = 0;      // its number
+  std::size_t max_strangers = 64;
+  int stranger_timeout_ms = 5'000;
+  std::uint64_t stranger_max_bytes = 32 * 1024;
+  std::uint64_t records_per_key = TlsStream::kRecordsPerKey;
+  std::function<void(const std::string&)> log;
+  // An authenticated HELLO arrived. Called from the acceptor's thread.
+  std::function<void(const Hello&)> on_offer;
+};
+
+class Acceptor {
+ public:
+  Acceptor(UniqueFd listener, const TlsContext& tls, AcceptorOptions options);
+  ~Acceptor();
+
+  using Round = std::array<std::uint8_t, 32>;
+  // Waits for one attempt's offers for all lanes; of another round than `round`, if that is set,
+  // they are dropped. When the first one disagrees about lanes or version it is returned alone, so
+  // that the caller can say so. `check` runs every few milliseconds; its error ends the waiting.
+  Result<std::vector<Offer>> take(int lanes, const std::optional<Round>& round,
+                                  long long deadline_ms,
+                                  const std::function<Result<void>()>& check);
+
+ private:
+  struct Stranger {
+    std::unique_ptr<TlsStream> stream;
+    long long deadline_ms = 0;
+    bool handshaken = false;
+  };
+  struct Waiting {
+    std::uint64_t number = 0;
+    Offer offer;
+  };
+
+  void run();
+  void accept_all();
+  void serve(std::size_t polled, const std::vector<short>& revents);
+  Result<bool> step(Stranger& stranger);
+  void admit(Stranger stranger);
+  void drop_dead_offers(const std::vector<std::pair<std::uint64_t, short>>& polled);
+  void complain(const std::string& message);
+
+  UniqueFd listener_;
+  const TlsContext& tls_;
+  AcceptorOptions options_;
+  UniqueFd wake_;
+  std::atomic<bool> stop_{false};
+
+  std::vector<Stranger> strangers_;  // acceptor's thread only
+  long long next_complaint_ms_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Waiting> waiting_;
+  std::uint64_t offers_ = 0;
+
+  std::thread thread_;  // last: everything else exists when it starts
+};
+
+}  // namespace tkdc

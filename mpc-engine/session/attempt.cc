@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/attempt.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "session/reconcile.h"
+#include "session/session_keys.h"
+
+namespace tkdc {
+namespace {
+
+constexpr int kSliceMs = 20;  // how late stop() may be noticed
+
+SecretVector random_contribution() {
+  SecretVector out(kContributionBytes);
+  randombytes_buf(out.data(), out.size());
+  return out;
+}
+
+class Attempt {
+ public:
+  explicit Attempt(AttemptInputs inputs)
+      : in_(std::move(inputs)), deadline_ms_(monotonic_ms() + in_.options.establish_timeout_ms) {}
+
+  Result<Session> run();
+
+ private:
+  // Party 0 calls party 1, which calls party 2 when it was called, which calls party 0: if each
+  // called at any time, a new attempt of one would end the others', and they might never meet.
+  bool begins() const { return in_.options.party == 0; }
+  static Error refused(const TlsStream& by, ByteSpan packet) {
+    return fail("session: " + by.peer() + " refuses: " + refusal_text(packet));
+  }
+
+  Result<void> say_hello();
+  Result<std::unique_ptr<TlsStream>> dial();
+  Result<void> drive_handshake(TlsStream& stream);
+  Result<void> drive_packet(TlsStream& stream);
+  Result<void> dial_all_lanes();
+  Result<void> take_offers();
+  Result<void> listen_for_refusal();
+  Result<void> hear_hellos();
+  Result<void> agree(Session& session);
+  Session agreed_session() const;
+  Result<void> build_lanes(Session& session);
+  Result<void> derive_keys(const std::array<std::uint8_t, 32>& session, int lane,
+                           PairwiseKeys& keys);
+  std::array<std::uint8_t, 32> transcript() const;
+  const Hello& hello_of(int party) const;
+  Result<void> pause(int ms);
+  Result<void> check_breaker() const {
+    if (in_.breaker->tripped()) return fail("session: " + in_.breaker->reason());
+    return {};
+  }
+  Hello hello_for(int lane, const SecretVector& contribution) const;
+  Result<void> hear_course(const Hello& theirs) const;
+
+  AttemptInputs in_;
+  long long deadline_ms_;
+  Hello mine_;  // lane and contribution differ by link
+  struct LaneState {
+    std::unique_ptr<TlsStream> prev, next;
+    SecretVector to_prev, to_next;  // our contributions
+    Hello from_prev, from_next;
+  };
+  std::vector<LaneState> lanes_;
+};
+
+Hello Attempt::hello_for(int lane, const SecretVector& contribution) const {
+  Hello hello = mine_;
+  hello.lane = lane;
+  hello.contribution = contribution;
+  if (in_.options.course) hello.course = in_.options.course(lane);
+  return hello;
+}
+
+// Before any session: what this server and a peer were told in the one before (course_tail.h).
+// It has been told ours by then, so it sees a difference too.
+Result<void> Attempt::hear_course(const Hello& theirs) const {
+  if (!in_.options.hear_course) return {};
+  return in_.options.hear_course(theirs.lane, theirs.party, theirs.course);
+}
+
+Result<void> Attempt::say_hello() {
+  auto inventory = in_.store.inventory();
+  if (!inventory.ok()) return inventory.error();
+  mine_.version = in_.options.protocol_version;
+  mine_.installation = in_.options.installation;
+  mine_.party = in_.options.party;
+  mine_.lanes = in_.options.lanes;
+  mine_.security = security_name(in_.options.security);
+  mine_.representation = in_.options.representation;
+  mine_.zero_shares = in_.options.zero_shares;
+  mine_.two_parts = in_.options.two_parts;
+  mine_.wire_format = in_.options.wire_format;
+  mine_.masked_blocks = in_.options.masked_blocks;
+  mine_.cohort_limit = in_.options.cohort_limit;
+  mine_.inventory = *inventory;
+  const Epochs epochs = in_.store.epochs();
+  mine_.epoch_era = epochs.era;
+  mine_.epoch = epochs.reserved;
+  mine_.epoch_used = epochs.used;
+  if (in_.options.audit_head) mine_.audit = in_.options.audit_head();
+  if (in_.options.held) mine_.held = in_.options.held();
+  randombytes_buf(mine_.nonce.data(), mine_.nonce.size());
+  if (begins()) mine_.round = mine_.nonce;
+  lanes_.resize(static_cast<std::size_t>(in_.options.lanes));
+  for (LaneState& lane : lanes_) {
+    lane.to_prev = random_contribution();
+    lane.to_next = random_contribution();
+  }
+  return {};
+}
+
+Result<void> Attempt::pause(int ms) {
+  long long until = std::min(monotonic_ms() + ms, deadline_ms_);
+  while (monotonic_ms() < until) {
+    auto open = check_breaker();
+    if (!open.ok()) return open;
+    usleep(static_cast<useconds_t>(kSliceMs) * 1000);
+  }
+  return {};
+}
+
+Result<void> Attempt::drive_handshake(TlsStream& stream) {
+  for (;;) {
+    auto done = stream.handshake();
+    if (!done.ok()) return done.error();
+    if (*done) return {};
+    auto open = check_breaker();
+    if (!open.ok()) return open;
+    if (monotonic_ms() >= deadline_ms_)
+      return fail("session: TLS handshake with " + stream.peer() + " not finished in time");
+    wait_ready(stream.fd(), POLLIN, monotonic_ms() + kSliceMs);
+  }
+}
+
+// Until a packet of `stream` is there.
+Result<void> Attempt::drive_packet(TlsStream& stream) {
+  for (;;) {
+    auto filled = stream.fill();
+    if (stream.has_packet()) return {};
+    if (!filled.ok()) return filled;
+    auto open = check_breaker();
+    if (!open.ok()) return open;
+    if (monotonic_ms() >= deadline_ms_)
+      return fail("session: no HELLO from " + stream.peer() +
+                  " in time; it may be waiting for the third party");
+    wait_ready(stream.fd(), stream.poll_events(), monotonic_ms() + kSliceMs);
+  }
+}
+
+// Connects, trying again while the next party is not up yet.
+Result<std::unique_ptr<TlsStream>> Attempt::dial() {
+  Backoff backoff;
+  std::string name = "party " + std::to_string(in_.next.party);
+  for (;;) {
+    auto fd = start_dial(in_.next.address);
+    std::string reason = fd.ok() ? "" : fd.error().message;
+    while (fd.ok()) {
+      if (wait_ready(fd->get(), POLLOUT, monotonic_ms() + kSliceMs)) {
+        reason = connect_error(fd->get());
+        break;
+      }
+      auto open = check_breaker();
+      if (!open.ok()) return open.error();
+      reason = "no answer";
+      if (monotonic_ms() >= deadline_ms_) break;
+    }
+    if (reason.empty()) {
+      auto ssl = in_.tls.client(in_.next.certificate_sha256);
+      if (!ssl.ok()) return ssl.error();
+      return TlsStream::create(std::move(*ssl), std::move(*fd), name);
+    }
+    auto paused = pause(backoff.next_ms());
+    if (!paused.ok()) return paused.error();
+    if (monotonic_ms() >= deadline_ms_)
+      return fail("session: " + name + " at " + in_.next.address + " does not answer (" + reason +
+                  "); is its tkdc-server running and the port open?");
+  }
+}
+
+Result<void> Attempt::dial_all_lanes() {
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    auto stream = dial();
+    if (!stream.ok()) return stream.error();
+    (*stream)->set_max_packet_bytes(kMaxHelloBytes);
+    (*stream)->set_records_per_key(in_.options.records_per_key);
+    auto done = drive_handshake(**stream);
+    if (!done.ok()) return done;
+    SecretVector packet = encode_hello(hello_for(static_cast<int>(lane), lanes_[lane].to_next));
+    auto sent = (*stream)->send(packet);
+    if (!sent.ok()) return sent;
+    lanes_[lane].next = std::move(*stream);
+  }
+  return {};
+}
+
+// While party 0 waits for party 2, party 1 may have said no, or given up: perhaps for what its
+// HELLO says of the session before, which party 0 has to compare too.
+Result<void> Attempt::listen_for_refusal() {
+  auto open = check_breaker();
+  if (!open.ok() || !lanes_[0].next) return open;
+  auto filled = lanes_[0].next->fill();
+  if (filled.ok()) return filled;
+  for (LaneState& lane : lanes_) {
+    if (!lane.next) continue;
+    (void)lane.next->fill().ok();
+    while (lane.next->has_packet()) {
+      ByteSpan packet = lane.next->take();
+      if (is_refusal(packet)) return refused(*lane.next, packet);
+      auto hello = decode_hello(packet);
+      if (!hello.ok() || !check_hello(mine_, *hello, in_.next.party).ok()) continue;
+      if (auto same = hear_course(*hello); !same.ok()) return same;
+    }
+  }
+  return filled;
+}
+
+Result<void> Attempt::take_offers() {
+  std::optional<Acceptor::Round> round;
+  if (begins()) round = mine_.round;
+  auto offers = in_.acceptor.take(in_.options.lanes, round, deadline_ms_,
+                                  [this] { return listen_for_refusal(); });
+  if (!offers.ok()) return offers.error();
+  in_.chosen(offers->front().hello.nonce);
+  for (const Offer& offer : *offers) {
+    auto same = check_hello(mine_, offer.hello, in_.prev.party);
+    if (same.ok()) continue;
+    for (Offer& each : *offers) (void)each.stream->send(encode_refusal(same.error().message)).ok();
+    return same;
+  }
+  mine_.round = offers->front().hello.round;
+  // Whoever waited for this has all of his time for what comes now.
+  if (!begins()) deadline_ms_ = monotonic_ms() + in_.options.establish_timeout_ms;
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    LaneState& state = lanes_[lane];
+    Offer& offer = (*offers)[lane];
+    auto sent = offer.stream->send(encode_hello(hello_for(static_cast<int>(lane), state.to_prev)));
+    if (!sent.ok()) return sent;
+    state.prev = std::move(offer.stream);
+    state.from_prev = std::move(offer.hello);
+  }
+  for (const LaneState& lane : lanes_)
+    if (auto same = hear_course(lane.from_prev); !same.ok()) return same;
+  return {};
+}
+
+Result<void> Attempt::hear_hellos() {
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    TlsStream& stream = *lanes_[lane].next;
+    auto there = drive_packet(stream);
+    if (!there.ok()) return there;
+    ByteSpan packet = stream.take();
+    if (is_refusal(packet)) return refused(stream, packet);
+    auto hello = decode_hello(packet);
+    if (!hello.ok()) return fail(hello.error().message + " from " + stream.peer());
+    auto same = check_hello(mine_, *hello, in_.next.party);
+    if (!same.ok()) return same;
+    if (hello->lane != static_cast<int>(lane))
+      return fail("session: " + stream.peer() + " answers lane " + std::to_string(lane) +
+                  " as lane " + std::to_string(hello->lane));
+    lanes_[lane].from_next = std::move(*hello);
+  }
+  for (const LaneState& lane : lanes_)
+    if (auto same = hear_course(lane.from_next); !same.ok()) return same;
+  // One attempt of a peer has one nonce and one state.
+  for (const LaneState& lane : lanes_)
+    if (public_part(lane.from_prev) != public_part(lanes_[0].from_prev) ||
+        public_part(lane.from_next) != public_part(lanes_[0].from_next))
+      return fail("session: a peer's HELLOs differ from lane to lane");
+  for (int party = 0; party < 3; ++party)
+    if (hello_of(party).round != hello_of(0).nonce)
+      return fail("session: party " + std::to_string(party) + " answers an earlier attempt");
+  return {};
+}
+
+const Hello& Attempt::hello_of(int party) const {
+  if (party == in_.options.party) return mine_;
+  return party == in_.prev.party ? lanes_[0].from_prev : lanes_[0].from_next;
+}
+
+std::array<std::uint8_t, 32> Attempt::transcript() const {
+  std::array<std::uint8_t, 32> digest{};
+  crypto_generichash_state state;
+  crypto_generichash_init(&state, nullptr, 0, digest.size());
+  for (int party = 0; party < 3; ++party) {
+    Bytes part = public_part(hello_of(party));
+    crypto_generichash_update(&state, part.data(), part.size());
+  }
+  crypto_generichash_final(&state, digest.data(), digest.size());
+  return digest;
+}
+
+Result<void> Attempt::derive_keys(const std::array<std::uint8_t, 32>& session, int lane,
+                                  PairwiseKeys& keys) {
+  const LaneState& state = lanes_[static_cast<std::size_t>(lane)];
+  KeyInputs inputs;
+  inputs.installation = mine_.installation;
+  inputs.session = session;
+  inputs.lane = lane;
+  inputs.component = in_.options.party;
+  inputs.dialler = state.from_prev.contribution;
+  inputs.acceptor = state.to_prev;
+  auto derived = derive_pairwise_key(*state.prev, inputs, keys.mine);
+  if (!derived.ok()) return derived;
+  inputs.component = in_.next.party;
+  inputs.dialler = state.to_next;
+  inputs.acceptor = state.from_next.contribution;
+  return derive_pairwise_key(*state.next, inputs, keys.next);
+}
+
+Result<void> Attempt::build_lanes(Session& session) {
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    LaneState& state = lanes_[lane];
+    Lane out;
+    if (!session.goes_on) {
+      out.keys.zero_generator = session.zero_generator;
+      auto derived = derive_keys(session.id, static_cast<int>(lane), out.keys);
+      if (!derived.ok()) return derived;
+    }
+    // Now already: a neighbour may be through, and use the lane, before us.
+    state.prev->set_max_packet_bytes(kMaxPacketBytes);
+    state.next->set_max_packet_bytes(kMaxPacketBytes);
+    auto link = TlsLink::create(std::move(state.prev), std::move(state.next), in_.breaker);
+    if (!link.ok()) return link.error();
+    out.link = std::move(*link);
+    session.lanes.push_back(std::move(out));
+  }
+  return {};
+}
+
+// Whether the session goes on, for all three alike; else what a new one needs.
+Result<void> Attempt::agree(Session& session) {
+  ReconcileInputs inputs;
+  inputs.party = in_.options.party;
+  inputs.session = session.id;
+  inputs.transcript = transcript();
+  inputs.log = in_.options.log;
+  for (int party = 0; party < 3; ++party)
+    inputs.epochs[static_cast<std::size_t>(party)] = {hello_of(party).epoch,
+                                                      hello_of(party).epoch_used};
+  Link& link = *session.lanes[0].link;
+  auto same = confirm_handshake(link, inputs, deadline_ms_);
+  if (!same.ok() || session.goes_on) return same;
+  // Before anything of the stores is settled: nobody can go on over what that changes.
+  if (in_.options.give_up) same = in_.options.give_up(session.forgotten_by);
+  if (!same.ok()) return same;
+  auto epoch = reconcile(link, in_.store, in_.ledger, inputs, deadline_ms_);
+  if (!epoch.ok()) return epoch.error();
+  session.epoch = *epoch;
+  session.era = mine_.epoch_era;
+  return {};
+}
+
+// What the three HELLOs come to.
+Session Attempt::agreed_session() const {
+  Session session;
+  session.party = in_.options.party;
+  session.id = session_id({hello_of(0).nonce, hello_of(1).nonce, hello_of(2).nonce});
+  if (mine_.held != SessionId{}) {
+    const bool prev = hello_of(in_.prev.party).held == mine_.held;
+    const bool next = hello_of(in_.next.party).held == mine_.held;
+    session.goes_on = prev && next;
+    // Where neither of them holds it, one may have made both forget it.
+    if (prev != next) session.forgotten_by = prev ? in_.next.party : in_.prev.party;
+    if (session.goes_on) session.id = mine_.held;
+  }
+  for (int party = 0; party < 3; ++party)
+    session.audit_heads[static_cast<std::size_t>(party)] = hello_of(party).audit;
+  bool bytes = true;
+  session.two_parts = true;
+  for (int party = 0; party < 3; ++party) {
+    bytes = bytes && hello_of(party).representation == Representation::kBytes;
+    session.two_parts = session.two_parts && hello_of(party).two_parts;
+  }
+  session.security = in_.options.security;
+  session.representation = bytes ? Representation::kBytes : Representation::kPlanes;
+  session.zero_generator =
+      agreed_generator({hello_of(0).zero_shares, hello_of(1).zero_shares, hello_of(2).zero_shares});
+  return session;
+}
+
+Result<Session> Attempt::run() {
+  auto done = say_hello();
+  if (done.ok() && begins()) done = dial_all_lanes();
+  if (done.ok()) done = take_offers();
+  if (done.ok() && !begins()) done = dial_all_lanes();
+  if (done.ok()) done = hear_hellos();
+  if (!done.ok()) return done.error();
+
+  Session session = agreed_session();
+  done = build_lanes(session);
+  if (done.ok()) done = agree(session);
+  if (!done.ok()) return done.error();
+  return session;
+}
+
+}  // namespace
+
+Result<Session> attempt_session(AttemptInputs inputs) { return Attempt(std::move(inputs)).run(); }
+
+}  // namespace tkdc

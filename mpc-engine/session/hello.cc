@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/hello.h"
+
+#include <algorithm>
+
+#include "base/hex.h"
+#include "session/epochs.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::uint8_t kHelloTag = 'H';
+constexpr std::size_t kMaxSecurityBytes = 32;
+
+template <class AnyWriter>
+void put_public(AnyWriter& w, const Hello& hello) {
+  w.u16(hello.version);
+  w.raw(hello.installation);
+  w.u8(static_cast<std::uint8_t>(hello.party));
+  w.u16(static_cast<std::uint16_t>(hello.lanes));
+  w.text(hello.security);
+  w.u8(static_cast<std::uint8_t>(hello.representation));
+  w.u8(static_cast<std::uint8_t>(hello.zero_shares));
+  w.u8(hello.two_parts ? 1 : 0);
+  w.u64(hello.wire_format);
+  w.u32(hello.masked_blocks);
+  w.u32(hello.cohort_limit);
+  w.raw(hello.inventory);
+  w.u32(hello.epoch_era);
+  w.u32(hello.epoch);
+  w.u32(hello.epoch_used);
+  w.raw(hello.nonce);
+  w.raw(hello.round);
+  put_head(w, hello.audit);
+  w.raw(hello.held);
+}
+
+std::string quoted(const std::string& value) { return "'" + value + "'"; }
+
+Error differ(const std::string& what, const std::string& theirs, const std::string& mine, int party,
+             const std::string& advice) {
+  return fail("session: party " + std::to_string(party) + " has " + what + " " + theirs +
+              ", this server " + mine + "; " + advice);
+}
+
+// Keys seal in the era that they were drawn in. Two servers of different eras would
+// disagree about which may, and one of them would count epochs that are used up.
+Result<void> check_era(const Hello& mine, const Hello& theirs, int party) {
+  if (theirs.epoch_era == mine.epoch_era) return {};
+  return differ("nonce era", std::to_string(theirs.epoch_era), std::to_string(mine.epoch_era),
+                party,
+                "whoever has the lower one runs `tkdc epochs begin-anew` or restores a newer "
+                "store, all three administrators agreeing: docs/operations.md, Nonce epochs");
+}
+
+}  // namespace
+
+SecretVector encode_hello(const Hello& hello) {
+  SecretVector out;
+  out.reserve(kMaxHelloBytes);
+  SecretWriter w(out);
+  w.u8(kHelloTag);
+  put_public(w, hello);
+  w.u16(static_cast<std::uint16_t>(hello.lane));
+  put_course_tail(w, hello.course);
+  w.raw(hello.contribution);
+  return out;
+}
+
+Result<Hello> decode_hello(ByteSpan packet) {
+  Reader r(packet);
+  Hello hello;
+  bool tagged = r.u8() == kHelloTag;
+  hello.version = r.u16();
+  if (!tagged || r.failed()) return fail("session: the first packet is not a HELLO");
+  if (hello.version != kProtocolVersion) return hello;
+  r.array(hello.installation);
+  hello.party = r.u8();
+  hello.lanes = r.u16();
+  hello.security = printable(r.text(kMaxSecurityBytes));
+  std::uint8_t representation = r.u8();
+  std::uint8_t zero_shares = r.u8();
+  std::uint8_t two_parts = r.u8();
+  hello.wire_format = r.u64();
+  hello.masked_blocks = r.u32();
+  hello.cohort_limit = r.u32();
+  r.array(hello.inventory);
+  hello.epoch_era = r.u32();
+  hello.epoch = r.u32();
+  hello.epoch_used = r.u32();
+  r.array(hello.nonce);
+  r.array(hello.round);
+  hello.audit = get_head(r);
+  r.array(hello.held);
+  hello.lane = r.u16();
+  const bool whole_course = get_course_tail(r, hello.course);
+  ByteSpan contribution = r.raw(kContributionBytes);
+  hello.contribution.assign(contribution.begin(), contribution.end());
+  if (!r.complete() || !whole_course ||
+      representation > static_cast<std::uint8_t>(Representation::kBytes) ||
+      zero_shares > static_cast<std::uint8_t>(ZeroOffer::kChaCha20Only) || two_parts > 1 ||
+      hello.lanes < 1 || hello.lanes > kMaxLanes || hello.lane >= hello.lanes ||
+      hello.epoch > kMaxEpoch || hello.epoch_used > hello.epoch)
+    return fail("session: malformed HELLO of protocol version " + std::to_string(hello.version));
+  hello.representation = static_cast<Representation>(representation);
+  hello.zero_shares = static_cast<ZeroOffer>(zero_shares);
+  hello.two_parts = two_parts == 1;
+  return hello;
+}
+
+Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_party) {
+  int party = expected_party;
+  if (theirs.version != mine.version)
+    return differ("protocol version", std::to_string(theirs.version), std::to_string(mine.version),
+                  party, "upgrade all three servers");
+  if (theirs.installation != mine.installation)
+    return differ("installation", to_hex(theirs.installation), to_hex(mine.installation), party,
+                  "compare [installation] id in the three tkdc.toml");
+  if (theirs.party != expected_party)
+    return differ("party number", std::to_string(theirs.party),
+                  "expects " + std::to_string(expected_party), party,
+                  "compare [installation] party and the [[peers]] in the three tkdc.toml");
+  if (theirs.security != mine.security)
+    return differ("security mode", quoted(theirs.security), quoted(mine.security), party,
+                  "set the same [installation] security in the three tkdc.toml");
+  if (mine.security == security_name(Security::kMalicious) &&
+      theirs.representation != Representation::kBytes)
+    return differ("representation", "'planes'", "'bytes'", party,
+                  "malicious mode computes in bytes at all three: upgrade that server");
+  if (!can_agree(mine.zero_shares, theirs.zero_shares))
+    return differ("zero-shares by", quoted(zero_offer_name(theirs.zero_shares)),
+                  quoted(zero_offer_name(mine.zero_shares)), party,
+                  "set the same [data] zero_shares, or \"auto\", in the three tkdc.toml");
+  if (theirs.lanes != mine.lanes)
+    return differ("lane count", std::to_string(theirs.lanes), std::to_string(mine.lanes), party,
+                  "set the same [data] lanes in the three tkdc.toml");
+  if (theirs.cohort_limit != mine.cohort_limit)
+    return differ("cohort limit", std::to_string(theirs.cohort_limit),
+                  std::to_string(mine.cohort_limit), party,
+                  "install the same release on all three servers");
+  if (theirs.wire_format != mine.wire_format)
+    return differ("wire format", std::to_string(theirs.wire_format),
+                  std::to_string(mine.wire_format), party,
+                  "install releases on the three servers that CHANGELOG.md says work together");
+  if (theirs.masked_blocks != mine.masked_blocks)
+    return differ("masked_blocks", std::to_string(theirs.masked_blocks),
+                  std::to_string(mine.masked_blocks), party,
+                  "set the same [data] masked_blocks in the three tkdc.toml");
+  return check_era(mine, theirs, party);
+}
+
+Bytes public_part(const Hello& hello) {
+  Bytes out;
+  Writer w(out);
+  put_public(w, hello);
+  return out;
+}
+
+}  // namespace tkdc

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/mesh.h"
+
+#include "session/attempt.h"
+
+namespace tkdc {
+namespace {
+
+Result<void> check_options(const MeshOptions& options) {
+  if (options.party < 0 || options.party > 2) return fail("session: party must be 0, 1 or 2");
+  if (options.lanes < 1 || options.lanes > kMaxLanes)
+    return fail("session: lanes must be between 1 and " + std::to_string(kMaxLanes));
+  bool seen[3] = {};
+  seen[options.party] = true;
+  for (const MeshPeer& peer : options.peers) {
+    if (peer.party < 0 || peer.party > 2 || seen[peer.party])
+      return fail("session: [[peers]] must name the other two parties, each once");
+    seen[peer.party] = true;
+  }
+  if (options.peers.size() != 2) return fail("session: [[peers]] must have two entries");
+  if (options.peers[0].certificate_sha256 == options.peers[1].certificate_sha256)
+    return fail("session: both [[peers]] have the same certificate_sha256");
+  return {};
+}
+
+}  // namespace
+
+Mesh::Mesh(MeshOptions options, Store& store, TlsContext tls)
+    : options_(std::move(options)), store_(store), ledger_(store, options_.epochs_per_day),
+      tls_(std::move(tls)) {}
+
+Mesh::~Mesh() { stop(); }
+
+Result<std::unique_ptr<Mesh>> Mesh::create(MeshOptions options, Store& store) {
+  auto checked = check_options(options);
+  if (!checked.ok()) return checked.error();
+  auto tls = TlsContext::create(options.certificate_pem, options.private_key_pem, options.records);
+  if (!tls.ok()) return tls.error();
+  auto listener = listen_on(options.listen_address);
+  if (!listener.ok()) return listener.error();
+  auto port = local_port(listener->get());
+  if (!port.ok()) return port.error();
+
+  std::unique_ptr<Mesh> mesh(new Mesh(std::move(options), store, std::move(*tls)));
+  mesh->port_ = *port;
+  AcceptorOptions accept;
+  accept.party = (mesh->options_.party + 2) % 3;
+  accept.pin = mesh->peer(accept.party).certificate_sha256;
+  accept.records_per_key = mesh->options_.records_per_key;
+  accept.log = mesh->options_.log;
+  accept.on_offer = [m = mesh.get()](const Hello& hello) { m->on_offer(hello); };
+  mesh->acceptor_ = std::make_unique<Acceptor>(std::move(*listener), mesh->tls_, std::move(accept));
+  return mesh;
+}
+
+const MeshPeer& Mesh::peer(int party) const {
+  return options_.peers[options_.peers[0].party == party ? 0 : 1];
+}
+
+void Mesh::set_peer_address(int party, const std::string& address) {
+  options_.peers[options_.peers[0].party == party ? 0 : 1].address = address;
+}
+
+void Mesh::stop() {
+  std::lock_guard lock(mutex_);
+  stopping_ = true;
+  if (breaker_) breaker_->trip("this server is stopping");
+}
+
+// What comes to party 0 answers its own attempt, or is of an earlier one.
+void Mesh::on_offer(const Hello& hello) {
+  if (options_.party == 0) return;
+  std::lock_guard lock(mutex_);
+  if (breaker_ && nonce_in_use_ && *nonce_in_use_ != hello.nonce)
+    breaker_->trip("party " + std::to_string((options_.party + 2) % 3) +
+                   " asks for new connections");
+}
+
+std::shared_ptr<LinkBreaker> Mesh::new_breaker() {
+  std::lock_guard lock(mutex_);
+  breaker_ = std::make_shared<LinkBreaker>();
+  nonce_in_use_.reset();
+  if (stopping_) breaker_->trip("this server is stopping");
+  return breaker_;
+}
+
+void Mesh::expect_nonce(const std::array<std::uint8_t, 32>& nonce) {
+  std::lock_guard lock(mutex_);
+  nonce_in_use_ = nonce;
+}
+
+Result<Session> Mesh::establish() {
+  AttemptInputs inputs{options_,
+                       peer((options_.party + 2) % 3),
+                       peer((options_.party + 1) % 3),
+                       tls_,
+                       *acceptor_,
+                       store_,
+                       ledger_,
+                       new_breaker(),
+                       [this](const auto& nonce) { expect_nonce(nonce); }};
+  return attempt_session(std::move(inputs));
+}
+
+}  // namespace tkdc

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A session: all lanes' links between the three parties, established and
+// agreed. It outlives its connections: when a link fails, the parties connect anew
+// and go on where they stood, as long as all three still hold the session's state. Else a
+// new one, with new keys, takes its place.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "session/audit_head.h"
+#include "link/link.h"
+#include "session/zero_generator.h"
+
+namespace tkdc {
+
+inline constexpr std::uint16_t kProtocolVersion = 8;
+inline constexpr int kMaxLanes = 64;  // 6 bits in the GCM nonce
+
+// How AES state stands in memory and on the wire. Agreed per session: bytes
+// only when all three parties offer it (their CPUs have GFNI).
+enum class Representation : std::uint8_t { kPlanes = 0, kBytes = 1 };
+
+// What the three servers withstand (docs/security.md): one that is read, or one
+// that does as it likes. Equal at all three.
+enum class Security : std::uint8_t { kSemiHonest = 0, kMalicious = 1 };
+
+constexpr const char* security_name(Security security) {
+  return security == Security::kMalicious ? "malicious" : "semi-honest";
+}
+
+// Keys of the zero- and random-sharings of one lane: `mine` is component i's,
+// `next` component i+1's. Fresh per session (security: HKDF over both holders'
+// contributions and the TLS exporter, bound to installation, session and lane); and
+// what makes the zero-shares of them, agreed per session.
+struct PairwiseKeys {
+  SecretBuffer mine{32};
+  SecretBuffer next{32};
+  ZeroGenerator zero_generator = ZeroGenerator::kAesCtr;
+};
+
+struct Lane {
+  std::unique_ptr<Link> link;
+  PairwiseKeys keys;
+};
+
+using SessionId = std::array<std::uint8_t, 32>;  // hash of the three parties' nonces; zeros: none
+
+struct Session {
+  SessionId id{};
+  // New connections of the session of this id, which all three hold: of what follows only the
+  // links are filled in.
+  bool goes_on = false;
+  // A new one, although this server holds an earlier one: which of the others alone does not.
+  std::optional<int> forgotten_by;
+  int party = 0;
+  Representation representation = Representation::kPlanes;
+  Security security = Security::kSemiHonest;
+  ZeroGenerator zero_generator = ZeroGenerator::kAesCtr;
+  bool two_parts = false;  // docs/protocols/17-two-part-hmac.md
+  // 20 bits of the GCM nonce, reserved on disk by all three before use; and its era.
+  std::uint32_t epoch = 0, era = 0;
+  std::array<AuditHead, 3> audit_heads;  // by party, when the session was made
+  std::vector<Lane> lanes;
+};
+
+}  // namespace tkdc

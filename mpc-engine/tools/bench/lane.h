@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// One lane of tkdc bench at one party: cohort after cohort of its workload's jobs. As in a
+// server, a cohort starts when the one before has its results, which wait meanwhile for
+// their verification: in malicious mode two cohorts' results exist at a time.
+#pragma once
+
+#include "tools/bench/workload.h"
+#include "lane/ticker.h"
+
+namespace tkdc::bench {
+
+struct BenchCounts {
+  std::uint64_t units = 0, message_bytes = 0, packet_bytes = 0, rounds_per_cohort = 0;
+};
+
+class BenchLane {
+ public:
+  BenchLane(const Session& session, Lane& lane, const AesBackend& backend,
+            const MakeWorkload& make);
+
+  Result<void> prepare();
+  // Runs cohorts until party 0 says that the time is over.
+  Result<void> measure(double seconds);
+  // Opens one job's secrets and result and compares with OpenSSL.
+  Result<void> check();
+
+  const BenchCounts& counts() const { return counts_; }
+
+ private:
+  Result<void> drain(bool full_first, bool computed_only = false);
+  Task<void> draw();
+  Task<void> run(std::size_t job);
+  Task<void> release(std::uint64_t counter);
+  std::vector<SharedBytes>& results(std::uint64_t counter) { return out_[counter % kKept]; }
+
+  const int party_;
+  Link& link_;
+  Rep3 rep3_;
+  Ciphers ciphers_;
+  Ticker ticker_;
+  const std::unique_ptr<BenchWorkload> workload_;
+  const std::size_t jobs_;
+  static constexpr std::uint64_t kKept = 2;
+  std::vector<SharedBytes> out_[kKept];  // of cohorts, by their counters
+  std::uint64_t started_[kKept] = {};    // their first rounds
+  std::uint64_t counter_ = 0, released_ = 0;
+  std::size_t computing_ = 0;  // jobs of the last cohort
+  bool stop_ = false;
+  BenchCounts counts_;
+};
+
+}  // namespace tkdc::bench

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/bench/start.h"
+
+#include <algorithm>
+
+#include "cipher/aes/aes.h"
+
+namespace tkdc::bench {
+namespace {
+
+Components draw(std::size_t octets) {
+  Components out;
+  for (SecretVector& component : out) {
+    component.resize(octets);
+    randombytes_buf(component.data(), octets);
+  }
+  return out;
+}
+
+SharedBytes share_of(const Components& of, std::size_t party) {
+  SharedBytes out;
+  out.component[0] = of[party];
+  out.component[1] = of[(party + 1) % 3];
+  return out;
+}
+
+Task<void> expand_at(Rep3& rep3, std::vector<SharedBytes> keys, std::vector<SharedBytes>& out) {
+  out = co_await aes_expand_keys(rep3, std::move(keys));
+}
+
+PairwiseKeys keys_of(const Components& of, std::size_t party) {
+  PairwiseKeys keys;
+  std::copy_n(of[party].data(), 32, keys.mine.data());
+  std::copy_n(of[(party + 1) % 3].data(), 32, keys.next.data());
+  return keys;
+}
+
+// All keys' round keys, by three parties in this thread.
+Result<void> expand(BenchStart& start) {
+  const Components component_keys = draw(32);
+  std::unique_ptr<Rep3> party[3];
+  for (std::size_t p = 0; p < 3; ++p) {
+    party[p] = std::make_unique<Rep3>(static_cast<int>(p), Representation::kBytes,
+                                      keys_of(component_keys, p));
+    std::vector<SharedBytes> keys;
+    for (const Components& key : start.keys) keys.push_back(share_of(key, p));
+    party[p]->spawn(expand_at(*party[p], std::move(keys), start.inputs[p].round_keys));
+  }
+  SecretVector to_prev[3];  // read until the next round's
+  for (;;) {
+    int waiting = 0;
+    for (auto& one : party) waiting += one->advance() ? 1 : 0;
+    if (waiting == 0) return {};
+    for (std::size_t p = 0; p < 3; ++p) {
+      to_prev[p].clear();
+      party[p]->append_to_prev(to_prev[p]);
+    }
+    for (std::size_t p = 0; p < 3; ++p)
+      if (auto done = party[p]->consume(to_prev[(p + 1) % 3], {}); !done) return done;
+  }
+}
+
+}  // namespace
+
+Bytes opened(const Components& of, std::size_t from, std::size_t octets) {
+  Bytes out(octets);
+  for (const SecretVector& component : of) xor_bytes(out.data(), component.data() + from, octets);
+  return out;
+}
+
+void draw_component_keys(BenchStart& start) {
+  const Components component_keys = draw(32);
+  for (std::size_t p = 0; p < start.inputs.size(); ++p) {
+    PairwiseKeys pair = keys_of(component_keys, p);
+    start.inputs[p].mine = std::move(pair.mine);
+    start.inputs[p].next = std::move(pair.next);
+  }
+}
+
+Result<BenchStart> make_start(int aes, std::size_t blocks) {
+  BenchStart start;
+  start.blocks = draw(16 * blocks);
+  const std::size_t keys = (blocks + kBlocksPerKey - 1) / kBlocksPerKey;
+  for (std::size_t k = 0; k < keys; ++k)
+    start.keys.push_back(draw(static_cast<std::size_t>(aes) / 8));
+  start.inputs.resize(3);
+  for (std::size_t p = 0; p < 3; ++p) start.inputs[p].blocks = share_of(start.blocks, p);
+  draw_component_keys(start);
+  if (auto done = expand(start); !done) return done.error();
+  return start;
+}
+
+}  // namespace tkdc::bench

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tkdc audit verify`: whether a server's audit log is whole, by its own chain
+// and by what the other servers have recorded of it.
+//
+// Exit status: 0 whole, 1 not, or a file cannot be read.
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "tools/cli/commands.h"
+#include "base/hex.h"
+#include "service/server/audit_check.h"
+
+namespace tkdc::cli {
+namespace {
+
+struct AuditOptions {
+  std::string log;
+  std::vector<std::string> others;
+  int party = -1;
+};
+
+// Nothing is whole that has no line: an emptied log, or another file.
+Result<AuditSummary> check_log(const std::string& path,
+                               const std::vector<RecordedHead>& recorded = {}) {
+  std::ifstream in(path, std::ios::binary);
+  bool has_line = false;
+  for (std::string line; !has_line && std::getline(in, line);)
+    has_line = parse_audit_line(line).has_value();
+  if (in.is_open() && !has_line)
+    return fail("audit: " + path +
+                " holds no line of an audit log: it is empty, was emptied, or "
+                "is another file");
+  return check_audit_log(path, recorded);
+}
+
+// What the other logs, whole themselves, say about `party`.
+Result<std::vector<RecordedHead>> heads_of(const std::vector<std::string>& others, int party) {
+  std::vector<RecordedHead> heads;
+  for (const std::string& other : others) {
+    auto summary = check_log(other);
+    if (!summary.ok()) return summary.error();
+    for (RecordedHead& head : summary->peers)
+      if (head.party == party) heads.push_back(std::move(head));
+  }
+  return heads;
+}
+
+Result<void> verify(const AuditOptions& options) {
+  auto alone = check_log(options.log);
+  if (!alone.ok()) return alone.error();
+  std::size_t compared = 0;
+  if (!options.others.empty()) {
+    const int party = options.party >= 0 ? options.party : alone->party.value_or(-1);
+    if (party < 0) return fail(options.log + " does not say whose it is: give --party");
+    auto heads = heads_of(options.others, party);
+    if (!heads.ok()) return heads.error();
+    auto against = check_log(options.log, *heads);
+    if (!against.ok()) return against.error();
+    compared = heads->size();
+  }
+  std::cout << options.log << ": " << alone->head.lines << " lines, whole; newest hash "
+            << to_hex(alone->head.hash) << "\n";
+  if (!options.others.empty())
+    std::cout << compared << " heads recorded by other servers are in it\n";
+  else
+    std::cout << "not compared with others: a log cut short would pass (--against)\n";
+  return {};
+}
+
+}  // namespace
+
+void add_audit(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<AuditOptions>();
+  CLI::App* audit = app.add_subcommand("audit", "look into servers' audit logs");
+  audit->require_subcommand(1);
+  CLI::App* command = audit->add_subcommand("verify", "check that an audit log is whole");
+  command->add_option("log", options->log, "the audit log")->required();
+  command->add_option("--against", options->others, "another server's audit log; repeatable");
+  command->add_option("--party", options->party, "whose log it is, if it does not say")
+      ->check(CLI::Range(0, 2));
+  command->callback([options, &exit_status] {
+    auto done = verify(*options);
+    if (!done.ok()) std::cerr << "tkdc audit verify: " << done.error().message << "\n";
+    exit_status = done.ok() ? 0 : 1;
+  });
+}
+
+}  // namespace tkdc::cli

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// tkdc bench: what the engine does on this machine.
+#include "tools/bench/check.h"
+#include "tools/bench/ctr.h"
+#include "tools/bench/latency.h"
+#include "tools/bench/sha1.h"
+#include "tools/bench/zero_shares.h"
+#include "tools/cli/commands.h"
+
+namespace tkdc::cli {
+
+void add_bench(CLI::App& app, int& exit_status) {
+  CLI::App* command = app.add_subcommand("bench", "measure the engine on this machine");
+  command->require_subcommand(1);
+  bench::add_check(*command, exit_status);
+  bench::add_ctr(*command, exit_status);
+  bench::add_latency(*command, exit_status);
+  bench::add_sha1(*command, exit_status);
+  bench::add_zero_shares(*command, exit_status);
+}
+
+}  // namespace tkdc::cli

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tkdc hand-over`: has a server encrypt its shares of the keys of an approved request to the
+// recipient. Nothing in it is secret: the server's answer can be opened by the recipient alone.
+#include <iostream>
+#include <memory>
+
+#include "base/secret_file.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/output_file.h"
+#include "tools/cli/printable.h"
+#include "service/export/approval.h"
+#include "service/export/request.h"
+#include "service/server/config.h"
+#include "service/server/local_socket.h"
+
+namespace tkdc::cli {
+namespace {
+
+struct HandOverOptions {
+  std::string config, out, request;
+  std::vector<std::string> approvals;
+};
+
+Result<void> hand_over(const HandOverOptions& options) {
+  auto config = load_server_config(options.config);
+  if (!config) return config.error();
+  LocalAsk ask;
+  ask.op = LocalOp::kHandOver;
+  auto text = read_text_file(options.request, kMaxExportRequestBytes);
+  if (!text) return text.error();
+  ask.request = std::move(*text);
+  for (const std::string& path : options.approvals) {
+    auto approval = read_text_file(path, kMaxApprovalBytes);
+    if (!approval) return approval.error();
+    ask.approvals.push_back(std::move(*approval));
+  }
+  // Before the server is asked, which answers once.
+  auto file = OutputFile::create(options.out);
+  if (!file) return file.error();
+  auto answer = ask_server(local_socket_path(config->store_path), ask);
+  if (!answer) return answer.error();
+  if (auto written = file->finish(*answer); !written)
+    return fail(written.error().message + "; the request is used up: make a new one");
+  std::cout << "Shares of server " << config->party << ", for the recipient alone: " << options.out
+            << "\n";
+  return {};
+}
+
+}  // namespace
+
+void add_hand_over(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<HandOverOptions>();
+  CLI::App* command = app.add_subcommand(
+      "hand-over", "have a server encrypt its shares to the recipient of an approved request");
+  command->add_option("--config", options->config, "the server's tkdc.toml")->required();
+  command->add_option("--approval", options->approvals, "an approval's file; give two")
+      ->required()
+      ->allow_extra_args(false);
+  command->add_option("--out", options->out, "the shares' file")->required();
+  command->add_option("request", options->request, "the request's file")->required();
+  command->callback([options, &exit_status] {
+    auto done = hand_over(*options);
+    if (!done) std::cerr << "tkdc hand-over: " << printable(done.error().message) << "\n";
+    exit_status = done ? 0 : 1;
+  });
+}
+
+}  // namespace tkdc::cli

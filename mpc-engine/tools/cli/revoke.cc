@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tkdc revoke`: this server's administrator revokes a time of sealing for all three
+// servers, or agrees that all revoked times end. Leaves a request beside the store
+// (service/server/revoke_request.h) and waits until the server has taken it.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+
+#include "base/unique_fd.h"
+#include "base/utc_time.h"
+#include "tools/cli/commands.h"
+#include "service/operation/nonce.h"
+#include "service/revoke/revocations.h"
+#include "service/server/config.h"
+#include "service/server/revoke_request.h"
+
+namespace tkdc::cli {
+namespace {
+
+constexpr int kWaitMs = 15'000, kPollMs = 100;
+
+struct RevokeOptions {
+  std::string config;
+  std::vector<std::string> between;
+  bool lift = false;
+};
+
+std::int64_t start_of(std::uint32_t unit) {
+  return static_cast<std::int64_t>(kSealedAtOriginS + kSealedAtUnitS * unit);
+}
+
+Result<std::uint32_t> unit_of(std::int64_t s) {
+  const auto origin = static_cast<std::int64_t>(kSealedAtOriginS);
+  if (s < origin) return std::uint32_t{0};
+  const auto unit = static_cast<std::uint64_t>(s - origin) / kSealedAtUnitS;
+  if (unit >= SealWindows::kEnd) return fail(format_utc(s) + " is later than nonces can say");
+  return static_cast<std::uint32_t>(unit);
+}
+
+Result<RevokeRequest> request_of(const RevokeOptions& options) {
+  RevokeRequest request;
+  request.lift = options.lift;
+  if (options.lift) return request;
+  const std::int64_t now_s = ::time(nullptr);
+  auto from = parse_utc(options.between.at(0), now_s);
+  if (!from) return from.error();
+  auto to = parse_utc(options.between.at(1), now_s);
+  if (!to) return to.error();
+  if (*to < *from) return fail("the window ends before it begins");
+  if (*to > now_s) return fail(format_utc(*to) + " has not come yet: the past can be revoked");
+  auto first = unit_of(*from), last = unit_of(*to);
+  if (!first) return first.error();
+  if (!last) return last.error();
+  request.window = {*first, *last};
+  return request;
+}
+
+// A running server holds a lock on its store's folder.
+bool server_runs(const std::string& store_path) {
+  UniqueFd folder(::open(store_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return folder && ::flock(folder.get(), LOCK_SH | LOCK_NB) != 0;
+}
+
+bool was_taken(const std::string& store_path) {
+  const std::string file = revoke_request_file(store_path);
+  for (int waited = 0; waited < kWaitMs; waited += kPollMs) {
+    if (::access(file.c_str(), F_OK) != 0) return true;
+    ::usleep(kPollMs * 1000);
+  }
+  return false;
+}
+
+void tell(const RevokeRequest& request, bool runs) {
+  const std::string when = runs ? ""
+                                : "This server is not running; when it starts, before any "
+                                  "session:\n";
+  std::cout << when;
+  if (request.lift) {
+    std::cout << "This server agrees that all revoked windows end. They end when both others "
+                 "have agreed too (tkdc revoke --lift there); `tkdc status` shows who has not.\n";
+    return;
+  }
+  const SealWindow window = with_skew(request.window);
+  std::cout << "Tickets of the own realm that were sealed from "
+            << format_utc(start_of(window.from)) << " until " << format_utc(start_of(window.to + 1))
+            << " are refused; the other two servers learn of it with the next operation, and keep "
+               "it. Users log in anew. See `tkdc status`.\n";
+}
+
+Result<void> revoke(const RevokeOptions& options) {
+  auto config = load_server_config(options.config);
+  if (!config) return config.error();
+  auto request = request_of(options);
+  if (!request) return request.error();
+  auto written = write_revoke_request(config->store_path, *request);
+  if (!written.ok()) return written;
+  const bool runs = server_runs(config->store_path);
+  if (runs && !was_taken(config->store_path))
+    return fail("the server has not taken " + revoke_request_file(config->store_path) +
+                "; its journal says why");
+  tell(*request, runs);
+  return {};
+}
+
+int run_revoke(const RevokeOptions& options) {
+  auto done = revoke(options);
+  if (done.ok()) return 0;
+  std::cerr << "tkdc revoke: " << done.error().message << "\n";
+  return 1;
+}
+
+}  // namespace
+
+void add_revoke(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<RevokeOptions>();
+  CLI::App* command = app.add_subcommand(
+      "revoke", "refuse the realm's tickets that were sealed in a window of time");
+  command->add_option("--config", options->config, "the server's tkdc.toml")->required();
+  CLI::Option* between =
+      command
+          ->add_option("--sealed-between", options->between,
+                       "from and to: UTC like 2026-11-21T23:00:00Z, how long ago like 2h, or now")
+          ->expected(2);
+  CLI::Option* lift = command->add_flag("--lift", options->lift,
+                                        "agree that all revoked windows end; all three must agree");
+  lift->excludes(between);
+  command->callback([options, between, lift, &exit_status] {
+    if (between->count() + lift->count() == 0)
+      throw CLI::RequiredError("--sealed-between or --lift");
+    exit_status = run_revoke(*options);
+  });
+}
+
+}  // namespace tkdc::cli

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tkdc status`: asks an agent how it and the three servers are.
+//
+// Exit status: 0 healthy, 2 degraded, 1 the agent did not answer. What it
+// shows comes from the agent's document; nothing in it is secret.
+#include <iostream>
+#include <memory>
+
+#include "base/result.h"
+#include "base/strict_toml.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/status_table.h"
+#include "client.h"
+#include "wire.h"
+
+namespace tkdc::cli {
+namespace {
+
+constexpr unsigned kStatusTimeoutMs = 5'000;
+
+struct StatusOptions {
+  std::string socket;
+  std::string config;
+  bool json = false;
+};
+
+// The socket that an agent.toml names, relative to that file.
+Result<std::string> socket_of(const std::string& config) {
+  StrictToml file;
+  if (auto loaded = file.load(config); !loaded) return loaded.error();
+  const std::string socket = file.table("agent").text("socket", "");
+  if (socket.empty()) return fail(config + ": agent.socket is missing");
+  return file.resolve(socket);
+}
+
+Result<std::string> ask_agent(const std::string& socket) {
+  if (socket.size() >= sizeof(tkdc_client{}.path))
+    return fail("the socket's path is too long: " + socket);
+  tkdc_client client{};
+  tkdc_client_init(&client, socket.c_str(), TKDC_ROLE_ADMIN);
+  tkdc_request request{};
+  request.op = TKDC_OP_STATUS;
+  tkdc_reply reply{};
+  tkdc_client_call(&client, &request, kStatusTimeoutMs, &reply);
+  tkdc_client_close(&client);
+  tkdc_span body{};
+  bool good = reply.status == TKDC_STATUS_OK && tkdc_reply_bytes(&reply, &body);
+  std::string text = good ? std::string(reinterpret_cast<const char*>(body.data), body.len)
+                          : std::string(reinterpret_cast<const char*>(reply.body.data),
+                                        reply.body.data != nullptr ? reply.body.len : 0);
+  tkdc_reply_free(&reply);
+  if (!good) return fail(text.empty() ? "the agent's answer is malformed" : text);
+  return text;
+}
+
+int run_status(const StatusOptions& options) {
+  auto report = [](const std::string& message) {
+    std::cerr << "tkdc status: " << message << "\n";
+    return 1;
+  };
+  std::string socket = options.socket.empty() ? TKDC_KDC_SOCKET : options.socket;
+  if (!options.config.empty()) {
+    Result<std::string> named = socket_of(options.config);
+    if (!named) return report(named.error().message);
+    socket = *named;
+  }
+  Result<std::string> text = ask_agent(socket);
+  if (!text) {
+    const std::string& why = text.error().message;
+    return report(why.find(socket) != std::string::npos ? why : socket + ": " + why);
+  }
+  nlohmann::json document = nlohmann::json::parse(*text, nullptr, false);
+  if (!document.is_object()) return report(socket + ": the agent's answer is not JSON");
+  if (options.json) {
+    document["security_meaning"] = security_meaning(document.value("security", ""));
+    document["healthy"] = is_healthy(document);
+    std::cout << document.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) << "\n";
+  } else {
+    std::cout << status_table(document);
+  }
+  return is_healthy(document) ? 0 : 2;
+}
+
+}  // namespace
+
+void add_status(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<StatusOptions>();
+  CLI::App* command = app.add_subcommand("status", "show how the agent and the three servers are");
+  CLI::Option* socket = command->add_option(
+      "--socket", options->socket, std::string("an agent's socket; default ") + TKDC_KDC_SOCKET);
+  command->add_option("--config", options->config, "an agent.toml that names the socket")
+      ->excludes(socket);
+  command->add_flag("--json", options->json, "the whole document instead of the table");
+  command->callback([options, &exit_status] { exit_status = run_status(*options); });
+}
+
+}  // namespace tkdc::cli

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/status_table.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "tools/cli/commands.h"
+
+namespace tkdc::cli {
+namespace {
+
+using nlohmann::json;
+using Row = std::vector<std::string>;
+
+// A cell: whatever the field holds, "-" when there is none.
+std::string cell(const json& object, const char* field) {
+  auto it = object.find(field);
+  if (it == object.end() || it->is_null()) return "-";
+  std::string text = it->is_string() ? it->get<std::string>()
+                                     : it->dump(-1, ' ', true, json::error_handler_t::replace);
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return text;
+}
+
+bool truth(const json& object, const char* field) {
+  auto it = object.find(field);
+  return it != object.end() && it->is_boolean() && it->get<bool>();
+}
+
+const json& member(const json& object, const char* field) {
+  static const json nothing = json::object();
+  auto it = object.find(field);
+  return it != object.end() && it->is_object() ? *it : nothing;
+}
+
+std::vector<json> servers_of(const json& document) {
+  auto it = document.find("servers");
+  if (it == document.end() || !it->is_array()) return {};
+  return {it->begin(), it->end()};
+}
+
+std::string layout(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const Row& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line = " ";
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line += " " + row[i] + std::string(widths[i] - row[i].size() + 1, ' ');
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::uint64_t count_of(const json& server, const char* field) {
+  auto it = server.find(field);
+  return it != server.end() && it->is_number_unsigned() ? it->get<std::uint64_t>() : 0;
+}
+
+// Windows of sealing whose tickets the server refuses.
+std::string revoked_notice(const json& server, const std::string& who) {
+  auto revoked = server.find("revoked");
+  if (revoked == server.end() || !revoked->is_array() || revoked->empty()) return {};
+  std::string text = who + "refuses tickets sealed";
+  for (std::size_t k = 0; k < revoked->size(); ++k)
+    if ((*revoked)[k].is_object())
+      text += (k == 0 ? " from " : ", from ") + cell((*revoked)[k], "from") + " until " +
+              cell((*revoked)[k], "until");
+  text += "; refused so far: " + cell(server, "tickets_revoked");
+  if (server.contains("lift_waits_for"))
+    text += "; agrees to lift this, as these have not yet: " + cell(server, "lift_waits_for");
+  if (truth(server, "revoked_unwritten")) text += "; NOT ON ITS DISK yet, see its journal";
+  return text + "\n";
+}
+
+// What wants looking at while the server works.
+std::string notices_of(const json& server) {
+  const std::string who = "  server " + cell(server, "party") + ": ";
+  std::string text;
+  if (server.contains("warning")) text += who + cell(server, "warning") + "\n";
+  if (count_of(server, "logins_unheralded") != 0)
+    text += who + cell(server, "logins_unheralded") +
+            " login replies without preauthentication; right only for principals that do not "
+            "require it\n";
+  for (const char* clock : {"clock_error", "clock_warning"})
+    if (server.contains(clock)) text += who + cell(server, clock) + "\n";
+  text += revoked_notice(server, who);
+  if (auto alarms = server.find("epoch_alarms"); alarms != server.end() && alarms->is_array())
+    for (const json& alarm : *alarms) text += who + cell({{"text", alarm}}, "text") + "\n";
+  if (count_of(server, "keys_limited") != 0)
+    text += who + cell(server, "keys_limited") +
+            " operations refused because one key was asked for too often (limits.user_key_per_s, "
+            "limits.service_key_per_s)\n";
+  if (count_of(server, "agents_limited") != 0)
+    text += who + cell(server, "agents_limited") +
+            " operations refused because an agent asked too often (limits.agent_per_s)\n";
+  if (count_of(server, "checks_broken") != 0)
+    text += who + "sessions given up while messages were being verified: " +
+            cell(server, "checks_broken_with") +
+            "; without restarts to explain them, one of the three may be breaking off "
+            "where it would be found\n";
+  return text;
+}
+
+}  // namespace
+
+bool is_healthy(const json& document) {
+  std::vector<json> servers = servers_of(document);
+  return servers.size() == 3 && std::all_of(servers.begin(), servers.end(), [](const json& s) {
+           return s.is_object() && truth(s, "reachable") && truth(s, "session_up") &&
+                  !s.contains("clock_error");
+         });
+}
+
+std::string status_table(const json& document) {
+  const json& agent = member(document, "agent");
+  const json& counters = member(document, "counters");
+  std::string text =
+      std::string("tkdc is ") + (is_healthy(document) ? "healthy" : "DEGRADED") + "\n\n";
+  text +=
+      layout({{"agent", cell(agent, "name") + " (role " + cell(agent, "role") + ", version " +
+                            cell(agent, "version") + ")"},
+              {"installation", cell(document, "installation")},
+              {"operations", cell(counters, "ok") + " done, " + cell(document, "pending") +
+                                 " pending, " + cell(counters, "unavailable") + " unavailable, " +
+                                 cell(counters, "inconsistent") + " inconsistent"},
+              {"clients", cell(counters, "clients")}});
+  std::vector<Row> rows{{"SERVER", "ADDRESS", "REACHABLE", "SESSION", "LANES", "BACKEND", "RECORDS",
+                         "PENDING", "DONE", "REFUSED", "FAILED"}};
+  std::string troubles, notices;
+  for (const json& server : servers_of(document)) {
+    if (!server.is_object()) continue;
+    rows.push_back(
+        {cell(server, "party"), cell(server, "address"), truth(server, "reachable") ? "yes" : "NO",
+         truth(server, "session_up") ? "up" : "DOWN", cell(server, "lanes"),
+         cell(server, "backend"), cell(server, "records"), cell(server, "pending_jobs"),
+         cell(server, "jobs_done"), cell(server, "jobs_refused"), cell(server, "jobs_failed")});
+    notices += notices_of(server);
+    if (server.contains("trouble"))
+      troubles += "  server " + cell(server, "party") + ": " + cell(server, "trouble") + "\n";
+    else if (!truth(server, "session_up"))
+      troubles += "  server " + cell(server, "party") +
+                  ": has no session with its two peers; see its journal\n";
+  }
+  text += "\n" + layout(rows);
+  if (!troubles.empty()) text += "\n" + troubles;
+  if (!notices.empty()) text += "\n" + notices;
+  return text + "\nsecurity: " + cell(document, "security") + " (" +
+         security_meaning(cell(document, "security")) + ")\n";
+}
+
+}  // namespace tkdc::cli

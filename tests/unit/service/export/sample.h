@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A request for a few keys, shares of them at three servers, and everybody's key pairs.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "service/export/parcel.h"
+#include "service/export/request.h"
+
+namespace tkdc::test {
+
+struct BoxPair {
+  std::array<std::uint8_t, 32> public_key{};
+  SecretBuffer secret{crypto_box_SECRETKEYBYTES};
+  BoxPair() { crypto_box_keypair(public_key.data(), secret.data()); }
+};
+
+inline ExportKey sample_key(std::uint8_t id, std::uint32_t enctype, const std::string& principal) {
+  ExportKey key;
+  key.id.fill(id);
+  key.kvno = id + 1u;
+  key.enctype = enctype;
+  key.principal = principal;
+  return key;
+}
+
+inline ExportRequest sample_request(const BoxPair& recipient) {
+  ExportRequest request;
+  request.installation.fill(7);
+  request.realm = "A.TEST";
+  request.recipient = recipient.public_key;
+  request.expires_at_s = 1'800'000'000;
+  request.nonce.fill(9);
+  request.keys = {sample_key(1, 17, "alice@A.TEST"), sample_key(2, 18, "odd\\ name@A.TEST"),
+                  sample_key(3, 20, "krbtgt/A.TEST@A.TEST")};
+  return request;
+}
+
+}  // namespace tkdc::test

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+// Three whole engines in one process, joined by memory links, and jobs as
+// agents send them: for the engine's tests.
+#pragma once
+
+#include "service/job/engine.h"
+
+#include <gtest/gtest.h>
+#include <krb5.h>
+#include <stdlib.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "service/admit/policy.h"
+#include "service/operation/nonce.h"
+#include "link/memory_ring.h"
+#include "slow_store.h"
+#include "support/scratch.h"
+#include "support/three_parties.h"
+
+namespace tkdc {
+
+inline constexpr InstallationId kInstallation = {0x7d, 1, 2, 3};
+
+inline PrincipalDigest digest_of(const std::string& name) {
+  PrincipalDigest digest;
+  crypto_hash_sha256(digest.data(), reinterpret_cast<const std::uint8_t*>(name.data()),
+                     name.size());
+  return digest;
+}
+
+// Replies of one job from the three servers.
+struct Answer {
+  JobReply reply[3];
+  tkdc_status status() const {
+    EXPECT_EQ(reply[0].status, reply[1].status);
+    EXPECT_EQ(reply[0].status, reply[2].status);
+    return reply[0].status;
+  }
+  // The output, after the digest check an agent makes.
+  Bytes output() const {
+    Bytes y(reply[0].output.size());
+    for (int p = 0; p < 3; ++p) {
+      EXPECT_EQ(output_digest(reply[p].output), reply[(p + 2) % 3].next_output);
+      xor_bytes(y.data(), reply[p].output.data(), y.size());
+    }
+    return y;
+  }
+};
+
+class Engines {
+ public:
+  explicit Engines(std::size_t lanes = 2, std::uint32_t epoch = 1,
+                   std::uint64_t seal_limit = std::uint64_t{1} << 38, int heads_every_ms = 0,
+                   Security security = Security::kMalicious,
+                   std::shared_ptr<MemoryRing> first_ring = nullptr,
+                   const std::function<void(EngineOptions&)>& edit = nullptr, bool two_parts = true)
+      : lanes_(lanes), epoch_(epoch), security_(security), two_parts_(two_parts),
+        first_ring_(std::move(first_ring)) {
+    root_ = test::make_scratch("engine-test");
+    SecretBuffer key(32);
+    for (int p = 0; p < 3; ++p) {
+      StoreOptions options;
+      options.path = root_ + "/store" + std::to_string(p);
+      options.installation = kInstallation;
+      options.party = p;
+      options.map_bytes = 64 << 20;
+      auto store = Store::open(options, key);
+      EXPECT_TRUE(store.ok()) << (store.ok() ? "" : store.error().message);
+      stores_[p] = std::make_unique<SlowStore>(std::move(*store));
+    }
+    make_engines_ = [this, seal_limit, heads_every_ms, edit] {
+      for (int p = 0; p < 3; ++p) make_engine(p, seal_limit, heads_every_ms, edit);
+    };
+    make_engines_();
+    start_session();
+  }
+  ~Engines() {
+    stop_session();
+    std::filesystem::remove_all(root_);
+  }
+
+  // As if all three servers were stopped, and started with sessions of this epoch.
+  void restart(std::uint32_t epoch, const std::function<void(int)>& while_stopped) {
+    stop_session();
+    for (int p = 0; p < 3; ++p) {
+      engines_[p].reset();
+      sessions_[p] = Session();
+      while_stopped(p);
+    }
+    epoch_ = epoch;
+    make_engines_();
+    start_session();
+  }
+
+  void start_session() {
+    std::vector<std::shared_ptr<MemoryRing>> rings;
+    SecretVector keys = test::random_bytes(rng_, 3 * 32 * lanes_);
+    std::array<std::uint8_t, 32> id{};
+    std::ranges::copy(test::random_bytes(rng_, id.size()), id.begin());
+    for (std::size_t l = 0; l < lanes_; ++l)
+      rings.push_back(l == 0 && first_ring_ ? first_ring_ : MemoryRing::create());
+    for (int p = 0; p < 3; ++p) {
+      Session& session = sessions_[p];
+      session.lanes.clear();
+      session.id = id;
+      session.goes_on = false;
+      session.party = p;
+      session.representation = Representation::kBytes;
+      session.security = security_;
+      session.epoch = epoch_;
+      session.two_parts = two_parts_;
+      for (std::size_t l = 0; l < lanes_; ++l) {
+        Lane lane;
+        lane.link = rings[l]->link(p);
+        std::copy_n(keys.data() + 32 * (3 * l + static_cast<std::size_t>(p)), 32,
+                    lane.keys.mine.data());
+        std::copy_n(keys.data() + 32 * (3 * l + static_cast<std::size_t>(p + 1) % 3), 32,
+                    lane.keys.next.data());
+        session.lanes.push_back(std::move(lane));
+      }
+      if (session_edit) session_edit(p, session);
+      run_thread(p);
+    }
+  }
+  // New connections for the session whose connections were lost; see `holds`. Lane 0's ring is
+  // the caller's, if there is one.
+  void go_on(std::shared_ptr<MemoryRing> ring = nullptr) {
+    for (std::size_t l = 0; l < lanes_; ++l) {
+      if (l > 0 || !ring) ring = MemoryRing::create();
+      for (int p = 0; p < 3; ++p) sessions_[p].lanes[l].link = ring->link(p);
+    }
+    for (int p = 0; p < 3; ++p) {
+      sessions_[p].goes_on = true;
+      run_thread(p);
+    }
+  }
+  // Only this party, over the caller's ring.
+  void go_on_alone(int p, const std::shared_ptr<MemoryRing>& ring) {
+    sessions_[p].lanes[0].link = ring->link(p);
+    sessions_[p].goes_on = true;
+    run_thread(p);
+  }
+  void stop_session() {
+    for (auto& engine : engines_) engine->stop();
+    join();
+  }
+  // As a network that is gone.
+  void close_links(const std::string& why) {
+    for (Lane& lane : sessions_[0].lanes) lane.link->abort(why);
+  }
+  // Until the session has ended by itself.
+  void join() {
+    for (auto& thread : threads_)
+      if (thread.joinable()) thread.join();
+  }
+  // The next one, as servers make it after one that failed. Lane 0's ring is the caller's.
+  void start_session(std::shared_ptr<MemoryRing> ring) {
+    first_ring_ = std::move(ring);
+    ++epoch_;
+    start_session();
+  }
+  const std::string& ended(int p) const { return ended_[p]; }
+  // Whether a session whose connections were lost is held for go_on(); else it is given up, as
+  // where another server has forgotten it.
+  std::atomic<bool> holds{false};
+  // Checks that a server has given up.
+  std::vector<LostCheck> lost_checks(int p) {
+    std::lock_guard lock(mutex_);
+    return lost_checks_[p];
+  }
+  // What a party takes for agreed, if not the same as the others.
+  std::function<void(int party, Session&)> session_edit;
+
+  struct Job {
+    tkdc_wire_op op;
+    KeyRef key;
+    std::uint32_t usage = 0;
+    Bytes opened;
+    Bytes input;
+    AgentRole role = AgentRole::kKdc;
+  };
+  using Edit = std::function<void(int party, JobRequest&)>;
+
+  JobName send(const Job& job, const Edit& edit = nullptr, int only = -1) {
+    SecretVector c[3] = {test::random_bytes(rng_, job.input.size()),
+                         test::random_bytes(rng_, job.input.size()),
+                         SecretVector(job.input.begin(), job.input.end())};
+    xor_bytes(c[2].data(), c[0].data(), job.input.size());
+    xor_bytes(c[2].data(), c[1].data(), job.input.size());
+    JobName name{7, 99, ++number_};
+    for (int p = 0; p < 3; ++p) {
+      if (only >= 0 && p != only) continue;
+      JobRequest request;
+      request.name = name;
+      request.op = job.op;
+      request.key = job.key;
+      request.usage = job.usage;
+      request.deadline_ms = 50'000;  // sanitizers take long; tests of deadlines set their own
+      request.public_data = job.opened;
+      request.component[0] = c[p];
+      request.component[1] = c[(p + 1) % 3];
+      if (edit) edit(p, request);
+      engines_[p]->submit(job.role, std::move(request));
+    }
+    return name;
+  }
+  Answer wait(const JobName& name) {
+    std::unique_lock lock(mutex_);
+    bool done =
+        arrived_.wait_for(lock, std::chrono::seconds(60), [&] { return counts_[name] == 3; });
+    EXPECT_TRUE(done) << "no answer from all three";
+    return std::move(answers_[name]);
+  }
+  // What has come so far, from whom it has.
+  const Answer& answer_so_far(const JobName& name) {
+    std::lock_guard lock(mutex_);
+    return answers_[name];
+  }
+  int answers_to(const JobName& name) {
+    std::lock_guard lock(mutex_);
+    return counts_[name];
+  }
+  Answer run(const Job& job, const Edit& edit = nullptr) { return wait(send(job, edit)); }
+
+  // Drawn by the servers where no key is brought along.
+  KeyRef stage(std::uint32_t enctype, const Bytes& imported, const Edit& edit = nullptr) {
+    KeyRef ref;
+    ref.installation = kInstallation;
+    randombytes_buf(ref.id.data(), ref.id.size());
+    ref.kvno = 1;
+    ref.enctype = enctype;
+    const std::uint8_t origin = imported.empty() ? TKDC_ORIGIN_DRAWN : TKDC_ORIGIN_IMPORTED;
+    JobName name = send({TKDC_OP_STAGE, ref, 0, {origin}, imported, AgentRole::kAdmin}, edit);
+    if (edit) {
+      JobRequest request;
+      request.name = name;
+      edit(0, request);
+      name = request.name;
+    }
+    EXPECT_EQ(wait(name).status(), TKDC_STATUS_OK);
+    return ref;
+  }
+
+  KeyRef make_key(const std::string& principal, std::uint32_t enctype, const Bytes& imported) {
+    KeyRef ref = stage(enctype, imported);
+    ref.principal = digest_of(principal);
+    EXPECT_EQ(run(bind_job(ref, principal)).status(), TKDC_STATUS_OK);
+    return ref;
+  }
+  static Job bind_job(const KeyRef& ref, const std::string& principal) {
+    return {TKDC_OP_BIND, ref, 0, Bytes(principal.begin(), principal.end()), {}, AgentRole::kAdmin};
+  }
+  Engine& engine(int p) { return *engines_[p]; }
+  // What server p has heard of q's audit log; the heads count how often one was asked for.
+  std::vector<AuditHead> heard(int p, int q) {
+    std::lock_guard lock(mutex_);
+    return heard_[p][q];
+  }
+  Store& store(int p) { return *stores_[p]; }
+  SlowStore& disk(int p) { return *stores_[p]; }
+  // What the server has written to its audit log.
+  std::vector<std::string> audit(int p) {
+    std::lock_guard lock(mutex_);
+    return audit_[p];
+  }
+
+ private:
+  void make_engine(int p, std::uint64_t seal_limit, int heads_every_ms,
+                   const std::function<void(EngineOptions&)>& edit) {
+    EngineOptions engine;
+    engine.installation = kInstallation;
+    engine.party = p;
+    engine.seal_limit = seal_limit;
+    if (heads_every_ms > 0) tell_heads(engine, heads_every_ms);
+    engine.lost_check = [this, p](const LostCheck& lost) {
+      std::lock_guard lock(mutex_);
+      lost_checks_[p].push_back(lost);
+    };
+    if (edit) edit(engine);
+    auto made = Engine::create(
+        engine, *stores_[p],
+        [this, p](const JobName& job, JobReply reply) { take(p, job, std::move(reply)); },
+        [this, p](const std::string& line) {
+          std::lock_guard lock(mutex_);
+          audit_[p].push_back(line);
+        });
+    EXPECT_TRUE(made.ok());
+    engines_[p] = std::move(*made);
+  }
+  void tell_heads(EngineOptions& options, int every_ms) {
+    const int p = options.party;
+    options.audit_head_every = std::chrono::milliseconds(every_ms);
+    options.audit_head = [this, p] {
+      std::lock_guard lock(mutex_);
+      AuditHead head;
+      head.lines = ++heads_told_[p];
+      head.hash.fill(static_cast<std::uint8_t>(p));
+      return head;
+    };
+    options.peer_audit_head = [this, p](int q, const AuditHead& head) {
+      std::lock_guard lock(mutex_);
+      heard_[p][q].push_back(head);
+    };
+  }
+  void run_thread(int p) {
+    threads_[p] = std::thread([this, p] {
+      ended_[p] = engines_[p]->run_session(sessions_[p]);
+      if (!ended_[p].empty())
+        for (Lane& lane : sessions_[p].lanes) lane.link->abort("a party has ended the session");
+      if (!holds) engines_[p]->give_up(std::nullopt);
+    });
+  }
+  void take(int p, const JobName& name, JobReply reply) {
+    std::lock_guard lock(mutex_);
+    answers_[name].reply[p] = std::move(reply);
+    ++counts_[name];
+    arrived_.notify_all();
+  }
+  std::size_t lanes_;
+  std::uint32_t epoch_;
+  Security security_;
+  bool two_parts_;
+  std::shared_ptr<MemoryRing> first_ring_;  // lane 0's, for tests whose wires do harm
+  std::string root_;
+  std::mt19937_64 rng_{17};
+  std::unique_ptr<SlowStore> stores_[3];
+  std::unique_ptr<Engine> engines_[3];
+  std::function<void()> make_engines_;
+  Session sessions_[3];
+  std::thread threads_[3];
+  std::string ended_[3];
+  std::uint64_t number_ = 0;
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::map<JobName, Answer> answers_;
+  std::map<JobName, int> counts_;
+  std::vector<std::string> audit_[3];
+  std::uint64_t heads_told_[3] = {};
+  std::vector<AuditHead> heard_[3][3];
+  std::vector<LostCheck> lost_checks_[3];
+};
+
+// A reply leaves before the tick's counters are published.
+inline EngineStatus settled(Engines& e) {
+  for (EngineStatus last = e.engine(0).status();;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EngineStatus now = e.engine(0).status();
+    if (now.rounds == last.rounds && now.sha2_blocks == last.sha2_blocks) return now;
+    last = now;
+  }
+}
+
+inline Bytes some_bytes(std::size_t n) {
+  Bytes out(n);
+  randombytes_buf(out.data(), n);
+  return out;
+}
+
+}  // namespace tkdc

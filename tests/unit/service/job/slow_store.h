@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A store on a slow disk: preparing a key takes as long as a test says.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "service/store/store.h"
+
+namespace tkdc {
+
+class SlowStore final : public Store {
+ public:
+  explicit SlowStore(std::unique_ptr<Store> store) : store_(std::move(store)) {}
+
+  std::atomic<int> prepare_ms{0};
+  std::atomic<bool> full{false};        // for seal marks and revoked windows
+  std::function<void()> prepared_hook;  // called when a record was prepared
+  std::function<void()> revoked_hook;   // called while revoked windows are written
+
+  Result<void> prepare(const KeyRecord& record) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(prepare_ms));
+    auto prepared = store_->prepare(record);
+    if (prepared_hook) prepared_hook();
+    return prepared;
+  }
+  Result<void> commit(const KeyId& id) override { return store_->commit(id); }
+  Result<void> abandon(const KeyId& id) override { return store_->abandon(id); }
+  Result<void> condemn(const KeyId& id) override { return store_->condemn(id); }
+  Result<void> pardon(const KeyId& id) override { return store_->pardon(id); }
+  Result<void> destroy(const KeyId& id) override { return store_->destroy(id); }
+  Result<std::shared_ptr<const KeyRecord>> get(const KeyId& id) override { return store_->get(id); }
+  Result<std::vector<KeyId>> prepared() override { return store_->prepared(); }
+  Result<std::vector<KeyId>> condemned() override { return store_->condemned(); }
+  Result<bool> committed(const KeyId& id) override { return store_->committed(id); }
+  Result<bool> buried(const KeyId& id) override { return store_->buried(id); }
+  std::size_t count() override { return store_->count(); }
+  Result<Digest> inventory() override { return store_->inventory(); }
+  Result<std::uint64_t> seal_mark(const KeyId& id) override { return store_->seal_mark(id); }
+  Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override {
+    if (full) return fail("store: full");
+    return store_->set_seal_mark(id, mark);
+  }
+  Result<Bytes> revoked() override { return store_->revoked(); }
+  Result<void> set_revoked(ByteSpan state) override {
+    if (full) return fail("store: full");
+    if (revoked_hook) revoked_hook();
+    return store_->set_revoked(state);
+  }
+  Epochs epochs() override { return store_->epochs(); }
+  Result<void> set_epochs(const Epochs& epochs) override { return store_->set_epochs(epochs); }
+
+ private:
+  std::unique_ptr<Store> store_;
+};
+
+}  // namespace tkdc

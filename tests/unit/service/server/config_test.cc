@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/server/config.h"
+
+#include <cstdlib>
+
+#include "base/secret_file.h"
+#include "scratch_dir.h"
+
+namespace tkdc {
+namespace {
+
+const char kGoodText[] = R"([installation]
+id = "000102030405060708090a0b0c0d0e0f"
+party = 1
+security = "semi-honest"
+
+[control]
+listen = "tcp://127.0.0.1:7701"
+curve_secret_key_file = "curve.key"
+
+[[agents]]
+name = "agent-kdc"
+role = "kdc"
+curve_public_key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
+
+[data]
+listen = "127.0.0.1:7711"
+lanes = 3
+certificate_file = "tls.cert.pem"
+private_key_file = "%d/tls.key"
+backend = "auto"
+
+[[peers]]
+party = 2
+address = "127.0.0.1:7712"
+certificate_sha256 = "2222222222222222222222222222222222222222222222222222222222222222"
+
+[[peers]]
+party = 0
+address = "127.0.0.1:7710"
+certificate_sha256 = "0000000000000000000000000000000000000000000000000000000000000000"
+
+[store]
+path = "store"
+key_file = "store.key"
+map_size_mib = 64
+
+[audit]
+file = "audit.jsonl"
+)";
+
+class ConfigTest : public ScratchDir {
+ protected:
+  // The good file with `from` replaced.
+  Result<ServerConfig> changed(const std::string& from, const std::string& to) {
+    std::string text = kGoodText;
+    std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+    return load_server_config(write("tkdc.toml", text));
+  }
+
+  void expect_error(const std::string& from, const std::string& to,
+                    const std::vector<std::string>& words) {
+    auto config = changed(from, to);
+    ASSERT_FALSE(config.ok()) << to;
+    for (const std::string& word : words)
+      EXPECT_NE(config.error().message.find(word), std::string::npos)
+          << word << " in: " << config.error().message;
+  }
+};
+
+TEST_F(ConfigTest, GoodFile) {
+  ASSERT_EQ(setenv("CREDENTIALS_DIRECTORY", "/run/credentials/unit", 1), 0);
+  auto config = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->party, 1);
+  EXPECT_EQ(config->installation[15], 0x0f);
+  EXPECT_EQ(config->lanes, 3);
+  EXPECT_EQ(config->agents.at(0).role, AgentRole::kKdc);
+  EXPECT_EQ(config->peers.at(0).party, 0) << "sorted";
+  EXPECT_EQ(config->peers.at(1).certificate_sha256[0], 0x22);
+  EXPECT_EQ(config->store_map_bytes, 64u << 20);
+  EXPECT_EQ(config->store_path, directory_ + "/store");
+  EXPECT_EQ(config->private_key_file, "/run/credentials/unit/tls.key");
+}
+
+TEST_F(ConfigTest, UnknownKeysNameKeyAndLine) {
+  expect_error("lanes = 3", "lanse = 3", {"unknown key 'data.lanse'", "line 17"});
+  expect_error("[audit]", "[audti]", {"unknown key 'audti'"});
+  expect_error("role = \"kdc\"", "role = \"kdc\"\ncolour = 1", {"'agents.colour'", "line 13"});
+  expect_error("[installation]", "top = 1\n[installation]", {"unknown key 'top'", "line 1"});
+}
+
+TEST_F(ConfigTest, GpusAreCountedFromTheFirst) {
+  auto plain = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(plain->gpus, std::vector<int>{0});
+  EXPECT_FALSE(plain->gpu_allow_shared);
+  EXPECT_EQ(plain->gpu_min_cohort_blocks, 16'384u);
+  EXPECT_EQ(plain->gpu_min_cohort_compressions, 49'152u);
+  auto config = changed("backend = \"auto\"",
+                        "backend = \"cuda\"\n[cuda]\nfirst_gpu = 2\ngpus = 3\n"
+                        "allow_shared = true\nmin_cohort_blocks = 64\n"
+                        "min_cohort_compressions = 65");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->backend, "cuda");
+  EXPECT_EQ(config->gpus, (std::vector<int>{2, 3, 4}));
+  EXPECT_TRUE(config->gpu_allow_shared);
+  EXPECT_EQ(config->gpu_min_cohort_blocks, 64u);
+  EXPECT_EQ(config->gpu_min_cohort_compressions, 65u);
+  expect_error("[audit]", "[cuda]\ngpus = 0\n[audit]", {"cuda.gpus", "1 to 16"});
+  expect_error("backend = \"auto\"", "backend = \"opencl\"", {"data.backend", "'cuda'"});
+}
+
+TEST_F(ConfigTest, ZeroSharesAreOneOfThree) {
+  auto plain = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(plain->zero_shares, "auto");
+  for (const char* value : {"auto", "aes-ctr", "chacha20"}) {
+    auto config = changed("backend = \"auto\"",
+                          "backend = \"auto\"\nzero_shares = \"" + std::string(value) + "\"");
+    ASSERT_TRUE(config.ok()) << config.error().message;
+    EXPECT_EQ(config->zero_shares, value);
+  }
+  expect_error("backend = \"auto\"", "backend = \"auto\"\nzero_shares = \"aes\"",
+               {"data.zero_shares", "'aes-ctr'", "'chacha20'"});
+  expect_error("backend = \"auto\"", "backend = \"auto\"\nzero_shares = 20", {"data.zero_shares"});
+}
+
+TEST_F(ConfigTest, MasksAreNotMadeUnlessAskedFor) {
+  auto plain = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(plain->masked_blocks, 0u);
+  auto config = changed("backend = \"auto\"", "backend = \"auto\"\nmasked_blocks = 256");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->masked_blocks, 256u);
+  expect_error("backend = \"auto\"", "backend = \"auto\"\nmasked_blocks = 4097",
+               {"data.masked_blocks", "0 to 4096"});
+}
+
+TEST_F(ConfigTest, TwoPartsAreAllowedUnlessForbidden) {
+  auto plain = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(plain.ok());
+  EXPECT_TRUE(plain->two_parts);
+  auto config = changed("backend = \"auto\"", "backend = \"auto\"\ntwo_parts = false");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_FALSE(config->two_parts);
+  expect_error("backend = \"auto\"", "backend = \"auto\"\ntwo_parts = 0", {"data.two_parts"});
+}
+
+TEST_F(ConfigTest, WrongTypesAndRanges) {
+  expect_error("party = 1", "party = \"1\"", {"installation.party", "whole number", "line 3"});
+  expect_error("party = 1", "party = 3", {"0 to 2"});
+  expect_error("lanes = 3", "lanes = 65", {"data.lanes", "1 to 64"});
+  expect_error("lanes = 3", "lanes = 2.5", {"data.lanes"});
+  expect_error("security = \"semi-honest\"", "security = \"none\"", {"security", "semi-honest"});
+  expect_error("role = \"kdc\"", "role = \"root\"", {"role", "'kdc', 'admin'"});
+  expect_error("id = \"0001", "id = \"001", {"32 hexadecimal"});
+  expect_error("listen = \"tcp://127.0.0.1:7701\"", "listen = \"127.0.0.1:7701\"", {"tcp://"});
+  expect_error("address = \"127.0.0.1:7712\"", "address = \"127.0.0.1\"", {"address"});
+  expect_error("rq:rM", "rq:r", {"curve_public_key"});
+  expect_error("[data]", "[[data]]", {"[data]"});
+  expect_error("path = \"store\"", "", {"'path' is missing in [store]"});
+  expect_error("[store]", "[store", {"line"});
+}
+
+TEST_F(ConfigTest, PeersAreTheOtherTwo) {
+  expect_error("party = 2\n", "party = 1\n", {"peers", "other two"});
+  expect_error("party = 2\n", "party = 0\n", {"peers", "other two"});
+  expect_error(std::string(64, '2'), std::string(64, '0'), {"peers", "each has its own"});
+  std::string text = kGoodText;
+  std::size_t from = text.find("[[peers]]"), to = text.find("[[peers]]", from + 1);
+  text.erase(from, to - from);
+  auto config = load_server_config(write("tkdc.toml", text));
+  ASSERT_FALSE(config.ok());
+  EXPECT_NE(config.error().message.find("two [[peers]]"), std::string::npos);
+}
+
+TEST_F(ConfigTest, FoldersMustBeThereOrBeMadeBySystemd) {
+  auto config = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  auto checked = check_folders(*config);
+  ASSERT_TRUE(checked.ok()) << checked.error().message;
+  EXPECT_EQ(*checked, "");
+  config->audit_file = directory_ + "/none/audit.jsonl";
+  checked = check_folders(*config);
+  ASSERT_FALSE(checked.ok());
+  EXPECT_NE(
+      checked.error().message.find("'audit.file': there is no folder " + directory_ + "/none"),
+      std::string::npos);
+  config->audit_file = write("file", "") + "/audit.jsonl";
+  EXPECT_FALSE(check_folders(*config).ok());
+
+  // As config/tkdc-server@.service makes it, and nobody else.
+  config->path = "/etc/tkdc/no-such-unit/tkdc.toml";
+  config->store_path = "/var/lib/tkdc/no-such-unit/store";
+  config->audit_file = "/var/lib/tkdc/no-such-unit/audit.jsonl";
+  checked = check_folders(*config);
+  ASSERT_TRUE(checked.ok()) << checked.error().message;
+  EXPECT_NE(checked->find("/var/lib/tkdc/no-such-unit will be made"), std::string::npos);
+  config->store_path = "/var/lib/tkdc/no-such-unit/deeper/store";
+  EXPECT_FALSE(check_folders(*config).ok());
+  config->path = directory_ + "/no-such-unit/tkdc.toml";
+  config->store_path = "/var/lib/tkdc/no-such-unit/store";
+  EXPECT_FALSE(check_folders(*config).ok());
+}
+
+TEST_F(ConfigTest, Limits) {
+  auto config = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->limits.agent.per_s, 500'000);
+  EXPECT_EQ(config->limits.user_key.per_s, 50);
+  EXPECT_EQ(config->limits.user_key.burst, 1'000);
+  EXPECT_FALSE(config->limits.service_key.any());
+  EXPECT_EQ(config->epochs_per_day, 2'048u);
+  config = changed("[audit]", "[limits]\nepochs_per_day = 100\n[audit]");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->epochs_per_day, 100u);
+  expect_error("[audit]", "[limits]\nepochs_per_day = 63\n[audit]", {"epochs_per_day"});
+  config = changed("[audit]", "[limits]\nuser_key_per_s = 0\nservice_key_per_s = 7\n[audit]");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_FALSE(config->limits.user_key.any());
+  EXPECT_EQ(config->limits.service_key.per_s, 7);
+  expect_error("[audit]", "[limits]\nagent_burst = 0\n[audit]", {"agent_burst"});
+  expect_error("[audit]", "[limits]\nagent_per_s = -1\n[audit]", {"agent_per_s"});
+  expect_error("[audit]", "[limits]\nkey_per_s = 1\n[audit]", {"key_per_s"});
+}
+
+TEST_F(ConfigTest, OneKeyOneRole) {
+  expect_error("[data]",
+               "[[agents]]\nname = \"other\"\nrole = \"admin\"\n"
+               "curve_public_key = \"rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7\"\n[data]",
+               {"one key, one role"});
+}
+
+TEST_F(ConfigTest, OneApproverForEachServer) {
+  EXPECT_TRUE(changed("[data]", "[data]")->approvers.empty()) << "no export unless somebody may";
+  const auto table = [](const std::string& name, const std::string& party, char digit) {
+    return "[[approvers]]\nname = \"" + name + "\"\nparty = " + party + "\npublic_key = \"" +
+           std::string(64, digit) + "\"\n";
+  };
+  const std::string alice = table("alice", "0", 'a');
+  auto two = changed("[data]", alice + table("bob", "2", 'b') + "[data]");
+  ASSERT_TRUE(two.ok()) << two.error().message;
+  ASSERT_EQ(two->approvers.size(), 2u);
+  EXPECT_EQ(two->approvers[1].party, 2);
+  EXPECT_EQ(two->approvers[1].public_key[31], 0xbb);
+  for (const std::string& other :
+       {table("alice", "1", 'b'), table("bob", "0", 'b'), table("bob", "1", 'a'),
+        table("bob", "3", 'b'), table("bob", "1", 'x')})
+    EXPECT_FALSE(changed("[data]", alice + other + "[data]").ok()) << other;
+}
+
+TEST_F(ConfigTest, MissingFile) {
+  auto config = load_server_config(directory_ + "/none.toml");
+  ASSERT_FALSE(config.ok());
+  EXPECT_NE(config.error().message.find("none.toml: No such file"), std::string::npos);
+  config = load_server_config(directory_);
+  ASSERT_FALSE(config.ok());
+  EXPECT_NE(config.error().message.find(" is a folder"), std::string::npos);
+}
+
+TEST_F(ConfigTest, SecretFilesAreForTheOwnerOnly) {
+  std::string bytes(32, 'k');
+  EXPECT_TRUE(read_store_key(write("a", bytes, 0600)).ok());
+  EXPECT_TRUE(read_store_key(write("b", bytes, 0400)).ok());
+  for (mode_t mode : {0640, 0604, 0620, 0602, 0700}) {
+    auto key = read_store_key(write("c", bytes, mode));
+    ASSERT_FALSE(key.ok()) << std::oct << mode;
+    EXPECT_NE(key.error().message.find("chmod 0600; do not replace it"), std::string::npos);
+    auto other = read_curve_secret(write("c", bytes, mode));
+    ASSERT_FALSE(other.ok()) << std::oct << mode;
+    EXPECT_NE(other.error().message.find("chmod 0600; replace"), std::string::npos);
+    EXPECT_EQ(key.error().message.find("kkkk"), std::string::npos) << "never the secret";
+  }
+  EXPECT_FALSE(read_store_key(write("d", bytes + "x")).ok());
+  EXPECT_FALSE(read_store_key(write("e", "short")).ok());
+  EXPECT_FALSE(read_store_key(directory_).ok());
+}
+
+TEST_F(ConfigTest, CurveKeyFiles) {
+  std::string key = "D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs";
+  EXPECT_TRUE(read_curve_secret(write("a", key)).ok());
+  EXPECT_TRUE(read_curve_secret(write("b", key + "\n")).ok());
+  EXPECT_FALSE(read_curve_secret(write("c", key.substr(1))).ok());
+  EXPECT_FALSE(read_curve_secret(write("d", "")).ok());
+  EXPECT_FALSE(read_curve_secret(write("e", std::string(40, '"'))).ok());
+}
+
+}  // namespace
+}  // namespace tkdc

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control plane with real ZeroMQ clients over loopback.
+#include "service/server/control_plane.h"
+
+#include <gtest/gtest.h>
+#include <zmq.h>
+
+#include <condition_variable>
+#include <thread>
+
+#include "service/server/control_socket.h"
+
+namespace tkdc {
+namespace {
+
+struct Keys {
+  char public_key[41];
+  char secret_key[41];
+  Keys() { EXPECT_EQ(zmq_curve_keypair(public_key, secret_key), 0); }
+};
+
+// An agent's end.
+class Client {
+ public:
+  Client(const std::string& endpoint, const Keys& own, const char* server_key) {
+    socket_ = zmq_socket(context_, ZMQ_DEALER);
+    int linger = 0;
+    zmq_setsockopt(socket_, ZMQ_LINGER, &linger, sizeof linger);
+    zmq_setsockopt(socket_, ZMQ_CURVE_SERVERKEY, server_key, 41);
+    zmq_setsockopt(socket_, ZMQ_CURVE_PUBLICKEY, own.public_key, 41);
+    zmq_setsockopt(socket_, ZMQ_CURVE_SECRETKEY, own.secret_key, 41);
+    EXPECT_EQ(zmq_connect(socket_, endpoint.c_str()), 0);
+  }
+  ~Client() {
+    zmq_close(socket_);
+    zmq_ctx_term(context_);
+  }
+
+  void send(ByteSpan frame, int flags = 0) {
+    EXPECT_GE(zmq_send(socket_, frame.data(), frame.size(), flags), 0);
+  }
+  void send(const JobRequest& request) { send(encode(request)); }
+
+  // Nothing within the time: an empty reply with the status INTERNAL.
+  std::optional<JobReply> receive(int timeout_ms = 3'000) {
+    zmq_setsockopt(socket_, ZMQ_RCVTIMEO, &timeout_ms, sizeof timeout_ms);
+    Bytes buffer(1 << 18);
+    int n = zmq_recv(socket_, buffer.data(), buffer.size(), 0);
+    if (n < 0) return std::nullopt;
+    auto reply = decode_reply({buffer.data(), static_cast<std::size_t>(n)});
+    EXPECT_TRUE(reply.ok());
+    return std::move(*reply);
+  }
+
+ private:
+  void* context_ = zmq_ctx_new();
+  void* socket_;
+};
+
+JobRequest request(std::uint64_t number, tkdc_wire_op op = TKDC_OP_SEAL) {
+  JobRequest r;
+  r.name.session = 77;
+  r.name.number = number;
+  r.op = op;
+  r.deadline_ms = 1'000;
+  r.component[0].assign(5, 0xaa);
+  r.component[1].assign(5, 0xbb);
+  return r;
+}
+
+class ControlPlaneTest : public testing::Test {
+ protected:
+  void start(std::size_t max_pending = 100) {
+    ASSERT_GE(sodium_init(), 0);
+    ControlOptions options;
+    options.listen = "tcp://127.0.0.1:*";
+    options.curve_secret_key.assign(server_.secret_key, server_.secret_key + 40);
+    options.agents = {{"agent-kdc", AgentRole::kKdc, kdc_.public_key},
+                      {"agent-admin", AgentRole::kAdmin, admin_.public_key}};
+    options.max_pending_per_agent = max_pending;
+    options.log = [this](const std::string& line) {
+      std::lock_guard lock(mutex_);
+      log_ += line + "\n";
+    };
+    auto made = ControlPlane::create(
+        std::move(options), [this](AgentRole role, JobRequest r) { take(role, std::move(r)); },
+        [] { return std::string(R"({"session_up":true})"); });
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    plane_ = std::move(*made);
+    thread_ = std::thread([this] { EXPECT_TRUE(plane_->run().ok()); });
+  }
+  ~ControlPlaneTest() override {
+    if (!plane_) return;
+    plane_->stop();
+    thread_.join();
+  }
+
+  // The engine's place: answers at once, from another thread, unless held.
+  void take(AgentRole role, JobRequest r) {
+    std::lock_guard lock(mutex_);
+    roles_.push_back(role);
+    agents_.push_back(r.name.agent);
+    if (hold_) {
+      held_.push_back(r.name);
+      return;
+    }
+    JobReply reply;
+    reply.output = r.component[0];
+    std::thread([this, name = r.name, reply = std::move(reply)]() mutable {
+      plane_->reply(name, std::move(reply));
+    }).join();
+  }
+
+  std::string log() {
+    std::lock_guard lock(mutex_);
+    return log_;
+  }
+
+  Keys server_, kdc_, admin_, stranger_;
+  std::unique_ptr<ControlPlane> plane_;
+  std::thread thread_;
+  std::mutex mutex_;
+  std::string log_;
+  std::vector<AgentRole> roles_;
+  std::vector<std::uint64_t> agents_;
+  bool hold_ = false;
+  std::vector<JobName> held_;
+};
+
+TEST_F(ControlPlaneTest, JobAndAnswer) {
+  start();
+  Client kdc(plane_->endpoint(), kdc_, server_.public_key);
+  kdc.send(request(1));
+  auto reply = kdc.receive();
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->session, 77u);
+  EXPECT_EQ(reply->number, 1u);
+  EXPECT_EQ(reply->output, SecretVector(5, 0xaa));
+}
+
+TEST_F(ControlPlaneTest, RoleAndNameFollowTheKey) {
+  start();
+  Client kdc(plane_->endpoint(), kdc_, server_.public_key);
+  Client admin(plane_->endpoint(), admin_, server_.public_key);
+  kdc.send(request(1));
+  ASSERT_TRUE(kdc.receive());
+  admin.send(request(1));  // the same number: another agent
+  ASSERT_TRUE(admin.receive());
+  std::lock_guard lock(mutex_);
+  EXPECT_EQ(roles_, (std::vector<AgentRole>{AgentRole::kKdc, AgentRole::kAdmin}));
+  EXPECT_EQ(agents_,
+            (std::vector<std::uint64_t>{agent_id(kdc_.public_key), agent_id(admin_.public_key)}));
+}
+
+TEST_F(ControlPlaneTest, UnlistedKeyGetsNothing) {
+  start();
+  Client stranger(plane_->endpoint(), stranger_, server_.public_key);
+  stranger.send(request(1));
+  EXPECT_FALSE(stranger.receive(700));
+  EXPECT_NE(log().find("refused a client"), std::string::npos) << log();
+  EXPECT_EQ(plane_->counters().requests, 0u);
+  // And the listed ones are still served.
+  Client kdc(plane_->endpoint(), kdc_, server_.public_key);
+  kdc.send(request(1));
+  EXPECT_TRUE(kdc.receive());
+}
+
+TEST_F(ControlPlaneTest, PlainClientGetsNothing) {
+  start();
+  void* context = zmq_ctx_new();
+  void* socket = zmq_socket(context, ZMQ_DEALER);
+  int linger = 0, timeout_ms = 500;
+  zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger);
+  zmq_setsockopt(socket, ZMQ_RCVTIMEO, &timeout_ms, sizeof timeout_ms);
+  ASSERT_EQ(zmq_connect(socket, plane_->endpoint().c_str()), 0);
+  SecretVector frame = encode(request(1));
+  zmq_send(socket, frame.data(), frame.size(), 0);
+  char buffer[16];
+  EXPECT_LT(zmq_recv(socket, buffer, sizeof buffer, 0), 0);
+  zmq_close(socket);
+  zmq_ctx_term(context);
+  EXPECT_EQ(plane_->counters().requests, 0u);
+}
+
+TEST_F(ControlPlaneTest, WithoutAHandlerNobodyIsAdmitted) {
+  void* context = zmq_ctx_new();
+  SecretVector secret(server_.secret_key, server_.secret_key + 40);
+  auto socket = open_control_socket(context, "tcp://127.0.0.1:*", secret, 10);
+  ASSERT_TRUE(socket.ok()) << socket.error().message;
+  char endpoint[256];
+  std::size_t bytes = sizeof endpoint;
+  ASSERT_EQ(zmq_getsockopt(*socket, ZMQ_LAST_ENDPOINT, endpoint, &bytes), 0);
+  {
+    Client kdc(endpoint, kdc_, server_.public_key);
+    kdc.send(request(1));
+    int timeout_ms = 700;
+    zmq_setsockopt(*socket, ZMQ_RCVTIMEO, &timeout_ms, sizeof timeout_ms);
+    char buffer[4096];
+    EXPECT_LT(zmq_recv(*socket, buffer, sizeof buffer, 0), 0) << "a dead handler let one in";
+  }
+  zmq_close(*socket);
+  zmq_ctx_term(context);
+}
+
+TEST_F(ControlPlaneTest, RepeatedNumbersRunOnce) {
+  start();
+  Client kdc(plane_->endpoint(), kdc_, server_.public_key);
+  kdc.send(request(5));
+  ASSERT_TRUE(kdc.receive());
+  kdc.send(request(5));
+  kdc.send(request(4));
+  EXPECT_FALSE(kdc.receive(500));
+  kdc.send(request(9));  // gaps are fine
+  ASSERT_TRUE(kdc.receive());
+  EXPECT_EQ(plane_->counters().replayed, 2u);
+  std::lock_guard lock(mutex_);
+  EXPECT_EQ(roles_.size(), 2u);
+}
+
+TEST_F(ControlPlaneTest, MalformedFramesAreDropped) {
+  start();
+  Client kdc(plane_->endpoint(), kdc_, server_.public_key);
+  SecretVector frame = encode(request(1));
+  for (std::size_t length : {std::size_t{0}, std::size_t{1}, frame.size() - 1})
+    kdc.send(ByteSpan(frame).first(length));
+  SecretVector longer = frame;
+  longer.push_back(0);
+  kdc.send(longer);
+  kdc.send(frame, ZMQ_SNDMORE);  // two parts where one belongs
+  kdc.send(frame);
+  kdc.send(request(2));
+  auto reply = kdc.receive();
+  ASSERT_TRUE(reply) << "the connection survives";
+  EXPECT_EQ(reply->number, 2u);
+  EXPECT_EQ(plane_->counters().malformed, 5u);
+  EXPECT_EQ(plane_->counters().requests, 1u);
+}
+
+TEST_F(ControlPlaneTest, OversizedFrameCostsTheConnectionOnly) {
+  start();
+  Client kdc(plane_->endpoint(), kdc_, server_.public_key);
+  kdc.send(request(1));
+  ASSERT_TRUE(kdc.receive());
+  kdc.send(Bytes(1 << 20));
+  EXPECT_FALSE(kdc.receive(300));
+  Client again(plane_->endpoint(), kdc_, server_.public_key);
+  again.send(request(2));
+  EXPECT_TRUE(again.receive());
+}
+
+TEST_F(ControlPlaneTest, StatusIsAnsweredByTheServer) {
+  start();
+  Client kdc(plane_->endpoint(), kdc_, server_.public_key);
+  kdc.send(request(1, TKDC_OP_STATUS));
+  auto reply = kdc.receive();
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(std::string(reply->output.begin(), reply->output.end()), R"({"session_up":true})");
+  std::lock_guard lock(mutex_);
+  EXPECT_TRUE(roles_.empty());
+}
+
+TEST_F(ControlPlaneTest, OneAgentsLimitIsNotTheOthers) {
+  start(3);
+  {
+    std::lock_guard lock(mutex_);
+    hold_ = true;
+  }
+  Client kdc(plane_->endpoint(), kdc_, server_.public_key);
+  for (std::uint64_t n = 1; n <= 5; ++n) kdc.send(request(n));
+  for (std::uint64_t n = 4; n <= 5; ++n) {
+    auto reply = kdc.receive();
+    ASSERT_TRUE(reply);
+    EXPECT_EQ(reply->number, n);
+    EXPECT_EQ(reply->status, TKDC_STATUS_LIMIT);
+  }
+  Client admin(plane_->endpoint(), admin_, server_.public_key);
+  admin.send(request(1, TKDC_OP_STATUS));
+  EXPECT_TRUE(admin.receive());
+  // Room again after answers.
+  std::vector<JobName> held;
+  {
+    std::lock_guard lock(mutex_);
+    held.swap(held_);
+    hold_ = false;
+  }
+  ASSERT_EQ(held.size(), 3u);
+  for (const JobName& name : held) plane_->reply(name, {});
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(kdc.receive());
+  kdc.send(request(6));
+  auto reply = kdc.receive();
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->status, TKDC_STATUS_OK);
+}
+
+TEST_F(ControlPlaneTest, AnswersForGoneAgentsAreDropped) {
+  start();
+  {
+    std::lock_guard lock(mutex_);
+    hold_ = true;
+  }
+  {
+    Client kdc(plane_->endpoint(), kdc_, server_.public_key);
+    kdc.send(request(1));
+    for (int i = 0; i < 100 && plane_->counters().requests == 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  JobName name;
+  {
+    std::lock_guard lock(mutex_);
+    ASSERT_EQ(held_.size(), 1u);
+    name = held_[0];
+  }
+  plane_->reply(name, {});
+  for (int i = 0; i < 100 && plane_->counters().undelivered == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(plane_->counters().undelivered, 1u);
+}
+
+TEST(AgentSessions, OldIdleSessionsAreForgotten) {
+  AgentSessions sessions;
+  for (std::uint64_t s = 0; s < AgentSessions::kMaxSessions; ++s) {
+    ASSERT_EQ(sessions.arrived(s, 1, "r"), AgentSessions::Verdict::kNew);
+    sessions.started(s);
+  }
+  EXPECT_EQ(sessions.arrived(1000, 1, "r"), AgentSessions::Verdict::kTooManySessions);
+  ASSERT_NE(sessions.answered(3), nullptr);
+  EXPECT_EQ(sessions.answered(3), nullptr) << "answered once only";
+  EXPECT_EQ(sessions.arrived(1000, 1, "r"), AgentSessions::Verdict::kNew);
+  EXPECT_EQ(sessions.answered(3), nullptr);
+}
+
+}  // namespace
+}  // namespace tkdc

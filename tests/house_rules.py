@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests import house_arrows
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = (".c", ".h", ".cc", ".cu", ".py", ".sh", ".map")
 MAX_COLUMNS = 100
@@ -21,7 +23,7 @@ FORBIDDEN = [
      "use a call that knows the size"),
     ("weak random", r"^(kdc-plugin|mpc-engine)/", r"(?<![\w.>:])(srand\w*|rand|random)\s*\(\)",
      "use randombytes_buf"),
-    ("abort in the KDC", r"^kdc-plugin/(kdb|preload|wire)/", r"\b(abort|exit|_exit|assert)\s*\(",
+    ("abort in the KDC", r"^(kdc-plugin/(kdb|preload)|mpc-engine/service/wire)/", r"\b(abort|exit|_exit|assert)\s*\(",
      "return an error: a KDC must go on"),
     ("private path", r".", r"(/home/\w+|/Users/\w+)", "no path of one machine"),
 ]
@@ -100,6 +102,7 @@ def main() -> int:
     found = [problem for name in tracked() if (ROOT / name).exists()
              for problem in check_file(name)]
     found += check_decisions()
+    found += house_arrows.check(tracked())
     for problem in found:
         sys.stdout.write(problem + "\n")
     return 1 if found else 0

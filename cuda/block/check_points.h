@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sums that open a check (rep3/verify/octet_check.h, step 2): factors at the extra points, their
-// products, which are lifted, weighted and added up. Planes of 32 lanes between the field's
+// The sums that open a check (rep3/verify/octet_check.h, step 2): factors at the extra points,
+// their products, which are lifted, weighted and added up. Planes of 32 lanes between the field's
 // products, words of octets between kernels.
 #pragma once
 

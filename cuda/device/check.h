@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of a batch's claims of octets and bits on a device (rep3/verify/octet_device.h): rows are
-// copied to it once, sums come back, and the vectors when few elements are left of them.
+// The check of a batch's claims of octets and bits on a device (rep3/verify/octet_device.h): rows
+// are copied to it once, sums come back, and the vectors when few elements are left of them.
 //
 // A failure is told to DeviceHealth; the lane's CPU takes over, and no further batch starts on the
 // device. Secret: everything in device and pinned memory but tasks, maps and weights; all of it is

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products in GF(2^64) = GF(2)[t]/(t^64 + t^4 + t^3 + t + 1) (rep3/verify/gf64.h), in the registers of
-// one thread, two ways: one product by multiplications of integers, and 32 bit-sliced.
+// Products in GF(2^64) = GF(2)[t]/(t^64 + t^4 + t^3 + t + 1) (rep3/verify/gf64.h), in the registers
+// of one thread, two ways: one product by multiplications of integers, and 32 bit-sliced.
 //
 // A table would need an index that depends on a share: there is none. All operands may be secret;
 // GPUs multiply integers in the same time whatever they are.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The AES field on 32 octets in 8 planes, and the additive Fourier transform of rep3/verify/extension.h
-// in three steps of one thread each: a value at the octets 0..31 becomes one at 32..63.
+// The AES field on 32 octets in 8 planes, and the additive Fourier transform of
+// rep3/verify/extension.h in three steps of one thread each: a value at the octets 0..31 becomes
+// one at 32..63.
 //
 // kPart is which eight of the 32 a thread has in the first and the last step; in the one between
 // it has four that stand 8 apart. All is secret; constant time, in registers.

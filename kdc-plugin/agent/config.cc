@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/hex.h"
 #include "base/secret_file.h"
 #include "base/strict_toml.h"
-#include "base/hex.h"
 
 namespace tkdc::agent {
 namespace {

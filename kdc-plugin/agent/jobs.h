@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "agent/combine.h"
+#include "agent/counters.h"
 #include "agent/operation.h"
 #include "agent/operations_log.h"
 #include "agent/pending.h"
@@ -23,16 +24,6 @@ namespace tkdc::agent {
 
 inline constexpr auto kConnectGrace = std::chrono::seconds(2);
 inline constexpr auto kStatusTime = std::chrono::seconds(3);
-
-struct Counters {
-  std::array<std::uint64_t, TKDC_STATUS_INTERNAL + 1> finished{};  // by status
-  std::uint64_t late_replies = 0;                                  // nobody waits for them any more
-  std::uint64_t malformed_replies = 0;                             // from servers
-  std::uint64_t malformed_requests = 0;                            // clients disconnected for them
-  std::uint64_t slow_clients = 0;  // clients disconnected for not reading
-  std::uint64_t clients_accepted = 0;
-  std::size_t clients = 0;  // now
-};
 
 class Jobs {
  public:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/status.h"
 
+#include "agent/operations_log.h"
+
 #include <nlohmann/json.hpp>
 
 namespace tkdc::agent {

@@ -5,7 +5,8 @@
 #include <array>
 #include <string>
 
-#include "agent/jobs.h"
+#include "agent/config.h"
+#include "agent/counters.h"
 
 namespace tkdc::agent {
 

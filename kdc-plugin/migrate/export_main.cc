@@ -10,9 +10,9 @@
 
 #include "api.h"
 #include "base/hardening.h"
+#include "base/hex.h"
 #include "migrate/exporter.h"
 #include "migrate/screen.h"
-#include "base/hex.h"
 
 namespace tkdc::migrate {
 namespace {

@@ -15,9 +15,9 @@
 
 #include "base/result.h"
 #include "base/secret.h"
-#include "service/wire/message.h"
 #include "migrate/kdb.h"
 #include "migrate/password_history.h"
+#include "service/wire/message.h"
 #include "wire.h"
 
 namespace tkdc::migrate {

@@ -2,7 +2,6 @@
 /* One operation with a key that exists as shares: see engine.h. */
 #include "engine.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,46 +15,30 @@
 
 enum { KDC_TIMEOUT_MS = 5000, ADMIN_TIMEOUT_MS = 30000, LOG_INTERVAL_S = 5 };
 
-struct engine_config engine_config;
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tkdc_client client = {.stream = {.fd = -1}};
-static struct request_state process_state;
-static bool installation_known;
-static uint8_t installation[TKDC_WIRE_INSTALLATION_BYTES];
-
-void *engine_real(const char *symbol)
-{
-    return dlsym(RTLD_NEXT, symbol);
-}
-
-struct request_state *engine_request(void)
-{
-    struct fiber *f = fiber_current();
-    return f ? fiber_state(f) : &process_state;
-}
 
 krb5_error_code engine_configure(krb5_context context, const struct tkdc_preload_config *config)
 {
-    if (strlen(config->socket_path) >= sizeof engine_config.socket_path) {
+    if (strlen(config->socket_path) >= sizeof process_config.socket_path) {
         krb5_set_error_message(context, KRB5_KDB_DBTYPE_INIT,
                                "tkdc_agent_socket is longer than a Unix socket's name can be");
         return KRB5_KDB_DBTYPE_INIT;
     }
     pthread_mutex_lock(&lock);
     const bool can_stamp = stamp_draw();
-    snprintf(engine_config.socket_path, sizeof engine_config.socket_path, "%s",
+    snprintf(process_config.socket_path, sizeof process_config.socket_path, "%s",
              config->socket_path);
-    engine_config.is_kdc = config->is_kdc;
-    engine_config.timeout_ms = config->timeout_ms ? config->timeout_ms
-                               : config->is_kdc   ? KDC_TIMEOUT_MS
-                                                  : ADMIN_TIMEOUT_MS;
-    if (!engine_config.configured || strcmp(client.path, config->socket_path) != 0) {
+    process_config.is_kdc = config->is_kdc;
+    process_config.timeout_ms = config->timeout_ms ? config->timeout_ms
+                                : config->is_kdc   ? KDC_TIMEOUT_MS
+                                                   : ADMIN_TIMEOUT_MS;
+    if (!process_config.configured || strcmp(client.path, config->socket_path) != 0) {
         tkdc_client_close(&client);
         tkdc_client_init(&client, config->socket_path,
                          config->is_kdc ? TKDC_ROLE_KDC : TKDC_ROLE_ADMIN);
     }
-    engine_config.configured = true;
+    process_config.configured = true;
     pthread_mutex_unlock(&lock);
     if (can_stamp)
         return 0;
@@ -63,19 +46,6 @@ krb5_error_code engine_configure(krb5_context context, const struct tkdc_preload
                            "tkdc: neither the system's random octets nor OpenSSL's HMAC-SHA-256 "
                            "can be had, so handles could not be told from what clients send");
     return KRB5_KDB_DBTYPE_INIT;
-}
-
-void engine_learn_installation(const uint8_t id[TKDC_WIRE_INSTALLATION_BYTES])
-{
-    memcpy(installation, id, sizeof installation);
-    installation_known = true;
-}
-
-bool engine_installation(uint8_t id[TKDC_WIRE_INSTALLATION_BYTES])
-{
-    if (installation_known)
-        memcpy(id, installation, sizeof installation);
-    return installation_known;
 }
 
 static krb5_error_code error_of_status(uint16_t status)
@@ -116,16 +86,16 @@ static void log_loss(const struct tkdc_request *request, const struct tkdc_reply
 static void ask_blocking(const struct tkdc_request *request, struct tkdc_reply *reply)
 {
     pthread_mutex_lock(&lock);
-    tkdc_client_call(&client, request, engine_config.timeout_ms, reply);
+    tkdc_client_call(&client, request, process_config.timeout_ms, reply);
     if (client.greeted)
-        engine_learn_installation(client.installation);
+        process_learn_installation(client.installation);
     pthread_mutex_unlock(&lock);
 }
 
 static void ask(struct request_state *state, const struct tkdc_request *request,
                 struct tkdc_reply *reply)
 {
-    if (!engine_config.configured)
+    if (!process_config.configured)
         tkdc_reply_fail(reply, TKDC_STATUS_UNAVAILABLE,
                         "libtkdc-k5.so has not been told where the agent is: is ktkdc the "
                         "db_library of this realm?");
@@ -144,7 +114,7 @@ static void ask(struct request_state *state, const struct tkdc_request *request,
 krb5_error_code engine_call(krb5_context context, const struct tkdc_request *request,
                             struct tkdc_reply *reply)
 {
-    struct request_state *state = engine_request();
+    struct request_state *state = fiber_request();
     const bool lost_before = state->tainted;
 
     memset(reply, 0, sizeof *reply);
@@ -161,7 +131,7 @@ krb5_error_code engine_call(krb5_context context, const struct tkdc_request *req
         state->no_record = true;
     if (reply->status != TKDC_STATUS_INTEGRITY) {
         /* Outside a request (at start) there is nothing to taint. */
-        if (!refused && engine_config.is_kdc && (fiber_current() || loop_is_shedding()))
+        if (!refused && process_config.is_kdc && (fiber_current() || loop_is_shedding()))
             state->tainted = true;
         if (!lost_before)
             log_loss(request, reply);
@@ -175,7 +145,7 @@ krb5_error_code engine_call(krb5_context context, const struct tkdc_request *req
 
 krb5_error_code engine_unsupported(krb5_context context, const char *what)
 {
-    engine_request()->no_record = true;
+    fiber_request()->no_record = true;
     krb5_set_error_message(context, KRB5_PROG_KEYTYPE_NOSUPP,
                            "tkdc: %s is not available with keys that exist only as shares; "
                            "if SPAKE is on, disable the kdcpreauth module spake",
@@ -185,7 +155,7 @@ krb5_error_code engine_unsupported(krb5_context context, const char *what)
 
 krb5_error_code engine_bad_enctype(krb5_context context, uint32_t enctype)
 {
-    engine_request()->no_record = true;
+    fiber_request()->no_record = true;
     krb5_set_error_message(context, KRB5_BAD_ENCTYPE,
                            "tkdc: a key of enctype %u cannot be used with one that exists as "
                            "shares: the client must use aes256-cts, aes128-cts, aes256-sha2 or "

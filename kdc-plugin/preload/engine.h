@@ -17,32 +17,11 @@
 #include "api.h"
 #include "derivation.h"
 #include "handle.h"
-
-/* What is remembered of the request in work. */
-struct request_state {
-    bool tainted;      /* an operation was lost */
-    bool no_record;    /* an operation is not available: no lockout count */
-    unsigned database; /* depth inside the wrapped database module */
-};
-
-struct engine_config {
-    char socket_path[108];
-    bool is_kdc;
-    unsigned timeout_ms;
-    bool configured;
-};
-
-extern struct engine_config engine_config;
+#include "process.h"
 
 krb5_error_code engine_configure(krb5_context context, const struct tkdc_preload_config *config);
 krb5_error_code engine_call(krb5_context context, const struct tkdc_request *request,
                             struct tkdc_reply *reply);
-bool engine_installation(uint8_t id[TKDC_WIRE_INSTALLATION_BYTES]);
-void engine_learn_installation(const uint8_t id[TKDC_WIRE_INSTALLATION_BYTES]);
-
-/* The fiber's in a fiber, else the process's own. */
-struct request_state *engine_request(void);
-
 /* What a handle or a derived handle says. */
 struct engine_key {
     struct tkdc_wire_key key;  /* the long-term key */
@@ -69,15 +48,5 @@ bool engine_is_formed_like_handle(const krb5_keyblock *key);
 krb5_error_code engine_unsupported(krb5_context context, const char *what);
 /* Same for an enctype that is not served. */
 krb5_error_code engine_bad_enctype(krb5_context context, uint32_t enctype);
-
-/* Next definition of a symbol after this library; NULL when there is none. */
-void *engine_real(const char *symbol);
-#define REAL(name)                                                                                 \
-    ({                                                                                             \
-        static __typeof__(&name) real_##name;                                                      \
-        if (!real_##name)                                                                          \
-            real_##name = (__typeof__(&name))engine_real(#name);                                   \
-        real_##name;                                                                               \
-    })
 
 #endif

@@ -7,8 +7,6 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "serial.h"
-
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 #define LEAVING(save, bottom, bytes) __sanitizer_start_switch_fiber(save, bottom, bytes)
@@ -44,6 +42,8 @@ static bool slots_ready;
 static struct stack *pool;
 static unsigned pooled;
 static unsigned live;
+static struct request_state process_state; /* of what runs in no fiber */
+static void (*on_end)(struct fiber *f);
 
 static const size_t mapped_bytes = FIBER_GUARD_BYTES + FIBER_STACK_BYTES;
 
@@ -105,7 +105,8 @@ static void switch_to(struct stack *s)
         slots[s->fiber.slot] = NULL;
         free_slots[free_slot_count++] = s->fiber.slot;
         live--;
-        serial_release(&s->fiber);
+        if (on_end)
+            on_end(&s->fiber);
         give_back(s);
     }
 }
@@ -168,9 +169,14 @@ struct fiber *fiber_current(void)
     return current ? &current->fiber : NULL;
 }
 
-struct request_state *fiber_state(struct fiber *f)
+struct request_state *fiber_request(void)
 {
-    return &f->state;
+    return current ? &current->fiber.state : &process_state;
+}
+
+void fiber_on_end(void (*ended)(struct fiber *f))
+{
+    on_end = ended;
 }
 
 struct fiber *fiber_at(unsigned slot)

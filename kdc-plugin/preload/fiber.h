@@ -20,7 +20,14 @@
 #ifndef TKDC_PRELOAD_FIBER_H
 #define TKDC_PRELOAD_FIBER_H
 
-#include "engine.h"
+#include "request.h"
+
+/* What is remembered of the request in work. */
+struct request_state {
+    bool tainted;      /* an operation was lost */
+    bool no_record;    /* an operation is not available: no lockout count */
+    unsigned database; /* depth inside the wrapped database module */
+};
 
 enum {
     FIBER_MAX = 8192,
@@ -51,7 +58,10 @@ void fiber_suspend(void);
 void fiber_resume(struct fiber *f);
 /* NULL on the main stack. */
 struct fiber *fiber_current(void);
-struct request_state *fiber_state(struct fiber *f);
+/* The fiber's in a fiber, else the process's own. */
+struct request_state *fiber_request(void);
+/* Main stack: called with each fiber that has ended, before it is used again. One is kept. */
+void fiber_on_end(void (*ended)(struct fiber *f));
 /* The live fiber in a slot, or NULL. */
 struct fiber *fiber_at(unsigned slot);
 unsigned fiber_count(void);

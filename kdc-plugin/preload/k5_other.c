@@ -17,6 +17,7 @@
 
 #include "engine.h"
 #include "equal.h"
+#include "fiber.h"
 #include "k5_other.h"
 
 enum { REMEMBERED = 64 };
@@ -44,7 +45,7 @@ krb5_error_code krb5_c_make_random_key(krb5_context context, krb5_enctype enctyp
                                        krb5_keyblock *key)
 {
     const krb5_error_code code = REAL(krb5_c_make_random_key)(context, enctype, key);
-    if (code == 0 && engine_config.configured && !engine_config.is_kdc)
+    if (code == 0 && process_config.configured && !process_config.is_kdc)
         digest_of(key, drawn[drawn_count++ % REMEMBERED]);
     return code;
 }
@@ -62,7 +63,7 @@ krb5_error_code krb5_kt_add_entry(krb5_context context, krb5_keytab id, krb5_key
 
 krb5_error_code krb5_mk_error(krb5_context context, const krb5_error *error, krb5_data *out)
 {
-    if (engine_config.is_kdc && engine_request()->tainted)
+    if (process_config.is_kdc && fiber_request()->tainted)
         return KRB5KDC_ERR_SVC_UNAVAILABLE;
     return REAL(krb5_mk_error)(context, error, out);
 }

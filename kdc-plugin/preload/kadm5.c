@@ -23,7 +23,7 @@
 
 static bool is_kadmind(void)
 {
-    return engine_config.configured && strcmp(program_invocation_short_name, "kadmind") == 0;
+    return process_config.configured && strcmp(program_invocation_short_name, "kadmind") == 0;
 }
 
 kadm5_ret_t kadm5_get_principal_keys(void *server_handle, krb5_principal principal, krb5_kvno kvno,

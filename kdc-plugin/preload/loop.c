@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "serial.h"
+#include "process.h"
 #include "stream.h"
-#include "verto_entry.h"
+#include "verto_calls.h"
 
 /* Above SEND_EARLY_BYTES, some ten operations, what was queued leaves before the callback's end:
  * the agent works while this thread makes more, and the queue stays within the stream's limit. */
@@ -30,6 +30,8 @@ static struct {
     uint64_t sequence;
     uint64_t greeting; /* id of the HELLO that waits for its answer; 0: none */
     struct fiber *ready_first, *ready_last;
+    bool (*on_tick)(int64_t now_ms);
+    bool shedding;
 } loop = {.stream = {.fd = -1}};
 
 int64_t loop_now_ms(void)
@@ -117,7 +119,7 @@ static unsigned fail_waiting(int64_t now_ms, const char *message)
 static void close_connection(void)
 {
     if (loop.event)
-        verto_entry.del(loop.event);
+        verto_calls.del(loop.event);
     loop.event = NULL;
     tkdc_stream_close(&loop.stream);
     loop.dying = false;
@@ -141,7 +143,7 @@ static void lost(void)
     if (loop.dying)
         return;
     loop.dying = true;
-    verto_entry.add_timeout(verto_entry.ctx, VERTO_EV_FLAG_NONE, on_dead, 0);
+    verto_calls.add_timeout(verto_calls.ctx, VERTO_EV_FLAG_NONE, on_dead, 0);
 }
 
 static void on_tick(verto_ctx *ctx, verto_ev *ev)
@@ -150,9 +152,9 @@ static void on_tick(verto_ctx *ctx, verto_ev *ev)
     loop.tick_armed = false;
     if (loop.dying) /* its timer could not be set */
         on_dead(ctx, ev);
-    serial_expire(now);
+    const bool others = loop.on_tick && loop.on_tick(now);
     const unsigned waiting = fail_waiting(now, "no answer in time: see `tkdc status`");
-    if (waiting || serial_any_waiting())
+    if (waiting || others)
         loop_arm_tick();
     loop_drain();
 }
@@ -162,7 +164,22 @@ void loop_arm_tick(void)
     if (loop.tick_armed)
         return;
     loop.tick_armed =
-        verto_entry.add_timeout(verto_entry.ctx, VERTO_EV_FLAG_NONE, on_tick, TICK_MS) != NULL;
+        verto_calls.add_timeout(verto_calls.ctx, VERTO_EV_FLAG_NONE, on_tick, TICK_MS) != NULL;
+}
+
+void loop_on_tick(bool (*tick)(int64_t now_ms))
+{
+    loop.on_tick = tick;
+}
+
+bool loop_is_shedding(void)
+{
+    return loop.shedding;
+}
+
+void loop_shed(bool on)
+{
+    loop.shedding = on;
 }
 
 static void on_greeting(const struct tkdc_wire_header *header, struct tkdc_span body)
@@ -174,14 +191,14 @@ static void on_greeting(const struct tkdc_wire_header *header, struct tkdc_span 
     tkdc_buffer_put(&reply.body, body.data, body.len);
     const bool good = header->status == TKDC_STATUS_OK && tkdc_reply_hello(&reply, &security, id);
     tkdc_reply_free(&reply);
-    const bool other = good && engine_installation(known) && !tkdc_equal(known, id, sizeof id);
+    const bool other = good && process_installation(known) && !tkdc_equal(known, id, sizeof id);
     if (other)
         syslog(LOG_ERR, "tkdc: the agent now belongs to another installation: see `tkdc status`, "
                         "then restart krb5kdc");
     if (!good || other)
         lost();
     else
-        engine_learn_installation(id);
+        process_learn_installation(id);
 }
 
 static void on_frame(void *arg, const struct tkdc_wire_header *header, struct tkdc_span body)
@@ -209,9 +226,9 @@ static void watch(void)
     verto_ev_flag flags = VERTO_EV_FLAG_PERSIST | VERTO_EV_FLAG_IO_READ;
     if (loop.stream.out.len)
         flags |= VERTO_EV_FLAG_IO_WRITE;
-    if (loop.event && (verto_entry.get_flags(loop.event) & VERTO_EV_FLAG_IO_WRITE) !=
+    if (loop.event && (verto_calls.get_flags(loop.event) & VERTO_EV_FLAG_IO_WRITE) !=
                           (flags & VERTO_EV_FLAG_IO_WRITE))
-        verto_entry.set_flags(loop.event, flags);
+        verto_calls.set_flags(loop.event, flags);
 }
 
 static void on_socket(verto_ctx *ctx, verto_ev *ev)
@@ -239,16 +256,16 @@ static int connect_agent(void)
     forget_parents_connection();
     if (loop.stream.fd >= 0)
         return 0;
-    const int error = tkdc_stream_open(&loop.stream, engine_config.socket_path);
+    const int error = tkdc_stream_open(&loop.stream, process_config.socket_path);
     if (error)
         return error;
     loop.owner = getpid();
-    loop.event = verto_entry.add_io(verto_entry.ctx, VERTO_EV_FLAG_PERSIST | VERTO_EV_FLAG_IO_READ,
+    loop.event = verto_calls.add_io(verto_calls.ctx, VERTO_EV_FLAG_PERSIST | VERTO_EV_FLAG_IO_READ,
                                     on_socket, loop.stream.fd);
     const struct tkdc_request hello = {.op = TKDC_OP_HELLO, .label = TKDC_ROLE_KDC};
     loop.greeting = ++loop.sequence << SLOT_BITS;
-    if (!loop.event || !tkdc_request_encode(&loop.stream.out, &hello, loop.greeting,
-                                            engine_config.timeout_ms)) {
+    if (!loop.event ||
+        !tkdc_request_encode(&loop.stream.out, &hello, loop.greeting, process_config.timeout_ms)) {
         close_connection();
         return ENOMEM;
     }
@@ -265,19 +282,19 @@ void loop_ask(const struct tkdc_request *request, struct tkdc_reply *reply)
     const int error = connect_agent();
     if (error) {
         char message[320];
-        tkdc_stream_explain(engine_config.socket_path, error, message, sizeof message);
+        tkdc_stream_explain(process_config.socket_path, error, message, sizeof message);
         tkdc_reply_fail(reply, TKDC_STATUS_UNAVAILABLE, message);
         return;
     }
     const uint64_t id = ++loop.sequence << SLOT_BITS | self->slot;
-    if (!tkdc_request_encode(&loop.stream.out, request, id, engine_config.timeout_ms)) {
+    if (!tkdc_request_encode(&loop.stream.out, request, id, process_config.timeout_ms)) {
         tkdc_reply_fail(reply, TKDC_STATUS_BAD_REQUEST, "larger than the agent takes");
         return;
     }
     self->waiting_id = id;
     self->op = request->op;
     self->reply = reply;
-    self->deadline_ms = loop_now_ms() + engine_config.timeout_ms;
+    self->deadline_ms = loop_now_ms() + process_config.timeout_ms;
     loop.queued = true;
     if (loop.stream.out.len >= SEND_EARLY_BYTES)
         send_queued();

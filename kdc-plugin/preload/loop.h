@@ -21,8 +21,14 @@ void loop_ask(const struct tkdc_request *request, struct tkdc_reply *reply);
 /* Resumed before the loop's next turn. */
 void loop_make_ready(struct fiber *f);
 void loop_arm_tick(void);
+/* Main stack: called at each tick; true: something waits for another one. One is kept. */
+void loop_on_tick(bool (*tick)(int64_t now_ms));
 int64_t loop_now_ms(void);
+/* Main stack, at the end of each callback: works off the ready list, then sends what was asked in
+ * it. */
+void loop_drain(void);
 /* No fiber was free for the callback in work: operations fail at once. */
 bool loop_is_shedding(void);
+void loop_shed(bool on);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The four operations with a handle: see operation.h. */
 #include "operation.h"
+#include "fiber.h"
 
 #include <errno.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static krb5_error_code malformed(krb5_context context)
 {
     krb5_set_error_message(context, KRB5KDC_ERR_SVC_UNAVAILABLE,
                            "tkdc: malformed answer from tkdc-agent: are both of one version?");
-    engine_request()->tainted = engine_config.is_kdc;
+    fiber_request()->tainted = process_config.is_kdc;
     return KRB5KDC_ERR_SVC_UNAVAILABLE;
 }
 
@@ -131,7 +132,7 @@ krb5_error_code operation_verify(krb5_context context, const struct engine_key *
     *valid = FALSE;
     /* kadmind's acceptor looks whether the ticket's PAC is signed and then uses nothing of it. Its
      * role may not ask that, and servers' logs are no place for a denial with every session. */
-    if (!engine_config.is_kdc && usage == KRB5_KEYUSAGE_APP_DATA_CKSUM)
+    if (!process_config.is_kdc && usage == KRB5_KEYUSAGE_APP_DATA_CKSUM)
         return 0;
     krb5_error_code code = ask(context, TKDC_OP_VERIFY, id, usage, data, checksum, &reply);
     if (code == KRB5KRB_AP_ERR_BAD_INTEGRITY)

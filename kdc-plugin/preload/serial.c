@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "loop.h"
+#include "process.h"
 
 enum { BUCKETS = 1024 };
 
@@ -52,6 +53,40 @@ static void remove_waiter(struct serial_lock *l, struct fiber *f)
     waiting--;
 }
 
+/* Main stack: the fiber has ended; hands the principal to the next waiter. */
+static void release(struct fiber *f)
+{
+    struct serial_lock *l = f->lock;
+    f->lock = NULL;
+    if (!l)
+        return;
+    struct fiber *heir = l->first;
+    if (heir) {
+        remove_waiter(l, heir);
+        heir->granted = true;
+        loop_make_ready(heir);
+        return;
+    }
+    struct serial_lock **at = find(l->principal);
+    *at = l->next;
+    free(l);
+}
+
+/* Main stack: waiters past their deadline give up. True: others wait. */
+static bool expire(int64_t now_ms)
+{
+    for (unsigned i = 0; waiting && i < BUCKETS; i++)
+        for (struct serial_lock *l = buckets[i]; l; l = l->next)
+            for (struct fiber *f = l->first, *next; f; f = next) {
+                next = f->next;
+                if (f->deadline_ms > now_ms)
+                    continue;
+                remove_waiter(l, f);
+                loop_make_ready(f);
+            }
+    return waiting != 0;
+}
+
 krb5_error_code serial_take(krb5_context context,
                             const uint8_t principal[TKDC_WIRE_PRINCIPAL_BYTES], bool *waited)
 {
@@ -59,6 +94,8 @@ krb5_error_code serial_take(krb5_context context,
     *waited = false;
     if (!self || self->lock || self->state.database)
         return 0;
+    fiber_on_end(release);
+    loop_on_tick(expire);
     struct serial_lock **at = find(principal);
     if (!*at) {
         struct serial_lock *l = calloc(1, sizeof *l);
@@ -82,7 +119,7 @@ krb5_error_code serial_take(krb5_context context,
     waiting++;
     self->granted = false;
     self->lock = l;
-    self->deadline_ms = loop_now_ms() + engine_config.timeout_ms;
+    self->deadline_ms = loop_now_ms() + process_config.timeout_ms;
     loop_arm_tick();
     *waited = true;
     fiber_suspend();
@@ -91,40 +128,4 @@ krb5_error_code serial_take(krb5_context context,
         return refuse(context, self, "waited too long for another login of this principal");
     }
     return 0;
-}
-
-void serial_release(struct fiber *f)
-{
-    struct serial_lock *l = f->lock;
-    f->lock = NULL;
-    if (!l)
-        return;
-    struct fiber *heir = l->first;
-    if (heir) {
-        remove_waiter(l, heir);
-        heir->granted = true;
-        loop_make_ready(heir);
-        return;
-    }
-    struct serial_lock **at = find(l->principal);
-    *at = l->next;
-    free(l);
-}
-
-void serial_expire(int64_t now_ms)
-{
-    for (unsigned i = 0; waiting && i < BUCKETS; i++)
-        for (struct serial_lock *l = buckets[i]; l; l = l->next)
-            for (struct fiber *f = l->first, *next; f; f = next) {
-                next = f->next;
-                if (f->deadline_ms > now_ms)
-                    continue;
-                remove_waiter(l, f);
-                loop_make_ready(f);
-            }
-}
-
-bool serial_any_waiting(void)
-{
-    return waiting != 0;
 }

@@ -9,17 +9,16 @@
 #ifndef TKDC_PRELOAD_SERIAL_H
 #define TKDC_PRELOAD_SERIAL_H
 
-#include "fiber.h"
+#include <krb5.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire.h"
 
 enum { SERIAL_QUEUE_MAX = 64 };
 
 /* api.h: serialise. */
 krb5_error_code serial_take(krb5_context context,
                             const uint8_t principal[TKDC_WIRE_PRINCIPAL_BYTES], bool *waited);
-/* Main stack: the fiber has ended; hands the principal to the next waiter. */
-void serial_release(struct fiber *f);
-/* Main stack: waiters past their deadline give up. */
-void serial_expire(int64_t now_ms);
-bool serial_any_waiting(void);
 
 #endif

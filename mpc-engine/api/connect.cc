@@ -1,48 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a Party comes to its session: the servers' own mesh and handshake, with a
-// store that is always empty and a name of its own for each program.
+// How a Party comes to its session: the servers' own mesh and handshake, without entries to
+// settle, and with a name of its own for each program.
 #include "api/impl.h"
-#include "service/job/engine.h"
-#include "link/certificate.h"
 #include "base/hex.h"
+#include "cipher/offers.h"
+#include "link/certificate.h"
 #include "link/memory_ring.h"
 
 namespace tkdc::mpc {
 namespace {
 
-// The handshake compares the three stores and agrees on a nonce epoch, which only Kerberos needs.
-class NoStore final : public Store {
+// A program keeps no entries that three parties would have to hold alike.
+class NoEntries final : public Entries {
  public:
-  Result<void> prepare(const KeyRecord&) override { return no_keys(); }
-  Result<void> commit(const KeyId&) override { return no_keys(); }
-  Result<void> abandon(const KeyId&) override { return no_keys(); }
-  Result<void> condemn(const KeyId&) override { return no_keys(); }
-  Result<void> pardon(const KeyId&) override { return no_keys(); }
-  Result<void> destroy(const KeyId&) override { return no_keys(); }
-  Result<std::shared_ptr<const KeyRecord>> get(const KeyId&) override {
-    return std::shared_ptr<const KeyRecord>();
+  Result<void> commit(const EntryId&) override { return none(); }
+  Result<void> abandon(const EntryId&) override { return none(); }
+  Result<void> pardon(const EntryId&) override { return none(); }
+  Result<void> destroy(const EntryId&) override { return none(); }
+  Result<std::vector<EntryId>> prepared() override { return std::vector<EntryId>(); }
+  Result<std::vector<EntryId>> condemned() override { return std::vector<EntryId>(); }
+  Result<bool> committed(const EntryId&) override { return false; }
+  Result<bool> buried(const EntryId&) override { return false; }
+  Result<std::array<std::uint8_t, 32>> inventory() override {
+    return std::array<std::uint8_t, 32>{};
   }
-  Result<std::vector<KeyId>> prepared() override { return std::vector<KeyId>(); }
-  Result<std::vector<KeyId>> condemned() override { return std::vector<KeyId>(); }
-  Result<bool> committed(const KeyId&) override { return false; }
-  Result<bool> buried(const KeyId&) override { return false; }
-  std::size_t count() override { return 0; }
-  Result<Digest> inventory() override { return Digest{}; }
-  Result<std::uint64_t> seal_mark(const KeyId&) override { return std::uint64_t{0}; }
-  Result<void> set_seal_mark(const KeyId&, std::uint64_t) override { return no_keys(); }
-  Result<Bytes> revoked() override { return Bytes(); }
-  Result<void> set_revoked(ByteSpan) override { return {}; }
   // For ever 0: a program that was started anew would else seem to have lost some.
   Epochs epochs() override { return {}; }
   Result<void> set_epochs(const Epochs&) override { return {}; }
 
  private:
-  static Error no_keys() { return fail("the programming interface keeps no keys"); }
+  static Error none() { return fail("the programming interface keeps no entries"); }
 };
 
-// Mesh after the store that it uses.
+// Mesh after the entries that it uses.
 struct Connection {
-  NoStore store;
+  NoEntries entries;
   std::unique_ptr<Mesh> mesh;
 };
 
@@ -73,7 +65,7 @@ Result<MeshOptions> mesh_options(const PartyOptions& options) {
   mesh.party = options.index;
   mesh.security = options.security == Security::kMalicious ? tkdc::Security::kMalicious
                                                            : tkdc::Security::kSemiHonest;
-  mesh.representation = Engine::preferred_representation("auto", mesh.security);
+  mesh.representation = preferred_representation("auto", mesh.security);
   mesh.listen_address = options.members[static_cast<std::size_t>(options.index)].address;
   mesh.certificate_pem = options.identity.certificate_pem;
   mesh.private_key_pem.assign(options.identity.private_key_pem.begin(),
@@ -110,7 +102,7 @@ Result<std::unique_ptr<Party::Impl>> connect(const PartyOptions& options) {
   auto wanted = mesh_options(options);
   if (!wanted) return wanted.error();
   auto connection = std::make_shared<Connection>();
-  auto mesh = Mesh::create(std::move(*wanted), connection->store);
+  auto mesh = Mesh::create(std::move(*wanted), connection->entries);
   if (!mesh) return mesh.error();
   connection->mesh = std::move(*mesh);
   auto session = connection->mesh->establish();
@@ -140,7 +132,7 @@ Result<std::array<Party, 3>> Party::in_process(Security security) {
     Session session;
     session.party = static_cast<int>(p);
     session.security = mode;
-    session.representation = Engine::preferred_representation("auto", mode);
+    session.representation = preferred_representation("auto", mode);
     Lane lane;
     lane.link = ring->link(session.party);
     std::copy_n(keys.data() + 32 * p, 32, lane.keys.mine.data());

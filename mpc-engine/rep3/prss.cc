@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "session/session.h"
 #include "rep3/shared_bytes.h"
+#include "session/session.h"
 
 namespace tkdc {
 namespace {

@@ -17,8 +17,8 @@
 #include <thread>
 #include <vector>
 
-#include "session/hello.h"
 #include "link/tls_stream.h"
+#include "session/hello.h"
 
 namespace tkdc {
 

@@ -85,7 +85,7 @@ Result<void> Attempt::hear_course(const Hello& theirs) const {
 }
 
 Result<void> Attempt::say_hello() {
-  auto inventory = in_.store.inventory();
+  auto inventory = in_.entries.inventory();
   if (!inventory.ok()) return inventory.error();
   mine_.version = in_.options.protocol_version;
   mine_.installation = in_.options.installation;
@@ -99,7 +99,7 @@ Result<void> Attempt::say_hello() {
   mine_.masked_blocks = in_.options.masked_blocks;
   mine_.cohort_limit = in_.options.cohort_limit;
   mine_.inventory = *inventory;
-  const Epochs epochs = in_.store.epochs();
+  const Epochs epochs = in_.entries.epochs();
   mine_.epoch_era = epochs.era;
   mine_.epoch = epochs.reserved;
   mine_.epoch_used = epochs.used;
@@ -349,7 +349,7 @@ Result<void> Attempt::agree(Session& session) {
   // Before anything of the stores is settled: nobody can go on over what that changes.
   if (in_.options.give_up) same = in_.options.give_up(session.forgotten_by);
   if (!same.ok()) return same;
-  auto epoch = reconcile(link, in_.store, in_.ledger, inputs, deadline_ms_);
+  auto epoch = reconcile(link, in_.entries, in_.ledger, inputs, deadline_ms_);
   if (!epoch.ok()) return epoch.error();
   session.epoch = *epoch;
   session.era = mine_.epoch_era;

@@ -3,7 +3,9 @@
 // mesh; a function so that nothing of a failed attempt survives it.
 #pragma once
 
-#include "session/mesh.h"
+#include "session/acceptor.h"
+#include "session/backoff.h"
+#include "session/mesh_options.h"
 
 namespace tkdc {
 
@@ -13,7 +15,7 @@ struct AttemptInputs {
   const MeshPeer& next;
   const TlsContext& tls;
   Acceptor& acceptor;
-  Store& store;
+  Entries& entries;
   EpochLedger& ledger;
   std::shared_ptr<LinkBreaker> breaker;
   // The previous party's attempt that this one goes with.

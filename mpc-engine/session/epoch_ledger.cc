@@ -19,9 +19,9 @@ EpochLedger::Clocks EpochLedger::system_clocks() {
           [] { return static_cast<std::uint64_t>(monotonic_ms() / 1000); }};
 }
 
-EpochLedger::EpochLedger(Store& store, std::uint32_t per_day, Clocks clocks)
-    : store_(store), per_day_(std::max(per_day, kMinPerDay)), clocks_(std::move(clocks)) {
-  const Epochs epochs = store_.epochs();
+EpochLedger::EpochLedger(Entries& entries, std::uint32_t per_day, Clocks clocks)
+    : entries_(entries), per_day_(std::max(per_day, kMinPerDay)), clocks_(std::move(clocks)) {
+  const Epochs epochs = entries_.epochs();
   const std::uint64_t now_s = clocks_.wall_s();
   const std::uint64_t away_s = now_s > epochs.spent_at_s ? now_s - epochs.spent_at_s : 0;
   // Whoever lowers the limit is not shut out for what was spent under the old one.
@@ -39,7 +39,7 @@ void EpochLedger::give_back() {
 
 Result<void> EpochLedger::reserve(std::uint32_t epoch, std::uint32_t vouched) {
   std::lock_guard lock(mutex_);
-  Epochs epochs = store_.epochs();
+  Epochs epochs = entries_.epochs();
   if (epoch <= epochs.used)
     return fail("session: nonce epoch " + std::to_string(epoch) +
                 " was used by this server before; see docs/operations.md, Nonce epochs");
@@ -58,7 +58,7 @@ Result<void> EpochLedger::reserve(std::uint32_t epoch, std::uint32_t vouched) {
   epochs.reserved = epoch;
   epochs.spent = spent_ + cost;
   epochs.spent_at_s = std::max(epochs.spent_at_s, clocks_.wall_s());
-  auto stored = store_.set_epochs(epochs);
+  auto stored = entries_.set_epochs(epochs);
   if (!stored.ok()) return stored;
   spent_ = epochs.spent;
   return {};
@@ -66,16 +66,16 @@ Result<void> EpochLedger::reserve(std::uint32_t epoch, std::uint32_t vouched) {
 
 Result<void> EpochLedger::begin(std::uint32_t epoch) {
   std::lock_guard lock(mutex_);
-  Epochs epochs = store_.epochs();
+  Epochs epochs = entries_.epochs();
   epochs.used = epoch;
-  return store_.set_epochs(epochs);
+  return entries_.set_epochs(epochs);
 }
 
 EpochReport EpochLedger::report() {
   std::lock_guard lock(mutex_);
   give_back();
   EpochReport out;
-  out.epochs = store_.epochs();
+  out.epochs = entries_.epochs();
   out.per_day = per_day_;
   out.spent = static_cast<std::uint32_t>((spent_ + kUnits - 1) / kUnits);
   out.left = kMaxEpoch - out.epochs.reserved;

@@ -21,7 +21,7 @@
 #include <mutex>
 
 #include "base/result.h"
-#include "service/store/store.h"
+#include "session/entries.h"
 
 namespace tkdc {
 
@@ -45,7 +45,7 @@ class EpochLedger {
   };
   static Clocks system_clocks();
 
-  EpochLedger(Store& store, std::uint32_t per_day, Clocks clocks = system_clocks());
+  EpochLedger(Entries& entries, std::uint32_t per_day, Clocks clocks = system_clocks());
 
   // `vouched`: what two of the three servers have reserved; catching up with it is free.
   // Error: the allowance is spent, and when it will do; or the disk's.
@@ -56,7 +56,7 @@ class EpochLedger {
  private:
   void give_back();
 
-  Store& store_;
+  Entries& entries_;
   const std::uint32_t per_day_;
   const Clocks clocks_;
   std::mutex mutex_;

@@ -25,13 +25,13 @@ Result<void> check_options(const MeshOptions& options) {
 
 }  // namespace
 
-Mesh::Mesh(MeshOptions options, Store& store, TlsContext tls)
-    : options_(std::move(options)), store_(store), ledger_(store, options_.epochs_per_day),
+Mesh::Mesh(MeshOptions options, Entries& entries, TlsContext tls)
+    : options_(std::move(options)), entries_(entries), ledger_(entries, options_.epochs_per_day),
       tls_(std::move(tls)) {}
 
 Mesh::~Mesh() { stop(); }
 
-Result<std::unique_ptr<Mesh>> Mesh::create(MeshOptions options, Store& store) {
+Result<std::unique_ptr<Mesh>> Mesh::create(MeshOptions options, Entries& entries) {
   auto checked = check_options(options);
   if (!checked.ok()) return checked.error();
   auto tls = TlsContext::create(options.certificate_pem, options.private_key_pem, options.records);
@@ -41,7 +41,7 @@ Result<std::unique_ptr<Mesh>> Mesh::create(MeshOptions options, Store& store) {
   auto port = local_port(listener->get());
   if (!port.ok()) return port.error();
 
-  std::unique_ptr<Mesh> mesh(new Mesh(std::move(options), store, std::move(*tls)));
+  std::unique_ptr<Mesh> mesh(new Mesh(std::move(options), entries, std::move(*tls)));
   mesh->port_ = *port;
   AcceptorOptions accept;
   accept.party = (mesh->options_.party + 2) % 3;
@@ -95,7 +95,7 @@ Result<Session> Mesh::establish() {
                        peer((options_.party + 1) % 3),
                        tls_,
                        *acceptor_,
-                       store_,
+                       entries_,
                        ledger_,
                        new_breaker(),
                        [this](const auto& nonce) { expect_nonce(nonce); }};

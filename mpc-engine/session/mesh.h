@@ -18,59 +18,18 @@
 #include <string>
 
 #include "session/acceptor.h"
-#include "link/certificate.h"
-#include "session/course_tail.h"
+#include "session/backoff.h"
+#include "session/entries.h"
 #include "session/epoch_ledger.h"
+#include "session/mesh_options.h"
 #include "session/session.h"
-#include "link/tls_link.h"
-#include "session/wire_format.h"
-#include "service/store/store.h"
 
 namespace tkdc {
-
-struct MeshPeer {
-  int party = 0;
-  std::string address;  // host:port of its data plane
-  Fingerprint certificate_sha256{};
-};
-
-struct MeshOptions {
-  std::array<std::uint8_t, 16> installation{};
-  int party = 0;
-  int lanes = 1;
-  Security security = Security::kSemiHonest;
-  Representation representation = Representation::kPlanes;  // kBytes: offered
-  ZeroOffer zero_shares = ZeroOffer::kAesCtr;
-  bool two_parts = false;                             // allowed
-  std::uint64_t wire_format = wire_format_digest();   // tests say another
-  std::uint32_t masked_blocks = 0;                    // service/job/engine.h
-  std::uint32_t cohort_limit = 0;                     // service/job/limits.h
-  std::uint16_t protocol_version = kProtocolVersion;  // what we say; tests say another
-  std::string listen_address;
-  std::string certificate_pem;
-  SecretVector private_key_pem;
-  std::vector<MeshPeer> peers;  // the other two
-  int establish_timeout_ms = 10'000;
-  RecordCipher records = RecordCipher::kFastest;
-  std::uint64_t records_per_key = TlsStream::kRecordsPerKey;
-  std::uint32_t epochs_per_day = EpochLedger::kPerDay;
-  std::function<void(const std::string&)> log;  // any thread
-  std::function<AuditHead()> audit_head;        // of this server's log; none without
-  // Where this server's lane stood when the last session ended; none without. And what a
-  // peer says of the same: an error ends the attempt. Both from establish()'s thread.
-  std::function<CourseTail(int lane)> course;
-  std::function<Result<void>(int lane, int party, const CourseTail&)> hear_course;
-  // The session that this server's engine can go on with; none without. From the same thread.
-  std::function<SessionId()> held;
-  // There will be a new one: what is held is over, because that party forgot it, or both. Error: no
-  // new session either. From the same thread.
-  std::function<Result<void>(std::optional<int> forgotten_by)> give_up;
-};
 
 class Mesh {
  public:
   // Listens at once. `store` is used by establish() and epochs() only.
-  static Result<std::unique_ptr<Mesh>> create(MeshOptions options, Store& store);
+  static Result<std::unique_ptr<Mesh>> create(MeshOptions options, Entries& entries);
   ~Mesh();
 
   // One attempt, at most establish_timeout_ms long. The caller tries again
@@ -88,14 +47,14 @@ class Mesh {
   void set_peer_address(int party, const std::string& address);
 
  private:
-  Mesh(MeshOptions options, Store& store, TlsContext tls);
+  Mesh(MeshOptions options, Entries& entries, TlsContext tls);
   const MeshPeer& peer(int party) const;
   void on_offer(const Hello& hello);
   std::shared_ptr<LinkBreaker> new_breaker();
   void expect_nonce(const std::array<std::uint8_t, 32>& nonce);
 
   MeshOptions options_;
-  Store& store_;
+  Entries& entries_;
   EpochLedger ledger_;
   TlsContext tls_;
   int port_ = 0;
@@ -107,20 +66,6 @@ class Mesh {
   std::optional<std::array<std::uint8_t, 32>> nonce_in_use_;
 
   std::unique_ptr<Acceptor> acceptor_;
-};
-
-// 100 ms, doubled up to 2 s; back to the start by reset().
-class Backoff {
- public:
-  int next_ms() {
-    int ms = ms_;
-    ms_ = ms_ * 2 > 2'000 ? 2'000 : ms_ * 2;
-    return ms;
-  }
-  void reset() { ms_ = 100; }
-
- private:
-  int ms_ = 100;
 };
 
 }  // namespace tkdc

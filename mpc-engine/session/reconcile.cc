@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "base/codec.h"
-#include "session/hello.h"
 #include "base/hex.h"
 #include "link/socket.h"
+#include "session/hello.h"
 
 namespace tkdc {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::size_t kMaxUnsettled = 65'536;
 
 // A record between the two steps of being made or removed.
 struct Unsettled {
-  KeyId id{};
+  EntryId id{};
   bool removal = false;
 };
 constexpr std::size_t kUnsettledBytes = 16 + 1;
@@ -54,9 +54,9 @@ class Steps {
 
 class Talk : private Steps {
  public:
-  Talk(Link& link, Store& store, EpochLedger& ledger, const ReconcileInputs& inputs,
+  Talk(Link& link, Entries& entries, EpochLedger& ledger, const ReconcileInputs& inputs,
        long long deadline_ms)
-      : Steps(link, inputs, deadline_ms), store_(store), ledger_(ledger) {}
+      : Steps(link, inputs, deadline_ms), entries_(entries), ledger_(ledger) {}
 
   Result<std::uint32_t> run();
 
@@ -71,7 +71,7 @@ class Talk : private Steps {
   Result<std::uint32_t> next_epoch() const;
   Result<std::uint32_t> agree_epoch();
 
-  Store& store_;
+  Entries& entries_;
   EpochLedger& ledger_;
 };
 
@@ -142,10 +142,10 @@ Result<Talk::Both> Talk::answer_unsettled(const Answers& lists, bool* others_las
     if (!last) *others_last = false;
     Bytes& answer = out[static_cast<std::size_t>(side)];
     for (std::size_t i = 0; i < ids; ++i) {
-      KeyId id{};
+      EntryId id{};
       r.array(id);
       const bool removal = r.u8() != 0;
-      auto done = removal ? store_.buried(id) : store_.committed(id);
+      auto done = removal ? entries_.buried(id) : entries_.committed(id);
       if (!done.ok()) return done.error();
       answer.push_back(*done ? 1 : 0);
     }
@@ -154,8 +154,8 @@ Result<Talk::Both> Talk::answer_unsettled(const Answers& lists, bool* others_las
 }
 
 Result<void> Talk::apply_one(const Unsettled& mine, bool others_did) {
-  if (mine.removal) return others_did ? store_.destroy(mine.id) : store_.pardon(mine.id);
-  return others_did ? store_.commit(mine.id) : store_.abandon(mine.id);
+  if (mine.removal) return others_did ? entries_.destroy(mine.id) : entries_.pardon(mine.id);
+  return others_did ? entries_.commit(mine.id) : entries_.abandon(mine.id);
 }
 
 Result<void> Talk::apply(std::span<const Unsettled> mine, const Answers& answers) {
@@ -195,12 +195,12 @@ Result<bool> Talk::settle_page(std::span<const Unsettled> mine, bool last) {
 
 Result<void> Talk::settle() {
   std::vector<Unsettled> unsettled;
-  auto prepared = store_.prepared();
+  auto prepared = entries_.prepared();
   if (!prepared.ok()) return prepared.error();
-  auto condemned = store_.condemned();
+  auto condemned = entries_.condemned();
   if (!condemned.ok()) return condemned.error();
-  for (const KeyId& id : *prepared) unsettled.push_back({id, false});
-  for (const KeyId& id : *condemned) unsettled.push_back({id, true});
+  for (const EntryId& id : *prepared) unsettled.push_back({id, false});
+  for (const EntryId& id : *condemned) unsettled.push_back({id, true});
   if (unsettled.size() > kMaxUnsettled)
     return fail("session: " + std::to_string(unsettled.size()) +
                 " keys are half made or half removed; restore this server's store");
@@ -217,7 +217,7 @@ Result<void> Talk::settle() {
 }
 
 Result<void> Talk::compare_inventories() {
-  auto mine = store_.inventory();
+  auto mine = entries_.inventory();
   if (!mine.ok()) return mine.error();
   Bytes body(mine->begin(), mine->end());
   auto answers = exchange(Step::kInventory, {body, body});
@@ -309,9 +309,9 @@ Result<void> confirm_handshake(Link& link, const ReconcileInputs& inputs, long l
   return Steps(link, inputs, deadline_ms).confirm();
 }
 
-Result<std::uint32_t> reconcile(Link& link, Store& store, EpochLedger& ledger,
+Result<std::uint32_t> reconcile(Link& link, Entries& entries, EpochLedger& ledger,
                                 const ReconcileInputs& inputs, long long deadline_ms) {
-  return Talk(link, store, ledger, inputs, deadline_ms).run();
+  return Talk(link, entries, ledger, inputs, deadline_ms).run();
 }
 
 }  // namespace tkdc

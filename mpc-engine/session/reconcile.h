@@ -16,9 +16,9 @@
 
 #include <functional>
 
-#include "session/epoch_ledger.h"
 #include "link/link.h"
-#include "service/store/store.h"
+#include "session/entries.h"
+#include "session/epoch_ledger.h"
 
 namespace tkdc {
 
@@ -45,7 +45,7 @@ struct ReconcileInputs {
 Result<void> confirm_handshake(Link& link, const ReconcileInputs& inputs, long long deadline_ms);
 
 // Steps 2 to 4, of a new session. Returns its epoch.
-Result<std::uint32_t> reconcile(Link& link, Store& store, EpochLedger& ledger,
+Result<std::uint32_t> reconcile(Link& link, Entries& entries, EpochLedger& ledger,
                                 const ReconcileInputs& inputs, long long deadline_ms);
 
 }  // namespace tkdc

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "session/audit_head.h"
 #include "link/link.h"
+#include "session/audit_head.h"
 #include "session/zero_generator.h"
 
 namespace tkdc {

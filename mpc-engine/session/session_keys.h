@@ -10,8 +10,8 @@
 // and no two sessions, lanes or components share one.
 #pragma once
 
-#include "session/hello.h"
 #include "link/tls_stream.h"
+#include "session/hello.h"
 
 namespace tkdc {
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client whose subkey has the octets of a handle (mpc-engine/service/wire/handle.h, derivation.h): what
-they name is no secret, and any client may send them."""
+"""A client whose subkey has the octets of a handle (handle.h and derivation.h in
+mpc-engine/service/wire): what they name is no secret, and any client may send them."""
 
 import hashlib
 import json

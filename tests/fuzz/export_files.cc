@@ -3,9 +3,9 @@
 // lies puts into its box.
 #include <string_view>
 
+#include "fuzz.h"
 #include "service/export/approval.h"
 #include "service/export/parcel.h"
-#include "fuzz.h"
 
 namespace {
 

@@ -3,10 +3,10 @@
 // and an exchange are due, and control octets: what a server says to both others (admission.cc has
 // what manifests, claims and verdicts hold).
 #include "fuzz.h"
-#include "service/job/lane_said.h"
 #include "lane/ticker.h"
 #include "link/memory_ring.h"
 #include "rep3/verify/verifier.h"
+#include "service/job/lane_said.h"
 
 namespace {
 

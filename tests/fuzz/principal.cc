@@ -3,8 +3,8 @@
 // be done with the key, so no name may pass for another class's.
 #include <string_view>
 
-#include "service/admit/policy.h"
 #include "fuzz.h"
+#include "service/admit/policy.h"
 
 using tkdc::fuzz::require;
 

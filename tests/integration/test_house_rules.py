@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules of docs/STYLE.md that a program can check."""
 
-from tests import house_rules
+import pytest
+
+from tests import house_arrows, house_rules
 
 
 def test_house_rules():
@@ -13,3 +15,42 @@ def test_house_rules():
 def test_each_decision_has_its_test():
     found = house_rules.check_decisions()
     assert not found, "\n".join(found)
+
+
+def test_arrows_run_one_way():
+    found = house_arrows.check(house_rules.tracked())
+    assert not found, "\n".join(found)
+
+
+def a_house(tmp_path, files: dict[str, str]) -> dict[str, set[str]]:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return house_arrows.includes(list(files), tmp_path)
+
+
+def test_an_arrow_upwards_is_seen(tmp_path):
+    graph = a_house(tmp_path, {"mpc-engine/rep3/a.h": '#include "service/job/b.h"\n',
+                               "mpc-engine/service/job/b.h": ""})
+    assert house_arrows.arrows(graph)["mpc-engine/rep3"] == {"mpc-engine/service/job"}
+    assert house_arrows.arrows_not_allowed(graph) == [
+        "mpc-engine/rep3/a.h: includes mpc-engine/service/job/b.h: mpc-engine/rep3 does not stand "
+        "on mpc-engine/service/job"]
+
+
+def test_a_circle_of_files_is_seen(tmp_path):
+    """Also one that closes through a header and the source of its name."""
+    graph = a_house(tmp_path, {"mpc-engine/rep3/a.h": '#include "rep3/b.h"\n',
+                               "mpc-engine/rep3/b.h": "",
+                               "mpc-engine/rep3/b.cc": '#include "rep3/a.h"\n',
+                               "mpc-engine/rep3/c.cc": '#include "rep3/a.h"\n'})
+    assert not house_arrows.circle(graph)
+    assert sorted(house_arrows.circle(house_arrows.units(graph))) == [
+        "mpc-engine/rep3/a", "mpc-engine/rep3/b"]
+
+
+def test_a_file_in_no_room_is_seen():
+    assert house_arrows.room_of("mpc-engine/cellar/a.h") is None
+    assert house_arrows.room_of("mpc-engine/cipher/aes/a.h") == "mpc-engine/cipher"
+    with pytest.raises(ValueError, match="not below it"):
+        house_arrows.room("mpc-engine/attic", "mpc-engine/roof")

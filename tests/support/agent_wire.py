@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The agent's socket protocol, as far as tests need it to be rude. See mpc-engine/service/wire/wire.h."""
+"""The agent's socket protocol (service/wire/wire.h), as far as tests need it to be rude."""
 
 import contextlib
 import socket

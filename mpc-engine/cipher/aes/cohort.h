@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "session/session.h"
 #include "rep3/claims.h"
-#include "rep3/zero_stream.h"
 #include "rep3/shared_bytes.h"
+#include "rep3/zero_stream.h"
+#include "session/session.h"
 
 namespace tkdc {
 
@@ -76,7 +76,8 @@ class AesBackend {
   virtual std::unique_ptr<AesCohort> make_cohort(int party, std::size_t blocks) const = 0;
   // Who computes SHA-1's shape of the fewest bits (cipher/sha1/ripple_cohort.h); null is the CPU.
   virtual const sha1::RippleBackend* ripples() const { return nullptr; }
-  // Where malicious mode may verify what was computed (rep3/verify/octet_device.h). Null: on this CPU.
+  // Where malicious mode may verify what was computed (rep3/verify/octet_device.h). Null: on this
+  // CPU.
   virtual OctetDevice* octet_device() const { return nullptr; }
 };
 

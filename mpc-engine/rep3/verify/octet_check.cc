@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "rep3/verify/octet_elsewhere.h"
 #include "rep3/verify/point_weights.h"
 
 namespace tkdc {
@@ -387,7 +386,7 @@ void OctetCheck::fold(std::unique_ptr<OctetCheck> check, const std::uint8_t* min
   out.claim = check->claim_of_points(lifts, mine, theirs);
   if (check->lift_on_device(lifts, out.claim))
     return out.keep_elsewhere(
-        products, std::make_unique<OnDevice>(std::move(check), challenge, products, pool));
+        products, std::make_unique<OctetsOnDevice>(std::move(check), challenge, products, pool));
   out.allocate(products, pool);
   check->lift_all(lifts, false, out.x.data(), out.y.data(), out.claim);
 }

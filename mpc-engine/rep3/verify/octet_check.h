@@ -23,7 +23,7 @@
 #include <map>
 
 #include "rep3/verify/inner_product.h"
-#include "rep3/verify/octet_device.h"
+#include "rep3/verify/octet_elsewhere.h"
 
 namespace tkdc {
 
@@ -39,16 +39,16 @@ class OctetForms {
   std::map<const ClaimForm*, std::unique_ptr<Prepared>> prepared_;
 };
 
-class OctetCheck {
+class OctetCheck final : public OctetSource {
  public:
   using Element = gf64::Element;
   static constexpr std::size_t kSeedBytes = 32;
-  static constexpr std::size_t kChallengeBytes = 5 * Gf64Field::kBytes;  // a point, gamma
+  static constexpr std::size_t kChallengeBytes = OctetSource::kChallengeBytes;
 
   // `on_device`: what begin() gave for these claims.
   OctetCheck(std::vector<std::unique_ptr<ClaimRecord>> claims, const std::uint8_t* seed,
              OctetForms& forms, std::unique_ptr<OctetBatch> on_device = nullptr);
-  ~OctetCheck();
+  ~OctetCheck() override;
   // Has the device take the claims, before the seed is known. Null: it does not.
   static std::unique_ptr<OctetBatch> begin(OctetDevice* device,
                                            const std::vector<std::unique_ptr<ClaimRecord>>& claims);
@@ -74,7 +74,6 @@ class OctetCheck {
     std::size_t products() const { return products_of(*record); }
   };
   struct Lifts;  // what a group counts at the random point
-  class OnDevice;
   static std::size_t products_of(const ClaimRecord& record);
   // At the points that are sent. Secret until they are masked.
   using Sums = std::vector<Element, WipingAllocator<Element>>;
@@ -87,7 +86,8 @@ class OctetCheck {
   // Of all groups, one after the other; they add to the claim. `keep`: the rows stay.
   void lift_all(const std::vector<Lifts>& lifts, bool keep, Element* x, Element* y, Element& claim);
   void lift_group(Group& group, const Lifts& lifts, Element* x, Element* y, Element& claim);
-  void lift_again(const std::uint8_t* challenge, Element* x, Element* y);
+  OctetBatch& batch() override { return *on_device_; }
+  void lift_again(const std::uint8_t* challenge, Element* x, Element* y) override;
   bool lift_on_device(const std::vector<Lifts>& lifts, Element& claim);
   Element set_weight(std::size_t set) const;
   std::vector<Element> set_weights(const Group& group) const;

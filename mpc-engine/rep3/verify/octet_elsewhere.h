@@ -3,16 +3,28 @@
 // that has failed: from the rows, which are kept for that, and the folds so far.
 #pragma once
 
-#include "rep3/verify/octet_check.h"
+#include "rep3/verify/inner_product.h"
+#include "rep3/verify/octet_device.h"
 
 namespace tkdc {
 
-class OctetCheck::OnDevice final : public FactorsElsewhere<Gf64Field> {
+// The batch on its device, and the rows that made it.
+class OctetSource {
  public:
-  OnDevice(std::unique_ptr<OctetCheck> check, const std::uint8_t* challenge, std::size_t products,
-           SecretPool& pool)
-      : check_(std::move(check)), pool_(pool), products_(products), left_(products) {
-    std::copy_n(challenge, kChallengeBytes, challenge_.begin());
+  using Element = Gf64Field::Element;
+  static constexpr std::size_t kChallengeBytes = 5 * Gf64Field::kBytes;  // a point, gamma
+  virtual ~OctetSource() = default;
+  virtual OctetBatch& batch() = 0;
+  // x and y again, from the rows.
+  virtual void lift_again(const std::uint8_t* challenge, Element* x, Element* y) = 0;
+};
+
+class OctetsOnDevice final : public FactorsElsewhere<Gf64Field> {
+ public:
+  OctetsOnDevice(std::unique_ptr<OctetSource> source, const std::uint8_t* challenge,
+                 std::size_t products, SecretPool& pool)
+      : source_(std::move(source)), pool_(pool), products_(products), left_(products) {
+    std::copy_n(challenge, OctetSource::kChallengeBytes, challenge_.begin());
   }
 
   bool points(int n, std::size_t stride, Element* out) override {
@@ -33,7 +45,7 @@ class OctetCheck::OnDevice final : public FactorsElsewhere<Gf64Field> {
     // Padding before a fold is below its number of parts.
     x = ElementArray<Gf64Field>(products_ + kParts + more, pool_);
     y = ElementArray<Gf64Field>(products_ + kParts + more, pool_);
-    check_->lift_again(challenge_.data(), x.data(), y.data());
+    source_->lift_again(challenge_.data(), x.data(), y.data());
     std::size_t size = products_;
     for (const Fold& fold : folds_) {
       for (; size < kParts * fold.stride; ++size) x[size] = y[size] = 0;
@@ -49,13 +61,13 @@ class OctetCheck::OnDevice final : public FactorsElsewhere<Gf64Field> {
     std::size_t stride;
     Element at[kParts];
   };
-  OctetBatch& batch() { return *check_->on_device_; }
+  OctetBatch& batch() { return source_->batch(); }
 
-  std::unique_ptr<OctetCheck> check_;
+  std::unique_ptr<OctetSource> source_;
   SecretPool pool_;
   const std::size_t products_;
   std::size_t left_;  // elements that the vectors have
-  std::array<std::uint8_t, kChallengeBytes> challenge_;
+  std::array<std::uint8_t, OctetSource::kChallengeBytes> challenge_;
   std::vector<Fold> folds_;
 };
 

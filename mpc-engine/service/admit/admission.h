@@ -15,7 +15,9 @@
 #include <memory>
 #include <vector>
 
-#include "service/job/engine.h"
+#include "service/store/record.h"
+#include "service/wire/message.h"
+#include "service/wire/role.h"
 
 namespace tkdc {
 

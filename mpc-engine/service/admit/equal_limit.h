@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often a principal's keys may be compared with new ones (service/operation/equal.h): who has an admin
-// agent could otherwise try passwords here as fast as the servers compute.
+// How often a principal's keys may be compared with new ones (service/lifecycle/equal.h): who has
+// an admin agent could otherwise try passwords here as fast as the servers compute.
 //
 // `burst` comparisons at once, then one `every` so often (EngineOptions). A change of a password
 // with a history of N compares each new key with N old ones of its enctype, so the burst allows

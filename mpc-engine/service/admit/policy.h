@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "service/job/engine.h"
 #include "service/store/record.h"
+#include "service/wire/message.h"
+#include "service/wire/role.h"
 
 namespace tkdc {
 

@@ -20,8 +20,8 @@
 
 #include "base/result.h"
 #include "base/secret.h"
-#include "service/export/request.h"
 #include "rep3/shared_bytes.h"
+#include "service/export/request.h"
 
 namespace tkdc {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "enctype.h"
 #include "base/hex.h"
+#include "enctype.h"
 
 namespace tkdc {
 namespace {

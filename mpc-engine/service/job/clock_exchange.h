@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far the three servers' clocks are apart: on lane 0 each tells both others its own, at a
 // session's start and every ten seconds. Tickets carry the time of sealing, which each server
-// checks by its own clock (service/operation/nonce.h), so clocks that are too far apart stop all logins.
+// checks by its own clock (service/sealing/nonce.h), so clocks that are too far apart stop all
+// logins.
 //
 // ClockDifferences: any thread. ClockExchange: its lane's.
 #pragma once
@@ -11,8 +12,8 @@
 #include <mutex>
 #include <optional>
 
-#include "service/operation/nonce.h"
 #include "link/link.h"
+#include "service/sealing/nonce.h"
 
 namespace tkdc {
 

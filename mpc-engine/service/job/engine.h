@@ -7,84 +7,21 @@
 // wait for the disk; the other lanes run tickets.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "service/admit/rate_limits.h"
-#include "service/job/clock_exchange.h"
+#include "service/job/options.h"
+#include "service/job/status.h"
 #include "service/wire/message.h"
-#include "service/revoke/revocations.h"
+#include "service/wire/role.h"
 #include "session/course_tail.h"
 #include "session/session.h"
-#include "service/store/store.h"
 
 namespace tkdc {
 
-enum class AgentRole : std::uint8_t { kKdc = 1, kAdmin = 2 };
-
-// A session that was given up while messages were being verified.
-struct LostCheck {
-  std::optional<int> party;  // who no longer held it, or sent what it could not; none: not seen
-  bool opened = false;       // after this server's part of the factors X and Y had left
-  bool held = false;         // its connections were lost before it was given up
-};
-
-struct EngineOptions {
-  InstallationId installation{};
-  int party = 0;
-  std::string backend = "auto";  // auto, cpu, scalar, avx2, gfni, cuda
-  std::size_t max_pending_jobs = 16'384;
-  std::uint64_t seal_limit = std::uint64_t{1} << 38;  // per key of GCM form
-  std::uint32_t equal_burst = 512;                    // comparisons: service/admit/equal_limit.h
-  std::chrono::seconds equal_every{10};
-  // Masks that each lane makes while it is idle, for so many AES-256 blocks; cohorts of at
-  // most a quarter of it use them (docs/protocols/16-one-hot-aes.md). Equal at all three. 0: none.
-  std::size_t masked_blocks = 0;
-  RateLimitOptions limits;  // none unless set
-  // Where this server's audit log stands, and what a peer says of its own;
-  // called by lane 0's thread.
-  std::function<AuditHead()> audit_head;
-  std::function<void(int party, const AuditHead&)> peer_audit_head;
-  std::chrono::milliseconds audit_head_every = std::chrono::minutes(5);
-  std::chrono::milliseconds clock_every = std::chrono::seconds(10);  // service/job/clock_exchange.h
-  std::function<void(const LostCheck&)> lost_check;  // by the thread of run_session()
-};
-
-struct EngineStatus {
-  bool session_up = false;
-  std::size_t lanes = 0;
-  std::size_t pending_jobs = 0;
-  std::uint64_t jobs_done = 0;
-  std::uint64_t jobs_refused = 0;  // wrong passwords, forged tickets, keys that are not there
-  std::uint64_t jobs_failed = 0;
-  std::uint64_t jobs_late = 0;  // of the failed: finished after their deadline, unheard
-  std::uint64_t message_bytes_sent = 0;
-  std::uint64_t aes_blocks = 0;
-  std::uint64_t masked_blocks = 0;  // of the AES blocks: computed by masks
-  std::uint64_t masks_made = 0;     // of a state each
-  std::uint64_t sha1_blocks = 0;
-  std::uint64_t sha2_blocks = 0;
-  std::uint64_t rounds = 0;
-  // Batches: operations started and the cohorts they started in; operations at work, added up
-  // over all rounds, so that divided by `rounds` it says how many share one.
-  std::uint64_t operations = 0, cohorts = 0, operation_rounds = 0;
-  std::string backend;
-  std::uint64_t most_seals = 0;  // upper bound, of the key that has sealed most
-  bool seals_near_limit = false;
-  std::uint64_t logins_unheralded = 0;  // service/admit/preauth_watch.h
-  std::uint64_t heads_abandoned = 0;    // service/job/half_done.h
-  std::uint64_t agents_limited = 0;     // operations refused because an agent asked too often
-  std::uint64_t keys_limited = 0;       // or because one key was asked for too often
-  std::vector<RateLimits::AgentCount> agents;
-  RevocationState revoked;                          // service/revoke/revocations.h
-  std::array<std::optional<bool>, 2> peers_lift{};  // previous and next; none: not heard
-  bool revoked_unwritten = false;
-  std::uint64_t tickets_revoked = 0;  // opens refused for it
-  ClocksAhead clocks_ahead;           // the peers', of this server's
-};
+class Store;
 
 class Engine {
  public:
@@ -97,14 +34,6 @@ class Engine {
   static Result<std::unique_ptr<Engine>> create(const EngineOptions& options, Store& store,
                                                 Reply reply, Audit audit);
   virtual ~Engine() = default;
-
-  // The representations this CPU is good at, for the session handshake. Malicious
-  // sessions are always in bytes: only they have claims to verify.
-  static Representation preferred_representation(const std::string& backend, Security security);
-  // What this server says about zero-shares: `wanted` is "auto", "aes-ctr" or "chacha20". A GPU is
-  // looked for, as create() does, when both say "auto".
-  static ZeroOffer zero_offer(const std::string& wanted, const std::string& backend,
-                              Security security);
 
   // Never blocks. A job beyond the limits is answered at once.
   virtual void submit(AgentRole role, JobRequest request) = 0;
@@ -130,7 +59,7 @@ class Engine {
   virtual CourseTail course(std::size_t lane) const = 0;
   virtual Result<void> hear_course(std::size_t lane, int party, const CourseTail& theirs) = 0;
 
-  // This server's administrator; see service/revoke/revocations.h. A window is in force when it
+  // This server's administrator; see service/sealing/revocations.h. A window is in force when it
   // returns, also where an error says that it is not on disk.
   virtual Result<void> revoke(SealWindow window) = 0;
   virtual Result<void> lift_revocations() = 0;

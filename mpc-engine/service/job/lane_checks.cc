@@ -2,8 +2,8 @@
 // Whether this server would run a job, before it hears what the others say.
 #include <algorithm>
 
-#include "service/operation/check_use.h"
 #include "service/job/lane_runner.h"
+#include "service/operation/check_use.h"
 #include "service/operation/operations.h"
 
 namespace tkdc {

@@ -2,14 +2,15 @@
 // What a lane says of its jobs: answers to agents, lines of the audit log, counters.
 #include <nlohmann/json.hpp>
 
+#include "base/hex.h"
 #include "service/admit/policy.h"
 #include "service/job/lane_runner.h"
-#include "base/hex.h"
 
 namespace tkdc {
 namespace {
 
 constexpr const char* kUnheralded = "login reply without preauthentication";
+constexpr const char* kLate = "finished after its deadline";
 constexpr const char* kRevoked = "ticket of a revoked window";
 
 }  // namespace
@@ -140,6 +141,36 @@ void LaneRunner::publish_counters() {
   published_sha1_ = ciphers_.sha1.blocks();
   published_sha2_ = sha2;
   published_cohorts_ = cohort_;
+}
+
+void LaneRunner::finish(ActiveJob& job, JobOutcome outcome) {
+  const JobRequest& request = job.job->request;
+  if (job.holds_key) let_go(request);
+  job.answered = true;
+  ++answered_;
+  const char* note = outcome.note != nullptr ? outcome.note : watch(request, outcome);
+  if (job.job->expired) {
+    shared_.counters.jobs_late++;
+    return audit(request, outcome.status, note != nullptr ? note : kLate,
+                 tail_follows(job, outcome.status));
+  }
+  JobReply reply;
+  reply.session = request.name.session;
+  reply.number = request.name.number;
+  reply.status = outcome.status;
+  reply.message = std::move(outcome.message);
+  reply.next_output = output_digest(outcome.output.component[1]);
+  reply.output = std::move(outcome.output.component[0]);
+  if (is_management(request.op))
+    reply.cost = cost_of_management(request.op);
+  else if (job.record)
+    reply.cost = cost_of(*job.record, request, job.input_bytes, part(request));
+  reply.cost.rounds = static_cast<std::uint32_t>(rep3_.rounds() - job.first_round);
+  shared_.counters.answered(reply.status);
+  const bool head = tail_follows(job, reply.status);
+  if (head) shared_.half_done.answered(request);
+  audit(request, reply.status, note, head);
+  shared_.reply(request.name, std::move(reply));
 }
 
 }  // namespace tkdc

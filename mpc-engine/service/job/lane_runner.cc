@@ -21,7 +21,6 @@ constexpr int kIdleMs = 1000;
 // Masks are made for so many blocks at once: a job that comes meanwhile waits for few.
 constexpr std::size_t kMaskChunkBlocks = 4;
 constexpr int kMaskRounds = 14;  // of the AES that needs most
-constexpr const char* kLate = "finished after its deadline";
 
 std::vector<JobName> names_of(const AdmissionRound& round) {
   std::vector<JobName> names;
@@ -460,33 +459,6 @@ Task<void> LaneRunner::run_job(ActiveJob& job) {
     co_await rep3_.agreed(outcome.revoked ? rep3_.course().decisions() : decisions);
     finish(job, std::move(outcome));
   }
-}
-
-void LaneRunner::finish(ActiveJob& job, JobOutcome outcome) {
-  const JobRequest& request = job.job->request;
-  if (job.holds_key) let_go(request);
-  job.answered = true;
-  ++answered_;
-  const char* note = outcome.note != nullptr ? outcome.note : watch(request, outcome);
-  if (job.job->expired) {
-    shared_.counters.jobs_late++;
-    return audit(request, outcome.status, note != nullptr ? note : kLate,
-                 tail_follows(job, outcome.status));
-  }
-  JobReply reply;
-  reply.session = request.name.session;
-  reply.number = request.name.number;
-  reply.status = outcome.status;
-  reply.message = std::move(outcome.message);
-  reply.next_output = output_digest(outcome.output.component[1]);
-  reply.output = std::move(outcome.output.component[0]);
-  if (job.record) reply.cost = cost_of(*job.record, request, job.input_bytes, part(request));
-  reply.cost.rounds = static_cast<std::uint32_t>(rep3_.rounds() - job.first_round);
-  shared_.counters.answered(reply.status);
-  const bool head = tail_follows(job, reply.status);
-  if (head) shared_.half_done.answered(request);
-  audit(request, reply.status, note, head);
-  shared_.reply(request.name, std::move(reply));
 }
 
 bool LaneRunner::tail_follows(const ActiveJob& job, tkdc_status status) const {

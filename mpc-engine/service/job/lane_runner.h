@@ -17,19 +17,19 @@
 #include <set>
 #include <unordered_map>
 
+#include "lane/ticker.h"
 #include "service/admit/admission.h"
-#include "service/job/clock_exchange.h"
 #include "service/admit/equal_limit.h"
+#include "service/admit/preauth_watch.h"
+#include "service/job/clock_exchange.h"
 #include "service/job/fair_queue.h"
 #include "service/job/half_done.h"
 #include "service/job/head_exchange.h"
 #include "service/job/lane_said.h"
-#include "service/lifecycle/management.h"
 #include "service/job/pending.h"
-#include "service/admit/preauth_watch.h"
-#include "service/revoke/revocation_exchange.h"
-#include "service/lifecycle/seal_counts.h"
-#include "lane/ticker.h"
+#include "service/lifecycle/management.h"
+#include "service/sealing/revocation_exchange.h"
+#include "service/sealing/seal_counts.h"
 
 namespace tkdc {
 

@@ -5,7 +5,8 @@
 // course (lane/ticker.h).
 //
 //   u8 which parts follow: 1 manifest, 2 verdicts, 4 revoked windows, 8 audit head, 16 clock
-//   manifest (service/admit/admission.h) | a verdict for each job | version u64, state | head | Unix ms u64
+//   manifest (service/admit/admission.h) | a verdict for each job | version u64, state | head |
+//   Unix ms u64
 //
 // A party that has nothing to say sends no octet. Nothing here is secret.
 #pragma once
@@ -14,7 +15,7 @@
 #include <vector>
 
 #include "service/admit/admission.h"
-#include "service/revoke/revocations.h"
+#include "service/sealing/revocations.h"
 #include "session/audit_head.h"
 
 namespace tkdc {

@@ -10,7 +10,9 @@
 #include <optional>
 #include <vector>
 
-#include "service/job/engine.h"
+#include "service/admit/rate_limits.h"
+#include "service/wire/message.h"
+#include "service/wire/role.h"
 
 namespace tkdc {
 

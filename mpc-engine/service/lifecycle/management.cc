@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "service/admit/policy.h"
-#include "service/operation/equal.h"
-#include "service/lifecycle/keys.h"
+#include "service/lifecycle/equal.h"
+#include "service/operation/keys.h"
 
 namespace tkdc {
 namespace {
@@ -199,6 +199,10 @@ Task<JobOutcome> run_management(ManagementContext context, const JobRequest& req
   // It may send nothing that is verified, and yet change the store or yield a key.
   co_await context.ciphers.rep3.agreed();
   co_return co_await start(context, request, std::move(input));
+}
+
+JobCost cost_of_management(tkdc_wire_op op) {
+  return op == TKDC_OP_EQUAL ? cost_of_equal() : JobCost();
 }
 
 }  // namespace tkdc

@@ -7,22 +7,15 @@
 // that asked for it, once, within 60 s: what a keytab needs. BIND derives all
 // fields and stores the record: prepared by all three or by none, then
 // committed. A key that was exported can never become krbtgt's or kadmin's.
-// EQUAL (service/operation/equal.h) compares an imported one with a bound key in between.
+// EQUAL (service/lifecycle/equal.h) compares an imported one with a bound key in between.
 // Runs on lane 0 only, whose thread waits for the disk.
 #pragma once
 
+#include "service/lifecycle/context.h"
 #include "service/operation/operations.h"
-#include "service/lifecycle/staged.h"
+#include "service/wire/role.h"
 
 namespace tkdc {
-
-struct ManagementContext {
-  Ciphers& ciphers;
-  StagedKeys& staged;
-  Store& store;
-  std::uint64_t created_at_s;
-  const KeyRecord* record;  // EQUAL: the bound key's; lives as long as the job
-};
 
 // This server's own verdict on a management job, before admission.
 tkdc_status check_management(StagedKeys& staged, Store& store, AgentRole role,
@@ -30,6 +23,9 @@ tkdc_status check_management(StagedKeys& staged, Store& store, AgentRole role,
 
 // The keys that a management job works on, which no other such job may meanwhile.
 std::vector<KeyId> keys_at_work(const JobRequest& request);
+
+// What of it depends on the operation alone: EQUAL computes, the others move shares.
+JobCost cost_of_management(tkdc_wire_op op);
 
 Task<JobOutcome> run_management(ManagementContext context, const JobRequest& request,
                                 SharedBytes input);

@@ -9,8 +9,8 @@
 #include <optional>
 #include <set>
 
-#include "service/wire/message.h"
 #include "rep3/shared_bytes.h"
+#include "service/wire/message.h"
 
 namespace tkdc {
 

@@ -8,8 +8,9 @@
 
 #include <memory>
 
-#include "service/job/engine.h"
 #include "service/store/store.h"
+#include "service/wire/message.h"
+#include "service/wire/role.h"
 
 namespace tkdc {
 

@@ -3,7 +3,7 @@
 
 #include "cipher/prf_plus.h"
 #include "enctype.h"
-#include "service/lifecycle/keys.h"
+#include "service/operation/keys.h"
 
 namespace tkdc {
 namespace {
@@ -153,11 +153,6 @@ JobCost cost_of_derived(const KeyRecord& record, tkdc_wire_op op, std::uint32_t 
   return cost;
 }
 
-bool lacks_keys(const KeyRecord& record, tkdc_wire_op op, std::uint32_t key_usage) {
-  return !in_gcm_form(record, key_usage) &&
-         !record.fields.contains(field_name(key_usage, is_checksum(op) ? "kc" : "ke"));
-}
-
 JobCost cost_of_late(const KeyRecord& record, tkdc_wire_op op, std::uint32_t key_usage,
                      std::size_t input_bytes) {
   JobCost cost = cost_of(record, op, key_usage, input_bytes);
@@ -170,7 +165,7 @@ Task<JobOutcome> run_late(JobContext context, tkdc_wire_op op, SharedBytes input
   SharedBytes key = context.record.fields.at("key");
   co_await derive_standard(context.ciphers, late, std::move(key), usages_for(op, context.usage));
   JobContext inner = with_record(context, late);
-  co_return co_await run_operation(inner, op, std::move(input));
+  co_return co_await run_plain(inner, op, std::move(input));
 }
 
 Task<JobOutcome> run_derived(JobContext context, tkdc_wire_op op, SharedBytes input) {
@@ -183,7 +178,7 @@ Task<JobOutcome> run_derived(JobContext context, tkdc_wire_op op, SharedBytes in
   KeyRecord derived = derived_record(context.record, by.enctype);
   co_await derive_standard(context.ciphers, derived, std::move(key), usages_for(op, context.usage));
   JobContext inner = with_record(context, derived);
-  co_return co_await run_operation(inner, operation_of(op), input.slice(mask, input.size() - mask));
+  co_return co_await run_plain(inner, operation_of(op), input.slice(mask, input.size() - mask));
 }
 
 }  // namespace tkdc

@@ -10,9 +10,9 @@
 // a table here, as strict as the policy's.
 #pragma once
 
-#include "service/admit/policy.h"
 #include "derivation.h"
-#include "service/operation/operations.h"
+#include "service/admit/policy.h"
+#include "service/operation/plain.h"
 
 namespace tkdc {
 
@@ -40,7 +40,7 @@ tkdc_wire_op operation_of(tkdc_wire_op derived);
 // The record of a key of this enctype, without fields: what operations ask of it.
 KeyRecord derived_record(const KeyRecord& record, std::uint32_t enctype);
 
-// As check_lengths(), cost_of() and run_operation(), for derived operations.
+// As check_lengths(), cost_of() and run_operation() of operations.h, for derived operations.
 tkdc_status check_derived(const JobRequest& request, const KeyRecord& record);
 JobCost cost_of_derived(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
                         const Derivation& by, std::size_t input_bytes);
@@ -48,7 +48,6 @@ Task<JobOutcome> run_derived(JobContext context, tkdc_wire_op op, SharedBytes in
 
 // A plain operation whose usage was not its class's yet when the record was made: the
 // usage's keys are derived from the record's key for this operation alone.
-bool lacks_keys(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage);
 JobCost cost_of_late(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
                      std::size_t input_bytes);
 Task<JobOutcome> run_late(JobContext context, tkdc_wire_op op, SharedBytes input);

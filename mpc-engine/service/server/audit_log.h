@@ -17,9 +17,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "session/audit_head.h"
 #include "link/socket.h"
 #include "service/server/audit_check.h"
+#include "session/audit_head.h"
 
 namespace tkdc {
 

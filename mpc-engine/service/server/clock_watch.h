@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server tells its administrator of the three clocks (service/job/clock_exchange.h): beyond the
-// tolerance no ticket is sealed or opened, from a third of it on somebody should look.
+// What a server tells its administrator of the three clocks (service/job/clock_exchange.h): beyond
+// the tolerance no ticket is sealed or opened, from a third of it on somebody should look.
 #pragma once
 
 #include <string>

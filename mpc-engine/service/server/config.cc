@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/hex.h"
 #include "base/secret_file.h"
 #include "base/strict_toml.h"
-#include "session/hello.h"
-#include "base/hex.h"
 #include "link/socket.h"
+#include "session/hello.h"
 
 namespace tkdc {
 namespace {

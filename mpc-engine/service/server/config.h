@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "link/certificate.h"
 #include "service/export/approval.h"
 #include "service/job/engine.h"
-#include "link/certificate.h"
 #include "session/epoch_ledger.h"
 
 namespace tkdc {

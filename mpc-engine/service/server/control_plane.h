@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "service/job/engine.h"
 #include "link/socket.h"
+#include "service/job/engine.h"
 #include "service/server/agent_sessions.h"
 #include "service/server/config.h"
 #include "service/server/zap.h"

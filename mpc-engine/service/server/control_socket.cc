@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "service/wire/message.h"
 #include "service/server/zap.h"
+#include "service/wire/message.h"
 
 namespace tkdc {
 namespace {

@@ -8,8 +8,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "session/epoch_ledger.h"
 #include "service/server/audit_log.h"
+#include "service/store/store.h"
+#include "session/epoch_ledger.h"
 
 namespace tkdc {
 

@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/hex.h"
 #include "base/secret_file.h"
 #include "base/unique_fd.h"
 #include "enctype.h"
-#include "base/hex.h"
 
 namespace tkdc {
 namespace {

@@ -12,10 +12,10 @@
 #include <exception>
 
 #include "base/codec.h"
+#include "link/socket.h"
 #include "service/export/approval.h"
 #include "service/export/parcel.h"
 #include "service/export/request.h"
-#include "link/socket.h"
 
 namespace tkdc {
 namespace {

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/secret_file.h"
 #include "base/version.h"
+#include "cipher/offers.h"
 #include "cuda/device/select.h"
 #include "service/server/server.h"
 
@@ -96,7 +97,7 @@ int run(const std::string& path, bool check_only) {
     block_signals();
     set_device_backends(&devices);
     backend_reason = aes_backend_reason(
-        config->backend, Engine::preferred_representation(config->backend, config->security));
+        config->backend, preferred_representation(config->backend, config->security));
   }
   forbid_dumps();
   auto checked = check_files(*config);

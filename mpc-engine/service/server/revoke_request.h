@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "service/revoke/seal_windows.h"
+#include "service/sealing/seal_windows.h"
 
 namespace tkdc {
 

@@ -2,7 +2,7 @@
 #include "service/server/revoked_json.h"
 
 #include "base/utc_time.h"
-#include "service/operation/nonce.h"
+#include "service/sealing/nonce.h"
 
 namespace tkdc {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/server.h"
+#include "cipher/offers.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -15,11 +16,11 @@
 
 #include "base/hardening.h"
 #include "base/heap.h"
+#include "base/hex.h"
 #include "base/log.h"
 #include "base/secret_file.h"
 #include "base/version.h"
 #include "service/job/limits.h"
-#include "base/hex.h"
 #include "service/server/epoch_watch.h"
 #include "service/server/revoke_request.h"
 #include "service/server/revoked_json.h"
@@ -132,8 +133,8 @@ Result<void> Server::make_mesh() {
   options.party = config_.party;
   options.lanes = config_.lanes;
   options.security = config_.security;
-  options.representation = Engine::preferred_representation(config_.backend, config_.security);
-  options.zero_shares = Engine::zero_offer(config_.zero_shares, config_.backend, config_.security);
+  options.representation = preferred_representation(config_.backend, config_.security);
+  options.zero_shares = zero_offer(config_.zero_shares, config_.backend, config_.security);
   options.two_parts = config_.two_parts;
   options.masked_blocks = static_cast<std::uint32_t>(config_.masked_blocks);
   options.cohort_limit = kMaxCohortJobs;

@@ -15,7 +15,6 @@
 #include <nlohmann/json.hpp>
 
 #include "service/job/engine.h"
-#include "session/mesh.h"
 #include "service/server/alarms.h"
 #include "service/server/audit_log.h"
 #include "service/server/broken_checks.h"
@@ -25,6 +24,7 @@
 #include "service/server/latch.h"
 #include "service/server/local_socket.h"
 #include "service/server/troubles.h"
+#include "session/mesh.h"
 
 namespace tkdc {
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
-#include "service/wire/message.h"
 #include "rep3/shared_bytes.h"
+#include "service/wire/message.h"
 
 namespace tkdc {
 

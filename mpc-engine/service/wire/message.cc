@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/wire/message.h"
 
-namespace tkdc {
-namespace {
+namespace tkdc
+{
+namespace
+{
 
 constexpr std::uint8_t kRequestTag = 'J';
 constexpr std::uint8_t kReplyTag = 'R';
@@ -10,155 +12,182 @@ constexpr std::uint8_t kVersion = 2;
 constexpr std::size_t kMaxPublicBytes = 4096;
 constexpr std::size_t kMaxMessageBytes = 1024;
 
-void put_key(SecretWriter& w, const KeyRef& key) {
-  w.raw(key.id);
-  w.raw(key.installation);
-  w.raw(key.principal);
-  w.u32(key.kvno);
-  w.u32(key.enctype);
+void put_key(SecretWriter &w, const KeyRef &key)
+{
+    w.raw(key.id);
+    w.raw(key.installation);
+    w.raw(key.principal);
+    w.u32(key.kvno);
+    w.u32(key.enctype);
 }
 
-void get_key(Reader& r, KeyRef& key) {
-  r.array(key.id);
-  r.array(key.installation);
-  r.array(key.principal);
-  key.kvno = r.u32();
-  key.enctype = r.u32();
+void get_key(Reader &r, KeyRef &key)
+{
+    r.array(key.id);
+    r.array(key.installation);
+    r.array(key.principal);
+    key.kvno = r.u32();
+    key.enctype = r.u32();
 }
 
-bool is_operation(std::uint8_t op) {
-  return (op >= TKDC_OP_HELLO && op <= TKDC_OP_MAC_DERIVED) ||
-         (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY) || op == TKDC_OP_EQUAL ||
-         op == TKDC_OP_STATUS;
+bool is_operation(std::uint8_t op)
+{
+    return (op >= TKDC_OP_HELLO && op <= TKDC_OP_MAC_DERIVED) ||
+           (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY) || op == TKDC_OP_EQUAL ||
+           op == TKDC_OP_STATUS;
 }
 
-void assign(SecretVector& out, ByteSpan in) { out.assign(in.begin(), in.end()); }
-
-}  // namespace
-
-Bytes encode(const Part& part) {
-  Bytes out;
-  if (part.kind == Part::Kind::kWhole) return out;
-  Writer w(out);
-  w.u8(static_cast<std::uint8_t>(part.kind));
-  if (part.kind == Part::Kind::kTail) w.u64(part.head);
-  return out;
+void assign(SecretVector &out, ByteSpan in)
+{
+    out.assign(in.begin(), in.end());
 }
 
-std::optional<Part> decode_part(ByteSpan public_data) {
-  Part part;
-  if (public_data.empty()) return part;
-  Reader r(public_data);
-  part.kind = static_cast<Part::Kind>(r.u8());
-  if (part.kind == Part::Kind::kTail)
-    part.head = r.u64();
-  else if (part.kind != Part::Kind::kHead)
-    return std::nullopt;
-  if (!r.complete()) return std::nullopt;
-  return part;
+} // namespace
+
+Bytes encode(const Part &part)
+{
+    Bytes out;
+    if (part.kind == Part::Kind::kWhole)
+        return out;
+    Writer w(out);
+    w.u8(static_cast<std::uint8_t>(part.kind));
+    if (part.kind == Part::Kind::kTail)
+        w.u64(part.head);
+    return out;
 }
 
-std::optional<Part> part_of(const JobRequest& request) {
-  if (request.op != TKDC_OP_SEAL && request.op != TKDC_OP_MAC) return Part();
-  return decode_part(request.public_data);
+std::optional<Part> decode_part(ByteSpan public_data)
+{
+    Part part;
+    if (public_data.empty())
+        return part;
+    Reader r(public_data);
+    part.kind = static_cast<Part::Kind>(r.u8());
+    if (part.kind == Part::Kind::kTail)
+        part.head = r.u64();
+    else if (part.kind != Part::Kind::kHead)
+        return std::nullopt;
+    if (!r.complete())
+        return std::nullopt;
+    return part;
 }
 
-JobCost& JobCost::operator+=(const JobCost& more) {
-  rounds += more.rounds;
-  message_bytes += more.message_bytes;
-  aes_blocks += more.aes_blocks;
-  sha1_blocks += more.sha1_blocks;
-  sha2_blocks += more.sha2_blocks;
-  return *this;
+std::optional<Part> part_of(const JobRequest &request)
+{
+    if (request.op != TKDC_OP_SEAL && request.op != TKDC_OP_MAC)
+        return Part();
+    return decode_part(request.public_data);
 }
 
-SecretVector encode(const JobRequest& request) {
-  SecretVector out;
-  out.reserve(160 + request.public_data.size() + 2 * request.component[0].size());
-  SecretWriter w(out);
-  w.u8(kRequestTag);
-  w.u8(kVersion);
-  w.u64(request.name.session);
-  w.u64(request.name.number);
-  w.u8(static_cast<std::uint8_t>(request.op));
-  put_key(w, request.key);
-  w.u32(request.usage);
-  w.u32(request.deadline_ms);
-  w.bytes(request.public_data);
-  w.bytes(request.component[0]);
-  w.bytes(request.component[1]);
-  return out;
+JobCost &JobCost::operator+=(const JobCost &more)
+{
+    rounds += more.rounds;
+    message_bytes += more.message_bytes;
+    aes_blocks += more.aes_blocks;
+    sha1_blocks += more.sha1_blocks;
+    sha2_blocks += more.sha2_blocks;
+    return *this;
 }
 
-Result<JobRequest> decode_request(ByteSpan frame) {
-  Reader r(frame);
-  if (r.u8() != kRequestTag || r.u8() != kVersion)
-    return fail("job: not a request of this release; install one release on agents and servers");
-  JobRequest request;
-  request.name.session = r.u64();
-  request.name.number = r.u64();
-  std::uint8_t op = r.u8();
-  if (!r.failed() && !is_operation(op)) return fail("job: unknown operation");
-  request.op = static_cast<tkdc_wire_op>(op);
-  get_key(r, request.key);
-  request.usage = r.u32();
-  request.deadline_ms = r.u32();
-  ByteSpan public_data = r.bytes(kMaxPublicBytes);
-  request.public_data.assign(public_data.begin(), public_data.end());
-  assign(request.component[0], r.bytes(kMaxInputBytes));
-  assign(request.component[1], r.bytes(kMaxInputBytes));
-  if (!r.complete()) return fail("job: truncated, oversized or with trailing octets");
-  if (request.component[0].size() != request.component[1].size())
-    return fail("job: the two share components differ in length");
-  if (request.deadline_ms > kMaxDeadlineMs) return fail("job: deadline above 120 s");
-  return request;
+SecretVector encode(const JobRequest &request)
+{
+    SecretVector out;
+    out.reserve(160 + request.public_data.size() + 2 * request.component[0].size());
+    SecretWriter w(out);
+    w.u8(kRequestTag);
+    w.u8(kVersion);
+    w.u64(request.name.session);
+    w.u64(request.name.number);
+    w.u8(static_cast<std::uint8_t>(request.op));
+    put_key(w, request.key);
+    w.u32(request.usage);
+    w.u32(request.deadline_ms);
+    w.bytes(request.public_data);
+    w.bytes(request.component[0]);
+    w.bytes(request.component[1]);
+    return out;
 }
 
-SecretVector encode(const JobReply& reply) {
-  SecretVector out;
-  SecretWriter w(out);
-  w.u8(kReplyTag);
-  w.u8(kVersion);
-  w.u64(reply.session);
-  w.u64(reply.number);
-  w.u16(static_cast<std::uint16_t>(reply.status));
-  w.text(reply.message.substr(0, kMaxMessageBytes));
-  w.bytes(reply.output);
-  w.raw(reply.next_output);
-  w.u32(reply.cost.rounds);
-  w.u32(reply.cost.message_bytes);
-  w.u32(reply.cost.aes_blocks);
-  w.u32(reply.cost.sha1_blocks);
-  w.u32(reply.cost.sha2_blocks);
-  return out;
+Result<JobRequest> decode_request(ByteSpan frame)
+{
+    Reader r(frame);
+    if (r.u8() != kRequestTag || r.u8() != kVersion)
+        return fail(
+            "job: not a request of this release; install one release on agents and servers");
+    JobRequest request;
+    request.name.session = r.u64();
+    request.name.number = r.u64();
+    std::uint8_t op = r.u8();
+    if (!r.failed() && !is_operation(op))
+        return fail("job: unknown operation");
+    request.op = static_cast<tkdc_wire_op>(op);
+    get_key(r, request.key);
+    request.usage = r.u32();
+    request.deadline_ms = r.u32();
+    ByteSpan public_data = r.bytes(kMaxPublicBytes);
+    request.public_data.assign(public_data.begin(), public_data.end());
+    assign(request.component[0], r.bytes(kMaxInputBytes));
+    assign(request.component[1], r.bytes(kMaxInputBytes));
+    if (!r.complete())
+        return fail("job: truncated, oversized or with trailing octets");
+    if (request.component[0].size() != request.component[1].size())
+        return fail("job: the two share components differ in length");
+    if (request.deadline_ms > kMaxDeadlineMs)
+        return fail("job: deadline above 120 s");
+    return request;
 }
 
-Result<JobReply> decode_reply(ByteSpan frame) {
-  Reader r(frame);
-  if (r.u8() != kReplyTag || r.u8() != kVersion)
-    return fail("job: not a reply of this release; install one release on agents and servers");
-  JobReply reply;
-  reply.session = r.u64();
-  reply.number = r.u64();
-  std::uint16_t status = r.u16();
-  if (status > TKDC_STATUS_INTERNAL) return fail("job: unknown status in a reply");
-  reply.status = static_cast<tkdc_status>(status);
-  reply.message = r.text(kMaxMessageBytes);
-  assign(reply.output, r.bytes(kMaxInputBytes));
-  r.array(reply.next_output);
-  reply.cost.rounds = r.u32();
-  reply.cost.message_bytes = r.u32();
-  reply.cost.aes_blocks = r.u32();
-  reply.cost.sha1_blocks = r.u32();
-  reply.cost.sha2_blocks = r.u32();
-  if (!r.complete()) return fail("job: truncated, oversized or with trailing octets");
-  return reply;
+SecretVector encode(const JobReply &reply)
+{
+    SecretVector out;
+    SecretWriter w(out);
+    w.u8(kReplyTag);
+    w.u8(kVersion);
+    w.u64(reply.session);
+    w.u64(reply.number);
+    w.u16(static_cast<std::uint16_t>(reply.status));
+    w.text(reply.message.substr(0, kMaxMessageBytes));
+    w.bytes(reply.output);
+    w.raw(reply.next_output);
+    w.u32(reply.cost.rounds);
+    w.u32(reply.cost.message_bytes);
+    w.u32(reply.cost.aes_blocks);
+    w.u32(reply.cost.sha1_blocks);
+    w.u32(reply.cost.sha2_blocks);
+    return out;
 }
 
-Digest output_digest(ByteSpan component) {
-  Digest digest{};
-  crypto_generichash(digest.data(), digest.size(), component.data(), component.size(), nullptr, 0);
-  return digest;
+Result<JobReply> decode_reply(ByteSpan frame)
+{
+    Reader r(frame);
+    if (r.u8() != kReplyTag || r.u8() != kVersion)
+        return fail("job: not a reply of this release; install one release on agents and servers");
+    JobReply reply;
+    reply.session = r.u64();
+    reply.number = r.u64();
+    std::uint16_t status = r.u16();
+    if (status > TKDC_STATUS_INTERNAL)
+        return fail("job: unknown status in a reply");
+    reply.status = static_cast<tkdc_status>(status);
+    reply.message = r.text(kMaxMessageBytes);
+    assign(reply.output, r.bytes(kMaxInputBytes));
+    r.array(reply.next_output);
+    reply.cost.rounds = r.u32();
+    reply.cost.message_bytes = r.u32();
+    reply.cost.aes_blocks = r.u32();
+    reply.cost.sha1_blocks = r.u32();
+    reply.cost.sha2_blocks = r.u32();
+    if (!r.complete())
+        return fail("job: truncated, oversized or with trailing octets");
+    return reply;
 }
 
-}  // namespace tkdc
+Digest output_digest(ByteSpan component)
+{
+    Digest digest{};
+    crypto_generichash(digest.data(), digest.size(), component.data(), component.size(), nullptr,
+                       0);
+    return digest;
+}
+
+} // namespace tkdc

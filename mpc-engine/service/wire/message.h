@@ -17,7 +17,8 @@
 #include "base/result.h"
 #include "wire.h"
 
-namespace tkdc {
+namespace tkdc
+{
 
 using KeyId = std::array<std::uint8_t, 16>;
 using InstallationId = std::array<std::uint8_t, 16>;
@@ -25,103 +26,107 @@ using PrincipalDigest = std::array<std::uint8_t, 32>;
 using Digest = std::array<std::uint8_t, 32>;
 
 struct KeyRef {
-  KeyId id{};
-  InstallationId installation{};
-  PrincipalDigest principal{};  // SHA-256 of the unparsed principal name
-  std::uint32_t kvno = 0;
-  std::uint32_t enctype = 0;
-  bool operator==(const KeyRef&) const = default;
+    KeyId id{};
+    InstallationId installation{};
+    PrincipalDigest principal{}; // SHA-256 of the unparsed principal name
+    std::uint32_t kvno = 0;
+    std::uint32_t enctype = 0;
+    bool operator==(const KeyRef &) const = default;
 };
 
 // Names a job at all three servers. `agent` is set by the receiving server
 // from the CURVE key; `session` is drawn by the agent when it starts; `number`
 // grows by at least one with each job of a session.
 struct JobName {
-  std::uint64_t agent = 0;
-  std::uint64_t session = 0;
-  std::uint64_t number = 0;
-  auto operator<=>(const JobName&) const = default;
+    std::uint64_t agent = 0;
+    std::uint64_t session = 0;
+    std::uint64_t number = 0;
+    auto operator<=>(const JobName &) const = default;
 };
 
 // With a key that is derived from the record's for this job (service/operation/derived.h).
-inline bool is_derived(tkdc_wire_op op) {
-  return op >= TKDC_OP_SEAL_DERIVED && op <= TKDC_OP_MAC_DERIVED;
+inline bool is_derived(tkdc_wire_op op)
+{
+    return op >= TKDC_OP_SEAL_DERIVED && op <= TKDC_OP_MAC_DERIVED;
 }
 
 // A MAC is made or checked, rather than a ciphertext.
-inline bool is_checksum(tkdc_wire_op op) {
-  return op == TKDC_OP_MAC || op == TKDC_OP_VERIFY || op == TKDC_OP_MAC_DERIVED;
+inline bool is_checksum(tkdc_wire_op op)
+{
+    return op == TKDC_OP_MAC || op == TKDC_OP_VERIFY || op == TKDC_OP_MAC_DERIVED;
 }
 
 // Makes, removes or compares keys, rather than using one.
-inline bool is_management(tkdc_wire_op op) {
-  return (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY) || op == TKDC_OP_EQUAL;
+inline bool is_management(tkdc_wire_op op)
+{
+    return (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY) || op == TKDC_OP_EQUAL;
 }
 
 // How much of a SEAL or MAC a job is (docs/protocols/17-two-part-hmac.md): all of it; its head,
 // if the servers find that it is worth it; or the tail of the head with that number.
 struct Part {
-  enum class Kind : std::uint8_t { kWhole = 0, kHead = 1, kTail = 2 };
-  Kind kind = Kind::kWhole;
-  std::uint64_t head = 0;
-  bool operator==(const Part&) const = default;
+    enum class Kind : std::uint8_t { kWhole = 0, kHead = 1, kTail = 2 };
+    Kind kind = Kind::kWhole;
+    std::uint64_t head = 0;
+    bool operator==(const Part &) const = default;
 };
 
 // As a job's public data; nothing stands for the whole.
-Bytes encode(const Part& part);
+Bytes encode(const Part &part);
 std::optional<Part> decode_part(ByteSpan public_data);
 
 // Whether an HMAC-SHA1 over so many octets takes fewer blocks on shares in two parts, by two or
 // more: what a second job costs besides.
-inline constexpr bool worth_two_parts(std::size_t message_bytes) {
-  constexpr std::size_t kBlockBytes = 64, kPaddingBytes = 9, kFromBlocks = 3;
-  return (message_bytes + kPaddingBytes + kBlockBytes - 1) / kBlockBytes >= kFromBlocks;
+inline constexpr bool worth_two_parts(std::size_t message_bytes)
+{
+    constexpr std::size_t kBlockBytes = 64, kPaddingBytes = 9, kFromBlocks = 3;
+    return (message_bytes + kPaddingBytes + kBlockBytes - 1) / kBlockBytes >= kFromBlocks;
 }
 
 inline constexpr std::uint32_t kMaxInputBytes = TKDC_WIRE_DATA_MAX_BYTES + 64;
 inline constexpr std::uint32_t kMaxDeadlineMs = 120'000;
 
 struct JobRequest {
-  JobName name;
-  tkdc_wire_op op = TKDC_OP_SEAL;
-  KeyRef key;
-  std::uint32_t usage = 0;
-  std::uint32_t deadline_ms = 0;  // time left when sent
-  // Not secret. SEAL, MAC: a Part. STAGE: origin u8. BIND: the principal's unparsed name. Derived
-  // operations: the recipe (service/operation/derived.h), whose mask stands before the input. EQUAL: the
-  // staged key's id.
-  Bytes public_data;
-  // SEAL: plaintext. OPEN: ciphertext. MAC: data. VERIFY: data and checksum
-  // (lengths: service/wire/enctype.h). A tail: the inner digest. STAGE of an imported key:
-  // the key. Both components have the same length.
-  SecretVector component[2];
+    JobName name;
+    tkdc_wire_op op = TKDC_OP_SEAL;
+    KeyRef key;
+    std::uint32_t usage = 0;
+    std::uint32_t deadline_ms = 0; // time left when sent
+    // Not secret. SEAL, MAC: a Part. STAGE: origin u8. BIND: the principal's unparsed name. Derived
+    // operations: the recipe (service/operation/derived.h), whose mask stands before the input.
+    // EQUAL: the staged key's id.
+    Bytes public_data;
+    // SEAL: plaintext. OPEN: ciphertext. MAC: data. VERIFY: data and checksum
+    // (lengths: service/wire/enctype.h). A tail: the inner digest. STAGE of an imported key:
+    // the key. Both components have the same length.
+    SecretVector component[2];
 };
 
 // Nothing when a SEAL's or MAC's public data are no part; other operations are whole.
-std::optional<Part> part_of(const JobRequest& request);
+std::optional<Part> part_of(const JobRequest &request);
 
 // What it cost, summed over the job.
 struct JobCost {
-  std::uint32_t rounds = 0;
-  std::uint32_t message_bytes = 0;  // multiplication messages sent by this party
-  std::uint32_t aes_blocks = 0;
-  std::uint32_t sha1_blocks = 0;
-  std::uint32_t sha2_blocks = 0;  // of 64 or 128 octets
-  JobCost& operator+=(const JobCost& more);
+    std::uint32_t rounds = 0;
+    std::uint32_t message_bytes = 0; // multiplication messages sent by this party
+    std::uint32_t aes_blocks = 0;
+    std::uint32_t sha1_blocks = 0;
+    std::uint32_t sha2_blocks = 0; // of 64 or 128 octets
+    JobCost &operator+=(const JobCost &more);
 };
 
 struct JobReply {
-  std::uint64_t session = 0;
-  std::uint64_t number = 0;
-  tkdc_status status = TKDC_STATUS_OK;
-  std::string message;   // for the administrator; empty when OK
-  SecretVector output;   // component y_i
-  Digest next_output{};  // BLAKE2b-256 of component y_{i+1}
-  JobCost cost;
+    std::uint64_t session = 0;
+    std::uint64_t number = 0;
+    tkdc_status status = TKDC_STATUS_OK;
+    std::string message;  // for the administrator; empty when OK
+    SecretVector output;  // component y_i
+    Digest next_output{}; // BLAKE2b-256 of component y_{i+1}
+    JobCost cost;
 };
 
-SecretVector encode(const JobRequest& request);
-SecretVector encode(const JobReply& reply);
+SecretVector encode(const JobRequest &request);
+SecretVector encode(const JobReply &reply);
 
 // Every length is checked; the error says which field is off.
 Result<JobRequest> decode_request(ByteSpan frame);
@@ -129,4 +134,4 @@ Result<JobReply> decode_reply(ByteSpan frame);
 
 Digest output_digest(ByteSpan component);
 
-}  // namespace tkdc
+} // namespace tkdc

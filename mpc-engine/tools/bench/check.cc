@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "tools/bench/device.h"
 #include "cipher/aes/sbox_claims.h"
 #include "cipher/sha1/bit_claims.h"
 #include "cuda/device/check.h"
 #include "cuda/device/gpu.h"
 #include "cuda/device/product_rate.h"
 #include "rep3/verify/octet_check.h"
+#include "tools/bench/device.h"
 
 namespace tkdc::bench {
 namespace {

@@ -3,9 +3,9 @@
 // tkdc bench compares a device's party with, share by share and in speed.
 #pragma once
 
-#include "tools/bench/start.h"
 #include "cipher/aes/cohort.h"
 #include "rep3/prss.h"
+#include "tools/bench/start.h"
 
 namespace tkdc::bench {
 

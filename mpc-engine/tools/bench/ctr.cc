@@ -7,11 +7,11 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "cuda/device/gpu.h"
 #include "tools/bench/device.h"
 #include "tools/bench/modes.h"
 #include "tools/bench/resident.h"
 #include "tools/bench/sizes.h"
-#include "cuda/device/gpu.h"
 
 namespace tkdc::bench {
 namespace {

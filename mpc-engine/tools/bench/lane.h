@@ -4,8 +4,8 @@
 // their verification: in malicious mode two cohorts' results exist at a time.
 #pragma once
 
-#include "tools/bench/workload.h"
 #include "lane/ticker.h"
+#include "tools/bench/workload.h"
 
 namespace tkdc::bench {
 

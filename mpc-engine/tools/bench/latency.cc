@@ -10,11 +10,11 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "cipher/ciphers.h"
+#include "lane/ticker.h"
 #include "tools/bench/device.h"
 #include "tools/bench/parties.h"
 #include "tools/bench/reference.h"
-#include "cipher/ciphers.h"
-#include "lane/ticker.h"
 
 namespace tkdc::bench {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/bench/parties.h"
+#include "cipher/offers.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,10 +8,10 @@
 #include <filesystem>
 
 #include "base/heap.h"
-#include "tools/bench/device.h"
-#include "service/job/engine.h"
 #include "link/certificate.h"
+#include "service/job/engine.h"
 #include "session/mesh.h"
+#include "tools/bench/device.h"
 
 namespace tkdc::bench {
 namespace {
@@ -61,8 +62,8 @@ Result<nlohmann::json> run_party(const BenchSetup& setup, const BenchWork& work,
   options.lanes = setup.lanes;
   options.security = security_of(setup);
   options.records = records_of(setup);
-  options.representation = Engine::preferred_representation(setup.backend, options.security);
-  options.zero_shares = Engine::zero_offer(setup.zero_shares, setup.backend, options.security);
+  options.representation = preferred_representation(setup.backend, options.security);
+  options.zero_shares = zero_offer(setup.zero_shares, setup.backend, options.security);
   options.listen_address = "127.0.0.1:0";
   const auto own = static_cast<std::size_t>(party);
   options.certificate_pem = certificates[own].certificate_pem;

@@ -5,12 +5,12 @@
 
 #include <iostream>
 
+#include "cuda/device/backend.h"
+#include "cuda/device/gpu.h"
 #include "tools/bench/device.h"
 #include "tools/bench/modes.h"
 #include "tools/bench/ripple.h"
 #include "tools/bench/sizes.h"
-#include "cuda/device/backend.h"
-#include "cuda/device/gpu.h"
 
 namespace tkdc::bench {
 namespace {

@@ -5,10 +5,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "tools/bench/device.h"
 #include "cuda/device/gpu.h"
 #include "cuda/device/zero_rate.h"
 #include "rep3/zero_stream.h"
+#include "tools/bench/device.h"
 
 namespace tkdc::bench {
 namespace {

@@ -6,16 +6,16 @@
 #include <memory>
 
 #include "base/hardening.h"
+#include "base/hex.h"
 #include "base/secret_file.h"
+#include "service/export/approver_key.h"
+#include "service/export/request.h"
+#include "service/server/config.h"
+#include "service/server/local_socket.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/output_file.h"
 #include "tools/cli/passphrase.h"
 #include "tools/cli/printable.h"
-#include "service/export/approver_key.h"
-#include "service/export/request.h"
-#include "base/hex.h"
-#include "service/server/config.h"
-#include "service/server/local_socket.h"
 
 namespace tkdc::cli {
 namespace {

@@ -7,9 +7,9 @@
 #include <iostream>
 #include <memory>
 
-#include "tools/cli/commands.h"
 #include "base/hex.h"
 #include "service/server/audit_check.h"
+#include "tools/cli/commands.h"
 
 namespace tkdc::cli {
 namespace {

@@ -9,9 +9,9 @@
 #include <memory>
 
 #include "base/secret_file.h"
-#include "tools/cli/commands.h"
-#include "session/epoch_ledger.h"
 #include "service/server/config.h"
+#include "session/epoch_ledger.h"
+#include "tools/cli/commands.h"
 
 namespace tkdc::cli {
 namespace {

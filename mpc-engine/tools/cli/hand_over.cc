@@ -5,13 +5,13 @@
 #include <memory>
 
 #include "base/secret_file.h"
-#include "tools/cli/commands.h"
-#include "tools/cli/output_file.h"
-#include "tools/cli/printable.h"
 #include "service/export/approval.h"
 #include "service/export/request.h"
 #include "service/server/config.h"
 #include "service/server/local_socket.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/output_file.h"
+#include "tools/cli/printable.h"
 
 namespace tkdc::cli {
 namespace {

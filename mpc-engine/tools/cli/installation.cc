@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "link/certificate.h"
 #include "base/hex.h"
+#include "link/certificate.h"
 #include "session/session.h"
 
 namespace tkdc::cli {

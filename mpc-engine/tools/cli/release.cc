@@ -3,10 +3,10 @@
 #include <iostream>
 #include <memory>
 
-#include "tools/cli/commands.h"
 #include "service/server/broken_checks.h"
 #include "service/server/config.h"
 #include "service/server/latch.h"
+#include "tools/cli/commands.h"
 
 namespace tkdc::cli {
 namespace {

@@ -12,11 +12,11 @@
 
 #include "base/unique_fd.h"
 #include "base/utc_time.h"
-#include "tools/cli/commands.h"
-#include "service/operation/nonce.h"
-#include "service/revoke/revocations.h"
+#include "service/sealing/nonce.h"
+#include "service/sealing/revocations.h"
 #include "service/server/config.h"
 #include "service/server/revoke_request.h"
+#include "tools/cli/commands.h"
 
 namespace tkdc::cli {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "base/result.h"
 #include "base/strict_toml.h"
+#include "client.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/status_table.h"
-#include "client.h"
 #include "wire.h"
 
 namespace tkdc::cli {

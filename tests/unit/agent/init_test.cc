@@ -9,11 +9,11 @@
 #include <sstream>
 
 #include "agent/config.h"
+#include "base/hex.h"
+#include "link/certificate.h"
+#include "test_agent.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/status_table.h"
-#include "link/certificate.h"
-#include "base/hex.h"
-#include "test_agent.h"
 
 namespace tkdc::cli {
 namespace {

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "api/quadratic.h"
+#include "rep3/verify/verifier.h"
 #include "support/setting.h"
 #include "support/three_parties.h"
-#include "rep3/verify/verifier.h"
 
 namespace tkdc::mpc {
 namespace {

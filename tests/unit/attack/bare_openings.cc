@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rep3/verify/openings.cc without what hides shares: each server tells both others its Shamir shares of
-// X and Y as they are, in the round in which the claim's product with r' is sent. No program that
-// is installed has this; what it gives away is what equations_test.cc must be able to see.
+// rep3/verify/openings.cc without what hides shares: each server tells both others its Shamir
+// shares of X and Y as they are, in the round in which the claim's product with r' is sent. No
+// program that is installed has this; what it gives away is what equations_test.cc must be able to
+// see.
 #include <algorithm>
 #include <optional>
 

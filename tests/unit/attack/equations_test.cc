@@ -16,7 +16,7 @@
 #include "attack/guarded.h"
 #include "attack/split_model.h"
 #include "cipher/ghash/gf128.h"
-#include "service/lifecycle/keys.h"
+#include "service/operation/keys.h"
 #include "service/operation/operations.h"
 
 namespace tkdc {
@@ -31,8 +31,8 @@ constexpr std::chrono::seconds kPatience{60};
 
 // ---- the operations
 
-// EQUAL: whether a bound key is a staged one (service/operation/equal.h). All of the key is in GF(2^128)'s
-// claims.
+// EQUAL: whether a bound key is a staged one (service/lifecycle/equal.h). All of the key is in
+// GF(2^128)'s claims.
 Task<void> equal(Ciphers& ciphers, Inputs of) {
   co_await ciphers.rep3.agreed();
   xor_into(of.field, of.input);

@@ -8,8 +8,8 @@
 #include "cipher/aes/one_hot.h"
 #include "openssl_ecb.h"
 #include "parties_with_ciphers.h"
-#include "support/aes_backends.h"
 #include "rep3/verify/extension.h"
+#include "support/aes_backends.h"
 
 namespace tkdc {
 namespace {

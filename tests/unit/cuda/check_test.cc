@@ -14,8 +14,8 @@
 #include "cuda/device/check_layout.h"
 #include "cuda/device/host_driver.h"
 #include "cuda/device/select.h"
-#include "unit/cuda/cohort_runs.h"
 #include "rep3/verify/octet_check.h"
+#include "unit/cuda/cohort_runs.h"
 
 namespace tkdc::cuda {
 namespace {

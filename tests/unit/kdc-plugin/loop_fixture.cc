@@ -22,13 +22,7 @@ struct verto_ev {
   int fd;
 };
 
-struct verto_entry verto_entry;
-struct engine_config engine_config;
-
 extern "C" {
-
-bool engine_installation(std::uint8_t*) { return false; }
-void engine_learn_installation(const std::uint8_t*) {}
 
 ssize_t __real_send(int fd, const void* data, std::size_t octets, int flags);
 ssize_t __wrap_send(int fd, const void* data, std::size_t octets, int flags) {
@@ -159,14 +153,14 @@ void FakeAgent::answer(const std::vector<Frame>& frames) {
 
 LoopTest::LoopTest() {
   kernel = {};
-  verto_entry = {.ctx = nullptr,
+  verto_calls = {.ctx = nullptr,
                  .add_io = add_io,
                  .add_timeout = add_timeout,
                  .set_flags = set_flags,
                  .get_flags = get_flags,
                  .del = del};
-  engine_config = {.socket_path = {}, .is_kdc = true, .timeout_ms = 60'000, .configured = true};
-  std::copy(agent_.path().begin(), agent_.path().end(), engine_config.socket_path);
+  process_config = {.socket_path = {}, .is_kdc = true, .timeout_ms = 60'000, .configured = true};
+  std::copy(agent_.path().begin(), agent_.path().end(), process_config.socket_path);
 }
 
 // The connection breaks, so every request ends and the next test has a new one.

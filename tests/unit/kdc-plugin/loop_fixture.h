@@ -14,8 +14,9 @@
 
 extern "C" {
 #include "loop.h"
+#include "process.h"
 #include "stream.h"
-#include "verto_entry.h"
+#include "verto_calls.h"
 }
 
 namespace tkdc::test {
@@ -71,7 +72,7 @@ class LoopTest : public testing::Test {
   LoopTest();
   ~LoopTest() override;
 
-  // A callback of krb5kdc's that begins a request, as verto_entry.c runs it.
+  // A callback of krb5kdc's that begins a request, as trampoline.c runs it.
   Login& begin(int operations, std::size_t octets = 10);
   // So many, each at its first operation, of which the agent knows; what is counted starts anew.
   std::vector<Frame> begin_many(int count, int operations, std::size_t octets = 10);

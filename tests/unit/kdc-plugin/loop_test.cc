@@ -198,7 +198,7 @@ TEST_F(LoopTest, AnAnswerToNobodyMeetsNoIdleFiber) {
 }
 
 TEST_F(LoopTest, AChildSendsNothingThatItsParentQueued) {
-  engine_config.timeout_ms = 1;
+  process_config.timeout_ms = 1;
   const std::vector<Frame> first = begin_many(2, 2);
   kernel.takes = 10;
   agent_.answer(first);
@@ -210,7 +210,7 @@ TEST_F(LoopTest, AChildSendsNothingThatItsParentQueued) {
   loop_drain();
   EXPECT_TRUE(agent_.frames().empty());
   EXPECT_EQ(agent_.octets_over(), 10u);
-  engine_config.timeout_ms = 60'000;
+  process_config.timeout_ms = 60'000;
   Login& own = begin(1);
   EXPECT_TRUE(agent_.frames().empty());
   EXPECT_EQ(agent_.octets_over(), 10u);

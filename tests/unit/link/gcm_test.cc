@@ -8,8 +8,8 @@
 
 #include <random>
 
-#include "link/gcm/provider.h"
 #include "base/hex.h"
+#include "link/gcm/provider.h"
 #include "link/openssl.h"
 
 namespace tkdc {

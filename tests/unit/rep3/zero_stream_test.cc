@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "session/session.h"
 #include "rep3/prss.h"
+#include "session/session.h"
 
 namespace tkdc {
 namespace {

@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "link/faulty_ring.h"
+#include "link/socket.h"
 #include "memory_store.h"
 #include "session/hello.h"
-#include "link/socket.h"
 
 namespace tkdc {
 namespace {

@@ -5,16 +5,16 @@
 
 #include <thread>
 
-#include "service/admit/admission.h"
 #include "golden.h"
+#include "link/memory_ring.h"
+#include "link/socket.h"
+#include "service/admit/admission.h"
 #include "service/job/head_exchange.h"
 #include "service/job/lane_said.h"
-#include "service/revoke/revocation_exchange.h"
+#include "service/sealing/revocation_exchange.h"
 #include "session/hello.h"
-#include "link/memory_ring.h"
 #include "session/memory_store.h"
 #include "session/reconcile.h"
-#include "link/socket.h"
 
 namespace tkdc {
 namespace {

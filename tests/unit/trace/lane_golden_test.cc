@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "golden.h"
+#include "lane/ticker.h"
 #include "service/job/engines.h"
 #include "service/wire/message.h"
-#include "lane/ticker.h"
 
 namespace tkdc {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "protocols.h"
 
-#include "service/admit/policy.h"
 #include "cipher/ghash/gf128.h"
 #include "cipher/prf_plus.h"
-#include "service/lifecycle/keys.h"
+#include "service/admit/policy.h"
 #include "service/lifecycle/management.h"
+#include "service/operation/keys.h"
 #include "session/memory_store.h"
 
 namespace tkdc::test {

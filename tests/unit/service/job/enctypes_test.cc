@@ -2,8 +2,8 @@
 // Each enctype through whole engines, in malicious mode: keys of users and services
 // against libkrb5, krbtgt's own form in its enctype's lengths, and what a job of it costs.
 #include "cipher/rfc8009.h"
-#include "service/operation/operations.h"
 #include "krb5_client.h"
+#include "service/operation/operations.h"
 
 namespace tkdc {
 namespace {

@@ -18,9 +18,9 @@
 #include <set>
 #include <thread>
 
-#include "service/admit/policy.h"
-#include "service/operation/nonce.h"
 #include "link/memory_ring.h"
+#include "service/admit/policy.h"
+#include "service/sealing/nonce.h"
 #include "slow_store.h"
 #include "support/scratch.h"
 #include "support/three_parties.h"

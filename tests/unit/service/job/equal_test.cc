@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparing a new key with one that a principal has or had: what is answered, to whom, how
 // often, and what a server that lies achieves.
-#include "service/operation/equal.h"
+#include "service/lifecycle/equal.h"
 
 #include <atomic>
 

@@ -5,7 +5,7 @@
 
 #include "engines.h"
 #include "service/operation/check_use.h"
-#include "service/operation/nonce.h"
+#include "service/sealing/nonce.h"
 
 namespace tkdc {
 namespace {

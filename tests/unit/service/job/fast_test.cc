@@ -2,8 +2,8 @@
 // Derived keys through whole engines, in malicious mode: each is the one that
 // libkrb5 derives from the same keys, and good for what its recipe is for alone.
 #include "derivation.h"
-#include "service/operation/derived.h"
 #include "krb5_client.h"
+#include "service/operation/derived.h"
 
 namespace tkdc {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which shape of SHA-1 the derivations of keys take: those of many keys that are bound at
 // once the fewest bits, those that an operation waits for the fewest rounds.
-#include "service/lifecycle/keys.h"
+#include "service/operation/keys.h"
 
-#include "service/admit/policy.h"
 #include "parties_with_ciphers.h"
+#include "service/admit/policy.h"
 
 namespace tkdc {
 namespace {

@@ -2,8 +2,8 @@
 // A lane's packet taken apart (lane/ticker.h), for tests whose rings change what a server says.
 #pragma once
 
-#include "service/job/lane_said.h"
 #include "link/link.h"
+#include "service/job/lane_said.h"
 
 namespace tkdc::test {
 

@@ -3,7 +3,7 @@
 // that nobody asked for.
 #include "engines.h"
 #include "service/admit/preauth_watch.h"
-#include "service/lifecycle/seal_counts.h"
+#include "service/sealing/seal_counts.h"
 
 namespace tkdc {
 namespace {

@@ -2,11 +2,11 @@
 // Operations in two parts (docs/protocols/17-two-part-hmac.md) through whole engines: results
 // against libkrb5, which operations have parts, what a tail needs, and what is counted.
 #include "agent/two_parts.h"
-#include "service/job/half_done.h"
-#include "service/operation/operations.h"
-#include "service/lifecycle/seal_counts.h"
 #include "krb5_client.h"
 #include "parties_with_ciphers.h"
+#include "service/job/half_done.h"
+#include "service/operation/operations.h"
+#include "service/sealing/seal_counts.h"
 
 namespace tkdc {
 namespace {

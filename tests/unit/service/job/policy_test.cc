@@ -6,11 +6,11 @@
 #include <iterator>
 #include <sstream>
 
-#include "service/admit/admission.h"
 #include "engines.h"
+#include "service/admit/admission.h"
+#include "service/lifecycle/management.h"
 #include "service/operation/check_use.h"
 #include "service/operation/derived.h"
-#include "service/lifecycle/management.h"
 
 namespace tkdc {
 namespace {

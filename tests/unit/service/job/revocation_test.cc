@@ -2,9 +2,9 @@
 // Windows of sealing that are revoked: the set, who may revoke and who lift, and three
 // whole servers, of which one alone revokes.
 #include "engines.h"
-#include "service/operation/nonce.h"
-#include "service/revoke/revocation_exchange.h"
 #include "lane_packet.h"
+#include "service/sealing/nonce.h"
+#include "service/sealing/revocation_exchange.h"
 
 namespace tkdc {
 namespace {

@@ -2,8 +2,8 @@
 // One server's decision about an export, with a store of its own and a clock of the test's.
 #include "service/server/exports.h"
 
-#include "service/export/approver_key.h"
 #include "scratch_dir.h"
+#include "service/export/approver_key.h"
 #include "service/server/local_socket.h"
 
 #include <thread>

@@ -3,24 +3,26 @@
 #include "api.h"
 
 #include "engine.h"
+#include "fiber.h"
 #include "k5_other.h"
+#include "process.h"
 #include "serial.h"
 #include "stamp.h"
 
 static bool no_record(void)
 {
-    const struct request_state *state = engine_request();
+    const struct request_state *state = fiber_request();
     return state->tainted || state->no_record;
 }
 
 static void enter_database(void)
 {
-    engine_request()->database++;
+    fiber_request()->database++;
 }
 
 static void leave_database(void)
 {
-    engine_request()->database--;
+    fiber_request()->database--;
 }
 
 __attribute__((visibility("default"))) const struct tkdc_preload_api tkdc_preload_api = {
@@ -29,7 +31,7 @@ __attribute__((visibility("default"))) const struct tkdc_preload_api tkdc_preloa
     .version = TKDC_VERSION,
     .configure = engine_configure,
     .call = engine_call,
-    .installation = engine_installation,
+    .installation = process_installation,
     .no_record = no_record,
     .enter_database = enter_database,
     .leave_database = leave_database,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/revoke/revocations.h"
+#include "service/sealing/revocations.h"
 
 #include <algorithm>
 
-#include "service/operation/nonce.h"
+#include "service/sealing/nonce.h"
 
 namespace tkdc {
 

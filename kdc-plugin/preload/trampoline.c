@@ -9,26 +9,20 @@
  * table of events to keep in step with verto_del(). When the set is used up a
  * callback runs unchanged and its operations block, with a deadline.
  */
-#include "verto_entry.h"
 
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/auxv.h>
 #include <sys/socket.h>
 
+#include "fiber.h"
 #include "loop.h"
+#include "process.h"
+#include "verto_calls.h"
 
 enum { TRAMPOLINES = 8, UDP_RECEIVE_BUFFER_BYTES = 8 * 1024 * 1024 };
 
-struct verto_entry verto_entry;
-
 static verto_callback *callbacks[TRAMPOLINES];
-static bool shedding;
-
-bool loop_is_shedding(void)
-{
-    return shedding;
-}
 
 static void run_callback(void *callback, void *ctx, void *ev)
 {
@@ -41,11 +35,11 @@ static void dispatch(unsigned index, verto_ctx *ctx, verto_ev *ev)
     if (!fiber_start(run_callback, (void *)callbacks[index], ctx, ev)) {
         /* None free. Not reading would spin on a readable socket, so the
          * request is read and then dropped by its first operation. */
-        shedding = true;
-        *engine_request() = (struct request_state){0};
+        loop_shed(true);
+        *fiber_request() = (struct request_state){0};
         callbacks[index](ctx, ev);
-        *engine_request() = (struct request_state){0};
-        shedding = false;
+        *fiber_request() = (struct request_state){0};
+        loop_shed(false);
     }
     loop_drain();
 }
@@ -91,13 +85,13 @@ static verto_callback *trampoline_of(verto_callback *callback)
 
 static bool look_up(verto_ctx *ctx)
 {
-    verto_entry.ctx = ctx;
-    verto_entry.add_timeout = (__typeof__(&verto_add_timeout))engine_real("verto_add_timeout");
-    verto_entry.set_flags = (__typeof__(&verto_set_flags))engine_real("verto_set_flags");
-    verto_entry.get_flags = (__typeof__(&verto_get_flags))engine_real("verto_get_flags");
-    verto_entry.del = (__typeof__(&verto_del))engine_real("verto_del");
-    return verto_entry.add_timeout && verto_entry.set_flags && verto_entry.get_flags &&
-           verto_entry.del;
+    verto_calls.ctx = ctx;
+    verto_calls.add_timeout = (__typeof__(&verto_add_timeout))process_real("verto_add_timeout");
+    verto_calls.set_flags = (__typeof__(&verto_set_flags))process_real("verto_set_flags");
+    verto_calls.get_flags = (__typeof__(&verto_get_flags))process_real("verto_get_flags");
+    verto_calls.del = (__typeof__(&verto_del))process_real("verto_del");
+    return verto_calls.add_timeout && verto_calls.set_flags && verto_calls.get_flags &&
+           verto_calls.del;
 }
 
 /* A burst of logins overflows the default of 208 KiB; beyond the kernel's
@@ -115,14 +109,14 @@ static void raise_receive_buffer(int fd)
 
 verto_ev *verto_add_io(verto_ctx *ctx, verto_ev_flag flags, verto_callback *callback, int fd)
 {
-    if (!verto_entry.add_io)
-        verto_entry.add_io = (__typeof__(&verto_add_io))engine_real("verto_add_io");
-    if (!verto_entry.add_io)
+    if (!verto_calls.add_io)
+        verto_calls.add_io = (__typeof__(&verto_add_io))process_real("verto_add_io");
+    if (!verto_calls.add_io)
         return NULL;
-    if (engine_config.configured && engine_config.is_kdc && is_programs_own(callback) &&
+    if (process_config.configured && process_config.is_kdc && is_programs_own(callback) &&
         look_up(ctx)) {
         raise_receive_buffer(fd);
         callback = trampoline_of(callback);
     }
-    return verto_entry.add_io(ctx, flags, callback, fd);
+    return verto_calls.add_io(ctx, flags, callback, fd);
 }

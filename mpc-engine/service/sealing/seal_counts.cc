@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/lifecycle/seal_counts.h"
+#include "service/sealing/seal_counts.h"
 
 #include <algorithm>
 

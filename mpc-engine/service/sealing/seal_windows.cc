@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/revoke/seal_windows.h"
+#include "service/sealing/seal_windows.h"
 
 namespace tkdc {
 

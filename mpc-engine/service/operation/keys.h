@@ -12,8 +12,8 @@
 // verifiers ("key" and its derived fields).
 #pragma once
 
-#include "service/admit/policy.h"
 #include "cipher/rfc8009.h"
+#include "service/admit/policy.h"
 #include "service/store/record.h"
 
 namespace tkdc {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/lifecycle/keys.h"
+#include "service/operation/keys.h"
 
 #include "cipher/gcm.h"
 #include "cipher/prf_plus.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/operation/equal.h"
+#include "service/lifecycle/equal.h"
 
 #include <algorithm>
 
-#include "service/admit/policy.h"
 #include "cipher/ghash/gf128.h"
+#include "service/admit/policy.h"
 
 namespace tkdc {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kEqual = "equal";
 constexpr const char* kUnequal = "not equal";
 
-// The same in both forms of a key (service/lifecycle/keys.h).
+// The same in both forms of a key (service/operation/keys.h).
 constexpr const char* kKeyField = "key";
 
 // Out of line: g++ 12 loses temporaries that are made inside a coroutine.

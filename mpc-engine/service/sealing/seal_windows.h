@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times of sealing that are revoked, as a set of windows in the nonce's units
-// (service/operation/nonce.h). Windows that touch are one; there are at most kMax: of more, the closest are
-// made into one, which revokes what lies between, never less. Public.
+// (service/sealing/nonce.h). Windows that touch are one; there are at most kMax: of more, the
+// closest are made into one, which revokes what lies between, never less. Public.
 #pragma once
 
 #include <algorithm>

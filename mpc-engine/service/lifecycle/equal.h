@@ -14,7 +14,8 @@
 
 #include <optional>
 
-#include "service/lifecycle/management.h"
+#include "service/lifecycle/context.h"
+#include "service/operation/outcome.h"
 
 namespace tkdc {
 

@@ -22,7 +22,7 @@
 #include <mutex>
 #include <optional>
 
-#include "service/revoke/seal_windows.h"
+#include "service/sealing/seal_windows.h"
 #include "service/store/store.h"
 
 namespace tkdc {

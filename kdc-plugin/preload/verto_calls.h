@@ -3,13 +3,13 @@
  * libverto as krb5kdc uses it. This library is loaded into programs that do
  * not have libverto, so its functions are looked up, not linked.
  */
-#ifndef TKDC_PRELOAD_VERTO_ENTRY_H
-#define TKDC_PRELOAD_VERTO_ENTRY_H
+#ifndef TKDC_PRELOAD_VERTO_CALLS_H
+#define TKDC_PRELOAD_VERTO_CALLS_H
 
 #include <stdbool.h>
 #include <verto.h>
 
-struct verto_entry {
+struct verto_calls {
     verto_ctx *ctx; /* krb5kdc's loop */
     __typeof__(&verto_add_io) add_io;
     __typeof__(&verto_add_timeout) add_timeout;
@@ -18,10 +18,6 @@ struct verto_entry {
     __typeof__(&verto_del) del;
 };
 
-extern struct verto_entry verto_entry;
-
-/* loop.c, main stack, at the end of each callback: works off the ready list, then sends what was
- * asked in it. */
-void loop_drain(void);
+extern struct verto_calls verto_calls;
 
 #endif

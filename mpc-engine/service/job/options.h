@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a party's engine is told when it is made.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "service/admit/rate_limits.h"
+#include "service/wire/message.h"
+#include "session/audit_head.h"
+
+namespace tkdc {
+
+// A session that was given up while messages were being verified.
+struct LostCheck {
+  std::optional<int> party;  // who no longer held it, or sent what it could not; none: not seen
+  bool opened = false;       // after this server's part of the factors X and Y had left
+  bool held = false;         // its connections were lost before it was given up
+};
+
+struct EngineOptions {
+  InstallationId installation{};
+  int party = 0;
+  std::string backend = "auto";  // auto, cpu, scalar, avx2, gfni, cuda
+  std::size_t max_pending_jobs = 16'384;
+  std::uint64_t seal_limit = std::uint64_t{1} << 38;  // per key of GCM form
+  std::uint32_t equal_burst = 512;                    // comparisons: service/admit/equal_limit.h
+  std::chrono::seconds equal_every{10};
+  // Masks that each lane makes while it is idle, for so many AES-256 blocks; cohorts of at
+  // most a quarter of it use them (docs/protocols/16-one-hot-aes.md). Equal at all three. 0: none.
+  std::size_t masked_blocks = 0;
+  RateLimitOptions limits;  // none unless set
+  // Where this server's audit log stands, and what a peer says of its own;
+  // called by lane 0's thread.
+  std::function<AuditHead()> audit_head;
+  std::function<void(int party, const AuditHead&)> peer_audit_head;
+  std::chrono::milliseconds audit_head_every = std::chrono::minutes(5);
+  std::chrono::milliseconds clock_every = std::chrono::seconds(10);  // service/job/clock_exchange.h
+  std::function<void(const LostCheck&)> lost_check;  // by the thread of run_session()
+};
+
+}  // namespace tkdc

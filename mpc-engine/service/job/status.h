@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a party's engine counts, and says when it is asked.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "service/admit/rate_limits.h"
+#include "service/job/clock_exchange.h"
+#include "service/sealing/revocations.h"
+
+namespace tkdc {
+
+struct EngineStatus {
+  bool session_up = false;
+  std::size_t lanes = 0;
+  std::size_t pending_jobs = 0;
+  std::uint64_t jobs_done = 0;
+  std::uint64_t jobs_refused = 0;  // wrong passwords, forged tickets, keys that are not there
+  std::uint64_t jobs_failed = 0;
+  std::uint64_t jobs_late = 0;  // of the failed: finished after their deadline, unheard
+  std::uint64_t message_bytes_sent = 0;
+  std::uint64_t aes_blocks = 0;
+  std::uint64_t masked_blocks = 0;  // of the AES blocks: computed by masks
+  std::uint64_t masks_made = 0;     // of a state each
+  std::uint64_t sha1_blocks = 0;
+  std::uint64_t sha2_blocks = 0;
+  std::uint64_t rounds = 0;
+  // Batches: operations started and the cohorts they started in; operations at work, added up
+  // over all rounds, so that divided by `rounds` it says how many share one.
+  std::uint64_t operations = 0, cohorts = 0, operation_rounds = 0;
+  std::string backend;
+  std::uint64_t most_seals = 0;  // upper bound, of the key that has sealed most
+  bool seals_near_limit = false;
+  std::uint64_t logins_unheralded = 0;  // service/admit/preauth_watch.h
+  std::uint64_t heads_abandoned = 0;    // service/job/half_done.h
+  std::uint64_t agents_limited = 0;     // operations refused because an agent asked too often
+  std::uint64_t keys_limited = 0;       // or because one key was asked for too often
+  std::vector<RateLimits::AgentCount> agents;
+  RevocationState revoked;                          // service/sealing/revocations.h
+  std::array<std::optional<bool>, 2> peers_lift{};  // previous and next; none: not heard
+  bool revoked_unwritten = false;
+  std::uint64_t tickets_revoked = 0;  // opens refused for it
+  ClocksAhead clocks_ahead;           // the peers', of this server's
+};
+
+}  // namespace tkdc

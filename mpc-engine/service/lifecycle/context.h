@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operation on keys works with, besides its request.
+#pragma once
+
+#include "cipher/ciphers.h"
+#include "service/lifecycle/staged.h"
+#include "service/store/store.h"
+
+namespace tkdc {
+
+struct ManagementContext {
+  Ciphers& ciphers;
+  StagedKeys& staged;
+  Store& store;
+  std::uint64_t created_at_s;
+  const KeyRecord* record;  // EQUAL: the bound key's; lives as long as the job
+};
+
+}  // namespace tkdc

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may include whom: the rooms of the house from the bottom to the top, each with the rooms
+below it that its files may include. A file outside the rooms, an arrow that is not in the table, a
+circle of files, and a picture in docs/ARCHITECTURE.md that differs from the files are faults.
+
+    python3 -m tests.house_arrows    prints the picture as it has to be
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TOPS = ("mpc-engine", "kdc-plugin", "cuda")
+PAGE = "docs/ARCHITECTURE.md"
+MARKS = ("```mermaid\n", "```\n")
+
+# The engine knows no Kerberos, no store and no agent; the key service stands on it.
+SERVICE, PLUGIN = "mpc-engine/service", "kdc-plugin"
+ROOMS: dict[str, set[str]] = {}
+
+
+def room(name: str, *below: str) -> None:
+    """The rooms below are named before it, so that no arrow can run upwards."""
+    if not set(below) <= ROOMS.keys():
+        raise ValueError(f"{name} stands on a room that is not below it")
+    ROOMS[name] = set(below)
+
+
+room("mpc-engine/base")
+room("mpc-engine/field", "mpc-engine/base")
+room("mpc-engine/link", "mpc-engine/base")
+room("mpc-engine/session", "mpc-engine/base", "mpc-engine/link")
+room("mpc-engine/rep3", "mpc-engine/base", "mpc-engine/session")
+room("mpc-engine/rep3/verify", "mpc-engine/base", "mpc-engine/field", "mpc-engine/rep3")
+room("mpc-engine/lane", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
+     "mpc-engine/rep3")
+room("mpc-engine/cipher", "mpc-engine/base", "mpc-engine/field", "mpc-engine/session",
+     "mpc-engine/rep3", "mpc-engine/rep3/verify")
+room("mpc-engine/api", *ROOMS)
+room("cuda", "mpc-engine/base", "mpc-engine/session", "mpc-engine/rep3", "mpc-engine/rep3/verify",
+     "mpc-engine/cipher")
+room(f"{SERVICE}/wire", "mpc-engine/base")
+room(f"{SERVICE}/store", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
+     "mpc-engine/rep3", f"{SERVICE}/wire")
+room(f"{SERVICE}/sealing", "mpc-engine/base", "mpc-engine/cipher", f"{SERVICE}/store")
+room(f"{SERVICE}/admit", "mpc-engine/base", f"{SERVICE}/wire", f"{SERVICE}/store")
+room(f"{SERVICE}/operation", "mpc-engine/base", "mpc-engine/cipher", "mpc-engine/rep3",
+     f"{SERVICE}/wire", f"{SERVICE}/store", f"{SERVICE}/sealing", f"{SERVICE}/admit")
+room(f"{SERVICE}/lifecycle", *ROOMS[f"{SERVICE}/operation"], f"{SERVICE}/operation")
+room(f"{SERVICE}/job", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
+     "mpc-engine/rep3", "mpc-engine/lane", "mpc-engine/cipher",
+     *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "admit", "operation",
+                                      "lifecycle")))
+room(f"{SERVICE}/export", "mpc-engine/base", "mpc-engine/rep3", f"{SERVICE}/wire")
+room(f"{SERVICE}/server", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
+     "mpc-engine/cipher", "cuda",
+     *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "job", "export")))
+room("mpc-engine/tools/bench", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
+     "mpc-engine/rep3", "mpc-engine/rep3/verify", "mpc-engine/lane", "mpc-engine/cipher", "cuda",
+     f"{SERVICE}/job")
+room("mpc-engine/tools/cli", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
+     "mpc-engine/tools/bench",
+     *(f"{SERVICE}/{one}" for one in ("wire", "sealing", "export", "server")))
+room(f"{PLUGIN}/preload", f"{SERVICE}/wire")
+room(f"{PLUGIN}/kdb", f"{SERVICE}/wire", f"{PLUGIN}/preload")
+room(f"{PLUGIN}/agent", "mpc-engine/base", f"{SERVICE}/wire")
+room(f"{PLUGIN}/migrate", "mpc-engine/base", f"{SERVICE}/wire", f"{SERVICE}/export",
+     f"{PLUGIN}/preload", f"{PLUGIN}/kdb")
+
+# Where an include without its folder is looked for, after the file's own folder.
+ROOTS = ("mpc-engine", PLUGIN, ".", "mpc-engine/api", "mpc-engine/api/in_tree", f"{SERVICE}/wire",
+         f"{PLUGIN}/kdb", f"{PLUGIN}/preload")
+SOURCE = (".c", ".cc", ".h", ".cu", ".cuh", ".inl")
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def room_of(name: str) -> str | None:
+    folder = Path(name).parent
+    for candidate in (folder, *folder.parents):
+        if str(candidate) in ROOMS:
+            return str(candidate)
+    return None
+
+
+def includes(names: list[str], root: Path = ROOT) -> dict[str, set[str]]:
+    """Which of these files each of them includes. What a build makes is in none of them."""
+    there = set(names)
+    found: dict[str, set[str]] = {}
+    for name in names:
+        places = (str(Path(name).parent), *ROOTS)
+        found[name] = set()
+        for asked in INCLUDE.findall((root / name).read_text()):
+            paths = (str(Path(place) / asked) for place in places)
+            found[name] |= set([path for path in paths if path in there][:1])
+    return found
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """One, if there is any."""
+    done: set[str] = set()
+    for start in sorted(graph):
+        way, left = [start], [iter(sorted(graph[start]))]
+        while way:
+            following = next((one for one in left[-1] if one not in done), None)
+            if following is None:
+                left.pop()
+                done.add(way.pop())
+            elif following in way:
+                return way[way.index(following):]
+            else:
+                way.append(following)
+                left.append(iter(sorted(graph[following])))
+    return []
+
+
+def units(graph: dict[str, set[str]]) -> dict[str, set[str]]:
+    """A header and the source of its name are one."""
+    of: dict[str, set[str]] = {}
+    for name, included in graph.items():
+        unit = str(Path(name).with_suffix(""))
+        others = {str(Path(one).with_suffix("")) for one in included}
+        of.setdefault(unit, set()).update(others - {unit})
+    return {unit: others & of.keys() for unit, others in of.items()}
+
+
+def arrows(graph: dict[str, set[str]]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {name: set() for name in ROOMS}
+    for name, included in graph.items():
+        for one in included:
+            here, there = room_of(name), room_of(one)
+            if here and there and here != there:
+                found[here].add(there)
+    return found
+
+
+def drawn(found: dict[str, set[str]]) -> str:
+    """Without the arrows that others make plain: from a room to what a room below it includes."""
+    below: dict[str, set[str]] = {}
+    lines = ["graph BT"]
+    for name in ROOMS:
+        direct = found[name]
+        below[name] = direct.union(*(below[one] for one in direct))
+        plain = {far for one in direct for far in below[one]}
+        lines += [f"  {short(name)} --> {short(one)}" for one in sorted(direct - plain)]
+    return "\n".join(lines) + "\n"
+
+
+def short(name: str) -> str:
+    return name.removeprefix("mpc-engine/")
+
+
+def picture() -> str:
+    page = (ROOT / PAGE).read_text()
+    return page.partition(MARKS[0])[2].partition(MARKS[1])[0]
+
+
+def sources(tracked: list[str]) -> list[str]:
+    return [name for name in tracked if name.startswith(TOPS) and name.endswith(SOURCE)]
+
+
+def arrows_not_allowed(graph: dict[str, set[str]]) -> list[str]:
+    wrong = []
+    for name, included in graph.items():
+        here = room_of(name)
+        wrong += [f"{name}: includes {one}: {here} does not stand on {room_of(one)}"
+                  for one in sorted(included)
+                  if here and room_of(one) not in {here, *ROOMS[here]}]
+    return wrong
+
+
+def check(tracked: list[str]) -> list[str]:
+    names = sources(tracked)
+    graph = includes(names)
+    wrong = [f"{name}: in no room of tests/house_arrows.py" for name in names if not room_of(name)]
+    wrong += arrows_not_allowed(graph)
+    if around := circle(units(graph)):
+        wrong.append("a circle of files: " + " -> ".join([*around, around[0]]))
+    if picture() != drawn(arrows(graph)):
+        wrong.append(f"{PAGE}: its picture is not what `python3 -m tests.house_arrows` prints")
+    return wrong
+
+
+if __name__ == "__main__":
+    from tests import house_rules
+    sys.stdout.write(drawn(arrows(includes(sources(house_rules.tracked())))))

@@ -35,7 +35,7 @@ def play(realm: AttackedRealm, attack: Crash) -> Play:
     realm.release()  # and what was counted before
     for time in range(1, LIMIT + 1):
         _die(realm, attack, done)
-        wait_until(lambda: realm.session_up() or len(realm.latched()) >= 2, LATCHED_S,  # noqa: B023
+        wait_until(lambda: realm.session_up() or len(realm.latched()) >= 2, LATCHED_S,
                    "a new session, or the latch")
         counted = [realm.status()[party]["checks_broken"] for party in realm.honest()]
         done.expect(counted == [time, time], f"after {time} deaths {counted} are counted")

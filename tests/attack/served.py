@@ -8,6 +8,7 @@ is sent again as it was, and the jobs are done. The same session goes on."""
 import re
 import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -237,11 +238,9 @@ def _log_in(realm: AttackedRealm, order: str, seen: Seen) -> None:
             seen.errors.append(error)
         return
     with realm.logins_at_once() as logins:
-        try:
+        with suppress(RealmError):  # those that have not ended have not succeeded
             wait_until(lambda: all(login.process.poll() is not None for login in logins), ENDED_S,
                        "the logins' end")
-        except RealmError:
-            pass  # those that have not ended have not succeeded
         seen.right += [login.user for login in logins if login.succeeded()]
 
 

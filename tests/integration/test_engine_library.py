@@ -9,7 +9,7 @@ from tests.integration.conftest import STOCK
 from tests.support.realm import default_bin
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
-LIBRARY = bin_folder() / "libtkdc-engine.so"
+LIBRARY = default_bin() / "libtkdc-engine.so"
 THE_KEY_SERVICES = ("LaneRunner", "Revocation", "SealCount", "KeyRecord", "JobRequest", "krbtgt",
                     "kadmin", "principal", "kerberos")
 

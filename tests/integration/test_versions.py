@@ -23,7 +23,7 @@ KDC = ("krb5kdc", "kadmind", "agent-kdc", "agent-admin")
 def before():
     try:
         return previous.binaries()
-    except previous.NoHistory as missing:
+    except previous.NoHistoryError as missing:
         pytest.skip(str(missing))
 
 

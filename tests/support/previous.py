@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 JOBS = os.environ.get("JOBS") or str(os.cpu_count() or 2)
 
 
-class NoHistory(Exception):
+class NoHistoryError(Exception):
     """What to fetch."""
 
 
@@ -42,7 +42,7 @@ def _git(*arguments: str, **more) -> subprocess.CompletedProcess:
 
 def _build(folder: Path, version: str, commit: str) -> None:
     if _git("cat-file", "-e", f"{commit}^{{commit}}").returncode != 0:
-        raise NoHistory(f"the history here does not reach release {version}: "
+        raise NoHistoryError(f"the history here does not reach release {version}: "
                         f"`git fetch --unshallow`, or `git fetch origin {commit}`")
     source, build = folder / "source", folder / "build"
     for old in (source, build):

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a lane says of its jobs: answers to agents, lines of the audit log, counters.
+#include "service/job/answers.h"
+
 #include <nlohmann/json.hpp>
 
 #include "base/hex.h"
 #include "service/admit/policy.h"
-#include "service/job/lane_runner.h"
+#include "service/job/job_checks.h"
+#include "service/lifecycle/management.h"
+#include "service/operation/operations.h"
 
 namespace tkdc {
 namespace {
@@ -13,9 +16,7 @@ constexpr const char* kUnheralded = "login reply without preauthentication";
 constexpr const char* kLate = "finished after its deadline";
 constexpr const char* kRevoked = "ticket of a revoked window";
 
-}  // namespace
-
-std::string LaneRunner::limit_message(const Candidate& candidate) {
+std::string limit_message(const Candidate& candidate) {
   const std::optional<RateVerdict>& rate = candidate.job->rate;
   if (candidate.clock_wrong)
     return "this server's clock is more than two minutes off server 0's, so it takes no time of "
@@ -32,7 +33,22 @@ std::string LaneRunner::limit_message(const Candidate& candidate) {
          "often (password history; wait), or this agent has left too many operations half done";
 }
 
-void LaneRunner::answer(const JobRequest& request, tkdc_status status, std::string message) {
+std::string refusal_message(const Candidate& candidate, tkdc_status status) {
+  constexpr auto kMissingHere =
+      "this server holds no such key, which no other server says: it has expired or was removed a "
+      "moment ago; or this server's store is damaged, or was restored from an older copy";
+  constexpr auto kNoHead =
+      "this server has answered no head of this tail, or it was too long ago or has had its tail; "
+      "the operation must be asked for anew";
+  if (status == TKDC_STATUS_LIMIT) return limit_message(candidate);
+  if (status == TKDC_STATUS_INCONSISTENT && candidate.key_missing) return kMissingHere;
+  if (status == TKDC_STATUS_UNAVAILABLE && candidate.head_missing) return kNoHead;
+  return tkdc_status_text(status);
+}
+
+}  // namespace
+
+void Answers::answer(const JobRequest& request, tkdc_status status, std::string message) {
   JobReply reply;
   reply.session = request.name.session;
   reply.number = request.name.number;
@@ -43,52 +59,17 @@ void LaneRunner::answer(const JobRequest& request, tkdc_status status, std::stri
   shared_.reply(request.name, std::move(reply));
 }
 
-// Jobs that have been taken from the pending ones and not been answered.
-template <class Visit>
-void LaneRunner::for_each_taken(Visit visit) {
-  for (ActiveJob& job : active_)
-    if (!job.answered && !job.job->expired) visit(*job.job);
-  for (auto* round : {&claims_, &verdicts_})
-    if (*round)
-      for (Candidate& candidate : (*round)->candidates)
-        if (candidate.job && !candidate.job->expired) visit(*candidate.job);
+void Answers::refuse(const Candidate& candidate, tkdc_status status) {
+  answer(candidate.job->request, status, refusal_message(candidate, status));
 }
 
-// A job cannot be taken out of the lane: the three servers' clocks differ, and a server that left
-// it out a round earlier than the others would send packets of another length. So it runs to its
-// end, its agent is told now, and what it yields later goes nowhere.
-void LaneRunner::expire() {
-  const auto now = Clock::now();
-  for_each_taken([&](PendingJob& job) {
-    if (job.deadline > now) return;
-    job.expired = true;
-    answer(job.request, TKDC_STATUS_UNAVAILABLE,
-           "the job was still running at its deadline; see `tkdc status` for the servers' load");
-  });
-}
-
-std::optional<LostCheck> LaneRunner::give_up() {
-  for_each_taken([&](PendingJob& job) {
-    job.expired = true;
-    answer(job.request, TKDC_STATUS_UNAVAILABLE, "the session between the servers ended");
-  });
-  if (rep3_.deviation() || rep3_.claims() == nullptr || !rep3_.claims()->checking())
-    return std::nullopt;
-  LostCheck lost{std::nullopt, ciphers_.verifier.opened() > 0};
-  // Whose packet was not what it has to be. A connection that was lost is nobody's.
-  const auto& failure = ticker_.failure();
-  if (failure && failure->whose && !failure->connection)
-    lost.party = (party_ + (*failure->whose == Neighbour::kNext ? 1 : 2)) % 3;
-  return lost;
-}
-
-const char* LaneRunner::watch(const JobRequest& request, const JobOutcome& outcome) {
+const char* Answers::watch(const JobRequest& request, const JobOutcome& outcome) {
   if (outcome.revoked) {
     shared_.counters.tickets_revoked++;
     return kRevoked;
   }
   // A tail's head was watched.
-  const bool tail = part(request).kind == Part::Kind::kTail;
+  const bool tail = part_in(request, two_parts_).kind == Part::Kind::kTail;
   if (outcome.status != TKDC_STATUS_OK || tail) return nullptr;
   const bool opened = request.op == TKDC_OP_OPEN || request.op == TKDC_OP_OPEN_DERIVED;
   const bool sealed = request.op == TKDC_OP_SEAL || request.op == TKDC_OP_SEAL_DERIVED;
@@ -99,8 +80,8 @@ const char* LaneRunner::watch(const JobRequest& request, const JobOutcome& outco
   return login_reply && !shared_.preauth.sealed(request.key.principal) ? kUnheralded : nullptr;
 }
 
-void LaneRunner::audit(const JobRequest& request, tkdc_status status, const char* note,
-                       bool head) const {
+void Answers::audit(const JobRequest& request, tkdc_status status, const char* note,
+                    bool head) const {
   nlohmann::json line = {
       {"operation", tkdc_wire_op_name(static_cast<std::uint8_t>(request.op))},
       {"usage", request.usage},
@@ -113,7 +94,7 @@ void LaneRunner::audit(const JobRequest& request, tkdc_status status, const char
       {"cohort", cohort_},
       {"result", tkdc_status_text(status)},
   };
-  const Part asked = part(request);
+  const Part asked = part_in(request, two_parts_);
   const bool tail = asked.kind == Part::Kind::kTail;
   if (head || tail) line["session"] = request.name.session;  // the agent's
   if (head) line["head"] = request.name.number;
@@ -122,32 +103,15 @@ void LaneRunner::audit(const JobRequest& request, tkdc_status status, const char
   shared_.audit(line.dump());
 }
 
-void LaneRunner::publish_counters() {
-  LaneCounters& c = shared_.counters;
-  c.rounds++;
-  c.cohorts += cohort_ - published_cohorts_;
-  c.operation_rounds += active_.size();
-  c.layer_bytes += rep3_.layer_bytes() - published_bytes_;
-  c.aes_blocks += ciphers_.aes.blocks() - published_aes_;
-  c.masked_blocks += ciphers_.aes.masked_blocks() - published_masked_;
-  c.masks_made += pool_.made() - published_masks_;
-  c.sha1_blocks += ciphers_.sha1.blocks() - published_sha1_;
-  const std::uint64_t sha2 = ciphers_.sha256.blocks() + ciphers_.sha384.blocks();
-  c.sha2_blocks += sha2 - published_sha2_;
-  published_bytes_ = rep3_.layer_bytes();
-  published_aes_ = ciphers_.aes.blocks();
-  published_masked_ = ciphers_.aes.masked_blocks();
-  published_masks_ = pool_.made();
-  published_sha1_ = ciphers_.sha1.blocks();
-  published_sha2_ = sha2;
-  published_cohorts_ = cohort_;
+bool Answers::tail_follows(const ActiveJob& job, tkdc_status status) const {
+  const JobRequest& request = job.job->request;
+  return status == TKDC_STATUS_OK && job.record &&
+         leaves_tail(*job.record, request.op, request.usage, part_in(request, two_parts_),
+                     job.input_bytes);
 }
 
-void LaneRunner::finish(ActiveJob& job, JobOutcome outcome) {
+void Answers::finish(const ActiveJob& job, JobOutcome outcome, std::uint64_t rounds) {
   const JobRequest& request = job.job->request;
-  if (job.holds_key) let_go(request);
-  job.answered = true;
-  ++answered_;
   const char* note = outcome.note != nullptr ? outcome.note : watch(request, outcome);
   if (job.job->expired) {
     shared_.counters.jobs_late++;
@@ -164,8 +128,8 @@ void LaneRunner::finish(ActiveJob& job, JobOutcome outcome) {
   if (is_management(request.op))
     reply.cost = cost_of_management(request.op);
   else if (job.record)
-    reply.cost = cost_of(*job.record, request, job.input_bytes, part(request));
-  reply.cost.rounds = static_cast<std::uint32_t>(rep3_.rounds() - job.first_round);
+    reply.cost = cost_of(*job.record, request, job.input_bytes, part_in(request, two_parts_));
+  reply.cost.rounds = static_cast<std::uint32_t>(rounds);
   shared_.counters.answered(reply.status);
   const bool head = tail_follows(job, reply.status);
   if (head) shared_.half_done.answered(request);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether this server would run a job, before it hears what the others say.
+#include "service/job/job_checks.h"
+
 #include <algorithm>
 
-#include "service/job/lane_runner.h"
+#include "service/lifecycle/management.h"
 #include "service/operation/check_use.h"
 #include "service/operation/operations.h"
 
@@ -10,7 +11,7 @@ namespace tkdc {
 
 // While another job works on the same key this one counts as missing: it is put
 // back and checked again when that one is done.
-Verdict LaneRunner::check_key_management(Candidate& candidate) {
+Verdict JobChecks::check_key_management(Candidate& candidate) {
   const JobRequest& request = candidate.job->request;
   if (request.key.installation != shared_.options.installation) return TKDC_STATUS_UNKNOWN_KEY;
   if (lane_ != 0) return TKDC_STATUS_BAD_REQUEST;
@@ -32,7 +33,7 @@ Verdict LaneRunner::check_key_management(Candidate& candidate) {
   return verdict;
 }
 
-Verdict LaneRunner::check_key_use(Candidate& candidate, bool clock_ok) {
+Verdict JobChecks::check_key_use(Candidate& candidate, bool clock_ok) {
   const JobRequest& request = candidate.job->request;
   const tkdc_status own = check_use(shared_.store, shared_.options.installation,
                                     candidate.job->role, request, candidate.record);
@@ -51,16 +52,11 @@ Verdict LaneRunner::check_key_use(Candidate& candidate, bool clock_ok) {
   return kAdmit;
 }
 
-Part LaneRunner::part(const JobRequest& request) const {
-  const Part asked = part_of(request).value_or(Part());
-  return asked.kind == Part::Kind::kHead && !two_parts_ ? Part() : asked;
-}
-
 // A tail takes its head here, before any verdict is told: two of them would else both be admitted.
 // One that has to wait has taken it when it is looked at again.
-Verdict LaneRunner::check_part(Candidate& candidate) {
+Verdict JobChecks::check_part(Candidate& candidate) {
   PendingJob& job = *candidate.job;
-  const Part asked = part(job.request);
+  const Part asked = part_in(job.request, two_parts_);
   const bool leaves = leaves_tail(*candidate.record, job.request.op, job.request.usage, asked,
                                   job.request.component[0].size());
   if (leaves && !shared_.half_done.room(job.request.name.agent)) return TKDC_STATUS_LIMIT;
@@ -72,7 +68,7 @@ Verdict LaneRunner::check_part(Candidate& candidate) {
 
 // Jobs that are refused anyway count for their agent, not for the key that they name. One that
 // has to wait is counted when it is looked at again. A tail was counted with its head.
-Verdict LaneRunner::check_rate(Candidate& candidate, Verdict others) {
+Verdict JobChecks::check_rate(Candidate& candidate, Verdict others) {
   if (others == kMissing) return others;
   PendingJob& job = *candidate.job;
   if (job.head_taken) return others;
@@ -82,10 +78,14 @@ Verdict LaneRunner::check_rate(Candidate& candidate, Verdict others) {
   return limited ? Verdict{TKDC_STATUS_LIMIT} : others;
 }
 
-Verdict LaneRunner::check(Candidate& candidate, bool clock_ok) {
+Verdict JobChecks::check(Candidate& candidate, bool clock_ok) {
   const bool management = is_management(candidate.job->request.op);
   return check_rate(
       candidate, management ? check_key_management(candidate) : check_key_use(candidate, clock_ok));
+}
+
+void JobChecks::let_go(const JobRequest& request) {
+  for (const KeyId& id : keys_at_work(request)) managed_.erase(id);
 }
 
 }  // namespace tkdc

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a lane tells of its jobs: answers to agents, lines of the audit log, counters. Used by
+// the lane's thread.
+#pragma once
+
+#include <string>
+
+#include "service/job/lane_jobs.h"
+#include "service/operation/outcome.h"
+
+namespace tkdc {
+
+class Answers {
+ public:
+  Answers(const LaneShared& shared, std::uint32_t lane, bool two_parts)
+      : shared_(shared), lane_(lane), two_parts_(two_parts) {}
+
+  // Which cohort the lines of the audit log name.
+  std::uint64_t cohort() const { return cohort_; }
+  void begin_cohort() { ++cohort_; }
+
+  void answer(const JobRequest& request, tkdc_status status, std::string message);
+  // One that was not admitted: with the cause that this server knows.
+  void refuse(const Candidate& candidate, tkdc_status status);
+  // One that has run, in so many rounds. Past its deadline its agent has been told already.
+  void finish(const ActiveJob& job, JobOutcome outcome, std::uint64_t rounds);
+
+ private:
+  // `note`: what is unusual about it, or null.
+  void audit(const JobRequest& request, tkdc_status status, const char* note = nullptr,
+             bool head = false) const;
+  const char* watch(const JobRequest& request, const JobOutcome& outcome);
+  bool tail_follows(const ActiveJob& job, tkdc_status status) const;
+
+  const LaneShared shared_;
+  const std::uint32_t lane_;
+  const bool two_parts_;
+  std::uint64_t cohort_ = 0;
+};
+
+}  // namespace tkdc

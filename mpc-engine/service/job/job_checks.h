@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether this server would run a job, before it hears what the others say. Used by the
+// lane's thread.
+#pragma once
+
+#include <set>
+
+#include "service/job/lane_jobs.h"
+
+namespace tkdc {
+
+// How much of the operation a job is in a session that has two parts or has not.
+inline Part part_in(const JobRequest& request, bool two_parts) {
+  const Part asked = part_of(request).value_or(Part());
+  return asked.kind == Part::Kind::kHead && !two_parts ? Part() : asked;
+}
+
+class JobChecks {
+ public:
+  JobChecks(const LaneShared& shared, std::uint32_t lane, bool two_parts)
+      : shared_(shared), lane_(lane), two_parts_(two_parts) {}
+
+  // Fills in the candidate's record and what it has to wait for. `clock_ok`: this server's clock
+  // takes the manifest's time.
+  Verdict check(Candidate& candidate, bool clock_ok);
+  // A management job has ended, or was refused.
+  void let_go(const JobRequest& request);
+  // One is admitted or half admitted: its disks are waited for.
+  bool manages() const { return !managed_.empty(); }
+
+ private:
+  Verdict check_key_use(Candidate& candidate, bool clock_ok);
+  Verdict check_key_management(Candidate& candidate);
+  Verdict check_part(Candidate& candidate);
+  Verdict check_rate(Candidate& candidate, Verdict others);
+
+  const LaneShared shared_;
+  const std::uint32_t lane_;
+  const bool two_parts_;
+  // Keys that an admitted or half admitted management job works on: what was checked for one such
+  // job must still hold when it runs.
+  std::set<KeyId> managed_;
+};
+
+}  // namespace tkdc

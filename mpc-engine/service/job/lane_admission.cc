@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/job/lane_admission.h"
+
+#include <algorithm>
+
+#include "service/job/limits.h"
+#include "service/sealing/nonce.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::size_t kMaxManifest = kMaxCohortJobs;
+constexpr std::size_t kMaxActive = 2048;
+constexpr std::size_t kMaxActiveOfAgent = 1536;  // one agent's flood leaves room for others'
+constexpr std::size_t kMaxInputOctets = 4u << 20;
+
+AdmissionRound round_of(const Manifest& manifest) {
+  AdmissionRound round;
+  round.sealed_at = manifest.sealed_at;
+  for (const JobName& name : manifest.names) round.candidates.emplace_back().name = name;
+  return round;
+}
+
+}  // namespace
+
+// Nothing is proposed where no job is named: what has no effect is no decision.
+void LaneAdmission::propose() {
+  if (!leader() || active_.size() >= kMaxActive) return;
+  AdmissionRound round;
+  const std::uint32_t now = sealed_at_now();
+  // Times of sealing never fall in a session, and the others take none that is ahead of theirs.
+  if (now + kClockSkewUnits < last_sealed_at_ && queue_.has_waiting()) return shared_.set_back();
+  round.sealed_at = std::max(now, last_sealed_at_);
+  const FairQueue::Room most = {std::min(kMaxManifest, kMaxActive - active_.size()), octets_room()};
+  const auto room_of = [this](std::uint64_t agent) { return active_room(agent); };
+  const auto octets = [this](const JobName& name) { return shared_.pending.input_octets(name); };
+  for (const JobName& name : queue_.take(most, room_of, octets))
+    round.candidates.emplace_back().name = name;
+  if (!round.candidates.empty()) proposed_ = std::move(round);
+}
+
+// A tick's packet has some two octets for each of the inputs at work. Whoever asks for much at once
+// does not make packets that a line cannot carry in time.
+std::size_t LaneAdmission::octets_room() const {
+  std::size_t at_work = 0;
+  for (const ActiveJob& job : active_) at_work += job.input_bytes;
+  for (const auto* round : {&claims_, &verdicts_})
+    if (*round)
+      for (const Candidate& candidate : (*round)->candidates)
+        if (candidate.job) at_work += candidate.job->request.component[0].size();
+  return kMaxInputOctets - std::min(at_work, kMaxInputOctets);
+}
+
+std::size_t LaneAdmission::active_room(std::uint64_t agent) const {
+  const auto active = static_cast<std::size_t>(std::ranges::count_if(
+      active_, [&](const ActiveJob& job) { return job.job->request.name.agent == agent; }));
+  return kMaxActiveOfAgent - std::min(active, kMaxActiveOfAgent);
+}
+
+void LaneAdmission::say(LaneSaid& said, Ticker::OwnControl& own) const {
+  if (proposed_) {
+    Manifest& manifest = said.manifest.emplace();
+    manifest.sealed_at = proposed_->sealed_at;
+    for (const Candidate& c : proposed_->candidates) manifest.names.push_back(c.name);
+  }
+  if (verdicts_)
+    for (const Candidate& c : verdicts_->candidates) said.verdicts.push_back(c.verdict);
+  add_claims(own);
+}
+
+LaneExpects LaneAdmission::expects(int party) const {
+  LaneExpects expected;
+  expected.leader = party == 0;
+  expected.verdicts = verdicts_ ? verdicts_->candidates.size() : 0;
+  expected.most_jobs = kMaxManifest;
+  return expected;
+}
+
+Result<void> LaneAdmission::hear(const LaneSaid& prev, const LaneSaid& next,
+                                 const Ticker::Control& control) {
+  named_ = std::exchange(proposed_, std::nullopt);
+  for (const LaneSaid* other : {&prev, &next})
+    if (other->manifest) named_ = round_of(*other->manifest);
+  return read_claims(control.prev.to_me, control.next.to_me);
+}
+
+void LaneAdmission::add_claims(Ticker::OwnControl& own) const {
+  if (!claims_) return;
+  for (const Candidate& c : claims_->candidates) {
+    put_claim(own.to_prev, c.verdict, c.digests, 0);
+    put_claim(own.to_next, c.verdict, c.digests, 1);
+  }
+}
+
+Result<void> LaneAdmission::read_claims(ByteSpan from_prev, ByteSpan from_next) {
+  const std::size_t jobs = claims_ ? claims_->candidates.size() : 0;
+  Reader prev_in(from_prev), next_in(from_next);
+  auto prev = get_claims(prev_in, jobs), next = get_claims(next_in, jobs);
+  if (!prev) return prev.error();
+  if (!next) return next.error();
+  if (!prev_in.complete() || !next_in.complete())
+    return fail("lane " + std::to_string(lane_) + ": a neighbour's claims are malformed");
+  for (std::size_t k = 0; k < jobs; ++k) {
+    Candidate& c = claims_->candidates[k];
+    c.verdict = judge(c.verdict, c.digests, (*prev)[k], (*next)[k]);
+  }
+  return {};
+}
+
+AdmissionRound LaneAdmission::settle(const LaneSaid& prev, const LaneSaid& next) {
+  AdmissionRound admitted;
+  if (!verdicts_) return admitted;
+  admitted.sealed_at = verdicts_->sealed_at;
+  for (std::size_t k = 0; k < verdicts_->candidates.size(); ++k) {
+    Candidate& c = verdicts_->candidates[k];
+    c.verdict = combine(c.verdict, prev.verdicts[k], next.verdicts[k]);
+    if (c.verdict == kAdmit)
+      admitted.candidates.push_back(std::move(c));
+    else
+      refuse(c);
+  }
+  if (!admitted.candidates.empty()) last_sealed_at_ = std::max(last_sealed_at_, admitted.sealed_at);
+  verdicts_.reset();
+  return admitted;
+}
+
+void LaneAdmission::take_named() {
+  verdicts_ = std::exchange(claims_, std::nullopt);
+  if (!named_) return;
+  take_candidates(*named_);
+  claims_ = std::exchange(named_, std::nullopt);
+}
+
+void LaneAdmission::take_candidates(AdmissionRound& round) {
+  const std::uint32_t now = sealed_at_now();
+  const bool clock_ok = now > 0 && round.sealed_at + kClockSkewUnits >= now &&
+                        round.sealed_at <= now + kClockSkewUnits &&
+                        round.sealed_at >= last_sealed_at_ && round.sealed_at < (1u << 24);
+  for (Candidate& c : round.candidates) {
+    c.job = shared_.pending.take(c.name);
+    if (!c.job) continue;
+    c.verdict = checks_.check(c, clock_ok);
+    c.key_missing = c.verdict == TKDC_STATUS_UNKNOWN_KEY;
+    c.digests = digest_job(c.job->request, c.job->role, c.record.get());
+  }
+}
+
+// A job that another server has not got yet waits until it is named again.
+void LaneAdmission::put_back(Candidate& candidate) {
+  if (candidate.job->expired) return;
+  if (candidate.job->deadline <= Clock::now()) {
+    answers_.answer(candidate.job->request, TKDC_STATUS_UNAVAILABLE,
+                    "another server did not receive this job in time");
+    return;
+  }
+  const auto due = Clock::now() + candidate.job->retry_after;
+  candidate.job->retry_after = std::min(2 * candidate.job->retry_after, PendingJob::kMaxRetryAfter);
+  if (auto refused = shared_.pending.put(std::move(candidate.job))) {
+    answers_.answer(refused->request, TKDC_STATUS_LIMIT,
+                    "too many jobs are waiting at this server");
+    return;
+  }
+  if (leader()) queue_.put_back(candidate.name, due);
+}
+
+void LaneAdmission::refuse(Candidate& candidate) {
+  if (!candidate.job) return;  // this server is the one that waits for it
+  if (candidate.holds_key) checks_.let_go(candidate.job->request);
+  if (candidate.verdict == kMissing) return put_back(candidate);
+  if (!candidate.job->expired)
+    answers_.refuse(candidate, static_cast<tkdc_status>(candidate.verdict));
+}
+
+}  // namespace tkdc

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which jobs run: the three steps of admission, each in a tick of its own.
+//
+// The leader (party 0) names waiting jobs in a manifest. In the next full tick the servers exchange
+// claims, in the one after it verdicts (service/admit/admission.h). The jobs that all three admit
+// start in the same tick at all three. A job that another server has not received yet is put back
+// and named again. Used by the lane's thread.
+#pragma once
+
+#include <list>
+#include <optional>
+
+#include "lane/ticker.h"
+#include "service/job/answers.h"
+#include "service/job/job_checks.h"
+#include "service/job/lane_queue.h"
+#include "service/job/lane_said.h"
+
+namespace tkdc {
+
+class LaneAdmission {
+ public:
+  LaneAdmission(const LaneShared& shared, int party, std::uint32_t lane,
+                const std::list<ActiveJob>& active, LaneQueue& queue, JobChecks& checks,
+                Answers& answers)
+      : shared_(shared), party_(party), lane_(lane), active_(active), queue_(queue),
+        checks_(checks), answers_(answers) {}
+
+  bool under_way() const { return claims_.has_value() || verdicts_.has_value(); }
+
+  // In each full tick, in this order. The leader names jobs, if it is time to.
+  void propose();
+  void say(LaneSaid& said, Ticker::OwnControl& own) const;
+  LaneExpects expects(int party) const;
+  Result<void> hear(const LaneSaid& prev, const LaneSaid& next, const Ticker::Control& control);
+  // Those that all three admit, to be started now. The others are answered or put back.
+  AdmissionRound settle(const LaneSaid& prev, const LaneSaid& next);
+  // This server's checks of those that were named.
+  void take_named();
+
+  // Jobs that have been taken from the pending ones.
+  template <class Visit>
+  void for_each_taken(Visit visit) {
+    for (auto* round : {&claims_, &verdicts_})
+      if (*round)
+        for (Candidate& candidate : (*round)->candidates)
+          if (candidate.job && !candidate.job->expired) visit(*candidate.job);
+  }
+
+ private:
+  using Clock = PendingJob::Clock;
+
+  bool leader() const { return party_ == 0; }
+  std::size_t active_room(std::uint64_t agent) const;
+  std::size_t octets_room() const;
+  void add_claims(Ticker::OwnControl& own) const;
+  Result<void> read_claims(ByteSpan from_prev, ByteSpan from_next);
+  void take_candidates(AdmissionRound& round);
+  void refuse(Candidate& candidate);
+  void put_back(Candidate& candidate);
+
+  const LaneShared shared_;
+  const int party_;
+  const std::uint32_t lane_;
+  const std::list<ActiveJob>& active_;
+  LaneQueue& queue_;
+  JobChecks& checks_;
+  Answers& answers_;
+  std::optional<AdmissionRound> proposed_, named_, claims_, verdicts_;
+  std::uint32_t last_sealed_at_ = 0;
+};
+
+}  // namespace tkdc

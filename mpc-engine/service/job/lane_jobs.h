@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job's two stages in a lane, and what all lanes of a server share.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "service/admit/admission.h"
+#include "service/admit/equal_limit.h"
+#include "service/admit/preauth_watch.h"
+#include "service/job/clock_exchange.h"
+#include "service/job/engine.h"
+#include "service/job/half_done.h"
+#include "service/job/pending.h"
+#include "service/lifecycle/staged.h"
+#include "service/sealing/revocations.h"
+#include "service/sealing/seal_counts.h"
+#include "service/store/store.h"
+
+namespace tkdc {
+
+// A job between manifest and verdict.
+struct Candidate {
+  JobName name;
+  std::unique_ptr<PendingJob> job;  // null: not received
+  std::shared_ptr<const KeyRecord> record;
+  JobDigests digests;
+  Verdict verdict = kMissing;  // own first, then the three servers' together
+  bool holds_key = false;      // its ids are in JobChecks
+  bool key_missing = false;    // this server holds no such key
+  bool head_missing = false;   // a tail whose head it has not answered, or no more
+  bool clock_wrong = false;    // this server's clock does not take the manifest's time
+};
+
+// The jobs of one manifest.
+struct AdmissionRound {
+  std::uint32_t sealed_at = 0;
+  std::vector<Candidate> candidates;
+};
+
+// An admitted job.
+struct ActiveJob {
+  std::unique_ptr<PendingJob> job;
+  std::shared_ptr<const KeyRecord> record;
+  std::uint32_t sealed_at = 0;
+  std::uint64_t number = 0, cohort = 0, first_round = 0;
+  std::size_t input_bytes = 0;
+  bool holds_key = false;
+  bool answered = false;  // finished; goes at the end of the tick
+};
+
+// The servers did their work, and the answer is no: a wrong password, a forged ticket, a key
+// that is not there. The others are troubles of the servers or of what was asked of them at once.
+inline bool is_refusal(tkdc_status status) {
+  return status == TKDC_STATUS_INTEGRITY || status == TKDC_STATUS_DENIED ||
+         status == TKDC_STATUS_UNKNOWN_KEY || status == TKDC_STATUS_BAD_REQUEST;
+}
+
+struct LaneCounters {
+  std::atomic<std::uint64_t> rounds{0}, layer_bytes{0}, aes_blocks{0}, sha1_blocks{0},
+      sha2_blocks{0}, masked_blocks{0}, masks_made{0};
+  // How large batches are: operations started, in how many cohorts; and those at work, added
+  // up over all rounds.
+  std::atomic<std::uint64_t> operations{0}, cohorts{0}, operation_rounds{0};
+  std::atomic<std::uint64_t> jobs_done{0}, jobs_refused{0}, jobs_failed{0}, jobs_late{0};
+  std::atomic<std::uint64_t> tickets_revoked{0};
+
+  void answered(tkdc_status status) {
+    (status == TKDC_STATUS_OK ? jobs_done : is_refusal(status) ? jobs_refused : jobs_failed)++;
+  }
+};
+
+// What all lanes of a server share.
+struct LaneShared {
+  const EngineOptions& options;
+  Store& store;
+  PendingJobs& pending;
+  StagedKeys& staged;  // lane 0's only
+  LaneCounters& counters;
+  SealCounts& seals;
+  PreauthWatch& preauth;
+  EqualLimit& equals;
+  HalfDone& half_done;
+  RateLimits& limits;
+  Revocations& revocations;
+  ClockDifferences& clocks;
+  // The leader's: its clock stands before what the lane has sealed, so nothing can be sealed before
+  // there is a new session.
+  const std::function<void()>& set_back;
+  const Engine::Reply& reply;
+  const Engine::Audit& audit;
+};
+
+}  // namespace tkdc

@@ -25,11 +25,8 @@ class Store;
 
 class Engine {
  public:
-  // `reply` is called from lane threads, once for each submitted job.
-  // `audit` gets one line per event: operation, key id, principal digest,
-  // agent, cohort, result.
-  using Reply = std::function<void(const JobName&, JobReply)>;
-  using Audit = std::function<void(const std::string& json)>;
+  using Reply = EngineReply;
+  using Audit = EngineAudit;
 
   static Result<std::unique_ptr<Engine>> create(const EngineOptions& options, Store& store,
                                                 Reply reply, Audit audit);

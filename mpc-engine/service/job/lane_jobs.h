@@ -11,8 +11,8 @@
 #include "service/admit/equal_limit.h"
 #include "service/admit/preauth_watch.h"
 #include "service/job/clock_exchange.h"
-#include "service/job/engine.h"
 #include "service/job/half_done.h"
+#include "service/job/options.h"
 #include "service/job/pending.h"
 #include "service/lifecycle/staged.h"
 #include "service/sealing/revocations.h"
@@ -89,8 +89,8 @@ struct LaneShared {
   // The leader's: its clock stands before what the lane has sealed, so nothing can be sealed before
   // there is a new session.
   const std::function<void()>& set_back;
-  const Engine::Reply& reply;
-  const Engine::Audit& audit;
+  const EngineReply& reply;
+  const EngineAudit& audit;
 };
 
 }  // namespace tkdc

@@ -13,6 +13,11 @@
 
 namespace tkdc {
 
+// Called from lane threads, once for each submitted job.
+using EngineReply = std::function<void(const JobName&, JobReply)>;
+// One line for each event: operation, key id, principal digest, agent, cohort, result.
+using EngineAudit = std::function<void(const std::string& json)>;
+
 // A session that was given up while messages were being verified.
 struct LostCheck {
   std::optional<int> party;  // who no longer held it, or sent what it could not; none: not seen

@@ -36,6 +36,11 @@ bool is_verdict(tkdc_status status) {
   return status != TKDC_STATUS_UNAVAILABLE && status != TKDC_STATUS_INTERNAL;
 }
 
+bool is_refusal(tkdc_status status) {
+  return status == TKDC_STATUS_INTEGRITY || status == TKDC_STATUS_DENIED ||
+         status == TKDC_STATUS_UNKNOWN_KEY || status == TKDC_STATUS_BAD_REQUEST;
+}
+
 // Who answers otherwise than the two others; none: no two agree.
 std::optional<std::size_t> odd_one(const std::array<JobReply, 3>& replies) {
   for (std::size_t party = 0; party < 3; ++party)
@@ -43,33 +48,44 @@ std::optional<std::size_t> odd_one(const std::array<JobReply, 3>& replies) {
   return std::nullopt;
 }
 
-// What to tell when not all three say OK. What two say is the word of an honest one. What one
-// says alone refuses the job, but as a fault: it could have a remembered password taken for
-// forgotten, or every account locked. One that refuses while the others are away is believed, as
-// each enforces the roles by itself; of a key that takes two.
+std::string explain_all(const std::array<JobReply, 3>& replies) {
+  std::string text;
+  for (std::size_t party = 0; party < 3; ++party)
+    text += (party == 0 ? "" : "; ") + said_by(party, replies[party]);
+  return text;
+}
+
+Outcome fault(tkdc_status status, const std::array<JobReply, 3>& replies,
+              std::optional<std::size_t> whose) {
+  Outcome outcome =
+      failure(status, explain_all(replies) +
+                          (whose ? ": server " + std::to_string(*whose) + " is faulty or changed"
+                                 : ": one of them is faulty or changed; compare their "
+                                   "audit logs"));
+  outcome.fault = true;
+  return outcome;
+}
+
+// What to tell when not all three say OK. What two say is the word of an honest one. A refusal by
+// one alone fails the job and nothing else: it could have a remembered password taken for
+// forgotten, or every account locked. An honest OK comes after the servers have compared what they
+// decided, so all honest ones have it, but for one that was too late: whoever contradicts two of
+// them, or says OK against two refusals, is not honest.
 Outcome refusal(const std::array<JobReply, 3>& replies) {
+  const std::size_t done = count(replies, TKDC_STATUS_OK);
   if (const auto odd = odd_one(replies)) {
     const tkdc_status most = replies[(*odd + 1) % 3].status, lone = replies[*odd].status;
-    const bool differs = lone != most && is_verdict(lone);
-    if (is_verdict(most) && (most != TKDC_STATUS_OK || differs)) {
-      Outcome outcome = failure(most, explain(replies, most));
-      if (!differs) return outcome;
-      if (most == TKDC_STATUS_OK) outcome.status = TKDC_STATUS_INCONSISTENT;
-      outcome.fault = true;
-      outcome.message = said_by(*odd, replies[*odd]) + "; the two others answer \"" +
-                        tkdc_status_text(static_cast<std::uint16_t>(most)) + "\": server " +
-                        std::to_string(*odd) + " is faulty or changed";
-      return outcome;
-    }
+    if (done == 2 && is_verdict(lone)) return fault(TKDC_STATUS_INCONSISTENT, replies, odd);
+    if (done == 1 && is_verdict(most)) return fault(most, replies, odd);
+    if (done == 0 && is_verdict(most)) return failure(most, explain(replies, most));
   }
-  for (tkdc_status status : {TKDC_STATUS_DENIED, TKDC_STATUS_BAD_REQUEST, TKDC_STATUS_INCONSISTENT,
-                             TKDC_STATUS_LIMIT, TKDC_STATUS_INTERNAL, TKDC_STATUS_UNAVAILABLE})
-    if (count(replies, status) > 0) return failure(status, explain(replies, status));
-  std::string who;
-  for (std::size_t party = 0; party < 3; ++party)
-    who += (party == 0 ? "" : "; ") + said_by(party, replies[party]);
-  return failure(TKDC_STATUS_INCONSISTENT,
-                 "the servers disagree about a key (" + who + "); compare their audit logs");
+  if (done > 0 &&
+      std::ranges::any_of(replies, [](const JobReply& r) { return is_refusal(r.status); }))
+    return fault(TKDC_STATUS_INCONSISTENT, replies, std::nullopt);
+  for (tkdc_status status :
+       {TKDC_STATUS_INCONSISTENT, TKDC_STATUS_LIMIT, TKDC_STATUS_INTERNAL, TKDC_STATUS_UNAVAILABLE})
+    if (count(replies, status) > 0) return failure(status, explain_all(replies));
+  return fault(TKDC_STATUS_INCONSISTENT, replies, std::nullopt);
 }
 
 JobCost total_cost(const std::array<JobReply, 3>& replies) {

@@ -9,7 +9,7 @@
 namespace tkdc {
 
 // The representation this CPU is good at. Malicious sessions are always in bytes: only they have
-// claims to verify. `backend`: "auto", or a name as of cipher/aes/backend.h.
+// claims to verify. `backend`: "auto", or a name as of cipher/aes/aes.h.
 Representation preferred_representation(const std::string& backend, Security security);
 
 // What to say about zero-shares: `wanted` is "auto", "aes-ctr" or "chacha20". A GPU is looked for

@@ -56,6 +56,8 @@ void Ticker::begin(bool full, const OwnControl& own) {
 Result<ByteSpan> Ticker::receive(Neighbour from, int timeout_ms) {
   auto packet = link_->receive(from, timeout_ms);
   if (!packet) return failed(from, true, packet.error());
+  if (rep3_.rounds() == 0 && is_refusal(*packet))
+    return failed(from, false, fail("lane: a neighbour is not through: " + refusal_text(*packet)));
   Reader in(*packet);
   const std::uint32_t number = in.u32(), expected = on_the_wire(rep3_.rounds());
   if (in.failed() || number != expected)

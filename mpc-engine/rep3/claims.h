@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What protocol code promises about every message it sent, for malicious
 // security: a layer's result z is a sum of products x y of values that were
-// shared before. verify/ checks all promises of a lane before anything that
+// shared before. rep3/verify/ checks all promises of a lane before anything that
 // depends on them leaves it (docs/protocols/12-verification.md).
 //
 // Protocol code records octets as they are, inputs and messages; the claims

@@ -16,6 +16,7 @@ LEADER = (0,)
 BOTH, ONE, NONE = "both", "one", "none"
 # Octets that each opens: a digest, and whether the check held; the product and 32 random ones.
 VERDICT, LACKING = 32 + 1, 8 + 32
+VERDICT_AFTER = 6  # ticks from the first opening of what the claims lack to the verdict
 
 
 @dataclass(frozen=True)

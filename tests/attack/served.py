@@ -53,12 +53,15 @@ class Served:
 
 
 def _failed_attempts(realm: AttackedRealm) -> int:
-    """What locks an account."""
-    shown = realm.kadmin_local(f"getprinc {ASKED}")
-    found = re.search(r"Failed password attempts: (\d+)", shown)
-    if found is None:
-        raise RealmError(f"getprinc {ASKED} says {shown}")
-    return int(found[1])
+    """What locks accounts, of all users."""
+    failed = 0
+    for user in USERS:
+        shown = realm.kadmin_local(f"getprinc {user}")
+        found = re.search(r"Failed password attempts: (\d+)", shown)
+        if found is None:
+            raise RealmError(f"getprinc {user} says {shown}")
+        failed += int(found[1])
+    return failed
 
 
 def _job_refused(realm: AttackedRealm, tap: Tap, seen: Seen, done: Play) -> None:
@@ -158,6 +161,9 @@ SERVED = (
     Served("claims: another digest of what is public, told to one", "claim-public", _job_refused,
            liars=(2,)),
     Served("claims: \"no such key\" told to one", "claim-verdict", _job_refused, liars=(1,)),
+    Served("claims: \"wrong key\" told to both", "claim-wrong-key", _job_refused, short=(1,)),
+    Served("verdicts: \"wrong key\" told to both", "verdict-wrong-key", _job_refused, liars=(2,)),
+    Served("verdicts: \"denied\" told to both", "verdict-denied", _job_refused, liars=(0,)),
     Served("answers: an octet of its component changed", "answer-output", _pair_is_named,
            short=(2,)),
     Served("answers: the digest of the next one's component changed", "answer-digest",
@@ -214,7 +220,7 @@ def play(realm: AttackedRealm, attack: Served) -> Play:
     # Two honest servers say that it was wrong, as it was.
     wrong = 1 if attack.order == "answer-ok" and tap.lied_at is not None else 0
     done.expect(_failed_attempts(realm) == failed + wrong,
-                f"an attempt of {ASKED} counts as failed, or a wrong one does not")
+                "an attempt counts as failed that did not, or a wrong one does not")
     _goes_on(realm, before, done)
     return done
 

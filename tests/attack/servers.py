@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.attack import stores
 from tests.attack.keys import Keys
-from tests.attack.lies import LACKING, NONE, Lie
+from tests.attack.lies import LACKING, NONE, VERDICT_AFTER, Lie
 from tests.attack.line import Play
 from tests.attack.realm import LATCHED_S, TOLD_S, AttackedRealm, Login
 from tests.attack.tap import Tap
@@ -112,8 +112,8 @@ def last_allowed(lie: Lie, tap: Tap) -> int | None:
         return (tap.lied_at or 0) + lie.last
     if lie.last == "verdict":
         # A connection that is reset takes with it what nobody has read.
-        lacking = tap.last_of(LACKING)
-        return tap.first_verdict() or (lacking + 1 if lacking is not None else None)
+        lacking = tap.first_of(LACKING)
+        return tap.first_verdict() or (lacking + VERDICT_AFTER if lacking is not None else None)
     if lie.last == "heard":
         return tap.heard_tick()
     return tap.first_opening()

@@ -34,10 +34,6 @@ class Tap:
         ticks = [p.tick for p in self.got if p.opened == opened and p.tick >= (self.lied_at or 0)]
         return min(ticks, default=None)
 
-    def last_of(self, opened: int) -> int | None:
-        ticks = [p.tick for p in self.got if p.opened == opened and p.tick >= (self.lied_at or 0)]
-        return max(ticks, default=None)
-
     def first_verdict(self) -> int | None:
         """Beside one may stand what others open; no other piece has an odd number of octets."""
         ticks = [p.tick for p in self.got if p.opened % 2 == 1 and p.tick >= (self.lied_at or 0)]

@@ -42,6 +42,7 @@ void claims(ByteSpan control, Reader& in, std::size_t jobs) {
     said.component[0] = said.component[1] = claim.component;
     put_claim(again, claim.verdict, said, 0);
     require(judge(kAdmit, said, claim, claim) == claim.verdict);
+    require(claim.verdict <= TKDC_STATUS_INTERNAL || claim.verdict == kMissing);
     require(judge(kMissing, said, claim, claim) == kMissing);
   }
   same(rest, in, again);
@@ -50,7 +51,7 @@ void claims(ByteSpan control, Reader& in, std::size_t jobs) {
 void verdicts(ByteSpan control, Reader& in, std::size_t jobs) {
   const ByteSpan rest = control.last(in.remaining());
   const auto read = get_verdicts(in, jobs);
-  require(read.ok() == !in.failed() && read.ok() == (rest.size() >= jobs));
+  require(!read.ok() || (!in.failed() && rest.size() >= jobs));
   if (!read) return;
   require(read->size() == jobs);
   for (std::size_t k = 0; k < jobs; ++k) {

@@ -38,6 +38,20 @@ def test_an_arrow_upwards_is_seen(tmp_path):
         "on mpc-engine/service/job"]
 
 
+def test_an_arrow_is_seen_however_it_is_written(tmp_path):
+    for written in ('"../service/job/b.h"', "<service/job/b.h>"):
+        graph = a_house(tmp_path, {"mpc-engine/rep3/a.h": f"#include {written}\n",
+                                   "mpc-engine/service/job/b.h": ""})
+        assert len(house_arrows.arrows_not_allowed(graph)) == 1, written
+
+
+def test_what_is_in_no_room_is_not_included(tmp_path):
+    graph = a_house(tmp_path, {"mpc-engine/rep3/a.h": '#include "support/b.h"\n'
+                                                      "#include <vector>\n"})
+    assert house_arrows.arrows_not_allowed(graph) == [
+        "mpc-engine/rep3/a.h: includes support/b.h, which is in no room"]
+
+
 def test_a_circle_of_files_is_seen(tmp_path):
     """Also one that closes through a header and the source of its name."""
     graph = a_house(tmp_path, {"mpc-engine/rep3/a.h": '#include "rep3/b.h"\n',

@@ -48,13 +48,21 @@ void add_record(Hash& hash, const KeyRecord& record) {
   }
 }
 
+bool is_verdict(Verdict v) { return v <= TKDC_STATUS_INTERNAL || v == kMissing; }
+
 }  // namespace
 
+bool is_refusal(Verdict verdict) {
+  return verdict == TKDC_STATUS_INTEGRITY || verdict == TKDC_STATUS_DENIED ||
+         verdict == TKDC_STATUS_UNKNOWN_KEY || verdict == TKDC_STATUS_BAD_REQUEST;
+}
+
 Verdict combine(Verdict a, Verdict b, Verdict c) {
-  constexpr Verdict kUnknown = TKDC_STATUS_UNKNOWN_KEY, kDiffer = TKDC_STATUS_INCONSISTENT;
-  const bool one_alone = (a == kUnknown) + (b == kUnknown) + (c == kUnknown) == 1;
-  const Verdict worst = std::max({a, b, c});
-  return one_alone ? std::max(worst, kDiffer) : worst;
+  const auto counted = [&](Verdict v) {
+    const bool alone = (a == v) + (b == v) + (c == v) == 1;
+    return is_refusal(v) && alone ? Verdict{TKDC_STATUS_INCONSISTENT} : v;
+  };
+  return std::max({counted(a), counted(b), counted(c)});
 }
 
 JobDigests digest_job(const JobRequest& request, AgentRole role, const KeyRecord* record) {
@@ -133,6 +141,7 @@ Result<std::vector<AdmissionClaim>> get_claims(Reader& in, std::size_t jobs) {
   std::vector<AdmissionClaim> out(jobs);
   for (AdmissionClaim& claim : out) {
     claim.verdict = claims.u8();
+    if (!is_verdict(claim.verdict)) return fail("lane: a neighbour's claim is no verdict");
     claims.array(claim.opened);
     claims.array(claim.component);
   }
@@ -142,6 +151,8 @@ Result<std::vector<AdmissionClaim>> get_claims(Reader& in, std::size_t jobs) {
 Result<std::vector<Verdict>> get_verdicts(Reader& in, std::size_t jobs) {
   const ByteSpan verdicts = in.raw(jobs);
   if (in.failed()) return fail("lane: a neighbour's verdicts are truncated");
+  if (!std::ranges::all_of(verdicts, is_verdict))
+    return fail("lane: a neighbour's verdict is none");
   return std::vector<Verdict>(verdicts.begin(), verdicts.end());
 }
 

@@ -37,11 +37,16 @@ std::string refusal_message(const Candidate& candidate, tkdc_status status) {
   constexpr auto kMissingHere =
       "this server holds no such key, which no other server says: it has expired or was removed a "
       "moment ago; or this server's store is damaged, or was restored from an older copy";
+  constexpr auto kRefusedHere =
+      "this server refuses it, which no other server does (its configuration or version may be "
+      "another): ";
   constexpr auto kNoHead =
       "this server has answered no head of this tail, or it was too long ago or has had its tail; "
       "the operation must be asked for anew";
   if (status == TKDC_STATUS_LIMIT) return limit_message(candidate);
-  if (status == TKDC_STATUS_INCONSISTENT && candidate.key_missing) return kMissingHere;
+  const bool here_alone = status == TKDC_STATUS_INCONSISTENT && is_refusal(candidate.own);
+  if (here_alone && candidate.own == TKDC_STATUS_UNKNOWN_KEY) return kMissingHere;
+  if (here_alone) return kRefusedHere + std::string(tkdc_status_text(candidate.own));
   if (status == TKDC_STATUS_UNAVAILABLE && candidate.head_missing) return kNoHead;
   return tkdc_status_text(status);
 }

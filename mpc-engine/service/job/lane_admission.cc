@@ -140,7 +140,7 @@ void LaneAdmission::take_candidates(AdmissionRound& round) {
     c.job = shared_.pending.take(c.name);
     if (!c.job) continue;
     c.verdict = checks_.check(c, clock_ok);
-    c.key_missing = c.verdict == TKDC_STATUS_UNKNOWN_KEY;
+    c.own = c.verdict;
     c.digests = digest_job(c.job->request, c.job->role, c.record.get());
   }
 }

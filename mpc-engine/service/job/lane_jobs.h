@@ -29,7 +29,7 @@ struct Candidate {
   JobDigests digests;
   Verdict verdict = kMissing;  // own first, then the three servers' together
   bool holds_key = false;      // its ids are in JobChecks
-  bool key_missing = false;    // this server holds no such key
+  Verdict own = kMissing;      // this server's alone
   bool head_missing = false;   // a tail whose head it has not answered, or no more
   bool clock_wrong = false;    // this server's clock does not take the manifest's time
 };
@@ -51,13 +51,6 @@ struct ActiveJob {
   bool answered = false;  // finished; goes at the end of the tick
 };
 
-// The servers did their work, and the answer is no: a wrong password, a forged ticket, a key
-// that is not there. The others are troubles of the servers or of what was asked of them at once.
-inline bool is_refusal(tkdc_status status) {
-  return status == TKDC_STATUS_INTEGRITY || status == TKDC_STATUS_DENIED ||
-         status == TKDC_STATUS_UNKNOWN_KEY || status == TKDC_STATUS_BAD_REQUEST;
-}
-
 struct LaneCounters {
   std::atomic<std::uint64_t> rounds{0}, layer_bytes{0}, aes_blocks{0}, sha1_blocks{0},
       sha2_blocks{0}, masked_blocks{0}, masks_made{0};
@@ -68,7 +61,9 @@ struct LaneCounters {
   std::atomic<std::uint64_t> tickets_revoked{0};
 
   void answered(tkdc_status status) {
-    (status == TKDC_STATUS_OK ? jobs_done : is_refusal(status) ? jobs_refused : jobs_failed)++;
+    (status == TKDC_STATUS_OK                   ? jobs_done
+     : is_refusal(static_cast<Verdict>(status)) ? jobs_refused
+                                                : jobs_failed)++;
   }
 };
 

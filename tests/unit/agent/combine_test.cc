@@ -67,7 +67,8 @@ TEST(Combine, OutputsOfOtherLengthsAreRefused) {
 TEST(Combine, TheMostTellingStatusWins) {
   constexpr auto kOk = TKDC_STATUS_OK;
   constexpr auto kAway = TKDC_STATUS_UNAVAILABLE;
-  EXPECT_EQ(outcome_of(kAway, TKDC_STATUS_DENIED, kOk), TKDC_STATUS_DENIED);
+  EXPECT_EQ(outcome_of(kAway, TKDC_STATUS_DENIED, kOk), TKDC_STATUS_INCONSISTENT);
+  EXPECT_EQ(outcome_of(kAway, TKDC_STATUS_DENIED, kAway), kAway);
   EXPECT_EQ(outcome_of(kAway, TKDC_STATUS_UNKNOWN_KEY, TKDC_STATUS_UNKNOWN_KEY),
             TKDC_STATUS_UNKNOWN_KEY);
   EXPECT_EQ(outcome_of(TKDC_STATUS_INTEGRITY, kAway, TKDC_STATUS_INTEGRITY), TKDC_STATUS_INTEGRITY);
@@ -123,6 +124,11 @@ TEST(Combine, TheOddOneIsNamed) {
   replies[2].status = TKDC_STATUS_UNAVAILABLE;
   EXPECT_EQ(combine(replies, 0, 20).message.find("changed"), std::string::npos)
       << "it may have been late";
+  // A server may tell the two others different verdicts: neither of them is accused.
+  replies = good_replies();
+  replies[0].status = replies[1].status = TKDC_STATUS_DENIED;
+  replies[2].status = TKDC_STATUS_LIMIT;
+  EXPECT_EQ(combine(replies, 0, 20).message.find("changed"), std::string::npos);
 }
 
 TEST(Combine, NoMixtureIsEverOk) {

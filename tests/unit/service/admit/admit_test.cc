@@ -143,12 +143,18 @@ TEST(Admission, JudgesClaims) {
   EXPECT_EQ(judge(kAdmit, mine, missing, same_next), kMissing);
   AdmissionClaim denied = same_next;
   denied.verdict = TKDC_STATUS_DENIED;
-  EXPECT_EQ(judge(kAdmit, mine, same_prev, denied), TKDC_STATUS_DENIED);
+  EXPECT_EQ(judge(kAdmit, mine, same_prev, denied), TKDC_STATUS_INCONSISTENT);
+  EXPECT_EQ(judge(TKDC_STATUS_DENIED, mine, same_prev, denied), TKDC_STATUS_DENIED);
 }
 
 TEST(Admission, VerdictsCombineAlikeInEveryOrder) {
-  const Verdict kAll[] = {kAdmit, TKDC_STATUS_DENIED, TKDC_STATUS_UNKNOWN_KEY,
-                          TKDC_STATUS_INCONSISTENT, kMissing};
+  const Verdict kAll[] = {kAdmit,
+                          TKDC_STATUS_INTEGRITY,
+                          TKDC_STATUS_DENIED,
+                          TKDC_STATUS_UNKNOWN_KEY,
+                          TKDC_STATUS_INCONSISTENT,
+                          TKDC_STATUS_LIMIT,
+                          kMissing};
   for (Verdict a : kAll)
     for (Verdict b : kAll)
       for (Verdict c : kAll) {
@@ -165,6 +171,33 @@ TEST(Admission, OneServerAloneCannotSayThatThereIsNoSuchKey) {
   EXPECT_EQ(combine(kNone, kAdmit, kNone), kNone);
   EXPECT_EQ(combine(kAdmit, kNone, kAdmit), TKDC_STATUS_INCONSISTENT);
   EXPECT_EQ(combine(kAdmit, kNone, kMissing), kMissing) << "it waits for the third";
+}
+
+// Or that a password is wrong, which locks accounts.
+TEST(Admission, OneServerAloneRefusesNothingForAll) {
+  for (tkdc_status one : {TKDC_STATUS_INTEGRITY, TKDC_STATUS_DENIED, TKDC_STATUS_UNKNOWN_KEY,
+                          TKDC_STATUS_BAD_REQUEST}) {
+    const auto no = static_cast<Verdict>(one);
+    EXPECT_EQ(combine(kAdmit, no, kAdmit), TKDC_STATUS_INCONSISTENT);
+    EXPECT_EQ(combine(no, no, kAdmit), no);
+    EXPECT_EQ(combine(no, no, no), no);
+  }
+  EXPECT_EQ(combine(TKDC_STATUS_INTEGRITY, TKDC_STATUS_DENIED, kAdmit), TKDC_STATUS_INCONSISTENT);
+  EXPECT_EQ(combine(kAdmit, TKDC_STATUS_LIMIT, kAdmit), TKDC_STATUS_LIMIT) << "each for itself";
+}
+
+TEST(Admission, WhatIsNoVerdictIsNotRead) {
+  const Bytes verdicts = {kAdmit, TKDC_STATUS_INTERNAL, kMissing, TKDC_STATUS_INTERNAL + 1, 254};
+  for (std::size_t jobs = 1; jobs <= verdicts.size(); ++jobs) {
+    Reader in(verdicts);
+    EXPECT_EQ(get_verdicts(in, jobs).ok(), jobs <= 3) << jobs;
+  }
+  Bytes claim(AdmissionClaim::kBytes);
+  Reader good(claim);
+  EXPECT_TRUE(get_claims(good, 1).ok());
+  claim[0] = 9;
+  Reader bad(claim);
+  EXPECT_FALSE(get_claims(bad, 1).ok());
 }
 
 TEST(Admission, AManifestIsReadAsItWasWritten) {

@@ -82,7 +82,7 @@ TEST_F(EraTest, OtherKeysSealAsBefore) {
 TEST_F(EraTest, OneServerThatKnowsIsEnough) {
   const KeyRef old = engines_.make_key(kTgt, 18, {});
   begin_anew([](int p) { return p == 2; });
-  EXPECT_EQ(seal(old).status(), TKDC_STATUS_DENIED);
+  EXPECT_EQ(seal(old).status(), TKDC_STATUS_INCONSISTENT);
   JobRequest request;
   request.op = TKDC_OP_SEAL;
   request.key = old;

@@ -47,13 +47,16 @@ class Cutter final : public MemoryRing {
   std::atomic<int> carried_{0}, last_{-1};
 };
 
+// So that two jobs of one kind send as many packets, however slow the machine is.
+void no_clocks(EngineOptions& options) { options.clock_every = std::chrono::hours(1); }
+
 class ConnectionsOfAJob : public testing::TestWithParam<Security> {};
 
 // Of one job's packets each is the last before a cut, in turn.
 TEST_P(ConnectionsOfAJob, AreCutAtAnyPacketAndTheJobIsDone) {
   auto sent = std::make_shared<Sent>();
   auto ring = std::make_shared<Cutter>(sent);
-  Engines e(1, 1, std::uint64_t{1} << 38, 0, GetParam(), ring);
+  Engines e(1, 1, std::uint64_t{1} << 38, 0, GetParam(), ring, no_clocks);
   const Bytes key(32, 7), input = some_bytes(40);
   KeyRef ref = e.make_key("host/a.test@A.TEST", 18, key);
   const Engines::Job job{TKDC_OP_MAC, ref, 17, {}, input};
@@ -108,7 +111,7 @@ TEST(Connections, ANeighbourIsSentWhatWasSentOrNothing) {
   for (int by : {-1, 1, -3, 3, 1000}) {
     auto sent = std::make_shared<Sent>();
     auto ring = std::make_shared<Cutter>(sent);
-    Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
+    Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring, no_clocks);
     KeyRef ref = e.make_key("host/a.test@A.TEST", 18, Bytes(32, 7));
     settled(e);
     const Engines::Job job{TKDC_OP_MAC, ref, 17, {}, some_bytes(40)};
@@ -144,7 +147,7 @@ class NotThrough final : public MemoryRing {
 
 TEST(Connections, ANeighbourThatIsNotThroughIsMetAnew) {
   auto ring = std::make_shared<Cutter>(std::make_shared<Sent>());
-  Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
+  Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring, no_clocks);
   KeyRef ref = e.make_key("host/a.test@A.TEST", 18, Bytes(32, 7));
   settled(e);
   const Engines::Job job{TKDC_OP_MAC, ref, 17, {}, some_bytes(40)};
@@ -257,7 +260,7 @@ TEST(Connections, AJobIsAnsweredOnceWhateverBecomesOfItsSession) {
   std::mt19937 rng(5);
   auto sent = std::make_shared<Sent>();
   auto ring = std::make_shared<Dying>(sent);
-  Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
+  Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring, no_clocks);
   KeyRef ref = e.make_key("host/a.test@A.TEST", 18, Bytes(32, 7));
   settled(e);
   e.holds = true;

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/hex.h"
 #include "base/secret_file.h"
 #include "base/strict_toml.h"
 #include "base/unique_fd.h"
@@ -91,10 +92,7 @@ Result<ServerKeys> read_server_keys(const std::string& agent_toml,
   StrictToml file;
   if (auto loaded = file.load(agent_toml); !loaded) return loaded.error();
   InstallationId id{};
-  std::size_t got = 0;
-  const std::string text = file.table("installation").text("id");
-  if (sodium_hex2bin(id.data(), id.size(), text.data(), text.size(), nullptr, &got, nullptr) != 0 ||
-      got != id.size() || id != installation)
+  if (!from_hex(file.table("installation").text("id"), id) || id != installation)
     return fail(agent_toml + ": not of the installation that holds these keys");
   ServerKeys out{};
   std::array<bool, 3> seen{};

@@ -2,7 +2,6 @@
 #include "migrate/journal.h"
 
 #include <fcntl.h>
-#include <sodium.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
@@ -15,6 +14,8 @@
 #include <iterator>
 #include <optional>
 
+#include "base/hex.h"
+
 namespace tkdc::migrate {
 namespace {
 
@@ -22,18 +23,8 @@ constexpr std::string_view kTitle = "tkdc-import 1 ";
 constexpr std::string_view kKey = "key ";
 constexpr std::size_t kIdChars = 2 * std::size_t{TKDC_WIRE_KEY_ID_BYTES};
 
-std::string hex(const std::uint8_t* octets, std::size_t size) {
-  std::string out(2 * size + 1, '\0');
-  sodium_bin2hex(out.data(), out.size(), octets, size);
-  out.pop_back();
-  return out;
-}
-
-bool from_hex(std::string_view text, std::uint8_t* out, std::size_t size) {
-  std::size_t got = 0;
-  return text.size() == 2 * size &&
-         sodium_hex2bin(out, size, text.data(), text.size(), nullptr, &got, nullptr) == 0 &&
-         got == size;
+std::string title_of(const std::uint8_t* installation) {
+  return std::string(kTitle) + to_hex({installation, TKDC_WIRE_INSTALLATION_BYTES});
 }
 
 // A decimal number and the blank behind it leave `text`.
@@ -50,9 +41,8 @@ bool fits_a_line(std::string_view name) {
 }
 
 std::string one_line(const JournalKey& key) {
-  return std::string(kKey) + hex(key.key.key_id, TKDC_WIRE_KEY_ID_BYTES) + " " +
-         std::to_string(key.key.kvno) + " " + std::to_string(key.key.enctype) + " " +
-         key.principal + "\n";
+  return std::string(kKey) + to_hex(key.key.key_id) + " " + std::to_string(key.key.kvno) + " " +
+         std::to_string(key.key.enctype) + " " + key.principal + "\n";
 }
 
 Error system_error(const std::string& path, const char* what) {
@@ -108,7 +98,7 @@ Result<void> Journal::read(const std::uint8_t* installation) {
   if (whole != text.size() && ::ftruncate(fd_.get(), static_cast<off_t>(whole)) != 0)
     return system_error(path_, "cannot be cut behind its last whole line");
   if (whole == 0) {
-    unwritten_ = std::string(kTitle) + hex(installation, TKDC_WIRE_INSTALLATION_BYTES) + "\n";
+    unwritten_ = title_of(installation) + "\n";
     if (auto synced = sync(); !synced) return synced;
     return sync_directory(path_);
   }
@@ -129,16 +119,15 @@ Result<void> Journal::read(const std::uint8_t* installation) {
 Result<void> Journal::parse(const std::string& line, const std::uint8_t* installation) {
   std::string_view text = line;
   if (installation != nullptr) {
-    if (text == std::string(kTitle) + hex(installation, TKDC_WIRE_INSTALLATION_BYTES)) return {};
+    if (text == title_of(installation)) return {};
     return fail(
         "not the journal of an import into this installation; if the keys of that other "
         "installation no longer matter, move the file away");
   }
   JournalKey key;
-  const bool good =
-      text.starts_with(kKey) && text.size() > kKey.size() + kIdChars &&
-      text[kKey.size() + kIdChars] == ' ' &&
-      from_hex(text.substr(kKey.size(), kIdChars), key.key.key_id, TKDC_WIRE_KEY_ID_BYTES);
+  const bool good = text.starts_with(kKey) && text.size() > kKey.size() + kIdChars &&
+                    text[kKey.size() + kIdChars] == ' ' &&
+                    from_hex(text.substr(kKey.size(), kIdChars), key.key.key_id);
   if (good) text.remove_prefix(kKey.size() + kIdChars + 1);
   if (!good || !take_number(text, key.key.kvno) || !take_number(text, key.key.enctype) ||
       text.empty())

@@ -7,27 +7,15 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 
 #include "agent/log.h"
 #include "base/hex.h"
+#include "base/utc_time.h"
 
 namespace tkdc::agent {
 namespace {
 
 constexpr std::size_t kKeyOctets = 4;
-
-std::string utc_now() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  tm parts{};
-  ::gmtime_r(&now.tv_sec, &parts);
-  char day[32];
-  char text[48];
-  std::strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &parts);
-  std::snprintf(text, sizeof text, "%s.%03ldZ", day, now.tv_nsec / 1'000'000);
-  return text;
-}
 
 }  // namespace
 
@@ -80,7 +68,7 @@ void OperationsLog::record(const Pending& job, const Outcome& outcome, Clock::ti
       "{\"time\":\"%s\",\"op\":\"%s\",\"usage\":%u,\"key\":\"%s\",\"enctype\":%u,\"blocks\":%u,"
       "\"sha1_blocks\":%u,\"sha2_blocks\":%u,\"rounds\":%u,\"bytes_per_party\":%u,"
       "\"ms\":%.3f,\"status\":\"%s\"}\n",
-      utc_now().c_str(), tkdc_wire_op_name(job.op), job.usage, key.c_str(), job.key.enctype,
+      utc_now_ms().c_str(), tkdc_wire_op_name(job.op), job.usage, key.c_str(), job.key.enctype,
       outcome.cost.aes_blocks, outcome.cost.sha1_blocks, outcome.cost.sha2_blocks,
       outcome.cost.rounds, outcome.cost.message_bytes, ms, status_word(outcome.status));
   if (n > 0 && static_cast<std::size_t>(n) < sizeof line) lines_.append(line, std::size_t(n));

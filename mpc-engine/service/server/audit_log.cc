@@ -6,29 +6,14 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 
 #include "base/hex.h"
+#include "base/utc_time.h"
 #include "service/server/audit_check.h"
 
 namespace tkdc {
-namespace {
-
-std::string utc_now() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  tm utc{};
-  gmtime_r(&now.tv_sec, &utc);
-  char text[64];
-  std::size_t n = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-  std::snprintf(text + n, sizeof text - n, ".%03ldZ", now.tv_nsec / 1'000'000);
-  return text;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<AuditLog>> AuditLog::open(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640));
@@ -74,8 +59,8 @@ Result<void> AuditLog::append(const std::string& event) {
 
 Result<void> AuditLog::write_line(const std::string& event) {
   std::string line = std::string("{\"n\":") + std::to_string(head_.lines + 1) + ",\"time\":\"" +
-                     utc_now() + "\",\"prev\":\"" + to_hex(head_.hash) + "\",\"event\":" + event +
-                     "}";
+                     utc_now_ms() + "\",\"prev\":\"" + to_hex(head_.hash) +
+                     "\",\"event\":" + event + "}";
   if (line.find('\n') != std::string::npos) return fail("audit: an event with a line break");
   std::string out = (torn_ ? "\n" : "") + line + "\n";
   ssize_t n = write(fd_.get(), out.data(), out.size());

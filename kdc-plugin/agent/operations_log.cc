@@ -4,12 +4,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 
 #include "agent/log.h"
 #include "base/hex.h"
+#include "base/system_error.h"
 #include "base/utc_time.h"
 
 namespace tkdc::agent {
@@ -53,8 +52,8 @@ OperationsLog::~OperationsLog() {
 Result<void> OperationsLog::open_file() {
   fd_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd_ < 0)
-    return fail("cannot open the operations log " + path_ + ": " + std::strerror(errno) +
-                "; create its directory or remove operations_log from agent.toml");
+    return system_error("cannot open the operations log " + path_,
+                        "create its directory or remove operations_log from agent.toml");
   return {};
 }
 
@@ -80,7 +79,7 @@ void OperationsLog::flush() {
     bool failed = n != static_cast<ssize_t>(lines_.size());
     if (failed && !failed_)
       log(Level::kError,
-          "cannot write " + path_ + ": " + std::strerror(errno) + "; operations go on unrecorded");
+          system_error("cannot write " + path_, "operations go on unrecorded").message);
     failed_ = failed;
   }
   lines_.clear();

@@ -4,17 +4,17 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-
-#include <libgen.h>
 #include <unistd.h>
+
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <iterator>
 #include <optional>
 
+#include "base/durable_file.h"
 #include "base/hex.h"
+#include "base/system_error.h"
 
 namespace tkdc::migrate {
 namespace {
@@ -45,16 +45,7 @@ std::string one_line(const JournalKey& key) {
          std::to_string(key.key.enctype) + " " + key.principal + "\n";
 }
 
-Error system_error(const std::string& path, const char* what) {
-  return fail(path + ": " + what + ": " + std::strerror(errno));
-}
-
-Result<void> sync_directory(const std::string& path) {
-  std::string copy = path;
-  UniqueFd directory(::open(::dirname(copy.data()), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory || ::fsync(directory.get()) != 0) return system_error(path, "its folder");
-  return {};
-}
+Error failed(const std::string& path, const char* what) { return system_error(path + ": " + what); }
 
 // No value: an import that came to its end removed the file between our opening and locking it.
 Result<std::optional<UniqueFd>> open_locked(const std::string& path) {
@@ -62,7 +53,7 @@ Result<std::optional<UniqueFd>> open_locked(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), flags, S_IRUSR | S_IWUSR));
   struct stat ours {};
   struct stat there {};
-  if (!fd || ::fstat(fd.get(), &ours) != 0) return system_error(path, "cannot be opened");
+  if (!fd || ::fstat(fd.get(), &ours) != 0) return failed(path, "cannot be opened");
   if (!S_ISREG(ours.st_mode) || ours.st_uid != ::geteuid())
     return fail(path + ": not a regular file of this user");
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return fail(path + ": another import is running");
@@ -93,14 +84,15 @@ Result<void> Journal::read(const std::uint8_t* installation) {
   ssize_t n = 0;
   while ((n = ::read(fd_.get(), buffer, sizeof buffer)) > 0)
     text.append(buffer, static_cast<std::size_t>(n));
-  if (n < 0) return system_error(path_, "cannot be read");
+  if (n < 0) return failed(path_, "cannot be read");
   const std::size_t whole = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
   if (whole != text.size() && ::ftruncate(fd_.get(), static_cast<off_t>(whole)) != 0)
-    return system_error(path_, "cannot be cut behind its last whole line");
+    return failed(path_, "cannot be cut behind its last whole line");
   if (whole == 0) {
     unwritten_ = title_of(installation) + "\n";
     if (auto synced = sync(); !synced) return synced;
-    return sync_directory(path_);
+    if (!sync_folder_of(path_)) return failed(path_, "its folder");
+    return {};
   }
   std::size_t number = 0;
   for (std::size_t at = 0; at < whole; ++number) {
@@ -150,22 +142,15 @@ Result<void> Journal::add(JournalKey key) {
 
 Result<void> Journal::sync() {
   if (unwritten_.empty()) return {};
-  std::size_t written = 0;
-  while (written < unwritten_.size()) {
-    const ssize_t n = ::write(fd_.get(), unwritten_.data() + written, unwritten_.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return system_error(path_, "cannot be written");
-    written += static_cast<std::size_t>(n);
-  }
+  if (!write_synced(fd_.get(), unwritten_)) return failed(path_, "cannot be written");
   unwritten_.clear();
-  if (::fdatasync(fd_.get()) != 0) return system_error(path_, "cannot be written");
   return {};
 }
 
 Result<void> Journal::remove() {
-  if (::unlink(path_.c_str()) != 0) return system_error(path_, "cannot be removed");
+  if (!remove_durably(path_)) return failed(path_, "cannot be removed");
   keys_.clear();
-  return sync_directory(path_);
+  return {};
 }
 
 }  // namespace tkdc::migrate

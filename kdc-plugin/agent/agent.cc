@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "agent/log.h"
 #include "agent/notify.h"
+#include "base/system_error.h"
 
 namespace tkdc::agent {
 namespace {
@@ -50,7 +50,7 @@ Result<void> Agent::set_up() {
   wake_fd_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (epoll_fd_ < 0 || wake_fd_ < 0 ||
       !watch(epoll_fd_, wake_fd_, kWakeTag, EPOLLIN, EPOLL_CTL_ADD))
-    return fail(std::string("cannot set up the event loop: ") + std::strerror(errno));
+    return system_error("cannot set up the event loop");
   auto listener = Listener::open(config_.socket_path, config_.socket_group);
   if (!listener) return listener.error();
   listener_ = std::move(listener).value();
@@ -61,7 +61,7 @@ Result<void> Agent::set_up() {
   if (!jobs) return jobs.error();
   jobs_ = std::move(jobs).value();
   if (!watch(epoll_fd_, listener_->fd(), kListenerTag, EPOLLIN, EPOLL_CTL_ADD))
-    return fail(std::string("cannot watch the socket: ") + std::strerror(errno));
+    return system_error("cannot watch the socket");
   return {};
 }
 
@@ -90,7 +90,7 @@ Result<void> Agent::run() {
   std::array<epoll_event, 256> events;
   while (!stop_) {
     int n = ::epoll_wait(epoll_fd_, events.data(), int(events.size()), wait_ms(Clock::now()));
-    if (n < 0 && errno != EINTR) return fail(std::string("epoll_wait: ") + std::strerror(errno));
+    if (n < 0 && errno != EINTR) return system_error("epoll_wait");
     now_ = Clock::now();
     for (int i = 0; i < n; ++i) {
       std::uint64_t tag = events[std::size_t(i)].data.u64;

@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/system_error.h"
+
 namespace tkdc::agent {
 namespace {
 
@@ -37,14 +39,14 @@ bool somebody_listens(const std::string& path) {
 
 Result<void> set_access(const std::string& path, const std::string& group) {
   if (group.empty()) {
-    if (::chmod(path.c_str(), 0600) != 0) return fail(path + ": " + std::strerror(errno));
+    if (::chmod(path.c_str(), 0600) != 0) return system_error(path);
     return {};
   }
   const struct group* entry = ::getgrnam(group.c_str());
   if (entry == nullptr) return fail("agent.socket_group: there is no group " + group);
   if (::chown(path.c_str(), uid_t(-1), entry->gr_gid) != 0 || ::chmod(path.c_str(), 0660) != 0)
-    return fail("cannot give " + path + " to group " + group + ": " + std::strerror(errno) +
-                "; the agent's user must be a member of it");
+    return system_error("cannot give " + path + " to group " + group,
+                        "the agent's user must be a member of it");
   return {};
 }
 
@@ -59,18 +61,18 @@ Result<std::unique_ptr<Listener>> Listener::open(const std::string& path,
     return fail("another agent answers on " + path + "; stop it or choose another agent.socket");
 
   int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return fail(std::string("cannot make a Unix socket: ") + std::strerror(errno));
+  if (fd < 0) return system_error("cannot make a Unix socket");
   std::unique_ptr<Listener> listener(new Listener(fd, path));
   ::unlink(fresh.c_str());
   ::fchmod(fd, 0600);  // bind() takes the mode from here, before anyone can connect
   if (::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
-    return fail("cannot bind " + path + ": " + std::strerror(errno) +
-                "; the directory must exist and belong to the agent's user");
+    return system_error("cannot bind " + path,
+                        "the directory must exist and belong to the agent's user");
   Result<void> access = set_access(fresh, group);
   struct stat info {};
   if (access && (::listen(fd, kBacklog) != 0 || ::stat(fresh.c_str(), &info) != 0 ||
                  ::rename(fresh.c_str(), path.c_str()) != 0))
-    access = fail("cannot listen on " + path + ": " + std::strerror(errno));
+    access = system_error("cannot listen on " + path);
   if (!access) {
     ::unlink(fresh.c_str());
     return access.error();

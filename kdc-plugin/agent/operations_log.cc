@@ -4,27 +4,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <ctime>
 
 #include "agent/log.h"
+#include "base/hex.h"
+#include "base/system_error.h"
+#include "base/utc_time.h"
 
 namespace tkdc::agent {
 namespace {
 
-std::string utc_now() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  tm parts{};
-  ::gmtime_r(&now.tv_sec, &parts);
-  char day[32];
-  char text[48];
-  std::strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &parts);
-  std::snprintf(text, sizeof text, "%s.%03ldZ", day, now.tv_nsec / 1'000'000);
-  return text;
-}
+constexpr std::size_t kKeyOctets = 4;
 
 }  // namespace
 
@@ -62,15 +52,14 @@ OperationsLog::~OperationsLog() {
 Result<void> OperationsLog::open_file() {
   fd_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd_ < 0)
-    return fail("cannot open the operations log " + path_ + ": " + std::strerror(errno) +
-                "; create its directory or remove operations_log from agent.toml");
+    return system_error("cannot open the operations log " + path_,
+                        "create its directory or remove operations_log from agent.toml");
   return {};
 }
 
 void OperationsLog::record(const Pending& job, const Outcome& outcome, Clock::time_point now) {
   if (fd_ < 0) return;
-  char key[9];
-  sodium_bin2hex(key, sizeof key, job.key.id.data(), 4);
+  const std::string key = to_hex(ByteSpan(job.key.id).first(kKeyOctets));
   double ms = std::chrono::duration<double, std::milli>(now - job.started).count();
   char line[440];
   int n = std::snprintf(
@@ -78,7 +67,7 @@ void OperationsLog::record(const Pending& job, const Outcome& outcome, Clock::ti
       "{\"time\":\"%s\",\"op\":\"%s\",\"usage\":%u,\"key\":\"%s\",\"enctype\":%u,\"blocks\":%u,"
       "\"sha1_blocks\":%u,\"sha2_blocks\":%u,\"rounds\":%u,\"bytes_per_party\":%u,"
       "\"ms\":%.3f,\"status\":\"%s\"}\n",
-      utc_now().c_str(), tkdc_wire_op_name(job.op), job.usage, key, job.key.enctype,
+      utc_now_ms().c_str(), tkdc_wire_op_name(job.op), job.usage, key.c_str(), job.key.enctype,
       outcome.cost.aes_blocks, outcome.cost.sha1_blocks, outcome.cost.sha2_blocks,
       outcome.cost.rounds, outcome.cost.message_bytes, ms, status_word(outcome.status));
   if (n > 0 && static_cast<std::size_t>(n) < sizeof line) lines_.append(line, std::size_t(n));
@@ -90,7 +79,7 @@ void OperationsLog::flush() {
     bool failed = n != static_cast<ssize_t>(lines_.size());
     if (failed && !failed_)
       log(Level::kError,
-          "cannot write " + path_ + ": " + std::strerror(errno) + "; operations go on unrecorded");
+          system_error("cannot write " + path_, "operations go on unrecorded").message);
     failed_ = failed;
   }
   lines_.clear();

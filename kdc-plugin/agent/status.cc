@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/hex.h"
+
 namespace tkdc::agent {
 namespace {
 
@@ -39,14 +41,11 @@ json server_object(const AgentConfig& config, std::size_t party, const ServerSta
 
 std::string status_json(const AgentConfig& config, const std::array<ServerStatus, 3>& servers,
                         const Counters& counters, std::size_t pending) {
-  char installation[33];
-  sodium_bin2hex(installation, sizeof installation, config.installation.data(),
-                 config.installation.size());
   json document;
   document["agent"] = {{"name", config.name},
                        {"role", config.role == TKDC_ROLE_KDC ? "kdc" : "admin"},
                        {"version", TKDC_VERSION}};
-  document["installation"] = installation;
+  document["installation"] = to_hex(config.installation);
   document["servers"] = json::array();
   for (std::size_t party = 0; party < 3; ++party)
     document["servers"].push_back(server_object(config, party, servers[party]));

@@ -3,9 +3,9 @@
 
 #include <poll.h>
 
-#include <cerrno>
-#include <cstring>
 #include <vector>
+
+#include "base/system_error.h"
 
 namespace tkdc::migrate {
 namespace {
@@ -25,8 +25,8 @@ std::string describe(const tkdc_reply& reply) {
 Result<std::unique_ptr<AgentPipe>> AgentPipe::connect(const std::string& path) {
   std::unique_ptr<AgentPipe> pipe(new AgentPipe());
   if (const int error = tkdc_stream_open(&pipe->stream_, path.c_str()); error != 0)
-    return fail("cannot connect to tkdc-agent at " + path + ": " + std::strerror(error) +
-                "; is the admin agent running, and tkdc_admin_socket its socket?");
+    return system_error("cannot connect to tkdc-agent at " + path,
+                        "is the admin agent running, and tkdc_admin_socket its socket?", error);
   if (auto greeted = pipe->greet(); !greeted) return fail(path + ": " + greeted.error().message);
   return pipe;
 }

@@ -1,37 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "migrate/export_folder.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zmq.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
+#include "base/durable_file.h"
+#include "base/hex.h"
 #include "base/secret_file.h"
 #include "base/strict_toml.h"
-#include "base/unique_fd.h"
+#include "base/system_error.h"
 #include "enctype.h"
 #include "service/export/parcel.h"
 
 namespace tkdc::migrate {
 namespace {
 
-Error system_error(const std::string& path) { return fail(path + ": " + std::strerror(errno)); }
-
 Result<void> write_new(const std::string& path, ByteSpan contents) {
-  UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd) return system_error(path);
-  while (!contents.empty()) {
-    const ssize_t n = ::write(fd.get(), contents.data(), contents.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return system_error(path);
-    contents = contents.subspan(static_cast<std::size_t>(n));
-  }
-  if (::fsync(fd.get()) != 0) return system_error(path);
-  return {};
+  const UniqueFd fd = create_file(path);
+  if (fd && write_synced(fd.get(), contents)) return {};
+  return system_error(path);
 }
 
 Result<Bytes> read_parcel(const std::string& path) {
@@ -61,6 +50,7 @@ Result<ExportFolder> ExportFolder::create(const std::string& path, ExportRequest
     written = write_new(out.request_file(),
                         {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
   if (!written) return written.error();
+  if (!sync_folder(path) || !sync_folder_of(path)) return system_error(path);
   return out;
 }
 
@@ -91,10 +81,7 @@ Result<ServerKeys> read_server_keys(const std::string& agent_toml,
   StrictToml file;
   if (auto loaded = file.load(agent_toml); !loaded) return loaded.error();
   InstallationId id{};
-  std::size_t got = 0;
-  const std::string text = file.table("installation").text("id");
-  if (sodium_hex2bin(id.data(), id.size(), text.data(), text.size(), nullptr, &got, nullptr) != 0 ||
-      got != id.size() || id != installation)
+  if (!from_hex(file.table("installation").text("id"), id) || id != installation)
     return fail(agent_toml + ": not of the installation that holds these keys");
   ServerKeys out{};
   std::array<bool, 3> seen{};

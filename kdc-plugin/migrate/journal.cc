@@ -2,18 +2,19 @@
 #include "migrate/journal.h"
 
 #include <fcntl.h>
-#include <sodium.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-
-#include <libgen.h>
 #include <unistd.h>
+
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <iterator>
 #include <optional>
+
+#include "base/durable_file.h"
+#include "base/hex.h"
+#include "base/system_error.h"
 
 namespace tkdc::migrate {
 namespace {
@@ -22,18 +23,8 @@ constexpr std::string_view kTitle = "tkdc-import 1 ";
 constexpr std::string_view kKey = "key ";
 constexpr std::size_t kIdChars = 2 * std::size_t{TKDC_WIRE_KEY_ID_BYTES};
 
-std::string hex(const std::uint8_t* octets, std::size_t size) {
-  std::string out(2 * size + 1, '\0');
-  sodium_bin2hex(out.data(), out.size(), octets, size);
-  out.pop_back();
-  return out;
-}
-
-bool from_hex(std::string_view text, std::uint8_t* out, std::size_t size) {
-  std::size_t got = 0;
-  return text.size() == 2 * size &&
-         sodium_hex2bin(out, size, text.data(), text.size(), nullptr, &got, nullptr) == 0 &&
-         got == size;
+std::string title_of(const std::uint8_t* installation) {
+  return std::string(kTitle) + to_hex({installation, TKDC_WIRE_INSTALLATION_BYTES});
 }
 
 // A decimal number and the blank behind it leave `text`.
@@ -50,21 +41,11 @@ bool fits_a_line(std::string_view name) {
 }
 
 std::string one_line(const JournalKey& key) {
-  return std::string(kKey) + hex(key.key.key_id, TKDC_WIRE_KEY_ID_BYTES) + " " +
-         std::to_string(key.key.kvno) + " " + std::to_string(key.key.enctype) + " " +
-         key.principal + "\n";
+  return std::string(kKey) + to_hex(key.key.key_id) + " " + std::to_string(key.key.kvno) + " " +
+         std::to_string(key.key.enctype) + " " + key.principal + "\n";
 }
 
-Error system_error(const std::string& path, const char* what) {
-  return fail(path + ": " + what + ": " + std::strerror(errno));
-}
-
-Result<void> sync_directory(const std::string& path) {
-  std::string copy = path;
-  UniqueFd directory(::open(::dirname(copy.data()), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory || ::fsync(directory.get()) != 0) return system_error(path, "its folder");
-  return {};
-}
+Error failed(const std::string& path, const char* what) { return system_error(path + ": " + what); }
 
 // No value: an import that came to its end removed the file between our opening and locking it.
 Result<std::optional<UniqueFd>> open_locked(const std::string& path) {
@@ -72,7 +53,7 @@ Result<std::optional<UniqueFd>> open_locked(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), flags, S_IRUSR | S_IWUSR));
   struct stat ours {};
   struct stat there {};
-  if (!fd || ::fstat(fd.get(), &ours) != 0) return system_error(path, "cannot be opened");
+  if (!fd || ::fstat(fd.get(), &ours) != 0) return failed(path, "cannot be opened");
   if (!S_ISREG(ours.st_mode) || ours.st_uid != ::geteuid())
     return fail(path + ": not a regular file of this user");
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return fail(path + ": another import is running");
@@ -103,14 +84,15 @@ Result<void> Journal::read(const std::uint8_t* installation) {
   ssize_t n = 0;
   while ((n = ::read(fd_.get(), buffer, sizeof buffer)) > 0)
     text.append(buffer, static_cast<std::size_t>(n));
-  if (n < 0) return system_error(path_, "cannot be read");
+  if (n < 0) return failed(path_, "cannot be read");
   const std::size_t whole = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
   if (whole != text.size() && ::ftruncate(fd_.get(), static_cast<off_t>(whole)) != 0)
-    return system_error(path_, "cannot be cut behind its last whole line");
+    return failed(path_, "cannot be cut behind its last whole line");
   if (whole == 0) {
-    unwritten_ = std::string(kTitle) + hex(installation, TKDC_WIRE_INSTALLATION_BYTES) + "\n";
+    unwritten_ = title_of(installation) + "\n";
     if (auto synced = sync(); !synced) return synced;
-    return sync_directory(path_);
+    if (!sync_folder_of(path_)) return failed(path_, "its folder");
+    return {};
   }
   std::size_t number = 0;
   for (std::size_t at = 0; at < whole; ++number) {
@@ -129,16 +111,15 @@ Result<void> Journal::read(const std::uint8_t* installation) {
 Result<void> Journal::parse(const std::string& line, const std::uint8_t* installation) {
   std::string_view text = line;
   if (installation != nullptr) {
-    if (text == std::string(kTitle) + hex(installation, TKDC_WIRE_INSTALLATION_BYTES)) return {};
+    if (text == title_of(installation)) return {};
     return fail(
         "not the journal of an import into this installation; if the keys of that other "
         "installation no longer matter, move the file away");
   }
   JournalKey key;
-  const bool good =
-      text.starts_with(kKey) && text.size() > kKey.size() + kIdChars &&
-      text[kKey.size() + kIdChars] == ' ' &&
-      from_hex(text.substr(kKey.size(), kIdChars), key.key.key_id, TKDC_WIRE_KEY_ID_BYTES);
+  const bool good = text.starts_with(kKey) && text.size() > kKey.size() + kIdChars &&
+                    text[kKey.size() + kIdChars] == ' ' &&
+                    from_hex(text.substr(kKey.size(), kIdChars), key.key.key_id);
   if (good) text.remove_prefix(kKey.size() + kIdChars + 1);
   if (!good || !take_number(text, key.key.kvno) || !take_number(text, key.key.enctype) ||
       text.empty())
@@ -161,22 +142,15 @@ Result<void> Journal::add(JournalKey key) {
 
 Result<void> Journal::sync() {
   if (unwritten_.empty()) return {};
-  std::size_t written = 0;
-  while (written < unwritten_.size()) {
-    const ssize_t n = ::write(fd_.get(), unwritten_.data() + written, unwritten_.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return system_error(path_, "cannot be written");
-    written += static_cast<std::size_t>(n);
-  }
+  if (!write_synced(fd_.get(), unwritten_)) return failed(path_, "cannot be written");
   unwritten_.clear();
-  if (::fdatasync(fd_.get()) != 0) return system_error(path_, "cannot be written");
   return {};
 }
 
 Result<void> Journal::remove() {
-  if (::unlink(path_.c_str()) != 0) return system_error(path_, "cannot be removed");
+  if (!remove_durably(path_)) return failed(path_, "cannot be removed");
   keys_.clear();
-  return sync_directory(path_);
+  return {};
 }
 
 }  // namespace tkdc::migrate

@@ -40,13 +40,9 @@ struct Connection {
 
 Result<Fingerprint> fingerprint_of(const PartyOptions::Member& member, int party) {
   Fingerprint out{};
-  std::size_t bytes = 0;
-  const std::string& hex = member.fingerprint;
-  if (sodium_hex2bin(out.data(), out.size(), hex.data(), hex.size(), nullptr, &bytes, nullptr) !=
-          0 ||
-      bytes != out.size() || hex.size() != 2 * out.size())
+  if (!from_hex(member.fingerprint, out))
     return fail("join: member " + std::to_string(party) + " has the fingerprint '" +
-                hex.substr(0, 80) + "'; it must be 64 hexadecimal digits");
+                member.fingerprint.substr(0, 80) + "'; it must be 64 hexadecimal digits");
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "base/system_error.h"
 
 namespace tkdc {
 namespace {
@@ -43,8 +44,7 @@ void forbid_dumps() {
   }
   rlimit none{0, 0};
   if (setrlimit(RLIMIT_CORE, &none) != 0 || prctl(PR_SET_DUMPABLE, 0) != 0)
-    log_line(LogLevel::kWarning,
-             std::string("core dumps could not be forbidden: ") + std::strerror(errno));
+    log_line(LogLevel::kWarning, system_error("core dumps could not be forbidden").message);
 }
 
 void lock_memory(const char* unlocked_file) {

@@ -3,7 +3,6 @@
 // secrets: std::string is not wiped.
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 
@@ -18,14 +17,14 @@ inline std::string to_hex(ByteSpan bytes) {
   return text;
 }
 
-// False unless `text` is exactly 2 N hexadecimal digits.
-template <std::size_t N>
-[[nodiscard]] bool from_hex(std::string_view text, std::array<std::uint8_t, N>& out) {
+// False unless `text` is exactly two hexadecimal digits for each octet of `out`.
+[[nodiscard]] inline bool from_hex(std::string_view text, MutableByteSpan out) {
   std::size_t length = 0;
   const char* end = nullptr;
-  return text.size() == 2 * N &&
-         sodium_hex2bin(out.data(), N, text.data(), text.size(), nullptr, &length, &end) == 0 &&
-         length == N && end == text.data() + text.size();
+  return text.size() == 2 * out.size() &&
+         sodium_hex2bin(out.data(), out.size(), text.data(), text.size(), nullptr, &length, &end) ==
+             0 &&
+         length == out.size() && end == text.data() + text.size();
 }
 
 }  // namespace tkdc

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/system_error.h"
 #include "base/unique_fd.h"
 
 namespace tkdc {
@@ -27,7 +28,7 @@ constexpr const char kStoreKeyAdvice[] =
 
 Result<UniqueFd> open_regular(const std::string& path, struct stat& st) {
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd) return fail("config: cannot open " + path + ": " + std::strerror(errno));
+  if (!fd) return system_error("config: cannot open " + path);
   if (fstat(fd.get(), &st) != 0 || !S_ISREG(st.st_mode))
     return fail("config: " + path + " is not a regular file");
   return fd;
@@ -46,7 +47,7 @@ Result<SecretVector> read_all(int fd, const std::string& path, std::size_t max_b
   while (got < out.size()) {
     ssize_t n = read(fd, out.data() + got, out.size() - got);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail("config: cannot read " + path + ": " + std::strerror(errno));
+    if (n < 0) return system_error("config: cannot read " + path);
     if (n == 0) break;
     got += static_cast<std::size_t>(n);
   }

@@ -5,13 +5,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
 #include <toml++/toml.h>
 
+#include "base/system_error.h"
 #include "base/unique_fd.h"
 
 namespace tkdc {
@@ -26,7 +25,7 @@ std::string at_line(const toml::node& node) {
 // The parser says of all of these that line 0 cannot be opened.
 Result<void> check_readable(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd) return fail("config: cannot open " + path + ": " + std::strerror(errno));
+  if (!fd) return system_error("config: cannot open " + path);
   struct stat st {};
   if (fstat(fd.get(), &st) == 0 && S_ISDIR(st.st_mode))
     return fail("config: " + path + " is a folder; name the file in it");

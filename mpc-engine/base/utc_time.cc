@@ -4,12 +4,14 @@
 #include <time.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
 
 namespace tkdc {
 namespace {
 
 constexpr std::size_t kMaxDigits = 9;
+constexpr std::int64_t kMsPerS = 1'000;
 
 Error not_a_time(const std::string& text) {
   return fail("\"" + text +
@@ -32,6 +34,16 @@ Result<std::int64_t> parse_ago(const std::string& text, std::int64_t now_s) {
     default: return not_a_time(text);
   }
   return now_s - unit_s * std::stoll(digits);
+}
+
+std::string in_format(const char* format, std::int64_t s) {
+  const time_t when = s;
+  tm parts{};
+  std::array<char, 32> text{};
+  if (::gmtime_r(&when, &parts) == nullptr ||
+      ::strftime(text.data(), text.size(), format, &parts) == 0)
+    return "?";
+  return text.data();
 }
 
 }  // namespace
@@ -57,14 +69,19 @@ Result<std::int64_t> parse_utc(const std::string& text, std::int64_t now_s) {
   return not_a_time(text);
 }
 
-std::string format_utc(std::int64_t s) {
-  const time_t when = s;
-  tm parts{};
-  std::array<char, 32> text{};
-  if (::gmtime_r(&when, &parts) == nullptr ||
-      ::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
-    return "?";
-  return text.data();
+std::string format_utc(std::int64_t s) { return in_format("%Y-%m-%dT%H:%M:%SZ", s); }
+
+std::string format_utc_spaced(std::int64_t s) { return in_format("%Y-%m-%d %H:%M:%S UTC", s); }
+
+std::string format_utc_ms(std::int64_t ms) {
+  const std::int64_t s = ms / kMsPerS - (ms % kMsPerS < 0 ? 1 : 0);
+  const std::string fraction = std::to_string(kMsPerS + ms - s * kMsPerS).substr(1);
+  return in_format("%Y-%m-%dT%H:%M:%S.", s) + fraction + "Z";
+}
+
+std::string utc_now_ms() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return format_utc_ms(std::chrono::floor<std::chrono::milliseconds>(now).count());
 }
 
 }  // namespace tkdc

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <memory>
 
+#include "base/system_error.h"
+
 namespace tkdc {
 namespace {
 
@@ -41,7 +43,7 @@ Result<AddrinfoPtr> resolve(const std::string& address, int flags) {
 Result<UniqueFd> open_socket(const addrinfo& where, const std::string& address) {
   UniqueFd fd(
       socket(where.ai_family, where.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, where.ai_protocol));
-  if (!fd) return fail("network: no socket for " + address + ": " + std::strerror(errno));
+  if (!fd) return system_error("network: no socket for " + address);
   return fd;
 }
 
@@ -76,8 +78,8 @@ Result<UniqueFd> listen_on(const std::string& address) {
   setsockopt(fd->get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
   if (bind(fd->get(), (*where)->ai_addr, (*where)->ai_addrlen) != 0 ||
       listen(fd->get(), kBacklog) != 0)
-    return fail("network: cannot listen on " + address + ": " + std::strerror(errno) +
-                "; is the address this host's and the port free?");
+    return system_error("network: cannot listen on " + address,
+                        "is the address this host's and the port free?");
   return fd;
 }
 
@@ -85,7 +87,7 @@ Result<int> local_port(int fd) {
   sockaddr_storage name{};
   socklen_t length = sizeof name;
   if (getsockname(fd, reinterpret_cast<sockaddr*>(&name), &length) != 0)
-    return fail(std::string("network: getsockname: ") + std::strerror(errno));
+    return system_error("network: getsockname");
   if (name.ss_family == AF_INET6)
     return static_cast<int>(ntohs(reinterpret_cast<sockaddr_in6*>(&name)->sin6_port));
   return static_cast<int>(ntohs(reinterpret_cast<sockaddr_in*>(&name)->sin_port));
@@ -98,7 +100,7 @@ Result<UniqueFd> start_dial(const std::string& address) {
   if (!fd.ok()) return fd;
   tune_socket(fd->get());
   if (connect(fd->get(), (*where)->ai_addr, (*where)->ai_addrlen) != 0 && errno != EINPROGRESS)
-    return fail("network: cannot reach " + address + ": " + std::strerror(errno));
+    return system_error("network: cannot reach " + address);
   return fd;
 }
 

@@ -7,7 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+
+#include "base/system_error.h"
 
 namespace tkdc {
 namespace {
@@ -54,8 +55,7 @@ Result<std::unique_ptr<TlsLink>> TlsLink::create(std::unique_ptr<TlsStream> prev
                                                  std::shared_ptr<LinkBreaker> breaker) {
   UniqueFd event(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   if (!event || breaker->fd() < 0)
-    return fail(std::string("link: no eventfd: ") + std::strerror(errno) +
-                "; raise LimitNOFILE of the service");
+    return system_error("link: no eventfd", "raise LimitNOFILE of the service");
   return std::unique_ptr<TlsLink>(
       new TlsLink(std::move(prev), std::move(next), std::move(breaker), std::move(event)));
 }
@@ -84,7 +84,7 @@ Result<bool> TlsLink::pump(long long deadline_ms, bool* woken) {
     if (fds[i].events == 0 || stream_[i]->failed()) fds[i].fd = -1;
   long long left = std::max(deadline_ms - monotonic_ms(), 0LL);
   int rc = poll(fds, woken != nullptr ? 4 : 3, static_cast<int>(std::min(left, 1'000'000LL)));
-  if (rc < 0 && errno != EINTR) return fail(std::string("link: poll: ") + std::strerror(errno));
+  if (rc < 0 && errno != EINTR) return system_error("link: poll");
   if (rc == 0) return monotonic_ms() < deadline_ms;
   for (int i = 0; rc > 0 && i < 2; ++i) {
     if (fds[i].revents & POLLOUT) {

@@ -8,7 +8,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+
+#include "base/system_error.h"
 
 namespace tkdc {
 namespace {
@@ -62,8 +63,7 @@ void Acceptor::accept_all() {
     if (!fd) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       if (errno != EAGAIN && errno != EWOULDBLOCK) {
-        complain(std::string("cannot accept: ") + std::strerror(errno) +
-                 "; raise LimitNOFILE of the service");
+        complain(system_error("cannot accept", "raise LimitNOFILE of the service").message);
         usleep(100'000);  // the listener stays readable
       }
       return;

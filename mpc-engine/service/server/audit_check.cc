@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/audit_check.h"
 
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/hex.h"
+#include "base/system_error.h"
 
 namespace tkdc {
 namespace {
@@ -100,7 +99,7 @@ std::optional<SessionEpoch> session_epoch(const std::string& line) {
 Result<AuditSummary> check_audit_log(const std::string& path,
                                      const std::vector<RecordedHead>& recorded) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) return fail("audit: cannot open " + path + ": " + std::strerror(errno));
+  if (!in) return system_error("audit: cannot open " + path);
   Wanted wanted;
   for (const RecordedHead& one : recorded) wanted.emplace(one.head.lines, &one);
   AuditSummary summary;

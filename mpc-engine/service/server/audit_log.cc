@@ -5,34 +5,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <ctime>
 #include <fstream>
 
 #include "base/hex.h"
+#include "base/system_error.h"
+#include "base/utc_time.h"
 #include "service/server/audit_check.h"
 
 namespace tkdc {
-namespace {
-
-std::string utc_now() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  tm utc{};
-  gmtime_r(&now.tv_sec, &utc);
-  char text[64];
-  std::size_t n = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-  std::snprintf(text + n, sizeof text - n, ".%03ldZ", now.tv_nsec / 1'000'000);
-  return text;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<AuditLog>> AuditLog::open(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640));
-  if (!fd) return fail("audit: cannot open " + path + ": " + std::strerror(errno));
+  if (!fd) return system_error("audit: cannot open " + path);
   std::unique_ptr<AuditLog> log(new AuditLog(path, std::move(fd)));
   auto resumed = log->resume();
   if (!resumed.ok()) return resumed.error();
@@ -60,8 +44,7 @@ Result<void> AuditLog::resume() {
   }
   if (!torn_) return {};
   // The torn line stays, as evidence, and is part of the chain like any other.
-  if (write(fd_.get(), "\n", 1) != 1)
-    return fail("audit: cannot write " + path_ + ": " + std::strerror(errno));
+  if (write(fd_.get(), "\n", 1) != 1) return system_error("audit: cannot write " + path_);
   head_.hash = hash_audit_line(cut);
   torn_ = false;
   return write_line(R"({"event":"resumed after a line that was cut short"})");
@@ -74,8 +57,8 @@ Result<void> AuditLog::append(const std::string& event) {
 
 Result<void> AuditLog::write_line(const std::string& event) {
   std::string line = std::string("{\"n\":") + std::to_string(head_.lines + 1) + ",\"time\":\"" +
-                     utc_now() + "\",\"prev\":\"" + to_hex(head_.hash) + "\",\"event\":" + event +
-                     "}";
+                     utc_now_ms() + "\",\"prev\":\"" + to_hex(head_.hash) +
+                     "\",\"event\":" + event + "}";
   if (line.find('\n') != std::string::npos) return fail("audit: an event with a line break");
   std::string out = (torn_ ? "\n" : "") + line + "\n";
   ssize_t n = write(fd_.get(), out.data(), out.size());
@@ -86,8 +69,8 @@ Result<void> AuditLog::write_line(const std::string& event) {
       if (rest.front() == '\n') rest.erase(0, 1);
       if (torn_) head_.hash = hash_audit_line(rest);
     }
-    return fail("audit: cannot write " + path_ + ": " +
-                (n < 0 ? std::strerror(errno) : "the disk is full"));
+    if (n < 0) return system_error("audit: cannot write " + path_);
+    return fail("audit: cannot write " + path_ + ": the disk is full");
   }
   torn_ = false;
   head_ = {head_.lines + 1, hash_audit_line(line)};
@@ -95,8 +78,7 @@ Result<void> AuditLog::write_line(const std::string& event) {
 }
 
 Result<void> AuditLog::sync() {
-  if (fdatasync(fd_.get()) != 0)
-    return fail("audit: cannot sync " + path_ + ": " + std::strerror(errno));
+  if (fdatasync(fd_.get()) != 0) return system_error("audit: cannot sync " + path_);
   return {};
 }
 

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/broken_checks.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
 
-#include "base/unique_fd.h"
+#include "base/durable_file.h"
+#include "base/system_error.h"
 #include "base/utc_time.h"
 
 namespace tkdc {
@@ -42,16 +40,9 @@ BrokenCheck parse(const std::string& line) {
 }
 
 Result<void> append(const std::string& file, const std::string& text) {
-  UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!fd || ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
-      ::fsync(fd.get()) != 0)
-    return fail("the file " + file + " cannot be written: " + std::strerror(errno) +
-                "; broken checks count only until this server is restarted: see to the disk");
-  // The file's name has to survive a crash too.
-  const std::string folder = std::filesystem::path(file).parent_path().string();
-  UniqueFd directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory) (void)::fsync(directory.get());
-  return {};
+  if (append_durably(file, text)) return {};
+  return system_error("the file " + file + " cannot be written",
+                      "broken checks count only until this server is restarted: see to the disk");
 }
 
 }  // namespace
@@ -110,9 +101,9 @@ std::string describe(const std::vector<BrokenCheck>& checks) {
 }
 
 Result<bool> forget_broken_checks(const std::string& file) {
-  if (::unlink(file.c_str()) == 0) return true;
+  if (remove_durably(file)) return true;
   if (errno == ENOENT) return false;
-  return fail("the file " + file + " cannot be removed: " + std::strerror(errno));
+  return system_error("the file " + file + " cannot be removed");
 }
 
 }  // namespace tkdc

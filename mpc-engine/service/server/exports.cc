@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/exports.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/durable_file.h"
 #include "base/hex.h"
 #include "base/secret_file.h"
-#include "base/unique_fd.h"
+#include "base/system_error.h"
 #include "enctype.h"
 
 namespace tkdc {
@@ -31,11 +29,6 @@ nlohmann::json about(const char* what, const Digest& digest, const ExportRequest
           {"realm", request.realm},
           {"keys", request.keys.size()},
           {"expires", request.expires_at_s}};
-}
-
-Error io_error(const std::string& path) {
-  return fail("used requests cannot be noted in " + path + ": " + std::strerror(errno) +
-              "; nothing was handed over");
 }
 
 }  // namespace
@@ -184,17 +177,10 @@ Result<bool> Exports::is_used(const ExportRequest& request) {
 }
 
 Result<void> Exports::note_used(const ExportRequest& request) {
-  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
-  UniqueFd fd(::open(options_.used_file.c_str(), flags, 0600));
   // A line that a full disk cut short is ended by the next one's first character.
-  const std::string line = "\n" + to_hex(request.nonce) + "\n";
-  if (!fd || ::write(fd.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()) ||
-      ::fsync(fd.get()) != 0)
-    return io_error(options_.used_file);
-  const std::string folder = std::filesystem::path(options_.used_file).parent_path().string();
-  UniqueFd directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory || ::fsync(directory.get()) != 0) return io_error(options_.used_file);
-  return {};
+  if (append_durably(options_.used_file, "\n" + to_hex(request.nonce) + "\n")) return {};
+  return system_error("used requests cannot be noted in " + options_.used_file,
+                      "nothing was handed over");
 }
 
 }  // namespace tkdc

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/latch.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 
-#include "link/socket.h"
+#include "base/durable_file.h"
+#include "base/system_error.h"
 
 namespace tkdc {
 namespace {
@@ -29,17 +26,10 @@ std::string read_reason(std::ifstream& in) {
 
 Result<void> Latch::close(const std::string& reason) {
   unwritten_ = reason;
-  UniqueFd fd(::open(file_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  const std::string text = reason + "\n";
-  if (!fd || ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
-      ::fsync(fd.get()) != 0)
-    return fail("the latch " + file_ + " cannot be written: " + std::strerror(errno) +
-                "; this server stays latched only until it is restarted: do not restart it "
-                "before docs/operations.md, section Deviations, is done");
-  // The file's name has to survive a crash too.
-  const std::string folder = std::filesystem::path(file_).parent_path().string();
-  UniqueFd directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory) (void)::fsync(directory.get());
+  if (!overwrite_durably(file_, reason + "\n"))
+    return system_error("the latch " + file_ + " cannot be written",
+                        "this server stays latched only until it is restarted: do not restart it "
+                        "before docs/operations.md, section Deviations, is done");
   unwritten_.clear();
   return {};
 }
@@ -53,9 +43,9 @@ std::string Latch::reason() {
 }
 
 Result<bool> release_latch(const std::string& file) {
-  if (::unlink(file.c_str()) == 0) return true;
+  if (remove_durably(file)) return true;
   if (errno == ENOENT) return false;
-  return fail("the latch " + file + " cannot be removed: " + std::strerror(errno));
+  return system_error("the latch " + file + " cannot be removed");
 }
 
 }  // namespace tkdc

@@ -12,6 +12,7 @@
 #include <exception>
 
 #include "base/codec.h"
+#include "base/system_error.h"
 #include "link/socket.h"
 #include "service/export/approval.h"
 #include "service/export/parcel.h"
@@ -31,8 +32,6 @@ constexpr std::size_t kHeadBytes = 4 + 1;  // magic, and op or good
 constexpr std::size_t kMaxAskBytes = kHeadBytes + kLengthBytes + kMaxExportRequestBytes + 1 +
                                      kMaxApprovals * (kLengthBytes + kMaxApprovalBytes);
 constexpr std::size_t kMaxAnswerBytes = kHeadBytes + kLengthBytes + kMaxParcelBytes;
-
-Error system_error(const std::string& what) { return fail(what + ": " + std::strerror(errno)); }
 
 Result<sockaddr_un> address_of(const std::string& path) {
   sockaddr_un address{};
@@ -173,8 +172,8 @@ Result<Bytes> ask_server(const std::string& path, const LocalAsk& ask) {
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd ||
       ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0)
-    return fail(path + ": " + std::strerror(errno) +
-                "; this runs on the server's host, while it is running, as its user or root");
+    return system_error(path,
+                        "this runs on the server's host, while it is running, as its user or root");
   if (!send_frame(fd.get(), encode(ask))) return fail("the server did not take the request");
   const Bytes frame = receive_frame(fd.get(), kMaxAnswerBytes, kAnswerMs);
   Reader r(frame);

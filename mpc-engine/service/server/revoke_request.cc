@@ -7,9 +7,10 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <sstream>
 
+#include "base/durable_file.h"
+#include "base/system_error.h"
 #include "base/unique_fd.h"
 
 namespace tkdc {
@@ -18,7 +19,7 @@ namespace {
 constexpr std::size_t kMaxBytes = 64;
 
 Error failed(const std::string& file, const std::string& what) {
-  return fail("revoke: " + file + " " + what + ": " + std::strerror(errno));
+  return system_error("revoke: " + file + " " + what);
 }
 
 std::string text_of(const RevokeRequest& request) {
@@ -46,16 +47,13 @@ std::optional<RevokeRequest> parse(const std::string& text) {
 Result<void> write_revoke_request(const std::string& store_path, const RevokeRequest& request) {
   const std::string file = revoke_request_file(store_path);
   const std::string draft = file + "." + std::to_string(getpid());
-  UniqueFd folder(::open(store_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd folder(::open(store_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat owner {};
   if (!folder || ::fstat(folder.get(), &owner) != 0) return failed(store_path, "cannot be opened");
-  UniqueFd fd(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  const std::string text = text_of(request);
+  const UniqueFd fd = create_file(draft);
   const bool mine = owner.st_uid == ::geteuid();
-  const bool written =
-      fd && (mine || ::fchown(fd.get(), owner.st_uid, owner.st_gid) == 0) &&
-      ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-      ::fsync(fd.get()) == 0;
+  const bool written = fd && (mine || ::fchown(fd.get(), owner.st_uid, owner.st_gid) == 0) &&
+                       write_synced(fd.get(), text_of(request));
   // A link, unlike a rename, takes no other request's place.
   const bool placed = written && ::link(draft.c_str(), file.c_str()) == 0;
   const int why = errno;
@@ -85,7 +83,7 @@ Result<std::optional<RevokeRequest>> read_revoke_request(const std::string& stor
 
 Result<void> remove_revoke_request(const std::string& store_path) {
   const std::string file = revoke_request_file(store_path);
-  if (::unlink(file.c_str()) != 0 && errno != ENOENT) return failed(file, "cannot be removed");
+  if (!remove_durably(file) && errno != ENOENT) return failed(file, "cannot be removed");
   return {};
 }
 

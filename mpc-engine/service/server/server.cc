@@ -9,8 +9,6 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#include <cerrno>
-#include <cstring>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
@@ -19,6 +17,7 @@
 #include "base/hex.h"
 #include "base/log.h"
 #include "base/secret_file.h"
+#include "base/system_error.h"
 #include "base/version.h"
 #include "service/job/limits.h"
 #include "service/server/epoch_watch.h"
@@ -400,7 +399,7 @@ Result<void> Server::wait_for_signal() {
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   UniqueFd fd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!fd) return fail(std::string("no signalfd: ") + std::strerror(errno));
+  if (!fd) return system_error("no signalfd");
   std::uint64_t watchdog_us = 0;
   bool watched = sd_watchdog_enabled(0, &watchdog_us) > 0;
   std::string sync_trouble;

@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "base/hex.h"
+#include "base/system_error.h"
 #include "service/store/lmdb_store.h"
 
 namespace tkdc {
@@ -63,7 +63,7 @@ Result<std::unique_ptr<Store>> Store::open(const StoreOptions& options, const Se
 
 Result<void> LmdbStore::open_files() {
   if (mkdir(options_.path.c_str(), 0700) != 0 && errno != EEXIST)
-    return fail("store: cannot make " + options_.path + ": " + std::strerror(errno));
+    return system_error("store: cannot make " + options_.path);
   auto done = lock_directory();
   if (done.ok()) done = open_environment();
   if (done.ok()) done = check_owner();
@@ -73,8 +73,7 @@ Result<void> LmdbStore::open_files() {
 // LMDB would let two processes in, but each caches what the other changes.
 Result<void> LmdbStore::lock_directory() {
   directory_lock_ = UniqueFd(::open(options_.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory_lock_)
-    return fail("store: cannot open " + options_.path + ": " + std::strerror(errno));
+  if (!directory_lock_) return system_error("store: cannot open " + options_.path);
   if (flock(directory_lock_.get(), LOCK_EX | LOCK_NB) != 0)
     return fail("store: " + options_.path +
                 " is in use by another process; only one "

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tkdc approver`: an administrator's own key for approvals.
 // `tkdc approve`: shows an export request, has the administrator's server check it, signs it.
-#include <ctime>
 #include <iostream>
 #include <memory>
 
 #include "base/hardening.h"
 #include "base/hex.h"
 #include "base/secret_file.h"
+#include "base/utc_time.h"
 #include "service/export/approver_key.h"
 #include "service/export/request.h"
 #include "service/server/config.h"
@@ -26,15 +26,6 @@ struct ApproveOptions {
   std::string config, key, out, request;
 };
 
-std::string utc(std::uint64_t time_s) {
-  const auto time = static_cast<std::time_t>(time_s);
-  tm parts{};
-  char text[64] = "";
-  if (gmtime_r(&time, &parts) != nullptr)
-    std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts);
-  return text;
-}
-
 void show_principals(const ExportRequest& request) {
   std::string last;
   std::size_t principals = 0;
@@ -51,7 +42,8 @@ void show(const ExportRequest& request, const Digest& digest) {
   show_principals(request);
   std::cout << "keys         " << request.keys.size() << "\nrealm        "
             << printable(request.realm) << "\ninstallation " << to_hex(request.installation)
-            << "\nexpires      " << utc(request.expires_at_s)
+            << "\nexpires      "
+            << format_utc_spaced(static_cast<std::int64_t>(request.expires_at_s))
             << "\nWhoever has the recipient's secret key gets these keys. Compare request and "
                "recipient\nwith what the one who asks reads to you from his own screen.\n"
             << "request      " << short_digest(digest) << "\nrecipient    "

@@ -9,10 +9,10 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <sstream>
 
+#include "base/system_error.h"
 #include "base/unique_fd.h"
 
 namespace tkdc::cli {
@@ -85,11 +85,11 @@ Result<ChildResult> run_child(const std::vector<std::string>& argv,
   const std::string program = find_in_path(argv.front());
   if (program.empty()) return fail(argv.front() + " is not in PATH; is it installed on this host?");
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(std::string("no pipe: ") + std::strerror(errno));
+  if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("no pipe");
   UniqueFd mine(ends[0]), its(ends[1]);
   pid_t pid = 0;
   const int error = spawn(program, argv, environment_with(environment), its.get(), pid);
-  if (error != 0) return fail(program + " cannot be started: " + std::strerror(error));
+  if (error != 0) return system_error(program + " cannot be started", {}, error);
   its = UniqueFd();
   ChildResult result;
   result.output = read_all(mine.get());

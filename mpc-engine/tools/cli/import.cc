@@ -3,11 +3,10 @@
 // program and know libkrb5, as nothing here does.
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <iostream>
 
+#include "base/system_error.h"
 #include "tools/cli/commands.h"
 
 namespace tkdc::cli {
@@ -26,8 +25,9 @@ int run_beside(const std::string& word, const std::vector<std::string>& argument
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   argv.push_back(nullptr);
   ::execv(program.c_str(), const_cast<char* const*>(argv.data()));
-  std::cerr << name << ": " << program << ": " << std::strerror(errno)
-            << "; it belongs beside tkdc, on the KDC's host\n";
+  const Error why =
+      system_error(name + ": " + program, "it belongs beside tkdc, on the KDC's host");
+  std::cerr << why.message << "\n";
   return 1;
 }
 

@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <iostream>
+
+#include "base/system_error.h"
 
 namespace tkdc::cli {
 namespace {
@@ -108,8 +109,7 @@ Result<SecretVector> read_passphrase(const std::string& prompt) {
   switch (read_line(signals, out)) {
     case Line::kTooLong: return fail("the passphrase is too long");
     case Line::kInterrupted: return fail("interrupted");
-    case Line::kFailed:
-      return fail(std::string("the passphrase cannot be read: ") + std::strerror(errno));
+    case Line::kFailed: return system_error("the passphrase cannot be read");
     case Line::kNoNewline:
       if (on_terminal()) return fail("the passphrase was not ended by the return key");
       break;

@@ -1,39 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli/tree.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
+
+#include "base/durable_file.h"
+#include "base/system_error.h"
 
 namespace tkdc::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-Error system_error(const std::string& what) { return fail(what + ": " + std::strerror(errno)); }
-
-Result<void> sync_folder(const fs::path& path) {
-  int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return system_error("cannot open " + path.string());
-  bool good = ::fsync(fd) == 0;
-  ::close(fd);
-  if (!good) return system_error("cannot sync " + path.string());
-  return {};
-}
-
-bool write_all(int fd, ByteSpan contents) {
-  while (!contents.empty()) {
-    ssize_t n = ::write(fd, contents.data(), contents.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    contents = contents.subspan(static_cast<std::size_t>(n));
-  }
-  return true;
+Result<void> sync(const fs::path& folder) {
+  if (sync_folder(folder.string())) return {};
+  return system_error("cannot sync " + folder.string());
 }
 
 }  // namespace
@@ -67,12 +51,10 @@ Result<void> Tree::folder(const std::string& name) {
 }
 
 Result<void> Tree::file(const std::string& name, ByteSpan contents) {
-  std::string path = draft_ + "/" + name;
-  int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return system_error("cannot create " + name);
-  bool good = ::fchmod(fd, 0600) == 0 && write_all(fd, contents) && ::fsync(fd) == 0;
-  good = ::close(fd) == 0 && good;
-  if (!good) return system_error("cannot write " + name);
+  const UniqueFd fd = create_file(draft_ + "/" + name);
+  if (!fd) return system_error("cannot create " + name);
+  if (::fchmod(fd.get(), 0600) != 0 || !write_synced(fd.get(), contents))
+    return system_error("cannot write " + name);
   return {};
 }
 
@@ -80,13 +62,13 @@ Result<void> Tree::publish() {
   std::error_code error;
   for (const auto& entry : fs::recursive_directory_iterator(draft_, error))
     if (entry.is_directory())
-      if (Result<void> synced = sync_folder(entry.path()); !synced) return synced;
-  if (Result<void> synced = sync_folder(draft_); !synced) return synced;
+      if (Result<void> synced = sync(entry.path()); !synced) return synced;
+  if (Result<void> synced = sync(draft_); !synced) return synced;
   // rename() replaces an empty folder and nothing else.
   if (::rename(draft_.c_str(), target_.c_str()) != 0)
     return system_error("cannot move the new installation to " + target_);
   draft_.clear();
-  return sync_folder(fs::path(target_).parent_path());
+  return sync(fs::path(target_).parent_path());
 }
 
 }  // namespace tkdc::cli

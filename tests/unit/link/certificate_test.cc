@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/hex.h"
-
 namespace tkdc {
 namespace {
 
@@ -28,15 +26,6 @@ TEST(Certificate, TwoAreNeverTheSame) {
 TEST(Certificate, RefusesWhatIsNone) {
   EXPECT_FALSE(certificate_fingerprint("").ok());
   EXPECT_FALSE(certificate_fingerprint("-----BEGIN CERTIFICATE-----\nAAAA\n").ok());
-}
-
-TEST(Hex, RoundTripAndRefusals) {
-  std::array<std::uint8_t, 4> out{};
-  ASSERT_TRUE(from_hex("00ffA07e", out));
-  EXPECT_EQ(to_hex(out), "00ffa07e");
-  EXPECT_FALSE(from_hex("00ffa0", out));
-  EXPECT_FALSE(from_hex("00ffa07e00", out));
-  EXPECT_FALSE(from_hex("00ffa07g", out));
 }
 
 }  // namespace

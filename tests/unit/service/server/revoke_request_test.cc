@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `tkdc revoke` leaves for its server, the times it takes, and the journal's alarms.
+// What `tkdc revoke` leaves for its server, and the journal's alarms.
 #include "service/server/revoke_request.h"
 
-#include "base/utc_time.h"
 #include "scratch_dir.h"
 #include "service/server/alarms.h"
 
@@ -43,28 +42,6 @@ TEST_F(RevokeRequestTest, AnythingElseIsAnError) {
   ASSERT_TRUE(remove_revoke_request(directory_).ok());
   std::filesystem::create_symlink("/etc/passwd", directory_ + "/revoke.request");
   EXPECT_FALSE(read_revoke_request(directory_).ok());
-}
-
-TEST(UtcTime, WhatAdministratorsWrite) {
-  constexpr std::int64_t kReadAt = 1'795'302'000;
-  const std::pair<const char*, std::int64_t> kTimes[] = {{"now", kReadAt},
-                                                         {"90s", kReadAt - 90},
-                                                         {"-30m", kReadAt - 1800},
-                                                         {"2h", kReadAt - 7200},
-                                                         {"7d", kReadAt - 604'800},
-                                                         {"1970-01-02", 86'400},
-                                                         {"2024-02-29T23:59:59Z", 1'709'251'199},
-                                                         {"2024-02-29 23:59", 1'709'251'140}};
-  for (const auto& [text, s] : kTimes) {
-    auto parsed = parse_utc(text, kReadAt);
-    ASSERT_TRUE(parsed.ok()) << text;
-    EXPECT_EQ(*parsed, s) << text;
-  }
-  for (const char* text : {"", "-", "h", "-h", "2", "2x", "--2h", "2.5h", "9999999999d", "Now",
-                           "2023-02-29", "2024-13-01", "2024-02-29T24:10", "2024-02-29T23:59:59+01",
-                           "2024-02-29T23:59:59ZZ", "yesterday"})
-    EXPECT_FALSE(parse_utc(text, kReadAt).ok()) << text;
-  EXPECT_EQ(format_utc(1'709'251'199), "2024-02-29T23:59:59Z");
 }
 
 TEST(AlarmsTest, OnceAtOnceThenNotTooOften) {

@@ -52,15 +52,15 @@ class Served:
 # -- what must hold --------------------------------------------------------------------------
 
 
-def _failed_attempts(realm: AttackedRealm) -> int:
-    """What locks accounts, of all users."""
-    failed = 0
+def _failed_attempts(realm: AttackedRealm) -> dict[str, int]:
+    """What locks accounts, by user. A login sets it to 0."""
+    failed = {}
     for user in USERS:
         shown = realm.kadmin_local(f"getprinc {user}")
         found = re.search(r"Failed password attempts: (\d+)", shown)
         if found is None:
             raise RealmError(f"getprinc {user} says {shown}")
-        failed += int(found[1])
+        failed[user] = int(found[1])
     return failed
 
 
@@ -162,8 +162,6 @@ SERVED = (
            liars=(2,)),
     Served("claims: \"no such key\" told to one", "claim-verdict", _job_refused, liars=(1,)),
     Served("claims: \"wrong key\" told to both", "claim-wrong-key", _job_refused, short=(1,)),
-    Served("verdicts: \"wrong key\" told to both", "verdict-wrong-key", _job_refused, liars=(2,)),
-    Served("verdicts: \"denied\" told to both", "verdict-denied", _job_refused, liars=(0,)),
     Served("answers: an octet of its component changed", "answer-output", _pair_is_named,
            short=(2,)),
     Served("answers: the digest of the next one's component changed", "answer-digest",
@@ -217,10 +215,13 @@ def play(realm: AttackedRealm, attack: Served) -> Play:
     seen.operations = [op for op in realm.operations("kdc")[asked:] if _began(op) >= armed]
     seen.agent = log.read_bytes()[logged:].decode(errors="replace")
     attack.judge(realm, tap, seen, done)
-    # Two honest servers say that it was wrong, as it was.
-    wrong = 1 if attack.order == "answer-ok" and tap.lied_at is not None else 0
-    done.expect(_failed_attempts(realm) == failed + wrong,
-                "an attempt counts as failed that did not, or a wrong one does not")
+    now = _failed_attempts(realm)
+    if attack.order == "answer-ok" and tap.lied_at is not None:
+        # Two honest servers say that it was wrong, as it was.
+        done.expect(now[ASKED] == failed[ASKED] + 1, "a wrong password is not counted")
+        failed[ASKED] += 1
+    counted = [user for user in USERS if now[user] > failed[user]]
+    done.expect(not counted, f"an attempt of {', '.join(counted)} counts as failed")
     _goes_on(realm, before, done)
     return done
 

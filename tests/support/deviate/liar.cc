@@ -172,10 +172,6 @@ bool Liar::lie_in_word(int to, std::uint32_t tick, LaneSaid& said) {
       if (k != (to_next ? 0u : 1u)) said.verdicts[k] = kNot;
     return true;
   }
-  if ((is("verdict-wrong-key") || is("verdict-denied")) && !said.verdicts.empty()) {
-    said.verdicts[0] = is("verdict-denied") ? TKDC_STATUS_DENIED : TKDC_STATUS_INTEGRITY;
-    return true;
-  }
   if (is("put-back") && said.verdicts.size() >= least_verdicts()) {
     said.verdicts[0] = to_next ? kMissing : Verdict{TKDC_STATUS_LIMIT};
     return true;

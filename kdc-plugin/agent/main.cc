@@ -6,13 +6,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <iostream>
 
 #include "agent/agent.h"
 #include "agent/log.h"
+#include "base/daemon_options.h"
 #include "base/hardening.h"
-#include "base/version.h"
 
 namespace {
 
@@ -43,38 +42,14 @@ void raise_file_limit() {
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
-constexpr char kUsage[] =
-    "usage: tkdc-agent --config FILE [--check-config]\n"
-    "       tkdc-agent --version\n";
-
-int usage() {
-  std::cerr << kUsage;
-  return 2;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string config_path;
-  bool check_only = false;
-  for (int i = 1; i < argc; ++i) {
-    std::string_view argument = argv[i];
-    if (argument == "--version") {
-      std::cout << "tkdc-agent " << tkdc::kVersionAndCommit << "\n";
-      return 0;
-    }
-    if (argument == "--help") {
-      std::cout << kUsage;
-      return 0;
-    }
-    if (argument == "--check-config")
-      check_only = true;
-    else if (argument == "--config" && i + 1 < argc)
-      config_path = argv[++i];
-    else
-      return usage();
-  }
-  if (config_path.empty()) return usage();
+  int exit_status = 0;
+  const auto options = tkdc::daemon_options(
+      argc, argv, "tkdc-agent", "asks the three servers for the programs on a KDC's host",
+      "/etc/tkdc/kdc/agent.toml", exit_status);
+  if (!options) return exit_status;
 
   tkdc::forbid_dumps();  // the agent sees plaintexts
   raise_file_limit();
@@ -83,13 +58,13 @@ int main(int argc, char** argv) {
     tkdc::agent::log(Level::kError, "libsodium cannot start: the system has no random generator");
     return 1;
   }
-  auto config = tkdc::agent::load_config(config_path);
+  auto config = tkdc::agent::load_config(options->config);
   if (!config) {
     tkdc::agent::log(Level::kError, config.error().message);
     return 1;
   }
-  if (check_only) {
-    std::cout << config_path << ": good\n";
+  if (options->check_only) {
+    std::cout << options->config << ": good\n";
     return 0;
   }
   auto agent = Agent::create(std::move(config).value());

@@ -8,28 +8,18 @@
 #include <signal.h>
 
 #include <cstdio>
-#include <cstring>
 #include <string>
 
+#include "base/daemon_options.h"
 #include "base/hardening.h"
 #include "base/log.h"
 #include "base/secret_file.h"
-#include "base/version.h"
 #include "cipher/offers.h"
 #include "cuda/device/select.h"
 #include "service/server/server.h"
 
 namespace tkdc {
 namespace {
-
-constexpr char kUsage[] =
-    "usage: tkdc-server --config FILE [--check-config]\n"
-    "       tkdc-server --version\n";
-
-int usage() {
-  std::fputs(kUsage, stderr);
-  return 2;
-}
 
 int failed(const Error& error) {
   log_line(LogLevel::kError, error.message);
@@ -116,22 +106,9 @@ int run(const std::string& path, bool check_only) {
 }  // namespace tkdc
 
 int main(int argc, char** argv) {
-  std::string path;
-  bool check_only = false;
-  for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--config") == 0 && i + 1 < argc) {
-      path = argv[++i];
-    } else if (std::strcmp(argv[i], "--check-config") == 0) {
-      check_only = true;
-    } else if (std::strcmp(argv[i], "--help") == 0) {
-      std::fputs(tkdc::kUsage, stdout);
-      return 0;
-    } else if (std::strcmp(argv[i], "--version") == 0) {
-      std::printf("tkdc-server %s\n", tkdc::kVersionAndCommit);
-      return 0;
-    } else {
-      return tkdc::usage();
-    }
-  }
-  return path.empty() ? tkdc::usage() : tkdc::run(path, check_only);
+  int exit_status = 0;
+  const auto options = tkdc::daemon_options(
+      argc, argv, "tkdc-server", "one of the three parties that hold a realm's keys as shares",
+      "/etc/tkdc/server/tkdc.toml", exit_status);
+  return options ? tkdc::run(options->config, options->check_only) : exit_status;
 }

@@ -36,11 +36,6 @@ bool is_verdict(tkdc_status status) {
   return status != TKDC_STATUS_UNAVAILABLE && status != TKDC_STATUS_INTERNAL;
 }
 
-bool is_refusal(tkdc_status status) {
-  return status == TKDC_STATUS_INTEGRITY || status == TKDC_STATUS_DENIED ||
-         status == TKDC_STATUS_UNKNOWN_KEY || status == TKDC_STATUS_BAD_REQUEST;
-}
-
 // Who answers otherwise than the two others; none: no two agree.
 std::optional<std::size_t> odd_one(const std::array<JobReply, 3>& replies) {
   for (std::size_t party = 0; party < 3; ++party)
@@ -77,7 +72,10 @@ Outcome refusal(const std::array<JobReply, 3>& replies) {
     const tkdc_status most = replies[(*odd + 1) % 3].status, lone = replies[*odd].status;
     if (done == 2 && is_verdict(lone)) return fault(TKDC_STATUS_INCONSISTENT, replies, odd);
     if (done == 1 && is_verdict(most)) return fault(most, replies, odd);
-    if (done == 0 && is_verdict(most)) return failure(most, explain(replies, most));
+    const bool contradicts = is_verdict(lone) && lone != most;
+    if (done == 0 && is_verdict(most))
+      return contradicts ? fault(most, replies, std::nullopt)
+                         : failure(most, explain(replies, most));
   }
   if (done > 0 &&
       std::ranges::any_of(replies, [](const JobReply& r) { return is_refusal(r.status); }))

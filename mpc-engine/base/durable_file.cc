@@ -49,7 +49,9 @@ bool sync_folder(const std::string& folder) {
 }
 
 bool sync_folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
+  std::filesystem::path named(path);
+  if (!named.has_filename()) named = named.parent_path();  // of a folder with a slash behind it
+  const std::string folder = named.parent_path().string();
   return sync_folder(folder.empty() ? "." : folder);
 }
 

@@ -38,8 +38,8 @@ std::string refusal_message(const Candidate& candidate, tkdc_status status) {
       "this server holds no such key, which no other server says: it has expired or was removed a "
       "moment ago; or this server's store is damaged, or was restored from an older copy";
   constexpr auto kRefusedHere =
-      "this server refuses it, which no other server does (its configuration or version may be "
-      "another): ";
+      "this server refuses it, and no two servers say the same (their configurations or versions "
+      "may differ): ";
   constexpr auto kNoHead =
       "this server has answered no head of this tail, or it was too long ago or has had its tail; "
       "the operation must be asked for anew";
@@ -53,19 +53,23 @@ std::string refusal_message(const Candidate& candidate, tkdc_status status) {
 
 }  // namespace
 
-void Answers::answer(const JobRequest& request, tkdc_status status, std::string message) {
+void Answers::answer(const JobRequest& request, tkdc_status status, std::string message,
+                     const char* note) {
   JobReply reply;
   reply.session = request.name.session;
   reply.number = request.name.number;
   reply.status = status;
   reply.message = std::move(message);
   shared_.counters.answered(status);
-  audit(request, status);
+  audit(request, status, note);
   shared_.reply(request.name, std::move(reply));
 }
 
 void Answers::refuse(const Candidate& candidate, tkdc_status status) {
-  answer(candidate.job->request, status, refusal_message(candidate, status));
+  // What this server alone says stands in its own log; the others' have what came of it.
+  const bool differs = status == TKDC_STATUS_INCONSISTENT && is_refusal(candidate.own);
+  const char* own = differs ? tkdc_status_text(candidate.own) : nullptr;
+  answer(candidate.job->request, status, refusal_message(candidate, status), own);
 }
 
 const char* Answers::watch(const JobRequest& request, const JobOutcome& outcome) {

@@ -19,7 +19,9 @@ class Answers {
   std::uint64_t cohort() const { return cohort_; }
   void begin_cohort() { ++cohort_; }
 
-  void answer(const JobRequest& request, tkdc_status status, std::string message);
+  // `note`: for the audit log, or null.
+  void answer(const JobRequest& request, tkdc_status status, std::string message,
+              const char* note = nullptr);
   // One that was not admitted: with the cause that this server knows.
   void refuse(const Candidate& candidate, tkdc_status status);
   // One that has run, in so many rounds. Past its deadline its agent has been told already.

@@ -40,8 +40,10 @@ class LaneQueue {
     using std::chrono::milliseconds;
     std::lock_guard lock(mutex_);
     const auto latest = Clock::now() + most;
-    const auto next = std::min(latest, queue_.next_due().value_or(latest));
-    return std::max(std::chrono::ceil<milliseconds>(next - Clock::now()), milliseconds(1));
+    const auto next = queue_.next_due().value_or(latest);  // of the least time: now
+    if (next <= Clock::now()) return milliseconds(1);
+    return std::max(std::chrono::ceil<milliseconds>(std::min(latest, next) - Clock::now()),
+                    milliseconds(1));
   }
 
   // Which link to wake; none while the lane does not run.

@@ -128,7 +128,10 @@ TEST(Combine, TheOddOneIsNamed) {
   replies = good_replies();
   replies[0].status = replies[1].status = TKDC_STATUS_DENIED;
   replies[2].status = TKDC_STATUS_LIMIT;
-  EXPECT_EQ(combine(replies, 0, 20).message.find("changed"), std::string::npos);
+  const Outcome mixed = combine(replies, 0, 20);
+  EXPECT_EQ(mixed.message.find("server 2 is faulty"), std::string::npos);
+  EXPECT_EQ(mixed.status, TKDC_STATUS_DENIED);
+  EXPECT_TRUE(mixed.fault) << "but it is logged";
 }
 
 TEST(Combine, NoMixtureIsEverOk) {

@@ -10,7 +10,9 @@
 
 namespace tkdc {
 
+// (An empty span may have no address, which libsodium does not take.)
 inline std::string to_hex(ByteSpan bytes) {
+  if (bytes.empty()) return {};
   std::string text(2 * bytes.size() + 1, '\0');
   sodium_bin2hex(text.data(), text.size(), bytes.data(), bytes.size());
   text.pop_back();
@@ -19,6 +21,7 @@ inline std::string to_hex(ByteSpan bytes) {
 
 // False unless `text` is exactly two hexadecimal digits for each octet of `out`.
 [[nodiscard]] inline bool from_hex(std::string_view text, MutableByteSpan out) {
+  if (out.empty()) return text.empty();
   std::size_t length = 0;
   const char* end = nullptr;
   return text.size() == 2 * out.size() &&

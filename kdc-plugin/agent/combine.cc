@@ -77,8 +77,8 @@ Outcome refusal(const std::array<JobReply, 3>& replies) {
       return contradicts ? fault(most, replies, std::nullopt)
                          : failure(most, explain(replies, most));
   }
-  if (done > 0 &&
-      std::ranges::any_of(replies, [](const JobReply& r) { return is_refusal(r.status); }))
+  const auto refuses = [](const JobReply& r) { return tkdc_status_is_refusal(r.status); };
+  if (done > 0 && std::ranges::any_of(replies, refuses))
     return fault(TKDC_STATUS_INCONSISTENT, replies, std::nullopt);
   for (tkdc_status status :
        {TKDC_STATUS_INCONSISTENT, TKDC_STATUS_LIMIT, TKDC_STATUS_INTERNAL, TKDC_STATUS_UNAVAILABLE})

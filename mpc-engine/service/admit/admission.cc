@@ -52,15 +52,10 @@ bool is_verdict(Verdict v) { return v <= TKDC_STATUS_INTERNAL || v == kMissing; 
 
 }  // namespace
 
-bool is_refusal(Verdict verdict) {
-  return verdict == TKDC_STATUS_INTEGRITY || verdict == TKDC_STATUS_DENIED ||
-         verdict == TKDC_STATUS_UNKNOWN_KEY || verdict == TKDC_STATUS_BAD_REQUEST;
-}
-
 Verdict combine(Verdict a, Verdict b, Verdict c) {
   const auto counted = [&](Verdict v) {
     const bool alone = (a == v) + (b == v) + (c == v) == 1;
-    return is_refusal(v) && alone ? Verdict{TKDC_STATUS_INCONSISTENT} : v;
+    return tkdc_status_is_refusal(v) && alone ? Verdict{TKDC_STATUS_INCONSISTENT} : v;
   };
   return std::max({counted(a), counted(b), counted(c)});
 }

@@ -44,10 +44,6 @@ using Verdict = std::uint8_t;
 inline constexpr Verdict kAdmit = TKDC_STATUS_OK;
 inline constexpr Verdict kMissing = 0xff;
 
-// "No": wrong key, not allowed, no such key, malformed. A client hears it, and an account may be
-// locked for it.
-bool is_refusal(Verdict verdict);
-
 // The same at all three whatever the order of the arguments: the worst one. A refusal counts only
 // from two servers, else it is INCONSISTENT: the KDC takes it for a fact, and one server may lie.
 Verdict combine(Verdict a, Verdict b, Verdict c);

@@ -44,7 +44,8 @@ std::string refusal_message(const Candidate& candidate, tkdc_status status) {
       "this server has answered no head of this tail, or it was too long ago or has had its tail; "
       "the operation must be asked for anew";
   if (status == TKDC_STATUS_LIMIT) return limit_message(candidate);
-  const bool here_alone = status == TKDC_STATUS_INCONSISTENT && is_refusal(candidate.own);
+  const bool here_alone =
+      status == TKDC_STATUS_INCONSISTENT && tkdc_status_is_refusal(candidate.own);
   if (here_alone && candidate.own == TKDC_STATUS_UNKNOWN_KEY) return kMissingHere;
   if (here_alone) return kRefusedHere + std::string(tkdc_status_text(candidate.own));
   if (status == TKDC_STATUS_UNAVAILABLE && candidate.head_missing) return kNoHead;
@@ -67,7 +68,7 @@ void Answers::answer(const JobRequest& request, tkdc_status status, std::string 
 
 void Answers::refuse(const Candidate& candidate, tkdc_status status) {
   // What this server alone says stands in its own log; the others' have what came of it.
-  const bool differs = status == TKDC_STATUS_INCONSISTENT && is_refusal(candidate.own);
+  const bool differs = status == TKDC_STATUS_INCONSISTENT && tkdc_status_is_refusal(candidate.own);
   const char* own = differs ? tkdc_status_text(candidate.own) : nullptr;
   answer(candidate.job->request, status, refusal_message(candidate, status), own);
 }

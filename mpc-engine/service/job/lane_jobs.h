@@ -61,9 +61,9 @@ struct LaneCounters {
   std::atomic<std::uint64_t> tickets_revoked{0};
 
   void answered(tkdc_status status) {
-    (status == TKDC_STATUS_OK                   ? jobs_done
-     : is_refusal(static_cast<Verdict>(status)) ? jobs_refused
-                                                : jobs_failed)++;
+    (status == TKDC_STATUS_OK         ? jobs_done
+     : tkdc_status_is_refusal(status) ? jobs_refused
+                                      : jobs_failed)++;
   }
 };
 

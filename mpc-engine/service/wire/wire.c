@@ -109,3 +109,9 @@ const char *tkdc_status_text(uint16_t status)
         return "unknown status";
     }
 }
+
+bool tkdc_status_is_refusal(uint16_t status)
+{
+    return status == TKDC_STATUS_INTEGRITY || status == TKDC_STATUS_DENIED ||
+           status == TKDC_STATUS_UNKNOWN_KEY || status == TKDC_STATUS_BAD_REQUEST;
+}

@@ -137,6 +137,10 @@ void tkdc_wire_get_key(const uint8_t in[TKDC_WIRE_KEY_BYTES], struct tkdc_wire_k
 const char *tkdc_wire_op_name(uint8_t op);
 const char *tkdc_status_text(uint16_t status);
 
+/* "No": wrong key, not allowed, no such key, malformed. A client hears it, and an account may be
+ * locked for it, so it counts only from two servers. */
+bool tkdc_status_is_refusal(uint16_t status);
+
 #ifdef __cplusplus
 }
 #endif

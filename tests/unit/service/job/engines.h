@@ -196,7 +196,9 @@ class Engines {
     xor_bytes(c[2].data(), c[0].data(), job.input.size());
     xor_bytes(c[2].data(), c[1].data(), job.input.size());
     JobName name{7, 99, ++number_};
-    for (int p = 0; p < 3; ++p) {
+    // The leader last: it names the job once, so that a job of one kind sends as many packets
+    // each time.
+    for (int p : {2, 1, 0}) {
       if (only >= 0 && p != only) continue;
       JobRequest request;
       request.name = name;

@@ -24,12 +24,16 @@ struct Sent {
   }
 };
 
-// Cuts all connections instead of carrying packet `last` of those that follow arm().
+// Cuts all connections instead of carrying packet `last` of those that follow arm(), or the first
+// one after it that goes to `party`.
 class Cutter final : public MemoryRing {
  public:
+  static constexpr int kAny = -1;
+
   explicit Cutter(std::shared_ptr<Sent> sent) : sent_(std::move(sent)) {}
-  void arm(int last) {
+  void arm(int last, int party = kAny) {
     last_ = last;
+    party_ = party;
     armed_ = true;
   }
   int carried() const { return carried_; }
@@ -37,12 +41,18 @@ class Cutter final : public MemoryRing {
  protected:
   void carry(int from, Neighbour to, SecretVector packet) override {
     sent_->note(from, to, packet);
-    if (armed_ && carried_++ == last_) return close("the network is gone");
+    if (armed_ && is_last(carried_++, (from + (to == Neighbour::kNext ? 1 : 2)) % 3))
+      return close("the network is gone");
     deliver(from, to, std::move(packet));
   }
 
  private:
+  bool is_last(int number, int to) const {
+    return party_ == kAny ? number == last_ : number >= last_ && to == party_;
+  }
+
   const std::shared_ptr<Sent> sent_;
+  std::atomic<int> party_{kAny};
   std::atomic<bool> armed_{false};
   std::atomic<int> carried_{0}, last_{-1};
 };
@@ -57,6 +67,7 @@ TEST_P(ConnectionsOfAJob, AreCutAtAnyPacketAndTheJobIsDone) {
   auto sent = std::make_shared<Sent>();
   auto ring = std::make_shared<Cutter>(sent);
   Engines e(1, 1, std::uint64_t{1} << 38, 0, GetParam(), ring, no_clocks);
+  e.leader_last = true;
   const Bytes key(32, 7), input = some_bytes(40);
   KeyRef ref = e.make_key("host/a.test@A.TEST", 18, key);
   const Engines::Job job{TKDC_OP_MAC, ref, 17, {}, input};
@@ -112,13 +123,15 @@ TEST(Connections, ANeighbourIsSentWhatWasSentOrNothing) {
     auto sent = std::make_shared<Sent>();
     auto ring = std::make_shared<Cutter>(sent);
     Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring, no_clocks);
+    e.leader_last = true;
     KeyRef ref = e.make_key("host/a.test@A.TEST", 18, Bytes(32, 7));
     settled(e);
     const Engines::Job job{TKDC_OP_MAC, ref, 17, {}, some_bytes(40)};
     ring->arm(-1);
     EXPECT_EQ(e.run(job).status(), TKDC_STATUS_OK);
     e.holds = true;
-    ring->arm(2 * ring->carried() - 8);  // a check's
+    // Of a check's two ticks before its last one, so that party 1 lacks something for certain.
+    ring->arm(2 * ring->carried() - 14, 1);
     const JobName name = e.send(job);
     e.join();
     e.holds = false;
@@ -148,6 +161,7 @@ class NotThrough final : public MemoryRing {
 TEST(Connections, ANeighbourThatIsNotThroughIsMetAnew) {
   auto ring = std::make_shared<Cutter>(std::make_shared<Sent>());
   Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring, no_clocks);
+  e.leader_last = true;
   KeyRef ref = e.make_key("host/a.test@A.TEST", 18, Bytes(32, 7));
   settled(e);
   const Engines::Job job{TKDC_OP_MAC, ref, 17, {}, some_bytes(40)};
@@ -261,6 +275,7 @@ TEST(Connections, AJobIsAnsweredOnceWhateverBecomesOfItsSession) {
   auto sent = std::make_shared<Sent>();
   auto ring = std::make_shared<Dying>(sent);
   Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring, no_clocks);
+  e.leader_last = true;
   KeyRef ref = e.make_key("host/a.test@A.TEST", 18, Bytes(32, 7));
   settled(e);
   e.holds = true;

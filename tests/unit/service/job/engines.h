@@ -171,6 +171,8 @@ class Engines {
   // Whether a session whose connections were lost is held for go_on(); else it is given up, as
   // where another server has forgotten it.
   std::atomic<bool> holds{false};
+  // Jobs reach the leader last: it names each once, and one kind sends as many packets each time.
+  bool leader_last = false;
   // Checks that a server has given up.
   std::vector<LostCheck> lost_checks(int p) {
     std::lock_guard lock(mutex_);
@@ -196,9 +198,7 @@ class Engines {
     xor_bytes(c[2].data(), c[0].data(), job.input.size());
     xor_bytes(c[2].data(), c[1].data(), job.input.size());
     JobName name{7, 99, ++number_};
-    // The leader last: it names the job once, so that a job of one kind sends as many packets
-    // each time.
-    for (int p : {2, 1, 0}) {
+    for (int p : leader_last ? std::array{2, 1, 0} : std::array{0, 1, 2}) {
       if (only >= 0 && p != only) continue;
       JobRequest request;
       request.name = name;

@@ -32,35 +32,42 @@ room("mpc-engine/base")
 room("mpc-engine/field", "mpc-engine/base")
 room("mpc-engine/link", "mpc-engine/base")
 room("mpc-engine/session", "mpc-engine/base", "mpc-engine/link")
-room("mpc-engine/rep3", "mpc-engine/base", "mpc-engine/session")
-room("mpc-engine/rep3/verify", "mpc-engine/base", "mpc-engine/field", "mpc-engine/rep3")
+room("mpc-engine/protocol", "mpc-engine/base")
+room("mpc-engine/rep3", "mpc-engine/base", "mpc-engine/session", "mpc-engine/protocol")
+room("mpc-engine/rep3/verify", "mpc-engine/base", "mpc-engine/field", "mpc-engine/protocol",
+     "mpc-engine/rep3")
+room("mpc-engine/rep3/unit", "mpc-engine/base", "mpc-engine/session", "mpc-engine/protocol",
+     "mpc-engine/rep3", "mpc-engine/rep3/verify")
 room("mpc-engine/lane", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/rep3")
-room("mpc-engine/cipher", "mpc-engine/base", "mpc-engine/field", "mpc-engine/session",
-     "mpc-engine/rep3", "mpc-engine/rep3/verify")
+room("mpc-engine/cipher", "mpc-engine/base", "mpc-engine/field", "mpc-engine/protocol",
+     "mpc-engine/rep3", "mpc-engine/rep3/unit")
 room("mpc-engine/api", "mpc-engine/base", "mpc-engine/field", "mpc-engine/link",
-     "mpc-engine/session", "mpc-engine/rep3", "mpc-engine/lane", "mpc-engine/cipher")
-room("cuda", "mpc-engine/base", "mpc-engine/session", "mpc-engine/rep3", "mpc-engine/rep3/verify",
-     "mpc-engine/cipher")
+     "mpc-engine/session", "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/unit",
+     "mpc-engine/lane", "mpc-engine/cipher")
+room("cuda", "mpc-engine/base", "mpc-engine/session", "mpc-engine/protocol", "mpc-engine/rep3",
+     "mpc-engine/rep3/verify", "mpc-engine/rep3/unit")
 room(f"{SERVICE}/wire", "mpc-engine/base")
 room(f"{SERVICE}/store", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
-     "mpc-engine/rep3", f"{SERVICE}/wire")
+     "mpc-engine/protocol", f"{SERVICE}/wire")
 room(f"{SERVICE}/sealing", "mpc-engine/base", "mpc-engine/cipher", f"{SERVICE}/store")
 room(f"{SERVICE}/admit", "mpc-engine/base", f"{SERVICE}/wire", f"{SERVICE}/store")
-room(f"{SERVICE}/operation", "mpc-engine/base", "mpc-engine/cipher", "mpc-engine/rep3",
+room(f"{SERVICE}/operation", "mpc-engine/base", "mpc-engine/protocol", "mpc-engine/rep3",
+     "mpc-engine/rep3/unit", "mpc-engine/cipher",
      f"{SERVICE}/wire", f"{SERVICE}/store", f"{SERVICE}/sealing", f"{SERVICE}/admit")
 room(f"{SERVICE}/lifecycle", *ROOMS[f"{SERVICE}/operation"], f"{SERVICE}/operation")
 room(f"{SERVICE}/job", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
-     "mpc-engine/rep3", "mpc-engine/lane", "mpc-engine/cipher",
+     "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/unit", "mpc-engine/lane",
+     "mpc-engine/cipher",
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "admit", "operation",
                                       "lifecycle")))
-room(f"{SERVICE}/export", "mpc-engine/base", "mpc-engine/rep3", f"{SERVICE}/wire")
+room(f"{SERVICE}/export", "mpc-engine/base", "mpc-engine/protocol", f"{SERVICE}/wire")
 room(f"{SERVICE}/server", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
-     "mpc-engine/cipher", "cuda",
+     "mpc-engine/rep3/unit", "mpc-engine/cipher", "cuda",
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "job", "export")))
 room("mpc-engine/tools/bench", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
-     "mpc-engine/rep3", "mpc-engine/rep3/verify", "mpc-engine/lane", "mpc-engine/cipher", "cuda",
-     f"{SERVICE}/job")
+     "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/verify", "mpc-engine/rep3/unit",
+     "mpc-engine/lane", "mpc-engine/cipher", "cuda", f"{SERVICE}/job")
 room("mpc-engine/tools/cli", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/tools/bench",
      *(f"{SERVICE}/{one}" for one in ("wire", "sealing", "export", "server")))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kernels on bit planes are given beside the rest of a View: planes by number, and a
-// program, what RippleSchedule (cipher/sha1) says of a round. Columns are the View's `blocks`.
+// program, what RippleSchedule (rep3/unit/sha1) says of a round. Columns are the View's `blocks`.
 //
 // A program stands in device memory and changes from round to round; it is public. Its sums and
 // products are the same for all columns, so a graph is captured once for all rounds of as many

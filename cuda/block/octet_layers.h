@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The S-box layers of a cohort that stands in octets, as cipher/aes/kernels.h packs them: what
+// The S-box layers of a cohort that stands in octets, as rep3/unit/aes/kernels.h packs them: what
 // GFNI servers and malicious mode speak.
 //
 // Thread t takes words 2 t and 2 t + 1 of each quarter of the S-boxes, 32 of them: the quarters

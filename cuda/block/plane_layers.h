@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The S-box layers of a cohort that stands in planes (cipher/aes/plane_cohort.h): what semi-honest
-// sessions with a CPU without GFNI speak. Thread t takes word t of every plane; nothing is sliced.
+// The S-box layers of a cohort that stands in planes (rep3/unit/aes/plane_cohort.h): what
+// semi-honest sessions with a CPU without GFNI speak. Thread t takes word t of every plane; nothing
+// is sliced.
 #pragma once
 
 #include "cuda/block/view.h"

@@ -4,10 +4,10 @@
 // session does not see which party has a GPU.
 #pragma once
 
-#include "cipher/aes/cohort.h"
 #include "cuda/device/check.h"
 #include "cuda/device/cohort.h"
 #include "cuda/device/ripple.h"
+#include "rep3/unit/aes/cohort.h"
 
 namespace tkdc::cuda {
 

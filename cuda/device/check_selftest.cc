@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <random>
 
-#include "cipher/aes/sbox_claims.h"
-#include "cipher/sha1/bit_claims.h"
 #include "cuda/device/check.h"
 #include "cuda/device/check_layout.h"
 #include "cuda/device/selftest.h"
+#include "rep3/unit/aes/sbox_claims.h"
+#include "rep3/unit/sha1/bit_claims.h"
 #include "rep3/verify/octet_check.h"
 
 namespace tkdc::cuda {

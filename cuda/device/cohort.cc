@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "cipher/aes/sbox_claims.h"
 #include "cuda/device/zero_tick.h"
+#include "rep3/unit/aes/sbox_claims.h"
 
 namespace tkdc::cuda {
 DeviceCohort::DeviceCohort(Device& device, const AesBackend& cpu, int party, std::size_t blocks)

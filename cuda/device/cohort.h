@@ -14,8 +14,8 @@
 // freed. Used by one lane's thread.
 #pragma once
 
-#include "cipher/aes/cohort.h"
 #include "cuda/device/device.h"
+#include "rep3/unit/aes/cohort.h"
 
 namespace tkdc::cuda {
 

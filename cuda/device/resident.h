@@ -13,8 +13,8 @@
 
 #include <array>
 
-#include "cipher/aes/cohort.h"
 #include "cuda/device/slot.h"
+#include "rep3/unit/aes/cohort.h"
 #include "rep3/zero_stream.h"
 
 namespace tkdc::cuda {

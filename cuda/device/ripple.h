@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SHA-1's compressions in the shape of the fewest bits on a device: planes stay in its memory
 // from the blocks to the states after them. The same messages and claims as the CPU's
-// (cipher/sha1/ripple.h), octet for octet.
+// (rep3/unit/sha1/ripple.h), octet for octet.
 //
 // In each round one step goes to the device: what the neighbour sent, the round's program, its
 // terms packed, the zero-share; the masked message comes back, in malicious mode the factors of
@@ -13,8 +13,8 @@
 // and host memory but the programs; all is wiped before it is freed. Used by one lane's thread.
 #pragma once
 
-#include "cipher/sha1/ripple.h"
 #include "cuda/device/device.h"
+#include "rep3/unit/sha1/ripple.h"
 
 namespace tkdc::cuda {
 

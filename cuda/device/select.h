@@ -11,9 +11,9 @@
 #include <mutex>
 #include <vector>
 
-#include "cipher/aes/device_backends.h"
 #include "cuda/device/backend.h"
 #include "cuda/device/gpu.h"
+#include "rep3/unit/aes/device_backends.h"
 
 namespace tkdc::cuda {
 

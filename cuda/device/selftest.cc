@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <random>
 
-#include "cipher/aes/byte_cohort.h"
-#include "cipher/aes/plane_cohort.h"
-#include "cipher/sha1/sha1.h"
 #include "cuda/device/cohort.h"
 #include "cuda/device/ripple.h"
+#include "rep3/unit/aes/byte_cohort.h"
+#include "rep3/unit/aes/plane_cohort.h"
+#include "rep3/unit/sha1/sha1.h"
 #include "rep3/zero_stream.h"
 
 namespace tkdc::cuda {

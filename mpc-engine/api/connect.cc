@@ -3,9 +3,9 @@
 // settle, and with a name of its own for each program.
 #include "api/impl.h"
 #include "base/hex.h"
-#include "cipher/offers.h"
 #include "link/certificate.h"
 #include "link/memory_ring.h"
+#include "rep3/unit/offers.h"
 
 namespace tkdc::mpc {
 namespace {

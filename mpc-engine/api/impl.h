@@ -3,8 +3,8 @@
 // whoever calls. Used by one thread.
 #pragma once
 
-#include "cipher/ciphers.h"
 #include "lane/ticker.h"
+#include "rep3/unit/ciphers.h"
 #include "session/mesh.h"
 #include "tkdc/party.h"
 

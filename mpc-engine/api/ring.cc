@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "field/gf128.h"
-#include "rep3/shared_bytes.h"
+#include "protocol/shared_bytes.h"
 
 namespace tkdc::mpc {
 namespace {

@@ -2,7 +2,7 @@
 // What stands in a Shares object. Secret: all of it.
 #pragma once
 
-#include "rep3/shared_bytes.h"
+#include "protocol/shared_bytes.h"
 #include "tkdc/shares.h"
 
 namespace tkdc::mpc {

@@ -14,7 +14,7 @@
 #include <array>
 #include <optional>
 
-#include "cipher/ciphers.h"
+#include "rep3/unit/ciphers.h"
 
 namespace tkdc {
 

@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "cipher/ciphers.h"
+#include "rep3/unit/ciphers.h"
 
 namespace tkdc {
 

@@ -15,8 +15,8 @@
 #include <optional>
 #include <vector>
 
-#include "cipher/ciphers.h"
 #include "cipher/rfc3962.h"
+#include "rep3/unit/ciphers.h"
 
 namespace tkdc {
 

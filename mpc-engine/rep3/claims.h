@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "base/secret_pool.h"
+#include "protocol/shared_bytes.h"
 #include "rep3/octet_map.h"
-#include "rep3/shared_bytes.h"
 
 namespace tkdc {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "rep3/shared_bytes.h"
+#include "protocol/shared_bytes.h"
 #include "session/session.h"
 
 namespace tkdc {

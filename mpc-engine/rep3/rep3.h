@@ -28,11 +28,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "protocol/shared_bytes.h"
+#include "protocol/task.h"
 #include "rep3/claims.h"
 #include "rep3/course.h"
 #include "rep3/prss.h"
-#include "rep3/shared_bytes.h"
-#include "rep3/task.h"
 #include "session/session.h"
 
 namespace tkdc {

@@ -2,8 +2,8 @@
 // The reference for AES-CTR: two of OpenSSL's streams, added. And the choice among all.
 #include "rep3/zero_stream.h"
 
+#include "protocol/shared_bytes.h"
 #include "rep3/prss.h"
-#include "rep3/shared_bytes.h"
 
 namespace tkdc {
 namespace {

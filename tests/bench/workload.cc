@@ -14,7 +14,7 @@
 #include <iostream>
 #include <string>
 
-#include "cipher/ciphers.h"
+#include "rep3/unit/ciphers.h"
 #include "support/three_parties.h"
 
 namespace tkdc::bench {

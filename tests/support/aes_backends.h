@@ -8,11 +8,11 @@
 #include <stdexcept>
 #include <vector>
 
-#include "cipher/aes/byte_cohort.h"
-#include "cipher/aes/plane_cohort.h"
 #include "cuda/device/backend.h"
 #include "cuda/device/gpu.h"
 #include "cuda/device/host_driver.h"
+#include "rep3/unit/aes/byte_cohort.h"
+#include "rep3/unit/aes/plane_cohort.h"
 
 namespace tkdc::test {
 

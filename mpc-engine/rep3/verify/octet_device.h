@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the bulk of a batch's octet claims may be checked instead of on this CPU: what
 // octet_check.cc and inner_product.h ask of a device. The engine knows of none: an AES backend
-// brings one (cipher/aes/cohort.h).
+// brings one (rep3/unit/aes/cohort.h).
 //
 // The results are those of gf64.h's kernels, element for element, so that nobody on the wire can
 // tell. A call that returns false says that the device has failed: the rows stay on the host until

@@ -20,7 +20,7 @@
 
 #include "base/result.h"
 #include "base/secret.h"
-#include "rep3/shared_bytes.h"
+#include "protocol/shared_bytes.h"
 #include "service/export/request.h"
 
 namespace tkdc {

@@ -12,8 +12,8 @@
 #include <list>
 #include <optional>
 
-#include "cipher/ciphers.h"
 #include "lane/ticker.h"
+#include "rep3/unit/ciphers.h"
 #include "service/job/head_exchange.h"
 #include "service/job/lane_admission.h"
 #include "service/sealing/revocation_exchange.h"

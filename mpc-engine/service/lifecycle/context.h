@@ -2,7 +2,7 @@
 // What an operation on keys works with, besides its request.
 #pragma once
 
-#include "cipher/ciphers.h"
+#include "rep3/unit/ciphers.h"
 #include "service/lifecycle/staged.h"
 #include "service/store/store.h"
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-#include "rep3/shared_bytes.h"
+#include "protocol/shared_bytes.h"
 #include "service/wire/message.h"
 
 namespace tkdc {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "rep3/shared_bytes.h"
+#include "protocol/shared_bytes.h"
 #include "service/wire/message.h"
 
 namespace tkdc {

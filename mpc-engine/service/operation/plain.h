@@ -9,7 +9,7 @@
 // is opened to the servers.
 #pragma once
 
-#include "cipher/ciphers.h"
+#include "rep3/unit/ciphers.h"
 #include "service/operation/outcome.h"
 #include "service/sealing/nonce.h"
 #include "service/sealing/seal_windows.h"

@@ -14,8 +14,8 @@
 #include "base/hardening.h"
 #include "base/log.h"
 #include "base/secret_file.h"
-#include "cipher/offers.h"
 #include "cuda/device/select.h"
+#include "rep3/unit/offers.h"
 #include "service/server/server.h"
 
 namespace tkdc {

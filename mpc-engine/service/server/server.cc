@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/server.h"
-#include "cipher/offers.h"
+#include "rep3/unit/offers.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "rep3/shared_bytes.h"
+#include "protocol/shared_bytes.h"
 #include "service/wire/message.h"
 
 namespace tkdc {

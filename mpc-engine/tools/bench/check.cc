@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "cipher/aes/sbox_claims.h"
-#include "cipher/sha1/bit_claims.h"
 #include "cuda/device/check.h"
 #include "cuda/device/gpu.h"
 #include "cuda/device/product_rate.h"
+#include "rep3/unit/aes/sbox_claims.h"
+#include "rep3/unit/sha1/bit_claims.h"
 #include "rep3/verify/octet_check.h"
 #include "tools/bench/device.h"
 

@@ -3,8 +3,8 @@
 // tkdc bench compares a device's party with, share by share and in speed.
 #pragma once
 
-#include "cipher/aes/cohort.h"
 #include "rep3/prss.h"
+#include "rep3/unit/aes/cohort.h"
 #include "tools/bench/start.h"
 
 namespace tkdc::bench {

@@ -10,8 +10,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "cipher/ciphers.h"
 #include "lane/ticker.h"
+#include "rep3/unit/ciphers.h"
 #include "tools/bench/device.h"
 #include "tools/bench/parties.h"
 #include "tools/bench/reference.h"

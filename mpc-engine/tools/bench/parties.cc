@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/bench/parties.h"
-#include "cipher/offers.h"
+#include "rep3/unit/offers.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "cipher/aes/cohort.h"
+#include "rep3/unit/aes/cohort.h"
 #include "session/session.h"
 
 namespace tkdc::bench {

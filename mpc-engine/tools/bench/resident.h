@@ -6,9 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cipher/aes/cohort.h"
 #include "cuda/device/bandwidth.h"
 #include "cuda/device/resident.h"
+#include "rep3/unit/aes/cohort.h"
 
 namespace tkdc::bench {
 

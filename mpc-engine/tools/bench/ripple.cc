@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "cipher/sha1/ripple.h"
-#include "cipher/sha1/sha1.h"
+#include "rep3/unit/sha1/ripple.h"
+#include "rep3/unit/sha1/sha1.h"
 
 namespace tkdc::bench {
 namespace {

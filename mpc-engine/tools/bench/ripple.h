@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cipher/sha1/ripple_cohort.h"
+#include "rep3/unit/sha1/ripple_cohort.h"
 #include "session/zero_generator.h"
 
 namespace tkdc::bench {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cipher/aes/aes.h"
+#include "rep3/unit/aes/aes.h"
 
 namespace tkdc::bench {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "cipher/ciphers.h"
+#include "rep3/unit/ciphers.h"
 
 namespace tkdc::bench {
 

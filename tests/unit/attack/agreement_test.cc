@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "attack/guarded.h"
-#include "cipher/aes/mask_pool.h"
-#include "parties_with_ciphers.h"
+#include "rep3/unit/aes/mask_pool.h"
+#include "support/parties_with_ciphers.h"
 
 namespace tkdc {
 namespace {

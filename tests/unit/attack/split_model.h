@@ -19,7 +19,7 @@
 #include <stdexcept>
 
 #include "attack/split_ring.h"
-#include "cipher/ciphers.h"
+#include "rep3/unit/ciphers.h"
 #include "rep3/verify/fields.h"
 
 namespace tkdc::test {

@@ -5,7 +5,7 @@
 #include <openssl/evp.h>
 
 #include "cipher/ghash/gf128.h"
-#include "parties_with_ciphers.h"
+#include "support/parties_with_ciphers.h"
 
 namespace tkdc {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <krb5.h>
 
-#include "parties_with_ciphers.h"
+#include "support/parties_with_ciphers.h"
 
 namespace tkdc {
 namespace {

@@ -16,12 +16,12 @@
 #include "agent/combine.h"
 #include "agent/share_stream.h"
 #include "api/quadratic.h"
-#include "cipher/aes/plane_cohort.h"
 #include "cipher/rfc8009.h"
-#include "parties_with_ciphers.h"
 #include "protocols.h"
+#include "rep3/unit/aes/plane_cohort.h"
 #include "service/store/record_codec.h"
 #include "service/store/sealed.h"
+#include "support/parties_with_ciphers.h"
 
 namespace tkdc {
 namespace {

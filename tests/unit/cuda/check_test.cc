@@ -7,13 +7,13 @@
 #include <cstring>
 #include <thread>
 
-#include "cipher/aes/sbox_claims.h"
-#include "cipher/sha1/bit_claims.h"
 #include "cuda/block/check_folds.h"
 #include "cuda/block/check_points.h"
 #include "cuda/device/check_layout.h"
 #include "cuda/device/host_driver.h"
 #include "cuda/device/select.h"
+#include "rep3/unit/aes/sbox_claims.h"
+#include "rep3/unit/sha1/bit_claims.h"
 #include "rep3/verify/octet_check.h"
 #include "unit/cuda/cohort_runs.h"
 

@@ -7,9 +7,9 @@
 
 #include <thread>
 
-#include "cipher/aes/plane_cohort.h"
 #include "cuda/device/backend.h"
-#include "unit/cipher/parties_with_ciphers.h"
+#include "rep3/unit/aes/plane_cohort.h"
+#include "support/parties_with_ciphers.h"
 
 namespace tkdc::cuda {
 

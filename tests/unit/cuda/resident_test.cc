@@ -7,7 +7,7 @@
 #include "cuda/device/host_driver.h"
 #include "cuda/device/zero_rate.h"
 #include "cuda/device/zero_tick.h"
-#include "unit/cipher/openssl_ecb.h"
+#include "support/openssl_ecb.h"
 #include "unit/cuda/cohort_runs.h"
 #include "unit/cuda/lying_driver.h"
 

@@ -4,10 +4,10 @@
 // protocol, and must say so: `make golden` writes wire-format.txt anew.
 #include "golden.h"
 
-#include "cipher/aes/plane_cohort.h"
-#include "parties_with_ciphers.h"
 #include "protocols.h"
+#include "rep3/unit/aes/plane_cohort.h"
 #include "support/aes_backends.h"
+#include "support/parties_with_ciphers.h"
 
 namespace tkdc {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <cstdlib>
 
-#include "cipher/aes/byte_cohort.h"
 #include "lane/ticker.h"
-#include "parties_with_ciphers.h"
 #include "protocols.h"
+#include "rep3/unit/aes/byte_cohort.h"
+#include "support/parties_with_ciphers.h"
 
 namespace tkdc {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/heap.h"
 #include "cipher/rfc3962.h"
-#include "parties_with_ciphers.h"
+#include "support/parties_with_ciphers.h"
 
 namespace tkdc {
 namespace {

@@ -2,7 +2,7 @@
 // The sum of docs/protocols/12-verification.md (Error), from what the code does.
 #include <gtest/gtest.h>
 
-#include "cipher/aes/sbox_claims.h"
+#include "rep3/unit/aes/sbox_claims.h"
 #include "rep3/verify/octet_check.h"
 
 namespace tkdc {

@@ -3,8 +3,8 @@
 // mode: everything is verified, nothing is refused, and what it costs is counted.
 #include "cipher/gcm.h"
 #include "cipher/rfc3962.h"
-#include "parties_with_ciphers.h"
 #include "support/aes_backends.h"
+#include "support/parties_with_ciphers.h"
 
 namespace tkdc {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <map>
 
-#include "cipher/ciphers.h"
-#include "parties_with_ciphers.h"
+#include "rep3/unit/ciphers.h"
+#include "support/parties_with_ciphers.h"
 #include "support/setting.h"
 
 namespace tkdc::test {

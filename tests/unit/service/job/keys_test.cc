@@ -3,8 +3,8 @@
 // once the fewest bits, those that an operation waits for the fewest rounds.
 #include "service/operation/keys.h"
 
-#include "parties_with_ciphers.h"
 #include "service/admit/policy.h"
+#include "support/parties_with_ciphers.h"
 
 namespace tkdc {
 namespace {

@@ -3,10 +3,10 @@
 // against libkrb5, which operations have parts, what a tail needs, and what is counted.
 #include "agent/two_parts.h"
 #include "krb5_client.h"
-#include "parties_with_ciphers.h"
 #include "service/job/half_done.h"
 #include "service/operation/operations.h"
 #include "service/sealing/seal_counts.h"
+#include "support/parties_with_ciphers.h"
 
 namespace tkdc {
 namespace {

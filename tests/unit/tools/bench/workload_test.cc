@@ -2,7 +2,7 @@
 // What tkdc bench's lanes compute, and that a wrong result is found: three parties in one thread.
 #include "tools/bench/workload.h"
 
-#include "unit/cipher/parties_with_ciphers.h"
+#include "support/parties_with_ciphers.h"
 
 namespace tkdc::bench {
 namespace {

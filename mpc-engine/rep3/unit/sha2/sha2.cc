@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rep3/unit/sha2/sha2.h"
+
+#include "rep3/unit/sha2/compression.h"
+
+namespace tkdc {
+
+using sha2::Compression;
+using sha2::Wide;
+
+const Sha2Variant kSha256 = {4, 32, 64, 8, 32, sha2::kInitial256, 462, 7952};
+const Sha2Variant kSha384 = {8, 64, 128, 16, 48, sha2::kInitial384, 656, 24008};
+
+namespace {
+
+using sha1::column;
+using sha1::load_be;
+using sha1::store_be;
+
+constexpr std::size_t kStateWords = 8, kBlockWords = 16;
+
+void store_be64(std::uint8_t* p, std::uint64_t v, std::size_t bytes) {
+  for (std::size_t k = 0; k < bytes; ++k)
+    p[k] = static_cast<std::uint8_t>(v >> 8 * (bytes - 1 - k));
+}
+
+// Octets of a limb in a big-endian word: the lower limb stands behind.
+template <int L>
+constexpr std::size_t offset_of(std::size_t word, std::size_t limb) {
+  return 4 * (L * word + L - 1 - limb);
+}
+
+// Words of one instance's octets, and back.
+template <int L, class Container>
+void load(Container& words, const SharedBytes& octets, std::size_t instance) {
+  for (std::size_t k = 0; k < words.size(); ++k)
+    for (std::size_t i = 0; i < L; ++i)
+      for (int c = 0; c < 2; ++c)
+        column(words[k].limb[i], c)[instance] =
+            load_be(octets.component[c].data() + offset_of<L>(k, i));
+}
+template <int L>
+void store(const std::array<Wide<L>, kStateWords>& words, SharedBytes& octets,
+           std::size_t instance) {
+  for (std::size_t k = 0; k < words.size(); ++k)
+    for (std::size_t i = 0; i < L; ++i)
+      for (int c = 0; c < 2; ++c)
+        store_be(octets.component[c].data() + offset_of<L>(k, i),
+                 column(words[k].limb[i], c)[instance]);
+}
+
+}  // namespace
+
+struct Sha2::Submit {
+  Sha2& sha2;
+  Request request;
+  bool await_ready() const { return false; }
+  void await_suspend(std::coroutine_handle<> h) {
+    request.awaiter = h;
+    sha2.pending_.push_back(request);
+  }
+  void await_resume() {}
+};
+
+Sha2::Sha2(Rep3& rep3, const Sha2Variant& variant) : rep3_(rep3), variant_(variant) {
+  rep3_.add_gatherer([this] { return gather(); });
+}
+
+bool Sha2::gather() {
+  if (pending_.empty()) return false;
+  if (running_ > 0 && rep3_.rounds() % kStartEveryRounds != 0) return false;
+  ++running_;
+  if (variant_.word_bytes == 4)
+    rep3_.spawn(run<1>(std::move(pending_)));
+  else
+    rep3_.spawn(run<2>(std::move(pending_)));
+  pending_.clear();
+  return true;
+}
+
+Task<SharedBytes> Sha2::compress(SharedBytes state, SharedBytes block) {
+  assert(state.size() == variant_.state_bytes && block.size() == variant_.block_bytes);
+  co_await Submit{*this, {&state, &block, nullptr}};
+  co_return state;
+}
+
+template <int L>
+Task<void> Sha2::run(std::vector<Request> requests) {
+  const std::size_t count = requests.size();
+  std::array<Wide<L>, kStateWords> state;
+  state.fill(Wide<L>(count));
+  std::vector<Wide<L>> block(kBlockWords, Wide<L>(count));
+  for (std::size_t n = 0; n < count; ++n) {
+    load<L>(state, *requests[n].state, n);
+    load<L>(block, *requests[n].block, n);
+  }
+  auto compression = std::make_unique<Compression<L>>(rep3_, std::move(state), std::move(block));
+  co_await compression->run();
+  for (std::size_t n = 0; n < count; ++n) {
+    store<L>(compression->state(), *requests[n].state, n);
+    rep3_.ready(requests[n].awaiter);
+  }
+  blocks_done_ += count;
+  --running_;
+}
+
+SharedBytes Sha2::initial() const {
+  Bytes octets(variant_.state_bytes);
+  for (std::size_t k = 0; k < kStateWords; ++k)
+    store_be64(octets.data() + variant_.word_bytes * k, variant_.initial[k], variant_.word_bytes);
+  return share_public(rep3_.party(), octets);
+}
+
+Task<SharedBytes> Sha2::finish(SharedBytes state, SharedBytes data, std::size_t hashed_before) {
+  const std::size_t bytes = data.size(), padded = variant_.blocks_of(bytes) * variant_.block_bytes;
+  data.resize(padded);
+  Bytes padding(padded - bytes, 0);
+  padding[0] = 0x80;
+  store_be64(padding.data() + padding.size() - 8, 8 * (std::uint64_t{hashed_before} + bytes), 8);
+  xor_public(data, rep3_.party(), padding, bytes);
+  for (std::size_t offset = 0; offset < padded; offset += variant_.block_bytes)
+    state = co_await compress(std::move(state), data.slice(offset, variant_.block_bytes));
+  co_return state;
+}
+
+}  // namespace tkdc

@@ -31,17 +31,17 @@ def room(name: str, *below: str) -> None:
 room("mpc-engine/base")
 room("mpc-engine/field", "mpc-engine/base")
 room("mpc-engine/link", "mpc-engine/base")
-room("mpc-engine/session", "mpc-engine/base", "mpc-engine/link")
-room("mpc-engine/protocol", "mpc-engine/base")
-room("mpc-engine/rep3", "mpc-engine/base", "mpc-engine/session", "mpc-engine/protocol")
+room("mpc-engine/protocol", "mpc-engine/base", "mpc-engine/field")
+room("mpc-engine/session", "mpc-engine/base", "mpc-engine/link", "mpc-engine/protocol")
+room("mpc-engine/rep3", "mpc-engine/base", "mpc-engine/field", "mpc-engine/session",
+     "mpc-engine/protocol")
 room("mpc-engine/rep3/verify", "mpc-engine/base", "mpc-engine/field", "mpc-engine/protocol",
      "mpc-engine/rep3")
-room("mpc-engine/rep3/unit", "mpc-engine/base", "mpc-engine/session", "mpc-engine/protocol",
-     "mpc-engine/rep3", "mpc-engine/rep3/verify")
+room("mpc-engine/rep3/unit", "mpc-engine/base", "mpc-engine/field", "mpc-engine/session",
+     "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/verify")
 room("mpc-engine/lane", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/rep3")
-room("mpc-engine/cipher", "mpc-engine/base", "mpc-engine/field", "mpc-engine/protocol",
-     "mpc-engine/rep3", "mpc-engine/rep3/unit")
+room("mpc-engine/cipher", "mpc-engine/base", "mpc-engine/field", "mpc-engine/protocol")
 room("mpc-engine/api", "mpc-engine/base", "mpc-engine/field", "mpc-engine/link",
      "mpc-engine/session", "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/unit",
      "mpc-engine/lane", "mpc-engine/cipher")
@@ -52,10 +52,10 @@ room(f"{SERVICE}/store", "mpc-engine/base", "mpc-engine/link", "mpc-engine/sessi
      "mpc-engine/protocol", f"{SERVICE}/wire")
 room(f"{SERVICE}/sealing", "mpc-engine/base", "mpc-engine/cipher", f"{SERVICE}/store")
 room(f"{SERVICE}/admit", "mpc-engine/base", f"{SERVICE}/wire", f"{SERVICE}/store")
-room(f"{SERVICE}/operation", "mpc-engine/base", "mpc-engine/protocol", "mpc-engine/rep3",
-     "mpc-engine/rep3/unit", "mpc-engine/cipher",
+room(f"{SERVICE}/operation", "mpc-engine/base", "mpc-engine/protocol", "mpc-engine/cipher",
      f"{SERVICE}/wire", f"{SERVICE}/store", f"{SERVICE}/sealing", f"{SERVICE}/admit")
-room(f"{SERVICE}/lifecycle", *ROOMS[f"{SERVICE}/operation"], f"{SERVICE}/operation")
+room(f"{SERVICE}/lifecycle", *ROOMS[f"{SERVICE}/operation"], "mpc-engine/rep3",
+     f"{SERVICE}/operation")
 room(f"{SERVICE}/job", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/unit", "mpc-engine/lane",
      "mpc-engine/cipher",

@@ -12,8 +12,8 @@ Party::Impl::Impl(std::shared_ptr<void> needed, Session made, const AesBackend& 
                   int receive_timeout_ms)
     : owners(std::move(needed)), session(std::move(made)),
       rep3(session.party, session.representation, session.lanes[0].keys, session.security),
-      ciphers(rep3, backend), ticker(rep3, *session.lanes[0].link), timeout_ms(receive_timeout_ms) {
-}
+      protocol(rep3, backend), ticker(rep3, *session.lanes[0].link),
+      timeout_ms(receive_timeout_ms) {}
 
 // Links first: what they are made of goes with `owners`.
 Party::Impl::~Impl() { session.lanes.clear(); }

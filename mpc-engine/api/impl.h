@@ -4,7 +4,7 @@
 #pragma once
 
 #include "lane/ticker.h"
-#include "rep3/unit/ciphers.h"
+#include "rep3/unit/rep3_protocol.h"
 #include "session/mesh.h"
 #include "tkdc/party.h"
 
@@ -26,7 +26,7 @@ class Party::Impl {
   std::shared_ptr<void> owners;
   Session session;
   Rep3 rep3;
-  Ciphers ciphers;
+  Rep3Protocol protocol;
   Ticker ticker;
   const int timeout_ms;
   std::optional<std::string> closed;

@@ -3,7 +3,8 @@
 #include "api/quadratic.h"
 #include "api/ring.h"
 #include "api/state.h"
-#include "cipher/rfc3962.h"
+#include "cipher/aes_keys.h"
+#include "cipher/hash.h"
 
 namespace tkdc::mpc {
 namespace {
@@ -66,43 +67,27 @@ Task<void> take_input(Task<std::optional<SharedBytes>> task, std::optional<Share
   out = co_await task;
 }
 
-Task<SharedBytes> expand(Rep3& rep3, SharedBytes key) {
-  std::vector<SharedBytes> keys;
-  keys.push_back(std::move(key));
-  std::vector<SharedBytes> expanded = co_await aes_expand_keys(rep3, std::move(keys));
-  co_return std::move(expanded.front());
-}
-
-Task<SharedBytes> decrypt(Ciphers& ciphers, const SharedBytes& round_keys, SharedBytes blocks) {
-  co_return co_await ciphers.aes.decrypt(round_keys, std::move(blocks));
-}
-
-Task<void> encrypt_into(Ciphers& ciphers, const SharedBytes& round_keys, SharedBytes& blocks) {
-  blocks = co_await ciphers.aes.encrypt(round_keys, blocks);
-}
-
-Task<void> encrypt_all(Ciphers& ciphers, const std::vector<Shares>& round_keys,
+Task<void> encrypt_all(Protocol& protocol, const std::vector<Shares>& round_keys,
                        std::vector<SharedBytes>& blocks) {
   std::vector<Task<void>> tasks;
   for (std::size_t k = 0; k < blocks.size(); ++k)
-    tasks.push_back(encrypt_into(ciphers, octets_of(round_keys[k]), blocks[k]));
-  co_await all(ciphers.rep3, std::move(tasks));
+    tasks.push_back(
+        store(protocol.apply(Unit::kAesEncrypt, octets_of(round_keys[k]), blocks[k]), blocks[k]));
+  co_await all(protocol.scheduler(), std::move(tasks));
 }
 
 // RFC 2104. Pads, and equally many blocks of all messages, run side by side.
-Task<void> hmac_into(Ciphers& ciphers, const SharedBytes& key, SharedBytes& data, Sha1Work work) {
-  SharedBytes pads = co_await hmac_pad_states(ciphers, key, work);
-  SharedBytes inner = pads.slice(0, kSha1StateBytes);
-  SharedBytes outer = pads.slice(kSha1StateBytes, kSha1StateBytes);
-  data = co_await ciphers.sha1.hmac(std::move(inner), std::move(outer), std::move(data), work);
+Task<void> hmac_into(Protocol& protocol, const SharedBytes& key, SharedBytes& data, Work work) {
+  const SharedBytes pads = co_await hmac_pad_states(protocol, kSha1, key, work);
+  data = co_await hmac(protocol, kSha1, pads, std::move(data), work);
 }
 
-Task<void> hmac_all(Ciphers& ciphers, const std::vector<Shares>& keys,
-                    std::vector<SharedBytes>& data, Sha1Work work) {
+Task<void> hmac_all(Protocol& protocol, const std::vector<Shares>& keys,
+                    std::vector<SharedBytes>& data, Work work) {
   std::vector<Task<void>> tasks;
   for (std::size_t k = 0; k < data.size(); ++k)
-    tasks.push_back(hmac_into(ciphers, octets_of(keys[k]), data[k], work));
-  co_await all(ciphers.rep3, std::move(tasks));
+    tasks.push_back(hmac_into(protocol, octets_of(keys[k]), data[k], work));
+  co_await all(protocol.scheduler(), std::move(tasks));
 }
 
 }  // namespace
@@ -249,7 +234,7 @@ Result<Shares> Party::aes_key(const Shares& key) {
   if (auto octets = check_octets("aes_key", key, 16); !octets) return octets.error();
   if (key.bytes() != 16 && key.bytes() != 32)
     return fail("aes_key: " + std::to_string(key.bytes()) + " octets; a key has 16 or 32");
-  auto z = impl_->result("aes_key", expand(impl_->rep3, octets_of(key)));
+  auto z = impl_->result("aes_key", aes_expand_key(impl_->protocol, octets_of(key)));
   if (!z) return z.error();
   return make_shares(Ring::kGf256, std::move(*z));
 }
@@ -275,7 +260,7 @@ Result<std::vector<Shares>> Party::aes_encrypt(const std::vector<Shares>& round_
     bytes += blocks[k].bytes();
   }
   if (auto fits = check_size("aes_encrypt", Ring::kBits, bytes); !fits) return fits.error();
-  auto ran = impl_->run("aes_encrypt", encrypt_all(impl_->ciphers, round_keys, data));
+  auto ran = impl_->run("aes_encrypt", encrypt_all(impl_->protocol, round_keys, data));
   if (!ran) return ran.error();
   std::vector<Shares> out;
   out.reserve(data.size());
@@ -286,8 +271,9 @@ Result<std::vector<Shares>> Party::aes_encrypt(const std::vector<Shares>& round_
 Result<Shares> Party::aes_decrypt(const Shares& round_keys, const Shares& blocks) {
   if (auto whole = check_octets("aes_decrypt", blocks, 16); !whole) return whole.error();
   if (!is_round_keys(round_keys)) return fail("aes_decrypt: the key is not of aes_key()");
-  auto z = impl_->result("aes_decrypt",
-                         decrypt(impl_->ciphers, octets_of(round_keys), octets_of(blocks)));
+  auto z = impl_->result(
+      "aes_decrypt",
+      impl_->protocol.apply(Unit::kAesDecrypt, octets_of(round_keys), octets_of(blocks)));
   if (!z) return z.error();
   return make_shares(Ring::kGf256, std::move(*z));
 }
@@ -315,10 +301,10 @@ Result<std::vector<Shares>> Party::hmac_sha1(const std::vector<Shares>& keys,
     bytes += kSha1BlockBytes + data[k].bytes();
   }
   if (auto fits = check_size("hmac_sha1", Ring::kBits, bytes); !fits) return fits.error();
-  const Sha1Work work = shape == Sha1Shape::kFewestRounds ? Sha1Work::kWaitedFor : Sha1Work::kBulk;
-  Sha1& sha1 = impl_->ciphers.sha1;
+  const Work work = shape == Sha1Shape::kFewestRounds ? Work::kWaitedFor : Work::kBulk;
+  Sha1& sha1 = impl_->protocol.sha1;
   sha1.set_ripple_from(shape == Sha1Shape::kFewestBits ? 1 : sha1.default_ripple_from());
-  auto ran = impl_->run("hmac_sha1", hmac_all(impl_->ciphers, keys, macs, work));
+  auto ran = impl_->run("hmac_sha1", hmac_all(impl_->protocol, keys, macs, work));
   if (!ran) return ran.error();
   std::vector<Shares> out;
   out.reserve(macs.size());

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "field/gf128.h"
+#include "field/gf256.h"
 #include "protocol/shared_bytes.h"
 
 namespace tkdc::mpc {
@@ -36,16 +37,6 @@ std::uint64_t multiply_f61(std::uint64_t a, std::uint64_t b) {
   const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
   return once_reduced((static_cast<std::uint64_t>(product) & kPrime) +
                       static_cast<std::uint64_t>(product >> 61));
-}
-
-// The AES field, x^8 + x^4 + x^3 + x + 1.
-std::uint8_t multiply_gf256(unsigned a, unsigned b) {
-  unsigned sum = 0;
-  for (int k = 0; k < 8; ++k) {
-    sum ^= a & (0u - (b >> k & 1u));
-    a = (a << 1) ^ (0x11bu & (0u - (a >> 7 & 1u)));
-  }
-  return static_cast<std::uint8_t>(sum);
 }
 
 template <class Word, class F>
@@ -98,7 +89,7 @@ void ring_subtract(Ring ring, std::uint8_t* out, const std::uint8_t* in, std::si
 void ring_multiply_add(Ring ring, std::uint8_t* out, const std::uint8_t* a, const std::uint8_t* b) {
   switch (ring) {
     case Ring::kBits: *out = static_cast<std::uint8_t>(*out ^ (*a & *b)); return;
-    case Ring::kGf256: *out = static_cast<std::uint8_t>(*out ^ multiply_gf256(*a, *b)); return;
+    case Ring::kGf256: *out = static_cast<std::uint8_t>(*out ^ gf256_multiply(*a, *b)); return;
     case Ring::kGf128: return gf128_multiply_add(out, a, b);
     case Ring::kZ2_8: return multiply_word<std::uint8_t>(out, a, b);
     case Ring::kZ2_16: return multiply_word<std::uint16_t>(out, a, b);

@@ -26,20 +26,20 @@ void put_bit_length(Bytes& out, std::size_t bytes) {
 
 // Chunks of kPowers blocks, counted from the end, are hashed with H^1..H^64 and
 // then multiplied by H^(64 c): sum = y_0 + sum over c of y_c H^(64 c).
-Task<SharedBytes> join_chunks(Rep3& rep3, const SharedBytes& powers, SharedBytes chunks) {
+Task<SharedBytes> join_chunks(Protocol& protocol, const SharedBytes& powers, SharedBytes chunks) {
   SharedBytes sum = chunks.slice(0, kGcmBlock);
   const std::size_t count = chunks.size() / kGcmBlock;
   if (count == 1) co_return sum;
   std::vector<InnerProduct> product(1);
   product[0].a = chunks.slice(kGcmBlock, chunks.size() - kGcmBlock);
   for (std::size_t c = 1; c < count; ++c) product[0].b.append(long_power(powers, c));
-  SharedBytes rest = co_await gf128_inner_products(rep3, std::move(product));
+  SharedBytes rest = co_await protocol.inner_products(std::move(product));
   xor_into(sum, rest);
   co_return sum;
 }
 
 // GHASH of whole public blocks; no message up to kPowers blocks.
-Task<SharedBytes> ghash_public(Rep3& rep3, const SharedBytes& powers, Bytes blocks) {
+Task<SharedBytes> ghash_public(Protocol& protocol, const SharedBytes& powers, Bytes blocks) {
   const std::size_t count = blocks.size() / kGcmBlock;
   SharedBytes chunks(kGcmBlock * ((count + kPowers - 1) / kPowers));
   for (std::size_t k = 0; k < count; ++k) {
@@ -49,10 +49,10 @@ Task<SharedBytes> ghash_public(Rep3& rep3, const SharedBytes& powers, Bytes bloc
                          blocks.data() + kGcmBlock * k,
                          powers.component[c].data() + kGcmBlock * (from_end % kPowers));
   }
-  co_return co_await join_chunks(rep3, powers, std::move(chunks));
+  co_return co_await join_chunks(protocol, powers, std::move(chunks));
 }
 
-Task<SharedBytes> ghash_shared(Rep3& rep3, const SharedBytes& powers, SharedBytes blocks) {
+Task<SharedBytes> ghash_shared(Protocol& protocol, const SharedBytes& powers, SharedBytes blocks) {
   const std::size_t count = blocks.size() / kGcmBlock;
   std::vector<InnerProduct> products((count + kPowers - 1) / kPowers);
   for (std::size_t k = 0; k < count; ++k) {
@@ -61,8 +61,8 @@ Task<SharedBytes> ghash_shared(Rep3& rep3, const SharedBytes& powers, SharedByte
     product.a.append(blocks.slice(kGcmBlock * k, kGcmBlock));
     product.b.append(power(powers, from_end % kPowers + 1));
   }
-  SharedBytes chunks = co_await gf128_inner_products(rep3, std::move(products));
-  co_return co_await join_chunks(rep3, powers, std::move(chunks));
+  SharedBytes chunks = co_await protocol.inner_products(std::move(products));
+  co_return co_await join_chunks(protocol, powers, std::move(chunks));
 }
 
 // J0 = nonce || 1, then the counter blocks of the keystream (SP 800-38D, 7.1).
@@ -93,68 +93,68 @@ struct Keystream {
   SharedBytes stream;
 };
 
-Task<Keystream> keystream(Ciphers& ciphers, const SharedBytes& round_keys, GcmNonce nonce,
+Task<Keystream> keystream(Protocol& protocol, const SharedBytes& round_keys, GcmNonce nonce,
                           std::size_t bytes) {
   Bytes counters = counter_blocks(nonce, 1 + blocks_of(bytes));
   SharedBytes out =
-      co_await ciphers.aes.encrypt(round_keys, share_public(ciphers.rep3.party(), counters));
+      co_await protocol.apply(Unit::kAesEncrypt, round_keys, protocol.share_public(counters));
   co_return Keystream(out.slice(0, kGcmBlock), out.slice(kGcmBlock, bytes));
 }
 
 }  // namespace
 
-Task<SharedBytes> ghash_powers(Rep3& rep3, SharedBytes h) {
-  SharedBytes powers = co_await gf128_powers(rep3, std::move(h), kPowers);
+Task<SharedBytes> ghash_powers(Protocol& protocol, SharedBytes h) {
+  SharedBytes powers = co_await gf128_powers(protocol, std::move(h), kPowers);
   SharedBytes top = power(powers, kPowers);
-  SharedBytes longer = co_await gf128_powers(rep3, std::move(top), kPowers);
+  SharedBytes longer = co_await gf128_powers(protocol, std::move(top), kPowers);
   powers.append(longer.slice(kGcmBlock, longer.size() - kGcmBlock));
   co_return powers;
 }
 
-Task<SharedBytes> gcm_powers(Ciphers& ciphers, const SharedBytes& round_keys) {
-  SharedBytes h = co_await ciphers.aes.encrypt(round_keys, SharedBytes(kGcmBlock));
-  co_return co_await ghash_powers(ciphers.rep3, std::move(h));
+Task<SharedBytes> gcm_powers(Protocol& protocol, const SharedBytes& round_keys) {
+  SharedBytes h = co_await protocol.apply(Unit::kAesEncrypt, round_keys, SharedBytes(kGcmBlock));
+  co_return co_await ghash_powers(protocol, std::move(h));
 }
 
-Task<SharedBytes> gcm_seal(Ciphers& ciphers, GcmKey key, GcmNonce nonce, Bytes associated,
+Task<SharedBytes> gcm_seal(Protocol& protocol, GcmKey key, GcmNonce nonce, Bytes associated,
                            SharedBytes plaintext) {
-  Keystream ks = co_await keystream(ciphers, key.round_keys, nonce, plaintext.size());
+  Keystream ks = co_await keystream(protocol, key.round_keys, nonce, plaintext.size());
   SharedBytes sealed = std::move(plaintext);
   xor_into(sealed, ks.stream);
-  co_await ciphers.rep3.verified();
-  Bytes ciphertext = co_await ciphers.rep3.open(sealed);
+  Bytes ciphertext = co_await protocol.open(sealed);
   SharedBytes tag =
-      co_await ghash_public(ciphers.rep3, key.powers, ghash_input(associated, ciphertext));
+      co_await ghash_public(protocol, key.powers, ghash_input(associated, ciphertext));
   xor_into(tag, ks.tag_mask);
   sealed.append(tag);
   co_return sealed;
 }
 
-Task<std::optional<SharedBytes>> gcm_open(Ciphers& ciphers, GcmKey key, GcmNonce nonce,
+Task<std::optional<SharedBytes>> gcm_open(Protocol& protocol, GcmKey key, GcmNonce nonce,
                                           Bytes associated, Bytes sealed) {
   assert(sealed.size() >= kGcmTagBytes);
   Bytes received_tag(sealed.end() - kGcmTagBytes, sealed.end());
   sealed.resize(sealed.size() - kGcmTagBytes);
-  Keystream ks = co_await keystream(ciphers, key.round_keys, nonce, sealed.size());
+  Keystream ks = co_await keystream(protocol, key.round_keys, nonce, sealed.size());
   SharedBytes difference =
-      co_await ghash_public(ciphers.rep3, key.powers, ghash_input(associated, sealed));
+      co_await ghash_public(protocol, key.powers, ghash_input(associated, sealed));
   xor_into(difference, ks.tag_mask);
-  xor_public(difference, ciphers.rep3.party(), received_tag);
-  bool holds = co_await is_zero(ciphers.rep3, std::move(difference));
+  protocol.add_public(difference, received_tag);
+  bool holds = co_await is_zero(protocol, std::move(difference));
   if (!holds) co_return std::nullopt;
-  xor_public(ks.stream, ciphers.rep3.party(), sealed);
+  protocol.add_public(ks.stream, sealed);
   co_return std::move(ks.stream);
 }
 
-Task<SharedBytes> gcm_sign(Ciphers& ciphers, GcmKey key, SharedBytes data, std::size_t bytes) {
+Task<SharedBytes> gcm_sign(Protocol& protocol, GcmKey key, SharedBytes data, std::size_t bytes) {
   assert(bytes <= kGcmBlock);
   const std::size_t data_bytes = data.size();
   data.resize(kGcmBlock * blocks_of(data_bytes) + kGcmBlock);
   Bytes length(8, 0);
   put_bit_length(length, data_bytes);
-  xor_public(data, ciphers.rep3.party(), length, data.size() - kGcmBlock);
-  SharedBytes hash = co_await ghash_shared(ciphers.rep3, key.powers, std::move(data));
-  SharedBytes signature = co_await ciphers.aes.encrypt(key.round_keys, std::move(hash));
+  protocol.add_public(data, length, data.size() - kGcmBlock);
+  SharedBytes hash = co_await ghash_shared(protocol, key.powers, std::move(data));
+  SharedBytes signature =
+      co_await protocol.apply(Unit::kAesEncrypt, key.round_keys, std::move(hash));
   signature.resize(bytes);
   co_return signature;
 }

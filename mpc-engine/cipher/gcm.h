@@ -14,7 +14,7 @@
 #include <array>
 #include <optional>
 
-#include "rep3/unit/ciphers.h"
+#include "protocol/protocol.h"
 
 namespace tkdc {
 
@@ -34,20 +34,21 @@ struct GcmKey {
 };
 
 // The powers of the H of a key; 68 rounds for AES-256.
-Task<SharedBytes> gcm_powers(Ciphers& ciphers, const SharedBytes& round_keys);
-Task<SharedBytes> ghash_powers(Rep3& rep3, SharedBytes h);
+Task<SharedBytes> gcm_powers(Protocol& protocol, const SharedBytes& round_keys);
+Task<SharedBytes> ghash_powers(Protocol& protocol, SharedBytes h);
 
 // Ciphertext and tag: plaintext.size() + 16 octets.
-Task<SharedBytes> gcm_seal(Ciphers& ciphers, GcmKey key, GcmNonce nonce, Bytes associated,
+Task<SharedBytes> gcm_seal(Protocol& protocol, GcmKey key, GcmNonce nonce, Bytes associated,
                            SharedBytes plaintext);
 
 // The plaintext, or nothing when the tag does not hold. `sealed`: ciphertext and tag.
-Task<std::optional<SharedBytes>> gcm_open(Ciphers& ciphers, GcmKey key, GcmNonce nonce,
+Task<std::optional<SharedBytes>> gcm_open(Protocol& protocol, GcmKey key, GcmNonce nonce,
                                           Bytes associated, Bytes sealed);
 
 // The first `bytes` octets (16 at most) of AES_K(GHASH_H(pad(data) || 0^64 || bit
 // length)). The data stay shared: one layer of 128 bits, two for more than kPowers
 // blocks.
-Task<SharedBytes> gcm_sign(Ciphers& ciphers, GcmKey key, SharedBytes data, std::size_t bytes = 12);
+Task<SharedBytes> gcm_sign(Protocol& protocol, GcmKey key, SharedBytes data,
+                           std::size_t bytes = 12);
 
 }  // namespace tkdc

@@ -11,11 +11,11 @@ namespace tkdc {
 
 // `sha2`: RFC 8009's parameters, or null for RFC 3962. The result: the round keys
 // of DK(key, "prf"), or the HMAC states after both pads.
-Task<SharedBytes> prf_states(Ciphers& ciphers, const Rfc8009* sha2, SharedBytes key);
+Task<SharedBytes> prf_states(Protocol& protocol, const Rfc8009* sha2, SharedBytes key);
 
 // Up to 255 PRF outputs; `states` must outlive the task. Rounds: those of one AES
 // block, or of HMAC of the input, whatever the length.
-Task<SharedBytes> prf_plus(Ciphers& ciphers, const Rfc8009* sha2, const SharedBytes& states,
+Task<SharedBytes> prf_plus(Protocol& protocol, const Rfc8009* sha2, const SharedBytes& states,
                            Bytes input, std::size_t bytes);
 
 }  // namespace tkdc

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "cipher/aes_keys.h"
 #include "cipher/ghash/gf128.h"
 
 namespace tkdc {
@@ -44,40 +45,25 @@ Bytes derivation_constant(std::uint32_t usage, DerivedKey kind) {
           static_cast<std::uint8_t>(kind)};
 }
 
-Task<std::vector<SharedBytes>> derive_keys(Ciphers& ciphers, const SharedBytes& base_round_keys,
+Task<std::vector<SharedBytes>> derive_keys(Protocol& protocol, const SharedBytes& base_round_keys,
                                            std::size_t key_bytes, std::vector<Bytes> constants) {
   SharedBytes blocks;
-  for (const Bytes& constant : constants)
-    blocks.append(share_public(ciphers.rep3.party(), n_fold(constant)));
+  for (const Bytes& constant : constants) blocks.append(protocol.share_public(n_fold(constant)));
   std::vector<SharedBytes> keys(constants.size());
   for (std::size_t have = 0; have < key_bytes; have += kBlock) {
-    blocks = co_await ciphers.aes.encrypt(base_round_keys, std::move(blocks));
+    blocks = co_await protocol.apply(Unit::kAesEncrypt, base_round_keys, std::move(blocks));
     for (std::size_t k = 0; k < keys.size(); ++k) keys[k].append(blocks.slice(kBlock * k, kBlock));
   }
   co_return keys;
 }
 
-Task<SharedBytes> hmac_pad_states(Ciphers& ciphers, SharedBytes key, Sha1Work work) {
-  key.resize(kSha1BlockBytes);
-  SharedBytes inner = key, outer = std::move(key);
-  xor_public(inner, ciphers.rep3.party(), Bytes(kSha1BlockBytes, 0x36));
-  xor_public(outer, ciphers.rep3.party(), Bytes(kSha1BlockBytes, 0x5c));
-  SharedBytes after_inner, after_outer;
-  co_await both(
-      ciphers.rep3,
-      store(ciphers.sha1.compress(ciphers.sha1.initial(), std::move(inner), work), after_inner),
-      store(ciphers.sha1.compress(ciphers.sha1.initial(), std::move(outer), work), after_outer));
-  after_inner.append(after_outer);
-  co_return after_inner;
-}
-
-Task<SharedBytes> hmac_sha1_96(Ciphers& ciphers, HmacKey key, SharedBytes data) {
-  SharedBytes mac = co_await ciphers.sha1.hmac(key.inner, key.outer, std::move(data));
+Task<SharedBytes> hmac_sha1_96(Protocol& protocol, const SharedBytes& pads, SharedBytes data) {
+  SharedBytes mac = co_await hmac(protocol, kSha1, pads, std::move(data));
   mac.resize(kChecksumBytes);
   co_return mac;
 }
 
-Task<SharedBytes> cts_encrypt(Ciphers& ciphers, const SharedBytes& round_keys, SharedBytes in) {
+Task<SharedBytes> cts_encrypt(Protocol& protocol, const SharedBytes& round_keys, SharedBytes in) {
   const std::size_t bytes = in.size(), blocks = (bytes + kBlock - 1) / kBlock;
   assert(bytes >= kBlock);
   in.resize(kBlock * blocks);  // the last block is filled up with zeros
@@ -85,7 +71,7 @@ Task<SharedBytes> cts_encrypt(Ciphers& ciphers, const SharedBytes& round_keys, S
   SharedBytes chain(kBlock);
   for (std::size_t k = 0; k < blocks; ++k) {
     xor_into(chain, in.slice(kBlock * k, kBlock));
-    chain = co_await ciphers.aes.encrypt(round_keys, std::move(chain));
+    chain = co_await protocol.apply(Unit::kAesEncrypt, round_keys, std::move(chain));
     out.push_back(chain);
   }
   // The last two blocks change places; the one that is then last is cut.
@@ -96,19 +82,19 @@ Task<SharedBytes> cts_encrypt(Ciphers& ciphers, const SharedBytes& round_keys, S
   co_return result;
 }
 
-Task<SharedBytes> cts_decrypt(Ciphers& ciphers, const SharedBytes& round_keys, SharedBytes in) {
+Task<SharedBytes> cts_decrypt(Protocol& protocol, const SharedBytes& round_keys, SharedBytes in) {
   const std::size_t bytes = in.size(), blocks = (bytes + kBlock - 1) / kBlock;
   assert(bytes >= kBlock);
-  if (blocks == 1) co_return co_await ciphers.aes.decrypt(round_keys, std::move(in));
+  if (blocks == 1) co_return co_await protocol.apply(Unit::kAesDecrypt, round_keys, std::move(in));
   const std::size_t tail = bytes - kBlock * (blocks - 1);
   const std::size_t stolen_at = kBlock * (blocks - 2), tail_at = kBlock * (blocks - 1);
 
   // All whole blocks at once; the second to last is the CBC block of the last plaintext.
-  SharedBytes plain = co_await ciphers.aes.decrypt(round_keys, in.slice(0, tail_at));
+  SharedBytes plain = co_await protocol.apply(Unit::kAesDecrypt, round_keys, in.slice(0, tail_at));
   SharedBytes last = plain.slice(stolen_at, kBlock);
   SharedBytes previous = in.slice(tail_at, tail);
   previous.append(last.slice(tail, kBlock - tail));  // the stolen octets
-  SharedBytes second_last = co_await ciphers.aes.decrypt(round_keys, previous);
+  SharedBytes second_last = co_await protocol.apply(Unit::kAesDecrypt, round_keys, previous);
   last.resize(tail);
   xor_into(last, in.slice(tail_at, tail));
 
@@ -119,61 +105,66 @@ Task<SharedBytes> cts_decrypt(Ciphers& ciphers, const SharedBytes& round_keys, S
   co_return result;
 }
 
-Task<SharedBytes> rfc3962_seal(Ciphers& ciphers, const SharedBytes& ke, HmacKey ki,
+Task<SharedBytes> rfc3962_seal(Protocol& protocol, const SharedBytes& ke, const SharedBytes& ki,
                                SharedBytes plaintext) {
-  SharedBytes message = ciphers.rep3.random(kConfounderBytes);
+  SharedBytes message = protocol.random(kConfounderBytes);
   message.append(plaintext);
   SharedBytes ciphertext, mac;
-  co_await both(ciphers.rep3, store(cts_encrypt(ciphers, ke, message), ciphertext),
-                store(hmac_sha1_96(ciphers, ki, message), mac));
+  co_await both(protocol.scheduler(), store(cts_encrypt(protocol, ke, message), ciphertext),
+                store(hmac_sha1_96(protocol, ki, message), mac));
   ciphertext.append(mac);
   co_return ciphertext;
 }
 
-Task<SharedBytes> hmac_sha1_head(Ciphers& ciphers, SharedBytes inner, const SharedBytes& data) {
-  return ciphers.sha1.compress(std::move(inner), data.slice(0, kSha1BlockBytes));
+Task<SharedBytes> hmac_sha1_head(Protocol& protocol, const SharedBytes& pads,
+                                 const SharedBytes& data) {
+  const SharedBytes inner = inner_of(pads);
+  SharedBytes first = data.slice(0, kSha1.block_bytes);
+  co_return co_await protocol.apply(Unit::kSha1Blocks, inner, std::move(first));
 }
 
-Task<SharedBytes> hmac_sha1_96_tail(Ciphers& ciphers, SharedBytes outer, SharedBytes digest) {
+Task<SharedBytes> hmac_sha1_96_tail(Protocol& protocol, const SharedBytes& pads,
+                                    SharedBytes digest) {
   SharedBytes mac =
-      co_await ciphers.sha1.finish(std::move(outer), std::move(digest), kSha1BlockBytes);
+      co_await hash_rest(protocol, kSha1, outer_of(pads), std::move(digest), kSha1.block_bytes);
   mac.resize(kChecksumBytes);
   co_return mac;
 }
 
-Task<SharedBytes> rfc3962_seal_head(Ciphers& ciphers, const SharedBytes& ke, SharedBytes ki_inner,
-                                    SharedBytes plaintext) {
-  SharedBytes message = ciphers.rep3.random(kConfounderBytes);
+Task<SharedBytes> rfc3962_seal_head(Protocol& protocol, const SharedBytes& ke,
+                                    const SharedBytes& ki, SharedBytes plaintext) {
+  SharedBytes message = protocol.random(kConfounderBytes);
   message.append(plaintext);
   SharedBytes ciphertext, state;
-  co_await both(ciphers.rep3, store(cts_encrypt(ciphers, ke, message), ciphertext),
-                store(hmac_sha1_head(ciphers, std::move(ki_inner), message), state));
+  co_await both(protocol.scheduler(), store(cts_encrypt(protocol, ke, message), ciphertext),
+                store(hmac_sha1_head(protocol, ki, message), state));
   ciphertext.append(state);
   co_return ciphertext;
 }
 
-Task<std::optional<SharedBytes>> rfc3962_open(Ciphers& ciphers, const SharedBytes& ke, HmacKey ki,
-                                              SharedBytes sealed) {
+Task<std::optional<SharedBytes>> rfc3962_open(Protocol& protocol, const SharedBytes& ke,
+                                              const SharedBytes& ki, SharedBytes sealed) {
   assert(sealed.size() >= kCtsOverheadBytes);
   const std::size_t bytes = sealed.size() - kChecksumBytes;
-  SharedBytes message = co_await cts_decrypt(ciphers, ke, sealed.slice(0, bytes));
-  SharedBytes difference = co_await hmac_sha1_96(ciphers, ki, message);
+  SharedBytes message = co_await cts_decrypt(protocol, ke, sealed.slice(0, bytes));
+  SharedBytes difference = co_await hmac_sha1_96(protocol, ki, message);
   xor_into(difference, sealed.slice(bytes, kChecksumBytes));
-  bool holds = co_await is_zero(ciphers.rep3, std::move(difference));
+  bool holds = co_await is_zero(protocol, std::move(difference));
   if (!holds) co_return std::nullopt;
   co_return message.slice(kConfounderBytes, bytes - kConfounderBytes);
 }
 
-Task<SharedBytes> rfc3962_prf(Ciphers& ciphers, const SharedBytes& base_round_keys,
+Task<SharedBytes> rfc3962_prf(Protocol& protocol, const SharedBytes& base_round_keys,
                               std::size_t key_bytes, SharedBytes in) {
-  SharedBytes digest = co_await ciphers.sha1.finish(ciphers.sha1.initial(), std::move(in), 0);
+  SharedBytes digest =
+      co_await hash_rest(protocol, kSha1, protocol.share_public(kSha1.initial()), std::move(in), 0);
   std::vector<Bytes> constants(1);
   constants[0] = {'p', 'r', 'f'};
   std::vector<SharedBytes> key =
-      co_await derive_keys(ciphers, base_round_keys, key_bytes, std::move(constants));
-  std::vector<SharedBytes> round_keys = co_await aes_expand_keys(ciphers.rep3, std::move(key));
+      co_await derive_keys(protocol, base_round_keys, key_bytes, std::move(constants));
+  const SharedBytes round_keys = co_await aes_expand_key(protocol, std::move(key.front()));
   digest.resize(kBlock);
-  co_return co_await ciphers.aes.encrypt(round_keys.front(), std::move(digest));
+  co_return co_await protocol.apply(Unit::kAesEncrypt, round_keys, std::move(digest));
 }
 
 }  // namespace tkdc

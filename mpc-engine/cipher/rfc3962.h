@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "rep3/unit/ciphers.h"
+#include "cipher/hash.h"
 
 namespace tkdc {
 
@@ -22,54 +22,46 @@ inline constexpr std::size_t kConfounderBytes = 16;
 inline constexpr std::size_t kChecksumBytes = 12;
 inline constexpr std::size_t kCtsOverheadBytes = kConfounderBytes + kChecksumBytes;
 
-struct HmacKey {
-  const SharedBytes& inner;  // SHA-1 state after K ^ ipad, 20 octets
-  const SharedBytes& outer;  // after K ^ opad
-};
-
 // RFC 3961 section 5.1: Kc 0x99, Ke 0xAA, Ki 0x55 behind the key usage.
 enum class DerivedKey : std::uint8_t { kChecksum = 0x99, kEncryption = 0xAA, kIntegrity = 0x55 };
 Bytes derivation_constant(std::uint32_t usage, DerivedKey kind);
 
 // DK of one base key for several constants side by side; 2 AES blocks in
 // sequence for AES-256. Each result has the base key's size.
-Task<std::vector<SharedBytes>> derive_keys(Ciphers& ciphers, const SharedBytes& base_round_keys,
+Task<std::vector<SharedBytes>> derive_keys(Protocol& protocol, const SharedBytes& base_round_keys,
                                            std::size_t key_bytes, std::vector<Bytes> constants);
 
-// The states after ipad and opad: `inner` and `outer` of 20 octets each, one
-// after the other.
-Task<SharedBytes> hmac_pad_states(Ciphers& ciphers, SharedBytes key,
-                                  Sha1Work work = Sha1Work::kWaitedFor);
-
-// HMAC-SHA1-96: 12 octets.
-Task<SharedBytes> hmac_sha1_96(Ciphers& ciphers, HmacKey key, SharedBytes data);
+// HMAC-SHA1-96: 12 octets. Here and below keys and pad states (cipher/hash.h) outlive the task.
+Task<SharedBytes> hmac_sha1_96(Protocol& protocol, const SharedBytes& pads, SharedBytes data);
 
 // RFC 3962 section 5: CBC with ciphertext stealing, zero IV, at least 16 octets.
-Task<SharedBytes> cts_encrypt(Ciphers& ciphers, const SharedBytes& round_keys, SharedBytes in);
-Task<SharedBytes> cts_decrypt(Ciphers& ciphers, const SharedBytes& round_keys, SharedBytes in);
+Task<SharedBytes> cts_encrypt(Protocol& protocol, const SharedBytes& round_keys, SharedBytes in);
+Task<SharedBytes> cts_decrypt(Protocol& protocol, const SharedBytes& round_keys, SharedBytes in);
 
 // RFC 3961 section 5.3: the confounder is drawn by the servers and seen by none.
-Task<SharedBytes> rfc3962_seal(Ciphers& ciphers, const SharedBytes& ke, HmacKey ki,
+Task<SharedBytes> rfc3962_seal(Protocol& protocol, const SharedBytes& ke, const SharedBytes& ki,
                                SharedBytes plaintext);
 
 // In two parts (docs/protocols/17-two-part-hmac.md): of a long message the servers hash the first
 // block and the inner digest, and whoever knows the message hashes what is between.
 //
 // The state after K ^ ipad and the first 64 octets of `data`, which has no fewer: 20 octets.
-Task<SharedBytes> hmac_sha1_head(Ciphers& ciphers, SharedBytes inner, const SharedBytes& data);
+Task<SharedBytes> hmac_sha1_head(Protocol& protocol, const SharedBytes& pads,
+                                 const SharedBytes& data);
 // HMAC-SHA1-96 of the message whose inner digest this is: 12 octets.
-Task<SharedBytes> hmac_sha1_96_tail(Ciphers& ciphers, SharedBytes outer, SharedBytes digest);
+Task<SharedBytes> hmac_sha1_96_tail(Protocol& protocol, const SharedBytes& pads,
+                                    SharedBytes digest);
 // The ciphertext without its MAC, and hmac_sha1_head() of confounder and plaintext. At least 48
 // octets of plaintext.
-Task<SharedBytes> rfc3962_seal_head(Ciphers& ciphers, const SharedBytes& ke, SharedBytes ki_inner,
-                                    SharedBytes plaintext);
+Task<SharedBytes> rfc3962_seal_head(Protocol& protocol, const SharedBytes& ke,
+                                    const SharedBytes& ki, SharedBytes plaintext);
 
 // Nothing when the MAC does not hold. `sealed`: at least 28 octets.
-Task<std::optional<SharedBytes>> rfc3962_open(Ciphers& ciphers, const SharedBytes& ke, HmacKey ki,
-                                              SharedBytes sealed);
+Task<std::optional<SharedBytes>> rfc3962_open(Protocol& protocol, const SharedBytes& ke,
+                                              const SharedBytes& ki, SharedBytes sealed);
 
 // RFC 3961 section 5.3's PRF, 16 octets.
-Task<SharedBytes> rfc3962_prf(Ciphers& ciphers, const SharedBytes& base_round_keys,
+Task<SharedBytes> rfc3962_prf(Protocol& protocol, const SharedBytes& base_round_keys,
                               std::size_t key_bytes, SharedBytes in);
 
 // RFC 3961 section 5.1's n-fold to 16 octets.

@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "cipher/rfc3962.h"
-#include "rep3/unit/ciphers.h"
+#include "protocol/protocol.h"
 
 namespace tkdc {
 
 // What the two enctypes differ in: RFC 8009, section 4.
 struct Rfc8009 {
-  const Sha2Variant& hash;
+  const HashFunction& hash;
   std::size_t key_bytes;      // base key and Ke
   std::size_t mac_key_bytes;  // Ki and Kc
   std::size_t tag_bytes;      // of the truncated HMAC: checksums too
@@ -33,33 +33,30 @@ struct Rfc8009 {
 // By the base key's length, 16 or 32.
 const Rfc8009& rfc8009_of(std::size_t key_bytes);
 
-// The states after ipad and opad, one after the other: a record's "ki" and "kc".
-Task<SharedBytes> sha2_pad_states(Ciphers& ciphers, const Rfc8009& enctype, SharedBytes key);
-
 // HMAC truncated to tag_bytes.
-Task<SharedBytes> rfc8009_mac(Ciphers& ciphers, const Rfc8009& enctype, HmacKey key,
+Task<SharedBytes> rfc8009_mac(Protocol& protocol, const Rfc8009& enctype, const SharedBytes& pads,
                               SharedBytes data);
 
 // Section 3: KDF-HMAC-SHA2 under the base key's pad states, to `bytes` octets.
 // The label is public, the context ("prf" only) is shared.
-Task<SharedBytes> rfc8009_kdf(Ciphers& ciphers, const Rfc8009& enctype, HmacKey base, Bytes label,
-                              const SharedBytes& context, std::size_t bytes);
+Task<SharedBytes> rfc8009_kdf(Protocol& protocol, const Rfc8009& enctype, const SharedBytes& base,
+                              Bytes label, const SharedBytes& context, std::size_t bytes);
 
 // Keys of several labels side by side; labels and lengths in the same order.
-Task<std::vector<SharedBytes>> rfc8009_derive(Ciphers& ciphers, const Rfc8009& enctype,
-                                              HmacKey base, std::vector<Bytes> labels,
+Task<std::vector<SharedBytes>> rfc8009_derive(Protocol& protocol, const Rfc8009& enctype,
+                                              const SharedBytes& base, std::vector<Bytes> labels,
                                               std::vector<std::size_t> bytes);
 
 // Section 5: the confounder is drawn by the servers and seen by none.
-Task<SharedBytes> rfc8009_seal(Ciphers& ciphers, const Rfc8009& enctype, const SharedBytes& ke,
-                               HmacKey ki, SharedBytes plaintext);
+Task<SharedBytes> rfc8009_seal(Protocol& protocol, const Rfc8009& enctype, const SharedBytes& ke,
+                               const SharedBytes& ki, SharedBytes plaintext);
 // Nothing when the MAC does not hold. `sealed`: at least overhead_bytes().
-Task<std::optional<SharedBytes>> rfc8009_open(Ciphers& ciphers, const Rfc8009& enctype,
-                                              const SharedBytes& ke, HmacKey ki,
+Task<std::optional<SharedBytes>> rfc8009_open(Protocol& protocol, const Rfc8009& enctype,
+                                              const SharedBytes& ke, const SharedBytes& ki,
                                               SharedBytes sealed);
 
 // Section 5's PRF: prf_bytes octets.
-Task<SharedBytes> rfc8009_prf(Ciphers& ciphers, const Rfc8009& enctype, HmacKey base,
+Task<SharedBytes> rfc8009_prf(Protocol& protocol, const Rfc8009& enctype, const SharedBytes& base,
                               const SharedBytes& in);
 
 }  // namespace tkdc

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "field/gf256.h"
+
 namespace tkdc {
 
 // A linear map: the images of the bits 0 .. 7.
@@ -25,10 +27,9 @@ constexpr std::uint8_t image_of(const OctetMap& map, std::uint8_t octet) {
 // The product with an octet of the AES field.
 constexpr OctetMap times(std::uint8_t factor) {
   OctetMap map{};
-  unsigned image = factor;
   for (std::uint8_t& octet : map) {
-    octet = static_cast<std::uint8_t>(image);
-    image = image << 1 ^ (image & 0x80 ? 0x11bu : 0u);
+    octet = factor;
+    factor = gf256_times_x(factor);
   }
   return map;
 }

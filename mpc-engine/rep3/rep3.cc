@@ -18,9 +18,7 @@ void append(SecretVector& to, ByteSpan from) {
 // ---- Layer
 
 Layer::Layer(Rep3& rep3, std::size_t offset, std::size_t bytes)
-    : rep3_(rep3), offset_(offset), bytes_(bytes), tick_(rep3.tick_) {}
-
-std::uint8_t* Layer::mine() const { return rep3_.to_prev(tick_).layers.data() + offset_; }
+    : rep3_(rep3), message_(rep3.layer_out()), offset_(offset), bytes_(bytes), tick_(rep3.tick_) {}
 
 const std::uint8_t* Layer::theirs() const {
   assert(rep3_.tick_ == tick_ + 1);
@@ -148,40 +146,15 @@ SharedBytes Rep3::random(std::size_t bytes, Prss::Purpose purpose) {
   return x;
 }
 
-void Rep3::spawn(Task<void> task) {
-  detail::PromiseBase& promise = task.handle().promise();
-  promise.slot = tasks_.size();
-  promise.ended = &ended_;
-  tasks_.push_back(std::move(task));
-  ready_.push_back(tasks_.back().handle());
-}
-
 bool Rep3::advance() {
-  for (;;) {
-    while (!ready_.empty()) {
-      running_.swap(ready_);
-      for (auto h : running_) h.resume();
-      running_.clear();
-    }
-    bool gathered = false;
-    for (auto& gather : gatherers_) gathered |= gather();
-    if (!gathered && ready_.empty()) break;
-  }
-  // Looking through all tasks would cost more than the rounds of small ones.
-  for (const detail::PromiseBase* promise : ended_) {
-    const std::size_t slot = promise->slot;
-    std::swap(tasks_[slot], tasks_.back());
-    tasks_[slot].handle().promise().slot = slot;
-    tasks_.pop_back();
-  }
-  ended_.clear();
+  run();
   return !waiting_.empty();
 }
 
 void Rep3::prefetch_masks() { prss_.prefetch(last_layer_bytes_); }
 
 Rep3::ToPrev Rep3::finish_to_prev() {
-  auto& [layers, rest] = to_prev(tick_);
+  auto& [layers, rest] = *now_;
   std::size_t masked = 0;
   last_layer_bytes_ = layers.size();
   for (const Later& later : later_) {
@@ -202,7 +175,7 @@ Rep3::ToPrev Rep3::finish_to_prev() {
   rest.insert(rest.end(), pair_out_.begin(), pair_out_.end());
   rest.insert(rest.end(), own_out_.begin(), own_out_.end());
   layer_bytes_ += layers.size();
-  return sent_to_prev(tick_);
+  return {layers.span(), rest};
 }
 
 Rep3::ToPrev Rep3::sent_to_prev(std::uint64_t tick) const {
@@ -257,54 +230,12 @@ Result<void> Rep3::consume(ByteSpan from_next, ByteSpan from_prev) {
   pair_out_.clear();
   own_out_.clear();
   comparisons_.clear();
-  ready_.insert(ready_.end(), waiting_.begin(), waiting_.end());
+  for (auto h : waiting_) ready(h);
   waiting_.clear();
   ++tick_;
+  now_ = &to_prev(tick_);
   layer_out().clear();
   return {};
-}
-
-// ---- composition
-
-namespace {
-
-// Resumes the awaiter when `left` children have counted down.
-struct Countdown {
-  Rep3& rep3;
-  std::size_t left;
-  std::coroutine_handle<> awaiter = nullptr;
-
-  bool await_ready() const { return left == 0; }
-  void await_suspend(std::coroutine_handle<> h) { awaiter = h; }
-  void await_resume() {}
-  void done() {
-    if (--left == 0 && awaiter) rep3.ready(awaiter);
-  }
-};
-
-Task<void> counted(Task<void> task, Countdown& countdown) {
-  co_await task;
-  countdown.done();
-}
-
-}  // namespace
-
-Task<void> all(Rep3& rep3, std::vector<Task<void>> tasks) {
-  Countdown countdown{rep3, tasks.size()};
-  std::vector<Task<void>> children;
-  children.reserve(tasks.size());
-  for (auto& task : tasks) {
-    children.push_back(counted(std::move(task), countdown));
-    rep3.ready(children.back().handle());
-  }
-  co_await countdown;
-}
-
-Task<void> both(Rep3& rep3, Task<void> a, Task<void> b) {
-  std::vector<Task<void>> tasks;
-  tasks.push_back(std::move(a));
-  tasks.push_back(std::move(b));
-  co_await all(rep3, std::move(tasks));
 }
 
 }  // namespace tkdc

@@ -28,8 +28,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "protocol/shared_bytes.h"
-#include "protocol/task.h"
+#include "protocol/scheduler.h"
 #include "rep3/claims.h"
 #include "rep3/course.h"
 #include "rep3/prss.h"
@@ -39,11 +38,30 @@ namespace tkdc {
 
 class Rep3;
 
+// Octets of one tick's messages, one after the other. Its memory stays: a tick
+// costs no allocation and no zeros.
+class MessageBuffer {
+ public:
+  // Room for `bytes` more; what stands in it is for the caller to fill.
+  std::size_t extend(std::size_t bytes) {
+    if (used_ + bytes > memory_.size()) memory_.resize(2 * used_ + bytes);
+    return std::exchange(used_, used_ + bytes);
+  }
+  void clear() { used_ = 0; }
+  std::uint8_t* data() { return memory_.data(); }
+  std::size_t size() const { return used_; }
+  ByteSpan span() const { return ByteSpan(memory_).first(used_); }
+
+ private:
+  SecretVector memory_;
+  std::size_t used_ = 0;
+};
+
 // The messages of one layer of one protocol. Fill mine() with the local terms
 // at once, co_await, then mine() and theirs() are the new share's components.
 class [[nodiscard]] Layer {
  public:
-  std::uint8_t* mine() const;
+  std::uint8_t* mine() const { return message_.data() + offset_; }
   const std::uint8_t* theirs() const;
   std::size_t size() const { return bytes_; }
 
@@ -62,6 +80,7 @@ class [[nodiscard]] Layer {
   friend class Rep3;
   Layer(Rep3& rep3, std::size_t offset, std::size_t bytes);
   Rep3& rep3_;
+  MessageBuffer& message_;  // of its tick
   std::size_t offset_, bytes_;
   std::uint64_t tick_;
 };
@@ -126,30 +145,10 @@ class [[nodiscard]] Verified {
   ClaimLog* log_;
 };
 
-// Octets of one tick's messages, one after the other. Its memory stays: a tick
-// costs no allocation and no zeros.
-class MessageBuffer {
- public:
-  // Room for `bytes` more; what stands in it is for the caller to fill.
-  std::size_t extend(std::size_t bytes) {
-    if (used_ + bytes > memory_.size()) memory_.resize(2 * used_ + bytes);
-    return std::exchange(used_, used_ + bytes);
-  }
-  void clear() { used_ = 0; }
-  std::uint8_t* data() { return memory_.data(); }
-  std::size_t size() const { return used_; }
-  ByteSpan span() const { return ByteSpan(memory_).first(used_); }
-
- private:
-  SecretVector memory_;
-  std::size_t used_ = 0;
-};
-
-class Rep3 {
+class Rep3 : public Scheduler {
  public:
   Rep3(int party, Representation representation, const PairwiseKeys& keys,
        Security security = Security::kSemiHonest);
-  Rep3(const Rep3&) = delete;
 
   // ---- for protocol code
   int party() const { return party_; }
@@ -188,18 +187,12 @@ class Rep3 {
   Task<void> agreed(std::uint64_t decisions);
   // Masks and the like that a job took and that nobody may take again: compared by agree() too.
   void took(std::uint64_t many) { taken_ += many; }
-  void spawn(Task<void> task);
-  // Resumes h before the next tick; in the order of the calls.
-  void ready(std::coroutine_handle<> h) { ready_.push_back(h); }
-  // `gather` is called whenever no coroutine can run; true if it made one ready.
-  void add_gatherer(std::function<bool()> gather) { gatherers_.push_back(std::move(gather)); }
 
   // ---- for the lane that moves packets
   // Runs protocol code until each is waiting for a message. True if any waits.
   bool advance();
   // Whether this tick's packets to the next neighbour carry anything.
   bool needs_next() const { return !open_out_.empty() || !pair_out_.empty(); }
-  std::size_t tasks() const { return tasks_.size(); }
   // This tick's part of the packet to the previous neighbour, masked: once in a
   // tick; the views are good until consume().
   struct ToPrev {
@@ -269,10 +262,7 @@ class Rep3 {
   };
   std::vector<Comparison> comparisons_;
 
-  std::vector<std::coroutine_handle<>> ready_, running_, waiting_;
-  std::vector<std::function<bool()>> gatherers_;
-  std::vector<Task<void>> tasks_;
-  std::vector<detail::PromiseBase*> ended_;  // of them, since they were last cleared away
+  std::vector<std::coroutine_handle<>> waiting_;  // for this tick's messages
 
   // To the previous neighbour: this tick's, and those of the last ticks as they were sent.
   struct ToPrevBuffers {
@@ -280,9 +270,10 @@ class Rep3 {
     SecretVector rest;  // digest, pairs, messages masked by their makers
   };
   ToPrevBuffers& to_prev(std::uint64_t tick) { return to_prev_[tick % kKeptTicks]; }
-  MessageBuffer& layer_out() { return to_prev(tick_).layers; }
-  const MessageBuffer& layer_out() const { return to_prev_[tick_ % kKeptTicks].layers; }
+  MessageBuffer& layer_out() { return now_->layers; }
+  const MessageBuffer& layer_out() const { return now_->layers; }
   std::array<ToPrevBuffers, kKeptTicks> to_prev_;
+  ToPrevBuffers* now_ = to_prev_.data();  // this tick's
   // This tick's other outgoing messages, and the last tick's pairs.
   struct Later {
     std::size_t offset, bytes;
@@ -296,10 +287,5 @@ class Rep3 {
   crypto_generichash_state second_digest_;
   std::size_t last_layer_bytes_ = 0;
 };
-
-// Runs `a` and `b` side by side; done when both are.
-Task<void> both(Rep3& rep3, Task<void> a, Task<void> b);
-// The same for any number.
-Task<void> all(Rep3& rep3, std::vector<Task<void>> tasks);
 
 }  // namespace tkdc

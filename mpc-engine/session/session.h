@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "link/link.h"
+#include "protocol/security.h"
 #include "session/audit_head.h"
 #include "session/zero_generator.h"
 
@@ -22,14 +23,6 @@ inline constexpr int kMaxLanes = 64;  // 6 bits in the GCM nonce
 // How AES state stands in memory and on the wire. Agreed per session: bytes
 // only when all three parties offer it (their CPUs have GFNI).
 enum class Representation : std::uint8_t { kPlanes = 0, kBytes = 1 };
-
-// What the three servers withstand (docs/security.md): one that is read, or one
-// that does as it likes. Equal at all three.
-enum class Security : std::uint8_t { kSemiHonest = 0, kMalicious = 1 };
-
-constexpr const char* security_name(Security security) {
-  return security == Security::kMalicious ? "malicious" : "semi-honest";
-}
 
 // Keys of the zero- and random-sharings of one lane: `mine` is component i's,
 // `next` component i+1's. Fresh per session (security: HKDF over both holders'

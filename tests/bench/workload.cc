@@ -14,7 +14,7 @@
 #include <iostream>
 #include <string>
 
-#include "rep3/unit/ciphers.h"
+#include "rep3/unit/rep3_protocol.h"
 #include "support/three_parties.h"
 
 namespace tkdc::bench {
@@ -26,9 +26,10 @@ class Work {
  public:
   Work(const std::string& name, const AesBackend& backend, Security security, std::size_t jobs)
       : sha1_(name.starts_with("sha1")),
-        sha1_work_(name == "sha1-bits" ? Sha1Work::kBulk : Sha1Work::kWaitedFor),
+        sha1_work_(name == "sha1-bits" ? tkdc::Work::kBulk : tkdc::Work::kWaitedFor),
         net_(backend.representation(), 1, security) {
-    for (int p = 0; p < 3; ++p) ciphers_[p] = std::make_unique<Ciphers>(*net_.party[p], backend);
+    for (int p = 0; p < 3; ++p)
+      ciphers_[p] = std::make_unique<Rep3Protocol>(*net_.party[p], backend);
     for (auto& ciphers : ciphers_) ciphers->sha1.set_ripple_from(1);
     const std::size_t in_bytes = sha1_ ? 64 : 16 * kJobBlocks;
     for (std::size_t k = 0; k < jobs; ++k) {
@@ -55,23 +56,24 @@ class Work {
   Task<void> expand(int p) {
     std::vector<SharedBytes> keys;
     for (const auto& key : keys_) keys.push_back(key[static_cast<std::size_t>(p)]);
-    round_keys_[p] = co_await aes_expand_keys(*net_.party[p], std::move(keys));
+    round_keys_[p] = co_await aes_round_keys(*net_.party[p], std::move(keys));
     co_await net_.party[p]->verified();
   }
   Task<void> job(int p, std::size_t k) {
     SharedBytes in = in_[k][static_cast<std::size_t>(p)];
-    Ciphers& c = *ciphers_[p];
+    Rep3Protocol& c = *ciphers_[p];
     if (sha1_)
-      out_[p][k] = co_await c.sha1.compress(c.sha1.initial(), std::move(in), sha1_work_);
+      out_[p][k] =
+          co_await c.sha1.compress(c.share_public(kSha1.initial()), std::move(in), sha1_work_);
     else
       out_[p][k] = co_await c.aes.encrypt(round_keys_[p][k], std::move(in));
     co_await c.rep3.verified();
   }
 
   const bool sha1_;
-  const Sha1Work sha1_work_;
+  const tkdc::Work sha1_work_;
   test::ThreeParties net_;
-  std::unique_ptr<Ciphers> ciphers_[3];
+  std::unique_ptr<Rep3Protocol> ciphers_[3];
   std::vector<std::array<SharedBytes, 3>> in_, keys_;
   std::vector<SharedBytes> round_keys_[3], out_[3];
 };

@@ -6,8 +6,10 @@
 
 #include <cstdlib>
 
+#include "cipher/aes_keys.h"
+#include "cipher/hash.h"
 #include "rep3/unit/aes/byte_cohort.h"
-#include "rep3/unit/ciphers.h"
+#include "rep3/unit/rep3_protocol.h"
 #include "support/three_parties.h"
 
 namespace tkdc::test {
@@ -22,24 +24,24 @@ struct PartiesWithCiphers {
                      Security security, ZeroGenerator generator = ZeroGenerator::kAesCtr)
       : net(backends[0]->representation(), seed, security, generator) {
     for (std::size_t p = 0; p < 3; ++p)
-      ciphers[p] = std::make_unique<Ciphers>(*net.party[p], *backends[p]);
+      ciphers[p] = std::make_unique<Rep3Protocol>(*net.party[p], *backends[p]);
   }
 
   using Shares = std::array<SharedBytes, 3>;
 
   // Runs make(ciphers, party) at each party.
-  Shares shares_of(const std::function<Task<SharedBytes>(Ciphers&, int)>& make) {
+  Shares shares_of(const std::function<Task<SharedBytes>(Rep3Protocol&, int)>& make) {
     auto out = net.shares_of([&](int p) { return make(*ciphers[p], p); });
     EXPECT_TRUE(out.ok()) << (out.ok() ? "" : out.error().message);
     EXPECT_TRUE(ThreeParties::consistent(*out));
     return *out;
   }
-  Bytes value_of(const std::function<Task<SharedBytes>(Ciphers&, int)>& make) {
+  Bytes value_of(const std::function<Task<SharedBytes>(Rep3Protocol&, int)>& make) {
     return ThreeParties::rebuild(shares_of(make));
   }
   // Runs many jobs at each party side by side.
   void run_all(std::size_t jobs,
-               const std::function<Task<void>(Ciphers&, int, std::size_t)>& make) {
+               const std::function<Task<void>(Rep3Protocol&, int, std::size_t)>& make) {
     auto ran = net.run([&](int p) {
       std::vector<Task<void>> tasks;
       for (std::size_t k = 0; k < jobs; ++k) tasks.push_back(make(*ciphers[p], p, k));
@@ -49,18 +51,11 @@ struct PartiesWithCiphers {
   }
   Shares expand(ByteSpan key) {
     Shares shares = net.share(key);
-    return shares_of([&](Ciphers& c, int p) { return expand_one(c, shares[p]); });
+    return shares_of([&](Rep3Protocol& c, int p) { return aes_expand_key(c, shares[p]); });
   }
 
   ThreeParties net;
-  std::unique_ptr<Ciphers> ciphers[3];
-
- private:
-  static Task<SharedBytes> expand_one(Ciphers& c, SharedBytes key) {
-    std::vector<SharedBytes> keys(1, std::move(key));
-    std::vector<SharedBytes> expanded = co_await aes_expand_keys(c.rep3, std::move(keys));
-    co_return std::move(expanded.front());
-  }
+  std::unique_ptr<Rep3Protocol> ciphers[3];
 };
 
 // Tests of modes go through all lengths up to this; tests/sanitize asks for fewer.

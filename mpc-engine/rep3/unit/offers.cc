@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rep3/unit/offers.h"
 
-#include "rep3/unit/ciphers.h"
+#include "rep3/unit/rep3_protocol.h"
 
 namespace tkdc {
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "field/gf256.h"
 #include "rep3/octet_map.h"
 
 namespace tkdc::gf64 {
@@ -16,23 +17,6 @@ inline constexpr std::size_t kVertices = std::size_t{1} << kLevels, kHalf = kVer
 inline constexpr std::size_t kExtraPoints = kVertices - 1;
 constexpr std::uint8_t extra_point(std::size_t k) {
   return static_cast<std::uint8_t>(kVertices + k);
-}
-
-constexpr std::uint8_t octet_product(std::uint8_t a, std::uint8_t b) {
-  unsigned product = 0;
-  for (int k = 7; k >= 0; --k) {
-    product = (product << 1) ^ (0x11bu & (0u - (product >> 7 & 1)));
-    product ^= a & (0u - (b >> k & 1u));
-  }
-  return static_cast<std::uint8_t>(product);
-}
-constexpr std::uint8_t octet_inverse(std::uint8_t a) {
-  std::uint8_t result = 1;
-  for (int k = 1; k < 8; ++k) {
-    a = octet_product(a, a);
-    result = octet_product(result, a);
-  }
-  return result;
 }
 
 // The factors of the butterflies: those of level 0's groups, of level 1's, ..; first
@@ -61,10 +45,10 @@ struct ExtensionFactors {
   static constexpr std::uint8_t vanishing(int level, std::uint8_t at) {
     std::uint8_t value = 1, unit = 1;
     for (unsigned root = 0; root < 1u << level; ++root) {
-      value = octet_product(value, static_cast<std::uint8_t>(at ^ root));
-      unit = octet_product(unit, static_cast<std::uint8_t>((1u << level) ^ root));
+      value = gf256_multiply(value, static_cast<std::uint8_t>(at ^ root));
+      unit = gf256_multiply(unit, static_cast<std::uint8_t>((1u << level) ^ root));
     }
-    return octet_product(value, octet_inverse(unit));
+    return gf256_multiply(value, gf256_inverse(unit));
   }
 };
 inline constexpr ExtensionFactors kExtension;

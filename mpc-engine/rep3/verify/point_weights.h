@@ -3,6 +3,7 @@
 // of the points that determine h. All public.
 #pragma once
 
+#include "field/gf256.h"
 #include "rep3/verify/inner_product.h"
 
 namespace tkdc {
@@ -18,8 +19,8 @@ struct OctetPoints {
       std::uint8_t product = 1;
       for (std::size_t other = 0; other < kCount; ++other)
         if (other != k)
-          product = gf64::octet_product(product, static_cast<std::uint8_t>(k ^ other));
-      scale[k] = gf64::embed(gf64::octet_inverse(product));
+          product = gf256_multiply(product, static_cast<std::uint8_t>(k ^ other));
+      scale[k] = gf64::embed(gf256_inverse(product));
     }
   }
   // Lagrange's weights at t.

@@ -138,7 +138,8 @@ void Answers::finish(const ActiveJob& job, JobOutcome outcome, std::uint64_t rou
   if (is_management(request.op))
     reply.cost = cost_of_management(request.op);
   else if (job.record)
-    reply.cost = cost_of(*job.record, request, job.input_bytes, part_in(request, two_parts_));
+    reply.cost =
+        cost_of(protocol_, *job.record, request, job.input_bytes, part_in(request, two_parts_));
   reply.cost.rounds = static_cast<std::uint32_t>(rounds);
   shared_.counters.answered(reply.status);
   const bool head = tail_follows(job, reply.status);

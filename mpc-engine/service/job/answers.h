@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "protocol/protocol.h"
 #include "service/job/lane_jobs.h"
 #include "service/operation/outcome.h"
 
@@ -12,8 +13,8 @@ namespace tkdc {
 
 class Answers {
  public:
-  Answers(const LaneShared& shared, std::uint32_t lane, bool two_parts)
-      : shared_(shared), lane_(lane), two_parts_(two_parts) {}
+  Answers(const LaneShared& shared, const Protocol& protocol, std::uint32_t lane, bool two_parts)
+      : shared_(shared), protocol_(protocol), lane_(lane), two_parts_(two_parts) {}
 
   // Which cohort the lines of the audit log name.
   std::uint64_t cohort() const { return cohort_; }
@@ -35,6 +36,7 @@ class Answers {
   bool tail_follows(const ActiveJob& job, tkdc_status status) const;
 
   const LaneShared shared_;
+  const Protocol& protocol_;
   const std::uint32_t lane_;
   const bool two_parts_;
   std::uint64_t cohort_ = 0;

@@ -26,15 +26,15 @@ LaneRunner::LaneRunner(LaneShared shared, const Session& session, std::size_t la
       epoch_(session.epoch), session_(session.id), two_parts_(session.two_parts),
       rep3_(session.party, session.representation, session.lanes[lane].keys, session.security),
       pool_(rep3_, MaskPool::needed(shared.options.masked_blocks, kMaskRounds)),
-      ciphers_(rep3_, backend), ticker_(rep3_), heads_(shared.options, lane_),
+      protocol_(rep3_, backend), ticker_(rep3_), heads_(shared.options, lane_),
       revoked_(shared.revocations, party_),
       // Who follows says it whenever the leader does.
       clocks_(shared.clocks, lane_, shared.options.clock_every / (leader() ? 1 : 2)),
-      checks_(shared_, lane_, two_parts_), answers_(shared_, lane_, two_parts_),
+      checks_(shared_, lane_, two_parts_), answers_(shared_, protocol_, lane_, two_parts_),
       admission_(shared_, party_, lane_, active_, queue_, checks_, answers_) {
   note_session(session);
   if (shared.options.masked_blocks == 0) return;
-  ciphers_.aes.use_masks(pool_, std::max<std::size_t>(shared.options.masked_blocks / 4, 1));
+  protocol_.aes.use_masks(pool_, std::max<std::size_t>(shared.options.masked_blocks / 4, 1));
   refill_masks();
 }
 
@@ -82,7 +82,7 @@ bool LaneRunner::draining() {
   const auto now = Clock::now();
   if (stop_by_ == Clock::time_point()) stop_by_ = now + kForOpenedOnes;
   if (now + kForAnyCheck < stop_by_) return true;
-  return ciphers_.verifier.opened() > 0 && now < stop_by_;
+  return protocol_.verifier.opened() > 0 && now < stop_by_;
 }
 
 LaneRunner::Ended LaneRunner::run(Link& link) {
@@ -255,8 +255,12 @@ Task<void> LaneRunner::run_job(ActiveJob& job) {
   // verify does it before its answer.
   const std::uint64_t decisions = rep3_.course().decisions();
   if (is_management(request.op)) {
-    ManagementContext context{ciphers_, shared_.staged, shared_.store,
-                              kSealedAtOriginS + kSealedAtUnitS * job.sealed_at, job.record.get()};
+    ManagementContext context{protocol_,
+                              rep3_,
+                              shared_.staged,
+                              shared_.store,
+                              kSealedAtOriginS + kSealedAtUnitS * job.sealed_at,
+                              job.record.get()};
     JobOutcome outcome = co_await run_management(context, request, std::move(input));
     co_await rep3_.verified();
     co_await rep3_.agreed(decisions);
@@ -267,7 +271,7 @@ Task<void> LaneRunner::run_job(ActiveJob& job) {
     at.sealed_at = job.sealed_at;
     at.lane = lane_;
     at.number = job.number;
-    JobContext context{ciphers_,
+    JobContext context{protocol_,
                        shared_.options.installation,
                        *job.record,
                        at,
@@ -322,7 +326,7 @@ std::optional<LostCheck> LaneRunner::give_up() {
   });
   if (rep3_.deviation() || rep3_.claims() == nullptr || !rep3_.claims()->checking())
     return std::nullopt;
-  LostCheck lost{std::nullopt, ciphers_.verifier.opened() > 0};
+  LostCheck lost{std::nullopt, protocol_.verifier.opened() > 0};
   // Whose packet was not what it has to be. A connection that was lost is nobody's.
   const auto& failure = ticker_.failure();
   if (failure && failure->whose && !failure->connection)
@@ -335,19 +339,16 @@ void LaneRunner::publish_counters() {
   c.rounds++;
   c.cohorts += answers_.cohort() - published_cohorts_;
   c.operation_rounds += active_.size();
-  c.layer_bytes += rep3_.layer_bytes() - published_bytes_;
-  c.aes_blocks += ciphers_.aes.blocks() - published_aes_;
-  c.masked_blocks += ciphers_.aes.masked_blocks() - published_masked_;
+  c.masked_blocks += protocol_.aes.masked_blocks() - published_masked_;
   c.masks_made += pool_.made() - published_masks_;
-  c.sha1_blocks += ciphers_.sha1.blocks() - published_sha1_;
-  const std::uint64_t sha2 = ciphers_.sha256.blocks() + ciphers_.sha384.blocks();
-  c.sha2_blocks += sha2 - published_sha2_;
-  published_bytes_ = rep3_.layer_bytes();
-  published_aes_ = ciphers_.aes.blocks();
-  published_masked_ = ciphers_.aes.masked_blocks();
+  const ProtocolCounts now = protocol_.counts();
+  c.layer_bytes += now.message_bytes - published_.message_bytes;
+  c.aes_blocks += now.aes_blocks - published_.aes_blocks;
+  c.sha1_blocks += now.sha1_blocks - published_.sha1_blocks;
+  c.sha2_blocks += now.sha2_blocks - published_.sha2_blocks;
+  published_ = now;
+  published_masked_ = protocol_.aes.masked_blocks();
   published_masks_ = pool_.made();
-  published_sha1_ = ciphers_.sha1.blocks();
-  published_sha2_ = sha2;
   published_cohorts_ = answers_.cohort();
 }
 

@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "lane/ticker.h"
-#include "rep3/unit/ciphers.h"
+#include "rep3/unit/rep3_protocol.h"
 #include "service/job/head_exchange.h"
 #include "service/job/lane_admission.h"
 #include "service/sealing/revocation_exchange.h"
@@ -81,7 +81,7 @@ class LaneRunner {
   const bool two_parts_;
   Rep3 rep3_;
   MaskPool pool_;
-  Ciphers ciphers_;
+  Rep3Protocol protocol_;
   bool making_masks_ = false;
   int keeping_heads_ = 0;   // tasks
   bool said_head_ = false;  // in this tick
@@ -105,7 +105,7 @@ class LaneRunner {
 
   Clock::time_point stop_by_;
   std::uint64_t next_number_ = 0, ticks_ = 0;
-  std::uint64_t published_bytes_ = 0, published_aes_ = 0, published_sha1_ = 0, published_sha2_ = 0;
+  ProtocolCounts published_;
   std::uint64_t published_cohorts_ = 0, published_masked_ = 0, published_masks_ = 0;
 };
 

@@ -2,14 +2,16 @@
 // What an operation on keys works with, besides its request.
 #pragma once
 
-#include "rep3/unit/ciphers.h"
+#include "protocol/protocol.h"
+#include "rep3/rep3.h"
 #include "service/lifecycle/staged.h"
 #include "service/store/store.h"
 
 namespace tkdc {
 
 struct ManagementContext {
-  Ciphers& ciphers;
+  Protocol& protocol;
+  Rep3& lane;  // where the servers agree on what is stored
   StagedKeys& staged;
   Store& store;
   std::uint64_t created_at_s;

@@ -16,9 +16,9 @@ constexpr const char* kUnequal = "not equal";
 constexpr const char* kKeyField = "key";
 
 // Out of line: g++ 12 loses temporaries that are made inside a coroutine.
-JobOutcome answer(int party, bool same) {
+JobOutcome answer(const Protocol& protocol, bool same) {
   const std::uint8_t octet = same ? 1 : 0;
-  JobOutcome outcome(share_public(party, ByteSpan(&octet, 1)));
+  JobOutcome outcome(protocol.share_public(ByteSpan(&octet, 1)));
   outcome.note = same ? kEqual : kUnequal;
   return outcome;
 }
@@ -50,14 +50,13 @@ tkdc_status check_equal(StagedKeys& staged, Store& store, const JobRequest& requ
 }
 
 Task<JobOutcome> run_equal(ManagementContext context, const JobRequest& request) {
-  Rep3& rep3 = context.ciphers.rep3;
   // Held for this job since it was checked.
   StagedKey* staged = context.staged.find(*compared_key(request));
   staged->compared_with = request.key.principal;
   SharedBytes difference = context.record->fields.at(kKeyField);
   xor_into(difference, staged->key);
-  bool same = co_await is_zero(rep3, std::move(difference));
-  co_return answer(rep3.party(), same);
+  bool same = co_await is_zero(context.protocol, std::move(difference));
+  co_return answer(context.protocol, same);
 }
 
 JobCost cost_of_equal() {

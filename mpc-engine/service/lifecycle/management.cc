@@ -104,7 +104,7 @@ Task<JobOutcome> stage(ManagementContext context, const JobRequest& request, Sha
   key.kvno = request.key.kvno;
   key.enctype = request.key.enctype;
   key.agent = request.name.agent;
-  key.key = key.origin == TKDC_ORIGIN_DRAWN ? context.ciphers.rep3.random(key_bytes_of(key.enctype))
+  key.key = key.origin == TKDC_ORIGIN_DRAWN ? context.protocol.random(key_bytes_of(key.enctype))
                                             : std::move(input);
   context.staged.put(request.key.id, std::move(key));
   co_return JobOutcome();
@@ -126,14 +126,14 @@ Task<JobOutcome> bind(ManagementContext context, const JobRequest& request) {
   record.origin = staged.origin;
   record.exported = staged.exported;
   record.created_at_s = context.created_at_s;
-  co_await derive_fields(context.ciphers, record, std::move(staged.key));
-  co_await context.ciphers.rep3.verified();
+  co_await derive_fields(context.protocol, record, std::move(staged.key));
+  co_await context.protocol.verified();
 
   Phases phases;
   phases.first = [&] { return context.store.prepare(record); };
   phases.undo = [&] { return context.store.abandon(record.ref.id); };
   phases.second = [&] { return context.store.commit(record.ref.id); };
-  co_return co_await in_two_phases(context.ciphers.rep3, phases, "store", "stored");
+  co_return co_await in_two_phases(context.lane, phases, "store", "stored");
 }
 
 Task<JobOutcome> destroy(ManagementContext context, const JobRequest& request) {
@@ -146,7 +146,7 @@ Task<JobOutcome> destroy(ManagementContext context, const JobRequest& request) {
   phases.first = [&] { return context.store.condemn(id); };
   phases.undo = [&] { return context.store.pardon(id); };
   phases.second = [&] { return context.store.destroy(id); };
-  co_return co_await in_two_phases(context.ciphers.rep3, phases, "remove", "removed");
+  co_return co_await in_two_phases(context.lane, phases, "remove", "removed");
 }
 
 }  // namespace
@@ -197,7 +197,7 @@ std::vector<KeyId> keys_at_work(const JobRequest& request) {
 Task<JobOutcome> run_management(ManagementContext context, const JobRequest& request,
                                 SharedBytes input) {
   // It may send nothing that is verified, and yet change the store or yield a key.
-  co_await context.ciphers.rep3.agreed();
+  co_await context.lane.agreed();
   co_return co_await start(context, request, std::move(input));
 }
 

@@ -3,6 +3,7 @@
 
 #include "cipher/prf_plus.h"
 #include "enctype.h"
+#include "service/operation/cost.h"
 #include "service/operation/keys.h"
 
 namespace tkdc {
@@ -22,54 +23,50 @@ Usages usages_for(tkdc_wire_op op, std::uint32_t key_usage) {
 }
 
 JobContext with_record(const JobContext& context, const KeyRecord& record) {
-  return {context.ciphers, context.installation, record, context.seal_at, context.epoch,
-          context.usage,   context.public_data};
+  return {context.protocol, context.installation, record, context.seal_at, context.epoch,
+          context.usage,    context.public_data};
 }
 
 // What PRF depends on besides its input: from the record, or made now for a key
 // that was bound before records had it.
-Task<SharedBytes> prf_states_of(Ciphers& ciphers, const KeyRecord& record) {
+Task<SharedBytes> prf_states_of(Protocol& protocol, const KeyRecord& record) {
   auto kept = record.fields.find(kPrfField);
   if (kept != record.fields.end()) co_return kept->second;
-  co_return co_await prf_states(ciphers, sha2_enctype(record.ref.enctype), record.fields.at("key"));
-}
-
-// AES blocks under a key of this enctype, with their message octets.
-void add_aes(JobCost& cost, std::uint32_t enctype, std::size_t blocks) {
-  const int rounds = aes_rounds(key_bytes_of(enctype));
-  cost.aes_blocks += static_cast<std::uint32_t>(blocks);
-  cost.message_bytes += static_cast<std::uint32_t>(36 * static_cast<std::size_t>(rounds) * blocks);
-}
-void add_sha2(JobCost& cost, const Rfc8009& sha2, std::size_t blocks) {
-  cost.sha2_blocks += static_cast<std::uint32_t>(blocks);
-  cost.message_bytes += static_cast<std::uint32_t>(sha2.hash.message_bytes * blocks);
+  co_return co_await prf_states(protocol, sha2_enctype(record.ref.enctype),
+                                record.fields.at("key"));
 }
 
 // PRF+ of the long-term key, to the length of a derived key.
-void add_prf(JobCost& cost, std::uint32_t enctype, const Derivation& by) {
+void add_prf(CostSum& sum, std::uint32_t enctype, const Derivation& by) {
   const Rfc8009* sha2 = sha2_enctype(enctype);
-  if (sha2 == nullptr) return add_aes(cost, enctype, key_bytes_of(by.enctype) / 16);
+  if (sha2 == nullptr) return sum.aes(key_bytes_of(enctype), key_bytes_of(by.enctype) / 16);
   // 00000001 "prf" 00 | number | pepper | length: one PRF output is enough.
-  const std::size_t hashed = 4 + 3 + 1 + 1 + by.pepper.size() + 4;
-  add_sha2(cost, *sha2, sha2->hash.blocks_of(hashed) + 1);
+  sum.hmac(sha2->hash, 4 + 3 + 1 + 1 + by.pepper.size() + 4);
 }
 
 // What derive_standard() does for one usage: 2 keys for encryption, 1 for checksums.
-void add_derivation(JobCost& cost, std::uint32_t enctype, std::size_t keys) {
+void add_derivation(CostSum& sum, std::uint32_t enctype, std::size_t keys) {
   const std::size_t key_bytes = key_bytes_of(enctype);
-  // A SubWord of up to 4 keys: 16 S-boxes.
-  const std::size_t expansion_bytes = 36 * (key_bytes == 16 ? 10u : 13u);
   const bool encryption = keys == 2;
-  std::size_t expansions = encryption ? 1 : 0;  // Ke's
-  if (const Rfc8009* sha2 = sha2_enctype(enctype)) {
-    add_sha2(cost, *sha2, 2 + 2 * keys + 2);
-  } else {
-    ++expansions;  // the derived key's own
-    add_aes(cost, enctype, keys * key_bytes / 16);
-    cost.sha1_blocks += 2;
-    cost.message_bytes += static_cast<std::uint32_t>(2 * (Sha1::kStartBytes + Sha1::kBlockBytes));
+  if (encryption) sum.expansion(key_bytes);  // Ke's
+  const Rfc8009* sha2 = sha2_enctype(enctype);
+  const HashFunction& hash = sha2 == nullptr ? kSha1 : sha2->hash;
+  for (int pad = 0; pad < 2; ++pad) sum.chain(hash, 1);  // Ki's or Kc's
+  if (sha2 == nullptr) {
+    sum.expansion(key_bytes);  // the derived key's own
+    return sum.aes(key_bytes, keys * key_bytes / 16);
   }
-  cost.message_bytes += static_cast<std::uint32_t>(expansions * expansion_bytes);
+  for (int pad = 0; pad < 2; ++pad) sum.chain(hash, 1);  // the derived key's own
+  for (std::size_t k = 0; k < keys; ++k) sum.hmac(hash, 4 + 5 + 1 + 4);
+}
+
+JobCost added(const JobCost& a, const JobCost& b) {
+  JobCost sum = a;
+  sum.message_bytes += b.message_bytes;
+  sum.aes_blocks += b.aes_blocks;
+  sum.sha1_blocks += b.sha1_blocks;
+  sum.sha2_blocks += b.sha2_blocks;
+  return sum;
 }
 
 // 1 for a checksum's usage, 2 for an encryption's.
@@ -144,26 +141,26 @@ tkdc_status check_derived(const JobRequest& request, const KeyRecord& record) {
                      derived_record(record, by->enctype));
 }
 
-JobCost cost_of_derived(const KeyRecord& record, tkdc_wire_op op, std::uint32_t key_usage,
-                        const Derivation& by, std::size_t input_bytes) {
-  JobCost cost = cost_of(derived_record(record, by.enctype), operation_of(op), key_usage,
-                         input_bytes - mask_bytes(by));
-  add_prf(cost, record.ref.enctype, by);
-  add_derivation(cost, by.enctype, keys_of(op));
-  return cost;
+JobCost cost_of_derived(const Protocol& protocol, const KeyRecord& record, tkdc_wire_op op,
+                        std::uint32_t key_usage, const Derivation& by, std::size_t input_bytes) {
+  CostSum before(protocol);
+  add_prf(before, record.ref.enctype, by);
+  add_derivation(before, by.enctype, keys_of(op));
+  return added(before.cost(), cost_of(protocol, derived_record(record, by.enctype),
+                                      operation_of(op), key_usage, input_bytes - mask_bytes(by)));
 }
 
-JobCost cost_of_late(const KeyRecord& record, tkdc_wire_op op, std::uint32_t key_usage,
-                     std::size_t input_bytes) {
-  JobCost cost = cost_of(record, op, key_usage, input_bytes);
-  add_derivation(cost, record.ref.enctype, keys_of(op));
-  return cost;
+JobCost cost_of_late(const Protocol& protocol, const KeyRecord& record, tkdc_wire_op op,
+                     std::uint32_t key_usage, std::size_t input_bytes) {
+  CostSum before(protocol);
+  add_derivation(before, record.ref.enctype, keys_of(op));
+  return added(before.cost(), cost_of(protocol, record, op, key_usage, input_bytes));
 }
 
 Task<JobOutcome> run_late(JobContext context, tkdc_wire_op op, SharedBytes input) {
   KeyRecord late = derived_record(context.record, context.record.ref.enctype);
   SharedBytes key = context.record.fields.at("key");
-  co_await derive_standard(context.ciphers, late, std::move(key), usages_for(op, context.usage));
+  co_await derive_standard(context.protocol, late, std::move(key), usages_for(op, context.usage));
   JobContext inner = with_record(context, late);
   co_return co_await run_plain(inner, op, std::move(input));
 }
@@ -171,12 +168,13 @@ Task<JobOutcome> run_late(JobContext context, tkdc_wire_op op, SharedBytes input
 Task<JobOutcome> run_derived(JobContext context, tkdc_wire_op op, SharedBytes input) {
   const Derivation by = *decode_derivation(context.public_data);
   const std::size_t mask = mask_bytes(by);
-  const SharedBytes states = co_await prf_states_of(context.ciphers, context.record);
-  SharedBytes key = co_await prf_plus(context.ciphers, sha2_enctype(context.record.ref.enctype),
+  const SharedBytes states = co_await prf_states_of(context.protocol, context.record);
+  SharedBytes key = co_await prf_plus(context.protocol, sha2_enctype(context.record.ref.enctype),
                                       states, octets_of(by.pepper), key_bytes_of(by.enctype));
   xor_into(key, input.slice(0, mask));
   KeyRecord derived = derived_record(context.record, by.enctype);
-  co_await derive_standard(context.ciphers, derived, std::move(key), usages_for(op, context.usage));
+  co_await derive_standard(context.protocol, derived, std::move(key),
+                           usages_for(op, context.usage));
   JobContext inner = with_record(context, derived);
   co_return co_await run_plain(inner, operation_of(op), input.slice(mask, input.size() - mask));
 }

@@ -42,14 +42,14 @@ KeyRecord derived_record(const KeyRecord& record, std::uint32_t enctype);
 
 // As check_lengths(), cost_of() and run_operation() of operations.h, for derived operations.
 tkdc_status check_derived(const JobRequest& request, const KeyRecord& record);
-JobCost cost_of_derived(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
-                        const Derivation& by, std::size_t input_bytes);
+JobCost cost_of_derived(const Protocol& protocol, const KeyRecord& record, tkdc_wire_op op,
+                        std::uint32_t usage, const Derivation& by, std::size_t input_bytes);
 Task<JobOutcome> run_derived(JobContext context, tkdc_wire_op op, SharedBytes input);
 
 // A plain operation whose usage was not its class's yet when the record was made: the
 // usage's keys are derived from the record's key for this operation alone.
-JobCost cost_of_late(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
-                     std::size_t input_bytes);
+JobCost cost_of_late(const Protocol& protocol, const KeyRecord& record, tkdc_wire_op op,
+                     std::uint32_t usage, std::size_t input_bytes);
 Task<JobOutcome> run_late(JobContext context, tkdc_wire_op op, SharedBytes input);
 
 }  // namespace tkdc

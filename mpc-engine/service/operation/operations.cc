@@ -20,14 +20,15 @@ Task<JobOutcome> run_operation(JobContext context, tkdc_wire_op op, SharedBytes 
   return run_plain(context, op, std::move(input));
 }
 
-JobCost cost_of(const KeyRecord& record, const JobRequest& request, std::size_t input_bytes,
-                const Part& part) {
+JobCost cost_of(const Protocol& protocol, const KeyRecord& record, const JobRequest& request,
+                std::size_t input_bytes, const Part& part) {
   if (!is_derived(request.op))
     return lacks_keys(record, request.op, request.usage)
-               ? cost_of_late(record, request.op, request.usage, input_bytes)
-               : cost_of(record, request.op, request.usage, input_bytes, part);
+               ? cost_of_late(protocol, record, request.op, request.usage, input_bytes)
+               : cost_of(protocol, record, request.op, request.usage, input_bytes, part);
   const auto by = decode_derivation(request.public_data);
-  return by ? cost_of_derived(record, request.op, request.usage, *by, input_bytes) : JobCost();
+  return by ? cost_of_derived(protocol, record, request.op, request.usage, *by, input_bytes)
+            : JobCost();
 }
 
 }  // namespace tkdc

@@ -17,7 +17,7 @@ tkdc_status check_lengths(const JobRequest& request, const KeyRecord& record);
 Task<JobOutcome> run_operation(JobContext context, tkdc_wire_op op, SharedBytes input);
 
 // As of a plain operation (plain.h), from its request.
-JobCost cost_of(const KeyRecord& record, const JobRequest& request, std::size_t input_bytes,
-                const Part& part = {});
+JobCost cost_of(const Protocol& protocol, const KeyRecord& record, const JobRequest& request,
+                std::size_t input_bytes, const Part& part = {});
 
 }  // namespace tkdc

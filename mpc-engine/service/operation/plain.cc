@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "cipher/gcm.h"
 #include "cipher/ghash/gf128.h"
 #include "enctype.h"
 #include "service/admit/policy.h"
+#include "service/operation/cost.h"
 #include "service/operation/keys.h"
 
 namespace tkdc {
@@ -42,22 +44,14 @@ GcmKey ticket_key(const JobContext& context) {
   return {field(context, "gcm.rk"), field(context, "gcm.h")};
 }
 
-// Both pad states of an HMAC key, as the cipher layer wants them.
-struct PadStates {
-  SharedBytes inner, outer;
-  PadStates(const JobContext& context, const char* part) {
-    const SharedBytes& states = field(context, field_name(context.usage, part));
-    const std::size_t bytes = states.size() / 2;
-    inner = states.slice(0, bytes);
-    outer = states.slice(bytes, bytes);
-  }
-  HmacKey key() const { return {inner, outer}; }
-};
+const SharedBytes& of_usage(const JobContext& context, const char* part) {
+  return field(context, field_name(context.usage, part));
+}
 
 Task<JobOutcome> seal_ticket(JobContext context, SharedBytes plaintext) {
   GcmNonce nonce = encode_nonce(context.seal_at);
-  SharedBytes ticket = share_public(context.ciphers.rep3.party(), nonce);
-  SharedBytes sealed = co_await gcm_seal(context.ciphers, ticket_key(context), nonce,
+  SharedBytes ticket = context.protocol.share_public(nonce);
+  SharedBytes sealed = co_await gcm_seal(context.protocol, ticket_key(context), nonce,
                                          associated_data(context), std::move(plaintext));
   ticket.append(sealed);
   ticket.resize(ticket.size() + filling(context.record));
@@ -77,7 +71,7 @@ const char* nonce_fault(const NonceCoordinates& nonce, const JobContext& context
 }
 
 Task<JobOutcome> open_ticket(JobContext context, SharedBytes input) {
-  Bytes ticket = co_await context.ciphers.rep3.open(input);
+  Bytes ticket = co_await context.protocol.open_input(input);
   GcmNonce nonce;
   std::copy_n(ticket.begin(), nonce.size(), nonce.begin());
   const NonceCoordinates sealed_where = decode_nonce(nonce);
@@ -91,7 +85,7 @@ Task<JobOutcome> open_ticket(JobContext context, SharedBytes input) {
     co_return refuse(TKDC_STATUS_INTEGRITY, "the ticket is refused: it does not end in zeros");
   Bytes sealed(ticket.begin() + kGcmNonceBytes,
                ticket.end() - static_cast<std::ptrdiff_t>(filling(context.record)));
-  auto plain = co_await gcm_open(context.ciphers, ticket_key(context), nonce,
+  auto plain = co_await gcm_open(context.protocol, ticket_key(context), nonce,
                                  associated_data(context), std::move(sealed));
   if (!plain) co_return refuse(TKDC_STATUS_INTEGRITY, "the ticket's tag does not hold");
   co_return JobOutcome(std::move(*plain));
@@ -99,22 +93,20 @@ Task<JobOutcome> open_ticket(JobContext context, SharedBytes input) {
 
 Task<JobOutcome> seal_standard(JobContext context, SharedBytes plaintext) {
   const Rfc8009* sha2 = sha2_enctype(context.record.ref.enctype);
-  const SharedBytes& ke = field(context, field_name(context.usage, "ke"));
-  PadStates ki(context, "ki");
+  const SharedBytes &ke = of_usage(context, "ke"), &ki = of_usage(context, "ki");
   Task<SharedBytes> task =
-      sha2 == nullptr ? rfc3962_seal(context.ciphers, ke, ki.key(), std::move(plaintext))
-                      : rfc8009_seal(context.ciphers, *sha2, ke, ki.key(), std::move(plaintext));
+      sha2 == nullptr ? rfc3962_seal(context.protocol, ke, ki, std::move(plaintext))
+                      : rfc8009_seal(context.protocol, *sha2, ke, ki, std::move(plaintext));
   SharedBytes sealed = co_await std::move(task);
   co_return JobOutcome(std::move(sealed));
 }
 
 Task<JobOutcome> open_standard(JobContext context, SharedBytes sealed) {
   const Rfc8009* sha2 = sha2_enctype(context.record.ref.enctype);
-  const SharedBytes& ke = field(context, field_name(context.usage, "ke"));
-  PadStates ki(context, "ki");
+  const SharedBytes &ke = of_usage(context, "ke"), &ki = of_usage(context, "ki");
   Task<std::optional<SharedBytes>> task =
-      sha2 == nullptr ? rfc3962_open(context.ciphers, ke, ki.key(), std::move(sealed))
-                      : rfc8009_open(context.ciphers, *sha2, ke, ki.key(), std::move(sealed));
+      sha2 == nullptr ? rfc3962_open(context.protocol, ke, ki, std::move(sealed))
+                      : rfc8009_open(context.protocol, *sha2, ke, ki, std::move(sealed));
   auto plain = co_await std::move(task);
   if (!plain) co_return refuse(TKDC_STATUS_INTEGRITY, "the message's checksum does not hold");
   co_return JobOutcome(std::move(*plain));
@@ -132,20 +124,24 @@ std::size_t message_bytes_of(tkdc_wire_op op, std::size_t input_bytes) {
   return input_bytes + (op == TKDC_OP_SEAL ? kConfounderBytes : 0);
 }
 
+// What the operation's HMAC starts from.
+const SharedBytes& pads_of(const JobContext& context, tkdc_wire_op op) {
+  return of_usage(context, op == TKDC_OP_SEAL ? "ki" : "kc");
+}
+
 Task<JobOutcome> head_of(JobContext context, tkdc_wire_op op, SharedBytes input) {
-  PadStates pads(context, op == TKDC_OP_SEAL ? "ki" : "kc");
+  const SharedBytes& pads = pads_of(context, op);
   Task<SharedBytes> task =
       op == TKDC_OP_SEAL
-          ? rfc3962_seal_head(context.ciphers, field(context, field_name(context.usage, "ke")),
-                              pads.inner, std::move(input))
-          : hmac_sha1_head(context.ciphers, pads.inner, input);
+          ? rfc3962_seal_head(context.protocol, of_usage(context, "ke"), pads, std::move(input))
+          : hmac_sha1_head(context.protocol, pads, input);
   SharedBytes head = co_await std::move(task);
   co_return JobOutcome(std::move(head));
 }
 
 Task<JobOutcome> tail_of(JobContext context, tkdc_wire_op op, SharedBytes digest) {
-  PadStates pads(context, op == TKDC_OP_SEAL ? "ki" : "kc");
-  SharedBytes mac = co_await hmac_sha1_96_tail(context.ciphers, pads.outer, std::move(digest));
+  SharedBytes mac =
+      co_await hmac_sha1_96_tail(context.protocol, pads_of(context, op), std::move(digest));
   co_return JobOutcome(std::move(mac));
 }
 
@@ -155,7 +151,7 @@ Task<SharedBytes> sign(JobContext context, SharedBytes data) {
   const std::size_t bytes = enctype_of(context.record).checksum_bytes;
   GcmKey key = {field(context, "sign.rk"), field(context, "sign.h")};
   SharedBytes signature =
-      co_await gcm_sign(context.ciphers, key, std::move(data), std::min(bytes, kBlockBytes));
+      co_await gcm_sign(context.protocol, key, std::move(data), std::min(bytes, kBlockBytes));
   signature.resize(bytes);
   co_return signature;
 }
@@ -163,10 +159,10 @@ Task<SharedBytes> sign(JobContext context, SharedBytes data) {
 Task<SharedBytes> checksum(JobContext context, SharedBytes data) {
   if (in_gcm_form(context.record, context.usage)) co_return co_await sign(context, std::move(data));
   const Rfc8009* sha2 = sha2_enctype(context.record.ref.enctype);
-  PadStates kc(context, "kc");
+  const SharedBytes& kc = of_usage(context, "kc");
   Task<SharedBytes> task = sha2 == nullptr
-                               ? hmac_sha1_96(context.ciphers, kc.key(), std::move(data))
-                               : rfc8009_mac(context.ciphers, *sha2, kc.key(), std::move(data));
+                               ? hmac_sha1_96(context.protocol, kc, std::move(data))
+                               : rfc8009_mac(context.protocol, *sha2, kc, std::move(data));
   co_return co_await std::move(task);
 }
 
@@ -180,7 +176,7 @@ Task<JobOutcome> verify(JobContext context, SharedBytes input) {
   const std::size_t bytes = input.size() - sum_bytes;
   SharedBytes difference = co_await checksum(context, input.slice(0, bytes));
   xor_into(difference, input.slice(bytes, sum_bytes));
-  bool holds = co_await is_zero(context.ciphers.rep3, std::move(difference));
+  bool holds = co_await is_zero(context.protocol, std::move(difference));
   if (!holds) co_return refuse(TKDC_STATUS_INTEGRITY, "the checksum does not hold");
   co_return JobOutcome();
 }
@@ -194,22 +190,7 @@ bool from_anybody(std::uint32_t key_usage) {
   return key_usage == usage::kAsReqTimestamp || key_usage == usage::kChallengeFromClient;
 }
 
-std::uint32_t blocks_of(std::size_t bytes) { return static_cast<std::uint32_t>((bytes + 15) / 16); }
-std::uint32_t hmac_blocks(std::size_t bytes) {
-  return static_cast<std::uint32_t>((bytes + 9 + 63) / 64) + 1;
-}
-
-// The hash compressions of a standard operation.
-void add_hash_blocks(JobCost& cost, const Rfc8009* sha2, bool checksum, std::size_t message) {
-  if (sha2 == nullptr) {
-    cost.sha1_blocks = hmac_blocks(message);
-    return;
-  }
-  // An encryption's MAC covers the cipher state too.
-  const std::size_t hashed = message + (checksum ? 0 : kConfounderBytes);
-  cost.sha2_blocks = static_cast<std::uint32_t>(sha2->hash.blocks_of(hashed)) + 1;
-  cost.message_bytes = cost.sha2_blocks * static_cast<std::uint32_t>(sha2->hash.message_bytes);
-}
+std::size_t aes_blocks_of(std::size_t bytes) { return (bytes + 15) / 16; }
 
 }  // namespace
 
@@ -277,40 +258,39 @@ Task<JobOutcome> run_plain(JobContext context, tkdc_wire_op op, SharedBytes inpu
   }
 }
 
-JobCost cost_of(const KeyRecord& record, tkdc_wire_op op, std::uint32_t key_usage,
-                std::size_t input_bytes, const Part& part) {
-  const int aes = aes_rounds(key_bytes_of(record.ref.enctype));
-  const bool gcm = in_gcm_form(record, key_usage);
+JobCost cost_of(const Protocol& protocol, const KeyRecord& record, tkdc_wire_op op,
+                std::uint32_t key_usage, std::size_t input_bytes, const Part& part) {
+  CostSum sum(protocol);
+  if (part.kind == Part::Kind::kTail) {
+    sum.chain(kSha1, 1);
+    return sum.cost();
+  }
+  const std::size_t key_bytes = key_bytes_of(record.ref.enctype);
+  const bool gcm = in_gcm_form(record, key_usage), checksum = is_checksum(op);
   const tkdc_enctype& enctype = enctype_of(record);
   const std::size_t tail = gcm ? enctype.overhead_bytes : enctype.checksum_bytes;
   const std::size_t message = op == TKDC_OP_OPEN     ? input_bytes - tail
                               : op == TKDC_OP_VERIFY ? input_bytes - enctype.checksum_bytes
                               : op == TKDC_OP_SEAL   ? input_bytes + (gcm ? 0 : kConfounderBytes)
                                                      : input_bytes;
-  JobCost cost;
-  const bool checksum = is_checksum(op);
-  std::size_t field_products = 0;  // 16-octet messages
-  if (part.kind == Part::Kind::kTail) {
-    cost.sha1_blocks = 1;
-  } else if (gcm && checksum) {
-    const std::size_t hashed = blocks_of(message) + 1;
-    cost.aes_blocks = 1;
-    field_products = (hashed + kPowers - 1) / kPowers + (hashed > kPowers ? 1 : 0);
-  } else if (gcm) {
-    cost.aes_blocks = 1 + blocks_of(message);
-    const std::size_t hashed = blocks_of(message) + 5;  // associated data 57 octets, lengths
-    field_products = hashed > kPowers ? 1 : 0;
+  if (gcm) {
+    sum.aes(key_bytes, 1 + (checksum ? 0 : aes_blocks_of(message)));
+    // A ticket's GHASH covers associated data of 57 octets and the lengths; of its public octets
+    // only what joins the chunks has a message.
+    const std::size_t hashed = aes_blocks_of(message) + (checksum ? 1 : 5);
+    sum.products((checksum ? (hashed + kPowers - 1) / kPowers : 0) + (hashed > kPowers ? 1 : 0));
   } else {
-    cost.aes_blocks = checksum ? 0 : blocks_of(message);
-    add_hash_blocks(cost, sha2_enctype(record.ref.enctype), checksum, message);
-    if (leaves_tail(record, op, key_usage, part, input_bytes)) cost.sha1_blocks = 1;
+    if (!checksum) sum.aes(key_bytes, aes_blocks_of(message));
+    const Rfc8009* sha2 = sha2_enctype(record.ref.enctype);
+    if (leaves_tail(record, op, key_usage, part, input_bytes))
+      sum.chain(kSha1, 1);
+    else if (sha2 == nullptr)
+      sum.hmac(kSha1, message);
+    else  // an encryption's MAC covers the cipher state too
+      sum.hmac(sha2->hash, message + (checksum ? 0 : kConfounderBytes));
   }
-  if (op == TKDC_OP_OPEN || op == TKDC_OP_VERIFY) ++field_products;
-  const std::size_t sha1_bytes =
-      cost.sha1_blocks == 0 ? 0 : Sha1::kStartBytes + cost.sha1_blocks * Sha1::kBlockBytes;
-  cost.message_bytes +=
-      static_cast<std::uint32_t>(36 * cost.aes_blocks * aes + sha1_bytes + 16 * field_products);
-  return cost;
+  if (op == TKDC_OP_OPEN || op == TKDC_OP_VERIFY) sum.products(1);
+  return sum.cost();
 }
 
 }  // namespace tkdc

@@ -9,7 +9,7 @@
 // is opened to the servers.
 #pragma once
 
-#include "rep3/unit/ciphers.h"
+#include "protocol/protocol.h"
 #include "service/operation/outcome.h"
 #include "service/sealing/nonce.h"
 #include "service/sealing/seal_windows.h"
@@ -18,7 +18,7 @@
 namespace tkdc {
 
 struct JobContext {
-  Ciphers& ciphers;
+  Protocol& protocol;
   const InstallationId& installation;
   const KeyRecord& record;
   NonceCoordinates seal_at;  // of this job, if it seals a ticket
@@ -51,10 +51,8 @@ tkdc_status check_tail(tkdc_wire_op op, std::uint32_t usage, std::size_t bytes,
 // With a record that has the usage's keys.
 Task<JobOutcome> run_plain(JobContext context, tkdc_wire_op op, SharedBytes input);
 
-// What the operation costs a party, from its public shape: the counts that
-// the protocol's own layers add up to (a test compares them with the lane's
-// counters).
-JobCost cost_of(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
-                std::size_t input_bytes, const Part& part = {});
+// What the operation costs a party, from its public shape (cost.h).
+JobCost cost_of(const Protocol& protocol, const KeyRecord& record, tkdc_wire_op op,
+                std::uint32_t usage, std::size_t input_bytes, const Part& part = {});
 
 }  // namespace tkdc

@@ -14,7 +14,7 @@ BenchLane::BenchLane(const Session& session, Lane& lane, const AesBackend& backe
                      const MakeWorkload& make)
     : party_(session.party), link_(*lane.link),
       rep3_(session.party, session.representation, lane.keys, session.security),
-      ciphers_(rep3_, backend), ticker_(rep3_, link_), workload_(make(rep3_, ciphers_)),
+      protocol_(rep3_, backend), ticker_(rep3_, link_), workload_(make(rep3_, protocol_)),
       jobs_(workload_->jobs()) {}
 
 // Ticks until no protocol waits, or the last cohort has its results and the one before

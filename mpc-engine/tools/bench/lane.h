@@ -36,7 +36,7 @@ class BenchLane {
   const int party_;
   Link& link_;
   Rep3 rep3_;
-  Ciphers ciphers_;
+  Rep3Protocol protocol_;
   Ticker ticker_;
   const std::unique_ptr<BenchWorkload> workload_;
   const std::size_t jobs_;

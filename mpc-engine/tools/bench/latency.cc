@@ -10,8 +10,9 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "cipher/aes_keys.h"
 #include "lane/ticker.h"
-#include "rep3/unit/ciphers.h"
+#include "rep3/unit/rep3_protocol.h"
 #include "tools/bench/device.h"
 #include "tools/bench/parties.h"
 #include "tools/bench/reference.h"
@@ -52,11 +53,11 @@ class LatencyLane {
   LatencyLane(const Session& session, Lane& lane, const AesBackend& backend, std::size_t key_bytes)
       : key_bytes_(key_bytes), rounds_(aes_rounds(key_bytes)), link_(*lane.link),
         rep3_(session.party, session.representation, lane.keys, session.security),
-        ciphers_(rep3_, backend), ticker_(rep3_, link_),
+        protocol_(rep3_, backend), ticker_(rep3_, link_),
         pool_(rep3_, MaskPool::needed(kFillBlocks, rounds_)) {}
 
   Result<void> prepare() {
-    ciphers_.aes.use_masks(pool_, 0);
+    protocol_.aes.use_masks(pool_, 0);
     rep3_.spawn(draw());
     return drain();
   }
@@ -69,7 +70,7 @@ class LatencyLane {
         rep3_.spawn(fill());
         if (auto done = drain(); !done) return done.error();
       }
-      ciphers_.aes.use_masks(pool_, masked ? 1 : 0);
+      protocol_.aes.use_masks(pool_, masked ? 1 : 0);
       // As a lane's job does, whose admission is compared before its first masked value.
       const std::uint64_t operation = ++operations_;
       rep3_.course().note(Course::Kind::kSaid,
@@ -126,7 +127,7 @@ class LatencyLane {
   Task<void> draw() {
     key_ = rep3_.random(key_bytes_);
     std::vector<SharedBytes> keys(1, key_);
-    keys = co_await aes_expand_keys(rep3_, std::move(keys));
+    keys = co_await aes_round_keys(rep3_, std::move(keys));
     round_keys_ = std::move(keys.front());
     block_ = SharedBytes(16);
     co_await rep3_.verified();
@@ -134,7 +135,7 @@ class LatencyLane {
   Task<void> fill() { return pool_.fill(pool_.capacity()); }
   Task<void> chain(std::size_t blocks) {
     for (std::size_t k = 0; k < blocks; ++k)
-      block_ = co_await ciphers_.aes.encrypt(round_keys_, std::move(block_));
+      block_ = co_await protocol_.aes.encrypt(round_keys_, std::move(block_));
     blocks_ += blocks;
     result_at_ = Clock::now();
     result_round_ = rep3_.rounds();
@@ -150,7 +151,7 @@ class LatencyLane {
   const int rounds_;
   Link& link_;
   Rep3 rep3_;
-  Ciphers ciphers_;
+  Rep3Protocol protocol_;
   Ticker ticker_;
   MaskPool pool_;
   SharedBytes key_, round_keys_, block_;

@@ -25,7 +25,7 @@ SharedBytes share_of(const Components& of, std::size_t party) {
 }
 
 Task<void> expand_at(Rep3& rep3, std::vector<SharedBytes> keys, std::vector<SharedBytes>& out) {
-  out = co_await aes_expand_keys(rep3, std::move(keys));
+  out = co_await aes_round_keys(rep3, std::move(keys));
 }
 
 PairwiseKeys keys_of(const Components& of, std::size_t party) {

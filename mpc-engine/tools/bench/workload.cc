@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cipher/hash.h"
 #include "tools/bench/reference.h"
 
 namespace tkdc::bench {
@@ -13,15 +14,16 @@ namespace {
 
 class CtrWorkload final : public BenchWorkload {
  public:
-  CtrWorkload(Rep3& rep3, Ciphers& ciphers, std::size_t key_bytes, std::size_t cohort_blocks)
-      : rep3_(rep3), ciphers_(ciphers), key_bytes_(key_bytes), jobs_(cohort_blocks / kJobBlocks) {}
+  CtrWorkload(Rep3& rep3, Rep3Protocol& protocol, std::size_t key_bytes, std::size_t cohort_blocks)
+      : rep3_(rep3), protocol_(protocol), key_bytes_(key_bytes), jobs_(cohort_blocks / kJobBlocks) {
+  }
 
   std::size_t jobs() const override { return jobs_; }
   std::size_t units() const override { return kJobBlocks; }
 
   Task<void> prepare() override {
     for (std::size_t k = 0; k < jobs_; ++k) keys_.push_back(rep3_.random(key_bytes_));
-    round_keys_ = co_await aes_expand_keys(rep3_, keys_);
+    round_keys_ = co_await aes_round_keys(rep3_, keys_);
   }
 
   Task<void> compute(std::size_t job, std::uint64_t counter, SharedBytes& out) override {
@@ -29,7 +31,7 @@ class CtrWorkload final : public BenchWorkload {
     in.resize(16 * kJobBlocks);
     for (SecretVector& component : in.component) std::ranges::fill(component, 0);
     xor_public(in, rep3_.party(), counter_blocks(job, counter));
-    out = co_await ciphers_.aes.encrypt(round_keys_[job], std::move(in));
+    out = co_await protocol_.aes.encrypt(round_keys_[job], std::move(in));
   }
 
   Task<void> open(std::uint64_t counter, const SharedBytes& result) override {
@@ -61,18 +63,18 @@ class CtrWorkload final : public BenchWorkload {
   }
 
   Rep3& rep3_;
-  Ciphers& ciphers_;
+  Rep3Protocol& protocol_;
   const std::size_t key_bytes_, jobs_;
   std::vector<SharedBytes> keys_, round_keys_;
   std::uint64_t counter_ = 0;
   Bytes opened_key_, opened_result_;
 };
 
-class Sha1Workload final : public BenchWorkload {
+class Workload final : public BenchWorkload {
  public:
-  Sha1Workload(Rep3& rep3, Ciphers& ciphers, std::size_t compressions)
-      : rep3_(rep3), ciphers_(ciphers), jobs_(compressions) {
-    ciphers_.sha1.set_ripple_from(1);  // this shape is what is measured
+  Workload(Rep3& rep3, Rep3Protocol& protocol, std::size_t compressions)
+      : rep3_(rep3), protocol_(protocol), jobs_(compressions) {
+    protocol_.sha1.set_ripple_from(1);  // this shape is what is measured
   }
 
   std::size_t jobs() const override { return jobs_; }
@@ -87,8 +89,9 @@ class Sha1Workload final : public BenchWorkload {
   Task<void> compute(std::size_t job, std::uint64_t counter, SharedBytes& out) override {
     SharedBytes message = messages_[job];
     xor_public(message, rep3_.party(), counter_octets(counter));
-    SharedBytes state = ciphers_.sha1.initial();
-    out = co_await ciphers_.sha1.finish(std::move(state), std::move(message), 0, Sha1Work::kBulk);
+    SharedBytes state = protocol_.share_public(kSha1.initial());
+    out =
+        co_await hash_rest(protocol_, kSha1, std::move(state), std::move(message), 0, Work::kBulk);
   }
 
   Task<void> open(std::uint64_t counter, const SharedBytes& result) override {
@@ -105,8 +108,8 @@ class Sha1Workload final : public BenchWorkload {
     if (!expected) return expected.error();
     if (*expected != opened_result_)
       return fail("bench: the parties' result differs from OpenSSL's SHA-1");
-    if (ciphers_.sha1.ripple_blocks() == 0 ||
-        ciphers_.sha1.ripple_blocks() != ciphers_.sha1.blocks())
+    if (protocol_.sha1.ripple_blocks() == 0 ||
+        protocol_.sha1.ripple_blocks() != protocol_.sha1.blocks())
       return fail("bench: compressions took another shape than that of the fewest bits");
     return {};
   }
@@ -122,7 +125,7 @@ class Sha1Workload final : public BenchWorkload {
   }
 
   Rep3& rep3_;
-  Ciphers& ciphers_;
+  Rep3Protocol& protocol_;
   const std::size_t jobs_;
   std::vector<SharedBytes> messages_;
   std::uint64_t counter_ = 0;
@@ -132,14 +135,14 @@ class Sha1Workload final : public BenchWorkload {
 }  // namespace
 
 MakeWorkload ctr_workload(std::size_t key_bytes, std::size_t cohort_blocks) {
-  return [=](Rep3& rep3, Ciphers& ciphers) {
-    return std::make_unique<CtrWorkload>(rep3, ciphers, key_bytes, cohort_blocks);
+  return [=](Rep3& rep3, Rep3Protocol& protocol) {
+    return std::make_unique<CtrWorkload>(rep3, protocol, key_bytes, cohort_blocks);
   };
 }
 
 MakeWorkload sha1_workload(std::size_t cohort_compressions) {
-  return [=](Rep3& rep3, Ciphers& ciphers) {
-    return std::make_unique<Sha1Workload>(rep3, ciphers, cohort_compressions);
+  return [=](Rep3& rep3, Rep3Protocol& protocol) {
+    return std::make_unique<Workload>(rep3, protocol, cohort_compressions);
   };
 }
 

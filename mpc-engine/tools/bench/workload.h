@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "rep3/unit/ciphers.h"
+#include "rep3/unit/rep3_protocol.h"
 
 namespace tkdc::bench {
 
@@ -25,7 +25,7 @@ class BenchWorkload {
   virtual Result<void> check() const = 0;
 };
 
-using MakeWorkload = std::function<std::unique_ptr<BenchWorkload>(Rep3&, Ciphers&)>;
+using MakeWorkload = std::function<std::unique_ptr<BenchWorkload>(Rep3&, Rep3Protocol&)>;
 
 // AES in counter mode: jobs of 16 counter blocks, each with a key of its own.
 MakeWorkload ctr_workload(std::size_t key_bytes, std::size_t cohort_blocks);

@@ -27,14 +27,14 @@ struct OneBlock {
     };
   }
   // Party p encrypts it; `odd` is done by one party after the block's last layer.
-  Task<void> run(int p, int other, const std::function<void(Ciphers&)>& odd) {
-    Ciphers& c = *parties.ciphers[p];
+  Task<void> run(int p, int other, const std::function<void(Rep3Protocol&)>& odd) {
+    Rep3Protocol& c = *parties.ciphers[p];
     SharedBytes out = co_await c.aes.encrypt(keys[p], block[p]);
     if (p == other) odd(c);
     co_await c.rep3.verified();
     released[p] = true;
   }
-  void expect_caught(const char* what, const std::function<void(Ciphers&)>& odd, int other) {
+  void expect_caught(const char* what, const std::function<void(Rep3Protocol&)>& odd, int other) {
     auto ran = parties.net.run([&](int p) { return run(p, other, odd); });
     if (!kGuarded) {
       EXPECT_GT(rounds, kLayers + 1) << what << ": even without the comparison nothing follows";
@@ -80,7 +80,7 @@ TEST(Agreement, OnWhatABatchHolds) {
     for (int p = 0; p < 3; ++p)
       claim_zeros(*one.parties.net.party[p]->claims(), p == other ? 6 : 5);
     one.expect_caught(
-        "lanes", [](Ciphers&) {}, other);
+        "lanes", [](Rep3Protocol&) {}, other);
   }
 }
 
@@ -88,7 +88,7 @@ TEST(Agreement, OnHowFarStreamsHaveBeenUsed) {
   for (int other = 0; other < 3; ++other) {
     OneBlock one;
     one.expect_caught(
-        "streams", [](Ciphers& c) { (void)c.rep3.random(8); }, other);
+        "streams", [](Rep3Protocol& c) { (void)c.rep3.random(8); }, other);
   }
 }
 
@@ -96,7 +96,7 @@ TEST(Agreement, OnWhichMasksWereTaken) {
   for (int other = 0; other < 3; ++other) {
     OneBlock one;
     one.expect_caught(
-        "masks", [](Ciphers& c) { c.rep3.took(1); }, other);
+        "masks", [](Rep3Protocol& c) { c.rep3.took(1); }, other);
   }
 }
 

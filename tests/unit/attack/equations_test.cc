@@ -33,15 +33,15 @@ constexpr std::chrono::seconds kPatience{60};
 
 // EQUAL: whether a bound key is a staged one (service/lifecycle/equal.h). All of the key is in
 // GF(2^128)'s claims.
-Task<void> equal(Ciphers& ciphers, Inputs of) {
+Task<void> equal(Rep3Protocol& ciphers, Inputs of) {
   co_await ciphers.rep3.agreed();
   xor_into(of.field, of.input);
-  bool same = co_await is_zero(ciphers.rep3, std::move(of.field));
+  bool same = co_await is_zero(ciphers, std::move(of.field));
   (void)same;
 }
 
 // MAC under the key's field that has this name.
-Task<void> mac(Ciphers& ciphers, Inputs of, std::uint32_t enctype, std::uint32_t usage,
+Task<void> mac(Rep3Protocol& ciphers, Inputs of, std::uint32_t enctype, std::uint32_t usage,
                std::string field) {
   static const InstallationId installation = kInstallation;
   static const Bytes nothing;
@@ -53,11 +53,11 @@ Task<void> mac(Ciphers& ciphers, Inputs of, std::uint32_t enctype, std::uint32_t
   co_await ciphers.rep3.verified();
 }
 // The HMAC states of Kc are in claims of bits.
-Task<void> login_mac(Ciphers& ciphers, Inputs of) {
+Task<void> login_mac(Rep3Protocol& ciphers, Inputs of) {
   return mac(ciphers, std::move(of), 18, usage::kAsReqChecksum, "u56.kc");
 }
 // Of a key that is older than its class's usage, Kc is derived: claims of S-boxes and of bits.
-Task<void> late_mac(Ciphers& ciphers, Inputs of) {
+Task<void> late_mac(Rep3Protocol& ciphers, Inputs of) {
   return mac(ciphers, std::move(of), 17, usage::kCammac, "key");
 }
 

@@ -19,7 +19,7 @@
 #include <stdexcept>
 
 #include "attack/split_ring.h"
-#include "rep3/unit/ciphers.h"
+#include "rep3/unit/rep3_protocol.h"
 #include "rep3/verify/fields.h"
 
 namespace tkdc::test {
@@ -37,7 +37,7 @@ struct Inputs {
 };
 
 struct Operation {
-  Task<void> (*run)(Ciphers&, Inputs);
+  Task<void> (*run)(Rep3Protocol&, Inputs);
   std::size_t element_bytes;  // of X and Y
   // How often servers exchange or open something before the shares of X and Y leave: at first what
   // they compare alone, then the challenges.
@@ -184,7 +184,7 @@ class Rehearsal {
     for (std::size_t p = 0; p < 3; ++p) {
       party_[p] = std::make_unique<Rep3>(static_cast<int>(p), Representation::kBytes, same,
                                          Security::kMalicious);
-      ciphers_[p] = std::make_unique<Ciphers>(*party_[p], backend);
+      ciphers_[p] = std::make_unique<Rep3Protocol>(*party_[p], backend);
       party_[p]->spawn(operation.run(*ciphers_[p], std::move(inputs[p])));
     }
   }
@@ -235,7 +235,7 @@ class Rehearsal {
   const Operation& operation_;
   const std::vector<Bytes>& challenges_;
   std::unique_ptr<Rep3> party_[3];
-  std::unique_ptr<Ciphers> ciphers_[3];
+  std::unique_ptr<Rep3Protocol> ciphers_[3];
   Ticks ticks_;
   std::array<SecretVector, 3> heard_;  // layers, which are read in the next tick
   std::size_t spoken_ = 0;

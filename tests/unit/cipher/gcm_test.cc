@@ -6,14 +6,14 @@
 
 #include "cipher/ghash/gf128.h"
 #include "support/parties_with_ciphers.h"
+#include "support/protocol_parties.h"
 
 namespace tkdc {
 namespace {
 
 using test::from_hex;
-using test::PartiesWithCiphers;
-using test::ThreeParties;
-using Shares = PartiesWithCiphers::Shares;
+using test::ProtocolParties;
+using Shares = ProtocolParties::Shares;
 
 Bytes openssl_seal(ByteSpan key, const GcmNonce& nonce, const Bytes& aad, ByteSpan plain) {
   EVP_CIPHER_CTX* ctx = EVP_CIPHER_CTX_new();
@@ -29,28 +29,28 @@ Bytes openssl_seal(ByteSpan key, const GcmNonce& nonce, const Bytes& aad, ByteSp
   return out;
 }
 
-struct Gcm : PartiesWithCiphers {
-  Gcm(std::uint64_t seed, ByteSpan key) : PartiesWithCiphers(seed), round_keys(expand(key)) {
-    powers = shares_of([&](Ciphers& c, int p) { return gcm_powers(c, round_keys[p]); });
+struct Gcm : ProtocolParties {
+  Gcm(std::uint64_t seed, ByteSpan key) : ProtocolParties(seed), round_keys(expand(key)) {
+    powers = shares_of([&](Protocol& c, int p) { return gcm_powers(c, round_keys[p]); });
   }
   GcmKey key(int p) const { return {round_keys[p], powers[p]}; }
 
   Bytes seal(const GcmNonce& nonce, const Bytes& aad, ByteSpan plain) {
-    Shares in = net.share(plain);
-    return value_of([&](Ciphers& c, int p) { return gcm_seal(c, key(p), nonce, aad, in[p]); });
+    Shares in = share(plain);
+    return value_of([&](Protocol& c, int p) { return gcm_seal(c, key(p), nonce, aad, in[p]); });
   }
   // The plaintext, or nothing; all parties must decide alike.
   std::optional<Bytes> open(const GcmNonce& nonce, const Bytes& aad, const Bytes& sealed) {
     Shares out;
     bool refused[3] = {};
-    run_all(1, [&](Ciphers& c, int p, std::size_t) {
+    run_all(1, [&](Protocol& c, int p, std::size_t) {
       return open_one(c, key(p), nonce, aad, sealed, out[p], refused[p]);
     });
     EXPECT_TRUE(refused[0] == refused[1] && refused[1] == refused[2]);
     if (refused[0]) return std::nullopt;
-    return ThreeParties::rebuild(out);
+    return rebuild(out);
   }
-  static Task<void> open_one(Ciphers& c, GcmKey k, GcmNonce nonce, Bytes aad, Bytes sealed,
+  static Task<void> open_one(Protocol& c, GcmKey k, GcmNonce nonce, Bytes aad, Bytes sealed,
                              SharedBytes& out, bool& refused) {
     auto plain = co_await gcm_open(c, k, nonce, aad, sealed);
     refused = !plain.has_value();
@@ -160,8 +160,8 @@ TEST(GcmOnShares, SignatureAgreesWithThePlaintextBackend) {
   Gcm gcm(8, key);
   for (std::size_t bytes : {0u, 1u, 12u, 16u, 112u, 192u, 1500u}) {
     auto data = test::random_bytes(rng, bytes);
-    Shares in = gcm.net.share(data);
-    EXPECT_EQ(gcm.value_of([&](Ciphers& c, int p) { return gcm_sign(c, gcm.key(p), in[p]); }),
+    Shares in = gcm.share(data);
+    EXPECT_EQ(gcm.value_of([&](Protocol& c, int p) { return gcm_sign(c, gcm.key(p), in[p]); }),
               sign_in_the_clear(key, data))
         << bytes;
   }
@@ -174,8 +174,9 @@ TEST(GcmOnShares, SignatureTellsLengthsApart) {
   Gcm gcm(10, key);
   Bytes signatures[2];
   for (std::size_t k = 0; k < 2; ++k) {
-    Shares in = gcm.net.share(Bytes(15 + k));
-    signatures[k] = gcm.value_of([&](Ciphers& c, int p) { return gcm_sign(c, gcm.key(p), in[p]); });
+    Shares in = gcm.share(Bytes(15 + k));
+    signatures[k] =
+        gcm.value_of([&](Protocol& c, int p) { return gcm_sign(c, gcm.key(p), in[p]); });
   }
   EXPECT_NE(signatures[0], signatures[1]);
 }

@@ -6,14 +6,14 @@
 #include <krb5.h>
 
 #include "support/parties_with_ciphers.h"
+#include "support/protocol_parties.h"
 
 namespace tkdc {
 namespace {
 
 using test::from_hex;
-using test::PartiesWithCiphers;
-using test::ThreeParties;
-using Shares = PartiesWithCiphers::Shares;
+using test::ProtocolParties;
+using Shares = ProtocolParties::Shares;
 
 const std::size_t kLongest = test::longest_message();
 
@@ -48,32 +48,24 @@ krb5_data data_of(ByteSpan bytes) {
 }
 
 // A key with everything derived for one usage, at three parties.
-struct Derived : PartiesWithCiphers {
+struct Derived : ProtocolParties {
   Derived(std::uint64_t seed, SecretVector base, std::uint32_t usage)
-      : PartiesWithCiphers(seed), key(std::move(base)), base_rk(expand(key)) {
+      : ProtocolParties(seed), key(std::move(base)), base_rk(expand(key)) {
     for (auto [kind, out] : {std::pair{DerivedKey::kEncryption, &ke},
                              {DerivedKey::kIntegrity, &ki},
                              {DerivedKey::kChecksum, &kc}})
-      *out = shares_of([&, kind = kind](Ciphers& c, int p) {
+      *out = shares_of([&, kind = kind](Protocol& c, int p) {
         return derive(c, base_rk[p], key.size(), usage, kind);
       });
   }
-  static Task<SharedBytes> derive(Ciphers& c, const SharedBytes& rk, std::size_t key_bytes,
+  static Task<SharedBytes> derive(Protocol& c, const SharedBytes& rk, std::size_t key_bytes,
                                   std::uint32_t usage, DerivedKey kind) {
     std::vector<Bytes> constants(1, derivation_constant(usage, kind));
     auto derived = co_await derive_keys(c, rk, key_bytes, std::move(constants));
     if (kind == DerivedKey::kEncryption) {
-      auto expanded = co_await aes_expand_keys(c.rep3, std::move(derived));
-      co_return std::move(expanded.front());
+      co_return co_await aes_expand_key(c, std::move(derived.front()));
     }
-    co_return co_await hmac_pad_states(c, std::move(derived.front()));
-  }
-  struct Hmac {
-    SharedBytes inner, outer;
-    HmacKey key() const { return {inner, outer}; }
-  };
-  Hmac split(const Shares& states, int p) const {
-    return {states[p].slice(0, 20), states[p].slice(20, 20)};
+    co_return co_await hmac_pad_states(c, kSha1, std::move(derived.front()));
   }
   SecretVector key;
   Shares base_rk, ke, ki, kc;
@@ -90,16 +82,15 @@ TEST_P(Rfc3962OnShares, LibkrbOpensWhatWeSeal) {
   std::vector<Shares> in, out(kLongest + 1);
   for (std::size_t n = 0; n <= kLongest; ++n) {
     plain.push_back(test::random_bytes(rng, n));
-    in.push_back(d.net.share(plain.back()));
+    in.push_back(d.share(plain.back()));
   }
-  Derived::Hmac ki[3] = {d.split(d.ki, 0), d.split(d.ki, 1), d.split(d.ki, 2)};
-  auto one = [&](Ciphers& c, int p, std::size_t n) -> Task<void> {
-    out[n][p] = co_await rfc3962_seal(c, d.ke[p], ki[p].key(), in[n][p]);
+  auto one = [&](Protocol& c, int p, std::size_t n) -> Task<void> {
+    out[n][p] = co_await rfc3962_seal(c, d.ke[p], d.ki[p], in[n][p]);
   };
   d.run_all(kLongest + 1, one);
   krb5_keyblock kb = keyblock(d.key);
   for (std::size_t n = 0; n <= kLongest; ++n) {
-    Bytes sealed = ThreeParties::rebuild(out[n]);
+    Bytes sealed = d.rebuild(out[n]);
     ASSERT_EQ(sealed.size(), n + kCtsOverheadBytes);
     krb5_enc_data enc{};
     enc.enctype = kb.enctype;
@@ -130,11 +121,10 @@ TEST_P(Rfc3962OnShares, OpensWhatLibkrbSealsAndRefusesChanges) {
     enc.ciphertext = data_of(sealed);
     ASSERT_EQ(krb5_c_encrypt(krb5.context, &kb, kUsage, nullptr, &clear, &enc), 0);
     if (n % 3 == 2) sealed[rng() % sealed.size()] ^= static_cast<std::uint8_t>(1u << rng() % 8);
-    in.push_back(d.net.share(sealed));
+    in.push_back(d.share(sealed));
   }
-  Derived::Hmac ki[3] = {d.split(d.ki, 0), d.split(d.ki, 1), d.split(d.ki, 2)};
-  auto one = [&](Ciphers& c, int p, std::size_t n) -> Task<void> {
-    auto result = co_await rfc3962_open(c, d.ke[p], ki[p].key(), in[n][p]);
+  auto one = [&](Protocol& c, int p, std::size_t n) -> Task<void> {
+    auto result = co_await rfc3962_open(c, d.ke[p], d.ki[p], in[n][p]);
     opened[n][static_cast<std::size_t>(p)] = result.has_value();
     if (result) out[n][p] = std::move(*result);
   };
@@ -143,7 +133,7 @@ TEST_P(Rfc3962OnShares, OpensWhatLibkrbSealsAndRefusesChanges) {
     const bool genuine = n % 3 != 2;
     for (bool party_opened : opened[n]) EXPECT_EQ(party_opened, genuine) << n;
     if (genuine) {
-      EXPECT_EQ(ThreeParties::rebuild(out[n]), Bytes(plain[n].begin(), plain[n].end()));
+      EXPECT_EQ(d.rebuild(out[n]), Bytes(plain[n].begin(), plain[n].end()));
     }
   }
 }
@@ -158,11 +148,10 @@ TEST_P(Rfc3962OnShares, ChecksumAndPrfAgreeWithLibkrb) {
   std::vector<Shares> in, mac(kLongest + 1), prf(kLongest + 1);
   for (std::size_t n = 0; n <= kLongest; ++n) {
     data.push_back(test::random_bytes(rng, n));
-    in.push_back(d.net.share(data.back()));
+    in.push_back(d.share(data.back()));
   }
-  Derived::Hmac kc[3] = {d.split(d.kc, 0), d.split(d.kc, 1), d.split(d.kc, 2)};
-  auto one = [&](Ciphers& c, int p, std::size_t n) -> Task<void> {
-    mac[n][p] = co_await hmac_sha1_96(c, kc[p].key(), in[n][p]);
+  auto one = [&](Protocol& c, int p, std::size_t n) -> Task<void> {
+    mac[n][p] = co_await hmac_sha1_96(c, d.kc[p], in[n][p]);
     if (n % 20 == 0) prf[n][p] = co_await rfc3962_prf(c, d.base_rk[p], d.key.size(), in[n][p]);
   };
   d.run_all(kLongest + 1, one);
@@ -170,13 +159,13 @@ TEST_P(Rfc3962OnShares, ChecksumAndPrfAgreeWithLibkrb) {
     krb5_data clear = data_of(data[n]);
     krb5_checksum sum{};
     ASSERT_EQ(krb5_c_make_checksum(krb5.context, 0, &kb, kUsage, &clear, &sum), 0);
-    EXPECT_EQ(ThreeParties::rebuild(mac[n]), Bytes(sum.contents, sum.contents + sum.length)) << n;
+    EXPECT_EQ(d.rebuild(mac[n]), Bytes(sum.contents, sum.contents + sum.length)) << n;
     krb5_free_checksum_contents(krb5.context, &sum);
     if (n % 20 != 0) continue;
     Bytes expected(16);
     krb5_data out = data_of(expected);
     ASSERT_EQ(krb5_c_prf(krb5.context, &kb, &clear, &out), 0);
-    EXPECT_EQ(ThreeParties::rebuild(prf[n]), expected) << n;
+    EXPECT_EQ(d.rebuild(prf[n]), expected) << n;
   }
 }
 
@@ -184,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(KeyBytes, Rfc3962OnShares, testing::Values(16u, 32u));
 
 // RFC 3962 appendix B: CBC with ciphertext stealing, key "chicken teriyaki".
 TEST(Rfc3962Vectors, CiphertextStealing) {
-  PartiesWithCiphers parties(14);
+  ProtocolParties parties(14);
   auto rk = parties.expand(from_hex("636869636b656e207465726979616b69"));
   const std::string text = "I would like the General Gau's Chicken, please, and wonton soup.";
   const std::pair<std::size_t, const char*> kVectors[] = {
@@ -200,12 +189,12 @@ TEST(Rfc3962Vectors, CiphertextStealing) {
   };
   for (auto [bytes, hex] : kVectors) {
     ByteSpan plain(reinterpret_cast<const std::uint8_t*>(text.data()), bytes);
-    auto in = parties.net.share(plain);
+    auto in = parties.share(plain);
     auto sealed =
-        parties.shares_of([&](Ciphers& c, int p) { return cts_encrypt(c, rk[p], in[p]); });
-    EXPECT_EQ(ThreeParties::rebuild(sealed), from_hex(hex)) << bytes;
+        parties.shares_of([&](Protocol& c, int p) { return cts_encrypt(c, rk[p], in[p]); });
+    EXPECT_EQ(parties.rebuild(sealed), from_hex(hex)) << bytes;
     auto opened =
-        parties.value_of([&](Ciphers& c, int p) { return cts_decrypt(c, rk[p], sealed[p]); });
+        parties.value_of([&](Protocol& c, int p) { return cts_decrypt(c, rk[p], sealed[p]); });
     EXPECT_EQ(opened, Bytes(plain.begin(), plain.end())) << bytes;
   }
 }

@@ -6,14 +6,14 @@
 #include <krb5.h>
 
 #include "support/parties_with_ciphers.h"
+#include "support/protocol_parties.h"
 
 namespace tkdc {
 namespace {
 
 using test::from_hex;
-using test::PartiesWithCiphers;
-using test::ThreeParties;
-using Shares = PartiesWithCiphers::Shares;
+using test::ProtocolParties;
+using Shares = ProtocolParties::Shares;
 
 const std::size_t kLongest = test::longest_message();
 
@@ -39,57 +39,37 @@ krb5_data data_of(ByteSpan bytes) {
   return d;
 }
 
-struct States {
-  SharedBytes inner, outer;
-  explicit States(const SharedBytes& both)
-      : inner(both.slice(0, both.size() / 2)), outer(both.slice(both.size() / 2, both.size() / 2)) {
-  }
-  HmacKey key() const { return {inner, outer}; }
-};
-
 // A key with everything derived for one usage, at three parties.
-struct Rfc8009Derived : PartiesWithCiphers {
+struct Rfc8009Derived : ProtocolParties {
   Rfc8009Derived(std::uint64_t seed, ByteSpan base, std::uint32_t usage)
-      : PartiesWithCiphers(seed), key(base.begin(), base.end()), enctype(rfc8009_of(key.size())) {
-    Shares shares = net.share(key);
-    base_states =
-        shares_of([&](Ciphers& c, int p) { return sha2_pad_states(c, enctype, shares[p]); });
-    for (int p = 0; p < 3; ++p) base_of.emplace_back(base_states[p]);
+      : ProtocolParties(seed), key(base.begin(), base.end()), enctype(rfc8009_of(key.size())) {
+    Shares shares = share(key);
+    base_of = states_of(shares);
     auto derived = [&](DerivedKey kind, std::size_t bytes) {
-      return shares_of([&](Ciphers& c, int p) {
-        return rfc8009_kdf(c, enctype, base_of[static_cast<std::size_t>(p)].key(),
-                           derivation_constant(usage, kind), SharedBytes(), bytes);
+      return shares_of([&](Protocol& c, int p) {
+        return rfc8009_kdf(c, enctype, base_of[p], derivation_constant(usage, kind), SharedBytes(),
+                           bytes);
       });
     };
     raw_ke = derived(DerivedKey::kEncryption, enctype.key_bytes);
     raw_ki = derived(DerivedKey::kIntegrity, enctype.mac_key_bytes);
     raw_kc = derived(DerivedKey::kChecksum, enctype.mac_key_bytes);
-    ke = shares_of([&](Ciphers& c, int p) { return expand(c, raw_ke[p]); });
-    Shares ki_states = states_of(raw_ki), kc_states = states_of(raw_kc);
-    for (int p = 0; p < 3; ++p) {
-      ki.emplace_back(ki_states[p]);
-      kc.emplace_back(kc_states[p]);
-    }
+    ke = shares_of([&](Protocol& c, int p) { return aes_expand_key(c, raw_ke[p]); });
+    ki = states_of(raw_ki);
+    kc = states_of(raw_kc);
   }
   Shares states_of(const Shares& mac_key) {
-    return shares_of([&](Ciphers& c, int p) { return sha2_pad_states(c, enctype, mac_key[p]); });
-  }
-  static Task<SharedBytes> expand(Ciphers& c, SharedBytes from) {
-    std::vector<SharedBytes> keys;
-    keys.push_back(std::move(from));
-    auto expanded = co_await aes_expand_keys(c.rep3, std::move(keys));
-    co_return std::move(expanded.front());
+    return shares_of(
+        [&](Protocol& c, int p) { return hmac_pad_states(c, enctype.hash, mac_key[p]); });
   }
 
   SecretVector key;
   const Rfc8009& enctype;
-  Shares base_states, raw_ke, raw_ki, raw_kc, ke;
-  std::vector<States> base_of, ki, kc;
+  Shares base_of, raw_ke, raw_ki, raw_kc, ke, ki, kc;
 };
 
-Task<SharedBytes> open_or_nothing(Ciphers& c, const Rfc8009Derived& d, int p, SharedBytes sealed) {
-  auto plain = co_await rfc8009_open(c, d.enctype, d.ke[p], d.ki[static_cast<std::size_t>(p)].key(),
-                                     std::move(sealed));
+Task<SharedBytes> open_or_nothing(Protocol& c, const Rfc8009Derived& d, int p, SharedBytes sealed) {
+  auto plain = co_await rfc8009_open(c, d.enctype, d.ke[p], d.ki[p], std::move(sealed));
   co_return plain ? std::move(*plain) : SharedBytes();
 }
 
@@ -144,17 +124,17 @@ class Rfc8009Vectors : public testing::TestWithParam<Vectors> {};
 TEST_P(Rfc8009Vectors, KeyDerivation) {
   const Vectors& v = GetParam();
   Rfc8009Derived d(1, from_hex(v.base), 2);
-  EXPECT_EQ(ThreeParties::rebuild(d.raw_kc), from_hex(v.kc));
-  EXPECT_EQ(ThreeParties::rebuild(d.raw_ke), from_hex(v.ke));
-  EXPECT_EQ(ThreeParties::rebuild(d.raw_ki), from_hex(v.ki));
+  EXPECT_EQ(d.rebuild(d.raw_kc), from_hex(v.kc));
+  EXPECT_EQ(d.rebuild(d.raw_ke), from_hex(v.ke));
+  EXPECT_EQ(d.rebuild(d.raw_ki), from_hex(v.ki));
 }
 
 TEST_P(Rfc8009Vectors, Decryption) {
   const Vectors& v = GetParam();
   Rfc8009Derived d(2, from_hex(v.base), 2);
   for (const auto& [plain, sealed] : v.encryption) {
-    Shares in = d.net.share(from_hex(sealed));
-    EXPECT_EQ(d.value_of([&](Ciphers& c, int p) { return open_or_nothing(c, d, p, in[p]); }),
+    Shares in = d.share(from_hex(sealed));
+    EXPECT_EQ(d.value_of([&](Protocol& c, int p) { return open_or_nothing(c, d, p, in[p]); }),
               from_hex(plain))
         << sealed;
   }
@@ -163,14 +143,13 @@ TEST_P(Rfc8009Vectors, Decryption) {
 TEST_P(Rfc8009Vectors, ChecksumAndPrf) {
   const Vectors& v = GetParam();
   Rfc8009Derived d(3, from_hex(v.base), 2);
-  Shares data = d.net.share(from_hex("000102030405060708090a0b0c0d0e0f1011121314"));
-  Shares input = d.net.share(from_hex("74657374"));  // "test"
-  EXPECT_EQ(d.value_of([&](Ciphers& c, int p) {
-    return rfc8009_mac(c, d.enctype, d.kc[static_cast<std::size_t>(p)].key(), data[p]);
-  }),
-            from_hex(v.checksum));
-  EXPECT_EQ(d.value_of([&](Ciphers& c, int p) {
-    return rfc8009_prf(c, d.enctype, d.base_of[static_cast<std::size_t>(p)].key(), input[p]);
+  Shares data = d.share(from_hex("000102030405060708090a0b0c0d0e0f1011121314"));
+  Shares input = d.share(from_hex("74657374"));  // "test"
+  EXPECT_EQ(
+      d.value_of([&](Protocol& c, int p) { return rfc8009_mac(c, d.enctype, d.kc[p], data[p]); }),
+      from_hex(v.checksum));
+  EXPECT_EQ(d.value_of([&](Protocol& c, int p) {
+    return rfc8009_prf(c, d.enctype, d.base_of[p], input[p]);
   }),
             from_hex(v.prf));
 }
@@ -189,16 +168,15 @@ TEST_P(Rfc8009OnShares, LibkrbOpensWhatWeSeal) {
   std::vector<Shares> in, out(kLongest + 1);
   for (std::size_t n = 0; n <= kLongest; ++n) {
     plain.push_back(test::random_bytes(rng, n));
-    in.push_back(d.net.share(plain.back()));
+    in.push_back(d.share(plain.back()));
   }
-  auto one = [&](Ciphers& c, int p, std::size_t n) -> Task<void> {
-    out[n][p] = co_await rfc8009_seal(c, d.enctype, d.ke[p],
-                                      d.ki[static_cast<std::size_t>(p)].key(), in[n][p]);
+  auto one = [&](Protocol& c, int p, std::size_t n) -> Task<void> {
+    out[n][p] = co_await rfc8009_seal(c, d.enctype, d.ke[p], d.ki[p], in[n][p]);
   };
   d.run_all(kLongest + 1, one);
   krb5_keyblock kb = keyblock(d.key);
   for (std::size_t n = 0; n <= kLongest; ++n) {
-    Bytes sealed = ThreeParties::rebuild(out[n]);
+    Bytes sealed = d.rebuild(out[n]);
     ASSERT_EQ(sealed.size(), n + d.enctype.overhead_bytes());
     krb5_enc_data enc{};
     enc.enctype = kb.enctype;
@@ -229,11 +207,10 @@ TEST_P(Rfc8009OnShares, OpensWhatLibkrbSealsAndRefusesChanges) {
     enc.ciphertext = data_of(sealed);
     ASSERT_EQ(krb5_c_encrypt(krb5.context, &kb, kUsage, nullptr, &clear, &enc), 0);
     if (n % 3 == 2) sealed[rng() % sealed.size()] ^= static_cast<std::uint8_t>(1u << rng() % 8);
-    in.push_back(d.net.share(sealed));
+    in.push_back(d.share(sealed));
   }
-  auto one = [&](Ciphers& c, int p, std::size_t n) -> Task<void> {
-    auto result = co_await rfc8009_open(c, d.enctype, d.ke[p],
-                                        d.ki[static_cast<std::size_t>(p)].key(), in[n][p]);
+  auto one = [&](Protocol& c, int p, std::size_t n) -> Task<void> {
+    auto result = co_await rfc8009_open(c, d.enctype, d.ke[p], d.ki[p], in[n][p]);
     opened[n][static_cast<std::size_t>(p)] = result.has_value();
     if (result) out[n][p] = std::move(*result);
   };
@@ -242,7 +219,7 @@ TEST_P(Rfc8009OnShares, OpensWhatLibkrbSealsAndRefusesChanges) {
     const bool genuine = n % 3 != 2;
     for (bool party_opened : opened[n]) EXPECT_EQ(party_opened, genuine) << n;
     if (genuine) {
-      EXPECT_EQ(ThreeParties::rebuild(out[n]), Bytes(plain[n].begin(), plain[n].end()));
+      EXPECT_EQ(d.rebuild(out[n]), Bytes(plain[n].begin(), plain[n].end()));
     }
   }
 }
@@ -263,10 +240,10 @@ TEST_P(Rfc8009OnShares, EachOctetOfTheTagCounts) {
   for (std::size_t k = 0; k < d.enctype.tag_bytes; ++k) {
     Bytes forged = sealed;
     forged[forged.size() - 1 - k] ^= static_cast<std::uint8_t>(1u << k % 8);
-    in.push_back(d.net.share(forged));
+    in.push_back(d.share(forged));
   }
   std::vector<std::array<bool, 3>> opened(in.size());
-  d.run_all(in.size(), [&](Ciphers& c, int p, std::size_t k) -> Task<void> {
+  d.run_all(in.size(), [&](Protocol& c, int p, std::size_t k) -> Task<void> {
     SharedBytes out = co_await open_or_nothing(c, d, p, in[k][p]);
     opened[k][static_cast<std::size_t>(p)] = out.size() > 0;
   });
@@ -284,25 +261,25 @@ TEST_P(Rfc8009OnShares, ChecksumAndPrfAgreeWithLibkrb) {
   std::vector<Shares> in, mac(kLongest + 1), prf(kLongest + 1);
   for (std::size_t n = 0; n <= kLongest; ++n) {
     data.push_back(test::random_bytes(rng, n));
-    in.push_back(d.net.share(data.back()));
+    in.push_back(d.share(data.back()));
   }
-  auto one = [&](Ciphers& c, int p, std::size_t n) -> Task<void> {
+  auto one = [&](Protocol& c, int p, std::size_t n) -> Task<void> {
     const auto at = static_cast<std::size_t>(p);
-    mac[n][p] = co_await rfc8009_mac(c, d.enctype, d.kc[at].key(), in[n][p]);
-    if (n % 20 == 0) prf[n][p] = co_await rfc8009_prf(c, d.enctype, d.base_of[at].key(), in[n][p]);
+    mac[n][p] = co_await rfc8009_mac(c, d.enctype, d.kc[at], in[n][p]);
+    if (n % 20 == 0) prf[n][p] = co_await rfc8009_prf(c, d.enctype, d.base_of[at], in[n][p]);
   };
   d.run_all(kLongest + 1, one);
   for (std::size_t n = 0; n <= kLongest; ++n) {
     krb5_data clear = data_of(data[n]);
     krb5_checksum sum{};
     ASSERT_EQ(krb5_c_make_checksum(krb5.context, 0, &kb, kUsage, &clear, &sum), 0);
-    EXPECT_EQ(ThreeParties::rebuild(mac[n]), Bytes(sum.contents, sum.contents + sum.length)) << n;
+    EXPECT_EQ(d.rebuild(mac[n]), Bytes(sum.contents, sum.contents + sum.length)) << n;
     krb5_free_checksum_contents(krb5.context, &sum);
     if (n % 20 != 0) continue;
     Bytes expected(d.enctype.prf_bytes);
     krb5_data out = data_of(expected);
     ASSERT_EQ(krb5_c_prf(krb5.context, &kb, &clear, &out), 0);
-    EXPECT_EQ(ThreeParties::rebuild(prf[n]), expected) << n;
+    EXPECT_EQ(d.rebuild(prf[n]), expected) << n;
   }
 }
 

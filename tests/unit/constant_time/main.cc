@@ -54,11 +54,11 @@ struct SecretParties {
       VALGRIND_MAKE_MEM_UNDEFINED(keys.mine.data(), 32);
       VALGRIND_MAKE_MEM_UNDEFINED(keys.next.data(), 32);
       net.party[p] = std::make_unique<Rep3>(p, backend.representation(), keys, security);
-      ciphers[p] = std::make_unique<Ciphers>(*net.party[p], backend);
+      ciphers[p] = std::make_unique<Rep3Protocol>(*net.party[p], backend);
     }
   }
   test::ThreeParties net;
-  std::unique_ptr<Ciphers> ciphers[3];
+  std::unique_ptr<Rep3Protocol> ciphers[3];
 };
 
 Task<void> until_verified(Rep3& rep3, Task<SharedBytes> task, SharedBytes& out) {
@@ -66,7 +66,7 @@ Task<void> until_verified(Rep3& rep3, Task<SharedBytes> task, SharedBytes& out) 
   co_await rep3.verified();
 }
 
-bool run(const test::Protocol& protocol, const AesBackend& backend, Security security,
+bool run(const test::TracedProtocol& protocol, const AesBackend& backend, Security security,
          ZeroGenerator zero_shares = ZeroGenerator::kAesCtr) {
   SecretParties s(backend, security, zero_shares);
   auto in = s.net.share(test::random_bytes(s.net.rng(), protocol.secret_bytes));
@@ -94,31 +94,26 @@ bool chosen(const std::string& name) {
 }
 
 // All of both ways in both enctypes would take four times as long as everything else here.
-Task<SharedBytes> sha384_seal(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> sha384_seal(Rep3Protocol& c, SharedBytes secret) {
   const Rfc8009& enctype = rfc8009_of(32);
   const SharedBytes ke = secret.slice(0, kRoundKeys256);
   const SharedBytes pads =
-      co_await sha2_pad_states(c, enctype, secret.slice(kRoundKeys256, enctype.mac_key_bytes));
-  const SharedBytes inner = pads.slice(0, pads.size() / 2),
-                    outer = pads.slice(pads.size() / 2, pads.size() / 2);
-  const HmacKey ki = {inner, outer};
-  co_return co_await rfc8009_seal(c, enctype, ke, ki, secret.slice(0, 30));
+      co_await hmac_pad_states(c, enctype.hash, secret.slice(kRoundKeys256, enctype.mac_key_bytes));
+  co_return co_await rfc8009_seal(c, enctype, ke, pads, secret.slice(0, 30));
 }
 
 // A key derived, and a forged ciphertext opened.
-Task<SharedBytes> sha256_derive_and_open(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> sha256_derive_and_open(Rep3Protocol& c, SharedBytes secret) {
   const Rfc8009& enctype = rfc8009_of(16);
   const SharedBytes ke = secret.slice(0, kRoundKeys128);
-  const SharedBytes pads = co_await sha2_pad_states(c, enctype, secret.slice(kRoundKeys128, 16));
-  const SharedBytes inner = pads.slice(0, pads.size() / 2),
-                    outer = pads.slice(pads.size() / 2, pads.size() / 2);
-  const HmacKey key = {inner, outer};
+  const SharedBytes pads =
+      co_await hmac_pad_states(c, enctype.hash, secret.slice(kRoundKeys128, 16));
   Bytes label(5, 0xaa);
   SharedBytes none;
   SharedBytes derived =
-      co_await rfc8009_kdf(c, enctype, key, std::move(label), std::move(none), 16);
+      co_await rfc8009_kdf(c, enctype, pads, std::move(label), std::move(none), 16);
   const std::optional<SharedBytes> plain =
-      co_await rfc8009_open(c, enctype, ke, key, secret.slice(0, 60));
+      co_await rfc8009_open(c, enctype, ke, pads, secret.slice(0, 60));
   co_return plain ? SharedBytes() : std::move(derived);
 }
 
@@ -134,9 +129,9 @@ bool protocols() {
   bool done = rfc8009();
   std::vector<const AesBackend*> planes = {&aes_backend_planes()};
   if (aes_backend_avx2() != nullptr) planes.push_back(aes_backend_avx2());
-  std::vector<test::Protocol> all = test::protocols();
+  std::vector<test::TracedProtocol> all = test::protocols();
   all.insert(all.end(), test::api_protocols().begin(), test::api_protocols().end());
-  for (const test::Protocol& protocol : all) {
+  for (const test::TracedProtocol& protocol : all) {
     if (!chosen(protocol.name)) continue;
     done &= run(protocol, aes_backend_scalar(), Security::kMalicious);
     if (protocol.name == "aes128-ctr")
@@ -159,9 +154,10 @@ bool rings() {
   for (Ring ring :
        {Ring::kBits, Ring::kGf256, Ring::kGf128, Ring::kZ2_32, Ring::kZ2_64, Ring::kF61}) {
     const Security security = is_binary(ring) ? Security::kMalicious : Security::kSemiHonest;
-    test::Protocol protocol{mpc::ring_name(ring), 64, [ring](Ciphers& c, SharedBytes secret) {
-                              return in_ring(c.rep3, ring, std::move(secret));
-                            }};
+    test::TracedProtocol protocol{mpc::ring_name(ring), 64,
+                                  [ring](Rep3Protocol& c, SharedBytes secret) {
+                                    return in_ring(c.rep3, ring, std::move(secret));
+                                  }};
     done &= run(protocol, aes_backend_scalar(), security);
   }
   return done;

@@ -12,6 +12,7 @@
 #include "cuda/device/check_layout.h"
 #include "cuda/device/host_driver.h"
 #include "cuda/device/select.h"
+#include "field/gf256.h"
 #include "rep3/unit/aes/sbox_claims.h"
 #include "rep3/unit/sha1/bit_claims.h"
 #include "rep3/verify/octet_check.h"
@@ -60,7 +61,7 @@ TEST(CheckThread, OctetsInPlanesMultiply) {
     slice(product);
     std::memcpy(got, product, 32);
     for (std::size_t k = 0; k < 32; ++k)
-      ASSERT_EQ(got[k], gf64::octet_product(octets[0][k], octets[1][k]));
+      ASSERT_EQ(got[k], gf256_multiply(octets[0][k], octets[1][k]));
   }
 }
 
@@ -371,7 +372,7 @@ TEST(DeviceCheck, FindsAWrongBit) {
     };
     bool released = false;
     struct Job {
-      static Task<void> run(Ciphers& c, const SharedBytes& key, SharedBytes x, bool* done) {
+      static Task<void> run(Rep3Protocol& c, const SharedBytes& key, SharedBytes x, bool* done) {
         SharedBytes y = co_await c.aes.encrypt(key, std::move(x));
         co_await c.rep3.verified();
         if (done != nullptr) *done = true;

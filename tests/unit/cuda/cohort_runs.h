@@ -65,7 +65,7 @@ inline Outcome run(const Setting& setting, const AesBackend* device, int device_
       s.net.share(test::random_bytes(s.net.rng(), 16 * first)),
       s.net.share(test::random_bytes(s.net.rng(), 16 * (setting.blocks - first)))};
   PartiesWithCiphers::Shares out[2];
-  auto job = [&](Ciphers& c, int p, std::size_t k) -> Task<void> {
+  auto job = [&](Rep3Protocol& c, int p, std::size_t k) -> Task<void> {
     const auto& key = k == 0 ? keys[p] : other[p];
     if (setting.encrypt)
       out[k][p] = co_await c.aes.encrypt(key, in[k][p]);

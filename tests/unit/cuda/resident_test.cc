@@ -124,7 +124,7 @@ std::array<SharedBytes, 3> in_session(const Start& start, const ResidentOptions&
   std::array<SharedBytes, 3> shares;
   for (std::size_t p = 0; p < 3; ++p) shares[p] = start.inputs[p].blocks;
   for (int time = 0; time < times; ++time) {
-    auto job = [&](Ciphers& c, int p, std::size_t k) -> Task<void> {
+    auto job = [&](Rep3Protocol& c, int p, std::size_t k) -> Task<void> {
       const auto party = static_cast<std::size_t>(p);
       const std::size_t at = 16 * o.blocks_per_key * k;
       const std::size_t octets = std::min(16 * o.blocks_per_key, shares[party].size() - at);

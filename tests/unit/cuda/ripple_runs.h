@@ -30,8 +30,9 @@ inline std::vector<HashSetting> hash_settings() {
   return all;
 }
 
-inline Task<void> hash_in_bulk(Ciphers& c, SharedBytes data, SharedBytes& out) {
-  out = co_await c.sha1.finish(c.sha1.initial(), std::move(data), 0, Sha1Work::kBulk);
+inline Task<void> hash_in_bulk(Rep3Protocol& c, SharedBytes data, SharedBytes& out) {
+  out = co_await hash_rest(c, kSha1, c.share_public(kSha1.initial()), std::move(data), 0,
+                           tkdc::Work::kBulk);
   co_await c.rep3.verified();
 }
 
@@ -54,7 +55,7 @@ inline Outcome run_hashes(const HashSetting& setting, const AesBackend* device,
     messages.push_back(test::random_bytes(s.net.rng(), 13 * n % (setting.longest + 1)));
     in.push_back(s.net.share(messages.back()));
   }
-  s.run_all(setting.messages, [&](Ciphers& c, int p, std::size_t n) {
+  s.run_all(setting.messages, [&](Rep3Protocol& c, int p, std::size_t n) {
     const auto party = static_cast<std::size_t>(p);
     return hash_in_bulk(c, in[n][party], out[n][party]);
   });

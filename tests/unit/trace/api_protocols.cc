@@ -18,7 +18,7 @@ SharedBytes half_of(const SharedBytes& secret, Ring ring, std::size_t which) {
 }
 
 // One of each owner; a secret of the parties, too, so that the outcome is one.
-Task<SharedBytes> inputs(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> inputs(Rep3Protocol& c, SharedBytes secret) {
   constexpr std::size_t kBytes = 32;
   for (Ring ring : {Ring::kGf128, Ring::kZ2_32, Ring::kF61})
     for (int owner = 0; owner < 3; ++owner) {
@@ -39,14 +39,14 @@ std::vector<mpc::Term> ten_terms() {
   return terms;
 }
 
-Task<SharedBytes> quadratic_in(Ciphers& c, Ring ring, SharedBytes secret) {
+Task<SharedBytes> quadratic_in(Rep3Protocol& c, Ring ring, SharedBytes secret) {
   std::vector<mpc::Term> terms = ten_terms();
   SharedBytes x = half_of(secret, ring, 0), y = half_of(secret, ring, 1);
   co_return co_await mpc::quadratic(c.rep3, ring, std::move(x), std::move(y), 2, std::move(terms));
 }
 
 // Bits against bits, and the bits of Z/2^32's elements with their signs.
-Task<SharedBytes> comparisons(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> comparisons(Rep3Protocol& c, SharedBytes secret) {
   constexpr std::size_t kWord = 4;
   SharedBytes x = half_of(secret, Ring::kBits, 0), y = half_of(secret, Ring::kBits, 1);
   SharedBytes less = co_await mpc::words_less(c.rep3, x, std::move(y), kWord);
@@ -56,17 +56,18 @@ Task<SharedBytes> comparisons(Ciphers& c, SharedBytes secret) {
   co_return less;
 }
 
-Protocol quadratic_protocol(const char* name, Ring ring) {
-  return {
-      name, 2 * 9 * mpc::element_bytes(ring),
-      [ring](Ciphers& c, SharedBytes secret) { return quadratic_in(c, ring, std::move(secret)); },
-      mpc::is_binary(ring)};
+TracedProtocol quadratic_protocol(const char* name, Ring ring) {
+  return {name, 2 * 9 * mpc::element_bytes(ring),
+          [ring](Rep3Protocol& c, SharedBytes secret) {
+            return quadratic_in(c, ring, std::move(secret));
+          },
+          mpc::is_binary(ring)};
 }
 
 }  // namespace
 
-const std::vector<Protocol>& api_protocols() {
-  static const std::vector<Protocol> all = {
+const std::vector<TracedProtocol>& api_protocols() {
+  static const std::vector<TracedProtocol> all = {
       {"api-share", 8, inputs},
       quadratic_protocol("api-quadratic-bits", Ring::kBits),
       quadratic_protocol("api-quadratic-gf256", Ring::kGf256),

@@ -13,7 +13,7 @@ namespace tkdc {
 namespace {
 
 using test::PartiesWithCiphers;
-using test::Protocol;
+using test::TracedProtocol;
 
 struct Mode {
   const char* name;
@@ -30,7 +30,7 @@ constexpr Mode kModes[] = {
 };
 
 // The three parties' hashes; sizes are part of what is hashed.
-std::array<std::string, 3> trace(const Protocol& protocol, const AesBackend& backend,
+std::array<std::string, 3> trace(const TracedProtocol& protocol, const AesBackend& backend,
                                  Security security,
                                  ZeroGenerator zero_shares = ZeroGenerator::kAesCtr) {
   PartiesWithCiphers s(4711, backend, security, zero_shares);
@@ -57,7 +57,7 @@ std::array<std::string, 3> trace(const Protocol& protocol, const AesBackend& bac
   return out;
 }
 
-class Golden : public testing::TestWithParam<Protocol> {};
+class Golden : public testing::TestWithParam<TracedProtocol> {};
 
 TEST_P(Golden, WireTraceIsAsCommitted) {
   test::Traces now;
@@ -73,7 +73,7 @@ TEST_P(Golden, WireTraceIsAsCommitted) {
 
 // Whatever the CPU: servers with different ones talk to each other.
 TEST(GoldenBackends, SendTheSame) {
-  for (const Protocol& protocol : test::protocols()) {
+  for (const TracedProtocol& protocol : test::protocols()) {
     if (protocol.name.find("aes") != 0 && protocol.name != "gcm-seal-open") continue;
     for (const AesBackend* backend : test::aes_backends()) {
       const bool bytes = backend->representation() == Representation::kBytes;
@@ -90,16 +90,16 @@ TEST(GoldenBackends, SendTheSame) {
 }
 
 TEST(GoldenControl, AnotherSecretShows) {
-  Protocol longer = test::protocols()[0];
+  TracedProtocol longer = test::protocols()[0];
   ++longer.secret_bytes;
-  longer.run = [](Ciphers& c, SharedBytes secret) {
+  longer.run = [](Rep3Protocol& c, SharedBytes secret) {
     return test::protocols()[0].run(c, secret.slice(1, secret.size() - 1));
   };
   EXPECT_NE(trace(longer, aes_backend_scalar(), Security::kSemiHonest)[0],
             trace(test::protocols()[0], aes_backend_scalar(), Security::kSemiHonest)[0]);
 }
 
-std::string name_of(const testing::TestParamInfo<Protocol>& one) {
+std::string name_of(const testing::TestParamInfo<TracedProtocol>& one) {
   std::string name = one.param.name;
   std::erase(name, '-');
   return name;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kRoundKeys128 = 176, kRoundKeys256 = 240, kStates = 2 * kSha1StateBytes;
 
-Task<SharedBytes> counter_mode(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> counter_mode(Rep3Protocol& c, SharedBytes secret) {
   SharedBytes round_keys = secret;
   Bytes counters(16 * 5);
   for (std::size_t k = 0; k < 5; ++k) counters[16 * k + 15] = static_cast<std::uint8_t>(k + 1);
@@ -21,18 +21,18 @@ Task<SharedBytes> counter_mode(Ciphers& c, SharedBytes secret) {
   co_return co_await c.aes.encrypt(round_keys, std::move(blocks));
 }
 
-Task<SharedBytes> expand_and_encrypt(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> expand_and_encrypt(Rep3Protocol& c, SharedBytes secret) {
   std::vector<SharedBytes> keys(1, std::move(secret));
-  std::vector<SharedBytes> expanded = co_await aes_expand_keys(c.rep3, std::move(keys));
+  std::vector<SharedBytes> expanded = co_await aes_expand_keys(c, std::move(keys));
   co_return co_await counter_mode(c, std::move(expanded.front()));
 }
 
-Task<SharedBytes> decrypt(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> decrypt(Rep3Protocol& c, SharedBytes secret) {
   SharedBytes round_keys = secret.slice(0, kRoundKeys256);
   co_return co_await c.aes.decrypt(round_keys, secret.slice(kRoundKeys256, 48));
 }
 
-Task<SharedBytes> gcm_seal_and_open(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> gcm_seal_and_open(Rep3Protocol& c, SharedBytes secret) {
   SharedBytes round_keys = secret.slice(0, kRoundKeys256);
   SharedBytes powers = co_await gcm_powers(c, round_keys);
   GcmKey key = {round_keys, powers};
@@ -46,14 +46,14 @@ Task<SharedBytes> gcm_seal_and_open(Ciphers& c, SharedBytes secret) {
   co_return plain ? std::move(*plain) : SharedBytes();
 }
 
-Task<SharedBytes> gcm_signature(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> gcm_signature(Rep3Protocol& c, SharedBytes secret) {
   SharedBytes round_keys = secret.slice(0, kRoundKeys128);
-  SharedBytes powers = co_await ghash_powers(c.rep3, secret.slice(kRoundKeys128, 16));
+  SharedBytes powers = co_await ghash_powers(c, secret.slice(kRoundKeys128, 16));
   GcmKey key = {round_keys, powers};
   co_return co_await gcm_sign(c, key, secret.slice(0, 100));
 }
 
-Task<SharedBytes> cts_there_and_back(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> cts_there_and_back(Rep3Protocol& c, SharedBytes secret) {
   SharedBytes round_keys = secret.slice(0, kRoundKeys128);
   SharedBytes sealed = co_await cts_encrypt(c, round_keys, secret.slice(kRoundKeys128, 53));
   SharedBytes plain = co_await cts_decrypt(c, round_keys, sealed);
@@ -61,48 +61,41 @@ Task<SharedBytes> cts_there_and_back(Ciphers& c, SharedBytes secret) {
   co_return sealed;
 }
 
-Task<SharedBytes> compress(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> compress(Rep3Protocol& c, SharedBytes secret) {
   co_return co_await c.sha1.compress(secret.slice(0, kSha1StateBytes),
                                      secret.slice(kSha1StateBytes, kSha1BlockBytes));
 }
 
 // In the shape of the fewest bits.
-Task<SharedBytes> compress_bits(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> compress_bits(Rep3Protocol& c, SharedBytes secret) {
   c.sha1.set_ripple_from(1);
   co_return co_await c.sha1.compress(secret.slice(0, kSha1StateBytes),
-                                     secret.slice(kSha1StateBytes, kSha1BlockBytes),
-                                     Sha1Work::kBulk);
+                                     secret.slice(kSha1StateBytes, kSha1BlockBytes), Work::kBulk);
 }
 
-Task<SharedBytes> hmac(Ciphers& c, SharedBytes secret) {
-  SharedBytes states = co_await hmac_pad_states(c, secret.slice(0, 32));
-  SharedBytes inner = states.slice(0, kSha1StateBytes);
-  SharedBytes outer = states.slice(kSha1StateBytes, kSha1StateBytes);
-  HmacKey key = {inner, outer};
-  co_return co_await hmac_sha1_96(c, key, secret.slice(32, 70));
+Task<SharedBytes> hmac(Rep3Protocol& c, SharedBytes secret) {
+  const SharedBytes pads = co_await hmac_pad_states(c, kSha1, secret.slice(0, 32));
+  co_return co_await hmac_sha1_96(c, pads, secret.slice(32, 70));
 }
 
 // HMACs in the shape of the fewest bits, columns that neither fill a word nor an octet.
-Task<SharedBytes> hmac_bits(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> hmac_bits(Rep3Protocol& c, SharedBytes secret) {
   constexpr std::size_t kMany = 5;
   c.sha1.set_ripple_from(kMany);
-  SharedBytes inner = secret.slice(0, kSha1StateBytes);
-  SharedBytes outer = secret.slice(kSha1StateBytes, kSha1StateBytes);
+  const SharedBytes pads = secret.slice(0, kStates);
   std::vector<SharedBytes> macs(kMany);
   std::vector<Task<void>> tasks;
   for (std::size_t k = 0; k < kMany; ++k)
     tasks.push_back(
-        store(c.sha1.hmac(inner, outer, secret.slice(kStates, 54 + k), Sha1Work::kBulk), macs[k]));
+        store(tkdc::hmac(c, kSha1, pads, secret.slice(kStates, 54 + k), Work::kBulk), macs[k]));
   co_await all(c.rep3, std::move(tasks));
   for (std::size_t k = 1; k < kMany; ++k) macs[0].append(macs[k]);
   co_return macs[0];
 }
 
-Task<SharedBytes> rfc3962_both_ways(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> rfc3962_both_ways(Rep3Protocol& c, SharedBytes secret) {
   SharedBytes ke = secret.slice(0, kRoundKeys256);
-  SharedBytes inner = secret.slice(kRoundKeys256, kSha1StateBytes);
-  SharedBytes outer = secret.slice(kRoundKeys256 + kSha1StateBytes, kSha1StateBytes);
-  HmacKey ki = {inner, outer};
+  const SharedBytes ki = secret.slice(kRoundKeys256, kStates);
   SharedBytes sealed = co_await rfc3962_seal(c, ke, ki, secret.slice(kRoundKeys256 + kStates, 30));
   std::optional<SharedBytes> plain = co_await rfc3962_open(c, ke, ki, sealed);
   sealed.component[0][3] ^= c.rep3.party() == 0 ? 1 : 0;  // component 0: also party 2's second
@@ -113,14 +106,13 @@ Task<SharedBytes> rfc3962_both_ways(Ciphers& c, SharedBytes secret) {
 }
 
 // The tail's inner digest is not that of the head's message: what the servers cannot know.
-Task<SharedBytes> rfc3962_in_two_parts(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> rfc3962_in_two_parts(Rep3Protocol& c, SharedBytes secret) {
   SharedBytes ke = secret.slice(0, kRoundKeys256);
-  SharedBytes inner = secret.slice(kRoundKeys256, kSha1StateBytes);
-  SharedBytes outer = secret.slice(kRoundKeys256 + kSha1StateBytes, kSha1StateBytes);
+  const SharedBytes ki = secret.slice(kRoundKeys256, kStates);
   SharedBytes plaintext = secret.slice(kRoundKeys256 + kStates, 50);
   SharedBytes digest = secret.slice(kRoundKeys256 + kStates + 50, kSha1StateBytes);
-  SharedBytes sealed = co_await rfc3962_seal_head(c, ke, inner, plaintext);
-  SharedBytes mac = co_await hmac_sha1_96_tail(c, outer, digest);
+  SharedBytes sealed = co_await rfc3962_seal_head(c, ke, ki, plaintext);
+  SharedBytes mac = co_await hmac_sha1_96_tail(c, ki, digest);
   sealed.append(mac);
   co_return sealed;
 }
@@ -132,7 +124,7 @@ std::vector<Bytes> two_constants() {
   return constants;
 }
 
-Task<SharedBytes> dk(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> dk(Rep3Protocol& c, SharedBytes secret) {
   SharedBytes round_keys = secret;
   std::vector<SharedBytes> keys = co_await derive_keys(c, round_keys, 32, two_constants());
   keys[0].append(keys[1]);
@@ -149,7 +141,8 @@ KeyRecord record_of(const char* principal, std::uint8_t origin) {
   return record;
 }
 
-Task<SharedBytes> bind(Ciphers& c, SharedBytes secret, const char* principal, std::uint8_t origin) {
+Task<SharedBytes> bind(Rep3Protocol& c, SharedBytes secret, const char* principal,
+                       std::uint8_t origin) {
   KeyRecord record = record_of(principal, origin);
   co_await derive_fields(c, record, std::move(secret));
   SharedBytes all_fields;
@@ -157,10 +150,10 @@ Task<SharedBytes> bind(Ciphers& c, SharedBytes secret, const char* principal, st
   co_return all_fields;
 }
 
-Task<SharedBytes> bind_service(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> bind_service(Rep3Protocol& c, SharedBytes secret) {
   return bind(c, std::move(secret), "host/a.test@A.TEST", TKDC_ORIGIN_IMPORTED);
 }
-Task<SharedBytes> bind_krbtgt(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> bind_krbtgt(Rep3Protocol& c, SharedBytes secret) {
   return bind(c, std::move(secret), "krbtgt/A.TEST@A.TEST", TKDC_ORIGIN_DRAWN);
 }
 
@@ -175,45 +168,34 @@ std::vector<std::size_t> two_lengths(const Rfc8009& enctype) {
   return std::vector<std::size_t>({enctype.key_bytes, enctype.mac_key_bytes});
 }
 
-// An HMAC key's states, kept for the tasks that use it.
-struct Pads {
-  explicit Pads(const SharedBytes& states)
-      : inner(states.slice(0, states.size() / 2)),
-        outer(states.slice(states.size() / 2, states.size() / 2)) {}
-  HmacKey key() const { return {inner, outer}; }
-  SharedBytes inner, outer;
-};
-
 // From the base key on: pad states, KDF, both derived keys, seal, open, and a forgery.
-Task<SharedBytes> rfc8009_both_ways(Ciphers& c, SharedBytes secret, std::size_t key_bytes) {
+Task<SharedBytes> rfc8009_both_ways(Rep3Protocol& c, SharedBytes secret, std::size_t key_bytes) {
   const Rfc8009& enctype = rfc8009_of(key_bytes);
-  const Pads base(co_await sha2_pad_states(c, enctype, secret.slice(0, key_bytes)));
+  const SharedBytes base = co_await hmac_pad_states(c, enctype.hash, secret.slice(0, key_bytes));
   std::vector<SharedBytes> keys =
-      co_await rfc8009_derive(c, enctype, base.key(), two_labels(), two_lengths(enctype));
-  const Pads integrity(co_await sha2_pad_states(c, enctype, keys[1]));
+      co_await rfc8009_derive(c, enctype, base, two_labels(), two_lengths(enctype));
+  const SharedBytes integrity = co_await hmac_pad_states(c, enctype.hash, keys[1]);
   keys.pop_back();
-  std::vector<SharedBytes> ke = co_await aes_expand_keys(c.rep3, std::move(keys));
+  std::vector<SharedBytes> ke = co_await aes_expand_keys(c, std::move(keys));
   SharedBytes sealed =
-      co_await rfc8009_seal(c, enctype, ke[0], integrity.key(), secret.slice(key_bytes, 30));
-  std::optional<SharedBytes> plain =
-      co_await rfc8009_open(c, enctype, ke[0], integrity.key(), sealed);
+      co_await rfc8009_seal(c, enctype, ke[0], integrity, secret.slice(key_bytes, 30));
+  std::optional<SharedBytes> plain = co_await rfc8009_open(c, enctype, ke[0], integrity, sealed);
   sealed.component[0][3] ^= c.rep3.party() == 0 ? 1 : 0;  // component 0: also party 2's second
   sealed.component[1][3] ^= c.rep3.party() == 2 ? 1 : 0;
-  std::optional<SharedBytes> forged =
-      co_await rfc8009_open(c, enctype, ke[0], integrity.key(), sealed);
+  std::optional<SharedBytes> forged = co_await rfc8009_open(c, enctype, ke[0], integrity, sealed);
   assert(plain.has_value() && !forged.has_value());
   co_return plain ? std::move(*plain) : SharedBytes();
 }
 
-Task<SharedBytes> enctype_19(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> enctype_19(Rep3Protocol& c, SharedBytes secret) {
   return rfc8009_both_ways(c, std::move(secret), 16);
 }
-Task<SharedBytes> enctype_20(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> enctype_20(Rep3Protocol& c, SharedBytes secret) {
   return rfc8009_both_ways(c, std::move(secret), 32);
 }
 
 // What fx_cf2 adds up, under a key of enctype 18 and under one of 19.
-Task<SharedBytes> strengthened(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> strengthened(Rep3Protocol& c, SharedBytes secret) {
   const Rfc8009& sha2 = rfc8009_of(16);
   Bytes pepper(12, 'p');
   SharedBytes aes_states = co_await prf_states(c, nullptr, secret.slice(0, 32));
@@ -224,9 +206,9 @@ Task<SharedBytes> strengthened(Ciphers& c, SharedBytes secret) {
   co_return one;
 }
 
-Task<SharedBytes> zero_test(Ciphers& c, SharedBytes secret) {
-  bool zero = co_await is_zero(c.rep3, SharedBytes(12));
-  bool other = co_await is_zero(c.rep3, secret.slice(0, 12));
+Task<SharedBytes> zero_test(Rep3Protocol& c, SharedBytes secret) {
+  bool zero = co_await is_zero(c, SharedBytes(12));
+  bool other = co_await is_zero(c, secret.slice(0, 12));
   assert(zero && !other);
   co_return zero && !other ? std::move(secret) : SharedBytes();
 }
@@ -248,7 +230,7 @@ JobRequest equal_request(const KeyRecord& bound, const KeyId& staged) {
 }
 
 // A bound key compared with the same and with another.
-Task<SharedBytes> equal(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> equal(Rep3Protocol& c, SharedBytes secret) {
   constexpr std::size_t kKeyBytes = 32;
   MemoryStore none;  // EQUAL asks none
   KeyRecord record = record_of("alice@A.TEST", TKDC_ORIGIN_IMPORTED);
@@ -257,7 +239,7 @@ Task<SharedBytes> equal(Ciphers& c, SharedBytes secret) {
   const KeyId same = {1}, other = {2};
   staged.put(same, imported(secret.slice(0, kKeyBytes)));
   staged.put(other, imported(secret.slice(kKeyBytes, kKeyBytes)));
-  const ManagementContext context{c, staged, none, 0, &record};
+  const ManagementContext context{c, c.rep3, staged, none, 0, &record};
   const JobRequest first = equal_request(record, same), second = equal_request(record, other);
   SharedBytes no_input, neither;
   JobOutcome yes = co_await run_management(context, first, std::move(no_input));
@@ -270,7 +252,7 @@ Task<SharedBytes> equal(Ciphers& c, SharedBytes secret) {
 }
 
 // Masks made ahead, then two blocks there and back with them.
-Task<SharedBytes> masked_aes(Ciphers& c, SharedBytes secret, int rounds) {
+Task<SharedBytes> masked_aes(Rep3Protocol& c, SharedBytes secret, int rounds) {
   auto pool = std::make_unique<MaskPool>(c.rep3, MaskPool::needed(4, rounds));
   co_await pool->fill(pool->capacity());
   c.aes.use_masks(*pool, 2);
@@ -284,17 +266,17 @@ Task<SharedBytes> masked_aes(Ciphers& c, SharedBytes secret, int rounds) {
   co_return out;
 }
 
-Task<SharedBytes> masked_aes128(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> masked_aes128(Rep3Protocol& c, SharedBytes secret) {
   return masked_aes(c, std::move(secret), 10);
 }
-Task<SharedBytes> masked_aes256(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> masked_aes256(Rep3Protocol& c, SharedBytes secret) {
   return masked_aes(c, std::move(secret), 14);
 }
 
 }  // namespace
 
-const std::vector<Protocol>& protocols() {
-  static const std::vector<Protocol> all = {
+const std::vector<TracedProtocol>& protocols() {
+  static const std::vector<TracedProtocol> all = {
       {"aes128-ctr", kRoundKeys128, counter_mode},
       {"aes256-ctr", kRoundKeys256, counter_mode},
       {"aes128-schedule", 16, expand_and_encrypt},

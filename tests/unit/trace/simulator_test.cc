@@ -15,8 +15,8 @@ namespace tkdc {
 namespace {
 
 using test::Faults;
-using test::Protocol;
 using test::SimulatedNetwork;
+using test::TracedProtocol;
 
 struct Party {
   std::optional<SharedBytes> released;
@@ -24,16 +24,16 @@ struct Party {
 };
 using Outcome = std::array<Party, 3>;
 
-Task<void> release(Ciphers& c, Task<SharedBytes> task, std::optional<SharedBytes>& out) {
+Task<void> release(Rep3Protocol& c, Task<SharedBytes> task, std::optional<SharedBytes>& out) {
   SharedBytes result = co_await task;
   co_await c.rep3.verified();
   out = std::move(result);
 }
 
 // One party, as a lane runs it, on the simulated links.
-Party run_party(const Protocol& protocol, Rep3& rep3, Link& link, SharedBytes secret) {
+Party run_party(const TracedProtocol& protocol, Rep3& rep3, Link& link, SharedBytes secret) {
   Party party;
-  Ciphers ciphers(rep3, aes_backend_scalar());
+  Rep3Protocol ciphers(rep3, aes_backend_scalar());
   Ticker ticker(rep3, link);
   rep3.spawn(release(ciphers, protocol.run(ciphers, std::move(secret)), party.released));
   for (std::size_t tick = 0; rep3.advance() && party.error.empty(); ++tick) {
@@ -47,7 +47,7 @@ Party run_party(const Protocol& protocol, Rep3& rep3, Link& link, SharedBytes se
   return party;
 }
 
-Outcome run(const Protocol& protocol, Security security, SimulatedNetwork& network) {
+Outcome run(const TracedProtocol& protocol, Security security, SimulatedNetwork& network) {
   test::ThreeParties seeded(Representation::kBytes, 17, security);  // keys and shares
   auto shares = seeded.share(test::random_bytes(seeded.rng(), protocol.secret_bytes));
   Outcome out;
@@ -70,7 +70,7 @@ std::uint64_t seeds() {
 class Simulated : public testing::TestWithParam<std::string> {
  protected:
   Simulated() {
-    for (const Protocol& each : test::protocols())
+    for (const TracedProtocol& each : test::protocols())
       if (each.name == GetParam()) protocol = each;
     SimulatedNetwork calm(0);
     right = run(protocol, Security::kMalicious, calm);
@@ -90,7 +90,7 @@ class Simulated : public testing::TestWithParam<std::string> {
     }
     return count;
   }
-  Protocol protocol;
+  TracedProtocol protocol;
   Outcome right;
 };
 
@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(Protocols, Simulated,
                          });
 
 TEST(SimulatedNetworkItself, ReplaysASeed) {
-  const Protocol& protocol = test::protocols()[0];
+  const TracedProtocol& protocol = test::protocols()[0];
   std::string first[3];
   for (int again = 0; again < 2; ++again) {
     SimulatedNetwork network(99, {.drop = 50, .overtake = 5});

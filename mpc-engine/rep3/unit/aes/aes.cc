@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rep3/unit/aes/aes.h"
 
+#include "field/gf256.h"
 #include "rep3/unit/aes/kernels.h"
 #include "rep3/unit/aes/sbox_claims.h"
 
@@ -227,9 +228,9 @@ void put_rcon(SharedBytes& words, int party, std::size_t offset, std::uint8_t rc
 
 // FIPS 197, section 5.2. Word i depends on word i-1, so the SubWords of one
 // key are sequential; those of all keys share their layers.
-Task<std::vector<SharedBytes>> aes_expand_keys(Rep3& rep3, std::vector<SharedBytes> keys) {
+Task<std::vector<SharedBytes>> aes_round_keys(Rep3& rep3, std::vector<SharedBytes> keys) {
   const std::size_t key_bytes = keys.front().size();
-  const std::size_t total = aes_round_key_bytes(key_bytes);
+  const std::size_t total = key_bytes == 16 ? 176 : 240;
   const std::size_t count = keys.size();
   for (SharedBytes& key : keys) key.resize(total);
   std::uint8_t rcon = 1;
@@ -249,7 +250,7 @@ Task<std::vector<SharedBytes>> aes_expand_keys(Rep3& rep3, std::vector<SharedByt
         for (int c = 0; c < 2; ++c)
           std::memcpy(keys[j].component[c].data() + at, words.component[c].data() + 4 * j, 4);
       }
-      if (rotate) rcon = static_cast<std::uint8_t>(rcon << 1 ^ (rcon & 0x80 ? 0x11b : 0));
+      if (rotate) rcon = gf256_times_x(rcon);
     } else {
       for (SharedBytes& key : keys)
         for (int c = 0; c < 2; ++c)

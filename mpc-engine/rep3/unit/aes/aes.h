@@ -17,12 +17,6 @@
 
 namespace tkdc {
 
-// Round keys stand in FIPS 197's order, 16 octets each.
-constexpr int aes_rounds(std::size_t key_bytes) { return key_bytes == 16 ? 10 : 14; }
-constexpr std::size_t aes_round_key_bytes(std::size_t key_bytes) {
-  return 16 * (static_cast<std::size_t>(aes_rounds(key_bytes)) + 1);
-}
-
 class Aes {
  public:
   Aes(Rep3& rep3, const AesBackend& backend);
@@ -77,7 +71,7 @@ class Aes {
 };
 
 // Expands keys of one size side by side: 4 layers per SubWord, all keys
-// together. Each key 16 or 32 octets; each result aes_round_key_bytes().
-Task<std::vector<SharedBytes>> aes_expand_keys(Rep3& rep3, std::vector<SharedBytes> keys);
+// together. Each key 16 or 32 octets; each result 176 or 240.
+Task<std::vector<SharedBytes>> aes_round_keys(Rep3& rep3, std::vector<SharedBytes> keys);
 
 }  // namespace tkdc

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "field/gf256.h"
 #include "rep3/verify/extension.h"
 
 namespace tkdc::one_hot {
@@ -15,7 +16,7 @@ using Table = std::array<std::array<Word, kVectorWords>, 8>;
 constexpr Table make_table() {
   Table table{};
   for (unsigned u = 1; u < 256; ++u) {
-    const std::uint8_t inverse = gf64::octet_inverse(static_cast<std::uint8_t>(u));
+    const std::uint8_t inverse = gf256_inverse(static_cast<std::uint8_t>(u));
     for (unsigned b = 0; b < 8; ++b) table[b][u / 64] |= Word{inverse >> b & 1u} << u % 64;
   }
   return table;

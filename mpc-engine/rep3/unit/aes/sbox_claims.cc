@@ -26,7 +26,7 @@ constexpr OctetMap moved(const OctetMap& columns, std::size_t at) {
 
 constexpr std::uint8_t times_outside(std::uint8_t octet) {
   static_assert(sbox::kOutside == 2, "multiplication by x");
-  return static_cast<std::uint8_t>(octet << 1 ^ (octet & 0x80 ? 0x1b : 0));
+  return gf256_times_x(octet);
 }
 
 constexpr OctetMap times_outside(OctetMap map) {

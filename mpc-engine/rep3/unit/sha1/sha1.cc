@@ -17,11 +17,11 @@ static_assert(Sha1::kRippleRounds == RippleSchedule::kRounds &&
 struct Sha1::Submit {
   Sha1& sha1;
   Chain chain;
-  Sha1Work work;
+  Work work;
   bool await_ready() const { return false; }
   void await_suspend(std::coroutine_handle<> h) {
     chain.awaiter = h;
-    if (work == Sha1Work::kBulk)
+    if (work == Work::kBulk)
       sha1.bulk_.push_back(&chain);
     else
       sha1.grid_->join(&chain);
@@ -114,56 +114,35 @@ Task<void> Sha1::run() {
   running_ = false;
 }
 
-void Sha1::pad(SharedBytes& data, std::size_t hashed_before) const {
-  const std::size_t bytes = data.size();
-  data.resize((bytes + 9 + kSha1BlockBytes - 1) / kSha1BlockBytes * kSha1BlockBytes);
-  Bytes padding(data.size() - bytes, 0);
-  padding[0] = 0x80;
-  const std::uint64_t bits = 8 * (std::uint64_t{hashed_before} + bytes);
-  for (std::size_t k = 0; k < 8; ++k)
-    padding[padding.size() - 1 - k] = static_cast<std::uint8_t>(bits >> 8 * k);
-  xor_public(data, rep3_.party(), padding, bytes);
-}
-
-Task<SharedBytes> Sha1::compress(SharedBytes state, SharedBytes block, Sha1Work work) {
-  assert(state.size() == kSha1StateBytes && block.size() == kSha1BlockBytes);
-  Submit submit = {*this, {&state, &block, nullptr, nullptr}, work};
-  co_await submit;
-  co_return state;
-}
-
-Task<SharedBytes> Sha1::finish(SharedBytes state, SharedBytes data, std::size_t hashed_before,
-                               Sha1Work work) {
-  assert(state.size() == kSha1StateBytes);
-  pad(data, hashed_before);
-  if (work == Sha1Work::kBulk) {
-    for (std::size_t at = 0; at < data.size(); at += kSha1BlockBytes)
-      state = co_await compress(std::move(state), data.slice(at, kSha1BlockBytes), work);
+Task<SharedBytes> Sha1::compress(SharedBytes state, SharedBytes blocks, Work work) {
+  assert(state.size() == kSha1StateBytes && blocks.size() % kSha1BlockBytes == 0);
+  if (work == Work::kWaitedFor) {
+    Submit chain = {*this, {&state, &blocks, nullptr, nullptr}, work};
+    co_await chain;
     co_return state;
   }
-  Submit submit = {*this, {&state, &data, nullptr, nullptr}, work};
-  co_await submit;
+  for (std::size_t at = 0; at < blocks.size(); at += kSha1BlockBytes) {
+    const SharedBytes block = blocks.slice(at, kSha1BlockBytes);
+    Submit one = {*this, {&state, &block, nullptr, nullptr}, work};
+    co_await one;
+  }
   co_return state;
 }
 
-Task<SharedBytes> Sha1::hmac(SharedBytes inner, SharedBytes outer, SharedBytes data,
-                             Sha1Work work) {
-  assert(inner.size() == kSha1StateBytes && outer.size() == kSha1StateBytes);
-  if (work == Sha1Work::kBulk) {
-    SharedBytes digest = co_await finish(std::move(inner), std::move(data), kSha1BlockBytes, work);
-    co_return co_await finish(std::move(outer), std::move(digest), kSha1BlockBytes, work);
+Task<SharedBytes> Sha1::hmac(const SharedBytes& pads, SharedBytes blocks, Work work) {
+  assert(pads.size() == 2 * kSha1StateBytes && blocks.size() % kSha1BlockBytes == 0);
+  SharedBytes inner = pads.slice(0, kSha1StateBytes);
+  SharedBytes outer = pads.slice(kSha1StateBytes, kSha1StateBytes);
+  if (work == Work::kWaitedFor) {
+    Submit chain = {*this, {&inner, &blocks, &outer, nullptr}, work};
+    co_await chain;
+    co_return inner;
   }
-  pad(data, kSha1BlockBytes);
-  Submit submit = {*this, {&inner, &data, &outer, nullptr}, work};
-  co_await submit;
-  co_return inner;
-}
-
-SharedBytes Sha1::initial() const {
-  static constexpr std::uint8_t kInitial[kSha1StateBytes] = {
-      0x67, 0x45, 0x23, 0x01, 0xef, 0xcd, 0xab, 0x89, 0x98, 0xba,
-      0xdc, 0xfe, 0x10, 0x32, 0x54, 0x76, 0xc3, 0xd2, 0xe1, 0xf0};
-  return share_public(rep3_.party(), kInitial);
+  SharedBytes digest = co_await compress(std::move(inner), std::move(blocks), work);
+  const Bytes padding = kSha1.padding(kSha1StateBytes, kSha1BlockBytes);
+  digest.resize(kSha1BlockBytes);
+  xor_public(digest, rep3_.party(), padding, kSha1StateBytes);
+  co_return co_await compress(std::move(outer), std::move(digest), work);
 }
 
 }  // namespace tkdc

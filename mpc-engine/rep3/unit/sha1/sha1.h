@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-1 and HMAC-SHA1 on shares (FIPS 180-4, RFC 2104), in two shapes.
+// SHA-1's compressions on shares, and HMAC-SHA1 (FIPS 180-4, RFC 2104), in two shapes.
 //
 // State and blocks are big-endian octets on shares (20 and 64). Chains of blocks that
 // somebody waits for are columns of the lane's one grid (grid.h), the shape of the fewest
@@ -19,14 +19,11 @@
 #include <memory>
 #include <vector>
 
+#include "protocol/hash.h"
+#include "protocol/protocol.h"
 #include "rep3/rep3.h"
 
 namespace tkdc {
-
-inline constexpr std::size_t kSha1StateBytes = 20;
-inline constexpr std::size_t kSha1BlockBytes = 64;
-
-enum class Sha1Work : std::uint8_t { kWaitedFor, kBulk };
 
 namespace sha1 {
 struct Chain;
@@ -46,22 +43,12 @@ class Sha1 {
   explicit Sha1(Rep3& rep3, const sha1::RippleBackend* ripples = nullptr);
   ~Sha1();
 
-  // The state after one block.
-  Task<SharedBytes> compress(SharedBytes state, SharedBytes block,
-                             Sha1Work work = Sha1Work::kWaitedFor);
+  // The state after whole blocks.
+  Task<SharedBytes> compress(SharedBytes state, SharedBytes blocks, Work work = Work::kWaitedFor);
 
-  // The state after `data` (any length, on shares) and FIPS 180-4's padding
-  // for a message of `hashed_before + data.size()` octets, of which
-  // hashed_before (a multiple of 64) are already in `state`.
-  Task<SharedBytes> finish(SharedBytes state, SharedBytes data, std::size_t hashed_before,
-                           Sha1Work work = Sha1Work::kWaitedFor);
-
-  // HMAC of `data`, 20 octets: `inner` and `outer` are the states after K ^ ipad and K ^ opad.
-  Task<SharedBytes> hmac(SharedBytes inner, SharedBytes outer, SharedBytes data,
-                         Sha1Work work = Sha1Work::kWaitedFor);
-
-  // The initial state as a sharing of a public constant.
-  SharedBytes initial() const;
+  // HMAC, 20 octets. `pads`: the states after K ^ ipad and K ^ opad, one after the other; `blocks`:
+  // the rest of the message, padded.
+  Task<SharedBytes> hmac(const SharedBytes& pads, SharedBytes blocks, Work work = Work::kWaitedFor);
 
   std::uint64_t blocks() const { return blocks_done_; }
   // Of them, those that went through the shape of the fewest bits.
@@ -76,7 +63,6 @@ class Sha1 {
   struct Submit;
   struct AtJoin;
 
-  void pad(SharedBytes& data, std::size_t hashed_before) const;
   bool gather();
   void choose_for_bulk();
   Task<void> run();

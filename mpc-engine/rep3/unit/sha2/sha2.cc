@@ -8,9 +8,6 @@ namespace tkdc {
 using sha2::Compression;
 using sha2::Wide;
 
-const Sha2Variant kSha256 = {4, 32, 64, 8, 32, sha2::kInitial256, 462, 7952};
-const Sha2Variant kSha384 = {8, 64, 128, 16, 48, sha2::kInitial384, 656, 24008};
-
 namespace {
 
 using sha1::column;
@@ -18,11 +15,6 @@ using sha1::load_be;
 using sha1::store_be;
 
 constexpr std::size_t kStateWords = 8, kBlockWords = 16;
-
-void store_be64(std::uint8_t* p, std::uint64_t v, std::size_t bytes) {
-  for (std::size_t k = 0; k < bytes; ++k)
-    p[k] = static_cast<std::uint8_t>(v >> 8 * (bytes - 1 - k));
-}
 
 // Octets of a limb in a big-endian word: the lower limb stands behind.
 template <int L>
@@ -62,7 +54,7 @@ struct Sha2::Submit {
   void await_resume() {}
 };
 
-Sha2::Sha2(Rep3& rep3, const Sha2Variant& variant) : rep3_(rep3), variant_(variant) {
+Sha2::Sha2(Rep3& rep3, const HashFunction& hash) : rep3_(rep3), hash_(hash) {
   rep3_.add_gatherer([this] { return gather(); });
 }
 
@@ -70,7 +62,7 @@ bool Sha2::gather() {
   if (pending_.empty()) return false;
   if (running_ > 0 && rep3_.rounds() % kStartEveryRounds != 0) return false;
   ++running_;
-  if (variant_.word_bytes == 4)
+  if (is_256())
     rep3_.spawn(run<1>(std::move(pending_)));
   else
     rep3_.spawn(run<2>(std::move(pending_)));
@@ -78,9 +70,14 @@ bool Sha2::gather() {
   return true;
 }
 
-Task<SharedBytes> Sha2::compress(SharedBytes state, SharedBytes block) {
-  assert(state.size() == variant_.state_bytes && block.size() == variant_.block_bytes);
-  co_await Submit{*this, {&state, &block, nullptr}};
+Task<SharedBytes> Sha2::compress(SharedBytes state, SharedBytes blocks) {
+  const std::size_t each = hash_.block_bytes;
+  assert(state.size() == hash_.state_bytes && blocks.size() % each == 0);
+  for (std::size_t at = 0; at < blocks.size(); at += each) {
+    const SharedBytes block = blocks.slice(at, each);
+    Submit one = {*this, {&state, &block, nullptr}};
+    co_await one;
+  }
   co_return state;
 }
 
@@ -102,25 +99,6 @@ Task<void> Sha2::run(std::vector<Request> requests) {
   }
   blocks_done_ += count;
   --running_;
-}
-
-SharedBytes Sha2::initial() const {
-  Bytes octets(variant_.state_bytes);
-  for (std::size_t k = 0; k < kStateWords; ++k)
-    store_be64(octets.data() + variant_.word_bytes * k, variant_.initial[k], variant_.word_bytes);
-  return share_public(rep3_.party(), octets);
-}
-
-Task<SharedBytes> Sha2::finish(SharedBytes state, SharedBytes data, std::size_t hashed_before) {
-  const std::size_t bytes = data.size(), padded = variant_.blocks_of(bytes) * variant_.block_bytes;
-  data.resize(padded);
-  Bytes padding(padded - bytes, 0);
-  padding[0] = 0x80;
-  store_be64(padding.data() + padding.size() - 8, 8 * (std::uint64_t{hashed_before} + bytes), 8);
-  xor_public(data, rep3_.party(), padding, bytes);
-  for (std::size_t offset = 0; offset < padded; offset += variant_.block_bytes)
-    state = co_await compress(std::move(state), data.slice(offset, variant_.block_bytes));
-  co_return state;
 }
 
 }  // namespace tkdc

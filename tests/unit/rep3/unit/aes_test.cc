@@ -30,7 +30,7 @@ struct Fixture {
   Task<SharedBytes> expand_one(int p, SharedBytes key) {
     std::vector<SharedBytes> keys;
     keys.push_back(std::move(key));
-    std::vector<SharedBytes> expanded = co_await aes_expand_keys(*net.party[p], std::move(keys));
+    std::vector<SharedBytes> expanded = co_await aes_round_keys(*net.party[p], std::move(keys));
     co_return std::move(expanded.front());
   }
   Bytes crypt(const std::array<SharedBytes, 3>& keys, ByteSpan in, bool encrypt) {

@@ -39,9 +39,10 @@ struct Masked : PartiesWithCiphers {
   void fill_for(std::size_t blocks, int rounds) { fill(MaskPool::needed(blocks, rounds)); }
   Bytes crypt(const Shares& keys, ByteSpan in, bool encrypt) {
     Shares shares = net.share(in);
-    return value_of([&](Ciphers& c, int p) { return verified(c, keys[p], shares[p], encrypt); });
+    return value_of(
+        [&](Rep3Protocol& c, int p) { return verified(c, keys[p], shares[p], encrypt); });
   }
-  static Task<SharedBytes> verified(Ciphers& c, const SharedBytes& keys, SharedBytes in,
+  static Task<SharedBytes> verified(Rep3Protocol& c, const SharedBytes& keys, SharedBytes in,
                                     bool encrypt) {
     if (encrypt)
       in = co_await c.aes.encrypt(keys, std::move(in));
@@ -97,7 +98,7 @@ TEST(OneHot, ThreePartiesTermsAddUpToTheInverse) {
         const int q = (p + 1) % 3;
         sum ^= one_hot::inverse_terms({{low[p], low[q]}, {high[p], high[q]}}, at);
       }
-      const unsigned expected = gf64::octet_inverse(static_cast<std::uint8_t>(r ^ t));
+      const unsigned expected = gf256_inverse(static_cast<std::uint8_t>(r ^ t));
       ASSERT_EQ(sum, expected) << r << " " << t;
       std::uint64_t whole[4] = {};
       whole[r / 64] = std::uint64_t{1} << r % 64;
@@ -106,13 +107,12 @@ TEST(OneHot, ThreePartiesTermsAddUpToTheInverse) {
 }
 
 TEST(OneHot, TheTwoRelationsHoldForTheInverseAlone) {
-  using gf64::octet_product;
   for (unsigned a = 0; a < 256; ++a)
     for (unsigned s = 0; s < 256; ++s) {
       const auto x = static_cast<std::uint8_t>(a), y = static_cast<std::uint8_t>(s);
-      const bool both =
-          octet_product(octet_product(x, x), y) == x && octet_product(octet_product(y, y), x) == y;
-      EXPECT_EQ(both, y == gf64::octet_inverse(x)) << a << " " << s;
+      const bool both = gf256_multiply(gf256_multiply(x, x), y) == x &&
+                        gf256_multiply(gf256_multiply(y, y), x) == y;
+      EXPECT_EQ(both, y == gf256_inverse(x)) << a << " " << s;
     }
 }
 
@@ -185,7 +185,7 @@ TEST_P(MaskedAes, RequestsOfDifferentKeysRunTogether) {
     in.push_back(s.net.share(inputs.back()));
   }
   s.fill_for(10, 10);
-  s.run_all(kJobs, [&](Ciphers& c, int p, std::size_t k) {
+  s.run_all(kJobs, [&](Rep3Protocol& c, int p, std::size_t k) {
     const auto party = static_cast<std::size_t>(p);
     return store(Masked::verified(c, round_keys[k][party], in[k][party], true), out[k][party]);
   });

@@ -8,6 +8,7 @@
 #include <openssl/sha.h>
 
 #include "cipher/rfc3962.h"
+#include "support/hash_input.h"
 #include "support/parties_with_ciphers.h"
 
 namespace tkdc {
@@ -21,8 +22,9 @@ struct Parties {
   }
   Bytes hash(ByteSpan message) {
     auto shares = net.share(message);
-    auto out =
-        net.shares_of([&](int p) { return sha1[p]->finish(sha1[p]->initial(), shares[p], 0); });
+    auto out = net.shares_of([&](int p) {
+      return sha1[p]->compress(test::initial_of(kSha1, p), test::padded(kSha1, p, shares[p]));
+    });
     EXPECT_TRUE(out.ok()) << (out.ok() ? "" : out.error().message);
     EXPECT_TRUE(ThreeParties::consistent(*out));
     return ThreeParties::rebuild(*out);
@@ -32,21 +34,19 @@ struct Parties {
 };
 
 // Starts after so many rounds.
-Task<void> hash_later(Ciphers& c, std::size_t rounds, SharedBytes in, SharedBytes& out) {
+Task<void> hash_later(Rep3Protocol& c, std::size_t rounds, SharedBytes in, SharedBytes& out) {
   for (std::size_t k = 0; k < rounds; ++k) {
     Layer layer = c.rep3.layer(1);
     *layer.mine() = 0;
     co_await layer;
   }
-  out = co_await c.sha1.finish(c.sha1.initial(), std::move(in), 0);
+  out = co_await hash_rest(c, kSha1, c.share_public(kSha1.initial()), std::move(in), 0);
   co_await c.rep3.verified();
 }
 
-Task<SharedBytes> bulk_hmac(Ciphers& c, SharedBytes key, SharedBytes data) {
-  SharedBytes pads = co_await hmac_pad_states(c, std::move(key), Sha1Work::kBulk);
-  SharedBytes mac = co_await c.sha1.hmac(pads.slice(0, kSha1StateBytes),
-                                         pads.slice(kSha1StateBytes, kSha1StateBytes),
-                                         std::move(data), Sha1Work::kBulk);
+Task<SharedBytes> bulk_hmac(Rep3Protocol& c, SharedBytes key, SharedBytes data) {
+  const SharedBytes pads = co_await hmac_pad_states(c, kSha1, std::move(key), Work::kBulk);
+  SharedBytes mac = co_await hmac(c, kSha1, pads, std::move(data), Work::kBulk);
   co_await c.rep3.verified();
   co_return mac;
 }
@@ -95,7 +95,8 @@ TEST(Sha1OnShares, CompressionsOfDifferentJobsRunTogether) {
     in.push_back(s.net.share(messages.back()));
   }
   auto one = [&](int p, std::size_t k) -> Task<void> {
-    out[k][p] = co_await s.sha1[p]->finish(s.sha1[p]->initial(), in[k][p], 0);
+    out[k][p] =
+        co_await s.sha1[p]->compress(test::initial_of(kSha1, p), test::padded(kSha1, p, in[k][p]));
   };
   auto ran = s.net.run([&](int p) {
     std::vector<Task<void>> jobs;
@@ -125,7 +126,7 @@ TEST(Sha1OnShares, ChainsJoinAndLeaveInAnyOrder) {
       in.push_back(parties.net.share(messages.back()));
       delays.push_back(parties.net.rng()() % 1500);
     }
-    parties.run_all(kChains, [&](Ciphers& c, int p, std::size_t k) -> Task<void> {
+    parties.run_all(kChains, [&](Rep3Protocol& c, int p, std::size_t k) -> Task<void> {
       return hash_later(c, delays[k], in[k][p], out[k][p]);
     });
     for (std::size_t k = 0; k < kChains; ++k) {
@@ -149,13 +150,15 @@ TEST(Sha1OnShares, HmacAgreesWithOpensslAndHasNoRoundBetweenItsHashes) {
       for (auto& octet : block) octet ^= pad == 0 ? 0x36 : 0x5c;
       const auto shares = s.net.share(block);
       states[pad] = *s.net.shares_of(
-          [&](int p) { return s.sha1[p]->compress(s.sha1[p]->initial(), shares[p]); });
+          [&](int p) { return s.sha1[p]->compress(test::initial_of(kSha1, p), shares[p]); });
     }
     const auto shares = s.net.share(data);
     const std::uint64_t before = s.net.party[0]->rounds();
     const std::uint64_t bytes_before = s.net.party[0]->layer_bytes();
-    const auto mac = s.net.shares_of(
-        [&](int p) { return s.sha1[p]->hmac(states[0][p], states[1][p], shares[p]); });
+    for (std::size_t p = 0; p < 3; ++p) states[0][p].append(states[1][p]);
+    const auto mac = s.net.shares_of([&](int p) {
+      return s.sha1[p]->hmac(states[0][p], test::padded(kSha1, p, shares[p], kSha1BlockBytes));
+    });
     ASSERT_TRUE(mac.ok());
     Bytes expected(20);
     ::HMAC(EVP_sha1(), key.data(), 20, data.data(), bytes, expected.data(), nullptr);
@@ -179,13 +182,14 @@ struct BulkRun {
       in.push_back(parties.net.share(messages.back()));
     }
     for (auto& ciphers : parties.ciphers) ciphers->sha1.set_ripple_from(ripple_from);
-    parties.run_all(lengths.size(), [&](Ciphers& c, int p, std::size_t k) -> Task<void> {
+    parties.run_all(lengths.size(), [&](Rep3Protocol& c, int p, std::size_t k) -> Task<void> {
       const auto party = static_cast<std::size_t>(p);
       return hash(c, in[k][party], out[k][party]);
     });
   }
-  static Task<void> hash(Ciphers& c, SharedBytes data, SharedBytes& to) {
-    to = co_await c.sha1.finish(c.sha1.initial(), std::move(data), 0, Sha1Work::kBulk);
+  static Task<void> hash(Rep3Protocol& c, SharedBytes data, SharedBytes& to) {
+    to = co_await hash_rest(c, kSha1, c.share_public(kSha1.initial()), std::move(data), 0,
+                            Work::kBulk);
     co_await c.rep3.verified();
   }
   void expect_right() const {
@@ -283,7 +287,7 @@ TEST(Sha1Ripple, EnoughBlocksAreFewerWhereTheyAreVerified) {
     const auto data = malicious.net.share(test::random_bytes(malicious.net.rng(), 20));
     const std::uint64_t before = malicious.ciphers[0]->sha1.ripple_blocks();
     std::vector<std::array<SharedBytes, 3>> out(blocks);
-    malicious.run_all(blocks, [&](Ciphers& c, int p, std::size_t k) {
+    malicious.run_all(blocks, [&](Rep3Protocol& c, int p, std::size_t k) {
       const auto party = static_cast<std::size_t>(p);
       return BulkRun::hash(c, data[party], out[k][party]);
     });
@@ -292,7 +296,7 @@ TEST(Sha1Ripple, EnoughBlocksAreFewerWhereTheyAreVerified) {
 }
 
 // Products that a batch holds of a compression: what a loaded server pays for.
-std::size_t products_claimed(Sha1Work work) {
+std::size_t products_claimed(Work work) {
   constexpr std::size_t kColumns = 512;
   ThreeParties net(Representation::kBytes, 5, Security::kMalicious);
   std::unique_ptr<Sha1> sha1[3];
@@ -305,7 +309,7 @@ std::size_t products_claimed(Sha1Work work) {
   auto ran = net.run([&](int p) {
     std::vector<Task<void>> jobs;
     for (std::size_t k = 0; k < kColumns; ++k)
-      jobs.push_back(store(sha1[p]->compress(sha1[p]->initial(), block[p], work),
+      jobs.push_back(store(sha1[p]->compress(test::initial_of(kSha1, p), block[p], work),
                            out[kColumns * static_cast<std::size_t>(p) + k]));
     return all(*net.party[p], std::move(jobs));
   });
@@ -321,10 +325,10 @@ std::size_t products_claimed(Sha1Work work) {
 
 TEST(Sha1Ripple, ClaimsOneProductForEachBit) {
   // Blocks of 8,192 products are filled up.
-  const std::size_t bits = products_claimed(Sha1Work::kBulk);
+  const std::size_t bits = products_claimed(Work::kBulk);
   EXPECT_GE(bits, Sha1::kRippleBits);
   EXPECT_LT(bits, Sha1::kRippleBits + 8192 / 512);
-  const std::size_t words = products_claimed(Sha1Work::kWaitedFor);
+  const std::size_t words = products_claimed(Work::kWaitedFor);
   EXPECT_GT(words, 2 * bits);
   RecordProperty("products_of_words", static_cast<int>(words));
 }
@@ -335,7 +339,7 @@ TEST(Sha1Ripple, WhatIsWaitedForGoesTheShortWay) {
   for (auto& ciphers : s.ciphers) ciphers->sha1.set_ripple_from(1);
   const auto data = s.net.share(test::random_bytes(s.net.rng(), 20));
   std::array<SharedBytes, 3> out[16];
-  s.run_all(16, [&](Ciphers& c, int p, std::size_t k) {
+  s.run_all(16, [&](Rep3Protocol& c, int p, std::size_t k) {
     const auto party = static_cast<std::size_t>(p);
     return hash_later(c, 0, data[party], out[k][party]);
   });
@@ -348,7 +352,7 @@ TEST(Sha1Ripple, HmacAgreesWithOpenssl) {
   for (auto& ciphers : s.ciphers) ciphers->sha1.set_ripple_from(2);
   const auto key = test::random_bytes(s.net.rng(), 32), data = test::random_bytes(s.net.rng(), 70);
   const auto key_shares = s.net.share(key), shares = s.net.share(data);
-  const auto mac = s.shares_of([&](Ciphers& c, int p) -> Task<SharedBytes> {
+  const auto mac = s.shares_of([&](Rep3Protocol& c, int p) -> Task<SharedBytes> {
     const auto party = static_cast<std::size_t>(p);
     return bulk_hmac(c, key_shares[party], shares[party]);
   });

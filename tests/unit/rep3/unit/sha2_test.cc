@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <openssl/sha.h>
 
+#include "support/hash_input.h"
 #include "support/three_parties.h"
 
 namespace tkdc {
@@ -13,14 +14,16 @@ namespace {
 using test::ThreeParties;
 
 struct Parties {
-  Parties(std::uint64_t seed, const Sha2Variant& variant)
-      : net(Representation::kBytes, seed), digest_bytes(variant.digest_bytes) {
-    for (int p = 0; p < 3; ++p) sha2[p] = std::make_unique<Sha2>(*net.party[p], variant);
+  Parties(std::uint64_t seed, const HashFunction& function)
+      : net(Representation::kBytes, seed), digest_bytes(function.digest_bytes) {
+    for (int p = 0; p < 3; ++p) sha2[p] = std::make_unique<Sha2>(*net.party[p], function);
   }
   Bytes hash(ByteSpan message) {
     auto shares = net.share(message);
-    auto out =
-        net.shares_of([&](int p) { return sha2[p]->finish(sha2[p]->initial(), shares[p], 0); });
+    auto out = net.shares_of([&](int p) {
+      return sha2[p]->compress(test::initial_of(sha2[p]->hash(), p),
+                               test::padded(sha2[p]->hash(), p, shares[p]));
+    });
     EXPECT_TRUE(out.ok()) << (out.ok() ? "" : out.error().message);
     EXPECT_TRUE(ThreeParties::consistent(*out));
     Bytes state = ThreeParties::rebuild(*out);
@@ -32,16 +35,16 @@ struct Parties {
   std::unique_ptr<Sha2> sha2[3];
 };
 
-Bytes expected(const Sha2Variant& variant, ByteSpan message) {
-  Bytes out(variant.digest_bytes);
-  if (&variant == &kSha256)
+Bytes expected(const HashFunction& function, ByteSpan message) {
+  Bytes out(function.digest_bytes);
+  if (&function == &kSha256)
     ::SHA256(message.data(), message.size(), out.data());
   else
     ::SHA384(message.data(), message.size(), out.data());
   return out;
 }
 
-class Sha2OnShares : public testing::TestWithParam<const Sha2Variant*> {};
+class Sha2OnShares : public testing::TestWithParam<const HashFunction*> {};
 
 TEST(Sha2Vectors, Fips180Examples) {
   const std::uint8_t message[] = {'a', 'b', 'c'};
@@ -68,8 +71,8 @@ TEST_P(Sha2OnShares, CountsRounds) {
   Parties s(4, *GetParam());
   auto message = test::random_bytes(s.net.rng(), 20);
   s.hash(message);
-  EXPECT_EQ(s.net.party[0]->rounds(), static_cast<std::uint64_t>(GetParam()->rounds));
-  EXPECT_EQ(s.net.party[0]->layer_bytes(), GetParam()->message_bytes);
+  EXPECT_EQ(s.net.party[0]->rounds(), s.sha2[0]->compression_rounds());
+  EXPECT_EQ(s.net.party[0]->layer_bytes(), s.sha2[0]->message_bytes());
   EXPECT_EQ(s.sha2[0]->blocks(), GetParam()->blocks_of(20));
 }
 
@@ -83,7 +86,8 @@ TEST_P(Sha2OnShares, CompressionsOfDifferentJobsRunTogether) {
     in.push_back(s.net.share(messages.back()));
   }
   auto one = [&](int p, std::size_t k) -> Task<void> {
-    out[k][p] = co_await s.sha2[p]->finish(s.sha2[p]->initial(), in[k][p], 0);
+    out[k][p] = co_await s.sha2[p]->compress(test::initial_of(*GetParam(), p),
+                                             test::padded(*GetParam(), p, in[k][p]));
   };
   auto ran = s.net.run([&](int p) {
     std::vector<Task<void>> jobs;
@@ -91,7 +95,7 @@ TEST_P(Sha2OnShares, CompressionsOfDifferentJobsRunTogether) {
     return all(*s.net.party[p], std::move(jobs));
   });
   ASSERT_TRUE(ran.ok());
-  EXPECT_EQ(s.net.party[0]->rounds(), static_cast<std::uint64_t>(GetParam()->rounds));
+  EXPECT_EQ(s.net.party[0]->rounds(), s.sha2[0]->compression_rounds());
   for (std::size_t k = 0; k < kJobs; ++k) {
     Bytes state = ThreeParties::rebuild(out[k]);
     state.resize(s.digest_bytes);

@@ -7,40 +7,40 @@ namespace tkdc::test {
 namespace {
 
 // Round keys, then the block.
-Task<SharedBytes> encrypt_block(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> encrypt_block(Rep3Protocol& c, SharedBytes secret) {
   SharedBytes round_keys = secret.slice(0, 176);
   SharedBytes out = co_await c.aes.encrypt(round_keys, secret.slice(176, 16));
   co_return out;
 }
 
-Task<SharedBytes> encrypt_one(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> encrypt_one(Rep3Protocol& c, SharedBytes secret) {
   std::vector<SharedBytes> keys;
   keys.push_back(secret.slice(0, 16));
-  std::vector<SharedBytes> expanded = co_await aes_expand_keys(c.rep3, std::move(keys));
+  std::vector<SharedBytes> expanded = co_await aes_expand_keys(c, std::move(keys));
   SharedBytes out = co_await c.aes.encrypt(expanded.front(), secret.slice(16, 16));
   co_return out;
 }
 
-Task<SharedBytes> decrypt_one(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> decrypt_one(Rep3Protocol& c, SharedBytes secret) {
   SharedBytes round_keys = secret.slice(0, 240);
   SharedBytes out = co_await c.aes.decrypt(round_keys, secret.slice(240, 32));
   co_return out;
 }
 
-Task<SharedBytes> compress_one(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> compress_one(Rep3Protocol& c, SharedBytes secret) {
   SharedBytes out = co_await c.sha1.compress(secret.slice(0, kSha1StateBytes),
                                              secret.slice(kSha1StateBytes, kSha1BlockBytes));
   co_return out;
 }
 
 // In the shape of the fewest bits, three columns: messages of 12 to 96 bits.
-Task<SharedBytes> compress_bits(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> compress_bits(Rep3Protocol& c, SharedBytes secret) {
   c.sha1.set_ripple_from(3);
   SharedBytes state = secret.slice(0, kSha1StateBytes), block[3], out[3];
   std::vector<Task<void>> tasks;
   for (std::size_t k = 0; k < 3; ++k) {
     block[k] = secret.slice(kSha1StateBytes + k, kSha1BlockBytes);
-    tasks.push_back(store(c.sha1.compress(state, block[k], Sha1Work::kBulk), out[k]));
+    tasks.push_back(store(c.sha1.compress(state, block[k], Work::kBulk), out[k]));
   }
   co_await all(c.rep3, std::move(tasks));
   out[0].append(out[1]);
@@ -48,18 +48,18 @@ Task<SharedBytes> compress_bits(Ciphers& c, SharedBytes secret) {
   co_return out[0];
 }
 
-template <Sha2 Ciphers::*kHash>
-Task<SharedBytes> compress_sha2(Ciphers& c, SharedBytes secret) {
+template <Sha2 Rep3Protocol::*kHash>
+Task<SharedBytes> compress_sha2(Rep3Protocol& c, SharedBytes secret) {
   Sha2& sha2 = c.*kHash;
-  const std::size_t state = sha2.variant().state_bytes, block = sha2.variant().block_bytes;
+  const std::size_t state = sha2.hash().state_bytes, block = sha2.hash().block_bytes;
   SharedBytes out = co_await sha2.compress(secret.slice(0, state), secret.slice(state, block));
   co_return out;
 }
 
 // The tag's key is part of the secret, so that GF(2^128) claims are in it too.
-Task<SharedBytes> seal_one(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> seal_one(Rep3Protocol& c, SharedBytes secret) {
   SharedBytes round_keys = secret.slice(0, 176);
-  SharedBytes powers = co_await ghash_powers(c.rep3, secret.slice(176, 16));
+  SharedBytes powers = co_await ghash_powers(c, secret.slice(176, 16));
   GcmKey key = {round_keys, powers};
   GcmNonce nonce = {1};
   SharedBytes out = co_await gcm_seal(c, key, nonce, Bytes(), secret.slice(192, 20));
@@ -69,7 +69,7 @@ Task<SharedBytes> seal_one(Ciphers& c, SharedBytes secret) {
 // Octet claims of two shapes in one batch.
 Task<void> keep(Task<SharedBytes> task, SharedBytes& out) { out = co_await task; }
 
-Task<SharedBytes> encrypt_and_hash(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> encrypt_and_hash(Rep3Protocol& c, SharedBytes secret) {
   SharedBytes round_keys = secret.slice(0, 176);
   SharedBytes block, hash;
   co_await both(
@@ -81,7 +81,7 @@ Task<SharedBytes> encrypt_and_hash(Ciphers& c, SharedBytes secret) {
 }
 
 // A block by masks that were made before: masked_deviation_test.cc has what is particular.
-Task<SharedBytes> encrypt_masked(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> encrypt_masked(Rep3Protocol& c, SharedBytes secret) {
   auto pool = std::make_unique<MaskPool>(c.rep3, MaskPool::needed(1, 10));
   co_await pool->fill(pool->capacity());
   c.aes.use_masks(*pool, 1);
@@ -98,8 +98,8 @@ const CheckedProtocol kProtocols[] = {
     {"aes-masked", 192, encrypt_masked},
     {"sha1", kSha1StateBytes + kSha1BlockBytes, compress_one},
     {"sha1-bits", kSha1StateBytes + kSha1BlockBytes + 2, compress_bits},
-    {"sha256", 96, compress_sha2<&Ciphers::sha256>},
-    {"sha384", 192, compress_sha2<&Ciphers::sha384>},
+    {"sha256", 96, compress_sha2<&Rep3Protocol::sha256>},
+    {"sha384", 192, compress_sha2<&Rep3Protocol::sha384>},
     {"gcm", 212, seal_one},
     {"aes-and-sha1", 192, encrypt_and_hash},
 };

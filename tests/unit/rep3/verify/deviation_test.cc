@@ -8,11 +8,11 @@
 namespace tkdc {
 namespace {
 
+using test::CheckedProtocol;
 using test::Deviation;
 using test::MessageSize;
 using test::Outcome;
 using test::Trials;
-using Protocol = test::CheckedProtocol;
 
 Deviation random_deviation(std::mt19937_64& rng, const std::vector<MessageSize>& sizes) {
   Deviation d;
@@ -28,10 +28,10 @@ Deviation random_deviation(std::mt19937_64& rng, const std::vector<MessageSize>&
   }
 }
 
-class Deviations : public testing::TestWithParam<Protocol> {};
+class Deviations : public testing::TestWithParam<CheckedProtocol> {};
 
 TEST_P(Deviations, AreAlwaysCaughtOrNeverMatter) {
-  const Protocol& protocol = GetParam();
+  const CheckedProtocol& protocol = GetParam();
   const std::vector<MessageSize> sizes = sizes_of(protocol);
   const std::size_t secrets = test::setting("TKDC_SECRETS", 6);
   Trials trials(protocol);
@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Protocols, Deviations, testing::ValuesIn(test::checked_
 
 // All message bits of an AES block's layers are claimed: none is harmless.
 TEST(DeviationsOfAes, NoLayerBitIsHarmless) {
-  const Protocol& protocol = test::checked_protocol("aes-block");
+  const CheckedProtocol& protocol = test::checked_protocol("aes-block");
   Trials trials(protocol);
   const std::vector<MessageSize> sizes = sizes_of(protocol);
   ASSERT_GT(sizes.size(), 40u);
@@ -72,7 +72,7 @@ TEST(DeviationsOfAes, NoLayerBitIsHarmless) {
 // Nor of a compression of the fewest bits, the filling of its octets included: of step 0's f,
 // of steps with Ch, Parity and Maj, of a step's last bits, of the state's sums.
 TEST(DeviationsOfSha1Bits, NoLayerBitIsHarmless) {
-  const Protocol& protocol = test::checked_protocol("sha1-bits");
+  const CheckedProtocol& protocol = test::checked_protocol("sha1-bits");
   Trials trials(protocol);
   const std::vector<MessageSize> sizes = sizes_of(protocol);
   ASSERT_GE(sizes.size(), Sha1::kRippleRounds);
@@ -90,9 +90,9 @@ TEST(DeviationsOfSha1Bits, NoLayerBitIsHarmless) {
 // error in e shows exactly when the S-box's input is not 0. Here it always shows.
 TEST(DeviationsOfAes, AnErrorInTheInverseShowsWhateverTheInput) {
   for (const std::uint8_t input : {0, 1, 77}) {
-    const Protocol protocol = {
-        "aes-chosen", 176, [input](Ciphers& c, SharedBytes secret) {
-          return [](Ciphers& cc, SharedBytes keys, std::uint8_t value) -> Task<SharedBytes> {
+    const CheckedProtocol protocol = {
+        "aes-chosen", 176, [input](Rep3Protocol& c, SharedBytes secret) {
+          return [](Rep3Protocol& cc, SharedBytes keys, std::uint8_t value) -> Task<SharedBytes> {
             // S-box inputs of the first round are `value`: the block is it + round key 0.
             SharedBytes block = keys.slice(0, 16);
             xor_public(block, cc.rep3.party(), Bytes(16, value));

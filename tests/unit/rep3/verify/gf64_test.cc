@@ -8,6 +8,7 @@
 #include <memory>
 #include <random>
 
+#include "field/gf256.h"
 #include "rep3/verify/points.h"
 
 namespace tkdc::gf64 {
@@ -43,11 +44,11 @@ TEST(Gf64, EmbeddingKeepsProducts) {
     for (int b = a; b < 256; ++b) {
       const auto x = static_cast<std::uint8_t>(a), y = static_cast<std::uint8_t>(b);
       ASSERT_EQ(embed(aes_field_product(x, y)), multiply(embed(x), embed(y)));
-      ASSERT_EQ(octet_product(x, y), aes_field_product(x, y));
+      ASSERT_EQ(gf256_multiply(x, y), aes_field_product(x, y));
     }
   for (int a = 1; a < 256; ++a) {
     const auto x = static_cast<std::uint8_t>(a);
-    ASSERT_EQ(octet_product(x, octet_inverse(x)), 1);
+    ASSERT_EQ(gf256_multiply(x, gf256_inverse(x)), 1);
     ASSERT_EQ(multiply(embed(x), inverse(embed(x))), 1u);
   }
 }
@@ -75,7 +76,7 @@ TEST(Extension, IsThePolynomialsValues) {
     auto value = [&](std::size_t at) {
       std::uint8_t sum = 0;
       for (std::size_t k = kVertices; k-- > 0;)
-        sum = static_cast<std::uint8_t>(octet_product(sum, static_cast<std::uint8_t>(at)) ^
+        sum = static_cast<std::uint8_t>(gf256_multiply(sum, static_cast<std::uint8_t>(at)) ^
                                         coefficient[k]);
       return sum;
     };
@@ -86,7 +87,7 @@ TEST(Extension, IsThePolynomialsValues) {
     Octet at[kVertices];
     extend<Octet>(
         [&](std::size_t first, std::size_t k) { return Octet{value(first + k)}; }, at,
-        [](Octet a, std::size_t k) { return Octet{octet_product(a.v, kExtension.octet[k])}; });
+        [](Octet a, std::size_t k) { return Octet{gf256_multiply(a.v, kExtension.octet[k])}; });
     for (std::size_t k = 0; k < kVertices; ++k) ASSERT_EQ(at[k].v, value(kVertices + k));
   }
 }

@@ -21,7 +21,7 @@ std::vector<const AesBackend*> byte_backends() {
   return out;
 }
 
-Task<SharedBytes> encrypt_verified(Ciphers& c, SharedBytes keys, SharedBytes in) {
+Task<SharedBytes> encrypt_verified(Rep3Protocol& c, SharedBytes keys, SharedBytes in) {
   SharedBytes out = co_await c.aes.encrypt(keys, std::move(in));
   co_await c.rep3.verified();
   co_return out;
@@ -40,7 +40,7 @@ TEST_P(Honest, AesGivesTheSameAndIsVerified) {
       Shares keys = s->expand(random_bytes(rng, 32));
       Shares in = s->net.share(random_bytes(rng, 16 * blocks));
       result[which++] =
-          s->value_of([&](Ciphers& c, int p) { return encrypt_verified(c, keys[p], in[p]); });
+          s->value_of([&](Rep3Protocol& c, int p) { return encrypt_verified(c, keys[p], in[p]); });
     }
     EXPECT_EQ(result[0], result[1]);
     EXPECT_EQ(result[0].size(), 16 * blocks);
@@ -53,12 +53,9 @@ TEST_P(Honest, AesGivesTheSameAndIsVerified) {
 INSTANTIATE_TEST_SUITE_P(Backends, Honest, testing::ValuesIn(byte_backends()),
                          [](const auto& one) { return one.param->name(); });
 
-Task<SharedBytes> hmac_verified(Ciphers& c, SharedBytes key, SharedBytes data) {
-  SharedBytes pads = co_await hmac_pad_states(c, std::move(key));
-  SharedBytes inner = pads.slice(0, kSha1StateBytes);
-  SharedBytes outer = pads.slice(kSha1StateBytes, kSha1StateBytes);
-  HmacKey states = {inner, outer};
-  SharedBytes mac = co_await hmac_sha1_96(c, states, std::move(data));
+Task<SharedBytes> hmac_verified(Rep3Protocol& c, SharedBytes key, SharedBytes data) {
+  const SharedBytes pads = co_await hmac_pad_states(c, kSha1, std::move(key));
+  SharedBytes mac = co_await hmac_sha1_96(c, pads, std::move(data));
   co_await c.rep3.verified();
   co_return mac;
 }
@@ -73,7 +70,7 @@ TEST(HonestSha1, GivesTheSameAndIsVerified) {
   for (PartiesWithCiphers* s : {&plain, &checked}) {
     Shares keys = s->net.share(key), in = s->net.share(data);
     result[which++] =
-        s->value_of([&](Ciphers& c, int p) { return hmac_verified(c, keys[p], in[p]); });
+        s->value_of([&](Rep3Protocol& c, int p) { return hmac_verified(c, keys[p], in[p]); });
   }
   EXPECT_EQ(result[0], result[1]);
   EXPECT_GE(checked.ciphers[0]->verifier.batches(), 1u);
@@ -83,26 +80,26 @@ TEST(HonestGcm, SealsAndOpens) {
   PartiesWithCiphers s(7, aes_backend_scalar(), Security::kMalicious);
   std::mt19937_64 rng(7);
   Shares keys = s.expand(random_bytes(rng, 32));
-  Shares powers = s.shares_of([&](Ciphers& c, int p) { return gcm_powers(c, keys[p]); });
+  Shares powers = s.shares_of([&](Rep3Protocol& c, int p) { return gcm_powers(c, keys[p]); });
   const SecretVector plain = random_bytes(rng, 45);
   const GcmNonce nonce = {1, 2, 3};
   const Bytes aad = {7, 8};
   Shares in = s.net.share(plain);
-  Bytes sealed = s.value_of([&](Ciphers& c, int p) {
+  Bytes sealed = s.value_of([&](Rep3Protocol& c, int p) {
     return gcm_seal(c, {keys[p], powers[p]}, nonce, aad, in[p]);
   });
   struct Opener {
-    static Task<SharedBytes> open(Ciphers& c, GcmKey key, GcmNonce n, Bytes a, Bytes box) {
+    static Task<SharedBytes> open(Rep3Protocol& c, GcmKey key, GcmNonce n, Bytes a, Bytes box) {
       auto out = co_await gcm_open(c, key, n, a, box);
       co_return out ? std::move(*out) : SharedBytes();
     }
   };
-  Bytes opened = s.value_of([&](Ciphers& c, int p) {
+  Bytes opened = s.value_of([&](Rep3Protocol& c, int p) {
     return Opener::open(c, {keys[p], powers[p]}, nonce, aad, sealed);
   });
   EXPECT_EQ(opened, Bytes(plain.begin(), plain.end()));
   sealed[3] ^= 1;
-  Bytes refused = s.value_of([&](Ciphers& c, int p) {
+  Bytes refused = s.value_of([&](Rep3Protocol& c, int p) {
     return Opener::open(c, {keys[p], powers[p]}, nonce, aad, sealed);
   });
   EXPECT_TRUE(refused.empty());

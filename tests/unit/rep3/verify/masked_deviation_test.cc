@@ -7,17 +7,17 @@
 namespace tkdc {
 namespace {
 
+using test::CheckedProtocol;
 using test::Deviation;
 using test::MessageSize;
 using test::Outcome;
 using test::PartiesWithCiphers;
 using test::Trials;
-using Protocol = test::CheckedProtocol;
 
 constexpr MaskPool::Count kRoom = {64, 8};
 
 // Secret: 11 round keys, then the block. A pool is filled and one block encrypted.
-Task<SharedBytes> fill_and_encrypt(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> fill_and_encrypt(Rep3Protocol& c, SharedBytes secret) {
   auto pool = std::make_unique<MaskPool>(c.rep3, kRoom);
   co_await pool->fill(MaskPool::needed(1, 10));
   c.aes.use_masks(*pool, 1);
@@ -30,7 +30,7 @@ Task<SharedBytes> fill_and_encrypt(Ciphers& c, SharedBytes secret) {
 
 // The S-box inputs of the first round are `value`, whatever the keys are.
 template <std::uint8_t value>
-Task<SharedBytes> encrypt_chosen(Ciphers& c, SharedBytes secret) {
+Task<SharedBytes> encrypt_chosen(Rep3Protocol& c, SharedBytes secret) {
   SharedBytes block = secret.slice(0, 16);
   xor_public(block, c.rep3.party(), Bytes(16, value));
   secret.append(block);
@@ -38,7 +38,7 @@ Task<SharedBytes> encrypt_chosen(Ciphers& c, SharedBytes secret) {
   co_return out;
 }
 
-const Protocol kMasked = {"masked", 192, fill_and_encrypt};
+const CheckedProtocol kMasked = {"masked", 192, fill_and_encrypt};
 
 // Ticks of the honest run: 3 layers of the masks, their verification, then the
 // comparison of jobs, ten masked values, the comparison of what was heard.
@@ -97,10 +97,10 @@ TEST(MaskedDeviations, AnyChangeInAnyTickIsCaughtForAllSecrets) {
 // The same error to both others: their values are equal, and one of the two relations is
 // broken, also where the S-box's input is 0 and where the error leaves 0.
 TEST(MaskedDeviations, AnEqualErrorToBothIsCaughtWhateverTheInput) {
-  const Protocol protocols[] = {{"zero", 176, encrypt_chosen<0>},
-                                {"one", 176, encrypt_chosen<1>},
-                                {"other", 176, encrypt_chosen<0x9c>}};
-  for (const Protocol& protocol : protocols) {
+  const CheckedProtocol protocols[] = {{"zero", 176, encrypt_chosen<0>},
+                                       {"one", 176, encrypt_chosen<1>},
+                                       {"other", 176, encrypt_chosen<0x9c>}};
+  for (const CheckedProtocol& protocol : protocols) {
     const Ticks ticks = ticks_of(sizes_of(protocol));
     Trials trials(protocol);
     for (std::size_t value = 1; value < kRounds; value += 4)

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "rep3/unit/ciphers.h"
+#include "rep3/unit/rep3_protocol.h"
 #include "support/parties_with_ciphers.h"
 #include "support/setting.h"
 
@@ -33,7 +33,7 @@ struct MessageSize {
 struct CheckedProtocol {
   const char* name;
   std::size_t secret_bytes;
-  std::function<Task<SharedBytes>(Ciphers&, SharedBytes secret)> run;
+  std::function<Task<SharedBytes>(Rep3Protocol&, SharedBytes secret)> run;
 };
 
 // Runs it with a deviation, or records the sizes of its messages.
@@ -84,7 +84,7 @@ class Trial {
   }
 
  private:
-  Task<void> release(Ciphers& c, SharedBytes in, SharedBytes& out, bool& released) {
+  Task<void> release(Rep3Protocol& c, SharedBytes in, SharedBytes& out, bool& released) {
     out = co_await protocol_.run(c, std::move(in));
     co_await c.rep3.verified();
     released = true;

@@ -25,7 +25,7 @@ KeyRecord user_record() {
   return record;
 }
 
-Task<void> bind(Ciphers& c, SharedBytes key, SharedBytes& all_fields) {
+Task<void> bind(Rep3Protocol& c, SharedBytes key, SharedBytes& all_fields) {
   KeyRecord record = user_record();
   co_await derive_fields(c, record, std::move(key));
   co_await c.rep3.verified();
@@ -33,7 +33,7 @@ Task<void> bind(Ciphers& c, SharedBytes key, SharedBytes& all_fields) {
 }
 
 // As run_late() and FAST's operations do.
-Task<void> derive_for_operation(Ciphers& c, SharedBytes key, SharedBytes& all_fields) {
+Task<void> derive_for_operation(Rep3Protocol& c, SharedBytes key, SharedBytes& all_fields) {
   KeyRecord record = user_record();
   Usages usages = usages_of(record.key_class);
   co_await derive_standard(c, record, std::move(key), std::move(usages));
@@ -41,12 +41,12 @@ Task<void> derive_for_operation(Ciphers& c, SharedBytes key, SharedBytes& all_fi
   for (const auto& [name, field] : record.fields) all_fields.append(field);
 }
 
-using Derive = Task<void> (*)(Ciphers&, SharedBytes, SharedBytes&);
+using Derive = Task<void> (*)(Rep3Protocol&, SharedBytes, SharedBytes&);
 
 // The octets of all fields of each key.
 std::vector<Bytes> derive(PartiesWithCiphers& s, const Shares& key, std::size_t keys, Derive how) {
   std::vector<Shares> out(keys);
-  s.run_all(keys, [&](Ciphers& c, int p, std::size_t k) {
+  s.run_all(keys, [&](Rep3Protocol& c, int p, std::size_t k) {
     const auto party = static_cast<std::size_t>(p);
     return how(c, key[party], out[k][party]);
   });

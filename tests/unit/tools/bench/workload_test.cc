@@ -15,14 +15,14 @@ Workloads run_workload(test::PartiesWithCiphers& s, const MakeWorkload& make,
   Workloads all;
   for (std::size_t p = 0; p < 3; ++p) all[p] = make(*s.net.party[p], *s.ciphers[p]);
   auto at = [&](int p) -> BenchWorkload& { return *all[static_cast<std::size_t>(p)]; };
-  s.run_all(1, [&](Ciphers&, int p, std::size_t) { return at(p).prepare(); });
+  s.run_all(1, [&](Rep3Protocol&, int p, std::size_t) { return at(p).prepare(); });
   std::vector<std::array<SharedBytes, 3>> results(all[0]->jobs());
   for (std::uint64_t counter : {1, 2})
-    s.run_all(all[0]->jobs(), [&](Ciphers&, int p, std::size_t job) {
+    s.run_all(all[0]->jobs(), [&](Rep3Protocol&, int p, std::size_t job) {
       return at(p).compute(job, counter, results[job][static_cast<std::size_t>(p)]);
     });
   if (tamper) tamper(results.back());
-  s.run_all(1, [&](Ciphers&, int p, std::size_t) {
+  s.run_all(1, [&](Rep3Protocol&, int p, std::size_t) {
     return at(p).open(2, results.back()[static_cast<std::size_t>(p)]);
   });
   return all;
@@ -71,7 +71,7 @@ TEST(BenchWorkload, OfSha1TakesTheShapeOfTheFewestBits) {
   }
   // Else it would not be what is said to be measured.
   const std::array<std::unique_ptr<BenchWorkload>, 3> others =
-      run_workload(s, [](Rep3& rep3, Ciphers& c) {
+      run_workload(s, [](Rep3& rep3, Rep3Protocol& c) {
         auto made = sha1_workload(5)(rep3, c);
         c.sha1.set_ripple_from(64);
         return made;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// A protocol of secure computation, as those who compute with it see it: what goes in, which
+// functions it computes, what is opened, what leaves, and what that costs. How values are shared
+// and which messages travel is the protocol's own. docs/ARCHITECTURE.md, "How to add a protocol".
+//
+// All parties run the same code on the same public data. Lengths are public, octets are not. A
+// protocol's object belongs to one lane of one session, and to its thread.
+#pragma once
+
+#include <string_view>
+
+#include "protocol/scheduler.h"
+#include "protocol/security.h"
+
+namespace tkdc {
+
+// A function on octets. `held` is what stands in a key's record, `data` what an operation brings.
+enum class Unit : std::uint8_t {
+  kAesEncrypt,  // FIPS 197. held: round keys, 16 octets each; data: whole blocks
+  kAesDecrypt,
+  kAesExpand128,  // data: keys of 16 octets; their round keys, one key's after the other's
+  kAesExpand256,  // of 32 octets
+  kSha1Blocks,    // FIPS 180-4. held: a state; data: whole blocks; the state after all of them
+  kSha256Blocks,
+  kSha384Blocks,
+  // RFC 2104. held: the states after K ^ ipad and K ^ opad; data: the rest of the message, padded
+  // to whole blocks; the MAC, a whole digest.
+  kHmacSha1,
+  kHmacSha256,
+  kHmacSha384,
+};
+
+// What counts: how soon the result is there, or how much work it is.
+enum class Work : std::uint8_t { kWaitedFor, kBulk };
+
+// Sum of a_k b_k over GF(2^128) in GCM's bit order (SP 800-38D, section 6.3): a_k and b_k are the
+// 16-octet elements of two strings of one length.
+struct InnerProduct {
+  InnerProduct() = default;
+  InnerProduct(SharedBytes left, SharedBytes right) : a(std::move(left)), b(std::move(right)) {}
+  SharedBytes a, b;
+};
+
+struct ProtocolInfo {
+  std::string_view name;
+  int parties;
+  Security security;
+};
+
+// What one party has done since its lane began.
+struct ProtocolCounts {
+  std::uint64_t message_bytes = 0, aes_blocks = 0, sha1_blocks = 0, sha2_blocks = 0;
+};
+
+class Protocol {
+ public:
+  virtual ~Protocol() = default;
+
+  virtual ProtocolInfo info() const = 0;
+  // Whose tasks these are; the functions below are called from there only.
+  virtual Scheduler& scheduler() = 0;
+
+  // ---- input
+  // x[offset ..] ^= the public octets. No message.
+  void add_public(SharedBytes& x, ByteSpan value, std::size_t offset = 0) const {
+    add_constant(x, value, offset);
+  }
+  SharedBytes share_public(ByteSpan value) const {
+    SharedBytes x(value.size());
+    add_public(x, value);
+    return x;
+  }
+  // Uniform octets that no party knows.
+  virtual SharedBytes random(std::size_t bytes) = 0;
+
+  // ---- circuit and layer
+  // `held` outlives the task. XOR, and every other linear map, is done on shares
+  // (protocol/shared_bytes.h).
+  Task<SharedBytes> apply(Unit unit, const SharedBytes& held, SharedBytes data,
+                          Work work = Work::kWaitedFor) {
+    return compute(unit, held, std::move(data), work);
+  }
+  // The pairs' sums, one after the other; side by side.
+  virtual Task<SharedBytes> inner_products(std::vector<InnerProduct> pairs) = 0;
+
+  // ---- verified
+  // Goes on when everything that was computed so far is known to be right; never after somebody
+  // has deviated. Comes before every use of a result: whatever leaves, is stored or is opened.
+  virtual Task<void> verified() = 0;
+
+  // ---- open
+  // To all parties, after verified().
+  virtual Task<Bytes> open(SharedBytes x) = 0;
+  // An operation's input, on which nothing has been computed.
+  virtual Task<Bytes> open_input(SharedBytes x) = 0;
+
+  // ---- cost
+  // Octets that a party sends for apply() of these lengths, and for one inner product.
+  virtual std::size_t message_bytes(Unit unit, std::size_t held_bytes,
+                                    std::size_t data_bytes) const = 0;
+  virtual std::size_t product_bytes() const = 0;
+  virtual ProtocolCounts counts() const = 0;
+
+ protected:
+  virtual void add_constant(SharedBytes& x, ByteSpan value, std::size_t offset) const = 0;
+  virtual Task<SharedBytes> compute(Unit unit, const SharedBytes& held, SharedBytes data,
+                                    Work work) = 0;
+};
+
+}  // namespace tkdc

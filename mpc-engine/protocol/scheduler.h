@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the tasks of one lane: whoever waits for a message or for others' work is resumed by
+// ready(). No thread, no I/O: used by one thread.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "protocol/shared_bytes.h"
+#include "protocol/task.h"
+
+namespace tkdc {
+
+class Scheduler {
+ public:
+  Scheduler() = default;
+  Scheduler(const Scheduler&) = delete;
+
+  void spawn(Task<void> task);
+  // Resumes h in the next run(); in the order of the calls.
+  void ready(std::coroutine_handle<> h) { ready_.push_back(h); }
+  // `gather` is called whenever no coroutine can run; true if it made one ready.
+  void add_gatherer(std::function<bool()> gather) { gatherers_.push_back(std::move(gather)); }
+  // Until every task waits or has ended.
+  void run();
+  // Those that have not ended.
+  std::size_t tasks() const { return tasks_.size(); }
+
+ private:
+  std::vector<std::coroutine_handle<>> ready_, running_;
+  std::vector<std::function<bool()>> gatherers_;
+  std::vector<Task<void>> tasks_;
+  std::vector<detail::PromiseBase*> ended_;  // of them, since they were last cleared away
+};
+
+// Runs `a` and `b` side by side; done when both are.
+Task<void> both(Scheduler& scheduler, Task<void> a, Task<void> b);
+// The same for any number.
+Task<void> all(Scheduler& scheduler, std::vector<Task<void>> tasks);
+
+// For results of tasks that run side by side.
+inline Task<void> store(Task<SharedBytes> task, SharedBytes& out) { out = co_await task; }
+
+}  // namespace tkdc

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replicated sharing among three parties (Araki et al. 2016) as a protocol: each unit by layers of
+// its own, verified where the session is malicious.
+#pragma once
+
+#include "protocol/protocol.h"
+#include "rep3/unit/aes/aes.h"
+#include "rep3/unit/sha1/sha1.h"
+#include "rep3/unit/sha2/sha2.h"
+#include "rep3/verify/verifier.h"
+
+namespace tkdc {
+
+class Rep3Protocol final : public Protocol {
+ public:
+  static constexpr std::string_view kName = "rep3";
+
+  Rep3Protocol(Rep3& lane, const AesBackend& backend);
+
+  ProtocolInfo info() const override { return {kName, 3, rep3.security()}; }
+  Scheduler& scheduler() override { return rep3; }
+  SharedBytes random(std::size_t bytes) override { return rep3.random(bytes); }
+  Task<SharedBytes> inner_products(std::vector<InnerProduct> pairs) override;
+  Task<void> verified() override;
+  Task<Bytes> open(SharedBytes x) override;
+  Task<Bytes> open_input(SharedBytes x) override;
+  std::size_t message_bytes(Unit unit, std::size_t held_bytes,
+                            std::size_t data_bytes) const override;
+  std::size_t product_bytes() const override;
+  ProtocolCounts counts() const override;
+
+  // For what is measured and tested of each alone.
+  Rep3& rep3;
+  Verifier verifier;
+  Aes aes;
+  Sha1 sha1;
+  Sha2 sha256, sha384;
+
+ protected:
+  void add_constant(SharedBytes& x, ByteSpan value, std::size_t offset) const override;
+  Task<SharedBytes> compute(Unit unit, const SharedBytes& held, SharedBytes data,
+                            Work work) override;
+};
+
+}  // namespace tkdc

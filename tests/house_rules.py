@@ -73,6 +73,18 @@ def long_functions(name: str, lines: list[str]) -> list[str]:
 
 
 DECISIONS = "docs/protocols/10-admission.md"
+SAID_TO_BOTH = "mpc-engine/service/job/lane_said.cc"
+
+
+def check_parts() -> list[str]:
+    """The page lists the parts of what a server says to both others by the numbers in the code."""
+    code = re.findall(r"^  k(?!All\b)\w+ = (\d+),?$", (ROOT / SAID_TO_BOTH).read_text(), re.M)
+    line = re.search(r"u8 parts \(([^)]*)\)", (ROOT / DECISIONS).read_text())
+    listed = re.findall(r"\b(\d+) [a-z]", line.group(1)) if line else []
+    if code and code == listed:
+        return []
+    return [f"{DECISIONS}: what is for both has the parts {', '.join(code)}, "
+            f"not {', '.join(listed)}"]
 
 
 def check_decisions() -> list[str]:
@@ -101,7 +113,7 @@ def check_decisions() -> list[str]:
 def main() -> int:
     found = [problem for name in tracked() if (ROOT / name).exists()
              for problem in check_file(name)]
-    found += check_decisions()
+    found += check_decisions() + check_parts()
     found += house_arrows.check(tracked())
     for problem in found:
         sys.stdout.write(problem + "\n")

@@ -43,8 +43,8 @@ krb5_error_code engine_configure(krb5_context context, const struct tkdc_preload
     if (can_stamp)
         return 0;
     krb5_set_error_message(context, KRB5_KDB_DBTYPE_INIT,
-                           "tkdc: neither the system's random octets nor OpenSSL's HMAC-SHA-256 "
-                           "can be had, so handles could not be told from what clients send");
+                           "tkdc: the system's random octets cannot be had, so handles could not "
+                           "be told from what clients send");
     return KRB5_KDB_DBTYPE_INIT;
 }
 

@@ -4,7 +4,7 @@
  *
  * A handle is no secret and its form can be imitated: a client's authenticator
  * or another realm's ticket may bring a "key" of any length. So ktkdc.so and
- * this library stamp what they hand out, with HMAC-SHA-256 under a secret that
+ * this library stamp what they hand out, with keyed BLAKE2b under a secret that
  * the process draws at start, and nothing is taken for a handle without the
  * stamp: formed like one, it is a key that libk5crypto refuses for its length.
  *

@@ -13,7 +13,7 @@ def test_house_rules():
 
 
 def test_each_decision_has_its_test():
-    found = house_rules.check_decisions()
+    found = house_rules.check_decisions() + house_rules.check_parts()
     assert not found, "\n".join(found)
 
 

@@ -192,6 +192,22 @@ TEST(Decisions, RevokedWindows) {
     }
 }
 
+// What each server's clock says comes from the server itself, but to both neighbours alike.
+TEST(Decisions, Clocks) {
+  for (bool withhold : kWithholds)
+    for (int liar = 0; liar < 3; ++liar) {
+      Realm realm(liar);
+      auto edit = [liar](int from, int to, LaneSaid& said) {
+        if (from != liar || to != next_of(liar) || !said.clock_ms) return false;
+        *said.clock_ms += 60'000;
+        return true;
+      };
+      realm.ask(realm.a);
+      realm.lie(edit, withhold);
+      realm.expect_seen("clocks", withhold);
+    }
+}
+
 // Compared before anything of them is written down.
 TEST(Decisions, AuditHeads) {
   Realm realm(1, 200);

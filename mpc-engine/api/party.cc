@@ -53,10 +53,7 @@ bool is_round_keys(const Shares& x) {
          (x.bytes() == aes_round_key_bytes(16) || x.bytes() == aes_round_key_bytes(32));
 }
 
-Task<void> open_verified(Rep3& rep3, SharedBytes x, Bytes& out) {
-  co_await rep3.verified();
-  out = co_await rep3.open(x);
-}
+Task<void> open_into(Task<Bytes> task, Bytes& out) { out = co_await task; }
 
 Task<void> farewell(Rep3& rep3) {
   const std::uint8_t word = 0;
@@ -144,7 +141,7 @@ Result<Shares> Party::constant(Ring ring, ByteSpan value) const {
     return fail("constant: " + std::to_string(value.size()) + " octets are no elements of " +
                 ring_name(ring));
   if (auto fits = check_size("constant", ring, value.size() / each); !fits) return fits.error();
-  return make_shares(ring, share_public(index(), value));
+  return make_shares(ring, impl_->protocol.share_public(value));
 }
 
 Result<Shares> Party::random(Ring ring, std::size_t count) {
@@ -159,7 +156,7 @@ Result<Bytes> Party::open(const Shares& x) {
   if (auto fits = check_size("open", x.ring(), x.size()); !fits) return fits.error();
   const SharedBytes& held = octets_of(x);
   Bytes opened;
-  if (auto ran = impl_->run("open", open_verified(impl_->rep3, held, opened)); !ran)
+  if (auto ran = impl_->run("open", open_into(impl_->protocol.open(held), opened)); !ran)
     return ran.error();
   if (is_binary(x.ring())) return opened;
   // rep3 opens the XOR; the component that came is what is left of it.

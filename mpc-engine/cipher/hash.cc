@@ -2,17 +2,6 @@
 #include "cipher/hash.h"
 
 namespace tkdc {
-Unit chain_of(const HashFunction& hash) {
-  return &hash == &kSha1     ? Unit::kSha1Blocks
-         : &hash == &kSha256 ? Unit::kSha256Blocks
-                             : Unit::kSha384Blocks;
-}
-Unit hmac_of(const HashFunction& hash) {
-  return &hash == &kSha1     ? Unit::kHmacSha1
-         : &hash == &kSha256 ? Unit::kHmacSha256
-                             : Unit::kHmacSha384;
-}
-
 namespace {
 
 void pad(Protocol& protocol, const HashFunction& hash, SharedBytes& data, std::size_t before) {
@@ -27,7 +16,7 @@ void pad(Protocol& protocol, const HashFunction& hash, SharedBytes& data, std::s
 Task<SharedBytes> hash_rest(Protocol& protocol, const HashFunction& hash, SharedBytes state,
                             SharedBytes data, std::size_t before, Work work) {
   pad(protocol, hash, data, before);
-  co_return co_await protocol.apply(chain_of(hash), state, std::move(data), work);
+  co_return co_await protocol.apply(hash.blocks, state, std::move(data), work);
 }
 
 Task<SharedBytes> hmac_pad_states(Protocol& protocol, const HashFunction& hash, SharedBytes key,
@@ -38,10 +27,9 @@ Task<SharedBytes> hmac_pad_states(Protocol& protocol, const HashFunction& hash, 
   protocol.add_public(outer, Bytes(hash.block_bytes, 0x5c));
   const SharedBytes initial = protocol.share_public(hash.initial());
   SharedBytes after_inner, after_outer;
-  co_await both(
-      protocol.scheduler(),
-      store(protocol.apply(chain_of(hash), initial, std::move(inner), work), after_inner),
-      store(protocol.apply(chain_of(hash), initial, std::move(outer), work), after_outer));
+  co_await both(protocol.scheduler(),
+                store(protocol.apply(hash.blocks, initial, std::move(inner), work), after_inner),
+                store(protocol.apply(hash.blocks, initial, std::move(outer), work), after_outer));
   after_inner.append(after_outer);
   co_return after_inner;
 }
@@ -49,7 +37,7 @@ Task<SharedBytes> hmac_pad_states(Protocol& protocol, const HashFunction& hash, 
 Task<SharedBytes> hmac(Protocol& protocol, const HashFunction& hash, const SharedBytes& pads,
                        SharedBytes data, Work work) {
   pad(protocol, hash, data, hash.block_bytes);
-  return protocol.apply(hmac_of(hash), pads, std::move(data), work);
+  return protocol.apply(hash.hmac, pads, std::move(data), work);
 }
 
 }  // namespace tkdc

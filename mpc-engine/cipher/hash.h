@@ -7,10 +7,6 @@
 
 namespace tkdc {
 
-// The unit of its compressions, and of its HMAC.
-Unit chain_of(const HashFunction& hash);
-Unit hmac_of(const HashFunction& hash);
-
 // The state after `data`, of any length, and the padding of a message of which `before` octets
 // (whole blocks) are in `state` already.
 Task<SharedBytes> hash_rest(Protocol& protocol, const HashFunction& hash, SharedBytes state,

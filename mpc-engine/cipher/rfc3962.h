@@ -31,7 +31,8 @@ Bytes derivation_constant(std::uint32_t usage, DerivedKey kind);
 Task<std::vector<SharedBytes>> derive_keys(Protocol& protocol, const SharedBytes& base_round_keys,
                                            std::size_t key_bytes, std::vector<Bytes> constants);
 
-// HMAC-SHA1-96: 12 octets. Here and below keys and pad states (cipher/hash.h) outlive the task.
+// HMAC-SHA1-96: 12 octets. Here and below what is passed by reference, keys and pad
+// states (cipher/hash.h), outlives the task.
 Task<SharedBytes> hmac_sha1_96(Protocol& protocol, const SharedBytes& pads, SharedBytes data);
 
 // RFC 3962 section 5: CBC with ciphertext stealing, zero IV, at least 16 octets.

@@ -5,11 +5,13 @@
 #include <array>
 
 #include "base/secret.h"
+#include "protocol/unit.h"
 
 namespace tkdc {
 
 // State and blocks are big-endian octets.
 struct HashFunction {
+  Unit blocks, hmac;  // as protocols compute it
   std::size_t state_bytes, block_bytes;
   std::size_t length_bytes;  // of the length behind a message's padding
   std::size_t digest_bytes;  // the state's first octets

@@ -119,14 +119,15 @@ SecretVector sha1_hashed(ByteSpan state, ByteSpan blocks) {
 }
 
 SecretVector hashed(const HashFunction& hash, ByteSpan state, ByteSpan blocks) {
-  assert(state.size() == hash.state_bytes && blocks.size() % hash.block_bytes == 0);
-  if (&hash == &kSha1) return sha1_hashed(state, blocks);
-  if (&hash == &kSha256)
+  assert(state.size() == hash.state_bytes && !blocks.empty() &&
+         blocks.size() % hash.block_bytes == 0);
+  if (hash.blocks == Unit::kSha1Blocks) return sha1_hashed(state, blocks);
+  if (hash.blocks == Unit::kSha256Blocks)
     return hashed_with<SHA_LONG>(state, blocks, hash.block_bytes, SHA256_Transform);
   return hashed_with<SHA_LONG64>(state, blocks, hash.block_bytes, SHA512_Transform);
 }
 
-SecretVector hmac_of(const HashFunction& hash, ByteSpan pads, ByteSpan blocks) {
+SecretVector mac_of(const HashFunction& hash, ByteSpan pads, ByteSpan blocks) {
   assert(pads.size() == 2 * hash.state_bytes);
   SecretVector digest = hashed(hash, pads.first(hash.state_bytes), blocks);
   digest.resize(hash.digest_bytes);
@@ -161,13 +162,13 @@ SecretVector computed(Unit unit, ByteSpan held, SecretVector data, ProtocolCount
       return hashed(kSha384, held, data);
     case Unit::kHmacSha1:
       counts.sha1_blocks += blocks_in(kSha1, data.size()) + 1;
-      return hmac_of(kSha1, held, data);
+      return mac_of(kSha1, held, data);
     case Unit::kHmacSha256:
       counts.sha2_blocks += blocks_in(kSha256, data.size()) + 1;
-      return hmac_of(kSha256, held, data);
+      return mac_of(kSha256, held, data);
     case Unit::kHmacSha384:
       counts.sha2_blocks += blocks_in(kSha384, data.size()) + 1;
-      return hmac_of(kSha384, held, data);
+      return mac_of(kSha384, held, data);
   }
   std::abort();
 }

@@ -5,9 +5,7 @@
 // A party's two components are copies of the value, so that what holds for shares holds for them.
 #pragma once
 
-#include <openssl/evp.h>
-
-#include <memory>
+#include <array>
 
 #include "protocol/protocol.h"
 

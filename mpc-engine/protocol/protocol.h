@@ -11,24 +11,9 @@
 
 #include "protocol/scheduler.h"
 #include "protocol/security.h"
+#include "protocol/unit.h"
 
 namespace tkdc {
-
-// A function on octets. `held` is what stands in a key's record, `data` what an operation brings.
-enum class Unit : std::uint8_t {
-  kAesEncrypt,  // FIPS 197. held: round keys, 16 octets each; data: whole blocks
-  kAesDecrypt,
-  kAesExpand128,  // data: keys of 16 octets; their round keys, one key's after the other's
-  kAesExpand256,  // of 32 octets
-  kSha1Blocks,    // FIPS 180-4. held: a state; data: whole blocks; the state after all of them
-  kSha256Blocks,
-  kSha384Blocks,
-  // RFC 2104. held: the states after K ^ ipad and K ^ opad; data: the rest of the message, padded
-  // to whole blocks; the MAC, a whole digest.
-  kHmacSha1,
-  kHmacSha256,
-  kHmacSha384,
-};
 
 // What counts: how soon the result is there, or how much work it is.
 enum class Work : std::uint8_t { kWaitedFor, kBulk };
@@ -89,13 +74,14 @@ class Protocol {
   virtual Task<void> verified() = 0;
 
   // ---- open
-  // To all parties, after verified().
+  // To all parties. Waits for verified() itself.
   virtual Task<Bytes> open(SharedBytes x) = 0;
   // An operation's input, on which nothing has been computed.
   virtual Task<Bytes> open_input(SharedBytes x) = 0;
 
   // ---- cost
-  // Octets that a party sends for apply() of these lengths, and for one inner product.
+  // Octets that a party sends for apply() of these lengths where somebody waits for the result,
+  // without verification; and for one inner product.
   virtual std::size_t message_bytes(Unit unit, std::size_t held_bytes,
                                     std::size_t data_bytes) const = 0;
   virtual std::size_t product_bytes() const = 0;

@@ -17,7 +17,7 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
 
   void spawn(Task<void> task);
-  // Resumes h in the next run(); in the order of the calls.
+  // Resumes h in run(), this one or the next; in the order of the calls.
   void ready(std::coroutine_handle<> h) { ready_.push_back(h); }
   // `gather` is called whenever no coroutine can run; true if it made one ready.
   void add_gatherer(std::function<bool()> gather) { gatherers_.push_back(std::move(gather)); }
@@ -25,6 +25,10 @@ class Scheduler {
   void run();
   // Those that have not ended.
   std::size_t tasks() const { return tasks_.size(); }
+
+ protected:
+  // For what tasks refer to, before it goes.
+  void drop_tasks() { tasks_.clear(); }
 
  private:
   std::vector<std::coroutine_handle<>> ready_, running_;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Octet strings on shares, and everything that can be done with them alone.
+// Octet strings on shares, as one party holds them, and what can be done with them alone.
 //
-// x = x_0 ^ x_1 ^ x_2; party i holds component[0] = x_i and component[1] =
-// x_{i+1} (Araki et al. 2016, section 2.1, in the usual notation). XOR and all
-// other linear maps act on each component; a public constant c is the sharing
-// x_0 = c, x_1 = x_2 = 0, so party 0 adds it to component[0] and party 2 to
-// component[1]. Everything here is secret; nothing here communicates.
+// A value is two components, each as long as the value; what they mean is the protocol's. XOR and
+// all other linear maps act on each component. Everything here is secret; nothing here
+// communicates.
 #pragma once
 
 #include <cassert>
@@ -56,23 +54,6 @@ inline void xor_into(SharedBytes& out, const SharedBytes& in, std::size_t offset
   assert(offset + in.size() <= out.size());
   for (int c = 0; c < 2; ++c)
     xor_bytes(out.component[c].data() + offset, in.component[c].data(), in.size());
-}
-
-// Index of the component that carries public constants at this party, or -1.
-inline int constant_component(int party) { return party == 0 ? 0 : party == 2 ? 1 : -1; }
-
-// out[offset ..] ^= the public octets.
-inline void xor_public(SharedBytes& out, int party, ByteSpan opened, std::size_t offset = 0) {
-  assert(offset + opened.size() <= out.size());
-  int c = constant_component(party);
-  if (c >= 0) xor_bytes(out.component[c].data() + offset, opened.data(), opened.size());
-}
-
-// The sharing of public octets.
-inline SharedBytes share_public(int party, ByteSpan opened) {
-  SharedBytes out(opened.size());
-  xor_public(out, party, opened);
-  return out;
 }
 
 }  // namespace tkdc

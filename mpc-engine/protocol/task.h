@@ -21,7 +21,7 @@ namespace detail {
 
 struct PromiseBase {
   std::coroutine_handle<> continuation = std::noop_coroutine();
-  // Of a task that Rep3 runs: where it stands, and whom its end is told.
+  // Of a task that a Scheduler runs: where it stands, and whom its end is told.
   std::size_t slot = 0;
   std::vector<PromiseBase*>* ended = nullptr;
 

@@ -32,6 +32,7 @@
 #include "rep3/claims.h"
 #include "rep3/course.h"
 #include "rep3/prss.h"
+#include "rep3/sharing.h"
 #include "session/session.h"
 
 namespace tkdc {
@@ -149,6 +150,7 @@ class Rep3 : public Scheduler {
  public:
   Rep3(int party, Representation representation, const PairwiseKeys& keys,
        Security security = Security::kSemiHonest);
+  ~Rep3() { drop_tasks(); }
 
   // ---- for protocol code
   int party() const { return party_; }

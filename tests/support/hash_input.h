@@ -3,7 +3,7 @@
 #pragma once
 
 #include "protocol/hash.h"
-#include "protocol/shared_bytes.h"
+#include "rep3/sharing.h"
 
 namespace tkdc::test {
 

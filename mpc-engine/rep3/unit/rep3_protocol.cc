@@ -25,6 +25,7 @@ Task<SharedBytes> expand(Rep3& rep3, SharedBytes keys, std::size_t key_bytes) {
 Task<SharedBytes> sha2_hmac(const Rep3& rep3, Sha2& sha2, const SharedBytes& pads,
                             SharedBytes data) {
   const HashFunction& hash = sha2.hash();
+  assert(pads.size() == 2 * hash.state_bytes);
   SharedBytes digest = co_await sha2.compress(pads.slice(0, hash.state_bytes), std::move(data));
   digest.resize(hash.digest_bytes);
   const Bytes padding = hash.padding(hash.digest_bytes, hash.block_bytes);

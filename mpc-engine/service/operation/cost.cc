@@ -2,7 +2,6 @@
 #include "service/operation/cost.h"
 
 #include "cipher/aes_keys.h"
-#include "cipher/hash.h"
 
 namespace tkdc {
 
@@ -17,17 +16,18 @@ void CostSum::expansion(std::size_t key_bytes) {
 
 void CostSum::chain(const HashFunction& hash, std::size_t blocks) {
   count(hash, blocks);
-  add(protocol_.message_bytes(chain_of(hash), hash.state_bytes, hash.block_bytes * blocks));
+  add(protocol_.message_bytes(hash.blocks, hash.state_bytes, hash.block_bytes * blocks));
 }
 
 void CostSum::hmac(const HashFunction& hash, std::size_t bytes) {
   const std::size_t blocks = hash.blocks_of(bytes);
   count(hash, blocks + 1);
-  add(protocol_.message_bytes(hmac_of(hash), 2 * hash.state_bytes, hash.block_bytes * blocks));
+  add(protocol_.message_bytes(hash.hmac, 2 * hash.state_bytes, hash.block_bytes * blocks));
 }
 
 void CostSum::count(const HashFunction& hash, std::size_t blocks) {
-  (&hash == &kSha1 ? cost_.sha1_blocks : cost_.sha2_blocks) += static_cast<std::uint32_t>(blocks);
+  (hash.blocks == Unit::kSha1Blocks ? cost_.sha1_blocks : cost_.sha2_blocks) +=
+      static_cast<std::uint32_t>(blocks);
 }
 
 }  // namespace tkdc

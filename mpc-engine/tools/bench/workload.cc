@@ -70,9 +70,9 @@ class CtrWorkload final : public BenchWorkload {
   Bytes opened_key_, opened_result_;
 };
 
-class Workload final : public BenchWorkload {
+class Sha1Workload final : public BenchWorkload {
  public:
-  Workload(Rep3& rep3, Rep3Protocol& protocol, std::size_t compressions)
+  Sha1Workload(Rep3& rep3, Rep3Protocol& protocol, std::size_t compressions)
       : rep3_(rep3), protocol_(protocol), jobs_(compressions) {
     protocol_.sha1.set_ripple_from(1);  // this shape is what is measured
   }
@@ -142,7 +142,7 @@ MakeWorkload ctr_workload(std::size_t key_bytes, std::size_t cohort_blocks) {
 
 MakeWorkload sha1_workload(std::size_t cohort_compressions) {
   return [=](Rep3& rep3, Rep3Protocol& protocol) {
-    return std::make_unique<Workload>(rep3, protocol, cohort_compressions);
+    return std::make_unique<Sha1Workload>(rep3, protocol, cohort_compressions);
   };
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rep3/unit/aes/sbox_claims.h"
 
+#include "field/gf256.h"
 #include "sbox_constants.h"
 
 namespace tkdc {

@@ -115,7 +115,8 @@ Task<void> Sha1::run() {
 }
 
 Task<SharedBytes> Sha1::compress(SharedBytes state, SharedBytes blocks, Work work) {
-  assert(state.size() == kSha1StateBytes && blocks.size() % kSha1BlockBytes == 0);
+  assert(state.size() == kSha1StateBytes && !blocks.empty() &&
+         blocks.size() % kSha1BlockBytes == 0);
   if (work == Work::kWaitedFor) {
     Submit chain = {*this, {&state, &blocks, nullptr, nullptr}, work};
     co_await chain;
@@ -130,7 +131,8 @@ Task<SharedBytes> Sha1::compress(SharedBytes state, SharedBytes blocks, Work wor
 }
 
 Task<SharedBytes> Sha1::hmac(const SharedBytes& pads, SharedBytes blocks, Work work) {
-  assert(pads.size() == 2 * kSha1StateBytes && blocks.size() % kSha1BlockBytes == 0);
+  assert(pads.size() == 2 * kSha1StateBytes && !blocks.empty() &&
+         blocks.size() % kSha1BlockBytes == 0);
   SharedBytes inner = pads.slice(0, kSha1StateBytes);
   SharedBytes outer = pads.slice(kSha1StateBytes, kSha1StateBytes);
   if (work == Work::kWaitedFor) {

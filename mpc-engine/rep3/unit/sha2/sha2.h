@@ -37,7 +37,7 @@ class Sha2 {
   };
   struct Submit;
 
-  bool is_256() const { return &hash_ == &kSha256; }
+  bool is_256() const { return hash_.blocks == Unit::kSha256Blocks; }
   bool gather();
   template <int L>
   Task<void> run(std::vector<Request> requests);

@@ -2,6 +2,7 @@
 /* One operation with a key that exists as shares: see engine.h. */
 #include "engine.h"
 
+#include <openssl/evp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,14 @@
 
 enum { KDC_TIMEOUT_MS = 5000, ADMIN_TIMEOUT_MS = 30000, LOG_INTERVAL_S = 5 };
 
+/* OpenSSL reads its configuration and loads its provider at the first use, which takes more stack
+ * than a fiber has: here that is the main one. */
+static bool wake_openssl(void)
+{
+    uint8_t digest[EVP_MAX_MD_SIZE];
+    return EVP_Digest("", 0, digest, NULL, EVP_sha256(), NULL) == 1;
+}
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tkdc_client client = {.stream = {.fd = -1}};
 
@@ -26,7 +35,7 @@ krb5_error_code engine_configure(krb5_context context, const struct tkdc_preload
         return KRB5_KDB_DBTYPE_INIT;
     }
     pthread_mutex_lock(&lock);
-    const bool can_stamp = stamp_draw();
+    const bool ready = wake_openssl() && stamp_draw();
     snprintf(process_config.socket_path, sizeof process_config.socket_path, "%s",
              config->socket_path);
     process_config.is_kdc = config->is_kdc;
@@ -40,11 +49,11 @@ krb5_error_code engine_configure(krb5_context context, const struct tkdc_preload
     }
     process_config.configured = true;
     pthread_mutex_unlock(&lock);
-    if (can_stamp)
+    if (ready)
         return 0;
     krb5_set_error_message(context, KRB5_KDB_DBTYPE_INIT,
-                           "tkdc: the system's random octets cannot be had, so handles could not "
-                           "be told from what clients send");
+                           "tkdc: neither the system's random octets nor OpenSSL's SHA-256 can be "
+                           "had: look at openssl.cnf, and start the program again");
     return KRB5_KDB_DBTYPE_INIT;
 }
 

@@ -10,9 +10,8 @@
 
 namespace tkdc {
 
-// (An empty span may have no address, which libsodium does not take.)
 inline std::string to_hex(ByteSpan bytes) {
-  if (bytes.empty()) return {};
+  if (bytes.empty()) return {};  // which may have no address; libsodium takes none
   std::string text(2 * bytes.size() + 1, '\0');
   sodium_bin2hex(text.data(), text.size(), bytes.data(), bytes.size());
   text.pop_back();

@@ -109,6 +109,6 @@ int main(int argc, char** argv) {
   int exit_status = 0;
   const auto options = tkdc::daemon_options(
       argc, argv, "tkdc-server", "one of the three parties that hold a realm's keys as shares",
-      "/etc/tkdc/server/tkdc.toml", exit_status);
+      "/etc/tkdc/server0/tkdc.toml", exit_status);
   return options ? tkdc::run(options->config, options->check_only) : exit_status;
 }

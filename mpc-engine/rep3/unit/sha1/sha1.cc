@@ -115,7 +115,7 @@ Task<void> Sha1::run() {
 }
 
 Task<SharedBytes> Sha1::compress(SharedBytes state, SharedBytes blocks, Work work) {
-  assert(state.size() == kSha1StateBytes && !blocks.empty() &&
+  assert(state.size() == kSha1StateBytes && blocks.size() != 0 &&
          blocks.size() % kSha1BlockBytes == 0);
   if (work == Work::kWaitedFor) {
     Submit chain = {*this, {&state, &blocks, nullptr, nullptr}, work};
@@ -131,7 +131,7 @@ Task<SharedBytes> Sha1::compress(SharedBytes state, SharedBytes blocks, Work wor
 }
 
 Task<SharedBytes> Sha1::hmac(const SharedBytes& pads, SharedBytes blocks, Work work) {
-  assert(pads.size() == 2 * kSha1StateBytes && !blocks.empty() &&
+  assert(pads.size() == 2 * kSha1StateBytes && blocks.size() != 0 &&
          blocks.size() % kSha1BlockBytes == 0);
   SharedBytes inner = pads.slice(0, kSha1StateBytes);
   SharedBytes outer = pads.slice(kSha1StateBytes, kSha1StateBytes);

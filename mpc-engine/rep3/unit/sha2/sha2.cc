@@ -72,7 +72,7 @@ bool Sha2::gather() {
 
 Task<SharedBytes> Sha2::compress(SharedBytes state, SharedBytes blocks) {
   const std::size_t each = hash_.block_bytes;
-  assert(state.size() == hash_.state_bytes && !blocks.empty() && blocks.size() % each == 0);
+  assert(state.size() == hash_.state_bytes && blocks.size() != 0 && blocks.size() % each == 0);
   for (std::size_t at = 0; at < blocks.size(); at += each) {
     const SharedBytes block = blocks.slice(at, each);
     Submit one = {*this, {&state, &block, nullptr}};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/ring.h"
+#include "rep3/sharing.h"
 
 namespace tkdc::mpc {
 namespace {

@@ -10,6 +10,8 @@
 // carry-save layer and one carry network.
 #include "api/quadratic.h"
 
+#include "rep3/sharing.h"
+
 namespace tkdc::mpc {
 namespace {
 

@@ -2,6 +2,7 @@
 #include "rep3/unit/rep3_protocol.h"
 
 #include "field/gf128.h"
+#include "rep3/sharing.h"
 #include "rep3/unit/products.h"
 
 namespace tkdc {

@@ -26,6 +26,7 @@
 #include <coroutine>
 #include <vector>
 
+#include "rep3/sharing.h"
 #include "rep3/unit/sha1/adder.h"
 
 namespace tkdc::sha1 {

@@ -5,6 +5,8 @@
 // deviations` takes many), each over TKDC_SECRETS secrets (default 6).
 #include "checked_protocols.h"
 
+#include "rep3/sharing.h"
+
 namespace tkdc {
 namespace {
 

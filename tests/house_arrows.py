@@ -31,16 +31,16 @@ def room(name: str, *below: str) -> None:
 room("mpc-engine/base")
 room("mpc-engine/field", "mpc-engine/base")
 room("mpc-engine/link", "mpc-engine/base")
-room("mpc-engine/protocol", "mpc-engine/base", "mpc-engine/field")
-room("mpc-engine/session", "mpc-engine/base", "mpc-engine/link", "mpc-engine/protocol")
-room("mpc-engine/rep3", "mpc-engine/base", "mpc-engine/field", "mpc-engine/session",
-     "mpc-engine/protocol")
-room("mpc-engine/rep3/verify", "mpc-engine/base", "mpc-engine/field", "mpc-engine/protocol",
-     "mpc-engine/rep3")
+room("mpc-engine/session", "mpc-engine/base", "mpc-engine/link")
+room("mpc-engine/lane", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session")
+room("mpc-engine/protocol", "mpc-engine/base", "mpc-engine/field", "mpc-engine/session",
+     "mpc-engine/lane")
+room("mpc-engine/rep3", "mpc-engine/base", "mpc-engine/field", "mpc-engine/link",
+     "mpc-engine/session", "mpc-engine/lane", "mpc-engine/protocol")
+room("mpc-engine/rep3/verify", "mpc-engine/base", "mpc-engine/field", "mpc-engine/lane",
+     "mpc-engine/protocol", "mpc-engine/rep3")
 room("mpc-engine/rep3/unit", "mpc-engine/base", "mpc-engine/field", "mpc-engine/session",
-     "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/verify")
-room("mpc-engine/lane", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
-     "mpc-engine/rep3")
+     "mpc-engine/lane", "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/verify")
 room("mpc-engine/cipher", "mpc-engine/base", "mpc-engine/field", "mpc-engine/protocol")
 room("mpc-engine/api", "mpc-engine/base", "mpc-engine/field", "mpc-engine/link",
      "mpc-engine/session", "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/unit",
@@ -54,7 +54,7 @@ room(f"{SERVICE}/sealing", "mpc-engine/base", "mpc-engine/cipher", f"{SERVICE}/s
 room(f"{SERVICE}/admit", "mpc-engine/base", f"{SERVICE}/wire", f"{SERVICE}/store")
 room(f"{SERVICE}/operation", "mpc-engine/base", "mpc-engine/protocol", "mpc-engine/cipher",
      f"{SERVICE}/wire", f"{SERVICE}/store", f"{SERVICE}/sealing", f"{SERVICE}/admit")
-room(f"{SERVICE}/lifecycle", *ROOMS[f"{SERVICE}/operation"], "mpc-engine/rep3",
+room(f"{SERVICE}/lifecycle", *ROOMS[f"{SERVICE}/operation"], "mpc-engine/lane",
      f"{SERVICE}/operation")
 room(f"{SERVICE}/job", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/unit", "mpc-engine/lane",

@@ -129,7 +129,7 @@ Result<std::array<Party, 3>> Party::in_process(Security security) {
     session.party = static_cast<int>(p);
     session.security = mode;
     session.representation = preferred_representation("auto", mode);
-    Lane lane;
+    LaneLink lane;
     lane.link = ring->link(session.party);
     std::copy_n(keys.data() + 32 * p, 32, lane.keys.mine.data());
     std::copy_n(keys.data() + 32 * ((p + 1) % 3), 32, lane.keys.next.data());

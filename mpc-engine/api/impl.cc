@@ -2,18 +2,12 @@
 #include "api/impl.h"
 
 namespace tkdc::mpc {
-namespace {
-
-Task<void> keep(Task<SharedBytes> task, SharedBytes& out) { out = co_await task; }
-
-}  // namespace
 
 Party::Impl::Impl(std::shared_ptr<void> needed, Session made, const AesBackend& backend,
                   int receive_timeout_ms)
-    : owners(std::move(needed)), session(std::move(made)),
-      rep3(session.party, session.representation, session.lanes[0].keys, session.security),
-      protocol(rep3, backend), ticker(rep3, *session.lanes[0].link),
-      timeout_ms(receive_timeout_ms) {}
+    : owners(std::move(needed)), session(std::move(made)), lane(session.party, session.security),
+      rep3(lane, session.representation, session.lanes[0].keys), protocol(rep3, backend),
+      ticker(lane, *session.lanes[0].link), timeout_ms(receive_timeout_ms) {}
 
 // Links first: what they are made of goes with `owners`.
 Party::Impl::~Impl() { session.lanes.clear(); }
@@ -27,24 +21,20 @@ Error Party::Impl::close(const std::string& why) {
 Result<void> Party::Impl::run(const char* what, Task<void> task) {
   if (closed) return fail(*closed);
   const std::string step = "party " + std::to_string(rep3.party()) + ", " + what + ": ";
-  rep3.spawn(std::move(task));
-  while (rep3.advance()) {
-    if (rep3.deviation()) break;
-    auto ticked = ticker.tick(false, {}, timeout_ms);
-    if (!ticked && !rep3.deviation()) return close(step + ticked.error().message);
-    if (!ticked) break;
-  }
-  if (rep3.deviation())
-    return close(step + *rep3.deviation() +
+  lane.spawn(std::move(task));
+  auto ran = ticker.run(timeout_ms);
+  if (lane.deviation())
+    return close(step + *lane.deviation() +
                  "; nothing was released. One of the parties computes "
                  "wrongly, and nobody can tell which: look at all three before you start again");
-  if (rep3.tasks() != 0) return close(step + "the protocol stopped half way");
+  if (!ran) return close(step + ran.error().message);
+  if (lane.tasks() != 0) return close(step + "the protocol stopped half way");
   return {};
 }
 
 Result<SharedBytes> Party::Impl::result(const char* what, Task<SharedBytes> task) {
   SharedBytes out;
-  if (auto ran = run(what, keep(std::move(task), out)); !ran) return ran.error();
+  if (auto ran = run(what, store(std::move(task), out)); !ran) return ran.error();
   return out;
 }
 

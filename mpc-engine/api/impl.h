@@ -25,6 +25,7 @@ class Party::Impl {
 
   std::shared_ptr<void> owners;
   Session session;
+  Lane lane;
   Rep3 rep3;
   Rep3Protocol protocol;
   Ticker ticker;

@@ -57,7 +57,7 @@ Task<void> open_into(Task<Bytes> task, Bytes& out) { out = co_await task; }
 
 Task<void> farewell(Rep3& rep3) {
   const std::uint8_t word = 0;
-  FromBoth others = co_await rep3.exchange(ByteSpan(&word, 1));
+  FromBoth others = co_await rep3.lane.exchange(ByteSpan(&word, 1));
 }
 
 Task<void> take_input(Task<std::optional<SharedBytes>> task, std::optional<SharedBytes>& out) {
@@ -99,7 +99,7 @@ Security Party::security() const {
   return impl_->session.security == tkdc::Security::kMalicious ? Security::kMalicious
                                                                : Security::kSemiHonest;
 }
-std::uint64_t Party::rounds() const { return impl_->rep3.rounds(); }
+std::uint64_t Party::rounds() const { return impl_->rep3.lane.rounds(); }
 std::uint64_t Party::bytes_sent() const {
   return impl_->session.lanes[0].link->counters().packet_bytes_sent;
 }

@@ -164,9 +164,9 @@ Task<SharedBytes> send_binary(Rep3& rep3, SecretVector terms) {
   co_return taken(layer);
 }
 
-Task<SharedBytes> send_own_masked(Rep3& rep3, Ring ring, SecretVector terms) {
+Task<SharedBytes> send_masked(Rep3& rep3, Ring ring, SecretVector terms) {
   add_zero_share(rep3, ring, terms);
-  OwnMasked sent = rep3.own_masked(terms);
+  Passed sent = rep3.lane.pass(terms);
   SharedBytes z;
   z.component[1] = co_await sent;
   ring_reduce(ring, z.component[1].data(), z.component[1].size());
@@ -186,7 +186,7 @@ Task<SharedBytes> quadratic(Rep3& rep3, Ring ring, SharedBytes x, SharedBytes y,
                             std::size_t outputs, std::vector<Term> terms) {
   // Nothing checks products of these rings: who calls asks first (Party).
   if (rep3.claims() != nullptr && !is_binary(ring))
-    rep3.set_deviation("products without verification were asked for");
+    rep3.lane.set_deviation("products without verification were asked for");
   const bool few = rep3.claims() != nullptr && ring != Ring::kGf128;
   const std::vector<Part> parts = parts_of(terms, outputs, few ? kMostProducts : kNone);
   SecretVector sums(element_bytes(ring) * parts.size());
@@ -195,7 +195,7 @@ Task<SharedBytes> quadratic(Rep3& rep3, Ring ring, SharedBytes x, SharedBytes y,
   if (is_binary(ring))
     z = co_await send_binary(rep3, std::move(sums));
   else
-    z = co_await send_own_masked(rep3, ring, std::move(sums));
+    z = co_await send_masked(rep3, ring, std::move(sums));
   if (rep3.claims() != nullptr && is_binary(ring)) record(*rep3.claims(), ring, x, y, z, parts);
   co_return add_parts(ring, z, parts, outputs);
 }
@@ -226,13 +226,13 @@ Task<std::optional<SharedBytes>> share_input(Rep3& rep3, int owner, Ring ring, s
   }
   Bytes said(value.begin(), value.end());
   said.resize(bytes);
-  FromBoth heard = co_await rep3.exchange(said);
+  FromBoth heard = co_await rep3.lane.exchange(said);
   if (from_owner == 1) said = std::move(heard.prev);
   if (from_owner == 2) said = std::move(heard.next);
   if (!ring_holds(ring, said)) co_return std::nullopt;
   if (rep3.claims() != nullptr) {
     const SecretVector digest = digest_of(said);
-    FromBoth others = co_await rep3.exchange(digest);
+    FromBoth others = co_await rep3.lane.exchange(digest);
     if (!std::ranges::equal(others.prev, digest) || !std::ranges::equal(others.next, digest))
       co_return std::nullopt;
   }

@@ -34,32 +34,32 @@ Error Ticker::failed(std::optional<Neighbour> whose, bool connection, const Erro
 }
 
 void Ticker::begin(bool full, const OwnControl& own) {
-  full |= rep3_.needs_next();
-  Sent& made = sent(rep3_.rounds());
+  full |= lane_.needs_next();
+  Sent& made = sent(lane_.rounds());
   made.full = full;
   made.head.clear();
   Writer prev(made.head);
-  prev.u32(on_the_wire(rep3_.rounds()));
+  prev.u32(on_the_wire(lane_.rounds()));
   if (full) put_control(prev, own.to_both, own.to_prev);
-  rep3_.finish_to_prev();
+  lane_.finish_to_prev();
   to_both_ = own.to_both;
   begun_ = true;
   on_its_way_ = false;
   made.to_next.clear();
   if (!full) return;
   SecretWriter next(made.to_next);
-  next.u32(on_the_wire(rep3_.rounds()));
+  next.u32(on_the_wire(lane_.rounds()));
   put_control(next, own.to_both, own.to_next);
-  rep3_.append_to_next(made.to_next);
+  lane_.append_to_next(made.to_next);
 }
 
 Result<ByteSpan> Ticker::receive(Neighbour from, int timeout_ms) {
   auto packet = link_->receive(from, timeout_ms);
   if (!packet) return failed(from, true, packet.error());
-  if (rep3_.rounds() == 0 && is_refusal(*packet))
+  if (lane_.rounds() == 0 && is_refusal(*packet))
     return failed(from, false, fail("lane: a neighbour is not through: " + refusal_text(*packet)));
   Reader in(*packet);
-  const std::uint32_t number = in.u32(), expected = on_the_wire(rep3_.rounds());
+  const std::uint32_t number = in.u32(), expected = on_the_wire(lane_.rounds());
   if (in.failed() || number != expected)
     return failed(
         from, false,
@@ -74,8 +74,8 @@ Result<void> Ticker::send(Neighbour to, std::uint64_t tick) {
   if (to == Neighbour::kNext) {
     if (made.full) taken = link_->send(to, made.to_next);
   } else {
-    const Rep3::ToPrev parts = rep3_.sent_to_prev(tick);
-    const ByteSpan pieces[] = {made.head, parts.layers, parts.rest};
+    const Lane::ToPrev parts = lane_.sent_to_prev(tick);
+    const ByteSpan pieces[] = {made.head, parts.part, parts.rest};
     taken = link_->send_pieces(to, pieces);
   }
   if (!taken) return failed(to, true, taken.error());
@@ -83,11 +83,11 @@ Result<void> Ticker::send(Neighbour to, std::uint64_t tick) {
 }
 
 // To both, also when one of them is gone: the other may have to learn that it was told something
-// else (rep3/course.h).
+// else (lane/course.h).
 Result<void> Ticker::send_tick() {
-  auto to_prev = send(Neighbour::kPrev, rep3_.rounds());
+  auto to_prev = send(Neighbour::kPrev, lane_.rounds());
   const auto first = failure_;
-  auto to_next = send(Neighbour::kNext, rep3_.rounds());
+  auto to_next = send(Neighbour::kNext, lane_.rounds());
   if (to_prev) return to_next;
   failure_ = first;
   return to_prev;
@@ -100,8 +100,8 @@ Result<std::uint64_t> Ticker::hear_tick(Neighbour from, int timeout_ms) {
   if (is_refusal(*packet))
     return failed(from, true, fail("lane: a neighbour is not through: " + refusal_text(*packet)));
   Reader in(*packet);
-  const std::uint64_t lacks = in.u64(), mine = rep3_.rounds();
-  if (!in.complete() || lacks + Rep3::kKeptTicks <= mine || mine + Rep3::kKeptTicks <= lacks)
+  const std::uint64_t lacks = in.u64(), mine = lane_.rounds();
+  if (!in.complete() || lacks + kKeptTicks <= mine || mine + kKeptTicks <= lacks)
     return failed(from, false,
                   fail("lane: a neighbour lacks packets of tick " + std::to_string(lacks) +
                        ", this server of tick " + std::to_string(mine) +
@@ -113,13 +113,13 @@ Result<void> Ticker::go_on(Link& link, int timeout_ms) {
   use(link);
   failure_.reset();
   Bytes own;
-  Writer(own).u64(rep3_.rounds());
+  Writer(own).u64(lane_.rounds());
   for (Neighbour to : {Neighbour::kPrev, Neighbour::kNext})
     if (auto told = link.send(to, own); !told) return failed(to, true, told.error());
   for (Neighbour to : {Neighbour::kPrev, Neighbour::kNext}) {
     auto lacks = hear_tick(to, timeout_ms);
     if (!lacks) return lacks.error();
-    for (std::uint64_t tick = *lacks; tick < rep3_.rounds() + (begun_ ? 1 : 0); ++tick)
+    for (std::uint64_t tick = *lacks; tick < lane_.rounds() + (begun_ ? 1 : 0); ++tick)
       if (auto resent = send(to, tick); !resent) return resent;
   }
   on_its_way_ = begun_;
@@ -142,21 +142,21 @@ void Ticker::hear_what_came() {
       if (!get_control(in, ignored)) continue;
       heard_[side] = in.raw(in.remaining());
     }
-    rep3_.hear_comparisons(from, *heard_[side]);
+    lane_.hear_comparisons(from, *heard_[side]);
   }
   failure_ = first;
 }
 
 void Ticker::note(std::uint64_t ended, const Control& heard) {
   ByteSpan by_party[3];
-  const auto me = static_cast<std::size_t>(rep3_.party());
+  const auto me = static_cast<std::size_t>(lane_.party());
   by_party[me] = to_both_;
   by_party[(me + 1) % 3] = heard.next.to_both;
   by_party[(me + 2) % 3] = heard.prev.to_both;
   if (by_party[0].empty() && by_party[1].empty() && by_party[2].empty()) return;
   Bytes tick;
   Writer(tick).u32(on_the_wire(ended));
-  rep3_.course().note(Course::Kind::kSaid, {tick, by_party[0], by_party[1], by_party[2]});
+  lane_.course().note(Course::Kind::kSaid, {tick, by_party[0], by_party[1], by_party[2]});
 }
 
 Result<Ticker::Control> Ticker::end(int timeout_ms) {
@@ -164,16 +164,45 @@ Result<Ticker::Control> Ticker::end(int timeout_ms) {
   failure_.reset();
   auto control = try_end(timeout_ms);
   if (control) return control;
-  if (sent(rep3_.rounds()).full) hear_what_came();
-  rep3_.tick_failed();
+  if (sent(lane_.rounds()).full) hear_what_came();
+  lane_.tick_failed();
   return control;
 }
 
+Result<void> Ticker::step(Owner& owner, int timeout_ms) {
+  // Else a connection was lost within it.
+  if (!begun_) {
+    const std::optional<OwnControl> own = owner.say();
+    spoke_ = own.has_value();
+    begin(spoke_, own.value_or(OwnControl()));
+  }
+  auto control = end(timeout_ms);
+  if (!control) return control.error();
+  if (spoke_)
+    if (auto heard = owner.hear(*control); !heard) return heard;
+  lane_.advance();
+  if (lane_.deviation()) return fail(*lane_.deviation());
+  return {};
+}
+
+Result<void> Ticker::run(Owner& owner, int timeout_ms) {
+  lane_.advance();
+  while (!lane_.deviation() && lane_.waits() && !owner.enough())
+    if (auto stepped = step(owner, timeout_ms); !stepped && !lane_.deviation()) return stepped;
+  if (lane_.deviation()) return fail(*lane_.deviation());
+  return {};
+}
+
+Result<void> Ticker::run(int timeout_ms) {
+  Owner nobody;
+  return run(nobody, timeout_ms);
+}
+
 Result<Ticker::Control> Ticker::try_end(int timeout_ms) {
-  const bool full = sent(rep3_.rounds()).full;
+  const bool full = sent(lane_.rounds()).full;
   if (!std::exchange(on_its_way_, true))
     if (auto given = send_tick(); !given) return given.error();
-  rep3_.prefetch_masks();
+  lane_.prefetch();
 
   Control control;
   ByteSpan rest[2];  // by Neighbour
@@ -189,11 +218,11 @@ Result<Ticker::Control> Ticker::try_end(int timeout_ms) {
     rest[side] = in.raw(in.remaining());
     heard_[side] = rest[side];
   }
-  const std::uint64_t ended = rep3_.rounds();
-  if (auto consumed = rep3_.consume(rest[1], rest[0]); !consumed) {
+  const std::uint64_t ended = lane_.rounds();
+  if (auto consumed = lane_.consume(rest[1], rest[0]); !consumed) {
     std::optional<Neighbour> whose;
     for (Neighbour from : {Neighbour::kNext, Neighbour::kPrev})
-      if (rest[static_cast<std::size_t>(from)].size() != rep3_.expected_from(from)) whose = from;
+      if (rest[static_cast<std::size_t>(from)].size() != lane_.expected_from(from)) whose = from;
     return failed(whose, false, consumed.error());
   }
   note(ended, control);

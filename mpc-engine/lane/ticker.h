@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One tick of a lane on a real link: a packet to each neighbour, a packet from
-// each. What protocols send stands in Rep3; `control` is what the lane itself
+// each. What protocols and tasks send stands in Lane; `control` is what the lane itself
 // has to say (admission), and travels only in full ticks.
 //
 //   to prev:  tick u32 | control (full ticks) | layers, digest, exchange
@@ -15,7 +15,7 @@
 //
 // What a party says to both others is a decision that all three take alike: the ticker notes it
 // in the lane's course, all three parties' together, before the owner reads it. So nothing that
-// is said to both can be used and not be compared (rep3/course.h). What is said to one
+// is said to both can be used and not be compared (lane/course.h). What is said to one
 // neighbour is between those two: digests of what both hold.
 //
 // A tick outlives its connections: a packet is made once, and sent again as it was. So whoever
@@ -26,8 +26,8 @@
 #include <optional>
 
 #include "base/codec.h"
+#include "lane/lane.h"
 #include "link/link.h"
-#include "rep3/rep3.h"
 
 namespace tkdc {
 
@@ -39,8 +39,8 @@ class Ticker {
   static constexpr int kDiskTimeoutMs = 30'000;
   static constexpr std::size_t kMaxControlBytes = 1u << 20;
 
-  explicit Ticker(Rep3& rep3) : rep3_(rep3) {}
-  Ticker(Rep3& rep3, Link& link) : rep3_(rep3), link_(&link) {}
+  explicit Ticker(Lane& lane) : lane_(lane) {}
+  Ticker(Lane& lane, Link& link) : lane_(lane), link_(&link) {}
 
   struct OwnControl {
     Bytes to_both, to_prev, to_next;
@@ -52,11 +52,27 @@ class Ticker {
   struct Control {
     Said prev, next;
   };
-  // begin() and end() in one.
-  Result<Control> tick(bool full, const OwnControl& own, int timeout_ms = kReceiveTimeoutMs) {
-    begin(full, own);
-    return end(timeout_ms);
-  }
+
+  // Who has something to say in a lane, besides its tasks.
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    // Nothing: the tick is full only where tasks need it.
+    virtual std::optional<OwnControl> say() { return std::nullopt; }
+    // In a tick in which this owner spoke. Error: the lane has ended.
+    virtual Result<void> hear(const Control& /*said*/) { return {}; }
+    // Whether to stop although tasks wait.
+    virtual bool enough() const { return false; }
+  };
+  // One tick, and what tasks do with its messages: the only place in which lanes move. After an
+  // error it can be called again as end() can. Error: also a deviation.
+  Result<void> step(Owner& owner, int timeout_ms = kReceiveTimeoutMs);
+  // Until no task waits, or its owner has enough.
+  Result<void> run(Owner& owner, int timeout_ms = kReceiveTimeoutMs);
+  // Where nobody has anything to say.
+  Result<void> run(int timeout_ms = kReceiveTimeoutMs);
+
+  // ---- step() by its halves
   // Makes this tick's packets.
   void begin(bool full, const OwnControl& own);
   // Whether they are made and the tick has not ended.
@@ -79,13 +95,13 @@ class Ticker {
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:
-  // Parties are at most two ticks apart: Rep3::kKeptTicks packets are all that one can lack.
+  // Parties are at most two ticks apart: kKeptTicks packets are all that one can lack.
   struct Sent {
     bool full = false;
-    Bytes head;  // of the packet to the previous neighbour, before what Rep3 keeps
+    Bytes head;  // of the packet to the previous neighbour, before what the lane keeps
     SecretVector to_next;
   };
-  Sent& sent(std::uint64_t tick) { return sent_[tick % Rep3::kKeptTicks]; }
+  Sent& sent(std::uint64_t tick) { return sent_[tick % kKeptTicks]; }
 
   Error failed(std::optional<Neighbour> whose, bool connection, const Error& error);
   Result<ByteSpan> receive(Neighbour from, int timeout_ms);
@@ -96,14 +112,15 @@ class Ticker {
   void hear_what_came();
   void note(std::uint64_t ended, const Control& heard);
 
-  Rep3& rep3_;
+  Lane& lane_;
   Link* link_ = nullptr;
   bool begun_ = false;
+  bool spoke_ = false;       // the owner, in this tick
   bool on_its_way_ = false;  // this tick's packets have been given to the link
   Bytes to_both_;            // of this tick's own control
   std::optional<Failure> failure_;
   std::array<std::optional<ByteSpan>, 2> heard_;  // in this tick, by Neighbour
-  std::array<Sent, Rep3::kKeptTicks> sent_;
+  std::array<Sent, kKeptTicks> sent_;
 };
 
 }  // namespace tkdc

@@ -9,9 +9,10 @@
 
 #include <string_view>
 
-#include "protocol/scheduler.h"
-#include "protocol/security.h"
+#include "lane/scheduler.h"
+#include "protocol/shared_bytes.h"
 #include "protocol/unit.h"
+#include "session/security.h"
 
 namespace tkdc {
 

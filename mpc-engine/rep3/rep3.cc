@@ -4,24 +4,14 @@
 #include "base/now_public.h"
 
 namespace tkdc {
-namespace {
-
-// For a layer's messages: an insertion goes octet by octet where vectors wipe.
-void append(SecretVector& to, ByteSpan from) {
-  const std::size_t at = to.size();
-  to.resize(at + from.size());
-  std::copy(from.begin(), from.end(), to.begin() + static_cast<std::ptrdiff_t>(at));
-}
-
-}  // namespace
-
 // ---- Layer
 
 Layer::Layer(Rep3& rep3, std::size_t offset, std::size_t bytes)
-    : rep3_(rep3), message_(rep3.layer_out()), offset_(offset), bytes_(bytes), tick_(rep3.tick_) {}
+    : rep3_(rep3), message_(*rep3.layer_out_), offset_(offset), bytes_(bytes),
+      tick_(rep3.lane.rounds()) {}
 
 const std::uint8_t* Layer::theirs() const {
-  assert(rep3_.tick_ == tick_ + 1);
+  assert(rep3_.lane.rounds() == tick_ + 1);
   return rep3_.layer_got_.data() + offset_;
 }
 
@@ -36,12 +26,12 @@ std::optional<ZeroShare> Layer::zero_share() const {
 }
 
 void Layer::fill_later(Fill fill) {
-  assert(tick_ == rep3_.tick_);
+  assert(tick_ == rep3_.lane.rounds());
   assert(rep3_.later_.empty() || rep3_.later_.back().offset < offset_);
   rep3_.later_.push_back({offset_, bytes_, std::move(fill)});
 }
 
-void Layer::await_suspend(std::coroutine_handle<> h) { rep3_.waiting_.push_back(h); }
+void Layer::await_suspend(std::coroutine_handle<> h) { rep3_.lane.wait(h); }
 
 // ---- Opening
 
@@ -53,7 +43,7 @@ Opening::Opening(Rep3& rep3, const SharedBytes& x)
   xor_bytes(held_.data(), x.component[1].data(), bytes_);
 }
 
-void Opening::await_suspend(std::coroutine_handle<> h) { rep3_.waiting_.push_back(h); }
+void Opening::await_suspend(std::coroutine_handle<> h) { rep3_.lane.wait(h); }
 
 Bytes Opening::await_resume() {
   Bytes opened(held_.begin(), held_.end());
@@ -62,82 +52,15 @@ Bytes Opening::await_resume() {
   return opened;
 }
 
-// ---- Exchange
-
-Exchange::Exchange(Rep3& rep3, ByteSpan bytes)
-    : rep3_(rep3), offset_(rep3.pair_out_.size()), bytes_(bytes.size()) {
-  now_public(bytes.data(), bytes.size());
-  rep3_.pair_out_.insert(rep3_.pair_out_.end(), bytes.begin(), bytes.end());
-}
-
-void Exchange::await_suspend(std::coroutine_handle<> h) { rep3_.waiting_.push_back(h); }
-
-FromBoth Exchange::await_resume() {
-  auto cut = [&](const Bytes& all) {
-    auto first = all.begin() + static_cast<std::ptrdiff_t>(offset_);
-    return Bytes(first, first + static_cast<std::ptrdiff_t>(bytes_));
-  };
-  return {cut(rep3_.pair_prev_), cut(rep3_.pair_next_)};
-}
-
-namespace {
-
-bool begins_with(ByteSpan octets, const Bytes& expected) {
-  return octets.size() >= expected.size() &&
-         std::ranges::equal(octets.first(expected.size()), expected);
-}
-
-}  // namespace
-
-Task<FromBoth> Rep3::exchange(Bytes bytes, Expected expected, const char* what) {
-  comparisons_.push_back({pair_out_.size(), expected, what});
-  FromBoth others = co_await exchange(bytes);
-  if (!begins_with(others.prev, expected.from_prev) ||
-      !begins_with(others.next, expected.from_next)) {
-    set_deviation(what);
-    co_await std::suspend_always();
-  }
-  co_return others;
-}
-
-// The lengths are this server's: who sends others has not come as far, or ends the session.
-void Rep3::hear_comparisons(Neighbour from, ByteSpan rest) {
-  if (rest.size() != expected_from(from)) return;
-  const std::size_t before = from == Neighbour::kNext
-                                 ? layer_out().size() + (open_out_.empty() ? 0 : kDigestBytes)
-                                 : open_out_.size();
-  const ByteSpan pairs = rest.subspan(before, pair_out_.size());
-  now_public(pairs.data(), pairs.size());
-  for (const Comparison& one : comparisons_) {
-    const bool next = from == Neighbour::kNext;
-    if (!begins_with(pairs.subspan(one.offset),
-                     next ? one.expected.from_next : one.expected.from_prev))
-      set_deviation(one.what);
-  }
-}
-
-// ---- OwnMasked
-
-OwnMasked::OwnMasked(Rep3& rep3, ByteSpan masked)
-    : rep3_(rep3), offset_(rep3.own_out_.size()), bytes_(masked.size()) {
-  rep3_.own_out_.insert(rep3_.own_out_.end(), masked.begin(), masked.end());
-}
-
-void OwnMasked::await_suspend(std::coroutine_handle<> h) { rep3_.waiting_.push_back(h); }
-
-SecretVector OwnMasked::await_resume() {
-  auto first = rep3_.own_got_.begin() + static_cast<std::ptrdiff_t>(offset_);
-  return {first, first + static_cast<std::ptrdiff_t>(bytes_)};
-}
-
 // ---- Rep3
 
-Rep3::Rep3(int party, Representation representation, const PairwiseKeys& keys, Security security)
-    : party_(party), representation_(representation), prss_(keys) {
-  if (security == Security::kMalicious) claims_.emplace();
+Rep3::Rep3(Lane& of, Representation representation, const PairwiseKeys& keys)
+    : lane(of), representation_(representation), prss_(keys) {
+  if (lane.security() == Security::kMalicious) claims_.emplace();
+  lane.use(*this);
 }
 
-Layer Rep3::layer(std::size_t bytes) { return Layer(*this, layer_out().extend(bytes), bytes); }
+Layer Rep3::layer(std::size_t bytes) { return Layer(*this, layer_out_->extend(bytes), bytes); }
 
 SharedBytes Rep3::random(std::size_t bytes, Prss::Purpose purpose) {
   SharedBytes x(bytes);
@@ -146,95 +69,52 @@ SharedBytes Rep3::random(std::size_t bytes, Prss::Purpose purpose) {
   return x;
 }
 
-bool Rep3::advance() {
-  run();
-  return !waiting_.empty();
+void Rep3::put_progress(Writer& to) const {
+  to.u64(layer_bytes_);
+  for (std::uint64_t octets : drawn_) to.u64(octets);
+  to.u64(taken_);
 }
 
-void Rep3::prefetch_masks() { prss_.prefetch(last_layer_bytes_); }
-
-Rep3::ToPrev Rep3::finish_to_prev() {
-  auto& [layers, rest] = *now_;
+ByteSpan Rep3::finish_to_prev() {
+  MessageBuffer& out = *layer_out_;
+  const std::size_t bytes = out.size();
   std::size_t masked = 0;
-  last_layer_bytes_ = layers.size();
+  last_layer_bytes_ = bytes;
   for (const Later& later : later_) {
-    later.fill(layers.data() + later.offset);
-    prss_.mask(layers.data() + masked, later.offset - masked);
+    later.fill(out.data() + later.offset);
+    prss_.mask(out.data() + masked, later.offset - masked);
     prss_.skip(later.bytes);
     masked = later.offset + later.bytes;
     last_layer_bytes_ -= later.bytes;
   }
   later_.clear();
-  prss_.mask(layers.data() + masked, layers.size() - masked);
-  rest.clear();
+  prss_.mask(out.data() + masked, bytes - masked);
+  layer_bytes_ += bytes;
   if (!open_out_.empty()) {
-    rest.resize(kDigestBytes);
+    const std::size_t digest = out.extend(kDigestBytes);
     crypto_generichash_state state = second_digest_;
-    crypto_generichash_final(&state, rest.data(), kDigestBytes);
+    crypto_generichash_final(&state, out.data() + digest, kDigestBytes);
   }
-  rest.insert(rest.end(), pair_out_.begin(), pair_out_.end());
-  rest.insert(rest.end(), own_out_.begin(), own_out_.end());
-  layer_bytes_ += layers.size();
-  return {layers.span(), rest};
+  return out.span();
 }
 
-Rep3::ToPrev Rep3::sent_to_prev(std::uint64_t tick) const {
-  assert(tick <= tick_ && tick_ - tick < kKeptTicks);
-  const ToPrevBuffers& sent = to_prev_[tick % kKeptTicks];
-  return {sent.layers.span(), sent.rest};
-}
-
-void Rep3::append_to_prev(SecretVector& packet) {
-  const ToPrev parts = finish_to_prev();
-  for (ByteSpan part : {parts.layers, parts.rest}) append(packet, part);
-}
-
-void Rep3::append_to_next(SecretVector& packet) const {
-  packet.insert(packet.end(), open_out_.begin(), open_out_.end());
-  packet.insert(packet.end(), pair_out_.begin(), pair_out_.end());
-}
+ByteSpan Rep3::sent_to_prev(std::uint64_t tick) const { return to_prev_[tick % kKeptTicks].span(); }
 
 Result<void> Rep3::consume(ByteSpan from_next, ByteSpan from_prev) {
-  const std::size_t digest_bytes = open_out_.empty() ? 0 : kDigestBytes;
-  const std::size_t layer_bytes = layer_out().size();
-  if (from_next.size() != expected_from(Neighbour::kNext) ||
-      from_prev.size() != expected_from(Neighbour::kPrev))
-    return fail("round " + std::to_string(tick_) +
-                ": a neighbour's packet has another length than ours; the servers disagree on "
-                "the protocol's course. Check that all three run the same tkdc version");
-
-  layer_got_ = from_next.first(layer_bytes);
-  ByteSpan digest = from_next.subspan(layer_bytes, digest_bytes);
-  ByteSpan pair_next = from_next.subspan(layer_bytes + digest_bytes, pair_out_.size());
-  ByteSpan own = from_next.last(own_out_.size());
-  ByteSpan opens = from_prev.first(open_out_.size());
-  ByteSpan pair_prev = from_prev.subspan(open_out_.size());
-  if (digest_bytes != 0) {
+  layer_got_ = from_next;
+  if (!open_out_.empty()) {
+    const ByteSpan digest = from_next.last(kDigestBytes);
     std::uint8_t got[kDigestBytes];
-    crypto_generichash(got, sizeof got, opens.data(), opens.size(), nullptr, 0);
+    crypto_generichash(got, sizeof got, from_prev.data(), from_prev.size(), nullptr, 0);
     now_public(got, sizeof got);
     now_public(digest.data(), digest.size());
-    if (sodium_memcmp(got, digest.data(), sizeof got) != 0) {
-      set_deviation("the two holders of an opened component sent different values");
-      return fail("round " + std::to_string(tick_) + ": " + *deviation_ +
-                  "; nothing was released. One of the servers computes wrongly: see "
-                  "docs/operations.md");
-    }
+    if (sodium_memcmp(got, digest.data(), sizeof got) != 0)
+      return fail("the two holders of an opened component sent different values");
   }
-  open_got_.assign(opens.begin(), opens.end());
-  pair_prev_.assign(pair_prev.begin(), pair_prev.end());
-  pair_next_.assign(pair_next.begin(), pair_next.end());
-  own_got_.assign(own.begin(), own.end());
-
+  open_got_.assign(from_prev.begin(), from_prev.end());
   open_out_.clear();
-  pair_out_.clear();
-  own_out_.clear();
-  comparisons_.clear();
-  for (auto h : waiting_) ready(h);
-  waiting_.clear();
-  ++tick_;
-  now_ = &to_prev(tick_);
-  layer_out().clear();
+  layer_out_ = &to_prev_[(lane.rounds() + 1) % kKeptTicks];
+  layer_out_->clear();
   return {};
 }
 

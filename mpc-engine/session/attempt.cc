@@ -316,7 +316,7 @@ Result<void> Attempt::derive_keys(const std::array<std::uint8_t, 32>& session, i
 Result<void> Attempt::build_lanes(Session& session) {
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     LaneState& state = lanes_[lane];
-    Lane out;
+    LaneLink out;
     if (!session.goes_on) {
       out.keys.zero_generator = session.zero_generator;
       auto derived = derive_keys(session.id, static_cast<int>(lane), out.keys);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a lane's course stood when its session ended (rep3/course.h): the next handshake
+// Where a lane's course stood when its session ended (lane/course.h): the next handshake
 // compares it, since a server that withholds its packet keeps the two others from reading each
 // other's last word within the session. Two honest servers are never more than one decision
 // apart, so a few digests are enough. Nothing here is secret.

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "link/link.h"
-#include "protocol/security.h"
 #include "session/audit_head.h"
+#include "session/security.h"
 #include "session/zero_generator.h"
 
 namespace tkdc {
@@ -34,7 +34,7 @@ struct PairwiseKeys {
   ZeroGenerator zero_generator = ZeroGenerator::kAesCtr;
 };
 
-struct Lane {
+struct LaneLink {
   std::unique_ptr<Link> link;
   PairwiseKeys keys;
 };
@@ -56,7 +56,7 @@ struct Session {
   // 20 bits of the GCM nonce, reserved on disk by all three before use; and its era.
   std::uint32_t epoch = 0, era = 0;
   std::array<AuditHead, 3> audit_heads;  // by party, when the session was made
-  std::vector<Lane> lanes;
+  std::vector<LaneLink> lanes;
 };
 
 }  // namespace tkdc

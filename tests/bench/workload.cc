@@ -46,7 +46,7 @@ class Work {
     return ran([this](int p) {
       std::vector<Task<void>> jobs;
       for (std::size_t k = 0; k < in_.size(); ++k) jobs.push_back(job(p, k));
-      return all(*net_.party[p], std::move(jobs));
+      return all(net_.party[p]->lane, std::move(jobs));
     });
   }
 

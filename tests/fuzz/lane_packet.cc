@@ -18,16 +18,25 @@ Task<void> all_kinds(Rep3& rep3) {
     Layer layer = rep3.layer(8);
     std::memset(layer.mine(), 0, layer.size());
     co_await layer;
-    OwnMasked own = rep3.own_masked(SecretVector(3));
+    Passed own = rep3.lane.pass(SecretVector(3));
     SecretVector got = co_await own;
     require(got.size() == 3);
     SharedBytes x = rep3.random(5);
     Bytes opened = co_await rep3.open(x);
     require(opened.size() == 5);
-    FromBoth both = co_await rep3.exchange(opened);
+    FromBoth both = co_await rep3.lane.exchange(opened);
     require(both.prev.size() == 5 && both.next.size() == 5);
   }
 }
+
+// Every second tick is full.
+class EverySecond : public Ticker::Owner {
+  std::optional<Ticker::OwnControl> say() override {
+    if (tick_++ % 2 != 0) return std::nullopt;
+    return Ticker::OwnControl();
+  }
+  int tick_ = 0;
+};
 
 // What was read writes to the same octets and holds what was asked for.
 void said_to_both(ByteSpan control) {
@@ -71,12 +80,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   auto ring = MemoryRing::create();
   auto prev = ring->link(0), mine = ring->link(1), next = ring->link(2);
   const PairwiseKeys keys;
-  Rep3 rep3(1, Representation::kBytes, keys, Security::kMalicious);
+  Lane lane(1, Security::kMalicious);
+  Rep3 rep3(lane, Representation::kBytes, keys);
   Verifier verifier(rep3);
-  rep3.spawn(all_kinds(rep3));
+  lane.spawn(all_kinds(rep3));
   feed({data, size}, *prev, *next);
-  Ticker ticker(rep3, *mine);
-  for (int tick = 0; rep3.advance(); ++tick)
-    if (!ticker.tick(tick % 2 == 0, {}, 0).ok()) break;
+  Ticker ticker(lane, *mine);
+  EverySecond owner;
+  (void)ticker.run(owner, 0).ok();
   return 0;
 }

@@ -45,7 +45,7 @@ struct PartiesWithCiphers {
     auto ran = net.run([&](int p) {
       std::vector<Task<void>> tasks;
       for (std::size_t k = 0; k < jobs; ++k) tasks.push_back(make(*ciphers[p], p, k));
-      return all(*net.party[p], std::move(tasks));
+      return all(net.party[p]->lane, std::move(tasks));
     });
     ASSERT_TRUE(ran.ok()) << (ran.ok() ? "" : ran.error().message);
   }

@@ -32,7 +32,8 @@ class ThreeParties {
       std::copy(component[p].begin(), component[p].end(), keys.mine.data());
       std::copy(component[(p + 1) % 3].begin(), component[(p + 1) % 3].end(), keys.next.data());
       keys.zero_generator = generator;
-      party[p] = std::make_unique<Rep3>(p, representation, keys, security);
+      lane[p] = std::make_unique<Lane>(p, security);
+      party[p] = std::make_unique<Rep3>(*lane[p], representation, keys);
     }
   }
 
@@ -66,26 +67,26 @@ class ThreeParties {
 
   // Spawns make(party) at each party and runs until all are done.
   Result<void> run(const std::function<Task<void>(int)>& make) {
-    for (int p = 0; p < 3; ++p) party[p]->spawn(make(p));
+    for (int p = 0; p < 3; ++p) lane[p]->spawn(make(p));
     SecretVector to_prev[3], to_next[3];  // read until the next round's
     for (;;) {
       int waiting = 0;
-      for (auto& p : party) waiting += p->advance() ? 1 : 0;
+      for (auto& one : lane) waiting += one->advance() ? 1 : 0;
       // As a lane does: after a deviation nothing more leaves.
-      for (auto& p : party)
-        if (p->deviation()) return fail(*p->deviation());
+      for (auto& one : lane)
+        if (one->deviation()) return fail(*one->deviation());
       if (waiting == 0) return {};
       if (waiting != 3) return fail("the parties' courses differ");
       for (int p = 0; p < 3; ++p) {
         to_prev[p].clear();
         to_next[p].clear();
-        party[p]->append_to_prev(to_prev[p]);
-        party[p]->append_to_next(to_next[p]);
+        lane[p]->append_to_prev(to_prev[p]);
+        lane[p]->append_to_next(to_next[p]);
         if (tamper) tamper(p, to_prev[p], to_next[p]);
         if (record) record(p, to_prev[p], to_next[p]);
       }
       for (int p = 0; p < 3; ++p)
-        if (auto r = party[p]->consume(to_prev[(p + 1) % 3], to_next[(p + 2) % 3]); !r) return r;
+        if (auto r = lane[p]->consume(to_prev[(p + 1) % 3], to_next[(p + 2) % 3]); !r) return r;
     }
   }
 
@@ -97,6 +98,7 @@ class ThreeParties {
     return out;
   }
 
+  std::unique_ptr<Lane> lane[3];
   std::unique_ptr<Rep3> party[3];
   std::function<void(int party, SecretVector& to_prev, SecretVector& to_next)> tamper;
   std::function<void(int party, const SecretVector& to_prev, const SecretVector& to_next)> record;

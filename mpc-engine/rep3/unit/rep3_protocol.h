@@ -17,8 +17,8 @@ class Rep3Protocol final : public Protocol {
 
   Rep3Protocol(Rep3& lane, const AesBackend& backend);
 
-  ProtocolInfo info() const override { return {kName, 3, rep3.security()}; }
-  Scheduler& scheduler() override { return rep3; }
+  ProtocolInfo info() const override { return {kName, 3, rep3.lane.security()}; }
+  Scheduler& scheduler() override { return rep3.lane; }
   SharedBytes random(std::size_t bytes) override { return rep3.random(bytes); }
   Task<SharedBytes> inner_products(std::vector<InnerProduct> pairs) override;
   Task<void> verified() override;

@@ -32,16 +32,16 @@ void combine(const std::vector<FieldClaim>& claims, const Bytes& seed,
 }  // namespace
 
 Verifier::Verifier(Rep3& rep3, OctetDevice* device) : rep3_(rep3), device_(device) {
-  if (rep3_.claims() != nullptr) rep3_.add_gatherer([this] { return gather(); });
+  if (rep3_.claims() != nullptr) rep3_.lane.add_gatherer([this] { return gather(); });
 }
 
 bool Verifier::gather() {
   ClaimLog& log = *rep3_.claims();
-  if (rep3_.deviation() || !log.wants_check()) return false;
-  if (log.checking() && rep3_.rounds() % kStartEveryRounds != 0) return false;
+  if (rep3_.lane.deviation() || !log.wants_check()) return false;
+  if (log.checking() && rep3_.lane.rounds() % kStartEveryRounds != 0) return false;
   ClaimBatch batch;
   const std::uint64_t number = log.take(batch);
-  rep3_.spawn(check(std::move(batch), number));
+  rep3_.lane.spawn(check(std::move(batch), number));
   return true;
 }
 
@@ -108,7 +108,7 @@ Task<void> Verifier::check_field(std::vector<FieldClaim> claims, bool& holds) {
 }
 
 void Verifier::release(std::uint64_t number) {
-  for (std::coroutine_handle<> waiter : rep3_.claims()->checked(number)) rep3_.ready(waiter);
+  for (std::coroutine_handle<> waiter : rep3_.claims()->checked(number)) rep3_.lane.ready(waiter);
 }
 
 namespace {
@@ -133,7 +133,7 @@ Bytes describe(const ClaimBatch& batch, std::uint64_t number) {
 }  // namespace
 
 Task<void> Verifier::agree_on(Bytes batch) {
-  FromBoth others = co_await rep3_.agree(std::move(batch), Bytes());
+  FromBoth others = co_await rep3_.lane.agree(std::move(batch), Bytes());
 }
 
 Task<void> Verifier::check(ClaimBatch batch, std::uint64_t number) {
@@ -145,7 +145,7 @@ Task<void> Verifier::check(ClaimBatch batch, std::uint64_t number) {
     parts.push_back(agree_on(describe(batch, number)));
     parts.push_back(check_octets(std::move(batch.octets), octets_hold));
     parts.push_back(check_field(std::move(batch.field), field_holds));
-    co_await all(rep3_, std::move(parts));
+    co_await all(rep3_.lane, std::move(parts));
     const bool good = co_await all_find_it_good(octets_hold && field_holds, products);
     if (!good) co_return;
     ++batches_;

@@ -7,9 +7,9 @@
 // runs the checks of octet_check.h and inner_product.h beside the other
 // protocols and beside the checks of other batches: 7 rounds, and 2 for each fold
 // of the batch. With the seed the parties compare which jobs they run and what the batch
-// holds (Rep3::agree); with their verdicts they compare the jobs again. Only three good
+// holds (Lane::agree); with their verdicts they compare the jobs again. Only three good
 // verdicts let the waiting protocols go on, and only when those of all earlier batches were
-// good. Else nobody is resumed and Rep3::deviation() says why: a server computed
+// good. Else nobody is resumed and Lane::deviation() says why: a server computed
 // wrongly, or told the others different things, no matter which.
 //
 // Cheating is found with probability above 1 - 2^-56, and independently of all

@@ -223,7 +223,7 @@ bool EngineImpl::run_lanes(Session& session, std::string& why) {
       if (why.empty()) why = ended.why;
     }
     // Lane 0 may be waiting for a neighbour's disk.
-    for (Lane& each : session.lanes)
+    for (LaneLink& each : session.lanes)
       if (!ended.why.empty()) each.link->abort("another lane of the session ended");
   };
   std::vector<std::thread> threads;

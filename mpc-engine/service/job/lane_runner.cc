@@ -22,16 +22,17 @@ constexpr int kMaskRounds = 14;  // of the AES that needs most
 
 LaneRunner::LaneRunner(LaneShared shared, const Session& session, std::size_t lane,
                        const AesBackend& backend)
-    : shared_(shared), party_(session.party), lane_(static_cast<std::uint32_t>(lane)),
+    : shared_(shared), party_(session.party), index_(static_cast<std::uint32_t>(lane)),
       epoch_(session.epoch), session_(session.id), two_parts_(session.two_parts),
-      rep3_(session.party, session.representation, session.lanes[lane].keys, session.security),
+      lane_(session.party, session.security),
+      rep3_(lane_, session.representation, session.lanes[lane].keys),
       pool_(rep3_, MaskPool::needed(shared.options.masked_blocks, kMaskRounds)),
-      protocol_(rep3_, backend), ticker_(rep3_), heads_(shared.options, lane_),
+      protocol_(rep3_, backend), ticker_(lane_), heads_(shared.options, index_),
       revoked_(shared.revocations, party_),
       // Who follows says it whenever the leader does.
-      clocks_(shared.clocks, lane_, shared.options.clock_every / (leader() ? 1 : 2)),
-      checks_(shared_, lane_, two_parts_), answers_(shared_, protocol_, lane_, two_parts_),
-      admission_(shared_, party_, lane_, active_, queue_, checks_, answers_) {
+      clocks_(shared.clocks, index_, shared.options.clock_every / (leader() ? 1 : 2)),
+      checks_(shared_, index_, two_parts_), answers_(shared_, protocol_, index_, two_parts_),
+      admission_(shared_, party_, index_, active_, queue_, checks_, answers_) {
   note_session(session);
   if (shared.options.masked_blocks == 0) return;
   protocol_.aes.use_masks(pool_, std::max<std::size_t>(shared.options.masked_blocks / 4, 1));
@@ -46,20 +47,20 @@ void LaneRunner::note_session(const Session& session) {
   Writer w(agreed);
   w.raw(session.id);
   w.u32(session.epoch);
-  w.u32(lane_);
+  w.u32(index_);
   w.u32(static_cast<std::uint32_t>(session.lanes.size()));
   w.u8(static_cast<std::uint8_t>(session.security));
   w.u8(static_cast<std::uint8_t>(session.representation));
   w.u8(static_cast<std::uint8_t>(session.zero_generator));
   w.u8(session.two_parts ? 1 : 0);
   w.u64(shared_.options.masked_blocks);
-  rep3_.course().note(Course::Kind::kSession, {agreed});
+  lane_.course().note(Course::Kind::kSession, {agreed});
 }
 
 CourseTail LaneRunner::course() const {
-  CourseTail tail = rep3_.course().tail();
+  CourseTail tail = lane_.course().tail();
   // Semi-honest servers compare nothing.
-  if (rep3_.security() == Security::kMalicious) tail.session = session_;
+  if (lane_.security() == Security::kMalicious) tail.session = session_;
   return tail;
 }
 
@@ -97,7 +98,7 @@ LaneRunner::Ended LaneRunner::run(Link& link) {
   }
   if (why.empty()) why = run_ticks(link);
   queue_.use(nullptr);
-  return {why, !why.empty() && !connected_ && !rep3_.deviation()};
+  return {why, !why.empty() && !connected_ && !lane_.deviation()};
 }
 
 std::string LaneRunner::run_ticks(Link& link) {
@@ -119,26 +120,18 @@ std::string LaneRunner::run_ticks(Link& link) {
 }
 
 std::optional<std::string> LaneRunner::deviation() const {
-  if (!rep3_.deviation()) return std::nullopt;
-  return "lane " + std::to_string(lane_) + ", cohorts up to " + std::to_string(answers_.cohort()) +
-         ", round " + std::to_string(rep3_.rounds()) + ": " + *rep3_.deviation();
+  if (!lane_.deviation()) return std::nullopt;
+  return "lane " + std::to_string(index_) + ", cohorts up to " + std::to_string(answers_.cohort()) +
+         ", round " + std::to_string(lane_.rounds()) + ": " + *lane_.deviation();
 }
 
 // ---- one tick
 
 Result<void> LaneRunner::tick() {
-  // Else a connection was lost within it.
-  if (!ticker_.begun()) begin_tick();
-  auto control =
-      ticker_.end(checks_.manages() ? Ticker::kDiskTimeoutMs : Ticker::kReceiveTimeoutMs);
-  if (!control) {
-    connected_ = !ticker_.failure()->connection;
-    return control.error();
-  }
-  if (admission_tick_)
-    if (auto admitted = admit(*control); !admitted) return admitted.error();
-  rep3_.advance();
-  if (rep3_.deviation()) return fail(*rep3_.deviation());
+  auto stepped =
+      ticker_.step(*this, checks_.manages() ? Ticker::kDiskTimeoutMs : Ticker::kReceiveTimeoutMs);
+  if (ticker_.failure()) connected_ = !ticker_.failure()->connection;
+  if (!stepped) return stepped;
   if (std::exchange(answered_, 0) > 0)
     std::erase_if(active_, [](const ActiveJob& job) { return job.answered; });
   refill_masks();
@@ -148,16 +141,6 @@ Result<void> LaneRunner::tick() {
   return {};
 }
 
-// An opening makes a tick full for the protocols; the lane's own part is then present and empty.
-void LaneRunner::begin_tick() {
-  const bool due = active_.empty() || ticks_ % kFullTickEvery == 0;
-  admission_tick_ = due || admission_.under_way();
-  Ticker::OwnControl own;
-  if (admission_tick_) own = say(due);
-  ++ticks_;
-  ticker_.begin(admission_tick_, own);
-}
-
 // Between ticks, when nothing runs and nothing is being admitted: which jobs do is the same at
 // all three servers, and so is what the pool holds.
 void LaneRunner::refill_masks() {
@@ -165,7 +148,7 @@ void LaneRunner::refill_masks() {
       pool_.held() == pool_.capacity())
     return;
   making_masks_ = true;
-  rep3_.spawn(make_masks());
+  lane_.spawn(make_masks());
 }
 
 Task<void> LaneRunner::make_masks() {
@@ -174,7 +157,11 @@ Task<void> LaneRunner::make_masks() {
 }
 
 // What goes to both is noted by the ticker; a decision that the three take alike belongs there.
-Ticker::OwnControl LaneRunner::say(bool due) {
+// An opening makes a tick full for the protocols; the lane's own part is then present and empty.
+std::optional<Ticker::OwnControl> LaneRunner::say() {
+  const bool due = active_.empty() || ticks_ % kFullTickEvery == 0;
+  ++ticks_;
+  if (!due && !admission_.under_way()) return std::nullopt;
   LaneSaid said;
   Ticker::OwnControl own;
   if (due && !stopping_) admission_.propose();
@@ -190,12 +177,12 @@ Ticker::OwnControl LaneRunner::say(bool due) {
 Result<LaneSaid> LaneRunner::read_said(ByteSpan octets, int party) const {
   auto said = decode_lane_said(octets, admission_.expects(party));
   if (!said)
-    return fail(said.error().message + " (lane " + std::to_string(lane_) + ", from party " +
+    return fail(said.error().message + " (lane " + std::to_string(index_) + ", from party " +
                 std::to_string(party) + ")");
   return said;
 }
 
-Result<void> LaneRunner::admit(const Ticker::Control& control) {
+Result<void> LaneRunner::hear(const Ticker::Control& control) {
   auto prev = read_said(control.prev.to_both, (party_ + 2) % 3);
   auto next = read_said(control.next.to_both, (party_ + 1) % 3);
   if (!prev) return prev.error();
@@ -207,7 +194,7 @@ Result<void> LaneRunner::admit(const Ticker::Control& control) {
   // By any of the three: all of them compare in the same tick.
   if (said_head_ || prev->head || next->head) {
     ++keeping_heads_;
-    rep3_.spawn(keep_heads(prev->head, next->head));
+    lane_.spawn(keep_heads(prev->head, next->head));
   }
   AdmissionRound admitted = admission_.settle(*prev, *next);
   for (Candidate& candidate : admitted.candidates) start(std::move(candidate), admitted.sealed_at);
@@ -219,7 +206,7 @@ Result<void> LaneRunner::admit(const Ticker::Control& control) {
 // A server that tells its neighbours different heads tells one of them of a log that it will not
 // be held to.
 Task<void> LaneRunner::keep_heads(std::optional<AuditHead> prev, std::optional<AuditHead> next) {
-  co_await rep3_.agreed();
+  co_await lane_.agreed();
   heads_.keep((party_ + 2) % 3, prev);
   heads_.keep((party_ + 1) % 3, next);
   --keeping_heads_;
@@ -242,9 +229,9 @@ void LaneRunner::start(Candidate candidate, std::uint32_t sealed_at) {
   job.number = op == TKDC_OP_SEAL ? next_number_++ : 0;
   job.cohort = answers_.cohort();
   shared_.counters.operations++;
-  job.first_round = rep3_.rounds();
+  job.first_round = lane_.rounds();
   job.input_bytes = job.job->request.component[0].size();
-  rep3_.spawn(run_job(job));
+  lane_.spawn(run_job(job));
 }
 
 Task<void> LaneRunner::run_job(ActiveJob& job) {
@@ -253,23 +240,23 @@ Task<void> LaneRunner::run_job(ActiveJob& job) {
   for (int c = 0; c < 2; ++c) input.component[c] = std::move(request.component[c]);
   // Of these is the one that admitted it. Verification compares them; a job that has nothing to
   // verify does it before its answer.
-  const std::uint64_t decisions = rep3_.course().decisions();
+  const std::uint64_t decisions = lane_.course().decisions();
   if (is_management(request.op)) {
     ManagementContext context{protocol_,
-                              rep3_,
+                              lane_,
                               shared_.staged,
                               shared_.store,
                               kSealedAtOriginS + kSealedAtUnitS * job.sealed_at,
                               job.record.get()};
     JobOutcome outcome = co_await run_management(context, request, std::move(input));
     co_await rep3_.verified();
-    co_await rep3_.agreed(decisions);
+    co_await lane_.agreed(decisions);
     finish(job, std::move(outcome));
   } else {
     NonceCoordinates at;
     at.epoch = epoch_;
     at.sealed_at = job.sealed_at;
-    at.lane = lane_;
+    at.lane = index_;
     at.number = job.number;
     JobContext context{protocol_,
                        shared_.options.installation,
@@ -283,7 +270,7 @@ Task<void> LaneRunner::run_job(ActiveJob& job) {
     JobOutcome outcome = co_await run_operation(context, request.op, std::move(input));
     co_await rep3_.verified();
     // A ticket may be refused for a window that was told after its job had begun.
-    co_await rep3_.agreed(outcome.revoked ? rep3_.course().decisions() : decisions);
+    co_await lane_.agreed(outcome.revoked ? lane_.course().decisions() : decisions);
     finish(job, std::move(outcome));
   }
 }
@@ -292,7 +279,7 @@ void LaneRunner::finish(ActiveJob& job, JobOutcome outcome) {
   if (job.holds_key) checks_.let_go(job.job->request);
   job.answered = true;
   ++answered_;
-  answers_.finish(job, std::move(outcome), rep3_.rounds() - job.first_round);
+  answers_.finish(job, std::move(outcome), lane_.rounds() - job.first_round);
 }
 
 // ---- what it is asked from outside
@@ -324,7 +311,7 @@ std::optional<LostCheck> LaneRunner::give_up() {
     job.expired = true;
     answers_.answer(job.request, TKDC_STATUS_UNAVAILABLE, "the session between the servers ended");
   });
-  if (rep3_.deviation() || rep3_.claims() == nullptr || !rep3_.claims()->checking())
+  if (lane_.deviation() || rep3_.claims() == nullptr || !rep3_.claims()->checking())
     return std::nullopt;
   LostCheck lost{std::nullopt, protocol_.verifier.opened() > 0};
   // Whose packet was not what it has to be. A connection that was lost is nobody's.

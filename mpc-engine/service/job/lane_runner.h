@@ -20,11 +20,11 @@
 
 namespace tkdc {
 
-class LaneRunner {
+class LaneRunner final : private Ticker::Owner {
  public:
   LaneRunner(LaneShared shared, const Session& session, std::size_t lane,
              const AesBackend& backend);
-  ~LaneRunner();
+  ~LaneRunner() override;
 
   // Leader only: a job that is in `pending` and belongs to this lane.
   void enqueue(const JobName& name);
@@ -60,11 +60,10 @@ class LaneRunner {
   template <class Visit>
   void for_each_taken(Visit visit);
   Result<void> tick();
-  void begin_tick();
   void note_session(const Session& session);
-  Ticker::OwnControl say(bool due);
+  std::optional<Ticker::OwnControl> say() override;
+  Result<void> hear(const Ticker::Control& control) override;
   Result<LaneSaid> read_said(ByteSpan octets, int party) const;
-  Result<void> admit(const Ticker::Control& control);
   Task<void> keep_heads(std::optional<AuditHead> prev, std::optional<AuditHead> next);
 
   void start(Candidate candidate, std::uint32_t sealed_at);
@@ -76,16 +75,16 @@ class LaneRunner {
 
   LaneShared shared_;
   const int party_;
-  const std::uint32_t lane_, epoch_;
+  const std::uint32_t index_, epoch_;
   const std::array<std::uint8_t, 32> session_;
   const bool two_parts_;
+  Lane lane_;
   Rep3 rep3_;
   MaskPool pool_;
   Rep3Protocol protocol_;
   bool making_masks_ = false;
   int keeping_heads_ = 0;   // tasks
   bool said_head_ = false;  // in this tick
-  bool admission_tick_ = false;
   Ticker ticker_;
   HeadExchange heads_;
   RevocationExchange revoked_;

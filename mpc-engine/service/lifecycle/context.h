@@ -2,8 +2,8 @@
 // What an operation on keys works with, besides its request.
 #pragma once
 
+#include "lane/lane.h"
 #include "protocol/protocol.h"
-#include "rep3/rep3.h"
 #include "service/lifecycle/staged.h"
 #include "service/store/store.h"
 
@@ -11,7 +11,7 @@ namespace tkdc {
 
 struct ManagementContext {
   Protocol& protocol;
-  Rep3& lane;  // where the servers agree on what is stored
+  Lane& lane;  // where the servers agree on what is stored
   StagedKeys& staged;
   Store& store;
   std::uint64_t created_at_s;

@@ -43,29 +43,29 @@ tkdc_status check_bind(const StagedKey& key, const JobRequest& request) {
 
 // Each server tells both others what it heard: of the one before it, then of the one behind it.
 // Goes on only if nobody told its two neighbours different things.
-Task<void> votes_agree(Rep3& rep3, std::uint8_t mine, FromBoth votes) {
+Task<void> votes_agree(Lane& lane, std::uint8_t mine, FromBoth votes) {
   const std::uint8_t prev = votes.prev[0], next = votes.next[0];
   // The previous server's neighbours are the next one and this; the next one's this and
   // the previous one.
   Bytes heard(1, prev);
   heard.push_back(next);
-  Rep3::Expected expected;
+  Lane::Expected expected;
   expected.from_prev.assign(1, next);
   expected.from_prev.push_back(mine);
   expected.from_next.assign(1, mine);
   expected.from_next.push_back(prev);
   FromBoth told =
-      co_await rep3.exchange(std::move(heard), std::move(expected),
+      co_await lane.exchange(std::move(heard), std::move(expected),
                              "the servers were told different things about what a store did");
 }
 
 // Every party says whether it succeeded; true only if all three did. In malicious
 // mode a server that says one thing to one neighbour and another to the other would
 // make one of them commit what the other abandons: then nobody goes on.
-Task<bool> all_succeeded(Rep3& rep3, bool mine) {
+Task<bool> all_succeeded(Lane& lane, bool mine) {
   const std::uint8_t vote = mine ? 1 : 0;
-  FromBoth others = co_await rep3.exchange(ByteSpan(&vote, 1));
-  if (rep3.claims() != nullptr) co_await votes_agree(rep3, vote, others);
+  FromBoth others = co_await lane.exchange(ByteSpan(&vote, 1));
+  if (lane.security() == Security::kMalicious) co_await votes_agree(lane, vote, others);
   co_return mine&& others.prev[0] == 1 && others.next[0] == 1;
 }
 
@@ -76,11 +76,11 @@ struct Phases {
 };
 
 // By all three servers or by none. `verb` and `done` are for the message.
-Task<JobOutcome> in_two_phases(Rep3& rep3, const Phases& phases, std::string_view verb,
+Task<JobOutcome> in_two_phases(Lane& lane, const Phases& phases, std::string_view verb,
                                std::string_view done) {
   const std::string what = "could not " + std::string(verb) + " the key";
   const Result<void> first = phases.first();
-  bool everywhere = co_await all_succeeded(rep3, first.ok());
+  bool everywhere = co_await all_succeeded(lane, first.ok());
   if (!everywhere) {
     if (!first)
       co_return refuse(TKDC_STATUS_INTERNAL, "this server " + what + ": " + first.error().message);
@@ -90,7 +90,7 @@ Task<JobOutcome> in_two_phases(Rep3& rep3, const Phases& phases, std::string_vie
                      "another server " + what + "; nothing was " + std::string(done));
   }
   const Result<void> second = phases.second();
-  everywhere = co_await all_succeeded(rep3, second.ok());
+  everywhere = co_await all_succeeded(lane, second.ok());
   if (everywhere) co_return JobOutcome();
   if (!second)
     co_return refuse(TKDC_STATUS_INTERNAL, "this server " + what + ": " + second.error().message);

@@ -13,9 +13,9 @@ struct BenchCounts {
   std::uint64_t units = 0, message_bytes = 0, packet_bytes = 0, rounds_per_cohort = 0;
 };
 
-class BenchLane {
+class BenchLane final : private Ticker::Owner {
  public:
-  BenchLane(const Session& session, Lane& lane, const AesBackend& backend,
+  BenchLane(const Session& session, LaneLink& lane, const AesBackend& backend,
             const MakeWorkload& make);
 
   Result<void> prepare();
@@ -27,7 +27,9 @@ class BenchLane {
   const BenchCounts& counts() const { return counts_; }
 
  private:
-  Result<void> drain(bool full_first, bool computed_only = false);
+  std::optional<Ticker::OwnControl> say() override;
+  Result<void> hear(const Ticker::Control& control) override;
+  bool enough() const override;
   Task<void> draw();
   Task<void> run(std::size_t job);
   Task<void> release(std::uint64_t counter);
@@ -35,6 +37,7 @@ class BenchLane {
 
   const int party_;
   Link& link_;
+  Lane lane_;
   Rep3 rep3_;
   Rep3Protocol protocol_;
   Ticker ticker_;
@@ -46,6 +49,8 @@ class BenchLane {
   std::uint64_t counter_ = 0, released_ = 0;
   std::size_t computing_ = 0;  // jobs of the last cohort
   bool stop_ = false;
+  bool speaks_ = false;         // in the next tick
+  bool computed_only_ = false;  // a cohort is enough when it has its results
   BenchCounts counts_;
 };
 

@@ -50,16 +50,17 @@ double quantile(std::vector<double> all, double q) {
 
 class LatencyLane {
  public:
-  LatencyLane(const Session& session, Lane& lane, const AesBackend& backend, std::size_t key_bytes)
+  LatencyLane(const Session& session, LaneLink& lane, const AesBackend& backend,
+              std::size_t key_bytes)
       : key_bytes_(key_bytes), rounds_(aes_rounds(key_bytes)), link_(*lane.link),
-        rep3_(session.party, session.representation, lane.keys, session.security),
-        protocol_(rep3_, backend), ticker_(rep3_, link_),
+        lane_(session.party, session.security), rep3_(lane_, session.representation, lane.keys),
+        protocol_(rep3_, backend), ticker_(lane_, link_),
         pool_(rep3_, MaskPool::needed(kFillBlocks, rounds_)) {}
 
   Result<void> prepare() {
     protocol_.aes.use_masks(pool_, 0);
-    rep3_.spawn(draw());
-    return drain();
+    lane_.spawn(draw());
+    return ticker_.run();
   }
 
   // `count` operations of `blocks` blocks one after the other.
@@ -67,18 +68,18 @@ class LatencyLane {
     Latencies out;
     for (std::size_t k = 0; k < kWarmUp + count; ++k) {
       if (masked && !pool_.has(MaskPool::needed(blocks, rounds_))) {
-        rep3_.spawn(fill());
-        if (auto done = drain(); !done) return done.error();
+        lane_.spawn(fill());
+        if (auto done = ticker_.run(); !done) return done.error();
       }
       protocol_.aes.use_masks(pool_, masked ? 1 : 0);
       // As a lane's job does, whose admission is compared before its first masked value.
       const std::uint64_t operation = ++operations_;
-      rep3_.course().note(Course::Kind::kSaid,
+      lane_.course().note(Course::Kind::kSaid,
                           {{reinterpret_cast<const std::uint8_t*>(&operation), sizeof operation}});
-      const std::uint64_t from = rep3_.rounds();
+      const std::uint64_t from = lane_.rounds();
       const Clock::time_point start = Clock::now();
-      rep3_.spawn(chain(blocks));
-      if (auto done = drain(); !done) return done.error();
+      lane_.spawn(chain(blocks));
+      if (auto done = ticker_.run(); !done) return done.error();
       if (k < kWarmUp) continue;
       auto us = [&](Clock::time_point t) {
         return std::chrono::duration<double, std::micro>(t - start).count();
@@ -86,7 +87,7 @@ class LatencyLane {
       out.result.push_back(us(result_at_));
       out.usable.push_back(us(usable_at_));
       out.rounds = result_round_ - from;
-      out.rounds_in_all = rep3_.rounds() - from;
+      out.rounds_in_all = lane_.rounds() - from;
     }
     return out;
   }
@@ -97,16 +98,16 @@ class LatencyLane {
     const std::uint64_t before = pool_.made();
     for (int k = 0; k < 5; ++k) {
       while (pool_.has(MaskPool::needed(1, rounds_))) (void)pool_.take(1, rounds_);
-      rep3_.spawn(fill());
-      if (auto done = drain(); !done) return done.error();
+      lane_.spawn(fill());
+      if (auto done = ticker_.run(); !done) return done.error();
     }
     const double us = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
     return us * rounds_ / static_cast<double>(pool_.made() - before);
   }
 
   Result<void> check() {
-    rep3_.spawn(open());
-    if (auto done = drain(); !done) return done.error();
+    lane_.spawn(open());
+    if (auto done = ticker_.run(); !done) return done.error();
     auto expected = openssl_encrypt(opened_key_, Bytes(16), blocks_);
     if (!expected) return expected.error();
     if (*expected != opened_block_)
@@ -115,15 +116,6 @@ class LatencyLane {
   }
 
  private:
-  Result<void> drain() {
-    while (rep3_.advance()) {
-      if (rep3_.deviation()) return fail("bench: " + *rep3_.deviation());
-      auto control = ticker_.tick(false, Ticker::OwnControl());
-      if (!control) return control.error();
-    }
-    if (rep3_.deviation()) return fail("bench: " + *rep3_.deviation());
-    return {};
-  }
   Task<void> draw() {
     key_ = rep3_.random(key_bytes_);
     std::vector<SharedBytes> keys(1, key_);
@@ -138,7 +130,7 @@ class LatencyLane {
       block_ = co_await protocol_.aes.encrypt(round_keys_, std::move(block_));
     blocks_ += blocks;
     result_at_ = Clock::now();
-    result_round_ = rep3_.rounds();
+    result_round_ = lane_.rounds();
     co_await rep3_.verified();
     usable_at_ = Clock::now();
   }
@@ -150,6 +142,7 @@ class LatencyLane {
   const std::size_t key_bytes_;
   const int rounds_;
   Link& link_;
+  Lane lane_;
   Rep3 rep3_;
   Rep3Protocol protocol_;
   Ticker ticker_;

@@ -38,25 +38,26 @@ PairwiseKeys keys_of(const Components& of, std::size_t party) {
 // All keys' round keys, by three parties in this thread.
 Result<void> expand(BenchStart& start) {
   const Components component_keys = draw(32);
+  std::unique_ptr<Lane> lane[3];
   std::unique_ptr<Rep3> party[3];
   for (std::size_t p = 0; p < 3; ++p) {
-    party[p] = std::make_unique<Rep3>(static_cast<int>(p), Representation::kBytes,
-                                      keys_of(component_keys, p));
+    lane[p] = std::make_unique<Lane>(static_cast<int>(p), Security::kSemiHonest);
+    party[p] = std::make_unique<Rep3>(*lane[p], Representation::kBytes, keys_of(component_keys, p));
     std::vector<SharedBytes> keys;
     for (const Components& key : start.keys) keys.push_back(share_of(key, p));
-    party[p]->spawn(expand_at(*party[p], std::move(keys), start.inputs[p].round_keys));
+    lane[p]->spawn(expand_at(*party[p], std::move(keys), start.inputs[p].round_keys));
   }
   SecretVector to_prev[3];  // read until the next round's
   for (;;) {
     int waiting = 0;
-    for (auto& one : party) waiting += one->advance() ? 1 : 0;
+    for (auto& one : lane) waiting += one->advance() ? 1 : 0;
     if (waiting == 0) return {};
     for (std::size_t p = 0; p < 3; ++p) {
       to_prev[p].clear();
-      party[p]->append_to_prev(to_prev[p]);
+      lane[p]->append_to_prev(to_prev[p]);
     }
     for (std::size_t p = 0; p < 3; ++p)
-      if (auto done = party[p]->consume(to_prev[(p + 1) % 3], {}); !done) return done;
+      if (auto done = lane[p]->consume(to_prev[(p + 1) % 3], {}); !done) return done;
   }
 }
 

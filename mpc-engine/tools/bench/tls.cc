@@ -23,7 +23,7 @@ double cpu_seconds() {
 // One party: runs its lanes, reports.
 Result<nlohmann::json> measure(const TlsBench& bench, Session& session, const AesBackend& backend) {
   std::vector<std::unique_ptr<BenchLane>> lanes;
-  for (Lane& lane : session.lanes)
+  for (LaneLink& lane : session.lanes)
     lanes.push_back(std::make_unique<BenchLane>(session, lane, backend, bench.workload));
   std::vector<std::thread> threads;
   std::vector<Result<void>> results(lanes.size());

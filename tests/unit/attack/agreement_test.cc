@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a verification compares beside the jobs (Rep3::agree): what its batch holds, how far the
+// What a verification compares beside the jobs (Lane::agree): what its batch holds, how far the
 // lane's random streams have been used, which masks were taken. One of three parties in one thread
 // is in another state than the others, with packets of the same lengths; the round that opens the
 // seed is then the last one. Built a second time without the comparison, like decisions_test.
@@ -43,7 +43,7 @@ struct OneBlock {
     EXPECT_FALSE(ran.ok()) << what;
     EXPECT_FALSE(released[0] || released[1] || released[2]) << what;
     EXPECT_EQ(rounds, kLayers + 1) << what;
-    for (const auto& party : parties.net.party) EXPECT_EQ(party->deviation(), kTold) << what;
+    for (const auto& lane : parties.net.lane) EXPECT_EQ(lane->deviation(), kTold) << what;
   }
 
   PartiesWithCiphers parties;

@@ -39,7 +39,7 @@ std::optional<Bytes> joined(const Bytes& own, const FromBoth& others) {
 }
 
 Task<void> tell(Rep3& rep3, Bytes own, FromBoth& others) {
-  Exchange exchange = rep3.exchange(own);
+  Exchange exchange = rep3.lane.exchange(own);
   others = co_await exchange;
 }
 
@@ -75,10 +75,10 @@ Task<Bytes> Verifier::open_factors(InnerProductCheck<F>& product) {
   std::vector<Task<void>> parts;
   parts.push_back(tell(rep3_, own, others));
   parts.push_back(multiply_claim(rep3_, product));
-  co_await all(rep3_, std::move(parts));
+  co_await all(rep3_.lane, std::move(parts));
   std::optional<Bytes> opened = joined<F>(own, others);
   if (!opened) {
-    rep3_.set_deviation("the shares of an opened value do not agree");
+    rep3_.lane.set_deviation("the shares of an opened value do not agree");
     co_await std::suspend_always();
   }
   co_return std::move(*opened);

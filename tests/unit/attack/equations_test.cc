@@ -34,7 +34,7 @@ constexpr std::chrono::seconds kPatience{60};
 // EQUAL: whether a bound key is a staged one (service/lifecycle/equal.h). All of the key is in
 // GF(2^128)'s claims.
 Task<void> equal(Rep3Protocol& ciphers, Inputs of) {
-  co_await ciphers.rep3.agreed();
+  co_await ciphers.rep3.lane.agreed();
   xor_into(of.field, of.input);
   bool same = co_await is_zero(ciphers, std::move(of.field));
   (void)same;

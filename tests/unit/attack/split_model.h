@@ -182,10 +182,10 @@ class Rehearsal {
       : operation_(operation), challenges_(challenges) {
     PairwiseKeys same;
     for (std::size_t p = 0; p < 3; ++p) {
-      party_[p] = std::make_unique<Rep3>(static_cast<int>(p), Representation::kBytes, same,
-                                         Security::kMalicious);
+      lane_[p] = std::make_unique<Lane>(static_cast<int>(p), Security::kMalicious);
+      party_[p] = std::make_unique<Rep3>(*lane_[p], Representation::kBytes, same);
       ciphers_[p] = std::make_unique<Rep3Protocol>(*party_[p], backend);
-      party_[p]->spawn(operation.run(*ciphers_[p], std::move(inputs[p])));
+      lane_[p]->spawn(operation.run(*ciphers_[p], std::move(inputs[p])));
     }
   }
 
@@ -198,12 +198,12 @@ class Rehearsal {
 
  private:
   bool tick() {
-    for (auto& party : party_)
-      if (!party->advance() || party->deviation()) return false;
+    for (auto& lane : lane_)
+      if (!lane->advance() || lane->deviation()) return false;
     SecretVector to_prev[3], to_next[3];
     for (std::size_t p = 0; p < 3; ++p) {
-      party_[p]->append_to_prev(to_prev[p]);
-      party_[p]->append_to_next(to_next[p]);
+      lane_[p]->append_to_prev(to_prev[p]);
+      lane_[p]->append_to_next(to_next[p]);
     }
     if (!to_next[2].empty() && !enough_) {
       if (spoken_ >= operation_.compared)
@@ -214,7 +214,7 @@ class Rehearsal {
     for (std::size_t p = 0; p < 3; ++p) {
       const std::size_t next = (p + 1) % 3, prev = (p + 2) % 3;
       heard_[p] = to_prev[next];
-      if (!party_[p]->consume(heard_[p], to_next[prev])) return false;
+      if (!lane_[p]->consume(heard_[p], to_next[prev])) return false;
     }
     return true;
   }
@@ -234,6 +234,7 @@ class Rehearsal {
 
   const Operation& operation_;
   const std::vector<Bytes>& challenges_;
+  std::unique_ptr<Lane> lane_[3];
   std::unique_ptr<Rep3> party_[3];
   std::unique_ptr<Rep3Protocol> ciphers_[3];
   Ticks ticks_;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// rep3/agree.cc without the comparison: the same packets, and nobody looks at them. What leaves a
+// lane/agree.cc without the comparison: the same packets, and nobody looks at them. What leaves a
 // server then is what the tests of this folder must see; no program that is installed has this.
-#include "rep3/rep3.h"
+#include "lane/lane.h"
 
 namespace tkdc {
 
-Course::Digest Rep3::state_digest(ByteSpan) const { return course_.digest(); }
+Course::Digest Lane::state_digest(ByteSpan) const { return course_.digest(); }
 
-Task<FromBoth> Rep3::agree(Bytes, Bytes word) {
+Task<FromBoth> Lane::agree(Bytes, Bytes word) {
   Bytes message;
   Writer w(message);
   w.raw(Course::Digest());
@@ -20,10 +20,10 @@ Task<FromBoth> Rep3::agree(Bytes, Bytes word) {
   co_return others;
 }
 
-Task<void> Rep3::agreed() { return agreed(course_.decisions()); }
+Task<void> Lane::agreed() { return agreed(course_.decisions()); }
 
-Task<void> Rep3::agreed(std::uint64_t decisions) {
-  if (claims() == nullptr || (compared_ && *compared_ >= decisions)) co_return;
+Task<void> Lane::agreed(std::uint64_t decisions) {
+  if (security_ == Security::kSemiHonest || (compared_ && *compared_ >= decisions)) co_return;
   FromBoth others = co_await agree(Bytes(), Bytes());
 }
 

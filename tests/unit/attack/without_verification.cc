@@ -9,7 +9,7 @@
 namespace tkdc {
 
 Task<bool> Verifier::all_find_it_good(bool, std::size_t products) {
-  FromBoth others = co_await rep3_.agree(Bytes(), Bytes(1, 1));
+  FromBoth others = co_await rep3_.lane.agree(Bytes(), Bytes(1, 1));
   opened_ -= std::min(opened_, products);
   co_return true;
 }

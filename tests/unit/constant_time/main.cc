@@ -53,7 +53,7 @@ struct SecretParties {
       keys.zero_generator = zero_shares;
       VALGRIND_MAKE_MEM_UNDEFINED(keys.mine.data(), 32);
       VALGRIND_MAKE_MEM_UNDEFINED(keys.next.data(), 32);
-      net.party[p] = std::make_unique<Rep3>(p, backend.representation(), keys, security);
+      net.party[p] = std::make_unique<Rep3>(*net.lane[p], backend.representation(), keys);
       ciphers[p] = std::make_unique<Rep3Protocol>(*net.party[p], backend);
     }
   }
@@ -77,7 +77,7 @@ bool run(const test::TracedProtocol& protocol, const AesBackend& backend, Securi
   });
   bool done = ran.ok();
   for (int p = 0; p < 3; ++p)
-    done = done && s.net.party[p]->tasks() == 0 && is_secret(out[p].component[0]);
+    done = done && s.net.party[p]->lane.tasks() == 0 && is_secret(out[p].component[0]);
   std::printf("%s, %s, %s, %s: %s\n", protocol.name.c_str(), backend.name().c_str(),
               security_name(security), zero_generator_name(zero_shares), done ? "ran" : "FAILED");
   return done;

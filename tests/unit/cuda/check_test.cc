@@ -384,7 +384,7 @@ TEST(DeviceCheck, FindsAWrongBit) {
     });
     EXPECT_EQ(ran.ok(), !wrong);
     EXPECT_EQ(released, !wrong);
-    EXPECT_EQ(s.net.party[0]->deviation().has_value(), wrong);
+    EXPECT_EQ(s.net.party[0]->lane.deviation().has_value(), wrong);
     EXPECT_GT(counted.taken, 0u);
     EXPECT_EQ(device.lost, "");
   }

@@ -79,7 +79,7 @@ inline Outcome run(const Setting& setting, const AesBackend* device, int device_
     const Bytes value = ThreeParties::rebuild(shares);
     outcome.result.insert(outcome.result.end(), value.begin(), value.end());
   }
-  for (auto& p : s.net.party) EXPECT_FALSE(p->deviation()) << *p->deviation();
+  for (auto& p : s.net.lane) EXPECT_FALSE(p->deviation()) << *p->deviation();
   return outcome;
 }
 

@@ -68,7 +68,7 @@ inline Outcome run_hashes(const HashSetting& setting, const AesBackend* device,
     EXPECT_EQ(digest, expected) << n << " of " << setting.messages;
     outcome.result.insert(outcome.result.end(), digest.begin(), digest.end());
   }
-  for (auto& p : s.net.party) EXPECT_FALSE(p->deviation()) << *p->deviation();
+  for (auto& p : s.net.lane) EXPECT_FALSE(p->deviation()) << *p->deviation();
   return outcome;
 }
 

@@ -185,7 +185,7 @@ TEST(Rep3, ExchangeGivesEachBothNeighboursWords) {
   FromBoth got[3];
   auto one = [&](int p) -> Task<void> {
     const std::uint8_t mine = static_cast<std::uint8_t>(10 + p);
-    got[p] = co_await net.party[p]->exchange(ByteSpan(&mine, 1));
+    got[p] = co_await net.party[p]->lane.exchange(ByteSpan(&mine, 1));
   };
   ASSERT_TRUE(net.run(one).ok());
   for (int p = 0; p < 3; ++p) {

@@ -130,7 +130,7 @@ TEST(Mesh, ZeroSharesAreAgreed) {
     ASSERT_EQ(trio.errors(), "");
     for (const auto& session : sessions) {
       EXPECT_EQ(session->zero_generator, one.agreed);
-      for (const Lane& lane : session->lanes) EXPECT_EQ(lane.keys.zero_generator, one.agreed);
+      for (const LaneLink& lane : session->lanes) EXPECT_EQ(lane.keys.zero_generator, one.agreed);
     }
   }
 }
@@ -298,11 +298,11 @@ TEST(Mesh, ASessionThatAllThreeHoldGoesOnOverNewConnections) {
     EXPECT_FALSE(sessions[p]->forgotten_by);
     EXPECT_EQ(trio.store(p).epochs().reserved, 0u) << "no epoch is used up";
     ASSERT_EQ(sessions[p]->lanes.size(), 2u);
-    for (Lane& lane : sessions[p]->lanes)
+    for (LaneLink& lane : sessions[p]->lanes)
       ASSERT_TRUE(lane.link->send(Neighbour::kNext, Bytes(100'000)).ok());
   }
   for (auto& session : sessions)
-    for (Lane& lane : session->lanes)
+    for (LaneLink& lane : session->lanes)
       EXPECT_EQ(lane.link->receive(Neighbour::kPrev, 2'000)->size(), 100'000u);
 }
 

@@ -50,8 +50,8 @@ std::array<std::string, 3> trace(const TracedProtocol& protocol, const AesBacken
   EXPECT_TRUE(ran.ok());
   std::array<std::string, 3> out;
   for (int p = 0; p < 3; ++p) {
-    EXPECT_FALSE(s.net.party[p]->deviation()) << protocol.name;
-    EXPECT_EQ(s.net.party[p]->tasks(), 0u) << protocol.name;
+    EXPECT_FALSE(s.net.party[p]->lane.deviation()) << protocol.name;
+    EXPECT_EQ(s.net.party[p]->lane.tasks(), 0u) << protocol.name;
     out[static_cast<std::size_t>(p)] = hash[p].hex();
   }
   return out;

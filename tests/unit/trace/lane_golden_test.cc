@@ -86,8 +86,9 @@ TEST(ControlGolden, WhatALaneLacks) {
     auto ring = MemoryRing::create();
     std::unique_ptr<Link> links[3];
     for (int q = 0; q < 3; ++q) links[q] = ring->link(q);
-    Rep3 rep3(p, Representation::kBytes, PairwiseKeys(), Security::kMalicious);
-    Ticker ticker(rep3);
+    Lane lane(p, Security::kMalicious);
+    Rep3 rep3(lane, Representation::kBytes, PairwiseKeys());
+    Ticker ticker(lane);
     ticker.begin(true, {{1, 2, 3}, {4}, {5, 6}});
     const int next = (p + 1) % 3, prev = (p + 2) % 3;
     ASSERT_TRUE(links[next]->send(Neighbour::kPrev, Bytes(8)).ok());

@@ -88,7 +88,7 @@ Task<SharedBytes> hmac_bits(Rep3Protocol& c, SharedBytes secret) {
   for (std::size_t k = 0; k < kMany; ++k)
     tasks.push_back(
         store(tkdc::hmac(c, kSha1, pads, secret.slice(kStates, 54 + k), Work::kBulk), macs[k]));
-  co_await all(c.rep3, std::move(tasks));
+  co_await all(c.rep3.lane, std::move(tasks));
   for (std::size_t k = 1; k < kMany; ++k) macs[0].append(macs[k]);
   co_return macs[0];
 }
@@ -239,7 +239,7 @@ Task<SharedBytes> equal(Rep3Protocol& c, SharedBytes secret) {
   const KeyId same = {1}, other = {2};
   staged.put(same, imported(secret.slice(0, kKeyBytes)));
   staged.put(other, imported(secret.slice(kKeyBytes, kKeyBytes)));
-  const ManagementContext context{c, c.rep3, staged, none, 0, &record};
+  const ManagementContext context{c, c.rep3.lane, staged, none, 0, &record};
   const JobRequest first = equal_request(record, same), second = equal_request(record, other);
   SharedBytes no_input, neither;
   JobOutcome yes = co_await run_management(context, first, std::move(no_input));

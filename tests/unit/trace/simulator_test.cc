@@ -30,20 +30,23 @@ Task<void> release(Rep3Protocol& c, Task<SharedBytes> task, std::optional<Shared
   out = std::move(result);
 }
 
+// Every fourth tick is full, as in a busy lane.
+class EveryFourth : public Ticker::Owner {
+  std::optional<Ticker::OwnControl> say() override {
+    if (tick_++ % 4 != 0) return std::nullopt;
+    return Ticker::OwnControl();
+  }
+  int tick_ = 0;
+};
+
 // One party, as a lane runs it, on the simulated links.
 Party run_party(const TracedProtocol& protocol, Rep3& rep3, Link& link, SharedBytes secret) {
   Party party;
   Rep3Protocol ciphers(rep3, aes_backend_scalar());
-  Ticker ticker(rep3, link);
-  rep3.spawn(release(ciphers, protocol.run(ciphers, std::move(secret)), party.released));
-  for (std::size_t tick = 0; rep3.advance() && party.error.empty(); ++tick) {
-    if (rep3.deviation()) party.error = *rep3.deviation();
-    if (!party.error.empty()) break;
-    // Every fourth tick is full, as in a busy lane.
-    auto ticked = ticker.tick(tick % 4 == 0, {});
-    if (!ticked) party.error = ticked.error().message;
-  }
-  if (party.error.empty() && rep3.deviation()) party.error = *rep3.deviation();
+  Ticker ticker(rep3.lane, link);
+  rep3.lane.spawn(release(ciphers, protocol.run(ciphers, std::move(secret)), party.released));
+  EveryFourth owner;
+  if (auto ran = ticker.run(owner); !ran) party.error = ran.error().message;
   return party;
 }
 

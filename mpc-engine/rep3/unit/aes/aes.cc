@@ -20,7 +20,7 @@ struct Aes::Submit {
 };
 
 Aes::Aes(Rep3& rep3, const AesBackend& backend) : rep3_(rep3), backend_(backend), masked_(rep3) {
-  rep3_.add_gatherer([this] { return gather(); });
+  rep3_.lane.add_gatherer([this] { return gather(); });
 }
 
 void Aes::use_masks(MaskPool& pool, std::size_t most_blocks) {
@@ -73,7 +73,7 @@ bool Aes::gather_masked() {
       continue;
     }
     any = true;
-    rep3_.spawn(run_masked(std::move(same), rounds, direction, pool_->take(blocks, rounds)));
+    rep3_.lane.spawn(run_masked(std::move(same), rounds, direction, pool_->take(blocks, rounds)));
   }
   return any;
 }
@@ -83,13 +83,13 @@ bool Aes::gather() {
   if (pending_.empty()) return false;
   bool any = pool_ != nullptr && gather_masked();
   if (pending_.empty()) return any;
-  if (running_ > 0 && rep3_.rounds() % kStartEveryRounds != 0) return any;
+  if (running_ > 0 && rep3_.lane.rounds() % kStartEveryRounds != 0) return any;
   for (auto [direction, rounds] : kKinds) {
     std::vector<Request> same = take_same(rounds, direction);
     if (same.empty()) continue;
     any = true;
     ++running_;
-    rep3_.spawn(run(std::move(same), rounds, direction));
+    rep3_.lane.spawn(run(std::move(same), rounds, direction));
   }
   return any;
 }
@@ -114,7 +114,7 @@ Task<void> Aes::invert(AesCohort& cohort) {
     cohort.absorb(k, layer.mine(), layer.theirs());
   }
   if (rep3_.claims() != nullptr && !cohort.record(*rep3_.claims()))
-    rep3_.set_deviation("the session's representation has no claims to verify");
+    rep3_.lane.set_deviation("the session's representation has no claims to verify");
 }
 
 std::vector<AesBlockRef> Aes::blocks_of(const std::vector<Request>& requests) {
@@ -137,7 +137,7 @@ Task<void> Aes::run_masked(std::vector<Request> requests, int rounds, Direction 
   const std::size_t count = blocks.size();
   co_await masked_.run(std::move(blocks), rounds, direction, std::move(masks));
   blocks_done_ += count;
-  for (const Request& request : requests) rep3_.ready(request.awaiter);
+  for (const Request& request : requests) rep3_.lane.ready(request.awaiter);
 }
 
 Task<void> Aes::run(std::vector<Request> requests, int rounds, Direction direction) {
@@ -166,7 +166,7 @@ Task<void> Aes::run(std::vector<Request> requests, int rounds, Direction directi
   cohort->store(blocks);
   blocks_done_ += blocks.size();
   --running_;
-  for (const Request& request : requests) rep3_.ready(request.awaiter);
+  for (const Request& request : requests) rep3_.lane.ready(request.awaiter);
 }
 
 namespace {

@@ -228,8 +228,8 @@ Task<void> MaskedRuns::run(std::vector<AesBlockRef> blocks, int rounds, AesDirec
                            std::vector<LayerMask> masks) {
   const bool malicious = rep3_.claims() != nullptr;
   auto states = std::make_unique<MaskedStates>(rep3_, blocks, rounds, direction, std::move(masks));
-  co_await rep3_.agreed();
-  const Course::Digest jobs = rep3_.course().digest();
+  co_await rep3_.lane.agreed();
+  const Course::Digest jobs = rep3_.lane.course().digest();
 
   SharedBytes masked = states->masked_input();
   Bytes t = co_await rep3_.open(masked);
@@ -237,15 +237,15 @@ Task<void> MaskedRuns::run(std::vector<AesBlockRef> blocks, int rounds, AesDirec
   for (int layer = 1; layer < rounds; ++layer) {
     SecretVector message = states->terms(layer, t);
     add_zero_share(rep3_, message);
-    FromBoth others = co_await rep3_.exchange(message);
+    FromBoth others = co_await rep3_.lane.exchange(message);
     t = sum_of(message, others);
     states->go_on(layer, t, malicious);
   }
   if (malicious) {
     Bytes heard = states->digest(jobs);
-    Rep3::Expected expected{heard, heard};
-    FromBoth others = co_await rep3_.exchange(std::move(heard), std::move(expected),
-                                              "the servers were sent different masked values");
+    Lane::Expected expected{heard, heard};
+    FromBoth others = co_await rep3_.lane.exchange(std::move(heard), std::move(expected),
+                                                   "the servers were sent different masked values");
     states->record(*rep3_.claims());
   }
   states->finish(t, blocks);

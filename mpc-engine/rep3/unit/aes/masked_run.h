@@ -31,7 +31,7 @@ class MaskedRuns {
   MaskedRuns(const MaskedRuns&) = delete;
 
   // `masks`: what MaskPool::take() gave. Goes on only if all three were sent the same: else this
-  // server deviates (Rep3::deviation()), and nothing is written.
+  // server deviates (Lane::deviation()), and nothing is written.
   Task<void> run(std::vector<AesBlockRef> blocks, int rounds, AesDirection direction,
                  std::vector<LayerMask> masks);
 

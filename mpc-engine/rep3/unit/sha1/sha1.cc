@@ -41,7 +41,7 @@ struct Sha1::AtJoin {
 Sha1::Sha1(Rep3& rep3, const sha1::RippleBackend* ripples)
     : rep3_(rep3), ripples_(ripples), grid_(std::make_unique<Grid>(rep3.party(), rep3.claims())),
       ripple_from_(default_ripple_from()) {
-  rep3_.add_gatherer([this] { return gather(); });
+  rep3_.lane.add_gatherer([this] { return gather(); });
 }
 
 Sha1::~Sha1() = default;
@@ -49,19 +49,19 @@ Sha1::~Sha1() = default;
 bool Sha1::gather() {
   choose_for_bulk();
   if (at_join_) {
-    rep3_.ready(std::exchange(at_join_, nullptr));
+    rep3_.lane.ready(std::exchange(at_join_, nullptr));
     return true;
   }
   if (running_ || grid_->idle()) return false;
   running_ = true;
-  rep3_.spawn(run());
+  rep3_.lane.spawn(run());
   return true;
 }
 
 // All bulk work of this round that is there by now.
 void Sha1::choose_for_bulk() {
   if (bulk_.size() >= ripple_from_)
-    rep3_.spawn(run_ripple(std::move(bulk_)));
+    rep3_.lane.spawn(run_ripple(std::move(bulk_)));
   else
     for (Chain* chain : bulk_) grid_->join(chain);
   bulk_.clear();
@@ -96,7 +96,7 @@ Task<void> Sha1::run_ripple(std::vector<Chain*> chains) {
   }
   blocks_done_ += chains.size();
   ripple_done_ += chains.size();
-  for (Chain* chain : chains) rep3_.ready(chain->awaiter);
+  for (Chain* chain : chains) rep3_.lane.ready(chain->awaiter);
 }
 
 // Begins where the first chains join: those before them in the frame are none.
@@ -108,7 +108,7 @@ Task<void> Sha1::run() {
     grid_->layer().write(layer.mine());
     co_await layer;
     grid_->finish(phase, layer.mine(), layer.theirs(), ended_, blocks_done_);
-    for (Chain* chain : ended_) rep3_.ready(chain->awaiter);
+    for (Chain* chain : ended_) rep3_.lane.ready(chain->awaiter);
     ended_.clear();
     if (phase == Grid::kPhases - 1 && grid_->idle()) break;
   }

@@ -55,17 +55,17 @@ struct Sha2::Submit {
 };
 
 Sha2::Sha2(Rep3& rep3, const HashFunction& hash) : rep3_(rep3), hash_(hash) {
-  rep3_.add_gatherer([this] { return gather(); });
+  rep3_.lane.add_gatherer([this] { return gather(); });
 }
 
 bool Sha2::gather() {
   if (pending_.empty()) return false;
-  if (running_ > 0 && rep3_.rounds() % kStartEveryRounds != 0) return false;
+  if (running_ > 0 && rep3_.lane.rounds() % kStartEveryRounds != 0) return false;
   ++running_;
   if (is_256())
-    rep3_.spawn(run<1>(std::move(pending_)));
+    rep3_.lane.spawn(run<1>(std::move(pending_)));
   else
-    rep3_.spawn(run<2>(std::move(pending_)));
+    rep3_.lane.spawn(run<2>(std::move(pending_)));
   pending_.clear();
   return true;
 }
@@ -95,7 +95,7 @@ Task<void> Sha2::run(std::vector<Request> requests) {
   co_await compression->run();
   for (std::size_t n = 0; n < count; ++n) {
     store<L>(compression->state(), *requests[n].state, n);
-    rep3_.ready(requests[n].awaiter);
+    rep3_.lane.ready(requests[n].awaiter);
   }
   blocks_done_ += count;
   --running_;

@@ -91,14 +91,14 @@ TEST_P(AesOnShares, RequestsOfDifferentJobsRunTogether) {
   auto one = [&](int p, std::size_t k) -> Task<void> {
     out[k][p] = co_await s.aes[p]->encrypt(round_keys[k][p], in[k][p]);
   };
-  std::uint64_t before = s.net.party[0]->rounds();
+  std::uint64_t before = s.net.party[0]->lane.rounds();
   auto ran = s.net.run([&](int p) {
     std::vector<Task<void>> jobs;
     for (std::size_t k = 0; k < kJobs; ++k) jobs.push_back(one(p, k));
-    return all(*s.net.party[p], std::move(jobs));
+    return all(s.net.party[p]->lane, std::move(jobs));
   });
   ASSERT_TRUE(ran.ok());
-  EXPECT_EQ(s.net.party[0]->rounds() - before, 56u);
+  EXPECT_EQ(s.net.party[0]->lane.rounds() - before, 56u);
   for (std::size_t k = 0; k < kJobs; ++k)
     EXPECT_EQ(ThreeParties::rebuild(out[k]), openssl_ecb(keys[k], inputs[k], true)) << k;
 }
@@ -107,10 +107,10 @@ TEST_P(AesOnShares, CountsRoundsAndBytes) {
   for (auto [key_bytes, rounds, bytes] : {std::tuple{16u, 40u, 360u}, std::tuple{32u, 56u, 504u}}) {
     Fixture s(*GetParam(), 4);
     auto keys = s.expand(test::random_bytes(s.net.rng(), key_bytes));
-    auto rounds_before = s.net.party[1]->rounds();
+    auto rounds_before = s.net.party[1]->lane.rounds();
     auto bytes_before = s.net.party[1]->layer_bytes();
     s.crypt(keys, test::random_bytes(s.net.rng(), 16 * 64), true);
-    EXPECT_EQ(s.net.party[1]->rounds() - rounds_before, rounds);
+    EXPECT_EQ(s.net.party[1]->lane.rounds() - rounds_before, rounds);
     EXPECT_EQ(s.net.party[1]->layer_bytes() - bytes_before, 64u * bytes);
   }
 }
@@ -122,9 +122,9 @@ TEST_P(AesOnShares, EveryMessageBitMatters) {
   auto keys = s.expand(key);
   const Bytes expected = openssl_ecb(key, in, true);
   for (std::uint64_t round : {0u, 1u, 2u, 3u, 39u}) {
-    std::uint64_t target = s.net.party[0]->rounds() + round;
+    std::uint64_t target = s.net.party[0]->lane.rounds() + round;
     s.net.tamper = [&](int p, SecretVector& to_prev, SecretVector&) {
-      if (p == 1 && s.net.party[0]->rounds() == target) to_prev[3] ^= 4;
+      if (p == 1 && s.net.party[0]->lane.rounds() == target) to_prev[3] ^= 4;
     };
     auto shares = s.net.share(in);
     auto out = s.net.shares_of([&](int p) { return s.aes[p]->encrypt(keys[p], shares[p]); });

@@ -51,10 +51,10 @@ struct Masked : PartiesWithCiphers {
     co_await c.rep3.verified();
     co_return in;
   }
-  std::uint64_t rounds() const { return net.party[0]->rounds(); }
+  std::uint64_t rounds() const { return net.party[0]->lane.rounds(); }
   // As a lane does when it has admitted one.
   void note_job() {
-    for (auto& party : net.party) party->course().note(Course::Kind::kSaid, {Bytes(1, 1)});
+    for (auto& lane : net.lane) lane->course().note(Course::Kind::kSaid, {Bytes(1, 1)});
   }
 
   std::unique_ptr<MaskPool> pool[3];
@@ -319,7 +319,7 @@ TEST(MaskPool, IsBounded) {
   auto ran = two.net.run([&](int p) {
     std::vector<Task<void>> tasks;
     for (int k = 0; k < 2; ++k) tasks.push_back(two.pool[p]->fill({15, 2}));
-    return all(*two.net.party[p], std::move(tasks));
+    return all(two.net.party[p]->lane, std::move(tasks));
   });
   ASSERT_TRUE(ran.ok());
   EXPECT_EQ(two.pool[0]->held(), (Count{20, 3}));

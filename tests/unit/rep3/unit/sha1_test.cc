@@ -73,7 +73,7 @@ TEST(Sha1OnShares, CountsRounds) {
   Parties s(3);
   auto message = test::random_bytes(s.net.rng(), 20);
   s.hash(message);
-  EXPECT_EQ(s.net.party[0]->rounds(), Sha1::kStartRounds + Sha1::kBlockRounds);
+  EXPECT_EQ(s.net.party[0]->lane.rounds(), Sha1::kStartRounds + Sha1::kBlockRounds);
   EXPECT_EQ(s.net.party[0]->layer_bytes(), Sha1::kStartBytes + Sha1::kBlockBytes);
 }
 
@@ -81,7 +81,7 @@ TEST(Sha1OnShares, BlocksOfAMessageFollowEachOtherWithoutARoundBetween) {
   Parties s(5);
   auto message = test::random_bytes(s.net.rng(), 200);
   s.hash(message);
-  EXPECT_EQ(s.net.party[0]->rounds(), Sha1::kStartRounds + 4 * Sha1::kBlockRounds);
+  EXPECT_EQ(s.net.party[0]->lane.rounds(), Sha1::kStartRounds + 4 * Sha1::kBlockRounds);
   EXPECT_EQ(s.net.party[0]->layer_bytes(), Sha1::kStartBytes + 4 * Sha1::kBlockBytes);
 }
 
@@ -101,10 +101,10 @@ TEST(Sha1OnShares, CompressionsOfDifferentJobsRunTogether) {
   auto ran = s.net.run([&](int p) {
     std::vector<Task<void>> jobs;
     for (std::size_t k = 0; k < kJobs; ++k) jobs.push_back(one(p, k));
-    return all(*s.net.party[p], std::move(jobs));
+    return all(s.net.party[p]->lane, std::move(jobs));
   });
   ASSERT_TRUE(ran.ok());
-  EXPECT_EQ(s.net.party[0]->rounds(), Sha1::kStartRounds + Sha1::kBlockRounds);
+  EXPECT_EQ(s.net.party[0]->lane.rounds(), Sha1::kStartRounds + Sha1::kBlockRounds);
   for (std::size_t k = 0; k < kJobs; ++k) {
     Bytes expected(20);
     ::SHA1(messages[k].data(), messages[k].size(), expected.data());
@@ -153,7 +153,7 @@ TEST(Sha1OnShares, HmacAgreesWithOpensslAndHasNoRoundBetweenItsHashes) {
           [&](int p) { return s.sha1[p]->compress(test::initial_of(kSha1, p), shares[p]); });
     }
     const auto shares = s.net.share(data);
-    const std::uint64_t before = s.net.party[0]->rounds();
+    const std::uint64_t before = s.net.party[0]->lane.rounds();
     const std::uint64_t bytes_before = s.net.party[0]->layer_bytes();
     for (std::size_t p = 0; p < 3; ++p) states[0][p].append(states[1][p]);
     const auto mac = s.net.shares_of([&](int p) {
@@ -164,7 +164,8 @@ TEST(Sha1OnShares, HmacAgreesWithOpensslAndHasNoRoundBetweenItsHashes) {
     ::HMAC(EVP_sha1(), key.data(), 20, data.data(), bytes, expected.data(), nullptr);
     EXPECT_EQ(ThreeParties::rebuild(*mac), expected) << bytes;
     const std::size_t blocks = (bytes + 9 + 63) / 64 + 1;
-    EXPECT_EQ(s.net.party[0]->rounds() - before, Sha1::kStartRounds + blocks * Sha1::kBlockRounds);
+    EXPECT_EQ(s.net.party[0]->lane.rounds() - before,
+              Sha1::kStartRounds + blocks * Sha1::kBlockRounds);
     EXPECT_EQ(s.net.party[0]->layer_bytes() - bytes_before,
               Sha1::kStartBytes + blocks * Sha1::kBlockBytes);
   }
@@ -233,7 +234,7 @@ TEST(Sha1Ripple, AgreesWithOpensslAtEveryFillingOfAWord) {
     BulkRun run(columns, std::vector<std::size_t>(columns, columns % 56), Security::kSemiHonest, 1);
     run.expect_right();
     EXPECT_EQ(run.sha1().ripple_blocks(), columns);
-    EXPECT_EQ(run.party().rounds(), Sha1::kRippleRounds);
+    EXPECT_EQ(run.party().lane.rounds(), Sha1::kRippleRounds);
     EXPECT_EQ(run.party().layer_bytes(), ripple_octets(columns));
     if (columns % 8 == 0) {
       EXPECT_EQ(run.party().layer_bytes(), columns / 8 * Sha1::kRippleBits);
@@ -311,7 +312,7 @@ std::size_t products_claimed(Work work) {
     for (std::size_t k = 0; k < kColumns; ++k)
       jobs.push_back(store(sha1[p]->compress(test::initial_of(kSha1, p), block[p], work),
                            out[kColumns * static_cast<std::size_t>(p) + k]));
-    return all(*net.party[p], std::move(jobs));
+    return all(net.party[p]->lane, std::move(jobs));
   });
   EXPECT_TRUE(ran.ok());
   ClaimBatch batch;
@@ -344,7 +345,7 @@ TEST(Sha1Ripple, WhatIsWaitedForGoesTheShortWay) {
     return hash_later(c, 0, data[party], out[k][party]);
   });
   EXPECT_EQ(s.ciphers[0]->sha1.ripple_blocks(), 0u);
-  EXPECT_EQ(s.net.party[0]->rounds(), Sha1::kStartRounds + Sha1::kBlockRounds);
+  EXPECT_EQ(s.net.party[0]->lane.rounds(), Sha1::kStartRounds + Sha1::kBlockRounds);
 }
 
 TEST(Sha1Ripple, HmacAgreesWithOpenssl) {

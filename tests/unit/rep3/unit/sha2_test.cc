@@ -71,7 +71,7 @@ TEST_P(Sha2OnShares, CountsRounds) {
   Parties s(4, *GetParam());
   auto message = test::random_bytes(s.net.rng(), 20);
   s.hash(message);
-  EXPECT_EQ(s.net.party[0]->rounds(), s.sha2[0]->compression_rounds());
+  EXPECT_EQ(s.net.party[0]->lane.rounds(), s.sha2[0]->compression_rounds());
   EXPECT_EQ(s.net.party[0]->layer_bytes(), s.sha2[0]->message_bytes());
   EXPECT_EQ(s.sha2[0]->blocks(), GetParam()->blocks_of(20));
 }
@@ -92,10 +92,10 @@ TEST_P(Sha2OnShares, CompressionsOfDifferentJobsRunTogether) {
   auto ran = s.net.run([&](int p) {
     std::vector<Task<void>> jobs;
     for (std::size_t k = 0; k < kJobs; ++k) jobs.push_back(one(p, k));
-    return all(*s.net.party[p], std::move(jobs));
+    return all(s.net.party[p]->lane, std::move(jobs));
   });
   ASSERT_TRUE(ran.ok());
-  EXPECT_EQ(s.net.party[0]->rounds(), s.sha2[0]->compression_rounds());
+  EXPECT_EQ(s.net.party[0]->lane.rounds(), s.sha2[0]->compression_rounds());
   for (std::size_t k = 0; k < kJobs; ++k) {
     Bytes state = ThreeParties::rebuild(out[k]);
     state.resize(s.digest_bytes);

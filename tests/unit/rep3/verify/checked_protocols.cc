@@ -42,7 +42,7 @@ Task<SharedBytes> compress_bits(Rep3Protocol& c, SharedBytes secret) {
     block[k] = secret.slice(kSha1StateBytes + k, kSha1BlockBytes);
     tasks.push_back(store(c.sha1.compress(state, block[k], Work::kBulk), out[k]));
   }
-  co_await all(c.rep3, std::move(tasks));
+  co_await all(c.rep3.lane, std::move(tasks));
   out[0].append(out[1]);
   out[0].append(out[2]);
   co_return out[0];
@@ -73,7 +73,7 @@ Task<SharedBytes> encrypt_and_hash(Rep3Protocol& c, SharedBytes secret) {
   SharedBytes round_keys = secret.slice(0, 176);
   SharedBytes block, hash;
   co_await both(
-      c.rep3, keep(c.aes.encrypt(round_keys, secret.slice(176, 16)), block),
+      c.rep3.lane, keep(c.aes.encrypt(round_keys, secret.slice(176, 16)), block),
       keep(c.sha1.compress(secret.slice(0, kSha1StateBytes), secret.slice(64, kSha1BlockBytes)),
            hash));
   block.append(hash);

@@ -46,7 +46,7 @@ Task<SharedBytes> compress_many(Rep3Protocol& c, SharedBytes state, SharedBytes 
   std::vector<SharedBytes> out(count);
   std::vector<Task<void>> tasks;
   for (SharedBytes& one : out) tasks.push_back(store(c.sha1.compress(state, block, work), one));
-  co_await all(c.rep3, std::move(tasks));
+  co_await all(c.rep3.lane, std::move(tasks));
   co_await c.rep3.verified();
   co_return std::move(out.back());
 }
@@ -71,11 +71,11 @@ void measure(const char* name, std::size_t units, int runs,
   double least = 1e9;
   std::uint64_t rounds = 0;
   for (int run = 0; run < runs; ++run) {
-    const std::uint64_t before = parties.net.party[0]->rounds();
+    const std::uint64_t before = parties.net.party[0]->lane.rounds();
     const double start = cpu_seconds();
     parties.shares_of(make);
     least = std::min(least, cpu_seconds() - start);
-    rounds = parties.net.party[0]->rounds() - before;
+    rounds = parties.net.party[0]->lane.rounds() - before;
   }
   std::printf("%-12s %-12s %9.3f us CPU per unit, all parties; %llu rounds\n", name, mode,
               1e6 * least / static_cast<double>(units), static_cast<unsigned long long>(rounds));

@@ -103,7 +103,7 @@ TEST(HonestGcm, SealsAndOpens) {
     return Opener::open(c, {keys[p], powers[p]}, nonce, aad, sealed);
   });
   EXPECT_TRUE(refused.empty());
-  EXPECT_FALSE(s.net.party[0]->deviation());  // a forged ticket is no deviation
+  EXPECT_FALSE(s.net.party[0]->lane.deviation());  // a forged ticket is no deviation
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ Task<SharedBytes> fill_and_encrypt(Rep3Protocol& c, SharedBytes secret) {
   auto pool = std::make_unique<MaskPool>(c.rep3, kRoom);
   co_await pool->fill(MaskPool::needed(1, 10));
   c.aes.use_masks(*pool, 1);
-  c.rep3.course().note(Course::Kind::kSaid, {Bytes(1, 1)});  // a job is admitted
+  c.rep3.lane.course().note(Course::Kind::kSaid, {Bytes(1, 1)});  // a job is admitted
   SharedBytes keys = secret.slice(0, 176), block = secret.slice(176, 16);
   SharedBytes out = co_await c.aes.encrypt(keys, std::move(block));
   co_await c.rep3.verified();
@@ -165,7 +165,7 @@ struct Servers : PartiesWithCiphers {
     ++ended;
   }
   void note(int p, std::uint8_t what) {
-    net.party[p]->course().note(Course::Kind::kSaid, {Bytes(1, what)});
+    net.party[p]->lane.course().note(Course::Kind::kSaid, {Bytes(1, what)});
   }
 
   std::unique_ptr<MaskPool> pool[3];
@@ -185,7 +185,7 @@ TEST(MaskedCourse, NothingIsOpenedBeforeTheServersHaveComparedTheirJobs) {
     EXPECT_EQ(s.packets[0].to_prev, 32u);
     EXPECT_EQ(s.packets[0].to_next, 32u);
     for (int q = 0; q < 3; ++q) {
-      EXPECT_TRUE(s.net.party[q]->deviation());
+      EXPECT_TRUE(s.net.party[q]->lane.deviation());
       EXPECT_EQ(s.pool[q]->held(), MaskPool::needed(2, 10));  // and the masks are lost
     }
   }

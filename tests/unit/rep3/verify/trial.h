@@ -96,7 +96,7 @@ class Trial {
   Outcome judge(PartiesWithCiphers& s, const bool released[3], bool ran, int cheat) {
     int honest_deviations = 0;
     for (int p = 0; p < 3; ++p) {
-      found_[p] = s.net.party[p]->deviation();
+      found_[p] = s.net.party[p]->lane.deviation();
       honest_deviations += p != cheat && found_[p] ? 1 : 0;
     }
     const int a = cheat < 0 ? 0 : (cheat + 1) % 3, b = (a + 1) % 3;

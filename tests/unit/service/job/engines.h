@@ -118,7 +118,7 @@ class Engines {
       session.epoch = epoch_;
       session.two_parts = two_parts_;
       for (std::size_t l = 0; l < lanes_; ++l) {
-        Lane lane;
+        LaneLink lane;
         lane.link = rings[l]->link(p);
         std::copy_n(keys.data() + 32 * (3 * l + static_cast<std::size_t>(p)), 32,
                     lane.keys.mine.data());
@@ -154,7 +154,7 @@ class Engines {
   }
   // As a network that is gone.
   void close_links(const std::string& why) {
-    for (Lane& lane : sessions_[0].lanes) lane.link->abort(why);
+    for (LaneLink& lane : sessions_[0].lanes) lane.link->abort(why);
   }
   // Until the session has ended by itself.
   void join() {
@@ -316,7 +316,7 @@ class Engines {
     threads_[p] = std::thread([this, p] {
       ended_[p] = engines_[p]->run_session(sessions_[p]);
       if (!ended_[p].empty())
-        for (Lane& lane : sessions_[p].lanes) lane.link->abort("a party has ended the session");
+        for (LaneLink& lane : sessions_[p].lanes) lane.link->abort("a party has ended the session");
       if (!holds) engines_[p]->give_up(std::nullopt);
     });
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one place where servers compare what they have decided (course.h). In a file of its own:
 // tests that show what it prevents are linked with another in its place.
-#include "rep3/rep3.h"
+#include "lane/lane.h"
 
 namespace tkdc {
 namespace {
@@ -13,13 +13,11 @@ constexpr const char* kToldDifferently =
 
 // Which jobs, in which order; and how far they have come: whoever has drawn or sent more than the
 // others runs something else, whatever it was told.
-Course::Digest Rep3::state_digest(ByteSpan about) const {
+Course::Digest Lane::state_digest(ByteSpan about) const {
   Bytes state;
   Writer w(state);
   w.u64(tick_);
-  w.u64(layer_bytes_);
-  for (std::uint64_t octets : drawn_) w.u64(octets);
-  w.u64(taken_);
+  if (part_ != nullptr) part_->put_progress(w);
   w.bytes(about);
   Course::Digest out;
   crypto_generichash(out.data(), out.size(), state.data(), state.size(), course_.digest().data(),
@@ -27,7 +25,7 @@ Course::Digest Rep3::state_digest(ByteSpan about) const {
   return out;
 }
 
-Task<FromBoth> Rep3::agree(Bytes about, Bytes word) {
+Task<FromBoth> Lane::agree(Bytes about, Bytes word) {
   const Course::Digest mine = state_digest(about);
   const std::uint64_t decisions = course_.decisions();
   const Bytes digest(mine.begin(), mine.end());
@@ -41,10 +39,10 @@ Task<FromBoth> Rep3::agree(Bytes about, Bytes word) {
   co_return others;
 }
 
-Task<void> Rep3::agreed() { return agreed(course_.decisions()); }
+Task<void> Lane::agreed() { return agreed(course_.decisions()); }
 
-Task<void> Rep3::agreed(std::uint64_t decisions) {
-  if (claims() == nullptr || (compared_ && *compared_ >= decisions)) co_return;
+Task<void> Lane::agreed(std::uint64_t decisions) {
+  if (security_ == Security::kSemiHonest || (compared_ && *compared_ >= decisions)) co_return;
   FromBoth others = co_await agree(Bytes(), Bytes());
 }
 

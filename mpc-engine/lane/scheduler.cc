@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "protocol/scheduler.h"
+#include "lane/scheduler.h"
 
 namespace tkdc {
 

@@ -6,11 +6,11 @@
 // different jobs with packets of one length would check, and open, sums of values that do not
 // belong together; such sums are linear equations on keys. So the two compare their courses
 // before anything leaves that depends on a secret and carries no fresh zero-share
-// (Rep3::agree, docs/protocols/10-admission.md, "Decisions").
+// (Lane::agree, docs/protocols/10-admission.md, "Decisions").
 //
 // Where decisions are noted: what a server tells both others, by the lane's ticker, all of it and
 // before its owner may read it; what the handshake agreed, by the owner when the lane begins.
-// Where they are compared: Rep3::agree alone, and in the next handshake (session/course_tail.h).
+// Where they are compared: Lane::agree alone, and in the next handshake (session/course_tail.h).
 //
 // Nothing here is secret. Used by one lane's thread.
 #pragma once

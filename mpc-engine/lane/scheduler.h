@@ -6,8 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "protocol/shared_bytes.h"
-#include "protocol/task.h"
+#include "lane/task.h"
 
 namespace tkdc {
 
@@ -26,7 +25,6 @@ class Scheduler {
   // Those that have not ended.
   std::size_t tasks() const { return tasks_.size(); }
 
- protected:
   // For what tasks refer to, before it goes.
   void drop_tasks() { tasks_.clear(); }
 
@@ -43,6 +41,9 @@ Task<void> both(Scheduler& scheduler, Task<void> a, Task<void> b);
 Task<void> all(Scheduler& scheduler, std::vector<Task<void>> tasks);
 
 // For results of tasks that run side by side.
-inline Task<void> store(Task<SharedBytes> task, SharedBytes& out) { out = co_await task; }
+template <class T>
+Task<void> store(Task<T> task, T& out) {
+  out = co_await task;
+}
 
 }  // namespace tkdc

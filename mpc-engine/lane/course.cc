@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rep3/course.h"
+#include "lane/course.h"
 
 namespace tkdc {
 

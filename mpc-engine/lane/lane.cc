@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lane/lane.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "base/now_public.h"
+
+namespace tkdc {
+namespace {
+
+bool begins_with(ByteSpan octets, const Bytes& expected) {
+  return octets.size() >= expected.size() &&
+         std::ranges::equal(octets.first(expected.size()), expected);
+}
+
+// An insertion goes octet by octet where vectors wipe.
+void append(SecretVector& to, ByteSpan from) {
+  const std::size_t at = to.size();
+  to.resize(at + from.size());
+  std::copy(from.begin(), from.end(), to.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+}  // namespace
+
+// ---- Exchange
+
+Exchange::Exchange(Lane& lane, ByteSpan octets)
+    : lane_(lane), offset_(lane.pair_out_.size()), bytes_(octets.size()) {
+  now_public(octets.data(), octets.size());
+  lane_.pair_out_.insert(lane_.pair_out_.end(), octets.begin(), octets.end());
+}
+
+void Exchange::await_suspend(std::coroutine_handle<> h) { lane_.wait(h); }
+
+FromBoth Exchange::await_resume() {
+  auto cut = [&](const Bytes& all) {
+    auto first = all.begin() + static_cast<std::ptrdiff_t>(offset_);
+    return Bytes(first, first + static_cast<std::ptrdiff_t>(bytes_));
+  };
+  return {cut(lane_.pair_prev_), cut(lane_.pair_next_)};
+}
+
+Task<FromBoth> Lane::exchange(Bytes octets, Expected expected, const char* what) {
+  comparisons_.push_back({pair_out_.size(), expected, what});
+  FromBoth others = co_await exchange(octets);
+  if (!begins_with(others.prev, expected.from_prev) ||
+      !begins_with(others.next, expected.from_next)) {
+    set_deviation(what);
+    co_await std::suspend_always();
+  }
+  co_return others;
+}
+
+// The lengths are this server's: who sends others has not come as far, or ends the session.
+void Lane::hear_comparisons(Neighbour from, ByteSpan octets) {
+  if (octets.size() != expected_from(from)) return;
+  const ByteSpan pairs = octets.subspan(part_bytes_from(from), pair_out_.size());
+  now_public(pairs.data(), pairs.size());
+  for (const Comparison& one : comparisons_) {
+    const bool next = from == Neighbour::kNext;
+    if (!begins_with(pairs.subspan(one.offset),
+                     next ? one.expected.from_next : one.expected.from_prev))
+      set_deviation(one.what);
+  }
+}
+
+// ---- Passed
+
+Passed::Passed(Lane& lane, ByteSpan masked)
+    : lane_(lane), offset_(lane.passed_out_.size()), bytes_(masked.size()) {
+  lane_.passed_out_.insert(lane_.passed_out_.end(), masked.begin(), masked.end());
+}
+
+void Passed::await_suspend(std::coroutine_handle<> h) { lane_.wait(h); }
+
+SecretVector Passed::await_resume() {
+  auto first = lane_.passed_got_.begin() + static_cast<std::ptrdiff_t>(offset_);
+  return {first, first + static_cast<std::ptrdiff_t>(bytes_)};
+}
+
+// ---- Lane
+
+bool Lane::advance() {
+  run();
+  return !waiting_.empty();
+}
+
+Lane::ToPrev Lane::finish_to_prev() {
+  const ByteSpan part = part_ != nullptr ? part_->finish_to_prev() : ByteSpan();
+  SecretVector& rest = rest_[tick_ % kKeptTicks];
+  rest.assign(pair_out_.begin(), pair_out_.end());
+  rest.insert(rest.end(), passed_out_.begin(), passed_out_.end());
+  return {part, rest};
+}
+
+Lane::ToPrev Lane::sent_to_prev(std::uint64_t tick) const {
+  assert(tick <= tick_ && tick_ - tick < kKeptTicks);
+  return {part_ != nullptr ? part_->sent_to_prev(tick) : ByteSpan(), rest_[tick % kKeptTicks]};
+}
+
+void Lane::append_to_prev(SecretVector& packet) {
+  const ToPrev octets = finish_to_prev();
+  for (ByteSpan one : {octets.part, octets.rest}) append(packet, one);
+}
+
+void Lane::append_to_next(SecretVector& packet) const {
+  for (ByteSpan one : {part_to_next(), ByteSpan(pair_out_)}) append(packet, one);
+}
+
+Result<void> Lane::consume(ByteSpan from_next, ByteSpan from_prev) {
+  if (from_next.size() != expected_from(Neighbour::kNext) ||
+      from_prev.size() != expected_from(Neighbour::kPrev))
+    return fail("round " + std::to_string(tick_) +
+                ": a neighbour's packet has another length than ours; the servers disagree on "
+                "the protocol's course. Check that all three run the same tkdc version");
+  const std::size_t next_part = part_bytes_from(Neighbour::kNext),
+                    prev_part = part_bytes_from(Neighbour::kPrev);
+  const ByteSpan pair_next = from_next.subspan(next_part, pair_out_.size());
+  const ByteSpan passed = from_next.last(passed_out_.size());
+  const ByteSpan pair_prev = from_prev.subspan(prev_part);
+  if (part_ != nullptr) {
+    auto taken = part_->consume(from_next.first(next_part), from_prev.first(prev_part));
+    if (!taken) {
+      set_deviation(taken.error().message);
+      return fail("round " + std::to_string(tick_) + ": " + *deviation_ +
+                  "; nothing was released. One of the servers computes wrongly: see "
+                  "docs/operations.md");
+    }
+  }
+  pair_prev_.assign(pair_prev.begin(), pair_prev.end());
+  pair_next_.assign(pair_next.begin(), pair_next.end());
+  passed_got_.assign(passed.begin(), passed.end());
+
+  pair_out_.clear();
+  passed_out_.clear();
+  comparisons_.clear();
+  for (auto h : waiting_) ready(h);
+  waiting_.clear();
+  ++tick_;
+  return {};
+}
+
+}  // namespace tkdc

@@ -63,7 +63,7 @@ room(f"{SERVICE}/job", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session
                                       "lifecycle")))
 room(f"{SERVICE}/export", "mpc-engine/base", "mpc-engine/protocol", f"{SERVICE}/wire")
 room(f"{SERVICE}/server", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
-     "mpc-engine/rep3/unit", "mpc-engine/cipher", "cuda",
+     "mpc-engine/protocol", "mpc-engine/rep3/unit", "mpc-engine/cipher", "cuda",
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "job", "export")))
 room("mpc-engine/tools/bench", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/verify", "mpc-engine/rep3/unit",

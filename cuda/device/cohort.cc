@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "cuda/device/zero_tick.h"
-#include "rep3/sharing.h"
+#include "protocol/replicated.h"
 #include "rep3/unit/aes/sbox_claims.h"
 
 namespace tkdc::cuda {

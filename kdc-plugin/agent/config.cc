@@ -36,6 +36,9 @@ void read_agent(StrictToml& file, AgentConfig& config) {
   if (!log.empty()) config.operations_log = file.resolve(log);
   config.max_pending = static_cast<std::size_t>(table.integer(
       "max_pending", 1, kMaxPendingCeiling, static_cast<std::int64_t>(config.max_pending)));
+  config.protocol = table.text("protocol", "");
+  if (config.protocol.size() > kMaxProtocolBytes)
+    table.reject("protocol", "is longer than a protocol's name may be (32)");
   config.curve_secret_key_file = file.resolve(table.text("curve_secret_key_file"));
 }
 

@@ -31,6 +31,7 @@ struct AgentConfig {
   std::string socket_group;    // empty: the socket belongs to the agent's user alone
   std::string operations_log;  // empty: none
   std::size_t max_pending = 8192;
+  std::string protocol;  // asked of the servers; empty: as they choose
   std::string curve_secret_key_file;
   SecretBuffer curve_secret_key{kZ85KeyChars + 1};  // Z85 text with its NUL
   std::array<ServerAddress, 3> servers;             // by party

@@ -111,6 +111,7 @@ void Jobs::ask(Pending entry, JobRequest job, SecretVector secret, Clock::time_p
   const std::uint64_t number = ++number_;
   job.name = JobName{0, session_, number};
   job.deadline_ms = ms_left(now, entry.deadline);
+  job.protocol = config_.protocol;
   entry.expected = 7;
   pending_.add(number, std::move(entry));
   if (!send_to_all(job, std::move(secret)))

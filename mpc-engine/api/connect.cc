@@ -6,6 +6,7 @@
 #include "link/certificate.h"
 #include "link/memory_ring.h"
 #include "rep3/unit/offers.h"
+#include "rep3/wire_format.h"
 
 namespace tkdc::mpc {
 namespace {
@@ -62,6 +63,7 @@ Result<MeshOptions> mesh_options(const PartyOptions& options) {
   mesh.security = options.security == Security::kMalicious ? tkdc::Security::kMalicious
                                                            : tkdc::Security::kSemiHonest;
   mesh.representation = preferred_representation("auto", mesh.security);
+  mesh.protocols = {{std::string(Rep3Protocol::kName), rep3_wire_format()}};
   mesh.listen_address = options.members[static_cast<std::size_t>(options.index)].address;
   mesh.certificate_pem = options.identity.certificate_pem;
   mesh.private_key_pem.assign(options.identity.private_key_pem.begin(),

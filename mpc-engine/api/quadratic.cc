@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "api/ring.h"
-#include "rep3/sharing.h"
+#include "protocol/replicated.h"
 
 namespace tkdc::mpc {
 namespace {

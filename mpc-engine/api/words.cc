@@ -10,7 +10,7 @@
 // carry-save layer and one carry network.
 #include "api/quadratic.h"
 
-#include "rep3/sharing.h"
+#include "protocol/replicated.h"
 
 namespace tkdc::mpc {
 namespace {

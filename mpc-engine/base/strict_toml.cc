@@ -145,6 +145,21 @@ std::string TomlTable::text(const std::string& key, const std::optional<std::str
   return fallback.value_or("");
 }
 
+std::vector<std::string> TomlTable::texts(const std::string& key,
+                                          const std::vector<std::string>& fallback) {
+  if (!has(key)) return fallback;
+  const toml::node* node = as_table(node_)->get(key);
+  file_->asked_for(node);
+  std::vector<std::string> out;
+  const toml::array* list = node->as_array();
+  if (list != nullptr)
+    for (const toml::node& one : *list)
+      if (auto value = one.value_exact<std::string>()) out.push_back(*value);
+  if (list != nullptr && out.size() == list->size()) return out;
+  reject(key, "must be a list of strings in quotes, as in [\"one\", \"two\"]");
+  return fallback;
+}
+
 std::int64_t TomlTable::integer(const std::string& key, std::int64_t low, std::int64_t high,
                                 std::optional<std::int64_t> fallback) {
   if (!has(key)) {

@@ -38,6 +38,9 @@ class TomlTable {
   std::string choice(const std::string& key, const std::vector<std::string>& allowed,
                      const std::optional<std::string>& fallback = std::nullopt);
 
+  // A list of strings.
+  std::vector<std::string> texts(const std::string& key, const std::vector<std::string>& fallback);
+
   bool has(const std::string& key) const;
   // Reports an error about a key of this table, with its line.
   void reject(const std::string& key, const std::string& why);

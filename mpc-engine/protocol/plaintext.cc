@@ -1,232 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
-// EVP cannot begin with a state that somebody else has computed; the hashes' own functions, which
-// OpenSSL 3 deprecates, can.
-#define OPENSSL_SUPPRESS_DEPRECATED
 #include "protocol/plaintext.h"
-
-#include <openssl/evp.h>
-#include <openssl/sha.h>
 
 #include <cassert>
 #include <cstring>
 
 #include "base/codec.h"
 #include "field/gf128.h"
-#include "field/gf256.h"
+#include "protocol/clear.h"
 #include "protocol/hash.h"
+#include "protocol/replicated.h"
+#include "session/session.h"
 
 namespace tkdc {
-namespace {
 
-constexpr std::size_t kBlock = 16;
-
-// ---- AES
-
-// Round keys begin with the key: 11 of them are AES-128's, 15 AES-256's.
-void crypt_blocks(ByteSpan round_keys, SecretVector& data, bool encrypt) {
-  assert(data.size() % kBlock == 0 && (round_keys.size() == 176 || round_keys.size() == 240));
-  const EVP_CIPHER* cipher = round_keys.size() == 176 ? EVP_aes_128_ecb() : EVP_aes_256_ecb();
-  EVP_CIPHER_CTX* context = EVP_CIPHER_CTX_new();
-  int bytes = 0;
-  const bool done = context != nullptr &&
-                    EVP_CipherInit_ex(context, cipher, nullptr, round_keys.data(), nullptr,
-                                      encrypt ? 1 : 0) == 1 &&
-                    EVP_CIPHER_CTX_set_padding(context, 0) == 1 &&
-                    EVP_CipherUpdate(context, data.data(), &bytes, data.data(),
-                                     static_cast<int>(data.size())) == 1;
-  EVP_CIPHER_CTX_free(context);
-  if (!done) std::abort();
-}
-
-// FIPS 197, section 5.1.1.
-std::uint8_t substituted(std::uint8_t octet) {
-  const unsigned inverse = gf256_inverse(octet);
-  unsigned image = 0x63;
-  for (int turn = 0; turn < 5; ++turn) image ^= (inverse << turn | inverse >> (8 - turn)) & 0xff;
-  return static_cast<std::uint8_t>(image);
-}
-
-// FIPS 197, section 5.2.
-SecretVector expanded(ByteSpan key) {
-  const std::size_t bytes = key.size(), total = bytes == 16 ? 176 : 240;
-  SecretVector out(key.begin(), key.end());
-  std::uint8_t rcon = 1;
-  while (out.size() < total) {
-    std::uint8_t word[4];
-    std::memcpy(word, out.data() + out.size() - 4, sizeof word);
-    if (out.size() % bytes == 0) {
-      const std::uint8_t first = word[0];
-      for (int k = 0; k < 4; ++k) word[k] = substituted(k < 3 ? word[k + 1] : first);
-      word[0] ^= rcon;
-      rcon = gf256_times_x(rcon);
-    } else if (bytes == 32 && out.size() % bytes == 16) {
-      for (std::uint8_t& octet : word) octet = substituted(octet);
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      const std::uint8_t before = out[out.size() - bytes];
-      out.push_back(before ^ word[k]);
-    }
-    sodium_memzero(word, sizeof word);
-  }
-  return out;
-}
-
-SecretVector expanded_all(const SecretVector& keys, std::size_t key_bytes) {
-  assert(keys.size() % key_bytes == 0);
-  SecretVector out;
-  for (std::size_t at = 0; at < keys.size(); at += key_bytes) {
-    const SecretVector one = expanded(ByteSpan(keys).subspan(at, key_bytes));
-    out.insert(out.end(), one.begin(), one.end());
-  }
-  return out;
-}
-
-// ---- hashes
-
-template <class Word, class Context>
-SecretVector hashed_with(ByteSpan state, ByteSpan blocks, std::size_t block_bytes,
-                         void (*transform)(Context*, const unsigned char*)) {
-  Context context{};
-  constexpr std::size_t kWords = sizeof context.h / sizeof context.h[0];
-  for (std::size_t k = 0; k < kWords; ++k) {
-    context.h[k] = 0;
-    for (std::size_t octet = 0; octet < sizeof(Word); ++octet)
-      context.h[k] = context.h[k] << 8 | state[sizeof(Word) * k + octet];
-  }
-  for (std::size_t at = 0; at < blocks.size(); at += block_bytes)
-    transform(&context, blocks.data() + at);
-  SecretVector out(state.size());
-  for (std::size_t k = 0; k < out.size(); ++k)
-    out[k] = static_cast<std::uint8_t>(context.h[k / sizeof(Word)] >>
-                                       8 * (sizeof(Word) - 1 - k % sizeof(Word)));
-  sodium_memzero(&context, sizeof context);
-  return out;
-}
-
-// SHA_CTX has five words of their own names.
-SecretVector sha1_hashed(ByteSpan state, ByteSpan blocks) {
-  SHA_CTX context{};
-  SHA_LONG* words[] = {&context.h0, &context.h1, &context.h2, &context.h3, &context.h4};
-  for (std::size_t k = 0; k < 5; ++k) *words[k] = Reader(state.subspan(4 * k, 4)).u32();
-  for (std::size_t at = 0; at < blocks.size(); at += kSha1.block_bytes)
-    SHA1_Transform(&context, blocks.data() + at);
-  SecretVector out;
-  for (const SHA_LONG* word : words)
-    for (int shift = 24; shift >= 0; shift -= 8)
-      out.push_back(static_cast<std::uint8_t>(*word >> shift));
-  sodium_memzero(&context, sizeof context);
-  return out;
-}
-
-SecretVector hashed(const HashFunction& hash, ByteSpan state, ByteSpan blocks) {
-  assert(state.size() == hash.state_bytes && !blocks.empty() &&
-         blocks.size() % hash.block_bytes == 0);
-  if (hash.blocks == Unit::kSha1Blocks) return sha1_hashed(state, blocks);
-  if (hash.blocks == Unit::kSha256Blocks)
-    return hashed_with<SHA_LONG>(state, blocks, hash.block_bytes, SHA256_Transform);
-  return hashed_with<SHA_LONG64>(state, blocks, hash.block_bytes, SHA512_Transform);
-}
-
-SecretVector mac_of(const HashFunction& hash, ByteSpan pads, ByteSpan blocks) {
-  assert(pads.size() == 2 * hash.state_bytes);
-  SecretVector digest = hashed(hash, pads.first(hash.state_bytes), blocks);
-  digest.resize(hash.digest_bytes);
-  const Bytes padding = hash.padding(hash.digest_bytes, hash.block_bytes);
-  digest.insert(digest.end(), padding.begin(), padding.end());
-  SecretVector mac = hashed(hash, pads.last(hash.state_bytes), digest);
-  mac.resize(hash.digest_bytes);
-  return mac;
-}
-
-std::uint32_t blocks_in(const HashFunction& hash, std::size_t bytes) {
-  return static_cast<std::uint32_t>(bytes / hash.block_bytes);
-}
-
-SecretVector computed(Unit unit, ByteSpan held, SecretVector data, ProtocolCounts& counts) {
-  switch (unit) {
-    case Unit::kAesEncrypt:
-    case Unit::kAesDecrypt:
-      counts.aes_blocks += data.size() / kBlock;
-      crypt_blocks(held, data, unit == Unit::kAesEncrypt);
-      return data;
-    case Unit::kAesExpand128: return expanded_all(data, 16);
-    case Unit::kAesExpand256: return expanded_all(data, 32);
-    case Unit::kSha1Blocks:
-      counts.sha1_blocks += blocks_in(kSha1, data.size());
-      return hashed(kSha1, held, data);
-    case Unit::kSha256Blocks:
-      counts.sha2_blocks += blocks_in(kSha256, data.size());
-      return hashed(kSha256, held, data);
-    case Unit::kSha384Blocks:
-      counts.sha2_blocks += blocks_in(kSha384, data.size());
-      return hashed(kSha384, held, data);
-    case Unit::kHmacSha1:
-      counts.sha1_blocks += blocks_in(kSha1, data.size()) + 1;
-      return mac_of(kSha1, held, data);
-    case Unit::kHmacSha256:
-      counts.sha2_blocks += blocks_in(kSha256, data.size()) + 1;
-      return mac_of(kSha256, held, data);
-    case Unit::kHmacSha384:
-      counts.sha2_blocks += blocks_in(kSha384, data.size()) + 1;
-      return mac_of(kSha384, held, data);
-  }
-  std::abort();
-}
-
-SharedBytes copies(SecretVector value) {
-  SharedBytes out;
-  out.component[1] = value;
-  out.component[0] = std::move(value);
-  return out;
-}
-
-}  // namespace
-
-Plaintext::Plaintext(Scheduler& scheduler, int parties, const std::array<std::uint8_t, 32>& seed)
-    : scheduler_(scheduler), parties_(parties), seed_(seed) {}
-
-SharedBytes Plaintext::share(ByteSpan value) {
-  return copies(SecretVector(value.begin(), value.end()));
-}
-
-void Plaintext::add_constant(SharedBytes& x, ByteSpan value, std::size_t offset) const {
-  assert(offset + value.size() <= x.size());
-  for (SecretVector& copy : x.component)
-    xor_bytes(copy.data() + offset, value.data(), value.size());
-}
-
-SharedBytes Plaintext::random(std::size_t bytes) {
+SecretVector Plaintext::draw(std::size_t bytes) {
   std::uint8_t nonce[crypto_stream_chacha20_NONCEBYTES] = {};
   static_assert(sizeof nonce >= sizeof drawn_);
   ++drawn_;
   std::memcpy(nonce, &drawn_, sizeof drawn_);
   SecretVector value(bytes);
   crypto_stream_chacha20(value.data(), bytes, nonce, seed_.data());
-  return copies(std::move(value));
+  return value;
+}
+
+SharedBytes Plaintext::share(SecretVector value) {
+  const std::size_t bytes = value.size();
+  SecretVector component[3] = {draw(bytes), draw(bytes), std::move(value)};
+  for (int c = 0; c < 2; ++c) xor_bytes(component[2].data(), component[c].data(), bytes);
+  SharedBytes x;
+  for (int c = 0; c < 2; ++c) x.component[c] = component[(lane_.party() + c) % 3];
+  return x;
+}
+
+SharedBytes Plaintext::random(std::size_t bytes) { return share(draw(bytes)); }
+
+void Plaintext::add_constant(SharedBytes& x, ByteSpan value, std::size_t offset) const {
+  xor_public(x, lane_.party(), value, offset);
+}
+
+// The previous neighbour holds the component that this party lacks as its first.
+Task<SecretVector> Plaintext::value_of(SharedBytes x) {
+  const FromBoth others = co_await lane_.exchange(x.component[0]);
+  counts_.message_bytes += x.size();
+  SecretVector value = std::move(x.component[0]);
+  xor_bytes(value.data(), x.component[1].data(), value.size());
+  xor_bytes(value.data(), others.prev.data(), value.size());
+  co_return value;
+}
+
+void Plaintext::count(Unit unit, std::size_t data_bytes) {
+  const auto blocks = [&](const HashFunction& hash) { return data_bytes / hash.block_bytes; };
+  switch (unit) {
+    case Unit::kAesEncrypt:
+    case Unit::kAesDecrypt: counts_.aes_blocks += data_bytes / 16; break;
+    case Unit::kAesExpand128:
+    case Unit::kAesExpand256: break;
+    case Unit::kSha1Blocks: counts_.sha1_blocks += blocks(kSha1); break;
+    case Unit::kHmacSha1: counts_.sha1_blocks += blocks(kSha1) + 1; break;
+    case Unit::kSha256Blocks: counts_.sha2_blocks += blocks(kSha256); break;
+    case Unit::kHmacSha256: counts_.sha2_blocks += blocks(kSha256) + 1; break;
+    case Unit::kSha384Blocks: counts_.sha2_blocks += blocks(kSha384); break;
+    case Unit::kHmacSha384: counts_.sha2_blocks += blocks(kSha384) + 1; break;
+  }
 }
 
 Task<SharedBytes> Plaintext::compute(Unit unit, const SharedBytes& held, SharedBytes data, Work) {
-  co_return copies(computed(unit, held.component[0], std::move(data.component[0]), counts_));
+  const std::size_t data_bytes = data.size();
+  data.append(held);
+  SecretVector with = co_await value_of(std::move(data));
+  SecretVector value(with.begin(), with.begin() + static_cast<std::ptrdiff_t>(data_bytes));
+  count(unit, data_bytes);
+  co_return share(compute_clear(unit, ByteSpan(with).subspan(data_bytes), std::move(value)));
 }
 
 Task<SharedBytes> Plaintext::inner_products(std::vector<InnerProduct> pairs) {
-  SecretVector sums(kGf128Bytes * pairs.size());
-  std::uint8_t* sum = sums.data();
+  SharedBytes all;
   for (const InnerProduct& pair : pairs) {
     assert(pair.a.size() == pair.b.size() && pair.a.size() % kGf128Bytes == 0);
+    all.append(pair.a);
+    all.append(pair.b);
+  }
+  const SecretVector values = co_await value_of(std::move(all));
+  SecretVector sums(kGf128Bytes * pairs.size());
+  const std::uint8_t* a = values.data();
+  std::uint8_t* sum = sums.data();
+  for (const InnerProduct& pair : pairs) {
+    const std::uint8_t* b = a + pair.a.size();
     for (std::size_t k = 0; k < pair.a.size(); k += kGf128Bytes)
-      gf128_multiply_add(sum, pair.a.component[0].data() + k, pair.b.component[0].data() + k);
+      gf128_multiply_add(sum, a + k, b + k);
+    a = b + pair.b.size();
     sum += kGf128Bytes;
   }
-  co_return copies(std::move(sums));
+  co_return share(std::move(sums));
 }
 
 Task<void> Plaintext::verified() { co_return; }
 
 Task<Bytes> Plaintext::open(SharedBytes x) {
-  co_return Bytes(x.component[0].begin(), x.component[0].end());
+  const SecretVector value = co_await value_of(std::move(x));
+  co_return Bytes(value.begin(), value.end());
 }
 
 Task<Bytes> Plaintext::open_input(SharedBytes x) { return open(std::move(x)); }
+
+std::size_t Plaintext::message_bytes(Unit, std::size_t held_bytes, std::size_t data_bytes) const {
+  return held_bytes + data_bytes;
+}
+
+Result<std::unique_ptr<Protocol>> PlaintextOffer::join(Lane& lane, const Session& session,
+                                                       std::size_t index) const {
+  std::array<std::uint8_t, 32> seed;
+  Bytes number;
+  Writer(number).u64(index);
+  crypto_generichash(seed.data(), seed.size(), session.id.data(), session.id.size(), number.data(),
+                     number.size());
+  return std::unique_ptr<Protocol>(std::make_unique<Plaintext>(lane, seed));
+}
 
 }  // namespace tkdc

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The protocol that hides nothing: each party holds every value whole and computes it with
-// libcrypto. What other protocols are compared with; no installed program has it.
+// The protocol that hides nothing: for each unit the parties tell each other the components that
+// they lack, and each computes the value with libcrypto. What other protocols are compared with, in
+// whole realms too; no installed program has it.
 //
-// A party's two components are copies of the value, so that what holds for shares holds for them.
+// What a party may see: everything. Results are replicated shares again, of components that all
+// parties draw alike from a seed they all know.
 #pragma once
 
 #include <array>
 
-#include "protocol/protocol.h"
+#include "lane/lane.h"
+#include "protocol/offer.h"
+#include "protocol/replicated.h"
 
 namespace tkdc {
 
@@ -15,19 +19,20 @@ class Plaintext final : public Protocol {
  public:
   static constexpr std::string_view kName = "plaintext";
 
-  // `seed`: of what the parties draw together; the same at all of them.
-  Plaintext(Scheduler& scheduler, int parties, const std::array<std::uint8_t, 32>& seed);
+  // `seed`: the same at all parties, and of one lane of one session.
+  Plaintext(Lane& lane, const std::array<std::uint8_t, 32>& seed) : lane_(lane), seed_(seed) {}
 
-  static SharedBytes share(ByteSpan value);
-
-  ProtocolInfo info() const override { return {kName, parties_, Security::kSemiHonest}; }
-  Scheduler& scheduler() override { return scheduler_; }
+  ProtocolInfo info() const override {
+    return {kName, 3, Security::kSemiHonest, kReplicatedSharing, "libcrypto"};
+  }
+  Scheduler& scheduler() override { return lane_; }
   SharedBytes random(std::size_t bytes) override;
   Task<SharedBytes> inner_products(std::vector<InnerProduct> pairs) override;
   Task<void> verified() override;
   Task<Bytes> open(SharedBytes x) override;
   Task<Bytes> open_input(SharedBytes x) override;
-  std::size_t message_bytes(Unit, std::size_t, std::size_t) const override { return 0; }
+  std::size_t message_bytes(Unit unit, std::size_t held_bytes,
+                            std::size_t data_bytes) const override;
   std::size_t product_bytes() const override { return 0; }
   ProtocolCounts counts() const override { return counts_; }
 
@@ -37,11 +42,24 @@ class Plaintext final : public Protocol {
                             Work work) override;
 
  private:
-  Scheduler& scheduler_;
-  const int parties_;
+  Task<SecretVector> value_of(SharedBytes x);
+  SharedBytes share(SecretVector value);
+  SecretVector draw(std::size_t bytes);
+  void count(Unit unit, std::size_t data_bytes);
+
+  Lane& lane_;
   const std::array<std::uint8_t, 32> seed_;
   std::uint64_t drawn_ = 0;
   ProtocolCounts counts_;
+};
+
+// For programs of tests.
+class PlaintextOffer final : public ProtocolOffer {
+ public:
+  std::string_view name() const override { return Plaintext::kName; }
+  std::uint64_t wire_format() const override { return 1; }
+  Result<std::unique_ptr<Protocol>> join(Lane& lane, const Session& session,
+                                         std::size_t index) const override;
 };
 
 }  // namespace tkdc

@@ -7,6 +7,8 @@
 // protocol's object belongs to one lane of one session, and to its thread.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "lane/scheduler.h"
@@ -31,11 +33,24 @@ struct ProtocolInfo {
   std::string_view name;
   int parties;
   Security security;
+  std::string_view sharing;  // the form in which values come, are stored and leave
+  std::string backend;       // which of its implementations computes here, for the administrator
 };
 
 // What one party has done since its lane began.
 struct ProtocolCounts {
   std::uint64_t message_bytes = 0, aes_blocks = 0, sha1_blocks = 0, sha2_blocks = 0;
+  std::uint64_t masked_blocks = 0, masks_made = 0;
+
+  ProtocolCounts& operator+=(const ProtocolCounts& more) {
+    message_bytes += more.message_bytes;
+    aes_blocks += more.aes_blocks;
+    sha1_blocks += more.sha1_blocks;
+    sha2_blocks += more.sha2_blocks;
+    masked_blocks += more.masked_blocks;
+    masks_made += more.masks_made;
+    return *this;
+  }
 };
 
 class Protocol {
@@ -73,6 +88,19 @@ class Protocol {
   // Goes on when everything that was computed so far is known to be right; never after somebody
   // has deviated. Comes before every use of a result: whatever leaves, is stored or is opened.
   virtual Task<void> verified() = 0;
+
+  // Messages that are being verified now; `opened`: something of theirs has been opened for it. A
+  // session that ends now has lost that check.
+  struct Check {
+    bool opened = false;
+  };
+  virtual std::optional<Check> checking() const { return std::nullopt; }
+
+  // ---- ahead
+  // Called between ticks while no job runs: begins to make what later jobs take, if there is room
+  // for more. All parties call it in the same ticks.
+  virtual void prepare() {}
+  virtual bool preparing() const { return false; }
 
   // ---- open
   // To all parties. Waits for verified() itself.

@@ -24,9 +24,9 @@
 
 #include "base/result.h"
 #include "lane/lane.h"
+#include "protocol/replicated.h"
 #include "rep3/claims.h"
 #include "rep3/prss.h"
-#include "rep3/sharing.h"
 #include "session/session.h"
 
 namespace tkdc {

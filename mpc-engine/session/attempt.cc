@@ -96,6 +96,7 @@ Result<void> Attempt::say_hello() {
   mine_.zero_shares = in_.options.zero_shares;
   mine_.two_parts = in_.options.two_parts;
   mine_.wire_format = in_.options.wire_format;
+  mine_.protocols = in_.options.protocols;
   mine_.masked_blocks = in_.options.masked_blocks;
   mine_.cohort_limit = in_.options.cohort_limit;
   mine_.inventory = *inventory;
@@ -377,6 +378,8 @@ Session Attempt::agreed_session() const {
     bytes = bytes && hello_of(party).representation == Representation::kBytes;
     session.two_parts = session.two_parts && hello_of(party).two_parts;
   }
+  session.protocols =
+      common_protocols(hello_of(0).protocols, hello_of(1).protocols, hello_of(2).protocols);
   session.security = in_.options.security;
   session.representation = bytes ? Representation::kBytes : Representation::kPlanes;
   session.zero_generator =
@@ -393,6 +396,10 @@ Result<Session> Attempt::run() {
   if (!done.ok()) return done.error();
 
   Session session = agreed_session();
+  if (session.protocols.empty())
+    return fail(
+        "session: each two of the three servers have a protocol in common, but not all "
+        "three; set the same [data] protocols in the three tkdc.toml");
   done = build_lanes(session);
   if (done.ok()) done = agree(session);
   if (!done.ok()) return done.error();

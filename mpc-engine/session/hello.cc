@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint8_t kHelloTag = 'H';
 constexpr std::size_t kMaxSecurityBytes = 32;
+constexpr std::size_t kMaxProtocolBytes = 32;
 
 template <class AnyWriter>
 void put_public(AnyWriter& w, const Hello& hello) {
@@ -23,6 +24,11 @@ void put_public(AnyWriter& w, const Hello& hello) {
   w.u8(static_cast<std::uint8_t>(hello.zero_shares));
   w.u8(hello.two_parts ? 1 : 0);
   w.u64(hello.wire_format);
+  w.u8(static_cast<std::uint8_t>(hello.protocols.size()));
+  for (const OfferedProtocol& one : hello.protocols) {
+    w.text(one.name);
+    w.u64(one.wire_format);
+  }
   w.u32(hello.masked_blocks);
   w.u32(hello.cohort_limit);
   w.raw(hello.inventory);
@@ -33,6 +39,16 @@ void put_public(AnyWriter& w, const Hello& hello) {
   w.raw(hello.round);
   put_head(w, hello.audit);
   w.raw(hello.held);
+}
+
+std::string names_of(const std::vector<OfferedProtocol>& protocols) {
+  std::string out;
+  for (const OfferedProtocol& one : protocols) out += (out.empty() ? "'" : ", '") + one.name + "'";
+  return out.empty() ? "none" : out;
+}
+
+bool has(const std::vector<OfferedProtocol>& protocols, const OfferedProtocol& wanted) {
+  return std::ranges::find(protocols, wanted) != protocols.end();
 }
 
 std::string quoted(const std::string& value) { return "'" + value + "'"; }
@@ -82,6 +98,12 @@ Result<Hello> decode_hello(ByteSpan packet) {
   std::uint8_t zero_shares = r.u8();
   std::uint8_t two_parts = r.u8();
   hello.wire_format = r.u64();
+  const std::size_t protocols = r.u8();
+  for (std::size_t k = 0; k < std::min(protocols, kMaxProtocols); ++k) {
+    OfferedProtocol& one = hello.protocols.emplace_back();
+    one.name = printable(r.text(kMaxProtocolBytes));
+    one.wire_format = r.u64();
+  }
   hello.masked_blocks = r.u32();
   hello.cohort_limit = r.u32();
   r.array(hello.inventory);
@@ -96,7 +118,7 @@ Result<Hello> decode_hello(ByteSpan packet) {
   const bool whole_course = get_course_tail(r, hello.course);
   ByteSpan contribution = r.raw(kContributionBytes);
   hello.contribution.assign(contribution.begin(), contribution.end());
-  if (!r.complete() || !whole_course ||
+  if (!r.complete() || !whole_course || protocols > kMaxProtocols ||
       representation > static_cast<std::uint8_t>(Representation::kBytes) ||
       zero_shares > static_cast<std::uint8_t>(ZeroOffer::kChaCha20Only) || two_parts > 1 ||
       hello.lanes < 1 || hello.lanes > kMaxLanes || hello.lane >= hello.lanes ||
@@ -106,6 +128,15 @@ Result<Hello> decode_hello(ByteSpan packet) {
   hello.zero_shares = static_cast<ZeroOffer>(zero_shares);
   hello.two_parts = two_parts == 1;
   return hello;
+}
+
+std::vector<std::string> common_protocols(const std::vector<OfferedProtocol>& first,
+                                          const std::vector<OfferedProtocol>& second,
+                                          const std::vector<OfferedProtocol>& third) {
+  std::vector<std::string> out;
+  for (const OfferedProtocol& one : first)
+    if (has(second, one) && has(third, one)) out.push_back(one.name);
+  return out;
 }
 
 Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_party) {
@@ -142,6 +173,11 @@ Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_pa
     return differ("wire format", std::to_string(theirs.wire_format),
                   std::to_string(mine.wire_format), party,
                   "install releases on the three servers that CHANGELOG.md says work together");
+  if (common_protocols(mine.protocols, theirs.protocols, theirs.protocols).empty())
+    return differ(
+        "protocols", names_of(theirs.protocols), names_of(mine.protocols), party,
+        "none of one name and one release is common: set the same [data] protocols in the "
+        "three tkdc.toml, or install one release");
   if (theirs.masked_blocks != mine.masked_blocks)
     return differ("masked_blocks", std::to_string(theirs.masked_blocks),
                   std::to_string(mine.masked_blocks), party,

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "base/codec.h"
 #include "session/course_tail.h"
@@ -28,7 +29,8 @@ struct Hello {
   Representation representation = Representation::kPlanes;  // offered, may differ
   ZeroOffer zero_shares = ZeroOffer::kAesCtr;               // may differ, see can_agree()
   bool two_parts = false;                                   // allowed by this server, may differ
-  std::uint64_t wire_format = 0;                            // session/wire_format.h
+  std::uint64_t wire_format = 0;             // session/wire_format.h: all but the protocols'
+  std::vector<OfferedProtocol> protocols;    // may differ, but for one
   std::uint32_t masked_blocks = 0;           // that each lane makes ahead (EngineOptions)
   std::uint32_t cohort_limit = 0;            // jobs that a manifest may name
   std::array<std::uint8_t, 32> inventory{};  // may differ until prepared records are settled
@@ -49,6 +51,11 @@ Result<Hello> decode_hello(ByteSpan packet);
 
 // Error: the first disagreement, with both values and what to do.
 Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_party);
+
+// The names of those that all three offer alike, in the order of the first.
+std::vector<std::string> common_protocols(const std::vector<OfferedProtocol>& first,
+                                          const std::vector<OfferedProtocol>& second,
+                                          const std::vector<OfferedProtocol>& third);
 
 // What all three must have seen of one party, without the contribution.
 Bytes public_part(const Hello& hello);

@@ -17,8 +17,9 @@
 
 namespace tkdc {
 
-inline constexpr std::uint16_t kProtocolVersion = 8;
-inline constexpr int kMaxLanes = 64;  // 6 bits in the GCM nonce
+inline constexpr std::uint16_t kProtocolVersion = 9;
+inline constexpr int kMaxLanes = 64;             // 6 bits in the GCM nonce
+inline constexpr std::size_t kMaxProtocols = 8;  // that a party offers
 
 // How AES state stands in memory and on the wire. Agreed per session: bytes
 // only when all three parties offer it (their CPUs have GFNI).
@@ -41,6 +42,13 @@ struct LaneLink {
 
 using SessionId = std::array<std::uint8_t, 32>;  // hash of the three parties' nonces; zeros: none
 
+// A protocol that a party offers, and which messages it has there (session/wire_format.h).
+struct OfferedProtocol {
+  std::string name;
+  std::uint64_t wire_format = 0;
+  bool operator==(const OfferedProtocol&) const = default;
+};
+
 struct Session {
   SessionId id{};
   // New connections of the session of this id, which all three hold: of what follows only the
@@ -56,6 +64,7 @@ struct Session {
   // 20 bits of the GCM nonce, reserved on disk by all three before use; and its era.
   std::uint32_t epoch = 0, era = 0;
   std::array<AuditHead, 3> audit_heads;  // by party, when the session was made
+  std::vector<std::string> protocols;    // that all three have, the one that is used most first
   std::vector<LaneLink> lanes;
 };
 

@@ -54,7 +54,8 @@ class AttackedRealm(Realm):
     def __init__(self, directory: Path, name: str, base_port: int, *, lanes: int = 1,
                  server: str = "tkdc-server", masked_blocks: int = 0, **more):
         super().__init__(directory, name, base_port, lanes=lanes, **more)
-        self.server, self.masked_blocks = server, masked_blocks
+        self.server_programs = [server] * 3
+        self.masked_blocks = masked_blocks
         self.liar: int | None = None
         self._names = 0
 
@@ -62,22 +63,8 @@ class AttackedRealm(Realm):
 
     def create(self) -> None:
         super().create()
-        if not self.masked_blocks:
-            return
-        for party in range(3):
-            config = self.server_directory(party) / "tkdc.toml"
-            config.write_text(config.read_text().replace(
-                "[data]\n", f"[data]\nmasked_blocks = {self.masked_blocks}\n"))
-
-    def start_server(self, party: int, wait: bool = True) -> Daemon:
-        config = self.server_directory(party) / "tkdc.toml"
-        daemon = self._daemon(f"server{party}",
-                              [str(self.bin / self.server), "--config", str(config)],
-                              {**self.env(), **self.server_env.get(party, {})})
-        daemon.start()
-        if wait:
-            daemon.wait_notified(30)
-        return daemon
+        for party in range(3 if self.masked_blocks else 0):
+            self.set_data(party, "masked_blocks", str(self.masked_blocks))
 
     def populate(self) -> None:
         for user in USERS:

@@ -18,12 +18,13 @@ void same(ByteSpan control, const Reader& in, ByteSpan again) {
 
 void manifest(ByteSpan control, Reader& in) {
   const ByteSpan rest = control.last(in.remaining());
-  const auto read = get_manifest(in, kMaxCohortJobs);
+  constexpr std::size_t kProtocols = 256;  // any octet is one
+  const auto read = get_manifest(in, kMaxCohortJobs, kProtocols);
   const std::size_t named = rest.size() < 6 ? 0 : std::size_t{rest[4]} << 8 | rest[5];
   require(read.ok() ==
-          (rest.size() >= 6 + 24 * named && rest.size() >= 6 && named <= kMaxCohortJobs));
+          (rest.size() >= 6 + 25 * named && rest.size() >= 6 && named <= kMaxCohortJobs));
   if (!read) return;
-  require(!in.failed() && read->names.size() <= kMaxCohortJobs);
+  require(!in.failed() && read->jobs.size() <= kMaxCohortJobs);
   Bytes again;
   put_manifest(again, *read);
   same(rest, in, again);

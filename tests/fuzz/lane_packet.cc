@@ -48,7 +48,7 @@ void said_to_both(ByteSpan control) {
       // Windows are joined when they are read.
       require(said->revoked || tkdc::fuzz::equal(encode(*said), control));
       require(said->verdicts.size() == verdicts);
-      require(!said->manifest || (leader && said->manifest->names.size() <= kJobs));
+      require(!said->manifest || (leader && said->manifest->jobs.size() <= kJobs));
       if (said->revoked) require(said->revoked->state.windows.list().size() <= SealWindows::kMax);
     }
 }

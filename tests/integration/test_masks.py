@@ -12,20 +12,13 @@ pytestmark = pytest.mark.skipif(STOCK, reason="looks behind the scenes")
 BLOCKS = 64
 
 
-def set_masked_blocks(realm, party, blocks):
-    config = realm.server_directory(party) / "tkdc.toml"
-    text = config.read_text()
-    assert text.count("[data]\n") == 1
-    config.write_text(text.replace("[data]\n", f"[data]\nmasked_blocks = {blocks}\n"))
-
-
 @pytest.fixture(scope="module")
 def masked():
     realm = new_realm(NAME)
     try:
         realm.create()
         for party in range(3):
-            set_masked_blocks(realm, party, BLOCKS)
+            realm.set_data(party, "masked_blocks", str(BLOCKS))
         realm.start()
         realm.kadmin_local(f"addprinc -randkey {SERVICE}")
         realm.kadmin_local('addprinc -pw "a password of alice" alice')

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "protocol/hash.h"
-#include "rep3/sharing.h"
+#include "protocol/replicated.h"
 
 namespace tkdc::test {
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of the release before this one, which tests/previous_release names by version and
-commit: built from the repository's own history, once, outside the checkout (in
+"""The programs of earlier releases, which tests/previous_release names by version and commit, the
+latest first: built from the repository's own history, once, outside the checkout (in
 ~/.cache/tkdc/previous, or below XDG_CACHE_HOME)."""
 
 import fcntl
@@ -17,14 +17,15 @@ class NoHistoryError(Exception):
     """What to fetch."""
 
 
-def release() -> tuple[str, str]:
-    """Its version and commit."""
-    version, commit = (ROOT / "tests" / "previous_release").read_text().split()
-    return version, commit
+def releases() -> list[tuple[str, str]]:
+    """Version and commit of each: first the one whose servers work together with these, last the
+    oldest one whose state these programs open."""
+    lines = (ROOT / "tests" / "previous_release").read_text().splitlines()
+    return [(line.split()[0], line.split()[1]) for line in lines]
 
 
-def binaries() -> Path:
-    version, commit = release()
+def binaries(release: tuple[str, str]) -> Path:
+    version, commit = release
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = cache / "tkdc" / "previous" / commit
     folder.mkdir(parents=True, exist_ok=True)

@@ -51,6 +51,7 @@ class Realm:
         self.logs = self.directory / "log"
         self.daemons: dict[str, Daemon] = {}
         self.server_env: dict[int, dict[str, str]] = {}  # beyond env(), by party
+        self.server_programs = ["tkdc-server"] * 3  # by party, perhaps ones of tests
         self.limits: dict[str, int] = {}  # of the servers' [limits], where not as the product sets
 
     # -- life cycle ----------------------------------------------------------------------
@@ -152,10 +153,17 @@ class Realm:
     def server_directory(self, party: int) -> Path:
         return self.installation / f"server{party}"
 
+    def set_data(self, party: int, key: str, value: str) -> None:
+        """In [data] of a server's tkdc.toml, from its next start on."""
+        config = self.server_directory(party) / "tkdc.toml"
+        text = config.read_text()
+        assert text.count("[data]\n") == 1 and f"\n{key} =" not in text
+        config.write_text(text.replace("[data]\n", f"[data]\n{key} = {value}\n"))
+
     def start_server(self, party: int, wait: bool = True) -> Daemon:
         config = self.server_directory(party) / "tkdc.toml"
-        daemon = self._daemon(f"server{party}",
-                              [str(self.bin / "tkdc-server"), "--config", str(config)],
+        program = self.bin / self.server_programs[party]
+        daemon = self._daemon(f"server{party}", [str(program), "--config", str(config)],
                               {**self.env(), **self.server_env.get(party, {})})
         daemon.start()
         if wait:

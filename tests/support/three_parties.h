@@ -4,6 +4,7 @@
 // or record them.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <random>
@@ -18,23 +19,22 @@ inline SecretVector random_bytes(std::mt19937_64& rng, std::size_t bytes) {
   return out;
 }
 
-class ThreeParties {
+// A lane at each party, whichever protocol computes in it.
+class ThreeLanes {
  public:
-  explicit ThreeParties(Representation representation, std::uint64_t seed = 1,
-                        Security security = Security::kSemiHonest,
-                        ZeroGenerator generator = ZeroGenerator::kAesCtr)
+  explicit ThreeLanes(std::uint64_t seed = 1, Security security = Security::kSemiHonest)
       : rng_(seed) {
     if (sodium_init() < 0) std::abort();
-    SecretVector component[3];
-    for (auto& c : component) c = random_bytes(rng_, 32);
-    for (int p = 0; p < 3; ++p) {
-      PairwiseKeys keys;
-      std::copy(component[p].begin(), component[p].end(), keys.mine.data());
-      std::copy(component[(p + 1) % 3].begin(), component[(p + 1) % 3].end(), keys.next.data());
-      keys.zero_generator = generator;
-      lane[p] = std::make_unique<Lane>(p, security);
-      party[p] = std::make_unique<Rep3>(*lane[p], representation, keys);
-    }
+    for (auto& c : components_) c = random_bytes(rng_, 32);
+    for (int p = 0; p < 3; ++p) lane[p] = std::make_unique<Lane>(p, security);
+  }
+
+  PairwiseKeys keys_of(int p, ZeroGenerator generator = ZeroGenerator::kAesCtr) const {
+    PairwiseKeys keys;
+    std::ranges::copy(components_[p], keys.mine.data());
+    std::ranges::copy(components_[(p + 1) % 3], keys.next.data());
+    keys.zero_generator = generator;
+    return keys;
   }
 
   // Party p's shares of the value, for p = 0..2.
@@ -99,7 +99,6 @@ class ThreeParties {
   }
 
   std::unique_ptr<Lane> lane[3];
-  std::unique_ptr<Rep3> party[3];
   std::function<void(int party, SecretVector& to_prev, SecretVector& to_next)> tamper;
   std::function<void(int party, const SecretVector& to_prev, const SecretVector& to_next)> record;
   std::mt19937_64& rng() { return rng_; }
@@ -110,6 +109,21 @@ class ThreeParties {
     out = co_await make(p);
   }
   std::mt19937_64 rng_;
+  SecretVector components_[3];  // of the pairwise keys
+};
+
+// With replicated sharing.
+class ThreeParties : public ThreeLanes {
+ public:
+  explicit ThreeParties(Representation representation, std::uint64_t seed = 1,
+                        Security security = Security::kSemiHonest,
+                        ZeroGenerator generator = ZeroGenerator::kAesCtr)
+      : ThreeLanes(seed, security) {
+    for (int p = 0; p < 3; ++p)
+      party[p] = std::make_unique<Rep3>(*lane[p], representation, keys_of(p, generator));
+  }
+
+  std::unique_ptr<Rep3> party[3];
 };
 
 }  // namespace tkdc::test

@@ -2,7 +2,7 @@
 #include "rep3/unit/rep3_protocol.h"
 
 #include "field/gf128.h"
-#include "rep3/sharing.h"
+#include "protocol/replicated.h"
 #include "rep3/unit/products.h"
 
 namespace tkdc {
@@ -11,6 +11,9 @@ namespace {
 constexpr std::size_t kBlock = 16;
 // S-boxes' messages of an AES block's round: 16 of 18 bits.
 constexpr std::size_t kRoundBytes = 36;
+// Masks are made for so many blocks at once: a job that comes meanwhile waits for few.
+constexpr std::size_t kMaskChunkBlocks = 4;
+constexpr int kMaskRounds = 14;  // of the AES that needs most
 
 // Keys of one size, one after the other.
 Task<SharedBytes> expand(Rep3& rep3, SharedBytes keys, std::size_t key_bytes) {
@@ -40,9 +43,33 @@ Task<SharedBytes> sha2_hmac(const Rep3& rep3, Sha2& sha2, const SharedBytes& pad
 
 }  // namespace
 
-Rep3Protocol::Rep3Protocol(Rep3& lane, const AesBackend& backend)
-    : rep3(lane), verifier(lane, backend.octet_device()), aes(lane, backend),
-      sha1(lane, backend.ripples()), sha256(lane, kSha256), sha384(lane, kSha384) {}
+Rep3Protocol::Rep3Protocol(Rep3& lane, const AesBackend& backend, std::size_t masked_blocks)
+    : rep3(lane), verifier(lane, backend.octet_device()),
+      masks(lane, MaskPool::needed(masked_blocks, kMaskRounds)), aes(lane, backend),
+      sha1(lane, backend.ripples()), sha256(lane, kSha256), sha384(lane, kSha384),
+      backend_(backend) {
+  if (masked_blocks > 0) aes.use_masks(masks, std::max<std::size_t>(masked_blocks / 4, 1));
+}
+
+ProtocolInfo Rep3Protocol::info() const {
+  return {kName, 3, rep3.lane.security(), kReplicatedSharing, backend_.name()};
+}
+
+void Rep3Protocol::prepare() {
+  if (making_masks_ || masks.held() == masks.capacity()) return;
+  making_masks_ = true;
+  rep3.lane.spawn(make_masks());
+}
+
+Task<void> Rep3Protocol::make_masks() {
+  co_await masks.fill(MaskPool::needed(kMaskChunkBlocks, kMaskRounds));
+  making_masks_ = false;
+}
+
+std::optional<Protocol::Check> Rep3Protocol::checking() const {
+  if (rep3.claims() == nullptr || !rep3.claims()->checking()) return std::nullopt;
+  return Check{verifier.opened() > 0};
+}
 
 void Rep3Protocol::add_constant(SharedBytes& x, ByteSpan value, std::size_t offset) const {
   xor_public(x, rep3.party(), value, offset);
@@ -107,7 +134,8 @@ std::size_t Rep3Protocol::message_bytes(Unit unit, std::size_t held_bytes,
 std::size_t Rep3Protocol::product_bytes() const { return kGf128Bytes; }
 
 ProtocolCounts Rep3Protocol::counts() const {
-  return {rep3.layer_bytes(), aes.blocks(), sha1.blocks(), sha256.blocks() + sha384.blocks()};
+  return {rep3.layer_bytes(),  aes.blocks(), sha1.blocks(), sha256.blocks() + sha384.blocks(),
+          aes.masked_blocks(), masks.made()};
 }
 
 }  // namespace tkdc

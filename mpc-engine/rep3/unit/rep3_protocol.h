@@ -5,23 +5,28 @@
 
 #include "protocol/protocol.h"
 #include "rep3/unit/aes/aes.h"
+#include "rep3/unit/aes/mask_pool.h"
 #include "rep3/unit/sha1/sha1.h"
 #include "rep3/unit/sha2/sha2.h"
 #include "rep3/verify/verifier.h"
 
 namespace tkdc {
 
-class Rep3Protocol final : public Protocol {
+class Rep3Protocol : public Protocol {
  public:
   static constexpr std::string_view kName = "rep3";
 
-  Rep3Protocol(Rep3& lane, const AesBackend& backend);
+  // `masked_blocks`: masks are kept ahead for so many AES-256 blocks (rep3/unit/rep3_offer.h).
+  Rep3Protocol(Rep3& lane, const AesBackend& backend, std::size_t masked_blocks = 0);
 
-  ProtocolInfo info() const override { return {kName, 3, rep3.lane.security()}; }
+  ProtocolInfo info() const override;
   Scheduler& scheduler() override { return rep3.lane; }
   SharedBytes random(std::size_t bytes) override { return rep3.random(bytes); }
   Task<SharedBytes> inner_products(std::vector<InnerProduct> pairs) override;
   Task<void> verified() override;
+  std::optional<Check> checking() const override;
+  void prepare() override;
+  bool preparing() const override { return making_masks_; }
   Task<Bytes> open(SharedBytes x) override;
   Task<Bytes> open_input(SharedBytes x) override;
   std::size_t message_bytes(Unit unit, std::size_t held_bytes,
@@ -32,6 +37,7 @@ class Rep3Protocol final : public Protocol {
   // For what is measured and tested of each alone.
   Rep3& rep3;
   Verifier verifier;
+  MaskPool masks;
   Aes aes;
   Sha1 sha1;
   Sha2 sha256, sha384;
@@ -40,6 +46,12 @@ class Rep3Protocol final : public Protocol {
   void add_constant(SharedBytes& x, ByteSpan value, std::size_t offset) const override;
   Task<SharedBytes> compute(Unit unit, const SharedBytes& held, SharedBytes data,
                             Work work) override;
+
+ private:
+  Task<void> make_masks();
+
+  const AesBackend& backend_;
+  bool making_masks_ = false;
 };
 
 }  // namespace tkdc

@@ -37,6 +37,7 @@ void add_record(Hash& hash, const KeyRecord& record) {
   hash.number(record.ref.kvno);
   hash.number(record.ref.enctype);
   hash.text(record.principal_name);
+  hash.text(record.sharing);
   hash.number(static_cast<std::uint64_t>(record.key_class));
   hash.number(static_cast<std::uint64_t>(record.form));
   hash.number(record.origin);
@@ -60,7 +61,8 @@ Verdict combine(Verdict a, Verdict b, Verdict c) {
   return std::max({counted(a), counted(b), counted(c)});
 }
 
-JobDigests digest_job(const JobRequest& request, AgentRole role, const KeyRecord* record) {
+JobDigests digest_job(const JobRequest& request, AgentRole role, const KeyRecord* record,
+                      std::uint8_t protocol) {
   JobDigests out;
   Hash opened;
   opened.number(request.name.agent);
@@ -74,6 +76,8 @@ JobDigests digest_job(const JobRequest& request, AgentRole role, const KeyRecord
   opened.number(request.key.kvno);
   opened.number(request.key.enctype);
   opened.number(request.usage);
+  opened.text(request.protocol);
+  opened.number(protocol);
   opened.bytes(request.public_data);
   opened.number(request.component[0].size());
   if (record != nullptr) add_record(opened, *record);
@@ -107,24 +111,28 @@ void put_claim(Bytes& out, Verdict own, const JobDigests& mine, int component) {
 void put_manifest(Bytes& out, const Manifest& manifest) {
   Writer w(out);
   w.u32(manifest.sealed_at);
-  w.u16(static_cast<std::uint16_t>(manifest.names.size()));
-  for (const JobName& name : manifest.names) {
-    w.u64(name.agent);
-    w.u64(name.session);
-    w.u64(name.number);
+  w.u16(static_cast<std::uint16_t>(manifest.jobs.size()));
+  for (const NamedJob& job : manifest.jobs) {
+    w.u64(job.name.agent);
+    w.u64(job.name.session);
+    w.u64(job.name.number);
+    w.u8(job.protocol);
   }
 }
 
-Result<Manifest> get_manifest(Reader& in, std::size_t most) {
+Result<Manifest> get_manifest(Reader& in, std::size_t most, std::size_t protocols) {
   Manifest manifest;
   manifest.sealed_at = in.u32();
   const std::size_t count = in.u16();
   if (count > most) return fail("lane: the leader's manifest names too many jobs");
   for (std::size_t k = 0; k < count && !in.failed(); ++k) {
-    JobName& name = manifest.names.emplace_back();
-    name.agent = in.u64();
-    name.session = in.u64();
-    name.number = in.u64();
+    NamedJob& job = manifest.jobs.emplace_back();
+    job.name.agent = in.u64();
+    job.name.session = in.u64();
+    job.name.number = in.u64();
+    job.protocol = in.u8();
+    if (job.protocol >= protocols)
+      return fail("lane: the leader's manifest names a protocol that the session has not");
   }
   if (in.failed()) return fail("lane: the leader's manifest is truncated");
   return manifest;

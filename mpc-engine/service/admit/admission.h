@@ -21,15 +21,22 @@
 
 namespace tkdc {
 
+// A job of a manifest, and which of the session's protocols computes it.
+struct NamedJob {
+  JobName name;
+  std::uint8_t protocol = 0;
+  bool operator==(const NamedJob&) const = default;
+};
+
 // The jobs that the leader names to the two others, and their common time of sealing.
 struct Manifest {
   std::uint32_t sealed_at = 0;
-  std::vector<JobName> names;
+  std::vector<NamedJob> jobs;
 };
 
 void put_manifest(Bytes& out, const Manifest& manifest);
-// Error: more than `most` jobs, or cut short.
-Result<Manifest> get_manifest(Reader& in, std::size_t most);
+// Error: more than `most` jobs, a protocol that is none of so many, or cut short.
+Result<Manifest> get_manifest(Reader& in, std::size_t most, std::size_t protocols);
 
 // What one server says of one job to a neighbour.
 struct AdmissionClaim {
@@ -54,8 +61,10 @@ struct JobDigests {
 };
 
 // `record` may be null (STAGE). Its components' digests go in with the job's,
-// so that stored shares are compared whenever they are used.
-JobDigests digest_job(const JobRequest& request, AgentRole role, const KeyRecord* record);
+// so that stored shares are compared whenever they are used. `protocol`: of the session's, as the
+// manifest said: two that computed a job in different ways would tell each other its inputs.
+JobDigests digest_job(const JobRequest& request, AgentRole role, const KeyRecord* record,
+                      std::uint8_t protocol = 0);
 
 // This server's verdict after it has both neighbours' claims.
 Verdict judge(Verdict own, const JobDigests& mine, const AdmissionClaim& prev,

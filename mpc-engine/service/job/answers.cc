@@ -13,6 +13,9 @@ namespace tkdc {
 namespace {
 
 constexpr const char* kUnheralded = "login reply without preauthentication";
+constexpr const char* kNoSuchProtocol =
+    "this session has no protocol of the name that the agent asks for (its `protocol`), or none "
+    "that takes this key's shares; `tkdc status --json` shows the session's";
 constexpr const char* kLate = "finished after its deadline";
 constexpr const char* kRevoked = "ticket of a revoked window";
 
@@ -49,6 +52,7 @@ std::string refusal_message(const Candidate& candidate, tkdc_status status) {
   if (here_alone && candidate.own == TKDC_STATUS_UNKNOWN_KEY) return kMissingHere;
   if (here_alone) return kRefusedHere + std::string(tkdc_status_text(candidate.own));
   if (status == TKDC_STATUS_UNAVAILABLE && candidate.head_missing) return kNoHead;
+  if (status == TKDC_STATUS_UNAVAILABLE && candidate.no_protocol) return kNoSuchProtocol;
   return tkdc_status_text(status);
 }
 
@@ -120,7 +124,8 @@ bool Answers::tail_follows(const ActiveJob& job, tkdc_status status) const {
                      job.input_bytes);
 }
 
-void Answers::finish(const ActiveJob& job, JobOutcome outcome, std::uint64_t rounds) {
+void Answers::finish(const ActiveJob& job, const Protocol& protocol, JobOutcome outcome,
+                     std::uint64_t rounds) {
   const JobRequest& request = job.job->request;
   const char* note = outcome.note != nullptr ? outcome.note : watch(request, outcome);
   if (job.job->expired) {
@@ -139,7 +144,7 @@ void Answers::finish(const ActiveJob& job, JobOutcome outcome, std::uint64_t rou
     reply.cost = cost_of_management(request.op);
   else if (job.record)
     reply.cost =
-        cost_of(protocol_, *job.record, request, job.input_bytes, part_in(request, two_parts_));
+        cost_of(protocol, *job.record, request, job.input_bytes, part_in(request, two_parts_));
   reply.cost.rounds = static_cast<std::uint32_t>(rounds);
   shared_.counters.answered(reply.status);
   const bool head = tail_follows(job, reply.status);

@@ -13,8 +13,8 @@ namespace tkdc {
 
 class Answers {
  public:
-  Answers(const LaneShared& shared, const Protocol& protocol, std::uint32_t lane, bool two_parts)
-      : shared_(shared), protocol_(protocol), lane_(lane), two_parts_(two_parts) {}
+  Answers(const LaneShared& shared, std::uint32_t lane, bool two_parts)
+      : shared_(shared), lane_(lane), two_parts_(two_parts) {}
 
   // Which cohort the lines of the audit log name.
   std::uint64_t cohort() const { return cohort_; }
@@ -26,7 +26,8 @@ class Answers {
   // One that was not admitted: with the cause that this server knows.
   void refuse(const Candidate& candidate, tkdc_status status);
   // One that has run, in so many rounds. Past its deadline its agent has been told already.
-  void finish(const ActiveJob& job, JobOutcome outcome, std::uint64_t rounds);
+  void finish(const ActiveJob& job, const Protocol& protocol, JobOutcome outcome,
+              std::uint64_t rounds);
 
  private:
   // `note`: what is unusual about it, or null.
@@ -36,7 +37,6 @@ class Answers {
   bool tail_follows(const ActiveJob& job, tkdc_status status) const;
 
   const LaneShared shared_;
-  const Protocol& protocol_;
   const std::uint32_t lane_;
   const bool two_parts_;
   std::uint64_t cohort_ = 0;

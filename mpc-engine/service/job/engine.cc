@@ -107,7 +107,7 @@ class EngineImpl final : public Engine {
     s.operations = counters_.operations;
     s.cohorts = counters_.cohorts;
     s.operation_rounds = counters_.operation_rounds;
-    s.backend = backend_;
+    s.protocols = protocols_;
     s.most_seals = seals_.most();
     s.seals_near_limit = s.most_seals >= seals_.warn_at();
     s.logins_unheralded = preauth_.alarms();
@@ -163,7 +163,7 @@ class EngineImpl final : public Engine {
   std::atomic<bool> stopping_{false};
   mutable std::mutex lanes_mutex_;
   std::vector<std::unique_ptr<LaneRunner>> lanes_;
-  std::string backend_;
+  std::vector<ProtocolInfo> protocols_;  // of the session
   std::optional<std::string> deviation_;
   std::vector<CourseTail> courses_;  // by lane, of the last session
   bool difference_known_ = false;    // this server has been latched for it
@@ -185,17 +185,18 @@ Result<void> EngineImpl::begin(const Session& session) {
     deviation_.reset();
     ends_why_.clear();
   }
-  auto backend = choose_aes_backend(options_.backend, session.representation);
-  if (!backend) return backend.error();
   revocations_.forget_peers();
   clocks_.forget();
   std::lock_guard lock(lanes_mutex_);
-  backend_ = (*backend)->name();
   LaneShared shared{options_,     store_,   pending_,  staged_,    counters_,
                     seals_,       preauth_, equals_,   half_done_, limits_,
                     revocations_, clocks_,  set_back_, reply_,     audit_};
-  for (std::size_t k = 0; k < session.lanes.size(); ++k)
-    lanes_.push_back(std::make_unique<LaneRunner>(shared, session, k, **backend));
+  for (std::size_t k = 0; k < session.lanes.size(); ++k) {
+    auto lane = std::make_unique<LaneRunner>(shared, session, k);
+    if (auto joined = lane->join(session); !joined) return joined.error();
+    lanes_.push_back(std::move(lane));
+  }
+  protocols_ = lanes_.front()->protocols();
   session_ = session.id;
   if (options_.party == 0)
     for (const JobName& name : pending_.names())
@@ -299,8 +300,6 @@ Result<void> EngineImpl::hear_course(std::size_t lane, int party, const CourseTa
 Result<std::unique_ptr<Engine>> Engine::create(const EngineOptions& options, Store& store,
                                                Reply reply, Audit audit) {
   if (sodium_init() < 0) return fail("libsodium cannot be initialised");
-  for (Representation r : {Representation::kBytes, Representation::kPlanes})
-    if (auto backend = choose_aes_backend(options.backend, r); !backend) return backend.error();
   auto engine = std::make_unique<EngineImpl>(options, store, std::move(reply), std::move(audit));
   if (auto loaded = engine->load(); !loaded.ok()) return loaded.error();
   return std::unique_ptr<Engine>(std::move(engine));

@@ -78,10 +78,22 @@ Verdict JobChecks::check_rate(Candidate& candidate, Verdict others) {
   return limited ? Verdict{TKDC_STATUS_LIMIT} : others;
 }
 
+// The manifest's choice has to be what the job asks for, and has to take what is stored.
+// Unavailable, not refused: a refusal is a wrong password to the KDC.
+Verdict JobChecks::check_protocol(Candidate& candidate) const {
+  const ProtocolInfo chosen = protocols_[candidate.protocol]->info();
+  const std::string& asked = candidate.job->request.protocol;
+  candidate.no_protocol = (!asked.empty() && asked != chosen.name) ||
+                          (candidate.record && candidate.record->sharing != chosen.sharing);
+  return candidate.no_protocol ? Verdict{TKDC_STATUS_UNAVAILABLE} : kAdmit;
+}
+
 Verdict JobChecks::check(Candidate& candidate, bool clock_ok) {
   const bool management = is_management(candidate.job->request.op);
-  return check_rate(
-      candidate, management ? check_key_management(candidate) : check_key_use(candidate, clock_ok));
+  Verdict verdict =
+      management ? check_key_management(candidate) : check_key_use(candidate, clock_ok);
+  if (verdict == kAdmit) verdict = check_protocol(candidate);
+  return check_rate(candidate, verdict);
 }
 
 void JobChecks::let_go(const JobRequest& request) {

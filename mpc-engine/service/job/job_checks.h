@@ -17,8 +17,9 @@ inline Part part_in(const JobRequest& request, bool two_parts) {
 
 class JobChecks {
  public:
-  JobChecks(const LaneShared& shared, std::uint32_t lane, bool two_parts)
-      : shared_(shared), lane_(lane), two_parts_(two_parts) {}
+  JobChecks(const LaneShared& shared, std::uint32_t lane, bool two_parts,
+            const SessionProtocols& protocols)
+      : shared_(shared), lane_(lane), two_parts_(two_parts), protocols_(protocols) {}
 
   // Fills in the candidate's record and what it has to wait for. `clock_ok`: this server's clock
   // takes the manifest's time.
@@ -29,6 +30,7 @@ class JobChecks {
   bool manages() const { return !managed_.empty(); }
 
  private:
+  Verdict check_protocol(Candidate& candidate) const;
   Verdict check_key_use(Candidate& candidate, bool clock_ok);
   Verdict check_key_management(Candidate& candidate);
   Verdict check_part(Candidate& candidate);
@@ -37,6 +39,7 @@ class JobChecks {
   const LaneShared shared_;
   const std::uint32_t lane_;
   const bool two_parts_;
+  const SessionProtocols& protocols_;
   // Keys that an admitted or half admitted management job works on: what was checked for one such
   // job must still hold when it runs.
   std::set<KeyId> managed_;

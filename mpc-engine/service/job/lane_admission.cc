@@ -17,7 +17,11 @@ constexpr std::size_t kMaxInputOctets = 4u << 20;
 AdmissionRound round_of(const Manifest& manifest) {
   AdmissionRound round;
   round.sealed_at = manifest.sealed_at;
-  for (const JobName& name : manifest.names) round.candidates.emplace_back().name = name;
+  for (const NamedJob& job : manifest.jobs) {
+    Candidate& candidate = round.candidates.emplace_back();
+    candidate.name = job.name;
+    candidate.protocol = job.protocol;
+  }
   return round;
 }
 
@@ -34,9 +38,21 @@ void LaneAdmission::propose() {
   const FairQueue::Room most = {std::min(kMaxManifest, kMaxActive - active_.size()), octets_room()};
   const auto room_of = [this](std::uint64_t agent) { return active_room(agent); };
   const auto octets = [this](const JobName& name) { return shared_.pending.input_octets(name); };
-  for (const JobName& name : queue_.take(most, room_of, octets))
-    round.candidates.emplace_back().name = name;
+  for (const JobName& name : queue_.take(most, room_of, octets)) {
+    Candidate& candidate = round.candidates.emplace_back();
+    candidate.name = name;
+    candidate.protocol = protocol_for(name);
+  }
   if (!round.candidates.empty()) proposed_ = std::move(round);
+}
+
+// The one that it asks for; else the session's first. One that the session has not is found by
+// every server's own check.
+std::uint8_t LaneAdmission::protocol_for(const JobName& name) const {
+  const std::string asked = shared_.pending.protocol(name);
+  const auto found =
+      std::ranges::find_if(protocols_, [&](const auto& one) { return one->info().name == asked; });
+  return found == protocols_.end() ? 0 : static_cast<std::uint8_t>(found - protocols_.begin());
 }
 
 // A tick's packet has some two octets for each of the inputs at work. Whoever asks for much at once
@@ -61,7 +77,7 @@ void LaneAdmission::say(LaneSaid& said, Ticker::OwnControl& own) const {
   if (proposed_) {
     Manifest& manifest = said.manifest.emplace();
     manifest.sealed_at = proposed_->sealed_at;
-    for (const Candidate& c : proposed_->candidates) manifest.names.push_back(c.name);
+    for (const Candidate& c : proposed_->candidates) manifest.jobs.push_back({c.name, c.protocol});
   }
   if (verdicts_)
     for (const Candidate& c : verdicts_->candidates) said.verdicts.push_back(c.verdict);
@@ -73,6 +89,7 @@ LaneExpects LaneAdmission::expects(int party) const {
   expected.leader = party == 0;
   expected.verdicts = verdicts_ ? verdicts_->candidates.size() : 0;
   expected.most_jobs = kMaxManifest;
+  expected.protocols = protocols_.size();
   return expected;
 }
 
@@ -141,7 +158,7 @@ void LaneAdmission::take_candidates(AdmissionRound& round) {
     if (!c.job) continue;
     c.verdict = checks_.check(c, clock_ok);
     c.own = c.verdict;
-    c.digests = digest_job(c.job->request, c.job->role, c.record.get());
+    c.digests = digest_job(c.job->request, c.job->role, c.record.get(), c.protocol);
   }
 }
 

@@ -3,8 +3,8 @@
 //
 // The leader (party 0) names waiting jobs in a manifest. In the next full tick the servers exchange
 // claims, in the one after it verdicts (service/admit/admission.h). The jobs that all three admit
-// start in the same tick at all three. A job that another server has not received yet is put back
-// and named again. Used by the lane's thread.
+// start in the same tick at all three, by the protocol that the manifest says. A job that another
+// server has not received yet is put back and named again. Used by the lane's thread.
 #pragma once
 
 #include <list>
@@ -21,10 +21,10 @@ namespace tkdc {
 class LaneAdmission {
  public:
   LaneAdmission(const LaneShared& shared, int party, std::uint32_t lane,
-                const std::list<ActiveJob>& active, LaneQueue& queue, JobChecks& checks,
-                Answers& answers)
-      : shared_(shared), party_(party), lane_(lane), active_(active), queue_(queue),
-        checks_(checks), answers_(answers) {}
+                const SessionProtocols& protocols, const std::list<ActiveJob>& active,
+                LaneQueue& queue, JobChecks& checks, Answers& answers)
+      : shared_(shared), party_(party), lane_(lane), protocols_(protocols), active_(active),
+        queue_(queue), checks_(checks), answers_(answers) {}
 
   bool under_way() const { return claims_.has_value() || verdicts_.has_value(); }
 
@@ -51,6 +51,7 @@ class LaneAdmission {
   using Clock = PendingJob::Clock;
 
   bool leader() const { return party_ == 0; }
+  std::uint8_t protocol_for(const JobName& name) const;
   std::size_t active_room(std::uint64_t agent) const;
   std::size_t octets_room() const;
   void add_claims(Ticker::OwnControl& own) const;
@@ -62,6 +63,7 @@ class LaneAdmission {
   const LaneShared shared_;
   const int party_;
   const std::uint32_t lane_;
+  const SessionProtocols& protocols_;
   const std::list<ActiveJob>& active_;
   LaneQueue& queue_;
   JobChecks& checks_;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "protocol/protocol.h"
 #include "service/admit/admission.h"
 #include "service/admit/equal_limit.h"
 #include "service/admit/preauth_watch.h"
@@ -21,9 +22,13 @@
 
 namespace tkdc {
 
+// One lane's sides in the session's protocols, in the session's order.
+using SessionProtocols = std::vector<std::unique_ptr<Protocol>>;
+
 // A job between manifest and verdict.
 struct Candidate {
   JobName name;
+  std::uint8_t protocol = 0;        // of the session's
   std::unique_ptr<PendingJob> job;  // null: not received
   std::shared_ptr<const KeyRecord> record;
   JobDigests digests;
@@ -31,6 +36,7 @@ struct Candidate {
   bool holds_key = false;      // its ids are in JobChecks
   Verdict own = kMissing;      // this server's alone
   bool head_missing = false;   // a tail whose head it has not answered, or no more
+  bool no_protocol = false;    // that it asks for, or that takes its key's shares
   bool clock_wrong = false;    // this server's clock does not take the manifest's time
 };
 
@@ -44,6 +50,7 @@ struct AdmissionRound {
 struct ActiveJob {
   std::unique_ptr<PendingJob> job;
   std::shared_ptr<const KeyRecord> record;
+  std::uint8_t protocol = 0;  // of the session's
   std::uint32_t sealed_at = 0;
   std::uint64_t number = 0, cohort = 0, first_round = 0;
   std::size_t input_bytes = 0;

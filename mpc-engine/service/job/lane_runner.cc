@@ -14,29 +14,33 @@ namespace {
 constexpr std::uint64_t kFullTickEvery = 16;
 constexpr std::uint64_t kExpireEveryTicks = 256;  // a few ten milliseconds
 constexpr std::chrono::milliseconds kIdle{1000};
-// Masks are made for so many blocks at once: a job that comes meanwhile waits for few.
-constexpr std::size_t kMaskChunkBlocks = 4;
-constexpr int kMaskRounds = 14;  // of the AES that needs most
 
 }  // namespace
 
-LaneRunner::LaneRunner(LaneShared shared, const Session& session, std::size_t lane,
-                       const AesBackend& backend)
+LaneRunner::LaneRunner(LaneShared shared, const Session& session, std::size_t lane)
     : shared_(shared), party_(session.party), index_(static_cast<std::uint32_t>(lane)),
       epoch_(session.epoch), session_(session.id), two_parts_(session.two_parts),
-      lane_(session.party, session.security),
-      rep3_(lane_, session.representation, session.lanes[lane].keys),
-      pool_(rep3_, MaskPool::needed(shared.options.masked_blocks, kMaskRounds)),
-      protocol_(rep3_, backend), ticker_(lane_), heads_(shared.options, index_),
+      lane_(session.party, session.security), ticker_(lane_), heads_(shared.options, index_),
       revoked_(shared.revocations, party_),
       // Who follows says it whenever the leader does.
       clocks_(shared.clocks, index_, shared.options.clock_every / (leader() ? 1 : 2)),
-      checks_(shared_, index_, two_parts_), answers_(shared_, protocol_, index_, two_parts_),
-      admission_(shared_, party_, index_, active_, queue_, checks_, answers_) {
+      checks_(shared_, index_, two_parts_, protocols_), answers_(shared_, index_, two_parts_),
+      admission_(shared_, party_, index_, protocols_, active_, queue_, checks_, answers_) {
   note_session(session);
-  if (shared.options.masked_blocks == 0) return;
-  protocol_.aes.use_masks(pool_, std::max<std::size_t>(shared.options.masked_blocks / 4, 1));
-  refill_masks();
+}
+
+Result<void> LaneRunner::join(const Session& session) {
+  for (const std::string& name : session.protocols) {
+    const auto offer = std::ranges::find_if(shared_.options.protocols,
+                                            [&](const auto& one) { return one->name() == name; });
+    if (offer == shared_.options.protocols.end())
+      return fail("session: this server has no protocol '" + name + "'");
+    auto joined = (*offer)->join(lane_, session, index_);
+    if (!joined) return joined.error();
+    protocols_.push_back(std::move(*joined));
+  }
+  prepare();
+  return {};
 }
 
 LaneRunner::~LaneRunner() = default;
@@ -53,7 +57,7 @@ void LaneRunner::note_session(const Session& session) {
   w.u8(static_cast<std::uint8_t>(session.representation));
   w.u8(static_cast<std::uint8_t>(session.zero_generator));
   w.u8(session.two_parts ? 1 : 0);
-  w.u64(shared_.options.masked_blocks);
+  for (const std::string& name : session.protocols) w.text(name);
   lane_.course().note(Course::Kind::kSession, {agreed});
 }
 
@@ -62,6 +66,12 @@ CourseTail LaneRunner::course() const {
   // Semi-honest servers compare nothing.
   if (lane_.security() == Security::kMalicious) tail.session = session_;
   return tail;
+}
+
+std::vector<ProtocolInfo> LaneRunner::protocols() const {
+  std::vector<ProtocolInfo> all;
+  for (const auto& protocol : protocols_) all.push_back(protocol->info());
+  return all;
 }
 
 void LaneRunner::enqueue(const JobName& name) {
@@ -78,12 +88,12 @@ void LaneRunner::stop() {
 // by itself soon.
 bool LaneRunner::draining() {
   constexpr auto kForAnyCheck = std::chrono::seconds(1), kForOpenedOnes = std::chrono::seconds(2);
-  const ClaimLog* claims = rep3_.claims();
-  if (claims == nullptr || !claims->checking()) return false;
+  const auto check = checking();
+  if (!check) return false;
   const auto now = Clock::now();
   if (stop_by_ == Clock::time_point()) stop_by_ = now + kForOpenedOnes;
   if (now + kForAnyCheck < stop_by_) return true;
-  return protocol_.verifier.opened() > 0 && now < stop_by_;
+  return check->opened && now < stop_by_;
 }
 
 LaneRunner::Ended LaneRunner::run(Link& link) {
@@ -104,7 +114,7 @@ LaneRunner::Ended LaneRunner::run(Link& link) {
 std::string LaneRunner::run_ticks(Link& link) {
   while (!stopping_ || draining()) {
     const bool busy = ticker_.begun() || !active_.empty() || admission_.under_way() ||
-                      making_masks_ || keeping_heads_ > 0 ||
+                      preparing() || keeping_heads_ > 0 ||
                       (leader() && (queue_.has_waiting() || heads_.due() || clocks_.due()));
     if (!busy) {
       auto event = link.wait(static_cast<int>(queue_.until_due(kIdle).count()));
@@ -134,26 +144,39 @@ Result<void> LaneRunner::tick() {
   if (!stepped) return stepped;
   if (std::exchange(answered_, 0) > 0)
     std::erase_if(active_, [](const ActiveJob& job) { return job.answered; });
-  refill_masks();
+  if (active_.empty() && !admission_.under_way()) prepare();
   if (ticks_ % kExpireEveryTicks == 0) expire();
   load_ = active_.size();
   publish_counters();
   return {};
 }
 
+// ---- what protocols make ahead, and check
+
 // Between ticks, when nothing runs and nothing is being admitted: which jobs do is the same at
-// all three servers, and so is what the pool holds.
-void LaneRunner::refill_masks() {
-  if (making_masks_ || !active_.empty() || admission_.under_way() ||
-      pool_.held() == pool_.capacity())
-    return;
-  making_masks_ = true;
-  lane_.spawn(make_masks());
+// all three servers, and so is what the protocols have in hand.
+void LaneRunner::prepare() {
+  for (const auto& protocol : protocols_) protocol->prepare();
 }
 
-Task<void> LaneRunner::make_masks() {
-  co_await pool_.fill(MaskPool::needed(kMaskChunkBlocks, kMaskRounds));
-  making_masks_ = false;
+bool LaneRunner::preparing() const {
+  return std::ranges::any_of(protocols_, [](const auto& one) { return one->preparing(); });
+}
+
+std::optional<Protocol::Check> LaneRunner::checking() const {
+  std::optional<Protocol::Check> all;
+  for (const auto& protocol : protocols_)
+    if (const auto check = protocol->checking()) {
+      if (!all) all.emplace();
+      all->opened |= check->opened;
+    }
+  return all;
+}
+
+ProtocolCounts LaneRunner::counts() const {
+  ProtocolCounts all;
+  for (const auto& protocol : protocols_) all += protocol->counts();
+  return all;
 }
 
 // What goes to both is noted by the ticker; a decision that the three take alike belongs there.
@@ -219,6 +242,7 @@ void LaneRunner::start(Candidate candidate, std::uint32_t sealed_at) {
   const tkdc_wire_op op = candidate.job->request.op;
   job.job = std::move(candidate.job);
   job.record = std::move(candidate.record);
+  job.protocol = candidate.protocol;
   job.sealed_at = sealed_at;
   job.holds_key = candidate.holds_key;
   const bool timed = (op == TKDC_OP_SEAL || op == TKDC_OP_OPEN) && job.record &&
@@ -236,20 +260,21 @@ void LaneRunner::start(Candidate candidate, std::uint32_t sealed_at) {
 
 Task<void> LaneRunner::run_job(ActiveJob& job) {
   JobRequest& request = job.job->request;
+  Protocol& protocol = *protocols_[job.protocol];
   SharedBytes input;
   for (int c = 0; c < 2; ++c) input.component[c] = std::move(request.component[c]);
   // Of these is the one that admitted it. Verification compares them; a job that has nothing to
   // verify does it before its answer.
   const std::uint64_t decisions = lane_.course().decisions();
   if (is_management(request.op)) {
-    ManagementContext context{protocol_,
+    ManagementContext context{protocol,
                               lane_,
                               shared_.staged,
                               shared_.store,
                               kSealedAtOriginS + kSealedAtUnitS * job.sealed_at,
                               job.record.get()};
     JobOutcome outcome = co_await run_management(context, request, std::move(input));
-    co_await rep3_.verified();
+    co_await protocol.verified();
     co_await lane_.agreed(decisions);
     finish(job, std::move(outcome));
   } else {
@@ -258,7 +283,7 @@ Task<void> LaneRunner::run_job(ActiveJob& job) {
     at.sealed_at = job.sealed_at;
     at.lane = index_;
     at.number = job.number;
-    JobContext context{protocol_,
+    JobContext context{protocol,
                        shared_.options.installation,
                        *job.record,
                        at,
@@ -268,7 +293,7 @@ Task<void> LaneRunner::run_job(ActiveJob& job) {
                        &revoked_.windows(),
                        part_in(request, two_parts_)};
     JobOutcome outcome = co_await run_operation(context, request.op, std::move(input));
-    co_await rep3_.verified();
+    co_await protocol.verified();
     // A ticket may be refused for a window that was told after its job had begun.
     co_await lane_.agreed(outcome.revoked ? lane_.course().decisions() : decisions);
     finish(job, std::move(outcome));
@@ -279,7 +304,8 @@ void LaneRunner::finish(ActiveJob& job, JobOutcome outcome) {
   if (job.holds_key) checks_.let_go(job.job->request);
   job.answered = true;
   ++answered_;
-  answers_.finish(job, std::move(outcome), lane_.rounds() - job.first_round);
+  answers_.finish(job, *protocols_[job.protocol], std::move(outcome),
+                  lane_.rounds() - job.first_round);
 }
 
 // ---- what it is asked from outside
@@ -311,9 +337,9 @@ std::optional<LostCheck> LaneRunner::give_up() {
     job.expired = true;
     answers_.answer(job.request, TKDC_STATUS_UNAVAILABLE, "the session between the servers ended");
   });
-  if (lane_.deviation() || rep3_.claims() == nullptr || !rep3_.claims()->checking())
-    return std::nullopt;
-  LostCheck lost{std::nullopt, protocol_.verifier.opened() > 0};
+  const auto check = checking();
+  if (lane_.deviation() || !check) return std::nullopt;
+  LostCheck lost{std::nullopt, check->opened};
   // Whose packet was not what it has to be. A connection that was lost is nobody's.
   const auto& failure = ticker_.failure();
   if (failure && failure->whose && !failure->connection)
@@ -326,16 +352,14 @@ void LaneRunner::publish_counters() {
   c.rounds++;
   c.cohorts += answers_.cohort() - published_cohorts_;
   c.operation_rounds += active_.size();
-  c.masked_blocks += protocol_.aes.masked_blocks() - published_masked_;
-  c.masks_made += pool_.made() - published_masks_;
-  const ProtocolCounts now = protocol_.counts();
+  const ProtocolCounts now = counts();
+  c.masked_blocks += now.masked_blocks - published_.masked_blocks;
+  c.masks_made += now.masks_made - published_.masks_made;
   c.layer_bytes += now.message_bytes - published_.message_bytes;
   c.aes_blocks += now.aes_blocks - published_.aes_blocks;
   c.sha1_blocks += now.sha1_blocks - published_.sha1_blocks;
   c.sha2_blocks += now.sha2_blocks - published_.sha2_blocks;
   published_ = now;
-  published_masked_ = protocol_.aes.masked_blocks();
-  published_masks_ = pool_.made();
   published_cohorts_ = answers_.cohort();
 }
 

@@ -13,7 +13,6 @@
 #include <optional>
 
 #include "lane/ticker.h"
-#include "rep3/unit/rep3_protocol.h"
 #include "service/job/head_exchange.h"
 #include "service/job/lane_admission.h"
 #include "service/sealing/revocation_exchange.h"
@@ -22,14 +21,16 @@ namespace tkdc {
 
 class LaneRunner final : private Ticker::Owner {
  public:
-  LaneRunner(LaneShared shared, const Session& session, std::size_t lane,
-             const AesBackend& backend);
+  LaneRunner(LaneShared shared, const Session& session, std::size_t lane);
+  // Its side in each of the session's protocols. Error: one cannot be had here.
+  Result<void> join(const Session& session);
   ~LaneRunner() override;
 
   // Leader only: a job that is in `pending` and belongs to this lane.
   void enqueue(const JobName& name);
   void stop();
   std::size_t load() const { return load_; }
+  std::vector<ProtocolInfo> protocols() const;
 
   struct Ended {
     std::string why;  // empty after stop()
@@ -68,8 +69,10 @@ class LaneRunner final : private Ticker::Owner {
 
   void start(Candidate candidate, std::uint32_t sealed_at);
   Task<void> run_job(ActiveJob& job);
-  void refill_masks();
-  Task<void> make_masks();
+  bool preparing() const;
+  std::optional<Protocol::Check> checking() const;
+  void prepare();
+  ProtocolCounts counts() const;
   void finish(ActiveJob& job, JobOutcome outcome);
   void publish_counters();
 
@@ -79,10 +82,7 @@ class LaneRunner final : private Ticker::Owner {
   const std::array<std::uint8_t, 32> session_;
   const bool two_parts_;
   Lane lane_;
-  Rep3 rep3_;
-  MaskPool pool_;
-  Rep3Protocol protocol_;
-  bool making_masks_ = false;
+  SessionProtocols protocols_;
   int keeping_heads_ = 0;   // tasks
   bool said_head_ = false;  // in this tick
   Ticker ticker_;
@@ -105,7 +105,7 @@ class LaneRunner final : private Ticker::Owner {
   Clock::time_point stop_by_;
   std::uint64_t next_number_ = 0, ticks_ = 0;
   ProtocolCounts published_;
-  std::uint64_t published_cohorts_ = 0, published_masked_ = 0, published_masks_ = 0;
+  std::uint64_t published_cohorts_ = 0;
 };
 
 }  // namespace tkdc

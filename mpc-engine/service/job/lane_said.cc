@@ -47,9 +47,9 @@ Result<LaneSaid> decode_lane_said(ByteSpan octets, const LaneExpects& expected) 
   if (((parts & kVerdicts) != 0) != (expected.verdicts > 0)) return malformed;
   if ((parts & kManifest) != 0) {
     if (!expected.leader) return malformed;
-    auto manifest = get_manifest(in, expected.most_jobs);
+    auto manifest = get_manifest(in, expected.most_jobs, expected.protocols);
     if (!manifest) return manifest.error();
-    if (manifest->names.empty()) return malformed;
+    if (manifest->jobs.empty()) return malformed;
     said.manifest = std::move(*manifest);
   }
   if ((parts & kVerdicts) != 0) {

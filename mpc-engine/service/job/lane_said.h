@@ -34,6 +34,7 @@ struct LaneExpects {
   bool leader = false;       // only the leader names jobs
   std::size_t verdicts = 0;  // exactly so many
   std::size_t most_jobs = 0;
+  std::size_t protocols = 1;  // of the session
 };
 Result<LaneSaid> decode_lane_said(ByteSpan octets, const LaneExpects& expected);
 

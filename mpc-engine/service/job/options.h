@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "protocol/offer.h"
 #include "service/admit/rate_limits.h"
 #include "service/wire/message.h"
 #include "session/audit_head.h"
@@ -28,14 +29,11 @@ struct LostCheck {
 struct EngineOptions {
   InstallationId installation{};
   int party = 0;
-  std::string backend = "auto";  // auto, cpu, scalar, avx2, gfni, cuda
+  ProtocolOffers protocols;  // that this server offers, the one that is used most first
   std::size_t max_pending_jobs = 16'384;
   std::uint64_t seal_limit = std::uint64_t{1} << 38;  // per key of GCM form
   std::uint32_t equal_burst = 512;                    // comparisons: service/admit/equal_limit.h
   std::chrono::seconds equal_every{10};
-  // Masks that each lane makes while it is idle, for so many AES-256 blocks; cohorts of at
-  // most a quarter of it use them (docs/protocols/16-one-hot-aes.md). Equal at all three. 0: none.
-  std::size_t masked_blocks = 0;
   RateLimitOptions limits;  // none unless set
   // Where this server's audit log stands, and what a peer says of its own;
   // called by lane 0's thread.

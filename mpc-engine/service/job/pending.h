@@ -63,6 +63,13 @@ class PendingJobs {
     return it->second->request.component[0].size();
   }
 
+  // Which protocol it asks for; none where any will do, or the job is gone.
+  std::string protocol(const JobName& name) const {
+    std::lock_guard lock(mutex_);
+    const auto it = jobs_.find(name);
+    return it == jobs_.end() ? std::string() : it->second->request.protocol;
+  }
+
   // Takes out every job whose deadline is over.
   std::vector<std::unique_ptr<PendingJob>> take_expired() {
     std::lock_guard lock(mutex_);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/protocol.h"
 #include "service/admit/rate_limits.h"
 #include "service/job/clock_exchange.h"
 #include "service/sealing/revocations.h"
@@ -32,8 +33,8 @@ struct EngineStatus {
   // Batches: operations started and the cohorts they started in; operations at work, added up
   // over all rounds, so that divided by `rounds` it says how many share one.
   std::uint64_t operations = 0, cohorts = 0, operation_rounds = 0;
-  std::string backend;
-  std::uint64_t most_seals = 0;  // upper bound, of the key that has sealed most
+  std::vector<ProtocolInfo> protocols;  // of the session; the last one's while there is none
+  std::uint64_t most_seals = 0;         // upper bound, of the key that has sealed most
   bool seals_near_limit = false;
   std::uint64_t logins_unheralded = 0;  // service/admit/preauth_watch.h
   std::uint64_t heads_abandoned = 0;    // service/job/half_done.h

@@ -92,6 +92,9 @@ void read_data(StrictToml& file, ServerConfig& config) {
   config.lanes = static_cast<int>(table.integer("lanes", 1, kMaxLanes, 2));
   config.certificate_file = file.resolve(table.text("certificate_file"));
   config.private_key_file = file.resolve(table.text("private_key_file"));
+  config.protocols = table.texts("protocols", config.protocols);
+  if (config.protocols.empty()) table.reject("protocols", "must name one at least");
+  if (config.protocols.size() > kMaxProtocols) table.reject("protocols", "names too many (8)");
   config.backend =
       table.choice("backend", {"auto", "cpu", "scalar", "avx2", "gfni", "cuda"}, "auto");
   config.zero_shares = table.choice("zero_shares", {"auto", "aes-ctr", "chacha20"}, "auto");

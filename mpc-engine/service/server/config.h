@@ -43,9 +43,10 @@ struct ServerConfig {
   int lanes = 2;
   std::string certificate_file;
   std::string private_key_file;
+  std::vector<std::string> protocols{"rep3"};  // offered; the one that is used most first
   std::string backend = "auto";
   std::string zero_shares = "auto";  // session/zero_generator.h
-  std::size_t masked_blocks = 0;     // EngineOptions
+  std::size_t masked_blocks = 0;     // rep3/unit/rep3_offer.h
   bool two_parts = true;             // docs/protocols/17-two-part-hmac.md
   std::vector<int> gpus;             // of the backend "cuda": lanes take them in turn
   bool gpu_allow_shared = false;

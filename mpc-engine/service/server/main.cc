@@ -16,6 +16,7 @@
 #include "base/secret_file.h"
 #include "cuda/device/select.h"
 #include "rep3/unit/offers.h"
+#include "service/server/protocols.h"
 #include "service/server/server.h"
 
 namespace tkdc {
@@ -90,6 +91,8 @@ int run(const std::string& path, bool check_only) {
         config->backend, preferred_representation(config->backend, config->security));
   }
   forbid_dumps();
+  auto protocols = offered_protocols(*config);
+  if (!protocols.ok()) return failed(protocols.error());
   auto checked = check_files(*config);
   if (!checked.ok()) return failed(checked.error());
   if (check_only) {

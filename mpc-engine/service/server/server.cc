@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/server.h"
 #include "rep3/unit/offers.h"
+#include "service/server/protocols.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -49,6 +50,9 @@ void notify_status(const std::string& text) { sd_notifyf(0, "STATUS=%s", text.c_
 Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config) {
   std::unique_ptr<Server> server(new Server(config));
   server->started_ms_ = monotonic_ms();
+  auto protocols = offered_protocols(config);
+  if (!protocols.ok()) return protocols.error();
+  server->protocols_ = std::move(*protocols);
   auto done = server->open_store();
   if (done.ok()) done = server->make_engine();
   if (done.ok()) done = server->make_control();
@@ -83,8 +87,7 @@ Result<void> Server::make_engine() {
   EngineOptions options;
   options.installation = config_.installation;
   options.party = config_.party;
-  options.backend = config_.backend;
-  options.masked_blocks = config_.masked_blocks;
+  options.protocols = protocols_;
   options.max_pending_jobs = config_.agents.size() * ControlOptions().max_pending_per_agent;
   options.limits = config_.limits;
   options.audit_head = [this] { return audit_->head(); };
@@ -135,6 +138,7 @@ Result<void> Server::make_mesh() {
   options.representation = preferred_representation(config_.backend, config_.security);
   options.zero_shares = zero_offer(config_.zero_shares, config_.backend, config_.security);
   options.two_parts = config_.two_parts;
+  options.protocols = described(protocols_);
   options.masked_blocks = static_cast<std::uint32_t>(config_.masked_blocks);
   options.cohort_limit = kMaxCohortJobs;
   options.epochs_per_day = config_.epochs_per_day;

@@ -68,6 +68,7 @@ class Server {
   void stop();
 
   ServerConfig config_;
+  ProtocolOffers protocols_;
   long long started_ms_ = 0;
 
   // Destroyed from the last to the first: the engine answers into the control

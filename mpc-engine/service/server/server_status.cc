@@ -11,6 +11,17 @@
 
 namespace tkdc {
 
+namespace {
+
+nlohmann::json protocols_json(const std::vector<ProtocolInfo>& protocols) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const ProtocolInfo& one : protocols)
+    out.push_back({{"name", one.name}, {"backend", one.backend}});
+  return out;
+}
+
+}  // namespace
+
 nlohmann::json Server::agents_json(const EngineStatus& engine) const {
   nlohmann::json out = nlohmann::json::array();
   for (const AgentEntry& agent : config_.agents) {
@@ -34,7 +45,8 @@ std::string Server::status_json() {
                          {"uptime_s", (monotonic_ms() - started_ms_) / 1000},
                          {"session_up", engine.session_up},
                          {"lanes", engine.lanes},
-                         {"backend", engine.backend},
+                         {"protocols", protocols_json(engine.protocols)},
+                         {"backend", engine.protocols.empty() ? "" : engine.protocols[0].backend},
                          {"records", tls_library().records},
                          {"pending_jobs", engine.pending_jobs},
                          {"jobs_done", engine.jobs_done},

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "protocol/shared_bytes.h"
+#include "protocol/replicated.h"
 #include "service/wire/message.h"
 
 namespace tkdc {
@@ -32,6 +32,8 @@ struct KeyRecord {
   KeyForm form = KeyForm::kStandard;
   std::uint8_t origin = TKDC_ORIGIN_DRAWN;
   bool exported = false;
+  // How its fields are shared: whichever protocol takes this form can use it.
+  std::string sharing{kReplicatedSharing};
   std::uint64_t created_at_s = 0;  // Unix time
   std::uint32_t version = 1;       // grows with each refresh
   std::uint32_t era = 0;           // of nonce epochs (session/epochs.h); set by the store

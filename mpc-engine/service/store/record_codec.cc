@@ -6,9 +6,12 @@
 namespace tkdc {
 namespace {
 
-constexpr std::uint8_t kRecordFormat = 2;
 constexpr std::uint8_t kFormatWithoutEra = 1;  // what was written then is of era 0
+// Replicated sharing needs no name: older releases read such records too.
+constexpr std::uint8_t kFormatWithoutSharing = 2;
+constexpr std::uint8_t kRecordFormat = 3;
 constexpr std::size_t kMaxNameBytes = 4096;
+constexpr std::size_t kMaxSharingBytes = 32;
 constexpr std::size_t kMaxFieldNameBytes = 64;
 
 std::size_t encoded_bytes(const KeyRecord& record) {
@@ -24,7 +27,9 @@ SecretVector encode_record(const KeyRecord& record, std::uint32_t era) {
   SecretVector out;
   out.reserve(encoded_bytes(record));  // growing would leave nothing behind, but costs copies
   SecretWriter w(out);
-  w.u8(kRecordFormat);
+  const bool named = record.sharing != kReplicatedSharing;
+  w.u8(named ? kRecordFormat : kFormatWithoutSharing);
+  if (named) w.text(record.sharing);
   w.raw(record.ref.id);
   w.raw(record.ref.installation);
   w.raw(record.ref.principal);
@@ -50,7 +55,9 @@ SecretVector encode_record(const KeyRecord& record, std::uint32_t era) {
 bool decode_record(ByteSpan in, KeyRecord& record) {
   Reader r(in);
   const std::uint8_t format = r.u8();
-  if (format != kRecordFormat && format != kFormatWithoutEra) return false;
+  if (format < kFormatWithoutEra || format > kRecordFormat) return false;
+  record.sharing =
+      format < kRecordFormat ? std::string(kReplicatedSharing) : r.text(kMaxSharingBytes);
   r.array(record.ref.id);
   r.array(record.ref.installation);
   r.array(record.ref.principal);

@@ -8,7 +8,7 @@ namespace
 
 constexpr std::uint8_t kRequestTag = 'J';
 constexpr std::uint8_t kReplyTag = 'R';
-constexpr std::uint8_t kVersion = 2;
+constexpr std::uint8_t kVersion = 3;
 constexpr std::size_t kMaxPublicBytes = 4096;
 constexpr std::size_t kMaxMessageBytes = 1024;
 
@@ -102,6 +102,7 @@ SecretVector encode(const JobRequest &request)
     put_key(w, request.key);
     w.u32(request.usage);
     w.u32(request.deadline_ms);
+    w.text(request.protocol);
     w.bytes(request.public_data);
     w.bytes(request.component[0]);
     w.bytes(request.component[1]);
@@ -124,6 +125,7 @@ Result<JobRequest> decode_request(ByteSpan frame)
     get_key(r, request.key);
     request.usage = r.u32();
     request.deadline_ms = r.u32();
+    request.protocol = r.text(kMaxProtocolBytes);
     ByteSpan public_data = r.bytes(kMaxPublicBytes);
     request.public_data.assign(public_data.begin(), public_data.end());
     assign(request.component[0], r.bytes(kMaxInputBytes));

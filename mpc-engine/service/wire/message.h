@@ -84,6 +84,7 @@ inline constexpr bool worth_two_parts(std::size_t message_bytes)
 }
 
 inline constexpr std::uint32_t kMaxInputBytes = TKDC_WIRE_DATA_MAX_BYTES + 64;
+inline constexpr std::size_t kMaxProtocolBytes = 32; // of its name
 inline constexpr std::uint32_t kMaxDeadlineMs = 120'000;
 
 struct JobRequest {
@@ -92,6 +93,7 @@ struct JobRequest {
     KeyRef key;
     std::uint32_t usage = 0;
     std::uint32_t deadline_ms = 0; // time left when sent
+    std::string protocol;          // by which it is to be computed; empty: as the servers choose
     // Not secret. SEAL, MAC: a Part. STAGE: origin u8. BIND: the principal's unparsed name. Derived
     // operations: the recipe (service/operation/derived.h), whose mask stands before the input.
     // EQUAL: the staged key's id.

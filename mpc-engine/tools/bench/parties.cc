@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/bench/parties.h"
 #include "rep3/unit/offers.h"
+#include "rep3/unit/rep3_protocol.h"
+#include "rep3/wire_format.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,6 +66,7 @@ Result<nlohmann::json> run_party(const BenchSetup& setup, const BenchWork& work,
   options.records = records_of(setup);
   options.representation = preferred_representation(setup.backend, options.security);
   options.zero_shares = zero_offer(setup.zero_shares, setup.backend, options.security);
+  options.protocols = {{std::string(Rep3Protocol::kName), rep3_wire_format()}};
   options.listen_address = "127.0.0.1:0";
   const auto own = static_cast<std::size_t>(party);
   options.certificate_pem = certificates[own].certificate_pem;

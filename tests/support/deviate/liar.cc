@@ -185,12 +185,12 @@ bool Liar::lie_in_word(int to, std::uint32_t tick, LaneSaid& said) {
     said.manifest->sealed_at ^= 1;
     return true;
   }
-  if (is("order") && said.manifest && said.manifest->names.size() >= 2) {
-    std::swap(said.manifest->names[0], said.manifest->names[1]);
+  if (is("order") && said.manifest && said.manifest->jobs.size() >= 2) {
+    std::swap(said.manifest->jobs[0], said.manifest->jobs[1]);
     return true;
   }
-  if (is("names") && said.manifest && said.manifest->names.size() >= 2) {
-    said.manifest->names[1].number += 1'000'000;
+  if (is("names") && said.manifest && said.manifest->jobs.size() >= 2) {
+    said.manifest->jobs[1].name.number += 1'000'000;
     return true;
   }
   if (is("windows") && said.revoked) {

@@ -161,10 +161,10 @@ TEST(Decisions, ContentOfManifests) {
     Realm realm(0);
     std::atomic<int> lies{0};
     auto edit = [&](int from, int to, LaneSaid& said) {
-      if (from != 0 || to != 1 || !said.manifest || said.manifest->names.size() != 2) return false;
+      if (from != 0 || to != 1 || !said.manifest || said.manifest->jobs.size() != 2) return false;
       if (lies.exchange(1) != 0) return false;
-      auto& names = said.manifest->names;
-      order ? std::swap(names[0], names[1]) : void(names[1].number += 1000);
+      auto& jobs = said.manifest->jobs;
+      order ? std::swap(jobs[0], jobs[1]) : void(jobs[1].name.number += 1000);
       return true;
     };
     realm.ask_both();
@@ -174,6 +174,24 @@ TEST(Decisions, ContentOfManifests) {
     realm.ask(realm.a);
     realm.expect_seen("manifest", false);
   }
+}
+
+// A job that one of them would compute in another way runs nowhere: the claims name the protocol.
+TEST(Decisions, ProtocolOfAJob) {
+  Realm realm(0);
+  realm.servers.protocols = {"rep3", "plaintext"};
+  std::atomic<int> lies{0};
+  auto edit = [&](int from, int to, LaneSaid& said) {
+    if (from != 0 || to != 1 || !said.manifest || lies.exchange(1) != 0) return false;
+    said.manifest->jobs[0].protocol = 1;
+    return true;
+  };
+  realm.ask(realm.a);
+  realm.lie(edit);
+  for (int k = 0; k < 1000 && !realm.ring->lied(); ++k)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  realm.ask(realm.b);
+  realm.expect_seen("protocol", false);
 }
 
 // Each tells its windows when a session begins, none too; the liar's reach one neighbour only.
@@ -243,6 +261,7 @@ TEST(Decisions, SessionParameters) {
       {"epoch", [](Session& session) { session.epoch += 1; }},
       {"id", [](Session& session) { session.id[0] ^= 1; }},
       {"two parts", [](Session& session) { session.two_parts = !session.two_parts; }},
+      {"protocols", [](Session& session) { session.protocols.push_back("plaintext"); }},
   };
   for (const auto& [what, change] : parameters) {
     Realm realm(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference protocol against the standards' examples and OpenSSL. The modes that are built on
-// it are cipher_test's, which runs with it too.
+// The reference against the standards' examples and OpenSSL, and the protocol that has it. The
+// modes that are built on it are cipher_test's, which runs with it too.
 #include "protocol/plaintext.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,9 @@
 #include <openssl/sha.h>
 
 #include "base/hex.h"
+#include "protocol/clear.h"
 #include "protocol/hash.h"
+#include "support/three_parties.h"
 
 namespace tkdc {
 namespace {
@@ -21,41 +23,29 @@ Bytes octets(std::string_view hex) {
   return out;
 }
 
-Task<void> keep(Task<Bytes> task, Bytes& out) { out = co_await task; }
+Bytes apply(Unit unit, ByteSpan held, ByteSpan data) {
+  const SecretVector out = compute_clear(unit, held, SecretVector(data.begin(), data.end()));
+  return Bytes(out.begin(), out.end());
+}
 
-struct One {
-  Bytes apply(Unit unit, ByteSpan held, ByteSpan data) {
-    const SharedBytes with = Plaintext::share(held);
-    SharedBytes out;
-    scheduler.spawn(store(protocol.apply(unit, with, Plaintext::share(data)), out));
-    scheduler.run();
-    EXPECT_EQ(scheduler.tasks(), 0u);
-    EXPECT_EQ(out.component[0], out.component[1]);
-    return Bytes(out.component[0].begin(), out.component[0].end());
-  }
-  Bytes digest(const HashFunction& hash, Unit unit, ByteSpan message) {
-    Bytes padded(message.begin(), message.end());
-    const Bytes padding = hash.padding(message.size(), 0);
-    padded.insert(padded.end(), padding.begin(), padding.end());
-    Bytes state = apply(unit, hash.initial(), padded);
-    state.resize(hash.digest_bytes);
-    return state;
-  }
-
-  Scheduler scheduler;
-  Plaintext protocol{scheduler, 3, kSeed};
-};
+Bytes digest_of(const HashFunction& hash, Unit unit, ByteSpan message) {
+  Bytes padded(message.begin(), message.end());
+  const Bytes padding = hash.padding(message.size(), 0);
+  padded.insert(padded.end(), padding.begin(), padding.end());
+  Bytes state = apply(unit, hash.initial(), padded);
+  state.resize(hash.digest_bytes);
+  return state;
+}
 
 // FIPS 197, appendix A.1 and A.3: the last round key; appendix C.1 and C.3.
-TEST(Plaintext, ExpandsKeysAndCryptsAsFips197Says) {
-  One one;
+TEST(Clear, ExpandsKeysAndCryptsAsFips197Says) {
   const Bytes short_keys =
-      one.apply(Unit::kAesExpand128, {}, octets("2b7e151628aed2a6abf7158809cf4f3c"));
+      apply(Unit::kAesExpand128, {}, octets("2b7e151628aed2a6abf7158809cf4f3c"));
   ASSERT_EQ(short_keys.size(), 176u);
   EXPECT_EQ(to_hex(ByteSpan(short_keys).last(16)), "d014f9a8c9ee2589e13f0cc8b6630ca6");
   const Bytes long_keys =
-      one.apply(Unit::kAesExpand256, {},
-                octets("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4"));
+      apply(Unit::kAesExpand256, {},
+            octets("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4"));
   ASSERT_EQ(long_keys.size(), 240u);
   EXPECT_EQ(to_hex(ByteSpan(long_keys).last(16)), "fe4890d1e6188d0b046df344706c631e");
 
@@ -65,25 +55,23 @@ TEST(Plaintext, ExpandsKeysAndCryptsAsFips197Says) {
   for (const auto& [unit, key, sealed] :
        {std::tuple{Unit::kAesExpand128, key128, "69c4e0d86a7b0430d8cdb78070b4c55a"},
         std::tuple{Unit::kAesExpand256, key256, "8ea2b7ca516745bfeafc49904b496089"}}) {
-    const Bytes keys = one.apply(unit, {}, key);
-    EXPECT_EQ(to_hex(one.apply(Unit::kAesEncrypt, keys, plain)), sealed);
-    EXPECT_EQ(one.apply(Unit::kAesDecrypt, keys, octets(sealed)), plain);
+    const Bytes keys = apply(unit, {}, key);
+    EXPECT_EQ(to_hex(apply(Unit::kAesEncrypt, keys, plain)), sealed);
+    EXPECT_EQ(apply(Unit::kAesDecrypt, keys, octets(sealed)), plain);
   }
 }
 
-TEST(Plaintext, ExpandsSeveralKeysOneAfterTheOther) {
-  One one;
+TEST(Clear, ExpandsSeveralKeysOneAfterTheOther) {
   Bytes both = octets("000102030405060708090a0b0c0d0e0f");
   const Bytes first = both, second = octets("2b7e151628aed2a6abf7158809cf4f3c");
   both.insert(both.end(), second.begin(), second.end());
-  Bytes expected = one.apply(Unit::kAesExpand128, {}, first);
-  const Bytes rest = one.apply(Unit::kAesExpand128, {}, second);
+  Bytes expected = apply(Unit::kAesExpand128, {}, first);
+  const Bytes rest = apply(Unit::kAesExpand128, {}, second);
   expected.insert(expected.end(), rest.begin(), rest.end());
-  EXPECT_EQ(one.apply(Unit::kAesExpand128, {}, both), expected);
+  EXPECT_EQ(apply(Unit::kAesExpand128, {}, both), expected);
 }
 
-TEST(Plaintext, HashesAsOpensslDoes) {
-  One one;
+TEST(Clear, HashesAsOpensslDoes) {
   for (std::size_t bytes : {0u, 3u, 55u, 56u, 64u, 111u, 112u, 200u, 1000u}) {
     Bytes message(bytes);
     randombytes_buf(message.data(), message.size());
@@ -91,14 +79,13 @@ TEST(Plaintext, HashesAsOpensslDoes) {
     ::SHA1(message.data(), bytes, sha1.data());
     ::SHA256(message.data(), bytes, sha256.data());
     ::SHA384(message.data(), bytes, sha384.data());
-    EXPECT_EQ(one.digest(kSha1, Unit::kSha1Blocks, message), sha1) << bytes;
-    EXPECT_EQ(one.digest(kSha256, Unit::kSha256Blocks, message), sha256) << bytes;
-    EXPECT_EQ(one.digest(kSha384, Unit::kSha384Blocks, message), sha384) << bytes;
+    EXPECT_EQ(digest_of(kSha1, Unit::kSha1Blocks, message), sha1) << bytes;
+    EXPECT_EQ(digest_of(kSha256, Unit::kSha256Blocks, message), sha256) << bytes;
+    EXPECT_EQ(digest_of(kSha384, Unit::kSha384Blocks, message), sha384) << bytes;
   }
 }
 
-TEST(Plaintext, MakesMacsAsOpensslDoes) {
-  One one;
+TEST(Clear, MakesMacsAsOpensslDoes) {
   struct Case {
     const HashFunction& hash;
     Unit chain, hmac;
@@ -114,7 +101,7 @@ TEST(Plaintext, MakesMacsAsOpensslDoes) {
     for (std::uint8_t pad : {0x36, 0x5c}) {
       Bytes block(c.hash.block_bytes, pad);
       for (std::size_t k = 0; k < key.size(); ++k) block[k] ^= key[k];
-      const Bytes state = one.apply(c.chain, c.hash.initial(), block);
+      const Bytes state = apply(c.chain, c.hash.initial(), block);
       pads.insert(pads.end(), state.begin(), state.end());
     }
     Bytes expected(c.hash.digest_bytes);
@@ -122,37 +109,67 @@ TEST(Plaintext, MakesMacsAsOpensslDoes) {
            expected.data(), nullptr);
     const Bytes padding = c.hash.padding(message.size(), c.hash.block_bytes);
     message.insert(message.end(), padding.begin(), padding.end());
-    EXPECT_EQ(one.apply(c.hmac, pads, message), expected);
+    EXPECT_EQ(apply(c.hmac, pads, message), expected);
   }
 }
 
+// Three parties with the protocol.
+struct Three {
+  Three() : net(Representation::kBytes, 3) {
+    for (std::size_t p = 0; p < 3; ++p)
+      protocol[p] = std::make_unique<Plaintext>(*net.lane[p], kSeed);
+  }
+  using Shares = std::array<SharedBytes, 3>;
+
+  Bytes value_of(const Shares& shares) const {
+    EXPECT_TRUE(test::ThreeParties::consistent(shares));
+    return test::ThreeParties::rebuild(shares);
+  }
+
+  test::ThreeParties net;
+  std::unique_ptr<Plaintext> protocol[3];
+};
+
 TEST(Plaintext, DrawsAlikeAtAllPartiesAndNeverTwice) {
-  Scheduler scheduler;
-  Plaintext a(scheduler, 3, kSeed), b(scheduler, 3, kSeed);
-  const SharedBytes first = a.random(32);
-  EXPECT_EQ(first.component[0], b.random(32).component[0]);
-  EXPECT_NE(first.component[0], a.random(32).component[0]);
+  Three three;
+  Three::Shares first, second;
+  for (std::size_t p = 0; p < 3; ++p) {
+    first[p] = three.protocol[p]->random(32);
+    second[p] = three.protocol[p]->random(32);
+  }
+  EXPECT_NE(three.value_of(first), three.value_of(second));
+  EXPECT_NE(three.value_of(first), Bytes(32));
+}
+
+TEST(Plaintext, ComputesOnSharesAndCounts) {
+  Three three;
+  const Bytes key = octets("000102030405060708090a0b0c0d0e0f"),
+              plain = octets("00112233445566778899aabbccddeeff");
+  const Bytes round_keys = apply(Unit::kAesExpand128, {}, key);
+  const auto held = three.net.share(round_keys), data = three.net.share(plain);
+  const auto sealed = three.net.shares_of([&](int p) {
+    return three.protocol[p]->apply(Unit::kAesEncrypt, held[static_cast<std::size_t>(p)],
+                                    data[static_cast<std::size_t>(p)]);
+  });
+  ASSERT_TRUE(sealed.ok());
+  EXPECT_EQ(to_hex(three.value_of(*sealed)), "69c4e0d86a7b0430d8cdb78070b4c55a");
+  EXPECT_EQ(three.protocol[0]->counts().aes_blocks, 1u);
+  EXPECT_EQ(three.protocol[0]->counts().message_bytes, 176u + 16);
+  EXPECT_EQ(three.net.lane[0]->rounds(), 1u);
 }
 
 TEST(Plaintext, OpensWhatItHoldsAndAddsPublicOctets) {
-  One one;
-  SharedBytes x = Plaintext::share(octets("0102030405"));
-  one.protocol.add_public(x, octets("ff00"), 3);
-  Bytes opened;
-  one.scheduler.spawn(keep(one.protocol.open(x), opened));
-  one.scheduler.run();
-  EXPECT_EQ(to_hex(opened), "010203fb05");
-  EXPECT_EQ(one.protocol.info().name, "plaintext");
-}
-
-TEST(Plaintext, CountsBlocks) {
-  One one;
-  const Bytes keys = one.apply(Unit::kAesExpand128, {}, Bytes(16));
-  one.apply(Unit::kAesEncrypt, keys, Bytes(48));
-  one.apply(Unit::kSha1Blocks, kSha1.initial(), Bytes(128));
-  EXPECT_EQ(one.protocol.counts().aes_blocks, 3u);
-  EXPECT_EQ(one.protocol.counts().sha1_blocks, 2u);
-  EXPECT_EQ(one.protocol.counts().message_bytes, 0u);
+  Three three;
+  auto shares = three.net.share(octets("0102030405"));
+  Bytes opened[3];
+  const auto ran = three.net.run([&](int p) {
+    SharedBytes& x = shares[static_cast<std::size_t>(p)];
+    three.protocol[p]->add_public(x, octets("ff00"), 3);
+    return store(three.protocol[p]->open(x), opened[p]);
+  });
+  ASSERT_TRUE(ran.ok());
+  for (const Bytes& one : opened) EXPECT_EQ(to_hex(one), "010203fb05");
+  EXPECT_EQ(three.protocol[0]->info().name, "plaintext");
 }
 
 }  // namespace

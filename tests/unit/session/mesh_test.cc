@@ -168,6 +168,29 @@ TEST(ZeroGenerator, TheRuleOverAllOffers) {
   }
 }
 
+TEST(Mesh, ASessionHasTheProtocolsOfAllThree) {
+  Trio trio(1);
+  trio.options(0).protocols = {{"plaintext", 1}, {"rep3", 7}, {"lookup", 1}};
+  trio.options(1).protocols = {{"rep3", 7}, {"plaintext", 1}};
+  trio.options(2).protocols = {{"plaintext", 1}, {"rep3", 7}};
+  auto sessions = trio.establish();
+  for (int p = 0; p < 3; ++p) {
+    ASSERT_TRUE(sessions[p].has_value()) << trio.errors();
+    EXPECT_EQ(sessions[p]->protocols, (std::vector<std::string>{"plaintext", "rep3"}));
+  }
+}
+
+// Each two of them have one in common.
+TEST(Mesh, NoProtocolOfAllThreeIsNoSession) {
+  Trio trio(1);
+  trio.options(0).protocols = {{"a", 1}, {"b", 1}};
+  trio.options(1).protocols = {{"b", 1}, {"c", 1}};
+  trio.options(2).protocols = {{"c", 1}, {"a", 1}};
+  auto sessions = trio.establish(1'500);
+  for (int p = 0; p < 3; ++p) EXPECT_FALSE(sessions[p].has_value());
+  EXPECT_NE(trio.errors().find("but not all three"), std::string::npos) << trio.errors();
+}
+
 // A HELLO with an offer that no release knows is none.
 TEST(Mesh, UnknownOffersAreNoHello) {
   Hello hello;
@@ -208,7 +231,12 @@ TEST(Mesh, DisagreementsNameBothValues) {
       {[](MeshOptions& o) { o.masked_blocks = 128; }, {"masked_blocks", "128", "0"}},
       {[](MeshOptions& o) { o.zero_shares = ZeroOffer::kChaCha20Only; },
        {"zero-shares by", "'chacha20'", "'aes-ctr'"}},
-      {[](MeshOptions& o) { o.protocol_version = 9; }, {"protocol version", "9", "1"}},
+      {[](MeshOptions& o) {
+         o.protocols = {{"plaintext", 1}};
+       },
+       {"protocols", "'plaintext'", "'rep3'", "[data] protocols"}},
+      {[](MeshOptions& o) { o.protocols[0].wire_format = 8; }, {"protocols", "one release"}},
+      {[](MeshOptions& o) { o.protocol_version = 77; }, {"protocol version", "77", "9"}},
   };
   for (const Case& one : cases) {
     Trio trio(1);

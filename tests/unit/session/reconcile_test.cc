@@ -369,6 +369,7 @@ TEST(Hello, RoundTripAndEveryTruncation) {
   hello.lane = 3;
   hello.lanes = 4;
   hello.security = "semi-honest";
+  hello.protocols.assign(kMaxProtocols, {std::string(32, 'p'), ~std::uint64_t{0}});
   hello.contribution.assign(32, 5);
   SecretVector packet = encode_hello(hello);
   ASSERT_LE(packet.size(), kMaxHelloBytes);
@@ -399,8 +400,32 @@ TEST(Hello, EpochsThatCannotBeAreMalformed) {
   EXPECT_FALSE(decode_hello(encode_hello(hello)).ok()) << "more than 20 bits";
 }
 
+TEST(Hello, ProtocolsAreThoseThatAllThreeHaveAlike) {
+  using Offers = std::vector<OfferedProtocol>;
+  const Offers first = {{"garbled", 1}, {"rep3", 2}, {"lookup", 3}};
+  EXPECT_EQ(common_protocols(first, first, first),
+            (std::vector<std::string>{"garbled", "rep3", "lookup"}));
+  // The order is the first party's; one of another release is not the same.
+  const Offers second = {{"rep3", 2}, {"garbled", 1}}, third = {{"rep3", 2}, {"garbled", 9}};
+  EXPECT_EQ(common_protocols(first, second, second), (std::vector<std::string>{"garbled", "rep3"}));
+  EXPECT_EQ(common_protocols(first, second, third), (std::vector<std::string>{"rep3"}));
+  EXPECT_TRUE(common_protocols(first, third, {{"lookup", 3}}).empty());
+}
+
+TEST(Hello, ProtocolsThatAreTooManyAreMalformed) {
+  ASSERT_GE(sodium_init(), 0);
+  Hello hello;
+  hello.lanes = 1;
+  hello.contribution.assign(32, 5);
+  hello.protocols.assign(kMaxProtocols, {"rep3", 7});
+  ASSERT_TRUE(decode_hello(encode_hello(hello)).ok());
+  hello.protocols.emplace_back();
+  EXPECT_FALSE(decode_hello(encode_hello(hello)).ok());
+}
+
 TEST(Hello, ErasMustAgree) {
   Hello mine, theirs;
+  mine.protocols = theirs.protocols = {{"rep3", 7}};
   theirs.party = 1;
   EXPECT_TRUE(check_hello(mine, theirs, 1).ok());
   theirs.epoch_era = 1;

@@ -30,6 +30,7 @@ class Trio {
     for (int p = 0; p < 3; ++p) {
       MeshOptions& o = options_[p];
       o.installation.fill(0x11);
+      o.protocols = {{"rep3", 7}};
       o.party = p;
       o.lanes = lanes;
       o.wire_format = 42;

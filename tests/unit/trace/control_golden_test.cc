@@ -33,6 +33,7 @@ Hello hello_of(int party, int lane, std::uint8_t link) {
   hello.zero_shares = ZeroOffer::kChaCha20;
   hello.two_parts = party != 1;
   hello.wire_format = 0x0123'4567'89ab'cdef;
+  hello.protocols = {{"rep3", 0xfedc'ba98'7654'3210}, {"plaintext", 1}};
   hello.masked_blocks = 128;
   hello.held.fill(0x88);
   hello.cohort_limit = 256;
@@ -169,7 +170,7 @@ TEST(ControlGolden, AdmissionOfTwoJobs) {
   Hashes hashes;
   for (int p = 0; p < 3; ++p) {
     LaneSaid to_both;
-    if (p == 0) to_both.manifest = Manifest{0x12'3456, {job_of(1).name, job_of(2).name}};
+    if (p == 0) to_both.manifest = Manifest{0x12'3456, {{job_of(1).name, 0}, {job_of(2).name, 1}}};
     to_both.verdicts = {kAdmit, TKDC_STATUS_INCONSISTENT};
     MemoryStore store;
     Revocations revocations(store);

@@ -9,11 +9,15 @@
 namespace tkdc::test {
 namespace {
 
-std::string golden_file() { return TKDC_WIRE_FORMAT_FILE; }
+constexpr const char* kControl = "control";
 
-Traces read_golden() {
+const char* file_of(const std::string& mode) {
+  return mode == kControl ? TKDC_WIRE_FORMAT_FILE : TKDC_REP3_WIRE_FORMAT_FILE;
+}
+
+Traces read_golden(const char* file) {
   Traces golden;
-  std::ifstream in(golden_file());
+  std::ifstream in(file);
   std::string protocol, mode, party, hash;
   while (in >> protocol >> mode >> party >> hash)
     golden[protocol + " " + mode + " " + party] = hash;
@@ -41,11 +45,12 @@ void add_trace(Traces& traces, const std::string& protocol, const std::string& m
     traces[protocol + " " + mode + " " + std::to_string(p)] = by_party[p];
 }
 
-void expect_golden(const Traces& now) {
-  Traces golden = read_golden();
+void expect_golden(const std::string& mode, const Traces& now) {
+  const char* file = file_of(mode);
+  Traces golden = read_golden(file);
   if (std::getenv("TKDC_UPDATE_GOLDEN") != nullptr) {
     for (const auto& [key, hash] : now) golden[key] = hash;
-    std::ofstream out(golden_file());
+    std::ofstream out(file);
     for (const auto& [key, hash] : golden) out << key << " " << hash << "\n";
     return;
   }
@@ -55,8 +60,8 @@ void expect_golden(const Traces& now) {
 
 void expect_control(const std::string& name, Hashes& hashes) {
   Traces now;
-  add_trace(now, name, "control", {hashes[0].hex(), hashes[1].hex(), hashes[2].hex()});
-  expect_golden(now);
+  add_trace(now, name, kControl, {hashes[0].hex(), hashes[1].hex(), hashes[2].hex()});
+  expect_golden(kControl, now);
 }
 
 }  // namespace tkdc::test

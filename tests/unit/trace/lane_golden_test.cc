@@ -55,7 +55,7 @@ class LaneGolden : public testing::TestWithParam<std::size_t> {};
 TEST_P(LaneGolden, FromASessionsStartToItsJobsAnswers) {
   Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, nullptr,
             [](EngineOptions& options) {
-              options.masked_blocks = GetParam();
+              options.protocols = rep3_offer(GetParam());
               options.clock_every = std::chrono::hours(1);
             });
   const KeyRef tgt = e.make_key("krbtgt/A.TEST@A.TEST", 18, {});
@@ -118,6 +118,7 @@ TEST(ControlGolden, RequestsAndReplies) {
     request.key.enctype = 18;
     request.usage = 2;
     request.deadline_ms = 5'000;
+    request.protocol = "rep3";
     request.public_data = {1, 2, 3};
     request.component[0].assign(40, p);
     request.component[1].assign(40, static_cast<std::uint8_t>((p + 1) % 3));

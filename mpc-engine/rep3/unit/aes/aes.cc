@@ -2,7 +2,7 @@
 #include "rep3/unit/aes/aes.h"
 
 #include "field/gf256.h"
-#include "rep3/sharing.h"
+#include "protocol/replicated.h"
 #include "rep3/unit/aes/kernels.h"
 #include "rep3/unit/aes/sbox_claims.h"
 

@@ -2,7 +2,7 @@
 // AES cohorts in bytes: nothing is sliced, messages stand as kernels.h packs them.
 #include "rep3/unit/aes/byte_cohort.h"
 
-#include "rep3/sharing.h"
+#include "protocol/replicated.h"
 #include "rep3/unit/aes/sbox_claims.h"
 
 namespace tkdc {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "rep3/sharing.h"
+#include "protocol/replicated.h"
 #include "rep3/unit/aes/one_hot.h"
 #include "rep3/unit/sha1/lanes.h"
 

@@ -2,7 +2,7 @@
 #include "rep3/unit/aes/masked_run.h"
 
 #include "base/now_public.h"
-#include "rep3/sharing.h"
+#include "protocol/replicated.h"
 #include "rep3/unit/aes/byte_cohort.h"
 #include "rep3/unit/aes/one_hot.h"
 

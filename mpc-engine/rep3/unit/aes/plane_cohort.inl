@@ -5,7 +5,7 @@
 // a = h y + l, y^2 = y + 8 over GF(16) = GF(2)[z]/(z^4 + z + 1).
 #include <cstring>
 
-#include "rep3/sharing.h"
+#include "protocol/replicated.h"
 #include "rep3/unit/aes/plane_cohort.h"
 #include "sbox_constants.h"
 

@@ -26,7 +26,7 @@
 #include <coroutine>
 #include <vector>
 
-#include "rep3/sharing.h"
+#include "protocol/replicated.h"
 #include "rep3/unit/sha1/adder.h"
 
 namespace tkdc::sha1 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rep3/unit/sha1/ripple.h"
-#include "rep3/sharing.h"
+#include "protocol/replicated.h"
 
 namespace tkdc::sha1 {
 

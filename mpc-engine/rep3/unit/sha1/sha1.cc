@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rep3/unit/sha1/sha1.h"
 
-#include "rep3/sharing.h"
+#include "protocol/replicated.h"
 #include "rep3/unit/sha1/grid.h"
 #include "rep3/unit/sha1/ripple.h"
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <type_traits>
 
-#include "rep3/sharing.h"
+#include "protocol/replicated.h"
 #include "rep3/unit/sha1/lanes.h"
 
 namespace tkdc::sha2 {

@@ -5,7 +5,7 @@
 // deviations` takes many), each over TKDC_SECRETS secrets (default 6).
 #include "checked_protocols.h"
 
-#include "rep3/sharing.h"
+#include "protocol/replicated.h"
 
 namespace tkdc {
 namespace {

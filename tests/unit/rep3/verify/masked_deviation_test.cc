@@ -2,7 +2,7 @@
 // AES by masks with a party that deviates: while masks are made, in what it sends for
 // a masked value, in the digests, and in what the servers believe to be running.
 // Whatever it does is caught, whatever the secrets are.
-#include "rep3/sharing.h"
+#include "protocol/replicated.h"
 #include "trial.h"
 
 namespace tkdc {

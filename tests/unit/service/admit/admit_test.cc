@@ -95,6 +95,7 @@ TEST(Admission, EveryPublicFieldIsInTheDigest) {
       [](JobRequest& r) { r.key.kvno++; },
       [](JobRequest& r) { r.key.enctype++; },
       [](JobRequest& r) { r.usage++; },
+      [](JobRequest& r) { r.protocol = "another"; },
       [](JobRequest& r) { r.public_data[1] ^= 1; },
       [](JobRequest& r) { r.component[0].push_back(0); },
   };
@@ -104,6 +105,10 @@ TEST(Admission, EveryPublicFieldIsInTheDigest) {
     EXPECT_NE(digest_job(request, AgentRole::kKdc, &record).opened, base);
   }
   EXPECT_NE(digest_job(sample(), AgentRole::kAdmin, &record).opened, base);
+  EXPECT_NE(digest_job(sample(), AgentRole::kKdc, &record, 1).opened, base);
+  KeyRecord other = record;
+  other.sharing = "another";
+  EXPECT_NE(digest_job(sample(), AgentRole::kKdc, &other).opened, base);
   record.version++;
   EXPECT_NE(digest_job(sample(), AgentRole::kKdc, &record).opened, base);
 }
@@ -202,28 +207,38 @@ TEST(Admission, WhatIsNoVerdictIsNotRead) {
 
 TEST(Admission, AManifestIsReadAsItWasWritten) {
   Bytes octets;
-  put_manifest(octets, {0x1234, {{1, 2, 3}, {4, 5, 6}}});
-  ASSERT_EQ(octets.size(), 4u + 2 + 2 * 24);
+  put_manifest(octets, {0x1234, {{{1, 2, 3}, 0}, {{4, 5, 6}, 1}}});
+  ASSERT_EQ(octets.size(), 4u + 2 + 2 * 25);
   octets.push_back(9);  // what follows is not its
   Reader in(octets);
-  const auto manifest = get_manifest(in, 2);
+  const auto manifest = get_manifest(in, 2, 2);
   ASSERT_TRUE(manifest.ok());
   EXPECT_EQ(manifest->sealed_at, 0x1234u);
-  EXPECT_EQ(manifest->names, (std::vector<JobName>{{1, 2, 3}, {4, 5, 6}}));
+  EXPECT_EQ(manifest->jobs, (std::vector<NamedJob>{{{1, 2, 3}, 0}, {{4, 5, 6}, 1}}));
   EXPECT_EQ(in.remaining(), 1u);
 }
 
 TEST(Admission, AManifestThatIsTooLongOrCutShortIsRefused) {
   Bytes octets;
-  put_manifest(octets, {7, {{1, 2, 3}, {4, 5, 6}}});
+  put_manifest(octets, {7, {{{1, 2, 3}, 0}, {{4, 5, 6}, 1}}});
   Reader long_one(octets);
-  const auto refused = get_manifest(long_one, 1);
+  const auto refused = get_manifest(long_one, 1, 2);
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message.find("too many jobs"), std::string::npos);
   for (std::size_t bytes = 0; bytes < octets.size(); ++bytes) {
     Reader cut(ByteSpan(octets).first(bytes));
-    EXPECT_FALSE(get_manifest(cut, 2).ok()) << bytes;
+    EXPECT_FALSE(get_manifest(cut, 2, 2).ok()) << bytes;
   }
+}
+
+TEST(Admission, AManifestNamesOnlyTheSessionsProtocols) {
+  Bytes octets;
+  put_manifest(octets, {7, {{{1, 2, 3}, 1}}});
+  Reader of_two(octets), of_one(octets);
+  EXPECT_TRUE(get_manifest(of_two, 1, 2).ok());
+  const auto refused = get_manifest(of_one, 1, 1);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("a protocol that the session has not"), std::string::npos);
 }
 
 TEST(Admission, ClaimsAndVerdictsAreReadInOrderAndWhole) {

@@ -217,8 +217,9 @@ TEST(Connections, DieInAnyOrderAndEachJobIsAnsweredOnce) {
     std::mt19937 rng(seed);
     auto sent = std::make_shared<Sent>();
     auto ring = std::make_shared<Dying>(sent);
-    Engines e(1, 1, std::uint64_t{1} << 38, seed % 2 ? 50 : 0, Security::kMalicious, ring,
-              [&](EngineOptions& options) { options.masked_blocks = seed % 3 == 0 ? 64 : 0; });
+    Engines e(
+        1, 1, std::uint64_t{1} << 38, seed % 2 ? 50 : 0, Security::kMalicious, ring,
+        [&](EngineOptions& options) { options.protocols = rep3_offer(seed % 3 == 0 ? 64 : 0); });
     KeyRef ref = e.make_key("host/a.test@A.TEST", 18, Bytes(32, 7));
     KeyRef own = e.make_key("krbtgt/A.TEST@A.TEST", 18, {});
     settled(e);

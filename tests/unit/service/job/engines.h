@@ -19,6 +19,8 @@
 #include <thread>
 
 #include "link/memory_ring.h"
+#include "protocol/plaintext.h"
+#include "rep3/unit/rep3_offer.h"
 #include "service/admit/policy.h"
 #include "service/sealing/nonce.h"
 #include "slow_store.h"
@@ -54,6 +56,11 @@ struct Answer {
     return y;
   }
 };
+
+// Of servers that make masks for so many blocks (rep3/unit/rep3_offer.h).
+inline ProtocolOffers rep3_offer(std::size_t masked_blocks = 0) {
+  return {std::make_shared<const Rep3Offer>("auto", masked_blocks)};
+}
 
 class Engines {
  public:
@@ -117,6 +124,7 @@ class Engines {
       session.security = security_;
       session.epoch = epoch_;
       session.two_parts = two_parts_;
+      session.protocols = protocols;
       for (std::size_t l = 0; l < lanes_; ++l) {
         LaneLink lane;
         lane.link = rings[l]->link(p);
@@ -171,6 +179,8 @@ class Engines {
   // Whether a session whose connections were lost is held for go_on(); else it is given up, as
   // where another server has forgotten it.
   std::atomic<bool> holds{false};
+  // Of the sessions that begin from here on.
+  std::vector<std::string> protocols{"rep3"};
   // Jobs reach the leader last: it names each once, and one kind sends as many packets each time.
   bool leader_last = false;
   // Checks that a server has given up.
@@ -286,6 +296,8 @@ class Engines {
       std::lock_guard lock(mutex_);
       lost_checks_[p].push_back(lost);
     };
+    engine.protocols = rep3_offer();
+    engine.protocols.push_back(std::make_shared<const PlaintextOffer>());
     if (edit) edit(engine);
     auto made = Engine::create(
         engine, *stores_[p],

@@ -16,7 +16,7 @@ struct WithMasks : Engines {
   explicit WithMasks(Security security, std::size_t lanes = 1,
                      std::shared_ptr<MemoryRing> first_ring = nullptr)
       : Engines(lanes, 1, std::uint64_t{1} << 38, 0, security, std::move(first_ring),
-                [](EngineOptions& options) { options.masked_blocks = kBlocks; }) {}
+                [](EngineOptions& options) { options.protocols = rep3_offer(kBlocks); }) {}
 
   // Until at least that many were made at all three.
   bool made(std::uint64_t masks) {

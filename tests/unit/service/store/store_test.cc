@@ -136,6 +136,25 @@ TEST_F(StoreTest, AnEraCountsFromZeroAndOlderRecordsOnlyOpen) {
   EXPECT_FALSE(store_->get(id_of(3)).value()->open_only);
 }
 
+// Its name is written only where it is another one, so that older releases read the rest.
+TEST(RecordCodec, TheSharingIsKeptAndReplicatedSharingHasTheFormatBefore) {
+  KeyRecord record, again;
+  const SecretVector plain = encode_record(record);
+  EXPECT_EQ(plain[0], 2);
+  ASSERT_TRUE(decode_record(plain, again));
+  EXPECT_EQ(again.sharing, kReplicatedSharing);
+  record.sharing = "authenticated-2";
+  const SecretVector named = encode_record(record);
+  ASSERT_TRUE(decode_record(named, again));
+  EXPECT_EQ(again.sharing, "authenticated-2");
+  EXPECT_EQ(encode_record(again), named);
+  SecretVector unknown = named;
+  unknown[0] = 4;
+  EXPECT_FALSE(decode_record(unknown, again));
+  unknown[0] = 0;
+  EXPECT_FALSE(decode_record(unknown, again));
+}
+
 TEST(RecordCodec, ARecordOfTheFormatBeforeIsOfEraZero) {
   KeyRecord record;
   record.principal_name = "krbtgt/A@A";

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// A protocol as a program has it, before there is a session. Servers tell each other in the
+// handshake which ones they have; a session has those that all of its parties have.
+// docs/ARCHITECTURE.md, "How to add a protocol".
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "lane/lane.h"
+#include "protocol/protocol.h"
+#include "session/session.h"
+
+namespace tkdc {
+
+class ProtocolOffer {
+ public:
+  virtual ~ProtocolOffer() = default;
+  virtual std::string_view name() const = 0;
+  // Two programs work together by this protocol where they say the same: which messages it sends
+  // (session/wire_format.h).
+  virtual std::uint64_t wire_format() const = 0;
+  // This party's side in lane `index`; the lane outlives it. At most one protocol of a lane adds
+  // octets of its own to ticks (lane/lane.h).
+  virtual Result<std::unique_ptr<Protocol>> join(Lane& lane, const Session& session,
+                                                 std::size_t index) const = 0;
+};
+
+using ProtocolOffers = std::vector<std::shared_ptr<const ProtocolOffer>>;
+
+}  // namespace tkdc

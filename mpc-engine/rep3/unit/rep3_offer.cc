@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rep3/unit/rep3_offer.h"
+
+#include "rep3/unit/rep3_protocol.h"
+#include "rep3/wire_format.h"
+
+namespace tkdc {
+namespace {
+
+struct HeldRep3 {
+  Rep3 held;
+};
+
+// The protocol with what it stands on.
+class Rep3InLane final : private HeldRep3, public Rep3Protocol {
+ public:
+  Rep3InLane(Lane& lane, const Session& session, std::size_t index, const AesBackend& backend,
+             std::size_t masked_blocks)
+      : HeldRep3{{lane, session.representation, session.lanes[index].keys}},
+        Rep3Protocol(held, backend, masked_blocks) {}
+};
+
+}  // namespace
+
+Result<void> Rep3Offer::check() const {
+  for (Representation r : {Representation::kBytes, Representation::kPlanes})
+    if (auto backend = choose_aes_backend(backend_, r); !backend) return backend.error();
+  return {};
+}
+
+std::string_view Rep3Offer::name() const { return Rep3Protocol::kName; }
+
+std::uint64_t Rep3Offer::wire_format() const { return rep3_wire_format(); }
+
+Result<std::unique_ptr<Protocol>> Rep3Offer::join(Lane& lane, const Session& session,
+                                                  std::size_t index) const {
+  auto backend = choose_aes_backend(backend_, session.representation);
+  if (!backend) return backend.error();
+  return std::unique_ptr<Protocol>(
+      std::make_unique<Rep3InLane>(lane, session, index, **backend, masked_blocks_));
+}
+
+}  // namespace tkdc

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replicated sharing as a program has it.
+#pragma once
+
+#include "protocol/offer.h"
+
+namespace tkdc {
+
+class Rep3Offer final : public ProtocolOffer {
+ public:
+  // `backend`: as of rep3/unit/aes/aes.h. `masked_blocks`: masks that each lane makes while it is
+  // idle, for so many AES-256 blocks; cohorts of at most a quarter of it use them
+  // (docs/protocols/16-one-hot-aes.md). Equal at all three. 0: none.
+  explicit Rep3Offer(std::string backend, std::size_t masked_blocks = 0)
+      : backend_(std::move(backend)), masked_blocks_(masked_blocks) {}
+  // Error: this machine has no such backend.
+  Result<void> check() const;
+
+  std::string_view name() const override;
+  std::uint64_t wire_format() const override;
+  Result<std::unique_ptr<Protocol>> join(Lane& lane, const Session& session,
+                                         std::size_t index) const override;
+
+ private:
+  const std::string backend_;
+  const std::size_t masked_blocks_;
+};
+
+}  // namespace tkdc

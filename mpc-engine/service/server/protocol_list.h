@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one list of protocols that a program has: protocol_list.cc in the installed server, a file of
+// their own in programs of tests (tests/support/servers).
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "protocol/offer.h"
+#include "service/server/config.h"
+
+namespace tkdc {
+
+struct KnownProtocol {
+  std::string_view name;
+  Result<std::shared_ptr<const ProtocolOffer>> (*make)(const ServerConfig& config);
+};
+
+std::span<const KnownProtocol> known_protocols();
+
+// Replicated sharing, which every list has.
+Result<std::shared_ptr<const ProtocolOffer>> make_rep3(const ServerConfig& config);
+
+}  // namespace tkdc

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/server/protocols.h"
+
+#include "rep3/unit/rep3_offer.h"
+#include "service/server/protocol_list.h"
+
+namespace tkdc {
+namespace {
+
+std::string known_names() {
+  std::string out;
+  for (const KnownProtocol& one : known_protocols())
+    out += (out.empty() ? "'" : ", '") + std::string(one.name) + "'";
+  return out;
+}
+
+Result<std::shared_ptr<const ProtocolOffer>> offer_of(const std::string& name,
+                                                      const ServerConfig& config) {
+  for (const KnownProtocol& one : known_protocols())
+    if (one.name == name) return one.make(config);
+  return fail(config.path + ": data.protocols: this program has no protocol '" + name +
+              "'; it has " + known_names());
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const ProtocolOffer>> make_rep3(const ServerConfig& config) {
+  auto offer = std::make_shared<const Rep3Offer>(config.backend, config.masked_blocks);
+  if (auto usable = offer->check(); !usable) return usable.error();
+  return std::shared_ptr<const ProtocolOffer>(std::move(offer));
+}
+
+Result<ProtocolOffers> offered_protocols(const ServerConfig& config) {
+  ProtocolOffers offers;
+  for (const std::string& name : config.protocols) {
+    auto offer = offer_of(name, config);
+    if (!offer) return offer.error();
+    offers.push_back(std::move(*offer));
+  }
+  return offers;
+}
+
+std::vector<OfferedProtocol> described(const ProtocolOffers& offers) {
+  std::vector<OfferedProtocol> out;
+  for (const auto& one : offers) out.push_back({std::string(one->name()), one->wire_format()});
+  return out;
+}
+
+}  // namespace tkdc

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The protocols that this program has. Each program has a list of its own: the installed one those
+// that keep keys secret (protocols.cc), programs of tests others besides.
+#pragma once
+
+#include "protocol/offer.h"
+#include "service/server/config.h"
+
+namespace tkdc {
+
+// As the configuration says, in its order. Error: one that this program has not, or not on this
+// machine.
+Result<ProtocolOffers> offered_protocols(const ServerConfig& config);
+
+// What the handshake says of them.
+std::vector<OfferedProtocol> described(const ProtocolOffers& offers);
+
+}  // namespace tkdc

@@ -19,9 +19,9 @@ constexpr const char* kNoSuchProtocol =
 constexpr const char* kLate = "finished after its deadline";
 constexpr const char* kRevoked = "ticket of a revoked window";
 
-std::string limit_message(const Candidate& candidate) {
-  const std::optional<RateVerdict>& rate = candidate.job->rate;
-  if (candidate.clock_wrong)
+std::string limit_message(const Job& job) {
+  const std::optional<RateVerdict>& rate = job.rate;
+  if (job.found.clock_wrong)
     return "this server's clock is more than two minutes off server 0's, so it takes no time of "
            "sealing: set it, and run NTP on all three (tkdc status)";
   if (rate == RateVerdict::kAgentTooOften)
@@ -36,7 +36,7 @@ std::string limit_message(const Candidate& candidate) {
          "often (password history; wait), or this agent has left too many operations half done";
 }
 
-std::string refusal_message(const Candidate& candidate, tkdc_status status) {
+std::string refusal_message(const Job& job, tkdc_status status) {
   constexpr auto kMissingHere =
       "this server holds no such key, which no other server says: it has expired or was removed a "
       "moment ago; or this server's store is damaged, or was restored from an older copy";
@@ -46,13 +46,13 @@ std::string refusal_message(const Candidate& candidate, tkdc_status status) {
   constexpr auto kNoHead =
       "this server has answered no head of this tail, or it was too long ago or has had its tail; "
       "the operation must be asked for anew";
-  if (status == TKDC_STATUS_LIMIT) return limit_message(candidate);
+  if (status == TKDC_STATUS_LIMIT) return limit_message(job);
   const bool here_alone =
-      status == TKDC_STATUS_INCONSISTENT && tkdc_status_is_refusal(candidate.own);
-  if (here_alone && candidate.own == TKDC_STATUS_UNKNOWN_KEY) return kMissingHere;
-  if (here_alone) return kRefusedHere + std::string(tkdc_status_text(candidate.own));
-  if (status == TKDC_STATUS_UNAVAILABLE && candidate.head_missing) return kNoHead;
-  if (status == TKDC_STATUS_UNAVAILABLE && candidate.no_protocol) return kNoSuchProtocol;
+      status == TKDC_STATUS_INCONSISTENT && tkdc_status_is_refusal(job.found.own);
+  if (here_alone && job.found.own == TKDC_STATUS_UNKNOWN_KEY) return kMissingHere;
+  if (here_alone) return kRefusedHere + std::string(tkdc_status_text(job.found.own));
+  if (status == TKDC_STATUS_UNAVAILABLE && job.found.head_missing) return kNoHead;
+  if (status == TKDC_STATUS_UNAVAILABLE && job.found.no_protocol) return kNoSuchProtocol;
   return tkdc_status_text(status);
 }
 
@@ -70,11 +70,11 @@ void Answers::answer(const JobRequest& request, tkdc_status status, std::string 
   shared_.reply(request.name, std::move(reply));
 }
 
-void Answers::refuse(const Candidate& candidate, tkdc_status status) {
+void Answers::refuse(const Job& job, tkdc_status status) {
   // What this server alone says stands in its own log; the others' have what came of it.
-  const bool differs = status == TKDC_STATUS_INCONSISTENT && tkdc_status_is_refusal(candidate.own);
-  const char* own = differs ? tkdc_status_text(candidate.own) : nullptr;
-  answer(candidate.job->request, status, refusal_message(candidate, status), own);
+  const bool differs = status == TKDC_STATUS_INCONSISTENT && tkdc_status_is_refusal(job.found.own);
+  const char* own = differs ? tkdc_status_text(job.found.own) : nullptr;
+  answer(job.request, status, refusal_message(job, status), own);
 }
 
 const char* Answers::watch(const JobRequest& request, const JobOutcome& outcome) {
@@ -117,18 +117,18 @@ void Answers::audit(const JobRequest& request, tkdc_status status, const char* n
   shared_.audit(line.dump());
 }
 
-bool Answers::tail_follows(const ActiveJob& job, tkdc_status status) const {
-  const JobRequest& request = job.job->request;
-  return status == TKDC_STATUS_OK && job.record &&
-         leaves_tail(*job.record, request.op, request.usage, part_in(request, two_parts_),
-                     job.input_bytes);
+bool Answers::tail_follows(const Job& job, tkdc_status status) const {
+  const JobRequest& request = job.request;
+  return status == TKDC_STATUS_OK && job.found.record &&
+         leaves_tail(*job.found.record, request.op, request.usage, part_in(request, two_parts_),
+                     job.run.input_bytes);
 }
 
-void Answers::finish(const ActiveJob& job, const Protocol& protocol, JobOutcome outcome,
+void Answers::finish(const Job& job, const Protocol& protocol, JobOutcome outcome,
                      std::uint64_t rounds) {
-  const JobRequest& request = job.job->request;
+  const JobRequest& request = job.request;
   const char* note = outcome.note != nullptr ? outcome.note : watch(request, outcome);
-  if (job.job->expired) {
+  if (job.expired) {
     shared_.counters.jobs_late++;
     return audit(request, outcome.status, note != nullptr ? note : kLate,
                  tail_follows(job, outcome.status));
@@ -142,9 +142,9 @@ void Answers::finish(const ActiveJob& job, const Protocol& protocol, JobOutcome 
   reply.output = std::move(outcome.output.component[0]);
   if (is_management(request.op))
     reply.cost = cost_of_management(request.op);
-  else if (job.record)
-    reply.cost =
-        cost_of(protocol, *job.record, request, job.input_bytes, part_in(request, two_parts_));
+  else if (job.found.record)
+    reply.cost = cost_of(protocol, *job.found.record, request, job.run.input_bytes,
+                         part_in(request, two_parts_));
   reply.cost.rounds = static_cast<std::uint32_t>(rounds);
   shared_.counters.answered(reply.status);
   const bool head = tail_follows(job, reply.status);

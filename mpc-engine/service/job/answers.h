@@ -6,7 +6,8 @@
 #include <string>
 
 #include "protocol/protocol.h"
-#include "service/job/lane_jobs.h"
+#include "service/job/job.h"
+#include "service/job/lane_shared.h"
 #include "service/operation/outcome.h"
 
 namespace tkdc {
@@ -24,17 +25,16 @@ class Answers {
   void answer(const JobRequest& request, tkdc_status status, std::string message,
               const char* note = nullptr);
   // One that was not admitted: with the cause that this server knows.
-  void refuse(const Candidate& candidate, tkdc_status status);
+  void refuse(const Job& job, tkdc_status status);
   // One that has run, in so many rounds. Past its deadline its agent has been told already.
-  void finish(const ActiveJob& job, const Protocol& protocol, JobOutcome outcome,
-              std::uint64_t rounds);
+  void finish(const Job& job, const Protocol& protocol, JobOutcome outcome, std::uint64_t rounds);
 
  private:
   // `note`: what is unusual about it, or null.
   void audit(const JobRequest& request, tkdc_status status, const char* note = nullptr,
              bool head = false) const;
   const char* watch(const JobRequest& request, const JobOutcome& outcome);
-  bool tail_follows(const ActiveJob& job, tkdc_status status) const;
+  bool tail_follows(const Job& job, tkdc_status status) const;
 
   const LaneShared shared_;
   const std::uint32_t lane_;

@@ -24,10 +24,10 @@ class EngineImpl final : public Engine {
   Result<void> load() { return revocations_.load(); }
 
   void submit(AgentRole role, JobRequest request) override {
-    auto job = std::make_unique<PendingJob>();
+    auto job = std::make_unique<Job>();
     const JobName name = request.name;
     const bool management = is_management(request.op);
-    job->deadline = PendingJob::Clock::now() + std::chrono::milliseconds(request.deadline_ms);
+    job->deadline = Job::Clock::now() + std::chrono::milliseconds(request.deadline_ms);
     job->role = role;
     job->request = std::move(request);
     if (auto refused = pending_.put(std::move(job))) {

@@ -11,37 +11,37 @@ namespace tkdc {
 
 // While another job works on the same key this one counts as missing: it is put
 // back and checked again when that one is done.
-Verdict JobChecks::check_key_management(Candidate& candidate) {
-  const JobRequest& request = candidate.job->request;
+Verdict JobChecks::check_key_management(Job& job) {
+  const JobRequest& request = job.request;
   if (request.key.installation != shared_.options.installation) return TKDC_STATUS_UNKNOWN_KEY;
   if (lane_ != 0) return TKDC_STATUS_BAD_REQUEST;
   const std::vector<KeyId> keys = keys_at_work(request);
   if (std::ranges::any_of(keys, [&](const KeyId& id) { return managed_.contains(id); }))
     return kMissing;
   shared_.staged.expire(managed_);
-  Verdict verdict = check_management(shared_.staged, shared_.store, candidate.job->role, request);
+  Verdict verdict = check_management(shared_.staged, shared_.store, job.role, request);
   if (verdict == kAdmit && request.op == TKDC_OP_EQUAL) {
     if (!shared_.equals.may_compare(request.key.principal)) return TKDC_STATUS_LIMIT;
     auto record = shared_.store.get(request.key.id);
     if (!record) return TKDC_STATUS_INTERNAL;
-    candidate.record = *record;
+    job.found.record = *record;
   }
   if (verdict == kAdmit) {
     managed_.insert(keys.begin(), keys.end());
-    candidate.holds_key = true;
+    job.found.holds_key = true;
   }
   return verdict;
 }
 
-Verdict JobChecks::check_key_use(Candidate& candidate, bool clock_ok) {
-  const JobRequest& request = candidate.job->request;
-  const tkdc_status own = check_use(shared_.store, shared_.options.installation,
-                                    candidate.job->role, request, candidate.record);
+Verdict JobChecks::check_key_use(Job& job, bool clock_ok) {
+  const JobRequest& request = job.request;
+  const tkdc_status own =
+      check_use(shared_.store, shared_.options.installation, job.role, request, job.found.record);
   if (own != TKDC_STATUS_OK) return static_cast<Verdict>(own);
-  if (const Verdict part = check_part(candidate); part != kAdmit) return part;
-  if (!in_gcm_form(*candidate.record, request.usage)) return kAdmit;
+  if (const Verdict part = check_part(job); part != kAdmit) return part;
+  if (!in_gcm_form(*job.found.record, request.usage)) return kAdmit;
   if (!clock_ok && (request.op == TKDC_OP_SEAL || request.op == TKDC_OP_OPEN)) {
-    candidate.clock_wrong = true;
+    job.found.clock_wrong = true;
     return TKDC_STATUS_LIMIT;
   }
   if (request.op == TKDC_OP_SEAL) {
@@ -54,25 +54,23 @@ Verdict JobChecks::check_key_use(Candidate& candidate, bool clock_ok) {
 
 // A tail takes its head here, before any verdict is told: two of them would else both be admitted.
 // One that has to wait has taken it when it is looked at again.
-Verdict JobChecks::check_part(Candidate& candidate) {
-  PendingJob& job = *candidate.job;
+Verdict JobChecks::check_part(Job& job) {
   const Part asked = part_in(job.request, two_parts_);
-  const bool leaves = leaves_tail(*candidate.record, job.request.op, job.request.usage, asked,
+  const bool leaves = leaves_tail(*job.found.record, job.request.op, job.request.usage, asked,
                                   job.request.component[0].size());
   if (leaves && !shared_.half_done.room(job.request.name.agent)) return TKDC_STATUS_LIMIT;
   if (asked.kind != Part::Kind::kTail || job.head_taken) return kAdmit;
   job.head_taken = two_parts_ && shared_.half_done.take(job.request, asked.head);
-  candidate.head_missing = !job.head_taken;
+  job.found.head_missing = !job.head_taken;
   return job.head_taken ? kAdmit : Verdict{TKDC_STATUS_UNAVAILABLE};
 }
 
 // Jobs that are refused anyway count for their agent, not for the key that they name. One that
 // has to wait is counted when it is looked at again. A tail was counted with its head.
-Verdict JobChecks::check_rate(Candidate& candidate, Verdict others) {
+Verdict JobChecks::check_rate(Job& job, Verdict others) {
   if (others == kMissing) return others;
-  PendingJob& job = *candidate.job;
   if (job.head_taken) return others;
-  const KeyRecord* used = others == kAdmit ? candidate.record.get() : nullptr;
+  const KeyRecord* used = others == kAdmit ? job.found.record.get() : nullptr;
   if (!job.rate) job.rate = shared_.limits.count(job.request.name.agent, used);
   const bool limited = others == kAdmit && *job.rate != RateVerdict::kAllowed;
   return limited ? Verdict{TKDC_STATUS_LIMIT} : others;
@@ -80,20 +78,20 @@ Verdict JobChecks::check_rate(Candidate& candidate, Verdict others) {
 
 // The manifest's choice has to be what the job asks for, and has to take what is stored.
 // Unavailable, not refused: a refusal is a wrong password to the KDC.
-Verdict JobChecks::check_protocol(Candidate& candidate) const {
-  const ProtocolInfo chosen = protocols_[candidate.protocol]->info();
-  const std::string& asked = candidate.job->request.protocol;
-  candidate.no_protocol = (!asked.empty() && asked != chosen.name) ||
-                          (candidate.record && candidate.record->sharing != chosen.sharing);
-  return candidate.no_protocol ? Verdict{TKDC_STATUS_UNAVAILABLE} : kAdmit;
+Verdict JobChecks::check_protocol(Job& job, std::uint8_t protocol) const {
+  const ProtocolInfo chosen = protocols_[protocol]->info();
+  const std::string& asked = job.request.protocol;
+  job.found.no_protocol = (!asked.empty() && asked != chosen.name) ||
+                          (job.found.record && job.found.record->sharing != chosen.sharing);
+  return job.found.no_protocol ? Verdict{TKDC_STATUS_UNAVAILABLE} : kAdmit;
 }
 
-Verdict JobChecks::check(Candidate& candidate, bool clock_ok) {
-  const bool management = is_management(candidate.job->request.op);
-  Verdict verdict =
-      management ? check_key_management(candidate) : check_key_use(candidate, clock_ok);
-  if (verdict == kAdmit) verdict = check_protocol(candidate);
-  return check_rate(candidate, verdict);
+Verdict JobChecks::check(Job& job, std::uint8_t protocol, bool clock_ok) {
+  job.found = {};
+  const bool management = is_management(job.request.op);
+  Verdict verdict = management ? check_key_management(job) : check_key_use(job, clock_ok);
+  if (verdict == kAdmit) verdict = check_protocol(job, protocol);
+  return check_rate(job, verdict);
 }
 
 void JobChecks::let_go(const JobRequest& request) {

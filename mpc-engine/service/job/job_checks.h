@@ -5,7 +5,8 @@
 
 #include <set>
 
-#include "service/job/lane_jobs.h"
+#include "service/job/job.h"
+#include "service/job/lane_shared.h"
 
 namespace tkdc {
 
@@ -21,20 +22,20 @@ class JobChecks {
             const SessionProtocols& protocols)
       : shared_(shared), lane_(lane), two_parts_(two_parts), protocols_(protocols) {}
 
-  // Fills in the candidate's record and what it has to wait for. `clock_ok`: this server's clock
-  // takes the manifest's time.
-  Verdict check(Candidate& candidate, bool clock_ok);
+  // Fills in what is found (Job::Found). `protocol`: of the session's, as the manifest says.
+  // `clock_ok`: this server's clock takes the manifest's time.
+  Verdict check(Job& job, std::uint8_t protocol, bool clock_ok);
   // A management job has ended, or was refused.
   void let_go(const JobRequest& request);
   // One is admitted or half admitted: its disks are waited for.
   bool manages() const { return !managed_.empty(); }
 
  private:
-  Verdict check_protocol(Candidate& candidate) const;
-  Verdict check_key_use(Candidate& candidate, bool clock_ok);
-  Verdict check_key_management(Candidate& candidate);
-  Verdict check_part(Candidate& candidate);
-  Verdict check_rate(Candidate& candidate, Verdict others);
+  Verdict check_protocol(Job& job, std::uint8_t protocol) const;
+  Verdict check_key_use(Job& job, bool clock_ok);
+  Verdict check_key_management(Job& job);
+  Verdict check_part(Job& job);
+  Verdict check_rate(Job& job, Verdict others);
 
   const LaneShared shared_;
   const std::uint32_t lane_;

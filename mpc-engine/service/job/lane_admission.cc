@@ -10,18 +10,14 @@ namespace tkdc {
 namespace {
 
 constexpr std::size_t kMaxManifest = kMaxCohortJobs;
-constexpr std::size_t kMaxActive = 2048;
-constexpr std::size_t kMaxActiveOfAgent = 1536;  // one agent's flood leaves room for others'
+constexpr std::size_t kMaxRunning = 2048;
+constexpr std::size_t kMaxRunningOfAgent = 1536;  // one agent's flood leaves room for others'
 constexpr std::size_t kMaxInputOctets = 4u << 20;
 
 AdmissionRound round_of(const Manifest& manifest) {
   AdmissionRound round;
   round.sealed_at = manifest.sealed_at;
-  for (const NamedJob& job : manifest.jobs) {
-    Candidate& candidate = round.candidates.emplace_back();
-    candidate.name = job.name;
-    candidate.protocol = job.protocol;
-  }
+  for (const NamedJob& job : manifest.jobs) round.candidates.emplace_back().named = job;
   return round;
 }
 
@@ -29,20 +25,18 @@ AdmissionRound round_of(const Manifest& manifest) {
 
 // Nothing is proposed where no job is named: what has no effect is no decision.
 void LaneAdmission::propose() {
-  if (!leader() || active_.size() >= kMaxActive) return;
+  if (!leader() || running_.size() >= kMaxRunning) return;
   AdmissionRound round;
   const std::uint32_t now = sealed_at_now();
   // Times of sealing never fall in a session, and the others take none that is ahead of theirs.
   if (now + kClockSkewUnits < last_sealed_at_ && queue_.has_waiting()) return shared_.set_back();
   round.sealed_at = std::max(now, last_sealed_at_);
-  const FairQueue::Room most = {std::min(kMaxManifest, kMaxActive - active_.size()), octets_room()};
-  const auto room_of = [this](std::uint64_t agent) { return active_room(agent); };
+  const FairQueue::Room most = {std::min(kMaxManifest, kMaxRunning - running_.size()),
+                                octets_room()};
+  const auto room_of = [this](std::uint64_t agent) { return running_room(agent); };
   const auto octets = [this](const JobName& name) { return shared_.pending.input_octets(name); };
-  for (const JobName& name : queue_.take(most, room_of, octets)) {
-    Candidate& candidate = round.candidates.emplace_back();
-    candidate.name = name;
-    candidate.protocol = protocol_for(name);
-  }
+  for (const JobName& name : queue_.take(most, room_of, octets))
+    round.candidates.emplace_back().named = {name, protocol_for(name)};
   if (!round.candidates.empty()) proposed_ = std::move(round);
 }
 
@@ -59,7 +53,7 @@ std::uint8_t LaneAdmission::protocol_for(const JobName& name) const {
 // does not make packets that a line cannot carry in time.
 std::size_t LaneAdmission::octets_room() const {
   std::size_t at_work = 0;
-  for (const ActiveJob& job : active_) at_work += job.input_bytes;
+  for (const auto& job : running_) at_work += job->run.input_bytes;
   for (const auto* round : {&claims_, &verdicts_})
     if (*round)
       for (const Candidate& candidate : (*round)->candidates)
@@ -67,17 +61,17 @@ std::size_t LaneAdmission::octets_room() const {
   return kMaxInputOctets - std::min(at_work, kMaxInputOctets);
 }
 
-std::size_t LaneAdmission::active_room(std::uint64_t agent) const {
-  const auto active = static_cast<std::size_t>(std::ranges::count_if(
-      active_, [&](const ActiveJob& job) { return job.job->request.name.agent == agent; }));
-  return kMaxActiveOfAgent - std::min(active, kMaxActiveOfAgent);
+std::size_t LaneAdmission::running_room(std::uint64_t agent) const {
+  const auto running = static_cast<std::size_t>(std::ranges::count_if(
+      running_, [&](const auto& job) { return job->request.name.agent == agent; }));
+  return kMaxRunningOfAgent - std::min(running, kMaxRunningOfAgent);
 }
 
 void LaneAdmission::say(LaneSaid& said, Ticker::OwnControl& own) const {
   if (proposed_) {
     Manifest& manifest = said.manifest.emplace();
     manifest.sealed_at = proposed_->sealed_at;
-    for (const Candidate& c : proposed_->candidates) manifest.jobs.push_back({c.name, c.protocol});
+    for (const Candidate& c : proposed_->candidates) manifest.jobs.push_back(c.named);
   }
   if (verdicts_)
     for (const Candidate& c : verdicts_->candidates) said.verdicts.push_back(c.verdict);
@@ -104,8 +98,9 @@ Result<void> LaneAdmission::hear(const LaneSaid& prev, const LaneSaid& next,
 void LaneAdmission::add_claims(Ticker::OwnControl& own) const {
   if (!claims_) return;
   for (const Candidate& c : claims_->candidates) {
-    put_claim(own.to_prev, c.verdict, c.digests, 0);
-    put_claim(own.to_next, c.verdict, c.digests, 1);
+    const JobDigests digests = c.job ? c.job->found.digests : JobDigests();
+    put_claim(own.to_prev, c.verdict, digests, 0);
+    put_claim(own.to_next, c.verdict, digests, 1);
   }
 }
 
@@ -119,7 +114,8 @@ Result<void> LaneAdmission::read_claims(ByteSpan from_prev, ByteSpan from_next) 
     return fail("lane " + std::to_string(lane_) + ": a neighbour's claims are malformed");
   for (std::size_t k = 0; k < jobs; ++k) {
     Candidate& c = claims_->candidates[k];
-    c.verdict = judge(c.verdict, c.digests, (*prev)[k], (*next)[k]);
+    const JobDigests digests = c.job ? c.job->found.digests : JobDigests();
+    c.verdict = judge(c.verdict, digests, (*prev)[k], (*next)[k]);
   }
   return {};
 }
@@ -154,11 +150,12 @@ void LaneAdmission::take_candidates(AdmissionRound& round) {
                         round.sealed_at <= now + kClockSkewUnits &&
                         round.sealed_at >= last_sealed_at_ && round.sealed_at < (1u << 24);
   for (Candidate& c : round.candidates) {
-    c.job = shared_.pending.take(c.name);
+    c.job = shared_.pending.take(c.named.name);
     if (!c.job) continue;
-    c.verdict = checks_.check(c, clock_ok);
-    c.own = c.verdict;
-    c.digests = digest_job(c.job->request, c.job->role, c.record.get(), c.protocol);
+    Job& job = *c.job;
+    c.verdict = checks_.check(job, c.named.protocol, clock_ok);
+    job.found.own = c.verdict;
+    job.found.digests = digest_job(job.request, job.role, job.found.record.get(), c.named.protocol);
   }
 }
 
@@ -171,21 +168,21 @@ void LaneAdmission::put_back(Candidate& candidate) {
     return;
   }
   const auto due = Clock::now() + candidate.job->retry_after;
-  candidate.job->retry_after = std::min(2 * candidate.job->retry_after, PendingJob::kMaxRetryAfter);
+  candidate.job->retry_after = std::min(2 * candidate.job->retry_after, Job::kMaxRetryAfter);
   if (auto refused = shared_.pending.put(std::move(candidate.job))) {
     answers_.answer(refused->request, TKDC_STATUS_LIMIT,
                     "too many jobs are waiting at this server");
     return;
   }
-  if (leader()) queue_.put_back(candidate.name, due);
+  if (leader()) queue_.put_back(candidate.named.name, due);
 }
 
 void LaneAdmission::refuse(Candidate& candidate) {
   if (!candidate.job) return;  // this server is the one that waits for it
-  if (candidate.holds_key) checks_.let_go(candidate.job->request);
+  if (candidate.job->found.holds_key) checks_.let_go(candidate.job->request);
   if (candidate.verdict == kMissing) return put_back(candidate);
   if (!candidate.job->expired)
-    answers_.refuse(candidate, static_cast<tkdc_status>(candidate.verdict));
+    answers_.refuse(*candidate.job, static_cast<tkdc_status>(candidate.verdict));
 }
 
 }  // namespace tkdc

@@ -7,7 +7,6 @@
 // server has not received yet is put back and named again. Used by the lane's thread.
 #pragma once
 
-#include <list>
 #include <optional>
 
 #include "lane/ticker.h"
@@ -21,9 +20,9 @@ namespace tkdc {
 class LaneAdmission {
  public:
   LaneAdmission(const LaneShared& shared, int party, std::uint32_t lane,
-                const SessionProtocols& protocols, const std::list<ActiveJob>& active,
-                LaneQueue& queue, JobChecks& checks, Answers& answers)
-      : shared_(shared), party_(party), lane_(lane), protocols_(protocols), active_(active),
+                const SessionProtocols& protocols, const RunningJobs& running, LaneQueue& queue,
+                JobChecks& checks, Answers& answers)
+      : shared_(shared), party_(party), lane_(lane), protocols_(protocols), running_(running),
         queue_(queue), checks_(checks), answers_(answers) {}
 
   bool under_way() const { return claims_.has_value() || verdicts_.has_value(); }
@@ -48,11 +47,11 @@ class LaneAdmission {
   }
 
  private:
-  using Clock = PendingJob::Clock;
+  using Clock = Job::Clock;
 
   bool leader() const { return party_ == 0; }
   std::uint8_t protocol_for(const JobName& name) const;
-  std::size_t active_room(std::uint64_t agent) const;
+  std::size_t running_room(std::uint64_t agent) const;
   std::size_t octets_room() const;
   void add_claims(Ticker::OwnControl& own) const;
   Result<void> read_claims(ByteSpan from_prev, ByteSpan from_next);
@@ -64,7 +63,7 @@ class LaneAdmission {
   const int party_;
   const std::uint32_t lane_;
   const SessionProtocols& protocols_;
-  const std::list<ActiveJob>& active_;
+  const RunningJobs& running_;
   LaneQueue& queue_;
   JobChecks& checks_;
   Answers& answers_;

@@ -25,7 +25,7 @@ LaneRunner::LaneRunner(LaneShared shared, const Session& session, std::size_t la
       // Who follows says it whenever the leader does.
       clocks_(shared.clocks, index_, shared.options.clock_every / (leader() ? 1 : 2)),
       checks_(shared_, index_, two_parts_, protocols_), answers_(shared_, index_, two_parts_),
-      admission_(shared_, party_, index_, protocols_, active_, queue_, checks_, answers_) {
+      admission_(shared_, party_, index_, protocols_, running_, queue_, checks_, answers_) {
   note_session(session);
 }
 
@@ -113,7 +113,7 @@ LaneRunner::Ended LaneRunner::run(Link& link) {
 
 std::string LaneRunner::run_ticks(Link& link) {
   while (!stopping_ || draining()) {
-    const bool busy = ticker_.begun() || !active_.empty() || admission_.under_way() ||
+    const bool busy = ticker_.begun() || !running_.empty() || admission_.under_way() ||
                       preparing() || keeping_heads_ > 0 ||
                       (leader() && (queue_.has_waiting() || heads_.due() || clocks_.due()));
     if (!busy) {
@@ -143,10 +143,10 @@ Result<void> LaneRunner::tick() {
   if (ticker_.failure()) connected_ = !ticker_.failure()->connection;
   if (!stepped) return stepped;
   if (std::exchange(answered_, 0) > 0)
-    std::erase_if(active_, [](const ActiveJob& job) { return job.answered; });
-  if (active_.empty() && !admission_.under_way()) prepare();
+    std::erase_if(running_, [](const auto& job) { return job->run.answered; });
+  if (running_.empty() && !admission_.under_way()) prepare();
   if (ticks_ % kExpireEveryTicks == 0) expire();
-  load_ = active_.size();
+  load_ = running_.size();
   publish_counters();
   return {};
 }
@@ -182,7 +182,7 @@ ProtocolCounts LaneRunner::counts() const {
 // What goes to both is noted by the ticker; a decision that the three take alike belongs there.
 // An opening makes a tick full for the protocols; the lane's own part is then present and empty.
 std::optional<Ticker::OwnControl> LaneRunner::say() {
-  const bool due = active_.empty() || ticks_ % kFullTickEvery == 0;
+  const bool due = running_.empty() || ticks_ % kFullTickEvery == 0;
   ++ticks_;
   if (!due && !admission_.under_way()) return std::nullopt;
   LaneSaid said;
@@ -237,30 +237,28 @@ Task<void> LaneRunner::keep_heads(std::optional<AuditHead> prev, std::optional<A
 
 // ---- jobs
 
-void LaneRunner::start(Candidate candidate, std::uint32_t sealed_at) {
-  ActiveJob& job = active_.emplace_back();
-  const tkdc_wire_op op = candidate.job->request.op;
-  job.job = std::move(candidate.job);
-  job.record = std::move(candidate.record);
-  job.protocol = candidate.protocol;
-  job.sealed_at = sealed_at;
-  job.holds_key = candidate.holds_key;
-  const bool timed = (op == TKDC_OP_SEAL || op == TKDC_OP_OPEN) && job.record &&
-                     in_gcm_form(*job.record, job.job->request.usage);
+void LaneRunner::start(Candidate admitted, std::uint32_t sealed_at) {
+  Job& job = *running_.emplace_back(std::move(admitted.job));
+  const JobRequest& request = job.request;
+  const KeyRecord* record = job.found.record.get();
+  const bool timed = (request.op == TKDC_OP_SEAL || request.op == TKDC_OP_OPEN) &&
+                     record != nullptr && in_gcm_form(*record, request.usage);
   if (timed) shared_.revocations.agreed(sealed_at);
-  if (timed && op == TKDC_OP_SEAL) shared_.seals.sealed(job.job->request.key.id);
-  if (op == TKDC_OP_EQUAL) shared_.equals.compared(job.job->request.key.principal);
-  job.number = op == TKDC_OP_SEAL ? next_number_++ : 0;
-  job.cohort = answers_.cohort();
+  if (timed && request.op == TKDC_OP_SEAL) shared_.seals.sealed(request.key.id);
+  if (request.op == TKDC_OP_EQUAL) shared_.equals.compared(request.key.principal);
+  job.run.protocol = admitted.named.protocol;
+  job.run.sealed_at = sealed_at;
+  job.run.number = request.op == TKDC_OP_SEAL ? next_number_++ : 0;
+  job.run.cohort = answers_.cohort();
+  job.run.first_round = lane_.rounds();
+  job.run.input_bytes = request.component[0].size();
   shared_.counters.operations++;
-  job.first_round = lane_.rounds();
-  job.input_bytes = job.job->request.component[0].size();
   lane_.spawn(run_job(job));
 }
 
-Task<void> LaneRunner::run_job(ActiveJob& job) {
-  JobRequest& request = job.job->request;
-  Protocol& protocol = *protocols_[job.protocol];
+Task<void> LaneRunner::run_job(Job& job) {
+  JobRequest& request = job.request;
+  Protocol& protocol = *protocols_[job.run.protocol];
   SharedBytes input;
   for (int c = 0; c < 2; ++c) input.component[c] = std::move(request.component[c]);
   // Of these is the one that admitted it. Verification compares them; a job that has nothing to
@@ -271,8 +269,8 @@ Task<void> LaneRunner::run_job(ActiveJob& job) {
                               lane_,
                               shared_.staged,
                               shared_.store,
-                              kSealedAtOriginS + kSealedAtUnitS * job.sealed_at,
-                              job.record.get()};
+                              kSealedAtOriginS + kSealedAtUnitS * job.run.sealed_at,
+                              job.found.record.get()};
     JobOutcome outcome = co_await run_management(context, request, std::move(input));
     co_await protocol.verified();
     co_await lane_.agreed(decisions);
@@ -280,12 +278,12 @@ Task<void> LaneRunner::run_job(ActiveJob& job) {
   } else {
     NonceCoordinates at;
     at.epoch = epoch_;
-    at.sealed_at = job.sealed_at;
+    at.sealed_at = job.run.sealed_at;
     at.lane = index_;
-    at.number = job.number;
+    at.number = job.run.number;
     JobContext context{protocol,
                        shared_.options.installation,
-                       *job.record,
+                       *job.found.record,
                        at,
                        epoch_,
                        request.usage,
@@ -300,12 +298,12 @@ Task<void> LaneRunner::run_job(ActiveJob& job) {
   }
 }
 
-void LaneRunner::finish(ActiveJob& job, JobOutcome outcome) {
-  if (job.holds_key) checks_.let_go(job.job->request);
-  job.answered = true;
+void LaneRunner::finish(Job& job, JobOutcome outcome) {
+  if (job.found.holds_key) checks_.let_go(job.request);
+  job.run.answered = true;
   ++answered_;
-  answers_.finish(job, *protocols_[job.protocol], std::move(outcome),
-                  lane_.rounds() - job.first_round);
+  answers_.finish(job, *protocols_[job.run.protocol], std::move(outcome),
+                  lane_.rounds() - job.run.first_round);
 }
 
 // ---- what it is asked from outside
@@ -313,8 +311,8 @@ void LaneRunner::finish(ActiveJob& job, JobOutcome outcome) {
 // Jobs that have been taken from the pending ones and not been answered.
 template <class Visit>
 void LaneRunner::for_each_taken(Visit visit) {
-  for (ActiveJob& job : active_)
-    if (!job.answered && !job.job->expired) visit(*job.job);
+  for (const auto& job : running_)
+    if (!job->run.answered && !job->expired) visit(*job);
   admission_.for_each_taken(visit);
 }
 
@@ -323,7 +321,7 @@ void LaneRunner::for_each_taken(Visit visit) {
 // end, its agent is told now, and what it yields later goes nowhere.
 void LaneRunner::expire() {
   const auto now = Clock::now();
-  for_each_taken([&](PendingJob& job) {
+  for_each_taken([&](Job& job) {
     if (job.deadline > now) return;
     job.expired = true;
     answers_.answer(
@@ -333,7 +331,7 @@ void LaneRunner::expire() {
 }
 
 std::optional<LostCheck> LaneRunner::give_up() {
-  for_each_taken([&](PendingJob& job) {
+  for_each_taken([&](Job& job) {
     job.expired = true;
     answers_.answer(job.request, TKDC_STATUS_UNAVAILABLE, "the session between the servers ended");
   });
@@ -351,7 +349,7 @@ void LaneRunner::publish_counters() {
   LaneCounters& c = shared_.counters;
   c.rounds++;
   c.cohorts += answers_.cohort() - published_cohorts_;
-  c.operation_rounds += active_.size();
+  c.operation_rounds += running_.size();
   const ProtocolCounts now = counts();
   c.masked_blocks += now.masked_blocks - published_.masked_blocks;
   c.masks_made += now.masks_made - published_.masks_made;

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <atomic>
-#include <list>
 #include <optional>
 
 #include "lane/ticker.h"
@@ -53,7 +52,7 @@ class LaneRunner final : private Ticker::Owner {
   CourseTail course() const;
 
  private:
-  using Clock = PendingJob::Clock;
+  using Clock = Job::Clock;
 
   bool leader() const { return party_ == 0; }
   bool draining();
@@ -67,13 +66,13 @@ class LaneRunner final : private Ticker::Owner {
   Result<LaneSaid> read_said(ByteSpan octets, int party) const;
   Task<void> keep_heads(std::optional<AuditHead> prev, std::optional<AuditHead> next);
 
-  void start(Candidate candidate, std::uint32_t sealed_at);
-  Task<void> run_job(ActiveJob& job);
+  void start(Candidate admitted, std::uint32_t sealed_at);
+  Task<void> run_job(Job& job);
   bool preparing() const;
   std::optional<Protocol::Check> checking() const;
   void prepare();
   ProtocolCounts counts() const;
-  void finish(ActiveJob& job, JobOutcome outcome);
+  void finish(Job& job, JobOutcome outcome);
   void publish_counters();
 
   LaneShared shared_;
@@ -91,7 +90,7 @@ class LaneRunner final : private Ticker::Owner {
   ClockExchange clocks_;
 
   LaneQueue queue_;
-  std::list<ActiveJob> active_;
+  RunningJobs running_;
   std::size_t answered_ = 0;  // of them, in this tick
   JobChecks checks_;
   Answers answers_;

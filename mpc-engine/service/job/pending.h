@@ -2,34 +2,12 @@
 // Jobs that a server has received and not yet admitted to a lane. Thread-safe.
 #pragma once
 
-#include <chrono>
-#include <deque>
 #include <map>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <vector>
 
-#include "service/admit/rate_limits.h"
-#include "service/wire/message.h"
-#include "service/wire/role.h"
+#include "service/job/job.h"
 
 namespace tkdc {
-
-struct PendingJob {
-  using Clock = std::chrono::steady_clock;
-  JobRequest request;
-  AgentRole role = AgentRole::kKdc;
-  Clock::time_point deadline;
-  // How long the leader waits before it names the job again while another
-  // server has not got it: doubled each time, up to kMaxRetryAfter.
-  static constexpr auto kMaxRetryAfter = std::chrono::milliseconds(50);
-  std::chrono::milliseconds retry_after{1};
-  // Counted once, however often it is named: what the limits said then.
-  std::optional<RateVerdict> rate;
-  bool head_taken = false;  // of a tail, once: service/job/half_done.h
-  bool expired = false;     // answered UNAVAILABLE at its deadline; a lane still works on it
-};
 
 class PendingJobs {
  public:
@@ -37,7 +15,7 @@ class PendingJobs {
 
   // Takes the job and returns null; gives it back when the limit is reached or
   // the name is taken.
-  std::unique_ptr<PendingJob> put(std::unique_ptr<PendingJob> job) {
+  std::unique_ptr<Job> put(std::unique_ptr<Job> job) {
     std::lock_guard lock(mutex_);
     const JobName name = job->request.name;
     if (jobs_.size() >= max_ || jobs_.contains(name)) return job;
@@ -46,7 +24,7 @@ class PendingJobs {
   }
 
   // Null when this server has not (or no longer) got the job.
-  std::unique_ptr<PendingJob> take(const JobName& name) {
+  std::unique_ptr<Job> take(const JobName& name) {
     std::lock_guard lock(mutex_);
     auto it = jobs_.find(name);
     if (it == jobs_.end()) return nullptr;
@@ -71,10 +49,10 @@ class PendingJobs {
   }
 
   // Takes out every job whose deadline is over.
-  std::vector<std::unique_ptr<PendingJob>> take_expired() {
+  std::vector<std::unique_ptr<Job>> take_expired() {
     std::lock_guard lock(mutex_);
-    std::vector<std::unique_ptr<PendingJob>> expired;
-    const auto now = PendingJob::Clock::now();
+    std::vector<std::unique_ptr<Job>> expired;
+    const auto now = Job::Clock::now();
     for (auto it = jobs_.begin(); it != jobs_.end();) {
       if (it->second->deadline <= now) {
         expired.push_back(std::move(it->second));
@@ -105,7 +83,7 @@ class PendingJobs {
  private:
   const std::size_t max_;
   mutable std::mutex mutex_;
-  std::map<JobName, std::unique_ptr<PendingJob>> jobs_;
+  std::map<JobName, std::unique_ptr<Job>> jobs_;
 };
 
 }  // namespace tkdc

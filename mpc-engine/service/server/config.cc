@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/hex.h"
 #include "base/secret_file.h"
@@ -94,7 +95,9 @@ void read_data(StrictToml& file, ServerConfig& config) {
   config.private_key_file = file.resolve(table.text("private_key_file"));
   config.protocols = table.texts("protocols", config.protocols);
   if (config.protocols.empty()) table.reject("protocols", "must name one at least");
-  if (config.protocols.size() > kMaxProtocols) table.reject("protocols", "names too many (8)");
+  if (config.protocols.size() > kMaxProtocols) table.reject("protocols", "names more than 8");
+  const std::set<std::string> different(config.protocols.begin(), config.protocols.end());
+  if (different.size() < config.protocols.size()) table.reject("protocols", "names one twice");
   config.backend =
       table.choice("backend", {"auto", "cpu", "scalar", "avx2", "gfni", "cuda"}, "auto");
   config.zero_shares = table.choice("zero_shares", {"auto", "aes-ctr", "chacha20"}, "auto");

@@ -91,8 +91,7 @@ int run(const std::string& path, bool check_only) {
         config->backend, preferred_representation(config->backend, config->security));
   }
   forbid_dumps();
-  auto protocols = offered_protocols(*config);
-  if (!protocols.ok()) return failed(protocols.error());
+  if (auto known = check_protocols(*config); !known.ok()) return failed(known.error());
   auto checked = check_files(*config);
   if (!checked.ok()) return failed(checked.error());
   if (check_only) {

@@ -14,10 +14,9 @@ std::string known_names() {
   return out;
 }
 
-Result<std::shared_ptr<const ProtocolOffer>> offer_of(const std::string& name,
-                                                      const ServerConfig& config) {
+Result<const KnownProtocol*> find_known(const std::string& name, const ServerConfig& config) {
   for (const KnownProtocol& one : known_protocols())
-    if (one.name == name) return one.make(config);
+    if (one.name == name) return &one;
   return fail(config.path + ": data.protocols: this program has no protocol '" + name +
               "'; it has " + known_names());
 }
@@ -30,10 +29,18 @@ Result<std::shared_ptr<const ProtocolOffer>> make_rep3(const ServerConfig& confi
   return std::shared_ptr<const ProtocolOffer>(std::move(offer));
 }
 
+Result<void> check_protocols(const ServerConfig& config) {
+  for (const std::string& name : config.protocols)
+    if (auto known = find_known(name, config); !known) return known.error();
+  return {};
+}
+
 Result<ProtocolOffers> offered_protocols(const ServerConfig& config) {
   ProtocolOffers offers;
   for (const std::string& name : config.protocols) {
-    auto offer = offer_of(name, config);
+    auto known = find_known(name, config);
+    if (!known) return known.error();
+    auto offer = (*known)->make(config);
     if (!offer) return offer.error();
     offers.push_back(std::move(*offer));
   }

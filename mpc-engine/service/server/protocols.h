@@ -8,8 +8,10 @@
 
 namespace tkdc {
 
-// As the configuration says, in its order. Error: one that this program has not, or not on this
-// machine.
+// Error: the configuration names one that this program has not.
+Result<void> check_protocols(const ServerConfig& config);
+
+// As the configuration says, in its order. Error: as above, or this machine cannot compute by it.
 Result<ProtocolOffers> offered_protocols(const ServerConfig& config);
 
 // What the handshake says of them.

@@ -73,6 +73,20 @@ TEST_F(Config, ReadsAGoodFile) {
   EXPECT_TRUE(config->operations_log.empty());
 }
 
+TEST_F(Config, AProtocolIsAskedForWhereOneIsNamed) {
+  EXPECT_EQ(load(good())->protocol, "");
+  const auto asking = [this](const std::string& name) {
+    std::string text = good();
+    const std::string after = "max_pending = 100\n";
+    text.insert(text.find(after) + after.size(), "protocol = \"" + name + "\"\n");
+    return load(text);
+  };
+  EXPECT_EQ(asking("rep3")->protocol, "rep3");
+  const auto refused = asking(std::string(33, 'p'));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("agent.protocol' is longer"), std::string::npos);
+}
+
 TEST_F(Config, ErrorsNameLineAndKey) {
   expect_error("\"kdc\"", "\"root\"", "agent.role' must be one of 'kdc', 'admin' (line 5)");
   expect_error("= 100", "= 0",

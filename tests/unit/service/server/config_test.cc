@@ -5,6 +5,7 @@
 
 #include "base/secret_file.h"
 #include "scratch_dir.h"
+#include "service/server/protocols.h"
 
 namespace tkdc {
 namespace {
@@ -126,6 +127,29 @@ TEST_F(ConfigTest, ZeroSharesAreOneOfThree) {
   expect_error("backend = \"auto\"", "backend = \"auto\"\nzero_shares = \"aes\"",
                {"data.zero_shares", "'aes-ctr'", "'chacha20'"});
   expect_error("backend = \"auto\"", "backend = \"auto\"\nzero_shares = 20", {"data.zero_shares"});
+}
+
+TEST_F(ConfigTest, ProtocolsAreReplicatedSharingUnlessOthersAreNamed) {
+  using Names = std::vector<std::string>;
+  auto plain = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(plain->protocols, Names{"rep3"});
+  EXPECT_TRUE(check_protocols(*plain).ok());
+  const auto with = [](const std::string& list) {
+    return "backend = \"auto\"\nprotocols = " + list;
+  };
+  auto two = changed("backend = \"auto\"", with("[\"plaintext\", \"rep3\"]"));
+  ASSERT_TRUE(two.ok()) << two.error().message;
+  EXPECT_EQ(two->protocols, (Names{"plaintext", "rep3"}));
+  const auto refused = check_protocols(*two);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("no protocol 'plaintext'; it has 'rep3'"),
+            std::string::npos);
+  for (const auto& [list, why] : {std::pair{"[]", "must name one"},
+                                  {"[\"rep3\", \"rep3\"]", "names one twice"},
+                                  {"\"rep3\"", "must be a list of strings"},
+                                  {"[\"rep3\", 3]", "must be a list of strings"}})
+    expect_error("backend = \"auto\"", with(list), {"data.protocols", why});
 }
 
 TEST_F(ConfigTest, MasksAreNotMadeUnlessAskedFor) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job's two stages in a lane, and what all lanes of a server share.
+// What all lanes of a server share, and one lane's protocols.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "protocol/protocol.h"
-#include "service/admit/admission.h"
 #include "service/admit/equal_limit.h"
 #include "service/admit/preauth_watch.h"
 #include "service/job/clock_exchange.h"
@@ -24,39 +23,6 @@ namespace tkdc {
 
 // One lane's sides in the session's protocols, in the session's order.
 using SessionProtocols = std::vector<std::unique_ptr<Protocol>>;
-
-// A job between manifest and verdict.
-struct Candidate {
-  JobName name;
-  std::uint8_t protocol = 0;        // of the session's
-  std::unique_ptr<PendingJob> job;  // null: not received
-  std::shared_ptr<const KeyRecord> record;
-  JobDigests digests;
-  Verdict verdict = kMissing;  // own first, then the three servers' together
-  bool holds_key = false;      // its ids are in JobChecks
-  Verdict own = kMissing;      // this server's alone
-  bool head_missing = false;   // a tail whose head it has not answered, or no more
-  bool no_protocol = false;    // that it asks for, or that takes its key's shares
-  bool clock_wrong = false;    // this server's clock does not take the manifest's time
-};
-
-// The jobs of one manifest.
-struct AdmissionRound {
-  std::uint32_t sealed_at = 0;
-  std::vector<Candidate> candidates;
-};
-
-// An admitted job.
-struct ActiveJob {
-  std::unique_ptr<PendingJob> job;
-  std::shared_ptr<const KeyRecord> record;
-  std::uint8_t protocol = 0;  // of the session's
-  std::uint32_t sealed_at = 0;
-  std::uint64_t number = 0, cohort = 0, first_round = 0;
-  std::size_t input_bytes = 0;
-  bool holds_key = false;
-  bool answered = false;  // finished; goes at the end of the tick
-};
 
 struct LaneCounters {
   std::atomic<std::uint64_t> rounds{0}, layer_bytes{0}, aes_blocks{0}, sha1_blocks{0},

@@ -89,8 +89,9 @@ bool Lane::advance() {
 Lane::ToPrev Lane::finish_to_prev() {
   const ByteSpan part = part_ != nullptr ? part_->finish_to_prev() : ByteSpan();
   SecretVector& rest = rest_[tick_ % kKeptTicks];
-  rest.assign(pair_out_.begin(), pair_out_.end());
-  rest.insert(rest.end(), passed_out_.begin(), passed_out_.end());
+  rest.clear();
+  if (!pair_out_.empty()) rest.assign(pair_out_.begin(), pair_out_.end());
+  if (!passed_out_.empty()) append(rest, passed_out_);
   return {part, rest};
 }
 
@@ -109,16 +110,13 @@ void Lane::append_to_next(SecretVector& packet) const {
 }
 
 Result<void> Lane::consume(ByteSpan from_next, ByteSpan from_prev) {
-  if (from_next.size() != expected_from(Neighbour::kNext) ||
-      from_prev.size() != expected_from(Neighbour::kPrev))
+  const std::size_t next_part = part_bytes_from(Neighbour::kNext),
+                    prev_part = part_bytes_from(Neighbour::kPrev);
+  if (from_next.size() != next_part + pair_out_.size() + passed_out_.size() ||
+      from_prev.size() != prev_part + pair_out_.size())
     return fail("round " + std::to_string(tick_) +
                 ": a neighbour's packet has another length than ours; the servers disagree on "
                 "the protocol's course. Check that all three run the same tkdc version");
-  const std::size_t next_part = part_bytes_from(Neighbour::kNext),
-                    prev_part = part_bytes_from(Neighbour::kPrev);
-  const ByteSpan pair_next = from_next.subspan(next_part, pair_out_.size());
-  const ByteSpan passed = from_next.last(passed_out_.size());
-  const ByteSpan pair_prev = from_prev.subspan(prev_part);
   if (part_ != nullptr) {
     auto taken = part_->consume(from_next.first(next_part), from_prev.first(prev_part));
     if (!taken) {
@@ -128,13 +126,19 @@ Result<void> Lane::consume(ByteSpan from_next, ByteSpan from_prev) {
                   "docs/operations.md");
     }
   }
-  pair_prev_.assign(pair_prev.begin(), pair_prev.end());
-  pair_next_.assign(pair_next.begin(), pair_next.end());
-  passed_got_.assign(passed.begin(), passed.end());
-
-  pair_out_.clear();
-  passed_out_.clear();
-  comparisons_.clear();
+  if (!pair_out_.empty()) {
+    const ByteSpan next = from_next.subspan(next_part, pair_out_.size());
+    const ByteSpan prev = from_prev.subspan(prev_part);
+    pair_next_.assign(next.begin(), next.end());
+    pair_prev_.assign(prev.begin(), prev.end());
+    pair_out_.clear();
+    comparisons_.clear();
+  }
+  if (!passed_out_.empty()) {
+    const ByteSpan passed = from_next.last(passed_out_.size());
+    passed_got_.assign(passed.begin(), passed.end());
+    passed_out_.clear();
+  }
   for (auto h : waiting_) ready(h);
   waiting_.clear();
   ++tick_;

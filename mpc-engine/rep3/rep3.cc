@@ -110,9 +110,9 @@ Result<void> Rep3::consume(ByteSpan from_next, ByteSpan from_prev) {
     now_public(digest.data(), digest.size());
     if (sodium_memcmp(got, digest.data(), sizeof got) != 0)
       return fail("the two holders of an opened component sent different values");
+    open_got_.assign(from_prev.begin(), from_prev.end());
+    open_out_.clear();
   }
-  open_got_.assign(from_prev.begin(), from_prev.end());
-  open_out_.clear();
   layer_out_ = &to_prev_[(lane.rounds() + 1) % kKeptTicks];
   layer_out_->clear();
   return {};

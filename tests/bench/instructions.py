@@ -27,7 +27,7 @@ SMALL = 0.01  # functions below that part of a workload are left out
 NO_BACKEND = 3  # bench-workload's exit status
 
 # The test's own way to take messages, an octet at a time; lanes do without.
-HARNESS = ("Rep3::append_to_prev", "Rep3::append_to_next")
+HARNESS = ("Lane::append_to_prev", "Lane::append_to_next", "append")
 
 # work, backend, jobs, what a count is divided by: parties times blocks or compressions
 WORKLOADS = (

@@ -17,7 +17,7 @@ Course::Digest Lane::state_digest(ByteSpan about) const {
   Bytes state;
   Writer w(state);
   w.u64(tick_);
-  if (part_ != nullptr) part_->put_progress(w);
+  for (const auto& put : progress_) put(w);
   w.bytes(about);
   Course::Digest out;
   crypto_generichash(out.data(), out.size(), state.data(), state.size(), course_.digest().data(),

@@ -44,18 +44,18 @@ FromBoth Exchange::await_resume() {
 Task<FromBoth> Lane::exchange(Bytes octets, Expected expected, const char* what) {
   comparisons_.push_back({pair_out_.size(), expected, what});
   FromBoth others = co_await exchange(octets);
-  if (!begins_with(others.prev, expected.from_prev) ||
-      !begins_with(others.next, expected.from_next)) {
-    set_deviation(what);
-    co_await std::suspend_always();
-  }
+  // consume() has compared.
+  if (deviation_) co_await std::suspend_always();
   co_return others;
 }
 
 // The lengths are this server's: who sends others has not come as far, or ends the session.
 void Lane::hear_comparisons(Neighbour from, ByteSpan octets) {
   if (octets.size() != expected_from(from)) return;
-  const ByteSpan pairs = octets.subspan(part_bytes_from(from), pair_out_.size());
+  compare(from, octets.subspan(part_bytes_from(from), pair_out_.size()));
+}
+
+void Lane::compare(Neighbour from, ByteSpan pairs) {
   now_public(pairs.data(), pairs.size());
   for (const Comparison& one : comparisons_) {
     const bool next = from == Neighbour::kNext;
@@ -129,11 +129,15 @@ Result<void> Lane::consume(ByteSpan from_next, ByteSpan from_prev) {
   if (!pair_out_.empty()) {
     const ByteSpan next = from_next.subspan(next_part, pair_out_.size());
     const ByteSpan prev = from_prev.subspan(prev_part);
+    if (!comparisons_.empty()) {
+      compare(Neighbour::kNext, next);
+      compare(Neighbour::kPrev, prev);
+    }
     pair_next_.assign(next.begin(), next.end());
     pair_prev_.assign(prev.begin(), prev.end());
     pair_out_.clear();
-    comparisons_.clear();
   }
+  comparisons_.clear();
   if (!passed_out_.empty()) {
     const ByteSpan passed = from_next.last(passed_out_.size());
     passed_got_.assign(passed.begin(), passed.end());

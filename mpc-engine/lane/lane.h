@@ -13,6 +13,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,8 +49,6 @@ class TickPart {
   virtual Result<void> consume(ByteSpan from_next, ByteSpan from_prev) = 0;
   // While the neighbours' packets are on their way.
   virtual void prefetch() {}
-  // How far it has come: whoever computes something else than the others has come elsewhere.
-  virtual void put_progress(Writer& to) const = 0;
 };
 
 struct FromBoth {
@@ -91,8 +90,15 @@ class Lane : public Scheduler {
 
   int party() const { return party_; }
   Security security() const { return security_; }
-  // What a protocol adds; it outlives the ticks. At most one.
-  void use(TickPart& part) { part_ = &part; }
+  // What a protocol adds; it outlives the ticks. One at most: whether there was none.
+  [[nodiscard]] bool use(TickPart& part) {
+    if (part_ != nullptr) return false;
+    part_ = &part;
+    return true;
+  }
+  // How far somebody has come: who computes something else than the others has come elsewhere.
+  // In an order that is the same at all parties; compared by agree().
+  void add_progress(std::function<void(Writer&)> put) { progress_.push_back(std::move(put)); }
 
   // ---- for tasks
   // Resumes h when this tick's messages are there.
@@ -112,7 +118,7 @@ class Lane : public Scheduler {
   // ---- decisions that all three must have taken alike
   Course& course() { return course_; }
   const Course& course() const { return course_; }
-  // Compares with both others what was decided so far, how far the protocol has come, and
+  // Compares with both others what was decided so far, how far each protocol has come, and
   // `about`; `word` travels beside it, and both others' come back. Goes on only when
   // all three are the same: else this server deviates, and nobody is resumed. One tick.
   // Malicious mode only.
@@ -172,6 +178,7 @@ class Lane : public Scheduler {
   friend class Passed;
 
   Course::Digest state_digest(ByteSpan about) const;
+  void compare(Neighbour from, ByteSpan pairs);
   ByteSpan part_to_next() const { return part_ != nullptr ? part_->to_next() : ByteSpan(); }
   std::size_t part_bytes_from(Neighbour from) const {
     return part_ != nullptr ? part_->bytes_from(from) : 0;
@@ -180,6 +187,7 @@ class Lane : public Scheduler {
   const int party_;
   const Security security_;
   TickPart* part_ = nullptr;
+  std::vector<std::function<void(Writer&)>> progress_;
   std::optional<std::string> deviation_, known_;
   std::uint64_t tick_ = 0;
 

@@ -178,8 +178,13 @@ Result<void> Ticker::step(Owner& owner, int timeout_ms) {
   }
   auto control = end(timeout_ms);
   if (!control) return control.error();
+  // A tick that shows a deviation resumes nobody.
+  if (lane_.deviation()) return fail(*lane_.deviation());
   if (spoke_)
-    if (auto heard = owner.hear(*control); !heard) return heard;
+    if (auto heard = owner.hear(*control); !heard) {
+      lane_.tick_failed();
+      return lane_.deviation() ? fail(*lane_.deviation()) : heard;
+    }
   lane_.advance();
   if (lane_.deviation()) return fail(*lane_.deviation());
   return {};

@@ -64,8 +64,8 @@ class Ticker {
     // Whether to stop although tasks wait.
     virtual bool enough() const { return false; }
   };
-  // One tick, and what tasks do with its messages: the only place in which lanes move. After an
-  // error it can be called again as end() can. Error: also a deviation.
+  // One tick, and what tasks do with its messages: the only place in which lanes move. Error: of
+  // end(), after which it can be called again where end() can; of the owner; a deviation.
   Result<void> step(Owner& owner, int timeout_ms = kReceiveTimeoutMs);
   // Until no task waits, or its owner has enough.
   Result<void> run(Owner& owner, int timeout_ms = kReceiveTimeoutMs);

@@ -107,13 +107,12 @@ std::size_t Plaintext::message_bytes(Unit, std::size_t held_bytes, std::size_t d
   return held_bytes + data_bytes;
 }
 
-Result<std::unique_ptr<Protocol>> PlaintextOffer::join(Lane& lane, const Session& session,
-                                                       std::size_t index) const {
+Result<std::unique_ptr<Protocol>> PlaintextOffer::join(Lane& lane, const LaneSeat& seat) const {
   std::array<std::uint8_t, 32> seed;
   Bytes number;
-  Writer(number).u64(index);
-  crypto_generichash(seed.data(), seed.size(), session.id.data(), session.id.size(), number.data(),
-                     number.size());
+  Writer(number).u64(seat.lane);
+  crypto_generichash(seed.data(), seed.size(), seat.session.id.data(), seat.session.id.size(),
+                     number.data(), number.size());
   return std::unique_ptr<Protocol>(std::make_unique<Plaintext>(lane, seed));
 }
 

@@ -20,10 +20,12 @@ class Plaintext final : public Protocol {
   static constexpr std::string_view kName = "plaintext";
 
   // `seed`: the same at all parties, and of one lane of one session.
-  Plaintext(Lane& lane, const std::array<std::uint8_t, 32>& seed) : lane_(lane), seed_(seed) {}
+  Plaintext(Lane& lane, const std::array<std::uint8_t, 32>& seed) : lane_(lane), seed_(seed) {
+    lane_.add_progress([this](Writer& to) { to.u64(drawn_); });
+  }
 
   ProtocolInfo info() const override {
-    return {kName, 3, Security::kSemiHonest, kReplicatedSharing, "libcrypto"};
+    return {kName, 3, Security::kSemiHonest, kReplicatedSharing, false, "libcrypto"};
   }
   Scheduler& scheduler() override { return lane_; }
   SharedBytes random(std::size_t bytes) override;
@@ -58,8 +60,8 @@ class PlaintextOffer final : public ProtocolOffer {
  public:
   std::string_view name() const override { return Plaintext::kName; }
   std::uint64_t wire_format() const override { return 1; }
-  Result<std::unique_ptr<Protocol>> join(Lane& lane, const Session& session,
-                                         std::size_t index) const override;
+  bool of_tests() const override { return true; }
+  Result<std::unique_ptr<Protocol>> join(Lane& lane, const LaneSeat& seat) const override;
 };
 
 }  // namespace tkdc

@@ -29,12 +29,17 @@ struct InnerProduct {
   SharedBytes a, b;
 };
 
+// Names are literals.
 struct ProtocolInfo {
   std::string_view name;
   int parties;
   Security security;
   std::string_view sharing;  // the form in which values come, are stored and leave
-  std::string backend;       // which of its implementations computes here, for the administrator
+  // Every message carries a fresh zero-share: a job may begin before the three have compared which
+  // jobs run. Else it waits for that: two honest parties that ran different jobs would tell each
+  // other, or the third, what belongs to neither (docs/protocols/10-admission.md, "Decisions").
+  bool zero_shared = false;
+  std::string backend;  // which of its implementations computes here, for the administrator
 };
 
 // What one party has done since its lane began.

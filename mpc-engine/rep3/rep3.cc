@@ -57,7 +57,9 @@ Bytes Opening::await_resume() {
 Rep3::Rep3(Lane& of, Representation representation, const PairwiseKeys& keys)
     : lane(of), representation_(representation), prss_(keys) {
   if (lane.security() == Security::kMalicious) claims_.emplace();
-  lane.use(*this);
+  // Its buffers are numbered from the lane's first tick on.
+  if (!lane.use(*this) || lane.rounds() != 0) std::abort();
+  lane.add_progress([this](Writer& to) { put_progress(to); });
 }
 
 Layer Rep3::layer(std::size_t bytes) { return Layer(*this, layer_out_->extend(bytes), bytes); }

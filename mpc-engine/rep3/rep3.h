@@ -140,11 +140,11 @@ class Rep3 final : public TickPart {
   }
   Result<void> consume(ByteSpan from_next, ByteSpan from_prev) override;
   void prefetch() override { prss_.prefetch(last_layer_bytes_); }
-  void put_progress(Writer& to) const override;
 
  private:
   friend class Layer;
   friend class Opening;
+  void put_progress(Writer& to) const;
 
   static constexpr std::size_t kDigestBytes = 32;
 

@@ -47,6 +47,12 @@ std::string names_of(const std::vector<OfferedProtocol>& protocols) {
   return out.empty() ? "none" : out;
 }
 
+// The last one's name is another one's too. Two sides of one protocol in a lane would draw the same
+// keys twice.
+bool names_twice(const std::vector<OfferedProtocol>& protocols) {
+  return std::ranges::count(protocols, protocols.back().name, &OfferedProtocol::name) > 1;
+}
+
 bool has(const std::vector<OfferedProtocol>& protocols, const OfferedProtocol& wanted) {
   return std::ranges::find(protocols, wanted) != protocols.end();
 }
@@ -99,10 +105,12 @@ Result<Hello> decode_hello(ByteSpan packet) {
   std::uint8_t two_parts = r.u8();
   hello.wire_format = r.u64();
   const std::size_t protocols = r.u8();
+  bool good_names = true;
   for (std::size_t k = 0; k < std::min(protocols, kMaxProtocols); ++k) {
     OfferedProtocol& one = hello.protocols.emplace_back();
-    one.name = printable(r.text(kMaxProtocolBytes));
+    one.name = r.text(kMaxProtocolBytes);
     one.wire_format = r.u64();
+    good_names = good_names && is_protocol_name(one.name) && !names_twice(hello.protocols);
   }
   hello.masked_blocks = r.u32();
   hello.cohort_limit = r.u32();
@@ -118,7 +126,7 @@ Result<Hello> decode_hello(ByteSpan packet) {
   const bool whole_course = get_course_tail(r, hello.course);
   ByteSpan contribution = r.raw(kContributionBytes);
   hello.contribution.assign(contribution.begin(), contribution.end());
-  if (!r.complete() || !whole_course || protocols > kMaxProtocols ||
+  if (!r.complete() || !whole_course || protocols > kMaxProtocols || !good_names ||
       representation > static_cast<std::uint8_t>(Representation::kBytes) ||
       zero_shares > static_cast<std::uint8_t>(ZeroOffer::kChaCha20Only) || two_parts > 1 ||
       hello.lanes < 1 || hello.lanes > kMaxLanes || hello.lane >= hello.lanes ||
@@ -128,6 +136,13 @@ Result<Hello> decode_hello(ByteSpan packet) {
   hello.zero_shares = static_cast<ZeroOffer>(zero_shares);
   hello.two_parts = two_parts == 1;
   return hello;
+}
+
+bool is_protocol_name(const std::string& name) {
+  const auto good = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  return !name.empty() && std::ranges::all_of(name, good);
 }
 
 std::vector<std::string> common_protocols(const std::vector<OfferedProtocol>& first,

@@ -31,7 +31,7 @@ struct Hello {
   bool two_parts = false;                                   // allowed by this server, may differ
   std::uint64_t wire_format = 0;             // session/wire_format.h: all but the protocols'
   std::vector<OfferedProtocol> protocols;    // may differ, but for one
-  std::uint32_t masked_blocks = 0;           // that each lane makes ahead (EngineOptions)
+  std::uint32_t masked_blocks = 0;           // that each lane makes ahead (rep3/unit/rep3_offer.h)
   std::uint32_t cohort_limit = 0;            // jobs that a manifest may name
   std::array<std::uint8_t, 32> inventory{};  // may differ until prepared records are settled
   // Of nonces (session/epochs.h), as on this party's disk. The era is the same for all.
@@ -51,6 +51,9 @@ Result<Hello> decode_hello(ByteSpan packet);
 
 // Error: the first disagreement, with both values and what to do.
 Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_party);
+
+// Small letters, digits and '-'.
+bool is_protocol_name(const std::string& name);
 
 // The names of those that all three offer alike, in the order of the first.
 std::vector<std::string> common_protocols(const std::vector<OfferedProtocol>& first,

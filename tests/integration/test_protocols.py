@@ -112,6 +112,11 @@ def test_a_protocol_that_the_session_has_not_is_refused_by_name():
             realm.directory / "kdc.trace").read_text()
 
 
+def symbols(realm: Realm, program: str) -> str:
+    return subprocess.run(["nm", "-C", str(realm.bin / program)], text=True, capture_output=True,
+                          check=True).stdout
+
+
 def test_the_installed_server_has_no_protocol_of_tests():
     realm = new_realm("PROTOCOLS.REALM")
     realm.create()
@@ -123,4 +128,6 @@ def test_the_installed_server_has_no_protocol_of_tests():
                               check=False)
         assert done.returncode != 0
         assert "this program has no protocol 'plaintext'; it has 'rep3'" in done.stderr
+    assert "tkdc::Plaintext::" in symbols(realm, OF_TESTS), "else the next line shows nothing"
+    assert "tkdc::Plaintext" not in symbols(realm, "tkdc-server")
     remove(realm)

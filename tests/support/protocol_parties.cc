@@ -17,8 +17,8 @@ class ThreeSides final : public Parties {
       session.party = p;
       session.representation = Representation::kBytes;
       session.protocols = {std::string(offer.name())};
-      session.lanes.emplace_back().keys = net_.keys_of(p);
-      auto joined = offer.join(*net_.lane[p], session, 0);
+      const PairwiseKeys keys = net_.keys_of(p);
+      auto joined = offer.join(*net_.lane[p], {session, 0, keys});
       EXPECT_TRUE(joined.ok());
       if (joined.ok()) side_[static_cast<std::size_t>(p)] = std::move(*joined);
     }

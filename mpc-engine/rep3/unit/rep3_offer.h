@@ -18,8 +18,7 @@ class Rep3Offer final : public ProtocolOffer {
 
   std::string_view name() const override;
   std::uint64_t wire_format() const override;
-  Result<std::unique_ptr<Protocol>> join(Lane& lane, const Session& session,
-                                         std::size_t index) const override;
+  Result<std::unique_ptr<Protocol>> join(Lane& lane, const LaneSeat& seat) const override;
 
  private:
   const std::string backend_;

@@ -52,7 +52,7 @@ Rep3Protocol::Rep3Protocol(Rep3& lane, const AesBackend& backend, std::size_t ma
 }
 
 ProtocolInfo Rep3Protocol::info() const {
-  return {kName, 3, rep3.lane.security(), kReplicatedSharing, backend_.name()};
+  return {kName, 3, rep3.lane.security(), kReplicatedSharing, true, backend_.name()};
 }
 
 void Rep3Protocol::prepare() {

@@ -64,7 +64,7 @@ struct JobDigests {
 // so that stored shares are compared whenever they are used. `protocol`: of the session's, as the
 // manifest said: two that computed a job in different ways would tell each other its inputs.
 JobDigests digest_job(const JobRequest& request, AgentRole role, const KeyRecord* record,
-                      std::uint8_t protocol = 0);
+                      std::uint8_t protocol);
 
 // This server's verdict after it has both neighbours' claims.
 Verdict judge(Verdict own, const JobDigests& mine, const AdmissionClaim& prev,

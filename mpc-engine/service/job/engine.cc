@@ -191,11 +191,12 @@ Result<void> EngineImpl::begin(const Session& session) {
   LaneShared shared{options_,     store_,   pending_,  staged_,    counters_,
                     seals_,       preauth_, equals_,   half_done_, limits_,
                     revocations_, clocks_,  set_back_, reply_,     audit_};
+  std::vector<std::unique_ptr<LaneRunner>> lanes;
   for (std::size_t k = 0; k < session.lanes.size(); ++k) {
-    auto lane = std::make_unique<LaneRunner>(shared, session, k);
-    if (auto joined = lane->join(session); !joined) return joined.error();
-    lanes_.push_back(std::move(lane));
+    lanes.push_back(std::make_unique<LaneRunner>(shared, session, k));
+    if (auto joined = lanes.back()->join(session); !joined) return joined.error();
   }
+  lanes_ = std::move(lanes);
   protocols_ = lanes_.front()->protocols();
   session_ = session.id;
   if (options_.party == 0)

@@ -76,21 +76,32 @@ Verdict JobChecks::check_rate(Job& job, Verdict others) {
   return limited ? Verdict{TKDC_STATUS_LIMIT} : others;
 }
 
-// The manifest's choice has to be what the job asks for, and has to take what is stored.
-// Unavailable, not refused: a refusal is a wrong password to the KDC.
-Verdict JobChecks::check_protocol(Job& job, std::uint8_t protocol) const {
-  const ProtocolInfo chosen = protocols_[protocol]->info();
-  const std::string& asked = job.request.protocol;
-  job.found.no_protocol = (!asked.empty() && asked != chosen.name) ||
-                          (job.found.record && job.found.record->sharing != chosen.sharing);
-  return job.found.no_protocol ? Verdict{TKDC_STATUS_UNAVAILABLE} : kAdmit;
+// The manifest's choice has to be what the job asks for. Unavailable, not refused: a refusal is a
+// wrong password to the KDC.
+bool JobChecks::asks_for_another(const Job& job, const ProtocolInfo& chosen) const {
+  return !job.request.protocol.empty() && job.request.protocol != chosen.name;
+}
+
+// And it has to take what is stored or staged.
+bool JobChecks::is_shared_otherwise(const Job& job, const ProtocolInfo& chosen) const {
+  if (job.found.record && job.found.record->sharing != chosen.sharing) return true;
+  if (!is_management(job.request.op)) return false;
+  const std::vector<KeyId> keys = keys_at_work(job.request);
+  return std::ranges::any_of(keys, [&](const KeyId& id) {
+    const StagedKey* staged = shared_.staged.find(id);
+    return staged != nullptr && staged->sharing != chosen.sharing;
+  });
 }
 
 Verdict JobChecks::check(Job& job, std::uint8_t protocol, bool clock_ok) {
   job.found = {};
+  const ProtocolInfo chosen = protocols_[protocol]->info();
+  job.found.no_protocol = asks_for_another(job, chosen);
+  if (job.found.no_protocol) return check_rate(job, TKDC_STATUS_UNAVAILABLE);
   const bool management = is_management(job.request.op);
   Verdict verdict = management ? check_key_management(job) : check_key_use(job, clock_ok);
-  if (verdict == kAdmit) verdict = check_protocol(job, protocol);
+  job.found.no_protocol = verdict == kAdmit && is_shared_otherwise(job, chosen);
+  if (job.found.no_protocol) verdict = TKDC_STATUS_UNAVAILABLE;
   return check_rate(job, verdict);
 }
 

@@ -31,7 +31,8 @@ class JobChecks {
   bool manages() const { return !managed_.empty(); }
 
  private:
-  Verdict check_protocol(Job& job, std::uint8_t protocol) const;
+  bool asks_for_another(const Job& job, const ProtocolInfo& chosen) const;
+  bool is_shared_otherwise(const Job& job, const ProtocolInfo& chosen) const;
   Verdict check_key_use(Job& job, bool clock_ok);
   Verdict check_key_management(Job& job);
   Verdict check_part(Job& job);

@@ -167,6 +167,7 @@ void LaneAdmission::put_back(Candidate& candidate) {
                     "another server did not receive this job in time");
     return;
   }
+  candidate.job->found = {};
   const auto due = Clock::now() + candidate.job->retry_after;
   candidate.job->retry_after = std::min(2 * candidate.job->retry_after, Job::kMaxRetryAfter);
   if (auto refused = shared_.pending.put(std::move(candidate.job))) {

@@ -35,15 +35,20 @@ Result<void> LaneRunner::join(const Session& session) {
                                             [&](const auto& one) { return one->name() == name; });
     if (offer == shared_.options.protocols.end())
       return fail("session: this server has no protocol '" + name + "'");
-    auto joined = (*offer)->join(lane_, session, index_);
+    const PairwiseKeys keys = keys_for(name, session.lanes[index_].keys);
+    auto joined = (*offer)->join(lane_, {session, index_, keys});
     if (!joined) return joined.error();
+    if ((*joined)->info().security < session.security && !(*offer)->of_tests())
+      return fail("session: protocol '" + name + "' is no more than semi-honest, and the session " +
+                  "is malicious; take it out of data.protocols");
     protocols_.push_back(std::move(*joined));
   }
   prepare();
   return {};
 }
 
-LaneRunner::~LaneRunner() = default;
+// Tasks refer to protocols.
+LaneRunner::~LaneRunner() { lane_.drop_tasks(); }
 
 // What the handshake agreed, as this server understood it.
 void LaneRunner::note_session(const Session& session) {
@@ -264,6 +269,7 @@ Task<void> LaneRunner::run_job(Job& job) {
   // Of these is the one that admitted it. Verification compares them; a job that has nothing to
   // verify does it before its answer.
   const std::uint64_t decisions = lane_.course().decisions();
+  if (!protocol.info().zero_shared) co_await lane_.agreed(decisions);
   if (is_management(request.op)) {
     ManagementContext context{protocol,
                               lane_,

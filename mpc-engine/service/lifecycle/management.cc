@@ -104,6 +104,7 @@ Task<JobOutcome> stage(ManagementContext context, const JobRequest& request, Sha
   key.kvno = request.key.kvno;
   key.enctype = request.key.enctype;
   key.agent = request.name.agent;
+  key.sharing = context.protocol.info().sharing;
   key.key = key.origin == TKDC_ORIGIN_DRAWN ? context.protocol.random(key_bytes_of(key.enctype))
                                             : std::move(input);
   context.staged.put(request.key.id, std::move(key));
@@ -124,6 +125,7 @@ Task<JobOutcome> bind(ManagementContext context, const JobRequest& request) {
   record.principal_name = bound_name(request);
   record.key_class = *classify_principal(record.principal_name);
   record.origin = staged.origin;
+  record.sharing = staged.sharing;
   record.exported = staged.exported;
   record.created_at_s = context.created_at_s;
   co_await derive_fields(context.protocol, record, std::move(staged.key));

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "protocol/shared_bytes.h"
 #include "service/wire/message.h"
@@ -27,6 +28,7 @@ struct StagedKey {
   // Whose keys it was compared with; from then on it is for that principal alone.
   std::optional<PrincipalDigest> compared_with;
   Clock::time_point since = Clock::now();
+  std::string sharing;  // of `key`: protocol/protocol.h
   SharedBytes key;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one list of protocols that a program has: protocol_list.cc in the installed server, a file of
-// their own in programs of tests (tests/support/servers).
+// their own in programs of tests (tests/support/protocol_list.cc).
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The protocols that this program has. Each program has a list of its own: the installed one those
-// that keep keys secret (protocols.cc), programs of tests others besides.
+// that keep keys secret (protocol_list.cc), programs of tests others besides.
 #pragma once
 
 #include "protocol/offer.h"

@@ -43,7 +43,7 @@ bool is_secret(const SecretVector& octets) {
 // Parties whose keys are secret, so that masks and random shares are.
 struct SecretParties {
   SecretParties(const AesBackend& backend, Security security, ZeroGenerator zero_shares)
-      : net(backend.representation(), 3, security) {
+      : net(3, security) {
     SecretVector component[3];
     for (auto& octets : component) octets = test::random_bytes(net.rng(), 32);
     for (int p = 0; p < 3; ++p) {
@@ -53,11 +53,12 @@ struct SecretParties {
       keys.zero_generator = zero_shares;
       VALGRIND_MAKE_MEM_UNDEFINED(keys.mine.data(), 32);
       VALGRIND_MAKE_MEM_UNDEFINED(keys.next.data(), 32);
-      net.party[p] = std::make_unique<Rep3>(*net.lane[p], backend.representation(), keys);
-      ciphers[p] = std::make_unique<Rep3Protocol>(*net.party[p], backend);
+      party[p] = std::make_unique<Rep3>(*net.lane[p], backend.representation(), keys);
+      ciphers[p] = std::make_unique<Rep3Protocol>(*party[p], backend);
     }
   }
-  test::ThreeParties net;
+  test::ThreeLanes net;
+  std::unique_ptr<Rep3> party[3];
   std::unique_ptr<Rep3Protocol> ciphers[3];
 };
 
@@ -73,11 +74,11 @@ bool run(const test::TracedProtocol& protocol, const AesBackend& backend, Securi
   for (SharedBytes& shares : in) make_secret(shares);
   SharedBytes out[3];
   auto ran = s.net.run([&](int p) {
-    return until_verified(*s.net.party[p], protocol.run(*s.ciphers[p], in[p]), out[p]);
+    return until_verified(*s.party[p], protocol.run(*s.ciphers[p], in[p]), out[p]);
   });
   bool done = ran.ok();
   for (int p = 0; p < 3; ++p)
-    done = done && s.net.party[p]->lane.tasks() == 0 && is_secret(out[p].component[0]);
+    done = done && s.net.lane[p]->tasks() == 0 && is_secret(out[p].component[0]);
   std::printf("%s, %s, %s, %s: %s\n", protocol.name.c_str(), backend.name().c_str(),
               security_name(security), zero_generator_name(zero_shares), done ? "ran" : "FAILED");
   return done;

@@ -76,7 +76,8 @@ TEST(Lane, MessagesOfOneTickTravelInOnePacketAndReachTheirTasks) {
 class Part final : public TickPart {
  public:
   explicit Part(Lane& lane) : lane_(lane), own_{static_cast<std::uint8_t>(lane.party())} {
-    lane.use(*this);
+    EXPECT_TRUE(lane.use(*this));
+    lane.add_progress([this](Writer& to) { to.u64(progress); });
   }
   ByteSpan finish_to_prev() override {
     Bytes& sent = sent_[lane_.rounds() % kKeptTicks];
@@ -94,7 +95,6 @@ class Part final : public TickPart {
     ++taken;
     return {};
   }
-  void put_progress(Writer& to) const override { to.u64(progress); }
 
   bool refuses = false;
   int taken = 0;
@@ -123,6 +123,12 @@ TEST(Lane, AProtocolAddsItsOctetsToEachTick) {
     EXPECT_EQ(passed[p], octets((p + 1) % 3, 7));
     EXPECT_EQ(three.lane[p]->sent_to_prev(0).part.size(), 2u);
   }
+}
+
+TEST(Lane, TwoProtocolsCannotBothAddToATick) {
+  Lane lane(0, Security::kSemiHonest);
+  Part first(lane);
+  EXPECT_FALSE(lane.use(first));
 }
 
 TEST(Lane, WhatAPartRefusesIsADeviation) {
@@ -209,6 +215,34 @@ TEST(Ticker, RunsTasksToTheirEndOverLinks) {
       EXPECT_EQ(speaker.heard, 4);
       EXPECT_GT(lane.tasks(), 0u);
     });
+}
+
+// A tick that shows a deviation resumes nobody, whatever its owner thinks of it; and where the
+// owner finds its octets malformed, what this server knows by itself still stands.
+class Refusing final : public Ticker::Owner {
+  std::optional<Ticker::OwnControl> say() override { return Ticker::OwnControl(); }
+  Result<void> hear(const Ticker::Control&) override { return fail("malformed"); }
+};
+
+TEST(Ticker, WhatAServerKnowsStandsThoughItsOwnerHearsNonsense) {
+  for (bool knows : {false, true}) {
+    auto ring = MemoryRing::create();
+    std::vector<std::jthread> threads;
+    for (int p = 0; p < 3; ++p)
+      threads.emplace_back([p, knows, link = std::shared_ptr<Link>(ring->link(p))] {
+        Lane lane(p, Security::kMalicious);
+        Ticker ticker(lane, *link);
+        Refusing owner;
+        SecretVector got;
+        lane.spawn(pass_on(lane, 4, got));
+        if (knows) lane.deviates_with_this_tick("a check failed");
+        const auto ran = ticker.run(owner);
+        ASSERT_FALSE(ran.ok());
+        EXPECT_EQ(ran.error().message, knows ? "a check failed" : "malformed");
+        EXPECT_EQ(lane.deviation().has_value(), knows);
+        EXPECT_TRUE(got.empty());
+      });
+  }
 }
 
 }  // namespace

@@ -369,7 +369,9 @@ TEST(Hello, RoundTripAndEveryTruncation) {
   hello.lane = 3;
   hello.lanes = 4;
   hello.security = "semi-honest";
-  hello.protocols.assign(kMaxProtocols, {std::string(32, 'p'), ~std::uint64_t{0}});
+  for (std::size_t k = 0; k < kMaxProtocols; ++k)
+    hello.protocols.push_back(
+        {std::string(31, 'p') + static_cast<char>('a' + k), ~std::uint64_t{0}});
   hello.contribution.assign(32, 5);
   SecretVector packet = encode_hello(hello);
   ASSERT_LE(packet.size(), kMaxHelloBytes);
@@ -412,15 +414,23 @@ TEST(Hello, ProtocolsAreThoseThatAllThreeHaveAlike) {
   EXPECT_TRUE(common_protocols(first, third, {{"lookup", 3}}).empty());
 }
 
-TEST(Hello, ProtocolsThatAreTooManyAreMalformed) {
+// Two sides of one protocol in a lane would draw the same keys: a key that was given out once
+// would be krbtgt's too.
+TEST(Hello, ProtocolsThatAreTooManyOrNamedTwiceOrNotWellAreMalformed) {
   ASSERT_GE(sodium_init(), 0);
   Hello hello;
   hello.lanes = 1;
   hello.contribution.assign(32, 5);
-  hello.protocols.assign(kMaxProtocols, {"rep3", 7});
+  for (char last = '1'; last <= '8'; ++last)
+    hello.protocols.push_back({std::string("rep") + last, 7});
+  ASSERT_EQ(hello.protocols.size(), kMaxProtocols);
   ASSERT_TRUE(decode_hello(encode_hello(hello)).ok());
-  hello.protocols.emplace_back();
-  EXPECT_FALSE(decode_hello(encode_hello(hello)).ok());
+  hello.protocols.push_back({"rep9", 7});
+  EXPECT_FALSE(decode_hello(encode_hello(hello)).ok()) << "one too many";
+  for (const char* bad : {"rep1", "", "Rep3", "rep 3", "rep3\n", "r\xc3\xa9p"}) {
+    hello.protocols = {{"rep1", 7}, {bad, 8}};
+    EXPECT_FALSE(decode_hello(encode_hello(hello)).ok()) << bad;
+  }
 }
 
 TEST(Hello, ErasMustAgree) {

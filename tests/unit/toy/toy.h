@@ -14,10 +14,12 @@ class Toy final : public Protocol {
  public:
   static constexpr std::string_view kName = "toy";
 
-  explicit Toy(Lane& lane) : lane_(lane) {}
+  explicit Toy(Lane& lane) : lane_(lane) {
+    lane_.add_progress([this](Writer& to) { to.u8(drawn_); });
+  }
 
   ProtocolInfo info() const override {
-    return {kName, 3, Security::kSemiHonest, kReplicatedSharing, "toy"};
+    return {kName, 3, Security::kSemiHonest, kReplicatedSharing, false, "toy"};
   }
   Scheduler& scheduler() override { return lane_; }
   SharedBytes random(std::size_t bytes) override;
@@ -49,7 +51,8 @@ class ToyOffer final : public ProtocolOffer {
  public:
   std::string_view name() const override { return Toy::kName; }
   std::uint64_t wire_format() const override { return 1; }
-  Result<std::unique_ptr<Protocol>> join(Lane& lane, const Session&, std::size_t) const override {
+  bool of_tests() const override { return true; }
+  Result<std::unique_ptr<Protocol>> join(Lane& lane, const LaneSeat&) const override {
     return std::unique_ptr<Protocol>(std::make_unique<Toy>(lane));
   }
 };

@@ -158,7 +158,7 @@ void add_claims(int party, Bytes (&said)[2]) {
     JobRequest request = job_of(number);
     for (int c = 0; c < 2; ++c)
       request.component[c].assign(40, static_cast<std::uint8_t>((party + c) % 3));
-    const JobDigests digests = digest_job(request, AgentRole::kKdc, &record);
+    const JobDigests digests = digest_job(request, AgentRole::kKdc, &record, 0);
     for (int side = 0; side < 2; ++side) put_claim(said[side], kAdmit, digests, side);
   }
 }

@@ -64,4 +64,11 @@ void expect_control(const std::string& name, Hashes& hashes) {
   expect_golden(kControl, now);
 }
 
+void expect_lane(const std::string& name, const std::string& protocol, Hashes& hashes) {
+  if (protocol != "rep3") return expect_control(name, hashes);
+  Traces now;
+  add_trace(now, name, "lane", {hashes[0].hex(), hashes[1].hex(), hashes[2].hex()});
+  expect_golden("lane", now);
+}
+
 }  // namespace tkdc::test

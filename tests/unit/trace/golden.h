@@ -37,5 +37,7 @@ void expect_golden(const std::string& mode, const Traces& now);
 // Of what servers say beside the protocols, by party.
 using Hashes = std::array<TraceHash, 3>;
 void expect_control(const std::string& name, Hashes& hashes);
+// Of a whole lane, by the protocol that computes in it.
+void expect_lane(const std::string& name, const std::string& protocol, Hashes& hashes);
 
 }  // namespace tkdc::test

@@ -47,17 +47,29 @@ class ShapeRing final : public MemoryRing {
   const std::uint32_t ticks_;
 };
 
-constexpr std::uint32_t kTicks = 2'400;  // of the jobs, with their checks
+// A lane by replicated sharing, with masks for so many blocks; or by none that hides anything,
+// which shows what lanes send whatever protocol computes.
+struct LaneTrace {
+  const char* name;
+  const char* protocol;
+  std::size_t masked_blocks;
+  std::uint32_t ticks;  // of the jobs, with their checks
+};
 
-class LaneGolden : public testing::TestWithParam<std::size_t> {};
+class LaneGolden : public testing::TestWithParam<LaneTrace> {};
 
 // The jobs wait when the session begins, so that one manifest names them.
 TEST_P(LaneGolden, FromASessionsStartToItsJobsAnswers) {
   Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, nullptr,
             [](EngineOptions& options) {
-              options.protocols = rep3_offer(GetParam());
+              options.protocols = rep3_offer(GetParam().masked_blocks);
+              options.protocols.push_back(std::make_shared<const PlaintextOffer>());
               options.clock_every = std::chrono::hours(1);
             });
+  e.close_links("a session of this protocol begins");
+  e.join();
+  e.protocols = {GetParam().protocol};
+  e.start_session(nullptr);
   const KeyRef tgt = e.make_key("krbtgt/A.TEST@A.TEST", 18, {});
   const KeyRef user18 = e.make_key("alice@A.TEST", 18, Bytes(32, 1));
   const KeyRef host20 = e.make_key("host/b.test@A.TEST", 20, Bytes(32, 2));
@@ -69,15 +81,17 @@ TEST_P(LaneGolden, FromASessionsStartToItsJobsAnswers) {
                                   Engines::Job{TKDC_OP_SEAL, user18, 3, {}, Bytes(200, 4)},
                                   Engines::Job{TKDC_OP_MAC, host20, 17, {}, Bytes(100, 5)}})
     jobs.push_back(e.send(job));
-  auto ring = std::make_shared<ShapeRing>(kTicks);
+  auto ring = std::make_shared<ShapeRing>(GetParam().ticks);
   e.start_session(ring);
   for (const JobName& job : jobs) EXPECT_EQ(e.wait(job).status(), TKDC_STATUS_OK);
-  EXPECT_GT(ring->last, kTicks) << "shorter than what is compared";
+  EXPECT_GT(ring->last, GetParam().ticks) << "shorter than what is compared";
   settled(e);
-  expect_control("lane-masks-" + std::to_string(GetParam()), ring->hashes);
+  expect_lane(GetParam().name, GetParam().protocol, ring->hashes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Masks, LaneGolden, testing::Values(0, 128));
+constexpr LaneTrace kTraces[] = {
+    {"masks-0", "rep3", 0, 2'400}, {"masks-128", "rep3", 128, 2'400}, {"lane", "plaintext", 0, 8}};
+INSTANTIATE_TEST_SUITE_P(Traces, LaneGolden, testing::ValuesIn(kTraces));
 
 // What goes first over connections that take the place of lost ones.
 TEST(ControlGolden, WhatALaneLacks) {

@@ -28,7 +28,7 @@ class Aes {
   // Cohorts of at most that many blocks take their masks from the pool, which outlives this;
   // while it has not enough, their S-boxes are computed in layers. All three parties decide
   // alike if they call this at the same point of the protocol with equal pools. In malicious
-  // mode note which jobs run (Rep3::course) before they submit blocks: a run compares that
+  // mode note which jobs run (Lane::course) before they submit blocks: a run compares that
   // before it opens a masked value, and has nothing else to tell jobs apart by.
   void use_masks(MaskPool& pool, std::size_t most_blocks);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picks the AES backend, once, when a session starts: a device where one is wanted or may be
+// Picks the AES backend of a lane when a session starts: a device where one is wanted or may be
 // taken, else this CPU's fastest.
 #include <atomic>
 

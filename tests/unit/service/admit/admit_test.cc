@@ -83,7 +83,7 @@ KeyRecord sample_record() {
 
 TEST(Admission, EveryPublicFieldIsInTheDigest) {
   KeyRecord record = sample_record();
-  const Digest base = digest_job(sample(), AgentRole::kKdc, &record).opened;
+  const Digest base = digest_job(sample(), AgentRole::kKdc, &record, 0).opened;
   const std::function<void(JobRequest&)> kEdits[] = {
       [](JobRequest& r) { r.name.agent++; },
       [](JobRequest& r) { r.name.session++; },
@@ -102,36 +102,36 @@ TEST(Admission, EveryPublicFieldIsInTheDigest) {
   for (const auto& edit : kEdits) {
     JobRequest request = sample();
     edit(request);
-    EXPECT_NE(digest_job(request, AgentRole::kKdc, &record).opened, base);
+    EXPECT_NE(digest_job(request, AgentRole::kKdc, &record, 0).opened, base);
   }
-  EXPECT_NE(digest_job(sample(), AgentRole::kAdmin, &record).opened, base);
+  EXPECT_NE(digest_job(sample(), AgentRole::kAdmin, &record, 0).opened, base);
   EXPECT_NE(digest_job(sample(), AgentRole::kKdc, &record, 1).opened, base);
   KeyRecord other = record;
   other.sharing = "another";
-  EXPECT_NE(digest_job(sample(), AgentRole::kKdc, &other).opened, base);
+  EXPECT_NE(digest_job(sample(), AgentRole::kKdc, &other, 0).opened, base);
   record.version++;
-  EXPECT_NE(digest_job(sample(), AgentRole::kKdc, &record).opened, base);
+  EXPECT_NE(digest_job(sample(), AgentRole::kKdc, &record, 0).opened, base);
 }
 
 TEST(Admission, ComponentsOfInputAndRecordAreInTheirDigests) {
   KeyRecord record = sample_record();
-  const JobDigests base = digest_job(sample(), AgentRole::kKdc, &record);
+  const JobDigests base = digest_job(sample(), AgentRole::kKdc, &record, 0);
   for (int c = 0; c < 2; ++c) {
     JobRequest request = sample();
     request.component[c][9] ^= 1;
-    JobDigests changed = digest_job(request, AgentRole::kKdc, &record);
+    JobDigests changed = digest_job(request, AgentRole::kKdc, &record, 0);
     EXPECT_NE(changed.component[c], base.component[c]);
     EXPECT_EQ(changed.component[1 - c], base.component[1 - c]);
     EXPECT_EQ(changed.opened, base.opened);
     KeyRecord other = record;
     other.fields["key"].component[c][3] ^= 1;
-    EXPECT_NE(digest_job(sample(), AgentRole::kKdc, &other).component[c], base.component[c]);
+    EXPECT_NE(digest_job(sample(), AgentRole::kKdc, &other, 0).component[c], base.component[c]);
   }
 }
 
 TEST(Admission, JudgesClaims) {
   KeyRecord record = sample_record();
-  const JobDigests mine = digest_job(sample(), AgentRole::kKdc, &record);
+  const JobDigests mine = digest_job(sample(), AgentRole::kKdc, &record, 0);
   const AdmissionClaim same_prev{kAdmit, mine.opened, mine.component[0]};
   const AdmissionClaim same_next{kAdmit, mine.opened, mine.component[1]};
   EXPECT_EQ(judge(kAdmit, mine, same_prev, same_next), kAdmit);

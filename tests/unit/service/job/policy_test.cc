@@ -125,7 +125,7 @@ AgentRole role_of(const std::string& name) {
 // Both neighbours lie as well as they can: they admit the job, and their digests are right.
 Verdict judged(tkdc_status own, const JobRequest& request, AgentRole role,
                const KeyRecord* record) {
-  const JobDigests mine = digest_job(request, role, record);
+  const JobDigests mine = digest_job(request, role, record, 0);
   const AdmissionClaim prev{kAdmit, mine.opened, mine.component[0]};
   const AdmissionClaim next{kAdmit, mine.opened, mine.component[1]};
   return combine(judge(static_cast<Verdict>(own), mine, prev, next), kAdmit, kAdmit);

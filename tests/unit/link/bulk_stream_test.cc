@@ -8,6 +8,7 @@
 #include "link/memory_bulk_stream.h"
 #include "link/tls_bulk_stream.h"
 #include "loopback_pair.h"
+#include "own_memory.h"
 
 namespace tkdc {
 namespace {
@@ -367,6 +368,43 @@ TYPED_TEST(BulkStream, AReaderThatGoesEarlyFailsTheWriter) {
   }
   EXPECT_TRUE(
       says(written.error(), "stream to party 1: party 1 gave it up: closed before its end"));
+}
+
+// Also what ends in the middle, with octets in every buffer.
+TYPED_TEST(BulkStream, NothingStaysInMemory) {
+  if (!kOwnMemoryCanBeRead) GTEST_SKIP() << "a sanitizer's memory";
+  Bytes complement(32);
+  randombytes_buf(complement.data(), complement.size());
+  for (bool whole : {true, false}) {
+    Ends ends = this->make(1 << 16);
+    constexpr std::size_t kValues = 10'000;
+    std::size_t wrong = 0;
+    std::thread writing([&] {
+      for (std::size_t n = 0; n < kValues; ++n) {
+        ASSERT_TRUE(ends.writer->wait_room(complement.size(), kLongMs).value());
+        const MutableByteSpan place = ends.writer->place();
+        for (std::size_t k = 0; k < complement.size(); ++k)
+          place[k] = static_cast<std::uint8_t>(~complement[k]);
+        ends.writer->put(complement.size());
+      }
+      if (whole) ends.writer->finish();
+    });
+    for (std::size_t n = 0; n < (whole ? kValues : kValues - 1'000); ++n) {
+      ASSERT_EQ(ends.reader->wait(complement.size(), kLongMs).value(), Event::kOctets);
+      const ByteSpan front = ends.reader->front();
+      for (std::size_t k = 0; k < complement.size(); ++k)
+        wrong += front[k] != static_cast<std::uint8_t>(~complement[k]);
+      ends.reader->drop(complement.size());
+    }
+    writing.join();
+    EXPECT_EQ(wrong, 0u);
+    if (whole) {
+      EXPECT_TRUE(ends.writer->wait_finished(kLongMs).value());
+    }
+    EXPECT_GT(count_in_own_memory(complement), 0u) << "the search finds what is there";
+    ends = Ends();
+    EXPECT_EQ(count_in_own_memory(complement), 0u) << whole;
+  }
 }
 
 TYPED_TEST(BulkStream, ChangesWakeALane) {

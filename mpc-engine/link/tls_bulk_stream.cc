@@ -58,7 +58,6 @@ class Pump final : public BulkCarrier {
   RingSide own_side() const {
     return owner_ == RingSide::kWriter ? RingSide::kReader : RingSide::kWriter;
   }
-  By owner() const { return owner_ == RingSide::kWriter ? By::kWriter : By::kReader; }
   By peer() const { return owner_ == RingSide::kWriter ? By::kReader : By::kWriter; }
 
   void signal();

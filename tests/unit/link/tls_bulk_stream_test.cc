@@ -2,8 +2,10 @@
 // Bulk streams over TLS with peers that die, stall, or send what has no meaning.
 #include "link/tls_bulk_stream.h"
 
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 
 #include "loopback_pair.h"
 
@@ -84,6 +86,34 @@ TEST(TlsBulkStream, NoRecordIsLongerThanTheLimit) {
   }
   writing.join();
   EXPECT_LE(longest, kMaxBulkRecordBytes);
+}
+
+// What the reader has no room for stays with TCP, however much is there at once.
+TEST(TlsBulkStream, AReaderTakesNoMoreThanItHasRoomFor) {
+  RawPeer peer;
+  auto server = peer.connect();
+  const UniqueFd watched(::dup(server->fd()));
+  std::thread writing([&] {
+    for (std::size_t n = 0; n < 40; ++n) peer.packet(60'001, kOctets, 60'000);
+  });
+  // In the kernel, on both sides, before the reader begins.
+  auto waiting = [&] {
+    int unread = 0, unsent = 0;
+    EXPECT_EQ(ioctl(watched.get(), FIONREAD, &unread), 0);
+    EXPECT_EQ(ioctl(peer.fd(), SIOCOUTQ, &unsent), 0);
+    return static_cast<std::size_t>(unread) + static_cast<std::size_t>(unsent);
+  };
+  const long long deadline_ms = monotonic_ms() + 10'000;
+  while (waiting() < 500'000 && monotonic_ms() < deadline_ms) std::this_thread::yield();
+  const std::size_t before = waiting();
+  auto reader = make_tls_bulk_reader(std::move(server), {1 << 16, 0}).value();
+  EXPECT_EQ(reader->wait(1 << 16, kLongMs).value(), BulkReader::Event::kOctets);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_GT(before, 400'000u);
+  EXPECT_GT(waiting() + 400'000, before) << "ring, two records and a batch of ciphertext";
+  Bytes out(60'000);
+  for (std::size_t n = 0; n < 40; ++n) ASSERT_TRUE(reader->read(out, kLongMs).ok()) << n;
+  writing.join();
 }
 
 TEST(TlsBulkStream, APeerThatDiesIsNoEnd) {

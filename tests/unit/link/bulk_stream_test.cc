@@ -341,6 +341,29 @@ TYPED_TEST(BulkStream, AbortWakesWhoeverWaits) {
   expect_abort_wakes([&] { return ends.writer->wait_finished(kLongMs); }, *ends.writer, here);
 }
 
+TYPED_TEST(BulkStream, NothingCanBeReadAfterAnAbort) {
+  Ends ends = this->make();
+  ASSERT_TRUE(ends.writer->write(Bytes(100), kLongMs).ok());
+  ASSERT_EQ(ends.reader->wait(100, kLongMs).value(), Event::kOctets);
+  ends.reader->abort("not wanted");
+  EXPECT_FALSE(ends.reader->available().ok());
+  EXPECT_FALSE(ends.reader->wait(1, kLongMs).ok());
+  EXPECT_FALSE(ends.reader->try_read(MutableByteSpan()).ok());
+}
+
+// Both threads behind the rings sleep: nothing is to be written, nothing comes.
+TYPED_TEST(BulkStream, AnIdleWriterHearsOfAnAbort) {
+  Ends ends = this->make();
+  std::this_thread::sleep_for(std::chrono::milliseconds(kShortMs));
+  ends.reader->abort("not wanted");
+  const long long deadline_ms = monotonic_ms() + kLongMs;
+  auto room = ends.writer->room();
+  for (; room.ok() && monotonic_ms() < deadline_ms; room = ends.writer->room())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_FALSE(room.ok());
+  EXPECT_TRUE(says(room.error(), "party 1 gave it up: not wanted"));
+}
+
 TYPED_TEST(BulkStream, AWriterThatGoesEarlyIsNoEnd) {
   for (bool finished : {false, true}) {
     Ends ends = this->make(1'000);

@@ -10,7 +10,6 @@ namespace {
 constexpr std::size_t kGrowBytes = 1u << 20;  // memory follows the octets that arrive
 constexpr std::size_t kMaxSpare = 4;          // as far as a neighbour may be ahead
 constexpr std::size_t kMaxReadyPackets = 4096;
-constexpr std::size_t kMaxReadyBytes = std::size_t{160} << 20;
 
 std::uint32_t load_be32(const std::uint8_t in[4]) {
   return static_cast<std::uint32_t>(in[0]) << 24 | static_cast<std::uint32_t>(in[1]) << 16 |
@@ -20,7 +19,7 @@ std::uint32_t load_be32(const std::uint8_t in[4]) {
 }  // namespace
 
 bool PacketInput::full() const {
-  return ready_.size() >= kMaxReadyPackets || ready_bytes_ >= kMaxReadyBytes;
+  return ready_.size() >= kMaxReadyPackets || ready_bytes_ >= max_ready_bytes_;
 }
 
 MutableByteSpan PacketInput::room() {

@@ -19,6 +19,8 @@ class PacketInput {
   static constexpr std::size_t kHeaderBytes = 4;
 
   void set_max_packet_bytes(std::size_t bytes) { max_packet_bytes_ = bytes; }
+  // Of packets that have not been taken, before full() says so.
+  void set_max_waiting_bytes(std::size_t bytes) { max_ready_bytes_ = bytes; }
 
   // Where the next octets go; never empty. Valid until filled().
   MutableByteSpan room();
@@ -42,6 +44,7 @@ class PacketInput {
   void end_packet();
 
   std::size_t max_packet_bytes_ = kMaxPacketBytes;
+  std::size_t max_ready_bytes_ = std::size_t{160} << 20;
   std::uint8_t header_[kHeaderBytes]{};
   std::size_t header_got_ = 0;
   std::size_t body_got_ = 0;

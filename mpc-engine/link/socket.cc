@@ -123,6 +123,12 @@ void tune_socket(int fd) {
   setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &kVanishedPeerMs, sizeof kVanishedPeerMs);
 }
 
+void tune_bulk_socket(int fd) {
+  tune_socket(fd);
+  const unsigned never = 0;
+  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &never, sizeof never);
+}
+
 long long monotonic_ms() {
   using namespace std::chrono;
   return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();

@@ -31,6 +31,9 @@ std::string connect_error(int fd);
 // bbr default is several times slower within one site), and an end for
 // connections whose peer's host has vanished. Best effort, each on its own.
 void tune_socket(int fd);
+// The same for a connection whose peer may leave octets unread for long: TCP ends it for that no
+// more.
+void tune_bulk_socket(int fd);
 
 // Milliseconds on the monotonic clock, for deadlines.
 long long monotonic_ms();

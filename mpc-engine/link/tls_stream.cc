@@ -51,6 +51,8 @@ Result<std::unique_ptr<TlsStream>> TlsStream::create(SslPtr ssl, UniqueFd fd, st
 }
 
 TlsStream::~TlsStream() {
+  // OpenSSL decrypts in its own buffer, which keeps the last record: wiped when it is freed.
+  SSL_set_options(ssl_.get(), SSL_OP_CLEANSE_PLAINTEXT);
   // close_notify, when it costs nothing; SSL_shutdown is not for broken connections.
   ERR_clear_error();
   if (!failed() && SSL_is_init_finished(ssl_.get()) && output_->empty()) {

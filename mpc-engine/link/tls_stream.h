@@ -55,6 +55,8 @@ class TlsStream {
     max_packet_bytes_ = bytes;
     packets_.set_max_packet_bytes(bytes);
   }
+  // Of received packets: above it nothing is read before a take().
+  void set_max_waiting_bytes(std::size_t bytes) { packets_.set_max_waiting_bytes(bytes); }
   void set_peer(std::string peer) { peer_ = std::move(peer); }
   void set_records_per_key(std::uint64_t records) { records_per_key_ = records; }
 

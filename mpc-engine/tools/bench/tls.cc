@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/bench/tls.h"
 
-#include <sys/resource.h>
-
 #include <chrono>
 #include <thread>
 
+#include "tools/bench/cpu_time.h"
 #include "tools/bench/lane.h"
 
 namespace tkdc::bench {
 namespace {
-
-double cpu_seconds() {
-  rusage use{};
-  getrusage(RUSAGE_SELF, &use);
-  auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return seconds(use.ru_utime) + seconds(use.ru_stime);
-}
 
 // One party: runs its lanes, reports.
 Result<nlohmann::json> measure(const TlsBench& bench, Session& session, const AesBackend& backend) {

@@ -4,6 +4,7 @@
 #include "tools/bench/ctr.h"
 #include "tools/bench/latency.h"
 #include "tools/bench/sha1.h"
+#include "tools/bench/stream.h"
 #include "tools/bench/zero_shares.h"
 #include "tools/cli/commands.h"
 
@@ -16,6 +17,7 @@ void add_bench(CLI::App& app, int& exit_status) {
   bench::add_ctr(*command, exit_status);
   bench::add_latency(*command, exit_status);
   bench::add_sha1(*command, exit_status);
+  bench::add_stream(*command, exit_status);
   bench::add_zero_shares(*command, exit_status);
 }
 

@@ -114,6 +114,18 @@ TEST(TlsStream, AReceiverThatDoesNotTakeIsBounded) {
     ASSERT_TRUE(StreamPair::pass(*pair.client, *pair.server).ok()) << i;
 }
 
+TEST(TlsStream, AReceiverMayHaveASmallerBound) {
+  StreamPair pair;
+  pair.server->set_max_waiting_bytes(1'000);
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(pair.client->send(Bytes(600)).ok());
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(pair.server->fill().ok());
+  int waiting = 0;
+  for (; pair.server->has_packet(); ++waiting) (void)pair.server->take();
+  EXPECT_EQ(waiting, 2);
+  for (; waiting < 10; ++waiting)
+    ASSERT_TRUE(StreamPair::pass(*pair.client, *pair.server).ok()) << waiting;
+}
+
 TEST(TlsStream, PacketsBeforeTheEndAreDelivered) {
   StreamPair pair;
   ASSERT_TRUE(pair.client->send(Bytes(10, 1)).ok());

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One operation with a key that exists as shares: see engine.h. */
-#include "engine.h"
+/* One operation with a key that exists as shares: see agent_call.h. */
+#include "agent_call.h"
 
 #include <openssl/evp.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@ static bool wake_openssl(void)
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tkdc_client client = {.stream = {.fd = -1}};
 
-krb5_error_code engine_configure(krb5_context context, const struct tkdc_preload_config *config)
+krb5_error_code agent_configure(krb5_context context, const struct tkdc_preload_config *config)
 {
     if (strlen(config->socket_path) >= sizeof process_config.socket_path) {
         krb5_set_error_message(context, KRB5_KDB_DBTYPE_INIT,
@@ -120,8 +120,8 @@ static void ask(struct request_state *state, const struct tkdc_request *request,
         ask_blocking(request, reply);
 }
 
-krb5_error_code engine_call(krb5_context context, const struct tkdc_request *request,
-                            struct tkdc_reply *reply)
+krb5_error_code agent_call(krb5_context context, const struct tkdc_request *request,
+                           struct tkdc_reply *reply)
 {
     struct request_state *state = fiber_request();
     const bool lost_before = state->tainted;
@@ -152,7 +152,7 @@ krb5_error_code engine_call(krb5_context context, const struct tkdc_request *req
     return code;
 }
 
-krb5_error_code engine_unsupported(krb5_context context, const char *what)
+krb5_error_code handle_key_unsupported(krb5_context context, const char *what)
 {
     fiber_request()->no_record = true;
     krb5_set_error_message(context, KRB5_PROG_KEYTYPE_NOSUPP,
@@ -162,7 +162,7 @@ krb5_error_code engine_unsupported(krb5_context context, const char *what)
     return KRB5_PROG_KEYTYPE_NOSUPP;
 }
 
-krb5_error_code engine_bad_enctype(krb5_context context, uint32_t enctype)
+krb5_error_code handle_key_bad_enctype(krb5_context context, uint32_t enctype)
 {
     fiber_request()->no_record = true;
     krb5_set_error_message(context, KRB5_BAD_ENCTYPE,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which keys exist as shares: see engine.h and stamp.h. */
+/* Which keys exist as shares: see agent_call.h and stamp.h. */
 #include <string.h>
 #include <syslog.h>
 #include <time.h>
 
-#include "engine.h"
+#include "agent_call.h"
 #include "stamp.h"
 
 enum { LOG_INTERVAL_S = 5 };
 
-static bool decode(const uint8_t *octets, size_t len, struct engine_key *id)
+static bool decode(const uint8_t *octets, size_t len, struct handle_key *id)
 {
     if (tkdc_handle_decode(octets, len, &id->key)) {
         id->by.kind = TKDC_DERIVE_NONE;
@@ -40,13 +40,13 @@ static void log_imitation(void)
     suppressed = 0;
 }
 
-bool engine_is_handle(const krb5_keyblock *key, struct engine_key *id)
+bool handle_key_of(const krb5_keyblock *key, struct handle_key *id)
 {
     uint8_t plain[TKDC_DERIVED_HANDLE_MAX_BYTES];
     if (!key || key->length < TKDC_HANDLE_BYTES)
         return false; /* every key that libk5crypto takes */
     if (!stamp_take_off(key->contents, key->length, plain)) {
-        if (engine_is_formed_like_handle(key))
+        if (handle_key_is_formed_like_one(key))
             log_imitation();
         return false;
     }
@@ -55,22 +55,22 @@ bool engine_is_handle(const krb5_keyblock *key, struct engine_key *id)
     return is_handle;
 }
 
-bool engine_is_formed_like_handle(const krb5_keyblock *key)
+bool handle_key_is_formed_like_one(const krb5_keyblock *key)
 {
     return key && tkdc_has_handle_magic(key->contents, key->length);
 }
 
-void engine_wipe_key(struct engine_key *id)
+void handle_key_wipe(struct handle_key *id)
 {
     explicit_bzero(id, sizeof *id);
 }
 
-bool engine_is_handle_k(krb5_context context, krb5_key key, struct engine_key *id)
+bool handle_key_of_k(krb5_context context, krb5_key key, struct handle_key *id)
 {
     krb5_keyblock *copy = NULL;
     if (!key || krb5_k_key_keyblock(context, key, &copy) != 0)
         return false; /* the real function then fails for want of memory too */
-    const bool is_handle = engine_is_handle(copy, id);
+    const bool is_handle = handle_key_of(copy, id);
     krb5_free_keyblock(context, copy);
     return is_handle;
 }

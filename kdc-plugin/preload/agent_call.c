@@ -12,6 +12,7 @@
 #include "client.h"
 #include "fiber.h"
 #include "loop.h"
+#include "process.h"
 #include "stamp.h"
 
 enum { KDC_TIMEOUT_MS = 5000, ADMIN_TIMEOUT_MS = 30000, LOG_INTERVAL_S = 5 };
@@ -150,25 +151,4 @@ krb5_error_code agent_call(krb5_context context, const struct tkdc_request *requ
     }
     tkdc_reply_free(reply);
     return code;
-}
-
-krb5_error_code handle_key_unsupported(krb5_context context, const char *what)
-{
-    fiber_request()->no_record = true;
-    krb5_set_error_message(context, KRB5_PROG_KEYTYPE_NOSUPP,
-                           "tkdc: %s is not available with keys that exist only as shares; "
-                           "if SPAKE is on, disable the kdcpreauth module spake",
-                           what);
-    return KRB5_PROG_KEYTYPE_NOSUPP;
-}
-
-krb5_error_code handle_key_bad_enctype(krb5_context context, uint32_t enctype)
-{
-    fiber_request()->no_record = true;
-    krb5_set_error_message(context, KRB5_BAD_ENCTYPE,
-                           "tkdc: a key of enctype %u cannot be used with one that exists as "
-                           "shares: the client must use aes256-cts, aes128-cts, aes256-sha2 or "
-                           "aes128-sha2",
-                           (unsigned)enctype);
-    return KRB5_BAD_ENCTYPE;
 }

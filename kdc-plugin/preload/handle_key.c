@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which keys exist as shares: see agent_call.h and stamp.h. */
+/* Which keys exist as shares: see handle_key.h and stamp.h. */
+#include "handle_key.h"
+
 #include <string.h>
 #include <syslog.h>
 #include <time.h>
 
-#include "agent_call.h"
+#include "fiber.h"
 #include "stamp.h"
 
 enum { LOG_INTERVAL_S = 5 };
@@ -73,4 +75,25 @@ bool handle_key_of_k(krb5_context context, krb5_key key, struct handle_key *id)
     const bool is_handle = handle_key_of(copy, id);
     krb5_free_keyblock(context, copy);
     return is_handle;
+}
+
+krb5_error_code handle_key_unsupported(krb5_context context, const char *what)
+{
+    fiber_request()->no_record = true;
+    krb5_set_error_message(context, KRB5_PROG_KEYTYPE_NOSUPP,
+                           "tkdc: %s is not available with keys that exist only as shares; "
+                           "if SPAKE is on, disable the kdcpreauth module spake",
+                           what);
+    return KRB5_PROG_KEYTYPE_NOSUPP;
+}
+
+krb5_error_code handle_key_bad_enctype(krb5_context context, uint32_t enctype)
+{
+    fiber_request()->no_record = true;
+    krb5_set_error_message(context, KRB5_BAD_ENCTYPE,
+                           "tkdc: a key of enctype %u cannot be used with one that exists as "
+                           "shares: the client must use aes256-cts, aes128-cts, aes256-sha2 or "
+                           "aes128-sha2",
+                           (unsigned)enctype);
+    return KRB5_BAD_ENCTYPE;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "operation.h"
+#include "process.h"
 
 /* True when this checksum is the agent's business. */
 static bool is_ours(krb5_cksumtype type)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "operation.h"
+#include "process.h"
 
 static struct tkdc_span span_of(const krb5_data *d)
 {

@@ -17,8 +17,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent_call.h"
 #include "enctype.h"
+#include "handle_key.h"
+#include "process.h"
 #include "stamp.h"
 
 /* The keyblock of a derived handle; *by is wiped. */

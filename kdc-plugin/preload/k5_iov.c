@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "operation.h"
+#include "process.h"
 
 enum { HEADER_BYTES = TKDC_SEAL_HEADER_BYTES };
 

@@ -15,10 +15,11 @@
 #include <openssl/sha.h>
 #include <string.h>
 
-#include "agent_call.h"
 #include "equal.h"
 #include "fiber.h"
+#include "handle_key.h"
 #include "k5_other.h"
+#include "process.h"
 
 enum { REMEMBERED = 64 };
 

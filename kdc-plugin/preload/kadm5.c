@@ -18,8 +18,9 @@
 #include <string.h>
 #include <syslog.h>
 
-#include "agent_call.h"
 #include "equal.h"
+#include "handle_key.h"
+#include "process.h"
 
 static bool is_kadmind(void)
 {

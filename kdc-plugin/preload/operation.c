@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The four operations with a handle: see operation.h. */
 #include "operation.h"
+#include "agent_call.h"
 #include "fiber.h"
+#include "process.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The four operations with a handle, or with a derived one (all but VERIFY), in
- * libk5crypto's terms. Usage is not
- * checked here, nor whether the enctype is the key's: the servers do that
- * against their own record.
+ * The four operations with a handle, or with a derived one (all but VERIFY), in libk5crypto's
+ * terms. The servers check usage and enctype against their own record.
  */
 #ifndef TKDC_PRELOAD_OPERATION_H
 #define TKDC_PRELOAD_OPERATION_H
 
-#include "agent_call.h"
+#include "buffer.h"
 #include "enctype.h"
+#include "handle_key.h"
 
-/* *out is malloc'ed; the caller wipes and frees it with operation_free(). */
+/* *out is malloc'ed; the caller wipes and frees it with tkdc_buffer_free(). */
 krb5_error_code operation_seal(krb5_context context, const struct handle_key *id,
                                krb5_keyusage usage, struct tkdc_span plaintext,
                                struct tkdc_buffer *out);

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.attack.tap import Tap, read_tap
 from tests.support.kerberos import find_program
-from tests.support.process import Daemon, RealmError, wait_until
+from tests.support.process import RealmError, wait_until
 from tests.support.realm import Realm
 
 USERS = ("alice", "bruno", "clara", "diego")  # names of one length: jobs of one shape

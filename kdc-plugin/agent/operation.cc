@@ -25,14 +25,6 @@ Parsed malformed(std::uint8_t op) {
                     "same version?");
 }
 
-void get_key(Reader& r, KeyRef& key) {
-  r.array(key.id);
-  r.array(key.installation);
-  r.array(key.principal);
-  key.kvno = r.u32();
-  key.enctype = r.u32();
-}
-
 void append(SecretVector& out, ByteSpan in) { out.insert(out.end(), in.begin(), in.end()); }
 
 void output_between(Operation& operation, std::size_t min, std::size_t max) {

@@ -15,24 +15,13 @@
 
 #include "base/codec.h"
 #include "base/result.h"
+#include "service/wire/key_ref.h"
 #include "wire.h"
 
 namespace tkdc
 {
 
-using KeyId = std::array<std::uint8_t, 16>;
-using InstallationId = std::array<std::uint8_t, 16>;
-using PrincipalDigest = std::array<std::uint8_t, 32>;
 using Digest = std::array<std::uint8_t, 32>;
-
-struct KeyRef {
-    KeyId id{};
-    InstallationId installation{};
-    PrincipalDigest principal{}; // SHA-256 of the unparsed principal name
-    std::uint32_t kvno = 0;
-    std::uint32_t enctype = 0;
-    bool operator==(const KeyRef &) const = default;
-};
 
 // Names a job at all three servers. `agent` is set by the receiving server
 // from the CURVE key; `session` is drawn by the agent when it starts; `number`

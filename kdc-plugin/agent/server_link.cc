@@ -58,7 +58,7 @@ ServerLink::~ServerLink() { disconnect(); }
 void ServerLink::connect() {
   const ServerAddress& server = config_.servers[static_cast<std::size_t>(party_)];
   const char* secret_key = reinterpret_cast<const char*>(config_.curve_secret_key.data());
-  char public_key[kZ85KeyChars + 1];
+  char public_key[kCurveTextBytes + 1];
   if (zmq_curve_public(public_key, secret_key) != 0) throw zmq::error_t();
 
   socket_ = zmq::socket_t(context_, zmq::socket_type::dealer);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/curve_key.h"
 #include "base/hex.h"
-#include "base/secret_file.h"
 #include "base/strict_toml.h"
 #include "link/socket.h"
 #include "session/hello.h"

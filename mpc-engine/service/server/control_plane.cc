@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/curve_key.h"
 #include "base/handover.h"
 #include "service/server/control_socket.h"
 
@@ -56,9 +57,9 @@ class ControlPlane::Message {
 };
 
 std::uint64_t agent_id(const std::string& curve_public_key) {
-  std::uint8_t key[32] = {}, digest[32];
-  zmq_z85_decode(key, curve_public_key.c_str());
-  crypto_generichash(digest, sizeof digest, key, sizeof key, nullptr, 0);
+  const CurvePublicKey key = decode_curve_public(curve_public_key).value_or(CurvePublicKey{});
+  Digest digest{};
+  crypto_generichash(digest.data(), digest.size(), key.data(), key.size(), nullptr, 0);
   return Reader(digest).u64();
 }
 

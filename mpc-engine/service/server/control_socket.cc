@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/curve_key.h"
 #include "service/server/zap.h"
 #include "service/wire/message.h"
 
@@ -39,13 +40,9 @@ bool set_limits(void* socket, std::size_t max_answers_waiting) {
 }
 
 bool set_security(void* socket, const SecretVector& curve_secret_key) {
-  SecretBuffer key(32);
+  SecretBuffer key(kCurveKeyBytes);
   std::string domain = kZapDomain;
-  // The option wants 32 octets or 41 with the terminator; ours has none.
-  SecretVector text(curve_secret_key);
-  text.push_back(0);
-  return text.size() == 41 &&
-         zmq_z85_decode(key.data(), reinterpret_cast<const char*>(text.data())) != nullptr &&
+  return decode_curve_secret(curve_secret_key, key.span().first<kCurveKeyBytes>()) &&
          set(socket, ZMQ_CURVE_SERVER, 1) &&
          zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY, key.data(), key.size()) == 0 &&
          zmq_setsockopt(socket, ZMQ_ZAP_DOMAIN, domain.data(), domain.size()) == 0 &&

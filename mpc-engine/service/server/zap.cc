@@ -39,11 +39,8 @@ bool receive_all(void* socket, std::vector<std::string>& frames) {
 ZapHandler::ZapHandler(void* socket, const std::vector<AgentEntry>& agents,
                        std::function<void(const std::string&)> log)
     : socket_(socket), log_(std::move(log)) {
-  for (const AgentEntry& agent : agents) {
-    std::array<std::uint8_t, 32> key{};
-    zmq_z85_decode(key.data(), agent.curve_public_key.c_str());
-    keys_.push_back(key);
-  }
+  for (const AgentEntry& agent : agents)
+    keys_.push_back(decode_curve_public(agent.curve_public_key).value_or(CurvePublicKey{}));
   thread_ = std::thread([this] { run(); });
 }
 
@@ -79,7 +76,7 @@ void ZapHandler::run() {
 // -1: nobody.
 int ZapHandler::agent_of(const std::vector<std::string>& frames) const {
   if (frames.size() != kKey + 1 || frames[kVersion] != "1.0" || frames[kDomain] != kZapDomain ||
-      frames[kMechanism] != "CURVE" || frames[kKey].size() != 32)
+      frames[kMechanism] != "CURVE" || frames[kKey].size() != kCurveKeyBytes)
     return -1;
   int found = -1;
   for (std::size_t i = 0; i < keys_.size(); ++i)

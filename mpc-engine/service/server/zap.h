@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/curve_key.h"
 #include "base/result.h"
 #include "service/server/config.h"
 
@@ -39,7 +40,7 @@ class ZapHandler {
   int agent_of(const std::vector<std::string>& frames) const;
 
   void* socket_;  // used by the thread once it runs
-  std::vector<std::array<std::uint8_t, 32>> keys_;
+  std::vector<CurvePublicKey> keys_;
   std::function<void(const std::string&)> log_;
   std::atomic<bool> stop_{false};
   std::thread thread_;

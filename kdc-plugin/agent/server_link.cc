@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "agent/log.h"
-#include "base/handover.h"
+#include "base/secret_frame.h"
 
 namespace tkdc::agent {
 namespace {
@@ -26,12 +26,6 @@ constexpr int kWatchedEvents =
     ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
     ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
     ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
-
-// Called on ZeroMQ's thread when a frame has left; releasing it wipes it.
-void free_frame(void*, void* hint) {
-  TKDC_TAKE_OVER(hint);
-  delete static_cast<SecretVector*>(hint);
-}
 
 }  // namespace
 
@@ -130,10 +124,8 @@ bool ServerLink::readable() {
 
 bool ServerLink::send(SecretVector frame) {
   frames_awaited_ = false;
-  auto* owned = new SecretVector(std::move(frame));
-  zmq::message_t message(owned->data(), owned->size(), free_frame, owned);
-  TKDC_HAND_OVER(owned);
   try {
+    zmq::message_t message = secret_message(std::move(frame));
     return socket_.send(message, zmq::send_flags::dontwait).has_value();
   } catch (const zmq::error_t& error) {
     log(Level::kError, title_ + ": cannot send: " + error.what());
@@ -145,11 +137,10 @@ void ServerLink::receive(const std::function<void(ByteSpan)>& handle, int max) {
   frames_awaited_ = false;
   try {
     for (int i = 0; i < max; ++i) {
-      zmq::message_t message;
-      frames_awaited_ = !socket_.recv(message, zmq::recv_flags::dontwait);
+      ReceivedFrame frame;
+      frames_awaited_ = !frame.receive(socket_);
       if (frames_awaited_) return;
-      handle({message.data<std::uint8_t>(), message.size()});
-      sodium_memzero(message.data(), message.size());
+      handle(frame.bytes());
     }
   } catch (const zmq::error_t& error) {
     log(Level::kError, title_ + ": cannot receive: " + error.what());

@@ -177,13 +177,13 @@ bool ServerLink::update(Clock::time_point now) {
   events_awaited_ = false;
   try {
     while ((events(monitor_) & ZMQ_POLLIN) != 0) {
-      zmq::message_t head;
+      zmq::message_t report;
       zmq::message_t address;
-      if (!monitor_.recv(head, zmq::recv_flags::dontwait) ||
+      if (!monitor_.recv(report, zmq::recv_flags::dontwait) ||
           !monitor_.recv(address, zmq::recv_flags::dontwait))
         break;
       std::uint16_t event = 0;
-      if (head.size() >= sizeof event) std::memcpy(&event, head.data(), sizeof event);
+      if (report.size() >= sizeof event) std::memcpy(&event, report.data(), sizeof event);
       handle_event(event, now);
     }
     events_awaited_ = true;

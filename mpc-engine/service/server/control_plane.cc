@@ -146,14 +146,14 @@ void ControlPlane::handle(const ReceivedFrame& route, ReceivedFrame& body) {
   }
   request->name.agent = agent_ids_[agent];
   ByteSpan id = route.bytes();
-  auto verdict = sessions_[agent].arrived(request->name.session, request->name.number,
+  auto arrival = sessions_[agent].arrived(request->name.session, request->name.number,
                                           std::string(id.begin(), id.end()));
-  if (verdict == AgentSessions::Verdict::kReplay) {
+  if (arrival == AgentSessions::Arrival::kReplay) {
     // No answer: it would be taken for the answer of the job that is running.
     replayed_++;
     return complain("control: dropped a repeated job number of " + options_.agents[agent].name);
   }
-  if (verdict == AgentSessions::Verdict::kTooManySessions) {
+  if (arrival == AgentSessions::Arrival::kTooManySessions) {
     refused_++;
     return complain("control: " + options_.agents[agent].name + " has too many sessions at work");
   }

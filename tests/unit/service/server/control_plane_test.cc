@@ -302,13 +302,13 @@ TEST_F(ControlPlaneTest, AnswersForGoneAgentsAreDropped) {
 TEST(AgentSessions, OldIdleSessionsAreForgotten) {
   AgentSessions sessions;
   for (std::uint64_t s = 0; s < AgentSessions::kMaxSessions; ++s) {
-    ASSERT_EQ(sessions.arrived(s, 1, "r"), AgentSessions::Verdict::kNew);
+    ASSERT_EQ(sessions.arrived(s, 1, "r"), AgentSessions::Arrival::kNew);
     sessions.started(s);
   }
-  EXPECT_EQ(sessions.arrived(1000, 1, "r"), AgentSessions::Verdict::kTooManySessions);
+  EXPECT_EQ(sessions.arrived(1000, 1, "r"), AgentSessions::Arrival::kTooManySessions);
   ASSERT_NE(sessions.answered(3), nullptr);
   EXPECT_EQ(sessions.answered(3), nullptr) << "answered once only";
-  EXPECT_EQ(sessions.arrived(1000, 1, "r"), AgentSessions::Verdict::kNew);
+  EXPECT_EQ(sessions.arrived(1000, 1, "r"), AgentSessions::Arrival::kNew);
   EXPECT_EQ(sessions.answered(3), nullptr);
 }
 

@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
-#include <time.h>
 
 #include "client.h"
 #include "fiber.h"
+#include "log_limit.h"
 #include "loop.h"
 #include "process.h"
 #include "stamp.h"
 
-enum { KDC_TIMEOUT_MS = 5000, ADMIN_TIMEOUT_MS = 30000, LOG_INTERVAL_S = 5 };
+enum { KDC_TIMEOUT_MS = 5000, ADMIN_TIMEOUT_MS = 30000 };
 
 /* OpenSSL reads its configuration and loads its provider at the first use, which takes more stack
  * than a fiber has: here that is the main one. */
@@ -76,21 +76,15 @@ static krb5_error_code error_of_status(uint16_t status)
     }
 }
 
-/* One line per LOG_INTERVAL_S: an outage must not fill the disk. */
 static void log_loss(const struct tkdc_request *request, const struct tkdc_reply *reply)
 {
-    static time_t last;
-    static unsigned long suppressed;
-    const time_t now = time(NULL);
-    if (now - last < LOG_INTERVAL_S) {
-        suppressed++;
+    static struct log_limit limit;
+    unsigned long suppressed;
+    if (!log_limit_passes(&limit, &suppressed))
         return;
-    }
     syslog(LOG_ERR, "tkdc: %s failed: %s: %.*s (%lu more not logged)",
            tkdc_wire_op_name(request->op), tkdc_status_text(reply->status), (int)reply->body.len,
            reply->body.data ? (const char *)reply->body.data : "", suppressed);
-    last = now;
-    suppressed = 0;
 }
 
 static void ask_blocking(const struct tkdc_request *request, struct tkdc_reply *reply)

@@ -4,12 +4,10 @@
 
 #include <string.h>
 #include <syslog.h>
-#include <time.h>
 
 #include "fiber.h"
+#include "log_limit.h"
 #include "stamp.h"
-
-enum { LOG_INTERVAL_S = 5 };
 
 static bool decode(const uint8_t *octets, size_t len, struct handle_key *id)
 {
@@ -24,22 +22,16 @@ static bool decode(const uint8_t *octets, size_t len, struct handle_key *id)
     return true;
 }
 
-/* One line per LOG_INTERVAL_S: whoever sends such keys can send many. */
 static void log_imitation(void)
 {
-    static time_t last;
-    static unsigned long suppressed;
-    const time_t now = time(NULL);
-    if (now - last < LOG_INTERVAL_S) {
-        suppressed++;
+    static struct log_limit limit;
+    unsigned long suppressed;
+    if (!log_limit_passes(&limit, &suppressed))
         return;
-    }
     syslog(LOG_WARNING,
            "tkdc: a key is formed like a handle, but ktkdc has not given it out in this process: "
            "a client or another realm sent it, and it is not used (%lu more not logged)",
            suppressed);
-    last = now;
-    suppressed = 0;
 }
 
 bool handle_key_of(const krb5_keyblock *key, struct handle_key *id)

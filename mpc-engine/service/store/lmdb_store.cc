@@ -158,26 +158,35 @@ Result<void> LmdbStore::move_to_committed(LmdbTxn& txn, const KeyId& id) {
   return {};
 }
 
-Result<void> LmdbStore::commit(const KeyId& id) {
+Result<void> LmdbStore::write(const char* step, const std::function<int(LmdbTxn&)>& change) {
+  LmdbTxn txn(env_, 0);
+  int rc = txn.begun();
+  if (rc == 0) rc = change(txn);
+  if (rc == 0) rc = txn.commit();
+  if (rc != 0) return failed(step, rc);
+  return {};
+}
+
+Result<void> LmdbStore::move_key(const char* step, const KeyId& id,
+                                 Result<void> (LmdbStore::*move)(LmdbTxn&, const KeyId&)) {
   std::lock_guard lock(write_mutex_);
   LmdbTxn txn(env_, 0);
-  if (txn.begun() != 0) return failed("committing a key", txn.begun());
-  auto moved = move_to_committed(txn, id);
+  if (txn.begun() != 0) return failed(step, txn.begun());
+  auto moved = (this->*move)(txn, id);
   if (!moved.ok()) return moved;
   int rc = txn.commit();
-  if (rc != 0) return failed("committing a key", rc);
+  if (rc != 0) return failed(step, rc);
   cache_.forget(id);
   return {};
 }
 
+Result<void> LmdbStore::commit(const KeyId& id) {
+  return move_key("committing a key", id, &LmdbStore::move_to_committed);
+}
+
 Result<void> LmdbStore::abandon(const KeyId& id) {
   std::lock_guard lock(write_mutex_);
-  LmdbTxn txn(env_, 0);
-  int rc = txn.begun();
-  if (rc == 0) rc = erase(txn, kPrepared, id);
-  if (rc == 0) rc = txn.commit();
-  if (rc != 0) return failed("dropping a prepared key", rc);
-  return {};
+  return write("dropping a prepared key", [&](LmdbTxn& txn) { return erase(txn, kPrepared, id); });
 }
 
 Result<void> LmdbStore::condemn(const KeyId& id) {
@@ -195,12 +204,7 @@ Result<void> LmdbStore::condemn(const KeyId& id) {
 
 Result<void> LmdbStore::pardon(const KeyId& id) {
   std::lock_guard lock(write_mutex_);
-  LmdbTxn txn(env_, 0);
-  int rc = txn.begun();
-  if (rc == 0) rc = erase(txn, kCondemned, id);
-  if (rc == 0) rc = txn.commit();
-  if (rc != 0) return failed("keeping a key", rc);
-  return {};
+  return write("keeping a key", [&](LmdbTxn& txn) { return erase(txn, kCondemned, id); });
 }
 
 Result<void> LmdbStore::bury(LmdbTxn& txn, const KeyId& id) {
@@ -224,15 +228,7 @@ Result<void> LmdbStore::bury(LmdbTxn& txn, const KeyId& id) {
 }
 
 Result<void> LmdbStore::destroy(const KeyId& id) {
-  std::lock_guard lock(write_mutex_);
-  LmdbTxn txn(env_, 0);
-  if (txn.begun() != 0) return failed("destroying a key", txn.begun());
-  auto buried = bury(txn, id);
-  if (!buried.ok()) return buried;
-  int rc = txn.commit();
-  if (rc != 0) return failed("destroying a key", rc);
-  cache_.forget(id);
-  return {};
+  return move_key("destroying a key", id, &LmdbStore::bury);
 }
 
 Result<std::shared_ptr<const KeyRecord>> LmdbStore::get(const KeyId& id) {

@@ -2,6 +2,7 @@
 // Derived handles: what is written is read, nothing else is, and libk5crypto takes
 // none for a key.
 #include "derivation.h"
+#include "sample_key.h"
 
 #include <gtest/gtest.h>
 #include <krb5.h>
@@ -11,16 +12,6 @@
 #include <vector>
 
 namespace {
-
-tkdc_wire_key long_term_key() {
-  tkdc_wire_key key{};
-  std::memset(key.key_id, 0x11, sizeof key.key_id);
-  std::memset(key.installation, 0x22, sizeof key.installation);
-  std::memset(key.principal, 0x33, sizeof key.principal);
-  key.kvno = 7;
-  key.enctype = 18;
-  return key;
-}
 
 tkdc_derivation some_derivation(std::uint8_t kind, std::uint32_t enctype, const char* pepper) {
   tkdc_derivation by{};
@@ -35,7 +26,7 @@ tkdc_derivation some_derivation(std::uint8_t kind, std::uint32_t enctype, const 
 
 std::vector<std::uint8_t> encoded(const tkdc_derivation& by) {
   std::vector<std::uint8_t> out(TKDC_DERIVED_HANDLE_MAX_BYTES);
-  const tkdc_wire_key key = long_term_key();
+  const tkdc_wire_key key = sample_key();
   out.resize(tkdc_derived_encode(out.data(), &key, &by));
   return out;
 }

@@ -18,7 +18,7 @@ struct handle_key {
     struct tkdc_derivation by; /* kind TKDC_DERIVE_NONE: with the key itself */
 };
 
-/* A variable that is wiped on every way out: a derivation's mask is as secret as
+/* A variable that is wiped on every way out: a derivation's known half is as secret as
  * the key that it comes from. */
 #define HANDLE_KEY(name) struct handle_key name __attribute__((cleanup(handle_key_wipe)))
 void handle_key_wipe(struct handle_key *id);

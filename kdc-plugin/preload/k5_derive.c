@@ -53,17 +53,17 @@ static krb5_error_code put_pepper(krb5_context context, struct tkdc_derivation *
 }
 
 /* The known key's half of KRB-FX-CF2. */
-static krb5_error_code put_mask(krb5_context context, struct tkdc_derivation *by,
-                                const krb5_keyblock *known, const char *pepper)
+static krb5_error_code put_known_half(krb5_context context, struct tkdc_derivation *by,
+                                      const krb5_keyblock *known, const char *pepper)
 {
     const struct tkdc_enctype *enctype = tkdc_enctype_of((uint32_t)known->enctype);
     const krb5_data input = {.data = (char *)pepper, .length = (unsigned int)strlen(pepper)};
-    krb5_data mask = {.data = (char *)by->mask};
+    krb5_data known_half = {.data = (char *)by->known_half};
     if (!enctype)
         return 0; /* make_derived() says why not */
-    mask.length = (unsigned int)enctype->key_bytes;
-    by->mask_bytes = (uint8_t)enctype->key_bytes;
-    return REAL(krb5_c_prfplus)(context, known, &input, &mask);
+    known_half.length = (unsigned int)enctype->key_bytes;
+    by->known_half_bytes = (uint8_t)enctype->key_bytes;
+    return REAL(krb5_c_prfplus)(context, known, &input, &known_half);
 }
 
 krb5_error_code krb5_c_prf(krb5_context context, const krb5_keyblock *key, krb5_data *input,
@@ -127,7 +127,7 @@ krb5_error_code krb5_c_fx_cf2_simple(krb5_context context, const krb5_keyblock *
     struct tkdc_derivation by = {.kind = TKDC_DERIVE_CF2, .enctype = (uint32_t)k1->enctype};
     krb5_error_code code = put_pepper(context, &by, pepper2, strlen(pepper2));
     if (!code)
-        code = put_mask(context, &by, k1, pepper1);
+        code = put_known_half(context, &by, k1, pepper1);
     if (!code)
         return make_derived(context, &id, &by, out);
     explicit_bzero(&by, sizeof by);

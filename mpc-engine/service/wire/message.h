@@ -84,8 +84,8 @@ struct JobRequest {
     std::uint32_t deadline_ms = 0; // time left when sent
     std::string protocol;          // by which it is to be computed; empty: as the servers choose
     // Not secret. SEAL, MAC: a Part. STAGE: origin u8. BIND: the principal's unparsed name. Derived
-    // operations: the recipe (service/operation/derived.h), whose mask stands before the input.
-    // EQUAL: the staged key's id.
+    // operations: the recipe (service/operation/derived.h), whose known half stands before the
+    // input. EQUAL: the staged key's id.
     Bytes public_data;
     // SEAL: plaintext. OPEN: ciphertext. MAC: data. VERIFY: data and checksum
     // (lengths: service/wire/enctype.h). A tail: the inner digest. STAGE of an imported key:

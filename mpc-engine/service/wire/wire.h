@@ -26,7 +26,7 @@
  *   MAC      key, usage u32, data bytes      -> checksum bytes
  *   VERIFY   key, usage u32, data bytes, checksum bytes -> (empty)
  *   SEAL_DERIVED, OPEN_DERIVED, MAC_DERIVED
- *            as SEAL, OPEN, MAC with kind u8, enctype u32, pepper bytes, mask bytes
+ *            as SEAL, OPEN, MAC with kind u8, enctype u32, pepper bytes, known half bytes
  *            before the data: the key derived so from this one (derivation.h)
  *   STAGE    origin u8, kvno u32, enctype u32, key bytes (empty when drawn)
  *                                            -> key_id[16]

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/curve_key.h"
 #include "base/hex.h"
 #include "base/secret_file.h"
 #include "base/strict_toml.h"

@@ -8,13 +8,13 @@
 #include <array>
 #include <string>
 
+#include "base/curve_key.h"
 #include "base/result.h"
 #include "base/secret.h"
 #include "service/wire/message.h"
 
 namespace tkdc::agent {
 
-inline constexpr std::size_t kZ85KeyChars = 40;
 inline constexpr std::size_t kMaxPendingCeiling = 1u << 20;
 
 struct ServerAddress {
@@ -33,8 +33,8 @@ struct AgentConfig {
   std::size_t max_pending = 8192;
   std::string protocol;  // asked of the servers; empty: as they choose
   std::string curve_secret_key_file;
-  SecretBuffer curve_secret_key{kZ85KeyChars + 1};  // Z85 text with its NUL
-  std::array<ServerAddress, 3> servers;             // by party
+  SecretBuffer curve_secret_key{kCurveTextBytes + 1};  // Z85 text with its NUL
+  std::array<ServerAddress, 3> servers;                // by party
 };
 
 Result<AgentConfig> load_config(const std::string& path);

@@ -25,14 +25,6 @@ Parsed malformed(std::uint8_t op) {
                     "same version?");
 }
 
-void get_key(Reader& r, KeyRef& key) {
-  r.array(key.id);
-  r.array(key.installation);
-  r.array(key.principal);
-  key.kvno = r.u32();
-  key.enctype = r.u32();
-}
-
 void append(SecretVector& out, ByteSpan in) { out.insert(out.end(), in.begin(), in.end()); }
 
 void output_between(Operation& operation, std::size_t min, std::size_t max) {
@@ -40,21 +32,21 @@ void output_between(Operation& operation, std::size_t min, std::size_t max) {
   operation.max_output = max;
 }
 
-// The recipe of a derived key: public but for the mask, which stands before the data.
+// The recipe of a derived key: public but for the known half, which stands before the data.
 bool parse_derivation(Reader& r, Operation& operation, std::uint32_t& enctype) {
   const std::uint8_t kind = r.u8();
   enctype = r.u32();
   ByteSpan pepper = r.bytes(TKDC_DERIVED_PEPPER_MAX_BYTES);
-  ByteSpan mask = r.bytes(TKDC_DERIVED_MASK_MAX_BYTES);
+  ByteSpan known_half = r.bytes(TKDC_DERIVED_HALF_MAX_BYTES);
   const tkdc_enctype* served = tkdc_enctype_of(enctype);
   const std::size_t wanted = kind == TKDC_DERIVE_CF2 && served ? served->key_bytes : 0;
-  if (r.failed() || mask.size() != wanted) return false;
+  if (r.failed() || known_half.size() != wanted) return false;
   Bytes& public_data = operation.job.public_data;
   Writer w(public_data);
   w.u8(kind);
   w.u32(enctype);
   w.raw(pepper);
-  append(operation.secret, mask);
+  append(operation.secret, known_half);
   return true;
 }
 

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "agent/log.h"
-#include "base/handover.h"
+#include "base/secret_frame.h"
 
 namespace tkdc::agent {
 namespace {
@@ -26,12 +26,6 @@ constexpr int kWatchedEvents =
     ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
     ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
     ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
-
-// Called on ZeroMQ's thread when a frame has left; releasing it wipes it.
-void free_frame(void*, void* hint) {
-  TKDC_TAKE_OVER(hint);
-  delete static_cast<SecretVector*>(hint);
-}
 
 }  // namespace
 
@@ -58,7 +52,7 @@ ServerLink::~ServerLink() { disconnect(); }
 void ServerLink::connect() {
   const ServerAddress& server = config_.servers[static_cast<std::size_t>(party_)];
   const char* secret_key = reinterpret_cast<const char*>(config_.curve_secret_key.data());
-  char public_key[kZ85KeyChars + 1];
+  char public_key[kCurveTextBytes + 1];
   if (zmq_curve_public(public_key, secret_key) != 0) throw zmq::error_t();
 
   socket_ = zmq::socket_t(context_, zmq::socket_type::dealer);
@@ -130,10 +124,8 @@ bool ServerLink::readable() {
 
 bool ServerLink::send(SecretVector frame) {
   frames_awaited_ = false;
-  auto* owned = new SecretVector(std::move(frame));
-  zmq::message_t message(owned->data(), owned->size(), free_frame, owned);
-  TKDC_HAND_OVER(owned);
   try {
+    zmq::message_t message = secret_message(std::move(frame));
     return socket_.send(message, zmq::send_flags::dontwait).has_value();
   } catch (const zmq::error_t& error) {
     log(Level::kError, title_ + ": cannot send: " + error.what());
@@ -145,11 +137,10 @@ void ServerLink::receive(const std::function<void(ByteSpan)>& handle, int max) {
   frames_awaited_ = false;
   try {
     for (int i = 0; i < max; ++i) {
-      zmq::message_t message;
-      frames_awaited_ = !socket_.recv(message, zmq::recv_flags::dontwait);
+      ReceivedFrame frame;
+      frames_awaited_ = !frame.receive(socket_);
       if (frames_awaited_) return;
-      handle({message.data<std::uint8_t>(), message.size()});
-      sodium_memzero(message.data(), message.size());
+      handle(frame.bytes());
     }
   } catch (const zmq::error_t& error) {
     log(Level::kError, title_ + ": cannot receive: " + error.what());
@@ -186,13 +177,13 @@ bool ServerLink::update(Clock::time_point now) {
   events_awaited_ = false;
   try {
     while ((events(monitor_) & ZMQ_POLLIN) != 0) {
-      zmq::message_t head;
+      zmq::message_t report;
       zmq::message_t address;
-      if (!monitor_.recv(head, zmq::recv_flags::dontwait) ||
+      if (!monitor_.recv(report, zmq::recv_flags::dontwait) ||
           !monitor_.recv(address, zmq::recv_flags::dontwait))
         break;
       std::uint16_t event = 0;
-      if (head.size() >= sizeof event) std::memcpy(&event, head.data(), sizeof event);
+      if (report.size() >= sizeof event) std::memcpy(&event, report.data(), sizeof event);
       handle_event(event, now);
     }
     events_awaited_ = true;

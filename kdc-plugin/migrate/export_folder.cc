@@ -2,10 +2,10 @@
 #include "migrate/export_folder.h"
 
 #include <sys/stat.h>
-#include <zmq.h>
 
 #include <algorithm>
 
+#include "base/curve_key.h"
 #include "base/durable_file.h"
 #include "base/hex.h"
 #include "base/secret_file.h"
@@ -87,10 +87,10 @@ Result<ServerKeys> read_server_keys(const std::string& agent_toml,
   std::array<bool, 3> seen{};
   for (TomlTable& table : file.tables("servers")) {
     const auto party = static_cast<std::size_t>(table.integer("party", 0, 2));
-    const std::string key = table.text("curve_public_key");
-    if (party > 2 || seen[party] || !is_curve_key(key))
+    const auto decoded = decode_curve_public(table.text("curve_public_key"));
+    if (party > 2 || seen[party] || !decoded)
       return fail(agent_toml + ": its [[servers]] are not three with a CURVE public key each");
-    zmq_z85_decode(out[party].data(), key.c_str());
+    out[party] = *decoded;
     seen[party] = true;
   }
   if (!std::ranges::all_of(seen, [](bool is) { return is; }))

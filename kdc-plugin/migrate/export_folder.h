@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/curve_key.h"
 #include "base/result.h"
 #include "base/secret.h"
 #include "service/export/request.h"
@@ -37,7 +38,7 @@ class ExportFolder {
   SecretBuffer secret_{crypto_box_SECRETKEYBYTES};
 };
 
-using ServerKeys = std::array<std::array<std::uint8_t, 32>, 3>;
+using ServerKeys = std::array<CurvePublicKey, 3>;
 
 // The servers' CURVE public keys, from an agent's agent.toml of this installation.
 Result<ServerKeys> read_server_keys(const std::string& agent_toml,

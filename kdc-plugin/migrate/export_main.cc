@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // tkdc-export, which `tkdc export` runs: see tkdc(8). Linked like tkdc-import.
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -9,10 +8,10 @@
 #include <iostream>
 
 #include "api.h"
-#include "base/hardening.h"
 #include "base/hex.h"
 #include "migrate/exporter.h"
 #include "migrate/screen.h"
+#include "migrate/start.h"
 
 namespace tkdc::migrate {
 namespace {
@@ -200,15 +199,7 @@ int main(int argc, char** argv) {
   finishes->add_option("--folder", options.folder, "the request's folder")->required();
   finishes->add_flag("--leave-servers", options.leave_servers,
                      "do not remove the keys at the servers");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 1;
-  }
-  tkdc::forbid_dumps();
-  tkdc::lock_memory();
-  handle_signals();
-  ::umask(077);
+  if (const auto status = tkdc::migrate::start(app, argc, argv)) return *status;
   if (asks->parsed()) return request(options);
   return restores->parsed() ? restore(options) : finish(options);
 }

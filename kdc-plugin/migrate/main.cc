@@ -4,16 +4,15 @@
 // It is linked with libtkdc-k5.so before libkrb5, so that the library's functions come
 // first here as they do in kadmin.local by LD_PRELOAD. No key is written anywhere but to
 // the agent's socket.
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <iostream>
 
 #include "api.h"
-#include "base/hardening.h"
 #include "migrate/importer.h"
 #include "migrate/screen.h"
+#include "migrate/start.h"
 
 namespace tkdc::migrate {
 namespace {
@@ -114,14 +113,6 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1024));
   app.add_option("--patience", options.patience_s, "seconds without progress; default 120")
       ->check(CLI::Range(1, 86400));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 1;
-  }
-  tkdc::forbid_dumps();
-  tkdc::lock_memory();
-  tkdc::migrate::handle_signals();
-  ::umask(077);
+  if (const auto status = tkdc::migrate::start(app, argc, argv)) return *status;
   return tkdc::migrate::run(options);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "operation.h"
+#include "process.h"
 
 /* True when this checksum is the agent's business. */
 static bool is_ours(krb5_cksumtype type)
@@ -17,7 +18,7 @@ static bool is_ours(krb5_cksumtype type)
 }
 
 /* The type that the enctype makes; *bytes is its length. */
-static krb5_error_code check_type(krb5_context context, const struct engine_key *id,
+static krb5_error_code check_type(krb5_context context, const struct handle_key *id,
                                   krb5_cksumtype *type, unsigned int *bytes)
 {
     const struct tkdc_enctype *enctype = tkdc_enctype_of(id->enctype);
@@ -37,7 +38,7 @@ static struct tkdc_span span_of(const krb5_data *d)
     return (struct tkdc_span){(const uint8_t *)d->data, d->length};
 }
 
-static krb5_error_code make(krb5_context context, krb5_cksumtype type, const struct engine_key *id,
+static krb5_error_code make(krb5_context context, krb5_cksumtype type, const struct handle_key *id,
                             krb5_keyusage usage, const krb5_data *input, krb5_checksum *out)
 {
     unsigned int bytes;
@@ -59,7 +60,7 @@ static krb5_error_code make(krb5_context context, krb5_cksumtype type, const str
     return 0;
 }
 
-static krb5_error_code verify(krb5_context context, const struct engine_key *id,
+static krb5_error_code verify(krb5_context context, const struct handle_key *id,
                               krb5_keyusage usage, const krb5_data *data,
                               const krb5_checksum *cksum, krb5_boolean *valid)
 {
@@ -98,7 +99,7 @@ static krb5_data *gather(struct tkdc_buffer *out, const krb5_crypto_iov *iov, si
 }
 
 static krb5_error_code make_iov(krb5_context context, krb5_cksumtype type,
-                                const struct engine_key *id, krb5_keyusage usage,
+                                const struct handle_key *id, krb5_keyusage usage,
                                 krb5_crypto_iov *iov, size_t count)
 {
     struct tkdc_buffer data = {0};
@@ -119,7 +120,7 @@ static krb5_error_code make_iov(krb5_context context, krb5_cksumtype type,
 }
 
 static krb5_error_code verify_iov(krb5_context context, krb5_cksumtype type,
-                                  const struct engine_key *id, krb5_keyusage usage,
+                                  const struct handle_key *id, krb5_keyusage usage,
                                   const krb5_crypto_iov *iov, size_t count, krb5_boolean *valid)
 {
     struct tkdc_buffer data = {0};
@@ -142,8 +143,8 @@ krb5_error_code krb5_c_make_checksum(krb5_context context, krb5_cksumtype type,
                                      const krb5_keyblock *key, krb5_keyusage usage,
                                      const krb5_data *input, krb5_checksum *cksum)
 {
-    ENGINE_KEY(id);
-    if (is_ours(type) && engine_is_handle(key, &id))
+    HANDLE_KEY(id);
+    if (is_ours(type) && handle_key_of(key, &id))
         return make(context, type, &id, usage, input, cksum);
     return REAL(krb5_c_make_checksum)(context, type, key, usage, input, cksum);
 }
@@ -152,8 +153,8 @@ krb5_error_code krb5_k_make_checksum(krb5_context context, krb5_cksumtype type, 
                                      krb5_keyusage usage, const krb5_data *input,
                                      krb5_checksum *cksum)
 {
-    ENGINE_KEY(id);
-    if (is_ours(type) && engine_is_handle_k(context, key, &id))
+    HANDLE_KEY(id);
+    if (is_ours(type) && handle_key_of_k(context, key, &id))
         return make(context, type, &id, usage, input, cksum);
     return REAL(krb5_k_make_checksum)(context, type, key, usage, input, cksum);
 }
@@ -162,8 +163,8 @@ krb5_error_code krb5_c_verify_checksum(krb5_context context, const krb5_keyblock
                                        krb5_keyusage usage, const krb5_data *data,
                                        const krb5_checksum *cksum, krb5_boolean *valid)
 {
-    ENGINE_KEY(id);
-    if (is_ours(cksum->checksum_type) && engine_is_handle(key, &id))
+    HANDLE_KEY(id);
+    if (is_ours(cksum->checksum_type) && handle_key_of(key, &id))
         return verify(context, &id, usage, data, cksum, valid);
     return REAL(krb5_c_verify_checksum)(context, key, usage, data, cksum, valid);
 }
@@ -172,8 +173,8 @@ krb5_error_code krb5_k_verify_checksum(krb5_context context, krb5_key key, krb5_
                                        const krb5_data *data, const krb5_checksum *cksum,
                                        krb5_boolean *valid)
 {
-    ENGINE_KEY(id);
-    if (is_ours(cksum->checksum_type) && engine_is_handle_k(context, key, &id))
+    HANDLE_KEY(id);
+    if (is_ours(cksum->checksum_type) && handle_key_of_k(context, key, &id))
         return verify(context, &id, usage, data, cksum, valid);
     return REAL(krb5_k_verify_checksum)(context, key, usage, data, cksum, valid);
 }
@@ -182,8 +183,8 @@ krb5_error_code krb5_c_make_checksum_iov(krb5_context context, krb5_cksumtype ty
                                          const krb5_keyblock *key, krb5_keyusage usage,
                                          krb5_crypto_iov *data, size_t num_data)
 {
-    ENGINE_KEY(id);
-    if (is_ours(type) && engine_is_handle(key, &id))
+    HANDLE_KEY(id);
+    if (is_ours(type) && handle_key_of(key, &id))
         return make_iov(context, type, &id, usage, data, num_data);
     return REAL(krb5_c_make_checksum_iov)(context, type, key, usage, data, num_data);
 }
@@ -192,8 +193,8 @@ krb5_error_code krb5_k_make_checksum_iov(krb5_context context, krb5_cksumtype ty
                                          krb5_keyusage usage, krb5_crypto_iov *data,
                                          size_t num_data)
 {
-    ENGINE_KEY(id);
-    if (is_ours(type) && engine_is_handle_k(context, key, &id))
+    HANDLE_KEY(id);
+    if (is_ours(type) && handle_key_of_k(context, key, &id))
         return make_iov(context, type, &id, usage, data, num_data);
     return REAL(krb5_k_make_checksum_iov)(context, type, key, usage, data, num_data);
 }
@@ -203,8 +204,8 @@ krb5_error_code krb5_c_verify_checksum_iov(krb5_context context, krb5_cksumtype 
                                            const krb5_crypto_iov *data, size_t num_data,
                                            krb5_boolean *valid)
 {
-    ENGINE_KEY(id);
-    if (is_ours(type) && engine_is_handle(key, &id))
+    HANDLE_KEY(id);
+    if (is_ours(type) && handle_key_of(key, &id))
         return verify_iov(context, type, &id, usage, data, num_data, valid);
     return REAL(krb5_c_verify_checksum_iov)(context, type, key, usage, data, num_data, valid);
 }
@@ -213,8 +214,8 @@ krb5_error_code krb5_k_verify_checksum_iov(krb5_context context, krb5_cksumtype 
                                            krb5_keyusage usage, const krb5_crypto_iov *data,
                                            size_t num_data, krb5_boolean *valid)
 {
-    ENGINE_KEY(id);
-    if (is_ours(type) && engine_is_handle_k(context, key, &id))
+    HANDLE_KEY(id);
+    if (is_ours(type) && handle_key_of_k(context, key, &id))
         return verify_iov(context, type, &id, usage, data, num_data, valid);
     return REAL(krb5_k_verify_checksum_iov)(context, type, key, usage, data, num_data, valid);
 }

@@ -10,20 +10,21 @@
 #include <string.h>
 
 #include "operation.h"
+#include "process.h"
 
 static struct tkdc_span span_of(const krb5_data *d)
 {
     return (struct tkdc_span){(const uint8_t *)d->data, d->length};
 }
 
-static krb5_error_code encrypt(krb5_context context, const struct engine_key *id,
+static krb5_error_code encrypt(krb5_context context, const struct handle_key *id,
                                krb5_keyusage usage, const krb5_data *cipher_state,
                                const krb5_data *input, krb5_enc_data *output)
 {
     struct tkdc_buffer ciphertext;
     const struct tkdc_enctype *enctype = tkdc_enctype_of(id->enctype);
     if (cipher_state)
-        return engine_unsupported(context, "a cipher state");
+        return handle_key_unsupported(context, "a cipher state");
     if (!enctype)
         return KRB5_BAD_ENCTYPE;
     if (output->ciphertext.length < (size_t)input->length + enctype->overhead_bytes)
@@ -40,14 +41,14 @@ static krb5_error_code encrypt(krb5_context context, const struct engine_key *id
     return 0;
 }
 
-static krb5_error_code decrypt(krb5_context context, const struct engine_key *id,
+static krb5_error_code decrypt(krb5_context context, const struct handle_key *id,
                                krb5_keyusage usage, const krb5_data *cipher_state,
                                const krb5_enc_data *input, krb5_data *output)
 {
     struct tkdc_buffer plaintext;
     const struct tkdc_enctype *enctype = tkdc_enctype_of(id->enctype);
     if (cipher_state)
-        return engine_unsupported(context, "a cipher state");
+        return handle_key_unsupported(context, "a cipher state");
     if (!enctype ||
         (input->enctype != ENCTYPE_UNKNOWN && input->enctype != (krb5_enctype)id->enctype))
         return KRB5_BAD_ENCTYPE;
@@ -79,8 +80,8 @@ krb5_error_code krb5_c_encrypt(krb5_context context, const krb5_keyblock *key, k
                                const krb5_data *cipher_state, const krb5_data *input,
                                krb5_enc_data *output)
 {
-    ENGINE_KEY(id);
-    if (engine_is_handle(key, &id))
+    HANDLE_KEY(id);
+    if (handle_key_of(key, &id))
         return or_empty(encrypt(context, &id, usage, cipher_state, input, output), output);
     return or_empty(REAL(krb5_c_encrypt)(context, key, usage, cipher_state, input, output), output);
 }
@@ -89,8 +90,8 @@ krb5_error_code krb5_k_encrypt(krb5_context context, krb5_key key, krb5_keyusage
                                const krb5_data *cipher_state, const krb5_data *input,
                                krb5_enc_data *output)
 {
-    ENGINE_KEY(id);
-    if (engine_is_handle_k(context, key, &id))
+    HANDLE_KEY(id);
+    if (handle_key_of_k(context, key, &id))
         return or_empty(encrypt(context, &id, usage, cipher_state, input, output), output);
     return or_empty(REAL(krb5_k_encrypt)(context, key, usage, cipher_state, input, output), output);
 }
@@ -99,8 +100,8 @@ krb5_error_code krb5_c_decrypt(krb5_context context, const krb5_keyblock *key, k
                                const krb5_data *cipher_state, const krb5_enc_data *input,
                                krb5_data *output)
 {
-    ENGINE_KEY(id);
-    if (engine_is_handle(key, &id))
+    HANDLE_KEY(id);
+    if (handle_key_of(key, &id))
         return decrypt(context, &id, usage, cipher_state, input, output);
     return REAL(krb5_c_decrypt)(context, key, usage, cipher_state, input, output);
 }
@@ -109,8 +110,8 @@ krb5_error_code krb5_k_decrypt(krb5_context context, krb5_key key, krb5_keyusage
                                const krb5_data *cipher_state, const krb5_enc_data *input,
                                krb5_data *output)
 {
-    ENGINE_KEY(id);
-    if (engine_is_handle_k(context, key, &id))
+    HANDLE_KEY(id);
+    if (handle_key_of_k(context, key, &id))
         return decrypt(context, &id, usage, cipher_state, input, output);
     return REAL(krb5_k_decrypt)(context, key, usage, cipher_state, input, output);
 }

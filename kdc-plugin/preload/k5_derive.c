@@ -18,18 +18,19 @@
 #include <string.h>
 
 #include "enctype.h"
-#include "engine.h"
+#include "handle_key.h"
+#include "process.h"
 #include "stamp.h"
 
 /* The keyblock of a derived handle; *by is wiped. */
-static krb5_error_code make_derived(krb5_context context, const struct engine_key *id,
+static krb5_error_code make_derived(krb5_context context, const struct handle_key *id,
                                     struct tkdc_derivation *by, krb5_keyblock **out)
 {
     uint8_t octets[TKDC_DERIVED_HANDLE_MAX_BYTES];
     const size_t len = tkdc_derived_encode(octets, &id->key, by);
     krb5_error_code code;
     if (len == 0)
-        code = engine_bad_enctype(context, by->enctype);
+        code = handle_key_bad_enctype(context, by->enctype);
     else if (!stamp_put(octets, len))
         code = ENOMEM;
     else
@@ -45,49 +46,49 @@ static krb5_error_code put_pepper(krb5_context context, struct tkdc_derivation *
                                   const char *pepper, size_t len)
 {
     if (len < 1 || len > sizeof by->pepper)
-        return engine_unsupported(context, "a derivation with such a long name");
+        return handle_key_unsupported(context, "a derivation with such a long name");
     memcpy(by->pepper, pepper, len);
     by->pepper_bytes = len;
     return 0;
 }
 
 /* The known key's half of KRB-FX-CF2. */
-static krb5_error_code put_mask(krb5_context context, struct tkdc_derivation *by,
-                                const krb5_keyblock *known, const char *pepper)
+static krb5_error_code put_known_half(krb5_context context, struct tkdc_derivation *by,
+                                      const krb5_keyblock *known, const char *pepper)
 {
     const struct tkdc_enctype *enctype = tkdc_enctype_of((uint32_t)known->enctype);
     const krb5_data input = {.data = (char *)pepper, .length = (unsigned int)strlen(pepper)};
-    krb5_data mask = {.data = (char *)by->mask};
+    krb5_data known_half = {.data = (char *)by->known_half};
     if (!enctype)
         return 0; /* make_derived() says why not */
-    mask.length = (unsigned int)enctype->key_bytes;
-    by->mask_bytes = (uint8_t)enctype->key_bytes;
-    return REAL(krb5_c_prfplus)(context, known, &input, &mask);
+    known_half.length = (unsigned int)enctype->key_bytes;
+    by->known_half_bytes = (uint8_t)enctype->key_bytes;
+    return REAL(krb5_c_prfplus)(context, known, &input, &known_half);
 }
 
 krb5_error_code krb5_c_prf(krb5_context context, const krb5_keyblock *key, krb5_data *input,
                            krb5_data *output)
 {
-    ENGINE_KEY(id);
-    if (engine_is_handle(key, &id))
-        return engine_unsupported(context, "PRF");
+    HANDLE_KEY(id);
+    if (handle_key_of(key, &id))
+        return handle_key_unsupported(context, "PRF");
     return REAL(krb5_c_prf)(context, key, input, output);
 }
 
 krb5_error_code krb5_k_prf(krb5_context context, krb5_key key, krb5_data *input, krb5_data *output)
 {
-    ENGINE_KEY(id);
-    if (engine_is_handle_k(context, key, &id))
-        return engine_unsupported(context, "PRF");
+    HANDLE_KEY(id);
+    if (handle_key_of_k(context, key, &id))
+        return handle_key_unsupported(context, "PRF");
     return REAL(krb5_k_prf)(context, key, input, output);
 }
 
 krb5_error_code krb5_c_prfplus(krb5_context context, const krb5_keyblock *key,
                                const krb5_data *input, krb5_data *output)
 {
-    ENGINE_KEY(id);
-    if (engine_is_handle(key, &id))
-        return engine_unsupported(context, "PRF+");
+    HANDLE_KEY(id);
+    if (handle_key_of(key, &id))
+        return handle_key_unsupported(context, "PRF+");
     return REAL(krb5_c_prfplus)(context, key, input, output);
 }
 
@@ -95,12 +96,12 @@ krb5_error_code krb5_c_derive_prfplus(krb5_context context, const krb5_keyblock 
                                       const krb5_data *input, krb5_enctype enctype,
                                       krb5_keyblock **out)
 {
-    ENGINE_KEY(id);
-    if (!engine_is_handle(key, &id))
+    HANDLE_KEY(id);
+    if (!handle_key_of(key, &id))
         return REAL(krb5_c_derive_prfplus)(context, key, input, enctype, out);
     *out = NULL;
     if (id.by.kind != TKDC_DERIVE_NONE)
-        return engine_unsupported(context, "derivation from a derived key");
+        return handle_key_unsupported(context, "derivation from a derived key");
     struct tkdc_derivation by = {.kind = TKDC_DERIVE_PRFPLUS, .enctype = (uint32_t)enctype};
     if (enctype == ENCTYPE_NULL)
         by.enctype = id.enctype;
@@ -112,21 +113,21 @@ krb5_error_code krb5_c_fx_cf2_simple(krb5_context context, const krb5_keyblock *
                                      const char *pepper1, const krb5_keyblock *k2,
                                      const char *pepper2, krb5_keyblock **out)
 {
-    ENGINE_KEY(id);
-    ENGINE_KEY(first);
-    const bool shared = engine_is_handle(k2, &id);
-    if (engine_is_handle(k1, &first))
-        return engine_unsupported(context, "fx_cf2 with a long-term key as the first");
+    HANDLE_KEY(id);
+    HANDLE_KEY(first);
+    const bool shared = handle_key_of(k2, &id);
+    if (handle_key_of(k1, &first))
+        return handle_key_unsupported(context, "fx_cf2 with a long-term key as the first");
     if (!shared)
         return REAL(krb5_c_fx_cf2_simple)(context, k1, pepper1, k2, pepper2, out);
     *out = NULL;
     if (id.by.kind != TKDC_DERIVE_NONE)
-        return engine_unsupported(context, "derivation from a derived key");
+        return handle_key_unsupported(context, "derivation from a derived key");
     /* The result has the first key's enctype: RFC 6113, section 5.1. */
     struct tkdc_derivation by = {.kind = TKDC_DERIVE_CF2, .enctype = (uint32_t)k1->enctype};
     krb5_error_code code = put_pepper(context, &by, pepper2, strlen(pepper2));
     if (!code)
-        code = put_mask(context, &by, k1, pepper1);
+        code = put_known_half(context, &by, k1, pepper1);
     if (!code)
         return make_derived(context, &id, &by, out);
     explicit_bzero(&by, sizeof by);

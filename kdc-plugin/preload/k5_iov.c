@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "operation.h"
+#include "process.h"
 
 enum { HEADER_BYTES = TKDC_SEAL_HEADER_BYTES };
 
@@ -18,7 +19,7 @@ struct layout {
     unsigned int trailer_bytes;
 };
 
-static bool find_layout(const struct engine_key *id, krb5_crypto_iov *iov, size_t count,
+static bool find_layout(const struct handle_key *id, krb5_crypto_iov *iov, size_t count,
                         struct layout *l)
 {
     const struct tkdc_enctype *enctype = tkdc_enctype_of(id->enctype);
@@ -64,14 +65,14 @@ static void scatter(const uint8_t *from, krb5_crypto_iov *iov, size_t count)
     }
 }
 
-static krb5_error_code encrypt(krb5_context context, const struct engine_key *id,
+static krb5_error_code encrypt(krb5_context context, const struct handle_key *id,
                                krb5_keyusage usage, const krb5_data *cipher_state,
                                krb5_crypto_iov *iov, size_t count)
 {
     struct layout l;
     struct tkdc_buffer plain = {0}, sealed = {0};
     if (cipher_state || !find_layout(id, iov, count, &l))
-        return engine_unsupported(context, "this form of krb5_k_encrypt_iov()");
+        return handle_key_unsupported(context, "this form of krb5_k_encrypt_iov()");
     gather(&plain, iov, count);
     const krb5_error_code code =
         plain.failed ? ENOMEM
@@ -89,14 +90,14 @@ static krb5_error_code encrypt(krb5_context context, const struct engine_key *id
     return code;
 }
 
-static krb5_error_code decrypt(krb5_context context, const struct engine_key *id,
+static krb5_error_code decrypt(krb5_context context, const struct handle_key *id,
                                krb5_keyusage usage, const krb5_data *cipher_state,
                                krb5_crypto_iov *iov, size_t count)
 {
     struct layout l;
     struct tkdc_buffer sealed = {0}, plain = {0};
     if (cipher_state || !find_layout(id, iov, count, &l))
-        return engine_unsupported(context, "this form of krb5_k_decrypt_iov()");
+        return handle_key_unsupported(context, "this form of krb5_k_decrypt_iov()");
     tkdc_buffer_put(&sealed, l.header->data, HEADER_BYTES);
     gather(&sealed, iov, count);
     tkdc_buffer_put(&sealed, l.trailer->data, l.trailer_bytes);
@@ -115,8 +116,8 @@ krb5_error_code krb5_c_encrypt_iov(krb5_context context, const krb5_keyblock *ke
                                    krb5_keyusage usage, const krb5_data *cipher_state,
                                    krb5_crypto_iov *data, size_t num_data)
 {
-    ENGINE_KEY(id);
-    if (engine_is_handle(key, &id))
+    HANDLE_KEY(id);
+    if (handle_key_of(key, &id))
         return encrypt(context, &id, usage, cipher_state, data, num_data);
     return REAL(krb5_c_encrypt_iov)(context, key, usage, cipher_state, data, num_data);
 }
@@ -125,8 +126,8 @@ krb5_error_code krb5_k_encrypt_iov(krb5_context context, krb5_key key, krb5_keyu
                                    const krb5_data *cipher_state, krb5_crypto_iov *data,
                                    size_t num_data)
 {
-    ENGINE_KEY(id);
-    if (engine_is_handle_k(context, key, &id))
+    HANDLE_KEY(id);
+    if (handle_key_of_k(context, key, &id))
         return encrypt(context, &id, usage, cipher_state, data, num_data);
     return REAL(krb5_k_encrypt_iov)(context, key, usage, cipher_state, data, num_data);
 }
@@ -135,8 +136,8 @@ krb5_error_code krb5_c_decrypt_iov(krb5_context context, const krb5_keyblock *ke
                                    krb5_keyusage usage, const krb5_data *cipher_state,
                                    krb5_crypto_iov *data, size_t num_data)
 {
-    ENGINE_KEY(id);
-    if (engine_is_handle(key, &id))
+    HANDLE_KEY(id);
+    if (handle_key_of(key, &id))
         return decrypt(context, &id, usage, cipher_state, data, num_data);
     return REAL(krb5_c_decrypt_iov)(context, key, usage, cipher_state, data, num_data);
 }
@@ -145,8 +146,8 @@ krb5_error_code krb5_k_decrypt_iov(krb5_context context, krb5_key key, krb5_keyu
                                    const krb5_data *cipher_state, krb5_crypto_iov *data,
                                    size_t num_data)
 {
-    ENGINE_KEY(id);
-    if (engine_is_handle_k(context, key, &id))
+    HANDLE_KEY(id);
+    if (handle_key_of_k(context, key, &id))
         return decrypt(context, &id, usage, cipher_state, data, num_data);
     return REAL(krb5_k_decrypt_iov)(context, key, usage, cipher_state, data, num_data);
 }

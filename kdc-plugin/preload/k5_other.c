@@ -15,10 +15,11 @@
 #include <openssl/sha.h>
 #include <string.h>
 
-#include "engine.h"
 #include "equal.h"
 #include "fiber.h"
+#include "handle_key.h"
 #include "k5_other.h"
+#include "process.h"
 
 enum { REMEMBERED = 64 };
 
@@ -52,7 +53,7 @@ krb5_error_code krb5_c_make_random_key(krb5_context context, krb5_enctype enctyp
 
 krb5_error_code krb5_kt_add_entry(krb5_context context, krb5_keytab id, krb5_keytab_entry *entry)
 {
-    if (engine_is_formed_like_handle(&entry->key)) {
+    if (handle_key_is_formed_like_one(&entry->key)) {
         krb5_set_error_message(context, KRB5_KT_NOWRITE,
                                "this key exists only as shares: run ktadd without -norandkey, "
                                "which draws a new key for the keytab");

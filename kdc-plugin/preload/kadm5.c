@@ -18,8 +18,9 @@
 #include <string.h>
 #include <syslog.h>
 
-#include "engine.h"
 #include "equal.h"
+#include "handle_key.h"
+#include "process.h"
 
 static bool is_kadmind(void)
 {
@@ -32,7 +33,7 @@ kadm5_ret_t kadm5_get_principal_keys(void *server_handle, krb5_principal princip
     const kadm5_ret_t code =
         REAL(kadm5_get_principal_keys)(server_handle, principal, kvno, key_data, n_key_data);
     for (int i = 0; code == 0 && is_kadmind() && i < *n_key_data; i++) {
-        if (!engine_is_formed_like_handle(&(*key_data)[i].key))
+        if (!handle_key_is_formed_like_one(&(*key_data)[i].key))
             continue;
         /* Handles are no secrets and this is rare: the list is not freed,
          * which would take one more function of libkadm5srv. */

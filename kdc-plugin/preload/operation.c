@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The four operations with a handle: see operation.h. */
 #include "operation.h"
+#include "agent_call.h"
 #include "fiber.h"
+#include "process.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,7 +23,7 @@ static uint8_t derived_op(uint8_t op)
     }
 }
 
-static krb5_error_code ask(krb5_context context, uint8_t op, const struct engine_key *id,
+static krb5_error_code ask(krb5_context context, uint8_t op, const struct handle_key *id,
                            krb5_keyusage usage, struct tkdc_span data, struct tkdc_span checksum,
                            struct tkdc_reply *reply)
 {
@@ -34,13 +36,13 @@ static krb5_error_code ask(krb5_context context, uint8_t op, const struct engine
         .by = &id->by,
     };
     if (request.op == 0)
-        return engine_unsupported(context, "verification with a derived key");
+        return handle_key_unsupported(context, "verification with a derived key");
     if (!tkdc_key_is_bound(&id->key)) {
         krb5_set_error_message(context, KRB5_KDB_NO_MATCHING_KEY,
                                "tkdc: this key is not stored with a principal yet");
         return KRB5_KDB_NO_MATCHING_KEY;
     }
-    return engine_call(context, &request, reply);
+    return agent_call(context, &request, reply);
 }
 
 static krb5_error_code malformed(krb5_context context)
@@ -72,14 +74,14 @@ static krb5_error_code take_bytes(krb5_context context, struct tkdc_reply *reply
     return code;
 }
 
-krb5_error_code operation_seal(krb5_context context, const struct engine_key *id,
+krb5_error_code operation_seal(krb5_context context, const struct handle_key *id,
                                krb5_keyusage usage, struct tkdc_span plaintext,
                                struct tkdc_buffer *out)
 {
     struct tkdc_reply reply;
     const struct tkdc_enctype *enctype = tkdc_enctype_of(id->enctype);
     if (!enctype)
-        return engine_bad_enctype(context, id->enctype);
+        return handle_key_bad_enctype(context, id->enctype);
     const krb5_error_code code =
         ask(context, TKDC_OP_SEAL, id, usage, plaintext, (struct tkdc_span){0}, &reply);
     if (code)
@@ -87,14 +89,14 @@ krb5_error_code operation_seal(krb5_context context, const struct engine_key *id
     return take_bytes(context, &reply, plaintext.len + enctype->overhead_bytes, out);
 }
 
-krb5_error_code operation_open(krb5_context context, const struct engine_key *id,
+krb5_error_code operation_open(krb5_context context, const struct handle_key *id,
                                krb5_keyusage usage, struct tkdc_span ciphertext,
                                struct tkdc_buffer *out)
 {
     struct tkdc_reply reply;
     const struct tkdc_enctype *enctype = tkdc_enctype_of(id->enctype);
     if (!enctype)
-        return engine_bad_enctype(context, id->enctype);
+        return handle_key_bad_enctype(context, id->enctype);
     if (ciphertext.len < enctype->overhead_bytes)
         return KRB5_BAD_MSIZE;
     const krb5_error_code code =
@@ -105,14 +107,14 @@ krb5_error_code operation_open(krb5_context context, const struct engine_key *id
     return take_bytes(context, &reply, expected, out);
 }
 
-krb5_error_code operation_mac(krb5_context context, const struct engine_key *id,
+krb5_error_code operation_mac(krb5_context context, const struct handle_key *id,
                               krb5_keyusage usage, struct tkdc_span data, uint8_t *out)
 {
     struct tkdc_reply reply;
     struct tkdc_buffer bytes;
     const struct tkdc_enctype *enctype = tkdc_enctype_of(id->enctype);
     if (!enctype)
-        return engine_bad_enctype(context, id->enctype);
+        return handle_key_bad_enctype(context, id->enctype);
     krb5_error_code code =
         ask(context, TKDC_OP_MAC, id, usage, data, (struct tkdc_span){0}, &reply);
     if (!code)
@@ -124,7 +126,7 @@ krb5_error_code operation_mac(krb5_context context, const struct engine_key *id,
     return 0;
 }
 
-krb5_error_code operation_verify(krb5_context context, const struct engine_key *id,
+krb5_error_code operation_verify(krb5_context context, const struct handle_key *id,
                                  krb5_keyusage usage, struct tkdc_span data,
                                  struct tkdc_span checksum, krb5_boolean *valid)
 {

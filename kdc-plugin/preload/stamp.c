@@ -56,6 +56,6 @@ bool stamp_take_off(const uint8_t *octets, size_t len, uint8_t *plain)
     if (holds)
         memcpy(plain, copy, len);
     explicit_bzero(stamp, sizeof stamp); /* the right one, for octets that somebody sent */
-    explicit_bzero(copy, sizeof copy);   /* a derived handle's mask */
+    explicit_bzero(copy, sizeof copy);   /* a derived handle's known half */
     return holds;
 }

@@ -18,7 +18,7 @@
  * parent has: workers of krb5kdc, kadmind. No stamp leaves a process; no
  * client is ever sent a handle.
  *
- * Threads: drawn under engine.c's lock, then only read. Secret: `secret`.
+ * Threads: drawn under agent_call.c's lock, then only read. Secret: `secret`.
  */
 #ifndef TKDC_PRELOAD_STAMP_H
 #define TKDC_PRELOAD_STAMP_H

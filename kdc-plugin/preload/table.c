@@ -2,7 +2,7 @@
 /* The table that ktkdc.so looks for: see api.h. */
 #include "api.h"
 
-#include "engine.h"
+#include "agent_call.h"
 #include "fiber.h"
 #include "k5_other.h"
 #include "process.h"
@@ -29,8 +29,8 @@ __attribute__((visibility("default"))) const struct tkdc_preload_api tkdc_preloa
     .api = TKDC_PRELOAD_API,
     .bytes = sizeof(struct tkdc_preload_api),
     .version = TKDC_VERSION,
-    .configure = engine_configure,
-    .call = engine_call,
+    .configure = agent_configure,
+    .call = agent_call,
     .installation = process_installation,
     .no_record = no_record,
     .enter_database = enter_database,

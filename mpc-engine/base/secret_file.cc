@@ -4,20 +4,19 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zmq.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
+#include "base/curve_key.h"
 #include "base/system_error.h"
 #include "base/unique_fd.h"
 
 namespace tkdc {
 namespace {
 
-constexpr std::size_t kCurveTextBytes = 40;
 constexpr std::size_t kStoreKeyBytes = 32;
 
 constexpr const char kReplaceable[] = "chmod 0600; replace the key if somebody may have read it";
@@ -88,22 +87,12 @@ Result<std::string> read_text_file(const std::string& path, std::size_t max_byte
   return std::string(octets->begin(), octets->end());
 }
 
-bool is_curve_key(const std::string& text) {
-  std::uint8_t key[32];
-  bool ok = text.size() == kCurveTextBytes && zmq_z85_decode(key, text.c_str()) != nullptr;
-  sodium_memzero(key, sizeof key);
-  return ok;
-}
-
 Result<SecretVector> read_curve_secret(const std::string& path) {
   auto text = read_secret_file(path, kCurveTextBytes + 8);
   if (!text.ok()) return text;
   while (!text->empty() && std::isspace(text->back()) != 0) text->pop_back();
-  std::uint8_t key[32];
-  SecretVector terminated(text->begin(), text->end());
-  terminated.push_back(0);
-  bool ok = text->size() == kCurveTextBytes &&
-            zmq_z85_decode(key, reinterpret_cast<const char*>(terminated.data())) != nullptr;
+  std::uint8_t key[kCurveKeyBytes];
+  const bool ok = decode_curve_secret(*text, key);
   sodium_memzero(key, sizeof key);
   if (!ok) return fail("config: " + path + " is not a CURVE secret key (40 characters of Z85)");
   return text;

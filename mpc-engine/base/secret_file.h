@@ -23,7 +23,4 @@ Result<SecretVector> read_curve_secret(const std::string& path);
 // The store key: exactly 32 octets.
 Result<SecretBuffer> read_store_key(const std::string& path);
 
-// True for 40 characters of Z85.
-bool is_curve_key(const std::string& text);
-
 }  // namespace tkdc

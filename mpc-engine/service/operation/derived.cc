@@ -97,7 +97,7 @@ Bytes encode_derivation(const Derivation& by) {
   return out;
 }
 
-std::size_t mask_bytes(const Derivation& by) {
+std::size_t known_half_bytes(const Derivation& by) {
   return by.kind == TKDC_DERIVE_CF2 ? key_bytes_of(by.enctype) : 0;
 }
 
@@ -135,9 +135,9 @@ tkdc_status check_derived(const JobRequest& request, const KeyRecord& record) {
   const auto by = decode_derivation(request.public_data);
   if (!by) return TKDC_STATUS_BAD_REQUEST;
   if (!derivation_fits(record, request.usage, *by)) return TKDC_STATUS_DENIED;
-  const std::size_t bytes = request.component[0].size(), mask = mask_bytes(*by);
-  if (bytes < mask) return TKDC_STATUS_BAD_REQUEST;
-  return check_input(operation_of(request.op), request.usage, bytes - mask,
+  const std::size_t bytes = request.component[0].size(), known_half = known_half_bytes(*by);
+  if (bytes < known_half) return TKDC_STATUS_BAD_REQUEST;
+  return check_input(operation_of(request.op), request.usage, bytes - known_half,
                      derived_record(record, by->enctype));
 }
 
@@ -146,8 +146,9 @@ JobCost cost_of_derived(const Protocol& protocol, const KeyRecord& record, tkdc_
   CostSum before(protocol);
   add_prf(before, record.ref.enctype, by);
   add_derivation(before, by.enctype, keys_of(op));
-  return added(before.cost(), cost_of(protocol, derived_record(record, by.enctype),
-                                      operation_of(op), key_usage, input_bytes - mask_bytes(by)));
+  return added(before.cost(),
+               cost_of(protocol, derived_record(record, by.enctype), operation_of(op), key_usage,
+                       input_bytes - known_half_bytes(by)));
 }
 
 JobCost cost_of_late(const Protocol& protocol, const KeyRecord& record, tkdc_wire_op op,
@@ -167,16 +168,17 @@ Task<JobOutcome> run_late(JobContext context, tkdc_wire_op op, SharedBytes input
 
 Task<JobOutcome> run_derived(JobContext context, tkdc_wire_op op, SharedBytes input) {
   const Derivation by = *decode_derivation(context.public_data);
-  const std::size_t mask = mask_bytes(by);
+  const std::size_t known_half = known_half_bytes(by);
   const SharedBytes states = co_await prf_states_of(context.protocol, context.record);
   SharedBytes key = co_await prf_plus(context.protocol, sha2_enctype(context.record.ref.enctype),
                                       states, octets_of(by.pepper), key_bytes_of(by.enctype));
-  xor_into(key, input.slice(0, mask));
+  xor_into(key, input.slice(0, known_half));
   KeyRecord derived = derived_record(context.record, by.enctype);
   co_await derive_standard(context.protocol, derived, std::move(key),
                            usages_for(op, context.usage));
   JobContext inner = with_record(context, derived);
-  co_return co_await run_plain(inner, operation_of(op), input.slice(mask, input.size() - mask));
+  co_return co_await run_plain(inner, operation_of(op),
+                               input.slice(known_half, input.size() - known_half));
 }
 
 }  // namespace tkdc

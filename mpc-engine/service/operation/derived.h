@@ -4,7 +4,7 @@
 // section 5.1). docs/protocols/14-fast.md.
 //
 // The agent sends the recipe (public: kind, enctype, pepper; shared: the known
-// key's part, the mask) with the operation. PRF+ of the long-term key, the derived
+// half) with the operation. PRF+ of the long-term key, the derived
 // key and all that follows from it stay shared and are gone when the operation
 // ends; nothing of them is opened to anyone. Which recipe goes with which usage is
 // a table here, as strict as the policy's.
@@ -27,8 +27,8 @@ struct Derivation {
 std::optional<Derivation> decode_derivation(const Bytes& public_data);
 Bytes encode_derivation(const Derivation& by);
 
-// Octets of mask that stand before the operation's own input.
-std::size_t mask_bytes(const Derivation& by);
+// Octets of the known half, which stands before the operation's own input.
+std::size_t known_half_bytes(const Derivation& by);
 
 // Whether this recipe goes with this usage of this key; for an admitted (class,
 // role, operation, usage).

@@ -25,21 +25,21 @@ class AgentSessions {
     std::size_t pending = 0;
   };
 
-  enum class Verdict { kNew, kReplay, kTooManySessions };
+  enum class Arrival { kNew, kReplay, kTooManySessions };
 
   // A job arrived. kNew: the session's route and number are updated.
-  Verdict arrived(std::uint64_t session, std::uint64_t number, const std::string& route) {
+  Arrival arrived(std::uint64_t session, std::uint64_t number, const std::string& route) {
     auto found = sessions_.find(session);
     if (found == sessions_.end()) {
-      if (sessions_.size() >= kMaxSessions && !forget_idle()) return Verdict::kTooManySessions;
+      if (sessions_.size() >= kMaxSessions && !forget_idle()) return Arrival::kTooManySessions;
       found = sessions_.emplace(session, Session{}).first;
       order_.push_back(session);
     } else if (number <= found->second.last_number) {
-      return Verdict::kReplay;
+      return Arrival::kReplay;
     }
     found->second.last_number = number;
     found->second.route = route;
-    return Verdict::kNew;
+    return Arrival::kNew;
   }
 
   void started(std::uint64_t session) {

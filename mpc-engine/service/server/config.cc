@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <set>
 
+#include "base/curve_key.h"
 #include "base/hex.h"
-#include "base/secret_file.h"
 #include "base/strict_toml.h"
 #include "link/socket.h"
 #include "session/hello.h"
@@ -45,12 +45,16 @@ bool good_name(const std::string& name) {
          });
 }
 
+std::string read_name(TomlTable& table) {
+  std::string name = table.text("name");
+  if (!good_name(name)) table.reject("name", "must be 1 to 64 letters, digits, '-', '_' or '.'");
+  return name;
+}
+
 void read_agents(StrictToml& file, ServerConfig& config) {
   for (TomlTable& table : file.tables("agents")) {
     AgentEntry agent;
-    agent.name = table.text("name");
-    if (!good_name(agent.name))
-      table.reject("name", "must be 1 to 64 letters, digits, '-', '_' or '.'");
+    agent.name = read_name(table);
     agent.role =
         table.choice("role", {"kdc", "admin"}) == "kdc" ? AgentRole::kKdc : AgentRole::kAdmin;
     agent.curve_public_key = table.text("curve_public_key");
@@ -69,9 +73,7 @@ void read_agents(StrictToml& file, ServerConfig& config) {
 void read_approvers(StrictToml& file, ServerConfig& config) {
   for (TomlTable& table : file.tables("approvers")) {
     Approver approver;
-    approver.name = table.text("name");
-    if (!good_name(approver.name))
-      table.reject("name", "must be 1 to 64 letters, digits, '-', '_' or '.'");
+    approver.name = read_name(table);
     approver.party = static_cast<int>(table.integer("party", 0, 2));
     if (!from_hex(table.text("public_key"), approver.public_key))
       table.reject("public_key", "must be 64 hexadecimal digits, as `tkdc approver` prints them");

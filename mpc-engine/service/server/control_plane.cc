@@ -4,61 +4,45 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-#include <zmq.h>
 
 #include <charconv>
+#include <chrono>
 #include <cstring>
 
-#include "base/handover.h"
+#include "base/curve_key.h"
 #include "service/server/control_socket.h"
 
 namespace tkdc {
 namespace {
 
-constexpr int kTickMs = 1'000;
+constexpr std::chrono::milliseconds kTick{1'000};
 constexpr int kBatch = 256;  // requests taken before answers get their turn
 constexpr long long kComplaintEveryMs = 1'000;
 
-void wipe_and_delete(void*, void* hint) {
-  TKDC_TAKE_OVER(hint);
-  delete static_cast<SecretVector*>(hint);
+// False when none waits, or when the socket fails: what waits on it hears of that.
+bool receive(zmq::socket_t& socket, ReceivedFrame& frame) {
+  try {
+    return frame.receive(socket);
+  } catch (const zmq::error_t&) {
+    return false;
+  }
+}
+
+// What the ZAP handler said of the connection; -1 without.
+int agent_index(ReceivedFrame& frame) {
+  const char* text = frame.property("User-Id");
+  int index = -1;
+  if (text == nullptr || std::from_chars(text, text + std::strlen(text), index).ec != std::errc())
+    return -1;
+  return index;
 }
 
 }  // namespace
 
-// A received frame, wiped before libzmq frees it.
-class ControlPlane::Message {
- public:
-  Message() { zmq_msg_init(&message_); }
-  ~Message() {
-    sodium_memzero(zmq_msg_data(&message_), zmq_msg_size(&message_));
-    zmq_msg_close(&message_);
-  }
-  Message(const Message&) = delete;
-  Message& operator=(const Message&) = delete;
-
-  bool receive(void* socket) { return zmq_msg_recv(&message_, socket, ZMQ_DONTWAIT) >= 0; }
-  bool more() const { return zmq_msg_more(&message_) != 0; }
-  ByteSpan bytes() {
-    return {static_cast<const std::uint8_t*>(zmq_msg_data(&message_)), zmq_msg_size(&message_)};
-  }
-  // What the ZAP handler said of the connection; -1 without.
-  int agent() {
-    const char* text = zmq_msg_gets(&message_, "User-Id");
-    int index = -1;
-    if (text == nullptr || std::from_chars(text, text + std::strlen(text), index).ec != std::errc())
-      return -1;
-    return index;
-  }
-
- private:
-  zmq_msg_t message_;
-};
-
 std::uint64_t agent_id(const std::string& curve_public_key) {
-  std::uint8_t key[32] = {}, digest[32];
-  zmq_z85_decode(key, curve_public_key.c_str());
-  crypto_generichash(digest, sizeof digest, key, sizeof key, nullptr, 0);
+  const CurvePublicKey key = decode_curve_public(curve_public_key).value_or(CurvePublicKey{});
+  Digest digest{};
+  crypto_generichash(digest.data(), digest.size(), key.data(), key.size(), nullptr, 0);
   return Reader(digest).u64();
 }
 
@@ -70,44 +54,42 @@ ControlPlane::ControlPlane(ControlOptions options, Submit submit, StatusJson sta
     agent_ids_.push_back(agent_id(agent.curve_public_key));
 }
 
-ControlPlane::~ControlPlane() {
-  zap_.reset();
-  if (socket_ != nullptr) zmq_close(socket_);
-  if (context_ != nullptr) zmq_ctx_term(context_);
-}
-
 Result<std::unique_ptr<ControlPlane>> ControlPlane::create(ControlOptions options, Submit submit,
                                                            StatusJson status_json) {
-  std::unique_ptr<ControlPlane> plane(
-      new ControlPlane(std::move(options), std::move(submit), std::move(status_json)));
-  auto bound = plane->bind();
-  if (!bound.ok()) return bound.error();
-  return plane;
+  try {
+    std::unique_ptr<ControlPlane> plane(
+        new ControlPlane(std::move(options), std::move(submit), std::move(status_json)));
+    auto bound = plane->bind();
+    if (!bound.ok()) return bound.error();
+    return plane;
+  } catch (const zmq::error_t&) {
+    return fail("control: libzmq cannot start");
+  }
 }
 
 Result<void> ControlPlane::bind() {
-  context_ = zmq_ctx_new();
-  if (context_ == nullptr || !event_) return fail("control: libzmq cannot start");
+  if (!event_) return fail("control: libzmq cannot start");
   auto zap = ZapHandler::start(context_, options_.agents, options_.log);
   if (!zap.ok()) return zap.error();
   zap_ = std::move(*zap);
   auto socket = open_control_socket(context_, options_.listen, options_.curve_secret_key,
                                     options_.max_pending_per_agent);
   if (!socket.ok()) return socket.error();
-  socket_ = *socket;
-  char endpoint[256];
-  std::size_t bytes = sizeof endpoint;
-  if (zmq_getsockopt(socket_, ZMQ_LAST_ENDPOINT, endpoint, &bytes) == 0) endpoint_ = endpoint;
+  socket_ = std::move(*socket);
+  endpoint_ = socket_.get(zmq::sockopt::last_endpoint);
   return {};
 }
 
 Result<void> ControlPlane::run() {
+  std::array<zmq::pollitem_t, 2> items{
+      {{socket_.handle(), 0, ZMQ_POLLIN, 0}, {nullptr, event_.get(), ZMQ_POLLIN, 0}}};
   while (!stop_) {
-    zmq_pollitem_t items[2] = {{socket_, 0, ZMQ_POLLIN, 0}, {nullptr, event_.get(), ZMQ_POLLIN, 0}};
-    int rc = zmq_poll(items, 2, kTickMs);
-    if (rc < 0 && zmq_errno() != EINTR)
-      return fail(std::string("control: poll: ") + zmq_strerror(zmq_errno()));
-    if (rc <= 0) continue;
+    try {
+      if (zmq::poll(items, kTick) == 0) continue;
+    } catch (const zmq::error_t& error) {
+      if (error.num() == EINTR) continue;
+      return fail(std::string("control: poll: ") + error.what());
+    }
     if (items[1].revents != 0) {
       std::uint64_t count = 0;
       [[maybe_unused]] ssize_t n = read(event_.get(), &count, sizeof count);
@@ -132,13 +114,13 @@ void ControlPlane::receive_some() {
 
 // One message: routing id and one frame. False when there is none.
 bool ControlPlane::receive_one() {
-  Message route, body;
-  if (!route.receive(socket_)) return false;
-  bool whole = route.more() && body.receive(socket_) && !body.more();
+  ReceivedFrame route, body;
+  if (!receive(socket_, route)) return false;
+  bool whole = route.more() && receive(socket_, body) && !body.more();
   bool more = body.more();
   while (more) {
-    Message rest;
-    more = rest.receive(socket_) && rest.more();
+    ReceivedFrame rest;
+    more = receive(socket_, rest) && rest.more();
   }
   if (whole) {
     handle(route, body);
@@ -149,8 +131,8 @@ bool ControlPlane::receive_one() {
   return true;
 }
 
-void ControlPlane::handle(Message& route, Message& body) {
-  int index = body.agent();
+void ControlPlane::handle(const ReceivedFrame& route, ReceivedFrame& body) {
+  int index = agent_index(body);
   if (index < 0 || static_cast<std::size_t>(index) >= options_.agents.size()) {
     malformed_++;
     return complain("control: dropped a message without an admitted sender");
@@ -164,14 +146,14 @@ void ControlPlane::handle(Message& route, Message& body) {
   }
   request->name.agent = agent_ids_[agent];
   ByteSpan id = route.bytes();
-  auto verdict = sessions_[agent].arrived(request->name.session, request->name.number,
+  auto arrival = sessions_[agent].arrived(request->name.session, request->name.number,
                                           std::string(id.begin(), id.end()));
-  if (verdict == AgentSessions::Verdict::kReplay) {
+  if (arrival == AgentSessions::Arrival::kReplay) {
     // No answer: it would be taken for the answer of the job that is running.
     replayed_++;
     return complain("control: dropped a repeated job number of " + options_.agents[agent].name);
   }
-  if (verdict == AgentSessions::Verdict::kTooManySessions) {
+  if (arrival == AgentSessions::Arrival::kTooManySessions) {
     refused_++;
     return complain("control: " + options_.agents[agent].name + " has too many sessions at work");
   }
@@ -236,20 +218,15 @@ void ControlPlane::send_answers() {
 }
 
 void ControlPlane::send_frame(const std::string& route, SecretVector frame) {
-  auto* owned = new SecretVector(std::move(frame));
-  zmq_msg_t message;
-  if (zmq_msg_init_data(&message, owned->data(), owned->size(), wipe_and_delete, owned) != 0) {
-    delete owned;
-    undelivered_++;
-    return;
+  try {
+    zmq::message_t message = secret_message(std::move(frame));
+    if (socket_.send(zmq::buffer(route), zmq::send_flags::sndmore | zmq::send_flags::dontwait) &&
+        socket_.send(message, zmq::send_flags::dontwait))
+      return;
+  } catch (const zmq::error_t&) {
   }
-  TKDC_HAND_OVER(owned);
-  if (zmq_send(socket_, route.data(), route.size(), ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0 ||
-      zmq_msg_send(&message, socket_, ZMQ_DONTWAIT) < 0) {
-    // The agent has gone, or does not read; it will time out and say so.
-    zmq_msg_close(&message);
-    undelivered_++;
-  }
+  // The agent has gone, or does not read; it will time out and say so.
+  undelivered_++;
 }
 
 void ControlPlane::complain(const std::string& message) {

@@ -17,7 +17,9 @@
 #include <mutex>
 #include <string>
 #include <vector>
+#include <zmq.hpp>
 
+#include "base/secret_frame.h"
 #include "link/socket.h"
 #include "service/job/engine.h"
 #include "service/server/agent_sessions.h"
@@ -50,7 +52,6 @@ class ControlPlane {
   // Binds at once.
   static Result<std::unique_ptr<ControlPlane>> create(ControlOptions options, Submit submit,
                                                       StatusJson status_json);
-  ~ControlPlane();
 
   // Until stop(). Error: the socket is unusable.
   Result<void> run();
@@ -67,13 +68,12 @@ class ControlPlane {
     JobName name;
     SecretVector frame;
   };
-  class Message;
 
   ControlPlane(ControlOptions options, Submit submit, StatusJson status_json);
   Result<void> bind();
   void receive_some();
   bool receive_one();
-  void handle(Message& route, Message& body);
+  void handle(const ReceivedFrame& route, ReceivedFrame& body);
   void answer_status(std::size_t agent, const JobRequest& request);
   void refuse(std::size_t agent, const JobRequest& request);
   void send_answers();
@@ -83,8 +83,9 @@ class ControlPlane {
   ControlOptions options_;
   Submit submit_;
   StatusJson status_json_;
-  void* context_ = nullptr;
-  void* socket_ = nullptr;
+  // Destroyed from the last to the first: a context outlives its sockets.
+  zmq::context_t context_;
+  zmq::socket_t socket_;
   std::unique_ptr<ZapHandler> zap_;
   std::string endpoint_;
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/control_socket.h"
 
-#include <zmq.h>
-
 #include <algorithm>
 #include <cstdint>
 
+#include "base/curve_key.h"
 #include "service/server/zap.h"
 #include "service/wire/message.h"
 
@@ -18,57 +17,66 @@ constexpr int kRequestsWaiting = 1'024;  // per connection, before TCP pushes ba
 constexpr int kHeartbeatMs = 5'000;
 constexpr int kHeartbeatTimeoutMs = 15'000;
 constexpr int kHandshakeMs = 5'000;
-// ZMQ_ZAP_ENFORCE_DOMAIN: libzmq 4.3 has it in every build, its header shows it
-// to draft builds only. A libzmq that does not know it makes us fail.
-constexpr int kZapEnforceDomain = 93;
+// libzmq 4.3 has this option in every build, its header shows it to draft builds only. A libzmq
+// that does not know it makes us fail.
+constexpr zmq::sockopt::integral_option<93, int, true> kZapEnforceDomain{};
 
-bool set(void* socket, int option, int value) {
-  return zmq_setsockopt(socket, option, &value, sizeof value) == 0;
+void set_limits(zmq::socket_t& socket, std::size_t max_answers_waiting) {
+  socket.set(zmq::sockopt::linger, 0);
+  socket.set(zmq::sockopt::ipv6, true);
+  socket.set(zmq::sockopt::router_mandatory, true);
+  socket.set(zmq::sockopt::rcvhwm, kRequestsWaiting);
+  socket.set(zmq::sockopt::sndhwm,
+             static_cast<int>(std::min<std::size_t>(2 * max_answers_waiting, 1 << 20)));
+  socket.set(zmq::sockopt::maxmsgsize, kMaxMessageBytes);
+  socket.set(zmq::sockopt::handshake_ivl, kHandshakeMs);
+  socket.set(zmq::sockopt::heartbeat_ivl, kHeartbeatMs);
+  socket.set(zmq::sockopt::heartbeat_timeout, kHeartbeatTimeoutMs);
+  socket.set(zmq::sockopt::heartbeat_ttl, kHeartbeatTimeoutMs);
+  socket.set(zmq::sockopt::tcp_keepalive, 1);
 }
 
-bool set_limits(void* socket, std::size_t max_answers_waiting) {
-  return set(socket, ZMQ_LINGER, 0) && set(socket, ZMQ_IPV6, 1) &&
-         set(socket, ZMQ_ROUTER_MANDATORY, 1) && set(socket, ZMQ_RCVHWM, kRequestsWaiting) &&
-         set(socket, ZMQ_SNDHWM,
-             static_cast<int>(std::min<std::size_t>(2 * max_answers_waiting, 1 << 20))) &&
-         zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &kMaxMessageBytes, sizeof kMaxMessageBytes) == 0 &&
-         set(socket, ZMQ_HANDSHAKE_IVL, kHandshakeMs) &&
-         set(socket, ZMQ_HEARTBEAT_IVL, kHeartbeatMs) &&
-         set(socket, ZMQ_HEARTBEAT_TIMEOUT, kHeartbeatTimeoutMs) &&
-         set(socket, ZMQ_HEARTBEAT_TTL, kHeartbeatTimeoutMs) && set(socket, ZMQ_TCP_KEEPALIVE, 1);
+// False: no CURVE key.
+bool set_security(zmq::socket_t& socket, const SecretVector& curve_secret_key) {
+  SecretBuffer key(kCurveKeyBytes);
+  if (!decode_curve_secret(curve_secret_key, key.span().first<kCurveKeyBytes>())) return false;
+  socket.set(zmq::sockopt::curve_server, true);
+  socket.set(zmq::sockopt::curve_secretkey, zmq::buffer(key.data(), key.size()));
+  socket.set(zmq::sockopt::zap_domain, kZapDomain);
+  socket.set(kZapEnforceDomain, true);
+  return true;
 }
 
-bool set_security(void* socket, const SecretVector& curve_secret_key) {
-  SecretBuffer key(32);
-  std::string domain = kZapDomain;
-  // The option wants 32 octets or 41 with the terminator; ours has none.
-  SecretVector text(curve_secret_key);
-  text.push_back(0);
-  return text.size() == 41 &&
-         zmq_z85_decode(key.data(), reinterpret_cast<const char*>(text.data())) != nullptr &&
-         set(socket, ZMQ_CURVE_SERVER, 1) &&
-         zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY, key.data(), key.size()) == 0 &&
-         zmq_setsockopt(socket, ZMQ_ZAP_DOMAIN, domain.data(), domain.size()) == 0 &&
-         set(socket, kZapEnforceDomain, 1);
+bool configure(zmq::socket_t& socket, const SecretVector& curve_secret_key,
+               std::size_t max_answers_waiting) {
+  try {
+    set_limits(socket, max_answers_waiting);
+    return set_security(socket, curve_secret_key);
+  } catch (const zmq::error_t&) {
+    return false;
+  }
 }
 
 }  // namespace
 
-Result<void*> open_control_socket(void* context, const std::string& endpoint,
-                                  const SecretVector& curve_secret_key,
-                                  std::size_t max_answers_waiting) {
-  void* socket = zmq_socket(context, ZMQ_ROUTER);
-  if (socket == nullptr)
-    return fail(std::string("control: no socket: ") + zmq_strerror(zmq_errno()));
-  std::string problem;
-  if (!set_limits(socket, max_answers_waiting) || !set_security(socket, curve_secret_key))
-    problem = "control: this libzmq lacks CURVE, or curve_secret_key_file is not a Z85 key";
-  else if (zmq_bind(socket, endpoint.c_str()) != 0)
-    problem = "control: cannot listen on " + endpoint + ": " + zmq_strerror(zmq_errno()) +
-              "; is the address this host's and the port free?";
-  if (problem.empty()) return socket;
-  zmq_close(socket);
-  return fail(problem);
+Result<zmq::socket_t> open_control_socket(zmq::context_t& context, const std::string& endpoint,
+                                          const SecretVector& curve_secret_key,
+                                          std::size_t max_answers_waiting) {
+  zmq::socket_t socket;
+  try {
+    socket = zmq::socket_t(context, zmq::socket_type::router);
+  } catch (const zmq::error_t& error) {
+    return fail(std::string("control: no socket: ") + error.what());
+  }
+  if (!configure(socket, curve_secret_key, max_answers_waiting))
+    return fail("control: this libzmq lacks CURVE, or curve_secret_key_file is not a Z85 key");
+  try {
+    socket.bind(endpoint);
+  } catch (const zmq::error_t& error) {
+    return fail("control: cannot listen on " + endpoint + ": " + error.what() +
+                "; is the address this host's and the port free?");
+  }
+  return socket;
 }
 
 }  // namespace tkdc

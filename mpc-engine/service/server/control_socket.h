@@ -4,15 +4,16 @@
 #pragma once
 
 #include <string>
+#include <zmq.hpp>
 
 #include "base/result.h"
 #include "base/secret.h"
 
 namespace tkdc {
 
-// A zmq socket of `context`, bound to `endpoint`. The caller closes it.
-Result<void*> open_control_socket(void* context, const std::string& endpoint,
-                                  const SecretVector& curve_secret_key,
-                                  std::size_t max_answers_waiting);
+// Bound to `endpoint`.
+Result<zmq::socket_t> open_control_socket(zmq::context_t& context, const std::string& endpoint,
+                                          const SecretVector& curve_secret_key,
+                                          std::size_t max_answers_waiting);
 
 }  // namespace tkdc

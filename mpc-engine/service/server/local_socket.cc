@@ -61,17 +61,17 @@ bool transfer(int fd, MutableByteSpan in, ByteSpan out, long long deadline_ms) {
 }
 
 bool send_frame(int fd, const Bytes& frame) {
-  Bytes head;
-  Writer(head).u32(static_cast<std::uint32_t>(frame.size()));
+  Bytes length;
+  Writer(length).u32(static_cast<std::uint32_t>(frame.size()));
   const long long deadline = monotonic_ms() + kTransferMs;
-  return transfer(fd, {}, head, deadline) && transfer(fd, {}, frame, deadline);
+  return transfer(fd, {}, length, deadline) && transfer(fd, {}, frame, deadline);
 }
 
 // Empty: too long, cut short, or too late.
 Bytes receive_frame(int fd, std::size_t max_bytes, long long wait_ms) {
-  std::uint8_t head[kLengthBytes];
-  if (!transfer(fd, head, {}, monotonic_ms() + wait_ms)) return {};
-  const std::size_t bytes = Reader(head).u32();
+  std::uint8_t length[kLengthBytes];
+  if (!transfer(fd, length, {}, monotonic_ms() + wait_ms)) return {};
+  const std::size_t bytes = Reader(length).u32();
   Bytes frame(bytes <= max_bytes ? bytes : 0);
   if (!transfer(fd, frame, {}, monotonic_ms() + kTransferMs)) return {};
   return frame;

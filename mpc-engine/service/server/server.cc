@@ -8,11 +8,11 @@
 #include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
-#include <zmq.h>
 
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "base/curve_key.h"
 #include "base/hardening.h"
 #include "base/heap.h"
 #include "base/hex.h"
@@ -177,9 +177,7 @@ Result<void> Server::make_local() {
   options.used_file = used_requests_file(config_.store_path);
   auto secret = read_curve_secret(config_.curve_secret_key_file);
   if (!secret.ok()) return secret.error();
-  secret->push_back(0);
-  if (zmq_z85_decode(options.secret.data(), reinterpret_cast<const char*>(secret->data())) ==
-      nullptr)
+  if (!decode_curve_secret(*secret, options.secret.span().first<kCurveKeyBytes>()))
     return fail("config: " + config_.curve_secret_key_file + " is no CURVE secret key");
   options.now_s = [] { return static_cast<std::uint64_t>(std::time(nullptr)); };
   options.audit = [this](const std::string& event) { return audit_->append(event); };

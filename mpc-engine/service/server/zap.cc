@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/zap.h"
 
-#include <zmq.h>
+#include <chrono>
 
 #include "base/hex.h"
 #include "link/socket.h"
@@ -10,55 +10,46 @@ namespace tkdc {
 namespace {
 
 constexpr char kEndpoint[] = "inproc://zeromq.zap.01";
-constexpr int kPollMs = 100;
+constexpr std::chrono::milliseconds kPoll{100};
 constexpr std::size_t kMaxFrames = 16;
 
 // Frames of a request after the ROUTER-less REP envelope, RFC 27:
 // version, request id, domain, address, identity, mechanism, credentials.
 enum Frame : std::size_t { kVersion, kRequestId, kDomain, kAddress, kIdentity, kMechanism, kKey };
 
-bool receive_all(void* socket, std::vector<std::string>& frames) {
-  int more = 1;
-  while (more != 0) {
-    zmq_msg_t message;
-    zmq_msg_init(&message);
-    if (zmq_msg_recv(&message, socket, ZMQ_DONTWAIT) < 0) {
-      zmq_msg_close(&message);
-      return false;
-    }
-    if (frames.size() < kMaxFrames)
-      frames.emplace_back(static_cast<const char*>(zmq_msg_data(&message)), zmq_msg_size(&message));
-    more = zmq_msg_more(&message);
-    zmq_msg_close(&message);
+// False when there is none.
+bool receive_all(zmq::socket_t& socket, std::vector<std::string>& frames) {
+  for (bool more = true; more;) {
+    zmq::message_t message;
+    if (!socket.recv(message, zmq::recv_flags::dontwait)) return false;
+    if (frames.size() < kMaxFrames) frames.push_back(message.to_string());
+    more = message.more();
   }
   return true;
 }
 
 }  // namespace
 
-ZapHandler::ZapHandler(void* socket, const std::vector<AgentEntry>& agents,
+ZapHandler::ZapHandler(zmq::socket_t socket, const std::vector<AgentEntry>& agents,
                        std::function<void(const std::string&)> log)
-    : socket_(socket), log_(std::move(log)) {
-  for (const AgentEntry& agent : agents) {
-    std::array<std::uint8_t, 32> key{};
-    zmq_z85_decode(key.data(), agent.curve_public_key.c_str());
-    keys_.push_back(key);
-  }
+    : socket_(std::move(socket)), log_(std::move(log)) {
+  for (const AgentEntry& agent : agents)
+    keys_.push_back(decode_curve_public(agent.curve_public_key).value_or(CurvePublicKey{}));
   thread_ = std::thread([this] { run(); });
 }
 
-Result<std::unique_ptr<ZapHandler>> ZapHandler::start(void* context,
+Result<std::unique_ptr<ZapHandler>> ZapHandler::start(zmq::context_t& context,
                                                       const std::vector<AgentEntry>& agents,
                                                       std::function<void(const std::string&)> log) {
-  void* socket = zmq_socket(context, ZMQ_REP);
-  int linger = 0;
-  if (socket == nullptr || zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger) != 0 ||
-      zmq_bind(socket, kEndpoint) != 0) {
-    std::string reason = zmq_strerror(zmq_errno());
-    if (socket != nullptr) zmq_close(socket);
-    return fail("control: no ZAP handler: " + reason);
+  zmq::socket_t socket;
+  try {
+    socket = zmq::socket_t(context, zmq::socket_type::rep);
+    socket.set(zmq::sockopt::linger, 0);
+    socket.bind(kEndpoint);
+  } catch (const zmq::error_t& error) {
+    return fail(std::string("control: no ZAP handler: ") + error.what());
   }
-  return std::unique_ptr<ZapHandler>(new ZapHandler(socket, agents, std::move(log)));
+  return std::unique_ptr<ZapHandler>(new ZapHandler(std::move(socket), agents, std::move(log)));
 }
 
 ZapHandler::~ZapHandler() {
@@ -67,19 +58,23 @@ ZapHandler::~ZapHandler() {
 }
 
 void ZapHandler::run() {
+  std::array<zmq::pollitem_t, 1> items{{{socket_.handle(), 0, ZMQ_POLLIN, 0}}};
   while (!stop_) {
-    zmq_pollitem_t item{socket_, 0, ZMQ_POLLIN, 0};
-    int rc = zmq_poll(&item, 1, kPollMs);
-    if (rc < 0 && zmq_errno() == ETERM) break;
-    if (rc > 0 && !answer()) break;
+    try {
+      if (zmq::poll(items, kPoll) == 0) continue;
+    } catch (const zmq::error_t& error) {
+      if (error.num() == ETERM) break;
+      continue;
+    }
+    if (!answer()) break;
   }
-  zmq_close(socket_);
+  socket_.close();
 }
 
 // -1: nobody.
 int ZapHandler::agent_of(const std::vector<std::string>& frames) const {
   if (frames.size() != kKey + 1 || frames[kVersion] != "1.0" || frames[kDomain] != kZapDomain ||
-      frames[kMechanism] != "CURVE" || frames[kKey].size() != 32)
+      frames[kMechanism] != "CURVE" || frames[kKey].size() != kCurveKeyBytes)
     return -1;
   int found = -1;
   for (std::size_t i = 0; i < keys_.size(); ++i)
@@ -88,9 +83,17 @@ int ZapHandler::agent_of(const std::vector<std::string>& frames) const {
   return found;
 }
 
+// False: the socket is unusable.
 bool ZapHandler::answer() {
-  std::vector<std::string> frames;
-  if (!receive_all(socket_, frames)) return zmq_errno() == EAGAIN;
+  try {
+    std::vector<std::string> frames;
+    return !receive_all(socket_, frames) || answer(frames);
+  } catch (const zmq::error_t&) {
+    return false;
+  }
+}
+
+bool ZapHandler::answer(const std::vector<std::string>& frames) {
   int agent = agent_of(frames);
   if (agent < 0 && log_) {
     std::string key = frames.size() > kKey
@@ -108,7 +111,8 @@ bool ZapHandler::answer() {
                                agent >= 0 ? std::to_string(agent) : "",
                                ""};
   for (std::size_t i = 0; i < 6; ++i)
-    if (zmq_send(socket_, reply[i].data(), reply[i].size(), i < 5 ? ZMQ_SNDMORE : 0) < 0)
+    if (!socket_.send(zmq::buffer(reply[i]),
+                      i < 5 ? zmq::send_flags::sndmore : zmq::send_flags::none))
       return false;
   return true;
 }

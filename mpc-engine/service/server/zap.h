@@ -14,7 +14,9 @@
 #include <string>
 #include <thread>
 #include <vector>
+#include <zmq.hpp>
 
+#include "base/curve_key.h"
 #include "base/result.h"
 #include "service/server/config.h"
 
@@ -24,22 +26,23 @@ inline constexpr char kZapDomain[] = "tkdc-control";
 
 class ZapHandler {
  public:
-  // Binds inproc://zeromq.zap.01 of `context` (a zmq context), so there is one
-  // for each context; must exist before the server socket binds.
-  static Result<std::unique_ptr<ZapHandler>> start(void* context,
+  // Binds inproc://zeromq.zap.01 of `context`, so there is one for each context;
+  // must exist before the server socket binds.
+  static Result<std::unique_ptr<ZapHandler>> start(zmq::context_t& context,
                                                    const std::vector<AgentEntry>& agents,
                                                    std::function<void(const std::string&)> log);
   ~ZapHandler();
 
  private:
-  ZapHandler(void* socket, const std::vector<AgentEntry>& agents,
+  ZapHandler(zmq::socket_t socket, const std::vector<AgentEntry>& agents,
              std::function<void(const std::string&)> log);
   void run();
   bool answer();
+  bool answer(const std::vector<std::string>& frames);
   int agent_of(const std::vector<std::string>& frames) const;
 
-  void* socket_;  // used by the thread once it runs
-  std::vector<std::array<std::uint8_t, 32>> keys_;
+  zmq::socket_t socket_;  // used by the thread once it runs
+  std::vector<CurvePublicKey> keys_;
   std::function<void(const std::string&)> log_;
   std::atomic<bool> stop_{false};
   std::thread thread_;

@@ -178,12 +178,10 @@ Result<void> LmdbStore::set_epochs(const Epochs& epochs) {
     return fail("store: " + std::string(fault) + ": it has " + std::to_string(before.reserved) +
                 " in era " + std::to_string(before.era) + ", asked for " +
                 std::to_string(epochs.reserved) + " in era " + std::to_string(epochs.era));
-  LmdbTxn txn(env_, 0);
-  int rc = txn.begun();
-  if (rc == 0)
-    rc = put(txn, kMeta, kEpochName, sealer_.seal("meta", kEpochName, {}, put_epochs(epochs)));
-  if (rc == 0) rc = txn.commit();
-  if (rc != 0) return failed("storing the nonce epochs", rc);
+  auto stored = write("storing the nonce epochs", [&](LmdbTxn& txn) {
+    return put(txn, kMeta, kEpochName, sealer_.seal("meta", kEpochName, {}, put_epochs(epochs)));
+  });
+  if (!stored.ok()) return stored;
   {
     std::lock_guard epochs_lock(epochs_mutex_);
     epochs_ = epochs;
@@ -209,12 +207,9 @@ Result<Bytes> LmdbStore::revoked() {
 
 Result<void> LmdbStore::set_revoked(ByteSpan state) {
   std::lock_guard lock(write_mutex_);
-  LmdbTxn txn(env_, 0);
-  int rc = txn.begun();
-  if (rc == 0) rc = put(txn, kMeta, kRevokedName, sealer_.seal("meta", kRevokedName, {}, state));
-  if (rc == 0) rc = txn.commit();
-  if (rc != 0) return failed("storing the revoked windows", rc);
-  return {};
+  return write("storing the revoked windows", [&](LmdbTxn& txn) {
+    return put(txn, kMeta, kRevokedName, sealer_.seal("meta", kRevokedName, {}, state));
+  });
 }
 
 Result<std::uint64_t> LmdbStore::seal_mark(const KeyId& id) {
@@ -235,12 +230,9 @@ Result<void> LmdbStore::set_seal_mark(const KeyId& id, std::uint64_t mark) {
   body.reserve(8);
   Writer(body).u64(mark);
   std::lock_guard lock(write_mutex_);
-  LmdbTxn txn(env_, 0);
-  int rc = txn.begun();
-  if (rc == 0) rc = put(txn, kSeals, id, sealer_.seal("seals", id, {}, body));
-  if (rc == 0) rc = txn.commit();
-  if (rc != 0) return failed("storing a key's seal count", rc);
-  return {};
+  return write("storing a key's seal count", [&](LmdbTxn& txn) {
+    return put(txn, kSeals, id, sealer_.seal("seals", id, {}, body));
+  });
 }
 
 }  // namespace tkdc

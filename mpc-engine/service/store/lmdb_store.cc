@@ -15,7 +15,7 @@ constexpr std::string_view kTableNames[] = {"committed", "prepared",  "tombstone
                                             "meta",      "condemned", "seals"};
 
 // What of a record stands in the clear: kvno, enctype, version.
-constexpr std::size_t kHeadBytes = 12;
+constexpr std::size_t kHeaderBytes = 12;
 
 // What prepare() leaves free for the calls that must not fail for want of room: LMDB writes a
 // page anew to change it, and has the old one back two transactions later at the earliest.
@@ -23,13 +23,13 @@ constexpr std::size_t kReservedPages = 64;
 constexpr std::size_t kTreePagesPerCommit = 8;
 constexpr std::size_t kPageHeadBytes = 64;  // more than LMDB has in a page of a value
 
-Bytes head_of(const KeyRecord& record) {
-  Bytes head;
-  Writer w(head);
+Bytes header_of(const KeyRecord& record) {
+  Bytes header;
+  Writer w(header);
   w.u32(record.ref.kvno);
   w.u32(record.ref.enctype);
   w.u32(record.version);
-  return head;
+  return header;
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ Result<void> LmdbStore::prepare(const KeyRecord& record) {
   KeyRecord again;
   if (!decode_record(plaintext, again))
     return fail("store: key " + to_hex(record.ref.id) + " has fields beyond the store's limits");
-  Bytes value = sealer_.seal(kTableNames[kPrepared], record.ref.id, head_of(record), plaintext);
+  Bytes value = sealer_.seal(kTableNames[kPrepared], record.ref.id, header_of(record), plaintext);
 
   std::lock_guard lock(write_mutex_);
   if (int full = check_room(value.size()); full != 0) return failed("preparing a key", full);
@@ -151,33 +151,42 @@ Result<void> LmdbStore::move_to_committed(LmdbTxn& txn, const KeyId& id) {
   KeyRecord record;
   if (!decode(kPrepared, id, lmdb_span(value), record)) return corrupt(kPrepared, id);
   SecretVector plaintext = encode_record(record);
-  Bytes sealed = sealer_.seal(kTableNames[kCommitted], id, head_of(record), plaintext);
+  Bytes sealed = sealer_.seal(kTableNames[kCommitted], id, header_of(record), plaintext);
   rc = put(txn, kCommitted, id, sealed);
   if (rc == 0) rc = erase(txn, kPrepared, id);
   if (rc != 0) return failed("committing a key", rc);
   return {};
 }
 
-Result<void> LmdbStore::commit(const KeyId& id) {
+Result<void> LmdbStore::write(const char* step, const std::function<int(LmdbTxn&)>& change) {
+  LmdbTxn txn(env_, 0);
+  int rc = txn.begun();
+  if (rc == 0) rc = change(txn);
+  if (rc == 0) rc = txn.commit();
+  if (rc != 0) return failed(step, rc);
+  return {};
+}
+
+Result<void> LmdbStore::move_key(const char* step, const KeyId& id,
+                                 Result<void> (LmdbStore::*move)(LmdbTxn&, const KeyId&)) {
   std::lock_guard lock(write_mutex_);
   LmdbTxn txn(env_, 0);
-  if (txn.begun() != 0) return failed("committing a key", txn.begun());
-  auto moved = move_to_committed(txn, id);
+  if (txn.begun() != 0) return failed(step, txn.begun());
+  auto moved = (this->*move)(txn, id);
   if (!moved.ok()) return moved;
   int rc = txn.commit();
-  if (rc != 0) return failed("committing a key", rc);
+  if (rc != 0) return failed(step, rc);
   cache_.forget(id);
   return {};
 }
 
+Result<void> LmdbStore::commit(const KeyId& id) {
+  return move_key("committing a key", id, &LmdbStore::move_to_committed);
+}
+
 Result<void> LmdbStore::abandon(const KeyId& id) {
   std::lock_guard lock(write_mutex_);
-  LmdbTxn txn(env_, 0);
-  int rc = txn.begun();
-  if (rc == 0) rc = erase(txn, kPrepared, id);
-  if (rc == 0) rc = txn.commit();
-  if (rc != 0) return failed("dropping a prepared key", rc);
-  return {};
+  return write("dropping a prepared key", [&](LmdbTxn& txn) { return erase(txn, kPrepared, id); });
 }
 
 Result<void> LmdbStore::condemn(const KeyId& id) {
@@ -195,12 +204,7 @@ Result<void> LmdbStore::condemn(const KeyId& id) {
 
 Result<void> LmdbStore::pardon(const KeyId& id) {
   std::lock_guard lock(write_mutex_);
-  LmdbTxn txn(env_, 0);
-  int rc = txn.begun();
-  if (rc == 0) rc = erase(txn, kCondemned, id);
-  if (rc == 0) rc = txn.commit();
-  if (rc != 0) return failed("keeping a key", rc);
-  return {};
+  return write("keeping a key", [&](LmdbTxn& txn) { return erase(txn, kCondemned, id); });
 }
 
 Result<void> LmdbStore::bury(LmdbTxn& txn, const KeyId& id) {
@@ -211,9 +215,9 @@ Result<void> LmdbStore::bury(LmdbTxn& txn, const KeyId& id) {
     return rc == 0 ? Result<void>() : Result<void>(failed("destroying a key", rc));
   }
   if (rc != 0) return failed("destroying a key", rc);
-  ByteSpan head;
-  if (!Sealer::head(lmdb_span(value), kHeadBytes, head)) return corrupt(kCommitted, id);
-  Bytes tombstone = sealer_.seal(kTableNames[kTombstones], id, head, {});
+  ByteSpan header;
+  if (!Sealer::header(lmdb_span(value), kHeaderBytes, header)) return corrupt(kCommitted, id);
+  Bytes tombstone = sealer_.seal(kTableNames[kTombstones], id, header, {});
   rc = put(txn, kTombstones, id, tombstone);
   if (rc == 0) rc = erase(txn, kCommitted, id);
   if (rc == 0) rc = erase(txn, kPrepared, id);
@@ -224,15 +228,7 @@ Result<void> LmdbStore::bury(LmdbTxn& txn, const KeyId& id) {
 }
 
 Result<void> LmdbStore::destroy(const KeyId& id) {
-  std::lock_guard lock(write_mutex_);
-  LmdbTxn txn(env_, 0);
-  if (txn.begun() != 0) return failed("destroying a key", txn.begun());
-  auto buried = bury(txn, id);
-  if (!buried.ok()) return buried;
-  int rc = txn.commit();
-  if (rc != 0) return failed("destroying a key", rc);
-  cache_.forget(id);
-  return {};
+  return move_key("destroying a key", id, &LmdbStore::bury);
 }
 
 Result<std::shared_ptr<const KeyRecord>> LmdbStore::get(const KeyId& id) {
@@ -297,14 +293,14 @@ Result<void> LmdbStore::hash_table(LmdbTxn& txn, Table table, crypto_generichash
   Result<void> result;
   while (result.ok() && (rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) == 0) {
     KeyId id{};
-    ByteSpan head;
-    if (k.mv_size != id.size() || !Sealer::head(lmdb_span(v), kHeadBytes, head)) {
+    ByteSpan header;
+    if (k.mv_size != id.size() || !Sealer::header(lmdb_span(v), kHeaderBytes, header)) {
       std::memcpy(id.data(), k.mv_data, std::min(k.mv_size, id.size()));
       result = corrupt(table, id);
       break;
     }
     crypto_generichash_update(state, static_cast<const std::uint8_t*>(k.mv_data), k.mv_size);
-    crypto_generichash_update(state, head.data(), head.size());
+    crypto_generichash_update(state, header.data(), header.size());
   }
   mdb_cursor_close(cursor);
   if (result.ok() && rc != MDB_NOTFOUND) return failed("taking the inventory", rc);

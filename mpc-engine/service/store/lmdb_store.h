@@ -7,6 +7,7 @@
 // each transaction synced to disk before the call returns.
 #pragma once
 
+#include <functional>
 #include <mutex>
 
 #include "link/socket.h"
@@ -57,6 +58,11 @@ class LmdbStore final : public Store {
   int put(LmdbTxn& txn, Table table, ByteSpan name, ByteSpan value);
   int find(LmdbTxn& txn, Table table, ByteSpan name, MDB_val* value);
   int erase(LmdbTxn& txn, Table table, ByteSpan name);
+  // One transaction, under write_mutex_. `change` returns LMDB's code.
+  Result<void> write(const char* step, const std::function<int(LmdbTxn&)>& change);
+  // One transaction that moves a key from one table to another.
+  Result<void> move_key(const char* step, const KeyId& id,
+                        Result<void> (LmdbStore::*move)(LmdbTxn&, const KeyId&));
   int check_room(std::size_t value_bytes);
   Result<std::vector<KeyId>> ids_of(Table table);
   Result<bool> holds(Table table, const KeyId& id);

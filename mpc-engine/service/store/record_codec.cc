@@ -30,11 +30,7 @@ SecretVector encode_record(const KeyRecord& record, std::uint32_t era) {
   const bool named = record.sharing != kReplicatedSharing;
   w.u8(named ? kRecordFormat : kFormatWithoutSharing);
   if (named) w.text(record.sharing);
-  w.raw(record.ref.id);
-  w.raw(record.ref.installation);
-  w.raw(record.ref.principal);
-  w.u32(record.ref.kvno);
-  w.u32(record.ref.enctype);
+  put_key(w, record.ref);
   w.text(record.principal_name);
   w.u8(static_cast<std::uint8_t>(record.key_class));
   w.u8(static_cast<std::uint8_t>(record.form));
@@ -58,11 +54,7 @@ bool decode_record(ByteSpan in, KeyRecord& record) {
   if (format < kFormatWithoutEra || format > kRecordFormat) return false;
   record.sharing =
       format < kRecordFormat ? std::string(kReplicatedSharing) : r.text(kMaxSharingBytes);
-  r.array(record.ref.id);
-  r.array(record.ref.installation);
-  r.array(record.ref.principal);
-  record.ref.kvno = r.u32();
-  record.ref.enctype = r.u32();
+  get_key(r, record.ref);
   record.principal_name = r.text(kMaxNameBytes);
   std::uint8_t key_class = r.u8();
   std::uint8_t form = r.u8();

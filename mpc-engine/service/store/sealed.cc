@@ -18,7 +18,7 @@ Sealer::Sealer(const SecretBuffer& key, const InstallationId& installation, int 
   std::memcpy(key_.data(), key.data(), key_.size());
 }
 
-Bytes Sealer::associated_data(std::string_view table, ByteSpan name, ByteSpan head) const {
+Bytes Sealer::associated_data(std::string_view table, ByteSpan name, ByteSpan header) const {
   Bytes ad;
   Writer w(ad);
   w.text(kLabel);
@@ -26,17 +26,18 @@ Bytes Sealer::associated_data(std::string_view table, ByteSpan name, ByteSpan he
   w.u8(static_cast<std::uint8_t>(party_));
   w.text(table);
   w.bytes(name);
-  w.bytes(head);
+  w.bytes(header);
   return ad;
 }
 
-Bytes Sealer::seal(std::string_view table, ByteSpan name, ByteSpan head, ByteSpan plaintext) const {
-  Bytes ad = associated_data(table, name, head);
-  std::size_t prefix = 1 + head.size() + kNonceBytes;
+Bytes Sealer::seal(std::string_view table, ByteSpan name, ByteSpan header,
+                   ByteSpan plaintext) const {
+  Bytes ad = associated_data(table, name, header);
+  std::size_t prefix = 1 + header.size() + kNonceBytes;
   Bytes value(prefix + plaintext.size() + kTagBytes);
-  value[0] = static_cast<std::uint8_t>(head.size());
-  std::copy(head.begin(), head.end(), value.begin() + 1);
-  std::uint8_t* nonce = value.data() + 1 + head.size();
+  value[0] = static_cast<std::uint8_t>(header.size());
+  std::copy(header.begin(), header.end(), value.begin() + 1);
+  std::uint8_t* nonce = value.data() + 1 + header.size();
   randombytes_buf(nonce, kNonceBytes);
   crypto_aead_xchacha20poly1305_ietf_encrypt(value.data() + prefix, nullptr, plaintext.data(),
                                              plaintext.size(), ad.data(), ad.size(), nullptr, nonce,
@@ -44,7 +45,7 @@ Bytes Sealer::seal(std::string_view table, ByteSpan name, ByteSpan head, ByteSpa
   return value;
 }
 
-bool Sealer::head(ByteSpan value, std::size_t bytes, ByteSpan& out) {
+bool Sealer::header(ByteSpan value, std::size_t bytes, ByteSpan& out) {
   if (value.size() < 1 + bytes || value[0] != bytes) return false;
   out = value.subspan(1, bytes);
   return true;
@@ -53,10 +54,10 @@ bool Sealer::head(ByteSpan value, std::size_t bytes, ByteSpan& out) {
 bool Sealer::open(std::string_view table, ByteSpan name, ByteSpan value,
                   SecretVector& plaintext) const {
   if (value.empty() || value.size() < 1 + value[0] + kNonceBytes + kTagBytes) return false;
-  ByteSpan head = value.subspan(1, value[0]);
-  const std::uint8_t* nonce = value.data() + 1 + head.size();
-  ByteSpan ciphertext = value.subspan(1 + head.size() + kNonceBytes);
-  Bytes ad = associated_data(table, name, head);
+  ByteSpan header = value.subspan(1, value[0]);
+  const std::uint8_t* nonce = value.data() + 1 + header.size();
+  ByteSpan ciphertext = value.subspan(1 + header.size() + kNonceBytes);
+  Bytes ad = associated_data(table, name, header);
   plaintext.resize(ciphertext.size() - kTagBytes);
   return crypto_aead_xchacha20poly1305_ietf_decrypt(plaintext.data(), nullptr, nullptr,
                                                     ciphertext.data(), ciphertext.size(), ad.data(),

@@ -4,9 +4,9 @@
 // value is and where it belongs, so that nothing can be moved to another
 // place, key, version, party or installation.
 //
-//   value = head length u8 | head | nonce[24] | ciphertext and tag
+//   value = header length u8 | header | nonce[24] | ciphertext and tag
 //
-// The head stands in the clear, for the inventory, and is authenticated.
+// The header stands in the clear, for the inventory, and is authenticated.
 #pragma once
 
 #include <string_view>
@@ -22,17 +22,17 @@ class Sealer {
   Sealer(const SecretBuffer& key, const InstallationId& installation, int party);
 
   // `table` and `name` say where the value lies.
-  Bytes seal(std::string_view table, ByteSpan name, ByteSpan head, ByteSpan plaintext) const;
+  Bytes seal(std::string_view table, ByteSpan name, ByteSpan header, ByteSpan plaintext) const;
 
   // False when it was changed, moved, or sealed under another key.
   [[nodiscard]] bool open(std::string_view table, ByteSpan name, ByteSpan value,
                           SecretVector& plaintext) const;
 
-  // The unverified head; false when there is none of that length.
-  [[nodiscard]] static bool head(ByteSpan value, std::size_t bytes, ByteSpan& out);
+  // The unverified header; false when there is none of that length.
+  [[nodiscard]] static bool header(ByteSpan value, std::size_t bytes, ByteSpan& out);
 
  private:
-  Bytes associated_data(std::string_view table, ByteSpan name, ByteSpan head) const;
+  Bytes associated_data(std::string_view table, ByteSpan name, ByteSpan header) const;
 
   SecretBuffer key_;
   InstallationId installation_;

@@ -12,24 +12,6 @@ constexpr std::uint8_t kVersion = 3;
 constexpr std::size_t kMaxPublicBytes = 4096;
 constexpr std::size_t kMaxMessageBytes = 1024;
 
-void put_key(SecretWriter &w, const KeyRef &key)
-{
-    w.raw(key.id);
-    w.raw(key.installation);
-    w.raw(key.principal);
-    w.u32(key.kvno);
-    w.u32(key.enctype);
-}
-
-void get_key(Reader &r, KeyRef &key)
-{
-    r.array(key.id);
-    r.array(key.installation);
-    r.array(key.principal);
-    key.kvno = r.u32();
-    key.enctype = r.u32();
-}
-
 bool is_operation(std::uint8_t op)
 {
     return (op >= TKDC_OP_HELLO && op <= TKDC_OP_MAC_DERIVED) ||

@@ -15,24 +15,13 @@
 
 #include "base/codec.h"
 #include "base/result.h"
+#include "service/wire/key_ref.h"
 #include "wire.h"
 
 namespace tkdc
 {
 
-using KeyId = std::array<std::uint8_t, 16>;
-using InstallationId = std::array<std::uint8_t, 16>;
-using PrincipalDigest = std::array<std::uint8_t, 32>;
 using Digest = std::array<std::uint8_t, 32>;
-
-struct KeyRef {
-    KeyId id{};
-    InstallationId installation{};
-    PrincipalDigest principal{}; // SHA-256 of the unparsed principal name
-    std::uint32_t kvno = 0;
-    std::uint32_t enctype = 0;
-    bool operator==(const KeyRef &) const = default;
-};
 
 // Names a job at all three servers. `agent` is set by the receiving server
 // from the CURVE key; `session` is drawn by the agent when it starts; `number`
@@ -95,8 +84,8 @@ struct JobRequest {
     std::uint32_t deadline_ms = 0; // time left when sent
     std::string protocol;          // by which it is to be computed; empty: as the servers choose
     // Not secret. SEAL, MAC: a Part. STAGE: origin u8. BIND: the principal's unparsed name. Derived
-    // operations: the recipe (service/operation/derived.h), whose mask stands before the input.
-    // EQUAL: the staged key's id.
+    // operations: the recipe (service/operation/derived.h), whose known half stands before the
+    // input. EQUAL: the staged key's id.
     Bytes public_data;
     // SEAL: plaintext. OPEN: ciphertext. MAC: data. VERIFY: data and checksum
     // (lengths: service/wire/enctype.h). A tail: the inner digest. STAGE of an imported key:

@@ -16,7 +16,7 @@ static void put_derivation(struct tkdc_buffer *out, const struct tkdc_derivation
     tkdc_buffer_put_u8(out, by->kind);
     tkdc_buffer_put_u32(out, by->enctype);
     tkdc_buffer_put_bytes(out, (struct tkdc_span){by->pepper, by->pepper_bytes});
-    tkdc_buffer_put_bytes(out, (struct tkdc_span){by->mask, by->mask_bytes});
+    tkdc_buffer_put_bytes(out, (struct tkdc_span){by->known_half, by->known_half_bytes});
 }
 
 static bool put_body(struct tkdc_buffer *out, const struct tkdc_request *r)

@@ -30,22 +30,30 @@ bool tkdc_wire_get_header(const uint8_t in[TKDC_WIRE_HEADER_BYTES], struct tkdc_
     return h->body_bytes <= TKDC_WIRE_BODY_MAX_BYTES;
 }
 
+/* Where a key's members stand in its octets. */
+enum {
+    KEY_INSTALLATION_AT = TKDC_WIRE_KEY_ID_BYTES,
+    KEY_PRINCIPAL_AT = KEY_INSTALLATION_AT + TKDC_WIRE_INSTALLATION_BYTES,
+    KEY_KVNO_AT = KEY_PRINCIPAL_AT + TKDC_WIRE_PRINCIPAL_BYTES,
+    KEY_ENCTYPE_AT = KEY_KVNO_AT + 4,
+};
+
 void tkdc_wire_put_key(uint8_t out[TKDC_WIRE_KEY_BYTES], const struct tkdc_wire_key *key)
 {
-    memcpy(out, key->key_id, 16);
-    memcpy(out + 16, key->installation, 16);
-    memcpy(out + 32, key->principal, 32);
-    tkdc_put_u32(out + 64, key->kvno);
-    tkdc_put_u32(out + 68, key->enctype);
+    memcpy(out, key->key_id, sizeof key->key_id);
+    memcpy(out + KEY_INSTALLATION_AT, key->installation, sizeof key->installation);
+    memcpy(out + KEY_PRINCIPAL_AT, key->principal, sizeof key->principal);
+    tkdc_put_u32(out + KEY_KVNO_AT, key->kvno);
+    tkdc_put_u32(out + KEY_ENCTYPE_AT, key->enctype);
 }
 
 void tkdc_wire_get_key(const uint8_t in[TKDC_WIRE_KEY_BYTES], struct tkdc_wire_key *key)
 {
-    memcpy(key->key_id, in, 16);
-    memcpy(key->installation, in + 16, 16);
-    memcpy(key->principal, in + 32, 32);
-    key->kvno = tkdc_get_u32(in + 64);
-    key->enctype = tkdc_get_u32(in + 68);
+    memcpy(key->key_id, in, sizeof key->key_id);
+    memcpy(key->installation, in + KEY_INSTALLATION_AT, sizeof key->installation);
+    memcpy(key->principal, in + KEY_PRINCIPAL_AT, sizeof key->principal);
+    key->kvno = tkdc_get_u32(in + KEY_KVNO_AT);
+    key->enctype = tkdc_get_u32(in + KEY_ENCTYPE_AT);
 }
 
 const char *tkdc_wire_op_name(uint8_t op)

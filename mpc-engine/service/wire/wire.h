@@ -26,7 +26,7 @@
  *   MAC      key, usage u32, data bytes      -> checksum bytes
  *   VERIFY   key, usage u32, data bytes, checksum bytes -> (empty)
  *   SEAL_DERIVED, OPEN_DERIVED, MAC_DERIVED
- *            as SEAL, OPEN, MAC with kind u8, enctype u32, pepper bytes, mask bytes
+ *            as SEAL, OPEN, MAC with kind u8, enctype u32, pepper bytes, known half bytes
  *            before the data: the key derived so from this one (derivation.h)
  *   STAGE    origin u8, kvno u32, enctype u32, key bytes (empty when drawn)
  *                                            -> key_id[16]
@@ -61,7 +61,9 @@ enum {
     TKDC_WIRE_KEY_ID_BYTES = 16,
     TKDC_WIRE_INSTALLATION_BYTES = 16,
     TKDC_WIRE_PRINCIPAL_BYTES = 32, /* SHA-256 of the unparsed name */
-    TKDC_WIRE_KEY_BYTES = 16 + 16 + 32 + 4 + 4,
+    /* struct tkdc_wire_key: its members in order, numbers as u32 */
+    TKDC_WIRE_KEY_BYTES =
+        TKDC_WIRE_KEY_ID_BYTES + TKDC_WIRE_INSTALLATION_BYTES + TKDC_WIRE_PRINCIPAL_BYTES + 4 + 4,
     /* of enctypes 17 and 18; enctype.h has all */
     TKDC_WIRE_SEAL_OVERHEAD_BYTES = 28,
     TKDC_WIRE_CHECKSUM_BYTES = 12,

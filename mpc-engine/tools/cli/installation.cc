@@ -2,11 +2,11 @@
 #include "tools/cli/installation.h"
 
 #include <arpa/inet.h>
-#include <zmq.h>
 
 #include <algorithm>
 #include <sstream>
 
+#include "base/curve_key.h"
 #include "base/hex.h"
 #include "link/certificate.h"
 #include "session/session.h"
@@ -14,14 +14,7 @@
 namespace tkdc::cli {
 namespace {
 
-constexpr std::size_t kZ85KeyBytes = 40;
 constexpr std::size_t kStoreKeyBytes = 32;
-
-// A CURVE key pair; the secret half as the text of its file.
-struct CurveKeys {
-  std::string public_key;
-  SecretVector secret_text;
-};
 
 struct Party {
   CurveKeys curve;
@@ -34,13 +27,12 @@ struct AgentPart {
   CurveKeys curve;
 };
 
+// The secret half as the text of its file.
 Result<CurveKeys> draw_curve_keys() {
-  char public_key[kZ85KeyBytes + 1];
-  SecretVector secret(kZ85KeyBytes + 1);
-  if (zmq_curve_keypair(public_key, reinterpret_cast<char*>(secret.data())) != 0)
-    return fail("this libzmq has no CURVE; install one that was built with libsodium");
-  secret.back() = '\n';
-  return CurveKeys{public_key, std::move(secret)};
+  auto keys = new_curve_keys();
+  if (!keys) return fail("this libzmq has no CURVE; install one that was built with libsodium");
+  keys->secret_text.push_back('\n');
+  return std::move(*keys);
 }
 
 // An address that stands for itself on this machine; a name, which may resolve
@@ -84,7 +76,7 @@ std::string server_toml(const Plan& plan, const std::string& id, int party,
       << "\"\ncurve_secret_key_file = \"curve.key\"\n";
   for (const AgentPart& agent : agents)
     out << "\n[[agents]]\nname = \"" << agent.name << "\"\nrole = \"" << agent.role
-        << "\"\ncurve_public_key = \"" << agent.curve.public_key << "\"\n";
+        << "\"\ncurve_public_key = \"" << agent.curve.public_text << "\"\n";
   out << "\n[data]\nlisten = \"" << listen << ":" << plan.base_port + kDataPortOffset + party
       << "\"\nlanes = " << plan.lanes
       << "\ncertificate_file = \"tls.cert.pem\"\nprivate_key_file = \"tls.key.pem\"\n"
@@ -113,7 +105,7 @@ std::string agent_toml(const Plan& plan, const std::string& id, const AgentPart&
       << "operations_log = \"operations.jsonl\"\nmax_pending = 8192\n";
   for (int party = 0; party < 3; ++party)
     out << "\n[[servers]]\nparty = " << party << "\naddress = \"" << control_address(plan, party)
-        << "\"\ncurve_public_key = \"" << parties[static_cast<std::size_t>(party)].curve.public_key
+        << "\"\ncurve_public_key = \"" << parties[static_cast<std::size_t>(party)].curve.public_text
         << "\"\n";
   return out.str();
 }

@@ -227,5 +227,6 @@ extern "C" int zmq_msg_send(zmq_msg_t* message, void* socket, int flags) {
   std::copy(frame.begin(), frame.end(), static_cast<std::uint8_t*>(zmq_msg_data(&changed)));
   const int rc = next(&changed, socket, flags);
   (void)zmq_msg_close(rc < 0 ? &changed : message);
+  if (rc >= 0) (void)zmq_msg_init(message);  // libzmq leaves an empty one
   return rc;
 }

@@ -117,10 +117,11 @@ static bool derive(krb5_context c, struct tkdc_reader *r, const krb5_keyblock *k
 {
     const uint8_t kind = tkdc_reader_get_u8(r);
     const uint32_t enctype = tkdc_reader_get_u32(r);
-    const struct tkdc_span pepper = tkdc_reader_get_bytes(r), mask = tkdc_reader_get_bytes(r);
+    const struct tkdc_span pepper = tkdc_reader_get_bytes(r), known_half = tkdc_reader_get_bytes(r);
     const struct tkdc_enctype *served = tkdc_enctype_of(enctype);
     const krb5_data input = data_of(pepper);
-    if (!served || pepper.len < 1 || mask.len != (kind == TKDC_DERIVE_CF2 ? served->key_bytes : 0))
+    if (!served || pepper.len < 1 ||
+        known_half.len != (kind == TKDC_DERIVE_CF2 ? served->key_bytes : 0))
         return false;
     krb5_data octets = {.length = (unsigned int)served->key_bytes,
                         .data = calloc(1, served->key_bytes)};
@@ -131,8 +132,8 @@ static bool derive(krb5_context c, struct tkdc_reader *r, const krb5_keyblock *k
                                .contents = (krb5_octet *)octets.data};
     if (krb5_c_prfplus(c, key, &input, &octets) != 0)
         return false;
-    for (size_t i = 0; i < mask.len; i++)
-        octets.data[i] ^= (char)mask.data[i];
+    for (size_t i = 0; i < known_half.len; i++)
+        octets.data[i] ^= (char)known_half.data[i];
     return true;
 }
 

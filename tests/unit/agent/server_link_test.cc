@@ -30,7 +30,7 @@ constexpr int kFarMs = 20'000;  // nothing here takes so long
 class ServerLinkTest : public testing::Test {
  protected:
   ServerLinkTest() {
-    char public_key[kZ85KeyChars + 1];
+    char public_key[kCurveTextBytes + 1];
     EXPECT_EQ(
         zmq_curve_keypair(public_key, reinterpret_cast<char*>(config_.curve_secret_key.data())), 0);
     for (std::size_t party = 0; party < 3; ++party)

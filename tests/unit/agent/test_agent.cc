@@ -138,18 +138,6 @@ KeyRef test_key(const TestAgent& agent) {
   return key;
 }
 
-namespace {
-
-void put_key(SecretWriter& w, const KeyRef& key) {
-  w.raw(key.id);
-  w.raw(key.installation);
-  w.raw(key.principal);
-  w.u32(key.kvno);
-  w.u32(key.enctype);
-}
-
-}  // namespace
-
 SecretVector use_body(const KeyRef& key, std::uint32_t usage, ByteSpan data) {
   SecretVector body;
   SecretWriter w(body);

@@ -2,6 +2,7 @@
 // Derived handles: what is written is read, nothing else is, and libk5crypto takes
 // none for a key.
 #include "derivation.h"
+#include "sample_key.h"
 
 #include <gtest/gtest.h>
 #include <krb5.h>
@@ -12,22 +13,12 @@
 
 namespace {
 
-tkdc_wire_key long_term_key() {
-  tkdc_wire_key key{};
-  std::memset(key.key_id, 0x11, sizeof key.key_id);
-  std::memset(key.installation, 0x22, sizeof key.installation);
-  std::memset(key.principal, 0x33, sizeof key.principal);
-  key.kvno = 7;
-  key.enctype = 18;
-  return key;
-}
-
 tkdc_derivation some_derivation(std::uint8_t kind, std::uint32_t enctype, const char* pepper) {
   tkdc_derivation by{};
   by.kind = kind;
   by.enctype = enctype;
-  by.mask_bytes = kind == TKDC_DERIVE_CF2 ? (enctype == 17 || enctype == 19 ? 16 : 32) : 0;
-  std::memset(by.mask, 0x44, by.mask_bytes);
+  by.known_half_bytes = kind == TKDC_DERIVE_CF2 ? (enctype == 17 || enctype == 19 ? 16 : 32) : 0;
+  std::memset(by.known_half, 0x44, by.known_half_bytes);
   by.pepper_bytes = std::strlen(pepper);
   std::memcpy(by.pepper, pepper, by.pepper_bytes);
   return by;
@@ -35,7 +26,7 @@ tkdc_derivation some_derivation(std::uint8_t kind, std::uint32_t enctype, const 
 
 std::vector<std::uint8_t> encoded(const tkdc_derivation& by) {
   std::vector<std::uint8_t> out(TKDC_DERIVED_HANDLE_MAX_BYTES);
-  const tkdc_wire_key key = long_term_key();
+  const tkdc_wire_key key = sample_key();
   out.resize(tkdc_derived_encode(out.data(), &key, &by));
   return out;
 }
@@ -60,18 +51,18 @@ TEST(DerivedHandle, IsReadAsWritten) {
         EXPECT_EQ(key.principal[31], 0x33);
         EXPECT_EQ(read.kind, kind);
         EXPECT_EQ(read.enctype, enctype);
-        EXPECT_EQ(read.mask_bytes, by.mask_bytes);
-        EXPECT_EQ(std::memcmp(read.mask, by.mask, sizeof by.mask), 0);
+        EXPECT_EQ(read.known_half_bytes, by.known_half_bytes);
+        EXPECT_EQ(std::memcmp(read.known_half, by.known_half, sizeof by.known_half), 0);
         EXPECT_EQ(std::string(read.pepper, read.pepper + read.pepper_bytes), pepper);
       }
 }
 
 TEST(DerivedHandle, UnsoundRecipesAreNotWritten) {
   tkdc_derivation by = some_derivation(TKDC_DERIVE_CF2, 18, "replykey");
-  by.mask_bytes = 16;
+  by.known_half_bytes = 16;
   EXPECT_TRUE(encoded(by).empty());
   by = some_derivation(TKDC_DERIVE_PRFPLUS, 18, "COOKIE");
-  by.mask_bytes = 32;
+  by.known_half_bytes = 32;
   EXPECT_TRUE(encoded(by).empty());
   EXPECT_TRUE(encoded(some_derivation(TKDC_DERIVE_CF2, 23, "replykey")).empty());
   EXPECT_TRUE(encoded(some_derivation(TKDC_DERIVE_NONE, 18, "replykey")).empty());
@@ -85,7 +76,7 @@ TEST(DerivedHandle, UnsoundRecipesAreNotWritten) {
 TEST(DerivedHandle, NothingElseIsRead) {
   const auto octets = encoded(some_derivation(TKDC_DERIVE_CF2, 17, "replykey"));
   ASSERT_TRUE(reads(octets));
-  // Magic, kind, enctype, the mask's length, and zeros behind the mask.
+  // Magic, kind, enctype, the known half's length, and zeros behind the known half.
   for (std::size_t at : {0u, 7u, 80u, 81u, 84u, 85u, 86u + 16u, 86u + 31u, 118u, 159u}) {
     auto changed = octets;
     changed[at] ^= 0x80;

@@ -271,7 +271,7 @@ Octets derived_imitation() {
   tkdc_derivation by{};
   by.kind = TKDC_DERIVE_CF2;
   by.enctype = 18;
-  by.mask_bytes = 32;
+  by.known_half_bytes = 32;
   by.pepper_bytes = 7;
   Octets octets(TKDC_DERIVED_HANDLE_MAX_BYTES);
   octets.resize(tkdc_derived_encode(octets.data(), &key, &by));
@@ -372,7 +372,7 @@ TEST_F(Handles, DerivedOnesAreGivenOutHere) {
       const Key other(changed);
       EXPECT_NE(encrypt(context, other.block), 0) << "octet " << i;
     }
-    EXPECT_TRUE(agent().asked().empty()) << "neither mask nor pepper can be another";
+    EXPECT_TRUE(agent().asked().empty()) << "neither known half nor pepper can be another";
   }
 }
 

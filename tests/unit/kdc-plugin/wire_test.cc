@@ -10,19 +10,10 @@
 #include <vector>
 
 #include "request.h"
+#include "sample_key.h"
 #include "stream.h"
 
 namespace {
-
-tkdc_wire_key wire_key() {
-  tkdc_wire_key key{};
-  std::memset(key.key_id, 0x11, sizeof key.key_id);
-  std::memset(key.installation, 0x22, sizeof key.installation);
-  std::memset(key.principal, 0x33, sizeof key.principal);
-  key.kvno = 7;
-  key.enctype = 18;
-  return key;
-}
 
 std::string hex(const uint8_t* data, size_t len) {
   static const char digits[] = "0123456789abcdef";
@@ -43,7 +34,7 @@ TEST(Request, SealHasTheseBytes) {
   const std::string plain = "abc";
   tkdc_request request{};
   request.op = TKDC_OP_SEAL;
-  request.key = wire_key();
+  request.key = sample_key();
   request.usage = 2;
   request.data = span(plain);
   ASSERT_TRUE(tkdc_request_encode(&out, &request, 0x0102030405060708, 5000));

@@ -22,8 +22,8 @@ class Peer {
   Peer() { EXPECT_EQ(krb5_init_context(&context_), 0); }
   ~Peer() { krb5_free_context(context_); }
 
-  // The known key's half: what krb5kdc sends as the mask.
-  Bytes mask(std::uint32_t enctype, Bytes known, std::string pepper) {
+  // What krb5kdc sends as the known half: PRF+ of the known key.
+  Bytes known_half(std::uint32_t enctype, Bytes known, std::string pepper) {
     krb5_keyblock kb = block_of(enctype, known);
     Bytes in(pepper.begin(), pepper.end()), out(known.size());
     krb5_data input = data_of(in), result = data_of(out);
@@ -87,7 +87,7 @@ TEST_P(Fast, EncryptedChallenge) {
   KeyRef ref = e.make_key("alice@R", ue, user);
   const Bytes by = recipe(TKDC_DERIVE_CF2, ae, kChallenge), stamp = some_bytes(28);
   const Bytes client = peer.fx_cf2(ae, armor, "clientchallengearmor", ue, user, kChallenge);
-  const Bytes to_kdc = peer.mask(ae, armor, "clientchallengearmor");
+  const Bytes to_kdc = peer.known_half(ae, armor, "clientchallengearmor");
   Bytes sent = peer.seal(ae, client, 54, stamp);
   EXPECT_EQ(e.run({TKDC_OP_OPEN_DERIVED, ref, 54, by, to_kdc + sent}).output(), stamp);
   sent[20] ^= 1;
@@ -95,7 +95,7 @@ TEST_P(Fast, EncryptedChallenge) {
             TKDC_STATUS_INTEGRITY);
 
   const Bytes kdc = peer.fx_cf2(ae, armor, "kdcchallengearmor", ue, user, kChallenge);
-  const Bytes to_client = peer.mask(ae, armor, "kdcchallengearmor");
+  const Bytes to_client = peer.known_half(ae, armor, "kdcchallengearmor");
   const Bytes back = e.run({TKDC_OP_SEAL_DERIVED, ref, 55, by, to_client + stamp}).output();
   EXPECT_EQ(peer.open(ae, kdc, 55, back), stamp);
 }
@@ -105,10 +105,11 @@ TEST_P(Fast, ReplyKey) {
   KeyRef ref = e.make_key("host/a@R", ue, user);
   const Bytes by = recipe(TKDC_DERIVE_CF2, ae, kReply), body = some_bytes(249);
   const Bytes key = peer.fx_cf2(ae, armor, "strengthenkey", ue, user, kReply);
-  const Bytes mask = peer.mask(ae, armor, "strengthenkey");
-  EXPECT_EQ(peer.open(ae, key, 3, e.run({TKDC_OP_SEAL_DERIVED, ref, 3, by, mask + body}).output()),
-            body);
-  EXPECT_EQ(e.run({TKDC_OP_MAC_DERIVED, ref, 56, by, mask + body}).output(),
+  const Bytes known_half = peer.known_half(ae, armor, "strengthenkey");
+  EXPECT_EQ(
+      peer.open(ae, key, 3, e.run({TKDC_OP_SEAL_DERIVED, ref, 3, by, known_half + body}).output()),
+      body);
+  EXPECT_EQ(e.run({TKDC_OP_MAC_DERIVED, ref, 56, by, known_half + body}).output(),
             peer.checksum(ae, key, 56, body));
 }
 
@@ -139,7 +140,7 @@ TEST(FastCookie, IsWhatKStdOfKrbtgtMakes) {
       standard.resize(c.size());
       xor_bytes(standard.data(), c.data(), c.size());
     }
-    const Bytes key = peer.mask(enctype, standard, "COOKIEalice@R");
+    const Bytes key = peer.known_half(enctype, standard, "COOKIEalice@R");
     EXPECT_EQ(peer.open(enctype, key, 513, sealed), cookie);
   }
 }
@@ -199,7 +200,7 @@ TEST(FastPolicy, ChallengesHeraldReplies) {
   Peer peer;
   const Bytes key = some_bytes(32), armor = some_bytes(32);
   KeyRef ref = e.make_key("alice@R", 18, key);
-  const Bytes mask = peer.mask(18, armor, "clientchallengearmor");
+  const Bytes known_half = peer.known_half(18, armor, "clientchallengearmor");
   const Bytes client = peer.fx_cf2(18, armor, "clientchallengearmor", 18, key, kChallenge);
   const Bytes sent = peer.seal(18, client, 54, some_bytes(28));
   auto reply = [&] {
@@ -209,10 +210,10 @@ TEST(FastPolicy, ChallengesHeraldReplies) {
         TKDC_STATUS_OK);
     return e.engine(0).status().logins_unheralded;
   };
-  ASSERT_EQ(
-      e.run({TKDC_OP_OPEN_DERIVED, ref, 54, recipe(TKDC_DERIVE_CF2, 18, kChallenge), mask + sent})
-          .status(),
-      TKDC_STATUS_OK);
+  ASSERT_EQ(e.run({TKDC_OP_OPEN_DERIVED, ref, 54, recipe(TKDC_DERIVE_CF2, 18, kChallenge),
+                   known_half + sent})
+                .status(),
+            TKDC_STATUS_OK);
   EXPECT_EQ(reply(), 0u);
   EXPECT_EQ(reply(), 1u);
 }
@@ -223,12 +224,12 @@ TEST(FastCost, IsWhatTheLanesCount) {
   for (const auto& [user, armor] :
        {std::pair{18u, 18u}, {17u, 18u}, {18u, 17u}, {17u, 20u}, {20u, 17u}, {19u, 19u}}) {
     KeyRef ref = e.make_key("alice@R", user, {});
-    const std::size_t mask = tkdc_enctype_of(armor)->key_bytes;
+    const std::size_t known_half = tkdc_enctype_of(armor)->key_bytes;
     for (const auto& [op, use] :
          {std::pair{TKDC_OP_SEAL_DERIVED, 3u}, {TKDC_OP_MAC_DERIVED, 56u}}) {
       const EngineStatus before = settled(e);
-      Answer answer =
-          e.run({op, ref, use, recipe(TKDC_DERIVE_CF2, armor, kReply), some_bytes(mask + 100)});
+      Answer answer = e.run(
+          {op, ref, use, recipe(TKDC_DERIVE_CF2, armor, kReply), some_bytes(known_half + 100)});
       ASSERT_EQ(answer.status(), TKDC_STATUS_OK);
       const EngineStatus after = settled(e);
       const JobCost& cost = answer.reply[0].cost;
@@ -257,11 +258,11 @@ TEST(FastRecords, PrfIsMadeWhereARecordHasNone) {
     }
     const Bytes data = some_bytes(100);
     const Bytes derived = peer.fx_cf2(18, armor, "strengthenkey", enctype, key, kReply);
-    const Bytes mask = peer.mask(18, armor, "strengthenkey");
-    EXPECT_EQ(
-        e.run({TKDC_OP_MAC_DERIVED, ref, 56, recipe(TKDC_DERIVE_CF2, 18, kReply), mask + data})
-            .output(),
-        peer.checksum(18, derived, 56, data));
+    const Bytes known_half = peer.known_half(18, armor, "strengthenkey");
+    EXPECT_EQ(e.run({TKDC_OP_MAC_DERIVED, ref, 56, recipe(TKDC_DERIVE_CF2, 18, kReply),
+                     known_half + data})
+                  .output(),
+              peer.checksum(18, derived, 56, data));
   }
 }
 

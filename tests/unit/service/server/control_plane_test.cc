@@ -3,10 +3,10 @@
 #include "service/server/control_plane.h"
 
 #include <gtest/gtest.h>
-#include <zmq.h>
 
 #include <condition_variable>
 #include <thread>
+#include <zmq.hpp>
 
 #include "service/server/control_socket.h"
 
@@ -23,38 +23,31 @@ struct Keys {
 class Client {
  public:
   Client(const std::string& endpoint, const Keys& own, const char* server_key) {
-    socket_ = zmq_socket(context_, ZMQ_DEALER);
-    int linger = 0;
-    zmq_setsockopt(socket_, ZMQ_LINGER, &linger, sizeof linger);
-    zmq_setsockopt(socket_, ZMQ_CURVE_SERVERKEY, server_key, 41);
-    zmq_setsockopt(socket_, ZMQ_CURVE_PUBLICKEY, own.public_key, 41);
-    zmq_setsockopt(socket_, ZMQ_CURVE_SECRETKEY, own.secret_key, 41);
-    EXPECT_EQ(zmq_connect(socket_, endpoint.c_str()), 0);
-  }
-  ~Client() {
-    zmq_close(socket_);
-    zmq_ctx_term(context_);
+    socket_.set(zmq::sockopt::linger, 0);
+    socket_.set(zmq::sockopt::curve_serverkey, server_key);
+    socket_.set(zmq::sockopt::curve_publickey, own.public_key);
+    socket_.set(zmq::sockopt::curve_secretkey, own.secret_key);
+    socket_.connect(endpoint);
   }
 
-  void send(ByteSpan frame, int flags = 0) {
-    EXPECT_GE(zmq_send(socket_, frame.data(), frame.size(), flags), 0);
+  void send(ByteSpan frame, zmq::send_flags flags = zmq::send_flags::none) {
+    EXPECT_TRUE(socket_.send(zmq::buffer(frame.data(), frame.size()), flags));
   }
   void send(const JobRequest& request) { send(encode(request)); }
 
   // Nothing within the time: an empty reply with the status INTERNAL.
   std::optional<JobReply> receive(int timeout_ms = 3'000) {
-    zmq_setsockopt(socket_, ZMQ_RCVTIMEO, &timeout_ms, sizeof timeout_ms);
-    Bytes buffer(1 << 18);
-    int n = zmq_recv(socket_, buffer.data(), buffer.size(), 0);
-    if (n < 0) return std::nullopt;
-    auto reply = decode_reply({buffer.data(), static_cast<std::size_t>(n)});
+    socket_.set(zmq::sockopt::rcvtimeo, timeout_ms);
+    zmq::message_t message;
+    if (!socket_.recv(message)) return std::nullopt;
+    auto reply = decode_reply({message.data<std::uint8_t>(), message.size()});
     EXPECT_TRUE(reply.ok());
     return std::move(*reply);
   }
 
  private:
-  void* context_ = zmq_ctx_new();
-  void* socket_;
+  zmq::context_t context_;
+  zmq::socket_t socket_{context_, zmq::socket_type::dealer};
 };
 
 JobRequest request(std::uint64_t number, tkdc_wire_op op = TKDC_OP_SEAL) {
@@ -167,39 +160,28 @@ TEST_F(ControlPlaneTest, UnlistedKeyGetsNothing) {
 
 TEST_F(ControlPlaneTest, PlainClientGetsNothing) {
   start();
-  void* context = zmq_ctx_new();
-  void* socket = zmq_socket(context, ZMQ_DEALER);
-  int linger = 0, timeout_ms = 500;
-  zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger);
-  zmq_setsockopt(socket, ZMQ_RCVTIMEO, &timeout_ms, sizeof timeout_ms);
-  ASSERT_EQ(zmq_connect(socket, plane_->endpoint().c_str()), 0);
+  zmq::context_t context;
+  zmq::socket_t socket(context, zmq::socket_type::dealer);
+  socket.set(zmq::sockopt::linger, 0);
+  socket.set(zmq::sockopt::rcvtimeo, 500);
+  socket.connect(plane_->endpoint());
   SecretVector frame = encode(request(1));
-  zmq_send(socket, frame.data(), frame.size(), 0);
-  char buffer[16];
-  EXPECT_LT(zmq_recv(socket, buffer, sizeof buffer, 0), 0);
-  zmq_close(socket);
-  zmq_ctx_term(context);
+  socket.send(zmq::buffer(frame.data(), frame.size()), zmq::send_flags::none);
+  zmq::message_t message;
+  EXPECT_FALSE(socket.recv(message));
   EXPECT_EQ(plane_->counters().requests, 0u);
 }
 
 TEST_F(ControlPlaneTest, WithoutAHandlerNobodyIsAdmitted) {
-  void* context = zmq_ctx_new();
+  zmq::context_t context;
   SecretVector secret(server_.secret_key, server_.secret_key + 40);
   auto socket = open_control_socket(context, "tcp://127.0.0.1:*", secret, 10);
   ASSERT_TRUE(socket.ok()) << socket.error().message;
-  char endpoint[256];
-  std::size_t bytes = sizeof endpoint;
-  ASSERT_EQ(zmq_getsockopt(*socket, ZMQ_LAST_ENDPOINT, endpoint, &bytes), 0);
-  {
-    Client kdc(endpoint, kdc_, server_.public_key);
-    kdc.send(request(1));
-    int timeout_ms = 700;
-    zmq_setsockopt(*socket, ZMQ_RCVTIMEO, &timeout_ms, sizeof timeout_ms);
-    char buffer[4096];
-    EXPECT_LT(zmq_recv(*socket, buffer, sizeof buffer, 0), 0) << "a dead handler let one in";
-  }
-  zmq_close(*socket);
-  zmq_ctx_term(context);
+  Client kdc(socket->get(zmq::sockopt::last_endpoint), kdc_, server_.public_key);
+  kdc.send(request(1));
+  socket->set(zmq::sockopt::rcvtimeo, 700);
+  zmq::message_t message;
+  EXPECT_FALSE(socket->recv(message)) << "a dead handler let one in";
 }
 
 TEST_F(ControlPlaneTest, RepeatedNumbersRunOnce) {
@@ -226,7 +208,7 @@ TEST_F(ControlPlaneTest, MalformedFramesAreDropped) {
   SecretVector longer = frame;
   longer.push_back(0);
   kdc.send(longer);
-  kdc.send(frame, ZMQ_SNDMORE);  // two parts where one belongs
+  kdc.send(frame, zmq::send_flags::sndmore);  // two parts where one belongs
   kdc.send(frame);
   kdc.send(request(2));
   auto reply = kdc.receive();
@@ -320,13 +302,13 @@ TEST_F(ControlPlaneTest, AnswersForGoneAgentsAreDropped) {
 TEST(AgentSessions, OldIdleSessionsAreForgotten) {
   AgentSessions sessions;
   for (std::uint64_t s = 0; s < AgentSessions::kMaxSessions; ++s) {
-    ASSERT_EQ(sessions.arrived(s, 1, "r"), AgentSessions::Verdict::kNew);
+    ASSERT_EQ(sessions.arrived(s, 1, "r"), AgentSessions::Arrival::kNew);
     sessions.started(s);
   }
-  EXPECT_EQ(sessions.arrived(1000, 1, "r"), AgentSessions::Verdict::kTooManySessions);
+  EXPECT_EQ(sessions.arrived(1000, 1, "r"), AgentSessions::Arrival::kTooManySessions);
   ASSERT_NE(sessions.answered(3), nullptr);
   EXPECT_EQ(sessions.answered(3), nullptr) << "answered once only";
-  EXPECT_EQ(sessions.arrived(1000, 1, "r"), AgentSessions::Verdict::kNew);
+  EXPECT_EQ(sessions.arrived(1000, 1, "r"), AgentSessions::Arrival::kNew);
   EXPECT_EQ(sessions.answered(3), nullptr);
 }
 

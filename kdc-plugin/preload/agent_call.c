@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One operation with a key that exists as shares: see engine.h. */
-#include "engine.h"
+/* One operation with a key that exists as shares: see agent_call.h. */
+#include "agent_call.h"
 
 #include <openssl/evp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
-#include <time.h>
 
 #include "client.h"
 #include "fiber.h"
+#include "log_limit.h"
 #include "loop.h"
+#include "process.h"
 #include "stamp.h"
 
-enum { KDC_TIMEOUT_MS = 5000, ADMIN_TIMEOUT_MS = 30000, LOG_INTERVAL_S = 5 };
+enum { KDC_TIMEOUT_MS = 5000, ADMIN_TIMEOUT_MS = 30000 };
 
 /* OpenSSL reads its configuration and loads its provider at the first use, which takes more stack
  * than a fiber has: here that is the main one. */
@@ -27,7 +28,7 @@ static bool wake_openssl(void)
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tkdc_client client = {.stream = {.fd = -1}};
 
-krb5_error_code engine_configure(krb5_context context, const struct tkdc_preload_config *config)
+krb5_error_code agent_configure(krb5_context context, const struct tkdc_preload_config *config)
 {
     if (strlen(config->socket_path) >= sizeof process_config.socket_path) {
         krb5_set_error_message(context, KRB5_KDB_DBTYPE_INIT,
@@ -75,21 +76,15 @@ static krb5_error_code error_of_status(uint16_t status)
     }
 }
 
-/* One line per LOG_INTERVAL_S: an outage must not fill the disk. */
 static void log_loss(const struct tkdc_request *request, const struct tkdc_reply *reply)
 {
-    static time_t last;
-    static unsigned long suppressed;
-    const time_t now = time(NULL);
-    if (now - last < LOG_INTERVAL_S) {
-        suppressed++;
+    static struct log_limit limit;
+    unsigned long suppressed;
+    if (!log_limit_passes(&limit, &suppressed))
         return;
-    }
     syslog(LOG_ERR, "tkdc: %s failed: %s: %.*s (%lu more not logged)",
            tkdc_wire_op_name(request->op), tkdc_status_text(reply->status), (int)reply->body.len,
            reply->body.data ? (const char *)reply->body.data : "", suppressed);
-    last = now;
-    suppressed = 0;
 }
 
 static void ask_blocking(const struct tkdc_request *request, struct tkdc_reply *reply)
@@ -120,8 +115,8 @@ static void ask(struct request_state *state, const struct tkdc_request *request,
         ask_blocking(request, reply);
 }
 
-krb5_error_code engine_call(krb5_context context, const struct tkdc_request *request,
-                            struct tkdc_reply *reply)
+krb5_error_code agent_call(krb5_context context, const struct tkdc_request *request,
+                           struct tkdc_reply *reply)
 {
     struct request_state *state = fiber_request();
     const bool lost_before = state->tainted;
@@ -150,25 +145,4 @@ krb5_error_code engine_call(krb5_context context, const struct tkdc_request *req
     }
     tkdc_reply_free(reply);
     return code;
-}
-
-krb5_error_code engine_unsupported(krb5_context context, const char *what)
-{
-    fiber_request()->no_record = true;
-    krb5_set_error_message(context, KRB5_PROG_KEYTYPE_NOSUPP,
-                           "tkdc: %s is not available with keys that exist only as shares; "
-                           "if SPAKE is on, disable the kdcpreauth module spake",
-                           what);
-    return KRB5_PROG_KEYTYPE_NOSUPP;
-}
-
-krb5_error_code engine_bad_enctype(krb5_context context, uint32_t enctype)
-{
-    fiber_request()->no_record = true;
-    krb5_set_error_message(context, KRB5_BAD_ENCTYPE,
-                           "tkdc: a key of enctype %u cannot be used with one that exists as "
-                           "shares: the client must use aes256-cts, aes128-cts, aes256-sha2 or "
-                           "aes128-sha2",
-                           (unsigned)enctype);
-    return KRB5_BAD_ENCTYPE;
 }

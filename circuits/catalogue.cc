@@ -149,7 +149,7 @@ constexpr Named of_octets(std::string_view name, std::string_view meaning, std::
 
 constexpr std::string_view kFips197 = "FIPS 197", kRfc3962 = "RFC 3962";
 constexpr std::string_view kFips180 = "FIPS 180-4", kRfc2104 = "RFC 2104";
-constexpr std::string_view kSha1Count = "with ripple adders";
+constexpr std::string_view kSha1Count = "own estimate, ripple adders";
 constexpr std::string_view kCollection = "Bristol Fashion collection";
 constexpr Named kCatalogue[] = {
     named<Sbox<true>>("aes-sbox", "S-box on an octet", kFips197, 32, kBp),

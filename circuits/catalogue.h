@@ -16,7 +16,7 @@ struct Named {
   // The size that `NAME:SIZE` sets, in which unit; 1 to 1 and no unit if there is none.
   std::string_view unit;
   std::size_t least, usual, most;
-  // ANDs that are published for the usual size, and where; 0 if none are.
+  // ANDs for the usual size to compare with, and whose number that is; 0 if there is none.
   std::uint64_t published_ands;
   std::string_view published;
   // The body in a context with input() and output().

@@ -5,18 +5,47 @@
 
 namespace tkdc::circuit {
 
-Recorder::Recorder() { nodes_.push_back({0, 0, Kind::kLeaf}); }
+namespace {
+
+constexpr std::size_t kFirstPlaces = 1024;  // a power of two, as all sizes of the table
+
+std::size_t hash_of(std::uint32_t a, std::uint32_t b, bool is_and) {
+  std::uint64_t mixed = (std::uint64_t{a} << 32 | b) + (is_and ? 1 : 0);
+  mixed *= 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio (Knuth, volume 3, section 6.4)
+  return static_cast<std::size_t>(mixed ^ mixed >> 32);
+}
+
+}  // namespace
+
+Recorder::Recorder() : known_(kFirstPlaces, 0) { nodes_.push_back({0, 0, Kind::kLeaf}); }
+
+std::size_t Recorder::place_of(const Node& node) const {
+  const std::size_t last = known_.size() - 1;
+  std::size_t at = hash_of(node.a, node.b, node.kind == Kind::kAnd) & last;
+  while (known_[at] != 0 && nodes_[known_[at]] != node) at = (at + 1) & last;
+  return at;
+}
+
+void Recorder::grow() {
+  known_.assign(2 * known_.size(), 0);
+  for (std::size_t k = 0; k < nodes_.size(); ++k)
+    if (nodes_[k].kind != Kind::kLeaf) known_[place_of(nodes_[k])] = static_cast<std::uint32_t>(k);
+}
 
 Recorder::Bit Recorder::node_of(Kind kind, std::uint32_t a, std::uint32_t b) {
   if (a > b) std::swap(a, b);
-  auto& known = kind == Kind::kXor ? xors_ : ands_;
-  const auto [at, is_new] =
-      known.try_emplace(std::uint64_t{a} << 32 | b, static_cast<std::uint32_t>(nodes_.size()));
-  if (is_new) {
+  const Node node{a, b, kind};
+  std::size_t at = place_of(node);
+  if (known_[at] == 0) {
     if (nodes_.size() == kMaxNodes) throw std::length_error("a circuit of too many gates");
-    nodes_.push_back({a, b, kind});
+    if (2 * ++gates_ > known_.size()) {
+      grow();
+      at = place_of(node);
+    }
+    known_[at] = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.push_back(node);
   }
-  return {2 * at->second};
+  return {2 * known_[at]};
 }
 
 Recorder::Bit Recorder::xor_of(Bit a, Bit b) {
@@ -42,7 +71,7 @@ Recorder::Bit Recorder::and_of(Bit a, Bit b) {
 }
 
 Bits<Recorder> Recorder::input(const std::string& name, std::size_t bits) {
-  assert(xors_.empty() && ands_.empty());
+  assert(gates_ == 0);
   if (bits > kMaxNodes - nodes_.size()) throw std::length_error("an input of too many bits");
   inputs_.push_back({name, bits});
   Bits<Recorder> out;

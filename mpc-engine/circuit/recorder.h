@@ -3,8 +3,6 @@
 // reads it, equal gates are one, and gates that no output needs are left out at the end.
 #pragma once
 
-#include <unordered_map>
-
 #include "circuit/circuit.h"
 
 namespace tkdc::circuit {
@@ -39,12 +37,17 @@ class Recorder {
   struct Node {
     std::uint32_t a, b;
     Kind kind;
+    bool operator==(const Node&) const = default;
   };
   Bit node_of(Kind kind, std::uint32_t a, std::uint32_t b);
+  // Where in known_ a gate stands, or where it would be put.
+  std::size_t place_of(const Node& node) const;
+  void grow();
   std::vector<bool> needed() const;
 
-  std::vector<Node> nodes_;  // the constant 0, inputs, gates
-  std::unordered_map<std::uint64_t, std::uint32_t> xors_, ands_;
+  std::vector<Node> nodes_;           // the constant 0, inputs, gates
+  std::vector<std::uint32_t> known_;  // gates by their hash, at most half full; 0: no gate
+  std::size_t gates_ = 0;
   std::vector<Port> inputs_, outputs_;
   std::vector<std::uint32_t> output_literals_;
 };

@@ -6,7 +6,6 @@
 namespace tkdc::circuit {
 namespace {
 
-
 // Gates without NOT: a wire is a node, or its complement.
 struct Node {
   std::uint32_t a = 0, b = 0;  // literals: 2 node + complement

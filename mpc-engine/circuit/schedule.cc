@@ -151,7 +151,8 @@ class Slots {
   std::uint32_t count_ = 0;
 };
 
-std::uint32_t operand(const Slots& slots, const Node& node, std::uint32_t literal) {
+std::uint32_t operand(const Slots& slots, [[maybe_unused]] const Node& node,
+                      std::uint32_t literal) {
   // A complement below an XOR is the recorder's to move up.
   assert(node.is_and || literal % 2 == 0);
   return slots.of(literal / 2) | (literal % 2 == 1 ? ScheduledGate::kComplement : 0);

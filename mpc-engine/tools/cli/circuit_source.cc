@@ -39,7 +39,7 @@ Result<std::string> read_text(const std::string& path) {
 
 std::string with_commas(std::uint64_t number) {
   std::string out = std::to_string(number);
-  for (std::size_t at = out.size(); at > 3; at -= 3) out.insert(at - 3, ",");
+  for (std::size_t at = out.size(); at > 3; at -= 3) out.insert(at - 3, 1, ',');
   return out;
 }
 

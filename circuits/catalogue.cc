@@ -41,6 +41,16 @@ struct Aes {
 };
 
 template <std::size_t KeyBits>
+struct AesOfKey {
+  template <Context C>
+  static void run(C& c, std::size_t) {
+    const auto key = c.input("key", KeyBits), block = c.input("block", kAesBlockBits);
+    const auto keys = aes_expand(c, Span<C>(key));
+    c.output("block", Span<C>(aes_encrypt(c, Span<C>(keys), Span<C>(block))));
+  }
+};
+
+template <std::size_t KeyBits>
 struct Expand {
   template <Context C>
   static void run(C& c, std::size_t) {
@@ -160,6 +170,8 @@ constexpr Named kCatalogue[] = {
     named<Aes<14, false>>("aes256-decrypt", "a block, round keys given", kFips197, 7168, kBp),
     named<Expand<128>>("aes128-expand", "round keys of a key", kFips197, 1280, kBp),
     named<Expand<256>>("aes256-expand", "round keys of a key", kFips197, 1664, kBp),
+    named<AesOfKey<128>>("aes128", "a block under a key", kFips197, 6400, kCollection),
+    named<AesOfKey<256>>("aes256", "a block under a key", kFips197, 8832, kCollection),
     of_octets<Cts<10, true>>("cts128-encrypt", "CBC-CTS", kRfc3962, 16, 64),
     of_octets<Cts<10, false>>("cts128-decrypt", "CBC-CTS", kRfc3962, 16, 64),
     of_octets<Cts<14, true>>("cts256-encrypt", "CBC-CTS", kRfc3962, 16, 64),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The context that computes in the clear: 64 instances side by side, one in each bit of a Bit. The
-// reference for every other reader of a circuit. Values may be secret; they are wiped.
+// reference for every other reader of a circuit. Inputs and outputs are wiped; what a body holds
+// meanwhile is not, so it is for values that are public, or a test's. (evaluate.h wipes all.)
 #pragma once
 
 #include "base/secret.h"

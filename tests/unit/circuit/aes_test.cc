@@ -42,6 +42,8 @@ TEST(AesCircuit, CryptsTheStandardsBlocks) {
   EXPECT_EQ(run_named("aes128-decrypt", {keys128, sealed128}), kPlain);
   EXPECT_EQ(run_named("aes256-encrypt", {keys256, kPlain}), sealed256);
   EXPECT_EQ(run_named("aes256-decrypt", {keys256, sealed256}), kPlain);
+  EXPECT_EQ(run_named("aes128", {kKey128, kPlain}), sealed128);
+  EXPECT_EQ(run_named("aes256", {kKey256, kPlain}), sealed256);
 }
 
 TEST(AesCircuit, CryptsAsOpensslDoesInAllInstances) {

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-TOPS = ("mpc-engine", "kdc-plugin", "cuda")
+TOPS = ("mpc-engine", "kdc-plugin", "cuda", "circuits")
 PAGE = "docs/ARCHITECTURE.md"
 MARKS = ("```mermaid\n", "```\n")
 
@@ -30,6 +30,8 @@ def room(name: str, *below: str) -> None:
 
 room("mpc-engine/base")
 room("mpc-engine/field", "mpc-engine/base")
+room("mpc-engine/circuit", "mpc-engine/base")
+room("circuits", "mpc-engine/base", "mpc-engine/field", "mpc-engine/circuit")
 room("mpc-engine/link", "mpc-engine/base")
 room("mpc-engine/session", "mpc-engine/base", "mpc-engine/link")
 room("mpc-engine/lane", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session")
@@ -68,8 +70,8 @@ room(f"{SERVICE}/server", "mpc-engine/base", "mpc-engine/link", "mpc-engine/sess
 room("mpc-engine/tools/bench", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/verify", "mpc-engine/rep3/unit",
      "mpc-engine/lane", "mpc-engine/cipher", "cuda", f"{SERVICE}/job")
-room("mpc-engine/tools/cli", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
-     "mpc-engine/tools/bench",
+room("mpc-engine/tools/cli", "mpc-engine/base", "mpc-engine/circuit", "circuits",
+     "mpc-engine/link", "mpc-engine/session", "mpc-engine/tools/bench",
      *(f"{SERVICE}/{one}" for one in ("wire", "sealing", "export", "server")))
 room(f"{PLUGIN}/preload", f"{SERVICE}/wire")
 room(f"{PLUGIN}/kdb", f"{SERVICE}/wire", f"{PLUGIN}/preload")

@@ -14,6 +14,7 @@ std::string security_meaning(const std::string& security);
 void add_approve(CLI::App& app, int& exit_status);
 void add_approver(CLI::App& app, int& exit_status);
 void add_audit(CLI::App& app, int& exit_status);
+void add_circuit(CLI::App& app, int& exit_status);
 void add_epochs(CLI::App& app, int& exit_status);
 void add_export(CLI::App& app, int& exit_status);
 void add_hand_over(CLI::App& app, int& exit_status);

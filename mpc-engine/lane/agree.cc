@@ -39,11 +39,4 @@ Task<FromBoth> Lane::agree(Bytes about, Bytes word) {
   co_return others;
 }
 
-Task<void> Lane::agreed() { return agreed(course_.decisions()); }
-
-Task<void> Lane::agreed(std::uint64_t decisions) {
-  if (security_ == Security::kSemiHonest || (compared_ && *compared_ >= decisions)) co_return;
-  FromBoth others = co_await agree(Bytes(), Bytes());
-}
-
 }  // namespace tkdc

@@ -65,6 +65,15 @@ void Lane::compare(Neighbour from, ByteSpan pairs) {
   }
 }
 
+// ---- decisions; what is compared, and how: agree.cc
+
+Task<void> Lane::agreed() { return agreed(course_.decisions()); }
+
+Task<void> Lane::agreed(std::uint64_t decisions) {
+  if (security_ == Security::kSemiHonest || (compared_ && *compared_ >= decisions)) co_return;
+  FromBoth others = co_await agree(Bytes(), Bytes());
+}
+
 // ---- Passed
 
 Passed::Passed(Lane& lane, ByteSpan masked)

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <thread>
 
@@ -191,13 +192,22 @@ class Speaker final : public Ticker::Owner {
   int tick_ = 0;
 };
 
-TEST(Ticker, RunsTasksToTheirEndOverLinks) {
+// Links that outlive every party's thread: the first one that leaves closes the ring for the
+// others, which may still wait for a packet.
+using ThreeLinks = std::array<std::unique_ptr<Link>, 3>;
+
+ThreeLinks three_links() {
   auto ring = MemoryRing::create();
+  return {ring->link(0), ring->link(1), ring->link(2)};
+}
+
+TEST(Ticker, RunsTasksToTheirEndOverLinks) {
+  const ThreeLinks links = three_links();
   std::vector<std::jthread> threads;
   for (int p = 0; p < 3; ++p)
-    threads.emplace_back([p, link = std::shared_ptr<Link>(ring->link(p))] {
+    threads.emplace_back([p, &links] {
       Lane lane(p, Security::kSemiHonest);
-      Ticker ticker(lane, *link);
+      Ticker ticker(lane, *links[p]);
       Speaker speaker(p);
       SecretVector got;
       auto five = [&]() -> Task<void> {
@@ -226,12 +236,12 @@ class Refusing final : public Ticker::Owner {
 
 TEST(Ticker, WhatAServerKnowsStandsThoughItsOwnerHearsNonsense) {
   for (bool knows : {false, true}) {
-    auto ring = MemoryRing::create();
+    const ThreeLinks links = three_links();
     std::vector<std::jthread> threads;
     for (int p = 0; p < 3; ++p)
-      threads.emplace_back([p, knows, link = std::shared_ptr<Link>(ring->link(p))] {
+      threads.emplace_back([p, knows, &links] {
         Lane lane(p, Security::kMalicious);
-        Ticker ticker(lane, *link);
+        Ticker ticker(lane, *links[p]);
         Refusing owner;
         SecretVector got;
         lane.spawn(pass_on(lane, 4, got));

@@ -28,10 +28,10 @@ class CudaRipples final : public sha1::RippleBackend {
   const std::size_t least_;
 };
 
-class CudaBackend final : public AesBackend {
+class CudaBackend final : public Rep3Backend {
  public:
   // Both must outlive the backend.
-  CudaBackend(Device& device, const AesBackend& cpu, const LeastCohorts& least)
+  CudaBackend(Device& device, const Rep3Backend& cpu, const LeastCohorts& least)
       : device_(device), cpu_(cpu), min_blocks_(least.blocks), ripples_(device, least.compressions),
         checks_(std::make_unique<DeviceChecks>(device, least.blocks)) {}
 
@@ -47,7 +47,7 @@ class CudaBackend final : public AesBackend {
 
  private:
   Device& device_;
-  const AesBackend& cpu_;
+  const Rep3Backend& cpu_;
   const std::size_t min_blocks_;
   const CudaRipples ripples_;
   std::unique_ptr<DeviceChecks> checks_;

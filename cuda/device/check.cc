@@ -68,7 +68,7 @@ void DeviceCheck::copy_rows() {
   for (std::size_t r = 0; r < at_.shapes.size(); ++r) {
     const CheckShape& shape = at_.shapes[r];
     std::uint8_t* to = at_.pinned_rows[r];
-    shape.record->for_each_block([&](const ClaimRecord::Tile* tiles) {
+    shape.record->for_each_block([&](const ClaimRows::Tile* tiles) {
       for (std::size_t t = 0; t < shape.tiles; ++t)
         for (std::size_t strand = 0; strand < shape.strands; ++strand, to += kCheckLanes)
           std::memcpy(to, tiles[t].base + tiles[t].row[strand], kCheckLanes);
@@ -348,11 +348,11 @@ bool DeviceCheck::fetch(std::size_t n, Element* x, Element* y) {
 
 }  // namespace
 
-std::unique_ptr<OctetBatch> DeviceChecks::begin(const std::vector<ClaimRecord*>& records,
+std::unique_ptr<OctetBatch> DeviceChecks::begin(const std::vector<ClaimRows*>& records,
                                                 std::size_t products) {
   if (products < min_products_ || products > kMaxProducts || device_.health.lost()) return nullptr;
   std::vector<CheckShape> shapes;
-  for (ClaimRecord* record : records) {
+  for (ClaimRows* record : records) {
     if (record->blocks() == 0) return nullptr;  // nothing to add up: no kernel of no thread
     shapes.emplace_back(*record);
   }

@@ -18,7 +18,7 @@ class DeviceChecks final : public OctetDevice {
   DeviceChecks(Device& device, std::size_t min_products)
       : device_(device), min_products_(min_products) {}
 
-  std::unique_ptr<OctetBatch> begin(const std::vector<ClaimRecord*>& records,
+  std::unique_ptr<OctetBatch> begin(const std::vector<ClaimRows*>& records,
                                     std::size_t products) override;
 
   static constexpr std::size_t kMaxProducts = std::size_t{1}

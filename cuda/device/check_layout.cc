@@ -19,27 +19,27 @@ static_assert(kMostProducts == gf64::OctetProducts::kMost && kVertices == gf64::
               kBitSlots == gf64::kBitSlots && kBitPoints == gf64::kBitPoints);
 constexpr std::size_t kMapOctets = kMapQuads * sizeof(Quad);
 
-std::size_t terms_of(const std::vector<ClaimForm::Sum>& slots) {
+std::size_t terms_of(const std::vector<ClaimShape::Sum>& slots) {
   std::size_t terms = 0;
-  for (const ClaimForm::Sum& sum : slots) terms += sum.size();
+  for (const ClaimShape::Sum& sum : slots) terms += sum.size();
   return terms;
 }
 
 }  // namespace
 
-CheckShape::CheckShape(ClaimRecord& its_record)
+CheckShape::CheckShape(ClaimRows& its_record)
     : record(&its_record), bits(its_record.bits()), blocks(its_record.blocks()),
       tiles(its_record.tiles_per_block()), strands(its_record.strands()),
       factors(its_record.form().factors.size()), products(bits ? 1 : 0),
       points(bits ? kBitPoints : kOctetPoints), elements(bits ? 8 * kCheckLanes : kCheckLanes),
       factor_maps(0), z_maps(0) {
-  const ClaimForm& form = its_record.form();
+  const ClaimShape& form = its_record.form();
   // Both components of a row of bits have a map.
   for (const auto& z : form.z) z_maps += (bits ? 2 : 1) * terms_of(z);
   if (bits) return;
-  for (const ClaimForm::Factor& factor : form.factors) {
+  for (const ClaimShape::Factor& factor : form.factors) {
     factor_maps += terms_of(factor.x);
-    for (const ClaimForm::Right& right : factor.right) factor_maps += terms_of(right.y);
+    for (const ClaimShape::Right& right : factor.right) factor_maps += terms_of(right.y);
     products += factor.right.size();
   }
 }

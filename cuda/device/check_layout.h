@@ -12,14 +12,14 @@ namespace tkdc::cuda {
 
 // A record in the shapes that kernels need.
 struct CheckShape {
-  explicit CheckShape(ClaimRecord& its_record);
+  explicit CheckShape(ClaimRows& its_record);
   std::size_t chunks() const { return (blocks + kChunkBlocks - 1) / kChunkBlocks; }
   std::size_t sets() const { return (blocks + kSetBlocks - 1) / kSetBlocks; }
   std::size_t row_octets() const { return blocks * tiles * strands * kCheckLanes; }
   std::size_t vector_elements() const { return blocks * factors * elements; }
   CheckRows rows(const Word* words) const;
 
-  ClaimRecord* record;
+  ClaimRows* record;
   bool bits;
   std::size_t blocks, tiles, strands, factors;
   std::size_t products, points;     // that are lifted, of a lane; extra points of each

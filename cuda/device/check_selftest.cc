@@ -20,10 +20,10 @@ class CheckTwin {
  public:
   CheckTwin(Device& device, std::size_t sboxes, std::size_t bits) : checks_(device, 1) {
     for (std::unique_ptr<OctetCheck>& check : check_) {
-      std::vector<std::unique_ptr<ClaimRecord>> claims;
+      std::vector<std::unique_ptr<ClaimRows>> claims;
       products_ = 0;
-      if (sboxes > 0) claims.push_back(random_record(sbox_claim_form(), sboxes));
-      if (bits > 0) claims.push_back(random_record(sha1::bit_claim_form(1), bits));
+      if (sboxes > 0) claims.push_back(random_record(sbox_claim_shape(), sboxes));
+      if (bits > 0) claims.push_back(random_record(sha1::bit_claim_shape(1), bits));
       auto on_device = &check == check_ ? OctetCheck::begin(&checks_, claims) : nullptr;
       check = std::make_unique<OctetCheck>(std::move(claims), kSeed, forms_, std::move(on_device));
     }
@@ -52,15 +52,15 @@ class CheckTwin {
   static constexpr std::uint8_t kSeed[OctetCheck::kSeedBytes] = {1, 2, 3};
 
   // The same each time.
-  std::unique_ptr<ClaimRecord> random_record(const ClaimForm& form, std::size_t lanes) {
+  std::unique_ptr<ClaimRows> random_record(const ClaimShape& form, std::size_t lanes) {
     std::mt19937_64 rng(7);
     SecretVector octets(2 * form.rows * lanes);
     for (std::uint8_t& octet : octets) octet = static_cast<std::uint8_t>(rng());
-    ClaimRecord::Rows rows{};
+    ClaimRows::Rows rows{};
     for (std::size_t c = 0; c < 2; ++c)
       for (std::size_t r = 0; r < form.rows; ++r)
         rows[c][r] = octets.data() + (c * form.rows + r) * lanes;
-    auto record = std::make_unique<ClaimRecord>(form);
+    auto record = std::make_unique<ClaimRows>(form);
     record->append(lanes, rows);
     products_ += CheckShape(*record).vector_elements();
     return record;

@@ -8,7 +8,7 @@
 #include "rep3/unit/aes/sbox_claims.h"
 
 namespace tkdc::cuda {
-DeviceCohort::DeviceCohort(Device& device, const AesBackend& cpu, int party, std::size_t blocks)
+DeviceCohort::DeviceCohort(Device& device, const Rep3Backend& cpu, int party, std::size_t blocks)
     : device_(device), cpu_backend_(cpu), party_(party), blocks_(blocks) {}
 
 DeviceCohort::~DeviceCohort() {

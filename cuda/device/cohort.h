@@ -22,7 +22,7 @@ namespace tkdc::cuda {
 class DeviceCohort final : public AesCohort {
  public:
   // `cpu` has the representation that the session agreed on, and takes over when the device fails.
-  DeviceCohort(Device& device, const AesBackend& cpu, int party, std::size_t blocks);
+  DeviceCohort(Device& device, const Rep3Backend& cpu, int party, std::size_t blocks);
   ~DeviceCohort() override;
 
   void load(const std::vector<AesBlockRef>& blocks) override;
@@ -74,7 +74,7 @@ class DeviceCohort final : public AesCohort {
   void take_over();
 
   Device& device_;
-  const AesBackend& cpu_backend_;
+  const Rep3Backend& cpu_backend_;
   const int party_;
   const std::size_t blocks_;
   const std::vector<AesBlockRef>* refs_ = nullptr;  // load()'s, which every step gets

@@ -253,12 +253,12 @@ void DeviceRipple::read(const std::uint8_t* mine, const std::uint8_t* theirs) {
 }
 
 void DeviceRipple::record_claims(const std::uint8_t* mine, const std::uint8_t* theirs) {
-  ClaimRecord::Rows rows{};
+  ClaimRows::Rows rows{};
   for (int c = 0; c < 2; ++c) {
     for (int side = 0; side < 2; ++side) rows[c][side] = slot_->packed[c][side];
     rows[c][2] = c == 0 ? mine : theirs;
   }
-  claims_->add(sha1::bit_claim_form(1), bytes(), rows);
+  claims_->add(sha1::bit_claim_shape(1), bytes(), rows);
 }
 
 }  // namespace tkdc::cuda

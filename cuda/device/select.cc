@@ -36,9 +36,9 @@ class LaneNumber {
 }  // namespace
 
 // One backend for all lanes, which shares their cohorts out among the devices.
-class Devices::LaneBackend final : public AesBackend, private sha1::RippleBackend {
+class Devices::LaneBackend final : public Rep3Backend, private sha1::RippleBackend {
  public:
-  LaneBackend(std::vector<std::unique_ptr<Device>>& devices, const AesBackend& cpu,
+  LaneBackend(std::vector<std::unique_ptr<Device>>& devices, const Rep3Backend& cpu,
               const LeastCohorts& least) {
     for (auto& device : devices)
       backends_.push_back({&device->health, std::make_unique<CudaBackend>(*device, cpu, least)});
@@ -58,7 +58,7 @@ class Devices::LaneBackend final : public AesBackend, private sha1::RippleBacken
   class Checks final : public OctetDevice {
    public:
     explicit Checks(const LaneBackend& lanes) : lanes_(lanes) {}
-    std::unique_ptr<OctetBatch> begin(const std::vector<ClaimRecord*>& records,
+    std::unique_ptr<OctetBatch> begin(const std::vector<ClaimRows*>& records,
                                       std::size_t products) override {
       return lanes_.mine().octet_device()->begin(records, products);
     }
@@ -108,7 +108,7 @@ Result<void> Devices::open_all() {
     if (auto tested = self_test(*devices_.back()); !tested) return tested.error();
   }
   for (Representation representation : {Representation::kPlanes, Representation::kBytes}) {
-    auto cpu = choose_aes_backend("cpu", representation);
+    auto cpu = choose_rep3_backend("cpu", representation);
     if (!cpu) return cpu.error();
     backends_[static_cast<std::size_t>(representation)] =
         std::make_unique<LaneBackend>(devices_, **cpu, options_.least);
@@ -116,7 +116,7 @@ Result<void> Devices::open_all() {
   return {};
 }
 
-Result<const AesBackend*> Devices::backend(Representation representation) {
+Result<const Rep3Backend*> Devices::backend(Representation representation) {
   std::lock_guard lock(mutex_);
   if (!opened_) {
     opened_ = open_all();

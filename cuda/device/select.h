@@ -30,7 +30,7 @@ class Devices final : public DeviceBackends {
   explicit Devices(DevicesOptions options, Open open = open_gpu);
   ~Devices() override;
 
-  Result<const AesBackend*> backend(Representation representation) override;
+  Result<const Rep3Backend*> backend(Representation representation) override;
 
  private:
   class LaneBackend;

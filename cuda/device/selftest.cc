@@ -50,11 +50,11 @@ SecretVector claimed(ClaimLog& log) {
   log.take(batch);
   SecretVector all;
   for (const auto& record : batch.octets)
-    record->for_each_block([&](const ClaimRecord::Tile* tiles) {
+    record->for_each_block([&](const ClaimRows::Tile* tiles) {
       for (std::size_t t = 0; t < record->tiles_per_block(); ++t)
         for (std::size_t strand = 0; strand < record->strands(); ++strand) {
           const std::uint8_t* first = tiles[t].base + tiles[t].row[strand];
-          all.insert(all.end(), first, first + ClaimRecord::kLanes);
+          all.insert(all.end(), first, first + ClaimRows::kLanes);
         }
     });
   return all;
@@ -63,7 +63,7 @@ SecretVector claimed(ClaimLog& log) {
 // One cohort on the device and one on the CPU, given the same, with claims where there are any.
 class Twin {
  public:
-  Twin(Device& device, const AesBackend& cpu, ZeroGenerator generator, int party,
+  Twin(Device& device, const Rep3Backend& cpu, ZeroGenerator generator, int party,
        std::size_t blocks, std::uint64_t seed)
       : rng_(seed), zero_(rng_, generator), on_device_(device, cpu, party, blocks),
         on_cpu_(cpu.make_cohort(party, blocks)) {
@@ -250,7 +250,7 @@ Result<void> judge(const Device& device, bool same, const std::string& what,
 }
 
 // In both directions.
-Result<void> twins(Device& device, const AesBackend& cpu, ZeroGenerator generator,
+Result<void> twins(Device& device, const Rep3Backend& cpu, ZeroGenerator generator,
                    std::size_t blocks, std::uint64_t seed) {
   for (bool encrypt : {true, false}) {
     Twin twin(device, cpu, generator, static_cast<int>(seed % 3), blocks, seed);
@@ -265,10 +265,10 @@ Result<void> twins(Device& device, const AesBackend& cpu, ZeroGenerator generato
 }  // namespace
 
 Result<void> self_test(Device& device) {
-  const AesBackend* const backends[] = {&aes_backend_scalar(), &aes_backend_planes()};
+  const Rep3Backend* const backends[] = {&rep3_backend_scalar(), &rep3_backend_planes()};
   std::uint64_t seed = 1;
   // The most have several thread blocks, of what adds zero-shares too.
-  for (const AesBackend* cpu : backends)
+  for (const Rep3Backend* cpu : backends)
     for (ZeroGenerator generator : {ZeroGenerator::kAesCtr, ZeroGenerator::kChaCha20})
       for (std::size_t blocks : {1u, 77u, 2100u}) {
         if (auto done = twins(device, *cpu, generator, blocks, seed); !done) return done;

@@ -48,7 +48,7 @@ Result<std::unique_ptr<Jobs>> Jobs::create(const AgentConfig& config, int epoll_
 
 Jobs::Jobs(const AgentConfig& config, OperationsLog log, Deliver deliver)
     : config_(config), log_(std::move(log)), deliver_(std::move(deliver)) {
-  randombytes_buf(&session_, sizeof session_);
+  randombytes_buf(&run_, sizeof run_);
 }
 
 bool Jobs::all_ready() {
@@ -109,7 +109,7 @@ void Jobs::start(Waiting job, Clock::time_point now) {
 
 void Jobs::ask(Pending entry, JobRequest job, SecretVector secret, Clock::time_point now) {
   const std::uint64_t number = ++number_;
-  job.name = JobName{0, session_, number};
+  job.name = JobName{0, run_, number};
   job.deadline_ms = ms_left(now, entry.deadline);
   job.protocol = config_.protocol;
   entry.expected = 7;
@@ -172,7 +172,7 @@ void Jobs::submit_status(const Asker& asker, Clock::time_point now, Clock::time_
 
   JobRequest job;
   job.op = TKDC_OP_STATUS;
-  job.name = JobName{0, session_, number};
+  job.name = JobName{0, run_, number};
   job.key.installation = config_.installation;
   job.deadline_ms = ms_left(now, entry.deadline);
   for (std::size_t party = 0; party < 3; ++party)
@@ -189,7 +189,7 @@ void Jobs::handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now
     return;
   }
   auto bit = static_cast<std::uint8_t>(1u << party);
-  Pending* job = reply->session == session_ ? pending_.find(reply->number) : nullptr;
+  Pending* job = reply->run == run_ ? pending_.find(reply->number) : nullptr;
   if (job == nullptr || (job->answered & bit) != 0 || (job->expected & bit) == 0) {
     ++counters_.late_replies;
     return;

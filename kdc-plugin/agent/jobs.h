@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs on their way: shared out to the three servers, answers put together.
 //
-// A job goes to all three servers or to none, under one name (session,
+// A job goes to all three servers or to none, under one name (run,
 // number). While a server's connection is being made, jobs wait for at most
 // kConnectGrace; a server that is away for longer makes them fail at once. A
 // lost connection fails what it still owed, because a restarted server does
@@ -89,7 +89,7 @@ class Jobs {
   std::deque<Waiting> waiting_;
   std::size_t waiting_bytes_ = 0;
   Counters counters_;
-  std::uint64_t session_ = 0;
+  std::uint64_t run_ = 0;
   std::uint64_t number_ = 0;
 };
 

@@ -105,7 +105,7 @@ Result<std::unique_ptr<Party::Impl>> connect(const PartyOptions& options) {
   connection->mesh = std::move(*mesh);
   auto session = connection->mesh->establish();
   if (!session) return session.error();
-  auto backend = choose_aes_backend("auto", session->representation);
+  auto backend = choose_rep3_backend("auto", session->representation);
   if (!backend) return backend.error();
   return std::make_unique<Party::Impl>(std::move(connection), std::move(*session), **backend,
                                        options.timeout_ms);
@@ -136,7 +136,7 @@ Result<std::array<Party, 3>> Party::in_process(Security security) {
     std::copy_n(keys.data() + 32 * p, 32, lane.keys.mine.data());
     std::copy_n(keys.data() + 32 * ((p + 1) % 3), 32, lane.keys.next.data());
     session.lanes.push_back(std::move(lane));
-    auto backend = choose_aes_backend("auto", session.representation);
+    auto backend = choose_rep3_backend("auto", session.representation);
     if (!backend) return backend.error();
     parties.push_back(
         Party(std::make_unique<Impl>(nullptr, std::move(session), **backend, kTimeoutMs)));

@@ -3,7 +3,7 @@
 
 namespace tkdc::mpc {
 
-Party::Impl::Impl(std::shared_ptr<void> needed, Session made, const AesBackend& backend,
+Party::Impl::Impl(std::shared_ptr<void> needed, Session made, const Rep3Backend& backend,
                   int receive_timeout_ms)
     : owners(std::move(needed)), session(std::move(made)), lane(session.party, session.security),
       rep3(lane, session.representation, session.lanes[0].keys), protocol(rep3, backend),

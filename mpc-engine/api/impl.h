@@ -13,7 +13,7 @@ namespace tkdc::mpc {
 class Party::Impl {
  public:
   // `owners`: what the session's link needs to live, freed after it.
-  Impl(std::shared_ptr<void> owners, Session session, const AesBackend& backend, int timeout_ms);
+  Impl(std::shared_ptr<void> owners, Session session, const Rep3Backend& backend, int timeout_ms);
   ~Impl();
 
   // Runs one protocol to its end. `what` names it in the error.

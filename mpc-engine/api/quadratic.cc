@@ -54,15 +54,15 @@ void local_terms(Ring ring, const SharedBytes& x, const SharedBytes& y,
 }
 
 // A part's claim has a row for each left and right factor, and one for the sum.
-constexpr std::size_t kMostProducts = (ClaimForm::kMaxRows - 1) / 2;
+constexpr std::size_t kMostProducts = (ClaimShape::kMaxRows - 1) / 2;
 
-ClaimForm make_form(ClaimForm::Product product, std::size_t products) {
+ClaimShape make_form(ClaimShape::Product product, std::size_t products) {
   const std::size_t rows = 2 * products + 1;
   std::vector<OctetMap> second;
-  if (product == ClaimForm::Product::kOctets) second.assign(rows, kTimesOmega);
-  ClaimForm form{product, rows, 1, 1, std::move(second), {}, {}};
+  if (product == ClaimShape::Product::kOctets) second.assign(rows, kTimesOmega);
+  ClaimShape form{product, rows, 1, 1, std::move(second), {}, {}};
   for (std::size_t k = 0; k < products; ++k) {
-    ClaimForm::Factor factor;
+    ClaimShape::Factor factor;
     factor.x = {{{k, kIdentity}}};
     factor.right = {{0, {{{products + k, kIdentity}}}}};
     form.factors.push_back(std::move(factor));
@@ -71,17 +71,17 @@ ClaimForm make_form(ClaimForm::Product product, std::size_t products) {
   return form;
 }
 
-using Forms = std::array<ClaimForm, kMostProducts>;
+using Forms = std::array<ClaimShape, kMostProducts>;
 
 template <std::size_t... K>
-Forms make_forms(ClaimForm::Product product, std::index_sequence<K...>) {
+Forms make_forms(ClaimShape::Product product, std::index_sequence<K...>) {
   return {make_form(product, K + 1)...};
 }
 
-const ClaimForm& form_of(bool bits, std::size_t products) {
+const ClaimShape& form_of(bool bits, std::size_t products) {
   constexpr auto kEach = std::make_index_sequence<kMostProducts>();
-  static const Forms of_bits = make_forms(ClaimForm::Product::kBits, kEach);
-  static const Forms of_octets = make_forms(ClaimForm::Product::kOctets, kEach);
+  static const Forms of_bits = make_forms(ClaimShape::Product::kBits, kEach);
+  static const Forms of_octets = make_forms(ClaimShape::Product::kOctets, kEach);
   return (bits ? of_bits : of_octets)[products - 1];
 }
 
@@ -92,7 +92,7 @@ void record_octets(ClaimLog& log, bool bits, const SharedBytes& x, const SharedB
   std::size_t products = 1;
   for (const Part& part : parts) products = std::max(products, part.terms.size());
   SecretVector factors[2];
-  ClaimRecord::Rows rows{};
+  ClaimRows::Rows rows{};
   for (std::size_t c = 0; c < 2; ++c) {
     factors[c].resize(2 * products * parts.size());
     for (std::size_t p = 0; p < parts.size(); ++p)

@@ -8,20 +8,20 @@
 
 namespace tkdc {
 
-ClaimRecord::ClaimRecord(const ClaimForm& form, SecretPool pool)
+ClaimRows::ClaimRows(const ClaimShape& form, SecretPool pool)
     : form_(form), pool_(std::move(pool)) {
-  if (form.rows > ClaimForm::kMaxRows || form.second.size() != (bits() ? 0 : form.rows) ||
+  if (form.rows > ClaimShape::kMaxRows || form.second.size() != (bits() ? 0 : form.rows) ||
       (form.slots != 1 && form.slots != 2 && form.slots != 4))
     throw std::logic_error("a form of claims that cannot be recorded");
 }
 
-ClaimRecord::Tile ClaimRecord::zero_tile() {
+ClaimRows::Tile ClaimRows::zero_tile() {
   static constexpr std::uint8_t kZeros[kLanes] = {};
-  static constexpr std::uint32_t kSameForAll[2 * ClaimForm::kMaxRows] = {};
+  static constexpr std::uint32_t kSameForAll[2 * ClaimShape::kMaxRows] = {};
   return {kZeros, kSameForAll};
 }
 
-std::uint8_t* ClaimRecord::next_tile(std::vector<Stretch>& stretches) {
+std::uint8_t* ClaimRows::next_tile(std::vector<Stretch>& stretches) {
   if (stretches.empty() || stretches.back().tiles == stretches.back().room) {
     Stretch stretch;
     stretch.room = stretches.size() < 2 ? std::size_t{4} : kLargestStretch / 4;
@@ -37,8 +37,7 @@ std::uint8_t* ClaimRecord::next_tile(std::vector<Stretch>& stretches) {
 }
 
 // Octets from .. from + lanes of each row to the strands of a tile, 64 octets apart.
-void ClaimRecord::put(const Rows& rows, std::size_t from, std::size_t lanes,
-                      std::uint8_t* to) const {
+void ClaimRows::put(const Rows& rows, std::size_t from, std::size_t lanes, std::uint8_t* to) const {
   for (std::size_t r = 0; r < form_.rows; ++r) {
     const std::uint8_t* const row[2] = {rows[0][r] + from, rows[1][r] + from};
     if (!bits()) {
@@ -50,7 +49,7 @@ void ClaimRecord::put(const Rows& rows, std::size_t from, std::size_t lanes,
   }
 }
 
-void ClaimRecord::append(std::size_t lanes, const Rows& rows) {
+void ClaimRows::append(std::size_t lanes, const Rows& rows) {
   const std::size_t full = lanes / kLanes;
   for (std::size_t tile = 0; tile < full; ++tile)
     put(rows, tile * kLanes, kLanes, next_tile(whole_));
@@ -62,7 +61,7 @@ void ClaimRecord::append(std::size_t lanes, const Rows& rows) {
 
 // put(from, take, to): octets from .. from + take of each row, to the strands at `to`.
 template <class Put>
-void ClaimRecord::append_rest(std::size_t from, std::size_t lanes, Put put) {
+void ClaimRows::append_rest(std::size_t from, std::size_t lanes, Put put) {
   while (from < lanes) {
     const std::size_t at = rest_lanes_ % kLanes, take = std::min(kLanes - at, lanes - from);
     std::uint8_t* to =
@@ -74,7 +73,7 @@ void ClaimRecord::append_rest(std::size_t from, std::size_t lanes, Put put) {
   }
 }
 
-void ClaimRecord::hold(SecretPool::Piece memory, std::size_t lanes) {
+void ClaimRows::hold(SecretPool::Piece memory, std::size_t lanes) {
   const std::size_t bytes = form_.rows * lanes;
   if (bits() || memory.size() < bytes || bytes > std::numeric_limits<std::uint32_t>::max())
     throw std::logic_error("rows of claims that do not stand as they should");
@@ -94,13 +93,13 @@ void ClaimRecord::hold(SecretPool::Piece memory, std::size_t lanes) {
   whole_.push_back(std::move(stretch));
 }
 
-std::size_t ClaimRecord::blocks() const {
+std::size_t ClaimRows::blocks() const {
   const std::size_t tiles = whole_tiles_ + (rest_lanes_ + kLanes - 1) / kLanes;
   return (tiles + tiles_per_block() - 1) / tiles_per_block();
 }
 
 // Of the last tile.
-void ClaimRecord::clear_rest() {
+void ClaimRows::clear_rest() {
   const std::size_t at = rest_lanes_ % kLanes;
   if (at == 0) return;
   const Stretch& last = rest_.back();
@@ -116,21 +115,21 @@ FieldClaim::FieldClaim(SharedBytes left, SharedBytes right, SharedBytes sum)
 FieldClaim::FieldClaim(FieldClaim&&) noexcept = default;
 FieldClaim::~FieldClaim() = default;
 
-ClaimRecord& ClaimLog::record_of(const ClaimForm& form) {
+ClaimRows& ClaimLog::record_of(const ClaimShape& form) {
   auto same = std::ranges::find_if(batch_.octets,
                                    [&](const auto& record) { return &record->form() == &form; });
   if (same != batch_.octets.end()) return **same;
-  return *batch_.octets.emplace_back(std::make_unique<ClaimRecord>(form, pool_));
+  return *batch_.octets.emplace_back(std::make_unique<ClaimRows>(form, pool_));
 }
 
-void ClaimLog::add(const ClaimForm& form, std::size_t lanes, const ClaimRecord::Rows& rows) {
-  ClaimRecord& record = record_of(form);
+void ClaimLog::add(const ClaimShape& form, std::size_t lanes, const ClaimRows::Rows& rows) {
+  ClaimRows& record = record_of(form);
   record.append(lanes, rows);
   bytes_ += lanes * record.lane_bytes();
 }
 
-void ClaimLog::hold(const ClaimForm& form, SecretPool::Piece rows, std::size_t lanes) {
-  ClaimRecord& record = record_of(form);
+void ClaimLog::hold(const ClaimShape& form, SecretPool::Piece rows, std::size_t lanes) {
+  ClaimRows& record = record_of(form);
   record.hold(std::move(rows), lanes);
   bytes_ += lanes * record.lane_bytes();
 }

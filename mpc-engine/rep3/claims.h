@@ -5,7 +5,7 @@
 // depends on them leaves it (docs/protocols/12-verification.md).
 //
 // Protocol code records octets as they are, inputs and messages; the claims
-// follow from them by linear maps, which a ClaimForm says. Of octets that count in
+// follow from them by linear maps, which a ClaimShape says. Of octets that count in
 // the AES field one octet is kept for both components (rep3/octet_map.h): a
 // Shamir share, of which a party's term of a product is one product. Products of
 // 16 octets in GCM's GF(2^128) are FieldClaims. All octets here are shares. Used
@@ -27,7 +27,7 @@ namespace tkdc {
 // How claims follow from recorded rows. A lane is one octet of each row; it has
 // `slots` instances (1, 2 or 4) of every claim: in each slot, with x, y and z sums of maps of
 // rows, z[claim] = sum over the factors' right sides of that claim of x y.
-struct ClaimForm {
+struct ClaimShape {
   // kOctets: products in the AES field. kBits: of bits one by one; then there is
   // one slot and one claim, factor j is row j times row `factors` + j, z the last row.
   enum class Product : std::uint8_t { kOctets, kBits };
@@ -59,26 +59,26 @@ struct ClaimForm {
 // every row, together kBitSlots or kOctetSlots slots. Full tiles come first, in the
 // order in which they were recorded, then what did not fill one: so all parties number
 // their claims alike, whether a party's rows were copied or stay where they are.
-class ClaimRecord {
+class ClaimRows {
  public:
   static constexpr std::size_t kLanes = 64, kBitSlots = 16, kOctetSlots = 32;
   static constexpr std::size_t kMaxTiles = kOctetSlots;
-  using Rows = const std::uint8_t* [2][ClaimForm::kMaxRows];
+  using Rows = const std::uint8_t* [2][ClaimShape::kMaxRows];
   // Strand k stands at base + row[k]: of octets row k, of bits component k % 2 of row k / 2.
   struct Tile {
     const std::uint8_t* base;
     const std::uint32_t* row;
   };
 
-  explicit ClaimRecord(const ClaimForm& form, SecretPool pool = {});
+  explicit ClaimRows(const ClaimShape& form, SecretPool pool = {});
 
   // Takes rows[c][r]: component c of row r, `lanes` octets.
   void append(std::size_t lanes, const Rows& rows);
   // The same without copying: row r of octets, as it is kept, stands at r * lanes of `rows`.
   void hold(SecretPool::Piece rows, std::size_t lanes);
 
-  const ClaimForm& form() const { return form_; }
-  bool bits() const { return form_.product == ClaimForm::Product::kBits; }
+  const ClaimShape& form() const { return form_; }
+  bool bits() const { return form_.product == ClaimShape::Product::kBits; }
   std::size_t slots() const { return bits() ? kBitSlots : kOctetSlots; }
   std::size_t strands() const { return bits() ? 2 * form_.rows : form_.rows; }
   std::size_t tiles_per_block() const { return slots() / form_.slots; }
@@ -109,7 +109,7 @@ class ClaimRecord {
   struct Stretch {
     SecretPool::Piece memory;
     std::size_t tiles = 0, room = 0, tile_bytes = 0;
-    std::array<std::uint32_t, 2 * ClaimForm::kMaxRows> row{};
+    std::array<std::uint32_t, 2 * ClaimShape::kMaxRows> row{};
   };
   static constexpr std::size_t kLargestStretch = 256;  // in tiles
   static Tile zero_tile();
@@ -119,7 +119,7 @@ class ClaimRecord {
   void append_rest(std::size_t from, std::size_t lanes, Put put);
   void clear_rest();
 
-  const ClaimForm& form_;
+  const ClaimShape& form_;
   SecretPool pool_;
   std::vector<Stretch> whole_, rest_;
   std::size_t whole_tiles_ = 0, rest_lanes_ = 0;
@@ -134,7 +134,7 @@ struct FieldClaim {
 };
 
 struct ClaimBatch {
-  std::vector<std::unique_ptr<ClaimRecord>> octets;  // one of each form
+  std::vector<std::unique_ptr<ClaimRows>> octets;  // one of each form
   std::vector<FieldClaim> field;
   bool empty() const { return octets.empty() && field.empty(); }
 };
@@ -147,11 +147,11 @@ class ClaimLog {
   static constexpr std::size_t kMaxBytes = std::size_t{2} << 20;
 
   // Forms are told apart by their address; they live as long as the program.
-  void add(const ClaimForm& form, std::size_t lanes, const ClaimRecord::Rows& rows);
+  void add(const ClaimShape& form, std::size_t lanes, const ClaimRows::Rows& rows);
   void add(FieldClaim claim);
-  // Rows that stay where they are, in memory from pool() (ClaimRecord::hold).
+  // Rows that stay where they are, in memory from pool() (ClaimRows::hold).
   SecretPool& pool() { return pool_; }  // wiped whenever all is verified
-  void hold(const ClaimForm& form, SecretPool::Piece rows, std::size_t lanes);
+  void hold(const ClaimShape& form, SecretPool::Piece rows, std::size_t lanes);
 
   // Whether all that was recorded so far has been verified.
   bool clean() const { return batch_.empty() && checks_.empty(); }
@@ -171,7 +171,7 @@ class ClaimLog {
     bool done = false;
     std::vector<std::coroutine_handle<>> waiting;
   };
-  ClaimRecord& record_of(const ClaimForm& form);
+  ClaimRows& record_of(const ClaimShape& form);
 
   SecretPool pool_;
   ClaimBatch batch_;

@@ -94,7 +94,7 @@ void Prss::prefetch(std::size_t bytes) {
   made_ += more;
 }
 
-void Prss::mask(std::uint8_t* out, std::size_t bytes) {
+void Prss::add_zero_share(std::uint8_t* out, std::size_t bytes) {
   while (bytes > 0) {
     if (used_ == made_) prefetch(kChunkBytes);
     const std::size_t piece = std::min(bytes, made_ - used_);

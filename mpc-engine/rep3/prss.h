@@ -49,7 +49,7 @@ class Prss {
   explicit Prss(const PairwiseKeys& keys);
 
   // out ^= the next octets of this party's zero-share.
-  void mask(std::uint8_t* out, std::size_t bytes);
+  void add_zero_share(std::uint8_t* out, std::size_t bytes);
   // The same octets left out: a device has added them (zero_key).
   void skip(std::size_t bytes);
   ZeroGenerator zero_generator() const { return zero_generator_; }

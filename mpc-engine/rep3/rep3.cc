@@ -84,13 +84,13 @@ ByteSpan Rep3::finish_to_prev() {
   last_layer_bytes_ = bytes;
   for (const Later& later : later_) {
     later.fill(out.data() + later.offset);
-    prss_.mask(out.data() + masked, later.offset - masked);
+    prss_.add_zero_share(out.data() + masked, later.offset - masked);
     prss_.skip(later.bytes);
     masked = later.offset + later.bytes;
     last_layer_bytes_ -= later.bytes;
   }
   later_.clear();
-  prss_.mask(out.data() + masked, bytes - masked);
+  prss_.add_zero_share(out.data() + masked, bytes - masked);
   layer_bytes_ += bytes;
   if (!open_out_.empty()) {
     const std::size_t digest = out.extend(kDigestBytes);

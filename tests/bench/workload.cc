@@ -24,7 +24,7 @@ constexpr std::size_t kJobBlocks = 16;
 
 class Work {
  public:
-  Work(const std::string& name, const AesBackend& backend, Security security, std::size_t jobs)
+  Work(const std::string& name, const Rep3Backend& backend, Security security, std::size_t jobs)
       : sha1_(name.starts_with("sha1")),
         sha1_work_(name == "sha1-bits" ? tkdc::Work::kBulk : tkdc::Work::kWaitedFor),
         net_(backend.representation(), 1, security) {
@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
   const std::string wanted = argv[2];
   const bool octets = security == Security::kMalicious || wanted == "gfni";
   auto backend =
-      choose_aes_backend(wanted, octets ? Representation::kBytes : Representation::kPlanes);
+      choose_rep3_backend(wanted, octets ? Representation::kBytes : Representation::kPlanes);
   if (!backend || (*backend)->name() != wanted) {
     std::cerr << "bench-workload: no backend " << wanted << " for this on this CPU\n";
     return 3;

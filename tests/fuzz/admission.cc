@@ -32,17 +32,17 @@ void manifest(ByteSpan control, Reader& in) {
 
 void claims(ByteSpan control, Reader& in, std::size_t jobs) {
   const ByteSpan rest = control.last(in.remaining());
-  const auto read = get_claims(in, jobs);
+  const auto read = get_statements(in, jobs);
   // Else one of them has no verdict.
-  require(!read.ok() || (!in.failed() && rest.size() >= jobs * AdmissionClaim::kBytes));
+  require(!read.ok() || (!in.failed() && rest.size() >= jobs * AdmissionStatement::kBytes));
   if (!read) return;
   require(read->size() == jobs);
   Bytes again;
-  for (const AdmissionClaim& claim : *read) {
+  for (const AdmissionStatement& claim : *read) {
     JobDigests said;
     said.opened = claim.opened;
     said.component[0] = said.component[1] = claim.component;
-    put_claim(again, claim.verdict, said, 0);
+    put_statement(again, claim.verdict, said, 0);
     require(judge(kAdmit, said, claim, claim) == claim.verdict);
     require(claim.verdict <= TKDC_STATUS_INTERNAL || claim.verdict == kMissing);
     require(judge(kMissing, said, claim, claim) == kMissing);

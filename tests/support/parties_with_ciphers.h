@@ -15,12 +15,13 @@
 namespace tkdc::test {
 
 struct PartiesWithCiphers {
-  explicit PartiesWithCiphers(std::uint64_t seed, const AesBackend& backend = aes_backend_scalar(),
+  explicit PartiesWithCiphers(std::uint64_t seed,
+                              const Rep3Backend& backend = rep3_backend_scalar(),
                               Security security = Security::kSemiHonest,
                               ZeroGenerator generator = ZeroGenerator::kAesCtr)
       : PartiesWithCiphers(seed, {&backend, &backend, &backend}, security, generator) {}
   // Each party has a backend of its own, of one representation.
-  PartiesWithCiphers(std::uint64_t seed, std::array<const AesBackend*, 3> backends,
+  PartiesWithCiphers(std::uint64_t seed, std::array<const Rep3Backend*, 3> backends,
                      Security security, ZeroGenerator generator = ZeroGenerator::kAesCtr)
       : net(backends[0]->representation(), seed, security, generator) {
     for (std::size_t p = 0; p < 3; ++p)

@@ -2,8 +2,8 @@
 // What programs of tests have: the installed server's protocols, and those that nobody may trust.
 // Tests of modes run with each of them (tests/unit/cipher), and a realm can have any of them
 // (tkdc-server-of-tests).
-#include "protocol/plaintext.h"
 #include "service/server/protocol_list.h"
+#include "protocol/plaintext.h"
 #include "unit/toy/toy.h"
 
 namespace tkdc {

@@ -14,7 +14,8 @@ struct HeldRep3 {
 // The protocol with what it stands on.
 class Rep3InLane final : private HeldRep3, public Rep3Protocol {
  public:
-  Rep3InLane(Lane& lane, const LaneSeat& seat, const AesBackend& backend, std::size_t masked_blocks)
+  Rep3InLane(Lane& lane, const LaneSeat& seat, const Rep3Backend& backend,
+             std::size_t masked_blocks)
       : HeldRep3{{lane, seat.session.representation, seat.keys}},
         Rep3Protocol(held, backend, masked_blocks) {}
 };
@@ -23,7 +24,7 @@ class Rep3InLane final : private HeldRep3, public Rep3Protocol {
 
 Result<void> Rep3Offer::check() const {
   for (Representation r : {Representation::kBytes, Representation::kPlanes})
-    if (auto backend = choose_aes_backend(backend_, r); !backend) return backend.error();
+    if (auto backend = choose_rep3_backend(backend_, r); !backend) return backend.error();
   return {};
 }
 
@@ -32,7 +33,7 @@ std::string_view Rep3Offer::name() const { return Rep3Protocol::kName; }
 std::uint64_t Rep3Offer::wire_format() const { return rep3_wire_format(); }
 
 Result<std::unique_ptr<Protocol>> Rep3Offer::join(Lane& lane, const LaneSeat& seat) const {
-  auto backend = choose_aes_backend(backend_, seat.session.representation);
+  auto backend = choose_rep3_backend(backend_, seat.session.representation);
   if (!backend) return backend.error();
   return std::unique_ptr<Protocol>(
       std::make_unique<Rep3InLane>(lane, seat, **backend, masked_blocks_));

@@ -43,7 +43,7 @@ Task<SharedBytes> sha2_hmac(const Rep3& rep3, Sha2& sha2, const SharedBytes& pad
 
 }  // namespace
 
-Rep3Protocol::Rep3Protocol(Rep3& lane, const AesBackend& backend, std::size_t masked_blocks)
+Rep3Protocol::Rep3Protocol(Rep3& lane, const Rep3Backend& backend, std::size_t masked_blocks)
     : rep3(lane), verifier(lane, backend.octet_device()),
       masks(lane, MaskPool::needed(masked_blocks, kMaskRounds)), aes(lane, backend),
       sha1(lane, backend.ripples()), sha256(lane, kSha256), sha384(lane, kSha384),

@@ -17,7 +17,7 @@ class Rep3Protocol : public Protocol {
   static constexpr std::string_view kName = "rep3";
 
   // `masked_blocks`: masks are kept ahead for so many AES-256 blocks (rep3/unit/rep3_offer.h).
-  Rep3Protocol(Rep3& lane, const AesBackend& backend, std::size_t masked_blocks = 0);
+  Rep3Protocol(Rep3& lane, const Rep3Backend& backend, std::size_t masked_blocks = 0);
 
   ProtocolInfo info() const override;
   Scheduler& scheduler() override { return rep3.lane; }
@@ -50,7 +50,7 @@ class Rep3Protocol : public Protocol {
  private:
   Task<void> make_masks();
 
-  const AesBackend& backend_;
+  const Rep3Backend& backend_;
   bool making_masks_ = false;
 };
 

@@ -24,10 +24,10 @@ Element inverse(Element a);                       // of a public element, not 0
 // The octet of the AES field as an element.
 Element embed(std::uint8_t octet);
 
-inline constexpr std::size_t kLanes = ClaimRecord::kLanes;
-inline constexpr std::size_t kBitSlots = ClaimRecord::kBitSlots;
-static_assert(ClaimRecord::kOctetSlots == kVertices);
-using Tile = ClaimRecord::Tile;
+inline constexpr std::size_t kLanes = ClaimRows::kLanes;
+inline constexpr std::size_t kBitSlots = ClaimRows::kBitSlots;
+static_assert(ClaimRows::kOctetSlots == kVertices);
+using Tile = ClaimRows::Tile;
 
 // Elements of 64 lanes stand in an order that suits vector registers: at position
 // p the one of lane lane_at(p).

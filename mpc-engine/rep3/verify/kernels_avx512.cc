@@ -137,7 +137,7 @@ void add_scaled(Element factor, const Element in[8], Element out[8]) {
 // ---- sums at points
 
 // Loads, and has what stands there in the next block brought near, where rows go on in
-// memory from block to block (ClaimRecord::hold); elsewhere it does no harm.
+// memory from block to block (ClaimRows::hold); elsewhere it does no harm.
 inline Word load_strand(const Tile& tile, std::size_t strand) {
   constexpr std::size_t kAhead = kVertices / 4 * kLanes;
   const std::uint8_t* const p = tile.base + tile.row[strand];

@@ -32,7 +32,7 @@ void expand(const std::uint8_t* seed, std::uint64_t first, Element* out, std::si
 
 constexpr std::uint64_t kClaimAt = 0, kSigmaAt = 64, kRhoAt = 128, kSetsAt = 1024;
 
-gf64::RowMap row_map(const ClaimForm::Term& term) {
+gf64::RowMap row_map(const ClaimShape::Term& term) {
   gf64::RowMap out{};
   out.row = term.row;
   out.matrix = affine_matrix(term.map);
@@ -40,23 +40,23 @@ gf64::RowMap row_map(const ClaimForm::Term& term) {
   return out;
 }
 
-gf64::OctetValue octet_value(const std::vector<ClaimForm::Sum>& slots) {
+gf64::OctetValue octet_value(const std::vector<ClaimShape::Sum>& slots) {
   gf64::OctetValue value;
-  for (const ClaimForm::Sum& sum : slots) {
+  for (const ClaimShape::Sum& sum : slots) {
     auto& maps = value.slot.emplace_back();
-    for (const ClaimForm::Term& term : sum) maps.push_back(row_map(term));
+    for (const ClaimShape::Term& term : sum) maps.push_back(row_map(term));
     if (maps.empty()) throw std::logic_error("a factor of claims without rows");
   }
   return value;
 }
 
-gf64::OctetProducts octet_products(const ClaimForm& form) {
+gf64::OctetProducts octet_products(const ClaimShape& form) {
   gf64::OctetProducts out;
   std::size_t products = 0;
-  for (const ClaimForm::Factor& factor : form.factors) {
+  for (const ClaimShape::Factor& factor : form.factors) {
     auto& of_factor = out.factors.emplace_back();
     of_factor.x = octet_value(factor.x);
-    for (const ClaimForm::Right& right : factor.right) {
+    for (const ClaimShape::Right& right : factor.right) {
       of_factor.right.push_back({octet_value(right.y), right.claim});
       ++products;
     }
@@ -79,13 +79,13 @@ struct LiftedStrands {
   };
   std::vector<Strand> strands;
 
-  void add(const std::vector<ClaimForm::Sum>& of_slot, std::size_t claim) {
+  void add(const std::vector<ClaimShape::Sum>& of_slot, std::size_t claim) {
     for (std::size_t slot = 0; slot < of_slot.size(); ++slot)
-      for (const ClaimForm::Term& term : of_slot[slot]) add(term.row, slot, claim, term.map, 1);
+      for (const ClaimShape::Term& term : of_slot[slot]) add(term.row, slot, claim, term.map, 1);
   }
   // Of rows of bits, whose components are kept, their Shamir share.
-  void add_bits(const ClaimForm::Sum& sum) {
-    for (const ClaimForm::Term& term : sum) {
+  void add_bits(const ClaimShape::Sum& sum) {
+    for (const ClaimShape::Term& term : sum) {
       add(2 * term.row, 0, 0, term.map, Gf64Field::one());
       add(2 * term.row + 1, 0, 0, term.map, Gf64Field::omega());
     }
@@ -130,35 +130,35 @@ void set_weighted(const gf64::Lift slots[4], Element weight, gf64::Lift out[4]) 
 
 // Every map of a row makes multiplication by w of what component i+1 is kept with, or a
 // Shamir share would not be what it is mapped to.
-void check_seconds(const ClaimForm& form) {
-  auto check = [&](const std::vector<ClaimForm::Sum>& of_slot) {
-    for (const ClaimForm::Sum& sum : of_slot)
-      for (const ClaimForm::Term& term : sum)
+void check_seconds(const ClaimShape& form) {
+  auto check = [&](const std::vector<ClaimShape::Sum>& of_slot) {
+    for (const ClaimShape::Sum& sum : of_slot)
+      for (const ClaimShape::Term& term : sum)
         for (std::size_t b = 0; b < 8; ++b)
           if (image_of(term.map, form.second.at(term.row)[b]) != image_of(kTimesOmega, term.map[b]))
             throw std::logic_error("a claim's map is not linear over GF(4) as its row is kept");
   };
   for (const auto& z : form.z) check(z);
-  for (const ClaimForm::Factor& factor : form.factors) {
+  for (const ClaimShape::Factor& factor : form.factors) {
     check(factor.x);
-    for (const ClaimForm::Right& right : factor.right) check(right.y);
+    for (const ClaimShape::Right& right : factor.right) check(right.y);
   }
 }
 
 }  // namespace
 
 struct OctetForms::Prepared {
-  explicit Prepared(const ClaimForm& form) : products(octet_products(form)) {
-    if (form.product == ClaimForm::Product::kBits) {
+  explicit Prepared(const ClaimShape& form) : products(octet_products(form)) {
+    if (form.product == ClaimShape::Product::kBits) {
       z.add_bits(form.z[0][0]);
       return;
     }
     check_seconds(form);
     for (std::size_t claim = 0; claim < form.claims; ++claim) z.add(form.z[claim], claim);
-    for (const ClaimForm::Factor& factor : form.factors) {
+    for (const ClaimShape::Factor& factor : form.factors) {
       x.emplace_back().add(factor.x, 0);
       y.emplace_back();
-      for (const ClaimForm::Right& right : factor.right) y.back().add(right.y, right.claim);
+      for (const ClaimShape::Right& right : factor.right) y.back().add(right.y, right.claim);
     }
   }
   gf64::OctetProducts products;
@@ -168,7 +168,7 @@ struct OctetForms::Prepared {
 
 OctetForms::OctetForms() = default;
 OctetForms::~OctetForms() = default;
-const OctetForms::Prepared& OctetForms::of(const ClaimForm& form) {
+const OctetForms::Prepared& OctetForms::of(const ClaimShape& form) {
   std::unique_ptr<Prepared>& prepared = prepared_[&form];
   if (prepared == nullptr) prepared = std::make_unique<Prepared>(form);
   return *prepared;
@@ -179,7 +179,7 @@ struct OctetCheck::Lifts : OctetBatch::Maps {
   Element weight;  // the form's power of gamma
 };
 
-OctetCheck::OctetCheck(std::vector<std::unique_ptr<ClaimRecord>> claims, const std::uint8_t* seed,
+OctetCheck::OctetCheck(std::vector<std::unique_ptr<ClaimRows>> claims, const std::uint8_t* seed,
                        OctetForms& forms, std::unique_ptr<OctetBatch> on_device)
     : on_device_(std::move(on_device)) {
   std::copy_n(seed, kSeedBytes, seed_.begin());
@@ -266,7 +266,7 @@ void OctetCheck::points(std::uint8_t* out) {
 }
 
 OctetCheck::Lifts OctetCheck::lifts_of(const Group& group, const Element at[4]) const {
-  const ClaimForm& form = *group.form;
+  const ClaimShape& form = *group.form;
   Weights weights = group.bits() ? bit_weights(at) : octet_weights(at[0]);
   Lifts out;
   out.extra = std::move(weights.extra);
@@ -398,14 +398,14 @@ void OctetCheck::lift_again(const std::uint8_t* challenge, Element* x, Element* 
 
 // ---- with a device
 
-std::size_t OctetCheck::products_of(const ClaimRecord& record) {
+std::size_t OctetCheck::products_of(const ClaimRows& record) {
   return record.blocks() * record.form().factors.size() * kLanes * (record.bits() ? 8 : 1);
 }
 
 std::unique_ptr<OctetBatch> OctetCheck::begin(
-    OctetDevice* device, const std::vector<std::unique_ptr<ClaimRecord>>& claims) {
+    OctetDevice* device, const std::vector<std::unique_ptr<ClaimRows>>& claims) {
   if (device == nullptr || claims.empty()) return nullptr;
-  std::vector<ClaimRecord*> records;
+  std::vector<ClaimRows*> records;
   std::size_t products = 0;
   for (const auto& record : claims) {
     products += products_of(*record);

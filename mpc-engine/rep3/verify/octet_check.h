@@ -33,10 +33,10 @@ class OctetForms {
   struct Prepared;
   OctetForms();
   ~OctetForms();
-  const Prepared& of(const ClaimForm& form);
+  const Prepared& of(const ClaimShape& form);
 
  private:
-  std::map<const ClaimForm*, std::unique_ptr<Prepared>> prepared_;
+  std::map<const ClaimShape*, std::unique_ptr<Prepared>> prepared_;
 };
 
 class OctetCheck final : public OctetSource {
@@ -46,12 +46,12 @@ class OctetCheck final : public OctetSource {
   static constexpr std::size_t kChallengeBytes = OctetSource::kChallengeBytes;
 
   // `on_device`: what begin() gave for these claims.
-  OctetCheck(std::vector<std::unique_ptr<ClaimRecord>> claims, const std::uint8_t* seed,
+  OctetCheck(std::vector<std::unique_ptr<ClaimRows>> claims, const std::uint8_t* seed,
              OctetForms& forms, std::unique_ptr<OctetBatch> on_device = nullptr);
   ~OctetCheck() override;
   // Has the device take the claims, before the seed is known. Null: it does not.
   static std::unique_ptr<OctetBatch> begin(OctetDevice* device,
-                                           const std::vector<std::unique_ptr<ClaimRecord>>& claims);
+                                           const std::vector<std::unique_ptr<ClaimRows>>& claims);
 
   std::size_t message_bytes() const;
   void points(std::uint8_t* out);
@@ -65,16 +65,16 @@ class OctetCheck final : public OctetSource {
   static constexpr std::size_t kBlocksPerSet = OctetBatch::kBlocksPerSet;
 
   struct Group {  // the claims of one form
-    const ClaimForm* form;
+    const ClaimShape* form;
     const OctetForms::Prepared* prepared;
-    std::unique_ptr<ClaimRecord> record;
+    std::unique_ptr<ClaimRows> record;
     std::size_t extra = 0;      // points sent
     std::size_t first_set = 0;  // sets are numbered through all groups
-    bool bits() const { return form->product == ClaimForm::Product::kBits; }
+    bool bits() const { return form->product == ClaimShape::Product::kBits; }
     std::size_t products() const { return products_of(*record); }
   };
   struct Lifts;  // what a group counts at the random point
-  static std::size_t products_of(const ClaimRecord& record);
+  static std::size_t products_of(const ClaimRows& record);
   // At the points that are sent. Secret until they are masked.
   using Sums = std::vector<Element, WipingAllocator<Element>>;
   void sum_group(Group& group, Element* out);

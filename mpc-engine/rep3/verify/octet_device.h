@@ -65,7 +65,7 @@ class OctetDevice {
   virtual ~OctetDevice() = default;
   // Starts on copying the records' rows. `products`: elements of a vector. Null: too few to pay,
   // too many, or no device that works.
-  virtual std::unique_ptr<OctetBatch> begin(const std::vector<ClaimRecord*>& records,
+  virtual std::unique_ptr<OctetBatch> begin(const std::vector<ClaimRows*>& records,
                                             std::size_t products) = 0;
 };
 

@@ -18,8 +18,7 @@ struct OctetPoints {
       point[k] = gf64::embed(static_cast<std::uint8_t>(k));
       std::uint8_t product = 1;
       for (std::size_t other = 0; other < kCount; ++other)
-        if (other != k)
-          product = gf256_multiply(product, static_cast<std::uint8_t>(k ^ other));
+        if (other != k) product = gf256_multiply(product, static_cast<std::uint8_t>(k ^ other));
       scale[k] = gf64::embed(gf256_inverse(product));
     }
   }

@@ -80,7 +80,7 @@ Task<bool> Verifier::check_inner_product(InnerProductCheck<F>& product) {
   co_return Check::is_zero(opened.data());
 }
 
-Task<void> Verifier::check_octets(std::vector<std::unique_ptr<ClaimRecord>> claims, bool& holds) {
+Task<void> Verifier::check_octets(std::vector<std::unique_ptr<ClaimRows>> claims, bool& holds) {
   if (claims.empty()) co_return;
   // A device copies the rows while the seed is opened.
   std::unique_ptr<OctetBatch> on_device = OctetCheck::begin(device_, claims);
@@ -122,7 +122,7 @@ Bytes describe(const ClaimBatch& batch, std::uint64_t number) {
   w.u64(batch.octets.size());
   for (const auto& record : batch.octets) {
     w.u8(record->bits() ? 1 : 0);
-    const ClaimForm& form = record->form();
+    const ClaimShape& form = record->form();
     for (std::size_t size : {form.rows, form.slots, form.claims, form.factors.size()}) w.u64(size);
     w.u64(record->lanes());
   }

@@ -34,7 +34,7 @@ class Verifier {
   void release(std::uint64_t number);
   Task<void> check(ClaimBatch batch, std::uint64_t number);
   Task<void> agree_on(Bytes batch);
-  Task<void> check_octets(std::vector<std::unique_ptr<ClaimRecord>> claims, bool& holds);
+  Task<void> check_octets(std::vector<std::unique_ptr<ClaimRows>> claims, bool& holds);
   Task<void> check_field(std::vector<FieldClaim> claims, bool& holds);
   template <class F>
   Task<bool> check_inner_product(InnerProductCheck<F>& product);

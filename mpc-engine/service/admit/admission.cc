@@ -66,7 +66,7 @@ JobDigests digest_job(const JobRequest& request, AgentRole role, const KeyRecord
   JobDigests out;
   Hash opened;
   opened.number(request.name.agent);
-  opened.number(request.name.session);
+  opened.number(request.name.run);
   opened.number(request.name.number);
   opened.number(request.op);
   opened.number(static_cast<std::uint64_t>(role));
@@ -92,8 +92,8 @@ JobDigests digest_job(const JobRequest& request, AgentRole role, const KeyRecord
   return out;
 }
 
-Verdict judge(Verdict own, const JobDigests& mine, const AdmissionClaim& prev,
-              const AdmissionClaim& next) {
+Verdict judge(Verdict own, const JobDigests& mine, const AdmissionStatement& prev,
+              const AdmissionStatement& next) {
   Verdict worst = combine(own, prev.verdict, next.verdict);
   if (worst != kAdmit) return worst;
   const bool same = mine.opened == prev.opened && mine.opened == next.opened &&
@@ -101,7 +101,7 @@ Verdict judge(Verdict own, const JobDigests& mine, const AdmissionClaim& prev,
   return same ? kAdmit : Verdict{TKDC_STATUS_INCONSISTENT};
 }
 
-void put_claim(Bytes& out, Verdict own, const JobDigests& mine, int component) {
+void put_statement(Bytes& out, Verdict own, const JobDigests& mine, int component) {
   Writer w(out);
   w.u8(own);
   w.raw(mine.opened);
@@ -114,7 +114,7 @@ void put_manifest(Bytes& out, const Manifest& manifest) {
   w.u16(static_cast<std::uint16_t>(manifest.jobs.size()));
   for (const NamedJob& job : manifest.jobs) {
     w.u64(job.name.agent);
-    w.u64(job.name.session);
+    w.u64(job.name.run);
     w.u64(job.name.number);
     w.u8(job.protocol);
   }
@@ -128,7 +128,7 @@ Result<Manifest> get_manifest(Reader& in, std::size_t most, std::size_t protocol
   for (std::size_t k = 0; k < count && !in.failed(); ++k) {
     NamedJob& job = manifest.jobs.emplace_back();
     job.name.agent = in.u64();
-    job.name.session = in.u64();
+    job.name.run = in.u64();
     job.name.number = in.u64();
     job.protocol = in.u8();
     if (job.protocol >= protocols)
@@ -138,15 +138,15 @@ Result<Manifest> get_manifest(Reader& in, std::size_t most, std::size_t protocol
   return manifest;
 }
 
-Result<std::vector<AdmissionClaim>> get_claims(Reader& in, std::size_t jobs) {
-  Reader claims(in.raw(jobs * AdmissionClaim::kBytes));
-  if (in.failed()) return fail("lane: a neighbour's claims are truncated");
-  std::vector<AdmissionClaim> out(jobs);
-  for (AdmissionClaim& claim : out) {
-    claim.verdict = claims.u8();
-    if (!is_verdict(claim.verdict)) return fail("lane: a neighbour's claim is no verdict");
-    claims.array(claim.opened);
-    claims.array(claim.component);
+Result<std::vector<AdmissionStatement>> get_statements(Reader& in, std::size_t jobs) {
+  Reader statements(in.raw(jobs * AdmissionStatement::kBytes));
+  if (in.failed()) return fail("lane: a neighbour's statements are truncated");
+  std::vector<AdmissionStatement> out(jobs);
+  for (AdmissionStatement& statement : out) {
+    statement.verdict = statements.u8();
+    if (!is_verdict(statement.verdict)) return fail("lane: a neighbour's statement is no verdict");
+    statements.array(statement.opened);
+    statements.array(statement.component);
   }
   return out;
 }

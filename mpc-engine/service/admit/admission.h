@@ -39,7 +39,7 @@ void put_manifest(Bytes& out, const Manifest& manifest);
 Result<Manifest> get_manifest(Reader& in, std::size_t most, std::size_t protocols);
 
 // What one server says of one job to a neighbour.
-struct AdmissionClaim {
+struct AdmissionStatement {
   static constexpr std::size_t kBytes = 1 + 32 + 32;
   std::uint8_t verdict = 0;  // this server's own checks: a Verdict
   Digest opened{};           // of everything public
@@ -66,13 +66,13 @@ struct JobDigests {
 JobDigests digest_job(const JobRequest& request, AgentRole role, const KeyRecord* record,
                       std::uint8_t protocol);
 
-// This server's verdict after it has both neighbours' claims.
-Verdict judge(Verdict own, const JobDigests& mine, const AdmissionClaim& prev,
-              const AdmissionClaim& next);
+// This server's verdict after it has both neighbours' statements.
+Verdict judge(Verdict own, const JobDigests& mine, const AdmissionStatement& prev,
+              const AdmissionStatement& next);
 
-void put_claim(Bytes& out, Verdict own, const JobDigests& mine, int component);
+void put_statement(Bytes& out, Verdict own, const JobDigests& mine, int component);
 // What a neighbour says of so many jobs, in the manifest's order. Error: cut short.
-Result<std::vector<AdmissionClaim>> get_claims(Reader& in, std::size_t jobs);
+Result<std::vector<AdmissionStatement>> get_statements(Reader& in, std::size_t jobs);
 Result<std::vector<Verdict>> get_verdicts(Reader& in, std::size_t jobs);
 
 }  // namespace tkdc

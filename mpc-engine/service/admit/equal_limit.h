@@ -2,12 +2,12 @@
 // How often a principal's keys may be compared with new ones (service/lifecycle/equal.h): who has
 // an admin agent could otherwise try passwords here as fast as the servers compute.
 //
-// `burst` comparisons at once, then one `every` so often (EngineOptions). A change of a password
-// with a history of N compares each new key with N old ones of its enctype, so the burst allows
-// five tries with 25 passwords of four enctypes. Each server counts for itself, over sessions, and
-// one that refuses is enough. For each principal one time is kept: when its allowance will be whole
-// again. Where too many are short of theirs, others are refused: a limit that can be washed out is
-// none.
+// `burst` comparisons at once, then one `every` so often (JobServiceOptions). A change of a
+// password with a history of N compares each new key with N old ones of its enctype, so the burst
+// allows five tries with 25 passwords of four enctypes. Each server counts for itself, over
+// sessions, and one that refuses is enough. For each principal one time is kept: when its allowance
+// will be whole again. Where too many are short of theirs, others are refused: a limit that can be
+// washed out is none.
 //
 // Thread-safe; holds digests of principals' names.
 #pragma once

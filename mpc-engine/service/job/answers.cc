@@ -61,7 +61,7 @@ std::string refusal_message(const Job& job, tkdc_status status) {
 void Answers::answer(const JobRequest& request, tkdc_status status, std::string message,
                      const char* note) {
   JobReply reply;
-  reply.session = request.name.session;
+  reply.run = request.name.run;
   reply.number = request.name.number;
   reply.status = status;
   reply.message = std::move(message);
@@ -104,13 +104,13 @@ void Answers::audit(const JobRequest& request, tkdc_status status, const char* n
       {"enctype", request.key.enctype},
       {"principal", to_hex(request.key.principal)},
       {"agent", to_hex({reinterpret_cast<const std::uint8_t*>(&request.name.agent), 8})},
-      {"lane", lane_},
+      {"lane", lane_index_},
       {"cohort", cohort_},
       {"result", tkdc_status_text(status)},
   };
   const Part asked = part_in(request, two_parts_);
   const bool tail = asked.kind == Part::Kind::kTail;
-  if (head || tail) line["session"] = request.name.session;  // the agent's
+  if (head || tail) line["session"] = request.name.run;  // the agent's
   if (head) line["head"] = request.name.number;
   if (tail) line["tail_of"] = asked.head;
   if (note != nullptr) line["note"] = note;
@@ -134,7 +134,7 @@ void Answers::finish(const Job& job, const Protocol& protocol, JobOutcome outcom
                  tail_follows(job, outcome.status));
   }
   JobReply reply;
-  reply.session = request.name.session;
+  reply.run = request.name.run;
   reply.number = request.name.number;
   reply.status = outcome.status;
   reply.message = std::move(outcome.message);

@@ -36,8 +36,8 @@ class HalfDone {
   // Before the head's answer leaves: its tail may come right after it.
   void answered(const JobRequest& head, Clock::time_point now = Clock::now()) {
     std::lock_guard lock(mutex_);
-    agents_[head.name.agent][{head.name.session, head.name.number}] = {head.key, head.op,
-                                                                       head.usage, now};
+    agents_[head.name.agent][{head.name.run, head.name.number}] = {head.key, head.op, head.usage,
+                                                                   now};
   }
 
   // The head that this job is the tail of leaves the table. False: there is none.
@@ -46,7 +46,7 @@ class HalfDone {
     std::lock_guard lock(mutex_);
     auto agent = agents_.find(tail.name.agent);
     if (agent == agents_.end()) return false;
-    auto it = agent->second.find({tail.name.session, head_number});
+    auto it = agent->second.find({tail.name.run, head_number});
     if (it == agent->second.end()) return false;
     const Head head = it->second;
     agent->second.erase(it);

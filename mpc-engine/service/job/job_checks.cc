@@ -14,7 +14,7 @@ namespace tkdc {
 Verdict JobChecks::check_key_management(Job& job) {
   const JobRequest& request = job.request;
   if (request.key.installation != shared_.options.installation) return TKDC_STATUS_UNKNOWN_KEY;
-  if (lane_ != 0) return TKDC_STATUS_BAD_REQUEST;
+  if (lane_index_ != 0) return TKDC_STATUS_BAD_REQUEST;
   const std::vector<KeyId> keys = keys_at_work(request);
   if (std::ranges::any_of(keys, [&](const KeyId& id) { return managed_.contains(id); }))
     return kMissing;

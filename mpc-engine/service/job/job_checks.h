@@ -20,7 +20,7 @@ class JobChecks {
  public:
   JobChecks(const LaneShared& shared, std::uint32_t lane, bool two_parts,
             const SessionProtocols& protocols)
-      : shared_(shared), lane_(lane), two_parts_(two_parts), protocols_(protocols) {}
+      : shared_(shared), lane_index_(lane), two_parts_(two_parts), protocols_(protocols) {}
 
   // Fills in what is found (Job::Found). `protocol`: of the session's, as the manifest says.
   // `clock_ok`: this server's clock takes the manifest's time.
@@ -39,7 +39,7 @@ class JobChecks {
   Verdict check_rate(Job& job, Verdict others);
 
   const LaneShared shared_;
-  const std::uint32_t lane_;
+  const std::uint32_t lane_index_;
   const bool two_parts_;
   const SessionProtocols& protocols_;
   // Keys that an admitted or half admitted management job works on: what was checked for one such

@@ -54,7 +54,7 @@ std::uint8_t LaneAdmission::protocol_for(const JobName& name) const {
 std::size_t LaneAdmission::octets_room() const {
   std::size_t at_work = 0;
   for (const auto& job : running_) at_work += job->run.input_bytes;
-  for (const auto* round : {&claims_, &verdicts_})
+  for (const auto* round : {&stated_, &verdicts_})
     if (*round)
       for (const Candidate& candidate : (*round)->candidates)
         if (candidate.job) at_work += candidate.job->request.component[0].size();
@@ -75,7 +75,7 @@ void LaneAdmission::say(LaneSaid& said, Ticker::OwnControl& own) const {
   }
   if (verdicts_)
     for (const Candidate& c : verdicts_->candidates) said.verdicts.push_back(c.verdict);
-  add_claims(own);
+  add_statements(own);
 }
 
 LaneExpects LaneAdmission::expects(int party) const {
@@ -92,28 +92,28 @@ Result<void> LaneAdmission::hear(const LaneSaid& prev, const LaneSaid& next,
   named_ = std::exchange(proposed_, std::nullopt);
   for (const LaneSaid* other : {&prev, &next})
     if (other->manifest) named_ = round_of(*other->manifest);
-  return read_claims(control.prev.to_me, control.next.to_me);
+  return read_statements(control.prev.to_me, control.next.to_me);
 }
 
-void LaneAdmission::add_claims(Ticker::OwnControl& own) const {
-  if (!claims_) return;
-  for (const Candidate& c : claims_->candidates) {
+void LaneAdmission::add_statements(Ticker::OwnControl& own) const {
+  if (!stated_) return;
+  for (const Candidate& c : stated_->candidates) {
     const JobDigests digests = c.job ? c.job->found.digests : JobDigests();
-    put_claim(own.to_prev, c.verdict, digests, 0);
-    put_claim(own.to_next, c.verdict, digests, 1);
+    put_statement(own.to_prev, c.verdict, digests, 0);
+    put_statement(own.to_next, c.verdict, digests, 1);
   }
 }
 
-Result<void> LaneAdmission::read_claims(ByteSpan from_prev, ByteSpan from_next) {
-  const std::size_t jobs = claims_ ? claims_->candidates.size() : 0;
+Result<void> LaneAdmission::read_statements(ByteSpan from_prev, ByteSpan from_next) {
+  const std::size_t jobs = stated_ ? stated_->candidates.size() : 0;
   Reader prev_in(from_prev), next_in(from_next);
-  auto prev = get_claims(prev_in, jobs), next = get_claims(next_in, jobs);
+  auto prev = get_statements(prev_in, jobs), next = get_statements(next_in, jobs);
   if (!prev) return prev.error();
   if (!next) return next.error();
   if (!prev_in.complete() || !next_in.complete())
-    return fail("lane " + std::to_string(lane_) + ": a neighbour's claims are malformed");
+    return fail("lane " + std::to_string(lane_index_) + ": a neighbour's statements are malformed");
   for (std::size_t k = 0; k < jobs; ++k) {
-    Candidate& c = claims_->candidates[k];
+    Candidate& c = stated_->candidates[k];
     const JobDigests digests = c.job ? c.job->found.digests : JobDigests();
     c.verdict = judge(c.verdict, digests, (*prev)[k], (*next)[k]);
   }
@@ -138,10 +138,10 @@ AdmissionRound LaneAdmission::settle(const LaneSaid& prev, const LaneSaid& next)
 }
 
 void LaneAdmission::take_named() {
-  verdicts_ = std::exchange(claims_, std::nullopt);
+  verdicts_ = std::exchange(stated_, std::nullopt);
   if (!named_) return;
   take_candidates(*named_);
-  claims_ = std::exchange(named_, std::nullopt);
+  stated_ = std::exchange(named_, std::nullopt);
 }
 
 void LaneAdmission::take_candidates(AdmissionRound& round) {

@@ -2,9 +2,9 @@
 // Which jobs run: the three steps of admission, each in a tick of its own.
 //
 // The leader (party 0) names waiting jobs in a manifest. In the next full tick the servers exchange
-// claims, in the one after it verdicts (service/admit/admission.h). The jobs that all three admit
-// start in the same tick at all three, by the protocol that the manifest says. A job that another
-// server has not received yet is put back and named again. Used by the lane's thread.
+// statements, in the one after it verdicts (service/admit/admission.h). The jobs that all three
+// admit start in the same tick at all three, by the protocol that the manifest says. A job that
+// another server has not received yet is put back and named again. Used by the lane's thread.
 #pragma once
 
 #include <optional>
@@ -22,10 +22,10 @@ class LaneAdmission {
   LaneAdmission(const LaneShared& shared, int party, std::uint32_t lane,
                 const SessionProtocols& protocols, const RunningJobs& running, LaneQueue& queue,
                 JobChecks& checks, Answers& answers)
-      : shared_(shared), party_(party), lane_(lane), protocols_(protocols), running_(running),
+      : shared_(shared), party_(party), lane_index_(lane), protocols_(protocols), running_(running),
         queue_(queue), checks_(checks), answers_(answers) {}
 
-  bool under_way() const { return claims_.has_value() || verdicts_.has_value(); }
+  bool under_way() const { return stated_.has_value() || verdicts_.has_value(); }
 
   // In each full tick, in this order. The leader names jobs, if it is time to.
   void propose();
@@ -40,7 +40,7 @@ class LaneAdmission {
   // Jobs that have been taken from the pending ones.
   template <class Visit>
   void for_each_taken(Visit visit) {
-    for (auto* round : {&claims_, &verdicts_})
+    for (auto* round : {&stated_, &verdicts_})
       if (*round)
         for (Candidate& candidate : (*round)->candidates)
           if (candidate.job && !candidate.job->expired) visit(*candidate.job);
@@ -53,21 +53,21 @@ class LaneAdmission {
   std::uint8_t protocol_for(const JobName& name) const;
   std::size_t running_room(std::uint64_t agent) const;
   std::size_t octets_room() const;
-  void add_claims(Ticker::OwnControl& own) const;
-  Result<void> read_claims(ByteSpan from_prev, ByteSpan from_next);
+  void add_statements(Ticker::OwnControl& own) const;
+  Result<void> read_statements(ByteSpan from_prev, ByteSpan from_next);
   void take_candidates(AdmissionRound& round);
   void refuse(Candidate& candidate);
   void put_back(Candidate& candidate);
 
   const LaneShared shared_;
   const int party_;
-  const std::uint32_t lane_;
+  const std::uint32_t lane_index_;
   const SessionProtocols& protocols_;
   const RunningJobs& running_;
   LaneQueue& queue_;
   JobChecks& checks_;
   Answers& answers_;
-  std::optional<AdmissionRound> proposed_, named_, claims_, verdicts_;
+  std::optional<AdmissionRound> proposed_, named_, stated_, verdicts_;
   std::uint32_t last_sealed_at_ = 0;
 };
 

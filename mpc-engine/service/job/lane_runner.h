@@ -12,9 +12,9 @@
 #include <optional>
 
 #include "lane/ticker.h"
-#include "service/job/head_exchange.h"
+#include "service/job/audit_head_notice.h"
 #include "service/job/lane_admission.h"
-#include "service/sealing/revocation_exchange.h"
+#include "service/sealing/revocation_notice.h"
 
 namespace tkdc {
 
@@ -85,9 +85,9 @@ class LaneRunner final : private Ticker::Owner {
   int keeping_heads_ = 0;   // tasks
   bool said_head_ = false;  // in this tick
   Ticker ticker_;
-  HeadExchange heads_;
-  RevocationExchange revoked_;
-  ClockExchange clocks_;
+  AuditHeadNotice heads_;
+  RevocationNotice revoked_;
+  ClockNotice clocks_;
 
   LaneQueue queue_;
   RunningJobs running_;

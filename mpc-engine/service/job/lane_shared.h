@@ -10,7 +10,7 @@
 #include "protocol/protocol.h"
 #include "service/admit/equal_limit.h"
 #include "service/admit/preauth_watch.h"
-#include "service/job/clock_exchange.h"
+#include "service/job/clock_notice.h"
 #include "service/job/half_done.h"
 #include "service/job/options.h"
 #include "service/job/pending.h"
@@ -42,7 +42,7 @@ struct LaneCounters {
 
 // What all lanes of a server share.
 struct LaneShared {
-  const EngineOptions& options;
+  const JobServiceOptions& options;
   Store& store;
   PendingJobs& pending;
   StagedKeys& staged;  // lane 0's only
@@ -57,8 +57,8 @@ struct LaneShared {
   // The leader's: its clock stands before what the lane has sealed, so nothing can be sealed before
   // there is a new session.
   const std::function<void()>& set_back;
-  const EngineReply& reply;
-  const EngineAudit& audit;
+  const JobServiceReply& reply;
+  const JobServiceAudit& audit;
 };
 
 }  // namespace tkdc

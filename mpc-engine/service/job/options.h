@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a party's engine is told when it is made.
+// What a party's job service is told when it is made.
 #pragma once
 
 #include <chrono>
@@ -15,9 +15,9 @@
 namespace tkdc {
 
 // Called from lane threads, once for each submitted job.
-using EngineReply = std::function<void(const JobName&, JobReply)>;
+using JobServiceReply = std::function<void(const JobName&, JobReply)>;
 // One line for each event: operation, key id, principal digest, agent, cohort, result.
-using EngineAudit = std::function<void(const std::string& json)>;
+using JobServiceAudit = std::function<void(const std::string& json)>;
 
 // A session that was given up while messages were being verified.
 struct LostCheck {
@@ -26,7 +26,7 @@ struct LostCheck {
   bool held = false;         // its connections were lost before it was given up
 };
 
-struct EngineOptions {
+struct JobServiceOptions {
   InstallationId installation{};
   int party = 0;
   ProtocolOffers protocols;  // that this server offers, the one that is used most first
@@ -40,7 +40,7 @@ struct EngineOptions {
   std::function<AuditHead()> audit_head;
   std::function<void(int party, const AuditHead&)> peer_audit_head;
   std::chrono::milliseconds audit_head_every = std::chrono::minutes(5);
-  std::chrono::milliseconds clock_every = std::chrono::seconds(10);  // service/job/clock_exchange.h
+  std::chrono::milliseconds clock_every = std::chrono::seconds(10);  // service/job/clock_notice.h
   std::function<void(const LostCheck&)> lost_check;  // by the thread of run_session()
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a party's engine counts, and says when it is asked.
+// What a party's job service counts, and says when it is asked.
 #pragma once
 
 #include <array>
@@ -10,12 +10,12 @@
 
 #include "protocol/protocol.h"
 #include "service/admit/rate_limits.h"
-#include "service/job/clock_exchange.h"
+#include "service/job/clock_notice.h"
 #include "service/sealing/revocations.h"
 
 namespace tkdc {
 
-struct EngineStatus {
+struct JobServiceStatus {
   bool session_up = false;
   std::size_t lanes = 0;
   std::size_t pending_jobs = 0;

@@ -9,7 +9,7 @@
 #include <functional>
 #include <string>
 
-#include "service/job/engine.h"
+#include "service/job/job_service.h"
 #include "service/server/clock_watch.h"
 #include "service/server/epoch_watch.h"
 
@@ -23,7 +23,7 @@ class Alarms {
 
   explicit Alarms(std::function<void(const std::string&)> log) : log_(std::move(log)) {}
 
-  void look(const EngineStatus& status, Clock::time_point now = Clock::now()) {
+  void look(const JobServiceStatus& status, Clock::time_point now = Clock::now()) {
     say(unheralded_, status.logins_unheralded,
         " login replies were sealed for users whose preauthentication was not opened before; "
         "right only for principals that do not require it: the audit log names them",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server tells its administrator of the three clocks (service/job/clock_exchange.h): beyond
+// What a server tells its administrator of the three clocks (service/job/clock_notice.h): beyond
 // the tolerance no ticket is sealed or opened, from a third of it on somebody should look.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "service/job/clock_exchange.h"
+#include "service/job/clock_notice.h"
 
 namespace tkdc {
 

@@ -10,7 +10,7 @@
 
 #include "link/certificate.h"
 #include "service/export/approval.h"
-#include "service/job/engine.h"
+#include "service/job/job_service.h"
 #include "session/epoch_ledger.h"
 
 namespace tkdc {

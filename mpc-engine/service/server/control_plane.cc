@@ -48,7 +48,7 @@ std::uint64_t agent_id(const std::string& curve_public_key) {
 
 ControlPlane::ControlPlane(ControlOptions options, Submit submit, StatusJson status_json)
     : options_(std::move(options)), submit_(std::move(submit)),
-      status_json_(std::move(status_json)), sessions_(options_.agents.size()),
+      status_json_(std::move(status_json)), runs_(options_.agents.size()),
       event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   for (const AgentEntry& agent : options_.agents)
     agent_ids_.push_back(agent_id(agent.curve_public_key));
@@ -146,20 +146,21 @@ void ControlPlane::handle(const ReceivedFrame& route, ReceivedFrame& body) {
   }
   request->name.agent = agent_ids_[agent];
   ByteSpan id = route.bytes();
-  auto arrival = sessions_[agent].arrived(request->name.session, request->name.number,
-                                          std::string(id.begin(), id.end()));
-  if (arrival == AgentSessions::Arrival::kReplay) {
+  auto arrival = runs_[agent].arrived(request->name.run, request->name.number,
+                                      std::string(id.begin(), id.end()));
+  if (arrival == AgentRuns::Arrival::kReplay) {
     // No answer: it would be taken for the answer of the job that is running.
     replayed_++;
     return complain("control: dropped a repeated job number of " + options_.agents[agent].name);
   }
-  if (arrival == AgentSessions::Arrival::kTooManySessions) {
+  if (arrival == AgentRuns::Arrival::kTooManyRuns) {
     refused_++;
-    return complain("control: " + options_.agents[agent].name + " has too many sessions at work");
+    return complain("control: " + options_.agents[agent].name +
+                    " has too many processes at work; stop all but one of them");
   }
   requests_++;
-  bool full = sessions_[agent].pending() >= options_.max_pending_per_agent;
-  sessions_[agent].started(request->name.session);
+  bool full = runs_[agent].pending() >= options_.max_pending_per_agent;
+  runs_[agent].started(request->name.run);
   if (full) return refuse(agent, *request);
   if (request->op == TKDC_OP_STATUS) return answer_status(agent, *request);
   submit_(options_.agents[agent].role, std::move(*request));
@@ -187,7 +188,7 @@ void ControlPlane::answer_status(std::size_t, const JobRequest& request) {
 }
 
 void ControlPlane::reply(const JobName& name, JobReply reply) {
-  reply.session = name.session;
+  reply.run = name.run;
   reply.number = name.number;
   SecretVector frame = encode(reply);
   bool first = false;
@@ -210,8 +211,8 @@ void ControlPlane::send_answers() {
   for (Answer& answer : answers) {
     for (std::size_t agent = 0; agent < agent_ids_.size(); ++agent) {
       if (agent_ids_[agent] != answer.name.agent) continue;
-      const auto* session = sessions_[agent].answered(answer.name.session);
-      if (session != nullptr) send_frame(session->route, std::move(answer.frame));
+      const auto* asked_by = runs_[agent].answered(answer.name.run);
+      if (asked_by != nullptr) send_frame(asked_by->route, std::move(answer.frame));
       break;
     }
   }

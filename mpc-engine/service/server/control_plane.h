@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The server's side of the agents: a ZeroMQ ROUTER under CURVE. Takes job
-// requests, checks who sends them, hands them to the engine, sends the answers
+// requests, checks who sends them, hands them to the job service, sends the answers
 // back. docs/protocols/04-control-plane.md.
 //
 // Threads: run() is the control thread and the only one that touches the
@@ -21,8 +21,8 @@
 
 #include "base/secret_frame.h"
 #include "link/socket.h"
-#include "service/job/engine.h"
-#include "service/server/agent_sessions.h"
+#include "service/job/job_service.h"
+#include "service/server/agent_runs.h"
 #include "service/server/config.h"
 #include "service/server/zap.h"
 
@@ -90,7 +90,7 @@ class ControlPlane {
   std::string endpoint_;
 
   std::vector<std::uint64_t> agent_ids_;  // JobName.agent, by index
-  std::vector<AgentSessions> sessions_;   // by index; control thread only
+  std::vector<AgentRuns> runs_;           // by index; control thread only
   long long next_complaint_ms_ = 0;
 
   UniqueFd event_;  // answers are waiting, or stop

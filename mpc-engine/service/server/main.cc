@@ -87,7 +87,7 @@ int run(const std::string& path, bool check_only) {
   if (!check_only) {
     block_signals();
     set_device_backends(&devices);
-    backend_reason = aes_backend_reason(
+    backend_reason = rep3_backend_reason(
         config->backend, preferred_representation(config->backend, config->security));
   }
   forbid_dumps();

@@ -22,7 +22,7 @@ nlohmann::json revoked_json(const RevocationState& state) {
   return out;
 }
 
-std::optional<nlohmann::json> lift_waits_for(const EngineStatus& status, int party) {
+std::optional<nlohmann::json> lift_waits_for(const JobServiceStatus& status, int party) {
   if (!status.revoked.lift) return std::nullopt;
   nlohmann::json out = nlohmann::json::array();
   const int peers[2] = {(party + 2) % 3, (party + 1) % 3};

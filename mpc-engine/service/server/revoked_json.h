@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "service/job/engine.h"
+#include "service/job/job_service.h"
 #include "service/server/revoke_request.h"
 
 namespace tkdc {
@@ -16,7 +16,7 @@ namespace tkdc {
 nlohmann::json revoked_json(const RevocationState& state);
 
 // The parties whose agreement a lift still needs; nothing where none was asked for.
-std::optional<nlohmann::json> lift_waits_for(const EngineStatus& status, int party);
+std::optional<nlohmann::json> lift_waits_for(const JobServiceStatus& status, int party);
 
 std::string revoke_event(const RevokeRequest& request);
 

@@ -84,7 +84,7 @@ Result<void> Server::open_store() {
 }
 
 Result<void> Server::make_engine() {
-  EngineOptions options;
+  JobServiceOptions options;
   options.installation = config_.installation;
   options.party = config_.party;
   options.protocols = protocols_;
@@ -97,12 +97,12 @@ Result<void> Server::make_engine() {
     audit(event.dump());
   };
   // control_ exists before the first job is submitted.
-  auto engine = Engine::create(
+  auto service = JobService::create(
       options, *store_,
       [this](const JobName& name, JobReply reply) { control_->reply(name, std::move(reply)); },
       [this](const std::string& event) { audit(event); });
-  if (!engine.ok()) return engine.error();
-  engine_ = std::move(*engine);
+  if (!service.ok()) return service.error();
+  jobs_ = std::move(*service);
   // What it asks for is in force from here on, written or not; one that nobody can read might
   // ask for anything.
   return take_revoke_request();
@@ -118,7 +118,7 @@ Result<void> Server::make_control() {
   options.log = [](const std::string& line) { log_line(LogLevel::kWarning, line); };
   auto control = ControlPlane::create(
       std::move(options),
-      [this](AgentRole role, JobRequest request) { engine_->submit(role, std::move(request)); },
+      [this](AgentRole role, JobRequest request) { jobs_->submit(role, std::move(request)); },
       [this] { return status_json(); });
   if (!control.ok()) return control.error();
   control_ = std::move(*control);
@@ -149,15 +149,15 @@ Result<void> Server::make_mesh() {
     options.peers.push_back({peer.party, peer.address, peer.certificate_sha256});
   options.log = [](const std::string& line) { log_line(LogLevel::kWarning, line); };
   options.audit_head = [this] { return audit_->head(); };
-  options.course = [this](int lane) { return engine_->course(static_cast<std::size_t>(lane)); };
+  options.course = [this](int lane) { return jobs_->course(static_cast<std::size_t>(lane)); };
   options.hear_course = [this](int lane, int party, const CourseTail& theirs) {
-    auto same = engine_->hear_course(static_cast<std::size_t>(lane), party, theirs);
+    auto same = jobs_->hear_course(static_cast<std::size_t>(lane), party, theirs);
     if (!same.ok()) course_deviation_ = same.error().message;
     return same;
   };
-  options.held = [this] { return engine_->held(); };
+  options.held = [this] { return jobs_->held(); };
   options.give_up = [this](std::optional<int> forgotten_by) -> Result<void> {
-    engine_->give_up(forgotten_by);
+    jobs_->give_up(forgotten_by);
     if (const std::string latched = latch_->reason(); !latched.empty())
       return fail("session: " + latched + ". " + kUntilRelease);
     return {};
@@ -217,7 +217,7 @@ Result<void> Server::take_revoke_request() {
     return {};
   } else {
     const RevokeRequest& asked = **request;
-    auto done = asked.lift ? engine_->lift_revocations() : engine_->revoke(asked.window);
+    auto done = asked.lift ? jobs_->lift_revocations() : jobs_->revoke(asked.window);
     if (done.ok()) {
       audit(revoke_event(asked));
       done = remove_revoke_request(config_.store_path);
@@ -370,7 +370,7 @@ void Server::serve_sessions() {
     auto session = mesh_->establish();
     if (!session.ok()) {
       if (!course_deviation_.empty()) {
-        engine_->give_up(std::nullopt);
+        jobs_->give_up(std::nullopt);
         close_latch(std::exchange(course_deviation_, {}));
       }
       if (!stopping_) session_failed(session.error().message);
@@ -382,17 +382,17 @@ void Server::serve_sessions() {
     else
       session_up(*session);
     const long long up_since_ms = monotonic_ms();
-    std::string reason = engine_->run_session(*session);
-    if (auto deviation = engine_->deviation()) close_latch(*deviation);
-    if (!stopping_) session_failed(reason.empty() ? "the engine stopped" : reason);
+    std::string reason = jobs_->run_session(*session);
+    if (auto deviation = jobs_->deviation()) close_latch(*deviation);
+    if (!stopping_) session_failed(reason.empty() ? "the lanes stopped" : reason);
     session->lanes.clear();  // so that the peers notice at once
     // Each new session uses up a nonce epoch, so sessions that die young must not follow
     // one another at once.
     const bool stable = monotonic_ms() - up_since_ms > kStableSessionMs;
-    if (stable || engine_->held() != SessionId{}) backoff.reset();
+    if (stable || jobs_->held() != SessionId{}) backoff.reset();
     if (!stable && !stopping_) pause(backoff.next_ms());
   }
-  engine_->give_up(std::nullopt);
+  jobs_->give_up(std::nullopt);
 }
 
 Result<void> Server::wait_for_signal() {
@@ -410,12 +410,12 @@ Result<void> Server::wait_for_signal() {
     pollfd one{fd.get(), POLLIN, 0};
     if (poll(&one, 1, kTickMs) > 0) return {};
     if (control_failed_) return fail("the control plane failed");
-    engine_->expire();
+    jobs_->expire();
     if (tick % kSyncEveryTicks != 0) continue;
-    if (tick % kSealCheckTicks == 0 && engine_->status().seals_near_limit)
+    if (tick % kSealCheckTicks == 0 && jobs_->status().seals_near_limit)
       log_line(LogLevel::kWarning, kSealWarning);
-    alarms.look(engine_->status());
-    alarms.look(config_.party, engine_->status().clocks_ahead);
+    alarms.look(jobs_->status());
+    alarms.look(config_.party, jobs_->status().clocks_ahead);
     alarms.look(mesh_->epochs());
     (void)take_revoke_request();  // its troubles are in the journal
     auto synced = audit_->sync();
@@ -458,9 +458,9 @@ Result<void> Server::run() {
 
 void Server::stop() {
   stopping_ = true;
-  if (engine_) engine_->stop();
+  if (jobs_) jobs_->stop();
   // Its lanes end their checks first: cutting the links now would break them for the others.
-  for (int waited = 0; engine_ && engine_->status().session_up && waited < kDrainMs; waited += 10)
+  for (int waited = 0; jobs_ && jobs_->status().session_up && waited < kDrainMs; waited += 10)
     usleep(10'000);
   if (mesh_) mesh_->stop();
   if (local_) local_->stop();

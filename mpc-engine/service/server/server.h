@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One running party: store, engine, mesh and control plane put together.
+// One running party: store, jobs, mesh and control plane put together.
 //
 // Threads: the caller's, which waits for a signal; the control thread; the
 // administrator's socket's; the session thread, in a loop { establish, run until a link fails, log
@@ -14,7 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "service/job/engine.h"
+#include "service/job/job_service.h"
 #include "service/server/alarms.h"
 #include "service/server/audit_log.h"
 #include "service/server/broken_checks.h"
@@ -63,7 +63,7 @@ class Server {
   void audit(const std::string& event);
   Result<Bytes> answer_administrator(const LocalAsk& ask);
   std::string status_json();
-  nlohmann::json agents_json(const EngineStatus& engine) const;
+  nlohmann::json agents_json(const JobServiceStatus& jobs) const;
   Result<void> wait_for_signal();
   void stop();
 
@@ -71,13 +71,13 @@ class Server {
   ProtocolOffers protocols_;
   long long started_ms_ = 0;
 
-  // Destroyed from the last to the first: the engine answers into the control
+  // Destroyed from the last to the first: the jobs answers into the control
   // plane and writes to the audit log until it is gone.
   std::unique_ptr<Store> store_;
   std::optional<Latch> latch_;
   std::unique_ptr<AuditLog> audit_;
   std::unique_ptr<ControlPlane> control_;
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<JobService> jobs_;
   std::unique_ptr<Mesh> mesh_;
   std::unique_ptr<Exports> exports_;
   std::unique_ptr<LocalSocket> local_;  // null: could not be opened, which the log says

@@ -22,12 +22,12 @@ nlohmann::json protocols_json(const std::vector<ProtocolInfo>& protocols) {
 
 }  // namespace
 
-nlohmann::json Server::agents_json(const EngineStatus& engine) const {
+nlohmann::json Server::agents_json(const JobServiceStatus& jobs) const {
   nlohmann::json out = nlohmann::json::array();
   for (const AgentEntry& agent : config_.agents) {
     const std::uint64_t id = agent_id(agent.curve_public_key);
     RateLimits::AgentCount count;
-    for (const auto& one : engine.agents)
+    for (const auto& one : jobs.agents)
       if (one.agent == id) count = one;
     out.push_back({{"name", agent.name}, {"asked", count.asked}, {"limited", count.refused}});
   }
@@ -35,7 +35,7 @@ nlohmann::json Server::agents_json(const EngineStatus& engine) const {
 }
 
 std::string Server::status_json() {
-  EngineStatus engine = engine_->status();
+  JobServiceStatus jobs = jobs_->status();
   ControlCounters control = control_->counters();
   const AuditHead audit = audit_->head();
   nlohmann::json json = {{"party", config_.party},
@@ -43,35 +43,35 @@ std::string Server::status_json() {
                          {"security", security_name(config_.security)},
                          {"version", TKDC_VERSION},
                          {"uptime_s", (monotonic_ms() - started_ms_) / 1000},
-                         {"session_up", engine.session_up},
-                         {"lanes", engine.lanes},
-                         {"protocols", protocols_json(engine.protocols)},
-                         {"backend", engine.protocols.empty() ? "" : engine.protocols[0].backend},
+                         {"session_up", jobs.session_up},
+                         {"lanes", jobs.lanes},
+                         {"protocols", protocols_json(jobs.protocols)},
+                         {"backend", jobs.protocols.empty() ? "" : jobs.protocols[0].backend},
                          {"records", tls_library().records},
-                         {"pending_jobs", engine.pending_jobs},
-                         {"jobs_done", engine.jobs_done},
-                         {"jobs_refused", engine.jobs_refused},
-                         {"jobs_failed", engine.jobs_failed},
-                         {"jobs_late", engine.jobs_late},
-                         {"message_bytes_sent", engine.message_bytes_sent},
-                         {"aes_blocks", engine.aes_blocks},
-                         {"masked_blocks", engine.masked_blocks},
-                         {"masks_made", engine.masks_made},
-                         {"sha1_blocks", engine.sha1_blocks},
-                         {"sha2_blocks", engine.sha2_blocks},
-                         {"rounds", engine.rounds},
-                         {"operations", engine.operations},
-                         {"cohorts", engine.cohorts},
-                         {"operation_rounds", engine.operation_rounds},
+                         {"pending_jobs", jobs.pending_jobs},
+                         {"jobs_done", jobs.jobs_done},
+                         {"jobs_refused", jobs.jobs_refused},
+                         {"jobs_failed", jobs.jobs_failed},
+                         {"jobs_late", jobs.jobs_late},
+                         {"message_bytes_sent", jobs.message_bytes_sent},
+                         {"aes_blocks", jobs.aes_blocks},
+                         {"masked_blocks", jobs.masked_blocks},
+                         {"masks_made", jobs.masks_made},
+                         {"sha1_blocks", jobs.sha1_blocks},
+                         {"sha2_blocks", jobs.sha2_blocks},
+                         {"rounds", jobs.rounds},
+                         {"operations", jobs.operations},
+                         {"cohorts", jobs.cohorts},
+                         {"operation_rounds", jobs.operation_rounds},
                          {"keys", store_->count()},
-                         {"most_seals", engine.most_seals},
-                         {"logins_unheralded", engine.logins_unheralded},
-                         {"heads_abandoned", engine.heads_abandoned},
-                         {"agents_limited", engine.agents_limited},
-                         {"keys_limited", engine.keys_limited},
-                         {"agents", agents_json(engine)},
-                         {"tickets_revoked", engine.tickets_revoked},
-                         {"revoked", revoked_json(engine.revoked)},
+                         {"most_seals", jobs.most_seals},
+                         {"logins_unheralded", jobs.logins_unheralded},
+                         {"heads_abandoned", jobs.heads_abandoned},
+                         {"agents_limited", jobs.agents_limited},
+                         {"keys_limited", jobs.keys_limited},
+                         {"agents", agents_json(jobs)},
+                         {"tickets_revoked", jobs.tickets_revoked},
+                         {"revoked", revoked_json(jobs.revoked)},
                          {"requests", control.requests},
                          {"requests_malformed", control.malformed},
                          {"requests_replayed", control.replayed},
@@ -80,14 +80,14 @@ std::string Server::status_json() {
                          {"audit_lines", audit.lines},
                          {"audit_head", to_hex(audit.hash)}};
   tell_epochs(json, mesh_->epochs());
-  tell_clocks(json, config_.party, engine.clocks_ahead);
+  tell_clocks(json, config_.party, jobs.clocks_ahead);
   std::lock_guard lock(mutex_);
   const std::vector<BrokenCheck> broken = broken_checks_->all();
   json["checks_broken"] = broken.size();
   if (!broken.empty()) json["checks_broken_with"] = describe(broken);
-  if (auto waits = lift_waits_for(engine, config_.party)) json["lift_waits_for"] = *waits;
-  if (engine.revoked_unwritten) json["revoked_unwritten"] = true;
-  if (engine.seals_near_limit) json["warning"] = kSealWarning;
+  if (auto waits = lift_waits_for(jobs, config_.party)) json["lift_waits_for"] = *waits;
+  if (jobs.revoked_unwritten) json["revoked_unwritten"] = true;
+  if (jobs.seals_near_limit) json["warning"] = kSealWarning;
   json["session"] = session_id_;
   if (!session_id_.empty()) {
     json["zero_shares"] = zero_shares_;

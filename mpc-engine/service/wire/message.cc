@@ -78,7 +78,7 @@ SecretVector encode(const JobRequest &request)
     SecretWriter w(out);
     w.u8(kRequestTag);
     w.u8(kVersion);
-    w.u64(request.name.session);
+    w.u64(request.name.run);
     w.u64(request.name.number);
     w.u8(static_cast<std::uint8_t>(request.op));
     put_key(w, request.key);
@@ -98,7 +98,7 @@ Result<JobRequest> decode_request(ByteSpan frame)
         return fail(
             "job: not a request of this release; install one release on agents and servers");
     JobRequest request;
-    request.name.session = r.u64();
+    request.name.run = r.u64();
     request.name.number = r.u64();
     std::uint8_t op = r.u8();
     if (!r.failed() && !is_operation(op))
@@ -127,7 +127,7 @@ SecretVector encode(const JobReply &reply)
     SecretWriter w(out);
     w.u8(kReplyTag);
     w.u8(kVersion);
-    w.u64(reply.session);
+    w.u64(reply.run);
     w.u64(reply.number);
     w.u16(static_cast<std::uint16_t>(reply.status));
     w.text(reply.message.substr(0, kMaxMessageBytes));
@@ -147,7 +147,7 @@ Result<JobReply> decode_reply(ByteSpan frame)
     if (r.u8() != kReplyTag || r.u8() != kVersion)
         return fail("job: not a reply of this release; install one release on agents and servers");
     JobReply reply;
-    reply.session = r.u64();
+    reply.run = r.u64();
     reply.number = r.u64();
     std::uint16_t status = r.u16();
     if (status > TKDC_STATUS_INTERNAL)

@@ -24,11 +24,11 @@ namespace tkdc
 using Digest = std::array<std::uint8_t, 32>;
 
 // Names a job at all three servers. `agent` is set by the receiving server
-// from the CURVE key; `session` is drawn by the agent when it starts; `number`
-// grows by at least one with each job of a session.
+// from the CURVE key; `run` is drawn by the agent when it starts; `number`
+// grows by at least one with each job of a run.
 struct JobName {
     std::uint64_t agent = 0;
-    std::uint64_t session = 0;
+    std::uint64_t run = 0;
     std::uint64_t number = 0;
     auto operator<=>(const JobName &) const = default;
 };
@@ -107,7 +107,7 @@ struct JobCost {
 };
 
 struct JobReply {
-    std::uint64_t session = 0;
+    std::uint64_t run = 0;
     std::uint64_t number = 0;
     tkdc_status status = TKDC_STATUS_OK;
     std::string message;  // for the administrator; empty when OK

@@ -31,7 +31,7 @@ double since(Clock::time_point& last) {
 class Batch {
  public:
   explicit Batch(const CheckBench& bench)
-      : form_(bench.claims == Claims::kSboxes ? sbox_claim_form() : sha1::bit_claim_form(1)) {
+      : form_(bench.claims == Claims::kSboxes ? sbox_claim_shape() : sha1::bit_claim_shape(1)) {
     const bool bits = bench.claims == Claims::kBits;
     const std::size_t per_block = form_.factors.size() * gf64::kLanes * (bits ? 8 : 1);
     const std::size_t lanes_per_block =
@@ -45,19 +45,19 @@ class Batch {
   }
   std::size_t products() const { return products_; }
 
-  std::vector<std::unique_ptr<ClaimRecord>> recorded() const {
-    ClaimRecord::Rows rows{};
+  std::vector<std::unique_ptr<ClaimRows>> recorded() const {
+    ClaimRows::Rows rows{};
     for (std::size_t c = 0; c < 2; ++c)
       for (std::size_t r = 0; r < form_.rows; ++r)
         rows[c][r] = octets_.data() + (c * form_.rows + r) * lanes_;
-    std::vector<std::unique_ptr<ClaimRecord>> claims;
-    claims.push_back(std::make_unique<ClaimRecord>(form_));
+    std::vector<std::unique_ptr<ClaimRows>> claims;
+    claims.push_back(std::make_unique<ClaimRows>(form_));
     claims.back()->append(lanes_, rows);
     return claims;
   }
 
  private:
-  const ClaimForm& form_;
+  const ClaimShape& form_;
   std::size_t blocks_ = 0, products_ = 0, lanes_ = 0;
   SecretVector octets_;
 };

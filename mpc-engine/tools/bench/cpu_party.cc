@@ -14,7 +14,7 @@ PairwiseKeys keys_of(const cuda::ResidentInput& input, ZeroGenerator generator) 
 
 }  // namespace
 
-CpuParty::CpuParty(const AesBackend& cpu, const BenchStart& start, ZeroGenerator generator,
+CpuParty::CpuParty(const Rep3Backend& cpu, const BenchStart& start, ZeroGenerator generator,
                    const std::array<ByteSpan, AesCohort::kLayers>& theirs)
     : cpu_(cpu), rounds_(static_cast<int>(start.inputs[0].round_keys[0].size() / 16) - 1),
       theirs_(theirs), prss_(keys_of(start.inputs[0], generator)), out_(start.inputs[0].blocks),
@@ -36,7 +36,7 @@ void CpuParty::encrypt() {
       SecretVector& message = sent_[round % 2][layer];
       message.resize(cohort->message_bytes(layer));
       cohort->terms(layer, message.data());
-      prss_.mask(message.data(), message.size());
+      prss_.add_zero_share(message.data(), message.size());
       cohort->absorb(layer, message.data(), theirs_[static_cast<std::size_t>(layer)].data());
     }
     cohort->sub_shift_mix(round == rounds_);

@@ -13,7 +13,7 @@ class CpuParty {
  public:
   // Party 0 of `start`, which must stay; `theirs[layer]` is what the neighbour sends, in every
   // round of every cohort.
-  CpuParty(const AesBackend& cpu, const BenchStart& start, ZeroGenerator generator,
+  CpuParty(const Rep3Backend& cpu, const BenchStart& start, ZeroGenerator generator,
            const std::array<ByteSpan, AesCohort::kLayers>& theirs);
 
   // Each block is encrypted under its key, and is the next call's input.
@@ -26,7 +26,7 @@ class CpuParty {
   }
 
  private:
-  const AesBackend& cpu_;
+  const Rep3Backend& cpu_;
   const int rounds_;
   const std::array<ByteSpan, AesCohort::kLayers> theirs_;
   Prss prss_;

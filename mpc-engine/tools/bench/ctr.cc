@@ -84,7 +84,7 @@ ResidentBench resident_bench(const CtrArguments& arguments, std::size_t size) {
 // One party's local work on the CPU, at the sizes that suit it; zero-shares as CPUs agree on them
 // unless told otherwise.
 Result<void> measure_against(const CtrArguments& arguments) {
-  auto cpu = choose_aes_backend(arguments.against, Representation::kBytes);
+  auto cpu = choose_rep3_backend(arguments.against, Representation::kBytes);
   if (!cpu) return cpu.error();
   std::size_t last = 0;
   for (std::size_t size : arguments.sizes) {

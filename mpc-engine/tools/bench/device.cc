@@ -54,9 +54,9 @@ BackendProbe probe_backend(const std::string& backend) {
   const pid_t child = fork();
   if (child == 0) {
     use_devices_for_bench();
-    const std::string reason = aes_backend_reason(backend, kBytes);
+    const std::string reason = rep3_backend_reason(backend, kBytes);
     static_cast<void>(!::write(pipe_ends[1], reason.data(), reason.size()));
-    _exit(choose_aes_backend(backend, kBytes).ok() ? 0 : 1);
+    _exit(choose_rep3_backend(backend, kBytes).ok() ? 0 : 1);
   }
   close(pipe_ends[1]);
   std::string reason;

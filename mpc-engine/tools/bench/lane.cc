@@ -11,7 +11,7 @@ using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
-BenchLane::BenchLane(const Session& session, LaneLink& lane, const AesBackend& backend,
+BenchLane::BenchLane(const Session& session, LaneLink& lane, const Rep3Backend& backend,
                      const MakeWorkload& make)
     : party_(session.party), link_(*lane.link), lane_(session.party, session.security),
       rep3_(lane_, session.representation, lane.keys), protocol_(rep3_, backend),

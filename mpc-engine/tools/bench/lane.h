@@ -15,7 +15,7 @@ struct BenchCounts {
 
 class BenchLane final : private Ticker::Owner {
  public:
-  BenchLane(const Session& session, LaneLink& lane, const AesBackend& backend,
+  BenchLane(const Session& session, LaneLink& lane, const Rep3Backend& backend,
             const MakeWorkload& make);
 
   Result<void> prepare();

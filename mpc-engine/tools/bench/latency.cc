@@ -50,7 +50,7 @@ double quantile(std::vector<double> all, double q) {
 
 class LatencyLane {
  public:
-  LatencyLane(const Session& session, LaneLink& lane, const AesBackend& backend,
+  LatencyLane(const Session& session, LaneLink& lane, const Rep3Backend& backend,
               std::size_t key_bytes)
       : key_bytes_(key_bytes), rounds_(aes_rounds(key_bytes)), link_(*lane.link),
         lane_(session.party, session.security), rep3_(lane_, session.representation, lane.keys),
@@ -155,7 +155,7 @@ class LatencyLane {
 };
 
 Result<nlohmann::json> measure(const LatencyArguments& arguments, Session& session,
-                               const AesBackend& backend) {
+                               const Rep3Backend& backend) {
   auto lane = std::make_unique<LatencyLane>(session, session.lanes.front(), backend,
                                             static_cast<std::size_t>(arguments.aes) / 8);
   if (auto done = lane->prepare(); !done) return done.error();
@@ -210,7 +210,7 @@ void print(const LatencyArguments& arguments, const nlohmann::json& r) {
 
 int bench_latency(const LatencyArguments& arguments) {
   auto reports =
-      run_three_parties(arguments.setup, [&](Session& session, const AesBackend& backend) {
+      run_three_parties(arguments.setup, [&](Session& session, const Rep3Backend& backend) {
         return measure(arguments, session, backend);
       });
   if (!reports) {

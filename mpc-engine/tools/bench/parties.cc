@@ -11,7 +11,7 @@
 
 #include "base/heap.h"
 #include "link/certificate.h"
-#include "service/job/engine.h"
+#include "service/job/job_service.h"
 #include "session/mesh.h"
 #include "tools/bench/device.h"
 
@@ -87,7 +87,7 @@ Result<nlohmann::json> run_party(const BenchSetup& setup, const BenchWork& work,
   auto session = (*mesh)->establish();
   for (int attempt = 0; !session && attempt < 5; ++attempt) session = (*mesh)->establish();
   if (!session) return session.error();
-  auto backend = choose_aes_backend(setup.backend, session->representation);
+  auto backend = choose_rep3_backend(setup.backend, session->representation);
   if (!backend) return backend.error();
 
   auto worked = work(*session, **backend);

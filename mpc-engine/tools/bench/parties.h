@@ -20,7 +20,7 @@ struct BenchSetup {
 
 // What a party does once it is in session, in its own process; its report.
 using BenchWork =
-    std::function<Result<nlohmann::json>(Session& session, const AesBackend& backend)>;
+    std::function<Result<nlohmann::json>(Session& session, const Rep3Backend& backend)>;
 
 // The three parties' reports, in their order; each names the backend and the TLS records'
 // library. Error: of the first party that failed.

@@ -57,7 +57,7 @@ bool same(ByteSpan a, ByteSpan b) { return std::ranges::equal(a, b); }
 // One cohort of party 0 on the device beside the CPU's, hearing the same.
 Result<void> check_one(ResidentParties& device, const BenchStart& start,
                        const ResidentBench& bench) {
-  auto cpu = choose_aes_backend("cpu", Representation::kBytes);
+  auto cpu = choose_rep3_backend("cpu", Representation::kBytes);
   if (!cpu) return cpu.error();
   CpuParty party(**cpu, start, bench.zero_shares, neighbours_messages(device));
   party.encrypt();
@@ -190,10 +190,10 @@ Result<nlohmann::json> measure_resident(cuda::Driver& driver, const ResidentBenc
   return report;
 }
 
-Result<nlohmann::json> measure_cpu_party(const AesBackend& cpu, const ResidentBench& bench) {
+Result<nlohmann::json> measure_cpu_party(const Rep3Backend& cpu, const ResidentBench& bench) {
   auto start = make_start(bench.aes, bench.cohort_blocks);
   if (!start) return start.error();
-  auto scalar = choose_aes_backend("scalar", Representation::kBytes);
+  auto scalar = choose_rep3_backend("scalar", Representation::kBytes);
   if (!scalar) return scalar.error();
   Messages theirs;
   SecretVector messages(16 * bench.cohort_blocks);  // layer 3's, the longest

@@ -31,6 +31,6 @@ Result<nlohmann::json> measure_resident(cuda::Driver& driver, const ResidentBenc
 
 // One party's local work by this backend, in one thread: of `bench` only the key's length, the
 // cohort, the generator and the time count. Checked against the scalar backend.
-Result<nlohmann::json> measure_cpu_party(const AesBackend& cpu, const ResidentBench& bench);
+Result<nlohmann::json> measure_cpu_party(const Rep3Backend& cpu, const ResidentBench& bench);
 
 }  // namespace tkdc::bench

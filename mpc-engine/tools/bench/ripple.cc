@@ -77,7 +77,7 @@ class RippleLane {
       cohort_->finish_masked(message_.data());
       prss_.skip(bytes_);
     } else {
-      prss_.mask(message_.data(), bytes_);
+      prss_.add_zero_share(message_.data(), bytes_);
     }
     position_ += bytes_;
     if (digesting_) crypto_generichash_update(&digest_, message_.data(), bytes_);

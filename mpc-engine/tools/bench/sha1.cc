@@ -65,7 +65,7 @@ RippleBench ripple_bench(const BenchModes& modes, std::size_t size, ZeroGenerato
 int bench_local(const BenchModes& modes) {
   if (const std::string why = hindrance(modes); !why.empty()) return refuse_bench(why);
   if (!modes.against.empty())
-    if (auto cpu = choose_aes_backend(modes.against, Representation::kBytes); !cpu)
+    if (auto cpu = choose_rep3_backend(modes.against, Representation::kBytes); !cpu)
       return refuse_bench(cpu.error().message);
   auto gpu = cuda::open_gpu({0, true});
   if (!gpu) return refuse_bench(gpu.error().message, kNoDevice);

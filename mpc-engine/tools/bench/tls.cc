@@ -11,7 +11,8 @@ namespace tkdc::bench {
 namespace {
 
 // One party: runs its lanes, reports.
-Result<nlohmann::json> measure(const TlsBench& bench, Session& session, const AesBackend& backend) {
+Result<nlohmann::json> measure(const TlsBench& bench, Session& session,
+                               const Rep3Backend& backend) {
   std::vector<std::unique_ptr<BenchLane>> lanes;
   for (LaneLink& lane : session.lanes)
     lanes.push_back(std::make_unique<BenchLane>(session, lane, backend, bench.workload));
@@ -78,7 +79,7 @@ nlohmann::json summarise(const TlsBench& bench, const nlohmann::json& reports) {
 }  // namespace
 
 Result<nlohmann::json> measure_tls(const TlsBench& bench) {
-  auto reports = run_three_parties(bench.setup, [&](Session& session, const AesBackend& used) {
+  auto reports = run_three_parties(bench.setup, [&](Session& session, const Rep3Backend& used) {
     return measure(bench, session, used);
   });
   if (!reports) return reports.error();

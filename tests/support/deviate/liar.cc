@@ -205,7 +205,7 @@ bool Liar::lie_in_claims(int to, std::uint32_t tick, LanePacket& packet) {
   constexpr std::size_t kPublic = 1, kComponent = 1 + sizeof(Digest);
   Bytes& claims = packet.to_one;
   if (lied_at_ && *lied_at_ != tick) return false;
-  if (claims.empty() || claims.size() % AdmissionClaim::kBytes != 0 || claims[0] != kAdmit)
+  if (claims.empty() || claims.size() % AdmissionStatement::kBytes != 0 || claims[0] != kAdmit)
     return false;
   const bool to_next = to == party_at(Neighbour::kNext);
   if (is("claims") || is(to_next ? "claim-next" : "claim-prev")) {

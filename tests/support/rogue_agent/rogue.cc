@@ -72,7 +72,7 @@ Replies3 Rogue::ask(Jobs3 jobs, std::optional<std::size_t> left_out) {
       links_[party]->update(Clock::now());
       auto take = [&](ByteSpan frame) {
         Result<JobReply> reply = decode_reply(frame);
-        if (reply && reply->session == session_ && reply->number == number)
+        if (reply && reply->run == session_ && reply->number == number)
           replies[party] = std::move(reply).value();
       };
       links_[party]->receive(take, 100);

@@ -195,14 +195,14 @@ void FakeServers::receive(int party) {
     }
     JobRequest& request = decoded.value();
     views_[p].push_back(request);
-    std::uint64_t& last = last_number_[p][request.name.session];
+    std::uint64_t& last = last_number_[p][request.name.run];
     if (request.name.number <= last) complaints_.push_back("job numbers do not grow");
     last = request.name.number;
     if (request.op == TKDC_OP_STATUS) {
       answer_status(party, route.to_string(), request);
       continue;
     }
-    JobKey key{request.name.session, request.name.number};
+    JobKey key{request.name.run, request.name.number};
     Arrived& job = arrived_[key];
     job.here[p] = true;
     job.route[p] = route.to_string();
@@ -228,7 +228,7 @@ void FakeServers::check(const Arrived& job) {
 
 JobReply FakeServers::compute(const JobRequest& request, ByteSpan input) {
   JobReply reply;
-  reply.session = request.name.session;
+  reply.run = request.name.run;
   reply.number = request.name.number;
   reply.cost = {60, 6048, 12, 0};
   auto integrity = [&] {
@@ -311,7 +311,7 @@ void FakeServers::answer(Arrived& job) {
 void FakeServers::answer_status(int party, const std::string& route, const JobRequest& request) {
   if (mood_[std::size_t(party)] == Mood::kSilent) return;
   JobReply reply;
-  reply.session = request.name.session;
+  reply.run = request.name.run;
   reply.number = request.name.number;
   reply.output = from_text("{\"session_up\":true,\"lanes\":2,\"party\":99,\"backend\":\"scalar\"}");
   send(party, route, std::move(reply));

@@ -19,7 +19,7 @@ constexpr const char* kTold = "the servers were told different things about whic
 constexpr std::size_t kLayers = 40;  // of an AES-128 block, before its verification
 
 struct OneBlock {
-  OneBlock() : parties(1, aes_backend_scalar(), Security::kMalicious) {
+  OneBlock() : parties(1, rep3_backend_scalar(), Security::kMalicious) {
     keys = parties.net.share(random_bytes(parties.net.rng(), 176));
     block = parties.net.share(random_bytes(parties.net.rng(), 16));
     parties.net.record = [this](int p, const SecretVector&, const SecretVector&) {
@@ -53,9 +53,9 @@ struct OneBlock {
 };
 
 // z = x y of one bit, with all components 0.
-const ClaimForm& bit_form() {
-  static const ClaimForm form = [] {
-    ClaimForm out{ClaimForm::Product::kBits, 3, 1, 1, {}, {}, {}};
+const ClaimShape& bit_form() {
+  static const ClaimShape form = [] {
+    ClaimShape out{ClaimShape::Product::kBits, 3, 1, 1, {}, {}, {}};
     out.factors.resize(1);
     out.factors[0].x = {{{0, kIdentity}}};
     out.factors[0].right = {{0, {{{1, kIdentity}}}}};
@@ -67,7 +67,7 @@ const ClaimForm& bit_form() {
 
 void claim_zeros(ClaimLog& log, std::size_t lanes) {
   const Bytes zeros(lanes);
-  ClaimRecord::Rows rows{};
+  ClaimRows::Rows rows{};
   for (auto& component : rows)
     for (const std::uint8_t*& row : component) row = zeros.data();
   log.add(bit_form(), lanes, rows);

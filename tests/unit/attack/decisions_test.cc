@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kSeals = std::uint64_t{1} << 38;
 constexpr Verdict kNot = TKDC_STATUS_UNAVAILABLE;
 
-Engines::Job timestamp(const KeyRef& key) {
+ThreeServices::Job timestamp(const KeyRef& key) {
   return {TKDC_OP_OPEN, key, usage::kAsReqTimestamp, {}, some_bytes(64)};
 }
 
@@ -66,12 +66,12 @@ struct Realm {
     int latched = 0;
     std::string ended;
     for (int p = 0; p < 3; ++p) {
-      const auto deviation = servers.engine(p).deviation();
+      const auto deviation = servers.service(p).deviation();
       bool told = deviation && deviation->find("told different things") != std::string::npos;
       // The ring broke before it heard: then the next handshake tells it.
       const int other = 3 - p - liar();
       if (kGuarded && !deviation && p != liar())
-        told = !servers.engine(p).hear_course(0, other, servers.engine(other).course(0)).ok();
+        told = !servers.service(p).hear_course(0, other, servers.service(other).course(0)).ok();
       latched += p != liar() && told ? 1 : 0;
       ended += "\nserver " + std::to_string(p) + ": " + servers.ended(p);
     }
@@ -95,7 +95,7 @@ struct Realm {
   int liar() const { return ring->liar(); }
 
   std::shared_ptr<test::TwoFacedRing> ring;
-  Engines servers;
+  ThreeServices servers;
   KeyRef a, b;
   std::uint32_t ticks = 0;
   std::vector<JobName> names;
@@ -246,9 +246,9 @@ TEST(Decisions, AuditHeads) {
   for (const AuditHead& head : realm.servers.heard(2, 1)) written |= head.lines > 1'000'000;
   EXPECT_EQ(written, !kGuarded);
   for (int p : {0, 2}) {
-    Engine& engine = realm.servers.engine(p);
+    JobService& engine = realm.servers.service(p);
     // Whoever was cut off while it compared hears it in the next handshake.
-    const CourseTail other = realm.servers.engine(2 - p).course(0);
+    const CourseTail other = realm.servers.service(2 - p).course(0);
     const bool latched =
         engine.deviation() || (kGuarded && !engine.hear_course(0, 2 - p, other).ok());
     EXPECT_EQ(latched, kGuarded) << p;
@@ -272,7 +272,7 @@ TEST(Decisions, SessionParameters) {
     const Answer answer = realm.servers.run(timestamp(realm.a));
     realm.servers.stop_session();
     int latched = 0;
-    for (int p = 0; p < 3; ++p) latched += realm.servers.engine(p).deviation() ? 1 : 0;
+    for (int p = 0; p < 3; ++p) latched += realm.servers.service(p).deviation() ? 1 : 0;
     EXPECT_EQ(latched > 0, kGuarded) << what;
     for (const JobReply& reply : answer.reply) EXPECT_TRUE(reply.output.empty());
     if (kGuarded) {
@@ -296,9 +296,9 @@ TEST(Decisions, WhatWasNotComparedIsInTheNextHandshake) {
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   realm.ring->close("the liar is gone");
   realm.servers.join();
-  Engine &one = realm.servers.engine(1), &two = realm.servers.engine(2);
+  JobService &one = realm.servers.service(1), &two = realm.servers.service(2);
   const CourseTail of_one = one.course(0), of_two = two.course(0),
-                   of_liar = realm.servers.engine(0).course(0);
+                   of_liar = realm.servers.service(0).course(0);
   if (one.deviation() && two.deviation()) return;  // it was late: they have compared
   EXPECT_TRUE(contradict(of_one, of_two));
   EXPECT_FALSE(two.hear_course(0, 1, of_one).ok());
@@ -316,10 +316,10 @@ TEST(Decisions, AnHonestSessionContradictsNothing) {
     realm.ring->close("the network is gone");
     realm.servers.join();
     for (int p = 0; p < 3; ++p) {
-      EXPECT_FALSE(realm.servers.engine(p).deviation());
-      const CourseTail theirs = realm.servers.engine(next_of(p)).course(0);
+      EXPECT_FALSE(realm.servers.service(p).deviation());
+      const CourseTail theirs = realm.servers.service(next_of(p)).course(0);
       EXPECT_FALSE(theirs.last.empty());
-      EXPECT_TRUE(realm.servers.engine(p).hear_course(0, next_of(p), theirs).ok()) << ms;
+      EXPECT_TRUE(realm.servers.service(p).hear_course(0, next_of(p), theirs).ok()) << ms;
     }
   }
 }

@@ -170,7 +170,7 @@ class Realm {
   // What is to be found: component 2 at servers 1 and 2.
   Bytes truth() { return sum(field(1, 0, 1), field(2, 1, 0)); }
   const Bytes& key(std::size_t which) const { return key_[which]; }
-  bool latched(int p) { return servers_.engine(p).deviation().has_value(); }
+  bool latched(int p) { return servers_.service(p).deviation().has_value(); }
 
  private:
   // In the store's cache.
@@ -178,7 +178,7 @@ class Realm {
     auto record = servers_.store(p).get(account_[which].id);
     return const_cast<KeyRecord&>(**record).fields;
   }
-  static Engines::Edit seen_by_0(Known& input) {
+  static ThreeServices::Edit seen_by_0(Known& input) {
     return [&input](int p, JobRequest& request) {
       if (p != 0 || request.component[0].empty()) return;
       for (int c = 0; c < 2; ++c) input.own.component[c] = request.component[c];
@@ -202,7 +202,7 @@ class Realm {
 
   const Attack& attack_;
   std::shared_ptr<MemoryRing> ring_;
-  Engines servers_;
+  ThreeServices servers_;
   Bytes key_[2];
   KeyRef account_[2], staged_[2];
   Known staged_input_[2];
@@ -223,7 +223,7 @@ struct Difference {
   Bytes field0, field2, input0, input2;
 };
 Bytes line_of(const Attack& attack, const Difference& by, const std::vector<Bytes>& challenges) {
-  static const AesBackend& backend = **choose_aes_backend("auto", Representation::kBytes);
+  static const Rep3Backend& backend = **choose_rep3_backend("auto", Representation::kBytes);
   const Bytes none(by.field0.size()), nothing(by.input0.size());
   std::array<Inputs, 3> inputs = {Inputs{pair(by.field0, none), pair(by.input0, nothing)},
                                   Inputs{pair(none, by.field2), pair(nothing, by.input2)},

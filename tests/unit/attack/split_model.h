@@ -177,7 +177,7 @@ inline std::vector<Bytes> challenges(const Operation& operation, const Ticks& ti
 // challenge that is to be.
 class Rehearsal {
  public:
-  Rehearsal(const Operation& operation, const AesBackend& backend, std::array<Inputs, 3> inputs,
+  Rehearsal(const Operation& operation, const Rep3Backend& backend, std::array<Inputs, 3> inputs,
             const std::vector<Bytes>& challenges)
       : operation_(operation), challenges_(challenges) {
     PairwiseKeys same;

@@ -11,8 +11,8 @@
 #include <mutex>
 #include <optional>
 
-#include "service/job/engines.h"
 #include "service/job/lane_packet.h"
+#include "service/job/three_services.h"
 
 namespace tkdc::test {
 

@@ -10,8 +10,8 @@
 #include <map>
 #include <mutex>
 
-#include "service/job/engines.h"
 #include "service/job/lane_packet.h"
+#include "service/job/three_services.h"
 
 namespace tkdc::test {
 

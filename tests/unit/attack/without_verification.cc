@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rep3/verify/verdict.cc without a verdict: the same packets, and every batch is good, whatever was
-// opened. What wrong messages of a layer then lead to is what tests/attack must see; no program
-// that is installed has this.
+// rep3/verify/batch_result.cc without a verdict: the same packets, and every batch is good,
+// whatever was opened. What wrong messages of a layer then lead to is what tests/attack must see;
+// no program that is installed has this.
 #include <algorithm>
 
 #include "rep3/verify/verifier.h"

@@ -42,7 +42,7 @@ bool is_secret(const SecretVector& octets) {
 
 // Parties whose keys are secret, so that masks and random shares are.
 struct SecretParties {
-  SecretParties(const AesBackend& backend, Security security, ZeroGenerator zero_shares)
+  SecretParties(const Rep3Backend& backend, Security security, ZeroGenerator zero_shares)
       : net(3, security) {
     SecretVector component[3];
     for (auto& octets : component) octets = test::random_bytes(net.rng(), 32);
@@ -67,7 +67,7 @@ Task<void> until_verified(Rep3& rep3, Task<SharedBytes> task, SharedBytes& out) 
   co_await rep3.verified();
 }
 
-bool run(const test::TracedProtocol& protocol, const AesBackend& backend, Security security,
+bool run(const test::TracedProtocol& protocol, const Rep3Backend& backend, Security security,
          ZeroGenerator zero_shares = ZeroGenerator::kAesCtr) {
   SecretParties s(backend, security, zero_shares);
   auto in = s.net.share(test::random_bytes(s.net.rng(), protocol.secret_bytes));
@@ -119,26 +119,27 @@ Task<SharedBytes> sha256_derive_and_open(Rep3Protocol& c, SharedBytes secret) {
 }
 
 bool rfc8009() {
-  bool done = run({"rfc8009-sha384-seal", kRoundKeys256 + 24, sha384_seal}, aes_backend_scalar(),
+  bool done = run({"rfc8009-sha384-seal", kRoundKeys256 + 24, sha384_seal}, rep3_backend_scalar(),
                   Security::kMalicious);
   done &= run({"rfc8009-sha256-open", kRoundKeys128 + 16, sha256_derive_and_open},
-              aes_backend_scalar(), Security::kMalicious);
+              rep3_backend_scalar(), Security::kMalicious);
   return done;
 }
 
 bool protocols() {
   bool done = rfc8009();
-  std::vector<const AesBackend*> planes = {&aes_backend_planes()};
-  if (aes_backend_avx2() != nullptr) planes.push_back(aes_backend_avx2());
+  std::vector<const Rep3Backend*> planes = {&rep3_backend_planes()};
+  if (rep3_backend_avx2() != nullptr) planes.push_back(rep3_backend_avx2());
   std::vector<test::TracedProtocol> all = test::protocols();
   all.insert(all.end(), test::api_protocols().begin(), test::api_protocols().end());
   for (const test::TracedProtocol& protocol : all) {
     if (!chosen(protocol.name)) continue;
-    done &= run(protocol, aes_backend_scalar(), Security::kMalicious);
+    done &= run(protocol, rep3_backend_scalar(), Security::kMalicious);
     if (protocol.name == "aes128-ctr")
-      done &= run(protocol, aes_backend_scalar(), Security::kMalicious, ZeroGenerator::kChaCha20);
+      done &= run(protocol, rep3_backend_scalar(), Security::kMalicious, ZeroGenerator::kChaCha20);
     if (!protocol.name.starts_with("aes") || protocol.name == "aes256-schedule") continue;
-    for (const AesBackend* backend : planes) done &= run(protocol, *backend, Security::kSemiHonest);
+    for (const Rep3Backend* backend : planes)
+      done &= run(protocol, *backend, Security::kSemiHonest);
   }
   return done;
 }
@@ -159,7 +160,7 @@ bool rings() {
                                   [ring](Rep3Protocol& c, SharedBytes secret) {
                                     return in_ring(c.rep3, ring, std::move(secret));
                                   }};
-    done &= run(protocol, aes_backend_scalar(), security);
+    done &= run(protocol, rep3_backend_scalar(), security);
   }
   return done;
 }

@@ -90,11 +90,11 @@ TEST(CheckBlock, PositionsAreThoseOfLanes) {
 // ---- a batch
 
 // A form of one or two slots, all kept as multiples by w, with factors and claims of its own.
-ClaimForm made_up_form(std::size_t slots) {
-  ClaimForm form{ClaimForm::Product::kOctets, 4, slots, 2, {}, {}, {}};
+ClaimShape made_up_form(std::size_t slots) {
+  ClaimShape form{ClaimShape::Product::kOctets, 4, slots, 2, {}, {}, {}};
   form.second.assign(4, kTimesOmega);
   form.z.resize(2);
-  ClaimForm::Factor factor;
+  ClaimShape::Factor factor;
   factor.right = {{1, {}}, {0, {}}};
   for (std::size_t s = 0; s < slots; ++s) {
     const auto of = [s](unsigned k) { return times(static_cast<std::uint8_t>(17 * k + s)); };
@@ -106,10 +106,10 @@ ClaimForm made_up_form(std::size_t slots) {
   form.factors = {factor};
   return form;
 }
-const ClaimForm& form_of(std::size_t which) {
-  static const ClaimForm one = made_up_form(1), two = made_up_form(2);
-  const ClaimForm* const all[] = {&sbox_claim_form(), &sha1::bit_claim_form(1),
-                                  &sha1::bit_claim_form(2), &one, &two};
+const ClaimShape& form_of(std::size_t which) {
+  static const ClaimShape one = made_up_form(1), two = made_up_form(2);
+  const ClaimShape* const all[] = {&sbox_claim_shape(), &sha1::bit_claim_shape(1),
+                                   &sha1::bit_claim_shape(2), &one, &two};
   return *all[which];
 }
 constexpr std::size_t kSbox = 0, kBits = 1, kTwoBits = 2, kOne = 3, kTwo = 4;
@@ -119,17 +119,17 @@ struct Part {
 };
 using Batch = std::vector<Part>;
 
-std::vector<std::unique_ptr<ClaimRecord>> random_claims(const Batch& batch) {
+std::vector<std::unique_ptr<ClaimRows>> random_claims(const Batch& batch) {
   std::mt19937_64 rng(4);
-  std::vector<std::unique_ptr<ClaimRecord>> claims;
+  std::vector<std::unique_ptr<ClaimRows>> claims;
   for (auto [which, lanes] : batch) {
-    const ClaimForm& form = form_of(which);
+    const ClaimShape& form = form_of(which);
     SecretVector octets = test::random_bytes(rng, 2 * form.rows * lanes);
-    ClaimRecord::Rows rows{};
+    ClaimRows::Rows rows{};
     for (std::size_t c = 0; c < 2; ++c)
       for (std::size_t r = 0; r < form.rows; ++r)
         rows[c][r] = octets.data() + (c * form.rows + r) * lanes;
-    claims.push_back(std::make_unique<ClaimRecord>(form));
+    claims.push_back(std::make_unique<ClaimRows>(form));
     claims.back()->append(lanes / 3, rows);  // in two parts, as cohorts of different sizes come
     for (auto& component : rows)
       for (std::size_t r = 0; r < form.rows; ++r) component[r] += lanes / 3;
@@ -314,21 +314,21 @@ TEST(DeviceCheck, WireTraceIsThatOfThreeCpus) {
 }
 
 // A backend whose check counts the batches that it took.
-struct Counted final : AesBackend, OctetDevice {
-  explicit Counted(const AesBackend& its) : backend(its) {}
+struct Counted final : Rep3Backend, OctetDevice {
+  explicit Counted(const Rep3Backend& its) : backend(its) {}
   std::string name() const override { return backend.name(); }
   Representation representation() const override { return backend.representation(); }
   std::unique_ptr<AesCohort> make_cohort(int party, std::size_t blocks) const override {
     return backend.make_cohort(party, blocks);
   }
   OctetDevice* octet_device() const override { return const_cast<Counted*>(this); }
-  std::unique_ptr<OctetBatch> begin(const std::vector<ClaimRecord*>& records,
+  std::unique_ptr<OctetBatch> begin(const std::vector<ClaimRows*>& records,
                                     std::size_t products) override {
     auto batch = backend.octet_device()->begin(records, products);
     taken += batch != nullptr ? 1 : 0;
     return batch;
   }
-  const AesBackend& backend;
+  const Rep3Backend& backend;
   std::size_t taken = 0;
 };
 
@@ -362,7 +362,7 @@ TEST(DeviceCheck, FindsAWrongBit) {
   for (const bool wrong : {false, true}) {
     TestDevice device{std::make_unique<HostDriver>(), Representation::kBytes};
     Counted counted(device.backend);
-    PartiesWithCiphers s(5, {&counted, &aes_backend_scalar(), &aes_backend_scalar()},
+    PartiesWithCiphers s(5, {&counted, &rep3_backend_scalar(), &rep3_backend_scalar()},
                          Security::kMalicious);
     const auto keys = s.expand(test::random_bytes(s.net.rng(), 16));
     const auto in = s.net.share(test::random_bytes(s.net.rng(), 16 * 100));

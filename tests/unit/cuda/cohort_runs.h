@@ -16,8 +16,8 @@ namespace tkdc::cuda {
 using test::PartiesWithCiphers;
 using test::ThreeParties;
 
-inline const AesBackend& cpu_backend(Representation representation) {
-  return representation == Representation::kBytes ? aes_backend_scalar() : aes_backend_planes();
+inline const Rep3Backend& cpu_backend(Representation representation) {
+  return representation == Representation::kBytes ? rep3_backend_scalar() : rep3_backend_planes();
 }
 
 // A device with a backend on it.
@@ -47,8 +47,8 @@ struct Setting {
 };
 
 // One computation: two keys' jobs of which the second starts in the middle of a block of 32.
-inline Outcome run(const Setting& setting, const AesBackend* device, int device_parties) {
-  std::array<const AesBackend*, 3> backends;
+inline Outcome run(const Setting& setting, const Rep3Backend* device, int device_parties) {
+  std::array<const Rep3Backend*, 3> backends;
   for (int p = 0; p < 3; ++p)
     backends[static_cast<std::size_t>(p)] =
         p < device_parties ? device : &cpu_backend(setting.representation);
@@ -85,7 +85,7 @@ inline Outcome run(const Setting& setting, const AesBackend* device, int device_
 
 // Lanes of one device, each with cohorts and batches of ever other sizes: memory is taken and given
 // back while others compute.
-inline void run_side_by_side(const AesBackend& device, std::size_t lanes, std::size_t largest) {
+inline void run_side_by_side(const Rep3Backend& device, std::size_t lanes, std::size_t largest) {
   std::vector<std::thread> threads;
   for (std::size_t lane = 0; lane < lanes; ++lane)
     threads.emplace_back([&, lane] {

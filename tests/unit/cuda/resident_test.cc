@@ -100,7 +100,7 @@ struct HeardByCpu {
   }
 
   const ResidentParties& device;
-  const AesBackend& backend;
+  const Rep3Backend& backend;
   std::unique_ptr<ZeroStream> zero;
   SharedBytes out;
   std::vector<AesBlockRef> refs;

@@ -37,10 +37,10 @@ inline Task<void> hash_in_bulk(Rep3Protocol& c, SharedBytes data, SharedBytes& o
 }
 
 // `device_parties`: bit p says that party p has the device.
-inline Outcome run_hashes(const HashSetting& setting, const AesBackend* device,
+inline Outcome run_hashes(const HashSetting& setting, const Rep3Backend* device,
                           unsigned device_parties) {
-  const AesBackend& cpu = cpu_backend(Representation::kBytes);
-  std::array<const AesBackend*, 3> backends;
+  const Rep3Backend& cpu = cpu_backend(Representation::kBytes);
+  std::array<const Rep3Backend*, 3> backends;
   for (std::size_t p = 0; p < 3; ++p) backends[p] = device_parties >> p & 1 ? device : &cpu;
   PartiesWithCiphers s(6, backends, setting.security, setting.zero_shares);
   for (auto& ciphers : s.ciphers) ciphers->sha1.set_ripple_from(1);

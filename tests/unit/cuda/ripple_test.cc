@@ -96,11 +96,11 @@ class OneParty {
     ClaimBatch batch;
     log.take(batch);
     for (const auto& record : batch.octets)
-      record->for_each_block([&](const ClaimRecord::Tile* tiles) {
+      record->for_each_block([&](const ClaimRows::Tile* tiles) {
         for (std::size_t k = 0; k < record->tiles_per_block(); ++k)
           for (std::size_t strand = 0; strand < record->strands(); ++strand) {
             const std::uint8_t* first = tiles[k].base + tiles[k].row[strand];
-            to.insert(to.end(), first, first + ClaimRecord::kLanes);
+            to.insert(to.end(), first, first + ClaimRows::kLanes);
           }
       });
   }

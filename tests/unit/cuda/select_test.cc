@@ -69,13 +69,13 @@ TEST(Devices, AutoAndCudaTakeADeviceThatPassesItsTest) {
   set_device_backends(&devices);
   for (Representation representation : kBoth)
     for (const char* wanted : {"auto", "cuda"}) {
-      auto chosen = choose_aes_backend(wanted, representation);
+      auto chosen = choose_rep3_backend(wanted, representation);
       ASSERT_TRUE(chosen.ok());
       EXPECT_EQ((*chosen)->name(), "cuda");
       EXPECT_EQ((*chosen)->representation(), representation);
     }
   for (const char* wanted : {"cpu", "scalar"}) {
-    auto chosen = choose_aes_backend(wanted, Representation::kBytes);
+    auto chosen = choose_rep3_backend(wanted, Representation::kBytes);
     ASSERT_TRUE(chosen.ok());
     EXPECT_NE((*chosen)->name(), "cuda");
   }
@@ -85,13 +85,13 @@ TEST(Devices, WithoutOneAutoFallsBackAndCudaRefuses) {
   Devices devices({}, no_device());
   set_device_backends(&devices);
   for (Representation representation : kBoth) {
-    auto refused = choose_aes_backend("cuda", representation);
+    auto refused = choose_rep3_backend("cuda", representation);
     ASSERT_FALSE(refused.ok());
     EXPECT_NE(refused.error().message.find("no GPU 0 here"), std::string::npos);
-    auto fallback = choose_aes_backend("auto", representation);
+    auto fallback = choose_rep3_backend("auto", representation);
     ASSERT_TRUE(fallback.ok());
     EXPECT_NE((*fallback)->name(), "cuda");
-    EXPECT_NE(aes_backend_reason("auto", representation).find("no GPU 0 here"), std::string::npos);
+    EXPECT_NE(rep3_backend_reason("auto", representation).find("no GPU 0 here"), std::string::npos);
   }
 }
 
@@ -100,8 +100,8 @@ TEST(Devices, AWrongDeviceIsNotUsed) {
     return std::unique_ptr<Driver>(std::make_unique<LyingDriver>(Kernel::kMaskAes2));
   });
   set_device_backends(&devices);
-  EXPECT_FALSE(choose_aes_backend("cuda", Representation::kBytes).ok());
-  EXPECT_NE((*choose_aes_backend("auto", Representation::kBytes))->name(), "cuda");
+  EXPECT_FALSE(choose_rep3_backend("cuda", Representation::kBytes).ok());
+  EXPECT_NE((*choose_rep3_backend("auto", Representation::kBytes))->name(), "cuda");
 }
 
 TEST(Devices, OpensEachOnceAndPassesTheOptionsOn) {
@@ -157,9 +157,9 @@ TEST(Devices, TheOthersTakeWhatALostOneHad) {
 
 TEST(Devices, NoProgramMeansNoDevice) {
   set_device_backends(nullptr);
-  EXPECT_FALSE(choose_aes_backend("cuda", Representation::kBytes).ok());
-  EXPECT_TRUE(choose_aes_backend("auto", Representation::kBytes).ok());
-  EXPECT_FALSE(choose_aes_backend("abacus", Representation::kBytes).ok());
+  EXPECT_FALSE(choose_rep3_backend("cuda", Representation::kBytes).ok());
+  EXPECT_TRUE(choose_rep3_backend("auto", Representation::kBytes).ok());
+  EXPECT_FALSE(choose_rep3_backend("abacus", Representation::kBytes).ok());
 }
 
 }  // namespace

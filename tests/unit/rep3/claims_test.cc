@@ -12,23 +12,23 @@ namespace tkdc {
 namespace {
 
 constexpr std::size_t kRows = 3;
-ClaimForm form_of(ClaimForm::Product product, std::size_t slots) {
-  ClaimForm form{product, kRows, slots, 1, {}, {}, {}};
-  if (product == ClaimForm::Product::kOctets)
+ClaimShape form_of(ClaimShape::Product product, std::size_t slots) {
+  ClaimShape form{product, kRows, slots, 1, {}, {}, {}};
+  if (product == ClaimShape::Product::kOctets)
     form.second = {kTimesOmega, kTimesOmegaSquare, times(0x35)};
   return form;
 }
 
 // Every octet of every block, as verification meets it.
-std::vector<std::uint8_t> octets_of(ClaimRecord& record) {
+std::vector<std::uint8_t> octets_of(ClaimRows& record) {
   std::vector<std::uint8_t> out;
   std::size_t blocks = 0;
-  record.for_each_block([&](const ClaimRecord::Tile* tiles) {
+  record.for_each_block([&](const ClaimRows::Tile* tiles) {
     ++blocks;
     for (std::size_t t = 0; t < record.tiles_per_block(); ++t)
       for (std::size_t k = 0; k < record.strands(); ++k) {
         const std::uint8_t* row = tiles[t].base + tiles[t].row[k];
-        out.insert(out.end(), row, row + ClaimRecord::kLanes);
+        out.insert(out.end(), row, row + ClaimRows::kLanes);
       }
   });
   EXPECT_EQ(blocks, record.blocks());
@@ -50,7 +50,7 @@ struct Shares {  // of `lanes` octets of each row
 };
 
 // The rows as a record of octets keeps them.
-SecretPool::Piece kept(const ClaimForm& form, const Shares& shares, SecretPool& pool) {
+SecretPool::Piece kept(const ClaimShape& form, const Shares& shares, SecretPool& pool) {
   SecretPool::Piece rows = pool.take(kRows * shares.lanes);
   for (std::size_t r = 0; r < kRows; ++r)
     add_mapped(form.second[r], shares.row(0, r), shares.row(1, r), shares.lanes,
@@ -58,8 +58,8 @@ SecretPool::Piece kept(const ClaimForm& form, const Shares& shares, SecretPool& 
   return rows;
 }
 
-void append(ClaimRecord& record, const Shares& shares) {
-  ClaimRecord::Rows rows{};
+void append(ClaimRows& record, const Shares& shares) {
+  ClaimRows::Rows rows{};
   for (std::size_t c = 0; c < 2; ++c)
     for (std::size_t r = 0; r < kRows; ++r) rows[c][r] = shares.row(c, r);
   record.append(shares.lanes, rows);
@@ -68,10 +68,10 @@ void append(ClaimRecord& record, const Shares& shares) {
 class Records : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(Records, RowsThatStayAreNumberedAsCopiedOnes) {
-  const ClaimForm form = form_of(ClaimForm::Product::kOctets, GetParam());
+  const ClaimShape form = form_of(ClaimShape::Product::kOctets, GetParam());
   std::mt19937_64 rng(GetParam());
   SecretPool pool;
-  ClaimRecord copied(form, pool), held(form, pool);
+  ClaimRows copied(form, pool), held(form, pool);
   for (std::size_t lanes : {64u, 1u, 63u, 130u, 4u, 640u, 65u, 0u, 2000u}) {
     Shares shares(lanes, rng, pool);
     append(copied, shares);
@@ -89,10 +89,10 @@ TEST_P(Records, RowsThatStayAreNumberedAsCopiedOnes) {
 INSTANTIATE_TEST_SUITE_P(Slots, Records, testing::Values(1, 2, 4));
 
 TEST(Records, KeepOneOctetForBothComponents) {
-  const ClaimForm form = form_of(ClaimForm::Product::kOctets, 1);
+  const ClaimShape form = form_of(ClaimShape::Product::kOctets, 1);
   std::mt19937_64 rng(6);
   SecretPool pool;
-  ClaimRecord record(form, pool);
+  ClaimRows record(form, pool);
   const Shares shares(64, rng, pool);
   append(record, shares);
   const auto octets = octets_of(record);
@@ -104,10 +104,10 @@ TEST(Records, KeepOneOctetForBothComponents) {
 
 // All octets of all lanes are there, and beyond them zeros.
 TEST(Records, HoldEveryLane) {
-  const ClaimForm form = form_of(ClaimForm::Product::kBits, 1);
+  const ClaimShape form = form_of(ClaimShape::Product::kBits, 1);
   std::mt19937_64 rng(5);
   SecretPool pool;
-  ClaimRecord record(form, pool);
+  ClaimRows record(form, pool);
   std::size_t lanes = 0;
   for (std::size_t n : {100u, 7u, 64u, 300u}) {
     Shares shares(n, rng, pool);
@@ -118,7 +118,7 @@ TEST(Records, HoldEveryLane) {
   std::size_t ones = 0, zeros = 0;
   for (std::uint8_t octet : octets_of(record)) (octet == 1 ? ones : zeros) += 1;
   EXPECT_EQ(ones, lanes * 2 * kRows);
-  EXPECT_EQ(ones + zeros, record.blocks() * ClaimRecord::kBitSlots * 64 * 2 * kRows);
+  EXPECT_EQ(ones + zeros, record.blocks() * ClaimRows::kBitSlots * 64 * 2 * kRows);
 }
 
 }  // namespace

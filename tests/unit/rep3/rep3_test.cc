@@ -40,7 +40,7 @@ TEST(Prss, ZeroSharesAddUpToZeroAndRandomSharesAreConsistent) {
   Prss party[3] = {Prss(keys_of(1, 2)), Prss(keys_of(2, 3)), Prss(keys_of(3, 1))};
   for (std::size_t bytes : {1u, 15u, 16u, 1000u, 70000u}) {
     Bytes sum(bytes);
-    for (Prss& p : party) p.mask(sum.data(), bytes);
+    for (Prss& p : party) p.add_zero_share(sum.data(), bytes);
     EXPECT_EQ(sum, Bytes(bytes)) << bytes;
     Bytes mine[3], next[3];
     for (int p = 0; p < 3; ++p) {
@@ -55,10 +55,10 @@ TEST(Prss, ZeroSharesAddUpToZeroAndRandomSharesAreConsistent) {
 TEST(Prss, PrefetchDoesNotChangeTheStream) {
   Prss a(keys_of(1, 2)), b(keys_of(1, 2));
   Bytes x(50000), y(50000);
-  a.mask(x.data(), x.size());
+  a.add_zero_share(x.data(), x.size());
   for (std::size_t at = 0; at < y.size(); at += 5000) {
     b.prefetch(777 + at);
-    b.mask(y.data() + at, 5000);
+    b.add_zero_share(y.data() + at, 5000);
   }
   EXPECT_EQ(x, y);
 }
@@ -66,12 +66,12 @@ TEST(Prss, PrefetchDoesNotChangeTheStream) {
 TEST(Prss, SkippedOctetsAreThoseThatMaskWouldHaveAdded) {
   Prss a(keys_of(1, 2)), b(keys_of(1, 2));
   Bytes x(90000), y(90000);
-  a.mask(x.data(), x.size());
+  a.add_zero_share(x.data(), x.size());
   std::size_t at = 0;
   for (std::size_t piece : {5u, 1024u, 3000u, 16384u, 40000u, 1u, 7u}) {
     b.skip(piece);
     at += piece;
-    b.mask(y.data() + at, 100);
+    b.add_zero_share(y.data() + at, 100);
     EXPECT_TRUE(std::equal(y.begin() + static_cast<long>(at),
                            y.begin() + static_cast<long>(at + 100),
                            x.begin() + static_cast<long>(at)))

@@ -191,7 +191,7 @@ TEST(ZeroStream, ThreePartiesAddUpToZero) {
       std::copy_n(component[p].data(), 32, keys.mine.data());
       std::copy_n(component[(p + 1) % 3].data(), 32, keys.next.data());
       Bytes before = sum;
-      Prss(keys).mask(sum.data(), sum.size());
+      Prss(keys).add_zero_share(sum.data(), sum.size());
       EXPECT_NE(sum, before);
     }
     EXPECT_EQ(sum, Bytes(sum.size()));

@@ -9,9 +9,9 @@
 #include "link/memory_ring.h"
 #include "link/socket.h"
 #include "service/admit/admission.h"
-#include "service/job/head_exchange.h"
+#include "service/job/audit_head_notice.h"
 #include "service/job/lane_said.h"
-#include "service/sealing/revocation_exchange.h"
+#include "service/sealing/revocation_notice.h"
 #include "session/hello.h"
 #include "session/memory_store.h"
 #include "session/reconcile.h"
@@ -152,14 +152,14 @@ KeyRecord record_of(int party) {
   return record;
 }
 
-void add_claims(int party, Bytes (&said)[2]) {
+void add_statements(int party, Bytes (&said)[2]) {
   const KeyRecord record = record_of(party);
   for (std::uint64_t number : {1, 2}) {
     JobRequest request = job_of(number);
     for (int c = 0; c < 2; ++c)
       request.component[c].assign(40, static_cast<std::uint8_t>((party + c) % 3));
     const JobDigests digests = digest_job(request, AgentRole::kKdc, &record, 0);
-    for (int side = 0; side < 2; ++side) put_claim(said[side], kAdmit, digests, side);
+    for (int side = 0; side < 2; ++side) put_statement(said[side], kAdmit, digests, side);
   }
 }
 
@@ -176,8 +176,8 @@ TEST(ControlGolden, AdmissionOfTwoJobs) {
     Revocations revocations(store);
     ASSERT_TRUE(revocations.load().ok());
     ASSERT_TRUE(revocations.revoke({0x1000, 0x2000}, 0x3000).ok());
-    to_both.revoked = RevocationExchange(revocations, p).say();
-    EngineOptions options;
+    to_both.revoked = RevocationNotice(revocations, p).say();
+    JobServiceOptions options;
     options.audit_head_every = std::chrono::milliseconds(0);
     options.audit_head = [] {
       AuditHead head;
@@ -185,9 +185,9 @@ TEST(ControlGolden, AdmissionOfTwoJobs) {
       head.hash.fill(0x44);
       return head;
     };
-    to_both.head = HeadExchange(options, 0).say();
+    to_both.head = AuditHeadNotice(options, 0).say();
     Bytes to_one[2];
-    add_claims(p, to_one);
+    add_statements(p, to_one);
     test::TraceHash& hash = hashes[static_cast<std::size_t>(p)];
     for (const Bytes& out : {encode(to_both), to_one[0], to_one[1]}) hash.add(out);
   }

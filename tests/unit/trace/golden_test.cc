@@ -6,8 +6,8 @@
 
 #include "protocols.h"
 #include "rep3/unit/aes/plane_cohort.h"
-#include "support/aes_backends.h"
 #include "support/parties_with_ciphers.h"
+#include "support/rep3_backends.h"
 
 namespace tkdc {
 namespace {
@@ -30,7 +30,7 @@ constexpr Mode kModes[] = {
 };
 
 // The three parties' hashes; sizes are part of what is hashed.
-std::array<std::string, 3> trace(const TracedProtocol& protocol, const AesBackend& backend,
+std::array<std::string, 3> trace(const TracedProtocol& protocol, const Rep3Backend& backend,
                                  Security security,
                                  ZeroGenerator zero_shares = ZeroGenerator::kAesCtr) {
   PartiesWithCiphers s(4711, backend, security, zero_shares);
@@ -62,8 +62,9 @@ class Golden : public testing::TestWithParam<TracedProtocol> {};
 TEST_P(Golden, WireTraceIsAsCommitted) {
   for (const Mode& mode : kModes) {
     if (mode.security == Security::kMalicious && !GetParam().verified) continue;
-    const AesBackend& backend =
-        mode.representation == Representation::kBytes ? aes_backend_scalar() : aes_backend_planes();
+    const Rep3Backend& backend = mode.representation == Representation::kBytes
+                                     ? rep3_backend_scalar()
+                                     : rep3_backend_planes();
     test::Traces now;
     test::add_trace(now, GetParam().name, mode.name,
                     trace(GetParam(), backend, mode.security, mode.zero_shares));
@@ -75,9 +76,9 @@ TEST_P(Golden, WireTraceIsAsCommitted) {
 TEST(GoldenBackends, SendTheSame) {
   for (const TracedProtocol& protocol : test::protocols()) {
     if (protocol.name.find("aes") != 0 && protocol.name != "gcm-seal-open") continue;
-    for (const AesBackend* backend : test::aes_backends()) {
+    for (const Rep3Backend* backend : test::rep3_backends()) {
       const bool bytes = backend->representation() == Representation::kBytes;
-      const AesBackend& reference = bytes ? aes_backend_scalar() : aes_backend_planes();
+      const Rep3Backend& reference = bytes ? rep3_backend_scalar() : rep3_backend_planes();
       EXPECT_EQ(trace(protocol, *backend, Security::kSemiHonest),
                 trace(protocol, reference, Security::kSemiHonest))
           << protocol.name << " " << backend->name();
@@ -95,8 +96,8 @@ TEST(GoldenControl, AnotherSecretShows) {
   longer.run = [](Rep3Protocol& c, SharedBytes secret) {
     return test::protocols()[0].run(c, secret.slice(1, secret.size() - 1));
   };
-  EXPECT_NE(trace(longer, aes_backend_scalar(), Security::kSemiHonest)[0],
-            trace(test::protocols()[0], aes_backend_scalar(), Security::kSemiHonest)[0]);
+  EXPECT_NE(trace(longer, rep3_backend_scalar(), Security::kSemiHonest)[0],
+            trace(test::protocols()[0], rep3_backend_scalar(), Security::kSemiHonest)[0]);
 }
 
 std::string name_of(const testing::TestParamInfo<TracedProtocol>& one) {

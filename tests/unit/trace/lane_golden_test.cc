@@ -6,7 +6,7 @@
 
 #include "golden.h"
 #include "lane/ticker.h"
-#include "service/job/engines.h"
+#include "service/job/three_services.h"
 #include "service/wire/message.h"
 
 namespace tkdc {
@@ -60,12 +60,12 @@ class LaneGolden : public testing::TestWithParam<LaneTrace> {};
 
 // The jobs wait when the session begins, so that one manifest names them.
 TEST_P(LaneGolden, FromASessionsStartToItsJobsAnswers) {
-  Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, nullptr,
-            [](EngineOptions& options) {
-              options.protocols = rep3_offer(GetParam().masked_blocks);
-              options.protocols.push_back(std::make_shared<const PlaintextOffer>());
-              options.clock_every = std::chrono::hours(1);
-            });
+  ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, nullptr,
+                  [](JobServiceOptions& options) {
+                    options.protocols = rep3_offer(GetParam().masked_blocks);
+                    options.protocols.push_back(std::make_shared<const PlaintextOffer>());
+                    options.clock_every = std::chrono::hours(1);
+                  });
   e.close_links("a session of this protocol begins");
   e.join();
   e.protocols = {GetParam().protocol};
@@ -77,9 +77,10 @@ TEST_P(LaneGolden, FromASessionsStartToItsJobsAnswers) {
   e.close_links("the session ends");
   e.join();
   std::vector<JobName> jobs;
-  for (const Engines::Job& job : {Engines::Job{TKDC_OP_SEAL, tgt, 2, {}, Bytes(300, 3)},
-                                  Engines::Job{TKDC_OP_SEAL, user18, 3, {}, Bytes(200, 4)},
-                                  Engines::Job{TKDC_OP_MAC, host20, 17, {}, Bytes(100, 5)}})
+  for (const ThreeServices::Job& job :
+       {ThreeServices::Job{TKDC_OP_SEAL, tgt, 2, {}, Bytes(300, 3)},
+        ThreeServices::Job{TKDC_OP_SEAL, user18, 3, {}, Bytes(200, 4)},
+        ThreeServices::Job{TKDC_OP_MAC, host20, 17, {}, Bytes(100, 5)}})
     jobs.push_back(e.send(job));
   auto ring = std::make_shared<ShapeRing>(GetParam().ticks);
   e.start_session(ring);
@@ -137,7 +138,7 @@ TEST(ControlGolden, RequestsAndReplies) {
     request.component[0].assign(40, p);
     request.component[1].assign(40, static_cast<std::uint8_t>((p + 1) % 3));
     JobReply reply;
-    reply.session = 8;
+    reply.run = 8;
     reply.number = 9;
     reply.status = TKDC_STATUS_OK;
     reply.message = "as it should be";

@@ -42,7 +42,7 @@ class EveryFourth : public Ticker::Owner {
 // One party, as a lane runs it, on the simulated links.
 Party run_party(const TracedProtocol& protocol, Rep3& rep3, Link& link, SharedBytes secret) {
   Party party;
-  Rep3Protocol ciphers(rep3, aes_backend_scalar());
+  Rep3Protocol ciphers(rep3, rep3_backend_scalar());
   Ticker ticker(rep3.lane, link);
   rep3.lane.spawn(release(ciphers, protocol.run(ciphers, std::move(secret)), party.released));
   EveryFourth owner;

@@ -19,7 +19,7 @@ struct Aes::Submit {
   void await_resume() {}
 };
 
-Aes::Aes(Rep3& rep3, const AesBackend& backend) : rep3_(rep3), backend_(backend), masked_(rep3) {
+Aes::Aes(Rep3& rep3, const Rep3Backend& backend) : rep3_(rep3), backend_(backend), masked_(rep3) {
   rep3_.lane.add_gatherer([this] { return gather(); });
 }
 

@@ -19,7 +19,7 @@ namespace tkdc {
 
 class Aes {
  public:
-  Aes(Rep3& rep3, const AesBackend& backend);
+  Aes(Rep3& rep3, const Rep3Backend& backend);
 
   // `round_keys`: 176 or 240 octets, must outlive the task; `in`: whole blocks.
   Task<SharedBytes> encrypt(const SharedBytes& round_keys, SharedBytes in);
@@ -34,7 +34,7 @@ class Aes {
 
   std::uint64_t blocks() const { return blocks_done_; }
   std::uint64_t masked_blocks() const { return masked_.blocks(); }
-  const AesBackend& backend() const { return backend_; }
+  const Rep3Backend& backend() const { return backend_; }
 
  private:
   using Direction = AesDirection;
@@ -56,7 +56,7 @@ class Aes {
   static std::vector<AesBlockRef> blocks_of(const std::vector<Request>& requests);
 
   Rep3& rep3_;
-  const AesBackend& backend_;
+  const Rep3Backend& backend_;
   // While a cohort runs, others start at multiples of this many rounds only (half of an
   // AES-256 block's), so that jobs which came at different times soon share their rounds:
   // in CBC each block's cohort then starts when the block before it is done.

@@ -12,7 +12,7 @@ namespace {
 
 std::atomic<DeviceBackends*> devices = nullptr;
 
-Result<const AesBackend*> device_backend(Representation representation) {
+Result<const Rep3Backend*> device_backend(Representation representation) {
   DeviceBackends* const set = devices;
   if (set == nullptr) return fail("this program knows no devices");
   return set->backend(representation);
@@ -23,15 +23,15 @@ Result<const AesBackend*> device_backend(Representation representation) {
 void set_device_backends(DeviceBackends* wanted) { devices = wanted; }
 DeviceBackends* device_backends() { return devices; }
 
-std::vector<const AesBackend*> usable_aes_backends() {
-  std::vector<const AesBackend*> all = {aes_backend_gfni(), aes_backend_avx2(),
-                                        &aes_backend_scalar(), &aes_backend_planes()};
+std::vector<const Rep3Backend*> usable_rep3_backends() {
+  std::vector<const Rep3Backend*> all = {rep3_backend_gfni(), rep3_backend_avx2(),
+                                         &rep3_backend_scalar(), &rep3_backend_planes()};
   std::erase(all, nullptr);
   return all;
 }
 
-Result<const AesBackend*> choose_aes_backend(const std::string& wanted,
-                                             Representation representation) {
+Result<const Rep3Backend*> choose_rep3_backend(const std::string& wanted,
+                                               Representation representation) {
   if (wanted == "cuda" || wanted == "auto") {
     auto device = device_backend(representation);
     if (device) return *device;
@@ -39,10 +39,10 @@ Result<const AesBackend*> choose_aes_backend(const std::string& wanted,
       return fail("data.backend = \"cuda\": " + device.error().message +
                   "; see docs/operations.md, A GPU, or set it to \"auto\" or \"cpu\"");
   }
-  const AesBackend* fastest = nullptr;
+  const Rep3Backend* fastest = nullptr;
   bool known = wanted == "auto" || wanted == "cpu";
   std::string names;
-  for (const AesBackend* backend : usable_aes_backends()) {
+  for (const Rep3Backend* backend : usable_rep3_backends()) {
     names += ", " + backend->name();
     known |= backend->name() == wanted;
     if (backend->representation() != representation) continue;
@@ -55,8 +55,8 @@ Result<const AesBackend*> choose_aes_backend(const std::string& wanted,
   return fastest;
 }
 
-std::string aes_backend_reason(const std::string& wanted, Representation representation) {
-  auto chosen = choose_aes_backend(wanted, representation);
+std::string rep3_backend_reason(const std::string& wanted, Representation representation) {
+  auto chosen = choose_rep3_backend(wanted, representation);
   if (!chosen) return chosen.error().message;
   const std::string name = (*chosen)->name();
   if (wanted == name) return name + ": asked for";

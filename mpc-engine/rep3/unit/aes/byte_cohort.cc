@@ -116,7 +116,7 @@ class ByteCohort final : public AesCohort {
   SecretPool::Piece kept_;  // of this round, for the claims
 };
 
-class ByteBackend final : public AesBackend {
+class ByteBackend final : public Rep3Backend {
  public:
   explicit ByteBackend(const AesByteKernels& kernels) : kernels_(kernels) {}
   std::string name() const override { return kernels_.name; }
@@ -131,12 +131,12 @@ class ByteBackend final : public AesBackend {
 
 }  // namespace
 
-const AesBackend& aes_backend_scalar() {
+const Rep3Backend& rep3_backend_scalar() {
   static const ByteBackend backend(aes_byte_kernels_scalar());
   return backend;
 }
 
-const AesBackend* aes_backend_gfni() {
+const Rep3Backend* rep3_backend_gfni() {
   static const AesByteKernels* const kernels = aes_byte_kernels_gfni();
   if (kernels == nullptr) return nullptr;
   static const ByteBackend backend(*kernels);

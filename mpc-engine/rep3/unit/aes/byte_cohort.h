@@ -6,7 +6,7 @@
 
 namespace tkdc {
 
-const AesBackend& aes_backend_scalar();
-const AesBackend* aes_backend_gfni();  // null when the CPU lacks it
+const Rep3Backend& rep3_backend_scalar();
+const Rep3Backend* rep3_backend_gfni();  // null when the CPU lacks it
 
 }  // namespace tkdc

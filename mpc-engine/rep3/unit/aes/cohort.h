@@ -68,9 +68,9 @@ class AesCohort {
   virtual void inv_mix() = 0;
 };
 
-class AesBackend {
+class Rep3Backend {
  public:
-  virtual ~AesBackend() = default;
+  virtual ~Rep3Backend() = default;
   virtual std::string name() const = 0;
   virtual Representation representation() const = 0;
   virtual std::unique_ptr<AesCohort> make_cohort(int party, std::size_t blocks) const = 0;
@@ -86,10 +86,10 @@ class AesBackend {
 // agreed on, else (and for "cpu") this CPU's fastest one that has it. "auto" is a
 // device if one can be used, else "cpu". Error: `wanted` is unknown or not on this
 // machine.
-Result<const AesBackend*> choose_aes_backend(const std::string& wanted,
-                                             Representation representation);
+Result<const Rep3Backend*> choose_rep3_backend(const std::string& wanted,
+                                               Representation representation);
 
 // All that run on this CPU, for tests and benchmarks.
-std::vector<const AesBackend*> usable_aes_backends();
+std::vector<const Rep3Backend*> usable_rep3_backends();
 
 }  // namespace tkdc

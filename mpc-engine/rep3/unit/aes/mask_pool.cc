@@ -5,7 +5,7 @@
 
 #include "protocol/replicated.h"
 #include "rep3/unit/aes/one_hot.h"
-#include "rep3/unit/sha1/lanes.h"
+#include "rep3/unit/sha1/words.h"
 
 namespace tkdc {
 namespace {
@@ -50,13 +50,13 @@ Task<void> multiply(Rep3& rep3, const std::vector<PlaneProduct>& products, std::
     product.z->component[1].assign(layer.theirs() + at, layer.theirs() + at + bytes);
     at += bytes;
     if (rep3.claims() == nullptr) continue;
-    ClaimRecord::Rows rows{};
+    ClaimRows::Rows rows{};
     for (int c = 0; c < 2; ++c) {
       rows[c][0] = product.x->component[c].data();
       rows[c][1] = product.y->component[c].data();
       rows[c][2] = product.z->component[c].data();
     }
-    rep3.claims()->add(sha1::bit_claim_form(1), bytes, rows);
+    rep3.claims()->add(sha1::bit_claim_shape(1), bytes, rows);
   }
 }
 

@@ -77,16 +77,16 @@ constexpr OctetMap squares() {
 
 // The two relations of an S-box's input a and output s. Each is there twice: once for its
 // square, of which w^2 makes w.
-ClaimForm make_form() {
+ClaimShape make_form() {
   constexpr std::size_t kA = 0, kS = 1, kAForSquare = 2, kSForSquare = 3;
-  ClaimForm form{ClaimForm::Product::kOctets,
-                 4,
-                 1,
-                 2,
-                 {kTimesOmega, kTimesOmega, kTimesOmegaSquare, kTimesOmegaSquare},
-                 {},
-                 {}};
-  ClaimForm::Factor of_input, of_output;
+  ClaimShape form{ClaimShape::Product::kOctets,
+                  4,
+                  1,
+                  2,
+                  {kTimesOmega, kTimesOmega, kTimesOmegaSquare, kTimesOmegaSquare},
+                  {},
+                  {}};
+  ClaimShape::Factor of_input, of_output;
   of_input.x = {{{kAForSquare, squares()}}};
   of_input.right = {{0, {{{kS, kIdentity}}}}};
   of_output.x = {{{kSForSquare, squares()}}};
@@ -95,8 +95,8 @@ ClaimForm make_form() {
   form.z = {{{{kA, kIdentity}}}, {{{kS, kIdentity}}}};
   return form;
 }
-const ClaimForm& inversion_claim_form() {
-  static const ClaimForm form = make_form();
+const ClaimShape& inversion_claim_shape() {
+  static const ClaimShape form = make_form();
   return form;
 }
 
@@ -187,12 +187,12 @@ class MaskedStates {
   }
 
   void record(ClaimLog& log) const {
-    ClaimRecord::Rows rows{};
+    ClaimRows::Rows rows{};
     for (int c = 0; c < 2; ++c) {
       rows[c][0] = rows[c][2] = inputs_.component[c].data();
       rows[c][1] = rows[c][3] = outputs_.component[c].data();
     }
-    log.add(inversion_claim_form(), inputs_.size(), rows);
+    log.add(inversion_claim_shape(), inputs_.size(), rows);
   }
 
  private:

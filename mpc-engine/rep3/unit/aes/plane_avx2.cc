@@ -19,7 +19,7 @@ struct Word256 {
 
 }  // namespace
 
-const AesBackend* aes_backend_avx2() {
+const Rep3Backend* rep3_backend_avx2() {
   static const PlaneBackend<Word256> backend("avx2");
   return __builtin_cpu_supports("avx2") ? &backend : nullptr;
 }

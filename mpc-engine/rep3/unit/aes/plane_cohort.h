@@ -12,7 +12,7 @@
 
 namespace tkdc {
 
-const AesBackend& aes_backend_planes();  // 64-bit words
-const AesBackend* aes_backend_avx2();    // 256-bit words; null when the CPU lacks it
+const Rep3Backend& rep3_backend_planes();  // 64-bit words
+const Rep3Backend* rep3_backend_avx2();    // 256-bit words; null when the CPU lacks it
 
 }  // namespace tkdc

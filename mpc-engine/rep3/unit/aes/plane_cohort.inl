@@ -347,7 +347,7 @@ class PlaneCohort final : public AesCohort {
 };
 
 template <class W>
-class PlaneBackend final : public AesBackend {
+class PlaneBackend final : public Rep3Backend {
  public:
   explicit PlaneBackend(const char* name) : name_(name) {}
   std::string name() const override { return name_; }

@@ -19,7 +19,7 @@ struct Word64 {
 
 }  // namespace
 
-const AesBackend& aes_backend_planes() {
+const Rep3Backend& rep3_backend_planes() {
   static const PlaneBackend<Word64> backend("scalar");
   return backend;
 }

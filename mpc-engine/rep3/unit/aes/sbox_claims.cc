@@ -7,7 +7,7 @@
 namespace tkdc {
 namespace {
 
-using Sum = ClaimForm::Sum;
+using Sum = ClaimShape::Sum;
 
 // Lane j holds the S-boxes j of the four quarters, which is what stands at octet j
 // of each row. q is there twice: once for its square.
@@ -62,9 +62,9 @@ std::vector<OctetMap> make_second() {
   return second;
 }
 
-ClaimForm make_form() {
-  ClaimForm form{ClaimForm::Product::kOctets, kRows, kQuarters, 3, make_second(), {}, {}};
-  ClaimForm::Factor conjugate, fourth;
+ClaimShape make_form() {
+  ClaimShape form{ClaimShape::Product::kOctets, kRows, kQuarters, 3, make_second(), {}, {}};
+  ClaimShape::Factor conjugate, fourth;
   conjugate.right = {{0, {}}, {1, {}}};
   fourth.right = {{2, {}}};
   form.z.resize(3);
@@ -93,8 +93,8 @@ ClaimForm make_form() {
 
 }  // namespace
 
-const ClaimForm& sbox_claim_form() {
-  static const ClaimForm form = make_form();
+const ClaimShape& sbox_claim_shape() {
+  static const ClaimShape form = make_form();
   return form;
 }
 
@@ -103,7 +103,7 @@ void keep_part(SboxPart part, std::size_t n, const std::uint8_t* const share[2],
   // The rows of each part.
   constexpr std::size_t kFirst[] = {kA, kD, kQ, kE, kOut}, kEnd[] = {kD, kQ, kE, kOut, kQForSquare};
   const std::size_t lanes = n / kQuarters, at = static_cast<std::size_t>(part);
-  const std::vector<OctetMap>& second = sbox_claim_form().second;
+  const std::vector<OctetMap>& second = sbox_claim_shape().second;
   const std::size_t octets = (kEnd[at] - kFirst[at]) * lanes;
   add_mapped(second[kFirst[at]], share[0], share[1], octets, kept + kFirst[at] * lanes);
   if (part == SboxPart::kPair)
@@ -111,12 +111,12 @@ void keep_part(SboxPart part, std::size_t n, const std::uint8_t* const share[2],
 }
 
 void hold_claims(ClaimLog& log, std::size_t n, SecretPool::Piece kept) {
-  log.hold(sbox_claim_form(), std::move(kept), n / kQuarters);
+  log.hold(sbox_claim_shape(), std::move(kept), n / kQuarters);
 }
 
 void record_claims(ClaimLog& log, const SboxLayers& layers) {
   const std::size_t lanes = layers.n / kQuarters;
-  ClaimRecord::Rows rows{};
+  ClaimRows::Rows rows{};
   for (int c = 0; c < 2; ++c) {
     for (std::size_t quarter = 0; quarter < kQuarters; ++quarter) {
       rows[c][kA + quarter] = layers.input[c] + quarter * lanes;
@@ -128,7 +128,7 @@ void record_claims(ClaimLog& log, const SboxLayers& layers) {
     }
     rows[c][kQ] = rows[c][kQForSquare] = layers.pair[c];
   }
-  log.add(sbox_claim_form(), lanes, rows);
+  log.add(sbox_claim_shape(), lanes, rows);
 }
 
 }  // namespace tkdc

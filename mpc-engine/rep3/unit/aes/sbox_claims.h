@@ -30,6 +30,6 @@ void keep_part(SboxPart part, std::size_t n, const std::uint8_t* const share[2],
 void hold_claims(ClaimLog& log, std::size_t n, SecretPool::Piece kept);
 
 // For tests.
-const ClaimForm& sbox_claim_form();
+const ClaimShape& sbox_claim_shape();
 
 }  // namespace tkdc

@@ -9,10 +9,10 @@ namespace {
 constexpr std::size_t kMaxProducts = 2;
 constexpr std::size_t kMaxWords = 2 * (2 * kMaxProducts + 1);  // both components
 
-ClaimForm make_form(std::size_t products) {
-  ClaimForm form{ClaimForm::Product::kBits, 2 * products + 1, 1, 1, {}, {}, {}};
+ClaimShape make_form(std::size_t products) {
+  ClaimShape form{ClaimShape::Product::kBits, 2 * products + 1, 1, 1, {}, {}, {}};
   for (std::size_t k = 0; k < products; ++k) {
-    ClaimForm::Factor factor;
+    ClaimShape::Factor factor;
     factor.x = {{{k, kIdentity}}};
     factor.right = {{0, {{{products + k, kIdentity}}}}};
     form.factors.push_back(std::move(factor));
@@ -31,8 +31,8 @@ ClaimWord word_of(const Words& words, std::uint32_t mask = ~0u) {
 
 }  // namespace
 
-const ClaimForm& bit_claim_form(std::size_t products) {
-  static const ClaimForm one = make_form(1), two = make_form(2);
+const ClaimShape& bit_claim_shape(std::size_t products) {
+  static const ClaimShape one = make_form(1), two = make_form(2);
   return products == 1 ? one : two;
 }
 
@@ -57,7 +57,7 @@ void ClaimSink::add(std::initializer_list<BitProduct> products, const ClaimWord&
   assert(products.size() >= 1 && products.size() <= kMaxProducts);
   made_.resize(kMaxWords);
   used_ = 0;
-  ClaimRecord::Rows rows{};
+  ClaimRows::Rows rows{};
   for (int c = 0; c < 2; ++c) {
     std::size_t k = 0;
     for (const BitProduct& product : products) {
@@ -66,7 +66,7 @@ void ClaimSink::add(std::initializer_list<BitProduct> products, const ClaimWord&
     }
     rows[c][2 * k] = octets(sum, c, instances);
   }
-  log_->add(bit_claim_form(products.size()), sizeof(std::uint32_t) * instances, rows);
+  log_->add(bit_claim_shape(products.size()), sizeof(std::uint32_t) * instances, rows);
 }
 
 void record_claims(ClaimLog& log, const Fields& fields) {

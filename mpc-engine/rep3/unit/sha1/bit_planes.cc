@@ -72,13 +72,13 @@ void PlaneProducts::write(std::uint8_t* message) {
 void PlaneProducts::read(const std::uint8_t* mine, const std::uint8_t* theirs, ClaimLog* claims) {
   const std::uint8_t* const got[2] = {mine, theirs};
   const std::size_t octets = bytes();
-  ClaimRecord::Rows rows{};
+  ClaimRows::Rows rows{};
   for (int c = 0; c < 2; ++c) {
     std::memcpy(rows_[c][kZ].data(), got[c], octets);
     for (const Row row : {kX, kY, kZ})
       rows[c][row] = reinterpret_cast<const std::uint8_t*>(rows_[c][row].data());
   }
-  if (claims != nullptr && octets > 0) claims->add(bit_claim_form(1), octets, rows);
+  if (claims != nullptr && octets > 0) claims->add(bit_claim_shape(1), octets, rows);
   const std::size_t stride = stride_, rest = columns_ % kPlaneBits;
   const std::uint64_t last = rest == 0 ? ~std::uint64_t{0} : (std::uint64_t{1} << rest) - 1;
   for (std::size_t k = 0; k < into_.size(); ++k) {

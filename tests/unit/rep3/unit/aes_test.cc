@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
 
-#include "support/aes_backends.h"
 #include "support/openssl_ecb.h"
+#include "support/rep3_backends.h"
 #include "support/three_parties.h"
 
 namespace tkdc {
@@ -17,7 +17,7 @@ using test::ThreeParties;
 
 // Three parties with an AES service each; keys expanded on shares.
 struct Fixture {
-  explicit Fixture(const AesBackend& backend, std::uint64_t seed)
+  explicit Fixture(const Rep3Backend& backend, std::uint64_t seed)
       : net(backend.representation(), seed) {
     for (int p = 0; p < 3; ++p) aes[p] = std::make_unique<Aes>(*net.party[p], backend);
   }
@@ -46,7 +46,7 @@ struct Fixture {
   std::unique_ptr<Aes> aes[3];
 };
 
-class AesOnShares : public testing::TestWithParam<const AesBackend*> {};
+class AesOnShares : public testing::TestWithParam<const Rep3Backend*> {};
 
 TEST_P(AesOnShares, Fips197AppendixC) {
   Fixture s(*GetParam(), 1);
@@ -136,7 +136,7 @@ TEST_P(AesOnShares, EveryMessageBitMatters) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Backends, AesOnShares, testing::ValuesIn(test::aes_backends()), [](const auto& backend) {
+    Backends, AesOnShares, testing::ValuesIn(test::rep3_backends()), [](const auto& backend) {
       return backend.param->name() +
              (backend.param->representation() == Representation::kBytes ? "Bytes" : "Planes");
     });

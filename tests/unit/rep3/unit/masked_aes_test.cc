@@ -7,9 +7,9 @@
 
 #include "rep3/unit/aes/one_hot.h"
 #include "rep3/verify/extension.h"
-#include "support/aes_backends.h"
 #include "support/openssl_ecb.h"
 #include "support/parties_with_ciphers.h"
+#include "support/rep3_backends.h"
 
 namespace tkdc {
 namespace {
@@ -24,7 +24,7 @@ constexpr Count kRoom = {4096, 256};
 // Parties whose small cohorts use masks.
 struct Masked : PartiesWithCiphers {
   explicit Masked(std::uint64_t seed, Security security = Security::kSemiHonest,
-                  const AesBackend& backend = aes_backend_scalar(), Count room = kRoom,
+                  const Rep3Backend& backend = rep3_backend_scalar(), Count room = kRoom,
                   std::size_t most_blocks = 16)
       : PartiesWithCiphers(seed, backend, security) {
     for (std::size_t p = 0; p < 3; ++p) {
@@ -120,11 +120,11 @@ TEST(OneHot, TheTwoRelationsHoldForTheInverseAlone) {
 
 struct Mode {
   Security security;
-  const AesBackend* backend;
+  const Rep3Backend* backend;
 };
 std::vector<Mode> modes() {
   std::vector<Mode> all;
-  for (const AesBackend* backend : test::aes_backends()) {
+  for (const Rep3Backend* backend : test::rep3_backends()) {
     all.push_back({Security::kSemiHonest, backend});
     if (backend->representation() == Representation::kBytes)
       all.push_back({Security::kMalicious, backend});
@@ -307,7 +307,7 @@ TEST(MaskPool, ItsMasksAreSharedRightAndAllDifferent) {
 }
 
 TEST(MaskPool, IsBounded) {
-  Masked s(7, Security::kSemiHonest, aes_backend_scalar(), {20, 3});
+  Masked s(7, Security::kSemiHonest, rep3_backend_scalar(), {20, 3});
   s.fill({15, 5});
   EXPECT_EQ(s.pool[0]->held(), (Count{15, 3}));
   s.fill({100, 100});
@@ -315,7 +315,7 @@ TEST(MaskPool, IsBounded) {
   s.fill({100, 100});
   EXPECT_EQ(s.pool[0]->made(), 23u);
   // Two at once do not overfill it either.
-  Masked two(8, Security::kMalicious, aes_backend_scalar(), {20, 3});
+  Masked two(8, Security::kMalicious, rep3_backend_scalar(), {20, 3});
   auto ran = two.net.run([&](int p) {
     std::vector<Task<void>> tasks;
     for (int k = 0; k < 2; ++k) tasks.push_back(two.pool[p]->fill({15, 2}));

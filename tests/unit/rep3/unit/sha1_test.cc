@@ -116,7 +116,7 @@ TEST(Sha1OnShares, CompressionsOfDifferentJobsRunTogether) {
 // where it would alone, in whatever column, and its claims hold.
 TEST(Sha1OnShares, ChainsJoinAndLeaveInAnyOrder) {
   for (Security security : {Security::kSemiHonest, Security::kMalicious}) {
-    test::PartiesWithCiphers parties(6, aes_backend_scalar(), security);
+    test::PartiesWithCiphers parties(6, rep3_backend_scalar(), security);
     constexpr std::size_t kChains = 24;
     std::vector<SecretVector> messages;
     std::vector<std::array<SharedBytes, 3>> in, out(kChains);
@@ -177,7 +177,7 @@ TEST(Sha1OnShares, HmacAgreesWithOpensslAndHasNoRoundBetweenItsHashes) {
 struct BulkRun {
   BulkRun(std::uint64_t seed, const std::vector<std::size_t>& lengths, Security security,
           std::size_t ripple_from)
-      : parties(seed, aes_backend_scalar(), security), out(lengths.size()) {
+      : parties(seed, rep3_backend_scalar(), security), out(lengths.size()) {
     for (std::size_t bytes : lengths) {
       messages.push_back(test::random_bytes(parties.net.rng(), bytes));
       in.push_back(parties.net.share(messages.back()));
@@ -281,7 +281,7 @@ TEST(Sha1Ripple, FewBlocksGoTheShortWay) {
 
 // By default from so many on as pay for the rounds, more where nothing is verified.
 TEST(Sha1Ripple, EnoughBlocksAreFewerWhereTheyAreVerified) {
-  test::PartiesWithCiphers malicious(1, aes_backend_scalar(), Security::kMalicious), plain(1);
+  test::PartiesWithCiphers malicious(1, rep3_backend_scalar(), Security::kMalicious), plain(1);
   EXPECT_EQ(malicious.ciphers[0]->sha1.default_ripple_from(), 512u);
   EXPECT_EQ(plain.ciphers[0]->sha1.default_ripple_from(), 2048u);
   for (std::size_t blocks : {511u, 512u}) {
@@ -319,7 +319,7 @@ std::size_t products_claimed(Work work) {
   net.party[0]->claims()->take(batch);
   std::size_t products = 0;
   for (const auto& record : batch.octets)
-    products += record->blocks() * ClaimRecord::kLanes * ClaimRecord::kBitSlots * 8 *
+    products += record->blocks() * ClaimRows::kLanes * ClaimRows::kBitSlots * 8 *
                 record->form().factors.size();
   return products / kColumns;
 }
@@ -336,7 +336,7 @@ TEST(Sha1Ripple, ClaimsOneProductForEachBit) {
 
 // What somebody waits for never takes it, however much there is.
 TEST(Sha1Ripple, WhatIsWaitedForGoesTheShortWay) {
-  test::PartiesWithCiphers s(3, aes_backend_scalar(), Security::kSemiHonest);
+  test::PartiesWithCiphers s(3, rep3_backend_scalar(), Security::kSemiHonest);
   for (auto& ciphers : s.ciphers) ciphers->sha1.set_ripple_from(1);
   const auto data = s.net.share(test::random_bytes(s.net.rng(), 20));
   std::array<SharedBytes, 3> out[16];
@@ -349,7 +349,7 @@ TEST(Sha1Ripple, WhatIsWaitedForGoesTheShortWay) {
 }
 
 TEST(Sha1Ripple, HmacAgreesWithOpenssl) {
-  test::PartiesWithCiphers s(8, aes_backend_scalar(), Security::kMalicious);
+  test::PartiesWithCiphers s(8, rep3_backend_scalar(), Security::kMalicious);
   for (auto& ciphers : s.ciphers) ciphers->sha1.set_ripple_from(2);
   const auto key = test::random_bytes(s.net.rng(), 32), data = test::random_bytes(s.net.rng(), 70);
   const auto key_shares = s.net.share(key), shares = s.net.share(data);

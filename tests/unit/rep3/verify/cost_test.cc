@@ -22,10 +22,10 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-const AesBackend& backend() {
-  for (const AesBackend* one : usable_aes_backends())
+const Rep3Backend& backend() {
+  for (const Rep3Backend* one : usable_rep3_backends())
     if (one->representation() == Representation::kBytes) return *one;
-  return aes_backend_scalar();
+  return rep3_backend_scalar();
 }
 
 Task<SharedBytes> encrypt(Rep3Protocol& c, SharedBytes round_keys, SharedBytes in) {

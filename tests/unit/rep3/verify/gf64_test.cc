@@ -153,9 +153,9 @@ class Avx512 : public testing::Test {
 class RandomTiles {
  public:
   static constexpr std::size_t kRows = 5;
-  explicit RandomTiles(std::mt19937_64& rng) : octets_(ClaimRecord::kMaxTiles * kTileBytes) {
+  explicit RandomTiles(std::mt19937_64& rng) : octets_(ClaimRows::kMaxTiles * kTileBytes) {
     for (std::uint8_t& octet : octets_) octet = static_cast<std::uint8_t>(rng());
-    for (std::size_t t = 0; t < ClaimRecord::kMaxTiles; ++t) {
+    for (std::size_t t = 0; t < ClaimRows::kMaxTiles; ++t) {
       for (std::size_t k = 0; k < 2 * kRows; ++k)
         row_[t][k] = static_cast<std::uint32_t>(rng() % (2 * kRows) * kLanes);
       tile_[t] = {octets_.data() + t * kTileBytes, row_[t]};
@@ -166,8 +166,8 @@ class RandomTiles {
  private:
   static constexpr std::size_t kTileBytes = 2 * kRows * kLanes;
   std::vector<std::uint8_t> octets_;
-  std::uint32_t row_[ClaimRecord::kMaxTiles][2 * kRows];
-  Tile tile_[ClaimRecord::kMaxTiles];
+  std::uint32_t row_[ClaimRows::kMaxTiles][2 * kRows];
+  Tile tile_[ClaimRows::kMaxTiles];
 };
 
 // Random rows and maps: three products of two left and two right sides.
@@ -234,7 +234,7 @@ TEST_F(Avx512, LiftsAgreeWithPortable) {
   for (std::size_t count : {1u, 2u, 7u}) {
     std::vector<StrandLift> rows(count);
     for (StrandLift& row : rows) {
-      row.tile = rng() % ClaimRecord::kMaxTiles;
+      row.tile = rng() % ClaimRows::kMaxTiles;
       row.strand = rng() % RandomTiles::kRows;
       for (Element& column : row.lift.column) column = rng();
       kernels_portable().set_matrices(row.lift);

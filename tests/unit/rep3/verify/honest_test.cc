@@ -3,8 +3,8 @@
 // mode: everything is verified, nothing is refused, and what it costs is counted.
 #include "cipher/gcm.h"
 #include "cipher/rfc3962.h"
-#include "support/aes_backends.h"
 #include "support/parties_with_ciphers.h"
+#include "support/rep3_backends.h"
 
 namespace tkdc {
 namespace {
@@ -14,9 +14,9 @@ using test::random_bytes;
 using test::ThreeParties;
 using Shares = PartiesWithCiphers::Shares;
 
-std::vector<const AesBackend*> byte_backends() {
-  std::vector<const AesBackend*> out;
-  for (const AesBackend* backend : test::aes_backends())
+std::vector<const Rep3Backend*> byte_backends() {
+  std::vector<const Rep3Backend*> out;
+  for (const Rep3Backend* backend : test::rep3_backends())
     if (backend->representation() == Representation::kBytes) out.push_back(backend);
   return out;
 }
@@ -27,7 +27,7 @@ Task<SharedBytes> encrypt_verified(Rep3Protocol& c, SharedBytes keys, SharedByte
   co_return out;
 }
 
-class Honest : public testing::TestWithParam<const AesBackend*> {};
+class Honest : public testing::TestWithParam<const Rep3Backend*> {};
 
 TEST_P(Honest, AesGivesTheSameAndIsVerified) {
   PartiesWithCiphers plain(5, *GetParam());
@@ -61,7 +61,7 @@ Task<SharedBytes> hmac_verified(Rep3Protocol& c, SharedBytes key, SharedBytes da
 }
 
 TEST(HonestSha1, GivesTheSameAndIsVerified) {
-  PartiesWithCiphers checked(6, aes_backend_scalar(), Security::kMalicious);
+  PartiesWithCiphers checked(6, rep3_backend_scalar(), Security::kMalicious);
   PartiesWithCiphers plain(6);
   std::mt19937_64 rng(6);
   const SecretVector key = random_bytes(rng, 32), data = random_bytes(rng, 100);
@@ -77,7 +77,7 @@ TEST(HonestSha1, GivesTheSameAndIsVerified) {
 }
 
 TEST(HonestGcm, SealsAndOpens) {
-  PartiesWithCiphers s(7, aes_backend_scalar(), Security::kMalicious);
+  PartiesWithCiphers s(7, rep3_backend_scalar(), Security::kMalicious);
   std::mt19937_64 rng(7);
   Shares keys = s.expand(random_bytes(rng, 32));
   Shares powers = s.shares_of([&](Rep3Protocol& c, int p) { return gcm_powers(c, keys[p]); });

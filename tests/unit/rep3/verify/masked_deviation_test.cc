@@ -141,7 +141,7 @@ TEST(MaskedDeviations, DifferentErrorsAreCaughtBeforeAnythingIsVerified) {
 
 struct Servers : PartiesWithCiphers {
   explicit Servers(std::uint64_t seed)
-      : PartiesWithCiphers(seed, aes_backend_scalar(), Security::kMalicious) {
+      : PartiesWithCiphers(seed, rep3_backend_scalar(), Security::kMalicious) {
     for (std::size_t p = 0; p < 3; ++p) {
       pool[p] = std::make_unique<MaskPool>(*net.party[p], kRoom);
       ciphers[p]->aes.use_masks(*pool[p], 1);

@@ -14,9 +14,9 @@ using Check = InnerProductCheck<Gf64Field>;
 using Element = gf64::Element;
 
 // z = x y of rows 0, 1 and 2.
-ClaimForm form_of(ClaimForm::Product product) {
-  ClaimForm form{product, 3, 1, 1, {}, {}, {}};
-  if (product == ClaimForm::Product::kOctets) form.second.assign(3, kTimesOmega);
+ClaimShape form_of(ClaimShape::Product product) {
+  ClaimShape form{product, 3, 1, 1, {}, {}, {}};
+  if (product == ClaimShape::Product::kOctets) form.second.assign(3, kTimesOmega);
   form.factors.resize(1);
   form.factors[0].x = {{{0, kIdentity}}};
   form.factors[0].right = {{0, {{{1, kIdentity}}}}};
@@ -24,10 +24,10 @@ ClaimForm form_of(ClaimForm::Product product) {
   return form;
 }
 
-const ClaimForm& form(std::size_t which) {
-  static const ClaimForm forms[3] = {form_of(ClaimForm::Product::kOctets),
-                                     form_of(ClaimForm::Product::kOctets),
-                                     form_of(ClaimForm::Product::kBits)};
+const ClaimShape& form(std::size_t which) {
+  static const ClaimShape forms[3] = {form_of(ClaimShape::Product::kOctets),
+                                      form_of(ClaimShape::Product::kOctets),
+                                      form_of(ClaimShape::Product::kBits)};
   return forms[which];
 }
 
@@ -48,17 +48,17 @@ Element claim_after_fold(const Attack& attack) {
   SecretPool pool;
   std::vector<std::unique_ptr<OctetCheck>> party;
   for (int p = 0; p < 3; ++p) {
-    std::vector<std::unique_ptr<ClaimRecord>> claims;
+    std::vector<std::unique_ptr<ClaimRows>> claims;
     for (std::size_t g = 0; g < 2; ++g) {
       std::array<std::uint8_t, 70> zeros{}, z[2] = {};
       // Component 0 of z: party 0 has it first, party 2 second.
       if (p != 1) z[p == 0 ? 0 : 1][5] = static_cast<std::uint8_t>(attack.wrong[g]);
-      ClaimRecord::Rows rows{};
+      ClaimRows::Rows rows{};
       for (std::size_t c = 0; c < 2; ++c) {
         rows[c][0] = rows[c][1] = zeros.data();
         rows[c][2] = z[c].data();
       }
-      claims.push_back(std::make_unique<ClaimRecord>(form(forms[g])));
+      claims.push_back(std::make_unique<ClaimRows>(form(forms[g])));
       claims.back()->append(zeros.size(), rows);
     }
     party.push_back(std::make_unique<OctetCheck>(std::move(claims), seed.data(), prepared));

@@ -60,7 +60,7 @@ class Trial {
 
   // `cheat`: who tampers, or -1.
   Outcome run(int cheat, const Tamper& tamper) {
-    PartiesWithCiphers s(seed_, aes_backend_scalar(), Security::kMalicious);
+    PartiesWithCiphers s(seed_, rep3_backend_scalar(), Security::kMalicious);
     Shares in = s.net.share(random_bytes(s.net.rng(), protocol_.secret_bytes));
     std::size_t tick = 0;
     s.net.tamper = [&](int p, SecretVector& to_prev, SecretVector& to_next) {

@@ -86,7 +86,7 @@ TEST(Admission, EveryPublicFieldIsInTheDigest) {
   const Digest base = digest_job(sample(), AgentRole::kKdc, &record, 0).opened;
   const std::function<void(JobRequest&)> kEdits[] = {
       [](JobRequest& r) { r.name.agent++; },
-      [](JobRequest& r) { r.name.session++; },
+      [](JobRequest& r) { r.name.run++; },
       [](JobRequest& r) { r.name.number++; },
       [](JobRequest& r) { r.op = TKDC_OP_OPEN; },
       [](JobRequest& r) { r.key.id[15] ^= 1; },
@@ -132,21 +132,21 @@ TEST(Admission, ComponentsOfInputAndRecordAreInTheirDigests) {
 TEST(Admission, JudgesClaims) {
   KeyRecord record = sample_record();
   const JobDigests mine = digest_job(sample(), AgentRole::kKdc, &record, 0);
-  const AdmissionClaim same_prev{kAdmit, mine.opened, mine.component[0]};
-  const AdmissionClaim same_next{kAdmit, mine.opened, mine.component[1]};
+  const AdmissionStatement same_prev{kAdmit, mine.opened, mine.component[0]};
+  const AdmissionStatement same_next{kAdmit, mine.opened, mine.component[1]};
   EXPECT_EQ(judge(kAdmit, mine, same_prev, same_next), kAdmit);
   for (int field = 0; field < 4; ++field) {
-    AdmissionClaim prev = same_prev, next = same_next;
+    AdmissionStatement prev = same_prev, next = same_next;
     (field == 0   ? prev.opened
      : field == 1 ? prev.component
      : field == 2 ? next.opened
                   : next.component)[7] ^= 1;
     EXPECT_EQ(judge(kAdmit, mine, prev, next), TKDC_STATUS_INCONSISTENT) << field;
   }
-  AdmissionClaim missing = same_prev;
+  AdmissionStatement missing = same_prev;
   missing.verdict = kMissing;
   EXPECT_EQ(judge(kAdmit, mine, missing, same_next), kMissing);
-  AdmissionClaim denied = same_next;
+  AdmissionStatement denied = same_next;
   denied.verdict = TKDC_STATUS_DENIED;
   EXPECT_EQ(judge(kAdmit, mine, same_prev, denied), TKDC_STATUS_INCONSISTENT);
   EXPECT_EQ(judge(TKDC_STATUS_DENIED, mine, same_prev, denied), TKDC_STATUS_DENIED);
@@ -197,12 +197,12 @@ TEST(Admission, WhatIsNoVerdictIsNotRead) {
     Reader in(verdicts);
     EXPECT_EQ(get_verdicts(in, jobs).ok(), jobs <= 3) << jobs;
   }
-  Bytes claim(AdmissionClaim::kBytes);
+  Bytes claim(AdmissionStatement::kBytes);
   Reader good(claim);
-  EXPECT_TRUE(get_claims(good, 1).ok());
+  EXPECT_TRUE(get_statements(good, 1).ok());
   claim[0] = 9;
   Reader bad(claim);
-  EXPECT_FALSE(get_claims(bad, 1).ok());
+  EXPECT_FALSE(get_statements(bad, 1).ok());
 }
 
 TEST(Admission, AManifestIsReadAsItWasWritten) {
@@ -247,10 +247,10 @@ TEST(Admission, ClaimsAndVerdictsAreReadInOrderAndWhole) {
   digests.component[0].fill(2);
   digests.component[1].fill(3);
   Bytes octets;
-  put_claim(octets, kAdmit, digests, 0);
-  put_claim(octets, kMissing, digests, 1);
+  put_statement(octets, kAdmit, digests, 0);
+  put_statement(octets, kMissing, digests, 1);
   Reader in(octets);
-  const auto claims = get_claims(in, 2);
+  const auto claims = get_statements(in, 2);
   ASSERT_TRUE(claims.ok());
   EXPECT_TRUE(in.complete());
   EXPECT_EQ((*claims)[0].verdict, kAdmit);
@@ -259,7 +259,7 @@ TEST(Admission, ClaimsAndVerdictsAreReadInOrderAndWhole) {
   EXPECT_EQ((*claims)[1].opened, digests.opened);
   EXPECT_EQ((*claims)[1].component, digests.component[1]);
   Reader cut(ByteSpan(octets).first(octets.size() - 1));
-  EXPECT_FALSE(get_claims(cut, 2).ok());
+  EXPECT_FALSE(get_statements(cut, 2).ok());
 
   const Bytes said = {kAdmit, TKDC_STATUS_DENIED, kMissing};
   Reader three(said), four(said);

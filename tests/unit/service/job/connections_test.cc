@@ -2,8 +2,8 @@
 // A session outlives its connections: they are cut at any packet, the three connect anew, and
 // every job ends with the octets that it would have had. A check that has opened X and Y is
 // finished with what was sent, octet for octet.
-#include "engines.h"
 #include "session/refusal.h"
+#include "three_services.h"
 
 namespace tkdc {
 namespace {
@@ -58,7 +58,7 @@ class Cutter final : public MemoryRing {
 };
 
 // So that two jobs of one kind send as many packets, however slow the machine is.
-void no_clocks(EngineOptions& options) { options.clock_every = std::chrono::hours(1); }
+void no_clocks(JobServiceOptions& options) { options.clock_every = std::chrono::hours(1); }
 
 class ConnectionsOfAJob : public testing::TestWithParam<Security> {};
 
@@ -66,11 +66,11 @@ class ConnectionsOfAJob : public testing::TestWithParam<Security> {};
 TEST_P(ConnectionsOfAJob, AreCutAtAnyPacketAndTheJobIsDone) {
   auto sent = std::make_shared<Sent>();
   auto ring = std::make_shared<Cutter>(sent);
-  Engines e(1, 1, std::uint64_t{1} << 38, 0, GetParam(), ring, no_clocks);
+  ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, GetParam(), ring, no_clocks);
   e.leader_last = true;
   const Bytes key(32, 7), input = some_bytes(40);
   KeyRef ref = e.make_key("host/a.test@A.TEST", 18, key);
-  const Engines::Job job{TKDC_OP_MAC, ref, 17, {}, input};
+  const ThreeServices::Job job{TKDC_OP_MAC, ref, 17, {}, input};
   settled(e);
   ring->arm(-1);
   const Bytes expected = e.run(job).output();
@@ -90,7 +90,7 @@ TEST_P(ConnectionsOfAJob, AreCutAtAnyPacketAndTheJobIsDone) {
   EXPECT_EQ(sent->differs, 0) << "a packet was sent again with other octets";
   EXPECT_GT(sent->again, 0);
   for (int p = 0; p < 3; ++p) {
-    EXPECT_FALSE(e.engine(p).deviation());
+    EXPECT_FALSE(e.service(p).deviation());
     EXPECT_TRUE(e.lost_checks(p).empty());
   }
   e.holds = false;
@@ -122,11 +122,11 @@ TEST(Connections, ANeighbourIsSentWhatWasSentOrNothing) {
   for (int by : {-1, 1, -3, 3, 1000}) {
     auto sent = std::make_shared<Sent>();
     auto ring = std::make_shared<Cutter>(sent);
-    Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring, no_clocks);
+    ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring, no_clocks);
     e.leader_last = true;
     KeyRef ref = e.make_key("host/a.test@A.TEST", 18, Bytes(32, 7));
     settled(e);
-    const Engines::Job job{TKDC_OP_MAC, ref, 17, {}, some_bytes(40)};
+    const ThreeServices::Job job{TKDC_OP_MAC, ref, 17, {}, some_bytes(40)};
     ring->arm(-1);
     EXPECT_EQ(e.run(job).status(), TKDC_STATUS_OK);
     e.holds = true;
@@ -140,7 +140,7 @@ TEST(Connections, ANeighbourIsSentWhatWasSentOrNothing) {
     for (const JobReply& reply : answer.reply) EXPECT_TRUE(reply.output.empty()) << by;
     e.join();
     for (int p = 0; p < 3; ++p) {
-      EXPECT_EQ(e.engine(p).held(), SessionId{});
+      EXPECT_EQ(e.service(p).held(), SessionId{});
       EXPECT_EQ(e.lost_checks(p).size(), 1u) << "party " << p << " by " << by;
     }
     EXPECT_EQ(sent->differs, 0);
@@ -160,11 +160,11 @@ class NotThrough final : public MemoryRing {
 
 TEST(Connections, ANeighbourThatIsNotThroughIsMetAnew) {
   auto ring = std::make_shared<Cutter>(std::make_shared<Sent>());
-  Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring, no_clocks);
+  ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring, no_clocks);
   e.leader_last = true;
   KeyRef ref = e.make_key("host/a.test@A.TEST", 18, Bytes(32, 7));
   settled(e);
-  const Engines::Job job{TKDC_OP_MAC, ref, 17, {}, some_bytes(40)};
+  const ThreeServices::Job job{TKDC_OP_MAC, ref, 17, {}, some_bytes(40)};
   ring->arm(-1);
   const Bytes expected = e.run(job).output();
   e.holds = true;
@@ -174,7 +174,7 @@ TEST(Connections, ANeighbourThatIsNotThroughIsMetAnew) {
   e.go_on(std::make_shared<NotThrough>());
   e.join();
   for (int p = 0; p < 3; ++p) {
-    EXPECT_NE(e.engine(p).held(), SessionId{}) << "party " << p << ": " << e.ended(p);
+    EXPECT_NE(e.service(p).held(), SessionId{}) << "party " << p << ": " << e.ended(p);
     EXPECT_TRUE(e.lost_checks(p).empty());
   }
   e.go_on();
@@ -217,9 +217,10 @@ TEST(Connections, DieInAnyOrderAndEachJobIsAnsweredOnce) {
     std::mt19937 rng(seed);
     auto sent = std::make_shared<Sent>();
     auto ring = std::make_shared<Dying>(sent);
-    Engines e(
-        1, 1, std::uint64_t{1} << 38, seed % 2 ? 50 : 0, Security::kMalicious, ring,
-        [&](EngineOptions& options) { options.protocols = rep3_offer(seed % 3 == 0 ? 64 : 0); });
+    ThreeServices e(1, 1, std::uint64_t{1} << 38, seed % 2 ? 50 : 0, Security::kMalicious, ring,
+                    [&](JobServiceOptions& options) {
+                      options.protocols = rep3_offer(seed % 3 == 0 ? 64 : 0);
+                    });
     KeyRef ref = e.make_key("host/a.test@A.TEST", 18, Bytes(32, 7));
     KeyRef own = e.make_key("krbtgt/A.TEST@A.TEST", 18, {});
     settled(e);
@@ -239,17 +240,18 @@ TEST(Connections, DieInAnyOrderAndEachJobIsAnsweredOnce) {
     };
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!done() && std::chrono::steady_clock::now() < until) {
-      for (int k = 0; k < 400 && e.engine(0).status().session_up &&
-                      e.engine(1).status().session_up && e.engine(2).status().session_up && !done();
+      for (int k = 0;
+           k < 400 && e.service(0).status().session_up && e.service(1).status().session_up &&
+           e.service(2).status().session_up && !done();
            ++k)
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
       if (done()) break;
       ring->close("the network is gone");
       e.join();
       for (int p = 0; p < 3; ++p) {
-        ASSERT_FALSE(e.engine(p).deviation()) << *e.engine(p).deviation();
-        ASSERT_NE(e.engine(p).held(), SessionId{}) << "seed " << seed << ": " << e.ended(p);
-        e.engine(p).expire();
+        ASSERT_FALSE(e.service(p).deviation()) << *e.service(p).deviation();
+        ASSERT_NE(e.service(p).held(), SessionId{}) << "seed " << seed << ": " << e.ended(p);
+        e.service(p).expire();
       }
       ring = std::make_shared<Dying>(sent);
       ring->die(rng, reconnections % 3 == 0 ? 3 : 600);
@@ -265,7 +267,7 @@ TEST(Connections, DieInAnyOrderAndEachJobIsAnsweredOnce) {
     ring->close("over");
     e.join();
     e.holds = false;
-    for (int p = 0; p < 3; ++p) e.engine(p).give_up(std::nullopt);
+    for (int p = 0; p < 3; ++p) e.service(p).give_up(std::nullopt);
   }
 }
 
@@ -275,7 +277,7 @@ TEST(Connections, AJobIsAnsweredOnceWhateverBecomesOfItsSession) {
   std::mt19937 rng(5);
   auto sent = std::make_shared<Sent>();
   auto ring = std::make_shared<Dying>(sent);
-  Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring, no_clocks);
+  ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring, no_clocks);
   e.leader_last = true;
   KeyRef ref = e.make_key("host/a.test@A.TEST", 18, Bytes(32, 7));
   settled(e);
@@ -283,7 +285,7 @@ TEST(Connections, AJobIsAnsweredOnceWhateverBecomesOfItsSession) {
   std::atomic<bool> over{false};
   std::thread expirer([&] {
     while (!over) {
-      for (int p = 0; p < 3; ++p) e.engine(p).expire();
+      for (int p = 0; p < 3; ++p) e.service(p).expire();
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   });
@@ -301,7 +303,7 @@ TEST(Connections, AJobIsAnsweredOnceWhateverBecomesOfItsSession) {
     std::this_thread::sleep_for(std::chrono::milliseconds(rng() % 60));
     ring = std::make_shared<Dying>(sent);
     if (round % 5 == 4) {
-      for (int p = 0; p < 3; ++p) e.engine(p).give_up(std::nullopt);
+      for (int p = 0; p < 3; ++p) e.service(p).give_up(std::nullopt);
       sent->packets.clear();
       e.start_session(ring);
     } else {
@@ -317,7 +319,7 @@ TEST(Connections, AJobIsAnsweredOnceWhateverBecomesOfItsSession) {
   ring->close("over");
   e.join();
   e.holds = false;
-  for (int p = 0; p < 3; ++p) e.engine(p).give_up(std::nullopt);
+  for (int p = 0; p < 3; ++p) e.service(p).give_up(std::nullopt);
   over = true;
   expirer.join();
   for (const JobName& name : names) EXPECT_EQ(e.answers_to(name), 3);
@@ -339,7 +341,7 @@ class Measuring final : public MemoryRing {
 // A line that cannot carry a packet would be tried for ever, since the session goes on.
 TEST(Connections, AFloodOfLargeJobsMakesNoPacketThatALineCannotCarry) {
   auto ring = std::make_shared<Measuring>();
-  Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kSemiHonest, ring);
+  ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, Security::kSemiHonest, ring);
   KeyRef own = e.make_key("krbtgt/A.TEST@A.TEST", 18, {});
   const Bytes ticket = some_bytes(16 * (64 * 64 - 2));
   std::vector<JobName> names;

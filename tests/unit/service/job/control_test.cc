@@ -4,8 +4,8 @@
 // tells its neighbours different things, everybody stops.
 #include <atomic>
 
-#include "engines.h"
 #include "lane_packet.h"
+#include "three_services.h"
 
 namespace tkdc {
 namespace {
@@ -44,15 +44,15 @@ TEST(Control, NoChangedOctetGivesAWrongOutput) {
     ring->to_next = rng() % 2 == 0;
     ring->packet = static_cast<int>(rng() % 5);
     ring->octet = rng() % 160;
-    Engines s(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
+    ThreeServices s(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
     KeyRef key = s.make_key("host/a.test@A.TEST", 18, {});
-    const Engines::Job mac = {TKDC_OP_MAC, key, 17, {}, some_bytes(40)};
+    const ThreeServices::Job mac = {TKDC_OP_MAC, key, 17, {}, some_bytes(40)};
     const Bytes right = s.run(mac).output();
     ring->armed = true;
     auto soon = [](int, JobRequest& request) { request.deadline_ms = 400; };
     const JobName name = s.send(mac, soon);
     for (int k = 0; k < 1000 && s.answers_to(name) < 3; ++k) {
-      for (int p = 0; p < 3; ++p) s.engine(p).expire();  // what was not admitted, as a server does
+      for (int p = 0; p < 3; ++p) s.service(p).expire();  // what was not admitted, as a server does
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     Answer answer = s.wait(name);
@@ -78,7 +78,7 @@ class TwoFacedVoter final : public MemoryRing {
 };
 
 // Drawn, and bound to nobody yet.
-KeyRef staged_key(Engines& s) {
+KeyRef staged_key(ThreeServices& s) {
   KeyRef ref;
   ref.installation = kInstallation;
   ref.id[0] = 9;
@@ -91,17 +91,17 @@ KeyRef staged_key(Engines& s) {
 
 TEST(Control, VotesOnAStoreThatDifferLatch) {
   auto ring = std::make_shared<TwoFacedVoter>();
-  Engines s(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
+  ThreeServices s(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
   s.disk(1).prepared_hook = [&] { ring->armed = true; };  // the vote is the next that it sends
   KeyRef ref = staged_key(s);
   ref.principal = digest_of("host/a@R");
-  Answer answer = s.run(Engines::bind_job(ref, "host/a@R"));
+  Answer answer = s.run(ThreeServices::bind_job(ref, "host/a@R"));
   for (const JobReply& reply : answer.reply) EXPECT_NE(reply.status, TKDC_STATUS_OK);
   s.stop_session();
   int latched = 0;
   for (int p = 0; p < 3; ++p) {
     EXPECT_FALSE(*s.store(p).committed(ref.id)) << p;
-    if (auto deviation = s.engine(p).deviation()) {
+    if (auto deviation = s.service(p).deviation()) {
       ++latched;
       EXPECT_NE(deviation->find("what a store did"), std::string::npos) << *deviation;
       EXPECT_NE(deviation->find("lane 0, cohorts up to"), std::string::npos) << *deviation;
@@ -136,7 +136,7 @@ class ManagementToldDifferently : public testing::TestWithParam<tkdc_wire_op> {}
 
 TEST_P(ManagementToldDifferently, ChangesAndYieldsNothing) {
   auto ring = std::make_shared<TwoTimesLeader>();
-  Engines s(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
+  ThreeServices s(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
   const KeyRef ref = GetParam() == TKDC_OP_DESTROY ? s.make_key("host/a@R", 18, {}) : staged_key(s);
   ring->armed = true;
   Answer answer = s.run({GetParam(), ref, 0, {}, {}, AgentRole::kAdmin});
@@ -149,7 +149,7 @@ TEST_P(ManagementToldDifferently, ChangesAndYieldsNothing) {
   int latched = 0;
   for (int p = 0; p < 3; ++p) {
     EXPECT_EQ(*s.store(p).committed(ref.id), GetParam() == TKDC_OP_DESTROY) << p;
-    if (auto deviation = s.engine(p).deviation()) {
+    if (auto deviation = s.service(p).deviation()) {
       ++latched;
       EXPECT_NE(deviation->find("which jobs to run"), std::string::npos) << *deviation;
     }
@@ -178,7 +178,7 @@ struct Broken {
 Broken when_party_1_stops_at(int packet) {
   auto ring = std::make_shared<Deserter>();
   ring->last = packet;
-  Engines s(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
+  ThreeServices s(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
   KeyRef key = s.make_key("host/a.test@A.TEST", 18, {});
   settled(s);
   ring->armed = true;
@@ -187,7 +187,7 @@ Broken when_party_1_stops_at(int packet) {
   broken.packets = ring->sent;
   s.stop_session();
   for (int p = 0; p < 3; ++p) {
-    EXPECT_FALSE(s.engine(p).deviation());
+    EXPECT_FALSE(s.service(p).deviation());
     broken.checks += s.lost_checks(p).size();
   }
   return broken;
@@ -196,10 +196,10 @@ Broken when_party_1_stops_at(int packet) {
 // The clocks of the three are their own, and a lane at work has other ticks: heads are compared at
 // all three whoever said one.
 TEST(Control, HeadsOfUnequalTimesEndNoSession) {
-  Engines s(1, 1, std::uint64_t{1} << 38, 40, Security::kMalicious, nullptr,
-            [](EngineOptions& options) {
-              options.audit_head_every = std::chrono::milliseconds(40 + 30 * options.party);
-            });
+  ThreeServices s(1, 1, std::uint64_t{1} << 38, 40, Security::kMalicious, nullptr,
+                  [](JobServiceOptions& options) {
+                    options.audit_head_every = std::chrono::milliseconds(40 + 30 * options.party);
+                  });
   KeyRef key = s.make_key("host/a.test@A.TEST", 18, {});
   auto all_heard = [&] {
     for (int p = 0; p < 3; ++p)
@@ -210,7 +210,7 @@ TEST(Control, HeadsOfUnequalTimesEndNoSession) {
   while (!all_heard() && std::chrono::steady_clock::now() < deadline)
     ASSERT_EQ(s.run({TKDC_OP_MAC, key, 17, {}, some_bytes(200)}).status(), TKDC_STATUS_OK);
   EXPECT_TRUE(all_heard());
-  for (int p = 0; p < 3; ++p) EXPECT_TRUE(s.engine(p).status().session_up) << s.ended(p);
+  for (int p = 0; p < 3; ++p) EXPECT_TRUE(s.service(p).status().session_up) << s.ended(p);
 }
 
 TEST(Control, SessionsLostInACheckAreCounted) {

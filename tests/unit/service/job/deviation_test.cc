@@ -3,8 +3,8 @@
 // engines say that the session ended by a deviation, not by a broken wire.
 #include <atomic>
 
-#include "engines.h"
 #include "lane_packet.h"
+#include "three_services.h"
 
 namespace tkdc {
 namespace {
@@ -45,7 +45,7 @@ class TwoFacedRing final : public MemoryRing {
 
 TEST(Deviation, TwoFacedManifestsAreFound) {
   auto ring = std::make_shared<TwoFacedRing>();
-  Engines s(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
+  ThreeServices s(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
   KeyRef key = s.make_key("host/a.test@A.TEST", 18, {});
   ring->armed = true;
   Answer answer = s.run({TKDC_OP_SEAL, key, usage::kTicket, {}, some_bytes(40)});
@@ -53,7 +53,7 @@ TEST(Deviation, TwoFacedManifestsAreFound) {
   s.stop_session();
   int latched = 0;
   for (int p = 0; p < 3; ++p)
-    if (auto deviation = s.engine(p).deviation()) {
+    if (auto deviation = s.service(p).deviation()) {
       ++latched;
       EXPECT_NE(deviation->find("told different things"), std::string::npos) << *deviation;
     }
@@ -67,7 +67,7 @@ class Deviations : public testing::TestWithParam<Part> {};
 
 TEST_P(Deviations, EndTheSessionWithoutAnAnswer) {
   auto ring = std::make_shared<LyingRing>();
-  Engines s(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
+  ThreeServices s(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
   KeyRef key = s.make_key("host/a.test@A.TEST", 18, {});
   ring->armed = true;
   Answer answer = s.run({TKDC_OP_SEAL, key, usage::kTicket, encode(GetParam()), some_bytes(200)});
@@ -78,7 +78,7 @@ TEST_P(Deviations, EndTheSessionWithoutAnAnswer) {
   s.stop_session();
   int latched = 0;
   for (int p = 0; p < 3; ++p)
-    if (auto deviation = s.engine(p).deviation()) {
+    if (auto deviation = s.service(p).deviation()) {
       ++latched;
       EXPECT_NE(deviation->find("lane 0"), std::string::npos) << *deviation;
     }
@@ -90,12 +90,12 @@ TEST_P(Deviations, EndTheSessionWithoutAnAnswer) {
 INSTANTIATE_TEST_SUITE_P(Parts, Deviations, testing::Values(Part{}, Part{Part::Kind::kHead}));
 
 TEST(Deviation, IsNotSeenWhereNobodyLies) {
-  Engines s(1);
+  ThreeServices s(1);
   KeyRef key = s.make_key("host/a.test@A.TEST", 18, {});
   EXPECT_EQ(s.run({TKDC_OP_SEAL, key, usage::kTicket, {}, some_bytes(40)}).status(),
             TKDC_STATUS_OK);
   s.stop_session();
-  for (int p = 0; p < 3; ++p) EXPECT_FALSE(s.engine(p).deviation());
+  for (int p = 0; p < 3; ++p) EXPECT_FALSE(s.service(p).deviation());
 }
 
 }  // namespace

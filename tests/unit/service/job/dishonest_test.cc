@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Agents that send the servers different things about a job: it is dropped
 // alone, in every operation, and the jobs beside it go on.
-#include "engines.h"
+#include "three_services.h"
 
 namespace tkdc {
 namespace {
@@ -9,16 +9,16 @@ namespace {
 class DishonestAgent : public testing::TestWithParam<tkdc_wire_op> {
  protected:
   // An honest job of the operation, which would succeed.
-  Engines::Job honest_job();
-  Engines::Job management_job();
+  ThreeServices::Job honest_job();
+  ThreeServices::Job management_job();
 
-  Engines e;
+  ThreeServices e;
   KeyRef ref = e.make_key("krbtgt/R@R", 18, {});
   KeyRef other = e.make_key("krbtgt/R@R", 18, {});
 };
 
-Engines::Job DishonestAgent::honest_job() {
-  Engines::Job job{GetParam(), ref, 2, {}, some_bytes(80), AgentRole::kKdc};
+ThreeServices::Job DishonestAgent::honest_job() {
+  ThreeServices::Job job{GetParam(), ref, 2, {}, some_bytes(80), AgentRole::kKdc};
   switch (job.op) {
     case TKDC_OP_SEAL: break;
     case TKDC_OP_OPEN:
@@ -36,8 +36,8 @@ Engines::Job DishonestAgent::honest_job() {
   return job;
 }
 
-Engines::Job DishonestAgent::management_job() {
-  Engines::Job job{GetParam(), ref, 0, {}, {}, AgentRole::kAdmin};
+ThreeServices::Job DishonestAgent::management_job() {
+  ThreeServices::Job job{GetParam(), ref, 0, {}, {}, AgentRole::kAdmin};
   if (job.op == TKDC_OP_DESTROY) return job;
   job.key.id[0] ^= 0x55;
   if (job.op == TKDC_OP_STAGE) {
@@ -45,7 +45,7 @@ Engines::Job DishonestAgent::management_job() {
     job.input = some_bytes(32);
     return job;
   }
-  Engines::Job stage = job;
+  ThreeServices::Job stage = job;
   stage.op = TKDC_OP_STAGE;
   stage.opened = {TKDC_ORIGIN_DRAWN};
   EXPECT_EQ(e.run(stage).status(), TKDC_STATUS_OK);
@@ -58,7 +58,7 @@ Engines::Job DishonestAgent::management_job() {
     job.opened.assign(stage.key.id.begin(), stage.key.id.end());
   }
   if (job.op == TKDC_OP_BIND) {
-    job = Engines::bind_job(job.key, "host/a@R");
+    job = ThreeServices::bind_job(job.key, "host/a@R");
     job.key.principal = digest_of("host/a@R");
   }
   return job;
@@ -67,7 +67,7 @@ Engines::Job DishonestAgent::management_job() {
 struct Trick {
   const char* what;
   bool needs_input;
-  Engines::Edit edit;
+  ThreeServices::Edit edit;
 };
 
 // Each changes one server's view of the job.
@@ -106,7 +106,7 @@ std::vector<Trick> tricks(const KeyRef& other) {
 }
 
 TEST_P(DishonestAgent, IsRefusedInEveryOperationAndTheCohortGoesOn) {
-  const Engines::Job job = honest_job();
+  const ThreeServices::Job job = honest_job();
   for (const Trick& trick : tricks(other)) {
     if (trick.needs_input && job.input.empty()) continue;
     JobName honest = e.send({TKDC_OP_SEAL, other, 2, {}, some_bytes(100)});

@@ -14,7 +14,7 @@ class EachEnctype : public testing::TestWithParam<std::uint32_t> {
 };
 
 TEST_P(EachEnctype, AnImportedUserKeyIsWhatTheClientHas) {
-  Engines e;
+  ThreeServices e;
   const Bytes key = some_bytes(enctype().key_bytes);
   KeyRef ref = e.make_key("alice@R", GetParam(), key);
   Krb5Client alice(GetParam(), key);
@@ -34,7 +34,7 @@ TEST_P(EachEnctype, AnImportedUserKeyIsWhatTheClientHas) {
 }
 
 TEST_P(EachEnctype, ADrawnServiceKeySealsTicketsAndSignsPacs) {
-  Engines e;
+  ThreeServices e;
   KeyRef ref = e.make_key("host/a@R", GetParam(), {});
   Krb5Client service(GetParam(), rebuild_key(e, ref));
   const Bytes ticket = some_bytes(309), pac = some_bytes(144);
@@ -49,7 +49,7 @@ TEST_P(EachEnctype, ADrawnServiceKeySealsTicketsAndSignsPacs) {
 }
 
 TEST_P(EachEnctype, KrbtgtsOwnFormHasItsEnctypesLengths) {
-  Engines e;
+  ThreeServices e;
   KeyRef ref = e.make_key("krbtgt/R@R", GetParam(), {});
   const Bytes plain = some_bytes(200), pac = some_bytes(112);
   Bytes ticket = e.run({TKDC_OP_SEAL, ref, 2, {}, plain}).output();
@@ -84,13 +84,13 @@ TEST_P(EachEnctype, KrbtgtsOwnFormHasItsEnctypesLengths) {
 
 // A record from before a usage was its class's: the same result, and what it costs is said.
 TEST_P(EachEnctype, KeysOfALaterUsageAreMadeForTheOperation) {
-  Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kSemiHonest);
+  ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, Security::kSemiHonest);
   const Bytes key = some_bytes(enctype().key_bytes), data = some_bytes(90);
   KeyRef ref = e.make_key("host/a@R", GetParam(), key);
   auto run = [&](tkdc_wire_op op, std::uint32_t use, const Bytes& input) {
-    const EngineStatus before = settled(e);
+    const JobServiceStatus before = settled(e);
     Answer answer = e.run({op, ref, use, {}, input});
-    const EngineStatus after = settled(e);
+    const JobServiceStatus after = settled(e);
     EXPECT_EQ(answer.reply[0].cost.message_bytes,
               after.message_bytes_sent - before.message_bytes_sent)
         << op;
@@ -110,16 +110,16 @@ TEST_P(EachEnctype, KeysOfALaterUsageAreMadeForTheOperation) {
   EXPECT_EQ(client.open(2, run(TKDC_OP_SEAL, 2, data)), data);
 }
 
-// cost_of() against the engine's own counters, without other jobs beside it.
+// cost_of() against the job service's own counters, without other jobs beside it.
 TEST_P(EachEnctype, CostsWhatItSays) {
-  Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kSemiHonest);
+  ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, Security::kSemiHonest);
   KeyRef ref = e.make_key("host/a@R", GetParam(), {});
   const Bytes data = some_bytes(200);
   auto spent = [&](tkdc_wire_op op, std::uint32_t use, const Bytes& input) {
-    const EngineStatus before = settled(e);
+    const JobServiceStatus before = settled(e);
     Answer answer = e.run({op, ref, use, {}, input});
     EXPECT_EQ(answer.status(), TKDC_STATUS_OK);
-    const EngineStatus after = settled(e);
+    const JobServiceStatus after = settled(e);
     const JobCost& cost = answer.reply[0].cost;
     EXPECT_EQ(cost.message_bytes, after.message_bytes_sent - before.message_bytes_sent) << op;
     EXPECT_EQ(cost.aes_blocks, after.aes_blocks - before.aes_blocks) << op;
@@ -138,7 +138,7 @@ TEST_P(EachEnctype, CostsWhatItSays) {
 INSTANTIATE_TEST_SUITE_P(Enctypes, EachEnctype, testing::Values(17u, 18u, 19u, 20u));
 
 TEST(LegacyEnctypes, CannotBeStaged) {
-  Engines e;
+  ThreeServices e;
   for (const auto& [enctype, bytes] :
        {std::pair{16u, 24u}, {23u, 16u}, {25u, 16u}, {26u, 32u}, {3u, 8u}, {0u, 16u}}) {
     KeyRef ref;

@@ -6,18 +6,20 @@
 #include <atomic>
 
 #include "enctype.h"
-#include "engines.h"
 #include "service/admit/equal_limit.h"
+#include "three_services.h"
 
 namespace tkdc {
 namespace {
 
-Engines::Job equal_job(const KeyRef& bound, const KeyRef& staged) {
+ThreeServices::Job equal_job(const KeyRef& bound, const KeyRef& staged) {
   return {TKDC_OP_EQUAL,    bound, 0, Bytes(staged.id.begin(), staged.id.end()), {},
           AgentRole::kAdmin};
 }
 
-tkdc_status status_of(Engines& e, const Engines::Job& job) { return e.run(job).status(); }
+tkdc_status status_of(ThreeServices& e, const ThreeServices::Job& job) {
+  return e.run(job).status();
+}
 
 Bytes with_flipped_bit(Bytes key, std::size_t bit) {
   key[bit / 8] ^= static_cast<std::uint8_t>(1 << bit % 8);
@@ -26,7 +28,7 @@ Bytes with_flipped_bit(Bytes key, std::size_t bit) {
 
 TEST(Equal, TellsSameKeysFromOthersInEveryEnctype) {
   for (std::uint32_t enctype : {17u, 18u, 19u, 20u}) {
-    Engines e(1);
+    ThreeServices e(1);
     const std::size_t bytes = tkdc_enctype_of(enctype)->key_bytes;
     const Bytes key = some_bytes(bytes);
     const KeyRef bound = e.make_key("alice@R", enctype, key);
@@ -39,13 +41,13 @@ TEST(Equal, TellsSameKeysFromOthersInEveryEnctype) {
 }
 
 TEST(Equal, IsRefusedAcrossPrincipalsAndToWhoMayNotAsk) {
-  Engines e(1);
+  ThreeServices e(1);
   const Bytes key = some_bytes(32);
   const KeyRef alice = e.make_key("alice@R", 18, key), bob = e.make_key("bob@R", 18, key);
   const KeyRef tgt = e.make_key("krbtgt/R@R", 18, key);
   const KeyRef staged = e.stage(18, key);
 
-  Engines::Job by_kdc = equal_job(alice, staged);
+  ThreeServices::Job by_kdc = equal_job(alice, staged);
   by_kdc.role = AgentRole::kKdc;
   EXPECT_EQ(status_of(e, by_kdc), TKDC_STATUS_DENIED);
   EXPECT_EQ(status_of(e, equal_job(tgt, staged)), TKDC_STATUS_DENIED) << "the realm's krbtgt";
@@ -54,22 +56,22 @@ TEST(Equal, IsRefusedAcrossPrincipalsAndToWhoMayNotAsk) {
   EXPECT_EQ(status_of(e, equal_job(bob, staged)), TKDC_STATUS_DENIED) << "it is alice's now";
   KeyRef as_bob = staged;
   as_bob.principal = digest_of("bob@R");
-  EXPECT_EQ(status_of(e, Engines::bind_job(as_bob, "bob@R")), TKDC_STATUS_DENIED);
+  EXPECT_EQ(status_of(e, ThreeServices::bind_job(as_bob, "bob@R")), TKDC_STATUS_DENIED);
   KeyRef as_alice = staged;
   as_alice.principal = digest_of("alice@R");
-  EXPECT_EQ(status_of(e, Engines::bind_job(as_alice, "alice@R")), TKDC_STATUS_OK);
+  EXPECT_EQ(status_of(e, ThreeServices::bind_job(as_alice, "alice@R")), TKDC_STATUS_OK);
   EXPECT_EQ(status_of(e, equal_job(alice, as_alice)), TKDC_STATUS_UNKNOWN_KEY) << "bound by now";
   KeyRef swapped = alice;
   swapped.principal = bob.principal;
   EXPECT_EQ(status_of(e, equal_job(swapped, e.stage(18, key))), TKDC_STATUS_UNKNOWN_KEY);
 
-  const Engines::Edit by_another = [](int, JobRequest& r) { r.name.agent = 8; };
+  const ThreeServices::Edit by_another = [](int, JobRequest& r) { r.name.agent = 8; };
   const KeyRef foreign = e.stage(18, key, by_another);
   EXPECT_EQ(status_of(e, equal_job(alice, foreign)), TKDC_STATUS_UNKNOWN_KEY);
 }
 
 TEST(Equal, TakesImportedKeysOfItsEnctypeOnly) {
-  Engines e(1);
+  ThreeServices e(1);
   const KeyRef alice = e.make_key("alice@R", 18, some_bytes(32));
   EXPECT_EQ(status_of(e, equal_job(alice, e.stage(18, {}))), TKDC_STATUS_DENIED) << "a drawn one";
   EXPECT_EQ(status_of(e, equal_job(alice, e.stage(17, some_bytes(16)))), TKDC_STATUS_BAD_REQUEST);
@@ -79,17 +81,17 @@ TEST(Equal, TakesImportedKeysOfItsEnctypeOnly) {
   unknown.id[0] ^= 1;
   EXPECT_EQ(status_of(e, equal_job(unknown, staged)), TKDC_STATUS_UNKNOWN_KEY);
   for (std::size_t bytes : {std::size_t{0}, std::size_t{15}, std::size_t{17}}) {
-    Engines::Job job = equal_job(alice, staged);
+    ThreeServices::Job job = equal_job(alice, staged);
     job.opened.resize(bytes);
     EXPECT_EQ(status_of(e, job), TKDC_STATUS_BAD_REQUEST) << bytes;
   }
-  Engines::Job with_input = equal_job(alice, staged);
+  ThreeServices::Job with_input = equal_job(alice, staged);
   with_input.input = some_bytes(32);
   EXPECT_EQ(status_of(e, with_input), TKDC_STATUS_BAD_REQUEST);
 }
 
 TEST(Equal, IsAuditedWithItsResult) {
-  Engines e(1);
+  ThreeServices e(1);
   const Bytes key = some_bytes(32);
   const KeyRef alice = e.make_key("alice@R", 18, key);
   Answer same = e.run(equal_job(alice, e.stage(18, key)));
@@ -110,10 +112,11 @@ TEST(Equal, IsAuditedWithItsResult) {
 }
 
 TEST(Equal, IsLimitedForEachPrincipal) {
-  Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, nullptr, [](EngineOptions& o) {
-    o.equal_burst = 3;
-    o.equal_every = std::chrono::hours(1);
-  });
+  ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, nullptr,
+                  [](JobServiceOptions& o) {
+                    o.equal_burst = 3;
+                    o.equal_every = std::chrono::hours(1);
+                  });
   const KeyRef alice = e.make_key("alice@R", 18, some_bytes(32));
   const KeyRef bob = e.make_key("bob@R", 18, some_bytes(32));
   const KeyRef guess = e.stage(18, some_bytes(32));
@@ -126,9 +129,10 @@ TEST(Equal, IsLimitedForEachPrincipal) {
 
 // The second waits while the first works on the same key, and is counted when it is its turn.
 TEST(Equal, WhatWaitsForAnotherJobIsCountedForItsKeyAllTheSame) {
-  Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, nullptr, [](EngineOptions& o) {
-    o.limits.user_key = {0.001, 1};
-  });
+  ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, nullptr,
+                  [](JobServiceOptions& o) {
+                    o.limits.user_key = {0.001, 1};
+                  });
   const KeyRef alice = e.make_key("alice@R", 18, some_bytes(32));
   const KeyRef guesses[2] = {e.stage(18, some_bytes(32)), e.stage(18, some_bytes(32))};
   const JobName one = e.send(equal_job(alice, guesses[0])),
@@ -185,7 +189,7 @@ TEST(Equal, AServerThatLiesIsFoundOrChangesNothing) {
   int found = 0;
   for (int packet = 5; packet <= 12; ++packet) {
     auto ring = std::make_shared<LiesInComparison>(packet);
-    Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
+    ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
     const Bytes key = some_bytes(32);
     const KeyRef alice = e.make_key("alice@R", 18, key);
     const KeyRef staged = e.stage(18, key);
@@ -198,7 +202,7 @@ TEST(Equal, AServerThatLiesIsFoundOrChangesNothing) {
         answer.reply[2].status == TKDC_STATUS_OK) {
       EXPECT_EQ(answer.output(), Bytes{1}) << packet;
     }
-    for (int p = 0; p < 3; ++p) found += e.engine(p).deviation() ? 1 : 0;
+    for (int p = 0; p < 3; ++p) found += e.service(p).deviation() ? 1 : 0;
   }
   EXPECT_GT(found, 0) << "no packet of the comparison was changed";
 }

@@ -3,9 +3,9 @@
 // drawn afterwards do.
 #include <gtest/gtest.h>
 
-#include "engines.h"
 #include "service/operation/check_use.h"
 #include "service/sealing/nonce.h"
+#include "three_services.h"
 
 namespace tkdc {
 namespace {
@@ -17,16 +17,16 @@ class EraTest : public testing::Test {
  protected:
   // All three servers, or only some.
   void begin_anew(const std::function<bool(int)>& who = [](int) { return true; }) {
-    engines_.restart(kAfter, [&](int p) {
+    services_.restart(kAfter, [&](int p) {
       if (!who(p)) return;
-      ASSERT_TRUE(engines_.store(p).set_epochs({1, 0, 0}).ok());
+      ASSERT_TRUE(services_.store(p).set_epochs({1, 0, 0}).ok());
     });
   }
   Answer seal(const KeyRef& key) {
-    return engines_.run({TKDC_OP_SEAL, key, usage::kTicket, {}, plain_});
+    return services_.run({TKDC_OP_SEAL, key, usage::kTicket, {}, plain_});
   }
   Answer open(const KeyRef& key, const Bytes& ticket) {
-    return engines_.run({TKDC_OP_OPEN, key, usage::kTicket, {}, ticket});
+    return services_.run({TKDC_OP_OPEN, key, usage::kTicket, {}, ticket});
   }
   static Bytes with_epoch(Bytes ticket, std::uint32_t epoch) {
     GcmNonce nonce;
@@ -38,12 +38,12 @@ class EraTest : public testing::Test {
     return ticket;
   }
 
-  Engines engines_{2, kBefore};
+  ThreeServices services_{2, kBefore};
   Bytes plain_ = some_bytes(200);
 };
 
 TEST_F(EraTest, VersionsOfBeforeOpenAndSealNothing) {
-  const KeyRef old = engines_.make_key(kTgt, 18, {});
+  const KeyRef old = services_.make_key(kTgt, 18, {});
   Answer sealed = seal(old);
   ASSERT_EQ(sealed.status(), TKDC_STATUS_OK);
   const Bytes ticket = sealed.output();
@@ -55,13 +55,13 @@ TEST_F(EraTest, VersionsOfBeforeOpenAndSealNothing) {
   EXPECT_EQ(open(old, with_epoch(ticket, kBefore + 1)).status(), TKDC_STATUS_INTEGRITY);
   EXPECT_EQ(seal(old).status(), TKDC_STATUS_DENIED);
   // What has no nonce goes on.
-  EXPECT_EQ(engines_.run({TKDC_OP_MAC, old, usage::kPacSignature, {}, plain_}).status(),
+  EXPECT_EQ(services_.run({TKDC_OP_MAC, old, usage::kPacSignature, {}, plain_}).status(),
             TKDC_STATUS_OK);
 }
 
 TEST_F(EraTest, VersionsOfAfterwardsSealAndRefuseEpochsToCome) {
   begin_anew();
-  const KeyRef drawn = engines_.make_key(kTgt, 18, {});
+  const KeyRef drawn = services_.make_key(kTgt, 18, {});
   Answer sealed = seal(drawn);
   ASSERT_EQ(sealed.status(), TKDC_STATUS_OK);
   const Bytes ticket = sealed.output();
@@ -73,14 +73,14 @@ TEST_F(EraTest, VersionsOfAfterwardsSealAndRefuseEpochsToCome) {
 
 // Keys that others verify have no nonces, and go on.
 TEST_F(EraTest, OtherKeysSealAsBefore) {
-  const KeyRef host = engines_.make_key("host/a@R", 18, some_bytes(32));
+  const KeyRef host = services_.make_key("host/a@R", 18, some_bytes(32));
   begin_anew();
   EXPECT_EQ(seal(host).status(), TKDC_STATUS_OK);
 }
 
 // Each server refuses by its own store: two that have forgotten make the third seal nothing.
 TEST_F(EraTest, OneServerThatKnowsIsEnough) {
-  const KeyRef old = engines_.make_key(kTgt, 18, {});
+  const KeyRef old = services_.make_key(kTgt, 18, {});
   begin_anew([](int p) { return p == 2; });
   EXPECT_EQ(seal(old).status(), TKDC_STATUS_INCONSISTENT);
   JobRequest request;
@@ -90,7 +90,7 @@ TEST_F(EraTest, OneServerThatKnowsIsEnough) {
   for (auto& component : request.component) component = SecretVector(100);
   std::shared_ptr<const KeyRecord> record;
   for (int p = 0; p < 3; ++p)
-    EXPECT_EQ(check_use(engines_.store(p), kInstallation, AgentRole::kKdc, request, record),
+    EXPECT_EQ(check_use(services_.store(p), kInstallation, AgentRole::kKdc, request, record),
               p == 2 ? TKDC_STATUS_DENIED : TKDC_STATUS_OK);
 }
 

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engines.h"
+#include "three_services.h"
 
 namespace tkdc {
 namespace {
@@ -116,9 +116,9 @@ std::uint64_t cohort_of(const std::string& line) {
 // More than may run at once are waiting; the other agent's job is named before most of them.
 TEST(FairQueue, AnotherAgentsJobGoesBeforeTheRestOfAFlood) {
   auto gate = std::make_shared<GateRing>();
-  Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, gate);
+  ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, gate);
   KeyRef tgt = e.make_key("krbtgt/R@R", 18, {});
-  const Engines::Job seal{TKDC_OP_SEAL, tgt, 2, {}, some_bytes(60)};
+  const ThreeServices::Job seal{TKDC_OP_SEAL, tgt, 2, {}, some_bytes(60)};
   gate->close();
   std::vector<JobName> flood;
   for (int k = 0; k < 4'000; ++k) flood.push_back(e.send(seal));

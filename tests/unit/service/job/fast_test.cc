@@ -78,7 +78,7 @@ class Fast : public testing::TestWithParam<Case> {
       : user(some_bytes(tkdc_enctype_of(GetParam().user)->key_bytes)),
         armor(some_bytes(tkdc_enctype_of(GetParam().armor)->key_bytes)) {}
   Bytes user, armor;
-  Engines e;
+  ThreeServices e;
   Peer peer;
 };
 
@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(Enctypes, Fast,
                          });
 
 TEST(FastCookie, IsWhatKStdOfKrbtgtMakes) {
-  Engines e;
+  ThreeServices e;
   Peer peer;
   for (std::uint32_t enctype : {17u, 18u, 19u, 20u}) {
     KeyRef ref = e.make_key("krbtgt/R@R", enctype, {});
@@ -147,7 +147,7 @@ TEST(FastCookie, IsWhatKStdOfKrbtgtMakes) {
 
 // Which recipe goes with which usage: everything else is denied.
 TEST(FastPolicy, EachRecipeIsForItsUsageOnly) {
-  Engines e;
+  ThreeServices e;
   KeyRef user = e.make_key("alice@R", 18, some_bytes(32)), tgt = e.make_key("krbtgt/R@R", 18, {});
   KeyRef kadmin = e.make_key("kadmin/admin@R", 18, {});
   auto status = [&](tkdc_wire_op op, const KeyRef& ref, std::uint32_t use, Bytes by,
@@ -178,7 +178,7 @@ TEST(FastPolicy, EachRecipeIsForItsUsageOnly) {
 }
 
 TEST(FastPolicy, MalformedRecipesAreRefused) {
-  Engines e;
+  ThreeServices e;
   KeyRef user = e.make_key("alice@R", 18, some_bytes(32));
   auto status = [&](Bytes by, std::size_t bytes) {
     return e.run({TKDC_OP_SEAL_DERIVED, user, 3, std::move(by), some_bytes(bytes)}).status();
@@ -196,7 +196,7 @@ TEST(FastPolicy, MalformedRecipesAreRefused) {
 
 // A challenge heralds a reply as a timestamp does.
 TEST(FastPolicy, ChallengesHeraldReplies) {
-  Engines e;
+  ThreeServices e;
   Peer peer;
   const Bytes key = some_bytes(32), armor = some_bytes(32);
   KeyRef ref = e.make_key("alice@R", 18, key);
@@ -208,7 +208,7 @@ TEST(FastPolicy, ChallengesHeraldReplies) {
         e.run({TKDC_OP_SEAL_DERIVED, ref, 3, recipe(TKDC_DERIVE_CF2, 18, kReply), some_bytes(92)})
             .status(),
         TKDC_STATUS_OK);
-    return e.engine(0).status().logins_unheralded;
+    return e.service(0).status().logins_unheralded;
   };
   ASSERT_EQ(e.run({TKDC_OP_OPEN_DERIVED, ref, 54, recipe(TKDC_DERIVE_CF2, 18, kChallenge),
                    known_half + sent})
@@ -218,20 +218,20 @@ TEST(FastPolicy, ChallengesHeraldReplies) {
   EXPECT_EQ(reply(), 1u);
 }
 
-// cost_of_derived() against the engine's own counters, without other jobs beside it.
+// cost_of_derived() against the job service's own counters, without other jobs beside it.
 TEST(FastCost, IsWhatTheLanesCount) {
-  Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kSemiHonest);
+  ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, Security::kSemiHonest);
   for (const auto& [user, armor] :
        {std::pair{18u, 18u}, {17u, 18u}, {18u, 17u}, {17u, 20u}, {20u, 17u}, {19u, 19u}}) {
     KeyRef ref = e.make_key("alice@R", user, {});
     const std::size_t known_half = tkdc_enctype_of(armor)->key_bytes;
     for (const auto& [op, use] :
          {std::pair{TKDC_OP_SEAL_DERIVED, 3u}, {TKDC_OP_MAC_DERIVED, 56u}}) {
-      const EngineStatus before = settled(e);
+      const JobServiceStatus before = settled(e);
       Answer answer = e.run(
           {op, ref, use, recipe(TKDC_DERIVE_CF2, armor, kReply), some_bytes(known_half + 100)});
       ASSERT_EQ(answer.status(), TKDC_STATUS_OK);
-      const EngineStatus after = settled(e);
+      const JobServiceStatus after = settled(e);
       const JobCost& cost = answer.reply[0].cost;
       EXPECT_EQ(cost.message_bytes, after.message_bytes_sent - before.message_bytes_sent)
           << user << " " << armor << " " << op;
@@ -244,7 +244,7 @@ TEST(FastCost, IsWhatTheLanesCount) {
 
 // A record of before, without the field "prf": the same, with more rounds.
 TEST(FastRecords, PrfIsMadeWhereARecordHasNone) {
-  Engines e;
+  ThreeServices e;
   Peer peer;
   for (std::uint32_t enctype : {18u, 19u}) {
     const Bytes key = some_bytes(tkdc_enctype_of(enctype)->key_bytes), armor = some_bytes(32);

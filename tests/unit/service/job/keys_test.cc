@@ -56,7 +56,7 @@ std::vector<Bytes> derive(PartiesWithCiphers& s, const Shares& key, std::size_t 
 }
 
 TEST(KeysThatAreBound, TakeTheFewestBitsWhereTheyAreMany) {
-  PartiesWithCiphers s(1, aes_backend_scalar(), Security::kMalicious);
+  PartiesWithCiphers s(1, rep3_backend_scalar(), Security::kMalicious);
   const Shares key = s.net.share(test::random_bytes(s.net.rng(), 32));
   const Sha1& sha1 = s.ciphers[0]->sha1;
   const std::size_t enough = Sha1::kRippleFromMalicious / kBlocksOfUser + 1;
@@ -70,7 +70,7 @@ TEST(KeysThatAreBound, TakeTheFewestBitsWhereTheyAreMany) {
 }
 
 TEST(KeysThatAreBound, AnOperationsDerivationsTakeTheFewestRounds) {
-  PartiesWithCiphers s(2, aes_backend_scalar(), Security::kMalicious);
+  PartiesWithCiphers s(2, rep3_backend_scalar(), Security::kMalicious);
   for (auto& ciphers : s.ciphers) ciphers->sha1.set_ripple_from(1);
   const Shares key = s.net.share(test::random_bytes(s.net.rng(), 32));
   derive(s, key, 3, derive_for_operation);

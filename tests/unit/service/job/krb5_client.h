@@ -3,7 +3,7 @@
 #pragma once
 
 #include "enctype.h"
-#include "engines.h"
+#include "three_services.h"
 
 namespace tkdc {
 
@@ -60,8 +60,8 @@ class Krb5Client {
   std::size_t overhead_ = 0;
 };
 
-// Through the engine rather than the test's own arithmetic, what a drawn key is.
-inline Bytes rebuild_key(Engines& e, const KeyRef& ref) {
+// Through the job service rather than the test's own arithmetic, what a drawn key is.
+inline Bytes rebuild_key(ThreeServices& e, const KeyRef& ref) {
   Bytes x;
   for (int p = 0; p < 3; ++p) {
     auto record = e.store(p).get(ref.id);

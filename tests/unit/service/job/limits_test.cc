@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What servers count: a key's seals, how often a key is asked for, and login replies
 // that nobody asked for.
-#include "engines.h"
 #include "service/admit/preauth_watch.h"
 #include "service/sealing/seal_counts.h"
+#include "three_services.h"
 
 namespace tkdc {
 namespace {
@@ -11,19 +11,19 @@ namespace {
 constexpr std::uint64_t kStep = SealCounts::kStep;
 
 TEST(SealLimit, AKeyStopsAtItsLimitAndOthersGoOn) {
-  Engines e(1, 1, kStep + 3);
+  ThreeServices e(1, 1, kStep + 3);
   KeyRef worn = e.make_key("krbtgt/R@R", 18, {}), fresh = e.make_key("krbtgt/S@S", 18, {});
   KeyRef service = e.make_key("host/a@R", 18, {});
   // As after a restart: all but three may have been used.
   for (int p = 0; p < 3; ++p) ASSERT_TRUE(e.store(p).set_seal_mark(worn.id, kStep).ok());
-  const Engines::Job seal{TKDC_OP_SEAL, worn, 2, {}, some_bytes(100)};
+  const ThreeServices::Job seal{TKDC_OP_SEAL, worn, 2, {}, some_bytes(100)};
   Bytes ticket;
   for (int k = 0; k < 3; ++k) {
     Answer answer = e.run(seal);
     ASSERT_EQ(answer.status(), TKDC_STATUS_OK) << k;
     ticket = answer.output();
   }
-  EXPECT_TRUE(e.engine(0).status().seals_near_limit);
+  EXPECT_TRUE(e.service(0).status().seals_near_limit);
   Answer refused = e.run(seal);
   EXPECT_EQ(refused.status(), TKDC_STATUS_LIMIT);
   EXPECT_NE(refused.reply[0].message.find("2^38"), std::string::npos) << refused.reply[0].message;
@@ -36,7 +36,7 @@ TEST(SealLimit, AKeyStopsAtItsLimitAndOthersGoOn) {
 }
 
 TEST(SealLimit, OneServersCountIsEnough) {
-  Engines e(1, 1, kStep);
+  ThreeServices e(1, 1, kStep);
   KeyRef ref = e.make_key("krbtgt/R@R", 18, {});
   ASSERT_TRUE(e.store(2).set_seal_mark(ref.id, kStep).ok());
   EXPECT_EQ(e.run({TKDC_OP_SEAL, ref, 2, {}, some_bytes(100)}).status(), TKDC_STATUS_LIMIT);
@@ -44,7 +44,7 @@ TEST(SealLimit, OneServersCountIsEnough) {
 
 TEST(SealLimit, AFullDiskStopsLoginsOnlyNearTheLimit) {
   constexpr std::uint64_t kSmall = 8 * kStep;
-  Engines e(1);
+  ThreeServices e(1);
   KeyRef young = e.make_key("krbtgt/R@R", 18, {}), old = e.make_key("krbtgt/S@S", 18, {});
   ASSERT_TRUE(e.disk(0).set_seal_mark(old.id, kSmall / 2).ok());
   e.disk(0).full = true;
@@ -56,7 +56,7 @@ TEST(SealLimit, AFullDiskStopsLoginsOnlyNearTheLimit) {
 }
 
 TEST(SealLimit, TheMarkOnDiskIsNeverPassedAndARestartCostsOneStep) {
-  Engines e(1);
+  ThreeServices e(1);
   KeyRef ref = e.make_key("krbtgt/R@R", 18, {});
   SealCounts counts(e.store(0));
   for (std::uint64_t done = 0; done < 2 * kStep; ++done) {
@@ -79,9 +79,10 @@ TEST(SealLimit, TheMarkOnDiskIsNeverPassedAndARestartCostsOneStep) {
 constexpr double kHardlyEver = 0.001;
 
 TEST(RateLimit, OneServersLimitDropsTheJobAtAllThreeAndNoOther) {
-  Engines e(1, 1, SealCounts::kLimit, 0, Security::kMalicious, nullptr, [](EngineOptions& o) {
-    if (o.party == 2) o.limits.user_key = {kHardlyEver, 5};
-  });
+  ThreeServices e(1, 1, SealCounts::kLimit, 0, Security::kMalicious, nullptr,
+                  [](JobServiceOptions& o) {
+                    if (o.party == 2) o.limits.user_key = {kHardlyEver, 5};
+                  });
   KeyRef alice = e.make_key("alice@R", 18, {}), bob = e.make_key("bob@R", 18, {});
   KeyRef tgt = e.make_key("krbtgt/R@R", 18, {});
   std::vector<JobName> names;
@@ -101,23 +102,24 @@ TEST(RateLimit, OneServersLimitDropsTheJobAtAllThreeAndNoOther) {
   EXPECT_EQ(e.run({TKDC_OP_SEAL, bob, 3, {}, some_bytes(60)}).status(), TKDC_STATUS_OK);
   for (int k = 0; k < 7; ++k)
     EXPECT_EQ(e.run({TKDC_OP_SEAL, tgt, 2, {}, some_bytes(60)}).status(), TKDC_STATUS_OK);
-  EXPECT_EQ(e.engine(2).status().keys_limited, 3u);
-  EXPECT_EQ(e.engine(0).status().keys_limited, 0u);
+  EXPECT_EQ(e.service(2).status().keys_limited, 3u);
+  EXPECT_EQ(e.service(0).status().keys_limited, 0u);
 }
 
 TEST(RateLimit, AnAgentsLimitCountsAllThatItAsks) {
-  Engines e(1, 1, SealCounts::kLimit, 0, Security::kMalicious, nullptr, [](EngineOptions& o) {
-    o.limits.agent = {kHardlyEver, 6};
-  });
+  ThreeServices e(1, 1, SealCounts::kLimit, 0, Security::kMalicious, nullptr,
+                  [](JobServiceOptions& o) {
+                    o.limits.agent = {kHardlyEver, 6};
+                  });
   KeyRef tgt = e.make_key("krbtgt/R@R", 18, {});  // STAGE and BIND
-  const Engines::Job seal = {TKDC_OP_SEAL, tgt, 2, {}, some_bytes(60)};
+  const ThreeServices::Job seal = {TKDC_OP_SEAL, tgt, 2, {}, some_bytes(60)};
   for (int k = 0; k < 3; ++k) EXPECT_EQ(e.run(seal).status(), TKDC_STATUS_OK);
   EXPECT_EQ(e.run({TKDC_OP_OPEN, tgt, 3, {}, some_bytes(60)}).status(), TKDC_STATUS_DENIED);
   const Answer refused = e.run(seal);
   EXPECT_EQ(refused.status(), TKDC_STATUS_LIMIT);
   EXPECT_NE(refused.reply[1].message.find("limits.agent_per_s"), std::string::npos);
   for (int p = 0; p < 3; ++p) {
-    const EngineStatus status = e.engine(p).status();
+    const JobServiceStatus status = e.service(p).status();
     EXPECT_EQ(status.agents_limited, 1u);
     ASSERT_EQ(status.agents.size(), 1u);
     EXPECT_EQ(status.agents[0].asked, 7u);
@@ -127,12 +129,13 @@ TEST(RateLimit, AnAgentsLimitCountsAllThatItAsks) {
 
 // A job that another server has not got yet is named again, and counted once.
 TEST(RateLimit, AJobThatIsNamedAgainCountsOnce) {
-  Engines e(1, 1, SealCounts::kLimit, 0, Security::kMalicious, nullptr, [](EngineOptions& o) {
-    o.limits.user_key = {kHardlyEver, 2};
-  });
+  ThreeServices e(1, 1, SealCounts::kLimit, 0, Security::kMalicious, nullptr,
+                  [](JobServiceOptions& o) {
+                    o.limits.user_key = {kHardlyEver, 2};
+                  });
   KeyRef alice = e.make_key("alice@R", 18, {});
-  const Engines::Job seal = {TKDC_OP_SEAL, alice, 3, {}, some_bytes(60)};
-  const auto asked = [&] { return e.engine(0).status().agents.at(0).asked; };
+  const ThreeServices::Job seal = {TKDC_OP_SEAL, alice, 3, {}, some_bytes(60)};
+  const auto asked = [&] { return e.service(0).status().agents.at(0).asked; };
   const std::uint64_t before = asked();
   // The others get it once server 0 has counted it, and so has to name it again.
   const JobName late = e.send(seal, [&](int p, JobRequest&) {
@@ -146,7 +149,7 @@ TEST(RateLimit, AJobThatIsNamedAgainCountsOnce) {
 
 // Idle or busy: a session may last for months.
 TEST(AuditHeads, AreToldAgainAndAgainOnLaneZero) {
-  Engines e(2, 1, SealCounts::kLimit, 300);
+  ThreeServices e(2, 1, SealCounts::kLimit, 300);
   KeyRef ref = e.make_key("krbtgt/R@R", 18, {});
   std::this_thread::sleep_for(std::chrono::milliseconds(2'600));
   for (int k = 0; k < 10; ++k)
@@ -166,7 +169,7 @@ TEST(AuditHeads, AreToldAgainAndAgainOnLaneZero) {
 }
 
 TEST(UnheraldedLogins, EachServerCountsThemAndWritesThemDown) {
-  Engines e;
+  ThreeServices e;
   Bytes key = some_bytes(32);
   KeyRef alice = e.make_key("alice@R", 18, key), bob = e.make_key("bob@R", 18, some_bytes(32));
   // The servers' own RFC 3962 is as good as a client's: usage 1 is not theirs to
@@ -189,7 +192,7 @@ TEST(UnheraldedLogins, EachServerCountsThemAndWritesThemDown) {
 
   auto reply_to = [&](const KeyRef& user) {
     EXPECT_EQ(e.run({TKDC_OP_SEAL, user, 3, {}, some_bytes(60)}).status(), TKDC_STATUS_OK);
-    return e.engine(1).status().logins_unheralded;
+    return e.service(1).status().logins_unheralded;
   };
   ASSERT_EQ(e.run({TKDC_OP_OPEN, alice, 1, {}, sent}).status(), TKDC_STATUS_OK);
   EXPECT_EQ(reply_to(alice), 0u);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engines whose lanes make masks while they are idle, and use them for small cohorts.
+// ThreeServices whose lanes make masks while they are idle, and use them for small cohorts.
 #include <atomic>
 
-#include "engines.h"
 #include "lane_packet.h"
+#include "three_services.h"
 
 namespace tkdc {
 namespace {
@@ -12,17 +12,18 @@ constexpr std::size_t kBlocks = 128;
 // Masks of a state in a lane's full pool.
 constexpr std::uint64_t kFull = 14 * kBlocks;
 
-struct WithMasks : Engines {
+struct WithMasks : ThreeServices {
   explicit WithMasks(Security security, std::size_t lanes = 1,
                      std::shared_ptr<MemoryRing> first_ring = nullptr)
-      : Engines(lanes, 1, std::uint64_t{1} << 38, 0, security, std::move(first_ring),
-                [](EngineOptions& options) { options.protocols = rep3_offer(kBlocks); }) {}
+      : ThreeServices(lanes, 1, std::uint64_t{1} << 38, 0, security, std::move(first_ring),
+                      [](JobServiceOptions& options) { options.protocols = rep3_offer(kBlocks); }) {
+  }
 
   // Until at least that many were made at all three.
   bool made(std::uint64_t masks) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     for (int p = 0; p < 3;) {
-      if (engine(p).status().masks_made >= masks) {
+      if (service(p).status().masks_made >= masks) {
         ++p;
         continue;
       }
@@ -40,13 +41,13 @@ TEST_P(Masks, IdleLanesMakeThemAndSmallCohortsUseThem) {
   ASSERT_TRUE(e.made(kFull));
   KeyRef host = e.make_key("host/a.test@A.TEST", 18, {});
   KeyRef tgt = e.make_key("krbtgt/A.TEST@A.TEST", 18, {});
-  std::uint64_t before = e.engine(0).status().masked_blocks;
+  std::uint64_t before = e.service(0).status().masked_blocks;
   for (const auto& [key, usage] : {std::pair(&host, usage::kTicket), std::pair(&tgt, 2u)}) {
     const Bytes plain = some_bytes(309);
     const Bytes sealed = e.run({TKDC_OP_SEAL, *key, usage, {}, plain}).output();
     const Bytes opened = e.run({TKDC_OP_OPEN, *key, usage, {}, sealed}).output();
     EXPECT_TRUE(key != &tgt || opened == plain);
-    const EngineStatus now = settled(e);
+    const JobServiceStatus now = settled(e);
     EXPECT_GT(now.masked_blocks, before);
     before = now.masked_blocks;
   }
@@ -64,7 +65,7 @@ TEST_P(Masks, ATicketTakesAFewRounds) {
   WithMasks e(GetParam());
   KeyRef tgt = e.make_key("krbtgt/A.TEST@A.TEST", 18, {});
   const Bytes plain = some_bytes(309);
-  auto rounds_reach = [&](const Engines::Job& job, std::uint32_t wanted) {
+  auto rounds_reach = [&](const ThreeServices::Job& job, std::uint32_t wanted) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (e.run(job).reply[0].cost.rounds != wanted) {
       if (std::chrono::steady_clock::now() > deadline) return false;
@@ -103,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, Masks, testing::Values(Security::kSemiHonest, Se
                          });
 
 TEST(MasksOff, NoneAreMadeUnlessAskedFor) {
-  Engines e(1);
+  ThreeServices e(1);
   KeyRef tgt = e.make_key("krbtgt/A.TEST@A.TEST", 18, {});
   EXPECT_EQ(e.run({TKDC_OP_SEAL, tgt, 2, {}, some_bytes(40)}).status(), TKDC_STATUS_OK);
   EXPECT_EQ(settled(e).masks_made, 0u);
@@ -132,7 +133,7 @@ TEST(MasksDeviation, JobsAreComparedBeforeTheFirstMaskedValue) {
   auto ring = std::make_shared<TwoFacedRing>();
   WithMasks e(Security::kMalicious, 1, ring);
   KeyRef host = e.make_key("host/a.test@A.TEST", 18, {});
-  const std::uint64_t before = e.engine(0).status().masks_made;
+  const std::uint64_t before = e.service(0).status().masks_made;
   ASSERT_TRUE(e.made(std::max(before, kFull)));
   const std::uint64_t masked = settled(e).masked_blocks;
   ring->armed = true;
@@ -141,11 +142,11 @@ TEST(MasksDeviation, JobsAreComparedBeforeTheFirstMaskedValue) {
   e.stop_session();
   int latched = 0;
   for (int p = 0; p < 3; ++p) {
-    if (auto deviation = e.engine(p).deviation()) {
+    if (auto deviation = e.service(p).deviation()) {
       ++latched;
       EXPECT_NE(deviation->find("told different things"), std::string::npos) << *deviation;
     }
-    EXPECT_EQ(e.engine(p).status().masked_blocks, masked);
+    EXPECT_EQ(e.service(p).status().masked_blocks, masked);
   }
   EXPECT_GE(latched, 1);
 }
@@ -172,7 +173,7 @@ TEST(MasksDeviation, AWrongMaskNeverEntersAPool) {
   auto ended = [&] {
     if (ring->lies > 0) return false;  // perhaps not begun
     for (int p = 0; p < 3; ++p)
-      if (e.engine(p).status().session_up) return false;
+      if (e.service(p).status().session_up) return false;
     return true;
   };
   while (!ended() && std::chrono::steady_clock::now() < deadline)
@@ -181,8 +182,8 @@ TEST(MasksDeviation, AWrongMaskNeverEntersAPool) {
   e.stop_session();
   int latched = 0;
   for (int p = 0; p < 3; ++p) {
-    latched += e.engine(p).deviation() ? 1 : 0;
-    EXPECT_EQ(e.engine(p).status().masks_made, 0u);
+    latched += e.service(p).deviation() ? 1 : 0;
+    EXPECT_EQ(e.service(p).status().masks_made, 0u);
   }
   EXPECT_GE(latched, 1);
 }

@@ -19,15 +19,16 @@ Part tail_part(const JobName& head) { return {Part::Kind::kTail, head.number}; }
 struct Begun {
   JobName name;
   Bytes ciphertext;
-  Engines::Job tail;
+  ThreeServices::Job tail;
   JobCost cost;
 };
 
-Engines::Job head_job(tkdc_wire_op op, const KeyRef& key, std::uint32_t use, const Bytes& input) {
+ThreeServices::Job head_job(tkdc_wire_op op, const KeyRef& key, std::uint32_t use,
+                            const Bytes& input) {
   return {op, key, use, encode(kHead), input};
 }
 
-Begun begun(Engines& e, const Engines::Job& head, const JobName& name) {
+Begun begun(ThreeServices& e, const ThreeServices::Job& head, const JobName& name) {
   const auto rest = agent::rest_of(head.op, *tkdc_enctype_of(head.key.enctype), head.input);
   const Answer answer = e.wait(name);
   const Bytes out = answer.output();
@@ -41,7 +42,9 @@ Begun begun(Engines& e, const Engines::Job& head, const JobName& name) {
   return b;
 }
 
-Begun begin(Engines& e, const Engines::Job& head) { return begun(e, head, e.send(head)); }
+Begun begin(ThreeServices& e, const ThreeServices::Job& head) {
+  return begun(e, head, e.send(head));
+}
 
 Bytes joined(const Begun& b, const Bytes& mac) {
   Bytes out = b.ciphertext;
@@ -52,8 +55,8 @@ Bytes joined(const Begun& b, const Bytes& mac) {
 class TwoPartsOf : public testing::TestWithParam<std::uint32_t> {
  protected:
   // Every length from the first that has parts on; all heads beside each other, then all tails.
-  std::vector<Bytes> in_two_parts(Engines& e, tkdc_wire_op op, const KeyRef& key, std::uint32_t use,
-                                  const std::vector<Bytes>& inputs) {
+  std::vector<Bytes> in_two_parts(ThreeServices& e, tkdc_wire_op op, const KeyRef& key,
+                                  std::uint32_t use, const std::vector<Bytes>& inputs) {
     std::vector<JobName> names;
     for (const Bytes& input : inputs) names.push_back(e.send(head_job(op, key, use, input)));
     std::vector<Begun> heads;
@@ -77,7 +80,7 @@ class TwoPartsOf : public testing::TestWithParam<std::uint32_t> {
 };
 
 TEST_P(TwoPartsOf, GiveWhatLibkrbOpensAndComputesAtEveryLength) {
-  Engines e;
+  ThreeServices e;
   KeyRef ref = e.make_key("host/a@R", GetParam(), {});
   Krb5Client service(GetParam(), rebuild_key(e, ref));
   const std::vector<Bytes> plain = inputs_from(104), data = inputs_from(120);
@@ -93,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(Enctypes, TwoPartsOf, testing::Values(17u, 18u));
 
 // What has no parts is done whole although a head was asked for.
 TEST(TwoParts, AreOfLongMessagesUnderHmacSha1Alone) {
-  Engines e;
+  ThreeServices e;
   KeyRef service = e.make_key("host/a@R", 18, {}), sha2 = e.make_key("host/b@R", 20, {});
   KeyRef late = e.make_key("host/c@R", 18, {}), tgt = e.make_key("krbtgt/R@R", 18, {});
   for (int p = 0; p < 3; ++p) {
@@ -115,19 +118,19 @@ TEST(TwoParts, AreOfLongMessagesUnderHmacSha1Alone) {
                            NoParts{"own realm's token", TKDC_OP_MAC, tgt, 514, 300, 12}}) {
     const JobName name = e.send(head_job(c.op, c.key, c.use, some_bytes(c.input)));
     EXPECT_EQ(e.wait(name).output().size(), c.output) << c.what;
-    const Engines::Job tail{c.op, c.key, c.use, encode(tail_part(name)), some_bytes(20)};
+    const ThreeServices::Job tail{c.op, c.key, c.use, encode(tail_part(name)), some_bytes(20)};
     EXPECT_NE(e.run(tail).status(), TKDC_STATUS_OK) << c.what << " has no tail";
   }
 }
 
 // Its length is right, its own head is not: nobody gets a MAC for it.
 TEST(TwoParts, ATailNeedsAHeadOfItsOwn) {
-  Engines e;
+  ThreeServices e;
   KeyRef ref = e.make_key("host/a@R", 18, {}), other = e.make_key("host/b@R", 18, {});
-  const Engines::Job head = head_job(TKDC_OP_MAC, ref, 17, some_bytes(200));
+  const ThreeServices::Job head = head_job(TKDC_OP_MAC, ref, 17, some_bytes(200));
   struct Misuse {
     const char* what;
-    Engines::Edit edit;
+    ThreeServices::Edit edit;
     tkdc_status expected = TKDC_STATUS_UNAVAILABLE;
     std::uint64_t agent = 7, session = 99;
   };
@@ -141,8 +144,8 @@ TEST(TwoParts, ATailNeedsAHeadOfItsOwn) {
          r.usage = 2;
        }},
       {"another agent", [](int, JobRequest& r) { r.name.agent = 8; }, TKDC_STATUS_UNAVAILABLE, 8},
-      {"another session", [](int, JobRequest& r) { r.name.session = 98; }, TKDC_STATUS_UNAVAILABLE,
-       7, 98},
+      {"another session", [](int, JobRequest& r) { r.name.run = 98; }, TKDC_STATUS_UNAVAILABLE, 7,
+       98},
       {"another number at one server",
        [](int p, JobRequest& r) {
          if (p == 1) r.public_data.back() ^= 0x40;
@@ -157,16 +160,16 @@ TEST(TwoParts, ATailNeedsAHeadOfItsOwn) {
     const Begun b = begin(e, head);
     JobName name = e.send(b.tail, c.edit);
     name.agent = c.agent;
-    name.session = c.session;
+    name.run = c.session;
     EXPECT_EQ(e.wait(name).status(), c.expected) << c.what;
   }
   EXPECT_EQ(e.run(begin(e, head).tail).status(), TKDC_STATUS_OK) << "the honest one";
 }
 
 TEST(TwoParts, AHeadHasOneTail) {
-  Engines e(3);
+  ThreeServices e(3);
   KeyRef ref = e.make_key("host/a@R", 18, {});
-  const Engines::Job head = head_job(TKDC_OP_MAC, ref, 17, some_bytes(200));
+  const ThreeServices::Job head = head_job(TKDC_OP_MAC, ref, 17, some_bytes(200));
   for (int round = 0; round < 5; ++round) {
     const Begun b = begin(e, head);
     std::vector<JobName> tails;  // in one manifest, in the next, on two lanes
@@ -190,7 +193,7 @@ TEST(TwoParts, AHeadHasOneTail) {
 
 // Put back and named again, because two servers had not got it: it has its head all the same.
 TEST(TwoParts, ATailThatReachesServersLateKeepsItsHead) {
-  Engines e(1);
+  ThreeServices e(1);
   KeyRef ref = e.make_key("host/a@R", 18, {});
   const Begun b = begin(e, head_job(TKDC_OP_MAC, ref, 17, some_bytes(200)));
   const JobName late = e.send(b.tail, [](int p, JobRequest&) {
@@ -201,12 +204,12 @@ TEST(TwoParts, ATailThatReachesServersLateKeepsItsHead) {
 }
 
 TEST(TwoParts, MalformedOnesAreRefused) {
-  Engines e;
+  ThreeServices e;
   KeyRef ref = e.make_key("host/a@R", 18, {});
-  const Engines::Job head = head_job(TKDC_OP_MAC, ref, 17, some_bytes(200));
+  const ThreeServices::Job head = head_job(TKDC_OP_MAC, ref, 17, some_bytes(200));
   for (const Bytes& part : {Bytes{0}, Bytes{3}, Bytes{1, 0}, Bytes{2},
                             Bytes{2, 0, 0, 0, 0, 0, 0, 1}, Bytes{2, 0, 0, 0, 0, 0, 0, 0, 1, 0}}) {
-    Engines::Job job = head;
+    ThreeServices::Job job = head;
     job.opened = part;
     EXPECT_EQ(e.run(job).status(), TKDC_STATUS_BAD_REQUEST);
   }
@@ -218,32 +221,33 @@ TEST(TwoParts, MalformedOnesAreRefused) {
 }
 
 TEST(TwoParts, ASessionWithoutThemDoesAllOfIt) {
-  Engines e(1, 1, SealCounts::kLimit, 0, Security::kMalicious, nullptr, nullptr, false);
+  ThreeServices e(1, 1, SealCounts::kLimit, 0, Security::kMalicious, nullptr, nullptr, false);
   KeyRef ref = e.make_key("host/a@R", 18, {});
   Krb5Client service(18, rebuild_key(e, ref));
   const Bytes data = some_bytes(200);
   const JobName name = e.send(head_job(TKDC_OP_MAC, ref, 17, data));
   EXPECT_EQ(e.wait(name).output(), service.checksum(17, data));
-  const Engines::Job tail{TKDC_OP_MAC, ref, 17, encode(tail_part(name)), some_bytes(20)};
+  const ThreeServices::Job tail{TKDC_OP_MAC, ref, 17, encode(tail_part(name)), some_bytes(20)};
   EXPECT_EQ(e.run(tail).status(), TKDC_STATUS_UNAVAILABLE);
 }
 
 // The operation is charged and watched once, with its head; the audit log has both.
 TEST(TwoParts, AreCountedWithTheHead) {
-  Engines e(1, 1, SealCounts::kLimit, 0, Security::kMalicious, nullptr, [](EngineOptions& o) {
-    o.limits.user_key = {0.001, 3};
-  });
+  ThreeServices e(1, 1, SealCounts::kLimit, 0, Security::kMalicious, nullptr,
+                  [](JobServiceOptions& o) {
+                    o.limits.user_key = {0.001, 3};
+                  });
   KeyRef alice = e.make_key("alice@R", 18, some_bytes(32));
-  const Engines::Job head = head_job(TKDC_OP_SEAL, alice, 3, some_bytes(249));
+  const ThreeServices::Job head = head_job(TKDC_OP_SEAL, alice, 3, some_bytes(249));
   for (int k = 0; k < 3; ++k) EXPECT_EQ(e.run(begin(e, head).tail).status(), TKDC_STATUS_OK) << k;
-  EXPECT_EQ(e.engine(0).status().logins_unheralded, 3u);
-  const std::uint64_t asked = e.engine(0).status().agents.at(0).asked;
+  EXPECT_EQ(e.service(0).status().logins_unheralded, 3u);
+  const std::uint64_t asked = e.service(0).status().agents.at(0).asked;
   EXPECT_EQ(e.wait(e.send(head)).status(), TKDC_STATUS_LIMIT);
-  Engines::Job tail = head;
+  ThreeServices::Job tail = head;
   tail.opened = encode(Part{Part::Kind::kTail, 12345});
   tail.input.resize(kSha1StateBytes);
   EXPECT_EQ(e.run(tail).status(), TKDC_STATUS_UNAVAILABLE);
-  EXPECT_EQ(e.engine(0).status().agents.at(0).asked, asked + 2) << "a tail of no head is charged";
+  EXPECT_EQ(e.service(0).status().agents.at(0).asked, asked + 2) << "a tail of no head is charged";
   for (int p = 0; p < 3; ++p) {
     std::size_t heads = 0, tails = 0;
     for (const std::string& line : e.audit(p)) {
@@ -255,17 +259,17 @@ TEST(TwoParts, AreCountedWithTheHead) {
   }
 }
 
-// cost_of() against the engine's own counters, without other jobs beside it.
+// cost_of() against the job service's own counters, without other jobs beside it.
 TEST(TwoParts, CostWhatTheySay) {
-  Engines e(1, 1, SealCounts::kLimit, 0, Security::kSemiHonest);
+  ThreeServices e(1, 1, SealCounts::kLimit, 0, Security::kSemiHonest);
   KeyRef ref = e.make_key("host/a@R", 18, {});
   for (const auto& [op, use] : {std::pair{TKDC_OP_SEAL, 2u}, {TKDC_OP_MAC, 17u}}) {
-    const EngineStatus before = settled(e);
+    const JobServiceStatus before = settled(e);
     const Begun head = begin(e, head_job(op, ref, use, some_bytes(249)));
     JobCost cost = head.cost;
     EXPECT_EQ(cost.sha1_blocks, 1u);
     cost += e.run(head.tail).reply[0].cost;
-    const EngineStatus after = settled(e);
+    const JobServiceStatus after = settled(e);
     EXPECT_EQ(cost.message_bytes, after.message_bytes_sent - before.message_bytes_sent) << op;
     EXPECT_EQ(cost.aes_blocks, after.aes_blocks - before.aes_blocks) << op;
     EXPECT_EQ(cost.sha1_blocks, after.sha1_blocks - before.sha1_blocks) << op;

@@ -6,11 +6,11 @@
 #include <iterator>
 #include <sstream>
 
-#include "engines.h"
 #include "service/admit/admission.h"
 #include "service/lifecycle/management.h"
 #include "service/operation/check_use.h"
 #include "service/operation/derived.h"
+#include "three_services.h"
 
 namespace tkdc {
 namespace {
@@ -126,8 +126,8 @@ AgentRole role_of(const std::string& name) {
 Verdict judged(tkdc_status own, const JobRequest& request, AgentRole role,
                const KeyRecord* record) {
   const JobDigests mine = digest_job(request, role, record, 0);
-  const AdmissionClaim prev{kAdmit, mine.opened, mine.component[0]};
-  const AdmissionClaim next{kAdmit, mine.opened, mine.component[1]};
+  const AdmissionStatement prev{kAdmit, mine.opened, mine.component[0]};
+  const AdmissionStatement next{kAdmit, mine.opened, mine.component[1]};
   return combine(judge(static_cast<Verdict>(own), mine, prev, next), kAdmit, kAdmit);
 }
 
@@ -157,7 +157,7 @@ class Policy : public testing::Test {
     }
   }
 
-  Engines e_{1};
+  ThreeServices e_{1};
   std::map<std::string, KeyRef> refs_;
 };
 
@@ -229,7 +229,7 @@ TEST(PolicyTable, TheOneInTheDocumentsIsThisOne) {
 
 // The lanes ask check_use(): one cell of each kind, through three whole servers.
 TEST(PolicyTable, IsWhatRunningServersGoBy) {
-  Engines e(1);
+  ThreeServices e(1);
   KeyRef user = e.make_key("alice@R", 17, {}), kadmin = e.make_key("kadmin/admin@R", 17, {});
   const struct {
     KeyRef key;

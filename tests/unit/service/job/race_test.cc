@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs that hurry: two on one key before the first has run, and inputs so long
 // that they would keep a lane busy.
-#include "engines.h"
+#include "three_services.h"
 
 namespace tkdc {
 namespace {
 
 // A drawn key that is not bound yet.
-KeyRef staged_key(Engines& e) {
+KeyRef staged_key(ThreeServices& e) {
   KeyRef ref;
   ref.installation = kInstallation;
   ref.enctype = 18;
@@ -18,17 +18,18 @@ KeyRef staged_key(Engines& e) {
   return ref;
 }
 
-Engines::Job bind_to(KeyRef ref, const std::string& name) {
+ThreeServices::Job bind_to(KeyRef ref, const std::string& name) {
   ref.principal = digest_of(name);
-  return Engines::bind_job(ref, name);
+  return ThreeServices::bind_job(ref, name);
 }
 
-Engines::Job export_of(const KeyRef& ref) {
+ThreeServices::Job export_of(const KeyRef& ref) {
   return {TKDC_OP_EXPORT, ref, 0, {}, {}, AgentRole::kAdmin};
 }
 
 // Both sent without waiting: exactly one may succeed.
-void expect_one_of(Engines& e, const Engines::Job& first, const Engines::Job& second) {
+void expect_one_of(ThreeServices& e, const ThreeServices::Job& first,
+                   const ThreeServices::Job& second) {
   JobName a = e.send(first), b = e.send(second);
   int succeeded = 0;
   for (const JobName& name : {a, b}) succeeded += e.wait(name).status() == TKDC_STATUS_OK ? 1 : 0;
@@ -36,7 +37,7 @@ void expect_one_of(Engines& e, const Engines::Job& first, const Engines::Job& se
 }
 
 TEST(HurriedJobs, ExportIsOnceHoweverFastTheAgentAsks) {
-  Engines e;
+  ThreeServices e;
   for (int k = 0; k < 20; ++k) {
     KeyRef ref = staged_key(e);
     expect_one_of(e, export_of(ref), export_of(ref));
@@ -44,7 +45,7 @@ TEST(HurriedJobs, ExportIsOnceHoweverFastTheAgentAsks) {
 }
 
 TEST(HurriedJobs, ExportedKeyDoesNotBecomeKadmins) {
-  Engines e;
+  ThreeServices e;
   for (int k = 0; k < 20; ++k) {
     KeyRef ref = staged_key(e);
     expect_one_of(e, export_of(ref), bind_to(ref, "kadmin/admin@R"));
@@ -52,7 +53,7 @@ TEST(HurriedJobs, ExportedKeyDoesNotBecomeKadmins) {
 }
 
 TEST(HurriedJobs, TwoBindsOfOneKey) {
-  Engines e;
+  ThreeServices e;
   for (int k = 0; k < 20; ++k) {
     KeyRef ref = staged_key(e);
     expect_one_of(e, bind_to(ref, "alice@R"), bind_to(ref, "bob@R"));
@@ -61,23 +62,23 @@ TEST(HurriedJobs, TwoBindsOfOneKey) {
 }
 
 TEST(HurriedJobs, TwoRemovalsOfOneKey) {
-  Engines e;
+  ThreeServices e;
   KeyRef ref = e.make_key("alice@R", 17, {});
-  Engines::Job destroy{TKDC_OP_DESTROY, ref, 0, {}, {}, AgentRole::kAdmin};
+  ThreeServices::Job destroy{TKDC_OP_DESTROY, ref, 0, {}, {}, AgentRole::kAdmin};
   expect_one_of(e, destroy, destroy);
   for (int p = 0; p < 3; ++p) EXPECT_FALSE(e.store(p).committed(ref.id).value());
 }
 
 TEST(OverlongInputs, AreRefusedBeforeTheyRun) {
-  Engines e;
+  ThreeServices e;
   KeyRef alice = e.make_key("alice@R", 18, Bytes(32, 7));
   KeyRef host = e.make_key("host/a@R", 18, {});
-  const std::uint64_t rounds = e.engine(0).status().rounds;
+  const std::uint64_t rounds = e.service(0).status().rounds;
   EXPECT_EQ(e.run({TKDC_OP_OPEN, alice, 1, {}, Bytes(513)}).status(), TKDC_STATUS_INTEGRITY);
   EXPECT_EQ(e.run({TKDC_OP_OPEN, host, 2, {}, Bytes(8193)}).status(), TKDC_STATUS_INTEGRITY);
   EXPECT_EQ(e.run({TKDC_OP_SEAL, host, 2, {}, Bytes(60000)}).status(), TKDC_STATUS_BAD_REQUEST);
   EXPECT_EQ(e.run({TKDC_OP_MAC, alice, 56, {}, Bytes(8193)}).status(), TKDC_STATUS_BAD_REQUEST);
-  EXPECT_LT(e.engine(0).status().rounds - rounds, 200u);
+  EXPECT_LT(e.service(0).status().rounds - rounds, 200u);
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows of sealing that are revoked: the set, who may revoke and who lift, and three
 // whole servers, of which one alone revokes.
-#include "engines.h"
 #include "lane_packet.h"
 #include "service/sealing/nonce.h"
-#include "service/sealing/revocation_exchange.h"
+#include "service/sealing/revocation_notice.h"
+#include "three_services.h"
 
 namespace tkdc {
 namespace {
@@ -85,7 +85,7 @@ TEST(SealWindows, WhatIsNoListIsRefused) {
 
 class RevocationsTest : public testing::Test {
  protected:
-  Engines e_{1};
+  ThreeServices e_{1};
   Revocations mine_{e_.store(0)};
   const SealWindow window_{kNow - 100, kNow - 50};
   const RevocationState none_;
@@ -277,16 +277,16 @@ TEST(SealWindows, AUnionDoesNotDependOnTheOrder) {
 
 // Too many windows are joined, and by all three in the same way.
 TEST(Revocation, ThreeLanesComeToTheSameWindows) {
-  Engines e(1);
+  ThreeServices e(1);
   e.stop_session();
   std::mt19937_64 rng(8);
   std::vector<std::uint32_t> added;
   std::unique_ptr<Revocations> held[3];
-  std::unique_ptr<RevocationExchange> lane[3];
+  std::unique_ptr<RevocationNotice> lane[3];
   for (int p = 0; p < 3; ++p) {
     held[p] = std::make_unique<Revocations>(e.store(p));
     ASSERT_TRUE(held[p]->load().ok());
-    lane[p] = std::make_unique<RevocationExchange>(*held[p], p);
+    lane[p] = std::make_unique<RevocationNotice>(*held[p], p);
     for (int k = 0; k < 30; ++k) {
       const auto at = static_cast<std::uint32_t>(rng() % kNow);
       ASSERT_TRUE(held[p]->revoke({at, at + 5}, kNow + 10).ok());
@@ -307,17 +307,17 @@ TEST(Revocation, ThreeLanesComeToTheSameWindows) {
 }
 
 TEST(Revocation, OneServerRevokesForAllAndTheCohortGoesOn) {
-  Engines e(2);
+  ThreeServices e(2);
   KeyRef tgt = e.make_key("krbtgt/R@R", 18, {}), host = e.make_key("host/a@R", 18, {});
   const Bytes plain = some_bytes(100);
   const Bytes ticket = e.run({TKDC_OP_SEAL, tgt, 2, {}, plain}).output();
   const Bytes other = e.run({TKDC_OP_SEAL, host, 2, {}, plain}).output();
-  const Engines::Job open = {TKDC_OP_OPEN, tgt, 2, {}, ticket};
+  const ThreeServices::Job open = {TKDC_OP_OPEN, tgt, 2, {}, ticket};
   const std::uint32_t now = sealed_at_now();
 
-  ASSERT_TRUE(e.engine(1).revoke({now - 1000, now - 500}).ok());
+  ASSERT_TRUE(e.service(1).revoke({now - 1000, now - 500}).ok());
   EXPECT_EQ(e.run(open).output(), plain) << "sealed at another time";
-  ASSERT_TRUE(e.engine(1).revoke({now - 10, now}).ok());
+  ASSERT_TRUE(e.service(1).revoke({now - 10, now}).ok());
   const JobName beside = e.send({TKDC_OP_OPEN, host, 2, {}, other});
   const Answer refused = e.run(open);
   EXPECT_EQ(refused.status(), TKDC_STATUS_INTEGRITY);
@@ -325,7 +325,7 @@ TEST(Revocation, OneServerRevokesForAllAndTheCohortGoesOn) {
   EXPECT_EQ(e.wait(beside).output(), plain) << "a service's key has no times";
   EXPECT_EQ(e.run({TKDC_OP_SEAL, tgt, 2, {}, plain}).status(), TKDC_STATUS_OK);
   for (int p = 0; p < 3; ++p) {
-    EXPECT_EQ(e.engine(p).status().tickets_revoked, 1u);
+    EXPECT_EQ(e.service(p).status().tickets_revoked, 1u);
     std::size_t noted = 0;
     for (const std::string& line : e.audit(p))
       noted += line.find("ticket of a revoked window") != std::string::npos;
@@ -333,15 +333,15 @@ TEST(Revocation, OneServerRevokesForAllAndTheCohortGoesOn) {
   }
 
   for (int p = 0; p < 3; ++p)
-    EXPECT_EQ(e.engine(p).status().revoked.windows.list().size(), 2u) << p << " keeps them";
-  ASSERT_TRUE(e.engine(1).lift_revocations().ok());
-  ASSERT_TRUE(e.engine(2).lift_revocations().ok());
+    EXPECT_EQ(e.service(p).status().revoked.windows.list().size(), 2u) << p << " keeps them";
+  ASSERT_TRUE(e.service(1).lift_revocations().ok());
+  ASSERT_TRUE(e.service(2).lift_revocations().ok());
   e.make_key("host/c@R", 18, {});
   EXPECT_EQ(e.run(open).status(), TKDC_STATUS_INTEGRITY) << "server 0 has not agreed";
-  ASSERT_TRUE(e.engine(0).lift_revocations().ok());
+  ASSERT_TRUE(e.service(0).lift_revocations().ok());
   e.make_key("host/d@R", 18, {});
   EXPECT_EQ(e.run(open).output(), plain);
-  for (int p = 0; p < 3; ++p) EXPECT_TRUE(e.engine(p).status().revoked.windows.empty()) << p;
+  for (int p = 0; p < 3; ++p) EXPECT_TRUE(e.service(p).status().revoked.windows.empty()) << p;
 }
 
 // Server 1 shows its windows to one neighbour and hides them from the other: no ticket
@@ -365,12 +365,12 @@ class OneSidedTeller final : public MemoryRing {
 
 TEST(Revocation, ToldToOneNeighbourOnlyNoTicketIsOpened) {
   auto ring = std::make_shared<OneSidedTeller>();
-  Engines e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
+  ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
   KeyRef tgt = e.make_key("krbtgt/R@R", 18, {});
   const Bytes ticket = e.run({TKDC_OP_SEAL, tgt, 2, {}, some_bytes(100)}).output();
   ring->armed = true;
   const std::uint32_t now = sealed_at_now();
-  ASSERT_TRUE(e.engine(1).revoke({now - 10, now}).ok());
+  ASSERT_TRUE(e.service(1).revoke({now - 10, now}).ok());
   const Answer answer = e.run({TKDC_OP_OPEN, tgt, 2, {}, ticket});
   EXPECT_FALSE(ring->armed) << "the windows were hidden";
   for (const JobReply& reply : answer.reply) EXPECT_NE(reply.status, TKDC_STATUS_OK);

@@ -52,7 +52,7 @@ class Client {
 
 JobRequest request(std::uint64_t number, tkdc_wire_op op = TKDC_OP_SEAL) {
   JobRequest r;
-  r.name.session = 77;
+  r.name.run = 77;
   r.name.number = number;
   r.op = op;
   r.deadline_ms = 1'000;
@@ -88,7 +88,7 @@ class ControlPlaneTest : public testing::Test {
     thread_.join();
   }
 
-  // The engine's place: answers at once, from another thread, unless held.
+  // The job service's place: answers at once, from another thread, unless held.
   void take(AgentRole role, JobRequest r) {
     std::lock_guard lock(mutex_);
     roles_.push_back(role);
@@ -126,7 +126,7 @@ TEST_F(ControlPlaneTest, JobAndAnswer) {
   kdc.send(request(1));
   auto reply = kdc.receive();
   ASSERT_TRUE(reply);
-  EXPECT_EQ(reply->session, 77u);
+  EXPECT_EQ(reply->run, 77u);
   EXPECT_EQ(reply->number, 1u);
   EXPECT_EQ(reply->output, SecretVector(5, 0xaa));
 }
@@ -299,17 +299,17 @@ TEST_F(ControlPlaneTest, AnswersForGoneAgentsAreDropped) {
   EXPECT_EQ(plane_->counters().undelivered, 1u);
 }
 
-TEST(AgentSessions, OldIdleSessionsAreForgotten) {
-  AgentSessions sessions;
-  for (std::uint64_t s = 0; s < AgentSessions::kMaxSessions; ++s) {
-    ASSERT_EQ(sessions.arrived(s, 1, "r"), AgentSessions::Arrival::kNew);
-    sessions.started(s);
+TEST(AgentRuns, OldIdleSessionsAreForgotten) {
+  AgentRuns runs;
+  for (std::uint64_t s = 0; s < AgentRuns::kMaxRuns; ++s) {
+    ASSERT_EQ(runs.arrived(s, 1, "r"), AgentRuns::Arrival::kNew);
+    runs.started(s);
   }
-  EXPECT_EQ(sessions.arrived(1000, 1, "r"), AgentSessions::Arrival::kTooManySessions);
-  ASSERT_NE(sessions.answered(3), nullptr);
-  EXPECT_EQ(sessions.answered(3), nullptr) << "answered once only";
-  EXPECT_EQ(sessions.arrived(1000, 1, "r"), AgentSessions::Arrival::kNew);
-  EXPECT_EQ(sessions.answered(3), nullptr);
+  EXPECT_EQ(runs.arrived(1000, 1, "r"), AgentRuns::Arrival::kTooManyRuns);
+  ASSERT_NE(runs.answered(3), nullptr);
+  EXPECT_EQ(runs.answered(3), nullptr) << "answered once only";
+  EXPECT_EQ(runs.arrived(1000, 1, "r"), AgentRuns::Arrival::kNew);
+  EXPECT_EQ(runs.answered(3), nullptr);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST(AlarmsTest, OnceAtOnceThenNotTooOften) {
   std::vector<std::string> lines;
   Alarms alarms([&](const std::string& line) { lines.push_back(line); });
   const auto start = Alarms::Clock::time_point(std::chrono::hours(1));
-  EngineStatus status;
+  JobServiceStatus status;
   alarms.look(status, start);
   EXPECT_TRUE(lines.empty());
   status.logins_unheralded = 3;

@@ -113,7 +113,7 @@ TEST(BenchResident, DISABLED_LargestCohort) {
 }
 
 TEST(BenchResident, MeasuresTheSameWorkOnTheCpu) {
-  for (const AesBackend* cpu : usable_aes_backends()) {
+  for (const Rep3Backend* cpu : usable_rep3_backends()) {
     if (cpu->representation() != Representation::kBytes) continue;
     auto report = measure_cpu_party(*cpu, small(ResidentExchange::kNone));
     ASSERT_TRUE(report.ok()) << report.error().message;
@@ -129,12 +129,12 @@ TEST(BenchResident, MeasuresTheSameWorkOnTheCpu) {
 }
 
 // A backend that adds public constants to the wrong component.
-class WrongBackend final : public AesBackend {
+class WrongBackend final : public Rep3Backend {
  public:
   std::string name() const override { return "wrong"; }
   Representation representation() const override { return Representation::kBytes; }
   std::unique_ptr<AesCohort> make_cohort(int party, std::size_t blocks) const override {
-    return (*choose_aes_backend("scalar", Representation::kBytes))->make_cohort(1 - party, blocks);
+    return (*choose_rep3_backend("scalar", Representation::kBytes))->make_cohort(1 - party, blocks);
   }
 };
 

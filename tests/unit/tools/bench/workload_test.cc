@@ -35,7 +35,7 @@ std::vector<MakeWorkload> workloads() {
 TEST(BenchWorkload, IsAsOpenssl) {
   for (Security security : {Security::kSemiHonest, Security::kMalicious})
     for (const MakeWorkload& make : workloads()) {
-      test::PartiesWithCiphers s(7, aes_backend_scalar(), security);
+      test::PartiesWithCiphers s(7, rep3_backend_scalar(), security);
       const Workloads all = run_workload(s, make);
       for (const auto& one : all) {
         auto right = one->check();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/job/engine.h"
+#include "service/job/job_service.h"
 
 #include <algorithm>
 #include <thread>
@@ -13,9 +13,9 @@ constexpr const char* kSetBack =
     "this server's clock was set back: a new session begins, whose tickets carry the time as it is "
     "now";
 
-class EngineImpl final : public Engine {
+class JobServiceOnLanes final : public JobService {
  public:
-  EngineImpl(const EngineOptions& options, Store& store, Reply reply, Audit audit)
+  JobServiceOnLanes(const JobServiceOptions& options, Store& store, Reply reply, Audit audit)
       : options_(options), store_(store), reply_(std::move(reply)), audit_(std::move(audit)),
         pending_(options.max_pending_jobs), seals_(store, options.seal_limit),
         equals_(options.equal_burst, options.equal_every), limits_(options.limits),
@@ -32,7 +32,7 @@ class EngineImpl final : public Engine {
     job->request = std::move(request);
     if (auto refused = pending_.put(std::move(job))) {
       JobReply reply;
-      reply.session = name.session;
+      reply.run = name.run;
       reply.number = name.number;
       reply.status = TKDC_STATUS_LIMIT;
       reply.message = "too many jobs are waiting at this server";
@@ -65,7 +65,7 @@ class EngineImpl final : public Engine {
     expire_held();
     for (auto& job : pending_.take_expired()) {
       JobReply reply;
-      reply.session = job->request.name.session;
+      reply.run = job->request.name.run;
       reply.number = job->request.name.number;
       reply.status = TKDC_STATUS_UNAVAILABLE;
       reply.message = "the three servers did not all take this job in time; see tkdc status";
@@ -87,8 +87,8 @@ class EngineImpl final : public Engine {
   }
   Result<void> hear_course(std::size_t lane, int party, const CourseTail& theirs) override;
 
-  EngineStatus status() const override {
-    EngineStatus s;
+  JobServiceStatus status() const override {
+    JobServiceStatus s;
     std::lock_guard lock(lanes_mutex_);
     s.session_up = running_;
     s.lanes = lanes_.size();
@@ -147,7 +147,7 @@ class EngineImpl final : public Engine {
                               [](const auto& a, const auto& b) { return a->load() < b->load(); });
   }
 
-  const EngineOptions options_;
+  const JobServiceOptions options_;
   Store& store_;
   const Reply reply_;
   const Audit audit_;
@@ -178,7 +178,7 @@ class EngineImpl final : public Engine {
   SessionId session_{};  // of the lanes
 };
 
-Result<void> EngineImpl::begin(const Session& session) {
+Result<void> JobServiceOnLanes::begin(const Session& session) {
   give_up(session.forgotten_by);
   {
     std::lock_guard lock(lanes_mutex_);
@@ -205,7 +205,7 @@ Result<void> EngineImpl::begin(const Session& session) {
   return {};
 }
 
-Result<void> EngineImpl::take_up(const Session& session) {
+Result<void> JobServiceOnLanes::take_up(const Session& session) {
   std::lock_guard held(held_mutex_);
   if (held_ == SessionId{} || held_ != session.id || session.lanes.size() != lanes_.size())
     return fail("session: this server does not hold the session that is to go on");
@@ -213,7 +213,7 @@ Result<void> EngineImpl::take_up(const Session& session) {
   return {};
 }
 
-bool EngineImpl::run_lanes(Session& session, std::string& why) {
+bool JobServiceOnLanes::run_lanes(Session& session, std::string& why) {
   std::mutex mutex;
   bool can_go_on = true;
   // The first lane that ends takes the others with it.
@@ -235,7 +235,7 @@ bool EngineImpl::run_lanes(Session& session, std::string& why) {
   return can_go_on;
 }
 
-std::string EngineImpl::run_session(Session& session) {
+std::string JobServiceOnLanes::run_session(Session& session) {
   if (auto ready = session.goes_on ? take_up(session) : begin(session); !ready)
     return ready.error().message;
   {
@@ -265,7 +265,7 @@ std::string EngineImpl::run_session(Session& session) {
 }
 
 // What is between its lanes and their jobs ends here.
-void EngineImpl::give_up(std::optional<int> forgotten_by) {
+void JobServiceOnLanes::give_up(std::optional<int> forgotten_by) {
   std::optional<LostCheck> lost;
   std::vector<std::unique_ptr<LaneRunner>> over;
   {
@@ -286,7 +286,7 @@ void EngineImpl::give_up(std::optional<int> forgotten_by) {
 }
 
 // A server that has seen the difference goes on telling its course: the other may not have.
-Result<void> EngineImpl::hear_course(std::size_t lane, int party, const CourseTail& theirs) {
+Result<void> JobServiceOnLanes::hear_course(std::size_t lane, int party, const CourseTail& theirs) {
   if (difference_known_ || !contradict(course(lane), theirs)) return {};
   difference_known_ = true;
   std::lock_guard lock(lanes_mutex_);
@@ -298,12 +298,13 @@ Result<void> EngineImpl::hear_course(std::size_t lane, int party, const CourseTa
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> Engine::create(const EngineOptions& options, Store& store,
-                                               Reply reply, Audit audit) {
+Result<std::unique_ptr<JobService>> JobService::create(const JobServiceOptions& options,
+                                                       Store& store, Reply reply, Audit audit) {
   if (sodium_init() < 0) return fail("libsodium cannot be initialised");
-  auto engine = std::make_unique<EngineImpl>(options, store, std::move(reply), std::move(audit));
-  if (auto loaded = engine->load(); !loaded.ok()) return loaded.error();
-  return std::unique_ptr<Engine>(std::move(engine));
+  auto service =
+      std::make_unique<JobServiceOnLanes>(options, store, std::move(reply), std::move(audit));
+  if (auto loaded = service->load(); !loaded.ok()) return loaded.error();
+  return std::unique_ptr<JobService>(std::move(service));
 }
 
 }  // namespace tkdc

@@ -13,9 +13,9 @@
 
 namespace tkdc {
 
-class HeadExchange {
+class AuditHeadNotice {
  public:
-  HeadExchange(const EngineOptions& options, std::uint32_t lane)
+  AuditHeadNotice(const JobServiceOptions& options, std::uint32_t lane)
       : options_(options), used_(lane == 0) {}
 
   bool due() const {
@@ -42,7 +42,7 @@ class HeadExchange {
  private:
   using Clock = std::chrono::steady_clock;
 
-  const EngineOptions& options_;
+  const JobServiceOptions& options_;
   const bool used_;
   Clock::time_point said_ = Clock::now();  // the handshake did
   std::array<Clock::time_point, 3> kept_{};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three whole engines in one process, joined by memory links, and jobs as
-// agents send them: for the engine's tests.
+// agents send them: for the job service's tests.
 #pragma once
 
-#include "service/job/engine.h"
+#include "service/job/job_service.h"
 
 #include <gtest/gtest.h>
 #include <krb5.h>
@@ -62,13 +62,14 @@ inline ProtocolOffers rep3_offer(std::size_t masked_blocks = 0) {
   return {std::make_shared<const Rep3Offer>("auto", masked_blocks)};
 }
 
-class Engines {
+class ThreeServices {
  public:
-  explicit Engines(std::size_t lanes = 2, std::uint32_t epoch = 1,
-                   std::uint64_t seal_limit = std::uint64_t{1} << 38, int heads_every_ms = 0,
-                   Security security = Security::kMalicious,
-                   std::shared_ptr<MemoryRing> first_ring = nullptr,
-                   const std::function<void(EngineOptions&)>& edit = nullptr, bool two_parts = true)
+  explicit ThreeServices(std::size_t lanes = 2, std::uint32_t epoch = 1,
+                         std::uint64_t seal_limit = std::uint64_t{1} << 38, int heads_every_ms = 0,
+                         Security security = Security::kMalicious,
+                         std::shared_ptr<MemoryRing> first_ring = nullptr,
+                         const std::function<void(JobServiceOptions&)>& edit = nullptr,
+                         bool two_parts = true)
       : lanes_(lanes), epoch_(epoch), security_(security), two_parts_(two_parts),
         first_ring_(std::move(first_ring)) {
     root_ = test::make_scratch("engine-test");
@@ -89,7 +90,7 @@ class Engines {
     make_engines_();
     start_session();
   }
-  ~Engines() {
+  ~ThreeServices() {
     stop_session();
     std::filesystem::remove_all(root_);
   }
@@ -98,7 +99,7 @@ class Engines {
   void restart(std::uint32_t epoch, const std::function<void(int)>& while_stopped) {
     stop_session();
     for (int p = 0; p < 3; ++p) {
-      engines_[p].reset();
+      services_[p].reset();
       sessions_[p] = Session();
       while_stopped(p);
     }
@@ -157,7 +158,7 @@ class Engines {
     run_thread(p);
   }
   void stop_session() {
-    for (auto& engine : engines_) engine->stop();
+    for (auto& engine : services_) engine->stop();
     join();
   }
   // As a network that is gone.
@@ -220,7 +221,7 @@ class Engines {
       request.component[0] = c[p];
       request.component[1] = c[(p + 1) % 3];
       if (edit) edit(p, request);
-      engines_[p]->submit(job.role, std::move(request));
+      services_[p]->submit(job.role, std::move(request));
     }
     return name;
   }
@@ -270,7 +271,7 @@ class Engines {
   static Job bind_job(const KeyRef& ref, const std::string& principal) {
     return {TKDC_OP_BIND, ref, 0, Bytes(principal.begin(), principal.end()), {}, AgentRole::kAdmin};
   }
-  Engine& engine(int p) { return *engines_[p]; }
+  JobService& service(int p) { return *services_[p]; }
   // What server p has heard of q's audit log; the heads count how often one was asked for.
   std::vector<AuditHead> heard(int p, int q) {
     std::lock_guard lock(mutex_);
@@ -286,8 +287,8 @@ class Engines {
 
  private:
   void make_engine(int p, std::uint64_t seal_limit, int heads_every_ms,
-                   const std::function<void(EngineOptions&)>& edit) {
-    EngineOptions engine;
+                   const std::function<void(JobServiceOptions&)>& edit) {
+    JobServiceOptions engine;
     engine.installation = kInstallation;
     engine.party = p;
     engine.seal_limit = seal_limit;
@@ -299,7 +300,7 @@ class Engines {
     engine.protocols = rep3_offer();
     engine.protocols.push_back(std::make_shared<const PlaintextOffer>());
     if (edit) edit(engine);
-    auto made = Engine::create(
+    auto made = JobService::create(
         engine, *stores_[p],
         [this, p](const JobName& job, JobReply reply) { take(p, job, std::move(reply)); },
         [this, p](const std::string& line) {
@@ -307,9 +308,9 @@ class Engines {
           audit_[p].push_back(line);
         });
     EXPECT_TRUE(made.ok());
-    engines_[p] = std::move(*made);
+    services_[p] = std::move(*made);
   }
-  void tell_heads(EngineOptions& options, int every_ms) {
+  void tell_heads(JobServiceOptions& options, int every_ms) {
     const int p = options.party;
     options.audit_head_every = std::chrono::milliseconds(every_ms);
     options.audit_head = [this, p] {
@@ -326,10 +327,10 @@ class Engines {
   }
   void run_thread(int p) {
     threads_[p] = std::thread([this, p] {
-      ended_[p] = engines_[p]->run_session(sessions_[p]);
+      ended_[p] = services_[p]->run_session(sessions_[p]);
       if (!ended_[p].empty())
         for (LaneLink& lane : sessions_[p].lanes) lane.link->abort("a party has ended the session");
-      if (!holds) engines_[p]->give_up(std::nullopt);
+      if (!holds) services_[p]->give_up(std::nullopt);
     });
   }
   void take(int p, const JobName& name, JobReply reply) {
@@ -346,7 +347,7 @@ class Engines {
   std::string root_;
   std::mt19937_64 rng_{17};
   std::unique_ptr<SlowStore> stores_[3];
-  std::unique_ptr<Engine> engines_[3];
+  std::unique_ptr<JobService> services_[3];
   std::function<void()> make_engines_;
   Session sessions_[3];
   std::thread threads_[3];
@@ -363,10 +364,10 @@ class Engines {
 };
 
 // A reply leaves before the tick's counters are published.
-inline EngineStatus settled(Engines& e) {
-  for (EngineStatus last = e.engine(0).status();;) {
+inline JobServiceStatus settled(ThreeServices& e) {
+  for (JobServiceStatus last = e.service(0).status();;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    EngineStatus now = e.engine(0).status();
+    JobServiceStatus now = e.service(0).status();
     if (now.rounds == last.rounds && now.sha2_blocks == last.sha2_blocks) return now;
     last = now;
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine against libkrb5, and what agents may not do.
-#include "engines.h"
+// The job service against libkrb5, and what agents may not do.
+#include "three_services.h"
 
 namespace tkdc {
 namespace {
 
-TEST(Engine, ImportedUserKeyWorksAsLibkrbExpects) {
-  Engines e;
+TEST(JobService, ImportedUserKeyWorksAsLibkrbExpects) {
+  ThreeServices e;
   Bytes key = some_bytes(32);
   KeyRef ref = e.make_key("alice@DEMO.TEST", 18, key);
   krb5_context context;
@@ -56,8 +56,8 @@ TEST(Engine, ImportedUserKeyWorksAsLibkrbExpects) {
   krb5_free_context(context);
 }
 
-TEST(Engine, TicketsUnderDrawnKrbtgtKeys) {
-  Engines e;
+TEST(JobService, TicketsUnderDrawnKrbtgtKeys) {
+  ThreeServices e;
   KeyRef ref = e.make_key("krbtgt/DEMO.TEST@DEMO.TEST", 18, {});
   Bytes plain = some_bytes(309);
   Bytes ticket = e.run({TKDC_OP_SEAL, ref, 2, {}, plain}).output();
@@ -85,8 +85,8 @@ TEST(Engine, TicketsUnderDrawnKrbtgtKeys) {
 }
 
 // A key version holds independent values: none of them may follow from K_std.
-TEST(Engine, KrbtgtFieldsAreIndependent) {
-  Engines e;
+TEST(JobService, KrbtgtFieldsAreIndependent) {
+  ThreeServices e;
   KeyRef ref = e.make_key("krbtgt/DEMO.TEST@DEMO.TEST", 18, {});
   auto rebuild = [&](const std::string& field) {
     Bytes x;
@@ -106,8 +106,8 @@ TEST(Engine, KrbtgtFieldsAreIndependent) {
   EXPECT_NE(Bytes(gcm_h.begin(), gcm_h.begin() + 16), Bytes(sign_h.begin(), sign_h.begin() + 16));
 }
 
-TEST(Engine, KeyManagementIsForAdminAgents) {
-  Engines e;
+TEST(JobService, KeyManagementIsForAdminAgents) {
+  ThreeServices e;
   KeyRef ref;
   ref.installation = kInstallation;
   ref.enctype = 18;
@@ -116,8 +116,8 @@ TEST(Engine, KeyManagementIsForAdminAgents) {
     EXPECT_EQ(e.run({op, ref, 0, {drawn}, {}}).status(), TKDC_STATUS_DENIED) << op;
 }
 
-TEST(Engine, ServiceKeyIsExportedOnceAndKrbtgtNever) {
-  Engines e;
+TEST(JobService, ServiceKeyIsExportedOnceAndKrbtgtNever) {
+  ThreeServices e;
   KeyRef ref;
   ref.installation = kInstallation;
   ref.enctype = 18;
@@ -131,16 +131,16 @@ TEST(Engine, ServiceKeyIsExportedOnceAndKrbtgtNever) {
             TKDC_STATUS_DENIED);
   KeyRef as_krbtgt = ref;
   as_krbtgt.principal = digest_of("krbtgt/R@R");
-  EXPECT_EQ(e.run(Engines::bind_job(as_krbtgt, "krbtgt/R@R")).status(), TKDC_STATUS_DENIED);
+  EXPECT_EQ(e.run(ThreeServices::bind_job(as_krbtgt, "krbtgt/R@R")).status(), TKDC_STATUS_DENIED);
   ref.principal = digest_of("host/a@R");
-  EXPECT_EQ(e.run(Engines::bind_job(ref, "host/a@R")).status(), TKDC_STATUS_OK);
+  EXPECT_EQ(e.run(ThreeServices::bind_job(ref, "host/a@R")).status(), TKDC_STATUS_OK);
   EXPECT_EQ(e.run({TKDC_OP_EXPORT, ref, 0, {}, {}, AgentRole::kAdmin}).status(),
             TKDC_STATUS_UNKNOWN_KEY);
   EXPECT_EQ(e.run({TKDC_OP_SEAL, ref, 2, {}, some_bytes(100)}).status(), TKDC_STATUS_OK);
 }
 
-TEST(Engine, ImportedKeysAreNeverExported) {
-  Engines e;
+TEST(JobService, ImportedKeysAreNeverExported) {
+  ThreeServices e;
   KeyRef ref;
   ref.installation = kInstallation;
   ref.enctype = 17;
@@ -151,8 +151,8 @@ TEST(Engine, ImportedKeysAreNeverExported) {
             TKDC_STATUS_DENIED);
 }
 
-TEST(Engine, HandlesAreBoundToPrincipalKvnoEnctypeAndInstallation) {
-  Engines e;
+TEST(JobService, HandlesAreBoundToPrincipalKvnoEnctypeAndInstallation) {
+  ThreeServices e;
   KeyRef ref = e.make_key("alice@R", 18, some_bytes(32));
   for (int which = 0; which < 5; ++which) {
     KeyRef other = ref;
@@ -166,43 +166,43 @@ TEST(Engine, HandlesAreBoundToPrincipalKvnoEnctypeAndInstallation) {
   }
 }
 
-TEST(Engine, DestroyedKeysAreGone) {
-  Engines e;
+TEST(JobService, DestroyedKeysAreGone) {
+  ThreeServices e;
   KeyRef ref = e.make_key("alice@R", 18, some_bytes(32));
   EXPECT_EQ(e.run({TKDC_OP_DESTROY, ref, 0, {}, {}, AgentRole::kAdmin}).status(), TKDC_STATUS_OK);
   EXPECT_EQ(e.run({TKDC_OP_SEAL, ref, 3, {}, some_bytes(50)}).status(), TKDC_STATUS_UNKNOWN_KEY);
 }
 
-TEST(Engine, OneServerAloneCannotSayThatAKeyIsGone) {
-  Engines e;
+TEST(JobService, OneServerAloneCannotSayThatAKeyIsGone) {
+  ThreeServices e;
   KeyRef ref = e.make_key("alice@R", 18, some_bytes(32));
   ASSERT_TRUE(e.store(1).destroy(ref.id).ok());
   const auto sealed = e.run({TKDC_OP_SEAL, ref, 3, {}, some_bytes(50)});
   EXPECT_EQ(sealed.status(), TKDC_STATUS_INCONSISTENT);
   EXPECT_NE(sealed.reply[1].message.find("this server holds no such key"), std::string::npos);
-  const Engines::Job destroy{TKDC_OP_DESTROY, ref, 0, {}, {}, AgentRole::kAdmin};
+  const ThreeServices::Job destroy{TKDC_OP_DESTROY, ref, 0, {}, {}, AgentRole::kAdmin};
   EXPECT_EQ(e.run(destroy).status(), TKDC_STATUS_INCONSISTENT);
 }
 
 // What was not bound before cannot be bound any more.
-TEST(Engine, StagedKeysAreDestroyedToo) {
-  Engines e;
+TEST(JobService, StagedKeysAreDestroyedToo) {
+  ThreeServices e;
   KeyRef ref;
   ref.installation = kInstallation;
   ref.enctype = 18;
   ref.principal = digest_of("alice@R");
-  const Engines::Job destroy{TKDC_OP_DESTROY, ref, 0, {}, {}, AgentRole::kAdmin};
+  const ThreeServices::Job destroy{TKDC_OP_DESTROY, ref, 0, {}, {}, AgentRole::kAdmin};
   EXPECT_EQ(e.run(destroy).status(), TKDC_STATUS_UNKNOWN_KEY);
   const Bytes imported = {TKDC_ORIGIN_IMPORTED};
   ASSERT_EQ(e.run({TKDC_OP_STAGE, ref, 0, imported, some_bytes(32), AgentRole::kAdmin}).status(),
             TKDC_STATUS_OK);
   EXPECT_EQ(e.run(destroy).status(), TKDC_STATUS_OK);
-  EXPECT_EQ(e.run(Engines::bind_job(ref, "alice@R")).status(), TKDC_STATUS_UNKNOWN_KEY);
+  EXPECT_EQ(e.run(ThreeServices::bind_job(ref, "alice@R")).status(), TKDC_STATUS_UNKNOWN_KEY);
   EXPECT_EQ(e.run(destroy).status(), TKDC_STATUS_UNKNOWN_KEY);
 }
 
-TEST(Engine, JobThatOneServerNeverGetsExpires) {
-  Engines e;
+TEST(JobService, JobThatOneServerNeverGetsExpires) {
+  ThreeServices e;
   KeyRef ref = e.make_key("krbtgt/R@R", 18, {});
   for (int only : {0, 1}) {
     JobName name = e.send(
@@ -210,15 +210,15 @@ TEST(Engine, JobThatOneServerNeverGetsExpires) {
         [](int, JobRequest& r) { r.deadline_ms = 100; }, only);
     EXPECT_EQ(e.run({TKDC_OP_SEAL, ref, 2, {}, some_bytes(100)}).status(), TKDC_STATUS_OK);
     std::this_thread::sleep_for(std::chrono::milliseconds(150));
-    for (int p = 0; p < 3; ++p) e.engine(p).expire();
+    for (int p = 0; p < 3; ++p) e.service(p).expire();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    EXPECT_EQ(e.engine(only).status().pending_jobs, 0u);
+    EXPECT_EQ(e.service(only).status().pending_jobs, 0u);
     (void)name;
   }
 }
 
-TEST(Engine, ManyJobsAtOnce) {
-  Engines e;
+TEST(JobService, ManyJobsAtOnce) {
+  ThreeServices e;
   KeyRef tgt = e.make_key("krbtgt/R@R", 18, {}), alice = e.make_key("alice@R", 18, some_bytes(32));
   std::vector<JobName> names;
   for (int k = 0; k < 200; ++k)

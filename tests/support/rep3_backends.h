@@ -18,8 +18,8 @@ namespace tkdc::test {
 
 class DeviceUnderTest {
  public:
-  const AesBackend& octets() const { return octets_; }
-  const AesBackend& planes() const { return planes_; }
+  const Rep3Backend& octets() const { return octets_; }
+  const Rep3Backend& planes() const { return planes_; }
 
  private:
   static std::unique_ptr<cuda::Driver> driver() {
@@ -32,13 +32,13 @@ class DeviceUnderTest {
   static void failed(const std::string& what) { throw std::runtime_error("the device " + what); }
 
   cuda::Device device_{driver(), failed};
-  cuda::CudaBackend octets_{device_, aes_backend_scalar(), {1, 1}};
-  cuda::CudaBackend planes_{device_, aes_backend_planes(), {1, 1}};
+  cuda::CudaBackend octets_{device_, rep3_backend_scalar(), {1, 1}};
+  cuda::CudaBackend planes_{device_, rep3_backend_planes(), {1, 1}};
 };
 
-inline std::vector<const AesBackend*> aes_backends() {
+inline std::vector<const Rep3Backend*> rep3_backends() {
   static const DeviceUnderTest device;
-  std::vector<const AesBackend*> all = usable_aes_backends();
+  std::vector<const Rep3Backend*> all = usable_rep3_backends();
   all.push_back(&device.octets());
   all.push_back(&device.planes());
   return all;

@@ -111,7 +111,7 @@ class Fields {
 // The layer's claims (bit_claims.cc).
 void record_claims(ClaimLog& log, const Fields& fields);
 // The form of the sum of one product or two; for tests too.
-const ClaimForm& bit_claim_form(std::size_t products);
+const ClaimShape& bit_claim_shape(std::size_t products);
 
 // Sends the fields' terms as one layer and stores the shares in their results;
 // records what was promised.

@@ -14,11 +14,11 @@
 
 namespace tkdc {
 
-class RevocationExchange {
+class RevocationNotice {
  public:
   using Word = Revocations::Word;
 
-  RevocationExchange(Revocations& revocations, int party)
+  RevocationNotice(Revocations& revocations, int party)
       : revocations_(revocations), own_(static_cast<std::size_t>(party)) {}
 
   // In each full tick: what the others have not been told, if there is something.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The party's engine: takes jobs from agents, runs them with the other two
+// The party's job service: takes jobs from agents, runs them with the other two
 // parties on the lanes of the current session, hands back replies.
 //
 // Threads: one per lane, started by run_session(); submit() and the queries
@@ -23,14 +23,14 @@ namespace tkdc {
 
 class Store;
 
-class Engine {
+class JobService {
  public:
-  using Reply = EngineReply;
-  using Audit = EngineAudit;
+  using Reply = JobServiceReply;
+  using Audit = JobServiceAudit;
 
-  static Result<std::unique_ptr<Engine>> create(const EngineOptions& options, Store& store,
-                                                Reply reply, Audit audit);
-  virtual ~Engine() = default;
+  static Result<std::unique_ptr<JobService>> create(const JobServiceOptions& options, Store& store,
+                                                    Reply reply, Audit audit);
+  virtual ~JobService() = default;
 
   // Never blocks. A job beyond the limits is answered at once.
   virtual void submit(AgentRole role, JobRequest request) = 0;
@@ -64,7 +64,7 @@ class Engine {
   // Answers waiting jobs whose deadline is over and writes down seal counts;
   // call it a few times a second.
   virtual void expire() = 0;
-  virtual EngineStatus status() const = 0;
+  virtual JobServiceStatus status() const = 0;
 };
 
 }  // namespace tkdc

@@ -4,7 +4,7 @@
 // checks by its own clock (service/sealing/nonce.h), so clocks that are too far apart stop all
 // logins.
 //
-// ClockDifferences: any thread. ClockExchange: its lane's.
+// ClockDifferences: any thread. ClockNotice: its lane's.
 #pragma once
 
 #include <array>
@@ -45,9 +45,9 @@ class ClockDifferences {
   ClocksAhead ahead_;
 };
 
-class ClockExchange {
+class ClockNotice {
  public:
-  ClockExchange(ClockDifferences& differences, std::uint32_t lane, std::chrono::milliseconds every)
+  ClockNotice(ClockDifferences& differences, std::uint32_t lane, std::chrono::milliseconds every)
       : differences_(differences), used_(lane == 0), every_(every) {}
 
   bool due() const { return used_ && (!said_ || Clock::now() - *said_ >= every_); }

@@ -39,7 +39,7 @@ class DeviceCheck final : public OctetBatch {
   const Quad* write_weights(const std::vector<gf64::Lift>& weights);
   bool any(bool bits) const;
   void sum_record(Work& work, std::size_t r, const Points& of, const SumWeights& weights);
-  void octet_terms(Work& work, std::size_t r, const gf64::OctetProducts& form, SumTask& sums);
+  void octet_terms(Work& work, std::size_t r, const gf64::OctetProducts& shape, SumTask& sums);
   void bit_terms(Work& work, std::size_t r);
   void extend(Work& work, std::size_t r, const gf64::OctetValue& value, std::size_t product,
               bool multiply);
@@ -147,10 +147,10 @@ void DeviceCheck::extend(Work& work, std::size_t r, const gf64::OctetValue& valu
               (2 * shape.blocks + 31) / 32 * kThreadsPerBlock);
 }
 
-void DeviceCheck::octet_terms(Work& work, std::size_t r, const gf64::OctetProducts& form,
+void DeviceCheck::octet_terms(Work& work, std::size_t r, const gf64::OctetProducts& shape,
                               SumTask& sums) {
   std::size_t product = 0;
-  for (const gf64::OctetProducts::Factor& factor : form.factors) {
+  for (const gf64::OctetProducts::Factor& factor : shape.factors) {
     extend(work, r, factor.x, 0, false);
     for (const gf64::OctetProducts::Right& right : factor.right) {
       sums.claim_of[product] = static_cast<std::uint32_t>(right.claim);
@@ -174,7 +174,7 @@ void DeviceCheck::sum_record(Work& work, std::size_t r, const Points& of,
   if (shape.bits)
     bit_terms(work, r);
   else
-    octet_terms(work, r, *of.form, sums);
+    octet_terms(work, r, *of.shape, sums);
   sums.terms = at_.terms;
   sums.blocks = static_cast<std::uint32_t>(shape.blocks);
   sums.products = static_cast<std::uint32_t>(shape.products);

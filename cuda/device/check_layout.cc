@@ -30,14 +30,14 @@ std::size_t terms_of(const std::vector<ClaimShape::Sum>& slots) {
 CheckShape::CheckShape(ClaimRows& its_record)
     : record(&its_record), bits(its_record.bits()), blocks(its_record.blocks()),
       tiles(its_record.tiles_per_block()), strands(its_record.strands()),
-      factors(its_record.form().factors.size()), products(bits ? 1 : 0),
+      factors(its_record.shape().factors.size()), products(bits ? 1 : 0),
       points(bits ? kBitPoints : kOctetPoints), elements(bits ? 8 * kCheckLanes : kCheckLanes),
       factor_maps(0), z_maps(0) {
-  const ClaimShape& form = its_record.form();
+  const ClaimShape& shape = its_record.shape();
   // Both components of a row of bits have a map.
-  for (const auto& z : form.z) z_maps += (bits ? 2 : 1) * terms_of(z);
+  for (const auto& z : shape.z) z_maps += (bits ? 2 : 1) * terms_of(z);
   if (bits) return;
-  for (const ClaimShape::Factor& factor : form.factors) {
+  for (const ClaimShape::Factor& factor : shape.factors) {
     factor_maps += terms_of(factor.x);
     for (const ClaimShape::Right& right : factor.right) factor_maps += terms_of(right.y);
     products += factor.right.size();
@@ -97,7 +97,7 @@ void CheckLayout::cut(Cutter& device, Cutter& pinned) {
     most_partial =
         std::max({most_partial, shape.sets() * kLaneWords * shape.points, shape.blocks * 8});
     most_points = std::max(most_points, shape.points);
-    most_claims = std::max(most_claims, shape.record->form().claims);
+    most_claims = std::max(most_claims, shape.record->shape().claims);
     of_points += (shape.factors + shape.products + 2 + kMostReductions) * kTaskOctets +
                  shape.factor_maps * sizeof(RowMapMasks) + shape.sets() * sizeof(Element) + 16;
     of_lift += (2 * shape.factors + 1 + kMostReductions) * kTaskOctets +

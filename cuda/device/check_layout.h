@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the parts of a batch's check stand in its device and pinned memory, and how much there must
-// be of each: worked out from the forms of its claims. Used by check.cc.
+// be of each: worked out from the shapes of its claims. Used by check.cc.
 #pragma once
 
 #include "cuda/block/check_tasks.h"

@@ -52,15 +52,15 @@ class CheckTwin {
   static constexpr std::uint8_t kSeed[OctetCheck::kSeedBytes] = {1, 2, 3};
 
   // The same each time.
-  std::unique_ptr<ClaimRows> random_record(const ClaimShape& form, std::size_t lanes) {
+  std::unique_ptr<ClaimRows> random_record(const ClaimShape& shape, std::size_t lanes) {
     std::mt19937_64 rng(7);
-    SecretVector octets(2 * form.rows * lanes);
+    SecretVector octets(2 * shape.rows * lanes);
     for (std::uint8_t& octet : octets) octet = static_cast<std::uint8_t>(rng());
     ClaimRows::Rows rows{};
     for (std::size_t c = 0; c < 2; ++c)
-      for (std::size_t r = 0; r < form.rows; ++r)
-        rows[c][r] = octets.data() + (c * form.rows + r) * lanes;
-    auto record = std::make_unique<ClaimRows>(form);
+      for (std::size_t r = 0; r < shape.rows; ++r)
+        rows[c][r] = octets.data() + (c * shape.rows + r) * lanes;
+    auto record = std::make_unique<ClaimRows>(shape);
     record->append(lanes, rows);
     products_ += CheckShape(*record).vector_elements();
     return record;
@@ -87,7 +87,7 @@ class CheckTwin {
   }
 
   DeviceChecks checks_;
-  OctetForms forms_;
+  OctetShapes forms_;
   SecretPool pool_;
   std::mt19937_64 rng_{11};
   std::size_t products_ = 0;

@@ -56,32 +56,32 @@ void local_terms(Ring ring, const SharedBytes& x, const SharedBytes& y,
 // A part's claim has a row for each left and right factor, and one for the sum.
 constexpr std::size_t kMostProducts = (ClaimShape::kMaxRows - 1) / 2;
 
-ClaimShape make_form(ClaimShape::Product product, std::size_t products) {
+ClaimShape make_shape(ClaimShape::Product product, std::size_t products) {
   const std::size_t rows = 2 * products + 1;
   std::vector<OctetMap> second;
   if (product == ClaimShape::Product::kOctets) second.assign(rows, kTimesOmega);
-  ClaimShape form{product, rows, 1, 1, std::move(second), {}, {}};
+  ClaimShape shape{product, rows, 1, 1, std::move(second), {}, {}};
   for (std::size_t k = 0; k < products; ++k) {
     ClaimShape::Factor factor;
     factor.x = {{{k, kIdentity}}};
     factor.right = {{0, {{{products + k, kIdentity}}}}};
-    form.factors.push_back(std::move(factor));
+    shape.factors.push_back(std::move(factor));
   }
-  form.z = {{{{rows - 1, kIdentity}}}};
-  return form;
+  shape.z = {{{{rows - 1, kIdentity}}}};
+  return shape;
 }
 
-using Forms = std::array<ClaimShape, kMostProducts>;
+using Shapes = std::array<ClaimShape, kMostProducts>;
 
 template <std::size_t... K>
-Forms make_forms(ClaimShape::Product product, std::index_sequence<K...>) {
-  return {make_form(product, K + 1)...};
+Shapes make_shapes(ClaimShape::Product product, std::index_sequence<K...>) {
+  return {make_shape(product, K + 1)...};
 }
 
-const ClaimShape& form_of(bool bits, std::size_t products) {
+const ClaimShape& shape_of(bool bits, std::size_t products) {
   constexpr auto kEach = std::make_index_sequence<kMostProducts>();
-  static const Forms of_bits = make_forms(ClaimShape::Product::kBits, kEach);
-  static const Forms of_octets = make_forms(ClaimShape::Product::kOctets, kEach);
+  static const Shapes of_bits = make_shapes(ClaimShape::Product::kBits, kEach);
+  static const Shapes of_octets = make_shapes(ClaimShape::Product::kOctets, kEach);
   return (bits ? of_bits : of_octets)[products - 1];
 }
 
@@ -105,7 +105,7 @@ void record_octets(ClaimLog& log, bool bits, const SharedBytes& x, const SharedB
       rows[c][r] = factors[c].data() + r * parts.size();
     rows[c][2 * products] = z.component[c].data();
   }
-  log.add(form_of(bits, products), parts.size(), rows);
+  log.add(shape_of(bits, products), parts.size(), rows);
 }
 
 FieldClaim field_claim(const SharedBytes& x, const SharedBytes& y, const Part& part,

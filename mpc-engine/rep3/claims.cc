@@ -8,11 +8,11 @@
 
 namespace tkdc {
 
-ClaimRows::ClaimRows(const ClaimShape& form, SecretPool pool)
-    : form_(form), pool_(std::move(pool)) {
-  if (form.rows > ClaimShape::kMaxRows || form.second.size() != (bits() ? 0 : form.rows) ||
-      (form.slots != 1 && form.slots != 2 && form.slots != 4))
-    throw std::logic_error("a form of claims that cannot be recorded");
+ClaimRows::ClaimRows(const ClaimShape& shape, SecretPool pool)
+    : shape_(shape), pool_(std::move(pool)) {
+  if (shape.rows > ClaimShape::kMaxRows || shape.second.size() != (bits() ? 0 : shape.rows) ||
+      (shape.slots != 1 && shape.slots != 2 && shape.slots != 4))
+    throw std::logic_error("a shape of claims that cannot be recorded");
 }
 
 ClaimRows::Tile ClaimRows::zero_tile() {
@@ -38,10 +38,10 @@ std::uint8_t* ClaimRows::next_tile(std::vector<Stretch>& stretches) {
 
 // Octets from .. from + lanes of each row to the strands of a tile, 64 octets apart.
 void ClaimRows::put(const Rows& rows, std::size_t from, std::size_t lanes, std::uint8_t* to) const {
-  for (std::size_t r = 0; r < form_.rows; ++r) {
+  for (std::size_t r = 0; r < shape_.rows; ++r) {
     const std::uint8_t* const row[2] = {rows[0][r] + from, rows[1][r] + from};
     if (!bits()) {
-      add_mapped(form_.second[r], row[0], row[1], lanes, to);
+      add_mapped(shape_.second[r], row[0], row[1], lanes, to);
       to += kLanes;
       continue;
     }
@@ -74,16 +74,16 @@ void ClaimRows::append_rest(std::size_t from, std::size_t lanes, Put put) {
 }
 
 void ClaimRows::hold(SecretPool::Piece memory, std::size_t lanes) {
-  const std::size_t bytes = form_.rows * lanes;
+  const std::size_t bytes = shape_.rows * lanes;
   if (bits() || memory.size() < bytes || bytes > std::numeric_limits<std::uint32_t>::max())
     throw std::logic_error("rows of claims that do not stand as they should");
   Stretch stretch;
-  for (std::size_t r = 0; r < form_.rows; ++r)
+  for (std::size_t r = 0; r < shape_.rows; ++r)
     stretch.row[r] = static_cast<std::uint32_t>(r * lanes);
   stretch.tiles = stretch.room = lanes / kLanes;
   append_rest(stretch.tiles * kLanes, lanes,
               [&](std::size_t from, std::size_t take, std::uint8_t* to) {
-                for (std::size_t r = 0; r < form_.rows; ++r)
+                for (std::size_t r = 0; r < shape_.rows; ++r)
                   std::memcpy(to + r * kLanes, memory.data() + stretch.row[r] + from, take);
               });
   if (stretch.tiles == 0) return;
@@ -115,21 +115,21 @@ FieldClaim::FieldClaim(SharedBytes left, SharedBytes right, SharedBytes sum)
 FieldClaim::FieldClaim(FieldClaim&&) noexcept = default;
 FieldClaim::~FieldClaim() = default;
 
-ClaimRows& ClaimLog::record_of(const ClaimShape& form) {
+ClaimRows& ClaimLog::record_of(const ClaimShape& shape) {
   auto same = std::ranges::find_if(batch_.octets,
-                                   [&](const auto& record) { return &record->form() == &form; });
+                                   [&](const auto& record) { return &record->shape() == &shape; });
   if (same != batch_.octets.end()) return **same;
-  return *batch_.octets.emplace_back(std::make_unique<ClaimRows>(form, pool_));
+  return *batch_.octets.emplace_back(std::make_unique<ClaimRows>(shape, pool_));
 }
 
-void ClaimLog::add(const ClaimShape& form, std::size_t lanes, const ClaimRows::Rows& rows) {
-  ClaimRows& record = record_of(form);
+void ClaimLog::add(const ClaimShape& shape, std::size_t lanes, const ClaimRows::Rows& rows) {
+  ClaimRows& record = record_of(shape);
   record.append(lanes, rows);
   bytes_ += lanes * record.lane_bytes();
 }
 
-void ClaimLog::hold(const ClaimShape& form, SecretPool::Piece rows, std::size_t lanes) {
-  ClaimRows& record = record_of(form);
+void ClaimLog::hold(const ClaimShape& shape, SecretPool::Piece rows, std::size_t lanes) {
+  ClaimRows& record = record_of(shape);
   record.hold(std::move(rows), lanes);
   bytes_ += lanes * record.lane_bytes();
 }

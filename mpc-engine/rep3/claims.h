@@ -55,7 +55,7 @@ struct ClaimShape {
   std::vector<std::vector<Sum>> z;  // [claim][slot]
 };
 
-// The rows of one form. What is verified at once is a block: some tiles, each 64 lanes of
+// The rows of one shape. What is verified at once is a block: some tiles, each 64 lanes of
 // every row, together kBitSlots or kOctetSlots slots. Full tiles come first, in the
 // order in which they were recorded, then what did not fill one: so all parties number
 // their claims alike, whether a party's rows were copied or stay where they are.
@@ -70,18 +70,18 @@ class ClaimRows {
     const std::uint32_t* row;
   };
 
-  explicit ClaimRows(const ClaimShape& form, SecretPool pool = {});
+  explicit ClaimRows(const ClaimShape& shape, SecretPool pool = {});
 
   // Takes rows[c][r]: component c of row r, `lanes` octets.
   void append(std::size_t lanes, const Rows& rows);
   // The same without copying: row r of octets, as it is kept, stands at r * lanes of `rows`.
   void hold(SecretPool::Piece rows, std::size_t lanes);
 
-  const ClaimShape& form() const { return form_; }
-  bool bits() const { return form_.product == ClaimShape::Product::kBits; }
+  const ClaimShape& shape() const { return shape_; }
+  bool bits() const { return shape_.product == ClaimShape::Product::kBits; }
   std::size_t slots() const { return bits() ? kBitSlots : kOctetSlots; }
-  std::size_t strands() const { return bits() ? 2 * form_.rows : form_.rows; }
-  std::size_t tiles_per_block() const { return slots() / form_.slots; }
+  std::size_t strands() const { return bits() ? 2 * shape_.rows : shape_.rows; }
+  std::size_t tiles_per_block() const { return slots() / shape_.slots; }
   std::size_t lane_bytes() const { return strands(); }
   std::size_t blocks() const;
   std::size_t lanes() const { return kLanes * whole_tiles_ + rest_lanes_; }
@@ -119,7 +119,7 @@ class ClaimRows {
   void append_rest(std::size_t from, std::size_t lanes, Put put);
   void clear_rest();
 
-  const ClaimShape& form_;
+  const ClaimShape& shape_;
   SecretPool pool_;
   std::vector<Stretch> whole_, rest_;
   std::size_t whole_tiles_ = 0, rest_lanes_ = 0;
@@ -134,7 +134,7 @@ struct FieldClaim {
 };
 
 struct ClaimBatch {
-  std::vector<std::unique_ptr<ClaimRows>> octets;  // one of each form
+  std::vector<std::unique_ptr<ClaimRows>> octets;  // one of each shape
   std::vector<FieldClaim> field;
   bool empty() const { return octets.empty() && field.empty(); }
 };
@@ -146,12 +146,12 @@ class ClaimLog {
   // Past this a batch is verified even if nobody waits for it.
   static constexpr std::size_t kMaxBytes = std::size_t{2} << 20;
 
-  // Forms are told apart by their address; they live as long as the program.
-  void add(const ClaimShape& form, std::size_t lanes, const ClaimRows::Rows& rows);
+  // Shapes are told apart by their address; they live as long as the program.
+  void add(const ClaimShape& shape, std::size_t lanes, const ClaimRows::Rows& rows);
   void add(FieldClaim claim);
   // Rows that stay where they are, in memory from pool() (ClaimRows::hold).
   SecretPool& pool() { return pool_; }  // wiped whenever all is verified
-  void hold(const ClaimShape& form, SecretPool::Piece rows, std::size_t lanes);
+  void hold(const ClaimShape& shape, SecretPool::Piece rows, std::size_t lanes);
 
   // Whether all that was recorded so far has been verified.
   bool clean() const { return batch_.empty() && checks_.empty(); }
@@ -171,7 +171,7 @@ class ClaimLog {
     bool done = false;
     std::vector<std::coroutine_handle<>> waiting;
   };
-  ClaimRows& record_of(const ClaimShape& form);
+  ClaimRows& record_of(const ClaimShape& shape);
 
   SecretPool pool_;
   ClaimBatch batch_;

@@ -108,7 +108,7 @@ struct Kernels {
 
   // sums[k] += weight[claim] * the products at vertex k + 32 for each lane of the block;
   // the last is one more than needed.
-  void (*octet_points)(const OctetProducts& form, const Tile* tiles, const Lift* weight,
+  void (*octet_points)(const OctetProducts& shape, const Tile* tiles, const Lift* weight,
                        LaneSums sums[kVertices]);
   // The same for bits, of this party's terms, with all bits of an octet in one.
   void (*bit_points)(std::size_t factors, const Tile* tiles, const Lift& weight,

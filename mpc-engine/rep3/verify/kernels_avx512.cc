@@ -185,12 +185,12 @@ void extended(const OctetValue& value, const Tile* tiles, Word out[kVertices]) {
   }
 }
 
-void octet_points(const OctetProducts& form, const Tile* tiles, const Lift* weight,
+void octet_points(const OctetProducts& shape, const Tile* tiles, const Lift* weight,
                   LaneSums sums[kVertices]) {
   Word x[kVertices], y[kVertices], terms[OctetProducts::kMost][kVertices];
   const Lift* lift[OctetProducts::kMost];
   std::size_t products = 0;
-  for (const OctetProducts::Factor& factor : form.factors) {
+  for (const OctetProducts::Factor& factor : shape.factors) {
     extended(factor.x, tiles, x);
     for (const OctetProducts::Right& right : factor.right) {
       extended(right.y, tiles, y);

@@ -102,10 +102,10 @@ void extended(const OctetValue& value, const Tile* tiles, std::size_t w, Word ou
   extend(slot, out, [](Word a, std::size_t k) { return octet_multiply(a, kExtension.octet[k]); });
 }
 
-void octet_points(const OctetProducts& form, const Tile* tiles, const Lift* weight,
+void octet_points(const OctetProducts& shape, const Tile* tiles, const Lift* weight,
                   LaneSums sums[kVertices]) {
   for (std::size_t w = 0; w < kWords; ++w)
-    for (const OctetProducts::Factor& factor : form.factors) {
+    for (const OctetProducts::Factor& factor : shape.factors) {
       Word x[kVertices], y[kVertices];
       extended(factor.x, tiles, w, x);
       for (const OctetProducts::Right& right : factor.right) {

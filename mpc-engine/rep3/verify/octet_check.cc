@@ -50,10 +50,10 @@ gf64::OctetValue octet_value(const std::vector<ClaimShape::Sum>& slots) {
   return value;
 }
 
-gf64::OctetProducts octet_products(const ClaimShape& form) {
+gf64::OctetProducts octet_products(const ClaimShape& shape) {
   gf64::OctetProducts out;
   std::size_t products = 0;
-  for (const ClaimShape::Factor& factor : form.factors) {
+  for (const ClaimShape::Factor& factor : shape.factors) {
     auto& of_factor = out.factors.emplace_back();
     of_factor.x = octet_value(factor.x);
     for (const ClaimShape::Right& right : factor.right) {
@@ -62,7 +62,7 @@ gf64::OctetProducts octet_products(const ClaimShape& form) {
     }
   }
   if (products > gf64::OctetProducts::kMost)
-    throw std::logic_error("more products in a form of claims than the kernels take");
+    throw std::logic_error("more products in a shape of claims than the kernels take");
   return out;
 }
 
@@ -130,16 +130,17 @@ void set_weighted(const gf64::Lift slots[4], Element weight, gf64::Lift out[4]) 
 
 // Every map of a row makes multiplication by w of what component i+1 is kept with, or a
 // Shamir share would not be what it is mapped to.
-void check_seconds(const ClaimShape& form) {
+void check_seconds(const ClaimShape& shape) {
   auto check = [&](const std::vector<ClaimShape::Sum>& of_slot) {
     for (const ClaimShape::Sum& sum : of_slot)
       for (const ClaimShape::Term& term : sum)
         for (std::size_t b = 0; b < 8; ++b)
-          if (image_of(term.map, form.second.at(term.row)[b]) != image_of(kTimesOmega, term.map[b]))
+          if (image_of(term.map, shape.second.at(term.row)[b]) !=
+              image_of(kTimesOmega, term.map[b]))
             throw std::logic_error("a claim's map is not linear over GF(4) as its row is kept");
   };
-  for (const auto& z : form.z) check(z);
-  for (const ClaimShape::Factor& factor : form.factors) {
+  for (const auto& z : shape.z) check(z);
+  for (const ClaimShape::Factor& factor : shape.factors) {
     check(factor.x);
     for (const ClaimShape::Right& right : factor.right) check(right.y);
   }
@@ -147,15 +148,15 @@ void check_seconds(const ClaimShape& form) {
 
 }  // namespace
 
-struct OctetForms::Prepared {
-  explicit Prepared(const ClaimShape& form) : products(octet_products(form)) {
-    if (form.product == ClaimShape::Product::kBits) {
-      z.add_bits(form.z[0][0]);
+struct OctetShapes::Prepared {
+  explicit Prepared(const ClaimShape& shape) : products(octet_products(shape)) {
+    if (shape.product == ClaimShape::Product::kBits) {
+      z.add_bits(shape.z[0][0]);
       return;
     }
-    check_seconds(form);
-    for (std::size_t claim = 0; claim < form.claims; ++claim) z.add(form.z[claim], claim);
-    for (const ClaimShape::Factor& factor : form.factors) {
+    check_seconds(shape);
+    for (std::size_t claim = 0; claim < shape.claims; ++claim) z.add(shape.z[claim], claim);
+    for (const ClaimShape::Factor& factor : shape.factors) {
       x.emplace_back().add(factor.x, 0);
       y.emplace_back();
       for (const ClaimShape::Right& right : factor.right) y.back().add(right.y, right.claim);
@@ -166,37 +167,37 @@ struct OctetForms::Prepared {
   std::vector<LiftedStrands> x, y;  // of each factor
 };
 
-OctetForms::OctetForms() = default;
-OctetForms::~OctetForms() = default;
-const OctetForms::Prepared& OctetForms::of(const ClaimShape& form) {
-  std::unique_ptr<Prepared>& prepared = prepared_[&form];
-  if (prepared == nullptr) prepared = std::make_unique<Prepared>(form);
+OctetShapes::OctetShapes() = default;
+OctetShapes::~OctetShapes() = default;
+const OctetShapes::Prepared& OctetShapes::of(const ClaimShape& shape) {
+  std::unique_ptr<Prepared>& prepared = prepared_[&shape];
+  if (prepared == nullptr) prepared = std::make_unique<Prepared>(shape);
   return *prepared;
 }
 
 struct OctetCheck::Lifts : OctetBatch::Maps {
   std::vector<Element> extra;
-  Element weight;  // the form's power of gamma
+  Element weight;  // the shape's power of gamma
 };
 
 OctetCheck::OctetCheck(std::vector<std::unique_ptr<ClaimRows>> claims, const std::uint8_t* seed,
-                       OctetForms& forms, std::unique_ptr<OctetBatch> on_device)
+                       OctetShapes& shapes, std::unique_ptr<OctetBatch> on_device)
     : on_device_(std::move(on_device)) {
   std::copy_n(seed, kSeedBytes, seed_.begin());
-  std::size_t blocks = 0, claims_of_form = 0, sets = 0;
+  std::size_t blocks = 0, claims_of_shape = 0, sets = 0;
   for (auto& record : claims) {
     Group group;
-    group.form = &record->form();
+    group.shape = &record->shape();
     blocks = std::max(blocks, record->blocks());
-    claims_of_form = std::max(claims_of_form, group.form->claims);
+    claims_of_shape = std::max(claims_of_shape, group.shape->claims);
     group.extra = group.bits() ? gf64::kBitPoints : gf64::kExtraPoints;
     group.first_set = sets;
     sets += (record->blocks() + kBlocksPerSet - 1) / kBlocksPerSet;
-    group.prepared = &forms.of(*group.form);
+    group.prepared = &shapes.of(*group.shape);
     group.record = std::move(record);
     groups_.push_back(std::move(group));
   }
-  claim_.resize(claims_of_form);
+  claim_.resize(claims_of_shape);
   expand(seed, kClaimAt, claim_.data(), claim_.size());
   claim_[0] = 1;
   expand(seed, kSigmaAt, sigma_, kLanes);
@@ -238,7 +239,7 @@ void OctetCheck::sum_group(Group& group, Element* out) {
   group.record->for_each_block([&](const gf64::Tile* tiles) {
     const std::size_t of_set = block % kBlocksPerSet;
     if (group.bits())
-      kernels.bit_points(group.form->factors.size(), tiles, bit_lift_[of_set], sums);
+      kernels.bit_points(group.shape->factors.size(), tiles, bit_lift_[of_set], sums);
     else
       kernels.octet_points(group.prepared->products, tiles, &lift_[of_set * claim_.size()], sums);
     if (++block % kBlocksPerSet != 0 && block != blocks) return;
@@ -266,18 +267,18 @@ void OctetCheck::points(std::uint8_t* out) {
 }
 
 OctetCheck::Lifts OctetCheck::lifts_of(const Group& group, const Element at[4]) const {
-  const ClaimShape& form = *group.form;
+  const ClaimShape& shape = *group.shape;
   Weights weights = group.bits() ? bit_weights(at) : octet_weights(at[0]);
   Lifts out;
   out.extra = std::move(weights.extra);
   // Of the claims, each with its c.
   auto of_claims = [&](const std::vector<Element>& weight) {
-    std::vector<std::vector<Element>> all(form.claims, weight);
-    for (std::size_t claim = 1; claim < form.claims; ++claim)
+    std::vector<std::vector<Element>> all(shape.claims, weight);
+    for (std::size_t claim = 1; claim < shape.claims; ++claim)
       for (Element& one : all[claim]) one = gf64::multiply(one, claim_[claim]);
     return all;
   };
-  out.z = group.prepared->z.at(of_claims(weights.vertex), form.slots);
+  out.z = group.prepared->z.at(of_claims(weights.vertex), shape.slots);
   if (group.bits()) {
     for (std::size_t s = 0; s < kBitSlots; ++s) {
       out.slots[s / 8].column[s % 8] = weights.slot[s];
@@ -294,15 +295,15 @@ OctetCheck::Lifts OctetCheck::lifts_of(const Group& group, const Element at[4]) 
     return out;
   }
   const auto of_slot = of_claims(weights.slot);
-  for (const LiftedStrands& x : group.prepared->x) out.x.push_back(x.at(of_slot, form.slots));
-  for (const LiftedStrands& y : group.prepared->y) out.y.push_back(y.at(of_slot, form.slots));
+  for (const LiftedStrands& x : group.prepared->x) out.x.push_back(x.at(of_slot, shape.slots));
+  for (const LiftedStrands& y : group.prepared->y) out.y.push_back(y.at(of_slot, shape.slots));
   return out;
 }
 
 void OctetCheck::lift_group(Group& group, const Lifts& lifts, Element* x, Element* y,
                             Element& claim) {
   const gf64::Kernels& kernels = gf64::kernels();
-  const std::size_t factors = group.form->factors.size();
+  const std::size_t factors = group.shape->factors.size();
   Element z[kLanes];
   const std::size_t of_factor = group.bits() ? 8 * kLanes : kLanes;
   std::vector<Element> of_lane;
@@ -399,7 +400,7 @@ void OctetCheck::lift_again(const std::uint8_t* challenge, Element* x, Element* 
 // ---- with a device
 
 std::size_t OctetCheck::products_of(const ClaimRows& record) {
-  return record.blocks() * record.form().factors.size() * kLanes * (record.bits() ? 8 : 1);
+  return record.blocks() * record.shape().factors.size() * kLanes * (record.bits() ? 8 : 1);
 }
 
 std::unique_ptr<OctetBatch> OctetCheck::begin(

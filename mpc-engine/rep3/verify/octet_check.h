@@ -13,8 +13,8 @@
 //      Octets' products: one variable, vertices 0..31, 31 other points of the AES
 //      field. Bits' products: four variables, 65 other points of {0,1,infinity}^4.
 //   3. At a random point every lane is one product in GF(2^64).
-// Claims of different forms have an h of their own; from there on the g-th form's
-// count times gamma^g, gamma opened with the point, or equal errors in two forms'
+// Claims of different shapes have an h of their own; from there on the g-th shape's
+// count times gamma^g, gamma opened with the point, or equal errors in two shapes'
 // values would cancel.
 //
 // A device may have the bulk of it (octet_device.h): sums, lifts and the first folds.
@@ -27,13 +27,13 @@
 
 namespace tkdc {
 
-// What of a form does not depend on challenges, made once for each.
-class OctetForms {
+// What of a shape does not depend on challenges, made once for each.
+class OctetShapes {
  public:
   struct Prepared;
-  OctetForms();
-  ~OctetForms();
-  const Prepared& of(const ClaimShape& form);
+  OctetShapes();
+  ~OctetShapes();
+  const Prepared& of(const ClaimShape& shape);
 
  private:
   std::map<const ClaimShape*, std::unique_ptr<Prepared>> prepared_;
@@ -47,7 +47,7 @@ class OctetCheck final : public OctetSource {
 
   // `on_device`: what begin() gave for these claims.
   OctetCheck(std::vector<std::unique_ptr<ClaimRows>> claims, const std::uint8_t* seed,
-             OctetForms& forms, std::unique_ptr<OctetBatch> on_device = nullptr);
+             OctetShapes& shapes, std::unique_ptr<OctetBatch> on_device = nullptr);
   ~OctetCheck() override;
   // Has the device take the claims, before the seed is known. Null: it does not.
   static std::unique_ptr<OctetBatch> begin(OctetDevice* device,
@@ -64,13 +64,13 @@ class OctetCheck final : public OctetSource {
  private:
   static constexpr std::size_t kBlocksPerSet = OctetBatch::kBlocksPerSet;
 
-  struct Group {  // the claims of one form
-    const ClaimShape* form;
-    const OctetForms::Prepared* prepared;
+  struct Group {  // the claims of one shape
+    const ClaimShape* shape;
+    const OctetShapes::Prepared* prepared;
     std::unique_ptr<ClaimRows> record;
     std::size_t extra = 0;      // points sent
     std::size_t first_set = 0;  // sets are numbered through all groups
-    bool bits() const { return form->product == ClaimShape::Product::kBits; }
+    bool bits() const { return shape->product == ClaimShape::Product::kBits; }
     std::size_t products() const { return products_of(*record); }
   };
   struct Lifts;  // what a group counts at the random point

@@ -26,8 +26,8 @@ class OctetBatch {
   static constexpr std::size_t kMostFetched = 8192;
 
   struct Points {
-    const gf64::OctetProducts* form;  // of octets
-    std::vector<Element> of_set;      // each set's weight
+    const gf64::OctetProducts* shape;  // of octets
+    std::vector<Element> of_set;       // each set's weight
   };
   // What is equal for all records: of a set's blocks, those of octets for each of `claims`; `sigma`
   // of lane lane_at(p).

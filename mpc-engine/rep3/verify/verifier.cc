@@ -113,7 +113,7 @@ void Verifier::release(std::uint64_t number) {
 
 namespace {
 
-// What a batch holds, to be the same at all three: its number, each form and how many lanes there
+// What a batch holds, to be the same at all three: its number, each shape and how many lanes there
 // are of it, of each claim in GF(2^128) how many products.
 Bytes describe(const ClaimBatch& batch, std::uint64_t number) {
   Bytes out;
@@ -122,8 +122,9 @@ Bytes describe(const ClaimBatch& batch, std::uint64_t number) {
   w.u64(batch.octets.size());
   for (const auto& record : batch.octets) {
     w.u8(record->bits() ? 1 : 0);
-    const ClaimShape& form = record->form();
-    for (std::size_t size : {form.rows, form.slots, form.claims, form.factors.size()}) w.u64(size);
+    const ClaimShape& shape = record->shape();
+    for (std::size_t size : {shape.rows, shape.slots, shape.claims, shape.factors.size()})
+      w.u64(size);
     w.u64(record->lanes());
   }
   for (const FieldClaim& claim : batch.field) w.u64(claim.a.size());

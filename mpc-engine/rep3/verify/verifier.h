@@ -57,7 +57,7 @@ class Verifier {
 
   Rep3& rep3_;
   OctetDevice* const device_;
-  OctetForms forms_;
+  OctetShapes forms_;
   std::uint64_t batches_ = 0;
   std::size_t opened_ = 0;
 };

@@ -31,16 +31,16 @@ double since(Clock::time_point& last) {
 class Batch {
  public:
   explicit Batch(const CheckBench& bench)
-      : form_(bench.claims == Claims::kSboxes ? sbox_claim_shape() : sha1::bit_claim_shape(1)) {
+      : shape_(bench.claims == Claims::kSboxes ? sbox_claim_shape() : sha1::bit_claim_shape(1)) {
     const bool bits = bench.claims == Claims::kBits;
-    const std::size_t per_block = form_.factors.size() * gf64::kLanes * (bits ? 8 : 1);
+    const std::size_t per_block = shape_.factors.size() * gf64::kLanes * (bits ? 8 : 1);
     const std::size_t lanes_per_block =
-        gf64::kLanes * (bits ? gf64::kBitSlots : gf64::kVertices) / form_.slots;
+        gf64::kLanes * (bits ? gf64::kBitSlots : gf64::kVertices) / shape_.slots;
     blocks_ = (bench.products + per_block - 1) / per_block;
     products_ = blocks_ * per_block;
     lanes_ = blocks_ * lanes_per_block;
     std::mt19937_64 rng(1);
-    octets_.resize(2 * form_.rows * lanes_);
+    octets_.resize(2 * shape_.rows * lanes_);
     for (std::uint8_t& octet : octets_) octet = static_cast<std::uint8_t>(rng());
   }
   std::size_t products() const { return products_; }
@@ -48,16 +48,16 @@ class Batch {
   std::vector<std::unique_ptr<ClaimRows>> recorded() const {
     ClaimRows::Rows rows{};
     for (std::size_t c = 0; c < 2; ++c)
-      for (std::size_t r = 0; r < form_.rows; ++r)
-        rows[c][r] = octets_.data() + (c * form_.rows + r) * lanes_;
+      for (std::size_t r = 0; r < shape_.rows; ++r)
+        rows[c][r] = octets_.data() + (c * shape_.rows + r) * lanes_;
     std::vector<std::unique_ptr<ClaimRows>> claims;
-    claims.push_back(std::make_unique<ClaimRows>(form_));
+    claims.push_back(std::make_unique<ClaimRows>(shape_));
     claims.back()->append(lanes_, rows);
     return claims;
   }
 
  private:
-  const ClaimShape& form_;
+  const ClaimShape& shape_;
   std::size_t blocks_ = 0, products_ = 0, lanes_ = 0;
   SecretVector octets_;
 };
@@ -75,7 +75,7 @@ void fold_all(Product& product, std::mt19937_64& rng, Bytes& course) {
 }
 
 // Once more; false: the device did not take it.
-bool add_course(OctetDevice* device, const Batch& batch, OctetForms& forms, CheckCost& cost) {
+bool add_course(OctetDevice* device, const Batch& batch, OctetShapes& shapes, CheckCost& cost) {
   constexpr std::uint8_t kSeed[OctetCheck::kSeedBytes] = {1};
   SecretPool pool;
   std::mt19937_64 rng(2);
@@ -83,7 +83,7 @@ bool add_course(OctetDevice* device, const Batch& batch, OctetForms& forms, Chec
   auto last = Clock::now();
   auto on_device = OctetCheck::begin(device, claims);
   if (device != nullptr && on_device == nullptr) return false;
-  auto check = std::make_unique<OctetCheck>(std::move(claims), kSeed, forms, std::move(on_device));
+  auto check = std::make_unique<OctetCheck>(std::move(claims), kSeed, shapes, std::move(on_device));
   Bytes course(check->message_bytes());
   check->points(course.data());
   cost.points_s += since(last);
@@ -175,12 +175,12 @@ int bench_check(const CheckArguments& arguments) {
 
 Result<CheckCost> measure_check(OctetDevice* device, const CheckBench& bench) {
   const Batch batch(bench);
-  OctetForms forms;
+  OctetShapes shapes;
   CheckCost cost;
   cost.products = batch.products();
   double times = 0;
   do {
-    if (!add_course(device, batch, forms, cost))
+    if (!add_course(device, batch, shapes, cost))
       return fail("bench: the device did not take a batch of " + std::to_string(cost.products) +
                   " products");
     ++times;

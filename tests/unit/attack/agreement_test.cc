@@ -53,7 +53,7 @@ struct OneBlock {
 };
 
 // z = x y of one bit, with all components 0.
-const ClaimShape& bit_form() {
+const ClaimShape& bit_shape() {
   static const ClaimShape form = [] {
     ClaimShape out{ClaimShape::Product::kBits, 3, 1, 1, {}, {}, {}};
     out.factors.resize(1);
@@ -70,7 +70,7 @@ void claim_zeros(ClaimLog& log, std::size_t lanes) {
   ClaimRows::Rows rows{};
   for (auto& component : rows)
     for (const std::uint8_t*& row : component) row = zeros.data();
-  log.add(bit_form(), lanes, rows);
+  log.add(bit_shape(), lanes, rows);
 }
 
 // Both fill one block: their messages have one length, and both claims are true.

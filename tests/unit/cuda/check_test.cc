@@ -89,11 +89,11 @@ TEST(CheckBlock, PositionsAreThoseOfLanes) {
 
 // ---- a batch
 
-// A form of one or two slots, all kept as multiples by w, with factors and claims of its own.
+// A shape of one or two slots, all kept as multiples by w, with factors and claims of its own.
 ClaimShape made_up_form(std::size_t slots) {
-  ClaimShape form{ClaimShape::Product::kOctets, 4, slots, 2, {}, {}, {}};
-  form.second.assign(4, kTimesOmega);
-  form.z.resize(2);
+  ClaimShape shape{ClaimShape::Product::kOctets, 4, slots, 2, {}, {}, {}};
+  shape.second.assign(4, kTimesOmega);
+  shape.z.resize(2);
   ClaimShape::Factor factor;
   factor.right = {{1, {}}, {0, {}}};
   for (std::size_t s = 0; s < slots; ++s) {
@@ -101,12 +101,12 @@ ClaimShape made_up_form(std::size_t slots) {
     factor.x.push_back({{s, of(1)}, {3, of(2)}});
     factor.right[0].y.push_back({{1, of(3)}});
     factor.right[1].y.push_back({{2, of(4)}, {0, of(5)}, {1, of(6)}});
-    for (auto& z : form.z) z.push_back({{3, of(7)}, {s, of(8)}});
+    for (auto& z : shape.z) z.push_back({{3, of(7)}, {s, of(8)}});
   }
-  form.factors = {factor};
-  return form;
+  shape.factors = {factor};
+  return shape;
 }
-const ClaimShape& form_of(std::size_t which) {
+const ClaimShape& shape_of(std::size_t which) {
   static const ClaimShape one = made_up_form(1), two = made_up_form(2);
   const ClaimShape* const all[] = {&sbox_claim_shape(), &sha1::bit_claim_shape(1),
                                    &sha1::bit_claim_shape(2), &one, &two};
@@ -115,7 +115,7 @@ const ClaimShape& form_of(std::size_t which) {
 constexpr std::size_t kSbox = 0, kBits = 1, kTwoBits = 2, kOne = 3, kTwo = 4;
 
 struct Part {
-  std::size_t form, lanes;
+  std::size_t shape, lanes;
 };
 using Batch = std::vector<Part>;
 
@@ -123,16 +123,16 @@ std::vector<std::unique_ptr<ClaimRows>> random_claims(const Batch& batch) {
   std::mt19937_64 rng(4);
   std::vector<std::unique_ptr<ClaimRows>> claims;
   for (auto [which, lanes] : batch) {
-    const ClaimShape& form = form_of(which);
-    SecretVector octets = test::random_bytes(rng, 2 * form.rows * lanes);
+    const ClaimShape& shape = shape_of(which);
+    SecretVector octets = test::random_bytes(rng, 2 * shape.rows * lanes);
     ClaimRows::Rows rows{};
     for (std::size_t c = 0; c < 2; ++c)
-      for (std::size_t r = 0; r < form.rows; ++r)
-        rows[c][r] = octets.data() + (c * form.rows + r) * lanes;
-    claims.push_back(std::make_unique<ClaimRows>(form));
+      for (std::size_t r = 0; r < shape.rows; ++r)
+        rows[c][r] = octets.data() + (c * shape.rows + r) * lanes;
+    claims.push_back(std::make_unique<ClaimRows>(shape));
     claims.back()->append(lanes / 3, rows);  // in two parts, as cohorts of different sizes come
     for (auto& component : rows)
-      for (std::size_t r = 0; r < form.rows; ++r) component[r] += lanes / 3;
+      for (std::size_t r = 0; r < shape.rows; ++r) component[r] += lanes / 3;
     claims.back()->append(lanes - lanes / 3, rows);
   }
   return claims;
@@ -141,13 +141,13 @@ std::vector<std::unique_ptr<ClaimRows>> random_claims(const Batch& batch) {
 // All that a party sends and computes in the check up to the last fold, which the CPU always has.
 Bytes course_of(const Batch& batch, OctetDevice* device) {
   const std::array<std::uint8_t, OctetCheck::kSeedBytes> seed = {9, 8, 7};
-  OctetForms forms;
+  OctetShapes shapes;
   SecretPool pool;
   std::mt19937_64 rng(5);
   auto claims = random_claims(batch);
   auto on_device = OctetCheck::begin(device, claims);
   auto check =
-      std::make_unique<OctetCheck>(std::move(claims), seed.data(), forms, std::move(on_device));
+      std::make_unique<OctetCheck>(std::move(claims), seed.data(), shapes, std::move(on_device));
   Bytes course(check->message_bytes());
   check->points(course.data());
   auto random = [&](std::size_t octets) {
@@ -197,7 +197,8 @@ TEST(DeviceCheck, CourseIsThatOfTheCpu) {
     HostChecks host;
     const Bytes expected = course_of(batch, nullptr);
     for (int time = 0; time < 2; ++time)  // the second in memory that the first had
-      EXPECT_EQ(course_of(batch, &host.checks), expected) << batch[0].form << " " << batch[0].lanes;
+      EXPECT_EQ(course_of(batch, &host.checks), expected)
+          << batch[0].shape << " " << batch[0].lanes;
     EXPECT_EQ(host.lost, "");
     EXPECT_GT(host.driver->operations(), 10u);  // it did run on the device
     EXPECT_FALSE(host.driver->misuse()) << *host.driver->misuse();

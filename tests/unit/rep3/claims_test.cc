@@ -12,11 +12,11 @@ namespace tkdc {
 namespace {
 
 constexpr std::size_t kRows = 3;
-ClaimShape form_of(ClaimShape::Product product, std::size_t slots) {
-  ClaimShape form{product, kRows, slots, 1, {}, {}, {}};
+ClaimShape shape_of(ClaimShape::Product product, std::size_t slots) {
+  ClaimShape shape{product, kRows, slots, 1, {}, {}, {}};
   if (product == ClaimShape::Product::kOctets)
-    form.second = {kTimesOmega, kTimesOmegaSquare, times(0x35)};
-  return form;
+    shape.second = {kTimesOmega, kTimesOmegaSquare, times(0x35)};
+  return shape;
 }
 
 // Every octet of every block, as verification meets it.
@@ -50,10 +50,10 @@ struct Shares {  // of `lanes` octets of each row
 };
 
 // The rows as a record of octets keeps them.
-SecretPool::Piece kept(const ClaimShape& form, const Shares& shares, SecretPool& pool) {
+SecretPool::Piece kept(const ClaimShape& shape, const Shares& shares, SecretPool& pool) {
   SecretPool::Piece rows = pool.take(kRows * shares.lanes);
   for (std::size_t r = 0; r < kRows; ++r)
-    add_mapped(form.second[r], shares.row(0, r), shares.row(1, r), shares.lanes,
+    add_mapped(shape.second[r], shares.row(0, r), shares.row(1, r), shares.lanes,
                rows.data() + r * shares.lanes);
   return rows;
 }
@@ -68,17 +68,17 @@ void append(ClaimRows& record, const Shares& shares) {
 class Records : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(Records, RowsThatStayAreNumberedAsCopiedOnes) {
-  const ClaimShape form = form_of(ClaimShape::Product::kOctets, GetParam());
+  const ClaimShape shape = shape_of(ClaimShape::Product::kOctets, GetParam());
   std::mt19937_64 rng(GetParam());
   SecretPool pool;
-  ClaimRows copied(form, pool), held(form, pool);
+  ClaimRows copied(shape, pool), held(shape, pool);
   for (std::size_t lanes : {64u, 1u, 63u, 130u, 4u, 640u, 65u, 0u, 2000u}) {
     Shares shares(lanes, rng, pool);
     append(copied, shares);
     if (lanes % 3 == 1)
       append(held, shares);
     else
-      held.hold(kept(form, shares, pool), lanes);
+      held.hold(kept(shape, shares, pool), lanes);
   }
   EXPECT_EQ(copied.blocks(), held.blocks());
   const auto octets = octets_of(copied);
@@ -89,25 +89,25 @@ TEST_P(Records, RowsThatStayAreNumberedAsCopiedOnes) {
 INSTANTIATE_TEST_SUITE_P(Slots, Records, testing::Values(1, 2, 4));
 
 TEST(Records, KeepOneOctetForBothComponents) {
-  const ClaimShape form = form_of(ClaimShape::Product::kOctets, 1);
+  const ClaimShape shape = shape_of(ClaimShape::Product::kOctets, 1);
   std::mt19937_64 rng(6);
   SecretPool pool;
-  ClaimRows record(form, pool);
+  ClaimRows record(shape, pool);
   const Shares shares(64, rng, pool);
   append(record, shares);
   const auto octets = octets_of(record);
   for (std::size_t r = 0; r < kRows; ++r)
     for (std::size_t lane = 0; lane < 64; ++lane)
       ASSERT_EQ(octets[64 * r + lane],
-                shares.row(0, r)[lane] ^ image_of(form.second[r], shares.row(1, r)[lane]));
+                shares.row(0, r)[lane] ^ image_of(shape.second[r], shares.row(1, r)[lane]));
 }
 
 // All octets of all lanes are there, and beyond them zeros.
 TEST(Records, HoldEveryLane) {
-  const ClaimShape form = form_of(ClaimShape::Product::kBits, 1);
+  const ClaimShape shape = shape_of(ClaimShape::Product::kBits, 1);
   std::mt19937_64 rng(5);
   SecretPool pool;
-  ClaimRows record(form, pool);
+  ClaimRows record(shape, pool);
   std::size_t lanes = 0;
   for (std::size_t n : {100u, 7u, 64u, 300u}) {
     Shares shares(n, rng, pool);

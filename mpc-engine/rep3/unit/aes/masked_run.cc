@@ -77,27 +77,27 @@ constexpr OctetMap squares() {
 
 // The two relations of an S-box's input a and output s. Each is there twice: once for its
 // square, of which w^2 makes w.
-ClaimShape make_form() {
+ClaimShape make_shape() {
   constexpr std::size_t kA = 0, kS = 1, kAForSquare = 2, kSForSquare = 3;
-  ClaimShape form{ClaimShape::Product::kOctets,
-                  4,
-                  1,
-                  2,
-                  {kTimesOmega, kTimesOmega, kTimesOmegaSquare, kTimesOmegaSquare},
-                  {},
-                  {}};
+  ClaimShape shape{ClaimShape::Product::kOctets,
+                   4,
+                   1,
+                   2,
+                   {kTimesOmega, kTimesOmega, kTimesOmegaSquare, kTimesOmegaSquare},
+                   {},
+                   {}};
   ClaimShape::Factor of_input, of_output;
   of_input.x = {{{kAForSquare, squares()}}};
   of_input.right = {{0, {{{kS, kIdentity}}}}};
   of_output.x = {{{kSForSquare, squares()}}};
   of_output.right = {{1, {{{kA, kIdentity}}}}};
-  form.factors = {of_input, of_output};
-  form.z = {{{{kA, kIdentity}}}, {{{kS, kIdentity}}}};
-  return form;
+  shape.factors = {of_input, of_output};
+  shape.z = {{{{kA, kIdentity}}}, {{{kS, kIdentity}}}};
+  return shape;
 }
 const ClaimShape& inversion_claim_shape() {
-  static const ClaimShape form = make_form();
-  return form;
+  static const ClaimShape shape = make_shape();
+  return shape;
 }
 
 // One party's states in a run, and what it has to remember for the claims.

@@ -62,12 +62,12 @@ std::vector<OctetMap> make_second() {
   return second;
 }
 
-ClaimShape make_form() {
-  ClaimShape form{ClaimShape::Product::kOctets, kRows, kQuarters, 3, make_second(), {}, {}};
+ClaimShape make_shape() {
+  ClaimShape shape{ClaimShape::Product::kOctets, kRows, kQuarters, 3, make_second(), {}, {}};
   ClaimShape::Factor conjugate, fourth;
   conjugate.right = {{0, {}}, {1, {}}};
   fourth.right = {{2, {}}};
-  form.z.resize(3);
+  shape.z.resize(3);
   for (std::size_t quarter = 0; quarter < kQuarters; ++quarter) {
     const std::size_t half = quarter % 2, nibble = quarter / 2 * 4;
     const std::size_t a = kA + quarter, d = kD + half, e = kE + half, out = kOut + quarter;
@@ -83,19 +83,19 @@ ClaimShape make_form() {
     fourth.x.push_back({{d, of_nibble(map_of(sbox::kFourthColumns))}});
     fourth.right[0].y.push_back(
         {{d, of_nibble(embed)}, {kQForSquare, of_pair(times_outside(square))}});
-    form.z[0].push_back({{d, of_nibble(embed)}});
-    form.z[1].push_back({{out, kIdentity}});
-    form.z[2].push_back({{kQ, of_pair(kPair)}, {e, of_nibble(times_outside(embed))}});
+    shape.z[0].push_back({{d, of_nibble(embed)}});
+    shape.z[1].push_back({{out, kIdentity}});
+    shape.z[2].push_back({{kQ, of_pair(kPair)}, {e, of_nibble(times_outside(embed))}});
   }
-  form.factors = {conjugate, fourth};
-  return form;
+  shape.factors = {conjugate, fourth};
+  return shape;
 }
 
 }  // namespace
 
 const ClaimShape& sbox_claim_shape() {
-  static const ClaimShape form = make_form();
-  return form;
+  static const ClaimShape shape = make_shape();
+  return shape;
 }
 
 void keep_part(SboxPart part, std::size_t n, const std::uint8_t* const share[2],

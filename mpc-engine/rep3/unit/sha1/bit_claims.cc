@@ -9,16 +9,16 @@ namespace {
 constexpr std::size_t kMaxProducts = 2;
 constexpr std::size_t kMaxWords = 2 * (2 * kMaxProducts + 1);  // both components
 
-ClaimShape make_form(std::size_t products) {
-  ClaimShape form{ClaimShape::Product::kBits, 2 * products + 1, 1, 1, {}, {}, {}};
+ClaimShape make_shape(std::size_t products) {
+  ClaimShape shape{ClaimShape::Product::kBits, 2 * products + 1, 1, 1, {}, {}, {}};
   for (std::size_t k = 0; k < products; ++k) {
     ClaimShape::Factor factor;
     factor.x = {{{k, kIdentity}}};
     factor.right = {{0, {{{products + k, kIdentity}}}}};
-    form.factors.push_back(std::move(factor));
+    shape.factors.push_back(std::move(factor));
   }
-  form.z = {{{{2 * products, kIdentity}}}};
-  return form;
+  shape.z = {{{{2 * products, kIdentity}}}};
+  return shape;
 }
 
 ClaimWord word_of(const Words& words, std::uint32_t mask = ~0u) {
@@ -32,7 +32,7 @@ ClaimWord word_of(const Words& words, std::uint32_t mask = ~0u) {
 }  // namespace
 
 const ClaimShape& bit_claim_shape(std::size_t products) {
-  static const ClaimShape one = make_form(1), two = make_form(2);
+  static const ClaimShape one = make_shape(1), two = make_shape(2);
   return products == 1 ? one : two;
 }
 

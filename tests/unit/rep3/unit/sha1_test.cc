@@ -320,7 +320,7 @@ std::size_t products_claimed(Work work) {
   std::size_t products = 0;
   for (const auto& record : batch.octets)
     products += record->blocks() * ClaimRows::kLanes * ClaimRows::kBitSlots * 8 *
-                record->form().factors.size();
+                record->shape().factors.size();
   return products / kColumns;
 }
 

@@ -31,11 +31,11 @@ std::uint64_t error_of_folds(std::size_t products) {
   return error;
 }
 
-// A wrong coefficient, a wrong polynomial, forms beyond the first; x' that masks nothing, X or Y
+// A wrong coefficient, a wrong polynomial, shapes beyond the first; x' that masks nothing, X or Y
 // wrong and not seen, and r'.
-std::uint64_t error_of_batch(std::size_t products, std::uint64_t forms) {
+std::uint64_t error_of_batch(std::size_t products, std::uint64_t shapes) {
   constexpr std::uint64_t kCoefficients = 4, kPolynomial = 2 * (gf64::kVertices - 1);
-  return kCoefficients + kPolynomial + (forms - 1) + error_of_folds(products) + 5 + 1 + 1;
+  return kCoefficients + kPolynomial + (shapes - 1) + error_of_folds(products) + 5 + 1 + 1;
 }
 
 TEST(Error, OfACohortOf2To22BlocksIsBelow2ToMinus40) {

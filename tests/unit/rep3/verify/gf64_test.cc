@@ -173,7 +173,7 @@ class RandomTiles {
 // Random rows and maps: three products of two left and two right sides.
 TEST_F(Avx512, OctetPointsAgreeWithPortable) {
   for (std::size_t slots : {1u, 2u, 4u}) {
-    OctetProducts form;
+    OctetProducts shape;
     auto value = [&] {
       OctetValue out;
       out.slot.resize(slots);
@@ -190,8 +190,8 @@ TEST_F(Avx512, OctetPointsAgreeWithPortable) {
         }
       return out;
     };
-    form.factors.push_back({value(), {{value(), 1}, {value(), 0}}});
-    form.factors.push_back({value(), {{value(), 1}}});
+    shape.factors.push_back({value(), {{value(), 1}, {value(), 0}}});
+    shape.factors.push_back({value(), {{value(), 1}}});
     Lift weight[2][2];
     std::array<LaneSums, kVertices> sums[2];
     fill(sums[0]);
@@ -204,8 +204,8 @@ TEST_F(Avx512, OctetPointsAgreeWithPortable) {
         kernels_avx512()->set_octet_lift(factor, weight[1][k]);
         EXPECT_EQ(std::memcmp(&weight[0][k], &weight[1][k], sizeof(Lift)), 0);
       }
-      kernels_portable().octet_points(form, tiles.data(), weight[0], sums[0].data());
-      kernels_avx512()->octet_points(form, tiles.data(), weight[1], sums[1].data());
+      kernels_portable().octet_points(shape, tiles.data(), weight[0], sums[0].data());
+      kernels_avx512()->octet_points(shape, tiles.data(), weight[1], sums[1].data());
       EXPECT_EQ(std::memcmp(&sums[0], &sums[1], sizeof sums[0]), 0);
     }
     const std::vector<Element> sigma = elements(kLanes);

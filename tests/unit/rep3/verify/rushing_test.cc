@@ -14,28 +14,28 @@ using Check = InnerProductCheck<Gf64Field>;
 using Element = gf64::Element;
 
 // z = x y of rows 0, 1 and 2.
-ClaimShape form_of(ClaimShape::Product product) {
-  ClaimShape form{product, 3, 1, 1, {}, {}, {}};
-  if (product == ClaimShape::Product::kOctets) form.second.assign(3, kTimesOmega);
-  form.factors.resize(1);
-  form.factors[0].x = {{{0, kIdentity}}};
-  form.factors[0].right = {{0, {{{1, kIdentity}}}}};
-  form.z = {{{{2, kIdentity}}}};
-  return form;
+ClaimShape shape_of(ClaimShape::Product product) {
+  ClaimShape shape{product, 3, 1, 1, {}, {}, {}};
+  if (product == ClaimShape::Product::kOctets) shape.second.assign(3, kTimesOmega);
+  shape.factors.resize(1);
+  shape.factors[0].x = {{{0, kIdentity}}};
+  shape.factors[0].right = {{0, {{{1, kIdentity}}}}};
+  shape.z = {{{{2, kIdentity}}}};
+  return shape;
 }
 
-const ClaimShape& form(std::size_t which) {
-  static const ClaimShape forms[3] = {form_of(ClaimShape::Product::kOctets),
-                                      form_of(ClaimShape::Product::kOctets),
-                                      form_of(ClaimShape::Product::kBits)};
-  return forms[which];
+const ClaimShape& shape(std::size_t which) {
+  static const ClaimShape shapes[3] = {shape_of(ClaimShape::Product::kOctets),
+                                       shape_of(ClaimShape::Product::kOctets),
+                                       shape_of(ClaimShape::Product::kBits)};
+  return shapes[which];
 }
 
 struct Attack {
   // Of two batches: those of one product in octets, or in octets and in bits.
   std::size_t second = 1;
-  Element wrong[2] = {0, 0};   // octets: the errors in z of lane 5 of each form
-  Element change[2] = {0, 0};  // in the first value of h that each form sends
+  Element wrong[2] = {0, 0};   // octets: the errors in z of lane 5 of each shape
+  Element change[2] = {0, 0};  // in the first value of h that each shape sends
   std::array<std::uint8_t, OctetCheck::kChallengeBytes> challenge{};
 };
 
@@ -43,8 +43,8 @@ struct Attack {
 // Sums of products are 0: all factors are 0, which is a true claim for z = 0.
 Element claim_after_fold(const Attack& attack) {
   const std::array<std::uint8_t, OctetCheck::kSeedBytes> seed = {1, 2, 3};
-  const std::size_t forms[2] = {0, attack.second};
-  OctetForms prepared;
+  const std::size_t shapes[2] = {0, attack.second};
+  OctetShapes prepared;
   SecretPool pool;
   std::vector<std::unique_ptr<OctetCheck>> party;
   for (int p = 0; p < 3; ++p) {
@@ -58,7 +58,7 @@ Element claim_after_fold(const Attack& attack) {
         rows[c][0] = rows[c][1] = zeros.data();
         rows[c][2] = z[c].data();
       }
-      claims.push_back(std::make_unique<ClaimRows>(form(forms[g])));
+      claims.push_back(std::make_unique<ClaimRows>(shape(shapes[g])));
       claims.back()->append(zeros.size(), rows);
     }
     party.push_back(std::make_unique<OctetCheck>(std::move(claims), seed.data(), prepared));
@@ -114,18 +114,18 @@ TEST(Rushing, AChangedValueShowsAtARandomPoint) {
     }
 }
 
-// Knowing the seed, a cheat can make errors of two forms that have the same polynomials
+// Knowing the seed, a cheat can make errors of two shapes that have the same polynomials
 // cancel, if both count alike.
 TEST(Rushing, EqualErrorsInTwoFormsDoNotCancel) {
   for (std::uint64_t seed = 1; seed < 20; ++seed) {
-    // With gamma = 1 equal changes of both forms' values cancel at every point.
+    // With gamma = 1 equal changes of both shapes' values cancel at every point.
     Attack attack = at_random_point(seed, 1);
     attack.change[0] = attack.change[1] = 0x1234567890 + seed;
     EXPECT_EQ(claim_after_fold(attack), 0u);
     attack = at_random_point(seed, 0x1234567 + seed);
     attack.change[0] = attack.change[1] = 0x1234567890 + seed;
     EXPECT_NE(claim_after_fold(attack), 0u);
-    // A wrong claim in one form, and what makes it good at this point in the other's
+    // A wrong claim in one shape, and what makes it good at this point in the other's
     // values: known for this point only, which is opened after they were sent.
     attack.change[0] = attack.change[1] = 0;
     attack.wrong[0] = 0x11;

@@ -73,7 +73,7 @@ def long_functions(name: str, lines: list[str]) -> list[str]:
 
 
 DECISIONS = "docs/protocols/10-admission.md"
-SAID_TO_BOTH = "mpc-engine/service/job/lane_said.cc"
+SAID_TO_BOTH = "mpc-engine/service/job/lane_control.cc"
 
 
 def check_parts() -> list[str]:

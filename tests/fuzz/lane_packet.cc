@@ -6,7 +6,7 @@
 #include "lane/ticker.h"
 #include "link/memory_ring.h"
 #include "rep3/verify/verifier.h"
-#include "service/job/lane_said.h"
+#include "service/job/lane_control.h"
 
 namespace {
 
@@ -43,7 +43,7 @@ void said_to_both(ByteSpan control) {
   constexpr std::size_t kJobs = 8;
   for (std::size_t verdicts : {0u, 1u, 3u})
     for (bool leader : {true, false}) {
-      auto said = decode_lane_said(control, {leader, verdicts, kJobs});
+      auto said = decode_lane_control(control, {leader, verdicts, kJobs});
       if (!said) continue;
       // Windows are joined when they are read.
       require(said->revoked || tkdc::fuzz::equal(encode(*said), control));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // On lane 0, every few minutes: each server tells both others where its audit
-// log stands (service/job/lane_said.h). The leader starts a tick for it when the lane is idle. What
-// is heard is written down after the servers have compared that all were told the same. Used by the
-// lane's thread.
+// log stands (service/job/lane_control.h). The leader starts a tick for it when the lane is idle.
+// What is heard is written down after the servers have compared that all were told the same. Used
+// by the lane's thread.
 #pragma once
 
 #include <array>

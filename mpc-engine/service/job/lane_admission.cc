@@ -67,7 +67,7 @@ std::size_t LaneAdmission::running_room(std::uint64_t agent) const {
   return kMaxRunningOfAgent - std::min(running, kMaxRunningOfAgent);
 }
 
-void LaneAdmission::say(LaneSaid& said, Ticker::OwnControl& own) const {
+void LaneAdmission::say(LaneControl& said, Ticker::OwnControl& own) const {
   if (proposed_) {
     Manifest& manifest = said.manifest.emplace();
     manifest.sealed_at = proposed_->sealed_at;
@@ -87,10 +87,10 @@ LaneExpects LaneAdmission::expects(int party) const {
   return expected;
 }
 
-Result<void> LaneAdmission::hear(const LaneSaid& prev, const LaneSaid& next,
+Result<void> LaneAdmission::hear(const LaneControl& prev, const LaneControl& next,
                                  const Ticker::Control& control) {
   named_ = std::exchange(proposed_, std::nullopt);
-  for (const LaneSaid* other : {&prev, &next})
+  for (const LaneControl* other : {&prev, &next})
     if (other->manifest) named_ = round_of(*other->manifest);
   return read_statements(control.prev.to_me, control.next.to_me);
 }
@@ -120,7 +120,7 @@ Result<void> LaneAdmission::read_statements(ByteSpan from_prev, ByteSpan from_ne
   return {};
 }
 
-AdmissionRound LaneAdmission::settle(const LaneSaid& prev, const LaneSaid& next) {
+AdmissionRound LaneAdmission::settle(const LaneControl& prev, const LaneControl& next) {
   AdmissionRound admitted;
   if (!verdicts_) return admitted;
   admitted.sealed_at = verdicts_->sealed_at;

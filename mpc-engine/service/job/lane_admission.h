@@ -12,8 +12,8 @@
 #include "lane/ticker.h"
 #include "service/job/answers.h"
 #include "service/job/job_checks.h"
+#include "service/job/lane_control.h"
 #include "service/job/lane_queue.h"
-#include "service/job/lane_said.h"
 
 namespace tkdc {
 
@@ -29,11 +29,12 @@ class LaneAdmission {
 
   // In each full tick, in this order. The leader names jobs, if it is time to.
   void propose();
-  void say(LaneSaid& said, Ticker::OwnControl& own) const;
+  void say(LaneControl& said, Ticker::OwnControl& own) const;
   LaneExpects expects(int party) const;
-  Result<void> hear(const LaneSaid& prev, const LaneSaid& next, const Ticker::Control& control);
+  Result<void> hear(const LaneControl& prev, const LaneControl& next,
+                    const Ticker::Control& control);
   // Those that all three admit, to be started now. The others are answered or put back.
-  AdmissionRound settle(const LaneSaid& prev, const LaneSaid& next);
+  AdmissionRound settle(const LaneControl& prev, const LaneControl& next);
   // This server's checks of those that were named.
   void take_named();
 

@@ -190,7 +190,7 @@ std::optional<Ticker::OwnControl> LaneRunner::say() {
   const bool due = running_.empty() || ticks_ % kFullTickEvery == 0;
   ++ticks_;
   if (!due && !admission_.under_way()) return std::nullopt;
-  LaneSaid said;
+  LaneControl said;
   Ticker::OwnControl own;
   if (due && !stopping_) admission_.propose();
   admission_.say(said, own);
@@ -202,8 +202,8 @@ std::optional<Ticker::OwnControl> LaneRunner::say() {
   return own;
 }
 
-Result<LaneSaid> LaneRunner::read_said(ByteSpan octets, int party) const {
-  auto said = decode_lane_said(octets, admission_.expects(party));
+Result<LaneControl> LaneRunner::read_said(ByteSpan octets, int party) const {
+  auto said = decode_lane_control(octets, admission_.expects(party));
   if (!said)
     return fail(said.error().message + " (lane " + std::to_string(index_) + ", from party " +
                 std::to_string(party) + ")");

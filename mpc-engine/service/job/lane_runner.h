@@ -63,7 +63,7 @@ class LaneRunner final : private Ticker::Owner {
   void note_session(const Session& session);
   std::optional<Ticker::OwnControl> say() override;
   Result<void> hear(const Ticker::Control& control) override;
-  Result<LaneSaid> read_said(ByteSpan octets, int party) const;
+  Result<LaneControl> read_said(ByteSpan octets, int party) const;
   Task<void> keep_heads(std::optional<AuditHead> prev, std::optional<AuditHead> next);
 
   void start(Candidate admitted, std::uint32_t sealed_at);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The windows that a lane goes by: those that any of the three holds, as each last told
-// both others (service/job/lane_said.h). So the three come to one answer on each ticket in the same
-// tick, and a server that revokes needs nobody's consent. A server that tells its neighbours
+// both others (service/job/lane_control.h). So the three come to one answer on each ticket in the
+// same tick, and a server that revokes needs nobody's consent. A server that tells its neighbours
 // different windows ends the session, as one that sends anything else different does. Used by the
 // lane's thread.
 #pragma once

@@ -164,7 +164,7 @@ std::size_t Liar::least_verdicts() const {
 }
 
 // What one server says to both others. True: it was changed.
-bool Liar::lie_in_word(int to, std::uint32_t tick, LaneSaid& said) {
+bool Liar::lie_in_word(int to, std::uint32_t tick, LaneControl& said) {
   const bool to_next = to == party_at(Neighbour::kNext);
   if (lied_at_ && *lied_at_ != tick) return false;
   if (is("verdicts") && said.verdicts.size() >= least_verdicts()) {
@@ -340,7 +340,7 @@ bool Liar::answers(JobReply& reply) {
 // ---- packets
 
 // Nothing false is told: whether it goes instead of saying this.
-bool Liar::is_to_go(const LanePacket& packet, const std::optional<LaneSaid>& said) {
+bool Liar::is_to_go(const LanePacket& packet, const std::optional<LaneControl>& said) {
   if (lied_at_) return false;
   const bool opens = !packet.rest.empty() && ++openings_ > 0;
   if (is("gone-manifest")) return said && said->manifest;

@@ -81,9 +81,9 @@ class Liar {
   void forget(Hello& hello);
   void say_hello(Peer& peer, SecretVector& packet);
   void hear_hello(Peer& peer, SecretVector& packet);
-  bool lie_in_word(int party_of_peer, std::uint32_t tick, LaneSaid& said);
+  bool lie_in_word(int party_of_peer, std::uint32_t tick, LaneControl& said);
   bool lie_in_claims(int party_of_peer, std::uint32_t tick, LanePacket& packet);
-  bool is_to_go(const LanePacket& packet, const std::optional<LaneSaid>& said);
+  bool is_to_go(const LanePacket& packet, const std::optional<LaneControl>& said);
   void lie_in_octets(Peer& peer, std::uint32_t tick, SecretVector& packet);
   void lie_in_openings(std::uint32_t tick, SecretVector& packet, SecretVector* held);
   void lie_in_votes(std::uint32_t tick, std::size_t opened, SecretVector& packet);

@@ -112,7 +112,7 @@ TEST(Decisions, Verdicts) {
   for (bool withhold : kWithholds)
     for (int liar = 0; liar < 3; ++liar) {
       Realm realm(liar);
-      auto edit = [liar](int from, int to, LaneSaid& said) {
+      auto edit = [liar](int from, int to, LaneControl& said) {
         if (said.verdicts.size() != 2) return false;
         if (from == liar) said.verdicts[to == next_of(liar) ? 1 : 0] = kNot;
         if (to == liar && from == next_of(liar)) said.verdicts[1] = kNot;
@@ -128,7 +128,7 @@ TEST(Decisions, Verdicts) {
 TEST(Decisions, PutBackOrRefused) {
   for (bool withhold : kWithholds) {
     Realm realm(2);
-    auto edit = [](int from, int to, LaneSaid& said) {
+    auto edit = [](int from, int to, LaneControl& said) {
       if (said.verdicts.size() != 2 || (from != 2 && to != 2)) return false;
       // It runs the other job alone itself.
       said.verdicts[0] = to == 0 ? kMissing : Verdict{TKDC_STATUS_LIMIT};
@@ -143,7 +143,7 @@ TEST(Decisions, PutBackOrRefused) {
 TEST(Decisions, TimeOfSealing) {
   for (bool withhold : kWithholds) {
     Realm realm(0);
-    auto edit = [](int from, int to, LaneSaid& said) {
+    auto edit = [](int from, int to, LaneControl& said) {
       if (from != 0 || to != 1 || !said.manifest) return false;
       said.manifest->sealed_at ^= 1;
       return true;
@@ -160,7 +160,7 @@ TEST(Decisions, ContentOfManifests) {
   for (bool order : {true, false}) {
     Realm realm(0);
     std::atomic<int> lies{0};
-    auto edit = [&](int from, int to, LaneSaid& said) {
+    auto edit = [&](int from, int to, LaneControl& said) {
       if (from != 0 || to != 1 || !said.manifest || said.manifest->jobs.size() != 2) return false;
       if (lies.exchange(1) != 0) return false;
       auto& jobs = said.manifest->jobs;
@@ -181,7 +181,7 @@ TEST(Decisions, ProtocolOfAJob) {
   Realm realm(0);
   realm.servers.protocols = {"rep3", "plaintext"};
   std::atomic<int> lies{0};
-  auto edit = [&](int from, int to, LaneSaid& said) {
+  auto edit = [&](int from, int to, LaneControl& said) {
     if (from != 0 || to != 1 || !said.manifest || lies.exchange(1) != 0) return false;
     said.manifest->jobs[0].protocol = 1;
     return true;
@@ -199,7 +199,7 @@ TEST(Decisions, RevokedWindows) {
   for (bool withhold : kWithholds)
     for (int liar = 0; liar < 3; ++liar) {
       Realm realm(liar);
-      auto edit = [liar](int from, int to, LaneSaid& said) {
+      auto edit = [liar](int from, int to, LaneControl& said) {
         if (from != liar || to != next_of(liar) || !said.revoked) return false;
         said.revoked.reset();
         return true;
@@ -215,7 +215,7 @@ TEST(Decisions, Clocks) {
   for (bool withhold : kWithholds)
     for (int liar = 0; liar < 3; ++liar) {
       Realm realm(liar);
-      auto edit = [liar](int from, int to, LaneSaid& said) {
+      auto edit = [liar](int from, int to, LaneControl& said) {
         if (from != liar || to != next_of(liar) || !said.clock_ms) return false;
         *said.clock_ms += 60'000;
         return true;
@@ -229,7 +229,7 @@ TEST(Decisions, Clocks) {
 // Compared before anything of them is written down.
 TEST(Decisions, AuditHeads) {
   Realm realm(1, 200);
-  auto edit = [](int from, int to, LaneSaid& said) {
+  auto edit = [](int from, int to, LaneControl& said) {
     if (from != 1 || to != 2 || !said.head) return false;
     said.head->lines += 1'000'000;
     return true;
@@ -284,7 +284,7 @@ TEST(Decisions, SessionParameters) {
 // The liar goes before anybody compares. The next handshake does, and latches both.
 TEST(Decisions, WhatWasNotComparedIsInTheNextHandshake) {
   Realm realm(0);
-  auto edit = [](int from, int to, LaneSaid& said) {
+  auto edit = [](int from, int to, LaneControl& said) {
     if (from != 0 || to != 1 || said.verdicts.empty()) return false;
     said.verdicts[0] = kNot;
     return true;

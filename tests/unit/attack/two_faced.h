@@ -20,7 +20,7 @@ class TwoFacedRing final : public MemoryRing {
   explicit TwoFacedRing(int liar) : liar_(liar) {}
 
   // Changes what one party says to another; true if it did. One of the two is the liar.
-  using Edit = std::function<bool(int from, int to, LaneSaid& said)>;
+  using Edit = std::function<bool(int from, int to, LaneControl& said)>;
 
   // An honest job shows how many ticks after its manifest the first opening is due: the seed of
   // its verification, with which courses are compared.

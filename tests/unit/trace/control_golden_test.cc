@@ -10,7 +10,7 @@
 #include "link/socket.h"
 #include "service/admit/admission.h"
 #include "service/job/audit_head_notice.h"
-#include "service/job/lane_said.h"
+#include "service/job/lane_control.h"
 #include "service/sealing/revocation_notice.h"
 #include "session/hello.h"
 #include "session/memory_store.h"
@@ -169,7 +169,7 @@ TEST(ControlGolden, AdmissionOfTwoJobs) {
   ASSERT_GE(sodium_init(), 0);
   Hashes hashes;
   for (int p = 0; p < 3; ++p) {
-    LaneSaid to_both;
+    LaneControl to_both;
     if (p == 0) to_both.manifest = Manifest{0x12'3456, {{job_of(1).name, 0}, {job_of(2).name, 1}}};
     to_both.verdicts = {kAdmit, TKDC_STATUS_INCONSISTENT};
     MemoryStore store;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "link/link.h"
-#include "service/job/lane_said.h"
+#include "service/job/lane_control.h"
 
 namespace tkdc::test {
 
@@ -49,17 +49,17 @@ inline SecretVector encode(const LanePacket& packet) {
 
 // What a party said to both others, however many verdicts are due. Nothing where it said nothing,
 // or where the packet is none of a full tick.
-inline std::optional<LaneSaid> said_in(const LanePacket& packet) {
+inline std::optional<LaneControl> said_in(const LanePacket& packet) {
   constexpr std::size_t kMost = 256;
   if (packet.to_both.empty()) return std::nullopt;
   for (std::size_t verdicts = 0; verdicts <= kMost; ++verdicts) {
-    auto said = decode_lane_said(packet.to_both, {true, verdicts, kMost});
+    auto said = decode_lane_control(packet.to_both, {true, verdicts, kMost});
     if (said) return std::move(*said);
   }
   return std::nullopt;
 }
 
-inline std::optional<LaneSaid> manifest_in(ByteSpan octets) {
+inline std::optional<LaneControl> manifest_in(ByteSpan octets) {
   auto packet = parse_packet(octets);
   auto said = packet ? said_in(*packet) : std::nullopt;
   if (!said || !said->manifest) return std::nullopt;
@@ -67,7 +67,7 @@ inline std::optional<LaneSaid> manifest_in(ByteSpan octets) {
 }
 
 // The same packet, in which something else is said.
-inline SecretVector with(ByteSpan octets, const LaneSaid& said) {
+inline SecretVector with(ByteSpan octets, const LaneControl& said) {
   auto packet = *parse_packet(octets);
   packet.to_both = tkdc::encode(said);
   return encode(packet);

@@ -20,7 +20,7 @@
 
 namespace tkdc {
 
-struct LaneSaid {
+struct LaneControl {
   std::optional<Manifest> manifest;  // one that names jobs
   std::vector<Verdict> verdicts;
   std::optional<Revocations::Word> revoked;
@@ -28,7 +28,7 @@ struct LaneSaid {
   std::optional<std::uint64_t> clock_ms;
 };
 
-Bytes encode(const LaneSaid& said);
+Bytes encode(const LaneControl& said);
 
 struct LaneExpects {
   bool leader = false;       // only the leader names jobs
@@ -36,6 +36,6 @@ struct LaneExpects {
   std::size_t most_jobs = 0;
   std::size_t protocols = 1;  // of the session
 };
-Result<LaneSaid> decode_lane_said(ByteSpan octets, const LaneExpects& expected);
+Result<LaneControl> decode_lane_control(ByteSpan octets, const LaneExpects& expected);
 
 }  // namespace tkdc

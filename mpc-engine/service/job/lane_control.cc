@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/job/lane_said.h"
+#include "service/job/lane_control.h"
 
 namespace tkdc {
 namespace {
@@ -15,7 +15,7 @@ enum Parts : std::uint8_t {
 
 }  // namespace
 
-Bytes encode(const LaneSaid& said) {
+Bytes encode(const LaneControl& said) {
   const int parts = (said.manifest ? kManifest : 0) | (said.verdicts.empty() ? 0 : kVerdicts) |
                     (said.revoked ? kWindows : 0) | (said.head ? kHead : 0) |
                     (said.clock_ms ? kClock : 0);
@@ -34,9 +34,9 @@ Bytes encode(const LaneSaid& said) {
   return out;
 }
 
-Result<LaneSaid> decode_lane_said(ByteSpan octets, const LaneExpects& expected) {
+Result<LaneControl> decode_lane_control(ByteSpan octets, const LaneExpects& expected) {
   const Error malformed = fail("lane: a neighbour's admission data are malformed");
-  LaneSaid said;
+  LaneControl said;
   if (octets.empty()) {
     if (expected.verdicts == 0) return said;
     return malformed;

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.kerberos import Client, free_base_port
+from tests.support.kerberos import Client, Outcome, free_base_port
+from tests.support.load import Load
 from tests.support.process import wait_until
 from tests.support.realm import Realm
 from tests.support.replica import ReplicatedRealm
@@ -117,6 +118,16 @@ def shared_user(new_user) -> User:
 @pytest.fixture
 def user(new_user) -> User:
     return new_user()
+
+
+@pytest.fixture
+def shared_logins(client, shared_user) -> Callable[[int], Load]:
+    """That many clients log in with the password and get a ticket, over and over."""
+    def log_in(one: Client) -> Outcome:
+        done = one.kinit(shared_user.name, shared_user.password)
+        return one.kvno(SERVICE) if done.ok else done
+
+    return lambda clients: Load([client() for _ in range(clients)], log_in)
 
 
 @pytest.fixture

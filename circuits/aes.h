@@ -53,6 +53,13 @@ BitSpan<C> round_key(BitSpan<C> keys, std::size_t round) {
   return keys.subspan(round * kAesBlockBits, kAesBlockBits);
 }
 
+template <class C>
+std::size_t rounds_of(BitSpan<C> keys, [[maybe_unused]] BitSpan<C> block) {
+  const std::size_t rounds = keys.size() / kAesBlockBits - 1;
+  assert((rounds == 10 || rounds == 14) && block.size() == kAesBlockBits);
+  return rounds;
+}
+
 }  // namespace aes_detail
 
 // FIPS 197, section 5.1.
@@ -60,8 +67,7 @@ template <Context C>
 Bits<C> aes_encrypt(C& c, BitSpan<C> keys, BitSpan<C> block) {
   using namespace aes_detail;
   using Span = BitSpan<C>;
-  const std::size_t rounds = keys.size() / kAesBlockBits - 1;
-  assert((rounds == 10 || rounds == 14) && block.size() == kAesBlockBits);
+  const std::size_t rounds = rounds_of<C>(keys, block);
   Bits<C> state = circuit::xor_bits(c, block, round_key<C>(keys, 0));
   for (std::size_t round = 1; round <= rounds; ++round) {
     state = shift_rows<C>(each_octet(c, Span(state), AesSbox::forward()), false);
@@ -76,8 +82,7 @@ template <Context C>
 Bits<C> aes_decrypt(C& c, BitSpan<C> keys, BitSpan<C> block) {
   using namespace aes_detail;
   using Span = BitSpan<C>;
-  const std::size_t rounds = keys.size() / kAesBlockBits - 1;
-  assert((rounds == 10 || rounds == 14) && block.size() == kAesBlockBits);
+  const std::size_t rounds = rounds_of<C>(keys, block);
   Bits<C> state = circuit::xor_bits(c, block, round_key<C>(keys, rounds));
   for (std::size_t round = rounds; round-- > 0;) {
     state = each_octet(c, Span(shift_rows<C>(state, true)), AesSbox::inverse());

@@ -10,13 +10,10 @@
 #pragma once
 
 #include "circuit/linear_map.h"
+#include "circuits/vocabulary.h"
 #include "field/gf256.h"
 
 namespace tkdc::circuits {
-
-using circuit::Bits;
-using circuit::BitSpan;
-using circuit::Context;
 
 class AesSbox {
  public:

@@ -4,12 +4,9 @@
 #pragma once
 
 #include "circuit/predicates.h"
+#include "circuits/vocabulary.h"
 
 namespace tkdc::circuits {
-
-using circuit::Bits;
-using circuit::BitSpan;
-using circuit::Context;
 
 template <class C>
 struct Gated {

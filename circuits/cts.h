@@ -9,11 +9,16 @@
 namespace tkdc::circuits {
 
 template <Context C>
+std::size_t cts_blocks([[maybe_unused]] BitSpan<C> iv, BitSpan<C> text) {
+  assert(iv.size() == kAesBlockBits && text.size() >= kAesBlockBits && text.size() % 8 == 0);
+  return (text.size() + kAesBlockBits - 1) / kAesBlockBits;
+}
+
+template <Context C>
 Bits<C> cts_encrypt(C& c, BitSpan<C> keys, BitSpan<C> iv, BitSpan<C> plain) {
   using Span = BitSpan<C>;
   constexpr std::size_t kBlock = kAesBlockBits;
-  assert(iv.size() == kBlock && plain.size() >= kBlock && plain.size() % 8 == 0);
-  const std::size_t blocks = (plain.size() + kBlock - 1) / kBlock;
+  const std::size_t blocks = cts_blocks<C>(iv, plain);
   Bits<C> padded(plain.begin(), plain.end());
   padded.resize(blocks * kBlock, c.constant(false));
   Bits<C> chain(iv.begin(), iv.end()), before, out;
@@ -33,8 +38,7 @@ template <Context C>
 Bits<C> cts_decrypt(C& c, BitSpan<C> keys, BitSpan<C> iv, BitSpan<C> sealed) {
   using Span = BitSpan<C>;
   constexpr std::size_t kBlock = kAesBlockBits;
-  assert(iv.size() == kBlock && sealed.size() >= kBlock && sealed.size() % 8 == 0);
-  const std::size_t blocks = (sealed.size() + kBlock - 1) / kBlock;
+  const std::size_t blocks = cts_blocks<C>(iv, sealed);
   const std::size_t plain_chain = blocks == 1 ? 1 : blocks - 2;
   Bits<C> out;
   Span chain = iv;

@@ -3,15 +3,9 @@
 // big-endian octet strings.
 #pragma once
 
-#include "circuit/arithmetic.h"
+#include "circuits/vocabulary.h"
 
 namespace tkdc::circuits {
-
-using circuit::Adder;
-using circuit::Bits;
-using circuit::BitSpan;
-using circuit::Context;
-using circuit::Word;
 
 inline constexpr std::size_t kSha1StateBits = 160, kSha1BlockBits = 512;
 

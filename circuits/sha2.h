@@ -4,15 +4,9 @@
 // octet strings.
 #pragma once
 
-#include "circuit/arithmetic.h"
+#include "circuits/vocabulary.h"
 
 namespace tkdc::circuits {
-
-using circuit::Adder;
-using circuit::Bits;
-using circuit::BitSpan;
-using circuit::Context;
-using circuit::Word;
 
 namespace sha2_detail {
 

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The S-box layers of a cohort that stands in octets, as rep3/unit/aes/kernels.h packs them: what
-// GFNI servers and malicious mode speak.
+// Where the S-box's layers (sbox.h) read and write in a cohort that stands in octets, as
+// rep3/unit/aes/kernels.h packs them: what GFNI servers and malicious mode speak.
 //
 // Thread t takes words 2 t and 2 t + 1 of each quarter of the S-boxes, 32 of them: the quarters
 // share the octets of d, q and e, so it reads and writes whole words of every message. Between
 // memory and gates it slices in registers. Word 2 quarter + half of a slice is that word.
 #pragma once
 
-#include "cuda/block/view.h"
-#include "cuda/thread/sbox_layers.h"
+#include "cuda/block/sbox.h"
 
 namespace tkdc::cuda::octets {
-
-struct LayerBody : Alone {
-  static std::uint32_t threads(const View& v) { return (v.blocks + 1) / 2; }
-};
 
 // Words 2 t and 2 t + 1 of `words`, from `at` on; 0 past the end.
 TKDC_HD void load_two(const Word* at, std::uint32_t t, std::uint32_t words, Word (&out)[2]) {
@@ -73,77 +68,56 @@ TKDC_HD void pair_up(const Word (&x)[8], const Word (&y)[8], Pair (&out)[kBits])
   for (int k = 0; k < kBits; ++k) out[k] = {x[k], y[k]};
 }
 
-TKDC_HD void load_d_or_e(const View& v, int layer, std::uint32_t t, Pair (&out)[4]) {
-  Word x[8], y[8];
-  load_nibbles(v.mine[layer], t, v.blocks, x);
-  load_nibbles(v.theirs[layer], t, v.blocks, y);
-  pair_up(x, y, out);
-}
+struct Form : Alone {
+  static std::uint32_t threads(const View& v) { return (v.blocks + 1) / 2; }
 
-TKDC_HD void load_input(const View& v, std::uint32_t t, Pair (&out)[8]) {
-  Word x[8], y[8];
-  load_octets(v.input[0], t, v.blocks, x);
-  load_octets(v.input[1], t, v.blocks, y);
-  to_tower(x, y, out);
-}
-
-TKDC_HD void store_nibbles(Word* to, std::uint32_t t, std::uint32_t blocks,
-                           const Word (&planes)[4]) {
-  Word w[8] = {planes[0], planes[1], planes[2], planes[3], 0, 0, 0, 0};
-  slice(w);
-  store_two(to, t, blocks, w[0] | w[4] << 4, w[1] | w[5] << 4);
-  store_two(to + blocks, t, blocks, w[2] | w[6] << 4, w[3] | w[7] << 4);
-}
-
-struct Norm : LayerBody {
-  TKDC_HD static void run(const View& v, const Tick&, std::uint32_t t, const Shared&) {
-    Pair a[8];
-    Word d[4];
-    load_input(v, t, a);
-    norm_terms(a, d);
-    store_nibbles(v.mine[0], t, v.blocks, d);
+  TKDC_HD static void load_input(const View& v, std::uint32_t t, Pair (&out)[8]) {
+    Word x[8], y[8];
+    load_octets(v.input[0], t, v.blocks, x);
+    load_octets(v.input[1], t, v.blocks, y);
+    to_tower(x, y, out);
   }
-};
+  TKDC_HD static void load(const View& v, int layer, std::uint32_t t, Pair (&out)[4]) {
+    Word x[8], y[8];
+    load_nibbles(v.mine[layer], t, v.blocks, x);
+    load_nibbles(v.theirs[layer], t, v.blocks, y);
+    pair_up(x, y, out);
+  }
+  TKDC_HD static void load(const View& v, int layer, std::uint32_t t, Pair (&out)[2]) {
+    Word x[8], y[8];
+    load_pairs(v.mine[layer], t, v.blocks, x);
+    load_pairs(v.theirs[layer], t, v.blocks, y);
+    pair_up(x, y, out);
+  }
 
-struct Pairs : LayerBody {
-  TKDC_HD static void run(const View& v, const Tick&, std::uint32_t t, const Shared&) {
-    Pair d[4];
-    Word q[2];
-    load_d_or_e(v, 0, t, d);
-    pair_terms(d, q);
-    Word w[8] = {q[0], q[1], 0, 0, 0, 0, 0, 0};
+  TKDC_HD static void store(const View& v, int layer, std::uint32_t t, const Word (&in)[4]) {
+    Word w[8] = {in[0], in[1], in[2], in[3], 0, 0, 0, 0};
     slice(w);
-    store_two(v.mine[1], t, v.blocks, w[0] | w[2] << 2 | w[4] << 4 | w[6] << 6,
+    Word* const to = v.mine[layer];
+    store_two(to, t, v.blocks, w[0] | w[4] << 4, w[1] | w[5] << 4);
+    store_two(to + v.blocks, t, v.blocks, w[2] | w[6] << 4, w[3] | w[7] << 4);
+  }
+  TKDC_HD static void store(const View& v, int layer, std::uint32_t t, const Word (&in)[2]) {
+    Word w[8] = {in[0], in[1], 0, 0, 0, 0, 0, 0};
+    slice(w);
+    store_two(v.mine[layer], t, v.blocks, w[0] | w[2] << 2 | w[4] << 4 | w[6] << 6,
               w[1] | w[3] << 2 | w[5] << 4 | w[7] << 6);
   }
-};
-
-struct Invert : LayerBody {
-  TKDC_HD static void run(const View& v, const Tick&, std::uint32_t t, const Shared&) {
-    Pair d[4], q[2];
-    Word x[8], y[8], e[4];
-    load_d_or_e(v, 0, t, d);
-    load_pairs(v.mine[1], t, v.blocks, x);
-    load_pairs(v.theirs[1], t, v.blocks, y);
-    pair_up(x, y, q);
-    invert_terms(d, q, e);
-    store_nibbles(v.mine[2], t, v.blocks, e);
-  }
-};
-
-struct Product : LayerBody {
-  TKDC_HD static void run(const View& v, const Tick&, std::uint32_t t, const Shared&) {
-    Pair a[8], e[4];
-    Word inverse[8], w[8];
-    load_input(v, t, a);
-    load_d_or_e(v, 2, t, e);
-    product_terms(a, e, inverse);
-    linear_map<sbox::kFromTower>(inverse, w);
+  // The inverses, out of the tower's basis.
+  TKDC_HD static void store(const View& v, int layer, std::uint32_t t, const Word (&in)[8]) {
+    Word w[8];
+    linear_map<sbox::kFromTower>(in, w);
     slice(w);
     TKDC_UNROLL
     for (std::uint32_t quarter = 0; quarter < 4; ++quarter)
-      store_two(v.mine[3] + quarter * v.blocks, t, v.blocks, w[2 * quarter], w[2 * quarter + 1]);
+      store_two(v.mine[layer] + quarter * v.blocks, t, v.blocks, w[2 * quarter],
+                w[2 * quarter + 1]);
   }
 };
+
+struct Norm : cuda::Norm<Form> {};
+struct Pairs : cuda::Pairs<Form> {};
+struct Invert : cuda::Invert<Form> {};
+struct Product : cuda::Product<Form> {};
 
 }  // namespace tkdc::cuda::octets

@@ -166,13 +166,6 @@ Parsed parse_operation(std::uint8_t op, ByteSpan body, const AgentConfig& config
                       " or this connection has the role kdc; keys are made and removed through "
                       "an agent with the role admin");
   switch (op) {
-    case TKDC_OP_SEAL:
-    case TKDC_OP_OPEN:
-    case TKDC_OP_MAC:
-    case TKDC_OP_VERIFY:
-    case TKDC_OP_SEAL_DERIVED:
-    case TKDC_OP_OPEN_DERIVED:
-    case TKDC_OP_MAC_DERIVED: parsed = parse_use(static_cast<tkdc_wire_op>(op), r); break;
     case TKDC_OP_STAGE: parsed = parse_stage(r, config); break;
     case TKDC_OP_EXPORT:
       r.array(parsed.operation.job.key.id);
@@ -187,8 +180,10 @@ Parsed parse_operation(std::uint8_t op, ByteSpan body, const AgentConfig& config
       break;
     case TKDC_OP_EQUAL: parsed = parse_equal(r); break;
     default:
-      return refuse(TKDC_STATUS_BAD_REQUEST, "unknown operation " + std::to_string(op) +
-                                                 "; are agent and client of the same version?");
+      if (op < TKDC_OP_SEAL || op > TKDC_OP_MAC_DERIVED)
+        return refuse(TKDC_STATUS_BAD_REQUEST, "unknown operation " + std::to_string(op) +
+                                                   "; are agent and client of the same version?");
+      parsed = parse_use(static_cast<tkdc_wire_op>(op), r);
   }
   if (parsed.status != TKDC_STATUS_OK) return parsed;
   parsed.operation.job.op = static_cast<tkdc_wire_op>(op);

@@ -74,54 +74,55 @@ static krb5_error_code take_bytes(krb5_context context, struct tkdc_reply *reply
     return code;
 }
 
-krb5_error_code operation_seal(krb5_context context, const struct handle_key *id,
-                               krb5_keyusage usage, struct tkdc_span plaintext,
-                               struct tkdc_buffer *out)
+/* How many octets are the answer to `data_bytes`. */
+static size_t answer_bytes(uint8_t op, const struct tkdc_enctype *enctype, size_t data_bytes)
+{
+    switch (op) {
+    case TKDC_OP_SEAL:
+        return data_bytes + enctype->overhead_bytes;
+    case TKDC_OP_OPEN:
+        return data_bytes - enctype->overhead_bytes;
+    default:
+        return enctype->checksum_bytes;
+    }
+}
+
+static krb5_error_code ask_bytes(krb5_context context, uint8_t op, const struct handle_key *id,
+                                 krb5_keyusage usage, struct tkdc_span data,
+                                 struct tkdc_buffer *out)
 {
     struct tkdc_reply reply;
     const struct tkdc_enctype *enctype = tkdc_enctype_of(id->enctype);
     if (!enctype)
         return handle_key_bad_enctype(context, id->enctype);
-    const krb5_error_code code =
-        ask(context, TKDC_OP_SEAL, id, usage, plaintext, (struct tkdc_span){0}, &reply);
-    if (code)
-        return code;
-    return take_bytes(context, &reply, plaintext.len + enctype->overhead_bytes, out);
+    if (op == TKDC_OP_OPEN && data.len < enctype->overhead_bytes)
+        return KRB5_BAD_MSIZE;
+    const krb5_error_code code = ask(context, op, id, usage, data, (struct tkdc_span){0}, &reply);
+    return code ? code : take_bytes(context, &reply, answer_bytes(op, enctype, data.len), out);
+}
+
+krb5_error_code operation_seal(krb5_context context, const struct handle_key *id,
+                               krb5_keyusage usage, struct tkdc_span plaintext,
+                               struct tkdc_buffer *out)
+{
+    return ask_bytes(context, TKDC_OP_SEAL, id, usage, plaintext, out);
 }
 
 krb5_error_code operation_open(krb5_context context, const struct handle_key *id,
                                krb5_keyusage usage, struct tkdc_span ciphertext,
                                struct tkdc_buffer *out)
 {
-    struct tkdc_reply reply;
-    const struct tkdc_enctype *enctype = tkdc_enctype_of(id->enctype);
-    if (!enctype)
-        return handle_key_bad_enctype(context, id->enctype);
-    if (ciphertext.len < enctype->overhead_bytes)
-        return KRB5_BAD_MSIZE;
-    const krb5_error_code code =
-        ask(context, TKDC_OP_OPEN, id, usage, ciphertext, (struct tkdc_span){0}, &reply);
-    if (code)
-        return code;
-    const size_t expected = ciphertext.len - enctype->overhead_bytes;
-    return take_bytes(context, &reply, expected, out);
+    return ask_bytes(context, TKDC_OP_OPEN, id, usage, ciphertext, out);
 }
 
 krb5_error_code operation_mac(krb5_context context, const struct handle_key *id,
                               krb5_keyusage usage, struct tkdc_span data, uint8_t *out)
 {
-    struct tkdc_reply reply;
     struct tkdc_buffer bytes;
-    const struct tkdc_enctype *enctype = tkdc_enctype_of(id->enctype);
-    if (!enctype)
-        return handle_key_bad_enctype(context, id->enctype);
-    krb5_error_code code =
-        ask(context, TKDC_OP_MAC, id, usage, data, (struct tkdc_span){0}, &reply);
-    if (!code)
-        code = take_bytes(context, &reply, enctype->checksum_bytes, &bytes);
+    const krb5_error_code code = ask_bytes(context, TKDC_OP_MAC, id, usage, data, &bytes);
     if (code)
         return code;
-    memcpy(out, bytes.data, enctype->checksum_bytes);
+    memcpy(out, bytes.data, bytes.len);
     tkdc_buffer_free(&bytes);
     return 0;
 }

@@ -11,6 +11,19 @@ namespace {
 
 constexpr std::size_t kBlock = 16;
 
+// The ciphertext and behind it what `mac` makes of the same message.
+using Mac = Task<SharedBytes> (*)(Protocol& protocol, const SharedBytes& pads, SharedBytes data);
+Task<SharedBytes> seal(Protocol& protocol, const SharedBytes& ke, const SharedBytes& ki,
+                       SharedBytes plaintext, Mac mac) {
+  SharedBytes message = protocol.random(kConfounderBytes);
+  message.append(plaintext);
+  SharedBytes ciphertext, tail;
+  co_await both(protocol.scheduler(), store(cts_encrypt(protocol, ke, message), ciphertext),
+                store(mac(protocol, ki, message), tail));
+  ciphertext.append(tail);
+  co_return ciphertext;
+}
+
 }  // namespace
 
 Bytes n_fold(ByteSpan in) {
@@ -107,17 +120,10 @@ Task<SharedBytes> cts_decrypt(Protocol& protocol, const SharedBytes& round_keys,
 
 Task<SharedBytes> rfc3962_seal(Protocol& protocol, const SharedBytes& ke, const SharedBytes& ki,
                                SharedBytes plaintext) {
-  SharedBytes message = protocol.random(kConfounderBytes);
-  message.append(plaintext);
-  SharedBytes ciphertext, mac;
-  co_await both(protocol.scheduler(), store(cts_encrypt(protocol, ke, message), ciphertext),
-                store(hmac_sha1_96(protocol, ki, message), mac));
-  ciphertext.append(mac);
-  co_return ciphertext;
+  return seal(protocol, ke, ki, std::move(plaintext), hmac_sha1_96);
 }
 
-Task<SharedBytes> hmac_sha1_head(Protocol& protocol, const SharedBytes& pads,
-                                 const SharedBytes& data) {
+Task<SharedBytes> hmac_sha1_head(Protocol& protocol, const SharedBytes& pads, SharedBytes data) {
   const SharedBytes inner = inner_of(pads);
   SharedBytes first = data.slice(0, kSha1.block_bytes);
   co_return co_await protocol.apply(Unit::kSha1Blocks, inner, std::move(first));
@@ -133,13 +139,7 @@ Task<SharedBytes> hmac_sha1_96_tail(Protocol& protocol, const SharedBytes& pads,
 
 Task<SharedBytes> rfc3962_seal_head(Protocol& protocol, const SharedBytes& ke,
                                     const SharedBytes& ki, SharedBytes plaintext) {
-  SharedBytes message = protocol.random(kConfounderBytes);
-  message.append(plaintext);
-  SharedBytes ciphertext, state;
-  co_await both(protocol.scheduler(), store(cts_encrypt(protocol, ke, message), ciphertext),
-                store(hmac_sha1_head(protocol, ki, message), state));
-  ciphertext.append(state);
-  co_return ciphertext;
+  return seal(protocol, ke, ki, std::move(plaintext), hmac_sha1_head);
 }
 
 Task<std::optional<SharedBytes>> rfc3962_open(Protocol& protocol, const SharedBytes& ke,

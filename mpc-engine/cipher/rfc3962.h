@@ -47,8 +47,7 @@ Task<SharedBytes> rfc3962_seal(Protocol& protocol, const SharedBytes& ke, const 
 // block and the inner digest, and whoever knows the message hashes what is between.
 //
 // The state after K ^ ipad and the first 64 octets of `data`, which has no fewer: 20 octets.
-Task<SharedBytes> hmac_sha1_head(Protocol& protocol, const SharedBytes& pads,
-                                 const SharedBytes& data);
+Task<SharedBytes> hmac_sha1_head(Protocol& protocol, const SharedBytes& pads, SharedBytes data);
 // HMAC-SHA1-96 of the message whose inner digest this is: 12 octets.
 Task<SharedBytes> hmac_sha1_96_tail(Protocol& protocol, const SharedBytes& pads,
                                     SharedBytes digest);

@@ -15,9 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.kerberos import Client, free_base_port
+from tests.support.kerberos import Client, Outcome, free_base_port
+from tests.support.load import Load
 from tests.support.process import wait_until
 from tests.support.realm import Realm
+from tests.support.replica import ReplicatedRealm
 
 STOCK = os.environ.get("TKDC_TEST_STOCK", "") not in ("", "0")
 NAME = "TEST.REALM"
@@ -36,10 +38,10 @@ _numbers = itertools.count(1)
 KILLED_ON_PURPOSE = {"opened_checks_per_day": 1_000_000}
 
 
-def new_realm(name: str = NAME, stock: bool = STOCK) -> Realm:
+def new_realm(name: str = NAME, stock: bool = STOCK, kind: type[Realm] = Realm) -> Realm:
     # Unix socket paths are short: not below pytest's long temporary folders.
     directory = Path(tempfile.mkdtemp(prefix="tkdc-"))
-    realm = Realm(directory, name, free_base_port(), stock=stock)
+    realm = kind(directory, name, free_base_port(), stock=stock)
     realm.limits = dict(KILLED_ON_PURPOSE)
     return realm
 
@@ -84,6 +86,18 @@ def client(realm: Realm) -> Callable[[], Client]:
     return lambda: realm.client(f"c{next(_numbers)}")
 
 
+@pytest.fixture
+def primary(site: ReplicatedRealm, tmp_path: Path) -> Client:
+    """For modules whose site has a replica: a user there who asks the primary KDC."""
+    return Client(site.env(), tmp_path / "ccache")
+
+
+@pytest.fixture
+def replica(site: ReplicatedRealm, tmp_path: Path) -> Client:
+    """The same user's cache, but all requests go to the replica."""
+    return Client(site.replica_env(kdc=False), tmp_path / "ccache")
+
+
 @pytest.fixture(scope="session")
 def new_user(realm: Realm) -> Callable[[], User]:
     def create() -> User:
@@ -104,6 +118,16 @@ def shared_user(new_user) -> User:
 @pytest.fixture
 def user(new_user) -> User:
     return new_user()
+
+
+@pytest.fixture
+def shared_logins(client, shared_user) -> Callable[[int], Load]:
+    """That many clients log in with the password and get a ticket, over and over."""
+    def log_in(one: Client) -> Outcome:
+        done = one.kinit(shared_user.name, shared_user.password)
+        return one.kvno(SERVICE) if done.ok else done
+
+    return lambda clients: Load([client() for _ in range(clients)], log_in)
 
 
 @pytest.fixture

@@ -2,13 +2,10 @@
 """Keys of RFC 8009 beside those of RFC 3962, a realm that has no others, and legacy enctypes."""
 
 import re
-import shutil
-import tempfile
-from pathlib import Path
 
 import pytest
 
-from tests.integration.conftest import NAME, STOCK, free_base_port
+from tests.integration.conftest import NAME, new_realm, remove
 from tests.support.realm import Realm, RealmError
 
 SHA2 = {"aes128-cts-hmac-sha256-128": "aes128-sha2", "aes256-cts-hmac-sha384-192": "aes256-sha2"}
@@ -69,13 +66,12 @@ class Sha2Realm(Realm):
 
 @pytest.fixture(scope="module")
 def sha2_realm():
-    directory = Path(tempfile.mkdtemp(prefix="tkdc-"))
-    with Sha2Realm(directory, NAME, free_base_port(), stock=STOCK) as running:
+    with new_realm(kind=Sha2Realm) as running:
         running.kadmin_local('addprinc -pw "a password" alice')
         running.kadmin_local('addprinc -pw "the admin password" admin/admin')
         running.kadmin_local("addprinc -randkey host/service.test")
         yield running
-    shutil.rmtree(directory, ignore_errors=True)
+    remove(running)
 
 
 def test_realm_without_sha1(sha2_realm):

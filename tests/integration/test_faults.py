@@ -6,11 +6,13 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 
 from tests.integration.conftest import SERVICE
-from tests.support.kerberos import find_program
+from tests.support.kerberos import Client, Outcome, find_program
+from tests.support.load import Load
 
 pytestmark = pytest.mark.behind
 
@@ -74,80 +76,46 @@ def test_client_waits_out_a_short_stop(realm, client, shared_user, party, health
     healthy()
 
 
-class Load:
-    """Keeps logging in from several clients; counts what came of it."""
+@pytest.fixture
+def logins(realm, client, user) -> Load:
+    """Of six clients with a keytab."""
+    keytab = realm.keytab(f"load-{user.name}")
+    realm.kadmin_local(f"ktadd -k {keytab} {user.name}")
 
-    def __init__(self, realm, client, user, clients: int = 6):
-        keytab = realm.keytab(f"load-{user.name}")
-        if not keytab.exists():
-            realm.kadmin_local(f"ktadd -k {keytab} {user.name}")
-        self._user, self._keytab = user, keytab
-        self._stop = threading.Event()
-        self.ok, self.errors = 0, []
-        self._lock = threading.Lock()
-        self._threads = [threading.Thread(target=self._run, args=(client(),))
-                         for _ in range(clients)]
+    def log_in(one: Client) -> Outcome:
+        done = one.kinit_keytab(user.name, keytab, timeout_s=90)
+        return one.kvno(SERVICE, timeout_s=90) if done.ok else done
 
-    def _run(self, client) -> None:
-        while not self._stop.is_set():
-            done = client.kinit_keytab(self._user.name, self._keytab, timeout_s=90)
-            if done.ok:
-                done = client.kvno(SERVICE, timeout_s=90)
-            with self._lock:
-                if done.ok:
-                    self.ok += 1
-                else:
-                    self.errors.append(done.errors.strip())
-
-    def __enter__(self) -> "Load":
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_exc) -> None:
-        self._stop.set()
-        for thread in self._threads:
-            thread.join(120)
-        assert not any(t.is_alive() for t in self._threads), "a client hangs"
-
-    def assert_no_wrong_answers(self) -> None:
-        """An outage may cost logins; it never answers that a key or a password is wrong."""
-        for error in self.errors:
-            assert "Password incorrect" not in error, error
-            assert "integrity check failed" not in error, error
-            assert "not found in Kerberos database" not in error, error
+    return Load([client() for _ in range(6)], log_in)
 
 
-def test_server_killed_under_load(realm, client, user, party, healthy):
-    name = f"server{party}"
-    with Load(realm, client, user) as load:
+def killed_under_load(realm, logins: Load, name: str, start: Callable[[], object]) -> None:
+    """This program is killed and started while clients log in: they can again."""
+    with logins:
         time.sleep(1.0)
         realm.daemons[name].kill()
+        start()
+        time.sleep(LOADED_S)
+        before = logins.ok
+        time.sleep(LOADED_S)
+        after = logins.ok
+    logins.assert_no_wrong_answers()
+    assert after > before, f"no login succeeded after {name} was back: {logins.errors[-3:]}"
+
+
+def test_server_killed_under_load(realm, logins, party, healthy):
+    def start() -> None:
         time.sleep(0.5)
         realm.start_server(party)
-        time.sleep(LOADED_S)
-        before = load.ok
-        time.sleep(LOADED_S)
-        after = load.ok
-    load.assert_no_wrong_answers()
-    assert after > before, f"no login succeeded after {name} was back: {load.errors[-3:]}"
-    healthy(restarted=(name,))
+
+    killed_under_load(realm, logins, f"server{party}", start)
+    healthy(restarted=(f"server{party}",))
 
 
 @pytest.mark.parametrize("role", ["kdc", "admin"])
-def test_agent_restarted_under_load(realm, client, user, role, healthy):
-    name = f"agent-{role}"
-    with Load(realm, client, user) as load:
-        time.sleep(1.0)
-        realm.daemons[name].kill()
-        realm.start_agent(role)
-        time.sleep(LOADED_S)
-        before = load.ok
-        time.sleep(LOADED_S)
-        after = load.ok
-    load.assert_no_wrong_answers()
-    assert after > before, f"no login succeeded after {name} was back: {load.errors[-3:]}"
-    healthy(restarted=(name,))
+def test_agent_restarted_under_load(realm, logins, role, healthy):
+    killed_under_load(realm, logins, f"agent-{role}", lambda: realm.start_agent(role))
+    healthy(restarted=(f"agent-{role}",))
 
 
 def test_agent_stopped_cleanly_leaves_a_kerberos_error(realm, client, shared_user, healthy):

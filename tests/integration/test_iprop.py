@@ -6,14 +6,11 @@ kpropd runs until it has what there is (-t) and says what came (-d). Where it as
 database before it listens itself, it asks again after iprop_resync_timeout."""
 
 import re
-import shutil
-import tempfile
-from pathlib import Path
 
 import pytest
 
-from tests.integration.conftest import NAME, SERVICE, STOCK, free_base_port
-from tests.support.kerberos import Client, Outcome, find_program, run_program
+from tests.integration.conftest import NAME, SERVICE, STOCK, new_realm, remove
+from tests.support.kerberos import Outcome, find_program, run_program
 from tests.support.process import Daemon, RealmError, wait_until
 from tests.support.realm import KDC_TIMEOUT_S, Realm
 from tests.support.replica import HOST, ReplicatedRealm
@@ -91,9 +88,7 @@ class IncrementalRealm(ReplicatedRealm):
 
 @pytest.fixture(scope="module", params=["tkdc", "stock"])
 def site(request):
-    directory = Path(tempfile.mkdtemp(prefix="tkdc-"))
-    stock = STOCK or request.param == "stock"
-    with IncrementalRealm(directory, NAME, free_base_port(), stock=stock) as running:
+    with new_realm(stock=STOCK or request.param == "stock", kind=IncrementalRealm) as running:
         running.kadmin_local(f'addprinc -pw "{PASSWORD}" iris')
         running.kadmin_local(f"addprinc -randkey kiprop/{PRIMARY}")
         running.add_service(SERVICE, "service")
@@ -104,17 +99,7 @@ def site(request):
         assert "Full resync needed" in first and "KDC is synchronized" in first, first
         running.start_replica_kdc()
         yield running
-    shutil.rmtree(directory, ignore_errors=True)
-
-
-@pytest.fixture
-def primary(site, tmp_path) -> Client:
-    return Client(site.env(), tmp_path / "ccache")
-
-
-@pytest.fixture
-def replica(site, tmp_path) -> Client:
-    return Client(site.replica_env(kdc=False), tmp_path / "ccache")
+    remove(running)
 
 
 def incremental(site: Realm, changes: int) -> None:
@@ -174,8 +159,7 @@ def test_keys_of_a_service(site, primary, replica):
     site.kadmin_local(f"ktadd -k {keytab} host/moves.test")
     incremental(site, 2)
     assert primary.kinit("iris", PASSWORD).ok
-    done = replica.run("kvno", "-k", str(keytab), "host/moves.test")
-    assert done.ok and "keytab entry valid" in done.output, done.errors
+    replica.kvno_opened(keytab, "host/moves.test")
 
 
 def test_krbtgt_rollover(site, primary, replica):

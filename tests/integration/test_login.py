@@ -88,9 +88,7 @@ def test_service_ticket_opens_with_the_keytab(realm, client, shared_user):
     """kvno -k decrypts the ticket with the service's own key, as a service does."""
     alice = client()
     assert alice.kinit(shared_user.name, shared_user.password).ok
-    done = alice.run("kvno", "-k", str(realm.keytab("service")), SERVICE)
-    assert done.ok, done.errors
-    assert "keytab entry valid" in done.output
+    alice.kvno_opened(realm.keytab("service"), SERVICE)
 
 
 def test_renewal(realm, client, shared_user):

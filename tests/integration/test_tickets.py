@@ -5,22 +5,7 @@ import pytest
 
 from tests.integration.conftest import NAME, SERVICE, new_realm, remove
 from tests.support import ccache
-from tests.support.ccache import change_cipher, change_kvno, flip
-
-CHANGES = {
-    "first octet": change_cipher(lambda c: flip(c, 0)),
-    "octet 12": change_cipher(lambda c: flip(c, 12)),
-    "middle": change_cipher(lambda c: flip(c, len(c) // 2)),
-    "last octet": change_cipher(lambda c: flip(c, -1)),
-    "one octet short": change_cipher(lambda c: c[:-1]),
-    "28 octets": change_cipher(lambda c: c[:28]),
-    "27 octets": change_cipher(lambda c: c[:27]),
-    "one octet": change_cipher(lambda c: c[:1]),
-    "empty": change_cipher(lambda c: b""),
-    "longer": change_cipher(lambda c: c + bytes(16)),
-    "longer than any ticket": change_cipher(lambda c: c + bytes(70_000)),
-    "unknown kvno": change_kvno(99),
-}
+from tests.support.ccache import CHANGES, change_cipher, flip
 
 
 @pytest.fixture

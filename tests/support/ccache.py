@@ -118,3 +118,20 @@ def change_kvno(kvno: int) -> Callable[[bytes], bytes]:
 def flip(cipher: bytes, at: int) -> bytes:
     at %= len(cipher)
     return cipher[:at] + bytes([cipher[at] ^ 1]) + cipher[at + 1 :]
+
+
+# Of a ticket, by name: none is to be taken any more.
+CHANGES = {
+    "first octet": change_cipher(lambda c: flip(c, 0)),
+    "octet 12": change_cipher(lambda c: flip(c, 12)),
+    "middle": change_cipher(lambda c: flip(c, len(c) // 2)),
+    "last octet": change_cipher(lambda c: flip(c, -1)),
+    "one octet short": change_cipher(lambda c: c[:-1]),
+    "28 octets": change_cipher(lambda c: c[:28]),
+    "27 octets": change_cipher(lambda c: c[:27]),
+    "one octet": change_cipher(lambda c: c[:1]),
+    "empty": change_cipher(lambda c: b""),
+    "longer": change_cipher(lambda c: c + bytes(16)),
+    "longer than any ticket": change_cipher(lambda c: c + bytes(70_000)),
+    "unknown kvno": change_kvno(99),
+}

@@ -185,8 +185,20 @@ class Client:
     def kvno(self, service: str, **kw) -> Outcome:
         return self.run("kvno", service, **kw)
 
+    def kvno_opened(self, keytab: Path, *options_and_service: str) -> None:
+        """Gets a ticket, and the service's key opens it."""
+        done = self.run("kvno", "-k", str(keytab), *options_and_service)
+        assert done.ok and "keytab entry valid" in done.output, done.output + done.errors
+
     def klist(self, *options: str) -> Outcome:
         return self.run("klist", *options)
+
+    def flags(self, ticket: str) -> list[str]:
+        """As klist -f prints them behind what fits this regular expression, of each ticket."""
+        shown = self.klist("-f").output
+        found = re.findall(ticket + r"Flags: (\S+)", shown)
+        assert found, shown
+        return found
 
     def kpasswd(self, principal: str, old: str, new: str, **kw) -> Outcome:
         return self.run("kpasswd", principal, stdin=f"{old}\n{new}\n{new}\n", **kw)

@@ -1,42 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference kernels: plain words, no instruction that a CPU may lack; octets
 // eight in a word.
-#include <cstring>
-
 #include "embedding_constants.h"
+#include "field/octet_words.h"
 #include "rep3/verify/gf64.h"
 #include "rep3/verify/points.h"
 
 namespace tkdc::gf64 {
 namespace {
 
-using Word = std::uint64_t;
-constexpr Word kLow = 0x0101010101010101u;
+using namespace octet_words;
 constexpr std::size_t kWords = kLanes / 8;
-
-Word load(const std::uint8_t* p) {
-  Word w;
-  std::memcpy(&w, p, sizeof w);
-  return w;
-}
-void store(std::uint8_t* p, Word w) { std::memcpy(p, &w, sizeof w); }
-
-Word times_x(Word a) { return ((a & ~(kLow << 7)) << 1) ^ ((a >> 7 & kLow) * 0x1b); }
-Word octet_multiply(Word a, Word b) {
-  Word product = 0;
-  for (int k = 0; k < 8; ++k, a = times_x(a)) product ^= a & ((b >> k & kLow) * 0xff);
-  return product;
-}
-Word octet_multiply(Word a, std::uint8_t factor) {
-  Word product = 0;
-  for (int k = 0; k < 8; ++k, a = times_x(a)) product ^= a & (Word{0} - (factor >> k & 1u));
-  return product;
-}
-Word apply(const std::uint8_t (&column)[8], Word a) {
-  Word image = 0;
-  for (int k = 0; k < 8; ++k) image ^= (a >> k & kLow) * column[k];
-  return image;
-}
 
 // The transpose of an 8x8 bit matrix whose row r is octet r.
 Word transpose(Word m) {
@@ -99,7 +73,8 @@ void extended(const OctetValue& value, const Tile* tiles, std::size_t w, Word ou
       sum ^= apply(map.column, load_strand(tiles[s / slots], map.row, w));
     return sum;
   };
-  extend(slot, out, [](Word a, std::size_t k) { return octet_multiply(a, kExtension.octet[k]); });
+  extend(slot, out,
+         [](Word a, std::size_t k) { return octet_words::multiply(a, kExtension.octet[k]); });
 }
 
 void octet_points(const OctetProducts& shape, const Tile* tiles, const Lift* weight,
@@ -111,7 +86,7 @@ void octet_points(const OctetProducts& shape, const Tile* tiles, const Lift* wei
       for (const OctetProducts::Right& right : factor.right) {
         extended(right.y, tiles, w, y);
         for (std::size_t p = 0; p < kVertices; ++p)
-          add_lifted(sums[p], w, weight[right.claim], octet_multiply(x[p], y[p]));
+          add_lifted(sums[p], w, weight[right.claim], octet_words::multiply(x[p], y[p]));
       }
     }
 }

@@ -9,17 +9,10 @@ namespace {
 class Hash {
  public:
   Hash() { crypto_generichash_init(&state_, nullptr, 0, sizeof(Digest)); }
-  void bytes(ByteSpan in) {
-    number(in.size());
-    crypto_generichash_update(&state_, in.data(), in.size());
-  }
-  void number(std::uint64_t v) {
-    std::uint8_t octets[8];
-    for (int k = 0; k < 8; ++k) octets[k] = static_cast<std::uint8_t>(v >> 8 * k);
-    crypto_generichash_update(&state_, octets, sizeof octets);
-  }
-  void text(const std::string& s) {
-    bytes({reinterpret_cast<const std::uint8_t*>(s.data()), s.size()});
+  // Numbers as 64 bits, little-endian; octets and text with their number in front.
+  template <class... Fields>
+  void add(const Fields&... fields) {
+    (one(fields), ...);
   }
   Digest finish() {
     Digest out;
@@ -28,25 +21,29 @@ class Hash {
   }
 
  private:
+  void one(ByteSpan in) {
+    one(std::uint64_t{in.size()});
+    crypto_generichash_update(&state_, in.data(), in.size());
+  }
+  void one(std::uint64_t v) {
+    std::uint8_t octets[8];
+    for (int k = 0; k < 8; ++k) octets[k] = static_cast<std::uint8_t>(v >> 8 * k);
+    crypto_generichash_update(&state_, octets, sizeof octets);
+  }
+  void one(const std::string& s) {
+    one(ByteSpan(reinterpret_cast<const std::uint8_t*>(s.data()), s.size()));
+  }
+
   crypto_generichash_state state_;
 };
 
+std::uint64_t number(auto value) { return static_cast<std::uint64_t>(value); }
+
 void add_record(Hash& hash, const KeyRecord& record) {
-  hash.bytes(record.ref.id);
-  hash.bytes(record.ref.principal);
-  hash.number(record.ref.kvno);
-  hash.number(record.ref.enctype);
-  hash.text(record.principal_name);
-  hash.text(record.sharing);
-  hash.number(static_cast<std::uint64_t>(record.key_class));
-  hash.number(static_cast<std::uint64_t>(record.form));
-  hash.number(record.origin);
-  hash.number(record.version);
-  hash.number(record.open_only ? 1 : 0);
-  for (const auto& [name, field] : record.fields) {
-    hash.text(name);
-    hash.number(field.size());
-  }
+  hash.add(record.ref.id, record.ref.principal, record.ref.kvno, record.ref.enctype,
+           record.principal_name, record.sharing, number(record.key_class), number(record.form),
+           record.origin, record.version, number(record.open_only));
+  for (const auto& [name, field] : record.fields) hash.add(name, field.size());
 }
 
 bool is_verdict(Verdict v) { return v <= TKDC_STATUS_INTERNAL || v == kMissing; }
@@ -65,28 +62,17 @@ JobDigests digest_job(const JobRequest& request, AgentRole role, const KeyRecord
                       std::uint8_t protocol) {
   JobDigests out;
   Hash opened;
-  opened.number(request.name.agent);
-  opened.number(request.name.run);
-  opened.number(request.name.number);
-  opened.number(request.op);
-  opened.number(static_cast<std::uint64_t>(role));
-  opened.bytes(request.key.id);
-  opened.bytes(request.key.installation);
-  opened.bytes(request.key.principal);
-  opened.number(request.key.kvno);
-  opened.number(request.key.enctype);
-  opened.number(request.usage);
-  opened.text(request.protocol);
-  opened.number(protocol);
-  opened.bytes(request.public_data);
-  opened.number(request.component[0].size());
+  opened.add(request.name.agent, request.name.run, request.name.number, number(request.op),
+             number(role), request.key.id, request.key.installation, request.key.principal,
+             request.key.kvno, request.key.enctype, request.usage, request.protocol, protocol,
+             request.public_data, request.component[0].size());
   if (record != nullptr) add_record(opened, *record);
   out.opened = opened.finish();
   for (int c = 0; c < 2; ++c) {
     Hash component;
-    component.bytes(request.component[c]);
+    component.add(request.component[c]);
     if (record != nullptr)
-      for (const auto& [name, field] : record->fields) component.bytes(field.component[c]);
+      for (const auto& [name, field] : record->fields) component.add(field.component[c]);
     out.component[c] = component.finish();
   }
   return out;

@@ -6,6 +6,7 @@
 
 #include "tools/bench/cpu_party.h"
 #include "tools/bench/reference.h"
+#include "tools/bench/turns.h"
 
 namespace tkdc::bench {
 namespace {
@@ -100,26 +101,18 @@ Result<Lanes> make_lanes(cuda::Driver& driver, const ResidentBench& bench, Bench
 // Cohort after cohort in all lanes, in turn: a lane that has its layer starts the next, and the
 // device has the other lanes' to do meanwhile. How many cohorts ended.
 Result<std::size_t> run(Lanes& lanes, double seconds) {
-  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
-  std::size_t cohorts = 0, running = lanes.size();
-  std::vector<bool> over(lanes.size());
+  Turns turns(lanes.size(), seconds);
   for (auto& lane : lanes) lane->begin();
-  while (running > 0)
+  while (turns.running())
     for (std::size_t k = 0; k < lanes.size(); ++k) {
-      if (over[k]) continue;
+      if (turns.over(k)) continue;
       auto more = lanes[k]->advance();
       if (!more) return more.error();
-      if (*more) continue;
-      ++cohorts;
-      over[k] = Clock::now() >= end;
-      if (over[k]) {
-        --running;
-        continue;
-      }
+      if (*more || !turns.another(k)) continue;
       lanes[k]->begin();
       if (auto started = lanes[k]->advance(); !started) return started.error();
     }
-  return cohorts;
+  return turns.cohorts();
 }
 
 void add_transfers(nlohmann::json& report, const ResidentBench& bench,

@@ -6,6 +6,7 @@
 
 #include "rep3/unit/sha1/ripple.h"
 #include "rep3/unit/sha1/sha1.h"
+#include "tools/bench/turns.h"
 
 namespace tkdc::bench {
 namespace {
@@ -113,27 +114,18 @@ using RippleLanes = std::vector<std::unique_ptr<RippleLane>>;
 
 // Rounds of all lanes in turn, as in a lane's tick, until the time is over. How many cohorts ended.
 std::size_t run_rounds(RippleLanes& lanes, double seconds) {
-  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
-  std::size_t cohorts = 0;
-  RippleLanes::size_type running = lanes.size();
-  std::vector<bool> over(lanes.size());
+  Turns turns(lanes.size(), seconds);
   for (auto& lane : lanes) lane->begin();
-  while (running > 0) {
+  while (turns.running()) {
     for (std::size_t k = 0; k < lanes.size(); ++k) {
-      if (over[k] || lanes[k]->start_round()) continue;
-      ++cohorts;
-      over[k] = Clock::now() >= end;
-      if (over[k]) {
-        --running;
-        continue;
-      }
+      if (turns.over(k) || lanes[k]->start_round() || !turns.another(k)) continue;
       lanes[k]->begin();
       lanes[k]->start_round();
     }
     for (std::size_t k = 0; k < lanes.size(); ++k)
-      if (!over[k]) lanes[k]->finish_round();
+      if (!turns.over(k)) lanes[k]->finish_round();
   }
-  return cohorts;
+  return turns.cohorts();
 }
 
 }  // namespace

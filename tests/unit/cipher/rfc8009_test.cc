@@ -1,75 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// RFC 8009 on shares against the RFC's vectors (appendix A), and against libkrb5
-// at every length from 0 to 600 octets.
+// RFC 8009 on shares against the RFC's vectors (appendix A); libkrb5_test.cc compares with libkrb5.
 #include "cipher/rfc8009.h"
 
-#include <krb5.h>
-
+#include "derived_keys.h"
 #include "support/parties_with_ciphers.h"
-#include "support/protocol_parties.h"
 
 namespace tkdc {
 namespace {
 
 using test::from_hex;
-using test::ProtocolParties;
-using Shares = ProtocolParties::Shares;
+using test::Rfc8009Keys;
+using Shares = test::ProtocolParties::Shares;
 
-const std::size_t kLongest = test::longest_message();
-
-struct Krb5 {
-  Krb5() { EXPECT_EQ(krb5_init_context(&context), 0); }
-  ~Krb5() { krb5_free_context(context); }
-  krb5_context context = nullptr;
-};
-
-krb5_keyblock keyblock(SecretVector& key) {
-  krb5_keyblock kb{};
-  kb.enctype =
-      key.size() == 16 ? ENCTYPE_AES128_CTS_HMAC_SHA256_128 : ENCTYPE_AES256_CTS_HMAC_SHA384_192;
-  kb.length = static_cast<unsigned>(key.size());
-  kb.contents = key.data();
-  return kb;
-}
-
-krb5_data data_of(ByteSpan bytes) {
-  krb5_data d{};
-  d.length = static_cast<unsigned>(bytes.size());
-  d.data = const_cast<char*>(reinterpret_cast<const char*>(bytes.data()));
-  return d;
-}
-
-// A key with everything derived for one usage, at three parties.
-struct Rfc8009Derived : ProtocolParties {
-  Rfc8009Derived(std::uint64_t seed, ByteSpan base, std::uint32_t usage)
-      : ProtocolParties(seed), key(base.begin(), base.end()), enctype(rfc8009_of(key.size())) {
-    Shares shares = share(key);
-    base_of = states_of(shares);
-    auto derived = [&](DerivedKey kind, std::size_t bytes) {
-      return shares_of([&](Protocol& c, int p) {
-        return rfc8009_kdf(c, enctype, base_of[p], derivation_constant(usage, kind), SharedBytes(),
-                           bytes);
-      });
-    };
-    raw_ke = derived(DerivedKey::kEncryption, enctype.key_bytes);
-    raw_ki = derived(DerivedKey::kIntegrity, enctype.mac_key_bytes);
-    raw_kc = derived(DerivedKey::kChecksum, enctype.mac_key_bytes);
-    ke = shares_of([&](Protocol& c, int p) { return aes_expand_key(c, raw_ke[p]); });
-    ki = states_of(raw_ki);
-    kc = states_of(raw_kc);
-  }
-  Shares states_of(const Shares& mac_key) {
-    return shares_of(
-        [&](Protocol& c, int p) { return hmac_pad_states(c, enctype.hash, mac_key[p]); });
-  }
-
-  SecretVector key;
-  const Rfc8009& enctype;
-  Shares base_of, raw_ke, raw_ki, raw_kc, ke, ki, kc;
-};
-
-Task<SharedBytes> open_or_nothing(Protocol& c, const Rfc8009Derived& d, int p, SharedBytes sealed) {
-  auto plain = co_await rfc8009_open(c, d.enctype, d.ke[p], d.ki[p], std::move(sealed));
+Task<SharedBytes> open_or_nothing(Protocol& c, Rfc8009Keys& d, std::size_t party,
+                                  SharedBytes sealed) {
+  auto plain = co_await d.open(c, party, std::move(sealed));
   co_return plain ? std::move(*plain) : SharedBytes();
 }
 
@@ -123,7 +68,7 @@ class Rfc8009Vectors : public testing::TestWithParam<Vectors> {};
 
 TEST_P(Rfc8009Vectors, KeyDerivation) {
   const Vectors& v = GetParam();
-  Rfc8009Derived d(1, from_hex(v.base), 2);
+  Rfc8009Keys d(1, from_hex(v.base), 2);
   EXPECT_EQ(d.rebuild(d.raw_kc), from_hex(v.kc));
   EXPECT_EQ(d.rebuild(d.raw_ke), from_hex(v.ke));
   EXPECT_EQ(d.rebuild(d.raw_ki), from_hex(v.ki));
@@ -131,10 +76,12 @@ TEST_P(Rfc8009Vectors, KeyDerivation) {
 
 TEST_P(Rfc8009Vectors, Decryption) {
   const Vectors& v = GetParam();
-  Rfc8009Derived d(2, from_hex(v.base), 2);
+  Rfc8009Keys d(2, from_hex(v.base), 2);
   for (const auto& [plain, sealed] : v.encryption) {
     Shares in = d.share(from_hex(sealed));
-    EXPECT_EQ(d.value_of([&](Protocol& c, int p) { return open_or_nothing(c, d, p, in[p]); }),
+    EXPECT_EQ(d.value_of([&](Protocol& c, int p) {
+      return open_or_nothing(c, d, static_cast<std::size_t>(p), in[static_cast<std::size_t>(p)]);
+    }),
               from_hex(plain))
         << sealed;
   }
@@ -142,148 +89,23 @@ TEST_P(Rfc8009Vectors, Decryption) {
 
 TEST_P(Rfc8009Vectors, ChecksumAndPrf) {
   const Vectors& v = GetParam();
-  Rfc8009Derived d(3, from_hex(v.base), 2);
+  Rfc8009Keys d(3, from_hex(v.base), 2);
   Shares data = d.share(from_hex("000102030405060708090a0b0c0d0e0f1011121314"));
   Shares input = d.share(from_hex("74657374"));  // "test"
-  EXPECT_EQ(
-      d.value_of([&](Protocol& c, int p) { return rfc8009_mac(c, d.enctype, d.kc[p], data[p]); }),
-      from_hex(v.checksum));
   EXPECT_EQ(d.value_of([&](Protocol& c, int p) {
-    return rfc8009_prf(c, d.enctype, d.base_of[p], input[p]);
+    const auto at = static_cast<std::size_t>(p);
+    return d.mac(c, at, data[at]);
+  }),
+            from_hex(v.checksum));
+  EXPECT_EQ(d.value_of([&](Protocol& c, int p) {
+    const auto at = static_cast<std::size_t>(p);
+    return d.prf(c, at, input[at]);
   }),
             from_hex(v.prf));
 }
 
 INSTANTIATE_TEST_SUITE_P(AppendixA, Rfc8009Vectors, testing::ValuesIn(kVectors),
                          [](const auto& one) { return std::string(one.param.name); });
-
-class Rfc8009OnShares : public testing::TestWithParam<std::size_t> {};
-
-TEST_P(Rfc8009OnShares, LibkrbOpensWhatWeSeal) {
-  Krb5 krb5;
-  std::mt19937_64 rng(GetParam());
-  constexpr krb5_keyusage kUsage = 3;
-  Rfc8009Derived d(11, test::random_bytes(rng, GetParam()), kUsage);
-  std::vector<SecretVector> plain;
-  std::vector<Shares> in, out(kLongest + 1);
-  for (std::size_t n = 0; n <= kLongest; ++n) {
-    plain.push_back(test::random_bytes(rng, n));
-    in.push_back(d.share(plain.back()));
-  }
-  auto one = [&](Protocol& c, int p, std::size_t n) -> Task<void> {
-    out[n][p] = co_await rfc8009_seal(c, d.enctype, d.ke[p], d.ki[p], in[n][p]);
-  };
-  d.run_all(kLongest + 1, one);
-  krb5_keyblock kb = keyblock(d.key);
-  for (std::size_t n = 0; n <= kLongest; ++n) {
-    Bytes sealed = d.rebuild(out[n]);
-    ASSERT_EQ(sealed.size(), n + d.enctype.overhead_bytes());
-    krb5_enc_data enc{};
-    enc.enctype = kb.enctype;
-    enc.ciphertext = data_of(sealed);
-    Bytes opened(sealed.size());
-    krb5_data result = data_of(opened);
-    ASSERT_EQ(krb5_c_decrypt(krb5.context, &kb, kUsage, nullptr, &enc, &result), 0) << n;
-    EXPECT_EQ(Bytes(opened.begin(), opened.begin() + static_cast<std::ptrdiff_t>(n)),
-              Bytes(plain[n].begin(), plain[n].end()));
-  }
-}
-
-TEST_P(Rfc8009OnShares, OpensWhatLibkrbSealsAndRefusesChanges) {
-  Krb5 krb5;
-  std::mt19937_64 rng(20 + GetParam());
-  constexpr krb5_keyusage kUsage = 1;
-  Rfc8009Derived d(12, test::random_bytes(rng, GetParam()), kUsage);
-  krb5_keyblock kb = keyblock(d.key);
-  std::vector<SecretVector> plain;
-  std::vector<Shares> in, out(kLongest + 1);
-  std::vector<std::array<bool, 3>> opened(kLongest + 1);
-  for (std::size_t n = 0; n <= kLongest; ++n) {
-    plain.push_back(test::random_bytes(rng, n));
-    Bytes sealed(n + d.enctype.overhead_bytes());
-    krb5_data clear = data_of(plain.back());
-    krb5_enc_data enc{};
-    enc.enctype = kb.enctype;
-    enc.ciphertext = data_of(sealed);
-    ASSERT_EQ(krb5_c_encrypt(krb5.context, &kb, kUsage, nullptr, &clear, &enc), 0);
-    if (n % 3 == 2) sealed[rng() % sealed.size()] ^= static_cast<std::uint8_t>(1u << rng() % 8);
-    in.push_back(d.share(sealed));
-  }
-  auto one = [&](Protocol& c, int p, std::size_t n) -> Task<void> {
-    auto result = co_await rfc8009_open(c, d.enctype, d.ke[p], d.ki[p], in[n][p]);
-    opened[n][static_cast<std::size_t>(p)] = result.has_value();
-    if (result) out[n][p] = std::move(*result);
-  };
-  d.run_all(kLongest + 1, one);
-  for (std::size_t n = 0; n <= kLongest; ++n) {
-    const bool genuine = n % 3 != 2;
-    for (bool party_opened : opened[n]) EXPECT_EQ(party_opened, genuine) << n;
-    if (genuine) {
-      EXPECT_EQ(d.rebuild(out[n]), Bytes(plain[n].begin(), plain[n].end()));
-    }
-  }
-}
-
-// Every octet of the tag counts: is_zero() takes more than one block.
-TEST_P(Rfc8009OnShares, EachOctetOfTheTagCounts) {
-  Krb5 krb5;
-  std::mt19937_64 rng(30);
-  Rfc8009Derived d(15, test::random_bytes(rng, GetParam()), 3);
-  krb5_keyblock kb = keyblock(d.key);
-  const SecretVector plain = test::random_bytes(rng, 9);
-  Bytes sealed(plain.size() + d.enctype.overhead_bytes());
-  krb5_data clear = data_of(plain);
-  krb5_enc_data enc{};
-  enc.ciphertext = data_of(sealed);
-  ASSERT_EQ(krb5_c_encrypt(krb5.context, &kb, 3, nullptr, &clear, &enc), 0);
-  std::vector<Shares> in;
-  for (std::size_t k = 0; k < d.enctype.tag_bytes; ++k) {
-    Bytes forged = sealed;
-    forged[forged.size() - 1 - k] ^= static_cast<std::uint8_t>(1u << k % 8);
-    in.push_back(d.share(forged));
-  }
-  std::vector<std::array<bool, 3>> opened(in.size());
-  d.run_all(in.size(), [&](Protocol& c, int p, std::size_t k) -> Task<void> {
-    SharedBytes out = co_await open_or_nothing(c, d, p, in[k][p]);
-    opened[k][static_cast<std::size_t>(p)] = out.size() > 0;
-  });
-  for (const auto& parties : opened)
-    for (bool party_opened : parties) EXPECT_FALSE(party_opened);
-}
-
-TEST_P(Rfc8009OnShares, ChecksumAndPrfAgreeWithLibkrb) {
-  Krb5 krb5;
-  std::mt19937_64 rng(40 + GetParam());
-  constexpr krb5_keyusage kUsage = 56;
-  Rfc8009Derived d(13, test::random_bytes(rng, GetParam()), kUsage);
-  krb5_keyblock kb = keyblock(d.key);
-  std::vector<SecretVector> data;
-  std::vector<Shares> in, mac(kLongest + 1), prf(kLongest + 1);
-  for (std::size_t n = 0; n <= kLongest; ++n) {
-    data.push_back(test::random_bytes(rng, n));
-    in.push_back(d.share(data.back()));
-  }
-  auto one = [&](Protocol& c, int p, std::size_t n) -> Task<void> {
-    const auto at = static_cast<std::size_t>(p);
-    mac[n][p] = co_await rfc8009_mac(c, d.enctype, d.kc[at], in[n][p]);
-    if (n % 20 == 0) prf[n][p] = co_await rfc8009_prf(c, d.enctype, d.base_of[at], in[n][p]);
-  };
-  d.run_all(kLongest + 1, one);
-  for (std::size_t n = 0; n <= kLongest; ++n) {
-    krb5_data clear = data_of(data[n]);
-    krb5_checksum sum{};
-    ASSERT_EQ(krb5_c_make_checksum(krb5.context, 0, &kb, kUsage, &clear, &sum), 0);
-    EXPECT_EQ(d.rebuild(mac[n]), Bytes(sum.contents, sum.contents + sum.length)) << n;
-    krb5_free_checksum_contents(krb5.context, &sum);
-    if (n % 20 != 0) continue;
-    Bytes expected(d.enctype.prf_bytes);
-    krb5_data out = data_of(expected);
-    ASSERT_EQ(krb5_c_prf(krb5.context, &kb, &clear, &out), 0);
-    EXPECT_EQ(d.rebuild(prf[n]), expected) << n;
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(KeyBytes, Rfc8009OnShares, testing::Values(16u, 32u));
 
 }  // namespace
 }  // namespace tkdc

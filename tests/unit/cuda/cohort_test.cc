@@ -111,16 +111,6 @@ TEST(SlotPool, WipesBetweenCohorts) {
   EXPECT_TRUE(all_zero(first->device_tick, sizeof *first->device_tick));
 }
 
-TEST(SlotPool, FreesASlotThatCannotBeWiped) {
-  HostDriver driver(4);  // two allocations, a queue, and the wipe's step
-  SlotPool pool(driver);
-  auto slot = pool.acquire(1);
-  ASSERT_TRUE(slot.ok());
-  EXPECT_GT(driver.octets_held(), 0u);
-  pool.give_back(std::move(*slot));
-  EXPECT_EQ(driver.octets_held(), 0u);
-}
-
 TEST(CudaBackend, LanesDoNotDisturbEachOther) {
   HostDevice device(Representation::kBytes);
   run_side_by_side(device.backend, 4, 300);

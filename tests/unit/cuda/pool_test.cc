@@ -45,5 +45,20 @@ TEST(DevicePools, IdleMemoryOfAnotherSizeOrKindMakesRoom) {
   EXPECT_EQ(one.driver->octets_held(), octets);
 }
 
+template <class Pool>
+class Pools : public testing::Test {};
+using PoolTypes = testing::Types<SlotPool, BitSlotPool>;
+TYPED_TEST_SUITE(Pools, PoolTypes);
+
+TYPED_TEST(Pools, FreeASlotThatCannotBeWiped) {
+  HostDriver driver(4);  // two allocations, a queue, and the wipe's step
+  TypeParam pool(driver);
+  auto slot = pool.acquire(1);
+  ASSERT_TRUE(slot.ok());
+  EXPECT_GT(driver.octets_held(), 0u);
+  pool.give_back(std::move(*slot));
+  EXPECT_EQ(driver.octets_held(), 0u);
+}
+
 }  // namespace
 }  // namespace tkdc::cuda

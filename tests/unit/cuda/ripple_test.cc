@@ -258,16 +258,6 @@ TEST(DeviceRipple, GivesItsSlotBackWiped) {
   each_part(**slot, [](void* part, std::size_t octets) { EXPECT_TRUE(all_zero(part, octets)); });
 }
 
-TEST(BitSlotPool, FreesASlotThatCannotBeWiped) {
-  HostDriver driver(4);  // two allocations, a queue, and the wipe's step
-  BitSlotPool pool(driver);
-  auto slot = pool.acquire(1);
-  ASSERT_TRUE(slot.ok());
-  EXPECT_GT(driver.octets_held(), 0u);
-  pool.give_back(std::move(*slot));
-  EXPECT_EQ(driver.octets_held(), 0u);
-}
-
 TEST(CudaRipples, SmallCohortsAndLostDevicesStayOnTheCpu) {
   OneParty one(0, 20, kSemiHonest);
   const OneParty::Course expected = one.of(on_cpu());

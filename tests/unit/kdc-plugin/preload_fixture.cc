@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "sample_key.h"
 #include "support/scratch.h"
 
 namespace tkdc::test {
@@ -121,19 +122,9 @@ std::string Preload::message(krb5_error_code code) {
   return out;
 }
 
-tkdc_wire_key shared_key() {
-  tkdc_wire_key key{};
-  std::memset(key.key_id, 0x5a, sizeof key.key_id);
-  std::memset(key.installation, 0xee, sizeof key.installation);
-  std::memset(key.principal, 0x77, sizeof key.principal);
-  key.kvno = 3;
-  key.enctype = 18;
-  return key;
-}
-
 Octets imitation() {
   Octets octets(TKDC_HANDLE_BYTES);
-  const tkdc_wire_key key = shared_key();
+  const tkdc_wire_key key = sample_key();
   tkdc_handle_encode(octets.data(), &key);
   return octets;
 }

@@ -70,9 +70,6 @@ class Preload : public testing::Test {
   krb5_context context = nullptr;
 };
 
-// A key of enctype 18 that exists as shares.
-tkdc_wire_key shared_key();
-
 // A keyblock and its octets.
 struct Key {
   explicit Key(Octets from, krb5_enctype enctype = 18) : octets(std::move(from)) {

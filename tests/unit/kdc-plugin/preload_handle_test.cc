@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "preload_fixture.h"
+#include "sample_key.h"
 
 extern "C" {
 #include "derivation.h"
@@ -96,27 +97,17 @@ krb5_error_code decrypt_k(krb5_context context, const krb5_keyblock& block) {
   });
 }
 
-krb5_error_code encrypt_iov(krb5_context context, const krb5_keyblock& key) {
+template <auto entry>
+krb5_error_code scattered(krb5_context context, const krb5_keyblock& key) {
   Scattered s;
-  return krb5_c_encrypt_iov(context, &key, kReplyUsage, nullptr, s.iov, std::size(s.iov));
+  return entry(context, &key, kReplyUsage, nullptr, s.iov, std::size(s.iov));
 }
 
-krb5_error_code encrypt_iov_k(krb5_context context, const krb5_keyblock& block) {
+template <auto entry>
+krb5_error_code scattered_k(krb5_context context, const krb5_keyblock& block) {
   return with_key(context, block, [&](krb5_key key) {
     Scattered s;
-    return krb5_k_encrypt_iov(context, key, kReplyUsage, nullptr, s.iov, std::size(s.iov));
-  });
-}
-
-krb5_error_code decrypt_iov(krb5_context context, const krb5_keyblock& key) {
-  Scattered s;
-  return krb5_c_decrypt_iov(context, &key, kReplyUsage, nullptr, s.iov, std::size(s.iov));
-}
-
-krb5_error_code decrypt_iov_k(krb5_context context, const krb5_keyblock& block) {
-  return with_key(context, block, [&](krb5_key key) {
-    Scattered s;
-    return krb5_k_decrypt_iov(context, key, kReplyUsage, nullptr, s.iov, std::size(s.iov));
+    return entry(context, key, kReplyUsage, nullptr, s.iov, std::size(s.iov));
   });
 }
 
@@ -207,10 +198,10 @@ constexpr Operation kOperations[] = {
     {"k_encrypt", encrypt_k, 44},
     {"c_decrypt", decrypt, 36},
     {"k_decrypt", decrypt_k, 36},
-    {"c_encrypt_iov", encrypt_iov, 44},
-    {"k_encrypt_iov", encrypt_iov_k, 44},
-    {"c_decrypt_iov", decrypt_iov, 16},
-    {"k_decrypt_iov", decrypt_iov_k, 16},
+    {"c_encrypt_iov", scattered<krb5_c_encrypt_iov>, 44},
+    {"k_encrypt_iov", scattered_k<krb5_k_encrypt_iov>, 44},
+    {"c_decrypt_iov", scattered<krb5_c_decrypt_iov>, 16},
+    {"k_decrypt_iov", scattered_k<krb5_k_decrypt_iov>, 16},
     {"c_make_checksum", checksum, 12},
     {"k_make_checksum", checksum_k, 12},
     {"c_make_checksum_iov", checksum_iov, 12},
@@ -267,7 +258,7 @@ krb5_error_code prfplus(krb5_context context, const krb5_keyblock& key) {
 
 // Formed like what fx_cf2 gives out.
 Octets derived_imitation() {
-  const tkdc_wire_key key = shared_key();
+  const tkdc_wire_key key = sample_key();
   tkdc_derivation by{};
   by.kind = TKDC_DERIVE_CF2;
   by.enctype = 18;

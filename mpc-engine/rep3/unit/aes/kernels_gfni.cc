@@ -39,14 +39,19 @@ inline Word norm_terms(Word x, Word y) {
   return apply(sbox::kProject, mul(x, conj_x ^ conj_y) ^ mul(y, conj_x));
 }
 
-void norm(std::size_t n, Octets a0, Octets a1, std::uint8_t* d) {
-  const std::size_t half = n / 2;
-  for (std::size_t j = 0; j < half; j += 64) {
-    Window w(half - j);
-    Word low = norm_terms(w.load(a0 + j), w.load(a1 + j));
-    Word high = norm_terms(w.load(a0 + half + j), w.load(a1 + half + j));
-    w.store(d + j, low | high << 4);
+// `out` octets of the terms of twice as many: those of the later half `shift` bits up.
+template <Word (*terms)(Word, Word), int shift>
+inline void fold_halves(std::size_t out, Octets x0, Octets x1, std::uint8_t* to) {
+  for (std::size_t j = 0; j < out; j += 64) {
+    Window w(out - j);
+    Word low = terms(w.load(x0 + j), w.load(x1 + j));
+    Word high = terms(w.load(x0 + out + j), w.load(x1 + out + j));
+    w.store(to + j, low | high << shift);
   }
+}
+
+void norm(std::size_t n, Octets a0, Octets a1, std::uint8_t* d) {
+  fold_halves<norm_terms, 4>(n / 2, a0, a1, d);
 }
 
 // q = d d^4 of the nibbles that the two matrices pick.
@@ -61,13 +66,7 @@ inline Word pair_terms(Word x, Word y) {
 }
 
 void pair(std::size_t n, Octets d0, Octets d1, std::uint8_t* q) {
-  const std::size_t quarter = n / 4;
-  for (std::size_t j = 0; j < quarter; j += 64) {
-    Window w(quarter - j);
-    Word low = pair_terms(w.load(d0 + j), w.load(d1 + j));
-    Word high = pair_terms(w.load(d0 + quarter + j), w.load(d1 + quarter + j));
-    w.store(q + j, low | high << 2);
-  }
+  fold_halves<pair_terms, 2>(n / 4, d0, d1, q);
 }
 
 // e = d^4 q^2, the same.

@@ -3,6 +3,7 @@
 // implementation is tested against this one. See kernels.h.
 #include <cstring>
 
+#include "field/octet_words.h"
 #include "rep3/unit/aes/kernels.h"
 #include "rep3/unit/aes/nibble_layers.h"
 #include "sbox_constants.h"
@@ -10,39 +11,12 @@
 namespace tkdc {
 namespace {
 
-using Word = std::uint64_t;
-constexpr Word kLow = 0x0101010101010101u;
-
-Word load(const std::uint8_t* p) {
-  Word w;
-  std::memcpy(&w, p, sizeof w);
-  return w;
-}
-void store(std::uint8_t* p, Word w) { std::memcpy(p, &w, sizeof w); }
-
-Word xtime(Word a) { return ((a & ~(kLow << 7)) << 1) ^ ((a >> 7 & kLow) * 0x1b); }
-
-// Eight products in the AES field.
-Word gf_mul(Word a, Word b) {
-  Word r = 0;
-  for (int k = 0; k < 8; ++k) {
-    r ^= a & ((b >> k & kLow) * 0xff);
-    a = xtime(a);
-  }
-  return r;
-}
-
-// A linear map on each octet, given by the images of the unit vectors.
-Word apply(const std::uint8_t (&columns)[8], Word a) {
-  Word r = 0;
-  for (int k = 0; k < 8; ++k) r ^= (a >> k & kLow) * columns[k];
-  return r;
-}
+using namespace octet_words;
 
 Word norm_terms(Word x, Word y) {
   Word conj_x = apply(sbox::kConjugateColumns, x);
   Word conj_y = apply(sbox::kConjugateColumns, y);
-  return apply(sbox::kProjectColumns, gf_mul(x, conj_x ^ conj_y) ^ gf_mul(y, conj_x));
+  return apply(sbox::kProjectColumns, multiply(x, conj_x ^ conj_y) ^ multiply(y, conj_x));
 }
 
 void norm(std::size_t n, const std::uint8_t* a0, const std::uint8_t* a1, std::uint8_t* d) {
@@ -82,7 +56,7 @@ void invert(std::size_t n, const std::uint8_t* d0, const std::uint8_t* d1, const
 
 Word product_terms(Word a0, Word a1, Word e0, Word e1) {
   Word u0 = apply(sbox::kConjugateColumns, a0), u1 = apply(sbox::kConjugateColumns, a1);
-  return gf_mul(u0, e0 ^ e1) ^ gf_mul(u1, e0);
+  return multiply(u0, e0 ^ e1) ^ multiply(u1, e0);
 }
 
 void product(std::size_t n, const std::uint8_t* a0, const std::uint8_t* a1, const std::uint8_t* e0,
@@ -118,7 +92,7 @@ Word rotate_columns(Word w, int octets) {
 // Two columns at once: b_r = 2 a_r + 3 a_{r+1} + a_{r+2} + a_{r+3} (FIPS 197, 5.1.3).
 Word mix(Word a) {
   Word next = rotate_columns(a, 1);
-  return xtime(a ^ next) ^ next ^ rotate_columns(a, 2) ^ rotate_columns(a, 3);
+  return times_x(a ^ next) ^ next ^ rotate_columns(a, 2) ^ rotate_columns(a, 3);
 }
 
 void add_round_key(std::size_t blocks, AesRoundKey key, std::uint8_t* state) {
@@ -161,7 +135,7 @@ void inv_shift_sub(std::size_t blocks, const std::uint8_t* in, std::uint8_t cons
 void inv_mix(std::size_t blocks, std::uint8_t* state) {
   for (std::size_t j = 0; j < 16 * blocks; j += 8) {
     Word a = load(state + j);
-    store(state + j, mix(a ^ xtime(xtime(a ^ rotate_columns(a, 2)))));
+    store(state + j, mix(a ^ times_x(times_x(a ^ rotate_columns(a, 2)))));
   }
 }
 

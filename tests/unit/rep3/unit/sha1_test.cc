@@ -8,7 +8,7 @@
 #include <openssl/sha.h>
 
 #include "cipher/rfc3962.h"
-#include "support/hash_input.h"
+#include "hash_together.h"
 #include "support/parties_with_ciphers.h"
 
 namespace tkdc {
@@ -87,28 +87,13 @@ TEST(Sha1OnShares, BlocksOfAMessageFollowEachOtherWithoutARoundBetween) {
 
 TEST(Sha1OnShares, CompressionsOfDifferentJobsRunTogether) {
   Parties s(4);
-  constexpr std::size_t kJobs = 5;
-  std::vector<std::array<SharedBytes, 3>> in, out(kJobs);
-  std::vector<SecretVector> messages;
-  for (std::size_t k = 0; k < kJobs; ++k) {
-    messages.push_back(test::random_bytes(s.net.rng(), 10 * k));
-    in.push_back(s.net.share(messages.back()));
-  }
-  auto one = [&](int p, std::size_t k) -> Task<void> {
-    out[k][p] =
-        co_await s.sha1[p]->compress(test::initial_of(kSha1, p), test::padded(kSha1, p, in[k][p]));
-  };
-  auto ran = s.net.run([&](int p) {
-    std::vector<Task<void>> jobs;
-    for (std::size_t k = 0; k < kJobs; ++k) jobs.push_back(one(p, k));
-    return all(s.net.party[p]->lane, std::move(jobs));
-  });
-  ASSERT_TRUE(ran.ok());
+  const auto messages = test::short_messages(s.net.rng());
+  const std::vector<Bytes> digests = test::hash_together(s.net, s.sha1, kSha1, messages);
   EXPECT_EQ(s.net.party[0]->lane.rounds(), Sha1::kStartRounds + Sha1::kBlockRounds);
-  for (std::size_t k = 0; k < kJobs; ++k) {
+  for (std::size_t k = 0; k < messages.size(); ++k) {
     Bytes expected(20);
     ::SHA1(messages[k].data(), messages[k].size(), expected.data());
-    EXPECT_EQ(ThreeParties::rebuild(out[k]), expected);
+    EXPECT_EQ(digests[k], expected);
   }
 }
 

@@ -5,8 +5,7 @@
 #include <gtest/gtest.h>
 #include <openssl/sha.h>
 
-#include "support/hash_input.h"
-#include "support/three_parties.h"
+#include "hash_together.h"
 
 namespace tkdc {
 namespace {
@@ -78,29 +77,11 @@ TEST_P(Sha2OnShares, CountsRounds) {
 
 TEST_P(Sha2OnShares, CompressionsOfDifferentJobsRunTogether) {
   Parties s(5, *GetParam());
-  constexpr std::size_t kJobs = 5;
-  std::vector<std::array<SharedBytes, 3>> in, out(kJobs);
-  std::vector<SecretVector> messages;
-  for (std::size_t k = 0; k < kJobs; ++k) {
-    messages.push_back(test::random_bytes(s.net.rng(), 10 * k));
-    in.push_back(s.net.share(messages.back()));
-  }
-  auto one = [&](int p, std::size_t k) -> Task<void> {
-    out[k][p] = co_await s.sha2[p]->compress(test::initial_of(*GetParam(), p),
-                                             test::padded(*GetParam(), p, in[k][p]));
-  };
-  auto ran = s.net.run([&](int p) {
-    std::vector<Task<void>> jobs;
-    for (std::size_t k = 0; k < kJobs; ++k) jobs.push_back(one(p, k));
-    return all(s.net.party[p]->lane, std::move(jobs));
-  });
-  ASSERT_TRUE(ran.ok());
+  const auto messages = test::short_messages(s.net.rng());
+  const std::vector<Bytes> digests = test::hash_together(s.net, s.sha2, *GetParam(), messages);
   EXPECT_EQ(s.net.party[0]->lane.rounds(), s.sha2[0]->compression_rounds());
-  for (std::size_t k = 0; k < kJobs; ++k) {
-    Bytes state = ThreeParties::rebuild(out[k]);
-    state.resize(s.digest_bytes);
-    EXPECT_EQ(state, expected(*GetParam(), messages[k]));
-  }
+  for (std::size_t k = 0; k < messages.size(); ++k)
+    EXPECT_EQ(digests[k], expected(*GetParam(), messages[k]));
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, Sha2OnShares, testing::Values(&kSha256, &kSha384),

@@ -7,14 +7,8 @@
 
 #include "protocol/replicated.h"
 
-namespace tkdc {
+namespace tkdc::test {
 namespace {
-
-using test::CheckedProtocol;
-using test::Deviation;
-using test::MessageSize;
-using test::Outcome;
-using test::Trials;
 
 Deviation random_deviation(std::mt19937_64& rng, const std::vector<MessageSize>& sizes) {
   Deviation d;
@@ -35,11 +29,11 @@ class Deviations : public testing::TestWithParam<CheckedProtocol> {};
 TEST_P(Deviations, AreAlwaysCaughtOrNeverMatter) {
   const CheckedProtocol& protocol = GetParam();
   const std::vector<MessageSize> sizes = sizes_of(protocol);
-  const std::size_t secrets = test::setting("TKDC_SECRETS", 6);
+  const std::size_t secrets = setting("TKDC_SECRETS", 6);
   Trials trials(protocol);
   std::mt19937_64 rng(9);
   std::size_t caught = 0, harmless = 0;
-  for (std::size_t k = 0; k < test::setting("TKDC_DEVIATIONS", 30); ++k) {
+  for (std::size_t k = 0; k < setting("TKDC_DEVIATIONS", 30); ++k) {
     const Deviation deviation = random_deviation(rng, sizes);
     const std::size_t aborted = trials.aborts(deviation, secrets);
     EXPECT_TRUE(aborted == 0 || aborted == secrets)
@@ -51,7 +45,7 @@ TEST_P(Deviations, AreAlwaysCaughtOrNeverMatter) {
   EXPECT_GT(caught, harmless);
 }
 
-INSTANTIATE_TEST_SUITE_P(Protocols, Deviations, testing::ValuesIn(test::checked_protocols()),
+INSTANTIATE_TEST_SUITE_P(Protocols, Deviations, testing::ValuesIn(checked_protocols()),
                          [](const auto& one) {
                            std::string name = one.param.name;
                            std::erase(name, '-');
@@ -60,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(Protocols, Deviations, testing::ValuesIn(test::checked_
 
 // All message bits of an AES block's layers are claimed: none is harmless.
 TEST(DeviationsOfAes, NoLayerBitIsHarmless) {
-  const CheckedProtocol& protocol = test::checked_protocol("aes-block");
+  const CheckedProtocol& protocol = checked_protocol("aes-block");
   Trials trials(protocol);
   const std::vector<MessageSize> sizes = sizes_of(protocol);
   ASSERT_GT(sizes.size(), 40u);
@@ -74,7 +68,7 @@ TEST(DeviationsOfAes, NoLayerBitIsHarmless) {
 // Nor of a compression of the fewest bits, the filling of its octets included: of step 0's f,
 // of steps with Ch, Parity and Maj, of a step's last bits, of the state's sums.
 TEST(DeviationsOfSha1Bits, NoLayerBitIsHarmless) {
-  const CheckedProtocol& protocol = test::checked_protocol("sha1-bits");
+  const CheckedProtocol& protocol = checked_protocol("sha1-bits");
   Trials trials(protocol);
   const std::vector<MessageSize> sizes = sizes_of(protocol);
   ASSERT_GE(sizes.size(), Sha1::kRippleRounds);
@@ -102,11 +96,11 @@ TEST(DeviationsOfAes, AnErrorInTheInverseShowsWhateverTheInput) {
             co_return out;
           }(c, std::move(secret), input);
         }};
-    const std::size_t secrets = test::setting("TKDC_SECRETS", 20);
+    const std::size_t secrets = setting("TKDC_SECRETS", 20);
     EXPECT_EQ(Trials(protocol).aborts(Deviation{0, true, 2, 3, 0x10}, secrets), secrets)
         << int{input};
   }
 }
 
 }  // namespace
-}  // namespace tkdc
+}  // namespace tkdc::test

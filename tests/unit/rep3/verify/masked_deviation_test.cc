@@ -5,15 +5,8 @@
 #include "protocol/replicated.h"
 #include "trial.h"
 
-namespace tkdc {
+namespace tkdc::test {
 namespace {
-
-using test::CheckedProtocol;
-using test::Deviation;
-using test::MessageSize;
-using test::Outcome;
-using test::PartiesWithCiphers;
-using test::Trials;
 
 constexpr MaskPool::Count kRoom = {64, 8};
 
@@ -83,7 +76,7 @@ TEST(MaskedDeviations, NoBitOfTheMasksProductsIsHarmless) {
 TEST(MaskedDeviations, AnyChangeInAnyTickIsCaughtForAllSecrets) {
   const std::vector<MessageSize> sizes = sizes_of(kMasked);
   const Ticks ticks = ticks_of(sizes);
-  const std::size_t secrets = test::setting("TKDC_SECRETS", 3);
+  const std::size_t secrets = setting("TKDC_SECRETS", 3);
   Trials trials(kMasked);
   std::mt19937_64 rng(3);
   for (std::size_t tick = ticks.jobs; tick <= ticks.heard; ++tick)
@@ -147,8 +140,8 @@ struct Servers : PartiesWithCiphers {
       ciphers[p]->aes.use_masks(*pool[p], 1);
     }
     EXPECT_TRUE(net.run([&](int p) { return pool[p]->fill(MaskPool::needed(3, 10)); }).ok());
-    keys = net.share(test::random_bytes(net.rng(), 176));
-    block = net.share(test::random_bytes(net.rng(), 16));
+    keys = net.share(random_bytes(net.rng(), 176));
+    block = net.share(random_bytes(net.rng(), 16));
   }
   bool encrypt() {
     packets.clear();
@@ -216,4 +209,4 @@ TEST(MaskedCourse, AServerThatFollowsAnotherCourseLaterIsCaught) {
 }
 
 }  // namespace
-}  // namespace tkdc
+}  // namespace tkdc::test

@@ -8,17 +8,10 @@
 
 #include "checked_protocols.h"
 
-namespace tkdc {
+namespace tkdc::test {
 namespace {
 
-using test::CheckedProtocol;
-using test::Deviation;
-using test::MessageSize;
-using test::Outcome;
-using test::Trial;
-using test::Trials;
-
-const CheckedProtocol& block() { return test::checked_protocol("aes-block"); }
+const CheckedProtocol& block() { return checked_protocol("aes-block"); }
 constexpr std::size_t kLayers = 40;  // of the block; then the verification
 
 // The verification begins when the seed is opened: nothing before goes to both neighbours.
@@ -34,11 +27,11 @@ class EveryPhase : public testing::TestWithParam<const char*> {};
 // Layers, digests, openings, verdicts: each has its ticks, and in a tick's packet a
 // first and a last octet; every bit of the verification matters.
 TEST_P(EveryPhase, EveryFieldOfEveryTickIsCovered) {
-  const CheckedProtocol& protocol = test::checked_protocol(GetParam());
-  const std::vector<MessageSize> sizes = test::sizes_of(protocol);
+  const CheckedProtocol& protocol = checked_protocol(GetParam());
+  const std::vector<MessageSize> sizes = sizes_of(protocol);
   const std::size_t first = first_of_verification(sizes);
   ASSERT_GT(sizes.size(), first + 8);
-  const std::size_t secrets = test::setting("TKDC_SECRETS", 2);
+  const std::size_t secrets = setting("TKDC_SECRETS", 2);
   Trials trials(protocol);
   std::size_t openings = 0, verdicts = 0, deviations = 0;
   for (std::size_t tick = first; tick < sizes.size(); ++tick) {
@@ -70,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(Phases, EveryPhase, testing::Values("aes-block", "sha1"
 // nothing more. What it would open next would tell the cheat what the claim lacks
 // (docs/protocols/12, step 5).
 TEST(Phases, AWrongOpeningOfTheLastFactorsStopsAtOnce) {
-  const std::size_t ticks = test::sizes_of(block()).size();
+  const std::size_t ticks = sizes_of(block()).size();
   const std::size_t factors = ticks - 3;  // then r' times what is lacking, and the verdicts
   for (int party = 0; party < 3; ++party)
     for (bool wrongs_prev : {true, false}) {
@@ -92,7 +85,7 @@ TEST(Phases, AWrongOpeningOfTheLastFactorsStopsAtOnce) {
 // send. What is opened to it in that tick must not stand there; its digest may, and tells nothing
 // as long as 32 octets that nobody knows are under it (docs/protocols/12).
 TEST(Phases, WhatTheNextPartySendsEarlyTellsNoOpening) {
-  for (const CheckedProtocol& protocol : test::checked_protocols()) {
+  for (const CheckedProtocol& protocol : checked_protocols()) {
     if (protocol.name == std::string("aes-masked")) continue;  // masked values: page 16
     std::vector<std::array<SecretVector, 3>> to_prev, to_next;
     Trial trial(protocol, 5);
@@ -190,12 +183,12 @@ Outcome rush(Trials& trials, const Named& strategy, std::uint64_t seed, std::siz
 }
 
 TEST(Phases, ARushingPartyIsFoundExactlyWhenItDeviates) {
-  const std::size_t ticks = test::sizes_of(block()).size();
+  const std::size_t ticks = sizes_of(block()).size();
   Trials trials(block());
   for (const Named& strategy : kStrategies) {
     std::size_t deviated = 0;
     for (std::size_t tick = kLayers - 2; tick < ticks; ++tick)
-      for (std::uint64_t seed = 1; seed <= test::setting("TKDC_SECRETS", 4); ++seed) {
+      for (std::uint64_t seed = 1; seed <= setting("TKDC_SECRETS", 4); ++seed) {
         bool changed = false;
         const Outcome outcome = rush(trials, strategy, seed, tick, &changed);
         EXPECT_EQ(outcome, changed ? Outcome::kAborted : Outcome::kRight)
@@ -207,4 +200,4 @@ TEST(Phases, ARushingPartyIsFoundExactlyWhenItDeviates) {
 }
 
 }  // namespace
-}  // namespace tkdc
+}  // namespace tkdc::test

@@ -35,10 +35,14 @@ int allowed(RateLimits& limits, const KeyRecord& record, int asked, Clock::time_
   return out;
 }
 
-TEST(RateLimits, ABurstThenTheRate) {
+RateLimits of_users(RateLimit limit) {
   RateLimitOptions options;
-  options.user_key = {50, 1000};
-  RateLimits limits(options);
+  options.user_key = limit;
+  return RateLimits(options);
+}
+
+TEST(RateLimits, ABurstThenTheRate) {
+  RateLimits limits = of_users({50, 1000});
   const KeyRecord alice = record_of(1, KeyClass::kUser);
   EXPECT_EQ(allowed(limits, alice, 2000, kStart), 1000);
   EXPECT_EQ(allowed(limits, alice, 2000, kStart + milliseconds(1000)), 50);
@@ -50,9 +54,7 @@ TEST(RateLimits, ABurstThenTheRate) {
 }
 
 TEST(RateLimits, AClockThatStandsOrFallsGivesNothing) {
-  RateLimitOptions options;
-  options.user_key = {50, 10};
-  RateLimits limits(options);
+  RateLimits limits = of_users({50, 10});
   const KeyRecord alice = record_of(1, KeyClass::kUser);
   EXPECT_EQ(allowed(limits, alice, 20, kStart), 10);
   EXPECT_EQ(allowed(limits, alice, 20, kStart - std::chrono::minutes(1)), 0);
@@ -90,9 +92,7 @@ TEST(RateLimits, AgentsAreCountedApart) {
 
 // A flood of keys makes nobody forget how often one was asked for.
 TEST(RateLimits, AnActiveKeysLimitIsNeverLoosened) {
-  RateLimitOptions options;
-  options.user_key = {1, 20};
-  RateLimits limits(options);
+  RateLimits limits = of_users({1, 20});
   const KeyRecord watched = record_of(0, KeyClass::kUser);
   std::mt19937_64 rng(5);
   double own = 0;
@@ -111,9 +111,7 @@ TEST(RateLimits, AnActiveKeysLimitIsNeverLoosened) {
 
 // Keys within their limits go on beside many that are beyond theirs.
 TEST(RateLimits, OthersAreNotRefusedForIt) {
-  RateLimitOptions options;
-  options.user_key = {1, 50};
-  RateLimits limits(options);
+  RateLimits limits = of_users({1, 50});
   for (std::uint64_t hot = 0; hot < 200; ++hot)
     EXPECT_GE(allowed(limits, record_of(1'000'000 + hot, KeyClass::kUser), 60, kStart), 49);
   int refused = 0;

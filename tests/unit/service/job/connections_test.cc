@@ -60,18 +60,25 @@ class Cutter final : public MemoryRing {
 // So that two jobs of one kind send as many packets, however slow the machine is.
 void no_clocks(JobServiceOptions& options) { options.clock_every = std::chrono::hours(1); }
 
+// With one key, on this network.
+struct OnRing : ThreeServices {
+  explicit OnRing(std::shared_ptr<MemoryRing> ring, Security security = Security::kMalicious)
+      : ThreeServices(1, 1, std::uint64_t{1} << 38, 0, security, std::move(ring), no_clocks) {
+    leader_last = true;
+    ref = make_key("host/a.test@A.TEST", 18, Bytes(32, 7));
+    settled(*this);
+  }
+  KeyRef ref;
+};
+
 class ConnectionsOfAJob : public testing::TestWithParam<Security> {};
 
 // Of one job's packets each is the last before a cut, in turn.
 TEST_P(ConnectionsOfAJob, AreCutAtAnyPacketAndTheJobIsDone) {
   auto sent = std::make_shared<Sent>();
   auto ring = std::make_shared<Cutter>(sent);
-  ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, GetParam(), ring, no_clocks);
-  e.leader_last = true;
-  const Bytes key(32, 7), input = some_bytes(40);
-  KeyRef ref = e.make_key("host/a.test@A.TEST", 18, key);
-  const ThreeServices::Job job{TKDC_OP_MAC, ref, 17, {}, input};
-  settled(e);
+  OnRing e(ring, GetParam());
+  const ThreeServices::Job job{TKDC_OP_MAC, e.ref, 17, {}, some_bytes(40)};
   ring->arm(-1);
   const Bytes expected = e.run(job).output();
   const int packets = ring->carried();
@@ -122,11 +129,8 @@ TEST(Connections, ANeighbourIsSentWhatWasSentOrNothing) {
   for (int by : {-1, 1, -3, 3, 1000}) {
     auto sent = std::make_shared<Sent>();
     auto ring = std::make_shared<Cutter>(sent);
-    ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring, no_clocks);
-    e.leader_last = true;
-    KeyRef ref = e.make_key("host/a.test@A.TEST", 18, Bytes(32, 7));
-    settled(e);
-    const ThreeServices::Job job{TKDC_OP_MAC, ref, 17, {}, some_bytes(40)};
+    OnRing e(ring);
+    const ThreeServices::Job job{TKDC_OP_MAC, e.ref, 17, {}, some_bytes(40)};
     ring->arm(-1);
     EXPECT_EQ(e.run(job).status(), TKDC_STATUS_OK);
     e.holds = true;
@@ -160,11 +164,8 @@ class NotThrough final : public MemoryRing {
 
 TEST(Connections, ANeighbourThatIsNotThroughIsMetAnew) {
   auto ring = std::make_shared<Cutter>(std::make_shared<Sent>());
-  ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring, no_clocks);
-  e.leader_last = true;
-  KeyRef ref = e.make_key("host/a.test@A.TEST", 18, Bytes(32, 7));
-  settled(e);
-  const ThreeServices::Job job{TKDC_OP_MAC, ref, 17, {}, some_bytes(40)};
+  OnRing e(ring);
+  const ThreeServices::Job job{TKDC_OP_MAC, e.ref, 17, {}, some_bytes(40)};
   ring->arm(-1);
   const Bytes expected = e.run(job).output();
   e.holds = true;
@@ -277,10 +278,7 @@ TEST(Connections, AJobIsAnsweredOnceWhateverBecomesOfItsSession) {
   std::mt19937 rng(5);
   auto sent = std::make_shared<Sent>();
   auto ring = std::make_shared<Dying>(sent);
-  ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring, no_clocks);
-  e.leader_last = true;
-  KeyRef ref = e.make_key("host/a.test@A.TEST", 18, Bytes(32, 7));
-  settled(e);
+  OnRing e(ring);
   e.holds = true;
   std::atomic<bool> over{false};
   std::thread expirer([&] {
@@ -293,13 +291,13 @@ TEST(Connections, AJobIsAnsweredOnceWhateverBecomesOfItsSession) {
   for (int round = 0; round < 25; ++round) {
     ring->die(rng, 500);
     for (int k = 0; k < 6; ++k)
-      names.push_back(e.send({TKDC_OP_MAC, ref, 17, {}, some_bytes(40)}, [&](int, JobRequest& r) {
+      names.push_back(e.send({TKDC_OP_MAC, e.ref, 17, {}, some_bytes(40)}, [&](int, JobRequest& r) {
         r.deadline_ms = k < 3 ? 40 + 10u * static_cast<unsigned>(k) : 50'000;
       }));
     std::this_thread::sleep_for(std::chrono::milliseconds(rng() % 60));
     ring->close("the network is gone");
     e.join();
-    names.push_back(e.send({TKDC_OP_MAC, ref, 17, {}, some_bytes(40)}));
+    names.push_back(e.send({TKDC_OP_MAC, e.ref, 17, {}, some_bytes(40)}));
     std::this_thread::sleep_for(std::chrono::milliseconds(rng() % 60));
     ring = std::make_shared<Dying>(sent);
     if (round % 5 == 4) {

@@ -6,6 +6,7 @@
 
 #include "lane_packet.h"
 #include "three_services.h"
+#include "two_times_leader.h"
 
 namespace tkdc {
 namespace {
@@ -115,27 +116,10 @@ TEST(Control, VotesOnAStoreThatDifferLatch) {
   EXPECT_GE(latched, 1);
 }
 
-// The leader tells one neighbour another time for the job than the other.
-class TwoTimesLeader final : public MemoryRing {
- public:
-  std::atomic<bool> armed{false};
-
- protected:
-  void carry(int from, Neighbour to, SecretVector packet) override {
-    auto said =
-        from == 0 && to == Neighbour::kNext && armed ? test::manifest_in(packet) : std::nullopt;
-    if (said && armed.exchange(false)) {
-      said->manifest->sealed_at ^= 1;
-      packet = test::with(packet, *said);
-    }
-    deliver(from, to, std::move(packet));
-  }
-};
-
 class ManagementToldDifferently : public testing::TestWithParam<tkdc_wire_op> {};
 
 TEST_P(ManagementToldDifferently, ChangesAndYieldsNothing) {
-  auto ring = std::make_shared<TwoTimesLeader>();
+  auto ring = std::make_shared<test::TwoTimesLeader>();
   ThreeServices s(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
   const KeyRef ref = GetParam() == TKDC_OP_DESTROY ? s.make_key("host/a@R", 18, {}) : staged_key(s);
   ring->armed = true;

@@ -5,6 +5,7 @@
 
 #include "lane_packet.h"
 #include "three_services.h"
+#include "two_times_leader.h"
 
 namespace tkdc {
 namespace {
@@ -26,25 +27,8 @@ class LyingRing final : public MemoryRing {
   std::atomic<int> sent_{0};
 };
 
-// The leader tells its next another time of sealing than its previous.
-class TwoFacedRing final : public MemoryRing {
- public:
-  std::atomic<bool> armed{false};
-
- protected:
-  void carry(int from, Neighbour to, SecretVector packet) override {
-    auto said =
-        from == 0 && to == Neighbour::kNext && armed ? test::manifest_in(packet) : std::nullopt;
-    if (said && armed.exchange(false)) {
-      said->manifest->sealed_at ^= 1;
-      packet = test::with(packet, *said);
-    }
-    deliver(from, to, std::move(packet));
-  }
-};
-
 TEST(Deviation, TwoFacedManifestsAreFound) {
-  auto ring = std::make_shared<TwoFacedRing>();
+  auto ring = std::make_shared<test::TwoTimesLeader>();
   ThreeServices s(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
   KeyRef key = s.make_key("host/a.test@A.TEST", 18, {});
   ring->armed = true;

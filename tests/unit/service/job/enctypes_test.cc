@@ -2,8 +2,10 @@
 // Each enctype through whole engines, in malicious mode: keys of users and services
 // against libkrb5, krbtgt's own form in its enctype's lengths, and what a job of it costs.
 #include "cipher/rfc8009.h"
-#include "krb5_client.h"
+#include "enctype.h"
+#include "rebuild_key.h"
 #include "service/operation/operations.h"
+#include "support/krb5_client.h"
 
 namespace tkdc {
 namespace {
@@ -17,7 +19,7 @@ TEST_P(EachEnctype, AnImportedUserKeyIsWhatTheClientHas) {
   ThreeServices e;
   const Bytes key = some_bytes(enctype().key_bytes);
   KeyRef ref = e.make_key("alice@R", GetParam(), key);
-  Krb5Client alice(GetParam(), key);
+  test::Krb5Client alice(GetParam(), key);
   const Bytes timestamp = some_bytes(28), reply = some_bytes(249);
 
   Bytes sent = alice.seal(1, timestamp);
@@ -36,7 +38,7 @@ TEST_P(EachEnctype, AnImportedUserKeyIsWhatTheClientHas) {
 TEST_P(EachEnctype, ADrawnServiceKeySealsTicketsAndSignsPacs) {
   ThreeServices e;
   KeyRef ref = e.make_key("host/a@R", GetParam(), {});
-  Krb5Client service(GetParam(), rebuild_key(e, ref));
+  test::Krb5Client service(GetParam(), rebuild_key(e, ref));
   const Bytes ticket = some_bytes(309), pac = some_bytes(144);
   EXPECT_EQ(service.open(2, e.run({TKDC_OP_SEAL, ref, 2, {}, ticket}).output()), ticket);
   EXPECT_EQ(e.run({TKDC_OP_OPEN, ref, 2, {}, service.seal(2, ticket)}).output(), ticket);
@@ -70,7 +72,7 @@ TEST_P(EachEnctype, KrbtgtsOwnFormHasItsEnctypesLengths) {
     EXPECT_EQ(e.run({TKDC_OP_VERIFY, ref, 17, {}, forged}).status(), TKDC_STATUS_INTEGRITY);
   }
   // Other usages have the standard form: freshness tokens, authentication indicators.
-  Krb5Client standard(GetParam(), rebuild_key(e, ref));
+  test::Krb5Client standard(GetParam(), rebuild_key(e, ref));
   for (std::uint32_t u : {64u, 514u}) {
     Bytes token = e.run({TKDC_OP_MAC, ref, u, {}, plain}).output();
     EXPECT_EQ(token, standard.checksum(static_cast<krb5_keyusage>(u), plain));
@@ -104,7 +106,7 @@ TEST_P(EachEnctype, KeysOfALaterUsageAreMadeForTheOperation) {
     ASSERT_EQ(fields.erase("u64.kc"), 1u);
     ASSERT_EQ(fields.erase("u2.ke") + fields.erase("u2.ki"), 2u);
   }
-  Krb5Client client(GetParam(), key);
+  test::Krb5Client client(GetParam(), key);
   EXPECT_EQ(run(TKDC_OP_MAC, 64, data), client.checksum(64, data));
   EXPECT_EQ(stored, client.checksum(64, data));
   EXPECT_EQ(client.open(2, run(TKDC_OP_SEAL, 2, data)), data);

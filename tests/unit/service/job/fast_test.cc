@@ -2,8 +2,10 @@
 // Derived keys through whole engines, in malicious mode: each is the one that
 // libkrb5 derives from the same keys, and good for what its recipe is for alone.
 #include "derivation.h"
-#include "krb5_client.h"
+#include "enctype.h"
 #include "service/operation/derived.h"
+#include "support/krb5_client.h"
+#include "three_services.h"
 
 namespace tkdc {
 namespace {
@@ -26,7 +28,7 @@ class Peer {
   Bytes known_half(std::uint32_t enctype, Bytes known, std::string pepper) {
     krb5_keyblock kb = block_of(enctype, known);
     Bytes in(pepper.begin(), pepper.end()), out(known.size());
-    krb5_data input = data_of(in), result = data_of(out);
+    krb5_data input = test::data_of(in), result = test::data_of(out);
     EXPECT_EQ(krb5_c_prfplus(context_, &kb, &input, &result), 0);
     return out;
   }
@@ -39,13 +41,13 @@ class Peer {
     return octets;
   }
   Bytes seal(std::uint32_t enctype, Bytes key, krb5_keyusage usage, Bytes plain) {
-    return Krb5Client(enctype, std::move(key)).seal(usage, std::move(plain));
+    return test::Krb5Client(enctype, std::move(key)).seal(usage, std::move(plain));
   }
   Bytes open(std::uint32_t enctype, Bytes key, krb5_keyusage usage, Bytes sealed) {
-    return Krb5Client(enctype, std::move(key)).open(usage, std::move(sealed));
+    return test::Krb5Client(enctype, std::move(key)).open(usage, std::move(sealed));
   }
   Bytes checksum(std::uint32_t enctype, Bytes key, krb5_keyusage usage, Bytes data) {
-    return Krb5Client(enctype, std::move(key)).checksum(usage, std::move(data));
+    return test::Krb5Client(enctype, std::move(key)).checksum(usage, std::move(data));
   }
 
  private:

@@ -3,6 +3,7 @@
 // that nobody asked for.
 #include "service/admit/preauth_watch.h"
 #include "service/sealing/seal_counts.h"
+#include "support/krb5_client.h"
 #include "three_services.h"
 
 namespace tkdc {
@@ -174,21 +175,7 @@ TEST(UnheraldedLogins, EachServerCountsThemAndWritesThemDown) {
   KeyRef alice = e.make_key("alice@R", 18, key), bob = e.make_key("bob@R", 18, some_bytes(32));
   // The servers' own RFC 3962 is as good as a client's: usage 1 is not theirs to
   // seal, so the timestamp comes from libkrb5.
-  krb5_context context;
-  ASSERT_EQ(krb5_init_context(&context), 0);
-  krb5_keyblock kb{};
-  kb.enctype = 18;
-  kb.length = 32;
-  kb.contents = key.data();
-  Bytes clear(28), sent(56);
-  krb5_data plain{};
-  plain.length = 28;
-  plain.data = reinterpret_cast<char*>(clear.data());
-  krb5_enc_data enc{};
-  enc.ciphertext.length = 56;
-  enc.ciphertext.data = reinterpret_cast<char*>(sent.data());
-  ASSERT_EQ(krb5_c_encrypt(context, &kb, 1, nullptr, &plain, &enc), 0);
-  krb5_free_context(context);
+  Bytes sent = test::Krb5Client(18, key).seal(1, Bytes(28));
 
   auto reply_to = [&](const KeyRef& user) {
     EXPECT_EQ(e.run({TKDC_OP_SEAL, user, 3, {}, some_bytes(60)}).status(), TKDC_STATUS_OK);

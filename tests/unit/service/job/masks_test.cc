@@ -4,6 +4,7 @@
 
 #include "lane_packet.h"
 #include "three_services.h"
+#include "two_times_leader.h"
 
 namespace tkdc {
 namespace {
@@ -111,26 +112,9 @@ TEST(MasksOff, NoneAreMadeUnlessAskedFor) {
   EXPECT_EQ(settled(e).masked_blocks, 0u);
 }
 
-// The leader tells its next another time of sealing than its previous; then nothing that was
-// masked leaves an honest server.
-class TwoFacedRing final : public MemoryRing {
- public:
-  std::atomic<bool> armed{false};
-
- protected:
-  void carry(int from, Neighbour to, SecretVector packet) override {
-    auto said =
-        from == 0 && to == Neighbour::kNext && armed ? test::manifest_in(packet) : std::nullopt;
-    if (said && armed.exchange(false)) {
-      said->manifest->sealed_at ^= 1;
-      packet = test::with(packet, *said);
-    }
-    deliver(from, to, std::move(packet));
-  }
-};
-
+// Where the leader is two-faced, nothing that was masked leaves an honest server.
 TEST(MasksDeviation, JobsAreComparedBeforeTheFirstMaskedValue) {
-  auto ring = std::make_shared<TwoFacedRing>();
+  auto ring = std::make_shared<test::TwoTimesLeader>();
   WithMasks e(Security::kMalicious, 1, ring);
   KeyRef host = e.make_key("host/a.test@A.TEST", 18, {});
   const std::uint64_t before = e.service(0).status().masks_made;

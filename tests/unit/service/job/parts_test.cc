@@ -2,10 +2,12 @@
 // Operations in two parts (docs/protocols/17-two-part-hmac.md) through whole engines: results
 // against libkrb5, which operations have parts, what a tail needs, and what is counted.
 #include "agent/two_parts.h"
-#include "krb5_client.h"
+#include "enctype.h"
+#include "rebuild_key.h"
 #include "service/job/half_done.h"
 #include "service/operation/operations.h"
 #include "service/sealing/seal_counts.h"
+#include "support/krb5_client.h"
 #include "support/parties_with_ciphers.h"
 
 namespace tkdc {
@@ -82,7 +84,7 @@ class TwoPartsOf : public testing::TestWithParam<std::uint32_t> {
 TEST_P(TwoPartsOf, GiveWhatLibkrbOpensAndComputesAtEveryLength) {
   ThreeServices e;
   KeyRef ref = e.make_key("host/a@R", GetParam(), {});
-  Krb5Client service(GetParam(), rebuild_key(e, ref));
+  test::Krb5Client service(GetParam(), rebuild_key(e, ref));
   const std::vector<Bytes> plain = inputs_from(104), data = inputs_from(120);
   const auto sealed = in_two_parts(e, TKDC_OP_SEAL, ref, 2, plain);
   for (std::size_t k = 0; k < plain.size(); ++k)
@@ -223,7 +225,7 @@ TEST(TwoParts, MalformedOnesAreRefused) {
 TEST(TwoParts, ASessionWithoutThemDoesAllOfIt) {
   ThreeServices e(1, 1, SealCounts::kLimit, 0, Security::kMalicious, nullptr, nullptr, false);
   KeyRef ref = e.make_key("host/a@R", 18, {});
-  Krb5Client service(18, rebuild_key(e, ref));
+  test::Krb5Client service(18, rebuild_key(e, ref));
   const Bytes data = some_bytes(200);
   const JobName name = e.send(head_job(TKDC_OP_MAC, ref, 17, data));
   EXPECT_EQ(e.wait(name).output(), service.checksum(17, data));

@@ -1,40 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other end of what the engines compute: a Kerberos program with the whole key.
+// The other end of what the servers compute: libkrb5 with the whole key.
 #pragma once
 
-#include "enctype.h"
-#include "three_services.h"
+#include <gtest/gtest.h>
+#include <krb5.h>
 
-namespace tkdc {
+#include "base/result.h"
 
-inline krb5_data data_of(Bytes& bytes) {
+namespace tkdc::test {
+
+inline krb5_data data_of(ByteSpan bytes) {
   krb5_data d{};
   d.length = static_cast<unsigned>(bytes.size());
-  d.data = reinterpret_cast<char*>(bytes.data());
+  d.data = const_cast<char*>(reinterpret_cast<const char*>(bytes.data()));
   return d;
 }
 
 // A key as a Kerberos program holds it.
 class Krb5Client {
  public:
-  Krb5Client(std::uint32_t enctype, Bytes key) : key_(std::move(key)) {
+  Krb5Client(std::uint32_t enctype, ByteSpan key) : key_(key.begin(), key.end()) {
     EXPECT_EQ(krb5_init_context(&context_), 0);
     block_.enctype = static_cast<krb5_enctype>(enctype);
     block_.length = static_cast<unsigned>(key_.size());
     block_.contents = key_.data();
-    overhead_ = tkdc_enctype_of(enctype)->overhead_bytes;
   }
   ~Krb5Client() { krb5_free_context(context_); }
+  Krb5Client(const Krb5Client&) = delete;
+  Krb5Client& operator=(const Krb5Client&) = delete;
 
-  Bytes seal(krb5_keyusage usage, Bytes plain) {
-    Bytes sealed(plain.size() + overhead_);
+  Bytes seal(krb5_keyusage usage, ByteSpan plain) {
+    std::size_t bytes = 0;
+    EXPECT_EQ(krb5_c_encrypt_length(context_, block_.enctype, plain.size(), &bytes), 0);
+    Bytes sealed(bytes);
     krb5_data clear = data_of(plain);
     krb5_enc_data enc{};
     enc.ciphertext = data_of(sealed);
     EXPECT_EQ(krb5_c_encrypt(context_, &block_, usage, nullptr, &clear, &enc), 0);
     return sealed;
   }
-  Bytes open(krb5_keyusage usage, Bytes sealed) {
+  Bytes open(krb5_keyusage usage, ByteSpan sealed) {
     Bytes plain(sealed.size());
     krb5_data result = data_of(plain);
     krb5_enc_data enc{};
@@ -44,7 +49,7 @@ class Krb5Client {
     plain.resize(result.length);
     return plain;
   }
-  Bytes checksum(krb5_keyusage usage, Bytes data) {
+  Bytes checksum(krb5_keyusage usage, ByteSpan data) {
     krb5_data input = data_of(data);
     krb5_checksum sum{};
     EXPECT_EQ(krb5_c_make_checksum(context_, 0, &block_, usage, &input, &sum), 0);
@@ -52,24 +57,19 @@ class Krb5Client {
     krb5_free_checksum_contents(context_, &sum);
     return out;
   }
+  Bytes prf(ByteSpan data) {
+    std::size_t bytes = 0;
+    EXPECT_EQ(krb5_c_prf_length(context_, block_.enctype, &bytes), 0);
+    Bytes out(bytes);
+    krb5_data input = data_of(data), result = data_of(out);
+    EXPECT_EQ(krb5_c_prf(context_, &block_, &input, &result), 0);
+    return out;
+  }
 
  private:
   krb5_context context_ = nullptr;
   Bytes key_;
   krb5_keyblock block_{};
-  std::size_t overhead_ = 0;
 };
 
-// Through the job service rather than the test's own arithmetic, what a drawn key is.
-inline Bytes rebuild_key(ThreeServices& e, const KeyRef& ref) {
-  Bytes x;
-  for (int p = 0; p < 3; ++p) {
-    auto record = e.store(p).get(ref.id);
-    const SecretVector& c = (*record)->fields.at("key").component[0];
-    x.resize(c.size());
-    xor_bytes(x.data(), c.data(), c.size());
-  }
-  return x;
-}
-
-}  // namespace tkdc
+}  // namespace tkdc::test

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lanes that compute cohort after cohort, in turn, until the time is over: which of them still do.
+// Used by one thread.
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+namespace tkdc::bench {
+
+class Turns {
+ public:
+  Turns(std::size_t lanes, double seconds)
+      : end_(Clock::now() + std::chrono::duration<double>(seconds)), running_(lanes), over_(lanes) {
+  }
+
+  bool running() const { return running_ > 0; }
+  bool over(std::size_t lane) const { return over_[lane]; }
+  std::size_t cohorts() const { return cohorts_; }
+
+  // This lane's cohort has ended; whether it is to begin another.
+  bool another(std::size_t lane) {
+    ++cohorts_;
+    if (Clock::now() < end_) return true;
+    over_[lane] = true;
+    --running_;
+    return false;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const std::chrono::time_point<Clock, std::chrono::duration<double>> end_;
+  std::size_t cohorts_ = 0, running_;
+  std::vector<bool> over_;
+};
+
+}  // namespace tkdc::bench

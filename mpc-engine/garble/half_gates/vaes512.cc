@@ -192,12 +192,23 @@ void evaluate(const AndBatch& batch, const std::uint8_t* const* tables) {
     evaluate_all(FourInstances<Octet>(batch, nullptr, tables), batch.gates, batch.tweak);
 }
 
+constexpr std::size_t kFewXors = 128;
+
 void add(std::span<const ScheduledGate> gates, Label* slots, std::size_t instances) {
   if (instances == 1) {
     auto* at = reinterpret_cast<__m128i*>(slots);
     for (const ScheduledGate& gate : gates)
       _mm_store_si128(at + gate.out,
                       _mm_xor_si128(_mm_load_si128(at + gate.a), _mm_load_si128(at + gate.b)));
+    return;
+  }
+  if (gates.size() < kFewXors) {
+    auto* at = reinterpret_cast<__m256i*>(slots);
+    for (const ScheduledGate& gate : gates)
+      for (std::size_t half = 0; half < 2; ++half)
+        _mm256_store_si256(at + 2 * std::size_t{gate.out} + half,
+                           _mm256_xor_si256(_mm256_load_si256(at + 2 * std::size_t{gate.a} + half),
+                                            _mm256_load_si256(at + 2 * std::size_t{gate.b} + half)));
     return;
   }
   auto* at = reinterpret_cast<__m512i*>(slots);

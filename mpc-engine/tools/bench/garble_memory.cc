@@ -2,6 +2,7 @@
 #include "tools/bench/garble_memory.h"
 
 #include <chrono>
+#include <memory>
 
 namespace tkdc::bench {
 namespace {

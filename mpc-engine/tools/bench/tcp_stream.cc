@@ -5,8 +5,11 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
 #include <thread>
 
 #include "base/system_error.h"
@@ -19,7 +22,7 @@ using By = OctetRing::Failure::By;
 using Waited = OctetRing::Waited;
 
 constexpr std::size_t kMostBytes = 256 * 1024;  // in one system call
-constexpr int kPollMs = 60'000;                 // no wait of a carrier ends by its own time
+constexpr int kWaitMs = 600'000;                // the ring notices a stall by itself
 
 // The thread behind a ring; its calls block.
 class TcpCarrier final : public BulkCarrier {
@@ -73,13 +76,12 @@ class TcpCarrier final : public BulkCarrier {
   // Until there are octets, the end, or a failure.
   void wait_changed() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock,
-                  [&] { return ring_->size() > 0 || ring_->finished() || ring_->failure(); });
+    changed_.wait(lock, [&] { return ring_->size() > 0 || ring_->finished() || ring_->failure(); });
   }
 
   bool receive_all() {
     for (;;) {
-      const Waited waited = ring_->wait_room(1, kPollMs);
+      const Waited waited = ring_->wait_room(1, kWaitMs);
       if (waited == Waited::kFailed) return true;
       const MutableByteSpan to = ring_->place();
       const ssize_t got = ::recv(socket_.get(), to.data(), std::min(to.size(), kMostBytes), 0);

@@ -33,6 +33,8 @@ room("mpc-engine/field", "mpc-engine/base")
 room("mpc-engine/circuit", "mpc-engine/base")
 room("circuits", "mpc-engine/base", "mpc-engine/field", "mpc-engine/circuit")
 room("mpc-engine/link", "mpc-engine/base")
+room("mpc-engine/garble", "mpc-engine/base", "mpc-engine/field", "mpc-engine/circuit",
+     "mpc-engine/link")
 room("mpc-engine/session", "mpc-engine/base", "mpc-engine/link")
 room("mpc-engine/lane", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session")
 room("mpc-engine/protocol", "mpc-engine/base", "mpc-engine/field", "mpc-engine/session",
@@ -67,9 +69,10 @@ room(f"{SERVICE}/export", "mpc-engine/base", "mpc-engine/protocol", f"{SERVICE}/
 room(f"{SERVICE}/server", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/protocol", "mpc-engine/rep3/unit", "mpc-engine/cipher", "cuda",
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "job", "export")))
-room("mpc-engine/tools/bench", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
-     "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/verify", "mpc-engine/rep3/unit",
-     "mpc-engine/lane", "mpc-engine/cipher", "cuda", f"{SERVICE}/job")
+room("mpc-engine/tools/bench", "mpc-engine/base", "mpc-engine/circuit", "circuits",
+     "mpc-engine/garble", "mpc-engine/link", "mpc-engine/session", "mpc-engine/protocol",
+     "mpc-engine/rep3", "mpc-engine/rep3/verify", "mpc-engine/rep3/unit", "mpc-engine/lane",
+     "mpc-engine/cipher", "cuda", f"{SERVICE}/job")
 room("mpc-engine/tools/cli", "mpc-engine/base", "mpc-engine/circuit", "circuits",
      "mpc-engine/link", "mpc-engine/session", "mpc-engine/tools/bench",
      *(f"{SERVICE}/{one}" for one in ("wire", "sealing", "export", "server")))

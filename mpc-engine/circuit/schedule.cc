@@ -65,7 +65,7 @@ std::vector<std::uint32_t> latest_layers(const Graph& graph, std::uint32_t depth
 class Order {
  public:
   Order(const Graph& graph, const std::vector<std::uint32_t>& layer_of, std::uint32_t depth)
-      : graph_(graph), done_(graph.nodes.size(), false) {
+      : graph_(graph), done_(graph.nodes.size(), false), rank_(graph.nodes.size(), 0) {
     for (std::size_t k = 0; k < graph.inputs; ++k) done_[k] = true;
     std::vector<std::vector<std::uint32_t>> ands(depth + 1);
     for (std::size_t k = graph.inputs; k < graph.nodes.size(); ++k)
@@ -85,6 +85,7 @@ class Order {
         add_xors(graph_.nodes[ands[k]].a / 2);
         add_xors(graph_.nodes[ands[k]].b / 2);
       }
+      spread(before);
       layers.push_back({static_cast<std::uint32_t>(nodes.size() - before),
                         static_cast<std::uint32_t>(end - at)});
       for (std::size_t k = at; k < end; ++k) {
@@ -97,8 +98,20 @@ class Order {
     const std::size_t before = nodes.size();
     for (const std::uint32_t literal : graph_.outputs)
       if (literal < kZeroLiteral) add_xors(literal / 2);
+    spread(before);
     if (nodes.size() > before)
       layers.push_back({static_cast<std::uint32_t>(nodes.size() - before), 0});
+  }
+  // A layer's XORs, from `from` on, by how many of them stand one upon the other: what a gate reads
+  // was then written long before, and a CPU need not wait for its own stores (AES-128: half the
+  // time). The layer's slots do not grow: most are taken where its ANDs begin.
+  void spread(std::size_t from) {
+    const auto of = [&](std::uint32_t literal) { return rank_[literal / 2]; };
+    for (std::size_t k = from; k < nodes.size(); ++k)
+      rank_[nodes[k]] = 1 + std::max(of(graph_.nodes[nodes[k]].a), of(graph_.nodes[nodes[k]].b));
+    std::stable_sort(nodes.begin() + static_cast<std::ptrdiff_t>(from), nodes.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return rank_[a] < rank_[b]; });
+    for (std::size_t k = from; k < nodes.size(); ++k) rank_[nodes[k]] = 0;
   }
   // This node and the XORs below it that are not there yet. Without recursion: chains are long.
   void add_xors(std::uint32_t top) {
@@ -122,6 +135,7 @@ class Order {
 
   const Graph& graph_;
   std::vector<bool> done_;
+  std::vector<std::uint32_t> rank_;  // of the layer's XORs, else 0
 };
 
 // Gives slots; one that is given back is the next to be given.

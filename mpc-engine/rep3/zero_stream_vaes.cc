@@ -3,9 +3,9 @@
 // blocks, both components' streams added in registers. AES-128 as in FIPS 197;
 // counters as OpenSSL's AES-CTR counts from zero (128 bits, big-endian), of
 // which only the lowest 32 bits ever differ from 0: a key serves for 2^32 blocks.
-#include <cpuid.h>
 #include <immintrin.h>
 
+#include "base/cpu_features.h"
 #include "rep3/counter_zero_stream.h"
 
 namespace tkdc {
@@ -103,18 +103,11 @@ class VaesZeroStream final : public CounterZeroStream {
   SecretBuffer schedule_{2 * kScheduleBytes};
 };
 
-// By hand: clang 14's __builtin_cpu_supports does not know them.
-bool has_aes_and_vaes() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  const bool aes = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_AES) != 0;
-  return aes && __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & bit_VAES) != 0;
-}
-
 }  // namespace
 
 std::unique_ptr<ZeroStream> zero_stream_vaes(const ZeroStreamKeys& keys) {
-  const bool usable =
-      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && has_aes_and_vaes();
+  const bool usable = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      cpu_has_aes() && cpu_has_vaes();
   return usable ? std::make_unique<VaesZeroStream>(keys) : nullptr;
 }
 

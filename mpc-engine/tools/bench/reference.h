@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tkdc bench compares its results with: OpenSSL's AES and SHA-1.
+// What tkdc bench compares its results with: OpenSSL's AES, SHA-1 and SHA-256.
 #pragma once
 
 #include "base/result.h"
@@ -11,5 +11,8 @@ namespace tkdc::bench {
 Result<Bytes> openssl_encrypt(const Bytes& key, ByteSpan in, std::size_t times = 1);
 
 Result<Bytes> openssl_sha1(ByteSpan message);
+
+// SHA-256's state after `times` times the same block.
+Bytes openssl_sha256_blocks(const Bytes& state, const Bytes& block, std::uint64_t times);
 
 }  // namespace tkdc::bench

@@ -2,6 +2,7 @@
 // tkdc bench: what the engine does on this machine.
 #include "tools/bench/check.h"
 #include "tools/bench/ctr.h"
+#include "tools/bench/garble.h"
 #include "tools/bench/latency.h"
 #include "tools/bench/sha1.h"
 #include "tools/bench/stream.h"
@@ -15,6 +16,7 @@ void add_bench(CLI::App& app, int& exit_status) {
   command->require_subcommand(1);
   bench::add_check(*command, exit_status);
   bench::add_ctr(*command, exit_status);
+  bench::add_garble(*command, exit_status);
   bench::add_latency(*command, exit_status);
   bench::add_sha1(*command, exit_status);
   bench::add_stream(*command, exit_status);

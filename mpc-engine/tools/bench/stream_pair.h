@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two processes with a bulk stream between them on loopback: over TLS, as servers have it, or over
+// TCP as it is (tcp_stream.h), to compare with programs that do no more.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+
+#include "link/bulk_stream.h"
+
+namespace tkdc::bench {
+
+enum class Transport : std::uint8_t { kTls, kTcp };
+
+inline constexpr int kPatienceMs = 30'000;  // of each call
+
+struct StreamPair {
+  Transport transport = Transport::kTls;
+  std::string records = "auto";  // TLS records by auto or openssl
+  BulkOptions options;
+};
+
+// `write` runs in this process, `read` in a child; each is left when its end of the stream is done.
+// What both give back: {"writer": ..., "reader": ...}. Error: either's. One thread at the call.
+Result<nlohmann::json> run_stream_pair(
+    const StreamPair& pair, const std::function<Result<nlohmann::json>(BulkWriter&)>& write,
+    const std::function<Result<nlohmann::json>(BulkReader&)>& read);
+
+}  // namespace tkdc::bench

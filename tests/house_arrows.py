@@ -70,8 +70,11 @@ room(f"{SERVICE}/server", "mpc-engine/base", "mpc-engine/link", "mpc-engine/sess
 room("mpc-engine/tools/bench", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/verify", "mpc-engine/rep3/unit",
      "mpc-engine/lane", "mpc-engine/cipher", "cuda", f"{SERVICE}/job")
+room("mpc-engine/tools/setup", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
+     f"{SERVICE}/wire", f"{SERVICE}/export")
 room("mpc-engine/tools/cli", "mpc-engine/base", "mpc-engine/circuit", "circuits",
      "mpc-engine/link", "mpc-engine/session", "mpc-engine/tools/bench",
+     "mpc-engine/tools/setup",
      *(f"{SERVICE}/{one}" for one in ("wire", "sealing", "export", "server")))
 room(f"{PLUGIN}/preload", f"{SERVICE}/wire")
 room(f"{PLUGIN}/kdb", f"{SERVICE}/wire", f"{PLUGIN}/preload")

@@ -3,6 +3,7 @@
 exchanged, what was tampered with or mixed up is refused, and a realm runs on the result."""
 
 import base64
+import hashlib
 import shutil
 import stat
 import subprocess
@@ -58,6 +59,8 @@ def test_realm_runs_on_it(members_realm):
         members_realm.installation / "agent-kdc" / "agent.toml"))
     for party in range(3):
         assert f"tcp://127.0.0.{party + 1}:" in status
+    digest = hashlib.sha256((members_realm.bin / "tkdc-server").read_bytes()).hexdigest()
+    assert f"program of all three servers: {digest}\n" in status
 
 
 def forms(secret: bytes) -> list[bytes]:

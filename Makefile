@@ -9,7 +9,7 @@ NICE   := nice -n 5
 
 .PHONY: all help bootstrap test-needs build release demo demo-stop test unit integration each sanitize \
         lint format bench scaling storm soak stress attack migration deviations golden fuzz cuda cuda-configured \
-        test-cuda-host test-gpu gpu-programs gpu-bundle gpu-report cuda-figures mit-suite mit-suite-report clean
+        packages packages-test packages-compare install test-cuda-host test-gpu gpu-programs gpu-bundle gpu-report cuda-figures mit-suite mit-suite-report clean
 
 all: build
 
@@ -36,6 +36,9 @@ help:
 	@echo 'make gpu-report      everything promised of a GPU, measured there in ten minutes; table and JSON'
 	@echo 'make gpu-bundle      its programs with their libraries, for a machine that cannot build'
 	@echo 'make cuda-figures    registers and instructions of each kernel, from its machine code'
+	@echo 'make packages        Debian packages of the commit, checked by lintian, in build/packages'
+	@echo 'make packages-test | packages-compare    on a host with systemd; built twice and compared'
+	@echo 'make install [DESTDIR=/x] [PREFIX=/usr]    a release build, where there are no such packages'
 	@echo 'make build | release | clean          JOBS=2 compilers at once'
 
 bootstrap:
@@ -53,6 +56,28 @@ release:
 	@./bootstrap
 	cmake --preset release
 	$(NICE) cmake --build --preset release -j $(JOBS)
+
+packages:
+	@./bootstrap --packages
+	JOBS=$(JOBS) $(NICE) config/debian/make build/packages
+	lintian --fail-on error,warning --info build/packages/*.changes
+
+# Everything that the packages hold; systemd and krb5 look for it with PREFIX=/usr.
+install:
+	@./bootstrap
+	cmake --preset release -DCMAKE_INSTALL_PREFIX=$(or $(PREFIX),/usr)
+	$(NICE) cmake --build --preset release -j $(JOBS) --target packaged-programs
+	for part in server kdc tools storm tkdc-engine; do \
+	  DESTDIR=$(DESTDIR) cmake --install build/release --component $$part || exit; \
+	done
+
+# Packages on a host with a systemd of its own; as root.
+packages-test: packages
+	$(PYTEST) -q tests/packages
+
+packages-compare:
+	@./bootstrap --packages
+	JOBS=$(JOBS) $(NICE) config/debian/compare
 
 # KEEP=1 leaves the realm running; `make demo-stop` stops it.
 demo:

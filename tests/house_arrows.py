@@ -73,11 +73,15 @@ room("mpc-engine/tools/bench", "mpc-engine/base", "mpc-engine/circuit", "circuit
      "mpc-engine/garble", "mpc-engine/link", "mpc-engine/session", "mpc-engine/protocol",
      "mpc-engine/rep3", "mpc-engine/rep3/verify", "mpc-engine/rep3/unit", "mpc-engine/lane",
      "mpc-engine/cipher", "cuda", f"{SERVICE}/job")
+room("mpc-engine/tools/setup", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
+     f"{SERVICE}/wire", f"{SERVICE}/export")
 room("mpc-engine/tools/cli", "mpc-engine/base", "mpc-engine/circuit", "circuits",
      "mpc-engine/link", "mpc-engine/session", "mpc-engine/tools/bench",
-     *(f"{SERVICE}/{one}" for one in ("wire", "sealing", "export", "server")))
+     "mpc-engine/tools/setup",
+     *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "export", "server")))
 room(f"{PLUGIN}/preload", f"{SERVICE}/wire")
 room(f"{PLUGIN}/kdb", f"{SERVICE}/wire", f"{PLUGIN}/preload")
+room(f"{PLUGIN}/check", "mpc-engine/base")
 room(f"{PLUGIN}/agent", "mpc-engine/base", f"{SERVICE}/wire")
 room(f"{PLUGIN}/migrate", "mpc-engine/base", f"{SERVICE}/wire", f"{SERVICE}/export",
      f"{PLUGIN}/preload", f"{PLUGIN}/kdb")
@@ -88,7 +92,8 @@ ROOTS = ("mpc-engine", PLUGIN, ".", "mpc-engine/api", "mpc-engine/api/in_tree", 
 UNKNOWN = "?"
 SOURCE = (".c", ".cc", ".h", ".cu", ".cuh", ".inl")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
-MADE = {"sbox_constants.h", "embedding_constants.h", "tkdc_commit.h"}  # by the build
+MADE = {"sbox_constants.h", "embedding_constants.h", "tkdc_commit.h",
+        "interposed_names.h"}  # by the build
 
 
 def room_of(name: str) -> str | None:

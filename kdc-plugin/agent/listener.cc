@@ -44,7 +44,12 @@ Result<void> set_access(const std::string& path, const std::string& group) {
   }
   const struct group* entry = ::getgrnam(group.c_str());
   if (entry == nullptr) return fail("agent.socket_group: there is no group " + group);
-  if (::chown(path.c_str(), uid_t(-1), entry->gr_gid) != 0 || ::chmod(path.c_str(), 0660) != 0)
+  // Made with the process's own group, it has the unit's already: there chown() is forbidden.
+  struct stat made {};
+  const bool given =
+      ::lstat(path.c_str(), &made) == 0 &&
+      (made.st_gid == entry->gr_gid || ::chown(path.c_str(), uid_t(-1), entry->gr_gid) == 0);
+  if (!given || ::chmod(path.c_str(), 0660) != 0)
     return system_error("cannot give " + path + " to group " + group,
                         "the agent's user must be a member of it");
   return {};

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/export/request.h"
 
-#include <algorithm>
-#include <charconv>
-
 #include "base/hex.h"
+#include "base/text_lines.h"
 #include "enctype.h"
 
 namespace tkdc {
@@ -12,68 +10,8 @@ namespace {
 
 constexpr std::string_view kRequestTitle = "tkdc-export-request 1";
 constexpr std::string_view kDigestLabel = "tkdc export request 1";
-constexpr std::size_t kMaxNameBytes = 4096;
 
-bool fits_a_line(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxNameBytes &&
-         std::ranges::none_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-}
-
-// Lines with their words, one after the other; the first that is not as it should be ends it.
-class Lines {
- public:
-  explicit Lines(std::string_view text) : rest_(text) {}
-
-  // The next line, which starts with `word` and a blank; what follows it.
-  std::string_view after(std::string_view word) {
-    const std::string_view text = line();
-    if (text.size() <= word.size() || !text.starts_with(word) || text[word.size()] != ' ')
-      return wrong("does not start with \"" + std::string(word) + "\"");
-    return text.substr(word.size() + 1);
-  }
-  std::string_view line() {
-    ++number_;
-    const std::size_t end = rest_.find('\n');
-    if (end == std::string_view::npos) return wrong("is cut short");
-    const std::string_view text = rest_.substr(0, end);
-    rest_.remove_prefix(end + 1);
-    return text;
-  }
-  std::string_view wrong(const std::string& what) {
-    if (error_.empty()) error_ = "line " + std::to_string(number_) + " " + what;
-    rest_ = {};
-    return {};
-  }
-  template <class Number>
-  Number number(std::string_view text, std::uint64_t most) {
-    Number out{};
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), out);
-    if (code != std::errc() || end != text.data() + text.size() || out > most)
-      wrong("has no number up to " + std::to_string(most));
-    return out;
-  }
-  // Up to the next blank, which goes too.
-  std::string_view word(std::string_view& text) {
-    const std::size_t end = text.find(' ');
-    if (end == std::string_view::npos) return wrong("lacks a word");
-    const std::string_view out = text.substr(0, end);
-    text.remove_prefix(end + 1);
-    return out;
-  }
-  template <std::size_t N>
-  void octets(std::string_view text, std::array<std::uint8_t, N>& out) {
-    if (!from_hex(text, out)) wrong("has no " + std::to_string(2 * N) + " hexadecimal digits");
-  }
-  bool over() const { return rest_.empty(); }
-  const std::string& error() const { return error_; }
-
- private:
-  std::string_view rest_;
-  std::size_t number_ = 0;
-  std::string error_;
-};
-
-ExportKey read_key(Lines& lines) {
+ExportKey read_key(TextLines& lines) {
   ExportKey key;
   std::string_view text = lines.after("key");
   lines.octets(lines.word(text), key.id);
@@ -85,7 +23,7 @@ ExportKey read_key(Lines& lines) {
   return key;
 }
 
-void read_head(Lines& lines, ExportRequest& request) {
+void read_head(TextLines& lines, ExportRequest& request) {
   if (lines.line() != kRequestTitle) lines.wrong("is not \"" + std::string(kRequestTitle) + "\"");
   lines.octets(lines.after("installation"), request.installation);
   request.realm = lines.after("realm");
@@ -114,7 +52,7 @@ std::string encode(const ExportRequest& request) {
 Result<ExportRequest> decode_export_request(std::string_view text) {
   if (text.size() > kMaxExportRequestBytes) return fail("the request is too long");
   ExportRequest request;
-  Lines lines(text);
+  TextLines lines(text);
   read_head(lines, request);
   const auto count = lines.number<std::size_t>(lines.after("keys"), kMaxExportKeys);
   for (std::size_t i = 0; i < count && lines.error().empty(); ++i) {

@@ -13,6 +13,7 @@
 #include "base/daemon_options.h"
 #include "base/hardening.h"
 #include "base/log.h"
+#include "base/program_digest.h"
 #include "base/secret_file.h"
 #include "cuda/device/select.h"
 #include "rep3/unit/offers.h"
@@ -67,11 +68,13 @@ void block_signals() {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
-Result<void> serve(const ServerConfig& config, const std::string& backend_reason) {
+Result<void> serve(const ServerConfig& config, const std::string& program,
+                   const std::string& backend_reason) {
   if (config.agents.empty())
     log_line(LogLevel::kWarning, "no [[agents]] are listed: nobody can ask for anything");
-  auto server = Server::create(config);
+  auto server = Server::create(config, program);
   if (!server.ok()) return server.error();
+  log_line(LogLevel::kNotice, "program SHA-256 " + program);
   log_line(LogLevel::kNotice, "backend " + backend_reason);
   return (*server)->run();
 }
@@ -90,6 +93,8 @@ int run(const std::string& path, bool check_only) {
     backend_reason = rep3_backend_reason(
         config->backend, preferred_representation(config->backend, config->security));
   }
+  auto program = program_digest();
+  if (!program.ok()) return failed(program.error());
   forbid_dumps();
   if (auto known = check_protocols(*config); !known.ok()) return failed(known.error());
   auto checked = check_files(*config);
@@ -100,7 +105,7 @@ int run(const std::string& path, bool check_only) {
     std::printf("%s: good%s%s\n", path.c_str(), remark->empty() ? "" : "; ", remark->c_str());
     return 0;
   }
-  auto done = serve(*config, backend_reason);
+  auto done = serve(*config, *program, backend_reason);
   return done.ok() ? 0 : failed(done.error());
 }
 

@@ -47,8 +47,9 @@ void notify_status(const std::string& text) { sd_notifyf(0, "STATUS=%s", text.c_
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config) {
-  std::unique_ptr<Server> server(new Server(config));
+Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
+                                               const std::string& program) {
+  std::unique_ptr<Server> server(new Server(config, program));
   server->started_ms_ = monotonic_ms();
   auto protocols = offered_protocols(config);
   if (!protocols.ok()) return protocols.error();

@@ -34,15 +34,17 @@ inline constexpr const char* kSealWarning =
 
 class Server {
  public:
-  // Opens and binds everything; nothing runs yet.
-  static Result<std::unique_ptr<Server>> create(const ServerConfig& config);
+  // Opens and binds everything; nothing runs yet. `program`: base/program_digest.h.
+  static Result<std::unique_ptr<Server>> create(const ServerConfig& config,
+                                                const std::string& program);
   ~Server();
 
   // Until SIGTERM or SIGINT, which the caller has blocked in all threads.
   Result<void> run();
 
  private:
-  explicit Server(const ServerConfig& config) : config_(config) {}
+  Server(const ServerConfig& config, const std::string& program)
+      : config_(config), program_(program) {}
   Result<void> open_store();
   Result<void> make_engine();
   Result<void> make_mesh();
@@ -68,6 +70,7 @@ class Server {
   void stop();
 
   ServerConfig config_;
+  const std::string program_;  // its digest
   ProtocolOffers protocols_;
   long long started_ms_ = 0;
 

@@ -42,6 +42,7 @@ std::string Server::status_json() {
                          {"installation", to_hex(config_.installation)},
                          {"security", security_name(config_.security)},
                          {"version", TKDC_VERSION},
+                         {"program", program_},
                          {"uptime_s", (monotonic_ms() - started_ms_) / 1000},
                          {"session_up", jobs.session_up},
                          {"lanes", jobs.lanes},

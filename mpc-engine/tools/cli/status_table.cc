@@ -105,6 +105,21 @@ std::string notices_of(const json& server) {
   return text;
 }
 
+// Which program the servers say that they run: one, or which of them another.
+std::string programs_of(const std::vector<json>& servers) {
+  std::vector<Row> rows;
+  bool one = true;
+  for (const json& server : servers) {
+    if (!server.is_object() || !server.contains("program")) continue;
+    rows.push_back({"server " + cell(server, "party"), cell(server, "program")});
+    one = one && rows.back()[1] == rows.front()[1];
+  }
+  if (rows.empty()) return {};
+  if (one && rows.size() == 3) return "\nprogram of all three servers: " + rows[0][1] + "\n";
+  return std::string("\nprograms of the servers") + (one ? "" : ", which DIFFER") + ":\n" +
+         layout(rows);
+}
+
 }  // namespace
 
 bool is_healthy(const json& document) {
@@ -148,6 +163,7 @@ std::string status_table(const json& document) {
   text += "\n" + layout(rows);
   if (!troubles.empty()) text += "\n" + troubles;
   if (!notices.empty()) text += "\n" + notices;
+  text += programs_of(servers_of(document));
   return text + "\nsecurity: " + cell(document, "security") + " (" +
          security_meaning(cell(document, "security")) + ")\n";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `tkdc init` writes, and that the agent takes it.
-#include "tools/cli/installation.h"
+#include "tools/setup/installation.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -18,6 +18,10 @@
 namespace tkdc::cli {
 namespace {
 
+using setup::check_plan;
+using setup::Plan;
+using setup::write_installation;
+
 using agent::TempFolder;
 
 std::string slurp(const std::string& path) {
@@ -29,9 +33,9 @@ std::string slurp(const std::string& path) {
 
 class Init : public testing::Test {
  protected:
-  Result<void> make(const Plan& plan, const std::string& name) {
+  Result<void> make(Plan plan, const std::string& name) {
     if (Result<void> checked = check_plan(plan); !checked) return checked;
-    auto tree = Tree::begin(folder_ / name);
+    auto tree = setup::Tree::begin(folder_ / name);
     if (!tree) return tree.error();
     if (Result<void> made = write_installation(plan, *tree); !made) return made;
     return tree->publish();
@@ -107,7 +111,7 @@ TEST_F(Init, NeverOverwrites) {
 
 TEST_F(Init, AnUnpublishedTreeLeavesNothing) {
   {
-    auto tree = Tree::begin(folder_ / "out");
+    auto tree = setup::Tree::begin(folder_ / "out");
     ASSERT_TRUE(tree.ok());
     ASSERT_TRUE(write_installation(plan_, *tree).ok());
   }
@@ -127,6 +131,17 @@ TEST_F(Init, RefusesPlansThatCannotWork) {
   plan = plan_;
   plan.hosts[2] = "a\"b";
   EXPECT_FALSE(check_plan(plan).ok());
+  plan = plan_;
+  plan.hosts[2] = "10.0.0.300";
+  EXPECT_FALSE(check_plan(plan).ok());
+  plan = plan_;
+  plan.hosts[1] = "10.0.0.3";
+  EXPECT_FALSE(check_plan(plan).ok()) << "one host twice, which is not this machine";
+  plan = plan_;
+  plan.hosts = {"[2001:DB8::1]", "2001:db8::2", "Example.test"};
+  ASSERT_TRUE(check_plan(plan).ok());
+  EXPECT_EQ(plan.hosts[0], "2001:db8::1");
+  EXPECT_EQ(plan.hosts[2], "example.test");
 }
 
 TEST_F(Init, TakesAllThreeHostsOrNone) {
@@ -172,6 +187,14 @@ TEST(StatusTable, ShowsDegradationAndSecurity) {
   table = status_table(document);
   EXPECT_NE(table.find("server 1: only 9 nonce epochs are left\n"), std::string::npos) << table;
   EXPECT_NE(table.find("server 1: 513 were used\n"), std::string::npos) << table;
+  EXPECT_EQ(table.find("\nprogram"), std::string::npos) << "servers that say none";
+  for (auto& server : document["servers"]) server["program"] = "ab12";
+  table = status_table(document);
+  EXPECT_NE(table.find("program of all three servers: ab12\n"), std::string::npos) << table;
+  document["servers"][1]["program"] = "cd\n34";
+  table = status_table(document);
+  EXPECT_NE(table.find("which DIFFER"), std::string::npos) << table;
+  EXPECT_NE(table.find("server 1  cd?34\n"), std::string::npos) << table;
   document["servers"][2]["reachable"] = true;
   document["servers"][2]["session_up"] = true;
   EXPECT_TRUE(is_healthy(document));

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "scratch_store.h"
+#include "service/store/key_count.h"
 #include "service/store/record_codec.h"
 
 namespace tkdc {
@@ -38,6 +39,23 @@ TEST_F(StoreTest, PreparedIsInvisibleUntilCommitted) {
   EXPECT_TRUE(store_->committed(id_of(1)).value());
   EXPECT_TRUE(store_->prepared().value().empty());
   EXPECT_TRUE(store_->commit(id_of(1)).ok()) << "committing twice is harmless";
+}
+
+// Closed first: one process opens an environment of LMDB once, and who counts is another.
+TEST_F(StoreTest, ItsKeysAreCountedWithoutItsKey) {
+  open();
+  const std::string folder = options_.path;
+  store_.reset();
+  EXPECT_EQ(count_keys(folder).value(), 0u);
+  open();
+  for (std::uint8_t number = 1; number <= 3; ++number) add(number);
+  ASSERT_TRUE(store_->prepare(record(4)).ok());
+  ASSERT_TRUE(store_->destroy(id_of(2)).ok());
+  store_.reset();
+  EXPECT_EQ(count_keys(folder).value(), 3u) << "two committed, one prepared, one destroyed";
+  auto none = count_keys(folder + "/nowhere");
+  ASSERT_FALSE(none.ok());
+  EXPECT_NE(none.error().message.find("/nowhere: No such file"), std::string::npos);
 }
 
 TEST_F(StoreTest, AbandonedCanBePreparedAgain) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/tree.h"
+#include "tools/setup/tree.h"
 
 #include <sys/stat.h>
 
@@ -10,7 +10,7 @@
 #include "base/durable_file.h"
 #include "base/system_error.h"
 
-namespace tkdc::cli {
+namespace tkdc::setup {
 namespace {
 
 namespace fs = std::filesystem;
@@ -51,9 +51,18 @@ Result<void> Tree::folder(const std::string& name) {
 }
 
 Result<void> Tree::file(const std::string& name, ByteSpan contents) {
+  return write(name, 0600, contents);
+}
+
+Result<void> Tree::public_file(const std::string& name, std::string_view text) {
+  return write(name, 0644,
+               ByteSpan(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+}
+
+Result<void> Tree::write(const std::string& name, unsigned mode, ByteSpan contents) {
   const UniqueFd fd = create_file(draft_ + "/" + name);
   if (!fd) return system_error("cannot create " + name);
-  if (::fchmod(fd.get(), 0600) != 0 || !write_synced(fd.get(), contents))
+  if (::fchmod(fd.get(), mode) != 0 || !write_synced(fd.get(), contents))
     return system_error("cannot write " + name);
   return {};
 }
@@ -71,4 +80,4 @@ Result<void> Tree::publish() {
   return sync(fs::path(target_).parent_path());
 }
 
-}  // namespace tkdc::cli
+}  // namespace tkdc::setup

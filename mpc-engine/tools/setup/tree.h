@@ -3,7 +3,7 @@
 //
 // Everything is written beside the target, synced, and moved into place by one
 // rename. What is not published is removed again, secrets included. Files have
-// mode 0600, folders 0700.
+// mode 0600, folders 0700; what is to be handed on is readable by all, 0644.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "base/secret.h"
 
-namespace tkdc::cli {
+namespace tkdc::setup {
 
 class Tree {
  public:
@@ -28,9 +28,11 @@ class Tree {
   Result<void> file(const std::string& name, std::string_view text) {
     return file(name, ByteSpan(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
   }
+  Result<void> public_file(const std::string& name, std::string_view text);
   Result<void> publish();
 
  private:
+  Result<void> write(const std::string& name, unsigned mode, ByteSpan contents);
   Tree(std::string target, std::string draft)
       : target_(std::move(target)), draft_(std::move(draft)) {}
 
@@ -38,4 +40,4 @@ class Tree {
   std::string draft_;  // empty once published
 };
 
-}  // namespace tkdc::cli
+}  // namespace tkdc::setup

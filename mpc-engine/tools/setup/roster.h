@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether introductions make one installation together: three servers that differ in what must
+// differ and agree in what must agree, and agents that the servers can tell apart.
+//
+// Used by `tkdc join` and by `tkdc init` for a whole installation. Pure; nothing is secret.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "tools/setup/introduction_file.h"
+
+namespace tkdc::setup {
+
+struct Roster {
+  std::array<Introduction, 3> servers;  // by party
+  std::vector<Introduction> agents;     // by name
+};
+
+// Error: which files do not go together, and why.
+Result<Roster> make_roster(const std::vector<IntroductionFile>& all);
+
+}  // namespace tkdc::setup

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packages on a host with systemd: installed, an installation made by the commands that they
+print, a realm at work, refused removal, removal all the same, purge. In this order."""
+
+import re
+
+import pytest
+
+SERVERS = ("server0", "server1", "server2")
+AGENTS = {"agent-kdc": "kdc", "agent-admin": "admin"}
+TOOLS = ("kadmin.local", "kdb5_util", "kproplog")
+REALM = "EXAMPLE.TEST"
+
+KRB5_CONF = f"""\
+[libdefaults]
+    default_realm = {REALM}
+    dns_lookup_kdc = false
+    dns_canonicalize_hostname = false
+[realms]
+    {REALM} = {{
+        kdc = 127.0.0.1
+        admin_server = 127.0.0.1
+    }}
+"""
+KDC_CONF = f"""\
+[realms]
+    {REALM} = {{
+        database_module = tkdc
+        acl_file = /etc/krb5kdc/kadm5.acl
+        supported_enctypes = aes256-cts-hmac-sha1-96:normal
+    }}
+[dbmodules]
+    tkdc = {{
+        db_library = ktkdc
+        database_name = /var/lib/krb5kdc/principal
+        disable_last_success = true
+        tkdc_agent_socket = /run/tkdc/agent-kdc/agent.sock
+        tkdc_admin_socket = /run/tkdc/agent-admin/agent.sock
+    }}
+"""
+
+
+def test_install(host):
+    stock = {tool: host.run(f"sha256sum </usr/sbin/{tool}").stdout for tool in TOOLS}
+    host.run("dpkg -i packages/*.deb")
+    for tool in TOOLS:
+        moved = host.run(f"sha256sum </usr/lib/tkdc/stock/{tool}").stdout
+        assert moved == stock[tool]
+        assert host.run(f"sha256sum </usr/sbin/{tool}").stdout != stock[tool]
+        assert f"/usr/sbin/{tool}" in host.run("dpkg-divert --list").stdout
+    for user in ("tkdc-server", "tkdc-agent"):
+        host.run(f"id {user}")
+    for group in ("tkdc-agent-kdc", "tkdc-agent-admin"):
+        host.run(f"getent group {group}")
+    for folder in ("/etc/tkdc", "/var/lib/tkdc", "/run/tkdc"):
+        assert host.run(f"stat -c %a {folder}").stdout.strip() == "711"
+    for page in ("tkdc", "tkdc-server", "tkdc-agent", "tkdc-import", "tkdc-export"):
+        host.run(f"test -e /usr/share/man/man8/{page}.8.gz")
+    for unit in ("tkdc-server@server0.service", "tkdc-agent@agent-kdc.service"):
+        host.run(f"systemd-analyze verify --man=no {unit}")
+
+
+def test_drop_ins_are_the_packages(host):
+    for unit in ("krb5-kdc", "krb5-admin-server"):
+        shown = host.run(f"systemctl show -p Environment,SupplementaryGroups {unit}").stdout
+        assert "tkdc/libtkdc-k5.so" in shown
+        assert "tkdc-agent-kdc" in shown
+
+
+def initialise(host) -> dict[str, str]:
+    """By the commands of docs/operations.md; each member's fingerprint."""
+    said = {}
+    host.run("mkdir post")
+    for party in range(3):
+        which = (f"--realm {REALM}" if party == 0 else
+                 "--installation post/server0.introduction")
+        said[f"server{party}"] = host.run(
+            f"tkdc init --party {party} --out /etc/tkdc/server{party} "
+            f"--host 127.0.0.{party + 1} {which}").stdout
+        host.run(f"cp /etc/tkdc/server{party}/server{party}.introduction post/")
+    for name, role in AGENTS.items():
+        said[name] = host.run(f"tkdc init --agent {name} --role {role} --out /etc/tkdc/{name} "
+                              "--host 127.0.0.9 --installation post/server0.introduction").stdout
+        host.run(f"cp /etc/tkdc/{name}/{name}.introduction post/")
+    return {name: re.search(r"^  ((?:[0-9a-f]{4}-){7}[0-9a-f]{4})$", text, re.M).group(1)
+            for name, text in said.items()}
+
+
+def test_members_start_by_the_commands_that_are_printed(host):
+    prints = initialise(host)
+    for name in (*SERVERS, *AGENTS):
+        others = [one for one in prints
+                  if one != name and (name in SERVERS or one in SERVERS)]
+        files = " ".join(f"post/{one}.introduction" for one in others)
+        confirm = " ".join(f"--confirm {prints[one]}" for one in others)
+        done = host.run(f"tkdc join --folder /etc/tkdc/{name} {confirm} {files}").stdout
+        commands = [line.strip() for line in done.split("Next:")[1].splitlines() if line.strip()]
+        assert len(commands) == 3
+        for command in commands:
+            host.run(command)
+    done = host.run("for i in $(seq 50); do tkdc status --config /etc/tkdc/agent-kdc/agent.toml "
+                    "&& exit 0; sleep 0.2; done; exit 1")
+    assert "127.0.0.3" in done.stdout
+
+
+def test_a_realm_with_nothing_in_front(host):
+    host.write("/etc/krb5.conf", KRB5_CONF)
+    host.write("/etc/krb5kdc/kdc.conf", KDC_CONF)
+    host.write("/etc/krb5kdc/kadm5.acl", f"admin/admin@{REALM} *\n")
+    host.run("kdb5_util create -s -P 'of the database'")
+    host.run("kadmin.local -q 'addprinc -pw secret +requires_preauth alice'")
+    host.run("kadmin.local -q 'addprinc -pw secret admin/admin'")
+    host.run("systemctl restart krb5-kdc krb5-admin-server")
+    host.run("echo secret | kinit alice && klist")
+    host.run("kadmin -p admin/admin -w secret -q 'addprinc -randkey host/x.test'")
+    assert "host/x.test" in host.run("kadmin.local -q listprincs").stdout
+    assert "kdb5_util" in host.run("kdb5_util nonsense 2>&1", check=False).stdout
+    host.run("kproplog -h || true")
+    assert "ulog" in host.run("kproplog 2>&1 || true").stdout
+
+
+@pytest.mark.parametrize("package, word", [
+    ("tkdc-kdc", "handles in the place of the keys of"),
+    ("tkdc-server", "holds shares of"),
+])
+def test_removal_is_refused(host, package, word):
+    before = host.run("systemctl list-units --no-legend --state=running 'tkdc-*' 'krb5-*'").stdout
+    for how in ("dpkg -r", "dpkg --purge", "apt-get remove -y"):
+        done = host.run(f"{how} {package}", check=False)
+        assert done.returncode != 0
+        said = done.stdout + done.stderr
+        assert word in said, said
+        assert "To remove it all the same" in said
+        assert "touch /etc/tkdc/remove-" in said
+    after = host.run("systemctl list-units --no-legend --state=running 'tkdc-*' 'krb5-*'").stdout
+    assert before == after
+    host.run("echo secret | kinit alice")
+
+
+def test_upgrade_keeps_what_was_wired(host):
+    host.run("dpkg -i packages/*.deb")
+    host.run("echo secret | kinit alice")
+    host.run("kadmin.local -q 'getprinc alice'")
+    assert host.run("dpkg-divert --list 'tkdc*' | wc -l; dpkg-divert --list | grep -c tkdc-kdc") \
+        .stdout.split()[-1] == "3"
+
+
+def test_a_krb5_that_does_not_fit_is_noticed(host):
+    """As when an upgrade had taken the library of some entry points away."""
+    library = "/usr/lib/x86_64-linux-gnu/libkadm5srv_mit.so.12"
+    upgraded = ("dpkg-trigger --by-package=krb5-kdc --no-await "
+                "/usr/lib/x86_64-linux-gnu/libk5crypto.so.3; dpkg --configure --pending 2>&1")
+    assert "does not fit" not in host.run(upgraded).stdout
+    host.run("/usr/lib/tkdc/check-krb5")
+    host.run(f"mv {library} /root/kept")
+    said = host.run(upgraded).stdout
+    assert "kadm5_randkey_principal_3 is in none of krb5's libraries any more" in said
+    assert "tkdc does not fit the krb5 that is now installed" in said
+    assert host.run("/usr/lib/tkdc/check-krb5", check=False).returncode == 1
+    host.run(f"mv /root/kept {library}")
+    host.run("/usr/lib/tkdc/check-krb5")
+
+
+def test_units_are_hardened(host):
+    for unit in ("tkdc-server@server0", "tkdc-agent@agent-kdc"):
+        said = host.run(f"systemd-analyze security --no-pager {unit} | tail -1").stdout
+        level = float(re.search(r"(\d+\.\d+)", said).group(1))
+        assert level <= 1.5, said
+
+
+def test_removed_all_the_same(host):
+    host.run("touch /etc/tkdc/remove-kdc /etc/tkdc/remove-server")
+    host.run("systemctl stop krb5-kdc krb5-admin-server")
+    host.run("dpkg -r tkdc-kdc tkdc-server")
+    for tool in TOOLS:
+        assert "not stripped" not in host.run(f"head -c 4 /usr/sbin/{tool} | od -c").stdout
+        host.run(f"dpkg -S /usr/sbin/{tool} && test -x /usr/sbin/{tool} && "
+                 f"! test -L /usr/sbin/{tool}")
+    assert "tkdc" not in host.run("dpkg-divert --list").stdout
+    host.run("test ! -e /usr/lib/tkdc")
+    host.run("test -e /etc/tkdc/server0/store.key && test -e /var/lib/tkdc/server0/store/data.mdb")
+    shown = host.run("systemctl show -p Environment krb5-kdc").stdout
+    assert "tkdc" not in shown
+
+
+def test_purge_says_what_it_destroys(host):
+    said = host.run("dpkg --purge tkdc-server").stdout
+    for name in SERVERS:
+        assert f"/etc/tkdc/{name}" in said
+        assert f"/var/lib/tkdc/{name}" in said
+    host.run("test -e /etc/tkdc/agent-kdc/curve.key")
+    said = host.run("dpkg --purge tkdc-kdc").stdout
+    assert "/etc/tkdc/agent-kdc" in said
+    left = host.run("find /etc/tkdc /var/lib/tkdc -mindepth 1 2>/dev/null || true").stdout.split()
+    assert all(path.startswith("/etc/tkdc/remove-") for path in left), left

@@ -9,7 +9,7 @@ NICE   := nice -n 5
 
 .PHONY: all help bootstrap test-needs build release demo demo-stop test unit integration each sanitize \
         lint format bench scaling storm soak stress attack migration deviations golden fuzz cuda cuda-configured \
-        packages packages-test packages-compare install test-cuda-host test-gpu gpu-programs gpu-bundle gpu-report cuda-figures mit-suite mit-suite-report clean
+        packages packages-test packages-compare repository install test-cuda-host test-gpu gpu-programs gpu-bundle gpu-report cuda-figures mit-suite mit-suite-report clean
 
 all: build
 
@@ -38,6 +38,7 @@ help:
 	@echo 'make cuda-figures    registers and instructions of each kernel, from its machine code'
 	@echo 'make packages        Debian packages of the commit, checked by lintian, in build/packages'
 	@echo 'make packages-test | packages-compare    on a host with systemd; built twice and compared'
+	@echo 'make repository KEY=FINGERPRINT    a signed apt repository of them, in build/repository'
 	@echo 'make install [DESTDIR=/x] [PREFIX=/usr]    a release build, where there are no such packages'
 	@echo 'make build | release | clean          JOBS=2 compilers at once'
 
@@ -74,6 +75,10 @@ install:
 # Packages on a host with a systemd of its own; as root.
 packages-test: packages
 	$(PYTEST) -q tests/packages
+
+# KEY: a secret key that gpg has.
+repository: packages
+	config/debian/repository $(KEY)
 
 packages-compare:
 	@./bootstrap --packages

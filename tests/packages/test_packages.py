@@ -137,6 +137,19 @@ def test_removal_is_refused(host, package, word):
     host.run("echo secret | kinit alice")
 
 
+@pytest.mark.parametrize("name", ["principal.ok", "principal.kadm5"])
+def test_removal_is_refused_where_a_database_cannot_be_read(host, name):
+    """It lost a file beside it, and db2 says of it what it says of one that is not there."""
+    host.run(f"mv /var/lib/krb5kdc/{name} /root/kept")
+    try:
+        done = host.run("dpkg -r tkdc-kdc", check=False)
+    finally:
+        host.run(f"mv /root/kept /var/lib/krb5kdc/{name}")
+    assert done.returncode != 0
+    assert f"the database of {REALM} cannot be looked at" in done.stderr, done.stderr
+    host.run("kadmin.local -q 'getprinc alice'")
+
+
 def test_upgrade_keeps_what_was_wired(host):
     host.run("dpkg -i packages/*.deb")
     host.run("echo secret | kinit alice")

@@ -3,12 +3,16 @@
 
 #include <zmq.h>
 
+#include <cstring>
+
 namespace tkdc {
 namespace {
 
-// With a NUL behind the text, which has the length of a key: libzmq writes 4 octets for each 5
-// characters.
-bool decode(const char* text, std::uint8_t* out) { return zmq_z85_decode(out, text) != nullptr; }
+// With a NUL behind the text. libzmq writes 4 octets for each 5 characters before the first NUL, so
+// the text has to be as long as a key there too.
+bool decode(const char* text, std::uint8_t* out) {
+  return std::strlen(text) == kCurveTextBytes && zmq_z85_decode(out, text) != nullptr;
+}
 
 }  // namespace
 

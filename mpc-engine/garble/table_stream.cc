@@ -22,6 +22,8 @@ Result<void> TableStream::send(Garbler& garbler, BulkWriter& writer) {
     const std::size_t piece = garbler.next_octets(kPieceBytes), all = piece * instances;
     const MutableByteSpan free = writer.place();
     const bool in_place = piece > 0 && free.size() >= all;
+    if (in_place)
+      if (auto stands = writer.room(); !stands) return stands.error();
     const auto places = places_of(in_place ? free.data() : buffer_.data(), piece);
     // Without a piece too: XORs may be left.
     garbler.garble(std::span(places).first(instances), piece);
@@ -41,6 +43,8 @@ Result<void> TableStream::receive(Evaluator& evaluator, BulkReader& reader) {
     const std::size_t piece = evaluator.next_octets(kPieceBytes), all = piece * instances;
     const ByteSpan there = reader.front();
     const bool in_place = piece > 0 && there.size() >= all;
+    if (in_place)
+      if (auto stands = reader.available(); !stands) return stands.error();
     if (piece > 0 && !in_place)
       if (auto got = reader.read({buffer_.data(), all}, timeout_ms_); !got) return got;
     const auto places = places_of(in_place ? there.data() : buffer_.data(), piece);

@@ -6,6 +6,7 @@
 #include <krb5.h>
 
 #include "base/result.h"
+#include "base/secret.h"
 
 namespace tkdc::test {
 

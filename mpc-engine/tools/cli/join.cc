@@ -112,10 +112,10 @@ void show(const Introduction& introduction) {
 }
 
 Error not_confirmed(const IntroductionFile& file, const std::string& why) {
-  return fail(file.path + " is not confirmed: " + why + ". Its fingerprint is " +
-              setup::fingerprint(file.text) + "; unless the administrator of " +
+  return fail(file.path + " is not confirmed: " + why + ". Have the administrator of " +
               file.introduction.name() +
-              " reads you the same from his own screen, somebody else made it");
+              " read you its fingerprint from his own screen; where the file has another one, "
+              "somebody else made it, and it must not be used");
 }
 
 // Each --confirm is of one file, each file has one.

@@ -24,8 +24,9 @@ TEST(CurveKey, DecodesTheManualsKey) {
 
 TEST(CurveKey, RefusesWhatIsNotFortyCharactersOfZ85) {
   const std::string good = kPublicText;
-  for (const std::string& text : {std::string(), good.substr(1), good.substr(0, 35), good + "x",
-                                  good + good, std::string(40, '"'), std::string(45, '0')}) {
+  for (const std::string& text :
+       {std::string(), good.substr(1), good.substr(0, 35), good + "x", good + good,
+        std::string(40, '"'), std::string(45, '0'), good.substr(0, 5) + std::string(35, '\0')}) {
     CurvePublicKey out{};
     EXPECT_FALSE(is_curve_key(text)) << text;
     EXPECT_FALSE(decode_curve_public(text).has_value()) << text;

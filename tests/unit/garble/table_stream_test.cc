@@ -83,6 +83,22 @@ TEST(TableStream, AStreamThatBreaksIsAnErrorAtBothEnds) {
   EXPECT_FALSE(TableStream(1, kPatienceMs).receive(sides.evaluator, *stream.reader).ok());
 }
 
+// Also where the ring holds all of the tables, and nobody would have to wait for it.
+TEST(TableStream, NothingIsTakenOfAStreamThatWasAborted) {
+  const Schedule schedule = schedule_of(circuit::circuit_named("add64"));
+  Sides sides(1, schedule);
+  MemoryBulkStream stream = make_memory_bulk_stream("garbler", "evaluator");
+  ASSERT_TRUE(TableStream(1, kPatienceMs).send(sides.garbler, *stream.writer).ok());
+  ASSERT_TRUE(stream.reader->wait(1, kPatienceMs).ok());
+  stream.reader->abort("no more");
+  EXPECT_FALSE(TableStream(1, kPatienceMs).receive(sides.evaluator, *stream.reader).ok());
+
+  Sides others(1, schedule);
+  MemoryBulkStream gone = make_memory_bulk_stream("garbler", "evaluator");
+  gone.writer->abort("no more");
+  EXPECT_FALSE(TableStream(1, kPatienceMs).send(others.garbler, *gone.writer).ok());
+}
+
 TEST(TableStream, TablesThatEndTooEarlyAreAnError) {
   const Schedule schedule = schedule_of(circuit::circuit_named("add64"));
   Sides sides(1, schedule);

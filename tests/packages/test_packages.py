@@ -160,6 +160,20 @@ def test_removal_is_refused(host, package, word):
     host.run("echo secret | kinit alice")
 
 
+@pytest.mark.parametrize("how", ["mv /root/store/* .", "ln -s /root/store ."])
+def test_a_store_is_found_wherever_it_lies(host, how):
+    """And looked at as whom it belongs to: no file of root's comes to lie beside it."""
+    done = host.run(f"""unshare -m sh -c '
+        cp -a /var/lib/tkdc/server0/store /root/ && rm /root/store/lock.mdb && chmod 711 /root
+        mount -t tmpfs tkdc /var/lib/tkdc
+        mkdir -p /var/lib/tkdc/x/deep && cd /var/lib/tkdc/x/deep
+        chown tkdc-server: . && {how} && /usr/lib/tkdc/may-remove-server 2>&1
+        echo "status $?"; find -L . /root/store -user root'; rm -r /root/store; chmod 700 /root""")
+    assert "not removed: the store in /var/lib/tkdc/x/deep" in done.stdout, done.stdout
+    assert "holds shares of" in done.stdout
+    assert done.stdout.splitlines()[-1] == "status 1", done.stdout
+
+
 @pytest.mark.parametrize("name", ["principal.ok", "principal.kadm5"])
 def test_removal_is_refused_where_a_database_cannot_be_read(host, name):
     """It lost a file beside it, and db2 says of it what it says of one that is not there."""
@@ -212,6 +226,7 @@ def test_removed_all_the_same(host):
     host.run("touch /etc/tkdc/remove-kdc /etc/tkdc/remove-server")
     host.run("systemctl stop krb5-kdc krb5-admin-server")
     host.run("dpkg -r tkdc-kdc tkdc-server")
+    assert host.run("ps -C tkdc-server,tkdc-agent", check=False).returncode == 1
     stock_tools_are_in_place(host)
     host.run("test ! -e /etc/tkdc/remove-kdc && test ! -e /etc/tkdc/remove-server")
     host.run("test -e /etc/tkdc/server0/store.key && test -e /var/lib/tkdc/server0/store/data.mdb")
@@ -219,12 +234,41 @@ def test_removed_all_the_same(host):
     assert "tkdc" not in shown
 
 
-def test_purge_says_what_it_destroys(host):
+def exists(host, path: str) -> bool:
+    return host.run(f"test -e {path}", check=False).returncode == 0
+
+
+def test_purge_keeps_what_nobody_looked_at(host):
+    """A store that changed since the removal, and folders in which the other package has files."""
+    host.run("touch -d yesterday /var/lib/tkdc/server1/store/data.mdb")
+    host.run("mkdir -p /etc/tkdc/late /var/lib/tkdc/late/deep/down && "
+             "touch /etc/tkdc/late/store.key && "
+             "cp /var/lib/tkdc/server0/store/data.mdb /var/lib/tkdc/late/deep/down")
+    host.run("touch /etc/tkdc/server2/agent.toml /etc/tkdc/agent-admin/store.key")
     said = host.run("dpkg --purge tkdc-server").stdout
-    for name in SERVERS:
-        assert f"/etc/tkdc/{name}" in said
-        assert f"/var/lib/tkdc/{name}" in said
-    host.run("test -e /etc/tkdc/agent-kdc/curve.key")
+    assert "destroying /etc/tkdc/server0," in said
+    assert "and /var/lib/tkdc/server0," in said
+    for kept in ("server1", "server2", "late", "agent-admin"):
+        assert f"keeping /etc/tkdc/{kept} and /var/lib/tkdc/{kept}:" in said, said
+    assert said.count("destroying") == 1
+    assert not exists(host, "/etc/tkdc/server0") and not exists(host, "/var/lib/tkdc/server0")
+    for kept in ("server1/store", "server2/store", "late/deep/down"):
+        assert exists(host, f"/var/lib/tkdc/{kept}/data.mdb")
+    for kept in ("server1/store.key", "server2/store.key", "late/store.key", "agent-kdc/curve.key"):
+        assert exists(host, f"/etc/tkdc/{kept}")
+    for name in ("server1", "late"):
+        command = re.search(rf"(rm -r /etc/tkdc/{name} /var/lib/tkdc/{name})$", said, re.M).group(1)
+        host.run(command)
+
+
+def test_purge_says_what_it_destroys(host):
     said = host.run("dpkg --purge tkdc-kdc").stdout
-    assert "/etc/tkdc/agent-kdc" in said
+    assert "destroying /etc/tkdc/agent-kdc," in said
+    assert said.count("destroying") == 1
+    for kept in ("server2", "agent-admin"):
+        assert f"keeping /etc/tkdc/{kept} and /var/lib/tkdc/{kept}:" in said, said
+        host.run(f"test -e /etc/tkdc/{kept}/curve.key && "
+                 f"rm -r /etc/tkdc/{kept} /var/lib/tkdc/{kept}")
     assert host.run("find /etc/tkdc /var/lib/tkdc -mindepth 1 2>/dev/null || true").stdout == ""
+    enabled = host.run("ls /etc/systemd/system/*.wants").stdout
+    assert "tkdc-server@server0" not in enabled and "tkdc-agent@agent-kdc" not in enabled

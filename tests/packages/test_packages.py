@@ -187,6 +187,23 @@ def test_removal_is_refused_where_a_database_cannot_be_read(host, name):
     host.run("kadmin.local -q 'getprinc alice'")
 
 
+@pytest.mark.parametrize("hidden, word", [
+    ("/etc/krb5kdc/kdc.conf", "the database of the default realm has handles in the place of"),
+    ("/etc/krb5kdc/kdc.conf /etc/krb5.conf", "no realm's database was found, but there is"),
+    (f"/etc/krb5kdc/kdc.conf /etc/krb5kdc/.k5.{REALM} /etc/krb5kdc/stash",
+     "the database of the default realm has handles in the place of"),
+])
+def test_removal_is_refused_whatever_the_configuration_says(host, hidden, word):
+    host.run(f"tar -Pcf kept.tar --ignore-failed-read {hidden} && rm -f {hidden}")
+    try:
+        done = host.run("dpkg -r tkdc-kdc", check=False)
+    finally:
+        host.run("tar -Pxf kept.tar")
+    assert done.returncode != 0
+    assert word in done.stderr, done.stderr
+    host.run("kadmin.local -q 'getprinc alice'")
+
+
 @pytest.mark.parametrize("unpacked", [True, False])
 def test_upgrade_keeps_what_was_wired(host, unpacked):
     if unpacked:

@@ -90,6 +90,10 @@ def test_drop_ins_are_the_packages(host):
         assert "tkdc-agent-kdc" in shown
 
 
+def fingerprint_of(said: str) -> str:
+    return re.search(r"^  ((?:[0-9a-f]{4}-){7}[0-9a-f]{4})$", said, re.M).group(1)
+
+
 def initialise(host) -> dict[str, str]:
     """By the commands of docs/operations.md; each member's fingerprint."""
     said = {}
@@ -105,8 +109,7 @@ def initialise(host) -> dict[str, str]:
         said[name] = host.run(f"tkdc init --agent {name} --role {role} --out /etc/tkdc/{name} "
                               "--host 127.0.0.9 --installation post/server0.introduction").stdout
         host.run(f"cp /etc/tkdc/{name}/{name}.introduction post/")
-    return {name: re.search(r"^  ((?:[0-9a-f]{4}-){7}[0-9a-f]{4})$", text, re.M).group(1)
-            for name, text in said.items()}
+    return {name: fingerprint_of(text) for name, text in said.items()}
 
 
 def test_members_start_by_the_commands_that_are_printed(host):
@@ -124,6 +127,20 @@ def test_members_start_by_the_commands_that_are_printed(host):
     done = host.run("for i in $(seq 50); do tkdc status --config /etc/tkdc/agent-kdc/agent.toml "
                     "&& exit 0; sleep 0.2; done; exit 1")
     assert "127.0.0.3" in done.stdout
+
+
+def test_a_server_at_work_takes_another_agent(host):
+    """By the command of docs/operations.md: every file is the service's afterwards."""
+    said = host.run("tkdc init --agent replica1 --role kdc --out /root/replica1 --host 127.0.0.8 "
+                    "--installation post/server0.introduction").stdout
+    host.run("cp replica1/replica1.introduction /var/tmp/")
+    host.run("runuser -u tkdc-server -- tkdc join --folder /etc/tkdc/server0 "
+             f"--out /etc/tkdc/server0/tkdc.toml.new --confirm {fingerprint_of(said)} "
+             "/var/tmp/replica1.introduction")
+    assert host.run("find /etc/tkdc/server0 ! -user tkdc-server").stdout == ""
+    assert "replica1" in host.run("cat /etc/tkdc/server0/tkdc.toml.new").stdout
+    host.run("runuser -u tkdc-server -- tkdc-server --config /etc/tkdc/server0/tkdc.toml.new "
+             "--check-config")
 
 
 def test_a_realm_with_nothing_in_front(host):

@@ -40,6 +40,29 @@ KDC_CONF = f"""\
 """
 
 
+def stock_tools_are_in_place(host) -> None:
+    for tool in TOOLS:
+        host.run(f"dpkg -S /usr/sbin/{tool} && test -x /usr/sbin/{tool} && "
+                 f"! test -L /usr/sbin/{tool}")
+    assert "tkdc" not in host.run("dpkg-divert --list").stdout
+    host.run("test ! -e /usr/lib/tkdc")
+
+
+def not_unpacked(host) -> None:
+    """A tkdc-kdc with a file that another package has: dpkg gives up in the middle of unpacking."""
+    host.run("rm -rf broken && dpkg-deb -R packages/tkdc-kdc_*.deb broken && "
+             "mkdir -p broken/usr/bin && cp /usr/bin/env broken/usr/bin/ && "
+             "dpkg-deb -b broken broken.deb")
+    done = host.run("dpkg -i broken.deb", check=False)
+    assert done.returncode != 0
+    assert "trying to overwrite '/usr/bin/env'" in done.stderr, done.stderr
+
+
+def test_unpacking_that_fails_moves_the_tools_back(host):
+    not_unpacked(host)
+    stock_tools_are_in_place(host)
+
+
 def test_install(host):
     stock = {tool: host.run(f"sha256sum </usr/sbin/{tool}").stdout for tool in TOOLS}
     host.run("dpkg -i packages/*.deb")
@@ -67,6 +90,10 @@ def test_drop_ins_are_the_packages(host):
         assert "tkdc-agent-kdc" in shown
 
 
+def fingerprint_of(said: str) -> str:
+    return re.search(r"^  ((?:[0-9a-f]{4}-){7}[0-9a-f]{4})$", said, re.M).group(1)
+
+
 def initialise(host) -> dict[str, str]:
     """By the commands of docs/operations.md; each member's fingerprint."""
     said = {}
@@ -82,8 +109,7 @@ def initialise(host) -> dict[str, str]:
         said[name] = host.run(f"tkdc init --agent {name} --role {role} --out /etc/tkdc/{name} "
                               "--host 127.0.0.9 --installation post/server0.introduction").stdout
         host.run(f"cp /etc/tkdc/{name}/{name}.introduction post/")
-    return {name: re.search(r"^  ((?:[0-9a-f]{4}-){7}[0-9a-f]{4})$", text, re.M).group(1)
-            for name, text in said.items()}
+    return {name: fingerprint_of(text) for name, text in said.items()}
 
 
 def test_members_start_by_the_commands_that_are_printed(host):
@@ -101,6 +127,20 @@ def test_members_start_by_the_commands_that_are_printed(host):
     done = host.run("for i in $(seq 50); do tkdc status --config /etc/tkdc/agent-kdc/agent.toml "
                     "&& exit 0; sleep 0.2; done; exit 1")
     assert "127.0.0.3" in done.stdout
+
+
+def test_a_server_at_work_takes_another_agent(host):
+    """By the command of docs/operations.md: every file is the service's afterwards."""
+    said = host.run("tkdc init --agent replica1 --role kdc --out /root/replica1 --host 127.0.0.8 "
+                    "--installation post/server0.introduction").stdout
+    host.run("cp replica1/replica1.introduction /var/tmp/")
+    host.run("runuser -u tkdc-server -- tkdc join --folder /etc/tkdc/server0 "
+             f"--out /etc/tkdc/server0/tkdc.toml.new --confirm {fingerprint_of(said)} "
+             "/var/tmp/replica1.introduction")
+    assert host.run("find /etc/tkdc/server0 ! -user tkdc-server").stdout == ""
+    assert "replica1" in host.run("cat /etc/tkdc/server0/tkdc.toml.new").stdout
+    host.run("runuser -u tkdc-server -- tkdc-server --config /etc/tkdc/server0/tkdc.toml.new "
+             "--check-config")
 
 
 def test_a_realm_with_nothing_in_front(host):
@@ -137,6 +177,20 @@ def test_removal_is_refused(host, package, word):
     host.run("echo secret | kinit alice")
 
 
+@pytest.mark.parametrize("how", ["mv /root/store/* .", "ln -s /root/store ."])
+def test_a_store_is_found_wherever_it_lies(host, how):
+    """And looked at as whom it belongs to: no file of root's comes to lie beside it."""
+    done = host.run(f"""unshare -m sh -c '
+        cp -a /var/lib/tkdc/server0/store /root/ && rm /root/store/lock.mdb && chmod 711 /root
+        mount -t tmpfs tkdc /var/lib/tkdc
+        mkdir -p /var/lib/tkdc/x/deep && cd /var/lib/tkdc/x/deep
+        chown tkdc-server: . && {how} && /usr/lib/tkdc/may-remove-server 2>&1
+        echo "status $?"; find -L . /root/store -user root'; rm -r /root/store; chmod 700 /root""")
+    assert "not removed: the store in /var/lib/tkdc/x/deep" in done.stdout, done.stdout
+    assert "holds shares of" in done.stdout
+    assert done.stdout.splitlines()[-1] == "status 1", done.stdout
+
+
 @pytest.mark.parametrize("name", ["principal.ok", "principal.kadm5"])
 def test_removal_is_refused_where_a_database_cannot_be_read(host, name):
     """It lost a file beside it, and db2 says of it what it says of one that is not there."""
@@ -150,8 +204,29 @@ def test_removal_is_refused_where_a_database_cannot_be_read(host, name):
     host.run("kadmin.local -q 'getprinc alice'")
 
 
-def test_upgrade_keeps_what_was_wired(host):
-    host.run("dpkg -i packages/*.deb")
+@pytest.mark.parametrize("hidden, word", [
+    ("/etc/krb5kdc/kdc.conf", "the database of the default realm has handles in the place of"),
+    ("/etc/krb5kdc/kdc.conf /etc/krb5.conf", "no realm's database was found, but there is"),
+    (f"/etc/krb5kdc/kdc.conf /etc/krb5kdc/.k5.{REALM} /etc/krb5kdc/stash",
+     "the database of the default realm has handles in the place of"),
+])
+def test_removal_is_refused_whatever_the_configuration_says(host, hidden, word):
+    host.run(f"tar -Pcf kept.tar --ignore-failed-read {hidden} && rm -f {hidden}")
+    try:
+        done = host.run("dpkg -r tkdc-kdc", check=False)
+    finally:
+        host.run("tar -Pxf kept.tar")
+    assert done.returncode != 0
+    assert word in done.stderr, done.stderr
+    host.run("kadmin.local -q 'getprinc alice'")
+
+
+@pytest.mark.parametrize("unpacked", [True, False])
+def test_upgrade_keeps_what_was_wired(host, unpacked):
+    if unpacked:
+        host.run("dpkg -i packages/*.deb")
+    else:
+        not_unpacked(host)
     host.run("echo secret | kinit alice")
     host.run("kadmin.local -q 'getprinc alice'")
     assert host.run("dpkg-divert --list 'tkdc*' | wc -l; dpkg-divert --list | grep -c tkdc-kdc") \
@@ -185,24 +260,49 @@ def test_removed_all_the_same(host):
     host.run("touch /etc/tkdc/remove-kdc /etc/tkdc/remove-server")
     host.run("systemctl stop krb5-kdc krb5-admin-server")
     host.run("dpkg -r tkdc-kdc tkdc-server")
-    for tool in TOOLS:
-        assert "not stripped" not in host.run(f"head -c 4 /usr/sbin/{tool} | od -c").stdout
-        host.run(f"dpkg -S /usr/sbin/{tool} && test -x /usr/sbin/{tool} && "
-                 f"! test -L /usr/sbin/{tool}")
-    assert "tkdc" not in host.run("dpkg-divert --list").stdout
-    host.run("test ! -e /usr/lib/tkdc")
+    assert host.run("ps -C tkdc-server,tkdc-agent", check=False).returncode == 1
+    stock_tools_are_in_place(host)
+    host.run("test ! -e /etc/tkdc/remove-kdc && test ! -e /etc/tkdc/remove-server")
     host.run("test -e /etc/tkdc/server0/store.key && test -e /var/lib/tkdc/server0/store/data.mdb")
     shown = host.run("systemctl show -p Environment krb5-kdc").stdout
     assert "tkdc" not in shown
 
 
-def test_purge_says_what_it_destroys(host):
+def exists(host, path: str) -> bool:
+    return host.run(f"test -e {path}", check=False).returncode == 0
+
+
+def test_purge_keeps_what_nobody_looked_at(host):
+    """A store that changed since the removal, and folders in which the other package has files."""
+    host.run("touch -d yesterday /var/lib/tkdc/server1/store/data.mdb")
+    host.run("mkdir -p /etc/tkdc/late /var/lib/tkdc/late/deep/down && "
+             "touch /etc/tkdc/late/store.key && "
+             "cp /var/lib/tkdc/server0/store/data.mdb /var/lib/tkdc/late/deep/down")
+    host.run("touch /etc/tkdc/server2/agent.toml /etc/tkdc/agent-admin/store.key")
     said = host.run("dpkg --purge tkdc-server").stdout
-    for name in SERVERS:
-        assert f"/etc/tkdc/{name}" in said
-        assert f"/var/lib/tkdc/{name}" in said
-    host.run("test -e /etc/tkdc/agent-kdc/curve.key")
+    assert "destroying /etc/tkdc/server0," in said
+    assert "and /var/lib/tkdc/server0," in said
+    for kept in ("server1", "server2", "late", "agent-admin"):
+        assert f"keeping /etc/tkdc/{kept} and /var/lib/tkdc/{kept}:" in said, said
+    assert said.count("destroying") == 1
+    assert not exists(host, "/etc/tkdc/server0") and not exists(host, "/var/lib/tkdc/server0")
+    for kept in ("server1/store", "server2/store", "late/deep/down"):
+        assert exists(host, f"/var/lib/tkdc/{kept}/data.mdb")
+    for kept in ("server1/store.key", "server2/store.key", "late/store.key", "agent-kdc/curve.key"):
+        assert exists(host, f"/etc/tkdc/{kept}")
+    for name in ("server1", "late"):
+        command = re.search(rf"(rm -r /etc/tkdc/{name} /var/lib/tkdc/{name})$", said, re.M).group(1)
+        host.run(command)
+
+
+def test_purge_says_what_it_destroys(host):
     said = host.run("dpkg --purge tkdc-kdc").stdout
-    assert "/etc/tkdc/agent-kdc" in said
-    left = host.run("find /etc/tkdc /var/lib/tkdc -mindepth 1 2>/dev/null || true").stdout.split()
-    assert all(path.startswith("/etc/tkdc/remove-") for path in left), left
+    assert "destroying /etc/tkdc/agent-kdc," in said
+    assert said.count("destroying") == 1
+    for kept in ("server2", "agent-admin"):
+        assert f"keeping /etc/tkdc/{kept} and /var/lib/tkdc/{kept}:" in said, said
+        host.run(f"test -e /etc/tkdc/{kept}/curve.key && "
+                 f"rm -r /etc/tkdc/{kept} /var/lib/tkdc/{kept}")
+    assert host.run("find /etc/tkdc /var/lib/tkdc -mindepth 1 2>/dev/null || true").stdout == ""
+    enabled = host.run("ls /etc/systemd/system/*.wants").stdout
+    assert "tkdc-server@server0" not in enabled and "tkdc-agent@agent-kdc" not in enabled

@@ -211,7 +211,7 @@ cuda-figures: cuda-configured
 
 # What is run on a GPU, and the kernels' floors beside it.
 gpu-programs: cuda-configured
-	$(NICE) cmake --build --preset cuda -j $(JOBS) --target gpu_test tkdc
+	$(NICE) cmake --build --preset cuda -j $(JOBS) --target gpu_test tkdc tkdc-workbench
 	CUDA_ROOT="$(CUDA_ROOT)" $(PYTHON) -m tests.bench.cuda_figures build/cuda/cuda/gpu.cu.o \
 	  >build/cuda/figures.txt || rm build/cuda/figures.txt
 

@@ -75,8 +75,9 @@ room("mpc-engine/tools/bench", "mpc-engine/base", "mpc-engine/circuit", "circuit
      "mpc-engine/cipher", "cuda", f"{SERVICE}/job")
 room("mpc-engine/tools/setup", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      f"{SERVICE}/wire", f"{SERVICE}/export")
-room("mpc-engine/tools/cli", "mpc-engine/base", "mpc-engine/circuit", "circuits",
-     "mpc-engine/link", "mpc-engine/session", "mpc-engine/tools/bench",
+room("mpc-engine/tools/workbench", "mpc-engine/base", "mpc-engine/circuit", "circuits",
+     "mpc-engine/tools/bench")
+room("mpc-engine/tools/cli", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/tools/setup",
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "export", "server")))
 room(f"{PLUGIN}/preload", f"{SERVICE}/wire")

@@ -14,9 +14,9 @@ void Scheduler::spawn(Task<void> task) {
 void Scheduler::run() {
   for (;;) {
     while (!ready_.empty()) {
-      running_.swap(ready_);
-      for (auto h : running_) h.resume();
-      running_.clear();
+      resuming_.swap(ready_);
+      for (auto h : resuming_) h.resume();
+      resuming_.clear();
     }
     bool gathered = false;
     for (auto& gather : gatherers_) gathered |= gather();

@@ -29,7 +29,7 @@ class Scheduler {
   void drop_tasks() { tasks_.clear(); }
 
  private:
-  std::vector<std::coroutine_handle<>> ready_, running_;
+  std::vector<std::coroutine_handle<>> ready_, resuming_;
   std::vector<std::function<bool()>> gatherers_;
   std::vector<Task<void>> tasks_;
   std::vector<detail::PromiseBase*> ended_;  // of them, since they were last cleared away

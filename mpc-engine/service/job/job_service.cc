@@ -90,7 +90,7 @@ class JobServiceOnLanes final : public JobService {
   JobServiceStatus status() const override {
     JobServiceStatus s;
     std::lock_guard lock(lanes_mutex_);
-    s.session_up = running_;
+    s.session_up = session_up_;
     s.lanes = lanes_.size();
     s.pending_jobs = pending_.size();
     s.jobs_done = counters_.jobs_done;
@@ -167,7 +167,7 @@ class JobServiceOnLanes final : public JobService {
   std::optional<std::string> deviation_;
   std::vector<CourseTail> courses_;  // by lane, of the last session
   bool difference_known_ = false;    // this server has been latched for it
-  bool running_ = false;             // under lanes_mutex_
+  bool session_up_ = false;             // under lanes_mutex_
   std::string ends_why_;             // the session, by this server's own will; the same
   ClockDifferences clocks_;
   const std::function<void()> set_back_ = [this] { end_session(kSetBack); };
@@ -240,7 +240,7 @@ std::string JobServiceOnLanes::run_session(Session& session) {
     return ready.error().message;
   {
     std::lock_guard lock(lanes_mutex_);
-    running_ = true;
+    session_up_ = true;
     if (stopping_)
       for (auto& lane : lanes_) lane->stop();
   }
@@ -249,7 +249,7 @@ std::string JobServiceOnLanes::run_session(Session& session) {
   {
     std::lock_guard held(held_mutex_);
     std::lock_guard lock(lanes_mutex_);
-    running_ = false;
+    session_up_ = false;
     courses_.clear();
     for (auto& lane : lanes_) {
       courses_.push_back(lane->course());

@@ -11,10 +11,11 @@ namespace tkdc::bench {
 class Turns {
  public:
   Turns(std::size_t lanes, double seconds)
-      : end_(Clock::now() + std::chrono::duration<double>(seconds)), running_(lanes), over_(lanes) {
-  }
+      : end_(Clock::now() + std::chrono::duration<double>(seconds)),
+        lanes_left_(lanes),
+        over_(lanes) {}
 
-  bool running() const { return running_ > 0; }
+  bool running() const { return lanes_left_ > 0; }
   bool over(std::size_t lane) const { return over_[lane]; }
   std::size_t cohorts() const { return cohorts_; }
 
@@ -23,14 +24,14 @@ class Turns {
     ++cohorts_;
     if (Clock::now() < end_) return true;
     over_[lane] = true;
-    --running_;
+    --lanes_left_;
     return false;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   const std::chrono::time_point<Clock, std::chrono::duration<double>> end_;
-  std::size_t cohorts_ = 0, running_;
+  std::size_t cohorts_ = 0, lanes_left_;
   std::vector<bool> over_;
 };
 

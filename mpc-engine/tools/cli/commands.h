@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The subcommands of `tkdc`. Each adds its options to the application and a
 // callback that does the work and sets the exit status. A new one is a file of
-// its own, a declaration here and a line in commands.cc.
+// its own, a declaration here and a line in commands.cc. What measures the engine or looks at
+// circuits is a subcommand of tkdc-workbench (tools/workbench/commands.h).
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -10,7 +10,7 @@
 #include "service/server/config.h"
 #include "service/server/local_socket.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/output_file.h"
+#include "base/output_file.h"
 #include "tools/cli/printable.h"
 
 namespace tkdc::cli {

@@ -14,7 +14,7 @@
 #include "base/hardening.h"
 #include "base/utc_time.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/output_file.h"
+#include "base/output_file.h"
 #include "tools/cli/printable.h"
 #include "tools/setup/configuration.h"
 #include "tools/setup/host_name.h"

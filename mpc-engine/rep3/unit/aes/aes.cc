@@ -83,12 +83,12 @@ bool Aes::gather() {
   if (pending_.empty()) return false;
   bool any = pool_ != nullptr && gather_masked();
   if (pending_.empty()) return any;
-  if (running_ > 0 && rep3_.lane.rounds() % kStartEveryRounds != 0) return any;
+  if (at_work_ > 0 && rep3_.lane.rounds() % kStartEveryRounds != 0) return any;
   for (auto [direction, rounds] : kKinds) {
     std::vector<Request> same = take_same(rounds, direction);
     if (same.empty()) continue;
     any = true;
-    ++running_;
+    ++at_work_;
     rep3_.lane.spawn(run(std::move(same), rounds, direction));
   }
   return any;
@@ -165,7 +165,7 @@ Task<void> Aes::run(std::vector<Request> requests, int rounds, Direction directi
 
   cohort->store(blocks);
   blocks_done_ += blocks.size();
-  --running_;
+  --at_work_;
   for (const Request& request : requests) rep3_.lane.ready(request.awaiter);
 }
 

@@ -66,7 +66,7 @@ class Aes {
   MaskPool* pool_ = nullptr;
   std::size_t most_masked_blocks_ = 0;
   std::vector<Request> pending_;
-  std::size_t running_ = 0;
+  std::size_t at_work_ = 0;
   std::uint64_t blocks_done_ = 0;
 };
 

@@ -52,8 +52,8 @@ bool Sha1::gather() {
     rep3_.lane.ready(std::exchange(at_join_, nullptr));
     return true;
   }
-  if (running_ || grid_->idle()) return false;
-  running_ = true;
+  if (at_work_ || grid_->idle()) return false;
+  at_work_ = true;
   rep3_.lane.spawn(run());
   return true;
 }
@@ -112,7 +112,7 @@ Task<void> Sha1::run() {
     ended_.clear();
     if (phase == Grid::kPhases - 1 && grid_->idle()) break;
   }
-  running_ = false;
+  at_work_ = false;
 }
 
 Task<SharedBytes> Sha1::compress(SharedBytes state, SharedBytes blocks, Work work) {

@@ -75,7 +75,7 @@ class Sha1 {
   std::vector<sha1::Chain*> ended_, bulk_;
   std::size_t ripple_from_;
   std::coroutine_handle<> at_join_;  // run()'s, while others may still hand in chains
-  bool running_ = false;
+  bool at_work_ = false;
   std::uint64_t blocks_done_ = 0, ripple_done_ = 0;
 };
 

@@ -60,8 +60,8 @@ Sha2::Sha2(Rep3& rep3, const HashFunction& hash) : rep3_(rep3), hash_(hash) {
 
 bool Sha2::gather() {
   if (pending_.empty()) return false;
-  if (running_ > 0 && rep3_.lane.rounds() % kStartEveryRounds != 0) return false;
-  ++running_;
+  if (at_work_ > 0 && rep3_.lane.rounds() % kStartEveryRounds != 0) return false;
+  ++at_work_;
   if (is_256())
     rep3_.lane.spawn(run<1>(std::move(pending_)));
   else
@@ -98,7 +98,7 @@ Task<void> Sha2::run(std::vector<Request> requests) {
     rep3_.lane.ready(requests[n].awaiter);
   }
   blocks_done_ += count;
-  --running_;
+  --at_work_;
 }
 
 }  // namespace tkdc

@@ -48,7 +48,7 @@ class Sha2 {
   Rep3& rep3_;
   const HashFunction& hash_;
   std::vector<Request> pending_;
-  std::size_t running_ = 0;
+  std::size_t at_work_ = 0;
   std::uint64_t blocks_done_ = 0;
 };
 

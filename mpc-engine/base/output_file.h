@@ -8,7 +8,7 @@
 #include "base/secret.h"
 #include "base/unique_fd.h"
 
-namespace tkdc::cli {
+namespace tkdc {
 
 class OutputFile {
  public:
@@ -26,4 +26,4 @@ class OutputFile {
   UniqueFd fd_;  // none: finished
 };
 
-}  // namespace tkdc::cli
+}  // namespace tkdc

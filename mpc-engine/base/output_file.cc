@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/output_file.h"
+#include "base/output_file.h"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include "base/durable_file.h"
 #include "base/system_error.h"
 
-namespace tkdc::cli {
+namespace tkdc {
 
 Result<OutputFile> OutputFile::create(const std::string& path) {
   UniqueFd fd = create_file(path);
@@ -32,4 +32,4 @@ Result<void> OutputFile::finish(ByteSpan contents) {
   return {};
 }
 
-}  // namespace tkdc::cli
+}  // namespace tkdc

@@ -7,9 +7,9 @@
 #include "tools/bench/sha1.h"
 #include "tools/bench/stream.h"
 #include "tools/bench/zero_shares.h"
-#include "tools/cli/commands.h"
+#include "tools/workbench/commands.h"
 
-namespace tkdc::cli {
+namespace tkdc::workbench {
 
 void add_bench(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("bench", "measure the engine on this machine");
@@ -23,4 +23,4 @@ void add_bench(CLI::App& app, int& exit_status) {
   bench::add_zero_shares(*command, exit_status);
 }
 
-}  // namespace tkdc::cli
+}  // namespace tkdc::workbench

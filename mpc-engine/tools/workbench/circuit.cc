@@ -7,11 +7,11 @@
 #include "circuit/bristol.h"
 #include "circuit/evaluate.h"
 #include "circuit/recorder.h"
-#include "tools/cli/circuit_source.h"
-#include "tools/cli/commands.h"
-#include "tools/cli/output_file.h"
+#include "tools/workbench/circuit_source.h"
+#include "tools/workbench/commands.h"
+#include "base/output_file.h"
 
-namespace tkdc::cli {
+namespace tkdc::workbench {
 namespace {
 
 struct CircuitOptions {
@@ -122,4 +122,4 @@ void add_circuit(CLI::App& app, int& exit_status) {
   add("table", "all circuits by name: their gates beside published numbers, in Markdown", table);
 }
 
-}  // namespace tkdc::cli
+}  // namespace tkdc::workbench

@@ -8,7 +8,7 @@
 #include "cuda/device/check_layout.h"
 #include "cuda/device/selftest.h"
 #include "rep3/unit/aes/sbox_claims.h"
-#include "rep3/unit/sha1/bit_claims.h"
+#include "rep3/unit/bits/bit_claims.h"
 #include "rep3/verify/octet_check.h"
 
 namespace tkdc::cuda {

@@ -10,7 +10,7 @@
 #include "cuda/device/gpu.h"
 #include "cuda/device/product_rate.h"
 #include "rep3/unit/aes/sbox_claims.h"
-#include "rep3/unit/sha1/bit_claims.h"
+#include "rep3/unit/bits/bit_claims.h"
 #include "rep3/verify/octet_check.h"
 #include "tools/bench/device.h"
 

@@ -14,7 +14,7 @@
 #include "cuda/device/select.h"
 #include "field/gf256.h"
 #include "rep3/unit/aes/sbox_claims.h"
-#include "rep3/unit/sha1/bit_claims.h"
+#include "rep3/unit/bits/bit_claims.h"
 #include "rep3/verify/octet_check.h"
 #include "unit/cuda/cohort_runs.h"
 

@@ -5,7 +5,7 @@
 
 #include "protocol/replicated.h"
 #include "rep3/unit/aes/one_hot.h"
-#include "rep3/unit/sha1/words.h"
+#include "rep3/unit/bits/words.h"
 
 namespace tkdc {
 namespace {

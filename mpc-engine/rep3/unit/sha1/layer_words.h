@@ -7,7 +7,7 @@
 #include <array>
 #include <cassert>
 
-#include "rep3/unit/sha1/bit_claims.h"
+#include "rep3/unit/bits/bit_claims.h"
 
 namespace tkdc::sha1 {
 

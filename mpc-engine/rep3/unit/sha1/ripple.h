@@ -6,7 +6,7 @@
 // columns there are. Used by one lane's thread.
 #pragma once
 
-#include "rep3/unit/sha1/bit_planes.h"
+#include "rep3/unit/bits/bit_planes.h"
 #include "rep3/unit/sha1/ripple_cohort.h"
 #include "rep3/unit/sha1/ripple_schedule.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words of 32 or 64 bits of many SHA-2 instances on shares, made of the 32-bit
-// columns that SHA-1 uses (rep3/unit/sha1/words.h): a 64-bit word is two of them, the
+// columns that SHA-1 uses (rep3/unit/bits/words.h): a 64-bit word is two of them, the
 // lower one first. So a layer's message, its claims and their tiles are SHA-1's.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "protocol/replicated.h"
-#include "rep3/unit/sha1/words.h"
+#include "rep3/unit/bits/words.h"
 
 namespace tkdc::sha2 {
 

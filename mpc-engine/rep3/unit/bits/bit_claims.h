@@ -7,7 +7,7 @@
 
 #include <initializer_list>
 
-#include "rep3/unit/sha1/words.h"
+#include "rep3/unit/bits/words.h"
 
 namespace tkdc::sha1 {
 

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <vector>
 
-#include "rep3/unit/sha1/bit_claims.h"
+#include "rep3/unit/bits/bit_claims.h"
 
 namespace tkdc::sha1 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rep3/unit/sha1/bit_claims.h"
+#include "rep3/unit/bits/bit_claims.h"
 
 #include <cassert>
 

@@ -3,7 +3,7 @@
 
 #include <cassert>
 
-namespace tkdc::sha1 {
+namespace tkdc::bits {
 namespace {
 
 constexpr std::size_t kMaxProducts = 2;
@@ -87,4 +87,4 @@ void record_claims(ClaimLog& log, const Fields& fields) {
   }
 }
 
-}  // namespace tkdc::sha1
+}  // namespace tkdc::bits

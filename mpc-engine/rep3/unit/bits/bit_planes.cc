@@ -3,7 +3,7 @@
 
 #include "base/ivdep.h"
 
-namespace tkdc::sha1 {
+namespace tkdc::bits {
 namespace {
 
 enum Row : std::size_t { kX, kY, kZ };
@@ -97,4 +97,4 @@ void PlaneProducts::read(const std::uint8_t* mine, const std::uint8_t* theirs, C
   }
 }
 
-}  // namespace tkdc::sha1
+}  // namespace tkdc::bits

@@ -16,7 +16,7 @@
 
 #include "rep3/unit/bits/bit_claims.h"
 
-namespace tkdc::sha1 {
+namespace tkdc::bits {
 
 // Plane words go to messages and claims as they stand.
 static_assert(std::endian::native == std::endian::little);
@@ -86,4 +86,4 @@ class PlaneProducts {
   std::vector<Plane> into_;
 };
 
-}  // namespace tkdc::sha1
+}  // namespace tkdc::bits

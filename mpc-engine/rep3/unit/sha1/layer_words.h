@@ -11,6 +11,15 @@
 
 namespace tkdc::sha1 {
 
+using bits::BitProduct;
+using bits::ClaimSink;
+using bits::ClaimWord;
+using bits::Column;
+using bits::load_be;
+using bits::rotl;
+using bits::store_be;
+using bits::Words;
+
 inline void resize(Words& words, std::size_t instances) {
   words.x.resize(instances);
   words.y.resize(instances);

@@ -12,6 +12,13 @@
 
 namespace tkdc::sha1 {
 
+using bits::PlaneProducts;
+using bits::kPlaneBits;
+using bits::load_be;
+using bits::Planes;
+using bits::store_be;
+using bits::transpose;
+
 class Ripple final : public RippleCohort, private PlaneMachine {
  public:
   Ripple(int party, ClaimLog* claims, std::vector<RippleBlock> blocks);

@@ -10,6 +10,14 @@ enum Row : std::size_t { kX, kY, kZ };
 
 }  // namespace
 
+void Planes::add(std::size_t to, std::size_t a, std::size_t b) {
+  const std::uint64_t *x = plane(a), *y = plane(b);
+  std::uint64_t* out = plane(to);
+  const std::size_t words = 2 * stride_;
+  TKDC_IVDEP
+  for (std::size_t i = 0; i < words; ++i) out[i] = x[i] ^ y[i];
+}
+
 void Planes::add(std::size_t to, std::size_t a, std::size_t b, std::size_t c) {
   const std::uint64_t *x = plane(a), *y = plane(b), *z = plane(c);
   std::uint64_t* out = plane(to);

@@ -40,6 +40,7 @@ class Planes {
   }
   // `to` = the sum of these, of which it may be one.
   void copy(std::size_t to, std::size_t a) { std::copy_n(plane(a), 2 * stride_, plane(to)); }
+  void add(std::size_t to, std::size_t a, std::size_t b);
   void add(std::size_t to, std::size_t a, std::size_t b, std::size_t c);
   void add(std::size_t to, std::size_t a, std::size_t b, std::size_t c, std::size_t d);
 

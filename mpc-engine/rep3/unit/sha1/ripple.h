@@ -12,9 +12,9 @@
 
 namespace tkdc::sha1 {
 
-using bits::PlaneProducts;
 using bits::kPlaneBits;
 using bits::load_be;
+using bits::PlaneProducts;
 using bits::Planes;
 using bits::store_be;
 using bits::transpose;

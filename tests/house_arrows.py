@@ -32,6 +32,7 @@ room("mpc-engine/base")
 room("mpc-engine/field", "mpc-engine/base")
 room("mpc-engine/circuit", "mpc-engine/base")
 room("circuits", "mpc-engine/base", "mpc-engine/field", "mpc-engine/circuit")
+room("circuits/command", "mpc-engine/base", "mpc-engine/circuit", "circuits")
 room("mpc-engine/link", "mpc-engine/base")
 room("mpc-engine/garble", "mpc-engine/base", "mpc-engine/field", "mpc-engine/circuit",
      "mpc-engine/link")
@@ -76,8 +77,7 @@ room("mpc-engine/tools/bench", "mpc-engine/base", "mpc-engine/circuit", "circuit
      "mpc-engine/cipher", "cuda", f"{SERVICE}/job")
 room("mpc-engine/tools/setup", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      f"{SERVICE}/wire", f"{SERVICE}/export")
-room("mpc-engine/tools/workbench", "mpc-engine/base", "mpc-engine/circuit", "circuits",
-     "mpc-engine/tools/bench")
+room("mpc-engine/tools/workbench", "mpc-engine/base", "circuits/command", "mpc-engine/tools/bench")
 room("mpc-engine/tools/cli", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/tools/setup",
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "export", "server")))

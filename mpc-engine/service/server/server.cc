@@ -79,7 +79,7 @@ Result<void> Server::make_engine() {
   options.protocols = protocols_;
   options.max_pending_jobs = config_.agents.size() * ControlOptions().max_pending_per_agent;
   options.limits = config_.limits;
-  options.audit_head = [this] { return audit_->head(); };
+  options.audit_head = [this] { return audit_->durable_head(); };
   options.lost_check = [this](const LostCheck& lost) { note_broken_check(lost); };
   options.peer_audit_head = [this](int party, const AuditHead& head) {
     nlohmann::json event = {{"event", "peers"}, {"peers", {peer_json(party, head)}}};
@@ -125,7 +125,7 @@ Result<void> Server::make_mesh(std::shared_ptr<Network> network) {
   for (const PeerEntry& peer : config_.peers)
     options.peers.push_back({peer.party, peer.address, peer.certificate_sha256});
   options.log = [](const std::string& line) { log_line(LogLevel::kWarning, line); };
-  options.audit_head = [this] { return audit_->head(); };
+  options.audit_head = [this] { return audit_->durable_head(); };
   options.course = [this](int lane) { return jobs_->course(static_cast<std::size_t>(lane)); };
   options.hear_course = [this](int lane, int party, const CourseTail& theirs) {
     auto same = jobs_->hear_course(static_cast<std::size_t>(lane), party, theirs);

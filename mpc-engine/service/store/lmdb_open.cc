@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -14,7 +15,7 @@ namespace tkdc {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
-constexpr std::uint8_t kStoreFormat = 1;
+constexpr std::uint8_t kOneLevel = 1, kTwoLevels = 2;  // formats: whether there is a keyring
 
 const ByteSpan kOwnerName = octets("owner");  // in the clear, for the message
 const ByteSpan kCheckName = octets("key check");
@@ -65,6 +66,7 @@ Result<void> LmdbStore::open_files() {
   if (mkdir(options_.path.c_str(), 0700) != 0 && errno != EEXIST)
     return system_error("store: cannot make " + options_.path);
   auto done = lock_directory();
+  if (done.ok()) done = load_keys();
   if (done.ok()) done = open_environment();
   if (done.ok()) done = check_owner();
   return done;
@@ -78,6 +80,30 @@ Result<void> LmdbStore::lock_directory() {
     return fail("store: " + options_.path +
                 " is in use by another process; only one "
                 "tkdc-server may run on a store");
+  return {};
+}
+
+void LmdbStore::use_keys() {
+  sealer_ = Sealer(keys_.current, options_.installation, options_.party);
+  if (keys_.previous) sealer_.also_opens(*keys_.previous);
+}
+
+// A store that has no keyring yet is new, or was made when there was none.
+Result<void> LmdbStore::load_keys() {
+  two_levels_ = keyring_.exists();
+  if (two_levels_) {
+    auto keys = keyring_.read(wrapping_);
+    if (keys)
+      keys_ = std::move(*keys);
+    else
+      keys_fault_ = keys.error();
+  } else if (::access((options_.path + "/data.mdb").c_str(), F_OK) != 0) {
+    keys_ = {draw_store_key(), std::nullopt};
+    if (auto written = keyring_.write(keys_, {&wrapping_}); !written) return written;
+    two_levels_ = true;
+  }
+  wrapping_ = SecretBuffer(kStoreKeyBytes);
+  use_keys();
   return {};
 }
 
@@ -102,7 +128,18 @@ Result<void> LmdbStore::open_environment() {
   return {};
 }
 
+Bytes LmdbStore::owner_record() const {
+  Bytes owner;
+  owner.reserve(32);
+  Writer w(owner);
+  w.u8(two_levels_ ? kTwoLevels : kOneLevel);
+  w.raw(options_.installation);
+  w.u8(static_cast<std::uint8_t>(options_.party));
+  return owner;
+}
+
 Result<void> LmdbStore::write_owner(LmdbTxn& txn) {
+  if (keys_fault_) return *keys_fault_;
   for (Table table : {kCommitted, kPrepared, kTombstones}) {
     MDB_stat stat{};
     int rc = mdb_stat(txn.get(), dbi_[table], &stat);
@@ -112,13 +149,7 @@ Result<void> LmdbStore::write_owner(LmdbTxn& txn) {
                   " has keys but no owner record: it is damaged; "
                   "restore it from its backup");
   }
-  Bytes owner;
-  owner.reserve(32);
-  Writer w(owner);
-  w.u8(kStoreFormat);
-  w.raw(options_.installation);
-  w.u8(static_cast<std::uint8_t>(options_.party));
-  int rc = put(txn, kMeta, kOwnerName, owner);
+  int rc = put(txn, kMeta, kOwnerName, owner_record());
   if (rc == 0)
     rc = put(txn, kMeta, kCheckName, sealer_.seal("meta", kCheckName, {}, octets(kCheckText)));
   if (rc == 0)
@@ -140,14 +171,19 @@ Result<void> LmdbStore::check_owner() {
   InstallationId installation{};
   r.array(installation);
   int party = r.u8();
-  if (!r.complete() || format != kStoreFormat)
+  if (!r.complete() || (format != kOneLevel && format != kTwoLevels))
     return fail("store: " + options_.path + " has format " + std::to_string(format) +
-                ", this release reads format " + std::to_string(kStoreFormat));
+                ", this release reads formats 1 and 2");
   if (installation != options_.installation || party != options_.party)
     return fail("store: " + options_.path + " belongs to party " + std::to_string(party) +
                 " of installation " + to_hex(installation) + ", not to party " +
                 std::to_string(options_.party) + " of " + to_hex(options_.installation) +
                 "; correct [store] path");
+  if (format == kTwoLevels && !two_levels_)
+    return fail("store: " + options_.path +
+                "/keys is missing, and without it nobody can read the store: put it back from the "
+                "store's backup");
+  if (keys_fault_) return *keys_fault_;
   SecretVector text;
   rc = find(txn, kMeta, kCheckName, &value);
   if (rc != 0 || !sealer_.open("meta", kCheckName, lmdb_span(value), text))

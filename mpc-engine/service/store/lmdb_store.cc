@@ -11,8 +11,6 @@ namespace tkdc {
 namespace {
 
 constexpr std::size_t kCachedRecords = 16'384;
-constexpr std::string_view kTableNames[] = {"committed", "prepared",  "tombstones",
-                                            "meta",      "condemned", "seals"};
 
 // What of a record stands in the clear: kvno, enctype, version.
 constexpr std::size_t kHeaderBytes = 12;
@@ -35,8 +33,9 @@ Bytes header_of(const KeyRecord& record) {
 }  // namespace
 
 LmdbStore::LmdbStore(const StoreOptions& options, const SecretBuffer& key)
-    : options_(options), sealer_(key, options.installation, options.party), cache_(kCachedRecords) {
-}
+    : options_(options), keyring_(options.path, {options.installation, options.party}),
+      wrapping_(copy_of(key)), keys_{copy_of(key), std::nullopt},
+      sealer_(key, options.installation, options.party), cache_(kCachedRecords) {}
 
 LmdbStore::~LmdbStore() {
   if (env_ != nullptr) mdb_env_close(env_);

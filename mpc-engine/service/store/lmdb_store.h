@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "link/socket.h"
+#include "service/store/keyring.h"
 #include "service/store/lmdb.h"
 #include "service/store/record_cache.h"
 #include "service/store/sealed.h"
@@ -43,11 +44,24 @@ class LmdbStore final : public Store {
   Result<void> set_revoked(ByteSpan state) override;
   Epochs epochs() override;
   Result<void> set_epochs(const Epochs& epochs) override;
+  Result<void> begin_rekey(const SecretBuffer& wrapping, const SecretBuffer& next) override;
+  Result<std::size_t> reseal(std::size_t most, RekeyAt& at) override;
+  Result<void> end_rekey(const SecretBuffer& next) override;
+  bool two_levels() const override { return two_levels_; }
+  bool rekey_is_under_way() const override { return keys_.previous.has_value(); }
 
  private:
   enum Table : int { kCommitted, kPrepared, kTombstones, kMeta, kCondemned, kSeals, kTables };
+  // As LMDB knows them; part of what each value is bound to.
+  static constexpr std::string_view kTableNames[kTables] = {"committed", "prepared",  "tombstones",
+                                                            "meta",      "condemned", "seals"};
 
   Result<void> lock_directory();
+  Result<void> load_keys();
+  void use_keys();
+  Bytes owner_record() const;
+  Result<std::size_t> reseal_table(LmdbTxn& txn, std::size_t most, RekeyAt& at);
+  Result<void> reseal_value(MDB_cursor* cursor, Table table, const Bytes& name, ByteSpan value);
   Result<void> open_environment();
   Result<void> check_owner();
   Result<void> write_owner(LmdbTxn& txn);
@@ -72,6 +86,11 @@ class LmdbStore final : public Store {
   bool decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record) const;
 
   StoreOptions options_;
+  Keyring keyring_;
+  SecretBuffer wrapping_;  // until the folder is locked, and the keys are known
+  StoreKeys keys_;
+  bool two_levels_ = true;
+  std::optional<Error> keys_fault_;  // said when it is known whose store this is
   Sealer sealer_;
   RecordCache cache_;
   UniqueFd directory_lock_;

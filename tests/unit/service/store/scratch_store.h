@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "service/store/store.h"
 #include "support/scratch.h"
@@ -31,6 +32,12 @@ class ScratchStore : public testing::Test {
     auto opened = Store::open(options_, key_);
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     store_ = std::move(*opened);
+  }
+
+  // The next open() makes a store as there were before keyrings: key_ itself encrypts its values.
+  void without_keyring() {
+    std::filesystem::create_directory(options_.path);
+    std::ofstream(options_.path + "/data.mdb").close();
   }
 
   static KeyId id_of(std::uint32_t number) {

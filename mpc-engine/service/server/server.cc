@@ -16,11 +16,12 @@
 #include "base/hardening.h"
 #include "base/heap.h"
 #include "base/hex.h"
-#include "base/log.h"
+#include "base/log_events.h"
 #include "base/secret_file.h"
 #include "base/system_error.h"
 #include "base/version.h"
 #include "service/job/limits.h"
+#include "service/server/certificate_watch.h"
 #include "service/server/epoch_watch.h"
 #include "service/server/revoke_request.h"
 #include "service/server/revoked_json.h"
@@ -78,7 +79,7 @@ Result<void> Server::open_store() {
   store_ = std::move(*store);
   latch_.emplace(latch_file(config_.store_path));
   broken_checks_.emplace(broken_checks_file(config_.store_path));
-  auto audit = AuditLog::open(config_.audit_file);
+  auto audit = AuditLog::open(config_.audit_file, config_.audit_rotation);
   if (!audit.ok()) return audit.error();
   audit_ = std::move(*audit);
   return notice_restored_epochs(*store_, *audit_);
@@ -129,6 +130,9 @@ Result<void> Server::make_control() {
 Result<void> Server::make_mesh() {
   auto certificate = read_text_file(config_.certificate_file, kMaxPemBytes);
   if (!certificate.ok()) return certificate.error();
+  auto end_s = certificate_end(*certificate);
+  if (!end_s.ok()) return end_s.error();
+  certificate_end_s_ = *end_s;
   auto key = read_secret_file(config_.private_key_file, kMaxPemBytes);
   if (!key.ok()) return key.error();
   MeshOptions options;
@@ -244,7 +248,7 @@ void Server::session_failed(const std::string& reason) {
     session_id_.clear();
     news = troubles_.is_news(reason, monotonic_ms());
   }
-  if (news) log_line(LogLevel::kWarning, "no session: " + reason);
+  if (news) log_event(LogLevel::kWarning, event::kNoSession, "no session: " + reason);
   notify_status("no session: " + reason);
 }
 
@@ -261,8 +265,10 @@ void Server::session_goes_on(const Session& session) {
   // Somebody who resets connections all the time fills no disk.
   if (monotonic_ms() - logged_reconnection_ms_ < Troubles::kRepeatMs) return;
   logged_reconnection_ms_ = monotonic_ms();
-  log_line(LogLevel::kNotice, "session " + id + " goes on over new connections, the " +
-                                  std::to_string(times) + ". time since the start");
+  log_event(LogLevel::kNotice, event::kSessionGoesOn,
+            "session " + id + " goes on over new connections, the " + std::to_string(times) +
+                ". time since the start",
+            {"TKDC_SESSION=" + id});
   nlohmann::json event = {{"event", "reconnected"}, {"session", id}, {"times", times}};
   audit(event.dump());
 }
@@ -285,7 +291,7 @@ void Server::session_up(const Session& session) {
                      ", zero-shares by " + zero_generator_name(session.zero_generator) +
                      ", records by " + tls_library().records + ", security " +
                      security_name(config_.security);
-  log_line(LogLevel::kNotice, text);
+  log_event(LogLevel::kNotice, event::kSessionUp, text, {"TKDC_SESSION=" + id});
   notify_status(text);
   nlohmann::json event = {{"event", "session"},
                           {"session", id},
@@ -302,8 +308,9 @@ void Server::session_up(const Session& session) {
 }
 
 void Server::close_latch(const std::string& deviation) {
-  log_line(LogLevel::kError, "a server computed wrongly: " + deviation +
-                                 ". Nothing that depends on it was released. " + kUntilRelease);
+  log_event(LogLevel::kError, event::kLatched,
+            "a server computed wrongly: " + deviation +
+                ". Nothing that depends on it was released. " + kUntilRelease);
   nlohmann::json event = {{"event", "latched"}, {"reason", deviation}};
   audit(event.dump());
   if (auto closed = latch_->close(deviation); !closed)
@@ -329,7 +336,7 @@ void Server::note_broken_check(const LostCheck& lost) {
       "sessions given up while messages were being verified: " + describe(checks) +
       "; a restart, or a server that breaks off where it would be found "
       "(docs/operations.md, Broken checks)";
-  log_line(LogLevel::kWarning, text);
+  log_event(LogLevel::kWarning, event::kCheckBroken, text);
   nlohmann::json event = {{"event", "check broken"}, {"opened", lost.opened}};
   if (lost.party) event["party"] = *lost.party;
   audit(event.dump());
@@ -357,7 +364,7 @@ void Server::wait_for_release() {
     pause(1000);
   }
   if (!waited || stopping_) return;
-  log_line(LogLevel::kNotice, "the latch was released");
+  log_event(LogLevel::kNotice, event::kReleased, "the latch was released");
   audit(R"({"event":"released"})");
   std::lock_guard lock(mutex_);
   latched_.clear();
@@ -401,15 +408,21 @@ Result<void> Server::wait_for_signal() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   UniqueFd fd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) return system_error("no signalfd");
   std::uint64_t watchdog_us = 0;
   bool watched = sd_watchdog_enabled(0, &watchdog_us) > 0;
   std::string sync_trouble;
-  Alarms alarms([](const std::string& line) { log_line(LogLevel::kWarning, line); });
+  Alarms alarms(
+      [](const std::string& line) { log_event(LogLevel::kWarning, event::kAlarm, line); });
   for (int tick = 0;; ++tick) {
     pollfd one{fd.get(), POLLIN, 0};
-    if (poll(&one, 1, kTickMs) > 0) return {};
+    signalfd_siginfo signal{};
+    if (poll(&one, 1, kTickMs) > 0 && read(fd.get(), &signal, sizeof signal) == sizeof signal) {
+      if (signal.ssi_signo != SIGHUP) return {};
+      reload();
+    }
     if (control_failed_) return fail("the control plane failed");
     jobs_->expire();
     if (tick % kSyncEveryTicks != 0) continue;
@@ -418,8 +431,10 @@ Result<void> Server::wait_for_signal() {
     alarms.look(jobs_->status());
     alarms.look(config_.party, jobs_->status().clocks_ahead);
     alarms.look(mesh_->epochs());
+    alarms.look_at_certificate(certificate_alarm(certificate_end_s_, std::time(nullptr)));
     (void)take_revoke_request();  // its troubles are in the journal
     auto synced = audit_->sync();
+    if (auto kept = audit_->keep(); synced.ok()) synced = kept;
     std::string trouble = synced.ok() ? "" : synced.error().message;
     if (!trouble.empty() && trouble != sync_trouble) log_line(LogLevel::kError, trouble);
     sync_trouble = trouble;
@@ -440,12 +455,12 @@ Result<void> Server::run() {
   if (local_)
     local_thread_ = std::thread(
         [this] { local_->run([this](const LocalAsk& ask) { return answer_administrator(ask); }); });
-  log_line(LogLevel::kNotice, std::string("tkdc-server ") + kVersionAndCommit + ": party " +
-                                  std::to_string(config_.party) + " of " +
-                                  to_hex(config_.installation) + ", security " +
-                                  security_name(config_.security) + ", " +
-                                  std::to_string(store_->count()) + " keys, agents at " +
-                                  config_.control_listen + ", peers at " + config_.data_listen);
+  log_event(LogLevel::kNotice, event::kStarted,
+            std::string("tkdc-server ") + kVersionAndCommit + ": party " +
+                std::to_string(config_.party) + " of " + to_hex(config_.installation) +
+                ", security " + security_name(config_.security) + ", " +
+                std::to_string(store_->count()) + " keys, agents at " + config_.control_listen +
+                ", peers at " + config_.data_listen);
   audit(R"({"event":"started"})");
   sd_notify(0, "READY=1\nSTATUS=waiting for the other two servers");
   auto result = wait_for_signal();
@@ -453,7 +468,7 @@ Result<void> Server::run() {
   stop();
   audit(R"({"event":"stopped"})");
   (void)audit_->sync().ok();
-  log_line(LogLevel::kNotice, "stopped");
+  log_event(LogLevel::kNotice, event::kStopped, "stopped");
   return result;
 }
 

@@ -39,7 +39,8 @@ class Server {
                                                 const std::string& program);
   ~Server();
 
-  // Until SIGTERM or SIGINT, which the caller has blocked in all threads.
+  // Until SIGTERM or SIGINT, which the caller has blocked in all threads, as SIGHUP, which has it
+  // read its configuration again (server_reload.cc).
   Result<void> run();
 
  private:
@@ -67,12 +68,14 @@ class Server {
   std::string status_json();
   nlohmann::json agents_json(const JobServiceStatus& jobs) const;
   Result<void> wait_for_signal();
+  void reload();
   void stop();
 
   ServerConfig config_;
   const std::string program_;  // its digest
   ProtocolOffers protocols_;
   long long started_ms_ = 0;
+  std::int64_t certificate_end_s_ = 0;
 
   // Destroyed from the last to the first: the jobs answers into the control
   // plane and writes to the audit log until it is gone.

@@ -85,8 +85,8 @@ std::string notices_of(const json& server) {
     text += who + cell(server, "logins_unheralded") +
             " login replies without preauthentication; right only for principals that do not "
             "require it\n";
-  for (const char* clock : {"clock_error", "clock_warning"})
-    if (server.contains(clock)) text += who + cell(server, clock) + "\n";
+  for (const char* said : {"clock_error", "clock_warning", "certificate_warning"})
+    if (server.contains(said)) text += who + cell(server, said) + "\n";
   text += revoked_notice(server, who);
   if (auto alarms = server.find("epoch_alarms"); alarms != server.end() && alarms->is_array())
     for (const json& alarm : *alarms) text += who + cell({{"text", alarm}}, "text") + "\n";

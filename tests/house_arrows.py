@@ -43,12 +43,13 @@ room("mpc-engine/rep3", "mpc-engine/base", "mpc-engine/field", "mpc-engine/link"
      "mpc-engine/session", "mpc-engine/lane", "mpc-engine/protocol")
 room("mpc-engine/rep3/verify", "mpc-engine/base", "mpc-engine/field", "mpc-engine/lane",
      "mpc-engine/protocol", "mpc-engine/rep3")
-room("mpc-engine/rep3/unit", "mpc-engine/base", "mpc-engine/field", "mpc-engine/session",
-     "mpc-engine/lane", "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/verify")
+room("mpc-engine/rep3/unit", "mpc-engine/base", "mpc-engine/field", "mpc-engine/circuit",
+     "mpc-engine/session", "mpc-engine/lane", "mpc-engine/protocol", "mpc-engine/rep3",
+     "mpc-engine/rep3/verify")
 room("mpc-engine/cipher", "mpc-engine/base", "mpc-engine/field", "mpc-engine/protocol")
-room("mpc-engine/api", "mpc-engine/base", "mpc-engine/field", "mpc-engine/link",
-     "mpc-engine/session", "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/unit",
-     "mpc-engine/lane", "mpc-engine/cipher")
+room("mpc-engine/api", "mpc-engine/base", "mpc-engine/field", "mpc-engine/circuit",
+     "mpc-engine/link", "mpc-engine/session", "mpc-engine/protocol", "mpc-engine/rep3",
+     "mpc-engine/rep3/unit", "mpc-engine/lane", "mpc-engine/cipher")
 room("cuda", "mpc-engine/base", "mpc-engine/session", "mpc-engine/protocol", "mpc-engine/rep3",
      "mpc-engine/rep3/verify", "mpc-engine/rep3/unit")
 room(f"{SERVICE}/wire", "mpc-engine/base")

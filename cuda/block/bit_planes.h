@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-1's compressions in the shape of the fewest bits, as rep3/unit/sha1/bit_planes.h packs their
+// SHA-1's compressions in the shape of the fewest bits, as rep3/unit/bits/bit_planes.h packs their
 // messages: bit after bit, product after product, with no gap between the products' columns.
 //
 // Round takes 32 columns of one component, whose planes no other thread touches; Pack a word of

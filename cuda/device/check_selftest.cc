@@ -8,7 +8,7 @@
 #include "cuda/device/check_layout.h"
 #include "cuda/device/selftest.h"
 #include "rep3/unit/aes/sbox_claims.h"
-#include "rep3/unit/sha1/bit_claims.h"
+#include "rep3/unit/bits/bit_claims.h"
 #include "rep3/verify/octet_check.h"
 
 namespace tkdc::cuda {
@@ -23,7 +23,7 @@ class CheckTwin {
       std::vector<std::unique_ptr<ClaimRows>> claims;
       products_ = 0;
       if (sboxes > 0) claims.push_back(random_record(sbox_claim_shape(), sboxes));
-      if (bits > 0) claims.push_back(random_record(sha1::bit_claim_shape(1), bits));
+      if (bits > 0) claims.push_back(random_record(tkdc::bits::bit_claim_shape(1), bits));
       auto on_device = &check == check_ ? OctetCheck::begin(&checks_, claims) : nullptr;
       check = std::make_unique<OctetCheck>(std::move(claims), kSeed, forms_, std::move(on_device));
     }

@@ -258,7 +258,7 @@ void DeviceRipple::record_claims(const std::uint8_t* mine, const std::uint8_t* t
     for (int side = 0; side < 2; ++side) rows[c][side] = slot_->packed[c][side];
     rows[c][2] = c == 0 ? mine : theirs;
   }
-  claims_->add(sha1::bit_claim_shape(1), bytes(), rows);
+  claims_->add(tkdc::bits::bit_claim_shape(1), bytes(), rows);
 }
 
 }  // namespace tkdc::cuda

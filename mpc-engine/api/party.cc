@@ -5,6 +5,7 @@
 #include "api/state.h"
 #include "cipher/aes_keys.h"
 #include "cipher/hash.h"
+#include "rep3/unit/circuit/circuit_run.h"
 
 namespace tkdc::mpc {
 namespace {
@@ -40,6 +41,42 @@ Result<void> check_octets(const char* what, const Shares& x, std::size_t unit) {
     return fail(std::string(what) + ": " + describe(x) +
                 "; give octets of a binary ring, in units of " + std::to_string(unit));
   return check_size(what, Ring::kBits, x.bytes());
+}
+
+// Of one evaluation: both components of all wires.
+constexpr std::size_t kMaxWireBytes = std::size_t{1} << 30;
+
+Result<void> check_circuit(const circuit::Schedule& schedule, const std::vector<Shares>& inputs,
+                           std::size_t instances) {
+  if (inputs.size() != schedule.inputs.size())
+    return fail("evaluate: " + std::to_string(inputs.size()) + " inputs; the circuit has " +
+                std::to_string(schedule.inputs.size()));
+  const std::size_t words = instances / 64 + 1;
+  if (instances == 0 || instances > 8 * kMaxVectorBytes ||
+      (std::size_t{schedule.slots} + 2) * words > kMaxWireBytes / 16)
+    return fail("evaluate: " + std::to_string(instances) + " instances of " +
+                std::to_string(schedule.slots) +
+                " wires; use one at least, and so few that 1 GiB holds all wires");
+  if (most_layer_bytes(schedule, instances) > kMaxVectorBytes)
+    return fail("evaluate: a round of " + std::to_string(instances) +
+                " instances is above the limit of 8 MiB; use fewer at a time");
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    const circuit::Port& port = schedule.inputs[k];
+    if (auto octets = check_octets("evaluate", inputs[k], 1); !octets) return octets.error();
+    if (inputs[k].bytes() != instances * port_octets(port))
+      return fail("evaluate: input " + port.name + " of " + std::to_string(instances) +
+                  " instances of " + std::to_string(port.bits) + " bits has " +
+                  std::to_string(instances * port_octets(port)) + " octets, not " +
+                  std::to_string(inputs[k].bytes()));
+  }
+  for (const circuit::Port& port : schedule.outputs)
+    if (auto fits = check_size("evaluate", Ring::kBits, instances * port_octets(port)); !fits)
+      return fits.error();
+  return {};
+}
+
+Task<void> evaluate_into(Task<std::vector<SharedBytes>> task, std::vector<SharedBytes>& out) {
+  out = co_await task;
 }
 
 std::vector<Term> diagonal(std::size_t count, bool sum) {
@@ -225,6 +262,23 @@ Result<Shares> Party::to_bits(const Shares& x) {
   auto z = impl_->result("to_bits", words_of(impl_->rep3, octets_of(x), element_bytes(x.ring())));
   if (!z) return z.error();
   return make_shares(Ring::kBits, std::move(*z));
+}
+
+Result<std::vector<Shares>> Party::evaluate(const Circuit& circuit,
+                                            const std::vector<Shares>& inputs,
+                                            std::size_t instances) {
+  const circuit::Schedule& schedule = circuit.state().schedule;
+  if (auto right = check_circuit(schedule, inputs, instances); !right) return right.error();
+  std::vector<SharedBytes> strings, values;
+  for (const Shares& input : inputs) strings.push_back(octets_of(input));
+  auto ran = impl_->run(
+      "evaluate",
+      evaluate_into(compute_circuit(impl_->rep3, schedule, std::move(strings), instances), values));
+  if (!ran) return ran.error();
+  std::vector<Shares> out;
+  out.reserve(values.size());
+  for (SharedBytes& value : values) out.push_back(make_shares(Ring::kBits, std::move(value)));
+  return out;
 }
 
 Result<Shares> Party::aes_key(const Shares& key) {

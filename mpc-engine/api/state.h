@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in a Shares object. Secret: all of it.
+// What stands in a Shares object, all of it secret, and in a Circuit, all of it public.
 #pragma once
 
+#include "circuit/schedule.h"
 #include "protocol/shared_bytes.h"
+#include "tkdc/circuit.h"
 #include "tkdc/shares.h"
 
 namespace tkdc::mpc {
@@ -11,6 +13,13 @@ struct Shares::State {
   State(Ring which, SharedBytes octets) : ring(which), shared(std::move(octets)) {}
   Ring ring;
   SharedBytes shared;
+};
+
+struct Circuit::State {
+  explicit State(circuit::Schedule made);
+  const circuit::Schedule schedule;
+  const std::vector<Port> inputs, outputs;
+  std::size_t ands = 0, rounds = 0;
 };
 
 inline Shares make_shares(Ring ring, SharedBytes octets) {

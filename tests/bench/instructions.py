@@ -42,6 +42,9 @@ WORKLOADS = (
     ("aes-256", "gfni", 1, 3 * 16),
     ("sha1-malicious", "scalar", 4, 3 * 4),
     ("sha1-bits-malicious", "scalar", 16, 3 * 16),
+    ("sha1-circuit", "scalar", 512, 3 * 512),
+    ("sha1-circuit-malicious", "scalar", 16, 3 * 16),
+    ("aes-128-circuit", "scalar", 64, 3 * 64),
 )
 
 

@@ -5,8 +5,9 @@
 //   bench-workload WORK BACKEND JOBS [--stop]
 //
 // WORK: aes-128, aes-256 (16 blocks a job), sha1 and sha1-bits (a
-// compression a job, in the shape of the fewest rounds or bits), each in
-// semi-honest mode, or with "-malicious" behind it. BACKEND: scalar, avx2 or
+// compression a job, in the shape of the fewest rounds or bits), and the same as circuits for all
+// jobs at once (aes-128-circuit, a block a job; sha1-circuit); each in semi-honest mode, or with
+// "-malicious" behind it. BACKEND: scalar, avx2 or
 // gfni. The work is done twice; the second time, inside run_measured(), is the
 // one to be counted. --stop raises SIGUSR1 before and SIGUSR2 behind it.
 #include <csignal>
@@ -14,6 +15,8 @@
 #include <iostream>
 #include <string>
 
+#include "circuits/catalogue.h"
+#include "rep3/unit/circuit/circuit_run.h"
 #include "rep3/unit/rep3_protocol.h"
 #include "support/three_parties.h"
 
@@ -78,12 +81,45 @@ class Work {
   std::vector<SharedBytes> round_keys_[3], out_[3];
 };
 
+// The circuit of a name of the catalogue, in so many instances.
+class CircuitWork {
+ public:
+  CircuitWork(const std::string& name, const Rep3Backend& backend, Security security,
+              std::size_t instances)
+      : schedule_(circuit::schedule_of(circuits::record(*circuits::find_named(name)))),
+        instances_(instances), net_(backend.representation(), 1, security) {
+    for (std::size_t p = 0; p < 3; ++p)
+      protocols_[p] = std::make_unique<Rep3Protocol>(*net_.party[p], backend);
+    for (const circuit::Port& port : schedule_.inputs)
+      in_.push_back(net_.share(test::random_bytes(net_.rng(), instances * port_octets(port))));
+  }
+
+  bool run() {
+    return net_.run([this](int p) { return job(p); }).ok();
+  }
+
+ private:
+  Task<void> job(int p) {
+    std::vector<SharedBytes> inputs;
+    for (const auto& input : in_) inputs.push_back(input[static_cast<std::size_t>(p)]);
+    out_[p] = co_await compute_circuit(*net_.party[p], schedule_, std::move(inputs), instances_);
+    co_await net_.party[p]->verified();
+  }
+
+  const circuit::Schedule schedule_;
+  const std::size_t instances_;
+  test::ThreeParties net_;
+  std::unique_ptr<Rep3Protocol> protocols_[3];
+  std::vector<std::array<SharedBytes, 3>> in_;
+  std::vector<SharedBytes> out_[3];
+};
+
 }  // namespace
 }  // namespace tkdc::bench
 
 // By this name the counter finds it.
-extern "C" [[gnu::noinline]] bool run_measured(void* work) {
-  return static_cast<tkdc::bench::Work*>(work)->run();
+extern "C" [[gnu::noinline]] bool run_measured(const std::function<bool()>* work) {
+  return (*work)();
 }
 
 int main(int argc, char** argv) {
@@ -96,11 +132,14 @@ int main(int argc, char** argv) {
     security = Security::kMalicious;
   }
   const int jobs = argc > 3 ? std::atoi(argv[3]) : 0;
-  const bool known =
-      name == "aes-128" || name == "aes-256" || name == "sha1" || name == "sha1-bits";
+  const std::string circuit = name == "aes-128-circuit" ? "aes128-encrypt"
+                              : name == "sha1-circuit"  ? "sha1"
+                                                        : "";
+  const bool known = !circuit.empty() || name == "aes-128" || name == "aes-256" || name == "sha1" ||
+                     name == "sha1-bits";
   if (!known || jobs < 1 || jobs > 4096) {
-    std::cerr << "usage: bench-workload aes-128|aes-256|sha1|sha1-bits[-malicious] BACKEND JOBS "
-                 "[--stop]\n";
+    std::cerr << "usage: bench-workload aes-128|aes-256|sha1|sha1-bits|aes-128-circuit|"
+                 "sha1-circuit[-malicious] BACKEND JOBS [--stop]\n";
     return 2;
   }
   // Verification is of octets; planes are what semi-honest mode without GFNI uses.
@@ -113,10 +152,20 @@ int main(int argc, char** argv) {
     return 3;
   }
   const bool stop = argc > 4 && argv[4] == std::string("--stop");
-  bench::Work work(name, **backend, security, static_cast<std::size_t>(jobs));
-  bool done = work.prepare() && work.run();
+  const auto many = static_cast<std::size_t>(jobs);
+  std::function<bool()> run;
+  bool done = true;
+  if (circuit.empty()) {
+    auto work = std::make_shared<bench::Work>(name, **backend, security, many);
+    done = work->prepare();
+    run = [work] { return work->run(); };
+  } else {
+    auto work = std::make_shared<bench::CircuitWork>(circuit, **backend, security, many);
+    run = [work] { return work->run(); };
+  }
+  done = done && run();
   if (stop) raise(SIGUSR1);
-  done = run_measured(&work) && done;
+  done = run_measured(&run) && done;
   if (stop) raise(SIGUSR2);
   return done ? 0 : 1;
 }

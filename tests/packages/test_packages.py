@@ -230,7 +230,8 @@ def test_removed_all_the_same(host):
     assert host.run("ps -C tkdc-server,tkdc-agent", check=False).returncode == 1
     stock_tools_are_in_place(host)
     host.run("test ! -e /etc/tkdc/remove-kdc && test ! -e /etc/tkdc/remove-server")
-    host.run("test -e /etc/tkdc/server0/store.key.cred && test -e /var/lib/tkdc/server0/store/data.mdb")
+    host.run("test -e /etc/tkdc/server0/store.key.cred && "
+             "test -e /var/lib/tkdc/server0/store/data.mdb")
     shown = host.run("systemctl show -p Environment krb5-kdc").stdout
     assert "tkdc" not in shown
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Units on a host with systemd: secrets as credentials of the host, whom a unit may talk to, a store's
-keys changed and taken to another host, reload, journal. In this order."""
+"""Units on a host with systemd: secrets as credentials of the host, whom a unit may talk to, a
+store's keys changed and taken to another host, reload, journal. In this order."""
 
 import json
 import re
@@ -80,7 +80,8 @@ def test_a_changed_credential_starts_nothing(host):
              f"sed -i '1s/^\\(.\\{{60\\}}\\)./\\1-/; 2s/^./Z/' {file}")
     try:
         assert host.run("systemctl start tkdc-server@server2", check=False).returncode != 0
-        assert "CREDENTIALS" in host.run("journalctl -u tkdc-server@server2 -n 20 --no-pager").stdout
+        said = host.run("journalctl -u tkdc-server@server2 -n 20 --no-pager").stdout
+        assert "CREDENTIALS" in said
     finally:
         host.run(f"systemctl stop tkdc-server@server2; cp -p kept {file}; "
                  "systemctl reset-failed tkdc-server@server2; systemctl start tkdc-server@server2")
@@ -153,7 +154,8 @@ def test_a_stores_keys_are_changed(host):
     assert running.returncode == 1 and "in use by another process" in running.stderr
     before = store_key(host)
     host.run("cp -a /var/lib/tkdc/server0/store old-store && "
-             "cp -a /etc/tkdc/server0/store.key.cred old.cred && systemctl stop tkdc-server@server0")
+             "cp -a /etc/tkdc/server0/store.key.cred old.cred && "
+             "systemctl stop tkdc-server@server0")
     said = host.run(f"tkdc store rekey {config}").stdout
     assert "The realm has no tickets until this server runs again" in said
     assert re.search(r"\d+ values are under new keys", said)

@@ -15,8 +15,8 @@ from pathlib import Path
 
 BOOT_TIMEOUT_S = 60
 RUN_TIMEOUT_S = 120
-# $1 image folder, $2 the host's folder, $3 its name; behind them what else systemd-nspawn is told. It ends
-# when its standard input does.
+# $1 image folder, $2 the host's folder, $3 its name; behind them what else systemd-nspawn is told.
+# It ends when its standard input does.
 START = r"""
 set -e
 mount -t tmpfs tkdc "$2"
@@ -26,7 +26,8 @@ mount -t cgroup2 none /sys/fs/cgroup
 mkdir "/sys/fs/cgroup/$3"
 echo $$ >"/sys/fs/cgroup/$3/cgroup.procs"
 systemd-nspawn -D "$2/root" -b --register=no --keep-unit --network-namespace-path="/run/netns/$3" \
-  --system-call-filter=bpf --capability=CAP_IPC_LOCK --console=pipe --hostname="$3" "${@:4}" </dev/null &
+  --system-call-filter=bpf --capability=CAP_IPC_LOCK --console=pipe --hostname="$3" \
+  "${@:4}" </dev/null &
 host=$!
 echo "pid $host"
 read -r _ || true

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <string>
 
+#include "tkdc/circuit.h"
 #include "tkdc/shares.h"
 
 namespace tkdc::mpc {
@@ -109,6 +110,15 @@ class Party {
   Result<Shares> less_than(const Shares& a, const Shares& b);
   // The bits of Z/2^n's elements, as kBits words. log2(bits) + 2 rounds.
   Result<Shares> to_bits(const Shares& x);
+
+  // A circuit on `instances` inputs side by side: for each port the instances' strings one behind
+  // the other, octets of a binary ring; bit k of an octet j is the value's bit 8 j + k, and bits
+  // that the last octet has too many are ignored. The outputs in the same form, of kBits.
+  // circuit.rounds() rounds; each AND sends a bit for each instance and party.
+  // Error: other inputs than the circuit has; a round's message above 8 MiB; more than 1 GiB of
+  // memory: use fewer instances at a time.
+  Result<std::vector<Shares>> evaluate(const Circuit& circuit, const std::vector<Shares>& inputs,
+                                       std::size_t instances = 1);
 
   // ---- AES (FIPS 197) and HMAC-SHA1 (RFC 2104); octets of a binary ring
   // Round keys of a key of 16 or 32 octets: 40 or 52 rounds, once for each key.

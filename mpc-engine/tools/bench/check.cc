@@ -10,7 +10,7 @@
 #include "cuda/device/gpu.h"
 #include "cuda/device/product_rate.h"
 #include "rep3/unit/aes/sbox_claims.h"
-#include "rep3/unit/sha1/bit_claims.h"
+#include "rep3/unit/bits/bit_claims.h"
 #include "rep3/verify/octet_check.h"
 #include "tools/bench/device.h"
 
@@ -31,7 +31,7 @@ double since(Clock::time_point& last) {
 class Batch {
  public:
   explicit Batch(const CheckBench& bench)
-      : shape_(bench.claims == Claims::kSboxes ? sbox_claim_shape() : sha1::bit_claim_shape(1)) {
+      : shape_(bench.claims == Claims::kSboxes ? sbox_claim_shape() : bits::bit_claim_shape(1)) {
     const bool bits = bench.claims == Claims::kBits;
     const std::size_t per_block = shape_.factors.size() * gf64::kLanes * (bits ? 8 : 1);
     const std::size_t lanes_per_block =

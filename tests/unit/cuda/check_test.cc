@@ -14,7 +14,7 @@
 #include "cuda/device/select.h"
 #include "field/gf256.h"
 #include "rep3/unit/aes/sbox_claims.h"
-#include "rep3/unit/sha1/bit_claims.h"
+#include "rep3/unit/bits/bit_claims.h"
 #include "rep3/verify/octet_check.h"
 #include "unit/cuda/cohort_runs.h"
 
@@ -108,8 +108,8 @@ ClaimShape made_up_form(std::size_t slots) {
 }
 const ClaimShape& shape_of(std::size_t which) {
   static const ClaimShape one = made_up_form(1), two = made_up_form(2);
-  const ClaimShape* const all[] = {&sbox_claim_shape(), &sha1::bit_claim_shape(1),
-                                   &sha1::bit_claim_shape(2), &one, &two};
+  const ClaimShape* const all[] = {&sbox_claim_shape(), &bits::bit_claim_shape(1),
+                                   &bits::bit_claim_shape(2), &one, &two};
   return *all[which];
 }
 constexpr std::size_t kSbox = 0, kBits = 1, kTwoBits = 2, kOne = 3, kTwo = 4;

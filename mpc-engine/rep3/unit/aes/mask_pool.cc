@@ -5,7 +5,7 @@
 
 #include "protocol/replicated.h"
 #include "rep3/unit/aes/one_hot.h"
-#include "rep3/unit/sha1/words.h"
+#include "rep3/unit/bits/words.h"
 
 namespace tkdc {
 namespace {
@@ -56,7 +56,7 @@ Task<void> multiply(Rep3& rep3, const std::vector<PlaneProduct>& products, std::
       rows[c][1] = product.y->component[c].data();
       rows[c][2] = product.z->component[c].data();
     }
-    rep3.claims()->add(sha1::bit_claim_shape(1), bytes, rows);
+    rep3.claims()->add(bits::bit_claim_shape(1), bytes, rows);
   }
 }
 

@@ -7,9 +7,18 @@
 #include <array>
 #include <cassert>
 
-#include "rep3/unit/sha1/bit_claims.h"
+#include "rep3/unit/bits/bit_claims.h"
 
 namespace tkdc::sha1 {
+
+using bits::BitProduct;
+using bits::ClaimSink;
+using bits::ClaimWord;
+using bits::Column;
+using bits::load_be;
+using bits::rotl;
+using bits::store_be;
+using bits::Words;
 
 inline void resize(Words& words, std::size_t instances) {
   words.x.resize(instances);

@@ -6,11 +6,18 @@
 // columns there are. Used by one lane's thread.
 #pragma once
 
-#include "rep3/unit/sha1/bit_planes.h"
+#include "rep3/unit/bits/bit_planes.h"
 #include "rep3/unit/sha1/ripple_cohort.h"
 #include "rep3/unit/sha1/ripple_schedule.h"
 
 namespace tkdc::sha1 {
+
+using bits::kPlaneBits;
+using bits::load_be;
+using bits::PlaneProducts;
+using bits::Planes;
+using bits::store_be;
+using bits::transpose;
 
 class Ripple final : public RippleCohort, private PlaneMachine {
  public:

@@ -48,10 +48,10 @@ class Compression {
   Task<void> run() {
     Fields first = new_fields();
     d_first_.add_field(first, a(-3), e(-3), w(0));
-    co_await sha1::send(rep3_, first);
+    co_await bits::send(rep3_, first);
     Fields second = new_fields();
     d_.add_field(second, rep3_.party(), d_first_.sum, d_first_.shifted(), constant(0));
-    co_await sha1::send(rep3_, second);
+    co_await bits::send(rep3_, second);
     for (int t = 0; t <= kSteps; ++t) co_await period(t);
     co_await add_initial();
   }
@@ -146,7 +146,7 @@ class Compression {
     for (int layer = 1; layer <= Adder<L>::kLayers; ++layer) {
       Fields fields = new_fields();
       for (Adder<L>* adder : active_) adder->add_fields(layer, fields);
-      co_await sha1::send(rep3_, fields);
+      co_await bits::send(rep3_, fields);
       for (Adder<L>* adder : active_) adder->finish_layer(layer);
     }
   }
@@ -154,10 +154,10 @@ class Compression {
   Task<void> period(int t) {
     Fields first = new_fields();
     first_layer(first, t);
-    co_await sha1::send(rep3_, first);
+    co_await bits::send(rep3_, first);
     Fields second = new_fields();
     second_layer(second, t);
-    co_await sha1::send(rep3_, second);
+    co_await bits::send(rep3_, second);
     start_adders(t);
     co_await run_adders();
     if (makes_e(t)) e(t + 1) = e_adder_.sum();

@@ -10,9 +10,9 @@ using sha2::Wide;
 
 namespace {
 
-using sha1::column;
-using sha1::load_be;
-using sha1::store_be;
+using bits::column;
+using bits::load_be;
+using bits::store_be;
 
 constexpr std::size_t kStateWords = 8, kBlockWords = 16;
 

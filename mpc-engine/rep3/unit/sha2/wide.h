@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of 32 or 64 bits of many SHA-2 instances on shares, made of the 32-bit
-// columns that SHA-1 uses (rep3/unit/sha1/words.h): a 64-bit word is two of them, the
-// lower one first. So a layer's message, its claims and their tiles are SHA-1's.
+// Words of 32 or 64 bits of many SHA-2 instances on shares, made of 32-bit
+// columns (rep3/unit/bits/words.h): a 64-bit word is two of them, the lower one first.
 #pragma once
 
 #include <array>
 #include <type_traits>
 
 #include "protocol/replicated.h"
-#include "rep3/unit/sha1/words.h"
+#include "rep3/unit/bits/words.h"
 
 namespace tkdc::sha2 {
 
-using sha1::Field;
-using sha1::Fields;
-using sha1::Words;
+using bits::Field;
+using bits::Fields;
+using bits::Words;
 
 // L: limbs of a word, 1 (SHA-256) or 2 (SHA-384).
 template <int L>
@@ -32,7 +31,7 @@ struct Wide {
 
 template <int L>
 inline void add(Wide<L>& r, const Wide<L>& a) {
-  for (std::size_t i = 0; i < L; ++i) sha1::add(r.limb[i], a.limb[i]);
+  for (std::size_t i = 0; i < L; ++i) bits::add(r.limb[i], a.limb[i]);
 }
 template <int L>
 inline Wide<L> operator^(Wide<L> a, const Wide<L>& b) {
@@ -45,10 +44,10 @@ template <int L, class F>
 inline Wide<L> map(const Wide<L>& a, F f) {
   Wide<L> r(a.instances());
   if constexpr (L == 1) {
-    r.limb[0] = sha1::map(a.limb[0], f);
+    r.limb[0] = bits::map(a.limb[0], f);
   } else {
-    auto column = [&](const sha1::Column& low, const sha1::Column& high, sha1::Column& to_low,
-                      sha1::Column& to_high) {
+    auto column = [&](const bits::Column& low, const bits::Column& high, bits::Column& to_low,
+                      bits::Column& to_high) {
       for (std::size_t n = 0; n < low.size(); ++n) {
         const std::uint64_t v = f(std::uint64_t{high[n]} << 32 | low[n]);
         to_low[n] = static_cast<std::uint32_t>(v);

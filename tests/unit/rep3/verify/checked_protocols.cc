@@ -2,6 +2,8 @@
 #include "checked_protocols.h"
 
 #include "cipher/gcm.h"
+#include "circuits/catalogue.h"
+#include "rep3/unit/circuit/circuit_run.h"
 
 namespace tkdc::test {
 namespace {
@@ -91,6 +93,16 @@ Task<SharedBytes> encrypt_masked(Rep3Protocol& c, SharedBytes secret) {
   co_return out;
 }
 
+// An S-box of three octets as a circuit: messages of 3 to 30 bits, so most end within an octet.
+Task<SharedBytes> substitute(Rep3Protocol& c, SharedBytes secret) {
+  static const circuit::Schedule schedule =
+      circuit::schedule_of(circuits::record(*circuits::find_named("aes-sbox")));
+  std::vector<SharedBytes> inputs, outputs;
+  inputs.push_back(std::move(secret));
+  outputs = co_await compute_circuit(c.rep3, schedule, std::move(inputs), 3);
+  co_return outputs[0];
+}
+
 const CheckedProtocol kProtocols[] = {
     {"aes-block", 192, encrypt_block},
     {"aes", 32, encrypt_one},
@@ -102,6 +114,7 @@ const CheckedProtocol kProtocols[] = {
     {"sha384", 192, compress_sha2<&Rep3Protocol::sha384>},
     {"gcm", 212, seal_one},
     {"aes-and-sha1", 192, encrypt_and_hash},
+    {"circuit", 3, substitute},
 };
 
 }  // namespace

@@ -14,9 +14,9 @@
 #include <cstring>
 #include <vector>
 
-#include "rep3/unit/sha1/bit_claims.h"
+#include "rep3/unit/bits/bit_claims.h"
 
-namespace tkdc::sha1 {
+namespace tkdc::bits {
 
 // Plane words go to messages and claims as they stand.
 static_assert(std::endian::native == std::endian::little);
@@ -40,6 +40,7 @@ class Planes {
   }
   // `to` = the sum of these, of which it may be one.
   void copy(std::size_t to, std::size_t a) { std::copy_n(plane(a), 2 * stride_, plane(to)); }
+  void add(std::size_t to, std::size_t a, std::size_t b);
   void add(std::size_t to, std::size_t a, std::size_t b, std::size_t c);
   void add(std::size_t to, std::size_t a, std::size_t b, std::size_t c, std::size_t d);
 
@@ -86,4 +87,4 @@ class PlaneProducts {
   std::vector<Plane> into_;
 };
 
-}  // namespace tkdc::sha1
+}  // namespace tkdc::bits

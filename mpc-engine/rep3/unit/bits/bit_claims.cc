@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rep3/unit/sha1/bit_claims.h"
+#include "rep3/unit/bits/bit_claims.h"
 
 #include <cassert>
 
-namespace tkdc::sha1 {
+namespace tkdc::bits {
 namespace {
 
 constexpr std::size_t kMaxProducts = 2;
@@ -87,4 +87,4 @@ void record_claims(ClaimLog& log, const Fields& fields) {
   }
 }
 
-}  // namespace tkdc::sha1
+}  // namespace tkdc::bits

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 32-bit words of many SHA-1 instances on shares, and the wire form of a
-// layer: which bits of which words it carries.
+// 32-bit words of many instances on shares, and the wire form of a layer: which bits of which words
+// it carries. SHA-1 and SHA-2 compute with them.
 //
 // A Words holds one word of each instance, both components. All operations
 // loop over the instances, so that the compiler makes vectors of them.
@@ -12,7 +12,7 @@
 #include "base/secret.h"
 #include "rep3/rep3.h"
 
-namespace tkdc::sha1 {
+namespace tkdc::bits {
 
 using Column = std::vector<std::uint32_t, WipingAllocator<std::uint32_t>>;
 
@@ -142,4 +142,4 @@ inline Task<void> send(Rep3& rep3, Fields& fields) {
   if (rep3.claims() != nullptr) record_claims(*rep3.claims(), fields);
 }
 
-}  // namespace tkdc::sha1
+}  // namespace tkdc::bits

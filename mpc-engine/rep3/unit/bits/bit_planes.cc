@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rep3/unit/sha1/bit_planes.h"
+#include "rep3/unit/bits/bit_planes.h"
 
 #include "base/ivdep.h"
 
-namespace tkdc::sha1 {
+namespace tkdc::bits {
 namespace {
 
 enum Row : std::size_t { kX, kY, kZ };
 
 }  // namespace
+
+void Planes::add(std::size_t to, std::size_t a, std::size_t b) {
+  const std::uint64_t *x = plane(a), *y = plane(b);
+  std::uint64_t* out = plane(to);
+  const std::size_t words = 2 * stride_;
+  TKDC_IVDEP
+  for (std::size_t i = 0; i < words; ++i) out[i] = x[i] ^ y[i];
+}
 
 void Planes::add(std::size_t to, std::size_t a, std::size_t b, std::size_t c) {
   const std::uint64_t *x = plane(a), *y = plane(b), *z = plane(c);
@@ -97,4 +105,4 @@ void PlaneProducts::read(const std::uint8_t* mine, const std::uint8_t* theirs, C
   }
 }
 
-}  // namespace tkdc::sha1
+}  // namespace tkdc::bits

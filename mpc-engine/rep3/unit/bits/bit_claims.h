@@ -7,9 +7,9 @@
 
 #include <initializer_list>
 
-#include "rep3/unit/sha1/words.h"
+#include "rep3/unit/bits/words.h"
 
-namespace tkdc::sha1 {
+namespace tkdc::bits {
 
 // A word of each of several instances: ((from << shift) ^ also) & mask.
 struct ClaimWord {
@@ -40,4 +40,4 @@ class ClaimSink {
   std::size_t used_ = 0;
 };
 
-}  // namespace tkdc::sha1
+}  // namespace tkdc::bits

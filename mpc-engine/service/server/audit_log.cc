@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <system_error>
 
 #include "base/durable_file.h"
 #include "base/hex.h"
@@ -179,11 +180,20 @@ Result<void> AuditLog::keep(std::int64_t now_s) {
   }
   if (!tidying_.valid() && now_s >= tidy_at_s_) {
     tidy_at_s_ = now_s + kTidyEveryS;
+    if (auto begun = begin_to_tidy(keeping, now_s); !begun.ok()) done = begun;
+  }
+  return done;
+}
+
+Result<void> AuditLog::begin_to_tidy(const AuditKeeping& keeping, std::int64_t now_s) {
+  try {
     tidying_ = std::async(std::launch::async, [path = path_, keeping, now_s] {
       return tidy_audit_files(path, keeping, now_s);
     });
+  } catch (const std::system_error& error) {
+    return fail(std::string("audit: no thread to look after closed files: ") + error.what());
   }
-  return done;
+  return {};
 }
 
 // What the thread that looks after closed files had to say, once it has ended.

@@ -77,6 +77,7 @@ class AuditLog {
   Result<void> read_lines(const std::string& path, std::string& last, std::string& cut);
   Result<void> begin_file();
   Result<void> rotate(std::int64_t now_s);
+  Result<void> begin_to_tidy(const AuditKeeping& keeping, std::int64_t now_s);
   Result<void> tidied(bool wait);
   Result<void> write_line(const std::string& event);
 

@@ -107,12 +107,13 @@ Result<std::string> address_lines(const UnitFacts& facts) {
   return out + "\n";
 }
 
+// Those that a unit can have. The folder is the service's own, so no other name of a file in it
+// gets into what systemd reads as root.
 std::vector<std::string> credentials_in(const fs::path& folder) {
   std::vector<std::string> out;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.path().extension() == kCredentialEnding) out.push_back(entry.path().filename());
-  std::ranges::sort(out);
+  for (const char* name : {"curve.key", "store.key", "tls.key.pem"})
+    if (fs::exists(folder / (name + std::string(kCredentialEnding)), error)) out.emplace_back(name);
   return out;
 }
 
@@ -145,9 +146,9 @@ Result<std::string> drop_in_text(const UnitFacts& facts) {
   std::string out = std::string(kMark) + " from " + facts.configuration +
                     ", and written anew by the\n# next one: what you want besides belongs in "
                     "another file of this folder.\n[Service]\n";
-  for (const std::string& file : credentials_in(folder))
-    out += "LoadCredentialEncrypted=" + file.substr(0, file.size() - kCredentialEnding.size()) +
-           ":" + (folder / file).string() + "\n";
+  for (const std::string& name : credentials_in(folder))
+    out += "LoadCredentialEncrypted=" + name + ":" + (folder / name).string() +
+           std::string(kCredentialEnding) + "\n";
   if (facts.any_address) return out;
   auto lines = address_lines(facts);
   if (!lines) return lines.error();

@@ -61,7 +61,8 @@ TEST_F(UnitDropInTest, ANameIsLookedUp) {
 }
 
 TEST_F(UnitDropInTest, NamesEachCredential) {
-  for (const char* name : {"store.key.cred", "curve.key.cred", "tls.cert.pem"})
+  for (const char* name :
+       {"store.key.cred", "curve.key.cred", "tls.cert.pem", "x.cred", "y\nExecStart=z.cred"})
     std::ofstream(folder_ + "/" + name) << "x";
   UnitFacts any = facts({});
   any.any_address = true;
@@ -71,6 +72,8 @@ TEST_F(UnitDropInTest, NamesEachCredential) {
                       "/store.key.cred\n"),
             std::string::npos)
       << made;
+  EXPECT_EQ(made.find("ExecStart"), std::string::npos) << "a name that somebody made up";
+  EXPECT_EQ(made.find("x.cred"), std::string::npos);
   EXPECT_EQ(made.find("IPAddress"), std::string::npos);
 }
 

@@ -20,7 +20,7 @@ struct AgentEntry {
   std::string name;
   AgentRole role = AgentRole::kKdc;
   std::string curve_public_key;  // Z85
-  std::string host;              // for `tkdc unit`; the server goes by the key
+  std::string host = "";         // for `tkdc unit`; the server goes by the key
 };
 
 struct PeerEntry {

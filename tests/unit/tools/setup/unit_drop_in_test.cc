@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string slurp(const fs::path& path) {
+std::string text_of(const fs::path& path) {
   std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
@@ -88,11 +88,11 @@ TEST_F(UnitDropInTest, ReplacesItsOwnFileAndNobodyElses) {
   const std::string path = folder_ + "/unit.d/tkdc.conf";
   ASSERT_TRUE(write_drop_in(path, text(facts({"10.0.0.1"}))).ok());
   ASSERT_TRUE(write_drop_in(path, text(facts({"10.0.0.2"}))).ok());
-  EXPECT_NE(slurp(path).find("10.0.0.2"), std::string::npos);
+  EXPECT_NE(text_of(path).find("10.0.0.2"), std::string::npos);
   EXPECT_EQ(fs::status(path).permissions(), static_cast<fs::perms>(0644));
   std::ofstream(path) << "[Service]\n";
   EXPECT_FALSE(write_drop_in(path, text(facts({"10.0.0.3"}))).ok());
-  EXPECT_EQ(slurp(path), "[Service]\n");
+  EXPECT_EQ(text_of(path), "[Service]\n");
 }
 
 }  // namespace

@@ -65,12 +65,19 @@ class Store : public Entries {
   // nothing more, and end_rekey(). From the first on `wrapping`, which the store was opened with,
   // and `next` both open the store; after the last only `next`. What was begun and not ended is
   // taken up again by the same calls.
-  virtual Result<void> begin_rekey(const SecretBuffer& wrapping, const SecretBuffer& next) = 0;
+  virtual Result<void> begin_rekey(const SecretBuffer& /*wrapping*/, const SecretBuffer& /*next*/) {
+    return fail(kNoKeys);
+  }
   // How many values it has seen, at most `most`, in one transaction.
-  virtual Result<std::size_t> reseal(std::size_t most, RekeyAt& at) = 0;
-  virtual Result<void> end_rekey(const SecretBuffer& next) = 0;
-  virtual bool two_levels() const = 0;  // not of a store of before
-  virtual bool rekey_is_under_way() const = 0;
+  virtual Result<std::size_t> reseal(std::size_t /*most*/, RekeyAt& /*at*/) {
+    return fail(kNoKeys);
+  }
+  virtual Result<void> end_rekey(const SecretBuffer& /*next*/) { return fail(kNoKeys); }
+  virtual bool two_levels() const { return false; }  // nor has a store of before
+  virtual bool rekey_is_under_way() const { return false; }
+
+ private:
+  static constexpr const char* kNoKeys = "store: this one is under no keys";
 };
 
 }  // namespace tkdc

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <random>
 
@@ -225,6 +227,22 @@ TEST_F(RekeyTest, AnotherPartysKeysAreRefused) {
   for (const StoreOwner& other :
        {StoreOwner{options_.installation, 2}, StoreOwner{InstallationId{9}, options_.party}})
     EXPECT_FALSE(Keyring(options_.path, other).read(key_).ok());
+}
+
+// For docs/operations.md, by hand: store_test --gtest_also_run_disabled_tests
+// --gtest_filter='*HowLong*'
+TEST_F(RekeyTest, DISABLED_HowLongItTakes) {
+  constexpr std::uint32_t kKeys = 20'000;
+  options_.map_bytes = std::size_t{1} << 30;
+  open();
+  for (std::uint32_t n = 1; n <= kKeys; ++n) {
+    ASSERT_TRUE(store_->prepare(record(n, 800)).ok());
+    ASSERT_TRUE(store_->commit(id_of(n)).ok());
+  }
+  const auto start = std::chrono::steady_clock::now();
+  rekey(1'000);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  std::printf("%u keys in %.2f s\n", kKeys, took.count());
 }
 
 // A child changes keys for ever; wherever it is killed, one of the two wrapping keys opens a whole

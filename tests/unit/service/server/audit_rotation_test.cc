@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -287,21 +289,28 @@ TEST_F(AuditRotationTest, WhatCannotBeClosedGoesOnInItsFile) {
 TEST_F(AuditRotationTest, ManyThreadsWhileFilesAreClosed) {
   rotation_.keeping.compress = true;
   open();
-  std::atomic<bool> done{false};
+  std::atomic<bool> enough{false};
   std::thread keeper([&] {
-    while (!done) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (closed().size() < 4 && std::chrono::steady_clock::now() < end) {
       EXPECT_TRUE(log_->keep().ok());
       EXPECT_TRUE(log_->sync().ok());
     }
+    enough = true;
   });
   std::vector<std::thread> threads;
-  for (int t = 0; t < 3; ++t) threads.emplace_back([this] { write_events(100); });
-  for (auto& thread : threads) thread.join();
-  done = true;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([&] {
+      while (!enough) {
+        write_events(1);
+        std::this_thread::yield();
+      }
+    });
   keeper.join();
+  for (auto& thread : threads) thread.join();
   keep();
   log_.reset();
-  EXPECT_GE(closed().size(), 2u);
+  EXPECT_GE(closed().size(), 4u);
   EXPECT_EQ(verdict(), "");
 }
 

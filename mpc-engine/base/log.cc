@@ -18,6 +18,7 @@ namespace tkdc {
 namespace {
 
 constexpr std::size_t kMaxLineBytes = 2'000;
+LogSink sink = nullptr;
 
 struct Limit {
   std::mutex mutex;
@@ -82,6 +83,7 @@ void write_line(LogLevel level, std::string_view text, const LogEvent* event,
 
 void log(LogLevel level, std::string_view text, const LogEvent* event,
          std::initializer_list<std::string> fields) {
+  if (sink != nullptr) return sink(level, text);
   Limit& state = limit();
   std::lock_guard lock(state.mutex);
   using namespace std::chrono;
@@ -109,6 +111,8 @@ void log_event(LogLevel level, const LogEvent& event, std::string_view text,
                std::initializer_list<std::string> fields) {
   log(level, text, &event, fields);
 }
+
+void use_log(LogSink other) { sink = other; }
 
 void name_process(const std::string& field) { fields_of_process().push_back(field); }
 

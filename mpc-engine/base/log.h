@@ -33,4 +33,8 @@ void log_event(LogLevel level, const LogEvent& event, std::string_view text,
 // A field of every line from here on; before other threads are started.
 void name_process(const std::string& field);
 
+// Instead of stderr, and all of them. Before anything else of the program runs.
+using LogSink = void (*)(LogLevel level, std::string_view text);
+void use_log(LogSink sink);
+
 }  // namespace tkdc

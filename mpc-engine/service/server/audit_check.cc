@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/audit_check.h"
 
+#include <functional>
+#include <istream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -107,24 +109,33 @@ class ChainCheck {
 
   Result<void> file(const std::string& path) {
     AuditLines lines(path);
+    auto good = all_of(path, [&](std::string& line) { return lines.next(line); });
+    return good.ok() ? lines.fault() : good;
+  }
+
+  // `next` gives a line after the other, and says false behind the last one.
+  Result<void> all_of(const std::string& path, const std::function<bool(std::string&)>& next) {
     std::string line;
     std::uint64_t at = 0;
-    while (lines.next(line)) {
+    bool whole = true;
+    while (next(line)) {
       const std::string where = path + " line " + std::to_string(++at);
       // A torn line is followed by one that carries its hash.
-      if (auto parsed = parse_audit_line(line)) {
+      auto parsed = parse_audit_line(line);
+      whole = parsed.has_value();
+      if (parsed) {
         const bool begins_file = line.find(kContinued) != std::string::npos;
         if (auto follows = follow(*parsed, begins_file, at, path); !follows) return follows;
         read_event(line, where, summary_);
-      } else if (lines.cut()) {
-        return fail("audit: line " + std::to_string(at) + " of " + path +
-                    " is cut short; start its server, which goes on from there, or keep the file");
       }
       summary_.head.hash = hash_audit_line(line);
       meet(wanted_, summary_.head);
     }
     summary_.files++;
-    return lines.fault();
+    if (!whole)
+      return fail("audit: line " + std::to_string(at) + " of " + path +
+                  " is cut short; start its server, which goes on from there, or keep the file");
+    return {};
   }
 
   Result<void> ends_at(const ClosedAuditFile& closed) const {
@@ -176,6 +187,15 @@ Result<AuditSummary> check_audit_log(const std::string& path,
     if (auto named = check.ends_at(one); !named) return named.error();
   }
   if (auto good = check.file(path); !good) return good.error();
+  return check.end(path);
+}
+
+Result<AuditSummary> check_audit_lines(std::istream& in, const std::string& path,
+                                       const std::vector<RecordedHead>& recorded) {
+  ChainCheck check(recorded);
+  auto good = check.all_of(
+      path, [&in](std::string& line) { return static_cast<bool>(std::getline(in, line)); });
+  if (!good) return good.error();
   return check.end(path);
 }
 

@@ -138,7 +138,8 @@ Result<std::vector<ClosedAuditFile>> numbered_files(const std::string& path) {
     auto [at, fresh] = found.try_emplace(one.last, one);
     if (!fresh && !one.compressed) at->second = one;
   }
-  if (error) return fail("audit: " + folder_of(path).string() + ": " + error.message());
+  if (error && error != std::errc::no_such_file_or_directory)
+    return fail("audit: " + folder_of(path).string() + ": " + error.message());
   std::vector<ClosedAuditFile> out;
   for (auto& [last, one] : found) out.push_back(std::move(one));
   return out;
@@ -225,8 +226,9 @@ bool AuditLines::next(std::string& line) {
     from = at_ + seen;
   }
   if (!fault_.empty()) return false;
-  cut_ = end == std::string::npos;
-  if (cut_ && at_ == buffer_.size()) return false;
+  const bool ends = end == std::string::npos;
+  if (ends && at_ == buffer_.size()) return false;
+  cut_ = ends;
   line.assign(buffer_, at_, cut_ ? std::string::npos : end - at_);
   at_ = cut_ ? buffer_.size() : end + 1;
   return true;

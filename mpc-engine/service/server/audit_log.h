@@ -6,7 +6,9 @@
 //   {"n":7,"time":"2025-01-31T12:00:00.123Z","prev":"<64 hex>","event":{...}}
 //
 // The hash covers the line without its newline; `prev` of the first is zero.
-// Appended with one write() each; sync() makes what was written durable.
+// Appended with one write() each; sync() makes what was written durable. A line that a crash cut
+// short stays, as evidence, and is part of the chain like any other: the next whole one carries
+// its hash. Where only its newline is lacking it is whole.
 //
 // keep() closes the file and goes on in a new one when it is long or old (audit_files.h). The last
 // line of a closed file is on disk before the next file has its first, and the first line of that
@@ -30,8 +32,8 @@
 #include <mutex>
 #include <string>
 
+#include "base/disk.h"
 #include "base/result.h"
-#include "link/socket.h"
 #include "service/server/audit_check.h"
 #include "service/server/audit_files.h"
 #include "session/audit_head.h"
@@ -50,7 +52,7 @@ class AuditLog {
   using Hash = std::array<std::uint8_t, 32>;
 
   // Goes on from the last line. A last line that a crash cut short is ended
-  // and followed by an event that says so.
+  // and followed by an event that says so. What it goes on from is on disk.
   static Result<std::unique_ptr<AuditLog>> open(const std::string& path,
                                                 const AuditRotation& rotation = {});
   ~AuditLog();
@@ -66,15 +68,18 @@ class AuditLog {
   void keep_as(const AuditRotation& rotation);
 
   AuditHead head() const;  // lines and hash belong together
+  // The latest that sync() has put on disk: others may be told of it, since no loss of power makes
+  // this log disagree with them.
+  AuditHead durable_head() const;
   // The highest nonce epoch of the sessions in it, of the latest era; 0 without.
   SessionEpoch last_epoch() const;
 
  private:
   AuditLog(std::string path, const AuditRotation& rotation)
       : path_(std::move(path)), rotation_(rotation) {}
+  Result<void> mend_names();
   Result<void> resume();
   Result<void> resume_closed();
-  Result<void> read_lines(const std::string& path, std::string& last, std::string& cut);
   Result<void> begin_file();
   Result<void> rotate(std::int64_t now_s);
   Result<void> begin_to_tidy(const AuditKeeping& keeping, std::int64_t now_s);
@@ -82,10 +87,10 @@ class AuditLog {
   Result<void> write_line(const std::string& event);
 
   std::string path_;
-  AuditRotation rotation_;        // under mutex_
-  std::shared_ptr<UniqueFd> fd_;  // what is synced may be closed meanwhile
+  AuditRotation rotation_;            // under mutex_
+  std::shared_ptr<Disk::File> file_;  // what is synced may be closed meanwhile
   mutable std::mutex mutex_;
-  AuditHead head_;
+  AuditHead head_, durable_;
   SessionEpoch last_epoch_;
   bool torn_ = false;           // the file does not end in a newline
   std::uint64_t bytes_ = 0;     // of the file that is written

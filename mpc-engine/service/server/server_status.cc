@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a server says of itself to agents, for `tkdc status` (docs/protocols/04-control-plane.md).
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "base/hex.h"
+#include "base/machine.h"
 #include "link/tls_context.h"
 #include "service/server/certificate_watch.h"
 #include "service/server/clock_watch.h"
@@ -83,7 +83,8 @@ std::string Server::status_json() {
                          {"audit_lines", audit.lines},
                          {"audit_head", to_hex(audit.hash)}};
   tell_epochs(json, mesh_->epochs());
-  tell_certificate(json, certificate_end_s_, std::time(nullptr));
+  if (certificate_end_s_)
+    tell_certificate(json, *certificate_end_s_, static_cast<std::int64_t>(wall_s()));
   tell_clocks(json, config_.party, jobs.clocks_ahead);
   std::lock_guard lock(mutex_);
   const std::vector<BrokenCheck> broken = broken_checks_->all();

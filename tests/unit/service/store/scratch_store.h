@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
+#include "service/store/lmdb_tables.h"
 #include "service/store/store.h"
 #include "support/scratch.h"
 
@@ -34,10 +34,12 @@ class ScratchStore : public testing::Test {
     store_ = std::move(*opened);
   }
 
-  // The next open() makes a store as there were before keyrings: key_ itself encrypts its values.
+  // Makes a store as there were before keyrings: key_ itself encrypts its values.
   void without_keyring() {
-    std::filesystem::create_directory(options_.path);
-    std::ofstream(options_.path + "/data.mdb").close();
+    store_.reset();
+    auto tables = open_lmdb_tables(options_.path, options_.map_bytes);
+    ASSERT_TRUE(tables.ok()) << tables.error().message;
+    ASSERT_TRUE(Store::open_on(std::move(*tables), options_, key_).ok());
   }
 
   static KeyId id_of(std::uint32_t number) {

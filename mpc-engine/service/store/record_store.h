@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Store on LMDB. Six tables: committed, prepared, condemned, tombstones, seals (by
-// key id) and meta (format, owner, key check, epochs). Only ciphertext reaches LMDB's
-// map and pages.
+// A store on tables. Of the six, seals goes by key id, and meta has format, owner, key check and
+// epochs. Only ciphertext reaches them.
 //
-// Threads: readers run in parallel on LMDB snapshots; writers one at a time,
+// Threads: readers run in parallel on snapshots; writers one at a time,
 // each transaction synced to disk before the call returns.
 #pragma once
 
 #include <functional>
 #include <mutex>
+#include <optional>
 
-#include "link/socket.h"
 #include "service/store/keyring.h"
-#include "service/store/lmdb.h"
 #include "service/store/record_cache.h"
 #include "service/store/sealed.h"
 #include "service/store/store.h"
+#include "service/store/tables.h"
 
 namespace tkdc {
 
-class LmdbStore final : public Store {
+class RecordStore final : public Store {
  public:
-  LmdbStore(const StoreOptions& options, const SecretBuffer& key);
-  ~LmdbStore() override;
-  Result<void> open_files();
+  // Without a keyring `key` is the store's own.
+  RecordStore(const StoreOptions& options, const SecretBuffer& key, std::unique_ptr<Tables> tables,
+              std::optional<Keyring> keyring);
+  Result<void> check_owner();
 
   Result<void> prepare(const KeyRecord& record) override;
   Result<void> commit(const KeyId& id) override;
@@ -51,51 +51,40 @@ class LmdbStore final : public Store {
   bool rekey_is_under_way() const override { return keys_.previous.has_value(); }
 
  private:
-  enum Table : int { kCommitted, kPrepared, kTombstones, kMeta, kCondemned, kSeals, kTables };
-  // As LMDB knows them; part of what each value is bound to.
-  static constexpr std::string_view kTableNames[kTables] = {"committed", "prepared",  "tombstones",
-                                                            "meta",      "condemned", "seals"};
+  using Table = Tables::Table;
+  using enum Tables::Table;
 
-  Result<void> lock_directory();
-  Result<void> load_keys();
+  Result<void> read_keys();
   void use_keys();
   Bytes owner_record() const;
-  Result<std::size_t> reseal_table(LmdbTxn& txn, std::size_t most, RekeyAt& at);
-  Result<void> reseal_value(MDB_cursor* cursor, Table table, const Bytes& name, ByteSpan value);
-  Result<void> open_environment();
-  Result<void> check_owner();
-  Result<void> write_owner(LmdbTxn& txn);
-  Result<void> load_epochs(LmdbTxn& txn);
+  Result<std::size_t> reseal_table(Txn& txn, std::size_t most, RekeyAt& at);
+  Result<void> reseal_value(Txn& txn, Table table, const Bytes& name, ByteSpan value);
+  Result<void> write_new_store(Txn& txn);
+  Result<void> write_owner(Txn& txn);
+  Result<void> load_epochs(Txn& txn);
   Error failed(const std::string& step, int rc) const;
   Error corrupt(Table table, const KeyId& id) const;
 
-  int put(LmdbTxn& txn, Table table, ByteSpan name, ByteSpan value);
-  int find(LmdbTxn& txn, Table table, ByteSpan name, MDB_val* value);
-  int erase(LmdbTxn& txn, Table table, ByteSpan name);
-  // One transaction, under write_mutex_. `change` returns LMDB's code.
-  Result<void> write(const char* step, const std::function<int(LmdbTxn&)>& change);
+  // One transaction, under write_mutex_. `change` returns a code of Tables.
+  Result<void> write(const char* step, const std::function<int(Txn&)>& change);
   // One transaction that moves a key from one table to another.
   Result<void> move_key(const char* step, const KeyId& id,
-                        Result<void> (LmdbStore::*move)(LmdbTxn&, const KeyId&));
-  int check_room(std::size_t value_bytes);
+                        Result<void> (RecordStore::*move)(Txn&, const KeyId&));
   Result<std::vector<KeyId>> ids_of(Table table);
   Result<bool> holds(Table table, const KeyId& id);
-  Result<void> move_to_committed(LmdbTxn& txn, const KeyId& id);
-  Result<void> bury(LmdbTxn& txn, const KeyId& id);
-  Result<void> hash_table(LmdbTxn& txn, Table table, crypto_generichash_state* state);
+  Result<void> move_to_committed(Txn& txn, const KeyId& id);
+  Result<void> bury(Txn& txn, const KeyId& id);
+  Result<void> hash_table(Txn& txn, Table table, crypto_generichash_state* state);
   bool decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record) const;
 
   StoreOptions options_;
-  Keyring keyring_;
-  SecretBuffer wrapping_;  // until the folder is locked, and the keys are known
+  std::optional<Keyring> keyring_;
+  SecretBuffer wrapping_;  // until the keys are known
   StoreKeys keys_;
-  bool two_levels_ = true;
-  std::optional<Error> keys_fault_;  // said when it is known whose store this is
+  bool two_levels_ = false;
   Sealer sealer_;
   RecordCache cache_;
-  UniqueFd directory_lock_;
-  MDB_env* env_ = nullptr;
-  MDB_dbi dbi_[kTables]{};
+  std::unique_ptr<Tables> tables_;
   std::mutex write_mutex_;
   std::mutex epochs_mutex_;
   Epochs epochs_;

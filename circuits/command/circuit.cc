@@ -4,14 +4,14 @@
 #include <iostream>
 #include <memory>
 
+#include "base/output_file.h"
 #include "circuit/bristol.h"
 #include "circuit/evaluate.h"
 #include "circuit/recorder.h"
-#include "tools/workbench/circuit_source.h"
-#include "tools/workbench/commands.h"
-#include "base/output_file.h"
+#include "circuits/command/circuit.h"
+#include "circuits/command/source.h"
 
-namespace tkdc::workbench {
+namespace tkdc::circuits {
 namespace {
 
 struct CircuitOptions {
@@ -87,7 +87,7 @@ Result<void> table(const CircuitOptions&) {
 
 }  // namespace
 
-void add_circuit(CLI::App& app, int& exit_status) {
+void add_command(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("circuit", "look at circuits and run them in the clear");
   command->require_subcommand(1);
   auto options = std::make_shared<CircuitOptions>();
@@ -122,4 +122,4 @@ void add_circuit(CLI::App& app, int& exit_status) {
   add("table", "all circuits by name: their gates beside published numbers, in Markdown", table);
 }
 
-}  // namespace tkdc::workbench
+}  // namespace tkdc::circuits

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/server_link.h"
+#include "agent/zmq_link.h"
 
 #include <sys/epoll.h>
 
@@ -27,35 +27,64 @@ constexpr int kWatchedEvents =
     ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
     ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
-}  // namespace
+class ZmqLink final : public ServerLink {
+ public:
+  ZmqLink(std::shared_ptr<zmq::context_t> context, const AgentConfig& config, int party,
+          int epoll_fd, std::uint64_t tag);
+  ~ZmqLink() override;
+  // Throws zmq::error_t.
+  void connect();
 
-Result<std::unique_ptr<ServerLink>> ServerLink::open(zmq::context_t& context,
-                                                     const AgentConfig& config, int party,
-                                                     int epoll_fd, std::uint64_t tag) {
-  std::unique_ptr<ServerLink> link(new ServerLink(context, config, party, epoll_fd, tag));
-  try {
-    link->connect();
-  } catch (const zmq::error_t& error) {
-    return fail(link->title() + ": " + error.what() + "; check its address and CURVE key");
-  }
-  return link;
-}
+  bool send(SecretVector frame) override;
+  bool ready() override;
+  bool readable() override;
+  void receive(const std::function<void(ByteSpan)>& handle, int max) override;
+  bool update(Clock::time_point now) override;
+  bool connected() const override { return connected_; }
+  Clock::time_point down_since() const override { return down_since_; }
+  const std::string& title() const override { return title_; }
+  const std::string& trouble() const override { return trouble_; }
 
-ServerLink::ServerLink(zmq::context_t& context, const AgentConfig& config, int party, int epoll_fd,
-                       std::uint64_t tag)
-    : context_(context), config_(config), party_(party), epoll_fd_(epoll_fd), tag_(tag),
+ private:
+  void disconnect();
+  void watch(zmq::socket_t& socket);
+  void handle_event(std::uint16_t event, Clock::time_point now);
+  int events(zmq::socket_t& socket);
+
+  const std::shared_ptr<zmq::context_t> context_;
+  const AgentConfig& config_;
+  int party_;
+  int epoll_fd_;
+  std::uint64_t tag_;
+  std::string title_;
+  std::string trouble_;
+  zmq::socket_t socket_;
+  zmq::socket_t monitor_;
+  // Nothing was there when a socket was last asked, and nobody has used it since: its descriptor
+  // will tell, and to ask again would be a system call for nothing.
+  bool frames_awaited_ = false;
+  bool events_awaited_ = false;
+  bool connected_ = false;
+  bool lost_ = false;
+  Clock::time_point down_since_ = Clock::now();
+  Clock::time_point opened_at_ = Clock::now();
+};
+
+ZmqLink::ZmqLink(std::shared_ptr<zmq::context_t> context, const AgentConfig& config, int party,
+                 int epoll_fd, std::uint64_t tag)
+    : context_(std::move(context)), config_(config), party_(party), epoll_fd_(epoll_fd), tag_(tag),
       title_("server " + std::to_string(party) + " (" +
              config.servers[static_cast<std::size_t>(party)].address + ")") {}
 
-ServerLink::~ServerLink() { disconnect(); }
+ZmqLink::~ZmqLink() { disconnect(); }
 
-void ServerLink::connect() {
+void ZmqLink::connect() {
   const ServerAddress& server = config_.servers[static_cast<std::size_t>(party_)];
   const char* secret_key = reinterpret_cast<const char*>(config_.curve_secret_key.data());
   char public_key[kCurveTextBytes + 1];
   if (zmq_curve_public(public_key, secret_key) != 0) throw zmq::error_t();
 
-  socket_ = zmq::socket_t(context_, zmq::socket_type::dealer);
+  socket_ = zmq::socket_t(*context_, zmq::socket_type::dealer);
   socket_.set(zmq::sockopt::curve_serverkey, server.curve_public_key);
   socket_.set(zmq::sockopt::curve_publickey, public_key);
   socket_.set(zmq::sockopt::curve_secretkey, secret_key);
@@ -75,7 +104,7 @@ void ServerLink::connect() {
   std::string endpoint = "inproc://tkdc-agent-monitor-" + std::to_string(++serial);
   if (zmq_socket_monitor(socket_.handle(), endpoint.c_str(), kWatchedEvents) != 0)
     throw zmq::error_t();
-  monitor_ = zmq::socket_t(context_, zmq::socket_type::pair);
+  monitor_ = zmq::socket_t(*context_, zmq::socket_type::pair);
   monitor_.set(zmq::sockopt::linger, 0);
   monitor_.connect(endpoint);
   socket_.connect(server.address);
@@ -85,7 +114,7 @@ void ServerLink::connect() {
   opened_at_ = Clock::now();
 }
 
-void ServerLink::watch(zmq::socket_t& socket) {
+void ZmqLink::watch(zmq::socket_t& socket) {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = tag_;
@@ -93,7 +122,7 @@ void ServerLink::watch(zmq::socket_t& socket) {
     throw zmq::error_t();
 }
 
-void ServerLink::disconnect() {
+void ZmqLink::disconnect() {
   for (zmq::socket_t* socket : {&socket_, &monitor_}) {
     if (socket->handle() == nullptr) continue;
     ::epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, socket->get(zmq::sockopt::fd), nullptr);
@@ -102,7 +131,7 @@ void ServerLink::disconnect() {
   }
 }
 
-int ServerLink::events(zmq::socket_t& socket) {
+int ZmqLink::events(zmq::socket_t& socket) {
   // Also makes ZeroMQ work off what happened since, which re-arms its ZMQ_FD.
   int bits = 0;
   std::size_t size = sizeof bits;
@@ -111,18 +140,18 @@ int ServerLink::events(zmq::socket_t& socket) {
   return bits;
 }
 
-bool ServerLink::ready() {
+bool ZmqLink::ready() {
   if (!connected_) return false;
   frames_awaited_ = false;
   return (events(socket_) & ZMQ_POLLOUT) != 0;
 }
 
-bool ServerLink::readable() {
+bool ZmqLink::readable() {
   return (!frames_awaited_ && (events(socket_) & ZMQ_POLLIN) != 0) ||
          (!events_awaited_ && (events(monitor_) & ZMQ_POLLIN) != 0);
 }
 
-bool ServerLink::send(SecretVector frame) {
+bool ZmqLink::send(SecretVector frame) {
   frames_awaited_ = false;
   try {
     zmq::message_t message = secret_message(std::move(frame));
@@ -133,7 +162,7 @@ bool ServerLink::send(SecretVector frame) {
   }
 }
 
-void ServerLink::receive(const std::function<void(ByteSpan)>& handle, int max) {
+void ZmqLink::receive(const std::function<void(ByteSpan)>& handle, int max) {
   frames_awaited_ = false;
   try {
     for (int i = 0; i < max; ++i) {
@@ -147,7 +176,7 @@ void ServerLink::receive(const std::function<void(ByteSpan)>& handle, int max) {
   }
 }
 
-void ServerLink::handle_event(std::uint16_t event, Clock::time_point now) {
+void ZmqLink::handle_event(std::uint16_t event, Clock::time_point now) {
   switch (event) {
     case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
       if (!connected_) log(Level::kInfo, title_ + ": connected");
@@ -173,7 +202,7 @@ void ServerLink::handle_event(std::uint16_t event, Clock::time_point now) {
   log(Level::kWarning, title_ + ": " + trouble_);
 }
 
-bool ServerLink::update(Clock::time_point now) {
+bool ZmqLink::update(Clock::time_point now) {
   events_awaited_ = false;
   try {
     while ((events(monitor_) & ZMQ_POLLIN) != 0) {
@@ -198,6 +227,31 @@ bool ServerLink::update(Clock::time_point now) {
     opened_at_ = now;
   }
   return std::exchange(lost_, false);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ServerLink>> open_zmq_link(std::shared_ptr<zmq::context_t> context,
+                                                  const AgentConfig& config, int party,
+                                                  int epoll_fd, std::uint64_t tag) {
+  auto link = std::make_unique<ZmqLink>(std::move(context), config, party, epoll_fd, tag);
+  try {
+    link->connect();
+  } catch (const zmq::error_t& error) {
+    return fail(link->title() + ": " + error.what() + "; check its address and CURVE key");
+  }
+  return std::unique_ptr<ServerLink>(std::move(link));
+}
+
+Result<ServerLinks> open_zmq_links(const AgentConfig& config, int epoll_fd, std::uint64_t tag) {
+  auto context = std::make_shared<zmq::context_t>(1);
+  ServerLinks links;
+  for (int party = 0; party < 3; ++party) {
+    auto link = open_zmq_link(context, config, party, epoll_fd, tag);
+    if (!link) return link.error();
+    links[static_cast<std::size_t>(party)] = std::move(link).value();
+  }
+  return links;
 }
 
 }  // namespace tkdc::agent

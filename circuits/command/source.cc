@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/workbench/circuit_source.h"
+#include "circuits/command/source.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@
 #include "circuit/schedule.h"
 #include "circuits/catalogue.h"
 
-namespace tkdc::workbench {
+namespace tkdc::circuits {
 namespace {
 
 Result<std::string> read_text(const std::string& path) {
@@ -103,4 +103,4 @@ std::string circuit_table() {
   return out;
 }
 
-}  // namespace tkdc::workbench
+}  // namespace tkdc::circuits

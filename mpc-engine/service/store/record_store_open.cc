@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening a store, proving that it is ours, and the counters beside the keys.
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-
 #include "base/hex.h"
-#include "base/system_error.h"
-#include "service/store/lmdb_store.h"
+#include "service/store/lmdb_tables.h"
+#include "service/store/record_store.h"
 
 namespace tkdc {
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
 constexpr std::uint8_t kOneLevel = 1, kTwoLevels = 2;  // formats: whether there is a keyring
 
 const ByteSpan kOwnerName = octets("owner");  // in the clear, for the message
@@ -53,82 +45,63 @@ bool get_epochs(ByteSpan in, Epochs& epochs) {
 
 }  // namespace
 
-Result<std::unique_ptr<Store>> Store::open(const StoreOptions& options, const SecretBuffer& key) {
+namespace {
+
+Result<std::unique_ptr<Store>> open_store(std::unique_ptr<Tables> tables,
+                                          const StoreOptions& options, const SecretBuffer& key,
+                                          std::optional<Keyring> keyring) {
   if (key.size() != crypto_aead_xchacha20poly1305_ietf_KEYBYTES)
     return fail("store: the store key must have 32 octets; compare [store] key_file");
-  auto store = std::make_unique<LmdbStore>(options, key);
-  auto opened = store->open_files();
+  auto store = std::make_unique<RecordStore>(options, key, std::move(tables), std::move(keyring));
+  auto opened = store->check_owner();
   if (!opened.ok()) return opened.error();
   return std::unique_ptr<Store>(std::move(store));
 }
 
-Result<void> LmdbStore::open_files() {
-  if (mkdir(options_.path.c_str(), 0700) != 0 && errno != EEXIST)
-    return system_error("store: cannot make " + options_.path);
-  auto done = lock_directory();
-  if (done.ok()) done = load_keys();
-  if (done.ok()) done = open_environment();
-  if (done.ok()) done = check_owner();
-  return done;
+}  // namespace
+
+Result<std::unique_ptr<Store>> Store::open(const StoreOptions& options, const SecretBuffer& key) {
+  auto tables = open_lmdb_tables(options.path, options.map_bytes);
+  if (!tables.ok()) return tables.error();
+  return open_store(std::move(*tables), options, key,
+                    Keyring(options.path, {options.installation, options.party}));
 }
 
-// LMDB would let two processes in, but each caches what the other changes.
-Result<void> LmdbStore::lock_directory() {
-  directory_lock_ = UniqueFd(::open(options_.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory_lock_) return system_error("store: cannot open " + options_.path);
-  if (flock(directory_lock_.get(), LOCK_EX | LOCK_NB) != 0)
-    return fail("store: " + options_.path +
-                " is in use by another process; only one "
-                "tkdc-server may run on a store");
-  return {};
+Result<std::unique_ptr<Store>> Store::open_on(std::unique_ptr<Tables> tables,
+                                              const StoreOptions& options,
+                                              const SecretBuffer& key) {
+  return open_store(std::move(tables), options, key, std::nullopt);
 }
 
-void LmdbStore::use_keys() {
+void RecordStore::use_keys() {
+  wrapping_ = SecretBuffer(kStoreKeyBytes);
   sealer_ = Sealer(keys_.current, options_.installation, options_.party);
   if (keys_.previous) sealer_.also_opens(*keys_.previous);
 }
 
-// A store that has no keyring yet is new, or was made when there was none.
-Result<void> LmdbStore::load_keys() {
-  two_levels_ = keyring_.exists();
+// A store without a keyring was made when there was none.
+Result<void> RecordStore::read_keys() {
+  two_levels_ = keyring_ && keyring_->exists();
   if (two_levels_) {
-    auto keys = keyring_.read(wrapping_);
-    if (keys)
-      keys_ = std::move(*keys);
-    else
-      keys_fault_ = keys.error();
-  } else if (::access((options_.path + "/data.mdb").c_str(), F_OK) != 0) {
-    keys_ = {draw_store_key(), std::nullopt};
-    if (auto written = keyring_.write(keys_, {&wrapping_}); !written) return written;
-    two_levels_ = true;
+    auto keys = keyring_->read(wrapping_);
+    if (!keys) return keys.error();
+    keys_ = std::move(*keys);
   }
-  wrapping_ = SecretBuffer(kStoreKeyBytes);
   use_keys();
   return {};
 }
 
-Result<void> LmdbStore::open_environment() {
-  int rc = mdb_env_create(&env_);
-  if (rc == 0) rc = mdb_env_set_maxdbs(env_, kTables);
-  if (rc == 0) rc = mdb_env_set_maxreaders(env_, 512);
-  if (rc == 0) rc = mdb_env_set_mapsize(env_, options_.map_bytes / kPageBytes * kPageBytes);
-  if (rc == 0) rc = mdb_env_open(env_, options_.path.c_str(), MDB_NOTLS | MDB_NORDAHEAD, 0600);
-  int dead = 0;
-  if (rc == 0) rc = mdb_reader_check(env_, &dead);
-  if (rc != 0) return failed("opening", rc);
-
-  LmdbTxn txn(env_, 0);
-  rc = txn.begun();
-  constexpr const char* kNames[kTables] = {"committed", "prepared",  "tombstones",
-                                           "meta",      "condemned", "seals"};
-  for (int table = 0; rc == 0 && table < kTables; ++table)
-    rc = mdb_dbi_open(txn.get(), kNames[table], MDB_CREATE, &dbi_[table]);
-  if (rc == 0) rc = txn.commit();
-  if (rc != 0) return failed("opening", rc);
-  return {};
+// Its keys first: a crash behind them leaves a store that is still new.
+Result<void> RecordStore::write_new_store(Txn& txn) {
+  if (keyring_ && !keyring_->exists()) {
+    const StoreKeys fresh{draw_store_key(), std::nullopt};
+    if (auto written = keyring_->write(fresh, {&wrapping_}); !written) return written;
+  }
+  if (auto read = read_keys(); !read.ok()) return read;
+  return write_owner(txn);
 }
 
-Bytes LmdbStore::owner_record() const {
+Bytes RecordStore::owner_record() const {
   Bytes owner;
   owner.reserve(32);
   Writer w(owner);
@@ -138,35 +111,34 @@ Bytes LmdbStore::owner_record() const {
   return owner;
 }
 
-Result<void> LmdbStore::write_owner(LmdbTxn& txn) {
-  if (keys_fault_) return *keys_fault_;
+Result<void> RecordStore::write_owner(Txn& txn) {
   for (Table table : {kCommitted, kPrepared, kTombstones}) {
-    MDB_stat stat{};
-    int rc = mdb_stat(txn.get(), dbi_[table], &stat);
+    std::size_t entries = 0;
+    int rc = txn->count(table, entries);
     if (rc != 0) return failed("opening", rc);
-    if (stat.ms_entries != 0)
+    if (entries != 0)
       return fail("store: " + options_.path +
                   " has keys but no owner record: it is damaged; "
                   "restore it from its backup");
   }
-  int rc = put(txn, kMeta, kOwnerName, owner_record());
+  int rc = txn->put(kMeta, kOwnerName, owner_record());
   if (rc == 0)
-    rc = put(txn, kMeta, kCheckName, sealer_.seal("meta", kCheckName, {}, octets(kCheckText)));
+    rc = txn->put(kMeta, kCheckName, sealer_.seal("meta", kCheckName, {}, octets(kCheckText)));
   if (rc == 0)
-    rc = put(txn, kMeta, kEpochName, sealer_.seal("meta", kEpochName, {}, put_epochs({})));
-  if (rc == 0) rc = txn.commit();
+    rc = txn->put(kMeta, kEpochName, sealer_.seal("meta", kEpochName, {}, put_epochs({})));
+  if (rc == 0) rc = txn->commit();
   if (rc != 0) return failed("opening", rc);
   return {};
 }
 
-Result<void> LmdbStore::check_owner() {
-  LmdbTxn txn(env_, 0);
+Result<void> RecordStore::check_owner() {
+  Txn txn(*tables_, true);
   if (txn.begun() != 0) return failed("opening", txn.begun());
-  MDB_val value;
-  int rc = find(txn, kMeta, kOwnerName, &value);
-  if (rc == MDB_NOTFOUND) return write_owner(txn);
+  ByteSpan value;
+  int rc = txn->find(kMeta, kOwnerName, value);
+  if (rc == Tables::kNotFound) return write_new_store(txn);
   if (rc != 0) return failed("opening", rc);
-  Reader r(lmdb_span(value));
+  Reader r(value);
   std::uint8_t format = r.u8();
   InstallationId installation{};
   r.array(installation);
@@ -179,43 +151,43 @@ Result<void> LmdbStore::check_owner() {
                 " of installation " + to_hex(installation) + ", not to party " +
                 std::to_string(options_.party) + " of " + to_hex(options_.installation) +
                 "; correct [store] path");
+  if (auto read = read_keys(); !read.ok()) return read;
   if (format == kTwoLevels && !two_levels_)
     return fail("store: " + options_.path +
                 "/keys is missing, and without it nobody can read the store: put it back from the "
                 "store's backup");
-  if (keys_fault_) return *keys_fault_;
   SecretVector text;
-  rc = find(txn, kMeta, kCheckName, &value);
-  if (rc != 0 || !sealer_.open("meta", kCheckName, lmdb_span(value), text))
+  rc = txn->find(kMeta, kCheckName, value);
+  if (rc != 0 || !sealer_.open("meta", kCheckName, value, text))
     return fail("store: the key does not open " + options_.path +
                 "; [store] key_file is another server's or was replaced");
   return load_epochs(txn);
 }
 
-Result<void> LmdbStore::load_epochs(LmdbTxn& txn) {
-  MDB_val value;
+Result<void> RecordStore::load_epochs(Txn& txn) {
+  ByteSpan value;
   SecretVector text;
-  if (find(txn, kMeta, kEpochName, &value) != 0 ||
-      !sealer_.open("meta", kEpochName, lmdb_span(value), text) || !get_epochs(text, epochs_))
+  if (txn->find(kMeta, kEpochName, value) != 0 || !sealer_.open("meta", kEpochName, value, text) ||
+      !get_epochs(text, epochs_))
     return fail("store: the nonce epochs in " + options_.path +
                 " are missing or corrupt; restore the store from its backup");
   return {};
 }
 
-Epochs LmdbStore::epochs() {
+Epochs RecordStore::epochs() {
   std::lock_guard lock(epochs_mutex_);
   return epochs_;
 }
 
-Result<void> LmdbStore::set_epochs(const Epochs& epochs) {
+Result<void> RecordStore::set_epochs(const Epochs& epochs) {
   std::lock_guard lock(write_mutex_);
   const Epochs before = this->epochs();
   if (const char* fault = epochs_fault(before, epochs))
     return fail("store: " + std::string(fault) + ": it has " + std::to_string(before.reserved) +
                 " in era " + std::to_string(before.era) + ", asked for " +
                 std::to_string(epochs.reserved) + " in era " + std::to_string(epochs.era));
-  auto stored = write("storing the nonce epochs", [&](LmdbTxn& txn) {
-    return put(txn, kMeta, kEpochName, sealer_.seal("meta", kEpochName, {}, put_epochs(epochs)));
+  auto stored = write("storing the nonce epochs", [&](Txn& txn) {
+    return txn->put(kMeta, kEpochName, sealer_.seal("meta", kEpochName, {}, put_epochs(epochs)));
   });
   if (!stored.ok()) return stored;
   {
@@ -227,48 +199,46 @@ Result<void> LmdbStore::set_epochs(const Epochs& epochs) {
   return {};
 }
 
-Result<Bytes> LmdbStore::revoked() {
-  LmdbTxn txn(env_, MDB_RDONLY);
+Result<Bytes> RecordStore::revoked() {
+  Txn txn(*tables_, false);
   if (txn.begun() != 0) return failed("reading the revoked windows", txn.begun());
-  MDB_val value;
-  int rc = find(txn, kMeta, kRevokedName, &value);
-  if (rc == MDB_NOTFOUND) return Bytes();
+  ByteSpan value;
+  int rc = txn->find(kMeta, kRevokedName, value);
+  if (rc == Tables::kNotFound) return Bytes();
   if (rc != 0) return failed("reading the revoked windows", rc);
   SecretVector state;
-  if (!sealer_.open("meta", kRevokedName, lmdb_span(value), state))
+  if (!sealer_.open("meta", kRevokedName, value, state))
     return fail("store: the revoked windows in " + options_.path +
                 " are corrupt; restore the store from its backup");
   return Bytes(state.begin(), state.end());
 }
 
-Result<void> LmdbStore::set_revoked(ByteSpan state) {
+Result<void> RecordStore::set_revoked(ByteSpan state) {
   std::lock_guard lock(write_mutex_);
-  return write("storing the revoked windows", [&](LmdbTxn& txn) {
-    return put(txn, kMeta, kRevokedName, sealer_.seal("meta", kRevokedName, {}, state));
+  return write("storing the revoked windows", [&](Txn& txn) {
+    return txn->put(kMeta, kRevokedName, sealer_.seal("meta", kRevokedName, {}, state));
   });
 }
 
-Result<std::uint64_t> LmdbStore::seal_mark(const KeyId& id) {
-  LmdbTxn txn(env_, MDB_RDONLY);
+Result<std::uint64_t> RecordStore::seal_mark(const KeyId& id) {
+  Txn txn(*tables_, false);
   if (txn.begun() != 0) return failed("reading a key's seal count", txn.begun());
-  MDB_val value;
-  int rc = find(txn, kSeals, id, &value);
-  if (rc == MDB_NOTFOUND) return std::uint64_t{0};
+  ByteSpan value;
+  int rc = txn->find(kSeals, id, value);
+  if (rc == Tables::kNotFound) return std::uint64_t{0};
   if (rc != 0) return failed("reading a key's seal count", rc);
   SecretVector text;
-  if (!sealer_.open("seals", id, lmdb_span(value), text) || text.size() != 8)
-    return corrupt(kSeals, id);
+  if (!sealer_.open("seals", id, value, text) || text.size() != 8) return corrupt(kSeals, id);
   return Reader(text).u64();
 }
 
-Result<void> LmdbStore::set_seal_mark(const KeyId& id, std::uint64_t mark) {
+Result<void> RecordStore::set_seal_mark(const KeyId& id, std::uint64_t mark) {
   Bytes body;
   body.reserve(8);
   Writer(body).u64(mark);
   std::lock_guard lock(write_mutex_);
-  return write("storing a key's seal count", [&](LmdbTxn& txn) {
-    return put(txn, kSeals, id, sealer_.seal("seals", id, {}, body));
-  });
+  return write("storing a key's seal count",
+               [&](Txn& txn) { return txn->put(kSeals, id, sealer_.seal("seals", id, {}, body)); });
 }
 
 }  // namespace tkdc

@@ -10,7 +10,7 @@
 #include "circuit/circuit.h"
 #include "circuit/plain.h"
 
-namespace tkdc::workbench {
+namespace tkdc::circuits {
 
 inline constexpr std::size_t kMaxCircuitFileBytes = std::size_t{1} << 30;
 
@@ -31,4 +31,4 @@ std::string print_value(std::span<const circuit::Slice> value, Digits how);
 // The counts of the catalogue's circuits beside what is published, in Markdown.
 std::string circuit_table();
 
-}  // namespace tkdc::workbench
+}  // namespace tkdc::circuits

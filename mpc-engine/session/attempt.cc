@@ -38,7 +38,7 @@ class Attempt {
   Result<void> drive_packet(PacketStream& stream);
   Result<void> dial_all_lanes();
   Result<void> take_offers();
-  Result<void> listen_for_refusal();
+  Result<void> look_at_connections();
   Result<void> hear_hellos();
   Result<void> agree(Session& session);
   Session agreed_session() const;
@@ -128,7 +128,7 @@ Result<void> Attempt::drive_handshake(PacketStream& stream) {
     auto done = stream.handshake();
     if (!done.ok()) return done.error();
     if (*done) return {};
-    auto open = check_breaker();
+    auto open = look_at_connections();
     if (!open.ok()) return open;
     if (monotonic_ms() >= deadline_ms_)
       return fail("session: TLS handshake with " + stream.peer() + " not finished in time");
@@ -142,8 +142,9 @@ Result<void> Attempt::drive_packet(PacketStream& stream) {
     auto filled = stream.fill();
     if (stream.has_packet()) return {};
     if (!filled.ok()) return filled;
-    auto open = check_breaker();
+    auto open = look_at_connections();
     if (!open.ok()) return open;
+    if (stream.has_packet()) return {};
     if (monotonic_ms() >= deadline_ms_)
       return fail("session: no HELLO from " + stream.peer() +
                   " in time; it may be waiting for the third party");
@@ -192,17 +193,20 @@ Result<void> Attempt::dial_all_lanes() {
   return {};
 }
 
-// While party 0 waits for party 2, party 1 may have said no, or given up: perhaps for what its
-// HELLO says of the session before, which party 0 has to compare too.
-Result<void> Attempt::listen_for_refusal() {
-  auto open = check_breaker();
-  if (!open.ok() || !lanes_[0].next) return open;
-  auto filled = lanes_[0].next->fill();
-  if (filled.ok()) return filled;
+// While one party waits for another, the third may have said no, or given up: perhaps for what its
+// HELLO says of the session before, which this party has to compare too. And a connection of any
+// lane may be lost: nobody goes on without it, so nobody has to wait for the end of his time.
+Result<void> Attempt::look_at_connections() {
+  if (auto open = check_breaker(); !open.ok()) return open;
+  Result<void> lost;
+  for (LaneState& lane : lanes_)
+    for (PacketStream* stream : {lane.prev.get(), lane.next.get()}) {
+      if (stream == nullptr) continue;
+      if (auto filled = stream->fill(); !filled.ok() && lost.ok()) lost = filled;
+    }
+  if (lost.ok()) return lost;
   for (LaneState& lane : lanes_) {
-    if (!lane.next) continue;
-    (void)lane.next->fill().ok();
-    while (lane.next->has_packet()) {
+    while (lane.next && lane.next->has_packet()) {
       ByteSpan packet = lane.next->take();
       if (is_refusal(packet)) return refused(*lane.next, packet);
       auto hello = decode_hello(packet);
@@ -210,14 +214,14 @@ Result<void> Attempt::listen_for_refusal() {
       if (auto same = hear_course(*hello); !same.ok()) return same;
     }
   }
-  return filled;
+  return lost;
 }
 
 Result<void> Attempt::take_offers() {
   std::optional<Acceptor::Round> round;
   if (begins()) round = mine_.round;
   auto offers = in_.acceptor.take(in_.options.lanes, round, deadline_ms_,
-                                  [this] { return listen_for_refusal(); });
+                                  [this] { return look_at_connections(); });
   if (!offers.ok()) return offers.error();
   in_.chosen(offers->front().hello.nonce);
   for (const Offer& offer : *offers) {

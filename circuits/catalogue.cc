@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "circuit/linear_form.h"
 #include "circuits/aes.h"
 #include "circuits/compare.h"
 #include "circuits/cts.h"
@@ -198,7 +199,9 @@ Result<Chosen> find_named(std::string_view text) {
 circuit::Circuit record(const Chosen& chosen) {
   Recorder recorder;
   chosen.named->record(recorder, chosen.size);
-  return recorder.finish();
+  circuit::Circuit recorded = recorder.finish();
+  if (circuit::ands_of_constants(recorded) == 0) return recorded;
+  return circuit::without_constant_operands(recorded);
 }
 
 }  // namespace tkdc::circuits

@@ -15,7 +15,7 @@ struct Chosen {
 };
 // NAME, or NAME:SIZE. Errors: no such name, a size that is no number or out of its range.
 Result<Chosen> find_named(std::string_view text);
-// Recorded and folded.
+// Recorded and folded; no AND has a constant operand.
 circuit::Circuit record(const Chosen& chosen);
 
 }  // namespace tkdc::circuits

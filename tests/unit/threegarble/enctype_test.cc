@@ -48,7 +48,7 @@ class Garbled : public testing::TestWithParam<std::uint32_t> {
   Bytes ke, ki, kc, base;
 };
 
-constexpr std::size_t kLengths[] = {0, 1, 15, 16, 17, 31, 32, 48, 63, 64, 65, 100, 249, 700};
+constexpr std::size_t kLengths[] = {0, 1, 16, 17, 31, 48, 100, 249};
 constexpr std::size_t kLongest = 4096 - 40;
 
 TEST_P(Garbled, OpensWhatLibkrb5SealsAndRefusesChanges) {
@@ -57,7 +57,7 @@ TEST_P(Garbled, OpensWhatLibkrb5SealsAndRefusesChanges) {
     Bytes sealed = whole.seal(kUsage, plain), expected{1};
     expected.insert(expected.end(), plain.begin(), plain.end());
     ASSERT_EQ(run("open" + number, sealed.size(), {ke, ki, sealed}), expected) << bytes;
-    if (bytes > 100) continue;
+    if (bytes > 48) continue;
     sealed[randombytes_uniform(static_cast<std::uint32_t>(sealed.size()))] ^= 1;
     ASSERT_EQ(run("open" + number, sealed.size(), {ke, ki, sealed}), Bytes(1 + bytes, 0)) << bytes;
   }
@@ -72,7 +72,7 @@ TEST_P(Garbled, SealsWhatLibkrb5Opens) {
 }
 
 TEST_P(Garbled, ChecksumsAndPrf) {
-  for (const std::size_t bytes : {0, 1, 55, 56, 64, 111, 112, 300}) {
+  for (const std::size_t bytes : {0, 1, 56, 112, 300}) {
     const Bytes data = random_octets(bytes), sum = whole.checksum(kUsage, data);
     ASSERT_EQ(run("mac-" + hash, bytes, {kc, data}), sum) << bytes;
     ASSERT_EQ(run("verify-" + hash, bytes, {kc, data, sum}), Bytes{1}) << bytes;

@@ -32,9 +32,11 @@ room("mpc-engine/base")
 room("mpc-engine/field", "mpc-engine/base")
 room("mpc-engine/circuit", "mpc-engine/base")
 room("circuits", "mpc-engine/base", "mpc-engine/field", "mpc-engine/circuit")
+room("circuits/command", "mpc-engine/base", "mpc-engine/circuit", "circuits")
 room("mpc-engine/link", "mpc-engine/base")
 room("mpc-engine/garble", "mpc-engine/base", "mpc-engine/field", "mpc-engine/circuit",
      "mpc-engine/link")
+room("mpc-engine/ot", "mpc-engine/base", "mpc-engine/garble", "mpc-engine/link")
 room("mpc-engine/session", "mpc-engine/base", "mpc-engine/link")
 room("mpc-engine/lane", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session")
 room("mpc-engine/protocol", "mpc-engine/base", "mpc-engine/field", "mpc-engine/session",
@@ -73,13 +75,12 @@ room(f"{SERVICE}/server", "mpc-engine/base", "mpc-engine/link", "mpc-engine/sess
      "mpc-engine/protocol", "mpc-engine/rep3/unit", "mpc-engine/cipher", "cuda",
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "job", "export")))
 room("mpc-engine/tools/bench", "mpc-engine/base", "mpc-engine/circuit", "circuits",
-     "mpc-engine/garble", "mpc-engine/link", "mpc-engine/session", "mpc-engine/protocol",
-     "mpc-engine/rep3", "mpc-engine/rep3/verify", "mpc-engine/rep3/unit", "mpc-engine/lane",
-     "mpc-engine/cipher", "cuda", f"{SERVICE}/job")
+     "mpc-engine/garble", "mpc-engine/ot", "mpc-engine/link", "mpc-engine/session",
+     "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/verify", "mpc-engine/rep3/unit",
+     "mpc-engine/lane", "mpc-engine/cipher", "cuda", f"{SERVICE}/job")
 room("mpc-engine/tools/setup", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      f"{SERVICE}/wire", f"{SERVICE}/export")
-room("mpc-engine/tools/workbench", "mpc-engine/base", "mpc-engine/circuit", "circuits",
-     "mpc-engine/tools/bench")
+room("mpc-engine/tools/workbench", "mpc-engine/base", "circuits/command", "mpc-engine/tools/bench")
 room("mpc-engine/tools/cli", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/tools/setup",
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "export", "server")))

@@ -33,21 +33,17 @@ bool good_length(const Pending& job, const Outcome& answer) {
 
 }  // namespace
 
-Result<std::unique_ptr<Jobs>> Jobs::create(const AgentConfig& config, int epoll_fd,
-                                           std::uint64_t tag, Deliver deliver) {
+Result<std::unique_ptr<Jobs>> Jobs::create(const AgentConfig& config, ServerLinks links,
+                                           Deliver deliver) {
   Result<OperationsLog> log = OperationsLog::open(config.operations_log);
   if (!log) return log.error();
-  std::unique_ptr<Jobs> jobs(new Jobs(config, std::move(log).value(), std::move(deliver)));
-  for (int party = 0; party < 3; ++party) {
-    auto link = ServerLink::open(jobs->context_, config, party, epoll_fd, tag);
-    if (!link) return link.error();
-    jobs->links_[static_cast<std::size_t>(party)] = std::move(link).value();
-  }
-  return jobs;
+  return std::unique_ptr<Jobs>(
+      new Jobs(config, std::move(log).value(), std::move(links), std::move(deliver)));
 }
 
-Jobs::Jobs(const AgentConfig& config, OperationsLog log, Deliver deliver)
-    : config_(config), log_(std::move(log)), deliver_(std::move(deliver)) {
+Jobs::Jobs(const AgentConfig& config, OperationsLog log, ServerLinks links, Deliver deliver)
+    : config_(config), log_(std::move(log)), deliver_(std::move(deliver)),
+      links_(std::move(links)) {
   randombytes_buf(&run_, sizeof run_);
 }
 

@@ -30,8 +30,8 @@ class Jobs {
   using Deliver = std::function<void(const Asker&, tkdc_wire_op, const KeyId&, Outcome)>;
 
   // `deliver` is called once per submitted job, from within the calls below.
-  static Result<std::unique_ptr<Jobs>> create(const AgentConfig& config, int epoll_fd,
-                                              std::uint64_t tag, Deliver deliver);
+  static Result<std::unique_ptr<Jobs>> create(const AgentConfig& config, ServerLinks links,
+                                              Deliver deliver);
 
   void submit(const Asker& asker, Operation operation, Clock::time_point now,
               Clock::time_point deadline);
@@ -61,7 +61,7 @@ class Jobs {
     Clock::time_point deadline;
   };
 
-  Jobs(const AgentConfig& config, OperationsLog log, Deliver deliver);
+  Jobs(const AgentConfig& config, OperationsLog log, ServerLinks links, Deliver deliver);
   bool all_ready();
   std::string who_is_away() const;
   bool within_grace(Clock::time_point now) const;
@@ -82,8 +82,7 @@ class Jobs {
   const AgentConfig& config_;
   OperationsLog log_;
   Deliver deliver_;
-  zmq::context_t context_{1};
-  std::array<std::unique_ptr<ServerLink>, 3> links_;
+  ServerLinks links_;
   ShareStream shares_;
   PendingTable pending_;
   std::deque<Waiting> waiting_;

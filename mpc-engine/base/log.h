@@ -16,4 +16,8 @@ enum class LogLevel : int { kError = 3, kWarning = 4, kNotice = 5, kInfo = 6 };
 
 void log_line(LogLevel level, std::string_view text);
 
+// Instead of stderr, and all of them. Before anything else of the program runs.
+using LogSink = void (*)(LogLevel level, std::string_view text);
+void use_log(LogSink sink);
+
 }  // namespace tkdc

@@ -9,6 +9,7 @@
 #include <functional>
 #include <string>
 
+#include "base/machine.h"
 #include "service/job/job_service.h"
 #include "service/server/clock_watch.h"
 #include "service/server/epoch_watch.h"
@@ -17,7 +18,7 @@ namespace tkdc {
 
 class Alarms {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = SteadyClock;
   static constexpr auto kEvery = std::chrono::minutes(10);
   static constexpr auto kRemindEvery = std::chrono::hours(1);
 

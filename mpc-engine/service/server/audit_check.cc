@@ -100,6 +100,11 @@ Result<AuditSummary> check_audit_log(const std::string& path,
                                      const std::vector<RecordedHead>& recorded) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return system_error("audit: cannot open " + path);
+  return check_audit_lines(in, path, recorded);
+}
+
+Result<AuditSummary> check_audit_lines(std::istream& in, const std::string& path,
+                                       const std::vector<RecordedHead>& recorded) {
   Wanted wanted;
   for (const RecordedHead& one : recorded) wanted.emplace(one.head.lines, &one);
   AuditSummary summary;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <istream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,5 +50,8 @@ struct AuditSummary {
 // is not there, and what that means.
 Result<AuditSummary> check_audit_log(const std::string& path,
                                      const std::vector<RecordedHead>& recorded = {});
+// The same of what `in` has; `path` is for messages.
+Result<AuditSummary> check_audit_lines(std::istream& in, const std::string& path,
+                                       const std::vector<RecordedHead>& recorded);
 
 }  // namespace tkdc

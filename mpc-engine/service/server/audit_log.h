@@ -6,7 +6,9 @@
 //   {"n":7,"time":"2025-01-31T12:00:00.123Z","prev":"<64 hex>","event":{...}}
 //
 // The hash covers the line without its newline; `prev` of the first is zero.
-// Appended with one write() each; sync() makes what was written durable.
+// Appended with one write() each; sync() makes what was written durable. A line that a crash cut
+// short stays, as evidence, and is part of the chain like any other: the next whole one carries
+// its hash. Where only its newline is lacking it is whole.
 // Thread-safe. Contains metadata only, never shares, keys or plaintexts.
 #pragma once
 
@@ -16,8 +18,8 @@
 #include <mutex>
 #include <string>
 
+#include "base/disk.h"
 #include "base/result.h"
-#include "link/socket.h"
 #include "service/server/audit_check.h"
 #include "session/audit_head.h"
 
@@ -28,7 +30,7 @@ class AuditLog {
   using Hash = std::array<std::uint8_t, 32>;
 
   // Goes on from the last line. A last line that a crash cut short is ended
-  // and followed by an event that says so.
+  // and followed by an event that says so. What it goes on from is on disk.
   static Result<std::unique_ptr<AuditLog>> open(const std::string& path);
 
   // `event` is one JSON object. Error: disk full, I/O.
@@ -36,18 +38,22 @@ class AuditLog {
   Result<void> sync();
 
   AuditHead head() const;  // lines and hash belong together
+  // The latest that sync() has put on disk: others may be told of it, since no loss of power makes
+  // this log disagree with them.
+  AuditHead durable_head() const;
   // The highest nonce epoch of the sessions in it, of the latest era; 0 without.
   SessionEpoch last_epoch() const { return last_epoch_; }
 
  private:
-  explicit AuditLog(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  AuditLog(std::string path, std::unique_ptr<Disk::File> file)
+      : path_(std::move(path)), file_(std::move(file)) {}
   Result<void> resume();
   Result<void> write_line(const std::string& event);
 
   std::string path_;
-  UniqueFd fd_;
+  std::unique_ptr<Disk::File> file_;
   mutable std::mutex mutex_;
-  AuditHead head_;
+  AuditHead head_, durable_;
   SessionEpoch last_epoch_;
   bool torn_ = false;  // the file does not end in a newline
 };

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/exports.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "base/disk.h"
 #include "base/durable_file.h"
 #include "base/hex.h"
-#include "base/secret_file.h"
 #include "base/system_error.h"
 #include "enctype.h"
 
@@ -170,9 +168,11 @@ Result<void> Exports::audit_all(const Checked& checked,
 
 // One line for each used request, its nonce. A file that cannot be read says no to all.
 Result<bool> Exports::is_used(const ExportRequest& request) {
-  if (::access(options_.used_file.c_str(), F_OK) != 0 && errno == ENOENT) return false;
-  auto text = read_text_file(options_.used_file, kMaxUsedBytes);
-  if (!text) return fail("used requests cannot be read: " + text.error().message);
+  const auto text = disk().read(options_.used_file, 0, kMaxUsedBytes + 1);
+  if (!text && errno == ENOENT) return false;
+  if (!text) return system_error("used requests cannot be read: " + options_.used_file);
+  if (text->size() > kMaxUsedBytes)
+    return fail("used requests cannot be read: " + options_.used_file + " is too long");
   return text->find(to_hex(request.nonce) + "\n") != std::string::npos;
 }
 

@@ -19,6 +19,7 @@
 #include "rep3/unit/offers.h"
 #include "service/server/protocols.h"
 #include "service/server/server.h"
+#include "service/server/surroundings.h"
 
 namespace tkdc {
 namespace {
@@ -72,7 +73,9 @@ Result<void> serve(const ServerConfig& config, const std::string& program,
                    const std::string& backend_reason) {
   if (config.agents.empty())
     log_line(LogLevel::kWarning, "no [[agents]] are listed: nobody can ask for anything");
-  auto server = Server::create(config, program);
+  auto surroundings = real_surroundings(config);
+  if (!surroundings.ok()) return surroundings.error();
+  auto server = Server::create(config, program, std::move(*surroundings));
   if (!server.ok()) return server.error();
   log_line(LogLevel::kNotice, "program SHA-256 " + program);
   log_line(LogLevel::kNotice, "backend " + backend_reason);

@@ -25,11 +25,17 @@ struct StoreOptions {
   std::size_t map_bytes = std::size_t{16} << 30;
 };
 
+class Tables;
+
 class Store : public Entries {
  public:
   // `key`: 32 octets. Errors: not a store of this installation and party,
   // wrong key, unreadable: each names the path and what to do.
   static Result<std::unique_ptr<Store>> open(const StoreOptions& options, const SecretBuffer& key);
+  // The same on tables that are open; its path is for messages.
+  static Result<std::unique_ptr<Store>> open_on(std::unique_ptr<Tables> tables,
+                                                const StoreOptions& options,
+                                                const SecretBuffer& key);
 
   // Error: a record with this id exists; map or disk full; I/O. The store is unchanged then. The
   // map counts as full while there is room left for what the other calls write, so that none of

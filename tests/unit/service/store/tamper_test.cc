@@ -7,6 +7,7 @@
 #include "scratch_store.h"
 #include "service/store/lmdb.h"
 #include "service/store/sealed.h"
+#include "service/store/tables.h"
 
 namespace tkdc {
 namespace {

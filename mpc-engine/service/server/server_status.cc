@@ -4,6 +4,7 @@
 
 #include "base/hex.h"
 #include "base/machine.h"
+#include "base/version.h"
 #include "link/tls_context.h"
 #include "service/server/certificate_watch.h"
 #include "service/server/clock_watch.h"
@@ -44,6 +45,7 @@ std::string Server::status_json() {
                          {"installation", to_hex(config_.installation)},
                          {"security", security_name(config_.security)},
                          {"version", TKDC_VERSION},
+                         {"build", kVersionAndCommit},
                          {"program", program_},
                          {"uptime_s", (monotonic_ms() - started_ms_) / 1000},
                          {"session_up", jobs.session_up},

@@ -56,6 +56,10 @@ Result<void> verify(const AuditOptions& options) {
     if (party < 0) return fail(options.log + " does not say whose it is: give --party");
     auto heads = heads_of(options.others, party);
     if (!heads.ok()) return heads.error();
+    if (heads->empty())
+      return fail("--against: no head of party " + std::to_string(party) +
+                  "'s log is recorded there, so nothing was compared: give another party's log of "
+                  "the same time");
     auto against = check_log(options.log, *heads);
     if (!against.ok()) return against.error();
     compared = heads->size();

@@ -199,6 +199,7 @@ simulate-night:
 # The order does not matter: each test reads the file and adds its lines.
 golden: build
 	TKDC_UPDATE_GOLDEN=1 build/dev/bin/trace_test --gtest_filter='*Golden.*'
+	TKDC_UPDATE_GOLDEN=1 build/dev/bin/threegarble_test --gtest_filter='*Golden.*'
 	TKDC_UPDATE_GOLDEN=1 build/dev/bin/ot_test --gtest_filter='*Golden.*'
 
 fuzz:

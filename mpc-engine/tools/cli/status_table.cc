@@ -85,8 +85,8 @@ std::string notices_of(const json& server) {
     text += who + cell(server, "logins_unheralded") +
             " login replies without preauthentication; right only for principals that do not "
             "require it\n";
-  for (const char* clock : {"clock_error", "clock_warning"})
-    if (server.contains(clock)) text += who + cell(server, clock) + "\n";
+  for (const char* said : {"clock_error", "clock_warning", "certificate_warning"})
+    if (server.contains(said)) text += who + cell(server, said) + "\n";
   if (count_of(server, "audit_failures") != 0)
     text += who + cell(server, "audit_failures") +
             " events were not written to its audit log since it started\n";

@@ -9,7 +9,7 @@ NICE   := nice -n 5
 
 .PHONY: all help bootstrap test-needs build release demo demo-stop test unit integration each sanitize \
         lint format bench scaling storm soak stress attack migration deviations simulate simulate-mutants simulate-night golden fuzz cuda cuda-configured \
-        packages packages-test packages-compare repository install test-cuda-host test-gpu gpu-programs gpu-bundle gpu-report cuda-figures mit-suite mit-suite-report clean
+        packages packages-test packages-compare repository install rollout-test collection test-cuda-host test-gpu gpu-programs gpu-bundle gpu-report cuda-figures mit-suite mit-suite-report clean
 
 all: build
 
@@ -42,6 +42,7 @@ help:
 	@echo 'make packages        Debian packages of the commit, checked by lintian, in build/packages'
 	@echo 'make packages-test | packages-compare    on a host with systemd; built twice and compared'
 	@echo 'make repository KEY=FINGERPRINT    a signed apt repository of them, in build/repository'
+	@echo 'make rollout-test    hosts installed by Ansible, and what happens to them; collection: its file'
 	@echo 'make install [DESTDIR=/x] [PREFIX=/usr]    a release build, where there are no such packages'
 	@echo 'make build | release | clean          JOBS=2 compilers at once'
 
@@ -78,6 +79,16 @@ install:
 # Packages on a host with a systemd of its own; as root.
 packages-test: packages
 	$(PYTEST) -q tests/packages
+
+# Real hosts by systemd-nspawn, real SSH, real Ansible; as root. ONLY=WORD: installation and these steps.
+rollout-test:
+	@./bootstrap --rollout
+	JOBS=$(JOBS) $(NICE) $(PYTHON) -m tests.rollout $(if $(ONLY),--only $(ONLY))
+
+# For ansible-galaxy collection install build/tkdc-appliance-*.tar.gz
+collection:
+	@./bootstrap --rollout
+	ansible-galaxy collection build ansible --force --output-path build
 
 # KEY: a secret key that gpg has.
 repository: packages
@@ -188,6 +199,7 @@ simulate-night:
 # The order does not matter: each test reads the file and adds its lines.
 golden: build
 	TKDC_UPDATE_GOLDEN=1 build/dev/bin/trace_test --gtest_filter='*Golden.*'
+	TKDC_UPDATE_GOLDEN=1 build/dev/bin/threegarble_test --gtest_filter='*Golden.*'
 	TKDC_UPDATE_GOLDEN=1 build/dev/bin/ot_test --gtest_filter='*Golden.*'
 
 fuzz:

@@ -26,6 +26,7 @@
 #include "service/store/record_codec.h"
 #include "service/store/sealed.h"
 #include "support/parties_with_ciphers.h"
+#include "threegarble/trio.h"
 
 namespace tkdc {
 namespace {
@@ -231,6 +232,33 @@ bool garbled(const garble::Kernel& kernel, std::size_t instances) {
   return done;
 }
 
+// A job between three servers, two of which garble: keys and input are secret, so seeds, labels and
+// tables are.
+bool three_servers() {
+  circuit::Recorder c;
+  const auto x = c.input("x", 16);
+  circuit::Bits<circuit::Recorder> y;
+  for (std::size_t k = 0; k < 8; ++k) y.push_back(c.and_of(x[k], x[k + 8]));
+  c.output("y", circuit::BitSpan<circuit::Recorder>(y));
+  const auto shape = threegarble::shape_of(c.finish());
+  bool done = shape.ok();
+  for (std::uint64_t n = 0; done && n < 3; ++n) {
+    threegarble::Trio trio(n);
+    for (PairwiseKeys& keys : trio.keys)
+      for (SecretBuffer* key : {&keys.mine, &keys.next})
+        VALGRIND_MAKE_MEM_UNDEFINED(key->data(), key->size());
+    auto inputs = trio.lanes.share(Bytes{0x5a, 0x77});
+    for (SharedBytes& share : inputs) make_secret(share);
+    const threegarble::JobTag tag;
+    done = trio.prepare(*shape, n) && trio.run_job(*shape, {tag, tag, tag}, inputs).ok();
+    for (const threegarble::Outcome& outcome : trio.outcomes)
+      done = done && outcome.ending == threegarble::Ending::kDone &&
+             is_secret(outcome.share.component[0]) && is_secret(outcome.share.component[1]);
+  }
+  std::printf("garbling between three servers: %s\n", done ? "ran" : "FAILED");
+  return done;
+}
+
 // What libsodium draws is secret too, while this lives.
 class SecretRandom {
  public:
@@ -338,6 +366,7 @@ int main(int argc, char** argv) {
   for (const garble::Kernel* kernel : garble::kernels())
     for (const std::size_t instances : {std::size_t{1}, garble::kSideBySide})
       done = garbled(*kernel, instances) && done;
+  done = three_servers() && done;
   for (const ot::Kernel* kernel : ot::kernels()) done = transferred(*kernel) && done;
   done = agent_shares() && done;
   done = agent_combines() && done;

@@ -41,6 +41,8 @@ room("mpc-engine/session", "mpc-engine/base", "mpc-engine/link")
 room("mpc-engine/lane", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session")
 room("mpc-engine/protocol", "mpc-engine/base", "mpc-engine/field", "mpc-engine/session",
      "mpc-engine/lane")
+room("mpc-engine/mac", "mpc-engine/base", "mpc-engine/field", "mpc-engine/lane",
+     "mpc-engine/protocol")
 room("mpc-engine/rep3", "mpc-engine/base", "mpc-engine/field", "mpc-engine/link",
      "mpc-engine/session", "mpc-engine/lane", "mpc-engine/protocol")
 room("mpc-engine/rep3/verify", "mpc-engine/base", "mpc-engine/field", "mpc-engine/lane",

@@ -72,6 +72,8 @@ class Jobs {
   void handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now);
   void handle_loss(std::size_t party, Clock::time_point now);
   void pump_waiting(Clock::time_point now);
+  void probe(Clock::time_point now);
+  std::string who_is_silent(const Pending& job) const;
   void expire(Clock::time_point now);
   void finish(std::uint64_t number, Outcome outcome, Clock::time_point now);
   void complete(std::uint64_t number, Clock::time_point now);
@@ -90,6 +92,8 @@ class Jobs {
   Counters counters_;
   std::uint64_t run_ = 0;
   std::uint64_t number_ = 0;
+  std::array<Clock::time_point, 3> heard_{};  // when each server last said anything
+  Clock::time_point probed_{};
 };
 
 }  // namespace tkdc::agent

@@ -78,16 +78,28 @@ def no_secret_left_its_host(site: Site) -> None:
     need(seen >= len(SERVERS) * 4, f"only {seen} secrets were looked for")
 
 
+def followed(site: Site, principal: str) -> None:
+    """Until the spare has it as the primary has: a client that waits for a second asks both."""
+    def keys(kdc: str) -> list[str]:
+        said = site.host(kdc).run(f"kadmin.local getprinc {principal}", check=False).stdout
+        return [line for line in said.splitlines() if line.startswith(("Key: ", "Principal: "))]
+
+    until(f"{principal} at all KDC hosts", lambda: bool(keys("kdc0")) and
+          keys("kdc0") == keys("kdc1"), 180)
+
+
 def client_commands(site: Site) -> None:
     primary, client = site.host(site.primary), site.client
     for name, password in (("alice", "secret of alice"), (ADMIN, ADMIN_PASSWORD)):
         primary.run(f"kadmin.local addprinc -pw '{password}' +requires_preauth {name}")
+        followed(site, name)
     need(site.kinit(), "alice cannot log in")
     need(not site.kinit(password="something else"), "a wrong password logs in")
     kadmin = f"kadmin -p {ADMIN} -w '{ADMIN_PASSWORD}' -q"
     said = client.run(f"{kadmin} 'addprinc -randkey host/client.rollout.test'").stdout
     need("created" in said, "kadmin makes no principal", said)
     client.run(f"{kadmin} 'ktadd -k /root/client.keytab host/client.rollout.test'")
+    followed(site, "host/client.rollout.test")
     need(site.kinit(), "alice cannot log in")
     client.run("kvno host/client.rollout.test && klist")
     client.run("kinit -k -t /root/client.keytab host/client.rollout.test && "
@@ -96,8 +108,7 @@ def client_commands(site: Site) -> None:
 
 def spare_serves(site: Site) -> None:
     """The spare has what the primary has, and a client finds it when the primary is away."""
-    until("alice at the spare", lambda: site.host("kdc1").run(
-        "kadmin.local getprinc alice", check=False).returncode == 0, 180)
+    followed(site, "alice")
     site.host("kdc0").cut_off()
     try:
         site.wait_login("the primary was cut off", 60)
@@ -118,8 +129,8 @@ def leaves_nothing(site: Site) -> None:
         machine = site.host(host)
         left = machine.run(
             "find / -xdev -iname '*tkdc*' ! -path '/proc/*' ! -path '/sys/*' ! -path '/var/log/*' "
-            "! -path '/var/cache/*' ! -path '/tmp/*' ! -path '/var/tmp/*'; ps -e -o args | "
-            "grep '[t]kdc'; getent passwd group | grep tkdc; nft list tables | grep tkdc; "
+            "! -path '/var/cache/*' ! -path '/tmp/*' ! -path '/var/tmp/*'; ps -e -o comm= | "
+            "grep tkdc; getent passwd group | grep tkdc; nft list tables | grep tkdc; "
             "dpkg -l | grep tkdc; true").stdout
         need(not left, f"something is left on {host}", left)
 

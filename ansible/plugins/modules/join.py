@@ -138,6 +138,15 @@ class Member:
             new.replace(self.config)
         finally:
             new.unlink(missing_ok=True)
+        self.tell_systemd()
+
+    def tell_systemd(self) -> None:
+        """Its credentials, and whom it may talk to: the unit's template cannot know them."""
+        for command in (["tkdc", "unit", "--config", str(self.config)],
+                        ["systemctl", "daemon-reload"]):
+            status, said, errors = self.module.run_command(command)
+            if status != 0:
+                self.module.fail_json(msg=errors.strip() or said.strip(), rc=status)
 
     def own_all(self) -> None:
         for path in (self.folder, *self.folder.rglob("*")):

@@ -13,10 +13,12 @@
 #include "base/hardening.h"
 #include "base/heap.h"
 #include "base/hex.h"
-#include "base/log.h"
+#include "base/log_events.h"
+#include "base/machine.h"
 #include "base/system_error.h"
 #include "base/version.h"
 #include "service/job/limits.h"
+#include "service/server/certificate_watch.h"
 #include "service/server/epoch_watch.h"
 #include "service/server/revoke_request.h"
 #include "service/server/revoked_json.h"
@@ -56,6 +58,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
   server->make_control(std::move(surroundings.agents));
   server->make_exports(std::move(surroundings.curve_secret));
   server->local_ = std::move(surroundings.local);
+  server->certificate_end_s_ = surroundings.certificate_end_s;
   done = server->make_mesh(std::move(surroundings.network));
   if (!done.ok()) return done.error();
   return server;
@@ -66,7 +69,7 @@ Server::~Server() { stop(); }
 Result<void> Server::open_files() {
   latch_.emplace(latch_file(config_.store_path));
   broken_checks_.emplace(broken_checks_file(config_.store_path));
-  auto audit = AuditLog::open(config_.audit_file);
+  auto audit = AuditLog::open(config_.audit_file, config_.audit_rotation);
   if (!audit.ok()) return audit.error();
   audit_ = std::move(*audit);
   return notice_restored_epochs(*store_, *audit_);
@@ -211,7 +214,7 @@ void Server::session_failed(const std::string& reason) {
     session_id_.clear();
     news = troubles_.is_news(reason, monotonic_ms());
   }
-  if (news) log_line(LogLevel::kWarning, "no session: " + reason);
+  if (news) log_event(LogLevel::kWarning, event::kNoSession, "no session: " + reason);
   notify_status("no session: " + reason);
 }
 
@@ -228,8 +231,10 @@ void Server::session_goes_on(const Session& session) {
   // Somebody who resets connections all the time fills no disk.
   if (monotonic_ms() - logged_reconnection_ms_ < Troubles::kRepeatMs) return;
   logged_reconnection_ms_ = monotonic_ms();
-  log_line(LogLevel::kNotice, "session " + id + " goes on over new connections, the " +
-                                  std::to_string(times) + ". time since the start");
+  log_event(LogLevel::kNotice, event::kSessionGoesOn,
+            "session " + id + " goes on over new connections, the " + std::to_string(times) +
+                ". time since the start",
+            {"TKDC_SESSION=" + id});
   nlohmann::json event = {{"event", "reconnected"}, {"session", id}, {"times", times}};
   audit(event.dump());
 }
@@ -252,7 +257,7 @@ void Server::session_up(const Session& session) {
                      ", zero-shares by " + zero_generator_name(session.zero_generator) +
                      ", records by " + tls_library().records + ", security " +
                      security_name(config_.security);
-  log_line(LogLevel::kNotice, text);
+  log_event(LogLevel::kNotice, event::kSessionUp, text, {"TKDC_SESSION=" + id});
   notify_status(text);
   nlohmann::json event = {{"event", "session"},
                           {"session", id},
@@ -269,8 +274,9 @@ void Server::session_up(const Session& session) {
 }
 
 void Server::close_latch(const std::string& deviation) {
-  log_line(LogLevel::kError, "a server computed wrongly: " + deviation +
-                                 ". Nothing that depends on it was released. " + kUntilRelease);
+  log_event(LogLevel::kError, event::kLatched,
+            "a server computed wrongly: " + deviation +
+                ". Nothing that depends on it was released. " + kUntilRelease);
   nlohmann::json event = {{"event", "latched"}, {"reason", deviation}};
   audit(event.dump());
   if (auto closed = latch_->close(deviation); !closed)
@@ -296,7 +302,7 @@ void Server::note_broken_check(const LostCheck& lost) {
       "sessions given up while messages were being verified: " + describe(checks) +
       "; a restart, or a server that breaks off where it would be found "
       "(docs/operations.md, Broken checks)";
-  log_line(LogLevel::kWarning, text);
+  log_event(LogLevel::kWarning, event::kCheckBroken, text);
   nlohmann::json event = {{"event", "check broken"}, {"opened", lost.opened}};
   if (lost.party) event["party"] = *lost.party;
   audit(event.dump());
@@ -324,7 +330,7 @@ void Server::wait_for_release() {
     pause(1000);
   }
   if (!waited || stopping_) return;
-  log_line(LogLevel::kNotice, "the latch was released");
+  log_event(LogLevel::kNotice, event::kReleased, "the latch was released");
   audit(R"({"event":"released"})");
   std::lock_guard lock(mutex_);
   latched_.clear();
@@ -368,14 +374,21 @@ Result<void> Server::wait_for_signal() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   UniqueFd fd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) return system_error("no signalfd");
   std::uint64_t watchdog_us = 0;
   const bool watched = sd_watchdog_enabled(0, &watchdog_us) > 0;
   for (int tick = 0;; ++tick) {
     pollfd one{fd.get(), POLLIN, 0};
-    if (poll(&one, 1, static_cast<int>(kTick.count())) > 0) return {};
+    signalfd_siginfo signal{};
+    if (poll(&one, 1, static_cast<int>(kTick.count())) > 0 &&
+        read(fd.get(), &signal, sizeof signal) == sizeof signal) {
+      if (signal.ssi_signo != SIGHUP) return {};
+      reload();
+    }
     if (auto sound = look_after(); !sound.ok()) return sound;
+    if (tick % kSyncEveryTicks == 0) keep_audit_log();
     if (watched && tick % kSyncEveryTicks == 0) sd_notify(0, "WATCHDOG=1");
   }
 }
@@ -390,6 +403,9 @@ Result<void> Server::look_after() {
   alarms_->look(jobs_->status());
   alarms_->look(config_.party, jobs_->status().clocks_ahead);
   alarms_->look(mesh_->epochs());
+  if (certificate_end_s_)
+    alarms_->look_at_certificate(
+        certificate_alarm(*certificate_end_s_, static_cast<std::int64_t>(wall_s())));
   (void)take_revoke_request();  // its troubles are in the journal
   auto synced = audit_->sync();
   const std::string trouble = synced.ok() ? "" : synced.error().message;
@@ -399,7 +415,8 @@ Result<void> Server::look_after() {
 }
 
 void Server::start() {
-  alarms_.emplace([](const std::string& line) { log_line(LogLevel::kWarning, line); });
+  alarms_.emplace(
+      [](const std::string& line) { log_event(LogLevel::kWarning, event::kAlarm, line); });
   control_thread_ = machine().start([this] {
     auto ended = control_->run();
     if (ended.ok()) return;
@@ -410,12 +427,12 @@ void Server::start() {
   if (local_)
     local_thread_ = machine().start(
         [this] { local_->run([this](const LocalAsk& ask) { return answer_administrator(ask); }); });
-  log_line(LogLevel::kNotice, std::string("tkdc-server ") + kVersionAndCommit + ": party " +
-                                  std::to_string(config_.party) + " of " +
-                                  to_hex(config_.installation) + ", security " +
-                                  security_name(config_.security) + ", " +
-                                  std::to_string(store_->count()) + " keys, agents at " +
-                                  config_.control_listen + ", peers at " + config_.data_listen);
+  log_event(LogLevel::kNotice, event::kStarted,
+            std::string("tkdc-server ") + kVersionAndCommit + ": party " +
+                std::to_string(config_.party) + " of " + to_hex(config_.installation) +
+                ", security " + security_name(config_.security) + ", " +
+                std::to_string(store_->count()) + " keys, agents at " + config_.control_listen +
+                ", peers at " + config_.data_listen);
   audit(R"({"event":"started"})");
 }
 
@@ -449,7 +466,7 @@ void Server::stop() {
   if (!ran) return;
   audit(R"({"event":"stopped"})");
   (void)audit_->sync().ok();
-  log_line(LogLevel::kNotice, "stopped");
+  log_event(LogLevel::kNotice, event::kStopped, "stopped");
 }
 
 }  // namespace tkdc

@@ -41,7 +41,8 @@ class Server {
                                                 Surroundings surroundings);
   ~Server();
 
-  // Until SIGTERM or SIGINT, which the caller has blocked in all threads.
+  // Until SIGTERM or SIGINT, which the caller has blocked in all threads, as SIGHUP, which has it
+  // read its configuration again (server_reload.cc).
   Result<void> run();
 
   // ---- run() by its parts
@@ -77,11 +78,14 @@ class Server {
   void audit(const std::string& event);
   nlohmann::json agents_json(const JobServiceStatus& jobs) const;
   Result<void> wait_for_signal();
+  void reload();
+  void keep_audit_log();
 
   ServerConfig config_;
   const std::string program_;  // its digest
   ProtocolOffers protocols_;
   long long started_ms_ = 0;
+  std::optional<std::int64_t> certificate_end_s_;
 
   // Destroyed from the last to the first: the jobs answers into the control
   // plane and writes to the audit log until it is gone.
@@ -111,7 +115,7 @@ class Server {
   std::optional<BrokenChecks> broken_checks_;  // under mutex_
   std::string course_deviation_;               // found in a handshake; the session thread's
   // Main thread only.
-  std::string revoke_trouble_, sync_trouble_;
+  std::string revoke_trouble_, sync_trouble_, keep_trouble_;
   int ticks_ = 0;
   std::optional<Alarms> alarms_;
   Troubles troubles_;  // under mutex_

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/secret_file.h"
+#include "link/certificate.h"
 #include "link/tls_network.h"
 #include "service/server/control_plane.h"
 #include "service/server/control_socket.h"
@@ -29,6 +30,9 @@ Result<void> open_store(const ServerConfig& config, Surroundings& out) {
 Result<void> open_network(const ServerConfig& config, Surroundings& out) {
   auto certificate = read_text_file(config.certificate_file, kMaxPemBytes);
   if (!certificate.ok()) return certificate.error();
+  auto end_s = certificate_end(*certificate);
+  if (!end_s.ok()) return end_s.error();
+  out.certificate_end_s = *end_s;
   auto key = read_secret_file(config.private_key_file, kMaxPemBytes);
   if (!key.ok()) return key.error();
   TlsNetworkOptions options;

@@ -4,7 +4,9 @@
 // (docs/adr/0029-a-realm-in-a-bottle.md). Secret: the key.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "base/curve_key.h"
 #include "link/network.h"
@@ -21,6 +23,7 @@ struct Surroundings {
   std::unique_ptr<AgentSocket> agents;
   std::unique_ptr<LocalSocket> local;         // null: nobody can ask for an export here
   SecretBuffer curve_secret{kCurveKeyBytes};  // for parcels of exports
+  std::optional<std::int64_t> certificate_end_s;
 };
 
 // Opens and binds what agents and administrator reach; peers are not listened to yet.

@@ -28,8 +28,10 @@ Bytes header_of(const KeyRecord& record) {
 }  // namespace
 
 RecordStore::RecordStore(const StoreOptions& options, const SecretBuffer& key,
-                         std::unique_ptr<Tables> tables)
-    : options_(options), sealer_(key, options.installation, options.party), cache_(kCachedRecords),
+                         std::unique_ptr<Tables> tables, std::optional<Keyring> keyring)
+    : options_(options), keyring_(std::move(keyring)),
+      wrapping_(copy_of(key)), keys_{copy_of(key), std::nullopt},
+      sealer_(key, options.installation, options.party), cache_(kCachedRecords),
       tables_(std::move(tables)) {}
 
 Error RecordStore::failed(const std::string& step, int rc) const {

@@ -8,7 +8,9 @@
 
 #include <functional>
 #include <mutex>
+#include <optional>
 
+#include "service/store/keyring.h"
 #include "service/store/record_cache.h"
 #include "service/store/sealed.h"
 #include "service/store/store.h"
@@ -18,7 +20,9 @@ namespace tkdc {
 
 class RecordStore final : public Store {
  public:
-  RecordStore(const StoreOptions& options, const SecretBuffer& key, std::unique_ptr<Tables> tables);
+  // Without a keyring `key` is the store's own.
+  RecordStore(const StoreOptions& options, const SecretBuffer& key, std::unique_ptr<Tables> tables,
+              std::optional<Keyring> keyring);
   Result<void> check_owner();
 
   Result<void> prepare(const KeyRecord& record) override;
@@ -40,11 +44,22 @@ class RecordStore final : public Store {
   Result<void> set_revoked(ByteSpan state) override;
   Epochs epochs() override;
   Result<void> set_epochs(const Epochs& epochs) override;
+  Result<void> begin_rekey(const SecretBuffer& wrapping, const SecretBuffer& next) override;
+  Result<std::size_t> reseal(std::size_t most, RekeyAt& at) override;
+  Result<void> end_rekey(const SecretBuffer& next) override;
+  bool two_levels() const override { return two_levels_; }
+  bool rekey_is_under_way() const override { return keys_.previous.has_value(); }
 
  private:
   using Table = Tables::Table;
   using enum Tables::Table;
 
+  Result<void> read_keys();
+  void use_keys();
+  Bytes owner_record() const;
+  Result<std::size_t> reseal_table(Txn& txn, std::size_t most, RekeyAt& at);
+  Result<void> reseal_value(Txn& txn, Table table, const Bytes& name, ByteSpan value);
+  Result<void> write_new_store(Txn& txn);
   Result<void> write_owner(Txn& txn);
   Result<void> load_epochs(Txn& txn);
   Error failed(const std::string& step, int rc) const;
@@ -63,6 +78,10 @@ class RecordStore final : public Store {
   bool decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record) const;
 
   StoreOptions options_;
+  std::optional<Keyring> keyring_;
+  SecretBuffer wrapping_;  // until the keys are known
+  StoreKeys keys_;
+  bool two_levels_ = false;
   Sealer sealer_;
   RecordCache cache_;
   std::unique_ptr<Tables> tables_;

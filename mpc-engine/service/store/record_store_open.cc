@@ -7,7 +7,7 @@
 namespace tkdc {
 namespace {
 
-constexpr std::uint8_t kStoreFormat = 1;
+constexpr std::uint8_t kOneLevel = 1, kTwoLevels = 2;  // formats: whether there is a keyring
 
 const ByteSpan kOwnerName = octets("owner");  // in the clear, for the message
 const ByteSpan kCheckName = octets("key check");
@@ -45,21 +45,70 @@ bool get_epochs(ByteSpan in, Epochs& epochs) {
 
 }  // namespace
 
+namespace {
+
+Result<std::unique_ptr<Store>> open_store(std::unique_ptr<Tables> tables,
+                                          const StoreOptions& options, const SecretBuffer& key,
+                                          std::optional<Keyring> keyring) {
+  if (key.size() != crypto_aead_xchacha20poly1305_ietf_KEYBYTES)
+    return fail("store: the store key must have 32 octets; compare [store] key_file");
+  auto store = std::make_unique<RecordStore>(options, key, std::move(tables), std::move(keyring));
+  auto opened = store->check_owner();
+  if (!opened.ok()) return opened.error();
+  return std::unique_ptr<Store>(std::move(store));
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Store>> Store::open(const StoreOptions& options, const SecretBuffer& key) {
   auto tables = open_lmdb_tables(options.path, options.map_bytes);
   if (!tables.ok()) return tables.error();
-  return open_on(std::move(*tables), options, key);
+  return open_store(std::move(*tables), options, key,
+                    Keyring(options.path, {options.installation, options.party}));
 }
 
 Result<std::unique_ptr<Store>> Store::open_on(std::unique_ptr<Tables> tables,
                                               const StoreOptions& options,
                                               const SecretBuffer& key) {
-  if (key.size() != crypto_aead_xchacha20poly1305_ietf_KEYBYTES)
-    return fail("store: the store key must have 32 octets; compare [store] key_file");
-  auto store = std::make_unique<RecordStore>(options, key, std::move(tables));
-  auto opened = store->check_owner();
-  if (!opened.ok()) return opened.error();
-  return std::unique_ptr<Store>(std::move(store));
+  return open_store(std::move(tables), options, key, std::nullopt);
+}
+
+void RecordStore::use_keys() {
+  wrapping_ = SecretBuffer(kStoreKeyBytes);
+  sealer_ = Sealer(keys_.current, options_.installation, options_.party);
+  if (keys_.previous) sealer_.also_opens(*keys_.previous);
+}
+
+// A store without a keyring was made when there was none.
+Result<void> RecordStore::read_keys() {
+  two_levels_ = keyring_ && keyring_->exists();
+  if (two_levels_) {
+    auto keys = keyring_->read(wrapping_);
+    if (!keys) return keys.error();
+    keys_ = std::move(*keys);
+  }
+  use_keys();
+  return {};
+}
+
+// Its keys first: a crash behind them leaves a store that is still new.
+Result<void> RecordStore::write_new_store(Txn& txn) {
+  if (keyring_ && !keyring_->exists()) {
+    const StoreKeys fresh{draw_store_key(), std::nullopt};
+    if (auto written = keyring_->write(fresh, {&wrapping_}); !written) return written;
+  }
+  if (auto read = read_keys(); !read.ok()) return read;
+  return write_owner(txn);
+}
+
+Bytes RecordStore::owner_record() const {
+  Bytes owner;
+  owner.reserve(32);
+  Writer w(owner);
+  w.u8(two_levels_ ? kTwoLevels : kOneLevel);
+  w.raw(options_.installation);
+  w.u8(static_cast<std::uint8_t>(options_.party));
+  return owner;
 }
 
 Result<void> RecordStore::write_owner(Txn& txn) {
@@ -72,13 +121,7 @@ Result<void> RecordStore::write_owner(Txn& txn) {
                   " has keys but no owner record: it is damaged; "
                   "restore it from its backup");
   }
-  Bytes owner;
-  owner.reserve(32);
-  Writer w(owner);
-  w.u8(kStoreFormat);
-  w.raw(options_.installation);
-  w.u8(static_cast<std::uint8_t>(options_.party));
-  int rc = txn->put(kMeta, kOwnerName, owner);
+  int rc = txn->put(kMeta, kOwnerName, owner_record());
   if (rc == 0)
     rc = txn->put(kMeta, kCheckName, sealer_.seal("meta", kCheckName, {}, octets(kCheckText)));
   if (rc == 0)
@@ -93,21 +136,26 @@ Result<void> RecordStore::check_owner() {
   if (txn.begun() != 0) return failed("opening", txn.begun());
   ByteSpan value;
   int rc = txn->find(kMeta, kOwnerName, value);
-  if (rc == Tables::kNotFound) return write_owner(txn);
+  if (rc == Tables::kNotFound) return write_new_store(txn);
   if (rc != 0) return failed("opening", rc);
   Reader r(value);
   std::uint8_t format = r.u8();
   InstallationId installation{};
   r.array(installation);
   int party = r.u8();
-  if (!r.complete() || format != kStoreFormat)
+  if (!r.complete() || (format != kOneLevel && format != kTwoLevels))
     return fail("store: " + options_.path + " has format " + std::to_string(format) +
-                ", this release reads format " + std::to_string(kStoreFormat));
+                ", this release reads formats 1 and 2");
   if (installation != options_.installation || party != options_.party)
     return fail("store: " + options_.path + " belongs to party " + std::to_string(party) +
                 " of installation " + to_hex(installation) + ", not to party " +
                 std::to_string(options_.party) + " of " + to_hex(options_.installation) +
                 "; correct [store] path");
+  if (auto read = read_keys(); !read.ok()) return read;
+  if (format == kTwoLevels && !two_levels_)
+    return fail("store: " + options_.path +
+                "/keys is missing, and without it nobody can read the store: put it back from the "
+                "store's backup");
   SecretVector text;
   rc = txn->find(kMeta, kCheckName, value);
   if (rc != 0 || !sealer_.open("meta", kCheckName, value, text))

@@ -108,8 +108,8 @@ ClaimShape made_up_form(std::size_t slots) {
 }
 const ClaimShape& shape_of(std::size_t which) {
   static const ClaimShape one = made_up_form(1), two = made_up_form(2);
-  const ClaimShape* const all[] = {&sbox_claim_shape(), &bits::bit_claim_shape(1),
-                                   &bits::bit_claim_shape(2), &one, &two};
+  const ClaimShape* const all[] = {&sbox_claim_shape(), &tkdc::bits::bit_claim_shape(1),
+                                   &tkdc::bits::bit_claim_shape(2), &one, &two};
   return *all[which];
 }
 constexpr std::size_t kSbox = 0, kBits = 1, kTwoBits = 2, kOne = 3, kTwo = 4;

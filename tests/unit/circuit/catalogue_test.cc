@@ -145,20 +145,14 @@ TEST(Catalogue, NoAndHasAConstantOperand) {
   }
 }
 
-// A body has such an AND where padding and lengths cancel; what is recorded has not, and is still
+// A body has such ANDs where padding and lengths cancel; what is recorded has none, and is still
 // the same function (threegarble/enctype_test.cc).
-TEST(Catalogue, BodiesAtLengthsWithConstantOperands) {
-  std::size_t cancelled = 0;
-  for (const char* name : {"mac-sha384", "prf20", "verify-sha384"}) {
-    const Named& named = *find_named(name)->named;
-    for (std::size_t size = 0; size <= 112; size += 8) {
-      circuit::Recorder body;
-      named.record(body, size);
-      cancelled += ands_of_constants(body.finish()) > 0 ? 1 : 0;
-      EXPECT_EQ(ands_of_constants(record({&named, size})), 0u) << name << " " << size;
-    }
-  }
-  EXPECT_GT(cancelled, 0u);
+TEST(Catalogue, ABodyAtALengthWithConstantOperands) {
+  const Named& named = *find_named("prf20")->named;
+  circuit::Recorder body;
+  named.record(body, 1);
+  EXPECT_GT(ands_of_constants(body.finish()), 0u);
+  EXPECT_EQ(ands_of_constants(record({&named, 1})), 0u);
 }
 
 // Seen through three levels of XORs, where folding sees one.

@@ -83,7 +83,7 @@ packages-test: packages
 # Real hosts by systemd-nspawn, real SSH, real Ansible; as root. ONLY=WORD: installation and these steps.
 rollout-test:
 	@./bootstrap --rollout
-	JOBS=$(JOBS) $(NICE) $(PYTHON) -m tests.rollout $(if $(ONLY),--only $(ONLY))
+	JOBS=$(JOBS) $(NICE) $(PYTHON) -m tests.rollout $(if $(SHORT),--short) $(if $(ONLY),--only $(ONLY))
 
 # For ansible-galaxy collection install build/tkdc-appliance-*.tar.gz
 collection:

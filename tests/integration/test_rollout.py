@@ -16,7 +16,7 @@ TIMEOUT_S = 3600  # packages may have to be built first
 
 @pytest.mark.behind
 @pytest.mark.skipif(os.environ.get("TKDC_TEST_ROLLOUT") != "1",
-                    reason="builds packages and hosts: TKDC_TEST_ROLLOUT=1, or make rollout-test SHORT=1")
+                    reason="builds packages and hosts: run `make rollout-test SHORT=1`")
 def test_hosts_are_installed_and_left_by_the_playbooks():
     done = subprocess.run([sys.executable, "-m", "tests.rollout", "--short"], cwd=ROOT, text=True,
                           capture_output=True, timeout=TIMEOUT_S, check=False)

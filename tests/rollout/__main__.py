@@ -69,7 +69,7 @@ def run_site(site: Site, chosen: list[tuple[str, Callable[[Site], None], bool]])
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.rollout")
-    parser.add_argument("--short", action="store_true", help="the form that make test runs")
+    parser.add_argument("--short", action="store_true", help="a form of some minutes")
     parser.add_argument("--only", default="", help="steps with this word, after the installation")
     options = parser.parse_args()
     if reason := lab.missing():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server's store gets other keys while its realm waits: logins go on afterwards, the old key file
-and an old backup open nothing, and a key for recovery opens a copy. With key files; credentials are
-tests/packages/test_units.py's."""
+"""A server's store gets other keys while its realm waits: logins go on afterwards, the old key does
+not open the store, nor the new one an old backup, and a key for recovery opens a copy. With key
+files; credentials are tests/packages/test_units.py's."""
 
 import os
 import shutil
@@ -47,6 +47,7 @@ def test_keys_are_changed_with_the_server_stopped(realm):
     realm.daemons["server0"].stop()
     before = (folder / "store.key").read_bytes()
     shutil.copytree(folder / "store", realm.directory / "backup")
+    (realm.directory / "backup.key").write_bytes(before)
     done = tkdc(realm, "store", "rekey", "--config", config(realm))
     assert done.returncode == 0, done.stderr
     assert "values are under new keys" in done.stdout
@@ -58,14 +59,21 @@ def test_keys_are_changed_with_the_server_stopped(realm):
     logs_in(realm)
 
 
-def test_old_keys_and_old_backups_open_nothing(realm):
+def test_old_keys_do_not_open_it_but_backups_of_before(realm):
+    """So those are destroyed, as tkdc says."""
     realm.daemons["server0"].stop()
     folder = realm.server_directory(0)
     now = (folder / "store.key").read_bytes()
+    (folder / "store.key").write_bytes((realm.directory / "backup.key").read_bytes())
+    wrong = tkdc(realm, "epochs", "--config", config(realm))
+    assert wrong.returncode == 1 and "does not open" in wrong.stderr, wrong.stderr
+    (folder / "store.key").write_bytes(now)
     shutil.move(folder / "store", realm.directory / "present")
     shutil.copytree(realm.directory / "backup", folder / "store")
     old = tkdc(realm, "epochs", "--config", config(realm))
     assert old.returncode == 1 and "does not open" in old.stderr, old.stderr
+    (folder / "store.key").write_bytes((realm.directory / "backup.key").read_bytes())
+    assert tkdc(realm, "epochs", "--config", config(realm)).returncode == 0
     shutil.rmtree(folder / "store")
     shutil.move(realm.directory / "present", folder / "store")
     (folder / "store.key").write_bytes(bytes(32))
@@ -86,7 +94,8 @@ def test_a_recovery_key_opens_it_and_the_next_change_ends_that(realm):
     elsewhere.write_text((folder / "tkdc.toml").read_text().replace('"store.key"', f'"{safe}"'))
     assert tkdc(realm, "epochs", "--config", str(elsewhere)).returncode == 0
     done = tkdc(realm, "store", "rekey", "--config", config(realm))
-    assert done.returncode == 0 and "A recovery key of before is of no use now" in done.stdout
+    assert done.returncode == 0, done.stderr
+    assert "A recovery key of before does not open this store" in done.stdout
     assert tkdc(realm, "epochs", "--config", str(elsewhere)).returncode == 1
     realm.start_server(0)
     logs_in(realm)

@@ -36,16 +36,17 @@ def log_of(realm: Realm, name: str) -> str:
 
 
 def kdc_lines_of(realm: Realm, fault, mend) -> list[str]:
-    """What krb5kdc logs while one kinit fails because of it."""
+    """What krb5kdc logs while one kinit fails because of it, before all comes back."""
     before = len(log_of(realm, "krb5kdc"))
     fault()
     try:
         done = realm.client("during").kinit("ina", PASSWORD, timeout_s=90)
+        lines = log_of(realm, "krb5kdc")[before:].splitlines()
     finally:
         mend()
     assert not done.ok and "Password incorrect" not in done.errors
     wait_until(lambda: realm.client("after").kinit("ina", PASSWORD).ok, SOON_S, "a login")
-    return log_of(realm, "krb5kdc")[before:].splitlines()
+    return lines
 
 
 def assert_nobody_is_blamed(lines: list[str], why: str) -> None:
@@ -54,8 +55,8 @@ def assert_nobody_is_blamed(lines: list[str], why: str) -> None:
     assert told, lines
     assert all(why in line for line in told), told
     assert all(len(line) < LONGEST_LINE for line in told), told
-    # A client tries some four times in half a minute, and a line is due each five seconds.
-    assert len(told) <= 6, told
+    # A line is due each five seconds, and a client tries for 90 at most.
+    assert len(told) <= 18, told
 
 
 def test_a_hung_server_is_named_and_no_user_blamed(realm):
@@ -110,8 +111,8 @@ def test_json_is_json_where_no_agent_answers(realm, tmp_path):
 
 def test_status_sees_the_hosts_other_agent(realm):
     config = str(realm.installation / "agent-kdc" / "agent.toml")
-    healthy = status(realm, "--json", "--config", config)
-    assert healthy.returncode == 0, healthy.stdout
+    wait_until(lambda: status(realm, "--json", "--config", config).returncode == 0, SOON_S,
+               "a healthy status of both agents")
     realm.daemons["agent-admin"].stop()
     try:
         done = status(realm, "--config", config)

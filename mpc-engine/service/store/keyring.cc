@@ -137,14 +137,15 @@ Result<void> Keyring::write_slots(const std::vector<Bytes>& slots) const {
   if (!fresh) return system_error("store: cannot create " + draft);
   const UniqueFd old(::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
   struct stat st {};
-  const bool had = old && ::fstat(old.get(), &st) == 0;
   if (!write_synced(fresh.get(), octets) || ::rename(draft.c_str(), path_.c_str()) != 0) {
     const Error error = system_error("store: cannot write " + path_);
     ::unlink(draft.c_str());
     return error;
   }
   if (!sync_folder_of(path_)) return system_error("store: cannot sync the folder of " + path_);
-  if (had) overwrite(old.get(), std::min(static_cast<std::size_t>(st.st_size), kMostFileBytes));
+  // A backup may have another name for it.
+  if (old && ::fstat(old.get(), &st) == 0 && st.st_nlink == 0)
+    overwrite(old.get(), std::min(static_cast<std::size_t>(st.st_size), kMostFileBytes));
   return {};
 }
 

@@ -57,7 +57,8 @@ Result<void> put_in_place(const std::string& draft, const std::string& path) {
   struct stat st {};
   if (::rename(draft.c_str(), path.c_str()) != 0 || !sync_folder_of(path))
     return system_error("cannot put " + draft + " in the place of " + path);
-  if (!old || ::fstat(old.get(), &st) != 0) return {};
+  // A backup may have another name for it.
+  if (!old || ::fstat(old.get(), &st) != 0 || st.st_nlink != 0) return {};
   const Bytes zeros(static_cast<std::size_t>(st.st_size));
   if (::pwrite(old.get(), zeros.data(), zeros.size(), 0) > 0) (void)::fsync(old.get());
   return {};
@@ -91,10 +92,11 @@ Result<void> rekey(const StoreCommand& command) {
   auto store = at->open();
   if (!store) return store.error();
   const bool again = (*store)->rekey_is_under_way();
-  auto slots = Keyring(at->config.store_path, {at->config.installation, at->config.party}).slots();
   std::cout << (again ? "Taking up a change of keys that was begun before; " : "")
             << (*store)->count() << " keys in " << at->config.store_path
             << ". The realm has no tickets until this server runs again.\n"
+               "A recovery key of before does not open this store from now on: make another when "
+               "this has ended, `tkdc store recovery`.\n"
             << std::flush;
   const Clock::time_point start = Clock::now();
   const std::string draft = at->key_file + ".new";
@@ -110,13 +112,10 @@ Result<void> rekey(const StoreCommand& command) {
   done = (*store)->end_rekey(next);
   if (!done) return done;
   std::printf(
-      "%zu values are under new keys, in %.1f s. The old ones open nothing any more, also not "
-      "this store's backups of before.\n",
+      "%zu values are under new keys, in %.1f s. The old ones do not open this store any more.\n",
       *values, seconds_since(start));
-  if (!again && slots && *slots > 1)
-    std::cout
-        << "A recovery key of before is of no use now: make another, `tkdc store recovery`.\n";
-  std::cout << "Start the server, and take a backup: data.mdb and keys of the store's folder.\n";
+  std::cout << "Start the server, and take a backup: data.mdb and keys of the store's folder. Then "
+               "destroy older backups and the old keys: together they open what this store was.\n";
   return {};
 }
 

@@ -268,6 +268,7 @@ TEST_F(RekeyTest, KilledAtAnyMoment) {
   for (int round = 0; round < 24; ++round) {
     store_.reset();  // else the child could not lock it
     const pid_t child = fork();
+    ASSERT_GE(child, 0);
     if (child == 0) {
       while (!HasFailure()) {
         open();

@@ -123,6 +123,28 @@ def test_what_it_would_do_is_shown_and_has_to_be_confirmed(broken):
     assert windows(broken)[0] == []
 
 
+def test_the_preview_counts_tickets_in_closed_files_of_the_log(broken):
+    folder = broken.server_directory(0)
+    lines = (folder / "audit.jsonl").read_text().splitlines(keepends=True)
+    split = folder / "split"
+    split.mkdir()
+    half = len(lines) // 2
+    last = json.loads(lines[half - 1])["n"]
+    (split / f"audit.jsonl.{last:020}").write_text("".join(lines[:half]))
+    (split / "audit.jsonl").write_text("".join(lines[half:]))
+    whole = (folder / "tkdc.toml").read_text()
+    assert '"audit.jsonl"' in whole
+    elsewhere = folder / "split.toml"
+    elsewhere.write_text(whole.replace('"audit.jsonl"', f'"{split}/audit.jsonl"'))
+    seals = sum('"operation":"seal"' in line and '"usage":2}' in line and '"result":"ok"' in line
+                for line in lines)
+    assert 0 < seals
+    done = subprocess.run([str(broken.bin / "tkdc"), "revoke", "--config", str(elsewhere),
+                           "--sealed-between", "60d", "now"], env=broken.env(), text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+    assert f"tickets:       {seals} at most" in done.stdout, done.stdout + done.stderr
+
+
 def test_requests_that_are_refused(broken):
     config = str(broken.server_directory(0) / "tkdc.toml")
     for options, why in (((), "--sealed-between or --lift"),

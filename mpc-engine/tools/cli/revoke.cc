@@ -7,14 +7,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <iostream>
 #include <memory>
+#include <vector>
 
 #include "base/unique_fd.h"
 #include "base/utc_time.h"
 #include "service/sealing/nonce.h"
 #include "service/sealing/revocations.h"
+#include "service/server/audit_files.h"
 #include "service/server/config.h"
 #include "service/server/revoke_request.h"
 #include "tools/cli/commands.h"
@@ -92,23 +93,35 @@ void tell(const RevokeRequest& request, bool runs) {
                "it. Users log in anew. See `tkdc status`.\n";
 }
 
+// The time of a line that says that a ticket was sealed, in as many letters as `form` has; else
+// nothing.
+std::string when_sealed(const std::string& line, const std::string& form) {
+  constexpr std::string_view kTime = "\"time\":\"", kUsage = "\"usage\":2}";
+  const std::size_t at = line.find(kTime);
+  if (at == std::string::npos || line.find("\"operation\":\"seal\"") == std::string::npos ||
+      line.find(kUsage) == std::string::npos || line.find("\"result\":\"ok\"") == std::string::npos)
+    return {};
+  return line.substr(at + kTime.size(), form.size() - 1) + "Z";
+}
+
 // Tickets that this server's audit log says were sealed from `from` to `to`, in seconds; services'
 // tickets, too, which a window does not touch, so that there may be fewer. None: it cannot be read.
 std::optional<std::uint64_t> sealed_between(const std::string& audit_file, std::int64_t from,
                                             std::int64_t to) {
-  std::ifstream in(audit_file, std::ios::binary);
-  if (!in) return std::nullopt;
+  const auto closed = closed_audit_files(audit_file);
+  if (!closed) return std::nullopt;
+  std::vector<std::string> paths;
+  for (const ClosedAuditFile& file : *closed) paths.push_back(file.path);
+  paths.push_back(audit_file);
   const std::string first = format_utc(from), last = format_utc(to);
   std::uint64_t count = 0;
-  for (std::string line; std::getline(in, line);) {
-    constexpr std::string_view kTime = "\"time\":\"", kUsage = "\"usage\":2}";
-    const std::size_t at = line.find(kTime);
-    if (at == std::string::npos || line.find("\"operation\":\"seal\"") == std::string::npos ||
-        line.find(kUsage) == std::string::npos ||
-        line.find("\"result\":\"ok\"") == std::string::npos)
-      continue;
-    const std::string time = line.substr(at + kTime.size(), first.size() - 1) + "Z";
-    if (time >= first && time <= last) ++count;
+  for (const std::string& path : paths) {
+    AuditLines lines(path);
+    for (std::string line; lines.next(line);) {
+      const std::string time = when_sealed(line, first);
+      if (time >= first && time <= last) ++count;
+    }
+    if (!lines.fault()) return std::nullopt;
   }
   return count;
 }

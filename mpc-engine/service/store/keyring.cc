@@ -127,7 +127,9 @@ Result<void> Keyring::write_slots(const std::vector<Bytes>& slots) const {
   if (slots.empty() || slots.size() > kMaxKeySlots)
     return fail("store: " + path_ + " has room for " + std::to_string(kMaxKeySlots) +
                 " wrapping keys");
-  Bytes octets(kMagic.begin(), kMagic.end());
+  Bytes octets;
+  octets.reserve(kMostFileBytes);
+  octets.assign(kMagic.begin(), kMagic.end());
   Writer w(octets);
   w.u8(static_cast<std::uint8_t>(slots.size()));
   for (const Bytes& slot : slots) w.bytes(slot);

@@ -21,14 +21,17 @@ std::string said_by(std::size_t party, const JobReply& reply) {
                                 : reply.message);
 }
 
+// The servers that know a reason; one that only passes on what another found has none, or the
+// status's own words.
 std::string explain(const std::array<JobReply, 3>& replies, tkdc_status status) {
+  const std::string general = tkdc_status_text(static_cast<std::uint16_t>(status));
   std::string text;
   for (std::size_t party = 0; party < 3; ++party) {
-    if (replies[party].status != status) continue;
-    if (!text.empty()) text += "; ";
-    text += said_by(party, replies[party]);
+    const JobReply& reply = replies[party];
+    if (reply.status != status || reply.message.empty() || reply.message == general) continue;
+    text += (text.empty() ? "" : "; ") + said_by(party, reply);
   }
-  return text;
+  return text.empty() ? general : text;
 }
 
 // Honest servers come to one verdict on a job. Late or out of order can each be for itself.
@@ -82,7 +85,7 @@ Outcome refusal(const std::array<JobReply, 3>& replies) {
     return fault(TKDC_STATUS_INCONSISTENT, replies, std::nullopt);
   for (tkdc_status status :
        {TKDC_STATUS_INCONSISTENT, TKDC_STATUS_LIMIT, TKDC_STATUS_INTERNAL, TKDC_STATUS_UNAVAILABLE})
-    if (count(replies, status) > 0) return failure(status, explain_all(replies));
+    if (count(replies, status) > 0) return failure(status, explain(replies, status));
   return fault(TKDC_STATUS_INCONSISTENT, replies, std::nullopt);
 }
 
@@ -131,6 +134,26 @@ Outcome failure(tkdc_status status, std::string message) {
   Outcome outcome;
   outcome.status = status;
   outcome.message = std::move(message);
+  return outcome;
+}
+
+Outcome combine_lists(std::array<JobReply, 3>& replies) {
+  for (const JobReply& reply : replies)
+    if (reply.status != TKDC_STATUS_OK) return failure(reply.status, explain_all(replies));
+  const auto same = [&](std::size_t a, std::size_t b) {
+    return std::ranges::equal(replies[a].output, replies[b].output);
+  };
+  if (!same(0, 1) || !same(0, 2))
+    return failure(
+        TKDC_STATUS_INCONSISTENT,
+        std::string("the servers do not list the same keys: one is being made or removed "
+                    "just now, or ") +
+            (same(0, 1)   ? "server 2 holds others than the two others"
+             : same(0, 2) ? "server 1 holds others than the two others"
+             : same(1, 2) ? "server 0 holds others than the two others"
+                          : "each of them holds others"));
+  Outcome outcome;
+  outcome.output = std::move(replies[0].output);
   return outcome;
 }
 

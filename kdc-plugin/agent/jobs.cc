@@ -5,6 +5,7 @@
 
 #include "agent/log.h"
 #include "agent/status.h"
+#include "service/wire/key_list.h"
 
 namespace tkdc::agent {
 namespace {
@@ -13,6 +14,7 @@ constexpr int kRepliesPerPass = 2048;
 // Of one server; three of them and the agent's own stay below a body of the socket.
 constexpr std::size_t kMaxStatusBytes = 24 * 1024;
 constexpr std::size_t kJobOverheadBytes = 512;
+constexpr auto kProbeAfter = std::chrono::seconds(1);
 constexpr auto kTick = std::chrono::milliseconds(50);  // while jobs wait for a connection
 
 std::uint32_t ms_left(Clock::time_point now, Clock::time_point deadline) {
@@ -181,6 +183,31 @@ void Jobs::submit_status(const Asker& asker, Clock::time_point now, Clock::time_
   if (pending_.add(number, std::move(entry)).complete()) complete(number, now);
 }
 
+// Not computed with: each server says what it holds, and all three have to say the same.
+void Jobs::submit_list(const Asker& asker, const KeyId& after, Clock::time_point now,
+                       Clock::time_point deadline) {
+  const std::uint64_t number = ++number_;
+  Pending entry;
+  entry.asker = asker;
+  entry.op = TKDC_OP_LIST;
+  entry.max_output = kMaxKeyListBytes;
+  entry.bytes = kJobOverheadBytes + 3 * kMaxKeyListBytes;
+  entry.started = now;
+  entry.deadline = deadline;
+  entry.expected = 7;
+
+  JobRequest job;
+  job.op = TKDC_OP_LIST;
+  job.name = JobName{0, run_, number};
+  job.key.installation = config_.installation;
+  job.key.id = after;
+  job.deadline_ms = ms_left(now, deadline);
+  bool sent = all_ready();
+  pending_.add(number, std::move(entry));
+  for (auto& link : links_) sent = sent && link->send(encode(job));
+  if (!sent) finish(number, failure(TKDC_STATUS_UNAVAILABLE, who_is_away()), now);
+}
+
 void Jobs::handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now) {
   Result<JobReply> reply = decode_reply(frame);
   if (!reply) {
@@ -188,6 +215,7 @@ void Jobs::handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now
     log(Level::kError, links_[party]->title() + ": " + reply.error().message);
     return;
   }
+  heard_[party] = now;
   auto bit = static_cast<std::uint8_t>(1u << party);
   Pending* job = reply->run == run_ ? pending_.find(reply->number) : nullptr;
   if (job == nullptr || (job->answered & bit) != 0 || (job->expected & bit) == 0) {
@@ -208,6 +236,7 @@ void Jobs::handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now
 void Jobs::complete(std::uint64_t number, Clock::time_point now) {
   Pending& job = *pending_.find(number);
   if (job.op == TKDC_OP_STATUS) return finish(number, status_outcome(job), now);
+  if (job.op == TKDC_OP_LIST) return finish(number, combine_lists(job.replies), now);
   Outcome outcome = combine(job.replies, job.min_output, job.max_output);
   if (outcome.status == TKDC_STATUS_OK && !good_length(job, outcome))
     outcome =
@@ -307,6 +336,26 @@ void Jobs::pump_waiting(Clock::time_point now) {
   }
 }
 
+// A job that one server does not work on stays unanswered at all three. So before it is given up
+// all are asked how they are, which each answers by itself. Nobody waits for the outcome.
+void Jobs::probe(Clock::time_point now) {
+  const auto since = pending_.oldest_start();
+  if (!since || now - *since < kProbeAfter || now - probed_ < kProbeAfter) return;
+  probed_ = now;
+  submit_status(Asker(), now, now + kStatusTime);
+}
+
+std::string Jobs::who_is_silent(const Pending& job) const {
+  std::string silent, late;
+  for (std::size_t party = 0; party < 3; ++party) {
+    if ((job.answered >> party & 1) != 0) continue;
+    std::string& list = heard_[party] < job.started ? silent : late;
+    list += (list.empty() ? "" : ", ") + links_[party]->title();
+  }
+  if (!silent.empty()) return silent + " does not answer: it hangs, is overloaded or cut off";
+  return "not finished in time by " + late + ", which does answer: see `tkdc status`";
+}
+
 void Jobs::expire(Clock::time_point now) {
   while (auto number = pending_.expired(now)) {
     Pending& job = *pending_.find(*number);
@@ -314,11 +363,7 @@ void Jobs::expire(Clock::time_point now) {
       complete(*number, now);
       continue;
     }
-    std::string silent;
-    for (std::size_t party = 0; party < 3; ++party)
-      if ((job.answered >> party & 1) == 0)
-        silent += (silent.empty() ? "" : ", ") + links_[party]->title();
-    finish(*number, failure(TKDC_STATUS_UNAVAILABLE, "no answer in time from " + silent), now);
+    finish(*number, failure(TKDC_STATUS_UNAVAILABLE, who_is_silent(job)), now);
   }
 }
 
@@ -330,6 +375,7 @@ void Jobs::pump(Clock::time_point now) {
     if (lost) handle_loss(party, now);
   }
   pump_waiting(now);
+  probe(now);
   expire(now);
   log_.flush();
 }

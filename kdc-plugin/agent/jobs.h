@@ -38,6 +38,10 @@ class Jobs {
   // Asks every connected server for its status; the outcome's output is JSON.
   void submit_status(const Asker& asker, Clock::time_point now, Clock::time_point deadline);
 
+  // Asks all three which keys they hold behind `after`; one page.
+  void submit_list(const Asker& asker, const KeyId& after, Clock::time_point now,
+                   Clock::time_point deadline);
+
   // Takes in what the servers sent, sends what waited, lets deadlines pass.
   void pump(Clock::time_point now);
   // True when more input waits: the loop must not sleep.
@@ -72,6 +76,8 @@ class Jobs {
   void handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now);
   void handle_loss(std::size_t party, Clock::time_point now);
   void pump_waiting(Clock::time_point now);
+  void probe(Clock::time_point now);
+  std::string who_is_silent(const Pending& job) const;
   void expire(Clock::time_point now);
   void finish(std::uint64_t number, Outcome outcome, Clock::time_point now);
   void complete(std::uint64_t number, Clock::time_point now);
@@ -91,6 +97,8 @@ class Jobs {
   Counters counters_;
   std::uint64_t run_ = 0;
   std::uint64_t number_ = 0;
+  std::array<Clock::time_point, 3> heard_{};  // when each server last said anything
+  Clock::time_point probed_{};
 };
 
 }  // namespace tkdc::agent

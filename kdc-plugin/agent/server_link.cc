@@ -22,6 +22,15 @@ constexpr int kHeartbeatTimeoutMs = 6'000;
 constexpr std::int64_t kMaxReplyBytes = kMaxInputBytes + 4096;
 constexpr auto kReopenAfter = std::chrono::seconds(6);
 
+// Shorter than kHandshakeMs, after which ZeroMQ gives up.
+constexpr auto kSilentHandshake = std::chrono::milliseconds(kHandshakeMs * 8 / 10);
+constexpr const char* kSilent =
+    "takes connections and says nothing: its tkdc-server hangs or was stopped (SIGSTOP), or "
+    "another program listens there";
+constexpr const char* kOtherKeys =
+    "handshake failed: compare curve_public_key in agent.toml with the server's key, and "
+    "this agent's key with the server's [[agents]]";
+
 constexpr int kWatchedEvents =
     ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
     ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
@@ -162,14 +171,15 @@ void ServerLink::handle_event(std::uint16_t event, Clock::time_point now) {
       trouble_ = "connection lost";
       log(Level::kWarning, title_ + ": connection lost; see that server's journal");
       return;
-    case ZMQ_EVENT_CONNECTED: return;
+    case ZMQ_EVENT_CONNECTED: answered_at_ = now; return;
     default: break;
   }
-  // A failed handshake, repeated with every attempt: said once.
-  if (trouble_.rfind("handshake", 0) == 0) return;
-  trouble_ =
-      "handshake failed: compare curve_public_key in agent.toml with the server's key, and "
-      "this agent's key with the server's [[agents]]";
+  // A failed handshake, repeated with every attempt: said once. Keys that do not fit show at once;
+  // one that takes as long as it may is with a program that does nothing.
+  const bool silent = now - answered_at_ > kSilentHandshake;
+  const char* why = silent ? kSilent : kOtherKeys;
+  if (trouble_ == why) return;
+  trouble_ = why;
   log(Level::kWarning, title_ + ": " + trouble_);
 }
 

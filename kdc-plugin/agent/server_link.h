@@ -79,6 +79,7 @@ class ServerLink {
   bool connected_ = false;
   bool lost_ = false;
   Clock::time_point down_since_ = Clock::now();
+  Clock::time_point answered_at_ = Clock::now();  // the last TCP connection
   Clock::time_point opened_at_ = Clock::now();
 };
 

@@ -4,14 +4,17 @@
  *
  * A temporary database (kdb5_util load) is filled and then promoted. Nothing
  * is destroyed at the servers on its account: the live database still names
- * the same handles. Handles that only the replaced database named stay at the
- * servers: nothing removes them.
+ * the same handles. What it names and no server holds is said before
+ * (load_check.h). Handles that only the replaced database named stay at the
+ * servers until `tkdc reconcile --destroy`.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "load_check.h"
 #include "module.h"
+#include "update_log.h"
 
 /* A database argument of `tkdc export restore`, whose `finish` destroys what it displaces. */
 #define KEEP_DISPLACED "keep_displaced"
@@ -96,15 +99,36 @@ krb5_error_code module_fini(krb5_context context)
     return wrapped ? wrapped->fini_module(context) : 0;
 }
 
+/* A realm begins with keys, which need all three servers: half of one would be left behind. So a
+ * key is drawn that nobody binds; it goes by itself. */
+static krb5_error_code servers_make_keys(krb5_context context)
+{
+    const struct tkdc_request request = {
+        .op = TKDC_OP_STAGE,
+        .label = TKDC_ORIGIN_DRAWN,
+        .key = {.kvno = 1, .enctype = ENCTYPE_AES256_CTS_HMAC_SHA1_96},
+    };
+    struct tkdc_reply reply;
+    const krb5_error_code code = preload->call(context, &request, &reply);
+    if (code) {
+        krb5_prepend_error_message(context, code,
+                                   "nothing was created, since no key can be made now");
+        return code;
+    }
+    tkdc_reply_free(&reply);
+    return 0;
+}
+
 krb5_error_code module_create(krb5_context context, char *section, char **db_args)
 {
-    const krb5_error_code code = module_load(context, section, is_kdc);
+    krb5_error_code code = module_load(context, section, is_kdc);
     if (code)
         return code;
     if (!wrapped->create)
         return KRB5_PLUGIN_OP_NOTSUPP;
     temporary = asks_for(db_args, "temporary");
-    return wrapped->create(context, section, db_args);
+    code = temporary ? 0 : servers_make_keys(context);
+    return code ? code : wrapped->create(context, section, db_args);
 }
 
 krb5_error_code module_destroy(krb5_context context, char *section, char **db_args)
@@ -120,6 +144,8 @@ krb5_error_code module_promote(krb5_context context, char *section, char **db_ar
     REQUIRE_OPEN();
     if (!wrapped->promote_db)
         return KRB5_PLUGIN_OP_NOTSUPP;
+    if (temporary && !update_log_is_replayed())
+        load_check(context);
     const krb5_error_code code = wrapped->promote_db(context, section, db_args);
     if (!code)
         temporary = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines in the journal about counters that ought to stand still: the first time at
 // once, then at most every ten minutes, with what came since. `tkdc status` shows the
-// sums. And about clocks that differ and nonce epochs that are used up too fast, each hour
-// while it lasts. Used by the main thread.
+// sums. And about clocks that differ, nonce epochs that are used up too fast and disks with little
+// room, each hour while it lasts. Used by the main thread.
 #pragma once
 
 #include <chrono>
@@ -11,6 +11,7 @@
 
 #include "service/job/job_service.h"
 #include "service/server/clock_watch.h"
+#include "service/server/disk_watch.h"
 #include "service/server/epoch_watch.h"
 
 namespace tkdc {
@@ -49,6 +50,11 @@ class Alarms {
     remind(spent_, alarms.spent, now);
     remind(left_, alarms.left, now);
   }
+  void look(const std::vector<DiskRoom>& rooms, Clock::time_point now = Clock::now()) {
+    const std::string alarm = disk_alarm(rooms);
+    if (alarm.empty()) disks_ = Reminder();
+    remind(disks_, alarm, now);
+  }
 
  private:
   // As long as it holds, not for what has come since.
@@ -73,7 +79,7 @@ class Alarms {
 
   std::function<void(const std::string&)> log_;
   Watched unheralded_, keys_, agents_;
-  Reminder spent_, left_, clock_;
+  Reminder spent_, left_, clock_, disks_;
   int clock_level_ = 0;
 };
 

@@ -41,6 +41,49 @@ void read_event(const std::string& line, const std::string& where, AuditSummary&
   }
 }
 
+bool has_event(const std::string& line, const char* name) {
+  return line.find("\"event\":\"" + std::string(name) + "\"") != std::string::npos;
+}
+
+std::string text_of(const json& object, const char* field) {
+  auto it = object.find(field);
+  return it != object.end() && it->is_string() ? it->get<std::string>() : "?";
+}
+
+// "audit full" begins a gap, "gap" ends one and counts it.
+class Gaps {
+ public:
+  void read(const std::string& line, std::uint64_t at) {
+    if (!begins_gap(line) && !ends_gap(line)) return;
+    const json document = json::parse(line, nullptr, false);
+    const json event = document.is_object() ? document.value("event", json()) : json();
+    if (!event.is_object()) return;
+    if (begins_gap(line)) {
+      open_ = "from line " + std::to_string(at) + " on (" + text_of(document, "time") +
+              ") events are lacking: " + text_of(event, "reason");
+      return;
+    }
+    const json lost = event.value("lost", json(0u));
+    const bool more = event.contains("began");
+    found_.push_back("before line " + std::to_string(at) + " (" + text_of(document, "time") + ") " +
+                     (more ? "at least " : "") + lost.dump() + " events are lacking, since " +
+                     (more ? "before a restart" : text_of(event, "since")));
+    open_.clear();
+  }
+  void add_torn(std::uint64_t at) {
+    found_.push_back("line " + std::to_string(at) +
+                     " was cut short: one event or more are lacking");
+  }
+  std::vector<std::string> all() && {
+    if (!open_.empty()) found_.push_back(std::move(open_));
+    return std::move(found_);
+  }
+
+ private:
+  std::vector<std::string> found_;
+  std::string open_;
+};
+
 // The recorded heads that have not been met yet, by line number.
 using Wanted = std::multimap<std::uint64_t, const RecordedHead*>;
 
@@ -70,6 +113,9 @@ std::array<std::uint8_t, 32> hash_audit_line(std::string_view line) {
                      line.size(), nullptr, 0);
   return out;
 }
+
+bool begins_gap(const std::string& line) { return has_event(line, kAuditFull); }
+bool ends_gap(const std::string& line) { return has_event(line, kAuditGap); }
 
 std::optional<AuditLine> parse_audit_line(const std::string& line) {
   const json document = json::parse(line, nullptr, false);
@@ -103,6 +149,7 @@ Result<AuditSummary> check_audit_log(const std::string& path,
   Wanted wanted;
   for (const RecordedHead& one : recorded) wanted.emplace(one.head.lines, &one);
   AuditSummary summary;
+  Gaps gaps;
   std::string line;
   std::uint64_t at = 0;
   meet(wanted, summary.head);  // of an empty log
@@ -116,14 +163,18 @@ Result<AuditSummary> check_audit_log(const std::string& path,
                     " does not follow the one before it: a line was changed, added or taken out");
       summary.head.lines = parsed->n;
       read_event(line, where, summary);
+      gaps.read(line, at);
     } else if (in.peek() == EOF) {
       return fail("audit: line " + std::to_string(at) + " of " + path +
                   " is cut short; start its server, which goes on from there, or keep the file");
+    } else {
+      gaps.add_torn(at);
     }
     summary.head.hash = hash_audit_line(line);
     meet(wanted, summary.head);
   }
   if (!wanted.empty()) return missing(path, summary.head, *wanted.begin()->second);
+  summary.gaps = std::move(gaps).all();
   return summary;
 }
 

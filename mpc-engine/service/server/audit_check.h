@@ -31,6 +31,12 @@ struct SessionEpoch {
 };
 std::optional<SessionEpoch> session_epoch(const std::string& line);
 
+// The events around a time in which the log could not be written (audit_log.h).
+inline constexpr const char* kAuditFull = "audit full";
+inline constexpr const char* kAuditGap = "gap";
+bool begins_gap(const std::string& line);
+bool ends_gap(const std::string& line);
+
 // What a log says about another party's.
 struct RecordedHead {
   int party = 0;
@@ -42,11 +48,12 @@ struct AuditSummary {
   AuditHead head;
   std::optional<int> party;         // whose log it is, as its session lines say
   std::vector<RecordedHead> peers;  // what it has recorded
+  std::vector<std::string> gaps;    // where events are lacking: line, how many, since when
 };
 
-// Follows the chain and looks for each of `recorded` in it, by line number and
-// hash. The error names the first line that breaks the chain, or the head that
-// is not there, and what that means.
+// Follows the chain, notes where it says itself that events are lacking, and looks for each of
+// `recorded` in it, by line number and hash. The error names the first line that breaks the chain,
+// or the head that is not there, and what that means.
 Result<AuditSummary> check_audit_log(const std::string& path,
                                      const std::vector<RecordedHead>& recorded = {});
 

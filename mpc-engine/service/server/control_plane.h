@@ -48,6 +48,8 @@ class ControlPlane {
  public:
   using Submit = std::function<void(AgentRole, JobRequest)>;
   using StatusJson = std::function<std::string()>;
+  // The page of keys behind this one; for agents with the role admin.
+  using ListKeys = std::function<Result<Bytes>(const KeyId& after)>;
 
   // Binds at once.
   static Result<std::unique_ptr<ControlPlane>> create(ControlOptions options, Submit submit,
@@ -61,6 +63,8 @@ class ControlPlane {
   void reply(const JobName& name, JobReply reply);
 
   ControlCounters counters() const;  // any thread
+  // Before run(). Without it nobody gets a list.
+  void list_keys_by(ListKeys list) { list_keys_ = std::move(list); }
   const std::string& endpoint() const { return endpoint_; }
 
  private:
@@ -75,6 +79,7 @@ class ControlPlane {
   bool receive_one();
   void handle(const ReceivedFrame& route, ReceivedFrame& body);
   void answer_status(std::size_t agent, const JobRequest& request);
+  void answer_list(std::size_t agent, const JobRequest& request);
   void refuse(std::size_t agent, const JobRequest& request);
   void send_answers();
   void send_frame(const std::string& route, SecretVector frame);
@@ -83,6 +88,7 @@ class ControlPlane {
   ControlOptions options_;
   Submit submit_;
   StatusJson status_json_;
+  ListKeys list_keys_;
   // Destroyed from the last to the first: a context outlives its sockets.
   zmq::context_t context_;
   zmq::socket_t socket_;

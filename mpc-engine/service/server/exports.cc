@@ -15,6 +15,7 @@
 namespace tkdc {
 namespace {
 
+constexpr std::size_t kMostNamed = 50;  // of keys that a request lists and this server has not
 constexpr std::size_t kMaxUsedBytes = std::size_t{1} << 20;
 constexpr const char* kKeyField = "key";
 
@@ -39,8 +40,7 @@ Result<std::shared_ptr<const KeyRecord>> Exports::record_of(const ExportRequest&
   if (!record) return record.error();
   const std::string name = key.principal + ", version " + std::to_string(key.kvno);
   if (*record == nullptr)
-    return fail("the request lists a key that this server does not have: " + name +
-                "; make the request anew");
+    return fail("the request lists a key that this server does not have: " + name);
   if ((*record)->ref != key_ref(request, key) || (*record)->principal_name != key.principal)
     return fail("the request lists as " + name + " a key that is another here");
   return record;
@@ -67,12 +67,19 @@ Result<Exports::Checked> Exports::check(std::string_view text) {
   auto used = is_used(out.request);
   if (!used) return used.error();
   if (*used) return fail("the request was used here before: it is good once, make a new one");
+  std::size_t wrong = 0;
+  std::string which;
   for (const ExportKey& key : out.request.keys) {
     if (auto running = still_running(); !running) return running.error();
     auto record = record_of(out.request, key);
-    if (!record) return record.error();
-    out.staying += (*record)->form == KeyForm::kStandard ? 0 : 1;
+    if (record) {
+      out.staying += (*record)->form == KeyForm::kStandard ? 0 : 1;
+    } else if (++wrong <= kMostNamed) {
+      which += (which.empty() ? "" : "; ") + record.error().message;
+    }
   }
+  if (wrong > kMostNamed) which += "; and " + std::to_string(wrong - kMostNamed) + " more";
+  if (wrong > 0) return fail(which);
   return out;
 }
 

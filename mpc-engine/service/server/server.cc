@@ -22,6 +22,7 @@
 #include "base/version.h"
 #include "service/job/limits.h"
 #include "service/server/epoch_watch.h"
+#include "service/server/list_keys.h"
 #include "service/server/revoke_request.h"
 #include "service/server/revoked_json.h"
 
@@ -92,6 +93,8 @@ Result<void> Server::make_engine() {
   options.max_pending_jobs = config_.agents.size() * ControlOptions().max_pending_per_agent;
   options.limits = config_.limits;
   options.audit_head = [this] { return audit_->head(); };
+  options.audit_works = [this] { return audit_->takes_jobs(); };
+  options.trouble = [this](const std::string& text) { say_trouble(text); };
   options.lost_check = [this](const LostCheck& lost) { note_broken_check(lost); };
   options.peer_audit_head = [this](int party, const AuditHead& head) {
     nlohmann::json event = {{"event", "peers"}, {"peers", {peer_json(party, head)}}};
@@ -101,7 +104,7 @@ Result<void> Server::make_engine() {
   auto service = JobService::create(
       options, *store_,
       [this](const JobName& name, JobReply reply) { control_->reply(name, std::move(reply)); },
-      [this](const std::string& event) { audit(event); });
+      [this](const std::string& event) { return audit_job(event); });
   if (!service.ok()) return service.error();
   jobs_ = std::move(*service);
   // What it asks for is in force from here on, written or not; one that nobody can read might
@@ -123,6 +126,7 @@ Result<void> Server::make_control() {
       [this] { return status_json(); });
   if (!control.ok()) return control.error();
   control_ = std::move(*control);
+  control_->list_keys_by([this](const KeyId& after) { return list_keys(*store_, after); });
   return {};
 }
 
@@ -199,14 +203,6 @@ Result<Bytes> Server::answer_administrator(const LocalAsk& ask) {
   return Bytes(noted->begin(), noted->end());
 }
 
-void Server::audit(const std::string& event) {
-  auto written = audit_->append(event);
-  if (written.ok()) return;
-  log_line(LogLevel::kError, written.error().message);
-  std::lock_guard lock(mutex_);
-  audit_failures_++;
-}
-
 // A request that cannot be carried out stays, and is tried again each second. Error: it
 // cannot be read.
 Result<void> Server::take_revoke_request() {
@@ -236,7 +232,10 @@ void Server::pause(int ms) {
     usleep(static_cast<useconds_t>(std::min(ms - waited, kTickMs)) * 1000);
 }
 
-void Server::session_failed(const std::string& reason) {
+void Server::session_failed(std::string reason) {
+  // Where one server goes away, the next to notice closes its connections to the other one.
+  if (reason.ends_with("closed the connection"))
+    reason += ": it stopped, or lost its own to the third server; its journal says which";
   bool news = false;
   {
     std::lock_guard lock(mutex_);
@@ -405,7 +404,6 @@ Result<void> Server::wait_for_signal() {
   if (!fd) return system_error("no signalfd");
   std::uint64_t watchdog_us = 0;
   bool watched = sd_watchdog_enabled(0, &watchdog_us) > 0;
-  std::string sync_trouble;
   Alarms alarms([](const std::string& line) { log_line(LogLevel::kWarning, line); });
   for (int tick = 0;; ++tick) {
     pollfd one{fd.get(), POLLIN, 0};
@@ -418,11 +416,10 @@ Result<void> Server::wait_for_signal() {
     alarms.look(jobs_->status());
     alarms.look(config_.party, jobs_->status().clocks_ahead);
     alarms.look(mesh_->epochs());
+    alarms.look(disk_rooms(config_.store_path, config_.audit_file));
     (void)take_revoke_request();  // its troubles are in the journal
-    auto synced = audit_->sync();
-    std::string trouble = synced.ok() ? "" : synced.error().message;
-    if (!trouble.empty() && trouble != sync_trouble) log_line(LogLevel::kError, trouble);
-    sync_trouble = trouble;
+    revocations_.look(jobs_->status().revoked);
+    keep_audit();
     if (watched) sd_notify(0, "WATCHDOG=1");
   }
 }

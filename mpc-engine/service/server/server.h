@@ -14,6 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/log.h"
 #include "service/job/job_service.h"
 #include "service/server/alarms.h"
 #include "service/server/audit_log.h"
@@ -23,6 +24,7 @@
 #include "service/server/exports.h"
 #include "service/server/latch.h"
 #include "service/server/local_socket.h"
+#include "service/server/revocation_watch.h"
 #include "service/server/troubles.h"
 #include "session/mesh.h"
 
@@ -56,13 +58,16 @@ class Server {
   void wait_for_release();
   void note_broken_check(const LostCheck& lost);
   void close_latch(const std::string& deviation);
-  void session_failed(const std::string& reason);
+  void session_failed(std::string reason);
   void session_up(const Session& session);
   void session_goes_on(const Session& session);
   void pause(int ms);
   // Does what `tkdc revoke` asked for, if it did.
   [[nodiscard]] Result<void> take_revoke_request();
   void audit(const std::string& event);
+  bool audit_job(const std::string& event);
+  void keep_audit();
+  void say_trouble(const std::string& text);
   Result<Bytes> answer_administrator(const LocalAsk& ask);
   std::string status_json();
   nlohmann::json agents_json(const JobServiceStatus& jobs) const;
@@ -99,12 +104,16 @@ class Server {
   bool two_parts_ = false;        // of this session
   std::uint32_t epoch_ = 0;
   std::uint64_t sessions_ = 0;
-  std::uint64_t reconnections_ = 0;  // of sessions that went on
-  std::uint64_t audit_failures_ = 0;
+  std::uint64_t reconnections_ = 0;            // of sessions that went on
   std::optional<BrokenChecks> broken_checks_;  // under mutex_
   std::string course_deviation_;               // found in a handshake; the session thread's
-  std::string revoke_trouble_;                 // main thread only
-  Troubles troubles_;                          // under mutex_
+  RevocationWatch revocations_{[this](const std::string& line, const std::string& event) {
+    log_line(LogLevel::kNotice, line);
+    audit(event);
+  }};                           // main thread only
+  std::string revoke_trouble_;  // main thread only
+  Troubles troubles_;           // why there is no session; under mutex_
+  Troubles work_troubles_;      // what jobs meet; under mutex_
   long long logged_reconnection_ms_ = -Troubles::kRepeatMs;
 };
 

@@ -3,8 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hex.h"
+#include "base/version.h"
 #include "link/tls_context.h"
 #include "service/server/clock_watch.h"
+#include "service/server/disk_watch.h"
 #include "service/server/epoch_watch.h"
 #include "service/server/revoked_json.h"
 #include "service/server/server.h"
@@ -42,6 +44,7 @@ std::string Server::status_json() {
                          {"installation", to_hex(config_.installation)},
                          {"security", security_name(config_.security)},
                          {"version", TKDC_VERSION},
+                         {"build", kVersionAndCommit},
                          {"program", program_},
                          {"uptime_s", (monotonic_ms() - started_ms_) / 1000},
                          {"session_up", jobs.session_up},
@@ -82,6 +85,7 @@ std::string Server::status_json() {
                          {"audit_head", to_hex(audit.hash)}};
   tell_epochs(json, mesh_->epochs());
   tell_clocks(json, config_.party, jobs.clocks_ahead);
+  tell_disks(json, disk_rooms(config_.store_path, config_.audit_file));
   std::lock_guard lock(mutex_);
   const std::vector<BrokenCheck> broken = broken_checks_->all();
   json["checks_broken"] = broken.size();
@@ -97,7 +101,8 @@ std::string Server::status_json() {
   json["epoch"] = epoch_;
   json["sessions"] = sessions_;
   json["reconnections"] = reconnections_;
-  json["audit_failures"] = audit_failures_;
+  json["audit_failures"] = audit_->lost();
+  if (const std::string closed = audit_->trouble(); !closed.empty()) json["audit_trouble"] = closed;
   if (!trouble_.empty()) json["trouble"] = trouble_;
   if (!latched_.empty()) json["latched"] = latched_;
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -285,6 +285,26 @@ std::size_t LmdbStore::count() {
   return stat.ms_entries;
 }
 
+Result<std::vector<KeyId>> LmdbStore::ids_behind(const KeyId& after, std::size_t most) {
+  std::vector<KeyId> ids;
+  LmdbTxn txn(env_, MDB_RDONLY);
+  MDB_cursor* cursor = nullptr;
+  int rc = txn.begun();
+  if (rc == 0) rc = mdb_cursor_open(txn.get(), dbi_[kCommitted], &cursor);
+  if (rc != 0) return failed("listing keys", rc);
+  MDB_val k = lmdb_val(after), v;
+  for (rc = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE); rc == 0 && ids.size() < most;
+       rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) {
+    KeyId id{};
+    if (k.mv_size != id.size()) break;
+    std::memcpy(id.data(), k.mv_data, id.size());
+    if (id != after) ids.push_back(id);
+  }
+  mdb_cursor_close(cursor);
+  if (rc != 0 && rc != MDB_NOTFOUND) return failed("listing keys", rc);
+  return ids;
+}
+
 Result<void> LmdbStore::hash_table(LmdbTxn& txn, Table table, crypto_generichash_state* state) {
   MDB_cursor* cursor = nullptr;
   int rc = mdb_cursor_open(txn.get(), dbi_[table], &cursor);

@@ -2,7 +2,8 @@
 // `tkdc audit verify`: whether a server's audit log is whole, by its own chain
 // and by what the other servers have recorded of it.
 //
-// Exit status: 0 whole, 1 not, or a file cannot be read.
+// Exit status: 0 whole, 1 not, or a file cannot be read, 2 whole but for the gaps that it tells of
+// itself.
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -46,7 +47,8 @@ Result<std::vector<RecordedHead>> heads_of(const std::vector<std::string>& other
   return heads;
 }
 
-Result<void> verify(const AuditOptions& options) {
+// Whether the log has gaps.
+Result<bool> verify(const AuditOptions& options) {
   auto alone = check_log(options.log);
   if (!alone.ok()) return alone.error();
   std::size_t compared = 0;
@@ -55,17 +57,24 @@ Result<void> verify(const AuditOptions& options) {
     if (party < 0) return fail(options.log + " does not say whose it is: give --party");
     auto heads = heads_of(options.others, party);
     if (!heads.ok()) return heads.error();
+    if (heads->empty())
+      return fail("--against: no head of party " + std::to_string(party) +
+                  "'s log is recorded there, so nothing was compared: give another party's log of "
+                  "the same time");
     auto against = check_log(options.log, *heads);
     if (!against.ok()) return against.error();
     compared = heads->size();
   }
-  std::cout << options.log << ": " << alone->head.lines << " lines, whole; newest hash "
-            << to_hex(alone->head.hash) << "\n";
+  const std::vector<std::string>& gaps = alone->gaps;
+  std::cout << options.log << ": " << alone->head.lines
+            << (gaps.empty() ? " lines, whole" : " lines, a whole chain with GAPS")
+            << "; newest hash " << to_hex(alone->head.hash) << "\n";
+  for (const std::string& gap : gaps) std::cout << "  " << gap << "\n";
   if (!options.others.empty())
     std::cout << compared << " heads recorded by other servers are in it\n";
   else
     std::cout << "not compared with others: a log cut short would pass (--against)\n";
-  return {};
+  return !gaps.empty();
 }
 
 }  // namespace
@@ -82,7 +91,7 @@ void add_audit(CLI::App& app, int& exit_status) {
   command->callback([options, &exit_status] {
     auto done = verify(*options);
     if (!done.ok()) std::cerr << "tkdc audit verify: " << done.error().message << "\n";
-    exit_status = done.ok() ? 0 : 1;
+    exit_status = !done.ok() ? 1 : *done ? 2 : 0;
   });
 }
 

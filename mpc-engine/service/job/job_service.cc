@@ -18,7 +18,9 @@ class JobServiceOnLanes final : public JobService {
       : options_(options), store_(store), reply_(std::move(reply)), audit_(std::move(audit)),
         pending_(options.max_pending_jobs), seals_(store, options.seal_limit),
         equals_(options.equal_burst, options.equal_every), limits_(options.limits),
-        revocations_(store) {}
+        revocations_(store), share_alarm_([this](const std::string& text, const KeyRecord*) {
+          if (options_.share_alarm) options_.share_alarm(text);
+        }) {}
 
   Result<void> load() { return revocations_.load(); }
 
@@ -56,6 +58,8 @@ class JobServiceOnLanes final : public JobService {
     return revocations_.revoke(window, sealed_at_now());
   }
   Result<void> lift_revocations() override { return revocations_.lift(); }
+
+  void ask_shares(ShareTask task) override { upkeep_.want(task); }
 
   void expire() override {
     seals_.reserve();
@@ -119,6 +123,9 @@ class JobServiceOnLanes final : public JobService {
     s.revoked_unwritten = revocations_.unwritten();
     s.tickets_revoked = counters_.tickets_revoked;
     s.clocks_ahead = clocks_.ahead();
+    s.shares = upkeep_.status();
+    s.share_alarms = share_alarm_.count();
+    s.share_alarms_named = share_alarm_.named();
     return s;
   }
 
@@ -169,6 +176,8 @@ class JobServiceOnLanes final : public JobService {
   bool session_up_ = false;          // under lanes_mutex_
   std::string ends_why_;             // the session, by this server's own will; the same
   ClockDifferences clocks_;
+  ShareUpkeep upkeep_;
+  ShareAlarm share_alarm_;
   const std::function<void()> set_back_ = [this] { end_session(kSetBack); };
   // The lanes stand still, and expire() or give_up() looks at their jobs. Taken before
   // lanes_mutex_.
@@ -187,9 +196,9 @@ Result<void> JobServiceOnLanes::begin(const Session& session) {
   revocations_.forget_peers();
   clocks_.forget();
   std::lock_guard lock(lanes_mutex_);
-  LaneShared shared{options_,     store_,   pending_,  staged_,    counters_,
-                    seals_,       preauth_, equals_,   half_done_, limits_,
-                    revocations_, clocks_,  set_back_, reply_,     audit_};
+  LaneShared shared{options_, store_,       pending_,   staged_, counters_,    seals_,
+                    preauth_, equals_,      half_done_, limits_, revocations_, clocks_,
+                    upkeep_,  share_alarm_, set_back_,  reply_,  audit_};
   std::vector<std::unique_ptr<LaneRunner>> lanes;
   for (std::size_t k = 0; k < session.lanes.size(); ++k) {
     lanes.push_back(std::make_unique<LaneRunner>(shared, session, k));
@@ -198,6 +207,7 @@ Result<void> JobServiceOnLanes::begin(const Session& session) {
   lanes_ = std::move(lanes);
   protocols_ = lanes_.front()->protocols();
   session_ = session.id;
+  upkeep_.session(session.share_macs && store_.macs() != nullptr);
   if (options_.party == 0)
     for (const JobName& name : pending_.names())
       lane_for(pending_.is_management(name)).enqueue(name);
@@ -281,6 +291,7 @@ void JobServiceOnLanes::give_up(std::optional<int> forgotten_by) {
     }
     std::lock_guard lock(lanes_mutex_);
     over.swap(lanes_);
+    if (!over.empty()) upkeep_.session(false);
   }
   if (lost && !deviation_ && options_.lost_check) options_.lost_check(*lost);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store on tables. Of the six, seals goes by key id, and meta has format, owner, key check and
-// epochs. Only ciphertext reaches them.
+// A store on tables. Of the seven, seals and macs go by key id, and meta has format, owner, key
+// check, epochs and MAC keys. Only ciphertext reaches them.
 //
 // Threads: readers run in parallel on snapshots; writers one at a time,
 // each transaction synced to disk before the call returns.
@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 
+#include "service/store/mac_table.h"
 #include "service/store/record_cache.h"
 #include "service/store/sealed.h"
 #include "service/store/store.h"
@@ -16,7 +17,7 @@
 
 namespace tkdc {
 
-class RecordStore final : public Store {
+class RecordStore final : public Store, private MacTable {
  public:
   RecordStore(const StoreOptions& options, const SecretBuffer& key, std::unique_ptr<Tables> tables);
   Result<void> check_owner();
@@ -33,6 +34,7 @@ class RecordStore final : public Store {
   Result<bool> committed(const KeyId& id) override { return holds(kCommitted, id); }
   Result<bool> buried(const KeyId& id) override { return holds(kTombstones, id); }
   std::size_t count() override;
+  MacTable* macs() override { return this; }
   Result<Digest> inventory() override;
   Result<std::uint64_t> seal_mark(const KeyId& id) override;
   Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override;
@@ -44,6 +46,14 @@ class RecordStore final : public Store {
  private:
   using Table = Tables::Table;
   using enum Tables::Table;
+
+  Result<std::vector<StoredKey>> page(const std::optional<KeyId>& after, std::size_t most) override;
+  Result<void> put(std::span<const NamedMacs> rows) override;
+  std::size_t rows() override;
+  Result<SecretVector> keys() override;
+  Result<void> set_keys(ByteSpan keys) override;
+  int put_macs(Txn& txn, const KeyId& id, const MacRow& row);
+  Result<StoredKey> read_with_macs(Txn& txn, const KeyId& id, ByteSpan value);
 
   Result<void> write_owner(Txn& txn);
   Result<void> load_epochs(Txn& txn);

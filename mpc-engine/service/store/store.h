@@ -25,6 +25,7 @@ struct StoreOptions {
   std::size_t map_bytes = std::size_t{16} << 30;
 };
 
+class MacTable;  // service/store/mac_table.h
 class Tables;
 
 class Store : public Entries {
@@ -49,6 +50,9 @@ class Store : public Entries {
   virtual Result<std::shared_ptr<const KeyRecord>> get(const KeyId& id) = 0;
 
   virtual std::size_t count() = 0;
+
+  // The records' MACs; null where the store keeps none.
+  virtual MacTable* macs() { return nullptr; }
 
   // An upper bound of how often a key has sealed (service/sealing/seal_counts.h); 0 at
   // first. Gone with the key.

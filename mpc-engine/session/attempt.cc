@@ -97,6 +97,8 @@ Result<void> Attempt::say_hello() {
   mine_.two_parts = in_.options.two_parts;
   mine_.wire_format = in_.options.wire_format;
   mine_.protocols = in_.options.protocols;
+  if (in_.options.share_macs != 0 && mine_.protocols.size() < kMaxProtocols)
+    mine_.protocols.push_back({std::string(kShareMacs), in_.options.share_macs});
   mine_.masked_blocks = in_.options.masked_blocks;
   mine_.cohort_limit = in_.options.cohort_limit;
   mine_.inventory = *inventory;
@@ -380,6 +382,7 @@ Session Attempt::agreed_session() const {
   }
   session.protocols =
       common_protocols(hello_of(0).protocols, hello_of(1).protocols, hello_of(2).protocols);
+  session.share_macs = std::erase(session.protocols, kShareMacs) > 0;
   session.security = in_.options.security;
   session.representation = bytes ? Representation::kBytes : Representation::kPlanes;
   session.zero_generator =

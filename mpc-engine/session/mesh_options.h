@@ -32,6 +32,7 @@ struct MeshOptions {
   Representation representation = Representation::kPlanes;  // kBytes: offered
   ZeroOffer zero_shares = ZeroOffer::kAesCtr;
   bool two_parts = false;                             // allowed
+  std::uint64_t share_macs = 0;                       // which messages they have; 0: not offered
   std::uint64_t wire_format = wire_format_digest();   // tests say another
   std::vector<OfferedProtocol> protocols;             // the one that is used most first
   std::uint32_t masked_blocks = 0;                    // rep3/unit/rep3_offer.h

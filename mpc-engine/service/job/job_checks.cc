@@ -99,6 +99,7 @@ Verdict JobChecks::check(Job& job, std::uint8_t protocol, bool clock_ok) {
   job.found.no_protocol = asks_for_another(job, chosen);
   if (job.found.no_protocol) return check_rate(job, TKDC_STATUS_UNAVAILABLE);
   const bool management = is_management(job.request.op);
+  if (management && shared_.upkeep.refreshing()) return TKDC_STATUS_UNAVAILABLE;
   Verdict verdict = management ? check_key_management(job) : check_key_use(job, clock_ok);
   job.found.no_protocol = verdict == kAdmit && is_shared_otherwise(job, chosen);
   if (job.found.no_protocol) verdict = TKDC_STATUS_UNAVAILABLE;

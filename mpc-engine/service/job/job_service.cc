@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "service/job/lane_runner.h"
+#include "service/store/refresh_table.h"
 
 namespace tkdc {
 namespace {
@@ -13,13 +14,18 @@ constexpr const char* kSetBack =
     "this server's clock was set back: a new session begins, whose tickets carry the time as it is "
     "now";
 
+constexpr const char* kFreshKeys = "shares are refreshed: first a new session, with new keys";
+constexpr const char* kRefreshed = "shares have been refreshed: a new session begins, with the new";
+
 class JobServiceOnLanes final : public JobService {
  public:
   JobServiceOnLanes(const JobServiceOptions& options, Store& store, Reply reply, Audit audit)
       : options_(options), store_(store), reply_(std::move(reply)), audit_(std::move(audit)),
         pending_(options.max_pending_jobs), seals_(store, options.seal_limit),
         equals_(options.equal_burst, options.equal_every), limits_(options.limits),
-        revocations_(store) {}
+        revocations_(store), share_alarm_([this](const std::string& text, const KeyRecord*) {
+          if (options_.share_alarm) options_.share_alarm(text);
+        }) {}
 
   Result<void> load() { return revocations_.load(); }
 
@@ -57,6 +63,11 @@ class JobServiceOnLanes final : public JobService {
     return revocations_.revoke(window, sealed_at_now());
   }
   Result<void> lift_revocations() override { return revocations_.lift(); }
+
+  void ask_shares(ShareTask task) override {
+    upkeep_.want(task);
+    if (task == ShareTask::kRefresh) end_session(kFreshKeys);
+  }
 
   void expire() override {
     seals_.reserve();
@@ -120,6 +131,14 @@ class JobServiceOnLanes final : public JobService {
     s.revoked_unwritten = revocations_.unwritten();
     s.tickets_revoked = counters_.tickets_revoked;
     s.clocks_ahead = clocks_.ahead();
+    s.shares = upkeep_.status();
+    if (store_.refresh() != nullptr) {
+      const RefreshState refreshed = store_.refresh()->state();
+      s.refresh_epoch = refreshed.epoch;
+      s.refreshed_at_s = refreshed.at_s;
+    }
+    s.share_alarms = share_alarm_.count();
+    s.share_alarms_named = share_alarm_.named();
     return s;
   }
 
@@ -167,10 +186,13 @@ class JobServiceOnLanes final : public JobService {
   std::optional<std::string> deviation_;
   std::vector<CourseTail> courses_;  // by lane, of the last session
   bool difference_known_ = false;    // this server has been latched for it
-  bool session_up_ = false;             // under lanes_mutex_
+  bool session_up_ = false;          // under lanes_mutex_
   std::string ends_why_;             // the session, by this server's own will; the same
   ClockDifferences clocks_;
+  ShareUpkeep upkeep_;
+  ShareAlarm share_alarm_;
   const std::function<void()> set_back_ = [this] { end_session(kSetBack); };
+  const std::function<void()> refreshed_ = [this] { end_session(kRefreshed); };
   // The lanes stand still, and expire() or give_up() looks at their jobs. Taken before
   // lanes_mutex_.
   std::mutex held_mutex_;
@@ -188,9 +210,9 @@ Result<void> JobServiceOnLanes::begin(const Session& session) {
   revocations_.forget_peers();
   clocks_.forget();
   std::lock_guard lock(lanes_mutex_);
-  LaneShared shared{options_,     store_,   pending_,  staged_,    counters_,
-                    seals_,       preauth_, equals_,   half_done_, limits_,
-                    revocations_, clocks_,  set_back_, reply_,     audit_};
+  LaneShared shared{options_, store_,       pending_,   staged_,    counters_,    seals_,
+                    preauth_, equals_,      half_done_, limits_,    revocations_, clocks_,
+                    upkeep_,  share_alarm_, set_back_,  refreshed_, reply_,       audit_};
   std::vector<std::unique_ptr<LaneRunner>> lanes;
   for (std::size_t k = 0; k < session.lanes.size(); ++k) {
     lanes.push_back(std::make_unique<LaneRunner>(shared, session, k));
@@ -199,6 +221,7 @@ Result<void> JobServiceOnLanes::begin(const Session& session) {
   lanes_ = std::move(lanes);
   protocols_ = lanes_.front()->protocols();
   session_ = session.id;
+  upkeep_.session(session.share_macs && store_.macs() != nullptr);
   if (options_.party == 0)
     for (const JobName& name : pending_.names())
       lane_for(pending_.is_management(name)).enqueue(name);
@@ -281,7 +304,11 @@ void JobServiceOnLanes::give_up(std::optional<int> forgotten_by) {
     }
     std::lock_guard lock(lanes_mutex_);
     over.swap(lanes_);
+    if (!over.empty()) upkeep_.session(false);
   }
+  // Nothing of the session is at work any more.
+  over.clear();
+  if (store_.refresh() != nullptr) store_.refresh()->switch_over();
   if (lost && !deviation_ && options_.lost_check) options_.lost_check(*lost);
 }
 

@@ -14,6 +14,7 @@
 #include "lane/ticker.h"
 #include "service/job/audit_head_notice.h"
 #include "service/job/lane_admission.h"
+#include "service/job/share_work.h"
 #include "service/sealing/revocation_notice.h"
 
 namespace tkdc {
@@ -66,6 +67,9 @@ class LaneRunner final : private Ticker::Owner {
   Result<LaneControl> read_said(ByteSpan octets, int party) const;
   Task<void> keep_heads(std::optional<AuditHead> prev, std::optional<AuditHead> next);
 
+  void hear_shares(const LaneControl& prev, const LaneControl& next);
+  Task<void> work_on_shares(ShareTask task);
+
   void start(Candidate admitted, std::uint32_t sealed_at);
   Task<void> run_job(Job& job);
   bool preparing() const;
@@ -84,6 +88,10 @@ class LaneRunner final : private Ticker::Owner {
   SessionProtocols protocols_;
   int keeping_heads_ = 0;   // tasks
   bool said_head_ = false;  // in this tick
+  // Lane 0's, in a session that has them.
+  std::unique_ptr<ShareMacs> macs_;
+  std::unique_ptr<ShareWork> share_work_;     // while it is at work
+  std::optional<ShareTask> said_share_task_;  // in this tick
   Ticker ticker_;
   AuditHeadNotice heads_;
   RevocationNotice revoked_;

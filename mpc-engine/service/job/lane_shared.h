@@ -14,6 +14,8 @@
 #include "service/job/half_done.h"
 #include "service/job/options.h"
 #include "service/job/pending.h"
+#include "service/job/share_upkeep.h"
+#include "service/lifecycle/share_alarm.h"
 #include "service/lifecycle/staged.h"
 #include "service/sealing/revocations.h"
 #include "service/sealing/seal_counts.h"
@@ -54,9 +56,13 @@ struct LaneShared {
   RateLimits& limits;
   Revocations& revocations;
   ClockDifferences& clocks;
+  ShareUpkeep& upkeep;  // lane 0's work
+  ShareAlarm& share_alarm;
   // The leader's: its clock stands before what the lane has sealed, so nothing can be sealed before
   // there is a new session.
   const std::function<void()>& set_back;
+  // The next session has new shares, so this one ends.
+  const std::function<void()>& refreshed;
   const JobServiceReply& reply;
   const JobServiceAudit& audit;
 };

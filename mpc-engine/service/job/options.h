@@ -41,7 +41,8 @@ struct JobServiceOptions {
   std::function<void(int party, const AuditHead&)> peer_audit_head;
   std::chrono::milliseconds audit_head_every = std::chrono::minutes(5);
   std::chrono::milliseconds clock_every = std::chrono::seconds(10);  // service/job/clock_notice.h
-  std::function<void(const LostCheck&)> lost_check;  // by the thread of run_session()
+  std::function<void(const std::string&)> share_alarm;  // what an audit of shares found; lane 0's
+  std::function<void(const LostCheck&)> lost_check;     // by the thread of run_session()
 };
 
 }  // namespace tkdc

@@ -11,6 +11,7 @@
 #include "protocol/protocol.h"
 #include "service/admit/rate_limits.h"
 #include "service/job/clock_notice.h"
+#include "service/job/share_upkeep.h"
 #include "service/sealing/revocations.h"
 
 namespace tkdc {
@@ -45,7 +46,12 @@ struct JobServiceStatus {
   std::array<std::optional<bool>, 2> peers_lift{};  // previous and next; none: not heard
   bool revoked_unwritten = false;
   std::uint64_t tickets_revoked = 0;  // opens refused for it
-  ClocksAhead clocks_ahead;           // the peers', of this server's
+  ShareUpkeepStatus shares;           // audits of them, and MACs that are dealt
+  std::uint32_t refresh_epoch = 0;    // how often the store was refreshed, and when last; 0: never
+  std::uint64_t refreshed_at_s = 0;
+  std::uint64_t share_alarms = 0;  // since this server's start
+  std::vector<std::string> share_alarms_named;
+  ClocksAhead clocks_ahead;  // the peers', of this server's
 };
 
 }  // namespace tkdc

@@ -149,6 +149,7 @@ void read_store(StrictToml& file, ServerConfig& config) {
   config.store_key_file = file.resolve(table.text("key_file"));
   std::int64_t mib = table.integer("map_size_mib", 1, 16 << 20, 16'384);
   config.store_map_bytes = static_cast<std::size_t>(mib) << 20;
+  config.share_macs = table.boolean("share_macs", false);
 }
 
 RateLimit read_limit(TomlTable& table, const std::string& what, std::int64_t per_s,

@@ -93,6 +93,11 @@ Result<void> Server::make_engine() {
   options.limits = config_.limits;
   options.audit_head = [this] { return audit_->head(); };
   options.lost_check = [this](const LostCheck& lost) { note_broken_check(lost); };
+  options.share_alarm = [this](const std::string& text) {
+    log_line(LogLevel::kError, text);
+    nlohmann::json event = {{"event", "shares differ"}, {"text", text}};
+    audit(event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  };
   options.peer_audit_head = [this](int party, const AuditHead& head) {
     nlohmann::json event = {{"event", "peers"}, {"peers", {peer_json(party, head)}}};
     audit(event.dump());
@@ -139,6 +144,7 @@ Result<void> Server::make_mesh() {
   options.representation = preferred_representation(config_.backend, config_.security);
   options.zero_shares = zero_offer(config_.zero_shares, config_.backend, config_.security);
   options.two_parts = config_.two_parts;
+  options.share_macs = config_.share_macs ? kShareMacsFormat : 0;
   options.protocols = described(protocols_);
   options.masked_blocks = static_cast<std::uint32_t>(config_.masked_blocks);
   options.cohort_limit = kMaxCohortJobs;
@@ -184,6 +190,9 @@ Result<void> Server::make_local() {
   options.audit = [this](const std::string& event) { return audit_->append(event); };
   options.sync_audit = [this] { return audit_->sync(); };
   exports_ = std::make_unique<Exports>(std::move(options), *store_);
+  shares_ = std::make_unique<ShareWatch>(
+      config_.store_path, *jobs_, [](const std::string& line) { log_line(LogLevel::kError, line); },
+      [this](const std::string& event) { audit(event); });
   auto local = LocalSocket::open(local_socket_path(config_.store_path));
   if (local.ok())
     local_ = std::move(*local);
@@ -193,6 +202,11 @@ Result<void> Server::make_local() {
 }
 
 Result<Bytes> Server::answer_administrator(const LocalAsk& ask) {
+  if (ask.op == LocalOp::kShares) {
+    auto state = shares_->ask(ask.request);
+    if (!state.ok()) return state.error();
+    return Bytes(state->begin(), state->end());
+  }
   if (ask.op == LocalOp::kHandOver) return exports_->hand_over(ask.request, ask.approvals);
   auto noted = exports_->approval(ask.request, ask.approvals.empty() ? "" : ask.approvals.front());
   if (!noted.ok()) return noted.error();
@@ -419,6 +433,7 @@ Result<void> Server::wait_for_signal() {
     alarms.look(config_.party, jobs_->status().clocks_ahead);
     alarms.look(mesh_->epochs());
     (void)take_revoke_request();  // its troubles are in the journal
+    shares_->look();
     auto synced = audit_->sync();
     std::string trouble = synced.ok() ? "" : synced.error().message;
     if (!trouble.empty() && trouble != sync_trouble) log_line(LogLevel::kError, trouble);

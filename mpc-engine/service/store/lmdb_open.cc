@@ -67,6 +67,7 @@ Result<void> LmdbStore::open_files() {
   auto done = lock_directory();
   if (done.ok()) done = open_environment();
   if (done.ok()) done = check_owner();
+  if (done.ok()) done = clear_next_unless_prepared();
   return done;
 }
 
@@ -93,10 +94,14 @@ Result<void> LmdbStore::open_environment() {
 
   LmdbTxn txn(env_, 0);
   rc = txn.begun();
-  constexpr const char* kNames[kTables] = {"committed", "prepared",  "tombstones",
-                                           "meta",      "condemned", "seals"};
-  for (int table = 0; rc == 0 && table < kTables; ++table)
-    rc = mdb_dbi_open(txn.get(), kNames[table], MDB_CREATE, &dbi_[table]);
+  constexpr const char* kNames[kTables] = {"committed", "prepared",    "tombstones",
+                                           "meta",      "condemned",   "seals",
+                                           "macs",      "committed 2", "macs 2"};
+  for (int table = 0; rc == 0 && table < kTables; ++table) {
+    MDB_dbi opened = 0;
+    rc = mdb_dbi_open(txn.get(), kNames[table], MDB_CREATE, &opened);
+    dbi_[table] = opened;
+  }
   if (rc == 0) rc = txn.commit();
   if (rc != 0) return failed("opening", rc);
   return {};
@@ -163,7 +168,7 @@ Result<void> LmdbStore::load_epochs(LmdbTxn& txn) {
       !sealer_.open("meta", kEpochName, lmdb_span(value), text) || !get_epochs(text, epochs_))
     return fail("store: the nonce epochs in " + options_.path +
                 " are missing or corrupt; restore the store from its backup");
-  return {};
+  return load_refresh(txn);
 }
 
 Epochs LmdbStore::epochs() {

@@ -11,19 +11,15 @@ namespace tkdc {
 namespace {
 
 constexpr std::size_t kCachedRecords = 16'384;
-constexpr std::string_view kTableNames[] = {"committed", "prepared",  "tombstones",
-                                            "meta",      "condemned", "seals"};
-
-// What of a record stands in the clear: kvno, enctype, version.
-constexpr std::size_t kHeaderBytes = 12;
-
 // What prepare() leaves free for the calls that must not fail for want of room: LMDB writes a
 // page anew to change it, and has the old one back two transactions later at the earliest.
 constexpr std::size_t kReservedPages = 64;
 constexpr std::size_t kTreePagesPerCommit = 8;
 constexpr std::size_t kPageHeadBytes = 64;  // more than LMDB has in a page of a value
 
-Bytes header_of(const KeyRecord& record) {
+}  // namespace
+
+Bytes record_header(const KeyRecord& record) {
   Bytes header;
   Writer w(header);
   w.u32(record.ref.kvno);
@@ -31,8 +27,6 @@ Bytes header_of(const KeyRecord& record) {
   w.u32(record.version);
   return header;
 }
-
-}  // namespace
 
 LmdbStore::LmdbStore(const StoreOptions& options, const SecretBuffer& key)
     : options_(options), sealer_(key, options.installation, options.party), cache_(kCachedRecords) {
@@ -119,10 +113,12 @@ Result<void> LmdbStore::prepare(const KeyRecord& record) {
   KeyRecord again;
   if (!decode_record(plaintext, again))
     return fail("store: key " + to_hex(record.ref.id) + " has fields beyond the store's limits");
-  Bytes value = sealer_.seal(kTableNames[kPrepared], record.ref.id, header_of(record), plaintext);
+  Bytes value =
+      sealer_.seal(kTableNames[kPrepared], record.ref.id, record_header(record), plaintext);
 
   std::lock_guard lock(write_mutex_);
-  if (int full = check_room(value.size()); full != 0) return failed("preparing a key", full);
+  const std::size_t tags = record.macs ? 2 * record.macs->tag[0].size() : 0;
+  if (int full = check_room(value.size() + tags); full != 0) return failed("preparing a key", full);
   LmdbTxn txn(env_, 0);
   if (txn.begun() != 0) return failed("preparing a key", txn.begun());
   for (Table table : {kCommitted, kPrepared, kTombstones}) {
@@ -134,6 +130,7 @@ Result<void> LmdbStore::prepare(const KeyRecord& record) {
     if (rc != MDB_NOTFOUND) return failed("preparing a key", rc);
   }
   int rc = put(txn, kPrepared, record.ref.id, value);
+  if (rc == 0 && record.macs) rc = put_macs(txn, record.ref.id, *record.macs);
   if (rc == 0) rc = txn.commit();
   if (rc != 0) return failed("preparing a key", rc);
   return {};
@@ -151,7 +148,7 @@ Result<void> LmdbStore::move_to_committed(LmdbTxn& txn, const KeyId& id) {
   KeyRecord record;
   if (!decode(kPrepared, id, lmdb_span(value), record)) return corrupt(kPrepared, id);
   SecretVector plaintext = encode_record(record);
-  Bytes sealed = sealer_.seal(kTableNames[kCommitted], id, header_of(record), plaintext);
+  Bytes sealed = sealer_.seal(kTableNames[kCommitted], id, record_header(record), plaintext);
   rc = put(txn, kCommitted, id, sealed);
   if (rc == 0) rc = erase(txn, kPrepared, id);
   if (rc != 0) return failed("committing a key", rc);
@@ -180,13 +177,36 @@ Result<void> LmdbStore::move_key(const char* step, const KeyId& id,
   return {};
 }
 
+Result<std::vector<KeyId>> LmdbStore::prepared() {
+  auto ids = ids_of(kPrepared);
+  std::lock_guard lock(write_mutex_);
+  if (ids.ok() && refresh_prepared_) ids->push_back(entry_of(refresh_.epoch + 1));
+  return ids;
+}
+
+Result<bool> LmdbStore::committed(const KeyId& id) {
+  if (const auto refreshed = refresh_of(id)) return *refreshed <= refresh_epoch();
+  return holds(kCommitted, id);
+}
+
 Result<void> LmdbStore::commit(const KeyId& id) {
+  if (const auto refreshed = refresh_of(id)) {
+    auto done = commit_to(*refreshed);
+    if (done.ok()) switch_over();
+    return done;
+  }
   return move_key("committing a key", id, &LmdbStore::move_to_committed);
 }
 
 Result<void> LmdbStore::abandon(const KeyId& id) {
+  if (const auto refreshed = refresh_of(id)) return abandon_to(*refreshed);
   std::lock_guard lock(write_mutex_);
-  return write("dropping a prepared key", [&](LmdbTxn& txn) { return erase(txn, kPrepared, id); });
+  return write("dropping a prepared key", [&](LmdbTxn& txn) {
+    int rc = erase(txn, kPrepared, id);
+    MDB_val there;
+    if (rc == 0 && find(txn, kCommitted, id, &there) == MDB_NOTFOUND) rc = erase(txn, kMacs, id);
+    return rc;
+  });
 }
 
 Result<void> LmdbStore::condemn(const KeyId& id) {
@@ -212,17 +232,20 @@ Result<void> LmdbStore::bury(LmdbTxn& txn, const KeyId& id) {
   int rc = find(txn, kCommitted, id, &value);
   if (rc == MDB_NOTFOUND) {
     rc = erase(txn, kPrepared, id);
+    if (rc == 0) rc = erase(txn, kMacs, id);
     return rc == 0 ? Result<void>() : Result<void>(failed("destroying a key", rc));
   }
   if (rc != 0) return failed("destroying a key", rc);
   ByteSpan header;
-  if (!Sealer::header(lmdb_span(value), kHeaderBytes, header)) return corrupt(kCommitted, id);
+  if (!Sealer::header(lmdb_span(value), kRecordHeaderBytes, header)) return corrupt(kCommitted, id);
   Bytes tombstone = sealer_.seal(kTableNames[kTombstones], id, header, {});
   rc = put(txn, kTombstones, id, tombstone);
   if (rc == 0) rc = erase(txn, kCommitted, id);
   if (rc == 0) rc = erase(txn, kPrepared, id);
   if (rc == 0) rc = erase(txn, kCondemned, id);
   if (rc == 0) rc = erase(txn, kSeals, id);
+  for (Table table : {kMacs, kNext, kNextMacs})
+    if (rc == 0) rc = erase(txn, table, id);
   if (rc != 0) return failed("destroying a key", rc);
   return {};
 }
@@ -294,7 +317,7 @@ Result<void> LmdbStore::hash_table(LmdbTxn& txn, Table table, crypto_generichash
   while (result.ok() && (rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) == 0) {
     KeyId id{};
     ByteSpan header;
-    if (k.mv_size != id.size() || !Sealer::header(lmdb_span(v), kHeaderBytes, header)) {
+    if (k.mv_size != id.size() || !Sealer::header(lmdb_span(v), kRecordHeaderBytes, header)) {
       std::memcpy(id.data(), k.mv_data, std::min(k.mv_size, id.size()));
       result = corrupt(table, id);
       break;

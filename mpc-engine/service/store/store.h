@@ -25,6 +25,9 @@ struct StoreOptions {
   std::size_t map_bytes = std::size_t{16} << 30;
 };
 
+class MacTable;      // service/store/mac_table.h
+class RefreshTable;  // service/store/refresh_table.h
+
 class Store : public Entries {
  public:
   // `key`: 32 octets. Errors: not a store of this installation and party,
@@ -43,6 +46,11 @@ class Store : public Entries {
   virtual Result<std::shared_ptr<const KeyRecord>> get(const KeyId& id) = 0;
 
   virtual std::size_t count() = 0;
+
+  // The records' MACs; null where the store keeps none.
+  virtual MacTable* macs() { return nullptr; }
+  // For a refresh of all records; null where the store has none.
+  virtual RefreshTable* refresh() { return nullptr; }
 
   // An upper bound of how often a key has sealed (service/sealing/seal_counts.h); 0 at
   // first. Gone with the key.

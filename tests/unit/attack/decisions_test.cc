@@ -255,11 +255,44 @@ TEST(Decisions, AuditHeads) {
   }
 }
 
+// One is to deal while two audit: seen before either begins.
+TEST(Decisions, WorkOnShares) {
+  Realm realm(1);
+  realm.servers.session_edit = [](int, Session& session) { session.share_macs = true; };
+  realm.servers.service(1).ask_shares(ShareTask::kAudit);
+  auto edit = [](int from, int to, LaneControl& said) {
+    if (from != 1 || to != 2 || !said.share_task) return false;
+    said.share_task = ShareTask::kDeal;
+    return true;
+  };
+  realm.lie(edit);
+  if (!kGuarded) {
+    for (int k = 0; k < 300 && !realm.ring->lied(); ++k)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    realm.ring->close("the control has seen enough");
+  }
+  realm.servers.join();
+  EXPECT_TRUE(realm.ring->lied());
+  // Begun at those that were told different things.
+  bool begun = false;
+  for (int p : {0, 2}) begun |= realm.servers.service(p).status().shares.task.has_value();
+  EXPECT_EQ(begun, !kGuarded);
+  for (int p : {0, 2}) {
+    JobService& engine = realm.servers.service(p);
+    const CourseTail other = realm.servers.service(2 - p).course(0);
+    const bool latched =
+        engine.deviation() || (kGuarded && !engine.hear_course(0, 2 - p, other).ok());
+    EXPECT_EQ(latched, kGuarded) << p;
+  }
+}
+
 // As if the handshake had been told two things.
 TEST(Decisions, SessionParameters) {
   const std::pair<const char*, std::function<void(Session&)>> parameters[] = {
       {"epoch", [](Session& session) { session.epoch += 1; }},
       {"id", [](Session& session) { session.id[0] ^= 1; }},
+      {"MACs on shares", [](Session& session) { session.share_macs = !session.share_macs; }},
       {"two parts", [](Session& session) { session.two_parts = !session.two_parts; }},
       {"protocols", [](Session& session) { session.protocols.push_back("plaintext"); }},
   };

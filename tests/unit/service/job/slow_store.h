@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 
+#include "service/store/mac_table.h"
 #include "service/store/store.h"
 
 namespace tkdc {
@@ -20,6 +21,7 @@ class SlowStore final : public Store {
   std::atomic<bool> full{false};        // for seal marks and revoked windows
   std::function<void()> prepared_hook;  // called when a record was prepared
   std::function<void()> revoked_hook;   // called while revoked windows are written
+  MacTable* macs_over = nullptr;        // in the place of the store's own
 
   Result<void> prepare(const KeyRecord& record) override {
     std::this_thread::sleep_for(std::chrono::milliseconds(prepare_ms));
@@ -38,6 +40,8 @@ class SlowStore final : public Store {
   Result<bool> committed(const KeyId& id) override { return store_->committed(id); }
   Result<bool> buried(const KeyId& id) override { return store_->buried(id); }
   std::size_t count() override { return store_->count(); }
+  RefreshTable* refresh() override { return store_->refresh(); }
+  MacTable* macs() override { return macs_over ? macs_over : store_->macs(); }
   Result<Digest> inventory() override { return store_->inventory(); }
   Result<std::uint64_t> seal_mark(const KeyId& id) override { return store_->seal_mark(id); }
   Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override {

@@ -173,6 +173,16 @@ TEST_F(ConfigTest, TwoPartsAreAllowedUnlessForbidden) {
   expect_error("backend = \"auto\"", "backend = \"auto\"\ntwo_parts = 0", {"data.two_parts"});
 }
 
+TEST_F(ConfigTest, SharesHaveNoMacsUnlessSet) {
+  auto plain = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(plain.ok());
+  EXPECT_FALSE(plain->share_macs);
+  auto config = changed("[store]", "[store]\nshare_macs = true");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_TRUE(config->share_macs);
+  expect_error("[store]", "[store]\nshare_macs = 1", {"store.share_macs"});
+}
+
 TEST_F(ConfigTest, WrongTypesAndRanges) {
   expect_error("party = 1", "party = \"1\"", {"installation.party", "whole number", "line 3"});
   expect_error("party = 1", "party = 3", {"0 to 2"});

@@ -36,7 +36,7 @@ constexpr Figure kFigures[] = {
     {"malicious_hashed", ot::Security::kMalicious, OtForm::kRandom},
     {"malicious_correlated", ot::Security::kMalicious, OtForm::kCorrelated},
 };
-constexpr int kRuns = 2;
+constexpr int kOtRuns = 2;
 
 // CPU of both ends for an octet that nothing is computed for.
 Result<double> octet_cpu_ns(Transport transport) {
@@ -77,7 +77,7 @@ double aes_blocks(unsigned k, OtForm form) {
   return expanded + (form == OtForm::kRandom ? 3 : 0);
 }
 
-nlohmann::json json_of(const OtRun& run, const Figure& figure, const OtFigures& best,
+nlohmann::json ot_json(const OtRun& run, const Figure& figure, const OtFigures& best,
                        double blocks_per_ns, double octet_ns) {
   const double floor_ns =
       aes_blocks(run.options.k, run.form) / blocks_per_ns + best.octets * octet_ns;
@@ -103,7 +103,7 @@ std::vector<Transport> transports(const OtArguments& arguments) {
 
 Result<OtFigures> best_of(const OtRun& run) {
   OtFigures best;
-  for (int turn = 0; turn < kRuns; ++turn) {
+  for (int turn = 0; turn < kOtRuns; ++turn) {
     auto figures = measure_ot(run);
     if (!figures) return figures;
     const double cpu = figures->sender_cpu_ns + figures->receiver_cpu_ns,
@@ -136,7 +136,7 @@ Result<nlohmann::json> measure(const OtArguments& arguments) {
         run.seconds = arguments.seconds;
         auto best = best_of(run);
         if (!best) return best.error();
-        out["figures"].push_back(json_of(run, figure, *best, blocks_per_ns, *octet_ns));
+        out["figures"].push_back(ot_json(run, figure, *best, blocks_per_ns, *octet_ns));
       }
   }
   out["kernel"] = (*kernel)->name;
@@ -144,7 +144,7 @@ Result<nlohmann::json> measure(const OtArguments& arguments) {
   return out;
 }
 
-void print(const nlohmann::json& report) {
+void print_ot(const nlohmann::json& report) {
   std::cout << "OT extension by the kernel " << report["kernel"].get<std::string>()
             << ", two processes over loopback; of each run the last OTs were compared.\n"
             << std::fixed << std::setprecision(1);
@@ -165,7 +165,7 @@ int bench_ot(const OtArguments& arguments) {
   if (arguments.json)
     std::cout << report->dump() << "\n";
   else
-    print(*report);
+    print_ot(*report);
   return 0;
 }
 

@@ -16,9 +16,9 @@ using garble::Label;
 using ot::Channel;
 using ot::Labels;
 
-constexpr std::uint8_t kEnd = 0, kMore = 1;
+constexpr std::uint8_t kNoMore = 0, kMore = 1;
 constexpr std::size_t kCompared = 5000;
-const Bytes kContext = {'b', 'e', 'n', 'c', 'h'};
+const Bytes kOtContext = {'b', 'e', 'n', 'c', 'h'};
 
 template <class Role>
 Result<nlohmann::json> run_side(const OtRun& run, Role& role, Channel& channel, bool leads) {
@@ -28,10 +28,10 @@ Result<nlohmann::json> run_side(const OtRun& run, Role& role, Channel& channel, 
   const Stopwatch watch;
   std::uint64_t ots = 0;
   for (std::uint8_t more = kMore;; ots += run.rows_at_once) {
-    if (leads) more = watch.wall_s() < run.seconds || ots == 0 ? kMore : kEnd;
+    if (leads) more = watch.wall_s() < run.seconds || ots == 0 ? kMore : kNoMore;
     if (auto agreed = leads ? channel.write({&more, 1}) : channel.read({&more, 1}); !agreed)
       return agreed.error();
-    if (more == kEnd) break;
+    if (more == kNoMore) break;
     if (auto done = role.extend(run.rows_at_once); !done) return done.error();
   }
   out["seconds"] = watch.wall_s();
@@ -53,8 +53,8 @@ class SenderRole {
     std::vector<std::uint8_t> choices;
     for (std::size_t c = 0; c < ot::kColumns; ++c) choices.push_back(ot::base_choice(delta, c));
     Labels keys(ot::kColumns);
-    if (auto got = ot::receive_base(channel_, kContext, choices, keys); !got) return got;
-    auto made = ot::ExtensionSender::create(channel_, kContext, delta, keys, run_.options);
+    if (auto got = ot::receive_base(channel_, kOtContext, choices, keys); !got) return got;
+    auto made = ot::ExtensionSender::create(channel_, kOtContext, delta, keys, run_.options);
     if (!made) return made.error();
     extension_ = std::move(*made);
     return {};
@@ -91,8 +91,8 @@ class ReceiverRole {
 
   Result<void> set_up() {
     Labels zero(ot::kColumns), one(ot::kColumns);
-    if (auto sent = ot::send_base(channel_, kContext, zero, one); !sent) return sent;
-    auto made = ot::ExtensionReceiver::create(channel_, kContext, zero, one, run_.options);
+    if (auto sent = ot::send_base(channel_, kOtContext, zero, one); !sent) return sent;
+    auto made = ot::ExtensionReceiver::create(channel_, kOtContext, zero, one, run_.options);
     if (!made) return made.error();
     extension_ = std::move(*made);
     return {};

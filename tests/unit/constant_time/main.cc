@@ -21,6 +21,7 @@
 #include "garble/evaluator.h"
 #include "garble/garbler.h"
 #include "ot/correlated.h"
+#include "pair/pair_parties.h"
 #include "protocols.h"
 #include "rep3/unit/aes/plane_cohort.h"
 #include "service/store/record_codec.h"
@@ -308,6 +309,38 @@ bool transferred(const ot::Kernel& kernel) {
   return done;
 }
 
+// One side of a circuit that is prepared and used: from ANDs and masks that are secret, with Δ. The
+// session is set up in the clear: libsodium draws scalars until one fits.
+Result<void> pair_side(pair::Session& session, const pair::PairCircuit& circuit, bool& secret) {
+  auto ands = pair::make_ands(session, circuit.ands);
+  if (!ands) return ands.error();
+  auto masks = session.draw(pair::masks_of(circuit));
+  if (!masks) return masks.error();
+  pair::Bits own(circuit.input_bits());
+  auto& delta = const_cast<garble::Label&>(session.delta());
+  VALGRIND_MAKE_MEM_UNDEFINED(&delta, sizeof delta);
+  VALGRIND_MAKE_MEM_UNDEFINED(ands->data(), ands->size() * sizeof(pair::AuthAnd));
+  VALGRIND_MAKE_MEM_UNDEFINED(masks->data(), masks->size() * sizeof(pair::AuthBit));
+  make_secret(own);
+  for (std::uint8_t& bit : own) bit &= 1;
+  auto prepared = pair::prepare(session, circuit, *ands, *masks);
+  if (!prepared) return prepared.error();
+  secret = is_secret(prepared->gates[0].c.mac) && is_secret(prepared->inputs[0].key);
+  auto outputs = pair::compute(session, *prepared, own);
+  return outputs ? Result<void>() : outputs.error();
+}
+
+bool paired() {
+  const pair::PairCircuit circuit = pair::circuit_named("aes-sbox");
+  bool secret[2] = {false, false};
+  const ot::Outcome outcome = pair::with_sessions(
+      [&](pair::Session& session) { return pair_side(session, circuit, secret[0]); },
+      [&](pair::Session& session) { return pair_side(session, circuit, secret[1]); });
+  const bool done = outcome.ok() && secret[0] && secret[1];
+  std::printf("authenticated garbling: %s\n", done ? "ran" : "FAILED");
+  return done;
+}
+
 // How the agent shares a secret out.
 bool agent_shares() {
   agent::ShareStream stream;
@@ -368,6 +401,7 @@ int main(int argc, char** argv) {
       done = garbled(*kernel, instances) && done;
   done = three_servers() && done;
   for (const ot::Kernel* kernel : ot::kernels()) done = transferred(*kernel) && done;
+  done = paired() && done;
   done = agent_shares() && done;
   done = agent_combines() && done;
   return done ? 0 : 1;

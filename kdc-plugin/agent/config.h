@@ -37,7 +37,6 @@ struct AgentConfig {
   std::array<ServerAddress, 3> servers;                // by party
 };
 
-// `without_credentials`: a key that only the unit gets is not read.
-Result<AgentConfig> load_config(const std::string& path, bool without_credentials = false);
+Result<AgentConfig> load_config(const std::string& path);
 
 }  // namespace tkdc::agent

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hex.h"
-#include "base/version.h"
 
 namespace tkdc::agent {
 namespace {
@@ -45,22 +44,17 @@ std::string status_json(const AgentConfig& config, const std::array<ServerStatus
   json document;
   document["agent"] = {{"name", config.name},
                        {"role", config.role == TKDC_ROLE_KDC ? "kdc" : "admin"},
-                       {"version", TKDC_VERSION},
-                       {"build", kVersionAndCommit}};
+                       {"version", TKDC_VERSION}};
   document["installation"] = to_hex(config.installation);
   document["servers"] = json::array();
   for (std::size_t party = 0; party < 3; ++party)
     document["servers"].push_back(server_object(config, party, servers[party]));
   // What the servers say counts: a server in the weaker mode makes the whole weaker.
-  // Where none says anything, nothing is known: what this agent expects is no mode that runs.
-  std::string security = "unknown";
+  std::string security = config.security;
   for (const json& server : document["servers"]) {
     auto said = server.find("security");
-    if (said == server.end()) continue;
-    if (security == "unknown") security = config.security;
-    if (*said != security) security = "semi-honest";
+    if (said != server.end() && *said != security) security = "semi-honest";
   }
-  document["security_expected"] = config.security;
   document["security"] = security;
   document["pending"] = pending;
   json& numbers = document["counters"];

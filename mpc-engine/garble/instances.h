@@ -18,7 +18,6 @@
 
 #include "garble/kernel.h"
 #include "garble/walk.h"
-#include "garble/wiped_memory.h"
 
 namespace tkdc::garble {
 
@@ -65,7 +64,7 @@ class Instances {
   std::uint64_t tweak_, key_ends_;
   RoundKeys keys_{};
   Walk walk_;
-  SecretVector slots_ = aligned_secret(0);
+  SecretBuffer slots_{64};
 };
 
 template <class OnKey, class OnAnds>

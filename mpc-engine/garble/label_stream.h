@@ -25,7 +25,7 @@ class LabelStream {
   Label next();
 
  private:
-  SecretVector seed_ = SecretVector(kSeedBytes);
+  SecretBuffer seed_{kSeedBytes};
   Purpose purpose_;
   std::uint64_t position_ = 0;  // in labels
 };

@@ -13,6 +13,7 @@ struct AttemptInputs {
   const MeshOptions& options;
   const MeshPeer& prev;
   const MeshPeer& next;
+  const TlsContext& tls;
   Acceptor& acceptor;
   Entries& entries;
   EpochLedger& ledger;

@@ -2,8 +2,9 @@
 #include "session/epoch_ledger.h"
 
 #include <algorithm>
+#include <ctime>
 
-#include "base/machine.h"
+#include "link/socket.h"
 
 namespace tkdc {
 namespace {
@@ -14,7 +15,8 @@ constexpr std::uint64_t kUnits = 86'400;
 }  // namespace
 
 EpochLedger::Clocks EpochLedger::system_clocks() {
-  return {wall_s, [] { return static_cast<std::uint64_t>(monotonic_ms() / 1000); }};
+  return {[] { return static_cast<std::uint64_t>(std::max<std::time_t>(std::time(nullptr), 0)); },
+          [] { return static_cast<std::uint64_t>(monotonic_ms() / 1000); }};
 }
 
 EpochLedger::EpochLedger(Entries& entries, std::uint32_t per_day, Clocks clocks)

@@ -17,14 +17,13 @@
 #include <map>
 #include <mutex>
 
-#include "base/machine.h"
 #include "service/wire/message.h"
 
 namespace tkdc {
 
 class EqualLimit {
  public:
-  using Clock = SteadyClock;
+  using Clock = std::chrono::steady_clock;
   static constexpr std::size_t kMaxPrincipals = 65'536;
 
   EqualLimit(std::uint32_t burst, std::chrono::seconds every) : burst_(burst), every_(every) {}

@@ -14,14 +14,13 @@
 #include <map>
 #include <mutex>
 
-#include "base/machine.h"
 #include "service/wire/message.h"
 
 namespace tkdc {
 
 class PreauthWatch {
  public:
-  using Clock = SteadyClock;
+  using Clock = std::chrono::steady_clock;
   static constexpr auto kWindow = std::chrono::minutes(5);
   static constexpr std::size_t kMaxPrincipals = 65'536;
 

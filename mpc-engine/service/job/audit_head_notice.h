@@ -9,7 +9,6 @@
 #include <chrono>
 #include <optional>
 
-#include "base/machine.h"
 #include "service/job/options.h"
 
 namespace tkdc {
@@ -41,7 +40,7 @@ class AuditHeadNotice {
   }
 
  private:
-  using Clock = SteadyClock;
+  using Clock = std::chrono::steady_clock;
 
   const JobServiceOptions& options_;
   const bool used_;

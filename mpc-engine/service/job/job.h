@@ -16,7 +16,6 @@
 #include <optional>
 #include <vector>
 
-#include "base/machine.h"
 #include "service/admit/admission.h"
 #include "service/admit/rate_limits.h"
 #include "service/wire/message.h"
@@ -25,7 +24,7 @@
 namespace tkdc {
 
 struct Job {
-  using Clock = SteadyClock;
+  using Clock = std::chrono::steady_clock;
 
   // ---- since it was received
   JobRequest request;

@@ -8,8 +8,8 @@ PYTEST := $(PYTHON) -m pytest -p no:cacheprovider
 NICE   := nice -n 5
 
 .PHONY: all help bootstrap test-needs build release demo demo-stop test unit integration each sanitize \
-        lint format bench scaling storm soak stress attack migration deviations golden fuzz cuda cuda-configured \
-        packages packages-test packages-compare repository install test-cuda-host test-gpu gpu-programs gpu-bundle gpu-report cuda-figures mit-suite mit-suite-report clean
+        lint format bench scaling storm soak stress attack migration deviations simulate simulate-mutants simulate-night golden fuzz cuda cuda-configured \
+        packages packages-test packages-compare repository install rollout-test collection test-cuda-host test-gpu gpu-programs gpu-bundle gpu-report cuda-figures mit-suite mit-suite-report clean
 
 all: build
 
@@ -27,6 +27,9 @@ help:
 	@echo 'make attack          every known attack on a whole realm, each with what it learned; minutes'
 	@echo 'make migration PRINCIPALS=1000 [BACK=1]   imports a stock realm, exports it; figures'
 	@echo 'make deviations      a deviating server, over a thousand secrets each; an hour or more'
+	@echo 'make simulate SEEDS=1000      realms in one thread, in virtual time, each from a seed'
+	@echo 'make simulate-mutants    planted mistakes: in how many seeds each is found'
+	@echo 'make simulate-night      seeds until something fails or morning comes'
 	@echo 'make golden          writes the wire traces of tests/unit/trace anew: other octets sent'
 	@echo 'make fuzz            fuzzers of the parsers, an hour in all (FUZZ_SECONDS=60 for each)'
 	@echo 'make cuda            release build with the CUDA kernels, in build/cuda (toolkit from PyPI)'
@@ -39,6 +42,7 @@ help:
 	@echo 'make packages        Debian packages of the commit, checked by lintian, in build/packages'
 	@echo 'make packages-test | packages-compare    on a host with systemd; built twice and compared'
 	@echo 'make repository KEY=FINGERPRINT    a signed apt repository of them, in build/repository'
+	@echo 'make rollout-test    hosts installed by Ansible, and what happens to them; collection: its file'
 	@echo 'make install [DESTDIR=/x] [PREFIX=/usr]    a release build, where there are no such packages'
 	@echo 'make build | release | clean          JOBS=2 compilers at once'
 
@@ -75,6 +79,16 @@ install:
 # Packages on a host with a systemd of its own; as root.
 packages-test: packages
 	$(PYTEST) -q tests/packages
+
+# Real hosts by systemd-nspawn, real SSH, real Ansible; as root. ONLY=WORD: installation and these steps.
+rollout-test:
+	@./bootstrap --rollout
+	JOBS=$(JOBS) $(NICE) $(PYTHON) -m tests.rollout $(if $(SHORT),--short) $(if $(ONLY),--only $(ONLY))
+
+# For ansible-galaxy collection install build/tkdc-appliance-*.tar.gz
+collection:
+	@./bootstrap --rollout
+	ansible-galaxy collection build ansible --force --output-path build
 
 # KEY: a secret key that gpg has.
 repository: packages
@@ -172,9 +186,21 @@ deviations: release
 	  build/release/bin/verify_test --gtest_filter='*Dev*:*Phase*'
 	TKDC_SECRETS=1000 build/release/bin/api_test --gtest_filter='*ClaimsOfRings*'
 
+# A realm in one thread, in virtual time, from each of SEEDS seeds: docs/testing.md.
+simulate:
+	tests/sim/run seeds $(or $(SEEDS),1000) $(FROM)
+
+simulate-mutants:
+	tests/sim/run mutants $(MUTANTS)
+
+simulate-night:
+	tests/sim/run night
+
 # The order does not matter: each test reads the file and adds its lines.
 golden: build
 	TKDC_UPDATE_GOLDEN=1 build/dev/bin/trace_test --gtest_filter='*Golden.*'
+	TKDC_UPDATE_GOLDEN=1 build/dev/bin/threegarble_test --gtest_filter='*Golden.*'
+	TKDC_UPDATE_GOLDEN=1 build/dev/bin/ot_test --gtest_filter='*Golden.*'
 
 fuzz:
 	tests/fuzz/run $(JOBS)

@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "circuit/linear_form.h"
 #include "circuits/aes.h"
 #include "circuits/compare.h"
 #include "circuits/cts.h"
@@ -11,8 +12,6 @@
 namespace tkdc::circuits {
 namespace {
 
-using circuit::Counter;
-using circuit::Plain;
 using circuit::Recorder;
 
 template <class C>
@@ -123,45 +122,12 @@ struct Add {
   }
 };
 
-constexpr std::size_t kMostBlocks = 64, kMostOctets = 4096;
 constexpr std::string_view kBp = "Boyar, Peralta 2010: 32 an S-box";
-
-template <class Body>
-constexpr Named named(std::string_view name, std::string_view meaning, std::string_view source,
-                      std::uint64_t published_ands = 0, std::string_view published = {},
-                      std::string_view unit = {}, std::size_t least = 1, std::size_t usual = 1,
-                      std::size_t most = 1) {
-  return {name,
-          meaning,
-          source,
-          unit,
-          least,
-          usual,
-          most,
-          published_ands,
-          published,
-          [](Recorder& c, std::size_t size) { Body::run(c, size); },
-          [](Counter& c, std::size_t size) { Body::run(c, size); },
-          [](Plain& c, std::size_t size) { Body::run(c, size); }};
-}
-
-template <class Body>
-constexpr Named of_blocks(std::string_view name, std::string_view meaning, std::string_view source,
-                          std::uint64_t published_ands = 0, std::string_view published = {}) {
-  return named<Body>(name, meaning, source, published_ands, published, "blocks", 1, 1, kMostBlocks);
-}
-
-template <class Body>
-constexpr Named of_octets(std::string_view name, std::string_view meaning, std::string_view source,
-                          std::size_t least, std::size_t usual) {
-  return named<Body>(name, meaning, source, 0, {}, "octets", least, usual, kMostOctets);
-}
-
 constexpr std::string_view kFips197 = "FIPS 197", kRfc3962 = "RFC 3962";
 constexpr std::string_view kFips180 = "FIPS 180-4", kRfc2104 = "RFC 2104";
 constexpr std::string_view kSha1Count = "own estimate, ripple adders";
 constexpr std::string_view kCollection = "Bristol Fashion collection";
-constexpr Named kCatalogue[] = {
+constexpr Named kParts[] = {
     named<Sbox<true>>("aes-sbox", "S-box on an octet", kFips197, 32, kBp),
     named<Sbox<false>>("aes-inverse-sbox", "inverse S-box on an octet", kFips197, 32, kBp),
     named<Aes<10, true>>("aes128-encrypt", "a block, round keys given", kFips197, 5120, kBp),
@@ -198,12 +164,19 @@ constexpr Named kCatalogue[] = {
 
 }  // namespace
 
-std::span<const Named> catalogue() { return kCatalogue; }
+std::span<const Named> catalogue() {
+  static const std::vector<Named> kAll = [] {
+    std::vector<Named> all(std::begin(kParts), std::end(kParts));
+    all.insert(all.end(), operations().begin(), operations().end());
+    return all;
+  }();
+  return kAll;
+}
 
 Result<Chosen> find_named(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
-  for (const Named& named : kCatalogue) {
+  for (const Named& named : catalogue()) {
     if (named.name != name) continue;
     if (colon == std::string_view::npos) return Chosen{&named, named.usual};
     const std::string_view size = text.substr(colon + 1);
@@ -226,7 +199,9 @@ Result<Chosen> find_named(std::string_view text) {
 circuit::Circuit record(const Chosen& chosen) {
   Recorder recorder;
   chosen.named->record(recorder, chosen.size);
-  return recorder.finish();
+  circuit::Circuit recorded = recorder.finish();
+  if (circuit::ands_of_constants(recorded) == 0) return recorded;
+  return circuit::without_constant_operands(recorded);
 }
 
 }  // namespace tkdc::circuits

@@ -11,6 +11,7 @@ namespace tkdc::circuits {
 
 struct Sha1Circuit {
   static constexpr std::size_t kStateBits = 160, kBlockBits = 512, kDigestBits = 160;
+  static constexpr std::size_t kLengthBits = 64;
   template <Context C>
   static Bits<C> compress(C& c, BitSpan<C> state, BitSpan<C> block, Adder adder) {
     return sha1_compress(c, state, block, adder);
@@ -20,6 +21,7 @@ struct Sha1Circuit {
 template <std::size_t N, std::size_t DigestBits>
 struct Sha2Circuit {
   static constexpr std::size_t kStateBits = 8 * N, kBlockBits = 16 * N, kDigestBits = DigestBits;
+  static constexpr std::size_t kLengthBits = 2 * N;
   template <Context C>
   static Bits<C> compress(C& c, BitSpan<C> state, BitSpan<C> block, Adder adder) {
     return sha2_compress<N>(c, state, block, adder);
@@ -39,23 +41,53 @@ Bits<C> compress_all(C& c, BitSpan<C> state, BitSpan<C> blocks, Adder adder = Ad
   return now;
 }
 
+// What stands behind a message of so many octets (FIPS 180-4, section 5.1) of which `before`, whole
+// blocks, are in the state already.
+template <class Hash>
+std::vector<std::uint8_t> padding_of(std::size_t octets, std::size_t before) {
+  constexpr std::size_t kBlock = Hash::kBlockBits / 8, kLength = Hash::kLengthBits / 8;
+  const std::size_t whole = (octets + 1 + kLength + kBlock - 1) / kBlock * kBlock;
+  std::vector<std::uint8_t> padding(whole - octets, 0);
+  padding[0] = 0x80;
+  const std::uint64_t bits = 8 * (std::uint64_t{before} + octets);
+  for (std::size_t k = 0; k < 8; ++k)
+    padding[padding.size() - 1 - k] = static_cast<std::uint8_t>(bits >> 8 * k);
+  return padding;
+}
+
+// A message with its padding.
+template <class Hash, Context C>
+Bits<C> padded(C& c, BitSpan<C> message, std::size_t before) {
+  Bits<C> out(message.begin(), message.end());
+  const std::vector<std::uint8_t> padding = padding_of<Hash>(message.size() / 8, before);
+  circuit::append<typename C::Bit>(out, circuit::constant_octets(c, padding));
+  return out;
+}
+
+// From the inner digest: with its padding it is one block.
+template <class Hash, Context C>
+Bits<C> hmac_of_digest(C& c, BitSpan<C> outer, BitSpan<C> digest, Adder adder = Adder::kRipple) {
+  assert(digest.size() == Hash::kDigestBits);
+  const Bits<C> block = padded<Hash>(c, digest, Hash::kBlockBits / 8);
+  Bits<C> mac = Hash::compress(c, outer, BitSpan<C>(block), adder);
+  mac.resize(Hash::kDigestBits);
+  return mac;
+}
+
 template <class Hash, Context C>
 Bits<C> hmac(C& c, BitSpan<C> inner, BitSpan<C> outer, BitSpan<C> message,
              Adder adder = Adder::kRipple) {
   assert(inner.size() == Hash::kStateBits && outer.size() == Hash::kStateBits);
   Bits<C> digest = compress_all<Hash>(c, inner, message, adder);
   digest.resize(Hash::kDigestBits);
-  // A digest and its padding are one block: 0x80, zeros, the length of opad's block and the digest.
-  std::vector<std::uint8_t> padding((Hash::kBlockBits - Hash::kDigestBits) / 8, 0);
-  constexpr std::size_t kLength = Hash::kBlockBits + Hash::kDigestBits;
-  static_assert(kLength < 65536);
-  padding[0] = 0x80;
-  padding[padding.size() - 2] = static_cast<std::uint8_t>(kLength >> 8);
-  padding.back() = static_cast<std::uint8_t>(kLength & 0xff);
-  circuit::append<typename C::Bit>(digest, circuit::constant_octets(c, padding));
-  Bits<C> mac = Hash::compress(c, outer, BitSpan<C>(digest), adder);
-  mac.resize(Hash::kDigestBits);
-  return mac;
+  return hmac_of_digest<Hash>(c, outer, BitSpan<C>(digest), adder);
+}
+
+// The same of a message that is not padded yet.
+template <class Hash, Context C>
+Bits<C> hmac_of(C& c, BitSpan<C> inner, BitSpan<C> outer, BitSpan<C> message) {
+  const Bits<C> blocks = padded<Hash>(c, message, Hash::kBlockBits / 8);
+  return hmac<Hash>(c, inner, outer, BitSpan<C>(blocks));
 }
 
 }  // namespace tkdc::circuits

@@ -32,13 +32,19 @@ room("mpc-engine/base")
 room("mpc-engine/field", "mpc-engine/base")
 room("mpc-engine/circuit", "mpc-engine/base")
 room("circuits", "mpc-engine/base", "mpc-engine/field", "mpc-engine/circuit")
+room("circuits/command", "mpc-engine/base", "mpc-engine/circuit", "circuits")
 room("mpc-engine/link", "mpc-engine/base")
 room("mpc-engine/garble", "mpc-engine/base", "mpc-engine/field", "mpc-engine/circuit",
      "mpc-engine/link")
+room("mpc-engine/ot", "mpc-engine/base", "mpc-engine/garble", "mpc-engine/link")
+room("mpc-engine/pair", "mpc-engine/base", "mpc-engine/circuit", "mpc-engine/garble",
+     "mpc-engine/ot")
 room("mpc-engine/session", "mpc-engine/base", "mpc-engine/link")
 room("mpc-engine/lane", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session")
 room("mpc-engine/protocol", "mpc-engine/base", "mpc-engine/field", "mpc-engine/session",
      "mpc-engine/lane")
+room("mpc-engine/mac", "mpc-engine/base", "mpc-engine/field", "mpc-engine/lane",
+     "mpc-engine/protocol")
 room("mpc-engine/rep3", "mpc-engine/base", "mpc-engine/field", "mpc-engine/link",
      "mpc-engine/session", "mpc-engine/lane", "mpc-engine/protocol")
 room("mpc-engine/rep3/verify", "mpc-engine/base", "mpc-engine/field", "mpc-engine/lane",
@@ -46,6 +52,8 @@ room("mpc-engine/rep3/verify", "mpc-engine/base", "mpc-engine/field", "mpc-engin
 room("mpc-engine/rep3/unit", "mpc-engine/base", "mpc-engine/field", "mpc-engine/circuit",
      "mpc-engine/session", "mpc-engine/lane", "mpc-engine/protocol", "mpc-engine/rep3",
      "mpc-engine/rep3/verify")
+room("mpc-engine/threegarble", "mpc-engine/base", "mpc-engine/circuit", "mpc-engine/garble",
+     "mpc-engine/link", "mpc-engine/session", "mpc-engine/lane", "mpc-engine/protocol")
 room("mpc-engine/cipher", "mpc-engine/base", "mpc-engine/field", "mpc-engine/protocol")
 room("mpc-engine/api", "mpc-engine/base", "mpc-engine/field", "mpc-engine/circuit",
      "mpc-engine/link", "mpc-engine/session", "mpc-engine/protocol", "mpc-engine/rep3",
@@ -71,13 +79,12 @@ room(f"{SERVICE}/server", "mpc-engine/base", "mpc-engine/link", "mpc-engine/sess
      "mpc-engine/protocol", "mpc-engine/rep3/unit", "mpc-engine/cipher", "cuda",
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "job", "export")))
 room("mpc-engine/tools/bench", "mpc-engine/base", "mpc-engine/circuit", "circuits",
-     "mpc-engine/garble", "mpc-engine/link", "mpc-engine/session", "mpc-engine/protocol",
-     "mpc-engine/rep3", "mpc-engine/rep3/verify", "mpc-engine/rep3/unit", "mpc-engine/lane",
-     "mpc-engine/cipher", "cuda", f"{SERVICE}/job")
+     "mpc-engine/garble", "mpc-engine/ot", "mpc-engine/pair", "mpc-engine/link",
+     "mpc-engine/session", "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/verify",
+     "mpc-engine/rep3/unit", "mpc-engine/lane", "mpc-engine/cipher", "cuda", f"{SERVICE}/job")
 room("mpc-engine/tools/setup", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      f"{SERVICE}/wire", f"{SERVICE}/export")
-room("mpc-engine/tools/workbench", "mpc-engine/base", "mpc-engine/circuit", "circuits",
-     "mpc-engine/tools/bench")
+room("mpc-engine/tools/workbench", "mpc-engine/base", "circuits/command", "mpc-engine/tools/bench")
 room("mpc-engine/tools/cli", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/tools/setup",
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "export", "server")))

@@ -10,6 +10,7 @@
 
 #include "agent/log.h"
 #include "agent/notify.h"
+#include "agent/zmq_link.h"
 #include "base/system_error.h"
 
 namespace tkdc::agent {
@@ -54,8 +55,10 @@ Result<void> Agent::set_up() {
   auto listener = Listener::open(config_.socket_path, config_.socket_group);
   if (!listener) return listener.error();
   listener_ = std::move(listener).value();
+  auto links = open_zmq_links(config_, epoll_fd_, kServersTag);
+  if (!links) return links.error();
   auto jobs =
-      Jobs::create(config_, epoll_fd_, kServersTag,
+      Jobs::create(config_, std::move(links).value(),
                    [this](const Asker& asker, tkdc_wire_op op, const KeyId& key_id,
                           Outcome outcome) { deliver(asker, op, key_id, std::move(outcome)); });
   if (!jobs) return jobs.error();

@@ -21,14 +21,17 @@ std::string said_by(std::size_t party, const JobReply& reply) {
                                 : reply.message);
 }
 
+// The servers that know a reason; one that only passes on what another found has none, or the
+// status's own words.
 std::string explain(const std::array<JobReply, 3>& replies, tkdc_status status) {
+  const std::string general = tkdc_status_text(static_cast<std::uint16_t>(status));
   std::string text;
   for (std::size_t party = 0; party < 3; ++party) {
-    if (replies[party].status != status) continue;
-    if (!text.empty()) text += "; ";
-    text += said_by(party, replies[party]);
+    const JobReply& reply = replies[party];
+    if (reply.status != status || reply.message.empty() || reply.message == general) continue;
+    text += (text.empty() ? "" : "; ") + said_by(party, reply);
   }
-  return text;
+  return text.empty() ? general : text;
 }
 
 // Honest servers come to one verdict on a job. Late or out of order can each be for itself.
@@ -82,7 +85,7 @@ Outcome refusal(const std::array<JobReply, 3>& replies) {
     return fault(TKDC_STATUS_INCONSISTENT, replies, std::nullopt);
   for (tkdc_status status :
        {TKDC_STATUS_INCONSISTENT, TKDC_STATUS_LIMIT, TKDC_STATUS_INTERNAL, TKDC_STATUS_UNAVAILABLE})
-    if (count(replies, status) > 0) return failure(status, explain_all(replies));
+    if (count(replies, status) > 0) return failure(status, explain(replies, status));
   return fault(TKDC_STATUS_INCONSISTENT, replies, std::nullopt);
 }
 

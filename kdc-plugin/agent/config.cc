@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/credential.h"
 #include "base/curve_key.h"
 #include "base/hex.h"
 #include "base/secret_file.h"
@@ -69,7 +70,7 @@ bool all_named(const std::array<ServerAddress, 3>& servers) {
 
 }  // namespace
 
-Result<AgentConfig> load_config(const std::string& path) {
+Result<AgentConfig> load_config(const std::string& path, bool without_credentials) {
   StrictToml file;
   if (auto loaded = file.load(path); !loaded) return loaded.error();
   AgentConfig config;
@@ -79,6 +80,8 @@ Result<AgentConfig> load_config(const std::string& path) {
   if (auto done = file.finish(); !done) return done.error();
   if (!all_named(config.servers))
     return fail("config: " + path + ": [[servers]] must stand three times, for parties 0, 1, 2");
+  if (without_credentials && !credential_not_given(config.curve_secret_key_file).empty())
+    return config;
   auto key = read_curve_secret(config.curve_secret_key_file);
   if (!key.ok()) return key.error();
   std::copy(key->begin(), key->end(), config.curve_secret_key.data());

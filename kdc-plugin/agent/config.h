@@ -37,6 +37,7 @@ struct AgentConfig {
   std::array<ServerAddress, 3> servers;                // by party
 };
 
-Result<AgentConfig> load_config(const std::string& path);
+// `without_credentials`: a key that only the unit gets is not read.
+Result<AgentConfig> load_config(const std::string& path, bool without_credentials = false);
 
 }  // namespace tkdc::agent

@@ -13,6 +13,7 @@ constexpr int kRepliesPerPass = 2048;
 // Of one server; three of them and the agent's own stay below a body of the socket.
 constexpr std::size_t kMaxStatusBytes = 24 * 1024;
 constexpr std::size_t kJobOverheadBytes = 512;
+constexpr auto kProbeAfter = std::chrono::seconds(1);
 constexpr auto kTick = std::chrono::milliseconds(50);  // while jobs wait for a connection
 
 std::uint32_t ms_left(Clock::time_point now, Clock::time_point deadline) {
@@ -33,21 +34,17 @@ bool good_length(const Pending& job, const Outcome& answer) {
 
 }  // namespace
 
-Result<std::unique_ptr<Jobs>> Jobs::create(const AgentConfig& config, int epoll_fd,
-                                           std::uint64_t tag, Deliver deliver) {
+Result<std::unique_ptr<Jobs>> Jobs::create(const AgentConfig& config, ServerLinks links,
+                                           Deliver deliver) {
   Result<OperationsLog> log = OperationsLog::open(config.operations_log);
   if (!log) return log.error();
-  std::unique_ptr<Jobs> jobs(new Jobs(config, std::move(log).value(), std::move(deliver)));
-  for (int party = 0; party < 3; ++party) {
-    auto link = ServerLink::open(jobs->context_, config, party, epoll_fd, tag);
-    if (!link) return link.error();
-    jobs->links_[static_cast<std::size_t>(party)] = std::move(link).value();
-  }
-  return jobs;
+  return std::unique_ptr<Jobs>(
+      new Jobs(config, std::move(log).value(), std::move(links), std::move(deliver)));
 }
 
-Jobs::Jobs(const AgentConfig& config, OperationsLog log, Deliver deliver)
-    : config_(config), log_(std::move(log)), deliver_(std::move(deliver)) {
+Jobs::Jobs(const AgentConfig& config, OperationsLog log, ServerLinks links, Deliver deliver)
+    : config_(config), log_(std::move(log)), deliver_(std::move(deliver)),
+      links_(std::move(links)) {
   randombytes_buf(&run_, sizeof run_);
 }
 
@@ -188,6 +185,7 @@ void Jobs::handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now
     log(Level::kError, links_[party]->title() + ": " + reply.error().message);
     return;
   }
+  heard_[party] = now;
   auto bit = static_cast<std::uint8_t>(1u << party);
   Pending* job = reply->run == run_ ? pending_.find(reply->number) : nullptr;
   if (job == nullptr || (job->answered & bit) != 0 || (job->expected & bit) == 0) {
@@ -307,6 +305,26 @@ void Jobs::pump_waiting(Clock::time_point now) {
   }
 }
 
+// A job that one server does not work on stays unanswered at all three. So before it is given up
+// all are asked how they are, which each answers by itself. Nobody waits for the outcome.
+void Jobs::probe(Clock::time_point now) {
+  const auto since = pending_.oldest_start();
+  if (!since || now - *since < kProbeAfter || now - probed_ < kProbeAfter) return;
+  probed_ = now;
+  submit_status(Asker(), now, now + kStatusTime);
+}
+
+std::string Jobs::who_is_silent(const Pending& job) const {
+  std::string silent, late;
+  for (std::size_t party = 0; party < 3; ++party) {
+    if ((job.answered >> party & 1) != 0) continue;
+    std::string& list = heard_[party] < job.started ? silent : late;
+    list += (list.empty() ? "" : ", ") + links_[party]->title();
+  }
+  if (!silent.empty()) return silent + " does not answer: it hangs, is overloaded or cut off";
+  return "not finished in time by " + late + ", which does answer: see `tkdc status`";
+}
+
 void Jobs::expire(Clock::time_point now) {
   while (auto number = pending_.expired(now)) {
     Pending& job = *pending_.find(*number);
@@ -314,11 +332,7 @@ void Jobs::expire(Clock::time_point now) {
       complete(*number, now);
       continue;
     }
-    std::string silent;
-    for (std::size_t party = 0; party < 3; ++party)
-      if ((job.answered >> party & 1) == 0)
-        silent += (silent.empty() ? "" : ", ") + links_[party]->title();
-    finish(*number, failure(TKDC_STATUS_UNAVAILABLE, "no answer in time from " + silent), now);
+    finish(*number, failure(TKDC_STATUS_UNAVAILABLE, who_is_silent(job)), now);
   }
 }
 
@@ -330,6 +344,7 @@ void Jobs::pump(Clock::time_point now) {
     if (lost) handle_loss(party, now);
   }
   pump_waiting(now);
+  probe(now);
   expire(now);
   log_.flush();
 }

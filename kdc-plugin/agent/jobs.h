@@ -30,8 +30,8 @@ class Jobs {
   using Deliver = std::function<void(const Asker&, tkdc_wire_op, const KeyId&, Outcome)>;
 
   // `deliver` is called once per submitted job, from within the calls below.
-  static Result<std::unique_ptr<Jobs>> create(const AgentConfig& config, int epoll_fd,
-                                              std::uint64_t tag, Deliver deliver);
+  static Result<std::unique_ptr<Jobs>> create(const AgentConfig& config, ServerLinks links,
+                                              Deliver deliver);
 
   void submit(const Asker& asker, Operation operation, Clock::time_point now,
               Clock::time_point deadline);
@@ -61,7 +61,7 @@ class Jobs {
     Clock::time_point deadline;
   };
 
-  Jobs(const AgentConfig& config, OperationsLog log, Deliver deliver);
+  Jobs(const AgentConfig& config, OperationsLog log, ServerLinks links, Deliver deliver);
   bool all_ready();
   std::string who_is_away() const;
   bool within_grace(Clock::time_point now) const;
@@ -72,6 +72,8 @@ class Jobs {
   void handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now);
   void handle_loss(std::size_t party, Clock::time_point now);
   void pump_waiting(Clock::time_point now);
+  void probe(Clock::time_point now);
+  std::string who_is_silent(const Pending& job) const;
   void expire(Clock::time_point now);
   void finish(std::uint64_t number, Outcome outcome, Clock::time_point now);
   void complete(std::uint64_t number, Clock::time_point now);
@@ -82,8 +84,7 @@ class Jobs {
   const AgentConfig& config_;
   OperationsLog log_;
   Deliver deliver_;
-  zmq::context_t context_{1};
-  std::array<std::unique_ptr<ServerLink>, 3> links_;
+  ServerLinks links_;
   ShareStream shares_;
   PendingTable pending_;
   std::deque<Waiting> waiting_;
@@ -91,6 +92,8 @@ class Jobs {
   Counters counters_;
   std::uint64_t run_ = 0;
   std::uint64_t number_ = 0;
+  std::array<Clock::time_point, 3> heard_{};  // when each server last said anything
+  Clock::time_point probed_{};
 };
 
 }  // namespace tkdc::agent

@@ -10,6 +10,7 @@
 
 #include "agent/agent.h"
 #include "agent/log.h"
+#include "base/credential.h"
 #include "base/daemon_options.h"
 #include "base/hardening.h"
 
@@ -58,15 +59,19 @@ int main(int argc, char** argv) {
     tkdc::agent::log(Level::kError, "libsodium cannot start: the system has no random generator");
     return 1;
   }
-  auto config = tkdc::agent::load_config(options->config);
+  auto config = tkdc::agent::load_config(options->config, options->check_only);
   if (!config) {
     tkdc::agent::log(Level::kError, config.error().message);
     return 1;
   }
   if (options->check_only) {
-    std::cout << options->config << ": good\n";
+    std::cout << options->config << ": good";
+    if (const auto name = tkdc::credential_not_given(config->curve_secret_key_file); !name.empty())
+      std::cout << "; " << name << ": a credential, which only the unit gets, was not looked at";
+    std::cout << "\n";
     return 0;
   }
+  tkdc::name_process("TKDC_AGENT=" + config->name);
   auto agent = Agent::create(std::move(config).value());
   if (!agent) {
     tkdc::agent::log(Level::kError, agent.error().message);

@@ -34,6 +34,13 @@ std::optional<Clock::time_point> PendingTable::first_deadline() const {
   return deadlines_.begin()->first;
 }
 
+std::optional<Clock::time_point> PendingTable::oldest_start() const {
+  if (deadlines_.empty()) return std::nullopt;
+  const Pending& first = jobs_.at(deadlines_.begin()->second);
+  if (first.op == TKDC_OP_STATUS) return std::nullopt;
+  return first.started;
+}
+
 std::vector<std::uint64_t> PendingTable::numbers() const {
   std::vector<std::uint64_t> numbers;
   numbers.reserve(jobs_.size());

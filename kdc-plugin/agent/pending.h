@@ -55,6 +55,8 @@ class PendingTable {
   // The number of the job whose deadline comes first, when it is over.
   std::optional<std::uint64_t> expired(Clock::time_point now) const;
   std::optional<Clock::time_point> first_deadline() const;
+  // When the operation began whose deadline comes first; none: it is a STATUS, or there is none.
+  std::optional<Clock::time_point> oldest_start() const;
   // All numbers, for going through them while entries leave.
   std::vector<std::uint64_t> numbers() const;
 

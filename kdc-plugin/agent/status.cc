@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hex.h"
+#include "base/version.h"
 
 namespace tkdc::agent {
 namespace {
@@ -44,17 +45,22 @@ std::string status_json(const AgentConfig& config, const std::array<ServerStatus
   json document;
   document["agent"] = {{"name", config.name},
                        {"role", config.role == TKDC_ROLE_KDC ? "kdc" : "admin"},
-                       {"version", TKDC_VERSION}};
+                       {"version", TKDC_VERSION},
+                       {"build", kVersionAndCommit}};
   document["installation"] = to_hex(config.installation);
   document["servers"] = json::array();
   for (std::size_t party = 0; party < 3; ++party)
     document["servers"].push_back(server_object(config, party, servers[party]));
   // What the servers say counts: a server in the weaker mode makes the whole weaker.
-  std::string security = config.security;
+  // Where none says anything, nothing is known: what this agent expects is no mode that runs.
+  std::string security = "unknown";
   for (const json& server : document["servers"]) {
     auto said = server.find("security");
-    if (said != server.end() && *said != security) security = "semi-honest";
+    if (said == server.end()) continue;
+    if (security == "unknown") security = config.security;
+    if (*said != security) security = "semi-honest";
   }
+  document["security_expected"] = config.security;
   document["security"] = security;
   document["pending"] = pending;
   json& numbers = document["counters"];

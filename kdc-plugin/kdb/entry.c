@@ -9,6 +9,7 @@
  * of names (update_log.h).
  */
 #include <errno.h>
+#include <kadm5/kadm_err.h>
 #include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
@@ -345,8 +346,10 @@ krb5_error_code module_rename_principal(krb5_context context, krb5_const_princip
 {
     (void)source;
     (void)target;
-    krb5_set_error_message(context, KRB5_PLUGIN_OP_NOTSUPP,
+    /* kadmin elsewhere gets the number alone: its text there is "Principal keys are locked down".
+     */
+    krb5_set_error_message(context, KADM5_PROTECT_KEYS,
                            "ktkdc: a key on shares is bound to its principal's name, so it cannot "
                            "be renamed: create the new principal, give it a key, delete the old");
-    return KRB5_PLUGIN_OP_NOTSUPP;
+    return KADM5_PROTECT_KEYS;
 }

@@ -96,15 +96,36 @@ krb5_error_code module_fini(krb5_context context)
     return wrapped ? wrapped->fini_module(context) : 0;
 }
 
+/* A realm begins with keys, which need all three servers: half of one would be left behind. So a
+ * key is drawn that nobody binds; it goes by itself. */
+static krb5_error_code servers_make_keys(krb5_context context)
+{
+    const struct tkdc_request request = {
+        .op = TKDC_OP_STAGE,
+        .label = TKDC_ORIGIN_DRAWN,
+        .key = {.kvno = 1, .enctype = ENCTYPE_AES256_CTS_HMAC_SHA1_96},
+    };
+    struct tkdc_reply reply;
+    const krb5_error_code code = preload->call(context, &request, &reply);
+    if (code) {
+        krb5_prepend_error_message(context, code,
+                                   "nothing was created, since no key can be made now");
+        return code;
+    }
+    tkdc_reply_free(&reply);
+    return 0;
+}
+
 krb5_error_code module_create(krb5_context context, char *section, char **db_args)
 {
-    const krb5_error_code code = module_load(context, section, is_kdc);
+    krb5_error_code code = module_load(context, section, is_kdc);
     if (code)
         return code;
     if (!wrapped->create)
         return KRB5_PLUGIN_OP_NOTSUPP;
     temporary = asks_for(db_args, "temporary");
-    return wrapped->create(context, section, db_args);
+    code = temporary ? 0 : servers_make_keys(context);
+    return code ? code : wrapped->create(context, section, db_args);
 }
 
 krb5_error_code module_destroy(krb5_context context, char *section, char **db_args)

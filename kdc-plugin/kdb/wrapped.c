@@ -175,6 +175,33 @@ static krb5_error_code configure(krb5_context context, profile_t profile, const 
     return code;
 }
 
+/* A key of ours that is misspelt would be ignored, and its default taken. */
+static krb5_error_code check_names(krb5_context context, profile_t profile, const char *section)
+{
+    static const char *const known[] = {"tkdc_wrapped", "tkdc_agent_socket", "tkdc_admin_socket",
+                                        "tkdc_timeout_ms"};
+    const char *place[] = {"dbmodules", section, NULL};
+    char **names = NULL;
+    krb5_error_code code = 0;
+    if (profile_get_relation_names(profile, place, &names) != 0)
+        return 0; /* no such stanza: defaults */
+    for (char **name = names; !code && *name; name++) {
+        bool found = strncmp(*name, "tkdc_", 5) != 0;
+        for (size_t i = 0; !found && i < sizeof known / sizeof known[0]; i++)
+            found = strcmp(*name, known[i]) == 0;
+        if (found)
+            continue;
+        code = KRB5_KDB_DBTYPE_INIT;
+        krb5_set_error_message(context, code,
+                               "ktkdc: kdc.conf, [dbmodules] %s: there is no key %s; there are "
+                               "tkdc_wrapped, tkdc_agent_socket, tkdc_admin_socket and "
+                               "tkdc_timeout_ms",
+                               section, *name);
+    }
+    profile_free_list(names);
+    return code;
+}
+
 krb5_error_code module_load(krb5_context context, const char *section, bool is_kdc)
 {
     profile_t profile = NULL;
@@ -182,6 +209,8 @@ krb5_error_code module_load(krb5_context context, const char *section, bool is_k
     krb5_error_code code = find_preload(context);
     if (!code)
         code = krb5_get_profile(context, &profile);
+    if (!code)
+        code = check_names(context, profile, section);
     if (!code)
         code = configure(context, profile, section, is_kdc);
     if (!code)

@@ -8,7 +8,6 @@ namespace tkdc::migrate {
 namespace {
 
 constexpr std::size_t kListed = 50;
-constexpr std::size_t kExamples = 3;
 
 std::string version_and_enctype(const StoredKey& key) {
   return "version " + std::to_string(key.kvno) + ": " + enctype_name(key.enctype);
@@ -120,13 +119,9 @@ void report_remembered(std::ostream& out, const Remembered& remembered) {
 void report_may_serve(std::ostream& out, const Survey& survey) {
   const std::vector<std::string>& names = survey.may_serve;
   if (names.empty()) return;
-  const std::size_t shown = std::min(names.size(), kExamples);
-  const auto end = names.begin() + static_cast<std::ptrdiff_t>(shown);
-  out << "\n"
-      << names.size()
-      << " principals of one component may be servers: " << joined({names.begin(), end})
-      << (shown < names.size() ? ", ...\n" : "\n")
-      << "  Once its key is imported nobody gets a ticket for such a principal, but user to user.\n"
+  out << "\n" << names.size() << " principals of one component may be servers:\n";
+  list(out, names);
+  out << "  Once its key is imported nobody gets a ticket for such a principal, but user to user.\n"
          "  A service among them needs a name of two components, like host/NAME, before.\n";
 }
 

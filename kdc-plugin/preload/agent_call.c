@@ -5,11 +5,13 @@
 #include <openssl/evp.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <syslog.h>
 
 #include "client.h"
 #include "fiber.h"
+#include "klog.h"
 #include "log_limit.h"
 #include "loop.h"
 #include "process.h"
@@ -82,9 +84,14 @@ static void log_loss(const struct tkdc_request *request, const struct tkdc_reply
     unsigned long suppressed;
     if (!log_limit_passes(&limit, &suppressed))
         return;
-    syslog(LOG_ERR, "tkdc: %s failed: %s: %.*s (%lu more not logged)",
-           tkdc_wire_op_name(request->op), tkdc_status_text(reply->status), (int)reply->body.len,
-           reply->body.data ? (const char *)reply->body.data : "", suppressed);
+    char *text = NULL;
+    if (asprintf(
+            &text, "tkdc: %s failed, the client is not to blame: %s: %.*s (%lu more not logged)",
+            tkdc_wire_op_name(request->op), tkdc_status_text(reply->status), (int)reply->body.len,
+            reply->body.data ? (const char *)reply->body.data : "", suppressed) < 0)
+        return;
+    klog_say(LOG_ERR, text);
+    free(text);
 }
 
 static void ask_blocking(const struct tkdc_request *request, struct tkdc_reply *reply)

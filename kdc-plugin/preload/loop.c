@@ -17,7 +17,13 @@
 
 /* Above SEND_EARLY_BYTES, some ten operations, what was queued leaves before the callback's end:
  * the agent works while this thread makes more, and the queue stays within the stream's limit. */
-enum { TICK_MS = 100, SLOT_BITS = 13, SEND_EARLY_BYTES = 4 * 1024 };
+enum {
+    TICK_MS = 100,
+    SLOT_BITS = 13,
+    SEND_EARLY_BYTES = 4 * 1024,
+    /* So much before this process gives up the agent answers: it knows which server is silent. */
+    AGENT_FIRST_MS = 300
+};
 static_assert(1 << SLOT_BITS == FIBER_MAX, "a request id carries the fiber's slot");
 
 static struct {
@@ -287,7 +293,10 @@ void loop_ask(const struct tkdc_request *request, struct tkdc_reply *reply)
         return;
     }
     const uint64_t id = ++loop.sequence << SLOT_BITS | self->slot;
-    if (!tkdc_request_encode(&loop.stream.out, request, id, process_config.timeout_ms)) {
+    const unsigned left_ms = process_config.timeout_ms > 2 * AGENT_FIRST_MS
+                                 ? process_config.timeout_ms - AGENT_FIRST_MS
+                                 : process_config.timeout_ms;
+    if (!tkdc_request_encode(&loop.stream.out, request, id, left_ms)) {
         tkdc_reply_fail(reply, TKDC_STATUS_BAD_REQUEST, "larger than the agent takes");
         return;
     }

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "base/disk.h"
+
 namespace tkdc {
 namespace {
 
@@ -16,9 +18,10 @@ ByteSpan octets_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-bool write_all(int fd, ByteSpan contents) {
+template <class Write>
+bool write_all(const Write& write, ByteSpan contents) {
   while (!contents.empty()) {
-    const ssize_t n = ::write(fd, contents.data(), contents.size());
+    const ssize_t n = write(contents);
     if (n < 0 && errno == EINTR) continue;
     if (n == 0) errno = ENOSPC;
     if (n <= 0) return false;
@@ -27,9 +30,11 @@ bool write_all(int fd, ByteSpan contents) {
   return true;
 }
 
-bool write_durably(const std::string& path, int flags, std::string_view text) {
-  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, kOwnerOnly));
-  return fd && write_synced(fd.get(), text) && sync_folder_of(path);
+bool write_durably(const std::string& path, Disk::How how, std::string_view text) {
+  const auto file = disk().open(path, how, kOwnerOnly);
+  if (!file) return false;
+  const auto write = [&](ByteSpan rest) { return file->write(rest); };
+  return write_all(write, octets_of(text)) && file->sync() && sync_folder_of(path);
 }
 
 }  // namespace
@@ -39,14 +44,14 @@ UniqueFd create_file(const std::string& path) {
   return UniqueFd(::open(path.c_str(), flags, kOwnerOnly));
 }
 
-bool write_synced(int fd, ByteSpan contents) { return write_all(fd, contents) && ::fsync(fd) == 0; }
+bool write_synced(int fd, ByteSpan contents) {
+  const auto write = [fd](ByteSpan rest) { return ::write(fd, rest.data(), rest.size()); };
+  return write_all(write, contents) && ::fsync(fd) == 0;
+}
 
 bool write_synced(int fd, std::string_view text) { return write_synced(fd, octets_of(text)); }
 
-bool sync_folder(const std::string& folder) {
-  const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return fd && ::fsync(fd.get()) == 0;
-}
+bool sync_folder(const std::string& folder) { return disk().sync_folder(folder); }
 
 bool sync_folder_of(const std::string& path) {
   std::filesystem::path named(path);
@@ -56,15 +61,13 @@ bool sync_folder_of(const std::string& path) {
 }
 
 bool overwrite_durably(const std::string& path, std::string_view text) {
-  return write_durably(path, O_TRUNC, text);
+  return write_durably(path, Disk::How::kOverwrite, text);
 }
 
 bool append_durably(const std::string& path, std::string_view text) {
-  return write_durably(path, O_APPEND | O_NOFOLLOW, text);
+  return write_durably(path, Disk::How::kAppend, text);
 }
 
-bool remove_durably(const std::string& path) {
-  return ::unlink(path.c_str()) == 0 && sync_folder_of(path);
-}
+bool remove_durably(const std::string& path) { return disk().remove(path) && sync_folder_of(path); }
 
 }  // namespace tkdc

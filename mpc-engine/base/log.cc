@@ -2,6 +2,9 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <systemd/sd-journal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,11 +12,13 @@
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace tkdc {
 namespace {
 
 constexpr std::size_t kMaxLineBytes = 2'000;
+LogSink sink = nullptr;
 
 struct Limit {
   std::mutex mutex;
@@ -27,22 +32,58 @@ Limit& limit() {
   return one;
 }
 
-void write_line(LogLevel level, std::string_view text) {
-  static const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
-  std::string line = journal ? std::string("<") + std::to_string(static_cast<int>(level)) + ">"
-                             : std::string(program_invocation_short_name) + ": ";
-  line += text.substr(0, kMaxLineBytes);
-  // What a peer said may be quoted in it: no line of its own making.
+std::vector<std::string>& fields_of_process() {
+  static std::vector<std::string> fields;
+  return fields;
+}
+
+// What a peer said may be quoted in it: no line of its own making.
+std::string printable(std::string_view text) {
+  std::string out(text.substr(0, kMaxLineBytes));
   std::replace_if(
-      line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  return out;
+}
+
+// Whether stderr is the journal, and not a file that a shell put in its place.
+bool is_journal() {
+  const char* stream = std::getenv("JOURNAL_STREAM");
+  struct stat st {};
+  if (stream == nullptr || ::fstat(STDERR_FILENO, &st) != 0) return false;
+  return stream == std::to_string(st.st_dev) + ":" + std::to_string(st.st_ino);
+}
+
+bool send_to_journal(LogLevel level, const std::string& line, const LogEvent* event,
+                     std::initializer_list<std::string> more) {
+  std::vector<std::string> fields = {
+      "MESSAGE=" + line, "PRIORITY=" + std::to_string(static_cast<int>(level)),
+      std::string("SYSLOG_IDENTIFIER=") + program_invocation_short_name};
+  if (event != nullptr) {
+    fields.push_back(std::string("TKDC_EVENT=") + event->name);
+    fields.push_back(std::string("MESSAGE_ID=") + event->id);
+  }
+  for (const std::string& field : fields_of_process()) fields.push_back(field);
+  for (const std::string& field : more) fields.push_back(printable(field));
+  std::vector<iovec> parts;
+  for (std::string& field : fields) parts.push_back({field.data(), field.size()});
+  return ::sd_journal_sendv(parts.data(), static_cast<int>(parts.size())) >= 0;
+}
+
+void write_line(LogLevel level, std::string_view text, const LogEvent* event,
+                std::initializer_list<std::string> fields) {
+  static const bool journal = is_journal();
+  std::string line = printable(text);
+  if (journal && send_to_journal(level, line, event, fields)) return;
+  line.insert(0, journal ? std::string("<") + std::to_string(static_cast<int>(level)) + ">"
+                         : std::string(program_invocation_short_name) + ": ");
   line += '\n';
   // One write keeps lines of several processes whole; a full pipe stops nobody.
   [[maybe_unused]] ssize_t n = write(STDERR_FILENO, line.data(), line.size());
 }
 
-}  // namespace
-
-void log_line(LogLevel level, std::string_view text) {
+void log(LogLevel level, std::string_view text, const LogEvent* event,
+         std::initializer_list<std::string> fields) {
+  if (sink != nullptr) return sink(level, text);
   Limit& state = limit();
   std::lock_guard lock(state.mutex);
   using namespace std::chrono;
@@ -50,7 +91,8 @@ void log_line(LogLevel level, std::string_view text) {
   if (now != state.second) {
     if (state.dropped > 0)
       write_line(LogLevel::kWarning,
-                 "log: " + std::to_string(state.dropped) + " lines of a second left out");
+                 "log: " + std::to_string(state.dropped) + " lines of a second left out", nullptr,
+                 {});
     state.second = now;
     state.lines = state.dropped = 0;
   }
@@ -58,7 +100,20 @@ void log_line(LogLevel level, std::string_view text) {
     state.dropped++;
     return;
   }
-  write_line(level, text);
+  write_line(level, text, event, fields);
 }
+
+}  // namespace
+
+void log_line(LogLevel level, std::string_view text) { log(level, text, nullptr, {}); }
+
+void log_event(LogLevel level, const LogEvent& event, std::string_view text,
+               std::initializer_list<std::string> fields) {
+  log(level, text, &event, fields);
+}
+
+void use_log(LogSink other) { sink = other; }
+
+void name_process(const std::string& field) { fields_of_process().push_back(field); }
 
 }  // namespace tkdc

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log lines of the daemons on stderr: with the journal's priority in front when
-// stderr is the journal, with the program's name otherwise. Thread-safe and
+// Log lines of the daemons: into the journal with fields when stderr is the
+// journal, on stderr with the program's name otherwise. Thread-safe and
 // bounded: beyond kLogLinesPerSecond the lines of that second are counted
 // instead, so that whoever provokes messages cannot fill a disk. Nothing
 // secret may be passed here.
+//
+// Fields: TKDC_EVENT and MESSAGE_ID of what happened (base/log_events.h), and
+// what name_process() was given: journalctl TKDC_PARTY=0 TKDC_EVENT=no-session.
 #pragma once
 
+#include <initializer_list>
+#include <string>
 #include <string_view>
 
 namespace tkdc {
@@ -15,5 +20,21 @@ inline constexpr int kLogLinesPerSecond = 50;
 enum class LogLevel : int { kError = 3, kWarning = 4, kNotice = 5, kInfo = 6 };
 
 void log_line(LogLevel level, std::string_view text);
+
+// A kind of line, for who looks for it. `id` never changes.
+struct LogEvent {
+  const char* name;
+  const char* id;  // 32 hexadecimal digits
+};
+// `fields`: NAME=VALUE, in capitals.
+void log_event(LogLevel level, const LogEvent& event, std::string_view text,
+               std::initializer_list<std::string> fields = {});
+
+// A field of every line from here on; before other threads are started.
+void name_process(const std::string& field);
+
+// Instead of stderr, and all of them. Before anything else of the program runs.
+using LogSink = void (*)(LogLevel level, std::string_view text);
+void use_log(LogSink sink);
 
 }  // namespace tkdc

@@ -4,8 +4,9 @@
 #include <time.h>
 
 #include <array>
-#include <chrono>
 #include <cstring>
+
+#include "base/machine.h"
 
 namespace tkdc {
 namespace {
@@ -79,9 +80,6 @@ std::string format_utc_ms(std::int64_t ms) {
   return in_format("%Y-%m-%dT%H:%M:%S.", s) + fraction + "Z";
 }
 
-std::string utc_now_ms() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return format_utc_ms(std::chrono::floor<std::chrono::milliseconds>(now).count());
-}
+std::string utc_now_ms() { return format_utc_ms(wall_ms()); }
 
 }  // namespace tkdc

@@ -49,4 +49,16 @@ void gf128_multiply_add(std::uint8_t* out, const std::uint8_t* a, const std::uin
   fastest(out, a, b);
 }
 
+void gf128_dot_add_scalar(std::uint8_t* out, std::size_t n, const std::uint8_t* a,
+                          const std::uint8_t* b) {
+  for (std::size_t k = 0; k < n; ++k)
+    gf128_multiply_add_scalar(out, a + k * kGf128Bytes, b + k * kGf128Bytes);
+}
+
+void gf128_dot_add(std::uint8_t* out, std::size_t n, const std::uint8_t* a, const std::uint8_t* b) {
+  static const Gf128DotAdd clmul = gf128_dot_add_clmul();
+  static const Gf128DotAdd fastest = clmul ? clmul : gf128_dot_add_scalar;
+  fastest(out, n, a, b);
+}
+
 }  // namespace tkdc

@@ -11,11 +11,13 @@ std::size_t Evaluator::evaluate(std::span<const std::uint8_t* const> tables, std
     for (std::size_t s = 0; s < keys.size(); ++s)
       std::memcpy(&keys[s], tables[s] + at, kLabelBytes);
   };
-  return advance(octets, on_key, [&](const AndBatch& batch, std::size_t at) {
+  const std::size_t used = advance(octets, on_key, [&](const AndBatch& batch, std::size_t at) {
     std::array<const std::uint8_t*, kSideBySide> here;
     for (std::size_t s = 0; s < tables.size(); ++s) here[s] = tables[s] + at;
     kernel().evaluate(batch, here.data());
   });
+  if (done()) wipe_stack();
+  return used;
 }
 
 Label Evaluator::output(std::size_t bit, std::size_t instance) const {

@@ -16,6 +16,7 @@ class Evaluator : public Instances {
   explicit Evaluator(std::size_t instances, const Kernel& kernel = fastest_kernel(),
                      std::uint64_t first_tweak = 0)
       : Instances(instances, kernel, first_tweak) {}
+  ~Evaluator() { wipe_stack(); }
 
   // Input k of instance s: labels[k * count() + s]. `schedule` outlives done().
   void begin(const circuit::Schedule& schedule, std::span<const Label> labels) {

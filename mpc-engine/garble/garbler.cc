@@ -36,11 +36,13 @@ std::size_t Garbler::garble(std::span<std::uint8_t* const> places, std::size_t r
       std::memcpy(places[s] + at, &keys[s], kLabelBytes);
     }
   };
-  return advance(room, on_key, [&](const AndBatch& batch, std::size_t at) {
+  const std::size_t octets = advance(room, on_key, [&](const AndBatch& batch, std::size_t at) {
     std::array<std::uint8_t*, kSideBySide> tables;
     for (std::size_t s = 0; s < places.size(); ++s) tables[s] = places[s] + at;
     kernel().garble(batch, *deltas(), tables.data());
   });
+  if (done()) wipe_stack();
+  return octets;
 }
 
 Label Garbler::output(std::size_t bit, std::size_t instance) const {

@@ -21,7 +21,7 @@ namespace tkdc::garble {
 class SecretLabels {
  public:
   explicit SecretLabels(std::size_t labels)
-      : octets_((labels * kLabelBytes + 63) / 64 * 64), labels_(labels) {}
+      : octets_(aligned_secret(labels * kLabelBytes)), labels_(labels) {}
   std::span<Label> span() { return {reinterpret_cast<Label*>(octets_.data()), labels_}; }
   std::span<const Label> span() const {
     return {reinterpret_cast<const Label*>(octets_.data()), labels_};
@@ -29,7 +29,7 @@ class SecretLabels {
   std::size_t size() const { return labels_; }
 
  private:
-  SecretBuffer octets_;
+  SecretVector octets_;
   std::size_t labels_;
 };
 
@@ -38,6 +38,7 @@ class Garbler : public Instances {
   // One seed of kSeedBytes for each instance, 1 or kSideBySide.
   explicit Garbler(std::span<const ByteSpan> seeds, const Kernel& kernel = fastest_kernel(),
                    std::uint64_t first_tweak = 0);
+  ~Garbler() { wipe_stack(); }
 
   const Label& delta(std::size_t instance = 0) const { return deltas()->of[instance]; }
   // Zero-labels of `bits` new inputs of each instance.
@@ -56,7 +57,7 @@ class Garbler : public Instances {
   Deltas* deltas() { return reinterpret_cast<Deltas*>(deltas_.data()); }
   const Deltas* deltas() const { return reinterpret_cast<const Deltas*>(deltas_.data()); }
 
-  SecretBuffer deltas_{sizeof(Deltas)};
+  SecretVector deltas_ = aligned_secret(sizeof(Deltas));
   std::vector<LabelStream> inputs_, keys_;
 };
 

@@ -13,9 +13,8 @@ Instances::Instances(std::size_t count, const Kernel& kernel, std::uint64_t firs
 
 void Instances::begin(const circuit::Schedule& schedule, std::span<const Label> labels) {
   assert(labels.size() == circuit::Circuit::total(schedule.inputs) * count_);
-  // sodium_malloc() ends at a page: only multiples of 64 begin where registers are loaded from.
-  const std::size_t bytes = (schedule.slots * count_ * kLabelBytes + 63) / 64 * 64;
-  if (slots_.size() < bytes) slots_ = SecretBuffer(bytes);
+  const std::size_t bytes = schedule.slots * count_ * kLabelBytes;
+  if (slots_.size() < bytes) slots_ = aligned_secret(bytes);
   std::copy(labels.begin(), labels.end(), slots());
   walk_.begin(schedule);
 }

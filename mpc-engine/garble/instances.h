@@ -18,6 +18,7 @@
 
 #include "garble/kernel.h"
 #include "garble/walk.h"
+#include "garble/wiped_memory.h"
 
 namespace tkdc::garble {
 
@@ -64,7 +65,7 @@ class Instances {
   std::uint64_t tweak_, key_ends_;
   RoundKeys keys_{};
   Walk walk_;
-  SecretBuffer slots_{64};
+  SecretVector slots_ = aligned_secret(0);
 };
 
 template <class OnKey, class OnAnds>

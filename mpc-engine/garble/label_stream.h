@@ -25,7 +25,7 @@ class LabelStream {
   Label next();
 
  private:
-  SecretBuffer seed_{kSeedBytes};
+  SecretVector seed_ = SecretVector(kSeedBytes);
   Purpose purpose_;
   std::uint64_t position_ = 0;  // in labels
 };

@@ -88,6 +88,26 @@ SecretVector Passed::await_resume() {
   return {first, first + static_cast<std::ptrdiff_t>(bytes_)};
 }
 
+// ---- Handed: to the previous neighbour as passed messages go
+
+Handed::Handed(Lane& lane, ByteSpan to_prev, ByteSpan to_next)
+    : lane_(lane), prev_offset_(lane.passed_out_.size()), prev_bytes_(to_prev.size()),
+      next_offset_(lane.handed_out_.size()), next_bytes_(to_next.size()) {
+  append(lane_.passed_out_, to_prev);
+  append(lane_.handed_out_, to_next);
+}
+
+void Handed::await_suspend(std::coroutine_handle<> h) { lane_.wait(h); }
+
+FromEach Handed::await_resume() {
+  auto cut = [](const SecretVector& all, std::size_t offset, std::size_t bytes) {
+    auto first = all.begin() + static_cast<std::ptrdiff_t>(offset);
+    return SecretVector(first, first + static_cast<std::ptrdiff_t>(bytes));
+  };
+  return {cut(lane_.handed_got_, next_offset_, next_bytes_),
+          cut(lane_.passed_got_, prev_offset_, prev_bytes_)};
+}
+
 // ---- Lane
 
 bool Lane::advance() {
@@ -115,14 +135,15 @@ void Lane::append_to_prev(SecretVector& packet) {
 }
 
 void Lane::append_to_next(SecretVector& packet) const {
-  for (ByteSpan one : {part_to_next(), ByteSpan(pair_out_)}) append(packet, one);
+  for (ByteSpan one : {part_to_next(), ByteSpan(pair_out_), ByteSpan(handed_out_)})
+    append(packet, one);
 }
 
 Result<void> Lane::consume(ByteSpan from_next, ByteSpan from_prev) {
   const std::size_t next_part = part_bytes_from(Neighbour::kNext),
                     prev_part = part_bytes_from(Neighbour::kPrev);
   if (from_next.size() != next_part + pair_out_.size() + passed_out_.size() ||
-      from_prev.size() != prev_part + pair_out_.size())
+      from_prev.size() != prev_part + pair_out_.size() + handed_out_.size())
     return fail("round " + std::to_string(tick_) +
                 ": a neighbour's packet has another length than ours; the servers disagree on "
                 "the protocol's course. Check that all three run the same tkdc version");
@@ -137,7 +158,7 @@ Result<void> Lane::consume(ByteSpan from_next, ByteSpan from_prev) {
   }
   if (!pair_out_.empty()) {
     const ByteSpan next = from_next.subspan(next_part, pair_out_.size());
-    const ByteSpan prev = from_prev.subspan(prev_part);
+    const ByteSpan prev = from_prev.subspan(prev_part, pair_out_.size());
     if (!comparisons_.empty()) {
       compare(Neighbour::kNext, next);
       compare(Neighbour::kPrev, prev);
@@ -151,6 +172,11 @@ Result<void> Lane::consume(ByteSpan from_next, ByteSpan from_prev) {
     const ByteSpan passed = from_next.last(passed_out_.size());
     passed_got_.assign(passed.begin(), passed.end());
     passed_out_.clear();
+  }
+  if (!handed_out_.empty()) {
+    const ByteSpan handed = from_prev.last(handed_out_.size());
+    handed_got_.assign(handed.begin(), handed.end());
+    handed_out_.clear();
   }
   for (auto h : waiting_) ready(h);
   waiting_.clear();

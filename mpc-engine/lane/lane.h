@@ -9,7 +9,7 @@
 // does no I/O: ticker.h moves packets, tests join three of these in one thread. Used by one thread.
 //
 // To the previous neighbour: what the protocol adds, exchanges, passed messages. To the next one:
-// what the protocol adds, exchanges.
+// what the protocol adds, exchanges, handed messages.
 #pragma once
 
 #include <array>
@@ -83,6 +83,25 @@ class [[nodiscard]] Passed {
   std::size_t offset_, bytes_;
 };
 
+// To each neighbour a message of its own, which the other one does not hear. It goes out as it
+// stands: the neighbour may know it, or whoever makes it has masked it.
+struct FromEach {
+  SecretVector prev, next;
+};
+
+class [[nodiscard]] Handed {
+ public:
+  bool await_ready() const { return false; }
+  void await_suspend(std::coroutine_handle<> h);
+  FromEach await_resume();  // as long as this party's to the other side
+
+ private:
+  friend class Lane;
+  Handed(Lane& lane, ByteSpan to_prev, ByteSpan to_next);
+  Lane& lane_;
+  std::size_t prev_offset_, prev_bytes_, next_offset_, next_bytes_;
+};
+
 class Lane : public Scheduler {
  public:
   Lane(int party, Security security) : party_(party), security_(security) {}
@@ -105,6 +124,7 @@ class Lane : public Scheduler {
   void wait(std::coroutine_handle<> h) { waiting_.push_back(h); }
   Exchange exchange(ByteSpan octets) { return Exchange(*this, octets); }
   Passed pass(ByteSpan masked) { return Passed(*this, masked); }
+  Handed hand(ByteSpan to_prev, ByteSpan to_next) { return Handed(*this, to_prev, to_next); }
   // The same where the others' octets have to begin with what this server expects: else it
   // deviates, for `what`, and nobody is resumed. Also when the tick fails for want of one
   // neighbour's packet, if what the other sent shows it. Malicious mode only.
@@ -144,7 +164,9 @@ class Lane : public Scheduler {
   bool advance();
   bool waits() const { return !waiting_.empty(); }
   // Whether this tick's packets to the next neighbour carry anything.
-  bool needs_next() const { return !pair_out_.empty() || !part_to_next().empty(); }
+  bool needs_next() const {
+    return !pair_out_.empty() || !handed_out_.empty() || !part_to_next().empty();
+  }
   // This tick's packet to the previous neighbour: once in a tick; the views are good until
   // consume().
   struct ToPrev {
@@ -161,7 +183,7 @@ class Lane : public Scheduler {
   // How long they have to be.
   std::size_t expected_from(Neighbour from) const {
     return part_bytes_from(from) + pair_out_.size() +
-           (from == Neighbour::kNext ? passed_out_.size() : 0);
+           (from == Neighbour::kNext ? passed_out_.size() : handed_out_.size());
   }
   void prefetch() {
     if (part_ != nullptr) part_->prefetch();
@@ -176,6 +198,7 @@ class Lane : public Scheduler {
  private:
   friend class Exchange;
   friend class Passed;
+  friend class Handed;
 
   Course::Digest state_digest(ByteSpan about) const;
   void compare(Neighbour from, ByteSpan pairs);
@@ -203,7 +226,8 @@ class Lane : public Scheduler {
 
   std::vector<std::coroutine_handle<>> waiting_;  // for this tick's messages
   Bytes pair_out_, pair_prev_, pair_next_;        // exchanges; the last tick's
-  SecretVector passed_out_, passed_got_;
+  SecretVector passed_out_, passed_got_;          // to the previous neighbour, from the next one
+  SecretVector handed_out_, handed_got_;          // the other way
   // To the previous neighbour, of the last ticks: exchanges and passed messages.
   std::array<SecretVector, kKeptTicks> rest_;
 };

@@ -3,6 +3,7 @@
 
 #include <openssl/pem.h>
 #include <openssl/rand.h>
+#include <time.h>
 
 #include "link/openssl.h"
 
@@ -44,6 +45,13 @@ bool fingerprint_of(X509* certificate, Fingerprint& out) {
   return X509_digest(certificate, EVP_sha256(), out.data(), &length) == 1 && length == out.size();
 }
 
+Result<X509Ptr> parse(std::string_view pem) {
+  BioPtr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  X509Ptr x509(bio ? PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr) : nullptr);
+  if (!x509) return fail("certificate: not a PEM certificate: " + openssl_error());
+  return x509;
+}
+
 }  // namespace
 
 Result<Certificate> make_certificate(const std::string& common_name, int days) {
@@ -70,12 +78,20 @@ Result<Certificate> make_certificate(const std::string& common_name, int days) {
 }
 
 Result<Fingerprint> certificate_fingerprint(std::string_view certificate_pem) {
-  BioPtr bio(BIO_new_mem_buf(certificate_pem.data(), static_cast<int>(certificate_pem.size())));
-  X509Ptr x509(bio ? PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr) : nullptr);
-  if (!x509) return fail("certificate: not a PEM certificate: " + openssl_error());
+  auto x509 = parse(certificate_pem);
+  if (!x509.ok()) return x509.error();
   Fingerprint out{};
-  if (!fingerprint_of(x509.get(), out)) return fail("certificate: " + openssl_error());
+  if (!fingerprint_of(x509->get(), out)) return fail("certificate: " + openssl_error());
   return out;
+}
+
+Result<std::int64_t> certificate_end(std::string_view certificate_pem) {
+  auto x509 = parse(certificate_pem);
+  if (!x509.ok()) return x509.error();
+  tm parts{};
+  if (ASN1_TIME_to_tm(X509_get0_notAfter(x509->get()), &parts) != 1)
+    return fail("certificate: its end is no time: " + openssl_error());
+  return static_cast<std::int64_t>(::timegm(&parts));
 }
 
 }  // namespace tkdc

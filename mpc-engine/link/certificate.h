@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -29,5 +30,9 @@ Result<Certificate> make_certificate(const std::string& common_name, int days = 
 
 // The fingerprint of the first certificate of a PEM text.
 Result<Fingerprint> certificate_fingerprint(std::string_view certificate_pem);
+
+// Until when it says that it is good, in seconds since 1970. Nobody refuses one that is older
+// (docs/adr/0035).
+Result<std::int64_t> certificate_end(std::string_view certificate_pem);
 
 }  // namespace tkdc

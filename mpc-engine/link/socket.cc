@@ -10,7 +10,6 @@
 
 #include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <cstring>
 #include <memory>
 
@@ -127,11 +126,6 @@ void tune_bulk_socket(int fd) {
   tune_socket(fd);
   const unsigned never = 0;
   setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &never, sizeof never);
-}
-
-long long monotonic_ms() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
 }
 
 bool wait_ready(int fd, short events, long long deadline_ms) {

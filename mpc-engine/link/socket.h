@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "base/machine.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 
@@ -34,9 +35,6 @@ void tune_socket(int fd);
 // The same for a connection whose peer may leave octets unread for long: TCP ends it for that no
 // more.
 void tune_bulk_socket(int fd);
-
-// Milliseconds on the monotonic clock, for deadlines.
-long long monotonic_ms();
 
 // poll() on one descriptor until then; false when the time is over.
 bool wait_ready(int fd, short events, long long deadline_ms);

@@ -28,23 +28,6 @@ void drain_event(int fd) {
 
 }  // namespace
 
-LinkBreaker::LinkBreaker() : event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
-
-void LinkBreaker::trip(const std::string& reason) {
-  {
-    std::lock_guard lock(mutex_);
-    if (tripped_.load(std::memory_order_relaxed)) return;
-    reason_ = reason;
-    tripped_.store(true, std::memory_order_release);
-  }
-  if (event_) signal_event(event_.get());
-}
-
-std::string LinkBreaker::reason() const {
-  std::lock_guard lock(mutex_);
-  return reason_;
-}
-
 TlsLink::TlsLink(std::unique_ptr<TlsStream> prev, std::unique_ptr<TlsStream> next,
                  std::shared_ptr<LinkBreaker> breaker, UniqueFd event)
     : stream_{std::move(prev), std::move(next)}, breaker_(std::move(breaker)),

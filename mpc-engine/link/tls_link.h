@@ -6,31 +6,12 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 
-#include "link/link.h"
+#include "link/link_breaker.h"
 #include "link/tls_stream.h"
 
 namespace tkdc {
-
-// Ends links from outside their threads: every call on a link that holds it
-// fails with the first reason given. Outlives the links.
-class LinkBreaker {
- public:
-  LinkBreaker();
-
-  void trip(const std::string& reason);
-  bool tripped() const { return tripped_.load(std::memory_order_acquire); }
-  std::string reason() const;
-  int fd() const { return event_.get(); }  // readable for good once tripped
-
- private:
-  UniqueFd event_;
-  std::atomic<bool> tripped_{false};
-  mutable std::mutex mutex_;
-  std::string reason_;
-};
 
 class TlsLink final : public Link {
  public:

@@ -90,6 +90,12 @@ Error TlsStream::broken(const std::string& step, int rc) {
   return fail("tls: " + step + " with " + peer_ + " failed: " + openssl_error());
 }
 
+Result<bool> TlsStream::connect(long long deadline_ms) {
+  if (!wait_ready(fd(), POLLOUT, deadline_ms)) return false;
+  if (const std::string reason = connect_error(fd()); !reason.empty()) return fail(reason);
+  return true;
+}
+
 Result<bool> TlsStream::handshake() {
   ERR_clear_error();
   errno = 0;

@@ -13,7 +13,7 @@
 #include <memory>
 #include <string>
 
-#include "link/link.h"
+#include "link/network.h"
 #include "link/packet_input.h"
 #include "link/socket.h"
 #include "link/tls_context.h"
@@ -23,47 +23,45 @@ namespace tkdc {
 class InputBio;
 class OutputBio;
 
-class TlsStream {
+class TlsStream final : public PacketStream {
  public:
   static constexpr std::uint64_t kRecordsPerKey = std::uint64_t{1} << 22;
 
   // `peer` is for messages: "party 1". `ssl` comes from a TlsContext.
   static Result<std::unique_ptr<TlsStream>> create(SslPtr ssl, UniqueFd fd, std::string peer);
-  ~TlsStream();
+  ~TlsStream() override;
 
-  // A step of the handshake; true when done.
-  Result<bool> handshake();
+  Result<bool> connect(long long deadline_ms) override;
+  Result<bool> handshake() override;
 
-  Result<void> send(ByteSpan packet) { return send_pieces({&packet, 1}); }
-  Result<void> send_pieces(std::span<const ByteSpan> pieces);
+  Result<void> send_pieces(std::span<const ByteSpan> pieces) override;
   Result<void> flush();  // what the socket takes of the output
 
-  // Reads until a packet is complete or the socket is empty. Once it has
-  // failed it always fails; packets received before can still be taken.
-  Result<void> fill();
+  Result<void> fill() override;
   bool failed() const { return !failure_.empty(); }
-  bool has_packet() const { return packets_.has_packet(); }
-  // The oldest packet; valid until the next take(). Requires has_packet().
-  ByteSpan take() { return packets_.take(); }
+  bool has_packet() const override { return packets_.has_packet(); }
+  ByteSpan take() override { return packets_.take(); }
 
+  void wait(long long deadline_ms) override { wait_ready(fd(), poll_events(), deadline_ms); }
   // What poll() must wait for; no POLLIN while enough packets are waiting.
-  short poll_events() const;
+  short poll_events() const override;
   int fd() const { return fd_.get(); }
-  const std::string& peer() const { return peer_; }
+  int id() const override { return fd(); }
+  const std::string& peer() const override { return peer_; }
 
-  void set_max_packet_bytes(std::size_t bytes) {
+  void set_max_packet_bytes(std::size_t bytes) override {
     max_packet_bytes_ = bytes;
     packets_.set_max_packet_bytes(bytes);
   }
   // Of received packets: above it nothing is read before a take().
   void set_max_waiting_bytes(std::size_t bytes) { packets_.set_max_waiting_bytes(bytes); }
-  void set_peer(std::string peer) { peer_ = std::move(peer); }
+  void set_peer(std::string peer) override { peer_ = std::move(peer); }
   void set_records_per_key(std::uint64_t records) { records_per_key_ = records; }
 
   // TLS exporter (RFC 8446 section 7.5): the same octets at both ends.
-  Result<void> export_key(const std::string& label, MutableByteSpan out) const;
+  Result<void> export_key(const std::string& label, MutableByteSpan out) const override;
 
-  std::uint64_t bytes_received() const;  // ciphertext, to bound a stranger
+  std::uint64_t bytes_received() const override;  // ciphertext
   std::uint64_t key_updates_sent() const { return key_updates_sent_; }
   std::uint64_t key_updates_received() const { return key_updates_received_; }
 

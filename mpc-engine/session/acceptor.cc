@@ -1,80 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/acceptor.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-
-#include "base/system_error.h"
 
 namespace tkdc {
 namespace {
 
 constexpr int kTickMs = 250;  // deadlines are looked at this often
-constexpr int kCheckMs = 20;
+constexpr std::chrono::milliseconds kCheck{20}, kAfterFailure{100};
 constexpr int kComplaintEveryMs = 1'000;  // strangers must not fill the journal
 
 }  // namespace
 
-Acceptor::Acceptor(UniqueFd listener, const TlsContext& tls, AcceptorOptions options)
-    : listener_(std::move(listener)), tls_(tls), options_(std::move(options)),
-      wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)), thread_([this] { run(); }) {}
+Acceptor::Acceptor(std::unique_ptr<Listener> listener, AcceptorOptions options)
+    : listener_(std::move(listener)), options_(std::move(options)),
+      thread_(machine().start([this] { run(); })) {}
 
 Acceptor::~Acceptor() {
   stop_ = true;
-  std::uint64_t one = 1;
-  [[maybe_unused]] ssize_t n = write(wake_.get(), &one, sizeof one);
-  thread_.join();
+  listener_->interrupt();
+  thread_.reset();
 }
 
 void Acceptor::run() {
   while (!stop_) {
-    std::vector<pollfd> fds{{listener_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
+    std::vector<pollfd> watched;
     for (const Stranger& s : strangers_)
-      fds.push_back({s.stream->fd(), s.stream->poll_events(), 0});
-    std::vector<std::pair<std::uint64_t, short>> offers;
+      watched.push_back({s.stream->id(), s.stream->poll_events(), 0});
+    const std::size_t strangers = watched.size();
+    std::vector<std::uint64_t> offers;
     {
       std::lock_guard lock(mutex_);
       for (const Waiting& w : waiting_) {
         // Nothing is due from it before our answer: whatever comes is its end.
-        fds.push_back({w.offer.stream->fd(), POLLIN | POLLRDHUP, 0});
-        offers.emplace_back(w.number, short{0});
+        watched.push_back({w.offer.stream->id(), POLLIN | POLLRDHUP, 0});
+        offers.push_back(w.number);
       }
     }
-    if (poll(fds.data(), fds.size(), kTickMs) < 0) continue;
-    std::size_t strangers = strangers_.size();
-    std::vector<short> revents(strangers);
-    for (std::size_t i = 0; i < strangers; ++i) revents[i] = fds[2 + i].revents;
-    for (std::size_t i = 0; i < offers.size(); ++i)
-      offers[i].second = fds[2 + strangers + i].revents;
-    drop_dead_offers(offers);
-    serve(strangers, revents);
-    if (fds[0].revents != 0) accept_all();
+    listener_->wait(watched, kTickMs);
+    const std::span<const pollfd> polled(watched);
+    drop_dead_offers(offers, polled.subspan(strangers));
+    serve(polled.first(strangers));
+    accept_all();
   }
 }
 
 void Acceptor::accept_all() {
   for (;;) {
-    UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!fd) {
-      if (errno == EINTR || errno == ECONNABORTED) continue;
-      if (errno != EAGAIN && errno != EWOULDBLOCK) {
-        complain(system_error("cannot accept", "raise LimitNOFILE of the service").message);
-        usleep(100'000);  // the listener stays readable
-      }
+    auto stream = listener_->accept();
+    if (!stream.ok()) {
+      complain(stream.error().message);
+      machine().pause(kAfterFailure);  // who calls goes on calling
       return;
     }
-    tune_socket(fd.get());
-    auto ssl = tls_.server(options_.pin);
-    if (!ssl.ok()) return complain(ssl.error().message);
-    auto stream = TlsStream::create(std::move(*ssl), std::move(fd), "an unknown caller");
-    if (!stream.ok()) return complain(stream.error().message);
+    if (*stream == nullptr) return;
     (*stream)->set_max_packet_bytes(kMaxHelloBytes);
-    (*stream)->set_records_per_key(options_.records_per_key);
     // The oldest makes room: a flood must last a whole handshake to keep the peer out.
     if (strangers_.size() >= options_.max_strangers) strangers_.erase(strangers_.begin());
     strangers_.push_back(
@@ -84,7 +64,7 @@ void Acceptor::accept_all() {
 
 // True when its HELLO is there.
 Result<bool> Acceptor::step(Stranger& stranger) {
-  TlsStream& stream = *stranger.stream;
+  PacketStream& stream = *stranger.stream;
   if (!stranger.handshaken) {
     auto done = stream.handshake();
     if (!done.ok()) return done;
@@ -99,11 +79,11 @@ Result<bool> Acceptor::step(Stranger& stranger) {
   return stream.has_packet();
 }
 
-void Acceptor::serve(std::size_t polled, const std::vector<short>& revents) {
+void Acceptor::serve(std::span<const pollfd> polled) {
   std::vector<Stranger> keep;
   for (std::size_t i = 0; i < strangers_.size(); ++i) {
     Stranger& stranger = strangers_[i];
-    if (i < polled && revents[i] != 0) {
+    if (i < polled.size() && polled[i].revents != 0) {
       auto ready = step(stranger);
       if (!ready.ok()) {
         complain(ready.error().message);
@@ -133,11 +113,12 @@ void Acceptor::admit(Stranger stranger) {
   changed_.notify_all();
 }
 
-void Acceptor::drop_dead_offers(const std::vector<std::pair<std::uint64_t, short>>& polled) {
+void Acceptor::drop_dead_offers(std::span<const std::uint64_t> numbers,
+                                std::span<const pollfd> polled) {
   std::lock_guard lock(mutex_);
-  for (const auto& [number, revents] : polled)
-    if (revents != 0)
-      std::erase_if(waiting_, [n = number](const Waiting& w) { return w.number == n; });
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (polled[i].revents != 0)
+      std::erase_if(waiting_, [n = numbers[i]](const Waiting& w) { return w.number == n; });
 }
 
 void Acceptor::complain(const std::string& message) {
@@ -169,7 +150,7 @@ Result<std::vector<Offer>> Acceptor::take(int lanes, const std::optional<Round>&
     auto checked = check();
     lock.lock();
     if (!checked.ok()) return checked.error();
-    changed_.wait_for(lock, std::chrono::milliseconds(kCheckMs));
+    machine().wait(changed_, lock, kCheck, [&, seen = offers_] { return offers_ != seen; });
   }
   std::vector<Offer> taken;
   for (Waiting& w : waiting_) taken.push_back(std::move(w.offer));

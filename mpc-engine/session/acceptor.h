@@ -14,26 +14,24 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <vector>
 
-#include "link/tls_stream.h"
+#include "base/machine.h"
+#include "link/network.h"
 #include "session/hello.h"
 
 namespace tkdc {
 
 struct Offer {
-  std::unique_ptr<TlsStream> stream;
+  std::unique_ptr<PacketStream> stream;
   Hello hello;
 };
 
 struct AcceptorOptions {
-  Fingerprint pin{};  // of the previous party
-  int party = 0;      // its number
+  int party = 0;  // the previous one's number
   std::size_t max_strangers = 64;
   int stranger_timeout_ms = 5'000;
   std::uint64_t stranger_max_bytes = 32 * 1024;
-  std::uint64_t records_per_key = TlsStream::kRecordsPerKey;
   std::function<void(const std::string&)> log;
   // An authenticated HELLO arrived. Called from the acceptor's thread.
   std::function<void(const Hello&)> on_offer;
@@ -41,10 +39,13 @@ struct AcceptorOptions {
 
 class Acceptor {
  public:
-  Acceptor(UniqueFd listener, const TlsContext& tls, AcceptorOptions options);
+  // What `listener` accepts has proved to be the previous party.
+  Acceptor(std::unique_ptr<Listener> listener, AcceptorOptions options);
   ~Acceptor();
 
   using Round = std::array<std::uint8_t, 32>;
+  int port() const { return listener_->port(); }
+
   // Waits for one attempt's offers for all lanes; of another round than `round`, if that is set,
   // they are dropped. When the first one disagrees about lanes or version it is returned alone, so
   // that the caller can say so. `check` runs every few milliseconds; its error ends the waiting.
@@ -54,7 +55,7 @@ class Acceptor {
 
  private:
   struct Stranger {
-    std::unique_ptr<TlsStream> stream;
+    std::unique_ptr<PacketStream> stream;
     long long deadline_ms = 0;
     bool handshaken = false;
   };
@@ -65,16 +66,14 @@ class Acceptor {
 
   void run();
   void accept_all();
-  void serve(std::size_t polled, const std::vector<short>& revents);
+  void serve(std::span<const pollfd> polled);
   Result<bool> step(Stranger& stranger);
   void admit(Stranger stranger);
-  void drop_dead_offers(const std::vector<std::pair<std::uint64_t, short>>& polled);
+  void drop_dead_offers(std::span<const std::uint64_t> numbers, std::span<const pollfd> polled);
   void complain(const std::string& message);
 
-  UniqueFd listener_;
-  const TlsContext& tls_;
+  std::unique_ptr<Listener> listener_;
   AcceptorOptions options_;
-  UniqueFd wake_;
   std::atomic<bool> stop_{false};
 
   std::vector<Stranger> strangers_;  // acceptor's thread only
@@ -85,7 +84,7 @@ class Acceptor {
   std::vector<Waiting> waiting_;
   std::uint64_t offers_ = 0;
 
-  std::thread thread_;  // last: everything else exists when it starts
+  std::unique_ptr<Machine::Thread> thread_;  // last: everything else exists when it starts
 };
 
 }  // namespace tkdc

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/attempt.h"
 
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "session/reconcile.h"
@@ -31,17 +28,17 @@ class Attempt {
   // Party 0 calls party 1, which calls party 2 when it was called, which calls party 0: if each
   // called at any time, a new attempt of one would end the others', and they might never meet.
   bool begins() const { return in_.options.party == 0; }
-  static Error refused(const TlsStream& by, ByteSpan packet) {
+  static Error refused(const PacketStream& by, ByteSpan packet) {
     return fail("session: " + by.peer() + " refuses: " + refusal_text(packet));
   }
 
   Result<void> say_hello();
-  Result<std::unique_ptr<TlsStream>> dial();
-  Result<void> drive_handshake(TlsStream& stream);
-  Result<void> drive_packet(TlsStream& stream);
+  Result<std::unique_ptr<PacketStream>> dial();
+  Result<void> drive_handshake(PacketStream& stream);
+  Result<void> drive_packet(PacketStream& stream);
   Result<void> dial_all_lanes();
   Result<void> take_offers();
-  Result<void> listen_for_refusal();
+  Result<void> look_at_connections();
   Result<void> hear_hellos();
   Result<void> agree(Session& session);
   Session agreed_session() const;
@@ -62,7 +59,7 @@ class Attempt {
   long long deadline_ms_;
   Hello mine_;  // lane and contribution differ by link
   struct LaneState {
-    std::unique_ptr<TlsStream> prev, next;
+    std::unique_ptr<PacketStream> prev, next;
     SecretVector to_prev, to_next;  // our contributions
     Hello from_prev, from_next;
   };
@@ -121,60 +118,57 @@ Result<void> Attempt::pause(int ms) {
   while (monotonic_ms() < until) {
     auto open = check_breaker();
     if (!open.ok()) return open;
-    usleep(static_cast<useconds_t>(kSliceMs) * 1000);
+    machine().pause(std::chrono::milliseconds(kSliceMs));
   }
   return {};
 }
 
-Result<void> Attempt::drive_handshake(TlsStream& stream) {
+Result<void> Attempt::drive_handshake(PacketStream& stream) {
   for (;;) {
     auto done = stream.handshake();
     if (!done.ok()) return done.error();
     if (*done) return {};
-    auto open = check_breaker();
+    auto open = look_at_connections();
     if (!open.ok()) return open;
     if (monotonic_ms() >= deadline_ms_)
       return fail("session: TLS handshake with " + stream.peer() + " not finished in time");
-    wait_ready(stream.fd(), POLLIN, monotonic_ms() + kSliceMs);
+    stream.wait(monotonic_ms() + kSliceMs);
   }
 }
 
 // Until a packet of `stream` is there.
-Result<void> Attempt::drive_packet(TlsStream& stream) {
+Result<void> Attempt::drive_packet(PacketStream& stream) {
   for (;;) {
     auto filled = stream.fill();
     if (stream.has_packet()) return {};
     if (!filled.ok()) return filled;
-    auto open = check_breaker();
+    auto open = look_at_connections();
     if (!open.ok()) return open;
+    if (stream.has_packet()) return {};
     if (monotonic_ms() >= deadline_ms_)
       return fail("session: no HELLO from " + stream.peer() +
                   " in time; it may be waiting for the third party");
-    wait_ready(stream.fd(), stream.poll_events(), monotonic_ms() + kSliceMs);
+    stream.wait(monotonic_ms() + kSliceMs);
   }
 }
 
 // Connects, trying again while the next party is not up yet.
-Result<std::unique_ptr<TlsStream>> Attempt::dial() {
+Result<std::unique_ptr<PacketStream>> Attempt::dial() {
   Backoff backoff;
   std::string name = "party " + std::to_string(in_.next.party);
   for (;;) {
-    auto fd = start_dial(in_.next.address);
-    std::string reason = fd.ok() ? "" : fd.error().message;
-    while (fd.ok()) {
-      if (wait_ready(fd->get(), POLLOUT, monotonic_ms() + kSliceMs)) {
-        reason = connect_error(fd->get());
+    auto stream = in_.options.network->dial(in_.next.address, in_.next.certificate_sha256, name);
+    std::string reason = stream.ok() ? "no answer" : stream.error().message;
+    while (stream.ok()) {
+      auto connected = (*stream)->connect(monotonic_ms() + kSliceMs);
+      if (connected.ok() && *connected) return stream;
+      if (!connected.ok()) {
+        reason = connected.error().message;
         break;
       }
       auto open = check_breaker();
       if (!open.ok()) return open.error();
-      reason = "no answer";
       if (monotonic_ms() >= deadline_ms_) break;
-    }
-    if (reason.empty()) {
-      auto ssl = in_.tls.client(in_.next.certificate_sha256);
-      if (!ssl.ok()) return ssl.error();
-      return TlsStream::create(std::move(*ssl), std::move(*fd), name);
     }
     auto paused = pause(backoff.next_ms());
     if (!paused.ok()) return paused.error();
@@ -189,7 +183,6 @@ Result<void> Attempt::dial_all_lanes() {
     auto stream = dial();
     if (!stream.ok()) return stream.error();
     (*stream)->set_max_packet_bytes(kMaxHelloBytes);
-    (*stream)->set_records_per_key(in_.options.records_per_key);
     auto done = drive_handshake(**stream);
     if (!done.ok()) return done;
     SecretVector packet = encode_hello(hello_for(static_cast<int>(lane), lanes_[lane].to_next));
@@ -200,17 +193,20 @@ Result<void> Attempt::dial_all_lanes() {
   return {};
 }
 
-// While party 0 waits for party 2, party 1 may have said no, or given up: perhaps for what its
-// HELLO says of the session before, which party 0 has to compare too.
-Result<void> Attempt::listen_for_refusal() {
-  auto open = check_breaker();
-  if (!open.ok() || !lanes_[0].next) return open;
-  auto filled = lanes_[0].next->fill();
-  if (filled.ok()) return filled;
+// While one party waits for another, the third may have said no, or given up: perhaps for what its
+// HELLO says of the session before, which this party has to compare too. And a connection of any
+// lane may be lost: nobody goes on without it, so nobody has to wait for the end of his time.
+Result<void> Attempt::look_at_connections() {
+  if (auto open = check_breaker(); !open.ok()) return open;
+  Result<void> lost;
+  for (LaneState& lane : lanes_)
+    for (PacketStream* stream : {lane.prev.get(), lane.next.get()}) {
+      if (stream == nullptr) continue;
+      if (auto filled = stream->fill(); !filled.ok() && lost.ok()) lost = filled;
+    }
+  if (lost.ok()) return lost;
   for (LaneState& lane : lanes_) {
-    if (!lane.next) continue;
-    (void)lane.next->fill().ok();
-    while (lane.next->has_packet()) {
+    while (lane.next && lane.next->has_packet()) {
       ByteSpan packet = lane.next->take();
       if (is_refusal(packet)) return refused(*lane.next, packet);
       auto hello = decode_hello(packet);
@@ -218,14 +214,14 @@ Result<void> Attempt::listen_for_refusal() {
       if (auto same = hear_course(*hello); !same.ok()) return same;
     }
   }
-  return filled;
+  return lost;
 }
 
 Result<void> Attempt::take_offers() {
   std::optional<Acceptor::Round> round;
   if (begins()) round = mine_.round;
   auto offers = in_.acceptor.take(in_.options.lanes, round, deadline_ms_,
-                                  [this] { return listen_for_refusal(); });
+                                  [this] { return look_at_connections(); });
   if (!offers.ok()) return offers.error();
   in_.chosen(offers->front().hello.nonce);
   for (const Offer& offer : *offers) {
@@ -252,7 +248,7 @@ Result<void> Attempt::take_offers() {
 
 Result<void> Attempt::hear_hellos() {
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-    TlsStream& stream = *lanes_[lane].next;
+    PacketStream& stream = *lanes_[lane].next;
     auto there = drive_packet(stream);
     if (!there.ok()) return there;
     ByteSpan packet = stream.take();
@@ -326,7 +322,8 @@ Result<void> Attempt::build_lanes(Session& session) {
     // Now already: a neighbour may be through, and use the lane, before us.
     state.prev->set_max_packet_bytes(kMaxPacketBytes);
     state.next->set_max_packet_bytes(kMaxPacketBytes);
-    auto link = TlsLink::create(std::move(state.prev), std::move(state.next), in_.breaker);
+    auto link =
+        in_.options.network->link(std::move(state.prev), std::move(state.next), in_.breaker);
     if (!link.ok()) return link.error();
     out.link = std::move(*link);
     session.lanes.push_back(std::move(out));

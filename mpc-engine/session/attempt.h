@@ -13,7 +13,6 @@ struct AttemptInputs {
   const MeshOptions& options;
   const MeshPeer& prev;
   const MeshPeer& next;
-  const TlsContext& tls;
   Acceptor& acceptor;
   Entries& entries;
   EpochLedger& ledger;

@@ -2,9 +2,8 @@
 #include "session/epoch_ledger.h"
 
 #include <algorithm>
-#include <ctime>
 
-#include "link/socket.h"
+#include "base/machine.h"
 
 namespace tkdc {
 namespace {
@@ -15,8 +14,7 @@ constexpr std::uint64_t kUnits = 86'400;
 }  // namespace
 
 EpochLedger::Clocks EpochLedger::system_clocks() {
-  return {[] { return static_cast<std::uint64_t>(std::max<std::time_t>(std::time(nullptr), 0)); },
-          [] { return static_cast<std::uint64_t>(monotonic_ms() / 1000); }};
+  return {wall_s, [] { return static_cast<std::uint64_t>(monotonic_ms() / 1000); }};
 }
 
 EpochLedger::EpochLedger(Entries& entries, std::uint32_t per_day, Clocks clocks)

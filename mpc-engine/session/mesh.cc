@@ -25,31 +25,29 @@ Result<void> check_options(const MeshOptions& options) {
 
 }  // namespace
 
-Mesh::Mesh(MeshOptions options, Entries& entries, TlsContext tls)
-    : options_(std::move(options)), entries_(entries), ledger_(entries, options_.epochs_per_day),
-      tls_(std::move(tls)) {}
+Mesh::Mesh(MeshOptions options, Entries& entries)
+    : options_(std::move(options)), entries_(entries), ledger_(entries, options_.epochs_per_day) {}
 
 Mesh::~Mesh() { stop(); }
 
 Result<std::unique_ptr<Mesh>> Mesh::create(MeshOptions options, Entries& entries) {
   auto checked = check_options(options);
   if (!checked.ok()) return checked.error();
-  auto tls = TlsContext::create(options.certificate_pem, options.private_key_pem, options.records);
-  if (!tls.ok()) return tls.error();
-  auto listener = listen_on(options.listen_address);
-  if (!listener.ok()) return listener.error();
-  auto port = local_port(listener->get());
-  if (!port.ok()) return port.error();
-
-  std::unique_ptr<Mesh> mesh(new Mesh(std::move(options), entries, std::move(*tls)));
-  mesh->port_ = *port;
+  if (!options.network) {
+    auto tls = make_tls_network({options.certificate_pem, options.private_key_pem, options.records,
+                                 options.records_per_key});
+    if (!tls.ok()) return tls.error();
+    options.network = std::move(*tls);
+  }
+  std::unique_ptr<Mesh> mesh(new Mesh(std::move(options), entries));
   AcceptorOptions accept;
   accept.party = (mesh->options_.party + 2) % 3;
-  accept.pin = mesh->peer(accept.party).certificate_sha256;
-  accept.records_per_key = mesh->options_.records_per_key;
+  auto listener = mesh->options_.network->listen(mesh->options_.listen_address,
+                                                 mesh->peer(accept.party).certificate_sha256);
+  if (!listener.ok()) return listener.error();
   accept.log = mesh->options_.log;
   accept.on_offer = [m = mesh.get()](const Hello& hello) { m->on_offer(hello); };
-  mesh->acceptor_ = std::make_unique<Acceptor>(std::move(*listener), mesh->tls_, std::move(accept));
+  mesh->acceptor_ = std::make_unique<Acceptor>(std::move(*listener), std::move(accept));
   return mesh;
 }
 
@@ -93,7 +91,6 @@ Result<Session> Mesh::establish() {
   AttemptInputs inputs{options_,
                        peer((options_.party + 2) % 3),
                        peer((options_.party + 1) % 3),
-                       tls_,
                        *acceptor_,
                        entries_,
                        ledger_,

@@ -40,14 +40,14 @@ class Mesh {
   // later establish() fails.
   void stop();
 
-  int port() const { return port_; }
+  int port() const { return acceptor_->port(); }
   // How many nonce epochs there are still; any thread.
   EpochReport epochs() { return ledger_.report(); }
   // For tests and benches that let the kernel choose ports.
   void set_peer_address(int party, const std::string& address);
 
  private:
-  Mesh(MeshOptions options, Entries& entries, TlsContext tls);
+  Mesh(MeshOptions options, Entries& entries);
   const MeshPeer& peer(int party) const;
   void on_offer(const Hello& hello);
   std::shared_ptr<LinkBreaker> new_breaker();
@@ -56,8 +56,6 @@ class Mesh {
   MeshOptions options_;
   Entries& entries_;
   EpochLedger ledger_;
-  TlsContext tls_;
-  int port_ = 0;
 
   std::mutex mutex_;
   bool stopping_ = false;

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "link/certificate.h"
-#include "link/tls_link.h"
+#include "link/network.h"
+#include "link/tls_network.h"
 #include "session/course_tail.h"
 #include "session/epoch_ledger.h"
 #include "session/session.h"
@@ -37,6 +38,8 @@ struct MeshOptions {
   std::uint32_t masked_blocks = 0;                    // rep3/unit/rep3_offer.h
   std::uint32_t cohort_limit = 0;                     // service/job/limits.h
   std::uint16_t protocol_version = kProtocolVersion;  // what we say; tests say another
+  // Of other kinds than TLS over TCP; then no certificate is needed.
+  std::shared_ptr<Network> network;
   std::string listen_address;
   std::string certificate_pem;
   SecretVector private_key_pem;

@@ -3,8 +3,11 @@
 
 #include <openssl/core_names.h>
 #include <openssl/kdf.h>
+#include <openssl/params.h>
 
 #include <string_view>
+
+#include "link/openssl.h"
 
 namespace tkdc {
 namespace {
@@ -53,7 +56,7 @@ std::array<std::uint8_t, 32> session_id(const std::array<std::array<std::uint8_t
   return id;
 }
 
-Result<void> derive_pairwise_key(const TlsStream& link, const KeyInputs& inputs,
+Result<void> derive_pairwise_key(const PacketStream& link, const KeyInputs& inputs,
                                  SecretBuffer& out) {
   SecretVector exporter(32);
   auto exported = link.export_key(kExporterLabel, exporter);

@@ -10,7 +10,7 @@
 // and no two sessions, lanes or components share one.
 #pragma once
 
-#include "link/tls_stream.h"
+#include "link/network.h"
 #include "session/hello.h"
 
 namespace tkdc {
@@ -27,6 +27,7 @@ struct KeyInputs {
   ByteSpan acceptor;  // contribution of P_component
 };
 
-Result<void> derive_pairwise_key(const TlsStream& link, const KeyInputs& inputs, SecretBuffer& out);
+Result<void> derive_pairwise_key(const PacketStream& link, const KeyInputs& inputs,
+                                 SecretBuffer& out);
 
 }  // namespace tkdc

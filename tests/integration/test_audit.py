@@ -61,9 +61,10 @@ def test_a_log_cut_short_shows_against_the_others(stopped_realm, tmp_path):
     realm, _ = stopped_realm
     cut = tmp_path / "cut.jsonl"
     lines = log_of(realm, 0).read_text().splitlines(keepends=True)
-    sessions = [n for n, line in enumerate(lines) if '"event":"session"' in line]
-    # What the peers heard at the second session ended just before it.
-    cut.write_text("".join(lines[:sessions[1] - 1]))
+    # The latest that another server was told of it.
+    told = max(peer["lines"] for line in log_of(realm, 1).read_text().splitlines()
+               for peer in json.loads(line)["event"].get("peers", []) if peer["party"] == 0)
+    cut.write_text("".join(lines[:told - 1]))
     alone = verify(realm, cut)
     assert alone.returncode == 0, "by itself it looks whole"
     assert "a log cut short would pass" in alone.stdout

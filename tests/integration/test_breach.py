@@ -53,7 +53,7 @@ def status(realm: Realm) -> list[dict]:
 
 def revoke(realm: Realm, party: int, *options: str) -> str:
     config = realm.server_directory(party) / "tkdc.toml"
-    return realm.tool("tkdc", "revoke", "--config", str(config), *options)
+    return realm.tool("tkdc", "revoke", "--config", str(config), "--yes", *options)
 
 
 def windows(realm: Realm) -> list[list]:
@@ -107,6 +107,42 @@ def test_tickets_of_a_revoked_window(broken, flo, lifted):
     revoke(broken, 2, "--lift")
     wait_until(lambda: stolen.kvno(OTHERS[4]).ok, 30, "the old ticket serves again")
     assert windows(broken) == [[], [], []]
+
+
+def test_what_it_would_do_is_shown_and_has_to_be_confirmed(broken):
+    config = str(broken.server_directory(0) / "tkdc.toml")
+    done = subprocess.run([str(broken.bin / "tkdc"), "revoke", "--config", config,
+                           "--sealed-between", "60d", "now"], env=broken.env(), text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert ", 60 days" in done.stdout
+    assert " at most, by this server's audit log" in done.stdout
+    assert "tickets:       0 at most" not in done.stdout
+    assert "their tickets are refused for" in done.stdout
+    assert "not confirmed" in done.stderr
+    assert windows(broken)[0] == []
+
+
+def test_the_preview_counts_tickets_in_closed_files_of_the_log(broken):
+    folder = broken.server_directory(0)
+    lines = (folder / "audit.jsonl").read_text().splitlines(keepends=True)
+    split = folder / "split"
+    split.mkdir()
+    half = len(lines) // 2
+    last = json.loads(lines[half - 1])["n"]
+    (split / f"audit.jsonl.{last:020}").write_text("".join(lines[:half]))
+    (split / "audit.jsonl").write_text("".join(lines[half:]))
+    whole = (folder / "tkdc.toml").read_text()
+    assert '"audit.jsonl"' in whole
+    elsewhere = folder / "split.toml"
+    elsewhere.write_text(whole.replace('"audit.jsonl"', f'"{split}/audit.jsonl"'))
+    seals = sum('"operation":"seal"' in line and '"usage":2}' in line and '"result":"ok"' in line
+                for line in lines)
+    assert 0 < seals
+    done = subprocess.run([str(broken.bin / "tkdc"), "revoke", "--config", str(elsewhere),
+                           "--sealed-between", "60d", "now"], env=broken.env(), text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+    assert f"tickets:       {seals} at most" in done.stdout, done.stdout + done.stderr
 
 
 def test_requests_that_are_refused(broken):

@@ -70,7 +70,7 @@ KNOWN_KRBTGT = ("krbtgt's key is one of a password, since the script wants its k
                 "one is never given out ([security.md](security.md))")
 KEYTAB_OF_DB = ("a keytab made of the database (`KDB:`) would need the keys "
                 "([security.md](security.md))")
-RENAME_REFUSAL = "Plugin does not support the operation"
+RENAME_REFUSAL = "Principal keys are locked down"
 
 
 def left_out(reason: str, start: str, until: str = "") -> Departure:

@@ -6,10 +6,9 @@ import re
 
 import pytest
 
-SERVERS = ("server0", "server1", "server2")
-AGENTS = {"agent-kdc": "kdc", "agent-admin": "admin"}
+from tests.packages.members import REALM, fingerprint_of, initialise, join_all
+
 TOOLS = ("kadmin.local", "kdb5_util", "kproplog")
-REALM = "EXAMPLE.TEST"
 
 KRB5_CONF = f"""\
 [libdefaults]
@@ -90,40 +89,8 @@ def test_drop_ins_are_the_packages(host):
         assert "tkdc-agent-kdc" in shown
 
 
-def fingerprint_of(said: str) -> str:
-    return re.search(r"^  ((?:[0-9a-f]{4}-){7}[0-9a-f]{4})$", said, re.M).group(1)
-
-
-def initialise(host) -> dict[str, str]:
-    """By the commands of docs/operations.md; each member's fingerprint."""
-    said = {}
-    host.run("mkdir post")
-    for party in range(3):
-        which = (f"--realm {REALM}" if party == 0 else
-                 "--installation post/server0.introduction")
-        said[f"server{party}"] = host.run(
-            f"tkdc init --party {party} --out /etc/tkdc/server{party} "
-            f"--host 127.0.0.{party + 1} {which}").stdout
-        host.run(f"cp /etc/tkdc/server{party}/server{party}.introduction post/")
-    for name, role in AGENTS.items():
-        said[name] = host.run(f"tkdc init --agent {name} --role {role} --out /etc/tkdc/{name} "
-                              "--host 127.0.0.9 --installation post/server0.introduction").stdout
-        host.run(f"cp /etc/tkdc/{name}/{name}.introduction post/")
-    return {name: fingerprint_of(text) for name, text in said.items()}
-
-
 def test_members_start_by_the_commands_that_are_printed(host):
-    prints = initialise(host)
-    for name in (*SERVERS, *AGENTS):
-        others = [one for one in prints
-                  if one != name and (name in SERVERS or one in SERVERS)]
-        files = " ".join(f"post/{one}.introduction" for one in others)
-        confirm = " ".join(f"--confirm {prints[one]}" for one in others)
-        done = host.run(f"tkdc join --folder /etc/tkdc/{name} {confirm} {files}").stdout
-        commands = [line.strip() for line in done.split("Next:")[1].splitlines() if line.strip()]
-        assert len(commands) == 3
-        for command in commands:
-            host.run(command)
+    join_all(host, initialise(host))
     done = host.run("for i in $(seq 50); do tkdc status --config /etc/tkdc/agent-kdc/agent.toml "
                     "&& exit 0; sleep 0.2; done; exit 1")
     assert "127.0.0.3" in done.stdout
@@ -263,7 +230,8 @@ def test_removed_all_the_same(host):
     assert host.run("ps -C tkdc-server,tkdc-agent", check=False).returncode == 1
     stock_tools_are_in_place(host)
     host.run("test ! -e /etc/tkdc/remove-kdc && test ! -e /etc/tkdc/remove-server")
-    host.run("test -e /etc/tkdc/server0/store.key && test -e /var/lib/tkdc/server0/store/data.mdb")
+    host.run("test -e /etc/tkdc/server0/store.key.cred && "
+             "test -e /var/lib/tkdc/server0/store/data.mdb")
     shown = host.run("systemctl show -p Environment krb5-kdc").stdout
     assert "tkdc" not in shown
 
@@ -288,7 +256,8 @@ def test_purge_keeps_what_nobody_looked_at(host):
     assert not exists(host, "/etc/tkdc/server0") and not exists(host, "/var/lib/tkdc/server0")
     for kept in ("server1/store", "server2/store", "late/deep/down"):
         assert exists(host, f"/var/lib/tkdc/{kept}/data.mdb")
-    for kept in ("server1/store.key", "server2/store.key", "late/store.key", "agent-kdc/curve.key"):
+    for kept in ("server1/store.key.cred", "server2/store.key.cred", "late/store.key",
+                 "agent-kdc/curve.key.cred"):
         assert exists(host, f"/etc/tkdc/{kept}")
     for name in ("server1", "late"):
         command = re.search(rf"(rm -r /etc/tkdc/{name} /var/lib/tkdc/{name})$", said, re.M).group(1)
@@ -301,8 +270,11 @@ def test_purge_says_what_it_destroys(host):
     assert said.count("destroying") == 1
     for kept in ("server2", "agent-admin"):
         assert f"keeping /etc/tkdc/{kept} and /var/lib/tkdc/{kept}:" in said, said
-        host.run(f"test -e /etc/tkdc/{kept}/curve.key && "
+        host.run(f"test -e /etc/tkdc/{kept}/curve.key.cred && "
                  f"rm -r /etc/tkdc/{kept} /var/lib/tkdc/{kept}")
     assert host.run("find /etc/tkdc /var/lib/tkdc -mindepth 1 2>/dev/null || true").stdout == ""
+    for gone in ("tkdc-server@server0", "tkdc-agent@agent-kdc"):
+        assert not exists(host, f"/etc/systemd/system/{gone}.service.d")
+    assert exists(host, "/etc/systemd/system/tkdc-server@server2.service.d/tkdc.conf")
     enabled = host.run("ls /etc/systemd/system/*.wants").stdout
     assert "tkdc-server@server0" not in enabled and "tkdc-agent@agent-kdc" not in enabled

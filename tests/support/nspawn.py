@@ -15,7 +15,8 @@ from pathlib import Path
 
 BOOT_TIMEOUT_S = 60
 RUN_TIMEOUT_S = 120
-# $1 image folder, $2 the host's folder, $3 its name. It ends when its standard input does.
+# $1 image folder, $2 the host's folder, $3 its name; behind them what else systemd-nspawn is told.
+# It ends when its standard input does.
 START = r"""
 set -e
 mount -t tmpfs tkdc "$2"
@@ -25,7 +26,8 @@ mount -t cgroup2 none /sys/fs/cgroup
 mkdir "/sys/fs/cgroup/$3"
 echo $$ >"/sys/fs/cgroup/$3/cgroup.procs"
 systemd-nspawn -D "$2/root" -b --register=no --keep-unit --network-namespace-path="/run/netns/$3" \
-  --system-call-filter=bpf --capability=CAP_IPC_LOCK --console=pipe --hostname="$3" </dev/null &
+  --system-call-filter=bpf --capability=CAP_IPC_LOCK --console=pipe --hostname="$3" \
+  "${@:4}" </dev/null &
 host=$!
 echo "pid $host"
 read -r _ || true
@@ -51,8 +53,10 @@ def missing() -> str:
 class Host:
     """As a context manager: booted, and gone afterwards, with everything that was written to it."""
 
-    def __init__(self, image: Path, name: str):
+    def __init__(self, image: Path, name: str, environment: dict[str, str] | None = None):
+        """`environment`: of its systemd."""
         self.image, self.name = image, name
+        self.more = [f"--setenv={key}={value}" for key, value in (environment or {}).items()]
         self.process: subprocess.Popen | None = None
         self.leader = 0
 
@@ -63,7 +67,7 @@ class Host:
         self.log = (self.folder.parent / f"{self.folder.name}.log").open("w+")
         self.process = subprocess.Popen(
             ["unshare", "--mount", "--propagation", "private", "bash", "-c", START, "host",
-             str(self.image), str(self.folder), self.name],
+             str(self.image), str(self.folder), self.name, *self.more],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True)
         try:
             self._wait_for_boot()

@@ -17,13 +17,14 @@
 #include <map>
 #include <mutex>
 
+#include "base/machine.h"
 #include "service/wire/message.h"
 
 namespace tkdc {
 
 class EqualLimit {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = SteadyClock;
   static constexpr std::size_t kMaxPrincipals = 65'536;
 
   EqualLimit(std::uint32_t burst, std::chrono::seconds every) : burst_(burst), every_(every) {}

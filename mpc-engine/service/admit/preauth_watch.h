@@ -14,13 +14,14 @@
 #include <map>
 #include <mutex>
 
+#include "base/machine.h"
 #include "service/wire/message.h"
 
 namespace tkdc {
 
 class PreauthWatch {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = SteadyClock;
   static constexpr auto kWindow = std::chrono::minutes(5);
   static constexpr std::size_t kMaxPrincipals = 65'536;
 

@@ -22,6 +22,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/machine.h"
 #include "service/store/record.h"
 
 namespace tkdc {
@@ -41,7 +42,7 @@ struct RateLimitOptions {
 // One bucket: what was taken and has not come back yet. Zero is a full bucket.
 class TokenBucket {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = SteadyClock;
 
   // Brings it up to now; whether it has one left.
   bool ready(const RateLimit& limit, Clock::time_point now);

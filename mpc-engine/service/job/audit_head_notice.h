@@ -9,6 +9,7 @@
 #include <chrono>
 #include <optional>
 
+#include "base/machine.h"
 #include "service/job/options.h"
 
 namespace tkdc {
@@ -40,7 +41,7 @@ class AuditHeadNotice {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = SteadyClock;
 
   const JobServiceOptions& options_;
   const bool used_;

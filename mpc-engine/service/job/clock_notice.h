@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/machine.h"
 #include "link/link.h"
 #include "service/sealing/nonce.h"
 
@@ -56,21 +57,16 @@ class ClockNotice {
   std::optional<std::uint64_t> say() {
     if (!due()) return std::nullopt;
     said_ = Clock::now();
-    return static_cast<std::uint64_t>(now_ms());
+    return static_cast<std::uint64_t>(wall_ms());
   }
   void hear(Neighbour of, std::optional<std::uint64_t> theirs) {
     constexpr std::uint64_t kFarthest = std::uint64_t{1} << 52;
     if (used_ && theirs && *theirs < kFarthest)
-      differences_.note(of, static_cast<std::int64_t>(*theirs) - now_ms());
+      differences_.note(of, static_cast<std::int64_t>(*theirs) - wall_ms());
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
-  static std::int64_t now_ms() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-  }
+  using Clock = SteadyClock;
 
   ClockDifferences& differences_;
   const bool used_;

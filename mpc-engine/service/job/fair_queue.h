@@ -11,13 +11,14 @@
 #include <optional>
 #include <vector>
 
+#include "base/machine.h"
 #include "service/wire/message.h"
 
 namespace tkdc {
 
 class FairQueue {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = SteadyClock;
 
   void put(const JobName& name) { agents_[name.agent].due.push_back(name); }
   void put(const JobName& name, Clock::time_point not_before) {

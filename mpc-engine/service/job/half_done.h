@@ -16,13 +16,14 @@
 #include <mutex>
 #include <utility>
 
+#include "base/machine.h"
 #include "service/wire/message.h"
 
 namespace tkdc {
 
 class HalfDone {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = SteadyClock;
   static constexpr auto kWithin = std::chrono::seconds(30);
   static constexpr std::size_t kMaxOfAgent = 16'384;
 

@@ -16,6 +16,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/machine.h"
 #include "service/admit/admission.h"
 #include "service/admit/rate_limits.h"
 #include "service/wire/message.h"
@@ -24,7 +25,7 @@
 namespace tkdc {
 
 struct Job {
-  using Clock = std::chrono::steady_clock;
+  using Clock = SteadyClock;
 
   // ---- since it was received
   JobRequest request;

@@ -2,7 +2,6 @@
 #include "service/job/job_service.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "service/job/lane_runner.h"
 
@@ -167,7 +166,7 @@ class JobServiceOnLanes final : public JobService {
   std::optional<std::string> deviation_;
   std::vector<CourseTail> courses_;  // by lane, of the last session
   bool difference_known_ = false;    // this server has been latched for it
-  bool session_up_ = false;             // under lanes_mutex_
+  bool session_up_ = false;          // under lanes_mutex_
   std::string ends_why_;             // the session, by this server's own will; the same
   ClockDifferences clocks_;
   const std::function<void()> set_back_ = [this] { end_session(kSetBack); };
@@ -228,10 +227,11 @@ bool JobServiceOnLanes::run_lanes(Session& session, std::string& why) {
     for (LaneLink& each : session.lanes)
       if (!ended.why.empty()) each.link->abort("another lane of the session ended");
   };
-  std::vector<std::thread> threads;
-  for (std::size_t k = 1; k < lanes_.size(); ++k) threads.emplace_back([&, k] { run_lane(k); });
+  std::vector<std::unique_ptr<Machine::Thread>> threads;
+  for (std::size_t k = 1; k < lanes_.size(); ++k)
+    threads.push_back(machine().start([&, k] { run_lane(k); }));
   run_lane(0);
-  for (std::thread& thread : threads) thread.join();
+  threads.clear();
   return can_go_on;
 }
 

@@ -10,13 +10,14 @@
 #include <set>
 #include <string>
 
+#include "base/machine.h"
 #include "protocol/shared_bytes.h"
 #include "service/wire/message.h"
 
 namespace tkdc {
 
 struct StagedKey {
-  using Clock = std::chrono::steady_clock;
+  using Clock = SteadyClock;
   static constexpr auto kLifetime = std::chrono::minutes(10);
   static constexpr auto kExportWindow = std::chrono::seconds(60);
 

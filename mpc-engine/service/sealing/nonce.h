@@ -12,6 +12,7 @@
 
 #include <chrono>
 
+#include "base/machine.h"
 #include "cipher/gcm.h"
 
 namespace tkdc {
@@ -39,7 +40,7 @@ inline std::uint32_t sealed_at_of(std::int64_t unix_s) {
 
 // 0 while the clock stands before the origin: no server seals or opens a ticket then.
 inline std::uint32_t sealed_at_now() {
-  auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto now = WallClock::now().time_since_epoch();
   const auto s = std::chrono::duration_cast<std::chrono::seconds>(now).count();
   return sealed_at_of(s);
 }

@@ -2,13 +2,14 @@
 // Lines in the journal about counters that ought to stand still: the first time at
 // once, then at most every ten minutes, with what came since. `tkdc status` shows the
 // sums. And about clocks that differ and nonce epochs that are used up too fast, each hour
-// while it lasts. Used by the main thread.
+// while it lasts, and each day about a certificate that ends. Used by the main thread.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <string>
 
+#include "base/machine.h"
 #include "service/job/job_service.h"
 #include "service/server/clock_watch.h"
 #include "service/server/epoch_watch.h"
@@ -17,9 +18,10 @@ namespace tkdc {
 
 class Alarms {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = SteadyClock;
   static constexpr auto kEvery = std::chrono::minutes(10);
   static constexpr auto kRemindEvery = std::chrono::hours(1);
+  static constexpr auto kDaily = std::chrono::hours(24);
 
   explicit Alarms(std::function<void(const std::string&)> log) : log_(std::move(log)) {}
 
@@ -49,6 +51,9 @@ class Alarms {
     remind(spent_, alarms.spent, now);
     remind(left_, alarms.left, now);
   }
+  void look_at_certificate(const std::string& alarm, Clock::time_point now = Clock::now()) {
+    remind(certificate_, alarm, now, kDaily);
+  }
 
  private:
   // As long as it holds, not for what has come since.
@@ -56,8 +61,9 @@ class Alarms {
     bool said = false;
     Clock::time_point when{};
   };
-  void remind(Reminder& reminder, const std::string& text, Clock::time_point now) {
-    if (text.empty() || (reminder.said && now - reminder.when < kRemindEvery)) return;
+  void remind(Reminder& reminder, const std::string& text, Clock::time_point now,
+              Clock::duration every = kRemindEvery) {
+    if (text.empty() || (reminder.said && now - reminder.when < every)) return;
     log_(text);
     reminder = {true, now};
   }
@@ -73,7 +79,7 @@ class Alarms {
 
   std::function<void(const std::string&)> log_;
   Watched unheralded_, keys_, agents_;
-  Reminder spent_, left_, clock_;
+  Reminder spent_, left_, clock_, certificate_;
   int clock_level_ = 0;
 };
 

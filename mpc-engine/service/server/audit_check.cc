@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/audit_check.h"
 
-#include <fstream>
+#include <functional>
+#include <istream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/hex.h"
-#include "base/system_error.h"
+#include "service/server/audit_files.h"
 
 namespace tkdc {
 namespace {
@@ -96,35 +97,106 @@ std::optional<SessionEpoch> session_epoch(const std::string& line) {
   return SessionEpoch{era.get<std::uint32_t>(), static_cast<std::uint32_t>(epoch)};
 }
 
-Result<AuditSummary> check_audit_log(const std::string& path,
-                                     const std::vector<RecordedHead>& recorded) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return system_error("audit: cannot open " + path);
-  Wanted wanted;
-  for (const RecordedHead& one : recorded) wanted.emplace(one.head.lines, &one);
-  AuditSummary summary;
-  std::string line;
-  std::uint64_t at = 0;
-  meet(wanted, summary.head);  // of an empty log
-  while (std::getline(in, line)) {
-    at++;
-    const std::string where = path + " line " + std::to_string(at);
-    // A torn line is followed by one that carries its hash.
-    if (auto parsed = parse_audit_line(line)) {
-      if (parsed->prev != summary.head.hash || parsed->n != summary.head.lines + 1)
-        return fail("audit: line " + std::to_string(at) + " of " + path +
-                    " does not follow the one before it: a line was changed, added or taken out");
-      summary.head.lines = parsed->n;
-      read_event(line, where, summary);
-    } else if (in.peek() == EOF) {
+namespace {
+
+// One file after another.
+class ChainCheck {
+ public:
+  explicit ChainCheck(const std::vector<RecordedHead>& recorded) {
+    for (const RecordedHead& one : recorded) wanted_.emplace(one.head.lines, &one);
+    meet(wanted_, summary_.head);  // of an empty log
+  }
+
+  Result<void> file(const std::string& path) {
+    AuditLines lines(path);
+    auto good = all_of(path, [&](std::string& line) { return lines.next(line); });
+    return good.ok() ? lines.fault() : good;
+  }
+
+  // `next` gives a line after the other, and says false behind the last one.
+  Result<void> all_of(const std::string& path, const std::function<bool(std::string&)>& next) {
+    std::string line;
+    std::uint64_t at = 0;
+    bool whole = true;
+    while (next(line)) {
+      const std::string where = path + " line " + std::to_string(++at);
+      // A torn line is followed by one that carries its hash.
+      auto parsed = parse_audit_line(line);
+      whole = parsed.has_value();
+      if (parsed) {
+        const bool begins_file = line.find(kContinued) != std::string::npos;
+        if (auto follows = follow(*parsed, begins_file, at, path); !follows) return follows;
+        read_event(line, where, summary_);
+      }
+      summary_.head.hash = hash_audit_line(line);
+      meet(wanted_, summary_.head);
+    }
+    summary_.files++;
+    if (!whole)
       return fail("audit: line " + std::to_string(at) + " of " + path +
                   " is cut short; start its server, which goes on from there, or keep the file");
-    }
-    summary.head.hash = hash_audit_line(line);
-    meet(wanted, summary.head);
+    return {};
   }
-  if (!wanted.empty()) return missing(path, summary.head, *wanted.begin()->second);
-  return summary;
+
+  Result<void> ends_at(const ClosedAuditFile& closed) const {
+    if (summary_.head.lines == closed.last) return {};
+    return fail("audit: " + closed.path + " ends with line " + std::to_string(summary_.head.lines) +
+                ", not with that of its name: it was cut short");
+  }
+
+  Result<AuditSummary> end(const std::string& path) {
+    // What is before the first line that is left was not looked for.
+    wanted_.erase(wanted_.begin(), wanted_.lower_bound(summary_.before.lines));
+    if (!wanted_.empty()) return missing(path, summary_.head, *wanted_.begin()->second);
+    return summary_;
+  }
+
+ private:
+  Result<void> follow(const AuditLine& line, bool begins_file, std::uint64_t at,
+                      const std::string& path) {
+    // Whoever deletes old lines himself has no such line in the chain to begin with.
+    if (summary_.files == 0 && at == 1 && line.n > 1 && begins_file) {
+      summary_.head = summary_.before = {line.n - 1, line.prev};
+      meet(wanted_, summary_.head);
+    }
+    if (line.prev == summary_.head.hash && line.n == summary_.head.lines + 1) {
+      summary_.head.lines = line.n;
+      return {};
+    }
+    if (at == 1 && summary_.files > 0)
+      return fail("audit: " + path + " does not follow the file before it, which ends with line " +
+                  std::to_string(summary_.head.lines) +
+                  ": a file between them was taken out, or one of them was changed");
+    return fail("audit: line " + std::to_string(at) + " of " + path +
+                " does not follow the one before it: a line was changed, added or taken out");
+  }
+
+  AuditSummary summary_;
+  Wanted wanted_;
+};
+
+}  // namespace
+
+Result<AuditSummary> check_audit_log(const std::string& path,
+                                     const std::vector<RecordedHead>& recorded) {
+  auto closed = closed_audit_files(path);
+  if (!closed) return closed.error();
+  ChainCheck check(recorded);
+  for (const ClosedAuditFile& one : *closed) {
+    if (auto good = check.file(one.path); !good) return good.error();
+    if (auto named = check.ends_at(one); !named) return named.error();
+  }
+  if (auto good = check.file(path); !good) return good.error();
+  return check.end(path);
+}
+
+Result<AuditSummary> check_audit_lines(std::istream& in, const std::string& path,
+                                       const std::vector<RecordedHead>& recorded) {
+  ChainCheck check(recorded);
+  auto good = check.all_of(
+      path, [&in](std::string& line) { return static_cast<bool>(std::getline(in, line)); });
+  if (!good) return good.error();
+  return check.end(path);
 }
 
 }  // namespace tkdc

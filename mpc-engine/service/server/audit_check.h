@@ -7,14 +7,19 @@
 #pragma once
 
 #include <cstdint>
+#include <istream>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "session/audit_head.h"
 
 namespace tkdc {
+
+// What the first line of a file says behind its hash, if there is a file before it.
+inline constexpr std::string_view kContinued = R"("event":{"event":"continued","of":)";
 
 struct AuditLine {
   std::uint64_t n = 0;
@@ -40,14 +45,21 @@ struct RecordedHead {
 
 struct AuditSummary {
   AuditHead head;
+  AuditHead before;  // of lines whose files are not there any more
+  std::size_t files = 0;
   std::optional<int> party;         // whose log it is, as its session lines say
   std::vector<RecordedHead> peers;  // what it has recorded
 };
 
-// Follows the chain and looks for each of `recorded` in it, by line number and
-// hash. The error names the first line that breaks the chain, or the head that
-// is not there, and what that means.
+// Follows the chain through the closed files of this log and the one that is written (or through
+// one closed file, if `path` is that) and looks for each of `recorded` in it, by line number and
+// hash. Old files may have been deleted: then the chain begins in the middle, and what was recorded
+// of before is not looked for. The error names the first line that breaks the chain, or the head
+// that is not there, and what that means.
 Result<AuditSummary> check_audit_log(const std::string& path,
                                      const std::vector<RecordedHead>& recorded = {});
+// The same of what `in` has; `path` is for messages.
+Result<AuditSummary> check_audit_lines(std::istream& in, const std::string& path,
+                                       const std::vector<RecordedHead>& recorded);
 
 }  // namespace tkdc

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/audit_log.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <fstream>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <deque>
+#include <optional>
+#include <system_error>
 
+#include "base/durable_file.h"
 #include "base/hex.h"
 #include "base/system_error.h"
 #include "base/utc_time.h"
@@ -14,39 +18,161 @@
 
 namespace tkdc {
 
-Result<std::unique_ptr<AuditLog>> AuditLog::open(const std::string& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640));
-  if (!fd) return system_error("audit: cannot open " + path);
-  std::unique_ptr<AuditLog> log(new AuditLog(path, std::move(fd)));
-  auto resumed = log->resume();
+namespace {
+
+constexpr mode_t kMode = 0640;
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+// Of lines that end as whole ones do; the last of them may still be cut.
+constexpr std::size_t kCandidates = 8;
+constexpr std::string_view kBegin = "{\"n\":";
+constexpr std::int64_t kSecondsOfDay = 86'400;
+constexpr std::int64_t kTidyEveryS = 3'600;
+
+bool begins_as_ours(std::string_view line) {
+  const std::size_t n = std::min(line.size(), kBegin.size());
+  return line.substr(0, n) == kBegin.substr(0, n);
+}
+
+// A log as it is read from its beginning: in pieces, since it may be long.
+struct Read {
+  std::deque<std::string> candidates;  // for the last whole line
+  std::string last;                    // whole or not
+  bool ended = true;                   // by a newline
+  bool foreign = false;                // none of our lines, whole or cut
+  SessionEpoch epoch;
+  std::string first;
+  std::uint64_t bytes = 0;
+
+  void line(std::string text, bool newline) {
+    if (first.empty()) first = text;
+    foreign = foreign || !begins_as_ours(text);
+    ended = newline;
+    if (text.ends_with("}}")) {
+      candidates.push_back(text);
+      if (candidates.size() > kCandidates) candidates.pop_front();
+    }
+    if (newline)
+      if (auto found = session_epoch(text)) epoch = std::max(epoch, *found);
+    last = std::move(text);
+  }
+};
+
+bool read_log(const std::string& path, Read& out) {
+  std::string begun;
+  for (std::uint64_t at = 0;;) {
+    const auto piece = disk().read(path, at, kPieceBytes);
+    if (!piece) return false;
+    at += piece->size();
+    out.bytes = at;
+    std::size_t from = 0;
+    for (std::size_t end; (end = piece->find('\n', from)) != std::string::npos; from = end + 1)
+      out.line(std::exchange(begun, {}) + piece->substr(from, end - from), true);
+    begun += piece->substr(from);
+    if (piece->size() == kPieceBytes) continue;
+    if (!begun.empty()) out.line(begun, false);
+    return true;
+  }
+}
+
+ByteSpan octets_of(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+std::string as_line(const AuditHead& head, const std::string& event) {
+  return std::string("{\"n\":") + std::to_string(head.lines + 1) + ",\"time\":\"" + utc_now_ms() +
+         "\",\"prev\":\"" + to_hex(head.hash) + "\",\"event\":" + event + "}";
+}
+
+// 0 where it does not say.
+std::int64_t time_of(const std::string& line) {
+  constexpr std::string_view kTime = "\"time\":\"";
+  constexpr std::size_t kToSecond = 19;
+  const std::size_t at = line.find(kTime);
+  if (at == std::string::npos) return 0;
+  auto s = parse_utc(line.substr(at + kTime.size(), kToSecond), 0);
+  return s.ok() ? *s : 0;
+}
+
+std::string continued(const std::string& closed, const SessionEpoch& epoch) {
+  const std::string name = closed.substr(closed.rfind('/') + 1);
+  return R"({"event":"continued","of":")" + name + R"(","era":)" + std::to_string(epoch.era) +
+         ",\"epoch\":" + std::to_string(epoch.epoch) + "}";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AuditLog>> AuditLog::open(const std::string& path,
+                                                 const AuditRotation& rotation) {
+  std::unique_ptr<AuditLog> log(new AuditLog(path, rotation));
+  auto resumed = log->mend_names();
+  log->file_ = disk().open(path, Disk::How::kAppend, kMode);
+  if (resumed.ok() && !log->file_) resumed = system_error("audit: cannot open " + path);
+  if (resumed.ok()) resumed = log->resume();
+  // Its name, too, if it is new.
+  if (resumed.ok()) resumed = log->sync();
+  if (resumed.ok() && !sync_folder_of(path)) resumed = system_error("audit: cannot sync " + path);
   if (!resumed.ok()) return resumed.error();
   return log;
 }
 
-Result<void> AuditLog::resume() {
-  std::ifstream in(path_, std::ios::binary);
-  std::string line, last, cut;
-  while (std::getline(in, line)) {
-    if (in.eof()) {
-      cut = line;
-      break;
-    }
-    last = line;
+AuditLog::~AuditLog() { (void)tidied(true).ok(); }
+
+// What a crash left while a file was being closed.
+Result<void> AuditLog::mend_names() {
+  const std::string draft = path_ + ".new";
+  if (::access(draft.c_str(), F_OK) == 0 && !remove_durably(draft))
+    return system_error("audit: cannot remove " + draft);
+  if (auto second = second_audit_name(path_); !second.empty() && !remove_durably(second))
+    return system_error("audit: cannot remove " + second);
+  return {};
+}
+
+// What the log has before the file that is written: that one has no line yet.
+Result<void> AuditLog::resume_closed() {
+  auto closed = closed_audit_files(path_);
+  if (!closed.ok()) return closed.error();
+  if (closed->empty()) return {};
+  const std::string& newest = closed->back().path;
+  AuditLines lines(newest);
+  std::string line, last;
+  while (lines.next(line)) {
     if (auto epoch = session_epoch(line)) last_epoch_ = std::max(last_epoch_, *epoch);
+    last = line;
   }
-  torn_ = !cut.empty();
-  if (!last.empty()) {
-    auto parsed = parse_audit_line(last);
-    if (!parsed)
-      return fail("audit: the last line of " + path_ +
-                  " is not an audit line; move the file away and keep it");
-    head_ = {parsed->n, hash_audit_line(last)};
+  if (auto read = lines.fault(); !read.ok()) return read;
+  auto parsed = parse_audit_line(last);
+  if (!parsed || lines.cut())
+    return fail("audit: the last line of " + newest +
+                " is not an audit line; put the file back from a backup");
+  head_ = {parsed->n, hash_audit_line(last)};
+  return write_line(continued(closed_audit_name(path_, parsed->n), last_epoch_));
+}
+
+// A crash may come at any octet of what is written here, so whatever stands at the end is gone on
+// from: lines that are cut, several in a row, a newline without what follows it.
+Result<void> AuditLog::resume() {
+  Read log;
+  if (!read_log(path_, log)) return system_error("audit: cannot read " + path_);
+  if (log.last.empty() && log.ended) return resume_closed();
+  bytes_ = log.bytes;
+  begun_s_ = time_of(log.first);
+  std::optional<AuditLine> whole;
+  std::string whole_line;
+  while (!whole && !log.candidates.empty()) {
+    whole_line = std::move(log.candidates.back());
+    log.candidates.pop_back();
+    whole = parse_audit_line(whole_line);
   }
-  if (!torn_) return {};
-  // The torn line stays, as evidence, and is part of the chain like any other.
-  if (write(fd_.get(), "\n", 1) != 1) return system_error("audit: cannot write " + path_);
-  head_.hash = hash_audit_line(cut);
-  torn_ = false;
+  if (log.foreign || (!whole && log.ended && log.last.ends_with("}}")))
+    return fail("audit: a line of " + path_ +
+                " is not an audit line; move the file away and keep it");
+  last_epoch_ = log.epoch;
+  head_ = {whole ? whole->n : 0, hash_audit_line(log.last)};
+  torn_ = !log.ended;
+  if (whole && whole_line == log.last) {
+    if (auto epoch = session_epoch(whole_line)) last_epoch_ = std::max(last_epoch_, *epoch);
+    return {};
+  }
   return write_line(R"({"event":"resumed after a line that was cut short"})");
 }
 
@@ -56,12 +182,14 @@ Result<void> AuditLog::append(const std::string& event) {
 }
 
 Result<void> AuditLog::write_line(const std::string& event) {
-  std::string line = std::string("{\"n\":") + std::to_string(head_.lines + 1) + ",\"time\":\"" +
-                     utc_now_ms() + "\",\"prev\":\"" + to_hex(head_.hash) +
-                     "\",\"event\":" + event + "}";
+  const std::string line = as_line(head_, event);
   if (line.find('\n') != std::string::npos) return fail("audit: an event with a line break");
   std::string out = (torn_ ? "\n" : "") + line + "\n";
-  ssize_t n = write(fd_.get(), out.data(), out.size());
+  bool newline = true;
+  ssize_t n = file_->write(octets_of(out));
+  // Whole but for its newline, it is a line.
+  if (n == static_cast<ssize_t>(out.size()) - 1) ++n, newline = false;
+  if (n > 0) bytes_ += static_cast<std::uint64_t>(n);
   if (n != static_cast<ssize_t>(out.size())) {
     if (n > 0) {
       torn_ = out[static_cast<std::size_t>(n) - 1] != '\n';
@@ -72,19 +200,126 @@ Result<void> AuditLog::write_line(const std::string& event) {
     if (n < 0) return system_error("audit: cannot write " + path_);
     return fail("audit: cannot write " + path_ + ": the disk is full");
   }
-  torn_ = false;
+  torn_ = !newline;
   head_ = {head_.lines + 1, hash_audit_line(line)};
+  if (begun_s_ == 0) begun_s_ = time_of(line);
+  if (auto epoch = session_epoch(line)) last_epoch_ = std::max(last_epoch_, *epoch);
   return {};
 }
 
 Result<void> AuditLog::sync() {
-  if (fdatasync(fd_.get()) != 0) return system_error("audit: cannot sync " + path_);
+  AuditHead written;
+  std::shared_ptr<Disk::File> file;
+  {
+    std::lock_guard lock(mutex_);
+    written = head_;
+    file = file_;
+  }
+  if (!file->sync()) return system_error("audit: cannot sync " + path_);
+  std::lock_guard lock(mutex_);
+  if (written.lines >= durable_.lines) durable_ = written;
   return {};
+}
+
+void AuditLog::keep_as(const AuditRotation& rotation) {
+  std::lock_guard lock(mutex_);
+  rotation_ = rotation;
+}
+
+Result<void> AuditLog::keep(std::int64_t now_s) {
+  Result<void> done = tidied(false);
+  bool due = false;
+  AuditKeeping keeping;
+  {
+    std::lock_guard lock(mutex_);
+    const bool is_long = rotation_.most_bytes > 0 && bytes_ >= rotation_.most_bytes;
+    const bool is_old =
+        rotation_.days > 0 && begun_s_ > 0 && now_s - begun_s_ >= rotation_.days * kSecondsOfDay;
+    due = (is_long || is_old) && !torn_ && head_.lines > 0;
+    keeping = rotation_.keeping;
+  }
+  if (due) {
+    if (auto rotated = rotate(now_s); !rotated.ok()) done = rotated;
+  }
+  if (!tidying_.valid() && now_s >= tidy_at_s_) {
+    tidy_at_s_ = now_s + kTidyEveryS;
+    if (auto begun = begin_to_tidy(keeping, now_s); !begun.ok()) done = begun;
+  }
+  return done;
+}
+
+Result<void> AuditLog::begin_to_tidy(const AuditKeeping& keeping, std::int64_t now_s) {
+  try {
+    tidying_ = std::async(std::launch::async, [path = path_, keeping, now_s] {
+      return tidy_audit_files(path, keeping, now_s);
+    });
+  } catch (const std::system_error& error) {
+    return fail(std::string("audit: no thread to look after closed files: ") + error.what());
+  }
+  return {};
+}
+
+// What the thread that looks after closed files had to say, once it has ended.
+Result<void> AuditLog::tidied(bool wait) {
+  if (!tidying_.valid()) return {};
+  if (!wait && tidying_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return {};
+  return tidying_.get();
+}
+
+Result<void> AuditLog::rotate(std::int64_t now_s) {
+  // Most of it before others have to wait.
+  if (auto synced = sync(); !synced.ok()) return synced;
+  std::lock_guard lock(mutex_);
+  if (torn_) return {};
+  if (!file_->sync()) return system_error("audit: cannot sync " + path_);
+  if (auto begun = begin_file(); !begun.ok()) return begun;
+  begun_s_ = now_s;
+  tidy_at_s_ = 0;
+  return {};
+}
+
+// Under mutex_; the file that is written is on disk. Nothing has changed where it fails.
+Result<void> AuditLog::begin_file() {
+  const std::string draft = path_ + ".new", closed = closed_audit_name(path_, head_.lines);
+  const std::string line = as_line(head_, continued(closed, last_epoch_));
+  const std::string whole = line + "\n";
+  ::unlink(draft.c_str());
+  std::shared_ptr<Disk::File> fresh = disk().open(draft, Disk::How::kAppend, kMode);
+  if (!fresh) return system_error("audit: cannot create " + draft);
+  Result<void> done;
+  if (fresh->write(octets_of(whole)) != static_cast<ssize_t>(whole.size()) || !fresh->sync()) {
+    done = system_error("audit: cannot write " + draft);
+  } else if (::link(path_.c_str(), closed.c_str()) != 0) {
+    done = system_error("audit: cannot make " + closed);
+  } else if (!sync_folder_of(path_) || ::rename(draft.c_str(), path_.c_str()) != 0) {
+    done = system_error("audit: cannot put " + draft + " in place");
+    ::unlink(closed.c_str());
+  }
+  if (!done.ok()) {
+    ::unlink(draft.c_str());
+    return done;
+  }
+  file_ = std::move(fresh);
+  head_ = {head_.lines + 1, hash_audit_line(line)};
+  bytes_ = whole.size();
+  if (!sync_folder_of(path_)) return system_error("audit: cannot sync the folder of " + path_);
+  durable_ = head_;
+  return {};
+}
+
+AuditHead AuditLog::durable_head() const {
+  std::lock_guard lock(mutex_);
+  return durable_;
 }
 
 AuditHead AuditLog::head() const {
   std::lock_guard lock(mutex_);
   return head_;
+}
+
+SessionEpoch AuditLog::last_epoch() const {
+  std::lock_guard lock(mutex_);
+  return last_epoch_;
 }
 
 }  // namespace tkdc

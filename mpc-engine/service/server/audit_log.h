@@ -6,50 +6,97 @@
 //   {"n":7,"time":"2025-01-31T12:00:00.123Z","prev":"<64 hex>","event":{...}}
 //
 // The hash covers the line without its newline; `prev` of the first is zero.
-// Appended with one write() each; sync() makes what was written durable.
+// Appended with one write() each; sync() makes what was written durable. A line that a crash cut
+// short stays, as evidence, and is part of the chain like any other: the next whole one carries
+// its hash. Where only its newline is lacking it is whole.
+//
+// keep() closes the file and goes on in a new one when it is long or old (audit_files.h). The last
+// line of a closed file is on disk before the next file has its first, and the first line of that
+// one names the file before it and the last nonce epoch:
+//
+//   1. NAME.new, with that first line, synced
+//   2. NAME gets NAME.NUMBER as a second name; the folder is synced
+//   3. NAME.new takes the place of NAME; the folder is synced; from here on its lines count
+//
+// After a crash NAME is the old file or the new one, whole. Before 3 it may have two names, of
+// which the second one is taken away again, and NAME.new, of which nobody knows, is removed.
+//
 // Thread-safe. Contains metadata only, never shares, keys or plaintexts.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <ctime>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
 
+#include "base/disk.h"
 #include "base/result.h"
-#include "link/socket.h"
 #include "service/server/audit_check.h"
+#include "service/server/audit_files.h"
 #include "session/audit_head.h"
 
 namespace tkdc {
+
+// When a file of the log is closed, and what becomes of it. As in [audit] of tkdc.toml.
+struct AuditRotation {
+  std::uint64_t most_bytes = std::uint64_t{64} << 20;  // 0: however long
+  int days = 7;                                        // 0: however old
+  AuditKeeping keeping;
+};
 
 class AuditLog {
  public:
   using Hash = std::array<std::uint8_t, 32>;
 
   // Goes on from the last line. A last line that a crash cut short is ended
-  // and followed by an event that says so.
-  static Result<std::unique_ptr<AuditLog>> open(const std::string& path);
+  // and followed by an event that says so. What it goes on from is on disk.
+  static Result<std::unique_ptr<AuditLog>> open(const std::string& path,
+                                                const AuditRotation& rotation = {});
+  ~AuditLog();
 
   // `event` is one JSON object. Error: disk full, I/O.
   Result<void> append(const std::string& event);
   Result<void> sync();
+  // Each second or so, on one thread: goes on in a new file when that is due, and has closed files
+  // compressed and deleted on a thread of their own. Error: of either; the log goes on all the
+  // same.
+  Result<void> keep(std::int64_t now_s = std::time(nullptr));
+
+  void keep_as(const AuditRotation& rotation);
 
   AuditHead head() const;  // lines and hash belong together
+  // The latest that sync() has put on disk: others may be told of it, since no loss of power makes
+  // this log disagree with them.
+  AuditHead durable_head() const;
   // The highest nonce epoch of the sessions in it, of the latest era; 0 without.
-  SessionEpoch last_epoch() const { return last_epoch_; }
+  SessionEpoch last_epoch() const;
 
  private:
-  explicit AuditLog(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  AuditLog(std::string path, const AuditRotation& rotation)
+      : path_(std::move(path)), rotation_(rotation) {}
+  Result<void> mend_names();
   Result<void> resume();
+  Result<void> resume_closed();
+  Result<void> begin_file();
+  Result<void> rotate(std::int64_t now_s);
+  Result<void> begin_to_tidy(const AuditKeeping& keeping, std::int64_t now_s);
+  Result<void> tidied(bool wait);
   Result<void> write_line(const std::string& event);
 
   std::string path_;
-  UniqueFd fd_;
+  AuditRotation rotation_;            // under mutex_
+  std::shared_ptr<Disk::File> file_;  // what is synced may be closed meanwhile
   mutable std::mutex mutex_;
-  AuditHead head_;
+  AuditHead head_, durable_;
   SessionEpoch last_epoch_;
-  bool torn_ = false;  // the file does not end in a newline
+  bool torn_ = false;           // the file does not end in a newline
+  std::uint64_t bytes_ = 0;     // of the file that is written
+  std::int64_t begun_s_ = 0;    // its first line; 0: none yet
+  std::int64_t tidy_at_s_ = 0;  // when closed files are looked at again
+  std::future<Result<void>> tidying_;
 };
 
 }  // namespace tkdc

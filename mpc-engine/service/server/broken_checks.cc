@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/broken_checks.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
-#include <fstream>
 #include <map>
 #include <sstream>
 
+#include "base/disk.h"
 #include "base/durable_file.h"
+#include "base/machine.h"
 #include "base/system_error.h"
 #include "base/utc_time.h"
 
@@ -18,13 +16,12 @@ namespace tkdc {
 namespace {
 
 constexpr std::uint64_t kDayS = 86'400;
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 24;
 
 std::string line_of(const BrokenCheck& check) {
   return std::to_string(check.at_s) + " " + (check.party ? std::to_string(*check.party) : "-") +
          (check.opened ? " 1\n" : " 0\n");
 }
-
-std::uint64_t now_s() { return static_cast<std::uint64_t>(std::time(nullptr)); }
 
 BrokenCheck parse(const std::string& line) {
   std::istringstream in(line);
@@ -33,7 +30,7 @@ BrokenCheck parse(const std::string& line) {
   const bool read = static_cast<bool>(in >> check.at_s >> party >> opened) && !(in >> more);
   const bool known = party == "0" || party == "1" || party == "2";
   if (!read || (!known && party != "-") || (opened != "0" && opened != "1"))
-    return {now_s(), std::nullopt, true};
+    return {wall_s(), std::nullopt, true};
   if (known) check.party = party[0] - '0';
   check.opened = opened == "1";
   return check;
@@ -60,9 +57,9 @@ Result<void> BrokenChecks::add(const BrokenCheck& check) {
 
 std::vector<BrokenCheck> BrokenChecks::all() const {
   std::vector<BrokenCheck> checks;
-  std::ifstream in(file_, std::ios::binary);
-  const bool there = ::access(file_.c_str(), F_OK) == 0 || errno != ENOENT;
-  if (!in && there) checks.push_back({now_s(), std::nullopt, true});
+  const auto text = disk().read(file_, 0, kMaxFileBytes);
+  if (!text && errno != ENOENT) checks.push_back({wall_s(), std::nullopt, true});
+  std::istringstream in(text.value_or(""));
   for (std::string line; std::getline(in, line);) checks.push_back(parse(line));
   checks.insert(checks.end(), unwritten_.begin(), unwritten_.end());
   return checks;

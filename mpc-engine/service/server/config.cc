@@ -58,6 +58,7 @@ void read_agents(StrictToml& file, ServerConfig& config) {
     agent.role =
         table.choice("role", {"kdc", "admin"}) == "kdc" ? AgentRole::kKdc : AgentRole::kAdmin;
     agent.curve_public_key = table.text("curve_public_key");
+    agent.host = table.text("host", "");
     if (!is_curve_key(agent.curve_public_key))
       table.reject("curve_public_key", "must be a CURVE public key, 40 characters of Z85");
     for (const AgentEntry& other : config.agents) {
@@ -151,6 +152,18 @@ void read_store(StrictToml& file, ServerConfig& config) {
   config.store_map_bytes = static_cast<std::size_t>(mib) << 20;
 }
 
+void read_audit(StrictToml& file, ServerConfig& config) {
+  constexpr std::int64_t kMostMib = 1 << 20, kMostDays = 36'500;
+  TomlTable table = file.table("audit");
+  config.audit_file = file.resolve(table.text("file", "audit.jsonl"));
+  AuditRotation& rotation = config.audit_rotation;
+  rotation.most_bytes = static_cast<std::uint64_t>(table.integer("rotate_mib", 0, kMostMib, 64))
+                        << 20;
+  rotation.days = static_cast<int>(table.integer("rotate_days", 0, kMostDays, 7));
+  rotation.keeping.compress = table.boolean("compress", true);
+  rotation.keeping.days = static_cast<int>(table.integer("keep_days", 0, kMostDays, 0));
+}
+
 RateLimit read_limit(TomlTable& table, const std::string& what, std::int64_t per_s,
                      std::int64_t burst) {
   constexpr std::int64_t kMost = 1'000'000'000;
@@ -217,7 +230,7 @@ Result<ServerConfig> load_server_config(const std::string& path) {
   read_cuda(file, config);
   read_peers(file, config);
   read_store(file, config);
-  config.audit_file = file.resolve(file.table("audit").text("file", "audit.jsonl"));
+  read_audit(file, config);
   read_limits(file, config);
   auto done = file.finish();
   if (!done.ok()) return done.error();

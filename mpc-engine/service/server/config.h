@@ -11,6 +11,7 @@
 #include "link/certificate.h"
 #include "service/export/approval.h"
 #include "service/job/job_service.h"
+#include "service/server/audit_log.h"
 #include "session/epoch_ledger.h"
 
 namespace tkdc {
@@ -19,6 +20,7 @@ struct AgentEntry {
   std::string name;
   AgentRole role = AgentRole::kKdc;
   std::string curve_public_key;  // Z85
+  std::string host = "";         // for `tkdc unit`; the server goes by the key
 };
 
 struct PeerEntry {
@@ -58,6 +60,7 @@ struct ServerConfig {
   std::size_t store_map_bytes = std::size_t{16} << 30;
 
   std::string audit_file;
+  AuditRotation audit_rotation;
 
   RateLimitOptions limits;
   std::uint32_t epochs_per_day = EpochLedger::kPerDay;

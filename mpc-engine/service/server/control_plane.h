@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server's side of the agents: a ZeroMQ ROUTER under CURVE. Takes job
-// requests, checks who sends them, hands them to the job service, sends the answers
-// back. docs/protocols/04-control-plane.md.
+// The server's side of the agents. Takes job requests from its socket, checks who sends them, hands
+// them to the job service, sends the answers back. docs/protocols/04-control-plane.md.
 //
 // Threads: run() is the control thread and the only one that touches the
-// socket; reply() is called by lane threads and queues; the ZAP handler has a
-// thread of its own. Secret: the share components in requests and answers,
-// wiped after use as far as libzmq lets us (its own buffers are not ours).
+// socket; reply() is called by lane threads and queues. Secret: the share components in requests
+// and answers, wiped after use.
 #pragma once
 
 #include <array>
@@ -17,20 +15,15 @@
 #include <mutex>
 #include <string>
 #include <vector>
-#include <zmq.hpp>
 
-#include "base/secret_frame.h"
-#include "link/socket.h"
 #include "service/job/job_service.h"
 #include "service/server/agent_runs.h"
+#include "service/server/agent_socket.h"
 #include "service/server/config.h"
-#include "service/server/zap.h"
 
 namespace tkdc {
 
 struct ControlOptions {
-  std::string listen;             // tcp://host:port; port * lets the kernel choose
-  SecretVector curve_secret_key;  // Z85
   std::vector<AgentEntry> agents;
   std::size_t max_pending_per_agent = 8'192;
   std::function<void(const std::string&)> log;  // any thread
@@ -49,9 +42,8 @@ class ControlPlane {
   using Submit = std::function<void(AgentRole, JobRequest)>;
   using StatusJson = std::function<std::string()>;
 
-  // Binds at once.
-  static Result<std::unique_ptr<ControlPlane>> create(ControlOptions options, Submit submit,
-                                                      StatusJson status_json);
+  ControlPlane(std::unique_ptr<AgentSocket> socket, ControlOptions options, Submit submit,
+               StatusJson status_json);
 
   // Until stop(). Error: the socket is unusable.
   Result<void> run();
@@ -61,7 +53,6 @@ class ControlPlane {
   void reply(const JobName& name, JobReply reply);
 
   ControlCounters counters() const;  // any thread
-  const std::string& endpoint() const { return endpoint_; }
 
  private:
   struct Answer {
@@ -69,31 +60,22 @@ class ControlPlane {
     SecretVector frame;
   };
 
-  ControlPlane(ControlOptions options, Submit submit, StatusJson status_json);
-  Result<void> bind();
   void receive_some();
-  bool receive_one();
-  void handle(const ReceivedFrame& route, ReceivedFrame& body);
+  void handle(const AgentSocket::Message& message);
   void answer_status(std::size_t agent, const JobRequest& request);
   void refuse(std::size_t agent, const JobRequest& request);
   void send_answers();
-  void send_frame(const std::string& route, SecretVector frame);
   void complain(const std::string& message);
 
   ControlOptions options_;
   Submit submit_;
   StatusJson status_json_;
-  // Destroyed from the last to the first: a context outlives its sockets.
-  zmq::context_t context_;
-  zmq::socket_t socket_;
-  std::unique_ptr<ZapHandler> zap_;
-  std::string endpoint_;
+  std::unique_ptr<AgentSocket> socket_;
 
   std::vector<std::uint64_t> agent_ids_;  // JobName.agent, by index
   std::vector<AgentRuns> runs_;           // by index; control thread only
   long long next_complaint_ms_ = 0;
 
-  UniqueFd event_;  // answers are waiting, or stop
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
   std::deque<Answer> answers_;

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/exports.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "base/disk.h"
 #include "base/durable_file.h"
 #include "base/hex.h"
-#include "base/secret_file.h"
 #include "base/system_error.h"
 #include "enctype.h"
 
 namespace tkdc {
 namespace {
 
+constexpr std::size_t kMostNamed = 50;  // of keys that a request lists and this server has not
 constexpr std::size_t kMaxUsedBytes = std::size_t{1} << 20;
 constexpr const char* kKeyField = "key";
 
@@ -39,8 +38,7 @@ Result<std::shared_ptr<const KeyRecord>> Exports::record_of(const ExportRequest&
   if (!record) return record.error();
   const std::string name = key.principal + ", version " + std::to_string(key.kvno);
   if (*record == nullptr)
-    return fail("the request lists a key that this server does not have: " + name +
-                "; make the request anew");
+    return fail("the request lists a key that this server does not have: " + name);
   if ((*record)->ref != key_ref(request, key) || (*record)->principal_name != key.principal)
     return fail("the request lists as " + name + " a key that is another here");
   return record;
@@ -67,12 +65,19 @@ Result<Exports::Checked> Exports::check(std::string_view text) {
   auto used = is_used(out.request);
   if (!used) return used.error();
   if (*used) return fail("the request was used here before: it is good once, make a new one");
+  std::size_t wrong = 0;
+  std::string which;
   for (const ExportKey& key : out.request.keys) {
     if (auto running = still_running(); !running) return running.error();
     auto record = record_of(out.request, key);
-    if (!record) return record.error();
-    out.staying += (*record)->form == KeyForm::kStandard ? 0 : 1;
+    if (record) {
+      out.staying += (*record)->form == KeyForm::kStandard ? 0 : 1;
+    } else if (++wrong <= kMostNamed) {
+      which += (which.empty() ? "" : "; ") + record.error().message;
+    }
   }
+  if (wrong > kMostNamed) which += "; and " + std::to_string(wrong - kMostNamed) + " more";
+  if (wrong > 0) return fail(which);
   return out;
 }
 
@@ -170,9 +175,11 @@ Result<void> Exports::audit_all(const Checked& checked,
 
 // One line for each used request, its nonce. A file that cannot be read says no to all.
 Result<bool> Exports::is_used(const ExportRequest& request) {
-  if (::access(options_.used_file.c_str(), F_OK) != 0 && errno == ENOENT) return false;
-  auto text = read_text_file(options_.used_file, kMaxUsedBytes);
-  if (!text) return fail("used requests cannot be read: " + text.error().message);
+  const auto text = disk().read(options_.used_file, 0, kMaxUsedBytes + 1);
+  if (!text && errno == ENOENT) return false;
+  if (!text) return system_error("used requests cannot be read: " + options_.used_file);
+  if (text->size() > kMaxUsedBytes)
+    return fail("used requests cannot be read: " + options_.used_file + " is too long");
   return text->find(to_hex(request.nonce) + "\n") != std::string::npos;
 }
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/latch.h"
 
-#include <unistd.h>
-
 #include <cerrno>
-#include <fstream>
 
+#include "base/disk.h"
 #include "base/durable_file.h"
 #include "base/system_error.h"
 
@@ -13,14 +11,6 @@ namespace tkdc {
 namespace {
 
 constexpr std::size_t kMaxReasonBytes = 4096;
-
-std::string read_reason(std::ifstream& in) {
-  std::string text(kMaxReasonBytes, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text.empty() ? "the latch's file is empty" : text;
-}
 
 }  // namespace
 
@@ -37,9 +27,10 @@ Result<void> Latch::close(const std::string& reason) {
 // A file that is there but cannot be read counts as closed.
 std::string Latch::reason() {
   if (!unwritten_.empty()) return unwritten_;
-  if (::access(file_.c_str(), F_OK) != 0 && errno == ENOENT) return {};
-  std::ifstream in(file_, std::ios::binary);
-  return read_reason(in);
+  auto text = disk().read(file_, 0, kMaxReasonBytes);
+  if (!text && errno == ENOENT) return {};
+  while (text && text->ends_with('\n')) text->pop_back();
+  return !text || text->empty() ? "the latch's file is empty" : *text;
 }
 
 Result<bool> release_latch(const std::string& file) {

@@ -8,10 +8,14 @@
 #include <signal.h>
 
 #include <cstdio>
+#include <optional>
 #include <string>
+#include <type_traits>
 
+#include "base/credential.h"
 #include "base/daemon_options.h"
 #include "base/hardening.h"
+#include "base/hex.h"
 #include "base/log.h"
 #include "base/program_digest.h"
 #include "base/secret_file.h"
@@ -19,6 +23,7 @@
 #include "rep3/unit/offers.h"
 #include "service/server/protocols.h"
 #include "service/server/server.h"
+#include "service/server/surroundings.h"
 
 namespace tkdc {
 namespace {
@@ -28,19 +33,38 @@ int failed(const Error& error) {
   return 1;
 }
 
-// Everything that can be wrong without opening the store or a port.
-Result<void> check_files(const ServerConfig& config) {
-  auto curve = read_curve_secret(config.curve_secret_key_file);
+// Nothing where a credential is named that nobody gave to this process; its name joins `absent`.
+template <class Read>
+auto given(const std::string& path, std::string* absent, Read read)
+    -> Result<std::optional<std::decay_t<decltype(*read(path))>>> {
+  const std::string name = credential_not_given(path);
+  if (absent != nullptr && !name.empty()) {
+    *absent += (absent->empty() ? "" : ", ") + name;
+    return {std::nullopt};
+  }
+  auto value = read(path);
+  if (!value.ok()) return value.error();
+  return {std::move(*value)};
+}
+
+// Everything that can be wrong without opening the store or a port. `absent`: for a check without
+// the unit's credentials, which are left out then.
+Result<void> check_files(const ServerConfig& config, std::string* absent) {
+  auto curve = given(config.curve_secret_key_file, absent, read_curve_secret);
   if (!curve.ok()) return curve.error();
-  auto key = read_store_key(config.store_key_file);
+  auto key = given(config.store_key_file, absent, read_store_key);
   if (!key.ok()) return key.error();
   constexpr std::size_t kMaxPemBytes = 64 * 1024;
   auto certificate = read_text_file(config.certificate_file, kMaxPemBytes);
   if (!certificate.ok()) return certificate.error();
-  auto private_key = read_secret_file(config.private_key_file, kMaxPemBytes);
+  auto private_key = given(config.private_key_file, absent, [](const std::string& path) {
+    return read_secret_file(path, kMaxPemBytes);
+  });
   if (!private_key.ok()) return private_key.error();
-  auto tls = TlsContext::create(*certificate, *private_key);
-  if (!tls.ok()) return tls.error();
+  if (*private_key) {
+    auto tls = TlsContext::create(*certificate, **private_key);
+    if (!tls.ok()) return tls.error();
+  }
   auto fingerprint = certificate_fingerprint(*certificate);
   if (!fingerprint.ok()) return fingerprint.error();
   for (const PeerEntry& peer : config.peers)
@@ -59,20 +83,36 @@ cuda::DevicesOptions devices_of(const ServerConfig& config) {
   return options;
 }
 
+int tell_good(const ServerConfig& config, const std::string& absent) {
+  auto remark = check_folders(config);
+  if (!remark.ok()) return failed(remark.error());
+  std::printf("%s: good", config.path.c_str());
+  if (!remark->empty()) std::printf("; %s", remark->c_str());
+  if (!absent.empty())
+    std::printf("; %s: credentials, which only the unit gets, were not looked at", absent.c_str());
+  std::printf("\n");
+  return 0;
+}
+
 void block_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   sigaddset(&signals, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
 Result<void> serve(const ServerConfig& config, const std::string& program,
                    const std::string& backend_reason) {
+  name_process("TKDC_PARTY=" + std::to_string(config.party));
+  name_process("TKDC_INSTALLATION=" + to_hex(config.installation));
   if (config.agents.empty())
     log_line(LogLevel::kWarning, "no [[agents]] are listed: nobody can ask for anything");
-  auto server = Server::create(config, program);
+  auto surroundings = real_surroundings(config);
+  if (!surroundings.ok()) return surroundings.error();
+  auto server = Server::create(config, program, std::move(*surroundings));
   if (!server.ok()) return server.error();
   log_line(LogLevel::kNotice, "program SHA-256 " + program);
   log_line(LogLevel::kNotice, "backend " + backend_reason);
@@ -97,14 +137,10 @@ int run(const std::string& path, bool check_only) {
   if (!program.ok()) return failed(program.error());
   forbid_dumps();
   if (auto known = check_protocols(*config); !known.ok()) return failed(known.error());
-  auto checked = check_files(*config);
+  std::string absent;
+  auto checked = check_files(*config, check_only ? &absent : nullptr);
   if (!checked.ok()) return failed(checked.error());
-  if (check_only) {
-    auto remark = check_folders(*config);
-    if (!remark.ok()) return failed(remark.error());
-    std::printf("%s: good%s%s\n", path.c_str(), remark->empty() ? "" : "; ", remark->c_str());
-    return 0;
-  }
+  if (check_only) return tell_good(*config, absent);
   auto done = serve(*config, *program, backend_reason);
   return done.ok() ? 0 : failed(done.error());
 }

@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <sstream>
 
+#include "base/disk.h"
 #include "base/durable_file.h"
 #include "base/system_error.h"
 #include "base/unique_fd.h"
@@ -70,12 +70,10 @@ Result<void> write_revoke_request(const std::string& store_path, const RevokeReq
 
 Result<std::optional<RevokeRequest>> read_revoke_request(const std::string& store_path) {
   const std::string file = revoke_request_file(store_path);
-  UniqueFd fd(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd && errno == ENOENT) return std::optional<RevokeRequest>();
-  std::array<char, kMaxBytes> octets{};
-  const ssize_t n = fd ? ::read(fd.get(), octets.data(), octets.size()) : -1;
-  if (n < 0) return failed(file, "cannot be read");
-  auto request = parse(std::string(octets.data(), static_cast<std::size_t>(n)));
+  const auto text = disk().read(file, 0, kMaxBytes);
+  if (!text && errno == ENOENT) return std::optional<RevokeRequest>();
+  if (!text) return failed(file, "cannot be read");
+  auto request = parse(*text);
   if (!request)
     return fail("revoke: " + file + " is no request of `tkdc revoke`; remove it, then ask again");
   return request;

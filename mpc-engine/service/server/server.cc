@@ -7,20 +7,18 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
-#include <unistd.h>
 
-#include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "base/curve_key.h"
 #include "base/hardening.h"
 #include "base/heap.h"
 #include "base/hex.h"
-#include "base/log.h"
-#include "base/secret_file.h"
+#include "base/log_events.h"
+#include "base/machine.h"
 #include "base/system_error.h"
 #include "base/version.h"
 #include "service/job/limits.h"
+#include "service/server/certificate_watch.h"
 #include "service/server/epoch_watch.h"
 #include "service/server/revoke_request.h"
 #include "service/server/revoked_json.h"
@@ -29,10 +27,8 @@ namespace tkdc {
 namespace {
 
 constexpr int kDrainMs = 3'000;          // LaneRunner::draining() takes less
-constexpr int kTickMs = 100;             // deadlines of jobs while there is no session
 constexpr int kSyncEveryTicks = 10;      // the audit log reaches the disk once a second
 constexpr int kSealCheckTicks = 36'000;  // once an hour
-constexpr std::size_t kMaxPemBytes = 64 * 1024;
 constexpr int kStableSessionMs = 5'000;
 
 constexpr const char* kUntilRelease =
@@ -48,37 +44,32 @@ void notify_status(const std::string& text) { sd_notifyf(0, "STATUS=%s", text.c_
 }  // namespace
 
 Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
-                                               const std::string& program) {
+                                               const std::string& program,
+                                               Surroundings surroundings) {
   std::unique_ptr<Server> server(new Server(config, program));
   server->started_ms_ = monotonic_ms();
   auto protocols = offered_protocols(config);
   if (!protocols.ok()) return protocols.error();
   server->protocols_ = std::move(*protocols);
-  auto done = server->open_store();
+  server->store_ = std::move(surroundings.store);
+  auto done = server->open_files();
   if (done.ok()) done = server->make_engine();
-  if (done.ok()) done = server->make_control();
-  if (done.ok()) done = server->make_mesh();
-  if (done.ok()) done = server->make_local();
+  if (!done.ok()) return done.error();
+  server->make_control(std::move(surroundings.agents));
+  server->make_exports(std::move(surroundings.curve_secret));
+  server->local_ = std::move(surroundings.local);
+  server->certificate_end_s_ = surroundings.certificate_end_s;
+  done = server->make_mesh(std::move(surroundings.network));
   if (!done.ok()) return done.error();
   return server;
 }
 
 Server::~Server() { stop(); }
 
-Result<void> Server::open_store() {
-  auto key = read_store_key(config_.store_key_file);
-  if (!key.ok()) return key.error();
-  StoreOptions options;
-  options.path = config_.store_path;
-  options.installation = config_.installation;
-  options.party = config_.party;
-  options.map_bytes = config_.store_map_bytes;
-  auto store = Store::open(options, *key);
-  if (!store.ok()) return store.error();
-  store_ = std::move(*store);
+Result<void> Server::open_files() {
   latch_.emplace(latch_file(config_.store_path));
   broken_checks_.emplace(broken_checks_file(config_.store_path));
-  auto audit = AuditLog::open(config_.audit_file);
+  auto audit = AuditLog::open(config_.audit_file, config_.audit_rotation);
   if (!audit.ok()) return audit.error();
   audit_ = std::move(*audit);
   return notice_restored_epochs(*store_, *audit_);
@@ -91,7 +82,7 @@ Result<void> Server::make_engine() {
   options.protocols = protocols_;
   options.max_pending_jobs = config_.agents.size() * ControlOptions().max_pending_per_agent;
   options.limits = config_.limits;
-  options.audit_head = [this] { return audit_->head(); };
+  options.audit_head = [this] { return audit_->durable_head(); };
   options.lost_check = [this](const LostCheck& lost) { note_broken_check(lost); };
   options.peer_audit_head = [this](int party, const AuditHead& head) {
     nlohmann::json event = {{"event", "peers"}, {"peers", {peer_json(party, head)}}};
@@ -109,28 +100,17 @@ Result<void> Server::make_engine() {
   return take_revoke_request();
 }
 
-Result<void> Server::make_control() {
-  auto secret = read_curve_secret(config_.curve_secret_key_file);
-  if (!secret.ok()) return secret.error();
+void Server::make_control(std::unique_ptr<AgentSocket> socket) {
   ControlOptions options;
-  options.listen = config_.control_listen;
-  options.curve_secret_key = std::move(*secret);
   options.agents = config_.agents;
   options.log = [](const std::string& line) { log_line(LogLevel::kWarning, line); };
-  auto control = ControlPlane::create(
-      std::move(options),
+  control_ = std::make_unique<ControlPlane>(
+      std::move(socket), std::move(options),
       [this](AgentRole role, JobRequest request) { jobs_->submit(role, std::move(request)); },
       [this] { return status_json(); });
-  if (!control.ok()) return control.error();
-  control_ = std::move(*control);
-  return {};
 }
 
-Result<void> Server::make_mesh() {
-  auto certificate = read_text_file(config_.certificate_file, kMaxPemBytes);
-  if (!certificate.ok()) return certificate.error();
-  auto key = read_secret_file(config_.private_key_file, kMaxPemBytes);
-  if (!key.ok()) return key.error();
+Result<void> Server::make_mesh(std::shared_ptr<Network> network) {
   MeshOptions options;
   options.installation = config_.installation;
   options.party = config_.party;
@@ -143,13 +123,12 @@ Result<void> Server::make_mesh() {
   options.masked_blocks = static_cast<std::uint32_t>(config_.masked_blocks);
   options.cohort_limit = kMaxCohortJobs;
   options.epochs_per_day = config_.epochs_per_day;
+  options.network = std::move(network);
   options.listen_address = config_.data_listen;
-  options.certificate_pem = std::move(*certificate);
-  options.private_key_pem = std::move(*key);
   for (const PeerEntry& peer : config_.peers)
     options.peers.push_back({peer.party, peer.address, peer.certificate_sha256});
   options.log = [](const std::string& line) { log_line(LogLevel::kWarning, line); };
-  options.audit_head = [this] { return audit_->head(); };
+  options.audit_head = [this] { return audit_->durable_head(); };
   options.course = [this](int lane) { return jobs_->course(static_cast<std::size_t>(lane)); };
   options.hear_course = [this](int lane, int party, const CourseTail& theirs) {
     auto same = jobs_->hear_course(static_cast<std::size_t>(lane), party, theirs);
@@ -169,27 +148,17 @@ Result<void> Server::make_mesh() {
   return {};
 }
 
-// A server that cannot be asked to export serves all the same.
-Result<void> Server::make_local() {
+void Server::make_exports(SecretBuffer secret) {
   ExportsOptions options;
   options.installation = config_.installation;
   options.party = config_.party;
   options.approvers = config_.approvers;
   options.used_file = used_requests_file(config_.store_path);
-  auto secret = read_curve_secret(config_.curve_secret_key_file);
-  if (!secret.ok()) return secret.error();
-  if (!decode_curve_secret(*secret, options.secret.span().first<kCurveKeyBytes>()))
-    return fail("config: " + config_.curve_secret_key_file + " is no CURVE secret key");
-  options.now_s = [] { return static_cast<std::uint64_t>(std::time(nullptr)); };
+  options.secret = std::move(secret);
+  options.now_s = wall_s;
   options.audit = [this](const std::string& event) { return audit_->append(event); };
   options.sync_audit = [this] { return audit_->sync(); };
   exports_ = std::make_unique<Exports>(std::move(options), *store_);
-  auto local = LocalSocket::open(local_socket_path(config_.store_path));
-  if (local.ok())
-    local_ = std::move(*local);
-  else
-    log_line(LogLevel::kWarning, "no socket for `tkdc approve`: " + local.error().message);
-  return {};
 }
 
 Result<Bytes> Server::answer_administrator(const LocalAsk& ask) {
@@ -232,8 +201,9 @@ Result<void> Server::take_revoke_request() {
 }
 
 void Server::pause(int ms) {
-  for (int waited = 0; waited < ms && !stopping_; waited += kTickMs)
-    usleep(static_cast<useconds_t>(std::min(ms - waited, kTickMs)) * 1000);
+  const auto tick = static_cast<int>(kTick.count());
+  for (int waited = 0; waited < ms && !stopping_; waited += tick)
+    machine().pause(std::chrono::milliseconds(std::min(ms - waited, tick)));
 }
 
 void Server::session_failed(const std::string& reason) {
@@ -244,7 +214,7 @@ void Server::session_failed(const std::string& reason) {
     session_id_.clear();
     news = troubles_.is_news(reason, monotonic_ms());
   }
-  if (news) log_line(LogLevel::kWarning, "no session: " + reason);
+  if (news) log_event(LogLevel::kWarning, event::kNoSession, "no session: " + reason);
   notify_status("no session: " + reason);
 }
 
@@ -261,8 +231,10 @@ void Server::session_goes_on(const Session& session) {
   // Somebody who resets connections all the time fills no disk.
   if (monotonic_ms() - logged_reconnection_ms_ < Troubles::kRepeatMs) return;
   logged_reconnection_ms_ = monotonic_ms();
-  log_line(LogLevel::kNotice, "session " + id + " goes on over new connections, the " +
-                                  std::to_string(times) + ". time since the start");
+  log_event(LogLevel::kNotice, event::kSessionGoesOn,
+            "session " + id + " goes on over new connections, the " + std::to_string(times) +
+                ". time since the start",
+            {"TKDC_SESSION=" + id});
   nlohmann::json event = {{"event", "reconnected"}, {"session", id}, {"times", times}};
   audit(event.dump());
 }
@@ -285,7 +257,7 @@ void Server::session_up(const Session& session) {
                      ", zero-shares by " + zero_generator_name(session.zero_generator) +
                      ", records by " + tls_library().records + ", security " +
                      security_name(config_.security);
-  log_line(LogLevel::kNotice, text);
+  log_event(LogLevel::kNotice, event::kSessionUp, text, {"TKDC_SESSION=" + id});
   notify_status(text);
   nlohmann::json event = {{"event", "session"},
                           {"session", id},
@@ -302,8 +274,9 @@ void Server::session_up(const Session& session) {
 }
 
 void Server::close_latch(const std::string& deviation) {
-  log_line(LogLevel::kError, "a server computed wrongly: " + deviation +
-                                 ". Nothing that depends on it was released. " + kUntilRelease);
+  log_event(LogLevel::kError, event::kLatched,
+            "a server computed wrongly: " + deviation +
+                ". Nothing that depends on it was released. " + kUntilRelease);
   nlohmann::json event = {{"event", "latched"}, {"reason", deviation}};
   audit(event.dump());
   if (auto closed = latch_->close(deviation); !closed)
@@ -318,7 +291,7 @@ void Server::note_broken_check(const LostCheck& lost) {
   if (stopping_ && !lost.opened && !lost.held) return;
   std::vector<BrokenCheck> checks;
   Result<void> written;
-  const auto now = static_cast<std::uint64_t>(std::time(nullptr));
+  const auto now = wall_s();
   {
     std::lock_guard lock(mutex_);
     written = broken_checks_->add({now, lost.party, lost.opened});
@@ -329,7 +302,7 @@ void Server::note_broken_check(const LostCheck& lost) {
       "sessions given up while messages were being verified: " + describe(checks) +
       "; a restart, or a server that breaks off where it would be found "
       "(docs/operations.md, Broken checks)";
-  log_line(LogLevel::kWarning, text);
+  log_event(LogLevel::kWarning, event::kCheckBroken, text);
   nlohmann::json event = {{"event", "check broken"}, {"opened", lost.opened}};
   if (lost.party) event["party"] = *lost.party;
   audit(event.dump());
@@ -357,7 +330,7 @@ void Server::wait_for_release() {
     pause(1000);
   }
   if (!waited || stopping_) return;
-  log_line(LogLevel::kNotice, "the latch was released");
+  log_event(LogLevel::kNotice, event::kReleased, "the latch was released");
   audit(R"({"event":"released"})");
   std::lock_guard lock(mutex_);
   latched_.clear();
@@ -401,77 +374,99 @@ Result<void> Server::wait_for_signal() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   UniqueFd fd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) return system_error("no signalfd");
   std::uint64_t watchdog_us = 0;
-  bool watched = sd_watchdog_enabled(0, &watchdog_us) > 0;
-  std::string sync_trouble;
-  Alarms alarms([](const std::string& line) { log_line(LogLevel::kWarning, line); });
+  const bool watched = sd_watchdog_enabled(0, &watchdog_us) > 0;
   for (int tick = 0;; ++tick) {
     pollfd one{fd.get(), POLLIN, 0};
-    if (poll(&one, 1, kTickMs) > 0) return {};
-    if (control_failed_) return fail("the control plane failed");
-    jobs_->expire();
-    if (tick % kSyncEveryTicks != 0) continue;
-    if (tick % kSealCheckTicks == 0 && jobs_->status().seals_near_limit)
-      log_line(LogLevel::kWarning, kSealWarning);
-    alarms.look(jobs_->status());
-    alarms.look(config_.party, jobs_->status().clocks_ahead);
-    alarms.look(mesh_->epochs());
-    (void)take_revoke_request();  // its troubles are in the journal
-    auto synced = audit_->sync();
-    std::string trouble = synced.ok() ? "" : synced.error().message;
-    if (!trouble.empty() && trouble != sync_trouble) log_line(LogLevel::kError, trouble);
-    sync_trouble = trouble;
-    if (watched) sd_notify(0, "WATCHDOG=1");
+    signalfd_siginfo signal{};
+    if (poll(&one, 1, static_cast<int>(kTick.count())) > 0 &&
+        read(fd.get(), &signal, sizeof signal) == sizeof signal) {
+      if (signal.ssi_signo != SIGHUP) return {};
+      reload();
+    }
+    if (auto sound = look_after(); !sound.ok()) return sound;
+    if (tick % kSyncEveryTicks == 0) keep_audit_log();
+    if (watched && tick % kSyncEveryTicks == 0) sd_notify(0, "WATCHDOG=1");
   }
 }
 
-Result<void> Server::run() {
-  keep_freed_memory();
-  lock_memory((config_.store_path + "/data.mdb").c_str());
-  control_thread_ = std::thread([this] {
+Result<void> Server::look_after() {
+  if (control_failed_) return fail("the control plane failed");
+  jobs_->expire();
+  const int tick = ticks_++;
+  if (tick % kSyncEveryTicks != 0) return {};
+  if (tick % kSealCheckTicks == 0 && jobs_->status().seals_near_limit)
+    log_line(LogLevel::kWarning, kSealWarning);
+  alarms_->look(jobs_->status());
+  alarms_->look(config_.party, jobs_->status().clocks_ahead);
+  alarms_->look(mesh_->epochs());
+  if (certificate_end_s_)
+    alarms_->look_at_certificate(
+        certificate_alarm(*certificate_end_s_, static_cast<std::int64_t>(wall_s())));
+  (void)take_revoke_request();  // its troubles are in the journal
+  auto synced = audit_->sync();
+  const std::string trouble = synced.ok() ? "" : synced.error().message;
+  if (!trouble.empty() && trouble != sync_trouble_) log_line(LogLevel::kError, trouble);
+  sync_trouble_ = trouble;
+  return {};
+}
+
+void Server::start() {
+  alarms_.emplace(
+      [](const std::string& line) { log_event(LogLevel::kWarning, event::kAlarm, line); });
+  control_thread_ = machine().start([this] {
     auto ended = control_->run();
     if (ended.ok()) return;
     log_line(LogLevel::kError, ended.error().message);
     control_failed_ = true;
   });
-  session_thread_ = std::thread([this] { serve_sessions(); });
+  session_thread_ = machine().start([this] { serve_sessions(); });
   if (local_)
-    local_thread_ = std::thread(
+    local_thread_ = machine().start(
         [this] { local_->run([this](const LocalAsk& ask) { return answer_administrator(ask); }); });
-  log_line(LogLevel::kNotice, std::string("tkdc-server ") + kVersionAndCommit + ": party " +
-                                  std::to_string(config_.party) + " of " +
-                                  to_hex(config_.installation) + ", security " +
-                                  security_name(config_.security) + ", " +
-                                  std::to_string(store_->count()) + " keys, agents at " +
-                                  config_.control_listen + ", peers at " + config_.data_listen);
+  log_event(LogLevel::kNotice, event::kStarted,
+            std::string("tkdc-server ") + kVersionAndCommit + ": party " +
+                std::to_string(config_.party) + " of " + to_hex(config_.installation) +
+                ", security " + security_name(config_.security) + ", " +
+                std::to_string(store_->count()) + " keys, agents at " + config_.control_listen +
+                ", peers at " + config_.data_listen);
   audit(R"({"event":"started"})");
+}
+
+Result<void> Server::run() {
+  keep_freed_memory();
+  lock_memory((config_.store_path + "/data.mdb").c_str());
+  start();
   sd_notify(0, "READY=1\nSTATUS=waiting for the other two servers");
   auto result = wait_for_signal();
   sd_notify(0, "STOPPING=1");
   stop();
-  audit(R"({"event":"stopped"})");
-  (void)audit_->sync().ok();
-  log_line(LogLevel::kNotice, "stopped");
   return result;
 }
 
 void Server::stop() {
-  stopping_ = true;
+  if (stopping_.exchange(true)) return;
   if (jobs_) jobs_->stop();
   // Its lanes end their checks first: cutting the links now would break them for the others.
   for (int waited = 0; jobs_ && jobs_->status().session_up && waited < kDrainMs; waited += 10)
-    usleep(10'000);
+    machine().pause(std::chrono::milliseconds(10));
   if (mesh_) mesh_->stop();
   if (local_) local_->stop();
   if (exports_) exports_->stop();
-  if (session_thread_.joinable()) session_thread_.join();
+  const bool ran = session_thread_ != nullptr;
+  session_thread_.reset();
   // After the session: the answers of its last jobs still go out.
   if (control_) control_->stop();
-  if (control_thread_.joinable()) control_thread_.join();
+  control_thread_.reset();
   // Last: an export under way may take a while to end, and nobody else waits for it.
-  if (local_thread_.joinable()) local_thread_.join();
+  local_thread_.reset();
+  if (!ran) return;
+  audit(R"({"event":"stopped"})");
+  (void)audit_->sync().ok();
+  log_event(LogLevel::kNotice, event::kStopped, "stopped");
 }
 
 }  // namespace tkdc

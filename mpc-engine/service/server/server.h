@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One running party: store, jobs, mesh and control plane put together.
 //
-// Threads: the caller's, which waits for a signal; the control thread; the
+// Threads: the caller's, which looks after it; the control thread; the
 // administrator's socket's; the session thread, in a loop { establish, run until a link fails, log
 // why }; and those of the parts.
 #pragma once
@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 
 #include <nlohmann/json.hpp>
 
@@ -22,7 +21,7 @@
 #include "service/server/control_plane.h"
 #include "service/server/exports.h"
 #include "service/server/latch.h"
-#include "service/server/local_socket.h"
+#include "service/server/surroundings.h"
 #include "service/server/troubles.h"
 #include "session/mesh.h"
 
@@ -34,22 +33,36 @@ inline constexpr const char* kSealWarning =
 
 class Server {
  public:
-  // Opens and binds everything; nothing runs yet. `program`: base/program_digest.h.
+  static constexpr std::chrono::milliseconds kTick{100};  // deadlines of jobs without a session
+
+  // Listens to its peers; nothing runs yet. `program`: base/program_digest.h.
   static Result<std::unique_ptr<Server>> create(const ServerConfig& config,
-                                                const std::string& program);
+                                                const std::string& program,
+                                                Surroundings surroundings);
   ~Server();
 
-  // Until SIGTERM or SIGINT, which the caller has blocked in all threads.
+  // Until SIGTERM or SIGINT, which the caller has blocked in all threads, as SIGHUP, which has it
+  // read its configuration again (server_reload.cc).
   Result<void> run();
+
+  // ---- run() by its parts
+  void start();
+  // What the main thread looks after, each kTick.
+  Result<void> look_after();
+  void stop();
+
+  // As its socket is asked (service/server/local_socket.h).
+  Result<Bytes> answer_administrator(const LocalAsk& ask);
+  std::string status_json();
 
  private:
   Server(const ServerConfig& config, const std::string& program)
       : config_(config), program_(program) {}
-  Result<void> open_store();
+  Result<void> open_files();
   Result<void> make_engine();
-  Result<void> make_mesh();
-  Result<void> make_control();
-  Result<void> make_local();
+  Result<void> make_mesh(std::shared_ptr<Network> network);
+  void make_control(std::unique_ptr<AgentSocket> socket);
+  void make_exports(SecretBuffer secret);
 
   void serve_sessions();
   // Waits while the latch is closed.
@@ -63,16 +76,16 @@ class Server {
   // Does what `tkdc revoke` asked for, if it did.
   [[nodiscard]] Result<void> take_revoke_request();
   void audit(const std::string& event);
-  Result<Bytes> answer_administrator(const LocalAsk& ask);
-  std::string status_json();
   nlohmann::json agents_json(const JobServiceStatus& jobs) const;
   Result<void> wait_for_signal();
-  void stop();
+  void reload();
+  void keep_audit_log();
 
   ServerConfig config_;
   const std::string program_;  // its digest
   ProtocolOffers protocols_;
   long long started_ms_ = 0;
+  std::optional<std::int64_t> certificate_end_s_;
 
   // Destroyed from the last to the first: the jobs answers into the control
   // plane and writes to the audit log until it is gone.
@@ -87,9 +100,7 @@ class Server {
 
   std::atomic<bool> stopping_{false};
   std::atomic<bool> control_failed_{false};
-  std::thread control_thread_;
-  std::thread session_thread_;
-  std::thread local_thread_;
+  std::unique_ptr<Machine::Thread> control_thread_, session_thread_, local_thread_;
 
   std::mutex mutex_;
   std::string trouble_ = "starting";  // why there is no session; empty with one
@@ -103,8 +114,11 @@ class Server {
   std::uint64_t audit_failures_ = 0;
   std::optional<BrokenChecks> broken_checks_;  // under mutex_
   std::string course_deviation_;               // found in a handshake; the session thread's
-  std::string revoke_trouble_;                 // main thread only
-  Troubles troubles_;                          // under mutex_
+  // Main thread only.
+  std::string revoke_trouble_, sync_trouble_, keep_trouble_;
+  int ticks_ = 0;
+  std::optional<Alarms> alarms_;
+  Troubles troubles_;  // under mutex_
   long long logged_reconnection_ms_ = -Troubles::kRepeatMs;
 };
 

@@ -3,7 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hex.h"
+#include "base/machine.h"
+#include "base/version.h"
 #include "link/tls_context.h"
+#include "service/server/certificate_watch.h"
 #include "service/server/clock_watch.h"
 #include "service/server/epoch_watch.h"
 #include "service/server/revoked_json.h"
@@ -42,6 +45,7 @@ std::string Server::status_json() {
                          {"installation", to_hex(config_.installation)},
                          {"security", security_name(config_.security)},
                          {"version", TKDC_VERSION},
+                         {"build", kVersionAndCommit},
                          {"program", program_},
                          {"uptime_s", (monotonic_ms() - started_ms_) / 1000},
                          {"session_up", jobs.session_up},
@@ -81,6 +85,8 @@ std::string Server::status_json() {
                          {"audit_lines", audit.lines},
                          {"audit_head", to_hex(audit.hash)}};
   tell_epochs(json, mesh_->epochs());
+  if (certificate_end_s_)
+    tell_certificate(json, *certificate_end_s_, static_cast<std::int64_t>(wall_s()));
   tell_clocks(json, config_.party, jobs.clocks_ahead);
   std::lock_guard lock(mutex_);
   const std::vector<BrokenCheck> broken = broken_checks_->all();

@@ -3,7 +3,9 @@
 
 #include <chrono>
 
-#include "base/hex.h"
+#include <zmq.h>
+
+#include "base/curve_key.h"
 #include "link/socket.h"
 
 namespace tkdc {
@@ -96,12 +98,13 @@ bool ZapHandler::answer() {
 bool ZapHandler::answer(const std::vector<std::string>& frames) {
   int agent = agent_of(frames);
   if (agent < 0 && log_) {
-    std::string key = frames.size() > kKey
-                          ? to_hex({reinterpret_cast<const std::uint8_t*>(frames[kKey].data()),
-                                    frames[kKey].size()})
-                          : "none";
-    log_("control: refused a client with CURVE public key " + key +
-         " (hexadecimal); list it under [[agents]] if it is one of yours");
+    // As configurations have it, so that it can be looked for.
+    char key[kCurveTextBytes + 1] = "none";
+    if (frames.size() > kKey && frames[kKey].size() == kCurveKeyBytes)
+      zmq_z85_encode(key, reinterpret_cast<const std::uint8_t*>(frames[kKey].data()),
+                     kCurveKeyBytes);
+    log_(std::string("control: refused a client with CURVE public key ") + key +
+         "; list it under [[agents]] if it is one of yours");
   }
   std::string request_id = frames.size() > kRequestId ? frames[kRequestId] : "";
   const std::string reply[] = {"1.0",

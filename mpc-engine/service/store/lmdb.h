@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// LMDB's environment and transactions as owning objects. Transactions are
-// aborted unless committed.
+// LMDB's transactions as owning objects: aborted unless committed.
 #pragma once
 
 #include <lmdb.h>
 
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "base/secret.h"
@@ -34,10 +31,6 @@ class LmdbTxn {
 inline MDB_val lmdb_val(ByteSpan bytes) {
   // LMDB does not write through keys and values given to it.
   return {bytes.size(), const_cast<std::uint8_t*>(bytes.data())};
-}
-
-inline ByteSpan octets(std::string_view text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
 inline ByteSpan lmdb_span(const MDB_val& v) {

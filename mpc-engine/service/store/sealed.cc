@@ -18,6 +18,11 @@ Sealer::Sealer(const SecretBuffer& key, const InstallationId& installation, int 
   std::memcpy(key_.data(), key.data(), key_.size());
 }
 
+void Sealer::also_opens(const SecretBuffer& previous) {
+  previous_.emplace(previous.size());
+  std::memcpy(previous_->data(), previous.data(), previous.size());
+}
+
 Bytes Sealer::associated_data(std::string_view table, ByteSpan name, ByteSpan header) const {
   Bytes ad;
   Writer w(ad);
@@ -51,17 +56,20 @@ bool Sealer::header(ByteSpan value, std::size_t bytes, ByteSpan& out) {
   return true;
 }
 
-bool Sealer::open(std::string_view table, ByteSpan name, ByteSpan value,
-                  SecretVector& plaintext) const {
+bool Sealer::open(std::string_view table, ByteSpan name, ByteSpan value, SecretVector& plaintext,
+                  Under under) const {
   if (value.empty() || value.size() < 1 + value[0] + kNonceBytes + kTagBytes) return false;
   ByteSpan header = value.subspan(1, value[0]);
   const std::uint8_t* nonce = value.data() + 1 + header.size();
   ByteSpan ciphertext = value.subspan(1 + header.size() + kNonceBytes);
   Bytes ad = associated_data(table, name, header);
   plaintext.resize(ciphertext.size() - kTagBytes);
-  return crypto_aead_xchacha20poly1305_ietf_decrypt(plaintext.data(), nullptr, nullptr,
-                                                    ciphertext.data(), ciphertext.size(), ad.data(),
-                                                    ad.size(), nonce, key_.data()) == 0;
+  auto opens = [&](const SecretBuffer& key) {
+    return crypto_aead_xchacha20poly1305_ietf_decrypt(plaintext.data(), nullptr, nullptr,
+                                                      ciphertext.data(), ciphertext.size(),
+                                                      ad.data(), ad.size(), nonce, key.data()) == 0;
+  };
+  return opens(key_) || (under == Under::kAny && previous_ && opens(*previous_));
 }
 
 }  // namespace tkdc

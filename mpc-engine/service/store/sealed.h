@@ -9,6 +9,7 @@
 // The header stands in the clear, for the inventory, and is authenticated.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "base/codec.h"
@@ -20,13 +21,16 @@ namespace tkdc {
 class Sealer {
  public:
   Sealer(const SecretBuffer& key, const InstallationId& installation, int party);
+  // Values under this one open, too, while the store's keys are changed.
+  void also_opens(const SecretBuffer& previous);
 
   // `table` and `name` say where the value lies.
   Bytes seal(std::string_view table, ByteSpan name, ByteSpan header, ByteSpan plaintext) const;
 
+  enum class Under { kAny, kCurrent };
   // False when it was changed, moved, or sealed under another key.
   [[nodiscard]] bool open(std::string_view table, ByteSpan name, ByteSpan value,
-                          SecretVector& plaintext) const;
+                          SecretVector& plaintext, Under under = Under::kAny) const;
 
   // The unverified header; false when there is none of that length.
   [[nodiscard]] static bool header(ByteSpan value, std::size_t bytes, ByteSpan& out);
@@ -35,6 +39,7 @@ class Sealer {
   Bytes associated_data(std::string_view table, ByteSpan name, ByteSpan header) const;
 
   SecretBuffer key_;
+  std::optional<SecretBuffer> previous_;
   InstallationId installation_;
   int party_;
 };

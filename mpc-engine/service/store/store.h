@@ -25,11 +25,25 @@ struct StoreOptions {
   std::size_t map_bytes = std::size_t{16} << 30;
 };
 
+class Tables;
+
+// How far the values of a store have been rewritten.
+struct RekeyAt {
+  int table = 0;
+  Bytes name;
+};
+
 class Store : public Entries {
  public:
-  // `key`: 32 octets. Errors: not a store of this installation and party,
-  // wrong key, unreadable: each names the path and what to do.
+  // `key`: 32 octets, which the store's keys are wrapped under (keyring.h); in a store that was
+  // made before there were two levels, and whose keys were never changed, the store's key itself.
+  // Errors: not a store of this installation and party, wrong key, unreadable: each names the path
+  // and what to do.
   static Result<std::unique_ptr<Store>> open(const StoreOptions& options, const SecretBuffer& key);
+  // The same on tables that are open; its path is for messages.
+  static Result<std::unique_ptr<Store>> open_on(std::unique_ptr<Tables> tables,
+                                                const StoreOptions& options,
+                                                const SecretBuffer& key);
 
   // Error: a record with this id exists; map or disk full; I/O. The store is unchanged then. The
   // map counts as full while there is room left for what the other calls write, so that none of
@@ -52,6 +66,24 @@ class Store : public Entries {
   // What service/sealing/revocations.h keeps; empty at first.
   virtual Result<Bytes> revoked() = 0;
   virtual Result<void> set_revoked(ByteSpan state) = 0;
+
+  // The store's keys are changed (record_store_rekey.cc), by one who then calls reseal() until it
+  // has seen nothing more, and end_rekey(). From the first on `wrapping`, which the store was
+  // opened with, and `next` both open the store; after the last only `next`. What was begun and not
+  // ended is taken up again by the same calls.
+  virtual Result<void> begin_rekey(const SecretBuffer& /*wrapping*/, const SecretBuffer& /*next*/) {
+    return fail(kNoKeys);
+  }
+  // How many values it has seen, at most `most`, in one transaction.
+  virtual Result<std::size_t> reseal(std::size_t /*most*/, RekeyAt& /*at*/) {
+    return fail(kNoKeys);
+  }
+  virtual Result<void> end_rekey(const SecretBuffer& /*next*/) { return fail(kNoKeys); }
+  virtual bool two_levels() const { return false; }  // nor has a store of before
+  virtual bool rekey_is_under_way() const { return false; }
+
+ private:
+  static constexpr const char* kNoKeys = "store: this one is under no keys";
 };
 
 }  // namespace tkdc

@@ -17,22 +17,6 @@ double ns_since(Clock::time_point start) {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
 }
 
-double aes_blocks_per_ns(const garble::Kernel& kernel) {
-  garble::SecretLabels blocks(kAesBlocks);
-  garble::RoundKeys keys;
-  const garble::Label key{1, 2};
-  garble::expand_keys(std::span(&key, 1), keys);
-  double best = 0;
-  const auto start = Clock::now();
-  while (ns_since(start) < 1e9 * kSliceSeconds) {
-    constexpr int kPasses = 64;
-    const auto begin = Clock::now();
-    for (int run = 0; run < kPasses; ++run) kernel.permute(keys, blocks.span());
-    best = std::max(best, kPasses * kAesBlocks / ns_since(begin));
-  }
-  return best;
-}
-
 // A chain with both its sides in this process.
 class MemoryChain {
  public:
@@ -106,6 +90,22 @@ class MemoryChain {
 };
 
 }  // namespace
+
+double aes_blocks_per_ns(const garble::Kernel& kernel) {
+  garble::SecretLabels blocks(kAesBlocks);
+  garble::RoundKeys keys;
+  const garble::Label key{1, 2};
+  garble::expand_keys(std::span(&key, 1), keys);
+  double best = 0;
+  const auto start = Clock::now();
+  while (ns_since(start) < 1e9 * kSliceSeconds) {
+    constexpr int kPasses = 64;
+    const auto begin = Clock::now();
+    for (int run = 0; run < kPasses; ++run) kernel.permute(keys, blocks.span());
+    best = std::max(best, kPasses * kAesBlocks / ns_since(begin));
+  }
+  return best;
+}
 
 Result<MemoryReport> measure_garbling(const std::vector<Chain>& chains,
                                       const garble::Kernel& kernel, double seconds) {

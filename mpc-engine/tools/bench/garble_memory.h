@@ -20,6 +20,9 @@ struct MemoryReport {
   std::vector<MemoryFigures> figures;
 };
 
+// AES-128 on this core, by a kernel's permute().
+double aes_blocks_per_ns(const garble::Kernel& kernel);
+
 // Slices of all in turn until `seconds` are over, the best of each: the machine may have others.
 Result<MemoryReport> measure_garbling(const std::vector<Chain>& chains,
                                       const garble::Kernel& kernel, double seconds);

@@ -42,18 +42,21 @@ Result<std::unique_ptr<TlsStream>> shake_hands(const StreamPair& pair, PairEnd e
   }
 }
 
-Result<std::unique_ptr<BulkWriter>> make_writer(const StreamPair& pair, PairEnd end) {
+// Who dialled is TLS's client.
+Result<std::unique_ptr<BulkWriter>> make_writer(const StreamPair& pair, PairEnd end,
+                                                bool client = true) {
   if (pair.transport == Transport::kTcp)
     return make_tcp_bulk_writer(std::move(end.socket), "the reader", pair.options);
-  auto tls = shake_hands(pair, std::move(end), true);
+  auto tls = shake_hands(pair, std::move(end), client);
   if (!tls) return tls.error();
   return make_tls_bulk_writer(std::move(*tls), pair.options);
 }
 
-Result<std::unique_ptr<BulkReader>> make_reader(const StreamPair& pair, PairEnd end) {
+Result<std::unique_ptr<BulkReader>> make_reader(const StreamPair& pair, PairEnd end,
+                                                bool client = false) {
   if (pair.transport == Transport::kTcp)
     return make_tcp_bulk_reader(std::move(end.socket), "the writer", pair.options);
-  auto tls = shake_hands(pair, std::move(end), false);
+  auto tls = shake_hands(pair, std::move(end), client);
   if (!tls) return tls.error();
   return make_tls_bulk_reader(std::move(*tls), pair.options);
 }
@@ -62,16 +65,76 @@ nlohmann::json or_error(const Result<nlohmann::json>& report) {
   return report ? *report : nlohmann::json{{"error", report.error().message}};
 }
 
-// The child's whole life.
-[[noreturn]] void read_and_report(const StreamPair& pair, PairEnd end, const UniqueFd& to_writer,
-                                  const std::function<Result<nlohmann::json>(BulkReader&)>& read) {
-  std::string report;
-  {
-    auto reader = make_reader(pair, std::move(end));
-    report = or_error(reader ? read(**reader) : reader.error()).dump();
+// What a process does with its ends of the connections, in the order in which they were made.
+using Role = std::function<Result<nlohmann::json>(std::vector<PairEnd>)>;
+
+Result<std::vector<UniqueFd>> dial(const std::string& address, std::size_t connections) {
+  std::vector<UniqueFd> sockets;
+  for (std::size_t k = 0; k < connections; ++k) {
+    auto socket = start_dial(address);
+    if (!socket) return socket.error();
+    if (!wait_ready(socket->get(), POLLOUT, monotonic_ms() + kPatienceMs))
+      return fail("bench: cannot reach the other process");
+    sockets.push_back(std::move(*socket));
   }
-  const auto written = ::write(to_writer.get(), report.data(), report.size());
+  return sockets;
+}
+
+std::vector<UniqueFd> accept_all(const UniqueFd& listening, std::size_t connections) {
+  std::vector<UniqueFd> sockets;
+  for (std::size_t k = 0; k < connections; ++k) {
+    (void)wait_ready(listening.get(), POLLIN, monotonic_ms() + kPatienceMs);
+    sockets.emplace_back(
+        ::accept4(listening.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  }
+  return sockets;
+}
+
+std::vector<PairEnd> ends_of(std::vector<UniqueFd> sockets, const Certificate& own,
+                             const Fingerprint& peer) {
+  std::vector<PairEnd> ends;
+  for (UniqueFd& socket : sockets) ends.push_back({own, peer, std::move(socket)});
+  return ends;
+}
+
+// The child's whole life.
+[[noreturn]] void report_and_exit(const UniqueFd& to, const nlohmann::json& said) {
+  const std::string report = said.dump();
+  const auto written = ::write(to.get(), report.data(), report.size());
   _exit(written == static_cast<ssize_t>(report.size()) ? 0 : 1);
+}
+
+// `here` in this process, `there` in a child.
+Result<nlohmann::json> run_both(std::size_t connections, const char* here_name, const Role& here,
+                                const char* there_name, const Role& there) {
+  auto mine = make_certificate("tkdc bench writer"), others = make_certificate("tkdc bench reader");
+  if (!mine || !others) return fail("bench: no certificates");
+  auto listening = listen_on("127.0.0.1:0");
+  if (!listening) return listening.error();
+  auto port = local_port(listening->get());
+  if (!port) return port.error();
+  int pipe_fds[2];
+  if (::pipe(pipe_fds) != 0) return fail("bench: no pipe");
+  UniqueFd from_child(pipe_fds[0]), to_parent(pipe_fds[1]);
+  const pid_t child = fork();
+  if (child < 0) return fail("bench: cannot fork");
+  if (child == 0)
+    report_and_exit(
+        to_parent,
+        or_error(there(ends_of(accept_all(*listening, connections), *others, mine->sha256))));
+  to_parent = UniqueFd();
+  nlohmann::json out;
+  auto sockets = dial("127.0.0.1:" + std::to_string(*port), connections);
+  out[here_name] = or_error(sockets ? here(ends_of(std::move(*sockets), *mine, others->sha256))
+                                    : sockets.error());
+  char text[4096];
+  const auto bytes = ::read(from_child.get(), text, sizeof text);
+  waitpid(child, nullptr, 0);
+  out[there_name] = nlohmann::json::parse(text, text + std::max<ssize_t>(bytes, 0), nullptr, false);
+  if (out[there_name].is_discarded()) return fail("bench: the other process died");
+  for (const char* end : {here_name, there_name})
+    if (out[end].contains("error")) return fail(out[end]["error"].get<std::string>());
+  return out;
 }
 
 }  // namespace
@@ -79,41 +142,36 @@ nlohmann::json or_error(const Result<nlohmann::json>& report) {
 Result<nlohmann::json> run_stream_pair(
     const StreamPair& pair, const std::function<Result<nlohmann::json>(BulkWriter&)>& write,
     const std::function<Result<nlohmann::json>(BulkReader&)>& read) {
-  auto writing = make_certificate("tkdc bench writer"),
-       reading = make_certificate("tkdc bench reader");
-  if (!writing || !reading) return fail("bench: no certificates");
-  auto listening = listen_on("127.0.0.1:0");
-  if (!listening) return listening.error();
-  auto port = local_port(listening->get());
-  if (!port) return port.error();
-  int pipe_fds[2];
-  if (::pipe(pipe_fds) != 0) return fail("bench: no pipe");
-  UniqueFd from_reader(pipe_fds[0]), to_writer(pipe_fds[1]);
-  const pid_t child = fork();
-  if (child < 0) return fail("bench: cannot fork");
-  if (child == 0) {
-    (void)wait_ready(listening->get(), POLLIN, monotonic_ms() + kPatienceMs);
-    UniqueFd socket(::accept4(listening->get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    read_and_report(pair, {std::move(*reading), writing->sha256, std::move(socket)}, to_writer,
-                    read);
-  }
-  to_writer = UniqueFd();
-  auto socket = start_dial("127.0.0.1:" + std::to_string(*port));
-  nlohmann::json out;
-  if (socket && wait_ready(socket->get(), POLLOUT, monotonic_ms() + kPatienceMs)) {
-    auto writer = make_writer(pair, {std::move(*writing), reading->sha256, std::move(*socket)});
-    out["writer"] = or_error(writer ? write(**writer) : writer.error());
-  } else {
-    out["writer"] = {{"error", "bench: cannot reach the reader"}};
-  }
-  char text[4096];
-  const auto bytes = ::read(from_reader.get(), text, sizeof text);
-  waitpid(child, nullptr, 0);
-  out["reader"] = nlohmann::json::parse(text, text + std::max<ssize_t>(bytes, 0), nullptr, false);
-  if (out["reader"].is_discarded()) return fail("bench: the reader died");
-  for (const char* end : {"writer", "reader"})
-    if (out[end].contains("error")) return fail(out[end]["error"].get<std::string>());
-  return out;
+  return run_both(
+      1, "writer",
+      [&](std::vector<PairEnd> ends) -> Result<nlohmann::json> {
+        auto writer = make_writer(pair, std::move(ends[0]));
+        return writer ? write(**writer) : writer.error();
+      },
+      "reader",
+      [&](std::vector<PairEnd> ends) -> Result<nlohmann::json> {
+        auto reader = make_reader(pair, std::move(ends[0]));
+        return reader ? read(**reader) : reader.error();
+      });
+}
+
+Result<nlohmann::json> run_duplex_pair(const StreamPair& pair, const DuplexEnd& first,
+                                       const DuplexEnd& second) {
+  return run_both(
+      2, "first",
+      [&](std::vector<PairEnd> ends) -> Result<nlohmann::json> {
+        auto writer = make_writer(pair, std::move(ends[0]));
+        if (!writer) return writer.error();
+        auto reader = make_reader(pair, std::move(ends[1]), true);
+        return reader ? first(**writer, **reader) : reader.error();
+      },
+      "second",
+      [&](std::vector<PairEnd> ends) -> Result<nlohmann::json> {
+        auto reader = make_reader(pair, std::move(ends[0]));
+        if (!reader) return reader.error();
+        auto writer = make_writer(pair, std::move(ends[1]), false);
+        return writer ? second(**writer, **reader) : writer.error();
+      });
 }
 
 }  // namespace tkdc::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two processes with a bulk stream between them on loopback: over TLS, as servers have it, or over
-// TCP as it is (tcp_stream.h), to compare with programs that do no more.
+// Two processes with a bulk stream between them on loopback, or one in each direction: over TLS, as
+// servers have it, or over TCP as it is (tcp_stream.h), to compare with programs that do no more.
 #pragma once
 
 #include <functional>
@@ -25,5 +25,11 @@ struct StreamPair {
 Result<nlohmann::json> run_stream_pair(
     const StreamPair& pair, const std::function<Result<nlohmann::json>(BulkWriter&)>& write,
     const std::function<Result<nlohmann::json>(BulkReader&)>& read);
+
+// One stream from the first to the second, and one back.
+using DuplexEnd = std::function<Result<nlohmann::json>(BulkWriter&, BulkReader&)>;
+// `first` runs in this process, `second` in a child: {"first": ..., "second": ...}.
+Result<nlohmann::json> run_duplex_pair(const StreamPair& pair, const DuplexEnd& first,
+                                       const DuplexEnd& second);
 
 }  // namespace tkdc::bench

@@ -6,6 +6,7 @@
 
 #include "base/hardening.h"
 #include "base/hex.h"
+#include "base/output_file.h"
 #include "base/secret_file.h"
 #include "base/utc_time.h"
 #include "service/export/approver_key.h"
@@ -13,7 +14,6 @@
 #include "service/server/config.h"
 #include "service/server/local_socket.h"
 #include "tools/cli/commands.h"
-#include "base/output_file.h"
 #include "tools/cli/passphrase.h"
 #include "tools/cli/printable.h"
 

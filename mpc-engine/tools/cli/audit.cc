@@ -3,12 +3,12 @@
 // and by what the other servers have recorded of it.
 //
 // Exit status: 0 whole, 1 not, or a file cannot be read.
-#include <fstream>
 #include <iostream>
 #include <memory>
 
 #include "base/hex.h"
 #include "service/server/audit_check.h"
+#include "service/server/audit_files.h"
 #include "tools/cli/commands.h"
 
 namespace tkdc::cli {
@@ -23,11 +23,12 @@ struct AuditOptions {
 // Nothing is whole that has no line: an emptied log, or another file.
 Result<AuditSummary> check_log(const std::string& path,
                                const std::vector<RecordedHead>& recorded = {}) {
-  std::ifstream in(path, std::ios::binary);
+  AuditLines lines(path);
   bool has_line = false;
-  for (std::string line; !has_line && std::getline(in, line);)
+  for (std::string line; !has_line && lines.next(line);)
     has_line = parse_audit_line(line).has_value();
-  if (in.is_open() && !has_line)
+  if (auto read = lines.fault(); !read) return read.error();
+  if (!has_line)
     return fail("audit: " + path +
                 " holds no line of an audit log: it is empty, was emptied, or "
                 "is another file");
@@ -55,16 +56,24 @@ Result<void> verify(const AuditOptions& options) {
     if (party < 0) return fail(options.log + " does not say whose it is: give --party");
     auto heads = heads_of(options.others, party);
     if (!heads.ok()) return heads.error();
+    if (heads->empty())
+      return fail("--against: no head of party " + std::to_string(party) +
+                  "'s log is recorded there, so nothing was compared: give another party's log of "
+                  "the same time");
     auto against = check_log(options.log, *heads);
     if (!against.ok()) return against.error();
     compared = heads->size();
   }
-  std::cout << options.log << ": " << alone->head.lines << " lines, whole; newest hash "
+  std::cout << options.log << ": " << alone->head.lines - alone->before.lines << " lines in "
+            << alone->files << (alone->files == 1 ? " file" : " files") << ", whole; newest hash "
             << to_hex(alone->head.hash) << "\n";
   if (!options.others.empty())
     std::cout << compared << " heads recorded by other servers are in it\n";
   else
     std::cout << "not compared with others: a log cut short would pass (--against)\n";
+  if (alone->before.lines > 0)
+    std::cout << "it begins with line " << alone->before.lines + 1
+              << ": files before that were deleted or lie elsewhere\n";
   return {};
 }
 

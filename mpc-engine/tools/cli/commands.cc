@@ -6,16 +6,17 @@ namespace tkdc::cli {
 std::string security_meaning(const std::string& security) {
   if (security == "malicious")
     return "one server may be read and changed: it learns no key and can only stop the service";
+  if (security == "unknown") return "no server says which mode it runs in";
   return "protects keys from whoever reads one server (disk, memory, traffic), not from one server "
          "whose program was changed";
 }
 
 void add_commands(CLI::App& app, int& exit_status) {
   using Add = void (*)(CLI::App&, int&);
-  static constexpr Add kCommands[] = {add_approve, add_approver, add_audit,  add_bench,
-                                      add_circuit, add_epochs,   add_export, add_hand_over,
-                                      add_import,  add_init,     add_join,   add_keys,
-                                      add_release, add_revoke,   add_rotate, add_status};
+  static constexpr Add kCommands[] = {
+      add_approve, add_approver,  add_audit,  add_bench,  add_circuit, add_epochs,
+      add_export,  add_hand_over, add_import, add_init,   add_join,    add_keys,
+      add_release, add_revoke,    add_rotate, add_status, add_store,   add_unit};
   for (Add add : kCommands) add(app, exit_status);
 }
 

@@ -2,16 +2,14 @@
 // `tkdc epochs`: what a stopped server's store says of nonce epochs, raises them, or begins
 // them anew (docs/operations.md, Nonce epochs). It opens the store itself, which a running
 // server does not allow. Nothing that it shows is secret.
-#include <unistd.h>
-
 #include <algorithm>
 #include <iostream>
 #include <memory>
 
-#include "base/secret_file.h"
 #include "service/server/config.h"
 #include "session/epoch_ledger.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/stopped_store.h"
 
 namespace tkdc::cli {
 namespace {
@@ -28,27 +26,12 @@ struct Opened {
 };
 
 Result<Opened> open_store(const std::string& path) {
-  Opened out;
-  auto config = load_server_config(path);
-  if (!config) return config.error();
-  out.config = std::move(*config);
-  // Opening would make one.
-  if (::access((out.config.store_path + "/data.mdb").c_str(), F_OK) != 0)
-    return fail("there is no store in " + out.config.store_path +
-                "; run this on the server's host, as its user");
-  auto key = read_store_key(out.config.store_key_file);
-  if (!key) return key.error();
-  StoreOptions options;
-  options.path = out.config.store_path;
-  options.installation = out.config.installation;
-  options.party = out.config.party;
-  options.map_bytes = out.config.store_map_bytes;
-  auto store = Store::open(options, *key);
-  if (!store)
-    return fail(store.error().message +
-                ". This command needs the server stopped; `tkdc status` shows a running one");
-  out.store = std::move(*store);
-  return out;
+  auto found = find_stopped_store(path);
+  if (!found) return found.error();
+  if (auto owner = become_owner(*found); !owner) return owner.error();
+  auto store = found->open();
+  if (!store) return store.error();
+  return Opened{std::move(found->config), std::move(*store)};
 }
 
 void show(Opened& at) {

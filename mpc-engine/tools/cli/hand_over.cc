@@ -4,13 +4,13 @@
 #include <iostream>
 #include <memory>
 
+#include "base/output_file.h"
 #include "base/secret_file.h"
 #include "service/export/approval.h"
 #include "service/export/request.h"
 #include "service/server/config.h"
 #include "service/server/local_socket.h"
 #include "tools/cli/commands.h"
-#include "base/output_file.h"
 #include "tools/cli/printable.h"
 
 namespace tkdc::cli {

@@ -2,9 +2,11 @@
 // `tkdc init`: makes one member of an installation on its own machine (--party, --agent), or, to
 // try tkdc out, all of them in one place; and says what to do next.
 #include <ctime>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 
+#include "base/credential.h"
 #include "base/hardening.h"
 #include "base/hex.h"
 #include "tools/cli/commands.h"
@@ -24,6 +26,7 @@ struct InitOptions {
   // Of one member.
   std::optional<int> party;
   std::string agent, role, host, installation, approver_name, approver_key;
+  std::string credentials;  // what systemd-creds makes them with; "off": files
 };
 
 void print_whole(const InitOptions& options) {
@@ -119,6 +122,21 @@ Result<Introduction> describe_member(const InitOptions& options) {
   return out;
 }
 
+// Credentials are of the unit that reads /etc/tkdc/NAME; elsewhere, and without systemd, files.
+Result<setup::SecretForm> secret_form(const InitOptions& options) {
+  const std::filesystem::path folder =
+      std::filesystem::absolute(options.out + "/.").lexically_normal().parent_path();
+  const bool for_unit = folder.parent_path() == "/etc/tkdc";
+  if (options.credentials == "off") return setup::SecretForm{};
+  if (options.credentials.empty())
+    return setup::SecretForm{for_unit && can_make_credentials() ? "auto" : ""};
+  if (!for_unit)
+    return fail("--credentials are of a unit, which reads /etc/tkdc/NAME: choose that for --out");
+  if (!can_make_credentials())
+    return fail("--credentials: only root on a host with systemd makes them");
+  return setup::SecretForm{options.credentials};
+}
+
 void print_member(const InitOptions& options, const Introduction& made, const std::string& text) {
   const std::string file = introduction_file_name(made), path = options.out + "/" + file;
   std::cout << "Made " << made.name() << " for realm " << made.realm << " in " << options.out
@@ -141,10 +159,19 @@ Result<void> make_member(const InitOptions& options) {
   if (!described) return described.error();
   auto tree = setup::Tree::begin(options.out);
   if (!tree) return tree.error();
-  auto text = setup::write_member(*tree, *described);
+  auto form = secret_form(options);
+  if (!form) return form.error();
+  auto text = setup::write_member(*tree, *described, *form);
   if (!text) return text.error();
   if (Result<void> published = tree->publish(); !published) return published;
   print_member(options, *described, *text);
+  if (!form->credential_key.empty())
+    std::cout << "\nThe unit's secrets are credentials: only this host opens them ("
+              << form->credential_key << "), a copy\nof the folder is worth nothing elsewhere.\n"
+              << (options.party ? "Once the server has started and stopped, `tkdc store recovery` "
+                                  "makes the key\nwith which its backup can be read on another "
+                                  "host: without it the shares die\nwith this one.\n"
+                                : "");
   return {};
 }
 
@@ -176,6 +203,10 @@ void add_member_options(CLI::App& command, InitOptions& options) {
       ->excludes("--realm")
       ->excludes("--security")
       ->excludes("--lanes");
+  command
+      .add_option("--credentials", options.credentials,
+                  "secrets as systemd's encrypted credentials: off, or what opens them")
+      ->check(CLI::IsMember({"off", "auto", "host", "tpm2", "host+tpm2"}));
   CLI::Option* name = command
                           .add_option("--approver-name", options.approver_name,
                                       "of this server's administrator, for exports")
@@ -190,8 +221,10 @@ void check_forms(const CLI::App& command) {
   const bool party = command.count("--party") > 0, agent = command.count("--agent") > 0;
   const bool whole = !party && !agent;
   auto refuse = [](const std::string& what) { throw CLI::ValidationError(what); };
-  if (whole && command.count("--host") + command.count("--installation") > 0)
-    refuse("--host and --installation go with --party or --agent");
+  if (whole &&
+      command.count("--host") + command.count("--installation") + command.count("--credentials") >
+          0)
+    refuse("--host, --installation and --credentials go with --party or --agent");
   if (!whole && command.count("--host") == 0)
     refuse("--host is needed: how the other members reach this machine");
   if (!whole && command.count("--host0") > 0)

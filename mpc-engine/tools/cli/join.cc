@@ -5,20 +5,23 @@
 // A fingerprint is asked for and not shown: what is shown is copied, not compared. Confirmed
 // introductions stay in the folder, so that a later run asks only for what is new. Nothing is
 // written before all is confirmed, no secret is written at all, and no file is overwritten but a
-// confirmed introduction by a newer one.
+// confirmed introduction by a newer one, and the unit's drop-in (tools/setup/unit_drop_in.h).
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 
 #include "base/hardening.h"
+#include "base/output_file.h"
 #include "base/utc_time.h"
 #include "tools/cli/commands.h"
-#include "base/output_file.h"
 #include "tools/cli/printable.h"
 #include "tools/setup/configuration.h"
 #include "tools/setup/host_name.h"
 #include "tools/setup/member.h"
+#include "tools/setup/unit_drop_in.h"
 
 namespace tkdc::cli {
 namespace {
@@ -174,6 +177,25 @@ Result<std::string> configuration(const JoinOptions& options, const Members& mem
   return server_toml(roster, own.server()->party, listen, layout);
 }
 
+// Where the configuration is a unit's, and this is root.
+Result<void> tell_systemd(const std::string& path) {
+  const std::filesystem::path folder =
+      std::filesystem::absolute(path).lexically_normal().parent_path();
+  if (::geteuid() != 0 || folder.parent_path() != "/etc/tkdc" ||
+      ::access("/run/systemd/system", F_OK) != 0)
+    return {};
+  auto facts = setup::unit_facts(path);
+  auto text = facts ? setup::drop_in_text(*facts) : Result<std::string>(facts.error());
+  const Result<void> written =
+      text ? setup::write_drop_in(setup::drop_in_path(facts->unit), *text) : text.error();
+  if (!written)
+    return fail("the configuration is written, but its unit was not told: " +
+                written.error().message + ". Then: tkdc unit --config " + path);
+  std::cout << "\nTold systemd its credentials and whom it may talk to:\n"
+            << setup::drop_in_path(facts->unit) << "\n";
+  return {};
+}
+
 void print_next(const JoinOptions& options, const Members& members, const std::string& path) {
   const bool server = members.own.introduction.server() != nullptr;
   const std::string daemon = server ? "tkdc-server" : "tkdc-agent";
@@ -201,8 +223,10 @@ Result<void> join(const JoinOptions& options) {
     if (Result<void> kept = keep_confirmed(options.folder, fresh); !kept) return kept;
   auto written = file->finish({reinterpret_cast<const std::uint8_t*>(text->data()), text->size()});
   if (!written) return written;
+  const bool in_use = options.out.empty();  // else it is to be compared with the one in use first
+  const Result<void> told = in_use ? tell_systemd(path) : Result<void>();
   print_next(options, *members, path);
-  return {};
+  return told;
 }
 
 }  // namespace

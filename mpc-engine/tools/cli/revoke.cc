@@ -9,11 +9,13 @@
 
 #include <iostream>
 #include <memory>
+#include <vector>
 
 #include "base/unique_fd.h"
 #include "base/utc_time.h"
 #include "service/sealing/nonce.h"
 #include "service/sealing/revocations.h"
+#include "service/server/audit_files.h"
 #include "service/server/config.h"
 #include "service/server/revoke_request.h"
 #include "tools/cli/commands.h"
@@ -26,7 +28,7 @@ constexpr int kWaitMs = 15'000, kPollMs = 100;
 struct RevokeOptions {
   std::string config;
   std::vector<std::string> between;
-  bool lift = false;
+  bool lift = false, yes = false;
 };
 
 std::int64_t start_of(std::uint32_t unit) {
@@ -91,11 +93,83 @@ void tell(const RevokeRequest& request, bool runs) {
                "it. Users log in anew. See `tkdc status`.\n";
 }
 
+// The time of a line that says that a ticket was sealed, in as many letters as `form` has; else
+// nothing.
+std::string when_sealed(const std::string& line, const std::string& form) {
+  constexpr std::string_view kTime = "\"time\":\"", kUsage = "\"usage\":2}";
+  const std::size_t at = line.find(kTime);
+  if (at == std::string::npos || line.find("\"operation\":\"seal\"") == std::string::npos ||
+      line.find(kUsage) == std::string::npos || line.find("\"result\":\"ok\"") == std::string::npos)
+    return {};
+  return line.substr(at + kTime.size(), form.size() - 1) + "Z";
+}
+
+// Tickets that this server's audit log says were sealed from `from` to `to`, in seconds; services'
+// tickets, too, which a window does not touch, so that there may be fewer. None: it cannot be read.
+std::optional<std::uint64_t> sealed_between(const std::string& audit_file, std::int64_t from,
+                                            std::int64_t to) {
+  const auto closed = closed_audit_files(audit_file);
+  if (!closed) return std::nullopt;
+  std::vector<std::string> paths;
+  for (const ClosedAuditFile& file : *closed) paths.push_back(file.path);
+  paths.push_back(audit_file);
+  const std::string first = format_utc(from), last = format_utc(to);
+  std::uint64_t count = 0;
+  for (const std::string& path : paths) {
+    AuditLines lines(path);
+    for (std::string line; lines.next(line);) {
+      const std::string time = when_sealed(line, first);
+      if (time >= first && time <= last) ++count;
+    }
+    if (!lines.fault()) return std::nullopt;
+  }
+  return count;
+}
+
+std::string days_and_hours(std::int64_t seconds) {
+  const std::int64_t hours = seconds / 3'600;
+  if (hours >= 48) return std::to_string(seconds / 86'400) + " days";
+  if (hours >= 2) return std::to_string(hours) + " hours";
+  return std::to_string(seconds / 60) + " minutes";
+}
+
+// What it would do, for whoever meant 60m and typed 60d.
+void preview(const RevokeRequest& request, const ServerConfig& config) {
+  const SealWindow asked = request.window, window = with_skew(asked);
+  const std::int64_t from = start_of(asked.from), to = start_of(asked.to + 1);
+  const std::int64_t good = start_of(window.to + 1);
+  std::cout << "asked:         " << format_utc(from) << " until " << format_utc(to) << ", "
+            << days_and_hours(to - from) << "\n"
+            << "with a margin: " << format_utc(start_of(window.from)) << " until "
+            << format_utc(good) << ", since clocks may differ\n";
+  if (const auto count = sealed_between(config.audit_file, start_of(window.from), good))
+    std::cout << "tickets:       " << *count << " at most, by this server's audit log\n";
+  else
+    std::cout << "tickets:       unknown, the audit log cannot be read\n";
+  const std::int64_t wait = good - ::time(nullptr);
+  std::cout << "logins:        "
+            << (wait > 0 ? "their tickets are refused for " + std::to_string(wait) + " s, until " +
+                               format_utc(good) + "; then everybody logs in anew"
+                         : "at once; users with tickets of that time log in anew")
+            << "\nto undo it:    all three administrators must agree (tkdc revoke --lift)\n";
+}
+
+bool confirmed(const RevokeOptions& options) {
+  if (options.yes || options.lift) return true;
+  if (::isatty(STDIN_FILENO) == 0) return false;
+  std::cout << "Type revoke to do it: " << std::flush;
+  std::string typed;
+  std::getline(std::cin, typed);
+  return typed == "revoke";
+}
+
 Result<void> revoke(const RevokeOptions& options) {
   auto config = load_server_config(options.config);
   if (!config) return config.error();
   auto request = request_of(options);
   if (!request) return request.error();
+  if (!options.lift) preview(*request, *config);
+  if (!confirmed(options)) return fail("nothing was revoked: it was not confirmed (--yes)");
   auto written = write_revoke_request(config->store_path, *request);
   if (!written.ok()) return written;
   const bool runs = server_runs(config->store_path);
@@ -128,6 +202,7 @@ void add_revoke(CLI::App& app, int& exit_status) {
   CLI::Option* lift = command->add_flag("--lift", options->lift,
                                         "agree that all revoked windows end; all three must agree");
   lift->excludes(between);
+  command->add_flag("--yes", options->yes, "do not ask before it is done");
   command->callback([options, between, lift, &exit_status] {
     if (between->count() + lift->count() == 0)
       throw CLI::RequiredError("--sealed-between or --lift");

@@ -163,7 +163,8 @@ Result<int> Rotation::run() {
   std::cout << principal() << ": version " << *after_.rbegin() << " is drawn and in use.\n";
   if (!options_.purge) {
     std::cout << "Versions " << listed(before_)
-              << " still open tickets; --purge, or purgekeys in kadmin.local, ends them.\n";
+              << " stay in the database, and open tickets where the servers still hold them;\n"
+                 "--purge, or purgekeys in kadmin.local, ends them.\n";
     return 0;
   }
   done = purge();

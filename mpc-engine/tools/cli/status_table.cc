@@ -85,8 +85,11 @@ std::string notices_of(const json& server) {
     text += who + cell(server, "logins_unheralded") +
             " login replies without preauthentication; right only for principals that do not "
             "require it\n";
-  for (const char* clock : {"clock_error", "clock_warning"})
-    if (server.contains(clock)) text += who + cell(server, clock) + "\n";
+  for (const char* said : {"clock_error", "clock_warning", "certificate_warning"})
+    if (server.contains(said)) text += who + cell(server, said) + "\n";
+  if (count_of(server, "audit_failures") != 0)
+    text += who + cell(server, "audit_failures") +
+            " events were not written to its audit log since it started\n";
   text += revoked_notice(server, who);
   if (auto alarms = server.find("epoch_alarms"); alarms != server.end() && alarms->is_array())
     for (const json& alarm : *alarms) text += who + cell({{"text", alarm}}, "text") + "\n";
@@ -105,17 +108,37 @@ std::string notices_of(const json& server) {
   return text;
 }
 
+// The host's other agents, those with trouble.
+std::string other_agents_of(const json& document) {
+  std::string text;
+  auto others = document.find("other_agents");
+  if (others == document.end() || !others->is_array()) return text;
+  for (const json& agent : *others) {
+    if (!agent.is_object() || !agent.contains("trouble")) continue;
+    text += "  " + cell(agent, "name") + ": " + cell(agent, "trouble");
+    if (!truth(agent, "reachable"))
+      text +=
+          "; while the agent of kadmind is away no key can be made, while krb5kdc's is, no "
+          "ticket";
+    text += "\n";
+  }
+  return text;
+}
+
 // Which program the servers say that they run: one, or which of them another.
 std::string programs_of(const std::vector<json>& servers) {
   std::vector<Row> rows;
   bool one = true;
   for (const json& server : servers) {
     if (!server.is_object() || !server.contains("program")) continue;
-    rows.push_back({"server " + cell(server, "party"), cell(server, "program")});
+    const char* version = server.contains("build") ? "build" : "version";
+    rows.push_back({"server " + cell(server, "party"), cell(server, "program"),
+                    "version " + cell(server, version)});
     one = one && rows.back()[1] == rows.front()[1];
   }
   if (rows.empty()) return {};
-  if (one && rows.size() == 3) return "\nprogram of all three servers: " + rows[0][1] + "\n";
+  if (one && rows.size() == 3)
+    return "\nprogram of all three servers: " + rows[0][1] + ", " + rows[0][2] + "\n";
   return std::string("\nprograms of the servers") + (one ? "" : ", which DIFFER") + ":\n" +
          layout(rows);
 }
@@ -123,6 +146,10 @@ std::string programs_of(const std::vector<json>& servers) {
 }  // namespace
 
 bool is_healthy(const json& document) {
+  auto others = document.find("other_agents");
+  if (others != document.end() && others->is_array())
+    for (const json& agent : *others)
+      if (!agent.is_object() || agent.contains("trouble")) return false;
   std::vector<json> servers = servers_of(document);
   return servers.size() == 3 && std::all_of(servers.begin(), servers.end(), [](const json& s) {
            return s.is_object() && truth(s, "reachable") && truth(s, "session_up") &&
@@ -137,7 +164,7 @@ std::string status_table(const json& document) {
       std::string("tkdc is ") + (is_healthy(document) ? "healthy" : "DEGRADED") + "\n\n";
   text +=
       layout({{"agent", cell(agent, "name") + " (role " + cell(agent, "role") + ", version " +
-                            cell(agent, "version") + ")"},
+                            cell(agent, agent.contains("build") ? "build" : "version") + ")"},
               {"installation", cell(document, "installation")},
               {"operations", cell(counters, "ok") + " done, " + cell(document, "pending") +
                                  " pending, " + cell(counters, "unavailable") + " unavailable, " +
@@ -161,6 +188,7 @@ std::string status_table(const json& document) {
                   ": has no session with its two peers; see its journal\n";
   }
   text += "\n" + layout(rows);
+  troubles += other_agents_of(document);
   if (!troubles.empty()) text += "\n" + troubles;
   if (!notices.empty()) text += "\n" + notices;
   text += programs_of(servers_of(document));

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "base/credential.h"
 #include "base/hex.h"
 #include "tools/setup/host_name.h"
 
@@ -14,11 +15,11 @@ constexpr const char* kPathsAre =
     "# Relative paths are relative to this file; %d/NAME is systemd's credentials directory.\n\n";
 
 void put_agents(std::ostringstream& out, const Roster& roster) {
-  for (const Introduction& agent : roster.agents)
-    out << "\n"
-        << (agent.host.empty() ? "" : "# on " + agent.host + "\n") << "[[agents]]\nname = \""
-        << agent.agent()->name << "\"\nrole = \"" << agent.agent()->role
-        << "\"\ncurve_public_key = \"" << agent.curve_public_key << "\"\n";
+  for (const Introduction& agent : roster.agents) {
+    out << "\n[[agents]]\nname = \"" << agent.agent()->name << "\"\nrole = \""
+        << agent.agent()->role << "\"\ncurve_public_key = \"" << agent.curve_public_key << "\"\n";
+    if (!agent.host.empty()) out << "host = \"" << agent.host << "\"\n";
+  }
 }
 
 void put_approvers(std::ostringstream& out, const Roster& roster) {
@@ -44,6 +45,8 @@ Layout layout_of(const std::string& folder) {
   const std::filesystem::path path = std::filesystem::absolute(folder + "/.").lexically_normal();
   const std::filesystem::path own = path.parent_path();
   Layout out;
+  if (std::filesystem::exists(own / ("curve.key" + std::string(kCredentialEnding))))
+    out.secrets = "%d/";
   if (own.parent_path() != "/etc/tkdc") return out;
   const std::string name = own.filename().string();
   out.store = "/var/lib/tkdc/" + name + "/store";
@@ -64,17 +67,17 @@ std::string server_toml(const Roster& roster, int party, const std::string& list
       << kPathsAre << "[installation]\nid = \"" << to_hex(self.installation)
       << "\"\nparty = " << party << "\nsecurity = \"" << security_name(self.security)
       << "\"\n\n[control]\nlisten = \"tcp://" << host_port(listen, server.control_port)
-      << "\"\ncurve_secret_key_file = \"curve.key\"\n";
+      << "\"\ncurve_secret_key_file = \"" << layout.secrets << "curve.key\"\n";
   put_agents(out, roster);
   put_approvers(out, roster);
   out << "\n[data]\nlisten = \"" << host_port(listen, server.data_port)
       << "\"\nlanes = " << server.lanes
-      << "\ncertificate_file = \"tls.cert.pem\"\nprivate_key_file = \"tls.key.pem\"\n"
+      << "\ncertificate_file = \"tls.cert.pem\"\nprivate_key_file = \"" << layout.secrets
+      << "tls.key.pem\"\n"
       << "backend = \"auto\"\n";
   put_peers(out, roster, party);
-  out << "\n[store]\npath = \"" << layout.store
-      << "\"\nkey_file = \"store.key\"\nmap_size_mib = 16384\n\n[audit]\nfile = \"" << layout.audit
-      << "\"\n";
+  out << "\n[store]\npath = \"" << layout.store << "\"\nkey_file = \"" << layout.secrets
+      << "store.key\"\nmap_size_mib = 16384\n\n[audit]\nfile = \"" << layout.audit << "\"\n";
   return out.str();
 }
 
@@ -86,8 +89,8 @@ std::string agent_toml(const Roster& roster, const Introduction& agent, const La
       << security_name(agent.security) << "\"\n\n[agent]\nname = \"" << self.name << "\"\nrole = \""
       << self.role << "\"\nsocket = \"" << layout.socket << "\"\n";
   if (!layout.socket_group.empty()) out << "socket_group = \"" << layout.socket_group << "\"\n";
-  out << "curve_secret_key_file = \"curve.key\"\noperations_log = \"" << layout.operations_log
-      << "\"\nmax_pending = 8192\n";
+  out << "curve_secret_key_file = \"" << layout.secrets << "curve.key\"\noperations_log = \""
+      << layout.operations_log << "\"\nmax_pending = 8192\n";
   for (const Introduction& server : roster.servers)
     out << "\n[[servers]]\nparty = " << server.server()->party << "\naddress = \"tcp://"
         << host_port(server.host, server.server()->control_port) << "\"\ncurve_public_key = \""

@@ -13,9 +13,11 @@ namespace tkdc::setup {
 struct Layout {
   std::string store = "store", audit = "audit.jsonl";  // a server's
   std::string socket = "agent.sock", socket_group, operations_log = "operations.jsonl";
+  std::string secrets;  // before the names of secret files; "%d/" where they are credentials
 };
 
-// Of a folder that config/'s units read, /etc/tkdc/NAME; else everything is beside the file.
+// Of a member's folder: where config/'s units read it, /etc/tkdc/NAME, what is written lies in the
+// units' folders; else everything is beside the file.
 Layout layout_of(const std::string& folder);
 
 // `listen`: a canonical host.

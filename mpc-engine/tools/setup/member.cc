@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/setup/member.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <vector>
 
+#include "base/credential.h"
 #include "base/hex.h"
 #include "base/secret_file.h"
 #include "link/certificate.h"
@@ -32,8 +35,30 @@ Result<std::string> own_file(const std::string& folder) {
   return found.front();
 }
 
+Result<void> write_secret(Tree& tree, const std::string& prefix, const std::string& name,
+                          ByteSpan secret, const SecretForm& form) {
+  if (form.credential_key.empty()) return tree.file(prefix + name, secret);
+  auto sealed = seal_credential(name, secret, form.credential_key);
+  if (!sealed) return sealed.error();
+  return tree.file(prefix + name + std::string(kCredentialEnding), *sealed);
+}
+
+// As it stands in its file, or in its credential.
+Result<SecretVector> curve_secret(const std::string& folder) {
+  const std::string file = folder + "/curve.key", sealed = file + std::string(kCredentialEnding);
+  if (fs::exists(file) || !fs::exists(sealed)) return read_curve_secret(file);
+  auto text = open_credential("curve.key", sealed);
+  while (text && !text->empty() && text->back() == '\n') text->pop_back();
+  return text;
+}
+
 Result<void> check_curve(const std::string& folder, const Introduction& own) {
-  auto text = read_curve_secret(folder + "/curve.key");
+  // Only root opens a credential; when the service's account joins again, init and join have
+  // looked.
+  if (::geteuid() != 0 && !fs::exists(folder + "/curve.key") &&
+      fs::exists(folder + "/curve.key" + std::string(kCredentialEnding)))
+    return {};
+  auto text = curve_secret(folder);
   if (!text) return text.error();
   SecretBuffer secret(kCurveKeyBytes);
   CurvePublicKey derived{};
@@ -80,8 +105,9 @@ Result<CurveKeys> draw_curve_keys() {
   return std::move(*keys);
 }
 
-Result<void> write_server_keys(Tree& tree, const std::string& prefix, Introduction& introduction) {
-  if (Result<void> made = write_agent_keys(tree, prefix, introduction); !made) return made;
+Result<void> write_server_keys(Tree& tree, const std::string& prefix, Introduction& introduction,
+                               const SecretForm& form) {
+  if (Result<void> made = write_agent_keys(tree, prefix, introduction, form); !made) return made;
   ServerPart& server = std::get<ServerPart>(introduction.part);
   auto certificate = make_certificate("tkdc server " + std::to_string(server.party));
   if (!certificate) return certificate.error();
@@ -91,20 +117,22 @@ Result<void> write_server_keys(Tree& tree, const std::string& prefix, Introducti
   for (const auto& [name, contents] :
        {std::pair("tls.key.pem", ByteSpan(certificate->private_key_pem)),
         std::pair("store.key", ByteSpan(store_key.data(), store_key.size()))})
-    if (Result<void> made = tree.file(prefix + name, contents); !made) return made;
+    if (Result<void> made = write_secret(tree, prefix, name, contents, form); !made) return made;
   return tree.file(prefix + "tls.cert.pem", certificate->certificate_pem);
 }
 
-Result<void> write_agent_keys(Tree& tree, const std::string& prefix, Introduction& introduction) {
+Result<void> write_agent_keys(Tree& tree, const std::string& prefix, Introduction& introduction,
+                              const SecretForm& form) {
   auto curve = draw_curve_keys();
   if (!curve) return curve.error();
   introduction.curve_public_key = curve->public_text;
-  return tree.file(prefix + "curve.key", ByteSpan(curve->secret_text));
+  return write_secret(tree, prefix, "curve.key", ByteSpan(curve->secret_text), form);
 }
 
-Result<std::string> write_member(Tree& tree, Introduction introduction) {
-  Result<void> made = introduction.server() != nullptr ? write_server_keys(tree, "", introduction)
-                                                       : write_agent_keys(tree, "", introduction);
+Result<std::string> write_member(Tree& tree, Introduction introduction, const SecretForm& form) {
+  Result<void> made = introduction.server() != nullptr
+                          ? write_server_keys(tree, "", introduction, form)
+                          : write_agent_keys(tree, "", introduction, form);
   if (!made) return made.error();
   SecretBuffer seed(kSeedBytes);
   randombytes_buf(seed.data(), seed.size());

@@ -97,6 +97,9 @@ Result<OneStore> read_store(const std::string& file) {
   const TemporaryFolder copy;
   std::error_code failed;
   fs::copy_file(fs::path(config->options.path) / "data.mdb", copy.path() / "data.mdb", failed);
+  // A store that was made when there was no keyring has none.
+  const fs::path keys = fs::path(config->options.path) / "keys";
+  if (!failed && fs::exists(keys)) fs::copy_file(keys, copy.path() / "keys", failed);
   if (failed) return fail("copying " + config->options.path + ": " + failed.message());
   Result<std::vector<KeyId>> ids = committed_ids(copy.path());
   if (!ids) return ids.error();

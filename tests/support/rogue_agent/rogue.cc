@@ -21,7 +21,7 @@ Rogue::~Rogue() {
 Result<std::unique_ptr<Rogue>> Rogue::connect(const AgentConfig& config, int timeout_ms) {
   std::unique_ptr<Rogue> rogue(new Rogue(config, timeout_ms));
   for (int party = 0; party < 3; ++party) {
-    auto link = ServerLink::open(rogue->context_, config, party, rogue->epoll_fd_, 0);
+    auto link = open_zmq_link(rogue->context_, config, party, rogue->epoll_fd_, 0);
     if (!link) return link.error();
     rogue->links_[std::size_t(party)] = std::move(link).value();
   }

@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "agent/combine.h"
-#include "agent/server_link.h"
 #include "agent/share_stream.h"
+#include "agent/zmq_link.h"
 
 namespace tkdc::agent {
 
@@ -37,7 +37,7 @@ class Rogue {
   const AgentConfig& config_;
   int timeout_ms_;
   int epoll_fd_;
-  zmq::context_t context_{1};
+  std::shared_ptr<zmq::context_t> context_ = std::make_shared<zmq::context_t>(1);
   std::array<std::unique_ptr<ServerLink>, 3> links_;
   ShareStream shares_;
   std::uint64_t session_ = 0;

@@ -134,6 +134,17 @@ TEST(Combine, TheOddOneIsNamed) {
   EXPECT_TRUE(mixed.fault) << "but it is logged";
 }
 
+// Not what three servers say of it, but what the one says that knows.
+TEST(Combine, OneCauseIsTold) {
+  auto replies = statuses(TKDC_STATUS_LIMIT, TKDC_STATUS_LIMIT, TKDC_STATUS_LIMIT);
+  replies[0].message = replies[1].message = "";
+  replies[2].message = "this key is asked for too often";
+  EXPECT_EQ(combine(replies, 12, 12).message, "server 2: this key is asked for too often");
+  replies = statuses(TKDC_STATUS_UNAVAILABLE, TKDC_STATUS_UNAVAILABLE, TKDC_STATUS_UNAVAILABLE);
+  for (JobReply& reply : replies) reply.message = tkdc_status_text(TKDC_STATUS_UNAVAILABLE);
+  EXPECT_EQ(combine(replies, 12, 12).message, tkdc_status_text(TKDC_STATUS_UNAVAILABLE));
+}
+
 TEST(Combine, NoMixtureIsEverOk) {
   for (int a = 0; a <= TKDC_STATUS_INTERNAL; ++a)
     for (int b = 0; b <= TKDC_STATUS_INTERNAL; ++b)

@@ -313,7 +313,8 @@ void FakeServers::answer_status(int party, const std::string& route, const JobRe
   JobReply reply;
   reply.run = request.name.run;
   reply.number = request.name.number;
-  reply.output = from_text("{\"session_up\":true,\"lanes\":2,\"party\":99,\"backend\":\"scalar\"}");
+  reply.output = from_text(R"({"session_up":true,"lanes":2,"party":99,"backend":"scalar",)"
+                           R"("security":"malicious"})");
   send(party, route, std::move(reply));
 }
 

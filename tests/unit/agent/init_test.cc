@@ -188,13 +188,18 @@ TEST(StatusTable, ShowsDegradationAndSecurity) {
   EXPECT_NE(table.find("server 1: only 9 nonce epochs are left\n"), std::string::npos) << table;
   EXPECT_NE(table.find("server 1: 513 were used\n"), std::string::npos) << table;
   EXPECT_EQ(table.find("\nprogram"), std::string::npos) << "servers that say none";
-  for (auto& server : document["servers"]) server["program"] = "ab12";
+  for (auto& server : document["servers"]) {
+    server["program"] = "ab12";
+    server["build"] = "0.9 c0ffee";
+  }
   table = status_table(document);
-  EXPECT_NE(table.find("program of all three servers: ab12\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("program of all three servers: ab12, version 0.9 c0ffee\n"),
+            std::string::npos)
+      << table;
   document["servers"][1]["program"] = "cd\n34";
   table = status_table(document);
   EXPECT_NE(table.find("which DIFFER"), std::string::npos) << table;
-  EXPECT_NE(table.find("server 1  cd?34\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("server 1  cd?34  version 0.9 c0ffee\n"), std::string::npos) << table;
   document["servers"][2]["reachable"] = true;
   document["servers"][2]["session_up"] = true;
   EXPECT_TRUE(is_healthy(document));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When the agent may sleep: ZeroMQ's descriptor tells only of what nobody has noticed yet.
-#include "agent/server_link.h"
+#include "agent/zmq_link.h"
 
 #include <gtest/gtest.h>
 #include <sys/epoll.h>
@@ -35,7 +35,7 @@ class ServerLinkTest : public testing::Test {
         zmq_curve_keypair(public_key, reinterpret_cast<char*>(config_.curve_secret_key.data())), 0);
     for (std::size_t party = 0; party < 3; ++party)
       config_.servers[party] = {servers_.addresses()[party], servers_.public_keys()[party]};
-    auto opened = ServerLink::open(context_, config_, 0, epoll_, 7);
+    auto opened = open_zmq_link(context_, config_, 0, epoll_, 7);
     EXPECT_TRUE(opened.ok());
     link_ = std::move(opened).value();
     while (!link_->connected() && !HasFatalFailure()) pass();
@@ -65,7 +65,7 @@ class ServerLinkTest : public testing::Test {
 
   FakeServers servers_;
   AgentConfig config_;
-  zmq::context_t context_{1};
+  std::shared_ptr<zmq::context_t> context_ = std::make_shared<zmq::context_t>(1);
   int epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
   std::unique_ptr<ServerLink> link_;
   std::uint64_t number_ = 0;

@@ -36,6 +36,15 @@ TEST(Status, AServerInAnotherModeMakesTheWholeWeaker) {
   EXPECT_EQ(status_with(R"({"security":"semi-honest"})")["security"], "semi-honest");
 }
 
+// What the agent expects is no mode that runs.
+TEST(Status, WithoutAWordOfAServerTheModeIsUnknown) {
+  AgentConfig config;
+  config.security = "malicious";
+  const json shown = json::parse(status_json(config, std::array<ServerStatus, 3>{}, {}, 0));
+  EXPECT_EQ(shown["security"], "unknown");
+  EXPECT_EQ(shown["security_expected"], "malicious");
+}
+
 // One server must not be able to stop the agent.
 TEST(Status, FieldsOfOtherTypesDoNoHarm) {
   for (const char* said : {R"({"security":1})", R"({"security":null})", R"({"security":{}})",

@@ -3,7 +3,7 @@
 #include <sodium.h>
 
 // libzmq is not built with ThreadSanitizer: what its threads do through libc
-// is not ours to judge. Our own hand-overs are annotated in server_link.cc.
+// is not ours to judge. Our own hand-overs are annotated in zmq_link.cc.
 extern "C" const char* __tsan_default_options();
 extern "C" const char* __tsan_default_options() { return "ignore_noninstrumented_modules=1"; }
 

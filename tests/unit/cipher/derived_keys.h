@@ -18,6 +18,8 @@ struct DerivedKeys : ProtocolParties {
                                                 SharedBytes sealed) = 0;
   virtual Task<SharedBytes> mac(Protocol& c, std::size_t party, SharedBytes data) = 0;
   virtual Task<SharedBytes> prf(Protocol& c, std::size_t party, const SharedBytes& in) = 0;
+  // What the PRF begins with.
+  virtual const Shares& base() const = 0;
 
   SecretVector key;
   Shares ke, ki, kc;
@@ -47,6 +49,7 @@ class Rfc3962Keys final : public DerivedKeys {
   Task<SharedBytes> prf(Protocol& c, std::size_t party, const SharedBytes& in) override {
     return rfc3962_prf(c, base_of_[party], key.size(), in);
   }
+  const Shares& base() const override { return base_of_; }
 
  private:
   static Task<SharedBytes> derive(Protocol& c, const SharedBytes& round_keys, std::size_t key_bytes,
@@ -95,6 +98,7 @@ class Rfc8009Keys final : public DerivedKeys {
   Task<SharedBytes> prf(Protocol& c, std::size_t party, const SharedBytes& in) override {
     return rfc8009_prf(c, enctype, base_of_[party], in);
   }
+  const Shares& base() const override { return base_of_; }
 
   const Rfc8009& enctype;
   Shares raw_ke, raw_ki, raw_kc;

@@ -2,6 +2,7 @@
 // The catalogue: every context agrees on every body, exact counts, and names that are refused.
 #include "circuits/catalogue.h"
 
+#include "circuit/linear_form.h"
 #include "random_circuit.h"
 
 namespace tkdc::circuits {
@@ -101,6 +102,27 @@ constexpr Count kCounts[] = {
     {"less-than", 64, 189, 64},
     {"add64", 63, 251, 63},
     {"add64-shallow", 373, 313, 7},
+    {"open17", 37559, 158031, 4355},
+    {"open18", 43703, 186543, 4375},
+    {"open19", 72502, 291891, 4790},
+    {"open20", 127711, 525784, 6551},
+    {"seal17", 152708, 612910, 12938},
+    {"seal18", 187524, 752174, 12938},
+    {"seal19", 219791, 890723, 9582},
+    {"seal20", 349510, 1420351, 13102},
+    {"seal-head17", 97995, 390423, 2165},
+    {"seal-head18", 132811, 529687, 2165},
+    {"mac-sha1", 32803, 123042, 6458},
+    {"mac-sha256", 61972, 246150, 4782},
+    {"mac-sha384", 113367, 462274, 6542},
+    {"mac-tail-sha1", 10893, 43348, 2165},
+    {"verify-sha1", 32898, 123138, 6465},
+    {"verify-sha256", 62099, 246278, 4789},
+    {"verify-sha384", 113558, 462466, 6550},
+    {"prf17", 22197, 87324, 2213},
+    {"prf18", 33845, 133576, 2233},
+    {"prf19", 43728, 176678, 3182},
+    {"prf20", 112760, 458891, 6542},
 };
 
 TEST(Catalogue, Counts) {
@@ -112,6 +134,47 @@ TEST(Catalogue, Counts) {
     EXPECT_EQ(counts.ands, expected.ands) << expected.name;
     EXPECT_EQ(counts.xors, expected.xors) << expected.name;
     EXPECT_EQ(counts.and_depth, expected.depth) << expected.name;
+  }
+}
+
+// A garbler would give its secret away: docs/protocols/19-garbling.md.
+TEST(Catalogue, NoAndHasAConstantOperand) {
+  for (const Named& named : catalogue()) {
+    EXPECT_EQ(ands_of_constants(record({&named, named.usual})), 0u) << named.name;
+    EXPECT_EQ(ands_of_constants(record({&named, named.least})), 0u) << named.name;
+  }
+}
+
+// A body has such ANDs where padding and lengths cancel; what is recorded has none, and is still
+// the same function (threegarble/enctype_test.cc).
+TEST(Catalogue, ABodyAtALengthWithConstantOperands) {
+  const Named& named = *find_named("prf20")->named;
+  circuit::Recorder body;
+  named.record(body, 1);
+  EXPECT_GT(ands_of_constants(body.finish()), 0u);
+  EXPECT_EQ(ands_of_constants(record({&named, 1})), 0u);
+}
+
+// Seen through three levels of XORs, where folding sees one.
+TEST(Catalogue, AConstantOperandWouldBeSeen) {
+  circuit::Recorder c;
+  const auto in = c.input("in", 5);
+  const auto some = c.xor_of(c.xor_of(in[0], in[1]), in[2]);
+  const auto same = c.xor_of(c.xor_of(in[2], in[1]), in[0]);
+  for (const auto& bit : {c.xor_of(some, same), c.not_of(c.xor_of(some, same)), some}) {
+    circuit::Recorder fresh = c;
+    const auto both = fresh.and_of(bit, fresh.xor_of(in[3], in[4]));
+    fresh.output("out", circuit::BitSpan<circuit::Recorder>(&both, 1));
+    const circuit::Circuit circuit = fresh.finish();
+    EXPECT_EQ(ands_of_constants(circuit), bit == some ? 0u : 1u);
+    const circuit::Circuit without = without_constant_operands(circuit);
+    EXPECT_EQ(ands_of_constants(without), 0u);
+    EXPECT_EQ(counts_of(without).ands, bit == some ? 1u : 0u);
+    std::mt19937_64 generator(3);
+    const circuit::Bits<circuit::Plain> values = circuit::random_slices(generator, 5);
+    circuit::Plain plain;
+    const circuit::BitSpan<circuit::Plain> inputs(values);
+    EXPECT_EQ(apply(plain, without, inputs), apply(plain, circuit, inputs));
   }
 }
 

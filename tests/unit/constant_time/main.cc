@@ -20,11 +20,13 @@
 #include "circuits/catalogue.h"
 #include "garble/evaluator.h"
 #include "garble/garbler.h"
+#include "ot/correlated.h"
 #include "protocols.h"
 #include "rep3/unit/aes/plane_cohort.h"
 #include "service/store/record_codec.h"
 #include "service/store/sealed.h"
 #include "support/parties_with_ciphers.h"
+#include "threegarble/trio.h"
 
 namespace tkdc {
 namespace {
@@ -230,6 +232,82 @@ bool garbled(const garble::Kernel& kernel, std::size_t instances) {
   return done;
 }
 
+// A job between three servers, two of which garble: keys and input are secret, so seeds, labels and
+// tables are.
+bool three_servers() {
+  circuit::Recorder c;
+  const auto x = c.input("x", 16);
+  circuit::Bits<circuit::Recorder> y;
+  for (std::size_t k = 0; k < 8; ++k) y.push_back(c.and_of(x[k], x[k + 8]));
+  c.output("y", circuit::BitSpan<circuit::Recorder>(y));
+  const auto shape = threegarble::shape_of(c.finish());
+  bool done = shape.ok();
+  for (std::uint64_t n = 0; done && n < 3; ++n) {
+    threegarble::Trio trio(n);
+    for (PairwiseKeys& keys : trio.keys)
+      for (SecretBuffer* key : {&keys.mine, &keys.next})
+        VALGRIND_MAKE_MEM_UNDEFINED(key->data(), key->size());
+    auto inputs = trio.lanes.share(Bytes{0x5a, 0x77});
+    for (SharedBytes& share : inputs) make_secret(share);
+    const threegarble::JobTag tag;
+    done = trio.prepare(*shape, n) && trio.run_job(*shape, {tag, tag, tag}, inputs).ok();
+    for (const threegarble::Outcome& outcome : trio.outcomes)
+      done = done && outcome.ending == threegarble::Ending::kDone &&
+             is_secret(outcome.share.component[0]) && is_secret(outcome.share.component[1]);
+  }
+  std::printf("garbling between three servers: %s\n", done ? "ran" : "FAILED");
+  return done;
+}
+
+// What libsodium draws is secret too, while this lives.
+class SecretRandom {
+ public:
+  SecretRandom() { randombytes_set_implementation(&secret_); }
+  ~SecretRandom() { randombytes_set_implementation(&randombytes_sysrandom_implementation); }
+
+ private:
+  static void octets(void* out, const std::size_t bytes) {
+    randombytes_sysrandom_implementation.buf(out, bytes);
+    VALGRIND_MAKE_MEM_UNDEFINED(out, bytes);
+  }
+  static std::uint32_t word() { return randombytes_sysrandom_implementation.random(); }
+  static const char* name() { return "secret"; }
+  randombytes_implementation secret_{name, word, nullptr, nullptr, octets, nullptr};
+};
+
+// Trees and an extension between two threads, of secret Δ, base OT keys and roots. What travels is
+// public: the wire between them says so.
+bool transferred(const ot::Kernel& kernel) {
+  std::mt19937_64 generator(1);
+  garble::Label delta = ot::random_delta(generator);
+  const ot::Keys keys(generator, delta);
+  for (const ot::Labels* each : {&keys.zero, &keys.one, &keys.chosen})
+    VALGRIND_MAKE_MEM_UNDEFINED(each->data(), each->size() * garble::kLabelBytes);
+  VALGRIND_MAKE_MEM_UNDEFINED(&delta, sizeof delta);
+  ot::ExtensionOptions options;
+  options.batch_blocks = ot::kBlocksAtOnce;
+  options.kernel = &kernel;
+  bool secret[2] = {false, false};
+  const SecretRandom random;
+  const auto look = [&](bool& out) {
+    return [&out](std::span<garble::Label> rows) { out = is_secret(rows[0]); };
+  };
+  const ot::Outcome outcome = ot::run_parties(
+      [&](ot::Channel& channel) -> Result<void> {
+        auto made = ot::ExtensionSender::create(channel, ot::kContext, delta, keys.chosen, options);
+        return made ? (*made)->extend(200, look(secret[0])) : made.error();
+      },
+      [&](ot::Channel& channel) -> Result<void> {
+        auto made =
+            ot::ExtensionReceiver::create(channel, ot::kContext, keys.zero, keys.one, options);
+        return made ? (*made)->extend(200, look(secret[1])) : made.error();
+      });
+  const bool done = outcome.ok() && secret[0] && secret[1];
+  std::printf("OT extension by %s: %s\n", std::string(kernel.name).c_str(),
+              done ? "ran" : "FAILED");
+  return done;
+}
+
 // How the agent shares a secret out.
 bool agent_shares() {
   agent::ShareStream stream;
@@ -288,6 +366,8 @@ int main(int argc, char** argv) {
   for (const garble::Kernel* kernel : garble::kernels())
     for (const std::size_t instances : {std::size_t{1}, garble::kSideBySide})
       done = garbled(*kernel, instances) && done;
+  done = three_servers() && done;
+  for (const ot::Kernel* kernel : ot::kernels()) done = transferred(*kernel) && done;
   done = agent_shares() && done;
   done = agent_combines() && done;
   return done ? 0 : 1;

@@ -2,9 +2,13 @@
 // Whole circuits, garbled and evaluated, against the evaluation in the clear.
 #include "garble/garbler.h"
 
+#include <pthread.h>
+
+#include <cstring>
 #include <functional>
 #include <set>
 
+#include "circuits/catalogue.h"
 #include "garbled.h"
 
 namespace tkdc::garble {
@@ -192,6 +196,58 @@ TEST(Garbling, AChangedOctetGivesOtherLabels) {
     }
     EXPECT_TRUE(seen) << at;
   }
+}
+
+// What a thread leaves on its stack.
+class OwnStack {
+ public:
+  OwnStack() {
+    EXPECT_EQ(pthread_attr_init(&attributes_), 0);
+    EXPECT_EQ(pthread_attr_setstack(&attributes_, octets_.data(), octets_.size()), 0);
+  }
+  ~OwnStack() { pthread_attr_destroy(&attributes_); }
+  void run(std::function<void()> what) {
+    pthread_t thread;
+    const auto start = [](void* function) -> void* {
+      (*static_cast<std::function<void()>*>(function))();
+      return nullptr;
+    };
+    ASSERT_EQ(pthread_create(&thread, &attributes_, start, &what), 0);
+    ASSERT_EQ(pthread_join(thread, nullptr), 0);
+  }
+  bool has(const Label& label) const {
+    return memmem(octets_.data(), octets_.size(), &label, sizeof label) != nullptr;
+  }
+
+ private:
+  SecretVector octets_ = SecretVector(std::size_t{1} << 20);
+  pthread_attr_t attributes_;
+};
+
+TEST(Stack, HasNoDeltaWhenACircuitIsDone) {
+  const Schedule schedule = schedule_of(circuits::record(*circuits::find_named("aes-sbox")));
+  bool seen = false;
+  for (const Kernel* kernel : kernels())
+    for (const std::size_t instances : {std::size_t{1}, kSideBySide}) {
+      Garbler garbler(spans_of(seeds_of(3, instances)), *kernel);
+      const SecretLabels zero = garbler.draw_inputs(8);
+      garbler.begin(schedule, zero.span());
+      std::vector<Bytes> tables(instances, Bytes(32 * kTableBytes + kLabelBytes));
+      std::vector<std::uint8_t*> places;
+      for (Bytes& one : tables) places.push_back(one.data());
+      // The control: in the middle of a circuit it is there.
+      OwnStack middle, end;
+      middle.run([&] { garbler.garble(places, 8 * kTableBytes); });
+      ASSERT_FALSE(garbler.done());
+      end.run([&] {
+        while (!garbler.done()) garbler.garble(places, 32 * kTableBytes);
+      });
+      for (std::size_t s = 0; s < instances; ++s) {
+        seen |= middle.has(garbler.delta(s));
+        EXPECT_FALSE(end.has(garbler.delta(s))) << kernel->name;
+      }
+    }
+  EXPECT_TRUE(seen);
 }
 
 TEST(Seeds, FollowTheStreamWhateverThePieces) {

@@ -77,6 +77,61 @@ TEST_F(AuditLogTest, ALineCutShortByACrashStaysVisible) {
   EXPECT_NE(read(path()).find("cut short"), std::string::npos);
 }
 
+// Whatever a crash leaves of what is written at the end, at any octet: the log goes on, and its
+// chain holds.
+TEST_F(AuditLogTest, GoesOnAfterACrashAtAnyOctet) {
+  open();
+  for (const char* event : {R"({"event":"one"})", R"({"event":"two"})"})
+    ASSERT_TRUE(log_->append(event).ok());
+  log_.reset();
+  const std::string whole = read(path());
+  const std::size_t second = whole.find('\n') + 1;
+  for (std::size_t end = second; end < whole.size(); ++end) {
+    write("audit.jsonl", whole.substr(0, end));
+    open();
+    log_.reset();
+    // The start after that is cut short, too.
+    const std::string resumed = read(path());
+    for (std::size_t again = end; again <= resumed.size(); ++again) {
+      write("audit.jsonl", resumed.substr(0, again));
+      open();
+      ASSERT_TRUE(log_->append(R"({"event":"three"})").ok());
+      const AuditHead head = log_->head();
+      log_.reset();
+      auto checked = check_audit_log(path());
+      ASSERT_TRUE(checked.ok()) << end << ", " << again << ": " << checked.error().message;
+      EXPECT_EQ(checked->head, head);
+    }
+  }
+}
+
+TEST_F(AuditLogTest, ALineThatLacksItsNewlineIsALine) {
+  open();
+  ASSERT_TRUE(log_->append(R"({"event":"one"})").ok());
+  ASSERT_TRUE(log_->append(R"({"event":"two"})").ok());
+  const AuditHead head = log_->head();
+  log_.reset();
+  std::string text = read(path());
+  text.pop_back();
+  write("audit.jsonl", text);
+  open();
+  EXPECT_EQ(log_->head(), head) << "nothing was cut short";
+  ASSERT_TRUE(log_->append(R"({"event":"three"})").ok());
+  auto lines = check_audit_log(path());
+  ASSERT_TRUE(lines.ok()) << lines.error().message;
+  EXPECT_EQ(lines->head.lines, 3u);
+}
+
+TEST_F(AuditLogTest, OthersAreToldOfWhatIsOnDisk) {
+  open();
+  ASSERT_TRUE(log_->append(R"({"event":"one"})").ok());
+  EXPECT_EQ(log_->durable_head(), AuditHead());
+  ASSERT_TRUE(log_->sync().ok());
+  EXPECT_EQ(log_->durable_head(), log_->head());
+  open();
+  EXPECT_EQ(log_->durable_head(), log_->head());
+}
+
 TEST_F(AuditLogTest, RefusesAForeignFile) {
   write("audit.jsonl", "these are somebody's notes\n");
   auto opened = AuditLog::open(path());

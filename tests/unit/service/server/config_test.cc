@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/config.h"
+#include "service/server/config_changes.h"
 
 #include <cstdlib>
 
@@ -199,6 +200,45 @@ TEST_F(ConfigTest, PeersAreTheOtherTwo) {
   auto config = load_server_config(write("tkdc.toml", text));
   ASSERT_FALSE(config.ok());
   EXPECT_NE(config.error().message.find("two [[peers]]"), std::string::npos);
+}
+
+TEST_F(ConfigTest, HowTheAuditLogIsKept) {
+  auto plain = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(plain->audit_rotation.most_bytes, 64u << 20);
+  EXPECT_EQ(plain->audit_rotation.days, 7);
+  EXPECT_TRUE(plain->audit_rotation.keeping.compress);
+  EXPECT_EQ(plain->audit_rotation.keeping.days, 0) << "nothing is deleted unless somebody says so";
+  auto set = changed("file = \"audit.jsonl\"\n",
+                     "rotate_mib = 1\nrotate_days = 0\ncompress = false\nkeep_days = 400\n");
+  ASSERT_TRUE(set.ok()) << set.error().message;
+  EXPECT_EQ(set->audit_rotation.most_bytes, 1u << 20);
+  EXPECT_EQ(set->audit_rotation.days, 0);
+  EXPECT_FALSE(set->audit_rotation.keeping.compress);
+  EXPECT_EQ(set->audit_rotation.keeping.days, 400);
+  expect_error("file = \"audit.jsonl\"\n", "keep_days = -1\n", {"audit.keep_days"});
+}
+
+TEST_F(ConfigTest, AReloadNamesTheTablesThatWantARestart) {
+  auto plain = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(plain.ok());
+  const std::vector<std::tuple<const char*, const char*, std::vector<std::string>>> cases = {
+      {"file = \"audit.jsonl\"\n", "file = \"audit.jsonl\"\nkeep_days = 400\n", {}},
+      {"party = 1", "party = 1 # the same", {}},
+      {"\"semi-honest\"", "\"malicious\"", {"[installation]"}},
+      {":7701", ":7702", {"[control]"}},
+      {"\"agent-kdc\"", "\"another\"", {"[[agents]]"}},
+      {"lanes = 3", "lanes = 2", {"[data]"}},
+      {"127.0.0.1:7712", "127.0.0.1:7713", {"[[peers]]"}},
+      {"map_size_mib = 64", "map_size_mib = 65", {"[store]"}},
+      {"\"audit.jsonl\"", "\"other.jsonl\"", {"audit.file"}},
+      {"[audit]", "[cuda]\ngpus = 2\n[limits]\nagent_per_s = 7\n[audit]", {"[cuda]", "[limits]"}},
+  };
+  for (const auto& [from, to, tables] : cases) {
+    auto other = changed(from, to);
+    ASSERT_TRUE(other.ok()) << other.error().message;
+    EXPECT_EQ(changes_for_restart(*plain, *other), tables) << to;
+  }
 }
 
 TEST_F(ConfigTest, FoldersMustBeThereOrBeMadeBySystemd) {

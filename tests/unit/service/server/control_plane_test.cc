@@ -8,6 +8,7 @@
 #include <thread>
 #include <zmq.hpp>
 
+#include "service/server/control_router.h"
 #include "service/server/control_socket.h"
 
 namespace tkdc {
@@ -67,21 +68,24 @@ class ControlPlaneTest : public testing::Test {
  protected:
   void start(std::size_t max_pending = 100) {
     ASSERT_GE(sodium_init(), 0);
+    ControlSocketOptions at;
+    at.listen = "tcp://127.0.0.1:*";
+    at.curve_secret_key.assign(server_.secret_key, server_.secret_key + 40);
     ControlOptions options;
-    options.listen = "tcp://127.0.0.1:*";
-    options.curve_secret_key.assign(server_.secret_key, server_.secret_key + 40);
-    options.agents = {{"agent-kdc", AgentRole::kKdc, kdc_.public_key},
-                      {"agent-admin", AgentRole::kAdmin, admin_.public_key}};
-    options.max_pending_per_agent = max_pending;
-    options.log = [this](const std::string& line) {
+    at.agents = options.agents = {{"agent-kdc", AgentRole::kKdc, kdc_.public_key},
+                                  {"agent-admin", AgentRole::kAdmin, admin_.public_key}};
+    at.max_answers_waiting = options.max_pending_per_agent = max_pending;
+    at.log = options.log = [this](const std::string& line) {
       std::lock_guard lock(mutex_);
       log_ += line + "\n";
     };
-    auto made = ControlPlane::create(
-        std::move(options), [this](AgentRole role, JobRequest r) { take(role, std::move(r)); },
+    auto socket = open_control_socket(at);
+    ASSERT_TRUE(socket.ok()) << socket.error().message;
+    endpoint_ = (*socket)->endpoint();
+    plane_ = std::make_unique<ControlPlane>(
+        std::move(*socket), std::move(options),
+        [this](AgentRole role, JobRequest r) { take(role, std::move(r)); },
         [] { return std::string(R"({"session_up":true})"); });
-    ASSERT_TRUE(made.ok()) << made.error().message;
-    plane_ = std::move(*made);
     thread_ = std::thread([this] { EXPECT_TRUE(plane_->run().ok()); });
   }
   ~ControlPlaneTest() override {
@@ -112,6 +116,7 @@ class ControlPlaneTest : public testing::Test {
   }
 
   Keys server_, kdc_, admin_, stranger_;
+  std::string endpoint_;
   std::unique_ptr<ControlPlane> plane_;
   std::thread thread_;
   std::mutex mutex_;
@@ -124,7 +129,7 @@ class ControlPlaneTest : public testing::Test {
 
 TEST_F(ControlPlaneTest, JobAndAnswer) {
   start();
-  Client kdc(plane_->endpoint(), kdc_, server_.public_key);
+  Client kdc(endpoint_, kdc_, server_.public_key);
   kdc.send(request(1));
   auto reply = kdc.receive();
   ASSERT_TRUE(reply);
@@ -135,8 +140,8 @@ TEST_F(ControlPlaneTest, JobAndAnswer) {
 
 TEST_F(ControlPlaneTest, RoleAndNameFollowTheKey) {
   start();
-  Client kdc(plane_->endpoint(), kdc_, server_.public_key);
-  Client admin(plane_->endpoint(), admin_, server_.public_key);
+  Client kdc(endpoint_, kdc_, server_.public_key);
+  Client admin(endpoint_, admin_, server_.public_key);
   kdc.send(request(1));
   ASSERT_TRUE(kdc.receive());
   admin.send(request(1));  // the same number: another agent
@@ -149,13 +154,13 @@ TEST_F(ControlPlaneTest, RoleAndNameFollowTheKey) {
 
 TEST_F(ControlPlaneTest, UnlistedKeyGetsNothing) {
   start();
-  Client stranger(plane_->endpoint(), stranger_, server_.public_key);
+  Client stranger(endpoint_, stranger_, server_.public_key);
   stranger.send(request(1));
   EXPECT_FALSE(stranger.receive(700));
   EXPECT_NE(log().find("refused a client"), std::string::npos) << log();
   EXPECT_EQ(plane_->counters().requests, 0u);
   // And the listed ones are still served.
-  Client kdc(plane_->endpoint(), kdc_, server_.public_key);
+  Client kdc(endpoint_, kdc_, server_.public_key);
   kdc.send(request(1));
   EXPECT_TRUE(kdc.receive());
 }
@@ -166,7 +171,7 @@ TEST_F(ControlPlaneTest, PlainClientGetsNothing) {
   zmq::socket_t socket(context, zmq::socket_type::dealer);
   socket.set(zmq::sockopt::linger, 0);
   socket.set(zmq::sockopt::rcvtimeo, 500);
-  socket.connect(plane_->endpoint());
+  socket.connect(endpoint_);
   SecretVector frame = encode(request(1));
   socket.send(zmq::buffer(frame.data(), frame.size()), zmq::send_flags::none);
   zmq::message_t message;
@@ -177,7 +182,7 @@ TEST_F(ControlPlaneTest, PlainClientGetsNothing) {
 TEST_F(ControlPlaneTest, WithoutAHandlerNobodyIsAdmitted) {
   zmq::context_t context;
   SecretVector secret(server_.secret_key, server_.secret_key + 40);
-  auto socket = open_control_socket(context, "tcp://127.0.0.1:*", secret, 10);
+  auto socket = open_control_router(context, "tcp://127.0.0.1:*", secret, 10);
   ASSERT_TRUE(socket.ok()) << socket.error().message;
   Client kdc(socket->get(zmq::sockopt::last_endpoint), kdc_, server_.public_key);
   kdc.send(request(1));
@@ -188,7 +193,7 @@ TEST_F(ControlPlaneTest, WithoutAHandlerNobodyIsAdmitted) {
 
 TEST_F(ControlPlaneTest, RepeatedNumbersRunOnce) {
   start();
-  Client kdc(plane_->endpoint(), kdc_, server_.public_key);
+  Client kdc(endpoint_, kdc_, server_.public_key);
   kdc.send(request(5));
   ASSERT_TRUE(kdc.receive());
   kdc.send(request(5));
@@ -203,7 +208,7 @@ TEST_F(ControlPlaneTest, RepeatedNumbersRunOnce) {
 
 TEST_F(ControlPlaneTest, MalformedFramesAreDropped) {
   start();
-  Client kdc(plane_->endpoint(), kdc_, server_.public_key);
+  Client kdc(endpoint_, kdc_, server_.public_key);
   SecretVector frame = encode(request(1));
   for (std::size_t length : {std::size_t{0}, std::size_t{1}, frame.size() - 1})
     kdc.send(ByteSpan(frame).first(length));
@@ -222,19 +227,19 @@ TEST_F(ControlPlaneTest, MalformedFramesAreDropped) {
 
 TEST_F(ControlPlaneTest, OversizedFrameCostsTheConnectionOnly) {
   start();
-  Client kdc(plane_->endpoint(), kdc_, server_.public_key);
+  Client kdc(endpoint_, kdc_, server_.public_key);
   kdc.send(request(1));
   ASSERT_TRUE(kdc.receive());
   kdc.send(Bytes(1 << 20));
   EXPECT_FALSE(kdc.receive(300));
-  Client again(plane_->endpoint(), kdc_, server_.public_key);
+  Client again(endpoint_, kdc_, server_.public_key);
   again.send(request(2));
   EXPECT_TRUE(again.receive());
 }
 
 TEST_F(ControlPlaneTest, StatusIsAnsweredByTheServer) {
   start();
-  Client kdc(plane_->endpoint(), kdc_, server_.public_key);
+  Client kdc(endpoint_, kdc_, server_.public_key);
   kdc.send(request(1, TKDC_OP_STATUS));
   auto reply = kdc.receive();
   ASSERT_TRUE(reply);
@@ -249,7 +254,7 @@ TEST_F(ControlPlaneTest, OneAgentsLimitIsNotTheOthers) {
     std::lock_guard lock(mutex_);
     hold_ = true;
   }
-  Client kdc(plane_->endpoint(), kdc_, server_.public_key);
+  Client kdc(endpoint_, kdc_, server_.public_key);
   for (std::uint64_t n = 1; n <= 5; ++n) kdc.send(request(n));
   for (std::uint64_t n = 4; n <= 5; ++n) {
     auto reply = kdc.receive();
@@ -257,7 +262,7 @@ TEST_F(ControlPlaneTest, OneAgentsLimitIsNotTheOthers) {
     EXPECT_EQ(reply->number, n);
     EXPECT_EQ(reply->status, TKDC_STATUS_LIMIT);
   }
-  Client admin(plane_->endpoint(), admin_, server_.public_key);
+  Client admin(endpoint_, admin_, server_.public_key);
   admin.send(request(1, TKDC_OP_STATUS));
   EXPECT_TRUE(admin.receive());
   // Room again after answers.
@@ -283,7 +288,7 @@ TEST_F(ControlPlaneTest, AnswersForGoneAgentsAreDropped) {
     hold_ = true;
   }
   {
-    Client kdc(plane_->endpoint(), kdc_, server_.public_key);
+    Client kdc(endpoint_, kdc_, server_.public_key);
     kdc.send(request(1));
     for (int i = 0; i < 100 && plane_->counters().requests == 0; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "service/store/lmdb_tables.h"
 #include "service/store/store.h"
 #include "support/scratch.h"
 
@@ -31,6 +32,14 @@ class ScratchStore : public testing::Test {
     auto opened = Store::open(options_, key_);
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     store_ = std::move(*opened);
+  }
+
+  // Makes a store as there were before keyrings: key_ itself encrypts its values.
+  void without_keyring() {
+    store_.reset();
+    auto tables = open_lmdb_tables(options_.path, options_.map_bytes);
+    ASSERT_TRUE(tables.ok()) << tables.error().message;
+    ASSERT_TRUE(Store::open_on(std::move(*tables), options_, key_).ok());
   }
 
   static KeyId id_of(std::uint32_t number) {

@@ -7,6 +7,7 @@
 #include "scratch_store.h"
 #include "service/store/lmdb.h"
 #include "service/store/sealed.h"
+#include "service/store/tables.h"
 
 namespace tkdc {
 namespace {
@@ -105,6 +106,7 @@ TEST_F(TamperTest, AMisnamedHalfMadeKeyIsNoEmptyList) {
 }
 
 TEST_F(TamperTest, OtherPartysRecordIsRefused) {
+  without_keyring();
   open();
   add(4);
   Bytes theirs;
@@ -112,6 +114,7 @@ TEST_F(TamperTest, OtherPartysRecordIsRefused) {
   // Same store key, so that only the binding to the party can tell.
   options_.party = 2;
   options_.path = directory_ + "/party2";
+  without_keyring();
   open();
   add(5);
   raw("committed", [&](MDB_txn* t, MDB_dbi d) { write(t, d, id_of(4), theirs); });
@@ -162,6 +165,7 @@ TEST_F(TamperTest, EpochCannotBeForged) {
 
 // One number, which may have been used.
 TEST_F(TamperTest, TheEpochOfTheFormatBeforeIsTaken) {
+  without_keyring();
   open();
   const ByteSpan epoch = octets("epoch");
   const Bytes before{0, 1, 2, 3};

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sample.h"
+#include "tools/setup/configuration.h"
 
 namespace tkdc::setup {
 namespace {
@@ -39,6 +40,19 @@ TEST_F(RosterTest, OrdersItsMembers) {
     EXPECT_EQ(roster->servers[static_cast<std::size_t>(party)].server()->party, party);
   ASSERT_EQ(roster->agents.size(), 2u);
   EXPECT_EQ(roster->agents[0].name(), "agent-admin");
+}
+
+TEST_F(RosterTest, SeveralKdcHostsHaveAgentsOfTheirOwn) {
+  add("c", sample::agent("kdc2", "kdc", 9));
+  add("d", sample::agent("kdc2-admin", "admin", 10));
+  auto roster = make_roster(all_);
+  ASSERT_TRUE(roster.ok()) << roster.error().message;
+  ASSERT_EQ(roster->agents.size(), 4u);
+  const std::string text = server_toml(*roster, 0, "10.0.1.1", {});
+  for (const char* host : {"10.0.1.8", "10.0.1.9", "10.0.1.10", "10.0.1.11"})
+    EXPECT_NE(text.find(std::string("\nhost = \"") + host + "\"\n"), std::string::npos) << text;
+  add("e", sample::agent("kdc2", "kdc", 11));
+  expect_refused({"c", "e", "both introduce kdc2"});
 }
 
 TEST_F(RosterTest, NamesTheServerThatIsMissing) {

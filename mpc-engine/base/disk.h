@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files that a daemon keeps while it runs, beside its store: what of a disk it asks for them.
+// There is one in each process, the real one unless a program says another before anything runs:
+// tests/sim has one that fails, fills up and loses its power
+// (docs/adr/0029-a-realm-in-a-bottle.md).
+//
+// Errors are errno's, for system_error(). Any thread. What is written may be secret; no copy of it
+// is made.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/secret.h"
+
+namespace tkdc {
+
+class Disk {
+ public:
+  virtual ~Disk() = default;
+
+  class File {
+   public:
+    virtual ~File() = default;
+    // As write(2): how much it took, or -1.
+    virtual ssize_t write(ByteSpan contents) = 0;
+    // What was written is on disk. The name of a new file is not yet.
+    virtual bool sync() = 0;
+  };
+  enum class How { kAppend, kOverwrite };
+  // For writing; made with `mode` if there is none. Null: it cannot be opened.
+  virtual std::unique_ptr<File> open(const std::string& path, How how, mode_t mode) = 0;
+  // At most so many octets, from octet `from` on. None: it cannot be read, as ENOENT if it is not
+  // there.
+  virtual std::optional<std::string> read(const std::string& path, std::uint64_t from,
+                                          std::size_t most) = 0;
+  virtual bool remove(const std::string& path) = 0;
+  // The names in it are on disk.
+  virtual bool sync_folder(const std::string& folder) = 0;
+};
+
+Disk& disk();
+// Before anything else of the program runs.
+void use_disk(Disk& other);
+
+}  // namespace tkdc

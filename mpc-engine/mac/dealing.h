@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// MACs are dealt: each party gives both others the tags of what they hold together with it.
+// docs/protocols/23-share-macs.md, "Dealing". One tick; a party sends 16 octets to each neighbour
+// for each block of a subject.
+//
+// What a party may see: a prover gets q + X Delta, where q is pseudo-random to it and used for
+// this block in this dealing alone, so the tag says nothing about Delta. Dealer and prover both
+// know X; the verifier gets nothing.
+//
+// A tag that was dealt wrongly is found by an audit (mac/audit.h), not here.
+#pragma once
+
+#include <span>
+
+#include "lane/lane.h"
+#include "mac/subject.h"
+
+namespace tkdc {
+
+// Fills in dealing and tags of all subjects. The three parties pass the same ones, in one order:
+// they compare that before, or in the audit. False: a neighbour deals under another MAC key; no tag
+// may be used.
+Task<bool> deal_macs(Lane& lane, MacKeys& keys, Dealing dealing, std::span<MacSubject> subjects);
+
+}  // namespace tkdc

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two parties from their streams to authenticated bits: base OTs, extensions in both directions,
+// and the small exchanges that everything above needs: openings under MACs, coins, an equality.
+//
+//   setup      base OTs with the garbler as their receiver; extension of the evaluator's bits; its
+//              first 128 OTs are the base OTs of the other direction
+//   opening    own bits; then a digest of their MACs: ⊕ H(mac, j), H garbling's hash, no j twice
+//   coins      commit, tell, open
+//   equality   commit, tell, open
+//
+// Everything dies at the first check that fails: later calls fail too, and Δ is never used again.
+// A Δ lives in one session. Calls block; one thread. Secret: Δ, bits, MACs, keys.
+#pragma once
+
+#include <array>
+
+#include "ot/random_ot.h"
+#include "pair/auth_bit.h"
+
+namespace tkdc::pair {
+
+using ot::Channel;
+using Bits = std::vector<std::uint8_t, WipingAllocator<std::uint8_t>>;  // 0 or 1 each
+using Digest = std::array<std::uint8_t, 32>;
+
+// ⊕ of H(label, j) over labels, j counting on through a session. Of two labels that differ by a
+// Δ that it does not know, a party that has one cannot give the digest for the other.
+class LabelDigest {
+ public:
+  explicit LabelDigest(const Label& seed) : hash_(seed, garble::fastest_kernel()) {}
+  // `labels` are overwritten.
+  void add(std::span<Label> labels) {
+    hash_.hash(labels, labels.data(), true);
+    for (const Label& one : labels) sum_ = sum_ ^ one;
+  }
+  Label take() { return std::exchange(sum_, Label()); }
+
+ private:
+  ot::RowHash hash_;
+  Label sum_;
+};
+
+class Session {
+ public:
+  // `context` names installation, session and both parties: equal at both.
+  static Result<std::unique_ptr<Session>> create(Channel& channel, Side side, ByteSpan context,
+                                                 const ot::ExtensionOptions& options = {});
+  Session(const Session&) = delete;
+
+  Side side() const { return deltas_.side; }
+  const Deltas& deltas() const { return deltas_; }
+  const Label& delta() const { return deltas_.delta; }
+  Channel& channel() { return channel_; }
+  const std::string& peer() const { return channel_.peer(); }
+
+  // Random bits of both, authenticated.
+  Result<void> draw(std::span<AuthBit> out);
+  Result<AuthBits> draw(std::size_t count);
+
+  // What the peer's bits are; its MACs have been checked. `shared`: of which both open their own.
+  Result<Bits> open(std::span<const AuthBit> shared);
+  // One direction of it. The sums of values that a message tells may be checked later than it.
+  Result<void> tell(std::span<const AuthBit> shared);
+  Result<Bits> hear(std::span<const AuthBit> shared);
+
+  // 16 octets that neither chooses.
+  Result<Label> coins();
+  // Whether both have the same 32 octets; false ends the session.
+  Result<void> equal(const Digest& own);
+
+  // A number that this session has not given before, the same at both: of a batch, of a use.
+  std::uint64_t next_number() { return next_number_++; }
+  // A seed for H's keys that both derive alike, for a purpose and a number.
+  Label seed_of(std::uint64_t purpose, std::uint64_t number, Side of) const;
+
+  // The end, with its reason for the log; the peer is told that there is an end.
+  Error end(const std::string& why);
+  Result<void> stands() const;
+
+ private:
+  Session(Channel& channel, Side side);
+  Result<void> exchange_seeds();
+  Result<void> set_up(ByteSpan context, const ot::ExtensionOptions& options);
+  Result<void> set_up_garbler(ByteSpan context, const ot::ExtensionOptions& options);
+  Result<void> set_up_evaluator(ByteSpan context, const ot::ExtensionOptions& options);
+
+  Channel& channel_;
+  Deltas deltas_;
+  Label public_seed_;
+  std::unique_ptr<ot::ExtensionSender> sender_;      // of keys of the peer's bits
+  std::unique_ptr<ot::ExtensionReceiver> receiver_;  // of MACs of own bits
+  std::unique_ptr<LabelDigest> told_, heard_;
+  std::uint64_t next_number_ = 1;
+  std::string ended_;
+};
+
+// Eight bits an octet, the first lowest.
+Bytes packed(std::span<const std::uint8_t> bits);
+Bits unpacked(ByteSpan octets, std::size_t count);
+
+}  // namespace tkdc::pair

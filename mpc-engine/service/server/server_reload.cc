@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the audit log is kept while a server runs, and `systemctl reload`: the configuration is read
+// again. What can be taken over at work is; of the rest the journal says that it wants a restart. A
+// configuration with a mistake changes nothing.
+#include <systemd/sd-daemon.h>
+
+#include "base/log_events.h"
+#include "service/server/config_changes.h"
+#include "service/server/server.h"
+
+namespace tkdc {
+
+void Server::reload() {
+  sd_notify(0, "RELOADING=1");
+  auto read = load_server_config(config_.path);
+  if (read.ok()) {
+    audit_->keep_as(read->audit_rotation);
+    std::string waits;
+    for (const std::string& table : changes_for_restart(config_, *read))
+      waits += (waits.empty() ? "" : ", ") + table;
+    log_event(LogLevel::kNotice, event::kReloaded,
+              "configuration read again: how the audit log is kept" +
+                  (waits.empty() ? std::string(", all of it is in force")
+                                 : "; RESTART for what changed in " + waits));
+  } else {
+    log_event(LogLevel::kError, event::kReloaded,
+              "not reloaded, all stays as it was: " + read.error().message);
+  }
+  sd_notify(0, "READY=1");
+}
+
+void Server::keep_audit_log() {
+  auto kept = audit_->keep();
+  const std::string trouble = kept.ok() ? "" : kept.error().message;
+  if (!trouble.empty() && trouble != keep_trouble_) log_line(LogLevel::kError, trouble);
+  keep_trouble_ = trouble;
+}
+
+}  // namespace tkdc

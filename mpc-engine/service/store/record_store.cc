@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/store/record_store.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/hex.h"
+#include "service/store/lmdb_tables.h"
+#include "service/store/record_codec.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::size_t kCachedRecords = 16'384;
+
+// What of a record stands in the clear: kvno, enctype, version.
+constexpr std::size_t kHeaderBytes = 12;
+
+Bytes header_of(const KeyRecord& record) {
+  Bytes header;
+  Writer w(header);
+  w.u32(record.ref.kvno);
+  w.u32(record.ref.enctype);
+  w.u32(record.version);
+  return header;
+}
+
+}  // namespace
+
+RecordStore::RecordStore(const StoreOptions& options, const SecretBuffer& key,
+                         std::unique_ptr<Tables> tables, std::optional<Keyring> keyring)
+    : options_(options), keyring_(std::move(keyring)),
+      wrapping_(copy_of(key)), keys_{copy_of(key), std::nullopt},
+      sealer_(key, options.installation, options.party), cache_(kCachedRecords),
+      tables_(std::move(tables)) {}
+
+Error RecordStore::failed(const std::string& step, int rc) const {
+  return fail(tables_failed(step, options_.path, rc));
+}
+
+Error RecordStore::corrupt(Table table, const KeyId& id) const {
+  return fail("store: the " + std::string(Tables::kNames[table]) + " record " + to_hex(id) +
+              " in " + options_.path +
+              " is corrupt, or was taken from another installation, party or "
+              "key; restore the store from its backup or repair this server");
+}
+
+bool RecordStore::decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record) const {
+  SecretVector plaintext;
+  return sealer_.open(Tables::kNames[table], id, value, plaintext) &&
+         decode_record(plaintext, record) && record.ref.id == id &&
+         record.ref.installation == options_.installation;
+}
+
+Result<void> RecordStore::prepare(const KeyRecord& record) {
+  if (record.ref.installation != options_.installation)
+    return fail("store: key " + to_hex(record.ref.id) + " belongs to another installation");
+  SecretVector plaintext = encode_record(record, epochs().era);
+  KeyRecord again;
+  if (!decode_record(plaintext, again))
+    return fail("store: key " + to_hex(record.ref.id) + " has fields beyond the store's limits");
+  Bytes value =
+      sealer_.seal(Tables::kNames[kPrepared], record.ref.id, header_of(record), plaintext);
+
+  std::lock_guard lock(write_mutex_);
+  if (int full = tables_->check_room(kPrepared, value.size()); full != 0)
+    return failed("preparing a key", full);
+  Txn txn(*tables_, true);
+  if (txn.begun() != 0) return failed("preparing a key", txn.begun());
+  for (Table table : {kCommitted, kPrepared, kTombstones}) {
+    ByteSpan existing;
+    int rc = txn->find(table, record.ref.id, existing);
+    if (rc == 0)
+      return fail("store: key " + to_hex(record.ref.id) + " exists already (" +
+                  std::string(Tables::kNames[table]) + ")");
+    if (rc != Tables::kNotFound) return failed("preparing a key", rc);
+  }
+  int rc = txn->put(kPrepared, record.ref.id, value);
+  if (rc == 0) rc = txn->commit();
+  if (rc != 0) return failed("preparing a key", rc);
+  return {};
+}
+
+// Sealed anew, because the table is part of what is authenticated.
+Result<void> RecordStore::move_to_committed(Txn& txn, const KeyId& id) {
+  ByteSpan value;
+  int rc = txn->find(kPrepared, id, value);
+  if (rc == Tables::kNotFound) {
+    if (txn->find(kCommitted, id, value) == 0) return {};
+    return fail("store: key " + to_hex(id) + " was never prepared");
+  }
+  if (rc != 0) return failed("committing a key", rc);
+  KeyRecord record;
+  if (!decode(kPrepared, id, value, record)) return corrupt(kPrepared, id);
+  SecretVector plaintext = encode_record(record);
+  Bytes sealed = sealer_.seal(Tables::kNames[kCommitted], id, header_of(record), plaintext);
+  rc = txn->put(kCommitted, id, sealed);
+  if (rc == 0) rc = txn->erase(kPrepared, id);
+  if (rc != 0) return failed("committing a key", rc);
+  return {};
+}
+
+Result<void> RecordStore::write(const char* step, const std::function<int(Txn&)>& change) {
+  Txn txn(*tables_, true);
+  int rc = txn.begun();
+  if (rc == 0) rc = change(txn);
+  if (rc == 0) rc = txn->commit();
+  if (rc != 0) return failed(step, rc);
+  return {};
+}
+
+Result<void> RecordStore::move_key(const char* step, const KeyId& id,
+                                   Result<void> (RecordStore::*move)(Txn&, const KeyId&)) {
+  std::lock_guard lock(write_mutex_);
+  Txn txn(*tables_, true);
+  if (txn.begun() != 0) return failed(step, txn.begun());
+  auto moved = (this->*move)(txn, id);
+  if (!moved.ok()) return moved;
+  int rc = txn->commit();
+  if (rc != 0) return failed(step, rc);
+  cache_.forget(id);
+  return {};
+}
+
+Result<void> RecordStore::commit(const KeyId& id) {
+  return move_key("committing a key", id, &RecordStore::move_to_committed);
+}
+
+Result<void> RecordStore::abandon(const KeyId& id) {
+  std::lock_guard lock(write_mutex_);
+  return write("dropping a prepared key", [&](Txn& txn) { return txn->erase(kPrepared, id); });
+}
+
+Result<void> RecordStore::condemn(const KeyId& id) {
+  std::lock_guard lock(write_mutex_);
+  Txn txn(*tables_, true);
+  if (txn.begun() != 0) return failed("condemning a key", txn.begun());
+  ByteSpan value;
+  int rc = txn->find(kCommitted, id, value);
+  if (rc == Tables::kNotFound) return fail("store: there is no key " + to_hex(id) + " to remove");
+  if (rc == 0) rc = txn->put(kCondemned, id, sealer_.seal(Tables::kNames[kCondemned], id, {}, {}));
+  if (rc == 0) rc = txn->commit();
+  if (rc != 0) return failed("condemning a key", rc);
+  return {};
+}
+
+Result<void> RecordStore::pardon(const KeyId& id) {
+  std::lock_guard lock(write_mutex_);
+  return write("keeping a key", [&](Txn& txn) { return txn->erase(kCondemned, id); });
+}
+
+Result<void> RecordStore::bury(Txn& txn, const KeyId& id) {
+  ByteSpan value;
+  int rc = txn->find(kCommitted, id, value);
+  if (rc == Tables::kNotFound) {
+    rc = txn->erase(kPrepared, id);
+    return rc == 0 ? Result<void>() : Result<void>(failed("destroying a key", rc));
+  }
+  if (rc != 0) return failed("destroying a key", rc);
+  ByteSpan header;
+  if (!Sealer::header(value, kHeaderBytes, header)) return corrupt(kCommitted, id);
+  Bytes tombstone = sealer_.seal(Tables::kNames[kTombstones], id, header, {});
+  rc = txn->put(kTombstones, id, tombstone);
+  if (rc == 0) rc = txn->erase(kCommitted, id);
+  if (rc == 0) rc = txn->erase(kPrepared, id);
+  if (rc == 0) rc = txn->erase(kCondemned, id);
+  if (rc == 0) rc = txn->erase(kSeals, id);
+  if (rc != 0) return failed("destroying a key", rc);
+  return {};
+}
+
+Result<void> RecordStore::destroy(const KeyId& id) {
+  return move_key("destroying a key", id, &RecordStore::bury);
+}
+
+Result<std::shared_ptr<const KeyRecord>> RecordStore::get(const KeyId& id) {
+  std::uint64_t generation = 0;
+  if (auto cached = cache_.get(id, &generation)) return cached;
+  Txn txn(*tables_, false);
+  if (txn.begun() != 0) return failed("reading a key", txn.begun());
+  ByteSpan value;
+  int rc = txn->find(kCommitted, id, value);
+  if (rc == Tables::kNotFound) return std::shared_ptr<const KeyRecord>();
+  if (rc != 0) return failed("reading a key", rc);
+  auto record = std::make_shared<KeyRecord>();
+  if (!decode(kCommitted, id, value, *record)) return corrupt(kCommitted, id);
+  record->open_only = record->era != epochs().era;
+  std::shared_ptr<const KeyRecord> out = std::move(record);
+  cache_.put(out, generation);
+  return out;
+}
+
+Result<std::vector<KeyId>> RecordStore::ids_of(Table table) {
+  std::vector<KeyId> ids;
+  Txn txn(*tables_, false);
+  bool sound = true;
+  int rc = txn.begun();
+  if (rc == 0)
+    rc = txn->each(table, [&](ByteSpan name, ByteSpan) {
+      KeyId id{};
+      std::copy_n(name.begin(), std::min(name.size(), id.size()), id.begin());
+      sound = name.size() == id.size();
+      ids.push_back(id);
+      return sound;
+    });
+  if (!sound) return corrupt(table, ids.back());
+  if (rc != 0) return failed("listing half made keys", rc);
+  return ids;
+}
+
+Result<bool> RecordStore::holds(Table table, const KeyId& id) {
+  Txn txn(*tables_, false);
+  ByteSpan value;
+  int rc = txn.begun();
+  if (rc == 0) rc = txn->find(table, id, value);
+  if (rc != 0 && rc != Tables::kNotFound) return failed("looking up a half made key", rc);
+  return rc == 0;
+}
+
+std::size_t RecordStore::count() {
+  Txn txn(*tables_, false);
+  std::size_t entries = 0;
+  if (txn.begun() != 0 || txn->count(kCommitted, entries) != 0) return 0;
+  return entries;
+}
+
+Result<void> RecordStore::hash_table(Txn& txn, Table table, crypto_generichash_state* state) {
+  Result<void> result;
+  const int rc = txn->each(table, [&](ByteSpan name, ByteSpan value) {
+    KeyId id{};
+    ByteSpan header;
+    if (name.size() != id.size() || !Sealer::header(value, kHeaderBytes, header)) {
+      std::copy_n(name.begin(), std::min(name.size(), id.size()), id.begin());
+      result = corrupt(table, id);
+      return false;
+    }
+    crypto_generichash_update(state, name.data(), name.size());
+    crypto_generichash_update(state, header.data(), header.size());
+    return true;
+  });
+  if (rc != 0) return failed("taking the inventory", rc);
+  return result;
+}
+
+Result<Digest> RecordStore::inventory() {
+  Txn txn(*tables_, false);
+  if (txn.begun() != 0) return failed("taking the inventory", txn.begun());
+  Digest digest{};
+  crypto_generichash_state state;
+  crypto_generichash_init(&state, nullptr, 0, digest.size());
+  for (Table table : {kCommitted, kTombstones}) {
+    crypto_generichash_update(&state, octets(Tables::kNames[table]).data(),
+                              Tables::kNames[table].size());
+    auto hashed = hash_table(txn, table, &state);
+    if (!hashed.ok()) return hashed.error();
+  }
+  crypto_generichash_final(&state, digest.data(), digest.size());
+  return digest;
+}
+
+}  // namespace tkdc

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A store on tables. Of the six, seals goes by key id, and meta has format, owner, key check and
+// epochs. Only ciphertext reaches them.
+//
+// Threads: readers run in parallel on snapshots; writers one at a time,
+// each transaction synced to disk before the call returns.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <optional>
+
+#include "service/store/keyring.h"
+#include "service/store/record_cache.h"
+#include "service/store/sealed.h"
+#include "service/store/store.h"
+#include "service/store/tables.h"
+
+namespace tkdc {
+
+class RecordStore final : public Store {
+ public:
+  // Without a keyring `key` is the store's own.
+  RecordStore(const StoreOptions& options, const SecretBuffer& key, std::unique_ptr<Tables> tables,
+              std::optional<Keyring> keyring);
+  Result<void> check_owner();
+
+  Result<void> prepare(const KeyRecord& record) override;
+  Result<void> commit(const KeyId& id) override;
+  Result<void> abandon(const KeyId& id) override;
+  Result<void> condemn(const KeyId& id) override;
+  Result<void> pardon(const KeyId& id) override;
+  Result<void> destroy(const KeyId& id) override;
+  Result<std::shared_ptr<const KeyRecord>> get(const KeyId& id) override;
+  Result<std::vector<KeyId>> prepared() override { return ids_of(kPrepared); }
+  Result<std::vector<KeyId>> condemned() override { return ids_of(kCondemned); }
+  Result<bool> committed(const KeyId& id) override { return holds(kCommitted, id); }
+  Result<bool> buried(const KeyId& id) override { return holds(kTombstones, id); }
+  std::size_t count() override;
+  Result<Digest> inventory() override;
+  Result<std::uint64_t> seal_mark(const KeyId& id) override;
+  Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override;
+  Result<Bytes> revoked() override;
+  Result<void> set_revoked(ByteSpan state) override;
+  Epochs epochs() override;
+  Result<void> set_epochs(const Epochs& epochs) override;
+  Result<void> begin_rekey(const SecretBuffer& wrapping, const SecretBuffer& next) override;
+  Result<std::size_t> reseal(std::size_t most, RekeyAt& at) override;
+  Result<void> end_rekey(const SecretBuffer& next) override;
+  bool two_levels() const override { return two_levels_; }
+  bool rekey_is_under_way() const override { return keys_.previous.has_value(); }
+
+ private:
+  using Table = Tables::Table;
+  using enum Tables::Table;
+
+  Result<void> read_keys();
+  void use_keys();
+  Bytes owner_record() const;
+  Result<std::size_t> reseal_table(Txn& txn, std::size_t most, RekeyAt& at);
+  Result<void> reseal_value(Txn& txn, Table table, const Bytes& name, ByteSpan value);
+  Result<void> write_new_store(Txn& txn);
+  Result<void> write_owner(Txn& txn);
+  Result<void> load_epochs(Txn& txn);
+  Error failed(const std::string& step, int rc) const;
+  Error corrupt(Table table, const KeyId& id) const;
+
+  // One transaction, under write_mutex_. `change` returns a code of Tables.
+  Result<void> write(const char* step, const std::function<int(Txn&)>& change);
+  // One transaction that moves a key from one table to another.
+  Result<void> move_key(const char* step, const KeyId& id,
+                        Result<void> (RecordStore::*move)(Txn&, const KeyId&));
+  Result<std::vector<KeyId>> ids_of(Table table);
+  Result<bool> holds(Table table, const KeyId& id);
+  Result<void> move_to_committed(Txn& txn, const KeyId& id);
+  Result<void> bury(Txn& txn, const KeyId& id);
+  Result<void> hash_table(Txn& txn, Table table, crypto_generichash_state* state);
+  bool decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record) const;
+
+  StoreOptions options_;
+  std::optional<Keyring> keyring_;
+  SecretBuffer wrapping_;  // until the keys are known
+  StoreKeys keys_;
+  bool two_levels_ = false;
+  Sealer sealer_;
+  RecordCache cache_;
+  std::unique_ptr<Tables> tables_;
+  std::mutex write_mutex_;
+  std::mutex epochs_mutex_;
+  Epochs epochs_;
+};
+
+}  // namespace tkdc

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The store's keys are changed: a new one is drawn, every value is rewritten under it, and the old
+// one is forgotten. Between any two steps the store may be closed, by a crash too, and be used by
+// its server or taken up again here: values under either key are read (sealed.h).
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "service/store/record_store.h"
+
+namespace tkdc {
+namespace {
+
+constexpr const char* kChanging = "changing the store's keys";
+
+}  // namespace
+
+Result<void> RecordStore::begin_rekey(const SecretBuffer& wrapping, const SecretBuffer& next) {
+  std::lock_guard lock(write_mutex_);
+  if (!keyring_) return fail("store: " + options_.path + " has no folder for its keys");
+  // One that was begun before is ended with the key that was drawn then.
+  StoreKeys both{copy_of(keys_.current),
+                 keys_.previous ? std::optional(copy_of(*keys_.previous)) : std::nullopt};
+  if (!both.previous) both = {draw_store_key(), copy_of(keys_.current)};
+  // Both wrapping keys: which of them the unit has is decided by whoever calls this.
+  if (auto written = keyring_->write(both, {&wrapping, &next}); !written) return written;
+  keys_ = std::move(both);
+  two_levels_ = true;
+  use_keys();
+  // From here on a release that knows no keyring refuses the store by its format.
+  return write(kChanging,
+               [&](Txn& txn) { return txn->put(kMeta, octets("owner"), owner_record()); });
+}
+
+Result<std::size_t> RecordStore::reseal(std::size_t most, RekeyAt& at) {
+  std::lock_guard lock(write_mutex_);
+  Txn txn(*tables_, true);
+  if (txn.begun() != 0) return failed(kChanging, txn.begun());
+  std::size_t seen = 0;
+  while (at.table < kTables) {
+    auto some = reseal_table(txn, most - seen, at);
+    if (!some) return some.error();
+    seen += *some;
+    if (seen == most) break;
+    at.table++;
+    at.name.clear();
+  }
+  if (int rc = txn->commit(); rc != 0) return failed(kChanging, rc);
+  return seen;
+}
+
+// From behind `at.name` on, at most so many; `at.name` is then the last one seen.
+Result<std::size_t> RecordStore::reseal_table(Txn& txn, std::size_t most, RekeyAt& at) {
+  const auto table = static_cast<Table>(at.table);
+  std::vector<std::pair<Bytes, Bytes>> some;
+  const ByteSpan behind(at.name);
+  const int rc = txn->each(table, [&](ByteSpan name, ByteSpan value) {
+    if (!behind.empty() && !std::ranges::lexicographical_compare(behind, name)) return true;
+    some.emplace_back(Bytes(name.begin(), name.end()), Bytes(value.begin(), value.end()));
+    return some.size() < most;
+  });
+  if (rc != 0) return failed(kChanging, rc);
+  for (const auto& [name, value] : some)
+    if (auto done = reseal_value(txn, table, name, value); !done) return done.error();
+  if (!some.empty()) at.name = some.back().first;
+  return some.size();
+}
+
+Result<void> RecordStore::reseal_value(Txn& txn, Table table, const Bytes& name, ByteSpan value) {
+  if (table == kMeta && std::ranges::equal(name, octets("owner"))) return {};  // in the clear
+  const std::string_view where = Tables::kNames[table];
+  SecretVector plain;
+  if (sealer_.open(where, name, value, plain, Sealer::Under::kCurrent)) return {};
+  if (!sealer_.open(where, name, value, plain)) {
+    KeyId id{};
+    std::copy_n(name.begin(), std::min(name.size(), id.size()), id.begin());
+    return corrupt(table, id);
+  }
+  const ByteSpan header = value.subspan(1, value[0]);
+  const int rc = txn->put(table, name, sealer_.seal(where, name, header, plain));
+  if (rc != 0) return failed(kChanging, rc);
+  return {};
+}
+
+Result<void> RecordStore::end_rekey(const SecretBuffer& next) {
+  std::lock_guard lock(write_mutex_);
+  const StoreKeys only{copy_of(keys_.current), std::nullopt};
+  if (auto written = keyring_->write(only, {&next}); !written) return written;
+  keys_.previous.reset();
+  use_keys();
+  return {};
+}
+
+}  // namespace tkdc

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes one instance at a time, on a thread of its own beside the lane: garbles, sends and receives
+// tables over bulk streams. The lane begins, and asks now and then whether it is through.
+//
+// All three servers begin the same instances in the same order, so streams carry nothing that says
+// which: a writer and a reader to each neighbour, for this lane alone. A stream that fails, or that
+// stands still for `timeout_ms`, ends the maker for good: another session has other streams.
+//
+// begin(), poll() and the destructor belong to the lane's thread. Secret: what is made.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "threegarble/run.h"
+
+namespace tkdc::threegarble {
+
+// Streams to and from both neighbours.
+struct MakerStreams {
+  std::unique_ptr<BulkWriter> to_prev, to_next;
+  std::unique_ptr<BulkReader> from_prev, from_next;
+};
+
+class Maker {
+ public:
+  Maker(Seat seat, MakerStreams streams, int timeout_ms);
+  ~Maker();
+  Maker(const Maker&) = delete;
+  Maker& operator=(const Maker&) = delete;
+
+  // Nothing is being made. `shape` outlives it.
+  void begin(const Shape& shape, const InstanceId& id);
+
+  enum class State : std::uint8_t {
+    kMaking = 0,
+    kMade = 1,
+    kBroken = 2,  // a stream failed; `why`
+    kWrong = 3,   // a garbler deviates
+  };
+  State poll();
+  // Once kMade.
+  Instance take();
+  std::string why();
+
+ private:
+  void work();
+  State make(const Shape& shape, const InstanceId& id, std::optional<Instance>& out);
+
+  const Seat seat_;
+  const MakerStreams streams_;
+  const int timeout_ms_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stops_ = false;
+  std::optional<std::pair<const Shape*, InstanceId>> order_;
+  State state_ = State::kMade;
+  std::optional<Instance> made_;
+  std::string why_;
+  std::thread thread_;
+};
+
+}  // namespace tkdc::threegarble

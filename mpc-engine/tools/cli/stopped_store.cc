@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/stopped_store.h"
+
+#include <grp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "base/credential.h"
+#include "base/secret_file.h"
+#include "base/system_error.h"
+
+namespace tkdc::cli {
+namespace {
+
+Result<SecretBuffer> read_credential(const std::string& name, const std::string& path) {
+  auto octets = open_credential(name, path);
+  if (!octets) return octets.error();
+  SecretBuffer key(32);
+  if (octets->size() != key.size()) return fail(path + " does not hold a store's key of 32 octets");
+  std::memcpy(key.data(), octets->data(), key.size());
+  return key;
+}
+
+}  // namespace
+
+StoreOptions StoppedStore::options() const {
+  StoreOptions out;
+  out.path = config.store_path;
+  out.installation = config.installation;
+  out.party = config.party;
+  out.map_bytes = config.store_map_bytes;
+  return out;
+}
+
+Result<std::unique_ptr<Store>> StoppedStore::open() const {
+  auto store = Store::open(options(), key);
+  if (!store)
+    return fail(store.error().message +
+                ". This command needs the server stopped; `tkdc status` shows a running one");
+  return store;
+}
+
+Result<StoppedStore> find_stopped_store(const std::string& path) {
+  StoppedStore out;
+  auto config = load_server_config(path);
+  if (!config) return config.error();
+  out.config = std::move(*config);
+  // Opening would make one.
+  if (::access((out.config.store_path + "/data.mdb").c_str(), F_OK) != 0)
+    return fail("there is no store in " + out.config.store_path +
+                "; run this on the server's host, as its user or root");
+  out.key_file = out.config.store_key_file;
+  const std::string name = credential_not_given(out.key_file);
+  out.credential = !name.empty();
+  if (out.credential)
+    out.key_file =
+        (std::filesystem::absolute(path).parent_path() / (name + std::string(kCredentialEnding)))
+            .string();
+  auto key = out.credential ? read_credential(name, out.key_file) : read_store_key(out.key_file);
+  if (!key) return key.error();
+  out.key = std::move(*key);
+  return out;
+}
+
+Result<void> become_owner(const StoppedStore& at) {
+  struct stat st {};
+  if (::stat(at.config.store_path.c_str(), &st) != 0)
+    return system_error("cannot look at " + at.config.store_path);
+  if (::geteuid() != 0 || st.st_uid == 0) return {};
+  if (::setgroups(0, nullptr) != 0 || ::setresgid(st.st_gid, st.st_gid, st.st_gid) != 0 ||
+      ::setresuid(st.st_uid, st.st_uid, st.st_uid) != 0)
+    return system_error("cannot become the owner of " + at.config.store_path);
+  return {};
+}
+
+}  // namespace tkdc::cli

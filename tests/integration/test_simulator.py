@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Realms in one thread, in virtual time (tests/sim, docs/testing.md): every schedule of faults that
+once failed, courses that are the same on every CPU, and mistakes that can still be planted."""
+
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import STOCK
+from tests.support.plain_realm import BIN
+
+ROOT = Path(__file__).resolve().parents[2]
+SIM = ROOT / "tests/sim"
+PROGRAM = BIN / "tkdc-sim"
+SCHEDULES = sorted(path.stem for path in (SIM / "schedules").glob("*.plan"))
+MUTANTS = sorted(path.stem for path in (SIM / "mutants").glob("*.patch"))
+BACKENDS = ("scalar", "avx2", "gfni", "auto")
+COMPILE = ("g++ -std=c++20 -fsyntax-only -D_GNU_SOURCE -DTKDC_VERSION='\"0\"' -Impc-engine "
+           "-Ikdc-plugin -I. -Impc-engine/service/wire "
+           "-isystem build/dev/mpc-engine/rep3/unit/generated")
+
+pytestmark = [pytest.mark.skipif(STOCK, reason="no realm of MIT's"),
+              pytest.mark.skipif(not PROGRAM.exists(), reason="tkdc-sim is not built")]
+
+
+def sim(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=900, check=False)
+
+
+@pytest.mark.parametrize("plan", SCHEDULES)
+def test_a_schedule_that_once_failed(plan: str):
+    done = sim("--replay", SIM / f"schedules/{plan}.plan")
+    assert done.returncode == 0, done.stdout
+
+
+def test_courses_are_the_same_everywhere():
+    """A course is what is sent to whom, how much of it, and when: no octet of a key is in it."""
+    course = SIM / "course.plan"
+    committed = (SIM / "course.digest").read_text().strip()
+    for backend in BACKENDS:
+        done = sim("--replay", course, "--digest", "--backend", backend)
+        if done.returncode != 0 and backend in ("avx2", "gfni"):
+            continue  # not on this CPU
+        assert done.stdout.strip() == committed, backend
+    assert sim("--replay", course, "--digest", "--keys", 4711).stdout.strip() == committed
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_mistake_can_still_be_planted(mutant: str, tmp_path: Path):
+    """Its patch applies, and what comes of it compiles; `make simulate-mutants` runs them."""
+    patch = SIM / f"mutants/{mutant}.patch"
+    name = next(line.split()[1].removeprefix("b/") for line in patch.read_text().splitlines()
+                if line.startswith("+++ "))
+    planted = tmp_path / Path(name).name
+    subprocess.run(["patch", "-p1", "--quiet", "-o", planted, "-i", patch], cwd=ROOT, check=True)
+    assert planted.read_text() != (ROOT / name).read_text()
+    subprocess.run([*shlex.split(COMPILE), planted], cwd=ROOT, check=True)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of the rollout: what breaks, what an administrator reads then, and that it comes back."""
+
+import threading
+import time
+
+from tests.rollout.site import KDCS, SERVERS, Site, until
+from tests.rollout.steps_install import need
+
+
+class Logins(threading.Thread):
+    """alice logs in again and again; a client tries once more before it counts as lost."""
+
+    def __init__(self, site: Site):
+        super().__init__(daemon=True)
+        self.site, self.done, self.retried, self.lost = site, 0, 0, 0
+        self.over = threading.Event()
+
+    def __enter__(self) -> "Logins":
+        self.start()
+        return self
+
+    def __exit__(self, *_exc) -> None:
+        self.over.set()
+        self.join()
+
+    def run(self) -> None:
+        while not self.over.is_set():
+            if self.site.kinit():
+                self.done += 1
+            elif self.site.kinit():
+                self.retried += 1
+            else:
+                self.lost += 1
+            time.sleep(0.1)
+
+
+def no_login(site: Site, what: str) -> None:
+    need(not site.kinit(), f"a login although {what}")
+
+
+def partitions(site: Site) -> None:
+    for name in SERVERS:
+        server = site.host(name)
+        server.cut_off()
+        try:
+            until(f"the primary sees that {name} is away", lambda: not site.healthy(), 60)
+            no_login(site, f"{name} is cut off")
+        finally:
+            server.reconnect()
+        site.wait_healthy(f"the partition of {name}")
+        site.wait_login(f"the partition of {name}")
+
+
+def kill(site: Site, host: str, unit: str) -> None:
+    machine = site.host(host)
+    before = machine.run(f"systemctl show -p MainPID --value {unit}").stdout.strip()
+    need(before != "0", f"{unit} does not run on {host}")
+    machine.run(f"kill -9 {before}")
+    until(f"{unit} on {host} is started again", lambda: machine.run(
+        f"systemctl show -p MainPID --value {unit}").stdout.strip() not in ("0", before), 60)
+    site.wait_healthy(f"kill -9 of {unit} on {host}")
+    site.wait_login(f"kill -9 of {unit} on {host}")
+
+
+def kills(site: Site) -> None:
+    for name in SERVERS:
+        kill(site, name, f"tkdc-server@{name}")
+    for unit in ("tkdc-agent@agent-kdc", "tkdc-agent@agent-admin", "krb5-kdc",
+                 "krb5-admin-server"):
+        kill(site, site.primary, unit)
+
+
+def one_kill(site: Site) -> None:
+    kill(site, "server1", "tkdc-server@server1")
+
+
+def reboots(site: Site) -> None:
+    for name in (*SERVERS, *KDCS):
+        site.host(name).reboot()
+        site.wait_healthy(f"the reboot of {name}")
+        site.wait_login(f"the reboot of {name}")
+
+
+def power_cut_amid_keys(site: Site) -> None:
+    """A server's host is gone while keys are made; afterwards all three stores agree."""
+    primary = site.host(site.primary)
+    over = threading.Event()
+
+    def make_keys() -> None:
+        number = 0
+        while not over.is_set():
+            primary.run(f"kadmin.local addprinc -randkey made/{number}", check=False)
+            number += 1
+
+    maker = threading.Thread(target=make_keys, daemon=True)
+    maker.start()
+    try:
+        until("keys are being made", lambda: "made/3@" in primary.run(
+            "kadmin.local listprincs 'made/*'", check=False).stdout, 120)
+        site.host("server2").cut_power()
+    finally:
+        over.set()
+    maker.join(180)
+    site.host("server2").power_on()
+    site.host("server2").wait_up()
+    site.wait_healthy("server2's loss of power")
+    site.wait_login("server2's loss of power")
+    primary.run("kadmin.local addprinc -randkey made/afterwards")
+    for principal in primary.run("kadmin.local listprincs 'made/*'").stdout.split():
+        primary.run(f"kadmin.local ktadd -k /root/made.keytab {principal}")
+        site.host(site.primary).run(f"kinit -c /root/made.cc -k -t /root/made.keytab {principal}")

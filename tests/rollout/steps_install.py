@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of the rollout: what is refused, the installation, and a client's first commands."""
+
+import re
+
+from tests.rollout.lab import Lab
+from tests.rollout.site import CLIENT_KRB5, KDCS, REALM, SERVERS, Site, StepError, until
+
+ADMIN, ADMIN_PASSWORD = "admin/admin", "secret of the administrator"
+# What tells an untouched host from one that a playbook was at.
+LISTING = ("find /etc /var/lib /usr /srv -xdev ! -type s -newer /root/.before ! -name '.pwd.lock' "
+           "! -path '/var/lib/systemd/*' ! -path '/etc/ssh/*' | sort")
+
+
+def need(condition: bool, what: str, seen: str = "") -> None:
+    if not condition:
+        raise StepError(f"{what}\n{seen[-4000:]}")
+
+
+def refused(site: Site, word: str, **wrong) -> None:
+    """This inventory is refused by name, and no host was changed."""
+    kept = dict(site.variables)
+    site.variables.update(wrong)
+    try:
+        play = site.play("install", site.joint(), expect=None)
+    finally:
+        site.variables = kept
+    need(play.status == 2, f"an inventory with {wrong}: exit status {play.status}", play.said)
+    need(word in play.said, f"nothing said {word!r}", play.said)
+    need(play.changed == 0, f"{play.changed} changes", play.said)
+
+
+def wrong_inventories(site: Site) -> None:
+    for host in (*SERVERS, *KDCS):
+        site.host(host).run("touch /root/.before; sleep 0.05")
+    refused(site, "must name server0, server1 and server2", tkdc_members=["server0", "server1"])
+    refused(site, "tkdc_primary: kdc9 is no host of the group tkdc_kdcs", tkdc_primary="kdc9")
+    refused(site, "missing required arguments: tkdc_realm", tkdc_realm=None)
+    for host in (*SERVERS, *KDCS):
+        changed = site.host(host).run(LISTING).stdout
+        need(not changed, f"{host} was touched", changed)
+
+
+def check_mode(site: Site) -> None:
+    play = site.play("install", site.joint(), "--check")
+    need(play.changed > 0, "a check of bare hosts says that it would change nothing", play.said)
+    for host in (*SERVERS, *KDCS):
+        changed = site.host(host).run(LISTING).stdout
+        need(not changed, f"--check touched {host}", changed)
+
+
+def install(site: Site) -> None:
+    site.play("install", site.joint())
+    site.client.write("/etc/krb5.conf", CLIENT_KRB5)
+
+
+def second_run(site: Site) -> None:
+    play = site.play("install", site.joint())
+    need(play.changed == 0, f"a second run changed {play.changed}", play.said)
+    play = site.play("install", site.joint(), "--check")
+    need(play.changed == 0, f"a check after it would change {play.changed}", play.said)
+
+
+# CURVE keys as they are, the rest in base64; a credential also as its unit reads it.
+SECRETS = r"""
+opened() { systemd-creds decrypt --name=$(basename $1 .cred) $1 - 2>/dev/null; }
+cat /etc/tkdc/*/curve.key 2>/dev/null
+for file in $(find /etc/tkdc -name '*.key' -o -name '*.key.pem' -o -name '*.cred'); do
+  base64 -w0 $file; echo
+  case $file in
+    */curve.key.cred) opened $file; echo ;;
+    *.cred) opened $file | base64 -w0; echo ;;
+  esac
+done
+"""
+
+
+def no_secret_left_its_host(site: Site) -> None:
+    """Neither in what the controller keeps nor in what it was told."""
+    kept = "".join(path.read_text(errors="replace") for path in site.folder.rglob("*")
+                   if path.is_file() and "collections" not in path.parts
+                   and "www" not in path.parts)
+    seen = 0
+    for host in (*SERVERS, *KDCS):
+        found = site.host(host).run(SECRETS).stdout
+        for line in found.split():
+            if len(line) >= 40:
+                seen += 1
+                need(line not in kept, f"a secret of {host} is at the controller")
+    need(seen >= len(SERVERS) * 3, f"only {seen} secrets were looked for")
+
+
+def followed(site: Site, principal: str) -> None:
+    """Until the spare has it as the primary has: a client that waits for a second asks both."""
+    def keys(kdc: str) -> list[str]:
+        said = site.host(kdc).run(f"kadmin.local getprinc {principal}", check=False).stdout
+        return [line for line in said.splitlines() if line.startswith(("Key: ", "Principal: "))]
+
+    until(f"{principal} at all KDC hosts", lambda: bool(keys("kdc0")) and
+          keys("kdc0") == keys("kdc1"), 180)
+
+
+def client_commands(site: Site) -> None:
+    primary, client = site.host(site.primary), site.client
+    for name, password in (("alice", "secret of alice"), (ADMIN, ADMIN_PASSWORD)):
+        primary.run(f"kadmin.local addprinc -pw '{password}' +requires_preauth {name}")
+        followed(site, name)
+    need(site.kinit(), "alice cannot log in")
+    need(not site.kinit(password="something else"), "a wrong password logs in")
+    kadmin = f"kadmin -p {ADMIN} -w '{ADMIN_PASSWORD}' -q"
+    said = client.run(f"{kadmin} 'addprinc -randkey host/client.rollout.test'").stdout
+    need("created" in said, "kadmin makes no principal", said)
+    client.run(f"{kadmin} 'ktadd -k /root/client.keytab host/client.rollout.test'")
+    followed(site, "host/client.rollout.test")
+    need(site.kinit(), "alice cannot log in")
+    client.run("kvno host/client.rollout.test && klist")
+    client.run("kinit -k -t /root/client.keytab host/client.rollout.test && "
+               "kvno host/client.rollout.test")
+
+
+def spare_serves(site: Site) -> None:
+    """The spare has what the primary has, and a client finds it when the primary is away."""
+    followed(site, "alice")
+    site.host("kdc0").cut_off()
+    try:
+        site.wait_login("the primary was cut off", 60)
+    finally:
+        site.host("kdc0").reconnect()
+
+
+def leaves_nothing(site: Site) -> None:
+    play = site.play("uninstall", site.joint(), expect=None)
+    need(play.status == 2 and play.changed == 0, "uninstalled without a word", play.said)
+    need("say -e tkdc_uninstall=true" in play.said, "it does not say how", play.said)
+    play = site.play("uninstall", site.joint(), "-e", "tkdc_uninstall=true", expect=None)
+    need(play.status == 2, "keys went without a word", play.said)
+    need("To remove it all the same" in play.said, "nobody refused", play.said)
+    site.play("uninstall", site.joint(), "-e", "tkdc_uninstall=true", "-e",
+              "tkdc_destroy_keys=true")
+    for host in (*SERVERS, *KDCS):
+        machine = site.host(host)
+        left = machine.run(
+            "find / -xdev -iname '*tkdc*' ! -path '/proc/*' ! -path '/sys/*' ! -path '/var/log/*' "
+            "! -path '/var/cache/*' ! -path '/tmp/*' ! -path '/var/tmp/*'; ps -e -o comm= | "
+            "grep tkdc; getent passwd group | grep tkdc; nft list tables | grep tkdc; "
+            "dpkg -l | grep tkdc; true").stdout
+        need(not left, f"something is left on {host}", left)
+
+
+def separate_administrators(site: Site) -> None:
+    """Each with hosts, inventory and folder of his own; introductions go by mail."""
+    owners = {**{name: (name,) for name in SERVERS}, "kdc": KDCS}
+    fingerprints: dict[str, str] = {}
+    mail: dict[str, str] = {}
+
+    def run(owner: str) -> str:
+        inventory = site.inventory(owner, owners[owner], {"tkdc_fingerprints": fingerprints})
+        for name, text in mail.items():
+            (inventory.parent / "introductions" / name).write_text(text)
+        return site.play("install", inventory).said
+
+    need("waits for" in run("server1"), "server 1 waits for nobody")
+    for owner in owners:
+        said = run(owner)
+        for name, value in re.findall(
+                r"introductions/(\S+)\.introduction to the other administrators\.\",\s+"
+                r"\"Read its fingerprint to them: ([0-9a-f-]+)\"", said):
+            fingerprints[name] = value
+        folder = site.folder / owner / "introductions"
+        mail.update({path.name: path.read_text() for path in folder.iterdir()})
+    need(len(mail) == 7 and len(fingerprints) == 7, f"{sorted(mail)} {sorted(fingerprints)}")
+    for owner in owners:
+        run(owner)
+    site.wait_healthy("separate administrators' installation")
+    site.client.write("/etc/krb5.conf", CLIENT_KRB5)
+
+
+def names(site: Site) -> str:
+    return f"{REALM} on {Lab.fqdn(site.primary)}"

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/disk.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "sim/hosts.h"
+
+namespace tkdc::sim {
+namespace {
+
+std::array<HostDisk, kHosts> disks;
+
+HostDisk& here() { return disk_of(world().here()); }
+
+// What every operation meets. 0: it is carried out; else errno. A dead host's does nothing, and
+// says that it has: nobody is there to hear it.
+enum class Fate : std::uint8_t { kDone, kDead, kFails };
+
+Fate meet(const char* what, bool writes) {
+  Host& host = world().here();
+  if (host.dead) return Fate::kDead;
+  // Before what it asked for is done, or after it: then it dies of the next one.
+  if (host.crash_at_disk >= 0 && host.crash_at_disk-- == 0) {
+    world().note(host.name, std::string("crashes at the disk: ") + what);
+    world().injected("crash at a disk operation");
+    crash(host, world().random.percent(50));
+    return Fate::kDead;
+  }
+  HostDisk& disk = here();
+  if (disk.failing > 0) {
+    --disk.failing;
+    world().injected("disk error");
+    errno = EIO;
+    return Fate::kFails;
+  }
+  if (writes && disk.full) {
+    world().injected("disk full");
+    errno = ENOSPC;
+    return Fate::kFails;
+  }
+  return Fate::kDone;
+}
+
+class SimFile final : public Disk::File {
+ public:
+  explicit SimFile(std::shared_ptr<DiskFile> file) : file_(std::move(file)) {}
+
+  ssize_t write(ByteSpan octets) override {
+    const Fate fate = meet("write", true);
+    if (fate == Fate::kDead) return static_cast<ssize_t>(octets.size());
+    std::size_t taken = octets.size();
+    if (fate == Fate::kFails) {
+      // A full disk takes what it has room for.
+      if (errno != ENOSPC || world().random.percent(50)) return -1;
+      taken = world().random.below(octets.size());
+      if (taken == 0) return -1;
+    }
+    file_->contents.append(reinterpret_cast<const char*>(octets.data()), taken);
+    return static_cast<ssize_t>(taken);
+  }
+  bool sync() override {
+    const Fate fate = meet("sync", true);
+    if (fate == Fate::kDone) file_->durable = file_->contents;
+    return fate != Fate::kFails;
+  }
+
+ private:
+  std::shared_ptr<DiskFile> file_;
+};
+
+class SimTransaction final : public Tables::Transaction {
+ public:
+  using Which = Tables::Table;
+  explicit SimTransaction(const Host& host) : disk_(disk_of(host)) {}
+
+  int find(Which table, ByteSpan name, ByteSpan& value) override {
+    if (const auto at = changes_.find({table, bytes(name)}); at != changes_.end()) {
+      if (!at->second) return Tables::kNotFound;
+      value = *at->second;
+      return 0;
+    }
+    const Table& rows = disk_.tables[static_cast<std::size_t>(table)];
+    const auto at = rows.find(bytes(name));
+    if (at == rows.end()) return Tables::kNotFound;
+    value = at->second;
+    return 0;
+  }
+  int put(Which table, ByteSpan name, ByteSpan value) override {
+    changes_[{table, bytes(name)}] = bytes(value);
+    return 0;
+  }
+  int erase(Which table, ByteSpan name) override {
+    changes_[{table, bytes(name)}] = std::nullopt;
+    return 0;
+  }
+  int count(Which table, std::size_t& entries) override {
+    entries = disk_.tables[static_cast<std::size_t>(table)].size();
+    return 0;
+  }
+  int each(Which table, const std::function<bool(ByteSpan, ByteSpan)>& visit) override {
+    for (const auto& [name, value] : disk_.tables[static_cast<std::size_t>(table)])
+      if (!visit(name, value)) break;
+    return 0;
+  }
+  int commit() override {
+    const bool alive = !world().here().dead;
+    const Fate fate = meet("commit", true);
+    if (fate == Fate::kFails) return errno;
+    // It crashed in this very commit, which may be on disk all the same.
+    const bool there = fate == Fate::kDone || (alive && world().random.percent(50));
+    if (!there) return 0;
+    for (auto& [key, value] : changes_) {
+      Table& rows = disk_.tables[static_cast<std::size_t>(key.first)];
+      if (value)
+        rows[key.second] = std::move(*value);
+      else
+        rows.erase(key.second);
+    }
+    return 0;
+  }
+
+ private:
+  static Bytes bytes(ByteSpan span) { return {span.begin(), span.end()}; }
+  HostDisk& disk_;
+  std::map<std::pair<Which, Bytes>, std::optional<Bytes>> changes_;
+};
+
+class SimTables final : public Tables {
+ public:
+  explicit SimTables(const Host& host) : host_(host) {}
+  int begin(bool writes, std::unique_ptr<Transaction>& transaction) override {
+    if (!writes && meet("read", false) == Fate::kFails) return errno;
+    transaction = std::make_unique<SimTransaction>(host_);
+    return 0;
+  }
+  int check_room(Table, std::size_t) override {
+    const HostDisk& disk = disk_of(host_);
+    std::size_t entries = 0;
+    for (const auto& table : disk.tables) entries += table.size();
+    const bool room = disk.limit == 0 || entries < static_cast<std::size_t>(disk.limit);
+    if (!room) world().injected("map full");
+    return room ? 0 : MDB_MAP_FULL;
+  }
+
+ private:
+  const Host& host_;
+};
+
+}  // namespace
+
+HostDisk& disk_of(const Host& host) {
+  return disks[static_cast<std::size_t>(std::clamp(host.number, 0, kHosts - 1))];
+}
+
+void new_disks() { disks = {}; }
+
+std::string HostDisk::text(const std::string& path) const {
+  const auto at = names.find(path);
+  return at == names.end() ? "" : at->second->contents;
+}
+
+void HostDisk::lose_power(Random& random) {
+  for (auto& [name, file] : names) {
+    // A name that was not synced may be there all the same.
+    if (!durable_names.contains(name) && random.percent(50)) durable_names[name] = file;
+    std::string& now = file->contents;
+    const std::string& durable = file->durable;
+    if (now == durable) continue;
+    if (now.starts_with(durable)) {
+      const std::size_t more = now.size() - durable.size();
+      const std::size_t kept = random.percent(30)   ? 0
+                               : random.percent(30) ? more
+                                                    : random.below(more + 1);
+      now.resize(durable.size() + kept);
+      world().injected(kept == 0 ? "write lost" : kept == more ? "write kept" : "write torn");
+    } else {
+      now = random.percent(50) ? durable : now.substr(0, random.below(now.size() + 1));
+      world().injected("overwrite torn");
+    }
+    file->durable = now;
+  }
+  for (auto at = durable_names.begin(); at != durable_names.end();) {
+    const bool removed = !names.contains(at->first);
+    // Removed and not synced: it may come back.
+    if (removed && random.percent(50))
+      at = durable_names.erase(at);
+    else
+      ++at;
+  }
+  names = durable_names;
+}
+
+std::unique_ptr<Disk::File> SimDisk::open(const std::string& path, How how, mode_t) {
+  HostDisk& disk = here();
+  const Fate fate = meet("open", false);
+  if (fate == Fate::kFails) return nullptr;
+  if (fate == Fate::kDead) return std::make_unique<SimFile>(std::make_shared<DiskFile>());
+  std::shared_ptr<DiskFile>& file = disk.names[path];
+  if (!file) file = std::make_shared<DiskFile>();
+  if (how == How::kOverwrite) file->contents.clear();
+  return std::make_unique<SimFile>(file);
+}
+
+std::optional<std::string> SimDisk::read(const std::string& path, std::uint64_t from,
+                                         std::size_t most) {
+  const HostDisk& disk = here();
+  const auto at = disk.names.find(path);
+  if (at == disk.names.end()) {
+    errno = ENOENT;
+    return std::nullopt;
+  }
+  if (meet("read", false) == Fate::kFails) return std::nullopt;
+  const std::string& contents = at->second->contents;
+  return contents.substr(std::min<std::size_t>(from, contents.size()), most);
+}
+
+bool SimDisk::remove(const std::string& path) {
+  const Fate fate = meet("remove", false);
+  if (fate != Fate::kDone) return fate == Fate::kDead;
+  if (here().names.erase(path) == 1) return true;
+  errno = ENOENT;
+  return false;
+}
+
+bool SimDisk::sync_folder(const std::string& folder) {
+  const Fate fate = meet("sync of a folder", true);
+  if (fate != Fate::kDone) return fate == Fate::kDead;
+  HostDisk& disk = here();
+  const auto within = [&](const std::string& name) { return name.starts_with(folder + "/"); };
+  std::erase_if(disk.durable_names, [&](const auto& one) {
+    return within(one.first) && !disk.names.contains(one.first);
+  });
+  for (const auto& [name, file] : disk.names)
+    if (within(name)) disk.durable_names[name] = file;
+  return true;
+}
+
+std::unique_ptr<Tables> tables_of(const Host& host) { return std::make_unique<SimTables>(host); }
+
+}  // namespace tkdc::sim

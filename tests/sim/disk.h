@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each host's disk: files whose last writes, and names, are lost, kept or torn when the power goes,
+// and the tables of its store, in which a transaction is there as a whole or not at all. Either may
+// be full or fail.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "base/disk.h"
+#include "service/store/tables.h"
+#include "sim/world.h"
+
+namespace tkdc::sim {
+
+struct DiskFile {
+  std::string contents, durable;
+};
+using Table = std::map<Bytes, Bytes>;
+using TableSet = std::array<Table, Tables::kTables>;
+
+// Outlives the server that runs on it.
+struct HostDisk {
+  std::map<std::string, std::shared_ptr<DiskFile>> names, durable_names;
+  TableSet tables;
+  bool full = false;       // nothing more is taken
+  int failing = 0;         // so many of the next operations fail
+  std::int64_t limit = 0;  // entries of the store; 0: none
+
+  // What is left of it.
+  void lose_power(Random& random);
+  std::string text(const std::string& path) const;
+};
+
+HostDisk& disk_of(const Host& host);
+void new_disks();
+
+class SimDisk final : public Disk {
+ public:
+  std::unique_ptr<File> open(const std::string& path, How how, mode_t mode) override;
+  std::optional<std::string> read(const std::string& path, std::uint64_t from,
+                                  std::size_t most) override;
+  bool remove(const std::string& path) override;
+  bool sync_folder(const std::string& folder) override;
+};
+
+std::unique_ptr<Tables> tables_of(const Host& host);
+
+}  // namespace tkdc::sim

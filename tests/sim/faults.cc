@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/faults.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/liar.h"
+#include "sim/realm.h"
+
+namespace tkdc::sim {
+namespace {
+
+ServerHost& server(std::int64_t party) {
+  return *realm().servers[static_cast<std::size_t>(party % kServers)];
+}
+
+// What is undone later, by virtual time.
+void later(std::int64_t ms, std::function<void()> what) {
+  world().fibers.start(world().nature, [ms, what = std::move(what)] {
+    world().sleep(ms * kMs);
+    if (!world().calm) what();
+  });
+}
+
+void boot_when_ended(ServerHost& which) {
+  world().wait(kNever, [&] { return which.ended() || world().calm; });
+  if (which.ended() && !which.in_repair && !world().calm) which.boot();
+}
+
+// Crashes of all kinds; started again after so long.
+void down(const Fault& fault, bool power) {
+  ServerHost& which = server(fault.a);
+  if (!which.up()) return;
+  crash(which.host(), power);
+  later(fault.c, [&which] { boot_when_ended(which); });
+}
+
+// It crashes when it next has done so much; until then it works.
+void crash_later(const Fault& fault, std::int64_t Host::*at) {
+  Host& host = server(fault.a).host();
+  if (host.dead) return;
+  host.*at = fault.b;
+  world().fibers.start(world().nature, [&host, fault, at] {
+    world().wait(20 * kSecond, [&] { return host.dead || world().calm; });
+    host.*at = -1;
+    if (!host.dead || world().calm) return;
+    world().sleep(fault.c * kMs);
+    if (!world().calm) boot_when_ended(server(fault.a));
+  });
+}
+
+void stop_in_good_order(const Fault& fault) {
+  ServerHost& which = server(fault.a);
+  if (!which.up()) return;
+  world().injected("orderly stop");
+  which.stop();
+  later(fault.c, [&which] { boot_when_ended(which); });
+}
+
+void isolate(std::int64_t host, bool from, bool to) {
+  for (int other = 0; other < kHosts; ++other) {
+    if (other == host) continue;
+    if (from) wires().block(static_cast<int>(host), other);
+    if (to) wires().block(other, static_cast<int>(host));
+  }
+}
+
+// The right stores of servers that have an old one.
+std::map<std::int64_t, TableSet>& right_stores() {
+  static std::map<std::int64_t, TableSet> stores;
+  return stores;
+}
+
+bool same_keys(const TableSet& one, const TableSet& two) {
+  for (auto table : {Tables::kCommitted, Tables::kTombstones})
+    if (!std::ranges::equal(one[table], two[table],
+                            [](const auto& a, const auto& b) { return a.first == b.first; }))
+      return false;
+  return true;
+}
+
+// Where the others have made or removed keys since, nothing was changed with the old one in place:
+// the right one takes its place again.
+void repair(std::int64_t party) {
+  const auto right = right_stores().find(party);
+  if (right == right_stores().end()) return;
+  ServerHost& which = server(party);
+  TableSet& tables = disk_of(which.host()).tables;
+  if (!same_keys(tables, disk_of(server(party + 1).host()).tables)) {
+    world().note("operator", "puts the right store back at " + which.host().name);
+    world().reached("stores: differ, repaired");
+    which.in_repair = true;
+    if (which.up()) crash(which.host(), false);
+    world().wait(kNever, [&] { return which.ended(); });
+    tables = right->second;
+    which.in_repair = false;
+    which.boot();
+  }
+  right_stores().erase(party);
+}
+
+// A store of some time ago takes the place of today's.
+void put_back(const Fault& fault, std::map<std::int64_t, TableSet>& kept) {
+  ServerHost& which = server(fault.a);
+  const std::int64_t party = which.host().number;
+  if (!which.up() || !kept.contains(party) || !right_stores().empty()) return;
+  world().note("operator", "puts an old store back at " + which.host().name);
+  world().injected("old store");
+  which.in_repair = true;
+  crash(which.host(), false);
+  world().wait(kNever, [&] { return which.ended(); });
+  which.in_repair = false;
+  TableSet& tables = disk_of(which.host()).tables;
+  right_stores()[party] = std::exchange(tables, kept[party]);
+  which.boot();
+  later(fault.c, [party] { repair(party); });
+}
+
+using Kept = std::map<std::int64_t, TableSet>;
+
+bool on_network(const Fault& fault) {
+  const int a = static_cast<int>(fault.a), b = static_cast<int>(fault.b);
+  if (fault.kind == "cut") {
+    if (wires().cut_one()) world().injected("connection broken");
+  } else if (fault.kind == "one way") {
+    wires().block(a, b);
+    world().injected("one-way partition");
+    later(fault.c, [] { wires().heal(); });
+  } else if (fault.kind == "partition") {
+    wires().block(a, b);
+    wires().block(b, a);
+    world().injected("partition");
+    later(fault.c, [] { wires().heal(); });
+  } else if (fault.kind == "isolate") {
+    isolate(fault.a, fault.b != 1, fault.b != 2);
+    world().injected("host cut off");
+    later(fault.c, [] { wires().heal(); });
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool on_host(const Fault& fault) {
+  Host& host = world().hosts[static_cast<std::size_t>(fault.a)];
+  if (fault.kind == "hang") {
+    host.hung_until = world().now() + fault.c * kMs;
+    world().fibers.wake_at(host.hung_until);
+    world().injected("hung host");
+  } else if (fault.kind == "clock") {
+    host.wall_ahead += fault.b * kMs;
+    world().injected("clock set");
+  } else if (fault.kind == "drift") {
+    set_drift(host, fault.b);
+    world().injected("clock drifts");
+  } else if (fault.kind == "disk full") {
+    disk_of(host).full = true;
+    later(fault.c, [&host] { disk_of(host).full = false; });
+  } else if (fault.kind == "disk errors") {
+    disk_of(host).failing = static_cast<int>(fault.b);
+  } else if (fault.kind == "agent") {
+    Agent& agent = fault.a == kAdmin ? *realm().admin : *realm().kdc;
+    agent.crash();
+    world().injected("agent crash");
+    world().wait(kNever, [&] { return host.fibers == 0; });
+    world().sleep(fault.c * kMs);
+    agent.start();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void make(const Fault& fault, Kept& kept) {
+  world().note("fault", fault.kind + " " + std::to_string(fault.a) + " " + std::to_string(fault.b) +
+                            " " + std::to_string(fault.c));
+  if (on_network(fault) || on_host(fault)) return;
+  if (fault.kind == "crash") return down(fault, false);
+  if (fault.kind == "power") return down(fault, true);
+  if (fault.kind == "crash at disk") return crash_later(fault, &Host::crash_at_disk);
+  if (fault.kind == "crash at packet") return crash_later(fault, &Host::crash_at_packet);
+  if (fault.kind == "stop") return stop_in_good_order(fault);
+  if (fault.kind == "keep") {
+    kept[fault.a % kServers] = disk_of(server(fault.a).host()).tables;
+  } else if (fault.kind == "old store") {
+    put_back(fault, kept);
+  } else if (fault.kind == "liar") {
+    liar() = {static_cast<int>(fault.a),
+              static_cast<int>(fault.b),
+              static_cast<unsigned>(fault.c),
+              true,
+              true,
+              false};
+  }
+}
+
+}  // namespace
+
+void make_calm() {
+  world().calm = true;
+  world().calm_since = world().now();
+  world().note("fault", "none any more");
+  wires().heal();
+  for (Host& host : world().hosts) {
+    set_drift(host, 0);
+    host.wall_ahead = -host.drifted;
+    host.hung_until = 0;
+    host.crash_at_disk = host.crash_at_packet = -1;
+    disk_of(host).full = false;
+    disk_of(host).failing = 0;
+  }
+  for (std::int64_t party = 0; party < kServers; ++party) repair(party);
+  for (auto& one : realm().servers) {
+    if (!one->up()) {
+      world().wait(30 * kSecond, [&] { return one->ended() || one->up(); });
+      if (one->ended()) one->boot();
+    }
+    if (!one->latched().empty()) one->release();
+  }
+  for (Agent* agent : {realm().kdc.get(), realm().admin.get()})
+    if (!agent->running()) agent->start();
+}
+
+void start_faults() {
+  right_stores().clear();
+  liar() = {};
+  world().fibers.start(world().nature, [] {
+    auto kept = std::make_shared<Kept>();
+    for (const Fault& fault : world().plan.faults) {
+      const Us at = fault.at_ms * kMs;
+      if (at > world().now()) world().sleep(at - world().now());
+      if (world().calm || world().failed()) return;
+      // One that waits for something does not hold up the next.
+      world().fibers.start(world().nature, [fault, kept] { make(fault, *kept); });
+    }
+  });
+  world().fibers.start(world().nature, [] {
+    for (;;) {
+      world().sleep(kSecond);
+      wires().look();
+      // An operator releases what too many crashes amid checks have closed, when he has looked.
+      for (auto& one : realm().servers)
+        if (one->up() && (one->latched().starts_with("limits.") || world().calm) &&
+            !one->latched().empty() && (world().calm || world().random.percent(20)))
+          one->release();
+    }
+  });
+}
+
+}  // namespace tkdc::sim

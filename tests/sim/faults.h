@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan's faults, each in its time, and their ends; a service manager's restarts and an
+// operator's hand where a server waits for one.
+#pragma once
+
+#include "sim/plan.h"
+#include "sim/random.h"
+
+namespace tkdc::sim {
+
+// A random mix for this seed: of each kind many, few or none.
+std::vector<Fault> some_faults(Random& random, const Plan& plan);
+
+void start_faults();
+// Everything is mended: lines, disks, clocks, stores, servers, latches.
+void make_calm();
+
+}  // namespace tkdc::sim

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/hosts.h"
+
+#include "service/server/broken_checks.h"
+#include "sim/agents.h"
+#include "sim/network.h"
+#include "sim/realm.h"
+
+namespace tkdc::sim {
+namespace {
+
+constexpr Us kRestartAfter = 2 * kSecond;  // RestartSec of the unit
+
+std::string z85_key(int number) {
+  // Any 40 octets of Z85 that decode; what they prove is not simulated.
+  std::string key(40, '0');
+  key[39] = static_cast<char>('1' + number);
+  return key;
+}
+
+ServerConfig config_for(int party) {
+  const Plan& plan = world().plan;
+  ServerConfig config;
+  config.path = "tkdc.toml";
+  config.installation = kInstallation;
+  config.party = party;
+  config.security = plan.security == "malicious" ? Security::kMalicious : Security::kSemiHonest;
+  config.control_listen = "sim";
+  config.agents = {{"kdc", AgentRole::kKdc, z85_key(0)}, {"admin", AgentRole::kAdmin, z85_key(1)}};
+  config.data_listen = "sim:" + std::to_string(party);
+  config.lanes = plan.lanes;
+  config.protocols = {plan.protocol};
+  config.backend = plan.backend;
+  for (int other = 0; other < kServers; ++other)
+    if (other != party) {
+      PeerEntry peer;
+      peer.party = other;
+      peer.address = "sim:" + std::to_string(other);
+      peer.certificate_sha256.fill(static_cast<std::uint8_t>(other));
+      config.peers.push_back(peer);
+    }
+  config.store_path = "/store";
+  config.audit_file = "/audit/log";
+  return config;
+}
+
+Result<Surroundings> surroundings_of(const Host& host, const ServerConfig& config) {
+  Surroundings out;
+  StoreOptions options;
+  options.path = config.store_path;
+  options.installation = config.installation;
+  options.party = config.party;
+  SecretBuffer key(32);
+  std::fill_n(key.data(), 32, static_cast<std::uint8_t>(host.number + 1));
+  auto store = Store::open_on(tables_of(host), options, key);
+  if (!store.ok()) return store.error();
+  out.store = std::move(*store);
+  out.network = network_of(host);
+  out.agents = agent_socket_of(host);
+  return out;
+}
+
+}  // namespace
+
+void crash(Host& host, bool power) {
+  if (host.dead) return;
+  world().note(host.name, power ? "loses its power" : "crashes");
+  world().injected(power ? "power loss" : "crash");
+  host.dead = true;
+  host.crash_at_disk = host.crash_at_packet = -1;
+  if (power) disk_of(host).lose_power(world().random);
+  wires().host_died(host.number, power);
+}
+
+ServerHost::ServerHost(Host& host) : host_(host), config_(config_for(host.number)) {
+  disk_of(host).limit = world().plan.record_limit;
+}
+
+void ServerHost::boot() {
+  host_.dead = false;
+  host_.skipped = 0;
+  host_.crash_at_disk = host_.crash_at_packet = -1;
+  wanted_ = true;
+  world().note(host_.name, "boots");
+  wires().host_back(host_.number);
+  world().fibers.start(host_, [this] { run(); });
+}
+
+void ServerHost::run() {
+  while (wanted_ && !host_.dead) {
+    auto around = surroundings_of(host_, config_);
+    auto made = around.ok() ? Server::create(config_, "simulated", std::move(*around))
+                            : Result<std::unique_ptr<Server>>(around.error());
+    if (!made.ok()) {
+      if (!host_.dead) world().note(host_.name, "does not start: " + made.error().message);
+      world().sleep(kRestartAfter);
+      continue;
+    }
+    server_ = std::move(*made);
+    server_->start();
+    while (wanted_ && !host_.dead) {
+      machine().pause(Server::kTick);
+      if (!server_->look_after().ok()) break;
+    }
+    server_->stop();
+    server_.reset();
+    if (wanted_ && !host_.dead) world().sleep(kRestartAfter);
+  }
+  if (!host_.dead) {
+    world().note(host_.name, "has stopped");
+    host_.dead = true;  // nobody is there
+    wires().host_died(host_.number, false);
+  }
+}
+
+std::string ServerHost::latched() const {
+  return disk_of(host_).text(latch_file(config_.store_path));
+}
+
+void ServerHost::release() {
+  world().note("operator", "releases " + host_.name);
+  world().fibers.start(host_, [this] {
+    (void)release_latch(latch_file(config_.store_path)).ok();
+    (void)forget_broken_checks(broken_checks_file(config_.store_path)).ok();
+  });
+}
+
+}  // namespace tkdc::sim

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The servers' computers: they boot, crash, lose power, are stopped and hang; each has the
+// product's whole server in it, a service manager that starts it again, and an operator.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "service/server/server.h"
+#include "sim/disk.h"
+#include "sim/world.h"
+
+namespace tkdc::sim {
+
+// A server, or an agent, ends without doing anything more. `power`: so does its computer.
+void crash(Host& host, bool power);
+
+class ServerHost {
+ public:
+  explicit ServerHost(Host& host);
+
+  void boot();
+  // An orderly stop.
+  void stop() { wanted_ = false; }
+  // Runs, or comes to its end in good order.
+  bool up() const { return server_ != nullptr && !host_.dead; }
+  bool ended() const { return host_.fibers == 0; }
+  Server* server() { return up() ? server_.get() : nullptr; }
+  Host& host() { return host_; }
+  const ServerConfig& config() const { return config_; }
+
+  // An operator works on its disk: nobody else starts it.
+  bool in_repair = false;
+
+  // By its operator, on this host.
+  std::string latched() const;
+  void release();
+
+ private:
+  void run();
+  Host& host_;
+  ServerConfig config_;
+  bool wanted_ = false;
+  std::unique_ptr<Server> server_;
+};
+
+// All there is in a realm.
+struct Realm;
+Realm& realm();
+
+}  // namespace tkdc::sim

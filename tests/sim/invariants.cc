@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/invariants.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "base/hex.h"
+#include "service/sealing/nonce.h"
+#include "service/server/audit_check.h"
+#include "sim/liar.h"
+#include "sim/realm.h"
+
+namespace tkdc::sim {
+namespace {
+
+constexpr int kMostFibers = 24;  // of a server with a few lanes
+constexpr std::size_t kNonceBytes = 12;
+
+struct Seen {
+  // What the servers answered to one job.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::array<std::optional<JobReply>, kServers>>
+      replies;
+  std::set<Bytes> nonces;
+  std::map<std::string, std::string> latched;
+};
+Seen seen;
+
+}  // namespace
+
+void new_invariants() { seen = {}; }
+
+void note_reply(int server, ByteSpan frame) {
+  auto reply = decode_reply(frame);
+  if (!reply.ok()) return world().broken("answers", "a server's answer cannot be read");
+  if (reply->status != TKDC_STATUS_OK || reply->output.size() < 40) return;
+  const std::pair job{reply->run, reply->number};
+  auto& all = seen.replies[job];
+  all[static_cast<std::size_t>(server)] = std::move(*reply);
+  if (!std::ranges::all_of(all, [](const auto& one) { return one.has_value(); })) return;
+  Bytes output(all[0]->output.begin(), all[0]->output.end());
+  bool alike = true;
+  for (std::size_t k = 1; k < kServers; ++k) {
+    alike = alike && all[k]->output.size() == output.size();
+    if (alike) xor_bytes(output.data(), all[k]->output.data(), output.size());
+  }
+  seen.replies.erase(job);
+  if (!alike) return;
+  output.resize(kNonceBytes);
+  GcmNonce nonce;
+  std::copy_n(output.begin(), nonce.size(), nonce.begin());
+  const NonceCoordinates at = decode_nonce(nonce);
+  // A nonce of ours: mode 0, this run's time, a lane that there is. Others are random octets.
+  const std::uint32_t now = sealed_at_now();
+  const bool ours = at.mode == 0 && at.sealed_at + 100 > now && at.sealed_at < now + 100 &&
+                    at.lane < static_cast<std::uint32_t>(world().plan.lanes) &&
+                    at.number < (1u << 20);
+  if (!ours) return;
+  if (!seen.nonces.insert(output).second)
+    world().broken("nonces", "a nonce came twice: epoch " + std::to_string(at.epoch) +
+                                 ", sealed at " + std::to_string(at.sealed_at) + ", lane " +
+                                 std::to_string(at.lane) + ", number " + std::to_string(at.number));
+}
+
+void look() {
+  for (auto& server : realm().servers) {
+    const std::string why = server->latched();
+    std::string& before = seen.latched[server->host().name];
+    if (!why.empty() && before.empty()) {
+      world().note(server->host().name, "is latched: " + why);
+      world().reached(why.starts_with("limits.") ? "latch: too many broken checks"
+                                                 : "latch: a deviation");
+      if (!why.starts_with("limits.") && !liar().has_lied)
+        world().broken("latch", server->host().name + " latched, and nobody lied: " + why);
+    }
+    before = why;
+    if (server->up() && server->host().fibers > kMostFibers)
+      world().broken("limits", server->host().name + " has " +
+                                   std::to_string(server->host().fibers) + " threads");
+  }
+}
+
+namespace {
+
+std::vector<Bytes> names_in(const Host& host, Tables::Table table) {
+  std::vector<Bytes> out;
+  for (const auto& [name, value] : disk_of(host).tables[static_cast<std::size_t>(table)])
+    out.push_back(name);
+  return out;
+}
+
+void judge_stores() {
+  using enum Tables::Table;
+  const Host& first = realm().servers[0]->host();
+  for (auto& server : realm().servers) {
+    const Host& host = server->host();
+    for (auto table : {kCommitted, kTombstones})
+      if (names_in(host, table) != names_in(first, table))
+        world().broken("stores", "the stores of " + first.name + " and " + host.name +
+                                     " differ in " + std::string(Tables::kNames[table]));
+    for (auto table : {kPrepared, kCondemned})
+      if (!names_in(host, table).empty())
+        world().broken("stores", host.name + " has entries that are half made or half removed");
+  }
+}
+
+void judge_keys() {
+  for (auto& server : realm().servers) {
+    const TableSet& tables = disk_of(server->host()).tables;
+    for (const auto& key : realm().model.keys) {
+      const Bytes id(key->ref.id.begin(), key->ref.id.end());
+      const bool there = tables[Tables::kCommitted].contains(id);
+      const bool buried = tables[Tables::kTombstones].contains(id);
+      const std::string which =
+          to_hex(key->ref.id).substr(0, 8) + " of " + key->principal + " at " + server->host().name;
+      if (key->state == Key::State::kBound && !there)
+        world().broken("keys", "kadmin was told of key " + which + ", and it is not there");
+      if (key->state == Key::State::kGone && there)
+        world().broken("keys", "key " + which + " is gone or was refused, and it is there");
+      if (key->buried && !buried)
+        world().broken("keys", "key " + which + " was removed without a tombstone");
+      if (there && buried) world().broken("keys", "key " + which + " lives and is buried");
+    }
+  }
+}
+
+void judge_audit_logs() {
+  std::vector<RecordedHead> heads[kServers];
+  for (auto& server : realm().servers) {
+    std::istringstream in(disk_of(server->host()).text(server->config().audit_file));
+    auto checked = check_audit_lines(in, server->host().name + "'s log", {});
+    if (!checked.ok()) return world().broken("audit", checked.error().message);
+    for (const RecordedHead& head : checked->peers) heads[head.party].push_back(head);
+  }
+  if (liar().has_lied) return;
+  for (auto& server : realm().servers) {
+    std::istringstream in(disk_of(server->host()).text(server->config().audit_file));
+    auto checked = check_audit_lines(in, server->host().name + "'s log",
+                                     heads[static_cast<std::size_t>(server->host().number)]);
+    if (!checked.ok()) world().broken("audit", checked.error().message);
+  }
+}
+
+}  // namespace
+
+void judge() {
+  judge_audit_logs();
+  if (liar().has_lied) return;  // it may have latched the others
+  judge_stores();
+  judge_keys();
+}
+
+}  // namespace tkdc::sim

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/liar.h"
+
+namespace tkdc::sim {
+namespace {
+
+void change(SecretVector& octets) {
+  Random& random = world().random;
+  const std::size_t at = random.below(octets.size());
+  switch (random.below(4)) {
+    case 0: octets.resize(random.below(octets.size()) + 1); break;  // shorter
+    case 1: octets[at] = static_cast<std::uint8_t>(random.next()); break;
+    default: octets[at] ^= static_cast<std::uint8_t>(1u << random.below(8)); break;
+  }
+}
+
+bool wants(int server) {
+  Liar& one = liar();
+  if (one.server != server || one.left <= 0 || world().calm) return false;
+  if (world().random.below(one.one_in) != 0) return false;
+  --one.left;
+  one.has_lied = true;
+  return true;
+}
+
+}  // namespace
+
+Liar& liar() {
+  static Liar one;
+  return one;
+}
+
+void lie(const Wire& wire, int from_end, SecretVector& octets) {
+  if (wire.host[0] >= kServers || wire.host[1] >= kServers || octets.empty()) return;
+  if (!liar().to_servers || !wants(wire.host[from_end])) return;
+  change(octets);
+  world().injected("lie to a server");
+  world().note(world().hosts[static_cast<std::size_t>(wire.host[from_end])].name, "lies");
+}
+
+void lie_to_agent(int server, SecretVector& frame) {
+  if (!liar().to_agents || frame.empty() || !wants(server)) return;
+  change(frame);
+  world().injected("lie to an agent");
+  world().note(world().hosts[static_cast<std::size_t>(server)].name, "lies to an agent");
+}
+
+}  // namespace tkdc::sim

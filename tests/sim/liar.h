@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// One server that deviates: what it sends differs from what its program meant, in any packet to
+// another server and in any answer to an agent. What it does with what it knows besides is not
+// simulated; tests/unit/attack has that.
+#pragma once
+
+#include "base/secret.h"
+#include "sim/wire.h"
+
+namespace tkdc::sim {
+
+struct Liar {
+  int server = -1;      // nobody lies
+  int left = 0;         // so many lies more
+  unsigned one_in = 0;  // of its packets
+  bool to_agents = false, to_servers = false;
+  bool has_lied = false;
+};
+
+Liar& liar();
+// Changes what a liar sends.
+void lie(const Wire& wire, int from_end, SecretVector& octets);
+void lie_to_agent(int server, SecretVector& frame);
+
+}  // namespace tkdc::sim

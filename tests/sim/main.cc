@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// tkdc-sim: a realm in one thread, in virtual time, from a seed. docs/testing.md, "A realm in a
+// bottle". Never installed.
+//
+//   tkdc-sim --seeds N [--from S] [--seconds S]    runs seeds in a row; ends at the first that
+//   fails tkdc-sim --seed S [--timeline]                 one of them tkdc-sim --replay FILE
+//   [--timeline]            a plan; exit status 1 where an invariant falls tkdc-sim --seed S --plan
+//   FILE [--shrink]       writes its plan, shrunk to what still fails tkdc-sim --digest FILE the
+//   digest of a plan's course
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "sim/run.h"
+#include "sim/world.h"
+
+namespace tkdc::sim {
+namespace {
+
+struct Options {
+  std::uint64_t seeds = 0, from = 1, seed = 0, keys = 0;
+  double seconds = 0;
+  std::string replay, plan, protocol, backend;
+  bool timeline = false, shrink = false, digest = false, quiet = false;
+};
+
+struct Totals {
+  std::uint64_t runs = 0, operations = 0, answered = 0, logins = 0;
+  std::uint64_t least_operations = UINT64_MAX;
+  std::map<std::string, std::uint64_t> injected, reached;
+
+  void add(const Outcome& one) {
+    ++runs;
+    operations += one.operations;
+    answered += one.answered;
+    logins += one.logins;
+    least_operations = std::min(least_operations, one.operations);
+    for (const auto& [what, count] : one.injected) injected[what] += count;
+    for (const auto& [what, count] : one.reached) reached[what] += count;
+  }
+};
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+void print(const char* title, const std::map<std::string, std::uint64_t>& counts) {
+  std::printf("%s\n", title);
+  for (const auto& [what, count] : counts)
+    std::printf("  %9llu  %s\n", static_cast<unsigned long long>(count), what.c_str());
+}
+
+int tell(const Plan& plan, const Outcome& out, const std::string& replay) {
+  if (out.invariant.empty()) {
+    std::printf(
+        "seed %llu: all invariants held; %llu operations, %llu answered, %llu logins, "
+        "digest %s\n",
+        static_cast<unsigned long long>(plan.seed), static_cast<unsigned long long>(out.operations),
+        static_cast<unsigned long long>(out.answered), static_cast<unsigned long long>(out.logins),
+        out.digest.c_str());
+    return 0;
+  }
+  std::printf("seed %llu: INVARIANT %s: %s\n  replay: tkdc-sim %s --timeline\n",
+              static_cast<unsigned long long>(plan.seed), out.invariant.c_str(), out.how.c_str(),
+              replay.c_str());
+  return 1;
+}
+
+int run_seeds(const Options& options) {
+  Totals totals;
+  const auto began = std::chrono::steady_clock::now();
+  const double cpu_before = cpu_seconds();
+  const auto passed = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  };
+  double told = 0;
+  for (std::uint64_t seed = options.from;; ++seed) {
+    if (options.seeds != 0 && seed >= options.from + options.seeds) break;
+    if (options.seconds > 0 && passed() > options.seconds) break;
+    Plan plan = plan_of(seed);
+    if (!options.protocol.empty()) plan.protocol = options.protocol;
+    const Outcome out = run(plan, false);
+    totals.add(out);
+    if (!out.invariant.empty()) return tell(plan, out, "--seed " + std::to_string(seed));
+    if (!options.quiet && passed() - told > 10) {
+      told = passed();
+      std::printf("%llu seeds, %.0f a minute of CPU\n",
+                  static_cast<unsigned long long>(totals.runs),
+                  60 * static_cast<double>(totals.runs) / (cpu_seconds() - cpu_before));
+      std::fflush(stdout);
+    }
+  }
+  print("faults", totals.injected);
+  print("states", totals.reached);
+  std::printf(
+      "%llu seeds, %.1f a minute of CPU; %llu operations, %llu answered, %llu logins; at "
+      "least %llu operations in each\nsimulate: ok\n",
+      static_cast<unsigned long long>(totals.runs),
+      60 * static_cast<double>(totals.runs) / (cpu_seconds() - cpu_before),
+      static_cast<unsigned long long>(totals.operations),
+      static_cast<unsigned long long>(totals.answered),
+      static_cast<unsigned long long>(totals.logins),
+      static_cast<unsigned long long>(totals.least_operations));
+  return 0;
+}
+
+int run_one(const Options& options) {
+  Plan plan = plan_of(options.seed);
+  std::string replay = "--seed " + std::to_string(options.seed);
+  if (!options.replay.empty()) {
+    std::ifstream in(options.replay);
+    std::ostringstream text;
+    text << in.rdbuf();
+    auto read = decode_plan(text.str());
+    if (!in || !read.ok()) {
+      std::fprintf(stderr, "tkdc-sim: %s: %s\n", options.replay.c_str(),
+                   in ? read.error().message.c_str() : "cannot be read");
+      return 2;
+    }
+    plan = std::move(*read);
+    replay = "--replay " + options.replay;
+  }
+  if (!options.protocol.empty()) plan.protocol = options.protocol;
+  if (!options.backend.empty()) plan.backend = options.backend;
+  plan.keys = options.keys != 0 ? options.keys : plan.keys;
+  Outcome out = run(plan, options.timeline);
+  if (options.digest) {
+    std::printf("%s\n", out.digest.c_str());
+    return out.invariant.empty() ? 0 : 1;
+  }
+  if (options.shrink && !out.invariant.empty()) plan = shrink(std::move(plan), out.invariant);
+  if (!options.plan.empty()) {
+    std::ofstream file(options.plan);
+    if (!out.invariant.empty()) file << "# " << out.invariant << ": " << out.how << "\n";
+    file << encode(plan);
+    replay = "--replay " + options.plan;
+  }
+  return tell(plan, out, replay);
+}
+
+}  // namespace
+}  // namespace tkdc::sim
+
+int main(int argc, char** argv) {
+  using namespace tkdc::sim;
+  Options options;
+  CLI::App app("a realm in one thread, in virtual time, from a seed");
+  app.add_option("--seeds", options.seeds, "so many seeds in a row");
+  app.add_option("--seconds", options.seconds, "seeds in a row, for so long");
+  app.add_option("--from", options.from, "the first of them");
+  app.add_option("--seed", options.seed, "one seed");
+  app.add_option("--keys", options.keys, "other keys and plaintexts");
+  app.add_option("--replay", options.replay, "a plan in a file");
+  app.add_option("--plan", options.plan, "where the plan is written");
+  app.add_option("--protocol", options.protocol, "instead of the plan's");
+  app.add_option("--backend", options.backend, "instead of the plan's");
+  app.add_flag("--timeline", options.timeline, "what happens, as it does");
+  app.add_flag("--shrink", options.shrink, "the fewest faults that fail");
+  app.add_flag("--digest", options.digest, "print the course's digest only");
+  app.add_flag("--quiet", options.quiet, "no progress");
+  CLI11_PARSE(app, argc, argv);
+  take_the_place_of_the_machine();
+  return options.seeds != 0 || options.seconds > 0 ? run_seeds(options) : run_one(options);
+}

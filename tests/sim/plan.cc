@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "sim/faults.h"
+#include "sim/random.h"
+
+namespace tkdc::sim {
+namespace {
+
+constexpr std::int64_t kMaxFaults = 10'000;
+
+// Each kind, how often in a run where it is common, and what it is about.
+struct Kind {
+  const char* name;
+  int often;
+  std::int64_t (*a)(Random&);
+  std::int64_t (*b)(Random&);
+  std::int64_t (*c)(Random&);
+};
+
+std::int64_t none(Random&) { return 0; }
+std::int64_t party(Random& r) { return r.between(0, 2); }
+std::int64_t any_host(Random& r) { return r.between(0, 4); }
+std::int64_t an_agent(Random& r) { return r.percent(50) ? 3 : 4; }
+std::int64_t direction(Random& r) { return r.between(0, 2); }
+std::int64_t a_moment(Random& r) {
+  return r.percent(60) ? r.between(1, 3'000) : r.between(3'000, 25'000);
+}
+std::int64_t some_operations(Random& r) {
+  return r.percent(70) ? r.between(0, 12) : r.between(0, 200);
+}
+std::int64_t some_packets(Random& r) { return r.between(0, 400); }
+std::int64_t few(Random& r) { return r.between(1, 4); }
+std::int64_t a_jump(Random& r) {
+  const std::int64_t by = r.percent(50) ? r.between(1, 100'000) : r.between(100'000, 4'000'000);
+  return r.percent(50) ? by : -by;
+}
+std::int64_t a_rate(Random& r) { return r.between(-500, 500); }
+
+constexpr Kind kKinds[] = {
+    {"cut", 20, none, none, none},
+    {"one way", 4, any_host, party, a_moment},
+    {"partition", 4, any_host, party, a_moment},
+    {"isolate", 3, any_host, direction, a_moment},
+    {"hang", 4, party, none, a_moment},
+    {"crash", 4, party, none, a_moment},
+    {"power", 4, party, none, a_moment},
+    {"crash at disk", 8, party, some_operations, a_moment},
+    {"crash at packet", 4, party, some_packets, a_moment},
+    {"stop", 3, party, none, a_moment},
+    {"clock", 3, party, a_jump, none},
+    {"drift", 2, party, a_rate, none},
+    {"disk full", 3, party, none, a_moment},
+    {"disk errors", 4, party, few, none},
+    {"agent", 2, an_agent, none, a_moment},
+};
+
+}  // namespace
+
+std::vector<Fault> some_faults(Random& random, const Plan& plan) {
+  std::vector<Fault> faults;
+  const std::int64_t last_ms = plan.minutes * 60'000 - 5'000;
+  for (const Kind& kind : kKinds) {
+    // A swarm: in most runs most kinds are left out, and the others are not drowned by them.
+    if (!random.percent(35)) continue;
+    const auto count = random.between(1, kind.often);
+    for (std::int64_t k = 0; k < count; ++k) {
+      Fault fault{random.between(500, last_ms), kind.name, kind.a(random), kind.b(random),
+                  kind.c(random)};
+      if (fault.a == fault.b && (fault.kind == "one way" || fault.kind == "partition"))
+        fault.b = (fault.a + 1) % 3;
+      faults.push_back(fault);
+    }
+  }
+  if (random.percent(15)) {
+    const std::int64_t at = random.between(5'000, last_ms / 2), who = party(random);
+    faults.push_back({at, "keep", who, 0, 0});
+    faults.push_back({random.between(at + 1'000, last_ms), "old store", who, 0, a_moment(random)});
+  }
+  std::ranges::stable_sort(faults, {}, &Fault::at_ms);
+  return faults;
+}
+
+Plan plan_of(std::uint64_t seed) {
+  Plan plan;
+  plan.seed = seed;
+  Random random(seed ^ 0x97a4);
+  // Seeds in a row have the protocols in their turns.
+  if (seed % 5 == 4) plan.protocol = "rep3";
+  plan.latency_us = random.percent(70) ? random.between(50, 500) : random.between(500, 20'000);
+  plan.jitter_us = random.between(0, plan.latency_us);
+  plan.clients = random.between(2, 6);
+  plan.pause_ms = random.between(500, 2'500);
+  plan.lanes = static_cast<int>(random.between(1, 3));
+  if (random.percent(10)) plan.record_limit = random.between(6, 30);
+  if (plan.protocol == "rep3") {
+    plan.clients = 2;
+    plan.pause_ms = 2'000;
+    plan.latency_us = std::min<std::int64_t>(plan.latency_us, 400);
+    plan.jitter_us = std::min<std::int64_t>(plan.jitter_us, 200);
+  }
+  plan.faults = some_faults(random, plan);
+  if (plan.protocol == "rep3" && random.percent(30)) {
+    plan.faults.push_back({plan.minutes * 15'000, "liar", party(random), random.between(1, 20),
+                           random.between(1, 2'000)});
+    std::ranges::stable_sort(plan.faults, {}, &Fault::at_ms);
+  }
+  return plan;
+}
+
+std::string encode(const Plan& plan) {
+  std::ostringstream out;
+  out << "seed " << plan.seed << "\nkeys " << plan.keys << "\nprotocol " << plan.protocol
+      << "\nsecurity " << plan.security << "\nbackend " << plan.backend << "\nlanes " << plan.lanes
+      << "\nminutes " << plan.minutes << "\nlatency_us " << plan.latency_us << "\njitter_us "
+      << plan.jitter_us << "\nclients " << plan.clients << "\npause_ms " << plan.pause_ms
+      << "\nrecord_limit " << plan.record_limit << "\n";
+  for (const Fault& f : plan.faults)
+    out << "fault " << f.at_ms << " " << f.a << " " << f.b << " " << f.c << " " << f.kind << "\n";
+  return out.str();
+}
+
+Result<Plan> decode_plan(const std::string& text) {
+  Plan plan;
+  std::istringstream lines(text);
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.empty() || line.front() == '#') continue;
+    std::istringstream in(line);
+    std::string name;
+    in >> name;
+    if (name == "fault") {
+      Fault f;
+      in >> f.at_ms >> f.a >> f.b >> f.c >> std::ws;
+      std::getline(in, f.kind);
+      plan.faults.push_back(f);
+    } else if (name == "seed") {
+      in >> plan.seed;
+    } else if (name == "keys") {
+      in >> plan.keys;
+    } else if (name == "protocol") {
+      in >> plan.protocol;
+    } else if (name == "security") {
+      in >> plan.security;
+    } else if (name == "backend") {
+      in >> plan.backend;
+    } else if (name == "lanes") {
+      in >> plan.lanes;
+    } else if (name == "minutes") {
+      in >> plan.minutes;
+    } else if (name == "latency_us") {
+      in >> plan.latency_us;
+    } else if (name == "jitter_us") {
+      in >> plan.jitter_us;
+    } else if (name == "clients") {
+      in >> plan.clients;
+    } else if (name == "pause_ms") {
+      in >> plan.pause_ms;
+    } else if (name == "record_limit") {
+      in >> plan.record_limit;
+    } else {
+      return fail("line " + std::to_string(number) + ": no plan has '" + name + "'");
+    }
+    if (in.fail()) return fail("line " + std::to_string(number) + " cannot be read");
+  }
+  if (plan.faults.size() > kMaxFaults) return fail("too many faults");
+  return plan;
+}
+
+}  // namespace tkdc::sim

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run does, decided before it begins: the shape of the realm, of its network, of its load,
+// and each fault with its time. A seed makes one; a file holds one, to be replayed when seeds mean
+// something else (docs/testing.md).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace tkdc::sim {
+
+struct Fault {
+  std::int64_t at_ms = 0;
+  std::string kind;
+  std::int64_t a = 0, b = 0, c = 0;  // as the kind says: faults.cc
+  bool operator==(const Fault&) const = default;
+};
+
+struct Plan {
+  std::uint64_t seed = 0;
+  std::uint64_t keys = 0;  // which keys and plaintexts
+  std::string protocol = "plaintext";
+  std::string security = "malicious";
+  std::string backend = "scalar";
+  int lanes = 2;
+  std::int64_t minutes = 2;
+  std::int64_t latency_us = 300, jitter_us = 200;
+  std::int64_t clients = 4, pause_ms = 2'000;  // of the load
+  std::int64_t record_limit = 0;               // of a server's map, in entries; 0: none
+  std::vector<Fault> faults;
+};
+
+Plan plan_of(std::uint64_t seed);
+
+std::string encode(const Plan& plan);
+Result<Plan> decode_plan(const std::string& text);
+
+}  // namespace tkdc::sim

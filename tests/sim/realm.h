@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// All there is in a run: servers, agents, workload, and what is known of keys.
+#pragma once
+
+#include <optional>
+
+#include "sim/agents.h"
+#include "sim/hosts.h"
+#include "sim/model.h"
+
+namespace tkdc::sim {
+
+struct Realm {
+  Realm();
+  ~Realm();
+
+  std::array<std::unique_ptr<ServerHost>, kServers> servers;
+  std::unique_ptr<Agent> kdc, admin;
+  Model model;
+};
+
+}  // namespace tkdc::sim

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run.h"
+
+#include <malloc.h>
+
+#include <cstdio>
+
+#include "sim/faults.h"
+#include "sim/invariants.h"
+#include "sim/liar.h"
+#include "sim/network.h"
+#include "sim/realm.h"
+#include "sim/workload.h"
+
+namespace tkdc::sim {
+namespace {
+
+constexpr Us kLogins = 10 * kSecond;  // flow within this, once nothing is wrong any more
+constexpr Us kSettle = 14 * kSecond;  // every question has been answered
+constexpr Us kStops = 10 * kSecond;
+
+Realm* current = nullptr;
+bool over = false;
+
+void judge_liveness() {
+  // After a lie a server may latch as late as in the next handshake, and has to be released.
+  const Us most = liar().has_lied ? 2 * kLogins : kLogins;
+  // Asked anew all the time: what was asked before may have been lost.
+  const std::uint64_t before = realm().model.logins;
+  for (int k = 0; k < 4; ++k)
+    world().fibers.start(world().nature, [before] {
+      while (realm().model.logins == before && world().now() < world().calm_since + 2 * kLogins) {
+        log_in();
+        world().sleep(200 * kMs);
+      }
+    });
+  const bool flows = world().wait(most, [before] { return realm().model.logins > before; });
+  // A store that is full takes no key of a user.
+  const bool users = realm().model.some(Key::State::kBound, true) != nullptr;
+  const bool could = world().plan.record_limit == 0 || (users && realm().model.krbtgt != nullptr);
+  if (!flows && could)
+    world().broken("liveness", "nobody could log in for 10 s after the last fault");
+}
+
+void direct() {
+  for (auto& server : realm().servers) server->boot();
+  realm().kdc->start();
+  realm().admin->start();
+  start_workload();
+  start_faults();
+  const Us end = world().plan.minutes * 60 * kSecond;
+  while (world().now() < end && !world().failed()) {
+    world().sleep(kSecond);
+    look();
+  }
+  if (!world().failed()) make_calm();
+  if (!world().failed()) judge_liveness();
+  world().quiet = true;
+  if (!world().failed()) world().sleep(kSettle);
+  look();
+  for (auto& server : realm().servers) server->stop();
+  realm().kdc->crash();
+  realm().admin->crash();
+  const bool ended = world().wait(kStops, [] {
+    for (const Host& host : world().hosts)
+      if (host.fibers != 0) return false;
+    return true;
+  });
+  if (!ended) world().broken("limits", "a server did not stop within 10 s");
+  if (!world().failed()) judge();
+  over = true;
+}
+
+// Whatever is left comes to its end without effect, so that objects go before the world does.
+void end_all() {
+  for (Host& host : world().hosts) host.dead = true;
+  for (auto& server : realm().servers) server->stop();
+  (void)world().fibers.run([] {
+    for (const Host& host : world().hosts)
+      if (host.fibers != 0) return false;
+    return true;
+  });
+}
+
+}  // namespace
+
+Realm& realm() { return *current; }
+
+Realm::Realm() {
+  current = this;
+  for (std::size_t p = 0; p < kServers; ++p)
+    servers[p] = std::make_unique<ServerHost>(world().hosts[p]);
+  kdc = std::make_unique<Agent>(world().hosts[kKdc]);
+  admin = std::make_unique<Agent>(world().hosts[kAdmin]);
+}
+
+Realm::~Realm() { current = nullptr; }
+
+Outcome run(const Plan& plan, bool talks) {
+  known_keys(plan.keys);
+  World one(plan, talks);
+  new_disks();
+  new_wires();
+  new_network();
+  new_agent_sockets();
+  new_invariants();
+  liar() = {};
+  over = false;
+  Outcome out;
+  {
+    Realm all;
+    one.fibers.start(one.nature, direct);
+    if (!one.fibers.run([] { return over; }))
+      one.broken("progress", "nothing can happen any more, or time stands still");
+    end_all();
+    out.logins = all.model.logins;
+  }
+  out.invariant = one.invariant();
+  out.how = one.how();
+  out.digest = one.digest();
+  out.operations = one.operations;
+  out.answered = one.answered;
+  out.packets = one.packets;
+  out.steps = one.fibers.steps();
+  out.injected = one.injected_;
+  out.reached = one.reached_;
+  return out;
+}
+
+Plan shrink(Plan plan, const std::string& invariant) {
+  const auto falls = [&](const Plan& one) { return run(one, false).invariant == invariant; };
+  // Half of what is left, then a quarter, and so on to single faults.
+  for (std::size_t piece = std::max<std::size_t>(plan.faults.size() / 2, 1); piece > 0; piece /= 2)
+    for (std::size_t at = 0; at < plan.faults.size();) {
+      Plan less = plan;
+      const auto from = less.faults.begin() + static_cast<std::ptrdiff_t>(at);
+      const std::size_t count = std::min(piece, less.faults.size() - at);
+      less.faults.erase(from, from + static_cast<std::ptrdiff_t>(count));
+      if (falls(less))
+        plan = std::move(less);
+      else
+        at += count;
+    }
+  return plan;
+}
+
+}  // namespace tkdc::sim

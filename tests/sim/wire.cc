@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/wire.h"
+
+#include <algorithm>
+
+#include "sim/hosts.h"
+#include "sim/liar.h"
+
+namespace tkdc::sim {
+namespace {
+
+Wires* current = nullptr;
+// As TCP_USER_TIMEOUT and the probes of link/socket.cc.
+constexpr Us kVanished = 15 * kSecond;
+
+bool is_blocked(const Wire& wire) {
+  return world().blocked(wire.host[0], wire.host[1]) || world().blocked(wire.host[1], wire.host[0]);
+}
+
+}  // namespace
+
+Wires& wires() { return *current; }
+
+void new_wires() {
+  static Wires one;
+  one = Wires();
+  current = &one;
+}
+
+std::vector<WirePtr> Wires::alive() {
+  std::vector<WirePtr> out;
+  std::erase_if(all_, [](const auto& one) { return one.expired(); });
+  for (const auto& one : all_) out.push_back(one.lock());
+  return out;
+}
+
+WirePtr Wires::dial(int from, int to, std::string what) {
+  auto wire = std::make_shared<Wire>();
+  wire->number = next_++;
+  wire->host[0] = from;
+  wire->host[1] = to;
+  wire->what = std::move(what);
+  const Us there = world().now() + 2 * world().delay(from, to);
+  wire->connected = is_blocked(*wire) ? kNever : there;
+  if (wire->connected == kNever) wire->held_since = world().now();
+  world().fibers.wake_at(there);
+  all_.push_back(wire);
+  return wire;
+}
+
+void Wires::send(Wire& wire, int from_end, SecretVector octets) {
+  const int from = wire.host[from_end], to = wire.host[1 - from_end];
+  Host& sender = world().here();
+  if (sender.dead) return;
+  if (sender.crash_at_packet >= 0 && sender.crash_at_packet-- == 0) {
+    world().note(sender.name, "crashes as it sends a packet");
+    world().injected("crash at a packet");
+    crash(sender, false);
+    return;
+  }
+  if (!wire.up(1 - from_end) || !wire.up(from_end)) return;
+  ++world().packets;
+  lie(wire, from_end, octets);
+  std::deque<Packet>& queue = wire.to[1 - from_end];
+  Us arrives = world().now() + world().delay(from, to);
+  if (!queue.empty()) arrives = std::max(arrives, queue.back().arrives);
+  if (wire.silent || world().blocked(from, to)) arrives = kNever;
+  if (arrives == kNever)
+    wire.held_since = std::min(wire.held_since, world().now());
+  else
+    world().fibers.wake_at(arrives);
+  queue.push_back({arrives, std::move(octets)});
+}
+
+void Wires::close(Wire& wire, int by_end) {
+  if (wire.cut[by_end] == kNever) wire.cut[by_end] = world().now();
+  Us& other = wire.cut[1 - by_end];
+  if (other != kNever || wire.silent) return;
+  if (is_blocked(wire)) {
+    wire.held_since = std::min(wire.held_since, world().now());
+    return;
+  }
+  other = world().now() + world().delay(wire.host[by_end], wire.host[1 - by_end]);
+  for (const Packet& packet : wire.to[1 - by_end])
+    if (packet.arrives != kNever) other = std::max(other, packet.arrives);
+  world().fibers.wake_at(other);
+}
+
+void Wires::cut(Wire& wire) {
+  for (int end = 0; end < 2; ++end) {
+    // What has arrived stays.
+    std::erase_if(wire.to[end], [](const Packet& p) { return p.arrives > world().now(); });
+    if (wire.cut[end] != kNever) continue;
+    wire.cut[end] = world().now() + static_cast<Us>(world().random.below(5 * kMs));
+    world().fibers.wake_at(wire.cut[end]);
+  }
+}
+
+void Wires::block(int from, int to) {
+  world().block(from, to, true);
+  for (const WirePtr& wire : alive())
+    for (int end = 0; end < 2; ++end)
+      if (wire->host[1 - end] == from && wire->host[end] == to)
+        for (Packet& packet : wire->to[end])
+          if (packet.arrives > world().now()) {
+            packet.arrives = kNever;
+            wire->held_since = std::min(wire->held_since, world().now());
+          }
+}
+
+void Wires::heal() {
+  for (int a = 0; a < kHosts; ++a)
+    for (int b = 0; b < kHosts; ++b) world().block(a, b, false);
+  for (const WirePtr& wire : alive()) {
+    if (wire->silent) continue;
+    if (wire->connected == kNever) {
+      wire->connected = world().now() + 2 * world().delay(wire->host[0], wire->host[1]);
+      world().fibers.wake_at(wire->connected);
+    }
+    for (int end = 0; end < 2; ++end) {
+      Us at = world().now() + world().delay(wire->host[1 - end], wire->host[end]);
+      for (Packet& packet : wire->to[end]) {
+        if (packet.arrives != kNever) continue;
+        packet.arrives = at;
+        world().fibers.wake_at(at);
+      }
+      // It was closed meanwhile.
+      if (wire->cut[1 - end] != kNever && wire->cut[end] == kNever) {
+        wire->cut[end] = at;
+        world().fibers.wake_at(at);
+      }
+    }
+    wire->held_since = kNever;
+  }
+}
+
+void Wires::host_died(int host, bool without_a_word) {
+  for (const WirePtr& wire : alive())
+    for (int end = 0; end < 2; ++end) {
+      if (wire->host[end] != host) continue;
+      if (without_a_word) {
+        wire->silent = true;
+        wire->held_since = std::min(wire->held_since, world().now());
+        for (Packet& packet : wire->to[1 - end])
+          if (packet.arrives > world().now()) packet.arrives = kNever;
+      } else {
+        close(*wire, end);
+      }
+    }
+}
+
+// It knows nothing of connections that it had, and says so.
+void Wires::host_back(int host) {
+  for (const WirePtr& wire : alive())
+    if (wire->silent && (wire->host[0] == host || wire->host[1] == host)) cut(*wire);
+}
+
+bool Wires::cut_one() {
+  std::vector<WirePtr> some = alive();
+  std::erase_if(some, [](const WirePtr& wire) {
+    return wire->cut[0] != kNever || wire->cut[1] != kNever || wire->host[0] >= kServers ||
+           wire->host[1] >= kServers;
+  });
+  if (some.empty()) return false;
+  Wire& wire = *some[world().random.below(some.size())];
+  world().note("network", wire.what + " is broken off");
+  cut(wire);
+  return true;
+}
+
+void Wires::look() {
+  for (const WirePtr& wire : alive()) {
+    const bool held = is_blocked(*wire) || wire->silent;
+    if (held && wire->held_since == kNever) wire->held_since = world().now();
+    if (!held || wire->held_since > world().now() - kVanished) continue;
+    if (wire->cut[0] == kNever || wire->cut[1] == kNever) cut(*wire);
+  }
+}
+
+}  // namespace tkdc::sim

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a changed party does to a pair: each message changed, and attacks that are known.
+#include "pair/rogue_evaluator.h"
+
+namespace tkdc::pair {
+namespace {
+
+TEST(PairAttack, AFlippedValueEndsTheSessionBeforeTheGarblerSaysAnything) {
+  std::mt19937_64 generator(1);
+  for (int run = 0; run < 4; ++run) {
+    const Flipped flipped = attack_by_flip(random_bits(generator, 3));
+    EXPECT_FALSE(flipped.read);
+    EXPECT_NE(flipped.garblers_error.value_or("").find("masked values"), std::string::npos);
+  }
+}
+
+TEST(PairAttack, TwoSessionsDoNotMix) {
+  const auto party = [](Side side, Bytes context) {
+    return [side, context](ot::Channel& channel) -> Result<void> {
+      auto session = Session::create(channel, side, context, small_batches());
+      return session ? Result<void>() : session.error();
+    };
+  };
+  const Outcome outcome = ot::run_parties(party(Side::kGarbler, {1}), party(Side::kEvaluator, {2}));
+  EXPECT_TRUE(outcome.error[0]);
+  EXPECT_TRUE(outcome.error[1]);
+}
+
+// The S-box: 32 ANDs, so all of a job's messages are short.
+class SmallJob {
+ public:
+  SmallJob() : circuit_(circuit_named("aes-sbox")) {
+    Computed honest;
+    const Outcome outcome = run(3, honest);
+    EXPECT_TRUE(outcome.ok());
+    for (const int p : {0, 1}) {
+      ahead_at[p] = honest.ahead_at[p];
+      online_at[p] = honest.online_at[p];
+      end[p] = outcome.sent[p];
+    }
+  }
+  Outcome run(std::uint64_t seed, Computed& out, int cheat = 0, Change change = {}) {
+    std::mt19937_64 generator(seed);
+    const Bits inputs = random_bits(generator, 8);
+    expected = in_the_clear(circuit_, inputs);
+    return compute_pair(circuit_, inputs, out, cheat, change);
+  }
+  // Whether the change ended it. An honest party that came to its end has the right outputs.
+  bool ends(std::uint64_t seed, int cheat, Change change) {
+    Computed out;
+    const Outcome outcome = run(seed, out, cheat, change);
+    const int honest = 1 - cheat;
+    if (outcome.error[honest]) return true;
+    EXPECT_EQ(out.outputs[honest], expected) << cheat << " " << change.at;
+    return false;
+  }
+
+  std::uint64_t ahead_at[2], online_at[2], end[2];
+  Bits expected;
+
+ private:
+  const PairCircuit circuit_;
+};
+
+// All octets of the online messages, some bit each. Changed by the garbler: its masked inputs (1
+// octet), labels (8 · 16), digest (16), output masks with digest (1 + 16); by the evaluator: masked
+// inputs, values (4) with digest (16), output masks. Whatever the inputs are, each ends the
+// session.
+TEST(PairAttack, EveryOnlineMessageChangedEndsWhateverTheInputs) {
+  SmallJob job;
+  ASSERT_EQ(job.end[0] - job.online_at[0], 1u + 128 + 16 + 17);
+  ASSERT_EQ(job.end[1] - job.online_at[1], 1u + 20 + 17);
+  for (const int cheat : {0, 1})
+    for (std::uint64_t at = job.online_at[cheat]; at < job.end[cheat]; at += cheat == 0 ? 9 : 3) {
+      int ended = 0;
+      for (const std::uint64_t seed : {1, 2})
+        ended += job.ends(seed, cheat, {at, static_cast<std::uint8_t>(1 << at % 8)});
+      // Of eight output bits' octet and the like no bit is unused: the rate is 1.
+      EXPECT_EQ(ended, 2) << cheat << " " << at - job.online_at[cheat];
+    }
+}
+
+// Messages of the setup and of what is made ahead. A change is found, or it was never used (a sum
+// of a tree, a chunk of Δ that is zero, a leaky AND's table for x = 0); it never gives an output
+// that is not right.
+TEST(PairAttack, EveryMessageBeforeChangedIsFoundOrMeansNothing) {
+  SmallJob job;
+  std::mt19937_64 generator(4);
+  int ended[2] = {0, 0};
+  constexpr int kPlaces = 20;
+  for (const int cheat : {0, 1})
+    for (int place = 0; place < kPlaces; ++place) {
+      // Half in the setup, half ahead; the short messages near the end are always among them.
+      const std::uint64_t from = place % 2 == 0 ? 0 : job.ahead_at[cheat],
+                          to = place % 2 == 0 ? job.ahead_at[cheat] : job.online_at[cheat];
+      const std::uint64_t at = from + generator() % (to - from);
+      ended[cheat] += job.ends(5, cheat, {at, static_cast<std::uint8_t>(1 << generator() % 8)});
+    }
+  // Most of them are found.
+  EXPECT_GT(ended[0], kPlaces / 2);
+  EXPECT_GT(ended[1], kPlaces / 2);
+}
+
+// Octets that a party sends for so many authenticated bits.
+std::uint64_t octets_of_bits(std::size_t bits) {
+  std::uint64_t octets = 0;
+  const auto body = [&](Session& session) -> Result<void> {
+    const std::uint64_t before = session.channel().sent();
+    auto drawn = session.draw(bits);
+    if (!drawn) return drawn.error();
+    if (session.side() == Side::kGarbler) octets = session.channel().sent() - before;
+    return {};
+  };
+  EXPECT_TRUE(with_sessions(body, body).ok());
+  return octets;
+}
+
+// A table of a leaky AND with an error ends the session if the other party's share of x is 1: that
+// is the guess that buckets are for. One of two, whoever does it; inputs are not there yet.
+TEST(PairAttack, AGuessInALeakyAndIsCaughtEverySecondTime) {
+  SmallJob job;
+  const BucketPlan plan = plan_buckets(32);
+  const std::uint64_t tables = octets_of_bits(3 * plan.ands * plan.bucket);
+  constexpr int kRuns = 16;
+  for (const int cheat : {0, 1}) {
+    int ended = 0;
+    for (std::uint64_t run = 0; run < kRuns; ++run)
+      ended += job.ends(run, cheat, {job.ahead_at[cheat] + tables + 16 * run + 5, 4});
+    // Four deviations of sqrt(16) / 2.
+    EXPECT_NEAR(ended, kRuns / 2.0, 7.5) << cheat;
+    EXPECT_GT(ended, 0);
+    EXPECT_LT(ended, kRuns);
+  }
+}
+
+// The control: a leaky AND whose z is another bit is found by the equality, whatever x and y are.
+TEST(PairAttack, AProductsCorrectionChangedIsAlwaysFound) {
+  SmallJob job;
+  const BucketPlan plan = plan_buckets(32);
+  const std::uint64_t leaky = plan.ands * plan.bucket;
+  const std::uint64_t tables = octets_of_bits(3 * leaky);
+  // One piece: its corrections follow its tables.
+  for (const int cheat : {0, 1})
+    for (std::uint64_t run = 0; run < 5; ++run)
+      EXPECT_TRUE(job.ends(run, cheat, {job.ahead_at[cheat] + tables + 16 * leaky + run, 1}));
+}
+
+TEST(PairAttack, ASessionThatHasEndedStaysSo) {
+  const auto body = [](Session& session) -> Result<void> {
+    if (session.side() == Side::kEvaluator) {
+      auto drawn = session.draw(8);
+      if (!drawn) return drawn.error();
+      (*drawn)[3].mac.low ^= 4;
+      return session.tell(*drawn);
+    }
+    auto drawn = session.draw(8);
+    if (!drawn) return drawn.error();
+    auto heard = session.hear(*drawn);
+    EXPECT_NE(heard.error().message.find("does not have"), std::string::npos);
+    EXPECT_NE(session.draw(8).error().message.find("has ended"), std::string::npos);
+    EXPECT_NE(session.coins().error().message.find("has ended"), std::string::npos);
+    EXPECT_FALSE(session.equal({}).ok());
+    EXPECT_FALSE(session.open({}).ok());
+    return {};
+  };
+  (void)with_sessions(body, body);
+}
+
+}  // namespace
+}  // namespace tkdc::pair

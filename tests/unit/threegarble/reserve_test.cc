@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reserve: what is made next, within its bound; filled by three makers over bulk streams, and
+// used by jobs; a garbler that deviates, a stream that breaks.
+#include "threegarble/reserve.h"
+
+#include "circuits/catalogue.h"
+#include "threegarble/fill.h"
+#include "trio.h"
+
+namespace tkdc::threegarble {
+namespace {
+
+std::shared_ptr<const Shape> shared(const circuit::Circuit& circuit) {
+  return std::make_shared<const Shape>(shape_for(circuit));
+}
+std::shared_ptr<const Shape> shared(const char* name) {
+  return shared(circuits::record(*circuits::find_named(name)));
+}
+Instance of(const Reserve::Next& next) { return GarbledInstance{next.id, SecretVector()}; }
+
+TEST(Reserve, MakesWhatLacksMostAndNumbersIt) {
+  Reserve reserve(3, {{shared("aes-sbox"), 4}, {shared("add64"), 2}}, 1u << 30);
+  std::vector<std::pair<std::size_t, std::uint64_t>> order;
+  while (const auto next = reserve.next()) {
+    EXPECT_EQ(next->id.lane, 3u);
+    EXPECT_EQ(next->id.circuit, reserve.shape(next->kind).digest);
+    order.emplace_back(next->kind, next->id.n);
+    reserve.begin(*next);
+    reserve.put(*next, of(*next));
+  }
+  const std::vector<std::pair<std::size_t, std::uint64_t>> expected = {{0, 0}, {1, 0}, {0, 1},
+                                                                       {0, 2}, {1, 1}, {0, 3}};
+  EXPECT_EQ(order, expected);
+  // The oldest first; then there is room again, and its number is a new one.
+  EXPECT_EQ(id_of(*reserve.take(1)).n, 0u);
+  EXPECT_EQ(reserve.next()->kind, 1u);
+  EXPECT_EQ(reserve.next()->id.n, 2u);
+  EXPECT_EQ(id_of(*reserve.take(1)).n, 1u);
+  EXPECT_FALSE(reserve.take(1).has_value());
+  EXPECT_EQ(reserve.counts(1).taken, 2u);
+  EXPECT_EQ(reserve.counts(1).missed, 1u);
+  EXPECT_EQ(reserve.counts(0).ready, 4u);
+  reserve.wipe();
+  EXPECT_EQ(reserve.bytes(), 0u);
+  EXPECT_FALSE(reserve.take(0).has_value());
+}
+
+TEST(Reserve, StaysWithinItsBound) {
+  const auto shape = shared("add64");
+  const std::size_t labels = shape->out_bits * garble::kLabelBytes;
+  // Two instances' tables at one server, and labels of as many as come meanwhile.
+  const std::size_t most = 2 * shape->all_bytes + 8 * labels;
+  Reserve reserve(0, {{shape, 100}}, most);
+  std::size_t made = 0;
+  while (const auto next = reserve.next()) {
+    reserve.begin(*next);
+    EXPECT_LE(reserve.bytes(), most);
+    reserve.put(*next, of(*next));
+    ++made;
+  }
+  EXPECT_EQ(made, 6u);  // two for each evaluator
+  // What could not be made gives its octets back, and its number is gone.
+  ASSERT_TRUE(reserve.take(0).has_value());
+  const auto next = reserve.next();
+  ASSERT_TRUE(next.has_value());
+  const std::size_t before = reserve.bytes();
+  reserve.begin(*next);
+  reserve.drop(*next);
+  EXPECT_EQ(reserve.bytes(), before);
+  EXPECT_NE(reserve.next()->id.n, next->id.n);
+}
+
+// Three servers' reserves and makers, and streams between each pair.
+class Makers {
+ public:
+  explicit Makers(Trio& trio, std::vector<Reserve::Kind> kinds, std::size_t most_bytes = 1u << 30)
+      : trio_(trio) {
+    MakerStreams streams[3];
+    for (int p = 0; p < 3; ++p) {
+      BulkOptions options;
+      options.ring_bytes = 1u << 14;  // far less than an instance
+      const int next = (p + 1) % 3;
+      MemoryBulkStream up = make_memory_bulk_stream("p", "next", options),
+                       down = make_memory_bulk_stream("next", "p", options);
+      streams[p].to_next = std::move(up.writer);
+      streams[next].from_prev = std::move(up.reader);
+      streams[next].to_prev = std::move(down.writer);
+      streams[p].from_next = std::move(down.reader);
+    }
+    for (int p = 0; p < 3; ++p) {
+      broken[p] = streams[p].to_next.get();
+      reserve[p] = std::make_unique<Reserve>(0, kinds, most_bytes);
+      maker[p] = std::make_unique<Maker>(trio.seat(p), std::move(streams[p]), 10'000);
+      trio.lanes.lane[p]->add_progress([this, p](Writer& to) { reserve[p]->put_progress(to); });
+    }
+  }
+  Result<void> fill_all() {
+    return trio_.lanes.run([this](int p) -> Task<void> { return keep(p); });
+  }
+
+  std::unique_ptr<Reserve> reserve[3];
+  std::unique_ptr<Maker> maker[3];
+  Filled filled[3];
+  BulkWriter* broken[3];
+
+ private:
+  Task<void> keep(int p) {
+    filled[p] = co_await fill(*trio_.lanes.lane[p], *reserve[p], *maker[p], [] { return false; });
+  }
+  Trio& trio_;
+};
+
+TEST(Filling, JobsTakeWhatWasMade) {
+  const circuit::Circuit small = small_circuit(),
+                         box = circuits::record(*circuits::find_named("aes-sbox"));
+  Trio trio(5);
+  Makers makers(trio, {{shared(small), 5}, {shared(box), 4}});
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(makers.fill_all().ok());
+    for (int p = 0; p < 3; ++p) {
+      EXPECT_EQ(makers.filled[p], Filled::kFull);
+      EXPECT_EQ(makers.reserve[p]->counts(0).ready, 5u);
+      EXPECT_EQ(makers.reserve[p]->counts(1).ready, 4u);
+      EXPECT_EQ(makers.reserve[p]->bytes(), makers.reserve[0]->bytes());
+    }
+    for (int job = 0; job < 4; ++job)
+      for (const std::size_t kind : {0u, 1u}) {
+        for (int p = 0; p < 3; ++p) trio.instances[p] = makers.reserve[p]->take(kind);
+        const circuit::Circuit& circuit = kind == 0 ? small : box;
+        const Bytes input = random_octets(circuit.input_bits() / 8);
+        ASSERT_TRUE(trio.run_job(makers.reserve[0]->shape(kind), JobTag(), input).ok());
+        ASSERT_EQ(trio.result(), in_the_clear(circuit, input));
+      }
+  }
+}
+
+// A garbler whose seed is not the other's: its tables are others.
+TEST(Filling, AGarblerThatDeviatesEndsTheLane) {
+  Trio trio(6);
+  trio.keys[1].next.data()[0] ^= 1;  // k_2, of 1 and 2
+  Makers makers(trio, {{shared(small_circuit()), 3}});
+  const auto ran = makers.fill_all();
+  ASSERT_FALSE(ran.ok());
+  EXPECT_NE(ran.error().message.find("tables"), std::string::npos) << ran.error().message;
+  for (int p = 0; p < 3; ++p) EXPECT_EQ(makers.reserve[p]->counts(0).ready, 0u);
+}
+
+TEST(Filling, AStreamThatBreaksEndsItAndTheLaneGoesOn) {
+  const circuit::Circuit small = small_circuit();
+  Trio trio(7);
+  Makers makers(trio, {{shared(small), 2}});
+  ASSERT_TRUE(makers.fill_all().ok());
+  for (int p = 0; p < 3; ++p) trio.instances[p] = makers.reserve[p]->take(0);
+  makers.broken[1]->abort("the network is gone");
+  makers.broken[2]->abort("the network is gone");
+  ASSERT_TRUE(makers.fill_all().ok());
+  for (int p = 0; p < 3; ++p) {
+    EXPECT_EQ(makers.filled[p], Filled::kBroken);
+    EXPECT_EQ(makers.reserve[p]->counts(0).ready, 1u);
+  }
+  const Bytes input{1, 2};
+  ASSERT_TRUE(trio.run_job(makers.reserve[0]->shape(0), JobTag(), input).ok());
+  EXPECT_EQ(trio.result(), in_the_clear(small, input));
+}
+
+}  // namespace
+}  // namespace tkdc::threegarble

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Three servers in one thread, from a seed: what is sent ahead, and the job in a lane's ticks.
+// Hooks see and change every message.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "circuit/plain.h"
+#include "circuit/recorder.h"
+#include "link/memory_bulk_stream.h"
+#include "support/three_parties.h"
+#include "threegarble/run.h"
+
+namespace tkdc::threegarble {
+
+using test::ThreeLanes;
+
+// What each garbler sends E ahead.
+struct Ahead {
+  Bytes from_a, from_b;
+};
+
+// Two octets of ANDs, XORs and NOTs of two octets; bit 7 of the second is constant.
+inline circuit::Circuit small_circuit() {
+  circuit::Recorder c;
+  const auto x = c.input("x", 8), y = c.input("y", 8);
+  circuit::Bits<circuit::Recorder> first, second;
+  for (std::size_t k = 0; k < 8; ++k)
+    first.push_back(c.xor_of(c.and_of(x[k], y[k]), x[(k + 1) % 8]));
+  for (std::size_t k = 0; k < 7; ++k)
+    second.push_back(c.not_of(c.and_of(first[k], c.xor_of(y[(k + 3) % 8], first[k + 1]))));
+  second.push_back(c.constant(true));
+  c.output("first", circuit::BitSpan<circuit::Recorder>(first));
+  c.output("second", circuit::BitSpan<circuit::Recorder>(second));
+  return c.finish();
+}
+
+inline Bytes in_the_clear(const circuit::Circuit& circuit, ByteSpan input) {
+  circuit::Plain plain;
+  const circuit::SecretSlices in = circuit::slices_of(input);
+  const auto out = apply(plain, circuit, circuit::BitSpan<circuit::Plain>(in.data(), in.size()));
+  const SecretVector octets = circuit::octets_of(out, 0);
+  return {octets.begin(), octets.end()};
+}
+
+class Trio {
+ public:
+  explicit Trio(std::uint64_t seed) : lanes(seed, Security::kMalicious) {
+    for (int p = 0; p < 3; ++p) {
+      keys.push_back(lanes.keys_of(p));
+      by.push_back(&garble::fastest_kernel());
+      mail.push_back(std::make_unique<Mailbox>(*lanes.lane[p]));
+    }
+  }
+
+  // Tasks may refer to what goes first.
+  ~Trio() {
+    for (auto& lane : lanes.lane) lane->drop_tasks();
+  }
+
+  static int party_of(Role role, std::uint64_t n) {
+    return (evaluator_of(n) + static_cast<int>(role)) % 3;
+  }
+  Seat seat(int party) const {
+    const auto at = static_cast<std::size_t>(party);
+    return {party, &keys[at], by[at]};
+  }
+  Seat seat_of(Role role, std::uint64_t n) const { return seat(party_of(role, n)); }
+  static InstanceId id_of(const Shape& shape, std::uint64_t n) { return {0, shape.digest, n}; }
+
+  // What comes to E, and what garblers keep.
+  ReceivedTables ahead(const Shape& shape, std::uint64_t n, std::optional<Instance> (&kept)[3]) {
+    const InstanceId id = id_of(shape, n);
+    Ahead sent;
+    for (const Role role : {Role::kGarblerA, Role::kGarblerB}) {
+      MemoryBulkStream stream = make_memory_bulk_stream("a garbler", "E", options(shape));
+      auto garbled = send_tables(seat_of(role, n), shape, id, *stream.writer, 0);
+      EXPECT_TRUE(garbled.ok());
+      Bytes& to = role == Role::kGarblerA ? sent.from_a : sent.from_b;
+      to.resize(*stream.reader->available());
+      EXPECT_TRUE(stream.reader->read(to, 0).ok());
+      kept[party_of(role, n)] = std::move(*garbled);
+    }
+    if (change_ahead) change_ahead(sent);
+    MemoryBulkStream a = make_memory_bulk_stream("A", "E", options(shape)),
+                     b = make_memory_bulk_stream("B", "E", options(shape));
+    EXPECT_TRUE(a.writer->write(sent.from_a, 0).ok() && b.writer->write(sent.from_b, 0).ok());
+    auto received = receive_tables(shape, id, *a.reader, *b.reader, 0);
+    EXPECT_TRUE(received.ok());
+    EXPECT_EQ(a.reader->buffered() + b.reader->buffered(), 0u);
+    return std::move(*received);
+  }
+  // Whether E finds nothing wrong.
+  bool prepare(const Shape& shape, std::uint64_t n) {
+    const int e = party_of(Role::kEvaluator, n);
+    ReceivedTables received = ahead(shape, n, instances);
+    if (unchecked) {
+      instances[e] =
+          CheckedTables{received.id, std::move(received.all), std::move(received.mask_labels)};
+      return true;
+    }
+    auto checked = check_tables(seat(e), shape, std::move(received));
+    if (checked) instances[e] = std::move(*checked);
+    return checked.has_value();
+  }
+
+  // One job with the instances that are prepared; each party has its own tag and input.
+  Result<void> run_job(const Shape& shape, const std::array<JobTag, 3>& tags,
+                       const std::array<SharedBytes, 3>& inputs) {
+    return lanes.run([&](int p) { return keep(shape, tags, inputs, p); });
+  }
+  Result<void> run_job(const Shape& shape, const JobTag& tag, ByteSpan input) {
+    return run_job(shape, {tag, tag, tag}, lanes.share(input));
+  }
+  // The result, if all three came to an end.
+  std::optional<Bytes> result() const {
+    std::array<SharedBytes, 3> shares;
+    for (std::size_t p = 0; p < 3; ++p) {
+      if (outcomes[p].ending != Ending::kDone) return std::nullopt;
+      shares[p] = outcomes[p].share;
+    }
+    EXPECT_TRUE(ThreeLanes::consistent(shares));
+    return ThreeLanes::rebuild(shares);
+  }
+  // From the beginning to the end.
+  std::optional<Bytes> compute(const Shape& shape, std::uint64_t n, ByteSpan input) {
+    if (!prepare(shape, n) || !run_job(shape, JobTag{n, 0, 1, {}, {}}, input)) return std::nullopt;
+    return result();
+  }
+
+  ThreeLanes lanes;
+  std::vector<PairwiseKeys> keys;
+  std::vector<const garble::Kernel*> by;
+  std::vector<std::unique_ptr<Mailbox>> mail;
+  Ledger ledgers[3];
+  std::optional<Instance> instances[3];
+  std::array<Outcome, 3> outcomes;
+  std::function<void(Ahead&)> change_ahead;
+  bool unchecked = false;  // a control: E takes T as it comes
+
+ private:
+  static BulkOptions options(const Shape& shape) {
+    BulkOptions options;
+    options.ring_bytes = std::size_t{1} << std::bit_width(shape.all_bytes + 4096);
+    return options;
+  }
+  Task<void> keep(const Shape& shape, const std::array<JobTag, 3>& tags,
+                  const std::array<SharedBytes, 3>& inputs, int p) {
+    const auto at = static_cast<std::size_t>(p);
+    outcomes[at] = co_await run(Runner{*mail[at], seat(p), ledgers[p]}, shape,
+                                std::move(*instances[p]), tags[at], inputs[at]);
+  }
+};
+
+inline Bytes random_octets(std::size_t bytes) {
+  Bytes out(bytes);
+  if (bytes > 0) randombytes_buf(out.data(), out.size());
+  return out;
+}
+
+inline Shape shape_for(const circuit::Circuit& circuit) {
+  auto shape = shape_of(circuit);
+  EXPECT_TRUE(shape.ok()) << (shape.ok() ? "" : shape.error().message);
+  return std::move(*shape);
+}
+
+}  // namespace tkdc::threegarble

@@ -38,6 +38,10 @@ class Jobs {
   // Asks every connected server for its status; the outcome's output is JSON.
   void submit_status(const Asker& asker, Clock::time_point now, Clock::time_point deadline);
 
+  // Asks all three which keys they hold behind `after`; one page.
+  void submit_list(const Asker& asker, const KeyId& after, Clock::time_point now,
+                   Clock::time_point deadline);
+
   // Takes in what the servers sent, sends what waited, lets deadlines pass.
   void pump(Clock::time_point now);
   // True when more input waits: the loop must not sleep.

@@ -63,6 +63,7 @@ class RecordStore final : public Store {
   Result<void> write_new_store(Txn& txn);
   Result<void> write_owner(Txn& txn);
   Result<void> load_epochs(Txn& txn);
+  Result<void> say_two_levels(Txn& txn);
   Error failed(const std::string& step, int rc) const;
   Error corrupt(Table table, const KeyId& id) const;
 

@@ -332,11 +332,17 @@ void Jobs::pump_waiting(Clock::time_point now) {
   }
 }
 
+std::optional<Clock::time_point> Jobs::probe_due() const {
+  const auto since = pending_.oldest_start();
+  if (!since) return std::nullopt;
+  return std::max(*since, probed_) + kProbeAfter;
+}
+
 // A job that one server does not work on stays unanswered at all three. So before it is given up
 // all are asked how they are, which each answers by itself. Nobody waits for the outcome.
 void Jobs::probe(Clock::time_point now) {
-  const auto since = pending_.oldest_start();
-  if (!since || now - *since < kProbeAfter || now - probed_ < kProbeAfter) return;
+  const auto due = probe_due();
+  if (!due || now < *due) return;
   probed_ = now;
   submit_status(Asker(), now, now + kStatusTime);
 }
@@ -383,6 +389,7 @@ bool Jobs::input_waits() {
 Clock::time_point Jobs::next_due(Clock::time_point now) const {
   Clock::time_point due = now + std::chrono::seconds(1);
   if (auto first = pending_.first_deadline()) due = std::min(due, *first);
+  if (auto first = probe_due()) due = std::min(due, *first);
   if (!waiting_.empty()) due = std::min<Clock::time_point>(due, now + kTick);
   return due;
 }

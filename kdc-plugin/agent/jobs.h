@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "agent/combine.h"
 #include "agent/counters.h"
@@ -76,6 +77,7 @@ class Jobs {
   void handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now);
   void handle_loss(std::size_t party, Clock::time_point now);
   void pump_waiting(Clock::time_point now);
+  std::optional<Clock::time_point> probe_due() const;
   void probe(Clock::time_point now);
   std::string who_is_silent(const Pending& job) const;
   void expire(Clock::time_point now);

@@ -191,7 +191,7 @@ simulate:
 	tests/sim/run seeds $(or $(SEEDS),1000) $(FROM)
 
 simulate-mutants:
-	tests/sim/run mutants $(MUTANTS)
+	SEEDS=$(or $(SEEDS),500) tests/sim/run mutants $(MUTANTS)
 
 simulate-night:
 	tests/sim/run night

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Realms in one thread, in virtual time (tests/sim, docs/testing.md): every schedule of faults that
-once failed, courses that are the same on every CPU, and mistakes that can still be planted."""
+once failed, courses that are the same on every CPU, mistakes that can still be planted, and seeds
+that nobody has run before: TKDC_SIM_SECONDS of them."""
 
+import os
+import random
 import shlex
 import subprocess
 from pathlib import Path
@@ -16,6 +19,7 @@ SIM = ROOT / "tests/sim"
 PROGRAM = BIN / "tkdc-sim"
 SCHEDULES = sorted(path.stem for path in (SIM / "schedules").glob("*.plan"))
 MUTANTS = sorted(path.stem for path in (SIM / "mutants").glob("*.patch"))
+FRESH_S = float(os.environ.get("TKDC_SIM_SECONDS", "60"))
 BACKENDS = ("scalar", "avx2", "gfni", "auto")
 COMPILE = ("g++ -std=c++20 -fsyntax-only -D_GNU_SOURCE -DTKDC_VERSION='\"0\"' -Impc-engine "
            "-Ikdc-plugin -I. -Impc-engine/service/wire "
@@ -58,3 +62,28 @@ def test_a_mistake_can_still_be_planted(mutant: str, tmp_path: Path):
     subprocess.run(["patch", "-p1", "--quiet", "-o", planted, "-i", patch], cwd=ROOT, check=True)
     assert planted.read_text() != (ROOT / name).read_text()
     subprocess.run([*shlex.split(COMPILE), planted], cwd=ROOT, check=True)
+
+
+def test_what_failed_is_shrunk(tmp_path: Path):
+    """Of 40 faults, those three remain without which the invariant does not fall."""
+    noise = ["cut", "clock", "drift", "disk errors", "partition", "disk full", "one way"]
+    faults = [f"fault {1000 * k + 500} {k % 3} {(k + 1) % 3} 700 {noise[k % 7]}"
+              for k in range(37)]
+    faults += ["fault 20100 1 0 900 crash", "fault 30100 2 0 800 hang", "fault 55000 0 0 0 planted"]
+    plan, shrunk = tmp_path / "failed.plan", tmp_path / "shrunk.plan"
+    plan.write_text("seed 3\n" + "\n".join(faults) + "\n")
+    done = sim("--replay", plan, "--shrink", "--plan", shrunk)
+    assert done.returncode == 1 and "INVARIANT planted" in done.stdout
+    assert f"--replay {shrunk} --timeline" in done.stdout
+    left = [line.split(maxsplit=5)[5] for line in shrunk.read_text().splitlines()
+            if line.startswith("fault ")]
+    assert sorted(left) == ["crash", "hang", "planted"]
+    again = sim("--replay", shrunk, "--timeline")
+    assert again.returncode == 1 and " INVARIANT: planted" in again.stdout
+
+
+def test_fresh_seeds(tmp_path: Path):
+    """What failed is kept as a plan, shrunk, which belongs into tests/sim/schedules."""
+    start = random.randrange(1, 1 << 40)
+    done = sim("--seconds", FRESH_S, "--from", start, "--quiet", "--plan", tmp_path / "failed.plan")
+    assert done.returncode == 0 and done.stdout.endswith("simulate: ok\n"), done.stdout

@@ -169,8 +169,10 @@ void HostDisk::lose_power(Random& random) {
     if (now == durable) continue;
     if (now.starts_with(durable)) {
       const std::size_t more = now.size() - durable.size();
+      // A newline is the last octet of each line.
       const std::size_t kept = random.percent(30)   ? 0
                                : random.percent(30) ? more
+                               : random.percent(30) ? more - 1
                                                     : random.below(more + 1);
       now.resize(durable.size() + kept);
       world().injected(kept == 0 ? "write lost" : kept == more ? "write kept" : "write torn");

@@ -49,6 +49,21 @@ void crash_later(const Fault& fault, std::int64_t Host::*at) {
   });
 }
 
+// It loses its power, and again while it starts: what it writes first is what it found.
+void down_twice(const Fault& fault) {
+  ServerHost& which = server(fault.a);
+  if (!which.up()) return;
+  crash(which.host(), true);
+  world().wait(kNever, [&] { return which.ended() || world().calm; });
+  if (!which.ended() || which.in_repair || world().calm) return;
+  which.boot();
+  which.host().crash_at_disk = fault.b % 16;
+  world().wait(20 * kSecond, [&] { return which.host().dead || world().calm; });
+  which.host().crash_at_disk = -1;
+  world().sleep(fault.c * kMs);
+  if (which.host().dead && !world().calm) boot_when_ended(which);
+}
+
 void stop_in_good_order(const Fault& fault) {
   ServerHost& which = server(fault.a);
   if (!which.up()) return;
@@ -171,15 +186,24 @@ bool on_host(const Fault& fault) {
   return true;
 }
 
+// Of the simulator's own test: an invariant that needs two other faults to fall.
+void fall_after_two() {
+  const auto& before = world().injected_;
+  if (before.contains("crash") && before.contains("hung host"))
+    world().broken("planted", "a server had crashed, and one had hung");
+}
+
 void make(const Fault& fault, Kept& kept) {
   world().note("fault", fault.kind + " " + std::to_string(fault.a) + " " + std::to_string(fault.b) +
                             " " + std::to_string(fault.c));
   if (on_network(fault) || on_host(fault)) return;
   if (fault.kind == "crash") return down(fault, false);
   if (fault.kind == "power") return down(fault, true);
+  if (fault.kind == "power twice") return down_twice(fault);
   if (fault.kind == "crash at disk") return crash_later(fault, &Host::crash_at_disk);
   if (fault.kind == "crash at packet") return crash_later(fault, &Host::crash_at_packet);
   if (fault.kind == "stop") return stop_in_good_order(fault);
+  if (fault.kind == "planted") return fall_after_two();
   if (fault.kind == "keep") {
     kept[fault.a % kServers] = disk_of(server(fault.a).host()).tables;
   } else if (fault.kind == "old store") {

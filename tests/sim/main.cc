@@ -2,11 +2,14 @@
 // tkdc-sim: a realm in one thread, in virtual time, from a seed. docs/testing.md, "A realm in a
 // bottle". Never installed.
 //
-//   tkdc-sim --seeds N [--from S] [--seconds S]    runs seeds in a row; ends at the first that
-//   fails tkdc-sim --seed S [--timeline]                 one of them tkdc-sim --replay FILE
-//   [--timeline]            a plan; exit status 1 where an invariant falls tkdc-sim --seed S --plan
-//   FILE [--shrink]       writes its plan, shrunk to what still fails tkdc-sim --digest FILE the
-//   digest of a plan's course
+//   --seeds N [--from S] [--seconds S] [--plan FILE]
+//       seeds in a row; ends at the first that fails, and writes its shrunk plan
+//   --seed S [--timeline]                one of them
+//   --replay FILE [--timeline]           a plan
+//   --seed S --shrink --plan FILE        writes its plan, shrunk to what still fails
+//   --replay FILE --digest               the digest of a plan's course
+//
+// Exit status 1: an invariant fell.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -18,6 +21,8 @@
 
 namespace tkdc::sim {
 namespace {
+
+std::string program = "tkdc-sim";  // as it was called
 
 struct Options {
   std::uint64_t seeds = 0, from = 1, seed = 0, keys = 0;
@@ -54,6 +59,15 @@ void print(const char* title, const std::map<std::string, std::uint64_t>& counts
     std::printf("  %9llu  %s\n", static_cast<unsigned long long>(count), what.c_str());
 }
 
+bool write_plan(const std::string& path, const Plan& plan, const Outcome& out) {
+  std::ofstream file(path);
+  if (!out.invariant.empty()) file << "# " << out.invariant << ": " << out.how << "\n";
+  file << encode(plan);
+  file.close();
+  if (!file) std::fprintf(stderr, "tkdc-sim: %s cannot be written\n", path.c_str());
+  return static_cast<bool>(file);
+}
+
 int tell(const Plan& plan, const Outcome& out, const std::string& replay) {
   if (out.invariant.empty()) {
     std::printf(
@@ -64,10 +78,25 @@ int tell(const Plan& plan, const Outcome& out, const std::string& replay) {
         out.digest.c_str());
     return 0;
   }
-  std::printf("seed %llu: INVARIANT %s: %s\n  replay: tkdc-sim %s --timeline\n",
+  std::printf("seed %llu: INVARIANT %s: %s\n  replay: %s %s --timeline\n",
               static_cast<unsigned long long>(plan.seed), out.invariant.c_str(), out.how.c_str(),
-              replay.c_str());
+              program.c_str(), replay.c_str());
+  std::fflush(stdout);
   return 1;
+}
+
+// The seed is told before it is shrunk, which takes a run for each fault, about.
+int failed(const Options& options, Plan plan, const Outcome& out) {
+  std::string replay = "--seed " + std::to_string(plan.seed);
+  if (!options.protocol.empty()) replay += " --protocol " + options.protocol;
+  const int status = tell(plan, out, replay);
+  if (options.plan.empty()) return status;
+  const std::size_t faults = plan.faults.size();
+  plan = shrink(std::move(plan), out.invariant);
+  if (!write_plan(options.plan, plan, out)) return 2;
+  std::printf("  shrunk from %zu faults to %zu: %s --replay %s --timeline\n", faults,
+              plan.faults.size(), program.c_str(), options.plan.c_str());
+  return status;
 }
 
 int run_seeds(const Options& options) {
@@ -85,7 +114,7 @@ int run_seeds(const Options& options) {
     if (!options.protocol.empty()) plan.protocol = options.protocol;
     const Outcome out = run(plan, false);
     totals.add(out);
-    if (!out.invariant.empty()) return tell(plan, out, "--seed " + std::to_string(seed));
+    if (!out.invariant.empty()) return failed(options, std::move(plan), out);
     if (!options.quiet && passed() - told > 10) {
       told = passed();
       std::printf("%llu seeds, %.0f a minute of CPU\n",
@@ -134,9 +163,7 @@ int run_one(const Options& options) {
   }
   if (options.shrink && !out.invariant.empty()) plan = shrink(std::move(plan), out.invariant);
   if (!options.plan.empty()) {
-    std::ofstream file(options.plan);
-    if (!out.invariant.empty()) file << "# " << out.invariant << ": " << out.how << "\n";
-    file << encode(plan);
+    if (!write_plan(options.plan, plan, out)) return 2;
     replay = "--replay " + options.plan;
   }
   return tell(plan, out, replay);
@@ -147,6 +174,7 @@ int run_one(const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace tkdc::sim;
+  if (argc > 0) program = argv[0];
   Options options;
   CLI::App app("a realm in one thread, in virtual time, from a seed");
   app.add_option("--seeds", options.seeds, "so many seeds in a row");

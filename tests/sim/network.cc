@@ -128,18 +128,18 @@ class SimListener final : public Listener {
   void called(WirePtr wire) { callers_.push_back(std::move(wire)); }
 
   Result<std::unique_ptr<PacketStream>> accept() override {
-    if (callers_.empty() || callers_.front()->connected > world().now())
-      return std::unique_ptr<PacketStream>();
-    WirePtr wire = std::move(callers_.front());
-    callers_.pop_front();
+    // One that is held up on its way holds up nobody behind it.
+    const auto first = std::ranges::find_if(callers_, is_there);
+    if (first == callers_.end()) return std::unique_ptr<PacketStream>();
+    WirePtr wire = std::move(*first);
+    callers_.erase(first);
     return std::unique_ptr<PacketStream>(
         std::make_unique<SimStream>(std::move(wire), 1, "an unknown caller"));
   }
 
   void wait(std::vector<pollfd>& watched, int most_ms) override {
     const auto look = [&] {
-      bool any =
-          interrupted_ || (!callers_.empty() && callers_.front()->connected <= world().now());
+      bool any = interrupted_ || std::ranges::any_of(callers_, is_there);
       for (pollfd& one : watched) {
         one.revents = 0;
         const auto end = ends.find(one.fd);
@@ -161,6 +161,8 @@ class SimListener final : public Listener {
   int port() const override { return host_.number; }
 
  private:
+  static bool is_there(const WirePtr& caller) { return caller->connected <= world().now(); }
+
   const Host& host_;
   std::deque<WirePtr> callers_;
   bool interrupted_ = false;

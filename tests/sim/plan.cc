@@ -48,6 +48,7 @@ constexpr Kind kKinds[] = {
     {"hang", 4, party, none, a_moment},
     {"crash", 4, party, none, a_moment},
     {"power", 4, party, none, a_moment},
+    {"power twice", 6, party, some_operations, a_moment},
     {"crash at disk", 8, party, some_operations, a_moment},
     {"crash at packet", 4, party, some_packets, a_moment},
     {"stop", 3, party, none, a_moment},

@@ -52,7 +52,7 @@ Task<FromBoth> Lane::exchange(Bytes octets, Expected expected, const char* what)
 // The lengths are this server's: who sends others has not come as far, or ends the session.
 void Lane::hear_comparisons(Neighbour from, ByteSpan octets) {
   if (octets.size() != expected_from(from)) return;
-  compare(from, octets.subspan(part_bytes_from(from), pair_out_.size()));
+  compare(from, octets.subspan(parts_bytes_from(from), pair_out_.size()));
 }
 
 void Lane::compare(Neighbour from, ByteSpan pairs) {
@@ -110,51 +110,73 @@ FromEach Handed::await_resume() {
 
 // ---- Lane
 
+bool Lane::use(TickPart& part, std::string_view name) {
+  const auto same = [&](const Part& one) { return one.name == name; };
+  if (parts_.size() == kMostParts || std::ranges::any_of(parts_, same)) return false;
+  parts_.push_back({&part, name});
+  return true;
+}
+
 bool Lane::advance() {
   run();
   return !waiting_.empty();
 }
 
 Lane::ToPrev Lane::finish_to_prev() {
-  const ByteSpan part = part_ != nullptr ? part_->finish_to_prev() : ByteSpan();
+  ToPrev out;
+  for (std::size_t k = 0; k < parts_.size(); ++k) out.parts[k] = parts_[k].part->finish_to_prev();
   SecretVector& rest = rest_[tick_ % kKeptTicks];
   rest.clear();
   if (!pair_out_.empty()) rest.assign(pair_out_.begin(), pair_out_.end());
   if (!passed_out_.empty()) append(rest, passed_out_);
-  return {part, rest};
+  out.rest = rest;
+  return out;
 }
 
 Lane::ToPrev Lane::sent_to_prev(std::uint64_t tick) const {
   assert(tick <= tick_ && tick_ - tick < kKeptTicks);
-  return {part_ != nullptr ? part_->sent_to_prev(tick) : ByteSpan(), rest_[tick % kKeptTicks]};
+  ToPrev out;
+  for (std::size_t k = 0; k < parts_.size(); ++k) out.parts[k] = parts_[k].part->sent_to_prev(tick);
+  out.rest = rest_[tick % kKeptTicks];
+  return out;
 }
 
 void Lane::append_to_prev(SecretVector& packet) {
   const ToPrev octets = finish_to_prev();
-  for (ByteSpan one : {octets.part, octets.rest}) append(packet, one);
+  for (ByteSpan one : octets.parts) append(packet, one);
+  append(packet, octets.rest);
 }
 
 void Lane::append_to_next(SecretVector& packet) const {
-  for (ByteSpan one : {part_to_next(), ByteSpan(pair_out_), ByteSpan(handed_out_)})
-    append(packet, one);
+  for (const Part& one : parts_) append(packet, one.part->to_next());
+  for (ByteSpan one : {ByteSpan(pair_out_), ByteSpan(handed_out_)}) append(packet, one);
+}
+
+Result<void> Lane::consume_parts(ByteSpan from_next, ByteSpan from_prev) {
+  for (const Part& one : parts_) {
+    const std::size_t next = one.part->bytes_from(Neighbour::kNext),
+                      prev = one.part->bytes_from(Neighbour::kPrev);
+    if (auto taken = one.part->consume(from_next.first(next), from_prev.first(prev)); !taken)
+      return taken;
+    from_next = from_next.subspan(next);
+    from_prev = from_prev.subspan(prev);
+  }
+  return {};
 }
 
 Result<void> Lane::consume(ByteSpan from_next, ByteSpan from_prev) {
-  const std::size_t next_part = part_bytes_from(Neighbour::kNext),
-                    prev_part = part_bytes_from(Neighbour::kPrev);
+  const std::size_t next_part = parts_bytes_from(Neighbour::kNext),
+                    prev_part = parts_bytes_from(Neighbour::kPrev);
   if (from_next.size() != next_part + pair_out_.size() + passed_out_.size() ||
       from_prev.size() != prev_part + pair_out_.size() + handed_out_.size())
     return fail("round " + std::to_string(tick_) +
                 ": a neighbour's packet has another length than ours; the servers disagree on "
                 "the protocol's course. Check that all three run the same tkdc version");
-  if (part_ != nullptr) {
-    auto taken = part_->consume(from_next.first(next_part), from_prev.first(prev_part));
-    if (!taken) {
-      set_deviation(taken.error().message);
-      return fail("round " + std::to_string(tick_) + ": " + *deviation_ +
-                  "; nothing was released. One of the servers computes wrongly: see "
-                  "docs/operations.md");
-    }
+  if (auto taken = consume_parts(from_next.first(next_part), from_prev.first(prev_part)); !taken) {
+    set_deviation(taken.error().message);
+    return fail("round " + std::to_string(tick_) + ": " + *deviation_ +
+                "; nothing was released. One of the servers computes wrongly: see "
+                "docs/operations.md");
   }
   if (!pair_out_.empty()) {
     const ByteSpan next = from_next.subspan(next_part, pair_out_.size());

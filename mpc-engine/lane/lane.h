@@ -12,10 +12,12 @@
 // what the protocol adds, exchanges, handed messages.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/codec.h"
@@ -31,6 +33,10 @@ class Lane;
 
 // A neighbour that lost its connection lacks packets of so many ticks at most.
 inline constexpr std::size_t kKeptTicks = 3;
+
+// A lane has so many parts at most: a protocol's whose messages are alike at all three, and one's
+// whose messages go by role. In the order in which they joined, which is the same at all parties.
+inline constexpr std::size_t kMostParts = 2;
 
 // What a protocol adds to each tick, besides the messages of its tasks.
 class TickPart {
@@ -109,12 +115,9 @@ class Lane : public Scheduler {
 
   int party() const { return party_; }
   Security security() const { return security_; }
-  // What a protocol adds; it outlives the ticks. One at most: whether there was none.
-  [[nodiscard]] bool use(TickPart& part) {
-    if (part_ != nullptr) return false;
-    part_ = &part;
-    return true;
-  }
+  // What a protocol of this name, a literal, adds; it outlives the ticks. Whether there was room,
+  // and none of this name.
+  [[nodiscard]] bool use(TickPart& part, std::string_view name);
   // How far somebody has come: who computes something else than the others has come elsewhere.
   // In an order that is the same at all parties; compared by agree().
   void add_progress(std::function<void(Writer&)> put) { progress_.push_back(std::move(put)); }
@@ -165,12 +168,15 @@ class Lane : public Scheduler {
   bool waits() const { return !waiting_.empty(); }
   // Whether this tick's packets to the next neighbour carry anything.
   bool needs_next() const {
-    return !pair_out_.empty() || !handed_out_.empty() || !part_to_next().empty();
+    return !pair_out_.empty() || !handed_out_.empty() ||
+           std::ranges::any_of(parts_,
+                               [](const Part& one) { return !one.part->to_next().empty(); });
   }
   // This tick's packet to the previous neighbour: once in a tick; the views are good until
   // consume().
   struct ToPrev {
-    ByteSpan part, rest;
+    std::array<ByteSpan, kMostParts> parts;
+    ByteSpan rest;
   };
   ToPrev finish_to_prev();
   // The same, of this tick or one of the kKeptTicks - 1 before it, octet for octet.
@@ -182,11 +188,11 @@ class Lane : public Scheduler {
   Result<void> consume(ByteSpan from_next, ByteSpan from_prev);
   // How long they have to be.
   std::size_t expected_from(Neighbour from) const {
-    return part_bytes_from(from) + pair_out_.size() +
+    return parts_bytes_from(from) + pair_out_.size() +
            (from == Neighbour::kNext ? passed_out_.size() : handed_out_.size());
   }
   void prefetch() {
-    if (part_ != nullptr) part_->prefetch();
+    for (const Part& one : parts_) one.part->prefetch();
   }
   // What one neighbour said where this tick compares: for a tick that failed for want of the
   // other's packet. Notes a deviation.
@@ -202,14 +208,20 @@ class Lane : public Scheduler {
 
   Course::Digest state_digest(ByteSpan about) const;
   void compare(Neighbour from, ByteSpan pairs);
-  ByteSpan part_to_next() const { return part_ != nullptr ? part_->to_next() : ByteSpan(); }
-  std::size_t part_bytes_from(Neighbour from) const {
-    return part_ != nullptr ? part_->bytes_from(from) : 0;
+  std::size_t parts_bytes_from(Neighbour from) const {
+    std::size_t bytes = 0;
+    for (const Part& one : parts_) bytes += one.part->bytes_from(from);
+    return bytes;
   }
+  Result<void> consume_parts(ByteSpan from_next, ByteSpan from_prev);
 
   const int party_;
   const Security security_;
-  TickPart* part_ = nullptr;
+  struct Part {
+    TickPart* part;
+    std::string_view name;
+  };
+  std::vector<Part> parts_;
   std::vector<std::function<void(Writer&)>> progress_;
   std::optional<std::string> deviation_, known_;
   std::uint64_t tick_ = 0;

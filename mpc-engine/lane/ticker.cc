@@ -74,8 +74,9 @@ Result<void> Ticker::send(Neighbour to, std::uint64_t tick) {
   if (to == Neighbour::kNext) {
     if (made.full) taken = link_->send(to, made.to_next);
   } else {
-    const Lane::ToPrev parts = lane_.sent_to_prev(tick);
-    const ByteSpan pieces[] = {made.head, parts.part, parts.rest};
+    const Lane::ToPrev octets = lane_.sent_to_prev(tick);
+    static_assert(kMostParts == 2);
+    const ByteSpan pieces[] = {made.head, octets.parts[0], octets.parts[1], octets.rest};
     taken = link_->send_pieces(to, pieces);
   }
   if (!taken) return failed(to, true, taken.error());

@@ -29,8 +29,8 @@ class ProtocolOffer {
   // Two programs work together by this protocol where they say the same: which messages it sends
   // (session/wire_format.h).
   virtual std::uint64_t wire_format() const = 0;
-  // This party's side in a lane, which outlives it. At most one protocol of a lane adds octets of
-  // its own to ticks (lane/lane.h).
+  // This party's side in a lane, which outlives it. At most kMostParts protocols of a lane add
+  // octets of their own to ticks (lane/lane.h).
   virtual Result<std::unique_ptr<Protocol>> join(Lane& lane, const LaneSeat& seat) const = 0;
   // It keeps nothing secret: for programs of tests.
   virtual bool of_tests() const { return false; }

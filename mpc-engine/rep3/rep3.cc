@@ -58,7 +58,7 @@ Rep3::Rep3(Lane& of, Representation representation, const PairwiseKeys& keys)
     : lane(of), representation_(representation), prss_(keys) {
   if (lane.security() == Security::kMalicious) claims_.emplace();
   // Its buffers are numbered from the lane's first tick on.
-  if (!lane.use(*this) || lane.rounds() != 0) std::abort();
+  if (!lane.use(*this, "rep3") || lane.rounds() != 0) std::abort();
   lane.add_progress([this](Writer& to) { put_progress(to); });
 }
 

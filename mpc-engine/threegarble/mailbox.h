@@ -18,8 +18,8 @@ struct Letters {
 
 class Mailbox final : public TickPart {
  public:
-  // Whether the lane had no part yet: `joined`.
-  explicit Mailbox(Lane& lane) : lane_(lane), joined_(lane.use(*this)) {}
+  // Whether the lane had room for it, and no other one: `joined`.
+  explicit Mailbox(Lane& lane) : lane_(lane), joined_(lane.use(*this, "threegarble")) {}
   bool joined() const { return joined_; }
   Lane& lane() { return lane_; }
 

@@ -22,8 +22,8 @@ class LaneSide {
     std::vector<Reserve::Kind> kinds;
     std::size_t most_bytes = 0;
   };
-  // `number`: of the lane, within the session. Error: somebody else adds to this lane's ticks, or
-  // it has a side already.
+  // `number`: of the lane, within the session. Error: the lane has a side already, or two others
+  // add to its ticks.
   static Result<std::unique_ptr<LaneSide>> join(
       Lane& lane, std::uint32_t number, PairwiseKeys keys, Plan plan,
       const garble::Kernel& kernel = garble::fastest_kernel()) {
@@ -31,7 +31,7 @@ class LaneSide {
         new LaneSide(lane, number, std::move(keys), std::move(plan), kernel));
     if (!side->mail_.joined())
       return fail("threegarble: lane " + std::to_string(number) +
-                  " has another protocol whose octets stand in each tick");
+                  " has a side of this server already, or no room for its octets");
     // How far it has come is compared whenever the lane's servers compare anything.
     lane.add_progress([&one = *side](Writer& to) {
       one.ledger_.put_progress(to);

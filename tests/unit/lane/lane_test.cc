@@ -76,22 +76,25 @@ TEST(Lane, MessagesOfOneTickTravelInOnePacketAndReachTheirTasks) {
 // What a protocol adds to a tick: a count to the previous neighbour, the party to the next one.
 class Part final : public TickPart {
  public:
-  explicit Part(Lane& lane) : lane_(lane), own_{static_cast<std::uint8_t>(lane.party())} {
-    EXPECT_TRUE(lane.use(*this));
+  explicit Part(Lane& lane, const char* name = "a part", std::size_t bytes = 2)
+      : lane_(lane), bytes_(bytes), own_{static_cast<std::uint8_t>(lane.party())} {
+    EXPECT_TRUE(lane.use(*this, name));
     lane.add_progress([this](Writer& to) { to.u64(progress); });
   }
   ByteSpan finish_to_prev() override {
     Bytes& sent = sent_[lane_.rounds() % kKeptTicks];
-    sent.assign(2, static_cast<std::uint8_t>(lane_.rounds()));
+    sent.assign(bytes_, static_cast<std::uint8_t>(lane_.rounds() + bytes_));
     return sent;
   }
   ByteSpan sent_to_prev(std::uint64_t tick) const override { return sent_[tick % kKeptTicks]; }
   ByteSpan to_next() const override { return own_; }
-  std::size_t bytes_from(Neighbour from) const override { return from == Neighbour::kNext ? 2 : 1; }
+  std::size_t bytes_from(Neighbour from) const override {
+    return from == Neighbour::kNext ? bytes_ : 1;
+  }
   Result<void> consume(ByteSpan from_next, ByteSpan from_prev) override {
     if (refuses) return fail("this part takes nothing");
     EXPECT_EQ(Bytes(from_next.begin(), from_next.end()),
-              Bytes(2, static_cast<std::uint8_t>(lane_.rounds())));
+              Bytes(bytes_, static_cast<std::uint8_t>(lane_.rounds() + bytes_)));
     EXPECT_EQ(from_prev[0], (lane_.party() + 2) % 3);
     ++taken;
     return {};
@@ -103,6 +106,7 @@ class Part final : public TickPart {
 
  private:
   Lane& lane_;
+  const std::size_t bytes_;
   const Bytes own_;
   Bytes sent_[kKeptTicks];
 };
@@ -122,14 +126,37 @@ TEST(Lane, AProtocolAddsItsOctetsToEachTick) {
   for (int p = 0; p < 3; ++p) {
     EXPECT_EQ(parts[p].taken, 2);
     EXPECT_EQ(passed[p], octets((p + 1) % 3, 7));
-    EXPECT_EQ(three.lane[p]->sent_to_prev(0).part.size(), 2u);
+    EXPECT_EQ(three.lane[p]->sent_to_prev(0).parts[0].size(), 2u);
+    EXPECT_TRUE(three.lane[p]->sent_to_prev(0).parts[1].empty());
   }
 }
 
-TEST(Lane, TwoProtocolsCannotBothAddToATick) {
+// Each has what its own neighbours' part sent, whatever the others add.
+TEST(Lane, TwoProtocolsAddToOneTick) {
+  Three three;
+  std::unique_ptr<Part> first[3], second[3];
+  for (int p = 0; p < 3; ++p) {
+    first[p] = std::make_unique<Part>(*three.lane[p], "first", 5);
+    second[p] = std::make_unique<Part>(*three.lane[p], "second", 3);
+  }
+  SecretVector passed[3];
+  for (int p = 0; p < 3; ++p) three.lane[p]->spawn(pass_on(*three.lane[p], 4, passed[p]));
+  ASSERT_TRUE(three.run().ok());
+  for (int p = 0; p < 3; ++p) {
+    EXPECT_EQ(first[p]->taken, 1);
+    EXPECT_EQ(second[p]->taken, 1);
+    EXPECT_EQ(passed[p], octets((p + 1) % 3, 4));
+    EXPECT_EQ(three.lane[p]->sent_to_prev(0).parts[0].size(), 5u);
+    EXPECT_EQ(three.lane[p]->sent_to_prev(0).parts[1].size(), 3u);
+  }
+}
+
+TEST(Lane, OneProtocolJoinsOnceAndTwoAtMost) {
   Lane lane(0, Security::kSemiHonest);
-  Part first(lane);
-  EXPECT_FALSE(lane.use(first));
+  Part first(lane, "first");
+  EXPECT_FALSE(lane.use(first, "first"));
+  Part second(lane, "second");
+  EXPECT_FALSE(lane.use(first, "third"));
 }
 
 TEST(Lane, WhatAPartRefusesIsADeviation) {

@@ -122,7 +122,7 @@ TEST(Side, IsOneInALane) {
   LaneSide& first = trio.side(1);
   auto second = LaneSide::join(*trio.lanes.lane[1], 0, trio.lanes.keys_of(1), {});
   ASSERT_FALSE(second.ok());
-  EXPECT_NE(second.error().message.find("another protocol"), std::string::npos);
+  EXPECT_NE(second.error().message.find("has a side"), std::string::npos);
   // Its ledger and reserve go on where they were, over however many jobs.
   const Shape shape = shape_for(small_circuit());
   ASSERT_TRUE(trio.compute(shape, 4, random_octets(2)).has_value());

@@ -67,6 +67,8 @@ room(f"{SERVICE}/sealing", "mpc-engine/base", "mpc-engine/cipher", f"{SERVICE}/s
 room(f"{SERVICE}/admit", "mpc-engine/base", f"{SERVICE}/wire", f"{SERVICE}/store")
 room(f"{SERVICE}/operation", "mpc-engine/base", "mpc-engine/protocol", "mpc-engine/cipher",
      f"{SERVICE}/wire", f"{SERVICE}/store", f"{SERVICE}/sealing", f"{SERVICE}/admit")
+room(f"{SERVICE}/garbled", *ROOMS[f"{SERVICE}/operation"], "mpc-engine/circuit", "circuits",
+     "mpc-engine/threegarble", f"{SERVICE}/operation")
 room(f"{SERVICE}/lifecycle", *ROOMS[f"{SERVICE}/operation"], "mpc-engine/lane",
      f"{SERVICE}/operation")
 room(f"{SERVICE}/job", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/garbled/whole.h"
+
+#include <algorithm>
+
+#include "circuits/catalogue.h"
+#include "enctype.h"
+#include "service/operation/keys.h"
+
+namespace tkdc {
+namespace {
+
+const char* hash_name(std::uint32_t enctype) {
+  const Rfc8009* sha2 = sha2_enctype(enctype);
+  if (sha2 == nullptr) return "sha1";
+  return key_bytes_of(enctype) == 16 ? "sha256" : "sha384";
+}
+
+std::string sized(std::string name, std::size_t bytes) {
+  return std::move(name) + ":" + std::to_string(bytes);
+}
+
+}  // namespace
+
+std::optional<Whole> whole_of(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
+                              std::size_t input_bytes) {
+  const std::uint32_t enctype = record.ref.enctype;
+  if (key_bytes_of(enctype) == 0 || in_gcm_form(record, usage) || lacks_keys(record, op, usage))
+    return std::nullopt;
+  const tkdc_enctype& lengths = *tkdc_enctype_of(enctype);
+  const std::string number = std::to_string(enctype), hash = hash_name(enctype);
+  Whole whole;
+  if (is_checksum(op)) {
+    whole.held = {field_name(usage, "kc")};
+  } else {
+    whole.held = {field_name(usage, "ke"), field_name(usage, "ki")};
+  }
+  switch (op) {
+    case TKDC_OP_OPEN:
+      if (input_bytes < lengths.overhead_bytes) return std::nullopt;
+      whole.circuit = sized("open" + number, input_bytes);
+      whole.holds = true;
+      return whole;
+    case TKDC_OP_SEAL:
+      whole.circuit = sized("seal" + number, input_bytes);
+      whole.confounder = kConfounderBytes;
+      return whole;
+    case TKDC_OP_MAC: whole.circuit = sized("mac-" + hash, input_bytes); return whole;
+    case TKDC_OP_VERIFY:
+      if (input_bytes < lengths.checksum_bytes) return std::nullopt;
+      whole.circuit = sized("verify-" + hash, input_bytes - lengths.checksum_bytes);
+      whole.holds = true;
+      return whole;
+    default: return std::nullopt;
+  }
+}
+
+Result<WholeKinds> WholeKinds::of(const std::vector<Wanted>& wanted) {
+  WholeKinds all;
+  for (const auto& [circuit, instances] : wanted) {
+    const auto named = circuits::find_named(circuit);
+    if (!named) return named.error();
+    auto shape = threegarble::shape_of(circuits::record(*named));
+    if (!shape) return shape.error();
+    all.names_.push_back(circuit);
+    all.kinds_.push_back(
+        {std::make_shared<const threegarble::Shape>(std::move(*shape)), instances});
+  }
+  return all;
+}
+
+std::optional<std::size_t> WholeKinds::find(const std::string& circuit) const {
+  const auto at = std::ranges::find(names_, circuit);
+  if (at == names_.end()) return std::nullopt;
+  return static_cast<std::size_t>(at - names_.begin());
+}
+
+}  // namespace tkdc

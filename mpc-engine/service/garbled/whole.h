@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which circuit computes a whole operation under a key's record, and in which order its inputs
+// stand (circuits/operations.cc): OPEN, SEAL, MAC and VERIFY of enctypes 17 to 20 in their standard
+// form. Others are computed by replicated sharing alone: krbtgt's GCM form, whose GHASH is one
+// layer there, operations in two parts, derived keys.
+//
+// Public: from the record's fields' names and the input's length.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "service/operation/plain.h"
+#include "threegarble/reserve.h"
+
+namespace tkdc {
+
+struct Whole {
+  std::string circuit;            // of the catalogue, with its size
+  std::vector<std::string> held;  // fields of the record, in the order of the circuit's inputs
+  std::size_t confounder = 0;     // octets that nobody knows, behind them; then the job's input
+  bool holds = false;             // the first octet of the result says whether a check held
+};
+
+// Nothing: by sharing.
+std::optional<Whole> whole_of(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
+                              std::size_t input_bytes);
+
+// The kinds of a reserve, by circuit. The same at all servers, in the same order.
+class WholeKinds {
+ public:
+  struct Wanted {
+    std::string circuit;
+    std::size_t instances;
+  };
+  // Error: no such circuit, or one that cannot be garbled.
+  static Result<WholeKinds> of(const std::vector<Wanted>& wanted);
+  std::vector<threegarble::Reserve::Kind> reserve_kinds() const { return kinds_; }
+  std::optional<std::size_t> find(const std::string& circuit) const;
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<threegarble::Reserve::Kind> kinds_;
+};
+
+}  // namespace tkdc

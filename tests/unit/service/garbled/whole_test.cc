@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole operations under a key's record by garbled circuits, beside replicated sharing in one lane:
+// each against libkrb5 and against sharing, and how many ticks either takes. What falls back;
+// copies that differ.
+#include "service/garbled/run_whole.h"
+
+#include "cipher/derived_keys.h"
+#include "protocol/offer.h"
+#include "rep3/unit/aes/byte_cohort.h"
+#include "rep3/unit/rep3_protocol.h"
+#include "service/operation/keys.h"
+#include "support/krb5_client.h"
+#include "threegarble/trio.h"
+
+namespace tkdc {
+namespace {
+
+using threegarble::random_octets;
+using threegarble::Trio;
+
+constexpr std::uint32_t kUsage = 3;
+
+PairwiseKeys keys_of(const Trio& trio, std::string_view protocol, int p) {
+  return keys_for(protocol, trio.lanes.keys_of(p));
+}
+
+// Three servers with one lane: both protocols, a record of one key, a reserve.
+class Garbled : public testing::TestWithParam<std::uint32_t> {
+ protected:
+  Garbled()
+      : key(random_octets(GetParam() % 2 == 1 ? 16 : 32)), whole(GetParam(), key),
+        trio(GetParam()) {
+    std::unique_ptr<test::DerivedKeys> keys;
+    if (GetParam() <= 18) {
+      keys = std::make_unique<test::Rfc3962Keys>(1, key, kUsage);
+    } else {
+      keys = std::make_unique<test::Rfc8009Keys>(1, key, kUsage);
+    }
+    for (std::size_t p = 0; p < 3; ++p) {
+      record[p].ref.enctype = GetParam();
+      record[p].fields[field_name(kUsage, "ke")] = keys->ke[p];
+      record[p].fields[field_name(kUsage, "ki")] = keys->ki[p];
+      record[p].fields[field_name(kUsage, "kc")] = keys->kc[p];
+      rep3[p] = std::make_unique<Rep3>(*trio.lanes.lane[p], Representation::kPlanes,
+                                       keys_of(trio, "rep3", static_cast<int>(p)));
+      shared[p] = std::make_unique<Rep3Protocol>(*rep3[p], rep3_backend_scalar());
+    }
+  }
+  // So many instances of each; made here and now (threegarble/reserve_test.cc fills over streams).
+  void fill(const std::vector<WholeKinds::Wanted>& wanted) {
+    auto made = WholeKinds::of(wanted);
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    kinds.emplace(std::move(*made));
+    trio.plan = {kinds->reserve_kinds(), std::size_t{1} << 30};
+    for (;;) {
+      const auto next = trio.side(0).reserve().next();
+      if (!next) break;
+      ASSERT_TRUE(trio.prepare(trio.side(0).reserve().shape(next->kind), next->id.n));
+      for (int p = 0; p < 3; ++p) {
+        trio.side(p).reserve().begin(*next);
+        trio.side(p).reserve().put(*next, std::move(*trio.instances[p]));
+      }
+    }
+  }
+  struct Ran {
+    tkdc_status status;
+    Bytes output;
+    std::uint64_t ticks;
+  };
+  Ran run(tkdc_wire_op op, ByteSpan input) { return run(op, trio.lanes.share(input)); }
+  Ran run(tkdc_wire_op op, const std::array<SharedBytes, 3>& input) {
+    const std::uint64_t before = trio.lanes.lane[0]->rounds();
+    JobOutcome outcomes[3];
+    auto ran = trio.lanes.run([&](int p) { return keep(op, input, p, outcomes[p]); });
+    EXPECT_TRUE(ran.ok()) << (ran.ok() ? "" : ran.error().message);
+    std::array<SharedBytes, 3> shares;
+    for (std::size_t p = 0; p < 3; ++p) {
+      EXPECT_EQ(outcomes[p].status, outcomes[0].status);
+      shares[p] = outcomes[p].output;
+    }
+    EXPECT_TRUE(test::ThreeLanes::consistent(shares));
+    return {outcomes[0].status, test::ThreeLanes::rebuild(shares),
+            trio.lanes.lane[0]->rounds() - before};
+  }
+  std::size_t ready() { return trio.side(0).reserve().counts(0).ready; }
+  std::string name(const char* op, std::size_t bytes) const {
+    return op + std::to_string(GetParam()) + ":" + std::to_string(bytes);
+  }
+  std::string sum_name(const char* op, std::size_t bytes) const {
+    const char* hash = GetParam() <= 18 ? "sha1" : GetParam() == 19 ? "sha256" : "sha384";
+    return op + std::string(hash) + ":" + std::to_string(bytes);
+  }
+
+  const Bytes key;
+  test::Krb5Client whole;
+  Trio trio;
+  std::unique_ptr<Rep3> rep3[3];
+  std::unique_ptr<Rep3Protocol> shared[3];
+  KeyRecord record[3];
+  std::optional<WholeKinds> kinds;
+  const InstallationId installation{};
+  const Bytes nothing;
+
+ private:
+  Task<void> keep(tkdc_wire_op op, const std::array<SharedBytes, 3>& input, int p,
+                  JobOutcome& out) {
+    JobContext context{*shared[p], installation, record[p], {}, 0, kUsage, nothing};
+    GarbledLane garbled{trio.side(p), *kinds};
+    threegarble::JobTag tag;
+    tag.job = ++jobs_[p];
+    out = co_await run_garbled_or_shared(context, garbled, op, tag,
+                                         input[static_cast<std::size_t>(p)]);
+    co_await shared[p]->verified();
+  }
+  std::uint64_t jobs_[3]{};
+};
+
+// Statements, verdicts, m1, m2, m3; one more where a check's octet is opened.
+constexpr std::uint64_t kTicks = 5, kTicksThatOpen = 6;
+
+TEST_P(Garbled, OpensWhatLibkrb5Seals) {
+  const Bytes plain = random_octets(32);
+  Bytes sealed = whole.seal(kUsage, plain);
+  fill({{name("open", sealed.size()), 2}});
+  Ran ran = run(TKDC_OP_OPEN, sealed);
+  EXPECT_EQ(ran.status, TKDC_STATUS_OK);
+  EXPECT_EQ(ran.output, plain);
+  EXPECT_LE(ran.ticks, kTicksThatOpen);
+  const std::uint64_t garbled = ran.ticks;
+  // Another one that is changed; its octets stay with the servers.
+  sealed[20] ^= 1;
+  ran = run(TKDC_OP_OPEN, sealed);
+  EXPECT_EQ(ran.status, TKDC_STATUS_INTEGRITY);
+  EXPECT_TRUE(ran.output.empty());
+  EXPECT_EQ(ready(), 0u);
+  // None is left: by sharing, with the same result.
+  sealed[20] ^= 1;
+  ran = run(TKDC_OP_OPEN, sealed);
+  EXPECT_EQ(ran.status, TKDC_STATUS_OK);
+  EXPECT_EQ(ran.output, plain);
+  EXPECT_GT(ran.ticks, 20 * garbled);
+  RecordProperty("ticks_garbled", static_cast<int>(garbled));
+  RecordProperty("ticks_shared", static_cast<int>(ran.ticks));
+  std::printf("OPEN of enctype %u: %d ticks garbled, %d shared\n", GetParam(),
+              static_cast<int>(garbled), static_cast<int>(ran.ticks));
+}
+
+TEST_P(Garbled, SealsWhatLibkrb5Opens) {
+  const Bytes plain = random_octets(20);
+  fill({{name("seal", plain.size()), 2}});
+  const Ran first = run(TKDC_OP_SEAL, plain), second = run(TKDC_OP_SEAL, plain);
+  for (const Ran& ran : {first, second}) {
+    EXPECT_EQ(ran.status, TKDC_STATUS_OK);
+    EXPECT_EQ(whole.open(kUsage, ran.output), plain);
+    EXPECT_LE(ran.ticks, kTicks);
+  }
+  EXPECT_NE(first.output, second.output);  // confounders are drawn anew
+  EXPECT_EQ(ready(), 0u);
+}
+
+TEST_P(Garbled, MakesAndVerifiesLibkrb5sChecksums) {
+  const Bytes data = random_octets(40), sum = whole.checksum(kUsage, data);
+  fill({{sum_name("mac-", data.size()), 1}, {sum_name("verify-", data.size()), 2}});
+  const Ran made = run(TKDC_OP_MAC, data);
+  EXPECT_EQ(made.output, sum);
+  EXPECT_LE(made.ticks, kTicks);
+  Bytes both = data;
+  both.insert(both.end(), sum.begin(), sum.end());
+  EXPECT_EQ(run(TKDC_OP_VERIFY, both).status, TKDC_STATUS_OK);
+  both.back() ^= 0x80;
+  EXPECT_EQ(run(TKDC_OP_VERIFY, both).status, TKDC_STATUS_INTEGRITY);
+  EXPECT_EQ(trio.side(2).reserve().counts(1).ready, 0u);
+}
+
+// Nobody burns the reserve with jobs that are refused.
+TEST_P(Garbled, CopiesThatDifferTakeNoInstance) {
+  const Bytes data = random_octets(12);
+  fill({{sum_name("mac-", data.size()), 1}});
+  for (std::size_t p = 0; p < 3; ++p)
+    for (const std::size_t component : {0u, 1u}) {
+      auto input = trio.lanes.share(data);
+      input[p].component[component][3] ^= 4;
+      EXPECT_EQ(run(TKDC_OP_MAC, input).status, TKDC_STATUS_INCONSISTENT);
+    }
+  EXPECT_EQ(ready(), 1u);
+  EXPECT_EQ(run(TKDC_OP_MAC, data).output, whole.checksum(kUsage, data));
+}
+
+// Lengths, operations and forms that nothing garbles.
+TEST_P(Garbled, OthersAreShared) {
+  fill({{sum_name("mac-", 4), 1}});
+  EXPECT_EQ(run(TKDC_OP_MAC, Bytes(5, 1)).output, whole.checksum(kUsage, Bytes(5, 1)));
+  EXPECT_EQ(ready(), 1u);
+  const KeyRecord& one = record[0];
+  EXPECT_FALSE(whole_of(one, TKDC_OP_OPEN, kUsage, 27));
+  EXPECT_FALSE(whole_of(one, TKDC_OP_VERIFY, kUsage, 11));
+  EXPECT_FALSE(whole_of(one, TKDC_OP_SEAL, kUsage + 1, 40));
+  EXPECT_FALSE(whole_of(one, TKDC_OP_EQUAL, kUsage, 40));
+  KeyRecord krbtgt = one;
+  krbtgt.form = KeyForm::kGcm;
+  EXPECT_FALSE(whole_of(krbtgt, TKDC_OP_SEAL, 2, 40));
+  EXPECT_FALSE(WholeKinds::of({{"no-such-circuit", 1}}).ok());
+  EXPECT_FALSE(WholeKinds::of({{"open18:100000", 1}}).ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(Enctypes, Garbled, testing::Values(17u, 18u, 19u, 20u));
+
+}  // namespace
+}  // namespace tkdc

@@ -180,7 +180,18 @@ void Agent::handle_frame(Client& client, const Client::Frame& frame) {
       return refuse(client, frame, TKDC_STATUS_BAD_REQUEST, "status: the body must be empty");
     return jobs_->submit_status(asker, now_, deadline);
   }
-  bool kdc_only = config_.role == TKDC_ROLE_KDC || client.role == TKDC_ROLE_KDC;
+  const bool kdc_only = config_.role == TKDC_ROLE_KDC || client.role == TKDC_ROLE_KDC;
+  if (header.op == TKDC_OP_LIST) {
+    Reader r(frame.body);
+    KeyId after{};
+    r.array(after);
+    if (!r.complete())
+      return refuse(client, frame, TKDC_STATUS_BAD_REQUEST, "list: the body must be a key id");
+    if (kdc_only)
+      return refuse(client, frame, TKDC_STATUS_DENIED,
+                    "list: keys are listed through an agent with the role admin");
+    return jobs_->submit_list(asker, after, now_, deadline);
+  }
   Parsed parsed = parse_operation(header.op, frame.body, config_, kdc_only);
   if (parsed.status != TKDC_STATUS_OK) return refuse(client, frame, parsed.status, parsed.message);
   jobs_->submit(asker, std::move(parsed.operation), now_, deadline);

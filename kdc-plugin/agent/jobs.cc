@@ -5,6 +5,7 @@
 
 #include "agent/log.h"
 #include "agent/status.h"
+#include "service/wire/key_list.h"
 
 namespace tkdc::agent {
 namespace {
@@ -178,6 +179,31 @@ void Jobs::submit_status(const Asker& asker, Clock::time_point now, Clock::time_
   if (pending_.add(number, std::move(entry)).complete()) complete(number, now);
 }
 
+// Not computed with: each server says what it holds, and all three have to say the same.
+void Jobs::submit_list(const Asker& asker, const KeyId& after, Clock::time_point now,
+                       Clock::time_point deadline) {
+  const std::uint64_t number = ++number_;
+  Pending entry;
+  entry.asker = asker;
+  entry.op = TKDC_OP_LIST;
+  entry.max_output = kMaxKeyListBytes;
+  entry.bytes = kJobOverheadBytes + 3 * kMaxKeyListBytes;
+  entry.started = now;
+  entry.deadline = deadline;
+  entry.expected = 7;
+
+  JobRequest job;
+  job.op = TKDC_OP_LIST;
+  job.name = JobName{0, run_, number};
+  job.key.installation = config_.installation;
+  job.key.id = after;
+  job.deadline_ms = ms_left(now, deadline);
+  bool sent = all_ready();
+  pending_.add(number, std::move(entry));
+  for (auto& link : links_) sent = sent && link->send(encode(job));
+  if (!sent) finish(number, failure(TKDC_STATUS_UNAVAILABLE, who_is_away()), now);
+}
+
 void Jobs::handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now) {
   Result<JobReply> reply = decode_reply(frame);
   if (!reply) {
@@ -206,6 +232,7 @@ void Jobs::handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now
 void Jobs::complete(std::uint64_t number, Clock::time_point now) {
   Pending& job = *pending_.find(number);
   if (job.op == TKDC_OP_STATUS) return finish(number, status_outcome(job), now);
+  if (job.op == TKDC_OP_LIST) return finish(number, combine_lists(job.replies), now);
   Outcome outcome = combine(job.replies, job.min_output, job.max_output);
   if (outcome.status == TKDC_STATUS_OK && !good_length(job, outcome))
     outcome =
@@ -305,11 +332,17 @@ void Jobs::pump_waiting(Clock::time_point now) {
   }
 }
 
+std::optional<Clock::time_point> Jobs::probe_due() const {
+  const auto since = pending_.oldest_start();
+  if (!since) return std::nullopt;
+  return std::max(*since, probed_) + kProbeAfter;
+}
+
 // A job that one server does not work on stays unanswered at all three. So before it is given up
 // all are asked how they are, which each answers by itself. Nobody waits for the outcome.
 void Jobs::probe(Clock::time_point now) {
-  const auto since = pending_.oldest_start();
-  if (!since || now - *since < kProbeAfter || now - probed_ < kProbeAfter) return;
+  const auto due = probe_due();
+  if (!due || now < *due) return;
   probed_ = now;
   submit_status(Asker(), now, now + kStatusTime);
 }
@@ -356,6 +389,7 @@ bool Jobs::input_waits() {
 Clock::time_point Jobs::next_due(Clock::time_point now) const {
   Clock::time_point due = now + std::chrono::seconds(1);
   if (auto first = pending_.first_deadline()) due = std::min(due, *first);
+  if (auto first = probe_due()) due = std::min(due, *first);
   if (!waiting_.empty()) due = std::min<Clock::time_point>(due, now + kTick);
   return due;
 }

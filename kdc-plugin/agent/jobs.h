@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "agent/combine.h"
 #include "agent/counters.h"
@@ -37,6 +38,10 @@ class Jobs {
               Clock::time_point deadline);
   // Asks every connected server for its status; the outcome's output is JSON.
   void submit_status(const Asker& asker, Clock::time_point now, Clock::time_point deadline);
+
+  // Asks all three which keys they hold behind `after`; one page.
+  void submit_list(const Asker& asker, const KeyId& after, Clock::time_point now,
+                   Clock::time_point deadline);
 
   // Takes in what the servers sent, sends what waited, lets deadlines pass.
   void pump(Clock::time_point now);
@@ -72,6 +77,7 @@ class Jobs {
   void handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now);
   void handle_loss(std::size_t party, Clock::time_point now);
   void pump_waiting(Clock::time_point now);
+  std::optional<Clock::time_point> probe_due() const;
   void probe(Clock::time_point now);
   std::string who_is_silent(const Pending& job) const;
   void expire(Clock::time_point now);

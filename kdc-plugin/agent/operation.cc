@@ -207,7 +207,8 @@ SecretVector encode_result(tkdc_wire_op op, const KeyId& key_id, ByteSpan output
     case TKDC_OP_MAC_DERIVED:
     case TKDC_OP_EXPORT:
     case TKDC_OP_EQUAL:
-    case TKDC_OP_STATUS: w.bytes(output); break;
+    case TKDC_OP_STATUS:
+    case TKDC_OP_LIST: w.bytes(output); break;
     case TKDC_OP_STAGE: w.raw(key_id); break;
     default: break;
   }

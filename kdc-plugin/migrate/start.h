@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How tkdc-import and tkdc-export start, before they hold a secret.
+// How tkdc-import, tkdc-export and tkdc-reconcile start, before they hold a secret.
 #pragma once
 
 #include <sys/stat.h>

@@ -3,6 +3,7 @@
 // and by what the other servers have recorded of it.
 //
 // Exit status: 0 whole, 1 not, or a file cannot be read.
+#include <ctime>
 #include <iostream>
 #include <memory>
 
@@ -18,11 +19,13 @@ struct AuditOptions {
   std::string log;
   std::vector<std::string> others;
   int party = -1;
+  int kept_days = -1;
 };
 
 // Nothing is whole that has no line: an emptied log, or another file.
 Result<AuditSummary> check_log(const std::string& path,
-                               const std::vector<RecordedHead>& recorded = {}) {
+                               const std::vector<RecordedHead>& recorded = {},
+                               std::int64_t deleted_before_s = 0) {
   AuditLines lines(path);
   bool has_line = false;
   for (std::string line; !has_line && lines.next(line);)
@@ -32,7 +35,7 @@ Result<AuditSummary> check_log(const std::string& path,
     return fail("audit: " + path +
                 " holds no line of an audit log: it is empty, was emptied, or "
                 "is another file");
-  return check_audit_log(path, recorded);
+  return check_audit_log(path, recorded, deleted_before_s);
 }
 
 // What the other logs, whole themselves, say about `party`.
@@ -45,6 +48,12 @@ Result<std::vector<RecordedHead>> heads_of(const std::vector<std::string>& other
       if (head.party == party) heads.push_back(std::move(head));
   }
   return heads;
+}
+
+// A day more, for clocks that differ and a server that was not running.
+std::int64_t deleted_before(const AuditOptions& options) {
+  constexpr std::int64_t kDayS = 86'400;
+  return options.kept_days < 0 ? 0 : std::time(nullptr) - (options.kept_days - 1) * kDayS;
 }
 
 Result<void> verify(const AuditOptions& options) {
@@ -60,7 +69,7 @@ Result<void> verify(const AuditOptions& options) {
       return fail("--against: no head of party " + std::to_string(party) +
                   "'s log is recorded there, so nothing was compared: give another party's log of "
                   "the same time");
-    auto against = check_log(options.log, *heads);
+    auto against = check_log(options.log, *heads, deleted_before(options));
     if (!against.ok()) return against.error();
     compared = heads->size();
   }
@@ -68,7 +77,10 @@ Result<void> verify(const AuditOptions& options) {
             << alone->files << (alone->files == 1 ? " file" : " files") << ", whole; newest hash "
             << to_hex(alone->head.hash) << "\n";
   if (!options.others.empty())
-    std::cout << compared << " heads recorded by other servers are in it\n";
+    std::cout << compared
+              << (alone->before.lines > 0
+                      ? " heads recorded by other servers are in it, or of deleted lines\n"
+                      : " heads recorded by other servers are in it\n");
   else
     std::cout << "not compared with others: a log cut short would pass (--against)\n";
   if (alone->before.lines > 0)
@@ -88,6 +100,11 @@ void add_audit(CLI::App& app, int& exit_status) {
   command->add_option("--against", options->others, "another server's audit log; repeatable");
   command->add_option("--party", options->party, "whose log it is, if it does not say")
       ->check(CLI::Range(0, 2));
+  command
+      ->add_option("--kept-days", options->kept_days,
+                   "files that were closed before that are deleted: heads that others recorded "
+                   "earlier need not be there")
+      ->check(CLI::Range(1, 36'500));
   command->callback([options, &exit_status] {
     auto done = verify(*options);
     if (!done.ok()) std::cerr << "tkdc audit verify: " << done.error().message << "\n";

@@ -137,6 +137,26 @@ Outcome failure(tkdc_status status, std::string message) {
   return outcome;
 }
 
+Outcome combine_lists(std::array<JobReply, 3>& replies) {
+  for (const JobReply& reply : replies)
+    if (reply.status != TKDC_STATUS_OK) return failure(reply.status, explain_all(replies));
+  const auto same = [&](std::size_t a, std::size_t b) {
+    return std::ranges::equal(replies[a].output, replies[b].output);
+  };
+  if (!same(0, 1) || !same(0, 2))
+    return failure(
+        TKDC_STATUS_INCONSISTENT,
+        std::string("the servers do not list the same keys: one is being made or removed "
+                    "just now, or ") +
+            (same(0, 1)   ? "server 2 holds others than the two others"
+             : same(0, 2) ? "server 1 holds others than the two others"
+             : same(1, 2) ? "server 0 holds others than the two others"
+                          : "each of them holds others"));
+  Outcome outcome;
+  outcome.output = std::move(replies[0].output);
+  return outcome;
+}
+
 Outcome combine(std::array<JobReply, 3>& replies, std::size_t min_bytes, std::size_t max_bytes) {
   Outcome outcome = count(replies, TKDC_STATUS_OK) == 3 ? reassemble(replies, min_bytes, max_bytes)
                                                         : refusal(replies);

@@ -24,6 +24,9 @@ struct Outcome {
 
 Outcome failure(tkdc_status status, std::string message);
 
+// Pages of keys: all three servers have to say the same.
+Outcome combine_lists(std::array<JobReply, 3>& replies);
+
 // Consumes the outputs. `min_bytes` and `max_bytes` bound a good output.
 Outcome combine(std::array<JobReply, 3>& replies, std::size_t min_bytes, std::size_t max_bytes);
 

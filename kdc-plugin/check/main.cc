@@ -3,23 +3,49 @@
 //
 //   tkdc-check-krb5 FILE...          krb5's programs, libraries and plugins
 //
-// Exit status: 0 when it fits, 1 when it does not, with a line for each reason, or nothing was
-// given.
-#include <cstdio>
+// Exit status: 0 when it fits, 1 when it does not, with a line for each reason, and for every wrong
+// usage.
+#include <CLI/CLI.hpp>
+#include <iostream>
 
+#include "base/version.h"
 #include "check/entry_points.h"
 
-int main(int argc, char** argv) {
-  tkdc::check::Files files;
-  for (int i = 1; i < argc; ++i) {
-    auto names = tkdc::check::read_elf_names(argv[i]);
-    if (!names) {
-      std::fprintf(stderr, "tkdc-check-krb5: %s\n", names.error().message.c_str());
-      return 1;
-    }
-    files[argv[i]] = *names;
+namespace tkdc::check {
+namespace {
+
+constexpr const char* kName = "tkdc-check-krb5";
+
+int complain(const std::string& message) {
+  std::cerr << kName << ": " << message << "\n";
+  return 1;
+}
+
+int check(const std::vector<std::string>& paths) {
+  Files files;
+  for (const std::string& path : paths) {
+    auto names = read_elf_names(path);
+    if (!names) return complain(names.error().message);
+    files[path] = *names;
   }
-  const auto found = tkdc::check::differences(files);
-  for (const std::string& line : found) std::fprintf(stderr, "tkdc-check-krb5: %s\n", line.c_str());
-  return found.empty() && !files.empty() ? 0 : 1;
+  const auto found = differences(files);
+  for (const std::string& line : found) complain(line);
+  return found.empty() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace tkdc::check
+
+int main(int argc, char** argv) {
+  using namespace tkdc::check;
+  std::vector<std::string> paths;
+  CLI::App app("says whether tkdc's preload library fits the krb5 that is installed", kName);
+  app.set_version_flag("--version", std::string(kName) + " " + tkdc::kVersionAndCommit);
+  app.add_option("files", paths, "krb5's programs, libraries and plugins")->required();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 1;
+  }
+  return check(paths);
 }

@@ -13,6 +13,7 @@
  *   binding.c   bind and destroy handles at the servers
  *   history.c   password history; history_record.c reads libkadm5's record of it
  *   update_log.c incremental propagation
+ *   load_check.c a database that kdb5_util load puts in the live one's place
  *   audit.c     lockout: audit_as_req, check_policy_as; policies
  *   policy.c    users are no services: check_policy_tgs
  *   forward.c   everything that is passed on unchanged

@@ -4,14 +4,17 @@
  *
  * A temporary database (kdb5_util load) is filled and then promoted. Nothing
  * is destroyed at the servers on its account: the live database still names
- * the same handles. Handles that only the replaced database named stay at the
- * servers: nothing removes them.
+ * the same handles. What it names and no server holds is said before
+ * (load_check.h). Handles that only the replaced database named stay at the
+ * servers until `tkdc reconcile --destroy`.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "load_check.h"
 #include "module.h"
+#include "update_log.h"
 
 /* A database argument of `tkdc export restore`, whose `finish` destroys what it displaces. */
 #define KEEP_DISPLACED "keep_displaced"
@@ -141,6 +144,8 @@ krb5_error_code module_promote(krb5_context context, char *section, char **db_ar
     REQUIRE_OPEN();
     if (!wrapped->promote_db)
         return KRB5_PLUGIN_OP_NOTSUPP;
+    if (temporary && !update_log_is_replayed())
+        load_check(context);
     const krb5_error_code code = wrapped->promote_db(context, section, db_args);
     if (!code)
         temporary = false;

@@ -6,11 +6,13 @@
 #include <chrono>
 #include <ctime>
 #include <iostream>
+#include <set>
 
 #include "api.h"
 #include "base/hex.h"
 #include "migrate/exporter.h"
 #include "migrate/screen.h"
+#include "migrate/server_keys.h"
 #include "migrate/start.h"
 
 namespace tkdc::migrate {
@@ -22,12 +24,62 @@ struct ExportOptions {
   std::string realm, folder, agent_config;
   std::vector<std::string> shares;
   unsigned hours = 24;
-  bool dry_run = false, leave_servers = false, without_history = false;
+  bool dry_run = false, leave_servers = false, without_history = false, without_dead = false;
 };
 
 int complain(const std::string& message) {
   std::cerr << "tkdc export: " << message << "\n";
   return 1;
+}
+
+// Handles that belong to no key at the servers, which would refuse a request that lists one. Error:
+// why they cannot be asked.
+Result<std::set<KeyId>> dead_keys(RealmDb& db, const HandleSurvey& found) {
+  auto agent = AgentPipe::connect(db.agent_socket());
+  if (!agent) return agent.error();
+  auto held = list_server_keys(**agent);
+  if (!held) return held.error();
+  std::set<KeyId> dead;
+  for (const ExportKey& key : dead_handles(found, *held)) {
+    std::cout << "  DEAD: " << describe(key) << "\n";
+    dead.insert(key.id);
+  }
+  std::size_t forgotten = 0;
+  for (const RememberedHandle& old : dead_remembered(found, *held)) {
+    KeyId id{};
+    std::ranges::copy(old.key.key_id, id.begin());
+    forgotten += dead.insert(id).second ? 1 : 0;
+  }
+  if (forgotten > 0)
+    std::cout << "  DEAD: " << forgotten << " keys that only password histories remember\n";
+  return dead;
+}
+
+// False: the request is not to be made.
+bool leave_out_dead(RealmDb& db, const HandleSurvey& found, const ExportOptions& options,
+                    ExportRequest& wanted) {
+  auto dead = dead_keys(db, found);
+  if (!dead) {
+    std::cerr
+        << "not compared with the servers, which refuse a request that lists keys they do not "
+           "hold: "
+        << dead.error().message << "\n";
+    return true;
+  }
+  std::size_t listed = 0;
+  for (const ExportKey& key : wanted.keys) listed += dead->contains(key.id) ? 1 : 0;
+  if (listed == 0) return true;
+  if (!options.without_dead) {
+    complain(std::to_string(listed) +
+             " keys exist at no server, and no request that lists them is taken: give their "
+             "principals new keys (cpw, ktadd) or delete these; or --without-dead");
+    return false;
+  }
+  std::erase_if(wanted.keys, [&](const ExportKey& key) { return dead->contains(key.id); });
+  std::cout << listed
+            << " dead keys are left out; their principals need new keys, or to be deleted, "
+            << "before `tkdc export finish`\n";
+  return true;
 }
 
 int request(const ExportOptions& options) {
@@ -46,6 +98,7 @@ int request(const ExportOptions& options) {
   for (const std::string& entry : found->unreadable) std::cerr << "  " << entry << "\n";
   if (!found->unreadable.empty()) return complain("these entries' keys cannot be read");
   if (found->mixed) return complain("there are handles of several installations");
+  if (!leave_out_dead(**db, *found, options, wanted)) return 1;
   if (wanted.keys.empty()) {
     std::cout << "There is nothing to export.\n";
     return 0;
@@ -81,8 +134,10 @@ int report(const Exporter& exporter) {
         << "behind: they are not in the request, or\nunder another version of kadmin/history; "
         << "a stock kadmind passes over them\n";
   if (exporter.unknown() > 0) {
-    std::cout << exporter.unknown() << " keys were made since the request: stop kadmind and make "
-              << "another request for them\n";
+    std::cout << exporter.unknown()
+              << " keys are not in the request. If they were made since, stop "
+              << "kadmind and make another\nrequest for them; dead ones (tkdc reconcile) need new "
+              << "keys first\n";
     return kNotComplete;
   }
   std::cout << "Every key that can leave is in the database. When the longest ticket has expired: "
@@ -186,6 +241,8 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 24));
   asks->add_flag("--without-history", options.without_history,
                  "leave out what password histories remember");
+  asks->add_flag("--without-dead", options.without_dead,
+                 "leave out keys that no server holds (tkdc reconcile)");
   asks->add_flag("--dry-run", options.dry_run, "count and change nothing");
   CLI::App* restores = add(app, options, "restore", "put the keys into the database");
   restores->add_option("--folder", options.folder, "the request's folder")->required();

@@ -12,6 +12,7 @@
 #include "api.h"
 #include "migrate/importer.h"
 #include "migrate/screen.h"
+#include "migrate/server_keys.h"
 #include "migrate/start.h"
 
 namespace tkdc::migrate {
@@ -68,6 +69,22 @@ int import(RealmDb& db, const Survey& found, const Options& options,
   return finish(db, found, options, importer);
 }
 
+// Handles that the database has already and no server holds a key for.
+Result<void> name_dead(RealmDb& db, AgentPipe& agent) {
+  auto handles = survey_handles(db);
+  if (!handles) return handles.error();
+  if (handles->keys.empty() && handles->remembered.empty()) return {};
+  auto held = list_server_keys(agent);
+  if (!held) return held.error();
+  const std::vector<ExportKey> dead = dead_handles(*handles, *held);
+  if (dead.empty()) return {};
+  std::cout << "\n"
+            << dead.size() << " of the keys that exist as shares are DEAD, no server holds them:\n";
+  for (const ExportKey& key : dead) std::cout << "    " << describe(key) << "\n";
+  std::cout << "  An older dump was loaded: see `tkdc reconcile`.\n" << std::flush;
+  return {};
+}
+
 int run(const Options& options) {
   auto db = RealmDb::open(options.realm);
   if (!db) return complain(db.error().message);
@@ -78,6 +95,7 @@ int run(const Options& options) {
   std::cout << report((*db)->realm(), *found, options) << std::flush;
   const std::vector<std::string> in_the_way = obstacles(*found, options);
   for (const std::string& obstacle : in_the_way) std::cerr << "\nrefused: " << obstacle << "\n";
+  if (auto dead = name_dead(**db, **agent); !dead) return complain(dead.error().message);
   if (!in_the_way.empty()) {
     std::cerr << "\nNothing was changed.\n";
     return kNotComplete;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tkdc-import and tkdc-export do alike as programs: how far they are, and how they are
-// asked to stop.
+// What tkdc-import, tkdc-export and tkdc-reconcile do alike as programs: how far they are, and how
+// they are asked to stop.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How tkdc-import and tkdc-export start, before they hold a secret.
+// How tkdc-import, tkdc-export and tkdc-reconcile start, before they hold a secret.
 #pragma once
 
 #include <sys/stat.h>
@@ -8,12 +8,14 @@
 #include <optional>
 
 #include "base/hardening.h"
+#include "base/version.h"
 #include "migrate/screen.h"
 
 namespace tkdc::migrate {
 
 // Reads the arguments. A value ends the program: its exit status.
 inline std::optional<int> start(CLI::App& app, int argc, char** argv) {
+  app.set_version_flag("--version", app.get_name() + " " + kVersionAndCommit);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -78,20 +78,32 @@ static krb5_error_code error_of_status(uint16_t status)
     }
 }
 
-static void log_loss(const struct tkdc_request *request, const struct tkdc_reply *reply)
+static void log_loss(const char *operation, const char *what, const char *why)
 {
     static struct log_limit limit;
     unsigned long suppressed;
     if (!log_limit_passes(&limit, &suppressed))
         return;
     char *text = NULL;
-    if (asprintf(
-            &text, "tkdc: %s failed, the client is not to blame: %s: %.*s (%lu more not logged)",
-            tkdc_wire_op_name(request->op), tkdc_status_text(reply->status), (int)reply->body.len,
-            reply->body.data ? (const char *)reply->body.data : "", suppressed) < 0)
+    if (asprintf(&text, "tkdc: %s failed, the client is not to blame: %s: %s (%lu more not logged)",
+                 operation, what, why, suppressed) < 0)
         return;
     klog_say(LOG_ERR, text);
     free(text);
+}
+
+static void taint(struct request_state *state)
+{
+    if (process_config.is_kdc && (fiber_current() || loop_is_shedding()))
+        state->tainted = true;
+}
+
+void agent_lost(const char *operation, const char *what, const char *why)
+{
+    struct request_state *state = fiber_request();
+    if (!state->tainted)
+        log_loss(operation, what, why);
+    taint(state);
 }
 
 static void ask_blocking(const struct tkdc_request *request, struct tkdc_reply *reply)
@@ -141,14 +153,15 @@ krb5_error_code agent_call(krb5_context context, const struct tkdc_request *requ
     if (refused)
         state->no_record = true;
     if (reply->status != TKDC_STATUS_INTEGRITY) {
-        /* Outside a request (at start) there is nothing to taint. */
-        if (!refused && process_config.is_kdc && (fiber_current() || loop_is_shedding()))
-            state->tainted = true;
+        const char *what = tkdc_status_text(reply->status);
+        char *why = strndup(reply->body.data ? (const char *)reply->body.data : "",
+                            reply->body.data ? reply->body.len : 0);
+        if (!refused)
+            taint(state);
         if (!lost_before)
-            log_loss(request, reply);
-        krb5_set_error_message(context, code, "tkdc: %s: %.*s", tkdc_status_text(reply->status),
-                               (int)reply->body.len,
-                               reply->body.data ? (const char *)reply->body.data : "");
+            log_loss(tkdc_wire_op_name(request->op), what, why ? why : "");
+        krb5_set_error_message(context, code, "tkdc: %s: %s", what, why ? why : "");
+        free(why);
     }
     tkdc_reply_free(reply);
     return code;

@@ -19,5 +19,8 @@
 krb5_error_code agent_configure(krb5_context context, const struct tkdc_preload_config *config);
 krb5_error_code agent_call(krb5_context context, const struct tkdc_request *request,
                            struct tkdc_reply *reply);
+/* The operation of the request in work is lost: it is tainted, and the log says why, once in
+ * LOG_INTERVAL_S. Outside a request (at start) there is nothing to taint. */
+void agent_lost(const char *operation, const char *what, const char *why);
 
 #endif

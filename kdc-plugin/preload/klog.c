@@ -3,7 +3,8 @@
  * krb5_klog_syslog as krb5kdc calls it. A request that has lost an operation fails in krb5kdc as if
  * the client had been wrong: it logs "PREAUTH_FAILED", for each of the client's tries, and what
  * reads such lines to find attackers (fail2ban, say) would ban users for an outage. These lines are
- * left out: the reason stands in the log already (agent_call.c), once, with the server's name.
+ * left out: the reason stands in the log already (agent_call.c), with the server's name. Whatever
+ * else krb5kdc says of such a request is logged: who asked for what, and that it was not answered.
  *
  * What this library has to say in krb5kdc goes the same way, so that it stands where kdc.conf's
  * [logging] has the rest. On a fiber's stack: texts are made on the heap.
@@ -13,23 +14,31 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <syslog.h>
 
 #include "fiber.h"
 #include "process.h"
 
+/* As do_as_req.c and kdc_preauth.c have it: the preauthentication's module failed, and so did the
+ * request. Both repeat what agent_call.c has said of the operation. */
+static bool blames_client(const char *text)
+{
+    return strncmp(text, "preauth (", strlen("preauth (")) == 0 ||
+           strstr(text, ": PREAUTH_FAILED: ") != NULL;
+}
+
 int krb5_klog_syslog(int priority, const char *format, ...)
 {
     char *text = NULL;
     va_list arguments;
-    if (process_config.is_kdc && fiber_request()->tainted)
-        return 0;
     va_start(arguments, format);
     const int made = vasprintf(&text, format, arguments);
     va_end(arguments);
     if (made < 0)
         return 0;
-    const int logged = REAL(krb5_klog_syslog)(priority, "%s", text);
+    const bool left_out = process_config.is_kdc && fiber_request()->tainted && blames_client(text);
+    const int logged = left_out ? 0 : REAL(krb5_klog_syslog)(priority, "%s", text);
     free(text);
     return logged;
 }

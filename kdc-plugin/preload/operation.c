@@ -47,9 +47,10 @@ static krb5_error_code ask(krb5_context context, uint8_t op, const struct handle
 
 static krb5_error_code malformed(krb5_context context)
 {
+    static const char why[] = "are tkdc-agent and libtkdc-k5.so of one version?";
     krb5_set_error_message(context, KRB5KDC_ERR_SVC_UNAVAILABLE,
-                           "tkdc: malformed answer from tkdc-agent: are both of one version?");
-    fiber_request()->tainted = process_config.is_kdc;
+                           "tkdc: malformed answer from tkdc-agent: %s", why);
+    agent_lost("an operation", "malformed answer from tkdc-agent", why);
     return KRB5KDC_ERR_SVC_UNAVAILABLE;
 }
 

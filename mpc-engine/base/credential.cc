@@ -117,6 +117,10 @@ Result<SecretVector> open_credential(const std::string& name, const std::string&
   return run({"systemd-creds", "decrypt", "--name=" + name, path, "-"}, {});
 }
 
+Result<SecretVector> open_sealed(const std::string& name, ByteSpan sealed) {
+  return run({"systemd-creds", "decrypt", "--name=" + name, "-", "-"}, sealed);
+}
+
 std::string credential_not_given(const std::string& path) {
   return path.starts_with(kNoFolder) ? path.substr(kNoFolder.size()) : std::string();
 }

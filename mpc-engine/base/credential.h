@@ -24,6 +24,8 @@ bool can_make_credentials();
 Result<std::string> seal_credential(const std::string& name, ByteSpan secret,
                                     const std::string& with);
 Result<SecretVector> open_credential(const std::string& name, const std::string& path);
+// The same of what seal_credential() gave, before it is in any file.
+Result<SecretVector> open_sealed(const std::string& name, ByteSpan sealed);
 
 // What StrictToml::resolve() makes of %d/NAME where no unit gave a folder: NAME, else empty.
 std::string credential_not_given(const std::string& path);

@@ -10,6 +10,8 @@
 // Sums of shared bits are sums of both fields. Secret: all of it; no branch depends on a share.
 #pragma once
 
+#include <sodium.h>
+
 #include "ot/kernel.h"
 
 namespace tkdc::pair {
@@ -34,6 +36,7 @@ using AuthBits = std::vector<AuthBit, WipingAllocator<AuthBit>>;
 struct Deltas {
   Side side;
   Label delta;
+  ~Deltas() { sodium_memzero(&delta, sizeof delta); }  // of each copy
   // x ⊕ bit, for a bit that both know.
   AuthBit plus(AuthBit x, std::uint64_t bit) const {
     if (side == Side::kGarbler)

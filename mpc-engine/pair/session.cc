@@ -57,8 +57,8 @@ Result<Digest> swap_committed(Channel& channel, Side side, const Digest& own) {
   return peers;
 }
 
-std::vector<std::uint8_t> base_choices(const Label& delta) {
-  std::vector<std::uint8_t> out;
+Bits base_choices(const Label& delta) {
+  Bits out;
   for (std::size_t c = 0; c < ot::kColumns; ++c) out.push_back(ot::base_choice(delta, c));
   return out;
 }
@@ -150,7 +150,7 @@ Result<void> Session::set_up_evaluator(ByteSpan context, const ot::ExtensionOpti
   auto receiver = ot::ExtensionReceiver::create(channel_, context, zero, one, options);
   if (!receiver) return receiver.error();
   receiver_ = std::move(*receiver);
-  const std::vector<std::uint8_t> choices = base_choices(delta());
+  const Bits choices = base_choices(delta());
   Bytes turns;
   auto got = ot::receive_random(channel_, *receiver_, ot::kColumns, [&](auto rows, auto of_rows) {
     keys.assign(of_rows.begin(), of_rows.end());

@@ -113,6 +113,11 @@ class Protocol {
   // An operation's input, on which nothing has been computed.
   virtual Task<Bytes> open_input(SharedBytes x) = 0;
 
+  // ---- output
+  // A result leaves as what a task holds of it: a SharedBytes in the form of info().sharing, after
+  // verified(). Whoever gets a "replicated" one combines what the parties say of their components,
+  // and believes none of them alone. The parties send each other nothing for it.
+
   // ---- cost
   // Octets that a party sends for apply() of these lengths where somebody waits for the result,
   // without verification; and for one inner product.

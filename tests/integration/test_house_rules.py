@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules of docs/STYLE.md that a program can check."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tests import house_arrows, house_rules
@@ -63,8 +66,21 @@ def test_a_circle_of_files_is_seen(tmp_path):
         "mpc-engine/rep3/a", "mpc-engine/rep3/b"]
 
 
-def test_a_file_in_no_room_is_seen():
+def test_a_file_in_no_room_is_seen(tmp_path):
     assert house_arrows.room_of("mpc-engine/cellar/a.h") is None
     assert house_arrows.room_of("mpc-engine/rep3/unit/aes/a.h") == "mpc-engine/rep3/unit"
+    files = ["attic/a.cc", "tests/unit/a.cc", "examples/a/a.cc", "attic/a.py",
+             "mpc-engine/base/a.h"]
+    a_house(tmp_path, dict.fromkeys(files, ""))
+    in_rooms = house_arrows.sources([*files, "attic/gone.cc"], tmp_path)
+    assert in_rooms == ["attic/a.cc", "mpc-engine/base/a.h"], "a new top folder, too"
     with pytest.raises(ValueError, match="not below it"):
         house_arrows.room("mpc-engine/attic", "mpc-engine/roof")
+
+
+def test_readme_lists_the_top_folders():
+    table = (house_rules.ROOT / "README.md").read_text().partition("\n## Folders\n")[2]
+    rows = table.partition("\n## ")[0]
+    listed = re.findall(r"^\| \[([\w-]+)\]\(\1/\) \| \S.* \|$", rows, re.MULTILINE)
+    there = {Path(name).parts[0] for name in house_rules.tracked() if "/" in name}
+    assert sorted(listed) == sorted(one for one in there if not one.startswith("."))

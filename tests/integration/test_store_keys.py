@@ -3,11 +3,13 @@
 not open the store, nor the new one an old backup, and a key for recovery opens a copy. With key
 files; credentials are tests/packages/test_units.py's."""
 
+import base64
 import os
 import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -99,6 +101,68 @@ def test_a_recovery_key_opens_it_and_the_next_change_ends_that(realm):
     assert tkdc(realm, "epochs", "--config", str(elsewhere)).returncode == 1
     realm.start_server(0)
     logs_in(realm)
+
+
+# What systemd makes and opens, without a host key: the name, and the secret in base64.
+CREDS = r"""#!/bin/bash
+set -eu
+name=$(printf '%s\n' "$@" | sed -n 's/^--name=//p')
+case "$1 $FAULT" in
+  "encrypt none"|"encrypt shut") echo "$name $(base64 -w0)" ;;
+  "encrypt other") cat >/dev/null; echo "$name $(head -c 32 /dev/zero | base64 -w0)" ;;
+  decrypt*)
+    read -r for secret < <(if [[ ${*: -2:1} == - ]]; then cat; else cat "${*: -2:1}"; fi)
+    [[ $for == "$name" && ! ( $FAULT == shut && ${*: -2:1} == - ) ]] || exit 1
+    base64 -d <<<"$secret" ;;
+esac
+"""
+IN_ITS_PLACE = 'mount --bind "$1" /usr/bin/systemd-creds && shift && exec "$@"'
+
+
+@pytest.fixture
+def sealed(realm, tmp_path):
+    """Server 0's folder as it would be with a credential, and `tkdc` with that systemd."""
+    if not Path("/usr/bin/systemd-creds").exists():
+        pytest.skip("needs /usr/bin/systemd-creds, in whose place another stands")
+    realm.daemons["server0"].stop()
+    folder, script = tmp_path / "server0", tmp_path / "creds"
+    shutil.copytree(realm.server_directory(0), folder,
+                    ignore=shutil.ignore_patterns("*.sock"))
+    realm.start_server(0)
+    text = (folder / "tkdc.toml").read_text()
+    (folder / "tkdc.toml").write_text(text.replace('"store.key"', '"%d/store.key"'))
+    key = (folder / "store.key").read_bytes()
+    (folder / "store.key").unlink()
+    (folder / "store.key.cred").write_text(f"store.key {base64.b64encode(key).decode()}\n")
+    script.write_text(CREDS)
+    script.chmod(0o755)
+
+    def run(*words: str, fault: str = "none") -> subprocess.CompletedProcess:
+        return subprocess.run(
+            ["unshare", "--mount", "--map-root-user", "bash", "-c", IN_ITS_PLACE, "bash",
+             str(script), str(realm.bin / "tkdc"), *words, "--config", str(folder / "tkdc.toml")],
+            env={**realm.env(), "FAULT": fault}, text=True, capture_output=True, timeout=60,
+            check=False)
+
+    return folder, run
+
+
+@pytest.mark.parametrize("fault", ["other", "shut"])
+def test_a_credential_that_does_not_open_replaces_no_key(sealed, fault):
+    """systemd said that it made one: the store is not to hang on that."""
+    folder, run = sealed
+    before = {name: (folder / name).read_bytes() for name in ("store.key.cred", "store/keys")}
+    assert run("epochs").returncode == 0
+    done = run("store", "rekey", fault=fault)
+    assert done.returncode == 1
+    assert "does not open the credential that it made" in done.stderr, done.stderr
+    for name, octets in before.items():
+        assert (folder / name).read_bytes() == octets, name
+    assert run("epochs").returncode == 0
+    done = run("store", "rekey")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "store.key.cred").read_bytes() != before["store.key.cred"]
+    assert run("epochs").returncode == 0
 
 
 def test_a_change_that_was_killed_is_taken_up(realm):

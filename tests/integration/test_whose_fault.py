@@ -72,6 +72,30 @@ def test_an_agent_that_is_away_is_named_and_no_user_blamed(realm):
     assert_nobody_is_blamed(lines, "agent")
 
 
+def test_what_else_is_said_of_a_request_that_was_lost_is_logged(realm):
+    """For what, from where: only lines that blame the user are left out."""
+    client = realm.client("holder")
+    assert client.kinit("ina", PASSWORD).ok
+    before = len(log_of(realm, "krb5kdc"))
+
+    def lines() -> list[str]:
+        return log_of(realm, "krb5kdc")[before:].splitlines()
+
+    realm.daemons["agent-kdc"].stop()
+    asking = subprocess.Popen(["kvno", "kadmin/admin"], env=client.env,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: any("TGS_REQ" in line and "kadmin/admin" in line
+                               for line in lines()), SOON_S, "a line that says what was asked for")
+    finally:
+        asking.kill()
+        asking.wait()
+        realm.start_agent("kdc")
+    assert any("the client is not to blame" in line for line in lines()), lines()
+    assert not any("PREAUTH_FAILED" in line for line in lines()), lines()
+    wait_until(lambda: realm.client("again").kinit("ina", PASSWORD).ok, SOON_S, "a login")
+
+
 def test_a_wrong_password_is_a_users_mistake_as_ever(realm):
     before = len(log_of(realm, "krb5kdc"))
     assert not realm.client("wrong").kinit("ina", "not her password").ok

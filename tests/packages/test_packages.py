@@ -76,7 +76,8 @@ def test_install(host):
         host.run(f"getent group {group}")
     for folder in ("/etc/tkdc", "/var/lib/tkdc", "/run/tkdc"):
         assert host.run(f"stat -c %a {folder}").stdout.strip() == "711"
-    for page in ("tkdc", "tkdc-server", "tkdc-agent", "tkdc-import", "tkdc-export"):
+    for page in ("tkdc", "tkdc-server", "tkdc-agent", "tkdc-import", "tkdc-export",
+                 "tkdc-reconcile"):
         host.run(f"test -e /usr/share/man/man8/{page}.8.gz")
     for unit in ("tkdc-server@server0.service", "tkdc-agent@agent-kdc.service"):
         host.run(f"systemd-analyze verify --man=no {unit}")

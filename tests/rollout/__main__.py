@@ -30,6 +30,7 @@ STEPS: list[tuple[str, Callable[[Site], None], bool]] = [
      steps_install.client_commands, True),
     ("no secret left its host", steps_install.no_secret_left_its_host, True),
     ("the spare serves while the primary is cut off", steps_install.spare_serves, True),
+    ("the ports stay closed when nftables is loaded anew", steps_install.keeps_its_rules, True),
     ("kill -9 of a server", steps_faults.one_kill, True),
     ("kill -9 of each daemon", steps_faults.kills, False),
     ("each server cut off by nft", steps_faults.partitions, False),

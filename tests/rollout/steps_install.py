@@ -128,6 +128,17 @@ def spare_serves(site: Site) -> None:
         site.host("kdc0").reconnect()
 
 
+def keeps_its_rules(site: Site) -> None:
+    """Debian's own rules begin with `flush ruleset`: the ports are closed again behind it."""
+    machine = site.host("server0")
+    for words in ("reload nftables", "restart nftables", "reload nftables",
+                  "stop nftables && systemctl start nftables"):
+        machine.run(f"systemctl {words}")
+        need("drop" in machine.run("nft list table inet tkdc; true").stdout,
+             f"the firewall's table is gone after systemctl {words}")
+    site.wait_login("nftables was loaded anew", 60)
+
+
 def leaves_nothing(site: Site) -> None:
     play = site.play("uninstall", site.joint(), expect=None)
     need(play.status == 2 and play.changed == 0, "uninstalled without a word", play.said)

@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "base/version.h"
+
 namespace tkdc::storm {
 namespace {
 
@@ -92,7 +94,7 @@ void add_results(CLI::App& app, Options& o) {
 std::optional<Options> parse_options(int argc, char** argv, int& status) {
   Options o;
   CLI::App app("tkdc-storm: load for a Kerberos KDC");
-  app.set_version_flag("--version", TKDC_VERSION);
+  app.set_version_flag("--version", std::string("tkdc-storm ") + kVersionAndCommit);
   add_who(app, o);
   add_what(app, o);
   add_when(app, o);

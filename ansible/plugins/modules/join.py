@@ -7,11 +7,16 @@ inventory's settings say.
 service's own --check-config reads the result before it takes the place of the former. What is not
 there yet, introductions or fingerprints, is returned and nothing is changed: an installation waits
 for its people.
+
+The folder is the service's, and this runs as root: no link in it is followed, and nothing in it is
+given to the service that somebody else made by another name.
 """
 
+import contextlib
 import os
 import pwd
 import shutil
+import stat
 import tempfile
 from pathlib import Path
 
@@ -78,6 +83,85 @@ def with_settings(text: str, settings: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
+class NotOursError(Exception):
+    """Something in the service's folder that is no file or folder of its own."""
+
+
+class Folder:
+    """A folder by its descriptor, so that no name in it can lead elsewhere."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.fd)
+
+    def read(self, *names: str) -> str | None:
+        """None: there is no such file. The last of the names is the file's."""
+        at = os.dup(self.fd)
+        try:
+            for name in names[:-1]:
+                below = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
+                os.close(at)
+                at = below
+            fd = os.open(names[-1], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise NotOursError(f"{self.path}/{'/'.join(names)}: {error.strerror}") from error
+        finally:
+            os.close(at)
+        with os.fdopen(fd) as file:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise NotOursError(f"{self.path}/{'/'.join(names)} is no file")
+            return file.read()
+
+    def write(self, name: str, text: str, owner: pwd.struct_passwd) -> None:
+        """A file of this name that nobody else has open, in the place of what had it."""
+        self.remove(name)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        with os.fdopen(os.open(name, flags, 0o600, dir_fd=self.fd), "w") as file:
+            file.write(text)
+            os.fchown(file.fileno(), owner.pw_uid, owner.pw_gid)
+
+    def remove(self, name: str) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self.fd)  # noqa: PTH108 (Path knows no folder's descriptor)
+
+    def replace(self, name: str, by: str) -> None:
+        os.replace(by, name, src_dir_fd=self.fd, dst_dir_fd=self.fd)  # noqa: PTH105
+
+    def own_all(self, owner: pwd.struct_passwd) -> None:
+        """Of what is root's here, since a person put it here."""
+        os.fchown(self.fd, owner.pw_uid, owner.pw_gid)
+        for path, folders, files, fd in os.fwalk(".", dir_fd=self.fd, follow_symlinks=False):
+            for name in folders + files:
+                at = os.stat(name, dir_fd=fd, follow_symlinks=False)  # noqa: PTH116
+                if at.st_uid == owner.pw_uid:
+                    continue
+                if stat.S_ISREG(at.st_mode):
+                    self.own_file(name, fd, owner)
+                elif stat.S_ISDIR(at.st_mode):
+                    os.chown(name, owner.pw_uid, owner.pw_gid, dir_fd=fd, follow_symlinks=False)
+                else:
+                    raise NotOursError(f"{self.path / path / name} is neither a file nor a folder")
+
+    def own_file(self, name: str, fd: int, owner: pwd.struct_passwd) -> None:
+        """What is looked at is what is given away."""
+        file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=fd)
+        try:
+            at = os.fstat(file)
+            if not stat.S_ISREG(at.st_mode) or at.st_nlink != 1:
+                raise NotOursError(f"{self.path}: {name} has another name elsewhere")
+            os.fchown(file, owner.pw_uid, owner.pw_gid)
+        finally:
+            os.close(file)
+
+
 class Member:
     def __init__(self, module: AnsibleModule):
         self.module, given = module, module.params
@@ -88,9 +172,16 @@ class Member:
         if self.daemon == "tkdc-agent":
             self.others = [name for name in self.others if name.startswith("server")]
 
+    def owner(self) -> pwd.struct_passwd:
+        return pwd.getpwnam(self.daemon)
+
+    def read(self, *names: str) -> str | None:
+        with Folder(self.folder) as folder:
+            return folder.read(*names)
+
     def is_confirmed(self, name: str) -> bool:
-        path = self.folder / "introductions" / f"{name}.introduction"
-        return path.exists() and path.read_text() == self.module.params["introductions"].get(name)
+        text = self.read("introductions", f"{name}.introduction")
+        return text is not None and text == self.module.params["introductions"].get(name)
 
     def waiting(self) -> list[str]:
         given = self.module.params
@@ -106,38 +197,33 @@ class Member:
         if status != 0:
             self.module.fail_json(msg=errors.strip() or said.strip(), rc=status)
 
-    def own(self, path: Path) -> None:
-        entry = pwd.getpwnam(self.daemon)
-        os.chown(path, entry.pw_uid, entry.pw_gid)
-
     def joined(self) -> str:
         """What `tkdc join` writes now. Confirmed introductions are kept in the folder by it."""
         given, scratch = self.module.params, Path(tempfile.mkdtemp(prefix="tkdc-join-", dir="/run"))
+        owner = self.owner()
         try:
-            self.own(scratch)
             command = ["tkdc", "join", "--folder", str(self.folder), "--out", str(scratch / "out")]
-            for name in self.others:
-                if not self.is_confirmed(name):
-                    command += ["--confirm", given["fingerprints"][name]]
-                path = scratch / f"{name}.introduction"
-                path.write_text(given["introductions"][name])
-                self.own(path)
-                command.append(str(path))
-            self.run(command)
-            return (scratch / "out").read_text()
+            with Folder(scratch) as folder:
+                for name in self.others:
+                    if not self.is_confirmed(name):
+                        command += ["--confirm", given["fingerprints"][name]]
+                    folder.write(f"{name}.introduction", given["introductions"][name], owner)
+                    command.append(str(scratch / f"{name}.introduction"))
+                os.fchown(folder.fd, owner.pw_uid, owner.pw_gid)
+                self.run(command)
+                return folder.read("out") or ""
         finally:
             shutil.rmtree(scratch)
 
     def replace(self, text: str) -> None:
-        new = self.folder / f"{self.kind}.new"
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            file.write(text)
-        self.own(new)
-        try:
-            self.run([self.daemon, "--config", str(new), "--check-config"])
-            new.replace(self.config)
-        finally:
-            new.unlink(missing_ok=True)
+        new = f"{self.kind}.new"
+        with Folder(self.folder) as folder:
+            folder.write(new, text, self.owner())
+            try:
+                self.run([self.daemon, "--config", str(self.folder / new), "--check-config"])
+                folder.replace(self.kind, by=new)
+            finally:
+                folder.remove(new)
         self.tell_systemd()
 
     def tell_systemd(self) -> None:
@@ -149,13 +235,12 @@ class Member:
                 self.module.fail_json(msg=errors.strip() or said.strip(), rc=status)
 
     def own_all(self) -> None:
-        for path in (self.folder, *self.folder.rglob("*")):
-            if path.owner() != self.daemon:
-                self.own(path)
+        with Folder(self.folder) as folder:
+            folder.own_all(self.owner())
 
 
 def settle(module: AnsibleModule, member: Member) -> None:
-    before = member.config.read_text() if member.config.exists() else ""
+    before = member.read(member.kind) or ""
     known = all(member.is_confirmed(name) for name in member.others)
     if module.check_mode and not known:
         module.exit_json(changed=True, waiting=[])
@@ -182,11 +267,15 @@ def main() -> None:
         supports_check_mode=True,
     )
     member = Member(module)
-    if module.check_mode and not (member.folder / f"{module.params['name']}.introduction").exists():
+    introduction = member.folder / f"{module.params['name']}.introduction"
+    if module.check_mode and not introduction.exists():
         module.exit_json(changed=True, waiting=[])
-    if waiting := member.waiting():
-        module.exit_json(changed=False, waiting=waiting)
-    settle(module, member)
+    try:
+        if waiting := member.waiting():
+            module.exit_json(changed=False, waiting=waiting)
+        settle(module, member)
+    except (NotOursError, OSError) as error:
+        module.fail_json(msg=f"{error}: it was not followed; see who put it there")
 
 
 if __name__ == "__main__":

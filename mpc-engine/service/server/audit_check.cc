@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hex.h"
+#include "base/utc_time.h"
 #include "service/server/audit_files.h"
 
 namespace tkdc {
@@ -38,6 +39,7 @@ void read_event(const std::string& line, const std::string& where, AuditSummary&
         !hash->is_string() || !from_hex(hash->get<std::string>(), recorded.head.hash))
       continue;
     recorded.head.lines = lines->get<std::uint64_t>();
+    recorded.at_s = audit_line_time(line);
     summary.peers.push_back(std::move(recorded));
   }
 }
@@ -61,6 +63,20 @@ Error missing(const std::string& path, const AuditHead& end, const RecordedHead&
   return fail("audit: " + path + " has another " + which +
               ": it was rewritten; keep both files as evidence and compare them with the third "
               "server's");
+}
+
+// What was recorded of files that are not there: from the oldest to the newest of these heads.
+Error deleted(const std::string& path, const AuditHead& before, std::size_t heads,
+              const RecordedHead& oldest, const RecordedHead& newest) {
+  return fail("audit: " + path + " begins with line " + std::to_string(before.lines + 1) +
+              ", and the files before it are missing, the newest of them " +
+              closed_audit_name(path, before.lines) + ": " + std::to_string(heads) +
+              (heads == 1 ? " head" : " heads") +
+              " recorded of them cannot be compared, from line " +
+              std::to_string(oldest.head.lines) + " that " + oldest.where + " recorded to line " +
+              std::to_string(newest.head.lines) + " that " + newest.where +
+              " recorded; put the files back, or say for how many days that server keeps them "
+              "(--kept-days, its [audit] keep_days)");
 }
 
 }  // namespace
@@ -95,6 +111,15 @@ std::optional<SessionEpoch> session_epoch(const std::string& line) {
   if (epoch > UINT32_MAX || !era.is_number_unsigned() || era.get<std::uint64_t>() > UINT32_MAX)
     return std::nullopt;
   return SessionEpoch{era.get<std::uint32_t>(), static_cast<std::uint32_t>(epoch)};
+}
+
+std::int64_t audit_line_time(const std::string& line) {
+  constexpr std::string_view kTime = "\"time\":\"";
+  constexpr std::size_t kToSecond = 19;
+  const std::size_t at = line.find(kTime);
+  if (at == std::string::npos) return 0;
+  auto s = parse_utc(line.substr(at + kTime.size(), kToSecond), 0);
+  return s.ok() ? *s : 0;
 }
 
 namespace {
@@ -144,9 +169,15 @@ class ChainCheck {
                 ", not with that of its name: it was cut short");
   }
 
-  Result<AuditSummary> end(const std::string& path) {
-    // What is before the first line that is left was not looked for.
-    wanted_.erase(wanted_.begin(), wanted_.lower_bound(summary_.before.lines));
+  Result<AuditSummary> end(const std::string& path, std::int64_t deleted_before_s) {
+    // What was recorded of files that were deleted since, as their server is to do.
+    const auto left = wanted_.lower_bound(summary_.before.lines);
+    std::vector<const RecordedHead*> gone;
+    for (auto it = wanted_.begin(); it != left; ++it)
+      if (it->second->at_s >= deleted_before_s) gone.push_back(it->second);
+    if (!gone.empty())
+      return deleted(path, summary_.before, gone.size(), *gone.front(), *gone.back());
+    wanted_.erase(wanted_.begin(), left);
     if (!wanted_.empty()) return missing(path, summary_.head, *wanted_.begin()->second);
     return summary_;
   }
@@ -178,7 +209,8 @@ class ChainCheck {
 }  // namespace
 
 Result<AuditSummary> check_audit_log(const std::string& path,
-                                     const std::vector<RecordedHead>& recorded) {
+                                     const std::vector<RecordedHead>& recorded,
+                                     std::int64_t deleted_before_s) {
   auto closed = closed_audit_files(path);
   if (!closed) return closed.error();
   ChainCheck check(recorded);
@@ -187,7 +219,7 @@ Result<AuditSummary> check_audit_log(const std::string& path,
     if (auto named = check.ends_at(one); !named) return named.error();
   }
   if (auto good = check.file(path); !good) return good.error();
-  return check.end(path);
+  return check.end(path, deleted_before_s);
 }
 
 Result<AuditSummary> check_audit_lines(std::istream& in, const std::string& path,
@@ -196,7 +228,7 @@ Result<AuditSummary> check_audit_lines(std::istream& in, const std::string& path
   auto good = check.all_of(
       path, [&in](std::string& line) { return static_cast<bool>(std::getline(in, line)); });
   if (!good) return good.error();
-  return check.end(path);
+  return check.end(path, 0);
 }
 
 }  // namespace tkdc

@@ -35,12 +35,15 @@ struct SessionEpoch {
   auto operator<=>(const SessionEpoch&) const = default;
 };
 std::optional<SessionEpoch> session_epoch(const std::string& line);
+// When it was written, by its server's clock; 0 where it does not say.
+std::int64_t audit_line_time(const std::string& line);
 
 // What a log says about another party's.
 struct RecordedHead {
   int party = 0;
   AuditHead head;
-  std::string where;  // file and line, for the message
+  std::string where;      // file and line, for the message
+  std::int64_t at_s = 0;  // when, by the clock of who recorded it
 };
 
 struct AuditSummary {
@@ -54,10 +57,11 @@ struct AuditSummary {
 // Follows the chain through the closed files of this log and the one that is written (or through
 // one closed file, if `path` is that) and looks for each of `recorded` in it, by line number and
 // hash. Old files may have been deleted: then the chain begins in the middle, and what was recorded
-// of before is not looked for. The error names the first line that breaks the chain, or the head
-// that is not there, and what that means.
+// of before may be missing if that was before `deleted_before_s`. The error names the first line
+// that breaks the chain, or the head that is not there, and what that means.
 Result<AuditSummary> check_audit_log(const std::string& path,
-                                     const std::vector<RecordedHead>& recorded = {});
+                                     const std::vector<RecordedHead>& recorded = {},
+                                     std::int64_t deleted_before_s = 0);
 // The same of what `in` has; `path` is for messages.
 Result<AuditSummary> check_audit_lines(std::istream& in, const std::string& path,
                                        const std::vector<RecordedHead>& recorded);

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/copy_access.h"
 #include "base/durable_file.h"
 #include "base/system_error.h"
 
@@ -74,6 +75,7 @@ Result<void> write_compressed(const std::string& path, const std::string& draft)
   const UniqueFd out(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
                             st.st_mode & 0777));
   if (!out) return cannot("create", draft);
+  if (auto kept = copy_access(path, draft); !kept) return kept;
   gzFile gz = ::gzdopen(::fcntl(out.get(), F_DUPFD_CLOEXEC, 0), "wb6");
   if (gz == nullptr) return cannot("write", draft);
   std::array<char, kChunkBytes> chunk{};

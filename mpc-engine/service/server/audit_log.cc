@@ -10,6 +10,7 @@
 #include <optional>
 #include <system_error>
 
+#include "base/copy_access.h"
 #include "base/durable_file.h"
 #include "base/hex.h"
 #include "base/system_error.h"
@@ -83,14 +84,9 @@ std::string as_line(const AuditHead& head, const std::string& event) {
          "\",\"prev\":\"" + to_hex(head.hash) + "\",\"event\":" + event + "}";
 }
 
-// 0 where it does not say.
-std::int64_t time_of(const std::string& line) {
-  constexpr std::string_view kTime = "\"time\":\"";
-  constexpr std::size_t kToSecond = 19;
-  const std::size_t at = line.find(kTime);
-  if (at == std::string::npos) return 0;
-  auto s = parse_utc(line.substr(at + kTime.size(), kToSecond), 0);
-  return s.ok() ? *s : 0;
+bool sync_file(const std::string& path) {
+  const auto file = disk().open(path, Disk::How::kAppend, kMode);
+  return file && file->sync();
 }
 
 std::string continued(const std::string& closed, const SessionEpoch& epoch) {
@@ -120,11 +116,39 @@ AuditLog::~AuditLog() { (void)tidied(true).ok(); }
 // What a crash left while a file was being closed.
 Result<void> AuditLog::mend_names() {
   const std::string draft = path_ + ".new";
+  auto taken = take_up_draft();
+  if (!taken.ok()) return taken.error();
+  if (*taken) return {};
   if (::access(draft.c_str(), F_OK) == 0 && !remove_durably(draft))
     return system_error("audit: cannot remove " + draft);
   if (auto second = second_audit_name(path_); !second.empty() && !remove_durably(second))
     return system_error("audit: cannot remove " + second);
   return {};
+}
+
+// True: lines were appended to NAME.new already, and it is NAME now.
+Result<bool> AuditLog::take_up_draft() {
+  const std::string draft = path_ + ".new";
+  if (::access(draft.c_str(), F_OK) != 0) return false;
+  AuditLines old(path_), fresh(draft);
+  std::string line, last, first;
+  bool cut = false;
+  while (old.next(line)) {
+    last = std::exchange(line, {});
+    cut = old.cut();
+  }
+  const bool has_first = fresh.next(first) && !fresh.cut();
+  const auto before = parse_audit_line(last), behind = parse_audit_line(first);
+  if (!old.fault().ok() || !has_first || cut || !before || !behind || behind->n != before->n + 1 ||
+      behind->prev != hash_audit_line(last))
+    return false;
+  const std::string closed = closed_audit_name(path_, before->n);
+  if (::link(path_.c_str(), closed.c_str()) != 0 && second_audit_name(path_) != closed)
+    return system_error("audit: cannot make " + closed);
+  if (!sync_file(path_) || !sync_file(draft) || !sync_folder_of(path_) ||
+      ::rename(draft.c_str(), path_.c_str()) != 0 || !sync_folder_of(path_))
+    return system_error("audit: cannot put " + draft + " in place");
+  return true;
 }
 
 // What the log has before the file that is written: that one has no line yet.
@@ -155,7 +179,7 @@ Result<void> AuditLog::resume() {
   if (!read_log(path_, log)) return system_error("audit: cannot read " + path_);
   if (log.last.empty() && log.ended) return resume_closed();
   bytes_ = log.bytes;
-  begun_s_ = time_of(log.first);
+  begun_s_ = audit_line_time(log.first);
   std::optional<AuditLine> whole;
   std::string whole_line;
   while (!whole && !log.candidates.empty()) {
@@ -202,20 +226,22 @@ Result<void> AuditLog::write_line(const std::string& event) {
   }
   torn_ = !newline;
   head_ = {head_.lines + 1, hash_audit_line(line)};
-  if (begun_s_ == 0) begun_s_ = time_of(line);
+  if (begun_s_ == 0) begun_s_ = audit_line_time(line);
   if (auto epoch = session_epoch(line)) last_epoch_ = std::max(last_epoch_, *epoch);
   return {};
 }
 
 Result<void> AuditLog::sync() {
   AuditHead written;
-  std::shared_ptr<Disk::File> file;
+  std::shared_ptr<Disk::File> file, closing;
   {
     std::lock_guard lock(mutex_);
     written = head_;
     file = file_;
+    closing = closing_;
   }
-  if (!file->sync()) return system_error("audit: cannot sync " + path_);
+  if ((closing && !closing->sync()) || !file->sync())
+    return system_error("audit: cannot sync " + path_);
   std::lock_guard lock(mutex_);
   if (written.lines >= durable_.lines) durable_ = written;
   return {};
@@ -235,7 +261,7 @@ Result<void> AuditLog::keep(std::int64_t now_s) {
     const bool is_long = rotation_.most_bytes > 0 && bytes_ >= rotation_.most_bytes;
     const bool is_old =
         rotation_.days > 0 && begun_s_ > 0 && now_s - begun_s_ >= rotation_.days * kSecondsOfDay;
-    due = (is_long || is_old) && !torn_ && head_.lines > 0;
+    due = closing_ || ((is_long || is_old) && !torn_ && head_.lines > 0);
     keeping = rotation_.keeping;
   }
   if (due) {
@@ -266,44 +292,63 @@ Result<void> AuditLog::tidied(bool wait) {
   return tidying_.get();
 }
 
+// Also goes on with what could not be ended before.
 Result<void> AuditLog::rotate(std::int64_t now_s) {
-  // Most of it before others have to wait.
-  if (auto synced = sync(); !synced.ok()) return synced;
+  bool begun = false;
+  Result<void> kept;
+  {
+    std::lock_guard lock(mutex_);
+    begun = closing_ != nullptr;
+  }
+  if (!begun) {
+    const std::string draft = path_ + ".new";
+    ::unlink(draft.c_str());
+    std::shared_ptr<Disk::File> fresh = disk().open(draft, Disk::How::kAppend, kMode);
+    if (!fresh) return system_error("audit: cannot create " + draft);
+    // A log that never ends for the sake of a reader would fill the disk.
+    kept = copy_access(path_, draft);
+    Result<void> made;
+    if (!sync_folder_of(path_)) made = system_error("audit: cannot sync the folder of " + path_);
+    if (made.ok()) made = begin_file(std::move(fresh), now_s);
+    if (!made.ok()) {
+      ::unlink(draft.c_str());
+      return made;
+    }
+  }
+  auto ended = end_file();
+  return ended.ok() ? kept : ended;
+}
+
+// What others wait for: nothing here waits for the disk. Nothing has changed where it fails.
+Result<void> AuditLog::begin_file(std::shared_ptr<Disk::File> fresh, std::int64_t now_s) {
   std::lock_guard lock(mutex_);
-  if (torn_) return {};
-  if (!file_->sync()) return system_error("audit: cannot sync " + path_);
-  if (auto begun = begin_file(); !begun.ok()) return begun;
+  if (torn_) return fail("audit: " + path_ + " ends in a line that is cut; it is closed later");
+  const std::string closed = closed_audit_name(path_, head_.lines);
+  const std::string line = as_line(head_, continued(closed, last_epoch_));
+  const std::string whole = line + "\n";
+  if (fresh->write(octets_of(whole)) != static_cast<ssize_t>(whole.size()))
+    return system_error("audit: cannot write " + path_ + ".new");
+  if (::link(path_.c_str(), closed.c_str()) != 0)
+    return system_error("audit: cannot make " + closed);
+  closing_ = std::exchange(file_, std::move(fresh));
+  head_ = {head_.lines + 1, hash_audit_line(line)};
+  bytes_ = whole.size();
   begun_s_ = now_s;
   tidy_at_s_ = 0;
   return {};
 }
 
-// Under mutex_; the file that is written is on disk. Nothing has changed where it fails.
-Result<void> AuditLog::begin_file() {
-  const std::string draft = path_ + ".new", closed = closed_audit_name(path_, head_.lines);
-  const std::string line = as_line(head_, continued(closed, last_epoch_));
-  const std::string whole = line + "\n";
-  ::unlink(draft.c_str());
-  std::shared_ptr<Disk::File> fresh = disk().open(draft, Disk::How::kAppend, kMode);
-  if (!fresh) return system_error("audit: cannot create " + draft);
-  Result<void> done;
-  if (fresh->write(octets_of(whole)) != static_cast<ssize_t>(whole.size()) || !fresh->sync()) {
-    done = system_error("audit: cannot write " + draft);
-  } else if (::link(path_.c_str(), closed.c_str()) != 0) {
-    done = system_error("audit: cannot make " + closed);
-  } else if (!sync_folder_of(path_) || ::rename(draft.c_str(), path_.c_str()) != 0) {
-    done = system_error("audit: cannot put " + draft + " in place");
-    ::unlink(closed.c_str());
+// Where it fails, lines go on to NAME.new, and it is tried again.
+Result<void> AuditLog::end_file() {
+  if (auto synced = sync(); !synced.ok()) return synced;
+  const std::string draft = path_ + ".new";
+  if (!sync_folder_of(path_) || ::rename(draft.c_str(), path_.c_str()) != 0)
+    return system_error("audit: cannot put " + draft + " in place");
+  {
+    std::lock_guard lock(mutex_);
+    closing_ = nullptr;
   }
-  if (!done.ok()) {
-    ::unlink(draft.c_str());
-    return done;
-  }
-  file_ = std::move(fresh);
-  head_ = {head_.lines + 1, hash_audit_line(line)};
-  bytes_ = whole.size();
   if (!sync_folder_of(path_)) return system_error("audit: cannot sync the folder of " + path_);
-  durable_ = head_;
   return {};
 }
 

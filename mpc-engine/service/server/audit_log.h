@@ -10,16 +10,21 @@
 // short stays, as evidence, and is part of the chain like any other: the next whole one carries
 // its hash. Where only its newline is lacking it is whole.
 //
-// keep() closes the file and goes on in a new one when it is long or old (audit_files.h). The last
-// line of a closed file is on disk before the next file has its first, and the first line of that
-// one names the file before it and the last nonce epoch:
+// keep() closes the file and goes on in a new one when it is long or old (audit_files.h). The first
+// line of that one names the file before it and the last nonce epoch:
 //
-//   1. NAME.new, with that first line, synced
-//   2. NAME gets NAME.NUMBER as a second name; the folder is synced
-//   3. NAME.new takes the place of NAME; the folder is synced; from here on its lines count
+//   1. NAME.new is made, for those who may read NAME; the folder is synced
+//   2. NAME.new gets its first line, NAME gets NAME.NUMBER as a second name; from here on lines are
+//      appended to NAME.new
+//   3. NAME is synced, then NAME.new, then the folder
+//   4. NAME.new takes the place of NAME; the folder is synced
 //
-// After a crash NAME is the old file or the new one, whole. Before 3 it may have two names, of
-// which the second one is taken away again, and NAME.new, of which nobody knows, is removed.
+// Only 2 makes others wait, and not for the disk. sync() meanwhile makes all of it durable: NAME
+// before NAME.new, whose name is on disk since 1.
+//
+// After a crash NAME is the old file or the new one. In the former case NAME.new takes its place
+// where it goes on from NAME's last line: it holds lines. Else the crash took NAME's end with it or
+// came before 2: then a second name is taken away again, and NAME.new is removed.
 //
 // Thread-safe. Contains metadata only, never shares, keys or plaintexts.
 #pragma once
@@ -78,17 +83,20 @@ class AuditLog {
   AuditLog(std::string path, const AuditRotation& rotation)
       : path_(std::move(path)), rotation_(rotation) {}
   Result<void> mend_names();
+  Result<bool> take_up_draft();
   Result<void> resume();
   Result<void> resume_closed();
-  Result<void> begin_file();
   Result<void> rotate(std::int64_t now_s);
+  Result<void> begin_file(std::shared_ptr<Disk::File> fresh, std::int64_t now_s);
+  Result<void> end_file();
   Result<void> begin_to_tidy(const AuditKeeping& keeping, std::int64_t now_s);
   Result<void> tidied(bool wait);
   Result<void> write_line(const std::string& event);
 
   std::string path_;
-  AuditRotation rotation_;            // under mutex_
-  std::shared_ptr<Disk::File> file_;  // what is synced may be closed meanwhile
+  AuditRotation rotation_;               // under mutex_
+  std::shared_ptr<Disk::File> file_;     // what is synced may be closed meanwhile
+  std::shared_ptr<Disk::File> closing_;  // NAME, while lines are appended to NAME.new
   mutable std::mutex mutex_;
   AuditHead head_, durable_;
   SessionEpoch last_epoch_;

@@ -85,6 +85,7 @@ void ControlPlane::handle(const AgentSocket::Message& message) {
   runs_[agent].started(request->name.run);
   if (full) return refuse(agent, *request);
   if (request->op == TKDC_OP_STATUS) return answer_status(agent, *request);
+  if (request->op == TKDC_OP_LIST) return answer_list(agent, *request);
   submit_(options_.agents[agent].role, std::move(*request));
 }
 
@@ -105,6 +106,21 @@ void ControlPlane::answer_status(std::size_t, const JobRequest& request) {
     answer.status = TKDC_STATUS_INTERNAL;
     answer.message = "the status is longer than an answer may be";
     answer.output.clear();
+  }
+  reply(request.name, std::move(answer));
+}
+
+void ControlPlane::answer_list(std::size_t agent, const JobRequest& request) {
+  JobReply answer;
+  if (options_.agents[agent].role != AgentRole::kAdmin || !list_keys_) {
+    answer.status = TKDC_STATUS_DENIED;
+    answer.message = "keys are listed for agents with the role admin";
+  } else if (auto page = list_keys_(request.key.id); page) {
+    answer.output.assign(page->begin(), page->end());
+  } else {
+    answer.status = TKDC_STATUS_INTERNAL;
+    answer.message = page.error().message;
+    complain(page.error().message);
   }
   reply(request.name, std::move(answer));
 }

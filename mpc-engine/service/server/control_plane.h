@@ -41,6 +41,8 @@ class ControlPlane {
  public:
   using Submit = std::function<void(AgentRole, JobRequest)>;
   using StatusJson = std::function<std::string()>;
+  // The page of keys behind this one; for agents with the role admin.
+  using ListKeys = std::function<Result<Bytes>(const KeyId& after)>;
 
   ControlPlane(std::unique_ptr<AgentSocket> socket, ControlOptions options, Submit submit,
                StatusJson status_json);
@@ -53,6 +55,8 @@ class ControlPlane {
   void reply(const JobName& name, JobReply reply);
 
   ControlCounters counters() const;  // any thread
+  // Before run(). Without it nobody gets a list.
+  void list_keys_by(ListKeys list) { list_keys_ = std::move(list); }
 
  private:
   struct Answer {
@@ -63,6 +67,7 @@ class ControlPlane {
   void receive_some();
   void handle(const AgentSocket::Message& message);
   void answer_status(std::size_t agent, const JobRequest& request);
+  void answer_list(std::size_t agent, const JobRequest& request);
   void refuse(std::size_t agent, const JobRequest& request);
   void send_answers();
   void complain(const std::string& message);
@@ -70,6 +75,7 @@ class ControlPlane {
   ControlOptions options_;
   Submit submit_;
   StatusJson status_json_;
+  ListKeys list_keys_;
   std::unique_ptr<AgentSocket> socket_;
 
   std::vector<std::uint64_t> agent_ids_;  // JobName.agent, by index

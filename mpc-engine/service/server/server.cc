@@ -20,6 +20,7 @@
 #include "service/job/limits.h"
 #include "service/server/certificate_watch.h"
 #include "service/server/epoch_watch.h"
+#include "service/server/list_keys.h"
 #include "service/server/revoke_request.h"
 #include "service/server/revoked_json.h"
 
@@ -108,6 +109,7 @@ void Server::make_control(std::unique_ptr<AgentSocket> socket) {
       std::move(socket), std::move(options),
       [this](AgentRole role, JobRequest request) { jobs_->submit(role, std::move(request)); },
       [this] { return status_json(); });
+  control_->list_keys_by([this](const KeyId& after) { return list_keys(*store_, after); });
 }
 
 Result<void> Server::make_mesh(std::shared_ptr<Network> network) {

@@ -208,6 +208,22 @@ Result<std::vector<KeyId>> RecordStore::ids_of(Table table) {
   return ids;
 }
 
+// Past those before it: some milliseconds where there are 100,000.
+Result<std::vector<KeyId>> RecordStore::ids_behind(const KeyId& after, std::size_t most) {
+  std::vector<KeyId> ids;
+  Txn txn(*tables_, false);
+  int rc = txn.begun();
+  if (rc == 0)
+    rc = txn->each(kCommitted, [&](ByteSpan name, ByteSpan) {
+      if (name.size() != after.size() || !std::ranges::lexicographical_compare(after, name))
+        return true;
+      std::ranges::copy(name, ids.emplace_back().begin());
+      return ids.size() < most;
+    });
+  if (rc != 0) return failed("listing keys", rc);
+  return ids;
+}
+
 Result<bool> RecordStore::holds(Table table, const KeyId& id) {
   Txn txn(*tables_, false);
   ByteSpan value;

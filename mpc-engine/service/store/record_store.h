@@ -37,6 +37,7 @@ class RecordStore final : public Store {
   Result<bool> committed(const KeyId& id) override { return holds(kCommitted, id); }
   Result<bool> buried(const KeyId& id) override { return holds(kTombstones, id); }
   std::size_t count() override;
+  Result<std::vector<KeyId>> ids_behind(const KeyId& after, std::size_t most) override;
   Result<Digest> inventory() override;
   Result<std::uint64_t> seal_mark(const KeyId& id) override;
   Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override;
@@ -62,6 +63,7 @@ class RecordStore final : public Store {
   Result<void> write_new_store(Txn& txn);
   Result<void> write_owner(Txn& txn);
   Result<void> load_epochs(Txn& txn);
+  Result<void> say_two_levels(Txn& txn);
   Error failed(const std::string& step, int rc) const;
   Error corrupt(Table table, const KeyId& id) const;
 

@@ -161,7 +161,18 @@ Result<void> RecordStore::check_owner() {
   if (rc != 0 || !sealer_.open("meta", kCheckName, value, text))
     return fail("store: the key does not open " + options_.path +
                 "; [store] key_file is another server's or was replaced");
-  return load_epochs(txn);
+  if (auto loaded = load_epochs(txn); !loaded.ok()) return loaded;
+  if (format == kOneLevel && two_levels_) return say_two_levels(txn);
+  return {};
+}
+
+// A crash came between the keys of begin_rekey() and this. Without it a release that knows no keys
+// would open the store, and find values of which it has no key.
+Result<void> RecordStore::say_two_levels(Txn& txn) {
+  int rc = txn->put(kMeta, kOwnerName, owner_record());
+  if (rc == 0) rc = txn->commit();
+  if (rc != 0) return failed("opening", rc);
+  return {};
 }
 
 Result<void> RecordStore::load_epochs(Txn& txn) {

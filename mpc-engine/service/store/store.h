@@ -57,6 +57,8 @@ class Store : public Entries {
   virtual Result<std::shared_ptr<const KeyRecord>> get(const KeyId& id) = 0;
 
   virtual std::size_t count() = 0;
+  // Of committed records, ascending, those behind `after`; so many at most.
+  virtual Result<std::vector<KeyId>> ids_behind(const KeyId& after, std::size_t most) = 0;
 
   // An upper bound of how often a key has sealed (service/sealing/seal_counts.h); 0 at
   // first. Gone with the key.

@@ -16,7 +16,7 @@ bool is_operation(std::uint8_t op)
 {
     return (op >= TKDC_OP_HELLO && op <= TKDC_OP_MAC_DERIVED) ||
            (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY) || op == TKDC_OP_EQUAL ||
-           op == TKDC_OP_STATUS;
+           op == TKDC_OP_STATUS || op == TKDC_OP_LIST;
 }
 
 void assign(SecretVector &out, ByteSpan in)

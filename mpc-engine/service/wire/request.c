@@ -50,6 +50,7 @@ static bool put_body(struct tkdc_buffer *out, const struct tkdc_request *r)
         tkdc_buffer_put_bytes(out, r->data);
         return true;
     case TKDC_OP_EXPORT:
+    case TKDC_OP_LIST:
         tkdc_buffer_put(out, r->key.key_id, sizeof r->key.key_id);
         return true;
     case TKDC_OP_BIND:

@@ -2,7 +2,7 @@
 /*
  * Requests to the agent as one struct, and the bodies of its replies. The
  * layout of each body stands in wire.h; this is the only file on the KDC's
- * side that writes or reads them.
+ * side that writes or reads them. The agent's side is request_body.h.
  */
 #ifndef TKDC_WIRE_REQUEST_H
 #define TKDC_WIRE_REQUEST_H
@@ -19,7 +19,7 @@ extern "C" {
 struct tkdc_request {
     uint8_t op;
     uint8_t label;            /* HELLO: role. STAGE: origin */
-    struct tkdc_wire_key key; /* STAGE: kvno, enctype. EXPORT: key_id */
+    struct tkdc_wire_key key; /* STAGE: kvno, enctype. EXPORT, LIST: key_id */
     uint32_t usage;
     struct tkdc_span data;            /* plaintext, ciphertext, data, key, name or key id */
     struct tkdc_span checksum;        /* VERIFY */
@@ -36,7 +36,7 @@ struct tkdc_reply {
 bool tkdc_request_encode(struct tkdc_buffer *out, const struct tkdc_request *request, uint64_t id,
                          uint32_t deadline_ms);
 
-/* The `bytes` body of SEAL, OPEN, MAC, EXPORT, EQUAL, STATUS. */
+/* The `bytes` body of SEAL, OPEN, MAC, EXPORT, EQUAL, STATUS, LIST. */
 bool tkdc_reply_bytes(const struct tkdc_reply *reply, struct tkdc_span *bytes);
 /* The body of VERIFY and BIND: there is none. */
 bool tkdc_reply_is_empty(const struct tkdc_reply *reply);

@@ -87,6 +87,8 @@ const char *tkdc_wire_op_name(uint8_t op)
         return "equal";
     case TKDC_OP_STATUS:
         return "status";
+    case TKDC_OP_LIST:
+        return "list";
     default:
         return "unknown";
     }

@@ -35,6 +35,8 @@
  *   DESTROY  key                             -> (empty)
  *   EQUAL    key, key_id[16] of a staged key -> one octet as bytes: 1 equal, 0 not
  *   STATUS   (empty)                         -> JSON bytes
+ *   LIST     key_id[16] behind which to begin -> keys that all three servers hold, a page
+ *                                               as bytes (key_list.h)
  *
  * SEAL and OPEN speak libk5crypto's format: how much longer a ciphertext is than
  * its plaintext, and how long a checksum is, follows from the enctype alone
@@ -88,6 +90,7 @@ enum tkdc_wire_op {
     TKDC_OP_DESTROY = 19,
     TKDC_OP_EQUAL = 24,
     TKDC_OP_STATUS = 32,
+    TKDC_OP_LIST = 33,
 };
 
 /* Which key material a request may touch follows from the agent's CURVE key,

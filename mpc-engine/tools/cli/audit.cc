@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tkdc audit verify`: whether a server's audit log is whole, by its own chain
-// and by what the other servers have recorded of it.
+// and by what the other servers have recorded of it. `tkdc audit show`: its lines about a
+// principal, whom it holds as the SHA-256 of the name.
 //
-// Exit status: 0 whole, 1 not, or a file cannot be read.
+// Exit status of verify: 0 whole, 1 not, or a file cannot be read.
+#include <sodium.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
 #include <iostream>
 #include <memory>
 
@@ -10,6 +16,7 @@
 #include "service/server/audit_check.h"
 #include "service/server/audit_files.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/printable.h"
 
 namespace tkdc::cli {
 namespace {
@@ -18,11 +25,13 @@ struct AuditOptions {
   std::string log;
   std::vector<std::string> others;
   int party = -1;
+  int kept_days = -1;
 };
 
 // Nothing is whole that has no line: an emptied log, or another file.
 Result<AuditSummary> check_log(const std::string& path,
-                               const std::vector<RecordedHead>& recorded = {}) {
+                               const std::vector<RecordedHead>& recorded = {},
+                               std::int64_t deleted_before_s = 0) {
   AuditLines lines(path);
   bool has_line = false;
   for (std::string line; !has_line && lines.next(line);)
@@ -32,7 +41,7 @@ Result<AuditSummary> check_log(const std::string& path,
     return fail("audit: " + path +
                 " holds no line of an audit log: it is empty, was emptied, or "
                 "is another file");
-  return check_audit_log(path, recorded);
+  return check_audit_log(path, recorded, deleted_before_s);
 }
 
 // What the other logs, whole themselves, say about `party`.
@@ -45,6 +54,12 @@ Result<std::vector<RecordedHead>> heads_of(const std::vector<std::string>& other
       if (head.party == party) heads.push_back(std::move(head));
   }
   return heads;
+}
+
+// A day more, for clocks that differ and a server that was not running.
+std::int64_t deleted_before(const AuditOptions& options) {
+  constexpr std::int64_t kDayS = 86'400;
+  return options.kept_days < 0 ? 0 : std::time(nullptr) - (options.kept_days - 1) * kDayS;
 }
 
 Result<void> verify(const AuditOptions& options) {
@@ -60,7 +75,7 @@ Result<void> verify(const AuditOptions& options) {
       return fail("--against: no head of party " + std::to_string(party) +
                   "'s log is recorded there, so nothing was compared: give another party's log of "
                   "the same time");
-    auto against = check_log(options.log, *heads);
+    auto against = check_log(options.log, *heads, deleted_before(options));
     if (!against.ok()) return against.error();
     compared = heads->size();
   }
@@ -68,7 +83,10 @@ Result<void> verify(const AuditOptions& options) {
             << alone->files << (alone->files == 1 ? " file" : " files") << ", whole; newest hash "
             << to_hex(alone->head.hash) << "\n";
   if (!options.others.empty())
-    std::cout << compared << " heads recorded by other servers are in it\n";
+    std::cout << compared
+              << (alone->before.lines > 0
+                      ? " heads recorded by other servers are in it, or of deleted lines\n"
+                      : " heads recorded by other servers are in it\n");
   else
     std::cout << "not compared with others: a log cut short would pass (--against)\n";
   if (alone->before.lines > 0)
@@ -77,17 +95,74 @@ Result<void> verify(const AuditOptions& options) {
   return {};
 }
 
+struct ShowOptions {
+  std::string log;
+  std::vector<std::string> principals;
+};
+
+// What a line about this principal has in it.
+std::string mark_of(const std::string& principal) {
+  std::array<std::uint8_t, crypto_hash_sha256_BYTES> digest{};
+  crypto_hash_sha256(digest.data(), reinterpret_cast<const std::uint8_t*>(principal.data()),
+                     principal.size());
+  return "\"principal\":\"" + to_hex(digest) + "\"";
+}
+
+Result<void> show_file(const std::string& path, const std::vector<std::string>& marks) {
+  AuditLines lines(path);
+  for (std::string line; lines.next(line);)
+    if (marks.empty() || std::ranges::any_of(marks, [&line](const std::string& mark) {
+          return line.find(mark) != std::string::npos;
+        }))
+      std::cout << printable(line) << "\n";
+  return lines.fault();
+}
+
+Result<void> show(const ShowOptions& options) {
+  std::vector<std::string> marks;
+  for (const std::string& principal : options.principals) {
+    if (principal.find('@') == std::string::npos)
+      return fail("--principal " + principal + " has no realm: NAME@REALM");
+    marks.push_back(mark_of(principal));
+  }
+  auto closed = closed_audit_files(options.log);
+  if (!closed.ok()) return closed.error();
+  for (const ClosedAuditFile& one : *closed)
+    if (auto shown = show_file(one.path, marks); !shown.ok()) return shown;
+  return show_file(options.log, marks);
+}
+
+void add_show(CLI::App& audit, int& exit_status) {
+  auto options = std::make_shared<ShowOptions>();
+  CLI::App* command = audit.add_subcommand("show", "print the lines about a principal");
+  command->add_option("log", options->log, "the audit log; its closed files are read, too")
+      ->required();
+  command->add_option("--principal", options->principals,
+                      "NAME@REALM, as kadmin writes it; repeatable; all lines without");
+  command->callback([options, &exit_status] {
+    auto done = show(*options);
+    if (!done.ok()) std::cerr << "tkdc audit show: " << printable(done.error().message) << "\n";
+    exit_status = done.ok() ? 0 : 1;
+  });
+}
+
 }  // namespace
 
 void add_audit(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<AuditOptions>();
   CLI::App* audit = app.add_subcommand("audit", "look into servers' audit logs");
   audit->require_subcommand(1);
+  add_show(*audit, exit_status);
   CLI::App* command = audit->add_subcommand("verify", "check that an audit log is whole");
   command->add_option("log", options->log, "the audit log")->required();
   command->add_option("--against", options->others, "another server's audit log; repeatable");
   command->add_option("--party", options->party, "whose log it is, if it does not say")
       ->check(CLI::Range(0, 2));
+  command
+      ->add_option("--kept-days", options->kept_days,
+                   "files that were closed before that are deleted: heads that others recorded "
+                   "earlier need not be there")
+      ->check(CLI::Range(1, 36'500));
   command->callback([options, &exit_status] {
     auto done = verify(*options);
     if (!done.ok()) std::cerr << "tkdc audit verify: " << done.error().message << "\n";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subcommands that are programs of their own: tkdc-import and tkdc-export know libkrb5, as nothing
-// here does; tkdc-workbench holds what no realm needs.
+// Subcommands that are programs of their own: tkdc-import, tkdc-export and tkdc-reconcile know
+// libkrb5, as nothing here does; tkdc-workbench holds what no realm needs.
 #include <unistd.h>
 
 #include <filesystem>
@@ -75,6 +75,11 @@ void add_import(CLI::App& app, int& exit_status) {
 
 void add_export(CLI::App& app, int& exit_status) {
   add_migration(app, exit_status, "export", "give a realm's keys back to its database");
+}
+
+void add_reconcile(CLI::App& app, int& exit_status) {
+  add_migration(app, exit_status, "reconcile",
+                "compare a realm's database with the keys that the servers hold");
 }
 
 void add_bench(CLI::App& app, int& exit_status) {

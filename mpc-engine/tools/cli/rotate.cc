@@ -163,8 +163,8 @@ Result<int> Rotation::run() {
   std::cout << principal() << ": version " << *after_.rbegin() << " is drawn and in use.\n";
   if (!options_.purge) {
     std::cout << "Versions " << listed(before_)
-              << " stay in the database, and open tickets where the servers still hold them;\n"
-                 "--purge, or purgekeys in kadmin.local, ends them.\n";
+              << " stay in the database, and open tickets where the servers still hold them (tkdc "
+                 "reconcile);\n--purge, or purgekeys in kadmin.local, ends them.\n";
     return 0;
   }
   done = purge();

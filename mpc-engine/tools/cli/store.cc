@@ -5,7 +5,8 @@
 // rekey: a new wrapping key lies beside the old one first; both open the store from begin_rekey()
 // on; the new one takes the old one's place; all values are rewritten; then only the new one opens
 // it. It may be killed between any two of these and be run again, and the server may run in
-// between.
+// between. The old one is replaced after the new one has opened the keys, as it was read back: out
+// of the credential that systemd made, or from the disk.
 //
 // Secret: wrapping keys, which go from the random generator to the disk, or into a credential.
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <iostream>
 #include <memory>
 
@@ -42,13 +44,49 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The new wrapping key as the file that takes the old one's place.
-Result<SecretVector> as_file(const StoppedStore& at, const SecretBuffer& key,
-                             const std::string& with) {
-  if (!at.credential) return SecretVector(key.data(), key.data() + key.size());
-  auto sealed = seal_credential(credential_not_given(at.config.store_key_file), key.span(), with);
+// A wrapping key as it was read out of what takes the old one's place.
+struct NextKey {
+  SecretVector file;
+  SecretBuffer key;
+};
+
+Result<NextKey> make_next(const StoppedStore& at, const std::string& with) {
+  NextKey next{{}, draw_store_key()};
+  next.file.assign(next.key.data(), next.key.data() + next.key.size());
+  if (!at.credential) return next;
+  const std::string name = credential_not_given(at.config.store_key_file);
+  auto sealed = seal_credential(name, next.key.span(), with);
   if (!sealed) return sealed.error();
-  return SecretVector(sealed->begin(), sealed->end());
+  next.file.assign(sealed->begin(), sealed->end());
+  auto opened = open_sealed(name, next.file);
+  if (!opened || opened->size() != next.key.size() ||
+      sodium_memcmp(opened->data(), next.key.data(), next.key.size()) != 0)
+    return fail("this host does not open the credential that it made (--with-key=" + with +
+                "); nothing was changed" + (opened ? "" : ": " + opened.error().message));
+  std::memcpy(next.key.data(), opened->data(), next.key.size());
+  return next;
+}
+
+// The file that will take the old one's place, on disk, with what it is to hold.
+Result<void> write_draft(const std::string& draft, ByteSpan octets) {
+  ::unlink(draft.c_str());  // of a run that was interrupted: its key opens nothing yet, or is kept
+  const UniqueFd fd = create_file(draft);
+  if (!fd || !write_synced(fd.get(), octets) || !sync_folder_of(draft))
+    return system_error("cannot write " + draft);
+  const UniqueFd again(::open(draft.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  SecretVector read(octets.size() + 1);
+  const ssize_t n = again ? ::read(again.get(), read.data(), read.size()) : -1;
+  if (n != static_cast<ssize_t>(octets.size()) ||
+      sodium_memcmp(read.data(), octets.data(), octets.size()) != 0)
+    return fail(draft + " does not hold what was written to it; the old key is in place");
+  return {};
+}
+
+// A failure leaves the old one in place, which opens the store all the same.
+Result<void> opens_the_keys(const StoppedStore& at, const SecretBuffer& key) {
+  auto keys = Keyring(at.config.store_path, {at.config.installation, at.config.party}).read(key);
+  if (!keys) return fail("the old key is in place: " + keys.error().message);
+  return {};
 }
 
 // The old file's octets are overwritten when nothing names it any more.
@@ -85,9 +123,8 @@ Result<std::size_t> rewrite(Store& store) {
 Result<void> rekey(const StoreCommand& command) {
   auto at = find_stopped_store(command.config);
   if (!at) return at.error();
-  const SecretBuffer next = draw_store_key();
-  auto file = as_file(*at, next, command.with);
-  if (!file) return file.error();
+  auto next = make_next(*at, command.with);
+  if (!next) return next.error();
   if (auto owner = become_owner(*at); !owner) return owner;
   auto store = at->open();
   if (!store) return store.error();
@@ -100,16 +137,14 @@ Result<void> rekey(const StoreCommand& command) {
             << std::flush;
   const Clock::time_point start = Clock::now();
   const std::string draft = at->key_file + ".new";
-  ::unlink(draft.c_str());  // of a run that was interrupted: its key opens nothing yet, or is kept
-  const UniqueFd fd = create_file(draft);
-  if (!fd || !write_synced(fd.get(), ByteSpan(*file)) || !sync_folder_of(draft))
-    return system_error("cannot write " + draft);
-  Result<void> done = (*store)->begin_rekey(at->key, next);
+  Result<void> done = write_draft(draft, next->file);
+  if (done) done = (*store)->begin_rekey(at->key, next->key);
+  if (done) done = opens_the_keys(*at, next->key);
   if (done) done = put_in_place(draft, at->key_file);
   if (!done) return done;
   auto values = rewrite(**store);
   if (!values) return values.error();
-  done = (*store)->end_rekey(next);
+  done = (*store)->end_rekey(next->key);
   if (!done) return done;
   std::printf(
       "%zu values are under new keys, in %.1f s. The old ones do not open this store any more.\n",

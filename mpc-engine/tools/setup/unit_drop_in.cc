@@ -63,26 +63,6 @@ Result<void> hosts_of_server(StrictToml& file, UnitFacts& facts) {
   return {};
 }
 
-// In the form in which systemd takes them.
-Result<void> look_up(const std::string& host, std::set<std::string>& addresses) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int error = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
-  if (error != 0)
-    return fail(host + " has no address now (" + ::gai_strerror(error) +
-                "), so the unit cannot be told whom it may talk to; run `tkdc unit` again when it "
-                "has, or with --any-address");
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all(found, &::freeaddrinfo);
-  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
-    char text[NI_MAXHOST];
-    if (::getnameinfo(one->ai_addr, one->ai_addrlen, text, sizeof text, nullptr, 0,
-                      NI_NUMERICHOST) == 0)
-      addresses.insert(text);
-  }
-  return {};
-}
-
 void add_name_servers(std::set<std::string>& addresses) {
   std::ifstream in("/etc/resolv.conf");
   for (std::string line; std::getline(in, line);) {
@@ -92,11 +72,13 @@ void add_name_servers(std::set<std::string>& addresses) {
   }
 }
 
-Result<std::string> address_lines(const UnitFacts& facts) {
+Result<std::string> address_lines(const UnitFacts& facts, const LookUp& look) {
   std::set<std::string> addresses;
   bool names = false;
   for (const std::string& host : facts.hosts) {
-    if (auto found = look_up(host, addresses); !found) return found.error();
+    auto found = look(host);
+    if (!found) return found.error();
+    addresses.merge(*found);
     names = names || !is_address(host);
   }
   if (names) add_name_servers(addresses);
@@ -118,6 +100,26 @@ std::vector<std::string> credentials_in(const fs::path& folder) {
 }
 
 }  // namespace
+
+Result<std::set<std::string>> look_up(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
+  if (error != 0)
+    return fail(host + " has no address now (" + ::gai_strerror(error) +
+                "), so the unit cannot be told whom it may talk to; run `tkdc unit` again when it "
+                "has, or with --any-address");
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all(found, &::freeaddrinfo);
+  std::set<std::string> addresses;
+  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
+    char text[NI_MAXHOST];
+    if (::getnameinfo(one->ai_addr, one->ai_addrlen, text, sizeof text, nullptr, 0,
+                      NI_NUMERICHOST) == 0)
+      addresses.insert(text);
+  }
+  return addresses;
+}
 
 Result<UnitFacts> unit_facts(const std::string& configuration, bool any_address) {
   StrictToml file;
@@ -141,7 +143,7 @@ std::string drop_in_path(const std::string& unit) {
   return "/etc/systemd/system/" + unit + ".service.d/tkdc.conf";
 }
 
-Result<std::string> drop_in_text(const UnitFacts& facts) {
+Result<std::string> drop_in_text(const UnitFacts& facts, const LookUp& look) {
   const fs::path folder = fs::path(facts.configuration).parent_path();
   std::string out = std::string(kMark) + " from " + facts.configuration +
                     ", and written anew by the\n# next one: what you want besides belongs in "
@@ -150,7 +152,7 @@ Result<std::string> drop_in_text(const UnitFacts& facts) {
     out += "LoadCredentialEncrypted=" + name + ":" + (folder / name).string() +
            std::string(kCredentialEnding) + "\n";
   if (facts.any_address) return out;
-  auto lines = address_lines(facts);
+  auto lines = address_lines(facts, look);
   if (!lines) return lines.error();
   return out + *lines;
 }

@@ -6,6 +6,8 @@
 // Used by `tkdc join` and `tkdc unit`. Nothing in it is secret.
 #pragma once
 
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,9 +28,13 @@ Result<UnitFacts> unit_facts(const std::string& configuration, bool any_address 
 // Where systemd looks for it.
 std::string drop_in_path(const std::string& unit);
 
+// The addresses of a name or an address, as systemd writes them. Error: it has none now.
+using LookUp = std::function<Result<std::set<std::string>>(const std::string& host)>;
+Result<std::set<std::string>> look_up(const std::string& host);
+
 // Names are looked up now, as the unit does it when it connects; where there are any, name servers
 // are allowed too. Error: a name has no address.
-Result<std::string> drop_in_text(const UnitFacts& facts);
+Result<std::string> drop_in_text(const UnitFacts& facts, const LookUp& look = look_up);
 
 // In place of the one that was written before. Error: there is a file of somebody else's.
 Result<void> write_drop_in(const std::string& path, const std::string& text);

@@ -145,6 +145,25 @@ TEST(Combine, OneCauseIsTold) {
   EXPECT_EQ(combine(replies, 12, 12).message, tkdc_status_text(TKDC_STATUS_UNAVAILABLE));
 }
 
+TEST(Combine, ListsOfKeysHaveToBeTheSame) {
+  auto replies = statuses(TKDC_STATUS_OK, TKDC_STATUS_OK, TKDC_STATUS_OK);
+  for (JobReply& reply : replies) reply.output = {0, 1, 2};
+  auto same = replies;
+  EXPECT_EQ(combine_lists(same).output, SecretVector({0, 1, 2}));
+  for (std::size_t party = 0; party < 3; ++party) {
+    auto other = replies;
+    other[party].output[1] ^= 1;
+    const Outcome outcome = combine_lists(other);
+    EXPECT_EQ(outcome.status, TKDC_STATUS_INCONSISTENT);
+    EXPECT_TRUE(outcome.output.empty());
+    EXPECT_NE(outcome.message.find("server " + std::to_string(party) + " holds others"),
+              std::string::npos)
+        << outcome.message;
+  }
+  replies[1].status = TKDC_STATUS_DENIED;
+  EXPECT_EQ(combine_lists(replies).status, TKDC_STATUS_DENIED);
+}
+
 TEST(Combine, NoMixtureIsEverOk) {
   for (int a = 0; a <= TKDC_STATUS_INTERNAL; ++a)
     for (int b = 0; b <= TKDC_STATUS_INTERNAL; ++b)

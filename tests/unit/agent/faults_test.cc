@@ -109,6 +109,20 @@ TEST_F(Faults, ASilentServerMeansUnavailableAtTheDeadline) {
   EXPECT_EQ(mac().status(), TKDC_STATUS_OK);
 }
 
+// All are asked how they are one second after a job began, wherever the agent's own beat of a
+// second stands then, so that a job of little more names who is silent.
+TEST_F(Faults, WhoIsSilentIsAskedInTime) {
+  EXPECT_EQ(mac().status(), TKDC_STATUS_OK);
+  servers_.set_mood(1, Mood::kSilent);
+  for (int phase = 0; phase < 2; ++phase) {
+    const std::string why = mac(1'200).text();
+    EXPECT_NE(why.find("server 1"), std::string::npos) << why;
+    EXPECT_EQ(why.find("server 0"), std::string::npos) << why;
+    EXPECT_EQ(why.find("server 2"), std::string::npos) << why;
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+}
+
 TEST_F(Faults, ADeadServerFailsWhatIsPendingAndIsFoundAgain) {
   EXPECT_EQ(mac().status(), TKDC_STATUS_OK);
   servers_.set_mood(0, Mood::kSilent);

@@ -77,6 +77,15 @@ class Replies : public Preload {
   krb5_data plain{};
 };
 
+// What is wrong once is wrong with that operation, not with all that this process does afterwards.
+TEST_F(Replies, AMalformedAnswerOutsideARequestSpoilsNoLaterOne) {
+  const tkdc_preload_config kdc{agent().path().c_str(), true, 5'000};
+  ASSERT_EQ(tkdc_preload_api.configure(context, &kdc), 0);
+  expect_malformed(open(kOverhead + 16, {TKDC_STATUS_OK, bytes_of(15)}));
+  EXPECT_EQ(open(kOverhead + 16, {TKDC_STATUS_OK, bytes_of(16)}), 0);
+  EXPECT_EQ(agent().asked().size(), 1u) << "it was asked again";
+}
+
 TEST_F(Replies, AnEmptyPlaintextIsEmpty) {
   ASSERT_EQ(open(kOverhead, {TKDC_STATUS_OK, bytes_of(0)}), 0);
   EXPECT_EQ(plain.length, 0u);

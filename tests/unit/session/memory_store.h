@@ -68,6 +68,12 @@ class MemoryStore final : public Store {
     if (!lookup_failure.empty()) return fail(lookup_failure);
     return buried_.contains(id);
   }
+  Result<std::vector<KeyId>> ids_behind(const KeyId& after, std::size_t most) override {
+    std::vector<KeyId> ids;
+    for (auto it = committed_.upper_bound(after); it != committed_.end() && ids.size() < most; ++it)
+      ids.push_back(*it);
+    return ids;
+  }
   std::size_t count() override {
     std::lock_guard lock(mutex_);
     return committed_.size();

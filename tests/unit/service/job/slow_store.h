@@ -38,6 +38,9 @@ class SlowStore final : public Store {
   Result<bool> committed(const KeyId& id) override { return store_->committed(id); }
   Result<bool> buried(const KeyId& id) override { return store_->buried(id); }
   std::size_t count() override { return store_->count(); }
+  Result<std::vector<KeyId>> ids_behind(const KeyId& after, std::size_t most) override {
+    return store_->ids_behind(after, most);
+  }
   Result<Digest> inventory() override { return store_->inventory(); }
   Result<std::uint64_t> seal_mark(const KeyId& id) override { return store_->seal_mark(id); }
   Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override {

@@ -3,13 +3,17 @@
 // deletion by age and a crash at each step of closing a file.
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/xattr.h>
+#include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
+#include "base/disk.h"
 #include "base/hex.h"
 #include "scratch_dir.h"
 #include "service/server/audit_log.h"
@@ -20,6 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kDayS = 86'400;
+
+class SlowDisk;
 
 class AuditRotationTest : public ScratchDir {
  protected:
@@ -54,8 +60,9 @@ class AuditRotationTest : public ScratchDir {
     EXPECT_TRUE(found.ok());
     return found.ok() ? *found : std::vector<ClosedAuditFile>();
   }
-  std::string verdict(const std::vector<RecordedHead>& heads = {}) const {
-    auto checked = check_audit_log(path(), heads);
+  std::string verdict(const std::vector<RecordedHead>& heads = {},
+                      std::int64_t deleted_before_s = 0) const {
+    auto checked = check_audit_log(path(), heads, deleted_before_s);
     return checked.ok() ? "" : checked.error().message;
   }
   std::size_t files() const {
@@ -63,6 +70,8 @@ class AuditRotationTest : public ScratchDir {
     for ([[maybe_unused]] const auto& one : fs::directory_iterator(directory_)) count++;
     return count;
   }
+
+  void goes_on_in_a_copy(SlowDisk& slow, const std::string& when);
 
   AuditRotation rotation_;
   std::unique_ptr<AuditLog> log_;
@@ -187,10 +196,41 @@ TEST_F(AuditRotationTest, OldFilesAreDeletedAndTheRestIsStillWhole) {
   auto summary = check_audit_log(path());
   ASSERT_TRUE(summary.ok()) << summary.error().message;
   EXPECT_EQ(summary->before.lines, before[1].last);
-  EXPECT_EQ(verdict({{0, early, "of a deleted line"}, {0, late, "of a kept one"}}), "");
+  const RecordedHead of_deleted{0, early, "B line 3", now - 32 * kDayS};
+  EXPECT_EQ(verdict({of_deleted, {0, late, "of a kept one", now}}, now - 30 * kDayS), "");
+  const std::string why = verdict({of_deleted, {0, late, "of a kept one", now}});
+  EXPECT_NE(why.find("files before it are missing"), std::string::npos) << why;
   AuditHead other = late;
   other.hash[0] ^= 1;
   EXPECT_NE(verdict({{0, other, "another"}}).find("rewritten"), std::string::npos);
+}
+
+// What is not old enough to have been deleted by age was taken away, and the others know of it.
+TEST_F(AuditRotationTest, AllClosedFilesTakenAwayShow) {
+  open();
+  fill(1);
+  const AuditHead first = log_->head();
+  write_events(2);
+  const AuditHead second = log_->head();
+  fill(2);
+  write_events(1);
+  const AuditHead present = log_->head();
+  const std::vector<ClosedAuditFile> all = closed();
+  log_.reset();
+  const std::int64_t now = std::time(nullptr);
+  const std::vector<RecordedHead> heads{{0, first, "B line 3", now - 60 * kDayS},
+                                        {0, second, "B line 5", now - 2 * kDayS},
+                                        {0, present, "B line 7", now}};
+  EXPECT_EQ(verdict(heads), "");
+  for (const ClosedAuditFile& one : all) fs::remove(one.path);
+  const std::string why = verdict(heads);
+  EXPECT_NE(why.find(all.back().path), std::string::npos) << why;
+  EXPECT_NE(why.find("2 heads recorded of them cannot be compared, from line 11 that B line 3 "
+                     "recorded to line 13 that B line 5"),
+            std::string::npos)
+      << why;
+  EXPECT_NE(verdict(heads, now - 30 * kDayS).find("1 head recorded"), std::string::npos);
+  EXPECT_EQ(verdict(heads, now - kDayS), "") << "files are kept for a day";
 }
 
 TEST_F(AuditRotationTest, ABeginningCutOffByHandShows) {
@@ -273,6 +313,45 @@ TEST_F(AuditCrashTest, WhileAFileIsCompressed) {
   goes_on(11);
 }
 
+// Its readers are its administrator's choice, made once.
+TEST_F(AuditRotationTest, WhoMayReadItMayReadItsNextFile) {
+  open();
+  write_events(10);
+  const gid_t group = ::geteuid() == 0 ? 4 : ::getegid();
+  ASSERT_EQ(::chown(path().c_str(), static_cast<uid_t>(-1), group), 0);
+  ASSERT_EQ(::chmod(path().c_str(), 0644), 0);
+  std::vector<std::uint8_t> list{2, 0, 0, 0};
+  const std::array<std::array<std::uint8_t, 4>, 5> entries{
+      {{1, 6, 0xff, 0xff},
+       {2, 4, 0xd2, 0x04},
+       {4, 4, 0xff, 0xff},
+       {16, 4, 0xff, 0xff},
+       {32, 4, 0xff, 0xff}}};  // owner, user 1234, group, mask, others
+  for (const auto& [tag, permissions, low, high] : entries) {
+    const std::uint8_t rest = low == 0xff ? 0xff : 0;
+    list.insert(list.end(), {tag, 0, permissions, 0, low, high, rest, rest});
+  }
+  const bool has_lists =
+      ::setxattr(path().c_str(), "system.posix_acl_access", list.data(), list.size(), 0) == 0;
+  rotation_.keeping.compress = true;
+  log_->keep_as(rotation_);
+  keep();
+  open();  // waits for the compression
+  ASSERT_EQ(closed().size(), 1u);
+  for (const std::string& file : {path(), closed().front().path}) {
+    struct stat st {};
+    ASSERT_EQ(::stat(file.c_str(), &st), 0);
+    EXPECT_EQ(st.st_gid, group) << file;
+    EXPECT_EQ(st.st_mode & 0777, 0644u) << file;
+    std::vector<std::uint8_t> kept(list.size() + 1);
+    if (has_lists) {
+      EXPECT_EQ(::getxattr(file.c_str(), "system.posix_acl_access", kept.data(), kept.size()),
+                static_cast<ssize_t>(list.size()))
+          << file;
+    }
+  }
+}
+
 TEST_F(AuditRotationTest, WhatCannotBeClosedGoesOnInItsFile) {
   open();
   write_events(10);
@@ -284,6 +363,107 @@ TEST_F(AuditRotationTest, WhatCannotBeClosedGoesOnInItsFile) {
   keep();
   EXPECT_EQ(closed().size(), 1u);
   EXPECT_EQ(verdict(), "");
+}
+
+// A disk that syncs so many times, and then waits until it may go on.
+class SlowDisk final : public Disk {
+ public:
+  explicit SlowDisk(Disk& real) : real_(real) { use_disk(*this); }
+  ~SlowDisk() override { use_disk(real_); }
+  void stop_after(int syncs) { left_ = syncs; }
+  void go_on() { left_ = kForEver; }
+  bool stands() const { return stands_; }
+  Disk& real() { return real_; }
+
+  std::unique_ptr<File> open(const std::string& path, How how, mode_t mode) override {
+    auto file = real_.open(path, how, mode);
+    return file ? std::make_unique<SlowFile>(*this, std::move(file)) : nullptr;
+  }
+  std::optional<std::string> read(const std::string& path, std::uint64_t from,
+                                  std::size_t most) override {
+    return real_.read(path, from, most);
+  }
+  bool remove(const std::string& path) override { return real_.remove(path); }
+  bool sync_folder(const std::string& folder) override {
+    wait();
+    return real_.sync_folder(folder);
+  }
+
+ private:
+  class SlowFile final : public File {
+   public:
+    SlowFile(SlowDisk& disk, std::unique_ptr<File> file) : disk_(disk), file_(std::move(file)) {}
+    ssize_t write(ByteSpan contents) override { return file_->write(contents); }
+    bool sync() override {
+      disk_.wait();
+      return file_->sync();
+    }
+
+   private:
+    SlowDisk& disk_;
+    std::unique_ptr<File> file_;
+  };
+  void wait() {
+    while (left_ == 0) {
+      stands_ = true;
+      std::this_thread::yield();
+    }
+    stands_ = false;
+    --left_;
+  }
+
+  static constexpr int kForEver = 1'000'000'000;
+  Disk& real_;
+  std::atomic<int> left_{kForEver};
+  std::atomic<bool> stands_{false};
+};
+
+// What a crash would leave now.
+void AuditRotationTest::goes_on_in_a_copy(SlowDisk& slow, const std::string& when) {
+  const std::string copy = directory_ + "/copy";
+  fs::copy(directory_, copy);
+  if (const std::string second = second_audit_name(path()); !second.empty()) {
+    const fs::path copied = copy / fs::path(second).filename();
+    fs::remove(copied);
+    fs::create_hard_link(copy + "/audit.jsonl", copied);
+  }
+  use_disk(slow.real());
+  auto other = AuditLog::open(copy + "/audit.jsonl", rotation_);
+  use_disk(slow);
+  EXPECT_TRUE(other.ok()) << when << ": " << (other.ok() ? "" : other.error().message);
+  if (other.ok()) {
+    EXPECT_EQ((*other)->head(), log_->head()) << when;
+    (*other).reset();
+    auto whole = check_audit_log(copy + "/audit.jsonl");
+    EXPECT_TRUE(whole.ok()) << when << ": " << (whole.ok() ? "" : whole.error().message);
+  }
+  fs::remove_all(copy);
+}
+
+// At each step of it: an operation's line is not kept waiting, and none is lost by a crash there.
+TEST_F(AuditRotationTest, NobodyWaitsForTheDiskWhileAFileIsClosed) {
+  SlowDisk slow(disk());
+  open();
+  int steps = 0;
+  for (bool stands = true; stands;) {
+    write_events(10);
+    slow.stop_after(steps);
+    std::atomic<bool> ended{false};
+    std::thread keeper([&] {
+      EXPECT_TRUE(log_->keep().ok());
+      ended = true;
+    });
+    while (!ended && !slow.stands()) std::this_thread::yield();
+    stands = slow.stands();
+    if (stands) {
+      write_events(1);  // would wait for ever
+      goes_on_in_a_copy(slow, "after " + std::to_string(steps++) + " syncs");
+    }
+    slow.go_on();
+    keeper.join();
+    EXPECT_EQ(verdict(), "");
+  }
+  EXPECT_EQ(steps, 5) << "both files, and the folder three times";
 }
 
 TEST_F(AuditRotationTest, ManyThreadsWhileFilesAreClosed) {

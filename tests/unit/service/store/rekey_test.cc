@@ -160,6 +160,50 @@ TEST_F(RekeyTest, AStoreOfBeforeGetsTwoLevels) {
   EXPECT_FALSE(opens_with(old));
 }
 
+// The keys are on disk, what the store says of its format is not: a loss of power between the two.
+TEST_F(RekeyTest, StoppedBetweenTheKeysAndTheFormat) {
+  namespace fs = std::filesystem;
+  const std::string data = options_.path + "/data.mdb", keys = options_.path + "/keys";
+  without_keyring();
+  open();
+  fill(6);
+  store_.reset();
+  const std::string before = options_.path + "/data.before";
+  fs::copy_file(data, before);
+  const SecretBuffer old = copy_of(key_);
+  for (const bool with_old : {true, false}) {
+    key_ = copy_of(old);
+    open();
+    ASSERT_TRUE(store_->begin_rekey(key_, next_).ok());
+    store_.reset();
+    fs::copy_file(before, data, fs::copy_options::overwrite_existing);
+    key_ = copy_of(with_old ? old : next_);
+    open();
+    EXPECT_TRUE(store_->rekey_is_under_way());
+    expect_all(6);
+    add(70);  // under a key that a release of before has not
+    store_.reset();
+    fs::rename(keys, keys + ".aside");
+    auto opened = Store::open(options_, old);
+    ASSERT_FALSE(opened.ok());
+    EXPECT_NE(opened.error().message.find("keys is missing"), std::string::npos)
+        << "it says its format, by which a release of before refuses it: "
+        << opened.error().message;
+    fs::rename(keys + ".aside", keys);
+    open();
+    expect_all(6);
+    EXPECT_NE(store_->get(id_of(70)).value(), nullptr);
+    store_.reset();
+    fs::remove(keys);
+    fs::copy_file(before, data, fs::copy_options::overwrite_existing);
+  }
+  key_ = copy_of(old);
+  open();
+  rekey();
+  expect_all(6);
+  EXPECT_FALSE(opens_with(old));
+}
+
 TEST_F(RekeyTest, TheServerWorksInTheMiddleOfIt) {
   open();
   fill(8);

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -39,6 +40,31 @@ TEST_F(StoreTest, PreparedIsInvisibleUntilCommitted) {
   EXPECT_TRUE(store_->committed(id_of(1)).value());
   EXPECT_TRUE(store_->prepared().value().empty());
   EXPECT_TRUE(store_->commit(id_of(1)).ok()) << "committing twice is harmless";
+}
+
+TEST_F(StoreTest, CommittedKeysAreListedInOrderAPageAtATime) {
+  open();
+  std::vector<KeyId> all;
+  for (std::uint32_t number = 1; number <= 7; ++number) {
+    add(number);
+    all.push_back(id_of(number));
+  }
+  ASSERT_TRUE(store_->prepare(record(8)).ok());
+  ASSERT_TRUE(store_->destroy(id_of(3)).ok());
+  std::erase(all, id_of(3));
+  std::ranges::sort(all);
+  for (std::size_t most : {1u, 2u, 6u, 100u}) {
+    std::vector<KeyId> listed;
+    for (KeyId after{};;) {
+      auto page = store_->ids_behind(after, most);
+      ASSERT_TRUE(page.ok()) << page.error().message;
+      ASSERT_LE(page->size(), most);
+      if (page->empty()) break;
+      listed.insert(listed.end(), page->begin(), page->end());
+      after = listed.back();
+    }
+    EXPECT_EQ(listed, all) << most;
+  }
 }
 
 // Closed first: one process opens an environment of LMDB once, and who counts is another.

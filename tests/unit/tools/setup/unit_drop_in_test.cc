@@ -51,13 +51,25 @@ TEST_F(UnitDropInTest, NamesAddressesOnceAndNothingElse) {
 }
 
 TEST_F(UnitDropInTest, ANameIsLookedUp) {
-  const std::string made = text(facts({"localhost"}));
-  EXPECT_TRUE(made.find("127.0.0.1") != std::string::npos || made.find("::1") != std::string::npos)
-      << made;
-  EXPECT_NE(made.find("name servers"), std::string::npos);
-  auto none = drop_in_text(facts({"no-such-host.invalid"}));
+  const LookUp names = [](const std::string& host) -> Result<std::set<std::string>> {
+    if (host != "s1.example") return fail(host + " has no address now");
+    return std::set<std::string>{"192.0.2.7", "2001:db8::7"};
+  };
+  auto made = drop_in_text(facts({"s1.example"}), names);
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_NE(made->find("192.0.2.7"), std::string::npos) << *made;
+  EXPECT_NE(made->find("2001:db8::7"), std::string::npos) << *made;
+  EXPECT_NE(made->find("name servers"), std::string::npos);
+  auto none = drop_in_text(facts({"s1.example", "gone.example"}), names);
   ASSERT_FALSE(none.ok());
-  EXPECT_NE(none.error().message.find("no-such-host.invalid has no address"), std::string::npos);
+  EXPECT_NE(none.error().message.find("gone.example has no address"), std::string::npos);
+}
+
+// A name of /etc/hosts: no name server is asked.
+TEST_F(UnitDropInTest, TheSystemLooksUp) {
+  auto own = look_up("localhost");
+  ASSERT_TRUE(own.ok());
+  EXPECT_TRUE(own->contains("127.0.0.1") || own->contains("::1"));
 }
 
 TEST_F(UnitDropInTest, NamesEachCredential) {

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a database that is about to take the live one's place (kdb5_util load) names and the servers
+ * do not hold: an older dump brings handles back whose keys are destroyed. Said on stderr, by name,
+ * before it is promoted; the load goes on, since a database may have to be put back all the same.
+ * Where servers or master key cannot be had, it says that nothing was compared.
+ */
+#include <profile.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "load_check.h"
+#include "module.h"
+
+enum {
+    NAMED_MAX = 50,
+    LISTED_KEY_BYTES = TKDC_WIRE_KEY_ID_BYTES + 12, /* id, kvno, enctype, length of the name */
+    PAGES_MAX = 1 << 20,
+};
+
+/* Ids that the servers hold, ascending, as they list them. */
+struct held {
+    uint8_t (*ids)[TKDC_WIRE_KEY_ID_BYTES];
+    size_t count, room;
+};
+
+/* Ids are no secret. */
+static int compare_ids(const void *a, const void *b)
+{
+    const uint8_t *x = a, *y = b;
+    for (size_t i = 0; i < TKDC_WIRE_KEY_ID_BYTES; i++)
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+static bool add_id(struct held *held, const uint8_t *id)
+{
+    if (held->count == held->room) {
+        const size_t room = held->room ? 2 * held->room : 1024;
+        void *more = realloc(held->ids, room * sizeof *held->ids);
+        if (!more)
+            return false;
+        held->ids = more;
+        held->room = room;
+    }
+    memcpy(held->ids[held->count++], id, sizeof *held->ids);
+    return true;
+}
+
+/* A page as service/wire/key_list.h has it. False: malformed, or no memory. */
+static bool read_page(struct held *held, struct tkdc_span page, bool *more)
+{
+    if (page.len < 1 || page.data[0] > 1)
+        return false;
+    *more = page.data[0] == 1;
+    const size_t before = held->count;
+    for (size_t at = 1; at < page.len;) {
+        if (page.len - at < LISTED_KEY_BYTES)
+            return false;
+        const uint8_t *id = page.data + at, *n = id + LISTED_KEY_BYTES - 4;
+        const size_t name = (size_t)n[0] << 24 | (size_t)n[1] << 16 | (size_t)n[2] << 8 | n[3];
+        at += LISTED_KEY_BYTES;
+        if (name > page.len - at)
+            return false;
+        at += name;
+        if (held->count > 0 && compare_ids(held->ids[held->count - 1], id) >= 0)
+            return false;
+        if (!add_id(held, id))
+            return false;
+    }
+    return !*more || held->count > before;
+}
+
+static krb5_error_code list_held(krb5_context context, struct held *held)
+{
+    bool more = true;
+    for (unsigned page = 0; more && page < PAGES_MAX; page++) {
+        struct tkdc_request request = {.op = TKDC_OP_LIST};
+        struct tkdc_reply reply;
+        struct tkdc_span body;
+        if (held->count > 0)
+            memcpy(request.key.key_id, held->ids[held->count - 1], sizeof *held->ids);
+        krb5_error_code code = preload->call(context, &request, &reply);
+        if (code)
+            return code;
+        if (!tkdc_reply_bytes(&reply, &body) || !read_page(held, body, &more)) {
+            code = KRB5_KDB_CONSTRAINT_VIOLATION;
+            krb5_set_error_message(context, code, "the list of the servers' keys is malformed");
+        }
+        tkdc_reply_free(&reply);
+        if (code)
+            return code;
+    }
+    return 0;
+}
+
+/* The list of master keys, by the stash: without it no handle can be read. */
+static krb5_error_code open_master_keys(krb5_context context, krb5_keyblock *master_key)
+{
+    profile_t profile = NULL;
+    krb5_principal master = NULL;
+    char *realm = NULL, *stash = NULL;
+    krb5_error_code code = krb5_get_default_realm(context, &realm);
+    if (!code)
+        code = krb5_get_profile(context, &profile);
+    if (!code)
+        code = profile_get_string(profile, "realms", realm, "key_stash_file", NULL, &stash);
+    if (!code)
+        code = krb5_db_setup_mkey_name(context, NULL, realm, NULL, &master);
+    if (!code)
+        code = krb5_db_fetch_mkey(context, master, ENCTYPE_UNKNOWN, FALSE, FALSE, stash, NULL, NULL,
+                                  master_key);
+    if (!code)
+        code = krb5_db_fetch_mkey_list(context, master, master_key);
+    krb5_free_principal(context, master);
+    profile_release_string(stash);
+    if (profile)
+        profile_release(profile);
+    krb5_free_default_realm(context, realm);
+    return code;
+}
+
+struct check {
+    krb5_context context;
+    const struct held *held;
+    size_t handles, dead, unread;
+};
+
+static int check_entry(krb5_pointer arg, krb5_db_entry *entry)
+{
+    struct check *c = arg;
+    for (krb5_int16 i = 0; i < entry->n_key_data; i++) {
+        const krb5_key_data *kd = &entry->key_data[i];
+        struct tkdc_wire_key id;
+        if (!keydata_is_handle(kd))
+            continue;
+        c->handles++;
+        if (keydata_read_handle(c->context, kd, &id) != 0) {
+            c->unread++;
+            continue;
+        }
+        if (bsearch(id.key_id, c->held->ids, c->held->count, sizeof *c->held->ids, compare_ids))
+            continue;
+        char *name = NULL;
+        if (c->dead++ < NAMED_MAX && krb5_unparse_name(c->context, entry->princ, &name) == 0)
+            fprintf(stderr, "ktkdc: no server holds version %d, enctype %d, of %s\n",
+                    kd->key_data_kvno, kd->key_data_type[0], name);
+        krb5_free_unparsed_name(c->context, name);
+    }
+    return 0;
+}
+
+static void say_not_compared(krb5_context context, krb5_error_code code)
+{
+    const char *why = krb5_get_error_message(context, code);
+    fprintf(stderr,
+            "ktkdc: this database was not compared with the servers (%s): do it with `tkdc "
+            "reconcile` now\n",
+            why);
+    krb5_free_error_message(context, why);
+}
+
+void load_check(krb5_context context)
+{
+    krb5_keyblock master_key = {0};
+    struct held held = {0};
+    struct check c = {.context = context, .held = &held};
+    krb5_error_code code =
+        wrapped->iterate ? open_master_keys(context, &master_key) : KRB5_PLUGIN_OP_NOTSUPP;
+    if (!code)
+        code = list_held(context, &held);
+    if (!code)
+        code = wrapped->iterate(context, NULL, check_entry, &c, 0);
+    if (code)
+        say_not_compared(context, code);
+    else if (c.dead > 0)
+        fprintf(
+            stderr,
+            "ktkdc: %zu of the %zu keys that this database names exist at no server: it is older "
+            "than they are. Who has no other key needs a new one (tkdc reconcile)\n",
+            c.dead, c.handles);
+    if (c.unread > 0)
+        fprintf(stderr, "ktkdc: %zu keys could not be read with the stashed master key\n",
+                c.unread);
+    krb5_clear_error_message(context);
+    krb5_free_keyblock_contents(context, &master_key);
+    free(held.ids);
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// A page of the keys that this server has committed (service/wire/key_list.h). By the control
+// thread: a page is short enough not to keep answers waiting.
+#pragma once
+
+#include "base/result.h"
+#include "service/store/store.h"
+
+namespace tkdc {
+
+Result<Bytes> list_keys(Store& store, const KeyId& after);
+
+}  // namespace tkdc

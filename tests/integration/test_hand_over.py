@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A spare KDC's keytab comes from the primary, and what its host's keytab had before stays: the
+collection's own words, run on other paths."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.support.realm import ROOT
+
+TASKS = ROOT / "ansible" / "roles" / "kdc" / "tasks" / "hand_over.yml"
+
+
+def keytab(path: Path, *entries: tuple[str, int, str]) -> None:
+    words = "".join(f"addent -password -p {name} -k {kvno} -e aes256-cts\n{password}\n"
+                    for name, kvno, password in entries)
+    subprocess.run(["ktutil"], input=words + f"wkt {path}\n", text=True, check=True,
+                   capture_output=True, timeout=30)
+
+
+def entries(path: Path) -> list[tuple[str, str, str]]:
+    shown = subprocess.run(["klist", "-k", "-K", str(path)], text=True, check=True,
+                           capture_output=True, timeout=30).stdout
+    return re.findall(r"^ *(\d+) (\S+) \(0x(\w+)\)", shown, re.M)
+
+
+@pytest.fixture
+def host(tmp_path):
+    """A host to which the message has come; the words that put it in place."""
+    run, etc = tmp_path / "run", tmp_path / "etc"
+    for folder in (run, etc / "krb5kdc"):
+        folder.mkdir(parents=True)
+    keytab(run / "keytab", ("host/spare@R", 2, "new"), ("kiprop/spare@R", 2, "new"))
+    (run / "stash").write_text("stash")
+    task = next(one for one in yaml.safe_load(TASKS.read_text())
+                if one["name"] == "Put them in their places")
+    words = task["ansible.builtin.shell"]["cmd"]
+    unpack = next(line for line in words.splitlines() if line.startswith("openssl cms"))
+    words = words.replace(unpack, ":").replace("/etc/", f"{etc}/")
+    return etc, words.replace("/run/tkdc-hand-over", str(run))
+
+
+def put_in_place(words: str) -> subprocess.CompletedProcess:
+    return subprocess.run(["bash", "-c", words], text=True, capture_output=True, timeout=60,
+                          check=False)
+
+
+def test_what_the_keytab_had_stays_in_it(host):
+    etc, words = host
+    keytab(etc / "krb5.keytab", ("nfs/spare@R", 7, "of before"), ("host/spare@R", 2, "stale"),
+           ("HTTP/spare@OTHER", 1, "of before"))
+    (etc / "krb5.keytab").chmod(0o640)
+    before = entries(etc / "krb5.keytab")
+    done = put_in_place(words)
+    assert done.returncode == 0, done.stderr
+    now = entries(etc / "krb5.keytab")
+    assert len(now) == 5 and set(before) < set(now)
+    first = next(key for kvno, name, key in now if (kvno, name) == ("2", "host/spare@R"))
+    assert ("2", "host/spare@R", first) not in before, "libkrb5 takes the first: the new one"
+    assert (etc / "krb5.keytab").stat().st_mode & 0o777 == 0o640
+    assert (etc / "krb5kdc" / "stash").read_text() == "stash"
+    assert not list(etc.glob("*.tkdc")) and not (etc.parent / "run").exists()
+
+
+def test_a_host_without_one_gets_one(host):
+    etc, words = host
+    done = put_in_place(words)
+    assert done.returncode == 0, done.stderr
+    assert [(kvno, name) for kvno, name, _ in entries(etc / "krb5.keytab")] == [
+        ("2", "host/spare@R"), ("2", "kiprop/spare@R")]
+    assert (etc / "krb5.keytab").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_keytab_that_cannot_be_read_is_left_alone(host):
+    etc, words = host
+    (etc / "krb5.keytab").write_text("no keytab")
+    done = put_in_place(words)
+    assert done.returncode != 0
+    assert (etc / "krb5.keytab").read_text() == "no keytab"

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The database against the servers: an older dump that was loaded, principals that were deleted
+while a server was away. `tkdc reconcile` names each key, and its exit status tells."""
+
+import json
+import subprocess
+
+import pytest
+
+from tests.integration.conftest import STOCK, new_realm, remove
+from tests.support.kerberos import Outcome
+from tests.support.process import wait_until
+from tests.support.realm import Realm
+
+pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
+PASSWORD = "a password of now"
+SOON_S = 30.0
+
+
+@pytest.fixture(scope="module")
+def realm():
+    with new_realm("AGREE.REALM") as made:
+        made.kadmin_local('addprinc -pw "a former password" nora')
+        made.kadmin_local("addprinc -randkey host/a.test")
+        yield made
+    remove(made)
+
+
+def reconcile(realm: Realm, *options: str) -> Outcome:
+    env = {key: value for key, value in realm.kdc_env().items() if key != "LD_PRELOAD"}
+    done = subprocess.run([str(realm.bin / "tkdc"), "reconcile", *options], env=env, text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False)
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def told(realm: Realm) -> dict:
+    done = reconcile(realm, "--json")
+    assert done.code in (0, 2), done.errors
+    return json.loads(done.output)
+
+
+def test_what_agrees_agrees(realm):
+    done = reconcile(realm)
+    assert done.code == 0, done.output + done.errors
+    assert "Database and servers agree." in done.output
+    shown = told(realm)
+    assert shown["dead"] == [] and shown["orphans"] == []
+    assert shown["server_keys"] == shown["database_keys"] + shown["remembered_keys"] > 0
+
+
+def test_keys_that_an_older_dump_brings_back_are_dead_and_named(realm):
+    dump, after = str(realm.directory / "older"), str(realm.directory / "newer")
+    realm.admin_tool("kdb5_util", "dump", dump)
+    realm.kadmin_local(f'cpw -pw "{PASSWORD}" nora')
+    assert realm.client("now").kinit("nora", PASSWORD).ok
+    realm.admin_tool("kdb5_util", "dump", after)
+    loaded = realm.admin_tool("kdb5_util", "load", dump)
+    assert "no server holds version 1, enctype 18, of nora@AGREE.REALM" in loaded.errors
+    assert "exist at no server" in loaded.errors
+    assert not realm.client("old").kinit("nora", "a former password").ok
+
+    done = reconcile(realm)
+    assert done.code == 2
+    assert "nora@AGREE.REALM, version 1: aes256-cts-hmac-sha1-96 (18)" in done.output
+    assert "1 principals have no key left" in done.output
+    shown = told(realm)
+    assert {key["principal"] for key in shown["dead"]} == {"nora@AGREE.REALM"}
+    left = {(key["principal"], key["kvno"]) for key in shown["orphans"]}
+    assert left == {("nora@AGREE.REALM", 2)}
+    assert shown["without_keys"] == ["nora@AGREE.REALM"]
+    for program, options in (("import", ["--dry-run"]), ("export", ["request", "--dry-run"])):
+        env = {key: value for key, value in realm.kdc_env().items() if key != "LD_PRELOAD"}
+        counted = subprocess.run([str(realm.bin / "tkdc"), program, *options], env=env, text=True,
+                                 capture_output=True, timeout=60, check=False)
+        assert "nora@AGREE.REALM, version 1" in counted.stdout, counted.stdout + counted.stderr
+        assert "DEAD" in counted.stdout
+        assert (counted.returncode == 1) == (program == "export"), counted.stderr
+    quiet = realm.admin_tool("kdb5_util", "load", after)
+    assert "no server holds" not in quiet.errors and "not compared" not in quiet.errors
+    assert reconcile(realm).code == 0
+    assert realm.client("again").kinit("nora", PASSWORD).ok
+
+
+def test_orphans_are_named_and_destroyed_after_a_confirmation(realm):
+    realm.kadmin_local("addprinc -randkey host/orphan.test")
+    before = told(realm)["server_keys"]
+    realm.daemons["server2"].stop()
+    realm.admin_tool("kadmin.local", "-q", "delprinc -force host/orphan.test")
+    away = reconcile(realm)
+    assert away.code == 1
+    assert "server 2" in away.errors
+    realm.start_server(2)
+    wait_until(lambda: realm.client("back").kinit("nora", PASSWORD).ok, SOON_S, "a login")
+
+    wait_until(lambda: reconcile(realm, "--json").code == 2, SOON_S, "the admin agent's session")
+    shown = told(realm)
+    orphans = shown["orphans"]
+    assert {key["principal"] for key in orphans} == {"host/orphan.test@AGREE.REALM"}
+    assert shown["dead"] == []
+
+    refused = reconcile(realm, "--destroy")
+    assert refused.code == 1
+    assert "say --yes" in refused.errors
+    assert told(realm)["server_keys"] == before
+    done = reconcile(realm, "--destroy", "--yes", "--settle", "2")
+    assert done.code == 0, done.output + done.errors
+    assert f"{len(orphans)} keys were destroyed" in done.output
+    assert reconcile(realm).code == 0
+    assert told(realm)["server_keys"] == before - len(orphans)
+    assert realm.client("still").kinit("nora", PASSWORD).ok
+
+
+def test_a_key_that_gets_a_name_meanwhile_is_no_orphan(realm):
+    """As one that kadmind makes just now: it is at the servers before its entry is written."""
+    dump, with_key = str(realm.directory / "without"), str(realm.directory / "with")
+    realm.admin_tool("kdb5_util", "dump", dump)
+    realm.kadmin_local('addprinc -pw "a young password" paul')
+    realm.admin_tool("kdb5_util", "dump", with_key)
+    realm.admin_tool("kdb5_util", "load", dump)
+    assert told(realm)["orphans"], "paul's keys are at the servers alone"
+    env = {key: value for key, value in realm.kdc_env().items() if key != "LD_PRELOAD"}
+    process = subprocess.Popen([str(realm.bin / "tkdc"), "reconcile", "--destroy", "--yes",
+                                "--settle", "6"], env=env, text=True, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE)
+    for line in process.stdout:
+        if line.startswith("waiting for"):
+            break
+    realm.admin_tool("kdb5_util", "load", with_key)
+    rest = process.communicate(timeout=60)[0]
+    assert "0 keys were destroyed" in rest
+    assert process.returncode == 0
+    assert realm.client("paul").kinit("paul", "a young password").ok
+
+
+def test_the_agent_of_krb5kdc_tells_nobody_which_keys_there_are(realm):
+    env = {key: value for key, value in realm.kdc_env().items() if key != "LD_PRELOAD"}
+    env["TKDC_AGENT_SOCKET"] = str(realm.agent_socket("kdc"))
+    done = subprocess.run([str(realm.bin / "tkdc"), "reconcile"], env=env, text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "role admin" in done.stderr

@@ -54,7 +54,7 @@ struct MeshOptions {
   // peer says of the same: an error ends the attempt. Both from establish()'s thread.
   std::function<CourseTail(int lane)> course;
   std::function<Result<void>(int lane, int party, const CourseTail&)> hear_course;
-  // The session that this server's engine can go on with; none without. From the same thread.
+  // The session that this server can go on with; none without. From the same thread.
   std::function<SessionId()> held;
   // There will be a new one: what is held is over, because that party forgot it, or both. Error: no
   // new session either. From the same thread.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What split verdicts are for: sums of values that do not belong together, which two honest servers
-open, are linear equations on keys (docs/advisories/2026-01-split-verdicts.md). The engines of three
-servers in one process, because thousands of sessions fit there; the tests' program with every guard
-must get no equation, the one without the comparison and with bare openings prints the keys that it
-has solved for, and checks each by its victim's own use of it."""
+open, are linear equations on keys (docs/advisories/2026-01-split-verdicts.md). The job services of
+three servers in one process, because thousands of sessions fit there; the tests' program with every
+guard must get no equation, the one without the comparison and with bare openings prints the keys
+that it has solved for, and checks each by its victim's own use of it."""
 
 import re
 import subprocess

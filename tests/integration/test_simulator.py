@@ -19,7 +19,7 @@ SIM = ROOT / "tests/sim"
 PROGRAM = BIN / "tkdc-sim"
 SCHEDULES = sorted(path.stem for path in (SIM / "schedules").glob("*.plan"))
 MUTANTS = sorted(path.stem for path in (SIM / "mutants").glob("*.patch"))
-FRESH_S = float(os.environ.get("TKDC_SIM_SECONDS", "60"))
+FRESH_S = float(os.environ.get("TKDC_SIM_SECONDS", "5"))
 BACKENDS = ("scalar", "avx2", "gfni", "auto")
 COMPILE = ("g++ -std=c++20 -fsyntax-only -D_GNU_SOURCE -DTKDC_VERSION='\"0\"' -Impc-engine "
            "-Ikdc-plugin -I. -Impc-engine/service/wire "

@@ -15,16 +15,24 @@ HostDisk& here() { return disk_of(world().here()); }
 
 // What every operation meets. 0: it is carried out; else errno. A dead host's does nothing, and
 // says that it has: nobody is there to hear it.
+constexpr std::string_view kSync = "sync";
+
 enum class Fate : std::uint8_t { kDone, kDead, kFails };
 
-Fate meet(const char* what, bool writes) {
+Fate meet(std::string_view what, bool writes) {
   Host& host = world().here();
   if (host.dead) return Fate::kDead;
   // Before what it asked for is done, or after it: then it dies of the next one.
   if (host.crash_at_disk >= 0 && host.crash_at_disk-- == 0) {
-    world().note(host.name, std::string("crashes at the disk: ") + what);
+    world().note(host.name, "crashes at the disk: " + std::string(what));
     world().injected("crash at a disk operation");
     crash(host, world().random.percent(50));
+    return Fate::kDead;
+  }
+  if (host.crash_at_sync >= 0 && what == kSync && host.crash_at_sync-- == 0) {
+    world().note(host.name, "loses its power before what it wrote is on disk");
+    world().injected("power loss at a sync");
+    crash(host, true);
     return Fate::kDead;
   }
   HostDisk& disk = here();
@@ -60,7 +68,7 @@ class SimFile final : public Disk::File {
     return static_cast<ssize_t>(taken);
   }
   bool sync() override {
-    const Fate fate = meet("sync", true);
+    const Fate fate = meet(kSync, true);
     if (fate == Fate::kDone) file_->durable = file_->contents;
     return fate != Fate::kFails;
   }
@@ -169,10 +177,11 @@ void HostDisk::lose_power(Random& random) {
     if (now == durable) continue;
     if (now.starts_with(durable)) {
       const std::size_t more = now.size() - durable.size();
-      // A newline is the last octet of each line.
+      // A newline is the last octet of each line, and the first where a line before it was torn.
       const std::size_t kept = random.percent(30)   ? 0
                                : random.percent(30) ? more
                                : random.percent(30) ? more - 1
+                               : random.percent(30) ? 1
                                                     : random.below(more + 1);
       now.resize(durable.size() + kept);
       world().injected(kept == 0 ? "write lost" : kept == more ? "write kept" : "write torn");

@@ -57,9 +57,11 @@ void down_twice(const Fault& fault) {
   world().wait(kNever, [&] { return which.ended() || world().calm; });
   if (!which.ended() || which.in_repair || world().calm) return;
   which.boot();
-  which.host().crash_at_disk = fault.b % 16;
+  // At its first syncs, or anywhere.
+  std::int64_t Host::*at = fault.b % 2 == 0 ? &Host::crash_at_sync : &Host::crash_at_disk;
+  which.host().*at = fault.b % 2 == 0 ? fault.b / 2 % 3 : fault.b % 16;
   world().wait(20 * kSecond, [&] { return which.host().dead || world().calm; });
-  which.host().crash_at_disk = -1;
+  which.host().*at = -1;
   world().sleep(fault.c * kMs);
   if (which.host().dead && !world().calm) boot_when_ended(which);
 }
@@ -70,6 +72,20 @@ void stop_in_good_order(const Fault& fault) {
   world().injected("orderly stop");
   which.stop();
   later(fault.c, [&which] { boot_when_ended(which); });
+}
+
+// `tkdc release`. A latch that a full disk did not take is in the server's memory alone, until it
+// is restarted.
+void release(ServerHost& which) {
+  const bool unwritten = which.latched() == kUnknownLatch;
+  which.release();
+  if (!unwritten) return;
+  world().fibers.start(world().nature, [&which] {
+    world().sleep(kSecond);
+    which.stop();
+    world().wait(kNever, [&which] { return which.ended(); });
+    if (!which.in_repair && !world().quiet) which.boot();
+  });
 }
 
 void isolate(std::int64_t host, bool from, bool to) {
@@ -229,7 +245,7 @@ void make_calm() {
     set_drift(host, 0);
     host.wall_ahead = -host.drifted;
     host.hung_until = 0;
-    host.crash_at_disk = host.crash_at_packet = -1;
+    host.crash_at_disk = host.crash_at_sync = host.crash_at_packet = -1;
     disk_of(host).full = false;
     disk_of(host).failing = 0;
   }
@@ -239,7 +255,7 @@ void make_calm() {
       world().wait(30 * kSecond, [&] { return one->ended() || one->up(); });
       if (one->ended()) one->boot();
     }
-    if (!one->latched().empty()) one->release();
+    if (!one->latched().empty()) release(*one);
   }
   for (Agent* agent : {realm().kdc.get(), realm().admin.get()})
     if (!agent->running()) agent->start();
@@ -264,9 +280,10 @@ void start_faults() {
       wires().look();
       // An operator releases what too many crashes amid checks have closed, when he has looked.
       for (auto& one : realm().servers)
-        if (one->up() && (one->latched().starts_with("limits.") || world().calm) &&
-            !one->latched().empty() && (world().calm || world().random.percent(20)))
-          one->release();
+        if (const std::string why = one->latched(); one->up() && !why.empty())
+          if (world().calm ||
+              ((why.starts_with("limits.") || why == kUnknownLatch) && world().random.percent(20)))
+            release(*one);
     }
   });
 }

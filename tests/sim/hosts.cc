@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/hosts.h"
 
+#include "service/export/approver_key.h"
 #include "service/server/broken_checks.h"
 #include "sim/agents.h"
+#include "sim/coverage.h"
 #include "sim/network.h"
 #include "sim/realm.h"
 
@@ -16,6 +18,12 @@ std::string z85_key(int number) {
   std::string key(40, '0');
   key[39] = static_cast<char>('1' + number);
   return key;
+}
+
+SecretBuffer curve_secret(int party) {
+  SecretBuffer secret(kCurveKeyBytes);
+  std::fill_n(secret.data(), secret.size(), static_cast<std::uint8_t>(0x40 + party));
+  return secret;
 }
 
 ServerConfig config_for(int party) {
@@ -41,6 +49,9 @@ ServerConfig config_for(int party) {
     }
   config.store_path = "/store";
   config.audit_file = "/audit/log";
+  for (int one = 0; one < kServers; ++one)
+    config.approvers.push_back(
+        {"administrator " + std::to_string(one), one, approver_public_key(approver_seed(one))});
   return config;
 }
 
@@ -57,17 +68,30 @@ Result<Surroundings> surroundings_of(const Host& host, const ServerConfig& confi
   out.store = std::move(*store);
   out.network = network_of(host);
   out.agents = agent_socket_of(host);
+  out.curve_secret = curve_secret(host.number);
   return out;
 }
 
 }  // namespace
+
+SecretBuffer approver_seed(int party) {
+  SecretBuffer seed(crypto_sign_SEEDBYTES);
+  std::fill_n(seed.data(), seed.size(), static_cast<std::uint8_t>(0x20 + party));
+  return seed;
+}
+
+std::array<std::uint8_t, 32> curve_public(int party) {
+  std::array<std::uint8_t, 32> out;
+  crypto_scalarmult_base(out.data(), curve_secret(party).data());
+  return out;
+}
 
 void crash(Host& host, bool power) {
   if (host.dead) return;
   world().note(host.name, power ? "loses its power" : "crashes");
   world().injected(power ? "power loss" : "crash");
   host.dead = true;
-  host.crash_at_disk = host.crash_at_packet = -1;
+  host.crash_at_disk = host.crash_at_sync = host.crash_at_packet = -1;
   if (power) disk_of(host).lose_power(world().random);
   wires().host_died(host.number, power);
 }
@@ -79,9 +103,10 @@ ServerHost::ServerHost(Host& host) : host_(host), config_(config_for(host.number
 void ServerHost::boot() {
   host_.dead = false;
   host_.skipped = 0;
-  host_.crash_at_disk = host_.crash_at_packet = -1;
+  host_.crash_at_disk = host_.crash_at_sync = host_.crash_at_packet = -1;
   wanted_ = true;
   world().note(host_.name, "boots");
+  look_at_half_made(host_.number, true);
   wires().host_back(host_.number);
   world().fibers.start(host_, [this] { run(); });
 }
@@ -103,6 +128,7 @@ void ServerHost::run() {
       if (!server_->look_after().ok()) break;
     }
     server_->stop();
+    while (asked_ > 0) world().wait(kNever, [this] { return asked_ == 0; });
     server_.reset();
     if (wanted_ && !host_.dead) world().sleep(kRestartAfter);
   }
@@ -113,8 +139,25 @@ void ServerHost::run() {
   }
 }
 
+std::optional<Result<Bytes>> ServerHost::ask(const LocalAsk& ask) {
+  if (!up()) return std::nullopt;
+  auto answer = std::make_shared<std::optional<Result<Bytes>>>();
+  ++asked_;
+  world().fibers.start(host_, [this, ask, answer] {
+    auto given = server_->answer_administrator(ask);
+    --asked_;
+    if (!host_.dead) *answer = std::move(given);
+  });
+  world().wait(10 * kSecond, [&] { return answer->has_value() || host_.dead; });
+  return std::move(*answer);
+}
+
 std::string ServerHost::latched() const {
-  return disk_of(host_).text(latch_file(config_.store_path));
+  const HostDisk& disk = disk_of(host_);
+  const std::string file = latch_file(config_.store_path);
+  if (!disk.names.contains(file)) return "";
+  const std::string why = disk.text(file);
+  return why.empty() ? kUnknownLatch : why;
 }
 
 void ServerHost::release() {

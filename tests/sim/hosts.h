@@ -15,6 +15,13 @@ namespace tkdc::sim {
 // A server, or an agent, ends without doing anything more. `power`: so does its computer.
 void crash(Host& host, bool power);
 
+// Of a server's administrator; of its CURVE key.
+SecretBuffer approver_seed(int party);
+std::array<std::uint8_t, 32> curve_public(int party);
+
+// Of a latch whose reason a full disk, or a loss of power, did not keep.
+inline constexpr const char* kUnknownLatch = "its file is empty";
+
 class ServerHost {
  public:
   explicit ServerHost(Host& host);
@@ -27,12 +34,14 @@ class ServerHost {
   bool ended() const { return host_.fibers == 0; }
   Server* server() { return up() ? server_.get() : nullptr; }
   Host& host() { return host_; }
+  const Host& host() const { return host_; }
   const ServerConfig& config() const { return config_; }
 
   // An operator works on its disk: nobody else starts it.
   bool in_repair = false;
 
-  // By its operator, on this host.
+  // By its operator, on this host. None: nobody answered.
+  std::optional<Result<Bytes>> ask(const LocalAsk& ask);
   std::string latched() const;
   void release();
 
@@ -41,6 +50,7 @@ class ServerHost {
   Host& host_;
   ServerConfig config_;
   bool wanted_ = false;
+  int asked_ = 0;  // of its operator's questions that are not answered yet
   std::unique_ptr<Server> server_;
 };
 

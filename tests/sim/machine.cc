@@ -4,6 +4,7 @@
 #include "base/machine.h"
 
 #include "base/log.h"
+#include "sim/coverage.h"
 #include "sim/disk.h"
 #include "sim/world.h"
 
@@ -57,7 +58,9 @@ class SimMachine final : public Machine {
 
 void log(LogLevel, std::string_view text) {
   // Not of the course: versions and CPUs stand in them.
-  if (!world().here().dead) world().tell(world().here().name, "says: " + std::string(text));
+  if (world().here().dead) return;
+  world().tell(world().here().name, "says: " + std::string(text));
+  hear(text);
 }
 
 const char* random_name() { return "the seed"; }

@@ -16,6 +16,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "sim/coverage.h"
 #include "sim/run.h"
 #include "sim/world.h"
 
@@ -57,6 +58,13 @@ void print(const char* title, const std::map<std::string, std::uint64_t>& counts
   std::printf("%s\n", title);
   for (const auto& [what, count] : counts)
     std::printf("  %9llu  %s\n", static_cast<unsigned long long>(count), what.c_str());
+}
+
+void print_states(const std::map<std::string, std::uint64_t>& reached) {
+  std::map<std::string, std::uint64_t> counts(reached);
+  for (const char* state : states()) counts.try_emplace(state, 0);
+  print("states", counts);
+  std::printf("%zu of %zu states reached\n", reached.size(), counts.size());
 }
 
 bool write_plan(const std::string& path, const Plan& plan, const Outcome& out) {
@@ -124,7 +132,7 @@ int run_seeds(const Options& options) {
     }
   }
   print("faults", totals.injected);
-  print("states", totals.reached);
+  print_states(totals.reached);
   std::printf(
       "%llu seeds, %.1f a minute of CPU; %llu operations, %llu answered, %llu logins; at "
       "least %llu operations in each\nsimulate: ok\n",

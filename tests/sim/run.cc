@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "sim/coverage.h"
 #include "sim/faults.h"
 #include "sim/invariants.h"
 #include "sim/liar.h"
@@ -104,6 +105,7 @@ Outcome run(const Plan& plan, bool talks) {
   new_network();
   new_agent_sockets();
   new_invariants();
+  new_coverage();
   liar() = {};
   over = false;
   Outcome out;

@@ -3,62 +3,15 @@
 
 #include <algorithm>
 
-#include "base/hex.h"
-#include "service/admit/policy.h"
-#include "sim/liar.h"
-#include "sim/realm.h"
+#include "service/sealing/nonce.h"
+#include "sim/administrators.h"
+#include "sim/asking.h"
+#include "sim/operators.h"
 
 namespace tkdc::sim {
 namespace {
 
-constexpr std::uint32_t kAes256 = 18;
-constexpr std::size_t kMostTickets = 8, kMostKeys = 40;
-
-PrincipalDigest digest_of(const std::string& name) {
-  PrincipalDigest digest;
-  crypto_hash_sha256(digest.data(), reinterpret_cast<const std::uint8_t*>(name.data()),
-                     name.size());
-  return digest;
-}
-
-SecretVector some_plaintext(std::size_t least, std::size_t most) {
-  SecretVector out(least + world().random.below(most - least + 1));
-  world().secrets.fill(out.data(), out.size());
-  return out;
-}
-
-Bytes use_body(const Key& key, std::uint32_t usage, ByteSpan data) {
-  Bytes body;
-  Writer w(body);
-  put_key(w, key.ref);
-  w.u32(usage);
-  w.bytes(data);
-  return body;
-}
-
-Agent& kdc() { return *realm().kdc; }
-Agent& admin() { return *realm().admin; }
-
-using Answer = Agent::Answer;
-bool ok(const Answer& answer) { return answer.there && answer.outcome.status == TKDC_STATUS_OK; }
-
-std::string named(const Key& key) {
-  return key.principal + ", key " + to_hex(key.ref.id).substr(0, 8);
-}
-
-// What no plaintext Kerberos would say of a sound question about a key that there is: "no".
-// Out of service is always an answer.
-void expect_no_refusal(const Answer& answer, const Key& key, const char* what) {
-  if (!answer.there || !tkdc_status_is_refusal(answer.outcome.status)) return;
-  if (key.state != Key::State::kBound) return;  // it was removed meanwhile
-  world().broken("answers", std::string(what) + " for " + named(key) +
-                                " was refused: " + answer.outcome.message);
-}
-
-void expect_refusal(const Answer& answer, const Key& key, const char* what) {
-  if (ok(answer))
-    world().broken("answers", std::string(what) + " for " + named(key) + " was carried out");
-}
+constexpr std::size_t kMostTickets = 8;
 
 // Clocks that were set may make a good ticket one of the future, or too old.
 bool clocks_were_wrong() { return world().injected_.contains("clock set"); }
@@ -67,13 +20,21 @@ Answer seal(Key& key, std::uint32_t usage, const SecretVector& plaintext) {
   Answer answer = kdc().ask(TKDC_OP_SEAL, use_body(key, usage, plaintext));
   expect_no_refusal(answer, key, "sealing");
   if (ok(answer) && key.known >= 0) {
-    const KnownKey& known = known_keys(world().plan.keys)[static_cast<std::size_t>(key.known)];
+    const KnownKey& known = known_of(key);
     const auto opened = open_with_krb5(known, usage, answer.outcome.output);
     // libkrb5 gives whole blocks where the enctype has them.
     if (!opened || !std::equal(plaintext.begin(), plaintext.end(), opened->begin()))
       world().broken("answers", "libkrb5 does not open what was sealed for " + named(key));
   }
   return answer;
+}
+
+// Where a ticket says so: one of the own realm's krbtgt.
+std::optional<std::uint32_t> sealed_at_of_ticket(const Key& key, ByteSpan sealed) {
+  GcmNonce nonce;
+  if (!key.principal.starts_with("krbtgt/") || sealed.size() < nonce.size()) return std::nullopt;
+  std::copy_n(sealed.begin(), nonce.size(), nonce.begin());
+  return decode_nonce(nonce).sealed_at;
 }
 
 // A ticket for a service, or krbtgt's own.
@@ -92,6 +53,8 @@ bool open_ticket(Key& key) {
   SecretVector sealed = ticket.sealed;
   const bool forged = world().random.percent(10);
   if (forged) sealed[world().random.below(sealed.size())] ^= 1;
+  const auto at = sealed_at_of_ticket(key, ticket.sealed);
+  const bool revoked = at && is_revoked(*at);
   const Answer answer = kdc().ask(TKDC_OP_OPEN, use_body(key, usage::kTicket, sealed));
   if (forged) {
     expect_refusal(answer, key, "opening a forged ticket");
@@ -99,14 +62,21 @@ bool open_ticket(Key& key) {
     if (!std::equal(ticket.plaintext.begin(), ticket.plaintext.end(),
                     answer.outcome.output.begin()))
       world().broken("answers", "another plaintext was opened than sealed, for " + named(key));
-  } else if (!clocks_were_wrong() && answer.outcome.message.find("revoked") == std::string::npos) {
+    if (revoked && is_revoked(*at)) expect_refusal(answer, key, "opening a revoked ticket");
+  } else if (refused(answer) && answer.outcome.message.find("revoked") != std::string::npos) {
+    if (!at || !may_be_revoked(*at))
+      world().broken("answers", "a ticket for " + named(key) +
+                                    " was refused as revoked, of a time "
+                                    "that nobody revoked");
+    world().reached("revocation: a ticket refused");
+  } else if (!clocks_were_wrong()) {
     expect_no_refusal(answer, key, "opening a good ticket");
   }
   return ok(answer);
 }
 
 bool preauthenticate(Key& user) {
-  const KnownKey& known = known_keys(world().plan.keys)[static_cast<std::size_t>(user.known)];
+  const KnownKey& known = known_of(user);
   SecretVector sealed(known.sealed_timestamp.begin(), known.sealed_timestamp.end());
   const bool wrong = world().random.percent(10);
   if (wrong) sealed[world().random.below(sealed.size())] ^= 4;
@@ -159,103 +129,6 @@ void try_what_is_denied(Key& key) {
   expect_refusal(swapped, other, "sealing by another name");
 }
 
-// ---- keys
-
-// Of BIND. What was refused never comes.
-void settle(Key& key, const Answer& answer) {
-  using State = Key::State;
-  const bool refused = answer.there && tkdc_status_is_refusal(answer.outcome.status);
-  key.state = ok(answer) ? State::kBound : refused ? State::kGone : State::kUnsure;
-}
-
-Key* make_key(const std::string& principal, bool user, bool drawn) {
-  Model& model = realm().model;
-  Bytes body;
-  Writer w(body);
-  auto key = std::make_unique<Key>();
-  key->is_user = user;
-  key->principal = principal;
-  key->ref.installation = kInstallation;
-  key->ref.kvno = 1;
-  if (!drawn)
-    key->known = static_cast<int>(world().random.below(known_keys(world().plan.keys).size()));
-  const KnownKey* known =
-      drawn ? nullptr : &known_keys(world().plan.keys)[static_cast<std::size_t>(key->known)];
-  key->ref.enctype = known != nullptr ? known->enctype : kAes256;
-  w.u8(drawn ? TKDC_ORIGIN_DRAWN : TKDC_ORIGIN_IMPORTED);
-  w.u32(key->ref.kvno);
-  w.u32(key->ref.enctype);
-  w.bytes(known != nullptr ? ByteSpan(known->value) : ByteSpan());
-  const Answer staged = admin().ask(TKDC_OP_STAGE, body);
-  if (!ok(staged)) return nullptr;
-  key->ref.id = staged.key_id;
-  if (drawn && !principal.starts_with("krbtgt") && world().random.percent(20)) {
-    const Bytes id(key->ref.id.begin(), key->ref.id.end());
-    if (ok(admin().ask(TKDC_OP_EXPORT, id)))
-      expect_refusal(admin().ask(TKDC_OP_EXPORT, id), *key, "a second export");
-  }
-  key->ref.principal = digest_of(principal);
-  Bytes bind;
-  Writer b(bind);
-  put_key(b, key->ref);
-  b.bytes({reinterpret_cast<const std::uint8_t*>(principal.data()), principal.size()});
-  key->state = Key::State::kUnsure;
-  Key* out = key.get();
-  model.keys.push_back(std::move(key));
-  settle(*out, admin().ask(TKDC_OP_BIND, bind));
-  if (out->state == Key::State::kBound) world().reached("bind: told of");
-  return out->state == Key::State::kBound ? out : nullptr;
-}
-
-void destroy_key(Key& key) {
-  const Key::State before = std::exchange(key.state, Key::State::kUnsure);
-  Bytes body;
-  Writer w(body);
-  put_key(w, key.ref);
-  const Answer answer = admin().ask(TKDC_OP_DESTROY, body);
-  if (!ok(answer)) {
-    // One that nobody is sure of may not be there, or not be there yet.
-    const bool refused = answer.there && tkdc_status_is_refusal(answer.outcome.status);
-    if (refused && before == Key::State::kBound)
-      world().broken("answers",
-                     "the removal of " + named(key) + " was refused: " + answer.outcome.message);
-    return;
-  }
-  key.state = Key::State::kGone;
-  key.buried = true;
-  world().reached("destroy: told of");
-}
-
-void use_a_dead_key() {
-  Key* gone = realm().model.some(Key::State::kGone, world().random.percent(50));
-  if (gone != nullptr)
-    expect_refusal(kdc().ask(TKDC_OP_SEAL, use_body(*gone, usage::kTicket, some_plaintext(40, 50))),
-                   *gone, "sealing with a key that is gone");
-}
-
-void manage() {
-  Model& model = realm().model;
-  static const char* const kUsers[] = {"alice@R", "bob@R", "carol@R"};
-  Random& random = world().random;
-  if (model.krbtgt == nullptr) {
-    model.krbtgt = make_key("krbtgt/R@R", false, true);
-    return;
-  }
-  const auto what = random.below(10);
-  const bool room = model.keys.size() < kMostKeys;
-  if (room && (what < 4 || model.some(Key::State::kBound, true) == nullptr)) {
-    make_key(kUsers[random.below(3)], true, false);
-  } else if (room && what < 7) {
-    make_key("host/h" + std::to_string(random.below(3)) + "@R", false, random.percent(50));
-  } else if (what == 7) {
-    if (Key* key = model.some(Key::State::kBound, random.percent(50))) destroy_key(*key);
-  } else if (what == 8) {
-    use_a_dead_key();
-  } else if (Key* key = model.some(Key::State::kUnsure, random.percent(50))) {
-    destroy_key(*key);
-  }
-}
-
 void run_client() {
   while (!world().failed() && !world().quiet) {
     const Plan& plan = world().plan;
@@ -285,14 +158,6 @@ void run_client() {
   }
 }
 
-void run_administrator() {
-  while (!world().failed() && !world().quiet) {
-    const Us pause = realm().model.keys.size() < 6 ? kSecond : 8 * kSecond;
-    world().sleep(static_cast<Us>(world().random.below(static_cast<std::uint64_t>(pause))));
-    manage();
-  }
-}
-
 }  // namespace
 
 bool log_in() {
@@ -313,7 +178,8 @@ bool log_in() {
 
 void start_workload() {
   for (int k = 0; k < world().plan.clients; ++k) world().fibers.start(world().nature, run_client);
-  world().fibers.start(world().nature, run_administrator);
+  start_administrators();
+  start_operators();
 }
 
 }  // namespace tkdc::sim

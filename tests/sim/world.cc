@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/hex.h"
+#include "sim/coverage.h"
 
 namespace tkdc::sim {
 namespace {
@@ -76,6 +77,11 @@ std::string World::digest() const {
   std::array<std::uint8_t, 32> out;
   crypto_generichash_final(&copy, out.data(), out.size());
   return to_hex(out).substr(0, 32);
+}
+
+void World::reached(const std::string& state) {
+  if (!is_a_state(state)) broken("coverage", "no state is called '" + state + "'");
+  ++reached_[state];
 }
 
 void World::broken(const std::string& invariant, const std::string& how) {

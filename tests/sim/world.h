@@ -50,7 +50,7 @@ class World {
   void tell(const std::string& who, const std::string& what) const;
   std::string digest() const;
   // A state of a named list was reached (coverage.h).
-  void reached(const std::string& state) { ++reached_[state]; }
+  void reached(const std::string& state);
   void injected(const std::string& fault) { ++injected_[fault]; }
 
   // Something that must never be so. The first one ends the run.

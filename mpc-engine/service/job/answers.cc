@@ -121,7 +121,7 @@ bool Answers::tail_follows(const Job& job, tkdc_status status) const {
   const JobRequest& request = job.request;
   return status == TKDC_STATUS_OK && job.found.record &&
          leaves_tail(*job.found.record, request.op, request.usage, part_in(request, two_parts_),
-                     job.run.input_bytes);
+                     job.running.input_bytes);
 }
 
 void Answers::finish(const Job& job, const Protocol& protocol, JobOutcome outcome,
@@ -143,7 +143,7 @@ void Answers::finish(const Job& job, const Protocol& protocol, JobOutcome outcom
   if (is_management(request.op))
     reply.cost = cost_of_management(request.op);
   else if (job.found.record)
-    reply.cost = cost_of(protocol, *job.found.record, request, job.run.input_bytes,
+    reply.cost = cost_of(protocol, *job.found.record, request, job.running.input_bytes,
                          part_in(request, two_parts_));
   reply.cost.rounds = static_cast<std::uint32_t>(rounds);
   shared_.counters.answered(reply.status);

@@ -2,7 +2,7 @@
 // Heads of operations in two parts that this server has answered, until their tail comes
 // (docs/protocols/17-two-part-hmac.md).
 //
-// A tail runs for a head of the same agent, session, key, operation and usage, and for each head
+// A tail runs for a head of the same agent, run, key, operation and usage, and for each head
 // one does: so an agent gets no more MACs than the heads that it was charged for. Taken means gone,
 // whatever becomes of the tail. Each server keeps its own, over sessions, for kWithin: an agent
 // needs microseconds between the two.
@@ -76,7 +76,7 @@ class HalfDone {
     std::uint32_t usage = 0;
     Clock::time_point at;
   };
-  using OfAgent = std::map<std::pair<std::uint64_t, std::uint64_t>, Head>;  // session, number
+  using OfAgent = std::map<std::pair<std::uint64_t, std::uint64_t>, Head>;  // run, number
 
   mutable std::mutex mutex_;
   std::map<std::uint64_t, OfAgent> agents_;  // as many as the configuration lists

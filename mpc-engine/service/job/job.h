@@ -55,14 +55,14 @@ struct Job {
   Found found;
 
   // ---- while it runs
-  struct Run {
+  struct Running {
     std::uint8_t protocol = 0;  // of the session's
     std::uint32_t sealed_at = 0;
     std::uint64_t number = 0, cohort = 0, first_round = 0;
     std::size_t input_bytes = 0;
     bool answered = false;
   };
-  Run run;
+  Running running;
 };
 
 // Of a lane, in the order in which they were admitted.
@@ -76,7 +76,7 @@ struct Candidate {
 };
 
 // The jobs of one manifest.
-struct AdmissionRound {
+struct ManifestJobs {
   std::uint32_t sealed_at = 0;
   std::vector<Candidate> candidates;
 };

@@ -14,11 +14,11 @@ constexpr std::size_t kMaxRunning = 2048;
 constexpr std::size_t kMaxRunningOfAgent = 1536;  // one agent's flood leaves room for others'
 constexpr std::size_t kMaxInputOctets = 4u << 20;
 
-AdmissionRound round_of(const Manifest& manifest) {
-  AdmissionRound round;
-  round.sealed_at = manifest.sealed_at;
-  for (const NamedJob& job : manifest.jobs) round.candidates.emplace_back().named = job;
-  return round;
+ManifestJobs jobs_of(const Manifest& manifest) {
+  ManifestJobs listed;
+  listed.sealed_at = manifest.sealed_at;
+  for (const NamedJob& job : manifest.jobs) listed.candidates.emplace_back().named = job;
+  return listed;
 }
 
 }  // namespace
@@ -26,18 +26,18 @@ AdmissionRound round_of(const Manifest& manifest) {
 // Nothing is proposed where no job is named: what has no effect is no decision.
 void LaneAdmission::propose() {
   if (!leader() || running_.size() >= kMaxRunning) return;
-  AdmissionRound round;
+  ManifestJobs listed;
   const std::uint32_t now = sealed_at_now();
   // Times of sealing never fall in a session, and the others take none that is ahead of theirs.
   if (now + kClockSkewUnits < last_sealed_at_ && queue_.has_waiting()) return shared_.set_back();
-  round.sealed_at = std::max(now, last_sealed_at_);
+  listed.sealed_at = std::max(now, last_sealed_at_);
   const FairQueue::Room most = {std::min(kMaxManifest, kMaxRunning - running_.size()),
                                 octets_room()};
   const auto room_of = [this](std::uint64_t agent) { return running_room(agent); };
   const auto octets = [this](const JobName& name) { return shared_.pending.input_octets(name); };
   for (const JobName& name : queue_.take(most, room_of, octets))
-    round.candidates.emplace_back().named = {name, protocol_for(name)};
-  if (!round.candidates.empty()) proposed_ = std::move(round);
+    listed.candidates.emplace_back().named = {name, protocol_for(name)};
+  if (!listed.candidates.empty()) proposed_ = std::move(listed);
 }
 
 // The one that it asks for; else the session's first. One that the session has not is found by
@@ -53,10 +53,10 @@ std::uint8_t LaneAdmission::protocol_for(const JobName& name) const {
 // does not make packets that a line cannot carry in time.
 std::size_t LaneAdmission::octets_room() const {
   std::size_t at_work = 0;
-  for (const auto& job : running_) at_work += job->run.input_bytes;
-  for (const auto* round : {&stated_, &verdicts_})
-    if (*round)
-      for (const Candidate& candidate : (*round)->candidates)
+  for (const auto& job : running_) at_work += job->running.input_bytes;
+  for (const auto* listed : {&stated_, &verdicts_})
+    if (*listed)
+      for (const Candidate& candidate : (*listed)->candidates)
         if (candidate.job) at_work += candidate.job->request.component[0].size();
   return kMaxInputOctets - std::min(at_work, kMaxInputOctets);
 }
@@ -91,7 +91,7 @@ Result<void> LaneAdmission::hear(const LaneControl& prev, const LaneControl& nex
                                  const Ticker::Control& control) {
   named_ = std::exchange(proposed_, std::nullopt);
   for (const LaneControl* other : {&prev, &next})
-    if (other->manifest) named_ = round_of(*other->manifest);
+    if (other->manifest) named_ = jobs_of(*other->manifest);
   return read_statements(control.prev.to_me, control.next.to_me);
 }
 
@@ -120,8 +120,8 @@ Result<void> LaneAdmission::read_statements(ByteSpan from_prev, ByteSpan from_ne
   return {};
 }
 
-AdmissionRound LaneAdmission::settle(const LaneControl& prev, const LaneControl& next) {
-  AdmissionRound admitted;
+ManifestJobs LaneAdmission::settle(const LaneControl& prev, const LaneControl& next) {
+  ManifestJobs admitted;
   if (!verdicts_) return admitted;
   admitted.sealed_at = verdicts_->sealed_at;
   for (std::size_t k = 0; k < verdicts_->candidates.size(); ++k) {
@@ -144,12 +144,12 @@ void LaneAdmission::take_named() {
   stated_ = std::exchange(named_, std::nullopt);
 }
 
-void LaneAdmission::take_candidates(AdmissionRound& round) {
+void LaneAdmission::take_candidates(ManifestJobs& listed) {
   const std::uint32_t now = sealed_at_now();
-  const bool clock_ok = now > 0 && round.sealed_at + kClockSkewUnits >= now &&
-                        round.sealed_at <= now + kClockSkewUnits &&
-                        round.sealed_at >= last_sealed_at_ && round.sealed_at < (1u << 24);
-  for (Candidate& c : round.candidates) {
+  const bool clock_ok = now > 0 && listed.sealed_at + kClockSkewUnits >= now &&
+                        listed.sealed_at <= now + kClockSkewUnits &&
+                        listed.sealed_at >= last_sealed_at_ && listed.sealed_at < (1u << 24);
+  for (Candidate& c : listed.candidates) {
     c.job = shared_.pending.take(c.named.name);
     if (!c.job) continue;
     Job& job = *c.job;

@@ -34,16 +34,16 @@ class LaneAdmission {
   Result<void> hear(const LaneControl& prev, const LaneControl& next,
                     const Ticker::Control& control);
   // Those that all three admit, to be started now. The others are answered or put back.
-  AdmissionRound settle(const LaneControl& prev, const LaneControl& next);
+  ManifestJobs settle(const LaneControl& prev, const LaneControl& next);
   // This server's checks of those that were named.
   void take_named();
 
   // Jobs that have been taken from the pending ones.
   template <class Visit>
   void for_each_taken(Visit visit) {
-    for (auto* round : {&stated_, &verdicts_})
-      if (*round)
-        for (Candidate& candidate : (*round)->candidates)
+    for (auto* listed : {&stated_, &verdicts_})
+      if (*listed)
+        for (Candidate& candidate : (*listed)->candidates)
           if (candidate.job && !candidate.job->expired) visit(*candidate.job);
   }
 
@@ -56,7 +56,7 @@ class LaneAdmission {
   std::size_t octets_room() const;
   void add_statements(Ticker::OwnControl& own) const;
   Result<void> read_statements(ByteSpan from_prev, ByteSpan from_next);
-  void take_candidates(AdmissionRound& round);
+  void take_candidates(ManifestJobs& listed);
   void refuse(Candidate& candidate);
   void put_back(Candidate& candidate);
 
@@ -68,7 +68,7 @@ class LaneAdmission {
   LaneQueue& queue_;
   JobChecks& checks_;
   Answers& answers_;
-  std::optional<AdmissionRound> proposed_, named_, stated_, verdicts_;
+  std::optional<ManifestJobs> proposed_, named_, stated_, verdicts_;
   std::uint32_t last_sealed_at_ = 0;
 };
 

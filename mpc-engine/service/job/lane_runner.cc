@@ -148,7 +148,7 @@ Result<void> LaneRunner::tick() {
   if (ticker_.failure()) connected_ = !ticker_.failure()->connection;
   if (!stepped) return stepped;
   if (std::exchange(answered_, 0) > 0)
-    std::erase_if(running_, [](const auto& job) { return job->run.answered; });
+    std::erase_if(running_, [](const auto& job) { return job->running.answered; });
   if (running_.empty() && !admission_.under_way()) prepare();
   if (ticks_ % kExpireEveryTicks == 0) expire();
   load_ = running_.size();
@@ -224,7 +224,7 @@ Result<void> LaneRunner::hear(const Ticker::Control& control) {
     ++keeping_heads_;
     lane_.spawn(keep_heads(prev->head, next->head));
   }
-  AdmissionRound admitted = admission_.settle(*prev, *next);
+  ManifestJobs admitted = admission_.settle(*prev, *next);
   for (Candidate& candidate : admitted.candidates) start(std::move(candidate), admitted.sealed_at);
   if (!admitted.candidates.empty()) answers_.begin_cohort();
   admission_.take_named();
@@ -251,19 +251,19 @@ void LaneRunner::start(Candidate admitted, std::uint32_t sealed_at) {
   if (timed) shared_.revocations.agreed(sealed_at);
   if (timed && request.op == TKDC_OP_SEAL) shared_.seals.sealed(request.key.id);
   if (request.op == TKDC_OP_EQUAL) shared_.equals.compared(request.key.principal);
-  job.run.protocol = admitted.named.protocol;
-  job.run.sealed_at = sealed_at;
-  job.run.number = request.op == TKDC_OP_SEAL ? next_number_++ : 0;
-  job.run.cohort = answers_.cohort();
-  job.run.first_round = lane_.rounds();
-  job.run.input_bytes = request.component[0].size();
+  job.running.protocol = admitted.named.protocol;
+  job.running.sealed_at = sealed_at;
+  job.running.number = request.op == TKDC_OP_SEAL ? next_number_++ : 0;
+  job.running.cohort = answers_.cohort();
+  job.running.first_round = lane_.rounds();
+  job.running.input_bytes = request.component[0].size();
   shared_.counters.operations++;
   lane_.spawn(run_job(job));
 }
 
 Task<void> LaneRunner::run_job(Job& job) {
   JobRequest& request = job.request;
-  Protocol& protocol = *protocols_[job.run.protocol];
+  Protocol& protocol = *protocols_[job.running.protocol];
   SharedBytes input;
   for (int c = 0; c < 2; ++c) input.component[c] = std::move(request.component[c]);
   // Of these is the one that admitted it. Verification compares them; a job that has nothing to
@@ -275,7 +275,7 @@ Task<void> LaneRunner::run_job(Job& job) {
                               lane_,
                               shared_.staged,
                               shared_.store,
-                              kSealedAtOriginS + kSealedAtUnitS * job.run.sealed_at,
+                              kSealedAtOriginS + kSealedAtUnitS * job.running.sealed_at,
                               job.found.record.get()};
     JobOutcome outcome = co_await run_management(context, request, std::move(input));
     co_await protocol.verified();
@@ -284,9 +284,9 @@ Task<void> LaneRunner::run_job(Job& job) {
   } else {
     NonceCoordinates at;
     at.epoch = epoch_;
-    at.sealed_at = job.run.sealed_at;
+    at.sealed_at = job.running.sealed_at;
     at.lane = index_;
-    at.number = job.run.number;
+    at.number = job.running.number;
     JobContext context{protocol,
                        shared_.options.installation,
                        *job.found.record,
@@ -306,10 +306,10 @@ Task<void> LaneRunner::run_job(Job& job) {
 
 void LaneRunner::finish(Job& job, JobOutcome outcome) {
   if (job.found.holds_key) checks_.let_go(job.request);
-  job.run.answered = true;
+  job.running.answered = true;
   ++answered_;
-  answers_.finish(job, *protocols_[job.run.protocol], std::move(outcome),
-                  lane_.rounds() - job.run.first_round);
+  answers_.finish(job, *protocols_[job.running.protocol], std::move(outcome),
+                  lane_.rounds() - job.running.first_round);
 }
 
 // ---- what it is asked from outside
@@ -318,7 +318,7 @@ void LaneRunner::finish(Job& job, JobOutcome outcome) {
 template <class Visit>
 void LaneRunner::for_each_taken(Visit visit) {
   for (const auto& job : running_)
-    if (!job->run.answered && !job->expired) visit(*job);
+    if (!job->running.answered && !job->expired) visit(*job);
   admission_.for_each_taken(visit);
 }
 

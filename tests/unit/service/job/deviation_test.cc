@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A server that changes what it sends: no answer leaves any server, and the
-// engines say that the session ended by a deviation, not by a broken wire.
+// job services say that the session ended by a deviation, not by a broken wire.
 #include <atomic>
 
 #include "lane_packet.h"

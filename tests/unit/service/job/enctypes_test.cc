@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each enctype through whole engines, in malicious mode: keys of users and services
+// Each enctype through whole job services, in malicious mode: keys of users and services
 // against libkrb5, krbtgt's own form in its enctype's lengths, and what a job of it costs.
 #include "cipher/rfc8009.h"
 #include "enctype.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Derived keys through whole engines, in malicious mode: each is the one that
+// Derived keys through whole job services, in malicious mode: each is the one that
 // libkrb5 derives from the same keys, and good for what its recipe is for alone.
 #include "derivation.h"
 #include "enctype.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations in two parts (docs/protocols/17-two-part-hmac.md) through whole engines: results
+// Operations in two parts (docs/protocols/17-two-part-hmac.md) through whole job services: results
 // against libkrb5, which operations have parts, what a tail needs, and what is counted.
 #include "agent/two_parts.h"
 #include "enctype.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three whole engines in one process, joined by memory links, and jobs as
-// agents send them: for the job service's tests.
+// Three whole job services in one process, joined by memory links, and jobs as
+// agents send them: for their tests.
 #pragma once
 
 #include "service/job/job_service.h"
@@ -72,7 +72,7 @@ class ThreeServices {
                          bool two_parts = true)
       : lanes_(lanes), epoch_(epoch), security_(security), two_parts_(two_parts),
         first_ring_(std::move(first_ring)) {
-    root_ = test::make_scratch("engine-test");
+    root_ = test::make_scratch("job-test");
     SecretBuffer key(32);
     for (int p = 0; p < 3; ++p) {
       StoreOptions options;
@@ -84,10 +84,10 @@ class ThreeServices {
       EXPECT_TRUE(store.ok()) << (store.ok() ? "" : store.error().message);
       stores_[p] = std::make_unique<SlowStore>(std::move(*store));
     }
-    make_engines_ = [this, seal_limit, heads_every_ms, edit] {
-      for (int p = 0; p < 3; ++p) make_engine(p, seal_limit, heads_every_ms, edit);
+    make_services_ = [this, seal_limit, heads_every_ms, edit] {
+      for (int p = 0; p < 3; ++p) make_service(p, seal_limit, heads_every_ms, edit);
     };
-    make_engines_();
+    make_services_();
     start_session();
   }
   ~ThreeServices() {
@@ -104,7 +104,7 @@ class ThreeServices {
       while_stopped(p);
     }
     epoch_ = epoch;
-    make_engines_();
+    make_services_();
     start_session();
   }
 
@@ -158,7 +158,7 @@ class ThreeServices {
     run_thread(p);
   }
   void stop_session() {
-    for (auto& engine : services_) engine->stop();
+    for (auto& service : services_) service->stop();
     join();
   }
   // As a network that is gone.
@@ -286,22 +286,22 @@ class ThreeServices {
   }
 
  private:
-  void make_engine(int p, std::uint64_t seal_limit, int heads_every_ms,
-                   const std::function<void(JobServiceOptions&)>& edit) {
-    JobServiceOptions engine;
-    engine.installation = kInstallation;
-    engine.party = p;
-    engine.seal_limit = seal_limit;
-    if (heads_every_ms > 0) tell_heads(engine, heads_every_ms);
-    engine.lost_check = [this, p](const LostCheck& lost) {
+  void make_service(int p, std::uint64_t seal_limit, int heads_every_ms,
+                    const std::function<void(JobServiceOptions&)>& edit) {
+    JobServiceOptions options;
+    options.installation = kInstallation;
+    options.party = p;
+    options.seal_limit = seal_limit;
+    if (heads_every_ms > 0) tell_heads(options, heads_every_ms);
+    options.lost_check = [this, p](const LostCheck& lost) {
       std::lock_guard lock(mutex_);
       lost_checks_[p].push_back(lost);
     };
-    engine.protocols = rep3_offer();
-    engine.protocols.push_back(std::make_shared<const PlaintextOffer>());
-    if (edit) edit(engine);
+    options.protocols = rep3_offer();
+    options.protocols.push_back(std::make_shared<const PlaintextOffer>());
+    if (edit) edit(options);
     auto made = JobService::create(
-        engine, *stores_[p],
+        options, *stores_[p],
         [this, p](const JobName& job, JobReply reply) { take(p, job, std::move(reply)); },
         [this, p](const std::string& line) {
           std::lock_guard lock(mutex_);
@@ -348,7 +348,7 @@ class ThreeServices {
   std::mt19937_64 rng_{17};
   std::unique_ptr<SlowStore> stores_[3];
   std::unique_ptr<JobService> services_[3];
-  std::function<void()> make_engines_;
+  std::function<void()> make_services_;
   Session sessions_[3];
   std::thread threads_[3];
   std::string ended_[3];

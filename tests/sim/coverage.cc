@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/coverage.h"
+
+#include <algorithm>
+#include <set>
+
+#include "sim/disk.h"
+
+namespace tkdc::sim {
+namespace {
+
+constexpr const char* kStates[] = {
+    "bind: half made when a server starts",
+    "bind: nobody was told",
+    "bind: refused",
+    "bind: settled, made",
+    "bind: settled, not made",
+    "bind: told of",
+    "destroy: a staged key",
+    "destroy: half removed when a server starts",
+    "destroy: nobody was told",
+    "destroy: settled, kept",
+    "destroy: settled, removed",
+    "destroy: told of",
+    "epochs: skipped",
+    "equal: equal",
+    "equal: not equal",
+    "export: once",
+    "exports: keys given back",
+    "handshake: nobody called",
+    "handshake: of an earlier attempt",
+    "handshake: refused by a peer",
+    "handshake: the peer does not answer",
+    "handshake: the stores differ",
+    "krbtgt: rolled over",
+    "latch: a broken check counted",
+    "latch: a deviation",
+    "latch: keeps sessions off",
+    "latch: released",
+    "latch: too many broken checks",
+    "revocation: a ticket refused",
+    "revocation: in force",
+    "revocation: lifted by all three",
+    "session: a new one",
+    "session: goes on",
+    "session: lost, a connection ended",
+    "session: lost, a peer was silent",
+    "session: lost, otherwise",
+    "session: the first",
+    "stores: differ, repaired",
+};
+
+struct Heard {
+  const char *head, *within, *state;
+};
+// The first that fits.
+constexpr Heard kHeard[] = {
+    {"session ", " up: epoch 1,", "session: the first"},
+    {"session ", " up: epoch", "session: a new one"},
+    {"session ", " goes on", "session: goes on"},
+    {"session: ", "epochs are skipped", "epochs: skipped"},
+    {"no session: latched", "", "latch: keeps sessions off"},
+    {"no session: session: ", "stores of all three", "handshake: the stores differ"},
+    {"no session: session: ", "the store of", "handshake: the stores differ"},
+    {"no session: session: ", " refuses: ", "handshake: refused by a peer"},
+    {"no session: session: ", "did not call in time", "handshake: nobody called"},
+    {"no session: session: ", "does not answer", "handshake: the peer does not answer"},
+    {"no session: session: ", "an earlier attempt", "handshake: of an earlier attempt"},
+    {"no session: link: no packet", "", "session: lost, a peer was silent"},
+    {"no session: tls: ", "", "session: lost, a connection ended"},
+    {"no session: ", "", "session: lost, otherwise"},
+    {"sessions given up while", "", "latch: a broken check counted"},
+    {"the latch was released", "", "latch: released"},
+};
+
+// By server: what was half made, or half removed, when it started.
+std::set<Bytes> half_made[kServers], half_removed[kServers];
+
+void settled(int server, std::set<Bytes>& waiting, Tables::Table half, const char* there,
+             const char* not_there) {
+  const TableSet& tables = disk_of(world().hosts[static_cast<std::size_t>(server)]).tables;
+  std::erase_if(waiting, [&](const Bytes& id) {
+    if (tables[half].contains(id)) return false;
+    world().reached(tables[Tables::kCommitted].contains(id) ? there : not_there);
+    return true;
+  });
+}
+
+}  // namespace
+
+std::span<const char* const> states() { return kStates; }
+
+bool is_a_state(const std::string& name) {
+  return std::ranges::find(kStates, name) != std::end(kStates);
+}
+
+void new_coverage() {
+  for (auto& ids : half_made) ids.clear();
+  for (auto& ids : half_removed) ids.clear();
+}
+
+void hear(std::string_view text) {
+  for (const Heard& one : kHeard) {
+    if (!text.starts_with(one.head) || text.find(one.within) == std::string_view::npos) continue;
+    return world().reached(one.state);
+  }
+}
+
+void look_at_half_made(int server, bool starts) {
+  std::set<Bytes>&made = half_made[server], &removed = half_removed[server];
+  settled(server, made, Tables::kPrepared, "bind: settled, made", "bind: settled, not made");
+  settled(server, removed, Tables::kCondemned, "destroy: settled, kept",
+          "destroy: settled, removed");
+  if (!starts) return;
+  const TableSet& tables = disk_of(world().hosts[static_cast<std::size_t>(server)]).tables;
+  for (const auto& [id, value] : tables[Tables::kPrepared])
+    if (made.insert(id).second) world().reached("bind: half made when a server starts");
+  for (const auto& [id, value] : tables[Tables::kCondemned])
+    if (removed.insert(id).second) world().reached("destroy: half removed when a server starts");
+}
+
+}  // namespace tkdc::sim

@@ -134,6 +134,7 @@ int Agent::wait_ms(Clock::time_point now) {
   // What was sent in this pass may have swallowed ZeroMQ's edge: ask, don't wait.
   if (stop_ || jobs_->input_waits()) return 0;
   auto due = std::min(jobs_->next_due(now), next_tick_);
+  if (auto probe = jobs_->probe_due()) due = std::min(due, *probe);
   auto left = std::chrono::ceil<std::chrono::milliseconds>(due - now).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000));
 }

@@ -389,7 +389,6 @@ bool Jobs::input_waits() {
 Clock::time_point Jobs::next_due(Clock::time_point now) const {
   Clock::time_point due = now + std::chrono::seconds(1);
   if (auto first = pending_.first_deadline()) due = std::min(due, *first);
-  if (auto first = probe_due()) due = std::min(due, *first);
   if (!waiting_.empty()) due = std::min<Clock::time_point>(due, now + kTick);
   return due;
 }

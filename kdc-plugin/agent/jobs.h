@@ -49,6 +49,8 @@ class Jobs {
   bool input_waits();
   // When pump() is to be called at the latest.
   Clock::time_point next_due(Clock::time_point now) const;
+  // When it asks who is silent, unless there is nobody to wait for: pump() is to be called then.
+  std::optional<Clock::time_point> probe_due() const;
 
   // Answers everything with UNAVAILABLE.
   void abandon(const std::string& why, Clock::time_point now);
@@ -77,7 +79,6 @@ class Jobs {
   void handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now);
   void handle_loss(std::size_t party, Clock::time_point now);
   void pump_waiting(Clock::time_point now);
-  std::optional<Clock::time_point> probe_due() const;
   void probe(Clock::time_point now);
   std::string who_is_silent(const Pending& job) const;
   void expire(Clock::time_point now);

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tkdc audit verify`: whether a server's audit log is whole, by its own chain
-// and by what the other servers have recorded of it.
+// and by what the other servers have recorded of it. `tkdc audit show`: its lines about a
+// principal, whom it holds as the SHA-256 of the name.
 //
-// Exit status: 0 whole, 1 not, or a file cannot be read.
+// Exit status of verify: 0 whole, 1 not, or a file cannot be read, 2 whole but for the gaps that it
+// tells of itself.
+#include <sodium.h>
+
+#include <algorithm>
+#include <array>
 #include <ctime>
 #include <iostream>
 #include <memory>
@@ -11,6 +17,7 @@
 #include "service/server/audit_check.h"
 #include "service/server/audit_files.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/printable.h"
 
 namespace tkdc::cli {
 namespace {
@@ -56,7 +63,8 @@ std::int64_t deleted_before(const AuditOptions& options) {
   return options.kept_days < 0 ? 0 : std::time(nullptr) - (options.kept_days - 1) * kDayS;
 }
 
-Result<void> verify(const AuditOptions& options) {
+// Whether the log has gaps.
+Result<bool> verify(const AuditOptions& options) {
   auto alone = check_log(options.log);
   if (!alone.ok()) return alone.error();
   std::size_t compared = 0;
@@ -74,8 +82,10 @@ Result<void> verify(const AuditOptions& options) {
     compared = heads->size();
   }
   std::cout << options.log << ": " << alone->head.lines - alone->before.lines << " lines in "
-            << alone->files << (alone->files == 1 ? " file" : " files") << ", whole; newest hash "
+            << alone->files << (alone->files == 1 ? " file" : " files")
+            << (alone->gaps.empty() ? ", whole" : ", a whole chain with GAPS") << "; newest hash "
             << to_hex(alone->head.hash) << "\n";
+  for (const std::string& gap : alone->gaps) std::cout << "  " << gap << "\n";
   if (!options.others.empty())
     std::cout << compared
               << (alone->before.lines > 0
@@ -86,7 +96,58 @@ Result<void> verify(const AuditOptions& options) {
   if (alone->before.lines > 0)
     std::cout << "it begins with line " << alone->before.lines + 1
               << ": files before that were deleted or lie elsewhere\n";
-  return {};
+  return !alone->gaps.empty();
+}
+
+struct ShowOptions {
+  std::string log;
+  std::vector<std::string> principals;
+};
+
+// What a line about this principal has in it.
+std::string mark_of(const std::string& principal) {
+  std::array<std::uint8_t, crypto_hash_sha256_BYTES> digest{};
+  crypto_hash_sha256(digest.data(), reinterpret_cast<const std::uint8_t*>(principal.data()),
+                     principal.size());
+  return "\"principal\":\"" + to_hex(digest) + "\"";
+}
+
+Result<void> show_file(const std::string& path, const std::vector<std::string>& marks) {
+  AuditLines lines(path);
+  for (std::string line; lines.next(line);)
+    if (marks.empty() || std::ranges::any_of(marks, [&line](const std::string& mark) {
+          return line.find(mark) != std::string::npos;
+        }))
+      std::cout << printable(line) << "\n";
+  return lines.fault();
+}
+
+Result<void> show(const ShowOptions& options) {
+  std::vector<std::string> marks;
+  for (const std::string& principal : options.principals) {
+    if (principal.find('@') == std::string::npos)
+      return fail("--principal " + principal + " has no realm: NAME@REALM");
+    marks.push_back(mark_of(principal));
+  }
+  auto closed = closed_audit_files(options.log);
+  if (!closed.ok()) return closed.error();
+  for (const ClosedAuditFile& one : *closed)
+    if (auto shown = show_file(one.path, marks); !shown.ok()) return shown;
+  return show_file(options.log, marks);
+}
+
+void add_show(CLI::App& audit, int& exit_status) {
+  auto options = std::make_shared<ShowOptions>();
+  CLI::App* command = audit.add_subcommand("show", "print the lines about a principal");
+  command->add_option("log", options->log, "the audit log; its closed files are read, too")
+      ->required();
+  command->add_option("--principal", options->principals,
+                      "NAME@REALM, as kadmin writes it; repeatable; all lines without");
+  command->callback([options, &exit_status] {
+    auto done = show(*options);
+    if (!done.ok()) std::cerr << "tkdc audit show: " << printable(done.error().message) << "\n";
+    exit_status = done.ok() ? 0 : 1;
+  });
 }
 
 }  // namespace
@@ -95,6 +156,7 @@ void add_audit(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<AuditOptions>();
   CLI::App* audit = app.add_subcommand("audit", "look into servers' audit logs");
   audit->require_subcommand(1);
+  add_show(*audit, exit_status);
   CLI::App* command = audit->add_subcommand("verify", "check that an audit log is whole");
   command->add_option("log", options->log, "the audit log")->required();
   command->add_option("--against", options->others, "another server's audit log; repeatable");
@@ -108,7 +170,7 @@ void add_audit(CLI::App& app, int& exit_status) {
   command->callback([options, &exit_status] {
     auto done = verify(*options);
     if (!done.ok()) std::cerr << "tkdc audit verify: " << done.error().message << "\n";
-    exit_status = done.ok() ? 0 : 1;
+    exit_status = !done.ok() ? 1 : *done ? 2 : 0;
   });
 }
 

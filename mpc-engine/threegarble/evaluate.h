@@ -23,8 +23,8 @@ namespace tkdc::threegarble {
 
 inline std::size_t m2_bytes(const Shape& shape) { return shape.out_bytes() + kDigestBytes; }
 
-// Of output labels, one after the other; for E and A.
-Digest label_digest(const Digest& public_digest, std::span<const garble::Label> labels);
+// Whether a garbler's m1 says D_pub as this server has it.
+bool is_of_job(ByteSpan m1, const Digest& public_digest);
 
 struct Evaluated {
   SecretVector m2;

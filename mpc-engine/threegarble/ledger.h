@@ -4,6 +4,7 @@
 // input is never encoded a second time under one seed, which would give Δ to whoever evaluates.
 //
 // In memory only: another session has other keys, so no number of this one means anything there.
+// It lives exactly as long as the keys: only LaneSide, which owns both, makes one (side.h).
 // Public. Used by one lane's thread.
 #pragma once
 
@@ -16,6 +17,8 @@ namespace tkdc::threegarble {
 
 class Ledger {
  public:
+  Ledger(const Ledger&) = delete;
+  Ledger& operator=(const Ledger&) = delete;
   // Whether n was still to be had; it is not any more.
   [[nodiscard]] bool burn(const InstanceId& id) {
     std::uint64_t& next = next_[id.circuit];
@@ -34,6 +37,9 @@ class Ledger {
   }
 
  private:
+  friend class LaneSide;
+  Ledger() = default;
+
   std::map<Digest, std::uint64_t> next_;
   std::uint64_t burned_ = 0;
 };

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <thread>
 
-#include "threegarble/run.h"
+#include "threegarble/tables.h"
 
 namespace tkdc::threegarble {
 

@@ -75,11 +75,6 @@ std::optional<Instance> Reserve::take(std::size_t kind) {
   return instance;
 }
 
-void Reserve::wipe() {
-  for (Shelf& shelf : shelves_) shelf.ready.clear();
-  bytes_ = {};
-}
-
 Reserve::Counts Reserve::counts(std::size_t kind) const {
   const Shelf& shelf = shelves_[kind];
   return {shelf.ready.size(), shelf.made, shelf.taken, shelf.missed};
@@ -88,6 +83,7 @@ Reserve::Counts Reserve::counts(std::size_t kind) const {
 void Reserve::put_progress(Writer& to) const {
   for (const Shelf& shelf : shelves_) {
     to.u64(shelf.next_number);
+    to.u64(shelf.made);
     to.u64(shelf.taken);
     to.u64(shelf.missed);
   }

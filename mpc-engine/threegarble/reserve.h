@@ -6,7 +6,8 @@
 // server counts what each of the three keeps, and the largest is bounded. E keeps tables, some
 // megabytes, where garblers keep labels of outputs; roles rotate.
 //
-// In memory only. Secret: instances; wiped when they are taken, dropped, or the session ends. Used
+// In memory only, and no longer or shorter than the keys: only LaneSide, which owns both, makes
+// one (side.h). Secret: instances; wiped when they are taken, dropped, or the session ends. Used
 // by one lane's thread.
 #pragma once
 
@@ -15,7 +16,8 @@
 #include <optional>
 #include <vector>
 
-#include "threegarble/run.h"
+#include "base/codec.h"
+#include "threegarble/tables.h"
 
 namespace tkdc::threegarble {
 
@@ -25,7 +27,8 @@ class Reserve {
     std::shared_ptr<const Shape> shape;
     std::size_t wanted = 0;  // instances
   };
-  Reserve(std::uint32_t lane, std::vector<Kind> kinds, std::size_t most_bytes);
+  Reserve(const Reserve&) = delete;
+  Reserve& operator=(const Reserve&) = delete;
 
   struct Next {
     std::size_t kind = 0;
@@ -40,9 +43,6 @@ class Reserve {
 
   // The oldest of a kind. Nothing: there is none, and that is counted.
   std::optional<Instance> take(std::size_t kind);
-  // At a session's end.
-  void wipe();
-
   struct Counts {
     std::size_t ready = 0;
     std::uint64_t made = 0, taken = 0, missed = 0;
@@ -55,6 +55,9 @@ class Reserve {
   void put_progress(Writer& to) const;
 
  private:
+  friend class LaneSide;
+  Reserve(std::uint32_t lane, std::vector<Kind> kinds, std::size_t most_bytes);
+
   struct Shelf {
     Kind kind;
     std::uint64_t next_number = 0;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <optional>
+#include <variant>
 
 #include "link/bulk_stream.h"
 #include "threegarble/commitments.h"
@@ -79,5 +80,11 @@ struct CheckedTables {
 // Nothing: a garbler deviates.
 std::optional<CheckedTables> check_tables(const Seat& seat, const Shape& shape,
                                           ReceivedTables received);
+
+// What this party keeps of an instance: as a garbler, or as E.
+using Instance = std::variant<GarbledInstance, CheckedTables>;
+inline const InstanceId& id_of(const Instance& instance) {
+  return std::visit([](const auto& one) -> const InstanceId& { return one.id; }, instance);
+}
 
 }  // namespace tkdc::threegarble

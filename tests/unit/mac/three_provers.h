@@ -3,6 +3,8 @@
 // MACs deal and audit. Hooks change what a party sends (support/three_parties.h).
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include "mac/audit.h"
 #include "mac/dealing.h"
 #include "support/three_parties.h"

@@ -3,6 +3,7 @@
 #include "ot/random_ot.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <map>
 

@@ -49,8 +49,7 @@ class Cutter final : public MemoryRing {
 Task<void> keep(Trio& trio, const Shape& shape, int p, SharedBytes input) {
   const JobTag tag;
   trio.outcomes[static_cast<std::size_t>(p)] =
-      co_await run(Runner{*trio.mail[static_cast<std::size_t>(p)], trio.seat(p), trio.ledgers[p]},
-                   shape, std::move(*trio.instances[p]), tag, std::move(input));
+      co_await run(trio.side(p), shape, std::move(*trio.instances[p]), Trio::admitted(tag, input));
 }
 
 TEST(Connections, AreCutAtAnyPacketAndTheJobIsDone) {

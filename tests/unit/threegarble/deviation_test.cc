@@ -2,6 +2,9 @@
 // A party that changes what it sends: every octet of T, m1, m2 and m3, and what it can compute from
 // its own secrets. For each fixed change the rate of aborts over random secrets is 0 or 1, and
 // where nobody aborts the result is right. The controls leave a check out: then rates are between.
+//
+// Whoever deviates would not veto what it did: so in m3 it says "good" here, whatever its own lane
+// thinks, and the two honest ones are judged alone.
 #include <cstdlib>
 
 #include "trio.h"
@@ -39,6 +42,8 @@ Rate rate_of(const circuit::Circuit& circuit, const Shape& shape, std::uint64_t 
   return rate;
 }
 
+constexpr std::size_t kM1 = 0, kM2 = 1, kM3 = 2;  // ticks
+
 // An octet of a message of the lane: whose, in which tick, to which side.
 struct Place {
   Role role;
@@ -52,7 +57,10 @@ Deviate change_of(const Place& place, std::uint64_t n, Bytes mask) {
     auto messages = std::make_shared<std::size_t>(0);
     trio.lanes.tamper = [=](int p, SecretVector& prev, SecretVector& next) {
       const std::size_t tick = (*messages)++ / 3;
-      if (p != Trio::party_of(place.role, n) || tick != place.tick) return;
+      if (p != Trio::party_of(place.role, n)) return;
+      if (tick == kM3 && place.tick != kM3)
+        for (SecretVector* m3 : {&prev, &next}) m3->at(kDigestBytes) = 1;
+      if (tick != place.tick) return;
       SecretVector& packet = place.to_next ? next : prev;
       // What goes to the next neighbour with m1 and m2 has a mark before it.
       const std::size_t at = place.octet + (place.to_next && tick < 2 ? 1 : 0);
@@ -73,6 +81,40 @@ class Deviations : public testing::Test {
     ASSERT_EQ(rate.aborts, rate.runs) << what;
     ASSERT_EQ(rate.wrong, 0) << what;
   }
+
+  // Both honest ones latch, and neither has a result.
+  void expect_both_latch(const Deviate& deviate, Role deviating, std::uint64_t n,
+                         const std::string& what) {
+    for (int run = 0; run < secrets(); ++run) {
+      Trio trio(random_seed());
+      deviate(trio);
+      SecretVector m2;
+      std::size_t messages = 0;
+      trio.lanes.record = [&](int p, const SecretVector&, const SecretVector& next) {
+        if (messages++ / 3 == kM2 && role_of(p, n) == Role::kEvaluator) m2 = next;
+      };
+      ASSERT_FALSE(trio.compute(shape, n, random_octets(shape.in_bytes())).has_value()) << what;
+      for (int p = 0; p < 3; ++p) {
+        // Whatever became of it, its number is gone.
+        ASSERT_FALSE(trio.side(p).ledger().burn(Trio::id_of(shape, n))) << what;
+        if (role_of(p, n) == deviating) continue;
+        ASSERT_TRUE(trio.lanes.lane[p]->deviation().has_value()) << what;
+        ASSERT_EQ(trio.outcomes[static_cast<std::size_t>(p)].share.size(), 0u) << what;
+      }
+      // E evaluates nothing of an m1 that is not the right one: what A hears of it is zeros.
+      if (deviating == Role::kEvaluator) continue;
+      ASSERT_EQ(m2.size(), 1 + m2_bytes(shape));
+      if (m1_is_changed) {
+        ASSERT_TRUE(sodium_is_zero(m2.data() + 1, m2.size() - 1)) << what;
+      }
+    }
+  }
+  static std::uint64_t random_seed() {
+    std::uint64_t seed = 0;
+    randombytes_buf(&seed, sizeof seed);
+    return seed;
+  }
+  bool m1_is_changed = false;
 };
 
 TEST_F(Deviations, HonestRunsEnd) {
@@ -99,27 +141,78 @@ TEST_F(Deviations, EveryOctetOfWhatIsSentAhead) {
 }
 
 TEST_F(Deviations, EveryOctetOfM1) {
+  m1_is_changed = true;
   for (std::size_t octet = 0; octet < m1_bytes(shape); ++octet)
     for (const std::uint8_t mask : {0x01, 0x80, 0xff}) {
       const std::uint64_t n = (octet + mask) % 3;
       const std::string what = "m1 " + std::to_string(octet);
-      expect_caught(change_of({Role::kGarblerA, 0, false, octet}, n, {mask}), n, "A " + what);
-      expect_caught(change_of({Role::kGarblerB, 0, true, octet}, n, {mask}), n, "B " + what);
+      const Role a = Role::kGarblerA, b = Role::kGarblerB;
+      expect_both_latch(change_of({a, kM1, false, octet}, n, {mask}), a, n, "A " + what);
+      expect_both_latch(change_of({b, kM1, true, octet}, n, {mask}), b, n, "B " + what);
     }
 }
 
-TEST_F(Deviations, EveryOctetOfM2AndM3) {
-  const std::size_t digest = kDigestBytes, m3 = digest + 1;
+TEST_F(Deviations, EveryOctetOfM2) {
+  const std::tuple<Role, bool, std::size_t> messages[] = {
+      {Role::kEvaluator, true, m2_bytes(shape)},
+      {Role::kGarblerA, true, kDigestBytes},
+      {Role::kGarblerB, false, kDigestBytes},
+  };
+  for (const auto& [role, to_next, bytes] : messages)
+    for (std::size_t octet = 0; octet < bytes; ++octet)
+      for (const std::uint8_t mask : {0x01, 0x80, 0xff}) {
+        const std::uint64_t n = (octet + mask) % 3;
+        const std::string what = "m2 of role " + std::to_string(static_cast<int>(role));
+        expect_both_latch(change_of({role, kM2, to_next, octet}, n, {mask}), role, n,
+                          what + " octet " + std::to_string(octet));
+      }
+}
+
+// What each party has to have of the result: y_e = ρ, y_{e+2} the colours of zero-labels, y_{e+1}
+// the rest. `n` is prepared.
+std::array<SecretVector, 3> right_components(Trio& trio, const Shape& shape, std::uint64_t n,
+                                             const Bytes& result) {
+  const int a = Trio::party_of(Role::kGarblerA, n);
+  const auto e = static_cast<std::size_t>(evaluator_of(n));
+  std::array<SecretVector, 3> y;
+  y[e] = mask_of(trio.seat_of(Role::kEvaluator, n), shape, Trio::id_of(shape, n));
+  y[(e + 2) % 3] = garblers_component(shape, std::get<GarbledInstance>(*trio.instances[a]));
+  SecretVector& rest = y[(e + 1) % 3];
+  rest.assign(result.begin(), result.end());
+  xor_octets(rest, y[e]);
+  xor_octets(rest, y[(e + 2) % 3]);
+  return y;
+}
+
+// One honest server is told another m3 than the other one: it latches, and what the other ends
+// with is right, by all that the honest two hold.
+TEST_F(Deviations, AnM3ForOneAloneLatchesItAndTheOtherIsRight) {
+  for (const Role role : {Role::kEvaluator, Role::kGarblerA, Role::kGarblerB})
+    for (const bool to_next : {false, true})
+      for (const std::size_t octet : {std::size_t{0}, kDigestBytes - 1, kDigestBytes})
+        for (std::uint64_t n = 0; n < 3; ++n) {
+          Trio trio(random_seed());
+          change_of({role, kM3, to_next, octet}, n, {0x01})(trio);
+          ASSERT_TRUE(trio.prepare(shape, n));
+          const Bytes input = random_octets(2);
+          const auto y = right_components(trio, shape, n, in_the_clear(circuit, input));
+          ASSERT_FALSE(trio.run_job(shape, JobTag(), input).ok());
+          const int liar = Trio::party_of(role, n);
+          const int told = (liar + (to_next ? 1 : 2)) % 3, other = (liar + (to_next ? 2 : 1)) % 3;
+          EXPECT_TRUE(trio.lanes.lane[told]->deviation().has_value());
+          const auto at = static_cast<std::size_t>(other);
+          ASSERT_EQ(trio.outcomes[at].ending, Ending::kDone);
+          for (const std::size_t component : {0u, 1u})
+            EXPECT_EQ(trio.outcomes[at].share.component[component], y[(at + component) % 3]);
+        }
+}
+
+TEST_F(Deviations, EveryOctetOfM3) {
+  const std::size_t m3 = kDigestBytes + 1;
   const std::tuple<Role, std::size_t, bool, std::size_t> messages[] = {
-      {Role::kEvaluator, 1, true, m2_bytes(shape)},
-      {Role::kGarblerA, 1, true, digest},
-      {Role::kGarblerB, 1, false, digest},
-      {Role::kEvaluator, 2, true, m3},
-      {Role::kEvaluator, 2, false, m3},
-      {Role::kGarblerA, 2, true, m3},
-      {Role::kGarblerA, 2, false, m3},
-      {Role::kGarblerB, 2, true, m3},
-      {Role::kGarblerB, 2, false, m3},
+      {Role::kEvaluator, 2, true, m3}, {Role::kEvaluator, 2, false, m3},
+      {Role::kGarblerA, 2, true, m3},  {Role::kGarblerA, 2, false, m3},
+      {Role::kGarblerB, 2, true, m3},  {Role::kGarblerB, 2, false, m3},
   };
   for (const auto& [role, tick, to_next, bytes] : messages)
     for (std::size_t octet = 0; octet < bytes; ++octet)

@@ -51,7 +51,8 @@ void add_lines(const std::string& name, const Shape& shape, Lines& lines) {
     tag.mode = 3;
     tag.about.fill(9);
     ASSERT_TRUE(trio.prepare(shape, n));
-    ASSERT_TRUE(trio.run_job(shape, tag, Bytes(shape.in_bytes(), 0x5a)).ok());
+    const auto inputs = trio.lanes.share(Bytes(shape.in_bytes(), 0x5a));
+    ASSERT_TRUE(trio.admit_and_run(shape, {tag, tag, tag}, inputs).ok());
     for (int p = 0; p < 3; ++p)
       lines[name + " evaluator" + std::to_string(n) + " " + std::to_string(p)] = parties[p].hex();
   }

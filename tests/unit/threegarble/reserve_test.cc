@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reserve: what is made next, within its bound; filled by three makers over bulk streams, and
 // used by jobs; a garbler that deviates, a stream that breaks.
-#include "threegarble/reserve.h"
-
 #include "circuits/catalogue.h"
 #include "threegarble/fill.h"
 #include "trio.h"
@@ -18,8 +16,20 @@ std::shared_ptr<const Shape> shared(const char* name) {
 }
 Instance of(const Reserve::Next& next) { return GarbledInstance{next.id, SecretVector()}; }
 
+// A lane with a reserve, and nobody else.
+struct Alone {
+  Alone(std::uint32_t number, LaneSide::Plan plan) {
+    auto joined = LaneSide::join(lane, number, PairwiseKeys(), std::move(plan));
+    EXPECT_TRUE(joined.ok());
+    side = std::move(*joined);
+  }
+  Lane lane{0, Security::kMalicious};
+  std::unique_ptr<LaneSide> side;
+};
+
 TEST(Reserve, MakesWhatLacksMostAndNumbersIt) {
-  Reserve reserve(3, {{shared("aes-sbox"), 4}, {shared("add64"), 2}}, 1u << 30);
+  Alone alone(3, {{{shared("aes-sbox"), 4}, {shared("add64"), 2}}, 1u << 30});
+  Reserve& reserve = alone.side->reserve();
   std::vector<std::pair<std::size_t, std::uint64_t>> order;
   while (const auto next = reserve.next()) {
     EXPECT_EQ(next->id.lane, 3u);
@@ -40,9 +50,6 @@ TEST(Reserve, MakesWhatLacksMostAndNumbersIt) {
   EXPECT_EQ(reserve.counts(1).taken, 2u);
   EXPECT_EQ(reserve.counts(1).missed, 1u);
   EXPECT_EQ(reserve.counts(0).ready, 4u);
-  reserve.wipe();
-  EXPECT_EQ(reserve.bytes(), 0u);
-  EXPECT_FALSE(reserve.take(0).has_value());
 }
 
 TEST(Reserve, StaysWithinItsBound) {
@@ -50,7 +57,8 @@ TEST(Reserve, StaysWithinItsBound) {
   const std::size_t labels = shape->out_bits * garble::kLabelBytes;
   // Two instances' tables at one server, and labels of as many as come meanwhile.
   const std::size_t most = 2 * shape->all_bytes + 8 * labels;
-  Reserve reserve(0, {{shape, 100}}, most);
+  Alone alone(0, {{{shape, 100}}, most});
+  Reserve& reserve = alone.side->reserve();
   std::size_t made = 0;
   while (const auto next = reserve.next()) {
     reserve.begin(*next);
@@ -73,8 +81,9 @@ TEST(Reserve, StaysWithinItsBound) {
 // Three servers' reserves and makers, and streams between each pair.
 class Makers {
  public:
-  explicit Makers(Trio& trio, std::vector<Reserve::Kind> kinds, std::size_t most_bytes = 1u << 30)
-      : trio_(trio) {
+  using Kinds = std::vector<Reserve::Kind>;
+  Makers(Trio& trio, const Kinds& kinds) : Makers(trio, {kinds, kinds, kinds}) {}
+  Makers(Trio& trio, std::array<Kinds, 3> kinds) : trio_(trio) {
     MakerStreams streams[3];
     for (int p = 0; p < 3; ++p) {
       BulkOptions options;
@@ -89,23 +98,23 @@ class Makers {
     }
     for (int p = 0; p < 3; ++p) {
       broken[p] = streams[p].to_next.get();
-      reserve[p] = std::make_unique<Reserve>(0, kinds, most_bytes);
+      trio.plan = {std::move(kinds[static_cast<std::size_t>(p)]), 1u << 30};
+      reserve[p] = &trio.side(p).reserve();
       maker[p] = std::make_unique<Maker>(trio.seat(p), std::move(streams[p]), 10'000);
-      trio.lanes.lane[p]->add_progress([this, p](Writer& to) { reserve[p]->put_progress(to); });
     }
   }
   Result<void> fill_all() {
     return trio_.lanes.run([this](int p) -> Task<void> { return keep(p); });
   }
 
-  std::unique_ptr<Reserve> reserve[3];
+  Reserve* reserve[3];
   std::unique_ptr<Maker> maker[3];
   Filled filled[3];
   BulkWriter* broken[3];
 
  private:
   Task<void> keep(int p) {
-    filled[p] = co_await fill(*trio_.lanes.lane[p], *reserve[p], *maker[p], [] { return false; });
+    filled[p] = co_await fill(trio_.side(p), *maker[p], [] { return false; });
   }
   Trio& trio_;
 };
@@ -143,6 +152,56 @@ TEST(Filling, AGarblerThatDeviatesEndsTheLane) {
   ASSERT_FALSE(ran.ok());
   EXPECT_NE(ran.error().message.find("tables"), std::string::npos) << ran.error().message;
   for (int p = 0; p < 3; ++p) EXPECT_EQ(makers.reserve[p]->counts(0).ready, 0u);
+}
+
+// Told: an octet in each tick says how far a server is. One that says another thing to one of the
+// others would have an instance on one shelf and not on the other.
+TEST(Filling, WhatOneIsToldAndTheOtherIsNotLatchesBoth) {
+  for (int liar = 0; liar < 3; ++liar)
+    for (const bool to_next : {false, true})
+      for (const Maker::State word :
+           {Maker::State::kMaking, Maker::State::kMade, Maker::State::kBroken}) {
+        Trio trio(8);
+        Makers makers(trio, {{shared(small_circuit()), 3}});
+        bool lied = false;
+        trio.lanes.tamper = [&](int p, SecretVector& prev, SecretVector& next) {
+          if (p != liar || lied) return;
+          // After the digest. Its last word, if it lies about being through; else the first.
+          std::uint8_t& told = (to_next ? next : prev).at(Course::Digest{}.size());
+          const auto through = static_cast<std::uint8_t>(Maker::State::kMade);
+          if (word == Maker::State::kMaking && told != through) return;
+          lied = told != static_cast<std::uint8_t>(word);
+          told = static_cast<std::uint8_t>(word);
+        };
+        const auto ran = makers.fill_all();
+        EXPECT_TRUE(lied);
+        ASSERT_FALSE(ran.ok());
+        EXPECT_NE(ran.error().message.find("told different things"), std::string::npos)
+            << ran.error().message;
+        const int one = (liar + 1) % 3, other = (liar + 2) % 3;
+        for (const int p : {one, other}) {
+          EXPECT_TRUE(trio.lanes.lane[p]->deviation().has_value());
+          EXPECT_EQ(makers.reserve[p]->counts(0).ready, 0u);
+        }
+      }
+}
+
+// A server that is at another instance, or another kind: found before a table leaves.
+TEST(Filling, AnotherInstanceAtOneServerLatchesBeforeItIsMade) {
+  for (std::size_t odd = 0; odd < 3; ++odd) {
+    Trio trio(9);
+    const Makers::Kinds usual = {{shared(small_circuit()), 3}, {shared("aes-sbox"), 3}};
+    std::array<Makers::Kinds, 3> kinds = {usual, usual, usual};
+    std::swap(kinds[odd][0], kinds[odd][1]);
+    Makers makers(trio, kinds);
+    const auto ran = makers.fill_all();
+    ASSERT_FALSE(ran.ok());
+    EXPECT_NE(ran.error().message.find("told different things"), std::string::npos);
+    for (int p = 0; p < 3; ++p) {
+      EXPECT_TRUE(trio.lanes.lane[p]->deviation().has_value());
+      EXPECT_EQ(trio.lanes.lane[p]->rounds(), 1u);
+    }
+  }
 }
 
 TEST(Filling, AStreamThatBreaksEndsItAndTheLaneGoesOn) {

@@ -86,7 +86,8 @@ TEST(Run, AnInstanceServesOnce) {
 }
 
 TEST(Ledger, BurnsUpToANumberAndKeepsCircuitsApart) {
-  Ledger ledger;
+  Trio trio(1);
+  Ledger& ledger = trio.side(0).ledger();
   InstanceId one{0, {}, 3}, other{0, {1}, 3};
   EXPECT_TRUE(ledger.burn(one));
   EXPECT_FALSE(ledger.burn(one));
@@ -97,6 +98,65 @@ TEST(Ledger, BurnsUpToANumberAndKeepsCircuitsApart) {
   EXPECT_TRUE(ledger.burn(one));
   one.n = ~std::uint64_t{0};
   EXPECT_FALSE(ledger.burn(one));
+}
+
+// ---- a ledger and a reserve live exactly as long as the keys
+
+static_assert(!std::is_default_constructible_v<Ledger> &&
+              !std::is_default_constructible_v<Reserve>);
+static_assert(
+    !std::is_constructible_v<Reserve, std::uint32_t, std::vector<Reserve::Kind>, std::size_t>);
+static_assert(!std::is_copy_constructible_v<Ledger> && !std::is_move_constructible_v<Ledger>);
+static_assert(!std::is_copy_constructible_v<Reserve> && !std::is_move_constructible_v<Reserve>);
+static_assert(!std::is_copy_assignable_v<Ledger> && !std::is_move_assignable_v<Ledger>);
+static_assert(!std::is_copy_assignable_v<Reserve> && !std::is_move_assignable_v<Reserve>);
+static_assert(!std::is_move_constructible_v<LaneSide> && !std::is_move_assignable_v<LaneSide>);
+static_assert(!std::is_constructible_v<LaneSide, Lane&, std::uint32_t, PairwiseKeys, LaneSide::Plan,
+                                       const garble::Kernel&>);
+// Keys go in and nobody has them beside it.
+static_assert(!std::is_copy_constructible_v<PairwiseKeys>);
+
+// A lane has one side: a second one, whose ledger would begin anew, is refused.
+TEST(Side, IsOneInALane) {
+  Trio trio(2);
+  LaneSide& first = trio.side(1);
+  auto second = LaneSide::join(*trio.lanes.lane[1], 0, trio.lanes.keys_of(1), {});
+  ASSERT_FALSE(second.ok());
+  EXPECT_NE(second.error().message.find("another protocol"), std::string::npos);
+  // Its ledger and reserve go on where they were, over however many jobs.
+  const Shape shape = shape_for(small_circuit());
+  ASSERT_TRUE(trio.compute(shape, 4, random_octets(2)).has_value());
+  EXPECT_FALSE(first.ledger().burn(Trio::id_of(shape, 4)));
+}
+
+// What a side has used is in what the lane's servers compare.
+TEST(Side, HowFarItIsIsCompared) {
+  const Shape shape = shape_for(small_circuit());
+  for (int ahead = 0; ahead < 3; ++ahead) {
+    Trio trio(3);
+    for (int p = 0; p < 3; ++p) trio.side(p);
+    const auto agree = [&] {
+      return trio.lanes.run([&](int p) -> Task<void> { return trio.lanes.lane[p]->agreed(); });
+    };
+    ASSERT_TRUE(agree().ok());
+    ASSERT_TRUE(trio.side(ahead).ledger().burn(Trio::id_of(shape, 0)));
+    for (int p = 0; p < 3; ++p) trio.lanes.lane[p]->course().note(Course::Kind::kSaid, {Bytes{1}});
+    EXPECT_FALSE(agree().ok());
+  }
+}
+
+// A component's digest and the digest of labels are under one key: no labels spell a component.
+TEST(Digests, OfLabelsAndComponentsAreApart) {
+  const Digest key{7};
+  Bytes component(15, 0x33), spelt;
+  Writer w(spelt);
+  w.text("component");
+  w.bytes(component);
+  ASSERT_EQ(spelt.size() % garble::kLabelBytes, 0u);
+  EXPECT_NE(label_digest(key, spelt), component_digest(key, component));
+  EXPECT_NE(label_digest(key, component), component_digest(key, component));
+  EXPECT_NE(label_digest(key, component), whole_digest(key, component));
+  EXPECT_NE(component_statement(0, JobTag(), component), component_digest(key, component));
 }
 
 TEST(Shape, RefusesWhatItCannotServe) {

@@ -49,7 +49,6 @@ class Trio {
     for (int p = 0; p < 3; ++p) {
       keys.push_back(lanes.keys_of(p));
       by.push_back(&garble::fastest_kernel());
-      mail.push_back(std::make_unique<Mailbox>(*lanes.lane[p]));
     }
   }
 
@@ -67,6 +66,26 @@ class Trio {
   }
   Seat seat_of(Role role, std::uint64_t n) const { return seat(party_of(role, n)); }
   static InstanceId id_of(const Shape& shape, std::uint64_t n) { return {0, shape.digest, n}; }
+
+  // A server's own, made when it is first asked for: with its keys and kernel as they are then.
+  LaneSide& side(int party) {
+    std::unique_ptr<LaneSide>& one = sides_[party];
+    if (one) return *one;
+    const auto at = static_cast<std::size_t>(party);
+    PairwiseKeys own;
+    std::copy_n(keys[at].mine.data(), own.mine.size(), own.mine.data());
+    std::copy_n(keys[at].next.data(), own.next.size(), own.next.data());
+    auto joined = LaneSide::join(*lanes.lane[party], 0, std::move(own), plan, *by[at]);
+    EXPECT_TRUE(joined.ok());
+    one = std::move(*joined);
+    return *one;
+  }
+  // What a server holds that has admitted this, whatever the others say: it hears its own words.
+  static Admitted admitted(const JobTag& tag, const SharedBytes& input) {
+    Statements own(0, tag, input);
+    EXPECT_EQ(own.hear(own.to_prev(), own.to_next()), Statements::kAdmit);
+    return std::move(*std::move(own).settle(Statements::kAdmit, Statements::kAdmit));
+  }
 
   // What comes to E, and what garblers keep.
   ReceivedTables ahead(const Shape& shape, std::uint64_t n, std::optional<Instance> (&kept)[3]) {
@@ -104,10 +123,19 @@ class Trio {
     return checked.has_value();
   }
 
-  // One job with the instances that are prepared; each party has its own tag and input.
+  // One job with the instances that are prepared; each party has its own tag and input, and each
+  // holds it for admitted.
   Result<void> run_job(const Shape& shape, const std::array<JobTag, 3>& tags,
                        const std::array<SharedBytes, 3>& inputs) {
+    outcomes = {};
     return lanes.run([&](int p) { return keep(shape, tags, inputs, p); });
+  }
+  // With admission before it. Instances stay where it is refused.
+  Result<void> admit_and_run(const Shape& shape, const std::array<JobTag, 3>& tags,
+                             const std::array<SharedBytes, 3>& inputs) {
+    outcomes = {};
+    refused = {};
+    return lanes.run([&](int p) { return keep_admitted(shape, tags, inputs, p); });
   }
   Result<void> run_job(const Shape& shape, const JobTag& tag, ByteSpan input) {
     return run_job(shape, {tag, tag, tag}, lanes.share(input));
@@ -131,10 +159,10 @@ class Trio {
   ThreeLanes lanes;
   std::vector<PairwiseKeys> keys;
   std::vector<const garble::Kernel*> by;
-  std::vector<std::unique_ptr<Mailbox>> mail;
-  Ledger ledgers[3];
+  LaneSide::Plan plan;
   std::optional<Instance> instances[3];
   std::array<Outcome, 3> outcomes;
+  std::array<bool, 3> refused{};
   std::function<void(Ahead&)> change_ahead;
   bool unchecked = false;  // a control: E takes T as it comes
 
@@ -147,9 +175,19 @@ class Trio {
   Task<void> keep(const Shape& shape, const std::array<JobTag, 3>& tags,
                   const std::array<SharedBytes, 3>& inputs, int p) {
     const auto at = static_cast<std::size_t>(p);
-    outcomes[at] = co_await run(Runner{*mail[at], seat(p), ledgers[p]}, shape,
-                                std::move(*instances[p]), tags[at], inputs[at]);
+    outcomes[at] =
+        co_await run(side(p), shape, std::move(*instances[p]), admitted(tags[at], inputs[at]));
   }
+  Task<void> keep_admitted(const Shape& shape, const std::array<JobTag, 3>& tags,
+                           const std::array<SharedBytes, 3>& inputs, int p) {
+    const auto at = static_cast<std::size_t>(p);
+    std::optional<Admitted> job = co_await admit(*lanes.lane[p], 0, tags[at], inputs[at]);
+    refused[at] = !job;
+    if (!job) co_return;
+    outcomes[at] = co_await run(side(p), shape, std::move(*instances[p]), std::move(*job));
+  }
+
+  std::unique_ptr<LaneSide> sides_[3];
 };
 
 inline Bytes random_octets(std::size_t bytes) {

@@ -150,57 +150,6 @@ void add_show(CLI::App& audit, int& exit_status) {
   });
 }
 
-struct ShowOptions {
-  std::string log;
-  std::vector<std::string> principals;
-};
-
-// What a line about this principal has in it.
-std::string mark_of(const std::string& principal) {
-  std::array<std::uint8_t, crypto_hash_sha256_BYTES> digest{};
-  crypto_hash_sha256(digest.data(), reinterpret_cast<const std::uint8_t*>(principal.data()),
-                     principal.size());
-  return "\"principal\":\"" + to_hex(digest) + "\"";
-}
-
-Result<void> show_file(const std::string& path, const std::vector<std::string>& marks) {
-  AuditLines lines(path);
-  for (std::string line; lines.next(line);)
-    if (marks.empty() || std::ranges::any_of(marks, [&line](const std::string& mark) {
-          return line.find(mark) != std::string::npos;
-        }))
-      std::cout << printable(line) << "\n";
-  return lines.fault();
-}
-
-Result<void> show(const ShowOptions& options) {
-  std::vector<std::string> marks;
-  for (const std::string& principal : options.principals) {
-    if (principal.find('@') == std::string::npos)
-      return fail("--principal " + principal + " has no realm: NAME@REALM");
-    marks.push_back(mark_of(principal));
-  }
-  auto closed = closed_audit_files(options.log);
-  if (!closed.ok()) return closed.error();
-  for (const ClosedAuditFile& one : *closed)
-    if (auto shown = show_file(one.path, marks); !shown.ok()) return shown;
-  return show_file(options.log, marks);
-}
-
-void add_show(CLI::App& audit, int& exit_status) {
-  auto options = std::make_shared<ShowOptions>();
-  CLI::App* command = audit.add_subcommand("show", "print the lines about a principal");
-  command->add_option("log", options->log, "the audit log; its closed files are read, too")
-      ->required();
-  command->add_option("--principal", options->principals,
-                      "NAME@REALM, as kadmin writes it; repeatable; all lines without");
-  command->callback([options, &exit_status] {
-    auto done = show(*options);
-    if (!done.ok()) std::cerr << "tkdc audit show: " << printable(done.error().message) << "\n";
-    exit_status = done.ok() ? 0 : 1;
-  });
-}
-
 }  // namespace
 
 void add_audit(CLI::App& app, int& exit_status) {

@@ -2,6 +2,7 @@
 #include "base/disk.h"
 
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,21 @@ class RealFile final : public Disk::File {
     return ::write(fd_.get(), contents.data(), contents.size());
   }
   bool sync() override { return ::fsync(fd_.get()) == 0; }
+  bool reserve(std::uint64_t from, std::uint64_t octets) override {
+    int failed = 0;
+    do
+      failed = ::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(from),
+                           static_cast<off_t>(octets));
+    while (failed != 0 && errno == EINTR);
+    if (failed == 0) return true;
+    if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
+    // A file system that reserves nothing: whether there is room now is all that it says.
+    struct statvfs disk {};
+    if (::fstatvfs(fd_.get(), &disk) != 0) return false;
+    if (std::uint64_t{disk.f_bavail} * disk.f_frsize >= octets) return true;
+    errno = ENOSPC;
+    return false;
+  }
 
  private:
   UniqueFd fd_;

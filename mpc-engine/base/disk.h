@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,10 @@ class Disk {
     virtual ssize_t write(ByteSpan contents) = 0;
     // What was written is on disk. The name of a new file is not yet.
     virtual bool sync() = 0;
+    // Room for so many octets from octet `from` on, behind the end too, that stays the file's; its
+    // length is what it was. False: the disk or a quota is full. A disk that keeps no room for
+    // anybody says true: a write tells.
+    virtual bool reserve(std::uint64_t /*from*/, std::uint64_t /*octets*/) { return true; }
   };
   enum class How { kAppend, kOverwrite };
   // For writing; made with `mode` if there is none. Null: it cannot be opened.

@@ -87,6 +87,8 @@ void Acceptor::serve(std::span<const pollfd> polled) {
       auto ready = step(stranger);
       if (!ready.ok()) {
         complain(ready.error().message);
+        std::lock_guard lock(mutex_);
+        refused_ = ready.error().message;
         continue;
       }
       if (*ready) {
@@ -103,6 +105,10 @@ void Acceptor::admit(Stranger stranger) {
   auto hello = decode_hello(stranger.stream->take());
   if (!hello.ok()) return complain(hello.error().message);
   stranger.stream->set_peer("party " + std::to_string(options_.party));
+  {
+    std::lock_guard lock(mutex_);
+    refused_.clear();
+  }
   // Before it can be taken, so that the news never hits the session made of it.
   if (options_.on_offer) options_.on_offer(*hello);
   std::lock_guard lock(mutex_);
@@ -143,9 +149,10 @@ Result<std::vector<Offer>> Acceptor::take(int lanes, const std::optional<Round>&
         break;
     }
     if (monotonic_ms() >= deadline_ms)
-      return fail("session: party " + std::to_string(options_.party) +
-                  " did not call in time; is its tkdc-server running, and does its [[peers]] "
-                  "entry have this server's data address?");
+      return fail("session: party " + std::to_string(options_.party) + " did not call in time; " +
+                  (refused_.empty() ? "is its tkdc-server running, and does its [[peers]] "
+                                      "entry have this server's data address?"
+                                    : "somebody who called was refused: " + refused_));
     lock.unlock();
     auto checked = check();
     lock.lock();

@@ -82,6 +82,7 @@ class Acceptor {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Waiting> waiting_;
+  std::string refused_;  // why the last caller who was refused was; under mutex_
   std::uint64_t offers_ = 0;
 
   std::unique_ptr<Machine::Thread> thread_;  // last: everything else exists when it starts

@@ -13,29 +13,10 @@ namespace tkdc {
 namespace {
 
 constexpr const char* kUnheralded = "login reply without preauthentication";
-constexpr const char* kNoSuchProtocol =
-    "this session has no protocol of the name that the agent asks for (its `protocol`), or none "
-    "that takes this key's shares; `tkdc status --json` shows the session's";
 constexpr const char* kLate = "finished after its deadline";
 constexpr const char* kRevoked = "ticket of a revoked window";
 
-std::string limit_message(const Job& job) {
-  const std::optional<RateVerdict>& rate = job.rate;
-  if (job.found.clock_wrong)
-    return "this server's clock is more than two minutes off server 0's, so it takes no time of "
-           "sealing: set it, and run NTP on all three (tkdc status)";
-  if (rate == RateVerdict::kAgentTooOften)
-    return "this agent asks more often than limits.agent_per_s of this server allows";
-  if (rate == RateVerdict::kKeyTooOften)
-    return "this key is asked for more often than limits.user_key_per_s or "
-           "limits.service_key_per_s of this server allows";
-  return "a limit was reached: an agent or a key was asked for too often at another server "
-         "(its limits; see tkdc status), or staged keys are full, or this server's clock is more "
-         "than two minutes off the others' (run NTP on all three), or the key has sealed 2^38 "
-         "tickets (tkdc status; draw a new krbtgt key), or the principal's keys were compared too "
-         "often (password history; wait), or this agent has left too many operations half done";
-}
-
+// Empty where another server has the reason: the agent tells that one's.
 std::string refusal_message(const Job& job, tkdc_status status) {
   constexpr auto kMissingHere =
       "this server holds no such key, which no other server says: it has expired or was removed a "
@@ -43,16 +24,14 @@ std::string refusal_message(const Job& job, tkdc_status status) {
   constexpr auto kRefusedHere =
       "this server refuses it, and no two servers say the same (their configurations or versions "
       "may differ): ";
-  constexpr auto kNoHead =
-      "this server has answered no head of this tail, or it was too long ago or has had its tail; "
-      "the operation must be asked for anew";
-  if (status == TKDC_STATUS_LIMIT) return limit_message(job);
+  if (job.found.own == status && job.found.why != nullptr) return job.found.why;
   const bool here_alone =
       status == TKDC_STATUS_INCONSISTENT && tkdc_status_is_refusal(job.found.own);
   if (here_alone && job.found.own == TKDC_STATUS_UNKNOWN_KEY) return kMissingHere;
   if (here_alone) return kRefusedHere + std::string(tkdc_status_text(job.found.own));
-  if (status == TKDC_STATUS_UNAVAILABLE && job.found.head_missing) return kNoHead;
-  if (status == TKDC_STATUS_UNAVAILABLE && job.found.no_protocol) return kNoSuchProtocol;
+  const bool others_alone = !tkdc_status_is_refusal(status) && status != TKDC_STATUS_INCONSISTENT &&
+                            job.found.own != status;
+  if (others_alone) return {};
   return tkdc_status_text(status);
 }
 
@@ -66,7 +45,7 @@ void Answers::answer(const JobRequest& request, tkdc_status status, std::string 
   reply.status = status;
   reply.message = std::move(message);
   shared_.counters.answered(status);
-  audit(request, status, note);
+  (void)audit(request, status, note);  // a refusal tells nothing that a job yields
   shared_.reply(request.name, std::move(reply));
 }
 
@@ -94,7 +73,7 @@ const char* Answers::watch(const JobRequest& request, const JobOutcome& outcome)
   return login_reply && !shared_.preauth.sealed(request.key.principal) ? kUnheralded : nullptr;
 }
 
-void Answers::audit(const JobRequest& request, tkdc_status status, const char* note,
+bool Answers::audit(const JobRequest& request, tkdc_status status, const char* note,
                     bool head) const {
   nlohmann::json line = {
       {"operation", tkdc_wire_op_name(static_cast<std::uint8_t>(request.op))},
@@ -114,7 +93,7 @@ void Answers::audit(const JobRequest& request, tkdc_status status, const char* n
   if (head) line["head"] = request.name.number;
   if (tail) line["tail_of"] = asked.head;
   if (note != nullptr) line["note"] = note;
-  shared_.audit(line.dump());
+  return shared_.audit(line.dump());
 }
 
 bool Answers::tail_follows(const Job& job, tkdc_status status) const {
@@ -124,14 +103,23 @@ bool Answers::tail_follows(const Job& job, tkdc_status status) const {
                      job.running.input_bytes);
 }
 
+// Nobody gets what no line says that he got.
+void Answers::keep_back(JobReply& reply) {
+  reply.status = TKDC_STATUS_UNAVAILABLE;
+  reply.message = kUnaudited;
+  reply.output = SecretVector();
+  reply.next_output = {};
+}
+
 void Answers::finish(const Job& job, const Protocol& protocol, JobOutcome outcome,
                      std::uint64_t rounds) {
   const JobRequest& request = job.request;
   const char* note = outcome.note != nullptr ? outcome.note : watch(request, outcome);
   if (job.expired) {
     shared_.counters.jobs_late++;
-    return audit(request, outcome.status, note != nullptr ? note : kLate,
-                 tail_follows(job, outcome.status));
+    (void)audit(request, outcome.status, note != nullptr ? note : kLate,
+                tail_follows(job, outcome.status));
+    return;
   }
   JobReply reply;
   reply.run = request.name.run;
@@ -146,10 +134,12 @@ void Answers::finish(const Job& job, const Protocol& protocol, JobOutcome outcom
     reply.cost = cost_of(protocol, *job.found.record, request, job.running.input_bytes,
                          part_in(request, two_parts_));
   reply.cost.rounds = static_cast<std::uint32_t>(rounds);
-  shared_.counters.answered(reply.status);
+  if (reply.status == TKDC_STATUS_INTERNAL && shared_.options.trouble)
+    shared_.options.trouble(reply.message);
   const bool head = tail_follows(job, reply.status);
-  if (head) shared_.half_done.answered(request);
-  audit(request, reply.status, note, head);
+  if (!audit(request, reply.status, note, head)) keep_back(reply);
+  shared_.counters.answered(reply.status);
+  if (head && reply.status == TKDC_STATUS_OK) shared_.half_done.answered(request);
   shared_.reply(request.name, std::move(reply));
 }
 

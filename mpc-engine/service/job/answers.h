@@ -30,9 +30,10 @@ class Answers {
   void finish(const Job& job, const Protocol& protocol, JobOutcome outcome, std::uint64_t rounds);
 
  private:
-  // `note`: what is unusual about it, or null.
-  void audit(const JobRequest& request, tkdc_status status, const char* note = nullptr,
+  // `note`: what is unusual about it, or null. False: it could not be written.
+  bool audit(const JobRequest& request, tkdc_status status, const char* note = nullptr,
              bool head = false) const;
+  static void keep_back(JobReply& reply);
   const char* watch(const JobRequest& request, const JobOutcome& outcome);
   bool tail_follows(const Job& job, tkdc_status status) const;
 

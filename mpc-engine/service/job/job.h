@@ -48,9 +48,7 @@ struct Job {
     JobDigests digests;
     Verdict own = kMissing;     // this server's alone
     bool holds_key = false;     // its ids are in JobChecks
-    bool head_missing = false;  // a tail whose head it has not answered, or no more
-    bool no_protocol = false;   // that it asks for, or that takes its key's shares
-    bool clock_wrong = false;   // this server's clock does not take the manifest's time
+    const char* why = nullptr;  // of `own`, where its status alone does not say it
   };
   Found found;
 

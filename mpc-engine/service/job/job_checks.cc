@@ -8,6 +8,46 @@
 #include "service/operation/operations.h"
 
 namespace tkdc {
+namespace {
+
+// What this server has against a job, for the agent's log: the one cause that it knows.
+constexpr const char* kNoSuchProtocol =
+    "this session has no protocol of the name that the agent asks for (its `protocol`), or none "
+    "that takes this key's shares; `tkdc status --json` shows the session's";
+constexpr const char* kNoHead =
+    "this server has answered no head of this tail, or it was too long ago or has had its tail; "
+    "the operation must be asked for anew";
+constexpr const char* kClockWrong =
+    "this server's clock is more than two minutes off server 0's, so it takes no time of sealing: "
+    "set it, and run NTP on all three (tkdc status)";
+constexpr const char* kAgentTooOften =
+    "this agent asks more often than limits.agent_per_s of this server allows";
+constexpr const char* kKeyTooOften =
+    "this key is asked for more often than limits.user_key_per_s or limits.service_key_per_s of "
+    "this server allows";
+constexpr const char* kComparedTooOften =
+    "this principal's keys were compared too often (password history): wait";
+constexpr const char* kTooManyHeads = "this agent has left too many operations half done";
+constexpr const char* kTooManyStaged =
+    "too many keys are staged at this server: bind them, or wait a minute";
+constexpr const char* kTimeRevoked =
+    "tickets that are sealed now were revoked by an administrator, so none is: wait, some three "
+    "minutes at most (tkdc status says until when)";
+constexpr const char* kSealedTooOften =
+    "the key has sealed 2^38 tickets (tkdc status): draw a new krbtgt key";
+
+}  // namespace
+
+// The agent hears that it failed; why stands in this server's own journal.
+Verdict JobChecks::failed(const Error& why) const {
+  if (shared_.options.trouble) shared_.options.trouble(why.message);
+  return TKDC_STATUS_INTERNAL;
+}
+
+Verdict JobChecks::limited(Job& job, const char* why) {
+  job.found.why = why;
+  return TKDC_STATUS_LIMIT;
+}
 
 // While another job works on the same key this one counts as missing: it is put
 // back and checked again when that one is done.
@@ -20,10 +60,11 @@ Verdict JobChecks::check_key_management(Job& job) {
     return kMissing;
   shared_.staged.expire(managed_);
   Verdict verdict = check_management(shared_.staged, shared_.store, job.role, request);
+  if (verdict == TKDC_STATUS_LIMIT) return limited(job, kTooManyStaged);
   if (verdict == kAdmit && request.op == TKDC_OP_EQUAL) {
-    if (!shared_.equals.may_compare(request.key.principal)) return TKDC_STATUS_LIMIT;
+    if (!shared_.equals.may_compare(request.key.principal)) return limited(job, kComparedTooOften);
     auto record = shared_.store.get(request.key.id);
-    if (!record) return TKDC_STATUS_INTERNAL;
+    if (!record) return failed(record.error());
     job.found.record = *record;
   }
   if (verdict == kAdmit) {
@@ -33,21 +74,24 @@ Verdict JobChecks::check_key_management(Job& job) {
   return verdict;
 }
 
-Verdict JobChecks::check_key_use(Job& job, bool clock_ok) {
+Verdict JobChecks::check_key_use(Job& job, const ManifestTime& time) {
   const JobRequest& request = job.request;
   const tkdc_status own =
       check_use(shared_.store, shared_.options.installation, job.role, request, job.found.record);
   if (own != TKDC_STATUS_OK) return static_cast<Verdict>(own);
   if (const Verdict part = check_part(job); part != kAdmit) return part;
   if (!in_gcm_form(*job.found.record, request.usage)) return kAdmit;
-  if (!clock_ok && (request.op == TKDC_OP_SEAL || request.op == TKDC_OP_OPEN)) {
-    job.found.clock_wrong = true;
-    return TKDC_STATUS_LIMIT;
+  if (!time.clock_ok && (request.op == TKDC_OP_SEAL || request.op == TKDC_OP_OPEN)) {
+    return limited(job, kClockWrong);
+  }
+  if (request.op == TKDC_OP_SEAL && time.revoked) {
+    job.found.why = kTimeRevoked;
+    return TKDC_STATUS_UNAVAILABLE;
   }
   if (request.op == TKDC_OP_SEAL) {
     auto more = shared_.seals.may_seal(request.key.id);
-    if (!more) return TKDC_STATUS_INTERNAL;
-    if (!*more) return TKDC_STATUS_LIMIT;
+    if (!more) return failed(more.error());
+    if (!*more) return limited(job, kSealedTooOften);
   }
   return kAdmit;
 }
@@ -58,11 +102,12 @@ Verdict JobChecks::check_part(Job& job) {
   const Part asked = part_in(job.request, two_parts_);
   const bool leaves = leaves_tail(*job.found.record, job.request.op, job.request.usage, asked,
                                   job.request.component[0].size());
-  if (leaves && !shared_.half_done.room(job.request.name.agent)) return TKDC_STATUS_LIMIT;
+  if (leaves && !shared_.half_done.room(job.request.name.agent)) return limited(job, kTooManyHeads);
   if (asked.kind != Part::Kind::kTail || job.head_taken) return kAdmit;
   job.head_taken = two_parts_ && shared_.half_done.take(job.request, asked.head);
-  job.found.head_missing = !job.head_taken;
-  return job.head_taken ? kAdmit : Verdict{TKDC_STATUS_UNAVAILABLE};
+  if (job.head_taken) return kAdmit;
+  job.found.why = kNoHead;
+  return TKDC_STATUS_UNAVAILABLE;
 }
 
 // Jobs that are refused anyway count for their agent, not for the key that they name. One that
@@ -72,8 +117,8 @@ Verdict JobChecks::check_rate(Job& job, Verdict others) {
   if (job.head_taken) return others;
   const KeyRecord* used = others == kAdmit ? job.found.record.get() : nullptr;
   if (!job.rate) job.rate = shared_.limits.count(job.request.name.agent, used);
-  const bool limited = others == kAdmit && *job.rate != RateVerdict::kAllowed;
-  return limited ? Verdict{TKDC_STATUS_LIMIT} : others;
+  if (others != kAdmit || *job.rate == RateVerdict::kAllowed) return others;
+  return limited(job, *job.rate == RateVerdict::kKeyTooOften ? kKeyTooOften : kAgentTooOften);
 }
 
 // The manifest's choice has to be what the job asks for. Unavailable, not refused: a refusal is a
@@ -93,15 +138,18 @@ bool JobChecks::is_shared_otherwise(const Job& job, const ProtocolInfo& chosen) 
   });
 }
 
-Verdict JobChecks::check(Job& job, std::uint8_t protocol, bool clock_ok) {
+Verdict JobChecks::check(Job& job, std::uint8_t protocol, const ManifestTime& time) {
   job.found = {};
+  const auto unavailable = [&](const char* why) {
+    job.found.why = why;
+    return check_rate(job, TKDC_STATUS_UNAVAILABLE);
+  };
+  if (shared_.options.audit_works && !shared_.options.audit_works()) return unavailable(kUnaudited);
   const ProtocolInfo chosen = protocols_[protocol]->info();
-  job.found.no_protocol = asks_for_another(job, chosen);
-  if (job.found.no_protocol) return check_rate(job, TKDC_STATUS_UNAVAILABLE);
+  if (asks_for_another(job, chosen)) return unavailable(kNoSuchProtocol);
   const bool management = is_management(job.request.op);
-  Verdict verdict = management ? check_key_management(job) : check_key_use(job, clock_ok);
-  job.found.no_protocol = verdict == kAdmit && is_shared_otherwise(job, chosen);
-  if (job.found.no_protocol) verdict = TKDC_STATUS_UNAVAILABLE;
+  Verdict verdict = management ? check_key_management(job) : check_key_use(job, time);
+  if (verdict == kAdmit && is_shared_otherwise(job, chosen)) return unavailable(kNoSuchProtocol);
   return check_rate(job, verdict);
 }
 

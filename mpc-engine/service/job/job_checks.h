@@ -16,6 +16,16 @@ inline Part part_in(const JobRequest& request, bool two_parts) {
   return asked.kind == Part::Kind::kHead && !two_parts ? Part() : asked;
 }
 
+inline constexpr const char* kUnaudited =
+    "this server's audit log cannot be written, so it takes no job: its disk is full, say; its "
+    "journal names the file";
+
+// The manifest's time, as this server sees it.
+struct ManifestTime {
+  bool clock_ok = false;  // its clock takes it
+  bool revoked = false;   // a ticket that carries it would be refused at once
+};
+
 class JobChecks {
  public:
   JobChecks(const LaneShared& shared, std::uint32_t lane, bool two_parts,
@@ -23,17 +33,18 @@ class JobChecks {
       : shared_(shared), lane_index_(lane), two_parts_(two_parts), protocols_(protocols) {}
 
   // Fills in what is found (Job::Found). `protocol`: of the session's, as the manifest says.
-  // `clock_ok`: this server's clock takes the manifest's time.
-  Verdict check(Job& job, std::uint8_t protocol, bool clock_ok);
+  Verdict check(Job& job, std::uint8_t protocol, const ManifestTime& time);
   // A management job has ended, or was refused.
   void let_go(const JobRequest& request);
   // One is admitted or half admitted: its disks are waited for.
   bool manages() const { return !managed_.empty(); }
 
  private:
+  Verdict failed(const Error& why) const;
+  static Verdict limited(Job& job, const char* why);
   bool asks_for_another(const Job& job, const ProtocolInfo& chosen) const;
   bool is_shared_otherwise(const Job& job, const ProtocolInfo& chosen) const;
-  Verdict check_key_use(Job& job, bool clock_ok);
+  Verdict check_key_use(Job& job, const ManifestTime& time);
   Verdict check_key_management(Job& job);
   Verdict check_part(Job& job);
   Verdict check_rate(Job& job, Verdict others);

@@ -146,14 +146,16 @@ void LaneAdmission::take_named() {
 
 void LaneAdmission::take_candidates(ManifestJobs& listed) {
   const std::uint32_t now = sealed_at_now();
-  const bool clock_ok = now > 0 && listed.sealed_at + kClockSkewUnits >= now &&
-                        listed.sealed_at <= now + kClockSkewUnits &&
-                        listed.sealed_at >= last_sealed_at_ && listed.sealed_at < (1u << 24);
+  ManifestTime time;
+  time.clock_ok = now > 0 && listed.sealed_at + kClockSkewUnits >= now &&
+                  listed.sealed_at <= now + kClockSkewUnits &&
+                  listed.sealed_at >= last_sealed_at_ && listed.sealed_at < (1u << 24);
+  time.revoked = shared_.revocations.state().windows.contains(listed.sealed_at);
   for (Candidate& c : listed.candidates) {
     c.job = shared_.pending.take(c.named.name);
     if (!c.job) continue;
     Job& job = *c.job;
-    c.verdict = checks_.check(job, c.named.protocol, clock_ok);
+    c.verdict = checks_.check(job, c.named.protocol, time);
     job.found.own = c.verdict;
     job.found.digests = digest_job(job.request, job.role, job.found.record.get(), c.named.protocol);
   }

@@ -16,8 +16,9 @@ namespace tkdc {
 
 // Called from lane threads, once for each submitted job.
 using JobServiceReply = std::function<void(const JobName&, JobReply)>;
-// One line for each event: operation, key id, principal digest, agent, cohort, result.
-using JobServiceAudit = std::function<void(const std::string& json)>;
+// One line for each event: operation, key id, principal digest, agent, cohort, result. False: it
+// cannot be written, and what the job yields is not answered.
+using JobServiceAudit = std::function<bool(const std::string& json)>;
 
 // A session that was given up while messages were being verified.
 struct LostCheck {
@@ -41,6 +42,10 @@ struct JobServiceOptions {
   std::function<void(int party, const AuditHead&)> peer_audit_head;
   std::chrono::milliseconds audit_head_every = std::chrono::minutes(5);
   std::chrono::milliseconds clock_every = std::chrono::seconds(10);  // service/job/clock_notice.h
+  // False: no job is run, since what it does could not be written down. Unset: always true.
+  std::function<bool()> audit_works;
+  // For the journal: what this server could not do that its administrator has to mend.
+  std::function<void(const std::string& text)> trouble;
   std::function<void(const LostCheck&)> lost_check;  // by the thread of run_session()
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines in the journal about counters that ought to stand still: the first time at
 // once, then at most every ten minutes, with what came since. `tkdc status` shows the
-// sums. And about clocks that differ and nonce epochs that are used up too fast, each hour
-// while it lasts, and each day about a certificate that ends. Used by the main thread.
+// sums. And about clocks that differ, nonce epochs that are used up too fast and disks with little
+// room, each hour while it lasts, and each day about a certificate that ends. Used by the main
+// thread.
 #pragma once
 
 #include <chrono>
@@ -12,6 +13,7 @@
 #include "base/machine.h"
 #include "service/job/job_service.h"
 #include "service/server/clock_watch.h"
+#include "service/server/disk_watch.h"
 #include "service/server/epoch_watch.h"
 
 namespace tkdc {
@@ -28,7 +30,8 @@ class Alarms {
   void look(const JobServiceStatus& status, Clock::time_point now = Clock::now()) {
     say(unheralded_, status.logins_unheralded,
         " login replies were sealed for users whose preauthentication was not opened before; "
-        "right only for principals that do not require it: the audit log names them",
+        "right only for principals that do not require it: the audit log has them by the SHA-256 of "
+        "their names (tkdc audit show --principal)",
         now);
     say(keys_, status.keys_limited,
         " operations were refused because one key was asked for too often (limits.user_key_per_s, "
@@ -50,6 +53,11 @@ class Alarms {
     const EpochAlarms alarms = epoch_alarms(report);
     remind(spent_, alarms.spent, now);
     remind(left_, alarms.left, now);
+  }
+  void look(const std::vector<DiskRoom>& rooms, Clock::time_point now = Clock::now()) {
+    const std::string alarm = disk_alarm(rooms);
+    if (alarm.empty()) disks_ = Reminder();
+    remind(disks_, alarm, now);
   }
   void look_at_certificate(const std::string& alarm, Clock::time_point now = Clock::now()) {
     remind(certificate_, alarm, now, kDaily);
@@ -79,7 +87,7 @@ class Alarms {
 
   std::function<void(const std::string&)> log_;
   Watched unheralded_, keys_, agents_;
-  Reminder spent_, left_, clock_, certificate_;
+  Reminder spent_, left_, clock_, certificate_, disks_;
   int clock_level_ = 0;
 };
 

@@ -44,6 +44,49 @@ void read_event(const std::string& line, const std::string& where, AuditSummary&
   }
 }
 
+bool has_event(const std::string& line, const char* name) {
+  return line.find("\"event\":\"" + std::string(name) + "\"") != std::string::npos;
+}
+
+std::string text_of(const json& object, const char* field) {
+  auto it = object.find(field);
+  return it != object.end() && it->is_string() ? it->get<std::string>() : "?";
+}
+
+// "audit full" begins a gap, "gap" ends one and counts it.
+class Gaps {
+ public:
+  void read(const std::string& line, const std::string& at) {
+    if (!begins_gap(line) && !ends_gap(line)) return;
+    const json document = json::parse(line, nullptr, false);
+    const json event = document.is_object() ? document.value("event", json()) : json();
+    if (!event.is_object()) return;
+    if (begins_gap(line)) {
+      open_ = "from " + at + " on (" + text_of(document, "time") +
+              ") events are lacking: " + text_of(event, "reason");
+      return;
+    }
+    const json lost = event.value("lost", json(0u));
+    const bool more = event.contains("began");
+    found_.push_back("before " + at + " (" + text_of(document, "time") + ") " +
+                     (more ? "at least " : "") + lost.dump() + " events are lacking, since " +
+                     (more ? "before a restart" : text_of(event, "since")));
+    open_.clear();
+  }
+  void add_torn(const std::string& at) {
+    found_.push_back(at + " was cut short: one event or more are lacking");
+  }
+  std::vector<std::string> all() const {
+    std::vector<std::string> out = found_;
+    if (!open_.empty()) out.push_back(open_);
+    return out;
+  }
+
+ private:
+  std::vector<std::string> found_;
+  std::string open_;
+};
+
 // The recorded heads that have not been met yet, by line number.
 using Wanted = std::multimap<std::uint64_t, const RecordedHead*>;
 
@@ -87,6 +130,9 @@ std::array<std::uint8_t, 32> hash_audit_line(std::string_view line) {
                      line.size(), nullptr, 0);
   return out;
 }
+
+bool begins_gap(const std::string& line) { return has_event(line, kAuditFull); }
+bool ends_gap(const std::string& line) { return has_event(line, kAuditGap); }
 
 std::optional<AuditLine> parse_audit_line(const std::string& line) {
   const json document = json::parse(line, nullptr, false);
@@ -143,7 +189,9 @@ class ChainCheck {
     std::string line;
     std::uint64_t at = 0;
     bool whole = true;
+    std::string torn;
     while (next(line)) {
+      if (!torn.empty()) gaps_.add_torn(std::exchange(torn, {}));
       const std::string where = path + " line " + std::to_string(++at);
       // A torn line is followed by one that carries its hash.
       auto parsed = parse_audit_line(line);
@@ -152,6 +200,9 @@ class ChainCheck {
         const bool begins_file = line.find(kContinued) != std::string::npos;
         if (auto follows = follow(*parsed, begins_file, at, path); !follows) return follows;
         read_event(line, where, summary_);
+        gaps_.read(line, where);
+      } else {
+        torn = where;
       }
       summary_.head.hash = hash_audit_line(line);
       meet(wanted_, summary_.head);
@@ -178,6 +229,7 @@ class ChainCheck {
     if (!gone.empty())
       return deleted(path, summary_.before, gone.size(), *gone.front(), *gone.back());
     wanted_.erase(wanted_.begin(), left);
+    summary_.gaps = gaps_.all();
     if (!wanted_.empty()) return missing(path, summary_.head, *wanted_.begin()->second);
     return summary_;
   }
@@ -203,6 +255,7 @@ class ChainCheck {
   }
 
   AuditSummary summary_;
+  Gaps gaps_;
   Wanted wanted_;
 };
 

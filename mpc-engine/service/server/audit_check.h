@@ -38,6 +38,12 @@ std::optional<SessionEpoch> session_epoch(const std::string& line);
 // When it was written, by its server's clock; 0 where it does not say.
 std::int64_t audit_line_time(const std::string& line);
 
+// The events around a time in which the log could not be written (audit_log.h).
+inline constexpr const char* kAuditFull = "audit full";
+inline constexpr const char* kAuditGap = "gap";
+bool begins_gap(const std::string& line);
+bool ends_gap(const std::string& line);
+
 // What a log says about another party's.
 struct RecordedHead {
   int party = 0;
@@ -52,13 +58,15 @@ struct AuditSummary {
   std::size_t files = 0;
   std::optional<int> party;         // whose log it is, as its session lines say
   std::vector<RecordedHead> peers;  // what it has recorded
+  std::vector<std::string> gaps;    // where events are lacking: line, how many, since when
 };
 
 // Follows the chain through the closed files of this log and the one that is written (or through
-// one closed file, if `path` is that) and looks for each of `recorded` in it, by line number and
-// hash. Old files may have been deleted: then the chain begins in the middle, and what was recorded
-// of before may be missing if that was before `deleted_before_s`. The error names the first line
-// that breaks the chain, or the head that is not there, and what that means.
+// one closed file, if `path` is that), notes where it says itself that events are lacking, and
+// looks for each of `recorded` in it, by line number and hash. Old files may have been deleted:
+// then the chain begins in the middle, and what was recorded of before may be missing if that was
+// before `deleted_before_s`. The error names the first line that breaks the chain, or the head that
+// is not there, and what that means.
 Result<AuditSummary> check_audit_log(const std::string& path,
                                      const std::vector<RecordedHead>& recorded = {},
                                      std::int64_t deleted_before_s = 0);

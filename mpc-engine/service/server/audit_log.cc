@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <deque>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 
@@ -28,6 +29,7 @@ constexpr std::size_t kCandidates = 8;
 constexpr std::string_view kBegin = "{\"n\":";
 constexpr std::int64_t kSecondsOfDay = 86'400;
 constexpr std::int64_t kTidyEveryS = 3'600;
+constexpr std::size_t kLineOverhead = 512;  // around an event
 
 bool begins_as_ours(std::string_view line) {
   const std::size_t n = std::min(line.size(), kBegin.size());
@@ -40,6 +42,7 @@ struct Read {
   std::string last;                    // whole or not
   bool ended = true;                   // by a newline
   bool foreign = false;                // none of our lines, whole or cut
+  bool gap = false;                    // it was full, and no line says that it is not any more
   SessionEpoch epoch;
   std::string first;
   std::uint64_t bytes = 0;
@@ -52,8 +55,11 @@ struct Read {
       candidates.push_back(text);
       if (candidates.size() > kCandidates) candidates.pop_front();
     }
-    if (newline)
+    if (newline) {
       if (auto found = session_epoch(text)) epoch = std::max(epoch, *found);
+      if (begins_gap(text)) gap = true;
+      if (ends_gap(text)) gap = false;
+    }
     last = std::move(text);
   }
 };
@@ -174,7 +180,7 @@ Result<void> AuditLog::resume_closed() {
 
 // A crash may come at any octet of what is written here, so whatever stands at the end is gone on
 // from: lines that are cut, several in a row, a newline without what follows it.
-Result<void> AuditLog::resume() {
+Result<void> AuditLog::read_end() {
   Read log;
   if (!read_log(path_, log)) return system_error("audit: cannot read " + path_);
   if (log.last.empty() && log.ended) return resume_closed();
@@ -190,6 +196,7 @@ Result<void> AuditLog::resume() {
   if (log.foreign || (!whole && log.ended && log.last.ends_with("}}")))
     return fail("audit: a line of " + path_ +
                 " is not an audit line; move the file away and keep it");
+  since_before_ = log.gap;
   last_epoch_ = log.epoch;
   head_ = {whole ? whole->n : 0, hash_audit_line(log.last)};
   torn_ = !log.ended;
@@ -197,12 +204,68 @@ Result<void> AuditLog::resume() {
     if (auto epoch = session_epoch(whole_line)) last_epoch_ = std::max(last_epoch_, *epoch);
     return {};
   }
-  return write_line(R"({"event":"resumed after a line that was cut short"})");
+  (void)put(R"({"event":"resumed after a line that was cut short"})", false).ok();
+  return {};
+}
+
+// A full disk is no error: the server starts, and says so.
+Result<void> AuditLog::resume() {
+  if (auto read = read_end(); !read.ok()) return read;
+  if (auto room = room_.make(*file_, bytes_, kLineOverhead); !room.ok())
+    close(room.error().message);
+  if (since_before_ && !closed_) reopen();
+  return {};
 }
 
 Result<void> AuditLog::append(const std::string& event) {
   std::lock_guard lock(mutex_);
-  return write_line(event);
+  return put(event, false);
+}
+
+Result<void> AuditLog::append_job(const std::string& event) {
+  std::lock_guard lock(mutex_);
+  return put(event, true);
+}
+
+Result<void> AuditLog::put(const std::string& event, bool of_job) {
+  const std::uint64_t bytes = event.size() + kLineOverhead;
+  if (!closed_)
+    if (auto room = room_.make(*file_, bytes_, bytes); !room.ok()) close(room.error().message);
+  if (closed_ && (of_job || !room_.takes(*file_, bytes_, bytes))) {
+    lost_++;
+    return fail(trouble_);
+  }
+  auto written = write_line(event);
+  if (written.ok()) return {};
+  lost_++;
+  close(written.error().message);
+  return fail(trouble_);
+}
+
+// From here on no job is answered.
+void AuditLog::close(const std::string& why) {
+  if (closed_) return;
+  trouble_ = "audit: " + path_ + ": " + why +
+             "; no job is answered until there is: make room, or mend that disk";
+  closed_since_ = utc_now_ms();
+  closed_ = true;
+  const nlohmann::json event = {{"event", kAuditFull}, {"reason", why}};
+  const std::string text = event.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  if (!since_before_ && room_.takes(*file_, bytes_, text.size() + kLineOverhead))
+    (void)write_line(text).ok();
+}
+
+// Jobs are taken when the line that counts what is lacking stands in the chain.
+void AuditLog::reopen() {
+  nlohmann::json event = {{"event", kAuditGap}, {"lost", lost_ - counted_}};
+  if (!closed_since_.empty()) event["since"] = closed_since_;
+  if (since_before_) event["began"] = "before a restart, which does not know how many it were then";
+  if (!write_line(event.dump()).ok()) return;
+  counted_ = lost_;
+  since_before_ = false;
+  trouble_.clear();
+  closed_since_.clear();
+  closed_ = false;
 }
 
 Result<void> AuditLog::write_line(const std::string& event) {
@@ -221,8 +284,8 @@ Result<void> AuditLog::write_line(const std::string& event) {
       if (rest.front() == '\n') rest.erase(0, 1);
       if (torn_) head_.hash = hash_audit_line(rest);
     }
-    if (n < 0) return system_error("audit: cannot write " + path_);
-    return fail("audit: cannot write " + path_ + ": the disk is full");
+    if (n < 0) return system_error("cannot be written");
+    return fail("cannot be written: the disk is full");
   }
   torn_ = !newline;
   head_ = {head_.lines + 1, hash_audit_line(line)};
@@ -236,6 +299,7 @@ Result<void> AuditLog::sync() {
   std::shared_ptr<Disk::File> file, closing;
   {
     std::lock_guard lock(mutex_);
+    if (closed_ && room_.make(*file_, bytes_, kLineOverhead).ok()) reopen();
     written = head_;
     file = file_;
     closing = closing_;
@@ -261,7 +325,7 @@ Result<void> AuditLog::keep(std::int64_t now_s) {
     const bool is_long = rotation_.most_bytes > 0 && bytes_ >= rotation_.most_bytes;
     const bool is_old =
         rotation_.days > 0 && begun_s_ > 0 && now_s - begun_s_ >= rotation_.days * kSecondsOfDay;
-    due = closing_ || ((is_long || is_old) && !torn_ && head_.lines > 0);
+    due = closing_ || ((is_long || is_old) && !torn_ && !closed_ && head_.lines > 0);
     keeping = rotation_.keeping;
   }
   if (due) {
@@ -307,9 +371,11 @@ Result<void> AuditLog::rotate(std::int64_t now_s) {
     if (!fresh) return system_error("audit: cannot create " + draft);
     // A log that never ends for the sake of a reader would fill the disk.
     kept = copy_access(path_, draft);
-    Result<void> made;
-    if (!sync_folder_of(path_)) made = system_error("audit: cannot sync the folder of " + path_);
-    if (made.ok()) made = begin_file(std::move(fresh), now_s);
+    FileRoom room;
+    Result<void> made = room.make(*fresh, 0, kLineOverhead);
+    if (made.ok() && !sync_folder_of(path_))
+      made = system_error("audit: cannot sync the folder of " + path_);
+    if (made.ok()) made = begin_file(std::move(fresh), room, now_s);
     if (!made.ok()) {
       ::unlink(draft.c_str());
       return made;
@@ -320,9 +386,11 @@ Result<void> AuditLog::rotate(std::int64_t now_s) {
 }
 
 // What others wait for: nothing here waits for the disk. Nothing has changed where it fails.
-Result<void> AuditLog::begin_file(std::shared_ptr<Disk::File> fresh, std::int64_t now_s) {
+Result<void> AuditLog::begin_file(std::shared_ptr<Disk::File> fresh, const FileRoom& room,
+                                  std::int64_t now_s) {
   std::lock_guard lock(mutex_);
-  if (torn_) return fail("audit: " + path_ + " ends in a line that is cut; it is closed later");
+  if (torn_ || closed_)
+    return fail("audit: " + path_ + " ends in a line that is cut; it is closed later");
   const std::string closed = closed_audit_name(path_, head_.lines);
   const std::string line = as_line(head_, continued(closed, last_epoch_));
   const std::string whole = line + "\n";
@@ -331,6 +399,7 @@ Result<void> AuditLog::begin_file(std::shared_ptr<Disk::File> fresh, std::int64_
   if (::link(path_.c_str(), closed.c_str()) != 0)
     return system_error("audit: cannot make " + closed);
   closing_ = std::exchange(file_, std::move(fresh));
+  room_ = room;
   head_ = {head_.lines + 1, hash_audit_line(line)};
   bytes_ = whole.size();
   begun_s_ = now_s;
@@ -360,6 +429,11 @@ AuditHead AuditLog::durable_head() const {
 AuditHead AuditLog::head() const {
   std::lock_guard lock(mutex_);
   return head_;
+}
+
+std::string AuditLog::trouble() const {
+  std::lock_guard lock(mutex_);
+  return trouble_;
 }
 
 SessionEpoch AuditLog::last_epoch() const {

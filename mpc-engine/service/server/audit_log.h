@@ -26,10 +26,15 @@
 // where it goes on from NAME's last line: it holds lines. Else the crash took NAME's end with it or
 // came before 2: then a second name is taken away again, and NAME.new is removed.
 //
+// Where it cannot be written no job is answered (docs/adr/0038). The reserve behind its end
+// (file_room.h) still takes the line "audit full" and what the server itself has to say; when there
+// is room again a line "gap" counts the events that were not written. Meanwhile no file is closed.
+//
 // Thread-safe. Contains metadata only, never shares, keys or plaintexts.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <ctime>
 #include <future>
@@ -41,6 +46,7 @@
 #include "base/result.h"
 #include "service/server/audit_check.h"
 #include "service/server/audit_files.h"
+#include "service/server/file_room.h"
 #include "session/audit_head.h"
 
 namespace tkdc {
@@ -57,13 +63,17 @@ class AuditLog {
   using Hash = std::array<std::uint8_t, 32>;
 
   // Goes on from the last line. A last line that a crash cut short is ended
-  // and followed by an event that says so. What it goes on from is on disk.
+  // and followed by an event that says so. What it goes on from is on disk. A full disk is no error
+  // here.
   static Result<std::unique_ptr<AuditLog>> open(const std::string& path,
                                                 const AuditRotation& rotation = {});
   ~AuditLog();
 
-  // `event` is one JSON object. Error: disk full, I/O.
+  // `event` is one JSON object. The server's own: also out of the reserve. Error: disk full, I/O.
   Result<void> append(const std::string& event);
+  // A job's. Error: nothing of the job may be answered.
+  Result<void> append_job(const std::string& event);
+  // Also looks whether there is room again: it is called once a second.
   Result<void> sync();
   // Each second or so, on one thread: goes on in a new file when that is due, and has closed files
   // compressed and deleted on a thread of their own. Error: of either; the log goes on all the
@@ -76,6 +86,10 @@ class AuditLog {
   // The latest that sync() has put on disk: others may be told of it, since no loss of power makes
   // this log disagree with them.
   AuditHead durable_head() const;
+  // Whether jobs' events are taken; why not, or empty; how many events were not written.
+  bool takes_jobs() const { return !closed_; }
+  std::string trouble() const;
+  std::uint64_t lost() const { return lost_; }
   // The highest nonce epoch of the sessions in it, of the latest era; 0 without.
   SessionEpoch last_epoch() const;
 
@@ -85,13 +99,18 @@ class AuditLog {
   Result<void> mend_names();
   Result<bool> take_up_draft();
   Result<void> resume();
+  Result<void> read_end();
   Result<void> resume_closed();
   Result<void> rotate(std::int64_t now_s);
-  Result<void> begin_file(std::shared_ptr<Disk::File> fresh, std::int64_t now_s);
+  Result<void> begin_file(std::shared_ptr<Disk::File> fresh, const FileRoom& room,
+                          std::int64_t now_s);
   Result<void> end_file();
   Result<void> begin_to_tidy(const AuditKeeping& keeping, std::int64_t now_s);
   Result<void> tidied(bool wait);
+  Result<void> put(const std::string& event, bool of_job);
   Result<void> write_line(const std::string& event);
+  void close(const std::string& why);
+  void reopen();
 
   std::string path_;
   AuditRotation rotation_;               // under mutex_
@@ -105,6 +124,13 @@ class AuditLog {
   std::int64_t begun_s_ = 0;    // its first line; 0: none yet
   std::int64_t tidy_at_s_ = 0;  // when closed files are looked at again
   std::future<Result<void>> tidying_;
+
+  FileRoom room_;  // of file_
+  std::atomic<bool> closed_{false};
+  std::string trouble_, closed_since_;
+  bool since_before_ = false;  // the gap began before this process did
+  std::atomic<std::uint64_t> lost_{0};
+  std::uint64_t counted_ = 0;  // of them, in gaps that have ended
 };
 
 }  // namespace tkdc

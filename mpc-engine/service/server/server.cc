@@ -19,6 +19,7 @@
 #include "base/version.h"
 #include "service/job/limits.h"
 #include "service/server/certificate_watch.h"
+#include "service/server/disk_watch.h"
 #include "service/server/epoch_watch.h"
 #include "service/server/list_keys.h"
 #include "service/server/revoke_request.h"
@@ -89,11 +90,13 @@ Result<void> Server::make_engine() {
     nlohmann::json event = {{"event", "peers"}, {"peers", {peer_json(party, head)}}};
     audit(event.dump());
   };
+  options.audit_works = [this] { return audit_->takes_jobs(); };
+  options.trouble = [this](const std::string& text) { say_trouble(text); };
   // control_ exists before the first job is submitted.
   auto service = JobService::create(
       options, *store_,
       [this](const JobName& name, JobReply reply) { control_->reply(name, std::move(reply)); },
-      [this](const std::string& event) { audit(event); });
+      [this](const std::string& event) { return audit_job(event); });
   if (!service.ok()) return service.error();
   jobs_ = std::move(*service);
   // What it asks for is in force from here on, written or not; one that nobody can read might
@@ -168,14 +171,6 @@ Result<Bytes> Server::answer_administrator(const LocalAsk& ask) {
   auto noted = exports_->approval(ask.request, ask.approvals.empty() ? "" : ask.approvals.front());
   if (!noted.ok()) return noted.error();
   return Bytes(noted->begin(), noted->end());
-}
-
-void Server::audit(const std::string& event) {
-  auto written = audit_->append(event);
-  if (written.ok()) return;
-  log_line(LogLevel::kError, written.error().message);
-  std::lock_guard lock(mutex_);
-  audit_failures_++;
 }
 
 // A request that cannot be carried out stays, and is tried again each second. Error: it
@@ -409,10 +404,9 @@ Result<void> Server::look_after() {
     alarms_->look_at_certificate(
         certificate_alarm(*certificate_end_s_, static_cast<std::int64_t>(wall_s())));
   (void)take_revoke_request();  // its troubles are in the journal
-  auto synced = audit_->sync();
-  const std::string trouble = synced.ok() ? "" : synced.error().message;
-  if (!trouble.empty() && trouble != sync_trouble_) log_line(LogLevel::kError, trouble);
-  sync_trouble_ = trouble;
+  revocations_.look(jobs_->status().revoked);
+  alarms_->look(disk_rooms(config_.store_path, config_.audit_file));
+  sync_audit_log();
   return {};
 }
 

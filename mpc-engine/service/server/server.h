@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/log.h"
 #include "service/job/job_service.h"
 #include "service/server/alarms.h"
 #include "service/server/audit_log.h"
@@ -21,6 +22,7 @@
 #include "service/server/control_plane.h"
 #include "service/server/exports.h"
 #include "service/server/latch.h"
+#include "service/server/revocation_watch.h"
 #include "service/server/surroundings.h"
 #include "service/server/troubles.h"
 #include "session/mesh.h"
@@ -76,6 +78,9 @@ class Server {
   // Does what `tkdc revoke` asked for, if it did.
   [[nodiscard]] Result<void> take_revoke_request();
   void audit(const std::string& event);
+  bool audit_job(const std::string& event);
+  void sync_audit_log();
+  void say_trouble(const std::string& text);
   nlohmann::json agents_json(const JobServiceStatus& jobs) const;
   Result<void> wait_for_signal();
   void reload();
@@ -110,15 +115,19 @@ class Server {
   bool two_parts_ = false;        // of this session
   std::uint32_t epoch_ = 0;
   std::uint64_t sessions_ = 0;
-  std::uint64_t reconnections_ = 0;  // of sessions that went on
-  std::uint64_t audit_failures_ = 0;
+  std::uint64_t reconnections_ = 0;            // of sessions that went on
   std::optional<BrokenChecks> broken_checks_;  // under mutex_
   std::string course_deviation_;               // found in a handshake; the session thread's
   // Main thread only.
-  std::string revoke_trouble_, sync_trouble_, keep_trouble_;
+  std::string revoke_trouble_, keep_trouble_;
   int ticks_ = 0;
   std::optional<Alarms> alarms_;
-  Troubles troubles_;  // under mutex_
+  RevocationWatch revocations_{[this](const std::string& line, const std::string& event) {
+    log_line(LogLevel::kNotice, line);
+    audit(event);
+  }};
+  Troubles troubles_;       // why there is no session; under mutex_
+  Troubles work_troubles_;  // what jobs meet; under mutex_
   long long logged_reconnection_ms_ = -Troubles::kRepeatMs;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the audit log is kept while a server runs, and `systemctl reload`: the configuration is read
-// again. What can be taken over at work is; of the rest the journal says that it wants a restart. A
-// configuration with a mistake changes nothing.
+// `systemctl reload` while a server runs: the configuration is read again. What can be taken over
+// at work is; of the rest the journal says that it wants a restart. A configuration with a mistake
+// changes nothing.
 #include <systemd/sd-daemon.h>
 
 #include "base/log_events.h"
@@ -27,13 +27,6 @@ void Server::reload() {
               "not reloaded, all stays as it was: " + read.error().message);
   }
   sd_notify(0, "READY=1");
-}
-
-void Server::keep_audit_log() {
-  auto kept = audit_->keep();
-  const std::string trouble = kept.ok() ? "" : kept.error().message;
-  if (!trouble.empty() && trouble != keep_trouble_) log_line(LogLevel::kError, trouble);
-  keep_trouble_ = trouble;
 }
 
 }  // namespace tkdc

@@ -8,6 +8,7 @@
 #include "link/tls_context.h"
 #include "service/server/certificate_watch.h"
 #include "service/server/clock_watch.h"
+#include "service/server/disk_watch.h"
 #include "service/server/epoch_watch.h"
 #include "service/server/revoked_json.h"
 #include "service/server/server.h"
@@ -88,6 +89,7 @@ std::string Server::status_json() {
   if (certificate_end_s_)
     tell_certificate(json, *certificate_end_s_, static_cast<std::int64_t>(wall_s()));
   tell_clocks(json, config_.party, jobs.clocks_ahead);
+  tell_disks(json, disk_rooms(config_.store_path, config_.audit_file));
   std::lock_guard lock(mutex_);
   const std::vector<BrokenCheck> broken = broken_checks_->all();
   json["checks_broken"] = broken.size();
@@ -103,7 +105,8 @@ std::string Server::status_json() {
   json["epoch"] = epoch_;
   json["sessions"] = sessions_;
   json["reconnections"] = reconnections_;
-  json["audit_failures"] = audit_failures_;
+  json["audit_failures"] = audit_->lost();
+  if (const std::string closed = audit_->trouble(); !closed.empty()) json["audit_trouble"] = closed;
   if (!trouble_.empty()) json["trouble"] = trouble_;
   if (!latched_.empty()) json["latched"] = latched_;
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why there is no session, for the log: each reason once a minute, another one at once, and no more
-// than kMax in a minute. A network that resets connections, or a neighbour that is away for a day,
-// fills no disk. Not thread safe.
+// Why there is no session, or what jobs meet, for the log: each reason once a minute, another one
+// at once, and no more than kMax in a minute. A network that resets connections, or a neighbour
+// that is away for a day, fills no disk. Not thread safe.
 #pragma once
 
 #include <cstddef>

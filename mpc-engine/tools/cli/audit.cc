@@ -3,7 +3,8 @@
 // and by what the other servers have recorded of it. `tkdc audit show`: its lines about a
 // principal, whom it holds as the SHA-256 of the name.
 //
-// Exit status of verify: 0 whole, 1 not, or a file cannot be read.
+// Exit status of verify: 0 whole, 1 not, or a file cannot be read, 2 whole but for the gaps that it
+// tells of itself.
 #include <sodium.h>
 
 #include <algorithm>
@@ -62,7 +63,8 @@ std::int64_t deleted_before(const AuditOptions& options) {
   return options.kept_days < 0 ? 0 : std::time(nullptr) - (options.kept_days - 1) * kDayS;
 }
 
-Result<void> verify(const AuditOptions& options) {
+// Whether the log has gaps.
+Result<bool> verify(const AuditOptions& options) {
   auto alone = check_log(options.log);
   if (!alone.ok()) return alone.error();
   std::size_t compared = 0;
@@ -80,8 +82,10 @@ Result<void> verify(const AuditOptions& options) {
     compared = heads->size();
   }
   std::cout << options.log << ": " << alone->head.lines - alone->before.lines << " lines in "
-            << alone->files << (alone->files == 1 ? " file" : " files") << ", whole; newest hash "
+            << alone->files << (alone->files == 1 ? " file" : " files")
+            << (alone->gaps.empty() ? ", whole" : ", a whole chain with GAPS") << "; newest hash "
             << to_hex(alone->head.hash) << "\n";
+  for (const std::string& gap : alone->gaps) std::cout << "  " << gap << "\n";
   if (!options.others.empty())
     std::cout << compared
               << (alone->before.lines > 0
@@ -92,7 +96,7 @@ Result<void> verify(const AuditOptions& options) {
   if (alone->before.lines > 0)
     std::cout << "it begins with line " << alone->before.lines + 1
               << ": files before that were deleted or lie elsewhere\n";
-  return {};
+  return !alone->gaps.empty();
 }
 
 struct ShowOptions {
@@ -166,7 +170,7 @@ void add_audit(CLI::App& app, int& exit_status) {
   command->callback([options, &exit_status] {
     auto done = verify(*options);
     if (!done.ok()) std::cerr << "tkdc audit verify: " << done.error().message << "\n";
-    exit_status = done.ok() ? 0 : 1;
+    exit_status = !done.ok() ? 1 : *done ? 2 : 0;
   });
 }
 

@@ -148,7 +148,7 @@ void preview(const RevokeRequest& request, const ServerConfig& config) {
     std::cout << "tickets:       unknown, the audit log cannot be read\n";
   const std::int64_t wait = good - ::time(nullptr);
   std::cout << "logins:        "
-            << (wait > 0 ? "their tickets are refused for " + std::to_string(wait) + " s, until " +
+            << (wait > 0 ? "none is possible for " + std::to_string(wait) + " s, until " +
                                format_utc(good) + "; then everybody logs in anew"
                          : "at once; users with tickets of that time log in anew")
             << "\nto undo it:    all three administrators must agree (tkdc revoke --lift)\n";

@@ -85,11 +85,12 @@ std::string notices_of(const json& server) {
     text += who + cell(server, "logins_unheralded") +
             " login replies without preauthentication; right only for principals that do not "
             "require it\n";
-  for (const char* said : {"clock_error", "clock_warning", "certificate_warning"})
+  for (const char* said :
+       {"clock_error", "clock_warning", "certificate_warning", "audit_trouble", "disk_warning"})
     if (server.contains(said)) text += who + cell(server, said) + "\n";
   if (count_of(server, "audit_failures") != 0)
     text += who + cell(server, "audit_failures") +
-            " events were not written to its audit log since it started\n";
+            " events were not written to its audit log since it started (tkdc audit verify)\n";
   text += revoked_notice(server, who);
   if (auto alarms = server.find("epoch_alarms"); alarms != server.end() && alarms->is_array())
     for (const json& alarm : *alarms) text += who + cell({{"text", alarm}}, "text") + "\n";
@@ -153,7 +154,7 @@ bool is_healthy(const json& document) {
   std::vector<json> servers = servers_of(document);
   return servers.size() == 3 && std::all_of(servers.begin(), servers.end(), [](const json& s) {
            return s.is_object() && truth(s, "reachable") && truth(s, "session_up") &&
-                  !s.contains("clock_error");
+                  !s.contains("clock_error") && !s.contains("audit_trouble");
          });
 }
 

@@ -323,7 +323,10 @@ TEST(Revocation, OneServerRevokesForAllAndTheCohortGoesOn) {
   EXPECT_EQ(refused.status(), TKDC_STATUS_INTEGRITY);
   EXPECT_NE(refused.reply[0].message.find("revoked"), std::string::npos);
   EXPECT_EQ(e.wait(beside).output(), plain) << "a service's key has no times";
-  EXPECT_EQ(e.run({TKDC_OP_SEAL, tgt, 2, {}, plain}).status(), TKDC_STATUS_OK);
+  const Answer unsealed = e.run({TKDC_OP_SEAL, tgt, 2, {}, plain});
+  EXPECT_EQ(unsealed.status(), TKDC_STATUS_UNAVAILABLE) << "it would be refused at once";
+  EXPECT_NE(unsealed.reply[1].message.find("revoked by an administrator"), std::string::npos);
+  EXPECT_EQ(e.run({TKDC_OP_SEAL, host, 2, {}, plain}).status(), TKDC_STATUS_OK);
   for (int p = 0; p < 3; ++p) {
     EXPECT_EQ(e.service(p).status().tickets_revoked, 1u);
     std::size_t noted = 0;

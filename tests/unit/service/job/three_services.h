@@ -279,6 +279,10 @@ class ThreeServices {
   }
   Store& store(int p) { return *stores_[p]; }
   SlowStore& disk(int p) { return *stores_[p]; }
+  void fail_audit(int p, bool fails) {
+    std::lock_guard lock(mutex_);
+    audit_fails_[p] = fails;
+  }
   // What the server has written to its audit log.
   std::vector<std::string> audit(int p) {
     std::lock_guard lock(mutex_);
@@ -305,7 +309,9 @@ class ThreeServices {
         [this, p](const JobName& job, JobReply reply) { take(p, job, std::move(reply)); },
         [this, p](const std::string& line) {
           std::lock_guard lock(mutex_);
+          if (audit_fails_[p]) return false;
           audit_[p].push_back(line);
+          return true;
         });
     EXPECT_TRUE(made.ok());
     services_[p] = std::move(*made);
@@ -358,6 +364,7 @@ class ThreeServices {
   std::map<JobName, Answer> answers_;
   std::map<JobName, int> counts_;
   std::vector<std::string> audit_[3];
+  bool audit_fails_[3] = {};
   std::uint64_t heads_told_[3] = {};
   std::vector<AuditHead> heard_[3][3];
   std::vector<LostCheck> lost_checks_[3];

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/server/disk_watch.h"
+
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace tkdc {
+namespace {
+
+constexpr std::uint64_t kMiB = 1024 * 1024;
+constexpr std::uint64_t kLittleBytes = 1024 * kMiB;
+
+bool is_little(const DiskRoom& room) {
+  return room.free_bytes < std::min(room.total_bytes / 10, kLittleBytes);
+}
+
+}  // namespace
+
+std::vector<DiskRoom> disk_rooms(const std::string& store_path, const std::string& audit_file) {
+  std::vector<DiskRoom> rooms;
+  const std::string audit_folder = std::filesystem::path(audit_file).parent_path().string();
+  for (const auto& [what, path] :
+       {std::pair("store", store_path), std::pair("audit log", audit_folder)}) {
+    struct statvfs disk {};
+    if (statvfs(path.c_str(), &disk) != 0) continue;
+    rooms.push_back({what, path, std::uint64_t{disk.f_bavail} * disk.f_frsize,
+                     std::uint64_t{disk.f_blocks} * disk.f_frsize});
+  }
+  return rooms;
+}
+
+std::string disk_alarm(const std::vector<DiskRoom>& rooms) {
+  std::string text;
+  for (const DiskRoom& room : rooms) {
+    if (!is_little(room)) continue;
+    text += (text.empty() ? "" : "; ") + std::string("the disk of its ") + room.what + " (" +
+            room.path + ") has " + std::to_string(room.free_bytes / kMiB) + " of " +
+            std::to_string(room.total_bytes / kMiB) +
+            " MiB left: when it is full no ticket is issued";
+  }
+  return text;
+}
+
+void tell_disks(nlohmann::json& json, const std::vector<DiskRoom>& rooms) {
+  json["disks"] = nlohmann::json::array();
+  for (const DiskRoom& room : rooms)
+    json["disks"].push_back({{"of", room.what},
+                             {"free_mib", room.free_bytes / kMiB},
+                             {"total_mib", room.total_bytes / kMiB}});
+  if (const std::string alarm = disk_alarm(rooms); !alarm.empty()) json["disk_warning"] = alarm;
+}
+
+}  // namespace tkdc

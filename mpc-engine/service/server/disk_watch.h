@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much room the disks of a server's store and audit log have, for its status and journal. Asked
+// anew each time: one call to the kernel for each.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace tkdc {
+
+struct DiskRoom {
+  std::string what, path;  // "store", its folder
+  std::uint64_t free_bytes = 0, total_bytes = 0;
+};
+
+// What lies on no file system that can be asked is left out.
+std::vector<DiskRoom> disk_rooms(const std::string& store_path, const std::string& audit_file);
+
+// What the administrator has to know; empty: there is room. A tenth of the disk, or a GiB,
+// whichever is less, is little.
+std::string disk_alarm(const std::vector<DiskRoom>& rooms);
+
+// "disks", and "disk_warning" where there is one.
+void tell_disks(nlohmann::json& json, const std::vector<DiskRoom>& rooms);
+
+}  // namespace tkdc

@@ -130,9 +130,9 @@ inline Outcome with_chosen_rows(int cheat, const std::vector<Label>& roots,
 
 inline Result<AuthBits> draw_chosen(Session& session) {
   auto rows = session.draw(6);
-  if (rows)
-    EXPECT_EQ((*rows)[kChosenRows[0]].mac ^ (*rows)[kChosenRows[1]].mac, kDiffer)
-        << "the rogue has not chosen its rows";
+  if (!rows) return rows.error();
+  EXPECT_EQ((*rows)[kChosenRows[0]].mac ^ (*rows)[kChosenRows[1]].mac, kDiffer)
+      << "the rogue has not chosen its rows";
   return rows;
 }
 
@@ -149,7 +149,7 @@ inline Told tables_of_chosen_rows(int cheat, const std::vector<Label>& roots) {
         auto rows = draw_chosen(session);
         if (!rows) return rows.error();
         Label tables[2];
-        if (auto got = session.channel().read_all(std::span(tables)); !got) return got;
+        if (auto got = session.channel().read_all(std::span<Label>(tables)); !got) return got;
         told.own_delta = session.delta();
         told.by_tables = tables[0] ^ tables[1] ^ session.delta();
         for (const AuthBit& y : {(*rows)[1], (*rows)[4]})

@@ -143,11 +143,12 @@ TEST(PairAttack, EachMessageBehindTheTablesChangedIsFound) {
   SmallJob job;
   for (const int cheat : {0, 1}) {
     const AheadPlaces at(job, cheat);
+    // The garbler tells 32 octets of coins, of which the first 16 count.
     std::vector<std::uint64_t> places = {at.turns,    at.turns + at.leaky / 8 - 1,
                                          at.equality, at.coins - 1,
-                                         at.coins,    at.buckets - 1,
+                                         at.coins,    at.coins + 15,
                                          at.buckets,  at.masks - 1};
-    if (cheat == 1) places.insert(places.end(), {at.equality + 32, at.coins + 32});
+    if (cheat == 1) places.insert(places.end(), {at.equality + 32, at.coins + 32, at.buckets - 1});
     // λ ⊕ x and λ ⊕ y of 32 ANDs with a digest; the garbler then sends π's key, tables and turns.
     const std::uint64_t garbled = cheat == 0 ? 16 + 32 * 32 + 4 : 0;
     const std::uint64_t opened = job.online_at[cheat] - garbled - (64 / 8 + 16);

@@ -12,6 +12,7 @@
 #include "agent/notify.h"
 #include "agent/zmq_link.h"
 #include "base/system_error.h"
+#include "service/wire/request_body.h"
 
 namespace tkdc::agent {
 namespace {
@@ -134,6 +135,7 @@ int Agent::wait_ms(Clock::time_point now) {
   // What was sent in this pass may have swallowed ZeroMQ's edge: ask, don't wait.
   if (stop_ || jobs_->input_waits()) return 0;
   auto due = std::min(jobs_->next_due(now), next_tick_);
+  if (auto probe = jobs_->probe_due()) due = std::min(due, *probe);
   auto left = std::chrono::ceil<std::chrono::milliseconds>(due - now).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000));
 }
@@ -182,15 +184,13 @@ void Agent::handle_frame(Client& client, const Client::Frame& frame) {
   }
   const bool kdc_only = config_.role == TKDC_ROLE_KDC || client.role == TKDC_ROLE_KDC;
   if (header.op == TKDC_OP_LIST) {
-    Reader r(frame.body);
-    KeyId after{};
-    r.array(after);
-    if (!r.complete())
+    const auto body = decode_body(header.op, frame.body);
+    if (!body)
       return refuse(client, frame, TKDC_STATUS_BAD_REQUEST, "list: the body must be a key id");
     if (kdc_only)
       return refuse(client, frame, TKDC_STATUS_DENIED,
                     "list: keys are listed through an agent with the role admin");
-    return jobs_->submit_list(asker, after, now_, deadline);
+    return jobs_->submit_list(asker, body->key.id, now_, deadline);
   }
   Parsed parsed = parse_operation(header.op, frame.body, config_, kdc_only);
   if (parsed.status != TKDC_STATUS_OK) return refuse(client, frame, parsed.status, parsed.message);
@@ -198,17 +198,14 @@ void Agent::handle_frame(Client& client, const Client::Frame& frame) {
 }
 
 void Agent::handle_hello(Client& client, const Client::Frame& frame) {
-  Reader r(frame.body);
-  std::uint8_t role = r.u8();
-  if (!r.complete() || (role != TKDC_ROLE_KDC && role != TKDC_ROLE_ADMIN))
+  const auto body = decode_body(TKDC_OP_HELLO, frame.body);
+  const std::uint8_t role = body ? body->label : 0;
+  if (!body || (role != TKDC_ROLE_KDC && role != TKDC_ROLE_ADMIN))
     return refuse(client, frame, TKDC_STATUS_BAD_REQUEST, "hello: the role must be kdc or admin");
   // Only ever narrower: a connection that said kdc stays kdc.
   if (role == TKDC_ROLE_KDC) client.role = TKDC_ROLE_KDC;
-  SecretVector body;
-  SecretWriter w(body);
-  w.text(config_.security);
-  w.raw(config_.installation);
-  client.reply(TKDC_OP_HELLO, frame.header.id, TKDC_STATUS_OK, body);
+  client.reply(TKDC_OP_HELLO, frame.header.id, TKDC_STATUS_OK,
+               encode_hello_result(config_.security, config_.installation));
   mark(client);
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/config.h"
 
+#include <grp.h>
 #include <sys/un.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "base/credential.h"
@@ -44,6 +47,21 @@ void read_agent(StrictToml& file, AgentConfig& config) {
   config.curve_secret_key_file = file.resolve(table.text("curve_secret_key_file"));
 }
 
+// tcp://host:port, an IPv6 host in brackets. ZeroMQ would connect to nothing, and say nothing.
+bool is_server_address(const std::string& text) {
+  constexpr std::string_view kScheme = "tcp://";
+  const std::size_t colon = text.rfind(':');
+  if (!text.starts_with(kScheme) || colon <= kScheme.size()) return false;
+  const std::string host = text.substr(kScheme.size(), colon - kScheme.size());
+  const std::string port = text.substr(colon + 1);
+  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  constexpr std::size_t kMostDigits = 5;
+  constexpr int kMostPort = 65'535;
+  return (bracketed || host.find_first_of(":[]/") == std::string::npos) && !port.empty() &&
+         port.size() <= kMostDigits && port.find_first_not_of("0123456789") == std::string::npos &&
+         std::stoi(port) > 0 && std::stoi(port) <= kMostPort;
+}
+
 void read_servers(StrictToml& file, AgentConfig& config) {
   bool seen[3] = {};
   for (TomlTable& table : file.tables("servers")) {
@@ -52,14 +70,18 @@ void read_servers(StrictToml& file, AgentConfig& config) {
     seen[party] = true;
     ServerAddress& server = config.servers[static_cast<std::size_t>(party)];
     server.address = table.text("address");
-    if (server.address.rfind("tcp://", 0) != 0)
+    if (!is_server_address(server.address))
       table.reject("address", "must be of the form \"tcp://host:port\"");
     server.curve_public_key = table.text("curve_public_key");
     if (!is_curve_key(server.curve_public_key))
       table.reject("curve_public_key", "must be a CURVE public key, 40 characters of Z85");
-    for (const ServerAddress& other : config.servers)
-      if (&other != &server && other.curve_public_key == server.curve_public_key)
+    for (const ServerAddress& other : config.servers) {
+      if (&other == &server) continue;
+      if (other.curve_public_key == server.curve_public_key)
         table.reject("curve_public_key", "is another of the [[servers]]' too: each has its own");
+      if (other.address == server.address)
+        table.reject("address", "is another of the [[servers]]' too: each has its own");
+    }
   }
 }
 
@@ -68,7 +90,30 @@ bool all_named(const std::array<ServerAddress, 3>& servers) {
                       [](const ServerAddress& server) { return server.address.empty(); });
 }
 
+// systemd makes these for the unit: RuntimeDirectory= and StateDirectory= of its file.
+bool is_made_by_systemd(const std::filesystem::path& folder) {
+  return folder.parent_path() == "/run/tkdc" || folder.parent_path() == "/var/lib/tkdc";
+}
+
 }  // namespace
+
+Result<std::string> check_surroundings(const AgentConfig& config) {
+  if (!config.socket_group.empty() && ::getgrnam(config.socket_group.c_str()) == nullptr)
+    return fail("config: 'agent.socket_group': there is no group " + config.socket_group +
+                "; make it, with those in it who may ask this agent");
+  std::string remark;
+  for (const auto& [key, path] : {std::pair("agent.socket", config.socket_path),
+                                  std::pair("agent.operations_log", config.operations_log)}) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::error_code error;
+    if (path.empty() || std::filesystem::is_directory(folder, error)) continue;
+    if (std::filesystem::exists(folder, error) || !is_made_by_systemd(folder))
+      return fail("config: '" + std::string(key) + "': there is no folder " + folder.string() +
+                  "; make it, for this service's user");
+    remark += (remark.empty() ? "" : ", ") + folder.string();
+  }
+  return remark.empty() ? remark : remark + " will be made by systemd when the unit starts";
+}
 
 Result<AgentConfig> load_config(const std::string& path, bool without_credentials) {
   StrictToml file;

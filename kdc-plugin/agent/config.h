@@ -39,5 +39,7 @@ struct AgentConfig {
 
 // `without_credentials`: a key that only the unit gets is not read.
 Result<AgentConfig> load_config(const std::string& path, bool without_credentials = false);
+// Whether what it names besides is there: the group, folders. A remark where systemd makes them.
+Result<std::string> check_surroundings(const AgentConfig& config);
 
 }  // namespace tkdc::agent

@@ -29,8 +29,9 @@ std::size_t weight(const Operation& operation) {
 
 // A head's answer is its own or, where the servers did all of it, the operation's.
 bool good_length(const Pending& job, const Outcome& answer) {
-  return !job.rest || answer.output.size() == job.min_output ||
-         answer.output.size() == job.rest->head_bytes();
+  const Operation& asked = job.operation;
+  return !asked.rest || answer.output.size() == asked.min_output ||
+         answer.output.size() == asked.rest->head_bytes();
 }
 
 }  // namespace
@@ -78,35 +79,27 @@ bool Jobs::within_grace(Clock::time_point now) const {
 
 void Jobs::submit(const Asker& asker, Operation operation, Clock::time_point now,
                   Clock::time_point deadline) {
-  Waiting job{asker, std::move(operation), now, deadline};
+  Pending job;
+  job.asker = asker;
+  job.bytes = weight(operation);
+  job.operation = std::move(operation);
+  job.started = now;
+  job.deadline = deadline;
   if (pending() >= config_.max_pending ||
-      pending_.bytes() + waiting_bytes_ + weight(job.operation) > kMaxPendingBytes)
+      pending_.bytes() + waiting_bytes_ + job.bytes > kMaxPendingBytes)
     return refuse(job, TKDC_STATUS_LIMIT,
                   "too many operations are pending; raise agent.max_pending or add lanes", now);
-  if (waiting_.empty() && all_ready()) return start(std::move(job), now);
+  if (waiting_.empty() && all_ready()) return ask(std::move(job), now);
   if (!within_grace(now)) return refuse(job, TKDC_STATUS_UNAVAILABLE, who_is_away(), now);
-  waiting_bytes_ += weight(job.operation);
+  waiting_bytes_ += job.bytes;
   waiting_.push_back(std::move(job));
 }
 
-void Jobs::start(Waiting job, Clock::time_point now) {
-  Operation& operation = job.operation;
-  Pending entry;
-  entry.asker = job.asker;
-  entry.op = operation.job.op;
-  entry.key = operation.job.key;
-  entry.usage = operation.job.usage;
-  entry.min_output = operation.min_output;
-  entry.max_output = operation.max_output;
-  entry.bytes = weight(operation);
-  entry.started = job.started;
-  entry.deadline = job.deadline;
-  entry.rest = std::move(operation.rest);
-  ask(std::move(entry), std::move(operation.job), std::move(operation.secret), now);
-}
-
-void Jobs::ask(Pending entry, JobRequest job, SecretVector secret, Clock::time_point now) {
+void Jobs::ask(Pending entry, Clock::time_point now) {
   const std::uint64_t number = ++number_;
+  JobRequest job = entry.operation.job;
+  entry.operation.job.public_data = {};
+  SecretVector secret = std::exchange(entry.operation.secret, {});
   job.name = JobName{0, run_, number};
   job.deadline_ms = ms_left(now, entry.deadline);
   job.protocol = config_.protocol;
@@ -119,27 +112,22 @@ void Jobs::ask(Pending entry, JobRequest job, SecretVector secret, Clock::time_p
 // In the head's place: no limit of what is pending refuses a tail.
 void Jobs::ask_tail(std::uint64_t head_number, Outcome answer, Clock::time_point now) {
   Pending head = pending_.take(head_number);
+  const Rest& rest = *head.operation.rest;
   const ByteSpan output = answer.output;
-  const std::size_t ciphertext_bytes = head.rest->ciphertext_bytes;
-  SecretVector digest = inner_digest(output.subspan(ciphertext_bytes), *head.rest);
 
-  JobRequest job;
-  job.op = head.op;
-  job.key = head.key;
-  job.usage = head.usage;
-  job.public_data = encode(Part{Part::Kind::kTail, head_number});
   Pending tail;
   tail.asker = head.asker;
-  tail.op = head.op;
-  tail.key = head.key;
-  tail.usage = head.usage;
-  tail.min_output = tail.max_output = head.min_output - ciphertext_bytes;
-  tail.ciphertext.assign(output.begin(), output.begin() + std::ptrdiff_t(ciphertext_bytes));
+  Operation& operation = tail.operation;
+  operation.job = std::move(head.operation.job);
+  operation.job.public_data = encode(Part{Part::Kind::kTail, head_number});
+  operation.secret = inner_digest(output.subspan(rest.ciphertext_bytes), rest);
+  operation.min_output = operation.max_output = head.operation.min_output - rest.ciphertext_bytes;
+  tail.ciphertext.assign(output.begin(), output.begin() + std::ptrdiff_t(rest.ciphertext_bytes));
   tail.spent = answer.cost;
-  tail.bytes = kJobOverheadBytes + digest.size() + 2 * tail.ciphertext.size();
+  tail.bytes = kJobOverheadBytes + operation.secret.size() + 2 * tail.ciphertext.size();
   tail.started = head.started;
   tail.deadline = head.deadline;
-  ask(std::move(tail), std::move(job), std::move(digest), now);
+  ask(std::move(tail), now);
 }
 
 // Server i gets (x_i, x_{i+1}); the three components rotate through the
@@ -162,16 +150,14 @@ void Jobs::submit_status(const Asker& asker, Clock::time_point now, Clock::time_
   std::uint64_t number = ++number_;
   Pending entry;
   entry.asker = asker;
-  entry.op = TKDC_OP_STATUS;
-  entry.max_output = kMaxStatusBytes;
+  JobRequest& job = entry.operation.job;
+  job.op = TKDC_OP_STATUS;
+  job.key.installation = config_.installation;
+  entry.operation.max_output = kMaxStatusBytes;
   entry.bytes = kJobOverheadBytes + 3 * kMaxStatusBytes;
   entry.started = now;
   entry.deadline = std::min(now + (deadline - now) * 3 / 4, now + kStatusTime);
-
-  JobRequest job;
-  job.op = TKDC_OP_STATUS;
   job.name = JobName{0, run_, number};
-  job.key.installation = config_.installation;
   job.deadline_ms = ms_left(now, entry.deadline);
   for (std::size_t party = 0; party < 3; ++party)
     if (links_[party]->ready() && links_[party]->send(encode(job)))
@@ -185,18 +171,18 @@ void Jobs::submit_list(const Asker& asker, const KeyId& after, Clock::time_point
   const std::uint64_t number = ++number_;
   Pending entry;
   entry.asker = asker;
-  entry.op = TKDC_OP_LIST;
-  entry.max_output = kMaxKeyListBytes;
+  JobRequest& asked = entry.operation.job;
+  asked.op = TKDC_OP_LIST;
+  asked.key.installation = config_.installation;
+  asked.key.id = after;
+  entry.operation.max_output = kMaxKeyListBytes;
   entry.bytes = kJobOverheadBytes + 3 * kMaxKeyListBytes;
   entry.started = now;
   entry.deadline = deadline;
   entry.expected = 7;
 
-  JobRequest job;
-  job.op = TKDC_OP_LIST;
+  JobRequest job = asked;
   job.name = JobName{0, run_, number};
-  job.key.installation = config_.installation;
-  job.key.id = after;
   job.deadline_ms = ms_left(now, deadline);
   bool sent = all_ready();
   pending_.add(number, std::move(entry));
@@ -219,7 +205,7 @@ void Jobs::handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now
     return;
   }
   std::uint64_t number = reply->number;
-  if (reply->output.size() > job->max_output) {
+  if (reply->output.size() > job->operation.max_output) {
     reply->output = SecretVector();
     reply->status = TKDC_STATUS_INTERNAL;
     reply->message = "the output is longer than this operation's";
@@ -231,19 +217,19 @@ void Jobs::handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now
 
 void Jobs::complete(std::uint64_t number, Clock::time_point now) {
   Pending& job = *pending_.find(number);
-  if (job.op == TKDC_OP_STATUS) return finish(number, status_outcome(job), now);
-  if (job.op == TKDC_OP_LIST) return finish(number, combine_lists(job.replies), now);
-  Outcome outcome = combine(job.replies, job.min_output, job.max_output);
+  if (job.op() == TKDC_OP_STATUS) return finish(number, status_outcome(job), now);
+  if (job.op() == TKDC_OP_LIST) return finish(number, combine_lists(job.replies), now);
+  Outcome outcome = combine(job.replies, job.operation.min_output, job.operation.max_output);
   if (outcome.status == TKDC_STATUS_OK && !good_length(job, outcome))
     outcome =
         failure(TKDC_STATUS_INCONSISTENT,
                 "the servers answered with an output of " + std::to_string(outcome.output.size()) +
                     " octets; are agent and servers of the same version?");
   if (outcome.fault || outcome.status == TKDC_STATUS_INCONSISTENT)
-    log(Level::kError, std::string(tkdc_wire_op_name(job.op)) + ", job " + std::to_string(number) +
-                           ": " + outcome.message);
-  const bool head = outcome.status == TKDC_STATUS_OK && job.rest &&
-                    outcome.output.size() == job.rest->head_bytes();
+    log(Level::kError, std::string(tkdc_wire_op_name(job.op())) + ", job " +
+                           std::to_string(number) + ": " + outcome.message);
+  const bool head = outcome.status == TKDC_STATUS_OK && job.operation.rest &&
+                    outcome.output.size() == job.operation.rest->head_bytes();
   if (head) return ask_tail(number, std::move(outcome), now);
   finish(number, std::move(outcome), now);
 }
@@ -276,24 +262,19 @@ void Jobs::finish(std::uint64_t number, Outcome outcome, Clock::time_point now) 
     job.ciphertext.insert(job.ciphertext.end(), outcome.output.begin(), outcome.output.end());
     outcome.output = std::move(job.ciphertext);
   }
-  if (job.op != TKDC_OP_STATUS) {
+  if (job.op() != TKDC_OP_STATUS) {
     ++counters_.finished[outcome.status];
     log_.record(job, outcome, now);
   }
-  deliver_(job.asker, job.op, job.key.id, std::move(outcome));
+  deliver_(job.asker, job.op(), job.key().id, std::move(outcome));
 }
 
-void Jobs::refuse(const Waiting& job, tkdc_status status, const std::string& why,
+void Jobs::refuse(const Pending& job, tkdc_status status, const std::string& why,
                   Clock::time_point now) {
-  Pending entry;
-  entry.op = job.operation.job.op;
-  entry.key = job.operation.job.key;
-  entry.usage = job.operation.job.usage;
-  entry.started = job.started;
   Outcome outcome = failure(status, why);
   ++counters_.finished[status];
-  log_.record(entry, outcome, now);
-  deliver_(job.asker, entry.op, entry.key.id, std::move(outcome));
+  log_.record(job, outcome, now);
+  deliver_(job.asker, job.op(), job.key().id, std::move(outcome));
 }
 
 void Jobs::handle_loss(std::size_t party, Clock::time_point now) {
@@ -301,7 +282,7 @@ void Jobs::handle_loss(std::size_t party, Clock::time_point now) {
   for (std::uint64_t number : pending_.numbers()) {
     Pending* job = pending_.find(number);
     if (job == nullptr || (job->expected & bit) == 0 || (job->answered & bit) != 0) continue;
-    if (job->op != TKDC_OP_STATUS) {
+    if (job->op() != TKDC_OP_STATUS) {
       finish(number,
              failure(TKDC_STATUS_UNAVAILABLE,
                      links_[party]->title() + ": the connection was lost during the operation"),
@@ -317,16 +298,16 @@ void Jobs::pump_waiting(Clock::time_point now) {
   if (waiting_.empty()) return;
   bool ready = all_ready();
   bool hope = within_grace(now);
-  std::deque<Waiting> jobs;
+  std::deque<Pending> jobs;
   jobs.swap(waiting_);
   waiting_bytes_ = 0;
-  for (Waiting& job : jobs) {
+  for (Pending& job : jobs) {
     if (job.deadline <= now || (!ready && !hope)) {
       refuse(job, TKDC_STATUS_UNAVAILABLE, who_is_away(), now);
     } else if (ready) {
-      start(std::move(job), now);
+      ask(std::move(job), now);
     } else {
-      waiting_bytes_ += weight(job.operation);
+      waiting_bytes_ += job.bytes;
       waiting_.push_back(std::move(job));
     }
   }
@@ -361,7 +342,7 @@ std::string Jobs::who_is_silent(const Pending& job) const {
 void Jobs::expire(Clock::time_point now) {
   while (auto number = pending_.expired(now)) {
     Pending& job = *pending_.find(*number);
-    if (job.op == TKDC_OP_STATUS) {
+    if (job.op() == TKDC_OP_STATUS) {
       complete(*number, now);
       continue;
     }
@@ -389,7 +370,6 @@ bool Jobs::input_waits() {
 Clock::time_point Jobs::next_due(Clock::time_point now) const {
   Clock::time_point due = now + std::chrono::seconds(1);
   if (auto first = pending_.first_deadline()) due = std::min(due, *first);
-  if (auto first = probe_due()) due = std::min(due, *first);
   if (!waiting_.empty()) due = std::min<Clock::time_point>(due, now + kTick);
   return due;
 }
@@ -397,10 +377,10 @@ Clock::time_point Jobs::next_due(Clock::time_point now) const {
 void Jobs::abandon(const std::string& why, Clock::time_point now) {
   for (std::uint64_t number : pending_.numbers())
     finish(number, failure(TKDC_STATUS_UNAVAILABLE, why), now);
-  std::deque<Waiting> jobs;
+  std::deque<Pending> jobs;
   jobs.swap(waiting_);
   waiting_bytes_ = 0;
-  for (const Waiting& job : jobs) refuse(job, TKDC_STATUS_UNAVAILABLE, why, now);
+  for (const Pending& job : jobs) refuse(job, TKDC_STATUS_UNAVAILABLE, why, now);
   log_.flush();
 }
 

@@ -49,6 +49,8 @@ class Jobs {
   bool input_waits();
   // When pump() is to be called at the latest.
   Clock::time_point next_due(Clock::time_point now) const;
+  // When it asks who is silent, unless there is nobody to wait for: pump() is to be called then.
+  std::optional<Clock::time_point> probe_due() const;
 
   // Answers everything with UNAVAILABLE.
   void abandon(const std::string& why, Clock::time_point now);
@@ -59,31 +61,22 @@ class Jobs {
   int connected_servers() const;
 
  private:
-  struct Waiting {
-    Asker asker;
-    Operation operation;
-    Clock::time_point started;
-    Clock::time_point deadline;
-  };
-
   Jobs(const AgentConfig& config, OperationsLog log, ServerLinks links, Deliver deliver);
   bool all_ready();
   std::string who_is_away() const;
   bool within_grace(Clock::time_point now) const;
-  void start(Waiting job, Clock::time_point now);
-  void ask(Pending entry, JobRequest job, SecretVector secret, Clock::time_point now);
+  void ask(Pending entry, Clock::time_point now);
   void ask_tail(std::uint64_t head_number, Outcome answer, Clock::time_point now);
   bool send_to_all(JobRequest& job, SecretVector secret);
   void handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now);
   void handle_loss(std::size_t party, Clock::time_point now);
   void pump_waiting(Clock::time_point now);
-  std::optional<Clock::time_point> probe_due() const;
   void probe(Clock::time_point now);
   std::string who_is_silent(const Pending& job) const;
   void expire(Clock::time_point now);
   void finish(std::uint64_t number, Outcome outcome, Clock::time_point now);
   void complete(std::uint64_t number, Clock::time_point now);
-  void refuse(const Waiting& job, tkdc_status status, const std::string& why,
+  void refuse(const Pending& job, tkdc_status status, const std::string& why,
               Clock::time_point now);
   Outcome status_outcome(const Pending& job) const;
 
@@ -93,7 +86,7 @@ class Jobs {
   ServerLinks links_;
   ShareStream shares_;
   PendingTable pending_;
-  std::deque<Waiting> waiting_;
+  std::deque<Pending> waiting_;  // for connections
   std::size_t waiting_bytes_ = 0;
   Counters counters_;
   std::uint64_t run_ = 0;

@@ -65,7 +65,12 @@ int main(int argc, char** argv) {
     return 1;
   }
   if (options->check_only) {
-    std::cout << options->config << ": good";
+    auto remark = tkdc::agent::check_surroundings(*config);
+    if (!remark) {
+      tkdc::agent::log(Level::kError, remark.error().message);
+      return 1;
+    }
+    std::cout << options->config << ": good" << (remark->empty() ? "" : "; ") << *remark;
     if (const auto name = tkdc::credential_not_given(config->curve_secret_key_file); !name.empty())
       std::cout << "; " << name << ": a credential, which only the unit gets, was not looked at";
     std::cout << "\n";

@@ -4,12 +4,10 @@
 #include <algorithm>
 
 #include "derivation.h"
+#include "service/wire/request_body.h"
 
 namespace tkdc::agent {
 namespace {
-
-constexpr std::size_t kMaxPrincipalNameBytes = 4096;
-constexpr std::size_t kMaxKeyBytes = 32;
 
 Parsed refuse(tkdc_status status, std::string message) {
   Parsed parsed;
@@ -33,36 +31,29 @@ void output_between(Operation& operation, std::size_t min, std::size_t max) {
 }
 
 // The recipe of a derived key: public but for the known half, which stands before the data.
-bool parse_derivation(Reader& r, Operation& operation, std::uint32_t& enctype) {
-  const std::uint8_t kind = r.u8();
-  enctype = r.u32();
-  ByteSpan pepper = r.bytes(TKDC_DERIVED_PEPPER_MAX_BYTES);
-  ByteSpan known_half = r.bytes(TKDC_DERIVED_HALF_MAX_BYTES);
-  const tkdc_enctype* served = tkdc_enctype_of(enctype);
-  const std::size_t wanted = kind == TKDC_DERIVE_CF2 && served ? served->key_bytes : 0;
-  if (r.failed() || known_half.size() != wanted) return false;
+bool take_recipe(const RecipeBody& by, Operation& operation) {
+  const tkdc_enctype* served = tkdc_enctype_of(by.enctype);
+  const std::size_t wanted = by.kind == TKDC_DERIVE_CF2 && served ? served->key_bytes : 0;
+  if (by.known_half.size() != wanted) return false;
   Bytes& public_data = operation.job.public_data;
   Writer w(public_data);
-  w.u8(kind);
-  w.u32(enctype);
-  w.raw(pepper);
-  append(operation.secret, known_half);
+  w.u8(by.kind);
+  w.u32(by.enctype);
+  w.raw(by.pepper);
+  append(operation.secret, by.known_half);
   return true;
 }
 
 // SEAL to MAC_DERIVED: key, usage, data.
-Parsed parse_use(tkdc_wire_op op, Reader& r) {
+Parsed parse_use(tkdc_wire_op op, const RequestBody& body) {
   Parsed parsed;
   Operation& operation = parsed.operation;
-  get_key(r, operation.job.key);
-  operation.job.usage = r.u32();
-  std::uint32_t number = operation.job.key.enctype;
-  if (is_derived(op) && !parse_derivation(r, operation, number)) return malformed(op);
-  ByteSpan data = r.bytes(TKDC_WIRE_DATA_MAX_BYTES);
-  ByteSpan checksum;
-  if (op == TKDC_OP_VERIFY) checksum = r.bytes(TKDC_WIRE_DATA_MAX_BYTES);
-  if (!r.complete()) return malformed(op);
+  operation.job.key = body.key;
+  operation.job.usage = body.usage;
+  const ByteSpan data = body.data, checksum = body.checksum;
+  if (is_derived(op) && !take_recipe(body.by, operation)) return malformed(op);
   // The servers compare the enctype with the key's record.
+  const std::uint32_t number = is_derived(op) ? body.by.enctype : body.key.enctype;
   const tkdc_enctype* enctype = tkdc_enctype_of(number);
   if (enctype == nullptr)
     return refuse(TKDC_STATUS_UNKNOWN_KEY,
@@ -104,14 +95,12 @@ Parsed parse_use(tkdc_wire_op op, Reader& r) {
   return parsed;
 }
 
-Parsed parse_stage(Reader& r, const AgentConfig& config) {
+Parsed parse_stage(const RequestBody& body, const AgentConfig& config) {
   Parsed parsed;
   Operation& operation = parsed.operation;
-  std::uint8_t origin = r.u8();
-  operation.job.key.kvno = r.u32();
-  operation.job.key.enctype = r.u32();
-  ByteSpan key = r.bytes(kMaxKeyBytes);
-  if (!r.complete()) return malformed(TKDC_OP_STAGE);
+  const std::uint8_t origin = body.label;
+  const ByteSpan key = body.data;
+  operation.job.key = body.key;
   if (origin != TKDC_ORIGIN_DRAWN && origin != TKDC_ORIGIN_IMPORTED)
     return refuse(TKDC_STATUS_BAD_REQUEST, "stage: the origin must be drawn or imported");
   if (key.empty() != (origin == TKDC_ORIGIN_DRAWN))
@@ -126,12 +115,12 @@ Parsed parse_stage(Reader& r, const AgentConfig& config) {
   return parsed;
 }
 
-Parsed parse_bind(Reader& r) {
+Parsed parse_bind(const RequestBody& body) {
   Parsed parsed;
   JobRequest& job = parsed.operation.job;
-  get_key(r, job.key);
-  ByteSpan name = r.bytes(kMaxPrincipalNameBytes);
-  if (!r.complete() || name.empty()) return malformed(TKDC_OP_BIND);
+  job.key = body.key;
+  const ByteSpan name = body.data;
+  if (name.empty()) return malformed(TKDC_OP_BIND);
   PrincipalDigest digest{};
   crypto_hash_sha256(digest.data(), name.data(), name.size());
   if (digest != job.key.principal)
@@ -142,48 +131,41 @@ Parsed parse_bind(Reader& r) {
 }
 
 // A bound key and the id of a staged one, which the servers find by themselves.
-Parsed parse_equal(Reader& r) {
+Parsed parse_equal(const RequestBody& body) {
   Parsed parsed;
   JobRequest& job = parsed.operation.job;
-  KeyId other{};
-  get_key(r, job.key);
-  r.array(other);
-  if (!r.complete()) return malformed(TKDC_OP_EQUAL);
-  job.public_data.assign(other.begin(), other.end());
+  job.key = body.key;
+  job.public_data.assign(body.data.begin(), body.data.end());
   output_between(parsed.operation, 1, 1);
   return parsed;
 }
 
 }  // namespace
 
-Parsed parse_operation(std::uint8_t op, ByteSpan body, const AgentConfig& config, bool kdc_only) {
-  Reader r(body);
-  Parsed parsed;
+Parsed parse_operation(std::uint8_t op, ByteSpan octets, const AgentConfig& config, bool kdc_only) {
   const bool manages = (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY) || op == TKDC_OP_EQUAL;
   if (manages && kdc_only)
     return refuse(TKDC_STATUS_DENIED,
                   std::string(tkdc_wire_op_name(op)) + ": agent " + config.name +
                       " or this connection has the role kdc; keys are made and removed through "
                       "an agent with the role admin");
+  if (!manages && (op < TKDC_OP_SEAL || op > TKDC_OP_MAC_DERIVED))
+    return refuse(TKDC_STATUS_BAD_REQUEST, "unknown operation " + std::to_string(op) +
+                                               "; are agent and client of the same version?");
+  const auto body = decode_body(op, octets);
+  if (!body) return malformed(op);
+  Parsed parsed;
   switch (op) {
-    case TKDC_OP_STAGE: parsed = parse_stage(r, config); break;
+    case TKDC_OP_STAGE: parsed = parse_stage(*body, config); break;
     case TKDC_OP_EXPORT:
-      r.array(parsed.operation.job.key.id);
+      parsed.operation.job.key.id = body->key.id;
       parsed.operation.job.key.installation = config.installation;
-      output_between(parsed.operation, 16, kMaxKeyBytes);
-      if (!r.complete()) return malformed(op);
+      output_between(parsed.operation, 16, kMaxStagedBytes);
       break;
-    case TKDC_OP_BIND: parsed = parse_bind(r); break;
-    case TKDC_OP_DESTROY:
-      get_key(r, parsed.operation.job.key);
-      if (!r.complete()) return malformed(op);
-      break;
-    case TKDC_OP_EQUAL: parsed = parse_equal(r); break;
-    default:
-      if (op < TKDC_OP_SEAL || op > TKDC_OP_MAC_DERIVED)
-        return refuse(TKDC_STATUS_BAD_REQUEST, "unknown operation " + std::to_string(op) +
-                                                   "; are agent and client of the same version?");
-      parsed = parse_use(static_cast<tkdc_wire_op>(op), r);
+    case TKDC_OP_BIND: parsed = parse_bind(*body); break;
+    case TKDC_OP_DESTROY: parsed.operation.job.key = body->key; break;
+    case TKDC_OP_EQUAL: parsed = parse_equal(*body); break;
+    default: parsed = parse_use(static_cast<tkdc_wire_op>(op), *body);
   }
   if (parsed.status != TKDC_STATUS_OK) return parsed;
   parsed.operation.job.op = static_cast<tkdc_wire_op>(op);
@@ -192,27 +174,6 @@ Parsed parse_operation(std::uint8_t op, ByteSpan body, const AgentConfig& config
                   "the handle belongs to another installation than this agent's; was a database "
                   "of another realm loaded?");
   return parsed;
-}
-
-SecretVector encode_result(tkdc_wire_op op, const KeyId& key_id, ByteSpan output) {
-  SecretVector body;
-  body.reserve(output.size() + 32);
-  SecretWriter w(body);
-  switch (op) {
-    case TKDC_OP_SEAL:
-    case TKDC_OP_OPEN:
-    case TKDC_OP_MAC:
-    case TKDC_OP_SEAL_DERIVED:
-    case TKDC_OP_OPEN_DERIVED:
-    case TKDC_OP_MAC_DERIVED:
-    case TKDC_OP_EXPORT:
-    case TKDC_OP_EQUAL:
-    case TKDC_OP_STATUS:
-    case TKDC_OP_LIST: w.bytes(output); break;
-    case TKDC_OP_STAGE: w.raw(key_id); break;
-    default: break;
-  }
-  return body;
 }
 
 }  // namespace tkdc::agent

@@ -30,7 +30,4 @@ struct Parsed {
 // SEAL to EQUAL. `kdc_only`: the connection or the agent has the role kdc.
 Parsed parse_operation(std::uint8_t op, ByteSpan body, const AgentConfig& config, bool kdc_only);
 
-// The body of a good reply, in wire.h's format.
-SecretVector encode_result(tkdc_wire_op op, const KeyId& key_id, ByteSpan output);
-
 }  // namespace tkdc::agent

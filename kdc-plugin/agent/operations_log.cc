@@ -59,7 +59,7 @@ Result<void> OperationsLog::open_file() {
 
 void OperationsLog::record(const Pending& job, const Outcome& outcome, Clock::time_point now) {
   if (fd_ < 0) return;
-  const std::string key = to_hex(ByteSpan(job.key.id).first(kKeyOctets));
+  const std::string key = to_hex(ByteSpan(job.key().id).first(kKeyOctets));
   double ms = std::chrono::duration<double, std::milli>(now - job.started).count();
   char line[440];
   int n = std::snprintf(
@@ -67,9 +67,10 @@ void OperationsLog::record(const Pending& job, const Outcome& outcome, Clock::ti
       "{\"time\":\"%s\",\"op\":\"%s\",\"usage\":%u,\"key\":\"%s\",\"enctype\":%u,\"blocks\":%u,"
       "\"sha1_blocks\":%u,\"sha2_blocks\":%u,\"rounds\":%u,\"bytes_per_party\":%u,"
       "\"ms\":%.3f,\"status\":\"%s\"}\n",
-      utc_now_ms().c_str(), tkdc_wire_op_name(job.op), job.usage, key.c_str(), job.key.enctype,
-      outcome.cost.aes_blocks, outcome.cost.sha1_blocks, outcome.cost.sha2_blocks,
-      outcome.cost.rounds, outcome.cost.message_bytes, ms, status_word(outcome.status));
+      utc_now_ms().c_str(), tkdc_wire_op_name(job.op()), job.operation.job.usage, key.c_str(),
+      job.key().enctype, outcome.cost.aes_blocks, outcome.cost.sha1_blocks,
+      outcome.cost.sha2_blocks, outcome.cost.rounds, outcome.cost.message_bytes, ms,
+      status_word(outcome.status));
   if (n > 0 && static_cast<std::size_t>(n) < sizeof line) lines_.append(line, std::size_t(n));
 }
 

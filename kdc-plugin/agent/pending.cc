@@ -37,7 +37,7 @@ std::optional<Clock::time_point> PendingTable::first_deadline() const {
 std::optional<Clock::time_point> PendingTable::oldest_start() const {
   if (deadlines_.empty()) return std::nullopt;
   const Pending& first = jobs_.at(deadlines_.begin()->second);
-  if (first.op == TKDC_OP_STATUS) return std::nullopt;
+  if (first.op() == TKDC_OP_STATUS) return std::nullopt;
   return first.started;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs the servers are working on: by number, with their deadlines in order.
+// What clients have asked for, and the table of what the servers are working on: by number, with
+// their deadlines in order.
 //
-// One thread. Secret: output components that arrived early, wiped with their
+// One thread. Secret: inputs that wait, output components that arrived early, wiped with their
 // entry. Bounded by count and by octets, so that neither clients nor slow
 // servers make the agent grow.
 #pragma once
@@ -24,23 +25,21 @@ struct Asker {
   std::uint64_t request = 0;
 };
 
+// A client's request from its frame to the answer.
 struct Pending {
   Asker asker;
-  tkdc_wire_op op = TKDC_OP_SEAL;
-  KeyRef key;
-  std::uint32_t usage = 0;
-  std::size_t min_output = 0;
-  std::size_t max_output = 0;
-  std::optional<Rest> rest;  // of a head
-  SecretVector ciphertext;   // of a tail: what its head gave
-  JobCost spent;             // and what that cost
-  std::size_t bytes = 0;     // what it counts against kMaxPendingBytes
+  Operation operation;      // its secret until the servers have it in shares
+  SecretVector ciphertext;  // of a tail: what its head gave
+  JobCost spent;            // and what that cost
+  std::size_t bytes = 0;    // what it counts against kMaxPendingBytes
   Clock::time_point started;
   Clock::time_point deadline;
   std::uint8_t expected = 0;  // bit i: server i is to answer
   std::uint8_t answered = 0;
   std::array<JobReply, 3> replies;
 
+  tkdc_wire_op op() const { return operation.job.op; }
+  const KeyRef& key() const { return operation.job.key; }
   bool complete() const { return (answered & expected) == expected; }
 };
 

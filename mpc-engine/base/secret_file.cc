@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "base/curve_key.h"
 #include "base/system_error.h"
@@ -56,13 +57,23 @@ Result<SecretVector> read_all(int fd, const std::string& path, std::size_t max_b
   return out;
 }
 
+// This process's user's, root's, or, for root who looks at a service's files, those of whose folder
+// it is in: who has the folder has the file.
+bool has_right_owner(const std::string& path, const struct stat& st) {
+  if (st.st_uid == geteuid() || st.st_uid == 0) return true;
+  struct stat folder {};
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return geteuid() == 0 && stat(parent.empty() ? "." : parent.c_str(), &folder) == 0 &&
+         folder.st_uid == st.st_uid;
+}
+
 // `advice`: what to do about a file that others can read.
 Result<SecretVector> read_guarded(const std::string& path, std::size_t max_bytes,
                                   const char* advice) {
   struct stat st {};
   auto fd = open_regular(path, st);
   if (!fd.ok()) return fd.error();
-  if (st.st_uid != geteuid() && st.st_uid != 0)
+  if (!has_right_owner(path, st))
     return fail("config: " + path + " belongs to another user (uid " + std::to_string(st.st_uid) +
                 "); make this service's user its owner");
   if ((st.st_mode & 0177) != 0 && !is_credential(path, st))

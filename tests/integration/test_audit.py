@@ -2,6 +2,7 @@
 """The servers' audit logs: each is whole, each holds what the others said of theirs, and a log
 that was cut short shows against them, though not by itself."""
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -91,6 +92,26 @@ def test_replies_without_preauthentication_are_noted(stopped_realm):
         # alice needs none, bob does.
         assert shown["servers"][party]["logins_unheralded"] == 1
         assert log_of(realm, party).read_text().count(note) == 1
+
+
+def show(realm: Realm, *words: str) -> subprocess.CompletedProcess:
+    return subprocess.run([str(realm.bin / "tkdc"), "audit", "show", str(log_of(realm, 0)), *words],
+                          capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_lines_about_a_principal_are_found_by_name(stopped_realm):
+    realm, _ = stopped_realm
+    every = [json.loads(line) for line in show(realm).stdout.splitlines()]
+    assert len(every) == len(log_of(realm, 0).read_text().splitlines())
+    for name in ("alice", "bob"):
+        digest = hashlib.sha256(f"{name}@AUDIT.TEST".encode()).hexdigest()
+        expected = [line for line in every if line["event"].get("principal") == digest]
+        done = show(realm, "--principal", f"{name}@AUDIT.TEST")
+        assert done.returncode == 0, done.stderr
+        assert expected and [json.loads(line) for line in done.stdout.splitlines()] == expected
+    assert show(realm, "--principal", "nobody@AUDIT.TEST").stdout == ""
+    wrong = show(realm, "--principal", "alice")
+    assert wrong.returncode == 1 and "NAME@REALM" in wrong.stderr
 
 
 def test_a_wrong_password_is_no_failure_of_a_server(stopped_realm):

@@ -82,7 +82,7 @@ def test_what_a_person_put_there_becomes_the_services(join, place):
 def test_a_link_is_refused_and_what_it_leads_to_stays_roots(join, place, where, make):
     folder, secret = place
     make(secret, folder / where)
-    with pytest.raises(join.NotOurs):
+    with pytest.raises(join.NotOursError):
         join.Member(Module(folder)).own_all()
     assert is_roots(secret)
 
@@ -91,7 +91,7 @@ def test_a_folder_that_is_a_link_is_not_walked(join, place):
     folder, secret = place
     (folder / "introductions").rmdir()
     (folder / "introductions").symlink_to(secret.parent)
-    with pytest.raises(join.NotOurs):
+    with pytest.raises(join.NotOursError):
         join.Member(Module(folder)).own_all()
     assert is_roots(secret) and secret.parent.stat().st_uid == 0
 
@@ -126,12 +126,12 @@ def test_nothing_is_read_through_a_link(join, place):
     (folder / "agent.toml").symlink_to(secret)
     (folder / "introductions" / "server0.introduction").symlink_to(secret)
     member = join.Member(Module(folder, introductions={"server0": "root's alone"}))
-    with pytest.raises(join.NotOurs):
+    with pytest.raises(join.NotOursError):
         member.read("agent.toml")
-    with pytest.raises(join.NotOurs):
+    with pytest.raises(join.NotOursError):
         member.is_confirmed("server0")
     os.mkfifo(folder / "pipe")
-    with pytest.raises(join.NotOurs):
+    with pytest.raises(join.NotOursError):
         member.read("pipe")
     assert member.read("none") is None
 
@@ -149,5 +149,5 @@ def test_what_join_wrote_is_not_read_through_a_link(join, place):
         return 0, "", ""
 
     module.run_command = run_command
-    with pytest.raises(join.NotOurs):
+    with pytest.raises(join.NotOursError):
         join.Member(module).joined()

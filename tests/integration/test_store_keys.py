@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -121,7 +122,7 @@ IN_ITS_PLACE = 'mount --bind "$1" /usr/bin/systemd-creds && shift && exec "$@"'
 @pytest.fixture
 def sealed(realm, tmp_path):
     """Server 0's folder as it would be with a credential, and `tkdc` with that systemd."""
-    if not os.path.exists("/usr/bin/systemd-creds"):
+    if not Path("/usr/bin/systemd-creds").exists():
         pytest.skip("needs /usr/bin/systemd-creds, in whose place another stands")
     realm.daemons["server0"].stop()
     folder, script = tmp_path / "server0", tmp_path / "creds"

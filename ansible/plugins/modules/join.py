@@ -12,6 +12,7 @@ The folder is the service's, and this runs as root: no link in it is followed, a
 given to the service that somebody else made by another name.
 """
 
+import contextlib
 import os
 import pwd
 import shutil
@@ -82,7 +83,7 @@ def with_settings(text: str, settings: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
-class NotOurs(Exception):
+class NotOursError(Exception):
     """Something in the service's folder that is no file or folder of its own."""
 
 
@@ -111,12 +112,12 @@ class Folder:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise NotOurs(f"{self.path}/{'/'.join(names)}: {error.strerror}") from error
+            raise NotOursError(f"{self.path}/{'/'.join(names)}: {error.strerror}") from error
         finally:
             os.close(at)
         with os.fdopen(fd) as file:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise NotOurs(f"{self.path}/{'/'.join(names)} is no file")
+                raise NotOursError(f"{self.path}/{'/'.join(names)} is no file")
             return file.read()
 
     def write(self, name: str, text: str, owner: pwd.struct_passwd) -> None:
@@ -128,20 +129,18 @@ class Folder:
             os.fchown(file.fileno(), owner.pw_uid, owner.pw_gid)
 
     def remove(self, name: str) -> None:
-        try:
-            os.unlink(name, dir_fd=self.fd)
-        except FileNotFoundError:
-            pass
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self.fd)  # noqa: PTH108 (Path knows no folder's descriptor)
 
     def replace(self, name: str, by: str) -> None:
-        os.replace(by, name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+        os.replace(by, name, src_dir_fd=self.fd, dst_dir_fd=self.fd)  # noqa: PTH105
 
     def own_all(self, owner: pwd.struct_passwd) -> None:
         """Of what is root's here, since a person put it here."""
         os.fchown(self.fd, owner.pw_uid, owner.pw_gid)
         for path, folders, files, fd in os.fwalk(".", dir_fd=self.fd, follow_symlinks=False):
             for name in folders + files:
-                at = os.stat(name, dir_fd=fd, follow_symlinks=False)
+                at = os.stat(name, dir_fd=fd, follow_symlinks=False)  # noqa: PTH116
                 if at.st_uid == owner.pw_uid:
                     continue
                 if stat.S_ISREG(at.st_mode):
@@ -149,7 +148,7 @@ class Folder:
                 elif stat.S_ISDIR(at.st_mode):
                     os.chown(name, owner.pw_uid, owner.pw_gid, dir_fd=fd, follow_symlinks=False)
                 else:
-                    raise NotOurs(f"{self.path / path / name} is neither a file nor a folder")
+                    raise NotOursError(f"{self.path / path / name} is neither a file nor a folder")
 
     def own_file(self, name: str, fd: int, owner: pwd.struct_passwd) -> None:
         """What is looked at is what is given away."""
@@ -157,7 +156,7 @@ class Folder:
         try:
             at = os.fstat(file)
             if not stat.S_ISREG(at.st_mode) or at.st_nlink != 1:
-                raise NotOurs(f"{self.path}: {name} has another name elsewhere")
+                raise NotOursError(f"{self.path}: {name} has another name elsewhere")
             os.fchown(file, owner.pw_uid, owner.pw_gid)
         finally:
             os.close(file)
@@ -275,7 +274,7 @@ def main() -> None:
         if waiting := member.waiting():
             module.exit_json(changed=False, waiting=waiting)
         settle(module, member)
-    except (NotOurs, OSError) as error:
+    except (NotOursError, OSError) as error:
         module.fail_json(msg=f"{error}: it was not followed; see who put it there")
 
 

@@ -56,24 +56,20 @@ void fold(const Columns& columns, std::size_t count, std::span<const Label> fact
   }
 }
 
+// The octets of two words that are eight places apart, in turn.
+inline void interleave(const __m128i (&in)[16], __m128i (&out)[16]) {
+  for (int k = 0; k < 8; ++k) {
+    out[2 * k] = _mm_unpacklo_epi8(in[k], in[k + 8]);
+    out[2 * k + 1] = _mm_unpackhi_epi8(in[k], in[k + 8]);
+  }
+}
+
 // 16 columns' octets t, as column t of a square of 16 octets.
 inline void transpose_octets(__m128i (&x)[16]) {
   __m128i y[16];
-  for (int k = 0; k < 8; ++k) {
-    y[2 * k] = _mm_unpacklo_epi8(x[k], x[k + 8]);
-    y[2 * k + 1] = _mm_unpackhi_epi8(x[k], x[k + 8]);
-  }
-  for (int k = 0; k < 8; ++k) {
-    x[2 * k] = _mm_unpacklo_epi8(y[k], y[k + 8]);
-    x[2 * k + 1] = _mm_unpackhi_epi8(y[k], y[k + 8]);
-  }
-  for (int k = 0; k < 8; ++k) {
-    y[2 * k] = _mm_unpacklo_epi8(x[k], x[k + 8]);
-    y[2 * k + 1] = _mm_unpackhi_epi8(x[k], x[k + 8]);
-  }
-  for (int k = 0; k < 8; ++k) {
-    x[2 * k] = _mm_unpacklo_epi8(y[k], y[k + 8]);
-    x[2 * k + 1] = _mm_unpackhi_epi8(y[k], y[k + 8]);
+  for (int twice = 0; twice < 2; ++twice) {
+    interleave(x, y);
+    interleave(y, x);
   }
 }
 

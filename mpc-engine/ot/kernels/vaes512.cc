@@ -86,23 +86,19 @@ inline void transpose_bits(const Columns& columns, std::size_t first, std::size_
   for (int k = 0; k < 8; ++k) out[k] = _mm512_gf2p8affine_epi64_epi8(units, y[k], 0);
 }
 
+// The octets of two words that are eight places apart, in turn.
+inline void interleave(const __m512i (&in)[16], __m512i (&out)[16]) {
+  for (int k = 0; k < 8; ++k) {
+    out[2 * k] = _mm512_unpacklo_epi8(in[k], in[k + 8]);
+    out[2 * k + 1] = _mm512_unpackhi_epi8(in[k], in[k + 8]);
+  }
+}
+
 inline void transpose_octets(__m512i (&x)[16]) {
   __m512i y[16];
-  for (int k = 0; k < 8; ++k) {
-    y[2 * k] = _mm512_unpacklo_epi8(x[k], x[k + 8]);
-    y[2 * k + 1] = _mm512_unpackhi_epi8(x[k], x[k + 8]);
-  }
-  for (int k = 0; k < 8; ++k) {
-    x[2 * k] = _mm512_unpacklo_epi8(y[k], y[k + 8]);
-    x[2 * k + 1] = _mm512_unpackhi_epi8(y[k], y[k + 8]);
-  }
-  for (int k = 0; k < 8; ++k) {
-    y[2 * k] = _mm512_unpacklo_epi8(x[k], x[k + 8]);
-    y[2 * k + 1] = _mm512_unpackhi_epi8(x[k], x[k + 8]);
-  }
-  for (int k = 0; k < 8; ++k) {
-    x[2 * k] = _mm512_unpacklo_epi8(y[k], y[k + 8]);
-    x[2 * k + 1] = _mm512_unpackhi_epi8(y[k], y[k + 8]);
+  for (int twice = 0; twice < 2; ++twice) {
+    interleave(x, y);
+    interleave(y, x);
   }
 }
 

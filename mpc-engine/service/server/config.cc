@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/config.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -135,9 +137,14 @@ void read_peers(StrictToml& file, ServerConfig& config) {
     if (!parse_address(peer.address).ok()) table.reject("address", "must be host:port");
     if (!from_hex(table.text("certificate_sha256"), peer.certificate_sha256))
       table.reject("certificate_sha256", "must be 64 hexadecimal digits");
-    for (const PeerEntry& other : config.peers)
+    if (peer.address == config.data_listen)
+      table.reject("address", "is where this server listens itself: put in that server's");
+    for (const PeerEntry& other : config.peers) {
       if (other.certificate_sha256 == peer.certificate_sha256)
         table.reject("certificate_sha256", "is the other peer's too: each has its own");
+      if (other.address == peer.address)
+        table.reject("address", "is the other peer's too: each has its own");
+    }
     config.peers.push_back(std::move(peer));
   }
   std::sort(config.peers.begin(), config.peers.end(),
@@ -200,6 +207,10 @@ std::string state_directory(const ServerConfig& config) {
 
 Result<std::string> check_folders(const ServerConfig& config) {
   std::string remark;
+  struct stat store {};
+  if (::stat(config.store_path.c_str(), &store) == 0 && (store.st_mode & 0022) != 0)
+    return fail("config: 'store.path': " + config.store_path +
+                " is open to others, who could put another store in its place: chmod 0700");
   for (const auto& [key, path] :
        {std::pair("store.path", config.store_path), std::pair("audit.file", config.audit_file)}) {
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();

@@ -2,7 +2,7 @@
 /*
  * Requests to the agent as one struct, and the bodies of its replies. The
  * layout of each body stands in wire.h; this is the only file on the KDC's
- * side that writes or reads them.
+ * side that writes or reads them. The agent's side is request_body.h.
  */
 #ifndef TKDC_WIRE_REQUEST_H
 #define TKDC_WIRE_REQUEST_H

@@ -11,8 +11,7 @@ namespace tkdc::bench {
 class Turns {
  public:
   Turns(std::size_t lanes, double seconds)
-      : end_(Clock::now() + std::chrono::duration<double>(seconds)),
-        lanes_left_(lanes),
+      : end_(Clock::now() + std::chrono::duration<double>(seconds)), lanes_left_(lanes),
         over_(lanes) {}
 
   bool running() const { return lanes_left_ > 0; }

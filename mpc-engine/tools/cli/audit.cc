@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tkdc audit verify`: whether a server's audit log is whole, by its own chain
-// and by what the other servers have recorded of it.
+// and by what the other servers have recorded of it. `tkdc audit show`: its lines about a
+// principal, whom it holds as the SHA-256 of the name.
 //
-// Exit status: 0 whole, 1 not, or a file cannot be read.
+// Exit status of verify: 0 whole, 1 not, or a file cannot be read.
+#include <sodium.h>
+
+#include <algorithm>
+#include <array>
 #include <ctime>
 #include <iostream>
 #include <memory>
@@ -11,6 +16,7 @@
 #include "service/server/audit_check.h"
 #include "service/server/audit_files.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/printable.h"
 
 namespace tkdc::cli {
 namespace {
@@ -89,12 +95,64 @@ Result<void> verify(const AuditOptions& options) {
   return {};
 }
 
+struct ShowOptions {
+  std::string log;
+  std::vector<std::string> principals;
+};
+
+// What a line about this principal has in it.
+std::string mark_of(const std::string& principal) {
+  std::array<std::uint8_t, crypto_hash_sha256_BYTES> digest{};
+  crypto_hash_sha256(digest.data(), reinterpret_cast<const std::uint8_t*>(principal.data()),
+                     principal.size());
+  return "\"principal\":\"" + to_hex(digest) + "\"";
+}
+
+Result<void> show_file(const std::string& path, const std::vector<std::string>& marks) {
+  AuditLines lines(path);
+  for (std::string line; lines.next(line);)
+    if (marks.empty() || std::ranges::any_of(marks, [&line](const std::string& mark) {
+          return line.find(mark) != std::string::npos;
+        }))
+      std::cout << printable(line) << "\n";
+  return lines.fault();
+}
+
+Result<void> show(const ShowOptions& options) {
+  std::vector<std::string> marks;
+  for (const std::string& principal : options.principals) {
+    if (principal.find('@') == std::string::npos)
+      return fail("--principal " + principal + " has no realm: NAME@REALM");
+    marks.push_back(mark_of(principal));
+  }
+  auto closed = closed_audit_files(options.log);
+  if (!closed.ok()) return closed.error();
+  for (const ClosedAuditFile& one : *closed)
+    if (auto shown = show_file(one.path, marks); !shown.ok()) return shown;
+  return show_file(options.log, marks);
+}
+
+void add_show(CLI::App& audit, int& exit_status) {
+  auto options = std::make_shared<ShowOptions>();
+  CLI::App* command = audit.add_subcommand("show", "print the lines about a principal");
+  command->add_option("log", options->log, "the audit log; its closed files are read, too")
+      ->required();
+  command->add_option("--principal", options->principals,
+                      "NAME@REALM, as kadmin writes it; repeatable; all lines without");
+  command->callback([options, &exit_status] {
+    auto done = show(*options);
+    if (!done.ok()) std::cerr << "tkdc audit show: " << printable(done.error().message) << "\n";
+    exit_status = done.ok() ? 0 : 1;
+  });
+}
+
 }  // namespace
 
 void add_audit(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<AuditOptions>();
   CLI::App* audit = app.add_subcommand("audit", "look into servers' audit logs");
   audit->require_subcommand(1);
+  add_show(*audit, exit_status);
   CLI::App* command = audit->add_subcommand("verify", "check that an audit log is whole");
   command->add_option("log", options->log, "the audit log")->required();
   command->add_option("--against", options->others, "another server's audit log; repeatable");

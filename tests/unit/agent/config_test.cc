@@ -73,6 +73,38 @@ TEST_F(Config, ReadsAGoodFile) {
   EXPECT_TRUE(config->operations_log.empty());
 }
 
+TEST_F(Config, ServersHaveAddressesOfTheirOwn) {
+  for (const char* wrong : {"tcp://127.0.0.1", "tcp://:7701", "tcp://127.0.0.1:", "udp://a:1",
+                            "tcp://127.0.0.1:0", "tcp://127.0.0.1:65536", "tcp://127.0.0.1:77x1",
+                            "tcp://::1:7701", "tcp://[]:7701", "tcp://a/b:7701"})
+    expect_error("tcp://127.0.0.1:7701", wrong, "address");
+  expect_error("tcp://127.0.0.1:7701", "tcp://127.0.0.1:7702", "each has its own");
+  for (const char* right : {"tcp://s1.example:7701", "tcp://[fd00::2]:7701"}) {
+    std::string text = good();
+    text.replace(text.find("tcp://127.0.0.1:7701"), 20, right);
+    EXPECT_TRUE(load(text).ok()) << right;
+  }
+}
+
+TEST_F(Config, WhatItNamesHasToBeThere) {
+  auto config = load(good());
+  ASSERT_TRUE(config.ok());
+  auto checked = check_surroundings(*config);
+  ASSERT_TRUE(checked.ok()) << checked.error().message;
+  EXPECT_EQ(*checked, "");
+  config->socket_group = "no-such-group-of-tkdc";
+  EXPECT_NE(check_surroundings(*config).error().message.find("there is no group no-such-group"),
+            std::string::npos);
+  config->socket_group.clear();
+  config->operations_log = folder_ / "none/operations.jsonl";
+  EXPECT_NE(check_surroundings(*config).error().message.find("there is no folder"),
+            std::string::npos);
+  config->operations_log = "/var/lib/tkdc/no-such-unit/operations.jsonl";
+  checked = check_surroundings(*config);
+  ASSERT_TRUE(checked.ok()) << checked.error().message;
+  EXPECT_NE(checked->find("/var/lib/tkdc/no-such-unit will be made by systemd"), std::string::npos);
+}
+
 TEST_F(Config, AProtocolIsAskedForWhereOneIsNamed) {
   EXPECT_EQ(load(good())->protocol, "");
   const auto asking = [this](const std::string& name) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/hex.h"
 #include "base/now_public.h"
 #include "link/memory_bulk_stream.h"
 #include "ot/channel.h"
@@ -57,9 +58,8 @@ class Wire {
             auto event = from.wait(1, kTestTimeoutMs);
             if (event && *event == BulkReader::Event::kEnd) {
               std::uint8_t digest[32];
-              char text[65];
               crypto_generichash_final(&state, digest, sizeof digest);
-              hash = sodium_bin2hex(text, sizeof text, digest, sizeof digest);
+              hash = to_hex(digest);
               return to.finish();
             }
             if (!event || *event != BulkReader::Event::kOctets) break;

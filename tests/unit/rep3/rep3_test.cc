@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/hex.h"
 #include "support/three_parties.h"
 
 namespace tkdc {
@@ -213,9 +214,7 @@ TEST(Rep3, GoldenWireTrace) {
   ASSERT_TRUE(net.run(one).ok());
   std::uint8_t digest[32];
   crypto_generichash_final(&hash, digest, sizeof digest);
-  char hex[65];
-  sodium_bin2hex(hex, sizeof hex, digest, sizeof digest);
-  EXPECT_STREQ(hex, "2330bea2431d79cf59cdb133d6a10b441277e7e24190dbf6a66a55a49a30dc9f");
+  EXPECT_EQ(to_hex(digest), "2330bea2431d79cf59cdb133d6a10b441277e7e24190dbf6a66a55a49a30dc9f");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/hex.h"
 #include "rep3/prss.h"
 #include "session/session.h"
 
@@ -161,12 +162,10 @@ TEST(ZeroStream, ChaCha20IsTheSumOfOpensslsStreams) {
 TEST(ZeroStream, LibsodiumsChaCha20IsRfc8439s) {
   const std::uint8_t zeros[32] = {};
   std::uint8_t out[64] = {};
-  char hex[129];
   crypto_stream_chacha20_ietf_xor_ic(out, out, sizeof out, zeros, 1, zeros);
-  sodium_bin2hex(hex, sizeof hex, out, sizeof out);
-  EXPECT_STREQ(hex,
-               "9f07e7be5551387a98ba977c732d080dcb0f29a048e3656912c6533e32ee7aed"
-               "29b721769ce64e43d57133b074d839d531ed1f28510afb45ace10a1f4b794d6f");
+  EXPECT_EQ(to_hex(out),
+            "9f07e7be5551387a98ba977c732d080dcb0f29a048e3656912c6533e32ee7aed"
+            "29b721769ce64e43d57133b074d839d531ed1f28510afb45ace10a1f4b794d6f");
 }
 
 TEST(ZeroStream, TheGeneratorIsTheKeysOwnAndSharesNoKey) {

@@ -5,6 +5,7 @@
 // a = h y + l, y^2 = y + 8 over GF(16) = GF(2)[z]/(z^4 + z + 1).
 #include <cstring>
 
+#include "field/gf256.h"
 #include "protocol/replicated.h"
 #include "rep3/unit/aes/plane_cohort.h"
 #include "sbox_constants.h"
@@ -14,6 +15,18 @@ namespace {
 
 constexpr int kStateBits = 8;
 constexpr std::size_t kWidest = 64;  // octets; strides are multiples of it
+
+// Each bit's product with `factor`. At compile time only: this file has its word's instructions,
+// and what other files share must not be emitted with them.
+struct Multiples {
+  std::uint8_t of_bit[kStateBits];
+};
+consteval Multiples multiples_of(std::uint8_t factor) {
+  Multiples out{};
+  for (unsigned k = 0; k < kStateBits; ++k)
+    out.of_bit[k] = gf256_multiply(static_cast<std::uint8_t>(1u << k), factor);
+  return out;
+}
 
 constexpr unsigned gf16_mul(unsigned a, unsigned b) {
   unsigned r = 0;
@@ -159,7 +172,7 @@ class PlaneCohort final : public AesCohort {
     for (int c = 0; c < 2; ++c) {
       Planes sum(kStateBits, stride_);
       for (int k = 0; k < kStateBits; ++k) add_rotated(sum.plane(c, k), state_.plane(c, k), 0, 2);
-      add_times_two(c, sum, 2);
+      add_multiple<4>(c, sum);
       mix_columns(c);
     }
   }
@@ -312,14 +325,13 @@ class PlaneCohort final : public AesCohort {
       }
   }
 
-  // state ^= 2^times * a
-  void add_times_two(int c, const Planes& a, int times) {
-    for (int k = 0; k < kStateBits; ++k) {
-      unsigned image = 1u << k;
-      for (int t = 0; t < times; ++t) image = image << 1 ^ (image & 0x80 ? 0x11bu : 0);
+  // state ^= factor * a
+  template <std::uint8_t factor>
+  void add_multiple(int c, const Planes& a) {
+    static constexpr Multiples kMultiples = multiples_of(factor);
+    for (int k = 0; k < kStateBits; ++k)
       for (int row = 0; row < kStateBits; ++row)
-        if (image >> row & 1) xor_bytes(state_.plane(c, row), a.plane(c, k), used_);
-    }
+        if (kMultiples.of_bit[k] >> row & 1) xor_bytes(state_.plane(c, row), a.plane(c, k), used_);
   }
 
   // b_r = 2 (a_r + a_{r+1}) + a_{r+1} + a_{r+2} + a_{r+3}
@@ -336,7 +348,7 @@ class PlaneCohort final : public AesCohort {
                   scratch_.data() + static_cast<std::size_t>((pos & ~3) | ((pos + 3) & 3)) * group_,
                   group_);
     }
-    add_times_two(c, sum, 1);
+    add_multiple<2>(c, sum);
   }
 
   int party_;

@@ -2,6 +2,9 @@
 #include "service/server/config.h"
 #include "service/server/config_changes.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdlib>
 
 #include "base/secret_file.h"
@@ -194,6 +197,9 @@ TEST_F(ConfigTest, PeersAreTheOtherTwo) {
   expect_error("party = 2\n", "party = 1\n", {"peers", "other two"});
   expect_error("party = 2\n", "party = 0\n", {"peers", "other two"});
   expect_error(std::string(64, '2'), std::string(64, '0'), {"peers", "each has its own"});
+  expect_error("127.0.0.1:7712", "127.0.0.1:7710", {"peers", "each has its own"});
+  expect_error("127.0.0.1:7712", "127.0.0.1:7711", {"peers", "listens itself"});
+  expect_error("127.0.0.1:7712", "127.0.0.1", {"peers", "host:port"});
   std::string text = kGoodText;
   std::size_t from = text.find("[[peers]]"), to = text.find("[[peers]]", from + 1);
   text.erase(from, to - from);
@@ -268,6 +274,32 @@ TEST_F(ConfigTest, FoldersMustBeThereOrBeMadeBySystemd) {
   config->path = directory_ + "/no-such-unit/tkdc.toml";
   config->store_path = "/var/lib/tkdc/no-such-unit/store";
   EXPECT_FALSE(check_folders(*config).ok());
+}
+
+TEST_F(ConfigTest, AStoreThatOthersMayReplaceIsNotGood) {
+  auto config = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  ASSERT_EQ(mkdir(config->store_path.c_str(), 0700), 0);
+  EXPECT_TRUE(check_folders(*config).ok());
+  for (const mode_t mode : {0777, 0770, 0702}) {
+    ASSERT_EQ(chmod(config->store_path.c_str(), mode), 0);
+    auto checked = check_folders(*config);
+    ASSERT_FALSE(checked.ok()) << std::oct << mode;
+    EXPECT_NE(checked.error().message.find("chmod 0700"), std::string::npos);
+  }
+}
+
+// As `tkdc-server --check-config` by root, who is told nothing wrong of files that are right.
+TEST_F(ConfigTest, RootMayLookAtAServicesFiles) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root";
+  constexpr uid_t kService = 1234, kOther = 1235;
+  const std::string key = write("a", std::string(32, 'k'), 0600);
+  ASSERT_EQ(chown(key.c_str(), kService, static_cast<gid_t>(-1)), 0);
+  EXPECT_FALSE(read_store_key(key).ok()) << "in a folder of root's it is a stranger's";
+  ASSERT_EQ(chown(directory_.c_str(), kService, static_cast<gid_t>(-1)), 0);
+  EXPECT_TRUE(read_store_key(key).ok());
+  ASSERT_EQ(chown(key.c_str(), kOther, static_cast<gid_t>(-1)), 0);
+  EXPECT_FALSE(read_store_key(key).ok());
 }
 
 TEST_F(ConfigTest, Limits) {

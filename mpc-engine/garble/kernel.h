@@ -3,7 +3,8 @@
 // fastest that it has. All give the same octets. half_gates/ has them, reference.cc reads like the
 // paper; docs/protocols/19-garbling.md says why H is what it is.
 //
-//   H(x, i) = π(σ(x) ⊕ i) ⊕ σ(x)       π: AES-128 under a public key; σ(l ‖ r) = (l ⊕ r) ‖ l
+//   H(x, i)  = π(σ(x) ⊕ i) ⊕ σ(x)      π: AES-128 under a public key; σ(l ‖ r) = (l ⊕ r) ‖ l
+//   H2(x, i) = π(π(x) ⊕ i) ⊕ π(x)      where a party that may be changed has chosen x
 //
 // A scheme other than half-gates is another Kernel, with its own kTableBytes.
 //
@@ -59,8 +60,12 @@ struct Kernel {
   void (*evaluate)(const AndBatch& batch, const std::uint8_t* const* tables);
   // XORs in their order, the same for both.
   void (*add)(std::span<const circuit::ScheduledGate> gates, Label* slots, std::size_t instances);
-  // out[k] = H(in[k], tweak + k) of instance 0. `out` may be `in`.
+  // out[k] = H(in[k], tweak + k) of instance 0; only of labels that nobody who may be changed
+  // chose. `out` may be `in`.
   void (*hash)(const RoundKeys& keys, std::uint64_t tweak, std::span<const Label> in, Label* out);
+  // out[k] = H2(in[k], tweak + k) of instance 0. `out` may be `in`.
+  void (*hash_chosen)(const RoundKeys& keys, std::uint64_t tweak, std::span<const Label> in,
+                      Label* out);
   // π of instance 0, in place: the floor under all above, and what known answers are held against.
   void (*permute)(const RoundKeys& keys, std::span<Label> blocks);
 };

@@ -18,11 +18,11 @@ class Channel {
 
   Result<void> write(ByteSpan octets) {
     sent_ += octets.size();
-    return out_.write(octets, timeout_ms_);
+    return noted(out_.write(octets, timeout_ms_));
   }
   Result<void> read(MutableByteSpan octets) {
     received_ += octets.size();
-    return in_.read(octets, timeout_ms_);
+    return noted(in_.read(octets, timeout_ms_));
   }
   // Objects without pointers and gaps, in this machine's order of octets: low word first.
   template <class T>
@@ -37,6 +37,8 @@ class Channel {
   const std::string& peer() const { return in_.peer(); }
   std::uint64_t sent() const { return sent_; }
   std::uint64_t received() const { return received_; }
+  // Whether a call has failed: then what ended a protocol may be the link.
+  bool broken() const { return broken_; }
   // Fails both streams, at the peer too. The reason must not be secret.
   void abort(const std::string& reason) {
     out_.abort(reason);
@@ -44,10 +46,16 @@ class Channel {
   }
 
  private:
+  Result<void> noted(Result<void> done) {
+    broken_ = broken_ || !done;
+    return done;
+  }
+
   BulkWriter& out_;
   BulkReader& in_;
   const int timeout_ms_;
   std::uint64_t sent_ = 0, received_ = 0;
+  bool broken_ = false;
 };
 
 }  // namespace tkdc::ot

@@ -2,7 +2,6 @@
 #include "ot/random_ot.h"
 
 #include <algorithm>
-#include <cassert>
 
 #include "garble/instances.h"
 
@@ -21,7 +20,7 @@ void RowHash::hash(std::span<const Label> rows, Label* out, bool count) {
     }
     const std::size_t some = std::min<std::uint64_t>(
         rows.size() - done, garble::kTweaksPerKey - at % garble::kTweaksPerKey);
-    kernel_.hash(keys_, at, rows.subspan(done, some), out + done);
+    hash_rows(kernel_, keys_, at, rows.subspan(done, some), out + done);
     done += some;
     at += some;
   }
@@ -57,7 +56,7 @@ Result<void> receive_random(Channel& channel, ExtensionReceiver& extension, std:
 
 Result<void> send_chosen(Channel& channel, ExtensionSender& extension, std::span<const Label> zero,
                          std::span<const Label> one) {
-  assert(zero.size() == one.size());
+  if (zero.size() != one.size()) return fail("OT: not as many messages for 0 as for 1");
   Labels keys[2];
   auto made = send_random(channel, extension, zero.size(), [&](auto of_zero, auto of_one) {
     keys[0].insert(keys[0].end(), of_zero.begin(), of_zero.end());
@@ -77,7 +76,7 @@ Result<void> send_chosen(Channel& channel, ExtensionSender& extension, std::span
 
 Result<void> receive_chosen(Channel& channel, ExtensionReceiver& extension,
                             std::span<const std::uint8_t> choices, std::span<Label> messages) {
-  assert(choices.size() == messages.size());
+  if (choices.size() != messages.size()) return fail("OT: not as many choices as messages");
   Labels keys;
   Bytes turns;
   auto made = receive_random(channel, extension, choices.size(), [&](auto rows, auto of_rows) {

@@ -7,14 +7,16 @@
 //   chosen     receiver → sender  choice ⊕ bit
 //              sender → receiver  m_0 ⊕ key_{choice ⊕ bit}, m_1 ⊕ the other one
 //
-// H is garbling's hash under keys that follow from a seed of the sender, each for 2^18 numbers j
-// (docs/protocols/19-garbling.md). Without Δ's other bits each key that the receiver did not get is
-// random to it. Calls block; one thread. Secret: rows, keys, messages, choices. Error: the
-// extension's, and nothing is handed out of a batch whose check failed.
+// H is H2 of garble/kernel.h, as a changed receiver can choose its rows, under keys that follow
+// from a seed of the sender, each for 2^18 numbers j (docs/protocols/21-oblivious-transfer.md,
+// "Keys from rows"). Without Δ's other bits each key that the receiver did not get is random to it.
+// Calls block; one thread. Secret: rows, keys, messages, choices. Error: the extension's, and
+// nothing is handed out of a batch whose check failed.
 #pragma once
 
 #include "garble/kernel.h"
 #include "ot/extension.h"
+#include "ot/row_hash.h"
 
 namespace tkdc::ot {
 

@@ -2,10 +2,10 @@
 #include "pair/buckets.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <string>
 
 namespace tkdc::pair {
 namespace {
@@ -47,7 +47,6 @@ BucketPlan plan_buckets(std::size_t ands) {
   else if (plan.ands >= kFives)
     plan.bucket = 5;
   plan.bound = bucket_bound(plan.ands, plan.bucket);
-  assert(plan.bound <= kWantedBound);
   return plan;
 }
 
@@ -141,8 +140,9 @@ class Combination {
 }  // namespace
 
 Result<AuthAnds> make_ands(Session& session, std::size_t ands) {
-  assert(ands <= kMostAnds);
   const BucketPlan plan = plan_buckets(ands);
+  if (ands > kMostAnds || !(plan.bound <= kWantedBound))
+    return fail("pair: no buckets for a batch of " + std::to_string(ands) + " ANDs");
   auto leaky = leaky_ands(session, plan.ands * plan.bucket);
   if (!leaky) return leaky.error();
   auto seed = session.coins();  // after the check: nobody knew the buckets while it could guess

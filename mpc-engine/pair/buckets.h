@@ -33,7 +33,7 @@ struct BucketPlan {
 };
 BucketPlan plan_buckets(std::size_t ands);
 
-// At most kMostAnds; exactly `ands` of them come back.
+// At most kMostAnds, else an error; exactly `ands` of them come back.
 Result<AuthAnds> make_ands(Session& session, std::size_t ands);
 
 // A permutation of 0 … count − 1 from a seed: the same at both.

@@ -135,10 +135,16 @@ class LeakyRun {
 Result<AuthAnds> leaky_ands(Session& session, std::size_t count) {
   AuthAnds ands(count);
   static_assert(sizeof(AuthAnd) == 3 * sizeof(AuthBit));
-  if (auto drawn = session.draw({&ands[0].x, 3 * count}); !drawn) return drawn.error();
-  LeakyRun run(session, ands, session.next_number());
-  if (auto done = run.run(); !done) return session.end(done.error().message);
+  if (auto drawn = session.draw({reinterpret_cast<AuthBit*>(ands.data()), 3 * count}); !drawn)
+    return drawn.error();
+  if (auto done = multiply(session, ands); !done) return done.error();
   return ands;
+}
+
+Result<void> multiply(Session& session, AuthAnds& drawn) {
+  LeakyRun run(session, drawn, session.next_number());
+  if (auto done = run.run(); !done) return session.end(done.error().message);
+  return {};
 }
 
 }  // namespace tkdc::pair

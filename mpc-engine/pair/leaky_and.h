@@ -26,5 +26,7 @@ using AuthAnds = std::vector<AuthAnd, WipingAllocator<AuthAnd>>;
 
 // The batch's equality has been found true.
 Result<AuthAnds> leaky_ands(Session& session, std::size_t count);
+// The same of x, y and z that have been drawn; z becomes x y.
+Result<void> multiply(Session& session, AuthAnds& drawn);
 
 }  // namespace tkdc::pair

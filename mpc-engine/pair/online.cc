@@ -2,7 +2,7 @@
 #include "pair/online.h"
 
 #include <algorithm>
-#include <cassert>
+#include <string>
 
 #include "base/now_public.h"
 #include "garble/instances.h"
@@ -51,6 +51,12 @@ Bits unmasked(const Prepared& prepared, std::span<const std::uint8_t> lambda,
   return out;
 }
 
+Result<void> takes(const Prepared& prepared, std::span<const std::uint8_t> own) {
+  if (own.size() == prepared.inputs.size()) return {};
+  return fail("pair: " + std::to_string(own.size()) + " input bits for a circuit that takes " +
+              std::to_string(prepared.inputs.size()));
+}
+
 Result<Bits> garbler_side(Session& session, Prepared& prepared,
                           std::span<const std::uint8_t> inputs) {
   const PairCircuit& circuit = *prepared.circuit;
@@ -80,7 +86,7 @@ Result<Bits> garbler_side(Session& session, Prepared& prepared,
 
 Result<Bits> evaluator_side(Session& session, Prepared& prepared,
                             std::span<const std::uint8_t> inputs) {
-  auto evaluated = evaluate(session, prepared);
+  auto evaluated = evaluate(session, prepared, inputs);
   if (!evaluated) return evaluated.error();
   auto sent = session.channel().write(packed(evaluated->values));
   if (sent) sent = session.channel().write_all(std::span<const Label>(&evaluated->digest, 1));
@@ -91,7 +97,7 @@ Result<Bits> evaluator_side(Session& session, Prepared& prepared,
   Label said;
   if (auto got = session.channel().read_all(std::span(&said, 1)); !got)
     return session.end(got.error().message);
-  if (!labels_fit(expected, said)) return session.end("it garbled another circuit");
+  if (!digests_equal(expected, said)) return session.end("it garbled another circuit");
   auto peers = session.hear(prepared.outputs);
   if (!peers) return peers.error();
   if (auto told = session.tell(prepared.outputs); !told) return told.error();
@@ -102,7 +108,7 @@ Result<Bits> evaluator_side(Session& session, Prepared& prepared,
 
 Result<Bits> exchange_inputs(Session& session, const Prepared& prepared,
                              std::span<const std::uint8_t> own) {
-  assert(own.size() == prepared.inputs.size());
+  if (auto good = takes(prepared, own); !good) return good.error();
   Bits masked(own.size());
   for (std::size_t k = 0; k < own.size(); ++k)
     masked[k] = static_cast<std::uint8_t>(own[k] ^ prepared.inputs[k].own());
@@ -116,12 +122,15 @@ Result<Bits> exchange_inputs(Session& session, const Prepared& prepared,
   return masked;
 }
 
-Result<Evaluated> evaluate(Session& session, const Prepared& prepared) {
+Result<Evaluated> evaluate(Session& session, const Prepared& prepared,
+                           std::span<const std::uint8_t> inputs) {
   const circuit::Schedule& schedule = prepared.circuit->plain;
   SecretBuffer octets((schedule.slots * kLabelBytes + 63) / 64 * 64);
   auto* slots = reinterpret_cast<Label*>(octets.data());
   if (auto got = session.channel().read_all(std::span(slots, prepared.inputs.size())); !got)
     return session.end(got.error().message);
+  if (!colours_fit(std::span(slots, prepared.inputs.size()), inputs))
+    return session.end("its labels of inputs are not those of the masked values");
   const garble::Kernel& kernel = garble::fastest_kernel();
   garble::RoundKeys keys;
   Labels gate_labels(prepared.circuit->ands);
@@ -194,6 +203,9 @@ Label mac_digest(const Session& session, const Prepared& prepared,
 Result<Bits> compute(Session& session, Prepared& prepared, std::span<const std::uint8_t> own) {
   if (auto good = session.stands(); !good) return good.error();
   if (prepared.used) return fail("pair: what was prepared has been used");
+  if (prepared.circuit == nullptr || !session.is(prepared.session))
+    return fail("pair: what was prepared belongs to another session");
+  if (auto good = takes(prepared, own); !good) return good.error();
   prepared.used = true;
   auto inputs = exchange_inputs(session, prepared, own);
   if (!inputs) return inputs.error();

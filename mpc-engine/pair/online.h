@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The online phase: a prepared circuit is used, once, on inputs that are shared x = x_A ⊕ x_B. Both
-// get the outputs, or neither party says anything that depends on them.
+// The online phase: a prepared circuit is used, once, on inputs that are shared x = x_A ⊕ x_B. The
+// evaluator learns the outputs first, and may stop before the garbler does. Nobody else says
+// anything that depends on inputs before it has found that the other one did as it should.
 //
 //   both                x_own ⊕ own share of λ, for each input bit: Λ of inputs
 //   garbler → evaluator labels of inputs for Λ
+//   evaluator           compares the labels' colours with Λ: else it ends here
 //   evaluator → garbler Λ of all ANDs, and a digest of their labels
 //   garbler             recomputes the labels from Λ and compares: else it ends here
 //   garbler → evaluator digest of its MACs on z_α z_β ⊕ z_γ of all ANDs, which must be 0; then its
@@ -11,9 +13,9 @@
 //   evaluator           compares both: else it ends here
 //   evaluator → garbler its shares of output masks under MACs
 //
-// Digests: ⊕ H(label, j), H garbling's hash under keys of this use, no j twice. Calls block; one
-// thread. Secret: inputs, labels; the outputs are what both may know. Error: the session's, which
-// then has ended.
+// Digests: ⊕ H(label, j), H that of rows (ot/row_hash.h) under keys of this use, no j twice. Calls
+// block; one thread. Secret: inputs, labels; the outputs are what both may know. Error: the
+// session's, which then has ended.
 #pragma once
 
 #include "pair/prepared.h"
@@ -30,8 +32,9 @@ struct Evaluated {
   Bits values;   // Λ of ANDs
   Label digest;  // of their labels
 };
-// Labels of inputs come from the channel.
-Result<Evaluated> evaluate(Session& session, const Prepared& prepared);
+// Labels of inputs come from the channel; `inputs`: their Λ, which colours have to be.
+Result<Evaluated> evaluate(Session& session, const Prepared& prepared,
+                           std::span<const std::uint8_t> inputs);
 // Λ of every AND's operands and output, from those of inputs and ANDs: three of each.
 Bits operands_of(const PairCircuit& circuit, std::span<const std::uint8_t> inputs,
                  std::span<const std::uint8_t> values, Bits& outputs);

@@ -2,8 +2,8 @@
 #include "pair/prepared.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
+#include <string>
 
 #include "garble/instances.h"
 
@@ -199,8 +199,13 @@ PairCircuit::PairCircuit(circuit::Schedule of)
 
 Result<Prepared> prepare(Session& session, const PairCircuit& circuit,
                          std::span<const AuthAnd> ands, std::span<const AuthBit> masks) {
-  assert(ands.size() == circuit.ands && masks.size() == masks_of(circuit));
+  if (auto good = session.stands(); !good) return good.error();
+  if (ands.size() != circuit.ands || masks.size() != masks_of(circuit))
+    return fail("pair: a circuit of " + std::to_string(circuit.ands) + " ANDs is prepared from " +
+                std::to_string(ands.size()) + " of them and " + std::to_string(masks.size()) +
+                " masks");
   Prepared out;
+  out.session = session.id();
   out.circuit = &circuit;
   out.digest_seed = session.seed_of(kDigestPurpose, session.next_number(), Side::kGarbler);
   out.gates.resize(circuit.ands);

@@ -39,7 +39,15 @@ struct GateMasks {
   AuthBit a, b, c;
 };
 
+// Served once, in the session that made it: so it cannot be copied.
 struct Prepared {
+  Prepared() = default;
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+  Prepared(Prepared&&) = default;
+  Prepared& operator=(Prepared&&) = default;
+
+  Label session;  // Session::id()
   const PairCircuit* circuit = nullptr;
   AuthBits inputs, outputs;  // masks; an output's without its complement
   std::vector<GateMasks, WipingAllocator<GateMasks>> gates;
@@ -58,7 +66,7 @@ inline std::size_t masks_of(const PairCircuit& circuit) {
 }
 
 // `ands`: circuit.ands of them, never used again; `masks`: masks_of(circuit) random bits. `circuit`
-// outlives what is prepared.
+// outlives what is prepared. Error: another number of them; the session's.
 Result<Prepared> prepare(Session& session, const PairCircuit& circuit,
                          std::span<const AuthAnd> ands, std::span<const AuthBit> masks);
 

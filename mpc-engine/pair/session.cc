@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pair/session.h"
 
-#include <cassert>
+#include <algorithm>
 #include <cstring>
 
 #include "base/now_public.h"
@@ -10,7 +10,8 @@
 namespace tkdc::pair {
 namespace {
 
-enum Purpose : std::uint64_t { kTold = 1 };
+enum Purpose : std::uint64_t { kTold = 1, kId = 4 };
+constexpr char kUnequal[] = "its products do not fit: it does not follow the protocol";
 
 constexpr char kSeedLabel[] = "tkdc pair, seed", kCommitLabel[] = "tkdc pair, commitment";
 
@@ -32,29 +33,13 @@ Digest commitment(const Opening& opening) {
   return out;
 }
 
-// The evaluator commits, the garbler tells, the evaluator opens: neither knows the other's before
-// its own is fixed. The peer's value.
-Result<Digest> swap_committed(Channel& channel, Side side, const Digest& own) {
-  if (side == Side::kGarbler) {
-    Digest committed;
-    Opening opening;
-    if (auto got = channel.read(committed); !got) return got.error();
-    if (auto sent = channel.write(own); !sent) return sent.error();
-    if (auto got = channel.read_all(std::span(&opening, 1)); !got) return got.error();
-    const Digest again = commitment(opening);
-    if (sodium_memcmp(again.data(), committed.data(), again.size()) != 0)
-      return fail("pair with " + channel.peer() + ": it opens another value than it committed to");
-    return opening.value;
-  }
-  Opening opening{own, {}};
-  randombytes_buf(opening.nonce.data(), opening.nonce.size());
-  const Digest committed = commitment(opening);
-  Digest peers;
-  if (auto sent = channel.write(committed); !sent) return sent.error();
-  if (auto got = channel.read(peers); !got) return got.error();
-  if (auto sent = channel.write_all(std::span<const Opening>(&opening, 1)); !sent)
-    return sent.error();
-  return peers;
+// What base OTs and trees of one direction hash: two directions never share a value.
+Bytes context_of(ByteSpan context, Side delta_of) {
+  static constexpr char kPurpose[] = "tkdc pair, delta of ";
+  Bytes out(kPurpose, kPurpose + sizeof kPurpose - 1);
+  out.push_back(static_cast<std::uint8_t>(delta_of));
+  out.insert(out.end(), context.begin(), context.end());
+  return out;
 }
 
 Bits base_choices(const Label& delta) {
@@ -81,9 +66,9 @@ Bytes packed(std::span<const std::uint8_t> bits) {
 }
 
 Bits unpacked(ByteSpan octets, std::size_t count) {
-  assert(octets.size() == (count + 7) / 8);
   Bits out(count);
-  for (std::size_t k = 0; k < count; ++k) out[k] = octets[k / 8] >> (k % 8) & 1;
+  for (std::size_t k = 0; k < std::min(count, 8 * octets.size()); ++k)
+    out[k] = octets[k / 8] >> (k % 8) & 1;
   return out;
 }
 
@@ -92,7 +77,8 @@ Session::Session(Channel& channel, Side side)
 
 Result<std::unique_ptr<Session>> Session::create(Channel& channel, Side side, ByteSpan context,
                                                  const ot::ExtensionOptions& options) {
-  assert(options.security == ot::Security::kMalicious);
+  if (options.security != ot::Security::kMalicious)
+    return fail("pair: its OTs have to be checked (security: malicious)");
   std::unique_ptr<Session> session(new Session(channel, side));
   if (auto done = session->set_up(context, options); !done)
     return session->end("setup: " + done.error().message);
@@ -112,6 +98,13 @@ Result<void> Session::exchange_seeds() {
   return {};
 }
 
+Label Session::id() const { return seed_of(kId, 0, Side::kGarbler); }
+
+bool Session::is(const Label& id) const {
+  const Label differ = id ^ this->id();
+  return (differ.low | differ.high) == 0;
+}
+
 Label Session::seed_of(std::uint64_t purpose, std::uint64_t number, Side of) const {
   const std::uint64_t what[3] = {purpose, number, static_cast<std::uint64_t>(of)};
   Label out;
@@ -123,9 +116,11 @@ Label Session::seed_of(std::uint64_t purpose, std::uint64_t number, Side of) con
 
 // Its Δ chooses in base OTs. Then its 128 first keys are both keys of the other direction's.
 Result<void> Session::set_up_garbler(ByteSpan context, const ot::ExtensionOptions& options) {
+  const Bytes mine = context_of(context, Side::kGarbler),
+              peers = context_of(context, Side::kEvaluator);
   Labels keys(ot::kColumns);
-  if (auto got = ot::receive_base(channel_, context, base_choices(delta()), keys); !got) return got;
-  auto sender = ot::ExtensionSender::create(channel_, context, delta(), keys, options);
+  if (auto got = ot::receive_base(channel_, mine, base_choices(delta()), keys); !got) return got;
+  auto sender = ot::ExtensionSender::create(channel_, mine, delta(), keys, options);
   if (!sender) return sender.error();
   sender_ = std::move(*sender);
   Labels zero, one;
@@ -138,16 +133,18 @@ Result<void> Session::set_up_garbler(ByteSpan context, const ot::ExtensionOption
   if (auto got = channel_.read(turns); !got) return got;
   for (std::size_t c = 0; c < ot::kColumns; ++c)
     if ((turns[c] & 1) != 0) std::swap(zero[c], one[c]);
-  auto receiver = ot::ExtensionReceiver::create(channel_, context, zero, one, options);
+  auto receiver = ot::ExtensionReceiver::create(channel_, peers, zero, one, options);
   if (!receiver) return receiver.error();
   receiver_ = std::move(*receiver);
   return {};
 }
 
 Result<void> Session::set_up_evaluator(ByteSpan context, const ot::ExtensionOptions& options) {
+  const Bytes mine = context_of(context, Side::kEvaluator),
+              peers = context_of(context, Side::kGarbler);
   Labels zero(ot::kColumns), one(ot::kColumns), keys;
-  if (auto sent = ot::send_base(channel_, context, zero, one); !sent) return sent;
-  auto receiver = ot::ExtensionReceiver::create(channel_, context, zero, one, options);
+  if (auto sent = ot::send_base(channel_, peers, zero, one); !sent) return sent;
+  auto receiver = ot::ExtensionReceiver::create(channel_, peers, zero, one, options);
   if (!receiver) return receiver.error();
   receiver_ = std::move(*receiver);
   const Bits choices = base_choices(delta());
@@ -159,7 +156,7 @@ Result<void> Session::set_up_evaluator(ByteSpan context, const ot::ExtensionOpti
   });
   if (!got) return got;
   if (auto sent = channel_.write(turns); !sent) return sent;
-  auto sender = ot::ExtensionSender::create(channel_, context, delta(), keys, options);
+  auto sender = ot::ExtensionSender::create(channel_, mine, delta(), keys, options);
   if (!sender) return sender.error();
   sender_ = std::move(*sender);
   return {};
@@ -179,6 +176,7 @@ Result<void> Session::set_up(ByteSpan context, const ot::ExtensionOptions& optio
 Error Session::end(const std::string& why) {
   if (ended_.empty()) {
     ended_ = why;
+    ended_by_ = channel_.broken() && !told_equality_ ? EndedBy::kLink : EndedBy::kCheck;
     channel_.abort("the session has ended");
   }
   return fail("pair with " + channel_.peer() + ": " + ended_);
@@ -250,12 +248,44 @@ Result<Bits> Session::open(std::span<const AuthBit> shared) {
   return hear(shared);
 }
 
+// The evaluator commits, the garbler tells, the evaluator opens: neither knows the other's before
+// its own is fixed. The peer's value.
+Result<Digest> Session::swap_as_garbler(const Digest& own) {
+  Digest committed;
+  Opening opening;
+  if (auto got = channel_.read(committed); !got) return end(got.error().message);
+  told_equality_ = true;
+  auto done = channel_.write(own);
+  if (done) done = channel_.read_all(std::span(&opening, 1));
+  if (!done) return end("it does not open what it committed to: " + done.error().message);
+  const Digest again = commitment(opening);
+  if (sodium_memcmp(again.data(), committed.data(), again.size()) != 0)
+    return end("it opens another value than it committed to");
+  told_equality_ = false;
+  return opening.value;
+}
+
+Result<Digest> Session::swap_as_evaluator(const Digest& own, bool must_be_equal) {
+  Opening opening{own, {}};
+  randombytes_buf(opening.nonce.data(), opening.nonce.size());
+  const Digest committed = commitment(opening);
+  Digest peers;
+  auto done = channel_.write(committed);
+  if (done) done = channel_.read(peers);
+  if (!done) return end(done.error().message);
+  if (must_be_equal && sodium_memcmp(own.data(), peers.data(), own.size()) != 0)
+    return end(kUnequal);
+  if (auto sent = channel_.write_all(std::span<const Opening>(&opening, 1)); !sent)
+    return end(sent.error().message);
+  return peers;
+}
+
 Result<Label> Session::coins() {
   if (auto good = stands(); !good) return good.error();
   Digest own;
   randombytes_buf(own.data(), own.size());
-  auto peers = swap_committed(channel_, side(), own);
-  if (!peers) return end(peers.error().message);
+  auto peers = side() == Side::kGarbler ? swap_as_garbler(own) : swap_as_evaluator(own, false);
+  if (!peers) return peers.error();
   for (std::size_t k = 0; k < own.size(); ++k) own[k] ^= (*peers)[k];
   Label out;
   std::memcpy(&out, own.data(), sizeof out);
@@ -264,10 +294,9 @@ Result<Label> Session::coins() {
 
 Result<void> Session::equal(const Digest& own) {
   if (auto good = stands(); !good) return good;
-  auto peers = swap_committed(channel_, side(), own);
-  if (!peers) return end(peers.error().message);
-  if (sodium_memcmp(own.data(), peers->data(), own.size()) != 0)
-    return end("its products do not fit: it does not follow the protocol");
+  auto peers = side() == Side::kGarbler ? swap_as_garbler(own) : swap_as_evaluator(own, true);
+  if (!peers) return peers.error();
+  if (sodium_memcmp(own.data(), peers->data(), own.size()) != 0) return end(kUnequal);
   return {};
 }
 

@@ -4,9 +4,13 @@
 //
 //   setup      base OTs with the garbler as their receiver; extension of the evaluator's bits; its
 //              first 128 OTs are the base OTs of the other direction
-//   opening    own bits; then a digest of their MACs: ⊕ H(mac, j), H garbling's hash, no j twice
+//   opening    own bits; then a digest of their MACs: ⊕ H(mac, j), H the hash of rows, no j twice
 //   coins      commit, tell, open
-//   equality   commit, tell, open
+//   equality   commit, tell, and open if it is equal
+//
+// Whoever runs sessions asks what ended one (EndedBy). The evaluator hears the garbler's value of
+// an equality before it opens its own, and may not like it. So the garbler counts each end between
+// its telling and that opening as a check that failed, a broken link too.
 //
 // Everything dies at the first check that fails: later calls fail too, and Δ is never used again.
 // A Δ lives in one session. Calls block; one thread. Secret: Δ, bits, MACs, keys.
@@ -40,9 +44,14 @@ class LabelDigest {
   Label sum_;
 };
 
+// kLink: the stream failed, which may be nobody's fault. kCheck: the peer does not follow the
+// protocol, or is to be treated so; another session with it is a decision of people.
+enum class EndedBy : std::uint8_t { kNothing, kLink, kCheck };
+
 class Session {
  public:
-  // `context` names installation, session and both parties: equal at both.
+  // `context` names installation, both parties, what the session is for and its number: equal at
+  // both, and never that of another session. Error: also options that are not malicious().
   static Result<std::unique_ptr<Session>> create(Channel& channel, Side side, ByteSpan context,
                                                  const ot::ExtensionOptions& options = {});
   Session(const Session&) = delete;
@@ -76,10 +85,16 @@ class Session {
   // The end, with its reason for the log; the peer is told that there is an end.
   Error end(const std::string& why);
   Result<void> stands() const;
+  EndedBy ended_by() const { return ended_by_; }
+  // Of what belongs to this session; public.
+  Label id() const;
+  bool is(const Label& id) const;
 
  private:
   Session(Channel& channel, Side side);
   Result<void> exchange_seeds();
+  Result<Digest> swap_as_garbler(const Digest& own);
+  Result<Digest> swap_as_evaluator(const Digest& own, bool must_be_equal);
   Result<void> set_up(ByteSpan context, const ot::ExtensionOptions& options);
   Result<void> set_up_garbler(ByteSpan context, const ot::ExtensionOptions& options);
   Result<void> set_up_evaluator(ByteSpan context, const ot::ExtensionOptions& options);
@@ -92,6 +107,8 @@ class Session {
   std::unique_ptr<LabelDigest> told_, heard_;
   std::uint64_t next_number_ = 1;
   std::string ended_;
+  EndedBy ended_by_ = EndedBy::kNothing;
+  bool told_equality_ = false;
 };
 
 // Eight bits an octet, the first lowest.

@@ -101,7 +101,7 @@ struct Blocks {
   V key(std::size_t round) const { return R::load(&keys.of[round][0]); }
 };
 
-constexpr std::size_t kAtOnce = 8;
+constexpr std::size_t kAtOnce = 8, kChosenAtOnce = 4;
 
 template <std::size_t N>
 void permute_blocks(const Blocks& shape, Label* blocks) {
@@ -129,7 +129,28 @@ void hash(const RoundKeys& keys, std::uint64_t tweak, std::span<const Label> in,
   }
 }
 
-constexpr Kernel kKernel = {"aesni", garble, evaluate, add, hash, permute};
+template <std::size_t N>
+void hash_chosen_blocks(const Blocks& shape, std::uint64_t tweak, const Label* in, Label* out) {
+  __m128i inner[N], x[N];
+  for (std::size_t k = 0; k < N; ++k) inner[k] = Xmm::load(in + k);
+  permute_all<Blocks, N>(shape, inner);
+  for (std::size_t k = 0; k < N; ++k)
+    x[k] = Xmm::add(inner[k], OneLabel<std::uint8_t>::tweak(tweak + k));
+  permute_all<Blocks, N>(shape, x);
+  for (std::size_t k = 0; k < N; ++k)
+    _mm_store_si128(reinterpret_cast<__m128i*>(out + k), Xmm::add(x[k], inner[k]));
+}
+
+void hash_chosen(const RoundKeys& keys, std::uint64_t tweak, std::span<const Label> in,
+                 Label* out) {
+  const Blocks shape{keys};
+  std::size_t k = 0;
+  for (; k + kChosenAtOnce <= in.size(); k += kChosenAtOnce)
+    hash_chosen_blocks<kChosenAtOnce>(shape, tweak + k, &in[k], out + k);
+  for (; k < in.size(); ++k) hash_chosen_blocks<1>(shape, tweak + k, &in[k], out + k);
+}
+
+constexpr Kernel kKernel = {"aesni", garble, evaluate, add, hash, hash_chosen, permute};
 
 }  // namespace
 

@@ -13,6 +13,7 @@
 //   C   = W_G ⊕ W_E                             C*  = W_G ⊕ W_E
 //
 // Where a complement is meant, the garbler takes A ⊕ Δ for A: the evaluator's label is the same.
+#include <algorithm>
 #include <cstring>
 
 #include "garble/half_gates/bitsliced_aes.h"
@@ -99,12 +100,25 @@ void hash(const RoundKeys& keys, std::uint64_t tweak, std::span<const Label> in,
     out[k] = hashes<1>(keys, 0, {{{in[k], tweak + k}}})[0];
 }
 
+void hash_chosen(const RoundKeys& keys, std::uint64_t tweak, std::span<const Label> in,
+                 Label* out) {
+  for (std::size_t k = 0; k < in.size(); k += kSlicedBlocks) {
+    const std::size_t some = std::min(kSlicedBlocks, in.size() - k);
+    std::array<Label, kSlicedBlocks> inner, outer;
+    std::copy_n(in.begin() + static_cast<std::ptrdiff_t>(k), some, inner.begin());
+    encrypt_sliced(keys, 0, std::span(inner).first(some));
+    for (std::size_t n = 0; n < some; ++n) outer[n] = tweaked(inner[n], tweak + k + n);
+    encrypt_sliced(keys, 0, std::span(outer).first(some));
+    for (std::size_t n = 0; n < some; ++n) out[k + n] = outer[n] ^ inner[n];
+  }
+}
+
 void permute(const RoundKeys& keys, std::span<Label> blocks) {
   for (std::size_t k = 0; k < blocks.size(); k += kSlicedBlocks)
     encrypt_sliced(keys, 0, blocks.subspan(k, std::min(kSlicedBlocks, blocks.size() - k)));
 }
 
-constexpr Kernel kKernel = {"reference", garble, evaluate, add, hash, permute};
+constexpr Kernel kKernel = {"reference", garble, evaluate, add, hash, hash_chosen, permute};
 
 }  // namespace
 

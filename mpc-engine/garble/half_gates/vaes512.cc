@@ -243,7 +243,7 @@ struct Blocks {
   V keys_[RoundKeys::kRounds + 1];
 };
 
-constexpr std::size_t kBlocks = 4, kAtOnce = 8;
+constexpr std::size_t kBlocks = 4, kAtOnce = 8, kChosenAtOnce = 4;
 
 template <std::size_t N>
 inline void permute_blocks(const Blocks& shape, Label* blocks) {
@@ -281,7 +281,41 @@ void hash(const RoundKeys& keys, std::uint64_t tweak, std::span<const Label> in,
   }
 }
 
-constexpr Kernel kKernel = {"vaes512", garble, evaluate, add, hash, permute};
+template <std::size_t N>
+inline void hash_chosen_blocks(const Blocks& shape, std::uint64_t tweak, __m512i (&x)[N]) {
+  const __m512i places = _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0);
+  permute_all<Blocks, N>(shape, x);
+  __m512i inner[N];
+  for (std::size_t k = 0; k < N; ++k) {
+    inner[k] = x[k];
+    const auto first = static_cast<long long>(tweak + kBlocks * k);
+    x[k] = Zmm::add(x[k], _mm512_add_epi64(_mm512_maskz_set1_epi64(0x55, first), places));
+  }
+  permute_all<Blocks, N>(shape, x);
+  for (std::size_t k = 0; k < N; ++k) x[k] = Zmm::add(x[k], inner[k]);
+}
+
+void hash_chosen(const RoundKeys& keys, std::uint64_t tweak, std::span<const Label> in,
+                 Label* out) {
+  const Blocks shape(keys);
+  std::size_t k = 0;
+  for (; k + kBlocks * kChosenAtOnce <= in.size(); k += kBlocks * kChosenAtOnce) {
+    __m512i x[kChosenAtOnce];
+    for (std::size_t n = 0; n < kChosenAtOnce; ++n) x[n] = _mm512_loadu_si512(&in[k + kBlocks * n]);
+    hash_chosen_blocks<kChosenAtOnce>(shape, tweak + k, x);
+    for (std::size_t n = 0; n < kChosenAtOnce; ++n)
+      _mm512_storeu_si512(out + k + kBlocks * n, x[n]);
+  }
+  for (; k < in.size(); k += kBlocks) {
+    const std::size_t some = std::min(kBlocks, in.size() - k);
+    const auto present = static_cast<__mmask8>((1u << 2 * some) - 1);
+    __m512i x[1] = {_mm512_maskz_loadu_epi64(present, &in[k])};
+    hash_chosen_blocks<1>(shape, tweak + k, x);
+    _mm512_mask_storeu_epi64(out + k, present, x[0]);
+  }
+}
+
+constexpr Kernel kKernel = {"vaes512", garble, evaluate, add, hash, hash_chosen, permute};
 
 }  // namespace
 

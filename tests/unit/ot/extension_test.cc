@@ -193,7 +193,6 @@ TEST(Extension, HonestRunHasTheLengthThatPlacesSay) {
 }
 
 // A changed receiver is found, whatever Δ is, or has guessed all of a chunk of Δ: of 16 values one.
-// A changed sum of a tree is found if Δ's path does not need it: one of two.
 struct Rate {
   int aborts = 0, runs = 0, wrong = 0;
 };
@@ -228,6 +227,49 @@ TEST(Extension, CorrectionsChangedAreFoundUnlessAChunkIsGuessed) {
   EXPECT_NEAR(aborts, runs * 15 / 16.0, 16);
 }
 
+// An error in a chunk's corrections passes with folds that are right for one α, here of a row that
+// the check uses up: where that is the chunk of Δ, always; for each other α, never.
+TEST(Extension, AnErrorPassesForTheAlphaThatWasGuessedAndForNoOther) {
+  constexpr std::uint64_t kChunk = 9, kOctet = 3;
+  for (std::uint64_t run = 0; run < 24; ++run) {
+    std::mt19937_64 generator(2000 + run);
+    const std::uint64_t alpha = random_delta(generator).low >> (4 * kChunk) & 15;
+    const std::uint64_t guess = run % 2 == 0 ? alpha : alpha ^ (1 + run % 15);
+    Change change{Places::kCorrections + (kChunk - 1) * kBlocksAtOnce * kBlockBytes + kOctet, 4};
+    for (std::uint64_t bit = 0; bit < 4; ++bit)
+      if ((guess >> bit & 1) != 0)
+        change.more.emplace_back(Places::kFolds + 16 * (4 * kChunk + bit) + kOctet, 4);
+    CorrelatedRun correlated;
+    correlated.options.batch_blocks = kBlocksAtOnce;
+    correlated.cheat = 1;
+    correlated.change = change;
+    correlated.seed = 2000 + run;
+    Correlated out;
+    EXPECT_EQ(correlate(correlated, out).ok(), guess == alpha) << alpha << " " << guess;
+    EXPECT_FALSE(misfit(out));
+  }
+}
+
+// The coefficients' seed must not be known before corrections are: a receiver that sends none gets
+// none.
+TEST(Extension, TheSeedComesAfterTheCorrections) {
+  std::mt19937_64 generator(7);
+  const Label delta = random_delta(generator);
+  const Keys keys(generator, delta);
+  const Outcome outcome = run_parties(
+      [&](Channel& channel) -> Result<void> {
+        auto sender = ExtensionSender::create(channel, kContext, delta, keys.chosen, {});
+        if (!sender) return sender.error();
+        return (*sender)->extend(10, [](auto) {});
+      },
+      [&](Channel& channel) -> Result<void> {
+        auto seeds = grow_trees(channel, kContext, Chunks(4), keys.zero, keys.one);
+        return seeds ? Result<void>() : seeds.error();
+      });
+  EXPECT_TRUE(outcome.error[0]);
+  EXPECT_EQ(outcome.sent[0], 0u);
+}
+
 TEST(Extension, FoldsChangedAreAlwaysFound) {
   for (const std::uint64_t octet : {0, 15, 16, 1000, 2047}) {
     const Rate rate = rate_of(1, Places::kFolds + octet, 1, 6);
@@ -238,16 +280,22 @@ TEST(Extension, FoldsChangedAreAlwaysFound) {
   EXPECT_EQ(rate.aborts, rate.runs);
 }
 
-TEST(Extension, TreesChangedAreFoundOrMeanNothing) {
-  int aborts = 0, runs = 0;
-  for (const std::uint64_t octet : {0, 16, 32 * 5, 32 * 127 + 31}) {
-    const Rate rate = rate_of(1, Places::kSums + octet, 0x80, 16);
-    EXPECT_EQ(rate.wrong, 0) << octet;
-    aborts += rate.aborts;
-    runs += rate.runs;
+// A sum is one of two for a column, and the sender opens the one that its Δ chose.
+TEST(Extension, TreesChangedAreFoundWhereTheirSumIsOpened) {
+  for (const std::uint64_t octet : {0, 16, 32 * 5, 32 * 5 + 31, 32 * 127 + 31}) {
+    int opened = 0;
+    for (std::uint64_t run = 0; run < 16; ++run) {
+      Correlated out;
+      const Outcome outcome = changed(1, Places::kSums + octet, 0x80, 1000 + run, out);
+      const std::uint64_t column = octet / 32, which = octet % 32 / 16;
+      const bool found = base_choice(out.delta, column) == which;
+      EXPECT_EQ(!outcome.ok(), found) << octet;
+      EXPECT_TRUE(outcome.ok() ? !misfit(out) : out.keys.empty());
+      opened += found;
+    }
+    // Bit 0 of Δ is 1; of others both are seen.
+    EXPECT_EQ(octet < 32 ? opened % 16 : opened == 0 || opened == 16, 0) << octet;
   }
-  // Bit 0 of Δ is 1, so octet 0's sum is always, octet 16's never used; the others for one of two.
-  EXPECT_NEAR(aborts, runs / 2.0, 16);
   for (const std::uint64_t octet : {0, 31, 32, 63}) {
     const Rate rate = rate_of(1, Places::kProofs + octet, 1, 4);
     EXPECT_EQ(rate.aborts, rate.runs) << octet;

@@ -29,10 +29,21 @@ struct Ends {
   }
 };
 
-// Changes octet `at` of what a party sends by `with`; or, `at` beyond the end, nothing.
+// Changes octet `at` of what a party sends by `with`; or, `at` beyond the end, nothing. `more`:
+// others, that they may fit together.
 struct Change {
   std::uint64_t at = ~std::uint64_t{0};
   std::uint8_t with = 1;
+  std::vector<std::pair<std::uint64_t, std::uint8_t>> more = {};
+
+  // Of octets that begin at `first`.
+  void apply(std::uint64_t first, MutableByteSpan octets) const {
+    const auto one = [&](std::uint64_t where, std::uint8_t what) {
+      if (where >= first && where < first + octets.size()) octets[where - first] ^= what;
+    };
+    one(at, with);
+    for (const auto& [where, what] : more) one(where, what);
+  }
 };
 
 // Copies what `from` brings to `to`, until it ends or fails, with the change.
@@ -57,8 +68,7 @@ class Wire {
             if (!got) break;
             octets.resize(*got);
             now_public(octets.data(), octets.size());
-            if (change.at >= at && change.at < at + octets.size())
-              octets[change.at - at] ^= change.with;
+            change.apply(at, octets);
             at += octets.size();
             crypto_generichash_update(&state, octets.data(), octets.size());
             if (auto sent = to.write(octets, kTestTimeoutMs); !sent) break;

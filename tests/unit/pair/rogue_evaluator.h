@@ -43,7 +43,7 @@ inline Result<std::optional<std::uint8_t>> flip_one(Session& session, Prepared& 
                                                     const Bits& share) {
   auto inputs = exchange_inputs(session, prepared, share);
   if (!inputs) return inputs.error();
-  auto evaluated = evaluate(session, prepared);
+  auto evaluated = evaluate(session, prepared, *inputs);
   if (!evaluated) return evaluated.error();
   evaluated->values[0] ^= 1;
   auto sent = session.channel().write(packed(evaluated->values));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control of attack_test.cc, linked with unchecked_labels.cc: without the garbler's check, one
-// flipped value reads a shared secret bit, every time and unseen.
+// The controls of attack_test.cc and chosen_rows_test.cc, linked with unchecked_labels.cc and
+// sigma_rows.cc: what each attack gets where the check or the hash for rows is not there.
+#include "pair/chosen_rows.h"
 #include "pair/rogue_evaluator.h"
+#include "pair/rogue_garbler.h"
 
 namespace tkdc::pair {
 namespace {
@@ -15,6 +17,36 @@ TEST(PairControl, AFlippedValueReadsASecretFromAGarblerThatDoesNotCheck) {
     ASSERT_TRUE(flipped.read);
     EXPECT_EQ(*flipped.read, inputs[2]);
   }
+}
+
+// The evaluator ends where x_1 is 1 and comes to its end where it is 0: a true bit, each time.
+TEST(PairControl, AWrongLabelReadsASecretFromAnEvaluatorThatDoesNotCheck) {
+  for (const std::uint8_t x0 : {0, 1})
+    for (const std::uint8_t x1 : {0, 1})
+      for (int run = 0; run < 2; ++run)
+        EXPECT_EQ(attack_by_a_label(x0, x1).has_value(), x1 == 1) << int{x0} << int{x1};
+}
+
+class ChosenRowsControl : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Side, ChosenRowsControl, testing::Values(0, 1));
+
+// Rows that a party has chosen give it the other one's Δ with half of all pairs of tables.
+TEST_P(ChosenRowsControl, TablesGiveDeltaWithTheHashOfGates) {
+  const WatchedRandom watched;
+  const std::vector<Label> roots = roots_for(GetParam());
+  int learnt = 0;
+  for (int run = 0; run < 16; ++run) {
+    const Told told = tables_of_chosen_rows(GetParam(), roots);
+    learnt += told.by_tables == told.peers_delta;
+    EXPECT_TRUE(told.by_tables == told.peers_delta || told.by_tables == told.own_delta);
+  }
+  EXPECT_GT(learnt, 0);
+}
+
+TEST_P(ChosenRowsControl, TwoFlippedBitsAreTakenWithTheHashOfGates) {
+  const WatchedRandom watched;
+  const std::vector<Label> roots = roots_for(GetParam());
+  for (int run = 0; run < 4; ++run) EXPECT_FALSE(flip_two_openings(GetParam(), roots));
 }
 
 }  // namespace

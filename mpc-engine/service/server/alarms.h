@@ -30,8 +30,8 @@ class Alarms {
   void look(const JobServiceStatus& status, Clock::time_point now = Clock::now()) {
     say(unheralded_, status.logins_unheralded,
         " login replies were sealed for users whose preauthentication was not opened before; "
-        "right only for principals that do not require it: the audit log has them by the SHA-256 of "
-        "their names (tkdc audit show --principal)",
+        "right only for principals that do not require it: the audit log has them by the SHA-256 "
+        "of their names (tkdc audit show --principal)",
         now);
     say(keys_, status.keys_limited,
         " operations were refused because one key was asked for too often (limits.user_key_per_s, "

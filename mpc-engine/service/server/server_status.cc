@@ -24,6 +24,14 @@ nlohmann::json protocols_json(const std::vector<ProtocolInfo>& protocols) {
   return out;
 }
 
+void tell_audit(nlohmann::json& json, const AuditLog& log) {
+  const AuditHead head = log.head();
+  json["audit_lines"] = head.lines;
+  json["audit_head"] = to_hex(head.hash);
+  json["audit_failures"] = log.lost();
+  if (const std::string closed = log.trouble(); !closed.empty()) json["audit_trouble"] = closed;
+}
+
 }  // namespace
 
 nlohmann::json Server::agents_json(const JobServiceStatus& jobs) const {
@@ -41,7 +49,6 @@ nlohmann::json Server::agents_json(const JobServiceStatus& jobs) const {
 std::string Server::status_json() {
   JobServiceStatus jobs = jobs_->status();
   ControlCounters control = control_->counters();
-  const AuditHead audit = audit_->head();
   nlohmann::json json = {{"party", config_.party},
                          {"installation", to_hex(config_.installation)},
                          {"security", security_name(config_.security)},
@@ -82,9 +89,8 @@ std::string Server::status_json() {
                          {"requests_malformed", control.malformed},
                          {"requests_replayed", control.replayed},
                          {"requests_refused", control.refused},
-                         {"replies_undelivered", control.undelivered},
-                         {"audit_lines", audit.lines},
-                         {"audit_head", to_hex(audit.hash)}};
+                         {"replies_undelivered", control.undelivered}};
+  tell_audit(json, *audit_);
   tell_epochs(json, mesh_->epochs());
   if (certificate_end_s_)
     tell_certificate(json, *certificate_end_s_, static_cast<std::int64_t>(wall_s()));
@@ -105,8 +111,6 @@ std::string Server::status_json() {
   json["epoch"] = epoch_;
   json["sessions"] = sessions_;
   json["reconnections"] = reconnections_;
-  json["audit_failures"] = audit_->lost();
-  if (const std::string closed = audit_->trouble(); !closed.empty()) json["audit_trouble"] = closed;
   if (!trouble_.empty()) json["trouble"] = trouble_;
   if (!latched_.empty()) json["latched"] = latched_;
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

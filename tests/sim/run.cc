@@ -5,11 +5,13 @@
 
 #include <cstdio>
 
+#include "service/sealing/nonce.h"
 #include "sim/coverage.h"
 #include "sim/faults.h"
 #include "sim/invariants.h"
 #include "sim/liar.h"
 #include "sim/network.h"
+#include "sim/operators.h"
 #include "sim/realm.h"
 #include "sim/workload.h"
 
@@ -17,6 +19,7 @@ namespace tkdc::sim {
 namespace {
 
 constexpr Us kLogins = 10 * kSecond;  // flow within this, once nothing is wrong any more
+constexpr Us kRevoked = 600 * kSecond;
 constexpr Us kSettle = 14 * kSecond;  // every question has been answered
 constexpr Us kStops = 10 * kSecond;
 
@@ -24,13 +27,18 @@ Realm* current = nullptr;
 bool over = false;
 
 void judge_liveness() {
+  // No ticket is sealed that is revoked at once. A window and what clocks may differ by end in time.
+  const Us calm = world().now();
+  while (may_be_revoked(sealed_at_now()) && world().now() < calm + kRevoked)
+    world().sleep(kSecond);
+  const Us since = world().now();
   // After a lie a server may latch as late as in the next handshake, and has to be released.
   const Us most = liar().has_lied ? 2 * kLogins : kLogins;
   // Asked anew all the time: what was asked before may have been lost.
   const std::uint64_t before = realm().model.logins;
   for (int k = 0; k < 4; ++k)
-    world().fibers.start(world().nature, [before] {
-      while (realm().model.logins == before && world().now() < world().calm_since + 2 * kLogins) {
+    world().fibers.start(world().nature, [before, since] {
+      while (realm().model.logins == before && world().now() < since + 2 * kLogins) {
         log_in();
         world().sleep(200 * kMs);
       }

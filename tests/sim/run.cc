@@ -27,10 +27,10 @@ Realm* current = nullptr;
 bool over = false;
 
 void judge_liveness() {
-  // No ticket is sealed that is revoked at once. A window and what clocks may differ by end in time.
+  // No ticket is sealed that is revoked at once. A window and what clocks may differ by end in
+  // time.
   const Us calm = world().now();
-  while (may_be_revoked(sealed_at_now()) && world().now() < calm + kRevoked)
-    world().sleep(kSecond);
+  while (may_be_revoked(sealed_at_now()) && world().now() < calm + kRevoked) world().sleep(kSecond);
   const Us since = world().now();
   // After a lie a server may latch as late as in the next handshake, and has to be released.
   const Us most = liar().has_lied ? 2 * kLogins : kLogins;

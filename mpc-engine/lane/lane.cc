@@ -152,8 +152,7 @@ Result<void> Lane::consume(ByteSpan from_next, ByteSpan from_prev) {
     if (!taken) {
       set_deviation(taken.error().message);
       return fail("round " + std::to_string(tick_) + ": " + *deviation_ +
-                  "; nothing was released. One of the servers computes wrongly: see "
-                  "docs/operations.md");
+                  "; nothing was released. One of the servers computes wrongly");
     }
   }
   if (!pair_out_.empty()) {

@@ -143,9 +143,8 @@ Result<std::vector<Offer>> Acceptor::take(int lanes, const std::optional<Round>&
         break;
     }
     if (monotonic_ms() >= deadline_ms)
-      return fail("session: party " + std::to_string(options_.party) +
-                  " did not call in time; is its tkdc-server running, and does its [[peers]] "
-                  "entry have this server's data address?");
+      return fail("session: party " + std::to_string(options_.party) + " did not call in time" +
+                  followed_by(options_.no_call));
     lock.unlock();
     auto checked = check();
     lock.lock();

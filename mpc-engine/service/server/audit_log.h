@@ -39,9 +39,9 @@
 
 #include "base/disk.h"
 #include "base/result.h"
+#include "service/job/audit_head.h"
 #include "service/server/audit_check.h"
 #include "service/server/audit_files.h"
-#include "session/audit_head.h"
 
 namespace tkdc {
 

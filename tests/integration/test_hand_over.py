@@ -2,7 +2,9 @@
 """A spare KDC's keytab comes from the primary, and what its host's keytab had before stays: the
 collection's own words, run on other paths."""
 
+import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -43,9 +45,10 @@ def host(tmp_path):
     return etc, words.replace("/run/tkdc-hand-over", str(run))
 
 
-def put_in_place(words: str) -> subprocess.CompletedProcess:
+def put_in_place(words: str, first_in_path: Path | None = None) -> subprocess.CompletedProcess:
+    path = os.environ["PATH"] if first_in_path is None else f"{first_in_path}:{os.environ['PATH']}"
     return subprocess.run(["bash", "-c", words], text=True, capture_output=True, timeout=60,
-                          check=False)
+                          env={**os.environ, "PATH": path}, check=False)
 
 
 def test_what_the_keytab_had_stays_in_it(host):
@@ -80,3 +83,22 @@ def test_a_keytab_that_cannot_be_read_is_left_alone(host):
     done = put_in_place(words)
     assert done.returncode != 0
     assert (etc / "krb5.keytab").read_text() == "no keytab"
+    assert not (etc.parent / "run").exists(), "the primary's keys do not stay behind"
+
+
+@pytest.mark.parametrize("program", ["cp", "sync", "mv"])
+def test_a_step_that_fails_ends_it(host, tmp_path, program):
+    etc, words = host
+    keytab(etc / "krb5.keytab", ("host/spare@R", 1, "of before"))
+    before = entries(etc / "krb5.keytab")
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    # Only on what stands beside the keytab.
+    (broken / program).write_text("#!/bin/bash\n"
+                                  '[[ "$*" != *krb5.keytab.tkdc* ]] || exit 1\n'
+                                  f'exec {shutil.which(program)} "$@"\n')
+    (broken / program).chmod(0o755)
+    assert put_in_place(words, broken).returncode != 0
+    assert entries(etc / "krb5.keytab") == before
+    assert not (etc / "krb5kdc" / "stash").exists(), "a play that is run again goes on here"
+    assert not list(etc.glob("*.tkdc")) and not (etc.parent / "run").exists()

@@ -11,7 +11,8 @@ from tests.support.realm import default_bin
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
 LIBRARY = default_bin() / "libtkdc-engine.so"
 THE_KEY_SERVICES = ("LaneRunner", "Revocation", "SealCount", "KeyRecord", "JobRequest", "krbtgt",
-                    "kadmin", "principal", "kerberos")
+                    "kadmin", "principal", "kerberos", "tkdc epochs", "operations.md",
+                    "tkdc-server", "audit", "administrator", "tkdc.toml", "store_key")
 
 
 def said_by(*command: str) -> str:

@@ -45,10 +45,10 @@
 
 #include "base/disk.h"
 #include "base/result.h"
+#include "service/job/audit_head.h"
 #include "service/server/audit_check.h"
 #include "service/server/audit_files.h"
 #include "service/server/file_room.h"
-#include "session/audit_head.h"
 
 namespace tkdc {
 

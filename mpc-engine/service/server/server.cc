@@ -24,6 +24,7 @@
 #include "service/server/list_keys.h"
 #include "service/server/revoke_request.h"
 #include "service/server/revoked_json.h"
+#include "service/server/session_advice.h"
 
 namespace tkdc {
 namespace {
@@ -133,7 +134,8 @@ Result<void> Server::make_mesh(std::shared_ptr<Network> network) {
   for (const PeerEntry& peer : config_.peers)
     options.peers.push_back({peer.party, peer.address, peer.certificate_sha256});
   options.log = [](const std::string& line) { log_line(LogLevel::kWarning, line); };
-  options.audit_head = [this] { return audit_->durable_head(); };
+  options.note = [this] { return note_of(audit_->durable_head()); };
+  options.advice = session_advice();
   options.course = [this](int lane) { return jobs_->course(static_cast<std::size_t>(lane)); };
   options.hear_course = [this](int lane, int party, const CourseTail& theirs) {
     auto same = jobs_->hear_course(static_cast<std::size_t>(lane), party, theirs);
@@ -266,7 +268,7 @@ void Server::session_up(const Session& session) {
   for (int party = 0; party < 3; ++party)
     if (party != session.party)
       event["peers"].push_back(
-          peer_json(party, session.audit_heads[static_cast<std::size_t>(party)]));
+          peer_json(party, head_of(session.notes[static_cast<std::size_t>(party)])));
   audit(event.dump());
 }
 

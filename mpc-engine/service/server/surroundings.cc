@@ -7,6 +7,7 @@
 #include "link/tls_network.h"
 #include "service/server/control_plane.h"
 #include "service/server/control_socket.h"
+#include "service/store/store_key.h"
 
 namespace tkdc {
 namespace {

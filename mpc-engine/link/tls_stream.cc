@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/hex.h"
+#include "base/system_error.h"
 #include "link/input_bio.h"
 #include "link/output_bio.h"
 
@@ -86,7 +87,7 @@ Error TlsStream::broken(const std::string& step, int rc) {
   }
   if (code == SSL_ERROR_SYSCALL && ERR_peek_error() == 0)
     return fail("tls: connection to " + peer_ + " lost in " + step + ": " +
-                (number != 0 ? std::strerror(number) : "end of stream"));
+                (number != 0 ? errno_text(number) : "end of stream"));
   return fail("tls: " + step + " with " + peer_ + " failed: " + openssl_error());
 }
 

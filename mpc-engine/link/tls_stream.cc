@@ -19,10 +19,6 @@ namespace {
 constexpr std::size_t kRecordBytes = 16 * 1024;  // RFC 8446 section 5.1
 constexpr std::size_t kHeaderBytes = PacketInput::kHeaderBytes;
 
-void store_be32(std::uint8_t out[4], std::size_t v) {
-  for (int i = 0; i < 4; ++i) out[i] = static_cast<std::uint8_t>(v >> (24 - 8 * i));
-}
-
 // SSL_get_error looks at the thread's queue, which somebody else may have left an error in.
 void clear_errors() {
   if (ERR_peek_error() != 0) ERR_clear_error();
@@ -153,7 +149,7 @@ Result<void> TlsStream::send_pieces(std::span<const ByteSpan> pieces) {
     return fail("tls: a packet of " + std::to_string(bytes) + " octets for " + peer_ +
                 " is above the limit of " + std::to_string(max_packet_bytes_));
   record_.resize(kRecordBytes);
-  store_be32(record_.data(), bytes);
+  PacketInput::put_header(record_.data(), bytes);
   std::size_t used = kHeaderBytes, left = bytes;
   std::size_t wanted =  // of this record
       std::max(kHeaderBytes, (kHeaderBytes + bytes - 1) % kRecordBytes + 1);

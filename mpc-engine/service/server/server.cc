@@ -56,7 +56,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
   server->protocols_ = std::move(*protocols);
   server->store_ = std::move(surroundings.store);
   auto done = server->open_files();
-  if (done.ok()) done = server->make_engine();
+  if (done.ok()) done = server->make_job_service();
   if (!done.ok()) return done.error();
   server->make_control(std::move(surroundings.agents));
   server->make_exports(std::move(surroundings.curve_secret));
@@ -78,7 +78,7 @@ Result<void> Server::open_files() {
   return notice_restored_epochs(*store_, *audit_);
 }
 
-Result<void> Server::make_engine() {
+Result<void> Server::make_job_service() {
   JobServiceOptions options;
   options.installation = config_.installation;
   options.party = config_.party;

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/hex.h"
 #include "one_store.h"
 
 namespace {
@@ -20,17 +21,11 @@ using nlohmann::json;
 using tkdc::ByteSpan;
 using tkdc::KeyRecord;
 using tkdc::Result;
+using tkdc::to_hex;
 using tkdc::rebuild::OneStore;
 
-std::string hex(ByteSpan octets) {
-  std::string out(2 * octets.size() + 1, '\0');
-  sodium_bin2hex(out.data(), out.size(), octets.data(), octets.size());
-  out.pop_back();
-  return out;
-}
-
 json description(const KeyRecord& record) {
-  return {{"key", hex(record.ref.id)},
+  return {{"key", to_hex(record.ref.id)},
           {"principal", record.principal_name},
           {"kvno", record.ref.kvno},
           {"enctype", record.ref.enctype},
@@ -54,7 +49,7 @@ Result<std::string> combine(const tkdc::SharedBytes& a, int party_a, const tkdc:
     return tkdc::fail("components of different lengths");
   tkdc::SecretVector x = *components[0];
   for (std::size_t i = 0; i < x.size(); ++i) x[i] ^= (*components[1])[i] ^ (*components[2])[i];
-  return hex(x);
+  return to_hex(x);
 }
 
 Result<json> keys_of(const OneStore& a, const OneStore& b, const std::string& principal) {
@@ -64,14 +59,15 @@ Result<json> keys_of(const OneStore& a, const OneStore& b, const std::string& pr
     auto same = [&](const KeyRecord& record) { return record.ref == mine.ref; };
     auto other = std::find_if(b.records.begin(), b.records.end(), same);
     if (other == b.records.end())
-      return tkdc::fail("key " + hex(mine.ref.id) + " is in one store only");
+      return tkdc::fail("key " + to_hex(mine.ref.id) + " is in one store only");
     json key = description(mine);
     for (const auto& [name, shared] : mine.fields) {
       auto field = other->fields.find(name);
       if (field == other->fields.end())
         return tkdc::fail("field " + name + " is in one store only");
       Result<std::string> value = combine(shared, a.party, field->second, b.party);
-      if (!value) return tkdc::fail(hex(mine.ref.id) + " " + name + ": " + value.error().message);
+      if (!value)
+        return tkdc::fail(to_hex(mine.ref.id) + " " + name + ": " + value.error().message);
       key["fields"][name] = value.value();
     }
     keys.push_back(key);

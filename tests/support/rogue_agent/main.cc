@@ -14,6 +14,7 @@
 #include <set>
 
 #include "agent/operations_log.h"
+#include "base/hex.h"
 #include "cases.h"
 
 namespace {
@@ -158,8 +159,7 @@ Result<void> make_key(Options& options) {
   job.public_data.assign(options.principal.begin(), options.principal.end());
   Outcome bound = Rogue::settle((*rogue)->ask((*rogue)->honest(job, {})));
   if (bound.status != TKDC_STATUS_OK) return fail("bind: " + bound.message);
-  char hex[33];
-  options.key_id = sodium_bin2hex(hex, sizeof hex, job.key.id.data(), job.key.id.size());
+  options.key_id = to_hex(job.key.id);
   return {};
 }
 

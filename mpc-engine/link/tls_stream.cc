@@ -72,9 +72,8 @@ Error TlsStream::broken(const std::string& step, int rc) {
   if (SSL_get_verify_result(ssl_.get()) == X509_V_ERR_CERT_REJECTED) {
     ERR_clear_error();
     return fail("tls: " + peer_ + " presented the certificate " +
-                to_hex(TlsContext::presented(ssl_.get())) +
-                ", which is not the pinned one; if it was replaced on purpose, set "
-                "certificate_sha256 in [[peers]] to this value");
+                to_hex(TlsContext::presented(ssl_.get())) + ", which is not the pinned one" +
+                (pin_advice_.empty() ? "" : "; " + pin_advice_));
   }
   if (code == SSL_ERROR_ZERO_RETURN) return fail("tls: " + peer_ + " closed the connection");
   if (ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {

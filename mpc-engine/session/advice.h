@@ -12,8 +12,8 @@ struct SessionAdvice {
   // Another party has another value (session/hello.h).
   std::string version, installation, party, security, representation, zero_shares, lanes,
       cohort_limit, wire_format, protocols, masked_blocks, era;
-  // The previous party does not call; the next one does not answer.
-  std::string no_call, no_answer;
+  // The previous party does not call; the next one does not answer; one has another certificate.
+  std::string no_call, no_answer, pin;
   // Too many entries are between two steps; the parties hold different ones.
   std::string unsettled, inventories;
   // Nonce epochs: one would be used twice; the day's allowance is spent; a party claims more than

@@ -157,7 +157,7 @@ Result<std::unique_ptr<PacketStream>> Attempt::dial() {
   Backoff backoff;
   std::string name = "party " + std::to_string(in_.next.party);
   for (;;) {
-    auto stream = in_.options.network->dial(in_.next.address, in_.next.certificate_sha256, name);
+    auto stream = in_.options.network->dial(in_.next.address, in_.next.pin, name);
     std::string reason = stream.ok() ? "no answer" : stream.error().message;
     while (stream.ok()) {
       auto connected = (*stream)->connect(monotonic_ms() + kSliceMs);

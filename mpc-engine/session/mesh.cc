@@ -18,7 +18,7 @@ Result<void> check_options(const MeshOptions& options) {
     seen[peer.party] = true;
   }
   if (options.peers.size() != 2) return fail("session: there must be two peers");
-  if (options.peers[0].certificate_sha256 == options.peers[1].certificate_sha256)
+  if (options.peers[0].pin == options.peers[1].pin)
     return fail("session: both peers have the same certificate");
   return {};
 }
@@ -36,15 +36,15 @@ Result<std::unique_ptr<Mesh>> Mesh::create(MeshOptions options, Entries& entries
   if (!checked.ok()) return checked.error();
   if (!options.network) {
     auto tls = make_tls_network({options.certificate_pem, options.private_key_pem, options.records,
-                                 options.records_per_key});
+                                 options.records_per_key, options.advice.pin});
     if (!tls.ok()) return tls.error();
     options.network = std::move(*tls);
   }
   std::unique_ptr<Mesh> mesh(new Mesh(std::move(options), entries));
   AcceptorOptions accept;
   accept.party = (mesh->options_.party + 2) % 3;
-  auto listener = mesh->options_.network->listen(mesh->options_.listen_address,
-                                                 mesh->peer(accept.party).certificate_sha256);
+  auto listener =
+      mesh->options_.network->listen(mesh->options_.listen_address, mesh->peer(accept.party).pin);
   if (!listener.ok()) return listener.error();
   accept.log = mesh->options_.log;
   accept.no_call = mesh->options_.advice.no_call;

@@ -24,7 +24,7 @@ namespace tkdc {
 struct MeshPeer {
   int party = 0;
   std::string address;  // host:port of its data plane
-  Fingerprint certificate_sha256{};
+  Fingerprint pin{};    // its certificate's
 };
 
 struct MeshOptions {

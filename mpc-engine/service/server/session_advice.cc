@@ -29,6 +29,7 @@ SessionAdvice session_advice() {
   out.no_call =
       "is its tkdc-server running, and does its [[peers]] entry have this server's data address?";
   out.no_answer = "is its tkdc-server running and the port open?";
+  out.pin = "if it was replaced on purpose, set certificate_sha256 in [[peers]] to this value";
   out.unsettled = "restore this server's store";
   out.inventories =
       "no service until that store is repaired or restored from the backup of the same generation";

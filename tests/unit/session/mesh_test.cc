@@ -255,25 +255,28 @@ TEST(Mesh, DisagreementsNameBothValues) {
 TEST(Mesh, WrongPinIsRefusedOnBothSides) {
   // The dialler expects another certificate.
   Trio dialler(1);
+  for (int p = 0; p < 3; ++p) dialler.options(p).advice.pin = "pin that one";
   for (MeshPeer& peer : dialler.options(0).peers)
-    if (peer.party == 1) peer.certificate_sha256.fill(7);
+    if (peer.party == 1) peer.pin.fill(7);
   dialler.establish(800);
-  EXPECT_NE(dialler.errors().find("not the pinned one"), std::string::npos) << dialler.errors();
+  EXPECT_NE(dialler.errors().find("not the pinned one; pin that one"), std::string::npos)
+      << dialler.errors();
 
   // The acceptor expects another certificate.
   Trio acceptor(1);
+  for (int p = 0; p < 3; ++p) acceptor.options(p).advice.pin = "pin that one";
   for (MeshPeer& peer : acceptor.options(1).peers)
-    if (peer.party == 0) peer.certificate_sha256.fill(7);
+    if (peer.party == 0) peer.pin.fill(7);
   auto sessions = acceptor.establish(800);
   for (int p = 0; p < 3; ++p) EXPECT_FALSE(sessions[p].has_value());
-  EXPECT_NE(acceptor.log().find("not the pinned one"), std::string::npos) << acceptor.log();
+  EXPECT_NE(acceptor.log().find("not the pinned one; pin that one"), std::string::npos)
+      << acceptor.log();
 }
 
 TEST(Mesh, PeersSwappedInTheConfiguration) {
   // Party 2's certificate under party 1's number: TLS itself refuses.
   Trio trio(1);
-  std::swap(trio.options(0).peers[0].certificate_sha256,
-            trio.options(0).peers[1].certificate_sha256);
+  std::swap(trio.options(0).peers[0].pin, trio.options(0).peers[1].pin);
   auto sessions = trio.establish(800);
   for (int p = 0; p < 3; ++p) EXPECT_FALSE(sessions[p].has_value());
 }

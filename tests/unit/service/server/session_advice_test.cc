@@ -10,17 +10,19 @@ namespace {
 TEST(SessionAdvice, SaysSomethingForEachReason) {
   const SessionAdvice all = session_advice();
   const auto& [version, installation, party, security, representation, zero_shares, lanes,
-               cohort_limit, wire_format, protocols, masked_blocks, era, no_call, no_answer,
+               cohort_limit, wire_format, protocols, masked_blocks, era, no_call, no_answer, pin,
                unsettled, inventories, epoch_reused, allowance_spent, epoch_not_believed,
                epochs_used_up] = all;
   for (const std::string* one :
-       {&version,       &installation, &party,           &security,           &representation,
-        &zero_shares,   &lanes,        &cohort_limit,    &wire_format,        &protocols,
-        &masked_blocks, &era,          &no_call,         &no_answer,          &unsettled,
-        &inventories,   &epoch_reused, &allowance_spent, &epoch_not_believed, &epochs_used_up})
+       {&version,       &installation, &party,        &security,        &representation,
+        &zero_shares,   &lanes,        &cohort_limit, &wire_format,     &protocols,
+        &masked_blocks, &era,          &no_call,      &no_answer,       &pin,
+        &unsettled,     &inventories,  &epoch_reused, &allowance_spent, &epoch_not_believed,
+        &epochs_used_up})
     EXPECT_FALSE(one->empty());
   EXPECT_NE(installation.find("tkdc.toml"), std::string::npos);
   EXPECT_NE(no_answer.find("tkdc-server"), std::string::npos);
+  EXPECT_NE(pin.find("certificate_sha256"), std::string::npos);
   EXPECT_NE(inventories.find("backup of the same generation"), std::string::npos);
   for (const std::string* one :
        {&era, &epoch_reused, &allowance_spent, &epoch_not_believed, &epochs_used_up})

@@ -8,6 +8,7 @@
 // x = x_0 ^ x_1 ^ x_2, so two parties hold all three; what they both hold has
 // to be equal. Prints one JSON array. `keys` prints secrets: it exists so that
 // the search for them knows what to look for, and is never installed.
+#include <CLI/CLI.hpp>
 #include <array>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -75,29 +76,39 @@ Result<json> keys_of(const OneStore& a, const OneStore& b, const std::string& pr
   return keys;
 }
 
-Result<json> run(const std::vector<std::string>& arguments) {
-  if (arguments.size() == 2 && arguments[0] == "names") {
-    Result<OneStore> store = tkdc::rebuild::read_store(arguments[1]);
-    if (!store) return store.error();
-    json names = json::array();
-    for (const KeyRecord& record : store->records) names.push_back(description(record));
-    return names;
-  }
-  if (arguments.size() != 4 || arguments[0] != "keys")
-    return tkdc::fail("usage: tkdc-rebuild keys CONFIG CONFIG PRINCIPAL | names CONFIG");
-  Result<OneStore> a = tkdc::rebuild::read_store(arguments[1]);
+Result<json> names(const std::string& config) {
+  Result<OneStore> store = tkdc::rebuild::read_store(config);
+  if (!store) return store.error();
+  json names = json::array();
+  for (const KeyRecord& record : store->records) names.push_back(description(record));
+  return names;
+}
+
+Result<json> keys(const std::array<std::string, 2>& configs, const std::string& principal) {
+  Result<OneStore> a = tkdc::rebuild::read_store(configs[0]);
   if (!a) return a.error();
-  Result<OneStore> b = tkdc::rebuild::read_store(arguments[2]);
+  Result<OneStore> b = tkdc::rebuild::read_store(configs[1]);
   if (!b) return b.error();
   if (a->party == b->party) return tkdc::fail("both are the store of one party");
-  return keys_of(*a, *b, arguments[3]);
+  return keys_of(*a, *b, principal);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (sodium_init() < 0) return 1;
-  Result<json> result = run({argv + 1, argv + argc});
+  CLI::App app("what two administrators together could do");
+  app.require_subcommand(1);
+  std::array<std::string, 2> configs;
+  std::string principal;
+  CLI::App* all = app.add_subcommand("names", "which key belongs to whom");
+  all->add_option("config", configs[0], "a server's tkdc.toml")->required();
+  CLI::App* some = app.add_subcommand("keys", "keys of a principal, in the clear");
+  some->add_option("config", configs[0], "a server's tkdc.toml")->required();
+  some->add_option("other", configs[1], "another server's")->required();
+  some->add_option("principal", principal)->required();
+  CLI11_PARSE(app, argc, argv);
+  const Result<json> result = all->parsed() ? names(configs[0]) : keys(configs, principal);
   if (!result) {
     std::cerr << "tkdc-rebuild: " << result.error().message << "\n";
     return 1;

@@ -77,8 +77,7 @@ class Preparation {
     job.key.installation = config_.installation;
     job.key.kvno = options_.kvno;
     job.key.enctype = options_.enctype;
-    sodium_hex2bin(job.key.id.data(), job.key.id.size(), options_.key_id.data(),
-                   options_.key_id.size(), nullptr, nullptr, nullptr);
+    (void)from_hex(options_.key_id, job.key.id);  // without one: zeros, which no key has
     name_principal(job, options_.principal);
     bool checksum = op == TKDC_OP_MAC || op == TKDC_OP_VERIFY;
     job.usage = checksum ? options_.mac_usage : options_.seal_usage;

@@ -11,26 +11,14 @@
 #include <filesystem>
 #include <fstream>
 
+#include "audit_log_fixture.h"
 #include "base/disk.h"
-#include "scratch_dir.h"
 #include "service/server/audit_check.h"
-#include "service/server/audit_log.h"
 
 namespace tkdc {
 namespace {
 
-class FullLogTest : public ScratchDir {
- protected:
-  void open() {
-    log_.reset();
-    auto opened = AuditLog::open(path());
-    ASSERT_TRUE(opened.ok()) << opened.error().message;
-    log_ = std::move(*opened);
-  }
-  std::string path() const { return directory_ + "/audit.jsonl"; }
-
-  std::unique_ptr<AuditLog> log_;
-};
+class FullLogTest : public AuditLogFixture {};
 
 // On a disk of its own, which something else fills to the last octet.
 class FullDiskTest : public FullLogTest {

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests import house_arrows
+from tests import house_alike, house_arrows
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = (".c", ".h", ".cc", ".cu", ".py", ".sh", ".map")
@@ -114,7 +114,7 @@ def main() -> int:
     found = [problem for name in tracked() if (ROOT / name).exists()
              for problem in check_file(name)]
     found += check_decisions() + check_parts()
-    found += house_arrows.check(tracked())
+    found += house_arrows.check(tracked()) + house_alike.check(tracked())
     for problem in found:
         sys.stdout.write(problem + "\n")
     return 1 if found else 0

@@ -12,6 +12,7 @@
 #include "agent/notify.h"
 #include "agent/zmq_link.h"
 #include "base/system_error.h"
+#include "service/wire/key_list.h"
 #include "service/wire/request_body.h"
 
 namespace tkdc::agent {
@@ -190,7 +191,13 @@ void Agent::handle_frame(Client& client, const Client::Frame& frame) {
     if (kdc_only)
       return refuse(client, frame, TKDC_STATUS_DENIED,
                     "list: keys are listed through an agent with the role admin");
-    return jobs_->submit_list(asker, body->key.id, now_, deadline);
+    // Not computed with: each server says what it holds, and all three have to say the same.
+    Operation list;
+    list.job.op = TKDC_OP_LIST;
+    list.job.key.installation = config_.installation;
+    list.job.key.id = body->key.id;
+    list.max_output = kMaxKeyListBytes;
+    return jobs_->submit(asker, std::move(list), now_, deadline);
   }
   Parsed parsed = parse_operation(header.op, frame.body, config_, kdc_only);
   if (parsed.status != TKDC_STATUS_OK) return refuse(client, frame, parsed.status, parsed.message);

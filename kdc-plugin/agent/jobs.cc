@@ -5,7 +5,6 @@
 
 #include "agent/log.h"
 #include "agent/status.h"
-#include "service/wire/key_list.h"
 
 namespace tkdc::agent {
 namespace {
@@ -14,6 +13,8 @@ constexpr int kRepliesPerPass = 2048;
 // Of one server; three of them and the agent's own stay below a body of the socket.
 constexpr std::size_t kMaxStatusBytes = 24 * 1024;
 constexpr std::size_t kJobOverheadBytes = 512;
+constexpr const char* kTooMany =
+    "too many operations are pending; raise agent.max_pending or add lanes";
 constexpr auto kProbeAfter = std::chrono::seconds(1);
 constexpr auto kTick = std::chrono::milliseconds(50);  // while jobs wait for a connection
 
@@ -77,6 +78,11 @@ bool Jobs::within_grace(Clock::time_point now) const {
   });
 }
 
+bool Jobs::has_room(const Pending& job) const {
+  return pending() < config_.max_pending &&
+         pending_.bytes() + waiting_bytes_ + job.bytes <= kMaxPendingBytes;
+}
+
 void Jobs::submit(const Asker& asker, Operation operation, Clock::time_point now,
                   Clock::time_point deadline) {
   Pending job;
@@ -85,10 +91,7 @@ void Jobs::submit(const Asker& asker, Operation operation, Clock::time_point now
   job.operation = std::move(operation);
   job.started = now;
   job.deadline = deadline;
-  if (pending() >= config_.max_pending ||
-      pending_.bytes() + waiting_bytes_ + job.bytes > kMaxPendingBytes)
-    return refuse(job, TKDC_STATUS_LIMIT,
-                  "too many operations are pending; raise agent.max_pending or add lanes", now);
+  if (!has_room(job)) return refuse(job, TKDC_STATUS_LIMIT, kTooMany, now);
   if (waiting_.empty() && all_ready()) return ask(std::move(job), now);
   if (!within_grace(now)) return refuse(job, TKDC_STATUS_UNAVAILABLE, who_is_away(), now);
   waiting_bytes_ += job.bytes;
@@ -146,48 +149,34 @@ bool Jobs::send_to_all(JobRequest& job, SecretVector secret) {
   return sent;
 }
 
-void Jobs::submit_status(const Asker& asker, Clock::time_point now, Clock::time_point deadline) {
-  std::uint64_t number = ++number_;
+Pending Jobs::status_question(const Asker& asker, Clock::time_point now,
+                              Clock::time_point deadline) const {
   Pending entry;
   entry.asker = asker;
-  JobRequest& job = entry.operation.job;
-  job.op = TKDC_OP_STATUS;
-  job.key.installation = config_.installation;
+  entry.operation.job.op = TKDC_OP_STATUS;
+  entry.operation.job.key.installation = config_.installation;
   entry.operation.max_output = kMaxStatusBytes;
-  entry.bytes = kJobOverheadBytes + 3 * kMaxStatusBytes;
+  entry.bytes = weight(entry.operation);
   entry.started = now;
   entry.deadline = std::min(now + (deadline - now) * 3 / 4, now + kStatusTime);
+  return entry;
+}
+
+void Jobs::submit_status(const Asker& asker, Clock::time_point now, Clock::time_point deadline) {
+  Pending entry = status_question(asker, now, deadline);
+  if (!has_room(entry)) return refuse(entry, TKDC_STATUS_LIMIT, kTooMany, now);
+  ask_status(std::move(entry), now);
+}
+
+void Jobs::ask_status(Pending entry, Clock::time_point now) {
+  const std::uint64_t number = ++number_;
+  JobRequest job = entry.operation.job;
   job.name = JobName{0, run_, number};
   job.deadline_ms = ms_left(now, entry.deadline);
   for (std::size_t party = 0; party < 3; ++party)
     if (links_[party]->ready() && links_[party]->send(encode(job)))
       entry.expected |= static_cast<std::uint8_t>(1u << party);
   if (pending_.add(number, std::move(entry)).complete()) complete(number, now);
-}
-
-// Not computed with: each server says what it holds, and all three have to say the same.
-void Jobs::submit_list(const Asker& asker, const KeyId& after, Clock::time_point now,
-                       Clock::time_point deadline) {
-  const std::uint64_t number = ++number_;
-  Pending entry;
-  entry.asker = asker;
-  JobRequest& asked = entry.operation.job;
-  asked.op = TKDC_OP_LIST;
-  asked.key.installation = config_.installation;
-  asked.key.id = after;
-  entry.operation.max_output = kMaxKeyListBytes;
-  entry.bytes = kJobOverheadBytes + 3 * kMaxKeyListBytes;
-  entry.started = now;
-  entry.deadline = deadline;
-  entry.expected = 7;
-
-  JobRequest job = asked;
-  job.name = JobName{0, run_, number};
-  job.deadline_ms = ms_left(now, deadline);
-  bool sent = all_ready();
-  pending_.add(number, std::move(entry));
-  for (auto& link : links_) sent = sent && link->send(encode(job));
-  if (!sent) finish(number, failure(TKDC_STATUS_UNAVAILABLE, who_is_away()), now);
 }
 
 void Jobs::handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now) {
@@ -320,12 +309,13 @@ std::optional<Clock::time_point> Jobs::probe_due() const {
 }
 
 // A job that one server does not work on stays unanswered at all three. So before it is given up
-// all are asked how they are, which each answers by itself. Nobody waits for the outcome.
+// all are asked how they are, which each answers by itself. Nobody waits for the outcome, and no
+// limit of what is pending refuses it: there is one at a time.
 void Jobs::probe(Clock::time_point now) {
   const auto due = probe_due();
   if (!due || now < *due) return;
   probed_ = now;
-  submit_status(Asker(), now, now + kStatusTime);
+  ask_status(status_question(Asker(), now, now + kStatusTime), now);
 }
 
 std::string Jobs::who_is_silent(const Pending& job) const {

@@ -39,10 +39,6 @@ class Jobs {
   // Asks every connected server for its status; the outcome's output is JSON.
   void submit_status(const Asker& asker, Clock::time_point now, Clock::time_point deadline);
 
-  // Asks all three which keys they hold behind `after`; one page.
-  void submit_list(const Asker& asker, const KeyId& after, Clock::time_point now,
-                   Clock::time_point deadline);
-
   // Takes in what the servers sent, sends what waited, lets deadlines pass.
   void pump(Clock::time_point now);
   // True when more input waits: the loop must not sleep.
@@ -65,7 +61,11 @@ class Jobs {
   bool all_ready();
   std::string who_is_away() const;
   bool within_grace(Clock::time_point now) const;
+  bool has_room(const Pending& job) const;
   void ask(Pending entry, Clock::time_point now);
+  Pending status_question(const Asker& asker, Clock::time_point now,
+                          Clock::time_point deadline) const;
+  void ask_status(Pending entry, Clock::time_point now);
   void ask_tail(std::uint64_t head_number, Outcome answer, Clock::time_point now);
   bool send_to_all(JobRequest& job, SecretVector secret);
   void handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now);

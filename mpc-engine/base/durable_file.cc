@@ -2,9 +2,12 @@
 #include "base/durable_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 
 #include "base/disk.h"
@@ -37,6 +40,19 @@ bool write_durably(const std::string& path, Disk::How how, std::string_view text
   return write_all(write, octets_of(text)) && file->sync() && sync_folder_of(path);
 }
 
+// Best effort: a file system that copies on write, and a flash disk, keep more than they show.
+void wipe(int fd, off_t bytes) {
+  const Bytes zeros(4096);
+  for (off_t at = 0; at < bytes;) {
+    const auto left = static_cast<std::size_t>(bytes - at);
+    const ssize_t n = ::pwrite(fd, zeros.data(), std::min(zeros.size(), left), at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    at += n;
+  }
+  (void)::fsync(fd);
+}
+
 }  // namespace
 
 UniqueFd create_file(const std::string& path) {
@@ -62,6 +78,35 @@ bool sync_folder_of(const std::string& path) {
 
 bool overwrite_durably(const std::string& path, std::string_view text) {
   return write_durably(path, Disk::How::kOverwrite, text);
+}
+
+bool write_draft(const std::string& draft, ByteSpan contents, mode_t mode) {
+  ::unlink(draft.c_str());
+  const UniqueFd fd = create_file(draft);
+  return fd && ::fchmod(fd.get(), mode) == 0 && write_synced(fd.get(), contents) &&
+         sync_folder_of(draft);
+}
+
+bool put_in_place(const std::string& draft, const std::string& path, OldFile old) {
+  const UniqueFd before(
+      old == OldFile::kWiped ? ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW) : -1);
+  if (::rename(draft.c_str(), path.c_str()) != 0 || !sync_folder_of(path)) return false;
+  struct stat st {};
+  if (before && ::fstat(before.get(), &st) == 0 && st.st_nlink == 0) wipe(before.get(), st.st_size);
+  return true;
+}
+
+bool replace_durably(const std::string& path, ByteSpan contents, mode_t mode, OldFile old) {
+  const std::string draft = path + ".new";
+  if (write_draft(draft, contents, mode) && put_in_place(draft, path, old)) return true;
+  const int why = errno;
+  ::unlink(draft.c_str());
+  errno = why;
+  return false;
+}
+
+bool replace_durably(const std::string& path, std::string_view text, mode_t mode) {
+  return replace_durably(path, octets_of(text), mode);
 }
 
 bool append_durably(const std::string& path, std::string_view text) {

@@ -3,9 +3,11 @@
 //
 // Whoever keeps something beside the store, or makes files that are not made twice, writes them
 // here. On any thread; what is written may be secret, no copy of it is made. Files are made with
-// mode 0600. False: errno says why, for the caller's system_error(); how much of it is on disk is
-// then unknown.
+// mode 0600 unless another is given. False: errno says why, for the caller's system_error(); how
+// much of it is on disk is then unknown.
 #pragma once
+
+#include <sys/types.h>
 
 #include <string>
 #include <string_view>
@@ -31,6 +33,19 @@ UniqueFd create_file(const std::string& path);
 // In place of the contents of a file, which is made if there is none. A crash meanwhile, or
 // a full disk, leaves a file, if only an empty one: for files that say something by being there.
 [[nodiscard]] bool overwrite_durably(const std::string& path, std::string_view text);
+
+// What becomes of the octets of a file that another one takes the place of. kWiped: they are
+// overwritten when nothing names them any more (a backup may), as far as the disk does so.
+enum class OldFile { kLeft, kWiped };
+
+// In the place of a file, or of none: whole, or not at all. The draft is PATH.new, also one that a
+// crash has left.
+[[nodiscard]] bool replace_durably(const std::string& path, ByteSpan contents, mode_t mode = 0600,
+                                   OldFile old = OldFile::kLeft);
+[[nodiscard]] bool replace_durably(const std::string& path, std::string_view text, mode_t mode);
+// The same in two steps, for who looks at the draft between them; its folder is synced by both.
+[[nodiscard]] bool write_draft(const std::string& draft, ByteSpan contents, mode_t mode = 0600);
+[[nodiscard]] bool put_in_place(const std::string& draft, const std::string& path, OldFile old);
 
 // At the end of a file, which is made if there is none.
 [[nodiscard]] bool append_durably(const std::string& path, std::string_view text);

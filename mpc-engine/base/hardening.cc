@@ -5,7 +5,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -52,7 +51,7 @@ void lock_memory(const char* unlocked_file) {
   // not made resident only to be locked.
   if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0) {
     log_line(LogLevel::kWarning,
-             std::string("memory cannot be locked (") + std::strerror(errno) +
+             "memory cannot be locked (" + errno_text() +
                  "): secrets in it may reach swap; raise the limit (LimitMEMLOCK=infinity in a "
                  "unit, ulimit -l), or turn swap off on this host");
     return;

@@ -18,14 +18,6 @@
 namespace tkdc {
 namespace {
 
-constexpr std::size_t kStoreKeyBytes = 32;
-
-constexpr const char kReplaceable[] = "chmod 0600; replace the key if somebody may have read it";
-// Replaced, it would take this server's shares along.
-constexpr const char kStoreKeyAdvice[] =
-    "chmod 0600; do not replace it, the store would be unreadable; if somebody may have read it "
-    "and the store, see docs/operations.md, Changing keys";
-
 Result<UniqueFd> open_regular(const std::string& path, struct stat& st) {
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return system_error("config: cannot open " + path);
@@ -67,9 +59,10 @@ bool has_right_owner(const std::string& path, const struct stat& st) {
          folder.st_uid == st.st_uid;
 }
 
-// `advice`: what to do about a file that others can read.
-Result<SecretVector> read_guarded(const std::string& path, std::size_t max_bytes,
-                                  const char* advice) {
+}  // namespace
+
+Result<SecretVector> read_secret_file(const std::string& path, std::size_t max_bytes,
+                                      const char* advice) {
   struct stat st {};
   auto fd = open_regular(path, st);
   if (!fd.ok()) return fd.error();
@@ -79,12 +72,6 @@ Result<SecretVector> read_guarded(const std::string& path, std::size_t max_bytes
   if ((st.st_mode & 0177) != 0 && !is_credential(path, st))
     return fail("config: " + path + " is open to others: " + advice);
   return read_all(fd->get(), path, max_bytes);
-}
-
-}  // namespace
-
-Result<SecretVector> read_secret_file(const std::string& path, std::size_t max_bytes) {
-  return read_guarded(path, max_bytes, kReplaceable);
 }
 
 Result<std::string> read_text_file(const std::string& path, std::size_t max_bytes) {
@@ -107,16 +94,6 @@ Result<SecretVector> read_curve_secret(const std::string& path) {
   sodium_memzero(key, sizeof key);
   if (!ok) return fail("config: " + path + " is not a CURVE secret key (40 characters of Z85)");
   return text;
-}
-
-Result<SecretBuffer> read_store_key(const std::string& path) {
-  auto octets = read_guarded(path, kStoreKeyBytes, kStoreKeyAdvice);
-  if (!octets.ok()) return octets.error();
-  if (octets->size() != kStoreKeyBytes)
-    return fail("config: " + path + " must have exactly 32 octets");
-  SecretBuffer key(kStoreKeyBytes);
-  std::memcpy(key.data(), octets->data(), kStoreKeyBytes);
-  return key;
 }
 
 }  // namespace tkdc

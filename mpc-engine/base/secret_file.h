@@ -11,16 +11,17 @@
 
 namespace tkdc {
 
-// At most `max_bytes`. Error: names the file and the chmod that helps.
-Result<SecretVector> read_secret_file(const std::string& path, std::size_t max_bytes);
+inline constexpr const char* kReplaceable =
+    "chmod 0600; replace the key if somebody may have read it";
+
+// At most `max_bytes`. Error: names the file; `advice`: what to do about one that others can read.
+Result<SecretVector> read_secret_file(const std::string& path, std::size_t max_bytes,
+                                      const char* advice = kReplaceable);
 
 // Not secret: a certificate.
 Result<std::string> read_text_file(const std::string& path, std::size_t max_bytes);
 
 // A CURVE secret key: 40 characters of Z85, white space around it allowed.
 Result<SecretVector> read_curve_secret(const std::string& path);
-
-// The store key: exactly 32 octets.
-Result<SecretBuffer> read_store_key(const std::string& path);
 
 }  // namespace tkdc

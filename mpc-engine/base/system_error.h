@@ -11,11 +11,14 @@
 
 namespace tkdc {
 
+// "No such file or directory".
+inline std::string errno_text(int number = errno) { return std::strerror(number); }
+
 // "what: No such file or directory; advice"; without advice it ends before the semicolon.
 // `number`: of functions that return it and leave errno as it was.
 inline Error system_error(const std::string& what, const std::string& advice = {},
                           int number = errno) {
-  return fail(what + ": " + std::strerror(number) + (advice.empty() ? "" : "; " + advice));
+  return fail(what + ": " + errno_text(number) + (advice.empty() ? "" : "; " + advice));
 }
 
 }  // namespace tkdc

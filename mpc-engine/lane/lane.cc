@@ -175,8 +175,7 @@ Result<void> Lane::consume(ByteSpan from_next, ByteSpan from_prev) {
   if (auto taken = consume_parts(from_next.first(next_part), from_prev.first(prev_part)); !taken) {
     set_deviation(taken.error().message);
     return fail("round " + std::to_string(tick_) + ": " + *deviation_ +
-                "; nothing was released. One of the servers computes wrongly: see "
-                "docs/operations.md");
+                "; nothing was released. One of the servers computes wrongly");
   }
   if (!pair_out_.empty()) {
     const ByteSpan next = from_next.subspan(next_part, pair_out_.size());

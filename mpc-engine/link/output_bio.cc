@@ -6,7 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+
+#include "base/system_error.h"
 
 namespace tkdc {
 namespace {
@@ -91,7 +92,7 @@ Result<void> OutputBio::flush(int fd) {
     if (n < 0) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) return {};
-      return fail(std::strerror(errno));
+      return fail(errno_text());
     }
     sent_ += static_cast<std::size_t>(n);
   }

@@ -11,11 +11,6 @@ constexpr std::size_t kGrowBytes = 1u << 20;  // memory follows the octets that 
 constexpr std::size_t kMaxSpare = 4;          // as far as a neighbour may be ahead
 constexpr std::size_t kMaxReadyPackets = 4096;
 
-std::uint32_t load_be32(const std::uint8_t in[4]) {
-  return static_cast<std::uint32_t>(in[0]) << 24 | static_cast<std::uint32_t>(in[1]) << 16 |
-         static_cast<std::uint32_t>(in[2]) << 8 | in[3];
-}
-
 }  // namespace
 
 bool PacketInput::full() const {
@@ -45,7 +40,7 @@ Result<bool> PacketInput::filled(std::size_t bytes) {
 }
 
 Result<void> PacketInput::begin_packet() {
-  incoming_.bytes = load_be32(header_);
+  incoming_.bytes = get_header(header_);
   body_got_ = 0;
   if (incoming_.bytes > max_packet_bytes_)
     return fail("announced a packet of " + std::to_string(incoming_.bytes) +

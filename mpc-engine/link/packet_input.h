@@ -17,6 +17,16 @@ namespace tkdc {
 class PacketInput {
  public:
   static constexpr std::size_t kHeaderBytes = 4;
+  // A header, for a packet of so many octets, and what one announces.
+  static void put_header(std::uint8_t* header, std::size_t bytes) {
+    for (std::size_t i = 0; i < kHeaderBytes; ++i)
+      header[i] = static_cast<std::uint8_t>(bytes >> (24 - 8 * i));
+  }
+  static std::size_t get_header(const std::uint8_t* header) {
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < kHeaderBytes; ++i) bytes = bytes << 8 | header[i];
+    return bytes;
+  }
 
   void set_max_packet_bytes(std::size_t bytes) { max_packet_bytes_ = bytes; }
   // Of packets that have not been taken, before full() says so.

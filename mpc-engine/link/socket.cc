@@ -10,7 +10,6 @@
 
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <memory>
 
 #include "base/system_error.h"
@@ -107,7 +106,7 @@ std::string connect_error(int fd) {
   int error = 0;
   socklen_t length = sizeof error;
   if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) error = errno;
-  return error == 0 ? "" : std::strerror(error);
+  return error == 0 ? "" : errno_text(error);
 }
 
 void tune_socket(int fd) {

@@ -14,21 +14,28 @@
 namespace tkdc {
 namespace {
 
+// What a network's streams have in common.
+struct Habits {
+  std::uint64_t records_per_key;
+  std::string pin_advice;
+};
+
 Result<std::unique_ptr<PacketStream>> make_stream(Result<SslPtr> ssl, UniqueFd fd, std::string peer,
-                                                  std::uint64_t records_per_key) {
+                                                  const Habits& habits) {
   if (!ssl.ok()) return ssl.error();
   auto stream = TlsStream::create(std::move(*ssl), std::move(fd), std::move(peer));
   if (!stream.ok()) return stream.error();
-  (*stream)->set_records_per_key(records_per_key);
+  (*stream)->set_records_per_key(habits.records_per_key);
+  (*stream)->set_pin_advice(habits.pin_advice);
   return std::unique_ptr<PacketStream>(std::move(*stream));
 }
 
 class TlsListener final : public Listener {
  public:
-  TlsListener(const TlsContext& tls, std::uint64_t records_per_key, UniqueFd fd, int port,
-              UniqueFd wake, const Fingerprint& pin)
-      : tls_(tls), records_per_key_(records_per_key), fd_(std::move(fd)), port_(port),
-        wake_(std::move(wake)), pin_(pin) {}
+  TlsListener(const TlsContext& tls, const Habits& habits, UniqueFd fd, int port, UniqueFd wake,
+              const Fingerprint& pin)
+      : tls_(tls), habits_(habits), fd_(std::move(fd)), port_(port), wake_(std::move(wake)),
+        pin_(pin) {}
 
   Result<std::unique_ptr<PacketStream>> accept() override {
     for (;;) {
@@ -39,7 +46,7 @@ class TlsListener final : public Listener {
         return system_error("cannot accept", "raise LimitNOFILE of the service");
       }
       tune_socket(fd.get());
-      return make_stream(tls_.server(pin_), std::move(fd), "an unknown caller", records_per_key_);
+      return make_stream(tls_.server(pin_), std::move(fd), "an unknown caller", habits_);
     }
   }
 
@@ -60,7 +67,7 @@ class TlsListener final : public Listener {
 
  private:
   const TlsContext& tls_;
-  const std::uint64_t records_per_key_;
+  const Habits& habits_;
   const UniqueFd fd_;
   const int port_;
   const UniqueFd wake_;
@@ -69,8 +76,7 @@ class TlsListener final : public Listener {
 
 class TlsNetwork final : public Network {
  public:
-  TlsNetwork(TlsContext tls, std::uint64_t records_per_key)
-      : tls_(std::move(tls)), records_per_key_(records_per_key) {}
+  TlsNetwork(TlsContext tls, Habits habits) : tls_(std::move(tls)), habits_(std::move(habits)) {}
 
   Result<std::unique_ptr<Listener>> listen(const std::string& address,
                                            const Fingerprint& pin) override {
@@ -80,15 +86,15 @@ class TlsNetwork final : public Network {
     if (!port.ok()) return port.error();
     UniqueFd wake(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     if (!wake) return system_error("link: no eventfd", "raise LimitNOFILE of the service");
-    return std::unique_ptr<Listener>(std::make_unique<TlsListener>(
-        tls_, records_per_key_, std::move(*fd), *port, std::move(wake), pin));
+    return std::unique_ptr<Listener>(
+        std::make_unique<TlsListener>(tls_, habits_, std::move(*fd), *port, std::move(wake), pin));
   }
 
   Result<std::unique_ptr<PacketStream>> dial(const std::string& address, const Fingerprint& pin,
                                              std::string name) override {
     auto fd = start_dial(address);
     if (!fd.ok()) return fd.error();
-    return make_stream(tls_.client(pin), std::move(*fd), std::move(name), records_per_key_);
+    return make_stream(tls_.client(pin), std::move(*fd), std::move(name), habits_);
   }
 
   Result<std::unique_ptr<Link>> link(std::unique_ptr<PacketStream> prev,
@@ -105,7 +111,7 @@ class TlsNetwork final : public Network {
   }
 
   const TlsContext tls_;
-  const std::uint64_t records_per_key_;
+  const Habits habits_;
 };
 
 }  // namespace
@@ -113,8 +119,8 @@ class TlsNetwork final : public Network {
 Result<std::unique_ptr<Network>> make_tls_network(const TlsNetworkOptions& options) {
   auto tls = TlsContext::create(options.certificate_pem, options.private_key_pem, options.records);
   if (!tls.ok()) return tls.error();
-  return std::unique_ptr<Network>(
-      std::make_unique<TlsNetwork>(std::move(*tls), options.records_per_key));
+  return std::unique_ptr<Network>(std::make_unique<TlsNetwork>(
+      std::move(*tls), Habits{options.records_per_key, options.pin_advice}));
 }
 
 }  // namespace tkdc

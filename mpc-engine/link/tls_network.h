@@ -13,6 +13,7 @@ struct TlsNetworkOptions {
   SecretVector private_key_pem;
   RecordCipher records = RecordCipher::kFastest;
   std::uint64_t records_per_key = TlsStream::kRecordsPerKey;
+  std::string pin_advice;  // TlsStream::set_pin_advice
 };
 
 Result<std::unique_ptr<Network>> make_tls_network(const TlsNetworkOptions& options);

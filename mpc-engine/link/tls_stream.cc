@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/hex.h"
+#include "base/system_error.h"
 #include "link/input_bio.h"
 #include "link/output_bio.h"
 
@@ -17,10 +18,6 @@ namespace {
 
 constexpr std::size_t kRecordBytes = 16 * 1024;  // RFC 8446 section 5.1
 constexpr std::size_t kHeaderBytes = PacketInput::kHeaderBytes;
-
-void store_be32(std::uint8_t out[4], std::size_t v) {
-  for (int i = 0; i < 4; ++i) out[i] = static_cast<std::uint8_t>(v >> (24 - 8 * i));
-}
 
 // SSL_get_error looks at the thread's queue, which somebody else may have left an error in.
 void clear_errors() {
@@ -75,9 +72,8 @@ Error TlsStream::broken(const std::string& step, int rc) {
   if (SSL_get_verify_result(ssl_.get()) == X509_V_ERR_CERT_REJECTED) {
     ERR_clear_error();
     return fail("tls: " + peer_ + " presented the certificate " +
-                to_hex(TlsContext::presented(ssl_.get())) +
-                ", which is not the pinned one; if it was replaced on purpose, set "
-                "certificate_sha256 in [[peers]] to this value");
+                to_hex(TlsContext::presented(ssl_.get())) + ", which is not the pinned one" +
+                (pin_advice_.empty() ? "" : "; " + pin_advice_));
   }
   if (code == SSL_ERROR_ZERO_RETURN) return fail("tls: " + peer_ + " closed the connection");
   if (ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
@@ -86,7 +82,7 @@ Error TlsStream::broken(const std::string& step, int rc) {
   }
   if (code == SSL_ERROR_SYSCALL && ERR_peek_error() == 0)
     return fail("tls: connection to " + peer_ + " lost in " + step + ": " +
-                (number != 0 ? std::strerror(number) : "end of stream"));
+                (number != 0 ? errno_text(number) : "end of stream"));
   return fail("tls: " + step + " with " + peer_ + " failed: " + openssl_error());
 }
 
@@ -152,7 +148,7 @@ Result<void> TlsStream::send_pieces(std::span<const ByteSpan> pieces) {
     return fail("tls: a packet of " + std::to_string(bytes) + " octets for " + peer_ +
                 " is above the limit of " + std::to_string(max_packet_bytes_));
   record_.resize(kRecordBytes);
-  store_be32(record_.data(), bytes);
+  PacketInput::put_header(record_.data(), bytes);
   std::size_t used = kHeaderBytes, left = bytes;
   std::size_t wanted =  // of this record
       std::max(kHeaderBytes, (kHeaderBytes + bytes - 1) % kRecordBytes + 1);

@@ -57,6 +57,8 @@ class TlsStream final : public PacketStream {
   void set_max_waiting_bytes(std::size_t bytes) { packets_.set_max_waiting_bytes(bytes); }
   void set_peer(std::string peer) override { peer_ = std::move(peer); }
   void set_records_per_key(std::uint64_t records) { records_per_key_ = records; }
+  // What a person does about a peer with another certificate: behind that error.
+  void set_pin_advice(std::string advice) { pin_advice_ = std::move(advice); }
 
   // TLS exporter (RFC 8446 section 7.5): the same octets at both ends.
   Result<void> export_key(const std::string& label, MutableByteSpan out) const override;
@@ -79,7 +81,7 @@ class TlsStream final : public PacketStream {
   std::unique_ptr<InputBio> input_;
   std::unique_ptr<OutputBio> output_;
   SslPtr ssl_;
-  std::string peer_;
+  std::string peer_, pin_advice_;
   std::size_t max_packet_bytes_ = kMaxPacketBytes;
 
   SecretVector record_;  // for what does not stand in one piece as a whole record

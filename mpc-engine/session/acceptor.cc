@@ -149,10 +149,9 @@ Result<std::vector<Offer>> Acceptor::take(int lanes, const std::optional<Round>&
         break;
     }
     if (monotonic_ms() >= deadline_ms)
-      return fail("session: party " + std::to_string(options_.party) + " did not call in time; " +
-                  (refused_.empty() ? "is its tkdc-server running, and does its [[peers]] "
-                                      "entry have this server's data address?"
-                                    : "somebody who called was refused: " + refused_));
+      return fail("session: party " + std::to_string(options_.party) + " did not call in time" +
+                  (refused_.empty() ? followed_by(options_.no_call)
+                                    : "; somebody who called was refused: " + refused_));
     lock.unlock();
     auto checked = check();
     lock.lock();

@@ -33,6 +33,7 @@ struct AcceptorOptions {
   int stranger_timeout_ms = 5'000;
   std::uint64_t stranger_max_bytes = 32 * 1024;
   std::function<void(const std::string&)> log;
+  std::string no_call;  // SessionAdvice::no_call
   // An authenticated HELLO arrived. Called from the acceptor's thread.
   std::function<void(const Hello&)> on_offer;
 };

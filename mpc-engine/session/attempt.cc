@@ -101,7 +101,7 @@ Result<void> Attempt::say_hello() {
   mine_.epoch_era = epochs.era;
   mine_.epoch = epochs.reserved;
   mine_.epoch_used = epochs.used;
-  if (in_.options.audit_head) mine_.audit = in_.options.audit_head();
+  if (in_.options.note) mine_.note = in_.options.note();
   if (in_.options.held) mine_.held = in_.options.held();
   randombytes_buf(mine_.nonce.data(), mine_.nonce.size());
   if (begins()) mine_.round = mine_.nonce;
@@ -157,7 +157,7 @@ Result<std::unique_ptr<PacketStream>> Attempt::dial() {
   Backoff backoff;
   std::string name = "party " + std::to_string(in_.next.party);
   for (;;) {
-    auto stream = in_.options.network->dial(in_.next.address, in_.next.certificate_sha256, name);
+    auto stream = in_.options.network->dial(in_.next.address, in_.next.pin, name);
     std::string reason = stream.ok() ? "no answer" : stream.error().message;
     while (stream.ok()) {
       auto connected = (*stream)->connect(monotonic_ms() + kSliceMs);
@@ -174,7 +174,7 @@ Result<std::unique_ptr<PacketStream>> Attempt::dial() {
     if (!paused.ok()) return paused.error();
     if (monotonic_ms() >= deadline_ms_)
       return fail("session: " + name + " at " + in_.next.address + " does not answer (" + reason +
-                  "); is its tkdc-server running and the port open?");
+                  ")" + followed_by(in_.options.advice.no_answer));
   }
 }
 
@@ -210,7 +210,8 @@ Result<void> Attempt::look_at_connections() {
       ByteSpan packet = lane.next->take();
       if (is_refusal(packet)) return refused(*lane.next, packet);
       auto hello = decode_hello(packet);
-      if (!hello.ok() || !check_hello(mine_, *hello, in_.next.party).ok()) continue;
+      if (!hello.ok() || !check_hello(mine_, *hello, in_.next.party, in_.options.advice).ok())
+        continue;
       if (auto same = hear_course(*hello); !same.ok()) return same;
     }
   }
@@ -225,7 +226,7 @@ Result<void> Attempt::take_offers() {
   if (!offers.ok()) return offers.error();
   in_.chosen(offers->front().hello.nonce);
   for (const Offer& offer : *offers) {
-    auto same = check_hello(mine_, offer.hello, in_.prev.party);
+    auto same = check_hello(mine_, offer.hello, in_.prev.party, in_.options.advice);
     if (same.ok()) continue;
     for (Offer& each : *offers) (void)each.stream->send(encode_refusal(same.error().message)).ok();
     return same;
@@ -255,7 +256,7 @@ Result<void> Attempt::hear_hellos() {
     if (is_refusal(packet)) return refused(stream, packet);
     auto hello = decode_hello(packet);
     if (!hello.ok()) return fail(hello.error().message + " from " + stream.peer());
-    auto same = check_hello(mine_, *hello, in_.next.party);
+    auto same = check_hello(mine_, *hello, in_.next.party, in_.options.advice);
     if (!same.ok()) return same;
     if (hello->lane != static_cast<int>(lane))
       return fail("session: " + stream.peer() + " answers lane " + std::to_string(lane) +
@@ -338,6 +339,7 @@ Result<void> Attempt::agree(Session& session) {
   inputs.session = session.id;
   inputs.transcript = transcript();
   inputs.log = in_.options.log;
+  inputs.advice = in_.options.advice;
   for (int party = 0; party < 3; ++party)
     inputs.epochs[static_cast<std::size_t>(party)] = {hello_of(party).epoch,
                                                       hello_of(party).epoch_used};
@@ -368,7 +370,7 @@ Session Attempt::agreed_session() const {
     if (session.goes_on) session.id = mine_.held;
   }
   for (int party = 0; party < 3; ++party)
-    session.audit_heads[static_cast<std::size_t>(party)] = hello_of(party).audit;
+    session.notes[static_cast<std::size_t>(party)] = hello_of(party).note;
   bool bytes = true;
   session.two_parts = true;
   for (int party = 0; party < 3; ++party) {
@@ -396,7 +398,8 @@ Result<Session> Attempt::run() {
   if (session.protocols.empty())
     return fail(
         "session: each two of the three servers have a protocol in common, but not all "
-        "three; set the same [data] protocols in the three tkdc.toml");
+        "three" +
+        followed_by(in_.options.advice.protocols));
   done = build_lanes(session);
   if (done.ok()) done = agree(session);
   if (!done.ok()) return done.error();

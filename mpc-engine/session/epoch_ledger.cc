@@ -17,8 +17,10 @@ EpochLedger::Clocks EpochLedger::system_clocks() {
   return {wall_s, [] { return static_cast<std::uint64_t>(monotonic_ms() / 1000); }};
 }
 
-EpochLedger::EpochLedger(Entries& entries, std::uint32_t per_day, Clocks clocks)
-    : entries_(entries), per_day_(std::max(per_day, kMinPerDay)), clocks_(std::move(clocks)) {
+EpochLedger::EpochLedger(Entries& entries, std::uint32_t per_day, SessionAdvice advice,
+                         Clocks clocks)
+    : entries_(entries), per_day_(std::max(per_day, kMinPerDay)), advice_(std::move(advice)),
+      clocks_(std::move(clocks)) {
   const Epochs epochs = entries_.epochs();
   const std::uint64_t now_s = clocks_.wall_s();
   const std::uint64_t away_s = now_s > epochs.spent_at_s ? now_s - epochs.spent_at_s : 0;
@@ -40,7 +42,7 @@ Result<void> EpochLedger::reserve(std::uint32_t epoch, std::uint32_t vouched) {
   Epochs epochs = entries_.epochs();
   if (epoch <= epochs.used)
     return fail("session: nonce epoch " + std::to_string(epoch) +
-                " was used by this server before; see docs/operations.md, Nonce epochs");
+                " was used by this server before" + followed_by(advice_.epoch_reused));
   if (epoch <= epochs.reserved) return {};
   give_back();
   const std::uint32_t known = std::max(epochs.reserved, vouched);
@@ -49,9 +51,8 @@ Result<void> EpochLedger::reserve(std::uint32_t epoch, std::uint32_t vouched) {
     const std::uint64_t wait_s = (spent_ + cost - per_day_ * kUnits) / per_day_;
     return fail("session: this start would use up " + std::to_string(cost / kUnits) +
                 " nonce epochs, and the allowance of " + std::to_string(per_day_) +
-                " a day is spent (limits.epochs_per_day): sessions end too soon, or a server "
-                "pushes epochs ahead, see docs/operations.md, Nonce epochs. Possible within " +
-                std::to_string(wait_s / 60 + 1) + " min");
+                " a day is spent; possible within " + std::to_string(wait_s / 60 + 1) + " min" +
+                followed_by(advice_.allowance_spent));
   }
   epochs.reserved = epoch;
   epochs.spent = spent_ + cost;

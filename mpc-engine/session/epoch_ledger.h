@@ -21,6 +21,7 @@
 #include <mutex>
 
 #include "base/result.h"
+#include "session/advice.h"
 #include "session/entries.h"
 
 namespace tkdc {
@@ -45,7 +46,8 @@ class EpochLedger {
   };
   static Clocks system_clocks();
 
-  EpochLedger(Entries& entries, std::uint32_t per_day, Clocks clocks = system_clocks());
+  EpochLedger(Entries& entries, std::uint32_t per_day, SessionAdvice advice = {},
+              Clocks clocks = system_clocks());
 
   // `vouched`: what two of the three servers have reserved; catching up with it is free.
   // Error: the allowance is spent, and when it will do; or the disk's.
@@ -58,6 +60,7 @@ class EpochLedger {
 
   Entries& entries_;
   const std::uint32_t per_day_;
+  const SessionAdvice advice_;
   const Clocks clocks_;
   std::mutex mutex_;
   std::uint64_t spent_ = 0;  // as of seen_s_

@@ -37,7 +37,7 @@ void put_public(AnyWriter& w, const Hello& hello) {
   w.u32(hello.epoch_used);
   w.raw(hello.nonce);
   w.raw(hello.round);
-  put_head(w, hello.audit);
+  w.raw(hello.note);
   w.raw(hello.held);
 }
 
@@ -62,17 +62,7 @@ std::string quoted(const std::string& value) { return "'" + value + "'"; }
 Error differ(const std::string& what, const std::string& theirs, const std::string& mine, int party,
              const std::string& advice) {
   return fail("session: party " + std::to_string(party) + " has " + what + " " + theirs +
-              ", this server " + mine + "; " + advice);
-}
-
-// Keys seal in the era that they were drawn in. Two servers of different eras would
-// disagree about which may, and one of them would count epochs that are used up.
-Result<void> check_era(const Hello& mine, const Hello& theirs, int party) {
-  if (theirs.epoch_era == mine.epoch_era) return {};
-  return differ("nonce era", std::to_string(theirs.epoch_era), std::to_string(mine.epoch_era),
-                party,
-                "whoever has the lower one runs `tkdc epochs begin-anew` or restores a newer "
-                "store, all three administrators agreeing: docs/operations.md, Nonce epochs");
+              ", this server " + mine + followed_by(advice));
 }
 
 }  // namespace
@@ -120,7 +110,7 @@ Result<Hello> decode_hello(ByteSpan packet) {
   hello.epoch_used = r.u32();
   r.array(hello.nonce);
   r.array(hello.round);
-  hello.audit = get_head(r);
+  r.array(hello.note);
   r.array(hello.held);
   hello.lane = r.u16();
   const bool whole_course = get_course_tail(r, hello.course);
@@ -154,50 +144,48 @@ std::vector<std::string> common_protocols(const std::vector<OfferedProtocol>& fi
   return out;
 }
 
-Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_party) {
+Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_party,
+                         const SessionAdvice& advice) {
   int party = expected_party;
   if (theirs.version != mine.version)
     return differ("protocol version", std::to_string(theirs.version), std::to_string(mine.version),
-                  party, "upgrade all three servers");
+                  party, advice.version);
   if (theirs.installation != mine.installation)
     return differ("installation", to_hex(theirs.installation), to_hex(mine.installation), party,
-                  "compare [installation] id in the three tkdc.toml");
+                  advice.installation);
   if (theirs.party != expected_party)
     return differ("party number", std::to_string(theirs.party),
-                  "expects " + std::to_string(expected_party), party,
-                  "compare [installation] party and the [[peers]] in the three tkdc.toml");
+                  "expects " + std::to_string(expected_party), party, advice.party);
   if (theirs.security != mine.security)
     return differ("security mode", quoted(theirs.security), quoted(mine.security), party,
-                  "set the same [installation] security in the three tkdc.toml");
+                  advice.security);
   if (mine.security == security_name(Security::kMalicious) &&
-      theirs.representation != Representation::kBytes)
-    return differ("representation", "'planes'", "'bytes'", party,
-                  "malicious mode computes in bytes at all three: upgrade that server");
+      theirs.representation != Representation::kBytes)  // in which all three compute then
+    return differ("representation", "'planes'", "'bytes'", party, advice.representation);
   if (!can_agree(mine.zero_shares, theirs.zero_shares))
     return differ("zero-shares by", quoted(zero_offer_name(theirs.zero_shares)),
-                  quoted(zero_offer_name(mine.zero_shares)), party,
-                  "set the same [data] zero_shares, or \"auto\", in the three tkdc.toml");
+                  quoted(zero_offer_name(mine.zero_shares)), party, advice.zero_shares);
   if (theirs.lanes != mine.lanes)
     return differ("lane count", std::to_string(theirs.lanes), std::to_string(mine.lanes), party,
-                  "set the same [data] lanes in the three tkdc.toml");
+                  advice.lanes);
   if (theirs.cohort_limit != mine.cohort_limit)
     return differ("cohort limit", std::to_string(theirs.cohort_limit),
-                  std::to_string(mine.cohort_limit), party,
-                  "install the same release on all three servers");
+                  std::to_string(mine.cohort_limit), party, advice.cohort_limit);
   if (theirs.wire_format != mine.wire_format)
     return differ("wire format", std::to_string(theirs.wire_format),
-                  std::to_string(mine.wire_format), party,
-                  "install releases on the three servers that CHANGELOG.md says work together");
+                  std::to_string(mine.wire_format), party, advice.wire_format);
   if (common_protocols(mine.protocols, theirs.protocols, theirs.protocols).empty())
-    return differ(
-        "protocols", names_of(theirs.protocols), names_of(mine.protocols), party,
-        "none of one name and one release is common: set the same [data] protocols in the "
-        "three tkdc.toml, or install one release");
+    return differ("protocols", names_of(theirs.protocols), names_of(mine.protocols), party,
+                  "none of one name and one release is common" + followed_by(advice.protocols));
   if (theirs.masked_blocks != mine.masked_blocks)
     return differ("masked_blocks", std::to_string(theirs.masked_blocks),
-                  std::to_string(mine.masked_blocks), party,
-                  "set the same [data] masked_blocks in the three tkdc.toml");
-  return check_era(mine, theirs, party);
+                  std::to_string(mine.masked_blocks), party, advice.masked_blocks);
+  // What an entry may do can depend on the era that it was made in. Two parties of different eras
+  // would disagree about which may, and one of them would count epochs that are used up.
+  if (theirs.epoch_era != mine.epoch_era)
+    return differ("nonce era", std::to_string(theirs.epoch_era), std::to_string(mine.epoch_era),
+                  party, advice.era);
+  return {};
 }
 
 Bytes public_part(const Hello& hello) {

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "base/codec.h"
+#include "session/advice.h"
 #include "session/course_tail.h"
+#include "session/owners_note.h"
 #include "session/refusal.h"
 #include "session/session.h"
 
@@ -38,7 +40,7 @@ struct Hello {
   std::uint32_t epoch_era = 0, epoch = 0, epoch_used = 0;
   std::array<std::uint8_t, 32> nonce{};  // one per attempt and party
   std::array<std::uint8_t, 32> round{};  // party 0's nonce: which attempt of all three
-  AuditHead audit;                       // of this party's own log
+  OwnersNote note{};                     // of this party's owner
   SessionId held{};                      // which session's state this party holds
   CourseTail course;                     // of this lane in the session before
   SecretVector contribution;             // kContributionBytes, one per link
@@ -50,7 +52,8 @@ SecretVector encode_hello(const Hello& hello);
 Result<Hello> decode_hello(ByteSpan packet);
 
 // Error: the first disagreement, with both values and what to do.
-Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_party);
+Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_party,
+                         const SessionAdvice& advice = {});
 
 // Small letters, digits and '-'.
 bool is_protocol_name(const std::string& name);

@@ -14,19 +14,20 @@ Result<void> check_options(const MeshOptions& options) {
   seen[options.party] = true;
   for (const MeshPeer& peer : options.peers) {
     if (peer.party < 0 || peer.party > 2 || seen[peer.party])
-      return fail("session: [[peers]] must name the other two parties, each once");
+      return fail("session: the peers must be the other two parties, each once");
     seen[peer.party] = true;
   }
-  if (options.peers.size() != 2) return fail("session: [[peers]] must have two entries");
-  if (options.peers[0].certificate_sha256 == options.peers[1].certificate_sha256)
-    return fail("session: both [[peers]] have the same certificate_sha256");
+  if (options.peers.size() != 2) return fail("session: there must be two peers");
+  if (options.peers[0].pin == options.peers[1].pin)
+    return fail("session: both peers have the same certificate");
   return {};
 }
 
 }  // namespace
 
 Mesh::Mesh(MeshOptions options, Entries& entries)
-    : options_(std::move(options)), entries_(entries), ledger_(entries, options_.epochs_per_day) {}
+    : options_(std::move(options)), entries_(entries),
+      ledger_(entries, options_.epochs_per_day, options_.advice) {}
 
 Mesh::~Mesh() { stop(); }
 
@@ -35,17 +36,18 @@ Result<std::unique_ptr<Mesh>> Mesh::create(MeshOptions options, Entries& entries
   if (!checked.ok()) return checked.error();
   if (!options.network) {
     auto tls = make_tls_network({options.certificate_pem, options.private_key_pem, options.records,
-                                 options.records_per_key});
+                                 options.records_per_key, options.advice.pin});
     if (!tls.ok()) return tls.error();
     options.network = std::move(*tls);
   }
   std::unique_ptr<Mesh> mesh(new Mesh(std::move(options), entries));
   AcceptorOptions accept;
   accept.party = (mesh->options_.party + 2) % 3;
-  auto listener = mesh->options_.network->listen(mesh->options_.listen_address,
-                                                 mesh->peer(accept.party).certificate_sha256);
+  auto listener =
+      mesh->options_.network->listen(mesh->options_.listen_address, mesh->peer(accept.party).pin);
   if (!listener.ok()) return listener.error();
   accept.log = mesh->options_.log;
+  accept.no_call = mesh->options_.advice.no_call;
   accept.on_offer = [m = mesh.get()](const Hello& hello) { m->on_offer(hello); };
   mesh->acceptor_ = std::make_unique<Acceptor>(std::move(*listener), std::move(accept));
   return mesh;

@@ -12,8 +12,10 @@
 #include "link/certificate.h"
 #include "link/network.h"
 #include "link/tls_network.h"
+#include "session/advice.h"
 #include "session/course_tail.h"
 #include "session/epoch_ledger.h"
+#include "session/owners_note.h"
 #include "session/session.h"
 #include "session/wire_format.h"
 
@@ -22,7 +24,7 @@ namespace tkdc {
 struct MeshPeer {
   int party = 0;
   std::string address;  // host:port of its data plane
-  Fingerprint certificate_sha256{};
+  Fingerprint pin{};    // its certificate's
 };
 
 struct MeshOptions {
@@ -49,7 +51,8 @@ struct MeshOptions {
   std::uint64_t records_per_key = TlsStream::kRecordsPerKey;
   std::uint32_t epochs_per_day = EpochLedger::kPerDay;
   std::function<void(const std::string&)> log;  // any thread
-  std::function<AuditHead()> audit_head;        // of this server's log; none without
+  std::function<OwnersNote()> note;             // for the two others' owners; zeros without
+  SessionAdvice advice;
   // Where this server's lane stood when the last session ended; none without. And what a
   // peer says of the same: an error ends the attempt. Both from establish()'s thread.
   std::function<CourseTail(int lane)> course;

@@ -138,7 +138,7 @@ Result<Talk::Both> Talk::answer_unsettled(const Answers& lists, bool* others_las
     bool last = r.u8() != 0;
     std::size_t ids = r.u16();
     if (r.failed() || ids > kPageIds || r.remaining() != ids * kUnsettledBytes)
-      return fail("session: malformed list of unsettled keys from " + name(side));
+      return fail("session: malformed list of unsettled entries from " + name(side));
     if (!last) *others_last = false;
     Bytes& answer = out[static_cast<std::size_t>(side)];
     for (std::size_t i = 0; i < ids; ++i) {
@@ -161,7 +161,7 @@ Result<void> Talk::apply_one(const Unsettled& mine, bool others_did) {
 Result<void> Talk::apply(std::span<const Unsettled> mine, const Answers& answers) {
   for (Neighbour side : kSides)
     if (answers.by[static_cast<std::size_t>(side)].size() != mine.size())
-      return fail("session: malformed answer about unsettled keys from " + name(side));
+      return fail("session: malformed answer about unsettled entries from " + name(side));
   for (std::size_t i = 0; i < mine.size(); ++i) {
     auto done = apply_one(mine[i], answers.by[0][i] == 1 || answers.by[1][i] == 1);
     if (!done.ok()) return done;
@@ -203,7 +203,7 @@ Result<void> Talk::settle() {
   for (const EntryId& id : *condemned) unsettled.push_back({id, true});
   if (unsettled.size() > kMaxUnsettled)
     return fail("session: " + std::to_string(unsettled.size()) +
-                " keys are half made or half removed; restore this server's store");
+                " entries are half made or half removed" + followed_by(in_.advice.unsettled));
   std::size_t at = 0;
   for (std::size_t page = 0; page <= kMaxUnsettled / kPageIds; ++page) {
     std::size_t n = std::min(kPageIds, unsettled.size() - at);
@@ -213,7 +213,7 @@ Result<void> Talk::settle() {
     at += n;
     if (*all_last) return {};
   }
-  return fail("session: a neighbour's list of unsettled keys does not end");
+  return fail("session: a neighbour's list of unsettled entries does not end");
 }
 
 Result<void> Talk::compare_inventories() {
@@ -225,7 +225,7 @@ Result<void> Talk::compare_inventories() {
   const Bytes& prev = answers->by[0];
   const Bytes& next = answers->by[1];
   if (prev == body && next == body) return {};
-  std::string whose = "the stores of all three parties differ";
+  std::string whose = "the inventories of all three parties differ";
   int odd = -1;
   if (prev == body)
     odd = party_at(Neighbour::kNext);
@@ -233,12 +233,11 @@ Result<void> Talk::compare_inventories() {
     odd = party_at(Neighbour::kPrev);
   else if (prev == next)
     odd = in_.party;
-  if (odd >= 0) whose = "the store of party " + std::to_string(odd) + " differs from the others'";
+  if (odd >= 0)
+    whose = "the inventory of party " + std::to_string(odd) + " differs from the others'";
   return fail("session: " + whose + " (this server " + to_hex(body) + ", " +
               name(Neighbour::kPrev) + " " + to_hex(prev) + ", " + name(Neighbour::kNext) + " " +
-              to_hex(next) +
-              "); no service until that store is repaired or restored from the "
-              "backup of the same generation");
+              to_hex(next) + ")" + followed_by(in_.advice.inventories));
 }
 
 // What at least two of the three have reserved; one of those two is honest.
@@ -262,15 +261,13 @@ Result<std::uint32_t> Talk::next_epoch() const {
   if (highest > two_have && highest - two_have > kMaxEpochLead)
     return fail("session: " + claims + "; more than " + std::to_string(kMaxEpochLead) +
                 " ahead is not believed. Distrust party " + std::to_string(ahead) +
-                "; only if both others were restored from backups, raise one of them by "
-                "`tkdc epochs raise` (docs/operations.md, Nonce epochs)");
+                followed_by(in_.advice.epoch_not_believed));
   if (highest >= kMaxEpoch)
-    return fail(
-        "session: the 20-bit nonce epochs are used up; all three administrators begin them anew "
-        "by `tkdc epochs begin-anew` (docs/operations.md, Nonce epochs)");
+    return fail("session: the 20-bit nonce epochs are used up" +
+                followed_by(in_.advice.epochs_used_up));
   if (highest > two_have && in_.log)
     in_.log("session: " + claims + ": " + std::to_string(highest - two_have) +
-            " epochs are skipped; unless two stores were restored from backups, party " +
+            " epochs are skipped; unless two parties were restored from backups, party " +
             std::to_string(ahead) + " misbehaves");
   return highest + 1;
 }

@@ -5,8 +5,8 @@
 //   2. settle     prepared records: committed when another party has committed
 //                 them, dropped otherwise; condemned records: destroyed when
 //                 another party has buried them, pardoned otherwise (a crash
-//                 between the two steps of making or removing a key)
-//   3. INVENTORY  the stores hold the same keys, or there is no service
+//                 between the two steps of making or removing an entry)
+//   3. INVENTORY  the parties hold the same entries, or there is no session
 //   4. EPOCH      1 + the highest epoch used, reserved on disk by all three before use
 //
 // Each step is one packet to and one from each neighbour (settling: one round
@@ -17,6 +17,7 @@
 #include <functional>
 
 #include "link/link.h"
+#include "session/advice.h"
 #include "session/entries.h"
 #include "session/epoch_ledger.h"
 
@@ -38,6 +39,7 @@ struct ReconcileInputs {
   std::array<std::uint8_t, 32> transcript{};  // digest of the three HELLOs, in party order
   std::array<EpochClaim, 3> epochs{};         // persisted, by party, from the HELLOs
   std::function<void(const std::string&)> log;
+  SessionAdvice advice;
 };
 
 // Step 1. On it rests whether a session goes on or a new one follows: a party that told the two

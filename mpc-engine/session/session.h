@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "link/link.h"
-#include "session/audit_head.h"
+#include "session/owners_note.h"
 #include "session/security.h"
 #include "session/zero_generator.h"
 
@@ -63,8 +63,8 @@ struct Session {
   bool two_parts = false;  // docs/protocols/17-two-part-hmac.md
   // 20 bits of the GCM nonce, reserved on disk by all three before use; and its era.
   std::uint32_t epoch = 0, era = 0;
-  std::array<AuditHead, 3> audit_heads;  // by party, when the session was made
-  std::vector<std::string> protocols;    // that all three have, the one that is used most first
+  std::array<OwnersNote, 3> notes;     // by party, of when the session was made
+  std::vector<std::string> protocols;  // that all three have, the one that is used most first
   std::vector<LaneLink> lanes;
 };
 

@@ -10,8 +10,8 @@
 // "-malicious" behind it. BACKEND: scalar, avx2 or
 // gfni. The work is done twice; the second time, inside run_measured(), is the
 // one to be counted. --stop raises SIGUSR1 before and SIGUSR2 behind it.
+#include <CLI/CLI.hpp>
 #include <csignal>
-#include <cstdlib>
 #include <iostream>
 #include <string>
 
@@ -124,26 +124,33 @@ extern "C" [[gnu::noinline]] bool run_measured(const std::function<bool()>* work
 
 int main(int argc, char** argv) {
   using namespace tkdc;
-  std::string name = argc > 2 ? argv[1] : "";
+  std::string name, wanted;
+  std::size_t jobs = 0;
+  bool stop = false;
+  CLI::App app("a unit of work, for the counter of instructions");
+  app.add_option("work", name,
+                 "aes-128, aes-256, sha1, sha1-bits, aes-128-circuit or sha1-circuit; behind it "
+                 "-malicious")
+      ->required();
+  app.add_option("backend", wanted)->required();
+  app.add_option("jobs", jobs)->required()->check(CLI::Range(std::size_t{1}, std::size_t{4096}));
+  app.add_flag("--stop", stop, "signals around what is counted");
+  CLI11_PARSE(app, argc, argv);
   const std::string malicious = "-malicious";
   Security security = Security::kSemiHonest;
   if (name.ends_with(malicious)) {
     name.resize(name.size() - malicious.size());
     security = Security::kMalicious;
   }
-  const int jobs = argc > 3 ? std::atoi(argv[3]) : 0;
   const std::string circuit = name == "aes-128-circuit" ? "aes128-encrypt"
                               : name == "sha1-circuit"  ? "sha1"
                                                         : "";
-  const bool known = !circuit.empty() || name == "aes-128" || name == "aes-256" || name == "sha1" ||
-                     name == "sha1-bits";
-  if (!known || jobs < 1 || jobs > 4096) {
-    std::cerr << "usage: bench-workload aes-128|aes-256|sha1|sha1-bits|aes-128-circuit|"
-                 "sha1-circuit[-malicious] BACKEND JOBS [--stop]\n";
+  if (circuit.empty() && name != "aes-128" && name != "aes-256" && name != "sha1" &&
+      name != "sha1-bits") {
+    std::cerr << "bench-workload: no work " << name << "\n";
     return 2;
   }
   // Verification is of octets; planes are what semi-honest mode without GFNI uses.
-  const std::string wanted = argv[2];
   const bool octets = security == Security::kMalicious || wanted == "gfni";
   auto backend =
       choose_rep3_backend(wanted, octets ? Representation::kBytes : Representation::kPlanes);
@@ -151,16 +158,14 @@ int main(int argc, char** argv) {
     std::cerr << "bench-workload: no backend " << wanted << " for this on this CPU\n";
     return 3;
   }
-  const bool stop = argc > 4 && argv[4] == std::string("--stop");
-  const auto many = static_cast<std::size_t>(jobs);
   std::function<bool()> run;
   bool done = true;
   if (circuit.empty()) {
-    auto work = std::make_shared<bench::Work>(name, **backend, security, many);
+    auto work = std::make_shared<bench::Work>(name, **backend, security, jobs);
     done = work->prepare();
     run = [work] { return work->run(); };
   } else {
-    auto work = std::make_shared<bench::CircuitWork>(circuit, **backend, security, many);
+    auto work = std::make_shared<bench::CircuitWork>(circuit, **backend, security, jobs);
     run = [work] { return work->run(); };
   }
   done = done && run();

@@ -3,9 +3,9 @@
 // all alike: CPU time per octet, and per AES block of each party's messages.
 //
 //   bench-zero-shares [ROUNDS]
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <vector>
 
@@ -29,7 +29,10 @@ double cpu_ns() {
 int main(int argc, char** argv) {
   using namespace tkdc;
   if (sodium_init() < 0) return 1;
-  const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 11;
+  int rounds = 11;
+  CLI::App app("what each generator of zero-shares costs");
+  app.add_option("rounds", rounds)->check(CLI::Range(1, 1'000'000));
+  CLI11_PARSE(app, argc, argv);
   SecretBuffer mine(32), next(32);
   const ZeroStreamKeys keys = {mine.span(), next.span()};
   std::vector<std::unique_ptr<ZeroStream>> streams;

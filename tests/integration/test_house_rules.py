@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import house_arrows, house_rules
+from tests import house_alike, house_arrows, house_rules
 
 
 def test_house_rules():
@@ -22,6 +22,11 @@ def test_each_decision_has_its_test():
 
 def test_arrows_run_one_way():
     found = house_arrows.check(house_rules.tracked())
+    assert not found, "\n".join(found)
+
+
+def test_what_is_alike_is_so_on_purpose():
+    found = house_alike.check(house_rules.tracked())
     assert not found, "\n".join(found)
 
 
@@ -84,3 +89,35 @@ def test_readme_lists_the_top_folders():
     listed = re.findall(r"^\| \[([\w-]+)\]\(\1/\) \| \S.* \|$", rows, re.MULTILINE)
     there = {Path(name).parts[0] for name in house_rules.tracked() if "/" in name}
     assert sorted(listed) == sorted(one for one in there if not one.startswith("."))
+
+
+SIX = [f"    step_{n}();" for n in range(6)]
+
+
+def two_alike(tmp_path, entry: str, **texts: list[str]) -> list[str]:
+    files = {"docs/STYLE.md": f"{house_alike.SECTION}\n{entry}\n\n## Commits\n"}
+    files |= {f"base/{name}.cc": "\n".join(lines) + "\n" for name, lines in texts.items()}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return house_alike.check(list(files), tmp_path)
+
+
+def test_six_lines_alike_are_seen(tmp_path):
+    other = ["// A comment.", *SIX[:3], "", "  // Another.", *(" " + line for line in SIX[3:])]
+    assert two_alike(tmp_path, "", a=["int x;", *SIX], b=other) == [
+        "base/a.cc:2: 6 lines as in base/b.cc:2: make them one, or say in docs/STYLE.md why not"]
+    assert two_alike(tmp_path, "", a=SIX, b=[*SIX[:5], "other();"]) == []
+
+
+def test_six_lines_alike_within_a_file_are_seen(tmp_path):
+    assert len(two_alike(tmp_path, "", a=[*SIX, "between();", *SIX], b=[])) == 1
+
+
+def test_an_entry_explains_a_pair_that_it_names(tmp_path):
+    assert two_alike(tmp_path, "- `a.cc`, `base/b.cc`: since.", a=SIX, b=SIX) == []
+    assert two_alike(tmp_path, "- `base/`: since.", a=SIX, b=SIX) == []
+    for half in ("- `a.cc`: since.", "- `a.cc`: since.\n- `b.cc`: since."):
+        assert len(two_alike(tmp_path, half, a=SIX, b=SIX)) == 1, half
+    assert two_alike(tmp_path, "- `c.cc`: gone.", a=SIX, b=[]) == [
+        "docs/STYLE.md: no file is called c.cc"]

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/system_error.h"
+
 namespace tkdc::storm {
 namespace {
 
@@ -84,7 +86,7 @@ bool Transport::open(Slot slot) {
   s.fd = socket(target_.address.ss_family, kind, 0);
   const auto* address = reinterpret_cast<const sockaddr*>(&target_.address);
   if (s.fd < 0 || (connect(s.fd, address, target_.length) != 0 && errno != EINPROGRESS)) {
-    if (trouble_.empty()) trouble_ = std::string("no socket to the KDC: ") + std::strerror(errno);
+    if (trouble_.empty()) trouble_ = system_error("no socket to the KDC").message;
     close_socket(slot);
     return false;
   }

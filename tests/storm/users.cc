@@ -12,6 +12,8 @@
 #include <thread>
 #include <unordered_map>
 
+#include "base/system_error.h"
+
 namespace tkdc::storm {
 namespace {
 
@@ -169,7 +171,7 @@ Result<void> write_keytab(const std::string& path, const std::string& realm,
     file.insert(file.end(), entry.begin(), entry.end());
   }
   int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0) return fail("cannot make " + path + ": " + std::strerror(errno));
+  if (fd < 0) return system_error("cannot make " + path);
   std::size_t done = 0;
   while (done < file.size()) {
     ssize_t n = write(fd, file.data() + done, file.size() - done);

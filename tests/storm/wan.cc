@@ -22,6 +22,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -31,6 +32,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/system_error.h"
 #include "storm/delay_line.h"
 #include "storm/transport.h"
 
@@ -59,8 +61,7 @@ std::string address_of(std::size_t node) {
 }
 
 Error failed(const std::string& what) {
-  return {what + ": " + std::strerror(errno) +
-          (errno == EPERM || errno == EACCES ? "; it needs root" : "")};
+  return system_error(what, errno == EPERM || errno == EACCES ? "it needs root" : "");
 }
 
 void set_ipv4(sockaddr& where, const std::string& text) {
@@ -209,10 +210,11 @@ int give_up(const std::string& why) {
 
 int main(int argc, char** argv) {
   std::size_t count = 0;
-  const std::string text = argc == 2 ? argv[1] : "";
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || end != text.data() + text.size() || count < 1 || count > kMaxNodes)
-    return give_up("one argument, the number of nodes, 1 to " + std::to_string(kMaxNodes));
+  CLI::App app("joins network namespaces, and delays what goes between them");
+  app.add_option("nodes", count, "how many")
+      ->required()
+      ->check(CLI::Range(std::size_t{1}, kMaxNodes));
+  CLI11_PARSE(app, argc, argv);
   std::vector<Node> nodes;
   for (std::size_t k = 0; k < count; ++k) {
     auto node = make_node(k);

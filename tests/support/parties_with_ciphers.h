@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "base/hex.h"
 #include "cipher/aes_keys.h"
 #include "cipher/hash.h"
 #include "rep3/unit/aes/byte_cohort.h"
@@ -67,8 +68,7 @@ inline std::size_t longest_message() {
 
 inline Bytes from_hex(std::string_view hex) {
   Bytes out(hex.size() / 2);
-  if (out.empty()) return out;
-  sodium_hex2bin(out.data(), out.size(), hex.data(), hex.size(), nullptr, nullptr, nullptr);
+  EXPECT_TRUE(tkdc::from_hex(hex, out)) << hex;
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include "rep3/unit/rep3_protocol.h"
 #include "rep3/wire_format.h"
+#include "session/advice.h"
 
 namespace tkdc {
 namespace {
@@ -24,8 +25,14 @@ class Rep3InLane final : private HeldRep3, public Rep3Protocol {
 
 Result<void> Rep3Offer::check() const {
   for (Representation r : {Representation::kBytes, Representation::kPlanes})
-    if (auto backend = choose_rep3_backend(backend_, r); !backend) return backend.error();
+    if (auto there = backend(r); !there) return there.error();
   return {};
+}
+
+Result<const Rep3Backend*> Rep3Offer::backend(Representation representation) const {
+  auto chosen = choose_rep3_backend(backend_, representation);
+  if (!chosen) return fail(chosen.error().message + followed_by(advice_));
+  return chosen;
 }
 
 std::string_view Rep3Offer::name() const { return Rep3Protocol::kName; }
@@ -33,10 +40,10 @@ std::string_view Rep3Offer::name() const { return Rep3Protocol::kName; }
 std::uint64_t Rep3Offer::wire_format() const { return rep3_wire_format(); }
 
 Result<std::unique_ptr<Protocol>> Rep3Offer::join(Lane& lane, const LaneSeat& seat) const {
-  auto backend = choose_rep3_backend(backend_, seat.session.representation);
-  if (!backend) return backend.error();
+  auto chosen = backend(seat.session.representation);
+  if (!chosen) return chosen.error();
   return std::unique_ptr<Protocol>(
-      std::make_unique<Rep3InLane>(lane, seat, **backend, masked_blocks_));
+      std::make_unique<Rep3InLane>(lane, seat, **chosen, masked_blocks_));
 }
 
 }  // namespace tkdc

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "service/admit/admission.h"
+#include "service/job/audit_head.h"
 #include "service/sealing/revocations.h"
-#include "session/audit_head.h"
 
 namespace tkdc {
 

@@ -9,8 +9,8 @@
 
 #include "protocol/offer.h"
 #include "service/admit/rate_limits.h"
+#include "service/job/audit_head.h"
 #include "service/wire/message.h"
-#include "session/audit_head.h"
 
 namespace tkdc {
 

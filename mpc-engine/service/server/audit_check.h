@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "session/audit_head.h"
+#include "service/job/audit_head.h"
 
 namespace tkdc {
 

@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <map>
 
@@ -216,7 +214,7 @@ bool AuditLines::fill() {
   const char* reason = ::gzerror(file_, &error);
   if (error != Z_OK && error != Z_STREAM_END)
     fault_ = "audit: cannot read " + path_ + ": " +
-             (error == Z_ERRNO ? std::strerror(errno) : std::string(reason));
+             (error == Z_ERRNO ? errno_text() : std::string(reason));
   return n > 0;
 }
 

@@ -294,20 +294,26 @@ Result<void> AuditLog::write_line(const std::string& event) {
   return {};
 }
 
+// Also closes the log: what a disk did not take cannot be shown. It is open again behind a sync
+// that succeeds, not before one.
 Result<void> AuditLog::sync() {
   AuditHead written;
   std::shared_ptr<Disk::File> file, closing;
   {
     std::lock_guard lock(mutex_);
-    if (closed_ && room_.make(*file_, bytes_, kLineOverhead).ok()) reopen();
     written = head_;
     file = file_;
     closing = closing_;
   }
-  if ((closing && !closing->sync()) || !file->sync())
-    return system_error("audit: cannot sync " + path_);
+  if ((closing && !closing->sync()) || !file->sync()) {
+    const int number = errno;
+    std::lock_guard lock(mutex_);
+    close(system_error("cannot be synced", {}, number).message);
+    return fail(trouble_);
+  }
   std::lock_guard lock(mutex_);
   if (written.lines >= durable_.lines) durable_ = written;
+  if (closed_ && room_.make(*file_, bytes_, kLineOverhead).ok()) reopen();
   return {};
 }
 

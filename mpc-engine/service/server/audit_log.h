@@ -26,9 +26,10 @@
 // where it goes on from NAME's last line: it holds lines. Else the crash took NAME's end with it or
 // came before 2: then a second name is taken away again, and NAME.new is removed.
 //
-// Where it cannot be written no job is answered (docs/adr/0038). The reserve behind its end
-// (file_room.h) still takes the line "audit full" and what the server itself has to say; when there
-// is room again a line "gap" counts the events that were not written. Meanwhile no file is closed.
+// Where it cannot be written or synced no job is answered (docs/adr/0038). The reserve behind its
+// end (file_room.h) still takes the line "audit full" and what the server itself has to say; when
+// there is room again, and a sync has succeeded, a line "gap" counts the events that were not
+// written. Meanwhile no file is closed.
 //
 // Thread-safe. Contains metadata only, never shares, keys or plaintexts.
 #pragma once
@@ -44,10 +45,10 @@
 
 #include "base/disk.h"
 #include "base/result.h"
+#include "service/job/audit_head.h"
 #include "service/server/audit_check.h"
 #include "service/server/audit_files.h"
 #include "service/server/file_room.h"
-#include "session/audit_head.h"
 
 namespace tkdc {
 

@@ -45,9 +45,11 @@ void ControlPlane::stop() {
   socket_->wake();
 }
 
+// A list reads the store, so answers get their turn behind each.
 void ControlPlane::receive_some() {
   const auto one = [this](const AgentSocket::Message& message) { handle(message); };
-  for (int i = 0; i < kBatch && socket_->receive(one); ++i) {
+  listed_ = false;
+  for (int i = 0; i < kBatch && !listed_ && socket_->receive(one); ++i) {
   }
 }
 
@@ -111,6 +113,7 @@ void ControlPlane::answer_status(std::size_t, const JobRequest& request) {
 }
 
 void ControlPlane::answer_list(std::size_t agent, const JobRequest& request) {
+  listed_ = true;
   JobReply answer;
   if (options_.agents[agent].role != AgentRole::kAdmin || !list_keys_) {
     answer.status = TKDC_STATUS_DENIED;

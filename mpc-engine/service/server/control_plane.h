@@ -81,6 +81,7 @@ class ControlPlane {
   std::vector<std::uint64_t> agent_ids_;  // JobName.agent, by index
   std::vector<AgentRuns> runs_;           // by index; control thread only
   long long next_complaint_ms_ = 0;
+  bool listed_ = false;  // since receive_some() began; control thread only
 
   std::atomic<bool> stop_{false};
   std::mutex mutex_;

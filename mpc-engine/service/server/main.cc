@@ -24,6 +24,7 @@
 #include "service/server/protocols.h"
 #include "service/server/server.h"
 #include "service/server/surroundings.h"
+#include "service/store/store_key.h"
 
 namespace tkdc {
 namespace {

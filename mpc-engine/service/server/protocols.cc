@@ -7,6 +7,9 @@
 namespace tkdc {
 namespace {
 
+constexpr const char* kOtherBackend =
+    "see docs/operations.md, A GPU, or set data.backend to \"auto\" or \"cpu\"";
+
 std::string known_names() {
   std::string out;
   for (const KnownProtocol& one : known_protocols())
@@ -24,7 +27,8 @@ Result<const KnownProtocol*> find_known(const std::string& name, const ServerCon
 }  // namespace
 
 Result<std::shared_ptr<const ProtocolOffer>> make_rep3(const ServerConfig& config) {
-  auto offer = std::make_shared<const Rep3Offer>(config.backend, config.masked_blocks);
+  auto offer =
+      std::make_shared<const Rep3Offer>(config.backend, config.masked_blocks, kOtherBackend);
   if (auto usable = offer->check(); !usable) return usable.error();
   return std::shared_ptr<const ProtocolOffer>(std::move(offer));
 }

@@ -24,6 +24,7 @@
 #include "service/server/list_keys.h"
 #include "service/server/revoke_request.h"
 #include "service/server/revoked_json.h"
+#include "service/server/session_advice.h"
 
 namespace tkdc {
 namespace {
@@ -55,7 +56,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
   server->protocols_ = std::move(*protocols);
   server->store_ = std::move(surroundings.store);
   auto done = server->open_files();
-  if (done.ok()) done = server->make_engine();
+  if (done.ok()) done = server->make_job_service();
   if (!done.ok()) return done.error();
   server->make_control(std::move(surroundings.agents));
   server->make_exports(std::move(surroundings.curve_secret));
@@ -77,7 +78,7 @@ Result<void> Server::open_files() {
   return notice_restored_epochs(*store_, *audit_);
 }
 
-Result<void> Server::make_engine() {
+Result<void> Server::make_job_service() {
   JobServiceOptions options;
   options.installation = config_.installation;
   options.party = config_.party;
@@ -133,7 +134,8 @@ Result<void> Server::make_mesh(std::shared_ptr<Network> network) {
   for (const PeerEntry& peer : config_.peers)
     options.peers.push_back({peer.party, peer.address, peer.certificate_sha256});
   options.log = [](const std::string& line) { log_line(LogLevel::kWarning, line); };
-  options.audit_head = [this] { return audit_->durable_head(); };
+  options.note = [this] { return note_of(audit_->durable_head()); };
+  options.advice = session_advice();
   options.course = [this](int lane) { return jobs_->course(static_cast<std::size_t>(lane)); };
   options.hear_course = [this](int lane, int party, const CourseTail& theirs) {
     auto same = jobs_->hear_course(static_cast<std::size_t>(lane), party, theirs);
@@ -266,7 +268,7 @@ void Server::session_up(const Session& session) {
   for (int party = 0; party < 3; ++party)
     if (party != session.party)
       event["peers"].push_back(
-          peer_json(party, session.audit_heads[static_cast<std::size_t>(party)]));
+          peer_json(party, head_of(session.notes[static_cast<std::size_t>(party)])));
   audit(event.dump());
 }
 

@@ -61,7 +61,7 @@ class Server {
   Server(const ServerConfig& config, const std::string& program)
       : config_(config), program_(program) {}
   Result<void> open_files();
-  Result<void> make_engine();
+  Result<void> make_job_service();
   Result<void> make_mesh(std::shared_ptr<Network> network);
   void make_control(std::unique_ptr<AgentSocket> socket);
   void make_exports(SecretBuffer secret);

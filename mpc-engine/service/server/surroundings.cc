@@ -7,6 +7,8 @@
 #include "link/tls_network.h"
 #include "service/server/control_plane.h"
 #include "service/server/control_socket.h"
+#include "service/server/session_advice.h"
+#include "service/store/store_key.h"
 
 namespace tkdc {
 namespace {
@@ -38,6 +40,7 @@ Result<void> open_network(const ServerConfig& config, Surroundings& out) {
   TlsNetworkOptions options;
   options.certificate_pem = std::move(*certificate);
   options.private_key_pem = std::move(*key);
+  options.pin_advice = session_advice().pin;
   auto network = make_tls_network(options);
   if (!network.ok()) return network.error();
   out.network = std::move(*network);

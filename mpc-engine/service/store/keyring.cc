@@ -2,12 +2,10 @@
 #include "service/store/keyring.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include "base/codec.h"
@@ -25,12 +23,6 @@ constexpr std::size_t kMostPlainBytes = 1 + 2 * kStoreKeyBytes;
 constexpr std::size_t kMostSlotBytes = kRingNonceBytes + kMostPlainBytes + kRingTagBytes;
 constexpr std::size_t kMostFileBytes = kMagic.size() + 1 + kMaxKeySlots * (4 + kMostSlotBytes);
 static_assert(kStoreKeyBytes == crypto_aead_xchacha20poly1305_ietf_KEYBYTES);
-
-// Best effort: a file system that copies on write, and a flash disk, keep more than they show.
-void overwrite(int fd, std::size_t bytes) {
-  const Bytes zeros(bytes);
-  if (::pwrite(fd, zeros.data(), zeros.size(), 0) > 0) (void)::fsync(fd);
-}
 
 }  // namespace
 
@@ -133,21 +125,8 @@ Result<void> Keyring::write_slots(const std::vector<Bytes>& slots) const {
   Writer w(octets);
   w.u8(static_cast<std::uint8_t>(slots.size()));
   for (const Bytes& slot : slots) w.bytes(slot);
-  const std::string draft = path_ + ".new";
-  ::unlink(draft.c_str());
-  const UniqueFd fresh = create_file(draft);
-  if (!fresh) return system_error("store: cannot create " + draft);
-  const UniqueFd old(::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-  struct stat st {};
-  if (!write_synced(fresh.get(), octets) || ::rename(draft.c_str(), path_.c_str()) != 0) {
-    const Error error = system_error("store: cannot write " + path_);
-    ::unlink(draft.c_str());
-    return error;
-  }
-  if (!sync_folder_of(path_)) return system_error("store: cannot sync the folder of " + path_);
-  // A backup may have another name for it.
-  if (old && ::fstat(old.get(), &st) == 0 && st.st_nlink == 0)
-    overwrite(old.get(), std::min(static_cast<std::size_t>(st.st_size), kMostFileBytes));
+  if (!replace_durably(path_, octets, 0600, OldFile::kWiped))
+    return system_error("store: cannot write " + path_);
   return {};
 }
 

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tools/bench/device.h"
+#include "tools/bench/answer.h"
 #include "tools/bench/garble_memory.h"
 #include "tools/bench/garble_pair.h"
 
@@ -147,16 +147,6 @@ void print(const nlohmann::json& report) {
               << " ns, evaluator " << number(one, "evaluator_cpu_ns", 1) << " ns\n";
 }
 
-int bench_garble(const GarbleArguments& arguments) {
-  auto report = measure(arguments);
-  if (!report) return refuse_bench(report.error().message);
-  if (arguments.json)
-    std::cout << report->dump() << "\n";
-  else
-    print(*report);
-  return 0;
-}
-
 }  // namespace
 
 void add_garble(CLI::App& bench, int& exit_status) {
@@ -172,7 +162,9 @@ void add_garble(CLI::App& bench, int& exit_status) {
   garble->footer(
       "Example: what the plain implementation takes, one instance, for a quick look:\n"
       "  tkdc bench garble --kernel reference --instances 1 --seconds 0.5");
-  garble->callback([arguments, &exit_status] { exit_status = bench_garble(*arguments); });
+  garble->callback([arguments, &exit_status] {
+    exit_status = answer_bench(measure(*arguments), arguments->json, print);
+  });
 }
 
 }  // namespace tkdc::bench

@@ -9,7 +9,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "tools/bench/device.h"
+#include "tools/bench/answer.h"
 #include "tools/bench/garble_memory.h"
 #include "tools/bench/ot_pair.h"
 #include "tools/bench/stopwatch.h"
@@ -159,16 +159,6 @@ void print(const nlohmann::json& report) {
               << " ms\n";
 }
 
-int bench_ot(const OtArguments& arguments) {
-  auto report = measure(arguments);
-  if (!report) return refuse_bench(report.error().message);
-  if (arguments.json)
-    std::cout << report->dump() << "\n";
-  else
-    print(*report);
-  return 0;
-}
-
 }  // namespace
 
 void add_ot(CLI::App& bench, int& exit_status) {
@@ -189,7 +179,9 @@ void add_ot(CLI::App& bench, int& exit_status) {
       ->check(CLI::IsMember({"tcp", "tls", "both"}));
   command->add_flag("--json", arguments->json, "one JSON object");
   command->footer("Example: what k = 4 costs over TLS:\n  tkdc bench ot --k 4 --transport tls");
-  command->callback([arguments, &exit_status] { exit_status = bench_ot(*arguments); });
+  command->callback([arguments, &exit_status] {
+    exit_status = answer_bench(measure(*arguments), arguments->json, print);
+  });
 }
 
 }  // namespace tkdc::bench

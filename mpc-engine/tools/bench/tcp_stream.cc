@@ -6,9 +6,7 @@
 #include <sys/uio.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
 #include <thread>
 
@@ -38,7 +36,7 @@ class TcpCarrier final : public BulkCarrier {
       });
     thread_ = std::thread([this, owner] {
       const bool done = owner == RingSide::kWriter ? send_all() : receive_all();
-      if (!done) ring_->fail(By::kConnection, std::string("TCP: ") + std::strerror(errno));
+      if (!done) ring_->fail(By::kConnection, "TCP: " + errno_text());
     });
   }
   // Its ring has ended.

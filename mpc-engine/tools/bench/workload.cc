@@ -29,7 +29,7 @@ class CtrWorkload final : public BenchWorkload {
   Task<void> compute(std::size_t job, std::uint64_t counter, SharedBytes& out) override {
     SharedBytes in = std::move(out);
     in.resize(16 * kJobBlocks);
-    for (SecretVector& component : in.component) std::ranges::fill(component, 0);
+    for (SecretVector& component : in.component) std::memset(component.data(), 0, component.size());
     xor_public(in, rep3_.party(), counter_blocks(job, counter));
     out = co_await protocol_.aes.encrypt(round_keys_[job], std::move(in));
   }

@@ -9,8 +9,8 @@
 #include <filesystem>
 
 #include "base/credential.h"
-#include "base/secret_file.h"
 #include "base/system_error.h"
+#include "service/store/store_key.h"
 
 namespace tkdc::cli {
 namespace {

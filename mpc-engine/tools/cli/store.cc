@@ -10,7 +10,6 @@
 //
 // Secret: wrapping keys, which go from the random generator to the disk, or into a credential.
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -68,11 +67,9 @@ Result<NextKey> make_next(const StoppedStore& at, const std::string& with) {
 }
 
 // The file that will take the old one's place, on disk, with what it is to hold.
-Result<void> write_draft(const std::string& draft, ByteSpan octets) {
-  ::unlink(draft.c_str());  // of a run that was interrupted: its key opens nothing yet, or is kept
-  const UniqueFd fd = create_file(draft);
-  if (!fd || !write_synced(fd.get(), octets) || !sync_folder_of(draft))
-    return system_error("cannot write " + draft);
+Result<void> write_checked(const std::string& draft, ByteSpan octets) {
+  // One of a run that was interrupted goes: its key opens nothing yet, or is kept.
+  if (!write_draft(draft, octets)) return system_error("cannot write " + draft);
   const UniqueFd again(::open(draft.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   SecretVector read(octets.size() + 1);
   const ssize_t n = again ? ::read(again.get(), read.data(), read.size()) : -1;
@@ -86,19 +83,6 @@ Result<void> write_draft(const std::string& draft, ByteSpan octets) {
 Result<void> opens_the_keys(const StoppedStore& at, const SecretBuffer& key) {
   auto keys = Keyring(at.config.store_path, {at.config.installation, at.config.party}).read(key);
   if (!keys) return fail("the old key is in place: " + keys.error().message);
-  return {};
-}
-
-// The old file's octets are overwritten when nothing names it any more.
-Result<void> put_in_place(const std::string& draft, const std::string& path) {
-  const UniqueFd old(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-  struct stat st {};
-  if (::rename(draft.c_str(), path.c_str()) != 0 || !sync_folder_of(path))
-    return system_error("cannot put " + draft + " in the place of " + path);
-  // A backup may have another name for it.
-  if (!old || ::fstat(old.get(), &st) != 0 || st.st_nlink != 0) return {};
-  const Bytes zeros(static_cast<std::size_t>(st.st_size));
-  if (::pwrite(old.get(), zeros.data(), zeros.size(), 0) > 0) (void)::fsync(old.get());
   return {};
 }
 
@@ -137,10 +121,11 @@ Result<void> rekey(const StoreCommand& command) {
             << std::flush;
   const Clock::time_point start = Clock::now();
   const std::string draft = at->key_file + ".new";
-  Result<void> done = write_draft(draft, next->file);
+  Result<void> done = write_checked(draft, next->file);
   if (done) done = (*store)->begin_rekey(at->key, next->key);
   if (done) done = opens_the_keys(*at, next->key);
-  if (done) done = put_in_place(draft, at->key_file);
+  if (done && !put_in_place(draft, at->key_file, OldFile::kWiped))
+    done = system_error("cannot put " + draft + " in the place of " + at->key_file);
   if (!done) return done;
   auto values = rewrite(**store);
   if (!values) return values.error();

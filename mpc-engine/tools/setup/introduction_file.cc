@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 #include "base/durable_file.h"
@@ -55,10 +54,7 @@ Result<void> keep_confirmed(const std::string& folder, const IntroductionFile& f
   if (::mkdir(confirmed.c_str(), 0700) != 0 && errno != EEXIST)
     return system_error("cannot make the folder " + confirmed);
   const std::string path = confirmed + "/" + introduction_file_name(file.introduction);
-  const std::string draft = path + ".new";
-  if (!overwrite_durably(draft, file.text) || ::chmod(draft.c_str(), 0644) != 0 ||
-      ::rename(draft.c_str(), path.c_str()) != 0 || !sync_folder(confirmed))
-    return system_error("cannot keep " + path);
+  if (!replace_durably(path, file.text, 0644)) return system_error("cannot keep " + path);
   return {};
 }
 

@@ -3,11 +3,9 @@
 
 #include <arpa/inet.h>
 #include <netdb.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -166,12 +164,7 @@ Result<void> write_drop_in(const std::string& path, const std::string& text) {
   std::string first;
   if (before && std::getline(before, first) && !first.starts_with(kMark))
     return fail(path + " is there, and not of `tkdc unit`: give it another name");
-  const std::string draft = path + ".new";
-  fs::remove(draft, error);
-  const UniqueFd fd = create_file(draft);
-  if (!fd || ::fchmod(fd.get(), 0644) != 0 || !write_synced(fd.get(), text) ||
-      ::rename(draft.c_str(), path.c_str()) != 0 || !sync_folder_of(path))
-    return system_error("cannot write " + path);
+  if (!replace_durably(path, text, 0644)) return system_error("cannot write " + path);
   return {};
 }
 

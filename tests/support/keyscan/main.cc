@@ -12,6 +12,7 @@
 // waits until its standard input is closed or a signal ends it.
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <atomic>
 #include <iostream>
 #include <map>
@@ -51,19 +52,12 @@ struct Target {
   pid_t pid = 0;
 };
 
-std::vector<Target> parse_targets(int argc, char** argv) {
-  std::vector<Target> targets;
-  for (int i = 2; i < argc; i += 2) {
-    std::string kind = argv[i], text = i + 1 < argc ? argv[i + 1] : "";
-    std::size_t equals = text.find('=');
-    if ((kind != "--pid" && kind != "--path") || equals == std::string::npos)
-      throw std::invalid_argument("want --pid NAME=PID or --path NAME=PATH, not " + kind);
-    Target target{text.substr(0, equals), text.substr(equals + 1), 0};
-    if (kind == "--pid") target.pid = static_cast<pid_t>(std::stol(target.path));
-    targets.push_back(target);
-  }
-  if (targets.empty()) throw std::invalid_argument("nothing to search: give --pid or --path");
-  return targets;
+Target target_of(const std::string& text, bool process) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) throw std::invalid_argument("want NAME=..., not " + text);
+  Target target{text.substr(0, equals), text.substr(equals + 1), 0};
+  if (process) target.pid = static_cast<pid_t>(std::stol(target.path));
+  return target;
 }
 
 // Hits by value, form and stride: how often, and where first.
@@ -93,8 +87,11 @@ json search_target(const keyscan::Matcher& matcher, const Target& target) {
   return {{"name", target.name}, {"octets", octets}, {"hits", count}, {"found", list}};
 }
 
-int search(int argc, char** argv) {
-  const std::vector<Target> targets = parse_targets(argc, argv);
+int search(const std::vector<std::string>& pids, const std::vector<std::string>& paths) {
+  std::vector<Target> targets;
+  for (const std::string& one : pids) targets.push_back(target_of(one, true));
+  for (const std::string& one : paths) targets.push_back(target_of(one, false));
+  if (targets.empty()) throw std::invalid_argument("nothing to search: give --pid or --path");
   const keyscan::Matcher matcher(read_values(std::cin));
   std::vector<json> results(targets.size());
   std::vector<std::string> errors(targets.size());
@@ -139,12 +136,16 @@ int hold() {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const std::string mode = argc > 1 ? argv[1] : "";
-  if (mode == "search") return search(argc, argv);
-  if (mode == "hold") return hold();
-  std::cerr << "usage: keyscan search [--pid NAME=PID]... [--path NAME=PATH]... < values\n"
-               "       keyscan hold < values\n";
-  return 2;
+  CLI::App app("looks for values, given on standard input, in processes and files");
+  app.require_subcommand(1);
+  std::vector<std::string> pids, paths;
+  CLI::App* searching = app.add_subcommand("search", "prints as JSON where they are");
+  for (auto [option, values] : {std::pair{"--pid", &pids}, std::pair{"--path", &paths}})
+    searching->add_option(option, *values, "NAME=...; any number of times")
+        ->allow_extra_args(false);
+  CLI::App* holding = app.add_subcommand("hold", "holds them in every form that is searched for");
+  CLI11_PARSE(app, argc, argv);
+  return holding->parsed() ? hold() : search(pids, paths);
 } catch (const std::exception& e) {
   std::cerr << "keyscan: " << e.what() << "\n";
   return 1;

@@ -8,10 +8,12 @@
 // x = x_0 ^ x_1 ^ x_2, so two parties hold all three; what they both hold has
 // to be equal. Prints one JSON array. `keys` prints secrets: it exists so that
 // the search for them knows what to look for, and is never installed.
+#include <CLI/CLI.hpp>
 #include <array>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/hex.h"
 #include "one_store.h"
 
 namespace {
@@ -20,17 +22,11 @@ using nlohmann::json;
 using tkdc::ByteSpan;
 using tkdc::KeyRecord;
 using tkdc::Result;
+using tkdc::to_hex;
 using tkdc::rebuild::OneStore;
 
-std::string hex(ByteSpan octets) {
-  std::string out(2 * octets.size() + 1, '\0');
-  sodium_bin2hex(out.data(), out.size(), octets.data(), octets.size());
-  out.pop_back();
-  return out;
-}
-
 json description(const KeyRecord& record) {
-  return {{"key", hex(record.ref.id)},
+  return {{"key", to_hex(record.ref.id)},
           {"principal", record.principal_name},
           {"kvno", record.ref.kvno},
           {"enctype", record.ref.enctype},
@@ -54,7 +50,7 @@ Result<std::string> combine(const tkdc::SharedBytes& a, int party_a, const tkdc:
     return tkdc::fail("components of different lengths");
   tkdc::SecretVector x = *components[0];
   for (std::size_t i = 0; i < x.size(); ++i) x[i] ^= (*components[1])[i] ^ (*components[2])[i];
-  return hex(x);
+  return to_hex(x);
 }
 
 Result<json> keys_of(const OneStore& a, const OneStore& b, const std::string& principal) {
@@ -64,14 +60,15 @@ Result<json> keys_of(const OneStore& a, const OneStore& b, const std::string& pr
     auto same = [&](const KeyRecord& record) { return record.ref == mine.ref; };
     auto other = std::find_if(b.records.begin(), b.records.end(), same);
     if (other == b.records.end())
-      return tkdc::fail("key " + hex(mine.ref.id) + " is in one store only");
+      return tkdc::fail("key " + to_hex(mine.ref.id) + " is in one store only");
     json key = description(mine);
     for (const auto& [name, shared] : mine.fields) {
       auto field = other->fields.find(name);
       if (field == other->fields.end())
         return tkdc::fail("field " + name + " is in one store only");
       Result<std::string> value = combine(shared, a.party, field->second, b.party);
-      if (!value) return tkdc::fail(hex(mine.ref.id) + " " + name + ": " + value.error().message);
+      if (!value)
+        return tkdc::fail(to_hex(mine.ref.id) + " " + name + ": " + value.error().message);
       key["fields"][name] = value.value();
     }
     keys.push_back(key);
@@ -79,29 +76,39 @@ Result<json> keys_of(const OneStore& a, const OneStore& b, const std::string& pr
   return keys;
 }
 
-Result<json> run(const std::vector<std::string>& arguments) {
-  if (arguments.size() == 2 && arguments[0] == "names") {
-    Result<OneStore> store = tkdc::rebuild::read_store(arguments[1]);
-    if (!store) return store.error();
-    json names = json::array();
-    for (const KeyRecord& record : store->records) names.push_back(description(record));
-    return names;
-  }
-  if (arguments.size() != 4 || arguments[0] != "keys")
-    return tkdc::fail("usage: tkdc-rebuild keys CONFIG CONFIG PRINCIPAL | names CONFIG");
-  Result<OneStore> a = tkdc::rebuild::read_store(arguments[1]);
+Result<json> names(const std::string& config) {
+  Result<OneStore> store = tkdc::rebuild::read_store(config);
+  if (!store) return store.error();
+  json names = json::array();
+  for (const KeyRecord& record : store->records) names.push_back(description(record));
+  return names;
+}
+
+Result<json> keys(const std::array<std::string, 2>& configs, const std::string& principal) {
+  Result<OneStore> a = tkdc::rebuild::read_store(configs[0]);
   if (!a) return a.error();
-  Result<OneStore> b = tkdc::rebuild::read_store(arguments[2]);
+  Result<OneStore> b = tkdc::rebuild::read_store(configs[1]);
   if (!b) return b.error();
   if (a->party == b->party) return tkdc::fail("both are the store of one party");
-  return keys_of(*a, *b, arguments[3]);
+  return keys_of(*a, *b, principal);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (sodium_init() < 0) return 1;
-  Result<json> result = run({argv + 1, argv + argc});
+  CLI::App app("what two administrators together could do");
+  app.require_subcommand(1);
+  std::array<std::string, 2> configs;
+  std::string principal;
+  CLI::App* all = app.add_subcommand("names", "which key belongs to whom");
+  all->add_option("config", configs[0], "a server's tkdc.toml")->required();
+  CLI::App* some = app.add_subcommand("keys", "keys of a principal, in the clear");
+  some->add_option("config", configs[0], "a server's tkdc.toml")->required();
+  some->add_option("other", configs[1], "another server's")->required();
+  some->add_option("principal", principal)->required();
+  CLI11_PARSE(app, argc, argv);
+  const Result<json> result = all->parsed() ? names(configs[0]) : keys(configs, principal);
   if (!result) {
     std::cerr << "tkdc-rebuild: " << result.error().message << "\n";
     return 1;

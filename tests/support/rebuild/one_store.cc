@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/hex.h"
 #include "service/store/store.h"
 
 namespace tkdc::rebuild {
@@ -48,10 +49,7 @@ Result<Config> read_config(const std::string& file) {
     config.options.party = root["installation"]["party"].value_or(-1);
     config.options.path = (folder / root["store"]["path"].value_or("store")).string();
     config.key_file = folder / root["store"]["key_file"].value_or("store.key");
-    std::size_t octets = 0;
-    if (sodium_hex2bin(config.options.installation.data(), config.options.installation.size(),
-                       id.data(), id.size(), nullptr, &octets, nullptr) != 0 ||
-        octets != config.options.installation.size())
+    if (!from_hex(id, config.options.installation))
       return fail(file + ": installation.id is not 32 hexadecimal digits");
   } catch (const toml::parse_error& error) {
     return fail(file + ": " + std::string(error.description()));

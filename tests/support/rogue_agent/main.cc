@@ -14,6 +14,7 @@
 #include <set>
 
 #include "agent/operations_log.h"
+#include "base/hex.h"
 #include "cases.h"
 
 namespace {
@@ -76,8 +77,7 @@ class Preparation {
     job.key.installation = config_.installation;
     job.key.kvno = options_.kvno;
     job.key.enctype = options_.enctype;
-    sodium_hex2bin(job.key.id.data(), job.key.id.size(), options_.key_id.data(),
-                   options_.key_id.size(), nullptr, nullptr, nullptr);
+    (void)from_hex(options_.key_id, job.key.id);  // without one: zeros, which no key has
     name_principal(job, options_.principal);
     bool checksum = op == TKDC_OP_MAC || op == TKDC_OP_VERIFY;
     job.usage = checksum ? options_.mac_usage : options_.seal_usage;
@@ -158,8 +158,7 @@ Result<void> make_key(Options& options) {
   job.public_data.assign(options.principal.begin(), options.principal.end());
   Outcome bound = Rogue::settle((*rogue)->ask((*rogue)->honest(job, {})));
   if (bound.status != TKDC_STATUS_OK) return fail("bind: " + bound.message);
-  char hex[33];
-  options.key_id = sodium_bin2hex(hex, sizeof hex, job.key.id.data(), job.key.id.size());
+  options.key_id = to_hex(job.key.id);
   return {};
 }
 

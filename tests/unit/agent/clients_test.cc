@@ -118,6 +118,18 @@ TEST_F(Clients, TooManyPendingAreRefused) {
   EXPECT_TRUE(agent_works());
 }
 
+// No operation gets round the limit, also not one that nothing is computed for.
+TEST_F(Clients, ListsAndStatusesCountToo) {
+  TestClient client(agent_.socket()), other(agent_.socket());
+  ASSERT_EQ(client.call(TKDC_OP_MAC, mac_body()).status(), TKDC_STATUS_OK);
+  servers_.set_mood(2, Mood::kSilent);
+  for (int i = 0; i < 64; ++i) client.send(TKDC_OP_MAC, mac_body(), 1'500);
+  while (servers_.jobs_seen(0) < 65) std::this_thread::yield();
+  EXPECT_EQ(other.call(TKDC_OP_LIST, SecretVector(16)).status(), TKDC_STATUS_LIMIT);
+  EXPECT_EQ(other.call(TKDC_OP_STATUS, {}).status(), TKDC_STATUS_LIMIT);
+  EXPECT_EQ(servers_.jobs_seen(0), 65u);
+}
+
 // The agent stops reading from it, or drops it when too much was already on
 // its way: its memory does not grow, and everybody else goes on being served.
 TEST_F(Clients, ASlowReaderIsHeldBackOrDropped) {

@@ -246,11 +246,11 @@ TEST(Decisions, AuditHeads) {
   for (const AuditHead& head : realm.servers.heard(2, 1)) written |= head.lines > 1'000'000;
   EXPECT_EQ(written, !kGuarded);
   for (int p : {0, 2}) {
-    JobService& engine = realm.servers.service(p);
+    JobService& service = realm.servers.service(p);
     // Whoever was cut off while it compared hears it in the next handshake.
     const CourseTail other = realm.servers.service(2 - p).course(0);
     const bool latched =
-        engine.deviation() || (kGuarded && !engine.hear_course(0, 2 - p, other).ok());
+        service.deviation() || (kGuarded && !service.hear_course(0, 2 - p, other).ok());
     EXPECT_EQ(latched, kGuarded) << p;
   }
 }

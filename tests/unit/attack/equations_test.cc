@@ -15,6 +15,7 @@
 #include "attack/gf2_system.h"
 #include "attack/guarded.h"
 #include "attack/split_model.h"
+#include "base/hex.h"
 #include "cipher/ghash/gf128.h"
 #include "service/operation/keys.h"
 #include "service/operation/operations.h"
@@ -295,13 +296,6 @@ void expect_as_by_chance(std::size_t wrong, std::size_t n) {
   EXPECT_LE(off * off, 36.0 * static_cast<double>(n) / 4) << wrong << " of " << n;
 }
 
-std::string hex(const Bytes& in) {
-  std::string out(2 * in.size() + 1, 0);
-  sodium_bin2hex(out.data(), out.size(), in.data(), in.size());
-  out.pop_back();
-  return out;
-}
-
 // ---- what each program must see
 
 // They compare: nothing that verification opens has left. (Who sees it first ends the session, and
@@ -371,7 +365,7 @@ void expect_key(const Attack& attack) {
     EXPECT_EQ(victim, realm.key(0));
   }
   std::printf("%s: %d sessions, rank %zu of %zu, the victim's: %s\n", attack.field, sessions,
-              system.rank(), system.unknowns(), hex(victim).c_str());
+              system.rank(), system.unknowns(), to_hex(victim).c_str());
 }
 
 void play(const Attack& attack) {

@@ -162,6 +162,56 @@ TEST_F(DurableFile, OverwriteOnAFullDiskStillMakesTheFile) {
   EXPECT_TRUE(std::filesystem::exists(file_));
 }
 
+TEST_F(DurableFile, ReplaceTakesThePlaceAsAWhole) {
+  const Bytes octets = {'n', 'e', 'w'};
+  ASSERT_TRUE(replace_durably(file_, octets));
+  EXPECT_EQ(read(), "new");
+  EXPECT_EQ(mode(), 0600u);
+  std::ofstream(file_ + ".new") << "left by a crash";
+  ASSERT_TRUE(replace_durably(file_, "for all to read", 0644));
+  EXPECT_EQ(read(), "for all to read");
+  EXPECT_EQ(mode(), 0644u);
+  EXPECT_FALSE(std::filesystem::exists(file_ + ".new"));
+}
+
+TEST_F(DurableFile, ReplaceThatFailsLeavesTheOldAlone) {
+  put("old");
+  const Bytes octets(100, 'x');
+  {
+    const SmallDisk small(50);
+    EXPECT_FALSE(replace_durably(file_, octets));
+    EXPECT_EQ(errno, EFBIG);
+  }
+  EXPECT_EQ(read(), "old");
+  EXPECT_FALSE(std::filesystem::exists(file_ + ".new"));
+  folders_fail = true;
+  EXPECT_FALSE(replace_durably(file_, octets));
+  EXPECT_EQ(errno, EIO);
+  folders_fail = false;
+  EXPECT_EQ(read(), "old");
+}
+
+// Seen by who has it open; a backup's name keeps it, and so does who did not ask.
+TEST_F(DurableFile, TheOldOctetsAreWipedWhenNothingNamesThem) {
+  const std::string secret(10'000, 's'), backup = folder_ + "/backup";
+  const Bytes octets = {'n'};
+  const auto octets_left = [&](OldFile old) {
+    put(secret);
+    const UniqueFd held(::open(file_.c_str(), O_RDONLY | O_CLOEXEC));
+    EXPECT_TRUE(replace_durably(file_, octets, 0600, old));
+    std::string now(secret.size(), '?');
+    EXPECT_EQ(::pread(held.get(), now.data(), now.size(), 0), ssize_t(now.size()));
+    return now;
+  };
+  EXPECT_EQ(octets_left(OldFile::kWiped), std::string(secret.size(), '\0'));
+  EXPECT_EQ(octets_left(OldFile::kLeft), secret);
+  put(secret);
+  ASSERT_EQ(::link(file_.c_str(), backup.c_str()), 0);
+  ASSERT_TRUE(replace_durably(file_, octets, 0600, OldFile::kWiped));
+  std::ifstream in(backup, std::ios::binary);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), secret);
+}
+
 TEST_F(DurableFile, AppendKeepsWhatIsThere) {
   ASSERT_TRUE(append_durably(file_, "one\n"));
   EXPECT_EQ(mode(), 0600u);

@@ -3,6 +3,8 @@
 // protocol. Operations are a party's, on its share.
 #pragma once
 
+#include <memory>
+
 #include "cipher/rfc8009.h"
 #include "support/protocol_parties.h"
 
@@ -112,5 +114,12 @@ class Rfc8009Keys final : public DerivedKeys {
 
   Shares base_of_;
 };
+
+// Of enctype 17 to 20.
+inline std::unique_ptr<DerivedKeys> derive_all(std::uint32_t enctype, std::uint64_t seed,
+                                               ByteSpan base, std::uint32_t usage) {
+  if (enctype <= 18) return std::make_unique<Rfc3962Keys>(seed, base, usage);
+  return std::make_unique<Rfc8009Keys>(seed, base, usage);
+}
 
 }  // namespace tkdc::test

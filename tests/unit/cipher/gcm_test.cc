@@ -60,9 +60,8 @@ struct Gcm : ProtocolParties {
 };
 
 GcmNonce nonce_of(std::string_view hex) {
-  GcmNonce nonce;
-  Bytes bytes = from_hex(hex);
-  std::copy(bytes.begin(), bytes.end(), nonce.begin());
+  GcmNonce nonce{};
+  EXPECT_TRUE(tkdc::from_hex(hex, nonce));
   return nonce;
 }
 

@@ -17,10 +17,7 @@ class AgainstLibkrb5 : public testing::TestWithParam<std::uint32_t> {
  protected:
   void derive(std::uint64_t seed, std::uint32_t usage) {
     const SecretVector key = test::random_bytes(rng, GetParam() % 2 == 1 ? 16 : 32);
-    if (GetParam() < 19)
-      d = std::make_unique<test::Rfc3962Keys>(seed, key, usage);
-    else
-      d = std::make_unique<test::Rfc8009Keys>(seed, key, usage);
+    d = test::derive_all(GetParam(), seed, key, usage);
     whole.emplace(GetParam(), key);
   }
   // The parties open each: whether all did, and what, or none.

@@ -35,12 +35,8 @@ class EnctypeCircuit : public testing::TestWithParam<std::uint32_t> {
         mac_bytes(GetParam() <= 18   ? 12
                   : GetParam() == 19 ? 16
                                      : 24),
-        key(random_octets(GetParam() % 2 == 1 ? 16 : 32)), whole(GetParam(), key) {
-    if (GetParam() <= 18) {
-      keys = std::make_unique<test::Rfc3962Keys>(1, key, kUsage);
-    } else {
-      keys = std::make_unique<test::Rfc8009Keys>(1, key, kUsage);
-    }
+        key(random_octets(GetParam() % 2 == 1 ? 16 : 32)), whole(GetParam(), key),
+        keys(test::derive_all(GetParam(), 1, key, kUsage)) {
     ke = keys->rebuild(keys->ke), ki = keys->rebuild(keys->ki), kc = keys->rebuild(keys->kc);
   }
   static std::vector<std::size_t> lengths() {

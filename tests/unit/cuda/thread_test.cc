@@ -6,6 +6,7 @@
 #include <cstring>
 #include <random>
 
+#include "base/hex.h"
 #include "base/secret.h"
 #include "cuda/thread/aes_ctr.h"
 #include "cuda/thread/chacha20.h"
@@ -171,9 +172,7 @@ TEST(ChaCha20, BlocksOfRfc8439) {
   for (Word counter = 0; counter < 2; ++counter) {
     Word out[16];
     chacha20_block(zero, counter, out);
-    char hex[129];
-    sodium_bin2hex(hex, sizeof hex, reinterpret_cast<const std::uint8_t*>(out), 64);
-    EXPECT_STREQ(hex, expected[counter]);
+    EXPECT_EQ(to_hex({reinterpret_cast<const std::uint8_t*>(out), sizeof out}), expected[counter]);
   }
 }
 

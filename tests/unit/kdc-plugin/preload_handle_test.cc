@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/hex.h"
 #include "preload_fixture.h"
 #include "sample_key.h"
 
@@ -406,19 +407,9 @@ TEST_F(Handles, AChildKnowsItsParentsHandles) {
   EXPECT_EQ(status, 0);
 }
 
-std::string hex(const Octets& octets) {
-  std::string out;
-  char two[3];
-  for (const std::uint8_t octet : octets) {
-    std::snprintf(two, sizeof two, "%02x", octet);
-    out += two;
-  }
-  return out;
-}
-
 // Run by the next test, in a process of its own.
 TEST_F(Handles, AStampIsToldToTheNextTest) {
-  if (std::getenv(kTellStamp)) std::printf("\nhandle %s\n", hex(handle()).c_str());
+  if (std::getenv(kTellStamp)) std::printf("\nhandle %s\n", to_hex(handle()).c_str());
 }
 
 TEST_F(Handles, HandlesOfAnotherProcessMeanNothing) {
@@ -431,7 +422,7 @@ TEST_F(Handles, HandlesOfAnotherProcessMeanNothing) {
   char line[1024], told[1024] = {};
   while (std::fgets(line, sizeof line, output)) std::sscanf(line, "handle %1000s", told);
   ASSERT_EQ(::pclose(output), 0);
-  const std::string others = told, own = hex(handle());
+  const std::string others = told, own = to_hex(handle());
   ASSERT_EQ(others.size(), own.size());
   const std::size_t stamp_at = 2 * TKDC_HANDLE_STAMP_AT;
   EXPECT_EQ(others.substr(0, stamp_at), own.substr(0, stamp_at)) << "the control: the same handle";

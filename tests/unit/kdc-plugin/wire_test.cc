@@ -9,21 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "base/hex.h"
 #include "request.h"
 #include "sample_key.h"
 #include "stream.h"
 
 namespace {
 
-std::string hex(const uint8_t* data, size_t len) {
-  static const char digits[] = "0123456789abcdef";
-  std::string out;
-  for (size_t i = 0; i < len; i++) {
-    out += digits[data[i] >> 4];
-    out += digits[data[i] & 15];
-  }
-  return out;
-}
+std::string hex(const uint8_t* data, size_t len) { return tkdc::to_hex({data, len}); }
 
 tkdc_span span(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};

@@ -21,8 +21,7 @@ constexpr std::size_t kTag = 16;
 
 Bytes hex(const std::string& text) {
   Bytes out(text.size() / 2);
-  if (out.empty()) return out;
-  sodium_hex2bin(out.data(), out.size(), text.data(), text.size(), nullptr, nullptr, nullptr);
+  EXPECT_TRUE(from_hex(text, out)) << text;
   return out;
 }
 

@@ -234,13 +234,14 @@ TEST(Mesh, DisagreementsNameBothValues) {
       {[](MeshOptions& o) {
          o.protocols = {{"plaintext", 1}};
        },
-       {"protocols", "'plaintext'", "'rep3'", "[data] protocols"}},
+       {"protocols", "'plaintext'", "'rep3'", "one release", "take others"}},
       {[](MeshOptions& o) { o.protocols[0].wire_format = 8; }, {"protocols", "one release"}},
       {[](MeshOptions& o) { o.protocol_version = 77; }, {"protocol version", "77", "9"}},
   };
   for (const Case& one : cases) {
     Trio trio(1);
     trio.options(2).zero_shares = ZeroOffer::kAesCtrOnly;
+    for (int p = 0; p < 3; ++p) trio.options(p).advice.protocols = "take others";
     one.change(trio.options(1));
     auto sessions = trio.establish(1'500);
     for (int p = 0; p < 3; ++p) EXPECT_FALSE(sessions[p].has_value()) << one.named[0];
@@ -254,25 +255,28 @@ TEST(Mesh, DisagreementsNameBothValues) {
 TEST(Mesh, WrongPinIsRefusedOnBothSides) {
   // The dialler expects another certificate.
   Trio dialler(1);
+  for (int p = 0; p < 3; ++p) dialler.options(p).advice.pin = "pin that one";
   for (MeshPeer& peer : dialler.options(0).peers)
-    if (peer.party == 1) peer.certificate_sha256.fill(7);
+    if (peer.party == 1) peer.pin.fill(7);
   dialler.establish(800);
-  EXPECT_NE(dialler.errors().find("not the pinned one"), std::string::npos) << dialler.errors();
+  EXPECT_NE(dialler.errors().find("not the pinned one; pin that one"), std::string::npos)
+      << dialler.errors();
 
   // The acceptor expects another certificate.
   Trio acceptor(1);
+  for (int p = 0; p < 3; ++p) acceptor.options(p).advice.pin = "pin that one";
   for (MeshPeer& peer : acceptor.options(1).peers)
-    if (peer.party == 0) peer.certificate_sha256.fill(7);
+    if (peer.party == 0) peer.pin.fill(7);
   auto sessions = acceptor.establish(800);
   for (int p = 0; p < 3; ++p) EXPECT_FALSE(sessions[p].has_value());
-  EXPECT_NE(acceptor.log().find("not the pinned one"), std::string::npos) << acceptor.log();
+  EXPECT_NE(acceptor.log().find("not the pinned one; pin that one"), std::string::npos)
+      << acceptor.log();
 }
 
 TEST(Mesh, PeersSwappedInTheConfiguration) {
   // Party 2's certificate under party 1's number: TLS itself refuses.
   Trio trio(1);
-  std::swap(trio.options(0).peers[0].certificate_sha256,
-            trio.options(0).peers[1].certificate_sha256);
+  std::swap(trio.options(0).peers[0].pin, trio.options(0).peers[1].pin);
   auto sessions = trio.establish(800);
   for (int p = 0; p < 3; ++p) EXPECT_FALSE(sessions[p].has_value());
 }
@@ -354,21 +358,20 @@ TEST(Mesh, ASessionThatOneDoesNotHoldIsFollowedByANewOne) {
   }
 }
 
-TEST(Mesh, EachPartyHearsWhereTheOthersAuditLogsStand) {
+TEST(Mesh, EachPartyHearsTheOthersOwnersNotes) {
   Trio trio(1);
   for (int p = 0; p < 3; ++p)
-    trio.options(p).audit_head = [p] {
-      AuditHead head;
-      head.lines = 100 + static_cast<std::uint64_t>(p);
-      head.hash.fill(static_cast<std::uint8_t>(p + 1));
-      return head;
+    trio.options(p).note = [p] {
+      OwnersNote note;
+      note.fill(static_cast<std::uint8_t>(p + 1));
+      return note;
     };
   auto sessions = trio.establish();
   ASSERT_EQ(trio.errors(), "");
   for (int p = 0; p < 3; ++p)
     for (std::size_t q = 0; q < 3; ++q)
-      EXPECT_EQ(sessions[static_cast<std::size_t>(p)]->audit_heads[q],
-                trio.options(static_cast<int>(q)).audit_head());
+      EXPECT_EQ(sessions[static_cast<std::size_t>(p)]->notes[q],
+                trio.options(static_cast<int>(q)).note());
 }
 
 // Two servers' lane 1 went another way in the session before: no new one, and both know why,

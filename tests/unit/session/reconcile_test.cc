@@ -50,12 +50,16 @@ class ReconcileTest : public testing::Test {
         inputs.party = p;
         inputs.session.fill(1);
         inputs.transcript.fill(transcript_[p]);
+        inputs.advice.inventories = "mend that one";
+        inputs.advice.epoch_not_believed = "or raise it";
+        inputs.advice.epochs_used_up = "begin anew";
+        inputs.advice.allowance_spent = "have patience";
         inputs.log = [this](const std::string& line) {
           std::lock_guard lock(mutex_);
           log_ += line + "\n";
         };
         for (std::size_t q = 0; q < 3; ++q) inputs.epochs[q] = claims[q];
-        EpochLedger ledger(store_[p], per_day_);
+        EpochLedger ledger(store_[p], per_day_, inputs.advice);
         Link& link = *links[static_cast<std::size_t>(p)];
         const long long deadline_ms = monotonic_ms() + deadline_ms_;
         auto same = confirm_handshake(link, inputs, deadline_ms);
@@ -213,8 +217,8 @@ TEST_F(ReconcileTest, DifferentStoresAreNoServiceAndTheOddOneIsNamed) {
   std::string errors = run();
   for (const char* who : {"P0 ", "P1 ", "P2 "})
     EXPECT_NE(errors.find(who), std::string::npos) << errors;
-  EXPECT_NE(errors.find("the store of party 1 differs"), std::string::npos) << errors;
-  EXPECT_NE(errors.find("repaired"), std::string::npos);
+  EXPECT_NE(errors.find("the inventory of party 1 differs"), std::string::npos) << errors;
+  EXPECT_NE(errors.find("; mend that one"), std::string::npos);
   for (int p = 0; p < 3; ++p) EXPECT_EQ(store_[p].store.epochs(), Epochs());
 }
 
@@ -227,7 +231,7 @@ TEST_F(ReconcileTest, DifferentTranscriptsAreRefused) {
 
 TEST_F(ReconcileTest, EpochsEnd) {
   for (int p = 0; p < 3; ++p) store_[p].store.use_epochs(kMaxEpoch);
-  EXPECT_NE(run().find("used up"), std::string::npos);
+  EXPECT_NE(run().find("used up; begin anew"), std::string::npos);
 }
 
 TEST_F(ReconcileTest, TheLastEpochIsStillUsed) {
@@ -248,7 +252,7 @@ TEST_F(ReconcileTest, AnIncredibleEpochIsNotBelieved) {
               std::string::npos)
         << errors;
     EXPECT_NE(errors.find("Distrust party 2"), std::string::npos) << errors;
-    EXPECT_NE(errors.find("tkdc epochs raise"), std::string::npos) << errors;
+    EXPECT_NE(errors.find("; or raise it"), std::string::npos) << errors;
   }
   for (int p = 0; p < 2; ++p) EXPECT_EQ(store_[p].store.epochs().reserved, 1'000u);
 }
@@ -325,7 +329,7 @@ TEST_F(ReconcileTest, ASpentAllowanceIsToldToAll) {
   EXPECT_NE(errors.find("P0 session: party 1 refuses: session: this start would use up 1 nonce"),
             std::string::npos)
       << errors;
-  EXPECT_NE(errors.find("limits.epochs_per_day"), std::string::npos) << errors;
+  EXPECT_NE(errors.find(" min; have patience"), std::string::npos) << errors;
 }
 
 TEST_F(ReconcileTest, APartyThatCannotStoreTheEpochStopsAll) {
@@ -439,12 +443,14 @@ TEST(Hello, ErasMustAgree) {
   theirs.party = 1;
   EXPECT_TRUE(check_hello(mine, theirs, 1).ok());
   theirs.epoch_era = 1;
-  const auto checked = check_hello(mine, theirs, 1);
+  SessionAdvice advice;
+  advice.era = "begin anew";
+  const auto checked = check_hello(mine, theirs, 1, advice);
   ASSERT_FALSE(checked.ok());
   EXPECT_NE(checked.error().message.find("party 1 has nonce era 1, this server 0"),
             std::string::npos)
       << checked.error().message;
-  EXPECT_NE(checked.error().message.find("tkdc epochs begin-anew"), std::string::npos);
+  EXPECT_TRUE(checked.error().message.ends_with("; begin anew"));
 }
 
 TEST(Hello, RefusalsOfAPeerArePrintable) {

@@ -3,20 +3,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hex.h"
 #include "storm/fake_kdc.h"
 
 namespace tkdc::storm {
 namespace {
-
-std::string hex(const Bytes& octets) {
-  std::string text;
-  char two[3];
-  for (std::uint8_t octet : octets) {
-    std::snprintf(two, sizeof two, "%02x", octet);
-    text += two;
-  }
-  return text;
-}
 
 // The first, with 4,096 iterations, is what Kerberos uses; computed by libkrb5 for comparison.
 TEST(Keys, StringToKeyIsThatOfLibkrb5) {
@@ -106,7 +97,7 @@ TEST(Requests, AsRequestHoldsFreshTimestampUnderTheUsersKey) {
   EXPECT_EQ(request.service, "krbtgt/R.TEST");
   EXPECT_EQ(request.nonce, 7U);
   ASSERT_TRUE(user.key.decrypt(kUsagePreauth, request.timestamp, plain));
-  EXPECT_EQ(hex(plain),
+  EXPECT_EQ(to_hex(plain),
             "301aa011180f32303233313131343232313332305aa105020301e240");  // by hand
 }
 

@@ -20,12 +20,7 @@ class Garbled : public testing::TestWithParam<std::uint32_t> {
                                                                     : "sha384"),
         key(random_octets(GetParam() % 2 == 1 ? 16 : 32)), whole(GetParam(), key),
         trio(GetParam()) {
-    std::unique_ptr<test::DerivedKeys> keys;
-    if (GetParam() <= 18) {
-      keys = std::make_unique<test::Rfc3962Keys>(1, key, kUsage);
-    } else {
-      keys = std::make_unique<test::Rfc8009Keys>(1, key, kUsage);
-    }
+    const auto keys = test::derive_all(GetParam(), 1, key, kUsage);
     ke = keys->rebuild(keys->ke), ki = keys->rebuild(keys->ki), kc = keys->rebuild(keys->kc);
     base = keys->rebuild(keys->base());
   }

@@ -9,6 +9,7 @@
 #include "link/memory_ring.h"
 #include "link/socket.h"
 #include "service/admit/admission.h"
+#include "service/job/audit_head.h"
 #include "service/job/audit_head_notice.h"
 #include "service/job/lane_control.h"
 #include "service/sealing/revocation_notice.h"
@@ -43,8 +44,10 @@ Hello hello_of(int party, int lane, std::uint8_t link) {
   hello.epoch_used = hello.epoch - 1;
   hello.nonce.fill(static_cast<std::uint8_t>(0x30 + party));
   hello.round.fill(0x30);
-  hello.audit.lines = 1'000 + static_cast<std::uint64_t>(party);
-  hello.audit.hash.fill(0x44);
+  AuditHead head;
+  head.lines = 1'000 + static_cast<std::uint64_t>(party);
+  head.hash.fill(0x44);
+  hello.note = note_of(head);
   hello.course.session.fill(0x77);
   hello.course.decisions = 9;
   for (std::uint8_t k = 0; k < CourseTail::kMost; ++k) {

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "base/hex.h"
+
 namespace tkdc::test {
 namespace {
 
@@ -34,9 +36,8 @@ void TraceHash::add(ByteSpan packet) {
 
 std::string TraceHash::hex() {
   std::uint8_t digest[32];
-  char text[65];
   crypto_generichash_final(&state_, digest, sizeof digest);
-  return sodium_bin2hex(text, sizeof text, digest, sizeof digest);
+  return to_hex(digest);
 }
 
 void add_trace(Traces& traces, const std::string& protocol, const std::string& mode,

@@ -35,9 +35,7 @@ Result<const Rep3Backend*> choose_rep3_backend(const std::string& wanted,
   if (wanted == "cuda" || wanted == "auto") {
     auto device = device_backend(representation);
     if (device) return *device;
-    if (wanted == "cuda")
-      return fail("data.backend = \"cuda\": " + device.error().message +
-                  "; see docs/operations.md, A GPU, or set it to \"auto\" or \"cpu\"");
+    if (wanted == "cuda") return fail("backend \"cuda\": " + device.error().message);
   }
   const Rep3Backend* fastest = nullptr;
   bool known = wanted == "auto" || wanted == "cpu";
@@ -50,8 +48,8 @@ Result<const Rep3Backend*> choose_rep3_backend(const std::string& wanted,
     if (fastest == nullptr) fastest = backend;
   }
   if (!known)
-    return fail("data.backend = \"" + wanted +
-                "\" is not available on this machine; it has auto, cpu" + names);
+    return fail("backend \"" + wanted + "\" is not available on this machine; it has auto, cpu" +
+                names);
   return fastest;
 }
 

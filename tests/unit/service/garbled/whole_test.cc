@@ -30,12 +30,7 @@ class Garbled : public testing::TestWithParam<std::uint32_t> {
   Garbled()
       : key(random_octets(GetParam() % 2 == 1 ? 16 : 32)), whole(GetParam(), key),
         trio(GetParam()) {
-    std::unique_ptr<test::DerivedKeys> keys;
-    if (GetParam() <= 18) {
-      keys = std::make_unique<test::Rfc3962Keys>(1, key, kUsage);
-    } else {
-      keys = std::make_unique<test::Rfc8009Keys>(1, key, kUsage);
-    }
+    const auto keys = test::derive_all(GetParam(), 1, key, kUsage);
     for (std::size_t p = 0; p < 3; ++p) {
       record[p].ref.enctype = GetParam();
       record[p].fields[field_name(kUsage, "ke")] = keys->ke[p];

@@ -7,24 +7,13 @@
 #include <thread>
 #include <vector>
 
+#include "audit_log_fixture.h"
 #include "base/hex.h"
-#include "scratch_dir.h"
 
 namespace tkdc {
 namespace {
 
-class AuditLogTest : public ScratchDir {
- protected:
-  void open() {
-    log_.reset();
-    auto opened = AuditLog::open(path());
-    ASSERT_TRUE(opened.ok()) << opened.error().message;
-    log_ = std::move(*opened);
-  }
-  std::string path() const { return directory_ + "/audit.jsonl"; }
-
-  std::unique_ptr<AuditLog> log_;
-};
+class AuditLogTest : public AuditLogFixture {};
 
 TEST_F(AuditLogTest, LinesAreChainedAcrossRestarts) {
   open();

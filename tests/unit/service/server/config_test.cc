@@ -10,6 +10,7 @@
 #include "base/secret_file.h"
 #include "scratch_dir.h"
 #include "service/server/protocols.h"
+#include "service/store/store_key.h"
 
 namespace tkdc {
 namespace {

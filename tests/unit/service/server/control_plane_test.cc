@@ -306,6 +306,59 @@ TEST_F(ControlPlaneTest, AnswersForGoneAgentsAreDropped) {
   EXPECT_EQ(plane_->counters().undelivered, 1u);
 }
 
+// All that it will ever receive is there from the start; what is done is written down.
+class FullSocket final : public AgentSocket {
+ public:
+  FullSocket(std::vector<SecretVector> requests, std::string& course, std::function<void()> stop)
+      : requests_(std::move(requests)), course_(course), stop_(std::move(stop)) {}
+  Result<Ready> wait(int) override {
+    if (next_ == requests_.size() && !woken_) stop_();
+    return Ready{next_ < requests_.size(), std::exchange(woken_, false)};
+  }
+  void wake() override { woken_ = true; }
+  bool receive(const std::function<void(const Message&)>& handle) override {
+    if (next_ == requests_.size()) return false;
+    course_ += 'r';
+    handle({1, true, "route", requests_[next_++]});
+    return true;
+  }
+  bool send(const std::string&, SecretVector) override {
+    course_ += 's';
+    return true;
+  }
+  std::string endpoint() const override { return {}; }
+
+ private:
+  std::vector<SecretVector> requests_;
+  std::size_t next_ = 0;
+  std::string& course_;
+  std::function<void()> stop_;
+  bool woken_ = false;
+};
+
+std::string course_of(const std::vector<tkdc_wire_op>& asked) {
+  std::vector<SecretVector> requests;
+  for (const tkdc_wire_op op : asked) requests.push_back(encode(request(requests.size() + 1, op)));
+  ControlOptions options;
+  const Keys kdc, admin;
+  options.agents = {{"agent-kdc", AgentRole::kKdc, kdc.public_key},
+                    {"agent-admin", AgentRole::kAdmin, admin.public_key}};
+  std::string course;
+  std::unique_ptr<ControlPlane> plane;
+  auto socket = std::make_unique<FullSocket>(std::move(requests), course, [&] { plane->stop(); });
+  plane = std::make_unique<ControlPlane>(
+      std::move(socket), std::move(options), [](AgentRole, JobRequest) {},
+      [] { return std::string("{}"); });
+  plane->list_keys_by([](const KeyId&) { return Result<Bytes>(Bytes(5)); });
+  EXPECT_TRUE(plane->run().ok());
+  return course;
+}
+
+TEST(ControlPlane, ABurstOfListsHoldsNoAnswerBack) {
+  EXPECT_EQ(course_of({TKDC_OP_STATUS, TKDC_OP_STATUS, TKDC_OP_STATUS}), "rrrsss");
+  EXPECT_EQ(course_of({TKDC_OP_STATUS, TKDC_OP_LIST, TKDC_OP_LIST, TKDC_OP_STATUS}), "rrssrsrs");
+}
+
 TEST(AgentRuns, OldIdleSessionsAreForgotten) {
   AgentRuns runs;
   for (std::uint64_t s = 0; s < AgentRuns::kMaxRuns; ++s) {

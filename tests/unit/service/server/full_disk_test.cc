@@ -11,26 +11,14 @@
 #include <filesystem>
 #include <fstream>
 
+#include "audit_log_fixture.h"
 #include "base/disk.h"
-#include "scratch_dir.h"
 #include "service/server/audit_check.h"
-#include "service/server/audit_log.h"
 
 namespace tkdc {
 namespace {
 
-class FullLogTest : public ScratchDir {
- protected:
-  void open() {
-    log_.reset();
-    auto opened = AuditLog::open(path());
-    ASSERT_TRUE(opened.ok()) << opened.error().message;
-    log_ = std::move(*opened);
-  }
-  std::string path() const { return directory_ + "/audit.jsonl"; }
-
-  std::unique_ptr<AuditLog> log_;
-};
+class FullLogTest : public AuditLogFixture {};
 
 // On a disk of its own, which something else fills to the last octet.
 class FullDiskTest : public FullLogTest {
@@ -168,12 +156,14 @@ TEST_F(FullLogTest, AWriteThatFailsClosesItToo) {
   EXPECT_FALSE(checked->gaps.empty());
 }
 
-// That reserves nothing while it is told so, and takes what is written all the same.
+// That reserves nothing while it is told so, and takes what is written all the same; or that fails
+// to sync.
 class FullDisk final : public Disk {
  public:
   explicit FullDisk(Disk& real) : real_(real) { use_disk(*this); }
   ~FullDisk() override { use_disk(real_); }
   bool full = false;
+  int failing_syncs = 0;
 
   std::unique_ptr<File> open(const std::string& path, How how, mode_t mode) override {
     auto file = real_.open(path, how, mode);
@@ -191,7 +181,12 @@ class FullDisk final : public Disk {
    public:
     FullFile(FullDisk& disk, std::unique_ptr<File> file) : disk_(disk), file_(std::move(file)) {}
     ssize_t write(ByteSpan contents) override { return file_->write(contents); }
-    bool sync() override { return file_->sync(); }
+    bool sync() override {
+      if (disk_.failing_syncs == 0) return file_->sync();
+      --disk_.failing_syncs;
+      errno = EIO;
+      return false;
+    }
     bool reserve(std::uint64_t from, std::uint64_t octets) override {
       if (disk_.full) errno = ENOSPC;
       return !disk_.full && file_->reserve(from, octets);
@@ -230,6 +225,34 @@ TEST_F(FullLogTest, NoFileIsClosedMeanwhile) {
   auto checked = check_audit_log(path());
   ASSERT_TRUE(checked.ok()) << checked.error().message;
   EXPECT_EQ(checked->gaps.size(), 1u);
+}
+
+// What is not on disk is nothing that could be shown: no job is answered until a sync succeeds.
+TEST_F(FullLogTest, ASyncThatFailsClosesItToo) {
+  FullDisk disk_of_test(disk());
+  open();
+  ASSERT_TRUE(log_->append_job(R"({"operation":"SEAL"})").ok());
+  disk_of_test.failing_syncs = 2;
+  auto synced = log_->sync();
+  ASSERT_FALSE(synced.ok());
+  EXPECT_NE(synced.error().message.find("cannot be synced: Input/output error"), std::string::npos)
+      << synced.error().message;
+  EXPECT_EQ(log_->durable_head().lines, 0u);
+  EXPECT_FALSE(log_->takes_jobs());
+  EXPECT_EQ(log_->trouble(), synced.error().message);
+  EXPECT_FALSE(log_->append_job(R"({"operation":"SEAL"})").ok());
+  ASSERT_FALSE(log_->sync().ok());
+  EXPECT_FALSE(log_->takes_jobs()) << "there is room, but the disk does not sync";
+
+  ASSERT_TRUE(log_->sync().ok());
+  EXPECT_TRUE(log_->takes_jobs());
+  EXPECT_EQ(log_->trouble(), "");
+  EXPECT_TRUE(log_->append_job(R"({"operation":"SEAL"})").ok());
+  log_.reset();
+  auto checked = check_audit_log(path());
+  ASSERT_TRUE(checked.ok()) << checked.error().message;
+  ASSERT_EQ(checked->gaps.size(), 1u);
+  EXPECT_NE(checked->gaps[0].find(" 1 events are lacking"), std::string::npos) << checked->gaps[0];
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
 #include "sample.h"
 
 namespace tkdc::setup {
@@ -21,10 +22,7 @@ std::string signed_anew(const std::string& lines, const SecretBuffer& seed) {
   w.text(lines);
   std::array<std::uint8_t, crypto_sign_BYTES> signature;
   crypto_sign_detached(signature.data(), nullptr, octets.data(), octets.size(), secret.data());
-  std::string hex(2 * signature.size() + 1, '\0');
-  sodium_bin2hex(hex.data(), hex.size(), signature.data(), signature.size());
-  hex.pop_back();
-  return lines + "signature " + hex + "\n";
+  return lines + "signature " + to_hex(signature) + "\n";
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {

@@ -4,10 +4,12 @@
 // that is cut short or rewritten later disagrees with the two others.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
 #include "base/codec.h"
+#include "session/owners_note.h"
 
 namespace tkdc {
 
@@ -28,6 +30,21 @@ inline AuditHead get_head(Reader& r) {
   head.lines = r.u64();
   r.array(head.hash);
   return head;
+}
+
+// In a handshake each server's head is its owner's note.
+inline OwnersNote note_of(const AuditHead& head) {
+  Bytes octets;
+  Writer w(octets);
+  put_head(w, head);
+  OwnersNote note{};
+  std::ranges::copy(octets, note.begin());
+  return note;
+}
+
+inline AuditHead head_of(const OwnersNote& note) {
+  Reader r(note);
+  return get_head(r);
 }
 
 }  // namespace tkdc

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an administrator is told beside the error when the three servers come to no session: which
+// part of tkdc.toml, which command, which section of docs/operations.md.
+#pragma once
+
+#include "session/advice.h"
+
+namespace tkdc {
+
+SessionAdvice session_advice();
+
+}  // namespace tkdc

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places that share six lines or more: each pair stands in docs/STYLE.md, "Alike on purpose".
+
+What is compared are lines without their indentation. Blank lines, comments, lone brackets, and
+what a file begins with (includes, imports, namespaces) do not count. An entry of the list explains
+a pair when its names fit both files: a name is the end of a path, or a pattern of it; one that ends
+in a slash is a folder.
+"""
+
+import re
+from collections import defaultdict
+from fnmatch import fnmatch
+from itertools import combinations
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = "docs/STYLE.md"
+SECTION = "## Alike on purpose"
+LOOKED_AT = re.compile(r"\.(c|cc|h|cu|cuh|inl|py|sh|cmake|yml|yaml|toml|map|service|postrm)$"
+                       r"|(^|/)(bootstrap|CMakeLists\.txt)$")
+NOT_LOOKED_AT = re.compile(r"^(\W*$|//|/\*|\*|#|--- *$|import |from \S+ import |using |namespace )")
+COMMENT = re.compile(r"\s*(//|  # ).*")
+SHARED = 6
+
+Place = tuple[str, int]
+
+
+def lines_of(text: str) -> list[tuple[int, str]]:
+    """Those that count, with their numbers."""
+    counted = []
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if not NOT_LOOKED_AT.match(line):
+            counted.append((number, COMMENT.sub("", line)))
+    return counted
+
+
+def alike(texts: dict[str, str]) -> dict[tuple[str, str], tuple[Place, Place]]:
+    """Where each pair of files first shares so many lines."""
+    seen: dict[tuple[str, ...], list[Place]] = defaultdict(list)
+    for name, text in texts.items():
+        lines = lines_of(text)
+        for at in range(len(lines) - SHARED + 1):
+            part = lines[at:at + SHARED]
+            seen[tuple(line for _, line in part)].append((name, part[0][0]))
+    found: dict[tuple[str, str], tuple[Place, Place]] = {}
+    for places in seen.values():
+        for one, other in combinations(places, 2):
+            found.setdefault((one[0], other[0]), (one, other))
+    return found
+
+
+def entries(page: str) -> list[list[str]]:
+    """The files that each entry names, as patterns of whole paths."""
+    section = page.partition(SECTION)[2].partition("\n## ")[0]
+    all_named = []
+    for entry in re.split(r"^- ", section, flags=re.M)[1:]:
+        names = re.findall(r"`([^`\s]+)`", entry)
+        all_named.append([name + "*" if name.endswith("/") else name for name in names])
+    return all_named
+
+
+def fits(path: str, pattern: str) -> bool:
+    return fnmatch(path, pattern) or fnmatch(path, "*/" + pattern)
+
+
+def check(names: list[str], root: Path = ROOT) -> list[str]:
+    listed = entries((root / PAGE).read_text())
+    found = [f"{PAGE}: no file is called {pattern}" for named in listed for pattern in named
+             if not any(fits(path, pattern) for path in names)]
+    texts = {name: (root / name).read_text() for name in names
+             if LOOKED_AT.search(name) and (root / name).is_file()}
+    for pair, (one, other) in sorted(alike(texts).items()):
+        if not any(all(any(fits(path, pattern) for pattern in named) for path in pair)
+                   for named in listed):
+            found.append(f"{one[0]}:{one[1]}: {SHARED} lines as in {other[0]}:{other[1]}: "
+                         f"make them one, or say in {PAGE} why not")
+    return found

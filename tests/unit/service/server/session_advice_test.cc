@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// An administrator is told what to do about each reason for which there is no session.
+#include "service/server/session_advice.h"
+
+#include <gtest/gtest.h>
+
+namespace tkdc {
+namespace {
+
+TEST(SessionAdvice, SaysSomethingForEachReason) {
+  const SessionAdvice all = session_advice();
+  const auto& [version, installation, party, security, representation, zero_shares, lanes,
+               cohort_limit, wire_format, protocols, masked_blocks, era, no_call, no_answer, pin,
+               unsettled, inventories, epoch_reused, allowance_spent, epoch_not_believed,
+               epochs_used_up] = all;
+  for (const std::string* one :
+       {&version,       &installation, &party,        &security,        &representation,
+        &zero_shares,   &lanes,        &cohort_limit, &wire_format,     &protocols,
+        &masked_blocks, &era,          &no_call,      &no_answer,       &pin,
+        &unsettled,     &inventories,  &epoch_reused, &allowance_spent, &epoch_not_believed,
+        &epochs_used_up})
+    EXPECT_FALSE(one->empty());
+  EXPECT_NE(installation.find("tkdc.toml"), std::string::npos);
+  EXPECT_NE(no_answer.find("tkdc-server"), std::string::npos);
+  EXPECT_NE(pin.find("certificate_sha256"), std::string::npos);
+  EXPECT_NE(inventories.find("backup of the same generation"), std::string::npos);
+  for (const std::string* one :
+       {&era, &epoch_reused, &allowance_spent, &epoch_not_believed, &epochs_used_up})
+    EXPECT_NE(one->find("docs/operations.md, Nonce epochs"), std::string::npos) << *one;
+  EXPECT_NE(allowance_spent.find("limits.epochs_per_day"), std::string::npos);
+  EXPECT_NE(epoch_not_believed.find("`tkdc epochs raise`"), std::string::npos);
+  EXPECT_NE(epochs_used_up.find("`tkdc epochs begin-anew`"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tkdc

@@ -37,11 +37,22 @@ std::optional<std::uint32_t> sealed_at_of_ticket(const Key& key, ByteSpan sealed
   return decode_nonce(nonce).sealed_at;
 }
 
+// What is revoked is told by it alone.
+void judge_time_of_sealing(const Key& key, ByteSpan sealed) {
+  constexpr std::uint32_t kMost = 100;  // units, of a job that waited for a hung server
+  const auto at = sealed_at_of_ticket(key, sealed);
+  const std::uint32_t now = sealed_at_now();
+  if (at && !clocks_were_wrong() && (*at + kMost < now || *at > now + kMost))
+    world().broken("answers", "a ticket of " + named(key) + " says that it was sealed at " +
+                                  std::to_string(*at) + ", at " + std::to_string(now));
+}
+
 // A ticket for a service, or krbtgt's own.
 bool make_ticket(Key& key) {
   const SecretVector plaintext = some_plaintext(40, 300);
   Answer answer = seal(key, usage::kTicket, plaintext);
   if (!ok(answer)) return false;
+  judge_time_of_sealing(key, answer.outcome.output);
   if (key.tickets.size() >= kMostTickets) key.tickets.erase(key.tickets.begin());
   key.tickets.push_back({std::move(answer.outcome.output), plaintext});
   return true;

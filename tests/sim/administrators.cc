@@ -223,7 +223,7 @@ void replace_some_key() {
 }
 
 void run_administrator() {
-  while (!world().failed() && !world().quiet) {
+  while (!world().failed() && !world().quiet && !world().idle) {
     const Us pause = realm().model.keys.size() < 6 ? kSecond : 6 * kSecond;
     world().sleep(static_cast<Us>(world().random.below(static_cast<std::uint64_t>(pause))));
     manage();

@@ -69,7 +69,7 @@ class SimFile final : public Disk::File {
   }
   bool sync() override {
     const Fate fate = meet(kSync, true);
-    if (fate == Fate::kDone) file_->durable = file_->contents;
+    if (fate == Fate::kDone) file_->sync();
     return fate != Fate::kFails;
   }
 
@@ -114,6 +114,7 @@ class SimTransaction final : public Tables::Transaction {
   int commit() override {
     const bool alive = !world().here().dead;
     const Fate fate = meet("commit", true);
+    if (fate == Fate::kFails) disk_.refused = true;
     if (fate == Fate::kFails) return errno;
     // It crashed in this very commit, which may be on disk all the same.
     const bool there = fate == Fate::kDone || (alive && world().random.percent(50));
@@ -190,6 +191,7 @@ void HostDisk::lose_power(Random& random) {
       world().injected("overwrite torn");
     }
     file->durable = now;
+    file->rewritten = false;
   }
   for (auto at = durable_names.begin(); at != durable_names.end();) {
     const bool removed = !names.contains(at->first);
@@ -209,7 +211,10 @@ std::unique_ptr<Disk::File> SimDisk::open(const std::string& path, How how, mode
   if (fate == Fate::kDead) return std::make_unique<SimFile>(std::make_shared<DiskFile>());
   std::shared_ptr<DiskFile>& file = disk.names[path];
   if (!file) file = std::make_shared<DiskFile>();
-  if (how == How::kOverwrite) file->contents.clear();
+  if (how == How::kOverwrite) {
+    file->contents.clear();
+    file->rewritten = true;
+  }
   return std::make_unique<SimFile>(file);
 }
 

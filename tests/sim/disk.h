@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/disk.h"
 #include "service/store/tables.h"
@@ -16,6 +17,14 @@ namespace tkdc::sim {
 
 struct DiskFile {
   std::string contents, durable;
+  bool rewritten = false;  // `contents` need not begin with `durable`
+
+  void sync() {
+    if (std::exchange(rewritten, false))
+      durable = contents;
+    else
+      durable.append(contents, durable.size());
+  }
 };
 using Table = std::map<Bytes, Bytes>;
 using TableSet = std::array<Table, Tables::kTables>;
@@ -27,6 +36,7 @@ struct HostDisk {
   bool full = false;       // nothing more is taken
   int failing = 0;         // so many of the next operations fail
   std::int64_t limit = 0;  // entries of the store; 0: none
+  bool refused = false;    // it has failed a transaction of the store
 
   // What is left of it.
   void lose_power(Random& random);

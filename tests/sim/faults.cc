@@ -117,11 +117,16 @@ void repair(std::int64_t party) {
   if (right == right_stores().end()) return;
   ServerHost& which = server(party);
   TableSet& tables = disk_of(which.host()).tables;
+  if (which.in_repair) {
+    world().wait(kNever, [&] { return !which.in_repair; });
+    return;
+  }
   if (!same_keys(tables, disk_of(server(party + 1).host()).tables)) {
     world().note("operator", "puts the right store back at " + which.host().name);
     world().reached("stores: differ, repaired");
     which.in_repair = true;
-    if (which.up()) crash(which.host(), false);
+    // One that is still starting, too.
+    crash(which.host(), false);
     world().wait(kNever, [&] { return which.ended(); });
     tables = right->second;
     which.in_repair = false;

@@ -93,6 +93,8 @@ std::vector<Bytes> names_in(const Host& host, Tables::Table table) {
   return out;
 }
 
+constexpr Tables::Table kHalf[] = {Tables::kPrepared, Tables::kCondemned};
+
 void judge_stores() {
   using enum Tables::Table;
   const Host& first = realm().servers[0]->host();
@@ -102,7 +104,7 @@ void judge_stores() {
       if (names_in(host, table) != names_in(first, table))
         world().broken("stores", "the stores of " + first.name + " and " + host.name +
                                      " differ in " + std::string(Tables::kNames[table]));
-    for (auto table : {kPrepared, kCondemned})
+    for (auto table : kHalf)
       if (!names_in(host, table).empty())
         world().broken("stores", host.name + " has entries that are half made or half removed");
   }
@@ -146,6 +148,20 @@ void judge_audit_logs() {
 }
 
 }  // namespace
+
+bool left_half_made() {
+  bool any = false;
+  for (auto& server : realm().servers) {
+    const Host& host = server->host();
+    if (std::ranges::all_of(kHalf, [&](auto table) { return names_in(host, table).empty(); }))
+      continue;
+    any = true;
+    if (!disk_of(host).refused && !liar().has_lied)
+      world().broken("stores", host.name + " has entries that are half made or half removed, and " +
+                                   "its disk refused nothing");
+  }
+  return any;
+}
 
 void judge() {
   judge_audit_logs();

@@ -58,7 +58,7 @@ bool waits(const ServerHost& which) {
 // As `tkdc revoke` does, whole and on disk.
 void place(ServerHost& which, const std::string& text) {
   HostDisk& disk = disk_of(which.host());
-  auto file = std::make_shared<DiskFile>(DiskFile{text, text});
+  auto file = std::make_shared<DiskFile>(DiskFile{text, text, false});
   disk.names[request_file(which)] = disk.durable_names[request_file(which)] = file;
   world().note("operator", "asks " + which.host().name + ": " + text);
 }
@@ -230,10 +230,13 @@ bool is_revoked(std::uint32_t sealed_at) {
   });
 }
 
+bool was_to_be_revoked(std::uint32_t sealed_at) {
+  return std::ranges::any_of(revocations.all,
+                             [&](const Revoked& one) { return covers(one.window, sealed_at); });
+}
+
 bool may_be_revoked(std::uint32_t sealed_at) {
-  return liar().has_lied || std::ranges::any_of(revocations.all, [&](const Revoked& one) {
-           return covers(one.window, sealed_at);
-         });
+  return liar().has_lied || was_to_be_revoked(sealed_at);
 }
 
 void start_operators() {

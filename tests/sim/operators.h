@@ -12,6 +12,8 @@ void start_operators();
 // In force: no ticket of that time is opened any more.
 bool is_revoked(std::uint32_t sealed_at);
 // Somebody asked for it, in force or not, or lifted or not.
+bool was_to_be_revoked(std::uint32_t sealed_at);
+// Or a liar may have had it revoked.
 bool may_be_revoked(std::uint32_t sealed_at);
 
 }  // namespace tkdc::sim

@@ -130,7 +130,7 @@ void try_what_is_denied(Key& key) {
 }
 
 void run_client() {
-  while (!world().failed() && !world().quiet) {
+  while (!world().failed() && !world().quiet && !world().idle) {
     const Plan& plan = world().plan;
     world().sleep(
         static_cast<Us>(world().random.below(static_cast<std::uint64_t>(2 * plan.pause_ms) + 1)) *

@@ -63,6 +63,7 @@ class World {
   std::uint64_t operations = 0, answered = 0, packets = 0;
   bool calm = false;   // no fault is made any more
   bool quiet = false;  // nothing is asked any more
+  bool idle = false;   // clients and administrators ask nothing any more
   Us calm_since = kNever;
 
  private:

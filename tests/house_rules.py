@@ -25,6 +25,14 @@ FORBIDDEN = [
      "use randombytes_buf"),
     ("abort in the KDC", r"^(kdc-plugin/(kdb|preload)|mpc-engine/service/wire)/",
      r"\b(abort|exit|_exit|assert)\s*\(", "return an error: a KDC must go on"),
+    ("another hex", r"^(?!mpc-engine/base/hex\.h$).*\.(cc|h)$", r"\bsodium_(bin2hex|hex2bin)\s*\(",
+     "use base/hex.h"),
+    ("another errno text", r"^(?!mpc-engine/base/|tests/support/keyscan/).*\.(cc|h)$",
+     r"\bstrerror\w*\s*\(", "use base/system_error.h"),
+    ("another time as text", r"^(kdc-plugin|mpc-engine/(?!base/utc_time\.cc$))",
+     r"\b(strftime|gmtime_r|localtime_r|put_time)\s*\(", "use base/utc_time.h"),
+    ("another reader of arguments", r"^(kdc-plugin|mpc-engine|circuits)/", r"\bgetopt\w*\s*\(",
+     "use CLI11"),
     ("private path", r".", r"(/home/\w+|/Users/\w+)", "no path of one machine"),
 ]
 ALLOWED_MARK = "house-rule:"  # followed by the reason, on the same line

@@ -15,6 +15,18 @@ def test_house_rules():
     assert not found, "\n".join(found)
 
 
+@pytest.mark.parametrize(("name", "line"), [
+    ("tests/unit/a_test.cc", "sodium_hex2bin(out, 4, text, 8, nullptr, nullptr, nullptr);"),
+    ("tests/storm/a.cc", "fail(std::strerror(errno));"),
+    ("kdc-plugin/agent/a.cc", "gmtime_r(&now, &utc);"),
+    ("mpc-engine/tools/a.cc", "getopt_long(argc, argv, words, options, nullptr);")])
+def test_what_there_is_one_of_is_not_written_again(tmp_path, monkeypatch, name, line):
+    monkeypatch.setattr(house_rules, "ROOT", tmp_path)
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_text(f"// SPDX-License-Identifier: Apache-2.0\n{line}\n")
+    assert [one for one in house_rules.check_file(name) if ": another " in one]
+
+
 def test_each_decision_has_its_test():
     found = house_rules.check_decisions() + house_rules.check_parts()
     assert not found, "\n".join(found)

@@ -152,34 +152,57 @@ void Lane::append_to_next(SecretVector& packet) const {
   for (ByteSpan one : {ByteSpan(pair_out_), ByteSpan(handed_out_)}) append(packet, one);
 }
 
-Result<void> Lane::consume_parts(ByteSpan from_next, ByteSpan from_prev) {
+// Most ticks hold the parts' octets and no message: what else there may be stands apart, so that
+// a tick of few octets costs little.
+Result<void> Lane::consume(ByteSpan from_next, ByteSpan from_prev) {
+  struct PartBytes {
+    std::size_t next, prev;
+  };
+  std::array<PartBytes, kMostParts> bytes;
+  PartBytes all{0, 0};
+  PartBytes* of = bytes.data();
   for (const Part& one : parts_) {
-    const std::size_t next = one.part->bytes_from(Neighbour::kNext),
-                      prev = one.part->bytes_from(Neighbour::kPrev);
-    if (auto taken = one.part->consume(from_next.first(next), from_prev.first(prev)); !taken)
-      return taken;
-    from_next = from_next.subspan(next);
-    from_prev = from_prev.subspan(prev);
+    of->next = one.part->bytes_from(Neighbour::kNext);
+    of->prev = one.part->bytes_from(Neighbour::kPrev);
+    all.next += of->next;
+    all.prev += of->prev;
+    ++of;
   }
+  if (from_next.size() != all.next + pair_out_.size() + passed_out_.size() ||
+      from_prev.size() != all.prev + pair_out_.size() + handed_out_.size())
+    return of_another_length();
+  of = bytes.data();
+  for (const Part& one : parts_) {
+    if (auto taken = one.part->consume(from_next.first(of->next), from_prev.first(of->prev));
+        !taken)
+      return deviates(taken.error().message);
+    from_next = from_next.subspan(of->next);
+    from_prev = from_prev.subspan(of->prev);
+    ++of;
+  }
+  if (!comparisons_.empty() || !pair_out_.empty() || !passed_out_.empty() || !handed_out_.empty())
+    take_messages(from_next, from_prev);
+  ready_all(waiting_);
+  ++tick_;
   return {};
 }
 
-Result<void> Lane::consume(ByteSpan from_next, ByteSpan from_prev) {
-  const std::size_t next_part = parts_bytes_from(Neighbour::kNext),
-                    prev_part = parts_bytes_from(Neighbour::kPrev);
-  if (from_next.size() != next_part + pair_out_.size() + passed_out_.size() ||
-      from_prev.size() != prev_part + pair_out_.size() + handed_out_.size())
-    return fail("round " + std::to_string(tick_) +
-                ": a neighbour's packet has another length than ours; the servers disagree on "
-                "the protocol's course. Check that all three run the same tkdc version");
-  if (auto taken = consume_parts(from_next.first(next_part), from_prev.first(prev_part)); !taken) {
-    set_deviation(taken.error().message);
-    return fail("round " + std::to_string(tick_) + ": " + *deviation_ +
-                "; nothing was released. One of the servers computes wrongly");
-  }
+Result<void> Lane::of_another_length() const {
+  return fail("round " + std::to_string(tick_) +
+              ": a neighbour's packet has another length than ours; the servers disagree on "
+              "the protocol's course. Check that all three run the same tkdc version");
+}
+
+Result<void> Lane::deviates(const std::string& why) {
+  set_deviation(why);
+  return fail("round " + std::to_string(tick_) + ": " + *deviation_ +
+              "; nothing was released. One of the servers computes wrongly");
+}
+
+void Lane::take_messages(ByteSpan from_next, ByteSpan from_prev) {
   if (!pair_out_.empty()) {
-    const ByteSpan next = from_next.subspan(next_part, pair_out_.size());
-    const ByteSpan prev = from_prev.subspan(prev_part, pair_out_.size());
+    const ByteSpan next = from_next.first(pair_out_.size());
+    const ByteSpan prev = from_prev.first(pair_out_.size());
     if (!comparisons_.empty()) {
       compare(Neighbour::kNext, next);
       compare(Neighbour::kPrev, prev);
@@ -199,10 +222,6 @@ Result<void> Lane::consume(ByteSpan from_next, ByteSpan from_prev) {
     handed_got_.assign(handed.begin(), handed.end());
     handed_out_.clear();
   }
-  for (auto h : waiting_) ready(h);
-  waiting_.clear();
-  ++tick_;
-  return {};
 }
 
 }  // namespace tkdc

@@ -213,7 +213,10 @@ class Lane : public Scheduler {
     for (const Part& one : parts_) bytes += one.part->bytes_from(from);
     return bytes;
   }
-  Result<void> consume_parts(ByteSpan from_next, ByteSpan from_prev);
+  Result<void> of_another_length() const;
+  Result<void> deviates(const std::string& why);
+  // Behind the parts' octets.
+  void take_messages(ByteSpan from_next, ByteSpan from_prev);
 
   const int party_;
   const Security security_;

@@ -18,6 +18,15 @@ class Scheduler {
   void spawn(Task<void> task);
   // Resumes h in run(), this one or the next; in the order of the calls.
   void ready(std::coroutine_handle<> h) { ready_.push_back(h); }
+  // The same for all of `waiting`, which is empty afterwards.
+  void ready_all(std::vector<std::coroutine_handle<>>& waiting) {
+    if (ready_.empty()) {
+      ready_.swap(waiting);
+      return;
+    }
+    ready_.insert(ready_.end(), waiting.begin(), waiting.end());
+    waiting.clear();
+  }
   // `gather` is called whenever no coroutine can run; true if it made one ready.
   void add_gatherer(std::function<bool()> gather) { gatherers_.push_back(std::move(gather)); }
   // Until every task waits or has ended.

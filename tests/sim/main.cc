@@ -118,8 +118,7 @@ int run_seeds(const Options& options) {
   for (std::uint64_t seed = options.from;; ++seed) {
     if (options.seeds != 0 && seed >= options.from + options.seeds) break;
     if (options.seconds > 0 && passed() > options.seconds) break;
-    Plan plan = plan_of(seed);
-    if (!options.protocol.empty()) plan.protocol = options.protocol;
+    Plan plan = plan_of(seed, options.protocol);
     const Outcome out = run(plan, false);
     totals.add(out);
     if (!out.invariant.empty()) return failed(options, std::move(plan), out);
@@ -146,7 +145,7 @@ int run_seeds(const Options& options) {
 }
 
 int run_one(const Options& options) {
-  Plan plan = plan_of(options.seed);
+  Plan plan = plan_of(options.seed, options.protocol);
   std::string replay = "--seed " + std::to_string(options.seed);
   if (!options.replay.empty()) {
     std::ifstream in(options.replay);

@@ -85,12 +85,13 @@ std::vector<Fault> some_faults(Random& random, const Plan& plan) {
   return faults;
 }
 
-Plan plan_of(std::uint64_t seed) {
+Plan plan_of(std::uint64_t seed, const std::string& protocol) {
   Plan plan;
   plan.seed = seed;
   Random random(seed ^ 0x97a4);
   // Seeds in a row have the protocols in their turns.
   if (seed % 5 == 4) plan.protocol = "rep3";
+  if (!protocol.empty()) plan.protocol = protocol;
   plan.latency_us = random.percent(70) ? random.between(50, 500) : random.between(500, 20'000);
   plan.jitter_us = random.between(0, plan.latency_us);
   plan.clients = random.between(2, 6);

@@ -33,7 +33,8 @@ struct Plan {
   std::vector<Fault> faults;
 };
 
-Plan plan_of(std::uint64_t seed);
+// Of that protocol; empty: of the seed's.
+Plan plan_of(std::uint64_t seed, const std::string& protocol = {});
 
 std::string encode(const Plan& plan);
 Result<Plan> decode_plan(const std::string& text);

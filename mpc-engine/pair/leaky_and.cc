@@ -47,6 +47,7 @@ class LeakyRun {
       piece.sums.resize(kPiece);
     }
   }
+  ~LeakyRun() { garble::wipe_stack(); }
 
   // Each step runs a piece behind the one before, so nobody waits for the link.
   Result<void> run() {

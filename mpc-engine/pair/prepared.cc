@@ -84,7 +84,10 @@ class Garbling {
         slots_((circuit.plain.slots * kLabelBytes + 63) / 64 * 64), tables_(kAtOnce * kTableBytes) {
     for (Label& one : deltas_.of) one = session.delta();
   }
-  ~Garbling() { sodium_memzero(&deltas_, sizeof deltas_); }
+  ~Garbling() {
+    sodium_memzero(&deltas_, sizeof deltas_);
+    garble::wipe_stack();
+  }
 
   Result<void> run() {
     out_.input_labels.resize(circuit_.input_bits());

@@ -18,6 +18,7 @@
 
 #include <array>
 
+#include "garble/wiped_memory.h"
 #include "ot/random_ot.h"
 #include "pair/auth_bit.h"
 
@@ -55,6 +56,7 @@ class Session {
   static Result<std::unique_ptr<Session>> create(Channel& channel, Side side, ByteSpan context,
                                                  const ot::ExtensionOptions& options = {});
   Session(const Session&) = delete;
+  ~Session() { garble::wipe_stack(); }  // copies of Δ
 
   Side side() const { return deltas_.side; }
   const Deltas& deltas() const { return deltas_; }

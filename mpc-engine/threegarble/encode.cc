@@ -52,7 +52,6 @@ Encoded encode(const Seat& seat, const Shape& shape, GarbledInstance instance,
 
   Encoded out{std::move(m1), std::move(instance), garble::SecretLabels(1), std::move(component)};
   out.delta.span()[0] = drawn.delta();
-  garble::wipe_stack();
   return out;
 }
 

@@ -101,7 +101,6 @@ std::optional<SecretVector> accept_m2(const Shape& shape, const Encoded& encoded
     const Label zero = encoded.instance.out()[k];
     labels.span()[k] = zero ^ delta.where(zero.colour() ^ bit_of(colours, k));
   }
-  garble::wipe_stack();  // copies of Δ
   const SecretVector digest = label_digest(public_digest, octets_of(labels));
   int differ = sodium_memcmp(digest.data(), m2.data() + shape.out_bytes(), kDigestBytes);
   now_public(&differ, sizeof differ);

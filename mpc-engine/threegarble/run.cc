@@ -2,6 +2,7 @@
 #include "threegarble/run.h"
 
 #include "base/now_public.h"
+#include "garble/wiped_memory.h"
 
 namespace tkdc::threegarble {
 namespace {
@@ -49,6 +50,7 @@ Task<void> send_m1(LaneSide& mine, const Shape& shape, Instance instance, const 
   }
   job.encoded.emplace(encode(mine.seat(), shape, std::get<GarbledInstance>(std::move(instance)),
                              job.public_digest, input));
+  garble::wipe_stack();  // copies of Δ, of encode()'s own frame too
   SecretVector& to = job.role == Role::kGarblerA ? out.prev : out.next;
   to = std::move(job.encoded->m1);
   Letters nothing = co_await mine.mail().tell(out, 0, 0);
@@ -85,6 +87,7 @@ Task<void> send_m2(LaneSide& mine, const Shape& shape, Running& job, SecretVecto
   if (differ != 0) job.wrong = kCopies;
   if (!is_a || differ != 0) co_return;
   auto accepted = accept_m2(shape, *job.encoded, job.public_digest, got.prev);
+  garble::wipe_stack();
   if (!accepted) {
     job.wrong = kWrong;
     co_return;

@@ -2,14 +2,12 @@
 // Whole circuits, garbled and evaluated, against the evaluation in the clear.
 #include "garble/garbler.h"
 
-#include <pthread.h>
-
 #include <cstring>
-#include <functional>
 #include <set>
 
 #include "circuits/catalogue.h"
 #include "garbled.h"
+#include "support/own_stack.h"
 
 namespace tkdc::garble {
 namespace {
@@ -197,32 +195,6 @@ TEST(Garbling, AChangedOctetGivesOtherLabels) {
     EXPECT_TRUE(seen) << at;
   }
 }
-
-// What a thread leaves on its stack.
-class OwnStack {
- public:
-  OwnStack() {
-    EXPECT_EQ(pthread_attr_init(&attributes_), 0);
-    EXPECT_EQ(pthread_attr_setstack(&attributes_, octets_.data(), octets_.size()), 0);
-  }
-  ~OwnStack() { pthread_attr_destroy(&attributes_); }
-  void run(std::function<void()> what) {
-    pthread_t thread;
-    const auto start = [](void* function) -> void* {
-      (*static_cast<std::function<void()>*>(function))();
-      return nullptr;
-    };
-    ASSERT_EQ(pthread_create(&thread, &attributes_, start, &what), 0);
-    ASSERT_EQ(pthread_join(thread, nullptr), 0);
-  }
-  bool has(const Label& label) const {
-    return memmem(octets_.data(), octets_.size(), &label, sizeof label) != nullptr;
-  }
-
- private:
-  SecretVector octets_ = SecretVector(std::size_t{1} << 20);
-  pthread_attr_t attributes_;
-};
 
 TEST(Stack, HasNoDeltaWhenACircuitIsDone) {
   const Schedule schedule = schedule_of(circuits::record(*circuits::find_named("aes-sbox")));

@@ -164,7 +164,9 @@ Pending Jobs::status_question(const Asker& asker, Clock::time_point now,
 
 void Jobs::submit_status(const Asker& asker, Clock::time_point now, Clock::time_point deadline) {
   Pending entry = status_question(asker, now, deadline);
-  if (!has_room(entry)) return refuse(entry, TKDC_STATUS_LIMIT, kTooMany, now);
+  if (pending_.statuses() >= kMaxPendingStatuses)
+    return refuse(entry, TKDC_STATUS_LIMIT, "too many statuses are pending; ask again in a moment",
+                  now);
   ask_status(std::move(entry), now);
 }
 
@@ -251,18 +253,20 @@ void Jobs::finish(std::uint64_t number, Outcome outcome, Clock::time_point now) 
     job.ciphertext.insert(job.ciphertext.end(), outcome.output.begin(), outcome.output.end());
     outcome.output = std::move(job.ciphertext);
   }
-  if (job.op() != TKDC_OP_STATUS) {
-    ++counters_.finished[outcome.status];
-    log_.record(job, outcome, now);
-  }
+  count(job, outcome, now);
   deliver_(job.asker, job.op(), job.key().id, std::move(outcome));
+}
+
+void Jobs::count(const Pending& job, const Outcome& outcome, Clock::time_point now) {
+  if (job.op() == TKDC_OP_STATUS) return;
+  ++counters_.finished[outcome.status];
+  log_.record(job, outcome, now);
 }
 
 void Jobs::refuse(const Pending& job, tkdc_status status, const std::string& why,
                   Clock::time_point now) {
   Outcome outcome = failure(status, why);
-  ++counters_.finished[status];
-  log_.record(job, outcome, now);
+  count(job, outcome, now);
   deliver_(job.asker, job.op(), job.key().id, std::move(outcome));
 }
 

@@ -61,6 +61,8 @@ class Jobs {
   bool all_ready();
   std::string who_is_away() const;
   bool within_grace(Clock::time_point now) const;
+  // An operation's end; asking for the state is none.
+  void count(const Pending& job, const Outcome& outcome, Clock::time_point now);
   bool has_room(const Pending& job) const;
   void ask(Pending entry, Clock::time_point now);
   Pending status_question(const Asker& asker, Clock::time_point now,

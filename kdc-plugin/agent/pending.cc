@@ -6,6 +6,7 @@ namespace tkdc::agent {
 Pending& PendingTable::add(std::uint64_t number, Pending pending) {
   deadlines_.emplace(pending.deadline, number);
   bytes_ += pending.bytes;
+  statuses_ += pending.op() == TKDC_OP_STATUS;
   return jobs_.emplace(number, std::move(pending)).first->second;
 }
 
@@ -21,6 +22,7 @@ Pending PendingTable::take(std::uint64_t number) {
   jobs_.erase(it);
   deadlines_.erase({pending.deadline, number});
   bytes_ -= pending.bytes;
+  statuses_ -= pending.op() == TKDC_OP_STATUS;
   return pending;
 }
 

@@ -18,6 +18,9 @@
 namespace tkdc::agent {
 
 inline constexpr std::size_t kMaxPendingBytes = 64u << 20;
+// Questions of clients for the state, apart from `max_pending`: when that is full, an
+// administrator asks why.
+inline constexpr std::size_t kMaxPendingStatuses = 16;
 
 // Whom to answer: a connection of the agent's socket, and its request id.
 struct Asker {
@@ -61,11 +64,12 @@ class PendingTable {
 
   std::size_t size() const { return jobs_.size(); }
   std::size_t bytes() const { return bytes_; }
+  std::size_t statuses() const { return statuses_; }
 
  private:
   std::unordered_map<std::uint64_t, Pending> jobs_;
   std::set<std::pair<Clock::time_point, std::uint64_t>> deadlines_;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0, statuses_ = 0;
 };
 
 }  // namespace tkdc::agent

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstdint>
 
 #include "base/codec.h"
@@ -38,6 +39,7 @@ inline OwnersNote note_of(const AuditHead& head) {
   Writer w(octets);
   put_head(w, head);
   OwnersNote note{};
+  assert(octets.size() == note.size());
   std::ranges::copy(octets, note.begin());
   return note;
 }

@@ -119,15 +119,37 @@ TEST_F(Clients, TooManyPendingAreRefused) {
 }
 
 // No operation gets round the limit, also not one that nothing is computed for.
-TEST_F(Clients, ListsAndStatusesCountToo) {
+// Full because a server hangs: lists are refused, and the status says which server it is.
+TEST_F(Clients, WhenAllPlacesAreTakenStatusStillSaysWhy) {
   TestClient client(agent_.socket()), other(agent_.socket());
   ASSERT_EQ(client.call(TKDC_OP_MAC, mac_body()).status(), TKDC_STATUS_OK);
+  const auto before = servers_.jobs_seen(0);
   servers_.set_mood(2, Mood::kSilent);
-  for (int i = 0; i < 64; ++i) client.send(TKDC_OP_MAC, mac_body(), 1'500);
-  while (servers_.jobs_seen(0) < 65) std::this_thread::yield();
+  for (int i = 0; i < 64; ++i) client.send(TKDC_OP_MAC, mac_body(), kPatient);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (servers_.jobs_seen(0) < before + 64 && std::chrono::steady_clock::now() < until)
+    std::this_thread::yield();
   EXPECT_EQ(other.call(TKDC_OP_LIST, SecretVector(16)).status(), TKDC_STATUS_LIMIT);
-  EXPECT_EQ(other.call(TKDC_OP_STATUS, {}).status(), TKDC_STATUS_LIMIT);
-  EXPECT_EQ(servers_.jobs_seen(0), 65u);
+  const auto status = other.call(TKDC_OP_STATUS, {}, 1'000);
+  ASSERT_EQ(status.status(), TKDC_STATUS_OK);
+  EXPECT_EQ(nlohmann::json::parse(status.bytes())["servers"][2]["trouble"],
+            "connected, but does not answer");
+}
+
+// Each may hold three servers' answers: they are bounded, too, and counted as no operation.
+TEST_F(Clients, StatusesHaveABoundOfTheirOwn) {
+  ASSERT_TRUE(agent_works());  // and has all connections
+  servers_.set_mood(2, Mood::kSilent);
+  TestClient client(agent_.socket()), other(agent_.socket());
+  for (std::size_t i = 0; i < kMaxPendingStatuses; ++i) client.send(TKDC_OP_STATUS, {}, 2'000);
+  auto status = TKDC_STATUS_OK;
+  for (int i = 0; i < 20 && status == TKDC_STATUS_OK; ++i)
+    status = other.call(TKDC_OP_STATUS, {}, 20).status();
+  EXPECT_EQ(status, TKDC_STATUS_LIMIT);
+  servers_.set_mood(2, Mood::kHonest);
+  for (std::size_t i = 0; i < kMaxPendingStatuses; ++i)
+    ASSERT_TRUE(client.receive(kPatient).has_value());
+  EXPECT_EQ(counters()["limit"], 0);
 }
 
 // The agent stops reading from it, or drops it when too much was already on

@@ -227,6 +227,13 @@ Result<void> AuditLog::append_job(const std::string& event) {
   return put(event, true);
 }
 
+Result<void> AuditLog::append_on_disk(const std::vector<std::string>& events) {
+  const std::uint64_t failed = failed_syncs_;
+  for (const std::string& event : events)
+    if (auto written = append(event); !written) return written;
+  return sync_unless_failed_since(failed);
+}
+
 Result<void> AuditLog::put(const std::string& event, bool of_job) {
   const std::uint64_t bytes = event.size() + kLineOverhead;
   if (!closed_)
@@ -246,7 +253,7 @@ Result<void> AuditLog::put(const std::string& event, bool of_job) {
 void AuditLog::close(const std::string& why) {
   if (closed_) return;
   trouble_ = "audit: " + path_ + ": " + why +
-             "; no job is answered until there is: make room, or mend that disk";
+             "; no job is answered until it can: make room, or mend that disk";
   closed_since_ = utc_now_ms();
   closed_ = true;
   const nlohmann::json event = {{"event", kAuditFull}, {"reason", why}};
@@ -295,8 +302,10 @@ Result<void> AuditLog::write_line(const std::string& event) {
 }
 
 // Also closes the log: what a disk did not take cannot be shown. It is open again behind a sync
-// that succeeds, not before one.
-Result<void> AuditLog::sync() {
+// that begins later and succeeds.
+Result<void> AuditLog::sync() { return sync_unless_failed_since(failed_syncs_); }
+
+Result<void> AuditLog::sync_unless_failed_since(std::uint64_t failed) {
   AuditHead written;
   std::shared_ptr<Disk::File> file, closing;
   {
@@ -308,10 +317,13 @@ Result<void> AuditLog::sync() {
   if ((closing && !closing->sync()) || !file->sync()) {
     const int number = errno;
     std::lock_guard lock(mutex_);
+    ++failed_syncs_;
     close(system_error("cannot be synced", {}, number).message);
     return fail(trouble_);
   }
   std::lock_guard lock(mutex_);
+  if (failed_syncs_ != failed)
+    return fail("audit: " + path_ + ": a sync failed meanwhile; ask again");
   if (written.lines >= durable_.lines) durable_ = written;
   if (closed_ && room_.make(*file_, bytes_, kLineOverhead).ok()) reopen();
   return {};

@@ -42,6 +42,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "base/disk.h"
 #include "base/result.h"
@@ -74,6 +75,9 @@ class AuditLog {
   Result<void> append(const std::string& event);
   // A job's. Error: nothing of the job may be answered.
   Result<void> append_job(const std::string& event);
+  // The server's own events, and they are on disk when it returns. Error too if a sync by anybody
+  // has failed meanwhile: the disk tells one of those who sync, and the next one nothing.
+  Result<void> append_on_disk(const std::vector<std::string>& events);
   // Also looks whether there is room again: it is called once a second.
   Result<void> sync();
   // Each second or so, on one thread: goes on in a new file when that is due, and has closed files
@@ -109,6 +113,8 @@ class AuditLog {
   Result<void> begin_to_tidy(const AuditKeeping& keeping, std::int64_t now_s);
   Result<void> tidied(bool wait);
   Result<void> put(const std::string& event, bool of_job);
+  // `failed`: how many syncs had failed when what is to be on disk was written.
+  Result<void> sync_unless_failed_since(std::uint64_t failed);
   Result<void> write_line(const std::string& event);
   void close(const std::string& why);
   void reopen();
@@ -130,7 +136,7 @@ class AuditLog {
   std::atomic<bool> closed_{false};
   std::string trouble_, closed_since_;
   bool since_before_ = false;  // the gap began before this process did
-  std::atomic<std::uint64_t> lost_{0};
+  std::atomic<std::uint64_t> lost_{0}, failed_syncs_{0};
   std::uint64_t counted_ = 0;  // of them, in gaps that have ended
 };
 

@@ -107,8 +107,7 @@ Result<std::string> Exports::note_approval(std::string_view request, std::string
                 std::to_string(options_.party) + ": each approves at his own");
   nlohmann::json event = about("export approved", checked->digest, checked->request);
   event["approver"] = (*approver)->name;
-  if (auto written = options_.audit(dump(event)); !written) return written.error();
-  if (auto synced = options_.sync_audit(); !synced) return synced.error();
+  if (auto written = options_.audit_on_disk({dump(event)}); !written) return written.error();
   return std::to_string(checked->request.keys.size()) + " keys, all of them as this server knows " +
          "them; " + std::to_string(checked->staying) +
          " of them stay here, because they are no keys of their enctype";
@@ -160,7 +159,7 @@ Result<void> Exports::audit_all(const Checked& checked,
                                 const Parcel& parcel) {
   nlohmann::json event = about("export", checked.digest, checked.request);
   for (const Approver* approver : approvers) event["approvers"].push_back(approver->name);
-  if (auto written = options_.audit(dump(event)); !written) return written;
+  std::vector<std::string> events = {dump(event)};
   for (std::size_t i = 0; i < parcel.keys.size(); ++i) {
     const ExportKey& key = checked.request.keys[i];
     const nlohmann::json line = {{"event", parcel.keys[i] ? "key exported" : "key kept"},
@@ -168,9 +167,9 @@ Result<void> Exports::audit_all(const Checked& checked,
                                  {"principal", key.principal},
                                  {"kvno", key.kvno},
                                  {"enctype", key.enctype}};
-    if (auto written = options_.audit(dump(line)); !written) return written;
+    events.push_back(dump(line));
   }
-  return options_.sync_audit();
+  return options_.audit_on_disk(events);
 }
 
 // One line for each used request, its nonce. A file that cannot be read says no to all.

@@ -32,7 +32,8 @@ struct ExportsOptions {
   SecretBuffer secret{crypto_box_SECRETKEYBYTES};         // of this server's CURVE key
   std::function<std::uint64_t()> now_s;                   // Unix time
   std::function<Result<void>(const std::string&)> audit;  // one event
-  std::function<Result<void>()> sync_audit;
+  // These are on disk when it returns.
+  std::function<Result<void>(const std::vector<std::string>&)> audit_on_disk;
 };
 
 class Exports {

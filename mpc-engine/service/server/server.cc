@@ -164,7 +164,9 @@ void Server::make_exports(SecretBuffer secret) {
   options.secret = std::move(secret);
   options.now_s = wall_s;
   options.audit = [this](const std::string& event) { return audit_->append(event); };
-  options.sync_audit = [this] { return audit_->sync(); };
+  options.audit_on_disk = [this](const std::vector<std::string>& events) {
+    return audit_->append_on_disk(events);
+  };
   exports_ = std::make_unique<Exports>(std::move(options), *store_);
 }
 

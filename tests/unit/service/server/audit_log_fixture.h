@@ -15,7 +15,7 @@ class AuditLogFixture : public ScratchDir {
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     log_ = std::move(*opened);
   }
-  std::string path() const { return directory_ + "/audit.jsonl"; }
+  virtual std::string path() const { return directory_ + "/audit.jsonl"; }
 
   std::unique_ptr<AuditLog> log_;
 };

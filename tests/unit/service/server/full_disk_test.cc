@@ -10,6 +10,8 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <utility>
 
 #include "audit_log_fixture.h"
 #include "base/disk.h"
@@ -35,13 +37,7 @@ class FullDiskTest : public FullLogTest {
     log_.reset();
     if (mounted_) umount(disk_.c_str());
   }
-  void open() {
-    log_.reset();
-    auto opened = AuditLog::open(path());
-    ASSERT_TRUE(opened.ok()) << opened.error().message;
-    log_ = std::move(*opened);
-  }
-  std::string path() const { return disk_ + "/audit.jsonl"; }
+  std::string path() const override { return disk_ + "/audit.jsonl"; }
   void fill() {
     std::ofstream ballast(disk_ + "/ballast", std::ios::binary);
     const std::string page(4096, 'x');
@@ -164,6 +160,7 @@ class FullDisk final : public Disk {
   ~FullDisk() override { use_disk(real_); }
   bool full = false;
   int failing_syncs = 0;
+  std::function<void()> during_sync;  // once
 
   std::unique_ptr<File> open(const std::string& path, How how, mode_t mode) override {
     auto file = real_.open(path, how, mode);
@@ -182,6 +179,7 @@ class FullDisk final : public Disk {
     FullFile(FullDisk& disk, std::unique_ptr<File> file) : disk_(disk), file_(std::move(file)) {}
     ssize_t write(ByteSpan contents) override { return file_->write(contents); }
     bool sync() override {
+      if (auto once = std::exchange(disk_.during_sync, nullptr)) once();
       if (disk_.failing_syncs == 0) return file_->sync();
       --disk_.failing_syncs;
       errno = EIO;
@@ -253,6 +251,28 @@ TEST_F(FullLogTest, ASyncThatFailsClosesItToo) {
   ASSERT_TRUE(checked.ok()) << checked.error().message;
   ASSERT_EQ(checked->gaps.size(), 1u);
   EXPECT_NE(checked->gaps[0].find(" 1 events are lacking"), std::string::npos) << checked->gaps[0];
+}
+
+// A disk tells of a write that it lost once, and whoever syncs next hears that all is well: an
+// export's own sync succeeds, and its lines are not there.
+TEST_F(FullLogTest, AnotherOnesFailedSyncIsEverybodys) {
+  FullDisk disk_of_test(disk());
+  open();
+  disk_of_test.during_sync = [&] {
+    disk_of_test.failing_syncs = 1;
+    EXPECT_FALSE(log_->sync().ok());
+  };
+  auto shown = log_->append_on_disk({R"({"event":"export"})", R"({"event":"key exported"})"});
+  ASSERT_FALSE(shown.ok());
+  EXPECT_NE(shown.error().message.find("a sync failed meanwhile"), std::string::npos)
+      << shown.error().message;
+  EXPECT_EQ(log_->durable_head().lines, 0u);
+  EXPECT_FALSE(log_->takes_jobs());
+
+  ASSERT_TRUE(log_->sync().ok());
+  EXPECT_TRUE(log_->takes_jobs());
+  EXPECT_TRUE(log_->append_on_disk({R"({"event":"export"})"}).ok());
+  EXPECT_EQ(log_->durable_head().lines, log_->head().lines);
 }
 
 }  // namespace

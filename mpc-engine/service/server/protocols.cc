@@ -7,7 +7,8 @@
 namespace tkdc {
 namespace {
 
-constexpr const char* kOtherBackend =
+constexpr const char* kNoBackend = "set data.backend to \"auto\" or \"cpu\"";
+constexpr const char* kNoGpu =
     "see docs/operations.md, A GPU, or set data.backend to \"auto\" or \"cpu\"";
 
 std::string known_names() {
@@ -27,8 +28,8 @@ Result<const KnownProtocol*> find_known(const std::string& name, const ServerCon
 }  // namespace
 
 Result<std::shared_ptr<const ProtocolOffer>> make_rep3(const ServerConfig& config) {
-  auto offer =
-      std::make_shared<const Rep3Offer>(config.backend, config.masked_blocks, kOtherBackend);
+  const char* advice = config.backend == "cuda" ? kNoGpu : kNoBackend;
+  auto offer = std::make_shared<const Rep3Offer>(config.backend, config.masked_blocks, advice);
   if (auto usable = offer->check(); !usable) return usable.error();
   return std::shared_ptr<const ProtocolOffer>(std::move(offer));
 }

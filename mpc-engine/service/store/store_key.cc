@@ -4,11 +4,10 @@
 #include <cstring>
 
 #include "base/secret_file.h"
+#include "service/store/keyring.h"
 
 namespace tkdc {
 namespace {
-
-constexpr std::size_t kStoreKeyBytes = 32;
 
 // Replaced, it would take this server's shares along.
 constexpr const char kAdvice[] =

@@ -4,7 +4,7 @@
 What is compared are lines without their indentation. Blank lines, comments, lone brackets, and
 what a file begins with (includes, imports, namespaces) do not count. An entry of the list explains
 a pair when its names fit both files: a name is the end of a path, or a pattern of it; one that ends
-in a slash is a folder.
+in a slash is a folder. An entry that explains none is reported.
 """
 
 import re
@@ -18,7 +18,8 @@ PAGE = "docs/STYLE.md"
 SECTION = "## Alike on purpose"
 LOOKED_AT = re.compile(r"\.(c|cc|h|cu|cuh|inl|py|sh|cmake|yml|yaml|toml|map|service|postrm)$"
                        r"|(^|/)(bootstrap|CMakeLists\.txt)$")
-NOT_LOOKED_AT = re.compile(r"^(\W*$|//|/\*|\*|#|--- *$|import |from \S+ import |using |namespace )")
+NOT_LOOKED_AT = re.compile(r"^(\W*$|//|/\*|\*([ /]|$)|#|--- *$|import |from \S+ import |using "
+                           r"|namespace )")
 COMMENT = re.compile(r"\s*(//|  # ).*")
 SHARED = 6
 
@@ -70,9 +71,14 @@ def check(names: list[str], root: Path = ROOT) -> list[str]:
              if not any(fits(path, pattern) for path in names)]
     texts = {name: (root / name).read_text() for name in names
              if LOOKED_AT.search(name) and (root / name).is_file()}
+    needed = [False] * len(listed)
     for pair, (one, other) in sorted(alike(texts).items()):
-        if not any(all(any(fits(path, pattern) for pattern in named) for path in pair)
-                   for named in listed):
+        explains = [all(any(fits(path, pattern) for pattern in named) for path in pair)
+                    for named in listed]
+        needed = [before or now for before, now in zip(needed, explains, strict=True)]
+        if not any(explains):
             found.append(f"{one[0]}:{one[1]}: {SHARED} lines as in {other[0]}:{other[1]}: "
                          f"make them one, or say in {PAGE} why not")
+    found += [f"{PAGE}: nothing that stands twice is explained by the entry of {named[0]}"
+              for named, used in zip(listed, needed, strict=True) if not used]
     return found

@@ -130,6 +130,11 @@ def test_an_entry_explains_a_pair_that_it_names(tmp_path):
     assert two_alike(tmp_path, "- `a.cc`, `base/b.cc`: since.", a=SIX, b=SIX) == []
     assert two_alike(tmp_path, "- `base/`: since.", a=SIX, b=SIX) == []
     for half in ("- `a.cc`: since.", "- `a.cc`: since.\n- `b.cc`: since."):
-        assert len(two_alike(tmp_path, half, a=SIX, b=SIX)) == 1, half
-    assert two_alike(tmp_path, "- `c.cc`: gone.", a=SIX, b=[]) == [
-        "docs/STYLE.md: no file is called c.cc"]
+        assert "base/a.cc:1: 6 lines" in two_alike(tmp_path, half, a=SIX, b=SIX)[0], half
+    assert two_alike(tmp_path, "- `c.cc`: gone.", a=SIX, b=[])[0] == (
+        "docs/STYLE.md: no file is called c.cc")
+
+
+def test_an_entry_that_explains_nothing_is_seen(tmp_path):
+    assert two_alike(tmp_path, "- `a.cc`, `b.cc`: since.", a=SIX, b=[]) == [
+        "docs/STYLE.md: nothing that stands twice is explained by the entry of a.cc"]

@@ -26,15 +26,23 @@ THE_KEY_SERVICES = (
     "administrator", "approver")
 # MACs by which servers prove their shares are an audit too, which the library does not hold yet.
 ONLY_THE_LIBRARYS = ("audit",)
-LITERAL = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+LITERAL = re.compile(r"'(?:[^'\\\n]|\\.)'|" r'"((?:[^"\\\n]|\\.)*)"')
 
 
 def literals(text: str) -> str:
     """Adjacent ones are one, as in the language; each of the others has a line."""
     lines = [line for line in text.splitlines()
              if not line.lstrip().startswith(("//", "#include"))]
-    joined = re.sub(r'"\s*\n?\s*"', "", "\n".join(lines))
-    return "\n".join(LITERAL.findall(joined))
+    text = "\n".join(lines)
+    joined, end = "", 0
+    for literal in LITERAL.finditer(text):
+        if literal[1] is None:  # a letter
+            continue
+        if text[end:literal.start()].strip():
+            joined += "\n"
+        joined += literal[1]
+        end = literal.end()
+    return joined
 
 
 @functools.cache
@@ -75,4 +83,5 @@ def test_no_source_of_the_engine_says_it():
 def test_a_literal_is_seen_though_it_is_written_in_pieces():
     text = 'return fail("see docs/oper"\n            "ations.md, \\"Nonce\\" epochs");\n'
     assert "operations.md" in literals(text)
+    assert "tkdc.toml" in literals('if (c == \'"\') fail("see tkdc.toml: \\"auto\\"");')
     assert "tkdc.toml" not in literals('// "tkdc.toml"\n#include "tkdc.toml"\nint a;\n')

@@ -19,6 +19,7 @@ MARKS = ("```mermaid\n", "```\n")
 # The engine knows no Kerberos, no store and no agent; the key service stands on it.
 SERVICE, PLUGIN = "mpc-engine/service", "kdc-plugin"
 ROOMS: dict[str, set[str]] = {}
+PROTOCOLS: list[str] = []
 
 
 def room(name: str, *below: str) -> None:
@@ -26,6 +27,12 @@ def room(name: str, *below: str) -> None:
     if not set(below) <= ROOMS.keys():
         raise ValueError(f"{name} stands on a room that is not below it")
     ROOMS[name] = set(below)
+
+
+def protocol(name: str, *below: str) -> None:
+    """A room with a ProtocolOffer, which the server's list may name."""
+    room(name, *below)
+    PROTOCOLS.append(name)
 
 
 room("mpc-engine/base")
@@ -49,9 +56,9 @@ room("mpc-engine/rep3", "mpc-engine/base", "mpc-engine/field", "mpc-engine/link"
      "mpc-engine/session", "mpc-engine/lane", "mpc-engine/protocol")
 room("mpc-engine/rep3/verify", "mpc-engine/base", "mpc-engine/field", "mpc-engine/lane",
      "mpc-engine/protocol", "mpc-engine/rep3")
-room("mpc-engine/rep3/unit", "mpc-engine/base", "mpc-engine/field", "mpc-engine/circuit",
-     "mpc-engine/session", "mpc-engine/lane", "mpc-engine/protocol", "mpc-engine/rep3",
-     "mpc-engine/rep3/verify")
+protocol("mpc-engine/rep3/unit", "mpc-engine/base", "mpc-engine/field", "mpc-engine/circuit",
+         "mpc-engine/session", "mpc-engine/lane", "mpc-engine/protocol", "mpc-engine/rep3",
+         "mpc-engine/rep3/verify")
 room("mpc-engine/threegarble", "mpc-engine/base", "mpc-engine/circuit", "mpc-engine/garble",
      "mpc-engine/link", "mpc-engine/session", "mpc-engine/lane", "mpc-engine/protocol")
 room("mpc-engine/cipher", "mpc-engine/base", "mpc-engine/field", "mpc-engine/protocol")
@@ -78,7 +85,7 @@ room(f"{SERVICE}/job", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session
                                       "lifecycle")))
 room(f"{SERVICE}/export", "mpc-engine/base", "mpc-engine/protocol", f"{SERVICE}/wire")
 room(f"{SERVICE}/server", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
-     "mpc-engine/protocol", "mpc-engine/rep3/unit", "mpc-engine/cipher", "cuda",
+     "mpc-engine/protocol", *PROTOCOLS, "mpc-engine/cipher", "cuda",
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "job", "export")))
 room("mpc-engine/tools/bench", "mpc-engine/base", "mpc-engine/circuit", "circuits",
      "mpc-engine/garble", "mpc-engine/ot", "mpc-engine/pair", "mpc-engine/link",

@@ -42,6 +42,20 @@ def test_what_is_alike_is_so_on_purpose():
     assert not found, "\n".join(found)
 
 
+TOY, LIST = "tests/unit/toy/", "tests/support/protocol_list.cc"
+
+
+def test_a_protocol_is_its_folder_and_a_line_in_the_list():
+    """docs/ARCHITECTURE.md, How to add a protocol: the toy has needed no other file."""
+    built = (*house_arrows.SOURCE, "CMakeLists.txt")
+    naming = {name for name in house_rules.tracked() if name.endswith(built)
+              and re.search(r"\b(tkdc_)?toy\b", (house_rules.ROOT / name).read_text(), re.I)}
+    assert {name for name in naming if not name.startswith(TOY)} == {LIST}
+    assert len([line for line in (house_rules.ROOT / LIST).read_text().splitlines()
+                if '{"toy", ' in line]) == 1
+    assert any(name.startswith(TOY) for name in naming)
+
+
 def a_house(tmp_path, files: dict[str, str]) -> dict[str, set[str]]:
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -7,20 +7,12 @@
 #include "unit/toy/toy.h"
 
 namespace tkdc {
-namespace {
-
-template <class Offer>
-Result<std::shared_ptr<const ProtocolOffer>> make(const ServerConfig&) {
-  return std::shared_ptr<const ProtocolOffer>(std::make_shared<const Offer>());
-}
-
-}  // namespace
 
 std::span<const KnownProtocol> known_protocols() {
   static constexpr KnownProtocol kKnown[] = {
       {"rep3", make_rep3},
-      {"plaintext", make<PlaintextOffer>},
-      {"toy", make<test::ToyOffer>},
+      {"plaintext", make_offer<PlaintextOffer>},
+      {"toy", make_offer<test::ToyOffer>},
   };
   return kKnown;
 }

@@ -18,6 +18,12 @@ struct KnownProtocol {
 
 std::span<const KnownProtocol> known_protocols();
 
+// For a protocol that needs nothing of the configuration.
+template <class Offer>
+Result<std::shared_ptr<const ProtocolOffer>> make_offer(const ServerConfig&) {
+  return std::shared_ptr<const ProtocolOffer>(std::make_shared<const Offer>());
+}
+
 // Replicated sharing, which every list has.
 Result<std::shared_ptr<const ProtocolOffer>> make_rep3(const ServerConfig& config);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A protocol as somebody adds one, from docs/ARCHITECTURE.md alone: this folder and a line in
-// tests/support/protocol_list.cc. It hides nothing: each party passes on the component that the
-// previous one lacks, and a result's sharing is that of a public value.
+// tests/support/protocol_list.cc; tests/integration/test_house_rules.py finds it in no other file.
+// It hides nothing: each party passes on the component that the previous one lacks, and a result's
+// sharing is that of a public value.
 #pragma once
 
 #include "lane/lane.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "derivation.h"
+#include "service/wire/recipe.h"
 #include "service/wire/request_body.h"
 
 namespace tkdc::agent {
@@ -31,16 +31,11 @@ void output_between(Operation& operation, std::size_t min, std::size_t max) {
 }
 
 // The recipe of a derived key: public but for the known half, which stands before the data.
-bool take_recipe(const RecipeBody& by, Operation& operation) {
-  const tkdc_enctype* served = tkdc_enctype_of(by.enctype);
-  const std::size_t wanted = by.kind == TKDC_DERIVE_CF2 && served ? served->key_bytes : 0;
-  if (by.known_half.size() != wanted) return false;
-  Bytes& public_data = operation.job.public_data;
-  Writer w(public_data);
-  w.u8(by.kind);
-  w.u32(by.enctype);
-  w.raw(by.pepper);
-  append(operation.secret, by.known_half);
+bool take_recipe(const RecipeBody& body, Operation& operation) {
+  const Derivation by{body.kind, body.enctype, {body.pepper.begin(), body.pepper.end()}};
+  if (body.known_half.size() != known_half_bytes(by)) return false;
+  operation.job.public_data = encode_derivation(by);
+  append(operation.secret, body.known_half);
   return true;
 }
 

@@ -48,14 +48,7 @@ Result<void> all_readable(const HandleSurvey& found) {
 }
 
 tkdc_wire_key wire_key(const ExportRequest& request, const ExportKey& key) {
-  const KeyRef ref = key_ref(request, key);
-  tkdc_wire_key out{};
-  std::ranges::copy(ref.id, out.key_id);
-  std::ranges::copy(ref.installation, out.installation);
-  std::ranges::copy(ref.principal, out.principal);
-  out.kvno = ref.kvno;
-  out.enctype = ref.enctype;
-  return out;
+  return wire_key(key_ref(request, key));
 }
 
 }  // namespace

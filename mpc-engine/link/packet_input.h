@@ -16,11 +16,11 @@ namespace tkdc {
 
 class PacketInput {
  public:
-  static constexpr std::size_t kHeaderBytes = 4;
+  static constexpr std::size_t kHeaderBytes = sizeof(std::uint32_t);
   // A header, for a packet of so many octets, and what one announces.
   static void put_header(std::uint8_t* header, std::size_t bytes) {
     for (std::size_t i = 0; i < kHeaderBytes; ++i)
-      header[i] = static_cast<std::uint8_t>(bytes >> (24 - 8 * i));
+      header[i] = static_cast<std::uint8_t>(bytes >> 8 * (kHeaderBytes - 1 - i));
   }
   static std::size_t get_header(const std::uint8_t* header) {
     std::size_t bytes = 0;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kMaskName = "tkdc share MAC, mask 1";
 constexpr std::size_t kSeedBytes = 32;
-constexpr std::size_t kMaskBytes = 32 + 2 * kMacBlockBytes;  // id of the key, R, its tag
+constexpr std::size_t kMaskBytes = sizeof(MacKeyId) + 2 * kMacBlockBytes;  // the key, R, its tag
 constexpr std::size_t kProofBytes = 1 + 2 * kMacBlockBytes;  // whether there is one, V, W
 
 using Element = std::array<std::uint8_t, kMacBlockBytes>;

@@ -19,7 +19,7 @@ struct Unsettled {
   EntryId id{};
   bool removal = false;
 };
-constexpr std::size_t kUnsettledBytes = 16 + 1;
+constexpr std::size_t kUnsettledBytes = sizeof(Unsettled::id) + sizeof(Unsettled::removal);
 
 enum class Step : std::uint8_t { kConfirm = 1, kPrepared, kCommitted, kInventory, kEpoch };
 

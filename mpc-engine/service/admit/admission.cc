@@ -125,15 +125,15 @@ Result<Manifest> get_manifest(Reader& in, std::size_t most, std::size_t protocol
 }
 
 Result<std::vector<AdmissionStatement>> get_statements(Reader& in, std::size_t jobs) {
-  Reader statements(in.raw(jobs * AdmissionStatement::kBytes));
-  if (in.failed()) return fail("lane: a neighbour's statements are truncated");
   std::vector<AdmissionStatement> out(jobs);
   for (AdmissionStatement& statement : out) {
-    statement.verdict = statements.u8();
-    if (!is_verdict(statement.verdict)) return fail("lane: a neighbour's statement is no verdict");
-    statements.array(statement.opened);
-    statements.array(statement.component);
+    statement.verdict = in.u8();
+    in.array(statement.opened);
+    in.array(statement.component);
   }
+  if (in.failed()) return fail("lane: a neighbour's statements are truncated");
+  if (!std::ranges::all_of(out, is_verdict, &AdmissionStatement::verdict))
+    return fail("lane: a neighbour's statement is no verdict");
   return out;
 }
 

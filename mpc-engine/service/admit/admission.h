@@ -40,10 +40,10 @@ Result<Manifest> get_manifest(Reader& in, std::size_t most, std::size_t protocol
 
 // What one server says of one job to a neighbour.
 struct AdmissionStatement {
-  static constexpr std::size_t kBytes = 1 + 32 + 32;
   std::uint8_t verdict = 0;  // this server's own checks: a Verdict
   Digest opened{};           // of everything public
   Digest component{};        // of the component that both hold
+  static constexpr std::size_t kBytes = sizeof(verdict) + sizeof(opened) + sizeof(component);
 };
 
 // Outcomes that travel: a tkdc_status, or kMissing: not received (yet).

@@ -74,33 +74,6 @@ std::size_t keys_of(tkdc_wire_op op) { return is_checksum(op) ? 1 : 2; }
 
 }  // namespace
 
-std::optional<Derivation> decode_derivation(const Bytes& public_data) {
-  Reader r(public_data);
-  Derivation by;
-  by.kind = r.u8();
-  by.enctype = r.u32();
-  if (r.failed() || key_bytes_of(by.enctype) == 0) return std::nullopt;
-  constexpr std::size_t kHead = 5;
-  by.pepper.assign(public_data.begin() + kHead, public_data.end());
-  const bool known = by.kind == TKDC_DERIVE_CF2 || by.kind == TKDC_DERIVE_PRFPLUS;
-  if (!known || by.pepper.empty() || by.pepper.size() > TKDC_DERIVED_PEPPER_MAX_BYTES)
-    return std::nullopt;
-  return by;
-}
-
-Bytes encode_derivation(const Derivation& by) {
-  Bytes out;
-  Writer w(out);
-  w.u8(by.kind);
-  w.u32(by.enctype);
-  out.insert(out.end(), by.pepper.begin(), by.pepper.end());
-  return out;
-}
-
-std::size_t known_half_bytes(const Derivation& by) {
-  return by.kind == TKDC_DERIVE_CF2 ? key_bytes_of(by.enctype) : 0;
-}
-
 bool derivation_fits(const KeyRecord& record, std::uint32_t key_usage, const Derivation& by) {
   switch (key_usage) {
     case usage::kChallengeFromClient:

@@ -10,25 +10,11 @@
 // a table here, as strict as the policy's.
 #pragma once
 
-#include "derivation.h"
 #include "service/admit/policy.h"
 #include "service/operation/plain.h"
+#include "service/wire/recipe.h"
 
 namespace tkdc {
-
-struct Derivation {
-  std::uint8_t kind = TKDC_DERIVE_NONE;
-  std::uint32_t enctype = 0;  // of the derived key
-  std::string pepper;
-};
-
-// A job's public data: kind u8, enctype u32, pepper. Nothing when malformed or
-// of an enctype that is not served.
-std::optional<Derivation> decode_derivation(const Bytes& public_data);
-Bytes encode_derivation(const Derivation& by);
-
-// Octets of the known half, which stands before the operation's own input.
-std::size_t known_half_bytes(const Derivation& by);
 
 // Whether this recipe goes with this usage of this key; for an admitted (class,
 // role, operation, usage).

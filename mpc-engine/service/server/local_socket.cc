@@ -26,8 +26,8 @@ constexpr int kListenTickMs = 500;
 constexpr long long kTransferMs = 10'000;
 constexpr long long kAnswerMs = 600'000;  // a million keys are read from the store
 constexpr std::size_t kMaxApprovals = 3;
-constexpr std::size_t kLengthBytes = 4;
-constexpr std::size_t kHeadBytes = 4 + 1;  // magic, and op or good
+constexpr std::size_t kLengthBytes = sizeof(std::uint32_t);
+constexpr std::size_t kHeadBytes = sizeof kMagic + 1;  // magic, and op or good
 // Exactly what the largest good ask and answer take.
 constexpr std::size_t kMaxAskBytes = kHeadBytes + kLengthBytes + kMaxExportRequestBytes + 1 +
                                      kMaxApprovals * (kLengthBytes + kMaxApprovalBytes);

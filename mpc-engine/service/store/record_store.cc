@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kCachedRecords = 16'384;
 
 // What of a record stands in the clear: kvno, enctype, version.
-constexpr std::size_t kHeaderBytes = 12;
+constexpr std::size_t kHeaderBytes =
+    sizeof(KeyRef::kvno) + sizeof(KeyRef::enctype) + sizeof(KeyRecord::version);
 
 Bytes header_of(const KeyRecord& record) {
   Bytes header;

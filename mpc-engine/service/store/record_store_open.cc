@@ -14,11 +14,9 @@ const ByteSpan kCheckName = octets("key check");
 const ByteSpan kEpochName = octets("epoch");
 const ByteSpan kRevokedName = octets("revoked");
 constexpr std::string_view kCheckText = "this store key opens this store";
-constexpr std::size_t kEpochsBytes = 3 * 4 + 2 * 8;
 
 Bytes put_epochs(const Epochs& epochs) {
   Bytes out;
-  out.reserve(kEpochsBytes);
   Writer w(out);
   w.u32(epochs.era);
   w.u32(epochs.reserved);

@@ -2,6 +2,7 @@
 // A key's name, and its octets in messages and records: struct tkdc_wire_key of wire.h in C++.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -24,24 +25,45 @@ struct KeyRef {
     bool operator==(const KeyRef &) const = default;
 };
 
-// TKDC_WIRE_KEY_BYTES octets, the same as tkdc_wire_put_key() writes.
+inline tkdc_wire_key wire_key(const KeyRef &key)
+{
+    tkdc_wire_key out{};
+    std::ranges::copy(key.id, out.key_id);
+    std::ranges::copy(key.installation, out.installation);
+    std::ranges::copy(key.principal, out.principal);
+    out.kvno = key.kvno;
+    out.enctype = key.enctype;
+    return out;
+}
+
+inline KeyRef key_ref(const tkdc_wire_key &key)
+{
+    KeyRef out;
+    std::ranges::copy(key.key_id, out.id.begin());
+    std::ranges::copy(key.installation, out.installation.begin());
+    std::ranges::copy(key.principal, out.principal.begin());
+    out.kvno = key.kvno;
+    out.enctype = key.enctype;
+    return out;
+}
+
+// TKDC_WIRE_KEY_BYTES octets: both languages have wire.c's codec.
 template <class Vector> void put_key(BasicWriter<Vector> &w, const KeyRef &key)
 {
-    w.raw(key.id);
-    w.raw(key.installation);
-    w.raw(key.principal);
-    w.u32(key.kvno);
-    w.u32(key.enctype);
+    std::array<std::uint8_t, TKDC_WIRE_KEY_BYTES> octets;
+    const tkdc_wire_key wire = wire_key(key);
+    tkdc_wire_put_key(octets.data(), &wire);
+    w.raw(octets);
 }
 
 // A failure shows in the reader.
 inline void get_key(Reader &r, KeyRef &key)
 {
-    r.array(key.id);
-    r.array(key.installation);
-    r.array(key.principal);
-    key.kvno = r.u32();
-    key.enctype = r.u32();
+    std::array<std::uint8_t, TKDC_WIRE_KEY_BYTES> octets{};
+    r.array(octets);
+    tkdc_wire_key wire{};
+    tkdc_wire_get_key(octets.data(), &wire);
+    key = key_ref(wire);
 }
 
 } // namespace tkdc

@@ -84,7 +84,7 @@ struct JobRequest {
     std::uint32_t deadline_ms = 0; // time left when sent
     std::string protocol;          // by which it is to be computed; empty: as the servers choose
     // Not secret. SEAL, MAC: a Part. STAGE: origin u8. BIND: the principal's unparsed name. Derived
-    // operations: the recipe (service/operation/derived.h), whose known half stands before the
+    // operations: the recipe (service/wire/recipe.h), whose known half stands before the
     // input. EQUAL: the staged key's id.
     Bytes public_data;
     // SEAL: plaintext. OPEN: ciphertext. MAC: data. VERIFY: data and checksum

@@ -5,28 +5,40 @@
 
 #include <string.h>
 
+/* Where a header's members stand in its octets. */
+enum {
+    HEADER_VERSION_AT = 4,
+    HEADER_OP_AT = HEADER_VERSION_AT + 1,
+    HEADER_STATUS_AT = HEADER_OP_AT + 1,
+    HEADER_ID_AT = HEADER_STATUS_AT + 2,
+    HEADER_BODY_BYTES_AT = HEADER_ID_AT + 8,
+    HEADER_DEADLINE_AT = HEADER_BODY_BYTES_AT + 4,
+};
+_Static_assert((int)HEADER_DEADLINE_AT + 4 == (int)TKDC_WIRE_HEADER_BYTES,
+               "a header's last member");
+
 void tkdc_wire_put_header(uint8_t out[TKDC_WIRE_HEADER_BYTES], const struct tkdc_wire_header *h)
 {
     tkdc_put_u32(out, TKDC_WIRE_MAGIC);
-    out[4] = TKDC_WIRE_VERSION;
-    out[5] = h->op;
-    out[6] = (uint8_t)(h->status >> 8);
-    out[7] = (uint8_t)h->status;
-    tkdc_put_u32(out + 8, (uint32_t)(h->id >> 32));
-    tkdc_put_u32(out + 12, (uint32_t)h->id);
-    tkdc_put_u32(out + 16, h->body_bytes);
-    tkdc_put_u32(out + 20, h->deadline_ms);
+    out[HEADER_VERSION_AT] = TKDC_WIRE_VERSION;
+    out[HEADER_OP_AT] = h->op;
+    out[HEADER_STATUS_AT] = (uint8_t)(h->status >> 8);
+    out[HEADER_STATUS_AT + 1] = (uint8_t)h->status;
+    tkdc_put_u32(out + HEADER_ID_AT, (uint32_t)(h->id >> 32));
+    tkdc_put_u32(out + HEADER_ID_AT + 4, (uint32_t)h->id);
+    tkdc_put_u32(out + HEADER_BODY_BYTES_AT, h->body_bytes);
+    tkdc_put_u32(out + HEADER_DEADLINE_AT, h->deadline_ms);
 }
 
 bool tkdc_wire_get_header(const uint8_t in[TKDC_WIRE_HEADER_BYTES], struct tkdc_wire_header *h)
 {
-    if (tkdc_get_u32(in) != TKDC_WIRE_MAGIC || in[4] != TKDC_WIRE_VERSION)
+    if (tkdc_get_u32(in) != TKDC_WIRE_MAGIC || in[HEADER_VERSION_AT] != TKDC_WIRE_VERSION)
         return false;
-    h->op = in[5];
-    h->status = (uint16_t)(in[6] << 8 | in[7]);
-    h->id = (uint64_t)tkdc_get_u32(in + 8) << 32 | tkdc_get_u32(in + 12);
-    h->body_bytes = tkdc_get_u32(in + 16);
-    h->deadline_ms = tkdc_get_u32(in + 20);
+    h->op = in[HEADER_OP_AT];
+    h->status = (uint16_t)(in[HEADER_STATUS_AT] << 8 | in[HEADER_STATUS_AT + 1]);
+    h->id = (uint64_t)tkdc_get_u32(in + HEADER_ID_AT) << 32 | tkdc_get_u32(in + HEADER_ID_AT + 4);
+    h->body_bytes = tkdc_get_u32(in + HEADER_BODY_BYTES_AT);
+    h->deadline_ms = tkdc_get_u32(in + HEADER_DEADLINE_AT);
     return h->body_bytes <= TKDC_WIRE_BODY_MAX_BYTES;
 }
 
@@ -37,6 +49,7 @@ enum {
     KEY_KVNO_AT = KEY_PRINCIPAL_AT + TKDC_WIRE_PRINCIPAL_BYTES,
     KEY_ENCTYPE_AT = KEY_KVNO_AT + 4,
 };
+_Static_assert((int)KEY_ENCTYPE_AT + 4 == (int)TKDC_WIRE_KEY_BYTES, "a key's last member");
 
 void tkdc_wire_put_key(uint8_t out[TKDC_WIRE_KEY_BYTES], const struct tkdc_wire_key *key)
 {

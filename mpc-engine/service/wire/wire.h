@@ -57,7 +57,7 @@ extern "C" {
 enum {
     TKDC_WIRE_MAGIC = 0x544b4443, /* "TKDC" */
     TKDC_WIRE_VERSION = 1,
-    TKDC_WIRE_HEADER_BYTES = 24,
+    TKDC_WIRE_HEADER_BYTES = 4 + 1 + 1 + 2 + 8 + 4 + 4, /* its members, as above */
     TKDC_WIRE_BODY_MAX_BYTES = 128 * 1024,
     TKDC_WIRE_DATA_MAX_BYTES = 64 * 1024, /* one plaintext or ciphertext */
     TKDC_WIRE_KEY_ID_BYTES = 16,

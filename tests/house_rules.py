@@ -31,6 +31,9 @@ FORBIDDEN = [
      r"\bstrerror\w*\s*\(", "use base/system_error.h"),
     ("another time as text", r"^(kdc-plugin|mpc-engine/(?!base/utc_time\.cc$))",
      r"\b(strftime|gmtime_r|localtime_r|put_time)\s*\(", "use base/utc_time.h"),
+    ("another durable writer", r"^(kdc-plugin/|mpc-engine/(?!base/)|circuits/).*\.(c|cc|h)$",
+     r"(?<![\w:.>])((::|(std::)?filesystem::|fs::)link|(::|(std::)?filesystem::|fs::)?"
+     r"(rename|fsync|fdatasync))\s*\(", "use base/durable_file.h"),
     ("another reader of arguments", r"^(kdc-plugin|mpc-engine|circuits)/", r"\bgetopt\w*\s*\(",
      "use CLI11"),
     ("private path", r".", r"(/home/\w+|/Users/\w+)", "no path of one machine"),

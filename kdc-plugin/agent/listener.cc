@@ -76,7 +76,7 @@ Result<std::unique_ptr<Listener>> Listener::open(const std::string& path,
   Result<void> access = set_access(fresh, group);
   struct stat info {};
   if (access && (::listen(fd, kBacklog) != 0 || ::stat(fresh.c_str(), &info) != 0 ||
-                 ::rename(fresh.c_str(), path.c_str()) != 0))
+                 ::rename(fresh.c_str(), path.c_str()) != 0))  // house-rule: a socket
     access = system_error("cannot listen on " + path);
   if (!access) {
     ::unlink(fresh.c_str());

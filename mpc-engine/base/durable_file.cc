@@ -109,6 +109,20 @@ bool replace_durably(const std::string& path, std::string_view text, mode_t mode
   return replace_durably(path, octets_of(text), mode);
 }
 
+bool create_durably(const std::string& path, std::string_view text, const FileOwner& owner) {
+  const std::string draft = path + "." + std::to_string(::getpid());
+  ::unlink(draft.c_str());
+  const UniqueFd fd = create_file(draft);
+  const bool mine = owner.user == ::geteuid();
+  // A link, unlike a rename, takes no other file's place.
+  const bool placed = fd && (mine || ::fchown(fd.get(), owner.user, owner.group) == 0) &&
+                      write_synced(fd.get(), text) && ::link(draft.c_str(), path.c_str()) == 0;
+  const int why = errno;
+  if (fd) ::unlink(draft.c_str());
+  errno = why;
+  return placed && sync_folder_of(path);
+}
+
 bool append_durably(const std::string& path, std::string_view text) {
   return write_durably(path, Disk::How::kAppend, text);
 }

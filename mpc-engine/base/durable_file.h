@@ -47,6 +47,15 @@ enum class OldFile { kLeft, kWiped };
 [[nodiscard]] bool write_draft(const std::string& draft, ByteSpan contents, mode_t mode = 0600);
 [[nodiscard]] bool put_in_place(const std::string& draft, const std::string& path, OldFile old);
 
+// Where there is none: whole, or not at all. False where there is one, as EEXIST. The draft is
+// PATH.PID: several may try at once. `owner`: whose it becomes, with his group.
+struct FileOwner {
+  uid_t user;
+  gid_t group;
+};
+[[nodiscard]] bool create_durably(const std::string& path, std::string_view text,
+                                  const FileOwner& owner);
+
 // At the end of a file, which is made if there is none.
 [[nodiscard]] bool append_durably(const std::string& path, std::string_view text);
 

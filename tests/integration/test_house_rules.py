@@ -19,6 +19,8 @@ def test_house_rules():
     ("tests/unit/a_test.cc", "sodium_hex2bin(out, 4, text, 8, nullptr, nullptr, nullptr);"),
     ("tests/storm/a.cc", "fail(std::strerror(errno));"),
     ("kdc-plugin/agent/a.cc", "gmtime_r(&now, &utc);"),
+    ("mpc-engine/tools/a.cc", "if (::rename(draft, path) != 0) return failed();"),
+    ("kdc-plugin/migrate/a.cc", "return fsync(fd) == 0;"),
     ("mpc-engine/tools/a.cc", "getopt_long(argc, argv, words, options, nullptr);")])
 def test_what_there_is_one_of_is_not_written_again(tmp_path, monkeypatch, name, line):
     monkeypatch.setattr(house_rules, "ROOT", tmp_path)

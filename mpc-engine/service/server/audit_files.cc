@@ -84,7 +84,8 @@ Result<void> write_compressed(const std::string& path, const std::string& draft)
   good = n == 0 && good;
   good = ::gzclose(gz) == Z_OK && good;
   const std::array<timespec, 2> times{st.st_atim, st.st_mtim};
-  if (!good || ::futimens(out.get(), times.data()) != 0 || ::fsync(out.get()) != 0)
+  good = good && ::futimens(out.get(), times.data()) == 0;
+  if (!good || ::fsync(out.get()) != 0)  // house-rule: zlib has written it
     return cannot("write", draft);
   return {};
 }
@@ -106,12 +107,11 @@ Result<void> compress_file(const std::string& path) {
   const std::string draft = path + std::string(kDraft), done = path + std::string(kGz);
   Result<void> made = write_compressed(path, draft);
   if (made) made = same_lines(path, draft);
-  if (made && ::rename(draft.c_str(), done.c_str()) != 0) made = cannot("rename", draft);
+  if (made && !put_in_place(draft, done, OldFile::kLeft)) made = cannot("put in place", draft);
   if (!made) {
     ::unlink(draft.c_str());
     return made;
   }
-  if (!sync_folder_of(path)) return cannot("sync the folder of", path);
   if (!remove_durably(path)) return cannot("remove", path);
   return {};
 }

@@ -149,10 +149,11 @@ Result<bool> AuditLog::take_up_draft() {
       behind->prev != hash_audit_line(last))
     return false;
   const std::string closed = closed_audit_name(path_, before->n);
-  if (::link(path_.c_str(), closed.c_str()) != 0 && second_audit_name(path_) != closed)
+  const bool named = ::link(path_.c_str(), closed.c_str()) == 0;  // house-rule: synced below
+  if (!named && second_audit_name(path_) != closed)
     return system_error("audit: cannot make " + closed);
   if (!sync_file(path_) || !sync_file(draft) || !sync_folder_of(path_) ||
-      ::rename(draft.c_str(), path_.c_str()) != 0 || !sync_folder_of(path_))
+      !put_in_place(draft, path_, OldFile::kLeft))
     return system_error("audit: cannot put " + draft + " in place");
   return true;
 }
@@ -414,7 +415,7 @@ Result<void> AuditLog::begin_file(std::shared_ptr<Disk::File> fresh, const FileR
   const std::string whole = line + "\n";
   if (fresh->write(octets_of(whole)) != static_cast<ssize_t>(whole.size()))
     return system_error("audit: cannot write " + path_ + ".new");
-  if (::link(path_.c_str(), closed.c_str()) != 0)
+  if (::link(path_.c_str(), closed.c_str()) != 0)  // house-rule: end_file() syncs it
     return system_error("audit: cannot make " + closed);
   closing_ = std::exchange(file_, std::move(fresh));
   room_ = room;
@@ -429,13 +430,14 @@ Result<void> AuditLog::begin_file(std::shared_ptr<Disk::File> fresh, const FileR
 Result<void> AuditLog::end_file() {
   if (auto synced = sync(); !synced.ok()) return synced;
   const std::string draft = path_ + ".new";
-  if (!sync_folder_of(path_) || ::rename(draft.c_str(), path_.c_str()) != 0)
-    return system_error("audit: cannot put " + draft + " in place");
-  {
+  const bool placed = sync_folder_of(path_) && put_in_place(draft, path_, OldFile::kLeft);
+  const Error why = system_error("audit: cannot put " + draft + " in place");
+  // Also where the folder could not be synced behind it: there is nothing left to put in place.
+  if (placed || ::access(draft.c_str(), F_OK) != 0) {
     std::lock_guard lock(mutex_);
     closing_ = nullptr;
   }
-  if (!sync_folder_of(path_)) return system_error("audit: cannot sync the folder of " + path_);
+  if (!placed) return why;
   return {};
 }
 

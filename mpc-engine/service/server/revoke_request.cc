@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/revoke_request.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <sstream>
@@ -11,7 +9,6 @@
 #include "base/disk.h"
 #include "base/durable_file.h"
 #include "base/system_error.h"
-#include "base/unique_fd.h"
 
 namespace tkdc {
 namespace {
@@ -46,26 +43,13 @@ std::optional<RevokeRequest> parse(const std::string& text) {
 
 Result<void> write_revoke_request(const std::string& store_path, const RevokeRequest& request) {
   const std::string file = revoke_request_file(store_path);
-  const std::string draft = file + "." + std::to_string(getpid());
-  const UniqueFd folder(::open(store_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  struct stat owner {};
-  if (!folder || ::fstat(folder.get(), &owner) != 0) return failed(store_path, "cannot be opened");
-  const UniqueFd fd = create_file(draft);
-  const bool mine = owner.st_uid == ::geteuid();
-  const bool written = fd && (mine || ::fchown(fd.get(), owner.st_uid, owner.st_gid) == 0) &&
-                       write_synced(fd.get(), text_of(request));
-  // A link, unlike a rename, takes no other request's place.
-  const bool placed = written && ::link(draft.c_str(), file.c_str()) == 0;
-  const int why = errno;
-  if (fd) (void)::unlink(draft.c_str());
-  errno = why;
-  if (!written) return failed(draft, "cannot be written");
-  if (!placed && errno == EEXIST)
+  struct stat folder {};
+  if (::stat(store_path.c_str(), &folder) != 0) return failed(store_path, "cannot be looked at");
+  if (create_durably(file, text_of(request), {folder.st_uid, folder.st_gid})) return {};
+  if (errno == EEXIST)
     return fail("revoke: " + file +
                 " is there already: a request that this server has not taken yet; see its journal");
-  if (!placed) return failed(file, "cannot be made");
-  if (::fsync(folder.get()) != 0) return failed(store_path, "cannot be synced");
-  return {};
+  return failed(file, "cannot be written");
 }
 
 Result<std::optional<RevokeRequest>> read_revoke_request(const std::string& store_path) {

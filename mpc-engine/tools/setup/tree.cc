@@ -73,8 +73,8 @@ Result<void> Tree::publish() {
     if (entry.is_directory())
       if (Result<void> synced = sync(entry.path()); !synced) return synced;
   if (Result<void> synced = sync(draft_); !synced) return synced;
-  // rename() replaces an empty folder and nothing else.
-  if (::rename(draft_.c_str(), target_.c_str()) != 0)
+  // It replaces an empty folder and nothing else.
+  if (::rename(draft_.c_str(), target_.c_str()) != 0)  // house-rule: a folder
     return system_error("cannot move the new installation to " + target_);
   draft_.clear();
   return sync(fs::path(target_).parent_path());

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "support/scratch.h"
 
@@ -50,6 +51,11 @@ class DurableFile : public testing::Test {
     struct stat about {};
     EXPECT_EQ(::stat(file_.c_str(), &about), 0);
     return about.st_mode & 0777;
+  }
+
+  // Files beside it.
+  long drafts() const {
+    return std::distance(std::filesystem::directory_iterator(folder_), {}) - 1;
   }
 
   const std::string folder_, file_;
@@ -285,6 +291,41 @@ TEST_F(DurableFile, AFolderWhoseDiskFailsIsAFailure) {
   EXPECT_FALSE(synced || overwritten || appended || removed);
   EXPECT_EQ(why, EIO);
   EXPECT_EQ(text, "xy") << "the control: the rest was done";
+}
+
+TEST_F(DurableFile, IsCreatedWholeOrNotAtAll) {
+  const FileOwner me{::geteuid(), ::getegid()};
+  EXPECT_TRUE(create_durably(file_, "first", me));
+  EXPECT_EQ(mode(), 0600u);
+  EXPECT_FALSE(create_durably(file_, "second", me));
+  EXPECT_EQ(errno, EEXIST);
+  EXPECT_EQ(read(), "first");
+  EXPECT_EQ(drafts(), 0) << "no drafts are left";
+  EXPECT_TRUE(remove_durably(file_));
+  folders_fail = true;
+  const bool synced = create_durably(file_, "third", me);
+  folders_fail = false;
+  EXPECT_FALSE(synced);
+  EXPECT_EQ(read(), "third") << "the control: the rest was done";
+  EXPECT_FALSE(create_durably(folder_ + "/none/file", "x", me));
+  EXPECT_EQ(errno, ENOENT);
+}
+
+TEST_F(DurableFile, ADraftThatACrashHasLeftIsNoFile) {
+  const std::string draft = file_ + "." + std::to_string(::getpid());
+  std::ofstream(draft) << "torn";
+  EXPECT_TRUE(create_durably(file_, "whole", {::geteuid(), ::getegid()}));
+  EXPECT_EQ(read(), "whole");
+  EXPECT_FALSE(std::filesystem::exists(draft));
+}
+
+TEST_F(DurableFile, IsCreatedForItsOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  ASSERT_TRUE(create_durably(file_, "his", {kNobody, kNobody}));
+  struct stat about {};
+  ASSERT_EQ(::stat(file_.c_str(), &about), 0);
+  EXPECT_EQ(about.st_uid, kNobody);
+  EXPECT_EQ(about.st_gid, kNobody);
 }
 
 TEST_F(DurableFile, SyncsFoldersOnly) {

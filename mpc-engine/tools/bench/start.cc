@@ -2,11 +2,17 @@
 #include "tools/bench/start.h"
 
 #include <algorithm>
+#include <array>
+#include <thread>
 
+#include "lane/ticker.h"
+#include "link/memory_ring.h"
 #include "rep3/unit/aes/aes.h"
 
 namespace tkdc::bench {
 namespace {
+
+constexpr int kPatienceMs = 60'000;  // keys of a million blocks are many
 
 Components draw(std::size_t octets) {
   Components out;
@@ -24,10 +30,6 @@ SharedBytes share_of(const Components& of, std::size_t party) {
   return out;
 }
 
-Task<void> expand_at(Rep3& rep3, std::vector<SharedBytes> keys, std::vector<SharedBytes>& out) {
-  out = co_await aes_round_keys(rep3, std::move(keys));
-}
-
 PairwiseKeys keys_of(const Components& of, std::size_t party) {
   PairwiseKeys keys;
   std::copy_n(of[party].data(), 32, keys.mine.data());
@@ -35,30 +37,34 @@ PairwiseKeys keys_of(const Components& of, std::size_t party) {
   return keys;
 }
 
-// All keys' round keys, by three parties in this thread.
+Task<void> round_keys(Rep3& rep3, std::vector<SharedBytes> keys, std::vector<SharedBytes>& out) {
+  out = co_await aes_round_keys(rep3, std::move(keys));
+}
+
+Result<void> expand_at(std::size_t p, Link& link, const Components& component_keys,
+                       BenchStart& start) {
+  Lane lane(static_cast<int>(p), Security::kSemiHonest);
+  Rep3 rep3(lane, Representation::kBytes, keys_of(component_keys, p));
+  std::vector<SharedBytes> keys;
+  for (const Components& key : start.keys) keys.push_back(share_of(key, p));
+  lane.spawn(round_keys(rep3, std::move(keys), start.inputs[p].round_keys));
+  return Ticker(lane, link).run(kPatienceMs);
+}
+
+// All keys' round keys, by three parties, a thread each.
 Result<void> expand(BenchStart& start) {
   const Components component_keys = draw(32);
-  std::unique_ptr<Lane> lane[3];
-  std::unique_ptr<Rep3> party[3];
-  for (std::size_t p = 0; p < 3; ++p) {
-    lane[p] = std::make_unique<Lane>(static_cast<int>(p), Security::kSemiHonest);
-    party[p] = std::make_unique<Rep3>(*lane[p], Representation::kBytes, keys_of(component_keys, p));
-    std::vector<SharedBytes> keys;
-    for (const Components& key : start.keys) keys.push_back(share_of(key, p));
-    lane[p]->spawn(expand_at(*party[p], std::move(keys), start.inputs[p].round_keys));
-  }
-  SecretVector to_prev[3];  // read until the next round's
-  for (;;) {
-    int waiting = 0;
-    for (auto& one : lane) waiting += one->advance() ? 1 : 0;
-    if (waiting == 0) return {};
-    for (std::size_t p = 0; p < 3; ++p) {
-      to_prev[p].clear();
-      lane[p]->append_to_prev(to_prev[p]);
-    }
+  auto ring = MemoryRing::create();
+  const std::array<std::unique_ptr<Link>, 3> links{ring->link(0), ring->link(1), ring->link(2)};
+  std::array<Result<void>, 3> done;
+  {
+    std::vector<std::jthread> threads;
     for (std::size_t p = 0; p < 3; ++p)
-      if (auto done = lane[p]->consume(to_prev[(p + 1) % 3], {}); !done) return done;
+      threads.emplace_back([&, p] { done[p] = expand_at(p, *links[p], component_keys, start); });
   }
+  for (const Result<void>& one : done)
+    if (!one) return one;
+  return {};
 }
 
 }  // namespace

@@ -3,9 +3,7 @@
 
 #include <poll.h>
 
-#include <vector>
-
-#include "base/system_error.h"
+#include <array>
 
 namespace tkdc::migrate {
 namespace {
@@ -24,9 +22,11 @@ std::string describe(const tkdc_reply& reply) {
 
 Result<std::unique_ptr<AgentPipe>> AgentPipe::connect(const std::string& path) {
   std::unique_ptr<AgentPipe> pipe(new AgentPipe());
-  if (const int error = tkdc_stream_open(&pipe->stream_, path.c_str()); error != 0)
-    return system_error("cannot connect to tkdc-agent at " + path,
-                        "is the admin agent running, and tkdc_admin_socket its socket?", error);
+  if (const int error = tkdc_stream_open(&pipe->stream_, path.c_str()); error != 0) {
+    std::array<char, 320> words{};
+    tkdc_stream_explain(path.c_str(), error, words.data(), words.size());
+    return fail(std::string("tkdc_admin_socket: ") + words.data());
+  }
   if (auto greeted = pipe->greet(); !greeted) return fail(path + ": " + greeted.error().message);
   return pipe;
 }
@@ -40,7 +40,7 @@ Result<void> AgentPipe::greet() {
   std::string refused;
   call(hello, [&](const tkdc_reply& reply) {
     tkdc_span security{};
-    if (reply.status == TKDC_STATUS_OK && tkdc_reply_hello(&reply, &security, installation_))
+    if (tkdc_reply_hello(&reply, &security, installation_))
       security_.assign(reinterpret_cast<const char*>(security.data), security.len);
     else
       refused = "tkdc-agent did not take the greeting: " + describe(reply);
@@ -79,10 +79,7 @@ void AgentPipe::on_frame(const tkdc_wire_header& header, tkdc_span body) {
   Done done = std::move(it->second.done);
   waiting_.erase(it);
   tkdc_reply reply{};
-  reply.status = header.status;
-  tkdc_buffer_put(&reply.body, body.data, body.len);
-  if (reply.body.failed)
-    tkdc_reply_fail(&reply, TKDC_STATUS_UNAVAILABLE, "this program is out of memory");
+  tkdc_reply_take(&reply, &header, body);
   done(reply);
   tkdc_reply_free(&reply);
 }

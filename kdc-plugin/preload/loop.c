@@ -191,11 +191,11 @@ void loop_shed(bool on)
 static void on_greeting(const struct tkdc_wire_header *header, struct tkdc_span body)
 {
     loop.greeting = 0;
-    struct tkdc_reply reply = {.status = header->status};
+    struct tkdc_reply reply = {0};
     struct tkdc_span security;
     uint8_t id[TKDC_WIRE_INSTALLATION_BYTES], known[TKDC_WIRE_INSTALLATION_BYTES];
-    tkdc_buffer_put(&reply.body, body.data, body.len);
-    const bool good = header->status == TKDC_STATUS_OK && tkdc_reply_hello(&reply, &security, id);
+    tkdc_reply_take(&reply, header, body);
+    const bool good = tkdc_reply_hello(&reply, &security, id);
     tkdc_reply_free(&reply);
     const bool other = good && process_installation(known) && !tkdc_equal(known, id, sizeof id);
     if (other)
@@ -219,12 +219,8 @@ static void on_frame(void *arg, const struct tkdc_wire_header *header, struct tk
     /* Late, or never asked: so is id 0, which a fiber that waits for something else has. */
     if (!f || !f->waiting_id || f->waiting_id != header->id || f->op != header->op)
         return;
-    f->reply->status = header->status;
-    tkdc_buffer_put(&f->reply->body, body.data, body.len);
-    if (f->reply->body.failed)
-        fail(f, "out of memory");
-    else
-        finish(f);
+    tkdc_reply_take(f->reply, header, body);
+    finish(f);
 }
 
 static void watch(void)

@@ -42,8 +42,7 @@ static void on_frame(void *arg, const struct tkdc_wire_header *header, struct tk
     struct waiting *w = arg;
     if (w->done || header->id != w->id || header->op != w->op)
         return; /* a late answer to a request that was given up */
-    w->reply->status = header->status;
-    tkdc_buffer_put(&w->reply->body, body.data, body.len);
+    tkdc_reply_take(w->reply, header, body);
     w->done = true;
 }
 
@@ -66,7 +65,7 @@ static bool exchange(struct tkdc_client *c, struct waiting *w, int64_t deadline)
             !tkdc_stream_read(&c->stream, on_frame, w) && !w->done)
             return false;
     }
-    return !w->reply->body.failed;
+    return true;
 }
 
 static bool send_and_wait(struct tkdc_client *c, const struct tkdc_request *request,
@@ -98,8 +97,7 @@ static bool greet(struct tkdc_client *c, int64_t deadline, struct tkdc_reply *re
     struct tkdc_span security;
     uint8_t installation[TKDC_WIRE_INSTALLATION_BYTES];
     const bool said = send_and_wait(c, &hello, deadline, &answer);
-    bool good = said && answer.status == TKDC_STATUS_OK &&
-                tkdc_reply_hello(&answer, &security, installation);
+    bool good = said && tkdc_reply_hello(&answer, &security, installation);
     if (good && c->greeted && !tkdc_equal(installation, c->installation, sizeof installation)) {
         tkdc_reply_fail(reply, TKDC_STATUS_UNAVAILABLE,
                         "the agent now belongs to another installation: restart this program");

@@ -131,10 +131,19 @@ bool tkdc_reply_hello(const struct tkdc_reply *reply, struct tkdc_span *security
     struct tkdc_reader r = read_body(reply);
     *security = tkdc_reader_get_bytes(&r);
     const uint8_t *id = tkdc_reader_get(&r, TKDC_WIRE_INSTALLATION_BYTES);
-    if (!id || !tkdc_reader_done(&r))
+    if (reply->status != TKDC_STATUS_OK || !id || !tkdc_reader_done(&r))
         return false;
     memcpy(installation, id, TKDC_WIRE_INSTALLATION_BYTES);
     return true;
+}
+
+void tkdc_reply_take(struct tkdc_reply *reply, const struct tkdc_wire_header *header,
+                     struct tkdc_span body)
+{
+    reply->status = header->status;
+    tkdc_buffer_put(&reply->body, body.data, body.len);
+    if (reply->body.failed)
+        tkdc_reply_fail(reply, TKDC_STATUS_UNAVAILABLE, "this program is out of memory");
 }
 
 void tkdc_reply_fail(struct tkdc_reply *reply, uint16_t status, const char *message)

@@ -41,8 +41,12 @@ bool tkdc_reply_bytes(const struct tkdc_reply *reply, struct tkdc_span *bytes);
 /* The body of VERIFY and BIND: there is none. */
 bool tkdc_reply_is_empty(const struct tkdc_reply *reply);
 bool tkdc_reply_key_id(const struct tkdc_reply *reply, uint8_t key_id[TKDC_WIRE_KEY_ID_BYTES]);
+/* False where the greeting was refused, too. */
 bool tkdc_reply_hello(const struct tkdc_reply *reply, struct tkdc_span *security,
                       uint8_t installation[TKDC_WIRE_INSTALLATION_BYTES]);
+/* What a frame brought, into an empty reply. Where memory lacks it is a failure of this side. */
+void tkdc_reply_take(struct tkdc_reply *reply, const struct tkdc_wire_header *header,
+                     struct tkdc_span body);
 /* Sets status and message, for failures that this side finds. */
 void tkdc_reply_fail(struct tkdc_reply *reply, uint16_t status, const char *message);
 void tkdc_reply_free(struct tkdc_reply *reply);

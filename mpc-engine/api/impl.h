@@ -8,9 +8,12 @@
 #include "session/mesh.h"
 #include "tkdc/party.h"
 
+// No program links against it.
+#pragma GCC visibility push(hidden)
+
 namespace tkdc::mpc {
 
-class Party::Impl {
+class [[gnu::visibility("hidden")]] Party::Impl {
  public:
   // `owners`: what the session's link needs to live, freed after it.
   Impl(std::shared_ptr<void> owners, Session session, const Rep3Backend& backend, int timeout_ms);
@@ -37,3 +40,5 @@ class Party::Impl {
 Result<std::unique_ptr<Party::Impl>> connect(const PartyOptions& options);
 
 }  // namespace tkdc::mpc
+
+#pragma GCC visibility pop

@@ -16,6 +16,9 @@
 #include "rep3/rep3.h"
 #include "tkdc/party.h"
 
+// No program links against it.
+#pragma GCC visibility push(hidden)
+
 namespace tkdc::mpc {
 
 // `x`, `y` and the indices of `terms` have been checked. All coroutines own their arguments.
@@ -36,3 +39,5 @@ Task<std::optional<SharedBytes>> share_input(Rep3& rep3, int owner, Ring ring, s
                                              SecretVector value);
 
 }  // namespace tkdc::mpc
+
+#pragma GCC visibility pop

@@ -7,6 +7,9 @@
 #include "base/secret.h"
 #include "tkdc/shares.h"
 
+// No program links against it.
+#pragma GCC visibility push(hidden)
+
 namespace tkdc::mpc {
 
 // out[k] += in[k], out[k] -= in[k].
@@ -23,3 +26,5 @@ void ring_reduce(Ring ring, std::uint8_t* octets, std::size_t bytes);
 bool ring_holds(Ring ring, ByteSpan opened);
 
 }  // namespace tkdc::mpc
+
+#pragma GCC visibility pop

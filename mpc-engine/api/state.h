@@ -7,15 +7,18 @@
 #include "tkdc/circuit.h"
 #include "tkdc/shares.h"
 
+// No program links against it.
+#pragma GCC visibility push(hidden)
+
 namespace tkdc::mpc {
 
-struct Shares::State {
+struct [[gnu::visibility("hidden")]] Shares::State {
   State(Ring which, SharedBytes octets) : ring(which), shared(std::move(octets)) {}
   Ring ring;
   SharedBytes shared;
 };
 
-struct Circuit::State {
+struct [[gnu::visibility("hidden")]] Circuit::State {
   explicit State(circuit::Schedule made);
   const circuit::Schedule schedule;
   const std::vector<Port> inputs, outputs;
@@ -28,3 +31,5 @@ inline Shares make_shares(Ring ring, SharedBytes octets) {
 inline const SharedBytes& octets_of(const Shares& x) { return x.state().shared; }
 
 }  // namespace tkdc::mpc
+
+#pragma GCC visibility pop

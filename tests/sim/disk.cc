@@ -113,8 +113,7 @@ class SimTransaction final : public Tables::Transaction {
   }
   int commit() override {
     const bool alive = !world().here().dead;
-    const Fate fate = meet("commit", true);
-    if (fate == Fate::kFails) disk_.refused = true;
+    const Fate fate = fails() ? Fate::kFails : meet("commit", true);
     if (fate == Fate::kFails) return errno;
     // It crashed in this very commit, which may be on disk all the same.
     const bool there = fate == Fate::kDone || (alive && world().random.percent(50));
@@ -131,6 +130,17 @@ class SimTransaction final : public Tables::Transaction {
 
  private:
   static Bytes bytes(ByteSpan span) { return {span.begin(), span.end()}; }
+  bool fails() {
+    if (world().here().dead || disk_.commits_failing == 0) return false;
+    if (disk_.commits_before > 0) {
+      --disk_.commits_before;
+      return false;
+    }
+    --disk_.commits_failing;
+    world().injected("transaction failed");
+    errno = EIO;
+    return true;
+  }
   HostDisk& disk_;
   std::map<std::pair<Which, Bytes>, std::optional<Bytes>> changes_;
 };

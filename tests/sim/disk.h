@@ -33,10 +33,11 @@ using TableSet = std::array<Table, Tables::kTables>;
 struct HostDisk {
   std::map<std::string, std::shared_ptr<DiskFile>> names, durable_names;
   TableSet tables;
-  bool full = false;       // nothing more is taken
-  int failing = 0;         // so many of the next operations fail
+  bool full = false;  // nothing more is taken
+  int failing = 0;    // so many of the next operations fail
+  // Of the store's transactions: so many are carried out, and so many fail behind these.
+  int commits_before = 0, commits_failing = 0;
   std::int64_t limit = 0;  // entries of the store; 0: none
-  bool refused = false;    // it has failed a transaction of the store
 
   // What is left of it.
   void lose_power(Random& random);

@@ -194,6 +194,9 @@ bool on_host(const Fault& fault) {
     later(fault.c, [&host] { disk_of(host).full = false; });
   } else if (fault.kind == "disk errors") {
     disk_of(host).failing = static_cast<int>(fault.b);
+  } else if (fault.kind == "commit errors") {
+    disk_of(host).commits_before = static_cast<int>(fault.b);
+    disk_of(host).commits_failing = static_cast<int>(fault.c);
   } else if (fault.kind == "agent") {
     Agent& agent = fault.a == kAdmin ? *realm().admin : *realm().kdc;
     agent.crash();
@@ -253,6 +256,7 @@ void make_calm() {
     host.crash_at_disk = host.crash_at_sync = host.crash_at_packet = -1;
     disk_of(host).full = false;
     disk_of(host).failing = 0;
+    disk_of(host).commits_failing = 0;
   }
   for (std::int64_t party = 0; party < kServers; ++party) repair(party);
   for (auto& one : realm().servers) {

@@ -14,8 +14,6 @@ void note_reply(int server, ByteSpan frame);
 void look();
 
 // ---- at the end, when nothing is under way
-// A change of keys is half made at a server. Falls where no disk is to blame for it.
-bool left_half_made();
 void judge();
 
 }  // namespace tkdc::sim

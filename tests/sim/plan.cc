@@ -32,6 +32,7 @@ std::int64_t a_moment(Random& r) {
 std::int64_t some_operations(Random& r) {
   return r.percent(70) ? r.between(0, 12) : r.between(0, 200);
 }
+std::int64_t some_commits(Random& r) { return r.between(0, 5); }
 std::int64_t some_packets(Random& r) { return r.between(0, 400); }
 std::int64_t few(Random& r) { return r.between(1, 4); }
 std::int64_t a_jump(Random& r) {
@@ -56,6 +57,7 @@ constexpr Kind kKinds[] = {
     {"drift", 2, party, a_rate, none},
     {"disk full", 3, party, none, a_moment},
     {"disk errors", 4, party, few, none},
+    {"commit errors", 8, party, some_commits, few},
     {"agent", 2, an_agent, none, a_moment},
 };
 

@@ -56,27 +56,6 @@ void judge_liveness() {
     world().broken("liveness", "nobody could log in for 10 s after the last fault");
 }
 
-bool stop_all() {
-  for (auto& server : realm().servers) server->stop();
-  return world().wait(kStops, [] {
-    return std::ranges::all_of(realm().servers, [](const auto& one) { return one->ended(); });
-  });
-}
-
-// A disk that failed within a change of keys leaves it half made at that server, until a session
-// starts (docs/protocols/11-keys.md). A long one may come to the end of the run: here is the next.
-void start_another_session() {
-  if (!stop_all()) return;
-  const auto sessions = [] {
-    const auto& reached = world().reached_;
-    const auto at = reached.find("session: a new one");
-    return at == reached.end() ? 0 : at->second;
-  };
-  const std::uint64_t before = sessions();
-  for (auto& server : realm().servers) server->boot();
-  world().wait(kLogins, [&] { return sessions() >= before + kServers; });
-}
-
 void direct() {
   for (auto& server : realm().servers) server->boot();
   realm().kdc->start();
@@ -93,7 +72,6 @@ void direct() {
   world().quiet = true;
   if (!world().failed()) world().sleep(kSettle);
   look();
-  if (!world().failed() && left_half_made()) start_another_session();
   for (auto& server : realm().servers) server->stop();
   realm().kdc->crash();
   realm().admin->crash();

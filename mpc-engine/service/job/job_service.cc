@@ -8,10 +8,6 @@
 namespace tkdc {
 namespace {
 
-constexpr const char* kSetBack =
-    "this server's clock was set back: a new session begins, whose tickets carry the time as it is "
-    "now";
-
 class JobServiceOnLanes final : public JobService {
  public:
   JobServiceOnLanes(const JobServiceOptions& options, Store& store, Reply reply, Audit audit)
@@ -124,9 +120,9 @@ class JobServiceOnLanes final : public JobService {
 
  private:
   // Lanes end as at a stop: their checks first.
-  void end_session(const char* why) {
+  void end_session(std::string why) {
     std::lock_guard lock(lanes_mutex_);
-    if (ends_why_.empty()) ends_why_ = why;
+    if (ends_why_.empty()) ends_why_ = std::move(why);
     for (auto& lane : lanes_) lane->stop();
   }
   void expire_held() {
@@ -169,7 +165,9 @@ class JobServiceOnLanes final : public JobService {
   bool session_up_ = false;          // under lanes_mutex_
   std::string ends_why_;             // the session, by this server's own will; the same
   ClockDifferences clocks_;
-  const std::function<void()> set_back_ = [this] { end_session(kSetBack); };
+  const std::function<void(std::string)> end_session_ = [this](std::string why) {
+    end_session(std::move(why));
+  };
   // The lanes stand still, and expire() or give_up() looks at their jobs. Taken before
   // lanes_mutex_.
   std::mutex held_mutex_;
@@ -187,9 +185,9 @@ Result<void> JobServiceOnLanes::begin(const Session& session) {
   revocations_.forget_peers();
   clocks_.forget();
   std::lock_guard lock(lanes_mutex_);
-  LaneShared shared{options_,     store_,   pending_,  staged_,    counters_,
-                    seals_,       preauth_, equals_,   half_done_, limits_,
-                    revocations_, clocks_,  set_back_, reply_,     audit_};
+  LaneShared shared{options_,     store_,   pending_,     staged_,    counters_,
+                    seals_,       preauth_, equals_,      half_done_, limits_,
+                    revocations_, clocks_,  end_session_, reply_,     audit_};
   std::vector<std::unique_ptr<LaneRunner>> lanes;
   for (std::size_t k = 0; k < session.lanes.size(); ++k) {
     lanes.push_back(std::make_unique<LaneRunner>(shared, session, k));
@@ -261,7 +259,8 @@ std::string JobServiceOnLanes::run_session(Session& session) {
   if (held_ == SessionId{}) give_up(std::nullopt);
   std::lock_guard lock(lanes_mutex_);
   if (deviation_) return *deviation_;
-  return why.empty() ? ends_why_ : why;
+  // Where this server ended it, another lane may have lost its connections by that.
+  return ends_why_.empty() ? why : ends_why_;
 }
 
 // What is between its lanes and their jobs ends here.

@@ -14,6 +14,10 @@ constexpr std::size_t kMaxRunning = 2048;
 constexpr std::size_t kMaxRunningOfAgent = 1536;  // one agent's flood leaves room for others'
 constexpr std::size_t kMaxInputOctets = 4u << 20;
 
+constexpr const char* kSetBack =
+    "this server's clock was set back: a new session begins, whose tickets carry the time as it is "
+    "now";
+
 ManifestJobs jobs_of(const Manifest& manifest) {
   ManifestJobs listed;
   listed.sealed_at = manifest.sealed_at;
@@ -29,7 +33,8 @@ void LaneAdmission::propose() {
   ManifestJobs listed;
   const std::uint32_t now = sealed_at_now();
   // Times of sealing never fall in a session, and the others take none that is ahead of theirs.
-  if (now + kClockSkewUnits < last_sealed_at_ && queue_.has_waiting()) return shared_.set_back();
+  if (now + kClockSkewUnits < last_sealed_at_ && queue_.has_waiting())
+    return shared_.end_session(kSetBack);
   listed.sealed_at = std::max(now, last_sealed_at_);
   const FairQueue::Room most = {std::min(kMaxManifest, kMaxRunning - running_.size()),
                                 octets_room()};

@@ -308,8 +308,10 @@ void LaneRunner::finish(Job& job, JobOutcome outcome) {
   if (job.found.holds_key) checks_.let_go(job.request);
   job.running.answered = true;
   ++answered_;
+  std::string ends = std::move(outcome.ends_session);
   answers_.finish(job, *protocols_[job.running.protocol], std::move(outcome),
                   lane_.rounds() - job.running.first_round);
+  if (!ends.empty()) shared_.end_session(std::move(ends));
 }
 
 // ---- what it is asked from outside

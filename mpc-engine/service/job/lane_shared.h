@@ -54,9 +54,8 @@ struct LaneShared {
   RateLimits& limits;
   Revocations& revocations;
   ClockDifferences& clocks;
-  // The leader's: its clock stands before what the lane has sealed, so nothing can be sealed before
-  // there is a new session.
-  const std::function<void()>& set_back;
+  // All lanes end, as at a stop.
+  const std::function<void(std::string why)>& end_session;
   const JobServiceReply& reply;
   const JobServiceAudit& audit;
 };

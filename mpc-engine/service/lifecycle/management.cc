@@ -75,6 +75,14 @@ struct Phases {
   std::function<Result<void>()> first, undo, second;
 };
 
+// A store is unlike the others', or has what nobody wants. No session goes on with that: what
+// starts the next one settles it, or starts none while the store cannot be written.
+JobOutcome refuse_half_made(std::string message) {
+  JobOutcome outcome = refuse(TKDC_STATUS_INTERNAL, std::move(message));
+  outcome.ends_session = "keys: " + outcome.message + "; a new session begins, which settles it";
+  return outcome;
+}
+
 // By all three servers or by none. `verb` and `done` are for the message.
 Task<JobOutcome> in_two_phases(Lane& lane, const Phases& phases, std::string_view verb,
                                std::string_view done) {
@@ -84,18 +92,18 @@ Task<JobOutcome> in_two_phases(Lane& lane, const Phases& phases, std::string_vie
   if (!everywhere) {
     if (!first)
       co_return refuse(TKDC_STATUS_INTERNAL, "this server " + what + ": " + first.error().message);
-    // A failure is settled like a crash here, when the next session starts.
-    (void)phases.undo().ok();
-    co_return refuse(TKDC_STATUS_INTERNAL,
-                     "another server " + what + "; nothing was " + std::string(done));
+    const std::string others = "another server " + what + "; nothing was " + std::string(done);
+    const Result<void> undone = phases.undo();
+    if (!undone)
+      co_return refuse_half_made(others +
+                                 ", which this server could not undo: " + undone.error().message);
+    co_return refuse(TKDC_STATUS_INTERNAL, others);
   }
   const Result<void> second = phases.second();
   everywhere = co_await all_succeeded(lane, second.ok());
   if (everywhere) co_return JobOutcome();
-  if (!second)
-    co_return refuse(TKDC_STATUS_INTERNAL, "this server " + what + ": " + second.error().message);
-  co_return refuse(TKDC_STATUS_INTERNAL,
-                   "another server " + what + " yet; it will when the next session starts");
+  if (!second) co_return refuse_half_made("this server " + what + ": " + second.error().message);
+  co_return refuse_half_made("another server " + what + " yet");
 }
 
 Task<JobOutcome> stage(ManagementContext context, const JobRequest& request, SharedBytes input) {

@@ -19,6 +19,7 @@ struct JobOutcome {
   const char* note = nullptr;  // for the audit log
   SharedBytes output;
   bool revoked = false;  // a ticket of a revoked window
+  std::string ends_session;  // why it must, once this is answered; empty: it goes on
 };
 
 // Out of line: g++ 12 loses temporaries that are made inside a coroutine.

@@ -172,6 +172,7 @@ std::string tables_failed(const std::string& step, const std::string& path, int 
   if (rc == MDB_MAP_FULL) advice = "; raise [store] map_size_mib and restart";
   // LMDB reports a short write, which a full disk gives, as an I/O error.
   if (rc == ENOSPC || rc == EIO) advice = "; free space on that file system, or check the disk";
+  if (rc == MDB_PANIC) advice = "; check the disk and restart this server, which opens it anew";
   return "store: " + step + " in " + path + " failed: " + mdb_strerror(rc) + advice +
          "; the store is unchanged";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store on a slow disk: preparing a key takes as long as a test says.
+// A store on a slow disk: preparing a key takes as long as a test says. Or on one that fails.
 #pragma once
 
 #include <atomic>
@@ -17,21 +17,34 @@ class SlowStore final : public Store {
   explicit SlowStore(std::unique_ptr<Store> store) : store_(std::move(store)) {}
 
   std::atomic<int> prepare_ms{0};
-  std::atomic<bool> full{false};        // for seal marks and revoked windows
-  std::function<void()> prepared_hook;  // called when a record was prepared
-  std::function<void()> revoked_hook;   // called while revoked windows are written
+  std::atomic<bool> full{false};  // for seal marks and revoked windows
+  std::atomic<bool> refuses_first{false}, refuses_rest{false};  // steps of a change of keys
+  std::function<void()> prepared_hook;                          // called when a record was prepared
+  std::function<void()> revoked_hook;  // called while revoked windows are written
 
   Result<void> prepare(const KeyRecord& record) override {
     std::this_thread::sleep_for(std::chrono::milliseconds(prepare_ms));
+    if (refuses_first) return fail("store: no first step");
     auto prepared = store_->prepare(record);
     if (prepared_hook) prepared_hook();
     return prepared;
   }
-  Result<void> commit(const KeyId& id) override { return store_->commit(id); }
-  Result<void> abandon(const KeyId& id) override { return store_->abandon(id); }
-  Result<void> condemn(const KeyId& id) override { return store_->condemn(id); }
-  Result<void> pardon(const KeyId& id) override { return store_->pardon(id); }
-  Result<void> destroy(const KeyId& id) override { return store_->destroy(id); }
+  Result<void> commit(const KeyId& id) override {
+    return refuses_rest ? no_more() : store_->commit(id);
+  }
+  Result<void> abandon(const KeyId& id) override {
+    return refuses_rest ? no_more() : store_->abandon(id);
+  }
+  Result<void> condemn(const KeyId& id) override {
+    if (refuses_first) return fail("store: no first step");
+    return store_->condemn(id);
+  }
+  Result<void> pardon(const KeyId& id) override {
+    return refuses_rest ? no_more() : store_->pardon(id);
+  }
+  Result<void> destroy(const KeyId& id) override {
+    return refuses_rest ? no_more() : store_->destroy(id);
+  }
   Result<std::shared_ptr<const KeyRecord>> get(const KeyId& id) override { return store_->get(id); }
   Result<std::vector<KeyId>> prepared() override { return store_->prepared(); }
   Result<std::vector<KeyId>> condemned() override { return store_->condemned(); }
@@ -57,6 +70,8 @@ class SlowStore final : public Store {
   Result<void> set_epochs(const Epochs& epochs) override { return store_->set_epochs(epochs); }
 
  private:
+  static Error no_more() { return fail("store: no more steps"); }
+
   std::unique_ptr<Store> store_;
 };
 

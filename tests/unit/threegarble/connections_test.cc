@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections that are cut at each packet of a job and made anew: the job ends as if nothing had
-// been, every packet that is sent again has the same octets, and no instance is encoded twice.
+// Connections that are cut at each packet of a job, its admission included, and made anew: the job
+// ends as if nothing had been, every packet that is sent again has the same octets, no instance is
+// encoded twice, and the handshake in between finds no difference.
 #include <atomic>
 #include <barrier>
 #include <mutex>
@@ -47,15 +48,23 @@ class Cutter final : public MemoryRing {
 
 // One party: until its connections are gone, and on over the next ones.
 Task<void> keep(Trio& trio, const Shape& shape, int p, SharedBytes input) {
-  const JobTag tag;
+  auto job = co_await admit(*trio.lanes.lane[p], 0, JobTag(), std::move(input));
+  if (!job) co_return;
   trio.outcomes[static_cast<std::size_t>(p)] =
-      co_await run(trio.side(p), shape, std::move(*trio.instances[p]), Trio::admitted(tag, input));
+      co_await run(trio.side(p), shape, std::move(*trio.instances[p]), std::move(*job));
+}
+
+// As a handshake compares, whether or not the session goes on.
+bool courses_contradict(const Trio& trio) {
+  const auto tail = [&](int p) { return trio.lanes.lane[p]->course().tail(); };
+  return contradict(tail(0), tail(1)) || contradict(tail(1), tail(2)) ||
+         contradict(tail(2), tail(0));
 }
 
 TEST(Connections, AreCutAtAnyPacketAndTheJobIsDone) {
   const circuit::Circuit circuit = small_circuit();
   const Shape shape = shape_for(circuit);
-  constexpr int kTimeoutMs = 5'000, kPackets = 18;  // three ticks of six
+  constexpr int kTimeoutMs = 5'000, kPackets = 30;  // five ticks of six
   int again = 0;
   for (int cut = 0; cut < kPackets; ++cut) {
     Trio trio(static_cast<std::uint64_t>(cut));
@@ -63,12 +72,14 @@ TEST(Connections, AreCutAtAnyPacketAndTheJobIsDone) {
     ASSERT_TRUE(trio.prepare(shape, n));
     const Bytes input = random_octets(2);
     const auto inputs = trio.lanes.share(input);
+    for (auto& lane : trio.lanes.lane) lane->course().note(Course::Kind::kSession, {Bytes{1}});
     Sent sent;
     const auto first = std::make_shared<Cutter>(sent, cut);
     const auto second = std::make_shared<Cutter>(sent, -1);
     std::unique_ptr<Link> links[2][3];
     for (int p = 0; p < 3; ++p) links[0][p] = first->link(p), links[1][p] = second->link(p);
-    std::barrier all_stopped(3);
+    std::atomic<int> contradictions{0};
+    std::barrier all_stopped(3, [&]() noexcept { contradictions += courses_contradict(trio); });
     {
       std::vector<std::jthread> threads;
       for (int p = 0; p < 3; ++p)
@@ -88,6 +99,7 @@ TEST(Connections, AreCutAtAnyPacketAndTheJobIsDone) {
         });
     }
     EXPECT_EQ(trio.result(), in_the_clear(circuit, input)) << "cut at packet " << cut;
+    EXPECT_EQ(contradictions, 0) << "cut at packet " << cut;
     EXPECT_EQ(sent.other, 0) << "a packet was sent again with other octets";
     again += sent.again;
   }

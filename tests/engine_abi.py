@@ -20,7 +20,7 @@ from tests.support.realm import ROOT, default_bin
 API = ROOT / "mpc-engine" / "api"
 HEADERS = (API / "tkdc" / "circuit.h", API / "tkdc" / "party.h", API / "tkdc" / "shares.h",
            ROOT / "mpc-engine" / "base" / "result.h")
-LAYOUT = ROOT / "tests" / "support" / "engine_abi" / "layout.cc"
+LAYOUT = ROOT / "tests" / "unit" / "api" / "layout.cc"
 LIBRARY = default_bin() / "libtkdc-engine.so"
 INCLUDE = (ROOT / "mpc-engine", API, API / "in_tree")
 

@@ -7,7 +7,7 @@
 // this block in this dealing alone, so the tag says nothing about Delta. Dealer and prover both
 // know X; the verifier gets nothing.
 //
-// A tag that was dealt wrongly is found by an audit (mac/audit.h), not here.
+// A tag that was dealt wrongly is found by an audit (mac/mac_check.h), not here.
 #pragma once
 
 #include <span>

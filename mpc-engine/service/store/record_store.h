@@ -12,8 +12,8 @@
 
 #include "service/store/keyring.h"
 #include "service/store/record_cache.h"
-#include "service/store/sealed.h"
 #include "service/store/store.h"
+#include "service/store/store_cipher.h"
 #include "service/store/tables.h"
 
 namespace tkdc {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The store's keys are changed: a new one is drawn, every value is rewritten under it, and the old
 // one is forgotten. Between any two steps the store may be closed, by a crash too, and be used by
-// its server or taken up again here: values under either key are read (sealed.h).
+// its server or taken up again here: values under either key are read (store_cipher.h).
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -24,7 +24,7 @@
 #include "protocols.h"
 #include "rep3/unit/aes/plane_cohort.h"
 #include "service/store/record_codec.h"
-#include "service/store/sealed.h"
+#include "service/store/store_cipher.h"
 #include "support/parties_with_ciphers.h"
 #include "threegarble/trio.h"
 

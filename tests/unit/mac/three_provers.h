@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "mac/audit.h"
 #include "mac/dealing.h"
+#include "mac/mac_check.h"
 #include "support/three_parties.h"
 
 namespace tkdc::test {

@@ -16,7 +16,7 @@
 #include "scratch_store.h"
 #include "service/store/keyring.h"
 #include "service/store/lmdb.h"
-#include "service/store/sealed.h"
+#include "service/store/store_cipher.h"
 
 namespace tkdc {
 namespace {

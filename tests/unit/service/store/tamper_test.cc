@@ -6,7 +6,7 @@
 #include "base/hex.h"
 #include "scratch_store.h"
 #include "service/store/lmdb.h"
-#include "service/store/sealed.h"
+#include "service/store/store_cipher.h"
 #include "service/store/tables.h"
 
 namespace tkdc {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/store/sealed.h"
+#include "service/store/store_cipher.h"
 
 #include <cstring>
 

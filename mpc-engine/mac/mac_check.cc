@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mac/audit.h"
+#include "mac/mac_check.h"
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 // this block in this dealing alone, so the tag says nothing about Delta. Dealer and prover both
 // know X; the verifier gets nothing.
 //
-// A tag that was dealt wrongly is found by an audit (mac/mac_check.h), not here.
+// A tag that was dealt wrongly is found by a check (mac/mac_check.h), not here.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@
 namespace tkdc {
 
 // Fills in dealing and tags of all subjects. The three parties pass the same ones, in one order:
-// they compare that before, or in the audit. False: a neighbour deals under another MAC key; no tag
+// they compare that before, or in the check. False: a neighbour deals under another MAC key; no tag
 // may be used.
 Task<bool> deal_macs(Lane& lane, MacKeys& keys, Dealing dealing, std::span<MacSubject> subjects);
 

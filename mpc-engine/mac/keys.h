@@ -21,12 +21,12 @@ namespace tkdc {
 // Which MAC key: the session in which it was made. Who has two of them keeps them apart by it.
 using MacKeyId = std::array<std::uint8_t, 32>;
 
-// One dealing of MACs, or one audit: no two have the same. Each party counts by itself, and takes
-// it from nobody.
+// One dealing of MACs, or one MAC check: no two have the same. Each party counts by itself, and
+// takes it from nobody.
 struct Dealing {
   std::array<std::uint8_t, 32> session{};
   std::uint32_t lane = 0;
-  std::uint64_t number = 0;  // of the lane's dealings and audits, from 1
+  std::uint64_t number = 0;  // of the lane's dealings and checks, from 1
   bool operator==(const Dealing&) const = default;
 };
 inline constexpr std::size_t kDealingBytes = 32 + 4 + 8;

@@ -157,7 +157,7 @@ Bytes octets_of(const MacFindings& findings) {
   return out;
 }
 
-// Whether all three audit the same. In malicious mode nobody goes on otherwise: a server that told
+// Whether all three check the same. In malicious mode nobody goes on otherwise: a server that told
 // the two others different lists is found here, before V leaves.
 Task<bool> same_lists(Lane& lane, Bytes digest) {
   if (lane.security() == Security::kMalicious) {
@@ -170,7 +170,7 @@ Task<bool> same_lists(Lane& lane, Bytes digest) {
 
 }  // namespace
 
-Task<MacFindings> audit_macs(Lane& lane, MacKeys& keys, Dealing attempt,
+Task<MacFindings> check_macs(Lane& lane, MacKeys& keys, Dealing attempt,
                              std::span<const MacSubject> subjects) {
   Part part;
   part.party = lane.party();

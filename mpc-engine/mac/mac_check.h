@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audit of MACs: each party proves both components that it holds to the party that lacks them.
-// docs/protocols/23-share-macs.md, "Audit". All subjects of one call in one proof for each role;
-// 5 ticks (6 in malicious mode), some 400 octets a party however many subjects there are.
+// The MAC check: each party proves both components that it holds to the party that lacks them.
+// docs/protocols/23-share-macs.md, "MAC check". All subjects of one call in one proof for each
+// role; 5 ticks (6 in malicious mode), some 400 octets a party however many subjects there are.
 //
-//   1  dealer -> prover    id of the MAC key, R, tag of R           (R random, for this audit
+//   1  dealer -> prover    id of the MAC key, R, tag of R           (R random, for this check
 //   alone) 2  all                 digest of names, dealings and lengths; after it all hold their R
 //   3  verifier -> prover  seed of the coins c
 //   4  prover -> verifier  V = sum c_b X_b + R,  W = sum c_b tag_b + tag_R
@@ -28,13 +28,13 @@ namespace tkdc {
 // The roles whose proofs failed, by verifier: what each said to both others.
 struct MacFindings {
   std::vector<MacRole> failed;
-  // The three do not audit the same values: nothing was proved.
+  // The three do not check the same values: nothing was proved.
   bool lists_differ = false;
   bool good() const { return failed.empty() && !lists_differ; }
 };
 
-// `attempt` is no other audit's, and no dealing's. All tags are of `keys`.
-Task<MacFindings> audit_macs(Lane& lane, MacKeys& keys, Dealing attempt,
+// `attempt` is no other check's, and no dealing's. All tags are of `keys`.
+Task<MacFindings> check_macs(Lane& lane, MacKeys& keys, Dealing attempt,
                              std::span<const MacSubject> subjects);
 
 }  // namespace tkdc

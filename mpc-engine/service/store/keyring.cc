@@ -49,7 +49,7 @@ Bytes Keyring::associated_data() const {
   return ad;
 }
 
-Bytes Keyring::seal(const StoreKeys& keys, const SecretBuffer& wrapping) const {
+Bytes Keyring::encrypt(const StoreKeys& keys, const SecretBuffer& wrapping) const {
   SecretVector plain;
   plain.reserve(kMostPlainBytes);
   SecretWriter w(plain);
@@ -139,7 +139,7 @@ Result<StoreKeys> Keyring::read(const SecretBuffer& wrapping) const {
 Result<void> Keyring::write(const StoreKeys& keys,
                             const std::vector<const SecretBuffer*>& wrapping) const {
   std::vector<Bytes> slots;
-  for (const SecretBuffer* key : wrapping) slots.push_back(seal(keys, *key));
+  for (const SecretBuffer* key : wrapping) slots.push_back(encrypt(keys, *key));
   return write_slots(slots);
 }
 
@@ -148,7 +148,7 @@ Result<void> Keyring::add(const SecretBuffer& wrapping, const SecretBuffer& anot
   if (!slots) return slots.error();
   auto keys = open(*slots, wrapping);
   if (!keys) return keys.error();
-  slots->push_back(seal(*keys, another));
+  slots->push_back(encrypt(*keys, another));
   return write_slots(*slots);
 }
 

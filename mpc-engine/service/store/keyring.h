@@ -62,7 +62,7 @@ class Keyring {
   Result<std::vector<Bytes>> read_slots() const;
   Result<void> write_slots(const std::vector<Bytes>& slots) const;
   Result<StoreKeys> open(const std::vector<Bytes>& slots, const SecretBuffer& wrapping) const;
-  Bytes seal(const StoreKeys& keys, const SecretBuffer& wrapping) const;
+  Bytes encrypt(const StoreKeys& keys, const SecretBuffer& wrapping) const;
   Bytes associated_data() const;
 
   std::string path_;

@@ -32,7 +32,7 @@ RecordStore::RecordStore(const StoreOptions& options, const SecretBuffer& key,
                          std::unique_ptr<Tables> tables, std::optional<Keyring> keyring)
     : options_(options), keyring_(std::move(keyring)),
       wrapping_(copy_of(key)), keys_{copy_of(key), std::nullopt},
-      sealer_(key, options.installation, options.party), cache_(kCachedRecords),
+      cipher_(key, options.installation, options.party), cache_(kCachedRecords),
       tables_(std::move(tables)) {}
 
 Error RecordStore::failed(const std::string& step, int rc) const {
@@ -48,7 +48,7 @@ Error RecordStore::corrupt(Table table, const KeyId& id) const {
 
 bool RecordStore::decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record) const {
   SecretVector plaintext;
-  return sealer_.open(Tables::kNames[table], id, value, plaintext) &&
+  return cipher_.decrypt(Tables::kNames[table], id, value, plaintext) &&
          decode_record(plaintext, record) && record.ref.id == id &&
          record.ref.installation == options_.installation;
 }
@@ -61,7 +61,7 @@ Result<void> RecordStore::prepare(const KeyRecord& record) {
   if (!decode_record(plaintext, again))
     return fail("store: key " + to_hex(record.ref.id) + " has fields beyond the store's limits");
   Bytes value =
-      sealer_.seal(Tables::kNames[kPrepared], record.ref.id, header_of(record), plaintext);
+      cipher_.encrypt(Tables::kNames[kPrepared], record.ref.id, header_of(record), plaintext);
 
   std::lock_guard lock(write_mutex_);
   if (int full = tables_->check_room(kPrepared, value.size()); full != 0)
@@ -82,7 +82,7 @@ Result<void> RecordStore::prepare(const KeyRecord& record) {
   return {};
 }
 
-// Sealed anew, because the table is part of what is authenticated.
+// Encrypted anew, because the table is part of what is authenticated.
 Result<void> RecordStore::move_to_committed(Txn& txn, const KeyId& id) {
   ByteSpan value;
   int rc = txn->find(kPrepared, id, value);
@@ -94,8 +94,8 @@ Result<void> RecordStore::move_to_committed(Txn& txn, const KeyId& id) {
   KeyRecord record;
   if (!decode(kPrepared, id, value, record)) return corrupt(kPrepared, id);
   SecretVector plaintext = encode_record(record);
-  Bytes sealed = sealer_.seal(Tables::kNames[kCommitted], id, header_of(record), plaintext);
-  rc = txn->put(kCommitted, id, sealed);
+  Bytes anew = cipher_.encrypt(Tables::kNames[kCommitted], id, header_of(record), plaintext);
+  rc = txn->put(kCommitted, id, anew);
   if (rc == 0) rc = txn->erase(kPrepared, id);
   if (rc != 0) return failed("committing a key", rc);
   return {};
@@ -139,7 +139,8 @@ Result<void> RecordStore::condemn(const KeyId& id) {
   ByteSpan value;
   int rc = txn->find(kCommitted, id, value);
   if (rc == Tables::kNotFound) return fail("store: there is no key " + to_hex(id) + " to remove");
-  if (rc == 0) rc = txn->put(kCondemned, id, sealer_.seal(Tables::kNames[kCondemned], id, {}, {}));
+  if (rc == 0)
+    rc = txn->put(kCondemned, id, cipher_.encrypt(Tables::kNames[kCondemned], id, {}, {}));
   if (rc == 0) rc = txn->commit();
   if (rc != 0) return failed("condemning a key", rc);
   return {};
@@ -159,8 +160,8 @@ Result<void> RecordStore::bury(Txn& txn, const KeyId& id) {
   }
   if (rc != 0) return failed("destroying a key", rc);
   ByteSpan header;
-  if (!Sealer::header(value, kHeaderBytes, header)) return corrupt(kCommitted, id);
-  Bytes tombstone = sealer_.seal(Tables::kNames[kTombstones], id, header, {});
+  if (!StoreCipher::header(value, kHeaderBytes, header)) return corrupt(kCommitted, id);
+  Bytes tombstone = cipher_.encrypt(Tables::kNames[kTombstones], id, header, {});
   rc = txn->put(kTombstones, id, tombstone);
   if (rc == 0) rc = txn->erase(kCommitted, id);
   if (rc == 0) rc = txn->erase(kPrepared, id);
@@ -246,7 +247,7 @@ Result<void> RecordStore::hash_table(Txn& txn, Table table, crypto_generichash_s
   const int rc = txn->each(table, [&](ByteSpan name, ByteSpan value) {
     KeyId id{};
     ByteSpan header;
-    if (name.size() != id.size() || !Sealer::header(value, kHeaderBytes, header)) {
+    if (name.size() != id.size() || !StoreCipher::header(value, kHeaderBytes, header)) {
       std::copy_n(name.begin(), std::min(name.size(), id.size()), id.begin());
       result = corrupt(table, id);
       return false;

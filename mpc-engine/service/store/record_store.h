@@ -46,7 +46,7 @@ class RecordStore final : public Store {
   Epochs epochs() override;
   Result<void> set_epochs(const Epochs& epochs) override;
   Result<void> begin_rekey(const SecretBuffer& wrapping, const SecretBuffer& next) override;
-  Result<std::size_t> reseal(std::size_t most, RekeyAt& at) override;
+  Result<std::size_t> rewrite(std::size_t most, RekeyAt& at) override;
   Result<void> end_rekey(const SecretBuffer& next) override;
   bool two_levels() const override { return two_levels_; }
   bool rekey_is_under_way() const override { return keys_.previous.has_value(); }
@@ -58,8 +58,8 @@ class RecordStore final : public Store {
   Result<void> read_keys();
   void use_keys();
   Bytes owner_record() const;
-  Result<std::size_t> reseal_table(Txn& txn, std::size_t most, RekeyAt& at);
-  Result<void> reseal_value(Txn& txn, Table table, const Bytes& name, ByteSpan value);
+  Result<std::size_t> rewrite_table(Txn& txn, std::size_t most, RekeyAt& at);
+  Result<void> rewrite_value(Txn& txn, Table table, const Bytes& name, ByteSpan value);
   Result<void> write_new_store(Txn& txn);
   Result<void> write_owner(Txn& txn);
   Result<void> load_epochs(Txn& txn);
@@ -84,7 +84,7 @@ class RecordStore final : public Store {
   SecretBuffer wrapping_;  // until the keys are known
   StoreKeys keys_;
   bool two_levels_ = false;
-  Sealer sealer_;
+  StoreCipher cipher_;
   RecordCache cache_;
   std::unique_ptr<Tables> tables_;
   std::mutex write_mutex_;

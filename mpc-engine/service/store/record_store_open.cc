@@ -73,8 +73,8 @@ Result<std::unique_ptr<Store>> Store::open_on(std::unique_ptr<Tables> tables,
 
 void RecordStore::use_keys() {
   wrapping_ = SecretBuffer(kStoreKeyBytes);
-  sealer_ = Sealer(keys_.current, options_.installation, options_.party);
-  if (keys_.previous) sealer_.also_opens(*keys_.previous);
+  cipher_ = StoreCipher(keys_.current, options_.installation, options_.party);
+  if (keys_.previous) cipher_.also_decrypts(*keys_.previous);
 }
 
 // A store without a keyring was made when there was none.
@@ -121,9 +121,9 @@ Result<void> RecordStore::write_owner(Txn& txn) {
   }
   int rc = txn->put(kMeta, kOwnerName, owner_record());
   if (rc == 0)
-    rc = txn->put(kMeta, kCheckName, sealer_.seal("meta", kCheckName, {}, octets(kCheckText)));
+    rc = txn->put(kMeta, kCheckName, cipher_.encrypt("meta", kCheckName, {}, octets(kCheckText)));
   if (rc == 0)
-    rc = txn->put(kMeta, kEpochName, sealer_.seal("meta", kEpochName, {}, put_epochs({})));
+    rc = txn->put(kMeta, kEpochName, cipher_.encrypt("meta", kEpochName, {}, put_epochs({})));
   if (rc == 0) rc = txn->commit();
   if (rc != 0) return failed("opening", rc);
   return {};
@@ -156,7 +156,7 @@ Result<void> RecordStore::check_owner() {
                 "store's backup");
   SecretVector text;
   rc = txn->find(kMeta, kCheckName, value);
-  if (rc != 0 || !sealer_.open("meta", kCheckName, value, text))
+  if (rc != 0 || !cipher_.decrypt("meta", kCheckName, value, text))
     return fail("store: the key does not open " + options_.path +
                 "; [store] key_file is another server's or was replaced");
   if (auto loaded = load_epochs(txn); !loaded.ok()) return loaded;
@@ -176,8 +176,8 @@ Result<void> RecordStore::say_two_levels(Txn& txn) {
 Result<void> RecordStore::load_epochs(Txn& txn) {
   ByteSpan value;
   SecretVector text;
-  if (txn->find(kMeta, kEpochName, value) != 0 || !sealer_.open("meta", kEpochName, value, text) ||
-      !get_epochs(text, epochs_))
+  if (txn->find(kMeta, kEpochName, value) != 0 ||
+      !cipher_.decrypt("meta", kEpochName, value, text) || !get_epochs(text, epochs_))
     return fail("store: the nonce epochs in " + options_.path +
                 " are missing or corrupt; restore the store from its backup");
   return {};
@@ -196,7 +196,7 @@ Result<void> RecordStore::set_epochs(const Epochs& epochs) {
                 " in era " + std::to_string(before.era) + ", asked for " +
                 std::to_string(epochs.reserved) + " in era " + std::to_string(epochs.era));
   auto stored = write("storing the nonce epochs", [&](Txn& txn) {
-    return txn->put(kMeta, kEpochName, sealer_.seal("meta", kEpochName, {}, put_epochs(epochs)));
+    return txn->put(kMeta, kEpochName, cipher_.encrypt("meta", kEpochName, {}, put_epochs(epochs)));
   });
   if (!stored.ok()) return stored;
   {
@@ -216,7 +216,7 @@ Result<Bytes> RecordStore::revoked() {
   if (rc == Tables::kNotFound) return Bytes();
   if (rc != 0) return failed("reading the revoked windows", rc);
   SecretVector state;
-  if (!sealer_.open("meta", kRevokedName, value, state))
+  if (!cipher_.decrypt("meta", kRevokedName, value, state))
     return fail("store: the revoked windows in " + options_.path +
                 " are corrupt; restore the store from its backup");
   return Bytes(state.begin(), state.end());
@@ -225,7 +225,7 @@ Result<Bytes> RecordStore::revoked() {
 Result<void> RecordStore::set_revoked(ByteSpan state) {
   std::lock_guard lock(write_mutex_);
   return write("storing the revoked windows", [&](Txn& txn) {
-    return txn->put(kMeta, kRevokedName, sealer_.seal("meta", kRevokedName, {}, state));
+    return txn->put(kMeta, kRevokedName, cipher_.encrypt("meta", kRevokedName, {}, state));
   });
 }
 
@@ -237,7 +237,7 @@ Result<std::uint64_t> RecordStore::seal_mark(const KeyId& id) {
   if (rc == Tables::kNotFound) return std::uint64_t{0};
   if (rc != 0) return failed("reading a key's seal count", rc);
   SecretVector text;
-  if (!sealer_.open("seals", id, value, text) || text.size() != 8) return corrupt(kSeals, id);
+  if (!cipher_.decrypt("seals", id, value, text) || text.size() != 8) return corrupt(kSeals, id);
   return Reader(text).u64();
 }
 
@@ -246,8 +246,9 @@ Result<void> RecordStore::set_seal_mark(const KeyId& id, std::uint64_t mark) {
   body.reserve(8);
   Writer(body).u64(mark);
   std::lock_guard lock(write_mutex_);
-  return write("storing a key's seal count",
-               [&](Txn& txn) { return txn->put(kSeals, id, sealer_.seal("seals", id, {}, body)); });
+  return write("storing a key's seal count", [&](Txn& txn) {
+    return txn->put(kSeals, id, cipher_.encrypt("seals", id, {}, body));
+  });
 }
 
 }  // namespace tkdc

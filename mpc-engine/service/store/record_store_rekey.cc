@@ -32,13 +32,13 @@ Result<void> RecordStore::begin_rekey(const SecretBuffer& wrapping, const Secret
                [&](Txn& txn) { return txn->put(kMeta, octets("owner"), owner_record()); });
 }
 
-Result<std::size_t> RecordStore::reseal(std::size_t most, RekeyAt& at) {
+Result<std::size_t> RecordStore::rewrite(std::size_t most, RekeyAt& at) {
   std::lock_guard lock(write_mutex_);
   Txn txn(*tables_, true);
   if (txn.begun() != 0) return failed(kChanging, txn.begun());
   std::size_t seen = 0;
   while (at.table < kTables) {
-    auto some = reseal_table(txn, most - seen, at);
+    auto some = rewrite_table(txn, most - seen, at);
     if (!some) return some.error();
     seen += *some;
     if (seen == most) break;
@@ -50,7 +50,7 @@ Result<std::size_t> RecordStore::reseal(std::size_t most, RekeyAt& at) {
 }
 
 // From behind `at.name` on, at most so many; `at.name` is then the last one seen.
-Result<std::size_t> RecordStore::reseal_table(Txn& txn, std::size_t most, RekeyAt& at) {
+Result<std::size_t> RecordStore::rewrite_table(Txn& txn, std::size_t most, RekeyAt& at) {
   const auto table = static_cast<Table>(at.table);
   std::vector<std::pair<Bytes, Bytes>> some;
   const ByteSpan behind(at.name);
@@ -61,23 +61,23 @@ Result<std::size_t> RecordStore::reseal_table(Txn& txn, std::size_t most, RekeyA
   });
   if (rc != 0) return failed(kChanging, rc);
   for (const auto& [name, value] : some)
-    if (auto done = reseal_value(txn, table, name, value); !done) return done.error();
+    if (auto done = rewrite_value(txn, table, name, value); !done) return done.error();
   if (!some.empty()) at.name = some.back().first;
   return some.size();
 }
 
-Result<void> RecordStore::reseal_value(Txn& txn, Table table, const Bytes& name, ByteSpan value) {
+Result<void> RecordStore::rewrite_value(Txn& txn, Table table, const Bytes& name, ByteSpan value) {
   if (table == kMeta && std::ranges::equal(name, octets("owner"))) return {};  // in the clear
   const std::string_view where = Tables::kNames[table];
   SecretVector plain;
-  if (sealer_.open(where, name, value, plain, Sealer::Under::kCurrent)) return {};
-  if (!sealer_.open(where, name, value, plain)) {
+  if (cipher_.decrypt(where, name, value, plain, StoreCipher::Under::kCurrent)) return {};
+  if (!cipher_.decrypt(where, name, value, plain)) {
     KeyId id{};
     std::copy_n(name.begin(), std::min(name.size(), id.size()), id.begin());
     return corrupt(table, id);
   }
   const ByteSpan header = value.subspan(1, value[0]);
-  const int rc = txn->put(table, name, sealer_.seal(where, name, header, plain));
+  const int rc = txn->put(table, name, cipher_.encrypt(where, name, header, plain));
   if (rc != 0) return failed(kChanging, rc);
   return {};
 }

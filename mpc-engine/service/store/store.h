@@ -69,7 +69,7 @@ class Store : public Entries {
   virtual Result<Bytes> revoked() = 0;
   virtual Result<void> set_revoked(ByteSpan state) = 0;
 
-  // The store's keys are changed (record_store_rekey.cc), by one who then calls reseal() until it
+  // The store's keys are changed (record_store_rekey.cc), by one who then calls rewrite() until it
   // has seen nothing more, and end_rekey(). From the first on `wrapping`, which the store was
   // opened with, and `next` both open the store; after the last only `next`. What was begun and not
   // ended is taken up again by the same calls.
@@ -77,7 +77,7 @@ class Store : public Entries {
     return fail(kNoKeys);
   }
   // How many values it has seen, at most `most`, in one transaction.
-  virtual Result<std::size_t> reseal(std::size_t /*most*/, RekeyAt& /*at*/) {
+  virtual Result<std::size_t> rewrite(std::size_t /*most*/, RekeyAt& /*at*/) {
     return fail(kNoKeys);
   }
   virtual Result<void> end_rekey(const SecretBuffer& /*next*/) { return fail(kNoKeys); }

@@ -12,18 +12,18 @@ constexpr std::size_t kTagBytes = crypto_aead_xchacha20poly1305_ietf_ABYTES;
 
 }  // namespace
 
-Sealer::Sealer(const SecretBuffer& key, const InstallationId& installation, int party)
+StoreCipher::StoreCipher(const SecretBuffer& key, const InstallationId& installation, int party)
     : key_(crypto_aead_xchacha20poly1305_ietf_KEYBYTES), installation_(installation),
       party_(party) {
   std::memcpy(key_.data(), key.data(), key_.size());
 }
 
-void Sealer::also_opens(const SecretBuffer& previous) {
+void StoreCipher::also_decrypts(const SecretBuffer& previous) {
   previous_.emplace(previous.size());
   std::memcpy(previous_->data(), previous.data(), previous.size());
 }
 
-Bytes Sealer::associated_data(std::string_view table, ByteSpan name, ByteSpan header) const {
+Bytes StoreCipher::associated_data(std::string_view table, ByteSpan name, ByteSpan header) const {
   Bytes ad;
   Writer w(ad);
   w.text(kLabel);
@@ -35,8 +35,8 @@ Bytes Sealer::associated_data(std::string_view table, ByteSpan name, ByteSpan he
   return ad;
 }
 
-Bytes Sealer::seal(std::string_view table, ByteSpan name, ByteSpan header,
-                   ByteSpan plaintext) const {
+Bytes StoreCipher::encrypt(std::string_view table, ByteSpan name, ByteSpan header,
+                           ByteSpan plaintext) const {
   Bytes ad = associated_data(table, name, header);
   std::size_t prefix = 1 + header.size() + kNonceBytes;
   Bytes value(prefix + plaintext.size() + kTagBytes);
@@ -50,14 +50,14 @@ Bytes Sealer::seal(std::string_view table, ByteSpan name, ByteSpan header,
   return value;
 }
 
-bool Sealer::header(ByteSpan value, std::size_t bytes, ByteSpan& out) {
+bool StoreCipher::header(ByteSpan value, std::size_t bytes, ByteSpan& out) {
   if (value.size() < 1 + bytes || value[0] != bytes) return false;
   out = value.subspan(1, bytes);
   return true;
 }
 
-bool Sealer::open(std::string_view table, ByteSpan name, ByteSpan value, SecretVector& plaintext,
-                  Under under) const {
+bool StoreCipher::decrypt(std::string_view table, ByteSpan name, ByteSpan value,
+                          SecretVector& plaintext, Under under) const {
   if (value.empty() || value.size() < 1 + value[0] + kNonceBytes + kTagBytes) return false;
   ByteSpan header = value.subspan(1, value[0]);
   const std::uint8_t* nonce = value.data() + 1 + header.size();

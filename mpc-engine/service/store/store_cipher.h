@@ -18,19 +18,19 @@
 
 namespace tkdc {
 
-class Sealer {
+class StoreCipher {
  public:
-  Sealer(const SecretBuffer& key, const InstallationId& installation, int party);
+  StoreCipher(const SecretBuffer& key, const InstallationId& installation, int party);
   // Values under this one open, too, while the store's keys are changed.
-  void also_opens(const SecretBuffer& previous);
+  void also_decrypts(const SecretBuffer& previous);
 
   // `table` and `name` say where the value lies.
-  Bytes seal(std::string_view table, ByteSpan name, ByteSpan header, ByteSpan plaintext) const;
+  Bytes encrypt(std::string_view table, ByteSpan name, ByteSpan header, ByteSpan plaintext) const;
 
   enum class Under { kAny, kCurrent };
-  // False when it was changed, moved, or sealed under another key.
-  [[nodiscard]] bool open(std::string_view table, ByteSpan name, ByteSpan value,
-                          SecretVector& plaintext, Under under = Under::kAny) const;
+  // False when it was changed, moved, or encrypted under another key.
+  [[nodiscard]] bool decrypt(std::string_view table, ByteSpan name, ByteSpan value,
+                             SecretVector& plaintext, Under under = Under::kAny) const;
 
   // The unverified header; false when there is none of that length.
   [[nodiscard]] static bool header(ByteSpan value, std::size_t bytes, ByteSpan& out);

@@ -92,7 +92,7 @@ Result<std::size_t> rewrite(Store& store) {
   std::size_t all = 0;
   RekeyAt at;
   for (;;) {
-    auto seen = store.reseal(kBatch, at);
+    auto seen = store.rewrite(kBatch, at);
     if (!seen) return seen.error();
     if (*seen == 0) return all;
     all += *seen;

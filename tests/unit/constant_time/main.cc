@@ -180,11 +180,11 @@ bool store() {
   bool done = is_secret(encoded);
   SecretBuffer key(32);
   VALGRIND_MAKE_MEM_UNDEFINED(key.data(), key.size());
-  const Sealer sealer(key, InstallationId{1}, 0);
-  const Bytes sealed = sealer.seal("keys", Bytes(16), Bytes(4), encoded);
+  const StoreCipher cipher(key, InstallationId{1}, 0);
+  const Bytes value = cipher.encrypt("keys", Bytes(16), Bytes(4), encoded);
   KeyRecord again;
   done &= decode_record(encoded, again) && is_secret(again.fields["key"].component[1]);
-  std::printf("store: %zu octets sealed: %s\n", sealed.size(), done ? "ran" : "FAILED");
+  std::printf("store: %zu octets encrypted: %s\n", value.size(), done ? "ran" : "FAILED");
   return done;
 }
 

@@ -94,7 +94,7 @@ TEST(MacAttacks, AProverProvesUnderOneDeltaOnly) {
       sent.push_back(to_prev);
       sent.push_back(to_next);
     };
-    auto found = three.audit();
+    auto found = three.check();
     ASSERT_TRUE(found.ok());
     EXPECT_TRUE(found->lists_differ);  // the ids are in what is compared
     for (const SecretVector& one : sent) EXPECT_NE(one.size(), 33u);  // no proof left
@@ -112,7 +112,7 @@ TEST(MacAttacks, AProverProvesUnderOneDeltaOnly) {
         EXPECT_EQ(*one, SecretVector(33));
       }
   };
-  auto found = three.audit();
+  auto found = three.check();
   ASSERT_TRUE(found.ok());
   EXPECT_EQ(found->failed.size(), 6u);
   EXPECT_EQ(proofs, 6);  // the control: that is where they would have been
@@ -177,8 +177,8 @@ TEST(MacAttacks, ADealerThatKnowsTheCoinsHidesAWrongTag) {
   run(true, coin, nullptr);
 }
 
-// One R in two audits: the verifier adds the two V and has a sum of X without a mask.
-TEST(MacAttacks, EachAuditHasAMaskOfItsOwn) {
+// One R in two checks: the verifier adds the two V and has a sum of X without a mask.
+TEST(MacAttacks, EachCheckHasAMaskOfItsOwn) {
   auto proofs_of = [](bool same_masks) {
     ThreeProvers three;
     three.add("a", 1);
@@ -210,7 +210,7 @@ TEST(MacAttacks, EachAuditHasAMaskOfItsOwn) {
   EXPECT_FALSE(proofs_of(false));
 }
 
-// Every octet that a party sends in an audit counts, and a change of it stays in its role.
+// Every octet that a party sends in a check counts, and a change of it stays in its role.
 TEST(MacAttacks, EachOctetOfEachMessageCounts) {
   for (int tick = 0; tick < 5; ++tick)
     for (int changed = 0; changed < 64; ++changed) {
@@ -228,7 +228,7 @@ TEST(MacAttacks, EachOctetOfEachMessageCounts) {
       const Dealing attempt = three.next();
       MacFindings found[3];
       auto one = [&](int p) -> Task<void> {
-        found[p] = co_await audit_macs(*three.lane[p], *three.keys[p], attempt, three.subjects[p]);
+        found[p] = co_await check_macs(*three.lane[p], *three.keys[p], attempt, three.subjects[p]);
       };
       auto ran = three.run(one);
       if (!done) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MACs on components: what is dealt is q + X Delta, an audit passes for honest servers, and every
-// single difference fails in the role that it belongs to.
+// MACs on components: what is dealt is q + X Delta, a MAC check passes for honest servers, and
+// every single difference fails in the role that it belongs to.
 #include <gtest/gtest.h>
 
 #include "three_provers.h"
@@ -83,7 +83,7 @@ TEST(Dealing, EveryRoleHasAKeyOfItsOwn) {
   }
 }
 
-TEST(Audit, HonestServersPass) {
+TEST(MacCheck, HonestServersPass) {
   for (Security security : {Security::kSemiHonest, Security::kMalicious}) {
     ThreeProvers three(security);
     three.add("a", 3);
@@ -97,7 +97,7 @@ TEST(Audit, HonestServersPass) {
   }
 }
 
-TEST(Audit, SubjectsOfSeveralDealingsPassTogether) {
+TEST(MacCheck, SubjectsOfSeveralDealingsPassTogether) {
   ThreeProvers three;
   three.add("a", 2);
   ASSERT_TRUE(three.deal(three.next()));
@@ -113,7 +113,7 @@ TEST(Audit, SubjectsOfSeveralDealingsPassTogether) {
 }
 
 // A prover that is a bit off is found by the verifier of that component, and by nobody else.
-TEST(Audit, EachBitOfAComponentCounts) {
+TEST(MacCheck, EachBitOfAComponentCounts) {
   for (const MacRole& role : all_roles())
     for (std::size_t octet : {0u, 15u, 16u, 47u}) {
       ThreeProvers three;
@@ -127,7 +127,7 @@ TEST(Audit, EachBitOfAComponentCounts) {
     }
 }
 
-TEST(Audit, EachBitOfATagCounts) {
+TEST(MacCheck, EachBitOfATagCounts) {
   for (const MacRole& role : all_roles()) {
     ThreeProvers three;
     three.add("a", 2);
@@ -138,7 +138,7 @@ TEST(Audit, EachBitOfATagCounts) {
 }
 
 // What the dealer holds, and what it deals: found, and not told from a prover's fault.
-TEST(Audit, ADealerThatHoldsAnotherComponentIsFound) {
+TEST(MacCheck, ADealerThatHoldsAnotherComponentIsFound) {
   for (const MacRole& role : all_roles()) {
     ThreeProvers three;
     three.add("a", 2);
@@ -150,7 +150,7 @@ TEST(Audit, ADealerThatHoldsAnotherComponentIsFound) {
   }
 }
 
-TEST(Audit, NamesDealingsAndEpochsAreBound) {
+TEST(MacCheck, NamesDealingsAndEpochsAreBound) {
   const auto failed_all = [](ThreeProvers& three) { three.expect_failed(all_roles()); };
   auto fresh = [] {
     auto three = std::make_unique<ThreeProvers>();
@@ -176,13 +176,13 @@ TEST(Audit, NamesDealingsAndEpochsAreBound) {
 }
 
 // Before anything is proved.
-TEST(Audit, ListsThatDifferProveNothing) {
+TEST(MacCheck, ListsThatDifferProveNothing) {
   for (Security security : {Security::kSemiHonest, Security::kMalicious}) {
     ThreeProvers three(security);
     three.add("a", 2);
     ASSERT_TRUE(three.deal(three.next()));
     three.subjects[1][0].dealing.number ^= 1;
-    auto found = three.audit();
+    auto found = three.check();
     if (security == Security::kMalicious) {
       EXPECT_FALSE(found.ok());
     } else {

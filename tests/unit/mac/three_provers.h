@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three parties that hold values in shares, and MAC keys of which each two share one: what tests of
-// MACs deal and audit. Hooks change what a party sends (support/three_parties.h).
+// MACs deal and check. Hooks change what a party sends (support/three_parties.h).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -55,11 +55,11 @@ struct ThreeProvers : ThreeLanes {
     return good[0] && good[1] && good[2];
   }
 
-  Result<MacFindings> audit() {
+  Result<MacFindings> check() {
     const Dealing attempt = next();
     MacFindings found[3];
     auto one = [&](int p) -> Task<void> {
-      found[p] = co_await audit_macs(*lane[p], *keys[p], attempt, subjects[p]);
+      found[p] = co_await check_macs(*lane[p], *keys[p], attempt, subjects[p]);
     };
     auto ran = run(one);
     if (!ran.ok()) return ran.error();
@@ -68,7 +68,7 @@ struct ThreeProvers : ThreeLanes {
   }
   // The only findings are these.
   void expect_failed(std::vector<MacRole> roles) {
-    auto found = audit();
+    auto found = check();
     ASSERT_TRUE(found.ok()) << found.error().message;
     EXPECT_FALSE(found->lists_differ);
     auto order = [](const MacRole& a, const MacRole& b) {

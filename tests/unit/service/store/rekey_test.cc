@@ -63,7 +63,7 @@ class RekeyTest : public ScratchStore {
   void rewrite(std::size_t most) {
     RekeyAt at;
     for (;;) {
-      auto seen = store_->reseal(most, at);
+      auto seen = store_->rewrite(most, at);
       ASSERT_TRUE(seen.ok()) << seen.error().message;
       ASSERT_LE(*seen, most);
       if (*seen == 0) return;
@@ -112,11 +112,11 @@ TEST_F(RekeyTest, NoValueIsLeftUnderTheOldKey) {
   open();
   fill(5);
   store_.reset();
-  const Sealer before(keys().current, options_.installation, options_.party);
+  const StoreCipher before(keys().current, options_.installation, options_.party);
   open();
   rekey();
   store_.reset();
-  const Sealer after(keys().current, options_.installation, options_.party);
+  const StoreCipher after(keys().current, options_.installation, options_.party);
   MDB_env* env = nullptr;
   ASSERT_EQ(mdb_env_create(&env), 0);
   mdb_env_set_maxdbs(env, 8);
@@ -134,8 +134,8 @@ TEST_F(RekeyTest, NoValueIsLeftUnderTheOldKey) {
       while (mdb_cursor_get(cursor, &k, &v, MDB_NEXT) == 0) {
         if (lmdb_span(k).size() == 5 && std::memcmp(k.mv_data, "owner", 5) == 0) continue;
         SecretVector plain;
-        EXPECT_FALSE(before.open(table, lmdb_span(k), lmdb_span(v), plain)) << table;
-        EXPECT_TRUE(after.open(table, lmdb_span(k), lmdb_span(v), plain)) << table;
+        EXPECT_FALSE(before.decrypt(table, lmdb_span(k), lmdb_span(v), plain)) << table;
+        EXPECT_TRUE(after.decrypt(table, lmdb_span(k), lmdb_span(v), plain)) << table;
         values++;
       }
       mdb_cursor_close(cursor);
@@ -210,7 +210,7 @@ TEST_F(RekeyTest, TheServerWorksInTheMiddleOfIt) {
   const SecretBuffer old = copy_of(key_);
   ASSERT_TRUE(store_->begin_rekey(key_, next_).ok());
   RekeyAt at;
-  ASSERT_EQ(store_->reseal(4, at).value(), 4u);
+  ASSERT_EQ(store_->rewrite(4, at).value(), 4u);
   for (const bool with_old : {true, false}) {
     key_ = copy_of(with_old ? old : next_);
     open();

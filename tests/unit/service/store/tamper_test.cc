@@ -170,8 +170,8 @@ TEST_F(TamperTest, TheEpochOfTheFormatBeforeIsTaken) {
   const ByteSpan epoch = octets("epoch");
   const Bytes before{0, 1, 2, 3};
   raw("meta", [&](MDB_txn* t, MDB_dbi d) {
-    Sealer sealer(key_, options_.installation, options_.party);
-    write(t, d, epoch, sealer.seal("meta", epoch, {}, before));
+    StoreCipher cipher(key_, options_.installation, options_.party);
+    write(t, d, epoch, cipher.encrypt("meta", epoch, {}, before));
   });
   open();
   EXPECT_EQ(store_->epochs(), (Epochs{0, 0x10203, 0x10203, 0, 0}));

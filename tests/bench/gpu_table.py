@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gpu_report's results as Markdown, to be pasted into docs/performance.md."""
+"""gpu_report's results as Markdown, for people; figures go into docs/measurements/gpu.json."""
 
 from tests.bench import gpu_parse
 

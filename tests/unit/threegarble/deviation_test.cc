@@ -168,22 +168,6 @@ TEST_F(Deviations, EveryOctetOfM2) {
       }
 }
 
-// What each party has to have of the result: y_e = ρ, y_{e+2} the colours of zero-labels, y_{e+1}
-// the rest. `n` is prepared.
-std::array<SecretVector, 3> right_components(Trio& trio, const Shape& shape, std::uint64_t n,
-                                             const Bytes& result) {
-  const int a = Trio::party_of(Role::kGarblerA, n);
-  const auto e = static_cast<std::size_t>(evaluator_of(n));
-  std::array<SecretVector, 3> y;
-  y[e] = mask_of(trio.seat_of(Role::kEvaluator, n), shape, Trio::id_of(shape, n));
-  y[(e + 2) % 3] = garblers_component(shape, std::get<GarbledInstance>(*trio.instances[a]));
-  SecretVector& rest = y[(e + 1) % 3];
-  rest.assign(result.begin(), result.end());
-  xor_octets(rest, y[e]);
-  xor_octets(rest, y[(e + 2) % 3]);
-  return y;
-}
-
 // One honest server is told another m3 than the other one: it latches, and what the other ends
 // with is right, by all that the honest two hold.
 TEST_F(Deviations, AnM3ForOneAloneLatchesItAndTheOtherIsRight) {

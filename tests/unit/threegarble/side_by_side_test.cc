@@ -25,7 +25,7 @@ struct Jobs {
       EXPECT_TRUE(trio.prepare(shape, n));
       const Bytes input = random_octets(shape.in_bytes());
       inputs[n] = trio.lanes.share(input);
-      note_right(n, in_the_clear(circuit, input));
+      right[n] = right_components(trio, shape, n, in_the_clear(circuit, input));
       for (std::size_t p = 0; p < 3; ++p) instances[n][p] = std::move(trio.instances[p]);
     }
     for (int p = 0; p < 3; ++p) trio.side(p);
@@ -35,18 +35,6 @@ struct Jobs {
   }
 
  private:
-  // y_e = ρ, y_{e+2} the colours of zero-labels, y_{e+1} the rest.
-  void note_right(std::size_t n, const Bytes& result) {
-    const auto e = static_cast<std::size_t>(evaluator_of(n));
-    const int a = Trio::party_of(Role::kGarblerA, n);
-    std::array<SecretVector, 3>& y = right[n];
-    y[e] = mask_of(trio.seat_of(Role::kEvaluator, n), shape, Trio::id_of(shape, n));
-    y[(e + 2) % 3] = garblers_component(shape, std::get<GarbledInstance>(*trio.instances[a]));
-    SecretVector& rest = y[(e + 1) % 3];
-    rest.assign(result.begin(), result.end());
-    xor_octets(rest, y[e]);
-    xor_octets(rest, y[(e + 2) % 3]);
-  }
   Task<void> run_one(int p, std::size_t n) {
     const auto at = static_cast<std::size_t>(p);
     JobTag tag;

@@ -190,6 +190,22 @@ class Trio {
   std::unique_ptr<LaneSide> sides_[3];
 };
 
+// What each party has to have of the result: y_e = ρ, y_{e+2} the colours of zero-labels, y_{e+1}
+// the rest. `n` is prepared.
+inline std::array<SecretVector, 3> right_components(Trio& trio, const Shape& shape, std::uint64_t n,
+                                                    const Bytes& result) {
+  const int a = Trio::party_of(Role::kGarblerA, n);
+  const auto e = static_cast<std::size_t>(evaluator_of(n));
+  std::array<SecretVector, 3> y;
+  y[e] = mask_of(trio.seat_of(Role::kEvaluator, n), shape, Trio::id_of(shape, n));
+  y[(e + 2) % 3] = garblers_component(shape, std::get<GarbledInstance>(*trio.instances[a]));
+  SecretVector& rest = y[(e + 1) % 3];
+  rest.assign(result.begin(), result.end());
+  xor_octets(rest, y[e]);
+  xor_octets(rest, y[(e + 2) % 3]);
+  return y;
+}
+
 inline Bytes random_octets(std::size_t bytes) {
   Bytes out(bytes);
   if (bytes > 0) randombytes_buf(out.data(), out.size());

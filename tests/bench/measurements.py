@@ -46,7 +46,8 @@ def all_tables(files: dict[str, dict]) -> str:
             "it. What they mean:\n[performance.md](../performance.md).\n")
     for stem, one in files.items():
         if stem != HEADLINE:
-            text += f"\n## {one['title']}\n\n" + "".join(map(section, one["tables"])).rstrip() + "\n"
+            sections = "".join(map(section, one["tables"])).rstrip()
+            text += f"\n## {one['title']}\n\n{sections}\n"
     return text
 
 

@@ -77,6 +77,19 @@ class SimFile final : public Disk::File {
   std::shared_ptr<DiskFile> file_;
 };
 
+// A transaction of the store, counted down.
+bool fails(int& before, int& failing) {
+  if (world().here().dead || failing == 0) return false;
+  if (before > 0) {
+    --before;
+    return false;
+  }
+  --failing;
+  world().injected("transaction failed");
+  errno = EIO;
+  return true;
+}
+
 class SimTransaction final : public Tables::Transaction {
  public:
   using Which = Tables::Table;
@@ -113,7 +126,8 @@ class SimTransaction final : public Tables::Transaction {
   }
   int commit() override {
     const bool alive = !world().here().dead;
-    const Fate fate = fails() ? Fate::kFails : meet("commit", true);
+    const Fate fate =
+        fails(disk_.commits_before, disk_.commits_failing) ? Fate::kFails : meet("commit", true);
     if (fate == Fate::kFails) return errno;
     // It crashed in this very commit, which may be on disk all the same.
     const bool there = fate == Fate::kDone || (alive && world().random.percent(50));
@@ -130,17 +144,6 @@ class SimTransaction final : public Tables::Transaction {
 
  private:
   static Bytes bytes(ByteSpan span) { return {span.begin(), span.end()}; }
-  bool fails() {
-    if (world().here().dead || disk_.commits_failing == 0) return false;
-    if (disk_.commits_before > 0) {
-      --disk_.commits_before;
-      return false;
-    }
-    --disk_.commits_failing;
-    world().injected("transaction failed");
-    errno = EIO;
-    return true;
-  }
   HostDisk& disk_;
   std::map<std::pair<Which, Bytes>, std::optional<Bytes>> changes_;
 };
@@ -149,6 +152,8 @@ class SimTables final : public Tables {
  public:
   explicit SimTables(const Host& host) : host_(host) {}
   int begin(bool writes, std::unique_ptr<Transaction>& transaction) override {
+    HostDisk& disk = disk_of(host_);
+    if (!writes && fails(disk.reads_before, disk.reads_failing)) return errno;
     if (!writes && meet("read", false) == Fate::kFails) return errno;
     transaction = std::make_unique<SimTransaction>(host_);
     return 0;
@@ -189,11 +194,13 @@ void HostDisk::lose_power(Random& random) {
     if (now.starts_with(durable)) {
       const std::size_t more = now.size() - durable.size();
       // A newline is the last octet of each line, and the first where a line before it was torn.
-      const std::size_t kept = random.percent(30)   ? 0
-                               : random.percent(30) ? more
-                               : random.percent(30) ? more - 1
-                               : random.percent(30) ? 1
-                                                    : random.below(more + 1);
+      const bool behind_torn = now[durable.size()] == '\n' && more > 1;
+      const std::size_t kept = behind_torn && random.percent(40) ? 1
+                               : random.percent(30)              ? 0
+                               : random.percent(30)              ? more
+                               : random.percent(30)              ? more - 1
+                               : random.percent(30)              ? 1
+                                                                 : random.below(more + 1);
       now.resize(durable.size() + kept);
       world().injected(kept == 0 ? "write lost" : kept == more ? "write kept" : "write torn");
     } else {

@@ -49,6 +49,22 @@ void crash_later(const Fault& fault, std::int64_t Host::*at) {
   });
 }
 
+// The same commit fails at two servers, and then the third cannot read whether it has that key.
+void fail_at_all(const Fault& fault) {
+  HostDisk& one = disk_of(server(fault.a + 1).host());
+  HostDisk& two = disk_of(server(fault.a + 2).host());
+  for (HostDisk* disk : {&one, &two}) {
+    disk->commits_before = static_cast<int>(fault.b);
+    disk->commits_failing = 1;
+  }
+  world().wait(20 * kSecond, [&] {
+    return (one.commits_failing == 0 && two.commits_failing == 0) || world().calm;
+  });
+  if (world().calm) return;
+  disk_of(server(fault.a).host()).reads_before = static_cast<int>(fault.c);
+  disk_of(server(fault.a).host()).reads_failing = 1;
+}
+
 // It loses its power, and again while it starts: what it writes first is what it found.
 void down_twice(const Fault& fault) {
   ServerHost& which = server(fault.a);
@@ -59,7 +75,7 @@ void down_twice(const Fault& fault) {
   which.boot();
   // At its first syncs, or anywhere.
   std::int64_t Host::*at = fault.b % 2 == 0 ? &Host::crash_at_sync : &Host::crash_at_disk;
-  which.host().*at = fault.b % 2 == 0 ? fault.b / 2 % 3 : fault.b % 16;
+  which.host().*at = fault.b % 2 == 0 ? fault.b / 2 % 2 : fault.b % 16;
   world().wait(20 * kSecond, [&] { return which.host().dead || world().calm; });
   which.host().*at = -1;
   world().sleep(fault.c * kMs);
@@ -223,6 +239,7 @@ void make(const Fault& fault, Kept& kept) {
   if (on_network(fault) || on_host(fault)) return;
   if (fault.kind == "crash") return down(fault, false);
   if (fault.kind == "power") return down(fault, true);
+  if (fault.kind == "errors at all") return fail_at_all(fault);
   if (fault.kind == "power twice") return down_twice(fault);
   if (fault.kind == "crash at disk") return crash_later(fault, &Host::crash_at_disk);
   if (fault.kind == "crash at packet") return crash_later(fault, &Host::crash_at_packet);
@@ -239,7 +256,39 @@ void make(const Fault& fault, Kept& kept) {
               true,
               true,
               false};
+  } else if (fault.kind == "liar to agents") {
+    liar() = {static_cast<int>(fault.a),
+              static_cast<int>(fault.b),
+              static_cast<unsigned>(fault.c),
+              true,
+              false,
+              false};
   }
+}
+
+// The last fault of many runs: while the servers make a new session something more is lost, also a
+// connection that nobody reads at that moment. From here on logins have to flow in time.
+void last_blow() {
+  Random& random = world().random;
+  const auto how = random.below(10);
+  if (how < 4) return;
+  // A handshake has some 30 packets behind each other.
+  const auto moment = [&random] { world().sleep(random.between(0, 40) * world().plan.latency_us); };
+  while (wires().cut_one()) {
+  }
+  if (how < 8) {
+    for (auto left = random.between(1, 6); left > 0; --left) {
+      moment();
+      wires().cut_one();
+    }
+    return;
+  }
+  ServerHost& which = server(random.between(0, 2));
+  moment();
+  crash(which.host(), true);
+  world().wait(30 * kSecond, [&which] { return which.ended(); });
+  moment();
+  which.boot();
 }
 
 }  // namespace
@@ -256,7 +305,7 @@ void make_calm() {
     host.crash_at_disk = host.crash_at_sync = host.crash_at_packet = -1;
     disk_of(host).full = false;
     disk_of(host).failing = 0;
-    disk_of(host).commits_failing = 0;
+    disk_of(host).commits_failing = disk_of(host).reads_failing = 0;
   }
   for (std::int64_t party = 0; party < kServers; ++party) repair(party);
   for (auto& one : realm().servers) {
@@ -268,6 +317,7 @@ void make_calm() {
   }
   for (Agent* agent : {realm().kdc.get(), realm().admin.get()})
     if (!agent->running()) agent->start();
+  last_blow();
 }
 
 void start_faults() {

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "sim/coverage.h"
 #include "sim/disk.h"
+#include "sim/invariants.h"
 #include "sim/world.h"
 
 namespace tkdc::sim {
@@ -60,6 +61,7 @@ void log(LogLevel, std::string_view text) {
   // Not of the course: versions and CPUs stand in them.
   if (world().here().dead) return;
   world().tell(world().here().name, "says: " + std::string(text));
+  note_log(world().here().name, text);
   hear(text);
 }
 

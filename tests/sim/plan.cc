@@ -33,6 +33,7 @@ std::int64_t some_operations(Random& r) {
   return r.percent(70) ? r.between(0, 12) : r.between(0, 200);
 }
 std::int64_t some_commits(Random& r) { return r.between(0, 5); }
+std::int64_t some_reads(Random& r) { return r.between(0, 8); }
 std::int64_t some_packets(Random& r) { return r.between(0, 400); }
 std::int64_t few(Random& r) { return r.between(1, 4); }
 std::int64_t a_jump(Random& r) {
@@ -58,6 +59,7 @@ constexpr Kind kKinds[] = {
     {"disk full", 3, party, none, a_moment},
     {"disk errors", 4, party, few, none},
     {"commit errors", 8, party, some_commits, few},
+    {"errors at all", 8, party, some_commits, some_reads},
     {"agent", 2, an_agent, none, a_moment},
 };
 
@@ -110,6 +112,10 @@ Plan plan_of(std::uint64_t seed, const std::string& protocol) {
   if (plan.protocol == "rep3" && random.percent(30)) {
     plan.faults.push_back({plan.minutes * 15'000, "liar", party(random), random.between(1, 20),
                            random.between(1, 2'000)});
+    std::ranges::stable_sort(plan.faults, {}, &Fault::at_ms);
+  } else if (random.percent(8)) {
+    plan.faults.push_back({plan.minutes * 15'000, "liar to agents", party(random),
+                           random.between(1, 20), random.between(1, 20)});
     std::ranges::stable_sort(plan.faults, {}, &Fault::at_ms);
   }
   return plan;

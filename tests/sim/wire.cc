@@ -10,8 +10,8 @@ namespace tkdc::sim {
 namespace {
 
 Wires* current = nullptr;
-// As TCP_USER_TIMEOUT and the probes of link/socket.cc.
-constexpr Us kVanished = 15 * kSecond;
+// As TCP_USER_TIMEOUT and the probes of link/socket.cc: of nobody who answers, and the first.
+constexpr Us kVanished = 15 * kSecond, kProbed = 5 * kSecond;
 
 bool is_blocked(const Wire& wire) {
   return world().blocked(wire.host[0], wire.host[1]) || world().blocked(wire.host[1], wire.host[0]);
@@ -59,6 +59,7 @@ void Wires::send(Wire& wire, int from_end, SecretVector octets) {
     return;
   }
   if (!wire.up(1 - from_end) || !wire.up(from_end)) return;
+  if (wire.forgotten) return cut(wire);
   ++world().packets;
   lie(wire, from_end, octets);
   std::deque<Packet>& queue = wire.to[1 - from_end];
@@ -149,10 +150,15 @@ void Wires::host_died(int host, bool without_a_word) {
     }
 }
 
-// It knows nothing of connections that it had, and says so.
+// It knows nothing of connections that it had, and says so to whoever sends it something: a probe,
+// at last.
 void Wires::host_back(int host) {
   for (const WirePtr& wire : alive())
-    if (wire->silent && (wire->host[0] == host || wire->host[1] == host)) cut(*wire);
+    for (int end = 0; end < 2; ++end) {
+      if (!wire->silent || wire->host[end] != host) continue;
+      wire->forgotten = true;
+      if (!wire->to[end].empty()) cut(*wire);
+    }
 }
 
 bool Wires::cut_one() {
@@ -172,7 +178,8 @@ void Wires::look() {
   for (const WirePtr& wire : alive()) {
     const bool held = is_blocked(*wire) || wire->silent;
     if (held && wire->held_since == kNever) wire->held_since = world().now();
-    if (!held || wire->held_since > world().now() - kVanished) continue;
+    if (!held) continue;
+    if (wire->held_since > world().now() - (wire->forgotten ? kProbed : kVanished)) continue;
     if (wire->cut[0] == kNever || wire->cut[1] == kNever) cut(*wire);
   }
 }

@@ -81,12 +81,12 @@ room(f"{SERVICE}/lifecycle", *ROOMS[f"{SERVICE}/operation"], "mpc-engine/lane",
 room(f"{SERVICE}/job", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/unit", "mpc-engine/lane",
      "mpc-engine/cipher",
-     *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "admit", "operation",
+     *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "admit", "operation", "garbled",
                                       "lifecycle")))
 room(f"{SERVICE}/export", "mpc-engine/base", "mpc-engine/protocol", f"{SERVICE}/wire")
 room(f"{SERVICE}/server", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/protocol", *PROTOCOLS, "mpc-engine/cipher", "cuda",
-     *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "job", "export")))
+     *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "garbled", "job", "export")))
 room("mpc-engine/tools/bench", "mpc-engine/base", "mpc-engine/circuit", "circuits",
      "mpc-engine/garble", "mpc-engine/ot", "mpc-engine/pair", "mpc-engine/link",
      "mpc-engine/session", "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/verify",

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "link/bulk_stream.h"
 #include "link/certificate.h"
 #include "link/link.h"
 #include "link/link_breaker.h"
@@ -81,6 +82,14 @@ class Network {
   virtual Result<std::unique_ptr<Link>> link(std::unique_ptr<PacketStream> prev,
                                              std::unique_ptr<PacketStream> next,
                                              std::shared_ptr<LinkBreaker> breaker) = 0;
+  // A bulk stream's end, out of a stream of this network whose handshake is done and in which
+  // nothing is under way. Error: this network has none.
+  virtual Result<std::unique_ptr<BulkWriter>> bulk_writer(std::unique_ptr<PacketStream> /*stream*/) {
+    return fail("link: this network has no bulk streams");
+  }
+  virtual Result<std::unique_ptr<BulkReader>> bulk_reader(std::unique_ptr<PacketStream> /*stream*/) {
+    return fail("link: this network has no bulk streams");
+  }
 };
 
 }  // namespace tkdc

@@ -9,6 +9,7 @@
 
 #include "base/system_error.h"
 #include "link/socket.h"
+#include "link/tls_bulk_stream.h"
 #include "link/tls_link.h"
 
 namespace tkdc {
@@ -103,6 +104,13 @@ class TlsNetwork final : public Network {
     auto made = TlsLink::create(own(std::move(prev)), own(std::move(next)), std::move(breaker));
     if (!made.ok()) return made.error();
     return std::unique_ptr<Link>(std::move(*made));
+  }
+
+  Result<std::unique_ptr<BulkWriter>> bulk_writer(std::unique_ptr<PacketStream> stream) override {
+    return make_tls_bulk_writer(own(std::move(stream)));
+  }
+  Result<std::unique_ptr<BulkReader>> bulk_reader(std::unique_ptr<PacketStream> stream) override {
+    return make_tls_bulk_reader(own(std::move(stream)));
   }
 
  private:

@@ -133,8 +133,8 @@ void Acceptor::complain(const std::string& message) {
   options_.log(message);
 }
 
-Result<std::vector<Offer>> Acceptor::take(int lanes, const std::optional<Round>& round,
-                                          long long deadline_ms,
+Result<std::vector<Offer>> Acceptor::take(int lanes, std::size_t count,
+                                          const std::optional<Round>& round, long long deadline_ms,
                                           const std::function<Result<void>()>& check) {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -145,7 +145,7 @@ Result<std::vector<Offer>> Acceptor::take(int lanes, const std::optional<Round>&
     if (!waiting_.empty()) {
       const Hello& first = waiting_.front().offer.hello;
       if (first.version != kProtocolVersion || first.lanes != lanes ||
-          waiting_.size() == static_cast<std::size_t>(lanes))
+          waiting_.size() == count)
         break;
     }
     if (monotonic_ms() >= deadline_ms)

@@ -47,10 +47,11 @@ class Acceptor {
   using Round = std::array<std::uint8_t, 32>;
   int port() const { return listener_->port(); }
 
-  // Waits for one attempt's offers for all lanes; of another round than `round`, if that is set,
-  // they are dropped. When the first one disagrees about lanes or version it is returned alone, so
-  // that the caller can say so. `check` runs every few milliseconds; its error ends the waiting.
-  Result<std::vector<Offer>> take(int lanes, const std::optional<Round>& round,
+  // Waits for `count` offers of one attempt of so many lanes; of another round than `round`, if
+  // that is set, they are dropped. When the first one disagrees about lanes or version it is
+  // returned alone, so that the caller can say so. `check` runs every few milliseconds; its error
+  // ends the waiting.
+  Result<std::vector<Offer>> take(int lanes, std::size_t count, const std::optional<Round>& round,
                                   long long deadline_ms,
                                   const std::function<Result<void>()>& check);
 

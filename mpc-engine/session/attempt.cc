@@ -36,10 +36,14 @@ class Attempt {
   Result<std::unique_ptr<PacketStream>> dial();
   Result<void> drive_handshake(PacketStream& stream);
   Result<void> drive_packet(PacketStream& stream);
-  Result<void> dial_all_lanes();
-  Result<void> take_offers();
+  struct Connection;
+  using Connections = std::vector<Connection>;
+  Result<void> dial_all(Connections& all);
+  Result<void> take_offers(Connections& all);
   Result<void> look_at_connections();
-  Result<void> hear_hellos();
+  Result<void> hear_hellos(Connections& all);
+  Result<void> meet(Connections& all);
+  Result<void> open_streams(Session& session);
   Result<void> agree(Session& session);
   Session agreed_session() const;
   Result<void> build_lanes(Session& session);
@@ -58,26 +62,30 @@ class Attempt {
   AttemptInputs in_;
   long long deadline_ms_;
   Hello mine_;  // lane and contribution differ by link
-  struct LaneState {
+  // To both neighbours, for one purpose: a lane, or a bulk stream in either direction.
+  struct Connection {
+    explicit Connection(int n)
+        : number(n), to_prev(random_contribution()), to_next(random_contribution()) {}
+    int number;  // Hello::lane
     std::unique_ptr<PacketStream> prev, next;
     SecretVector to_prev, to_next;  // our contributions
     Hello from_prev, from_next;
   };
-  std::vector<LaneState> lanes_;
+  Connections lanes_, streams_;
 };
 
 Hello Attempt::hello_for(int lane, const SecretVector& contribution) const {
   Hello hello = mine_;
   hello.lane = lane;
   hello.contribution = contribution;
-  if (in_.options.course) hello.course = in_.options.course(lane);
+  if (in_.options.course && lane < in_.options.lanes) hello.course = in_.options.course(lane);
   return hello;
 }
 
 // Before any session: what this server and a peer were told in the one before (course_tail.h).
 // It has been told ours by then, so it sees a difference too.
 Result<void> Attempt::hear_course(const Hello& theirs) const {
-  if (!in_.options.hear_course) return {};
+  if (!in_.options.hear_course || theirs.lane >= in_.options.lanes) return {};
   return in_.options.hear_course(theirs.lane, theirs.party, theirs.course);
 }
 
@@ -94,6 +102,7 @@ Result<void> Attempt::say_hello() {
   mine_.two_parts = in_.options.two_parts;
   mine_.wire_format = in_.options.wire_format;
   mine_.protocols = in_.options.protocols;
+  if (in_.options.streamed) mine_.protocols.push_back(*in_.options.streamed);
   mine_.masked_blocks = in_.options.masked_blocks;
   mine_.cohort_limit = in_.options.cohort_limit;
   mine_.inventory = *inventory;
@@ -105,11 +114,7 @@ Result<void> Attempt::say_hello() {
   if (in_.options.held) mine_.held = in_.options.held();
   randombytes_buf(mine_.nonce.data(), mine_.nonce.size());
   if (begins()) mine_.round = mine_.nonce;
-  lanes_.resize(static_cast<std::size_t>(in_.options.lanes));
-  for (LaneState& lane : lanes_) {
-    lane.to_prev = random_contribution();
-    lane.to_next = random_contribution();
-  }
+  for (int lane = 0; lane < in_.options.lanes; ++lane) lanes_.emplace_back(lane);
   return {};
 }
 
@@ -178,17 +183,17 @@ Result<std::unique_ptr<PacketStream>> Attempt::dial() {
   }
 }
 
-Result<void> Attempt::dial_all_lanes() {
-  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+Result<void> Attempt::dial_all(Connections& all) {
+  for (Connection& one : all) {
     auto stream = dial();
     if (!stream.ok()) return stream.error();
     (*stream)->set_max_packet_bytes(kMaxHelloBytes);
     auto done = drive_handshake(**stream);
     if (!done.ok()) return done;
-    SecretVector packet = encode_hello(hello_for(static_cast<int>(lane), lanes_[lane].to_next));
+    SecretVector packet = encode_hello(hello_for(one.number, one.to_next));
     auto sent = (*stream)->send(packet);
     if (!sent.ok()) return sent;
-    lanes_[lane].next = std::move(*stream);
+    one.next = std::move(*stream);
   }
   return {};
 }
@@ -199,13 +204,14 @@ Result<void> Attempt::dial_all_lanes() {
 Result<void> Attempt::look_at_connections() {
   if (auto open = check_breaker(); !open.ok()) return open;
   Result<void> lost;
-  for (LaneState& lane : lanes_)
-    for (PacketStream* stream : {lane.prev.get(), lane.next.get()}) {
-      if (stream == nullptr) continue;
-      if (auto filled = stream->fill(); !filled.ok() && lost.ok()) lost = filled;
-    }
+  for (Connections* all : {&lanes_, &streams_})
+    for (Connection& one : *all)
+      for (PacketStream* stream : {one.prev.get(), one.next.get()}) {
+        if (stream == nullptr) continue;
+        if (auto filled = stream->fill(); !filled.ok() && lost.ok()) lost = filled;
+      }
   if (lost.ok()) return lost;
-  for (LaneState& lane : lanes_) {
+  for (Connection& lane : lanes_) {
     while (lane.next && lane.next->has_packet()) {
       ByteSpan packet = lane.next->take();
       if (is_refusal(packet)) return refused(*lane.next, packet);
@@ -218,15 +224,20 @@ Result<void> Attempt::look_at_connections() {
   return lost;
 }
 
-Result<void> Attempt::take_offers() {
+Result<void> Attempt::take_offers(Connections& all) {
   std::optional<Acceptor::Round> round;
   if (begins()) round = mine_.round;
-  auto offers = in_.acceptor.take(in_.options.lanes, round, deadline_ms_,
+  auto offers = in_.acceptor.take(in_.options.lanes, all.size(), round, deadline_ms_,
                                   [this] { return look_at_connections(); });
   if (!offers.ok()) return offers.error();
   in_.chosen(offers->front().hello.nonce);
   for (const Offer& offer : *offers) {
     auto same = check_hello(mine_, offer.hello, in_.prev.party, in_.options.advice);
+    const auto k = static_cast<std::size_t>(&offer - offers->data());
+    if (same.ok() && offer.hello.lane != all[k].number)
+      same = fail("session: party " + std::to_string(in_.prev.party) + " calls for connection " +
+                  std::to_string(offer.hello.lane) + " and not for " +
+                  std::to_string(all[k].number));
     if (same.ok()) continue;
     for (Offer& each : *offers) (void)each.stream->send(encode_refusal(same.error().message)).ok();
     return same;
@@ -234,22 +245,22 @@ Result<void> Attempt::take_offers() {
   mine_.round = offers->front().hello.round;
   // Whoever waited for this has all of his time for what comes now.
   if (!begins()) deadline_ms_ = monotonic_ms() + in_.options.establish_timeout_ms;
-  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-    LaneState& state = lanes_[lane];
-    Offer& offer = (*offers)[lane];
-    auto sent = offer.stream->send(encode_hello(hello_for(static_cast<int>(lane), state.to_prev)));
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    Connection& one = all[k];
+    Offer& offer = (*offers)[k];
+    auto sent = offer.stream->send(encode_hello(hello_for(one.number, one.to_prev)));
     if (!sent.ok()) return sent;
-    state.prev = std::move(offer.stream);
-    state.from_prev = std::move(offer.hello);
+    one.prev = std::move(offer.stream);
+    one.from_prev = std::move(offer.hello);
   }
-  for (const LaneState& lane : lanes_)
-    if (auto same = hear_course(lane.from_prev); !same.ok()) return same;
+  for (const Connection& one : all)
+    if (auto same = hear_course(one.from_prev); !same.ok()) return same;
   return {};
 }
 
-Result<void> Attempt::hear_hellos() {
-  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-    PacketStream& stream = *lanes_[lane].next;
+Result<void> Attempt::hear_hellos(Connections& all) {
+  for (Connection& one : all) {
+    PacketStream& stream = *one.next;
     auto there = drive_packet(stream);
     if (!there.ok()) return there;
     ByteSpan packet = stream.take();
@@ -258,17 +269,17 @@ Result<void> Attempt::hear_hellos() {
     if (!hello.ok()) return fail(hello.error().message + " from " + stream.peer());
     auto same = check_hello(mine_, *hello, in_.next.party, in_.options.advice);
     if (!same.ok()) return same;
-    if (hello->lane != static_cast<int>(lane))
-      return fail("session: " + stream.peer() + " answers lane " + std::to_string(lane) +
+    if (hello->lane != one.number)
+      return fail("session: " + stream.peer() + " answers lane " + std::to_string(one.number) +
                   " as lane " + std::to_string(hello->lane));
-    lanes_[lane].from_next = std::move(*hello);
+    one.from_next = std::move(*hello);
   }
-  for (const LaneState& lane : lanes_)
-    if (auto same = hear_course(lane.from_next); !same.ok()) return same;
+  for (const Connection& one : all)
+    if (auto same = hear_course(one.from_next); !same.ok()) return same;
   // One attempt of a peer has one nonce and one state.
-  for (const LaneState& lane : lanes_)
-    if (public_part(lane.from_prev) != public_part(lanes_[0].from_prev) ||
-        public_part(lane.from_next) != public_part(lanes_[0].from_next))
+  for (const Connection& one : all)
+    if (public_part(one.from_prev) != public_part(lanes_[0].from_prev) ||
+        public_part(one.from_next) != public_part(lanes_[0].from_next))
       return fail("session: a peer's HELLOs differ from lane to lane");
   for (int party = 0; party < 3; ++party)
     if (hello_of(party).round != hello_of(0).nonce)
@@ -295,7 +306,7 @@ std::array<std::uint8_t, 32> Attempt::transcript() const {
 
 Result<void> Attempt::derive_keys(const std::array<std::uint8_t, 32>& session, int lane,
                                   PairwiseKeys& keys) {
-  const LaneState& state = lanes_[static_cast<std::size_t>(lane)];
+  const Connection& state = lanes_[static_cast<std::size_t>(lane)];
   KeyInputs inputs;
   inputs.installation = mine_.installation;
   inputs.session = session;
@@ -313,7 +324,7 @@ Result<void> Attempt::derive_keys(const std::array<std::uint8_t, 32>& session, i
 
 Result<void> Attempt::build_lanes(Session& session) {
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-    LaneState& state = lanes_[lane];
+    Connection& state = lanes_[lane];
     LaneLink out;
     if (!session.goes_on) {
       out.keys.zero_generator = session.zero_generator;
@@ -356,6 +367,42 @@ Result<void> Attempt::agree(Session& session) {
   return {};
 }
 
+Result<void> Attempt::meet(Connections& all) {
+  Result<void> done;
+  if (begins()) done = dial_all(all);
+  if (done.ok()) done = take_offers(all);
+  if (done.ok() && !begins()) done = dial_all(all);
+  if (done.ok()) done = hear_hellos(all);
+  return done;
+}
+
+// Of the same parties, which have proved who they are, in the same attempt: so a HELLO of these
+// connections is like those of the lanes.
+Result<void> Attempt::open_streams(Session& session) {
+  const int lanes = in_.options.lanes;
+  for (int lane = 0; lane < lanes; ++lane)
+    if (has_streams(lane, lanes))
+      for (const bool caller_writes : {true, false})
+        streams_.emplace_back(stream_number(lane, lanes, caller_writes));
+  if (auto met = meet(streams_); !met.ok()) return met;
+  Network& network = *in_.options.network;
+  for (std::size_t k = 0; k < streams_.size(); k += 2) {
+    const int lane = (streams_[k].number - lanes) / 2;
+    auto to_next = network.bulk_writer(std::move(streams_[k].next));
+    if (!to_next.ok()) return to_next.error();
+    auto from_prev = network.bulk_reader(std::move(streams_[k].prev));
+    if (!from_prev.ok()) return from_prev.error();
+    auto from_next = network.bulk_reader(std::move(streams_[k + 1].next));
+    if (!from_next.ok()) return from_next.error();
+    auto to_prev = network.bulk_writer(std::move(streams_[k + 1].prev));
+    if (!to_prev.ok()) return to_prev.error();
+    session.lanes[static_cast<std::size_t>(lane)].streams =
+        LaneStreams{std::move(*to_prev), std::move(*to_next), std::move(*from_prev),
+                    std::move(*from_next)};
+  }
+  return {};
+}
+
 // What the three HELLOs come to.
 Session Attempt::agreed_session() const {
   Session session;
@@ -379,6 +426,8 @@ Session Attempt::agreed_session() const {
   }
   session.protocols =
       common_protocols(hello_of(0).protocols, hello_of(1).protocols, hello_of(2).protocols);
+  if (in_.options.streamed)
+    session.streams = std::erase(session.protocols, in_.options.streamed->name) > 0;
   session.security = in_.options.security;
   session.representation = bytes ? Representation::kBytes : Representation::kPlanes;
   session.zero_generator =
@@ -388,10 +437,7 @@ Session Attempt::agreed_session() const {
 
 Result<Session> Attempt::run() {
   auto done = say_hello();
-  if (done.ok() && begins()) done = dial_all_lanes();
-  if (done.ok()) done = take_offers();
-  if (done.ok() && !begins()) done = dial_all_lanes();
-  if (done.ok()) done = hear_hellos();
+  if (done.ok()) done = meet(lanes_);
   if (!done.ok()) return done.error();
 
   Session session = agreed_session();
@@ -402,6 +448,7 @@ Result<Session> Attempt::run() {
         followed_by(in_.options.advice.protocols));
   done = build_lanes(session);
   if (done.ok()) done = agree(session);
+  if (done.ok() && session.streams) done = open_streams(session);
   if (!done.ok()) return done.error();
   return session;
 }

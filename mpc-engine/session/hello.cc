@@ -119,7 +119,7 @@ Result<Hello> decode_hello(ByteSpan packet) {
   if (!r.complete() || !whole_course || protocols > kMaxProtocols || !good_names ||
       representation > static_cast<std::uint8_t>(Representation::kBytes) ||
       zero_shares > static_cast<std::uint8_t>(ZeroOffer::kChaCha20Only) || two_parts > 1 ||
-      hello.lanes < 1 || hello.lanes > kMaxLanes || hello.lane >= hello.lanes ||
+      hello.lanes < 1 || hello.lanes > kMaxLanes || hello.lane >= 3 * hello.lanes ||
       hello.epoch > kMaxEpoch || hello.epoch_used > hello.epoch)
     return fail("session: malformed HELLO of protocol version " + std::to_string(hello.version));
   hello.representation = static_cast<Representation>(representation);

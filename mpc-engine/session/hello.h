@@ -21,10 +21,17 @@ namespace tkdc {
 inline constexpr std::size_t kMaxHelloBytes = 1024;
 inline constexpr std::size_t kContributionBytes = 32;
 
+// Of a lane's two bulk streams to the next party, among all connections of a session: the one that
+// the caller writes, and the one that it reads.
+constexpr int stream_number(int lane, int lanes, bool caller_writes) {
+  return lanes + 2 * lane + (caller_writes ? 0 : 1);
+}
+
 struct Hello {
   std::uint16_t version = kProtocolVersion;
   std::array<std::uint8_t, 16> installation{};
   int party = 0;
+  // Which connection: a lane's link, or behind all of those a lane's bulk streams (stream_number()).
   int lane = 0;
   int lanes = 0;
   std::string security;                                     // "malicious" or "semi-honest"

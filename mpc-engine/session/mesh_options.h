@@ -37,6 +37,8 @@ struct MeshOptions {
   bool two_parts = false;                             // allowed
   std::uint64_t wire_format = wire_format_digest();   // tests say another
   std::vector<OfferedProtocol> protocols;             // the one that is used most first
+  // Offered like them, but no job's: where all three have it, lanes have bulk streams for it.
+  std::optional<OfferedProtocol> streamed;
   std::uint32_t masked_blocks = 0;                    // rep3/unit/rep3_offer.h
   std::uint32_t cohort_limit = 0;                     // service/job/limits.h
   std::uint16_t protocol_version = kProtocolVersion;  // what we say; tests say another

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "link/bulk_stream.h"
 #include "link/link.h"
 #include "session/owners_note.h"
 #include "session/security.h"
@@ -35,10 +36,21 @@ struct PairwiseKeys {
   ZeroGenerator zero_generator = ZeroGenerator::kAesCtr;
 };
 
+// Bulk streams of one lane, beside its link: a writer and a reader to each neighbour.
+struct LaneStreams {
+  std::unique_ptr<BulkWriter> to_prev, to_next;
+  std::unique_ptr<BulkReader> from_prev, from_next;
+};
+
 struct LaneLink {
   std::unique_ptr<Link> link;
   PairwiseKeys keys;
+  std::optional<LaneStreams> streams;  // where the session has them, and has_streams()
 };
+
+// Lane 0 makes and removes keys; its jobs wait for the disk. Where it is not alone it has no bulk
+// streams.
+constexpr bool has_streams(int lane, int lanes) { return lanes == 1 || lane > 0; }
 
 using SessionId = std::array<std::uint8_t, 32>;  // hash of the three parties' nonces; zeros: none
 
@@ -65,6 +77,7 @@ struct Session {
   std::uint32_t epoch = 0, era = 0;
   std::array<OwnersNote, 3> notes;     // by party, of when the session was made
   std::vector<std::string> protocols;  // that all three have, the one that is used most first
+  bool streams = false;                // beside lanes, for MeshOptions::streamed
   std::vector<LaneLink> lanes;
 };
 

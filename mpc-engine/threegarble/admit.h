@@ -9,9 +9,9 @@
 // what it tells E of v, and m1's own checks pass. And after it "our copies differ" is no agent's
 // doing any more: whoever says so, or makes another say so, deviates (run.h).
 //
-// Where a lane's owner has ticks for it (service/job/lane_admission.h), statements and verdicts
-// travel there; admit() is the same in two ticks of its own. One refusal ends the job at all
-// three, alone: nothing has left, and no instance is used.
+// A lane's owner that has ticks for it compares there (Admitted::by_owner); admit() does it in two
+// ticks of its own, for one job at a time: it notes a decision, of which a handshake compares the
+// last few. One refusal ends the job at all three, alone: nothing has left, and no instance is used.
 //
 // Secret: the input, and statements but for who holds the component. Used by one lane's thread.
 #pragma once
@@ -31,6 +31,13 @@ class Admitted {
   Admitted& operator=(Admitted&&) noexcept = default;
   const JobTag& tag() const { return tag_; }
   const SharedBytes& input() const { return input_; }
+
+  // For a lane's owner whose own admission has compared every component of what a job and its
+  // record bring, between its two holders, and whose verdicts stand in the lane's course
+  // (service/job/lane_admission.h). What else is in the input both holders have drawn from one key.
+  static Admitted by_owner(const JobTag& tag, SharedBytes input) {
+    return Admitted(tag, std::move(input));
+  }
 
  private:
   friend class Statements;

@@ -12,6 +12,8 @@ using Words = std::array<std::uint8_t, 3>;
 
 constexpr const char* kWrongTables = "a server has sent tables that are not those of the circuit";
 constexpr std::uint8_t kNothing = 0xff;  // before the first word
+// A lane in which nothing else happens does not turn while an instance is made.
+constexpr std::chrono::microseconds kIdle{500};
 
 bool any(const Words& words, State state) {
   return std::ranges::count(words, static_cast<std::uint8_t>(state)) > 0;
@@ -61,8 +63,10 @@ Task<Filled> fill(LaneSide& mine, Maker& maker, std::function<bool()> stop) {
     Words words{kNothing, kNothing, kNothing};
     co_await tell(lane, next->id, State::kMaking, words);
     maker.begin(reserve.shape(next->kind), next->id);
-    while (!any(words, State::kBroken) && !all(words, State::kMade))
+    while (!any(words, State::kBroken) && !all(words, State::kMade)) {
+      if (lane.tasks() == 1) maker.wait(kIdle);
       co_await tell(lane, next->id, maker.poll(), words);
+    }
     // Once more, so that all three know that all three have heard the same.
     const Words last = words;
     co_await tell(lane, next->id, maker.poll(), words);

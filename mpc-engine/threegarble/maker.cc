@@ -3,16 +3,19 @@
 
 namespace tkdc::threegarble {
 
-Maker::Maker(Seat seat, MakerStreams streams, int timeout_ms)
+Maker::Maker(Seat seat, LaneStreams streams, int timeout_ms)
     : seat_(seat), streams_(std::move(streams)), timeout_ms_(timeout_ms),
       thread_([this] { work(); }) {}
 
-Maker::~Maker() {
-  const std::string reason = "no instances are made any more";
+void Maker::give_up(const std::string& reason) {
   for (BulkEnd* end :
        std::initializer_list<BulkEnd*>{streams_.to_prev.get(), streams_.to_next.get(),
                                        streams_.from_prev.get(), streams_.from_next.get()})
     end->abort(reason);
+}
+
+Maker::~Maker() {
+  give_up("no instances are made any more");
   {
     const std::lock_guard lock(mutex_);
     stops_ = true;
@@ -34,6 +37,11 @@ void Maker::begin(const Shape& shape, const InstanceId& id) {
 Maker::State Maker::poll() {
   const std::lock_guard lock(mutex_);
   return state_;
+}
+
+void Maker::wait(std::chrono::microseconds most) {
+  std::unique_lock lock(mutex_);
+  through_.wait_for(lock, most, [this] { return state_ != State::kMaking; });
 }
 
 Instance Maker::take() {
@@ -62,6 +70,7 @@ void Maker::work() {
     lock.lock();
     state_ = state;
     made_ = std::move(out);
+    through_.notify_one();
   }
 }
 
@@ -83,8 +92,9 @@ Maker::State Maker::make(const Shape& shape, const InstanceId& id, std::optional
   auto received = receive_tables(shape, id, *streams_.from_next, *streams_.from_prev, timeout_ms_);
   if (!received) return broken(received.error());
   auto checked = check_tables(seat_, shape, std::move(*received));
-  if (!checked) return State::kWrong;
-  out = std::move(*checked);
+  if (!checked) return broken(checked.error());
+  if (!*checked) return State::kWrong;
+  out = std::move(**checked);
   return State::kMade;
 }
 

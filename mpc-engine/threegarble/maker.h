@@ -4,28 +4,25 @@
 //
 // All three servers begin the same instances in the same order, so streams carry nothing that says
 // which: a writer and a reader to each neighbour, for this lane alone. A stream that fails, or that
-// stands still for `timeout_ms`, ends the maker for good: another session has other streams.
+// stands still for `timeout_ms`, ends the maker for good: new connections have other streams.
 //
-// begin(), poll() and the destructor belong to the lane's thread. Secret: what is made.
+// begin(), poll() and the destructor belong to the lane's thread, wait() and give_up() too. Secret:
+// what is made.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 
+#include "session/session.h"
 #include "threegarble/tables.h"
 
 namespace tkdc::threegarble {
 
-// Streams to and from both neighbours.
-struct MakerStreams {
-  std::unique_ptr<BulkWriter> to_prev, to_next;
-  std::unique_ptr<BulkReader> from_prev, from_next;
-};
-
 class Maker {
  public:
-  Maker(Seat seat, MakerStreams streams, int timeout_ms);
+  Maker(Seat seat, LaneStreams streams, int timeout_ms);
   ~Maker();
   Maker(const Maker&) = delete;
   Maker& operator=(const Maker&) = delete;
@@ -40,6 +37,10 @@ class Maker {
     kWrong = 3,   // a garbler deviates
   };
   State poll();
+  // Until it is through with what it makes, at most so long.
+  void wait(std::chrono::microseconds most);
+  // Its connections are gone: what it makes breaks.
+  void give_up(const std::string& reason);
   // Once kMade.
   Instance take();
   std::string why();
@@ -49,11 +50,11 @@ class Maker {
   State make(const Shape& shape, const InstanceId& id, std::optional<Instance>& out);
 
   const Seat seat_;
-  const MakerStreams streams_;
+  const LaneStreams streams_;
   const int timeout_ms_;
 
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable changed_, through_;
   bool stops_ = false;
   std::optional<std::pair<const Shape*, InstanceId>> order_;
   State state_ = State::kMade;

@@ -7,11 +7,12 @@ namespace tkdc::threegarble {
 
 Reserve::Reserve(std::uint32_t lane, std::vector<Kind> kinds, std::size_t most_bytes)
     : lane_(lane), most_bytes_(most_bytes) {
-  for (Kind& kind : kinds) {
-    Shelf shelf;
-    shelf.kind = std::move(kind);
-    shelves_.push_back(std::move(shelf));
-  }
+  for (Kind& kind : kinds) add(std::move(kind));
+}
+
+std::size_t Reserve::add(Kind kind) {
+  shelves_.emplace_back().kind = std::move(kind);
+  return shelves_.size() - 1;
 }
 
 Reserve::Bytes3 Reserve::bytes_of(const Shape& shape, std::uint64_t n) {

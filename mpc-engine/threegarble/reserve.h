@@ -34,6 +34,8 @@ class Reserve {
     std::size_t kind = 0;
     InstanceId id;
   };
+  // One more kind; its number.
+  std::size_t add(Kind kind);
   // Of the kind that lacks most of what is wanted of it. Nothing: none lacks, or it does not fit.
   std::optional<Next> next() const;
   // It is being made from now on: its number is gone, its octets count. One at a time.
@@ -48,6 +50,7 @@ class Reserve {
     std::uint64_t made = 0, taken = 0, missed = 0;
   };
   Counts counts(std::size_t kind) const;
+  std::size_t kinds() const { return shelves_.size(); }
   const Shape& shape(std::size_t kind) const { return *shelves_[kind].kind.shape; }
   // That the party which keeps most keeps.
   std::size_t bytes() const;

@@ -77,8 +77,8 @@ struct CheckedTables {
     return reinterpret_cast<const garble::Label*>(mask_labels.data());
   }
 };
-// Nothing: a garbler deviates.
-std::optional<CheckedTables> check_tables(const Seat& seat, const Shape& shape,
+// Nothing: a garbler deviates. Error: OpenSSL's, here.
+Result<std::optional<CheckedTables>> check_tables(const Seat& seat, const Shape& shape,
                                           ReceivedTables received);
 
 // What this party keeps of an instance: as a garbler, or as E.

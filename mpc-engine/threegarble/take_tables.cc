@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // E's side of what is sent ahead (tables.h): nothing of an instance is used before both garblers
 // are known to have made the same T, and before the labels of ρ are those that T commits to.
+#include <algorithm>
+
 #include "base/now_public.h"
 #include "threegarble/tables.h"
 
@@ -9,25 +11,37 @@ namespace tkdc::threegarble {
 using garble::kLabelBytes;
 using garble::Label;
 
+namespace {
+constexpr std::size_t kPiece = std::size_t{64} * 1024;
+}
+
 Result<ReceivedTables> receive_tables(const Shape& shape, const InstanceId& id, BulkReader& from_a,
                                       BulkReader& from_b, int timeout_ms) {
   ReceivedTables got{
       id, Bytes(shape.all_bytes), {}, {}, SecretVector(shape.out_bits * kLabelBytes)};
   const MutableByteSpan all(got.all);
-  const std::pair<BulkReader*, MutableByteSpan> pieces[] = {
-      {&from_a, all.first(shape.first_half_bytes)},
-      {&from_a, got.second},
-      {&from_b, all.subspan(shape.first_half_bytes)},
-      {&from_b, got.first},
-      {&from_b, got.mask_labels},
+  // By pieces, from both in turn: neither waits for the other, and the time is of a piece.
+  std::pair<BulkReader*, std::vector<MutableByteSpan>> halves[] = {
+      {&from_a, {all.first(shape.first_half_bytes), got.second}},
+      {&from_b, {all.subspan(shape.first_half_bytes), got.first, got.mask_labels}},
   };
-  for (const auto& [from, octets] : pieces)
-    if (auto read = from->read(octets, timeout_ms); !read) return read.error();
+  for (bool more = true; more;) {
+    more = false;
+    for (auto& [from, missing] : halves) {
+      if (missing.empty()) continue;
+      MutableByteSpan& first = missing.front();
+      const std::size_t now = std::min(first.size(), kPiece);
+      if (auto read = from->read(first.first(now), timeout_ms); !read) return read.error();
+      first = first.subspan(now);
+      if (first.empty()) missing.erase(missing.begin());
+      more |= !missing.empty();
+    }
+  }
   return got;
 }
 
-std::optional<CheckedTables> check_tables(const Seat& seat, const Shape& shape,
-                                          ReceivedTables received) {
+Result<std::optional<CheckedTables>> check_tables(const Seat& seat, const Shape& shape,
+                                                  ReceivedTables received) {
   assert(seat.role(received.id) == Role::kEvaluator && received.all.size() == shape.all_bytes);
   const ByteSpan all(received.all);
   TableCheck first(derive(seat, Role::kGarblerB, Purpose::kCheckFirst, received.id));
@@ -35,11 +49,12 @@ std::optional<CheckedTables> check_tables(const Seat& seat, const Shape& shape,
   first.add(all.first(shape.first_half_bytes));
   second.add(all.subspan(shape.first_half_bytes));
   const TableCheck::Tag first_tag = first.tag(), second_tag = second.tag();
-  if (!first.ok() || !second.ok()) return std::nullopt;
+  if (!first.ok() || !second.ok())
+    return fail("threegarble: OpenSSL cannot compute GMAC; is it FIPS-bound, or out of memory?");
   int differ = sodium_memcmp(first_tag.data(), received.first.data(), first_tag.size()) |
                sodium_memcmp(second_tag.data(), received.second.data(), second_tag.size());
   now_public(&differ, sizeof differ);
-  if (differ != 0) return std::nullopt;
+  if (differ != 0) return std::optional<CheckedTables>();
 
   CheckedTables checked{received.id, std::move(received.all), std::move(received.mask_labels)};
   SecretVector colours = mask_of(seat, shape, checked.id);
@@ -53,8 +68,8 @@ std::optional<CheckedTables> check_tables(const Seat& seat, const Shape& shape,
   std::uint8_t wrong =
       differs(*seat.kernel, keys, before, {checked.rho(), shape.out_bits}, commitments, colours);
   now_public(&wrong, sizeof wrong);
-  if (wrong != 0) return std::nullopt;
-  return checked;
+  if (wrong != 0) return std::optional<CheckedTables>();
+  return std::optional<CheckedTables>(std::move(checked));
 }
 
 }  // namespace tkdc::threegarble

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/garbled/run_whole.h"
 
+#include "service/operation/operations.h"
 #include "threegarble/run.h"
 
 namespace tkdc {
@@ -14,30 +15,30 @@ SharedBytes gather(const JobContext& context, const Whole& whole, const SharedBy
   return all;
 }
 
-JobOutcome copies_differ() {
-  return refuse(TKDC_STATUS_INCONSISTENT, "the servers hold different copies of this job's input");
-}
-
 }  // namespace
 
 Task<std::optional<JobOutcome>> run_whole(JobContext context, GarbledLane garbled, tkdc_wire_op op,
                                           threegarble::JobTag tag, const SharedBytes& input) {
+  if (context.part != Part()) co_return std::nullopt;
   const auto whole = whole_of(context.record, op, context.usage, input.size());
   if (!whole) co_return std::nullopt;
   const auto kind = garbled.kinds.find(whole->circuit);
   if (!kind) co_return std::nullopt;
   threegarble::LaneSide& side = garbled.side;
   threegarble::Reserve& reserve = side.reserve();
-  if (reserve.counts(*kind).ready == 0) co_return std::nullopt;
+  const threegarble::Shape& shape = reserve.shape(*kind);
+  const std::size_t message = shape.in_bits * garble::kLabelBytes;
+  if (garbled.at_work > 0 && garbled.at_work + message > kMostAtWork) co_return std::nullopt;
 
   SharedBytes all = gather(context, *whole, input);
-  auto admitted = co_await threegarble::admit(side.lane(), side.number(), tag, std::move(all));
-  if (!admitted) co_return copies_differ();
-  // Whoever's copies differ has taken none from the others. Jobs between may have taken the last.
+  if (all.size() != shape.in_bytes()) co_return std::nullopt;  // a record of another build's
   auto instance = reserve.take(*kind);
   if (!instance) co_return std::nullopt;
-  threegarble::Outcome outcome = co_await threegarble::run(
-      side, reserve.shape(*kind), std::move(*instance), std::move(*admitted));
+  garbled.at_work += message;
+  threegarble::Outcome outcome =
+      co_await threegarble::run(side, shape, std::move(*instance),
+                                threegarble::Admitted::by_owner(tag, std::move(all)));
+  garbled.at_work -= message;
   if (outcome.ending != threegarble::Ending::kDone)
     co_return refuse(TKDC_STATUS_UNAVAILABLE, "a garbled circuit's number was used before");
   SharedBytes result = std::move(outcome.share);
@@ -54,7 +55,7 @@ Task<JobOutcome> run_garbled_or_shared(JobContext context, GarbledLane garbled, 
                                        threegarble::JobTag tag, SharedBytes input) {
   auto outcome = co_await run_whole(context, garbled, op, tag, input);
   if (outcome) co_return std::move(*outcome);
-  co_return co_await run_plain(context, op, std::move(input));
+  co_return co_await run_operation(context, op, std::move(input));
 }
 
 }  // namespace tkdc

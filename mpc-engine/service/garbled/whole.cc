@@ -58,15 +58,30 @@ std::optional<Whole> whole_of(const KeyRecord& record, tkdc_wire_op op, std::uin
 Result<WholeKinds> WholeKinds::of(const std::vector<Wanted>& wanted) {
   WholeKinds all;
   for (const auto& [circuit, instances] : wanted) {
-    const auto named = circuits::find_named(circuit);
-    if (!named) return named.error();
-    auto shape = threegarble::shape_of(circuits::record(*named));
+    auto shape = shape_of(circuit);
     if (!shape) return shape.error();
-    all.names_.push_back(circuit);
-    all.kinds_.push_back(
-        {std::make_shared<const threegarble::Shape>(std::move(*shape)), instances});
+    if (all.has((*shape)->digest)) return fail("garbling: the circuit " + circuit + " is there twice");
+    all.add(circuit, std::move(*shape), instances);
   }
   return all;
+}
+
+Result<WholeKinds::ShapePtr> WholeKinds::shape_of(const std::string& circuit) {
+  const auto named = circuits::find_named(circuit);
+  if (!named) return named.error();
+  auto shape = threegarble::shape_of(circuits::record(*named));
+  if (!shape) return shape.error();
+  return std::make_shared<const threegarble::Shape>(std::move(*shape));
+}
+
+bool WholeKinds::has(const threegarble::Digest& digest) const {
+  return std::ranges::any_of(kinds_,
+                             [&](const auto& kind) { return kind.shape->digest == digest; });
+}
+
+void WholeKinds::add(const std::string& circuit, ShapePtr shape, std::size_t instances) {
+  names_.push_back(circuit);
+  kinds_.push_back({std::move(shape), instances});
 }
 
 std::optional<std::size_t> WholeKinds::find(const std::string& circuit) const {

@@ -34,8 +34,14 @@ class WholeKinds {
     std::string circuit;
     std::size_t instances;
   };
-  // Error: no such circuit, or one that cannot be garbled.
+  // Error: no such circuit, one that cannot be garbled, or one twice: its numbers would be, too.
   static Result<WholeKinds> of(const std::vector<Wanted>& wanted);
+  using ShapePtr = std::shared_ptr<const threegarble::Shape>;
+  // Error: as above. Takes some ten milliseconds.
+  static Result<ShapePtr> shape_of(const std::string& circuit);
+  // Behind the others; a reserve gets the same kind.
+  void add(const std::string& circuit, ShapePtr shape, std::size_t instances);
+  bool has(const threegarble::Digest& digest) const;
   std::vector<threegarble::Reserve::Kind> reserve_kinds() const { return kinds_; }
   std::optional<std::size_t> find(const std::string& circuit) const;
 

@@ -62,7 +62,7 @@ const char* Answers::watch(const JobRequest& request, const JobOutcome& outcome)
     return kRevoked;
   }
   // A tail's head was watched.
-  const bool tail = part_in(request, two_parts_).kind == Part::Kind::kTail;
+  const bool tail = part_of(request).value_or(Part()).kind == Part::Kind::kTail;
   if (outcome.status != TKDC_STATUS_OK || tail) return nullptr;
   const bool opened = request.op == TKDC_OP_OPEN || request.op == TKDC_OP_OPEN_DERIVED;
   const bool sealed = request.op == TKDC_OP_SEAL || request.op == TKDC_OP_SEAL_DERIVED;
@@ -87,7 +87,7 @@ bool Answers::audit(const JobRequest& request, tkdc_status status, const char* n
       {"cohort", cohort_},
       {"result", tkdc_status_text(status)},
   };
-  const Part asked = part_in(request, two_parts_);
+  const Part asked = part_of(request).value_or(Part());
   const bool tail = asked.kind == Part::Kind::kTail;
   if (head || tail) line["session"] = request.name.run;  // the agent's
   if (head) line["head"] = request.name.number;
@@ -99,7 +99,7 @@ bool Answers::audit(const JobRequest& request, tkdc_status status, const char* n
 bool Answers::tail_follows(const Job& job, tkdc_status status) const {
   const JobRequest& request = job.request;
   return status == TKDC_STATUS_OK && job.found.record &&
-         leaves_tail(*job.found.record, request.op, request.usage, part_in(request, two_parts_),
+         leaves_tail(*job.found.record, request.op, request.usage, part_in(job, two_parts_),
                      job.running.input_bytes);
 }
 
@@ -132,7 +132,7 @@ void Answers::finish(const Job& job, const Protocol& protocol, JobOutcome outcom
     reply.cost = cost_of_management(request.op);
   else if (job.found.record)
     reply.cost = cost_of(protocol, *job.found.record, request, job.running.input_bytes,
-                         part_in(request, two_parts_));
+                         part_in(job, two_parts_));
   reply.cost.rounds = static_cast<std::uint32_t>(rounds);
   if (reply.status == TKDC_STATUS_INTERNAL && shared_.options.trouble)
     shared_.options.trouble(reply.message);

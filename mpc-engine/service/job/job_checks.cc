@@ -99,7 +99,7 @@ Verdict JobChecks::check_key_use(Job& job, const ManifestTime& time) {
 // A tail takes its head here, before any verdict is told: two of them would else both be admitted.
 // One that has to wait has taken it when it is looked at again.
 Verdict JobChecks::check_part(Job& job) {
-  const Part asked = part_in(job.request, two_parts_);
+  const Part asked = part_in(job, two_parts_);
   const bool leaves = leaves_tail(*job.found.record, job.request.op, job.request.usage, asked,
                                   job.request.component[0].size());
   if (leaves && !shared_.half_done.room(job.request.name.agent)) return limited(job, kTooManyHeads);
@@ -140,12 +140,14 @@ bool JobChecks::is_shared_otherwise(const Job& job, const ProtocolInfo& chosen) 
 
 Verdict JobChecks::check(Job& job, std::uint8_t protocol, const ManifestTime& time) {
   job.found = {};
+  const NamedProtocol named = protocol_named(protocol, protocols_);
+  job.found.garbled = named.garbled;
   const auto unavailable = [&](const char* why) {
     job.found.why = why;
     return check_rate(job, TKDC_STATUS_UNAVAILABLE);
   };
   if (shared_.options.audit_works && !shared_.options.audit_works()) return unavailable(kUnaudited);
-  const ProtocolInfo chosen = protocols_[protocol]->info();
+  const ProtocolInfo chosen = protocols_[named.protocol]->info();
   if (asks_for_another(job, chosen)) return unavailable(kNoSuchProtocol);
   const bool management = is_management(job.request.op);
   Verdict verdict = management ? check_key_management(job) : check_key_use(job, time);

@@ -11,9 +11,10 @@
 namespace tkdc {
 
 // How much of the operation a job is in a session that has two parts or has not.
-inline Part part_in(const JobRequest& request, bool two_parts) {
-  const Part asked = part_of(request).value_or(Part());
-  return asked.kind == Part::Kind::kHead && !two_parts ? Part() : asked;
+inline Part part_in(const Job& job, bool two_parts) {
+  const Part asked = part_of(job.request).value_or(Part());
+  const bool whole = !two_parts || job.found.garbled;
+  return asked.kind == Part::Kind::kHead && whole ? Part() : asked;
 }
 
 inline constexpr const char* kUnaudited =
@@ -32,7 +33,7 @@ class JobChecks {
             const SessionProtocols& protocols)
       : shared_(shared), lane_index_(lane), two_parts_(two_parts), protocols_(protocols) {}
 
-  // Fills in what is found (Job::Found). `protocol`: of the session's, as the manifest says.
+  // Fills in what is found (Job::Found). `protocol`: as the manifest says (protocol_named()).
   Verdict check(Job& job, std::uint8_t protocol, const ManifestTime& time);
   // A management job has ended, or was refused.
   void let_go(const JobRequest& request);

@@ -114,6 +114,12 @@ class JobServiceOnLanes final : public JobService {
     s.peers_lift = {revocations_.agrees(0), revocations_.agrees(1)};
     s.revoked_unwritten = revocations_.unwritten();
     s.tickets_revoked = counters_.tickets_revoked;
+    s.garbled_jobs = counters_.garbled_jobs;
+    s.garbled_missed = counters_.garbled_missed;
+    s.garbled_made = counters_.garbled_made;
+    s.garbled_ready = counters_.garbled_ready;
+    s.garbled_bytes = counters_.garbled_bytes;
+    s.garbled_kinds = counters_.garbled_kinds;
     s.clocks_ahead = clocks_.ahead();
     return s;
   }
@@ -130,7 +136,7 @@ class JobServiceOnLanes final : public JobService {
     if (held_ == SessionId{}) return;
     for (auto& lane : lanes_) lane->expire();
   }
-  Result<void> begin(const Session& session);
+  Result<void> begin(Session& session);
   Result<void> take_up(const Session& session);
   // True: only connections were lost.
   bool run_lanes(Session& session, std::string& why);
@@ -175,7 +181,7 @@ class JobServiceOnLanes final : public JobService {
   SessionId session_{};  // of the lanes
 };
 
-Result<void> JobServiceOnLanes::begin(const Session& session) {
+Result<void> JobServiceOnLanes::begin(Session& session) {
   give_up(session.forgotten_by);
   {
     std::lock_guard lock(lanes_mutex_);
@@ -215,7 +221,7 @@ bool JobServiceOnLanes::run_lanes(Session& session, std::string& why) {
   bool can_go_on = true;
   // The first lane that ends takes the others with it.
   auto run_lane = [&](std::size_t k) {
-    LaneRunner::Ended ended = lanes_[k]->run(*session.lanes[k].link);
+    LaneRunner::Ended ended = lanes_[k]->run(session.lanes[k]);
     {
       std::lock_guard lock(mutex);
       can_go_on = can_go_on && ended.can_go_on;

@@ -45,13 +45,15 @@ void LaneAdmission::propose() {
   if (!listed.candidates.empty()) proposed_ = std::move(listed);
 }
 
-// The one that it asks for; else the session's first. One that the session has not is found by
-// every server's own check.
+// The one that it asks for; else the session's first, garbled where it is time to. One that the
+// session has not is found by every server's own check.
 std::uint8_t LaneAdmission::protocol_for(const JobName& name) const {
   const std::string asked = shared_.pending.protocol(name);
   const auto found =
       std::ranges::find_if(protocols_, [&](const auto& one) { return one->info().name == asked; });
-  return found == protocols_.end() ? 0 : static_cast<std::uint8_t>(found - protocols_.begin());
+  const std::size_t named = found == protocols_.end() ? 0 : found - protocols_.begin();
+  const bool garbled = named == 0 && garbles_now_ && !shared_.pending.is_management(name);
+  return static_cast<std::uint8_t>(garbled && garbles_now_() ? protocols_.size() : named);
 }
 
 // A tick's packet has some two octets for each of the inputs at work. Whoever asks for much at once
@@ -88,7 +90,7 @@ LaneExpects LaneAdmission::expects(int party) const {
   expected.leader = party == 0;
   expected.verdicts = verdicts_ ? verdicts_->candidates.size() : 0;
   expected.most_jobs = kMaxManifest;
-  expected.protocols = protocols_.size();
+  expected.protocols = protocols_.size() + (garbles_now_ ? 1 : 0);
   return expected;
 }
 

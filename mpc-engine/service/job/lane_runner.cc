@@ -29,7 +29,7 @@ LaneRunner::LaneRunner(LaneShared shared, const Session& session, std::size_t la
   note_session(session);
 }
 
-Result<void> LaneRunner::join(const Session& session) {
+Result<void> LaneRunner::join(Session& session) {
   for (const std::string& name : session.protocols) {
     const auto offer = std::ranges::find_if(shared_.options.protocols,
                                             [&](const auto& one) { return one->name() == name; });
@@ -43,12 +43,41 @@ Result<void> LaneRunner::join(const Session& session) {
                   "is malicious; take it out of data.protocols");
     protocols_.push_back(std::move(*joined));
   }
+  if (LaneLink& mine = session.lanes[index_]; mine.streams) {
+    auto joined = join_garbling(*std::exchange(mine.streams, std::nullopt), mine.keys);
+    if (!joined) return joined;
+  }
   prepare();
   return {};
 }
 
+Result<void> LaneRunner::join_garbling(LaneStreams streams, const PairwiseKeys& keys) {
+  auto joined =
+      LaneGarbling::join(lane_, index_, keys, shared_.options.garbling.most_bytes,
+                         std::move(streams), shared_.options.trouble);
+  if (!joined) return joined.error();
+  garbling_ = std::move(*joined);
+  admission_.use_garbling([this] { return garbles_now(); });
+  return {};
+}
+
+// The leader's choice for the jobs that it names next. Far apart or near, a garbled circuit answers
+// sooner; but it takes more of the CPUs, and many jobs at once share replicated sharing's rounds.
+bool LaneRunner::garbles_now() const {
+  constexpr std::size_t kMostBeside = 16;
+  const auto use = shared_.options.garbling.use;
+  return use == GarblingOptions::Use::kAlways ||
+         (use == GarblingOptions::Use::kAuto && running_.size() <= kMostBeside);
+}
+
 // Tasks refer to protocols.
-LaneRunner::~LaneRunner() { lane_.drop_tasks(); }
+LaneRunner::~LaneRunner() {
+  lane_.drop_tasks();
+  if (!garbling_) return;
+  shared_.counters.garbled_ready -= published_garbling_.ready;
+  shared_.counters.garbled_bytes -= published_garbling_.bytes;
+  shared_.counters.garbled_kinds -= published_garbling_.kinds;
+}
 
 // What the handshake agreed, as this server understood it.
 void LaneRunner::note_session(const Session& session) {
@@ -63,6 +92,7 @@ void LaneRunner::note_session(const Session& session) {
   w.u8(static_cast<std::uint8_t>(session.zero_generator));
   w.u8(session.two_parts ? 1 : 0);
   for (const std::string& name : session.protocols) w.text(name);
+  if (session.streams) w.text("streams");
   lane_.course().note(Course::Kind::kSession, {agreed});
 }
 
@@ -101,17 +131,22 @@ bool LaneRunner::draining() {
   return check->opened && now < stop_by_;
 }
 
-LaneRunner::Ended LaneRunner::run(Link& link) {
+LaneRunner::Ended LaneRunner::run(LaneLink& connections) {
+  Link& link = *connections.link;
   queue_.use(&link);
   connected_ = true;
   std::string why;
   if (!std::exchange(has_run_, true)) {
     ticker_.use(link);
-  } else if (auto met = ticker_.go_on(link); !met) {
-    connected_ = !ticker_.failure()->connection;
-    why = met.error().message;
+  } else {
+    if (garbling_) garbling_->use(std::exchange(connections.streams, std::nullopt));
+    if (auto met = ticker_.go_on(link); !met) {
+      connected_ = !ticker_.failure()->connection;
+      why = met.error().message;
+    }
   }
   if (why.empty()) why = run_ticks(link);
+  lane_.tick_failed();  // what was known here, and to be told in a tick that is not
   queue_.use(nullptr);
   return {why, !why.empty() && !connected_ && !lane_.deviation()};
 }
@@ -162,9 +197,11 @@ Result<void> LaneRunner::tick() {
 // all three servers, and so is what the protocols have in hand.
 void LaneRunner::prepare() {
   for (const auto& protocol : protocols_) protocol->prepare();
+  if (garbling_) garbling_->prepare([this] { return !running_.empty(); });
 }
 
 bool LaneRunner::preparing() const {
+  if (garbling_ && garbling_->preparing()) return true;
   return std::ranges::any_of(protocols_, [](const auto& one) { return one->preparing(); });
 }
 
@@ -251,14 +288,22 @@ void LaneRunner::start(Candidate admitted, std::uint32_t sealed_at) {
   if (timed) shared_.revocations.agreed(sealed_at);
   if (timed && request.op == TKDC_OP_SEAL) shared_.seals.sealed(request.key.id);
   if (request.op == TKDC_OP_EQUAL) shared_.equals.compared(request.key.principal);
-  job.running.protocol = admitted.named.protocol;
+  const auto named = protocol_named(admitted.named.protocol, protocols_);
+  job.running.protocol = static_cast<std::uint8_t>(named.protocol);
   job.running.sealed_at = sealed_at;
   job.running.number = request.op == TKDC_OP_SEAL ? next_number_++ : 0;
   job.running.cohort = answers_.cohort();
   job.running.first_round = lane_.rounds();
   job.running.input_bytes = request.component[0].size();
+  if (garbling_ && record != nullptr)
+    garbling_->note(*record, request.op, request.usage, job.running.input_bytes);
   shared_.counters.operations++;
   lane_.spawn(run_job(job));
+}
+
+// A tail continues what sharing began.
+bool LaneRunner::garbled(const Job& job) const {
+  return garbling_ && job.found.garbled && part_in(job, two_parts_).kind == Part::Kind::kWhole;
 }
 
 Task<void> LaneRunner::run_job(Job& job) {
@@ -295,8 +340,15 @@ Task<void> LaneRunner::run_job(Job& job) {
                        request.usage,
                        request.public_data,
                        &revoked_.windows(),
-                       part_in(request, two_parts_)};
-    JobOutcome outcome = co_await run_operation(context, request.op, std::move(input));
+                       part_in(job, two_parts_)};
+    JobOutcome outcome;
+    if (garbled(job)) {
+      const threegarble::JobTag tag = garbling_->next_job(job.found.digests.opened);
+      outcome = co_await run_garbled_or_shared(context, garbling_->lane(), request.op, tag,
+                                               std::move(input));
+    } else {
+      outcome = co_await run_operation(context, request.op, std::move(input));
+    }
     co_await protocol.verified();
     // A ticket may be refused for a window that was told after its job had begun.
     co_await lane_.agreed(outcome.revoked ? lane_.course().decisions() : decisions);
@@ -353,6 +405,18 @@ std::optional<LostCheck> LaneRunner::give_up() {
   return lost;
 }
 
+void LaneRunner::publish_garbling() {
+  LaneCounters& c = shared_.counters;
+  const LaneGarbling::Counts now = garbling_->counts(), &was = published_garbling_;
+  c.garbled_made += now.made - was.made;
+  c.garbled_jobs += now.taken - was.taken;
+  c.garbled_missed += now.missed - was.missed;
+  c.garbled_ready += now.ready - was.ready;
+  c.garbled_bytes += now.bytes - was.bytes;
+  c.garbled_kinds += now.kinds - was.kinds;
+  published_garbling_ = now;
+}
+
 void LaneRunner::publish_counters() {
   LaneCounters& c = shared_.counters;
   c.rounds++;
@@ -366,6 +430,7 @@ void LaneRunner::publish_counters() {
   c.sha1_blocks += now.sha1_blocks - published_.sha1_blocks;
   c.sha2_blocks += now.sha2_blocks - published_.sha2_blocks;
   published_ = now;
+  if (garbling_) publish_garbling();
   published_cohorts_ = answers_.cohort();
 }
 

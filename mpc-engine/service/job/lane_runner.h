@@ -14,6 +14,7 @@
 #include "lane/ticker.h"
 #include "service/job/audit_head_notice.h"
 #include "service/job/lane_admission.h"
+#include "service/garbled/lane_garbling.h"
 #include "service/sealing/revocation_notice.h"
 
 namespace tkdc {
@@ -21,8 +22,9 @@ namespace tkdc {
 class LaneRunner final : private Ticker::Owner {
  public:
   LaneRunner(LaneShared shared, const Session& session, std::size_t lane);
-  // Its side in each of the session's protocols. Error: one cannot be had here.
-  Result<void> join(const Session& session);
+  // Its side in each of the session's protocols, and what its streams are for. Error: one cannot
+  // be had here.
+  Result<void> join(Session& session);
   ~LaneRunner() override;
 
   // Leader only: a job that is in `pending` and belongs to this lane.
@@ -37,8 +39,8 @@ class LaneRunner final : private Ticker::Owner {
     bool can_go_on = false;
   };
   // Until the link fails or stop(). The second time on connections that took the place of lost
-  // ones, and so on.
-  Ended run(Link& link);
+  // ones, and so on; then with their streams.
+  Ended run(LaneLink& connections);
 
   // ---- while it does not run
   // Answers jobs whose deadline is over; what they yield later goes nowhere.
@@ -71,9 +73,13 @@ class LaneRunner final : private Ticker::Owner {
   bool preparing() const;
   std::optional<Protocol::Check> checking() const;
   void prepare();
+  Result<void> join_garbling(LaneStreams streams, const PairwiseKeys& keys);
+  bool garbles_now() const;
+  bool garbled(const Job& job) const;
   ProtocolCounts counts() const;
   void finish(Job& job, JobOutcome outcome);
   void publish_counters();
+  void publish_garbling();
 
   LaneShared shared_;
   const int party_;
@@ -82,6 +88,7 @@ class LaneRunner final : private Ticker::Owner {
   const bool two_parts_;
   Lane lane_;
   SessionProtocols protocols_;
+  std::unique_ptr<LaneGarbling> garbling_;  // where the lane has streams
   int keeping_heads_ = 0;   // tasks
   bool said_head_ = false;  // in this tick
   Ticker ticker_;
@@ -104,6 +111,7 @@ class LaneRunner final : private Ticker::Owner {
   Clock::time_point stop_by_;
   std::uint64_t next_number_ = 0, ticks_ = 0;
   ProtocolCounts published_;
+  LaneGarbling::Counts published_garbling_;
   std::uint64_t published_cohorts_ = 0;
 };
 

@@ -24,6 +24,16 @@ namespace tkdc {
 // One lane's sides in the session's protocols, in the session's order.
 using SessionProtocols = std::vector<std::unique_ptr<Protocol>>;
 
+// What a manifest names for a job: one of them; or, in a lane that garbles, behind the last one, the
+// first one and a garbled circuit where an instance stands ready.
+struct NamedProtocol {
+  std::size_t protocol;
+  bool garbled;
+};
+inline NamedProtocol protocol_named(std::uint8_t named, const SessionProtocols& protocols) {
+  return named == protocols.size() ? NamedProtocol{0, true} : NamedProtocol{named, false};
+}
+
 struct LaneCounters {
   std::atomic<std::uint64_t> rounds{0}, layer_bytes{0}, aes_blocks{0}, sha1_blocks{0},
       sha2_blocks{0}, masked_blocks{0}, masks_made{0};
@@ -32,6 +42,10 @@ struct LaneCounters {
   std::atomic<std::uint64_t> operations{0}, cohorts{0}, operation_rounds{0};
   std::atomic<std::uint64_t> jobs_done{0}, jobs_refused{0}, jobs_failed{0}, jobs_late{0};
   std::atomic<std::uint64_t> tickets_revoked{0};
+  // Garbled circuits: jobs of kinds that have instances, with and without one left; instances that
+  // stand ready, and their octets.
+  std::atomic<std::uint64_t> garbled_jobs{0}, garbled_missed{0}, garbled_made{0}, garbled_ready{0},
+      garbled_bytes{0}, garbled_kinds{0};
 
   void answered(tkdc_status status) {
     (status == TKDC_STATUS_OK         ? jobs_done

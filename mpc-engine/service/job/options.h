@@ -9,6 +9,7 @@
 
 #include "protocol/offer.h"
 #include "service/admit/rate_limits.h"
+#include "service/garbled/lane_garbling.h"
 #include "service/job/audit_head.h"
 #include "service/wire/message.h"
 
@@ -31,6 +32,7 @@ struct JobServiceOptions {
   InstallationId installation{};
   int party = 0;
   ProtocolOffers protocols;  // that this server offers, the one that is used most first
+  GarblingOptions garbling;  // in sessions whose servers all have it
   std::size_t max_pending_jobs = 16'384;
   std::uint64_t seal_limit = std::uint64_t{1} << 38;  // per key of GCM form
   std::uint32_t equal_burst = 512;                    // comparisons: service/admit/equal_limit.h

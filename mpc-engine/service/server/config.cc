@@ -91,6 +91,20 @@ void read_approvers(StrictToml& file, ServerConfig& config) {
   }
 }
 
+void read_garbling(TomlTable& table, ServerConfig& config) {
+  using Use = GarblingOptions::Use;
+  const std::string use = table.choice("garbling", {"never", "auto", "always"}, "never");
+  config.garbling.use = use == "never" ? Use::kNever : use == "auto" ? Use::kAuto : Use::kAlways;
+  constexpr std::int64_t kMostMb = 65'536;
+  config.garbling.most_bytes =
+      static_cast<std::size_t>(table.integer("garbled_mb", 16, kMostMb, 256)) << 20;
+  if (config.garbling.use == Use::kNever) return;
+  if (config.security != Security::kMalicious)
+    table.reject("garbling", "needs installation.security = \"malicious\"");
+  if (config.protocols.size() == kMaxProtocols)
+    table.reject("protocols", "names more than 7, and garbling counts as one");
+}
+
 void read_data(StrictToml& file, ServerConfig& config) {
   TomlTable table = file.table("data");
   config.data_listen = table.text("listen");
@@ -110,6 +124,7 @@ void read_data(StrictToml& file, ServerConfig& config) {
   config.masked_blocks =
       static_cast<std::size_t>(table.integer("masked_blocks", 0, kMostMasked, 0));
   config.two_parts = table.boolean("two_parts", true);
+  read_garbling(table, config);
 }
 
 void read_cuda(StrictToml& file, ServerConfig& config) {

@@ -10,6 +10,7 @@
 
 #include "link/certificate.h"
 #include "service/export/approval.h"
+#include "service/garbled/garbling_options.h"
 #include "service/job/job_service.h"
 #include "service/server/audit_log.h"
 #include "session/epoch_ledger.h"
@@ -50,6 +51,7 @@ struct ServerConfig {
   std::string zero_shares = "auto";  // session/zero_generator.h
   std::size_t masked_blocks = 0;     // rep3/unit/rep3_offer.h
   bool two_parts = true;             // docs/protocols/17-two-part-hmac.md
+  GarblingOptions garbling;          // docs/protocols/20-three-servers.md
   std::vector<int> gpus;             // of the backend "cuda": lanes take them in turn
   bool gpu_allow_shared = false;
   std::size_t gpu_min_cohort_blocks = 0, gpu_min_cohort_compressions = 0;

@@ -83,6 +83,7 @@ Result<void> Server::make_job_service() {
   options.installation = config_.installation;
   options.party = config_.party;
   options.protocols = protocols_;
+  options.garbling = config_.garbling;
   options.max_pending_jobs = config_.agents.size() * ControlOptions().max_pending_per_agent;
   options.limits = config_.limits;
   options.audit_head = [this] { return audit_->durable_head(); };
@@ -126,6 +127,8 @@ Result<void> Server::make_mesh(std::shared_ptr<Network> network) {
   options.zero_shares = zero_offer(config_.zero_shares, config_.backend, config_.security);
   options.two_parts = config_.two_parts;
   options.protocols = described(protocols_);
+  if (config_.garbling.use != GarblingOptions::Use::kNever)
+    options.streamed = LaneGarbling::offered(config_.garbling, kVersionAndCommit);
   options.masked_blocks = static_cast<std::uint32_t>(config_.masked_blocks);
   options.cohort_limit = kMaxCohortJobs;
   options.epochs_per_day = config_.epochs_per_day;

@@ -84,7 +84,7 @@ class Makers {
   using Kinds = std::vector<Reserve::Kind>;
   Makers(Trio& trio, const Kinds& kinds) : Makers(trio, {kinds, kinds, kinds}) {}
   Makers(Trio& trio, std::array<Kinds, 3> kinds) : trio_(trio) {
-    MakerStreams streams[3];
+    LaneStreams streams[3];
     for (int p = 0; p < 3; ++p) {
       BulkOptions options;
       options.ring_bytes = 1u << 14;  // far less than an instance

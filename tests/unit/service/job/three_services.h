@@ -18,6 +18,7 @@
 #include <set>
 #include <thread>
 
+#include "link/memory_bulk_stream.h"
 #include "link/memory_ring.h"
 #include "protocol/plaintext.h"
 #include "rep3/unit/rep3_offer.h"
@@ -135,9 +136,11 @@ class ThreeServices {
                     lane.keys.next.data());
         session.lanes.push_back(std::move(lane));
       }
+      session.streams = lane_streams;
       if (session_edit) session_edit(p, session);
-      run_thread(p);
     }
+    if (lane_streams) join_streams();
+    for (int p = 0; p < 3; ++p) run_thread(p);
   }
   // New connections for the session whose connections were lost; see `holds`. Lane 0's ring is
   // the caller's, if there is one.
@@ -146,6 +149,7 @@ class ThreeServices {
       if (l > 0 || !ring) ring = MemoryRing::create();
       for (int p = 0; p < 3; ++p) sessions_[p].lanes[l].link = ring->link(p);
     }
+    if (lane_streams) join_streams();
     for (int p = 0; p < 3; ++p) {
       sessions_[p].goes_on = true;
       run_thread(p);
@@ -158,12 +162,17 @@ class ThreeServices {
     run_thread(p);
   }
   void stop_session() {
+    stopping_ = true;
     for (auto& service : services_) service->stop();
     join();
+    stopping_ = false;
   }
   // As a network that is gone.
   void close_links(const std::string& why) {
     for (LaneLink& lane : sessions_[0].lanes) lane.link->abort(why);
+  }
+  void break_streams(const std::string& why) {
+    for (const auto& ring : stream_rings_) ring->fail(OctetRing::Failure::By::kConnection, why);
   }
   // Until the session has ended by itself.
   void join() {
@@ -182,6 +191,7 @@ class ThreeServices {
   std::atomic<bool> holds{false};
   // Of the sessions that begin from here on.
   std::vector<std::string> protocols{"rep3"};
+  bool lane_streams = false;  // bulk streams beside lanes; the same
   // Jobs reach the leader last: it names each once, and one kind sends as many packets each time.
   bool leader_last = false;
   // Checks that a server has given up.
@@ -331,10 +341,30 @@ class ThreeServices {
       heard_[p][q].push_back(head);
     };
   }
+  void join_streams() {
+    stream_rings_.clear();
+    const auto join = [this](std::unique_ptr<BulkWriter>& writer,
+                             std::unique_ptr<BulkReader>& reader) {
+      stream_rings_.push_back(std::make_shared<OctetRing>(std::size_t{1} << 16, 10'000));
+      writer = std::make_unique<BulkWriter>(stream_rings_.back(), nullptr, "a reader");
+      reader = std::make_unique<BulkReader>(stream_rings_.back(), nullptr, "a writer");
+    };
+    for (std::size_t l = 0; l < lanes_; ++l) {
+      if (!has_streams(static_cast<int>(l), static_cast<int>(lanes_))) continue;
+      for (Session& session : sessions_) session.lanes[l].streams.emplace();
+      for (std::size_t p = 0; p < 3; ++p) {
+        LaneStreams &mine = *sessions_[p].lanes[l].streams,
+                    &next = *sessions_[(p + 1) % 3].lanes[l].streams;
+        join(mine.to_next, next.from_prev);
+        join(next.to_prev, mine.from_next);
+      }
+    }
+  }
   void run_thread(int p) {
     threads_[p] = std::thread([this, p] {
       ended_[p] = services_[p]->run_session(sessions_[p]);
-      if (!ended_[p].empty())
+      // A lane that makes instances is in the middle of a tick.
+      if (!ended_[p].empty() || (stopping_ && lane_streams))
         for (LaneLink& lane : sessions_[p].lanes) lane.link->abort("a party has ended the session");
       if (!holds) services_[p]->give_up(std::nullopt);
     });
@@ -356,6 +386,8 @@ class ThreeServices {
   std::unique_ptr<JobService> services_[3];
   std::function<void()> make_services_;
   Session sessions_[3];
+  std::atomic<bool> stopping_{false};
+  std::vector<std::shared_ptr<OctetRing>> stream_rings_;
   std::thread threads_[3];
   std::string ended_[3];
   std::uint64_t number_ = 0;

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs by garbled circuits through whole job services, with streams between the three: results
+// against libkrb5, which kinds are learned, what a head of two parts becomes, connections that are
+// lost while instances are made and while a job runs, streams that break, and servers that differ.
+#include "link/memory_bulk_stream.h"
+#include "rebuild_key.h"
+#include "service/job/limits.h"
+#include "support/krb5_client.h"
+#include "three_services.h"
+
+namespace tkdc {
+namespace {
+
+using Use = GarblingOptions::Use;
+
+// By sharing each of these operations takes hundreds; garbled, statements, verdicts, m1 to m3, and
+// what is opened and compared at the end.
+constexpr std::uint32_t kFewRounds = 12, kManyRounds = 200;
+constexpr std::uint32_t kUsage = 17;
+
+struct GarblingServices : ThreeServices {
+  explicit GarblingServices(std::size_t lanes = 1, Use use = Use::kAlways, Use leaders = Use::kAlways)
+      : ThreeServices(lanes, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, nullptr,
+                      [this, use, leaders](JobServiceOptions& options) {
+                        options.garbling.use = options.party == 0 ? leaders : use;
+                        options.trouble = [this](const std::string& text) {
+                          std::lock_guard lock(troubles_mutex);
+                          troubles.push_back(text);
+                        };
+                      }) {
+    key = some_bytes(32);
+    ref = make_key("host/a.test@A.TEST", 18, key);
+    user = make_key("alice@A.TEST", 18, key);
+    lane_streams = true;
+    restart(2, [](int) {});
+  }
+  // All that is wanted of so many kinds stands ready, at all three.
+  bool ready(std::uint64_t kinds, std::uint64_t instances) {
+    for (int tries = 0; tries < 3000; ++tries) {
+      int good = 0;
+      for (int p = 0; p < 3; ++p) {
+        const JobServiceStatus now = service(p).status();
+        good += now.garbled_kinds == kinds && now.garbled_ready == instances ? 1 : 0;
+      }
+      if (good == 3) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+  bool ready(std::uint64_t kinds) {
+    return ready(kinds, kinds * LaneGarbling::kInstancesOfKind);
+  }
+  std::uint64_t made() { return service(0).status().garbled_made; }
+  Bytes checksum(const Bytes& data) { return test::Krb5Client(18, key).checksum(kUsage, data); }
+  Job mac(const Bytes& data) const { return {TKDC_OP_MAC, ref, kUsage, {}, data}; }
+
+  Bytes key;
+  KeyRef ref, user;
+  std::mutex troubles_mutex;
+  std::vector<std::string> troubles;
+};
+
+std::uint32_t rounds(const Answer& answer) { return answer.reply[0].cost.rounds; }
+
+TEST(GarblingInLanes, TheFirstOfAKindIsSharedAndTheNextAreGarbled) {
+  for (const std::size_t lanes : {1u, 2u}) {
+    GarblingServices e(lanes);
+    test::Krb5Client whole(18, e.key);
+    const Bytes data = some_bytes(40), plain = some_bytes(60);
+    const Bytes sealed = whole.seal(1, plain);
+    const ThreeServices::Job open{TKDC_OP_OPEN, e.user, 1, {}, sealed};
+    const ThreeServices::Job seal{TKDC_OP_SEAL, e.user, 3, {}, plain};
+    for (const auto& job : {e.mac(data), open, seal}) {
+      const Answer answer = e.run(job);
+      EXPECT_EQ(answer.status(), TKDC_STATUS_OK);
+      EXPECT_GT(rounds(answer), kManyRounds);
+    }
+    ASSERT_TRUE(e.ready(3));
+    const Answer summed = e.run(e.mac(data)), opened = e.run(open), closed = e.run(seal);
+    EXPECT_EQ(summed.output(), e.checksum(data));
+    EXPECT_EQ(opened.output(), plain);
+    EXPECT_EQ(whole.open(3, closed.output()), plain);
+    for (const Answer* answer : {&summed, &opened, &closed}) {
+      EXPECT_EQ(answer->status(), TKDC_STATUS_OK);
+      EXPECT_LE(rounds(*answer), kFewRounds);
+    }
+    // One that is forged is refused, as by sharing.
+    Bytes forged = sealed;
+    forged[20] ^= 1;
+    const Answer refused = e.run({TKDC_OP_OPEN, e.user, 1, {}, forged});
+    EXPECT_EQ(refused.status(), TKDC_STATUS_INTEGRITY);
+    EXPECT_LE(rounds(refused), kFewRounds);
+    // What was taken is made again.
+    ASSERT_TRUE(e.ready(3));
+    EXPECT_EQ(e.service(0).status().garbled_jobs, 4u);
+  }
+}
+
+// More at once than stand ready: the others by sharing, each with the same result.
+TEST(GarblingInLanes, WhatFindsNoInstanceIsShared) {
+  GarblingServices e;
+  const Bytes data = some_bytes(33), sum = e.checksum(data);
+  EXPECT_EQ(e.run(e.mac(data)).output(), sum);
+  ASSERT_TRUE(e.ready(1));
+  std::vector<JobName> names;
+  for (int k = 0; k < 40; ++k) names.push_back(e.send(e.mac(data)));
+  int garbled = 0;
+  for (const JobName& name : names) {
+    const Answer answer = e.wait(name);
+    EXPECT_EQ(answer.output(), sum);
+    garbled += rounds(answer) <= kManyRounds ? 1 : 0;
+  }
+  EXPECT_GE(garbled, 1);
+  EXPECT_LT(garbled, 40);
+  EXPECT_GE(e.service(0).status().garbled_missed, 1u);
+}
+
+// An agent that asks for a head gets the whole operation: no second job, as where a server has no
+// parts.
+TEST(GarblingInLanes, AHeadIsTheWholeOperation) {
+  GarblingServices e;
+  const Bytes data = some_bytes(200);
+  const ThreeServices::Job head{TKDC_OP_MAC, e.ref, kUsage, encode(Part{Part::Kind::kHead}), data};
+  EXPECT_EQ(e.run(head).output(), e.checksum(data));
+  ASSERT_TRUE(e.ready(1));
+  const Answer answer = e.run(head);
+  EXPECT_EQ(answer.output(), e.checksum(data));
+  EXPECT_LE(rounds(answer), kFewRounds);
+  for (const std::string& line : e.audit(0)) EXPECT_EQ(line.find("\"head\""), std::string::npos);
+}
+
+TEST(GarblingInLanes, TheLeaderDecides) {
+  GarblingServices e(1, Use::kAlways, Use::kNever);
+  const Bytes data = some_bytes(33);
+  for (int k = 0; k < 3; ++k) EXPECT_GT(rounds(e.run(e.mac(data))), kManyRounds);
+  GarblingServices other(1, Use::kAuto, Use::kAuto);
+  (void)other.run(other.mac(data));
+  ASSERT_TRUE(other.ready(1));
+  EXPECT_LE(rounds(other.run(other.mac(data))), kFewRounds);
+}
+
+// Connections are lost again and again, while instances are made and while jobs run.
+TEST(GarblingInLanes, GoesOnOverNewConnections) {
+  GarblingServices e;
+  e.holds = true;
+  const Bytes data = some_bytes(50), sum = e.checksum(data);
+  EXPECT_EQ(e.run(e.mac(data)).output(), sum);
+  for (int round = 0; round < 12; ++round) {
+    // Wherever the making is by then.
+    std::this_thread::sleep_for(std::chrono::milliseconds(3 * round));
+    const JobName name = e.send(e.mac(data));
+    e.close_links("the network is gone");
+    e.join();
+    e.go_on();
+    const Answer answer = e.wait(name);
+    EXPECT_EQ(answer.status(), TKDC_STATUS_OK);
+    EXPECT_EQ(answer.output(), sum);
+  }
+  ASSERT_TRUE(e.ready(1));
+  EXPECT_LE(rounds(e.run(e.mac(data))), kFewRounds);
+  for (int p = 0; p < 3; ++p) EXPECT_FALSE(e.service(p).deviation());
+  e.holds = false;
+}
+
+// Streams that break by themselves: the session lives on, what is ready serves, and then sharing.
+TEST(GarblingInLanes, ABrokenStreamEndsTheMakingAlone) {
+  GarblingServices e;
+  const Bytes data = some_bytes(50), sum = e.checksum(data);
+  EXPECT_EQ(e.run(e.mac(data)).output(), sum);
+  ASSERT_TRUE(e.ready(1));
+  e.break_streams("a wire was cut");
+  bool shared = false;
+  for (int k = 0; k < 20 && !shared; ++k) {
+    const Answer answer = e.run(e.mac(data));
+    EXPECT_EQ(answer.output(), sum);
+    shared = rounds(answer) > kManyRounds;
+  }
+  EXPECT_TRUE(shared);
+  for (int p = 0; p < 3; ++p) {
+    EXPECT_TRUE(e.service(p).status().session_up);
+    EXPECT_FALSE(e.service(p).deviation());
+  }
+  std::lock_guard lock(e.troubles_mutex);
+  EXPECT_GE(e.troubles.size(), 1u);
+}
+
+// Each session has its own keys, and begins its reserve anew.
+TEST(GarblingInLanes, ASessionsReserveEndsWithIt) {
+  GarblingServices e;
+  const Bytes data = some_bytes(50);
+  (void)e.run(e.mac(data));
+  ASSERT_TRUE(e.ready(1));
+  e.restart(3, [](int) {});
+  EXPECT_TRUE(e.ready(0));
+  EXPECT_GT(rounds(e.run(e.mac(data))), kManyRounds);
+  ASSERT_TRUE(e.ready(1));
+  EXPECT_EQ(e.run(e.mac(data)).output(), e.checksum(data));
+}
+
+// What servers say in the handshake: other bounds, another program, no garbling.
+TEST(GarblingInLanes, IsAgreedBetweenServersThatMakeTheSame) {
+  GarblingOptions options;
+  const OfferedProtocol one = LaneGarbling::offered(options, "1.0 abc");
+  EXPECT_EQ(one, LaneGarbling::offered(options, "1.0 abc"));
+  EXPECT_NE(one, LaneGarbling::offered(options, "1.0 abd"));
+  options.most_bytes *= 2;
+  EXPECT_NE(one, LaneGarbling::offered(options, "1.0 abc"));
+}
+
+}  // namespace
+}  // namespace tkdc

@@ -119,8 +119,9 @@ class Trio {
       return true;
     }
     auto checked = check_tables(seat(e), shape, std::move(received));
-    if (checked) instances[e] = std::move(*checked);
-    return checked.has_value();
+    const bool good = checked.ok() && checked->has_value();
+    if (good) instances[e] = std::move(**checked);
+    return good;
   }
 
   // One job with the instances that are prepared; each party has its own tag and input, and each

@@ -93,6 +93,7 @@ class Garbled : public testing::TestWithParam<std::uint32_t> {
   std::unique_ptr<Rep3Protocol> shared[3];
   KeyRecord record[3];
   std::optional<WholeKinds> kinds;
+  std::size_t at_work_before = 0;
   const InstallationId installation{};
   const Bytes nothing;
 
@@ -100,7 +101,7 @@ class Garbled : public testing::TestWithParam<std::uint32_t> {
   Task<void> keep(tkdc_wire_op op, const std::array<SharedBytes, 3>& input, int p,
                   JobOutcome& out) {
     JobContext context{*shared[p], installation, record[p], {}, 0, kUsage, nothing};
-    std::size_t at_work = 0;
+    std::size_t at_work = at_work_before;
     GarbledLane garbled{trio.side(p), *kinds, at_work};
     threegarble::JobTag tag;
     tag.job = ++jobs_[p];
@@ -173,6 +174,11 @@ TEST_P(Garbled, OthersAreShared) {
   fill({{sum_name("mac-", 4), 1}});
   EXPECT_EQ(run(TKDC_OP_MAC, Bytes(5, 1)).output, whole.checksum(kUsage, Bytes(5, 1)));
   EXPECT_EQ(ready(), 1u);
+  // Packets that are full of other jobs' messages.
+  at_work_before = kMostAtWork;
+  EXPECT_EQ(run(TKDC_OP_MAC, Bytes(4, 1)).output, whole.checksum(kUsage, Bytes(4, 1)));
+  EXPECT_EQ(ready(), 1u);
+  at_work_before = 0;
   const KeyRecord& one = record[0];
   EXPECT_FALSE(whole_of(one, TKDC_OP_OPEN, kUsage, 27));
   EXPECT_FALSE(whole_of(one, TKDC_OP_VERIFY, kUsage, 11));

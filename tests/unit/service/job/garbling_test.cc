@@ -129,6 +129,23 @@ TEST(GarblingInLanes, AHeadIsTheWholeOperation) {
   for (const std::string& line : e.audit(0)) EXPECT_EQ(line.find("\"head\""), std::string::npos);
 }
 
+// An agent whose copies differ learns that, and nobody's reserve is smaller.
+TEST(GarblingInLanes, CopiesThatDifferTakeNoInstance) {
+  GarblingServices e;
+  const Bytes data = some_bytes(33);
+  (void)e.run(e.mac(data));
+  ASSERT_TRUE(e.ready(1));
+  for (int liar = 0; liar < 3; ++liar)
+    for (const std::size_t component : {0u, 1u}) {
+      const Answer answer = e.run(e.mac(data), [&](int p, JobRequest& request) {
+        if (p == liar) request.component[component][7] ^= 2;
+      });
+      EXPECT_EQ(answer.status(), TKDC_STATUS_INCONSISTENT);
+    }
+  EXPECT_EQ(e.service(0).status().garbled_jobs, 0u);
+  EXPECT_EQ(e.run(e.mac(data)).output(), e.checksum(data));
+}
+
 TEST(GarblingInLanes, TheLeaderDecides) {
   GarblingServices e(1, Use::kAlways, Use::kNever);
   const Bytes data = some_bytes(33);
@@ -148,13 +165,16 @@ TEST(GarblingInLanes, GoesOnOverNewConnections) {
   for (int round = 0; round < 12; ++round) {
     // Wherever the making is by then.
     std::this_thread::sleep_for(std::chrono::milliseconds(3 * round));
-    const JobName name = e.send(e.mac(data));
+    std::vector<JobName> names;
+    for (int k = 0; k < 6; ++k) names.push_back(e.send(e.mac(data)));
     e.close_links("the network is gone");
     e.join();
     e.go_on();
-    const Answer answer = e.wait(name);
-    EXPECT_EQ(answer.status(), TKDC_STATUS_OK);
-    EXPECT_EQ(answer.output(), sum);
+    for (const JobName& name : names) {
+      const Answer answer = e.wait(name);
+      EXPECT_EQ(answer.status(), TKDC_STATUS_OK);
+      EXPECT_EQ(answer.output(), sum);
+    }
   }
   ASSERT_TRUE(e.ready(1));
   EXPECT_LE(rounds(e.run(e.mac(data))), kFewRounds);

@@ -8,7 +8,7 @@ PYTEST := $(PYTHON) -m pytest -p no:cacheprovider
 NICE   := nice -n 5
 
 .PHONY: all help bootstrap test-needs build release demo demo-stop test unit integration each sanitize \
-        lint format bench scaling storm soak stress attack migration deviations simulate simulate-mutants simulate-night golden fuzz cuda cuda-configured \
+        lint format bench bench-login scaling storm soak stress attack migration deviations simulate simulate-mutants simulate-night golden fuzz cuda cuda-configured \
         packages packages-test packages-compare repository install rollout-test collection test-cuda-host test-gpu gpu-programs gpu-bundle gpu-report cuda-figures mit-suite mit-suite-report clean
 
 all: build
@@ -20,6 +20,7 @@ help:
 	@echo 'make unit | integration | each | sanitize    one of them alone'
 	@echo 'make lint            checks that need no run'
 	@echo 'make bench           figures of docs/performance.md, release build; instruction counts'
+	@echo 'make bench-login     kinit and kvno with servers near and far, by sharing and garbled; as root'
 	@echo 'make scaling         the plot of docs/performance.md, some minutes'
 	@echo 'make storm SCENARIO=steady    load on a realm; without SCENARIO: which there are'
 	@echo 'make soak MINUTES=60      logins at 70 % of the sustained rate; fails when anything grows'
@@ -136,6 +137,10 @@ format:
 bench: release
 	tests/bench/run build/release/bin
 	$(PYTHON) -m tests.bench.instructions build/release/bin
+
+# As root; a quarter of an hour. What a user waits for, near and far, by sharing and by garbled circuits.
+bench-login: release
+	TKDC_BIN=build/release/bin $(PYTHON) -m tests.bench.login_latency
 
 scaling: release
 	$(PYTHON) -m tests.bench.scaling build/release/bin --out docs/scaling.svg

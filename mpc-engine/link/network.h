@@ -84,10 +84,12 @@ class Network {
                                              std::shared_ptr<LinkBreaker> breaker) = 0;
   // A bulk stream's end, out of a stream of this network whose handshake is done and in which
   // nothing is under way. Error: this network has none.
-  virtual Result<std::unique_ptr<BulkWriter>> bulk_writer(std::unique_ptr<PacketStream> /*stream*/) {
+  virtual Result<std::unique_ptr<BulkWriter>> bulk_writer(
+      std::unique_ptr<PacketStream> /*stream*/) {
     return fail("link: this network has no bulk streams");
   }
-  virtual Result<std::unique_ptr<BulkReader>> bulk_reader(std::unique_ptr<PacketStream> /*stream*/) {
+  virtual Result<std::unique_ptr<BulkReader>> bulk_reader(
+      std::unique_ptr<PacketStream> /*stream*/) {
     return fail("link: this network has no bulk streams");
   }
 };

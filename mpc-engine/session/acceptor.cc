@@ -144,8 +144,7 @@ Result<std::vector<Offer>> Acceptor::take(int lanes, std::size_t count,
       });
     if (!waiting_.empty()) {
       const Hello& first = waiting_.front().offer.hello;
-      if (first.version != kProtocolVersion || first.lanes != lanes ||
-          waiting_.size() == count)
+      if (first.version != kProtocolVersion || first.lanes != lanes || waiting_.size() == count)
         break;
     }
     if (monotonic_ms() >= deadline_ms)

@@ -235,9 +235,9 @@ Result<void> Attempt::take_offers(Connections& all) {
     auto same = check_hello(mine_, offer.hello, in_.prev.party, in_.options.advice);
     const auto k = static_cast<std::size_t>(&offer - offers->data());
     if (same.ok() && offer.hello.lane != all[k].number)
-      same = fail("session: party " + std::to_string(in_.prev.party) + " calls for connection " +
-                  std::to_string(offer.hello.lane) + " and not for " +
-                  std::to_string(all[k].number));
+      same =
+          fail("session: party " + std::to_string(in_.prev.party) + " calls for connection " +
+               std::to_string(offer.hello.lane) + " and not for " + std::to_string(all[k].number));
     if (same.ok()) continue;
     for (Offer& each : *offers) (void)each.stream->send(encode_refusal(same.error().message)).ok();
     return same;
@@ -396,9 +396,8 @@ Result<void> Attempt::open_streams(Session& session) {
     if (!from_next.ok()) return from_next.error();
     auto to_prev = network.bulk_writer(std::move(streams_[k + 1].prev));
     if (!to_prev.ok()) return to_prev.error();
-    session.lanes[static_cast<std::size_t>(lane)].streams =
-        LaneStreams{std::move(*to_prev), std::move(*to_next), std::move(*from_prev),
-                    std::move(*from_next)};
+    session.lanes[static_cast<std::size_t>(lane)].streams = LaneStreams{
+        std::move(*to_prev), std::move(*to_next), std::move(*from_prev), std::move(*from_next)};
   }
   return {};
 }

@@ -31,7 +31,8 @@ struct Hello {
   std::uint16_t version = kProtocolVersion;
   std::array<std::uint8_t, 16> installation{};
   int party = 0;
-  // Which connection: a lane's link, or behind all of those a lane's bulk streams (stream_number()).
+  // Which connection: a lane's link, or behind all of those a lane's bulk streams
+  // (stream_number()).
   int lane = 0;
   int lanes = 0;
   std::string security;                                     // "malicious" or "semi-honest"

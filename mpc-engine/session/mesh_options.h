@@ -34,9 +34,9 @@ struct MeshOptions {
   Security security = Security::kSemiHonest;
   Representation representation = Representation::kPlanes;  // kBytes: offered
   ZeroOffer zero_shares = ZeroOffer::kAesCtr;
-  bool two_parts = false;                             // allowed
-  std::uint64_t wire_format = wire_format_digest();   // tests say another
-  std::vector<OfferedProtocol> protocols;             // the one that is used most first
+  bool two_parts = false;                            // allowed
+  std::uint64_t wire_format = wire_format_digest();  // tests say another
+  std::vector<OfferedProtocol> protocols;            // the one that is used most first
   // Offered like them, but no job's: where all three have it, lanes have bulk streams for it.
   std::optional<OfferedProtocol> streamed;
   std::uint32_t masked_blocks = 0;                    // rep3/unit/rep3_offer.h

@@ -11,7 +11,8 @@
 //
 // A lane's owner that has ticks for it compares there (Admitted::by_owner); admit() does it in two
 // ticks of its own, for one job at a time: it notes a decision, of which a handshake compares the
-// last few. One refusal ends the job at all three, alone: nothing has left, and no instance is used.
+// last few. One refusal ends the job at all three, alone: nothing has left, and no instance is
+// used.
 //
 // Secret: the input, and statements but for who holds the component. Used by one lane's thread.
 #pragma once

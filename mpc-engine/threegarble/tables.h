@@ -79,7 +79,7 @@ struct CheckedTables {
 };
 // Nothing: a garbler deviates. Error: OpenSSL's, here.
 Result<std::optional<CheckedTables>> check_tables(const Seat& seat, const Shape& shape,
-                                          ReceivedTables received);
+                                                  ReceivedTables received);
 
 // What this party keeps of an instance: as a garbler, or as E.
 using Instance = std::variant<GarbledInstance, CheckedTables>;

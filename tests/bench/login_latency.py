@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a user waits for: stock kinit and kvno, one after the other, near and far servers.
 
-    TKDC_BIN=build/release/bin python3 -m tests.bench.login_latency [--count 50] [--rtt-ms 0,5,50,100]
+    TKDC_BIN=build/release/bin python3 -m tests.bench.login_latency [--rtt-ms 0,5,50,100]
 
-As root. The three servers and the KDC's host each have a network namespace of their own; between any two
-of them a packet takes half of --rtt-ms. Malicious mode, PAC on. First by replicated sharing
-(data.garbling = "never"), then by garbled circuits ("always"), whose instances the servers make by
+As root. The three servers and the KDC's host each have a network namespace of their own; between
+any two of them a packet takes half of --rtt-ms. Malicious mode, PAC on. First by replicated sharing
+(data.garbling = "never"), then by garbled circuits ("always") and masks, which the servers make by
 themselves between two logins. A login begins when they are through, or after PATIENCE_S.
 
-The last line is JSON: by garbling and round trip the measured round trip, kinit's and kvno's median and
-99th percentile, rounds and octets between the servers for one kinit.
+The last line is JSON: by garbling and round trip the measured round trip, kinit's and kvno's median
+and 99th percentile, and the rounds of the last kinit's operations.
 """
 
 import argparse

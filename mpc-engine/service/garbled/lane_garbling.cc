@@ -30,8 +30,8 @@ Result<std::unique_ptr<LaneGarbling>> LaneGarbling::join(
     Lane& lane, std::uint32_t number, const PairwiseKeys& session_keys, std::size_t most_bytes,
     LaneStreams streams, std::function<void(const std::string&)> say) {
   std::unique_ptr<LaneGarbling> out(new LaneGarbling(lane, std::move(say)));
-  auto side = threegarble::LaneSide::join(lane, number, keys_for(kName, session_keys),
-                                          {{}, most_bytes});
+  auto side =
+      threegarble::LaneSide::join(lane, number, keys_for(kName, session_keys), {{}, most_bytes});
   if (!side) return side.error();
   out->side_ = std::move(*side);
   out->use(std::move(streams));
@@ -84,9 +84,10 @@ Task<void> LaneGarbling::fill_up(std::function<bool()> busy) {
   filling_ = false;
   broken_ = filled == threegarble::Filled::kBroken;
   if (broken_ && !next_maker_ && say_)
-    say_("garbled circuits: no more are made over these connections, and operations are computed "
-         "by sharing: " +
-         maker_->why());
+    say_(
+        "garbled circuits: no more are made over these connections, and operations are computed "
+        "by sharing: " +
+        maker_->why());
   if (next_maker_) {
     maker_ = std::move(next_maker_);
     broken_ = false;

@@ -35,9 +35,8 @@ Task<std::optional<JobOutcome>> run_whole(JobContext context, GarbledLane garble
   auto instance = reserve.take(*kind);
   if (!instance) co_return std::nullopt;
   garbled.at_work += message;
-  threegarble::Outcome outcome =
-      co_await threegarble::run(side, shape, std::move(*instance),
-                                threegarble::Admitted::by_owner(tag, std::move(all)));
+  threegarble::Outcome outcome = co_await threegarble::run(
+      side, shape, std::move(*instance), threegarble::Admitted::by_owner(tag, std::move(all)));
   garbled.at_work -= message;
   if (outcome.ending != threegarble::Ending::kDone)
     co_return refuse(TKDC_STATUS_UNAVAILABLE, "a garbled circuit's number was used before");

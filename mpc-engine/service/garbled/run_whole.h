@@ -28,7 +28,8 @@ struct GarbledLane {
 };
 inline constexpr std::size_t kMostAtWork = std::size_t{4} << 20;
 
-// Nothing: by sharing; `input` is as it was. A head or a tail always is. `tag`: the job, and its request's public octets.
+// Nothing: by sharing; `input` is as it was. A head or a tail always is. `tag`: the job, and its
+// request's public octets.
 Task<std::optional<JobOutcome>> run_whole(JobContext context, GarbledLane garbled, tkdc_wire_op op,
                                           threegarble::JobTag tag, const SharedBytes& input);
 

@@ -60,7 +60,8 @@ Result<WholeKinds> WholeKinds::of(const std::vector<Wanted>& wanted) {
   for (const auto& [circuit, instances] : wanted) {
     auto shape = shape_of(circuit);
     if (!shape) return shape.error();
-    if (all.has((*shape)->digest)) return fail("garbling: the circuit " + circuit + " is there twice");
+    if (all.has((*shape)->digest))
+      return fail("garbling: the circuit " + circuit + " is there twice");
     all.add(circuit, std::move(*shape), instances);
   }
   return all;

@@ -114,6 +114,7 @@ class JobServiceOnLanes final : public JobService {
     s.peers_lift = {revocations_.agrees(0), revocations_.agrees(1)};
     s.revoked_unwritten = revocations_.unwritten();
     s.tickets_revoked = counters_.tickets_revoked;
+    s.garbles = garbles_;
     s.garbled_jobs = counters_.garbled_jobs;
     s.garbled_missed = counters_.garbled_missed;
     s.garbled_made = counters_.garbled_made;
@@ -165,6 +166,7 @@ class JobServiceOnLanes final : public JobService {
   mutable std::mutex lanes_mutex_;
   std::vector<std::unique_ptr<LaneRunner>> lanes_;
   std::vector<ProtocolInfo> protocols_;  // of the session
+  bool garbles_ = false;                 // it does
   std::optional<std::string> deviation_;
   std::vector<CourseTail> courses_;  // by lane, of the last session
   bool difference_known_ = false;    // this server has been latched for it
@@ -201,6 +203,7 @@ Result<void> JobServiceOnLanes::begin(Session& session) {
   }
   lanes_ = std::move(lanes);
   protocols_ = lanes_.front()->protocols();
+  garbles_ = session.streams;
   session_ = session.id;
   if (options_.party == 0)
     for (const JobName& name : pending_.names())

@@ -12,9 +12,9 @@
 #include <optional>
 
 #include "lane/ticker.h"
+#include "service/garbled/lane_garbling.h"
 #include "service/job/audit_head_notice.h"
 #include "service/job/lane_admission.h"
-#include "service/garbled/lane_garbling.h"
 #include "service/sealing/revocation_notice.h"
 
 namespace tkdc {
@@ -89,8 +89,8 @@ class LaneRunner final : private Ticker::Owner {
   Lane lane_;
   SessionProtocols protocols_;
   std::unique_ptr<LaneGarbling> garbling_;  // where the lane has streams
-  int keeping_heads_ = 0;   // tasks
-  bool said_head_ = false;  // in this tick
+  int keeping_heads_ = 0;                   // tasks
+  bool said_head_ = false;                  // in this tick
   Ticker ticker_;
   AuditHeadNotice heads_;
   RevocationNotice revoked_;

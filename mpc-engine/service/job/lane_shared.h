@@ -24,8 +24,8 @@ namespace tkdc {
 // One lane's sides in the session's protocols, in the session's order.
 using SessionProtocols = std::vector<std::unique_ptr<Protocol>>;
 
-// What a manifest names for a job: one of them; or, in a lane that garbles, behind the last one, the
-// first one and a garbled circuit where an instance stands ready.
+// What a manifest names for a job: one of them; or, in a lane that garbles, behind the last one,
+// the first one and a garbled circuit where an instance stands ready.
 struct NamedProtocol {
   std::size_t protocol;
   bool garbled;

@@ -45,11 +45,12 @@ struct JobServiceStatus {
   std::array<std::optional<bool>, 2> peers_lift{};  // previous and next; none: not heard
   bool revoked_unwritten = false;
   std::uint64_t tickets_revoked = 0;  // opens refused for it
-  // Garbled circuits, of ticket lanes: operations that took an instance, and that found none left of
-  // their kind; instances made, ready now, their octets here at most; kinds.
+  // Garbled circuits, of ticket lanes: operations that took an instance, and that found none left
+  // of their kind; instances made, ready now, their octets here at most; kinds.
+  bool garbles = false;  // the session does
   std::uint64_t garbled_jobs = 0, garbled_missed = 0, garbled_made = 0, garbled_ready = 0,
                 garbled_bytes = 0, garbled_kinds = 0;
-  ClocksAhead clocks_ahead;           // the peers', of this server's
+  ClocksAhead clocks_ahead;  // the peers', of this server's
 };
 
 }  // namespace tkdc

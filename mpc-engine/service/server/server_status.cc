@@ -24,6 +24,21 @@ nlohmann::json protocols_json(const std::vector<ProtocolInfo>& protocols) {
   return out;
 }
 
+void tell_garbling(nlohmann::json& json, const GarblingOptions& garbling,
+                   const JobServiceStatus& jobs) {
+  using Use = GarblingOptions::Use;
+  json["garbling"] = garbling.use == Use::kNever  ? "never"
+                     : garbling.use == Use::kAuto ? "auto"
+                                                  : "always";
+  json["garbles"] = jobs.garbles;
+  json["garbled_jobs"] = jobs.garbled_jobs;
+  json["garbled_missed"] = jobs.garbled_missed;
+  json["garbled_made"] = jobs.garbled_made;
+  json["garbled_ready"] = jobs.garbled_ready;
+  json["garbled_bytes"] = jobs.garbled_bytes;
+  json["garbled_kinds"] = jobs.garbled_kinds;
+}
+
 void tell_audit(nlohmann::json& json, const AuditLog& log) {
   const AuditHead head = log.head();
   json["audit_lines"] = head.lines;
@@ -72,12 +87,6 @@ std::string Server::status_json() {
                          {"masks_made", jobs.masks_made},
                          {"sha1_blocks", jobs.sha1_blocks},
                          {"sha2_blocks", jobs.sha2_blocks},
-                         {"garbled_jobs", jobs.garbled_jobs},
-                         {"garbled_missed", jobs.garbled_missed},
-                         {"garbled_made", jobs.garbled_made},
-                         {"garbled_ready", jobs.garbled_ready},
-                         {"garbled_bytes", jobs.garbled_bytes},
-                         {"garbled_kinds", jobs.garbled_kinds},
                          {"rounds", jobs.rounds},
                          {"operations", jobs.operations},
                          {"cohorts", jobs.cohorts},
@@ -96,6 +105,7 @@ std::string Server::status_json() {
                          {"requests_replayed", control.replayed},
                          {"requests_refused", control.refused},
                          {"replies_undelivered", control.undelivered}};
+  tell_garbling(json, config_.garbling, jobs);
   tell_audit(json, *audit_);
   tell_epochs(json, mesh_->epochs());
   if (certificate_end_s_)

@@ -76,6 +76,19 @@ std::string revoked_notice(const json& server, const std::string& who) {
   return text + "\n";
 }
 
+// Garbled circuits: what stands ready, or why there are none where this server has them configured.
+std::string garbling_of(const json& server) {
+  if (!server.contains("garbling") || cell(server, "garbling") == "never") return {};
+  if (!truth(server, "session_up")) return {};
+  if (!truth(server, "garbles"))
+    return "data.garbling is \"" + cell(server, "garbling") +
+           "\" here, and the session has no garbled circuits: another server says \"never\", has "
+           "another data.garbled_mb, or runs another build\n";
+  return "garbled circuits: " + cell(server, "garbled_ready") + " ready, of " +
+         cell(server, "garbled_kinds") + " kinds; " + cell(server, "garbled_jobs") +
+         " operations took one, " + cell(server, "garbled_missed") + " found none left\n";
+}
+
 // What wants looking at while the server works.
 std::string notices_of(const json& server) {
   const std::string who = "  server " + cell(server, "party") + ": ";
@@ -92,6 +105,7 @@ std::string notices_of(const json& server) {
     text += who + cell(server, "audit_failures") +
             " events were not written to its audit log since it started (tkdc audit verify)\n";
   text += revoked_notice(server, who);
+  if (const std::string garbling = garbling_of(server); !garbling.empty()) text += who + garbling;
   if (auto alarms = server.find("epoch_alarms"); alarms != server.end() && alarms->is_array())
     for (const json& alarm : *alarms) text += who + cell({{"text", alarm}}, "text") + "\n";
   if (count_of(server, "keys_limited") != 0)

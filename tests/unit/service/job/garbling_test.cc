@@ -19,7 +19,8 @@ constexpr std::uint32_t kFewRounds = 12, kManyRounds = 200;
 constexpr std::uint32_t kUsage = 17;
 
 struct GarblingServices : ThreeServices {
-  explicit GarblingServices(std::size_t lanes = 1, Use use = Use::kAlways, Use leaders = Use::kAlways)
+  explicit GarblingServices(std::size_t lanes = 1, Use use = Use::kAlways,
+                            Use leaders = Use::kAlways)
       : ThreeServices(lanes, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, nullptr,
                       [this, use, leaders](JobServiceOptions& options) {
                         options.garbling.use = options.party == 0 ? leaders : use;
@@ -47,9 +48,7 @@ struct GarblingServices : ThreeServices {
     }
     return false;
   }
-  bool ready(std::uint64_t kinds) {
-    return ready(kinds, kinds * LaneGarbling::kInstancesOfKind);
-  }
+  bool ready(std::uint64_t kinds) { return ready(kinds, kinds * LaneGarbling::kInstancesOfKind); }
   std::uint64_t made() { return service(0).status().garbled_made; }
   Bytes checksum(const Bytes& data) { return test::Krb5Client(18, key).checksum(kUsage, data); }
   Job mac(const Bytes& data) const { return {TKDC_OP_MAC, ref, kUsage, {}, data}; }

@@ -37,7 +37,7 @@ struct GarblingServices : ThreeServices {
   }
   // All that is wanted of so many kinds stands ready, at all three.
   bool ready(std::uint64_t kinds, std::uint64_t instances) {
-    for (int tries = 0; tries < 3000; ++tries) {
+    for (int tries = 0; tries < 9000; ++tries) {
       int good = 0;
       for (int p = 0; p < 3; ++p) {
         const JobServiceStatus now = service(p).status();

@@ -138,7 +138,7 @@ bench: release
 	tests/bench/run build/release/bin
 	$(PYTHON) -m tests.bench.instructions build/release/bin
 
-# As root; a quarter of an hour. What a user waits for, near and far, by sharing and by garbled circuits.
+# As root. What a user waits for, near and far, by sharing and by garbled circuits.
 bench-login: release
 	TKDC_BIN=build/release/bin $(PYTHON) -m tests.bench.login_latency
 

@@ -61,7 +61,6 @@ void LaneGarbling::note(const KeyRecord& record, tkdc_wire_op op, std::uint32_t 
 
 // One at a time: it takes some ten milliseconds to lay a circuit out.
 void LaneGarbling::learn() {
-  if (noted_.empty()) return;
   const std::string circuit = std::move(noted_.front());
   noted_.pop_front();
   // One that is too long is computed by sharing, at all three servers alike.
@@ -73,7 +72,9 @@ void LaneGarbling::learn() {
 
 void LaneGarbling::prepare(std::function<bool()> busy) {
   if (filling_ || broken_ || !maker_) return;
-  learn();
+  if (!noted_.empty()) learn();
+  // One that cannot be had keeps none of those behind it waiting.
+  while (!noted_.empty() && !side_->reserve().next()) learn();
   if (!side_->reserve().next()) return;
   filling_ = true;
   lane_.spawn(fill_up(std::move(busy)));

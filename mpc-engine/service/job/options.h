@@ -9,7 +9,7 @@
 
 #include "protocol/offer.h"
 #include "service/admit/rate_limits.h"
-#include "service/garbled/lane_garbling.h"
+#include "service/garbled/garbling_options.h"
 #include "service/job/audit_head.h"
 #include "service/wire/message.h"
 

@@ -93,8 +93,9 @@ void read_approvers(StrictToml& file, ServerConfig& config) {
 
 void read_garbling(TomlTable& table, ServerConfig& config) {
   using Use = GarblingOptions::Use;
-  const std::string use = table.choice("garbling", {"never", "auto", "always"}, "never");
-  config.garbling.use = use == "never" ? Use::kNever : use == "auto" ? Use::kAuto : Use::kAlways;
+  constexpr auto& kUses = GarblingOptions::kUses;
+  const std::string use = table.choice("garbling", {kUses.begin(), kUses.end()}, kUses[0]);
+  config.garbling.use = static_cast<Use>(std::ranges::find(kUses, use) - kUses.begin());
   constexpr std::int64_t kMostMb = 65'536;
   config.garbling.most_bytes =
       static_cast<std::size_t>(table.integer("garbled_mb", 16, kMostMb, 256)) << 20;

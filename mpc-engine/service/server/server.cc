@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/server.h"
 #include "rep3/unit/offers.h"
+#include "service/garbled/lane_garbling.h"
 #include "service/server/protocols.h"
 
 #include <poll.h>

@@ -26,10 +26,7 @@ nlohmann::json protocols_json(const std::vector<ProtocolInfo>& protocols) {
 
 void tell_garbling(nlohmann::json& json, const GarblingOptions& garbling,
                    const JobServiceStatus& jobs) {
-  using Use = GarblingOptions::Use;
-  json["garbling"] = garbling.use == Use::kNever  ? "never"
-                     : garbling.use == Use::kAuto ? "auto"
-                                                  : "always";
+  json["garbling"] = garbling.use_name();
   json["garbles"] = jobs.garbles;
   json["garbled_jobs"] = jobs.garbled_jobs;
   json["garbled_missed"] = jobs.garbled_missed;

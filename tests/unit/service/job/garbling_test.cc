@@ -4,7 +4,7 @@
 // lost while instances are made and while a job runs, streams that break, and servers that differ.
 #include "link/memory_bulk_stream.h"
 #include "rebuild_key.h"
-#include "service/job/limits.h"
+#include "service/garbled/lane_garbling.h"
 #include "support/krb5_client.h"
 #include "three_services.h"
 

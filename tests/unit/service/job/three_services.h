@@ -149,7 +149,10 @@ class ThreeServices {
       if (l > 0 || !ring) ring = MemoryRing::create();
       for (int p = 0; p < 3; ++p) sessions_[p].lanes[l].link = ring->link(p);
     }
-    if (lane_streams) join_streams();
+    if (lane_streams) {
+      break_streams("the network is gone");
+      join_streams();
+    }
     for (int p = 0; p < 3; ++p) {
       sessions_[p].goes_on = true;
       run_thread(p);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/garbled/lane_garbling.h"
 
+#include <future>
+
 #include "protocol/offer.h"
 #include "threegarble/fill.h"
+#include "threegarble/three_words.h"
 #include "threegarble/wire_format.h"
 
 namespace tkdc {
@@ -59,28 +62,56 @@ void LaneGarbling::note(const KeyRecord& record, tkdc_wire_op op, std::uint32_t 
   noted_.push_back(whole->circuit);
 }
 
-// One at a time: it takes some ten milliseconds to lay a circuit out.
-void LaneGarbling::learn() {
+// To lay a circuit out takes a thread up to some seconds. The lane turns meanwhile, and the three
+// have the kind from the tick on in which all have heard that all are through.
+Task<void> LaneGarbling::learn() {
+  enum : std::uint8_t { kAtIt, kThrough };
+  constexpr std::chrono::microseconds kIdle{500};
   const std::string circuit = std::move(noted_.front());
   noted_.pop_front();
+  Bytes about;
+  Writer w(about);
+  w.text("threegarble 1 kind");
+  w.text(circuit);
+  threegarble::ThreeWords words(lane_, std::move(about));
+  auto laid_out =
+      std::async(std::launch::async, [circuit] { return WholeKinds::shape_of(circuit); });
+  const auto through = [&](std::chrono::microseconds most) {
+    return laid_out.wait_for(most) == std::future_status::ready ? kThrough : kAtIt;
+  };
+  while (!words.all(kThrough)) {
+    const std::uint8_t mine = through(lane_.tasks() == 1 ? kIdle : kIdle.zero());
+    co_await words.say(mine);
+  }
+  co_await words.say(kThrough);
   // One that is too long is computed by sharing, at all three servers alike.
-  auto shape = WholeKinds::shape_of(circuit);
-  if (!shape || kinds_.has((*shape)->digest)) return;
+  auto shape = laid_out.get();
+  if (!shape || kinds_.has((*shape)->digest)) co_return;
   side_->reserve().add({*shape, kInstancesOfKind});
   kinds_.add(circuit, std::move(*shape), kInstancesOfKind);
 }
 
+bool LaneGarbling::serves(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
+                          std::size_t input_bytes) {
+  const auto whole = whole_of(record, op, usage, input_bytes);
+  const auto kind = whole ? kinds_.find(whole->circuit) : std::nullopt;
+  if (!kind) return false;
+  const bool ready = side_->reserve().counts(*kind).ready > 0;
+  missed_ += ready ? 0 : 1;
+  return ready;
+}
+
 void LaneGarbling::prepare(std::function<bool()> busy) {
   if (filling_ || broken_ || !maker_) return;
-  if (!noted_.empty()) learn();
-  // One that cannot be had keeps none of those behind it waiting.
-  while (!noted_.empty() && !side_->reserve().next()) learn();
-  if (!side_->reserve().next()) return;
+  if (noted_.empty() && !side_->reserve().next()) return;
   filling_ = true;
   lane_.spawn(fill_up(std::move(busy)));
 }
 
 Task<void> LaneGarbling::fill_up(std::function<bool()> busy) {
+  if (!noted_.empty()) co_await learn();
+  // One that cannot be had keeps none of those behind it waiting.
+  while (!noted_.empty() && !side_->reserve().next() && !busy()) co_await learn();
   const threegarble::Filled filled = co_await threegarble::fill(*side_, *maker_, busy);
   filling_ = false;
   broken_ = filled == threegarble::Filled::kBroken;
@@ -104,6 +135,7 @@ threegarble::JobTag LaneGarbling::next_job(const threegarble::Digest& about) {
 
 LaneGarbling::Counts LaneGarbling::counts() const {
   Counts all;
+  all.missed = missed_;
   const threegarble::Reserve& reserve = side_->reserve();
   for (std::size_t kind = 0; kind < reserve.kinds(); ++kind) {
     const auto one = reserve.counts(kind);

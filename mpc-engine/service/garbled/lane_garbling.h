@@ -45,6 +45,9 @@ class LaneGarbling {
   void prepare(std::function<bool()> busy);
   bool preparing() const { return filling_; }
 
+  // Whether an instance for it stands ready: the same at all three in the same tick.
+  bool serves(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
+              std::size_t input_bytes);
   GarbledLane lane() { return {*side_, kinds_, at_work_}; }
   // Of the next job that is garbled; `about`: the digest of all that is public of it.
   threegarble::JobTag next_job(const threegarble::Digest& about);
@@ -57,7 +60,7 @@ class LaneGarbling {
  private:
   LaneGarbling(Lane& lane, std::function<void(const std::string&)> say)
       : lane_(lane), say_(std::move(say)) {}
-  void learn();
+  Task<void> learn();
   Task<void> fill_up(std::function<bool()> busy);
 
   Lane& lane_;
@@ -70,6 +73,7 @@ class LaneGarbling {
   bool filling_ = false, broken_ = false;
   std::size_t at_work_ = 0;
   std::uint64_t jobs_ = 0;
+  std::uint64_t missed_ = 0;  // when they were named
 };
 
 }  // namespace tkdc

@@ -49,7 +49,7 @@ struct Job {
     Verdict own = kMissing;     // this server's alone
     bool holds_key = false;     // its ids are in JobChecks
     const char* why = nullptr;  // of `own`, where its status alone does not say it
-    bool garbled = false;       // where an instance stands ready; then in one part
+    bool garbled = false;       // an instance stood ready when it was named; then in one part
   };
   Found found;
 

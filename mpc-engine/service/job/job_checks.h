@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "service/garbled/lane_garbling.h"
 #include "service/job/job.h"
 #include "service/job/lane_shared.h"
 
@@ -30,8 +31,9 @@ struct ManifestTime {
 class JobChecks {
  public:
   JobChecks(const LaneShared& shared, std::uint32_t lane, bool two_parts,
-            const SessionProtocols& protocols)
-      : shared_(shared), lane_index_(lane), two_parts_(two_parts), protocols_(protocols) {}
+            const SessionProtocols& protocols, const std::unique_ptr<LaneGarbling>& garbling)
+      : shared_(shared), lane_index_(lane), two_parts_(two_parts), protocols_(protocols),
+        garbling_(garbling) {}
 
   // Fills in what is found (Job::Found). `protocol`: as the manifest says (protocol_named()).
   Verdict check(Job& job, std::uint8_t protocol, const ManifestTime& time);
@@ -54,6 +56,7 @@ class JobChecks {
   const std::uint32_t lane_index_;
   const bool two_parts_;
   const SessionProtocols& protocols_;
+  const std::unique_ptr<LaneGarbling>& garbling_;  // null in a lane that does not garble
   // Keys that an admitted or half admitted management job works on: what was checked for one such
   // job must still hold when it runs.
   std::set<KeyId> managed_;

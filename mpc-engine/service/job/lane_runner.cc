@@ -24,7 +24,8 @@ LaneRunner::LaneRunner(LaneShared shared, const Session& session, std::size_t la
       revoked_(shared.revocations, party_),
       // Who follows says it whenever the leader does.
       clocks_(shared.clocks, index_, shared.options.clock_every / (leader() ? 1 : 2)),
-      checks_(shared_, index_, two_parts_, protocols_), answers_(shared_, index_, two_parts_),
+      checks_(shared_, index_, two_parts_, protocols_, garbling_),
+      answers_(shared_, index_, two_parts_),
       admission_(shared_, party_, index_, protocols_, running_, queue_, checks_, answers_) {
   note_session(session);
 }

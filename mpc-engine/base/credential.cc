@@ -102,23 +102,23 @@ bool can_make_credentials() {
          ::access("/run/systemd/system", F_OK) == 0;
 }
 
-Result<std::string> seal_credential(const std::string& name, ByteSpan secret,
-                                    const std::string& with) {
+Result<std::string> encrypt_credential(const std::string& name, ByteSpan secret,
+                                       const std::string& with) {
   if (::geteuid() != 0) return fail("only root makes credentials of this host");
-  auto sealed =
+  auto credential =
       run({"systemd-creds", "encrypt", "--with-key=" + with, "--name=" + name, "-", "-"}, secret);
-  if (!sealed) return sealed.error();
-  return std::string(sealed->begin(), sealed->end());
+  if (!credential) return credential.error();
+  return std::string(credential->begin(), credential->end());
 }
 
-Result<SecretVector> open_credential(const std::string& name, const std::string& path) {
+Result<SecretVector> decrypt_credential(const std::string& name, ByteSpan credential) {
+  return run({"systemd-creds", "decrypt", "--name=" + name, "-", "-"}, credential);
+}
+
+Result<SecretVector> decrypt_credential_file(const std::string& name, const std::string& path) {
   if (::geteuid() != 0)
     return fail("only root opens " + path + ", a credential of this host: run this as root");
   return run({"systemd-creds", "decrypt", "--name=" + name, path, "-"}, {});
-}
-
-Result<SecretVector> open_sealed(const std::string& name, ByteSpan sealed) {
-  return run({"systemd-creds", "decrypt", "--name=" + name, "-", "-"}, sealed);
 }
 
 std::string credential_not_given(const std::string& path) {

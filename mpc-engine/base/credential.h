@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Secrets of a unit as systemd's encrypted credentials: NAME.cred in the member's folder, which
-// only this host opens (its key, its TPM, or both), and which systemd gives to the unit in a folder
-// of its own (LoadCredentialEncrypted=). systemd-creds makes and opens them, as root.
+// only this host decrypts (its key, its TPM, or both), and which systemd gives to the unit in a
+// folder of its own (LoadCredentialEncrypted=). systemd-creds encrypts and decrypts them, as root.
 //
 // Called by `tkdc`; the daemons only read what systemd gives them (base/secret_file.h). Secret:
 // what is encrypted; it goes through pipes, never through arguments or files.
@@ -21,11 +21,10 @@ bool can_make_credentials();
 
 // `with`: auto, host, tpm2 or host+tpm2, as systemd-creds(1) has --with-key=. `name`: of the file
 // in the unit's folder, which the credential is bound to.
-Result<std::string> seal_credential(const std::string& name, ByteSpan secret,
-                                    const std::string& with);
-Result<SecretVector> open_credential(const std::string& name, const std::string& path);
-// The same of what seal_credential() gave, before it is in any file.
-Result<SecretVector> open_sealed(const std::string& name, ByteSpan sealed);
+Result<std::string> encrypt_credential(const std::string& name, ByteSpan secret,
+                                       const std::string& with);
+Result<SecretVector> decrypt_credential(const std::string& name, ByteSpan credential);
+Result<SecretVector> decrypt_credential_file(const std::string& name, const std::string& path);
 
 // What StrictToml::resolve() makes of %d/NAME where no unit gave a folder: NAME, else empty.
 std::string credential_not_given(const std::string& path);

@@ -120,7 +120,7 @@ IN_ITS_PLACE = 'mount --bind "$1" /usr/bin/systemd-creds && shift && exec "$@"'
 
 
 @pytest.fixture
-def sealed(realm, tmp_path):
+def with_credential(realm, tmp_path):
     """Server 0's folder as it would be with a credential, and `tkdc` with that systemd."""
     if not Path("/usr/bin/systemd-creds").exists():
         pytest.skip("needs /usr/bin/systemd-creds, in whose place another stands")
@@ -148,9 +148,9 @@ def sealed(realm, tmp_path):
 
 
 @pytest.mark.parametrize("fault", ["other", "shut"])
-def test_a_credential_that_does_not_open_replaces_no_key(sealed, fault):
+def test_a_credential_that_does_not_open_replaces_no_key(with_credential, fault):
     """systemd said that it made one: the store is not to hang on that."""
-    folder, run = sealed
+    folder, run = with_credential
     before = {name: (folder / name).read_bytes() for name in ("store.key.cred", "store/keys")}
     assert run("epochs").returncode == 0
     done = run("store", "rekey", fault=fault)

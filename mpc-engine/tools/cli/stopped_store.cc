@@ -16,7 +16,7 @@ namespace tkdc::cli {
 namespace {
 
 Result<SecretBuffer> read_credential(const std::string& name, const std::string& path) {
-  auto octets = open_credential(name, path);
+  auto octets = decrypt_credential_file(name, path);
   if (!octets) return octets.error();
   SecretBuffer key(32);
   if (octets->size() != key.size()) return fail(path + " does not hold a store's key of 32 octets");

@@ -54,15 +54,15 @@ Result<NextKey> make_next(const StoppedStore& at, const std::string& with) {
   next.file.assign(next.key.data(), next.key.data() + next.key.size());
   if (!at.credential) return next;
   const std::string name = credential_not_given(at.config.store_key_file);
-  auto sealed = seal_credential(name, next.key.span(), with);
-  if (!sealed) return sealed.error();
-  next.file.assign(sealed->begin(), sealed->end());
-  auto opened = open_sealed(name, next.file);
-  if (!opened || opened->size() != next.key.size() ||
-      sodium_memcmp(opened->data(), next.key.data(), next.key.size()) != 0)
+  auto credential = encrypt_credential(name, next.key.span(), with);
+  if (!credential) return credential.error();
+  next.file.assign(credential->begin(), credential->end());
+  auto decrypted = decrypt_credential(name, next.file);
+  if (!decrypted || decrypted->size() != next.key.size() ||
+      sodium_memcmp(decrypted->data(), next.key.data(), next.key.size()) != 0)
     return fail("this host does not open the credential that it made (--with-key=" + with +
-                "); nothing was changed" + (opened ? "" : ": " + opened.error().message));
-  std::memcpy(next.key.data(), opened->data(), next.key.size());
+                "); nothing was changed" + (decrypted ? "" : ": " + decrypted.error().message));
+  std::memcpy(next.key.data(), decrypted->data(), next.key.size());
   return next;
 }
 

@@ -38,16 +38,17 @@ Result<std::string> own_file(const std::string& folder) {
 Result<void> write_secret(Tree& tree, const std::string& prefix, const std::string& name,
                           ByteSpan secret, const SecretForm& form) {
   if (form.credential_key.empty()) return tree.file(prefix + name, secret);
-  auto sealed = seal_credential(name, secret, form.credential_key);
-  if (!sealed) return sealed.error();
-  return tree.file(prefix + name + std::string(kCredentialEnding), *sealed);
+  auto credential = encrypt_credential(name, secret, form.credential_key);
+  if (!credential) return credential.error();
+  return tree.file(prefix + name + std::string(kCredentialEnding), *credential);
 }
 
 // As it stands in its file, or in its credential.
 Result<SecretVector> curve_secret(const std::string& folder) {
-  const std::string file = folder + "/curve.key", sealed = file + std::string(kCredentialEnding);
-  if (fs::exists(file) || !fs::exists(sealed)) return read_curve_secret(file);
-  auto text = open_credential("curve.key", sealed);
+  const std::string file = folder + "/curve.key",
+                    credential = file + std::string(kCredentialEnding);
+  if (fs::exists(file) || !fs::exists(credential)) return read_curve_secret(file);
+  auto text = decrypt_credential_file("curve.key", credential);
   while (text && !text->empty() && text->back() == '\n') text->pop_back();
   return text;
 }

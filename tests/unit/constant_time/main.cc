@@ -170,7 +170,7 @@ bool rings() {
   return done;
 }
 
-// The stored form of shares, sealed, and read again.
+// The stored form of shares, encrypted, and read again.
 bool store() {
   KeyRecord record;
   record.principal_name = "host/a.test@A.TEST";

@@ -16,8 +16,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = "docs/STYLE.md"
 SECTION = "## Alike on purpose"
-LOOKED_AT = re.compile(r"\.(c|cc|h|cu|cuh|inl|py|sh|cmake|yml|yaml|toml|map|service|postrm)$"
-                       r"|(^|/)(bootstrap|CMakeLists\.txt)$")
+# Prose, data, and what a program writes.
+NO_SOURCE = re.compile(r"\.(md|[18]|svg|json|abi|digest|plan|patch)$|(^|/)LICENSE$"
+                       r"|^tests/fuzz/corpus/|/wire-format\.txt$")
 NOT_LOOKED_AT = re.compile(r"^(\W*$|//|/\*|\*([ /]|$)|#|--- *$|import |from \S+ import |using "
                            r"|namespace )")
 COMMENT = re.compile(r"\s*(//|  # ).*")
@@ -34,6 +35,11 @@ def lines_of(text: str) -> list[tuple[int, str]]:
         if not NOT_LOOKED_AT.match(line):
             counted.append((number, COMMENT.sub("", line)))
     return counted
+
+
+def is_text(path: Path) -> bool:
+    """A link is no second copy."""
+    return path.is_file() and not path.is_symlink() and b"\0" not in path.read_bytes()
 
 
 def alike(texts: dict[str, str]) -> dict[tuple[str, str], tuple[Place, Place]]:
@@ -70,7 +76,7 @@ def check(names: list[str], root: Path = ROOT) -> list[str]:
     found = [f"{PAGE}: no file is called {pattern}" for named in listed for pattern in named
              if not any(fits(path, pattern) for path in names)]
     texts = {name: (root / name).read_text() for name in names
-             if LOOKED_AT.search(name) and (root / name).is_file()}
+             if not NO_SOURCE.search(name) and is_text(root / name)}
     needed = [False] * len(listed)
     for pair, (one, other) in sorted(alike(texts).items()):
         explains = [all(any(fits(path, pattern) for pattern in named) for path in pair)

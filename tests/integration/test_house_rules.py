@@ -154,3 +154,14 @@ def test_an_entry_explains_a_pair_that_it_names(tmp_path):
 def test_an_entry_that_explains_nothing_is_seen(tmp_path):
     assert two_alike(tmp_path, "- `a.cc`, `b.cc`: since.", a=SIX, b=[]) == [
         "docs/STYLE.md: nothing that stands twice is explained by the entry of a.cc"]
+
+
+def test_a_file_without_an_ending_is_looked_at_and_a_link_is_not(tmp_path):
+    script = "#!/bin/bash\n" + "\n".join(SIX) + "\n"
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/STYLE.md").write_text(f"{house_alike.SECTION}\n")
+    (tmp_path / "run").write_text(script)
+    (tmp_path / "again").symlink_to("run")
+    assert not house_alike.check(["run", "again"], tmp_path)
+    (tmp_path / "stop").write_text(script)
+    assert len(house_alike.check(["run", "again", "stop"], tmp_path)) == 1

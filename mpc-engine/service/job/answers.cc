@@ -89,7 +89,7 @@ bool Answers::audit(const JobRequest& request, tkdc_status status, const char* n
   };
   const Part asked = part_of(request).value_or(Part());
   const bool tail = asked.kind == Part::Kind::kTail;
-  if (head || tail) line["session"] = request.name.run;  // the agent's
+  if (head || tail) line["run"] = request.name.run;
   if (head) line["head"] = request.name.number;
   if (tail) line["tail_of"] = asked.head;
   if (note != nullptr) line["note"] = note;

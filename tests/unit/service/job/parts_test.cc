@@ -251,13 +251,15 @@ TEST(TwoParts, AreCountedWithTheHead) {
   EXPECT_EQ(e.run(tail).status(), TKDC_STATUS_UNAVAILABLE);
   EXPECT_EQ(e.service(0).status().agents.at(0).asked, asked + 2) << "a tail of no head is charged";
   for (int p = 0; p < 3; ++p) {
-    std::size_t heads = 0, tails = 0;
+    std::size_t heads = 0, tails = 0, runs = 0;
     for (const std::string& line : e.audit(p)) {
       heads += line.find("\"head\":") != std::string::npos;
       tails += line.find("\"tail_of\":") != std::string::npos;
+      runs += line.find("\"run\":") != std::string::npos;
     }
     EXPECT_EQ(heads, 3u);
     EXPECT_EQ(tails, 4u);
+    EXPECT_EQ(runs, heads + tails) << "whose number the head's is";
   }
 }
 

@@ -133,7 +133,7 @@ void DeviceCohort::fall_back(const std::string& why) {
   take_over();
 }
 
-// The CPU's cohort, brought to where this one is; see the head of cohort.h.
+// The CPU's cohort, brought to where this one is; see the top of cohort.h.
 void DeviceCohort::take_over() {
   cpu_ = cpu_backend_.make_cohort(party_, blocks_);
   cpu_->load(*refs_);

@@ -146,7 +146,7 @@ void DeviceRipple::fall_back(const std::string& why) {
   take_over();
 }
 
-// The CPU's, brought to where this one is; see the head of ripple.h.
+// The CPU's, brought to where this one is; see the top of ripple.h.
 void DeviceRipple::take_over() {
   cpu_ = std::make_unique<sha1::Ripple>(party_, claims_, blocks_);
   for (std::size_t at = 0; at < log_.size(); at += 2 * cpu_->bytes()) {

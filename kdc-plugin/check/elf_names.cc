@@ -46,15 +46,15 @@ bool read_symbols(const std::vector<char>& file, const Elf64_Shdr& table, std::u
 }
 
 bool read_names(const std::vector<char>& file, ElfNames& out) {
-  Elf64_Ehdr head;
-  if (!copy_at(file, 0, head) || !std::equal(head.e_ident, head.e_ident + SELFMAG, ELFMAG) ||
-      head.e_ident[EI_CLASS] != ELFCLASS64)
+  Elf64_Ehdr header;
+  if (!copy_at(file, 0, header) || !std::equal(header.e_ident, header.e_ident + SELFMAG, ELFMAG) ||
+      header.e_ident[EI_CLASS] != ELFCLASS64)
     return false;
-  for (std::uint64_t i = 0; i < head.e_shnum; ++i) {
+  for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
     Elf64_Shdr table, strings;
-    if (!copy_at(file, head.e_shoff + i * sizeof table, table)) return false;
+    if (!copy_at(file, header.e_shoff + i * sizeof table, table)) return false;
     if (table.sh_type != SHT_DYNSYM) continue;
-    return copy_at(file, head.e_shoff + table.sh_link * sizeof strings, strings) &&
+    return copy_at(file, header.e_shoff + table.sh_link * sizeof strings, strings) &&
            read_symbols(file, table, strings.sh_offset, out);
   }
   return false;

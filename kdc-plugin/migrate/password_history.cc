@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kXdrUnit = 4;
 constexpr std::size_t kNumbersOfKey = 6;
-// next, the key's version, the count of passwords; behind the head.
+// next, the key's version, the count of passwords; behind the header.
 constexpr std::size_t kNumbersOfRecord = 3;
 
 Bytes bytes_of(const tkdc_span& span) { return {span.data, span.data + span.len}; }
@@ -54,8 +54,8 @@ std::optional<PasswordHistory> PasswordHistory::read(ByteSpan record) {
   history_record at;
   if (!history_record_open(&at, record.data(), record.size())) return std::nullopt;
   const std::size_t numbers = kXdrUnit * kNumbersOfRecord;
-  out.head_.assign(record.begin(),
-                   record.end() - static_cast<std::ptrdiff_t>(at.at.left + numbers));
+  out.header_.assign(record.begin(),
+                     record.end() - static_cast<std::ptrdiff_t>(at.at.left + numbers));
   out.next_ = at.next;
   out.history_kvno = at.kvno;
   if (at.passwords > at.at.left / kXdrUnit) return std::nullopt;  // each has its number of keys
@@ -83,7 +83,7 @@ std::optional<PasswordHistory> PasswordHistory::of(const krb5_db_entry* entry) {
 }
 
 std::size_t PasswordHistory::bytes() const {
-  std::size_t size = head_.size() + kXdrUnit * kNumbersOfRecord;
+  std::size_t size = header_.size() + kXdrUnit * kNumbersOfRecord;
   for (const auto& password : passwords) {
     size += kXdrUnit;
     for (const RememberedKey& key : password) size += bytes_of_key(key);
@@ -92,7 +92,7 @@ std::size_t PasswordHistory::bytes() const {
 }
 
 Bytes PasswordHistory::encode() const {
-  Bytes out = head_;
+  Bytes out = header_;
   out.reserve(bytes());
   put_number(out, next_);
   put_number(out, history_kvno);

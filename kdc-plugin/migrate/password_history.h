@@ -48,7 +48,7 @@ class PasswordHistory {
   std::vector<std::vector<RememberedKey>> passwords;
 
  private:
-  Bytes head_;  // version, policy's name, attributes
+  Bytes header_;  // version, policy's name, attributes
   std::uint32_t next_ = 0;
 };
 

@@ -7,11 +7,11 @@ void Course::note(Kind kind, std::initializer_list<ByteSpan> parts) {
   crypto_generichash_state state;
   Digest next;
   crypto_generichash_init(&state, digest().data(), digest().size(), next.size());
-  Bytes head;
-  Writer w(head);
+  Bytes header;
+  Writer w(header);
   w.u8(static_cast<std::uint8_t>(kind));
   for (ByteSpan part : parts) w.u32(static_cast<std::uint32_t>(part.size()));
-  crypto_generichash_update(&state, head.data(), head.size());
+  crypto_generichash_update(&state, header.data(), header.size());
   for (ByteSpan part : parts) crypto_generichash_update(&state, part.data(), part.size());
   crypto_generichash_final(&state, next.data(), next.size());
 

@@ -37,8 +37,8 @@ void Ticker::begin(bool full, const OwnControl& own) {
   full |= lane_.needs_next();
   Sent& made = sent(lane_.rounds());
   made.full = full;
-  made.head.clear();
-  Writer prev(made.head);
+  made.header.clear();
+  Writer prev(made.header);
   prev.u32(on_the_wire(lane_.rounds()));
   if (full) put_control(prev, own.to_both, own.to_prev);
   lane_.finish_to_prev();
@@ -76,7 +76,7 @@ Result<void> Ticker::send(Neighbour to, std::uint64_t tick) {
   } else {
     const Lane::ToPrev octets = lane_.sent_to_prev(tick);
     static_assert(kMostParts == 2);
-    const ByteSpan pieces[] = {made.head, octets.parts[0], octets.parts[1], octets.rest};
+    const ByteSpan pieces[] = {made.header, octets.parts[0], octets.parts[1], octets.rest};
     taken = link_->send_pieces(to, pieces);
   }
   if (!taken) return failed(to, true, taken.error());

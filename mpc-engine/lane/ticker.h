@@ -98,7 +98,7 @@ class Ticker {
   // Parties are at most two ticks apart: kKeptTicks packets are all that one can lack.
   struct Sent {
     bool full = false;
-    Bytes head;  // of the packet to the previous neighbour, before what the lane keeps
+    Bytes header;  // of the packet to the previous neighbour, before what the lane keeps
     SecretVector to_next;
   };
   Sent& sent(std::uint64_t tick) { return sent_[tick % kKeptTicks]; }

@@ -61,12 +61,12 @@ Bytes list_digest(const MacKeys& keys, const Dealing& attempt,
                   std::span<const MacSubject> subjects) {
   crypto_generichash_state state;
   crypto_generichash_init(&state, nullptr, 0, kSeedBytes);
-  Bytes head;
-  Writer w(head);
+  Bytes header;
+  Writer w(header);
   w.raw(keys.id());
   put_dealing(w, attempt);
   w.u64(subjects.size());
-  crypto_generichash_update(&state, head.data(), head.size());
+  crypto_generichash_update(&state, header.data(), header.size());
   for (const MacSubject& one : subjects) {
     Bytes line = mac_name(one.name, one.dealing);
     Writer(line).u64(one.bytes());

@@ -53,7 +53,7 @@ CONTROLS = (
     Control(f"CONTROL: split verdicts, {OUT}", "verdicts", (0, 1, 2), short=(1,)),
     Control(f"CONTROL: another time of sealing for one, {OUT}", "sealed-at", (0,)),
     Control(f"CONTROL: another order for one, {OUT}", "order", (0,)),
-    Control(f"CONTROL: heads that differ, {OUT}", "heads", (1,)),
+    Control(f"CONTROL: audit heads that differ, {OUT}", "audit-heads", (1,)),
     Control(f"CONTROL: revoked windows told to one only, {OUT}", "windows", (2,),
             new_session=True),
     Control("CONTROL: a layer's octets changed, with the verdict taken out of all three servers",

@@ -52,7 +52,7 @@ LIES = (
     Lie("manifest: a job for one that nobody asked for", "names", LEADER),
     Lie("revoked windows told to one only", "windows", new_session=True, short=(2,)),
     Lie("the same, and silent from the comparing tick on", "windows withhold", new_session=True),
-    Lie("heads of the audit log that differ", "heads", short=(1,)),
+    Lie("audit heads that differ", "audit-heads", short=(1,)),
     Lie("a layer's octets changed", "layer", last="verdict", short=(1,)),
     Lie("the same, and \"the check held\" told to both", "layer-then-good", last="verdict",
         short=(2,)),

@@ -44,8 +44,8 @@ def play(realm: AttackedRealm, keys: Keys, lie: Lie) -> Play:
     if lie.beside:
         done.count("packets in the other lane since the lie", len(tap.beside))
         done.expect(bool(tap.beside), "the other lane did not serve")
-    if lie.order == "heads":
-        _judge_heads(realm, done)
+    if lie.order == "audit-heads":
+        _judge_audit_heads(realm, done)
     return done
 
 
@@ -149,7 +149,7 @@ def _judge_received(received: Path, keys: Keys, done: Play) -> None:
         done.learned += found
 
 
-def _judge_heads(realm: AttackedRealm, done: Play) -> None:
+def _judge_audit_heads(realm: AttackedRealm, done: Play) -> None:
     for party in realm.honest():
         for event in realm.audit_events(party):
             made_up = [p for p in event.get("peers", []) if p["lines"] > MADE_UP_LINES]

@@ -38,11 +38,11 @@ void parcel(ByteSpan contents) {
     return out;
   }();
   static const Bytes empty = *pack({}, {}, recipient.public_key, server.secret);
-  const std::size_t head = empty.size() - crypto_box_MACBYTES - 1 - sizeof(Digest) - 4;
-  Bytes file(empty.begin(), empty.begin() + static_cast<std::ptrdiff_t>(head));
-  file.resize(head + crypto_box_MACBYTES + contents.size());
-  fuzz::require(crypto_box_easy(file.data() + head, contents.data(), contents.size(),
-                                file.data() + head - crypto_box_NONCEBYTES,
+  const std::size_t header = empty.size() - crypto_box_MACBYTES - 1 - sizeof(Digest) - 4;
+  Bytes file(empty.begin(), empty.begin() + static_cast<std::ptrdiff_t>(header));
+  file.resize(header + crypto_box_MACBYTES + contents.size());
+  fuzz::require(crypto_box_easy(file.data() + header, contents.data(), contents.size(),
+                                file.data() + header - crypto_box_NONCEBYTES,
                                 recipient.public_key.data(), server.secret.data()) == 0);
   auto read = unpack(file, wanted, {}, recipient.secret, server.public_key);
   if (!read) return;

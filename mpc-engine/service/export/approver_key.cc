@@ -10,9 +10,9 @@ namespace {
 constexpr std::string_view kKeyTitle = "tkdc approver key 1\n";
 constexpr std::size_t kSaltBytes = crypto_pwhash_argon2id_SALTBYTES;
 constexpr std::size_t kKeyNonceBytes = crypto_secretbox_NONCEBYTES;
-constexpr std::size_t kKeyHeadBytes = kKeyTitle.size() + kSaltBytes + kKeyNonceBytes;
+constexpr std::size_t kKeyHeaderBytes = kKeyTitle.size() + kSaltBytes + kKeyNonceBytes;
 constexpr std::size_t kSeedBytes = crypto_sign_SEEDBYTES;
-constexpr std::size_t kFileBytes = kKeyHeadBytes + crypto_secretbox_MACBYTES + kSeedBytes;
+constexpr std::size_t kFileBytes = kKeyHeaderBytes + crypto_secretbox_MACBYTES + kSeedBytes;
 // A part of a second and 128 MiB for each guess.
 constexpr unsigned long long kPasses = 3;
 constexpr std::size_t kMemoryBytes = std::size_t{128} << 20;
@@ -50,7 +50,7 @@ Result<Bytes> lock_approver_seed(const SecretBuffer& seed, ByteSpan passphrase) 
   randombytes_buf(salt, kSaltBytes + kKeyNonceBytes);
   auto key = key_of(passphrase, salt);
   if (!key) return key.error();
-  crypto_secretbox_easy(out.data() + kKeyHeadBytes, seed.data(), seed.size(), nonce, key->data());
+  crypto_secretbox_easy(out.data() + kKeyHeaderBytes, seed.data(), seed.size(), nonce, key->data());
   return out;
 }
 
@@ -61,8 +61,9 @@ Result<SecretBuffer> unlock_approver_seed(ByteSpan file, ByteSpan passphrase) {
   auto key = key_of(passphrase, salt);
   if (!key) return key.error();
   SecretBuffer seed(kSeedBytes);
-  if (crypto_secretbox_open_easy(seed.data(), file.data() + kKeyHeadBytes,
-                                 file.size() - kKeyHeadBytes, salt + kSaltBytes, key->data()) != 0)
+  if (crypto_secretbox_open_easy(seed.data(), file.data() + kKeyHeaderBytes,
+                                 file.size() - kKeyHeaderBytes, salt + kSaltBytes,
+                                 key->data()) != 0)
     return fail("not the passphrase of this key, or the file is damaged");
   return seed;
 }

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view kParcelTitle = "tkdc-export-shares 1\n";
 constexpr std::size_t kBoxNonceBytes = crypto_box_NONCEBYTES;
-constexpr std::size_t kParcelHeadBytes = kParcelTitle.size() + 1 + sizeof(Digest) + kBoxNonceBytes;
+constexpr std::size_t kParcelHeaderBytes =
+    kParcelTitle.size() + 1 + sizeof(Digest) + kBoxNonceBytes;
 enum Kind : std::uint8_t { kStays = 0, kLeaves = 1 };
 
 std::size_t key_bytes(const ExportKey& key) {
@@ -81,17 +82,17 @@ Result<Bytes> pack(const Parcel& parcel, const Digest& request,
   w.raw({reinterpret_cast<const std::uint8_t*>(kParcelTitle.data()), kParcelTitle.size()});
   w.u8(static_cast<std::uint8_t>(parcel.party));
   w.raw(request);
-  out.resize(kParcelHeadBytes + crypto_box_MACBYTES + plain.size());
-  std::uint8_t* const nonce = out.data() + kParcelHeadBytes - kBoxNonceBytes;
+  out.resize(kParcelHeaderBytes + crypto_box_MACBYTES + plain.size());
+  std::uint8_t* const nonce = out.data() + kParcelHeaderBytes - kBoxNonceBytes;
   randombytes_buf(nonce, kBoxNonceBytes);
-  if (crypto_box_easy(out.data() + kParcelHeadBytes, plain.data(), plain.size(), nonce,
+  if (crypto_box_easy(out.data() + kParcelHeaderBytes, plain.data(), plain.size(), nonce,
                       recipient.data(), secret.data()) != 0)
     return fail("the recipient's public key is none");
   return out;
 }
 
 Result<int> parcel_party(ByteSpan file) {
-  if (file.size() < kParcelHeadBytes + crypto_box_MACBYTES || file.size() > kMaxParcelBytes ||
+  if (file.size() < kParcelHeaderBytes + crypto_box_MACBYTES || file.size() > kMaxParcelBytes ||
       !std::equal(kParcelTitle.begin(), kParcelTitle.end(), file.begin()) ||
       file[kParcelTitle.size()] > 2)
     return fail("not shares as `tkdc hand-over` writes them");
@@ -106,10 +107,10 @@ Result<Parcel> unpack(ByteSpan file, const ExportRequest& request, const Digest&
   out.party = *party;
   if (!std::equal(digest.begin(), digest.end(), file.begin() + kParcelTitle.size() + 1))
     return fail("shares for another request");
-  const ByteSpan box = file.subspan(kParcelHeadBytes);
+  const ByteSpan box = file.subspan(kParcelHeaderBytes);
   SecretVector plain(box.size() - crypto_box_MACBYTES);
   if (crypto_box_open_easy(plain.data(), box.data(), box.size(),
-                           file.data() + kParcelHeadBytes - kBoxNonceBytes, server.data(),
+                           file.data() + kParcelHeaderBytes - kBoxNonceBytes, server.data(),
                            secret.data()) != 0)
     return fail("not made by server " + std::to_string(out.party) +
                 " for this recipient, or changed on the way");

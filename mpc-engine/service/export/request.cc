@@ -23,7 +23,7 @@ ExportKey read_key(TextLines& lines) {
   return key;
 }
 
-void read_head(TextLines& lines, ExportRequest& request) {
+void read_header(TextLines& lines, ExportRequest& request) {
   if (lines.line() != kRequestTitle) lines.wrong("is not \"" + std::string(kRequestTitle) + "\"");
   lines.octets(lines.after("installation"), request.installation);
   request.realm = lines.after("realm");
@@ -53,7 +53,7 @@ Result<ExportRequest> decode_export_request(std::string_view text) {
   if (text.size() > kMaxExportRequestBytes) return fail("the request is too long");
   ExportRequest request;
   TextLines lines(text);
-  read_head(lines, request);
+  read_header(lines, request);
   const auto count = lines.number<std::size_t>(lines.after("keys"), kMaxExportKeys);
   for (std::size_t i = 0; i < count && lines.error().empty(); ++i) {
     request.keys.push_back(read_key(lines));

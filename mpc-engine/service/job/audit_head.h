@@ -21,32 +21,32 @@ struct AuditHead {
 };
 
 template <class AnyWriter>
-void put_head(AnyWriter& w, const AuditHead& head) {
+void put_audit_head(AnyWriter& w, const AuditHead& head) {
   w.u64(head.lines);
   w.raw(head.hash);
 }
 
-inline AuditHead get_head(Reader& r) {
+inline AuditHead get_audit_head(Reader& r) {
   AuditHead head;
   head.lines = r.u64();
   r.array(head.hash);
   return head;
 }
 
-// In a handshake each server's head is its owner's note.
+// In a handshake each server's audit head is its owner's note.
 inline OwnersNote note_of(const AuditHead& head) {
   Bytes octets;
   Writer w(octets);
-  put_head(w, head);
+  put_audit_head(w, head);
   OwnersNote note{};
   assert(octets.size() == note.size());
   std::ranges::copy(octets, note.begin());
   return note;
 }
 
-inline AuditHead head_of(const OwnersNote& note) {
+inline AuditHead audit_head_of(const OwnersNote& note) {
   Reader r(note);
-  return get_head(r);
+  return get_audit_head(r);
 }
 
 }  // namespace tkdc

@@ -8,7 +8,7 @@ enum Parts : std::uint8_t {
   kManifest = 1,
   kVerdicts = 2,
   kWindows = 4,
-  kHead = 8,
+  kAuditHead = 8,
   kClock = 16,
   kAll = 31
 };
@@ -17,7 +17,7 @@ enum Parts : std::uint8_t {
 
 Bytes encode(const LaneControl& said) {
   const int parts = (said.manifest ? kManifest : 0) | (said.verdicts.empty() ? 0 : kVerdicts) |
-                    (said.revoked ? kWindows : 0) | (said.head ? kHead : 0) |
+                    (said.revoked ? kWindows : 0) | (said.audit_head ? kAuditHead : 0) |
                     (said.clock_ms ? kClock : 0);
   Bytes out;
   if (parts == 0) return out;
@@ -29,7 +29,7 @@ Bytes encode(const LaneControl& said) {
     w.u64(said.revoked->version);
     put_revocations(out, said.revoked->state);
   }
-  if (said.head) put_head(w, *said.head);
+  if (said.audit_head) put_audit_head(w, *said.audit_head);
   if (said.clock_ms) w.u64(*said.clock_ms);
   return out;
 }
@@ -62,7 +62,7 @@ Result<LaneControl> decode_lane_control(ByteSpan octets, const LaneExpects& expe
     said.revoked->version = in.u64();
     if (!get_revocations(in, said.revoked->state)) return malformed;
   }
-  if ((parts & kHead) != 0) said.head = get_head(in);
+  if ((parts & kAuditHead) != 0) said.audit_head = get_audit_head(in);
   if ((parts & kClock) != 0) said.clock_ms = in.u64();
   if (!in.complete()) return malformed;
   return said;

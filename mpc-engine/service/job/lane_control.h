@@ -5,8 +5,8 @@
 // course (lane/ticker.h).
 //
 //   u8 which parts follow: 1 manifest, 2 verdicts, 4 revoked windows, 8 audit head, 16 clock
-//   manifest (service/admit/admission.h) | a verdict for each job | version u64, state | head |
-//   Unix ms u64
+//   manifest (service/admit/admission.h) | a verdict for each job | version u64, state |
+//   audit head (service/job/audit_head.h) | Unix ms u64
 //
 // A party that has nothing to say sends no octet. Nothing here is secret.
 #pragma once
@@ -24,7 +24,7 @@ struct LaneControl {
   std::optional<Manifest> manifest;  // one that names jobs
   std::vector<Verdict> verdicts;
   std::optional<Revocations::Word> revoked;
-  std::optional<AuditHead> head;
+  std::optional<AuditHead> audit_head;
   std::optional<std::uint64_t> clock_ms;
 };
 

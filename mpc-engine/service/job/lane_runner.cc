@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kIdle{1000};
 LaneRunner::LaneRunner(LaneShared shared, const Session& session, std::size_t lane)
     : shared_(shared), party_(session.party), index_(static_cast<std::uint32_t>(lane)),
       epoch_(session.epoch), session_(session.id), two_parts_(session.two_parts),
-      lane_(session.party, session.security), ticker_(lane_), heads_(shared.options, index_),
+      lane_(session.party, session.security), ticker_(lane_), audit_heads_(shared.options, index_),
       revoked_(shared.revocations, party_),
       // Who follows says it whenever the leader does.
       clocks_(shared.clocks, index_, shared.options.clock_every / (leader() ? 1 : 2)),
@@ -154,8 +154,8 @@ LaneRunner::Ended LaneRunner::run(LaneLink& connections) {
 std::string LaneRunner::run_ticks(Link& link) {
   while (!stopping_ || draining()) {
     const bool busy = ticker_.begun() || !running_.empty() || admission_.under_way() ||
-                      preparing() || keeping_heads_ > 0 ||
-                      (leader() && (queue_.has_waiting() || heads_.due() || clocks_.due()));
+                      preparing() || keeping_audit_heads_ > 0 ||
+                      (leader() && (queue_.has_waiting() || audit_heads_.due() || clocks_.due()));
     if (!busy) {
       auto event = link.wait(static_cast<int>(queue_.until_due(kIdle).count()));
       if (!event) {
@@ -232,8 +232,8 @@ std::optional<Ticker::OwnControl> LaneRunner::say() {
   if (due && !stopping_) admission_.propose();
   admission_.say(said, own);
   said.revoked = revoked_.say();
-  said.head = heads_.say();
-  said_head_ = said.head.has_value();
+  said.audit_head = audit_heads_.say();
+  said_audit_head_ = said.audit_head.has_value();
   said.clock_ms = clocks_.say();
   own.to_both = encode(said);
   return own;
@@ -257,9 +257,9 @@ Result<void> LaneRunner::hear(const Ticker::Control& control) {
   clocks_.hear(Neighbour::kPrev, prev->clock_ms);
   clocks_.hear(Neighbour::kNext, next->clock_ms);
   // By any of the three: all of them compare in the same tick.
-  if (said_head_ || prev->head || next->head) {
-    ++keeping_heads_;
-    lane_.spawn(keep_heads(prev->head, next->head));
+  if (said_audit_head_ || prev->audit_head || next->audit_head) {
+    ++keeping_audit_heads_;
+    lane_.spawn(keep_audit_heads(prev->audit_head, next->audit_head));
   }
   ManifestJobs admitted = admission_.settle(*prev, *next);
   for (Candidate& candidate : admitted.candidates) start(std::move(candidate), admitted.sealed_at);
@@ -268,13 +268,14 @@ Result<void> LaneRunner::hear(const Ticker::Control& control) {
   return {};
 }
 
-// A server that tells its neighbours different heads tells one of them of a log that it will not
-// be held to.
-Task<void> LaneRunner::keep_heads(std::optional<AuditHead> prev, std::optional<AuditHead> next) {
+// A server that tells its neighbours different audit heads tells one of them of a log that it will
+// not be held to.
+Task<void> LaneRunner::keep_audit_heads(std::optional<AuditHead> prev,
+                                        std::optional<AuditHead> next) {
   co_await lane_.agreed();
-  heads_.keep((party_ + 2) % 3, prev);
-  heads_.keep((party_ + 1) % 3, next);
-  --keeping_heads_;
+  audit_heads_.keep((party_ + 2) % 3, prev);
+  audit_heads_.keep((party_ + 1) % 3, next);
+  --keeping_audit_heads_;
 }
 
 // ---- jobs

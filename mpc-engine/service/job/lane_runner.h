@@ -66,7 +66,7 @@ class LaneRunner final : private Ticker::Owner {
   std::optional<Ticker::OwnControl> say() override;
   Result<void> hear(const Ticker::Control& control) override;
   Result<LaneControl> read_said(ByteSpan octets, int party) const;
-  Task<void> keep_heads(std::optional<AuditHead> prev, std::optional<AuditHead> next);
+  Task<void> keep_audit_heads(std::optional<AuditHead> prev, std::optional<AuditHead> next);
 
   void start(Candidate admitted, std::uint32_t sealed_at);
   Task<void> run_job(Job& job);
@@ -89,10 +89,10 @@ class LaneRunner final : private Ticker::Owner {
   Lane lane_;
   SessionProtocols protocols_;
   std::unique_ptr<LaneGarbling> garbling_;  // where the lane has streams
-  int keeping_heads_ = 0;                   // tasks
-  bool said_head_ = false;                  // in this tick
+  int keeping_audit_heads_ = 0;             // tasks
+  bool said_audit_head_ = false;            // in this tick
   Ticker ticker_;
-  AuditHeadNotice heads_;
+  AuditHeadNotice audit_heads_;
   RevocationNotice revoked_;
   ClockNotice clocks_;
 

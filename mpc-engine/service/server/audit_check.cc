@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// Heads and party that an event carries. Other events have none of these fields.
+// Audit heads and party that an event carries. Other events have none of these fields.
 void read_event(const std::string& line, const std::string& where, AuditSummary& summary) {
   if (line.find("\"party\"") == std::string::npos) return;
   const json document = json::parse(line, nullptr, false);
@@ -87,7 +87,7 @@ class Gaps {
   std::string open_;
 };
 
-// The recorded heads that have not been met yet, by line number.
+// The recorded audit heads that have not been met yet, by line number.
 using Wanted = std::multimap<std::uint64_t, const RecordedHead*>;
 
 void meet(Wanted& wanted, const AuditHead& head) {
@@ -108,13 +108,14 @@ Error missing(const std::string& path, const AuditHead& end, const RecordedHead&
               "server's");
 }
 
-// What was recorded of files that are not there: from the oldest to the newest of these heads.
+// What was recorded of files that are not there: from the oldest to the newest of these audit
+// heads.
 Error deleted(const std::string& path, const AuditHead& before, std::size_t heads,
               const RecordedHead& oldest, const RecordedHead& newest) {
   return fail("audit: " + path + " begins with line " + std::to_string(before.lines + 1) +
               ", and the files before it are missing, the newest of them " +
               closed_audit_name(path, before.lines) + ": " + std::to_string(heads) +
-              (heads == 1 ? " head" : " heads") +
+              (heads == 1 ? " audit head" : " audit heads") +
               " recorded of them cannot be compared, from line " +
               std::to_string(oldest.head.lines) + " that " + oldest.where + " recorded to line " +
               std::to_string(newest.head.lines) + " that " + newest.where +

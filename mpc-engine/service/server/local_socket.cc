@@ -27,11 +27,11 @@ constexpr long long kTransferMs = 10'000;
 constexpr long long kAnswerMs = 600'000;  // a million keys are read from the store
 constexpr std::size_t kMaxApprovals = 3;
 constexpr std::size_t kLengthBytes = sizeof(std::uint32_t);
-constexpr std::size_t kHeadBytes = sizeof kMagic + 1;  // magic, and op or good
+constexpr std::size_t kHeaderBytes = sizeof kMagic + 1;  // magic, and op or good
 // Exactly what the largest good ask and answer take.
-constexpr std::size_t kMaxAskBytes = kHeadBytes + kLengthBytes + kMaxExportRequestBytes + 1 +
+constexpr std::size_t kMaxAskBytes = kHeaderBytes + kLengthBytes + kMaxExportRequestBytes + 1 +
                                      kMaxApprovals * (kLengthBytes + kMaxApprovalBytes);
-constexpr std::size_t kMaxAnswerBytes = kHeadBytes + kLengthBytes + kMaxParcelBytes;
+constexpr std::size_t kMaxAnswerBytes = kHeaderBytes + kLengthBytes + kMaxParcelBytes;
 
 Result<sockaddr_un> address_of(const std::string& path) {
   sockaddr_un address{};

@@ -274,7 +274,7 @@ void Server::session_up(const Session& session) {
   for (int party = 0; party < 3; ++party)
     if (party != session.party)
       event["peers"].push_back(
-          peer_json(party, head_of(session.notes[static_cast<std::size_t>(party)])));
+          peer_json(party, audit_head_of(session.notes[static_cast<std::size_t>(party)])));
   audit(event.dump());
 }
 

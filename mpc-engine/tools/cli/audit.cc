@@ -74,7 +74,7 @@ Result<bool> verify(const AuditOptions& options) {
     auto heads = heads_of(options.others, party);
     if (!heads.ok()) return heads.error();
     if (heads->empty())
-      return fail("--against: no head of party " + std::to_string(party) +
+      return fail("--against: no audit head of party " + std::to_string(party) +
                   "'s log is recorded there, so nothing was compared: give another party's log of "
                   "the same time");
     auto against = check_log(options.log, *heads, deleted_before(options));
@@ -89,8 +89,8 @@ Result<bool> verify(const AuditOptions& options) {
   if (!options.others.empty())
     std::cout << compared
               << (alone->before.lines > 0
-                      ? " heads recorded by other servers are in it, or of deleted lines\n"
-                      : " heads recorded by other servers are in it\n");
+                      ? " audit heads recorded by other servers are in it, or of deleted lines\n"
+                      : " audit heads recorded by other servers are in it\n");
   else
     std::cout << "not compared with others: a log cut short would pass (--against)\n";
   if (alone->before.lines > 0)
@@ -163,9 +163,10 @@ void add_audit(CLI::App& app, int& exit_status) {
   command->add_option("--party", options->party, "whose log it is, if it does not say")
       ->check(CLI::Range(0, 2));
   command
-      ->add_option("--kept-days", options->kept_days,
-                   "files that were closed before that are deleted: heads that others recorded "
-                   "earlier need not be there")
+      ->add_option(
+          "--kept-days", options->kept_days,
+          "files that were closed before that are deleted: audit heads that others recorded "
+          "earlier need not be there")
       ->check(CLI::Range(1, 36'500));
   command->callback([options, &exit_status] {
     auto done = verify(*options);

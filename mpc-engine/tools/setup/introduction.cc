@@ -93,7 +93,7 @@ AgentPart read_agent(TextLines& lines, std::string_view text) {
   return out;
 }
 
-void read_head(TextLines& lines, Introduction& out) {
+void read_header(TextLines& lines, Introduction& out) {
   if (lines.line() != kTitle) lines.wrong("is not \"" + std::string(kTitle) + "\"");
   lines.octets(lines.after("installation"), out.installation);
   out.realm = lines.after("realm");
@@ -149,7 +149,7 @@ Result<Introduction> decode_introduction(std::string_view text) {
   if (text.size() > kMaxIntroductionBytes) return fail("it is too long for an introduction");
   Introduction out;
   TextLines lines(text);
-  read_head(lines, out);
+  read_header(lines, out);
   std::string_view line = lines.line();
   const std::string_view member = lines.word(line);
   if (member == "server")
@@ -163,10 +163,10 @@ Result<Introduction> decode_introduction(std::string_view text) {
   lines.octets(lines.after("signature"), signature);
   if (!lines.error().empty()) return fail("its " + lines.error());
   // Numbers with leading zeros, digits in capitals: one introduction is one file.
-  const std::string head = lines_of(out);
-  if (head + "signature " + to_hex(signature) + "\n" != text)
+  const std::string lines_before = lines_of(out);
+  if (lines_before + "signature " + to_hex(signature) + "\n" != text)
     return fail("it is not written as `tkdc init` writes it");
-  const Bytes octets = signed_octets(head);
+  const Bytes octets = signed_octets(lines_before);
   if (crypto_sign_verify_detached(signature.data(), octets.data(), octets.size(),
                                   out.identity.data()) != 0)
     return fail("its signature does not hold: it was changed; have it sent again");

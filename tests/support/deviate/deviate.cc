@@ -21,7 +21,7 @@ namespace {
 // filling of an octet.
 constexpr int kFirst = 100, kChanged = 8;
 // Packet's length, tick: what is behind them is a layer's.
-constexpr std::size_t kHeadBytes = 8;
+constexpr std::size_t kHeaderBytes = 8;
 
 std::mutex mutex;
 std::map<const SSL*, int> sent;
@@ -38,7 +38,7 @@ bool is_due(const SSL* connection, std::size_t bytes) {
     left = kChanged;
   }
   // Towards the other neighbour a job says something in one tick of many, and gets nowhere near.
-  if (++sent[connection] < kFirst || bytes <= kHeadBytes) return false;
+  if (++sent[connection] < kFirst || bytes <= kHeaderBytes) return false;
   if (deviating == nullptr) deviating = connection;
   if (connection != deviating) return false;
   --left;

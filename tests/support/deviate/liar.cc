@@ -15,14 +15,14 @@ constexpr Verdict kNot = TKDC_STATUS_UNAVAILABLE;
 // As in deviate.cc: by then a job is admitted, and its thousands of rounds are not over; one
 // changed octet alone might stand in the filling of another.
 constexpr int kFirstLayer = 100, kChangedLayers = 8;
-constexpr std::size_t kHeadBytes = 4;
+constexpr std::size_t kHeaderBytes = 4;
 constexpr std::size_t kVerdictBytes = 32 + 1;  // a course's digest, and whether a check held
 constexpr std::uint64_t kMadeUpLines = 1'000'000;
 
 // Packets of the handshake begin with 'H', 'X', or the number of a step; a lane's with its tick,
 // which is below 2^24 here.
 std::optional<std::uint32_t> tick_of(ByteSpan packet) {
-  if (packet.size() < kHeadBytes || packet[0] != 0) return std::nullopt;
+  if (packet.size() < kHeaderBytes || packet[0] != 0) return std::nullopt;
   return Reader(packet).u32();
 }
 
@@ -159,7 +159,7 @@ void Liar::hear_hello(Peer& peer, SecretVector& packet) {
 
 // The lies of which its own program has to know take as many.
 std::size_t Liar::least_verdicts() const {
-  if (is("heads")) return 1;
+  if (is("audit-heads")) return 1;
   return is("verdicts") || is("put-back") ? 2 : std::numeric_limits<std::size_t>::max();
 }
 
@@ -176,8 +176,8 @@ bool Liar::lie_in_word(int to, std::uint32_t tick, LaneControl& said) {
     said.verdicts[0] = to_next ? kMissing : Verdict{TKDC_STATUS_LIMIT};
     return true;
   }
-  if (is("heads") && said.verdicts.size() >= least_verdicts()) {
-    said.head = AuditHead{kMadeUpLines + (to_next ? 1 : 2), {}};
+  if (is("audit-heads") && said.verdicts.size() >= least_verdicts()) {
+    said.audit_head = AuditHead{kMadeUpLines + (to_next ? 1 : 2), {}};
     return true;
   }
   if (!to_next) return false;
@@ -231,7 +231,7 @@ bool Liar::lie_in_claims(int to, std::uint32_t tick, LanePacket& packet) {
 void Liar::lie_in_octets(Peer& peer, std::uint32_t tick, SecretVector& packet) {
   const bool layers = is("layer") || is("layer-then-good");
   if (!layers && !is("replay") && !is("truncated")) return;
-  if (packet.size() <= 2 * kHeadBytes || ++layers_sent_ < kFirstLayer) {
+  if (packet.size() <= 2 * kHeaderBytes || ++layers_sent_ < kFirstLayer) {
     peer.before = packet;
     return;
   }
@@ -435,7 +435,7 @@ void Liar::believe(std::uint32_t tick, SecretVector& packet) {
   auto parts = parse_packet(packet);
   auto said = parts ? said_in(*parts) : std::nullopt;
   if (!said || said->verdicts.size() < least_verdicts()) return;
-  if (is("heads")) said->head = AuditHead{kMadeUpLines, {}};
+  if (is("audit-heads")) said->audit_head = AuditHead{kMadeUpLines, {}};
   if (is("put-back")) said->verdicts[0] = Verdict{TKDC_STATUS_LIMIT};
   if (is("verdicts"))
     for (std::size_t k = 1; k < said->verdicts.size(); ++k) said->verdicts[k] = kNot;

@@ -230,8 +230,8 @@ TEST(Decisions, Clocks) {
 TEST(Decisions, AuditHeads) {
   Realm realm(1, 200);
   auto edit = [](int from, int to, LaneControl& said) {
-    if (from != 1 || to != 2 || !said.head) return false;
-    said.head->lines += 1'000'000;
+    if (from != 1 || to != 2 || !said.audit_head) return false;
+    said.audit_head->lines += 1'000'000;
     return true;
   };
   realm.lie(edit);

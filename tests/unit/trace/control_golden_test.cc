@@ -188,7 +188,7 @@ TEST(ControlGolden, AdmissionOfTwoJobs) {
       head.hash.fill(0x44);
       return head;
     };
-    to_both.head = AuditHeadNotice(options, 0).say();
+    to_both.audit_head = AuditHeadNotice(options, 0).say();
     Bytes to_one[2];
     add_statements(p, to_one);
     test::TraceHash& hash = hashes[static_cast<std::size_t>(p)];

@@ -225,11 +225,12 @@ TEST_F(AuditRotationTest, AllClosedFilesTakenAwayShow) {
   for (const ClosedAuditFile& one : all) fs::remove(one.path);
   const std::string why = verdict(heads);
   EXPECT_NE(why.find(all.back().path), std::string::npos) << why;
-  EXPECT_NE(why.find("2 heads recorded of them cannot be compared, from line 11 that B line 3 "
-                     "recorded to line 13 that B line 5"),
-            std::string::npos)
+  EXPECT_NE(
+      why.find("2 audit heads recorded of them cannot be compared, from line 11 that B line 3 "
+               "recorded to line 13 that B line 5"),
+      std::string::npos)
       << why;
-  EXPECT_NE(verdict(heads, now - 30 * kDayS).find("1 head recorded"), std::string::npos);
+  EXPECT_NE(verdict(heads, now - 30 * kDayS).find("1 audit head recorded"), std::string::npos);
   EXPECT_EQ(verdict(heads, now - kDayS), "") << "files are kept for a day";
 }
 

@@ -50,7 +50,7 @@ void Extension::set_seeds(const Labels& seeds) {
 }
 
 void Extension::begin_batch(Batch& b, std::size_t& rows) {
-  const std::size_t used_up = malicious() ? kBlockRows : 0;
+  const std::size_t used_up = checked() ? kBlockRows : 0;
   b.rows = std::min(rows, options_.batch_blocks * kBlockRows - used_up);
   const std::size_t blocks = (b.rows + used_up + kBlockRows - 1) / kBlockRows;
   b.blocks = (blocks + kBlocksAtOnce - 1) / kBlocksAtOnce * kBlocksAtOnce;
@@ -72,7 +72,7 @@ std::span<const Label> Extension::factors_of(const Batch& b) {
 
 void Extension::hand_out(Batch& b, const UseRows& use) {
   options_.kernel->transpose(columns_of(b), b.blocks, rows_.data());
-  use(std::span(rows_).subspan(malicious() ? kBlockRows : 0, b.rows));
+  use(std::span(rows_).subspan(checked() ? kBlockRows : 0, b.rows));
 }
 
 Result<std::unique_ptr<ExtensionSender>> ExtensionSender::create(Channel& channel, ByteSpan context,
@@ -97,7 +97,7 @@ Result<void> ExtensionSender::take(std::size_t number, std::size_t& rows) {
     failure_ = got.error().message;
     return got;
   }
-  if (malicious()) {
+  if (checked()) {
     randombytes_buf(&b.seed, sizeof b.seed);
     if (auto sent = channel_.write_all(std::span<const Label>(&b.seed, 1)); !sent) {
       failure_ = sent.error().message;
@@ -134,7 +134,7 @@ bool ExtensionSender::folds_fit(Batch& b, std::span<const Label> said) {
 Result<void> ExtensionSender::finish(std::size_t number, const UseRows& use) {
   if (!failure_.empty()) return out_of_order(failure_);
   Batch& b = batch(number);
-  if (malicious()) {
+  if (checked()) {
     Labels said(kColumns + 1);
     if (auto got = channel_.read_all(std::span(said)); !got) {
       failure_ = got.error().message;
@@ -153,7 +153,7 @@ Result<void> ExtensionSender::finish(std::size_t number, const UseRows& use) {
 }
 
 Result<void> ExtensionSender::extend(std::size_t rows, const UseRows& use) {
-  const std::size_t lag = malicious() ? 2 * options_.in_flight : 0;
+  const std::size_t lag = checked() ? 2 * options_.in_flight : 0;
   std::size_t taken = 0, finished = 0;
   while (rows > 0 || finished < taken) {
     if (rows > 0)
@@ -201,7 +201,7 @@ Result<void> ExtensionReceiver::start(std::size_t number, std::size_t& rows) {
 Result<void> ExtensionReceiver::finish(std::size_t number, const UseRows& use) {
   if (!failure_.empty()) return out_of_order(failure_);
   Batch& b = batch(number);
-  if (malicious()) {
+  if (checked()) {
     auto done = channel_.read_all(std::span(&b.seed, 1));
     if (done) {
       options_.kernel->fold(columns_of(b), kColumns + 1, factors_of(b), folded_.data());
@@ -218,7 +218,7 @@ Result<void> ExtensionReceiver::finish(std::size_t number, const UseRows& use) {
 }
 
 Result<void> ExtensionReceiver::extend(std::size_t rows, const UseRows& use) {
-  const std::size_t lag = malicious() ? 2 * options_.in_flight : 0;
+  const std::size_t lag = checked() ? 2 * options_.in_flight : 0;
   std::size_t started = 0, finished = 0;
   while (rows > 0 || finished < started) {
     if (rows > 0)

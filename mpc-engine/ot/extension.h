@@ -25,11 +25,9 @@
 
 namespace tkdc::ot {
 
-enum class Security : std::uint8_t { kSemiHonest, kMalicious };
-
 struct ExtensionOptions {
-  unsigned k = 4;  // 2 to 8: fewer octets and more AES the larger it is
-  Security security = Security::kMalicious;
+  unsigned k = 4;                  // 2 to 8: fewer octets and more AES the larger it is
+  bool checked = true;             // malicious security; without the check semi-honest
   std::size_t batch_blocks = 256;  // of 128 rows; a multiple of kBlocksAtOnce
   std::size_t in_flight = 1;
   const Kernel* kernel = &fastest_kernel();
@@ -61,7 +59,7 @@ class Extension {
   explicit Extension(Channel& channel, const ExtensionOptions& options);
   void set_seeds(const Labels& seeds);
 
-  bool malicious() const { return options_.security == Security::kMalicious; }
+  bool checked() const { return options_.checked; }
   std::size_t depth() const { return 3 * options_.in_flight + 1; }
   std::size_t stride() const { return options_.batch_blocks * kBlockBytes; }
   Batch& batch(std::size_t number) { return batches_[number % depth()]; }

@@ -77,8 +77,7 @@ Session::Session(Channel& channel, Side side)
 
 Result<std::unique_ptr<Session>> Session::create(Channel& channel, Side side, ByteSpan context,
                                                  const ot::ExtensionOptions& options) {
-  if (options.security != ot::Security::kMalicious)
-    return fail("pair: its OTs have to be checked (security: malicious)");
+  if (!options.checked) return fail("pair: its OTs have to be checked");
   std::unique_ptr<Session> session(new Session(channel, side));
   if (auto done = session->set_up(context, options); !done)
     return session->end("setup: " + done.error().message);

@@ -52,7 +52,7 @@ enum class EndedBy : std::uint8_t { kNothing, kLink, kCheck };
 class Session {
  public:
   // `context` names installation, both parties, what the session is for and its number: equal at
-  // both, and never that of another session. Error: also options that are not malicious().
+  // both, and never that of another session. Error: also options whose OTs are not checked.
   static Result<std::unique_ptr<Session>> create(Channel& channel, Side side, ByteSpan context,
                                                  const ot::ExtensionOptions& options = {});
   Session(const Session&) = delete;

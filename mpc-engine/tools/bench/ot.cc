@@ -28,13 +28,13 @@ struct OtArguments {
 
 struct Figure {
   const char* name;
-  ot::Security security;
+  bool checked;
   OtForm form;
 };
 constexpr Figure kFigures[] = {
-    {"semi_honest_hashed", ot::Security::kSemiHonest, OtForm::kRandom},
-    {"malicious_hashed", ot::Security::kMalicious, OtForm::kRandom},
-    {"malicious_correlated", ot::Security::kMalicious, OtForm::kCorrelated},
+    {"semi_honest_hashed", false, OtForm::kRandom},
+    {"malicious_hashed", true, OtForm::kRandom},
+    {"malicious_correlated", true, OtForm::kCorrelated},
 };
 constexpr int kRuns = 2;
 
@@ -127,7 +127,7 @@ Result<nlohmann::json> measure(const OtArguments& arguments) {
       for (const Figure& figure : kFigures) {
         OtRun run;
         run.options.k = k;
-        run.options.security = figure.security;
+        run.options.checked = figure.checked;
         run.options.kernel = *kernel;
         run.options.batch_blocks = arguments.batch;
         run.form = figure.form;

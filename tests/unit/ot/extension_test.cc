@@ -75,9 +75,9 @@ INSTANTIATE_TEST_SUITE_P(Levels, EachK, testing::Range(kLeastLevels, kMostLevels
 
 TEST_P(EachK, CorrelatesByEachKernel) {
   for (const Kernel* kernel : kernels())
-    for (const Security security : {Security::kSemiHonest, Security::kMalicious}) {
+    for (const bool checked : {false, true}) {
       CorrelatedRun run;
-      run.options = {GetParam(), security, kBlocksAtOnce, 1, kernel};
+      run.options = {GetParam(), checked, kBlocksAtOnce, 1, kernel};
       run.counts = {1, 2048, 5000};
       if (kernel == kernel_reference()) run.counts = {100};
       Correlated out;
@@ -314,7 +314,7 @@ TEST(Extension, TheSeedChangedIsFoundByTheSenderItself) {
 TEST(Extension, SemiHonestTakesWrongCorrections) {
   CorrelatedRun run;
   run.options.batch_blocks = kBlocksAtOnce;
-  run.options.security = Security::kSemiHonest;
+  run.options.checked = false;
   run.cheat = 1;
   run.change = {Places::kCorrections + 17, 0xff};
   Correlated out;

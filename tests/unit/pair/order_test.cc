@@ -153,7 +153,7 @@ TEST(PairOrder, RefusesWhatDoesNotBelongToIt) {
   };
   EXPECT_TRUE(with_sessions(uses, uses).ok());
   ot::ExtensionOptions unchecked = small_batches();
-  unchecked.security = ot::Security::kSemiHonest;
+  unchecked.checked = false;
   const auto nothing = [](Session&) -> Result<void> { return {}; };
   const Outcome refused = with_sessions(nothing, nothing, 0, {}, unchecked);
   for (const int p : {0, 1})

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What no honest server has to latch for, since nothing that two of them do depends on it. Claims
-of a job (docs/protocols/10-admission.md) and answers to an agent (kdc-plugin/agent/combine.h) that
-are false: a job fails, and no wrong result comes of it. A server that tells nothing false and
-breaks its connections (docs/adr/0022-a-session-outlives-its-connections.md): what it had not heard
-is sent again as it was, and the jobs are done. The same session goes on."""
+"""What no honest server has to latch for, since nothing that two of them do depends on it.
+
+Statements of a job (docs/protocols/10-admission.md) and answers to an agent
+(kdc-plugin/agent/combine.h) that are false: a job fails, and no wrong result comes of it.
+
+A server that tells nothing false and breaks its connections
+(docs/adr/0022-a-session-outlives-its-connections.md): what it had not heard is sent again as it
+was, and the jobs are done. The same session goes on.
+"""
 
 import re
 import subprocess
@@ -65,12 +69,12 @@ def _failed_attempts(realm: AttackedRealm) -> dict[str, int]:
 
 
 def _job_refused(realm: AttackedRealm, tap: Tap, seen: Seen, done: Play) -> None:
-    """One job was claimed differently: it gives nothing, and those beside it all they should."""
+    """One job was stated differently: it gives nothing, and those beside it all they should."""
     refused = seen.count("inconsistent")
     done.count("jobs refused", refused)
     done.count("results of others", seen.count("ok"))
     if refused == 0:
-        done.learned.append("a job that was claimed differently has run")
+        done.learned.append("a job that was stated differently has run")
     done.expect(refused <= 1, f"{refused} jobs are refused for one")
     done.expect(len(seen.right) >= len(USERS) - 1, f"only {seen.right} log in beside it")
     done.honest = "refused the job, served the others"
@@ -154,14 +158,16 @@ def _sent_again(realm: AttackedRealm, tap: Tap, seen: Seen, done: Play) -> None:
 
 
 SERVED = (
-    Served("claims: another digest of a component told to the next server", "claim-next",
+    Served("statements: another digest of a component told to the next server", "statement-next",
            _job_refused),
-    Served("the same, told to the previous one", "claim-prev", _job_refused, liars=(1,)),
-    Served("the same, told to both", "claims", _job_refused, liars=(0, 2), short=(0,)),
-    Served("claims: another digest of what is public, told to one", "claim-public", _job_refused,
-           liars=(2,)),
-    Served("claims: \"no such key\" told to one", "claim-verdict", _job_refused, liars=(1,)),
-    Served("claims: \"wrong key\" told to both", "claim-wrong-key", _job_refused, short=(1,)),
+    Served("the same, told to the previous one", "statement-prev", _job_refused, liars=(1,)),
+    Served("the same, told to both", "statements", _job_refused, liars=(0, 2), short=(0,)),
+    Served("statements: another digest of what is public, told to one", "statement-public",
+           _job_refused, liars=(2,)),
+    Served("statements: \"no such key\" told to one", "statement-verdict", _job_refused,
+           liars=(1,)),
+    Served("statements: \"wrong key\" told to both", "statement-wrong-key", _job_refused,
+           short=(1,)),
     Served("answers: an octet of its component changed", "answer-output", _pair_is_named,
            short=(2,)),
     Served("answers: the digest of the next one's component changed", "answer-digest",
@@ -185,7 +191,7 @@ OPENINGS = (*(Served(f"gone instead of opening for the {number} time", f"gone-op
 SERVED += (
     Served("gone in the tick of its manifest, back with its session", "gone-manifest",
            _sent_again, liars=(0,)),
-    Served("the same, of its claims", "gone-claims", _sent_again),
+    Served("the same, of its statements", "gone-statements", _sent_again),
     Served("the same, of its verdicts", "gone-verdicts", _sent_again),
     *OPENINGS,
 )

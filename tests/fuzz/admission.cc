@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lane's control octets for admission: the leader's manifest, and what neighbours claim and
+// A lane's control octets for admission: the leader's manifest, and what neighbours state and
 // judge. What reads must write to the same octets; what was read together is as many as asked for.
 #include "service/admit/admission.h"
 
@@ -30,7 +30,7 @@ void manifest(ByteSpan control, Reader& in) {
   same(rest, in, again);
 }
 
-void claims(ByteSpan control, Reader& in, std::size_t jobs) {
+void statements(ByteSpan control, Reader& in, std::size_t jobs) {
   const ByteSpan rest = control.last(in.remaining());
   const auto read = get_statements(in, jobs);
   // Else one of them has no verdict.
@@ -38,14 +38,14 @@ void claims(ByteSpan control, Reader& in, std::size_t jobs) {
   if (!read) return;
   require(read->size() == jobs);
   Bytes again;
-  for (const AdmissionStatement& claim : *read) {
+  for (const AdmissionStatement& one : *read) {
     JobDigests said;
-    said.opened = claim.opened;
-    said.component[0] = said.component[1] = claim.component;
-    put_statement(again, claim.verdict, said, 0);
-    require(judge(kAdmit, said, claim, claim) == claim.verdict);
-    require(claim.verdict <= TKDC_STATUS_INTERNAL || claim.verdict == kMissing);
-    require(judge(kMissing, said, claim, claim) == kMissing);
+    said.opened = one.opened;
+    said.component[0] = said.component[1] = one.component;
+    put_statement(again, one.verdict, said, 0);
+    require(judge(kAdmit, said, one, one) == one.verdict);
+    require(one.verdict <= TKDC_STATUS_INTERNAL || one.verdict == kMissing);
+    require(judge(kMissing, said, one, one) == kMissing);
   }
   same(rest, in, again);
 }
@@ -64,16 +64,16 @@ void verdicts(ByteSpan control, Reader& in, std::size_t jobs) {
 
 }  // namespace
 
-// Jobs under claims and under verdicts, u8 each; then a full tick's octets, as a follower
+// Jobs under statements and under verdicts, u8 each; then a full tick's octets, as a follower
 // reads them.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   const ByteSpan control(data + 2, size - 2);
   Reader in(control);
   manifest(control, in);
-  if (!in.failed()) claims(control, in, data[0]);
+  if (!in.failed()) statements(control, in, data[0]);
   if (!in.failed()) verdicts(control, in, data[1]);
   Reader leader(control);  // who hears no manifest
-  claims(control, leader, data[0]);
+  statements(control, leader, data[0]);
   return 0;
 }

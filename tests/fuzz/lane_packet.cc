@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packets of a lane: what a neighbour may send in a tick while a layer, an opening
 // and an exchange are due, and control octets: what a server says to both others (admission.cc has
-// what manifests, claims and verdicts hold).
+// what manifests, statements and verdicts hold).
 #include "fuzz.h"
 #include "lane/ticker.h"
 #include "link/memory_ring.h"

@@ -201,27 +201,28 @@ bool Liar::lie_in_word(int to, std::uint32_t tick, LaneControl& said) {
 }
 
 // What it says to one neighbour: its own verdict on a job, and two digests. True: it was changed.
-bool Liar::lie_in_claims(int to, std::uint32_t tick, LanePacket& packet) {
+bool Liar::lie_in_statements(int to, std::uint32_t tick, LanePacket& packet) {
   constexpr std::size_t kPublic = 1, kComponent = 1 + sizeof(Digest);
-  Bytes& claims = packet.to_one;
+  Bytes& statements = packet.to_one;
   if (lied_at_ && *lied_at_ != tick) return false;
-  if (claims.empty() || claims.size() % AdmissionStatement::kBytes != 0 || claims[0] != kAdmit)
+  if (statements.empty() || statements.size() % AdmissionStatement::kBytes != 0 ||
+      statements[0] != kAdmit)
     return false;
   const bool to_next = to == party_at(Neighbour::kNext);
-  if (is("claims") || is(to_next ? "claim-next" : "claim-prev")) {
-    claims[kComponent] ^= 1;
+  if (is("statements") || is(to_next ? "statement-next" : "statement-prev")) {
+    statements[kComponent] ^= 1;
     return true;
   }
-  if (is("claim-public") && to_next) {
-    claims[kPublic] ^= 1;
+  if (is("statement-public") && to_next) {
+    statements[kPublic] ^= 1;
     return true;
   }
-  if (is("claim-wrong-key")) {
-    claims[0] = TKDC_STATUS_INTEGRITY;
+  if (is("statement-wrong-key")) {
+    statements[0] = TKDC_STATUS_INTEGRITY;
     return true;
   }
-  if (is("claim-verdict") && to_next) {
-    claims[0] = TKDC_STATUS_UNKNOWN_KEY;
+  if (is("statement-verdict") && to_next) {
+    statements[0] = TKDC_STATUS_UNKNOWN_KEY;
     return true;
   }
   return false;
@@ -344,7 +345,7 @@ bool Liar::is_to_go(const LanePacket& packet, const std::optional<LaneControl>& 
   if (lied_at_) return false;
   const bool opens = !packet.rest.empty() && ++openings_ > 0;
   if (is("gone-manifest")) return said && said->manifest;
-  if (is("gone-claims")) return !packet.to_one.empty();
+  if (is("gone-statements")) return !packet.to_one.empty();
   if (is("gone-verdicts")) return said && !said->verdicts.empty();
   return opens && lie_ == "gone-opening-" + std::to_string(openings_);
 }
@@ -365,7 +366,7 @@ Liar::Fate Liar::says(Peer& peer, SecretVector& packet, SecretVector* held) {
     packet = with(packet, *said);
     lied(*tick);
   }
-  if (parts && lie_in_claims(party_at(peer.side), *tick, *parts)) {
+  if (parts && lie_in_statements(party_at(peer.side), *tick, *parts)) {
     packet = encode(*parts);
     lied(*tick);
   }
@@ -402,7 +403,7 @@ Liar::Fate Liar::says(Peer& peer, SecretVector& packet, SecretVector* held) {
   return Fate::kSend;
 }
 
-// Another server has not got the job: all put it back, whatever was claimed of it.
+// Another server has not got the job: all put it back, whatever was stated of it.
 void Liar::tell_again(std::uint32_t tick, ByteSpan packet) {
   if (!lied_at_ || tick != *lied_at_ + 1) return;
   auto parts = parse_packet(packet);
@@ -424,7 +425,7 @@ bool Liar::hears(Peer& peer, SecretVector& packet) {
   if (silent_) return false;
   // Its own program hears of the same sum as the others.
   if (is("masked-both") && !prev && masked_at_ == tick) packet.back() ^= 1;
-  if (lie_.starts_with("claim")) tell_again(*tick, packet);
+  if (lie_.starts_with("statement")) tell_again(*tick, packet);
   if (!prev && (!lied_at_ || lied_at_ == tick)) believe(*tick, packet);
   return true;
 }

@@ -20,9 +20,10 @@
 // claim lacks, 33 for whether the check held. It knows by then. Its program goes on with the
 // session over others. `die`: its process ends there.
 //
-// Names that tell nothing false, and go on over other connections: `gone-manifest`, `gone-claims`,
-// `gone-verdicts`, `gone-opening-K` (the K-th tick in which it opens something): it closes its
-// connections when the tick's packet has gone to the previous neighbour and not to the next.
+// Names that tell nothing false, and go on over other connections: `gone-manifest`,
+// `gone-statements`, `gone-verdicts`, `gone-opening-K` (the K-th tick in which it opens something):
+// it closes its connections when the tick's packet has gone to the previous neighbour and not to
+// the next.
 //
 // The program around it is the installed one (lie.cc), and computes on as an honest server. Used
 // by attacks alone, under lie.cc's mutex.
@@ -82,7 +83,7 @@ class Liar {
   void say_hello(Peer& peer, SecretVector& packet);
   void hear_hello(Peer& peer, SecretVector& packet);
   bool lie_in_word(int party_of_peer, std::uint32_t tick, LaneControl& said);
-  bool lie_in_claims(int party_of_peer, std::uint32_t tick, LanePacket& packet);
+  bool lie_in_statements(int party_of_peer, std::uint32_t tick, LanePacket& packet);
   bool is_to_go(const LanePacket& packet, const std::optional<LaneControl>& said);
   void lie_in_octets(Peer& peer, std::uint32_t tick, SecretVector& packet);
   void lie_in_openings(std::uint32_t tick, SecretVector& packet, SecretVector* held);

@@ -154,7 +154,7 @@ TEST(Decisions, TimeOfSealing) {
   }
 }
 
-// What two servers take for different jobs neither runs, since their claims differ; that they
+// What two servers take for different jobs neither runs, since their statements differ; that they
 // were named different ones shows with the next job.
 TEST(Decisions, ContentOfManifests) {
   for (bool order : {true, false}) {
@@ -176,7 +176,8 @@ TEST(Decisions, ContentOfManifests) {
   }
 }
 
-// A job that one of them would compute in another way runs nowhere: the claims name the protocol.
+// A job that one of them would compute in another way runs nowhere: the statements name the
+// protocol.
 TEST(Decisions, ProtocolOfAJob) {
   Realm realm(0);
   realm.servers.protocols = {"rep3", "plaintext"};

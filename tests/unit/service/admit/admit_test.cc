@@ -197,11 +197,11 @@ TEST(Admission, WhatIsNoVerdictIsNotRead) {
     Reader in(verdicts);
     EXPECT_EQ(get_verdicts(in, jobs).ok(), jobs <= 3) << jobs;
   }
-  Bytes claim(AdmissionStatement::kBytes);
-  Reader good(claim);
+  Bytes statement(AdmissionStatement::kBytes);
+  Reader good(statement);
   EXPECT_TRUE(get_statements(good, 1).ok());
-  claim[0] = 9;
-  Reader bad(claim);
+  statement[0] = 9;
+  Reader bad(statement);
   EXPECT_FALSE(get_statements(bad, 1).ok());
 }
 
@@ -250,14 +250,14 @@ TEST(Admission, ClaimsAndVerdictsAreReadInOrderAndWhole) {
   put_statement(octets, kAdmit, digests, 0);
   put_statement(octets, kMissing, digests, 1);
   Reader in(octets);
-  const auto claims = get_statements(in, 2);
-  ASSERT_TRUE(claims.ok());
+  const auto statements = get_statements(in, 2);
+  ASSERT_TRUE(statements.ok());
   EXPECT_TRUE(in.complete());
-  EXPECT_EQ((*claims)[0].verdict, kAdmit);
-  EXPECT_EQ((*claims)[0].component, digests.component[0]);
-  EXPECT_EQ((*claims)[1].verdict, kMissing);
-  EXPECT_EQ((*claims)[1].opened, digests.opened);
-  EXPECT_EQ((*claims)[1].component, digests.component[1]);
+  EXPECT_EQ((*statements)[0].verdict, kAdmit);
+  EXPECT_EQ((*statements)[0].component, digests.component[0]);
+  EXPECT_EQ((*statements)[1].verdict, kMissing);
+  EXPECT_EQ((*statements)[1].opened, digests.opened);
+  EXPECT_EQ((*statements)[1].component, digests.component[1]);
   Reader cut(ByteSpan(octets).first(octets.size() - 1));
   EXPECT_FALSE(get_statements(cut, 2).ok());
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server that changes what the lane itself says (manifests, claims of admission,
+// A server that changes what the lane itself says (manifests, statements of admission,
 // verdicts, votes on a store): no wrong output, no crash, no hang, and where it
 // tells its neighbours different things, everybody stops.
 #include <atomic>

@@ -42,12 +42,12 @@ TEST_P(EachEnctype, ADrawnServiceKeySealsTicketsAndSignsPacs) {
   const Bytes ticket = some_bytes(309), pac = some_bytes(144);
   EXPECT_EQ(service.open(2, e.run({TKDC_OP_SEAL, ref, 2, {}, ticket}).output()), ticket);
   EXPECT_EQ(e.run({TKDC_OP_OPEN, ref, 2, {}, service.seal(2, ticket)}).output(), ticket);
-  Bytes claim = pac, sum = service.checksum(17, pac);
+  Bytes signed_pac = pac, sum = service.checksum(17, pac);
   EXPECT_EQ(e.run({TKDC_OP_MAC, ref, 17, {}, pac}).output(), sum);
-  claim.insert(claim.end(), sum.begin(), sum.end());
-  EXPECT_EQ(e.run({TKDC_OP_VERIFY, ref, 17, {}, claim}).status(), TKDC_STATUS_OK);
-  claim.back() ^= 0x80;
-  EXPECT_EQ(e.run({TKDC_OP_VERIFY, ref, 17, {}, claim}).status(), TKDC_STATUS_INTEGRITY);
+  signed_pac.insert(signed_pac.end(), sum.begin(), sum.end());
+  EXPECT_EQ(e.run({TKDC_OP_VERIFY, ref, 17, {}, signed_pac}).status(), TKDC_STATUS_OK);
+  signed_pac.back() ^= 0x80;
+  EXPECT_EQ(e.run({TKDC_OP_VERIFY, ref, 17, {}, signed_pac}).status(), TKDC_STATUS_INTEGRITY);
 }
 
 TEST_P(EachEnctype, KrbtgtsOwnFormHasItsEnctypesLengths) {
@@ -62,12 +62,12 @@ TEST_P(EachEnctype, KrbtgtsOwnFormHasItsEnctypesLengths) {
     forged[forged.size() - back] ^= 1;
     EXPECT_EQ(e.run({TKDC_OP_OPEN, ref, 2, {}, forged}).status(), TKDC_STATUS_INTEGRITY) << back;
   }
-  Bytes claim = pac, sum = e.run({TKDC_OP_MAC, ref, 17, {}, pac}).output();
+  Bytes signed_pac = pac, sum = e.run({TKDC_OP_MAC, ref, 17, {}, pac}).output();
   ASSERT_EQ(sum.size(), enctype().checksum_bytes);
-  claim.insert(claim.end(), sum.begin(), sum.end());
-  EXPECT_EQ(e.run({TKDC_OP_VERIFY, ref, 17, {}, claim}).status(), TKDC_STATUS_OK);
+  signed_pac.insert(signed_pac.end(), sum.begin(), sum.end());
+  EXPECT_EQ(e.run({TKDC_OP_VERIFY, ref, 17, {}, signed_pac}).status(), TKDC_STATUS_OK);
   for (std::size_t back : {std::size_t{1}, enctype().checksum_bytes}) {
-    Bytes forged = claim;
+    Bytes forged = signed_pac;
     forged[forged.size() - back] ^= 1;
     EXPECT_EQ(e.run({TKDC_OP_VERIFY, ref, 17, {}, forged}).status(), TKDC_STATUS_INTEGRITY);
   }
@@ -132,9 +132,9 @@ TEST_P(EachEnctype, CostsWhatItSays) {
   const Bytes sealed = spent(TKDC_OP_SEAL, 2, data);
   spent(TKDC_OP_OPEN, 2, sealed);
   const Bytes sum = spent(TKDC_OP_MAC, 17, data);
-  Bytes claim = data;
-  claim.insert(claim.end(), sum.begin(), sum.end());
-  spent(TKDC_OP_VERIFY, 17, claim);
+  Bytes signed_data = data;
+  signed_data.insert(signed_data.end(), sum.begin(), sum.end());
+  spent(TKDC_OP_VERIFY, 17, signed_data);
 }
 
 INSTANTIATE_TEST_SUITE_P(Enctypes, EachEnctype, testing::Values(17u, 18u, 19u, 20u));

@@ -50,11 +50,11 @@ TEST(JobService, TicketsUnderDrawnKrbtgtKeys) {
   Bytes pac = some_bytes(112);
   Bytes signature = e.run({TKDC_OP_MAC, ref, 17, {}, pac}).output();
   ASSERT_EQ(signature.size(), 12u);
-  Bytes claim = pac;
-  claim.insert(claim.end(), signature.begin(), signature.end());
-  EXPECT_EQ(e.run({TKDC_OP_VERIFY, ref, 17, {}, claim}).status(), TKDC_STATUS_OK);
-  claim[5] ^= 1;
-  EXPECT_EQ(e.run({TKDC_OP_VERIFY, ref, 17, {}, claim}).status(), TKDC_STATUS_INTEGRITY);
+  Bytes signed_pac = pac;
+  signed_pac.insert(signed_pac.end(), signature.begin(), signature.end());
+  EXPECT_EQ(e.run({TKDC_OP_VERIFY, ref, 17, {}, signed_pac}).status(), TKDC_STATUS_OK);
+  signed_pac[5] ^= 1;
+  EXPECT_EQ(e.run({TKDC_OP_VERIFY, ref, 17, {}, signed_pac}).status(), TKDC_STATUS_INTEGRITY);
 }
 
 // A key version holds independent values: none of them may follow from K_std.

@@ -38,7 +38,7 @@ struct HostDisk {
   // Of the store's transactions: so many are carried out, and so many fail behind these.
   int commits_before = 0, commits_failing = 0;
   int reads_before = 0, reads_failing = 0;  // the same of those that only read
-  std::int64_t limit = 0;  // entries of the store; 0: none
+  std::int64_t limit = 0;                   // entries of the store; 0: none
 
   // What is left of it.
   void lose_power(Random& random);

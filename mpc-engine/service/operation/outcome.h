@@ -18,7 +18,7 @@ struct JobOutcome {
   std::string message;
   const char* note = nullptr;  // for the audit log
   SharedBytes output;
-  bool revoked = false;  // a ticket of a revoked window
+  bool revoked = false;      // a ticket of a revoked window
   std::string ends_session;  // why it must, once this is answered; empty: it goes on
 };
 

@@ -12,7 +12,8 @@ namespace {
 struct Sent {
   std::mutex mutex;
   std::map<std::tuple<int, Neighbour, std::uint32_t>, Bytes> packets;
-  int differs = 0, again = 0;  // sent again: with other octets, and at all
+  // Sent again: with other octets, and at all. Lanes' threads count.
+  std::atomic<int> differs{0}, again{0};
 
   void note(int from, Neighbour to, const SecretVector& packet) {
     if (packet.size() == sizeof(std::uint64_t)) return;  // what go_on() says
@@ -94,8 +95,8 @@ TEST_P(ConnectionsOfAJob, AreCutAtAnyPacketAndTheJobIsDone) {
     EXPECT_EQ(answer.status(), TKDC_STATUS_OK) << "cut at packet " << at;
     EXPECT_EQ(answer.output(), expected) << "cut at packet " << at;
   }
-  EXPECT_EQ(sent->differs, 0) << "a packet was sent again with other octets";
-  EXPECT_GT(sent->again, 0);
+  EXPECT_EQ(sent->differs.load(), 0) << "a packet was sent again with other octets";
+  EXPECT_GT(sent->again.load(), 0);
   for (int p = 0; p < 3; ++p) {
     EXPECT_FALSE(e.service(p).deviation());
     EXPECT_TRUE(e.lost_checks(p).empty());
@@ -147,7 +148,7 @@ TEST(Connections, ANeighbourIsSentWhatWasSentOrNothing) {
       EXPECT_EQ(e.service(p).held(), SessionId{});
       EXPECT_EQ(e.lost_checks(p).size(), 1u) << "party " << p << " by " << by;
     }
-    EXPECT_EQ(sent->differs, 0);
+    EXPECT_EQ(sent->differs.load(), 0);
   }
 }
 
@@ -261,9 +262,9 @@ TEST(Connections, DieInAnyOrderAndEachJobIsAnsweredOnce) {
     }
     EXPECT_TRUE(done());
     for (const JobName& name : names) EXPECT_EQ(e.answers_to(name), 3);
-    EXPECT_EQ(sent->differs, 0);
+    EXPECT_EQ(sent->differs.load(), 0);
     EXPECT_GT(reconnections, 0);
-    EXPECT_GT(sent->again, 0);
+    EXPECT_GT(sent->again.load(), 0);
     for (int p = 0; p < 3; ++p) EXPECT_TRUE(e.lost_checks(p).empty());
     ring->close("over");
     e.join();
@@ -321,7 +322,7 @@ TEST(Connections, AJobIsAnsweredOnceWhateverBecomesOfItsSession) {
   over = true;
   expirer.join();
   for (const JobName& name : names) EXPECT_EQ(e.answers_to(name), 3);
-  EXPECT_EQ(sent->differs, 0);
+  EXPECT_EQ(sent->differs.load(), 0);
 }
 
 // The longest packet.

@@ -13,7 +13,7 @@ constexpr int kOdd = 1;  // whose disk fails
 
 class HalfMade : public testing::TestWithParam<Security> {
  protected:
-  HalfMade() : s(2, 1, std::uint64_t{1} << 38, 0, GetParam()) {}
+  HalfMade() : s(2, 1, std::uint64_t{1} << 38, 0, GetParam()) { s.all_end = true; }
 
   ThreeServices::Job removal(const KeyRef& key) {
     return {TKDC_OP_DESTROY, key, 0, {}, {}, AgentRole::kAdmin};

@@ -140,6 +140,7 @@ class ThreeServices {
       if (session_edit) session_edit(p, session);
     }
     if (lane_streams) join_streams();
+    over_ = 0;
     for (int p = 0; p < 3; ++p) run_thread(p);
   }
   // New connections for the session whose connections were lost; see `holds`. Lane 0's ring is
@@ -195,6 +196,9 @@ class ThreeServices {
   // Of the sessions that begin from here on.
   std::vector<std::string> protocols{"rep3"};
   bool lane_streams = false;  // bulk streams beside lanes; the same
+  // Links stay until all three have ended, as they do when each ends by itself: what one sent last
+  // still arrives.
+  std::atomic<bool> all_end{false};
   // Jobs reach the leader last: it names each once, and one kind sends as many packets each time.
   bool leader_last = false;
   // Checks that a server has given up.
@@ -366,6 +370,9 @@ class ThreeServices {
   void run_thread(int p) {
     threads_[p] = std::thread([this, p] {
       ended_[p] = services_[p]->run_session(sessions_[p]);
+      ++over_;
+      for (int waited_ms = 0; all_end && over_ < 3 && waited_ms < 2'000; waited_ms += 10)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
       // A lane that makes instances is in the middle of a tick.
       if (!ended_[p].empty() || (stopping_ && lane_streams))
         for (LaneLink& lane : sessions_[p].lanes) lane.link->abort("a party has ended the session");
@@ -390,6 +397,7 @@ class ThreeServices {
   std::function<void()> make_services_;
   Session sessions_[3];
   std::atomic<bool> stopping_{false};
+  std::atomic<int> over_{0};  // parties whose session has ended
   std::vector<std::shared_ptr<OctetRing>> stream_rings_;
   std::thread threads_[3];
   std::string ended_[3];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole operations of Kerberos' enctypes 17 to 20 (RFC 3962, RFC 8009), each as one circuit: OPEN,
-// SEAL, MAC, VERIFY, PRF, and those of two parts (docs/protocols/17-two-part-hmac.md). Keys come as
-// they stand in a key's record: round keys of Ke, and the hash's states behind HMAC's two pads for
-// Ki and Kc. Lengths are the caller's, and public.
+// SEAL, MAC, VERIFY, PRF, and those of two parts (docs/protocols/17-two-part-hmac.md). Of Ke they
+// take the round keys, of Ki and Kc the hash's states behind HMAC's two pads. Lengths are the
+// caller's, and public.
 //
 // OPEN compares the MAC and lets the plaintext through only where it holds: whatever is refused
 // yields zeros. Whether it held is the octet 1 or 0.

@@ -86,22 +86,81 @@ Bytes ghash_input(const Bytes& associated, const Bytes& ciphertext) {
   return in;
 }
 
-struct Keystream {
-  Keystream(SharedBytes mask, SharedBytes rest)
-      : tag_mask(std::move(mask)), stream(std::move(rest)) {}
-  SharedBytes tag_mask;  // AES_K(J0)
-  SharedBytes stream;
-};
-
-Task<Keystream> keystream(Protocol& protocol, const SharedBytes& round_keys, GcmNonce nonce,
-                          std::size_t bytes) {
-  Bytes counters = counter_blocks(nonce, 1 + blocks_of(bytes));
-  SharedBytes out =
-      co_await protocol.apply(Unit::kAesEncrypt, round_keys, protocol.share_public(counters));
-  co_return Keystream(out.slice(0, kGcmBlock), out.slice(kGcmBlock, bytes));
+// What masks a tag that is right: the tag as received plus GHASH.
+Task<SharedBytes> mask_of(Protocol& protocol, const SharedBytes& powers, Bytes associated,
+                          Bytes ciphertext, Bytes tag) {
+  SharedBytes mask = co_await ghash_public(protocol, powers, ghash_input(associated, ciphertext));
+  protocol.add_public(mask, tag);
+  co_return mask;
 }
 
+// GHASH of shared data and their length.
+Task<SharedBytes> hash_to_sign(Protocol& protocol, const SharedBytes& powers, SharedBytes data) {
+  const std::size_t data_bytes = data.size();
+  data.resize(kGcmBlock * blocks_of(data_bytes) + kGcmBlock);
+  Bytes length(8, 0);
+  put_bit_length(length, data_bytes);
+  protocol.add_public(data, length, data.size() - kGcmBlock);
+  co_return co_await ghash_shared(protocol, powers, std::move(data));
+}
+
+class Layered final : public GcmCipher {
+ public:
+  explicit Layered(Protocol& protocol) : protocol_(protocol) {}
+
+  Task<SharedBytes> stream(const SharedBytes& round_keys, GcmNonce nonce,
+                           std::size_t bytes) override {
+    const Bytes counters = counter_blocks(nonce, 1 + blocks_of(bytes));
+    SharedBytes out =
+        co_await protocol_.apply(Unit::kAesEncrypt, round_keys, protocol_.share_public(counters));
+    out.resize(kGcmBlock + bytes);
+    co_return out;
+  }
+
+  Task<std::optional<SharedBytes>> stream_if(const SharedBytes& round_keys, GcmNonce nonce,
+                                             Task<SharedBytes> mask, std::size_t bytes) override {
+    SharedBytes out = co_await stream(round_keys, nonce, bytes);
+    SharedBytes difference = co_await std::move(mask);
+    xor_into(difference, out.slice(0, kGcmBlock));
+    const bool same = co_await is_zero(protocol_, std::move(difference));
+    if (!same) co_return std::nullopt;
+    co_return out.slice(kGcmBlock, bytes);
+  }
+
+  Task<SharedBytes> block(const SharedBytes& round_keys, SharedBytes in) override {
+    return protocol_.apply(Unit::kAesEncrypt, round_keys, std::move(in));
+  }
+
+  Task<bool> block_is(const SharedBytes& round_keys, SharedBytes in,
+                      SharedBytes expected) override {
+    SharedBytes out = co_await block(round_keys, std::move(in));
+    out.resize(expected.size());
+    xor_into(expected, out);
+    co_return co_await is_zero(protocol_, std::move(expected));
+  }
+
+ private:
+  Protocol& protocol_;
+};
+
+// The key's own, or one by layers that lives as long as the operation.
+class CipherOf {
+ public:
+  CipherOf(Protocol& protocol, const GcmKey& key)
+      : layered_(key.cipher == nullptr ? layered_gcm(protocol) : nullptr),
+        cipher_(layered_ ? *layered_ : *key.cipher) {}
+  GcmCipher* operator->() { return &cipher_; }
+
+ private:
+  std::unique_ptr<GcmCipher> layered_;
+  GcmCipher& cipher_;
+};
+
 }  // namespace
+
+std::unique_ptr<GcmCipher> layered_gcm(Protocol& protocol) {
+  return std::make_unique<Layered>(protocol);
+}
 
 Task<SharedBytes> ghash_powers(Protocol& protocol, SharedBytes h) {
   SharedBytes powers = co_await gf128_powers(protocol, std::move(h), kPowers);
@@ -118,13 +177,14 @@ Task<SharedBytes> gcm_powers(Protocol& protocol, const SharedBytes& round_keys) 
 
 Task<SharedBytes> gcm_seal(Protocol& protocol, GcmKey key, GcmNonce nonce, Bytes associated,
                            SharedBytes plaintext) {
-  Keystream ks = co_await keystream(protocol, key.round_keys, nonce, plaintext.size());
+  CipherOf cipher(protocol, key);
+  const SharedBytes out = co_await cipher->stream(key.round_keys, nonce, plaintext.size());
   SharedBytes sealed = std::move(plaintext);
-  xor_into(sealed, ks.stream);
+  xor_into(sealed, out.slice(kGcmBlock, sealed.size()));
   Bytes ciphertext = co_await protocol.open(sealed);
   SharedBytes tag =
       co_await ghash_public(protocol, key.powers, ghash_input(associated, ciphertext));
-  xor_into(tag, ks.tag_mask);
+  xor_into(tag, out.slice(0, kGcmBlock));
   sealed.append(tag);
   co_return sealed;
 }
@@ -134,29 +194,28 @@ Task<std::optional<SharedBytes>> gcm_open(Protocol& protocol, GcmKey key, GcmNon
   assert(sealed.size() >= kGcmTagBytes);
   Bytes received_tag(sealed.end() - kGcmTagBytes, sealed.end());
   sealed.resize(sealed.size() - kGcmTagBytes);
-  Keystream ks = co_await keystream(protocol, key.round_keys, nonce, sealed.size());
-  SharedBytes difference =
-      co_await ghash_public(protocol, key.powers, ghash_input(associated, sealed));
-  xor_into(difference, ks.tag_mask);
-  protocol.add_public(difference, received_tag);
-  bool holds = co_await is_zero(protocol, std::move(difference));
-  if (!holds) co_return std::nullopt;
-  protocol.add_public(ks.stream, sealed);
-  co_return std::move(ks.stream);
+  CipherOf cipher(protocol, key);
+  auto plain = co_await cipher->stream_if(
+      key.round_keys, nonce,
+      mask_of(protocol, key.powers, std::move(associated), sealed, std::move(received_tag)),
+      sealed.size());
+  if (plain) protocol.add_public(*plain, sealed);
+  co_return plain;
 }
 
 Task<SharedBytes> gcm_sign(Protocol& protocol, GcmKey key, SharedBytes data, std::size_t bytes) {
   assert(bytes <= kGcmBlock);
-  const std::size_t data_bytes = data.size();
-  data.resize(kGcmBlock * blocks_of(data_bytes) + kGcmBlock);
-  Bytes length(8, 0);
-  put_bit_length(length, data_bytes);
-  protocol.add_public(data, length, data.size() - kGcmBlock);
-  SharedBytes hash = co_await ghash_shared(protocol, key.powers, std::move(data));
-  SharedBytes signature =
-      co_await protocol.apply(Unit::kAesEncrypt, key.round_keys, std::move(hash));
+  SharedBytes hash = co_await hash_to_sign(protocol, key.powers, std::move(data));
+  CipherOf cipher(protocol, key);
+  SharedBytes signature = co_await cipher->block(key.round_keys, std::move(hash));
   signature.resize(bytes);
   co_return signature;
+}
+
+Task<bool> gcm_verify(Protocol& protocol, GcmKey key, SharedBytes data, SharedBytes signature) {
+  SharedBytes hash = co_await hash_to_sign(protocol, key.powers, std::move(data));
+  CipherOf cipher(protocol, key);
+  co_return co_await cipher->block_is(key.round_keys, std::move(hash), std::move(signature));
 }
 
 }  // namespace tkdc

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 
 #include "protocol/protocol.h"
@@ -27,10 +28,35 @@ inline constexpr std::size_t kGcmMaxBytes = 16 * (kPowers * kPowers - 2);
 
 using GcmNonce = std::array<std::uint8_t, kGcmNonceBytes>;
 
+// Who computes what AES computes under a GCM key, where it is not the protocol's layers: garbled
+// circuits (service/garbled/garbled_gcm.h). `round_keys`: the key's, and begin with the key itself.
+// They and what is awaited outlive the task. All of it is right before it is returned, but for what
+// a caller's own layers brought in.
+class GcmCipher {
+ public:
+  virtual ~GcmCipher() = default;
+  // AES_K(J0), which masks the tag, and the keystream of so many octets.
+  virtual Task<SharedBytes> stream(const SharedBytes& round_keys, GcmNonce nonce,
+                                   std::size_t bytes) = 0;
+  // The keystream if AES_K(J0) is what `mask` yields. All parties learn whether it is.
+  virtual Task<std::optional<SharedBytes>> stream_if(const SharedBytes& round_keys, GcmNonce nonce,
+                                                     Task<SharedBytes> mask, std::size_t bytes) = 0;
+  // AES_K of a block.
+  virtual Task<SharedBytes> block(const SharedBytes& round_keys, SharedBytes in) = 0;
+  // Whether `expected` is AES_K(in), cut or filled up with zeros to its length. All parties learn
+  // it.
+  virtual Task<bool> block_is(const SharedBytes& round_keys, SharedBytes in,
+                              SharedBytes expected) = 0;
+};
+
+// By a protocol's layers.
+std::unique_ptr<GcmCipher> layered_gcm(Protocol& protocol);
+
 // Round keys and the powers of H = AES_K(0), as kept in a key's record.
 struct GcmKey {
   const SharedBytes& round_keys;
   const SharedBytes& powers;
+  GcmCipher* cipher = nullptr;  // null: the protocol's layers
 };
 
 // The powers of the H of a key; 68 rounds for AES-256.
@@ -50,5 +76,8 @@ Task<std::optional<SharedBytes>> gcm_open(Protocol& protocol, GcmKey key, GcmNon
 // blocks.
 Task<SharedBytes> gcm_sign(Protocol& protocol, GcmKey key, SharedBytes data,
                            std::size_t bytes = 12);
+
+// Whether `signature` is that of `data`, with zeros behind its first 16 octets.
+Task<bool> gcm_verify(Protocol& protocol, GcmKey key, SharedBytes data, SharedBytes signature);
 
 }  // namespace tkdc

@@ -57,9 +57,9 @@ void LaneGarbling::use(std::optional<LaneStreams> streams) {
 
 void LaneGarbling::note(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
                         std::size_t input_bytes) {
-  const auto whole = whole_of(record, op, usage, input_bytes);
-  if (!whole || known_.size() >= kMostKinds || !known_.insert(whole->circuit).second) return;
-  noted_.push_back(whole->circuit);
+  const auto circuit = circuit_of(record, op, usage, input_bytes);
+  if (!circuit || known_.size() >= kMostKinds || !known_.insert(*circuit).second) return;
+  noted_.push_back(*circuit);
 }
 
 // To lay a circuit out takes a thread up to some seconds. The lane turns meanwhile, and the three
@@ -93,8 +93,8 @@ Task<void> LaneGarbling::learn() {
 
 bool LaneGarbling::serves(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
                           std::size_t input_bytes) {
-  const auto whole = whole_of(record, op, usage, input_bytes);
-  const auto kind = whole ? kinds_.find(whole->circuit) : std::nullopt;
+  const auto circuit = circuit_of(record, op, usage, input_bytes);
+  const auto kind = circuit ? kinds_.find(*circuit) : std::nullopt;
   if (!kind) return false;
   const bool ready = side_->reserve().counts(*kind).ready > 0;
   missed_ += ready ? 0 : 1;

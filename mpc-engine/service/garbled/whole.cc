@@ -2,6 +2,7 @@
 #include "service/garbled/whole.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "circuits/catalogue.h"
 #include "enctype.h"
@@ -29,11 +30,12 @@ std::optional<Whole> whole_of(const KeyRecord& record, tkdc_wire_op op, std::uin
     return std::nullopt;
   const tkdc_enctype& lengths = *tkdc_enctype_of(enctype);
   const std::string number = std::to_string(enctype), hash = hash_name(enctype);
+  const std::size_t all = std::numeric_limits<std::size_t>::max();
   Whole whole;
   if (is_checksum(op)) {
-    whole.held = {field_name(usage, "kc")};
+    whole.held = {{field_name(usage, "kc"), all}};
   } else {
-    whole.held = {field_name(usage, "ke"), field_name(usage, "ki")};
+    whole.held = {{field_name(usage, "ke"), key_bytes_of(enctype)}, {field_name(usage, "ki"), all}};
   }
   switch (op) {
     case TKDC_OP_OPEN:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which circuit computes a whole operation under a key's record, and in which order its inputs
 // stand (circuits/operations.cc): OPEN, SEAL, MAC and VERIFY of enctypes 17 to 20 in their standard
-// form. Others are computed by replicated sharing alone: krbtgt's GCM form, whose GHASH is one
-// layer there, operations in two parts, derived keys.
+// form. Of krbtgt's GCM form only AES is garbled (garbled_gcm.h); operations in two parts and those
+// of derived keys are computed by sharing alone.
 //
 // Public: from the record's fields' names and the input's length.
 #pragma once
@@ -17,10 +17,14 @@
 namespace tkdc {
 
 struct Whole {
-  std::string circuit;            // of the catalogue, with its size
-  std::vector<std::string> held;  // fields of the record, in the order of the circuit's inputs
-  std::size_t confounder = 0;     // octets that nobody knows, behind them; then the job's input
-  bool holds = false;             // the first octet of the result says whether a check held
+  struct Held {
+    std::string field;  // of the record
+    std::size_t bytes;  // its first ones: round keys begin with the key
+  };
+  std::string circuit;         // of the catalogue, with its size
+  std::vector<Held> held;      // in the order of the circuit's inputs
+  std::size_t confounder = 0;  // octets that nobody knows, behind them; then the job's input
+  bool holds = false;          // the first octet of the result says whether a check held
 };
 
 // Nothing: by sharing.

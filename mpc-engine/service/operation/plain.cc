@@ -41,7 +41,11 @@ std::size_t filling(const KeyRecord& record) {
 }
 
 GcmKey ticket_key(const JobContext& context) {
-  return {field(context, "gcm.rk"), field(context, "gcm.h")};
+  return {field(context, "gcm.rk"), field(context, "gcm.h"), context.gcm};
+}
+
+GcmKey signing_key(const JobContext& context) {
+  return {field(context, "sign.rk"), field(context, "sign.h"), context.gcm};
 }
 
 const SharedBytes& of_usage(const JobContext& context, const char* part) {
@@ -149,9 +153,8 @@ Task<JobOutcome> tail_of(JobContext context, tkdc_wire_op op, SharedBytes digest
 Task<SharedBytes> sign(JobContext context, SharedBytes data) {
   constexpr std::size_t kBlockBytes = 16;
   const std::size_t bytes = enctype_of(context.record).checksum_bytes;
-  GcmKey key = {field(context, "sign.rk"), field(context, "sign.h")};
-  SharedBytes signature =
-      co_await gcm_sign(context.protocol, key, std::move(data), std::min(bytes, kBlockBytes));
+  SharedBytes signature = co_await gcm_sign(context.protocol, signing_key(context), std::move(data),
+                                            std::min(bytes, kBlockBytes));
   signature.resize(bytes);
   co_return signature;
 }
@@ -174,9 +177,15 @@ Task<JobOutcome> mac(JobContext context, SharedBytes data) {
 Task<JobOutcome> verify(JobContext context, SharedBytes input) {
   const std::size_t sum_bytes = enctype_of(context.record).checksum_bytes;
   const std::size_t bytes = input.size() - sum_bytes;
-  SharedBytes difference = co_await checksum(context, input.slice(0, bytes));
-  xor_into(difference, input.slice(bytes, sum_bytes));
-  bool holds = co_await is_zero(context.protocol, std::move(difference));
+  bool holds = false;
+  if (in_gcm_form(context.record, context.usage)) {
+    holds = co_await gcm_verify(context.protocol, signing_key(context), input.slice(0, bytes),
+                                input.slice(bytes, sum_bytes));
+  } else {
+    SharedBytes difference = co_await checksum(context, input.slice(0, bytes));
+    xor_into(difference, input.slice(bytes, sum_bytes));
+    holds = co_await is_zero(context.protocol, std::move(difference));
+  }
   if (!holds) co_return refuse(TKDC_STATUS_INTEGRITY, "the checksum does not hold");
   co_return JobOutcome();
 }

@@ -9,6 +9,7 @@
 // is opened to the servers.
 #pragma once
 
+#include "cipher/gcm.h"
 #include "protocol/protocol.h"
 #include "service/operation/outcome.h"
 #include "service/sealing/nonce.h"
@@ -28,6 +29,7 @@ struct JobContext {
   // Of the lane, in the tick in which it is asked; none in derived records' contexts.
   const SealWindows* revoked = nullptr;
   Part part{};
+  GcmCipher* gcm = nullptr;  // of keys of the GCM form; null: the protocol's layers
 };
 
 // Whether a head leaves its tail to be asked for. Else it is the whole operation: a short message,

@@ -38,6 +38,7 @@ class EnctypeCircuit : public testing::TestWithParam<std::uint32_t> {
         key(random_octets(GetParam() % 2 == 1 ? 16 : 32)), whole(GetParam(), key),
         keys(test::derive_all(GetParam(), 1, key, kUsage)) {
     ke = keys->rebuild(keys->ke), ki = keys->rebuild(keys->ki), kc = keys->rebuild(keys->kc);
+    ke.resize(key.size());  // a key's schedule begins with the key (FIPS 197, section 5.2)
   }
   static std::vector<std::size_t> lengths() {
     std::vector<std::size_t> all;

@@ -22,6 +22,7 @@ class Garbled : public testing::TestWithParam<std::uint32_t> {
         trio(GetParam()) {
     const auto keys = test::derive_all(GetParam(), 1, key, kUsage);
     ke = keys->rebuild(keys->ke), ki = keys->rebuild(keys->ki), kc = keys->rebuild(keys->kc);
+    ke.resize(key.size());  // a key's schedule begins with the key (FIPS 197, section 5.2)
     base = keys->rebuild(keys->base());
   }
   Bytes run(const std::string& what, std::size_t size, std::initializer_list<Bytes> inputs) {

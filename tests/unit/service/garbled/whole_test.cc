@@ -5,10 +5,14 @@
 #include "service/garbled/run_whole.h"
 
 #include "cipher/derived_keys.h"
+#include "enctype.h"
+#include "protocol/clear.h"
 #include "protocol/offer.h"
 #include "rep3/unit/aes/byte_cohort.h"
 #include "rep3/unit/rep3_protocol.h"
+#include "service/garbled/garbled_gcm.h"
 #include "service/operation/keys.h"
+#include "service/operation/operations.h"
 #include "support/krb5_client.h"
 #include "threegarble/trio.h"
 
@@ -63,6 +67,13 @@ class Garbled : public testing::TestWithParam<std::uint32_t> {
     std::uint64_t ticks;
   };
   Ran run(tkdc_wire_op op, ByteSpan input) { return run(op, trio.lanes.share(input)); }
+  // As if nothing garbled.
+  Ran run_shared(tkdc_wire_op op, ByteSpan input) {
+    only_shared = true;
+    Ran ran = run(op, input);
+    only_shared = false;
+    return ran;
+  }
   Ran run(tkdc_wire_op op, const std::array<SharedBytes, 3>& input) {
     const std::uint64_t before = trio.lanes.lane[0]->rounds();
     JobOutcome outcomes[3];
@@ -94,17 +105,33 @@ class Garbled : public testing::TestWithParam<std::uint32_t> {
   KeyRecord record[3];
   std::optional<WholeKinds> kinds;
   std::size_t at_work_before = 0;
+  std::uint32_t use = kUsage;
+  bool only_shared = false;
   const InstallationId installation{};
   const Bytes nothing;
+
+  Task<void> until_answered(tkdc_wire_op op, const std::array<SharedBytes, 3>& input, int p,
+                            JobOutcome& out, bool& ended) {
+    co_await keep(op, input, p, out);
+    ended = true;
+  }
 
  private:
   Task<void> keep(tkdc_wire_op op, const std::array<SharedBytes, 3>& input, int p,
                   JobOutcome& out) {
-    JobContext context{*shared[p], installation, record[p], {}, 0, kUsage, nothing};
+    NonceCoordinates at;
+    at.number = jobs_[p];
+    JobContext context{*shared[p], installation, record[p], at, 0, use, nothing};
+
     std::size_t at_work = at_work_before;
     GarbledLane garbled{trio.side(p), *kinds, at_work};
     threegarble::JobTag tag;
     tag.job = ++jobs_[p];
+    if (only_shared) {
+      out = co_await run_operation(context, op, input[static_cast<std::size_t>(p)]);
+      co_await shared[p]->verified();
+      co_return;
+    }
     out = co_await run_garbled_or_shared(context, garbled, op, tag,
                                          input[static_cast<std::size_t>(p)]);
     co_await shared[p]->verified();
@@ -184,14 +211,159 @@ TEST_P(Garbled, OthersAreShared) {
   EXPECT_FALSE(whole_of(one, TKDC_OP_VERIFY, kUsage, 11));
   EXPECT_FALSE(whole_of(one, TKDC_OP_SEAL, kUsage + 1, 40));
   EXPECT_FALSE(whole_of(one, TKDC_OP_EQUAL, kUsage, 40));
-  KeyRecord krbtgt = one;
-  krbtgt.form = KeyForm::kGcm;
-  EXPECT_FALSE(whole_of(krbtgt, TKDC_OP_SEAL, 2, 40));
   EXPECT_FALSE(WholeKinds::of({{"no-such-circuit", 1}}).ok());
   EXPECT_FALSE(WholeKinds::of({{"mac-sha1:4", 1}, {"mac-sha1:4", 2}}).ok());
   EXPECT_FALSE(WholeKinds::of({{"open18:100000", 1}}).ok());
 }
 
+// A krbtgt key of the own form, with the lane's protocols and reserve.
+class GarbledTickets : public Garbled {
+ protected:
+  GarbledTickets() {
+    const auto keys = [&](const char* rk, const char* h) {
+      const Bytes fresh = random_octets(key.size());
+      std::array<SharedBytes, 3> schedule = trio.lanes.share(expanded(fresh)), powers;
+      auto ran = trio.lanes.run([&](int p) {
+        const auto at = static_cast<std::size_t>(p);
+        return store(gcm_powers(*shared[at], schedule[at]), powers[at]);
+      });
+      EXPECT_TRUE(ran.ok());
+      for (std::size_t p = 0; p < 3; ++p) {
+        record[p].form = KeyForm::kGcm;
+        record[p].fields[rk] = schedule[p];
+        record[p].fields[h] = powers[p];
+      }
+    };
+    keys("gcm.rk", "gcm.h");
+    keys("sign.rk", "sign.h");
+  }
+  static Bytes expanded(const Bytes& key) {
+    const SecretVector out =
+        compute_clear(key.size() == 16 ? Unit::kAesExpand128 : Unit::kAesExpand256, {},
+                      SecretVector(key.begin(), key.end()));
+    return {out.begin(), out.end()};
+  }
+  std::string circuit(tkdc_wire_op op, std::size_t input_bytes) const {
+    const std::uint32_t its =
+        op == TKDC_OP_SEAL || op == TKDC_OP_OPEN ? usage::kTicket : usage::kPacSignature;
+    return circuit_of(record[0], op, its, input_bytes).value_or("none");
+  }
+  std::uint64_t taken() {
+    std::uint64_t all = 0;
+    threegarble::Reserve& reserve = trio.side(0).reserve();
+    for (std::size_t kind = 0; kind < reserve.kinds(); ++kind) all += reserve.counts(kind).taken;
+    return all;
+  }
+};
+
+// m1 to m3, and what each is opened for: the ciphertext; the ticket and the tag's octet.
+constexpr std::uint64_t kSealTicks = 5, kOpenTicks = 6;
+
+TEST_P(GarbledTickets, OpenWhatSharingSealsAndTheOtherWayRound) {
+  constexpr std::size_t kLengths[] = {0, 1, 128, 129, 250};
+  const std::size_t overhead = tkdc_enctype_of(GetParam())->overhead_bytes;
+  use = usage::kTicket;
+  fill({{circuit(TKDC_OP_SEAL, 0), 3},
+        {circuit(TKDC_OP_SEAL, 129), 2},
+        {circuit(TKDC_OP_OPEN, overhead), 12},
+        {circuit(TKDC_OP_OPEN, overhead + 129), 8}});
+  Bytes last;
+  for (const std::size_t bytes : kLengths) {
+    const Bytes plain = random_octets(bytes);
+    const Ran shared_one = run_shared(TKDC_OP_SEAL, plain), garbled = run(TKDC_OP_SEAL, plain);
+    EXPECT_EQ(garbled.status, TKDC_STATUS_OK);
+    EXPECT_EQ(garbled.output.size(), bytes + overhead);
+    EXPECT_LE(garbled.ticks, kSealTicks);
+    for (const Bytes& ticket : {shared_one.output, garbled.output}) {
+      const Ran opened = run(TKDC_OP_OPEN, ticket);
+      EXPECT_EQ(opened.status, TKDC_STATUS_OK);
+      EXPECT_EQ(opened.output, plain);
+      EXPECT_LE(opened.ticks, kOpenTicks);
+    }
+    EXPECT_EQ(run_shared(TKDC_OP_OPEN, garbled.output).output, plain);
+    // The ciphertext's first bit, or the tag's, and the tag's last; nothing of them is answered.
+    for (const std::size_t at : {std::size_t{12}, 12 + bytes + 15}) {
+      Bytes forged = garbled.output;
+      forged[at] ^= 0x40;
+      const Ran refused = run(TKDC_OP_OPEN, forged);
+      EXPECT_EQ(refused.status, TKDC_STATUS_INTEGRITY);
+      EXPECT_TRUE(refused.output.empty());
+      EXPECT_LE(refused.ticks, kOpenTicks);
+    }
+    last = garbled.output;
+  }
+  EXPECT_EQ(taken(), 25u);
+  // None is left: by sharing, with the same result.
+  const Ran again = run(TKDC_OP_OPEN, last);
+  EXPECT_EQ(again.status, TKDC_STATUS_OK);
+  EXPECT_GT(again.ticks, 4 * kOpenTicks);
+}
+
+TEST_P(GarbledTickets, SignAsSharingDoes) {
+  use = usage::kPacSignature;
+  const std::size_t sum_bytes = tkdc_enctype_of(GetParam())->checksum_bytes;
+  fill({{circuit(TKDC_OP_MAC, 0), 3}, {circuit(TKDC_OP_VERIFY, sum_bytes), 9}});
+  for (const std::size_t bytes : {0u, 100u, 1100u}) {
+    const Bytes data = random_octets(bytes);
+    const Ran shared_one = run_shared(TKDC_OP_MAC, data), garbled = run(TKDC_OP_MAC, data);
+    EXPECT_EQ(garbled.status, TKDC_STATUS_OK);
+    EXPECT_EQ(garbled.output, shared_one.output);
+    EXPECT_LT(2 * garbled.ticks, shared_one.ticks);
+    Bytes both = data;
+    both.insert(both.end(), garbled.output.begin(), garbled.output.end());
+    EXPECT_EQ(run(TKDC_OP_VERIFY, both).status, TKDC_STATUS_OK);
+    // The last octet of enctype 20 is a zero behind the signature.
+    for (const std::size_t at : {both.size() - 1, both.size() - sum_bytes}) {
+      Bytes other = both;
+      other[at] ^= 1;
+      EXPECT_EQ(run(TKDC_OP_VERIFY, other).status, TKDC_STATUS_INTEGRITY) << at;
+    }
+    std::printf("MAC of %zu octets, own form, enctype %u: %d ticks garbled, %d shared\n", bytes,
+                GetParam(), static_cast<int>(garbled.ticks), static_cast<int>(shared_one.ticks));
+  }
+  EXPECT_EQ(taken(), 12u);
+}
+
+// A party that adds an error to GHASH's layer, whose claim is checked while m1 to m3 travel: found
+// by every party that is honest, whatever the signature is, and nobody gets a result.
+TEST_P(GarbledTickets, ALayerThatIsWrongIsFoundBeforeAnythingIsAnswered) {
+  use = usage::kPacSignature;
+  const std::size_t sum_bytes = tkdc_enctype_of(GetParam())->checksum_bytes;
+  fill({{circuit(TKDC_OP_MAC, 0), 2}, {circuit(TKDC_OP_VERIFY, sum_bytes), 2}});
+  const Bytes data = random_octets(40);
+  Bytes both = data;
+  const Ran honest = run(TKDC_OP_MAC, data);
+  both.insert(both.end(), honest.output.begin(), honest.output.end());
+  ASSERT_EQ(run(TKDC_OP_VERIFY, both).status, TKDC_STATUS_OK);
+  constexpr std::size_t kLiar = 1;
+  record[kLiar].fields["sign.h"].component[0][5] ^= 0x20;
+  const auto input = trio.lanes.share(GetParam() % 2 == 0 ? data : both);
+  JobOutcome outcomes[3];
+  std::array<bool, 3> ended{};
+  auto ran = trio.lanes.run([&](int p) {
+    return until_answered(GetParam() % 2 == 0 ? TKDC_OP_MAC : TKDC_OP_VERIFY, input, p, outcomes[p],
+                          ended[static_cast<std::size_t>(p)]);
+  });
+  EXPECT_FALSE(ran.ok());
+  EXPECT_EQ(taken(), 3u) << "by sharing";
+  for (std::size_t p = 0; p < 3; ++p) EXPECT_FALSE(ended[p]) << p;
+}
+
+// Tickets whose lengths are near each other have one kind; those that are too long have none.
+TEST_P(GarbledTickets, KindsAreOfLengths) {
+  const std::string bits = std::to_string(8 * key.size());
+  EXPECT_EQ(circuit(TKDC_OP_SEAL, 0), "gcm-stream" + bits + ":8");
+  EXPECT_EQ(circuit(TKDC_OP_SEAL, 128), "gcm-stream" + bits + ":8");
+  EXPECT_EQ(circuit(TKDC_OP_SEAL, 129), "gcm-stream" + bits + ":16");
+  EXPECT_EQ(circuit(TKDC_OP_SEAL, 4096), "gcm-stream" + bits + ":256");
+  EXPECT_EQ(circuit(TKDC_OP_SEAL, 4097), "none");
+  EXPECT_EQ(circuit(TKDC_OP_OPEN, 27), "none");
+  EXPECT_EQ(circuit(TKDC_OP_MAC, 5000), "aes" + bits);
+  EXPECT_FALSE(circuit_of(record[0], TKDC_OP_EQUAL, usage::kTicket, 40));
+  EXPECT_FALSE(circuit_of(record[0], TKDC_OP_SEAL, kUsage + 1, 40)) << "no such keys";
+}
+
+INSTANTIATE_TEST_SUITE_P(Enctypes, GarbledTickets, testing::Values(17u, 18u, 19u, 20u));
 INSTANTIATE_TEST_SUITE_P(Enctypes, Garbled, testing::Values(17u, 18u, 19u, 20u));
 
 }  // namespace

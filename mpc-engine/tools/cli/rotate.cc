@@ -19,7 +19,7 @@ namespace tkdc::cli {
 namespace {
 
 constexpr const char* kLibrary = "libtkdc-k5.so";
-constexpr const char* kLibraryFolder = "/usr/lib/x86_64-linux-gnu";
+constexpr const char* kLibraryFolder = TKDC_PRELOAD_FOLDER;
 
 struct RotateOptions {
   std::string realm, library;
@@ -56,7 +56,7 @@ std::string listed(const std::set<unsigned>& numbers) {
   return text;
 }
 
-// Beside this program, as built, or where docs/operations.md puts it.
+// Beside this program, as built, or where it is installed.
 Result<void> Rotation::find_library() {
   if (!options_.library.empty()) return {};
   std::error_code error;

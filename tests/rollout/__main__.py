@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.rollout import lab, packages, steps_faults, steps_install
+from tests.rollout import lab, packages, steps_change, steps_faults, steps_install, steps_realm
 from tests.rollout.lab import Lab
 from tests.rollout.site import HOSTS, Site
 
@@ -36,7 +36,14 @@ STEPS: list[tuple[str, Callable[[Site], None], bool]] = [
     ("each server cut off by nft", steps_faults.partitions, False),
     ("reboot of each host", steps_faults.reboots, False),
     ("a host loses power while keys are made", steps_faults.power_cut_amid_keys, False),
+    ("upgrade one server at a time while users log in", steps_change.upgrade, False),
+    ("promote the spare KDC", steps_change.promote, False),
+    ("promote a spare while the primary has no power",
+     steps_change.promote_without_the_former, False),
     ("uninstall leaves nothing", steps_install.leaves_nothing, True),
+    ("import a stock realm of 1,000 principals while users log in",
+     steps_realm.import_realm, False),
+    ("revert it to a stock realm, with every password and keytab", steps_realm.revert, False),
     ("install anew by four administrators", steps_install.separate_administrators, False),
 ]
 
@@ -52,10 +59,10 @@ def run_steps(site: Site, chosen: list[tuple[str, Callable[[Site], None], bool]]
         try:
             step(site)
         except (AssertionError, RuntimeError, subprocess.SubprocessError) as wrong:
-            print("FAILED", flush=True)
+            print(f"FAILED after {time.monotonic() - start:.0f} s", flush=True)
             print(f"{wrong}", file=sys.stderr)
             return False
-        print(f"{time.monotonic() - start:.0f} s", flush=True)
+        print("; ".join([f"{time.monotonic() - start:.0f} s", *site.taken_notes()]), flush=True)
     return True
 
 
@@ -68,6 +75,15 @@ def run_site(site: Site, chosen: list[tuple[str, Callable[[Site], None], bool]])
         site.close()
 
 
+def choose(short: bool, word: str) -> list[tuple[str, Callable[[Site], None], bool]]:
+    """With `word`: the steps that have it, behind what they all need."""
+    chosen = [step for step in STEPS if not short or step[2]]
+    if word:
+        chosen = [step for step in chosen if word in step[0]
+                  or step[1] in (steps_install.install, steps_install.client_commands)]
+    return chosen
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.rollout")
     parser.add_argument("--short", action="store_true", help="a form of some minutes")
@@ -77,15 +93,14 @@ def main() -> int:
         say(f"{'skipped' if options.short else 'FAILED'}: {reason}")
         return SKIPPED if options.short else 1
     start = time.monotonic()
-    repository = packages.repository()
-    say(f"packages {repository.name} after {time.monotonic() - start:.0f} s")
+    chosen = choose(options.short, options.only)
+    repositories = packages.repositories(
+        with_former=steps_change.upgrade in [step[1] for step in chosen])
+    say(f"packages {', '.join(path.name for path in repositories)} after "
+        f"{time.monotonic() - start:.0f} s")
     image = Path(subprocess.run([Path(__file__).with_name("image")], stdout=subprocess.PIPE,
                                 text=True, check=True).stdout.strip())
     say(f"image {image.name} after {time.monotonic() - start:.0f} s")
-    chosen = [step for step in STEPS if not options.short or step[2]]
-    if options.only:
-        chosen = [step for step in chosen if options.only in step[0]
-                  or step[1] in (steps_install.install, steps_install.client_commands)]
     try:
         running = Lab(image, HOSTS)
         running.start()
@@ -94,7 +109,7 @@ def main() -> int:
         return SKIPPED if options.short else 1
     try:
         say(f"{len(HOSTS)} hosts up after {time.monotonic() - start:.0f} s")
-        good = run_site(Site(running, repository), chosen)
+        good = run_site(Site(running, repositories), chosen)
     finally:
         running.end()
     say("ok" if good else "FAILED")

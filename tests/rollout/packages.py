@@ -50,6 +50,15 @@ def sign(packages: Path, out: Path) -> None:
         subprocess.run(["gpgconf", "--kill", "all"], env=env, check=False)
 
 
+def environment() -> dict[str, str]:
+    """With a cache of compiled files where there is one: two commits have most in common."""
+    launcher = shutil.which("ccache")
+    if launcher is None:
+        return dict(os.environ)
+    return {"CMAKE_C_COMPILER_LAUNCHER": launcher, "CMAKE_CXX_COMPILER_LAUNCHER": launcher,
+            **os.environ}
+
+
 def build(commit: str, out: Path) -> None:
     """In a checkout of its own, so that the tree that is worked in stays as it is."""
     tree = out.with_suffix(".tree")
@@ -60,7 +69,8 @@ def build(commit: str, out: Path) -> None:
     try:
         # Under one name for all commits: a cache of compiled files knows paths.
         packages = out.parent / "building"
-        subprocess.run(["config/debian/make", str(packages)], cwd=tree, check=True)
+        subprocess.run(["config/debian/make", str(packages)], cwd=tree,
+                       env=environment(), check=True)
         sign(packages, out)
         shutil.rmtree(packages)
     finally:
@@ -68,10 +78,7 @@ def build(commit: str, out: Path) -> None:
 
 
 def repository(commit: str = "HEAD") -> Path:
-    """The folder with the packages of this commit, built if nobody has yet; or the one that
-    TKDC_ROLLOUT_REPOSITORY names, of a `make repository` before."""
-    if made := os.environ.get("TKDC_ROLLOUT_REPOSITORY"):
-        return Path(made)
+    """The folder with the packages of this commit, built if nobody has yet."""
     name = last_change(commit)[:12]
     out = cache() / f"packages-{name}"
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -80,6 +87,16 @@ def repository(commit: str = "HEAD") -> Path:
         if not out.exists():
             build(name, out)
     return out
+
+
+def repositories(with_former: bool) -> list[Path]:
+    """What is installed, and what it is upgraded to: of the commit before this one's packages, and
+    of this one. TKDC_ROLLOUT_REPOSITORY names them, of a `make repository` before: FOLDER or
+    FOLDER:NEWER."""
+    if made := os.environ.get("TKDC_ROLLOUT_REPOSITORY"):
+        return [Path(folder) for folder in made.split(":")]
+    former = [repository(previous_change("HEAD"))] if with_former else []
+    return [*former, repository()]
 
 
 if __name__ == "__main__":

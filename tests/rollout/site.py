@@ -63,16 +63,20 @@ class Play:
 
 
 class Site:
-    def __init__(self, lab: Lab, repository: Path):
+    def __init__(self, lab: Lab, repositories: list[Path]):
+        """`repositories`: of what is installed, and last of what it is upgraded to."""
         self.lab, self.folder = lab, lab.folder / "site"
         self.folder.mkdir()
         self.served = self.folder / "www"
-        self.serve(repository)
+        self.repositories = repositories
+        self.serve(repositories[0])
         self.http = subprocess.Popen(
             ["ip", "netns", "exec", lab.prefix, "/usr/bin/python3", "-m", "http.server",
              str(HTTP_PORT), "--bind", f"{NETWORK}.1", "--directory", str(self.served)],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.primary, self.variables = "kdc0", {}
+        # What a step has counted, for its line.
+        self.notes: list[str] = []
         # None of the machine's own.
         (self.folder / "ansible.cfg").write_text("[defaults]\n")
         self._install_collection()
@@ -80,6 +84,13 @@ class Site:
     def close(self) -> None:
         self.http.terminate()
         self.http.wait(30)
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def taken_notes(self) -> list[str]:
+        notes, self.notes = self.notes, []
+        return notes
 
     def host(self, name: str) -> Machine:
         return self.lab.hosts[name]
@@ -177,8 +188,8 @@ class Site:
     def kinit(self, user: str = "alice", password: str = "secret of alice") -> bool:
         return self.client.run(f"kinit {user}", stdin=password + "\n", check=False).returncode == 0
 
-    def healthy(self, kdc: str | None = None) -> bool:
-        return self.host(kdc or self.primary).run(
+    def healthy(self) -> bool:
+        return self.host(self.primary).run(
             "tkdc status --config /etc/tkdc/agent-kdc/agent.toml", check=False).returncode == 0
 
     def wait_healthy(self, what: str, timeout_s: float = 180) -> float:

@@ -131,12 +131,23 @@ def spare_serves(site: Site) -> None:
 def keeps_its_rules(site: Site) -> None:
     """Debian's own rules begin with `flush ruleset`: the ports are closed again behind it."""
     machine = site.host("server0")
-    for words in ("reload nftables", "restart nftables", "reload nftables",
+    for words in ("start nftables", "reload nftables", "restart nftables", "reload nftables",
                   "stop nftables && systemctl start nftables"):
         machine.run(f"systemctl {words}")
         need("drop" in machine.run("nft list table inet tkdc; true").stdout,
              f"the firewall's table is gone after systemctl {words}")
     site.wait_login("nftables was loaded anew", 60)
+
+
+def nothing_left(site: Site, hosts: tuple[str, ...]) -> None:
+    for host in hosts:
+        machine = site.host(host)
+        left = machine.run(
+            "find / -xdev -iname '*tkdc*' ! -path '/proc/*' ! -path '/sys/*' ! -path '/var/log/*' "
+            "! -path '/var/cache/*' ! -path '/tmp/*' ! -path '/var/tmp/*'; ps -e -o comm= | "
+            "grep tkdc; getent passwd group | grep tkdc; nft list tables | grep tkdc; "
+            "dpkg -l | grep tkdc; true").stdout
+        need(not left, f"something is left on {host}", left)
 
 
 def leaves_nothing(site: Site) -> None:
@@ -148,14 +159,7 @@ def leaves_nothing(site: Site) -> None:
     need("To remove it all the same" in play.said, "nobody refused", play.said)
     site.play("uninstall", site.joint(), "-e", "tkdc_uninstall=true", "-e",
               "tkdc_destroy_keys=true")
-    for host in (*SERVERS, *KDCS):
-        machine = site.host(host)
-        left = machine.run(
-            "find / -xdev -iname '*tkdc*' ! -path '/proc/*' ! -path '/sys/*' ! -path '/var/log/*' "
-            "! -path '/var/cache/*' ! -path '/tmp/*' ! -path '/var/tmp/*'; ps -e -o comm= | "
-            "grep tkdc; getent passwd group | grep tkdc; nft list tables | grep tkdc; "
-            "dpkg -l | grep tkdc; true").stdout
-        need(not left, f"something is left on {host}", left)
+    nothing_left(site, (*SERVERS, *KDCS))
 
 
 def separate_administrators(site: Site) -> None:

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of the rollout: a stock realm comes to tkdc with its passwords and keytabs, and leaves."""
+
+from tests.rollout.lab import Machine
+from tests.rollout.site import CLIENT_KRB5, REALM, SERVERS, Site, until
+from tests.rollout.steps_faults import Logins
+from tests.rollout.steps_install import need, nothing_left
+
+USERS = 1000
+KEYTABS = ("host/www.rollout.test", "host/client.rollout.test")
+KDC_CONF = f"""\
+# An administrator's own.
+[realms]
+    {REALM} = {{
+        acl_file = /etc/krb5kdc/kadm5.acl
+        max_renewable_life = 7d
+    }}
+"""
+APPROVERS = (0, 2)
+
+
+def password(number: int) -> str:
+    return f"password {number * 7919} of user {number}"
+
+
+def logged_in(machine: Machine, numbers: range) -> None:
+    """Each of these users with his password, and each service with its keytab."""
+    wrong = machine.run("while IFS=: read -r user password; do "
+                        'echo "$password" | kinit -c /root/all.cc "$user" >/dev/null 2>&1 || '
+                        'echo "$user"; done; '
+                        f"for service in {' '.join(KEYTABS)}; do "
+                        'kinit -c /root/all.cc -k -t /root/stock.keytab "$service" || '
+                        'echo "$service"; done',
+                        stdin="".join(f"user{n}:{password(n)}\n" for n in numbers),
+                        timeout_s=900).stdout
+    need(not wrong, f"cannot log in: {wrong.split()[:10]}")
+    need(machine.run("echo something else | kinit user1", check=False).returncode != 0,
+         "a wrong password logs in")
+
+
+def stock_realm(site: Site) -> None:
+    """As Debian's packages have it, with nothing of tkdc's on any host."""
+    kdc = site.host("kdc0")
+    kdc.write("/etc/krb5.conf", CLIENT_KRB5)
+    kdc.write("/etc/krb5kdc/kdc.conf", KDC_CONF)
+    kdc.write("/etc/krb5kdc/kadm5.acl", f"admin/admin@{REALM} *\n")
+    kdc.run("kdb5_util create -s -P 'of the master key'")
+    kdc.run("kadmin.local", stdin="".join(
+        [f'addprinc -pw "{password(n)}" +requires_preauth user{n}\n' for n in range(USERS)]
+        + ['addprinc -pw "secret of alice" +requires_preauth alice\n']
+        + [f"addprinc -randkey {name}\nktadd -k /root/stock.keytab {name}\n" for name in KEYTABS]))
+    kdc.run("systemctl enable --now krb5-kdc krb5-admin-server")
+    site.client.write("/etc/krb5.conf", CLIENT_KRB5)
+    octets = kdc.run("base64 -w0 /root/stock.keytab").stdout
+    site.client.run("base64 -d >/root/stock.keytab", stdin=octets)
+    logged_in(site.client, range(0, USERS, 50))
+
+
+def inventory(site: Site, **more):
+    site.primary = "kdc0"
+    return site.inventory("joint", (*SERVERS, "kdc0"), {
+        "tkdc_joint": True, "tkdc_import": True,
+        "tkdc_members": [*SERVERS, "kdc0-kdc", "kdc0-admin"], **more})
+
+
+def name_approvers(site: Site) -> None:
+    """Each on his own machine, here his server's host; all three know the three public keys."""
+    tables = []
+    for party, name in enumerate(SERVERS):
+        said = site.host(name).run("tkdc approver --out /root/approver.key",
+                                   stdin=f"the passphrase of administrator {party}\n").stdout
+        tables.append({"name": f"admin{party}", "party": party,
+                       "public_key": said.split('public_key = "')[1][:64]})
+    site.variables["tkdc_server_settings"] = {
+        **site.variables["tkdc_server_settings"], "approvers": tables}
+
+
+def import_realm(site: Site) -> None:
+    stock_realm(site)
+    site.play("install", inventory(site))
+    name_approvers(site)
+    site.play("install", inventory(site))
+    logged_in(site.client, range(0, USERS, 100))
+    site.play("import", inventory(site), "--check")
+    with Logins(site) as logins:
+        until("logins go on", lambda: logins.done > 2, 60)
+        site.play("import", inventory(site))
+    need(logins.lost == 0, f"{logins.lost} logins lost, {logins.done} done, {logins.retried} again")
+    site.note(f"{logins.done} logins meanwhile, {logins.retried} of them at the second attempt")
+    refused = site.host("kdc0").run("/usr/lib/tkdc/may-remove-kdc", check=False)
+    need("handles in the place of the keys" in refused.stderr, "the database has keys",
+         refused.stderr)
+    play = site.play("import", inventory(site))
+    need(play.changed == 0, f"imported again, {play.changed} changes", play.said)
+    play = site.play("install", inventory(site))
+    need(play.changed == 0, f"installed again, {play.changed} changes", play.said)
+    logged_in(site.client, range(0, USERS, 25))
+
+
+def approve(site: Site, party: int) -> None:
+    folder, key = "/var/lib/tkdc/revert-1", "/root/approver.key"
+    site.host(SERVERS[party]).run(
+        f"tkdc approve --config /etc/tkdc/server{party}/tkdc.toml --key {key} "
+        f"--out {folder}/approval {folder}/request",
+        stdin=f"the passphrase of administrator {party}\n")
+
+
+def revert(site: Site) -> None:
+    kdc = site.host("kdc0")
+    kdc.run("kadmin.local cpw -pw 'another secret of alice' alice")
+    site.play("revert", inventory(site), "--check")
+    play = site.play("revert", inventory(site))
+    need("0 of 2 approvals are there" in play.said, "it waits for nobody", play.said)
+    for party in APPROVERS:
+        approve(site, party)
+    site.play("revert", inventory(site))
+    kept = kdc.run("cat /etc/krb5kdc/kdc.conf").stdout
+    need(kept == KDC_CONF, "kdc.conf is not the administrator's", kept)
+    logged_in(site.client, range(USERS))
+    need(site.kinit(password="another secret of alice"), "what was changed meanwhile is lost")
+    play = site.play("revert", inventory(site))
+    need(play.changed == 0, f"reverted again, {play.changed} changes", play.said)
+    # Nothing is destroyed by this: no store holds a key, no database a handle.
+    site.play("uninstall", inventory(site), "-e", "tkdc_uninstall=true")
+    kdc.run("rm /var/lib/krb5kdc/before-import.dump")
+    nothing_left(site, (*SERVERS, "kdc0"))
+    kdc.run("systemctl restart krb5-kdc krb5-admin-server")
+    logged_in(site.client, range(0, USERS, 50))
+    end_stock_realm(site)
+
+
+def end_stock_realm(site: Site) -> None:
+    site.host("kdc0").run("systemctl disable --now krb5-kdc krb5-admin-server; "
+                          "kdb5_util destroy -f; rm -rf /etc/krb5kdc/* /etc/krb5.conf")
+    for name in SERVERS:
+        site.host(name).run("rm /root/approver.key")
+    del site.variables["tkdc_server_settings"]["approvers"]

@@ -37,6 +37,7 @@ STEPS: list[tuple[str, Callable[[Site], None], bool]] = [
     ("reboot of each host", steps_faults.reboots, False),
     ("a host loses power while keys are made", steps_faults.power_cut_amid_keys, False),
     ("upgrade one server at a time while users log in", steps_change.upgrade, False),
+    ("rotate krbtgt's key", steps_change.rotate_krbtgt, False),
     ("promote the spare KDC", steps_change.promote, False),
     ("promote a spare while the primary has no power",
      steps_change.promote_without_the_former, False),

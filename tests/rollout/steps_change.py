@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from tests.rollout.site import KDCS, SERVERS, Site, until
+from tests.rollout.site import KDCS, REALM, SERVERS, Site, until
 from tests.rollout.steps_faults import Logins
 from tests.rollout.steps_install import ADMIN, ADMIN_PASSWORD, followed, need
 
@@ -46,6 +46,22 @@ def upgrade_to(site: Site, repository: Path) -> None:
 def upgrade(site: Site) -> None:
     need(len(site.repositories) == 2, "TKDC_ROLLOUT_REPOSITORY=FOLDER:NEWER, to upgrade to NEWER")
     upgrade_to(site, site.repositories[1])
+
+
+def krbtgt_version(site: Site) -> str:
+    need(site.kinit(), "alice cannot log in")
+    return site.client.run(f"kvno krbtgt/{REALM}").stdout.split()[-1]
+
+
+def rotate_krbtgt(site: Site) -> None:
+    """Tickets of before stay good; new ones come under the new version."""
+    before = krbtgt_version(site)
+    site.client.run("cp /tmp/krb5cc_0 /root/before.cc")
+    site.play("rotate", site.joint(), "--check")
+    need(krbtgt_version(site) == before, "a check drew a key")
+    site.play("rotate", site.joint())
+    site.client.run("kvno -c /root/before.cc host/client.rollout.test")
+    until("the new version", lambda: krbtgt_version(site) == str(int(before) + 1), 60)
 
 
 def promote(site: Site) -> None:

@@ -69,18 +69,18 @@ room("cuda", "mpc-engine/base", "mpc-engine/session", "mpc-engine/protocol", "mp
      "mpc-engine/rep3/verify", "mpc-engine/rep3/unit")
 room(f"{SERVICE}/wire", "mpc-engine/base")
 room(f"{SERVICE}/store", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
-     "mpc-engine/protocol", f"{SERVICE}/wire")
+     "mpc-engine/protocol", "mpc-engine/mac", f"{SERVICE}/wire")
 room(f"{SERVICE}/sealing", "mpc-engine/base", "mpc-engine/cipher", f"{SERVICE}/store")
 room(f"{SERVICE}/admit", "mpc-engine/base", f"{SERVICE}/wire", f"{SERVICE}/store")
 room(f"{SERVICE}/operation", "mpc-engine/base", "mpc-engine/protocol", "mpc-engine/cipher",
      f"{SERVICE}/wire", f"{SERVICE}/store", f"{SERVICE}/sealing", f"{SERVICE}/admit")
 room(f"{SERVICE}/garbled", *ROOMS[f"{SERVICE}/operation"], "mpc-engine/circuit", "circuits",
      "mpc-engine/threegarble", f"{SERVICE}/operation")
-room(f"{SERVICE}/lifecycle", *ROOMS[f"{SERVICE}/operation"], "mpc-engine/lane",
-     f"{SERVICE}/operation")
+room(f"{SERVICE}/lifecycle", *ROOMS[f"{SERVICE}/operation"], "mpc-engine/lane", "mpc-engine/mac",
+     "mpc-engine/session", f"{SERVICE}/operation")
 room(f"{SERVICE}/job", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/unit", "mpc-engine/lane",
-     "mpc-engine/cipher",
+     "mpc-engine/cipher", "mpc-engine/mac",
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "admit", "operation", "garbled",
                                       "lifecycle")))
 room(f"{SERVICE}/export", "mpc-engine/base", "mpc-engine/protocol", f"{SERVICE}/wire")

@@ -18,7 +18,7 @@
 
 namespace tkdc {
 
-// Which MAC key: the session in which it was made. Who has two of them keeps them apart by it.
+// Which MAC key: a digest of the session that made it. Who has two of them keeps them apart by it.
 using MacKeyId = std::array<std::uint8_t, 32>;
 
 // One dealing of MACs, or one MAC check: no two have the same. Each party counts by itself, and

@@ -103,6 +103,8 @@ Result<void> Attempt::say_hello() {
   mine_.wire_format = in_.options.wire_format;
   mine_.protocols = in_.options.protocols;
   if (in_.options.streamed) mine_.protocols.push_back(*in_.options.streamed);
+  if (in_.options.share_macs != 0)
+    mine_.protocols.push_back({std::string(kShareMacs), in_.options.share_macs});
   mine_.masked_blocks = in_.options.masked_blocks;
   mine_.cohort_limit = in_.options.cohort_limit;
   mine_.inventory = *inventory;
@@ -427,6 +429,7 @@ Session Attempt::agreed_session() const {
       common_protocols(hello_of(0).protocols, hello_of(1).protocols, hello_of(2).protocols);
   if (in_.options.streamed)
     session.streams = std::erase(session.protocols, in_.options.streamed->name) > 0;
+  session.share_macs = std::erase(session.protocols, kShareMacs) > 0;
   session.security = in_.options.security;
   session.representation = bytes ? Representation::kBytes : Representation::kPlanes;
   session.zero_generator =

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "link/bulk_stream.h"
@@ -61,6 +62,10 @@ struct OfferedProtocol {
   bool operator==(const OfferedProtocol&) const = default;
 };
 
+// What servers offer beside protocols, and in the same list: one that does not know it passes it
+// over, so a session has it where all three offer it alike.
+inline constexpr std::string_view kShareMacs = "share-macs";
+
 struct Session {
   SessionId id{};
   // New connections of the session of this id, which all three hold: of what follows only the
@@ -72,7 +77,8 @@ struct Session {
   Representation representation = Representation::kPlanes;
   Security security = Security::kSemiHonest;
   ZeroGenerator zero_generator = ZeroGenerator::kAesCtr;
-  bool two_parts = false;  // docs/protocols/17-two-part-hmac.md
+  bool two_parts = false;   // docs/protocols/17-two-part-hmac.md
+  bool share_macs = false;  // docs/protocols/23-share-macs.md
   // 20 bits of the GCM nonce, reserved on disk by all three before use; and its era.
   std::uint32_t epoch = 0, era = 0;
   std::array<OwnersNote, 3> notes;     // by party, of when the session was made

@@ -14,7 +14,9 @@ class JobServiceOnLanes final : public JobService {
       : options_(options), store_(store), reply_(std::move(reply)), audit_(std::move(audit)),
         pending_(options.max_pending_jobs), seals_(store, options.seal_limit),
         equals_(options.equal_burst, options.equal_every), limits_(options.limits),
-        revocations_(store) {}
+        revocations_(store), share_alarm_([this](const std::string& text, const KeyRecord*) {
+          if (options_.share_alarm) options_.share_alarm(text);
+        }) {}
 
   Result<void> load() { return revocations_.load(); }
 
@@ -52,6 +54,12 @@ class JobServiceOnLanes final : public JobService {
     return revocations_.revoke(window, sealed_at_now());
   }
   Result<void> lift_revocations() override { return revocations_.lift(); }
+
+  void ask_shares(ShareTask task) override {
+    upkeep_.want(task);
+    std::lock_guard lock(lanes_mutex_);
+    if (!lanes_.empty()) lanes_.front()->wake();
+  }
 
   void expire() override {
     seals_.reserve();
@@ -122,6 +130,9 @@ class JobServiceOnLanes final : public JobService {
     s.garbled_bytes = counters_.garbled_bytes;
     s.garbled_kinds = counters_.garbled_kinds;
     s.clocks_ahead = clocks_.ahead();
+    s.shares = upkeep_.status();
+    s.share_alarms = share_alarm_.count();
+    s.share_alarms_named = share_alarm_.named();
     return s;
   }
 
@@ -176,6 +187,8 @@ class JobServiceOnLanes final : public JobService {
   const std::function<void(std::string)> end_session_ = [this](std::string why) {
     end_session(std::move(why));
   };
+  ShareUpkeep upkeep_;
+  ShareAlarm share_alarm_;
   // The lanes stand still, and expire() or give_up() looks at their jobs. Taken before
   // lanes_mutex_.
   std::mutex held_mutex_;
@@ -193,9 +206,9 @@ Result<void> JobServiceOnLanes::begin(Session& session) {
   revocations_.forget_peers();
   clocks_.forget();
   std::lock_guard lock(lanes_mutex_);
-  LaneShared shared{options_,     store_,   pending_,     staged_,    counters_,
-                    seals_,       preauth_, equals_,      half_done_, limits_,
-                    revocations_, clocks_,  end_session_, reply_,     audit_};
+  LaneShared shared{options_, store_,       pending_,     staged_, counters_,    seals_,
+                    preauth_, equals_,      half_done_,   limits_, revocations_, clocks_,
+                    upkeep_,  share_alarm_, end_session_, reply_,  audit_};
   std::vector<std::unique_ptr<LaneRunner>> lanes;
   for (std::size_t k = 0; k < session.lanes.size(); ++k) {
     lanes.push_back(std::make_unique<LaneRunner>(shared, session, k));
@@ -205,6 +218,7 @@ Result<void> JobServiceOnLanes::begin(Session& session) {
   protocols_ = lanes_.front()->protocols();
   garbles_ = session.streams;
   session_ = session.id;
+  upkeep_.session(session.share_macs && store_.macs() != nullptr);
   if (options_.party == 0)
     for (const JobName& name : pending_.names())
       lane_for(pending_.is_management(name)).enqueue(name);
@@ -289,6 +303,7 @@ void JobServiceOnLanes::give_up(std::optional<int> forgotten_by) {
     }
     std::lock_guard lock(lanes_mutex_);
     over.swap(lanes_);
+    if (!over.empty()) upkeep_.session(false);
   }
   if (lost && !deviation_ && options_.lost_check) options_.lost_check(*lost);
 }

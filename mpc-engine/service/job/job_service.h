@@ -61,6 +61,9 @@ class JobService {
   virtual Result<void> revoke(SealWindow window) = 0;
   virtual Result<void> lift_revocations() = 0;
 
+  // Work on all shares, for this server's administrator: begins when the three servers can.
+  virtual void ask_shares(ShareTask task) = 0;
+
   // Answers waiting jobs whose deadline is over and writes down seal counts;
   // call it a few times a second.
   virtual void expire() = 0;

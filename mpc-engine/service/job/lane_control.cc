@@ -10,7 +10,8 @@ enum Parts : std::uint8_t {
   kWindows = 4,
   kAuditHead = 8,
   kClock = 16,
-  kAll = 31
+  kShares = 32,
+  kAll = 63
 };
 
 }  // namespace
@@ -18,7 +19,7 @@ enum Parts : std::uint8_t {
 Bytes encode(const LaneControl& said) {
   const int parts = (said.manifest ? kManifest : 0) | (said.verdicts.empty() ? 0 : kVerdicts) |
                     (said.revoked ? kWindows : 0) | (said.audit_head ? kAuditHead : 0) |
-                    (said.clock_ms ? kClock : 0);
+                    (said.clock_ms ? kClock : 0) | (said.share_task ? kShares : 0);
   Bytes out;
   if (parts == 0) return out;
   Writer w(out);
@@ -31,6 +32,7 @@ Bytes encode(const LaneControl& said) {
   }
   if (said.audit_head) put_audit_head(w, *said.audit_head);
   if (said.clock_ms) w.u64(*said.clock_ms);
+  if (said.share_task) w.u8(static_cast<std::uint8_t>(*said.share_task));
   return out;
 }
 
@@ -64,6 +66,11 @@ Result<LaneControl> decode_lane_control(ByteSpan octets, const LaneExpects& expe
   }
   if ((parts & kAuditHead) != 0) said.audit_head = get_audit_head(in);
   if ((parts & kClock) != 0) said.clock_ms = in.u64();
+  if ((parts & kShares) != 0) {
+    const std::uint8_t task = in.u8();
+    if (!expected.shares || !is_share_task(task)) return malformed;
+    said.share_task = static_cast<ShareTask>(task);
+  }
   if (!in.complete()) return malformed;
   return said;
 }

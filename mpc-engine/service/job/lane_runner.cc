@@ -48,6 +48,11 @@ Result<void> LaneRunner::join(Session& session) {
     auto joined = join_garbling(*std::exchange(mine.streams, std::nullopt), mine.keys);
     if (!joined) return joined;
   }
+  if (session.share_macs && index_ == 0 && shared_.store.macs() != nullptr)
+    macs_ = std::make_unique<ShareMacs>(
+        lane_, *shared_.store.macs(), shared_.share_alarm,
+        ShareMacs::Seat{shared_.options.installation, session.id, index_},
+        keys_for(kShareMacs, session.lanes[index_].keys));
   prepare();
   return {};
 }
@@ -93,6 +98,7 @@ void LaneRunner::note_session(const Session& session) {
   w.u8(session.two_parts ? 1 : 0);
   for (const std::string& name : session.protocols) w.text(name);
   if (session.streams) w.text("streams");
+  if (session.share_macs) w.text(kShareMacs);
   lane_.course().note(Course::Kind::kSession, {agreed});
 }
 
@@ -113,6 +119,8 @@ void LaneRunner::enqueue(const JobName& name) {
   ++load_;
   queue_.put(name);
 }
+
+void LaneRunner::wake() { queue_.wake(); }
 
 void LaneRunner::stop() {
   stopping_ = true;
@@ -154,7 +162,8 @@ LaneRunner::Ended LaneRunner::run(LaneLink& connections) {
 std::string LaneRunner::run_ticks(Link& link) {
   while (!stopping_ || draining()) {
     const bool busy = ticker_.begun() || !running_.empty() || admission_.under_way() ||
-                      preparing() || keeping_audit_heads_ > 0 ||
+                      preparing() || keeping_audit_heads_ > 0 || share_work_ ||
+                      (macs_ && shared_.upkeep.wanted()) ||
                       (leader() && (queue_.has_waiting() || audit_heads_.due() || clocks_.due()));
     if (!busy) {
       auto event = link.wait(static_cast<int>(queue_.until_due(kIdle).count()));
@@ -178,8 +187,8 @@ std::optional<std::string> LaneRunner::deviation() const {
 // ---- one tick
 
 Result<void> LaneRunner::tick() {
-  auto stepped =
-      ticker_.step(*this, checks_.manages() ? Ticker::kDiskTimeoutMs : Ticker::kReceiveTimeoutMs);
+  auto stepped = ticker_.step(
+      *this, checks_.manages() || share_work_ ? Ticker::kDiskTimeoutMs : Ticker::kReceiveTimeoutMs);
   if (ticker_.failure()) connected_ = !ticker_.failure()->connection;
   if (!stepped) return stepped;
   if (std::exchange(answered_, 0) > 0)
@@ -235,12 +244,16 @@ std::optional<Ticker::OwnControl> LaneRunner::say() {
   said.audit_head = audit_heads_.say();
   said_audit_head_ = said.audit_head.has_value();
   said.clock_ms = clocks_.say();
+  said_share_task_ = macs_ && !share_work_ ? shared_.upkeep.wanted() : std::nullopt;
+  said.share_task = said_share_task_;
   own.to_both = encode(said);
   return own;
 }
 
 Result<LaneControl> LaneRunner::read_said(ByteSpan octets, int party) const {
-  auto said = decode_lane_control(octets, admission_.expects(party));
+  LaneExpects expected = admission_.expects(party);
+  expected.shares = macs_ != nullptr;
+  auto said = decode_lane_control(octets, expected);
   if (!said)
     return fail(said.error().message + " (lane " + std::to_string(index_) + ", from party " +
                 std::to_string(party) + ")");
@@ -261,6 +274,7 @@ Result<void> LaneRunner::hear(const Ticker::Control& control) {
     ++keeping_audit_heads_;
     lane_.spawn(keep_audit_heads(prev->audit_head, next->audit_head));
   }
+  hear_shares(*prev, *next);
   ManifestJobs admitted = admission_.settle(*prev, *next);
   for (Candidate& candidate : admitted.candidates) start(std::move(candidate), admitted.sealed_at);
   if (!admitted.candidates.empty()) answers_.begin_cohort();
@@ -276,6 +290,24 @@ Task<void> LaneRunner::keep_audit_heads(std::optional<AuditHead> prev,
   audit_heads_.keep((party_ + 2) % 3, prev);
   audit_heads_.keep((party_ + 1) % 3, next);
   --keeping_audit_heads_;
+}
+
+// The lowest party's wish, where several have one in the same tick: they all heard all three.
+void LaneRunner::hear_shares(const LaneControl& prev, const LaneControl& next) {
+  std::array<std::optional<ShareTask>, 3> by;
+  by[static_cast<std::size_t>(party_)] = said_share_task_;
+  by[static_cast<std::size_t>(party_ + 2) % 3] = prev.share_task;
+  by[static_cast<std::size_t>(party_ + 1) % 3] = next.share_task;
+  const auto wish = std::ranges::find_if(by, [](const auto& one) { return one.has_value(); });
+  if (wish == by.end() || share_work_ || !macs_) return;
+  share_work_ = std::make_unique<ShareWork>(lane_, *macs_, shared_.store, shared_.upkeep,
+                                            shared_.share_alarm);
+  lane_.spawn(work_on_shares(**wish));
+}
+
+Task<void> LaneRunner::work_on_shares(ShareTask task) {
+  co_await share_work_->run(task);
+  share_work_.reset();
 }
 
 // ---- jobs
@@ -321,6 +353,8 @@ Task<void> LaneRunner::run_job(Job& job) {
                               lane_,
                               shared_.staged,
                               shared_.store,
+                              macs_.get(),
+                              shared_.share_alarm,
                               kSealedAtOriginS + kSealedAtUnitS * job.running.sealed_at,
                               job.found.record.get()};
     JobOutcome outcome = co_await run_management(context, request, std::move(input));

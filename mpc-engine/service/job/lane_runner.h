@@ -15,6 +15,7 @@
 #include "service/garbled/lane_garbling.h"
 #include "service/job/audit_head_notice.h"
 #include "service/job/lane_admission.h"
+#include "service/job/share_work.h"
 #include "service/sealing/revocation_notice.h"
 
 namespace tkdc {
@@ -29,6 +30,7 @@ class LaneRunner final : private Ticker::Owner {
 
   // Leader only: a job that is in `pending` and belongs to this lane.
   void enqueue(const JobName& name);
+  void wake();
   void stop();
   std::size_t load() const { return load_; }
   std::vector<ProtocolInfo> protocols() const;
@@ -68,6 +70,9 @@ class LaneRunner final : private Ticker::Owner {
   Result<LaneControl> read_said(ByteSpan octets, int party) const;
   Task<void> keep_audit_heads(std::optional<AuditHead> prev, std::optional<AuditHead> next);
 
+  void hear_shares(const LaneControl& prev, const LaneControl& next);
+  Task<void> work_on_shares(ShareTask task);
+
   void start(Candidate admitted, std::uint32_t sealed_at);
   Task<void> run_job(Job& job);
   bool preparing() const;
@@ -91,6 +96,10 @@ class LaneRunner final : private Ticker::Owner {
   std::unique_ptr<LaneGarbling> garbling_;  // where the lane has streams
   int keeping_audit_heads_ = 0;             // tasks
   bool said_audit_head_ = false;            // in this tick
+  // Lane 0's, in a session that has them.
+  std::unique_ptr<ShareMacs> macs_;
+  std::unique_ptr<ShareWork> share_work_;     // while it is at work
+  std::optional<ShareTask> said_share_task_;  // in this tick
   Ticker ticker_;
   AuditHeadNotice audit_heads_;
   RevocationNotice revoked_;

@@ -14,6 +14,8 @@
 #include "service/job/half_done.h"
 #include "service/job/options.h"
 #include "service/job/pending.h"
+#include "service/job/share_upkeep.h"
+#include "service/lifecycle/share_alarm.h"
 #include "service/lifecycle/staged.h"
 #include "service/sealing/revocations.h"
 #include "service/sealing/seal_counts.h"
@@ -68,6 +70,8 @@ struct LaneShared {
   RateLimits& limits;
   Revocations& revocations;
   ClockDifferences& clocks;
+  ShareUpkeep& upkeep;  // lane 0's work
+  ShareAlarm& share_alarm;
   // All lanes end, as at a stop.
   const std::function<void(std::string why)>& end_session;
   const JobServiceReply& reply;

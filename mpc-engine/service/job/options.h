@@ -48,7 +48,8 @@ struct JobServiceOptions {
   std::function<bool()> audit_works;
   // For the journal: what this server could not do that its administrator has to mend.
   std::function<void(const std::string& text)> trouble;
-  std::function<void(const LostCheck&)> lost_check;  // by the thread of run_session()
+  std::function<void(const std::string&)> share_alarm;  // what an audit of shares found; lane 0's
+  std::function<void(const LostCheck&)> lost_check;     // by the thread of run_session()
 };
 
 }  // namespace tkdc

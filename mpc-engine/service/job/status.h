@@ -11,6 +11,7 @@
 #include "protocol/protocol.h"
 #include "service/admit/rate_limits.h"
 #include "service/job/clock_notice.h"
+#include "service/job/share_upkeep.h"
 #include "service/sealing/revocations.h"
 
 namespace tkdc {
@@ -50,6 +51,9 @@ struct JobServiceStatus {
   bool garbles = false;  // the session does
   std::uint64_t garbled_jobs = 0, garbled_missed = 0, garbled_made = 0, garbled_ready = 0,
                 garbled_bytes = 0, garbled_kinds = 0;
+  ShareUpkeepStatus shares;        // audits of them, and MACs that are dealt
+  std::uint64_t share_alarms = 0;  // since this server's start
+  std::vector<std::string> share_alarms_named;
   ClocksAhead clocks_ahead;  // the peers', of this server's
 };
 

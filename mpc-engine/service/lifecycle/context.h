@@ -4,6 +4,8 @@
 
 #include "lane/lane.h"
 #include "protocol/protocol.h"
+#include "service/lifecycle/share_alarm.h"
+#include "service/lifecycle/share_macs.h"
 #include "service/lifecycle/staged.h"
 #include "service/store/store.h"
 
@@ -14,6 +16,8 @@ struct ManagementContext {
   Lane& lane;  // where the servers agree on what is stored
   StagedKeys& staged;
   Store& store;
+  ShareMacs* macs;    // null: records get none
+  ShareAlarm& alarm;  // what an audit finds
   std::uint64_t created_at_s;
   const KeyRecord* record;  // EQUAL: the bound key's; lives as long as the job
 };

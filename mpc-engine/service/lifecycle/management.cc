@@ -125,6 +125,22 @@ Task<JobOutcome> export_once(ManagementContext context, const JobRequest& reques
   co_return JobOutcome(key->key);
 }
 
+std::string text_of(const MacFindings& findings, const KeyRecord& record, ShareAlarm& alarm) {
+  return alarm.raise(record, findings) + "; nothing was stored";
+}
+
+// The record's MACs, audited, for prepare() to write beside it. The same outcome at all three.
+Task<JobOutcome> authenticate(ManagementContext context, KeyRecord& record) {
+  const Result<void> ready = co_await context.macs->ready();
+  if (!ready.ok()) co_return refuse(TKDC_STATUS_INTERNAL, ready.error().message);
+  MacSubject subject = mac_subject(record);
+  const MacFindings findings = co_await context.macs->deal(std::span(&subject, 1));
+  if (!findings.good())
+    co_return refuse(TKDC_STATUS_INTERNAL, text_of(findings, record, context.alarm));
+  record.macs = std::make_shared<const MacRow>(context.macs->row_of(record, std::move(subject)));
+  co_return JobOutcome();
+}
+
 Task<JobOutcome> bind(ManagementContext context, const JobRequest& request) {
   StagedKey staged = std::move(*context.staged.find(request.key.id));
   context.staged.erase(request.key.id);
@@ -138,6 +154,10 @@ Task<JobOutcome> bind(ManagementContext context, const JobRequest& request) {
   record.created_at_s = context.created_at_s;
   co_await derive_fields(context.protocol, record, std::move(staged.key));
   co_await context.protocol.verified();
+  if (context.macs != nullptr) {
+    JobOutcome dealt = co_await authenticate(context, record);
+    if (dealt.status != TKDC_STATUS_OK) co_return dealt;
+  }
 
   Phases phases;
   phases.first = [&] { return context.store.prepare(record); };

@@ -91,6 +91,16 @@ void read_approvers(StrictToml& file, ServerConfig& config) {
   }
 }
 
+// What the handshake offers beside protocols takes a place in their list.
+void check_offers(StrictToml& file, const ServerConfig& config) {
+  const bool garbles = config.garbling.use != GarblingOptions::Use::kNever;
+  const std::size_t beside = (garbles ? 1 : 0) + (config.share_macs ? 1 : 0);
+  if (beside > 0 && config.protocols.size() + beside > kMaxProtocols)
+    file.table("data").reject("protocols",
+                              "names more than " + std::to_string(kMaxProtocols - beside) +
+                                  ", and garbling and store.share_macs count as one each");
+}
+
 void read_garbling(TomlTable& table, ServerConfig& config) {
   using Use = GarblingOptions::Use;
   constexpr auto& kUses = GarblingOptions::kUses;
@@ -102,8 +112,6 @@ void read_garbling(TomlTable& table, ServerConfig& config) {
   if (config.garbling.use == Use::kNever) return;
   if (config.security != Security::kMalicious)
     table.reject("garbling", "needs installation.security = \"malicious\"");
-  if (config.protocols.size() == kMaxProtocols)
-    table.reject("protocols", "names more than 7, and garbling counts as one");
 }
 
 void read_data(StrictToml& file, ServerConfig& config) {
@@ -173,6 +181,7 @@ void read_store(StrictToml& file, ServerConfig& config) {
   config.store_key_file = file.resolve(table.text("key_file"));
   std::int64_t mib = table.integer("map_size_mib", 1, 16 << 20, 16'384);
   config.store_map_bytes = static_cast<std::size_t>(mib) << 20;
+  config.share_macs = table.boolean("share_macs", false);
 }
 
 void read_audit(StrictToml& file, ServerConfig& config) {
@@ -257,6 +266,7 @@ Result<ServerConfig> load_server_config(const std::string& path) {
   read_cuda(file, config);
   read_peers(file, config);
   read_store(file, config);
+  check_offers(file, config);
   read_audit(file, config);
   read_limits(file, config);
   auto done = file.finish();

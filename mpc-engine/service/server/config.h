@@ -60,6 +60,7 @@ struct ServerConfig {
   std::string store_path;
   std::string store_key_file;
   std::size_t store_map_bytes = std::size_t{16} << 30;
+  bool share_macs = false;  // docs/protocols/23-share-macs.md
 
   std::string audit_file;
   AuditRotation audit_rotation;

@@ -92,8 +92,8 @@ bool decode(ByteSpan frame, LocalAsk& ask) {
   Reader r(frame);
   if (r.u32() != kMagic) return false;
   const std::uint8_t op = r.u8();
-  if (op != static_cast<std::uint8_t>(LocalOp::kApproval) &&
-      op != static_cast<std::uint8_t>(LocalOp::kHandOver))
+  if (op < static_cast<std::uint8_t>(LocalOp::kApproval) ||
+      op > static_cast<std::uint8_t>(LocalOp::kShares))
     return false;
   ask.op = static_cast<LocalOp>(op);
   ask.request = r.text(kMaxExportRequestBytes);

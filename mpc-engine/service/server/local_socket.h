@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server's socket for its own administrator, on its own host: export approvals, and the
-// handing over of shares (service/server/exports.h). Nobody else reaches it: a Unix socket in the
-// store's folder, for this service's user and root.
+// A server's socket for its own administrator, on its own host: export approvals, the
+// handing over of shares (service/server/exports.h), and work on all of them (share_watch.h).
+// Nobody else reaches it: a Unix socket in the store's folder, for this service's user and root.
 //
 //   ask:    magic u32 | op u8 | request bytes | approvals u8 | each: bytes
 //   answer: magic u32 | good u8 | bytes: what was asked for, or why not
@@ -25,7 +25,7 @@
 
 namespace tkdc {
 
-enum class LocalOp : std::uint8_t { kApproval = 1, kHandOver = 2 };
+enum class LocalOp : std::uint8_t { kApproval = 1, kHandOver = 2, kShares = 3 };
 
 struct LocalAsk {
   LocalOp op = LocalOp::kApproval;

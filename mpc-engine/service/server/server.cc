@@ -93,6 +93,11 @@ Result<void> Server::make_job_service() {
     nlohmann::json event = {{"event", "peers"}, {"peers", {peer_json(party, head)}}};
     audit(event.dump());
   };
+  options.share_alarm = [this](const std::string& text) {
+    log_line(LogLevel::kError, text);
+    nlohmann::json event = {{"event", "shares differ"}, {"text", text}};
+    audit(event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  };
   options.audit_works = [this] { return audit_->takes_jobs(); };
   options.trouble = [this](const std::string& text) { say_trouble(text); };
   // control_ exists before the first job is submitted.
@@ -127,6 +132,7 @@ Result<void> Server::make_mesh(std::shared_ptr<Network> network) {
   options.representation = preferred_representation(config_.backend, config_.security);
   options.zero_shares = zero_offer(config_.zero_shares, config_.backend, config_.security);
   options.two_parts = config_.two_parts;
+  options.share_macs = config_.share_macs ? kShareMacsFormat : 0;
   options.protocols = described(protocols_);
   if (config_.garbling.use != GarblingOptions::Use::kNever)
     options.streamed = LaneGarbling::offered(config_.garbling, kVersionAndCommit);
@@ -172,9 +178,17 @@ void Server::make_exports(SecretBuffer secret) {
     return audit_->append_on_disk(events);
   };
   exports_ = std::make_unique<Exports>(std::move(options), *store_);
+  shares_ = std::make_unique<ShareWatch>(
+      config_.store_path, *jobs_, [](const std::string& line) { log_line(LogLevel::kError, line); },
+      [this](const std::string& event) { audit(event); });
 }
 
 Result<Bytes> Server::answer_administrator(const LocalAsk& ask) {
+  if (ask.op == LocalOp::kShares) {
+    auto state = shares_->ask(ask.request);
+    if (!state.ok()) return state.error();
+    return Bytes(state->begin(), state->end());
+  }
   if (ask.op == LocalOp::kHandOver) return exports_->hand_over(ask.request, ask.approvals);
   auto noted = exports_->approval(ask.request, ask.approvals.empty() ? "" : ask.approvals.front());
   if (!noted.ok()) return noted.error();
@@ -412,6 +426,7 @@ Result<void> Server::look_after() {
     alarms_->look_at_certificate(
         certificate_alarm(*certificate_end_s_, static_cast<std::int64_t>(wall_s())));
   (void)take_revoke_request();  // its troubles are in the journal
+  shares_->look();
   revocations_.look(jobs_->status().revoked);
   alarms_->look(disk_rooms(config_.store_path, config_.audit_file));
   sync_audit_log();

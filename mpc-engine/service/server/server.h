@@ -22,7 +22,9 @@
 #include "service/server/control_plane.h"
 #include "service/server/exports.h"
 #include "service/server/latch.h"
+#include "service/server/local_socket.h"
 #include "service/server/revocation_watch.h"
+#include "service/server/share_watch.h"
 #include "service/server/surroundings.h"
 #include "service/server/troubles.h"
 #include "session/mesh.h"
@@ -101,6 +103,7 @@ class Server {
   std::unique_ptr<JobService> jobs_;
   std::unique_ptr<Mesh> mesh_;
   std::unique_ptr<Exports> exports_;
+  std::unique_ptr<ShareWatch> shares_;
   std::unique_ptr<LocalSocket> local_;  // null: could not be opened, which the log says
 
   std::atomic<bool> stopping_{false};

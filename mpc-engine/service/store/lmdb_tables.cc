@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -59,6 +60,20 @@ class LmdbTransaction final : public Tables::Transaction {
     bool more = true;
     while (more && (rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) == 0)
       more = visit(lmdb_span(k), lmdb_span(v));
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? 0 : rc;
+  }
+  int each_after(Table table, ByteSpan name,
+                 const std::function<bool(ByteSpan, ByteSpan)>& visit) override {
+    MDB_cursor* cursor = nullptr;
+    int rc = mdb_cursor_open(txn_.get(), dbi_[table], &cursor);
+    if (rc != 0) return rc;
+    MDB_val k = lmdb_val(name), v;
+    rc = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE);
+    if (rc == 0 && std::ranges::equal(lmdb_span(k), name))
+      rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT);
+    while (rc == 0 && visit(lmdb_span(k), lmdb_span(v)))
+      rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT);
     mdb_cursor_close(cursor);
     return rc == MDB_NOTFOUND ? 0 : rc;
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "protocol/replicated.h"
@@ -25,6 +26,8 @@ enum class KeyClass : std::uint8_t {
 // only the KDC does.
 enum class KeyForm : std::uint8_t { kStandard = 1, kGcm = 2 };
 
+struct MacRow;  // service/store/mac_table.h
+
 struct KeyRecord {
   KeyRef ref;
   std::string principal_name;
@@ -40,6 +43,8 @@ struct KeyRecord {
   bool open_only = false;          // of another era than the store: set by the store, not kept
   // By field name, e.g. "key", "u1.ke", "u1.ki", "gcm.rk"; see cipher/.
   std::map<std::string, SharedBytes> fields;
+  // For Store::prepare(), which writes them beside the record. No record that is read has them.
+  std::shared_ptr<const MacRow> macs;
 };
 
 }  // namespace tkdc

@@ -64,7 +64,8 @@ Result<void> RecordStore::prepare(const KeyRecord& record) {
       cipher_.encrypt(Tables::kNames[kPrepared], record.ref.id, header_of(record), plaintext);
 
   std::lock_guard lock(write_mutex_);
-  if (int full = tables_->check_room(kPrepared, value.size()); full != 0)
+  const std::size_t tags = record.macs ? 2 * record.macs->tag[0].size() : 0;
+  if (int full = tables_->check_room(kPrepared, value.size() + tags); full != 0)
     return failed("preparing a key", full);
   Txn txn(*tables_, true);
   if (txn.begun() != 0) return failed("preparing a key", txn.begun());
@@ -77,6 +78,7 @@ Result<void> RecordStore::prepare(const KeyRecord& record) {
     if (rc != Tables::kNotFound) return failed("preparing a key", rc);
   }
   int rc = txn->put(kPrepared, record.ref.id, value);
+  if (rc == 0 && record.macs) rc = put_macs(txn, record.ref.id, *record.macs);
   if (rc == 0) rc = txn->commit();
   if (rc != 0) return failed("preparing a key", rc);
   return {};
@@ -129,7 +131,13 @@ Result<void> RecordStore::commit(const KeyId& id) {
 
 Result<void> RecordStore::abandon(const KeyId& id) {
   std::lock_guard lock(write_mutex_);
-  return write("dropping a prepared key", [&](Txn& txn) { return txn->erase(kPrepared, id); });
+  return write("dropping a prepared key", [&](Txn& txn) {
+    int rc = txn->erase(kPrepared, id);
+    ByteSpan there;
+    if (rc == 0 && txn->find(kCommitted, id, there) == Tables::kNotFound)
+      rc = txn->erase(kMacs, id);
+    return rc;
+  });
 }
 
 Result<void> RecordStore::condemn(const KeyId& id) {
@@ -156,6 +164,7 @@ Result<void> RecordStore::bury(Txn& txn, const KeyId& id) {
   int rc = txn->find(kCommitted, id, value);
   if (rc == Tables::kNotFound) {
     rc = txn->erase(kPrepared, id);
+    if (rc == 0) rc = txn->erase(kMacs, id);
     return rc == 0 ? Result<void>() : Result<void>(failed("destroying a key", rc));
   }
   if (rc != 0) return failed("destroying a key", rc);
@@ -167,6 +176,7 @@ Result<void> RecordStore::bury(Txn& txn, const KeyId& id) {
   if (rc == 0) rc = txn->erase(kPrepared, id);
   if (rc == 0) rc = txn->erase(kCondemned, id);
   if (rc == 0) rc = txn->erase(kSeals, id);
+  if (rc == 0) rc = txn->erase(kMacs, id);
   if (rc != 0) return failed("destroying a key", rc);
   return {};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store on tables. Of the six, seals goes by key id, and meta has format, owner, key check and
-// epochs. Only ciphertext reaches them.
+// A store on tables. Of the seven, seals and macs go by key id, and meta has format, owner, key
+// check, epochs and MAC keys. Only ciphertext reaches them.
 //
 // Threads: readers run in parallel on snapshots; writers one at a time,
 // each transaction synced to disk before the call returns.
@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "service/store/keyring.h"
+#include "service/store/mac_table.h"
 #include "service/store/record_cache.h"
 #include "service/store/store.h"
 #include "service/store/store_cipher.h"
@@ -18,7 +19,7 @@
 
 namespace tkdc {
 
-class RecordStore final : public Store {
+class RecordStore final : public Store, private MacTable {
  public:
   // Without a keyring `key` is the store's own.
   RecordStore(const StoreOptions& options, const SecretBuffer& key, std::unique_ptr<Tables> tables,
@@ -38,6 +39,7 @@ class RecordStore final : public Store {
   Result<bool> buried(const KeyId& id) override { return holds(kTombstones, id); }
   std::size_t count() override;
   Result<std::vector<KeyId>> ids_behind(const KeyId& after, std::size_t most) override;
+  MacTable* macs() override { return this; }
   Result<Digest> inventory() override;
   Result<std::uint64_t> seal_mark(const KeyId& id) override;
   Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override;
@@ -61,6 +63,15 @@ class RecordStore final : public Store {
   Result<std::size_t> rewrite_table(Txn& txn, std::size_t most, RekeyAt& at);
   Result<void> rewrite_value(Txn& txn, Table table, const Bytes& name, ByteSpan value);
   Result<void> write_new_store(Txn& txn);
+
+  Result<std::vector<StoredKey>> page(const std::optional<KeyId>& after, std::size_t most) override;
+  Result<void> put(std::span<const NamedMacs> rows) override;
+  std::size_t rows() override;
+  Result<SecretVector> keys() override;
+  Result<void> set_keys(ByteSpan keys) override;
+  int put_macs(Txn& txn, const KeyId& id, const MacRow& row);
+  Result<StoredKey> read_with_macs(Txn& txn, const KeyId& id, ByteSpan value);
+
   Result<void> write_owner(Txn& txn);
   Result<void> load_epochs(Txn& txn);
   Result<void> say_two_levels(Txn& txn);

@@ -25,6 +25,7 @@ struct StoreOptions {
   std::size_t map_bytes = std::size_t{16} << 30;
 };
 
+class MacTable;  // service/store/mac_table.h
 class Tables;
 
 // How far the values of a store have been rewritten.
@@ -59,6 +60,9 @@ class Store : public Entries {
   virtual std::size_t count() = 0;
   // Of committed records, ascending, those behind `after`; so many at most.
   virtual Result<std::vector<KeyId>> ids_behind(const KeyId& after, std::size_t most) = 0;
+
+  // The records' MACs; null where the store keeps none.
+  virtual MacTable* macs() { return nullptr; }
 
   // An upper bound of how often a key has sealed (service/sealing/seal_counts.h); 0 at
   // first. Gone with the key.

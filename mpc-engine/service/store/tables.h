@@ -10,6 +10,7 @@
 
 #include <lmdb.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -25,9 +26,18 @@ inline ByteSpan octets(std::string_view text) {
 
 class Tables {
  public:
-  enum Table : int { kCommitted, kPrepared, kTombstones, kMeta, kCondemned, kSeals, kTables };
-  static constexpr std::string_view kNames[kTables] = {"committed", "prepared",  "tombstones",
-                                                       "meta",      "condemned", "seals"};
+  enum Table : int {
+    kCommitted,
+    kPrepared,
+    kTombstones,
+    kMeta,
+    kCondemned,
+    kSeals,
+    kMacs,
+    kTables
+  };
+  static constexpr std::string_view kNames[kTables] = {
+      "committed", "prepared", "tombstones", "meta", "condemned", "seals", "macs"};
   static constexpr int kNotFound = MDB_NOTFOUND;
 
   // Undone when it goes, unless it was committed.
@@ -43,6 +53,14 @@ class Tables {
     // In the order of their names, as long as `visit` says true.
     virtual int each(Table table,
                      const std::function<bool(ByteSpan name, ByteSpan value)>& visit) = 0;
+    // The same from behind `name` on. This one looks at all of them.
+    virtual int each_after(Table table, ByteSpan name,
+                           const std::function<bool(ByteSpan name, ByteSpan value)>& visit) {
+      return each(table, [&](ByteSpan one, ByteSpan value) {
+        const bool behind = std::ranges::lexicographical_compare(name, one);
+        return !behind || visit(one, value);
+      });
+    }
     virtual int commit() = 0;
   };
 

@@ -27,8 +27,9 @@ void add_reconcile(CLI::App& app, int& exit_status);
 void add_release(CLI::App& app, int& exit_status);
 void add_revoke(CLI::App& app, int& exit_status);
 void add_rotate(CLI::App& app, int& exit_status);
-void add_store(CLI::App& app, int& exit_status);
+void add_shares(CLI::App& app, int& exit_status);
 void add_status(CLI::App& app, int& exit_status);
+void add_store(CLI::App& app, int& exit_status);
 void add_unit(CLI::App& app, int& exit_status);
 void add_bench(CLI::App& app, int& exit_status);
 

@@ -89,6 +89,18 @@ std::string garbling_of(const json& server) {
          " operations took one, " + cell(server, "garbled_missed") + " found none left\n";
 }
 
+// What audits of shares found; nothing mends it by itself.
+std::string shares_notice(const json& server, const std::string& who) {
+  const json& shares = member(server, "shares");
+  if (!shares.is_object() || count_of(shares, "alarms") == 0) return {};
+  std::string text =
+      who + "SHARES DIFFER, found " + cell(shares, "alarms") + " times; see its journal";
+  if (auto named = shares.find("alarms_named");
+      named != shares.end() && named->is_array() && !named->empty())
+    text += ": " + cell({{"text", named->front()}}, "text");
+  return text + "\n";
+}
+
 // What wants looking at while the server works.
 std::string notices_of(const json& server) {
   const std::string who = "  server " + cell(server, "party") + ": ";
@@ -106,6 +118,7 @@ std::string notices_of(const json& server) {
             " events were not written to its audit log since it started (tkdc audit verify)\n";
   text += revoked_notice(server, who);
   if (const std::string garbling = garbling_of(server); !garbling.empty()) text += who + garbling;
+  text += shares_notice(server, who);
   if (auto alarms = server.find("epoch_alarms"); alarms != server.end() && alarms->is_array())
     for (const json& alarm : *alarms) text += who + cell({{"text", alarm}}, "text") + "\n";
   if (count_of(server, "keys_limited") != 0)

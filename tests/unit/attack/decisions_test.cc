@@ -227,15 +227,8 @@ TEST(Decisions, Clocks) {
     }
 }
 
-// Compared before anything of them is written down.
-TEST(Decisions, AuditHeads) {
-  Realm realm(1, 200);
-  auto edit = [](int from, int to, LaneControl& said) {
-    if (from != 1 || to != 2 || !said.audit_head) return false;
-    said.audit_head->lines += 1'000'000;
-    return true;
-  };
-  realm.lie(edit);
+// With guards it ends by itself.
+void end_session(Realm& realm) {
   if (!kGuarded) {
     for (int k = 0; k < 300 && !realm.ring->lied(); ++k)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -243,9 +236,10 @@ TEST(Decisions, AuditHeads) {
     realm.ring->close("the control has seen enough");
   }
   realm.servers.join();
-  bool written = false;
-  for (const AuditHead& head : realm.servers.heard(2, 1)) written |= head.lines > 1'000'000;
-  EXPECT_EQ(written, !kGuarded);
+}
+
+// Of servers 0 and 2, which server 1 told different things.
+void expect_latched(Realm& realm) {
   for (int p : {0, 2}) {
     JobService& service = realm.servers.service(p);
     // Whoever was cut off while it compared hears it in the next handshake.
@@ -256,11 +250,48 @@ TEST(Decisions, AuditHeads) {
   }
 }
 
+// Compared before anything of them is written down.
+TEST(Decisions, AuditHeads) {
+  Realm realm(1, 200);
+  auto edit = [](int from, int to, LaneControl& said) {
+    if (from != 1 || to != 2 || !said.audit_head) return false;
+    said.audit_head->lines += 1'000'000;
+    return true;
+  };
+  realm.lie(edit);
+  end_session(realm);
+  bool written = false;
+  for (const AuditHead& head : realm.servers.heard(2, 1)) written |= head.lines > 1'000'000;
+  EXPECT_EQ(written, !kGuarded);
+  expect_latched(realm);
+}
+
+// One is to deal while two audit: seen before either begins.
+TEST(Decisions, WorkOnShares) {
+  Realm realm(1);
+  realm.servers.session_edit = [](int, Session& session) { session.share_macs = true; };
+  realm.servers.service(1).ask_shares(ShareTask::kAudit);
+  auto edit = [](int from, int to, LaneControl& said) {
+    if (from != 1 || to != 2 || !said.share_task) return false;
+    said.share_task = ShareTask::kDeal;
+    return true;
+  };
+  realm.lie(edit);
+  end_session(realm);
+  EXPECT_TRUE(realm.ring->lied());
+  // Begun at those that were told different things.
+  bool begun = false;
+  for (int p : {0, 2}) begun |= realm.servers.service(p).status().shares.task.has_value();
+  EXPECT_EQ(begun, !kGuarded);
+  expect_latched(realm);
+}
+
 // As if the handshake had been told two things.
 TEST(Decisions, SessionParameters) {
   const std::pair<const char*, std::function<void(Session&)>> parameters[] = {
       {"epoch", [](Session& session) { session.epoch += 1; }},
       {"id", [](Session& session) { session.id[0] ^= 1; }},
+      {"MACs on shares", [](Session& session) { session.share_macs = !session.share_macs; }},
       {"two parts", [](Session& session) { session.two_parts = !session.two_parts; }},
       {"protocols", [](Session& session) { session.protocols.push_back("plaintext"); }},
   };

@@ -239,7 +239,8 @@ Task<SharedBytes> equal(Rep3Protocol& c, SharedBytes secret) {
   const KeyId same = {1}, other = {2};
   staged.put(same, imported(secret.slice(0, kKeyBytes)));
   staged.put(other, imported(secret.slice(kKeyBytes, kKeyBytes)));
-  const ManagementContext context{c, c.rep3.lane, staged, none, 0, &record};
+  ShareAlarm silent(nullptr);
+  const ManagementContext context{c, c.rep3.lane, staged, none, nullptr, silent, 0, &record};
   const JobRequest first = equal_request(record, same), second = equal_request(record, other);
   SharedBytes no_input, neither;
   JobOutcome yes = co_await run_management(context, first, std::move(no_input));

@@ -53,7 +53,7 @@ inline std::optional<LaneControl> said_in(const LanePacket& packet) {
   constexpr std::size_t kMost = 256;
   if (packet.to_both.empty()) return std::nullopt;
   for (std::size_t verdicts = 0; verdicts <= kMost; ++verdicts) {
-    auto said = decode_lane_control(packet.to_both, {true, verdicts, kMost});
+    auto said = decode_lane_control(packet.to_both, {true, verdicts, kMost, 1, true});
     if (said) return std::move(*said);
   }
   return std::nullopt;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 
+#include "service/store/mac_table.h"
 #include "service/store/store.h"
 
 namespace tkdc {
@@ -21,6 +22,7 @@ class SlowStore final : public Store {
   std::atomic<bool> refuses_first{false}, refuses_rest{false};  // steps of a change of keys
   std::function<void()> prepared_hook;                          // called when a record was prepared
   std::function<void()> revoked_hook;  // called while revoked windows are written
+  MacTable* macs_over = nullptr;       // in the place of the store's own
 
   Result<void> prepare(const KeyRecord& record) override {
     std::this_thread::sleep_for(std::chrono::milliseconds(prepare_ms));
@@ -54,6 +56,7 @@ class SlowStore final : public Store {
   Result<std::vector<KeyId>> ids_behind(const KeyId& after, std::size_t most) override {
     return store_->ids_behind(after, most);
   }
+  MacTable* macs() override { return macs_over ? macs_over : store_->macs(); }
   Result<Digest> inventory() override { return store_->inventory(); }
   Result<std::uint64_t> seal_mark(const KeyId& id) override { return store_->seal_mark(id); }
   Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override {

@@ -80,7 +80,7 @@ class ThreeServices {
       options.path = root_ + "/store" + std::to_string(p);
       options.installation = kInstallation;
       options.party = p;
-      options.map_bytes = 64 << 20;
+      options.map_bytes = std::size_t{2} << 30;
       auto store = Store::open(options, key);
       EXPECT_TRUE(store.ok()) << (store.ok() ? "" : store.error().message);
       stores_[p] = std::make_unique<SlowStore>(std::move(*store));

@@ -178,6 +178,26 @@ TEST_F(ConfigTest, TwoPartsAreAllowedUnlessForbidden) {
   expect_error("backend = \"auto\"", "backend = \"auto\"\ntwo_parts = 0", {"data.two_parts"});
 }
 
+TEST_F(ConfigTest, SharesHaveNoMacsUnlessSet) {
+  auto plain = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(plain.ok());
+  EXPECT_FALSE(plain->share_macs);
+  auto config = changed("[store]", "[store]\nshare_macs = true");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_TRUE(config->share_macs);
+  expect_error("[store]", "[store]\nshare_macs = 1", {"store.share_macs"});
+  const std::string data = "[data]\n", macs = "[store]\nshare_macs = true\n";
+  const std::string many = "protocols = [\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\"]\n";
+  EXPECT_TRUE(changed(data, data + many).ok());
+  std::string both = kGoodText;
+  both.replace(both.find("[store]\n"), 8, macs);
+  both.replace(both.find(data), data.size(), data + many);
+  const auto refused = load_server_config(write("tkdc.toml", both));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("more than 7"), std::string::npos)
+      << refused.error().message;
+}
+
 TEST_F(ConfigTest, WrongTypesAndRanges) {
   expect_error("party = 1", "party = \"1\"", {"installation.party", "whole number", "line 3"});
   expect_error("party = 1", "party = 3", {"0 to 2"});

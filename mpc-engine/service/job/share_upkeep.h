@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work on all records of the store while service goes on: their MACs are audited, or dealt to those
+// that have none (docs/protocols/23-share-macs.md). On lane 0, page by page, beside its jobs; any
+// of the three servers' administrators begins it, and all three take part.
+//
+// Here: what a server remembers of it over its sessions, and tells; the work is share_work.h. Any
+// thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/machine.h"
+
+namespace tkdc {
+
+// Which messages MACs on shares have, for the handshake: a change of them is another number.
+inline constexpr std::uint64_t kShareMacsFormat = 1;
+
+enum class ShareTask : std::uint8_t { kAudit = 1, kDeal = 2 };
+constexpr bool is_share_task(std::uint8_t task) { return task == 1 || task == 2; }
+
+// What a server's administrator sees of it.
+struct ShareUpkeepStatus {
+  bool possible = false;          // in this session
+  std::optional<ShareTask> task;  // the last one, or the one at work
+  bool running = false, wanted = false;
+  std::uint64_t keys = 0;  // of the store, when it began
+  std::uint64_t looked_at = 0, dealt = 0, audited = 0, failed = 0;
+  std::uint64_t without = 0, stale = 0;  // MACs; of those `stale`: here are some, of no use
+  std::string trouble;                   // why it ended before its time
+  std::uint64_t finished = 0;  // how many have come to their end since this server's start
+  double seconds = 0;
+  std::int64_t ended_at_s = 0;  // Unix time
+};
+
+// Of a server, over its sessions.
+class ShareUpkeep {
+ public:
+  // Begins when the three can; over sessions, until it has ended.
+  void want(ShareTask task);
+  std::optional<ShareTask> wanted() const;
+  ShareUpkeepStatus status() const;
+
+  // ---- of the lane
+  void session(bool possible);
+  void begun(ShareTask task, std::uint64_t keys);
+  void page(const ShareUpkeepStatus& more);
+  void ended(const std::string& trouble);
+
+ private:
+  using Clock = SteadyClock;
+  mutable std::mutex mutex_;
+  ShareUpkeepStatus status_;
+  Clock::time_point since_;
+};
+
+}  // namespace tkdc

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run of ShareUpkeep's work in a session's lane 0 (docs/protocols/23-share-macs.md).
+//
+//   ask        a word in a full tick (service/job/lane_control.h): all three hear it in one tick
+//   each page  listing: which keys, and of which dealing each server has MACs; then MACs are dealt
+//              and audited, or audited; what was dealt is written in one transaction
+//
+// A page that fails is halved until the records are named. Nothing is mended but by being asked to
+// deal. What is half done when a session ends is done in the next: keys that have MACs are passed
+// over.
+//
+// Every step is taken by all three servers in the same tick; what each found in the other two is
+// compared before it leads to anything. Used by the lane's thread. Secret: the records' shares.
+#pragma once
+
+#include <span>
+
+#include "service/job/share_upkeep.h"
+#include "service/lifecycle/share_alarm.h"
+#include "service/lifecycle/share_macs.h"
+#include "service/store/store.h"
+
+namespace tkdc {
+
+class ShareWork {
+ public:
+  ShareWork(Lane& lane, ShareMacs& macs, Store& store, ShareUpkeep& upkeep, ShareAlarm& alarm)
+      : lane_(lane), macs_(macs), store_(store), upkeep_(upkeep), alarm_(alarm) {}
+
+  Task<void> run(ShareTask task);
+
+ private:
+  // Of a page, what one step is about: records, and what is authenticated of them.
+  struct Batch {
+    std::vector<std::shared_ptr<const KeyRecord>> records;
+    std::vector<MacSubject> subjects;
+    std::vector<bool> bad;
+  };
+  struct Page {
+    Batch with, without;  // MACs that all three hold of one dealing
+  };
+
+  Task<bool> next_page(Page& page);
+  void sort_page(std::vector<StoredKey> keys, const std::array<Bytes, 3>& listings, Page& page);
+  void tell_difference(const KeyRecord& record, const std::array<Bytes, 3>& listings,
+                       std::size_t k);
+  Task<void> find_bad(Batch& batch, std::size_t from, std::size_t count, MacFindings findings);
+  Task<void> audit(Batch& batch);
+  Task<void> deal(Batch& batch);
+  Result<void> write(Batch& batch);
+  void finish();
+
+  Lane& lane_;
+  ShareMacs& macs_;
+  Store& store_;
+  ShareUpkeep& upkeep_;
+  ShareAlarm& alarm_;
+  ShareTask task_ = ShareTask::kAudit;
+  std::optional<KeyId> at_;
+  bool over_ = false;
+  std::string trouble_;
+  ShareUpkeepStatus counted_;  // of this page
+};
+
+}  // namespace tkdc

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `tkdc shares` asked a server to do with all its shares, in a file beside the store: it is
+// done, over restarts, until it has come to its end. Nothing secret. Any thread, one at a time.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "service/job/share_upkeep.h"
+
+namespace tkdc {
+
+inline std::string share_request_file(const std::string& store_path) {
+  return store_path + "/shares.request";
+}
+
+// "audit" or "deal"; none of any other word.
+std::optional<ShareTask> share_task_of(const std::string& word);
+const char* share_task_name(ShareTask task);
+
+// In place of one that was there.
+Result<void> write_share_request(const std::string& store_path, ShareTask task);
+// None: no file. Error: it cannot be read, or says something else.
+Result<std::optional<ShareTask>> read_share_request(const std::string& store_path);
+Result<void> remove_share_request(const std::string& store_path);
+
+}  // namespace tkdc

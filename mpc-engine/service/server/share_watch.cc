@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/server/share_watch.h"
+
+#include "service/server/share_request.h"
+
+namespace tkdc {
+
+nlohmann::json shares_json(const JobServiceStatus& jobs) {
+  const ShareUpkeepStatus& s = jobs.shares;
+  nlohmann::json json = {{"macs", s.possible},         {"running", s.running},
+                         {"wanted", s.wanted},         {"keys", s.keys},
+                         {"looked_at", s.looked_at},   {"dealt", s.dealt},
+                         {"audited", s.audited},       {"without", s.without},
+                         {"stale", s.stale},           {"failed", s.failed},
+                         {"finished", s.finished},     {"seconds", s.seconds},
+                         {"alarms", jobs.share_alarms}};
+  if (s.task) json["task"] = share_task_name(*s.task);
+  if (s.ended_at_s != 0) json["ended_at"] = s.ended_at_s;
+  if (!s.trouble.empty()) json["trouble"] = s.trouble;
+  if (!jobs.share_alarms_named.empty()) json["alarms_named"] = jobs.share_alarms_named;
+  return json;
+}
+
+Result<std::string> ShareWatch::ask(const std::string& word) {
+  const JobServiceStatus now = jobs_.status();
+  const auto task = share_task_of(word);
+  if (!task && word != "status") return fail("shares: no such request: " + word);
+  if (task) {
+    if (!now.session_up)
+      return fail("there is no session between the three servers; see `tkdc status`");
+    if (!now.shares.possible)
+      return fail(
+          "the session has no MACs on shares: set store.share_macs on all three servers, which "
+          "run a release that has them, and restart them one by one");
+    if (now.shares.running || now.shares.wanted)
+      return fail("this is under way already: `tkdc shares status` says how far it is");
+    std::lock_guard lock(mutex_);
+    if (auto written = write_share_request(store_path_, *task); !written.ok())
+      return written.error();
+    jobs_.ask_shares(*task);
+    asked_ = true;
+    finished_ = now.shares.finished;
+  }
+  return shares_json(jobs_.status()).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void ShareWatch::look() {
+  std::lock_guard lock(mutex_);
+  const JobServiceStatus now = jobs_.status();
+  if (now.shares.finished != finished_) {
+    finished_ = now.shares.finished;
+    nlohmann::json event = shares_json(now);
+    event.erase("alarms_named");
+    event["event"] = "shares";
+    audit_(event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    // One that ended for want of something is asked again, at the next start or by the
+    // administrator.
+    if (asked_ && now.shares.trouble.empty())
+      if (auto removed = remove_share_request(store_path_); !removed.ok())
+        log_(removed.error().message);
+    asked_ = asked_ && !now.shares.trouble.empty();
+  }
+  if (asked_ || !now.shares.possible) return;
+  auto request = read_share_request(store_path_);
+  const std::string trouble = request.ok() ? "" : request.error().message;
+  if (!trouble.empty() && trouble != trouble_) log_(trouble);
+  trouble_ = trouble;
+  if (!request.ok() || !request->has_value()) return;
+  jobs_.ask_shares(**request);
+  asked_ = true;
+}
+
+}  // namespace tkdc

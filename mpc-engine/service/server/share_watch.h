@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server's side of `tkdc shares`: takes what is asked, keeps it over restarts until it has come
+// to its end, and says how far it is. The main thread looks once a second; the administrator's
+// socket has its own.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "service/job/job_service.h"
+
+namespace tkdc {
+
+class ShareWatch {
+ public:
+  using Tell = std::function<void(const std::string&)>;
+
+  // `audit`: a line of the audit log.
+  ShareWatch(std::string store_path, JobService& jobs, Tell log, Tell audit)
+      : store_path_(std::move(store_path)), jobs_(jobs), log_(std::move(log)),
+        audit_(std::move(audit)) {}
+
+  // "audit", "deal" or "status": the state as JSON. Error: not understood, or not possible now.
+  Result<std::string> ask(const std::string& word);
+  // Once a second.
+  void look();
+
+ private:
+  const std::string store_path_;
+  JobService& jobs_;
+  const Tell log_, audit_;
+  std::mutex mutex_;
+  bool asked_ = false;          // of jobs_, what the file says
+  std::uint64_t finished_ = 0;  // as it was last seen
+  std::string trouble_;
+};
+
+// For `tkdc status` too.
+nlohmann::json shares_json(const JobServiceStatus& jobs);
+
+}  // namespace tkdc

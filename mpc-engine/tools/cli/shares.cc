@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tkdc shares`: on a server's host, has the three servers audit the MACs on their shares, or deal
+// them to keys that have none, and shows how far they are. The server does the work
+// (service/job/share_work.h), and goes on with it when this program is ended.
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+#include <memory>
+
+#include <nlohmann/json.hpp>
+
+#include "service/server/config.h"
+#include "service/server/local_socket.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/printable.h"
+
+namespace tkdc::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kLookEveryMs = 500;
+constexpr int kGood = 0, kFailed = 1, kFound = 2;
+
+struct SharesOptions {
+  std::string config, task;
+  bool background = false;
+};
+
+Result<json> ask(const std::string& socket, const std::string& word) {
+  auto answer = ask_server(socket, {LocalOp::kShares, word, {}});
+  if (!answer) return answer.error();
+  json state = json::parse(answer->begin(), answer->end(), nullptr, false);
+  if (!state.is_object()) return fail("the server's answer is not understood");
+  return state;
+}
+
+std::uint64_t count(const json& state, const char* name) {
+  auto it = state.find(name);
+  return it != state.end() && it->is_number_unsigned() ? it->get<std::uint64_t>() : 0;
+}
+
+bool truth(const json& state, const char* name) {
+  auto it = state.find(name);
+  return it != state.end() && it->is_boolean() && it->get<bool>();
+}
+
+std::string text(const json& state, const char* name) {
+  auto it = state.find(name);
+  return it != state.end() && it->is_string() ? printable(it->get<std::string>()) : "";
+}
+
+std::string progress(const json& state) {
+  return std::to_string(count(state, "looked_at")) + " of " + std::to_string(count(state, "keys")) +
+         " keys";
+}
+
+void show(const json& state) {
+  std::cout << "MACs on shares   " << (truth(state, "macs") ? "in use" : "not in this session")
+            << "\n";
+  if (const std::string task = text(state, "task"); !task.empty())
+    std::cout << "last work        " << task
+              << (truth(state, "running")  ? ", at work: " + progress(state)
+                  : truth(state, "wanted") ? ", waits for a session"
+                                           : ", " + progress(state))
+              << "\n";
+  for (const auto& [label, name] :
+       {std::pair("dealt            ", "dealt"), std::pair("audited          ", "audited"),
+        std::pair("keys without     ", "without"), std::pair("of these stale   ", "stale"),
+        std::pair("failed           ", "failed"), std::pair("alarms           ", "alarms")})
+    std::cout << label << count(state, name) << "\n";
+  if (auto named = state.find("alarms_named"); named != state.end() && named->is_array())
+    for (const json& one : *named)
+      if (one.is_string()) std::cout << "  " << printable(one.get<std::string>()) << "\n";
+  if (const std::string trouble = text(state, "trouble"); !trouble.empty())
+    std::cout << "trouble          " << trouble << "\n";
+}
+
+// Whether it has come to its end.
+Result<json> wait_for_end(const std::string& socket, json state, std::uint64_t finished) {
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  while (count(state, "finished") == finished) {
+    if (terminal) std::cout << "\r" << progress(state) << "   " << std::flush;
+    ::usleep(kLookEveryMs * 1000);
+    auto next = ask(socket, "status");
+    if (!next) return next;
+    state = std::move(*next);
+  }
+  if (terminal) std::cout << "\r";
+  return state;
+}
+
+// What is found in this run counts, not what was before.
+Result<int> work(const SharesOptions& options) {
+  auto config = load_server_config(options.config);
+  if (!config) return config.error();
+  const std::string socket = local_socket_path(config->store_path);
+  auto before = ask(socket, "status");
+  if (!before) return before.error();
+  if (options.task == "status") {
+    show(*before);
+    return count(*before, "alarms") == 0 ? kGood : kFound;
+  }
+  auto state = ask(socket, options.task);
+  if (!state) return state.error();
+  if (options.background) return kGood;
+  state = wait_for_end(socket, std::move(*state), count(*before, "finished"));
+  if (!state) return state.error();
+  show(*state);
+  if (!text(*state, "trouble").empty()) return kFailed;
+  // What has no MACs was not proved. Dealing has just given them to it.
+  const bool proved = options.task != "audit" || count(*state, "without") == 0;
+  if (!proved) std::cout << "keys without MACs were not proved: see `tkdc shares deal`\n";
+  return proved && count(*state, "failed") == 0 ? kGood : kFound;
+}
+
+int run_shares(const SharesOptions& options) {
+  auto done = work(options);
+  if (done) return *done;
+  std::cerr << "tkdc shares: " << printable(done.error().message) << "\n";
+  return kFailed;
+}
+
+}  // namespace
+
+void add_shares(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<SharesOptions>();
+  CLI::App* command = app.add_subcommand(
+      "shares", "have the three servers audit the MACs on their shares, or deal missing ones");
+  command->add_option("--config", options->config, "the server's tkdc.toml")->required();
+  command->add_option("task", options->task, "audit, deal or status")
+      ->required()
+      ->check(CLI::IsMember({"audit", "deal", "status"}));
+  command->add_flag("--background", options->background, "do not wait for the end");
+  command->callback([options, &exit_status] { exit_status = run_shares(*options); });
+}
+
+}  // namespace tkdc::cli

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `tkdc shares` leaves for its server.
+#include "service/server/share_request.h"
+
+#include "scratch_dir.h"
+
+namespace tkdc {
+namespace {
+
+class ShareRequestTest : public ScratchDir {};
+
+TEST_F(ShareRequestTest, IsReadAsItWasWritten) {
+  EXPECT_FALSE(read_share_request(directory_)->has_value());
+  for (ShareTask task : {ShareTask::kAudit, ShareTask::kDeal}) {
+    ASSERT_TRUE(write_share_request(directory_, task).ok());
+    const auto request = read_share_request(directory_);
+    ASSERT_TRUE(request.ok() && request->has_value());
+    EXPECT_EQ(**request, task);
+    EXPECT_EQ(share_task_of(share_task_name(task)), task);
+  }
+  ASSERT_TRUE(remove_share_request(directory_).ok());
+  EXPECT_TRUE(remove_share_request(directory_).ok());
+  EXPECT_FALSE(read_share_request(directory_)->has_value());
+  EXPECT_FALSE(write_share_request(directory_ + "/none", ShareTask::kDeal).ok());
+}
+
+TEST_F(ShareRequestTest, AnythingElseIsAnError) {
+  for (const char* text : {"", "deal\n\n", "deals", "audit deal\n", " deal\n", "status\n"}) {
+    write("shares.request", text);
+    EXPECT_FALSE(read_share_request(directory_).ok()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace tkdc

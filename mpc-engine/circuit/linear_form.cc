@@ -4,34 +4,43 @@
 namespace tkdc::circuit {
 
 // SplitMix64 (Steele, Lea, Flood 2014): a bijection of a counter.
-std::uint64_t LinearForm::draw() {
+std::uint64_t LinearSums::draw() {
   std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
   z = (z ^ z >> 27) * 0x94d049bb133111eb;
   return z ^ z >> 31;
 }
 
-LinearForm::Bit LinearForm::symbol(Recorder::Bit bit) {
+LinearSums::Bit LinearSums::symbol() {
   const std::uint64_t low = draw();
-  return {bit, low, draw(), false};
+  return {low, draw(), false};
+}
+
+LinearSums::Bit LinearSums::and_of(Bit a, Bit b) {
+  constants_ += a.is_constant() || b.is_constant() ? 1 : 0;
+  if (a.is_constant()) return a.complement ? b : constant(false);
+  if (b.is_constant()) return b.complement ? a : constant(false);
+  return symbol();
 }
 
 LinearForm::Bit LinearForm::xor_of(Bit a, Bit b) {
-  const Bit sum{{}, a.low ^ b.low, a.high ^ b.high, a.complement != b.complement};
-  if (is_constant(sum)) return constant(sum.complement);
-  return {recorder_.xor_of(a.bit, b.bit), sum.low, sum.high, sum.complement};
+  const LinearSums::Bit sum = LinearSums::xor_of(a.sum, b.sum);
+  if (sum.is_constant()) return constant(sum.complement);
+  return {recorder_.xor_of(a.bit, b.bit), sum};
 }
 
 LinearForm::Bit LinearForm::and_of(Bit a, Bit b) {
-  constants_ += is_constant(a) || is_constant(b) ? 1 : 0;
-  if (is_constant(a)) return a.complement ? b : constant(false);
-  if (is_constant(b)) return b.complement ? a : constant(false);
-  return symbol(recorder_.and_of(a.bit, b.bit));
+  const bool folds = a.sum.is_constant() || b.sum.is_constant();
+  const LinearSums::Bit sum = sums_.and_of(a.sum, b.sum);
+  if (!folds) return {recorder_.and_of(a.bit, b.bit), sum};
+  const Bit& constant_one = a.sum.is_constant() ? a : b;
+  const Bit& other = a.sum.is_constant() ? b : a;
+  return constant_one.sum.complement ? other : constant(false);
 }
 
 Bits<LinearForm> LinearForm::input(const std::string& name, std::size_t bits) {
   Bits<LinearForm> out;
-  for (const Recorder::Bit bit : recorder_.input(name, bits)) out.push_back(symbol(bit));
+  for (const Recorder::Bit bit : recorder_.input(name, bits)) out.push_back({bit, sums_.symbol()});
   return out;
 }
 
@@ -41,9 +50,15 @@ void LinearForm::output(const std::string& name, BitSpan<LinearForm> value) {
   recorder_.output(name, BitSpan<Recorder>(bits));
 }
 
-namespace {
+std::uint64_t ands_of_constants(const Circuit& circuit) {
+  LinearSums sums;
+  Bits<LinearSums> inputs;
+  for (std::size_t k = 0; k < circuit.input_bits(); ++k) inputs.push_back(sums.symbol());
+  apply(sums, circuit, BitSpan<LinearSums>(inputs));
+  return sums.ands_of_constants();
+}
 
-LinearForm followed(const Circuit& circuit) {
+Circuit without_constant_operands(const Circuit& circuit) {
   LinearForm form;
   Bits<LinearForm> inputs;
   for (const Port& port : circuit.inputs) {
@@ -56,15 +71,7 @@ LinearForm followed(const Circuit& circuit) {
     form.output(port.name, BitSpan<LinearForm>(all).subspan(at, port.bits));
     at += port.bits;
   }
-  return form;
+  return form.finish();
 }
-
-}  // namespace
-
-std::uint64_t ands_of_constants(const Circuit& circuit) {
-  return followed(circuit).ands_of_constants();
-}
-
-Circuit without_constant_operands(const Circuit& circuit) { return followed(circuit).finish(); }
 
 }  // namespace tkdc::circuit

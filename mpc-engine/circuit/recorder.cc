@@ -9,43 +9,52 @@ namespace {
 
 constexpr std::size_t kFirstPlaces = 1024;  // a power of two, as all sizes of the table
 
-std::size_t hash_of(std::uint32_t a, std::uint32_t b, bool is_and) {
-  std::uint64_t mixed = (std::uint64_t{a} << 32 | b) + (is_and ? 1 : 0);
-  mixed *= 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio (Knuth, volume 3, section 6.4)
-  return static_cast<std::size_t>(mixed ^ mixed >> 32);
+// Multiplied by 2^64 over the golden ratio (Knuth, volume 3, section 6.4), the high half.
+std::uint32_t hash_of(std::uint32_t a, std::uint32_t b, bool is_and) {
+  const std::uint64_t mixed =
+      ((std::uint64_t{a} << 32 | b) ^ (is_and ? std::uint64_t{1} << 63 : 0)) * 0x9e3779b97f4a7c15;
+  return static_cast<std::uint32_t>((mixed ^ mixed >> 29) >> 16);
 }
 
 }  // namespace
 
-Recorder::Recorder() : known_(kFirstPlaces, 0) { nodes_.push_back({0, 0, Kind::kLeaf}); }
+Recorder::Recorder() : known_(kFirstPlaces) { nodes_.push_back({0, 0, Kind::kLeaf}); }
 
-std::size_t Recorder::place_of(const Node& node) const {
+std::size_t Recorder::place_of(const Node& node, std::uint32_t hash) const {
   const std::size_t last = known_.size() - 1;
-  std::size_t at = hash_of(node.a, node.b, node.kind == Kind::kAnd) & last;
-  while (known_[at] != 0 && nodes_[known_[at]] != node) at = (at + 1) & last;
+  std::size_t at = hash & last;
+  while (known_[at].node != 0 && (known_[at].hash != hash || nodes_[known_[at].node] != node))
+    at = (at + 1) & last;
   return at;
 }
 
 void Recorder::grow() {
-  known_.assign(2 * known_.size(), 0);
-  for (std::size_t k = 0; k < nodes_.size(); ++k)
-    if (nodes_[k].kind != Kind::kLeaf) known_[place_of(nodes_[k])] = static_cast<std::uint32_t>(k);
+  std::vector<Known> before(2 * known_.size());
+  before.swap(known_);
+  const std::size_t last = known_.size() - 1;
+  for (const Known& one : before) {
+    if (one.node == 0) continue;
+    std::size_t at = one.hash & last;
+    while (known_[at].node != 0) at = (at + 1) & last;
+    known_[at] = one;
+  }
 }
 
 Recorder::Bit Recorder::node_of(Kind kind, std::uint32_t a, std::uint32_t b) {
   if (a > b) std::swap(a, b);
   const Node node{a, b, kind};
-  std::size_t at = place_of(node);
-  if (known_[at] == 0) {
+  const std::uint32_t hash = hash_of(a, b, kind == Kind::kAnd);
+  std::size_t at = place_of(node, hash);
+  if (known_[at].node == 0) {
     if (nodes_.size() == kMaxNodes) throw std::length_error("a circuit of too many gates");
     if (2 * ++gates_ > known_.size()) {
       grow();
-      at = place_of(node);
+      at = place_of(node, hash);
     }
-    known_[at] = static_cast<std::uint32_t>(nodes_.size());
+    known_[at] = {static_cast<std::uint32_t>(nodes_.size()), hash};
     nodes_.push_back(node);
   }
-  return {2 * known_[at]};
+  return {2 * known_[at].node};
 }
 
 Recorder::Bit Recorder::xor_of(Bit a, Bit b) {

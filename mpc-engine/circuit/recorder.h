@@ -40,13 +40,18 @@ class Recorder {
     bool operator==(const Node&) const = default;
   };
   Bit node_of(Kind kind, std::uint32_t a, std::uint32_t b);
-  // Where in known_ a gate stands, or where it would be put.
-  std::size_t place_of(const Node& node) const;
+  // Where in known_ a gate with this hash stands, or where it would be put.
+  std::size_t place_of(const Node& node, std::uint32_t hash) const;
   void grow();
   std::vector<bool> needed() const;
 
-  std::vector<Node> nodes_;           // the constant 0, inputs, gates
-  std::vector<std::uint32_t> known_;  // gates by their hash, at most half full; 0: no gate
+  // A gate's whole hash stands beside it: another gate's node is not looked at, which is far away
+  // in memory.
+  struct Known {
+    std::uint32_t node = 0, hash = 0;  // 0: no gate
+  };
+  std::vector<Node> nodes_;   // the constant 0, inputs, gates
+  std::vector<Known> known_;  // gates by their hash, at most half full
   std::size_t gates_ = 0;
   std::vector<Port> inputs_, outputs_;
   std::vector<std::uint32_t> output_literals_;

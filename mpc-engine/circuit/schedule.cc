@@ -224,8 +224,10 @@ void cut(Schedule& schedule) {
 
 }  // namespace
 
-Schedule schedule_of(const Circuit& circuit) {
-  const Graph graph = graph_of(folded(circuit));
+Schedule schedule_of(const Circuit& circuit) { return schedule_of_folded(folded(circuit)); }
+
+Schedule schedule_of_folded(const Circuit& circuit) {
+  const Graph graph = graph_of(circuit);
   const std::vector<std::uint32_t> earliest = earliest_layers(graph);
   std::uint32_t depth = 0;
   for (const std::uint32_t layer : earliest) depth = std::max(depth, layer);

@@ -44,8 +44,10 @@ struct Schedule {
   std::vector<Output> output_bits;
 };
 
-// Folds the circuit (recorder.h) first. Of the earliest and the latest AND layers that the depth
-// allows, those that need fewer slots.
+// Of a circuit as a recorder leaves it (recorder.h): folded, complements at operands of ANDs. Of
+// the earliest and the latest AND layers that the depth allows, those that need fewer slots.
+Schedule schedule_of_folded(const Circuit& circuit);
+// Folds any circuit first.
 Schedule schedule_of(const Circuit& circuit);
 
 }  // namespace tkdc::circuit

@@ -61,7 +61,7 @@ Result<Shape> shape_of(const Circuit& circuit) {
   // The labels of a constant are 0 and Δ.
   if (circuit::ands_of_constants(circuit) > 0)
     return fail("threegarble: a circuit has an AND of a constant");
-  shape.schedule = circuit::schedule_of(circuit);
+  shape.schedule = circuit::schedule_of_folded(circuit);
   std::uint64_t ands = 0;
   for (const Schedule::Part& part : shape.schedule.parts) ands += part.ands;
   if (ands == 0) return fail("threegarble: a circuit without an AND needs no protocol");

@@ -33,7 +33,7 @@ struct Shape {
   std::size_t colours_at() const { return table_bytes + wires() * kCommitmentBytes; }
 };
 
-// Errors: a circuit without an AND, which needs no protocol, or with an AND of a constant; inputs
+// Of a circuit as a recorder leaves it. Errors: a circuit without an AND, which needs no protocol, or with an AND of a constant; inputs
 // or outputs that are not octets; more wires or octets than an instance may have (kMostWires,
 // kMostBytes).
 inline constexpr std::size_t kMostWires = std::size_t{1} << 17;

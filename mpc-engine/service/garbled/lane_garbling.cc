@@ -31,8 +31,8 @@ OfferedProtocol LaneGarbling::offered(const GarblingOptions& options, std::strin
 
 Result<std::unique_ptr<LaneGarbling>> LaneGarbling::join(
     Lane& lane, std::uint32_t number, const PairwiseKeys& session_keys, std::size_t most_bytes,
-    LaneStreams streams, std::function<void(const std::string&)> say) {
-  std::unique_ptr<LaneGarbling> out(new LaneGarbling(lane, std::move(say)));
+    LaneStreams streams, WholeShapes& shapes, std::function<void(const std::string&)> say) {
+  std::unique_ptr<LaneGarbling> out(new LaneGarbling(lane, shapes, std::move(say)));
   auto side =
       threegarble::LaneSide::join(lane, number, keys_for(kName, session_keys), {{}, most_bytes});
   if (!side) return side.error();
@@ -75,7 +75,7 @@ Task<void> LaneGarbling::learn() {
   w.text(circuit);
   threegarble::ThreeWords words(lane_, std::move(about));
   auto laid_out =
-      std::async(std::launch::async, [circuit] { return WholeKinds::shape_of(circuit); });
+      std::async(std::launch::async, [circuit, &shapes = shapes_] { return shapes.get(circuit); });
   const auto through = [&](std::chrono::microseconds most) {
     return laid_out.wait_for(most) == std::future_status::ready ? kThrough : kAtIt;
   };

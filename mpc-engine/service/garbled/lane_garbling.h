@@ -30,10 +30,12 @@ class LaneGarbling {
   // instances: programs of one `build`, whose circuits are the same, with the same bounds.
   static OfferedProtocol offered(const GarblingOptions& options, std::string_view build);
 
-  // `session_keys`: the lane's. `say`: for the journal. Error: the lane has no room for it.
+  // `session_keys`: the lane's. `shapes`: the server's. `say`: for the journal. Error: the lane has
+  // no room for it.
   static Result<std::unique_ptr<LaneGarbling>> join(Lane& lane, std::uint32_t number,
                                                     const PairwiseKeys& session_keys,
                                                     std::size_t most_bytes, LaneStreams streams,
+                                                    WholeShapes& shapes,
                                                     std::function<void(const std::string&)> say);
 
   // The lane goes on over new connections. Nothing: without streams, so nothing more is made.
@@ -58,12 +60,13 @@ class LaneGarbling {
   Counts counts() const;
 
  private:
-  LaneGarbling(Lane& lane, std::function<void(const std::string&)> say)
-      : lane_(lane), say_(std::move(say)) {}
+  LaneGarbling(Lane& lane, WholeShapes& shapes, std::function<void(const std::string&)> say)
+      : lane_(lane), shapes_(shapes), say_(std::move(say)) {}
   Task<void> learn();
   Task<void> fill_up(std::function<bool()> busy);
 
   Lane& lane_;
+  WholeShapes& shapes_;
   const std::function<void(const std::string&)> say_;
   std::unique_ptr<threegarble::LaneSide> side_;
   WholeKinds kinds_;

@@ -77,6 +77,24 @@ Result<WholeKinds::ShapePtr> WholeKinds::shape_of(const std::string& circuit) {
   return std::make_shared<const threegarble::Shape>(std::move(*shape));
 }
 
+Result<WholeKinds::ShapePtr> WholeShapes::get(const std::string& circuit) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !entries_[circuit].under_way; });
+  if (auto shape = entries_[circuit].shape.lock()) return shape;
+  std::erase_if(entries_, [](const auto& one) {
+    return !one.second.under_way && one.second.shape.expired();
+  });
+  entries_[circuit].under_way = true;
+  lock.unlock();
+  auto shape = WholeKinds::shape_of(circuit);
+  lock.lock();
+  Entry& entry = entries_[circuit];
+  entry.under_way = false;
+  if (shape) entry.shape = *shape;
+  changed_.notify_all();
+  return shape;
+}
+
 bool WholeKinds::has(const threegarble::Digest& digest) const {
   return std::ranges::any_of(kinds_,
                              [&](const auto& kind) { return kind.shape->digest == digest; });

@@ -7,6 +7,9 @@
 // Public: from the record's fields' names and the input's length.
 #pragma once
 
+#include <condition_variable>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +55,23 @@ class WholeKinds {
  private:
   std::vector<std::string> names_;
   std::vector<threegarble::Reserve::Kind> kinds_;
+};
+
+// Circuits that are laid out once for all lanes of a server, as long as one of them has it. Any
+// thread.
+class WholeShapes {
+ public:
+  // As WholeKinds::shape_of(); who asks for one that another thread is at waits for it.
+  Result<WholeKinds::ShapePtr> get(const std::string& circuit);
+
+ private:
+  struct Entry {
+    std::weak_ptr<const threegarble::Shape> shape;
+    bool under_way = false;
+  };
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, Entry> entries_;
 };
 
 }  // namespace tkdc

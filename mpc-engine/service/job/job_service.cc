@@ -173,6 +173,7 @@ class JobServiceOnLanes final : public JobService {
   HalfDone half_done_;
   RateLimits limits_;
   Revocations revocations_;
+  WholeShapes shapes_;
   std::atomic<bool> stopping_{false};
   mutable std::mutex lanes_mutex_;
   std::vector<std::unique_ptr<LaneRunner>> lanes_;
@@ -206,9 +207,9 @@ Result<void> JobServiceOnLanes::begin(Session& session) {
   revocations_.forget_peers();
   clocks_.forget();
   std::lock_guard lock(lanes_mutex_);
-  LaneShared shared{options_, store_,       pending_,     staged_, counters_,    seals_,
-                    preauth_, equals_,      half_done_,   limits_, revocations_, clocks_,
-                    upkeep_,  share_alarm_, end_session_, reply_,  audit_};
+  LaneShared shared{options_, store_,  pending_,     staged_,      counters_,    seals_,
+                    preauth_, equals_, half_done_,   limits_,      revocations_, clocks_,
+                    shapes_,  upkeep_, share_alarm_, end_session_, reply_,       audit_};
   std::vector<std::unique_ptr<LaneRunner>> lanes;
   for (std::size_t k = 0; k < session.lanes.size(); ++k) {
     lanes.push_back(std::make_unique<LaneRunner>(shared, session, k));

@@ -59,7 +59,7 @@ Result<void> LaneRunner::join(Session& session) {
 
 Result<void> LaneRunner::join_garbling(LaneStreams streams, const PairwiseKeys& keys) {
   auto joined = LaneGarbling::join(lane_, index_, keys, shared_.options.garbling.most_bytes,
-                                   std::move(streams), shared_.options.trouble);
+                                   std::move(streams), shared_.shapes, shared_.options.trouble);
   if (!joined) return joined.error();
   garbling_ = std::move(*joined);
   admission_.use_garbling([this] { return garbles_now(); });

@@ -10,6 +10,7 @@
 #include "protocol/protocol.h"
 #include "service/admit/equal_limit.h"
 #include "service/admit/preauth_watch.h"
+#include "service/garbled/whole.h"
 #include "service/job/clock_notice.h"
 #include "service/job/half_done.h"
 #include "service/job/options.h"
@@ -70,6 +71,7 @@ struct LaneShared {
   RateLimits& limits;
   Revocations& revocations;
   ClockDifferences& clocks;
+  WholeShapes& shapes;
   ShareUpkeep& upkeep;  // lane 0's work
   ShareAlarm& share_alarm;
   // All lanes end, as at a stop.

@@ -4,6 +4,8 @@
 // copies that differ.
 #include "service/garbled/run_whole.h"
 
+#include <thread>
+
 #include "cipher/derived_keys.h"
 #include "enctype.h"
 #include "protocol/clear.h"
@@ -361,6 +363,29 @@ TEST_P(GarbledTickets, KindsAreOfLengths) {
   EXPECT_EQ(circuit(TKDC_OP_MAC, 5000), "aes" + bits);
   EXPECT_FALSE(circuit_of(record[0], TKDC_OP_EQUAL, usage::kTicket, 40));
   EXPECT_FALSE(circuit_of(record[0], TKDC_OP_SEAL, kUsage + 1, 40)) << "no such keys";
+}
+
+// One layout for all lanes that ask at the same time, and a new one when nobody has it any more.
+TEST(WholeShapes, AreLaidOutOnce) {
+  WholeShapes shapes;
+  constexpr std::size_t kLanes = 4;
+  std::array<WholeKinds::ShapePtr, kLanes> got;
+  std::vector<std::thread> threads;
+  for (auto& one : got)
+    threads.emplace_back([&] {
+      auto shape = shapes.get("aes256");
+      ASSERT_TRUE(shape.ok());
+      one = *shape;
+    });
+  for (auto& thread : threads) thread.join();
+  for (const auto& one : got) EXPECT_EQ(one, got[0]);
+  EXPECT_EQ(*shapes.get("aes256"), got[0]);
+  std::weak_ptr<const threegarble::Shape> before = got[0];
+  got = {};
+  EXPECT_TRUE(before.expired());
+  ASSERT_TRUE(shapes.get("aes256").ok());
+  EXPECT_FALSE(shapes.get("no-such-circuit").ok());
+  EXPECT_FALSE(shapes.get("no-such-circuit").ok()) << "who asks again does not wait";
 }
 
 INSTANTIATE_TEST_SUITE_P(Enctypes, GarbledTickets, testing::Values(17u, 18u, 19u, 20u));

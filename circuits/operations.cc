@@ -145,7 +145,7 @@ constexpr Named of(std::string_view name, std::string_view meaning, std::string_
 // Of a ticket up to 4 KB.
 template <class Body>
 constexpr Named of_gcm_blocks(std::string_view name, std::string_view meaning) {
-  return named<Body>(name, meaning, k38D, 0, {}, "blocks", 1, 16, 256);
+  return named<Body>(name, meaning, k38D, 0, {}, "blocks", 1, 8, 256);
 }
 template <class Body>
 constexpr Named of_signature(std::string_view name) {

@@ -12,6 +12,10 @@ constexpr const char* kWrongTables = "a server has sent tables that are not thos
 // A lane in which nothing else happens does not turn while an instance is made.
 constexpr std::chrono::microseconds kIdle{500};
 
+// Of streams, when one has failed; and behind the last word that something follows from, so that it
+// is compared too.
+constexpr std::uint8_t kHasNone = 0, kHasOthers = 1, kHeard = 2;
+
 constexpr std::uint8_t word(State state) { return static_cast<std::uint8_t>(state); }
 
 Bytes making(const InstanceId& id) {
@@ -36,27 +40,34 @@ Task<void> tell(Lane& lane, State mine, ThreeWords& words) {
 
 }  // namespace
 
-Task<Filled> fill(LaneSide& mine, Maker& maker, std::function<bool()> stop) {
+Task<Filled> fill(LaneSide& mine, Maker& maker, FillOptions options) {
   Lane& lane = mine.lane();
   Reserve& reserve = mine.reserve();
-  while (!stop()) {
+  while (!options.stop()) {
     const std::optional<Reserve::Next> next = reserve.next();
     if (!next) co_return Filled::kFull;
     reserve.begin(*next);
     ThreeWords words(lane, making(next->id));
-    co_await tell(lane, State::kMaking, words);
+    co_await words.say(options.streams);
+    if (!words.all(options.streams)) {
+      co_await words.say(kHeard);
+      reserve.drop(*next);
+      co_return Filled::kApart;
+    }
     maker.begin(reserve.shape(next->kind), next->id);
-    while (!words.any(word(State::kBroken)) && !words.all(word(State::kMade))) {
+    do {
       if (lane.tasks() == 1) maker.wait(kIdle);
       co_await tell(lane, maker.poll(), words);
-    }
+    } while (!words.any(word(State::kBroken)) && !words.all(word(State::kMade)));
     // Once more, so that all three know that all three have heard the same.
-    const bool broken = words.any(word(State::kBroken));
-    co_await tell(lane, maker.poll(), words);
-    if (broken) {
+    if (words.any(word(State::kBroken))) {
+      co_await words.say(options.renewed() ? kHasOthers : kHasNone);
+      const bool renewed = words.all(kHasOthers);
+      co_await words.say(kHeard);
       reserve.drop(*next);
-      co_return Filled::kBroken;
+      co_return renewed ? Filled::kRenewed : Filled::kBroken;
     }
+    co_await tell(lane, maker.poll(), words);
     reserve.put(*next, maker.take());
   }
   co_return Filled::kFull;

@@ -3,10 +3,15 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
 namespace tkdc {
+
+// How a job is computed: by sharing; by a garbled circuit that stands ready; or by one for which it
+// waits, also until its kind is learned.
+enum class Garbled : std::uint8_t { kNo, kReady, kMade };
 
 struct GarblingOptions {
   // In the order of kUses.
@@ -14,6 +19,9 @@ struct GarblingOptions {
   Use use = Use::kNever;  // the leader's decides, where no server's is kNever
   // Of instances in one lane, at the server that keeps most of them. The same at all three.
   std::size_t most_bytes = std::size_t{256} << 20;
+  // kAuto: of ticks that take so long, the thousand that sharing takes are more than it takes to
+  // lay a circuit out and to make one.
+  std::chrono::microseconds far{1500};
 
   // As data.garbling and `tkdc status` say it.
   static constexpr std::array kUses{"never", "auto", "always"};

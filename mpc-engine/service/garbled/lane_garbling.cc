@@ -41,22 +41,26 @@ Result<std::unique_ptr<LaneGarbling>> LaneGarbling::join(
   return out;
 }
 
-// While an instance is being made all three are at it, and all of them find the old streams gone.
+// Another server may be a tick before or behind this one. So nothing is begun here; the three agree
+// on the streams for each instance (threegarble/fill.h).
 void LaneGarbling::use(std::optional<LaneStreams> streams) {
-  std::unique_ptr<threegarble::Maker> fresh;
-  if (streams)
-    fresh = std::make_unique<threegarble::Maker>(side_->seat(), std::move(*streams), kStreamMs);
-  if (filling_) {
-    maker_->give_up("the session goes on over other connections");
-    next_maker_ = std::move(fresh);
-    return;
-  }
-  broken_ = false;
-  maker_ = std::move(fresh);
+  if (maker_) maker_->give_up("the session goes on over other connections");
+  if (!streams) return;
+  next_maker_ = std::make_unique<threegarble::Maker>(side_->seat(), std::move(*streams), kStreamMs);
+  ++next_streams_;
+  if (!filling_) take_next_maker();
+}
+
+void LaneGarbling::take_next_maker() {
+  if (!next_maker_) return;
+  maker_ = std::move(next_maker_);
+  streams_ = next_streams_;
+  said_broken_ = false;
 }
 
 void LaneGarbling::note(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
                         std::size_t input_bytes) {
+  broken_ = false;
   const auto circuit = circuit_of(record, op, usage, input_bytes);
   if (!circuit || known_.size() >= kMostKinds || !known_.insert(*circuit).second) return;
   noted_.push_back(*circuit);
@@ -69,6 +73,7 @@ Task<void> LaneGarbling::learn() {
   constexpr std::chrono::microseconds kIdle{500};
   const std::string circuit = std::move(noted_.front());
   noted_.pop_front();
+  learning_ = circuit;
   Bytes about;
   Writer w(about);
   w.text("threegarble 1 kind");
@@ -80,50 +85,103 @@ Task<void> LaneGarbling::learn() {
     return laid_out.wait_for(most) == std::future_status::ready ? kThrough : kAtIt;
   };
   while (!words.all(kThrough)) {
-    const std::uint8_t mine = through(lane_.tasks() == 1 ? kIdle : kIdle.zero());
+    const bool idle = lane_.tasks() <= 1 + waiters_;
+    const std::uint8_t mine = through(idle ? kIdle : kIdle.zero());
     co_await words.say(mine);
   }
   co_await words.say(kThrough);
   // One that is too long is computed by sharing, at all three servers alike.
   auto shape = laid_out.get();
+  learning_.clear();
   if (!shape || kinds_.has((*shape)->digest)) co_return;
   side_->reserve().add({*shape, kInstancesOfKind});
   kinds_.add(circuit, std::move(*shape), kInstancesOfKind);
 }
 
 bool LaneGarbling::serves(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
-                          std::size_t input_bytes) {
+                          std::size_t input_bytes, Garbled garbled) {
   const auto circuit = circuit_of(record, op, usage, input_bytes);
-  const auto kind = circuit ? kinds_.find(*circuit) : std::nullopt;
-  if (!kind) return false;
-  const bool ready = side_->reserve().counts(*kind).ready > 0;
-  missed_ += ready ? 0 : 1;
-  return ready;
+  if (!circuit || garbled == Garbled::kNo) return false;
+  if (is_ready(*circuit)) return true;
+  missed_ += kinds_.find(*circuit) ? 1 : 0;
+  if (garbled != Garbled::kMade) return false;
+  const bool is_new = known_.size() < kMostKinds && !known_.contains(*circuit);
+  return is_new ? !broken_ : can_be_made(*circuit);
+}
+
+bool LaneGarbling::is_ready(const std::string& circuit) const {
+  const auto kind = kinds_.find(circuit);
+  return kind && side_->reserve().counts(*kind).ready > 0;
+}
+
+// Of one that has been noted. What is being made may end without it: `ends_`.
+bool LaneGarbling::can_be_made(const std::string& circuit) const {
+  if (broken_) return false;
+  if (std::ranges::find(noted_, circuit) != noted_.end() || learning_ == circuit) return true;
+  return kinds_.find(circuit) && (filling_ || side_->reserve().next());
+}
+
+namespace {
+
+struct Waiting {
+  std::vector<std::coroutine_handle<>>& waiting;
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> h) const { waiting.push_back(h); }
+  void await_resume() const noexcept {}
+};
+
+}  // namespace
+
+void LaneGarbling::wake() { lane_.ready_all(waiting_); }
+
+Task<void> LaneGarbling::ready_for(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
+                                   std::size_t input_bytes) {
+  const auto circuit = circuit_of(record, op, usage, input_bytes);
+  if (!circuit) co_return;
+  const std::uint64_t ends = ends_;
+  ++waiters_;
+  while (!is_ready(*circuit) && ends == ends_ && can_be_made(*circuit)) {
+    Waiting until{waiting_};
+    co_await until;
+  }
+  --waiters_;
 }
 
 void LaneGarbling::prepare(std::function<bool()> busy) {
-  if (filling_ || broken_ || !maker_) return;
+  if (filling_ || broken_) return;
   if (noted_.empty() && !side_->reserve().next()) return;
   filling_ = true;
   lane_.spawn(fill_up(std::move(busy)));
 }
 
+// Who waits is woken before each instance, when the one before it has been put on the shelf. A kind
+// that is noted meanwhile is learned after one instance.
 Task<void> LaneGarbling::fill_up(std::function<bool()> busy) {
+  const auto in_the_way = [this, &busy] { return busy() && waiters_ == 0; };
   if (!noted_.empty()) co_await learn();
   // One that cannot be had keeps none of those behind it waiting.
-  while (!noted_.empty() && !side_->reserve().next() && !busy()) co_await learn();
-  const threegarble::Filled filled = co_await threegarble::fill(*side_, *maker_, busy);
+  while (!noted_.empty() && !side_->reserve().next() && !in_the_way()) co_await learn();
+  std::size_t asked = 0;
+  const auto stop = [this, &in_the_way, &asked] {
+    wake();
+    return in_the_way() || (asked++ > 0 && !noted_.empty() && waiters_ > 0);
+  };
+  threegarble::FillOptions options;
+  options.stop = stop;
+  options.streams = streams_;
+  options.renewed = [this] { return next_maker_ != nullptr; };
+  const threegarble::Filled filled =
+      co_await threegarble::fill(*side_, *maker_, std::move(options));
   filling_ = false;
   broken_ = filled == threegarble::Filled::kBroken;
-  if (broken_ && !next_maker_ && say_)
+  if (broken_ && !next_maker_ && say_ && !std::exchange(said_broken_, true))
     say_(
         "garbled circuits: no more are made over these connections, and operations are computed "
         "by sharing: " +
         maker_->why());
-  if (next_maker_) {
-    maker_ = std::move(next_maker_);
-    broken_ = false;
-  }
+  take_next_maker();
+  if (noted_.empty() && !side_->reserve().next()) ++ends_;
+  wake();
 }
 
 threegarble::JobTag LaneGarbling::next_job(const threegarble::Digest& about) {

@@ -2,13 +2,15 @@
 // Garbled circuits in one lane of a session: which kinds of operations its reserve has, the thread
 // that makes instances while the lane is idle, and the bulk streams that they travel over.
 //
-// Kinds are learned, since lengths differ from realm to realm: the first operation of a kind is
-// computed by sharing, and from then on the lane keeps instances for it. All three servers admit
+// Kinds are learned, since lengths differ from realm to realm: the lane keeps instances for each
+// that it has met. The first operation of a kind is computed by sharing, or waits for an instance
+// of it (Garbled::kMade); instances are made while jobs run then. All three servers admit
 // the same jobs in the same order, so they learn the same kinds in the same order; the reserve's
 // state is compared with every decision of the lane (threegarble/side.h).
 //
-// A stream that breaks by itself ends the making, and operations are computed by sharing; it begins
-// again over new connections. Tables that are found wrong end the session.
+// A stream that breaks by itself ends the making, and operations are computed by sharing. The three
+// try again after the next job, since new connections bring new streams, which one of them may
+// have a tick before another. Tables that are found wrong end the session.
 //
 // Used by the lane's thread. Secret: what the reserve holds.
 #pragma once
@@ -38,18 +40,26 @@ class LaneGarbling {
                                                     WholeShapes& shapes,
                                                     std::function<void(const std::string&)> say);
 
-  // The lane goes on over new connections. Nothing: without streams, so nothing more is made.
+  // The lane has streams, or goes on over new connections. Nothing: without streams, so nothing
+  // more is made.
   void use(std::optional<LaneStreams> streams);
-  // A job that all three have admitted.
+  // A job that all three have admitted. Where making had ended, it is tried again.
   void note(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage, std::size_t input_bytes);
-  // Between ticks, where no job runs: begins to make what the reserve lacks. `busy`: whether jobs
-  // run again, the same at all three; then it stops after the instance that it is at.
+  // Between ticks, where no job runs or one waits: begins to make what the reserve lacks. `busy`:
+  // whether jobs run, the same at all three; then, and if none of them waits, it stops after the
+  // instance that it is at.
   void prepare(std::function<bool()> busy);
+  bool waited_for() const { return waiters_ > 0; }
   bool preparing() const { return filling_; }
 
-  // Whether an instance for it stands ready: the same at all three in the same tick.
+  // Whether an instance for it stands ready; or, kMade, can be had: the same at all three in the
+  // same tick.
   bool serves(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
-              std::size_t input_bytes);
+              std::size_t input_bytes, Garbled garbled);
+  // Of a job that has been noted: until one stands ready, or none can be had. In the same tick at
+  // all three; who comes back first takes it first.
+  Task<void> ready_for(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
+                       std::size_t input_bytes);
   GarbledLane lane() { return {*side_, kinds_, at_work_}; }
   // Of the next job that is garbled; `about`: the digest of all that is public of it.
   threegarble::JobTag next_job(const threegarble::Digest& about);
@@ -62,6 +72,10 @@ class LaneGarbling {
  private:
   LaneGarbling(Lane& lane, WholeShapes& shapes, std::function<void(const std::string&)> say)
       : lane_(lane), shapes_(shapes), say_(std::move(say)) {}
+  bool is_ready(const std::string& circuit) const;
+  bool can_be_made(const std::string& circuit) const;
+  void wake();
+  void take_next_maker();
   Task<void> learn();
   Task<void> fill_up(std::function<bool()> busy);
 
@@ -71,9 +85,16 @@ class LaneGarbling {
   std::unique_ptr<threegarble::LaneSide> side_;
   WholeKinds kinds_;
   std::deque<std::string> noted_;  // circuits that have no kind yet
+  std::string learning_;           // the one that is being laid out
   std::set<std::string> known_;    // those, and all that have one or cannot have one
   std::unique_ptr<threegarble::Maker> maker_, next_maker_;
+  std::uint8_t streams_ = 0, next_streams_ = 0;  // of either: how often they have been replaced
+  // Both change in ticks that the three have in common, never where connections change.
   bool filling_ = false, broken_ = false;
+  bool said_broken_ = false;  // of this maker, in the journal
+  std::size_t waiters_ = 0;   // jobs in ready_for(), and those of them that have not been woken
+  std::vector<std::coroutine_handle<>> waiting_;
+  std::uint64_t ends_ = 0;  // how often nothing was left that could be made
   std::size_t at_work_ = 0;
   std::uint64_t jobs_ = 0;
   std::uint64_t missed_ = 0;  // when they were named

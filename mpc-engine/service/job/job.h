@@ -19,6 +19,7 @@
 #include "base/machine.h"
 #include "service/admit/admission.h"
 #include "service/admit/rate_limits.h"
+#include "service/garbled/garbling_options.h"
 #include "service/wire/message.h"
 #include "service/wire/role.h"
 
@@ -46,10 +47,10 @@ struct Job {
   struct Found {
     std::shared_ptr<const KeyRecord> record;
     JobDigests digests;
-    Verdict own = kMissing;     // this server's alone
-    bool holds_key = false;     // its ids are in JobChecks
-    const char* why = nullptr;  // of `own`, where its status alone does not say it
-    bool garbled = false;       // an instance stood ready when it was named; then in one part
+    Verdict own = kMissing;          // this server's alone
+    bool holds_key = false;          // its ids are in JobChecks
+    const char* why = nullptr;       // of `own`, where its status alone does not say it
+    Garbled garbled = Garbled::kNo;  // as it was named, if it can be; then in one part
   };
   Found found;
 

@@ -79,9 +79,11 @@ Verdict JobChecks::check_key_use(Job& job, const ManifestTime& time) {
   const tkdc_status own =
       check_use(shared_.store, shared_.options.installation, job.role, request, job.found.record);
   if (own != TKDC_STATUS_OK) return static_cast<Verdict>(own);
-  job.found.garbled =
-      job.found.garbled && garbling_ &&
-      garbling_->serves(*job.found.record, request.op, request.usage, request.component[0].size());
+  Garbled& garbled = job.found.garbled;
+  if (garbled != Garbled::kNo &&
+      !(garbling_ && garbling_->serves(*job.found.record, request.op, request.usage,
+                                       request.component[0].size(), garbled)))
+    garbled = Garbled::kNo;
   if (const Verdict part = check_part(job); part != kAdmit) return part;
   if (!in_gcm_form(*job.found.record, request.usage)) return kAdmit;
   if (!time.clock_ok && (request.op == TKDC_OP_SEAL || request.op == TKDC_OP_OPEN)) {

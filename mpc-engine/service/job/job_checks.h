@@ -14,7 +14,7 @@ namespace tkdc {
 // How much of the operation a job is in a session that has two parts or has not.
 inline Part part_in(const Job& job, bool two_parts) {
   const Part asked = part_of(job.request).value_or(Part());
-  const bool whole = !two_parts || job.found.garbled;
+  const bool whole = !two_parts || job.found.garbled != Garbled::kNo;
   return asked.kind == Part::Kind::kHead && whole ? Part() : asked;
 }
 

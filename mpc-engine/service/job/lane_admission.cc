@@ -52,8 +52,10 @@ std::uint8_t LaneAdmission::protocol_for(const JobName& name) const {
   const auto found =
       std::ranges::find_if(protocols_, [&](const auto& one) { return one->info().name == asked; });
   const std::size_t named = found == protocols_.end() ? 0 : found - protocols_.begin();
-  const bool garbled = named == 0 && garbles_now_ && !shared_.pending.is_management(name);
-  return static_cast<std::uint8_t>(garbled && garbles_now_() ? protocols_.size() : named);
+  const bool can_be = named == 0 && garbles_now_ && !shared_.pending.is_management(name);
+  const Garbled garbled = can_be ? garbles_now_() : Garbled::kNo;
+  return garbled == Garbled::kNo ? static_cast<std::uint8_t>(named)
+                                 : name_garbled(garbled, protocols_);
 }
 
 // A tick's packet has some two octets for each of the inputs at work. Whoever asks for much at once
@@ -90,7 +92,7 @@ LaneExpects LaneAdmission::expects(int party) const {
   expected.leader = party == 0;
   expected.verdicts = verdicts_ ? verdicts_->candidates.size() : 0;
   expected.most_jobs = kMaxManifest;
-  expected.protocols = protocols_.size() + (garbles_now_ ? 1 : 0);
+  expected.protocols = protocols_.size() + (garbles_now_ ? kWaysToGarble : 0);
   return expected;
 }
 

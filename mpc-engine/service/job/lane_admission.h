@@ -26,8 +26,8 @@ class LaneAdmission {
       : shared_(shared), party_(party), lane_index_(lane), protocols_(protocols), running_(running),
         queue_(queue), checks_(checks), answers_(answers) {}
 
-  // The lane garbles; at the leader, whether jobs that are named now are to be garbled.
-  void use_garbling(std::function<bool()> now) { garbles_now_ = std::move(now); }
+  // The lane garbles; at the leader, how jobs are computed that are named now.
+  void use_garbling(std::function<Garbled()> now) { garbles_now_ = std::move(now); }
 
   bool under_way() const { return stated_.has_value() || verdicts_.has_value(); }
 
@@ -74,7 +74,7 @@ class LaneAdmission {
   Answers& answers_;
   std::optional<ManifestJobs> proposed_, named_, stated_, verdicts_;
   std::uint32_t last_sealed_at_ = 0;
-  std::function<bool()> garbles_now_;
+  std::function<Garbled()> garbles_now_;
 };
 
 }  // namespace tkdc

@@ -66,13 +66,19 @@ Result<void> LaneRunner::join_garbling(LaneStreams streams, const PairwiseKeys& 
   return {};
 }
 
-// The leader's choice for the jobs that it names next. Far apart or near, a garbled circuit answers
-// sooner; but it takes more of the CPUs, and many jobs at once share replicated sharing's rounds.
-bool LaneRunner::garbles_now() const {
+// The leader's choice for the jobs that it names next. Far apart or near, a garbled circuit that is
+// ready answers sooner; but it takes more of the CPUs, and many jobs at once share replicated
+// sharing's rounds. One that has to be made first answers sooner if servers are far apart.
+Garbled LaneRunner::garbles_now() const {
   constexpr std::size_t kMostBeside = 16;
-  const auto use = shared_.options.garbling.use;
-  return use == GarblingOptions::Use::kAlways ||
-         (use == GarblingOptions::Use::kAuto && running_.size() <= kMostBeside);
+  const GarblingOptions& options = shared_.options.garbling;
+  switch (options.use) {
+    case GarblingOptions::Use::kNever: return Garbled::kNo;
+    case GarblingOptions::Use::kAlways: return Garbled::kMade;
+    case GarblingOptions::Use::kAuto: break;
+  }
+  if (running_.size() > kMostBeside) return Garbled::kNo;
+  return tick_time_ >= options.far ? Garbled::kMade : Garbled::kReady;
 }
 
 // Tasks refer to protocols.
@@ -187,13 +193,19 @@ std::optional<std::string> LaneRunner::deviation() const {
 // ---- one tick
 
 Result<void> LaneRunner::tick() {
+  const auto began = Clock::now();
   auto stepped = ticker_.step(
       *this, checks_.manages() || share_work_ ? Ticker::kDiskTimeoutMs : Ticker::kReceiveTimeoutMs);
+  const std::chrono::nanoseconds took = Clock::now() - began;
+  tick_time_ = ticks_ <= 1 ? took : std::min(tick_time_ + tick_time_ / 16, took);
   if (ticker_.failure()) connected_ = !ticker_.failure()->connection;
   if (!stepped) return stepped;
   if (std::exchange(answered_, 0) > 0)
     std::erase_if(running_, [](const auto& job) { return job->running.answered; });
-  if (running_.empty() && !admission_.under_way()) prepare();
+  if (running_.empty() && !admission_.under_way())
+    prepare();
+  else if (garbling_ && garbling_->waited_for())
+    prepare_garbling();
   if (ticks_ % kExpireEveryTicks == 0) expire();
   load_ = running_.size();
   publish_counters();
@@ -206,7 +218,11 @@ Result<void> LaneRunner::tick() {
 // all three servers, and so is what the protocols have in hand.
 void LaneRunner::prepare() {
   for (const auto& protocol : protocols_) protocol->prepare();
-  if (garbling_) garbling_->prepare([this] { return !running_.empty(); });
+  if (garbling_) prepare_garbling();
+}
+
+void LaneRunner::prepare_garbling() {
+  garbling_->prepare([this] { return !running_.empty(); });
 }
 
 bool LaneRunner::preparing() const {
@@ -336,7 +352,8 @@ void LaneRunner::start(Candidate admitted, std::uint32_t sealed_at) {
 
 // A tail continues what sharing began.
 bool LaneRunner::garbled(const Job& job) const {
-  return garbling_ && job.found.garbled && part_in(job, two_parts_).kind == Part::Kind::kWhole;
+  return garbling_ && job.found.garbled != Garbled::kNo &&
+         part_in(job, two_parts_).kind == Part::Kind::kWhole;
 }
 
 Task<void> LaneRunner::run_job(Job& job) {
@@ -378,6 +395,8 @@ Task<void> LaneRunner::run_job(Job& job) {
                        part_in(job, two_parts_)};
     JobOutcome outcome;
     if (garbled(job)) {
+      if (job.found.garbled == Garbled::kMade)
+        co_await garbling_->ready_for(*job.found.record, request.op, request.usage, input.size());
       const threegarble::JobTag tag = garbling_->next_job(job.found.digests.opened);
       outcome = co_await run_garbled_or_shared(context, garbling_->lane(), request.op, tag,
                                                std::move(input));

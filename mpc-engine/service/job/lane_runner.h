@@ -78,8 +78,9 @@ class LaneRunner final : private Ticker::Owner {
   bool preparing() const;
   std::optional<Protocol::Check> checking() const;
   void prepare();
+  void prepare_garbling();
   Result<void> join_garbling(LaneStreams streams, const PairwiseKeys& keys);
-  bool garbles_now() const;
+  Garbled garbles_now() const;
   bool garbled(const Job& job) const;
   ProtocolCounts counts() const;
   void finish(Job& job, JobOutcome outcome);
@@ -119,6 +120,7 @@ class LaneRunner final : private Ticker::Owner {
 
   Clock::time_point stop_by_;
   std::uint64_t next_number_ = 0, ticks_ = 0;
+  std::chrono::nanoseconds tick_time_{0};  // of the fastest ones of late
   ProtocolCounts published_;
   LaneGarbling::Counts published_garbling_;
   std::uint64_t published_cohorts_ = 0;

@@ -28,13 +28,19 @@ namespace tkdc {
 using SessionProtocols = std::vector<std::unique_ptr<Protocol>>;
 
 // What a manifest names for a job: one of them; or, in a lane that garbles, behind the last one,
-// the first one and a garbled circuit where an instance stands ready.
+// the first one and a garbled circuit.
 struct NamedProtocol {
   std::size_t protocol;
-  bool garbled;
+  Garbled garbled;
 };
+inline constexpr std::size_t kWaysToGarble = 2;
 inline NamedProtocol protocol_named(std::uint8_t named, const SessionProtocols& protocols) {
-  return named == protocols.size() ? NamedProtocol{0, true} : NamedProtocol{named, false};
+  if (named == protocols.size()) return {0, Garbled::kReady};
+  if (named == protocols.size() + 1) return {0, Garbled::kMade};
+  return {named, Garbled::kNo};
+}
+inline std::uint8_t name_garbled(Garbled garbled, const SessionProtocols& protocols) {
+  return static_cast<std::uint8_t>(protocols.size() + (garbled == Garbled::kMade ? 1 : 0));
 }
 
 struct LaneCounters {

@@ -107,15 +107,23 @@ class Makers {
     return trio_.lanes.run([this](int p) -> Task<void> { return keep(p); });
   }
 
+  FillOptions options(int p) {
+    FillOptions all;
+    all.stop = [] { return false; };
+    all.streams = on_streams[p];
+    all.renewed = [this, p] { return renewed[p]; };
+    return all;
+  }
+
   Reserve* reserve[3];
   std::unique_ptr<Maker> maker[3];
+  std::uint8_t on_streams[3]{};
+  bool renewed[3]{};
   Filled filled[3];
   BulkWriter* broken[3];
 
  private:
-  Task<void> keep(int p) {
-    filled[p] = co_await fill(trio_.side(p), *maker[p], [] { return false; });
-  }
+  Task<void> keep(int p) { filled[p] = co_await fill(trio_.side(p), *maker[p], options(p)); }
   Trio& trio_;
 };
 
@@ -140,6 +148,40 @@ TEST(Filling, JobsTakeWhatWasMade) {
         ASSERT_TRUE(trio.run_job(makers.reserve[0]->shape(kind), JobTag(), input).ok());
         ASSERT_EQ(trio.result(), in_the_clear(circuit, input));
       }
+  }
+}
+
+// One server has taken up the streams of new connections a tick before the others: nothing is made,
+// nobody is blamed, and they go on where all three have.
+TEST(Filling, WaitsUntilAllAreOnTheSameStreams) {
+  Trio trio(15);
+  Makers makers(trio, {{shared(small_circuit()), 3}});
+  makers.on_streams[1] = 1;
+  ASSERT_TRUE(makers.fill_all().ok());
+  for (int p = 0; p < 3; ++p) {
+    EXPECT_EQ(makers.filled[p], Filled::kApart);
+    EXPECT_EQ(makers.reserve[p]->counts(0).ready, 0u);
+    EXPECT_EQ(makers.reserve[p]->bytes(), 0u);
+  }
+  for (std::uint8_t& streams : makers.on_streams) streams = 1;
+  ASSERT_TRUE(makers.fill_all().ok());
+  for (int p = 0; p < 3; ++p) {
+    EXPECT_EQ(makers.filled[p], Filled::kFull);
+    EXPECT_EQ(makers.reserve[p]->counts(0).ready, 3u);
+  }
+}
+
+// Whether there are others is the same for all three, although each knows its own alone.
+TEST(Filling, IsRenewedWhereAllHaveOtherStreams) {
+  for (const bool last : {true, false}) {
+    Trio trio(16);
+    Makers makers(trio, {{shared(small_circuit()), 3}});
+    makers.renewed[0] = makers.renewed[1] = true;
+    makers.renewed[2] = last;
+    for (auto& maker : makers.maker) maker->give_up("other connections");
+    ASSERT_TRUE(makers.fill_all().ok());
+    for (int p = 0; p < 3; ++p)
+      EXPECT_EQ(makers.filled[p], last ? Filled::kRenewed : Filled::kBroken);
   }
 }
 

@@ -19,11 +19,12 @@ constexpr std::uint32_t kFewRounds = 12, kManyRounds = 200;
 constexpr std::uint32_t kUsage = 17;
 
 struct GarblingServices : ThreeServices {
-  explicit GarblingServices(std::size_t lanes = 1, Use use = Use::kAlways,
-                            Use leaders = Use::kAlways)
+  explicit GarblingServices(std::size_t lanes = 1, Use use = Use::kAuto, Use leaders = Use::kAuto,
+                            std::chrono::microseconds far = std::chrono::hours(1))
       : ThreeServices(lanes, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, nullptr,
-                      [this, use, leaders](JobServiceOptions& options) {
+                      [this, use, leaders, far](JobServiceOptions& options) {
                         options.garbling.use = options.party == 0 ? leaders : use;
+                        options.garbling.far = far;
                         options.trouble = [this](const std::string& text) {
                           std::lock_guard lock(troubles_mutex);
                           troubles.push_back(text);
@@ -192,10 +193,76 @@ TEST(GarblingInLanes, TheLeaderDecides) {
   GarblingServices e(1, Use::kAlways, Use::kNever);
   const Bytes data = some_bytes(33);
   for (int k = 0; k < 3; ++k) EXPECT_GT(rounds(e.run(e.mac(data))), kManyRounds);
-  GarblingServices other(1, Use::kAuto, Use::kAuto);
-  (void)other.run(other.mac(data));
-  ASSERT_TRUE(other.ready(1));
-  EXPECT_LE(rounds(other.run(other.mac(data))), kFewRounds);
+  EXPECT_EQ(e.service(0).status().garbled_jobs, 0u);
+}
+
+// Where servers are far apart, or always: the first of a kind waits for its instance, also beside
+// others, and where more come than stand ready.
+TEST(GarblingInLanes, JobsWaitForWhatHasToBeMade) {
+  for (const std::size_t lanes : {1u, 2u}) {
+    GarblingServices e(lanes, Use::kAlways, Use::kAlways);
+    std::vector<std::pair<JobName, Bytes>> sent;
+    for (int k = 0; k < 24; ++k) {
+      const Bytes data = some_bytes(40 + static_cast<std::size_t>(k % 3));
+      sent.emplace_back(e.send(e.mac(data)), e.checksum(data));
+    }
+    for (const auto& [name, sum] : sent) {
+      const Answer answer = e.wait(name);
+      EXPECT_EQ(answer.status(), TKDC_STATUS_OK);
+      EXPECT_EQ(answer.output(), sum);
+    }
+    ASSERT_TRUE(e.ready(3));
+    EXPECT_EQ(e.service(0).status().garbled_jobs, 24u);
+    // No circuit is so long: by sharing, and nobody waits for it.
+    const Bytes longest = some_bytes(5000);
+    const Answer answer = e.run(e.mac(longest));
+    EXPECT_EQ(answer.output(), e.checksum(longest));
+    EXPECT_GT(rounds(answer), kManyRounds);
+    EXPECT_EQ(e.service(0).status().garbled_jobs, 24u);
+  }
+}
+
+TEST(GarblingInLanes, FarServersWaitByThemselves) {
+  GarblingServices e(1, Use::kAuto, Use::kAuto, {});
+  const Bytes data = some_bytes(40);
+  EXPECT_EQ(e.run(e.mac(data)).output(), e.checksum(data));
+  EXPECT_EQ(e.service(0).status().garbled_jobs, 1u);
+}
+
+// Connections are lost while jobs wait for instances, wherever their making is by then.
+TEST(GarblingInLanes, WhoWaitsGoesOnOverNewConnections) {
+  GarblingServices e(1, Use::kAlways, Use::kAlways);
+  e.holds = true;
+  for (int round = 0; round < 25; ++round) {
+    const Bytes data = some_bytes(30 + static_cast<std::size_t>(round) % 12),
+                sum = e.checksum(data);
+    std::vector<JobName> names;
+    for (int k = 0; k < 4; ++k) names.push_back(e.send(e.mac(data)));
+    std::this_thread::sleep_for(std::chrono::milliseconds(7 * (round % 9)));
+    e.close_links("the network is gone");
+    e.join();
+    e.go_on();
+    for (const JobName& name : names) {
+      const Answer answer = e.wait(name);
+      EXPECT_EQ(answer.status(), TKDC_STATUS_OK);
+      EXPECT_EQ(answer.output(), sum);
+    }
+  }
+  for (int p = 0; p < 3; ++p) EXPECT_FALSE(e.service(p).deviation());
+  e.holds = false;
+}
+
+// Streams that break while jobs wait: they are computed by sharing.
+TEST(GarblingInLanes, WhoWaitsForBrokenStreamsIsShared) {
+  GarblingServices e(1, Use::kAlways, Use::kAlways);
+  const Bytes data = some_bytes(50), sum = e.checksum(data);
+  std::vector<JobName> names;
+  for (int k = 0; k < 3; ++k) names.push_back(e.send(e.mac(data)));
+  e.break_streams("a wire was cut");
+  for (const JobName& name : names) EXPECT_EQ(e.wait(name).output(), sum);
+  EXPECT_EQ(e.run(e.mac(data)).output(), sum);
+  EXPECT_EQ(e.service(0).status().garbled_jobs, 0u);
+  for (int p = 0; p < 3; ++p) EXPECT_FALSE(e.service(p).deviation());
 }
 
 // Connections are lost again and again, while instances are made and while jobs run.

@@ -33,9 +33,9 @@ struct Shape {
   std::size_t colours_at() const { return table_bytes + wires() * kCommitmentBytes; }
 };
 
-// Of a circuit as a recorder leaves it. Errors: a circuit without an AND, which needs no protocol, or with an AND of a constant; inputs
-// or outputs that are not octets; more wires or octets than an instance may have (kMostWires,
-// kMostBytes).
+// Of a circuit as a recorder leaves it. Errors: a circuit without an AND, which needs no protocol,
+// or with an AND of a constant; inputs or outputs that are not octets; more wires or octets than an
+// instance may have (kMostWires, kMostBytes).
 inline constexpr std::size_t kMostWires = std::size_t{1} << 17;
 inline constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 Result<Shape> shape_of(const circuit::Circuit& circuit);

@@ -52,6 +52,21 @@ struct GarblingServices : ThreeServices {
   bool ready(std::uint64_t kinds) { return ready(kinds, kinds * LaneGarbling::kInstancesOfKind); }
   std::uint64_t made() { return service(0).status().garbled_made; }
   Bytes checksum(const Bytes& data) { return test::Krb5Client(18, key).checksum(kUsage, data); }
+  // So long after so many jobs were sent; they are answered over the next ones.
+  void lose_connections(int jobs, std::chrono::milliseconds after, const Bytes& data,
+                        const Bytes& sum) {
+    std::vector<JobName> names;
+    for (int k = 0; k < jobs; ++k) names.push_back(send(mac(data)));
+    std::this_thread::sleep_for(after);
+    close_links("the network is gone");
+    join();
+    go_on();
+    for (const JobName& name : names) {
+      const Answer answer = wait(name);
+      EXPECT_EQ(answer.status(), TKDC_STATUS_OK);
+      EXPECT_EQ(answer.output(), sum);
+    }
+  }
   Job mac(const Bytes& data) const { return {TKDC_OP_MAC, ref, kUsage, {}, data}; }
 
   Bytes key;
@@ -236,17 +251,7 @@ TEST(GarblingInLanes, WhoWaitsGoesOnOverNewConnections) {
   for (int round = 0; round < 25; ++round) {
     const Bytes data = some_bytes(30 + static_cast<std::size_t>(round) % 12),
                 sum = e.checksum(data);
-    std::vector<JobName> names;
-    for (int k = 0; k < 4; ++k) names.push_back(e.send(e.mac(data)));
-    std::this_thread::sleep_for(std::chrono::milliseconds(7 * (round % 9)));
-    e.close_links("the network is gone");
-    e.join();
-    e.go_on();
-    for (const JobName& name : names) {
-      const Answer answer = e.wait(name);
-      EXPECT_EQ(answer.status(), TKDC_STATUS_OK);
-      EXPECT_EQ(answer.output(), sum);
-    }
+    e.lose_connections(4, std::chrono::milliseconds(7 * (round % 9)), data, sum);
   }
   for (int p = 0; p < 3; ++p) EXPECT_FALSE(e.service(p).deviation());
   e.holds = false;
@@ -274,16 +279,7 @@ TEST(GarblingInLanes, GoesOnOverNewConnections) {
   for (int round = 0; round < 12; ++round) {
     // Wherever the making is by then.
     std::this_thread::sleep_for(std::chrono::milliseconds(3 * round));
-    std::vector<JobName> names;
-    for (int k = 0; k < 6; ++k) names.push_back(e.send(e.mac(data)));
-    e.close_links("the network is gone");
-    e.join();
-    e.go_on();
-    for (const JobName& name : names) {
-      const Answer answer = e.wait(name);
-      EXPECT_EQ(answer.status(), TKDC_STATUS_OK);
-      EXPECT_EQ(answer.output(), sum);
-    }
+    e.lose_connections(6, {}, data, sum);
   }
   ASSERT_TRUE(e.ready(1));
   EXPECT_LE(rounds(e.run(e.mac(data))), kFewRounds);

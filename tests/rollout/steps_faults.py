@@ -4,16 +4,18 @@
 import threading
 import time
 
-from tests.rollout.site import KDCS, SERVERS, Site, until
+from tests.rollout.site import KDCS, SERVERS, Site, StepError, until
 from tests.rollout.steps_install import need
 
 
 class Logins(threading.Thread):
     """alice logs in again and again; a client tries once more before it counts as lost."""
 
-    def __init__(self, site: Site):
+    def __init__(self, site: Site, again_after_s: float = 0.0):
         super().__init__(daemon=True)
-        self.site, self.done, self.retried, self.lost = site, 0, 0, 0
+        self.site, self.again_after_s = site, again_after_s
+        self.done, self.retried, self.lost = 0, 0, 0
+        self.words: list[str] = []  # what kinit said when it failed
         self.over = threading.Event()
 
     def __enter__(self) -> "Logins":
@@ -26,13 +28,27 @@ class Logins(threading.Thread):
 
     def run(self) -> None:
         while not self.over.is_set():
-            if self.site.kinit():
+            if self.attempt():
                 self.done += 1
-            elif self.site.kinit():
-                self.retried += 1
             else:
-                self.lost += 1
+                time.sleep(self.again_after_s)
+                if self.attempt():
+                    self.retried += 1
+                else:
+                    self.lost += 1
             time.sleep(0.1)
+
+    def attempt(self) -> bool:
+        done = self.site.client.run("kinit alice", stdin="secret of alice\n", check=False)
+        if done.returncode != 0:
+            self.words.append(done.stderr.strip())
+        return done.returncode == 0
+
+    def need_none_lost(self) -> None:
+        counted = f"{self.done} logins meanwhile, {self.retried} of them at the second attempt"
+        if self.lost > 0:
+            raise StepError(f"{self.lost} logins lost, {counted}: {self.words}")
+        self.site.note(counted)
 
 
 def no_login(site: Site, what: str) -> None:

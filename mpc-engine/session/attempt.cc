@@ -388,6 +388,8 @@ Result<void> Attempt::open_streams(Session& session) {
         streams_.emplace_back(stream_number(lane, lanes, caller_writes));
   if (auto met = meet(streams_); !met.ok()) return met;
   Network& network = *in_.options.network;
+  const std::uint8_t handshake =
+      session_id({hello_of(0).nonce, hello_of(1).nonce, hello_of(2).nonce})[0];
   for (std::size_t k = 0; k < streams_.size(); k += 2) {
     const int lane = (streams_[k].number - lanes) / 2;
     auto to_next = network.bulk_writer(std::move(streams_[k].next));
@@ -398,8 +400,9 @@ Result<void> Attempt::open_streams(Session& session) {
     if (!from_next.ok()) return from_next.error();
     auto to_prev = network.bulk_writer(std::move(streams_[k + 1].prev));
     if (!to_prev.ok()) return to_prev.error();
-    session.lanes[static_cast<std::size_t>(lane)].streams = LaneStreams{
-        std::move(*to_prev), std::move(*to_next), std::move(*from_prev), std::move(*from_next)};
+    session.lanes[static_cast<std::size_t>(lane)].streams =
+        LaneStreams{std::move(*to_prev), std::move(*to_next), std::move(*from_prev),
+                    std::move(*from_next), handshake};
   }
   return {};
 }

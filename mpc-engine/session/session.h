@@ -41,6 +41,9 @@ struct PairwiseKeys {
 struct LaneStreams {
   std::unique_ptr<BulkWriter> to_prev, to_next;
   std::unique_ptr<BulkReader> from_prev, from_next;
+  // Of the handshake that made them, the same at all three servers; that of another is another one
+  // but for a chance of 1/256.
+  std::uint8_t handshake = 0;
 };
 
 struct LaneLink {

@@ -63,6 +63,7 @@ Task<Filled> fill(LaneSide& mine, Maker& maker, FillOptions options) {
     if (words.any(word(State::kBroken))) {
       co_await words.say(options.renewed() ? kHasOthers : kHasNone);
       const bool renewed = words.all(kHasOthers);
+      maker.give_up("an instance could not be made over these streams");
       co_await words.say(kHeard);
       reserve.drop(*next);
       co_return renewed ? Filled::kRenewed : Filled::kBroken;

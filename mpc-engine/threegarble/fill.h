@@ -28,8 +28,8 @@ struct FillOptions {
   // Jobs want the lane for themselves: it ends after the instance that it is at. All three say the
   // same in the same tick.
   std::function<bool()> stop;
-  // How often the maker's streams have been replaced, modulo 256; and whether others wait already.
-  // Each server's own.
+  // Of the maker's streams (LaneStreams::handshake); and whether others wait already. Each server's
+  // own.
   std::uint8_t streams = 0;
   std::function<bool()> renewed;
 };

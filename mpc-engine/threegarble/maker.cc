@@ -12,6 +12,9 @@ void Maker::give_up(const std::string& reason) {
        std::initializer_list<BulkEnd*>{streams_.to_prev.get(), streams_.to_next.get(),
                                        streams_.from_prev.get(), streams_.from_next.get()})
     end->abort(reason);
+  const std::lock_guard lock(mutex_);
+  given_up_ = true;
+  if (why_.empty()) why_ = reason;
 }
 
 Maker::~Maker() {
@@ -27,6 +30,7 @@ Maker::~Maker() {
 void Maker::begin(const Shape& shape, const InstanceId& id) {
   {
     const std::lock_guard lock(mutex_);
+    if (given_up_) return;
     assert(state_ != State::kMaking && !made_);
     state_ = State::kMaking;
     order_ = {&shape, id};
@@ -36,12 +40,12 @@ void Maker::begin(const Shape& shape, const InstanceId& id) {
 
 Maker::State Maker::poll() {
   const std::lock_guard lock(mutex_);
-  return state_;
+  return given_up_ && state_ != State::kWrong ? State::kBroken : state_;
 }
 
 void Maker::wait(std::chrono::microseconds most) {
   std::unique_lock lock(mutex_);
-  through_.wait_for(lock, most, [this] { return state_ != State::kMaking; });
+  through_.wait_for(lock, most, [this] { return given_up_ || state_ != State::kMaking; });
 }
 
 Instance Maker::take() {

@@ -27,7 +27,7 @@ class Maker {
   Maker(const Maker&) = delete;
   Maker& operator=(const Maker&) = delete;
 
-  // Nothing is being made. `shape` outlives it.
+  // Nothing is being made, or it has been given up; then nothing is. `shape` outlives it.
   void begin(const Shape& shape, const InstanceId& id);
 
   enum class State : std::uint8_t {
@@ -39,7 +39,7 @@ class Maker {
   State poll();
   // Until it is through with what it makes, at most so long.
   void wait(std::chrono::microseconds most);
-  // Its connections are gone: what it makes breaks.
+  // Its streams are of no use any more: what it makes breaks, and from now on it is kBroken.
   void give_up(const std::string& reason);
   // Once kMade.
   Instance take();
@@ -55,7 +55,7 @@ class Maker {
 
   std::mutex mutex_;
   std::condition_variable changed_, through_;
-  bool stops_ = false;
+  bool stops_ = false, given_up_ = false;
   std::optional<std::pair<const Shape*, InstanceId>> order_;
   State state_ = State::kMade;
   std::optional<Instance> made_;

@@ -31,16 +31,21 @@ std::optional<Reserve::Next> Reserve::next() const {
     const Shelf& shelf = shelves_[k];
     const std::size_t ready = shelf.ready.size(), wanted = shelf.kind.wanted;
     if (ready >= wanted) continue;
-    const Bytes3 more = bytes_of(*shelf.kind.shape, shelf.next_number);
-    bool fits = true;
-    for (std::size_t p = 0; p < 3; ++p) fits &= bytes_[p] + more[p] <= most_bytes_;
     // ready / wanted, without dividing; the first of equals.
-    if (!fits || (best && ready * best_wanted >= best_ready * wanted)) continue;
+    if (!fits(k) || (best && ready * best_wanted >= best_ready * wanted)) continue;
     best = Next{k, {lane_, shelf.kind.shape->digest, shelf.next_number}};
     best_ready = ready;
     best_wanted = wanted;
   }
   return best;
+}
+
+bool Reserve::fits(std::size_t kind) const {
+  const Shelf& shelf = shelves_[kind];
+  const Bytes3 more = bytes_of(*shelf.kind.shape, shelf.next_number);
+  bool fits = true;
+  for (std::size_t p = 0; p < 3; ++p) fits &= bytes_[p] + more[p] <= most_bytes_;
+  return fits;
 }
 
 void Reserve::begin(const Next& next) {

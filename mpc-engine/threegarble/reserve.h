@@ -38,6 +38,8 @@ class Reserve {
   std::size_t add(Kind kind);
   // Of the kind that lacks most of what is wanted of it. Nothing: none lacks, or it does not fit.
   std::optional<Next> next() const;
+  // Whether there is room for one more of this kind.
+  bool fits(std::size_t kind) const;
   // It is being made from now on: its number is gone, its octets count. One at a time.
   void begin(const Next& next);
   void put(const Next& next, Instance instance);

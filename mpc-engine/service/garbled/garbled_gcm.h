@@ -9,8 +9,8 @@
 //                 travel, and before anything of the result is opened or leaves
 //
 // What enters m1 beside the record's fields is public and named in D_pub (the nonce), linear in
-// fields and public octets (the tag's mask), or a layer's result, of which sender and receiver
-// hold one copy: docs/protocols/20-three-servers.md, "Krbtgt's own form".
+// fields and public octets (the tag's mask, up to 64 blocks of GHASH), or a layer's result, of
+// which sender and receiver hold one copy: docs/protocols/20-three-servers.md, "Krbtgt's own form".
 //
 // Where no instance stands ready each of these is computed by the protocol's layers.
 #pragma once
@@ -22,7 +22,7 @@
 namespace tkdc {
 
 // Streams are made for so many blocks: tickets of a realm differ by the lengths of names.
-inline constexpr std::size_t kBlocksStep = 8, kMostStreamBlocks = 256;
+inline constexpr std::size_t kBlocksStep = 8, kMostStreamBlocks = 128;
 
 // Of a record in that form, for an operation with an input of a length that check_input() takes.
 // Nothing: a ticket that is too long, and no operation under such a key.

@@ -13,6 +13,16 @@ namespace {
 
 constexpr std::string_view kName = "threegarble";
 constexpr int kStreamMs = 10'000;  // how long a stream may stand still
+// Jobs that wait at once, and kinds that wait to be learned; more are computed by sharing.
+constexpr std::size_t kMostWaiters = 16, kMostNoted = 4;
+// Instances that others get before one that waits: then it is computed by sharing.
+constexpr std::uint64_t kMostMadeBefore = 4 * LaneGarbling::kMostKinds;
+// How often in a row the three may find that they are not on the same streams: they are, a tick
+// later, unless one of them has lost its connections again.
+constexpr std::size_t kMostApart = 3;
+
+// Its lengths are those of what somebody sent who may know no key.
+bool checks_something(tkdc_wire_op op) { return op == TKDC_OP_OPEN || op == TKDC_OP_VERIFY; }
 
 }  // namespace
 
@@ -45,9 +55,10 @@ Result<std::unique_ptr<LaneGarbling>> LaneGarbling::join(
 // on the streams for each instance (threegarble/fill.h).
 void LaneGarbling::use(std::optional<LaneStreams> streams) {
   if (maker_) maker_->give_up("the session goes on over other connections");
+  next_maker_.reset();
   if (!streams) return;
+  next_streams_ = streams->handshake;
   next_maker_ = std::make_unique<threegarble::Maker>(side_->seat(), std::move(*streams), kStreamMs);
-  ++next_streams_;
   if (!filling_) take_next_maker();
 }
 
@@ -62,8 +73,14 @@ void LaneGarbling::note(const KeyRecord& record, tkdc_wire_op op, std::uint32_t 
                         std::size_t input_bytes) {
   broken_ = false;
   const auto circuit = circuit_of(record, op, usage, input_bytes);
-  if (!circuit || known_.size() >= kMostKinds || !known_.insert(*circuit).second) return;
+  if (!circuit || !is_room_for_kind(op) || !known_.insert(*circuit).second) return;
+  opening_kinds_ += checks_something(op) ? 1 : 0;
   noted_.push_back(*circuit);
+}
+
+bool LaneGarbling::is_room_for_kind(tkdc_wire_op op) const {
+  return known_.size() < kMostKinds &&
+         (!checks_something(op) || opening_kinds_ < kMostOpeningKinds);
 }
 
 // To lay a circuit out takes a thread up to some seconds. The lane turns meanwhile, and the three
@@ -104,9 +121,10 @@ bool LaneGarbling::serves(const KeyRecord& record, tkdc_wire_op op, std::uint32_
   if (!circuit || garbled == Garbled::kNo) return false;
   if (is_ready(*circuit)) return true;
   missed_ += kinds_.find(*circuit) ? 1 : 0;
-  if (garbled != Garbled::kMade) return false;
-  const bool is_new = known_.size() < kMostKinds && !known_.contains(*circuit);
-  return is_new ? !broken_ : can_be_made(*circuit);
+  if (garbled != Garbled::kMade || broken_) return false;
+  // Many that wait would have sharing's rounds in common.
+  if (waiters_ >= kMostWaiters || noted_.size() >= kMostNoted) return false;
+  return known_.contains(*circuit) ? can_be_made(*circuit) : is_room_for_kind(op);
 }
 
 bool LaneGarbling::is_ready(const std::string& circuit) const {
@@ -118,7 +136,8 @@ bool LaneGarbling::is_ready(const std::string& circuit) const {
 bool LaneGarbling::can_be_made(const std::string& circuit) const {
   if (broken_) return false;
   if (std::ranges::find(noted_, circuit) != noted_.end() || learning_ == circuit) return true;
-  return kinds_.find(circuit) && (filling_ || side_->reserve().next());
+  const auto kind = kinds_.find(circuit);
+  return kind && side_->reserve().fits(*kind);
 }
 
 namespace {
@@ -138,9 +157,10 @@ Task<void> LaneGarbling::ready_for(const KeyRecord& record, tkdc_wire_op op, std
                                    std::size_t input_bytes) {
   const auto circuit = circuit_of(record, op, usage, input_bytes);
   if (!circuit) co_return;
-  const std::uint64_t ends = ends_;
+  const std::uint64_t ends = ends_, most_made = counts().made + kMostMadeBefore;
   ++waiters_;
-  while (!is_ready(*circuit) && ends == ends_ && can_be_made(*circuit)) {
+  while (!is_ready(*circuit) && ends == ends_ && counts().made < most_made &&
+         can_be_made(*circuit)) {
     Waiting until{waiting_};
     co_await until;
   }
@@ -173,7 +193,8 @@ Task<void> LaneGarbling::fill_up(std::function<bool()> busy) {
   const threegarble::Filled filled =
       co_await threegarble::fill(*side_, *maker_, std::move(options));
   filling_ = false;
-  broken_ = filled == threegarble::Filled::kBroken;
+  apart_ = filled == threegarble::Filled::kApart ? apart_ + 1 : 0;
+  broken_ = filled == threegarble::Filled::kBroken || apart_ > kMostApart;
   if (broken_ && !next_maker_ && say_ && !std::exchange(said_broken_, true))
     say_(
         "garbled circuits: no more are made over these connections, and operations are computed "

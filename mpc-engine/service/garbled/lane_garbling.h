@@ -27,6 +27,9 @@ namespace tkdc {
 class LaneGarbling {
  public:
   static constexpr std::size_t kMostKinds = 24, kInstancesOfKind = 6;
+  // Of operations that open or verify. Anybody can send many lengths of what the KDC has opened;
+  // the other kinds are then still learned.
+  static constexpr std::size_t kMostOpeningKinds = 16;
 
   // What the handshake says (MeshOptions::streamed). Servers that say the same make the same
   // instances: programs of one `build`, whose circuits are the same, with the same bounds.
@@ -72,6 +75,7 @@ class LaneGarbling {
  private:
   LaneGarbling(Lane& lane, WholeShapes& shapes, std::function<void(const std::string&)> say)
       : lane_(lane), shapes_(shapes), say_(std::move(say)) {}
+  bool is_room_for_kind(tkdc_wire_op op) const;
   bool is_ready(const std::string& circuit) const;
   bool can_be_made(const std::string& circuit) const;
   void wake();
@@ -88,7 +92,9 @@ class LaneGarbling {
   std::string learning_;           // the one that is being laid out
   std::set<std::string> known_;    // those, and all that have one or cannot have one
   std::unique_ptr<threegarble::Maker> maker_, next_maker_;
-  std::uint8_t streams_ = 0, next_streams_ = 0;  // of either: how often they have been replaced
+  std::uint8_t streams_ = 0, next_streams_ = 0;  // of either: LaneStreams::handshake
+  std::size_t apart_ = 0;                        // attempts in a row that ended so
+  std::size_t opening_kinds_ = 0;
   // Both change in ticks that the three have in common, never where connections change.
   bool filling_ = false, broken_ = false;
   bool said_broken_ = false;  // of this maker, in the journal

@@ -344,7 +344,7 @@ void LaneRunner::start(Candidate admitted, std::uint32_t sealed_at) {
   job.running.cohort = answers_.cohort();
   job.running.first_round = lane_.rounds();
   job.running.input_bytes = request.component[0].size();
-  if (garbling_ && record != nullptr)
+  if (garbling_ && record != nullptr && part_in(job, two_parts_).kind != Part::Kind::kTail)
     garbling_->note(*record, request.op, request.usage, job.running.input_bytes);
   shared_.counters.operations++;
   lane_.spawn(run_job(job));

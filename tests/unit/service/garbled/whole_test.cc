@@ -357,8 +357,8 @@ TEST_P(GarbledTickets, KindsAreOfLengths) {
   EXPECT_EQ(circuit(TKDC_OP_SEAL, 0), "gcm-stream" + bits + ":8");
   EXPECT_EQ(circuit(TKDC_OP_SEAL, 128), "gcm-stream" + bits + ":8");
   EXPECT_EQ(circuit(TKDC_OP_SEAL, 129), "gcm-stream" + bits + ":16");
-  EXPECT_EQ(circuit(TKDC_OP_SEAL, 4096), "gcm-stream" + bits + ":256");
-  EXPECT_EQ(circuit(TKDC_OP_SEAL, 4097), "none");
+  EXPECT_EQ(circuit(TKDC_OP_SEAL, 2048), "gcm-stream" + bits + ":128");
+  EXPECT_EQ(circuit(TKDC_OP_SEAL, 2049), "none");
   EXPECT_EQ(circuit(TKDC_OP_OPEN, 27), "none");
   EXPECT_EQ(circuit(TKDC_OP_MAC, 5000), "aes" + bits);
   EXPECT_FALSE(circuit_of(record[0], TKDC_OP_EQUAL, usage::kTicket, 40));

@@ -217,7 +217,7 @@ TEST(GarblingInLanes, JobsWaitForWhatHasToBeMade) {
   for (const std::size_t lanes : {1u, 2u}) {
     GarblingServices e(lanes, Use::kAlways, Use::kAlways);
     std::vector<std::pair<JobName, Bytes>> sent;
-    for (int k = 0; k < 24; ++k) {
+    for (int k = 0; k < 12; ++k) {
       const Bytes data = some_bytes(40 + static_cast<std::size_t>(k % 3));
       sent.emplace_back(e.send(e.mac(data)), e.checksum(data));
     }
@@ -227,13 +227,13 @@ TEST(GarblingInLanes, JobsWaitForWhatHasToBeMade) {
       EXPECT_EQ(answer.output(), sum);
     }
     ASSERT_TRUE(e.ready(3));
-    EXPECT_EQ(e.service(0).status().garbled_jobs, 24u);
+    EXPECT_EQ(e.service(0).status().garbled_jobs, 12u);
     // No circuit is so long: by sharing, and nobody waits for it.
     const Bytes longest = some_bytes(5000);
     const Answer answer = e.run(e.mac(longest));
     EXPECT_EQ(answer.output(), e.checksum(longest));
     EXPECT_GT(rounds(answer), kManyRounds);
-    EXPECT_EQ(e.service(0).status().garbled_jobs, 24u);
+    EXPECT_EQ(e.service(0).status().garbled_jobs, 12u);
   }
 }
 
@@ -255,6 +255,44 @@ TEST(GarblingInLanes, WhoWaitsGoesOnOverNewConnections) {
   }
   for (int p = 0; p < 3; ++p) EXPECT_FALSE(e.service(p).deviation());
   e.holds = false;
+}
+
+// One server has other connections already, and loses them before the others have any: the three
+// still find each other's streams afterwards.
+TEST(GarblingInLanes, OneThatMetNobodyIsNotApartForEver) {
+  GarblingServices e(1, Use::kAlways, Use::kAlways);
+  e.holds = true;
+  const Bytes first = some_bytes(50), other = some_bytes(51);
+  EXPECT_EQ(e.run(e.mac(first)).output(), e.checksum(first));
+  e.close_links("the network is gone");
+  e.join();
+  auto ring = MemoryRing::create();
+  e.go_on_alone(1, ring);
+  ring->link(0)->abort("it met nobody");
+  e.join();
+  e.go_on();
+  EXPECT_EQ(e.run(e.mac(other)).output(), e.checksum(other));
+  ASSERT_TRUE(e.ready(2));
+  EXPECT_EQ(e.service(0).status().garbled_jobs, 2u);
+  e.holds = false;
+}
+
+// A stream that fails at one server alone, while the others are through with the instance; and jobs
+// after it, each of which has the three try again.
+TEST(GarblingInLanes, OneStreamAloneBreaks) {
+  GarblingServices e(1, Use::kAlways, Use::kAlways);
+  const Bytes data = some_bytes(50), sum = e.checksum(data);
+  EXPECT_EQ(e.run(e.mac(data)).output(), sum);
+  ASSERT_TRUE(e.ready(1));
+  e.break_one_stream("a wire was cut");
+  for (int k = 0; k < 20; ++k) {
+    EXPECT_EQ(e.run(e.mac(data)).output(), sum);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  for (int p = 0; p < 3; ++p) {
+    EXPECT_TRUE(e.service(p).status().session_up);
+    EXPECT_FALSE(e.service(p).deviation());
+  }
 }
 
 // Streams that break while jobs wait: they are computed by sharing.

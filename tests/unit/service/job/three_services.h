@@ -162,6 +162,10 @@ class ThreeServices {
   // Only this party, over the caller's ring.
   void go_on_alone(int p, const std::shared_ptr<MemoryRing>& ring) {
     sessions_[p].lanes[0].link = ring->link(p);
+    if (lane_streams) {
+      break_streams("the network is gone");
+      join_streams();
+    }
     sessions_[p].goes_on = true;
     run_thread(p);
   }
@@ -174,6 +178,9 @@ class ThreeServices {
   // As a network that is gone.
   void close_links(const std::string& why) {
     for (LaneLink& lane : sessions_[0].lanes) lane.link->abort(why);
+  }
+  void break_one_stream(const std::string& why) {
+    stream_rings_.front()->fail(OctetRing::Failure::By::kConnection, why);
   }
   void break_streams(const std::string& why) {
     for (const auto& ring : stream_rings_) ring->fail(OctetRing::Failure::By::kConnection, why);
@@ -350,6 +357,7 @@ class ThreeServices {
   }
   void join_streams() {
     stream_rings_.clear();
+    ++handshakes_;
     const auto join = [this](std::unique_ptr<BulkWriter>& writer,
                              std::unique_ptr<BulkReader>& reader) {
       stream_rings_.push_back(std::make_shared<OctetRing>(std::size_t{1} << 16, 10'000));
@@ -358,7 +366,7 @@ class ThreeServices {
     };
     for (std::size_t l = 0; l < lanes_; ++l) {
       if (!has_streams(static_cast<int>(l), static_cast<int>(lanes_))) continue;
-      for (Session& session : sessions_) session.lanes[l].streams.emplace();
+      for (Session& session : sessions_) session.lanes[l].streams.emplace().handshake = handshakes_;
       for (std::size_t p = 0; p < 3; ++p) {
         LaneStreams &mine = *sessions_[p].lanes[l].streams,
                     &next = *sessions_[(p + 1) % 3].lanes[l].streams;
@@ -397,6 +405,7 @@ class ThreeServices {
   std::function<void()> make_services_;
   Session sessions_[3];
   std::atomic<bool> stopping_{false};
+  std::uint8_t handshakes_ = 0;
   std::atomic<int> over_{0};  // parties whose session has ended
   std::vector<std::shared_ptr<OctetRing>> stream_rings_;
   std::thread threads_[3];

@@ -5,16 +5,20 @@
 
 namespace tkdc {
 
-void ShareUpkeep::want(ShareTask task) {
+void ShareUpkeep::want(ShareTask task, std::uint32_t refresh_epoch) {
   std::lock_guard lock(mutex_);
   if (status_.running) return;
   status_.task = task;
   status_.wanted = true;
+  // With keys that nobody had when an old disk or memory was taken.
+  in_a_new_session_ = task == ShareTask::kRefresh;
+  wanted_at_ = refresh_epoch;
 }
 
 std::optional<ShareTask> ShareUpkeep::wanted() const {
   std::lock_guard lock(mutex_);
-  return status_.wanted && !status_.running ? status_.task : std::nullopt;
+  const bool now = status_.wanted && !status_.running && !in_a_new_session_;
+  return now ? status_.task : std::nullopt;
 }
 
 ShareUpkeepStatus ShareUpkeep::status() const {
@@ -24,11 +28,19 @@ ShareUpkeepStatus ShareUpkeep::status() const {
   return now;
 }
 
-// A session that ends takes its work with it.
-void ShareUpkeep::session(bool possible) {
+// A session that ends takes its work with it. A refresh whose last vote was lost with it has been
+// done all the same, where the stores are of the next epoch.
+void ShareUpkeep::session(bool possible, std::uint32_t refresh_epoch) {
   std::lock_guard lock(mutex_);
   status_.possible = possible;
   status_.running = false;
+  refreshing_ = false;
+  in_a_new_session_ = in_a_new_session_ && !possible;
+  if (!status_.wanted || status_.task != ShareTask::kRefresh || refresh_epoch <= wanted_at_) return;
+  status_.wanted = in_a_new_session_ = false;
+  status_.trouble.clear();
+  status_.ended_at_s = static_cast<std::int64_t>(wall_s());
+  ++status_.finished;
 }
 
 // What this server was asked for too is under way with it; of another's wish it knows from here.
@@ -58,6 +70,8 @@ void ShareUpkeep::page(const ShareUpkeepStatus& more) {
 
 void ShareUpkeep::ended(const std::string& trouble) {
   std::lock_guard lock(mutex_);
+  // One that was committed goes on being so until the session ends.
+  if (!trouble.empty()) refreshing_ = false;
   status_.running = status_.wanted = false;
   status_.trouble = trouble;
   status_.seconds = std::chrono::duration<double>(Clock::now() - since_).count();

@@ -2,6 +2,7 @@
 // MACs on shares in whole engines: dealt when a key is bound, audited over the whole store, dealt
 // to a store of before; and what an audit says of a server that holds something else.
 #include "service/job/lane_control.h"
+#include "service/lifecycle/mac_keyring.h"
 #include "three_services.h"
 
 namespace tkdc {

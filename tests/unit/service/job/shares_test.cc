@@ -3,6 +3,7 @@
 // to a store of before; and what an audit says of a server that holds something else.
 #include "service/job/lane_control.h"
 #include "service/lifecycle/mac_keyring.h"
+#include "service/lifecycle/share_alarm.h"
 #include "three_services.h"
 
 namespace tkdc {

@@ -24,6 +24,13 @@ constexpr std::size_t kMostApart = 3;
 // Its lengths are those of what somebody sent who may know no key.
 bool checks_something(tkdc_wire_op op) { return op == TKDC_OP_OPEN || op == TKDC_OP_VERIFY; }
 
+struct Waiting {
+  std::vector<std::coroutine_handle<>>& waiting;
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> h) const { waiting.push_back(h); }
+  void await_resume() const noexcept {}
+};
+
 }  // namespace
 
 OfferedProtocol LaneGarbling::offered(const GarblingOptions& options, std::string_view build) {
@@ -140,17 +147,6 @@ bool LaneGarbling::can_be_made(const std::string& circuit) const {
   return kind && side_->reserve().fits(*kind);
 }
 
-namespace {
-
-struct Waiting {
-  std::vector<std::coroutine_handle<>>& waiting;
-  bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> h) const { waiting.push_back(h); }
-  void await_resume() const noexcept {}
-};
-
-}  // namespace
-
 void LaneGarbling::wake() { lane_.ready_all(waiting_); }
 
 Task<void> LaneGarbling::ready_for(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
@@ -197,9 +193,9 @@ Task<void> LaneGarbling::fill_up(std::function<bool()> busy) {
   broken_ = filled == threegarble::Filled::kBroken || apart_ > kMostApart;
   if (broken_ && !next_maker_ && say_ && !std::exchange(said_broken_, true))
     say_(
-        "garbled circuits: no more are made over these connections, and operations are computed "
+        "garbled circuits: no more are made before the next operation, and operations are computed "
         "by sharing: " +
-        maker_->why());
+        (apart_ > kMostApart ? "the servers are not on the same connections" : maker_->why()));
   take_next_maker();
   if (noted_.empty() && !side_->reserve().next()) ++ends_;
   wake();

@@ -7,20 +7,22 @@ namespace tkdc {
 
 void ShareUpkeep::want(ShareTask task) {
   std::lock_guard lock(mutex_);
-  if (status_.running) return;
-  status_.task = task;
-  status_.wanted = true;
+  wish_ = task;
 }
 
 std::optional<ShareTask> ShareUpkeep::wanted() const {
   std::lock_guard lock(mutex_);
-  return status_.wanted && !status_.running ? status_.task : std::nullopt;
+  return status_.running ? std::nullopt : wish_;
 }
 
 ShareUpkeepStatus ShareUpkeep::status() const {
   std::lock_guard lock(mutex_);
   ShareUpkeepStatus now = status_;
-  if (now.running) now.seconds = std::chrono::duration<double>(Clock::now() - since_).count();
+  now.wanted = wish_.has_value();
+  if (now.running)
+    now.seconds = std::chrono::duration<double>(Clock::now() - since_).count();
+  else if (wish_)
+    now.task = wish_;
   return now;
 }
 
@@ -31,16 +33,12 @@ void ShareUpkeep::session(bool possible) {
   status_.running = false;
 }
 
-// What this server was asked for too is under way with it; of another's wish it knows from here.
 void ShareUpkeep::begun(ShareTask task, std::uint64_t keys) {
   std::lock_guard lock(mutex_);
-  const bool wanted = status_.wanted && status_.task == task;
   const std::uint64_t finished = status_.finished;
-  const std::optional<ShareTask> later = status_.wanted && !wanted ? status_.task : std::nullopt;
   status_ = {};
   status_.possible = status_.running = true;
-  status_.task = later ? later : task;
-  status_.wanted = wanted || later.has_value();
+  status_.task = task;
   status_.keys = keys;
   status_.finished = finished;
   since_ = Clock::now();
@@ -58,7 +56,9 @@ void ShareUpkeep::page(const ShareUpkeepStatus& more) {
 
 void ShareUpkeep::ended(const std::string& trouble) {
   std::lock_guard lock(mutex_);
-  status_.running = status_.wanted = false;
+  status_.running = false;
+  // Another's wish may have come first; this server's own is then still to be done.
+  if (wish_ == status_.task) wish_.reset();
   status_.trouble = trouble;
   status_.seconds = std::chrono::duration<double>(Clock::now() - since_).count();
   status_.ended_at_s = static_cast<std::int64_t>(wall_s());

@@ -26,8 +26,9 @@ constexpr bool is_share_task(std::uint8_t task) { return task == 1 || task == 2;
 // What a server's administrator sees of it.
 struct ShareUpkeepStatus {
   bool possible = false;          // in this session
-  std::optional<ShareTask> task;  // the last one, or the one at work
-  bool running = false, wanted = false;
+  std::optional<ShareTask> task;  // the one at work or wanted, else the last one
+  bool running = false;
+  bool wanted = false;     // by this server's administrator, and not ended yet
   std::uint64_t keys = 0;  // of the store, when it began
   std::uint64_t looked_at = 0, dealt = 0, audited = 0, failed = 0;
   std::uint64_t without = 0, stale = 0;  // MACs; of those `stale`: here are some, of no use
@@ -54,7 +55,8 @@ class ShareUpkeep {
  private:
   using Clock = SteadyClock;
   mutable std::mutex mutex_;
-  ShareUpkeepStatus status_;
+  ShareUpkeepStatus status_;       // of the work at hand, or the last one, whoever wanted it
+  std::optional<ShareTask> wish_;  // this server's own
   Clock::time_point since_;
 };
 

@@ -53,12 +53,13 @@ void ShareWatch::look() {
     event.erase("alarms_named");
     event["event"] = "shares";
     audit_(event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-    // One that ended for want of something is asked again, at the next start or by the
-    // administrator.
-    if (asked_ && now.shares.trouble.empty())
+    // What another server's administrator wanted may end before it. One that ended for want of
+    // something is asked again, at the next start or by the administrator.
+    const bool is_done = asked_ && !now.shares.wanted && now.shares.trouble.empty();
+    if (is_done)
       if (auto removed = remove_share_request(store_path_); !removed.ok())
         log_(removed.error().message);
-    asked_ = asked_ && !now.shares.trouble.empty();
+    asked_ = asked_ && !is_done;
   }
   if (asked_ || !now.shares.possible) return;
   auto request = read_share_request(store_path_);

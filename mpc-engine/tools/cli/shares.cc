@@ -80,7 +80,7 @@ void show(const json& state) {
 // Whether it has come to its end.
 Result<json> wait_for_end(const std::string& socket, json state, std::uint64_t finished) {
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
-  while (count(state, "finished") == finished) {
+  while (count(state, "finished") == finished || truth(state, "wanted")) {
     if (terminal) std::cout << "\r" << progress(state) << "   " << std::flush;
     ::usleep(kLookEveryMs * 1000);
     auto next = ask(socket, "status");

@@ -2,6 +2,7 @@
 // MACs on shares in whole engines: dealt when a key is bound, audited over the whole store, dealt
 // to a store of before; and what an audit says of a server that holds something else.
 #include "service/job/lane_control.h"
+#include "service/job/share_upkeep.h"
 #include "service/lifecycle/mac_keyring.h"
 #include "service/lifecycle/share_alarm.h"
 #include "three_services.h"
@@ -245,6 +246,32 @@ TEST_F(Shares, RecordsThatAreSwappedFail) {
     std::swap(page[0].macs->tag, page[2].macs->tag);
   };
   EXPECT_EQ(work(ShareTask::kAudit).failed, 2u);
+}
+
+// Two administrators at once: what either asked for is done, one after the other.
+TEST_F(Shares, TwoWishesAtOnceAreBothDone) {
+  ShareUpkeep upkeep;
+  upkeep.session(true);
+  upkeep.want(ShareTask::kDeal);
+  upkeep.begun(ShareTask::kAudit, 1);
+  upkeep.ended("");
+  EXPECT_EQ(upkeep.wanted(), ShareTask::kDeal) << "another's work is not this server's";
+  EXPECT_TRUE(upkeep.status().wanted);
+  upkeep.begun(ShareTask::kDeal, 1);
+  upkeep.ended("");
+  EXPECT_FALSE(upkeep.wanted() || upkeep.status().wanted);
+
+  start();
+  make_keys(2);
+  new_session(true);
+  e_->service(1).ask_shares(ShareTask::kDeal);
+  e_->service(0).ask_shares(ShareTask::kAudit);
+  for (int p = 0; p < 3; ++p) {
+    for (int waited = 0; e_->service(p).status().shares.finished < 2 && waited < 3'000; ++waited)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(e_->service(p).status().shares.finished, 2u) << p;
+    EXPECT_EQ(tables_[p]->rows(), 2u) << p;
+  }
 }
 
 // A lane that has no such work takes no word of it, nor a word of none.

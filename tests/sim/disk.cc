@@ -115,6 +115,13 @@ class SimTransaction final : public Tables::Transaction {
     changes_[{table, bytes(name)}] = std::nullopt;
     return 0;
   }
+  int clear(Which table) override {
+    for (const auto& [name, value] : disk_.tables[static_cast<std::size_t>(table)])
+      changes_[{table, name}] = std::nullopt;
+    for (auto& [key, value] : changes_)
+      if (key.first == table) value = std::nullopt;
+    return 0;
+  }
   int count(Which table, std::size_t& entries) override {
     entries = disk_.tables[static_cast<std::size_t>(table)].size();
     return 0;

@@ -14,6 +14,9 @@ namespace {
 constexpr const char* kNoSuchProtocol =
     "this session has no protocol of the name that the agent asks for (its `protocol`), or none "
     "that takes this key's shares; `tkdc status --json` shows the session's";
+constexpr const char* kRefreshing =
+    "shares are being refreshed, and keys are neither made nor removed meanwhile; try again when "
+    "`tkdc shares status` says that it is done";
 constexpr const char* kNoHead =
     "this server has answered no head of this tail, or it was too long ago or has had its tail; "
     "the operation must be asked for anew";
@@ -155,6 +158,10 @@ Verdict JobChecks::check(Job& job, std::uint8_t protocol, const ManifestTime& ti
   const ProtocolInfo chosen = protocols_[named.protocol]->info();
   if (asks_for_another(job, chosen)) return unavailable(kNoSuchProtocol);
   const bool management = is_management(job.request.op);
+  if (management && shared_.upkeep.refreshing()) {
+    job.found.why = kRefreshing;
+    return TKDC_STATUS_UNAVAILABLE;
+  }
   Verdict verdict = management ? check_key_management(job) : check_key_use(job, time);
   if (verdict == kAdmit && is_shared_otherwise(job, chosen)) return unavailable(kNoSuchProtocol);
   return check_rate(job, verdict);

@@ -4,9 +4,12 @@
 #include <algorithm>
 
 #include "service/job/lane_runner.h"
+#include "service/store/refresh_table.h"
 
 namespace tkdc {
 namespace {
+
+constexpr const char* kFreshKeys = "shares are to be refreshed: first a new session, with new keys";
 
 class JobServiceOnLanes final : public JobService {
  public:
@@ -56,7 +59,8 @@ class JobServiceOnLanes final : public JobService {
   Result<void> lift_revocations() override { return revocations_.lift(); }
 
   void ask_shares(ShareTask task) override {
-    upkeep_.want(task);
+    upkeep_.want(task, refresh_epoch());
+    if (task == ShareTask::kRefresh) return end_session(kFreshKeys);
     std::lock_guard lock(lanes_mutex_);
     if (!lanes_.empty()) lanes_.front()->wake();
   }
@@ -64,6 +68,7 @@ class JobServiceOnLanes final : public JobService {
   void expire() override {
     seals_.reserve();
     revocations_.keep();
+    tidy_store();
     half_done_.expire();
     expire_held();
     for (auto& job : pending_.take_expired()) {
@@ -131,6 +136,11 @@ class JobServiceOnLanes final : public JobService {
     s.garbled_kinds = counters_.garbled_kinds;
     s.clocks_ahead = clocks_.ahead();
     s.shares = upkeep_.status();
+    if (store_.refresh() != nullptr) {
+      const RefreshState refreshed = store_.refresh()->state();
+      s.refresh_epoch = refreshed.epoch;
+      s.refreshed_at_s = refreshed.at_s;
+    }
     s.share_alarms = share_alarm_.count();
     s.share_alarms_named = share_alarm_.named();
     return s;
@@ -138,6 +148,15 @@ class JobServiceOnLanes final : public JobService {
 
  private:
   // Lanes end as at a stop: their checks first.
+  std::uint32_t refresh_epoch() {
+    return store_.refresh() != nullptr ? store_.refresh()->state().epoch : 0;
+  }
+  void tidy_store() {
+    if (store_.refresh() == nullptr) return;
+    if (auto tidied = store_.refresh()->tidy(); !tidied.ok() && options_.trouble)
+      options_.trouble(tidied.error().message);
+  }
+
   void end_session(std::string why) {
     std::lock_guard lock(lanes_mutex_);
     if (ends_why_.empty()) ends_why_ = std::move(why);
@@ -219,7 +238,9 @@ Result<void> JobServiceOnLanes::begin(Session& session) {
   protocols_ = lanes_.front()->protocols();
   garbles_ = session.streams;
   session_ = session.id;
-  upkeep_.session(session.share_macs && store_.macs() != nullptr);
+  upkeep_.session(session.share_macs && store_.macs() != nullptr, refresh_epoch());
+  // Each server has heard from both others that their stores are of the same refresh.
+  if (store_.refresh() != nullptr) store_.refresh()->begun_with();
   if (options_.party == 0)
     for (const JobName& name : pending_.names())
       lane_for(pending_.is_management(name)).enqueue(name);
@@ -304,8 +325,11 @@ void JobServiceOnLanes::give_up(std::optional<int> forgotten_by) {
     }
     std::lock_guard lock(lanes_mutex_);
     over.swap(lanes_);
-    if (!over.empty()) upkeep_.session(false);
+    if (!over.empty()) upkeep_.session(false, 0);
   }
+  // Nothing of the session is at work any more.
+  over.clear();
+  if (store_.refresh() != nullptr) store_.refresh()->switch_over();
   if (lost && !deviation_ && options_.lost_check) options_.lost_check(*lost);
 }
 

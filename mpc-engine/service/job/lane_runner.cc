@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t kFullTickEvery = 16;
 constexpr std::uint64_t kExpireEveryTicks = 256;  // a few ten milliseconds
 constexpr std::chrono::milliseconds kIdle{1000};
+constexpr const char* kRefreshed = "shares have been refreshed: a new session begins, with the new";
 
 }  // namespace
 
@@ -316,14 +317,17 @@ void LaneRunner::hear_shares(const LaneControl& prev, const LaneControl& next) {
   by[static_cast<std::size_t>(party_ + 1) % 3] = next.share_task;
   const auto wish = std::ranges::find_if(by, [](const auto& one) { return one.has_value(); });
   if (wish == by.end() || share_work_ || !macs_) return;
-  share_work_ = std::make_unique<ShareWork>(lane_, *macs_, shared_.store, shared_.upkeep,
-                                            shared_.share_alarm);
+  shared_.upkeep.heard(**wish);
+  share_work_ =
+      std::make_unique<ShareWork>(lane_, *macs_, shared_.store, shared_.upkeep, shared_.share_alarm,
+                                  [this] { return checks_.manages(); });
   lane_.spawn(work_on_shares(**wish));
 }
 
 Task<void> LaneRunner::work_on_shares(ShareTask task) {
-  co_await share_work_->run(task);
+  const bool session_ends = co_await share_work_->run(task);
   share_work_.reset();
+  if (session_ends) shared_.end_session(kRefreshed);
 }
 
 // ---- jobs

@@ -5,14 +5,17 @@
 
 namespace tkdc {
 
-void ShareUpkeep::want(ShareTask task) {
+void ShareUpkeep::want(ShareTask task, std::uint32_t refresh_epoch) {
   std::lock_guard lock(mutex_);
   wish_ = task;
+  // With keys that nobody had when an old disk or memory was taken.
+  in_a_new_session_ = task == ShareTask::kRefresh;
+  wanted_at_ = refresh_epoch;
 }
 
 std::optional<ShareTask> ShareUpkeep::wanted() const {
   std::lock_guard lock(mutex_);
-  return status_.running ? std::nullopt : wish_;
+  return status_.running || in_a_new_session_ ? std::nullopt : wish_;
 }
 
 ShareUpkeepStatus ShareUpkeep::status() const {
@@ -26,11 +29,25 @@ ShareUpkeepStatus ShareUpkeep::status() const {
   return now;
 }
 
-// A session that ends takes its work with it.
-void ShareUpkeep::session(bool possible) {
+void ShareUpkeep::fulfil() {
+  wish_.reset();
+  in_a_new_session_ = false;
+}
+
+// A session that ends takes its work with it. A refresh whose last vote was lost with it has been
+// done all the same, where the stores are of the next epoch.
+void ShareUpkeep::session(bool possible, std::uint32_t refresh_epoch) {
   std::lock_guard lock(mutex_);
   status_.possible = possible;
   status_.running = false;
+  refreshing_ = false;
+  in_a_new_session_ = in_a_new_session_ && !possible;
+  if (wish_ != ShareTask::kRefresh || refresh_epoch <= wanted_at_) return;
+  fulfil();
+  status_.task = ShareTask::kRefresh;
+  status_.trouble.clear();
+  status_.ended_at_s = static_cast<std::int64_t>(wall_s());
+  ++status_.finished;
 }
 
 void ShareUpkeep::begun(ShareTask task, std::uint64_t keys) {
@@ -54,11 +71,13 @@ void ShareUpkeep::page(const ShareUpkeepStatus& more) {
   status_.failed += more.failed;
 }
 
-void ShareUpkeep::ended(const std::string& trouble) {
+void ShareUpkeep::ended(const std::string& trouble, bool session_ends) {
   std::lock_guard lock(mutex_);
   status_.running = false;
+  // One that may have been committed goes on being so until the session ends.
+  if (!session_ends) refreshing_ = false;
   // Another's wish may have come first; this server's own is then still to be done.
-  if (wish_ == status_.task) wish_.reset();
+  if (wish_ == status_.task) fulfil();
   status_.trouble = trouble;
   status_.seconds = std::chrono::duration<double>(Clock::now() - since_).count();
   status_.ended_at_s = static_cast<std::int64_t>(wall_s());

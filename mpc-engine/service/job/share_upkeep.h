@@ -7,6 +7,7 @@
 // thread.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <mutex>
@@ -20,8 +21,8 @@ namespace tkdc {
 // Which messages MACs on shares have, for the handshake: a change of them is another number.
 inline constexpr std::uint64_t kShareMacsFormat = 1;
 
-enum class ShareTask : std::uint8_t { kAudit = 1, kDeal = 2 };
-constexpr bool is_share_task(std::uint8_t task) { return task == 1 || task == 2; }
+enum class ShareTask : std::uint8_t { kAudit = 1, kDeal = 2, kRefresh = 3 };
+constexpr bool is_share_task(std::uint8_t task) { return task >= 1 && task <= 3; }
 
 // What a server's administrator sees of it.
 struct ShareUpkeepStatus {
@@ -42,21 +43,31 @@ struct ShareUpkeepStatus {
 class ShareUpkeep {
  public:
   // Begins when the three can; over sessions, until it has ended.
-  void want(ShareTask task);
+  void want(ShareTask task, std::uint32_t refresh_epoch);
   std::optional<ShareTask> wanted() const;
+  // Keys are neither made nor removed: what is refreshed has them all.
+  bool refreshing() const { return refreshing_; }
   ShareUpkeepStatus status() const;
 
   // ---- of the lane
-  void session(bool possible);
+  // Of which refresh the stores are.
+  void session(bool possible, std::uint32_t refresh_epoch);
+  // In the tick in which all three hear of it.
+  void heard(ShareTask task) { refreshing_ = task == ShareTask::kRefresh; }
   void begun(ShareTask task, std::uint64_t keys);
   void page(const ShareUpkeepStatus& more);
-  void ended(const std::string& trouble);
+  void ended(const std::string& trouble, bool session_ends = false);
 
  private:
   using Clock = SteadyClock;
+  void fulfil();
+
+  std::atomic<bool> refreshing_{false};
   mutable std::mutex mutex_;
   ShareUpkeepStatus status_;       // of the work at hand, or the last one, whoever wanted it
   std::optional<ShareTask> wish_;  // this server's own
+  bool in_a_new_session_ = false;  // it waits for one
+  std::uint32_t wanted_at_ = 0;    // the refresh epoch then
   Clock::time_point since_;
 };
 

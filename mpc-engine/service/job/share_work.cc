@@ -108,7 +108,7 @@ void ShareWork::sort_page(std::vector<StoredKey> keys, const std::array<Bytes, 3
     const bool same = std::ranges::equal(first, holding_at(listings[1], k)) &&
                       std::ranges::equal(first, holding_at(listings[2], k));
     const bool has = same && !is_none(first);
-    if (!same && task_ == ShareTask::kAudit) tell_difference(*keys[k].record, listings, k);
+    if (!same && task_ != ShareTask::kDeal) tell_difference(*keys[k].record, listings, k);
     Batch& batch = has ? page.with : page.without;
     ++counted_.looked_at;
     if (!has) ++counted_.without;
@@ -118,7 +118,7 @@ void ShareWork::sort_page(std::vector<StoredKey> keys, const std::array<Bytes, 3
       alarm_.raise("audit of shares: this server cannot read its MACs of key " +
                        to_hex(keys[k].record->ref.id),
                    keys[k].record.get());
-    if (has != (task_ == ShareTask::kAudit)) continue;
+    if (task_ != ShareTask::kRefresh && has != (task_ == ShareTask::kAudit)) continue;
     MacSubject subject = mac_subject(*keys[k].record);
     if (has) add_tags(subject, *keys[k].macs);
     batch.records.push_back(keys[k].record);
@@ -151,7 +151,7 @@ Task<bool> ShareWork::next_page(Page& page) {
 }
 
 // Halves what failed until the records are named. Each audit has a mask of its own.
-Task<void> ShareWork::find_bad(Batch& batch, std::size_t from, std::size_t count,
+Task<void> ShareWork::find_bad(MacKeys& keys, Batch& batch, std::size_t from, std::size_t count,
                                MacFindings findings) {
   if (findings.good()) co_return;
   if (count == 1) {
@@ -163,12 +163,12 @@ Task<void> ShareWork::find_bad(Batch& batch, std::size_t from, std::size_t count
   const std::size_t half = count / 2;
   const std::span<const MacSubject> all(batch.subjects);
   const Dealing first = macs_.next();
-  MacFindings low = co_await check_macs(lane_, macs_.keys(), first, all.subspan(from, half));
-  co_await find_bad(batch, from, half, std::move(low));
+  MacFindings low = co_await check_macs(lane_, keys, first, all.subspan(from, half));
+  co_await find_bad(keys, batch, from, half, std::move(low));
   const Dealing second = macs_.next();
   MacFindings high =
-      co_await check_macs(lane_, macs_.keys(), second, all.subspan(from + half, count - half));
-  co_await find_bad(batch, from + half, count - half, std::move(high));
+      co_await check_macs(lane_, keys, second, all.subspan(from + half, count - half));
+  co_await find_bad(keys, batch, from + half, count - half, std::move(high));
 }
 
 Task<void> ShareWork::audit(Batch& batch) {
@@ -176,7 +176,7 @@ Task<void> ShareWork::audit(Batch& batch) {
   if (count == 0) co_return;
   const Dealing attempt = macs_.next();
   MacFindings findings = co_await check_macs(lane_, macs_.keys(), attempt, batch.subjects);
-  co_await find_bad(batch, 0, count, std::move(findings));
+  co_await find_bad(macs_.keys(), batch, 0, count, std::move(findings));
   counted_.audited += count;
 }
 
@@ -196,7 +196,7 @@ Task<void> ShareWork::deal(Batch& batch) {
   const std::size_t count = batch.subjects.size();
   if (count == 0) co_return;
   MacFindings findings = co_await macs_.deal(batch.subjects);
-  co_await find_bad(batch, 0, count, std::move(findings));
+  co_await find_bad(macs_.keys(), batch, 0, count, std::move(findings));
   counted_.audited += count;
   const Result<void> written = write(batch);
   const bool everywhere = co_await all_say_yes(lane_, written.ok());
@@ -216,14 +216,16 @@ void ShareWork::finish() {
   if (auto kept = macs_.forget_other_keys(); !kept.ok()) trouble_ = kept.error().message;
 }
 
-Task<void> ShareWork::run(ShareTask task) {
+Task<bool> ShareWork::run(ShareTask task) {
   task_ = task;
   // Who was told another task than the others is found before anything is done.
   co_await lane_.agreed();
   upkeep_.begun(task, store_.count());
   const Result<void> ready = co_await macs_.ready();
   if (!ready.ok()) trouble_ = ready.error().message;
-  while (trouble_.empty() && !over_) {
+  bool session_ends = false;
+  if (trouble_.empty() && task_ == ShareTask::kRefresh) session_ends = co_await refresh();
+  while (trouble_.empty() && task_ != ShareTask::kRefresh && !over_) {
     Page page;
     counted_ = {};
     const bool there = co_await next_page(page);
@@ -236,7 +238,8 @@ Task<void> ShareWork::run(ShareTask task) {
     upkeep_.page(counted_);
   }
   finish();
-  upkeep_.ended(trouble_);
+  upkeep_.ended(trouble_, session_ends);
+  co_return session_ends;
 }
 
 }  // namespace tkdc

@@ -13,6 +13,7 @@
 // compared before it leads to anything. Used by the lane's thread. Secret: the records' shares.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "service/job/share_upkeep.h"
@@ -24,10 +25,14 @@ namespace tkdc {
 
 class ShareWork {
  public:
-  ShareWork(Lane& lane, ShareMacs& macs, Store& store, ShareUpkeep& upkeep, ShareAlarm& alarm)
-      : lane_(lane), macs_(macs), store_(store), upkeep_(upkeep), alarm_(alarm) {}
+  // `keys_at_work`: whether jobs that make or remove keys are.
+  ShareWork(Lane& lane, ShareMacs& macs, Store& store, ShareUpkeep& upkeep, ShareAlarm& alarm,
+            std::function<bool()> keys_at_work)
+      : lane_(lane), macs_(macs), store_(store), upkeep_(upkeep), alarm_(alarm),
+        keys_at_work_(std::move(keys_at_work)) {}
 
-  Task<void> run(ShareTask task);
+  // True: the session is to end, so that the next one has what was refreshed.
+  Task<bool> run(ShareTask task);
 
  private:
   // Of a page, what one step is about: records, and what is authenticated of them.
@@ -44,17 +49,26 @@ class ShareWork {
   void sort_page(std::vector<StoredKey> keys, const std::array<Bytes, 3>& listings, Page& page);
   void tell_difference(const KeyRecord& record, const std::array<Bytes, 3>& listings,
                        std::size_t k);
-  Task<void> find_bad(Batch& batch, std::size_t from, std::size_t count, MacFindings findings);
+  Task<void> find_bad(MacKeys& keys, Batch& batch, std::size_t from, std::size_t count,
+                      MacFindings findings);
   Task<void> audit(Batch& batch);
   Task<void> deal(Batch& batch);
   Result<void> write(Batch& batch);
   void finish();
+  // share_refresh.cc
+  Task<void> wait_for_quiet();
+  Task<void> refresh_page(Page& page, MacKeys& keys, const SecretVector& seed);
+  Result<void> write_refreshed(std::vector<KeyRecord> records, std::vector<MacSubject> subjects);
+  Task<bool> in_step(Result<void> mine, const char* what);
+  Task<bool> commit_refresh();
+  Task<bool> refresh();
 
   Lane& lane_;
   ShareMacs& macs_;
   Store& store_;
   ShareUpkeep& upkeep_;
   ShareAlarm& alarm_;
+  const std::function<bool()> keys_at_work_;
   ShareTask task_ = ShareTask::kAudit;
   std::optional<KeyId> at_;
   bool over_ = false;

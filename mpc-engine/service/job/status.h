@@ -51,7 +51,9 @@ struct JobServiceStatus {
   bool garbles = false;  // the session does
   std::uint64_t garbled_jobs = 0, garbled_missed = 0, garbled_made = 0, garbled_ready = 0,
                 garbled_bytes = 0, garbled_kinds = 0;
-  ShareUpkeepStatus shares;        // audits of them, and MACs that are dealt
+  ShareUpkeepStatus shares;         // audits of them, and MACs that are dealt
+  std::uint32_t refresh_epoch = 0;  // how often the store was refreshed, and when last; 0: never
+  std::uint64_t refreshed_at_s = 0;
   std::uint64_t share_alarms = 0;  // since this server's start
   std::vector<std::string> share_alarms_named;
   ClocksAhead clocks_ahead;  // the peers', of this server's

@@ -70,4 +70,11 @@ Result<void> MacKeyring::keep_only(const MacKeyId& id) {
   return store({*kept});
 }
 
+Result<void> MacKeyring::keep_only_of(std::uint32_t refresh_epoch) {
+  std::vector<KeptMacKey> keys = keys_;
+  const auto gone = std::erase_if(
+      keys, [&](const KeptMacKey& key) { return key.refresh_epoch != refresh_epoch; });
+  return gone == 0 ? Result<void>() : store(std::move(keys));
+}
+
 }  // namespace tkdc

@@ -31,6 +31,8 @@ class MacKeyring {
   // On disk when these return.
   Result<void> add(KeptMacKey key);
   Result<void> keep_only(const MacKeyId& id);
+  // Those of other refreshes go.
+  Result<void> keep_only_of(std::uint32_t refresh_epoch);
 
  private:
   Result<void> store(std::vector<KeptMacKey> keys);

@@ -163,7 +163,8 @@ Task<bool> all_say_yes(Lane& lane, bool mine) {
 
 ShareMacs::ShareMacs(Lane& lane, MacTable& table, ShareAlarm& alarm, const Seat& seat,
                      PairwiseKeys keys)
-    : lane_(lane), keyring_(table), alarm_(alarm), seat_(seat), pairwise_(std::move(keys)) {}
+    : lane_(lane), table_(table), keyring_(table), alarm_(alarm), seat_(seat),
+      pairwise_(std::move(keys)) {}
 
 Task<Result<void>> ShareMacs::ready() {
   if (!settling_) {
@@ -180,33 +181,55 @@ Task<Result<void>> ShareMacs::ready() {
   co_return result;
 }
 
-Result<void> ShareMacs::use(const MacKeyId& id) {
+Result<std::unique_ptr<MacKeys>> ShareMacs::keys_of(const MacKeyId& id) const {
   const KeptMacKey* kept = keyring_.find(id);
   if (kept == nullptr) return fail("MAC keys: the one that was agreed is gone");
-  refresh_epoch_ = kept->refresh_epoch;
-  MacKeys::Where where{seat_.installation, kept->refresh_epoch, kept->id, lane_.party()};
-  keys_ = std::make_unique<MacKeys>(where, kept->with_prev, kept->with_next);
+  const MacKeys::Where where{seat_.installation, kept->refresh_epoch, kept->id, lane_.party()};
+  return std::make_unique<MacKeys>(where, kept->with_prev, kept->with_next);
+}
+
+Result<void> ShareMacs::use(const MacKeyId& id) {
+  auto keys = keys_of(id);
+  if (!keys.ok()) return keys.error();
+  keys_ = std::move(*keys);
   return {};
 }
 
 // From the lane's keys, of which each server has those that it shares with a neighbour. One way:
-// what lies on disk says nothing about the session. Where there were others, what they prove is
-// lost until MACs are dealt anew: so a server that says that it has none makes itself heard.
-Result<void> ShareMacs::make_key(const std::array<Bytes, 3>& lists) {
-  if (!keyring_.all().empty())
-    alarm_.raise("MACs on shares: " + who_lost_keys(lists) +
-                     "; a new one is made. Find out why, then `tkdc shares deal`",
-                 nullptr);
-  return keyring_.add({key_id(seat_.session, refresh_epoch_), refresh_epoch_,
-                       pair_key(pairwise_.mine, refresh_epoch_),
-                       pair_key(pairwise_.next, refresh_epoch_)});
+// what lies on disk says nothing about the session.
+Result<MacKeyId> ShareMacs::make_key(std::uint32_t refresh_epoch) {
+  const MacKeyId id = key_id(seat_.session, refresh_epoch);
+  auto kept = keyring_.add({id, refresh_epoch, pair_key(pairwise_.mine, refresh_epoch),
+                            pair_key(pairwise_.next, refresh_epoch)});
+  if (!kept.ok()) return kept.error();
+  return id;
+}
+
+// What an attempt of before has left goes first: a key deals in one session.
+Result<std::unique_ptr<MacKeys>> ShareMacs::make_next_key() {
+  if (auto kept = keyring_.keep_only_of(refresh_epoch_); !kept.ok()) return kept.error();
+  auto id = make_key(refresh_epoch_ + 1);
+  if (!id.ok()) return id.error();
+  return keys_of(*id);
+}
+
+// What the keys of before prove is lost until MACs are dealt anew: so a server that says that it
+// has none makes itself heard.
+void ShareMacs::tell_who_lost_keys(const std::array<Bytes, 3>& lists) {
+  if (keyring_.all().empty()) return;
+  alarm_.raise("MACs on shares: " + who_lost_keys(lists) +
+                   "; a new one is made. Find out why, then `tkdc shares deal`",
+               nullptr);
 }
 
 // Who has lost the keys of before, or has never had any, brings all three to a new one.
 Task<void> ShareMacs::settle() {
   // What the lists lead to is stored.
   co_await lane_.agreed();
+  refresh_epoch_ = table_.refresh_epoch();
   Result<void> done = keyring_.load();
+  // With an old key, a disk that was stolen before would let another server forge.
+  if (done.ok()) done = keyring_.keep_only_of(refresh_epoch_);
   Bytes mine = list_of(keyring_, done.ok());
   FromBoth others = co_await lane_.exchange(mine);
   const auto lists = by_party(lane_.party(), std::move(mine), std::move(others));
@@ -223,8 +246,9 @@ Task<void> ShareMacs::settle() {
   if (common) {
     done = use(*common);
   } else {
-    done = make_key(lists);
-    if (done.ok()) done = use(key_id(seat_.session, refresh_epoch_));
+    tell_who_lost_keys(lists);
+    auto made = make_key(refresh_epoch_);
+    done = made.ok() ? use(*made) : Result<void>(made.error());
   }
   // Nothing is dealt before all three have the key on disk.
   const bool everywhere = co_await all_say_yes(lane_, done.ok());
@@ -234,20 +258,20 @@ Task<void> ShareMacs::settle() {
 
 // ---- dealing
 
-Task<MacFindings> ShareMacs::deal(std::span<MacSubject> subjects) {
+Task<MacFindings> ShareMacs::deal(MacKeys& keys, std::span<MacSubject> subjects) {
   const Dealing dealing = next();
-  const bool one_key = co_await deal_macs(lane_, *keys_, dealing, subjects);
+  const bool one_key = co_await deal_macs(lane_, keys, dealing, subjects);
   // Without it the proofs fail: the others learn of it from the audit.
   if (!one_key)
     for (MacSubject& one : subjects) one.key = {};
   const Dealing attempt = next();
-  MacFindings findings = co_await check_macs(lane_, *keys_, attempt, subjects);
+  MacFindings findings = co_await check_macs(lane_, keys, attempt, subjects);
   co_return findings;
 }
 
 MacRow ShareMacs::row_of(const KeyRecord& record, MacSubject subject) const {
   MacRow row;
-  row.key = keys_->id();
+  row.key = subject.key;
   row.refresh_epoch = refresh_epoch_;
   row.version = record.version;
   row.dealing = subject.dealing;

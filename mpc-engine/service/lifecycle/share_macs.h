@@ -54,10 +54,13 @@ class ShareMacs {
   Dealing next() { return {seat_.session, seat_.lane, ++number_}; }
 
   // Deals MACs for these, and audits them. The row of each belongs to it.
-  Task<MacFindings> deal(std::span<MacSubject> subjects);
+  Task<MacFindings> deal(std::span<MacSubject> subjects) { return deal(*keys_, subjects); }
+  Task<MacFindings> deal(MacKeys& keys, std::span<MacSubject> subjects);
   MacRow row_of(const KeyRecord& record, MacSubject subject) const;
   // Once all records have MACs under the key in use.
   Result<void> forget_other_keys() { return keyring_.keep_only(keys_->id()); }
+  // For the records of the next refresh: a key of its own, kept on disk when it returns.
+  Result<std::unique_ptr<MacKeys>> make_next_key();
 
  private:
   struct Settled {
@@ -69,9 +72,12 @@ class ShareMacs {
 
   Task<void> settle();
   Result<void> use(const MacKeyId& id);
-  Result<void> make_key(const std::array<Bytes, 3>& lists);
+  Result<std::unique_ptr<MacKeys>> keys_of(const MacKeyId& id) const;
+  Result<MacKeyId> make_key(std::uint32_t refresh_epoch);
+  void tell_who_lost_keys(const std::array<Bytes, 3>& lists);
 
   Lane& lane_;
+  MacTable& table_;
   MacKeyring keyring_;
   ShareAlarm& alarm_;
   const Seat seat_;

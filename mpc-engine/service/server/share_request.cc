@@ -18,10 +18,13 @@ constexpr std::size_t kMaxRequestBytes = 16;
 
 }  // namespace
 
-const char* share_task_name(ShareTask task) { return task == ShareTask::kAudit ? "audit" : "deal"; }
+const char* share_task_name(ShareTask task) {
+  if (task == ShareTask::kRefresh) return "refresh";
+  return task == ShareTask::kAudit ? "audit" : "deal";
+}
 
 std::optional<ShareTask> share_task_of(const std::string& word) {
-  for (ShareTask task : {ShareTask::kAudit, ShareTask::kDeal})
+  for (ShareTask task : {ShareTask::kAudit, ShareTask::kDeal, ShareTask::kRefresh})
     if (word == share_task_name(task)) return task;
   return std::nullopt;
 }

@@ -15,7 +15,7 @@ inline std::string share_request_file(const std::string& store_path) {
   return store_path + "/shares.request";
 }
 
-// "audit" or "deal"; none of any other word.
+// "audit", "deal" or "refresh"; none of any other word.
 std::optional<ShareTask> share_task_of(const std::string& word);
 const char* share_task_name(ShareTask task);
 

@@ -7,13 +7,21 @@ namespace tkdc {
 
 nlohmann::json shares_json(const JobServiceStatus& jobs) {
   const ShareUpkeepStatus& s = jobs.shares;
-  nlohmann::json json = {{"macs", s.possible},         {"running", s.running},
-                         {"wanted", s.wanted},         {"keys", s.keys},
-                         {"looked_at", s.looked_at},   {"dealt", s.dealt},
-                         {"audited", s.audited},       {"without", s.without},
-                         {"stale", s.stale},           {"failed", s.failed},
-                         {"finished", s.finished},     {"seconds", s.seconds},
-                         {"alarms", jobs.share_alarms}};
+  nlohmann::json json = {{"macs", s.possible},
+                         {"running", s.running},
+                         {"wanted", s.wanted},
+                         {"keys", s.keys},
+                         {"looked_at", s.looked_at},
+                         {"dealt", s.dealt},
+                         {"audited", s.audited},
+                         {"without", s.without},
+                         {"stale", s.stale},
+                         {"failed", s.failed},
+                         {"finished", s.finished},
+                         {"seconds", s.seconds},
+                         {"alarms", jobs.share_alarms},
+                         {"refresh_epoch", jobs.refresh_epoch},
+                         {"refreshed_at", jobs.refreshed_at_s}};
   if (s.task) json["task"] = share_task_name(*s.task);
   if (s.ended_at_s != 0) json["ended_at"] = s.ended_at_s;
   if (!s.trouble.empty()) json["trouble"] = s.trouble;

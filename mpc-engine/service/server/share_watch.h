@@ -23,7 +23,8 @@ class ShareWatch {
       : store_path_(std::move(store_path)), jobs_(jobs), log_(std::move(log)),
         audit_(std::move(audit)) {}
 
-  // "audit", "deal" or "status": the state as JSON. Error: not understood, or not possible now.
+  // "audit", "deal", "refresh" or "status": the state as JSON. Error: not understood, or not
+  // possible now.
   Result<std::string> ask(const std::string& word);
   // Once a second.
   void look();

@@ -38,7 +38,7 @@ Result<std::size_t> count_keys(const std::string& folder) {
   if (rc == 0) {
     LmdbTxn txn(env.get(), MDB_RDONLY);
     rc = txn.begun();
-    for (const char* table : {"committed", "prepared"})
+    for (const char* table : {"committed", "committed 2", "prepared"})
       if (rc == 0) rc = entries(txn.get(), table, sum);
   }
   if (rc != 0) return fail("no store can be read in " + folder + ": " + mdb_strerror(rc));

@@ -77,6 +77,7 @@ class LmdbTransaction final : public Tables::Transaction {
     mdb_cursor_close(cursor);
     return rc == MDB_NOTFOUND ? 0 : rc;
   }
+  int clear(Table table) override { return mdb_drop(txn_.get(), dbi_[table], 0); }
   int commit() override { return txn_.commit(); }
 
   int reserve(Table table, ByteSpan name, std::size_t bytes) {
@@ -147,7 +148,7 @@ int LmdbTables::open_environment(std::size_t map_bytes) {
   LmdbTxn txn(env_, 0);
   rc = txn.begun();
   for (int table = 0; rc == 0 && table < kTables; ++table)
-    rc = mdb_dbi_open(txn.get(), kNames[table].data(), MDB_CREATE, &dbi_[table]);
+    rc = mdb_dbi_open(txn.get(), kFileNames[table], MDB_CREATE, &dbi_[table]);
   return rc == 0 ? txn.commit() : rc;
 }
 

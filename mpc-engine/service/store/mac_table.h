@@ -56,6 +56,8 @@ class MacTable {
   // In one transaction, over what was there. Keys that are gone are passed over.
   virtual Result<void> put(std::span<const NamedMacs> rows) = 0;
   virtual std::size_t rows() = 0;
+  // How many refreshes the records have been through.
+  virtual std::uint32_t refresh_epoch() = 0;
 
   // What the owner keeps of MAC keys; empty at first.
   virtual Result<SecretVector> keys() = 0;

@@ -17,7 +17,9 @@ constexpr std::size_t kCachedRecords = 16'384;
 constexpr std::size_t kHeaderBytes =
     sizeof(KeyRef::kvno) + sizeof(KeyRef::enctype) + sizeof(KeyRecord::version);
 
-Bytes header_of(const KeyRecord& record) {
+}  // namespace
+
+Bytes record_header(const KeyRecord& record) {
   Bytes header;
   Writer w(header);
   w.u32(record.ref.kvno);
@@ -26,14 +28,12 @@ Bytes header_of(const KeyRecord& record) {
   return header;
 }
 
-}  // namespace
-
 RecordStore::RecordStore(const StoreOptions& options, const SecretBuffer& key,
                          std::unique_ptr<Tables> tables, std::optional<Keyring> keyring)
     : options_(options), keyring_(std::move(keyring)),
       wrapping_(copy_of(key)), keys_{copy_of(key), std::nullopt},
       cipher_(key, options.installation, options.party), cache_(kCachedRecords),
-      tables_(std::move(tables)) {}
+      tables_(std::make_unique<PairedTables>(std::move(tables))) {}
 
 Error RecordStore::failed(const std::string& step, int rc) const {
   return fail(tables_failed(step, options_.path, rc));
@@ -56,12 +56,15 @@ bool RecordStore::decode(Table table, const KeyId& id, ByteSpan value, KeyRecord
 Result<void> RecordStore::prepare(const KeyRecord& record) {
   if (record.ref.installation != options_.installation)
     return fail("store: key " + to_hex(record.ref.id) + " belongs to another installation");
+  // The handshake would take it for a refresh.
+  if (refresh_of(record.ref.id))
+    return fail("store: key " + to_hex(record.ref.id) + " has an id that no key may have");
   SecretVector plaintext = encode_record(record, epochs().era);
   KeyRecord again;
   if (!decode_record(plaintext, again))
     return fail("store: key " + to_hex(record.ref.id) + " has fields beyond the store's limits");
   Bytes value =
-      cipher_.encrypt(Tables::kNames[kPrepared], record.ref.id, header_of(record), plaintext);
+      cipher_.encrypt(Tables::kNames[kPrepared], record.ref.id, record_header(record), plaintext);
 
   std::lock_guard lock(write_mutex_);
   const std::size_t tags = record.macs ? 2 * record.macs->tag[0].size() : 0;
@@ -96,7 +99,7 @@ Result<void> RecordStore::move_to_committed(Txn& txn, const KeyId& id) {
   KeyRecord record;
   if (!decode(kPrepared, id, value, record)) return corrupt(kPrepared, id);
   SecretVector plaintext = encode_record(record);
-  Bytes anew = cipher_.encrypt(Tables::kNames[kCommitted], id, header_of(record), plaintext);
+  Bytes anew = cipher_.encrypt(Tables::kNames[kCommitted], id, record_header(record), plaintext);
   rc = txn->put(kCommitted, id, anew);
   if (rc == 0) rc = txn->erase(kPrepared, id);
   if (rc != 0) return failed("committing a key", rc);
@@ -125,11 +128,29 @@ Result<void> RecordStore::move_key(const char* step, const KeyId& id,
   return {};
 }
 
+Result<std::vector<KeyId>> RecordStore::prepared() {
+  auto ids = ids_of(kPrepared);
+  if (!ids.ok()) return ids;
+  if (const auto entry = prepared_refresh()) ids->push_back(*entry);
+  return ids;
+}
+
+Result<bool> RecordStore::committed(const KeyId& id) {
+  if (const auto epoch = refresh_of(id)) return has_refreshed(*epoch);
+  return holds(kCommitted, id);
+}
+
 Result<void> RecordStore::commit(const KeyId& id) {
+  if (const auto epoch = refresh_of(id)) {
+    auto done = commit_to(*epoch);
+    if (done.ok()) switch_over();
+    return done;
+  }
   return move_key("committing a key", id, &RecordStore::move_to_committed);
 }
 
 Result<void> RecordStore::abandon(const KeyId& id) {
+  if (const auto epoch = refresh_of(id)) return abandon_to(*epoch);
   std::lock_guard lock(write_mutex_);
   return write("dropping a prepared key", [&](Txn& txn) {
     int rc = txn->erase(kPrepared, id);
@@ -176,7 +197,8 @@ Result<void> RecordStore::bury(Txn& txn, const KeyId& id) {
   if (rc == 0) rc = txn->erase(kPrepared, id);
   if (rc == 0) rc = txn->erase(kCondemned, id);
   if (rc == 0) rc = txn->erase(kSeals, id);
-  if (rc == 0) rc = txn->erase(kMacs, id);
+  for (Table table : {kMacs, kNext, kNextMacs})
+    if (rc == 0) rc = txn->erase(table, id);
   if (rc != 0) return failed("destroying a key", rc);
   return {};
 }
@@ -271,6 +293,7 @@ Result<void> RecordStore::hash_table(Txn& txn, Table table, crypto_generichash_s
 }
 
 Result<Digest> RecordStore::inventory() {
+  const std::uint32_t epoch = refresh_epoch();
   Txn txn(*tables_, false);
   if (txn.begun() != 0) return failed("taking the inventory", txn.begun());
   Digest digest{};
@@ -281,6 +304,14 @@ Result<Digest> RecordStore::inventory() {
                               Tables::kNames[table].size());
     auto hashed = hash_table(txn, table, &state);
     if (!hashed.ok()) return hashed.error();
+  }
+  // Records have it in their versions; a store without records is of a refresh, too.
+  if (epoch > 0) {
+    Bytes refreshed;
+    Writer w(refreshed);
+    w.text("refresh");
+    w.u32(epoch);
+    crypto_generichash_update(&state, refreshed.data(), refreshed.size());
   }
   crypto_generichash_final(&state, digest.data(), digest.size());
   return digest;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store on tables. Of the seven, seals and macs go by key id, and meta has format, owner, key
-// check, epochs and MAC keys. Only ciphertext reaches them.
+// A store on tables. Of them, seals and macs go by key id, records and MACs have a second pair for
+// a refresh, and meta has format, owner, key check, epochs, MAC keys and refresh. Only ciphertext
+// reaches them.
 //
 // Threads: readers run in parallel on snapshots; writers one at a time,
 // each transaction synced to disk before the call returns.
@@ -12,14 +13,15 @@
 
 #include "service/store/keyring.h"
 #include "service/store/mac_table.h"
+#include "service/store/paired_tables.h"
 #include "service/store/record_cache.h"
+#include "service/store/refresh_table.h"
 #include "service/store/store.h"
 #include "service/store/store_cipher.h"
-#include "service/store/tables.h"
 
 namespace tkdc {
 
-class RecordStore final : public Store, private MacTable {
+class RecordStore final : public Store, private MacTable, private RefreshTable {
  public:
   // Without a keyring `key` is the store's own.
   RecordStore(const StoreOptions& options, const SecretBuffer& key, std::unique_ptr<Tables> tables,
@@ -33,13 +35,14 @@ class RecordStore final : public Store, private MacTable {
   Result<void> pardon(const KeyId& id) override;
   Result<void> destroy(const KeyId& id) override;
   Result<std::shared_ptr<const KeyRecord>> get(const KeyId& id) override;
-  Result<std::vector<KeyId>> prepared() override { return ids_of(kPrepared); }
+  Result<std::vector<KeyId>> prepared() override;
   Result<std::vector<KeyId>> condemned() override { return ids_of(kCondemned); }
-  Result<bool> committed(const KeyId& id) override { return holds(kCommitted, id); }
+  Result<bool> committed(const KeyId& id) override;
   Result<bool> buried(const KeyId& id) override { return holds(kTombstones, id); }
   std::size_t count() override;
   Result<std::vector<KeyId>> ids_behind(const KeyId& after, std::size_t most) override;
   MacTable* macs() override { return this; }
+  RefreshTable* refresh() override { return this; }
   Result<Digest> inventory() override;
   Result<std::uint64_t> seal_mark(const KeyId& id) override;
   Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override;
@@ -59,7 +62,7 @@ class RecordStore final : public Store, private MacTable {
 
   Result<void> read_keys();
   void use_keys();
-  Bytes owner_record() const;
+  Bytes owner_record(bool refreshed) const;
   Result<std::size_t> rewrite_table(Txn& txn, std::size_t most, RekeyAt& at);
   Result<void> rewrite_value(Txn& txn, Table table, const Bytes& name, ByteSpan value);
   Result<void> write_new_store(Txn& txn);
@@ -67,10 +70,43 @@ class RecordStore final : public Store, private MacTable {
   Result<std::vector<StoredKey>> page(const std::optional<KeyId>& after, std::size_t most) override;
   Result<void> put(std::span<const NamedMacs> rows) override;
   std::size_t rows() override;
+  std::uint32_t refresh_epoch() override;
   Result<SecretVector> keys() override;
   Result<void> set_keys(ByteSpan keys) override;
   int put_macs(Txn& txn, const KeyId& id, const MacRow& row);
   Result<StoredKey> read_with_macs(Txn& txn, const KeyId& id, ByteSpan value);
+
+  // What the pair of tables that does not serve is.
+  enum class Other : std::uint8_t { kNothing = 0, kComplete = 1, kBefore = 2 };
+  struct Refresh {
+    RefreshState is;
+    bool second_pair = false;
+    Other other = Other::kNothing;  // or what an attempt has made
+    std::uint64_t other_at_s = 0;   // `is.at_s` if it came to serve
+  };
+  RefreshState state() override;
+  Result<void> begin() override;
+  Result<void> add(std::span<const RefreshedKey> keys) override;
+  Result<void> prepare_refresh(std::uint64_t at_s) override;
+  Result<void> commit_refresh() override;
+  Result<void> abandon_refresh() override;
+  EntryId entry() override;
+  void switch_over() override;
+  void begun_with() override;
+  Result<void> tidy() override;
+  Result<void> undo_refresh() override;
+  static std::optional<std::uint32_t> refresh_of(const EntryId& id);
+  std::optional<EntryId> prepared_refresh();
+  bool has_refreshed(std::uint32_t epoch);
+  Bytes encode_refresh(const Refresh& refresh) const;
+  Result<void> load_refresh(Txn& txn);
+  int put_refresh(Txn& txn, const Refresh& refresh);
+  int empty_next(Txn& txn);
+  int empty_after_undo(Txn& txn);
+  Result<void> change_refresh(const char* step, Refresh next,
+                              const std::function<int(Txn&)>& also = nullptr);
+  Result<void> commit_to(std::uint32_t epoch);
+  Result<void> abandon_to(std::uint32_t epoch);
 
   Result<void> write_owner(Txn& txn);
   Result<void> load_epochs(Txn& txn);
@@ -97,10 +133,17 @@ class RecordStore final : public Store, private MacTable {
   bool two_levels_ = false;
   StoreCipher cipher_;
   RecordCache cache_;
-  std::unique_ptr<Tables> tables_;
+  std::unique_ptr<PairedTables> tables_;
   std::mutex write_mutex_;
+  // Under write_mutex_ once the store is open.
+  Refresh refresh_;
+  RefreshState before_;  // while switch_due_
+  bool switch_due_ = false, tidy_due_ = false;
   std::mutex epochs_mutex_;
   Epochs epochs_;
 };
+
+// What of a record stands in the clear, for the inventory: kvno, enctype, version.
+Bytes record_header(const KeyRecord& record);
 
 }  // namespace tkdc

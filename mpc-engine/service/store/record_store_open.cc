@@ -7,7 +7,8 @@
 namespace tkdc {
 namespace {
 
-constexpr std::uint8_t kOneLevel = 1, kTwoLevels = 2;  // formats: whether there is a keyring
+// Formats: whether there is a keyring, and whether the store was ever refreshed.
+constexpr std::uint8_t kOneLevel = 1, kTwoLevels = 2, kRefreshed = 2;  // kRefreshed is added
 
 const ByteSpan kOwnerName = octets("owner");  // in the clear, for the message
 const ByteSpan kCheckName = octets("key check");
@@ -99,11 +100,12 @@ Result<void> RecordStore::write_new_store(Txn& txn) {
   return write_owner(txn);
 }
 
-Bytes RecordStore::owner_record() const {
+Bytes RecordStore::owner_record(bool refreshed) const {
   Bytes owner;
   owner.reserve(32);
   Writer w(owner);
-  w.u8(two_levels_ ? kTwoLevels : kOneLevel);
+  w.u8(static_cast<std::uint8_t>((two_levels_ ? kTwoLevels : kOneLevel) +
+                                 (refreshed ? kRefreshed : 0)));
   w.raw(options_.installation);
   w.u8(static_cast<std::uint8_t>(options_.party));
   return owner;
@@ -119,7 +121,7 @@ Result<void> RecordStore::write_owner(Txn& txn) {
                   " has keys but no owner record: it is damaged; "
                   "restore it from its backup");
   }
-  int rc = txn->put(kMeta, kOwnerName, owner_record());
+  int rc = txn->put(kMeta, kOwnerName, owner_record(false));
   if (rc == 0)
     rc = txn->put(kMeta, kCheckName, cipher_.encrypt("meta", kCheckName, {}, octets(kCheckText)));
   if (rc == 0)
@@ -141,9 +143,11 @@ Result<void> RecordStore::check_owner() {
   InstallationId installation{};
   r.array(installation);
   int party = r.u8();
-  if (!r.complete() || (format != kOneLevel && format != kTwoLevels))
+  if (!r.complete() || format < kOneLevel || format > kTwoLevels + kRefreshed)
     return fail("store: " + options_.path + " has format " + std::to_string(format) +
-                ", this release reads formats 1 and 2");
+                ", this release reads formats 1 to 4");
+  const bool refreshed = format > kTwoLevels;
+  if (refreshed) format -= kRefreshed;
   if (installation != options_.installation || party != options_.party)
     return fail("store: " + options_.path + " belongs to party " + std::to_string(party) +
                 " of installation " + to_hex(installation) + ", not to party " +
@@ -160,6 +164,10 @@ Result<void> RecordStore::check_owner() {
     return fail("store: the key does not open " + options_.path +
                 "; [store] key_file is another server's or was replaced");
   if (auto loaded = load_epochs(txn); !loaded.ok()) return loaded;
+  if (auto loaded = load_refresh(txn); !loaded.ok()) return loaded;
+  if (refreshed != (refresh_.is.epoch > 0))
+    return fail("store: " + options_.path +
+                " and its refresh epoch contradict each other; restore it from its backup");
   if (format == kOneLevel && two_levels_) return say_two_levels(txn);
   return {};
 }
@@ -167,7 +175,7 @@ Result<void> RecordStore::check_owner() {
 // A crash came between the keys of begin_rekey() and this. Without it a release that knows no keys
 // would open the store, and find values of which it has no key.
 Result<void> RecordStore::say_two_levels(Txn& txn) {
-  int rc = txn->put(kMeta, kOwnerName, owner_record());
+  int rc = txn->put(kMeta, kOwnerName, owner_record(refresh_.is.epoch > 0));
   if (rc == 0) rc = txn->commit();
   if (rc != 0) return failed("opening", rc);
   return {};

@@ -28,8 +28,9 @@ Result<void> RecordStore::begin_rekey(const SecretBuffer& wrapping, const Secret
   two_levels_ = true;
   use_keys();
   // From here on a release that knows no keyring refuses the store by its format.
-  return write(kChanging,
-               [&](Txn& txn) { return txn->put(kMeta, octets("owner"), owner_record()); });
+  return write(kChanging, [&](Txn& txn) {
+    return txn->put(kMeta, octets("owner"), owner_record(refresh_.is.epoch > 0));
+  });
 }
 
 Result<std::size_t> RecordStore::rewrite(std::size_t most, RekeyAt& at) {

@@ -25,7 +25,8 @@ struct StoreOptions {
   std::size_t map_bytes = std::size_t{16} << 30;
 };
 
-class MacTable;  // service/store/mac_table.h
+class MacTable;      // service/store/mac_table.h
+class RefreshTable;  // service/store/refresh_table.h
 class Tables;
 
 // How far the values of a store have been rewritten.
@@ -63,6 +64,8 @@ class Store : public Entries {
 
   // The records' MACs; null where the store keeps none.
   virtual MacTable* macs() { return nullptr; }
+  // For a refresh of all records; null where the store has none.
+  virtual RefreshTable* refresh() { return nullptr; }
 
   // An upper bound of how often a key has sealed (service/sealing/seal_counts.h); 0 at
   // first. Gone with the key.

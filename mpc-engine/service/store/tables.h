@@ -34,10 +34,17 @@ class Tables {
     kCondemned,
     kSeals,
     kMacs,
+    kNext,  // a second pair of records and MACs (refresh_table.h)
+    kNextMacs,
     kTables
   };
-  static constexpr std::string_view kNames[kTables] = {
-      "committed", "prepared", "tombstones", "meta", "condemned", "seals", "macs"};
+  // As what they hold is authenticated: either pair may be the one that serves.
+  static constexpr std::string_view kNames[kTables] = {"committed", "prepared",  "tombstones",
+                                                       "meta",      "condemned", "seals",
+                                                       "macs",      "committed", "macs"};
+  static constexpr const char* kFileNames[kTables] = {"committed", "prepared",    "tombstones",
+                                                      "meta",      "condemned",   "seals",
+                                                      "macs",      "committed 2", "macs 2"};
   static constexpr int kNotFound = MDB_NOTFOUND;
 
   // Undone when it goes, unless it was committed.
@@ -49,6 +56,7 @@ class Tables {
     virtual int put(Table table, ByteSpan name, ByteSpan value) = 0;
     // Where there is none: 0.
     virtual int erase(Table table, ByteSpan name) = 0;
+    virtual int clear(Table table) = 0;
     virtual int count(Table table, std::size_t& entries) = 0;
     // In the order of their names, as long as `visit` says true.
     virtual int each(Table table,

@@ -24,6 +24,7 @@ void add_init(CLI::App& app, int& exit_status);
 void add_join(CLI::App& app, int& exit_status);
 void add_keys(CLI::App& app, int& exit_status);
 void add_reconcile(CLI::App& app, int& exit_status);
+void add_refresh(CLI::App& app, int& exit_status);
 void add_release(CLI::App& app, int& exit_status);
 void add_revoke(CLI::App& app, int& exit_status);
 void add_rotate(CLI::App& app, int& exit_status);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tkdc shares`: on a server's host, has the three servers audit the MACs on their shares, or deal
-// them to keys that have none, and shows how far they are. The server does the work
+// them to keys that have none, and shows how far they are. `tkdc refresh`: has them replace all
+// shares by new ones of the same keys. The server does the work
 // (service/job/share_work.h), and goes on with it when this program is ended.
 #include <unistd.h>
 
@@ -10,10 +11,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/utc_time.h"
 #include "service/server/config.h"
 #include "service/server/local_socket.h"
+#include "service/store/refresh_table.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/printable.h"
+#include "tools/cli/stopped_store.h"
 
 namespace tkdc::cli {
 namespace {
@@ -25,7 +29,7 @@ constexpr int kGood = 0, kFailed = 1, kFound = 2;
 
 struct SharesOptions {
   std::string config, task;
-  bool background = false;
+  bool background = false, undo = false;
 };
 
 Result<json> ask(const std::string& socket, const std::string& word) {
@@ -57,6 +61,12 @@ std::string progress(const json& state) {
 }
 
 void show(const json& state) {
+  const std::uint64_t at = count(state, "refreshed_at");
+  std::cout << "refreshed        "
+            << (at == 0 ? "never"
+                        : format_utc(static_cast<std::int64_t>(at)) + ", refresh epoch " +
+                              std::to_string(count(state, "refresh_epoch")))
+            << "\n";
   std::cout << "MACs on shares   " << (truth(state, "macs") ? "in use" : "not in this session")
             << "\n";
   if (const std::string task = text(state, "task"); !task.empty())
@@ -115,8 +125,20 @@ Result<int> work(const SharesOptions& options) {
   return proved && count(*state, "failed") == 0 ? kGood : kFound;
 }
 
+// Of a stopped server, where no session has begun with the new shares.
+Result<int> undo(const SharesOptions& options) {
+  auto at = find_stopped_store(options.config);
+  if (!at) return at.error();
+  if (auto owner = become_owner(*at); !owner) return owner.error();
+  auto store = at->open();
+  if (!store) return store.error();
+  if (auto undone = (*store)->refresh()->undo_refresh(); !undone) return undone.error();
+  std::cout << "the shares of before the last refresh serve again\n";
+  return kGood;
+}
+
 int run_shares(const SharesOptions& options) {
-  auto done = work(options);
+  auto done = options.undo ? undo(options) : work(options);
   if (done) return *done;
   std::cerr << "tkdc shares: " << printable(done.error().message) << "\n";
   return kFailed;
@@ -133,6 +155,19 @@ void add_shares(CLI::App& app, int& exit_status) {
       ->required()
       ->check(CLI::IsMember({"audit", "deal", "status"}));
   command->add_flag("--background", options->background, "do not wait for the end");
+  command->callback([options, &exit_status] { exit_status = run_shares(*options); });
+}
+
+void add_refresh(CLI::App& app, int& exit_status) {
+  auto options = std::make_shared<SharesOptions>();
+  options->task = "refresh";
+  CLI::App* command = app.add_subcommand(
+      "refresh", "have the three servers replace all shares by new ones of the same keys");
+  command->add_option("--config", options->config, "the server's tkdc.toml")->required();
+  command->add_flag("--background", options->background, "do not wait for the end");
+  command->add_flag("--undo", options->undo,
+                    "on a stopped server: back to the shares of before, which it keeps until a "
+                    "session has begun with the new ones");
   command->callback([options, &exit_status] { exit_status = run_shares(*options); });
 }
 

@@ -5,93 +5,10 @@
 #include "service/job/share_upkeep.h"
 #include "service/lifecycle/mac_keyring.h"
 #include "service/lifecycle/share_alarm.h"
-#include "three_services.h"
+#include "shares_at_work.h"
 
 namespace tkdc {
 namespace {
-
-// The store's table, of which a test may change what is read.
-class AlteredTable final : public MacTable {
- public:
-  explicit AlteredTable(MacTable& table) : table_(table) {}
-  Result<std::vector<StoredKey>> page(const std::optional<KeyId>& after,
-                                      std::size_t most) override {
-    auto read = table_.page(after, most);
-    if (read.ok() && alter) alter(*read);
-    return read;
-  }
-  Result<void> put(std::span<const NamedMacs> rows) override {
-    if (full) return fail("store: full");
-    return table_.put(rows);
-  }
-  std::size_t rows() override { return table_.rows(); }
-  Result<SecretVector> keys() override { return table_.keys(); }
-  Result<void> set_keys(ByteSpan keys) override { return table_.set_keys(keys); }
-
-  std::function<void(std::vector<StoredKey>&)> alter;
-  bool full = false;
-
- private:
-  MacTable& table_;
-};
-
-class Shares : public testing::Test {
- protected:
-  void start(Security security = Security::kMalicious) {
-    e_ = std::make_unique<ThreeServices>(2, 1, std::uint64_t{1} << 38, 0, security);
-    for (int p = 0; p < 3; ++p) {
-      tables_[p] = std::make_unique<AlteredTable>(*e_->disk(p).macs());
-      e_->disk(p).macs_over = tables_[p].get();
-    }
-  }
-  // Sessions have MACs from the next one on, or have none.
-  void new_session(
-      bool macs, const std::function<void(int)>& meanwhile = [](int) {}) {
-    e_->session_edit = [macs](int, Session& session) { session.share_macs = macs; };
-    e_->restart(++epoch_, meanwhile);
-  }
-  std::vector<KeyRef> make_keys(std::size_t count) {
-    std::vector<KeyRef> keys;
-    for (std::size_t k = 0; k < count; ++k)
-      keys.push_back(e_->make_key("user" + std::to_string(++made_) + "@A.TEST",
-                                  k % 2 == 0 ? 18 : 20, some_bytes(32)));
-    return keys;
-  }
-  ShareUpkeepStatus work(ShareTask task, int by = 0) {
-    std::uint64_t before[3];
-    for (int p = 0; p < 3; ++p) before[p] = e_->service(p).status().shares.finished;
-    e_->service(by).ask_shares(task);
-    ShareUpkeepStatus out;
-    for (int p = 0; p < 3; ++p) {
-      for (int waited = 0;; ++waited) {
-        out = e_->service(p).status().shares;
-        if (out.finished > before[p]) break;
-        if (waited > 3'000) {
-          ADD_FAILURE() << "the work does not end at server " << p;
-          return out;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      }
-    }
-    return out;
-  }
-  void expect_alarms(std::uint64_t count, const std::vector<std::string>& words) {
-    for (int p = 0; p < 3; ++p) {
-      const JobServiceStatus status = e_->service(p).status();
-      EXPECT_EQ(status.share_alarms, count) << p;
-      for (const std::string& word : words)
-        EXPECT_NE(status.share_alarms_named.empty() ? std::string::npos
-                                                    : status.share_alarms_named.back().find(word),
-                  std::string::npos)
-            << word;
-    }
-  }
-
-  std::unique_ptr<ThreeServices> e_;
-  std::unique_ptr<AlteredTable> tables_[3];
-  std::uint32_t epoch_ = 1;
-  std::size_t made_ = 0;
-};
 
 TEST_F(Shares, AKeyHasMacsFromTheMomentItIsBound) {
   for (Security security : {Security::kMalicious, Security::kSemiHonest}) {
@@ -251,8 +168,8 @@ TEST_F(Shares, RecordsThatAreSwappedFail) {
 // Two administrators at once: what either asked for is done, one after the other.
 TEST_F(Shares, TwoWishesAtOnceAreBothDone) {
   ShareUpkeep upkeep;
-  upkeep.session(true);
-  upkeep.want(ShareTask::kDeal);
+  upkeep.session(true, 0);
+  upkeep.want(ShareTask::kDeal, 0);
   upkeep.begun(ShareTask::kAudit, 1);
   upkeep.ended("");
   EXPECT_EQ(upkeep.wanted(), ShareTask::kDeal) << "another's work is not this server's";
@@ -285,7 +202,7 @@ TEST(SharesInControl, AreSaidWhereTheSessionHasThem) {
   auto heard = decode_lane_control(octets, expected);
   ASSERT_TRUE(heard.ok());
   EXPECT_EQ(heard->share_task, ShareTask::kDeal);
-  for (std::uint8_t task : {0, 3, 255}) {
+  for (std::uint8_t task : {0, 4, 255}) {
     octets.back() = task;
     EXPECT_FALSE(decode_lane_control(octets, expected).ok()) << int{task};
   }

@@ -57,6 +57,7 @@ class SlowStore final : public Store {
     return store_->ids_behind(after, most);
   }
   MacTable* macs() override { return macs_over ? macs_over : store_->macs(); }
+  RefreshTable* refresh() override { return store_->refresh(); }
   Result<Digest> inventory() override { return store_->inventory(); }
   Result<std::uint64_t> seal_mark(const KeyId& id) override { return store_->seal_mark(id); }
   Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override {

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two pairs of tables, records and MACs: one serves, the other is empty, grows, or is of before.
+// The value "refresh" in meta says which serves, of which epoch, and what the other is.
+#include <algorithm>
+
+#include "service/store/record_codec.h"
+#include "service/store/record_store.h"
+
+namespace tkdc {
+namespace {
+
+const ByteSpan kRefreshName = octets("refresh");
+constexpr std::uint8_t kRefreshFormat = 1;
+constexpr std::string_view kEntryLabel = "tkdc refresh";  // 12 octets; then the epoch
+
+EntryId entry_of(std::uint32_t epoch) {
+  EntryId id{};
+  std::ranges::copy(octets(kEntryLabel), id.begin());
+  for (std::size_t k = 0; k < 4; ++k)
+    id[kEntryLabel.size() + k] = static_cast<std::uint8_t>(epoch >> (24 - 8 * k));
+  return id;
+}
+
+}  // namespace
+
+// No key has such an id (prepare()).
+std::optional<std::uint32_t> RecordStore::refresh_of(const EntryId& id) {
+  if (!std::ranges::equal(octets(kEntryLabel), ByteSpan(id).first(kEntryLabel.size())))
+    return std::nullopt;
+  return Reader(ByteSpan(id).last(4)).u32();
+}
+
+// format u8 | epoch u32 | at u64 | which pair u8 | the other u8 | its epoch's time u64
+Bytes RecordStore::encode_refresh(const Refresh& refresh) const {
+  Bytes out;
+  Writer w(out);
+  w.u8(kRefreshFormat);
+  w.u32(refresh.is.epoch);
+  w.u64(refresh.is.at_s);
+  w.u8(refresh.second_pair ? 1 : 0);
+  w.u8(static_cast<std::uint8_t>(refresh.other));
+  w.u64(refresh.other_at_s);
+  return out;
+}
+
+// A store that was never refreshed has no such value.
+Result<void> RecordStore::load_refresh(Txn& txn) {
+  ByteSpan value;
+  const int rc = txn->find(kMeta, kRefreshName, value);
+  if (rc == Tables::kNotFound) return {};
+  SecretVector text;
+  if (rc != 0 || !cipher_.decrypt(Tables::kNames[kMeta], kRefreshName, value, text))
+    return fail("store: the refresh epoch in " + options_.path +
+                " is corrupt; restore the store from its backup");
+  Reader r(text);
+  Refresh read;
+  const std::uint8_t format = r.u8();
+  read.is.epoch = r.u32();
+  read.is.at_s = r.u64();
+  const std::uint8_t second = r.u8(), other = r.u8();
+  read.other_at_s = r.u64();
+  if (!r.complete() || format != kRefreshFormat || second > 1 ||
+      other > static_cast<std::uint8_t>(Other::kBefore))
+    return fail("store: the refresh epoch in " + options_.path +
+                " is of a format that this release does not read");
+  read.second_pair = second == 1;
+  read.other = static_cast<Other>(other);
+  refresh_ = read;
+  tables_->serve(read.second_pair);
+  return {};
+}
+
+// With the format, by which a release that knows no refresh refuses the store: it would serve
+// shares of before.
+int RecordStore::put_refresh(Txn& txn, const Refresh& refresh) {
+  int rc = txn->put(kMeta, octets("owner"), owner_record(refresh.is.epoch > 0));
+  if (rc == 0)
+    rc =
+        txn->put(kMeta, kRefreshName,
+                 cipher_.encrypt(Tables::kNames[kMeta], kRefreshName, {}, encode_refresh(refresh)));
+  return rc;
+}
+
+int RecordStore::empty_next(Txn& txn) {
+  int rc = txn->clear(kNext);
+  if (rc == 0) rc = txn->clear(kNextMacs);
+  return rc;
+}
+
+Result<void> RecordStore::change_refresh(const char* step, Refresh next,
+                                         const std::function<int(Txn&)>& also) {
+  auto kept = write(step, [&](Txn& txn) {
+    const int rc = also ? also(txn) : 0;
+    return rc == 0 ? put_refresh(txn, next) : rc;
+  });
+  if (kept.ok()) refresh_ = next;
+  return kept;
+}
+
+RefreshState RecordStore::state() {
+  std::lock_guard lock(write_mutex_);
+  // One that was committed shows when it serves.
+  return switch_due_ ? before_ : refresh_.is;
+}
+
+std::uint32_t RecordStore::refresh_epoch() { return state().epoch; }
+
+EntryId RecordStore::entry() { return entry_of(refresh_epoch() + 1); }
+
+std::optional<EntryId> RecordStore::prepared_refresh() {
+  std::lock_guard lock(write_mutex_);
+  if (refresh_.other != Other::kComplete) return std::nullopt;
+  return entry_of(refresh_.is.epoch + 1);
+}
+
+bool RecordStore::has_refreshed(std::uint32_t epoch) {
+  std::lock_guard lock(write_mutex_);
+  return epoch <= refresh_.is.epoch;
+}
+
+Result<void> RecordStore::begin() {
+  std::lock_guard lock(write_mutex_);
+  if (refresh_.other == Other::kComplete || switch_due_)
+    return fail("store: a refresh is half done; it is settled when the next session starts");
+  tidy_due_ = false;
+  Refresh next = refresh_;
+  next.other = Other::kNothing;
+  return change_refresh("beginning a refresh", next, [&](Txn& txn) { return empty_next(txn); });
+}
+
+Result<void> RecordStore::add(std::span<const RefreshedKey> keys) {
+  std::vector<Bytes> values;
+  std::size_t bytes = 0;
+  for (const RefreshedKey& one : keys) {
+    const SecretVector plaintext = encode_record(one.record);
+    values.push_back(cipher_.encrypt(Tables::kNames[kNext], one.record.ref.id,
+                                     record_header(one.record), plaintext));
+    bytes += values.back().size() + 256 + one.macs.tag[0].size() + one.macs.tag[1].size();
+  }
+  std::lock_guard lock(write_mutex_);
+  if (int full = tables_->check_room(kPrepared, bytes); full != 0)
+    return failed("storing new shares", full);
+  return write("storing new shares", [&](Txn& txn) {
+    int rc = 0;
+    for (std::size_t k = 0; rc == 0 && k < keys.size(); ++k) {
+      const KeyId& id = keys[k].record.ref.id;
+      rc = txn->put(kNext, id, values[k]);
+      if (rc == 0)
+        rc = txn->put(
+            kNextMacs, id,
+            cipher_.encrypt(Tables::kNames[kNextMacs], id, {}, encode_mac_row(keys[k].macs)));
+    }
+    return rc;
+  });
+}
+
+Result<void> RecordStore::prepare_refresh(std::uint64_t at_s) {
+  std::lock_guard lock(write_mutex_);
+  {
+    Txn txn(*tables_, false);
+    std::size_t now = 0, next = 0;
+    int rc = txn.begun();
+    if (rc == 0) rc = txn->count(kCommitted, now);
+    if (rc == 0) rc = txn->count(kNext, next);
+    if (rc != 0) return failed("preparing a refresh", rc);
+    if (now != next)
+      return fail("store: keys were made or removed while shares were refreshed; refresh again");
+  }
+  Refresh next = refresh_;
+  next.other = Other::kComplete;
+  next.other_at_s = at_s;
+  return change_refresh("preparing a refresh", next);
+}
+
+// On disk. Who serves goes on with what it has until switch_over().
+Result<void> RecordStore::commit_to(std::uint32_t epoch) {
+  std::lock_guard lock(write_mutex_);
+  if (epoch <= refresh_.is.epoch) return {};
+  if (refresh_.other != Other::kComplete || epoch != refresh_.is.epoch + 1)
+    return fail("store: the refresh to epoch " + std::to_string(epoch) + " was never prepared");
+  const RefreshState before = refresh_.is;
+  const Refresh next{
+      {epoch, refresh_.other_at_s}, !refresh_.second_pair, Other::kBefore, before.at_s};
+  auto kept =
+      change_refresh("committing a refresh", next, [&](Txn& txn) { return txn->clear(kPrepared); });
+  if (!kept.ok()) return kept;
+  before_ = before;
+  switch_due_ = true;
+  return {};
+}
+
+Result<void> RecordStore::abandon_to(std::uint32_t epoch) {
+  std::lock_guard lock(write_mutex_);
+  if (refresh_.other != Other::kComplete || epoch != refresh_.is.epoch + 1) return {};
+  Refresh next = refresh_;
+  next.other = Other::kNothing;
+  return change_refresh("dropping a refresh", next, [&](Txn& txn) { return empty_next(txn); });
+}
+
+Result<void> RecordStore::commit_refresh() { return commit_to(refresh_epoch() + 1); }
+
+Result<void> RecordStore::abandon_refresh() { return abandon_to(refresh_epoch() + 1); }
+
+void RecordStore::switch_over() {
+  std::lock_guard lock(write_mutex_);
+  if (!std::exchange(switch_due_, false)) return;
+  tables_->serve(refresh_.second_pair);
+  cache_.forget_all();
+}
+
+void RecordStore::begun_with() {
+  std::lock_guard lock(write_mutex_);
+  tidy_due_ = !switch_due_;
+}
+
+// Shares of before, or what a crash left of an attempt.
+Result<void> RecordStore::tidy() {
+  std::lock_guard lock(write_mutex_);
+  if (!std::exchange(tidy_due_, false)) return {};
+  if (refresh_.other != Other::kComplete) {
+    std::size_t left = 0;
+    {
+      Txn txn(*tables_, false);
+      if (int rc = txn.begun() == 0 ? txn->count(kNext, left) : txn.begun(); rc != 0)
+        return failed("dropping shares of before", rc);
+    }
+    Refresh next = refresh_;
+    next.other = Other::kNothing;
+    if (left > 0 || refresh_.other != Other::kNothing) {
+      auto dropped = change_refresh("dropping shares of before", next,
+                                    [&](Txn& txn) { return empty_next(txn); });
+      if (!dropped.ok()) return dropped;
+    }
+  }
+  return {};
+}
+
+Result<void> RecordStore::undo_refresh() {
+  std::lock_guard lock(write_mutex_);
+  if (refresh_.other != Other::kBefore || switch_due_)
+    return fail("store: " + options_.path +
+                " has no shares of before its last refresh: a session has begun since");
+  const Refresh next{
+      {refresh_.is.epoch - 1, refresh_.other_at_s}, !refresh_.second_pair, Other::kNothing, 0};
+  auto undone =
+      change_refresh("undoing a refresh", next, [&](Txn& txn) { return empty_after_undo(txn); });
+  if (!undone.ok()) return undone;
+  tables_->serve(refresh_.second_pair);
+  cache_.forget_all();
+  return {};
+}
+
+// What serves still: it is the other pair from here on.
+int RecordStore::empty_after_undo(Txn& txn) {
+  int rc = txn->clear(kCommitted);
+  if (rc == 0) rc = txn->clear(kMacs);
+  return rc;
+}
+
+}  // namespace tkdc

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A refresh of shares with the installed programs: all three servers come to have new shares of the
+same keys while users log in, whoever is killed meanwhile; and keys are made again afterwards.
+"""
+
+import subprocess
+import threading
+import time
+
+import pytest
+
+from tests.integration.conftest import STOCK, new_realm, remove
+from tests.integration.test_breach import status
+from tests.integration.test_shares import (
+    FAILED, GOOD, PASSWORD, SETTLED_S, idle, log_in, restart, state_of, turn_on, wait_for_session)
+from tests.support.process import wait_until
+from tests.support.realm import Realm
+
+pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
+
+
+def tkdc(realm: Realm, party: int, command: str, *words: str) -> subprocess.CompletedProcess:
+    config = realm.server_directory(party) / "tkdc.toml"
+    return subprocess.run([str(realm.bin / "tkdc"), command, "--config", str(config), *words],
+                          capture_output=True, text=True, timeout=120, check=False)
+
+
+def refresh_epochs(realm: Realm) -> list[int]:
+    return [state_of(realm, party)["refresh_epoch"] for party in range(3)]
+
+
+def settled(realm: Realm) -> bool:
+    states = [state_of(realm, party) for party in range(3)]
+    return all(one.get("macs") and idle(one) for one in states)
+
+
+@pytest.fixture(scope="module")
+def realm():
+    made = new_realm("REFRESH.REALM")
+    with made:
+        for number in range(4):
+            made.kadmin_local(f'addprinc -pw "{PASSWORD}" u{number}')
+        yield made
+    remove(made)
+
+
+def test_it_needs_macs(realm):
+    refused = tkdc(realm, 0, "refresh")
+    assert refused.returncode == FAILED and "store.share_macs" in refused.stderr
+    for party in range(3):
+        turn_on(realm, party)
+        restart(realm, party)
+
+
+def test_users_log_in_meanwhile(realm):
+    failed, done = [], threading.Event()
+
+    def users():
+        client = realm.client("meanwhile")
+        while not done.is_set():
+            outcome = client.kinit("u0", PASSWORD)
+            if not outcome.ok:
+                failed.append(outcome)
+
+    others = threading.Thread(target=users)
+    others.start()
+    try:
+        for epoch in (1, 2):
+            refreshed = tkdc(realm, epoch, "refresh")
+            assert refreshed.returncode == GOOD, refreshed.stdout + refreshed.stderr
+            wait_until(lambda n=epoch: refresh_epochs(realm) == [n] * 3, SETTLED_S, "new shares")
+            wait_for_session(realm)
+    finally:
+        done.set()
+        others.join()
+    assert not failed
+    shown = tkdc(realm, 0, "shares", "status")
+    assert "refresh epoch 2" in shown.stdout
+    audited = tkdc(realm, 2, "shares", "audit")
+    assert audited.returncode == GOOD, audited.stdout
+    realm.kadmin_local(f'addprinc -pw "{PASSWORD}" later')
+    log_in(realm, "later")
+    assert tkdc(realm, 1, "shares", "audit").returncode == GOOD
+
+
+@pytest.mark.parametrize("party", range(3))
+def test_kill_9_leaves_all_or_none(realm, party):
+    for pause_s in (0.02, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.6):
+        before = max(refresh_epochs(realm))
+        asked = (party + 1) % 3
+        assert tkdc(realm, asked, "refresh", "--background").returncode == GOOD
+        time.sleep(pause_s)
+        realm.daemons[f"server{party}"].kill()
+        realm.start_server(party)
+        # There is no session of servers whose stores are of different refreshes.
+        wait_for_session(realm)
+        log_in(realm, "u1")
+        # What was asked is done in the end, by itself.
+        request = realm.server_directory(asked) / "store" / "shares.request"
+        wait_until(lambda one=request: not one.exists(), SETTLED_S, "a request that was done")
+        wait_until(lambda: settled(realm), SETTLED_S, "the refresh's end")
+        after = refresh_epochs(realm)
+        assert len(set(after)) == 1 and after[0] > before
+        log_in(realm, "u2")
+    assert tkdc(realm, party, "shares", "audit").returncode == GOOD
+
+
+def test_what_a_session_has_begun_with_is_not_undone(realm):
+    wait_until(lambda: all(one.get("session_up") for one in status(realm)), SETTLED_S, "a session")
+    running = tkdc(realm, 0, "refresh", "--undo")
+    assert running.returncode == FAILED and "in use" in running.stderr
+    realm.daemons["server0"].stop()
+    refused = tkdc(realm, 0, "refresh", "--undo")
+    assert refused.returncode == FAILED and "a session has begun since" in refused.stderr
+    realm.start_server(0)
+    wait_for_session(realm)
+    log_in(realm, "u3")

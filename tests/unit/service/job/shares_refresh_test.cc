@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// A refresh in whole engines: new shares of the same keys at all three, or nothing.
+#include "service/store/refresh_table.h"
+#include "shares_at_work.h"
+
+namespace tkdc {
+namespace {
+
+using SharesRefresh = Shares;
+
+// A key put together from three components, one from each of these.
+Bytes rebuilt(const SharedBytes& x0_x1, const SharedBytes& x1_x2) {
+  Bytes out(x0_x1.size());
+  for (const SecretVector* component :
+       {&x0_x1.component[0], &x0_x1.component[1], &x1_x2.component[1]})
+    xor_bytes(out.data(), component->data(), out.size());
+  return out;
+}
+
+TEST_F(SharesRefresh, ARefreshChangesEverySharesAndNoKey) {
+  for (Security security : {Security::kMalicious, Security::kSemiHonest}) {
+    start(security);
+    made_ = 0;
+    const Bytes key = some_bytes(32);
+    const KeyRef ref = e_->make_key("alice@A.TEST", 18, key);
+    make_keys(3);  // without MACs
+    new_session(true);
+    make_keys(2);  // with
+    std::shared_ptr<const KeyRecord> before[3], after[3];
+    for (int p = 0; p < 3; ++p) before[p] = e_->store(p).get(ref.id).value();
+    std::vector<Digest> inventories;
+    ASSERT_EQ(rebuilt(before[0]->fields.at("key"), before[1]->fields.at("key")), key);
+
+    refresh(1);
+    for (int p = 0; p < 3; ++p) {
+      after[p] = e_->store(p).get(ref.id).value();
+      ASSERT_NE(after[p], nullptr);
+      EXPECT_EQ(after[p]->version, before[p]->version + 1);
+      EXPECT_EQ(e_->service(p).status().refresh_epoch, 1u);
+      inventories.push_back(e_->store(p).inventory().value());
+      for (const auto& [name, value] : after[p]->fields)
+        for (int c = 0; c < 2; ++c)
+          EXPECT_NE(value.component[c], before[p]->fields.at(name).component[c]) << name;
+    }
+    EXPECT_EQ(inventories[0], inventories[1]);
+    EXPECT_EQ(inventories[0], inventories[2]);
+    for (const auto& [name, value] : after[0]->fields) {
+      const Bytes old = rebuilt(before[0]->fields.at(name), before[1]->fields.at(name));
+      EXPECT_EQ(rebuilt(value, after[1]->fields.at(name)), old) << name;
+      // Server 0's disk of before and server 1's of now: no key. The control is above.
+      EXPECT_NE(rebuilt(before[0]->fields.at(name), after[1]->fields.at(name)), old) << name;
+      EXPECT_NE(rebuilt(value, before[1]->fields.at(name)), old) << name;
+    }
+    // The new ones have MACs, under a key of their own, and serve.
+    EXPECT_EQ(work(ShareTask::kAudit).audited, 6u);
+    make_keys(1);
+    EXPECT_EQ(work(ShareTask::kAudit, 2).audited, 7u);
+    refresh(0);
+    EXPECT_EQ(work(ShareTask::kAudit).audited, 7u);
+    for (int p = 0; p < 3; ++p) EXPECT_EQ(e_->service(p).status().refresh_epoch, 2u);
+    expect_alarms(0, {});
+  }
+}
+
+// What it would spread is found before.
+TEST_F(SharesRefresh, ARefreshStopsAtAShareThatDiffers) {
+  start();
+  new_session(true);
+  const std::vector<KeyRef> keys = make_keys(3);
+  tables_[2]->alter = [](std::vector<StoredKey>& page) {
+    auto changed = std::make_shared<KeyRecord>(*page[1].record);
+    changed->fields.at("key").component[1][0] ^= 1;
+    page[1].record = changed;
+  };
+  e_->service(0).ask_shares(ShareTask::kRefresh);
+  next_session();
+  const ShareUpkeepStatus done = ended();
+  EXPECT_NE(done.trouble, "");
+  for (int p = 0; p < 3; ++p) {
+    EXPECT_EQ(e_->service(p).status().refresh_epoch, 0u);
+    EXPECT_EQ(e_->store(p).get(keys[0].id).value()->version, 1u);
+  }
+  // Keys can be made again, and it is done when what differed is mended.
+  make_keys(1);
+  tables_[2]->alter = nullptr;
+  refresh(0);
+  EXPECT_EQ(work(ShareTask::kAudit).audited, 4u);
+}
+
+}  // namespace
+}  // namespace tkdc

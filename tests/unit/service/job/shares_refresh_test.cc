@@ -62,6 +62,54 @@ TEST_F(SharesRefresh, ARefreshChangesEverySharesAndNoKey) {
   }
 }
 
+// On a disk that takes no commit.
+class NoCommit final : public RefreshTable {
+ public:
+  explicit NoCommit(RefreshTable& table) : table_(table) {}
+  RefreshState state() override { return table_.state(); }
+  Result<void> begin() override { return table_.begin(); }
+  Result<void> add(std::span<const RefreshedKey> keys) override { return table_.add(keys); }
+  Result<void> prepare_refresh(std::uint64_t at_s) override { return table_.prepare_refresh(at_s); }
+  Result<void> commit_refresh() override { return fail("store: no commit"); }
+  Result<void> abandon_refresh() override { return table_.abandon_refresh(); }
+  EntryId entry() override { return table_.entry(); }
+  void switch_over() override { table_.switch_over(); }
+  void begun_with() override { table_.begun_with(); }
+  Result<void> tidy() override { return table_.tidy(); }
+  Result<void> undo_refresh() override { return table_.undo_refresh(); }
+
+ private:
+  RefreshTable& table_;
+};
+
+// A key that this session still made would be lost with the shares of before.
+TEST_F(SharesRefresh, ASessionEndsWhereOneServerCannotCommit) {
+  start();
+  new_session(true);
+  make_keys(2);
+  NoCommit table(*e_->disk(2).refresh());
+  e_->disk(2).refresh_over = &table;
+  const EntryId entry = table.entry();
+  e_->service(0).ask_shares(ShareTask::kRefresh);
+  next_session();
+  EXPECT_NE(ended().trouble, "");
+  bool up = true;
+  for (int waited = 0; up && waited < 500; ++waited) {
+    up = e_->service(0).status().session_up;
+    if (up) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  ASSERT_FALSE(up);
+  e_->join();
+  // As the handshake settles it: the two others have committed.
+  e_->disk(2).refresh_over = nullptr;
+  EXPECT_EQ(e_->store(2).prepared().value(), std::vector<KeyId>{entry});
+  ASSERT_TRUE(e_->store(2).commit(entry).ok());
+  e_->start_session(nullptr);
+  make_keys(1);
+  EXPECT_EQ(work(ShareTask::kAudit).audited, 3u);
+  for (int p = 0; p < 3; ++p) EXPECT_EQ(e_->service(p).status().refresh_epoch, 1u);
+}
+
 // What it would spread is found before.
 TEST_F(SharesRefresh, ARefreshStopsAtAShareThatDiffers) {
   start();

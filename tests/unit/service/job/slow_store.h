@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "service/store/mac_table.h"
+#include "service/store/refresh_table.h"
 #include "service/store/store.h"
 
 namespace tkdc {
@@ -21,8 +22,9 @@ class SlowStore final : public Store {
   std::atomic<bool> full{false};  // for seal marks and revoked windows
   std::atomic<bool> refuses_first{false}, refuses_rest{false};  // steps of a change of keys
   std::function<void()> prepared_hook;                          // called when a record was prepared
-  std::function<void()> revoked_hook;  // called while revoked windows are written
-  MacTable* macs_over = nullptr;       // in the place of the store's own
+  std::function<void()> revoked_hook;    // called while revoked windows are written
+  MacTable* macs_over = nullptr;         // in the place of the store's own
+  RefreshTable* refresh_over = nullptr;  // the same
 
   Result<void> prepare(const KeyRecord& record) override {
     std::this_thread::sleep_for(std::chrono::milliseconds(prepare_ms));
@@ -57,7 +59,7 @@ class SlowStore final : public Store {
     return store_->ids_behind(after, most);
   }
   MacTable* macs() override { return macs_over ? macs_over : store_->macs(); }
-  RefreshTable* refresh() override { return store_->refresh(); }
+  RefreshTable* refresh() override { return refresh_over ? refresh_over : store_->refresh(); }
   Result<Digest> inventory() override { return store_->inventory(); }
   Result<std::uint64_t> seal_mark(const KeyId& id) override { return store_->seal_mark(id); }
   Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override {

@@ -56,7 +56,7 @@ Task<Filled> fill(LaneSide& mine, Maker& maker, FillOptions options) {
     }
     maker.begin(reserve.shape(next->kind), next->id);
     do {
-      if (lane.tasks() == 1) maker.wait(kIdle);
+      if (lane.tasks() <= 1 + options.waiting()) maker.wait(kIdle);
       co_await tell(lane, maker.poll(), words);
     } while (!words.any(word(State::kBroken)) && !words.all(word(State::kMade)));
     // Once more, so that all three know that all three have heard the same.

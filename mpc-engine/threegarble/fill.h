@@ -28,6 +28,8 @@ struct FillOptions {
   // Jobs want the lane for themselves: it ends after the instance that it is at. All three say the
   // same in the same tick.
   std::function<bool()> stop;
+  // Tasks of the lane that do nothing but wait for what is made.
+  std::function<std::size_t()> waiting = [] { return std::size_t{0}; };
   // Of the maker's streams (LaneStreams::handshake); and whether others wait already. Each server's
   // own.
   std::uint8_t streams = 0;

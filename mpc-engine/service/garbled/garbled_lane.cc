@@ -18,7 +18,9 @@ std::optional<TakenInstance> TakenInstance::take(GarbledLane lane, const std::st
   threegarble::Reserve& reserve = lane.side.reserve();
   const threegarble::Shape& shape = reserve.shape(*kind);
   if (lane.at_work > 0 && lane.at_work + m1_labels(shape) > kMostAtWork) return std::nullopt;
+  if (lane.hold != nullptr && !lane.hold->any()) return std::nullopt;
   auto instance = reserve.take(*kind);
+  if (lane.hold != nullptr) lane.hold->end();
   if (!instance) return std::nullopt;
   return TakenInstance(lane, *kind, std::move(*instance));
 }

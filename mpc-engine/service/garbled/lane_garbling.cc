@@ -126,7 +126,7 @@ bool LaneGarbling::serves(const KeyRecord& record, tkdc_wire_op op, std::uint32_
                           std::size_t input_bytes, Garbled garbled) {
   const auto circuit = circuit_of(record, op, usage, input_bytes);
   if (!circuit || garbled == Garbled::kNo) return false;
-  if (is_ready(*circuit)) return true;
+  if (ready(*circuit) > 0) return true;
   missed_ += kinds_.find(*circuit) ? 1 : 0;
   if (garbled != Garbled::kMade || broken_) return false;
   // Many that wait would have sharing's rounds in common.
@@ -134,9 +134,35 @@ bool LaneGarbling::serves(const KeyRecord& record, tkdc_wire_op op, std::uint32_
   return known_.contains(*circuit) ? can_be_made(*circuit) : is_room_for_kind(op);
 }
 
-bool LaneGarbling::is_ready(const std::string& circuit) const {
+std::size_t LaneGarbling::held(const std::string& circuit) const {
+  const auto one = held_.find(circuit);
+  return one == held_.end() ? 0 : one->second;
+}
+
+// And held for nobody.
+std::size_t LaneGarbling::ready(const std::string& circuit) const {
   const auto kind = kinds_.find(circuit);
-  return kind && side_->reserve().counts(*kind).ready > 0;
+  if (!kind) return 0;
+  return side_->reserve().counts(*kind).ready - held(circuit);
+}
+
+std::optional<InstanceSupply> LaneGarbling::supply(const KeyRecord& record, tkdc_wire_op op,
+                                                   std::uint32_t usage, std::size_t input_bytes,
+                                                   Garbled garbled) const {
+  const auto circuit = circuit_of(record, op, usage, input_bytes);
+  if (!circuit) return std::nullopt;
+  InstanceSupply all{*circuit, ready(*circuit), kInstancesOfKind, 0};
+  if (garbled == Garbled::kMade) all.places = kMostWaiters;
+  return all;
+}
+
+InstanceHold LaneGarbling::hold_one(const std::string& circuit) {
+  if (ready(circuit) == 0) return {};
+  ++held_[circuit];
+  return InstanceHold([this, circuit] {
+    if (--held_[circuit] == 0) held_.erase(circuit);
+    let_go_ = true;
+  });
 }
 
 // Of one that has been noted. What is being made may end without it: `ends_`.
@@ -149,21 +175,31 @@ bool LaneGarbling::can_be_made(const std::string& circuit) const {
 
 void LaneGarbling::wake() { lane_.ready_all(waiting_); }
 
-Task<void> LaneGarbling::ready_for(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
-                                   std::size_t input_bytes) {
+Task<InstanceHold> LaneGarbling::hold(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
+                                      std::size_t input_bytes, Garbled garbled) {
   const auto circuit = circuit_of(record, op, usage, input_bytes);
-  if (!circuit) co_return;
-  const std::uint64_t ends = ends_, most_made = counts().made + kMostMadeBefore;
+  if (!circuit) co_return InstanceHold();
+  std::uint64_t ends = ends_;
+  const std::uint64_t most_made = counts().made + kMostMadeBefore;
+  InstanceHold one = hold_one(*circuit);
+  if (garbled != Garbled::kMade && !one.any()) ++missed_;
+  if (garbled != Garbled::kMade || one.any()) co_return one;
   ++waiters_;
-  while (!is_ready(*circuit) && ends == ends_ && counts().made < most_made &&
-         can_be_made(*circuit)) {
+  while (ends == ends_ && counts().made < most_made && can_be_made(*circuit)) {
     Waiting until{waiting_};
     co_await until;
+    one = hold_one(*circuit);
+    if (one.any()) break;
+    // What is held is taken soon, and then made again.
+    if (held(*circuit) > 0) ends = ends_;
   }
   --waiters_;
+  co_return one;
 }
 
+// Of who waits, the first ones see first what stands ready.
 void LaneGarbling::prepare(std::function<bool()> busy) {
+  if (std::exchange(let_go_, false)) wake();
   if (filling_ || broken_) return;
   if (noted_.empty() && !side_->reserve().next()) return;
   filling_ = true;
@@ -184,6 +220,7 @@ Task<void> LaneGarbling::fill_up(std::function<bool()> busy) {
   };
   threegarble::FillOptions options;
   options.stop = stop;
+  options.waiting = [this] { return waiters_; };
   options.streams = streams_;
   options.renewed = [this] { return next_maker_ != nullptr; };
   const threegarble::Filled filled =

@@ -16,9 +16,11 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <set>
 
 #include "service/garbled/garbling_options.h"
+#include "service/garbled/instance_shares.h"
 #include "service/garbled/run_whole.h"
 #include "threegarble/maker.h"
 
@@ -59,11 +61,15 @@ class LaneGarbling {
   // same tick.
   bool serves(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
               std::size_t input_bytes, Garbled garbled);
-  // Of a job that has been noted: until one stands ready, or none can be had. In the same tick at
-  // all three; who comes back first takes it first.
-  Task<void> ready_for(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
-                       std::size_t input_bytes);
-  GarbledLane lane() { return {*side_, kinds_, at_work_}; }
+  // What stands ready of its kind. Nothing: no circuit computes it.
+  std::optional<InstanceSupply> supply(const KeyRecord& record, tkdc_wire_op op,
+                                       std::uint32_t usage, std::size_t input_bytes,
+                                       Garbled garbled) const;
+  // Of a job that has been noted: one that stands ready is held for it; kMade: as soon as one does.
+  // None: none does, or can be had. In the same tick at all three; who waits longest has it first.
+  Task<InstanceHold> hold(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
+                          std::size_t input_bytes, Garbled garbled);
+  GarbledLane lane(InstanceHold& hold) { return {*side_, kinds_, at_work_, &hold}; }
   // Of the next job that is garbled; `about`: the digest of all that is public of it.
   threegarble::JobTag next_job(const threegarble::Digest& about);
 
@@ -76,7 +82,9 @@ class LaneGarbling {
   LaneGarbling(Lane& lane, WholeShapes& shapes, std::function<void(const std::string&)> say)
       : lane_(lane), shapes_(shapes), say_(std::move(say)) {}
   bool is_room_for_kind(tkdc_wire_op op) const;
-  bool is_ready(const std::string& circuit) const;
+  std::size_t ready(const std::string& circuit) const;
+  std::size_t held(const std::string& circuit) const;
+  InstanceHold hold_one(const std::string& circuit);
   bool can_be_made(const std::string& circuit) const;
   void wake();
   void take_next_maker();
@@ -98,9 +106,11 @@ class LaneGarbling {
   // Both change in ticks that the three have in common, never where connections change.
   bool filling_ = false, broken_ = false;
   bool said_broken_ = false;  // of this maker, in the journal
-  std::size_t waiters_ = 0;   // jobs in ready_for(), and those of them that have not been woken
+  std::size_t waiters_ = 0;   // jobs that wait, and those of them that have not been woken
   std::vector<std::coroutine_handle<>> waiting_;
-  std::uint64_t ends_ = 0;  // how often nothing was left that could be made
+  std::map<std::string, std::size_t> held_;  // instances, by circuit
+  bool let_go_ = false;                      // one was taken, or is held no more
+  std::uint64_t ends_ = 0;                   // how often nothing was left that could be made
   std::size_t at_work_ = 0;
   std::uint64_t jobs_ = 0;
   std::uint64_t missed_ = 0;  // when they were named

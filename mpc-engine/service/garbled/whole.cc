@@ -81,6 +81,7 @@ Result<WholeKinds::ShapePtr> WholeShapes::get(const std::string& circuit) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !entries_[circuit].under_way; });
   if (auto shape = entries_[circuit].shape.lock()) return shape;
+  if (const auto known = unfit_.find(circuit); known != unfit_.end()) return known->second;
   std::erase_if(entries_, [](const auto& one) {
     return !one.second.under_way && one.second.shape.expired();
   });
@@ -90,9 +91,19 @@ Result<WholeKinds::ShapePtr> WholeShapes::get(const std::string& circuit) {
   lock.lock();
   Entry& entry = entries_[circuit];
   entry.under_way = false;
-  if (shape) entry.shape = *shape;
+  if (shape)
+    entry.shape = *shape;
+  else if (unfit_.size() < kMostUnfit)
+    unfit_.emplace(circuit, shape.error());
   changed_.notify_all();
   return shape;
+}
+
+std::vector<std::string> WholeShapes::unfit() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> out;
+  for (const auto& [circuit, why] : unfit_) out.push_back(circuit + ": " + why.message);
+  return out;
 }
 
 bool WholeKinds::has(const threegarble::Digest& digest) const {

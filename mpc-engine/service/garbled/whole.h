@@ -63,15 +63,21 @@ class WholeShapes {
  public:
   // As WholeKinds::shape_of(); who asks for one that another thread is at waits for it.
   Result<WholeKinds::ShapePtr> get(const std::string& circuit);
+  // Those that cannot be laid out, each with its reason: their operations are computed by sharing.
+  // They are not tried again.
+  std::vector<std::string> unfit() const;
 
  private:
   struct Entry {
     std::weak_ptr<const threegarble::Shape> shape;
     bool under_way = false;
   };
-  std::mutex mutex_;
+  static constexpr std::size_t kMostUnfit = 64;
+
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, Entry> entries_;
+  std::map<std::string, Error> unfit_;  // kMostUnfit at most
 };
 
 }  // namespace tkdc

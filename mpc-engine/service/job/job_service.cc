@@ -134,6 +134,9 @@ class JobServiceOnLanes final : public JobService {
     s.garbled_ready = counters_.garbled_ready;
     s.garbled_bytes = counters_.garbled_bytes;
     s.garbled_kinds = counters_.garbled_kinds;
+    s.garbled_key_had = counters_.garbled_key_had;
+    s.garbled_agents_had = agents_garbled_.all();
+    s.garbled_unfit = shapes_.unfit();
     s.clocks_ahead = clocks_.ahead();
     s.shares = upkeep_.status();
     if (store_.refresh() != nullptr) {
@@ -186,6 +189,7 @@ class JobServiceOnLanes final : public JobService {
   PendingJobs pending_;
   StagedKeys staged_;
   LaneCounters counters_;
+  AgentsGarbled agents_garbled_;
   SealCounts seals_;
   PreauthWatch preauth_;
   EqualLimit equals_;
@@ -226,9 +230,10 @@ Result<void> JobServiceOnLanes::begin(Session& session) {
   revocations_.forget_peers();
   clocks_.forget();
   std::lock_guard lock(lanes_mutex_);
-  LaneShared shared{options_, store_,  pending_,     staged_,      counters_,    seals_,
-                    preauth_, equals_, half_done_,   limits_,      revocations_, clocks_,
-                    shapes_,  upkeep_, share_alarm_, end_session_, reply_,       audit_};
+  LaneShared shared{options_,        store_,       pending_, staged_, counters_,
+                    agents_garbled_, seals_,       preauth_, equals_, half_done_,
+                    limits_,         revocations_, clocks_,  shapes_, upkeep_,
+                    share_alarm_,    end_session_, reply_,   audit_};
   std::vector<std::unique_ptr<LaneRunner>> lanes;
   for (std::size_t k = 0; k < session.lanes.size(); ++k) {
     lanes.push_back(std::make_unique<LaneRunner>(shared, session, k));

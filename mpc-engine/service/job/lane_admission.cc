@@ -47,13 +47,12 @@ void LaneAdmission::propose() {
 
 // The one that it asks for; else the session's first, garbled where it is time to. One that the
 // session has not is found by every server's own check.
-std::uint8_t LaneAdmission::protocol_for(const JobName& name) const {
+std::uint8_t LaneAdmission::protocol_for(const JobName& name) {
   const std::string asked = shared_.pending.protocol(name);
   const auto found =
       std::ranges::find_if(protocols_, [&](const auto& one) { return one->info().name == asked; });
   const std::size_t named = found == protocols_.end() ? 0 : found - protocols_.begin();
-  const bool can_be = named == 0 && garbles_now_ && !shared_.pending.is_management(name);
-  const Garbled garbled = can_be ? garbles_now_() : Garbled::kNo;
+  const Garbled garbled = named == 0 && choice_ != nullptr ? choice_->choose(name) : Garbled::kNo;
   return garbled == Garbled::kNo ? static_cast<std::uint8_t>(named)
                                  : name_garbled(garbled, protocols_);
 }
@@ -92,7 +91,7 @@ LaneExpects LaneAdmission::expects(int party) const {
   expected.leader = party == 0;
   expected.verdicts = verdicts_ ? verdicts_->candidates.size() : 0;
   expected.most_jobs = kMaxManifest;
-  expected.protocols = protocols_.size() + (garbles_now_ ? kWaysToGarble : 0);
+  expected.protocols = protocols_.size() + (choice_ != nullptr ? kWaysToGarble : 0);
   return expected;
 }
 
@@ -190,6 +189,7 @@ void LaneAdmission::put_back(Candidate& candidate) {
 }
 
 void LaneAdmission::refuse(Candidate& candidate) {
+  if (choice_ != nullptr) choice_->settle(candidate.named.name, false);
   if (!candidate.job) return;  // this server is the one that waits for it
   if (candidate.job->found.holds_key) checks_.let_go(candidate.job->request);
   if (candidate.verdict == kMissing) return put_back(candidate);

@@ -7,11 +7,11 @@
 // another server has not received yet is put back and named again. Used by the lane's thread.
 #pragma once
 
-#include <functional>
 #include <optional>
 
 #include "lane/ticker.h"
 #include "service/job/answers.h"
+#include "service/job/garbling_choice.h"
 #include "service/job/job_checks.h"
 #include "service/job/lane_control.h"
 #include "service/job/lane_queue.h"
@@ -26,8 +26,8 @@ class LaneAdmission {
       : shared_(shared), party_(party), lane_index_(lane), protocols_(protocols), running_(running),
         queue_(queue), checks_(checks), answers_(answers) {}
 
-  // The lane garbles; at the leader, how jobs are computed that are named now.
-  void use_garbling(std::function<Garbled()> now) { garbles_now_ = std::move(now); }
+  // The lane garbles; `choice` is asked at the leader.
+  void use_garbling(GarblingChoice& choice) { choice_ = &choice; }
 
   bool under_way() const { return stated_.has_value() || verdicts_.has_value(); }
 
@@ -55,7 +55,7 @@ class LaneAdmission {
   using Clock = Job::Clock;
 
   bool leader() const { return party_ == 0; }
-  std::uint8_t protocol_for(const JobName& name) const;
+  std::uint8_t protocol_for(const JobName& name);
   std::size_t running_room(std::uint64_t agent) const;
   std::size_t octets_room() const;
   void add_statements(Ticker::OwnControl& own) const;
@@ -74,7 +74,7 @@ class LaneAdmission {
   Answers& answers_;
   std::optional<ManifestJobs> proposed_, named_, stated_, verdicts_;
   std::uint32_t last_sealed_at_ = 0;
-  std::function<Garbled()> garbles_now_;
+  GarblingChoice* choice_ = nullptr;
 };
 
 }  // namespace tkdc

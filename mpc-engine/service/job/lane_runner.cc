@@ -63,23 +63,9 @@ Result<void> LaneRunner::join_garbling(LaneStreams streams, const PairwiseKeys& 
                                    std::move(streams), shared_.shapes, shared_.options.trouble);
   if (!joined) return joined.error();
   garbling_ = std::move(*joined);
-  admission_.use_garbling([this] { return garbles_now(); });
+  choice_.emplace(shared_, running_, *garbling_, tick_time_);
+  admission_.use_garbling(*choice_);
   return {};
-}
-
-// The leader's choice for the jobs that it names next. Far apart or near, a garbled circuit that is
-// ready answers sooner; but it takes more of the CPUs, and many jobs at once share replicated
-// sharing's rounds. One that has to be made first answers sooner if servers are far apart.
-Garbled LaneRunner::garbles_now() const {
-  constexpr std::size_t kMostBeside = 16;
-  const GarblingOptions& options = shared_.options.garbling;
-  switch (options.use) {
-    case GarblingOptions::Use::kNever: return Garbled::kNo;
-    case GarblingOptions::Use::kAlways: return Garbled::kMade;
-    case GarblingOptions::Use::kAuto: break;
-  }
-  if (running_.size() > kMostBeside) return Garbled::kNo;
-  return tick_time_ >= options.far ? Garbled::kMade : Garbled::kReady;
 }
 
 // Tasks refer to protocols.
@@ -399,12 +385,14 @@ Task<void> LaneRunner::run_job(Job& job) {
                        part_in(job, two_parts_)};
     JobOutcome outcome;
     if (garbled(job)) {
-      if (job.found.garbled == Garbled::kMade)
-        co_await garbling_->ready_for(*job.found.record, request.op, request.usage, input.size());
+      InstanceHold hold = co_await garbling_->hold(*job.found.record, request.op, request.usage,
+                                                   input.size(), job.found.garbled);
+      choice_->settle(request.name, hold.any());
       const threegarble::JobTag tag = garbling_->next_job(job.found.digests.opened);
-      outcome = co_await run_garbled_or_shared(context, garbling_->lane(), request.op, tag,
+      outcome = co_await run_garbled_or_shared(context, garbling_->lane(hold), request.op, tag,
                                                std::move(input));
     } else {
+      if (choice_) choice_->settle(request.name, false);
       outcome = co_await run_operation(context, request.op, std::move(input));
     }
     co_await protocol.verified();

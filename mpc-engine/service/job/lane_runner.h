@@ -14,6 +14,7 @@
 #include "lane/ticker.h"
 #include "service/garbled/lane_garbling.h"
 #include "service/job/audit_head_notice.h"
+#include "service/job/garbling_choice.h"
 #include "service/job/lane_admission.h"
 #include "service/job/share_work.h"
 #include "service/sealing/revocation_notice.h"
@@ -80,7 +81,6 @@ class LaneRunner final : private Ticker::Owner {
   void prepare();
   void prepare_garbling();
   Result<void> join_garbling(LaneStreams streams, const PairwiseKeys& keys);
-  Garbled garbles_now() const;
   bool garbled(const Job& job) const;
   ProtocolCounts counts() const;
   void finish(Job& job, JobOutcome outcome);
@@ -95,6 +95,7 @@ class LaneRunner final : private Ticker::Owner {
   Lane lane_;
   SessionProtocols protocols_;
   std::unique_ptr<LaneGarbling> garbling_;  // where the lane has streams
+  std::optional<GarblingChoice> choice_;    // then; it is asked at the leader
   int keeping_audit_heads_ = 0;             // tasks
   bool said_audit_head_ = false;            // in this tick
   // Lane 0's, in a session that has them.

@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "protocol/protocol.h"
@@ -55,12 +57,32 @@ struct LaneCounters {
   // stand ready, and their octets.
   std::atomic<std::uint64_t> garbled_jobs{0}, garbled_missed{0}, garbled_made{0}, garbled_ready{0},
       garbled_bytes{0}, garbled_kinds{0};
+  // At the leader: operations shared because their key had had its share of the circuits.
+  std::atomic<std::uint64_t> garbled_key_had{0};
 
   void answered(tkdc_status status) {
     (status == TKDC_STATUS_OK         ? jobs_done
      : tkdc_status_is_refusal(status) ? jobs_refused
                                       : jobs_failed)++;
   }
+};
+
+// At the leader: how often an agent's operations were computed by sharing because it had had its
+// share of the circuits. Thread-safe.
+class AgentsGarbled {
+ public:
+  void had_its_share(std::uint64_t agent) {
+    const std::lock_guard lock(mutex_);
+    ++agents_[agent];
+  }
+  std::map<std::uint64_t, std::uint64_t> all() const {
+    const std::lock_guard lock(mutex_);
+    return agents_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, std::uint64_t> agents_;  // as many as the configuration lists
 };
 
 // What all lanes of a server share.
@@ -70,6 +92,7 @@ struct LaneShared {
   PendingJobs& pending;
   StagedKeys& staged;  // lane 0's only
   LaneCounters& counters;
+  AgentsGarbled& agents_garbled;
   SealCounts& seals;
   PreauthWatch& preauth;
   EqualLimit& equals;

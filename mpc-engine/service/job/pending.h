@@ -48,6 +48,22 @@ class PendingJobs {
     return it == jobs_.end() ? std::string() : it->second->request.protocol;
   }
 
+  // What it asks for; nothing of a job on keys themselves.
+  struct Asked {
+    KeyId key;
+    tkdc_wire_op op;
+    std::uint32_t usage;
+    std::size_t input_bytes;
+  };
+  std::optional<Asked> asked(const JobName& name) const {
+    std::lock_guard lock(mutex_);
+    const auto it = jobs_.find(name);
+    if (it == jobs_.end()) return std::nullopt;
+    const JobRequest& request = it->second->request;
+    if (tkdc::is_management(request.op)) return std::nullopt;
+    return Asked{request.key.id, request.op, request.usage, request.component[0].size()};
+  }
+
   // Takes out every job whose deadline is over.
   std::vector<std::unique_ptr<Job>> take_expired() {
     std::lock_guard lock(mutex_);

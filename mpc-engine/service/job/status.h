@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,7 +52,11 @@ struct JobServiceStatus {
   bool garbles = false;  // the session does
   std::uint64_t garbled_jobs = 0, garbled_missed = 0, garbled_made = 0, garbled_ready = 0,
                 garbled_bytes = 0, garbled_kinds = 0;
-  ShareUpkeepStatus shares;         // audits of them, and MACs that are dealt
+  // At the leader: operations shared since their key, or agent, had had its share of the circuits.
+  std::uint64_t garbled_key_had = 0;
+  std::map<std::uint64_t, std::uint64_t> garbled_agents_had;
+  std::vector<std::string> garbled_unfit;  // circuits that cannot be laid out, and why
+  ShareUpkeepStatus shares;                // audits of them, and MACs that are dealt
   std::uint32_t refresh_epoch = 0;  // how often the store was refreshed, and when last; 0: never
   std::uint64_t refreshed_at_s = 0;
   std::uint64_t share_alarms = 0;  // since this server's start

@@ -34,6 +34,8 @@ void tell_garbling(nlohmann::json& json, const GarblingOptions& garbling,
   json["garbled_ready"] = jobs.garbled_ready;
   json["garbled_bytes"] = jobs.garbled_bytes;
   json["garbled_kinds"] = jobs.garbled_kinds;
+  json["garbled_key_had"] = jobs.garbled_key_had;
+  json["garbled_unfit"] = jobs.garbled_unfit;
 }
 
 void tell_audit(nlohmann::json& json, const AuditLog& log) {
@@ -53,7 +55,11 @@ nlohmann::json Server::agents_json(const JobServiceStatus& jobs) const {
     RateLimits::AgentCount count;
     for (const auto& one : jobs.agents)
       if (one.agent == id) count = one;
-    out.push_back({{"name", agent.name}, {"asked", count.asked}, {"limited", count.refused}});
+    const auto had = jobs.garbled_agents_had.find(id);
+    out.push_back({{"name", agent.name},
+                   {"asked", count.asked},
+                   {"limited", count.refused},
+                   {"garbled_had", had == jobs.garbled_agents_had.end() ? 0 : had->second}});
   }
   return out;
 }

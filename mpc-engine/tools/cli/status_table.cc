@@ -76,6 +76,26 @@ std::string revoked_notice(const json& server, const std::string& who) {
   return text + "\n";
 }
 
+// Who has had its share of the garbled circuits, so that others find some: server 0 counts it.
+std::string kept_for_others(const json& server) {
+  std::string text;
+  if (count_of(server, "garbled_key_had") != 0)
+    text += "; shared, since one key had had its share: " + cell(server, "garbled_key_had");
+  if (const auto agents = server.find("agents"); agents != server.end() && agents->is_array())
+    for (const json& agent : *agents)
+      if (agent.is_object() && count_of(agent, "garbled_had") != 0)
+        text += "; since agent " + cell(agent, "name") + " had: " + cell(agent, "garbled_had");
+  return text;
+}
+
+// Operations that are always shared, because no circuit of theirs can be garbled.
+std::string unfit_of(const json& server) {
+  const auto unfit = server.find("garbled_unfit");
+  if (unfit == server.end() || !unfit->is_array() || unfit->empty()) return {};
+  return "; cannot be garbled: " + std::to_string(unfit->size()) + " kinds, so " +
+         cell({{"text", unfit->front()}}, "text");
+}
+
 // Garbled circuits: what stands ready, or why there are none where this server has them configured.
 std::string garbling_of(const json& server) {
   if (!server.contains("garbling") || cell(server, "garbling") == "never") return {};
@@ -86,7 +106,8 @@ std::string garbling_of(const json& server) {
            "another data.garbled_mb, or runs another build\n";
   return "garbled circuits: " + cell(server, "garbled_ready") + " ready, of " +
          cell(server, "garbled_kinds") + " kinds; " + cell(server, "garbled_jobs") +
-         " operations took one, " + cell(server, "garbled_missed") + " found none left\n";
+         " operations took one, " + cell(server, "garbled_missed") + " found none left" +
+         kept_for_others(server) + unfit_of(server) + "\n";
 }
 
 // What audits of shares found; nothing mends it by itself.

@@ -205,6 +205,25 @@ TEST(StatusTable, ShowsDegradationAndSecurity) {
   EXPECT_TRUE(is_healthy(document));
 }
 
+TEST(StatusTable, SaysWhoHadItsShareOfGarbledCircuits) {
+  auto document = nlohmann::json::parse(R"({"servers":[{"party":0,"session_up":true,
+    "garbling":"auto","garbles":true,"garbled_ready":5,"garbled_kinds":2,"garbled_jobs":3,
+    "garbled_missed":1}]})");
+  EXPECT_NE(status_table(document).find("3 operations took one, 1 found none left\n"),
+            std::string::npos);
+  auto& server = document["servers"][0];
+  server["garbled_key_had"] = 17u;
+  server["agents"] = nlohmann::json::parse(
+      R"([{"name":"kdc1","garbled_had":19},{"name":"kdc2","garbled_had":0}])");
+  server["garbled_unfit"] = {"open18:9000: too long"};
+  const std::string table = status_table(document);
+  EXPECT_NE(
+      table.find("left; shared, since one key had had its share: 17; since agent kdc1 had: 19; "
+                 "cannot be garbled: 1 kinds, so open18:9000: too long\n"),
+      std::string::npos)
+      << table;
+}
+
 TEST(StatusTable, SurvivesAnyDocument) {
   for (const char* text : {"{}", R"({"servers":7})", R"({"servers":[1,null,{}]})",
                            R"({"agent":[],"counters":"x","servers":[{"party":{"a":1}}]})"}) {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The leader's choice for each job that it names: by sharing, or by a garbled circuit
+// (docs/adr/0047-the-leader-chooses.md). Used by the leader's lane threads; an instance for each.
+#pragma once
+
+#include "service/garbled/lane_garbling.h"
+#include "service/job/lane_shared.h"
+
+namespace tkdc {
+
+class GarblingChoice {
+ public:
+  // `tick_time`: of the lane's fastest ticks of late.
+  GarblingChoice(const LaneShared& shared, const RunningJobs& running, const LaneGarbling& garbling,
+                 const std::chrono::nanoseconds& tick_time)
+      : shared_(shared), running_(running), garbling_(garbling), tick_time_(tick_time) {}
+
+  // Of a job that waits to be named.
+  Garbled choose(const JobName& name);
+  // It has its instance now, or will have none: it was not admitted, say.
+  void settle(const JobName& name, bool has) { shares_.settle(name, has); }
+
+ private:
+  Garbled now() const;
+
+  const LaneShared shared_;
+  const RunningJobs& running_;
+  const LaneGarbling& garbling_;
+  const std::chrono::nanoseconds& tick_time_;
+  InstanceShares shares_;
+};
+
+}  // namespace tkdc

@@ -13,31 +13,53 @@ constexpr std::size_t kHoldingBytes = 8;
 constexpr std::size_t kListingBytes = 1 + 2 + 32 + kPageKeys * kHoldingBytes;
 constexpr std::uint8_t kReadable = 1;
 
-// Of which dealing this server has tags that can be proved now; zeros: of none.
-Bytes holding_of(const std::optional<MacRow>& row, const KeyRecord& record, const MacKeys& keys,
-                 std::uint32_t refresh_epoch) {
-  Bytes out(kHoldingBytes);
-  if (!row || row->key != keys.id() || row->version != record.version ||
-      row->refresh_epoch != refresh_epoch)
-    return out;
-  Bytes dealing;
-  Writer w(dealing);
-  put_dealing(w, row->dealing);
+using Holding = std::array<std::uint8_t, kHoldingBytes>;
+
+Holding digest_of(const Dealing& dealing) {
+  Bytes text;
+  Writer w(text);
+  put_dealing(w, dealing);
   std::uint8_t digest[16];
-  crypto_generichash(digest, sizeof digest, dealing.data(), dealing.size(), nullptr, 0);
+  crypto_generichash(digest, sizeof digest, text.data(), text.size(), nullptr, 0);
+  Holding out;
   std::copy_n(digest, kHoldingBytes, out.begin());
   return out;
 }
 
+// Of which dealing this server has tags that can be proved now; zeros: of none.
+class Holdings {
+ public:
+  Holdings(const MacKeys& keys, std::uint32_t refresh_epoch)
+      : keys_(keys), refresh_epoch_(refresh_epoch) {}
+
+  Holding of(const std::optional<MacRow>& row, const KeyRecord& record) {
+    if (!row || row->key != keys_.id() || row->version != record.version ||
+        row->refresh_epoch != refresh_epoch_)
+      return {};
+    // A page was mostly dealt at once.
+    if (last_ != row->dealing) {
+      last_ = row->dealing;
+      digest_ = digest_of(row->dealing);
+    }
+    return digest_;
+  }
+
+ private:
+  const MacKeys& keys_;
+  const std::uint32_t refresh_epoch_;
+  std::optional<Dealing> last_;
+  Holding digest_{};
+};
+
 // readable u8 | keys u16 | digest of ids and names | a holding for each place of a page
-Bytes listing_of(const std::vector<StoredKey>& keys, const MacKeys& mac_keys,
-                 std::uint32_t refresh_epoch) {
+Bytes listing_of(const std::vector<StoredKey>& keys, const std::vector<Bytes>& names_of,
+                 Holdings mine) {
   Bytes out;
   out.reserve(kListingBytes);
   Bytes names, holdings;
-  for (const StoredKey& one : keys) {
-    Writer(names).bytes(mac_name_of(*one.record));
-    const Bytes holding = holding_of(one.macs, *one.record, mac_keys, refresh_epoch);
+  for (std::size_t k = 0; k < keys.size(); ++k) {
+    Writer(names).bytes(names_of[k]);
+    const Holding holding = mine.of(keys[k].macs, *keys[k].record);
     holdings.insert(holdings.end(), holding.begin(), holding.end());
   }
   std::uint8_t digest[32];
@@ -101,8 +123,8 @@ void ShareWork::tell_difference(const KeyRecord& record, const std::array<Bytes,
                &record);
 }
 
-void ShareWork::sort_page(std::vector<StoredKey> keys, const std::array<Bytes, 3>& listings,
-                          Page& page) {
+void ShareWork::sort_page(std::vector<StoredKey> keys, std::vector<Bytes> names,
+                          const std::array<Bytes, 3>& listings, Page& page) {
   for (std::size_t k = 0; k < keys.size(); ++k) {
     const ByteSpan first = holding_at(listings[0], k);
     const bool same = std::ranges::equal(first, holding_at(listings[1], k)) &&
@@ -119,20 +141,25 @@ void ShareWork::sort_page(std::vector<StoredKey> keys, const std::array<Bytes, 3
                        to_hex(keys[k].record->ref.id),
                    keys[k].record.get());
     if (task_ != ShareTask::kRefresh && has != (task_ == ShareTask::kAudit)) continue;
-    MacSubject subject = mac_subject(*keys[k].record);
-    if (has) add_tags(subject, *keys[k].macs);
+    MacSubject subject = mac_subject(*keys[k].record, std::move(names[k]));
+    if (has) add_tags(subject, std::move(*keys[k].macs));
     batch.records.push_back(keys[k].record);
     batch.subjects.push_back(std::move(subject));
   }
   for (Batch* batch : {&page.with, &page.without}) batch->bad.resize(batch->records.size());
 }
 
+Bytes ShareWork::my_listing(const std::vector<StoredKey>& keys, std::vector<Bytes>& names) const {
+  for (const StoredKey& one : keys) names.push_back(mac_name_of(*one.record));
+  return listing_of(keys, names, Holdings(macs_.keys(), macs_.refresh_epoch()));
+}
+
 // False: no more, or trouble_.
 Task<bool> ShareWork::next_page(Page& page) {
   auto read = store_.macs()->page(at_, kPageKeys);
   if (!read.ok()) alarm_.raise("audit of shares: " + read.error().message, nullptr);
-  Bytes mine =
-      read.ok() ? listing_of(*read, macs_.keys(), macs_.refresh_epoch()) : Bytes(kListingBytes);
+  std::vector<Bytes> names;
+  Bytes mine = read.ok() ? my_listing(*read, names) : Bytes(kListingBytes);
   FromBoth others = co_await lane_.exchange(mine);
   const auto listings = by_party(lane_.party(), std::move(mine), std::move(others));
   if (lane_.security() == Security::kMalicious) {
@@ -146,7 +173,7 @@ Task<bool> ShareWork::next_page(Page& page) {
   }
   over_ = read->size() < kPageKeys;
   if (!read->empty()) at_ = read->back().record->ref.id;
-  sort_page(std::move(*read), listings, page);
+  sort_page(std::move(*read), std::move(names), listings, page);
   co_return true;
 }
 

@@ -46,7 +46,9 @@ class ShareWork {
   };
 
   Task<bool> next_page(Page& page);
-  void sort_page(std::vector<StoredKey> keys, const std::array<Bytes, 3>& listings, Page& page);
+  Bytes my_listing(const std::vector<StoredKey>& keys, std::vector<Bytes>& names) const;
+  void sort_page(std::vector<StoredKey> keys, std::vector<Bytes> names,
+                 const std::array<Bytes, 3>& listings, Page& page);
   void tell_difference(const KeyRecord& record, const std::array<Bytes, 3>& listings,
                        std::size_t k);
   Task<void> find_bad(MacKeys& keys, Batch& batch, std::size_t from, std::size_t count,

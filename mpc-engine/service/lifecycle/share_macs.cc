@@ -2,6 +2,7 @@
 #include "service/lifecycle/share_macs.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace tkdc {
 namespace {
@@ -111,29 +112,30 @@ Bytes mac_name_of(const KeyRecord& record) {
   return out;
 }
 
-MacSubject mac_subject(const KeyRecord& record) {
+MacSubject mac_subject(const KeyRecord& record, Bytes name) {
   MacSubject subject;
-  subject.name = mac_name_of(record);
+  subject.name = std::move(name);
   std::size_t bytes = 0;
-  for (const auto& [name, value] : record.fields) bytes += padded(value.size());
+  for (const auto& [field, value] : record.fields) bytes += padded(value.size());
   for (std::size_t c = 0; c < 2; ++c) {
     subject.component[c].resize(bytes);
     std::size_t at = 0;
-    for (const auto& [name, value] : record.fields) {
-      std::ranges::copy(value.component[c],
-                        subject.component[c].begin() + static_cast<std::ptrdiff_t>(at));
-      at += padded(value.size());
+    for (const auto& [field, value] : record.fields) {
+      const SecretVector& octets = value.component[c];
+      if (!octets.empty())
+        std::memcpy(subject.component[c].data() + at, octets.data(), octets.size());
+      at += padded(octets.size());
     }
   }
   return subject;
 }
 
-void add_tags(MacSubject& subject, const MacRow& row) {
+void add_tags(MacSubject& subject, MacRow row) {
   subject.dealing = row.dealing;
   const bool fits = row.tag[0].size() == subject.bytes() && row.tag[1].size() == subject.bytes();
   subject.key = fits ? row.key : MacKeyId{};
   for (std::size_t c = 0; c < 2; ++c) {
-    subject.tag[c] = row.tag[c];
+    subject.tag[c] = std::move(row.tag[c]);
     subject.tag[c].resize(subject.bytes());
   }
 }

@@ -22,9 +22,13 @@ namespace tkdc {
 // and length of each field. Equal at all three.
 Bytes mac_name_of(const KeyRecord& record);
 // The two components, each field padded to whole blocks.
-MacSubject mac_subject(const KeyRecord& record);
+// Its name is mac_name_of() it, where that is known already.
+MacSubject mac_subject(const KeyRecord& record, Bytes name);
+inline MacSubject mac_subject(const KeyRecord& record) {
+  return mac_subject(record, mac_name_of(record));
+}
 // With the tags of its row. Those of another length prove nothing, which an audit then says.
-void add_tags(MacSubject& subject, const MacRow& row);
+void add_tags(MacSubject& subject, MacRow row);
 
 // What each server said, by party.
 std::array<Bytes, 3> by_party(int party, Bytes mine, FromBoth others);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/store/mac_table.h"
 
+#include "base/assign_octets.h"
+
 namespace tkdc {
 namespace {
 
@@ -28,10 +30,7 @@ bool decode_mac_row(ByteSpan in, MacRow& row) {
   row.refresh_epoch = r.u32();
   row.version = r.u32();
   row.dealing = get_dealing(r);
-  for (SecretVector& tag : row.tag) {
-    const ByteSpan octets = r.bytes(kMaxMacTagBytes);
-    tag.assign(octets.begin(), octets.end());
-  }
+  for (SecretVector& tag : row.tag) assign_octets(tag, r.bytes(kMaxMacTagBytes));
   return r.complete() && format == kMacRowFormat && row.tag[0].size() == row.tag[1].size();
 }
 

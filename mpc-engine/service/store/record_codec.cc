@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/store/record_codec.h"
 
+#include "base/assign_octets.h"
 #include "base/codec.h"
 
 namespace tkdc {
@@ -69,10 +70,8 @@ bool decode_record(ByteSpan in, KeyRecord& record) {
   if (fields > kMaxRecordFields) return false;
   for (std::uint32_t i = 0; i < fields && !r.failed(); ++i) {
     SharedBytes& value = record.fields[r.text(kMaxFieldNameBytes)];
-    for (SecretVector& component : value.component) {
-      ByteSpan octets = r.bytes(kMaxFieldBytes);
-      component.assign(octets.begin(), octets.end());
-    }
+    for (SecretVector& component : value.component)
+      assign_octets(component, r.bytes(kMaxFieldBytes));
   }
   return r.complete() && key_class >= 1 && key_class <= 6 && (form == 1 || form == 2);
 }

@@ -8,6 +8,7 @@ namespace tkdc {
 namespace {
 
 const ByteSpan kMacKeysName = octets("mac keys");
+constexpr std::size_t kMostReserved = 256;  // keys of a page
 
 }  // namespace
 
@@ -16,16 +17,16 @@ int RecordStore::put_macs(Txn& txn, const KeyId& id, const MacRow& row) {
 }
 
 // Error: the record is corrupt. A row that is so is no more than missing: it can be dealt anew.
-Result<StoredKey> RecordStore::read_with_macs(Txn& txn, const KeyId& id, ByteSpan value) {
+Result<StoredKey> RecordStore::read_with_macs(Txn& txn, const KeyId& id, ByteSpan value,
+                                              SecretVector& plaintext) {
   StoredKey out;
   auto record = std::make_shared<KeyRecord>();
-  if (!decode(kCommitted, id, value, *record)) return corrupt(kCommitted, id);
+  if (!decode(kCommitted, id, value, *record, plaintext)) return corrupt(kCommitted, id);
   out.record = std::move(record);
   ByteSpan sealed;
   const int rc = txn->find(kMacs, id, sealed);
   if (rc == Tables::kNotFound) return out;
   if (rc != 0) return failed("reading MACs", rc);
-  SecretVector plaintext;
   if (!cipher_.decrypt(Tables::kNames[kMacs], id, sealed, plaintext) ||
       !decode_mac_row(plaintext, out.macs.emplace())) {
     out.macs.reset();
@@ -38,11 +39,13 @@ Result<std::vector<StoredKey>> RecordStore::page(const std::optional<KeyId>& aft
                                                  std::size_t most) {
   std::vector<StoredKey> out;
   Result<void> sound;
+  SecretVector plaintext;
+  out.reserve(std::min(most, kMostReserved));
   Txn txn(*tables_, false);
   const auto take = [&](ByteSpan name, ByteSpan value) {
     KeyId id{};
     std::copy_n(name.begin(), std::min(name.size(), id.size()), id.begin());
-    auto key = name.size() == id.size() ? read_with_macs(txn, id, value)
+    auto key = name.size() == id.size() ? read_with_macs(txn, id, value, plaintext)
                                         : Result<StoredKey>(corrupt(kCommitted, id));
     if (key.ok())
       out.push_back(std::move(*key));

@@ -48,6 +48,11 @@ Error RecordStore::corrupt(Table table, const KeyId& id) const {
 
 bool RecordStore::decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record) const {
   SecretVector plaintext;
+  return decode(table, id, value, record, plaintext);
+}
+
+bool RecordStore::decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record,
+                         SecretVector& plaintext) const {
   return cipher_.decrypt(Tables::kNames[table], id, value, plaintext) &&
          decode_record(plaintext, record) && record.ref.id == id &&
          record.ref.installation == options_.installation;

@@ -90,9 +90,7 @@ TEST_F(SharesRefresh, ASessionEndsWhereOneServerCannotCommit) {
   NoCommit table(*e_->disk(2).refresh());
   e_->disk(2).refresh_over = &table;
   const EntryId entry = table.entry();
-  e_->service(0).ask_shares(ShareTask::kRefresh);
-  next_session();
-  EXPECT_NE(ended().trouble, "");
+  EXPECT_NE(try_refresh(0).trouble, "");
   bool up = true;
   for (int waited = 0; up && waited < 500; ++waited) {
     up = e_->service(0).status().session_up;
@@ -100,6 +98,7 @@ TEST_F(SharesRefresh, ASessionEndsWhereOneServerCannotCommit) {
   }
   ASSERT_FALSE(up);
   e_->join();
+  e_->all_end = false;
   // As the handshake settles it: the two others have committed.
   e_->disk(2).refresh_over = nullptr;
   EXPECT_EQ(e_->store(2).prepared().value(), std::vector<KeyId>{entry});
@@ -120,10 +119,8 @@ TEST_F(SharesRefresh, ARefreshStopsAtAShareThatDiffers) {
     changed->fields.at("key").component[1][0] ^= 1;
     page[1].record = changed;
   };
-  e_->service(0).ask_shares(ShareTask::kRefresh);
-  next_session();
-  const ShareUpkeepStatus done = ended();
-  EXPECT_NE(done.trouble, "");
+  EXPECT_NE(try_refresh(0).trouble, "");
+  e_->all_end = false;
   for (int p = 0; p < 3; ++p) {
     EXPECT_EQ(e_->service(p).status().refresh_epoch, 0u);
     EXPECT_EQ(e_->store(p).get(keys[0].id).value()->version, 1u);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What work on all shares costs: whole engines in one process, stores on disk
+// (docs/performance.md, "Shares"). TKDC_KEYS says how many.
+#include <cstdio>
+#include <ctime>
+
+#include "shares_at_work.h"
+
+namespace tkdc {
+namespace {
+
+class SharesRate : public Shares {
+ protected:
+  static double seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+  // Keys like these under other ids: what is dealt to them is their own.
+  void copy_keys(const std::vector<KeyRef>& like, std::uint32_t keys) {
+    for (int p = 0; p < 3; ++p)
+      for (std::uint32_t k = 0; k < keys; ++k) {
+        KeyRecord record = *e_->store(p).get(like[k % like.size()].id).value();
+        record.macs.reset();
+        for (std::size_t at = 0; at < 4; ++at)
+          record.ref.id[at] = static_cast<std::uint8_t>((k * 2654435761u) >> (8 * at));
+        ASSERT_TRUE(e_->store(p).prepare(record).ok());
+        ASSERT_TRUE(e_->store(p).commit(record.ref.id).ok());
+      }
+  }
+  void begins() {
+    from_s_ = seconds();
+    from_cpu_ = std::clock();
+  }
+  // CPU time of all three; where other programs run too, it says more.
+  void say(const char* what, std::uint64_t keys) {
+    const double took = seconds() - from_s_, n = static_cast<double>(keys);
+    const double cpu = static_cast<double>(std::clock() - from_cpu_) / CLOCKS_PER_SEC;
+    std::printf("%s: %.0f keys in %.2f s, %.0f a second; %.1f us of CPU a key\n", what, n, took,
+                n / took, cpu / n * 1e6);
+  }
+
+ private:
+  double from_s_ = 0;
+  std::clock_t from_cpu_ = 0;
+};
+
+TEST_F(SharesRate, DISABLED_HowLongItTakes) {
+  const char* asked = std::getenv("TKDC_KEYS");
+  const auto keys = static_cast<std::uint32_t>(asked ? std::atoi(asked) : 20'000);
+  const char* often = std::getenv("TKDC_AUDITS");
+  const int audits = often ? std::atoi(often) : 2;
+  start();
+  copy_keys(make_keys(2), keys - 2);
+  new_session(true);
+  begins();
+  EXPECT_EQ(work(ShareTask::kDeal).dealt, keys);
+  say("deal", keys);
+  for (int again = 0; again < audits; ++again) {
+    begins();
+    EXPECT_EQ(work(ShareTask::kAudit).audited, keys);
+    say("audit", keys);
+  }
+  begins();
+  refresh(0);
+  say("refresh", keys);
+  EXPECT_EQ(work(ShareTask::kAudit).audited, keys);
+  expect_alarms(0, {});
+}
+
+}  // namespace
+}  // namespace tkdc

@@ -120,4 +120,7 @@ def test_what_a_session_has_begun_with_is_not_undone(realm):
     assert refused.returncode == FAILED and "a session has begun since" in refused.stderr
     realm.start_server(0)
     wait_for_session(realm)
+    # Over the restart, and of an audit that another server was asked for.
+    last = state_of(realm, 0)["last_audit"]
+    assert last["audited"] > 4 and last["failed"] == last["without"] == 0
     log_in(realm, "u3")

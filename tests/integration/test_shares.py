@@ -104,6 +104,7 @@ def test_the_steps_of_an_upgrade(before):
         restart(realm, party)
         log_in(realm, "u0")
     assert state_of(realm, 0)["macs"]
+    assert "last audit       never" in shares(realm, 1, "status").stdout
     first = shares(realm, 2, "audit")
     # Nothing differs, but nothing was proved either.
     assert first.returncode == FOUND, first.stderr + first.stdout
@@ -115,6 +116,7 @@ def test_the_steps_of_an_upgrade(before):
     assert again.returncode == GOOD and count(again, "dealt") == 0
     audited = shares(realm, 0, "audit")
     assert audited.returncode == GOOD and count(audited, "audited") == count(dealt, "dealt")
+    assert f"Z, {count(dealt, 'dealt')} keys, 0 failed, 0 without MACs" in audited.stdout
     log_in(realm, "u1")
 
 
@@ -134,6 +136,7 @@ def test_a_server_that_was_set_back_is_named(before):
     found = shares(realm, 0, "audit")
     assert found.returncode == FOUND and "server 1 and the two others" in found.stdout
     assert count(found, "audited") == 0
+    assert f" 0 keys, {count(found, 'failed')} failed" in found.stdout
     assert "SHARES DIFFER" in realm.tool("tkdc", "status", "--socket",
                                          str(realm.agent_socket("kdc")))
     for party in range(3):

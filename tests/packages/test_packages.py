@@ -79,7 +79,9 @@ def test_install(host):
     for page in ("tkdc", "tkdc-server", "tkdc-agent", "tkdc-import", "tkdc-export",
                  "tkdc-reconcile"):
         host.run(f"test -e /usr/share/man/man8/{page}.8.gz")
-    for unit in ("tkdc-server@server0.service", "tkdc-agent@agent-kdc.service"):
+    for unit in ("tkdc-server@server0.service", "tkdc-agent@agent-kdc.service",
+                 "tkdc-audit@server0.timer", "tkdc-audit@server0.service",
+                 "tkdc-refresh@server0.timer", "tkdc-refresh@server0.service"):
         host.run(f"systemd-analyze verify --man=no {unit}")
 
 

@@ -89,8 +89,9 @@ def test_a_changed_credential_starts_nothing(host):
 
 
 def test_units_are_hardened(host):
-    for name in (*SERVERS, *AGENTS):
-        said = host.run(f"systemd-analyze security --no-pager {unit_of(name)} | tail -1").stdout
+    units = [unit_of(name) for name in (*SERVERS, *AGENTS)]
+    for unit in (*units, "tkdc-audit@server0", "tkdc-refresh@server0"):
+        said = host.run(f"systemd-analyze security --no-pager {unit} | tail -1").stdout
         level = float(re.search(r"(\d+\.\d+)", said).group(1))
         assert level <= 1.2, said
 
@@ -140,6 +141,23 @@ def test_sockets_are_for_their_groups(host):
     assert host.run("stat -c %a /run/tkdc/agent-kdc").stdout.strip() == "750"
     socket = host.run("find /var/lib/tkdc/server0 -type s -printf '%m %u %p\\n'").stdout.split()
     assert socket[:2] == ["600", "tkdc-server"], socket
+
+
+def test_shares_are_audited_by_a_timer(host):
+    for name in SERVERS:
+        host.run(f"sed -i 's/^\\[store\\]$/&\\nshare_macs = true/' /etc/tkdc/{name}/tkdc.toml && "
+                 f"systemctl restart {unit_of(name)}")
+        becomes(host, STATUS)
+    host.run("systemctl enable --now tkdc-audit@server0.timer")
+    assert "tkdc-audit@server0.timer" in host.run("systemctl list-timers --no-pager").stdout
+    host.run("systemctl start tkdc-audit@server0")
+    said = host.run("journalctl -u tkdc-audit@server0 -o cat --no-pager").stdout
+    assert re.search(r"^last audit +\d{4}-", said, re.MULTILINE), said
+    host.run("systemctl start tkdc-refresh@server1")
+    becomes(host, STATUS)
+    shown = host.run("tkdc shares --config /etc/tkdc/server2/tkdc.toml status").stdout
+    assert "refresh epoch 1" in shown and not re.search("^last audit +never", shown, re.MULTILINE)
+    host.run("systemctl disable --now tkdc-audit@server0.timer")
 
 
 def store_key(host, name: str = "server0") -> str:

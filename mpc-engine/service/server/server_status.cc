@@ -103,7 +103,7 @@ std::string Server::status_json() {
                          {"agents", agents_json(jobs)},
                          {"tickets_revoked", jobs.tickets_revoked},
                          {"revoked", revoked_json(jobs.revoked)},
-                         {"shares", shares_json(jobs)},
+                         {"shares", shares_->state()},
                          {"requests", control.requests},
                          {"requests_malformed", control.malformed},
                          {"requests_replayed", control.replayed},

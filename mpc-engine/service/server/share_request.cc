@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <sstream>
 
 #include "base/durable_file.h"
 #include "base/system_error.h"
@@ -14,7 +15,24 @@
 namespace tkdc {
 namespace {
 
-constexpr std::size_t kMaxRequestBytes = 16;
+constexpr std::size_t kMaxLineBytes = 128;
+
+// Without its end; what is longer is cut, and so no line that is understood. None: no file.
+Result<std::optional<std::string>> line_in(const std::string& file) {
+  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd && errno == ENOENT) return std::optional<std::string>();
+  std::array<char, kMaxLineBytes> octets{};
+  const ssize_t n = fd ? ::read(fd.get(), octets.data(), octets.size()) : -1;
+  if (n < 0) return system_error("shares: " + file + " cannot be read");
+  std::string line(octets.data(), static_cast<std::size_t>(n));
+  if (!line.empty() && line.back() == '\n') line.pop_back();
+  return std::optional<std::string>(std::move(line));
+}
+
+std::string line_of(const LastAudit& audit) {
+  return std::to_string(audit.at_s) + " " + std::to_string(audit.audited) + " " +
+         std::to_string(audit.failed) + " " + std::to_string(audit.without);
+}
 
 }  // namespace
 
@@ -37,14 +55,10 @@ Result<void> write_share_request(const std::string& store_path, ShareTask task) 
 
 Result<std::optional<ShareTask>> read_share_request(const std::string& store_path) {
   const std::string file = share_request_file(store_path);
-  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd && errno == ENOENT) return std::optional<ShareTask>();
-  std::array<char, kMaxRequestBytes> octets{};
-  const ssize_t n = fd ? ::read(fd.get(), octets.data(), octets.size()) : -1;
-  if (n < 0) return system_error("shares: " + file + " cannot be read");
-  std::string word(octets.data(), static_cast<std::size_t>(n));
-  if (!word.empty() && word.back() == '\n') word.pop_back();
-  auto task = share_task_of(word);
+  auto word = line_in(file);
+  if (!word.ok()) return word.error();
+  if (!*word) return std::optional<ShareTask>();
+  auto task = share_task_of(**word);
   if (!task)
     return fail("shares: " + file + " is no request of `tkdc shares`; remove it, then ask again");
   return task;
@@ -55,6 +69,26 @@ Result<void> remove_share_request(const std::string& store_path) {
   if (!remove_durably(file) && errno != ENOENT)
     return system_error("shares: " + file + " cannot be removed");
   return {};
+}
+
+Result<void> write_last_audit(const std::string& store_path, const LastAudit& audit) {
+  const std::string file = last_audit_file(store_path);
+  if (overwrite_durably(file, line_of(audit) + "\n")) return {};
+  return system_error("shares: " + file + " cannot be written");
+}
+
+Result<std::optional<LastAudit>> read_last_audit(const std::string& store_path) {
+  const std::string file = last_audit_file(store_path);
+  auto line = line_in(file);
+  if (!line.ok()) return line.error();
+  if (!*line) return std::optional<LastAudit>();
+  LastAudit audit;
+  std::istringstream in(**line);
+  in >> audit.at_s >> audit.audited >> audit.failed >> audit.without;
+  // Exactly as it is written.
+  if (in.fail() || audit.at_s < 0 || line_of(audit) != **line)
+    return fail("shares: " + file + " does not say when the last audit was; remove it");
+  return std::optional<LastAudit>(audit);
 }
 
 }  // namespace tkdc

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/share_watch.h"
 
-#include "service/server/share_request.h"
+#include "base/utc_time.h"
 
 namespace tkdc {
+namespace {
+
+// What a timer does each night was missed more than once.
+constexpr std::int64_t kAuditDueS = 3 * 24 * 3600;
 
 nlohmann::json shares_json(const JobServiceStatus& jobs) {
   const ShareUpkeepStatus& s = jobs.shares;
@@ -29,7 +33,46 @@ nlohmann::json shares_json(const JobServiceStatus& jobs) {
   return json;
 }
 
+}  // namespace
+
+nlohmann::json ShareWatch::state_under_lock(const JobServiceStatus& jobs) const {
+  nlohmann::json json = shares_json(jobs);
+  if (!last_audit_) return json;
+  json["last_audit"] = {{"at", last_audit_->at_s},
+                        {"audited", last_audit_->audited},
+                        {"failed", last_audit_->failed},
+                        {"without", last_audit_->without}};
+  const std::string at = format_utc(last_audit_->at_s);
+  std::string warning;
+  if (last_audit_->failed > 0)
+    warning = "the last audit of shares, " + at + ", found " + std::to_string(last_audit_->failed) +
+              " keys whose shares differ; see the journal of then";
+  else if (jobs.shares.possible &&
+           static_cast<std::int64_t>(wall_s()) - last_audit_->at_s > kAuditDueS)
+    warning = "the last audit of shares was " + at +
+              "; see tkdc-audit@NAME.timer on the servers, or run `tkdc shares audit`";
+  if (!warning.empty()) json["audit_warning"] = warning;
+  return json;
+}
+
+nlohmann::json ShareWatch::state() {
+  std::lock_guard lock(mutex_);
+  return state_under_lock(jobs_.status());
+}
+
+// Of those that came to their end, whoever asked. What is wanted or at work now says no more what
+// was before it.
+void ShareWatch::keep_audit(const ShareUpkeepStatus& shares) {
+  if (shares.wanted || shares.running) return;
+  if (shares.task != ShareTask::kAudit || !shares.trouble.empty()) return;
+  last_audit_ = {shares.ended_at_s, shares.audited, shares.failed, shares.without};
+  if (auto kept = write_last_audit(store_path_, *last_audit_); !kept.ok())
+    log_(kept.error().message);
+}
+
 Result<std::string> ShareWatch::ask(const std::string& word) {
+  std::lock_guard lock(mutex_);
+  look_under_lock();
   const JobServiceStatus now = jobs_.status();
   const auto task = share_task_of(word);
   if (!task && word != "status") return fail("shares: no such request: " + word);
@@ -42,21 +85,32 @@ Result<std::string> ShareWatch::ask(const std::string& word) {
           "run a release that has them, and restart them one by one");
     if (now.shares.running || now.shares.wanted)
       return fail("this is under way already: `tkdc shares status` says how far it is");
-    std::lock_guard lock(mutex_);
     if (auto written = write_share_request(store_path_, *task); !written.ok())
       return written.error();
     jobs_.ask_shares(*task);
     asked_ = true;
     finished_ = now.shares.finished;
   }
-  return shares_json(jobs_.status()).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return state_under_lock(jobs_.status())
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 void ShareWatch::look() {
   std::lock_guard lock(mutex_);
+  look_under_lock();
+}
+
+void ShareWatch::look_under_lock() {
+  if (!std::exchange(looked_for_audit_, true)) {
+    if (auto kept = read_last_audit(store_path_); kept.ok())
+      last_audit_ = *kept;
+    else
+      log_(kept.error().message);
+  }
   const JobServiceStatus now = jobs_.status();
   if (now.shares.finished != finished_) {
     finished_ = now.shares.finished;
+    keep_audit(now.shares);
     nlohmann::json event = shares_json(now);
     event.erase("alarms_named");
     event["event"] = "shares";

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "service/job/job_service.h"
+#include "service/server/share_request.h"
 
 namespace tkdc {
 
@@ -28,8 +29,14 @@ class ShareWatch {
   Result<std::string> ask(const std::string& word);
   // Once a second.
   void look();
+  // For `tkdc status` and `tkdc shares status`.
+  nlohmann::json state();
 
  private:
+  nlohmann::json state_under_lock(const JobServiceStatus& jobs) const;
+  void look_under_lock();
+  void keep_audit(const ShareUpkeepStatus& shares);
+
   const std::string store_path_;
   JobService& jobs_;
   const Tell log_, audit_;
@@ -37,9 +44,8 @@ class ShareWatch {
   bool asked_ = false;          // of jobs_, what the file says
   std::uint64_t finished_ = 0;  // as it was last seen
   std::string trouble_;
+  bool looked_for_audit_ = false;
+  std::optional<LastAudit> last_audit_;
 };
-
-// For `tkdc status` too.
-nlohmann::json shares_json(const JobServiceStatus& jobs);
 
 }  // namespace tkdc

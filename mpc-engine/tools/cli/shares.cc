@@ -60,6 +60,20 @@ std::string progress(const json& state) {
          " keys";
 }
 
+json part(const json& state, const char* name) {
+  auto it = state.find(name);
+  return it != state.end() && it->is_object() ? *it : json::object();
+}
+
+std::string last_audit(const json& state) {
+  const json audit = part(state, "last_audit");
+  if (audit.empty()) return "never";
+  return format_utc(static_cast<std::int64_t>(count(audit, "at"))) + ", " +
+         std::to_string(count(audit, "audited")) + " keys, " +
+         std::to_string(count(audit, "failed")) + " failed, " +
+         std::to_string(count(audit, "without")) + " without MACs";
+}
+
 void show(const json& state) {
   const std::uint64_t at = count(state, "refreshed_at");
   std::cout << "refreshed        "
@@ -67,6 +81,7 @@ void show(const json& state) {
                         : format_utc(static_cast<std::int64_t>(at)) + ", refresh epoch " +
                               std::to_string(count(state, "refresh_epoch")))
             << "\n";
+  std::cout << "last audit       " << last_audit(state) << "\n";
   std::cout << "MACs on shares   " << (truth(state, "macs") ? "in use" : "not in this session")
             << "\n";
   if (const std::string task = text(state, "task"); !task.empty())
@@ -110,7 +125,9 @@ Result<int> work(const SharesOptions& options) {
   if (!before) return before.error();
   if (options.task == "status") {
     show(*before);
-    return count(*before, "alarms") == 0 ? kGood : kFound;
+    const bool clean =
+        count(*before, "alarms") == 0 && count(part(*before, "last_audit"), "failed") == 0;
+    return clean ? kGood : kFound;
   }
   auto state = ask(socket, options.task);
   if (!state) return state.error();

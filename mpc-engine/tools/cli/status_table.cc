@@ -113,7 +113,9 @@ std::string garbling_of(const json& server) {
 // What audits of shares found; nothing mends it by itself.
 std::string shares_notice(const json& server, const std::string& who) {
   const json& shares = member(server, "shares");
-  if (!shares.is_object() || count_of(shares, "alarms") == 0) return {};
+  if (!shares.is_object()) return {};
+  if (count_of(shares, "alarms") == 0)
+    return shares.contains("audit_warning") ? who + cell(shares, "audit_warning") + "\n" : "";
   std::string text =
       who + "SHARES DIFFER, found " + cell(shares, "alarms") + " times; see its journal";
   if (auto named = shares.find("alarms_named");

@@ -31,5 +31,21 @@ TEST_F(ShareRequestTest, AnythingElseIsAnError) {
   }
 }
 
+TEST_F(ShareRequestTest, TheLastAuditIsReadAsItWasWritten) {
+  EXPECT_FALSE(read_last_audit(directory_)->has_value());
+  const LastAudit audit{1'764'100'000, 18'446'744'073'709'551'615u, 2, 3};
+  ASSERT_TRUE(write_last_audit(directory_, {1, 2, 3, 4}).ok());
+  ASSERT_TRUE(write_last_audit(directory_, audit).ok());
+  const auto read = read_last_audit(directory_);
+  ASSERT_TRUE(read.ok() && read->has_value());
+  EXPECT_EQ(**read, audit);
+  EXPECT_FALSE(write_last_audit(directory_ + "/none", audit).ok());
+  for (const char* text : {"", "1 2 3\n", "1 2 3 4 5\n", "-1 2 3 4\n", "1 2 3 -4\n", " 1 2 3 4\n",
+                           "01 2 3 4\n", "99999999999999999999 2 3 4\n", "1 2 3 x\n"}) {
+    write("shares.audited", text);
+    EXPECT_FALSE(read_last_audit(directory_).ok()) << text;
+  }
+}
+
 }  // namespace
 }  // namespace tkdc

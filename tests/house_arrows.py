@@ -46,6 +46,8 @@ room("mpc-engine/garble", "mpc-engine/base", "mpc-engine/field", "mpc-engine/cir
 room("mpc-engine/ot", "mpc-engine/base", "mpc-engine/garble", "mpc-engine/link")
 room("mpc-engine/pair", "mpc-engine/base", "mpc-engine/circuit", "mpc-engine/garble",
      "mpc-engine/ot")
+room("mpc-engine/lut", "mpc-engine/base", "mpc-engine/field", "mpc-engine/garble", "mpc-engine/ot",
+     "mpc-engine/pair")
 room("mpc-engine/session", "mpc-engine/base", "mpc-engine/link")
 room("mpc-engine/lane", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session")
 room("mpc-engine/protocol", "mpc-engine/base", "mpc-engine/field", "mpc-engine/session",

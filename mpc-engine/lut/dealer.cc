@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lut/dealer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/now_public.h"
+
+namespace tkdc::lut {
+namespace {
+
+// Both write such a piece before they read: rings hold it.
+constexpr std::size_t kPiece = std::size_t{128} << 10;
+
+}  // namespace
+
+Dealer::Dealer(pair::Session& session, std::size_t at_once)
+    : session_(session), part_(2), at_once_(at_once), expected_(kExpected),
+      digest_(session.seed_of(kPurpose, session.next_number(), Side::kGarbler)) {
+  part_[0] = part_of_delta(session.deltas());
+  part_[1] = lut::octet_part(part_[0]);
+}
+
+Result<void> Dealer::draw(std::span<AuthBit> out) {
+  for (std::size_t done = 0; done < out.size();) {
+    if (used_ == bits_.size()) {
+      bits_.resize(at_once_);
+      used_ = 0;
+      if (auto drawn = session_.draw(bits_); !drawn) return drawn;
+    }
+    const std::size_t some = std::min(out.size() - done, bits_.size() - used_);
+    std::copy_n(bits_.begin() + static_cast<std::ptrdiff_t>(used_), some, out.begin() + static_cast<std::ptrdiff_t>(done));
+    used_ += some;
+    done += some;
+  }
+  return {};
+}
+
+Result<void> Dealer::draw(std::span<Label> out) {
+  AuthBits some(std::min<std::size_t>(out.size(), 4096));
+  const Label delta = session_.delta();
+  for (std::size_t done = 0; done < out.size();) {
+    const auto now = std::span(some).first(std::min(some.size(), out.size() - done));
+    if (auto drawn = draw(now); !drawn) return drawn;
+    for (const AuthBit& bit : now) out[done++] = label_of(bit, delta);
+  }
+  return {};
+}
+
+Result<void> Dealer::exchange(MutableByteSpan own) {
+  peers_.resize(std::min(own.size(), kPiece));
+  for (std::size_t done = 0; done < own.size();) {
+    const auto piece = own.subspan(done, std::min(kPiece, own.size() - done));
+    const auto peers = std::span(peers_).first(piece.size());
+    now_public(piece.data(), piece.size());
+    auto moved = session_.channel().write(piece);
+    if (moved) moved = session_.channel().read(peers);
+    if (!moved) return session_.end(moved.error().message);
+    now_public(peers.data(), peers.size());
+    for (std::size_t k = 0; k < piece.size(); ++k) piece[k] ^= peers[k];
+    done += piece.size();
+  }
+  return {};
+}
+
+void Dealer::hash() {
+  digest_.add(std::span(expected_).first(waiting_));
+  waiting_ = 0;
+}
+
+Result<void> Dealer::check() {
+  hash();
+  const Label sum = digest_.take();
+  pair::Digest digest{};
+  std::memcpy(digest.data(), &sum, sizeof sum);
+  return session_.equal(digest);
+}
+
+}  // namespace tkdc::lut

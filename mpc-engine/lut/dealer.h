@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What string products, tables and the online phase need of a session: random bits as labels, the
+// exchange of openings, and one check of all of them.
+//
+// An opening is a sum of shares that both send. That it was right shows later: each party expects
+// of an opened value w with MAC M_own
+//
+//   τ_own = M_own ⊕ w Δ_own      τ_A = τ_B if and only if w is what the MACs say
+//
+// and check() compares ⊕ H(τ_j, j), as pair/session.h has it for MACs, by commitment and opening.
+// Nothing that depends on a secret and is not masked may be opened or used before check().
+//
+// share level: τ_A ⊕ τ_B = x Δ ⊕ w Δ, tests/unit/lut/products_test.cc.
+//
+// Calls block; one thread. Secret: bits, labels, τ. Error: the session's.
+#pragma once
+
+#include "lut/field.h"
+#include "lut/label.h"
+#include "pair/session.h"
+
+namespace tkdc::lut {
+
+class Dealer {
+ public:
+  // `at_once`: how many bits are drawn together.
+  explicit Dealer(pair::Session& session, std::size_t at_once = kAtOnce);
+  Dealer(const Dealer&) = delete;
+
+  pair::Session& session() { return session_; }
+  Side side() const { return session_.side(); }
+  // This party's part of Δ, and that of octets.
+  const Label& part() const { return part_[0]; }
+  const Label& octet_part() const { return part_[1]; }
+
+  // Random bits that nobody has had before.
+  Result<void> draw(std::span<AuthBit> out);
+  Result<void> draw(std::span<Label> out);
+
+  // Both send octets, and get the sum of both.
+  Result<void> exchange(MutableByteSpan own);
+  // For the next check(): kept until kExpected of them are hashed together.
+  void expect(const Label& tau) {
+    expected_[waiting_++] = tau;
+    if (waiting_ == kExpected) hash();
+  }
+  // A string that has been opened as `value`.
+  void expect(const String& opened, const Label& value) {
+    expect(opened.mac ^ field().product(part(), value));
+  }
+  Result<void> check();
+
+ private:
+  static constexpr std::size_t kAtOnce = 8 * (256 - 1) * ot::kBlockRows, kExpected = 512;
+  static constexpr std::uint64_t kPurpose = 16;
+  void hash();
+
+  pair::Session& session_;
+  Labels part_;
+  const std::size_t at_once_;
+  AuthBits bits_;
+  std::size_t used_ = 0;
+  Labels expected_;
+  std::size_t waiting_ = 0;
+  pair::LabelDigest digest_;
+  Bytes peers_;
+};
+
+}  // namespace tkdc::lut

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/now_public.h"
+#include "lut/kernel.h"
 
 namespace tkdc::lut {
 namespace {
@@ -15,10 +16,12 @@ constexpr std::size_t kPiece = std::size_t{128} << 10;
 }  // namespace
 
 Dealer::Dealer(pair::Session& session, std::size_t at_once)
-    : session_(session), part_(2), at_once_(at_once), expected_(kExpected),
+    : session_(session), part_(2), multiples_(256), at_once_(at_once), expected_(kExpected),
       digest_(session.seed_of(kPurpose, session.next_number(), Side::kGarbler)) {
   part_[0] = part_of_delta(session.deltas());
   part_[1] = lut::octet_part(part_[0]);
+  for (std::size_t octet = 0; octet < multiples_.size(); ++octet)
+    multiples_[octet] = times(part_[1], static_cast<std::uint8_t>(octet));
 }
 
 Result<void> Dealer::draw(std::span<AuthBit> out) {
@@ -29,7 +32,8 @@ Result<void> Dealer::draw(std::span<AuthBit> out) {
       if (auto drawn = session_.draw(bits_); !drawn) return drawn;
     }
     const std::size_t some = std::min(out.size() - done, bits_.size() - used_);
-    std::copy_n(bits_.begin() + static_cast<std::ptrdiff_t>(used_), some, out.begin() + static_cast<std::ptrdiff_t>(done));
+    std::copy_n(bits_.begin() + static_cast<std::ptrdiff_t>(used_), some,
+                out.begin() + static_cast<std::ptrdiff_t>(done));
     used_ += some;
     done += some;
   }

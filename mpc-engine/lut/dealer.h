@@ -32,6 +32,8 @@ class Dealer {
   // This party's part of Δ, and that of octets.
   const Label& part() const { return part_[0]; }
   const Label& octet_part() const { return part_[1]; }
+  // Its label of a public octet; the octet's multiple of that part.
+  const Label& multiple(std::uint8_t octet) const { return multiples_[octet]; }
 
   // Random bits that nobody has had before.
   Result<void> draw(std::span<AuthBit> out);
@@ -56,7 +58,7 @@ class Dealer {
   void hash();
 
   pair::Session& session_;
-  Labels part_;
+  Labels part_, multiples_;
   const std::size_t at_once_;
   AuthBits bits_;
   std::size_t used_ = 0;

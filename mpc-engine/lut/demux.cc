@@ -34,8 +34,7 @@ Result<Labels> demux_four(Dealer& dealer, std::span<const Label> bits) {
   for (std::size_t step = 1; step < kBits; ++step) {
     const std::size_t places = std::size_t{1} << step;
     for (std::size_t k = 0; k < count; ++k) turns[k] = bits[k * kBits + step];
-    auto products =
-        multiply(dealer, {1, places - 1}, turns, without_first(out, places, kPlaces));
+    auto products = multiply(dealer, {1, places - 1}, turns, without_first(out, places, kPlaces));
     if (!products) return products;
     for (std::size_t k = 0; k < count; ++k) {
       const auto made = std::span(*products).subspan(k * (places - 1), places - 1);

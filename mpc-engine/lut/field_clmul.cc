@@ -13,8 +13,8 @@ struct Sums {
                   y = _mm_load_si128(reinterpret_cast<const __m128i*>(&b));
     low = _mm_xor_si128(low, _mm_clmulepi64_si128(x, y, 0x00));
     high = _mm_xor_si128(high, _mm_clmulepi64_si128(x, y, 0x11));
-    middle = _mm_xor_si128(middle, _mm_xor_si128(_mm_clmulepi64_si128(x, y, 0x01),
-                                                 _mm_clmulepi64_si128(x, y, 0x10)));
+    middle = _mm_xor_si128(
+        middle, _mm_xor_si128(_mm_clmulepi64_si128(x, y, 0x01), _mm_clmulepi64_si128(x, y, 0x10)));
   }
   Label reduced() const {
     Label halves[2];

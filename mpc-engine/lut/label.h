@@ -16,9 +16,9 @@
 //   string     bits x_0 … x_{n−1}, n ≤ 128: share Σ x_j X^j, MAC Σ X^j L(x_j) in GF(2^128), which
 //              is the string's product with Δ
 //   octet      bits x_0 … x_7: Σ 2^k L(x_k), where 2^k multiplies each octet in GF(2^8), and of
-//              L(x_k) octet 0 is the share alone. Octet 0 of the sum is the octet's share, the other
-//              15 are shares of its products with 15 octets that are random to either party: a MAC
-//              with 2^-120. All of GF(2^8)'s linear maps by octets are maps of labels.
+//              L(x_k) octet 0 is the share alone. Octet 0 of the sum is the octet's share, the
+//              other 15 are shares of its products with 15 octets that are random to either party:
+//              a MAC with 2^-120. All of GF(2^8)'s linear maps by octets are maps of labels.
 //
 // Secret: all of it.
 #pragma once

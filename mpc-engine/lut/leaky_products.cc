@@ -42,9 +42,7 @@ class LeakyRun {
 
  private:
   static constexpr std::uint64_t kPurpose = 17;
-  Side peer() const {
-    return dealer_.side() == Side::kGarbler ? Side::kEvaluator : Side::kGarbler;
-  }
+  Side peer() const { return dealer_.side() == Side::kGarbler ? Side::kEvaluator : Side::kGarbler; }
   ot::RowHash seed(std::uint64_t what, Side of) {
     return {dealer_.session().seed_of(kPurpose + what, number_, of), garble::fastest_kernel()};
   }
@@ -149,8 +147,10 @@ String folded(const Strings& products, const Label& coins) {
     }
     const auto some = std::span(factors).first(count);
     coefficients.draw(some);
-    sum = sum ^ String{field().dot(some, std::span(values).first(count)),
-                       field().dot(some, std::span(macs).first(count))};
+    sum = sum ^ String {
+      field().dot(some, std::span(values).first(count)),
+          field().dot(some, std::span(macs).first(count))
+    };
   }
   return sum;
 }

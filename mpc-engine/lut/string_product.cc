@@ -161,13 +161,13 @@ class Combination {
     // ε is public.
     const std::uint64_t turn = bit_of(turns, i);
     const String& v = leaky_.strings[of[0]];
-    out = out ^ String{v.value.where(turn), v.mac.where(turn)};
+    out = out ^ String { v.value.where(turn), v.mac.where(turn) };
     sum = sum ^ dealer_.part().where(turn);
     out.value = out.value ^ delta.where(sum.low & 1);
     labels[0] = sum;
     factors[0] = delta;
-    out.mac = out.mac ^ field().dot(std::span(labels).first(bucket_),
-                                    std::span(factors).first(bucket_));
+    out.mac =
+        out.mac ^ field().dot(std::span(labels).first(bucket_), std::span(factors).first(bucket_));
     return out;
   }
 

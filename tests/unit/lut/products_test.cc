@@ -120,8 +120,8 @@ class Messages {
   std::uint64_t mark[2], end[2], rows_octets;
 };
 
-// A change of a G or U is found where the honest party's bit is 1, and is without effect where it is
-// 0: with probability 1/2, whatever the operands are.
+// A change of a G or U is found where the honest party's bit is 1, and is without effect where it
+// is 0: with probability 1/2, whatever the operands are.
 TEST(LutProducts, EveryMessageChangedIsFoundOrWithoutEffect) {
   Messages messages;
   for (const int cheat : {0, 1}) {
@@ -130,7 +130,8 @@ TEST(LutProducts, EveryMessageChangedIsFoundOrWithoutEffect) {
     ASSERT_LT(rest, messages.end[cheat]);
     constexpr int kOfRows = 8;
     for (int k = 0; k < kOfRows; ++k) {
-      const std::uint64_t at = rows + messages.rows_octets * static_cast<std::uint64_t>(k) / kOfRows;
+      const std::uint64_t at =
+          rows + messages.rows_octets * static_cast<std::uint64_t>(k) / kOfRows;
       // Of a U only three bits count.
       ended += messages.ends(cheat, {at, 1});
     }
@@ -141,13 +142,15 @@ TEST(LutProducts, EveryMessageChangedIsFoundOrWithoutEffect) {
     const std::uint64_t length = messages.end[cheat] - rest;
     for (std::uint64_t at = 0; at < length; at += 11) {
       const bool unused = cheat == 0 && (at / 16 == 1 || at / 16 == 6);
-      EXPECT_NE(messages.ends(cheat, {rest + at, 1}), unused) << cheat << " " << at << " of " << length;
+      EXPECT_NE(messages.ends(cheat, {rest + at, 1}), unused)
+          << cheat << " " << at << " of " << length;
     }
   }
 }
 
 // What a changed party gains by guessing, without the cryptography: it guesses t members and gets
-// through with 2^-t. How often it did, and some bucket was full of guessed ones: the largest over t.
+// through with 2^-t. How often it did, and some bucket was full of guessed ones: the largest over
+// t.
 double measured(std::size_t products, std::size_t bucket, int runs) {
   std::mt19937_64 generator(3);
   std::vector<int> full(products * bucket + 1);  // by the least t that fills a bucket

@@ -2,13 +2,9 @@
 // Random and chosen OTs, and what both parties send, octet by octet, from fixed random numbers.
 #include "ot/random_ot.h"
 
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <map>
-
 #include "garble/instances.h"
 #include "ot/correlated.h"
+#include "ot/fixed_random.h"
 
 namespace tkdc::ot {
 namespace {
@@ -106,51 +102,9 @@ TEST(ChosenOt, GivesTheChosenMessage) {
   for (std::size_t j = 0; j < kCount; ++j) EXPECT_EQ(got[j], choices[j] == 0 ? zero[j] : one[j]);
 }
 
-// libsodium's random numbers, replaced by a count of each thread: a party's own.
-thread_local std::uint64_t drawn = 0;
-thread_local std::uint8_t who = 0;
-void fixed_octets(void* out, const std::size_t bytes) {
-  std::uint8_t seed[randombytes_SEEDBYTES] = {who};
-  std::memcpy(seed + 1, &++drawn, sizeof drawn);
-  std::uint8_t key[crypto_stream_chacha20_KEYBYTES];
-  std::memcpy(key, seed, sizeof key);
-  const std::uint8_t nonce[crypto_stream_chacha20_NONCEBYTES] = {};
-  crypto_stream_chacha20(static_cast<std::uint8_t*>(out), bytes, nonce, key);
-}
-std::uint32_t fixed_word() {
-  std::uint32_t out = 0;
-  fixed_octets(&out, sizeof out);
-  return out;
-}
-const char* fixed_name() { return "fixed"; }
-
-class FixedRandom {
- public:
-  FixedRandom() {
-    EXPECT_GE(sodium_init(), 0);
-    randombytes_set_implementation(&fixed_);
-  }
-  ~FixedRandom() { randombytes_set_implementation(&randombytes_sysrandom_implementation); }
-
- private:
-  randombytes_implementation fixed_{fixed_name, fixed_word,   nullptr,
-                                    nullptr,    fixed_octets, nullptr};
-};
-
-using Hashes = std::map<std::string, std::string>;
-
-Hashes read_golden() {
-  Hashes golden;
-  std::ifstream in(TKDC_OT_WIRE_FORMAT_FILE);
-  std::string name, party, hash;
-  while (in >> name >> party >> hash) golden[name + " " + party] = hash;
-  return golden;
-}
-
 // Base OTs, trees, an extension and chosen OTs.
 Result<void> golden_sender(Channel& channel, unsigned k) {
-  who = 1;
-  drawn = 0;
+  begin_fixed(1);
   std::mt19937_64 generator(9);
   const Label delta = random_delta(generator);
   std::vector<std::uint8_t> choices;
@@ -165,8 +119,7 @@ Result<void> golden_sender(Channel& channel, unsigned k) {
 }
 
 Result<void> golden_receiver(Channel& channel, unsigned k) {
-  who = 2;
-  drawn = 0;
+  begin_fixed(2);
   Labels zero(kColumns), one(kColumns), got(300);
   if (auto sent = send_base(channel, kContext, zero, one); !sent) return sent;
   ExtensionOptions options;
@@ -188,14 +141,7 @@ TEST(OtGolden, WhatBothSendIsAsCommitted) {
     for (const int p : {0, 1})
       now["k=" + std::to_string(k) + " " + std::to_string(p)] = outcome.hash[p];
   }
-  if (std::getenv("TKDC_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream out(TKDC_OT_WIRE_FORMAT_FILE);
-    for (const auto& [name, hash] : now) out << name << " " << hash << "\n";
-    return;
-  }
-  Hashes golden = read_golden();
-  for (const auto& [name, hash] : now)
-    EXPECT_EQ(golden[name], hash) << name << ": other octets; `make golden` if meant";
+  compare_golden(TKDC_OT_WIRE_FORMAT_FILE, now);
 }
 
 }  // namespace

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lut/tables.h"
+
+#include <algorithm>
+
+#include "field/gf256.h"
+
+namespace tkdc::lut {
+namespace {
+
+// Of a batch whose products are checked and permuted together: their bound falls with its size, and
+// its memory grows.
+constexpr std::size_t kAtOnce = 10'240;
+constexpr std::size_t kAhead = 12;  // entries that are fetched before they are needed
+
+Label share_and_mac(const Label& bit) { return octet_part(bit); }
+
+constexpr Table make_sbox() {
+  Table out{};
+  for (unsigned x = 0; x < out.size(); ++x) {
+    const unsigned inverse = gf256_inverse(static_cast<std::uint8_t>(x)),
+                   twice = inverse << 8 | inverse;
+    out[x] = static_cast<std::uint8_t>((twice ^ twice >> 4 ^ twice >> 5 ^ twice >> 6 ^ twice >> 7) ^
+                                       0x63);
+  }
+  return out;
+}
+
+}  // namespace
+
+const Table& aes_sbox() {
+  static constexpr Table kSbox = make_sbox();
+  return kSbox;
+}
+
+Label octet_of(const Label* bits) {
+  Label out;
+  for (std::size_t k = 8; k-- > 0;) out = times(out, 2) ^ share_and_mac(bits[k]);
+  return out;
+}
+
+Result<Tables> Tables::make(Dealer& dealer, const Table& table, std::size_t count) {
+  Tables out(table);
+  out.session_ = dealer.session().id();
+  out.masks_.resize(count);
+  out.vectors_.resize(count * kPlaces);
+  for (std::size_t first = 0; first < count; first += kAtOnce) {
+    const std::size_t some = std::min(kAtOnce, count - first);
+    Labels bits(8 * some);
+    if (auto drawn = dealer.draw(std::span(bits)); !drawn) return drawn.error();
+    auto vectors = demux_eight(dealer, bits);
+    if (!vectors) return vectors.error();
+    for (std::size_t k = 0; k < some; ++k) out.masks_[first + k] = octet_of(&bits[8 * k]);
+    std::transform(vectors->begin(), vectors->end(), &out.vectors_[first * kPlaces], share_and_mac);
+  }
+  if (auto good = dealer.check(); !good) return good.error();
+  return out;
+}
+
+void Tables::expand() {
+  if (expanded_) return;
+  for (std::size_t k = next_; k < masks_.size(); ++k)
+    fastest_kernel().expand(&vectors_[k * kPlaces], *table_, &vectors_[k * kPlaces]);
+  expanded_ = true;
+  garble::wipe_stack();
+}
+
+Result<void> Tables::look_up(Dealer& dealer, std::span<Label> octets) {
+  if (auto good = dealer.session().stands(); !good) return good;
+  if (!dealer.session().is(session_))
+    return fail("lut: these tables are of another session: make them anew");
+  if (octets.size() > left())
+    return fail("lut: " + std::to_string(octets.size()) + " lookups and only " +
+                std::to_string(left()) + " tables left: make more of them first");
+  const std::size_t first = next_;
+  next_ += octets.size();
+  SecretVector opened(octets.size());
+  for (std::size_t k = 0; k < octets.size(); ++k) {
+    octets[k] = octets[k] ^ masks_[first + k];
+    opened[k] = static_cast<std::uint8_t>(octets[k].low);
+  }
+  if (auto done = dealer.exchange(opened); !done) return done;
+  const auto entry = [&](std::size_t k) { return &vectors_[(first + k) * kPlaces + opened[k]]; };
+  for (std::size_t k = 0; k < octets.size(); ++k) {
+    if (expanded_ && k + kAhead < octets.size()) __builtin_prefetch(entry(k + kAhead));
+    dealer.expect(octets[k] ^ dealer.multiple(opened[k]));
+    octets[k] =
+        expanded_ ? *entry(k)
+                  : fastest_kernel().look_up(&vectors_[(first + k) * kPlaces], *table_, opened[k]);
+  }
+  return {};
+}
+
+}  // namespace tkdc::lut

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Masked tables, each for one lookup (Keller and others, ACNS 2017, section 4, protocols 1 and 2):
+//
+//   ahead    s random, e its one-hot vector (demux.h); [T(i ⊕ s)] = Σ_j T(i ⊕ j) [e_j], as octets
+//   online   h = x ⊕ s opened; [T(x)] is entry h
+//
+// What is kept of a table is e's 256 labels, 4,096 octets at each party. Expanded they become the
+// table's entries, in the same place; then a lookup is one read of memory, else a sum of 256 terms.
+//
+// A table that has been begun is never used again, whatever fails; tables cannot be copied and
+// belong to their session.
+//
+// share level: entries of both at i sum to T(i ⊕ s) (1, Δ), tests/unit/lut/tables_test.cc.
+//
+// Calls block; one thread. Secret: s, e, entries. Public: h. Error: the session's; not enough
+// tables.
+#pragma once
+
+#include "lut/demux.h"
+#include "lut/kernel.h"
+
+namespace tkdc::lut {
+
+class Tables {
+ public:
+  // `count` tables of `table`, which outlives them. Checked when they come back.
+  static Result<Tables> make(Dealer& dealer, const Table& table, std::size_t count);
+  Tables(const Tables&) = delete;
+  Tables& operator=(const Tables&) = delete;
+  Tables(Tables&&) = default;
+  Tables& operator=(Tables&&) = default;
+
+  void expand();
+  std::size_t left() const { return masks_.size() - next_; }
+  std::size_t octets() const { return (masks_.size() + vectors_.size()) * kLabelBytes; }
+
+  // Replaces octets by what the table has for them: one round. What has been opened is to be
+  // checked before anything is put out (dealer.h).
+  Result<void> look_up(Dealer& dealer, std::span<Label> octets);
+
+ private:
+  explicit Tables(const Table& table) : table_(&table) {}
+  const Table* table_;
+  Label session_;
+  Labels masks_, vectors_;
+  std::size_t next_ = 0;
+  bool expanded_ = false;
+};
+
+// FIPS 197, section 5.1.1.
+const Table& aes_sbox();
+
+// An octet of eight bits, the lowest first.
+Label octet_of(const Label* bits);
+
+}  // namespace tkdc::lut

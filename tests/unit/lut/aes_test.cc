@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// AES by tables against FIPS 197 and OpenSSL; each online message changed.
+#include <openssl/evp.h>
+
+#include "lut/aes.h"
+#include "lut/lut_parties.h"
+#include "lut/tables.h"
+#include "ot/fixed_random.h"
+
+namespace tkdc::lut {
+namespace {
+
+using Octets = std::vector<std::uint8_t>;
+
+Octets random_octets(std::mt19937_64& generator, std::size_t count) {
+  Octets out(count);
+  for (std::uint8_t& one : out) one = static_cast<std::uint8_t>(generator());
+  return out;
+}
+
+Octets openssl_aes(const Octets& key, const Octets& blocks) {
+  Octets out(blocks.size() + 16);
+  EVP_CIPHER_CTX* context = EVP_CIPHER_CTX_new();
+  int octets = 0;
+  EXPECT_EQ(EVP_EncryptInit_ex(context, key.size() == 16 ? EVP_aes_128_ecb() : EVP_aes_256_ecb(),
+                               nullptr, key.data(), nullptr),
+            1);
+  EXPECT_EQ(EVP_EncryptUpdate(context, out.data(), &octets, blocks.data(),
+                              static_cast<int>(blocks.size())),
+            1);
+  EVP_CIPHER_CTX_free(context);
+  out.resize(blocks.size());
+  return out;
+}
+
+struct Job {
+  Octets key, blocks;
+  bool expanded = true;
+};
+
+struct Done {
+  Octets out[2];
+  std::uint64_t online_at[2] = {0, 0};
+  std::size_t left[2] = {0, 0};
+};
+
+Result<void> run_party(Dealer& dealer, int p, const Job& job, const Octets (&shares)[2],
+                       Done& done) {
+  const std::size_t key = job.key.size(), blocks = job.blocks.size() / kBlockOctets;
+  auto tables =
+      Tables::make(dealer, aes_sbox(), schedule_lookups(key) + blocks * block_lookups(key));
+  if (!tables) return tables.error();
+  if (job.expanded) tables->expand();
+  auto masks = input_masks(dealer, key + job.blocks.size());
+  if (!masks) return masks.error();
+  done.online_at[p] = dealer.session().channel().sent();
+  auto labels = input(dealer, *masks, shares[p]);
+  if (!labels) return labels.error();
+  const Substitute substitute = [&](std::span<Label> octets) {
+    return tables->look_up(dealer, octets);
+  };
+  auto keys = expand_key(dealer, substitute, std::span(*labels).first(key));
+  if (!keys) return keys.error();
+  const auto states = std::span(*labels).subspan(key);
+  if (auto ran = encrypt(substitute, *keys, states); !ran) return ran;
+  done.left[p] = tables->left();
+  auto out = output(dealer, states);
+  if (!out) return out.error();
+  done.out[p] = std::move(*out);
+  return {};
+}
+
+// `fixed`: from fixed random numbers.
+Outcome run_job(const Job& job, std::uint64_t seed, Done& done, int cheat = 0, Change change = {},
+                bool fixed = false) {
+  std::mt19937_64 generator(seed);
+  Octets all = job.key;
+  all.insert(all.end(), job.blocks.begin(), job.blocks.end());
+  Octets shares[2] = {random_octets(generator, all.size()), all};
+  for (std::size_t k = 0; k < all.size(); ++k) shares[1][k] ^= shares[0][k];
+  const auto party = [&](int p) {
+    return [&, p](ot::Channel& channel) -> Result<void> {
+      if (fixed) ot::begin_fixed(static_cast<std::uint8_t>(p + 1));
+      auto session = pair::Session::create(channel, p == 0 ? Side::kGarbler : Side::kEvaluator,
+                                           pair::kContext, pair::small_batches());
+      if (!session) return session.error();
+      Dealer dealer(**session, std::size_t{32} * 15 * 128);
+      return run_party(dealer, p, job, shares, done);
+    };
+  };
+  return ot::run_parties(party(0), party(1), cheat, change);
+}
+
+void expect_right(const Job& job, const Octets& expected) {
+  Done done;
+  const Outcome outcome = run_job(job, 1, done);
+  ASSERT_TRUE(outcome.ok()) << outcome.error[0].value_or("") << outcome.error[1].value_or("");
+  for (const int p : {0, 1}) {
+    EXPECT_EQ(done.out[p], expected);
+    EXPECT_EQ(done.left[p], 0u);
+  }
+}
+
+Octets octets_of(std::string_view hex) {
+  Octets out(hex.size() / 2);
+  EXPECT_TRUE(from_hex(hex, out));
+  return out;
+}
+
+Octets counting(std::size_t count, unsigned step) {
+  Octets out;
+  for (unsigned k = 0; k < count; ++k) out.push_back(static_cast<std::uint8_t>(step * k));
+  return out;
+}
+
+// FIPS 197, appendices C.1 and C.3.
+TEST(LutAes, KnownAnswers) {
+  expect_right({counting(16, 1), counting(16, 0x11)},
+               octets_of("69c4e0d86a7b0430d8cdb78070b4c55a"));
+  expect_right({counting(32, 1), counting(16, 0x11), false},
+               octets_of("8ea2b7ca516745bfeafc49904b496089"));
+}
+
+TEST(LutAes, AsOpenssl) {
+  std::mt19937_64 generator(7);
+  const Job job{random_octets(generator, 16), random_octets(generator, 32)};
+  expect_right(job, openssl_aes(job.key, job.blocks));
+}
+
+// A small job whose online messages are changed, an octet each: inputs, which are a party's share
+// by its choice; openings of lookups; the first check; outputs; the second check.
+class OnlineMessages {
+ public:
+  OnlineMessages() {
+    std::mt19937_64 generator(5);
+    job_.key = random_octets(generator, 16);
+    job_.blocks = random_octets(generator, 16);
+    Done done;
+    const Outcome outcome = run_job(job_, 2, done);
+    EXPECT_TRUE(outcome.ok());
+    for (const int p : {0, 1}) {
+      input_at[p] = done.online_at[p];
+      end[p] = outcome.sent[p];
+    }
+  }
+  // Whether the honest party ends; if not, its outputs are right.
+  bool ends(std::uint64_t seed, int cheat, Change change) {
+    Done done;
+    const Outcome outcome = run_job(job_, seed, done, cheat, change);
+    if (outcome.error[1 - cheat]) return done.out[1 - cheat].empty();
+    EXPECT_EQ(done.out[1 - cheat], openssl_aes(job_.key, job_.blocks));
+    return false;
+  }
+  std::uint64_t input_at[2], end[2];
+
+ private:
+  Job job_;
+};
+
+TEST(LutAes, EveryOnlineMessageChangedEndsWhateverTheInputs) {
+  OnlineMessages messages;
+  constexpr std::uint64_t kInput = 32, kLookups = 200;
+  for (const int cheat : {0, 1}) {
+    const std::uint64_t lookups = messages.input_at[cheat] + kInput;
+    const std::uint64_t rest = lookups + kLookups, end = messages.end[cheat];
+    // The evaluator commits and opens, 32 and 64 octets; the garbler tells 32.
+    ASSERT_EQ(end - rest, 16u + 2 * (cheat == 0 ? 32 : 96));
+    // A wrong opened index, in the key schedule and in the first and last rounds.
+    for (const std::uint64_t at : {lookups, lookups + 39, lookups + 40, rest - 1})
+      EXPECT_TRUE(messages.ends(at, cheat, {at, 0x10})) << cheat;
+    for (std::uint64_t at = rest; at < end; at += 37)
+      EXPECT_TRUE(messages.ends(at, cheat, {at, 1})) << cheat << " " << at - rest;
+  }
+}
+
+TEST(LutAes, TablesServeOnceAndInTheirSession) {
+  const Outcome outcome = with_dealers([](Dealer& dealer, int) -> Result<void> {
+    auto tables = Tables::make(dealer, aes_sbox(), 3);
+    if (!tables) return tables.error();
+    Labels octets(2);
+    if (auto done = tables->look_up(dealer, octets); !done) return done;
+    EXPECT_EQ(tables->left(), 1u);
+    const std::uint64_t before = dealer.session().channel().sent();
+    auto refused = tables->look_up(dealer, octets);
+    if (refused) return fail("three tables served four lookups");
+    EXPECT_NE(refused.error().message.find("only 1 tables left"), std::string::npos);
+    EXPECT_EQ(dealer.session().channel().sent(), before);
+    return {};
+  });
+  EXPECT_TRUE(outcome.ok()) << outcome.error[0].value_or("");
+}
+
+TEST(LutAes, TablesOfAnotherSessionAreRefused) {
+  std::optional<Tables> kept[2];
+  for (const bool first : {true, false}) {
+    const Outcome outcome = with_dealers([&](Dealer& dealer, int p) -> Result<void> {
+      if (first) {
+        auto tables = Tables::make(dealer, aes_sbox(), 1);
+        if (tables) kept[p].emplace(std::move(*tables));
+        return tables ? Result<void>() : tables.error();
+      }
+      Labels octet(1);
+      auto refused = kept[p]->look_up(dealer, octet);
+      if (refused) return fail("a table served in another session");
+      EXPECT_NE(refused.error().message.find("another session"), std::string::npos);
+      return {};
+    });
+    EXPECT_TRUE(outcome.ok()) << outcome.error[0].value_or("");
+  }
+}
+
+// Changed octets are another protocol.
+TEST(LutGolden, WhatBothSendIsAsCommitted) {
+  const ot::FixedRandom fixed;
+  const Job job{counting(16, 1), counting(16, 0x11)};
+  Done done;
+  const Outcome outcome = run_job(job, 1, done, 0, {}, true);
+  ASSERT_TRUE(outcome.ok());
+  ot::compare_golden(TKDC_LUT_WIRE_FORMAT_FILE,
+                     {{"AES-LT 0", outcome.hash[0]}, {"AES-LT 1", outcome.hash[1]}});
+}
+
+}  // namespace
+}  // namespace tkdc::lut

@@ -3,16 +3,9 @@
 
 #include <algorithm>
 
-#include "field/gf256.h"
 #include "lut/tables.h"
 
 namespace tkdc::lut {
-namespace {
-
-constexpr std::size_t kWord = 4;
-
-}  // namespace
-
 Result<Labels> input_masks(Dealer& dealer, std::size_t octets) {
   Labels bits(8 * octets), out(octets);
   if (auto drawn = dealer.draw(std::span(bits)); !drawn) return drawn.error();
@@ -47,26 +40,10 @@ Result<Bytes> output(Dealer& dealer, std::span<const Label> octets) {
 
 Result<Labels> expand_key(Dealer& dealer, const Substitute& substitute,
                           std::span<const Label> key) {
-  if (key.size() != 16 && key.size() != 32)
-    return fail("lut: a key of " + std::to_string(key.size()) + " octets: AES has 16 or 32 here");
-  const std::size_t words = key.size() / kWord, all = 4 * (rounds_of(key.size()) + 1);
-  Labels out(key.begin(), key.end());
-  out.resize(all * kWord);
-  std::uint8_t constant = 1;
-  for (std::size_t w = words; w < all; ++w) {
-    Label last[kWord];
-    std::copy_n(&out[(w - 1) * kWord], kWord, last);
-    if (w % words == 0) std::rotate(last, last + 1, last + kWord);
-    if (w % words == 0 || (words > 6 && w % words == 4))
-      if (auto done = substitute(last); !done) return done.error();
-    if (w % words == 0) {
-      last[0] = last[0] ^ dealer.multiple(constant);
-      constant = gf256_times_x(constant);
-    }
-    for (std::size_t k = 0; k < kWord; ++k)
-      out[w * kWord + k] = out[(w - words) * kWord + k] ^ last[k];
-  }
-  return out;
+  return schedule_of(Labels(key.begin(), key.end()), substitute,
+                     [&](Label& octet, std::uint8_t constant) {
+                       octet = octet ^ dealer.multiple(constant);
+                     });
 }
 
 Result<void> encrypt(const Substitute& substitute, std::span<const Label> round_keys,

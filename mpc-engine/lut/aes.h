@@ -12,8 +12,11 @@
 // session's.
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <string>
 
+#include "field/gf256.h"
 #include "lut/dealer.h"
 #include "lut/kernel.h"
 
@@ -46,5 +49,30 @@ Result<Labels> expand_key(Dealer& dealer, const Substitute& substitute, std::spa
 // Blocks one behind the other, in place. As many rounds of messages as AES has, times the S-box's.
 Result<void> encrypt(const Substitute& substitute, std::span<const Label> round_keys,
                      std::span<Label> blocks);
+
+// The key schedule of octets in whatever form: `substitute` replaces four of them,
+// `add(octet, constant)` adds a public one. Error: another length; the substitution's.
+template <class Octets>
+Result<Octets> schedule_of(Octets key, const auto& substitute, const auto& add) {
+  constexpr std::size_t kWord = 4;
+  if (key.size() != 16 && key.size() != 32)
+    return fail("lut: a key of " + std::to_string(key.size()) + " octets: AES has 16 or 32 here");
+  const std::size_t words = key.size() / kWord, all = 4 * (rounds_of(key.size()) + 1);
+  key.resize(all * kWord);
+  std::uint8_t constant = 1;
+  for (std::size_t w = words; w < all; ++w) {
+    Octets last(&key[(w - 1) * kWord], &key[w * kWord]);
+    if (w % words == 0) std::rotate(last.begin(), last.begin() + 1, last.end());
+    if (w % words == 0 || (words > 6 && w % words == 4))
+      if (auto done = substitute(std::span(last)); !done) return done.error();
+    if (w % words == 0) {
+      add(last[0], constant);
+      constant = gf256_times_x(constant);
+    }
+    for (std::size_t k = 0; k < kWord; ++k)
+      key[w * kWord + k] = static_cast<typename Octets::value_type>(key[(w - words) * kWord + k] ^ last[k]);
+  }
+  return key;
+}
 
 }  // namespace tkdc::lut

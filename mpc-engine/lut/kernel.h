@@ -34,6 +34,9 @@ struct Kernel {
   // out = MixColumns(ShiftRows(in)) ⊕ key; without MixColumns in the last round (FIPS 197, 5.1). A
   // state's label 4 c + r is of row r, column c.
   void (*finish_round)(const Label* in, const Label* key, bool last, Label* out);
+  // The same of shares that are octets, in place, `count` states one behind the other.
+  void (*finish_shares)(std::uint8_t* states, std::size_t count, const std::uint8_t* key,
+                        bool last);
 };
 
 const Kernel* kernel_reference();

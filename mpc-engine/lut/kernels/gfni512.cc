@@ -7,6 +7,7 @@
 // labels.
 #include <immintrin.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/cpu_features.h"
@@ -198,7 +199,29 @@ void finish_round(const Label* in, const Label* key, bool last, Label* out) {
   }
 }
 
-constexpr Kernel kKernel = {"gfni512", look_up, expand, expand_shares, finish_round};
+// Four states in a register.
+void finish_shares(std::uint8_t* states, std::size_t count, const std::uint8_t* key, bool last) {
+  const auto all = [](__m128i of) { return _mm512_broadcast_i32x4(of); };
+  const Four rows = all(_mm_setr_epi8(0, 5, 10, 15, 4, 9, 14, 3, 8, 13, 2, 7, 12, 1, 6, 11)),
+             round_key = all(_mm_loadu_si128(reinterpret_cast<const __m128i*>(key))),
+             two = _mm512_set1_epi8(2);
+  for (std::size_t k = 0; k < count; k += 4) {
+    const std::size_t some = 16 * std::min<std::size_t>(4, count - k);
+    const __mmask64 there = some == 64 ? ~__mmask64{0} : (__mmask64{1} << some) - 1;
+    const Four x =
+        _mm512_shuffle_epi8(_mm512_maskz_loadu_epi8(there, states + 16 * k), rows);
+    Four y = x;
+    if (!last) {
+      const Four next = _mm512_ror_epi32(x, 8), pair = add(x, next);
+      y = _mm512_ternarylogic_epi64(_mm512_gf2p8mul_epi8(pair, two), next,
+                                    _mm512_ror_epi32(pair, 16), 0x96);
+    }
+    _mm512_mask_storeu_epi8(states + 16 * k, there, add(y, round_key));
+  }
+}
+
+constexpr Kernel kKernel = {"gfni512",     look_up,      expand,
+                            expand_shares, finish_round, finish_shares};
 
 }  // namespace
 

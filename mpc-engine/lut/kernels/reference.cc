@@ -48,7 +48,20 @@ void finish_round(const Label* in, const Label* key, bool last, Label* out) {
   }
 }
 
-constexpr Kernel kKernel = {"reference", look_up, expand, expand_shares, finish_round};
+void finish_shares(std::uint8_t* states, std::size_t count, const std::uint8_t* key, bool last) {
+  Label in[16], keys[16], out[16];
+  for (; count > 0; --count, states += 16) {
+    for (std::size_t k = 0; k < 16; ++k) {
+      in[k] = {states[k], 0};
+      keys[k] = {key[k], 0};
+    }
+    finish_round(in, keys, last, out);
+    for (std::size_t k = 0; k < 16; ++k) states[k] = static_cast<std::uint8_t>(out[k].low);
+  }
+}
+
+constexpr Kernel kKernel = {"reference",   look_up,      expand,
+                            expand_shares, finish_round, finish_shares};
 
 }  // namespace
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The semi-honest switch: the same lookups on shares without MACs. It withstands a party that is
+// read, not one that is changed.
+//
+// A one-hot vector by the paper's protocol 3 (ACNS 2017, section 4.2), its products from random OTs
+// alone: of a bit b = s_j, whose MACs and keys an authenticated bit has, and a string v
+//
+//   both ways   U = H(key, u) ⊕ H(key ⊕ Δ, u) ⊕ v_own
+//   b v         b_own v_own ⊕ H(key, u) ⊕ H(mac, u) ⊕ b_own U_peer
+//
+// 32 octets a table each way. A table is 256 octets, a share of an entry one.
+//
+// share level: octets of both sum to x; tests/unit/lut/shares_test.cc.
+//
+// Calls block; one thread. Secret: shares. Error: the session's; not enough tables.
+#pragma once
+
+#include "lut/aes.h"
+
+namespace tkdc::lut {
+
+class ShareTables {
+ public:
+  // `table` outlives them.
+  static Result<ShareTables> make(Dealer& dealer, const Table& table, std::size_t count);
+  ShareTables(const ShareTables&) = delete;
+  ShareTables& operator=(const ShareTables&) = delete;
+  ShareTables(ShareTables&&) = default;
+  ShareTables& operator=(ShareTables&&) = default;
+
+  std::size_t left() const { return masks_.size() - next_; }
+  std::size_t octets() const { return masks_.size() + entries_.size(); }
+  Result<void> look_up(Dealer& dealer, MutableByteSpan octets);
+
+ private:
+  ShareTables() = default;
+  Label session_;
+  SecretVector masks_, entries_;
+  std::size_t next_ = 0;
+};
+
+// Round keys, and blocks in place. Inputs and outputs are the parties' shares as they are.
+Result<SecretVector> expand_key_shares(Dealer& dealer, ShareTables& tables, ByteSpan key);
+Result<void> encrypt_shares(Dealer& dealer, ShareTables& tables, ByteSpan round_keys,
+                            MutableByteSpan blocks);
+
+}  // namespace tkdc::lut

@@ -90,7 +90,7 @@ room(f"{SERVICE}/server", "mpc-engine/base", "mpc-engine/link", "mpc-engine/sess
      "mpc-engine/protocol", *PROTOCOLS, "mpc-engine/cipher", "cuda",
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "garbled", "job", "export")))
 room("mpc-engine/tools/bench", "mpc-engine/base", "mpc-engine/circuit", "circuits",
-     "mpc-engine/garble", "mpc-engine/ot", "mpc-engine/pair", "mpc-engine/link",
+     "mpc-engine/garble", "mpc-engine/ot", "mpc-engine/pair", "mpc-engine/lut", "mpc-engine/link",
      "mpc-engine/session", "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/verify",
      "mpc-engine/rep3/unit", "mpc-engine/lane", "mpc-engine/cipher", "cuda", f"{SERVICE}/job")
 room("mpc-engine/tools/setup", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",

@@ -40,10 +40,9 @@ Result<Bytes> output(Dealer& dealer, std::span<const Label> octets) {
 
 Result<Labels> expand_key(Dealer& dealer, const Substitute& substitute,
                           std::span<const Label> key) {
-  return schedule_of(Labels(key.begin(), key.end()), substitute,
-                     [&](Label& octet, std::uint8_t constant) {
-                       octet = octet ^ dealer.multiple(constant);
-                     });
+  return schedule_of(
+      Labels(key.begin(), key.end()), substitute,
+      [&](Label& octet, std::uint8_t constant) { octet = octet ^ dealer.multiple(constant); });
 }
 
 Result<void> encrypt(const Substitute& substitute, std::span<const Label> round_keys,

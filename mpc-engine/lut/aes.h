@@ -70,7 +70,8 @@ Result<Octets> schedule_of(Octets key, const auto& substitute, const auto& add) 
       constant = gf256_times_x(constant);
     }
     for (std::size_t k = 0; k < kWord; ++k)
-      key[w * kWord + k] = static_cast<typename Octets::value_type>(key[(w - words) * kWord + k] ^ last[k]);
+      key[w * kWord + k] =
+          static_cast<typename Octets::value_type>(key[(w - words) * kWord + k] ^ last[k]);
   }
   return key;
 }

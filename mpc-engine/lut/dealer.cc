@@ -67,6 +67,15 @@ Result<void> Dealer::exchange(MutableByteSpan own) {
   return {};
 }
 
+Result<void> Dealer::may_serve(std::size_t lookups, std::size_t left, const Label& session) const {
+  if (auto good = session_.stands(); !good) return good;
+  if (!session_.is(session))
+    return fail("lut: these tables are of another session: make them anew");
+  if (lookups <= left) return {};
+  return fail("lut: " + std::to_string(lookups) + " lookups and only " + std::to_string(left) +
+              " tables left: make more of them first");
+}
+
 void Dealer::hash() {
   digest_.add(std::span(expected_).first(waiting_));
   waiting_ = 0;

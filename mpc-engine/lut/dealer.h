@@ -35,6 +35,9 @@ class Dealer {
   // Its label of a public octet; the octet's multiple of that part.
   const Label& multiple(std::uint8_t octet) const { return multiples_[octet]; }
 
+  // Whether tables of a session, of which so many are left, may serve so many lookups.
+  Result<void> may_serve(std::size_t lookups, std::size_t left, const Label& session) const;
+
   // Random bits that nobody has had before.
   Result<void> draw(std::span<AuthBit> out);
   Result<void> draw(std::span<Label> out);

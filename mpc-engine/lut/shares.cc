@@ -17,7 +17,8 @@ struct Vector {
   std::uint64_t of[kWords] = {};
   // Its places 1 … `places` − 1, at most 127 of them, and back.
   Label string(std::size_t places) const {
-    if (places <= 64) return {(of[0] & ((places == 64 ? 0 : std::uint64_t{1} << places) - 1)) >> 1, 0};
+    if (places <= 64)
+      return {(of[0] & ((places == 64 ? 0 : std::uint64_t{1} << places) - 1)) >> 1, 0};
     return {of[0] >> 1 | of[1] << 63, of[1] >> 1};
   }
 };
@@ -49,9 +50,7 @@ class Demux {
   }
 
  private:
-  Side peer() const {
-    return dealer_.side() == Side::kGarbler ? Side::kEvaluator : Side::kGarbler;
-  }
+  Side peer() const { return dealer_.side() == Side::kGarbler ? Side::kEvaluator : Side::kGarbler; }
 
   Result<void> step(std::size_t j) {
     const std::size_t places = std::size_t{1} << j, octets = (places + 6) / 8;
@@ -93,7 +92,9 @@ class Demux {
       upper[1] = product.high << 1 | product.low >> 63;
     }
     // Place 0 is what is left of s_j.
-    upper[0] |= (own ^ (std::uint64_t(__builtin_popcountll(upper[0]) + __builtin_popcountll(upper[1])) & 1));
+    upper[0] |=
+        (own ^
+         (std::uint64_t(__builtin_popcountll(upper[0]) + __builtin_popcountll(upper[1])) & 1));
     vector.of[0] ^= upper[0];
     vector.of[1] ^= upper[1];
     if (places < 64) {
@@ -135,12 +136,7 @@ Result<ShareTables> ShareTables::make(Dealer& dealer, const Table& table, std::s
 }
 
 Result<void> ShareTables::look_up(Dealer& dealer, MutableByteSpan octets) {
-  if (auto good = dealer.session().stands(); !good) return good;
-  if (!dealer.session().is(session_))
-    return fail("lut: these tables are of another session: make them anew");
-  if (octets.size() > left())
-    return fail("lut: " + std::to_string(octets.size()) + " lookups and only " +
-                std::to_string(left()) + " tables left: make more of them first");
+  if (auto good = dealer.may_serve(octets.size(), left(), session_); !good) return good;
   const std::size_t first = next_;
   next_ += octets.size();
   for (std::size_t k = 0; k < octets.size(); ++k) octets[k] ^= masks_[first + k];

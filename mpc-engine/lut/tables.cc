@@ -66,12 +66,7 @@ void Tables::expand() {
 }
 
 Result<void> Tables::look_up(Dealer& dealer, std::span<Label> octets) {
-  if (auto good = dealer.session().stands(); !good) return good;
-  if (!dealer.session().is(session_))
-    return fail("lut: these tables are of another session: make them anew");
-  if (octets.size() > left())
-    return fail("lut: " + std::to_string(octets.size()) + " lookups and only " +
-                std::to_string(left()) + " tables left: make more of them first");
+  if (auto good = dealer.may_serve(octets.size(), left(), session_); !good) return good;
   const std::size_t first = next_;
   next_ += octets.size();
   SecretVector opened(octets.size());

@@ -208,8 +208,7 @@ void finish_shares(std::uint8_t* states, std::size_t count, const std::uint8_t* 
   for (std::size_t k = 0; k < count; k += 4) {
     const std::size_t some = 16 * std::min<std::size_t>(4, count - k);
     const __mmask64 there = some == 64 ? ~__mmask64{0} : (__mmask64{1} << some) - 1;
-    const Four x =
-        _mm512_shuffle_epi8(_mm512_maskz_loadu_epi8(there, states + 16 * k), rows);
+    const Four x = _mm512_shuffle_epi8(_mm512_maskz_loadu_epi8(there, states + 16 * k), rows);
     Four y = x;
     if (!last) {
       const Four next = _mm512_ror_epi32(x, 8), pair = add(x, next);
@@ -220,8 +219,7 @@ void finish_shares(std::uint8_t* states, std::size_t count, const std::uint8_t* 
   }
 }
 
-constexpr Kernel kKernel = {"gfni512",     look_up,      expand,
-                            expand_shares, finish_round, finish_shares};
+constexpr Kernel kKernel = {"gfni512", look_up, expand, expand_shares, finish_round, finish_shares};
 
 }  // namespace
 

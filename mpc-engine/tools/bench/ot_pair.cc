@@ -123,13 +123,7 @@ Result<nlohmann::json> run_role(const OtRun& run, bool leads, BulkWriter& out, B
   Channel channel(out, in, kPatienceMs);
   Role role(run, channel);
   auto report = run_side(run, role, channel, leads);
-  if (!report) return report;
-  out.finish();
-  auto done = out.wait_finished(kPatienceMs);
-  if (!done) return done.error();
-  // Whoever goes first cuts the other one's stream short.
-  if (auto end = in.wait(1, kPatienceMs); !end) return end.error();
-  return report;
+  return finished(std::move(report), out, in);
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ class Stopwatch {
   double cpu_s() const { return cpu_seconds() - cpu_; }
 
  private:
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  const double cpu_ = cpu_seconds();
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double cpu_ = cpu_seconds();
 };
 
 }  // namespace tkdc::bench

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "link/certificate.h"
 #include "link/socket.h"
@@ -127,8 +128,9 @@ Result<nlohmann::json> run_both(std::size_t connections, const char* here_name, 
   auto sockets = dial("127.0.0.1:" + std::to_string(*port), connections);
   out[here_name] = or_error(sockets ? here(ends_of(std::move(*sockets), *mine, others->sha256))
                                     : sockets.error());
-  char text[4096];
-  const auto bytes = ::read(from_child.get(), text, sizeof text);
+  std::vector<char> said(65536);
+  char* const text = said.data();
+  const auto bytes = ::read(from_child.get(), text, said.size());
   waitpid(child, nullptr, 0);
   out[there_name] = nlohmann::json::parse(text, text + std::max<ssize_t>(bytes, 0), nullptr, false);
   if (out[there_name].is_discarded()) return fail("bench: the other process died");
@@ -155,23 +157,73 @@ Result<nlohmann::json> run_stream_pair(
       });
 }
 
+Result<nlohmann::json> finished(Result<nlohmann::json> report, BulkWriter& out, BulkReader& in) {
+  if (!report) return report;
+  out.finish();
+  auto done = out.wait_finished(kPatienceMs);
+  if (!done) return done.error();
+  if (auto end = in.wait(1, kPatienceMs); !end) return end.error();
+  return report;
+}
+
 Result<nlohmann::json> run_duplex_pair(const StreamPair& pair, const DuplexEnd& first,
                                        const DuplexEnd& second) {
-  return run_both(
-      2, "first",
-      [&](std::vector<PairEnd> ends) -> Result<nlohmann::json> {
-        auto writer = make_writer(pair, std::move(ends[0]));
-        if (!writer) return writer.error();
-        auto reader = make_reader(pair, std::move(ends[1]), true);
-        return reader ? first(**writer, **reader) : reader.error();
-      },
-      "second",
-      [&](std::vector<PairEnd> ends) -> Result<nlohmann::json> {
-        auto reader = make_reader(pair, std::move(ends[0]));
-        if (!reader) return reader.error();
-        auto writer = make_writer(pair, std::move(ends[1]), false);
-        return writer ? second(**writer, **reader) : writer.error();
-      });
+  const auto alone = [](const DuplexEnd& end) -> DuplexLane {
+    return [&end](std::size_t, BulkWriter& out, BulkReader& in) { return end(out, in); };
+  };
+  auto report = run_duplex_lanes(pair, 1, alone(first), alone(second));
+  if (report)
+    for (const char* end : {"first", "second"}) (*report)[end] = nlohmann::json((*report)[end][0]);
+  return report;
+}
+
+namespace {
+
+// Who dialled makes a lane's writer first, the other one the reader at its end.
+Result<nlohmann::json> run_lane(const StreamPair& pair, std::vector<PairEnd>& ends,
+                                std::size_t lane, bool dialled, const DuplexLane& body) {
+  std::unique_ptr<BulkWriter> out;
+  std::unique_ptr<BulkReader> in;
+  for (const bool writes : {dialled, !dialled}) {
+    PairEnd end = std::move(ends[2 * lane + (writes == dialled ? 0 : 1)]);
+    if (writes) {
+      auto writer = make_writer(pair, std::move(end), dialled);
+      if (!writer) return writer.error();
+      out = std::move(*writer);
+    } else {
+      auto reader = make_reader(pair, std::move(end), dialled);
+      if (!reader) return reader.error();
+      in = std::move(*reader);
+    }
+  }
+  return body(lane, *out, *in);
+}
+
+Result<nlohmann::json> run_lanes(const StreamPair& pair, std::vector<PairEnd> ends, bool dialled,
+                                 const DuplexLane& body) {
+  std::vector<Result<nlohmann::json>> reports(ends.size() / 2, fail("bench: not begun"));
+  std::vector<std::thread> threads;
+  for (std::size_t lane = 0; lane < reports.size(); ++lane)
+    threads.emplace_back([&, lane] { reports[lane] = run_lane(pair, ends, lane, dialled, body); });
+  for (std::thread& one : threads) one.join();
+  nlohmann::json out = nlohmann::json::array();
+  for (const auto& report : reports) {
+    if (!report) return report.error();
+    out.push_back(*report);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<nlohmann::json> run_duplex_lanes(const StreamPair& pair, std::size_t lanes,
+                                        const DuplexLane& first, const DuplexLane& second) {
+  const auto role = [&](bool dialled, const DuplexLane& body) -> Role {
+    return [&, dialled](std::vector<PairEnd> ends) {
+      return run_lanes(pair, std::move(ends), dialled, body);
+    };
+  };
+  return run_both(2 * lanes, "first", role(true, first), "second", role(false, second));
 }
 
 }  // namespace tkdc::bench

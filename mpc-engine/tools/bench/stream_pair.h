@@ -31,5 +31,13 @@ using DuplexEnd = std::function<Result<nlohmann::json>(BulkWriter&, BulkReader&)
 // `first` runs in this process, `second` in a child: {"first": ..., "second": ...}.
 Result<nlohmann::json> run_duplex_pair(const StreamPair& pair, const DuplexEnd& first,
                                        const DuplexEnd& second);
+// Ends both streams; whoever goes first would cut the other one's short.
+Result<nlohmann::json> finished(Result<nlohmann::json> report, BulkWriter& out, BulkReader& in);
+// The same in some threads of each process, each with streams of its own: {"first": [...],
+// "second": [...]}.
+using DuplexLane =
+    std::function<Result<nlohmann::json>(std::size_t lane, BulkWriter&, BulkReader&)>;
+Result<nlohmann::json> run_duplex_lanes(const StreamPair& pair, std::size_t lanes,
+                                        const DuplexLane& first, const DuplexLane& second);
 
 }  // namespace tkdc::bench

@@ -4,6 +4,7 @@
 #include "tools/bench/ctr.h"
 #include "tools/bench/garble.h"
 #include "tools/bench/latency.h"
+#include "tools/bench/lut.h"
 #include "tools/bench/ot.h"
 #include "tools/bench/sha1.h"
 #include "tools/bench/stream.h"
@@ -19,6 +20,7 @@ void add_bench(CLI::App& app, int& exit_status) {
   bench::add_ctr(*command, exit_status);
   bench::add_garble(*command, exit_status);
   bench::add_latency(*command, exit_status);
+  bench::add_lut(*command, exit_status);
   bench::add_ot(*command, exit_status);
   bench::add_sha1(*command, exit_status);
   bench::add_stream(*command, exit_status);

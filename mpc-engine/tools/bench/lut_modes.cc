@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/bench/lut_modes.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "lut/shares.h"
+#include "lut/string_product.h"
+#include "lut/tables.h"
+
+namespace tkdc::bench {
+namespace {
+
+constexpr std::size_t kKey = 16;
+
+class LookupTables final : public LutMode {
+ public:
+  explicit LookupTables(lut::Dealer& dealer) : dealer_(dealer) {}
+
+  Result<void> set_key(ByteSpan shares) override {
+    auto masks = lut::input_masks(dealer_, kKey);
+    if (!masks) return masks.error();
+    auto key = lut::input(dealer_, *masks, shares);
+    if (!key) return key.error();
+    auto tables = lut::Tables::make(dealer_, lut::aes_sbox(), lut::schedule_lookups(kKey));
+    if (!tables) return tables.error();
+    tables_.emplace(std::move(*tables));
+    auto keys = lut::expand_key(dealer_, substitute(), *key);
+    if (!keys) return keys.error();
+    keys_ = std::move(*keys);
+    return dealer_.check();
+  }
+  Result<void> ahead(std::size_t blocks, bool expanded) override {
+    tables_.reset();
+    auto masks = lut::input_masks(dealer_, blocks * lut::kBlockOctets);
+    if (!masks) return masks.error();
+    masks_ = std::move(*masks);
+    used_ = 0;
+    auto tables = lut::Tables::make(dealer_, lut::aes_sbox(), blocks * lut::block_lookups(kKey));
+    if (!tables) return tables.error();
+    if (expanded) tables->expand();
+    tables_.emplace(std::move(*tables));
+    return {};
+  }
+  std::size_t kept_octets() const override {
+    return tables_->octets() + masks_.size() * lut::kLabelBytes;
+  }
+  Result<void> encrypt(MutableByteSpan blocks) override {
+    auto states = lut::input(dealer_, std::span(masks_).subspan(used_, blocks.size()), blocks);
+    used_ += blocks.size();
+    if (!states) return states.error();
+    if (auto done = lut::encrypt(substitute(), keys_, *states); !done) return done;
+    auto out = lut::output(dealer_, *states);
+    if (!out) return out.error();
+    std::copy(out->begin(), out->end(), blocks.begin());
+    return {};
+  }
+
+ private:
+  lut::Substitute substitute() {
+    return [this](std::span<lut::Label> octets) { return tables_->look_up(dealer_, octets); };
+  }
+  lut::Dealer& dealer_;
+  std::optional<lut::Tables> tables_;
+  lut::Labels masks_, keys_;
+  std::size_t used_ = 0;
+};
+
+class SharedTables final : public LutMode {
+ public:
+  explicit SharedTables(lut::Dealer& dealer) : dealer_(dealer) {}
+
+  Result<void> set_key(ByteSpan shares) override {
+    auto tables = lut::ShareTables::make(dealer_, lut::aes_sbox(), lut::schedule_lookups(kKey));
+    if (!tables) return tables.error();
+    auto keys = lut::expand_key_shares(dealer_, *tables, shares);
+    if (!keys) return keys.error();
+    keys_ = std::move(*keys);
+    return {};
+  }
+  // They are expanded always: that takes less time than the rest.
+  Result<void> ahead(std::size_t blocks, bool) override {
+    tables_.reset();
+    auto tables =
+        lut::ShareTables::make(dealer_, lut::aes_sbox(), blocks * lut::block_lookups(kKey));
+    if (!tables) return tables.error();
+    tables_.emplace(std::move(*tables));
+    return {};
+  }
+  std::size_t kept_octets() const override { return tables_->octets(); }
+  Result<void> encrypt(MutableByteSpan blocks) override {
+    if (auto done = lut::encrypt_shares(dealer_, *tables_, keys_, blocks); !done) return done;
+    return dealer_.exchange(blocks);
+  }
+
+ private:
+  lut::Dealer& dealer_;
+  std::optional<lut::ShareTables> tables_;
+  SecretVector keys_;
+};
+
+template <class Mode>
+std::unique_ptr<LutMode> made(lut::Dealer& dealer) {
+  return std::make_unique<Mode>(dealer);
+}
+
+const std::vector<LutModeInfo>& built() {
+  static constexpr std::size_t kOnline = 16 + 160 + 16;
+  static const std::vector<LutModeInfo> all = {
+      {"AES-LT", true, 10, kOnline, 4 * 160 * lut::kPlaces * lut::kLabelBytes,
+       lut::kWantedBound + 2, made<LookupTables>},
+      {"AES-LT", false, 10, 160 + 16, 2 * 160 * lut::kPlaces, 0, made<SharedTables>},
+  };
+  return all;
+}
+
+}  // namespace
+
+const std::vector<std::string>& lut_mode_names() {
+  static const std::vector<std::string> names = {"AES-LT",  "AES-BD",  "AES-RP",  "AES-T16",
+                                                 "3DES-LT", "3DES-PV", "3DES-Raw"};
+  return names;
+}
+
+Result<LutModeInfo> find_lut_mode(const std::string& name, bool malicious, unsigned parties) {
+  std::string there;
+  for (const LutModeInfo& one : built()) {
+    if (parties == 2 && one.name == name && one.malicious == malicious) return one;
+    there += std::string(there.empty() ? "" : ", ") + one.name +
+             (one.malicious ? " malicious" : " semi-honest");
+  }
+  return fail("bench: " + name + (malicious ? ", malicious" : ", semi-honest") + " between " +
+              std::to_string(parties) + " parties is not built; what is, between two: " + there);
+}
+
+}  // namespace tkdc::bench

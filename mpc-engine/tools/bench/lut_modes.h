@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The modes of tkdc bench lut behind one face: what is made ahead for some blocks, and what they
+// take then.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lut/dealer.h"
+
+namespace tkdc::bench {
+
+class LutMode {
+ public:
+  virtual ~LutMode() = default;
+  // A key schedule of 16 octets, whose shares are these.
+  virtual Result<void> set_key(ByteSpan shares) = 0;
+  // For so many blocks that come next.
+  virtual Result<void> ahead(std::size_t blocks, bool expanded) = 0;
+  virtual std::size_t kept_octets() const = 0;  // of what ahead() made
+  // Shares of blocks become ciphertext, the same at both.
+  virtual Result<void> encrypt(MutableByteSpan blocks) = 0;
+};
+
+struct LutModeInfo {
+  std::string name;
+  bool malicious;
+  unsigned rounds;                  // of openings, a block's
+  std::size_t online_octets;        // that a party sends for a block
+  std::size_t octets_while_making;  // of memory, for a block at a party
+  double log2_failure;              // of a batch, and of a check
+  std::function<std::unique_ptr<LutMode>(lut::Dealer&)> make;
+};
+
+// Error: names what is built, if this is not.
+Result<LutModeInfo> find_lut_mode(const std::string& name, bool malicious, unsigned parties);
+// The paper's modes and ours.
+const std::vector<std::string>& lut_mode_names();
+
+}  // namespace tkdc::bench

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/bench/lut_pair.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tools/bench/stopwatch.h"
+
+namespace tkdc::bench {
+namespace {
+
+using lut::Side;
+
+constexpr std::size_t kBlock = 16;
+
+// Shares of inputs: whatever they are, both processes know them.
+Bytes shares_of(int party, std::size_t first, std::size_t count) {
+  Bytes out(count);
+  for (std::size_t k = 0; k < count; ++k)
+    out[k] =
+        static_cast<std::uint8_t>((first + k) * (party == 0 ? 31 : 17) >> (party == 0 ? 0 : 3));
+  return out;
+}
+
+Bytes clear(std::size_t first, std::size_t count) {
+  Bytes out = shares_of(0, first, count);
+  const Bytes other = shares_of(1, first, count);
+  for (std::size_t k = 0; k < count; ++k) out[k] ^= other[k];
+  return out;
+}
+
+constexpr std::size_t kKeyAt = 12'345;
+
+bool is_right(std::size_t first, ByteSpan got) {
+  const Bytes key = clear(kKeyAt, kBlock), block = clear(first, kBlock);
+  Bytes expected(2 * kBlock);
+  int octets = 0;
+  EVP_CIPHER_CTX* context = EVP_CIPHER_CTX_new();
+  const bool done =
+      EVP_EncryptInit_ex(context, EVP_aes_128_ecb(), nullptr, key.data(), nullptr) == 1 &&
+      EVP_EncryptUpdate(context, expected.data(), &octets, block.data(), kBlock) == 1;
+  EVP_CIPHER_CTX_free(context);
+  return done && std::equal(got.begin(), got.end(), expected.begin());
+}
+
+// One party's part in one thread.
+class LutSide {
+ public:
+  LutSide(const LutRun& run, int party, bool first, lut::Dealer& dealer)
+      : run_(run), party_(party), first_(first), dealer_(dealer), mode_(run.mode.make(dealer)) {}
+
+  Result<nlohmann::json> measure() {
+    if (auto done = mode_->set_key(shares_of(party_, kKeyAt, kBlock)); !done) return done.error();
+    double ahead_s = 0, ahead_cpu = 0, online_s = 0, online_cpu = 0, unexpanded_s = 0;
+    for (std::size_t done = 0; done < run_.blocks; done += run_.batch) {
+      const std::size_t blocks = std::min(run_.batch, run_.blocks - done);
+      auto made =
+          phase([&] { return mode_->ahead(blocks, true); }, ahead_s, ahead_cpu, ahead_sent_);
+      if (made) kept_ += mode_->kept_octets();
+      if (made) made = online(blocks, online_s, online_cpu, online_sent_);
+      if (!made) return made.error();
+      tell(done + blocks, ahead_s);
+    }
+    std::uint64_t unused = 0;
+    double no_cpu = 0;
+    if (run_.unexpanded > 0) {
+      auto made = mode_->ahead(run_.unexpanded, false);
+      if (made) made = online(run_.unexpanded, unexpanded_s, no_cpu, unused);
+      if (!made) return made.error();
+    }
+    auto latency = single_blocks();
+    if (!latency) return latency.error();
+    return nlohmann::json{{"ahead_s", ahead_s},           {"ahead_cpu_s", ahead_cpu},
+                          {"ahead_sent", ahead_sent_},    {"online_s", online_s},
+                          {"online_cpu_s", online_cpu},   {"online_sent", online_sent_},
+                          {"unexpanded_s", unexpanded_s}, {"kept", kept_},
+                          {"latency_ms", *latency}};
+  }
+
+ private:
+  // Both begin together.
+  template <class Body>
+  Result<void> phase(Body body, double& wall_s, double& cpu_s, std::uint64_t& sent) {
+    std::uint8_t octet = 0;
+    if (auto met = dealer_.exchange({&octet, 1}); !met) return met;
+    const std::uint64_t before = dealer_.session().channel().sent();
+    const Stopwatch watch;
+    auto done = body();
+    wall_s += watch.wall_s();
+    cpu_s += watch.cpu_s();
+    sent += dealer_.session().channel().sent() - before;
+    return done;
+  }
+
+  Result<void> online(std::size_t blocks, double& wall_s, double& cpu_s, std::uint64_t& sent) {
+    const std::size_t at = next_;
+    next_ += blocks * kBlock;
+    Bytes states = shares_of(party_, at, blocks * kBlock);
+    auto done = phase([&] { return mode_->encrypt(states); }, wall_s, cpu_s, sent);
+    if (!done) return done;
+    const std::size_t last = (blocks - 1) * kBlock;
+    if (!is_right(at, ByteSpan(states).first(kBlock)) ||
+        !is_right(at + last, ByteSpan(states).subspan(last)))
+      return fail("bench: a block is not what OpenSSL has for it");
+    return {};
+  }
+
+  // The median in milliseconds.
+  Result<double> single_blocks() {
+    if (!first_ || run_.singles == 0) return 0.0;
+    if (auto made = mode_->ahead(run_.singles, true); !made) return made.error();
+    std::vector<double> all;
+    for (std::size_t k = 0; k < run_.singles; ++k) {
+      double wall_s = 0, cpu_s = 0;
+      std::uint64_t sent = 0;
+      if (auto done = online(1, wall_s, cpu_s, sent); !done) return done.error();
+      all.push_back(1e3 * wall_s);
+    }
+    std::sort(all.begin(), all.end());
+    return all[all.size() / 2];
+  }
+
+  // Every few seconds.
+  void tell(std::size_t done, double ahead_s) {
+    if (!run_.progress || party_ != 0 || !first_ || since_told_.wall_s() < 3) return;
+    since_told_ = Stopwatch();
+    const double rate = static_cast<double>(done) / ahead_s;
+    std::cerr << "bench: " << done << " of " << run_.blocks << " blocks, " << std::lround(rate)
+              << " a second ahead, " << std::lround(static_cast<double>(run_.blocks - done) / rate)
+              << " s left\n";
+  }
+
+  const LutRun& run_;
+  const int party_;
+  const bool first_;
+  lut::Dealer& dealer_;
+  const std::unique_ptr<LutMode> mode_;
+  std::uint64_t ahead_sent_ = 0, online_sent_ = 0, kept_ = 0;
+  std::size_t next_ = 0;
+  Stopwatch since_told_;
+};
+
+Result<nlohmann::json> run_lane(const LutRun& run, int party, std::size_t lane, BulkWriter& out,
+                                BulkReader& in) {
+  ot::Channel channel(out, in, kPatienceMs);
+  const Stopwatch setup;
+  const Bytes context = {'b', 'e', 'n', 'c', 'h', static_cast<std::uint8_t>(lane)};
+  auto session =
+      pair::Session::create(channel, party == 0 ? Side::kGarbler : Side::kEvaluator, context);
+  if (!session) return session.error();
+  const double setup_s = setup.wall_s();
+  lut::Dealer dealer(**session);
+  LutSide side(run, party, lane == 0, dealer);
+  auto report = side.measure();
+  if (report) (*report)["setup_s"] = setup_s;
+  return finished(std::move(report), out, in);
+}
+
+}  // namespace
+
+Result<LutFigures> measure_lut(const LutRun& run) {
+  StreamPair pair;
+  pair.options.ring_bytes = std::size_t{2} << 20;
+  const auto party = [&](int p) -> DuplexLane {
+    return [&run, p](std::size_t lane, BulkWriter& out, BulkReader& in) {
+      return run_lane(run, p, lane, out, in);
+    };
+  };
+  auto report = run_duplex_lanes(pair, run.threads, party(0), party(1));
+  if (!report) return report.error();
+  LutFigures out;
+  const double blocks = static_cast<double>(run.blocks),
+               all = blocks * static_cast<double>(run.threads);
+  for (std::size_t lane = 0; lane < run.threads; ++lane) {
+    const auto &first = (*report)["first"][lane], &second = (*report)["second"][lane];
+    const auto longer = [&](const char* name) {
+      return std::max(first[name].get<double>(), second[name].get<double>());
+    };
+    const auto both = [&](const char* name) {
+      return first[name].get<double>() + second[name].get<double>();
+    };
+    out.setup_ms = std::max(out.setup_ms, 1e3 * longer("setup_s"));
+    out.ahead_per_s += blocks / longer("ahead_s");
+    out.online_per_s += blocks / longer("online_s");
+    if (run.unexpanded > 0)
+      out.unexpanded_per_s += static_cast<double>(run.unexpanded) / longer("unexpanded_s");
+    // Of the whole process, so only of one thread what it took.
+    out.ahead_cpu_us += 1e6 * both("ahead_cpu_s") / all / static_cast<double>(run.threads);
+    out.online_cpu_us += 1e6 * both("online_cpu_s") / all / static_cast<double>(run.threads);
+    out.ahead_octets += both("ahead_sent") / all;
+    out.online_octets += both("online_sent") / all;
+    out.kept_octets += both("kept") / all;
+    out.latency_ms = std::max(out.latency_ms, longer("latency_ms"));
+  }
+  return out;
+}
+
+}  // namespace tkdc::bench

@@ -102,14 +102,13 @@ void print_lut(const nlohmann::json& report) {
 }
 
 void print_constants() {
-  std::cout
-      << "A changed party that guesses t of the n B bits of a batch gets through with 2^-t, and has\n"
-         "a whole bucket with at most\n\n"
-         "    2^-t n C(t, B) / C(n B, B)     (docs/protocols/24-lookup-tables.md)\n\n"
-         "A batch has four kinds of products, each with at most 2^"
-      << lut::kWantedBound << " over all t. The cheapest buckets:\n\n"
-      << "   products  made  bucket  log2 of the bound\n"
-      << std::fixed << std::setprecision(1);
+  std::cout << "A changed party that guesses t of the n B bits of a batch gets through with 2^-t,\n"
+               "and has a whole bucket with at most\n\n"
+               "    2^-t n C(t, B) / C(n B, B)     (docs/protocols/24-lookup-tables.md)\n\n"
+               "A batch has four kinds of products, each with at most 2^"
+            << lut::kWantedBound << " over all t. The cheapest buckets:\n\n"
+            << "   products  made  bucket  log2 of the bound\n"
+            << std::fixed << std::setprecision(1);
   for (const std::size_t products : {1, 160, 1'000, 5'600, 10'240, 20'480, 262'144}) {
     const lut::Plan plan = lut::plan_products(products);
     std::cout << std::setw(11) << products << std::setw(8) << plan.products << std::setw(6)

@@ -31,6 +31,8 @@ struct Kernel {
   // j % 8.
   void (*expand_shares)(const std::uint8_t* vectors, std::size_t count, const Table& table,
                         std::uint8_t* out);
+  // Σ_k factors[k] labels[k], in octets; `count` is a multiple of four.
+  Label (*dot)(const Label* labels, const std::uint8_t* factors, std::size_t count);
   // out = MixColumns(ShiftRows(in)) ⊕ key; without MixColumns in the last round (FIPS 197, 5.1). A
   // state's label 4 c + r is of row r, column c.
   void (*finish_round)(const Label* in, const Label* key, bool last, Label* out);

@@ -15,18 +15,20 @@ def bench(*arguments):
 
 
 # Two parties; a lookup opens an octet of each.
-@pytest.mark.parametrize(("security", "threads", "online"), [
-    ("malicious", 1, 2 * (16 + 160 + 16)), ("semi-honest", 2, 2 * (160 + 16)),
+@pytest.mark.parametrize(("mode", "security", "threads", "rounds", "online"), [
+    ("AES-LT", "malicious", 1, 10, 2 * (16 + 160 + 16)),
+    ("AES-T16", "malicious", 1, 30, 2 * (16 + 3 * 160 + 16)),
+    ("AES-LT", "semi-honest", 2, 10, 2 * (160 + 16)),
 ])
-def test_what_it_measures_is_right(security, threads, online):
+def test_what_it_measures_is_right(mode, security, threads, rounds, online):
     # The program compares blocks of each batch with OpenSSL and fails where one differs.
-    done = bench("--security", security, "--threads", str(threads), "--blocks", "8", "--batch", "4",
-                 "--singles", "2", "--json")
+    done = bench("--mode", mode, "--security", security, "--threads", str(threads), "--blocks",
+                 "8", "--batch", "4", "--singles", "2", "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["checked"]
-    assert (report["mode"], report["security"], report["parties"]) == ("AES-LT", security, 2)
-    assert (report["threads"], report["blocks"], report["rounds"]) == (threads, 8, 10)
+    assert (report["mode"], report["security"], report["parties"]) == (mode, security, 2)
+    assert (report["threads"], report["blocks"], report["rounds"]) == (threads, 8, rounds)
     checks = 128 * 2 / 4 if security == "malicious" else 0  # of a batch: two equalities
     assert report["online_octets_per_block"] == online + checks
     for name in ("ahead_blocks_per_s", "ahead_octets_per_block", "online_blocks_per_s",
@@ -36,7 +38,8 @@ def test_what_it_measures_is_right(security, threads, online):
 
 
 @pytest.mark.parametrize("arguments", [
-    ("--mode", "AES-BD"), ("--mode", "3DES-LT", "--security", "semi-honest"), ("--parties", "3"),
+    ("--mode", "AES-BD"), ("--mode", "AES-T16", "--security", "semi-honest"), ("--parties", "3"),
+    ("--mode", "3DES-LT"),
 ])
 def test_what_is_not_built_is_refused_by_name(arguments):
     done = bench(*arguments)

@@ -175,6 +175,20 @@ void expand_shares(const std::uint8_t* vectors, std::size_t count, const Table& 
     expand_one(vectors + k * (kPlaces / 8), planes, out + k * kPlaces);
 }
 
+Label dot(const Label* labels, const std::uint8_t* factors, std::size_t count) {
+  const Four lanes = _mm512_set_epi32(0x03030303, 0x03030303, 0x03030303, 0x03030303, 0x02020202,
+                                      0x02020202, 0x02020202, 0x02020202, 0x01010101, 0x01010101,
+                                      0x01010101, 0x01010101, 0, 0, 0, 0);
+  Four sum = _mm512_setzero_si512();
+  for (std::size_t k = 0; k < count; k += 4) {
+    int octets;
+    std::memcpy(&octets, factors + k, sizeof octets);
+    sum = add(sum, _mm512_gf2p8mul_epi8(load(labels + k),
+                                        _mm512_shuffle_epi8(_mm512_set1_epi32(octets), lanes)));
+  }
+  return sum_of(sum);
+}
+
 void finish_round(const Label* in, const Label* key, bool last, Label* out) {
   const Four two = _mm512_set1_epi8(2);
   Four columns[4];
@@ -219,7 +233,8 @@ void finish_shares(std::uint8_t* states, std::size_t count, const std::uint8_t* 
   }
 }
 
-constexpr Kernel kKernel = {"gfni512", look_up, expand, expand_shares, finish_round, finish_shares};
+constexpr Kernel kKernel = {"gfni512", look_up,      expand,       expand_shares,
+                            dot,       finish_round, finish_shares};
 
 }  // namespace
 

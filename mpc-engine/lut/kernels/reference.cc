@@ -34,6 +34,12 @@ void expand_shares(const std::uint8_t* vectors, std::size_t count, const Table& 
     }
 }
 
+Label dot(const Label* labels, const std::uint8_t* factors, std::size_t count) {
+  Label out;
+  for (std::size_t k = 0; k < count; ++k) out = out ^ times(labels[k], factors[k]);
+  return out;
+}
+
 void finish_round(const Label* in, const Label* key, bool last, Label* out) {
   for (std::size_t c = 0; c < 4; ++c) {
     Label column[4], all;
@@ -60,8 +66,8 @@ void finish_shares(std::uint8_t* states, std::size_t count, const std::uint8_t* 
   }
 }
 
-constexpr Kernel kKernel = {"reference",   look_up,      expand,
-                            expand_shares, finish_round, finish_shares};
+constexpr Kernel kKernel = {"reference", look_up,      expand,       expand_shares,
+                            dot,         finish_round, finish_shares};
 
 }  // namespace
 

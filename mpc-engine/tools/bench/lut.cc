@@ -45,7 +45,7 @@ Result<nlohmann::json> measure(const LutArguments& arguments) {
   run.threads = arguments.threads;
   run.blocks = (arguments.blocks + run.threads - 1) / run.threads;
   run.batch = std::min(arguments.batch, run.blocks);
-  run.unexpanded = mode->malicious ? run.batch : 0;
+  run.unexpanded = mode->expands ? run.batch : 0;
   run.singles = arguments.singles;
   run.progress = !arguments.json;
   if (auto good = fits(run); !good) return good.error();

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 
+#include "lut/norm_tables.h"
 #include "lut/shares.h"
 #include "lut/string_product.h"
 #include "lut/tables.h"
@@ -13,6 +15,20 @@ namespace {
 
 constexpr std::size_t kKey = 16;
 
+// Of AES-LT and AES-T16.
+Result<lut::Tables> make_tables(lut::Dealer& dealer, std::size_t lookups, bool expanded,
+                                std::type_identity<lut::Tables>) {
+  auto tables = lut::Tables::make(dealer, lut::aes_sbox(), lookups);
+  if (tables && expanded) tables->expand();
+  return tables;
+}
+Result<lut::NormTables> make_tables(lut::Dealer& dealer, std::size_t lookups, bool,
+                                    std::type_identity<lut::NormTables>) {
+  return lut::NormTables::make(dealer, lookups);
+}
+
+// Malicious, by tables that look octets up.
+template <class Tables>
 class LookupTables final : public LutMode {
  public:
   explicit LookupTables(lut::Dealer& dealer) : dealer_(dealer) {}
@@ -22,7 +38,8 @@ class LookupTables final : public LutMode {
     if (!masks) return masks.error();
     auto key = lut::input(dealer_, *masks, shares);
     if (!key) return key.error();
-    auto tables = lut::Tables::make(dealer_, lut::aes_sbox(), lut::schedule_lookups(kKey));
+    auto tables =
+        make_tables(dealer_, lut::schedule_lookups(kKey), true, std::type_identity<Tables>());
     if (!tables) return tables.error();
     tables_.emplace(std::move(*tables));
     auto keys = lut::expand_key(dealer_, substitute(), *key);
@@ -36,9 +53,9 @@ class LookupTables final : public LutMode {
     if (!masks) return masks.error();
     masks_ = std::move(*masks);
     used_ = 0;
-    auto tables = lut::Tables::make(dealer_, lut::aes_sbox(), blocks * lut::block_lookups(kKey));
+    auto tables = make_tables(dealer_, blocks * lut::block_lookups(kKey), expanded,
+                              std::type_identity<Tables>());
     if (!tables) return tables.error();
-    if (expanded) tables->expand();
     tables_.emplace(std::move(*tables));
     return {};
   }
@@ -61,7 +78,7 @@ class LookupTables final : public LutMode {
     return [this](std::span<lut::Label> octets) { return tables_->look_up(dealer_, octets); };
   }
   lut::Dealer& dealer_;
-  std::optional<lut::Tables> tables_;
+  std::optional<Tables> tables_;
   lut::Labels masks_, keys_;
   std::size_t used_ = 0;
 };
@@ -105,11 +122,14 @@ std::unique_ptr<LutMode> made(lut::Dealer& dealer) {
 }
 
 const std::vector<LutModeInfo>& built() {
-  static constexpr std::size_t kOnline = 16 + 160 + 16;
+  static constexpr std::size_t kOnline = 16 + 160 + 16,
+                               kNorm = 3 * lut::NormTables::kLabels * lut::kLabelBytes;
   static const std::vector<LutModeInfo> all = {
-      {"AES-LT", true, 10, kOnline, 4 * 160 * lut::kPlaces * lut::kLabelBytes,
-       lut::kWantedBound + 2, made<LookupTables>},
-      {"AES-LT", false, 10, 160 + 16, 2 * 160 * lut::kPlaces, 0, made<SharedTables>},
+      {"AES-LT", true, true, 10, kOnline, 4 * 160 * lut::kPlaces * lut::kLabelBytes,
+       lut::kWantedBound + 2, made<LookupTables<lut::Tables>>},
+      {"AES-T16", true, false, 30, kOnline + 2 * 160, 4 * 160 * kNorm, lut::kWantedBound + 2,
+       made<LookupTables<lut::NormTables>>},
+      {"AES-LT", false, false, 10, 160 + 16, 2 * 160 * lut::kPlaces, 0, made<SharedTables>},
   };
   return all;
 }

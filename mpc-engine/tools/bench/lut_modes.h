@@ -26,6 +26,7 @@ class LutMode {
 struct LutModeInfo {
   std::string name;
   bool malicious;
+  bool expands;                     // whether tables may be kept unexpanded
   unsigned rounds;                  // of openings, a block's
   std::size_t online_octets;        // that a party sends for a block
   std::size_t octets_while_making;  // of memory, for a block at a party

@@ -69,6 +69,10 @@ TEST(LutKernel, BothFinishARoundAlike) {
     kernel_reference()->finish_round(&drawn.vector[0], &drawn.vector[16], last, expected.data());
     kernel_gfni512()->finish_round(&drawn.vector[0], &drawn.vector[16], last, got.data());
     EXPECT_EQ(got, expected);
+    std::uint8_t factors[16];
+    for (std::size_t k = 0; k < 16; ++k) factors[k] = drawn.table[k];
+    EXPECT_EQ(kernel_reference()->dot(drawn.vector.data(), factors, 16),
+              kernel_gfni512()->dot(drawn.vector.data(), factors, 16));
     // Five states of shares: a register and a rest.
     std::vector<std::uint8_t> states[2];
     for (std::size_t k = 0; k < 80; ++k)

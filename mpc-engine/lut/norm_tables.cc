@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lut/norm_tables.h"
+
+#include <algorithm>
+
+#include "field/gf256.h"
+#include "lut/kernel.h"
+#include "lut/tables.h"
+
+namespace tkdc::lut {
+namespace {
+
+constexpr std::size_t kAtOnce = 20'480;  // whose products are checked and permuted together
+constexpr std::size_t kNibble = 4, kOctet = 8;
+
+// Where an S-box's labels are: c(s), s, N(s) ⊕ m, the affine map of c(s) m'; e; bits of m' and s.
+enum Place : std::size_t { kFirst = 0, kProduct = 3, kVector = 4, kMask = 20, kBits = 24 };
+
+constexpr std::uint8_t times_octet(std::uint8_t a, std::uint8_t b) { return gf256_multiply(a, b); }
+
+constexpr std::uint8_t conjugate(std::uint8_t x) {
+  for (int k = 0; k < 4; ++k) x = gf256_multiply(x, x);
+  return x;
+}
+
+constexpr std::uint8_t power(std::uint8_t of, int exponent) {
+  std::uint8_t out = 1;
+  for (; exponent > 0; --exponent) out = gf256_multiply(out, of);
+  return out;
+}
+
+// The linear part of the S-box's affine map.
+constexpr std::uint8_t affine(unsigned y) {
+  const unsigned twice = y << 8 | y;
+  return static_cast<std::uint8_t>(twice ^ twice >> 4 ^ twice >> 5 ^ twice >> 6 ^ twice >> 7);
+}
+
+struct Tower {
+  // 1, w, w², w³ span GF(16); s is of w^j Y for j below 4, then of w^j. x generates with x + 1.
+  std::uint8_t w[kNibble] = {}, basis[kOctet] = {};
+  std::uint8_t conjugates[256] = {}, norms[256] = {};
+  std::uint8_t elements[16] = {}, index[256] = {};
+  // Factors of labels: (g ⊕ j)^-1; of the bits of m' for c(h); of those of s for f.
+  std::uint8_t inverses[16][16] = {}, of_mask[256][kNibble] = {}, of_bits[256][kOctet] = {};
+
+  constexpr Tower() {
+    constexpr std::uint8_t kGenerator = 3, kOutside = 2;
+    for (std::size_t j = 0; j < kNibble; ++j) {
+      w[j] = power(kGenerator, static_cast<int>(17 * j));
+      basis[j] = times_octet(w[j], kOutside);
+      basis[kNibble + j] = w[j];
+    }
+    for (unsigned x = 0; x < 256; ++x) {
+      const auto octet = static_cast<std::uint8_t>(x);
+      conjugates[x] = conjugate(octet);
+      norms[x] = times_octet(octet, conjugates[x]);
+    }
+    for (unsigned i = 0; i < 16; ++i) {
+      for (std::size_t j = 0; j < kNibble; ++j)
+        if ((i >> j & 1) != 0) elements[i] ^= w[j];
+      index[elements[i]] = static_cast<std::uint8_t>(i);
+    }
+    for (unsigned g = 0; g < 16; ++g)
+      for (unsigned j = 0; j < 16; ++j) inverses[g][j] = gf256_inverse(elements[g ^ j]);
+    for (unsigned x = 0; x < 256; ++x) {
+      const auto octet = static_cast<std::uint8_t>(x);
+      for (std::size_t j = 0; j < kNibble; ++j)
+        of_mask[x][j] = affine(times_octet(conjugates[x], w[j]));
+      for (std::size_t j = 0; j < kOctet; ++j)
+        of_bits[x][j] = affine(times_octet(octet, conjugates[basis[j]]));
+    }
+  }
+};
+
+const Tower& tower() {
+  static const Tower kTower;
+  return kTower;
+}
+
+Label dot(const Label* labels, const std::uint8_t* factors, std::size_t count) {
+  return fastest_kernel().dot(labels, factors, count);
+}
+
+// The labels of one S-box: of s, m and m' bits that have octet 0 for the share alone, of products
+// likewise.
+struct Bits {
+  const Label *s, *m, *masks, *norm, *product;
+};
+
+// [N(s)] = Σ_i s_i N(B_i) ⊕ Σ_{i, j} s_i s_{4+j} w^(i+j) (Y ⊕ c(Y)), and m.
+Label masked_norm(const Bits& bits) {
+  const Tower& t = tower();
+  Label out;
+  const std::uint8_t trace = t.basis[0] ^ t.conjugates[t.basis[0]];
+  for (std::size_t i = 0; i < kOctet; ++i) out = out ^ times(bits.s[i], t.norms[t.basis[i]]);
+  for (std::size_t i = 0; i < kNibble; ++i)
+    for (std::size_t j = 0; j < kNibble; ++j)
+      out =
+          out ^ times(bits.norm[i * kNibble + j], times_octet(times_octet(t.w[i], t.w[j]), trace));
+  return out ^ dot(bits.m, t.w, kNibble);
+}
+
+// The affine map of c(s) m' = Σ_{i, j} m'_i s_j w^i c(B_j).
+Label masked_product(const Bits& bits) {
+  const Tower& t = tower();
+  std::uint8_t factors[kNibble * kOctet];
+  for (std::size_t i = 0; i < kNibble; ++i)
+    for (std::size_t j = 0; j < kOctet; ++j)
+      factors[i * kOctet + j] = affine(times_octet(t.w[i], t.conjugates[t.basis[j]]));
+  return dot(bits.product, factors, kNibble * kOctet);
+}
+
+void fill(const Bits& bits, const Label* vector, Label* out) {
+  const Tower& t = tower();
+  std::uint8_t conjugates[kOctet];
+  for (std::size_t j = 0; j < kOctet; ++j) conjugates[j] = t.conjugates[t.basis[j]];
+  out[kFirst] = dot(bits.s, conjugates, kOctet);
+  out[kFirst + 1] = dot(bits.s, t.basis, kOctet);
+  out[kFirst + 2] = masked_norm(bits);
+  out[kProduct] = masked_product(bits);
+  std::copy_n(vector, 16, out + kVector);
+  std::copy_n(bits.masks, kNibble, out + kMask);
+  std::copy_n(bits.s, kOctet, out + kBits);
+}
+
+void for_octets(Labels& bits) {
+  for (Label& one : bits) one = octet_part(one);
+}
+
+// Every `stride` labels a part of them.
+Labels parts(const Labels& of, std::size_t stride, std::size_t first, std::size_t count) {
+  Labels out;
+  out.reserve(of.size() / stride * count);
+  for (std::size_t k = first; k < of.size(); k += stride)
+    out.insert(out.end(), &of[k], &of[k] + count);
+  return out;
+}
+
+Result<void> make_some(Dealer& dealer, std::span<Label> out) {
+  const std::size_t count = out.size() / NormTables::kLabels;
+  Labels s(count * kOctet), m(count * kNibble), masks(count * kNibble);
+  for (Labels* bits : {&s, &m, &masks})
+    if (auto drawn = dealer.draw(std::span(*bits)); !drawn) return drawn;
+  auto norm = multiply(dealer, {kNibble, kNibble}, parts(s, kOctet, 0, kNibble),
+                       parts(s, kOctet, kNibble, kNibble));
+  if (!norm) return norm.error();
+  auto product = multiply(dealer, {kNibble, kOctet}, masks, s);
+  if (!product) return product.error();
+  auto vectors = demux_four(dealer, m);
+  if (!vectors) return vectors.error();
+  for (Labels* bits : {&s, &m, &masks, &*norm, &*product, &*vectors}) for_octets(*bits);
+  for (std::size_t k = 0; k < count; ++k)
+    fill({&s[k * kOctet], &m[k * kNibble], &masks[k * kNibble], &(*norm)[k * kNibble * kNibble],
+          &(*product)[k * kNibble * kOctet]},
+         &(*vectors)[k * 16], &out[k * NormTables::kLabels]);
+  return {};
+}
+
+}  // namespace
+
+Result<NormTables> NormTables::make(Dealer& dealer, std::size_t count) {
+  NormTables out;
+  out.session_ = dealer.session().id();
+  out.labels_.resize(count * kLabels);
+  for (std::size_t first = 0; first < count; first += kAtOnce) {
+    const std::size_t some = std::min(kAtOnce, count - first);
+    auto made = make_some(dealer, std::span(out.labels_).subspan(first * kLabels, some * kLabels));
+    if (!made) return made.error();
+  }
+  if (auto good = dealer.check(); !good) return good.error();
+  return out;
+}
+
+Result<void> NormTables::look_up(Dealer& dealer, std::span<Label> octets) {
+  if (auto good = dealer.may_serve(octets.size(), left(), session_); !good) return good;
+  const Label* labels = &labels_[next_ * kLabels];
+  next_ += octets.size();
+  const Tower& t = tower();
+  SecretVector opened[3];
+  // Opens `octets`, and gives what they are to `next` one by one.
+  const auto round = [&](SecretVector& values, const auto& next) -> Result<void> {
+    values.resize(octets.size());
+    for (std::size_t k = 0; k < octets.size(); ++k)
+      values[k] = static_cast<std::uint8_t>(octets[k].low);
+    if (auto done = dealer.exchange(values); !done) return done;
+    for (std::size_t k = 0; k < octets.size(); ++k) {
+      dealer.expect(octets[k] ^ dealer.multiple(values[k]));
+      octets[k] = next(k, labels + k * kLabels, values[k]);
+    }
+    return {};
+  };
+  for (std::size_t k = 0; k < octets.size(); ++k)
+    octets[k] = octets[k] ^ labels[k * kLabels + kFirst + 1];
+  auto done = round(opened[0], [&](std::size_t, const Label* of, std::uint8_t h) {
+    const std::uint8_t factors[kNibble] = {h, t.conjugates[h], 1, 0};
+    return dot(of + kFirst, factors, kNibble) ^ dealer.multiple(t.norms[h]);
+  });
+  if (done)
+    done = round(opened[1], [&](std::size_t, const Label* of, std::uint8_t g) {
+      return dot(of + kVector, t.inverses[t.index[g]], 16) ^ dot(of + kMask, t.w, kNibble);
+    });
+  if (done)
+    done = round(opened[2], [&](std::size_t k, const Label* of, std::uint8_t f) {
+      const std::uint8_t h = opened[0][k];
+      const auto clear = static_cast<std::uint8_t>(affine(times_octet(t.conjugates[h], f)) ^ 0x63);
+      return dot(of + kMask, t.of_mask[h], kNibble) ^ dot(of + kBits, t.of_bits[f], kOctet) ^
+             of[kProduct] ^ dealer.multiple(clear);
+    });
+  return done;
+}
+
+}  // namespace tkdc::lut

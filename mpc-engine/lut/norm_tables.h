@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// AES-T16: AES's S-box by its norm in GF(16) and tables of 16 entries, in place of one of 256
+// (Keller and others, ACNS 2017, section 4.1). Ours; the tower is that of Itoh, Tsujii, "A Fast
+// Algorithm for Computing Multiplicative Inverses in GF(2^m) Using Normal Bases" (1988).
+//
+// For x in GF(2^8), c(x) = x^16 is linear and N = x c(x) is in GF(16); x^-1 = c(x) N^-1. With
+// random s in GF(2^8), m and m' in GF(16):
+//
+//   open h = x ⊕ s       [N] = N(h) ⊕ h [c(s)] ⊕ c(h) [s] ⊕ [N(s)]
+//   open g = N ⊕ m       [N^-1] = Σ_j (g ⊕ j)^-1 [e_j], e the one-hot vector of m
+//   open f = N^-1 ⊕ m'   [x^-1] = c(h) f ⊕ c(h) [m'] ⊕ f [c(s)] ⊕ [c(s) m']
+//
+// and the affine map on the bits of m', s and c(s) m'. Ahead: 16 random bits, 16 bits of N(s), 11
+// of e and 32 of c(s) m'; 32 labels are kept, 512 octets, of an S-box. Three rounds each.
+//
+// A table that has been begun is never used again, whatever fails; tables cannot be copied and
+// belong to their session.
+//
+// share level: labels of both sum to S(x) (1, Δ), tests/unit/lut/norm_tables_test.cc.
+//
+// Calls block; one thread. Secret: all but h, g, f. Error: the session's; not enough tables.
+#pragma once
+
+#include "lut/demux.h"
+
+namespace tkdc::lut {
+
+class NormTables {
+ public:
+  static constexpr std::size_t kLabels = 32;  // of an S-box
+
+  // Checked when they come back.
+  static Result<NormTables> make(Dealer& dealer, std::size_t count);
+  NormTables(const NormTables&) = delete;
+  NormTables& operator=(const NormTables&) = delete;
+  NormTables(NormTables&&) = default;
+  NormTables& operator=(NormTables&&) = default;
+
+  std::size_t left() const { return labels_.size() / kLabels - next_; }
+  std::size_t octets() const { return labels_.size() * kLabelBytes; }
+  // Replaces octets by their S-box's. What has been opened is to be checked before anything is put
+  // out (dealer.h).
+  Result<void> look_up(Dealer& dealer, std::span<Label> octets);
+
+ private:
+  NormTables() = default;
+  Label session_;
+  Labels labels_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace tkdc::lut

@@ -18,17 +18,18 @@ int RecordStore::put_macs(Txn& txn, const KeyId& id, const MacRow& row) {
 
 // Error: the record is corrupt. A row that is so is no more than missing: it can be dealt anew.
 Result<StoredKey> RecordStore::read_with_macs(Txn& txn, const KeyId& id, ByteSpan value,
-                                              SecretVector& plaintext) {
+                                              PageReader& reader) {
   StoredKey out;
   auto record = std::make_shared<KeyRecord>();
-  if (!decode(kCommitted, id, value, *record, plaintext)) return corrupt(kCommitted, id);
+  if (!decode(kCommitted, id, value, *record, reader)) return corrupt(kCommitted, id);
   out.record = std::move(record);
   ByteSpan sealed;
   const int rc = txn->find(kMacs, id, sealed);
   if (rc == Tables::kNotFound) return out;
   if (rc != 0) return failed("reading MACs", rc);
-  if (!cipher_.decrypt(Tables::kNames[kMacs], id, sealed, plaintext) ||
-      !decode_mac_row(plaintext, out.macs.emplace())) {
+  if (!cipher_.decrypt(Tables::kNames[kMacs], id, sealed, reader.plaintext,
+                       StoreCipher::Under::kAny, &reader.values) ||
+      !decode_mac_row(reader.plaintext, out.macs.emplace())) {
     out.macs.reset();
     out.unreadable = true;
   }
@@ -39,13 +40,13 @@ Result<std::vector<StoredKey>> RecordStore::page(const std::optional<KeyId>& aft
                                                  std::size_t most) {
   std::vector<StoredKey> out;
   Result<void> sound;
-  SecretVector plaintext;
+  PageReader reader;
   out.reserve(std::min(most, kMostReserved));
   Txn txn(*tables_, false);
   const auto take = [&](ByteSpan name, ByteSpan value) {
     KeyId id{};
     std::copy_n(name.begin(), std::min(name.size(), id.size()), id.begin());
-    auto key = name.size() == id.size() ? read_with_macs(txn, id, value, plaintext)
+    auto key = name.size() == id.size() ? read_with_macs(txn, id, value, reader)
                                         : Result<StoredKey>(corrupt(kCommitted, id));
     if (key.ok())
       out.push_back(std::move(*key));

@@ -48,13 +48,19 @@ Error RecordStore::corrupt(Table table, const KeyId& id) const {
 
 bool RecordStore::decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record) const {
   SecretVector plaintext;
-  return decode(table, id, value, record, plaintext);
+  return cipher_.decrypt(Tables::kNames[table], id, value, plaintext) &&
+         is_record(plaintext, id, record);
 }
 
 bool RecordStore::decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record,
-                         SecretVector& plaintext) const {
-  return cipher_.decrypt(Tables::kNames[table], id, value, plaintext) &&
-         decode_record(plaintext, record) && record.ref.id == id &&
+                         PageReader& reader) const {
+  return cipher_.decrypt(Tables::kNames[table], id, value, reader.plaintext,
+                         StoreCipher::Under::kAny, &reader.values) &&
+         is_record(reader.plaintext, id, record);
+}
+
+bool RecordStore::is_record(ByteSpan plaintext, const KeyId& id, KeyRecord& record) const {
+  return decode_record(plaintext, record) && record.ref.id == id &&
          record.ref.installation == options_.installation;
 }
 

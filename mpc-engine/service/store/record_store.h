@@ -74,8 +74,12 @@ class RecordStore final : public Store, private MacTable, private RefreshTable {
   Result<SecretVector> keys() override;
   Result<void> set_keys(ByteSpan keys) override;
   int put_macs(Txn& txn, const KeyId& id, const MacRow& row);
-  Result<StoredKey> read_with_macs(Txn& txn, const KeyId& id, ByteSpan value,
-                                   SecretVector& plaintext);
+  // What is used again from one record to the next.
+  struct PageReader {
+    SecretVector plaintext;
+    ManyValues values;
+  };
+  Result<StoredKey> read_with_macs(Txn& txn, const KeyId& id, ByteSpan value, PageReader& reader);
 
   // What the pair of tables that does not serve is.
   enum class Other : std::uint8_t { kNothing = 0, kComplete = 1, kBefore = 2 };
@@ -126,9 +130,9 @@ class RecordStore final : public Store, private MacTable, private RefreshTable {
   Result<void> bury(Txn& txn, const KeyId& id);
   Result<void> hash_table(Txn& txn, Table table, crypto_generichash_state* state);
   bool decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record) const;
-  // With room for the plaintext that is used again.
+  bool is_record(ByteSpan plaintext, const KeyId& id, KeyRecord& record) const;
   bool decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record,
-              SecretVector& plaintext) const;
+              PageReader& reader) const;
 
   StoreOptions options_;
   std::optional<Keyring> keyring_;

@@ -10,7 +10,37 @@ constexpr std::string_view kLabel = "tkdc store value 1";
 constexpr std::size_t kNonceBytes = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
 constexpr std::size_t kTagBytes = crypto_aead_xchacha20poly1305_ietf_ABYTES;
 
+constexpr std::size_t kInnerNonceBytes = 12;
+
 }  // namespace
+
+ManyValues::ManyValues() : context_(EVP_CIPHER_CTX_new()) {
+  if (context_ &&
+      EVP_DecryptInit_ex(context_.get(), EVP_chacha20_poly1305(), nullptr, nullptr, nullptr) != 1)
+    context_.reset();
+}
+
+// XChaCha20-Poly1305 is ChaCha20-Poly1305 under a key that HChaCha20 makes of the key and the
+// nonce's first 16 octets; its own nonce is four zeros and the other eight.
+bool ManyValues::opens(const SecretBuffer& key, const std::uint8_t* nonce, ByteSpan ad,
+                       ByteSpan sealed, MutableByteSpan out) {
+  if (!context_) return false;
+  SecretVector inner(crypto_core_hchacha20_OUTPUTBYTES);
+  crypto_core_hchacha20(inner.data(), nonce, key.data(), nullptr);
+  std::uint8_t inner_nonce[kInnerNonceBytes] = {};
+  std::memcpy(inner_nonce + 4, nonce + crypto_core_hchacha20_INPUTBYTES, 8);
+  std::uint8_t tag[kTagBytes];
+  std::memcpy(tag, sealed.last(kTagBytes).data(), kTagBytes);
+  const ByteSpan ciphertext = sealed.first(sealed.size() - kTagBytes);
+  int made = 0;
+  EVP_CIPHER_CTX* context = context_.get();
+  return EVP_DecryptInit_ex(context, nullptr, nullptr, inner.data(), inner_nonce) == 1 &&
+         EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, kTagBytes, tag) == 1 &&
+         EVP_DecryptUpdate(context, nullptr, &made, ad.data(), static_cast<int>(ad.size())) == 1 &&
+         EVP_DecryptUpdate(context, out.data(), &made, ciphertext.data(),
+                           static_cast<int>(ciphertext.size())) == 1 &&
+         EVP_DecryptFinal_ex(context, out.data() + made, &made) == 1;
+}
 
 StoreCipher::StoreCipher(const SecretBuffer& key, const InstallationId& installation, int party)
     : key_(crypto_aead_xchacha20poly1305_ietf_KEYBYTES), installation_(installation),
@@ -57,7 +87,7 @@ bool StoreCipher::header(ByteSpan value, std::size_t bytes, ByteSpan& out) {
 }
 
 bool StoreCipher::decrypt(std::string_view table, ByteSpan name, ByteSpan value,
-                          SecretVector& plaintext, Under under) const {
+                          SecretVector& plaintext, Under under, ManyValues* many) const {
   if (value.empty() || value.size() < 1 + value[0] + kNonceBytes + kTagBytes) return false;
   ByteSpan header = value.subspan(1, value[0]);
   const std::uint8_t* nonce = value.data() + 1 + header.size();
@@ -65,6 +95,7 @@ bool StoreCipher::decrypt(std::string_view table, ByteSpan name, ByteSpan value,
   Bytes ad = associated_data(table, name, header);
   plaintext.resize(ciphertext.size() - kTagBytes);
   auto opens = [&](const SecretBuffer& key) {
+    if (many != nullptr && many->opens(key, nonce, ad, ciphertext, plaintext)) return true;
     return crypto_aead_xchacha20poly1305_ietf_decrypt(plaintext.data(), nullptr, nullptr,
                                                       ciphertext.data(), ciphertext.size(),
                                                       ad.data(), ad.size(), nonce, key.data()) == 0;

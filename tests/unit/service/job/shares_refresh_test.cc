@@ -132,5 +132,31 @@ TEST_F(SharesRefresh, ARefreshStopsAtAShareThatDiffers) {
   EXPECT_EQ(work(ShareTask::kAudit).audited, 4u);
 }
 
+// A server that adds another delta than the others: its new share is none of the key's. The keys
+// have no MACs of before, so nothing else finds it.
+TEST_F(SharesRefresh, AWrongDeltaEndsIt) {
+  start();
+  const std::vector<KeyRef> keys = make_keys(3);
+  new_session(true);
+  for (int place = 0; place < 2; ++place) {
+    tables_[1]->alter = [place](std::vector<StoredKey>& page) {
+      auto changed = std::make_shared<KeyRecord>(*page[2].record);
+      changed->fields.at("key").component[place][31] ^= 0x80;
+      page[2].record = changed;
+    };
+    EXPECT_EQ(try_refresh(place).trouble, "new shares differ: nothing was refreshed");
+    e_->all_end = false;
+    for (int p = 0; p < 3; ++p) {
+      EXPECT_EQ(e_->service(p).status().refresh_epoch, 0u);
+      EXPECT_EQ(e_->store(p).get(keys[0].id).value()->version, 1u);
+      EXPECT_NE(e_->service(p).status().share_alarms_named.back().find("differ about"),
+                std::string::npos);
+    }
+  }
+  tables_[1]->alter = nullptr;
+  refresh(2);
+  EXPECT_EQ(work(ShareTask::kAudit).audited, 3u);
+}
+
 }  // namespace
 }  // namespace tkdc

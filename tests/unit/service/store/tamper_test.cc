@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What somebody with the disk can do to a store: every change is noticed when
 // the record is used, and named.
+#include <algorithm>
 #include <functional>
 
 #include "base/hex.h"
@@ -175,6 +176,45 @@ TEST_F(TamperTest, TheEpochOfTheFormatBeforeIsTaken) {
   });
   open();
   EXPECT_EQ(store_->epochs(), (Epochs{0, 0x10203, 0x10203, 0, 0}));
+}
+
+// The other library opens what the one has sealed, many in a row, and nothing else.
+TEST(ManyValuesOfAStore, OpenAsOneDoes) {
+  SecretBuffer key(32);
+  randombytes_buf(key.data(), key.size());
+  const StoreCipher cipher(key, InstallationId{1}, 0);
+  const Bytes name(16, 3), header(10, 4);
+  ManyValues many;
+  const auto nonce_at = 1 + header.size();
+  for (const std::size_t bytes : {0, 1, 15, 16, 17, 63, 64, 65, 1000, 4096, 70000}) {
+    Bytes plaintext(bytes);
+    randombytes_buf(plaintext.data(), plaintext.size());
+    Bytes value = cipher.encrypt("committed", name, header, plaintext);
+    SecretVector opened;
+    ASSERT_TRUE(cipher.decrypt("committed", name, value, opened, StoreCipher::Under::kAny, &many));
+    EXPECT_TRUE(std::ranges::equal(opened, plaintext)) << bytes;
+    EXPECT_FALSE(cipher.decrypt("prepared", name, value, opened, StoreCipher::Under::kAny, &many));
+    for (const std::size_t at : {std::size_t{1}, nonce_at, nonce_at + 20, value.size() - 1}) {
+      value[at] ^= 1;
+      EXPECT_FALSE(
+          cipher.decrypt("committed", name, value, opened, StoreCipher::Under::kAny, &many));
+      value[at] ^= 1;
+    }
+    // Itself, without the other's second opinion.
+    const ByteSpan sealed = ByteSpan(value).subspan(nonce_at + 24);
+    SecretVector out(bytes);
+    EXPECT_FALSE(many.opens(key, value.data() + nonce_at, name, sealed, out));
+    Bytes made(bytes + crypto_aead_xchacha20poly1305_ietf_ABYTES);
+    crypto_aead_xchacha20poly1305_ietf_encrypt(made.data(), nullptr, plaintext.data(), bytes,
+                                               name.data(), name.size(), nullptr,
+                                               value.data() + nonce_at, key.data());
+    if (bytes > 0) {
+      EXPECT_TRUE(many.opens(key, value.data() + nonce_at, name, made, out));
+      EXPECT_TRUE(std::ranges::equal(out, plaintext)) << bytes;
+      made[0] ^= 1;
+      EXPECT_FALSE(many.opens(key, value.data() + nonce_at, name, made, out));
+    }
+  }
 }
 
 }  // namespace

@@ -35,6 +35,15 @@ nlohmann::json shares_json(const JobServiceStatus& jobs) {
 
 }  // namespace
 
+ShareWatch::ShareWatch(std::string store_path, JobService& jobs, Tell log, Tell audit)
+    : store_path_(std::move(store_path)), jobs_(jobs), log_(std::move(log)),
+      audit_(std::move(audit)) {
+  if (auto kept = read_last_audit(store_path_); kept.ok())
+    last_audit_ = *kept;
+  else
+    log_(kept.error().message);
+}
+
 nlohmann::json ShareWatch::state_under_lock(const JobServiceStatus& jobs) const {
   nlohmann::json json = shares_json(jobs);
   if (!last_audit_) return json;
@@ -101,12 +110,6 @@ void ShareWatch::look() {
 }
 
 void ShareWatch::look_under_lock() {
-  if (!std::exchange(looked_for_audit_, true)) {
-    if (auto kept = read_last_audit(store_path_); kept.ok())
-      last_audit_ = *kept;
-    else
-      log_(kept.error().message);
-  }
   const JobServiceStatus now = jobs_.status();
   if (now.shares.finished != finished_) {
     finished_ = now.shares.finished;

@@ -20,9 +20,7 @@ class ShareWatch {
   using Tell = std::function<void(const std::string&)>;
 
   // `audit`: a line of the audit log.
-  ShareWatch(std::string store_path, JobService& jobs, Tell log, Tell audit)
-      : store_path_(std::move(store_path)), jobs_(jobs), log_(std::move(log)),
-        audit_(std::move(audit)) {}
+  ShareWatch(std::string store_path, JobService& jobs, Tell log, Tell audit);
 
   // "audit", "deal", "refresh" or "status": the state as JSON. Error: not understood, or not
   // possible now.
@@ -44,7 +42,6 @@ class ShareWatch {
   bool asked_ = false;          // of jobs_, what the file says
   std::uint64_t finished_ = 0;  // as it was last seen
   std::string trouble_;
-  bool looked_for_audit_ = false;
   std::optional<LastAudit> last_audit_;
 };
 

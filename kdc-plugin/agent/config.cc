@@ -62,6 +62,14 @@ bool is_server_address(const std::string& text) {
          std::stoi(port) > 0 && std::stoi(port) <= kMostPort;
 }
 
+// What is not read yet, or not there, is empty.
+bool share_a_key(const ServerAddress& a, const ServerAddress& b) {
+  for (const std::string& one : {a.curve_public_key, a.former_curve_public_key})
+    if (!one.empty() && (one == b.curve_public_key || one == b.former_curve_public_key))
+      return true;
+  return false;
+}
+
 void read_servers(StrictToml& file, AgentConfig& config) {
   bool seen[3] = {};
   for (TomlTable& table : file.tables("servers")) {
@@ -75,9 +83,13 @@ void read_servers(StrictToml& file, AgentConfig& config) {
     server.curve_public_key = table.text("curve_public_key");
     if (!is_curve_key(server.curve_public_key))
       table.reject("curve_public_key", "must be a CURVE public key, 40 characters of Z85");
+    const std::string& former = server.former_curve_public_key =
+        table.text("former_curve_public_key", "");
+    if (!former.empty() && !is_curve_key(former))
+      table.reject("former_curve_public_key", "must be a CURVE public key, 40 characters of Z85");
     for (const ServerAddress& other : config.servers) {
       if (&other == &server) continue;
-      if (other.curve_public_key == server.curve_public_key)
+      if (share_a_key(other, server))
         table.reject("curve_public_key", "is another of the [[servers]]' too: each has its own");
       if (other.address == server.address)
         table.reject("address", "is another of the [[servers]]' too: each has its own");

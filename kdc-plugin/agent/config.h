@@ -18,8 +18,9 @@ namespace tkdc::agent {
 inline constexpr std::size_t kMaxPendingCeiling = 1u << 20;
 
 struct ServerAddress {
-  std::string address;           // "tcp://host:port", as ZeroMQ wants it
-  std::string curve_public_key;  // Z85
+  std::string address;                       // "tcp://host:port", as ZeroMQ wants it
+  std::string curve_public_key;              // Z85
+  std::string former_curve_public_key = "";  // while the server changes it: taken, too
 };
 
 struct AgentConfig {

@@ -21,6 +21,8 @@ constexpr int kHeartbeatMs = 2'000;
 constexpr int kHeartbeatTimeoutMs = 6'000;
 constexpr std::int64_t kMaxReplyBytes = kMaxInputBytes + 4096;
 constexpr auto kReopenAfter = std::chrono::seconds(6);
+// A server that changes its CURVE key is asked by one and the other of its two.
+constexpr auto kOtherKeyAfter = std::chrono::milliseconds(200);
 
 // Shorter than kHandshakeMs, after which ZeroMQ gives up.
 constexpr auto kSilentHandshake = std::chrono::milliseconds(kHandshakeMs * 8 / 10);
@@ -55,6 +57,8 @@ class ZmqLink final : public ServerLink {
   const std::string& trouble() const override { return trouble_; }
 
  private:
+  const ServerAddress& server() const { return config_.servers[static_cast<std::size_t>(party_)]; }
+  bool reopen(Clock::time_point now);
   void disconnect();
   void watch(zmq::socket_t& socket);
   void handle_event(std::uint16_t event, Clock::time_point now);
@@ -75,6 +79,8 @@ class ZmqLink final : public ServerLink {
   bool events_awaited_ = false;
   bool connected_ = false;
   bool lost_ = false;
+  // While the server changes its key: which of the two it is asked by, and that it was not that.
+  bool by_former_key_ = false, other_key_ = false;
   Clock::time_point down_since_ = Clock::now();
   Clock::time_point answered_at_ = Clock::now();  // the last TCP connection
   Clock::time_point opened_at_ = Clock::now();
@@ -89,13 +95,14 @@ ZmqLink::ZmqLink(std::shared_ptr<zmq::context_t> context, const AgentConfig& con
 ZmqLink::~ZmqLink() { disconnect(); }
 
 void ZmqLink::connect() {
-  const ServerAddress& server = config_.servers[static_cast<std::size_t>(party_)];
+  const ServerAddress& server = this->server();
   const char* secret_key = reinterpret_cast<const char*>(config_.curve_secret_key.data());
   char public_key[kCurveTextBytes + 1];
   if (zmq_curve_public(public_key, secret_key) != 0) throw zmq::error_t();
 
   socket_ = zmq::socket_t(*context_, zmq::socket_type::dealer);
-  socket_.set(zmq::sockopt::curve_serverkey, server.curve_public_key);
+  socket_.set(zmq::sockopt::curve_serverkey,
+              by_former_key_ ? server.former_curve_public_key : server.curve_public_key);
   socket_.set(zmq::sockopt::curve_publickey, public_key);
   socket_.set(zmq::sockopt::curve_secretkey, secret_key);
   socket_.set(zmq::sockopt::ipv6, true);
@@ -206,10 +213,26 @@ void ZmqLink::handle_event(std::uint16_t event, Clock::time_point now) {
   }
   // A failed handshake, repeated with every attempt: said once. Keys that do not fit show at once;
   // one that takes as long as it may is with a program that does nothing.
-  const char* why = now - answered_at_ > kSilentHandshake ? kSilent : kOtherKeys;
+  const bool silent = now - answered_at_ > kSilentHandshake;
+  other_key_ = !silent && !server().former_curve_public_key.empty();
+  if (other_key_ && !by_former_key_) return;  // it may be the former one
+  const char* why = silent ? kSilent : kOtherKeys;
   if (trouble_ == why) return;
   trouble_ = why;
   log(Level::kWarning, title_ + ": " + trouble_);
+}
+
+// Whether there is to be another socket.
+bool ZmqLink::reopen(Clock::time_point now) {
+  if (connected_) return false;
+  if (other_key_ && now - opened_at_ > kOtherKeyAfter) {
+    other_key_ = false;
+    by_former_key_ = !by_former_key_;
+    return true;
+  }
+  // After some failed handshakes ZeroMQ gives an endpoint up for good, not
+  // always with an event; a server that was put right must be found again.
+  return now - std::max(opened_at_, down_since_) > kReopenAfter;
 }
 
 bool ZmqLink::update(Clock::time_point now) {
@@ -226,9 +249,7 @@ bool ZmqLink::update(Clock::time_point now) {
       handle_event(event, now);
     }
     events_awaited_ = true;
-    // After some failed handshakes ZeroMQ gives an endpoint up for good, not
-    // always with an event; a server that was put right must be found again.
-    if (!connected_ && now - std::max(opened_at_, down_since_) > kReopenAfter) {
+    if (reopen(now)) {
       disconnect();
       connect();
     }

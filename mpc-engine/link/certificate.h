@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,17 @@
 namespace tkdc {
 
 using Fingerprint = std::array<std::uint8_t, 32>;  // SHA-256 of the DER certificate
+
+// What a peer proves to be: its certificate, and, while it changes that, also the one of before.
+struct PeerPin {
+  Fingerprint certificate{};
+  std::optional<Fingerprint> former;
+
+  PeerPin() = default;
+  PeerPin(const Fingerprint& only)  // NOLINT(google-explicit-constructor): most have one
+      : certificate(only) {}
+  bool operator==(const PeerPin&) const = default;
+};
 
 struct Certificate {
   std::string certificate_pem;

@@ -74,10 +74,10 @@ class Network {
   virtual ~Network() = default;
   // Callers prove to be `pin`.
   virtual Result<std::unique_ptr<Listener>> listen(const std::string& address,
-                                                   const Fingerprint& pin) = 0;
+                                                   const PeerPin& pin) = 0;
   // A connection is begun; `name` for messages.
-  virtual Result<std::unique_ptr<PacketStream>> dial(const std::string& address,
-                                                     const Fingerprint& pin, std::string name) = 0;
+  virtual Result<std::unique_ptr<PacketStream>> dial(const std::string& address, const PeerPin& pin,
+                                                     std::string name) = 0;
   // A lane's, out of two streams of this network whose handshakes are done.
   virtual Result<std::unique_ptr<Link>> link(std::unique_ptr<PacketStream> prev,
                                              std::unique_ptr<PacketStream> next,

@@ -13,9 +13,16 @@ constexpr long kMaxCertificateBytes = 8 * 1024;  // what a stranger may make us 
 
 // Rides on each SSL: what to accept and what came instead.
 struct Pin {
-  Fingerprint expected{};
+  PeerPin expected;
   Fingerprint presented{};
 };
+
+bool is_expected(const Pin& pin) {
+  auto same = [&pin](const Fingerprint& one) {
+    return CRYPTO_memcmp(pin.presented.data(), one.data(), one.size()) == 0;
+  };
+  return same(pin.expected.certificate) || (pin.expected.former && same(*pin.expected.former));
+}
 
 void free_pin(void*, void* pin, CRYPTO_EX_DATA*, int, long, void*) {
   delete static_cast<Pin*>(pin);
@@ -35,8 +42,7 @@ int check_pin(X509_STORE_CTX* store, void*) {
   unsigned int length = 0;
   if (pin == nullptr || certificate == nullptr ||
       X509_digest(certificate, EVP_sha256(), pin->presented.data(), &length) != 1 ||
-      length != pin->presented.size() ||
-      CRYPTO_memcmp(pin->presented.data(), pin->expected.data(), length) != 0) {
+      length != pin->presented.size() || !is_expected(*pin)) {
     X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REJECTED);
     return 0;
   }
@@ -91,7 +97,7 @@ Result<TlsContext> TlsContext::create(std::string_view certificate_pem, ByteSpan
   return TlsContext(std::move(ctx));
 }
 
-Result<SslPtr> TlsContext::connection(const Fingerprint& pin) const {
+Result<SslPtr> TlsContext::connection(const PeerPin& pin) const {
   SslPtr ssl(SSL_new(ctx_.get()));
   auto state = std::make_unique<Pin>();
   state->expected = pin;
@@ -101,13 +107,13 @@ Result<SslPtr> TlsContext::connection(const Fingerprint& pin) const {
   return ssl;
 }
 
-Result<SslPtr> TlsContext::client(const Fingerprint& pin) const {
+Result<SslPtr> TlsContext::client(const PeerPin& pin) const {
   auto ssl = connection(pin);
   if (ssl.ok()) SSL_set_connect_state(ssl->get());
   return ssl;
 }
 
-Result<SslPtr> TlsContext::server(const Fingerprint& pin) const {
+Result<SslPtr> TlsContext::server(const PeerPin& pin) const {
   auto ssl = connection(pin);
   if (ssl.ok()) SSL_set_accept_state(ssl->get());
   return ssl;

@@ -4,7 +4,7 @@
 // certificate, no tickets, no resumption, no early data.
 //
 // Certificate chains, names and validity dates are not looked at: the pin is
-// the trust. A certificate is replaced by giving both peers its fingerprint.
+// the trust. While a peer replaces its certificate there are two of them.
 //
 // Secret: the private key, inside the SSL_CTX. Immutable after create(), so
 // shared by threads.
@@ -24,15 +24,15 @@ class TlsContext {
                                    RecordCipher records = RecordCipher::kFastest);
 
   // A connection in that role; it accepts the peer with `pin` only.
-  Result<SslPtr> client(const Fingerprint& pin) const;
-  Result<SslPtr> server(const Fingerprint& pin) const;
+  Result<SslPtr> client(const PeerPin& pin) const;
+  Result<SslPtr> server(const PeerPin& pin) const;
 
   // What the peer of a refused handshake presented; all zero when nothing.
   static Fingerprint presented(const SSL* ssl);
 
  private:
   explicit TlsContext(SslCtxPtr ctx) : ctx_(std::move(ctx)) {}
-  Result<SslPtr> connection(const Fingerprint& pin) const;
+  Result<SslPtr> connection(const PeerPin& pin) const;
 
   SslCtxPtr ctx_;
 };

@@ -34,7 +34,7 @@ Result<std::unique_ptr<PacketStream>> make_stream(Result<SslPtr> ssl, UniqueFd f
 class TlsListener final : public Listener {
  public:
   TlsListener(const TlsContext& tls, const Habits& habits, UniqueFd fd, int port, UniqueFd wake,
-              const Fingerprint& pin)
+              const PeerPin& pin)
       : tls_(tls), habits_(habits), fd_(std::move(fd)), port_(port), wake_(std::move(wake)),
         pin_(pin) {}
 
@@ -72,7 +72,7 @@ class TlsListener final : public Listener {
   const UniqueFd fd_;
   const int port_;
   const UniqueFd wake_;
-  const Fingerprint pin_;
+  const PeerPin pin_;
 };
 
 class TlsNetwork final : public Network {
@@ -80,7 +80,7 @@ class TlsNetwork final : public Network {
   TlsNetwork(TlsContext tls, Habits habits) : tls_(std::move(tls)), habits_(std::move(habits)) {}
 
   Result<std::unique_ptr<Listener>> listen(const std::string& address,
-                                           const Fingerprint& pin) override {
+                                           const PeerPin& pin) override {
     auto fd = listen_on(address);
     if (!fd.ok()) return fd.error();
     auto port = local_port(fd->get());
@@ -91,7 +91,7 @@ class TlsNetwork final : public Network {
         std::make_unique<TlsListener>(tls_, habits_, std::move(*fd), *port, std::move(wake), pin));
   }
 
-  Result<std::unique_ptr<PacketStream>> dial(const std::string& address, const Fingerprint& pin,
+  Result<std::unique_ptr<PacketStream>> dial(const std::string& address, const PeerPin& pin,
                                              std::string name) override {
     auto fd = start_dial(address);
     if (!fd.ok()) return fd.error();

@@ -24,7 +24,7 @@ namespace tkdc {
 struct MeshPeer {
   int party = 0;
   std::string address;  // host:port of its data plane
-  Fingerprint pin{};    // its certificate's
+  PeerPin pin;          // its certificate's
 };
 
 struct MeshOptions {

@@ -43,6 +43,7 @@ class Module:
     def __init__(self, folder: Path, **given):
         self.params = {"name": "kdc0-kdc", "folder": str(folder), "daemon": SERVICE,
                        "members": ["kdc0-kdc", "server0"], "introductions": {}, "fingerprints": {},
+                       "forget_former": False,
                        **given}
         self.commands: list[list[str]] = []
 

@@ -4,6 +4,7 @@ exchanged, what was tampered with or mixed up is refused, and a realm runs on th
 
 import base64
 import hashlib
+import re
 import shutil
 import stat
 import subprocess
@@ -313,3 +314,41 @@ def test_ipv6_and_names(tmp_path):
         path = tmp_path / f"server{party}" / "tkdc.toml"
         subprocess.run([default_bin() / "tkdc-server", "--config", path, "--check-config"],
                        check=True, capture_output=True, timeout=60)
+
+
+def fingerprint_in(said: str) -> str:
+    return re.search(r"^  ([0-9a-f]{4}(?:-[0-9a-f]{4}){7})$", said, re.MULTILINE)[1]
+
+
+def test_keys_are_made_anew_one_member_at_a_time(administrators):
+    """Both are known until the former ones are forgotten; only who has joined knows them."""
+    administrators.join_all()
+    folder = administrators.root / "server0"
+    of_peer = administrators.root / "server1" / "tkdc.toml"
+    before = secrets_of(administrators.root), of_peer.read_text()
+    said = administrators.run("renew", "--folder", str(folder))
+    assert said.returncode == 0, said.stderr
+    fingerprint = fingerprint_in(said.stdout)
+    again = administrators.run("renew", "--folder", str(folder))
+    assert "are there already" in again.stdout and fingerprint_in(again.stdout) == fingerprint
+    assert secrets_of(administrators.root) == before[0], "those of now stay"
+    new = folder / "next" / "server0.introduction"
+    shutil.copy(new, administrators.post)
+    config = of_peer.with_name("new.toml")
+    options = ("--out", str(config))
+    refused(administrators, "server1", administrators.join("server1", new, options=options),
+            "no --confirm has its fingerprint")
+    joined = administrators.join("server1", new, fingerprints=[fingerprint], options=options)
+    assert joined.returncode == 0, joined.stderr
+    was = next(line for line in before[1].splitlines() if line.startswith("certificate_sha256"))
+    assert f"former_{was}" in config.read_text()
+    taken = administrators.run("renew", "--folder", str(folder), "--take")
+    assert taken.returncode == 0, taken.stderr
+    assert not new.exists() and not new.parent.exists()
+    now = secrets_of(administrators.root)
+    changed = {name for name in now if now[name] != before[0][name]}
+    assert changed == {"server0/curve.key", "server0/tls.key.pem"}, changed
+    config.unlink()
+    done = administrators.run("join", "--folder", str(of_peer.parent), "--forget-former", *options)
+    assert done.returncode == 0, done.stderr
+    assert "former_" not in config.read_text() and was not in config.read_text()

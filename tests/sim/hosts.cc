@@ -44,7 +44,7 @@ ServerConfig config_for(int party) {
       PeerEntry peer;
       peer.party = other;
       peer.address = "sim:" + std::to_string(other);
-      peer.certificate_sha256.fill(static_cast<std::uint8_t>(other));
+      peer.certificate.certificate.fill(static_cast<std::uint8_t>(other));
       config.peers.push_back(peer);
     }
   config.store_path = "/store";

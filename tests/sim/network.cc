@@ -244,11 +244,11 @@ class SimNetwork final : public Network {
  public:
   explicit SimNetwork(const Host& host) : host_(host) {}
 
-  Result<std::unique_ptr<Listener>> listen(const std::string&, const Fingerprint&) override {
+  Result<std::unique_ptr<Listener>> listen(const std::string&, const PeerPin&) override {
     return std::unique_ptr<Listener>(std::make_unique<SimListener>(host_));
   }
 
-  Result<std::unique_ptr<PacketStream>> dial(const std::string& address, const Fingerprint&,
+  Result<std::unique_ptr<PacketStream>> dial(const std::string& address, const PeerPin&,
                                              std::string name) override {
     const int to = address.back() - '0';
     WirePtr wire =

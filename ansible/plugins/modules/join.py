@@ -34,6 +34,10 @@ options:
   introductions: {description: Texts by name, type: dict, required: true}
   fingerprints: {description: As they were read to you, type: dict, required: true}
   settings: {description: Tables of its configuration, type: dict, default: {}}
+  forget_former:
+    description: Members that have made their keys anew are known by the new ones alone
+    type: bool
+    default: false
 author: tkdc maintainers
 """
 EXAMPLES = r"""
@@ -183,6 +187,11 @@ class Member:
         text = self.read("introductions", f"{name}.introduction")
         return text is not None and text == self.module.params["introductions"].get(name)
 
+    def forgets(self) -> bool:
+        """Whether there is something to be forgotten, and it is to be."""
+        return self.module.params["forget_former"] and any(
+            self.read("introductions", "former", f"{name}.introduction") for name in self.others)
+
     def waiting(self) -> list[str]:
         given = self.module.params
         out = [f"the introduction of {name}" for name in self.others
@@ -203,6 +212,8 @@ class Member:
         owner = self.owner()
         try:
             command = ["tkdc", "join", "--folder", str(self.folder), "--out", str(scratch / "out")]
+            if self.forgets():
+                command.append("--forget-former")
             with Folder(scratch) as folder:
                 for name in self.others:
                     if not self.is_confirmed(name):
@@ -242,7 +253,7 @@ class Member:
 def settle(module: AnsibleModule, member: Member) -> None:
     before = member.read(member.kind) or ""
     known = all(member.is_confirmed(name) for name in member.others)
-    if module.check_mode and not known:
+    if module.check_mode and (not known or member.forgets()):
         module.exit_json(changed=True, waiting=[])
     if not module.check_mode:
         member.own_all()
@@ -263,6 +274,7 @@ def main() -> None:
             "introductions": {"type": "dict", "required": True},
             "fingerprints": {"type": "dict", "required": True},
             "settings": {"type": "dict", "default": {}},
+            "forget_former": {"type": "bool", "default": False},
         },
         supports_check_mode=True,
     )

@@ -53,6 +53,16 @@ std::string read_name(TomlTable& table) {
   return name;
 }
 
+void check_agent_key(TomlTable& table, const std::string& key, const AgentEntry& agent,
+                     const ServerConfig& config) {
+  if (!is_curve_key(agent.curve_public_key))
+    table.reject(key, "must be a CURVE public key, 40 characters of Z85");
+  for (const AgentEntry& other : config.agents)
+    if (other.curve_public_key == agent.curve_public_key)
+      table.reject(key, "is used by another [[agents]]: one key, one role");
+  if (config.agents.size() == kMaxAgents) table.reject(key, "is one too many (64)");
+}
+
 void read_agents(StrictToml& file, ServerConfig& config) {
   for (TomlTable& table : file.tables("agents")) {
     AgentEntry agent;
@@ -61,15 +71,15 @@ void read_agents(StrictToml& file, ServerConfig& config) {
         table.choice("role", {"kdc", "admin"}) == "kdc" ? AgentRole::kKdc : AgentRole::kAdmin;
     agent.curve_public_key = table.text("curve_public_key");
     agent.host = table.text("host", "");
-    if (!is_curve_key(agent.curve_public_key))
-      table.reject("curve_public_key", "must be a CURVE public key, 40 characters of Z85");
-    for (const AgentEntry& other : config.agents) {
+    for (const AgentEntry& other : config.agents)
       if (other.name == agent.name) table.reject("name", "is used by another [[agents]]");
-      if (other.curve_public_key == agent.curve_public_key)
-        table.reject("curve_public_key", "is used by another [[agents]]: one key, one role");
-    }
-    if (config.agents.size() == kMaxAgents) table.reject("name", "is one agent too many (64)");
+    check_agent_key(table, "curve_public_key", agent, config);
+    AgentEntry before = agent;
     config.agents.push_back(std::move(agent));
+    before.curve_public_key = table.text("former_curve_public_key", "");
+    if (before.curve_public_key.empty()) continue;
+    check_agent_key(table, "former_curve_public_key", before, config);
+    config.agents.push_back(std::move(before));
   }
 }
 
@@ -149,6 +159,22 @@ void read_cuda(StrictToml& file, ServerConfig& config) {
       table.integer("min_cohort_compressions", 1, kMaxCohortBlocks, 49'152));
 }
 
+PeerPin read_pin(TomlTable& table) {
+  PeerPin pin;
+  if (!from_hex(table.text("certificate_sha256"), pin.certificate))
+    table.reject("certificate_sha256", "must be 64 hexadecimal digits");
+  const std::string former = table.text("former_certificate_sha256", "");
+  if (former.empty()) return pin;
+  if (!from_hex(former, pin.former.emplace()))
+    table.reject("former_certificate_sha256", "must be 64 hexadecimal digits");
+  return pin;
+}
+
+bool share_a_certificate(const PeerPin& a, const PeerPin& b) {
+  return a.certificate == b.certificate || a.former == b.certificate || b.former == a.certificate ||
+         (a.former && a.former == b.former);
+}
+
 void read_peers(StrictToml& file, ServerConfig& config) {
   bool seen[3] = {};
   seen[config.party] = true;
@@ -159,12 +185,11 @@ void read_peers(StrictToml& file, ServerConfig& config) {
     seen[peer.party] = true;
     peer.address = table.text("address");
     if (!parse_address(peer.address).ok()) table.reject("address", "must be host:port");
-    if (!from_hex(table.text("certificate_sha256"), peer.certificate_sha256))
-      table.reject("certificate_sha256", "must be 64 hexadecimal digits");
+    peer.certificate = read_pin(table);
     if (peer.address == config.data_listen)
       table.reject("address", "is where this server listens itself: put in that server's");
     for (const PeerEntry& other : config.peers) {
-      if (other.certificate_sha256 == peer.certificate_sha256)
+      if (share_a_certificate(other.certificate, peer.certificate))
         table.reject("certificate_sha256", "is the other peer's too: each has its own");
       if (other.address == peer.address)
         table.reject("address", "is the other peer's too: each has its own");

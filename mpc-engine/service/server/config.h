@@ -17,6 +17,7 @@
 
 namespace tkdc {
 
+// An agent that changes its key has two of them, with one name.
 struct AgentEntry {
   std::string name;
   AgentRole role = AgentRole::kKdc;
@@ -27,7 +28,7 @@ struct AgentEntry {
 struct PeerEntry {
   int party = 0;
   std::string address;  // host:port
-  Fingerprint certificate_sha256{};
+  PeerPin certificate;
 };
 
 struct ServerConfig {

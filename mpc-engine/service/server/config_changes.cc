@@ -12,7 +12,7 @@ auto whole_entry(const AgentEntry& one) {
 }
 auto whole_entry(const Approver& one) { return std::tie(one.name, one.party, one.public_key); }
 auto whole_entry(const PeerEntry& one) {
-  return std::tie(one.party, one.address, one.certificate_sha256);
+  return std::tie(one.party, one.address, one.certificate.certificate, one.certificate.former);
 }
 
 template <class Entry>

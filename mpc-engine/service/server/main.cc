@@ -69,8 +69,8 @@ Result<void> check_files(const ServerConfig& config, std::string* absent) {
   auto fingerprint = certificate_fingerprint(*certificate);
   if (!fingerprint.ok()) return fingerprint.error();
   for (const PeerEntry& peer : config.peers)
-    if (peer.certificate_sha256 == *fingerprint)
-      return fail("config: " + config.path + ": the certificate_sha256 of party " +
+    if (peer.certificate.certificate == *fingerprint || peer.certificate.former == *fingerprint)
+      return fail("config: " + config.path + ": a certificate of party " +
                   std::to_string(peer.party) + " is this server's own; put in that server's");
   return {};
 }

@@ -142,7 +142,7 @@ Result<void> Server::make_mesh(std::shared_ptr<Network> network) {
   options.network = std::move(network);
   options.listen_address = config_.data_listen;
   for (const PeerEntry& peer : config_.peers)
-    options.peers.push_back({peer.party, peer.address, peer.certificate_sha256});
+    options.peers.push_back({peer.party, peer.address, peer.certificate});
   options.log = [](const std::string& line) { log_line(LogLevel::kWarning, line); };
   options.note = [this] { return note_of(audit_->durable_head()); };
   options.advice = session_advice();

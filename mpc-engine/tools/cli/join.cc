@@ -32,13 +32,15 @@ using setup::IntroductionFile;
 struct JoinOptions {
   std::string folder, listen, out;
   std::vector<std::string> confirmed, files;
+  bool forget_former = false;
 };
 
 // The members of this installation as this folder is to know them.
 struct Members {
   IntroductionFile own;
-  std::vector<IntroductionFile> known;  // confirmed by an earlier run
-  std::vector<IntroductionFile> fresh;  // to be confirmed
+  std::vector<IntroductionFile> known;   // confirmed by an earlier run
+  std::vector<IntroductionFile> fresh;   // to be confirmed
+  std::vector<IntroductionFile> former;  // of those that change their keys
 };
 
 std::string made(const IntroductionFile& file) {
@@ -66,6 +68,11 @@ Result<void> take(Members& members, IntroductionFile file) {
                       ? "signed by the same identity"
                       : "and signed by ANOTHER identity: ask why")
               << "\n";
+    // What it was stays good until it is forgotten.
+    std::erase_if(members.former, [&](const IntroductionFile& one) {
+      return one.introduction.name() == file.introduction.name();
+    });
+    members.former.push_back(std::move(*before));
     members.known.erase(before);
   }
   members.fresh.push_back(std::move(file));
@@ -77,7 +84,11 @@ Result<Members> read_members(const JoinOptions& options) {
   if (!own) return own.error();
   auto known = setup::read_confirmed(options.folder);
   if (!known) return known.error();
-  Members members{std::move(*own), std::move(*known), {}};
+  auto former = options.forget_former
+                    ? Result<std::vector<IntroductionFile>>(std::vector<IntroductionFile>())
+                    : setup::read_former(options.folder);
+  if (!former) return former.error();
+  Members members{std::move(*own), std::move(*known), {}, std::move(*former)};
   const bool agent = members.own.introduction.agent() != nullptr;
   for (const std::string& path : options.files) {
     auto file = setup::read_introduction(path);
@@ -98,8 +109,10 @@ Result<setup::Roster> roster_of(const Members& members) {
   all.insert(all.end(), members.fresh.begin(), members.fresh.end());
   all.push_back(members.own);
   auto roster = setup::make_roster(all);
-  if (roster && roster->agents.empty())
+  if (!roster) return roster;
+  if (roster->agents.empty())
     return fail("no agent's introduction is among them: nobody could ask this server for anything");
+  if (Result<void> former = add_former(*roster, members.former); !former) return former.error();
   return roster;
 }
 
@@ -219,6 +232,8 @@ Result<void> join(const JoinOptions& options) {
   auto file = OutputFile::create(path);
   if (!file) return fail(file.error().message + " (--out NEW, then carry your own settings over)");
   if (Result<void> confirmed = confirm(options, *members); !confirmed) return confirmed;
+  if (options.forget_former)
+    if (Result<void> gone = setup::forget_former(options.folder); !gone) return gone;
   for (const IntroductionFile& fresh : members->fresh)
     if (Result<void> kept = keep_confirmed(options.folder, fresh); !kept) return kept;
   auto written = file->finish({reinterpret_cast<const std::uint8_t*>(text->data()), text->size()});
@@ -243,6 +258,8 @@ void add_join(CLI::App& app, int& exit_status) {
       ->add_option("--confirm", options->confirmed,
                    "a fingerprint that was read to you, instead of typing it; once for each")
       ->allow_extra_args(false);
+  command->add_flag("--forget-former", options->forget_former,
+                    "members that have renewed their keys are known by the new ones alone");
   command->add_option("files", options->files, "the other members' introductions");
   command->callback([options, &exit_status] {
     forbid_dumps();

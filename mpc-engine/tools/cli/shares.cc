@@ -45,7 +45,7 @@ std::uint64_t count(const json& state, const char* name) {
   return it != state.end() && it->is_number_unsigned() ? it->get<std::uint64_t>() : 0;
 }
 
-bool truth(const json& state, const char* name) {
+bool is_set(const json& state, const char* name) {
   auto it = state.find(name);
   return it != state.end() && it->is_boolean() && it->get<bool>();
 }
@@ -82,13 +82,13 @@ void show(const json& state) {
                               std::to_string(count(state, "refresh_epoch")))
             << "\n";
   std::cout << "last audit       " << last_audit(state) << "\n";
-  std::cout << "MACs on shares   " << (truth(state, "macs") ? "in use" : "not in this session")
+  std::cout << "MACs on shares   " << (is_set(state, "macs") ? "in use" : "not in this session")
             << "\n";
   if (const std::string task = text(state, "task"); !task.empty())
     std::cout << "last work        " << task
-              << (truth(state, "running")  ? ", at work: " + progress(state)
-                  : truth(state, "wanted") ? ", waits for a session"
-                                           : ", " + progress(state))
+              << (is_set(state, "running")  ? ", at work: " + progress(state)
+                  : is_set(state, "wanted") ? ", waits for a session"
+                                            : ", " + progress(state))
               << "\n";
   for (const auto& [label, name] :
        {std::pair("dealt            ", "dealt"), std::pair("audited          ", "audited"),
@@ -105,7 +105,7 @@ void show(const json& state) {
 // Whether it has come to its end.
 Result<json> wait_for_end(const std::string& socket, json state, std::uint64_t finished) {
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
-  while (count(state, "finished") == finished || truth(state, "wanted")) {
+  while (count(state, "finished") == finished || is_set(state, "wanted")) {
     if (terminal) std::cout << "\r" << progress(state) << "   " << std::flush;
     ::usleep(kLookEveryMs * 1000);
     auto next = ask(socket, "status");

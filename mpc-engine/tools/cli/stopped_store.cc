@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli/stopped_store.h"
 
-#include <grp.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
 
 #include "base/credential.h"
-#include "base/system_error.h"
 #include "service/store/store_key.h"
+#include "tools/cli/owner.h"
 
 namespace tkdc::cli {
 namespace {
@@ -65,15 +63,6 @@ Result<StoppedStore> find_stopped_store(const std::string& path) {
   return out;
 }
 
-Result<void> become_owner(const StoppedStore& at) {
-  struct stat st {};
-  if (::stat(at.config.store_path.c_str(), &st) != 0)
-    return system_error("cannot look at " + at.config.store_path);
-  if (::geteuid() != 0 || st.st_uid == 0) return {};
-  if (::setgroups(0, nullptr) != 0 || ::setresgid(st.st_gid, st.st_gid, st.st_gid) != 0 ||
-      ::setresuid(st.st_uid, st.st_uid, st.st_uid) != 0)
-    return system_error("cannot become the owner of " + at.config.store_path);
-  return {};
-}
+Result<void> become_owner(const StoppedStore& at) { return become_owner_of(at.config.store_path); }
 
 }  // namespace tkdc::cli

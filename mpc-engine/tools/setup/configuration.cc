@@ -14,10 +14,17 @@ namespace {
 constexpr const char* kPathsAre =
     "# Relative paths are relative to this file; %d/NAME is systemd's credentials directory.\n\n";
 
+const Introduction* former_of(const Roster& roster, const Introduction& member) {
+  const auto found = roster.former.find(member.name());
+  return found == roster.former.end() ? nullptr : &found->second;
+}
+
 void put_agents(std::ostringstream& out, const Roster& roster) {
   for (const Introduction& agent : roster.agents) {
     out << "\n[[agents]]\nname = \"" << agent.agent()->name << "\"\nrole = \""
         << agent.agent()->role << "\"\ncurve_public_key = \"" << agent.curve_public_key << "\"\n";
+    if (const Introduction* former = former_of(roster, agent))
+      out << "former_curve_public_key = \"" << former->curve_public_key << "\"\n";
     if (!agent.host.empty()) out << "host = \"" << agent.host << "\"\n";
   }
 }
@@ -36,6 +43,9 @@ void put_peers(std::ostringstream& out, const Roster& roster, int party) {
     out << "\n[[peers]]\nparty = " << server.party << "\naddress = \""
         << host_port(peer.host, server.data_port) << "\"\ncertificate_sha256 = \""
         << to_hex(server.certificate_sha256) << "\"\n";
+    if (const Introduction* former = former_of(roster, peer))
+      out << "former_certificate_sha256 = \"" << to_hex(former->server()->certificate_sha256)
+          << "\"\n";
   }
 }
 
@@ -91,10 +101,13 @@ std::string agent_toml(const Roster& roster, const Introduction& agent, const La
   if (!layout.socket_group.empty()) out << "socket_group = \"" << layout.socket_group << "\"\n";
   out << "curve_secret_key_file = \"" << layout.secrets << "curve.key\"\noperations_log = \""
       << layout.operations_log << "\"\nmax_pending = 8192\n";
-  for (const Introduction& server : roster.servers)
+  for (const Introduction& server : roster.servers) {
     out << "\n[[servers]]\nparty = " << server.server()->party << "\naddress = \"tcp://"
         << host_port(server.host, server.server()->control_port) << "\"\ncurve_public_key = \""
         << server.curve_public_key << "\"\n";
+    if (const Introduction* former = former_of(roster, server))
+      out << "former_curve_public_key = \"" << former->curve_public_key << "\"\n";
+  }
   return out.str();
 }
 

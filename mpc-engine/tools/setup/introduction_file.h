@@ -25,7 +25,11 @@ Result<IntroductionFile> read_introduction(const std::string& path);
 
 // None yet: no files.
 Result<std::vector<IntroductionFile>> read_confirmed(const std::string& folder);
-// In place of an earlier one of the same member.
+// Those that were confirmed before them, of members that change their keys.
+Result<std::vector<IntroductionFile>> read_former(const std::string& folder);
+Result<void> forget_former(const std::string& folder);
+// In place of an earlier one of the same member. That becomes the former one, if the same identity
+// has signed both: else the member was made anew, and what it was is good for nothing.
 Result<void> keep_confirmed(const std::string& folder, const IntroductionFile& file);
 
 }  // namespace tkdc::setup

@@ -145,10 +145,14 @@ Result<std::string> write_member(Tree& tree, Introduction introduction, const Se
   return text;
 }
 
-Result<IntroductionFile> read_member(const std::string& folder) {
+Result<IntroductionFile> read_member_file(const std::string& folder) {
   auto path = own_file(folder);
   if (!path) return path.error();
-  auto file = read_introduction(*path);
+  return read_introduction(*path);
+}
+
+Result<IntroductionFile> read_member(const std::string& folder) {
+  auto file = read_member_file(folder);
   if (!file) return file;
   const Introduction& own = file->introduction;
   Result<void> checked = check_identity(folder, own);

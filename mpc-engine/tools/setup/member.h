@@ -2,8 +2,9 @@
 // One member's own folder: its keys, drawn on its machine, and its introduction to the others.
 //
 // `tkdc init` makes the folder; `tkdc join` reads it again before it writes the configuration into
-// it. Secret: curve.key, tls.key.pem, store.key, identity.key. They are written once, never
-// replaced, and no other file is made from them but by their public halves. What the unit reads,
+// it. Secret: curve.key, tls.key.pem, store.key, identity.key. They are written once, replaced by
+// `tkdc renew` and `tkdc store rekey` alone, and no other file is made from them but by their
+// public halves. What the unit reads,
 // all but identity.key, is a file, or a credential of this host: NAME.cred (base/credential.h).
 #pragma once
 
@@ -42,5 +43,7 @@ Result<std::string> write_member(Tree& tree, Introduction introduction,
 
 // Error: the folder is none of write_member(), or its files do not belong together.
 Result<IntroductionFile> read_member(const std::string& folder);
+// Its introduction alone, whatever the other files are.
+Result<IntroductionFile> read_member_file(const std::string& folder);
 
 }  // namespace tkdc::setup

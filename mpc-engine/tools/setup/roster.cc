@@ -95,4 +95,21 @@ Result<Roster> make_roster(const std::vector<IntroductionFile>& all) {
   return roster;
 }
 
+Result<void> add_former(Roster& roster, const std::vector<IntroductionFile>& former) {
+  std::vector<const Introduction*> all;
+  for (const Introduction& one : roster.servers) all.push_back(&one);
+  for (const Introduction& one : roster.agents) all.push_back(&one);
+  for (const IntroductionFile& file : former)
+    for (const Introduction* one : all) {
+      const bool own = one->name() == file.introduction.name();
+      if (own && one->identity == file.introduction.identity &&
+          one->made_s > file.introduction.made_s)
+        roster.former.emplace(one->name(), file.introduction);
+      if (!own && one->curve_public_key == file.introduction.curve_public_key)
+        return fail(file.path + " has the CURVE key of " + one->name() +
+                    ": remove it, it was never made by `tkdc renew`");
+    }
+  return {};
+}
+
 }  // namespace tkdc::setup

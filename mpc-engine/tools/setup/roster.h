@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,13 @@ namespace tkdc::setup {
 struct Roster {
   std::array<Introduction, 3> servers;  // by party
   std::vector<Introduction> agents;     // by name
+  // What members were before, whose former keys are still good.
+  std::map<std::string, Introduction> former;  // by name
 };
 
 // Error: which files do not go together, and why.
 Result<Roster> make_roster(const std::vector<IntroductionFile>& all);
+// Notes what they were. Error: it has a key of another member's.
+Result<void> add_former(Roster& roster, const std::vector<IntroductionFile>& former);
 
 }  // namespace tkdc::setup

@@ -99,5 +99,29 @@ TEST_F(ServerLinkTest, NoReplyIsOverslept) {
   while (!link_->connected() && !HasFatalFailure()) pass();
 }
 
+TEST_F(ServerLinkTest, AServerThatChangesItsKeyIsFoundByEither) {
+  // It still has its former key: the new one is tried first, in vain.
+  AgentConfig config = std::move(config_);
+  ServerAddress& server = config.servers[1];
+  char another[kCurveTextBytes + 1], unused[kCurveTextBytes + 1];
+  ASSERT_EQ(zmq_curve_keypair(another, unused), 0);
+  server.former_curve_public_key = std::exchange(server.curve_public_key, another);
+  const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
+  auto opened = open_zmq_link(context_, config, 1, epoll, 8);
+  ASSERT_TRUE(opened.ok());
+  const auto start = Clock::now();
+  while (!(*opened)->connected() && Clock::now() - start < std::chrono::milliseconds(kFarMs)) {
+    epoll_event event;
+    ::epoll_wait(epoll, &event, 1, 100);
+    (*opened)->update(Clock::now());
+  }
+  EXPECT_TRUE((*opened)->connected()) << (*opened)->trouble();
+  EXPECT_EQ((*opened)->trouble(), "");
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(5)) << "before ZeroMQ's socket is made anew";
+  opened->reset();
+  link_.reset();
+  ::close(epoll);
+}
+
 }  // namespace
 }  // namespace tkdc::agent

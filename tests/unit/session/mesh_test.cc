@@ -273,7 +273,7 @@ TEST(Mesh, WrongPinIsRefusedOnBothSides) {
   Trio dialler(1);
   for (int p = 0; p < 3; ++p) dialler.options(p).advice.pin = "pin that one";
   for (MeshPeer& peer : dialler.options(0).peers)
-    if (peer.party == 1) peer.pin.fill(7);
+    if (peer.party == 1) peer.pin.certificate.fill(7);
   dialler.establish(800);
   EXPECT_NE(dialler.errors().find("not the pinned one; pin that one"), std::string::npos)
       << dialler.errors();
@@ -282,11 +282,24 @@ TEST(Mesh, WrongPinIsRefusedOnBothSides) {
   Trio acceptor(1);
   for (int p = 0; p < 3; ++p) acceptor.options(p).advice.pin = "pin that one";
   for (MeshPeer& peer : acceptor.options(1).peers)
-    if (peer.party == 0) peer.pin.fill(7);
+    if (peer.party == 0) peer.pin.certificate.fill(7);
   auto sessions = acceptor.establish(800);
   for (int p = 0; p < 3; ++p) EXPECT_FALSE(sessions[p].has_value());
   EXPECT_NE(acceptor.log().find("not the pinned one; pin that one"), std::string::npos)
       << acceptor.log();
+}
+
+TEST(Mesh, APeerThatChangesItsCertificateIsTakenWithBoth) {
+  // All know another one of party 1, and still the one that it shows.
+  Trio trio(1);
+  for (int p : {0, 2})
+    for (MeshPeer& peer : trio.options(p).peers)
+      if (peer.party == 1) {
+        peer.pin.former = peer.pin.certificate;
+        peer.pin.certificate.fill(7);
+      }
+  auto sessions = trio.establish();
+  for (int p = 0; p < 3; ++p) EXPECT_TRUE(sessions[p].has_value()) << trio.errors();
 }
 
 TEST(Mesh, PeersSwappedInTheConfiguration) {

@@ -85,10 +85,38 @@ TEST_F(ConfigTest, GoodFile) {
   EXPECT_EQ(config->lanes, 3);
   EXPECT_EQ(config->agents.at(0).role, AgentRole::kKdc);
   EXPECT_EQ(config->peers.at(0).party, 0) << "sorted";
-  EXPECT_EQ(config->peers.at(1).certificate_sha256[0], 0x22);
+  EXPECT_EQ(config->peers.at(1).certificate.certificate[0], 0x22);
   EXPECT_EQ(config->store_map_bytes, 64u << 20);
   EXPECT_EQ(config->store_path, directory_ + "/store");
   EXPECT_EQ(config->private_key_file, "/run/credentials/unit/tls.key");
+}
+
+TEST_F(ConfigTest, AMemberThatChangesItsKeysHasTwo) {
+  auto peer = changed(
+      "certificate_sha256 = \"2222",
+      "former_certificate_sha256 = \"" + std::string(64, '3') + "\"\ncertificate_sha256 = \"2222");
+  ASSERT_TRUE(peer.ok()) << peer.error().message;
+  EXPECT_FALSE(peer->peers.at(0).certificate.former.has_value());
+  ASSERT_TRUE(peer->peers.at(1).certificate.former.has_value());
+  EXPECT_EQ((*peer->peers.at(1).certificate.former)[31], 0x33);
+  expect_error("certificate_sha256 = \"2222",
+               "former_certificate_sha256 = \"22\"\ncertificate_sha256 = \"2222",
+               {"former_certificate_sha256", "64 hexadecimal"});
+  expect_error(
+      "certificate_sha256 = \"2222",
+      "former_certificate_sha256 = \"" + std::string(64, '0') + "\"\ncertificate_sha256 = \"2222",
+      {"is the other peer's too"});
+
+  const std::string role = "role = \"kdc\"\n", key = "former_curve_public_key = \"";
+  auto agent = changed(role, role + key + "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID\"\n");
+  ASSERT_TRUE(agent.ok()) << agent.error().message;
+  ASSERT_EQ(agent->agents.size(), 2u);
+  EXPECT_EQ(agent->agents[0].name, agent->agents[1].name);
+  EXPECT_EQ(agent->agents[0].role, agent->agents[1].role);
+  EXPECT_NE(agent->agents[0].curve_public_key, agent->agents[1].curve_public_key);
+  expect_error(role, role + key + "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7\"\n",
+               {"former_curve_public_key", "another [[agents]]"});
+  expect_error(role, role + key + "short\"\n", {"former_curve_public_key", "40 characters"});
 }
 
 TEST_F(ConfigTest, UnknownKeysNameKeyAndLine) {

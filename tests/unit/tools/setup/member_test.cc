@@ -13,6 +13,7 @@
 #include "sample.h"
 #include "support/scratch.h"
 #include "tools/setup/configuration.h"
+#include "tools/setup/renewal.h"
 
 namespace tkdc::setup {
 namespace {
@@ -105,8 +106,68 @@ TEST_F(MemberTest, KeepsWhatWasConfirmed) {
   ASSERT_TRUE(kept.ok());
   ASSERT_EQ(kept->size(), 1u);
   EXPECT_EQ(kept->front().text, file.text);
+  auto former = read_former(a);
+  ASSERT_TRUE(former.ok());
+  ASSERT_EQ(former->size(), 1u) << "the one of before, by the same identity";
+  EXPECT_LT(former->front().introduction.made_s, other.made_s);
+  ASSERT_TRUE(keep_confirmed(a, file).ok());
+  EXPECT_EQ(read_former(a)->size(), 1u) << "once more is no change";
+  other.made_s += 1;
+  other.identity = identity_of(sample::seed_of(5));
+  file = {"z", encode(other, sample::seed_of(5)), other};
+  ASSERT_TRUE(keep_confirmed(a, file).ok());
+  EXPECT_TRUE(read_former(a)->empty()) << "another identity";
+  other.made_s += 1;
+  ASSERT_TRUE(keep_confirmed(a, {"z", encode(other, sample::seed_of(5)), other}).ok());
+  EXPECT_EQ(read_former(a)->size(), 1u);
+  ASSERT_TRUE(forget_former(a).ok());
+  EXPECT_TRUE(read_former(a)->empty());
   std::ofstream(a + "/introductions/server1.introduction") << "garbage\n";
   EXPECT_FALSE(read_confirmed(a).ok());
+}
+
+TEST_F(MemberTest, ChangesItsKeysInTwoSteps) {
+  for (const Introduction& introduction :
+       {sample::server(1), sample::agent("agent-kdc", "kdc", 7)}) {
+    const std::string a = make(introduction.name(), introduction);
+    const auto before = read_member(a);
+    ASSERT_TRUE(before.ok());
+    EXPECT_FALSE(read_next(a, before->introduction).ok());
+    EXPECT_FALSE(take_renewal(a).ok()) << "nothing was drawn";
+    auto renewal = draw_renewal(a, *before, "");
+    ASSERT_TRUE(renewal.ok()) << renewal.error().message;
+    ASSERT_TRUE(write_renewal(a, *renewal).ok());
+    EXPECT_FALSE(write_renewal(a, *renewal).ok()) << "not twice";
+    EXPECT_EQ(read_member(a)->text, before->text) << "those of now stay in use";
+    auto next = read_next(a, before->introduction);
+    ASSERT_TRUE(next.ok()) << next.error().message;
+    EXPECT_EQ(next->introduction.identity, before->introduction.identity);
+    EXPECT_GT(next->introduction.made_s, before->introduction.made_s);
+    EXPECT_NE(next->introduction.curve_public_key, before->introduction.curve_public_key);
+
+    // A crash after the first one: done again.
+    fs::rename(a + "/next/curve.key", a + "/curve.key");
+    EXPECT_FALSE(read_member(a).ok()) << "neither the former nor the next";
+    ASSERT_TRUE(take_renewal(a).ok());
+    auto after = read_member(a);
+    ASSERT_TRUE(after.ok()) << after.error().message;
+    EXPECT_EQ(after->text, next->text);
+    EXPECT_FALSE(fs::exists(a + "/next"));
+    if (const ServerPart* server = after->introduction.server()) {
+      EXPECT_NE(server->certificate_sha256, before->introduction.server()->certificate_sha256);
+      EXPECT_EQ(server->approver->name, "approver1");
+    }
+  }
+}
+
+TEST_F(MemberTest, TakesNothingButKeys) {
+  const std::string a = make("a", sample::server(1));
+  auto own = read_member(a);
+  ASSERT_TRUE(write_renewal(a, *draw_renewal(a, *own, "")).ok());
+  std::ofstream(a + "/next/store.key") << "somebody's";
+  EXPECT_FALSE(take_renewal(a).ok());
+  fs::remove(a + "/next/store.key");
+  EXPECT_TRUE(take_renewal(a).ok());
 }
 
 TEST(LayoutTest, IsTheUnitsBelowEtc) {

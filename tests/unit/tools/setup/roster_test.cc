@@ -55,6 +55,38 @@ TEST_F(RosterTest, SeveralKdcHostsHaveAgentsOfTheirOwn) {
   expect_refused({"c", "e", "both introduce kdc2"});
 }
 
+TEST_F(RosterTest, WhatMembersWereStandsBesideWhatTheyAre) {
+  std::vector<IntroductionFile> former = {all_[1], all_[3]};
+  at(1).made_s += 1;
+  at(1).curve_public_key = new_curve_keys()->public_text;
+  server(1).certificate_sha256.fill(0x41);
+  at(3).made_s += 1;
+  at(3).curve_public_key = new_curve_keys()->public_text;
+  auto roster = make_roster(all_);
+  ASSERT_TRUE(roster.ok()) << roster.error().message;
+  ASSERT_TRUE(add_former(*roster, former).ok());
+  const std::string text = server_toml(*roster, 0, "10.0.1.1", {});
+  EXPECT_NE(text.find("\ncertificate_sha256 = \"4141"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nformer_certificate_sha256 = \"2121"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nformer_curve_public_key = \"" + former[1].introduction.curve_public_key),
+            std::string::npos)
+      << text;
+  const std::string of_agent = agent_toml(*roster, at(4), {});
+  EXPECT_NE(
+      of_agent.find("\nformer_curve_public_key = \"" + former[0].introduction.curve_public_key),
+      std::string::npos)
+      << of_agent;
+  EXPECT_EQ(of_agent.find(former[1].introduction.curve_public_key), std::string::npos);
+
+  // Another identity is another member, whose keys are good for nothing.
+  at(1).identity.fill(9);
+  roster = make_roster(all_);
+  ASSERT_TRUE(roster.ok() && add_former(*roster, {former[0]}).ok());
+  EXPECT_TRUE(roster->former.empty());
+  former[0].introduction.curve_public_key = at(2).curve_public_key;
+  EXPECT_FALSE(add_former(*roster, former).ok());
+}
+
 TEST_F(RosterTest, NamesTheServerThatIsMissing) {
   all_.erase(all_.begin() + 1);
   expect_refused({"server 1", "missing"});

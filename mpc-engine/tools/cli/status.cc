@@ -13,6 +13,7 @@
 #include "base/strict_toml.h"
 #include "client.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/spare.h"
 #include "tools/cli/status_table.h"
 #include "wire.h"
 
@@ -34,6 +35,11 @@ Result<std::string> socket_of(const std::string& config) {
   const std::string socket = file.table("agent").text("socket", "");
   if (socket.empty()) return fail(config + ": agent.socket is missing");
   return file.resolve(socket);
+}
+
+std::string role_of(const std::string& config) {
+  StrictToml file;
+  return file.load(config).ok() ? file.table("agent").text("role", "") : "";
 }
 
 Result<std::string> ask_agent(const std::string& socket) {
@@ -61,6 +67,10 @@ nlohmann::json other_agent(const std::string& config, const std::string& socket)
   const std::string name = std::filesystem::path(config).parent_path().filename().string();
   nlohmann::json out = {{"name", name}, {"socket", socket}, {"reachable", false}};
   auto text = ask_agent(socket);
+  if (!text && role_of(config) == "admin" && is_of_a_spare(name)) {
+    out["spare"] = true;
+    return out;
+  }
   if (!text) {
     out["trouble"] = text.error().message;
     return out;
@@ -124,6 +134,7 @@ int run_status(const StatusOptions& options) {
   if (options.json) {
     document["security_meaning"] = security_meaning(document.value("security", ""));
     document["healthy"] = is_healthy(document);
+    document["spare"] = is_spare(document);
     std::cout << document.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) << "\n";
   } else {
     std::cout << status_table(document);

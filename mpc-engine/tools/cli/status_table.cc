@@ -208,11 +208,22 @@ bool is_healthy(const json& document) {
          });
 }
 
+bool is_spare(const json& document) {
+  auto others = document.find("other_agents");
+  return others != document.end() && others->is_array() &&
+         std::ranges::any_of(
+             *others, [](const json& agent) { return agent.is_object() && truth(agent, "spare"); });
+}
+
 std::string status_table(const json& document) {
   const json& agent = member(document, "agent");
   const json& counters = member(document, "counters");
   std::string text =
-      std::string("tkdc is ") + (is_healthy(document) ? "healthy" : "DEGRADED") + "\n\n";
+      std::string("tkdc is ") + (is_healthy(document) ? "healthy" : "DEGRADED") +
+      (is_spare(document) ? "; this is a spare KDC: krb5kdc serves, no kadmind runs here and no "
+                            "agent for it, until the host is promoted"
+                          : "") +
+      "\n\n";
   text +=
       layout({{"agent", cell(agent, "name") + " (role " + cell(agent, "role") + ", version " +
                             cell(agent, agent.contains("build") ? "build" : "version") + ")"},

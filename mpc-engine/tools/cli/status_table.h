@@ -11,6 +11,9 @@ namespace tkdc::cli {
 // answers, but not all of that holds.
 bool is_healthy(const nlohmann::json& document);
 
+// Of a spare KDC, whose agent beside kadmind does not run before the host is promoted.
+bool is_spare(const nlohmann::json& document);
+
 // Strings from elsewhere are shown without control characters.
 std::string status_table(const nlohmann::json& document);
 

@@ -13,6 +13,7 @@
 #include "link/certificate.h"
 #include "test_agent.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/spare.h"
 #include "tools/cli/status_table.h"
 
 namespace tkdc::cli {
@@ -222,6 +223,38 @@ TEST(StatusTable, SaysWhoHadItsShareOfGarbledCircuits) {
                  "cannot be garbled: 1 kinds, so open18:9000: too long\n"),
       std::string::npos)
       << table;
+}
+
+TEST(StatusTable, ASpareKdcIsHealthy) {
+  auto document = nlohmann::json::parse(R"({"servers":[
+    {"reachable":true,"session_up":true},{"reachable":true,"session_up":true},
+    {"reachable":true,"session_up":true}],
+    "other_agents":[{"name":"agent-admin","reachable":false,"spare":true}]})");
+  EXPECT_TRUE(is_healthy(document));
+  EXPECT_NE(status_table(document).find("tkdc is healthy; this is a spare KDC: "),
+            std::string::npos);
+  document["servers"][0]["session_up"] = false;
+  EXPECT_FALSE(is_healthy(document));
+  EXPECT_NE(status_table(document).find("tkdc is DEGRADED; this is a spare KDC: "),
+            std::string::npos);
+  document["other_agents"][0].erase("spare");
+  EXPECT_EQ(status_table(document).find("spare"), std::string::npos);
+}
+
+TEST_F(Init, AHostIsASpareWhereKadmindAndItsAgentAreNotStarted) {
+  namespace fs = std::filesystem;
+  const std::string units = folder_ / "units", wants = units + "/multi-user.target.wants";
+  fs::create_directories(wants);
+  const auto is_spare = [&units] { return is_of_a_spare("agent-admin", units); };
+  EXPECT_FALSE(is_spare()) << "nothing starts krb5kdc: no KDC's host";
+  fs::create_symlink("/nowhere/krb5-kdc.service", wants + "/krb5-kdc.service");
+  EXPECT_TRUE(is_spare());
+  for (const char* unit : {"krb5-admin-server.service", "tkdc-agent@agent-admin.service"}) {
+    fs::create_symlink("/nowhere/unit", wants + "/" + unit);
+    EXPECT_FALSE(is_spare()) << unit;
+    fs::remove(wants + "/" + unit);
+  }
+  EXPECT_FALSE(is_of_a_spare("agent-admin", units + "/none"));
 }
 
 TEST(StatusTable, SurvivesAnyDocument) {

@@ -24,7 +24,8 @@ Dealer::Dealer(pair::Session& session, std::size_t at_once)
     multiples_[octet] = times(part_[1], static_cast<std::uint8_t>(octet));
 }
 
-Result<void> Dealer::draw(std::span<AuthBit> out) {
+template <class Out, class Convert>
+Result<void> Dealer::draw_as(std::span<Out> out, const Convert& convert) {
   for (std::size_t done = 0; done < out.size();) {
     if (used_ == bits_.size()) {
       bits_.resize(at_once_);
@@ -32,23 +33,22 @@ Result<void> Dealer::draw(std::span<AuthBit> out) {
       if (auto drawn = session_.draw(bits_); !drawn) return drawn;
     }
     const std::size_t some = std::min(out.size() - done, bits_.size() - used_);
-    std::copy_n(bits_.begin() + static_cast<std::ptrdiff_t>(used_), some,
-                out.begin() + static_cast<std::ptrdiff_t>(done));
+    std::transform(&bits_[used_], &bits_[used_] + some, &out[done], convert);
     used_ += some;
     done += some;
   }
   return {};
 }
 
+Result<void> Dealer::draw(std::span<AuthBit> out) {
+  return draw_as(out, [](const AuthBit& bit) { return bit; });
+}
+
 Result<void> Dealer::draw(std::span<Label> out) {
-  AuthBits some(std::min<std::size_t>(out.size(), 4096));
   const Label delta = session_.delta();
-  for (std::size_t done = 0; done < out.size();) {
-    const auto now = std::span(some).first(std::min(some.size(), out.size() - done));
-    if (auto drawn = draw(now); !drawn) return drawn;
-    for (const AuthBit& bit : now) out[done++] = label_of(bit, delta);
-  }
-  return {};
+  auto drawn = draw_as(out, [&](const AuthBit& bit) { return label_of(bit, delta); });
+  garble::wipe_stack();
+  return drawn;
 }
 
 Result<void> Dealer::exchange(MutableByteSpan own) {

@@ -59,6 +59,8 @@ class Dealer {
   static constexpr std::size_t kAtOnce = 8 * (256 - 1) * ot::kBlockRows, kExpected = 512;
   static constexpr std::uint64_t kPurpose = 16;
   void hash();
+  template <class Out, class Convert>
+  Result<void> draw_as(std::span<Out> out, const Convert& convert);
 
   pair::Session& session_;
   Labels part_, multiples_;

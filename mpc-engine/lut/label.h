@@ -69,11 +69,7 @@ inline String string_of(std::span<const Label> bits) {
   String out;
   for (std::size_t j = bits.size(); j-- > 0;) {
     out.mac = times_x(out.mac) ^ bits[j];
-    const std::uint64_t own = bits[j].low & 1;
-    if (j < 64)
-      out.value.low |= own << j;
-    else
-      out.value.high |= own << (j - 64);
+    out.value = {out.value.low << 1 | (bits[j].low & 1), out.value.high << 1 | out.value.low >> 63};
   }
   return out;
 }

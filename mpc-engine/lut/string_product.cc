@@ -91,7 +91,7 @@ class Combination {
   }
 
  private:
-  static constexpr std::size_t kPiece = 512;
+  static constexpr std::size_t kPiece = 512, kFetched = 4, kMostInBucket = 16;
 
   std::span<const std::uint32_t> members(std::size_t k) const {
     return std::span(order_).subspan((first_ + k) * bucket_, bucket_);
@@ -112,11 +112,27 @@ class Combination {
     return string_of(std::span(sums).first(shape_.bits));
   }
 
+  // Members stand anywhere in memory.
+  void fetch_operands(std::size_t k) const {
+    if (k >= count_) return;
+    for (const std::uint32_t member : members(k)) {
+      __builtin_prefetch(&leaky_.strings[member]);
+      for (std::size_t i = 0; i < shape_.bits; i += 4) __builtin_prefetch(&bit(member, i));
+    }
+  }
+  void fetch_products(std::size_t k) const {
+    if (k >= count_) return;
+    for (const std::uint32_t member : members(k))
+      for (std::size_t i = 0; i < shape_.bits; i += 2)
+        __builtin_prefetch(&leaky_.products[member * shape_.bits + i]);
+  }
+
   // Of each bucket: d_1 … d_{B−1}, δ, ε.
   void open_operands() {
     BitWriter writer(opened_);
     masked_.clear();
     for (std::size_t k = 0; k < count_; ++k) {
+      fetch_operands(k + kFetched);
       const auto of = members(k);
       const String& v = leaky_.strings[of[0]];
       for (std::size_t j = 1; j < bucket_; ++j) masked_.push_back(v ^ leaky_.strings[of[j]]);
@@ -133,17 +149,18 @@ class Combination {
     BitReader reader(opened_);
     products_.resize(count_ * shape_.bits);
     for (std::size_t k = 0; k < count_; ++k) {
-      Labels values;
+      fetch_products(k + kFetched);
+      Label values[kMostInBucket + 1];
       for (std::size_t j = 0; j <= bucket_; ++j) {
-        values.push_back(reader.get(j == bucket_ ? shape_.bits : shape_.length));
-        dealer_.expect(masked_[k * (bucket_ + 1) + j], values.back());
+        values[j] = reader.get(j == bucket_ ? shape_.bits : shape_.length);
+        dealer_.expect(masked_[k * (bucket_ + 1) + j], values[j]);
       }
       for (std::size_t i = 0; i < shape_.bits; ++i)
         products_[k * shape_.bits + i] = product(k, i, values);
     }
   }
 
-  String product(std::size_t k, std::size_t i, const Labels& values) const {
+  String product(std::size_t k, std::size_t i, const Label* values) const {
     const auto of = members(k);
     const Label &delta = values[bucket_ - 1], &turns = values[bucket_];
     String out;
@@ -192,8 +209,6 @@ class Combination {
     }
     return {};
   }
-
-  static constexpr std::size_t kMostInBucket = 16;
 
   Dealer& dealer_;
   const Shape shape_;

@@ -3,6 +3,7 @@
 // OTs, and a read of memory that no cache has.
 #include "tools/bench/lut.h"
 
+#include <malloc.h>
 #include <sys/sysinfo.h>
 
 #include <iomanip>
@@ -49,6 +50,9 @@ Result<nlohmann::json> measure(const LutArguments& arguments) {
   run.singles = arguments.singles;
   run.progress = !arguments.json;
   if (auto good = fits(run); !good) return good.error();
+  // What is freed is used again: a party that prepares tables all night has its memory.
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
   auto figures = measure_lut(run);
   if (!figures) return figures.error();
   nlohmann::json out = {{"mode", arguments.mode},

@@ -147,11 +147,13 @@ class OnlineMessages {
   bool ends(std::uint64_t seed, int cheat, Change change) {
     Done done;
     const Outcome outcome = run_job(job_, seed, done, cheat, change);
+    sent = outcome.sent[1 - cheat];
     if (outcome.error[1 - cheat]) return done.out[1 - cheat].empty();
     EXPECT_EQ(done.out[1 - cheat], openssl_aes(job_.key, job_.blocks));
     return false;
   }
   std::uint64_t input_at[2], end[2];
+  std::uint64_t sent = 0;  // by the honest party, last
 
  private:
   Job job_;
@@ -166,8 +168,11 @@ TEST(LutAes, EveryOnlineMessageChangedEndsWhateverTheInputs) {
     // The evaluator commits and opens, 32 and 64 octets; the garbler tells 32.
     ASSERT_EQ(end - rest, 16u + 2 * (cheat == 0 ? 32 : 96));
     // A wrong opened index, in the key schedule and in the first and last rounds.
-    for (const std::uint64_t at : {lookups, lookups + 39, lookups + 40, rest - 1})
+    for (const std::uint64_t at : {lookups, lookups + 39, lookups + 40, rest - 1}) {
       EXPECT_TRUE(messages.ends(at, cheat, {at, 0x10})) << cheat;
+      // Of outputs nothing has left the honest party: no more than its half of the equality.
+      EXPECT_LE(messages.sent, messages.input_at[1 - cheat] + kInput + kLookups + 32);
+    }
     for (std::uint64_t at = rest; at < end; at += 37)
       EXPECT_TRUE(messages.ends(at, cheat, {at, 1})) << cheat << " " << at - rest;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "field/gf256.h"
+#include "lut/huge_pages.h"
 #include "lut/kernel.h"
 #include "lut/tables.h"
 
@@ -161,7 +162,7 @@ Result<void> make_some(Dealer& dealer, std::span<Label> out) {
 Result<NormTables> NormTables::make(Dealer& dealer, std::size_t count) {
   NormTables out;
   out.session_ = dealer.session().id();
-  out.labels_.resize(count * kLabels);
+  resize_in_huge_pages(out.labels_, count * kLabels);
   for (std::size_t first = 0; first < count; first += kAtOnce) {
     const std::size_t some = std::min(kAtOnce, count - first);
     auto made = make_some(dealer, std::span(out.labels_).subspan(first * kLabels, some * kLabels));

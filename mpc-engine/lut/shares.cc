@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lut/huge_pages.h"
+
 namespace tkdc::lut {
 namespace {
 
@@ -123,7 +125,7 @@ Result<ShareTables> ShareTables::make(Dealer& dealer, const Table& table, std::s
   ShareTables out;
   out.session_ = dealer.session().id();
   out.masks_.resize(count);
-  out.entries_.resize(count * kPlaces);
+  resize_in_huge_pages(out.entries_, count * kPlaces);
   SecretVector vectors(std::min(kAtOnce, count) * kPlaces / 8);
   for (std::size_t first = 0; first < count; first += kAtOnce) {
     const std::size_t some = std::min(kAtOnce, count - first);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "field/gf256.h"
+#include "lut/huge_pages.h"
 
 namespace tkdc::lut {
 namespace {
@@ -43,7 +44,7 @@ Result<Tables> Tables::make(Dealer& dealer, const Table& table, std::size_t coun
   Tables out(table);
   out.session_ = dealer.session().id();
   out.masks_.resize(count);
-  out.vectors_.resize(count * kPlaces);
+  resize_in_huge_pages(out.vectors_, count * kPlaces);
   for (std::size_t first = 0; first < count; first += kAtOnce) {
     const std::size_t some = std::min(kAtOnce, count - first);
     Labels bits(8 * some);

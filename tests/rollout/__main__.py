@@ -14,7 +14,17 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.rollout import lab, packages, steps_change, steps_faults, steps_install, steps_realm
+from tests.rollout import (
+    lab,
+    packages,
+    steps_certificates,
+    steps_change,
+    steps_faults,
+    steps_give_back,
+    steps_hosts,
+    steps_install,
+    steps_realm,
+)
 from tests.rollout.lab import Lab
 from tests.rollout.site import HOSTS, Site
 
@@ -24,7 +34,8 @@ STEPS: list[tuple[str, Callable[[Site], None], bool]] = [
     ("a wrong inventory is refused before anything is touched",
      steps_install.wrong_inventories, True),
     ("check mode on bare hosts changes nothing", steps_install.check_mode, False),
-    ("install three servers and two KDC hosts", steps_install.install, True),
+    ("install three servers and two KDC hosts; a run is killed, the next one takes it up",
+     steps_install.install, True),
     ("a second run and a check after it change nothing", steps_install.second_run, True),
     ("kinit, kvno and kadmin from a client with stock packages",
      steps_install.client_commands, True),
@@ -36,8 +47,15 @@ STEPS: list[tuple[str, Callable[[Site], None], bool]] = [
     ("each server cut off by nft", steps_faults.partitions, False),
     ("reboot of each host", steps_faults.reboots, False),
     ("a host loses power while keys are made", steps_faults.power_cut_amid_keys, False),
+    ("a clock five minutes off", steps_hosts.clock_off, False),
+    ("a full disk", steps_hosts.full_disk, False),
+    ("a misspelt setting is refused with file, line and key", steps_hosts.misspelt_setting, False),
     ("upgrade one server at a time while users log in", steps_change.upgrade, False),
     ("rotate krbtgt's key", steps_change.rotate_krbtgt, False),
+    ("make each certificate anew while users log in", steps_certificates.rotate_certificates,
+     False),
+    ("an expired certificate goes on working, and is spoken of", steps_hosts.ended_certificate,
+     False),
     ("promote the spare KDC", steps_change.promote, False),
     ("promote a spare while the primary has no power",
      steps_change.promote_without_the_former, False),
@@ -45,7 +63,9 @@ STEPS: list[tuple[str, Callable[[Site], None], bool]] = [
     ("import a stock realm of 1,000 principals while users log in",
      steps_realm.import_realm, False),
     ("revert it to a stock realm, with every password and keytab", steps_realm.revert, False),
-    ("install anew by four administrators", steps_install.separate_administrators, False),
+    ("install anew by four administrators", steps_give_back.separate_administrators, False),
+    ("revert what four administrators installed, where there is a spare",
+     steps_give_back.revert_with_a_spare, False),
 ]
 
 

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable
@@ -182,6 +183,19 @@ class Site:
         if expect is not None and play.status != expect:
             raise StepError(f"{name}: exit status {play.status}\n{play.said[-6000:]}")
         return play
+
+    def killed_play(self, name: str, inventory: Path, when: Callable[[], bool]) -> None:
+        """The controller dies amid it, with all its processes."""
+        with subprocess.Popen(
+                ["ip", "netns", "exec", self.lab.prefix, "ansible-playbook", "-i", str(inventory),
+                 f"tkdc.appliance.{name}"], env=self.environment(), stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL, start_new_session=True) as controller:
+            try:
+                until(f"the run of {name} is so far", when, PLAY_TIMEOUT_S)
+                if controller.poll() is not None:
+                    raise StepError(f"{name} ended before it was killed: {controller.poll()}")
+            finally:
+                os.killpg(controller.pid, signal.SIGKILL)
 
     # ---- a client's commands
 

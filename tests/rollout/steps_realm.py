@@ -4,7 +4,8 @@
 from tests.rollout.lab import Machine
 from tests.rollout.site import CLIENT_KRB5, REALM, SERVERS, Site, until
 from tests.rollout.steps_faults import Logins
-from tests.rollout.steps_install import need, nothing_left
+from tests.rollout.steps_give_back import APPROVERS, approve, name_approvers
+from tests.rollout.steps_install import need, nothing_installed, nothing_left
 
 USERS = 1000
 KEYTABS = ("host/www.rollout.test", "host/client.rollout.test")
@@ -16,7 +17,6 @@ KDC_CONF = f"""\
         max_renewable_life = 7d
     }}
 """
-APPROVERS = (0, 2)
 
 
 def password(number: int) -> str:
@@ -63,25 +63,6 @@ def inventory(site: Site, **more):
         "tkdc_members": [*SERVERS, "kdc0-kdc", "kdc0-admin"], **more})
 
 
-def name_approvers(site: Site) -> None:
-    """Each on his own machine, here his server's host; all three know the three public keys."""
-    tables = []
-    for party, name in enumerate(SERVERS):
-        said = site.host(name).run("tkdc approver --out /root/approver.key",
-                                   stdin=f"the passphrase of administrator {party}\n").stdout
-        tables.append({"name": f"admin{party}", "party": party,
-                       "public_key": said.split('public_key = "')[1][:64]})
-    site.variables["tkdc_server_settings"] = {
-        **site.variables["tkdc_server_settings"], "approvers": tables}
-
-
-def nothing_installed(site: Site) -> None:
-    """Where another step has left an installation."""
-    if site.host("server0").run("dpkg -s tkdc-server", check=False).returncode == 0:
-        site.play("uninstall", site.joint(), "-e", "tkdc_uninstall=true", "-e",
-                  "tkdc_destroy_keys=true")
-
-
 def import_realm(site: Site) -> None:
     nothing_installed(site)
     stock_realm(site)
@@ -103,14 +84,6 @@ def import_realm(site: Site) -> None:
     play = site.play("install", inventory(site))
     need(play.changed == 0, f"installed again, {play.changed} changes", play.said)
     logged_in(site.client, range(0, USERS, 25))
-
-
-def approve(site: Site, party: int) -> None:
-    folder, key = "/var/lib/tkdc/revert-1", "/root/approver.key"
-    site.host(SERVERS[party]).run(
-        f"tkdc approve --config /etc/tkdc/server{party}/tkdc.toml --key {key} "
-        f"--out {folder}/approval {folder}/request",
-        stdin=f"the passphrase of administrator {party}\n")
 
 
 def revert(site: Site) -> None:

@@ -98,7 +98,7 @@ room("mpc-engine/tools/setup", "mpc-engine/base", "mpc-engine/link", "mpc-engine
 room("mpc-engine/tools/workbench", "mpc-engine/base", "circuits/command", "mpc-engine/tools/bench")
 room("mpc-engine/tools/cli", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/tools/setup",
-     *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "export", "server")))
+     *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "garbled", "export", "server")))
 room(f"{PLUGIN}/preload", f"{SERVICE}/wire")
 room(f"{PLUGIN}/kdb", f"{SERVICE}/wire", f"{PLUGIN}/preload")
 room(f"{PLUGIN}/check", "mpc-engine/base")

@@ -22,9 +22,10 @@ SecretVector seed_of(const Seat& seat, const InstanceId& id) {
 // T goes by in order: one half into the stream, the other into the hash.
 class Halves {
  public:
-  Halves(const Seat& seat, const Shape& shape, const InstanceId& id, BulkWriter& to, int timeout_ms)
+  Halves(const Seat& seat, const Shape& shape, const InstanceId& id, BulkWriter& to, int timeout_ms,
+         Pace* pace)
       : first_is_sent_(seat.role(id) == Role::kGarblerA), border_(shape.first_half_bytes), to_(to),
-        timeout_ms_(timeout_ms),
+        timeout_ms_(timeout_ms), pace_(pace),
         check_(derive(seat, Role::kEvaluator,
                       first_is_sent_ ? Purpose::kCheckSecond : Purpose::kCheckFirst, id)) {}
 
@@ -38,6 +39,7 @@ class Halves {
   }
   Result<void> write(ByteSpan octets) {
     if (octets.empty()) return {};
+    if (pace_ != nullptr) pace_->spend(octets.size());
     return to_.write(octets, timeout_ms_);
   }
   Result<void> end() {
@@ -52,6 +54,7 @@ class Halves {
   std::size_t position_ = 0;
   BulkWriter& to_;
   const int timeout_ms_;
+  Pace* const pace_;
   TableCheck check_;
 };
 
@@ -112,10 +115,10 @@ SecretVector mask_of(const Seat& seat, const Shape& shape, const InstanceId& id)
 }
 
 Result<GarbledInstance> send_tables(const Seat& seat, const Shape& shape, const InstanceId& id,
-                                    BulkWriter& to_evaluator, int timeout_ms) {
+                                    BulkWriter& to_evaluator, int timeout_ms, Pace* pace) {
   assert(seat.role(id) != Role::kEvaluator && id.circuit == shape.digest);
   Drawn drawn(seat, shape, id);
-  Halves halves(seat, shape, id, to_evaluator, timeout_ms);
+  Halves halves(seat, shape, id, to_evaluator, timeout_ms, pace);
   garble::RoundKeys keys;
   if (auto sent = send_gates(drawn, shape, keys, halves); !sent) return sent.error();
   const garble::Kernel& kernel = drawn.garbler().kernel();

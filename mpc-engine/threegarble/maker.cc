@@ -3,8 +3,8 @@
 
 namespace tkdc::threegarble {
 
-Maker::Maker(Seat seat, LaneStreams streams, int timeout_ms)
-    : seat_(seat), streams_(std::move(streams)), timeout_ms_(timeout_ms),
+Maker::Maker(Seat seat, LaneStreams streams, int timeout_ms, Pace* pace)
+    : seat_(seat), streams_(std::move(streams)), timeout_ms_(timeout_ms), pace_(pace),
       thread_([this] { work(); }) {}
 
 void Maker::give_up(const std::string& reason) {
@@ -88,7 +88,7 @@ Maker::State Maker::make(const Shape& shape, const InstanceId& id, std::optional
   if (role != Role::kEvaluator) {
     // E is A's previous party, and B's next one.
     BulkWriter& to = role == Role::kGarblerA ? *streams_.to_prev : *streams_.to_next;
-    auto kept = send_tables(seat_, shape, id, to, timeout_ms_);
+    auto kept = send_tables(seat_, shape, id, to, timeout_ms_, pace_);
     if (!kept) return broken(kept.error());
     out = std::move(*kept);
     return State::kMade;

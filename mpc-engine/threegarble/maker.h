@@ -22,7 +22,8 @@ namespace tkdc::threegarble {
 
 class Maker {
  public:
-  Maker(Seat seat, LaneStreams streams, int timeout_ms);
+  // `pace`: of what it sends, if there is one; it outlives the maker.
+  Maker(Seat seat, LaneStreams streams, int timeout_ms, Pace* pace = nullptr);
   ~Maker();
   Maker(const Maker&) = delete;
   Maker& operator=(const Maker&) = delete;
@@ -52,6 +53,7 @@ class Maker {
   const Seat seat_;
   const LaneStreams streams_;
   const int timeout_ms_;
+  Pace* const pace_;
 
   std::mutex mutex_;
   std::condition_variable changed_, through_;

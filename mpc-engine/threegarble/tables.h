@@ -17,6 +17,7 @@
 
 #include "link/bulk_stream.h"
 #include "threegarble/commitments.h"
+#include "threegarble/pace.h"
 #include "threegarble/table_check.h"
 
 namespace tkdc::threegarble {
@@ -54,9 +55,9 @@ class Drawn {
 // ρ, for B and E.
 SecretVector mask_of(const Seat& seat, const Shape& shape, const InstanceId& id);
 
-// A's or B's side: garbles, and sends its half while it does.
+// A's or B's side: garbles, and sends its half while it does, at `pace` if there is one.
 Result<GarbledInstance> send_tables(const Seat& seat, const Shape& shape, const InstanceId& id,
-                                    BulkWriter& to_evaluator, int timeout_ms);
+                                    BulkWriter& to_evaluator, int timeout_ms, Pace* pace = nullptr);
 
 // E's side: what came, and what remains of it once it is found good.
 struct ReceivedTables {

@@ -18,7 +18,12 @@ struct GarblingOptions {
   enum class Use : std::uint8_t { kNever, kAuto, kAlways };
   Use use = Use::kNever;  // the leader's decides, where no server's is kNever
   // Of instances in one lane, at the server that keeps most of them. The same at all three.
-  std::size_t most_bytes = std::size_t{256} << 20;
+  std::size_t most_bytes = std::size_t{128} << 20;
+  // Of each kind in one lane, wanted. The same at all three.
+  std::size_t instances = 6;
+  // What this server sends to make them, all lanes together; 0: as fast as it goes. Each server's
+  // own: they make an instance together, so the slowest one's holds.
+  std::uint64_t octets_per_s = 125'000'000;
   // kAuto: of ticks that take so long, the thousand that sharing takes are more than it takes to
   // lay a circuit out and to make one.
   std::chrono::microseconds far{1500};

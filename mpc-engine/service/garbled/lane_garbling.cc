@@ -40,18 +40,18 @@ OfferedProtocol LaneGarbling::offered(const GarblingOptions& options, std::strin
   w.text(build);
   w.u64(options.most_bytes);
   w.u64(kMostKinds);
-  w.u64(kInstancesOfKind);
+  w.u64(options.instances);
   threegarble::Digest digest{};
   crypto_generichash(digest.data(), digest.size(), said.data(), said.size(), nullptr, 0);
   return {std::string(kName), Reader(digest).u64()};
 }
 
-Result<std::unique_ptr<LaneGarbling>> LaneGarbling::join(
-    Lane& lane, std::uint32_t number, const PairwiseKeys& session_keys, std::size_t most_bytes,
-    LaneStreams streams, WholeShapes& shapes, std::function<void(const std::string&)> say) {
-  std::unique_ptr<LaneGarbling> out(new LaneGarbling(lane, shapes, std::move(say)));
-  auto side =
-      threegarble::LaneSide::join(lane, number, keys_for(kName, session_keys), {{}, most_bytes});
+Result<std::unique_ptr<LaneGarbling>> LaneGarbling::join(Lane& lane, std::uint32_t number,
+                                                         const PairwiseKeys& session_keys,
+                                                         LaneStreams streams, Common common) {
+  std::unique_ptr<LaneGarbling> out(new LaneGarbling(lane, std::move(common)));
+  auto side = threegarble::LaneSide::join(lane, number, keys_for(kName, session_keys),
+                                          {{}, out->common_.options.most_bytes});
   if (!side) return side.error();
   out->side_ = std::move(*side);
   out->use(std::move(streams));
@@ -65,7 +65,8 @@ void LaneGarbling::use(std::optional<LaneStreams> streams) {
   next_maker_.reset();
   if (!streams) return;
   next_streams_ = streams->handshake;
-  next_maker_ = std::make_unique<threegarble::Maker>(side_->seat(), std::move(*streams), kStreamMs);
+  next_maker_ = std::make_unique<threegarble::Maker>(side_->seat(), std::move(*streams), kStreamMs,
+                                                     &common_.pace);
   if (!filling_) take_next_maker();
 }
 
@@ -103,8 +104,8 @@ Task<void> LaneGarbling::learn() {
   w.text("threegarble 1 kind");
   w.text(circuit);
   threegarble::ThreeWords words(lane_, std::move(about));
-  auto laid_out =
-      std::async(std::launch::async, [circuit, &shapes = shapes_] { return shapes.get(circuit); });
+  auto laid_out = std::async(std::launch::async,
+                             [circuit, &shapes = common_.shapes] { return shapes.get(circuit); });
   const auto through = [&](std::chrono::microseconds most) {
     return laid_out.wait_for(most) == std::future_status::ready ? kThrough : kAtIt;
   };
@@ -118,8 +119,8 @@ Task<void> LaneGarbling::learn() {
   auto shape = laid_out.get();
   learning_.clear();
   if (!shape || kinds_.has((*shape)->digest)) co_return;
-  side_->reserve().add({*shape, kInstancesOfKind});
-  kinds_.add(circuit, std::move(*shape), kInstancesOfKind);
+  side_->reserve().add({*shape, common_.options.instances});
+  kinds_.add(circuit, std::move(*shape), common_.options.instances);
 }
 
 bool LaneGarbling::serves(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
@@ -151,7 +152,7 @@ std::optional<InstanceSupply> LaneGarbling::supply(const KeyRecord& record, tkdc
                                                    Garbled garbled) const {
   const auto circuit = circuit_of(record, op, usage, input_bytes);
   if (!circuit) return std::nullopt;
-  InstanceSupply all{*circuit, ready(*circuit), kInstancesOfKind, 0};
+  InstanceSupply all{*circuit, ready(*circuit), common_.options.instances, 0};
   if (garbled == Garbled::kMade) all.places = kMostWaiters;
   return all;
 }
@@ -228,8 +229,8 @@ Task<void> LaneGarbling::fill_up(std::function<bool()> busy) {
   filling_ = false;
   apart_ = filled == threegarble::Filled::kApart ? apart_ + 1 : 0;
   broken_ = filled == threegarble::Filled::kBroken || apart_ > kMostApart;
-  if (broken_ && !next_maker_ && say_ && !std::exchange(said_broken_, true))
-    say_(
+  if (broken_ && !next_maker_ && common_.say && !std::exchange(said_broken_, true))
+    common_.say(
         "garbled circuits: no more are made before the next operation, and operations are computed "
         "by sharing: " +
         (apart_ > kMostApart ? "the servers are not on the same connections" : maker_->why()));

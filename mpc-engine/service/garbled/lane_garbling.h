@@ -28,7 +28,7 @@ namespace tkdc {
 
 class LaneGarbling {
  public:
-  static constexpr std::size_t kMostKinds = 24, kInstancesOfKind = 6;
+  static constexpr std::size_t kMostKinds = 24;
   // Of operations that open or verify. Anybody can send many lengths of what the KDC has opened;
   // the other kinds are then still learned.
   static constexpr std::size_t kMostOpeningKinds = 16;
@@ -37,13 +37,17 @@ class LaneGarbling {
   // instances: programs of one `build`, whose circuits are the same, with the same bounds.
   static OfferedProtocol offered(const GarblingOptions& options, std::string_view build);
 
-  // `session_keys`: the lane's. `shapes`: the server's. `say`: for the journal. Error: the lane has
-  // no room for it.
+  // What all lanes of a server have in common, and outlives them. `say`: for the journal.
+  struct Common {
+    const GarblingOptions& options;
+    WholeShapes& shapes;
+    threegarble::Pace& pace;
+    std::function<void(const std::string&)> say;
+  };
+  // `session_keys`: the lane's. Error: the lane has no room for it.
   static Result<std::unique_ptr<LaneGarbling>> join(Lane& lane, std::uint32_t number,
                                                     const PairwiseKeys& session_keys,
-                                                    std::size_t most_bytes, LaneStreams streams,
-                                                    WholeShapes& shapes,
-                                                    std::function<void(const std::string&)> say);
+                                                    LaneStreams streams, Common common);
 
   // The lane has streams, or goes on over new connections. Nothing: without streams, so nothing
   // more is made.
@@ -79,8 +83,7 @@ class LaneGarbling {
   Counts counts() const;
 
  private:
-  LaneGarbling(Lane& lane, WholeShapes& shapes, std::function<void(const std::string&)> say)
-      : lane_(lane), shapes_(shapes), say_(std::move(say)) {}
+  LaneGarbling(Lane& lane, Common common) : lane_(lane), common_(std::move(common)) {}
   bool is_room_for_kind(tkdc_wire_op op) const;
   std::size_t ready(const std::string& circuit) const;
   std::size_t held(const std::string& circuit) const;
@@ -92,8 +95,7 @@ class LaneGarbling {
   Task<void> fill_up(std::function<bool()> busy);
 
   Lane& lane_;
-  WholeShapes& shapes_;
-  const std::function<void(const std::string&)> say_;
+  const Common common_;
   std::unique_ptr<threegarble::LaneSide> side_;
   WholeKinds kinds_;
   std::deque<std::string> noted_;  // circuits that have no kind yet

@@ -106,6 +106,14 @@ std::vector<std::string> WholeShapes::unfit() const {
   return out;
 }
 
+std::vector<std::string> WholeShapes::laid_out() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> out;
+  for (const auto& [circuit, entry] : entries_)
+    if (!entry.shape.expired()) out.push_back(circuit);
+  return out;
+}
+
 bool WholeKinds::has(const threegarble::Digest& digest) const {
   return std::ranges::any_of(kinds_,
                              [&](const auto& kind) { return kind.shape->digest == digest; });

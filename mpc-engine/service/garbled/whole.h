@@ -66,6 +66,8 @@ class WholeShapes {
   // Those that cannot be laid out, each with its reason: their operations are computed by sharing.
   // They are not tried again.
   std::vector<std::string> unfit() const;
+  // Those that lanes have.
+  std::vector<std::string> laid_out() const;
 
  private:
   struct Entry {

@@ -137,6 +137,8 @@ class JobServiceOnLanes final : public JobService {
     s.garbled_key_had = counters_.garbled_key_had;
     s.garbled_agents_had = agents_garbled_.all();
     s.garbled_unfit = shapes_.unfit();
+    s.garbled_circuits = shapes_.laid_out();
+    s.garbled_sent_bytes = pace_.spent();
     s.clocks_ahead = clocks_.ahead();
     s.shares = upkeep_.status();
     if (store_.refresh() != nullptr) {
@@ -197,6 +199,7 @@ class JobServiceOnLanes final : public JobService {
   RateLimits limits_;
   Revocations revocations_;
   WholeShapes shapes_;
+  threegarble::Pace pace_{options_.garbling.octets_per_s};
   std::atomic<bool> stopping_{false};
   mutable std::mutex lanes_mutex_;
   std::vector<std::unique_ptr<LaneRunner>> lanes_;
@@ -230,10 +233,10 @@ Result<void> JobServiceOnLanes::begin(Session& session) {
   revocations_.forget_peers();
   clocks_.forget();
   std::lock_guard lock(lanes_mutex_);
-  LaneShared shared{options_,        store_,       pending_, staged_, counters_,
-                    agents_garbled_, seals_,       preauth_, equals_, half_done_,
-                    limits_,         revocations_, clocks_,  shapes_, upkeep_,
-                    share_alarm_,    end_session_, reply_,   audit_};
+  LaneShared shared{options_,        store_,       pending_,     staged_, counters_,
+                    agents_garbled_, seals_,       preauth_,     equals_, half_done_,
+                    limits_,         revocations_, clocks_,      shapes_, pace_,
+                    upkeep_,         share_alarm_, end_session_, reply_,  audit_};
   std::vector<std::unique_ptr<LaneRunner>> lanes;
   for (std::size_t k = 0; k < session.lanes.size(); ++k) {
     lanes.push_back(std::make_unique<LaneRunner>(shared, session, k));

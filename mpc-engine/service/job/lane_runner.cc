@@ -59,8 +59,9 @@ Result<void> LaneRunner::join(Session& session) {
 }
 
 Result<void> LaneRunner::join_garbling(LaneStreams streams, const PairwiseKeys& keys) {
-  auto joined = LaneGarbling::join(lane_, index_, keys, shared_.options.garbling.most_bytes,
-                                   std::move(streams), shared_.shapes, shared_.options.trouble);
+  auto joined = LaneGarbling::join(
+      lane_, index_, keys, std::move(streams),
+      {shared_.options.garbling, shared_.shapes, shared_.pace, shared_.options.trouble});
   if (!joined) return joined.error();
   garbling_ = std::move(*joined);
   choice_.emplace(shared_, running_, *garbling_, tick_time_);

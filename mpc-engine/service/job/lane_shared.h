@@ -101,7 +101,8 @@ struct LaneShared {
   Revocations& revocations;
   ClockDifferences& clocks;
   WholeShapes& shapes;
-  ShareUpkeep& upkeep;  // lane 0's work
+  threegarble::Pace& pace;  // of garbled circuits that this server sends ahead
+  ShareUpkeep& upkeep;      // lane 0's work
   ShareAlarm& share_alarm;
   // All lanes end, as at a stop.
   const std::function<void(std::string why)>& end_session;

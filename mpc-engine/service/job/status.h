@@ -55,8 +55,10 @@ struct JobServiceStatus {
   // At the leader: operations shared since their key, or agent, had had its share of the circuits.
   std::uint64_t garbled_key_had = 0;
   std::map<std::uint64_t, std::uint64_t> garbled_agents_had;
-  std::vector<std::string> garbled_unfit;  // circuits that cannot be laid out, and why
-  ShareUpkeepStatus shares;                // audits of them, and MACs that are dealt
+  std::uint64_t garbled_sent_bytes = 0;       // to make instances
+  std::vector<std::string> garbled_circuits;  // that lanes have
+  std::vector<std::string> garbled_unfit;     // circuits that cannot be laid out, and why
+  ShareUpkeepStatus shares;                   // audits of them, and MACs that are dealt
   std::uint32_t refresh_epoch = 0;  // how often the store was refreshed, and when last; 0: never
   std::uint64_t refreshed_at_s = 0;
   std::uint64_t share_alarms = 0;  // since this server's start

@@ -116,9 +116,20 @@ void read_garbling(TomlTable& table, ServerConfig& config) {
   constexpr auto& kUses = GarblingOptions::kUses;
   const std::string use = table.choice("garbling", {kUses.begin(), kUses.end()}, kUses[0]);
   config.garbling.use = static_cast<Use>(std::ranges::find(kUses, use) - kUses.begin());
-  constexpr std::int64_t kMostMb = 65'536;
+  constexpr std::int64_t kMostMb = 65'536, kMostInstances = 1'024, kMostMbit = 1'000'000;
   config.garbling.most_bytes =
-      static_cast<std::size_t>(table.integer("garbled_mb", 16, kMostMb, 256)) << 20;
+      static_cast<std::size_t>(
+          table.integer("garbled_mb", 16, kMostMb, std::int64_t(config.garbling.most_bytes >> 20)))
+      << 20;
+  config.garbling.instances = static_cast<std::size_t>(table.integer(
+      "garbled_instances", 1, kMostInstances, std::int64_t(config.garbling.instances)));
+  // Slower than the least, a piece of a stream would take longer than a peer waits for it.
+  constexpr std::uint64_t kMbit = 1'000'000 / 8;
+  const std::int64_t mbit = table.integer("garbling_mbit", 0, kMostMbit,
+                                          std::int64_t(config.garbling.octets_per_s / kMbit));
+  if (mbit > 0 && mbit < 10)
+    table.reject("garbling_mbit", "must be 0, for no bound, or 10 or more");
+  config.garbling.octets_per_s = static_cast<std::uint64_t>(mbit) * kMbit;
   if (config.garbling.use == Use::kNever) return;
   if (config.security != Security::kMalicious)
     table.reject("garbling", "needs installation.security = \"malicious\"");

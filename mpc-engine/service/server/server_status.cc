@@ -35,6 +35,8 @@ void tell_garbling(nlohmann::json& json, const GarblingOptions& garbling,
   json["garbled_bytes"] = jobs.garbled_bytes;
   json["garbled_kinds"] = jobs.garbled_kinds;
   json["garbled_key_had"] = jobs.garbled_key_had;
+  json["garbled_sent_bytes"] = jobs.garbled_sent_bytes;
+  json["garbled_circuits"] = jobs.garbled_circuits;
   json["garbled_unfit"] = jobs.garbled_unfit;
 }
 

@@ -18,6 +18,7 @@ void add_audit(CLI::App& app, int& exit_status);
 void add_circuit(CLI::App& app, int& exit_status);
 void add_epochs(CLI::App& app, int& exit_status);
 void add_export(CLI::App& app, int& exit_status);
+void add_garbling(CLI::App& app, int& exit_status);
 void add_hand_over(CLI::App& app, int& exit_status);
 void add_import(CLI::App& app, int& exit_status);
 void add_init(CLI::App& app, int& exit_status);

@@ -2,80 +2,10 @@
 // Jobs by garbled circuits through whole job services, with streams between the three: results
 // against libkrb5, which kinds are learned, what a head of two parts becomes, connections that are
 // lost while instances are made and while a job runs, streams that break, and servers that differ.
-#include "link/memory_bulk_stream.h"
-#include "rebuild_key.h"
-#include "service/garbled/lane_garbling.h"
-#include "support/krb5_client.h"
-#include "three_services.h"
+#include "garbling_services.h"
 
-namespace tkdc {
+namespace tkdc::garbling_lanes {
 namespace {
-
-using Use = GarblingOptions::Use;
-
-// By sharing each of these operations takes hundreds; garbled, statements, verdicts, m1 to m3, and
-// what is opened and compared at the end.
-constexpr std::uint32_t kFewRounds = 12, kManyRounds = 200;
-constexpr std::uint32_t kUsage = 17;
-
-struct GarblingServices : ThreeServices {
-  explicit GarblingServices(std::size_t lanes = 1, Use use = Use::kAuto, Use leaders = Use::kAuto,
-                            std::chrono::microseconds far = std::chrono::hours(1))
-      : ThreeServices(lanes, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, nullptr,
-                      [this, use, leaders, far](JobServiceOptions& options) {
-                        options.garbling.use = options.party == 0 ? leaders : use;
-                        options.garbling.far = far;
-                        options.trouble = [this](const std::string& text) {
-                          std::lock_guard lock(troubles_mutex);
-                          troubles.push_back(text);
-                        };
-                      }) {
-    key = some_bytes(32);
-    ref = make_key("host/a.test@A.TEST", 18, key);
-    user = make_key("alice@A.TEST", 18, key);
-    lane_streams = true;
-    restart(2, [](int) {});
-  }
-  // All that is wanted of so many kinds stands ready, at all three.
-  bool ready(std::uint64_t kinds, std::uint64_t instances) {
-    for (int tries = 0; tries < 9000; ++tries) {
-      int good = 0;
-      for (int p = 0; p < 3; ++p) {
-        const JobServiceStatus now = service(p).status();
-        good += now.garbled_kinds == kinds && now.garbled_ready == instances ? 1 : 0;
-      }
-      if (good == 3) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return false;
-  }
-  bool ready(std::uint64_t kinds) { return ready(kinds, kinds * LaneGarbling::kInstancesOfKind); }
-  std::uint64_t made() { return service(0).status().garbled_made; }
-  Bytes checksum(const Bytes& data) { return test::Krb5Client(18, key).checksum(kUsage, data); }
-  // So long after so many jobs were sent; they are answered over the next ones.
-  void lose_connections(int jobs, std::chrono::milliseconds after, const Bytes& data,
-                        const Bytes& sum) {
-    std::vector<JobName> names;
-    for (int k = 0; k < jobs; ++k) names.push_back(send(mac(data)));
-    std::this_thread::sleep_for(after);
-    close_links("the network is gone");
-    join();
-    go_on();
-    for (const JobName& name : names) {
-      const Answer answer = wait(name);
-      EXPECT_EQ(answer.status(), TKDC_STATUS_OK);
-      EXPECT_EQ(answer.output(), sum);
-    }
-  }
-  Job mac(const Bytes& data) const { return {TKDC_OP_MAC, ref, kUsage, {}, data}; }
-
-  Bytes key;
-  KeyRef ref, user;
-  std::mutex troubles_mutex;
-  std::vector<std::string> troubles;
-};
-
-std::uint32_t rounds(const Answer& answer) { return answer.reply[0].cost.rounds; }
 
 TEST(GarblingInLanes, TheFirstOfAKindIsSharedAndTheNextAreGarbled) {
   for (const std::size_t lanes : {1u, 2u}) {
@@ -169,117 +99,6 @@ TEST(GarblingInLanes, WhatFindsNoInstanceIsShared) {
   EXPECT_GE(garbled, 1);
   EXPECT_LT(garbled, 40);
   EXPECT_GE(e.service(0).status().garbled_missed, 1u);
-}
-
-// One agent, or one key, asks as fast as it can; another one's operations of the same kind are
-// garbled meanwhile, one after the other.
-struct Flood {
-  static constexpr std::uint64_t kQuiet = 7;
-  // Beside others' checks; krbtgt's MAC by sharing takes some sixty.
-  static constexpr std::uint32_t kGarbledRounds = 40;
-
-  GarblingServices e;
-  std::uint64_t flooded = 0;
-
-  // By one key, of the same agent; or by another agent, with krbtgt's key, which both use.
-  explicit Flood(bool by_key) : by_(by_key ? kQuiet : kQuiet + 1) {
-    if (by_key) {
-      flood_ = e.mac(data_);
-      quiet_ = flood_;
-      quiet_.key = e.make_key("host/b.test@A.TEST", 18, e.key);
-    } else {
-      const KeyRef own = e.make_key("krbtgt/A.TEST@A.TEST", 18, {});
-      flood_ = quiet_ = {TKDC_OP_MAC, own, usage::kPacSignature, {}, data_};
-    }
-    // Both have asked before: the kind is there, and neither is alone.
-    sum_ = e.wait(send(flood_, by_)).output();
-    EXPECT_TRUE(e.ready(1));
-    EXPECT_EQ(e.wait(send(quiet_, kQuiet)).output(), sum_);
-    EXPECT_TRUE(e.ready(1));
-  }
-  // How many of so many operations of the quiet one were garbled.
-  int quiet_ones(int operations) {
-    int garbled = 0;
-    for (int k = 0; k < operations; ++k) {
-      std::vector<JobName> names;
-      const std::uint64_t before = decided();
-      while (names.size() < 12) names.push_back(send(flood_, by_));
-      while (decided() < before + names.size()) std::this_thread::yield();
-      const Answer answer = e.wait(send(quiet_, kQuiet));
-      EXPECT_EQ(answer.output(), sum_);
-      garbled += rounds(answer) <= kGarbledRounds ? 1 : 0;
-      for (const JobName& name : names) {
-        const Answer of_flood = e.wait(name);
-        EXPECT_EQ(of_flood.output(), sum_);
-        flooded += rounds(of_flood) <= kGarbledRounds ? 1 : 0;
-      }
-      EXPECT_TRUE(e.ready(1));
-    }
-    return garbled;
-  }
-
- private:
-  // Jobs that have taken an instance, or have not.
-  std::uint64_t decided() {
-    const JobServiceStatus now = e.service(0).status();
-    std::uint64_t all = now.garbled_jobs + now.garbled_missed + now.garbled_key_had;
-    for (const auto& [agent, had] : now.garbled_agents_had) all += had;
-    return all;
-  }
-  JobName send(const ThreeServices::Job& job, std::uint64_t agent) {
-    JobName name = e.send(job, [agent](int, JobRequest& request) { request.name.agent = agent; });
-    name.agent = agent;
-    return name;
-  }
-  const std::uint64_t by_;
-  const Bytes data_ = some_bytes(40);
-  Bytes sum_;
-  ThreeServices::Job flood_, quiet_;
-};
-
-TEST(GarblingInLanes, AKeysFloodLeavesSomeToOthers) {
-  Flood flood(true);
-  EXPECT_EQ(flood.quiet_ones(8), 8);
-  EXPECT_GE(flood.flooded, 8u);
-  EXPECT_GE(flood.e.service(0).status().garbled_key_had, 1u);
-  EXPECT_TRUE(flood.e.service(0).status().garbled_agents_had.empty());
-  EXPECT_EQ(flood.e.service(1).status().garbled_key_had, 0u);
-}
-
-TEST(GarblingInLanes, AnAgentsFloodLeavesSomeToOthers) {
-  Flood flood(false);
-  EXPECT_EQ(flood.quiet_ones(8), 8);
-  EXPECT_GE(flood.flooded, 8u);
-  const auto had = flood.e.service(0).status().garbled_agents_had;
-  ASSERT_EQ(had.size(), 1u);
-  EXPECT_EQ(had.begin()->first, Flood::kQuiet + 1);
-  EXPECT_EQ(flood.e.service(0).status().garbled_key_had, 0u);
-}
-
-// Several jobs wait for what is made one by one; krbtgt's OPEN takes its instance ticks later than
-// it is let go, and none of them finds that another one has taken it.
-TEST(GarblingInLanes, WhatOneHoldsIsNotAnothers) {
-  GarblingServices e(1, Use::kAlways, Use::kAlways);
-  const KeyRef own = e.make_key("krbtgt/A.TEST@A.TEST", 18, {});
-  const Bytes plain = some_bytes(60);
-  const Bytes ticket = e.run({TKDC_OP_SEAL, own, usage::kTicket, {}, plain}).output();
-  std::vector<JobName> names;
-  for (int k = 0; k < 14; ++k)
-    names.push_back(e.send({TKDC_OP_OPEN, own, usage::kTicket, {}, ticket}));
-  for (const JobName& name : names) EXPECT_EQ(e.wait(name).output(), plain);
-  EXPECT_EQ(e.service(0).status().garbled_jobs, 15u);
-}
-
-// A circuit that cannot be laid out is not tried again, and status says why.
-TEST(GarblingInLanes, WhatCannotBeLaidOutIsNamed) {
-  GarblingServices e(1, Use::kAlways, Use::kAlways);
-  const Bytes longest = some_bytes(5000);
-  for (int k = 0; k < 2; ++k) EXPECT_EQ(e.run(e.mac(longest)).output(), e.checksum(longest));
-  for (int p = 0; p < 3; ++p) {
-    const std::vector<std::string> unfit = e.service(p).status().garbled_unfit;
-    ASSERT_EQ(unfit.size(), 1u);
-    EXPECT_TRUE(unfit[0].starts_with("mac-sha1:5000: ")) << unfit[0];
-  }
 }
 
 // An agent that asks for a head gets the whole operation where an instance stands ready: no second
@@ -477,9 +296,14 @@ TEST(GarblingInLanes, IsAgreedBetweenServersThatMakeTheSame) {
   const OfferedProtocol one = LaneGarbling::offered(options, "1.0 abc");
   EXPECT_EQ(one, LaneGarbling::offered(options, "1.0 abc"));
   EXPECT_NE(one, LaneGarbling::offered(options, "1.0 abd"));
+  options.octets_per_s = 1'000;  // each server's own
+  EXPECT_EQ(one, LaneGarbling::offered(options, "1.0 abc"));
+  ++options.instances;
+  EXPECT_NE(one, LaneGarbling::offered(options, "1.0 abc"));
+  --options.instances;
   options.most_bytes *= 2;
   EXPECT_NE(one, LaneGarbling::offered(options, "1.0 abc"));
 }
 
 }  // namespace
-}  // namespace tkdc
+}  // namespace tkdc::garbling_lanes

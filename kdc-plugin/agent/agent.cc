@@ -22,6 +22,7 @@ namespace {
 constexpr std::uint64_t kWakeTag = 0;
 constexpr std::uint64_t kListenerTag = 1;
 constexpr std::uint64_t kServersTag = 2;
+constexpr std::uint64_t kStatusTag = 3;
 constexpr std::uint64_t kFirstClient = 16;
 
 constexpr auto kTickTime = std::chrono::seconds(1);
@@ -57,6 +58,13 @@ Result<void> Agent::set_up() {
   auto listener = Listener::open(config_.socket_path, config_.socket_group);
   if (!listener) return listener.error();
   listener_ = std::move(listener).value();
+  if (!config_.status_socket_path.empty()) {
+    auto status = Listener::open(config_.status_socket_path, config_.status_group);
+    if (!status) return status.error();
+    status_listener_ = std::move(status).value();
+    if (!watch(epoll_fd_, status_listener_->fd(), kStatusTag, EPOLLIN, EPOLL_CTL_ADD))
+      return system_error("cannot watch the status socket");
+  }
   auto links = open_zmq_links(config_, epoll_fd_, kServersTag);
   if (!links) return links.error();
   auto jobs =
@@ -99,7 +107,8 @@ Result<void> Agent::run() {
     now_ = Clock::now();
     for (int i = 0; i < n; ++i) {
       std::uint64_t tag = events[std::size_t(i)].data.u64;
-      if (tag == kListenerTag) accept_clients();
+      if (tag == kListenerTag) accept_clients(*listener_, false);
+      if (tag == kStatusTag) accept_clients(*status_listener_, true);
       if (tag == kWakeTag) {
         std::uint64_t count;
         [[maybe_unused]] ssize_t ignored = ::read(wake_fd_, &count, sizeof count);
@@ -141,12 +150,19 @@ int Agent::wait_ms(Clock::time_point now) {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000));
 }
 
-void Agent::accept_clients() {
-  for (int fd = listener_->accept(); fd >= 0; fd = listener_->accept()) {
+void Agent::accept_clients(Listener& listener, bool only_status) {
+  for (int fd = listener.accept(); fd >= 0; fd = listener.accept()) {
     std::uint64_t id = next_client_++;
     auto client = std::make_unique<Client>(fd, id);
-    if (clients_.size() >= kMaxClients) {
-      log(Level::kWarning, "refused a connection: there are " + std::to_string(kMaxClients));
+    client->only_status = only_status;
+    // Who may only look takes no place from krb5kdc.
+    const auto of_kind = static_cast<std::size_t>(std::ranges::count_if(
+        clients_, [&](const auto& entry) { return entry.second->only_status == only_status; }));
+    const std::size_t most = only_status ? kMaxStatusClients : kMaxClients;
+    if (of_kind >= most) {
+      log(Level::kWarning, std::string("refused a connection") +
+                               (only_status ? " for status" : "") + ": there are " +
+                               std::to_string(most));
       continue;
     }
     client->epoll_events = EPOLLIN;
@@ -173,6 +189,9 @@ void Agent::read_client(Client& client) {
 void Agent::handle_frame(Client& client, const Client::Frame& frame) {
   const tkdc_wire_header& header = frame.header;
   if (header.op == TKDC_OP_HELLO) return handle_hello(client, frame);
+  if (client.only_status && header.op != TKDC_OP_STATUS)
+    return refuse(client, frame, TKDC_STATUS_DENIED,
+                  "agent.status_socket answers status alone; use agent.socket");
   if (header.deadline_ms == 0)
     return refuse(client, frame, TKDC_STATUS_BAD_REQUEST,
                   "deadline_ms is 0: say how long you wait");

@@ -18,7 +18,7 @@
 
 namespace tkdc::agent {
 
-inline constexpr std::size_t kMaxClients = 1024;
+inline constexpr std::size_t kMaxClients = 1024, kMaxStatusClients = 16;
 
 class Agent {
  public:
@@ -37,7 +37,7 @@ class Agent {
   Result<void> set_up();
   void pass();
   int wait_ms(Clock::time_point now);
-  void accept_clients();
+  void accept_clients(Listener& listener, bool only_status);
   void read_client(Client& client);
   void handle_frame(Client& client, const Client::Frame& frame);
   void handle_hello(Client& client, const Client::Frame& frame);
@@ -57,7 +57,7 @@ class Agent {
   std::atomic<bool> stop_{false};
   std::atomic<bool> reopen_{false};
   std::unique_ptr<Jobs> jobs_;
-  std::unique_ptr<Listener> listener_;
+  std::unique_ptr<Listener> listener_, status_listener_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Client>> clients_;
   std::vector<std::uint64_t> dirty_;  // clients with replies of this pass
   std::uint64_t next_client_;

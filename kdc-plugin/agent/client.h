@@ -56,6 +56,7 @@ class Client {
 
   tkdc_wire_role role = TKDC_ROLE_ADMIN;  // until HELLO says kdc; the agent's own role also counts
   std::uint32_t epoll_events = 0;         // what the loop has asked epoll for
+  bool only_status = false;               // came by agent.status_socket
   bool dirty = false;                     // has replies that this pass must send
 
  private:

@@ -26,6 +26,15 @@ void read_installation(StrictToml& file, AgentConfig& config) {
   config.security = table.choice("security", {"malicious", "semi-honest"}, "malicious");
 }
 
+// Resolved; one that is too long is rejected.
+std::string socket_path(const StrictToml& file, TomlTable& table, const char* key,
+                        const std::string& text) {
+  std::string path = file.resolve(text);
+  if (path.size() >= sizeof(sockaddr_un{}.sun_path))
+    table.reject(key, "is longer than a Unix socket's path may be: " + path);
+  return path;
+}
+
 void read_agent(StrictToml& file, AgentConfig& config) {
   TomlTable table = file.table("agent");
   config.name = table.text("name");
@@ -33,10 +42,17 @@ void read_agent(StrictToml& file, AgentConfig& config) {
   config.role = table.choice("role", {"kdc", "admin"}) == "kdc" ? TKDC_ROLE_KDC : TKDC_ROLE_ADMIN;
   const std::string socket = table.text("socket");
   if (socket.empty()) table.reject("socket", "must not be empty");
-  config.socket_path = file.resolve(socket);
-  if (config.socket_path.size() >= sizeof(sockaddr_un{}.sun_path))
-    table.reject("socket", "is longer than a Unix socket's path may be: " + config.socket_path);
+  config.socket_path = socket_path(file, table, "socket", socket);
   config.socket_group = table.text("socket_group", "");
+  const std::string status = table.text("status_socket", "");
+  if (!status.empty())
+    config.status_socket_path = socket_path(file, table, "status_socket", status);
+  if (!status.empty() && config.status_socket_path == config.socket_path)
+    table.reject("status_socket",
+                 "is agent.socket too: who may look would be who may ask for keys");
+  config.status_group = table.text("status_group", "");
+  if (status.empty() && !config.status_group.empty())
+    table.reject("status_group", "says who may use agent.status_socket, which is not set");
   const std::string log = table.text("operations_log", "");
   if (!log.empty()) config.operations_log = file.resolve(log);
   config.max_pending = static_cast<std::size_t>(table.integer(
@@ -110,11 +126,14 @@ bool is_made_by_systemd(const std::filesystem::path& folder) {
 }  // namespace
 
 Result<std::string> check_surroundings(const AgentConfig& config) {
-  if (!config.socket_group.empty() && ::getgrnam(config.socket_group.c_str()) == nullptr)
-    return fail("config: 'agent.socket_group': there is no group " + config.socket_group +
-                "; make it, with those in it who may ask this agent");
+  for (const auto& [key, group] : {std::pair("socket_group", config.socket_group),
+                                   std::pair("status_group", config.status_group)})
+    if (!group.empty() && ::getgrnam(group.c_str()) == nullptr)
+      return fail("config: 'agent." + std::string(key) + "': there is no group " + group +
+                  "; make it, with those in it who may ask this agent");
   std::string remark;
   for (const auto& [key, path] : {std::pair("agent.socket", config.socket_path),
+                                  std::pair("agent.status_socket", config.status_socket_path),
                                   std::pair("agent.operations_log", config.operations_log)}) {
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     std::error_code error;

@@ -29,7 +29,9 @@ struct AgentConfig {
   std::string name;
   tkdc_wire_role role = TKDC_ROLE_KDC;
   std::string socket_path;
-  std::string socket_group;    // empty: the socket belongs to the agent's user alone
+  std::string socket_group;        // empty: the socket belongs to the agent's user alone
+  std::string status_socket_path;  // empty: none; who connects there may ask for the status alone
+  std::string status_group;
   std::string operations_log;  // empty: none
   std::size_t max_pending = 8192;
   std::string protocol;  // asked of the servers; empty: as they choose

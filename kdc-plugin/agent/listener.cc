@@ -43,7 +43,8 @@ Result<void> set_access(const std::string& path, const std::string& group) {
     return {};
   }
   const struct group* entry = ::getgrnam(group.c_str());
-  if (entry == nullptr) return fail("agent.socket_group: there is no group " + group);
+  if (entry == nullptr)
+    return fail("agent.socket_group or agent.status_group: there is no group " + group);
   // Made with the process's own group, it has the unit's already: there chown() is forbidden.
   struct stat made {};
   const bool given =
@@ -61,9 +62,9 @@ Result<std::unique_ptr<Listener>> Listener::open(const std::string& path,
                                                  const std::string& group) {
   std::string fresh = path + "." + std::to_string(::getpid());
   sockaddr_un address;
-  if (!to_address(fresh, address)) return fail("agent.socket: the path is too long: " + path);
+  if (!to_address(fresh, address)) return fail("the socket's path is too long: " + path);
   if (somebody_listens(path))
-    return fail("another agent answers on " + path + "; stop it or choose another agent.socket");
+    return fail("another agent answers on " + path + "; stop it or choose another path");
 
   int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return system_error("cannot make a Unix socket");

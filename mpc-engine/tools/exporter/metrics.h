@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// An agent's status document (docs/man/tkdc.8, "status") as metrics: names, types and labels of
+// what Prometheus scrapes. docs/operations.md lists them; no label holds a principal or a handle.
+#pragma once
+
+#include <prometheus/metric_family.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace tkdc::exporter {
+
+// `document`: null where the agent did not answer; then it is tkdc_agent_up that says so.
+std::vector<prometheus::MetricFamily> metrics_of(const nlohmann::json& document);
+
+// Numbers and truths of a server's object that metrics_of() passes over, and not on purpose: what a
+// newer release has added. Each as "field" or "object.field".
+std::vector<std::string> fields_unknown(const nlohmann::json& document);
+
+}  // namespace tkdc::exporter

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each alert rule that is shipped: promtool reads it, it fires by its fault, and by no other's.
+"""
+
+import subprocess
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+RULES = ROOT / "config/monitoring/tkdc.rules.yml"
+# Series whose value is the fault, and what it is while all is well.
+FAULTS = {
+    "TkdcExporterAway": ('up{job="tkdc"}', 0, 1),
+    "TkdcAgentAway": ("tkdc_agent_up", 0, 1),
+    "TkdcServerAway": ('tkdc_server_reachable{server="1"}', 0, 1),
+    "TkdcNoSession": ('tkdc_server_session_up{server="1"}', 0, 1),
+    "TkdcLatched": ('tkdc_server_latched{server="1"}', 1, 0),
+    "TkdcClockWrong": ('tkdc_server_clock_error{server="1"}', 1, 0),
+    "TkdcClockOff": ('tkdc_server_clock_warning{server="1"}', 1, 0),
+    "TkdcAuditLogClosed": ('tkdc_server_audit_trouble{server="1"}', 1, 0),
+    "TkdcDiskLow": ('tkdc_server_disk_warning{server="1"}', 1, 0),
+    "TkdcCertificateEnds": ('tkdc_server_certificate_warning{server="1"}', 1, 0),
+    "TkdcSharesDiffer": ('tkdc_server_shares_alarms_total{server="1"}', 1, 0),
+    "TkdcKeyNearLimit": ('tkdc_server_seals_near_limit{server="1"}', 1, 0),
+    "TkdcChecksBroken": ('tkdc_server_checks_broken{server="1"}', "0+1", 0),
+    "TkdcAgentLimited": ('tkdc_server_agent_limited_total{agent="kdc", server="1"}', "0+60", 0),
+    "TkdcExporterOld": ("tkdc_exporter_fields_unknown", 1, 0),
+}
+STEPS = 75  # minutes: longer than the slowest rule waits
+
+
+def rules() -> list[dict]:
+    groups = yaml.safe_load(RULES.read_text())["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+def series(value) -> str:
+    return f"{value}x{STEPS}"
+
+
+def case(fault: str | None, states: dict[str, list]) -> dict:
+    """All series, one of them as the fault has it; the alerts expected after the last step."""
+    inputs = [{"series": name, "values": series(bad if alert == fault else good)}
+              for alert, (name, bad, good) in FAULTS.items()]
+    expected = [{"eval_time": f"{STEPS}m", "alertname": alert, "exp_alerts": alerts}
+                for alert, alerts in states.items()]
+    return {"interval": "1m", "input_series": inputs, "alert_rule_test": expected}
+
+
+def promtool(tmp_path, cases: list[dict]) -> subprocess.CompletedProcess:
+    path = tmp_path / "test.yml"
+    path.write_text(yaml.safe_dump({"rule_files": [str(RULES)], "evaluation_interval": "1m",
+                                    "tests": cases}))
+    return subprocess.run(["promtool", "test", "rules", str(path)], capture_output=True, text=True,
+                          check=False)
+
+
+def test_promtool_reads_the_rules():
+    checked = subprocess.run(["promtool", "check", "rules", str(RULES)], capture_output=True,
+                             text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_each_rule_has_its_fault_here():
+    assert [rule["alert"] for rule in rules()] == list(FAULTS)
+
+
+def test_a_rule_fires_by_no_other_fault(tmp_path):
+    cases = [case(fault, {alert: [] for alert in FAULTS if alert != fault})
+             for fault in (None, *FAULTS)]
+    quiet = promtool(tmp_path, cases)
+    assert quiet.returncode == 0, quiet.stdout + quiet.stderr
+
+
+def test_a_rule_fires_by_its_fault(tmp_path):
+    """Each is told to be quiet, and is not."""
+    told = promtool(tmp_path, [case(fault, {fault: []}) for fault in FAULTS])
+    text = told.stdout + told.stderr
+    assert told.returncode != 0
+    assert [fault for fault in FAULTS if f"alertname: {fault}," not in text] == [], text

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tkdc-exporter beside a real agent: its metrics are what `tkdc status` says, a server that is away
+is seen by a real Prometheus with the alert rules that are shipped, and its socket answers nothing
+else.
+"""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import STOCK, new_realm, remove
+from tests.integration.test_breach import status
+from tests.support import agent_wire
+from tests.support.process import wait_until
+from tests.support.realm import Realm
+
+pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
+RULES = Path(__file__).parents[2] / "config/monitoring/tkdc.rules.yml"
+SAMPLE = re.compile(r'^(?P<name>[a-z0-9_]+)(\{(?P<labels>[^}]*)\})? (?P<value>\S+)$')
+FIRED_S = 40.0
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def get(url: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(url, timeout=10) as reply:
+            return reply.status, reply.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+class Exporter:
+    def __init__(self, realm: Realm, path: Path):
+        self.url = f"127.0.0.1:{free_port()}"
+        self.process = subprocess.Popen([str(realm.bin / "tkdc-exporter"), "--socket", str(path),
+                                         "--listen", self.url], stderr=subprocess.PIPE, text=True)
+        wait_until(self._listens, 20, "the exporter listens")
+
+    def _listens(self) -> bool:
+        assert self.process.poll() is None, self.process.stderr.read()
+        try:
+            return get(f"http://{self.url}/livez")[0] == 200
+        except OSError:
+            return False
+
+    def samples(self) -> dict[tuple[str, str], float]:
+        code, text = get(f"http://{self.url}/metrics")
+        assert code == 200
+        found = [SAMPLE.match(line) for line in text.splitlines() if not line.startswith("#")]
+        return {(one["name"], one["labels"] or ""): float(one["value"]) for one in found}
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(10)
+
+
+@pytest.fixture(scope="module", name="realm")
+def fixture_realm():
+    realm = new_realm("EXPORTER")
+    realm.create()
+    config = realm.installation / "agent-admin" / "agent.toml"
+    text = config.read_text()
+    config.write_text(text.replace('[agent]\n', '[agent]\nstatus_socket = "status.sock"\n', 1))
+    realm.start()
+    yield realm
+    remove(realm)
+
+
+@pytest.fixture(scope="module", name="status_socket")
+def fixture_status_socket(realm):
+    return realm.installation / "agent-admin" / "status.sock"
+
+
+@pytest.fixture(scope="module", name="exporter")
+def fixture_exporter(realm, status_socket):
+    exporter = Exporter(realm, status_socket)
+    yield exporter
+    exporter.stop()
+
+
+def test_metrics_are_what_the_status_says(realm, exporter):
+    said = {one["party"]: one for one in status(realm)}
+    samples = exporter.samples()
+    assert samples["tkdc_agent_up", ""] == samples["tkdc_healthy", ""] == 1
+    for party, one in said.items():
+        who = f'server="{party}"'
+        assert samples["tkdc_server_keys", who] == one["keys"]
+        assert samples["tkdc_server_session_up", who] == 1
+        assert samples["tkdc_server_latched", who] == 0
+        assert samples["tkdc_server_jobs_done_total", who] <= one["jobs_done"] + 100
+        assert samples["tkdc_server_disk_free_bytes", f'{who},of="store"'] > 0
+        what = f'{who},build="{one["build"]}",program="{one["program"]}",security="malicious"'
+        assert ("tkdc_server_build_info", what) in samples
+    # A number that a server says, and nobody has decided about, is missing here first.
+    assert samples["tkdc_exporter_fields_unknown", ""] == 0
+    assert not any("@" in labels for _, labels in samples)
+    assert get(f"http://{exporter.url}/readyz") == (200, "ok\n")
+    assert get(f"http://{exporter.url}/other")[0] == 404
+
+
+def test_promtool_finds_no_fault_in_them(exporter):
+    text = get(f"http://{exporter.url}/metrics")[1]
+    checked = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True,
+                             text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_the_status_socket_answers_nothing_else(realm, status_socket):
+    """Who may look could else ask for each key that the agent reaches."""
+    tkdc = str(realm.bin / "tkdc")
+    shown = subprocess.run([tkdc, "status", "--socket", str(status_socket), "--json"],
+                           capture_output=True, text=True, check=False)
+    assert shown.returncode == 0 and json.loads(shown.stdout)["healthy"]
+    for path, said in ((status_socket, agent_wire.DENIED),
+                       (realm.agent_socket("admin"), agent_wire.BAD_REQUEST)):
+        with agent_wire.Connection(path) as connection:
+            for op in (agent_wire.SEAL, agent_wire.OPEN, agent_wire.STAGE):
+                assert connection.ask(op, b"").status == said, (path, op)
+
+
+def test_other_hosts_are_not_served(realm, status_socket):
+    refused = subprocess.run([str(realm.bin / "tkdc-exporter"), "--socket", str(status_socket),
+                              "--listen", "0.0.0.0:9747"], capture_output=True, text=True,
+                             timeout=20, check=False)
+    assert refused.returncode == 1 and "must be 127.0.0.1:PORT" in refused.stderr
+
+
+def ask(url: str, what: str) -> dict:
+    try:
+        return json.loads(get(f"http://{url}/api/v1/{what}")[1])["data"]
+    except OSError:
+        return {}
+
+
+def alerts(url: str) -> dict[str, str]:
+    found = ask(url, "alerts").get("alerts", [])
+    return {one["labels"]["alertname"] + one["labels"].get("server", ""): one["state"]
+            for one in found}
+
+
+def test_a_real_prometheus_sees_a_server_that_is_away(realm, exporter, tmp_path):
+    """With the rules as they are shipped, but for how long a fault has to last."""
+    rules = tmp_path / "tkdc.rules.yml"
+    rules.write_text(re.sub(r"for: \d+[md]", "for: 1s", RULES.read_text()))
+    config = tmp_path / "prometheus.yml"
+    config.write_text("global: {scrape_interval: 1s, evaluation_interval: 1s}\n"
+                      f"rule_files: [{rules}]\nscrape_configs:\n  - job_name: tkdc\n"
+                      f"    static_configs: [{{targets: ['{exporter.url}']}}]\n")
+    url = f"127.0.0.1:{free_port()}"
+    with open(tmp_path / "log", "w", encoding="utf-8") as log, \
+         subprocess.Popen([shutil.which("prometheus"), f"--config.file={config}",
+                           f"--web.listen-address={url}",
+                           f"--storage.tsdb.path={tmp_path / 'data'}"], stdout=log, stderr=log,
+                          env={**os.environ, "GOMAXPROCS": "1"}) as prometheus:
+        try:
+            wait_until(lambda: ask(url, "query?query=tkdc_healthy").get("result"), FIRED_S,
+                       "Prometheus has scraped")
+            assert "TkdcServerAway1" not in alerts(url)
+            realm.daemons["server1"].stop()
+            wait_until(lambda: alerts(url).get("TkdcServerAway1") == "firing", FIRED_S,
+                       "the alert fires")
+            assert get(f"http://{exporter.url}/readyz")[0] == 503
+            realm.start_server(1)
+            wait_until(lambda: "TkdcServerAway1" not in alerts(url), FIRED_S, "the alert ends")
+        finally:
+            prometheus.terminate()
+            prometheus.wait(20)
+
+
+def test_an_agent_that_is_away_is_a_metric(realm, exporter):
+    realm.daemons["agent-admin"].stop()
+    time.sleep(1.1)  # what was asked for is shared for a second
+    samples = exporter.samples()
+    assert samples == {("tkdc_agent_up", ""): 0}
+    assert get(f"http://{exporter.url}/readyz") == (503, "the agent does not answer\n")
+    realm.start_agent("admin")

@@ -75,9 +75,12 @@ def fixture_realm():
     config = realm.installation / "agent-admin" / "agent.toml"
     text = config.read_text()
     config.write_text(text.replace('[agent]\n', '[agent]\nstatus_socket = "status.sock"\n', 1))
-    realm.start()
-    yield realm
-    remove(realm)
+    try:
+        realm.start()
+        yield realm
+    finally:
+        realm.stop()
+        remove(realm)
 
 
 @pytest.fixture(scope="module", name="status_socket")

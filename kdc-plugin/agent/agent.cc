@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "agent/log.h"
 #include "agent/notify.h"
@@ -26,6 +27,7 @@ constexpr std::uint64_t kStatusTag = 3;
 constexpr std::uint64_t kFirstClient = 16;
 
 constexpr auto kTickTime = std::chrono::seconds(1);
+constexpr auto kRemarkTime = std::chrono::minutes(1);
 constexpr auto kFarewellTime = std::chrono::milliseconds(500);
 
 ByteSpan octets(std::string_view text) {
@@ -160,9 +162,12 @@ void Agent::accept_clients(Listener& listener, bool only_status) {
         clients_, [&](const auto& entry) { return entry.second->only_status == only_status; }));
     const std::size_t most = only_status ? kMaxStatusClients : kMaxClients;
     if (of_kind >= most) {
-      log(Level::kWarning, std::string("refused a connection") +
-                               (only_status ? " for status" : "") + ": there are " +
-                               std::to_string(most));
+      const bool said = only_status && now_ < next_status_remark_;
+      if (only_status && !said) next_status_remark_ = now_ + kRemarkTime;
+      if (!said)
+        log(Level::kWarning, std::string("refused a connection to agent.") +
+                                 (only_status ? "status_socket" : "socket") + ": there are " +
+                                 std::to_string(most));
       continue;
     }
     client->epoll_events = EPOLLIN;
@@ -200,6 +205,7 @@ void Agent::handle_frame(Client& client, const Client::Frame& frame) {
   if (header.op == TKDC_OP_STATUS) {
     if (!frame.body.empty())
       return refuse(client, frame, TKDC_STATUS_BAD_REQUEST, "status: the body must be empty");
+    if (client.only_status) return share_status(client, frame, deadline);
     return jobs_->submit_status(asker, now_, deadline);
   }
   const bool kdc_only = config_.role == TKDC_ROLE_KDC || client.role == TKDC_ROLE_KDC;
@@ -235,7 +241,37 @@ void Agent::handle_hello(Client& client, const Client::Frame& frame) {
   mark(client);
 }
 
+// However often they ask, the servers are asked once a second.
+void Agent::share_status(Client& client, const Client::Frame& frame, Clock::time_point deadline) {
+  const Asker asker{client.id(), frame.header.id};
+  if (!status_.empty() && now_ - status_at_ < kStatusFresh) {
+    client.reply(TKDC_OP_STATUS, asker.request, TKDC_STATUS_OK,
+                 encode_result(TKDC_OP_STATUS, KeyId{}, status_));
+    return mark(client);
+  }
+  if (!status_asked_) {
+    status_asked_ = asker;
+    return jobs_->submit_status(asker, now_, deadline);
+  }
+  if (status_waiters_.size() >= kMaxStatusWaiters)
+    return refuse(client, frame, TKDC_STATUS_LIMIT, "too many wait for the status; ask again");
+  status_waiters_.push_back(asker);
+}
+
+void Agent::tell_waiters(const Outcome& outcome) {
+  status_asked_.reset();
+  if (outcome.status == TKDC_STATUS_OK) {
+    status_ = outcome.output;
+    status_at_ = now_;
+  }
+  for (const Asker& waiter : std::exchange(status_waiters_, {}))
+    deliver(waiter, TKDC_OP_STATUS, KeyId{}, outcome);
+}
+
 void Agent::deliver(const Asker& asker, tkdc_wire_op op, const KeyId& key_id, Outcome outcome) {
+  if (op == TKDC_OP_STATUS && status_asked_ && status_asked_->client == asker.client &&
+      status_asked_->request == asker.request)
+    tell_waiters(outcome);
   auto it = clients_.find(asker.client);
   if (it == clients_.end()) return;  // gone meanwhile; the output is wiped with `outcome`
   Client& client = *it->second;

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -19,6 +20,9 @@
 namespace tkdc::agent {
 
 inline constexpr std::size_t kMaxClients = 1024, kMaxStatusClients = 16;
+// Who comes by agent.status_socket shares a document that is so old at most.
+inline constexpr auto kStatusFresh = std::chrono::seconds(1);
+inline constexpr std::size_t kMaxStatusWaiters = 64;
 
 class Agent {
  public:
@@ -41,6 +45,8 @@ class Agent {
   void read_client(Client& client);
   void handle_frame(Client& client, const Client::Frame& frame);
   void handle_hello(Client& client, const Client::Frame& frame);
+  void share_status(Client& client, const Client::Frame& frame, Clock::time_point deadline);
+  void tell_waiters(const Outcome& outcome);
   void deliver(const Asker& asker, tkdc_wire_op op, const KeyId& key_id, Outcome outcome);
   void refuse(Client& client, const Client::Frame& frame, tkdc_status status,
               const std::string& why);
@@ -61,6 +67,12 @@ class Agent {
   std::unordered_map<std::uint64_t, std::unique_ptr<Client>> clients_;
   std::vector<std::uint64_t> dirty_;  // clients with replies of this pass
   std::uint64_t next_client_;
+  // One question of agent.status_socket's clients at a time, and who waits for its answer.
+  std::optional<Asker> status_asked_;
+  std::vector<Asker> status_waiters_;
+  SecretVector status_;  // the last good answer
+  Clock::time_point status_at_{};
+  Clock::time_point next_status_remark_{};
   Clock::time_point now_ = Clock::now();
   Clock::time_point next_tick_ = Clock::now();
   int told_connected_ = -1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a server says of itself to agents, for `tkdc status` (docs/protocols/04-control-plane.md).
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/hex.h"
@@ -50,19 +51,29 @@ void tell_audit(nlohmann::json& json, const AuditLog& log) {
 
 }  // namespace
 
+// An agent whose key is being changed has two entries of one name.
 nlohmann::json Server::agents_json(const JobServiceStatus& jobs) const {
-  nlohmann::json out = nlohmann::json::array();
+  struct Count {
+    std::uint64_t asked = 0, limited = 0, garbled_had = 0;
+  };
+  std::map<std::string, Count> counts;
   for (const AgentEntry& agent : config_.agents) {
     const std::uint64_t id = agent_id(agent.curve_public_key);
-    RateLimits::AgentCount count;
-    for (const auto& one : jobs.agents)
-      if (one.agent == id) count = one;
-    const auto had = jobs.garbled_agents_had.find(id);
-    out.push_back({{"name", agent.name},
-                   {"asked", count.asked},
-                   {"limited", count.refused},
-                   {"garbled_had", had == jobs.garbled_agents_had.end() ? 0 : had->second}});
+    Count& count = counts[agent.name];
+    for (const auto& one : jobs.agents) {
+      if (one.agent != id) continue;
+      count.asked += one.asked;
+      count.limited += one.refused;
+    }
+    if (const auto had = jobs.garbled_agents_had.find(id); had != jobs.garbled_agents_had.end())
+      count.garbled_had += had->second;
   }
+  nlohmann::json out = nlohmann::json::array();
+  for (const auto& [name, count] : counts)
+    out.push_back({{"name", name},
+                   {"asked", count.asked},
+                   {"limited", count.limited},
+                   {"garbled_had", count.garbled_had}});
   return out;
 }
 

@@ -5,7 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "test_agent.h"
 
@@ -54,6 +57,39 @@ TEST_F(Clients, MalformedFramesDisconnect) {
   }
   EXPECT_TRUE(agent_works());
   EXPECT_EQ(counters()["malformed_requests"], 5);
+}
+
+TEST_F(Clients, WhoComesForTheStatusGetsNothingElse) {
+  TestClient looker(agent_.status_socket());
+  EXPECT_EQ(looker.call(TKDC_OP_MAC, mac_body()).status(), TKDC_STATUS_DENIED);
+  EXPECT_EQ(looker.call(TKDC_OP_LIST, key_body(test_key(agent_))).status(), TKDC_STATUS_DENIED);
+  EXPECT_EQ(looker.call(TKDC_OP_HELLO, SecretVector{TKDC_ROLE_ADMIN}).status(), TKDC_STATUS_OK);
+  EXPECT_EQ(looker.call(TKDC_OP_MAC, mac_body()).status(), TKDC_STATUS_DENIED);
+  EXPECT_EQ(looker.call(TKDC_OP_STATUS, {}).status(), TKDC_STATUS_OK);
+}
+
+// Else who may only look could keep servers and the administrator's status busy.
+TEST_F(Clients, TheServersAreAskedOnceForAllWhoLook) {
+  constexpr int kLookers = 4, kEach = 10;
+  std::vector<std::unique_ptr<TestClient>> lookers;
+  for (int k = 0; k < kLookers; ++k)
+    lookers.push_back(std::make_unique<TestClient>(agent_.status_socket()));
+  const auto begun = std::chrono::steady_clock::now();
+  const std::size_t before = servers_.statuses_seen();
+  for (auto& looker : lookers)
+    for (int k = 0; k < kEach; ++k) looker->send(TKDC_OP_STATUS, {});
+  EXPECT_EQ(counters()["clients"], kLookers + 1);  // the administrator's finds its place
+  for (auto& looker : lookers)
+    for (int k = 0; k < kEach; ++k) {
+      const auto reply = looker->receive();
+      ASSERT_TRUE(reply.has_value());
+      EXPECT_EQ(reply->status(), TKDC_STATUS_OK);
+    }
+  // One question of theirs for each second that passed, and the administrator's; three servers hear
+  // each.
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begun);
+  EXPECT_LE(servers_.statuses_seen() - before, 3 * (3 + static_cast<std::size_t>(seconds.count())));
 }
 
 TEST_F(Clients, WellFramedNonsenseIsAnswered) {

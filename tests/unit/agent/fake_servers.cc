@@ -309,6 +309,7 @@ void FakeServers::answer(Arrived& job) {
 }
 
 void FakeServers::answer_status(int party, const std::string& route, const JobRequest& request) {
+  ++statuses_;
   if (mood_[std::size_t(party)] == Mood::kSilent) return;
   JobReply reply;
   reply.run = request.name.run;

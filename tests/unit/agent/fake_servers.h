@@ -63,6 +63,7 @@ class FakeServers {
 
   // All requests that a server has received, in order.
   std::vector<JobRequest> view(int party);
+  std::size_t statuses_seen() const { return statuses_; }  // by all three
   std::size_t jobs_seen(int party);
   // Something a test of consistency must never see, e.g. components that do
   // not fit together.
@@ -101,6 +102,7 @@ class FakeServers {
   std::array<bool, 3> running_{true, true, true};
   std::array<std::vector<JobRequest>, 3> views_;
   std::vector<std::string> complaints_;
+  std::atomic<std::size_t> statuses_{0};
   std::atomic<bool> stop_{false}, two_parts_{false};
   std::atomic<Tails> tails_{Tails::kAnswered};
   std::atomic<std::chrono::milliseconds> head_delay_{std::chrono::milliseconds(0)};

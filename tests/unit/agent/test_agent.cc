@@ -21,13 +21,15 @@ TempFolder::~TempFolder() {
 }
 
 TestAgent::TestAgent(FakeServers& servers, Options options)
-    : socket_(folder_ / "agent.sock"), operations_log_(folder_ / "operations.jsonl") {
+    : socket_(folder_ / "agent.sock"), status_socket_(folder_ / "status.sock"),
+      operations_log_(folder_ / "operations.jsonl") {
   AgentConfig config;
   randombytes_buf(installation_.data(), installation_.size());
   config.installation = installation_;
   config.name = "agent-test";
   config.role = options.role;
   config.socket_path = socket_;
+  config.status_socket_path = status_socket_;
   config.operations_log = operations_log_;
   config.max_pending = options.max_pending;
   char public_key[41];

@@ -37,12 +37,13 @@ class TestAgent {
 
   void stop();
   const std::string& socket() const { return socket_; }
+  const std::string& status_socket() const { return status_socket_; }
   const std::string& operations_log() const { return operations_log_; }
   const InstallationId& installation() const { return installation_; }
 
  private:
   TempFolder folder_;
-  std::string socket_;
+  std::string socket_, status_socket_;
   std::string operations_log_;
   InstallationId installation_{};
   std::unique_ptr<Agent> agent_;

@@ -48,6 +48,11 @@ class Shares : public testing::Test {
       bool macs, const std::function<void(int)>& meanwhile = [](int) {}) {
     e_->session_edit = [macs](int, Session& session) { session.share_macs = macs; };
     e_->restart(++epoch_, meanwhile);
+    // What is asked before it has begun is done in it, and ends no session.
+    for (int p = 0; p < 3; ++p)
+      for (int waited = 0; e_->service(p).status().shares.possible != macs && waited < 3'000;
+           ++waited)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   std::vector<KeyRef> make_keys(std::size_t count) {
     std::vector<KeyRef> keys;

@@ -19,6 +19,7 @@
 #include "field/gf256.h"
 #include "lut/dealer.h"
 #include "lut/kernel.h"
+#include "lut/stock.h"
 
 namespace tkdc::lut {
 
@@ -36,14 +37,26 @@ constexpr std::size_t block_lookups(std::size_t key_octets) {
   return kBlockOctets * rounds_of(key_octets);
 }
 
-// Random octets for as many inputs.
-Result<Labels> input_masks(Dealer& dealer, std::size_t octets);
-// Labels of octets of which this party has its shares.
-Result<Labels> input(Dealer& dealer, std::span<const Label> masks,
-                     std::span<const std::uint8_t> own);
+// Random octets for as many inputs; each serves once (stock.h) and is wiped then.
+class InputMasks {
+ public:
+  static Result<InputMasks> make(Dealer& dealer, std::size_t count);
+  std::size_t left() const { return stock_.left(); }
+  std::size_t octets() const { return masks_.size() * kLabelBytes; }
+  // Labels of octets of which this party has its shares.
+  Result<Labels> input(Dealer& dealer, ByteSpan own);
+
+ private:
+  friend struct Inside;  // tests/unit/lut
+  InputMasks() = default;
+  Stock stock_;
+  Labels masks_;
+};
 // The octets, at both; after both checks.
 Result<Bytes> output(Dealer& dealer, std::span<const Label> octets);
 
+// Error: no round keys of AES-128 or AES-256, or no whole blocks.
+Result<void> blocks_fit(std::size_t round_key_octets, std::size_t block_octets);
 // 16 or 32 octets to all round keys.
 Result<Labels> expand_key(Dealer& dealer, const Substitute& substitute, std::span<const Label> key);
 // Blocks one behind the other, in place. As many rounds of messages as AES has, times the S-box's.

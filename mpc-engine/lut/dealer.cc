@@ -16,8 +16,8 @@ constexpr std::size_t kPiece = std::size_t{128} << 10;
 }  // namespace
 
 Dealer::Dealer(pair::Session& session, std::size_t at_once)
-    : session_(session), part_(2), multiples_(256), at_once_(at_once), expected_(kExpected),
-      digest_(session.seed_of(kPurpose, session.next_number(), Side::kGarbler)) {
+    : session_(session), part_(2), multiples_(256), at_once_(at_once),
+      expected_(session.expected()) {
   part_[0] = part_of_delta(session.deltas());
   part_[1] = lut::octet_part(part_[0]);
   for (std::size_t octet = 0; octet < multiples_.size(); ++octet)
@@ -26,11 +26,13 @@ Dealer::Dealer(pair::Session& session, std::size_t at_once)
 
 template <class Out, class Convert>
 Result<void> Dealer::draw_as(std::span<Out> out, const Convert& convert) {
+  if (auto good = session_.stands(); !good) return good;
   for (std::size_t done = 0; done < out.size();) {
     if (used_ == bits_.size()) {
       bits_.resize(at_once_);
-      used_ = 0;
+      used_ = bits_.size();  // until they are there
       if (auto drawn = session_.draw(bits_); !drawn) return drawn;
+      used_ = 0;
     }
     const std::size_t some = std::min(out.size() - done, bits_.size() - used_);
     std::transform(&bits_[used_], &bits_[used_] + some, &out[done], convert);
@@ -52,6 +54,7 @@ Result<void> Dealer::draw(std::span<Label> out) {
 }
 
 Result<void> Dealer::exchange(MutableByteSpan own) {
+  if (auto good = session_.stands(); !good) return good;
   peers_.resize(std::min(own.size(), kPiece));
   for (std::size_t done = 0; done < own.size();) {
     const auto piece = own.subspan(done, std::min(kPiece, own.size() - done));
@@ -67,23 +70,8 @@ Result<void> Dealer::exchange(MutableByteSpan own) {
   return {};
 }
 
-Result<void> Dealer::may_serve(std::size_t lookups, std::size_t left, const Label& session) const {
-  if (auto good = session_.stands(); !good) return good;
-  if (!session_.is(session))
-    return fail("lut: these tables are of another session: make them anew");
-  if (lookups <= left) return {};
-  return fail("lut: " + std::to_string(lookups) + " lookups and only " + std::to_string(left) +
-              " tables left: make more of them first");
-}
-
-void Dealer::hash() {
-  digest_.add(std::span(expected_).first(waiting_));
-  waiting_ = 0;
-}
-
 Result<void> Dealer::check() {
-  hash();
-  const Label sum = digest_.take();
+  const Label sum = expected_.take();
   pair::Digest digest{};
   std::memcpy(digest.data(), &sum, sizeof sum);
   return session_.equal(digest);

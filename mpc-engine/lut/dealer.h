@@ -8,7 +8,8 @@
 //   τ_own = M_own ⊕ w Δ_own      τ_A = τ_B if and only if w is what the MACs say
 //
 // and check() compares ⊕ H(τ_j, j), as pair/session.h has it for MACs, by commitment and opening.
-// Nothing that depends on a secret and is not masked may be opened or used before check().
+// Nothing that depends on a secret and is not masked may be opened or used before check(). What is
+// expected is the session's account: check() of one dealer compares what all of them have opened.
 //
 // share level: τ_A ⊕ τ_B = x Δ ⊕ w Δ, tests/unit/lut/products_test.cc.
 //
@@ -35,20 +36,14 @@ class Dealer {
   // Its label of a public octet; the octet's multiple of that part.
   const Label& multiple(std::uint8_t octet) const { return multiples_[octet]; }
 
-  // Whether tables of a session, of which so many are left, may serve so many lookups.
-  Result<void> may_serve(std::size_t lookups, std::size_t left, const Label& session) const;
-
   // Random bits that nobody has had before.
   Result<void> draw(std::span<AuthBit> out);
   Result<void> draw(std::span<Label> out);
 
   // Both send octets, and get the sum of both.
   Result<void> exchange(MutableByteSpan own);
-  // For the next check(): kept until kExpected of them are hashed together.
-  void expect(const Label& tau) {
-    expected_[waiting_++] = tau;
-    if (waiting_ == kExpected) hash();
-  }
+  // For the next check() of whatever dealer of the session.
+  void expect(const Label& tau) { expected_.add(tau); }
   // A string that has been opened as `value`.
   void expect(const String& opened, const Label& value) {
     expect(opened.mac ^ field().product(part(), value));
@@ -56,9 +51,7 @@ class Dealer {
   Result<void> check();
 
  private:
-  static constexpr std::size_t kAtOnce = 8 * (256 - 1) * ot::kBlockRows, kExpected = 512;
-  static constexpr std::uint64_t kPurpose = 16;
-  void hash();
+  static constexpr std::size_t kAtOnce = 8 * (256 - 1) * ot::kBlockRows;
   template <class Out, class Convert>
   Result<void> draw_as(std::span<Out> out, const Convert& convert);
 
@@ -67,9 +60,7 @@ class Dealer {
   const std::size_t at_once_;
   AuthBits bits_;
   std::size_t used_ = 0;
-  Labels expected_;
-  std::size_t waiting_ = 0;
-  pair::LabelDigest digest_;
+  pair::Expected& expected_;
   Bytes peers_;
 };
 

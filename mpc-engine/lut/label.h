@@ -34,6 +34,12 @@ using pair::AuthBit;
 using pair::AuthBits;
 using pair::Side;
 
+// Of what has served.
+template <class T>
+void wipe(std::span<T> of) {
+  sodium_memzero(of.data(), of.size_bytes());
+}
+
 // A string's share as an element of GF(2^128), and its MAC.
 struct String {
   Label value, mac;

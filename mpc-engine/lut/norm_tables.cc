@@ -161,7 +161,7 @@ Result<void> make_some(Dealer& dealer, std::span<Label> out) {
 
 Result<NormTables> NormTables::make(Dealer& dealer, std::size_t count) {
   NormTables out;
-  out.session_ = dealer.session().id();
+  out.stock_ = Stock(dealer.session(), count, "tables");
   resize_in_huge_pages(out.labels_, count * kLabels);
   for (std::size_t first = 0; first < count; first += kAtOnce) {
     const std::size_t some = std::min(kAtOnce, count - first);
@@ -173,9 +173,10 @@ Result<NormTables> NormTables::make(Dealer& dealer, std::size_t count) {
 }
 
 Result<void> NormTables::look_up(Dealer& dealer, std::span<Label> octets) {
-  if (auto good = dealer.may_serve(octets.size(), left(), session_); !good) return good;
-  const Label* labels = &labels_[next_ * kLabels];
-  next_ += octets.size();
+  auto taken = stock_.take(dealer.session(), octets.size());
+  if (!taken) return taken.error();
+  const auto serving = std::span(labels_).subspan(*taken * kLabels, octets.size() * kLabels);
+  const Label* labels = serving.data();
   const Tower& t = tower();
   SecretVector opened[3];
   // Opens `octets`, and gives what they are to `next` one by one.
@@ -207,6 +208,7 @@ Result<void> NormTables::look_up(Dealer& dealer, std::span<Label> octets) {
       return dot(of + kMask, t.of_mask[h], kNibble) ^ dot(of + kBits, t.of_bits[f], kOctet) ^
              of[kProduct] ^ dealer.multiple(clear);
     });
+  wipe(serving);
   return done;
 }
 

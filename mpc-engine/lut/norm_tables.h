@@ -13,8 +13,7 @@
 // and the affine map on the bits of m', s and c(s) m'. Ahead: 16 random bits, 16 bits of N(s), 11
 // of e and 32 of c(s) m'; 32 labels are kept, 512 octets, of an S-box. Three rounds each.
 //
-// A table that has been begun is never used again, whatever fails; tables cannot be copied and
-// belong to their session.
+// Each serves once (stock.h), and its labels are wiped then.
 //
 // share level: labels of both sum to S(x) (1, Δ), tests/unit/lut/norm_tables_test.cc.
 //
@@ -22,6 +21,7 @@
 #pragma once
 
 #include "lut/demux.h"
+#include "lut/stock.h"
 
 namespace tkdc::lut {
 
@@ -31,22 +31,18 @@ class NormTables {
 
   // Checked when they come back.
   static Result<NormTables> make(Dealer& dealer, std::size_t count);
-  NormTables(const NormTables&) = delete;
-  NormTables& operator=(const NormTables&) = delete;
-  NormTables(NormTables&&) = default;
-  NormTables& operator=(NormTables&&) = default;
 
-  std::size_t left() const { return labels_.size() / kLabels - next_; }
+  std::size_t left() const { return stock_.left(); }
   std::size_t octets() const { return labels_.size() * kLabelBytes; }
   // Replaces octets by their S-box's. What has been opened is to be checked before anything is put
   // out (dealer.h).
   Result<void> look_up(Dealer& dealer, std::span<Label> octets);
 
  private:
+  friend struct Inside;  // tests/unit/lut
   NormTables() = default;
-  Label session_;
+  Stock stock_;
   Labels labels_;
-  std::size_t next_ = 0;
 };
 
 }  // namespace tkdc::lut

@@ -123,7 +123,7 @@ class Demux {
 
 Result<ShareTables> ShareTables::make(Dealer& dealer, const Table& table, std::size_t count) {
   ShareTables out;
-  out.session_ = dealer.session().id();
+  out.stock_ = Stock(dealer.session(), count, "tables");
   out.masks_.resize(count);
   resize_in_huge_pages(out.entries_, count * kPlaces);
   SecretVector vectors(std::min(kAtOnce, count) * kPlaces / 8);
@@ -138,10 +138,11 @@ Result<ShareTables> ShareTables::make(Dealer& dealer, const Table& table, std::s
 }
 
 Result<void> ShareTables::look_up(Dealer& dealer, MutableByteSpan octets) {
-  if (auto good = dealer.may_serve(octets.size(), left(), session_); !good) return good;
-  const std::size_t first = next_;
-  next_ += octets.size();
+  auto taken = stock_.take(dealer.session(), octets.size());
+  if (!taken) return taken.error();
+  const std::size_t first = *taken;
   for (std::size_t k = 0; k < octets.size(); ++k) octets[k] ^= masks_[first + k];
+  wipe(std::span(masks_).subspan(first, octets.size()));
   if (auto done = dealer.exchange(octets); !done) return done;
   const std::uint8_t* entries = &entries_[first * kPlaces];
   for (std::size_t k = 0; k < octets.size(); ++k) {
@@ -163,6 +164,7 @@ Result<SecretVector> expand_key_shares(Dealer& dealer, ShareTables& tables, Byte
 
 Result<void> encrypt_shares(Dealer& dealer, ShareTables& tables, ByteSpan round_keys,
                             MutableByteSpan blocks) {
+  if (auto fits = blocks_fit(round_keys.size(), blocks.size()); !fits) return fits;
   const std::size_t rounds = round_keys.size() / kBlockOctets - 1;
   for (std::size_t k = 0; k < blocks.size(); ++k) blocks[k] ^= round_keys[k % kBlockOctets];
   for (std::size_t round = 1; round <= rounds; ++round) {

@@ -8,7 +8,8 @@
 //   both ways   U = H(key, u) ⊕ H(key ⊕ Δ, u) ⊕ v_own
 //   b v         b_own v_own ⊕ H(key, u) ⊕ H(mac, u) ⊕ b_own U_peer
 //
-// 32 octets a table each way. A table is 256 octets, a share of an entry one.
+// 32 octets a table each way. A table is 256 octets, a share of an entry one. Each serves once
+// (stock.h); a mask is wiped as it is used, entries go with the tables.
 //
 // share level: octets of both sum to x; tests/unit/lut/shares_test.cc.
 //
@@ -23,20 +24,16 @@ class ShareTables {
  public:
   // `table` outlives them.
   static Result<ShareTables> make(Dealer& dealer, const Table& table, std::size_t count);
-  ShareTables(const ShareTables&) = delete;
-  ShareTables& operator=(const ShareTables&) = delete;
-  ShareTables(ShareTables&&) = default;
-  ShareTables& operator=(ShareTables&&) = default;
 
-  std::size_t left() const { return masks_.size() - next_; }
+  std::size_t left() const { return stock_.left(); }
   std::size_t octets() const { return masks_.size() + entries_.size(); }
   Result<void> look_up(Dealer& dealer, MutableByteSpan octets);
 
  private:
+  friend struct Inside;  // tests/unit/lut
   ShareTables() = default;
-  Label session_;
+  Stock stock_;
   SecretVector masks_, entries_;
-  std::size_t next_ = 0;
 };
 
 // Round keys, and blocks in place. Inputs and outputs are the parties' shares as they are.

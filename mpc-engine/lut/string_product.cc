@@ -72,7 +72,9 @@ class Combination {
   Combination(Dealer& dealer, Shape shape, const Leaky& leaky, std::size_t bucket,
               const Label& seed, std::span<const Label> q, std::span<const Label> p, Labels& out)
       : dealer_(dealer), shape_(shape), leaky_(leaky), bucket_(bucket),
-        order_(pair::permutation_of(seed, leaky.strings.size())), q_(q), p_(p), out_(out) {}
+        order_(pair::permutation_of(seed, leaky.strings.size())), q_(q), p_(p), out_(out),
+        sums_(kMostBits), labels_(bucket) {}
+  ~Combination() { garble::wipe_stack(); }
 
   Result<void> run() {
     const std::size_t count = q_.size() / shape_.bits;
@@ -91,7 +93,7 @@ class Combination {
   }
 
  private:
-  static constexpr std::size_t kPiece = 512, kFetched = 4, kMostInBucket = 16;
+  static constexpr std::size_t kPiece = 512, kFetched = 4, kMostInBucket = 16, kMostBits = 16;
 
   std::span<const std::uint32_t> members(std::size_t k) const {
     return std::span(order_).subspan((first_ + k) * bucket_, bucket_);
@@ -103,13 +105,12 @@ class Combination {
     return string_of(p_.subspan((first_ + k) * shape_.length, shape_.length));
   }
   // The string of q ⊕ b.
-  String turns(std::size_t k) const {
-    Label sums[16];
+  String turns(std::size_t k) {
     for (std::size_t i = 0; i < shape_.bits; ++i) {
-      sums[i] = q_[(first_ + k) * shape_.bits + i];
-      for (const std::uint32_t member : members(k)) sums[i] = sums[i] ^ bit(member, i);
+      sums_[i] = q_[(first_ + k) * shape_.bits + i];
+      for (const std::uint32_t member : members(k)) sums_[i] = sums_[i] ^ bit(member, i);
     }
-    return string_of(std::span(sums).first(shape_.bits));
+    return string_of(std::span(sums_).first(shape_.bits));
   }
 
   // Members stand anywhere in memory.
@@ -160,16 +161,16 @@ class Combination {
     }
   }
 
-  String product(std::size_t k, std::size_t i, const Label* values) const {
+  String product(std::size_t k, std::size_t i, const Label* values) {
     const auto of = members(k);
     const Label &delta = values[bucket_ - 1], &turns = values[bucket_];
     String out;
-    Label sum, factors[kMostInBucket + 2], labels[kMostInBucket + 2];
+    Label sum, factors[kMostInBucket];
     for (std::size_t j = 0; j < bucket_; ++j) {
       const Label& b = bit(of[j], i);
       out = out ^ leaky_.products[of[j] * shape_.bits + i];
       if (j > 0) {
-        labels[j] = b;
+        labels_[j] = b;
         factors[j] = values[j - 1];
         out.value = out.value ^ values[j - 1].where(b.low & 1);
       }
@@ -181,10 +182,9 @@ class Combination {
     out = out ^ String { v.value.where(turn), v.mac.where(turn) };
     sum = sum ^ dealer_.part().where(turn);
     out.value = out.value ^ delta.where(sum.low & 1);
-    labels[0] = sum;
+    labels_[0] = sum;
     factors[0] = delta;
-    out.mac =
-        out.mac ^ field().dot(std::span(labels).first(bucket_), std::span(factors).first(bucket_));
+    out.mac = out.mac ^ field().dot(labels_, std::span(factors).first(bucket_));
     return out;
   }
 
@@ -220,13 +220,14 @@ class Combination {
   std::size_t first_ = 0, count_ = 0;
   Bytes opened_;
   Strings masked_, products_;
+  Labels sums_, labels_;  // of one bucket
 };
 
 }  // namespace
 
 Plan plan_products(std::size_t products) {
   Plan best{0, 0, 0};
-  for (std::size_t bucket = 4; bucket <= 12; ++bucket) {
+  for (std::size_t bucket = kLeastBucket; bucket <= 12; ++bucket) {
     std::size_t least = std::max<std::size_t>(products, 2);
     while (pair::bucket_bound(least, bucket) > kWantedBound) least += 1 + least / 16;
     if (best.bucket == 0 || least * bucket < best.products * best.bucket)

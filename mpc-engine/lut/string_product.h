@@ -48,8 +48,10 @@ struct Plan {
   std::size_t products, bucket;
   double bound;  // log2
 };
-// Kinds of products in a batch of tables are at most eight, each with this bound.
-inline constexpr double kWantedBound = -59;
+// An attack guesses kLeastBucket bits and more, and a wrong guess ends the session: all batches of
+// a session together fail with at most 2^kSessionBound = 2^kWantedBound / (1 − 2^-kLeastBucket).
+inline constexpr double kWantedBound = -59, kSessionBound = -58.9;
+inline constexpr std::size_t kLeastBucket = 4;
 Plan plan_products(std::size_t products);
 
 // q: labels [count][m], p: labels [count][n]. The products' labels, [count][m][n].

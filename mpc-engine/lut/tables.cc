@@ -42,7 +42,7 @@ Label octet_of(const Label* bits) {
 
 Result<Tables> Tables::make(Dealer& dealer, const Table& table, std::size_t count) {
   Tables out(table);
-  out.session_ = dealer.session().id();
+  out.stock_ = Stock(dealer.session(), count, "tables");
   out.masks_.resize(count);
   resize_in_huge_pages(out.vectors_, count * kPlaces);
   for (std::size_t first = 0; first < count; first += kAtOnce) {
@@ -60,21 +60,22 @@ Result<Tables> Tables::make(Dealer& dealer, const Table& table, std::size_t coun
 
 void Tables::expand() {
   if (expanded_) return;
-  for (std::size_t k = next_; k < masks_.size(); ++k)
+  for (std::size_t k = stock_.next(); k < stock_.size(); ++k)
     fastest_kernel().expand(&vectors_[k * kPlaces], *table_, &vectors_[k * kPlaces]);
   expanded_ = true;
   garble::wipe_stack();
 }
 
 Result<void> Tables::look_up(Dealer& dealer, std::span<Label> octets) {
-  if (auto good = dealer.may_serve(octets.size(), left(), session_); !good) return good;
-  const std::size_t first = next_;
-  next_ += octets.size();
+  auto taken = stock_.take(dealer.session(), octets.size());
+  if (!taken) return taken.error();
+  const std::size_t first = *taken;
   SecretVector opened(octets.size());
   for (std::size_t k = 0; k < octets.size(); ++k) {
     octets[k] = octets[k] ^ masks_[first + k];
     opened[k] = static_cast<std::uint8_t>(octets[k].low);
   }
+  wipe(std::span(masks_).subspan(first, octets.size()));
   if (auto done = dealer.exchange(opened); !done) return done;
   const auto entry = [&](std::size_t k) { return &vectors_[(first + k) * kPlaces + opened[k]]; };
   for (std::size_t k = 0; k < octets.size(); ++k) {

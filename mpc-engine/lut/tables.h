@@ -7,8 +7,8 @@
 // What is kept of a table is e's 256 labels, 4,096 octets at each party. Expanded they become the
 // table's entries, in the same place; then a lookup is one read of memory, else a sum of 256 terms.
 //
-// A table that has been begun is never used again, whatever fails; tables cannot be copied and
-// belong to their session.
+// Each serves once (stock.h). A mask is wiped as it is used. Entries go with the tables: of one
+// table they are 4,096 octets, and those of both parties say what s was.
 //
 // share level: entries of both at i sum to T(i ⊕ s) (1, Δ), tests/unit/lut/tables_test.cc.
 //
@@ -18,6 +18,7 @@
 
 #include "lut/demux.h"
 #include "lut/kernel.h"
+#include "lut/stock.h"
 
 namespace tkdc::lut {
 
@@ -25,13 +26,9 @@ class Tables {
  public:
   // `count` tables of `table`, which outlives them. Checked when they come back.
   static Result<Tables> make(Dealer& dealer, const Table& table, std::size_t count);
-  Tables(const Tables&) = delete;
-  Tables& operator=(const Tables&) = delete;
-  Tables(Tables&&) = default;
-  Tables& operator=(Tables&&) = default;
 
   void expand();
-  std::size_t left() const { return masks_.size() - next_; }
+  std::size_t left() const { return stock_.left(); }
   std::size_t octets() const { return (masks_.size() + vectors_.size()) * kLabelBytes; }
 
   // Replaces octets by what the table has for them: one round. What has been opened is to be
@@ -39,11 +36,11 @@ class Tables {
   Result<void> look_up(Dealer& dealer, std::span<Label> octets);
 
  private:
+  friend struct Inside;  // tests/unit/lut
   explicit Tables(const Table& table) : table_(&table) {}
   const Table* table_;
-  Label session_;
+  Stock stock_;
   Labels masks_, vectors_;
-  std::size_t next_ = 0;
   bool expanded_ = false;
 };
 

@@ -10,7 +10,7 @@
 namespace tkdc::pair {
 namespace {
 
-enum Purpose : std::uint64_t { kTold = 1, kId = 4 };
+enum Purpose : std::uint64_t { kTold = 1, kId = 4, kExpected = 16 };
 constexpr char kUnequal[] = "its products do not fit: it does not follow the protocol";
 
 constexpr char kSeedLabel[] = "tkdc pair, seed", kCommitLabel[] = "tkdc pair, commitment";
@@ -170,6 +170,12 @@ Result<void> Session::set_up(ByteSpan context, const ot::ExtensionOptions& optio
   told_ = std::make_unique<LabelDigest>(seed_of(kTold, 0, side()));
   heard_ = std::make_unique<LabelDigest>(seed_of(kTold, 0, peer_side));
   return {};
+}
+
+Expected& Session::expected() {
+  if (!expected_)
+    expected_ = std::make_unique<Expected>(seed_of(kExpected, next_number(), Side::kGarbler));
+  return *expected_;
 }
 
 Error Session::end(const std::string& why) {

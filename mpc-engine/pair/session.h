@@ -45,6 +45,32 @@ class LabelDigest {
   Label sum_;
 };
 
+// Labels of which both parties have the same if all that was opened is right, until somebody
+// compares them. A session has one account of them, so that no comparison leaves any out.
+class Expected {
+ public:
+  explicit Expected(const Label& seed) : digest_(seed), labels_(kAtOnce) {}
+  void add(const Label& label) {
+    labels_[waiting_++] = label;
+    if (waiting_ == kAtOnce) hash();
+  }
+  // The digest of all since the last one.
+  Label take() {
+    hash();
+    return digest_.take();
+  }
+
+ private:
+  static constexpr std::size_t kAtOnce = 512;
+  void hash() {
+    digest_.add(std::span(labels_).first(waiting_));
+    waiting_ = 0;
+  }
+  LabelDigest digest_;
+  Labels labels_;
+  std::size_t waiting_ = 0;
+};
+
 // kLink: the stream failed, which may be nobody's fault. kCheck: the peer does not follow the
 // protocol, or is to be treated so; another session with it is a decision of people.
 enum class EndedBy : std::uint8_t { kNothing, kLink, kCheck };
@@ -79,6 +105,9 @@ class Session {
   // Whether both have the same 32 octets; false ends the session.
   Result<void> equal(const Digest& own);
 
+  // Its account; both ask for it first at the same point.
+  Expected& expected();
+
   // A number that this session has not given before, the same at both: of a batch, of a use.
   std::uint64_t next_number() { return next_number_++; }
   // A seed for H's keys that both derive alike, for a purpose and a number.
@@ -107,6 +136,7 @@ class Session {
   std::unique_ptr<ot::ExtensionSender> sender_;      // of keys of the peer's bits
   std::unique_ptr<ot::ExtensionReceiver> receiver_;  // of MACs of own bits
   std::unique_ptr<LabelDigest> told_, heard_;
+  std::unique_ptr<Expected> expected_;
   std::uint64_t next_number_ = 1;
   std::string ended_;
   EndedBy ended_by_ = EndedBy::kNothing;

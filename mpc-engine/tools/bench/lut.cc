@@ -102,6 +102,7 @@ void print_lut(const nlohmann::json& report) {
   line("latency_ms", "one block, ms");
   std::cout << std::setprecision(0);
   line("memory_octets_per_block", "octets kept for a block, both");
+  std::cout << std::setprecision(1);
   line("statistical_security_bits", "statistical security, bits");
 }
 
@@ -109,8 +110,14 @@ void print_constants() {
   std::cout << "A changed party that guesses t of the n B bits of a batch gets through with 2^-t,\n"
                "and has a whole bucket with at most\n\n"
                "    2^-t n C(t, B) / C(n B, B)     (docs/protocols/24-lookup-tables.md)\n\n"
-               "A batch has four kinds of products, each with at most 2^"
-            << lut::kWantedBound << " over all t. The cheapest buckets:\n\n"
+               "A batch of products has at most 2^"
+            << lut::kWantedBound
+            << " over all t. A wrong guess ends the session, and an\n"
+               "attack takes "
+            << lut::kLeastBucket << " guesses: all batches of a session have at most 2^"
+            << lut::kSessionBound
+            << ".\n"
+               "The cheapest buckets:\n\n"
             << "   products  made  bucket  log2 of the bound\n"
             << std::fixed << std::setprecision(1);
   for (const std::size_t products : {1, 160, 1'000, 5'600, 10'240, 20'480, 262'144}) {

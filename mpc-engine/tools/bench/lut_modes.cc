@@ -34,9 +34,9 @@ class LookupTables final : public LutMode {
   explicit LookupTables(lut::Dealer& dealer) : dealer_(dealer) {}
 
   Result<void> set_key(ByteSpan shares) override {
-    auto masks = lut::input_masks(dealer_, kKey);
+    auto masks = lut::InputMasks::make(dealer_, kKey);
     if (!masks) return masks.error();
-    auto key = lut::input(dealer_, *masks, shares);
+    auto key = masks->input(dealer_, shares);
     if (!key) return key.error();
     auto tables =
         make_tables(dealer_, lut::schedule_lookups(kKey), true, std::type_identity<Tables>());
@@ -49,22 +49,18 @@ class LookupTables final : public LutMode {
   }
   Result<void> ahead(std::size_t blocks, bool expanded) override {
     tables_.reset();
-    auto masks = lut::input_masks(dealer_, blocks * lut::kBlockOctets);
+    auto masks = lut::InputMasks::make(dealer_, blocks * lut::kBlockOctets);
     if (!masks) return masks.error();
-    masks_ = std::move(*masks);
-    used_ = 0;
+    masks_.emplace(std::move(*masks));
     auto tables = make_tables(dealer_, blocks * lut::block_lookups(kKey), expanded,
                               std::type_identity<Tables>());
     if (!tables) return tables.error();
     tables_.emplace(std::move(*tables));
     return {};
   }
-  std::size_t kept_octets() const override {
-    return tables_->octets() + masks_.size() * lut::kLabelBytes;
-  }
+  std::size_t kept_octets() const override { return tables_->octets() + masks_->octets(); }
   Result<void> encrypt(MutableByteSpan blocks) override {
-    auto states = lut::input(dealer_, std::span(masks_).subspan(used_, blocks.size()), blocks);
-    used_ += blocks.size();
+    auto states = masks_->input(dealer_, blocks);
     if (!states) return states.error();
     if (auto done = lut::encrypt(substitute(), keys_, *states); !done) return done;
     auto out = lut::output(dealer_, *states);
@@ -79,8 +75,8 @@ class LookupTables final : public LutMode {
   }
   lut::Dealer& dealer_;
   std::optional<Tables> tables_;
-  lut::Labels masks_, keys_;
-  std::size_t used_ = 0;
+  std::optional<lut::InputMasks> masks_;
+  lut::Labels keys_;
 };
 
 class SharedTables final : public LutMode {
@@ -126,8 +122,8 @@ const std::vector<LutModeInfo>& built() {
                                kNorm = 3 * lut::NormTables::kLabels * lut::kLabelBytes;
   static const std::vector<LutModeInfo> all = {
       {"AES-LT", true, true, 10, kOnline, 4 * 160 * lut::kPlaces * lut::kLabelBytes,
-       lut::kWantedBound + 2, made<LookupTables<lut::Tables>>},
-      {"AES-T16", true, false, 30, kOnline + 2 * 160, 4 * 160 * kNorm, lut::kWantedBound + 2,
+       lut::kSessionBound, made<LookupTables<lut::Tables>>},
+      {"AES-T16", true, false, 30, kOnline + 2 * 160, 4 * 160 * kNorm, lut::kSessionBound,
        made<LookupTables<lut::NormTables>>},
       {"AES-LT", false, false, 10, 160 + 16, 2 * 160 * lut::kPlaces, 0, made<SharedTables>},
   };

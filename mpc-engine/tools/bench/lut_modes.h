@@ -30,7 +30,7 @@ struct LutModeInfo {
   unsigned rounds;                  // of openings, a block's
   std::size_t online_octets;        // that a party sends for a block
   std::size_t octets_while_making;  // of memory, for a block at a party
-  double log2_failure;              // of a batch, and of a check
+  double log2_failure;              // of a session, of all its batches
   std::function<std::unique_ptr<LutMode>(lut::Dealer&)> make;
 };
 

@@ -51,10 +51,10 @@ Result<void> run_party(Dealer& dealer, int p, const Job& job, const Octets (&sha
       Tables::make(dealer, aes_sbox(), schedule_lookups(key) + blocks * block_lookups(key));
   if (!tables) return tables.error();
   if (job.expanded) tables->expand();
-  auto masks = input_masks(dealer, key + job.blocks.size());
+  auto masks = InputMasks::make(dealer, key + job.blocks.size());
   if (!masks) return masks.error();
   done.online_at[p] = dealer.session().channel().sent();
-  auto labels = input(dealer, *masks, shares[p]);
+  auto labels = masks->input(dealer, shares[p]);
   if (!labels) return labels.error();
   const Substitute substitute = [&](std::span<Label> octets) {
     return tables->look_up(dealer, octets);
@@ -178,39 +178,23 @@ TEST(LutAes, EveryOnlineMessageChangedEndsWhateverTheInputs) {
   }
 }
 
-TEST(LutAes, TablesServeOnceAndInTheirSession) {
-  const Outcome outcome = with_dealers([](Dealer& dealer, int) -> Result<void> {
-    auto tables = Tables::make(dealer, aes_sbox(), 3);
-    if (!tables) return tables.error();
-    Labels octets(2);
-    if (auto done = tables->look_up(dealer, octets); !done) return done;
-    EXPECT_EQ(tables->left(), 1u);
-    const std::uint64_t before = dealer.session().channel().sent();
-    auto refused = tables->look_up(dealer, octets);
-    if (refused) return fail("three tables served four lookups");
-    EXPECT_NE(refused.error().message.find("only 1 tables left"), std::string::npos);
-    EXPECT_EQ(dealer.session().channel().sent(), before);
-    return {};
-  });
-  EXPECT_TRUE(outcome.ok()) << outcome.error[0].value_or("");
-}
-
-TEST(LutAes, TablesOfAnotherSessionAreRefused) {
-  std::optional<Tables> kept[2];
-  for (const bool first : {true, false}) {
-    const Outcome outcome = with_dealers([&](Dealer& dealer, int p) -> Result<void> {
-      if (first) {
-        auto tables = Tables::make(dealer, aes_sbox(), 1);
-        if (tables) kept[p].emplace(std::move(*tables));
-        return tables ? Result<void>() : tables.error();
-      }
-      Labels octet(1);
-      auto refused = kept[p]->look_up(dealer, octet);
-      if (refused) return fail("a table served in another session");
-      EXPECT_NE(refused.error().message.find("another session"), std::string::npos);
-      return {};
-    });
-    EXPECT_TRUE(outcome.ok()) << outcome.error[0].value_or("");
+// Nothing is sent or changed: there is no dealer.
+TEST(LutAes, OtherRoundKeysAndHalvesOfBlocksAreRefused) {
+  const Substitute never = [](std::span<Label>) -> Result<void> { return fail("was called"); };
+  for (const std::size_t keys : {192, 0, 15, 16, 175, 177, 208, 256}) {
+    const Labels round_keys(keys, {1, 1});
+    Labels blocks(16);
+    auto refused = encrypt(never, round_keys, blocks);
+    ASSERT_FALSE(refused) << keys;
+    ASSERT_NE(refused.error().message.find("AES has 176 or 240"), std::string::npos) << keys;
+    EXPECT_EQ(blocks, Labels(16));
+  }
+  for (const std::size_t octets : {1, 15, 17, 40}) {
+    const Labels round_keys(176, {1, 1});
+    Labels blocks(octets);
+    auto refused = encrypt(never, round_keys, blocks);
+    ASSERT_FALSE(refused) << octets;
+    EXPECT_NE(refused.error().message.find("no whole blocks"), std::string::npos) << octets;
   }
 }
 

@@ -39,5 +39,22 @@ TEST(LutShares, KnownAnswers) {
   expect_known(32, "8ea2b7ca516745bfeafc49904b496089");
 }
 
+TEST(LutShares, OtherRoundKeysAndHalvesOfBlocksAreRefused) {
+  const Outcome outcome = with_dealers([&](Dealer& dealer, int) -> Result<void> {
+    auto tables = ShareTables::make(dealer, aes_sbox(), 200);
+    if (!tables) return tables.error();
+    constexpr std::pair<std::size_t, std::size_t> kWrong[] = {{192, 16}, {0, 16},   {15, 16},
+                                                              {16, 16},  {176, 15}, {176, 17}};
+    for (const auto& [keys, octets] : kWrong) {
+      SecretVector blocks(octets);
+      if (encrypt_shares(dealer, *tables, SecretVector(keys), blocks))
+        return fail("it took " + std::to_string(keys) + " and " + std::to_string(octets));
+      if (tables->left() != 200) return fail("tables served what is to be refused");
+    }
+    return {};
+  });
+  EXPECT_TRUE(outcome.ok()) << outcome.error[0].value_or("");
+}
+
 }  // namespace
 }  // namespace tkdc::lut

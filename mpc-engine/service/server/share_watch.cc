@@ -44,39 +44,43 @@ ShareWatch::ShareWatch(std::string store_path, JobService& jobs, Tell log, Tell 
     log_(kept.error().message);
 }
 
-nlohmann::json ShareWatch::state_under_lock(const JobServiceStatus& jobs) const {
+nlohmann::json ShareWatch::state(const JobServiceStatus& jobs) {
   nlohmann::json json = shares_json(jobs);
-  if (!last_audit_) return json;
-  json["last_audit"] = {{"at", last_audit_->at_s},
-                        {"audited", last_audit_->audited},
-                        {"failed", last_audit_->failed},
-                        {"without", last_audit_->without}};
-  const std::string at = format_utc(last_audit_->at_s);
+  std::optional<LastAudit> last;
+  {
+    std::lock_guard lock(last_audit_mutex_);
+    last = last_audit_;
+  }
+  if (!last) return json;
+  json["last_audit"] = {{"at", last->at_s},
+                        {"audited", last->audited},
+                        {"failed", last->failed},
+                        {"without", last->without}};
+  const std::string at = format_utc(last->at_s);
   std::string warning;
-  if (last_audit_->failed > 0)
-    warning = "the last audit of shares, " + at + ", found " + std::to_string(last_audit_->failed) +
+  if (last->failed > 0)
+    warning = "the last audit of shares, " + at + ", found " + std::to_string(last->failed) +
               " keys whose shares differ; see the journal of then";
-  else if (jobs.shares.possible &&
-           static_cast<std::int64_t>(wall_s()) - last_audit_->at_s > kAuditDueS)
+  else if (jobs.shares.possible && static_cast<std::int64_t>(wall_s()) - last->at_s > kAuditDueS)
     warning = "the last audit of shares was " + at +
               "; see tkdc-audit@NAME.timer on the servers, or run `tkdc shares audit`";
   if (!warning.empty()) json["audit_warning"] = warning;
   return json;
 }
 
-nlohmann::json ShareWatch::state() {
-  std::lock_guard lock(mutex_);
-  return state_under_lock(jobs_.status());
-}
+nlohmann::json ShareWatch::state() { return state(jobs_.status()); }
 
 // Of those that came to their end, whoever asked. What is wanted or at work now says no more what
 // was before it.
 void ShareWatch::keep_audit(const ShareUpkeepStatus& shares) {
   if (shares.wanted || shares.running) return;
   if (shares.task != ShareTask::kAudit || !shares.trouble.empty()) return;
-  last_audit_ = {shares.ended_at_s, shares.audited, shares.failed, shares.without};
-  if (auto kept = write_last_audit(store_path_, *last_audit_); !kept.ok())
-    log_(kept.error().message);
+  const LastAudit last{shares.ended_at_s, shares.audited, shares.failed, shares.without};
+  {
+    std::lock_guard lock(last_audit_mutex_);
+    last_audit_ = last;
+  }
+  if (auto kept = write_last_audit(store_path_, last); !kept.ok()) log_(kept.error().message);
 }
 
 Result<std::string> ShareWatch::ask(const std::string& word) {
@@ -100,8 +104,7 @@ Result<std::string> ShareWatch::ask(const std::string& word) {
     asked_ = true;
     finished_ = now.shares.finished;
   }
-  return state_under_lock(jobs_.status())
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return state().dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 void ShareWatch::look() {

@@ -27,21 +27,22 @@ class ShareWatch {
   Result<std::string> ask(const std::string& word);
   // Once a second.
   void look();
-  // For `tkdc status` and `tkdc shares status`.
+  // For `tkdc status` and `tkdc shares status`. Waits for no disk. Any thread.
   nlohmann::json state();
 
  private:
-  nlohmann::json state_under_lock(const JobServiceStatus& jobs) const;
+  nlohmann::json state(const JobServiceStatus& jobs);
   void look_under_lock();
   void keep_audit(const ShareUpkeepStatus& shares);
 
   const std::string store_path_;
   JobService& jobs_;
   const Tell log_, audit_;
-  std::mutex mutex_;
+  std::mutex mutex_;            // one at a time, its files too
   bool asked_ = false;          // of jobs_, what the file says
   std::uint64_t finished_ = 0;  // as it was last seen
   std::string trouble_;
+  std::mutex last_audit_mutex_;  // taken last
   std::optional<LastAudit> last_audit_;
 };
 

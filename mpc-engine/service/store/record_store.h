@@ -105,6 +105,7 @@ class RecordStore final : public Store, private MacTable, private RefreshTable {
   bool has_refreshed(std::uint32_t epoch);
   Bytes encode_refresh(const Refresh& refresh) const;
   Result<void> load_refresh(Txn& txn);
+  void serve_refreshed();
   int put_refresh(Txn& txn, const Refresh& refresh);
   int empty_next(Txn& txn);
   int empty_after_undo(Txn& txn);
@@ -145,8 +146,10 @@ class RecordStore final : public Store, private MacTable, private RefreshTable {
   std::mutex write_mutex_;
   // Under write_mutex_ once the store is open.
   Refresh refresh_;
-  RefreshState before_;  // while switch_due_
   bool switch_due_ = false, tidy_due_ = false;
+  // For those who only ask, and wait for no disk.
+  std::mutex serving_mutex_;
+  RefreshState serving_;
   std::mutex epochs_mutex_;
   Epochs epochs_;
 };

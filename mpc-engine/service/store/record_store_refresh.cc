@@ -66,7 +66,7 @@ Result<void> RecordStore::load_refresh(Txn& txn) {
   read.second_pair = second == 1;
   read.other = static_cast<Other>(other);
   refresh_ = read;
-  tables_->serve(read.second_pair);
+  serve_refreshed();
   return {};
 }
 
@@ -97,10 +97,17 @@ Result<void> RecordStore::change_refresh(const char* step, Refresh next,
   return kept;
 }
 
+// One that was committed shows when it serves.
 RefreshState RecordStore::state() {
-  std::lock_guard lock(write_mutex_);
-  // One that was committed shows when it serves.
-  return switch_due_ ? before_ : refresh_.is;
+  std::lock_guard lock(serving_mutex_);
+  return serving_;
+}
+
+// Under write_mutex_ once the store is open.
+void RecordStore::serve_refreshed() {
+  tables_->serve(refresh_.second_pair);
+  std::lock_guard lock(serving_mutex_);
+  serving_ = refresh_.is;
 }
 
 std::uint32_t RecordStore::refresh_epoch() { return state().epoch; }
@@ -178,13 +185,11 @@ Result<void> RecordStore::commit_to(std::uint32_t epoch) {
   if (epoch <= refresh_.is.epoch) return {};
   if (refresh_.other != Other::kComplete || epoch != refresh_.is.epoch + 1)
     return fail("store: the refresh to epoch " + std::to_string(epoch) + " was never prepared");
-  const RefreshState before = refresh_.is;
   const Refresh next{
-      {epoch, refresh_.other_at_s}, !refresh_.second_pair, Other::kBefore, before.at_s};
+      {epoch, refresh_.other_at_s}, !refresh_.second_pair, Other::kBefore, refresh_.is.at_s};
   auto kept =
       change_refresh("committing a refresh", next, [&](Txn& txn) { return txn->clear(kPrepared); });
   if (!kept.ok()) return kept;
-  before_ = before;
   switch_due_ = true;
   return {};
 }
@@ -204,7 +209,7 @@ Result<void> RecordStore::abandon_refresh() { return abandon_to(refresh_epoch() 
 void RecordStore::switch_over() {
   std::lock_guard lock(write_mutex_);
   if (!std::exchange(switch_due_, false)) return;
-  tables_->serve(refresh_.second_pair);
+  serve_refreshed();
   cache_.forget_all();
 }
 
@@ -245,7 +250,7 @@ Result<void> RecordStore::undo_refresh() {
   auto undone =
       change_refresh("undoing a refresh", next, [&](Txn& txn) { return empty_after_undo(txn); });
   if (!undone.ok()) return undone;
-  tables_->serve(refresh_.second_pair);
+  serve_refreshed();
   cache_.forget_all();
   return {};
 }

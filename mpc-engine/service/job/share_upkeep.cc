@@ -40,7 +40,7 @@ void ShareUpkeep::session(bool possible, std::uint32_t refresh_epoch) {
   std::lock_guard lock(mutex_);
   status_.possible = possible;
   status_.running = false;
-  refreshing_ = false;
+  refreshing_ = session_ends_ = false;
   in_a_new_session_ = in_a_new_session_ && !possible;
   if (wish_ != ShareTask::kRefresh || refresh_epoch <= wanted_at_) return;
   fulfil();
@@ -75,7 +75,8 @@ void ShareUpkeep::ended(const std::string& trouble, bool session_ends) {
   std::lock_guard lock(mutex_);
   status_.running = false;
   // One that may have been committed goes on being so until the session ends.
-  if (!session_ends) refreshing_ = false;
+  session_ends_ = session_ends_ || session_ends;
+  if (!session_ends_) refreshing_ = false;
   // Another's wish may have come first; this server's own is then still to be done.
   if (wish_ == status_.task) fulfil();
   status_.trouble = trouble;

@@ -53,7 +53,9 @@ class ShareUpkeep {
   // Of which refresh the stores are.
   void session(bool possible, std::uint32_t refresh_epoch);
   // In the tick in which all three hear of it.
-  void heard(ShareTask task) { refreshing_ = task == ShareTask::kRefresh; }
+  void heard(ShareTask task) {
+    if (task == ShareTask::kRefresh) refreshing_ = true;
+  }
   void begun(ShareTask task, std::uint64_t keys);
   void page(const ShareUpkeepStatus& more);
   void ended(const std::string& trouble, bool session_ends = false);
@@ -67,6 +69,7 @@ class ShareUpkeep {
   ShareUpkeepStatus status_;       // of the work at hand, or the last one, whoever wanted it
   std::optional<ShareTask> wish_;  // this server's own
   bool in_a_new_session_ = false;  // it waits for one
+  bool session_ends_ = false;      // after a refresh, whatever else is wanted meanwhile
   std::uint32_t wanted_at_ = 0;    // the refresh epoch then
   Clock::time_point since_;
 };

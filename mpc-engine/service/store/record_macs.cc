@@ -66,6 +66,7 @@ Result<void> RecordStore::put(std::span<const NamedMacs> rows) {
   std::size_t bytes = 0;
   for (const NamedMacs& one : rows) bytes += 256 + one.row.tag[0].size() + one.row.tag[1].size();
   std::lock_guard lock(write_mutex_);
+  if (auto last = writes_last(); !last.ok()) return last;
   // Commits of keys must find room after this.
   if (int full = tables_->check_room(kPrepared, bytes); full != 0)
     return failed("storing MACs", full);

@@ -78,6 +78,7 @@ Result<void> RecordStore::prepare(const KeyRecord& record) {
       cipher_.encrypt(Tables::kNames[kPrepared], record.ref.id, record_header(record), plaintext);
 
   std::lock_guard lock(write_mutex_);
+  if (auto last = writes_last(); !last.ok()) return last;
   const std::size_t tags = record.macs ? 2 * record.macs->tag[0].size() : 0;
   if (int full = tables_->check_room(kPrepared, value.size() + tags); full != 0)
     return failed("preparing a key", full);

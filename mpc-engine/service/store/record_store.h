@@ -106,6 +106,7 @@ class RecordStore final : public Store, private MacTable, private RefreshTable {
   Bytes encode_refresh(const Refresh& refresh) const;
   Result<void> load_refresh(Txn& txn);
   void serve_refreshed();
+  Result<void> writes_last() const;
   int put_refresh(Txn& txn, const Refresh& refresh);
   int empty_next(Txn& txn);
   int empty_after_undo(Txn& txn);

@@ -110,6 +110,14 @@ void RecordStore::serve_refreshed() {
   serving_ = refresh_.is;
 }
 
+// Under write_mutex_. What is written to the pair that serves still would go with it.
+Result<void> RecordStore::writes_last() const {
+  if (!switch_due_) return {};
+  return fail(
+      "store: shares were refreshed, and this session ends for them: try again in the next one; "
+      "tkdc status says when it is there");
+}
+
 std::uint32_t RecordStore::refresh_epoch() { return state().epoch; }
 
 EntryId RecordStore::entry() { return entry_of(refresh_epoch() + 1); }
@@ -145,6 +153,7 @@ Result<void> RecordStore::add(std::span<const RefreshedKey> keys) {
     bytes += values.back().size() + 256 + one.macs.tag[0].size() + one.macs.tag[1].size();
   }
   std::lock_guard lock(write_mutex_);
+  if (auto last = writes_last(); !last.ok()) return last;
   if (int full = tables_->check_room(kPrepared, bytes); full != 0)
     return failed("storing new shares", full);
   return write("storing new shares", [&](Txn& txn) {

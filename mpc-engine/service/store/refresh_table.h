@@ -6,7 +6,7 @@
 //   begin      nothing of an earlier attempt is left
 //   add        new records with their MACs, many in one transaction
 //   prepare    they are complete; from here on commit cannot fail for want of room
-//   commit     on disk the new ones are the store
+//   commit     on disk the new ones are the store; from here on no record or MAC can be written
 //   switch_over   and in memory: by whoever knows that no session is at work
 //   begun_with    a session has begun with what serves: now, not before, the others are of no use
 //   tidy       and go

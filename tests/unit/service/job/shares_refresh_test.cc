@@ -109,6 +109,30 @@ TEST_F(SharesRefresh, ASessionEndsWhereOneServerCannotCommit) {
   for (int p = 0; p < 3; ++p) EXPECT_EQ(e_->service(p).status().refresh_epoch, 1u);
 }
 
+// Its lanes may tick once more, and in that tick another server wants something else.
+TEST(ShareUpkeep, ARefreshThatWasCommittedLetsNoKeyBeMadeUntilTheSessionEnds) {
+  ShareUpkeep upkeep;
+  upkeep.session(true, 0);
+  upkeep.heard(ShareTask::kRefresh);
+  upkeep.begun(ShareTask::kRefresh, 0);
+  upkeep.ended("", true);
+  for (ShareTask next : {ShareTask::kAudit, ShareTask::kDeal, ShareTask::kRefresh}) {
+    upkeep.heard(next);
+    EXPECT_TRUE(upkeep.refreshing());
+    upkeep.begun(next, 0);
+    upkeep.ended("");
+    EXPECT_TRUE(upkeep.refreshing());
+  }
+  upkeep.session(true, 1);
+  EXPECT_FALSE(upkeep.refreshing());
+  // One that came to nothing is over with itself.
+  upkeep.heard(ShareTask::kRefresh);
+  upkeep.begun(ShareTask::kRefresh, 0);
+  EXPECT_TRUE(upkeep.refreshing());
+  upkeep.ended("no room");
+  EXPECT_FALSE(upkeep.refreshing());
+}
+
 // What it would spread is found before.
 TEST_F(SharesRefresh, ARefreshStopsAtAShareThatDiffers) {
   start();

@@ -41,5 +41,45 @@ TEST_F(RefreshAtWork, ItsStateIsToldWhileTheDiskIsWaitedFor) {
   EXPECT_EQ(asked.get(), RefreshState{});
 }
 
+// A key that was answered for would be lost with the shares of before.
+TEST_F(RefreshAtWork, NothingIsWrittenToWhatGoesAway) {
+  open();
+  add(1);
+  add_all(1);
+  ASSERT_TRUE(store_->refresh()->prepare_refresh(1).ok());
+  ASSERT_TRUE(store_->refresh()->commit_refresh().ok());
+  const NamedMacs macs{id_of(1), refreshed(1).macs};
+  const RefreshedKey another = refreshed(3);
+  const auto prepared = store_->prepare(record(2));
+  ASSERT_FALSE(prepared.ok());
+  EXPECT_NE(prepared.error().message.find("try again in the next"), std::string::npos);
+  EXPECT_FALSE(store_->macs()->put(std::span(&macs, 1)).ok());
+  EXPECT_FALSE(store_->refresh()->add(std::span(&another, 1)).ok());
+  EXPECT_FALSE(store_->commit(id_of(2)).ok());
+  store_->refresh()->switch_over();
+  add(2);
+  EXPECT_TRUE(store_->macs()->put(std::span(&macs, 1)).ok());
+  open();
+  EXPECT_EQ(version(1), 2u);
+  EXPECT_EQ(version(2), 1u);
+  EXPECT_EQ(store_->count(), 2u);
+}
+
+// What is removed is removed from both.
+TEST_F(RefreshAtWork, AKeyCanBeRemovedFromBoth) {
+  open();
+  add(1);
+  add(2);
+  add_all(2);
+  ASSERT_TRUE(store_->refresh()->prepare_refresh(1).ok());
+  ASSERT_TRUE(store_->refresh()->commit_refresh().ok());
+  ASSERT_TRUE(store_->condemn(id_of(1)).ok());
+  ASSERT_TRUE(store_->destroy(id_of(1)).ok());
+  store_->refresh()->switch_over();
+  EXPECT_EQ(store_->get(id_of(1)).value(), nullptr);
+  EXPECT_TRUE(store_->buried(id_of(1)).value());
+  EXPECT_EQ(version(2), 2u);
+}
+
 }  // namespace
 }  // namespace tkdc

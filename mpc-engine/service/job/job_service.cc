@@ -9,6 +9,7 @@
 namespace tkdc {
 namespace {
 
+constexpr std::chrono::minutes kTidyAgain{1};  // on a full disk it would fail each time
 constexpr const char* kFreshKeys = "shares are to be refreshed: first a new session, with new keys";
 
 class JobServiceOnLanes final : public JobService {
@@ -157,9 +158,11 @@ class JobServiceOnLanes final : public JobService {
     return store_.refresh() != nullptr ? store_.refresh()->state().epoch : 0;
   }
   void tidy_store() {
-    if (store_.refresh() == nullptr) return;
-    if (auto tidied = store_.refresh()->tidy(); !tidied.ok() && options_.trouble)
-      options_.trouble(tidied.error().message);
+    if (store_.refresh() == nullptr || SteadyClock::now() < tidy_again_) return;
+    auto tidied = store_.refresh()->tidy();
+    if (tidied.ok()) return;
+    tidy_again_ = SteadyClock::now() + kTidyAgain;
+    if (options_.trouble) options_.trouble(tidied.error().message);
   }
 
   void end_session(std::string why) {
@@ -214,6 +217,7 @@ class JobServiceOnLanes final : public JobService {
   const std::function<void(std::string)> end_session_ = [this](std::string why) {
     end_session(std::move(why));
   };
+  SteadyClock::time_point tidy_again_{};  // expire()'s
   ShareUpkeep upkeep_;
   ShareAlarm share_alarm_;
   // The lanes stand still, and expire() or give_up() looks at their jobs. Taken before
@@ -232,6 +236,9 @@ Result<void> JobServiceOnLanes::begin(Session& session) {
   }
   revocations_.forget_peers();
   clocks_.forget();
+  // Each server has heard from both others that their stores are of the same refresh.
+  if (store_.refresh() != nullptr)
+    if (auto noted = store_.refresh()->begun_with(); !noted.ok()) return noted;
   std::lock_guard lock(lanes_mutex_);
   LaneShared shared{options_,        store_,       pending_,     staged_, counters_,
                     agents_garbled_, seals_,       preauth_,     equals_, half_done_,
@@ -247,8 +254,6 @@ Result<void> JobServiceOnLanes::begin(Session& session) {
   garbles_ = session.streams;
   session_ = session.id;
   upkeep_.session(session.share_macs && store_.macs() != nullptr, refresh_epoch());
-  // Each server has heard from both others that their stores are of the same refresh.
-  if (store_.refresh() != nullptr) store_.refresh()->begun_with();
   if (options_.party == 0)
     for (const JobName& name : pending_.names())
       lane_for(pending_.is_management(name)).enqueue(name);

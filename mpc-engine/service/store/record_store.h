@@ -97,7 +97,7 @@ class RecordStore final : public Store, private MacTable, private RefreshTable {
   Result<void> abandon_refresh() override;
   EntryId entry() override;
   void switch_over() override;
-  void begun_with() override;
+  Result<void> begun_with() override;
   Result<void> tidy() override;
   Result<void> undo_refresh() override;
   static std::optional<std::uint32_t> refresh_of(const EntryId& id);

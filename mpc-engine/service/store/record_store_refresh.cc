@@ -137,10 +137,13 @@ Result<void> RecordStore::begin() {
   std::lock_guard lock(write_mutex_);
   if (refresh_.other == Other::kComplete || switch_due_)
     return fail("store: a refresh is half done; it is settled when the next session starts");
-  tidy_due_ = false;
   Refresh next = refresh_;
   next.other = Other::kNothing;
-  return change_refresh("beginning a refresh", next, [&](Txn& txn) { return empty_next(txn); });
+  auto begun =
+      change_refresh("beginning a refresh", next, [&](Txn& txn) { return empty_next(txn); });
+  // What grows from here on is not to be dropped.
+  if (begun.ok()) tidy_due_ = false;
+  return begun;
 }
 
 Result<void> RecordStore::add(std::span<const RefreshedKey> keys) {
@@ -200,6 +203,7 @@ Result<void> RecordStore::commit_to(std::uint32_t epoch) {
       change_refresh("committing a refresh", next, [&](Txn& txn) { return txn->clear(kPrepared); });
   if (!kept.ok()) return kept;
   switch_due_ = true;
+  tidy_due_ = false;  // until a session has begun with these
   return {};
 }
 
@@ -222,15 +226,24 @@ void RecordStore::switch_over() {
   cache_.forget_all();
 }
 
-void RecordStore::begun_with() {
+// Who went back from here on would lose the keys that the session makes.
+Result<void> RecordStore::begun_with() {
   std::lock_guard lock(write_mutex_);
-  tidy_due_ = !switch_due_;
+  if (switch_due_) return {};
+  if (refresh_.other == Other::kBefore) {
+    Refresh next = refresh_;
+    next.other = Other::kNothing;
+    if (auto noted = change_refresh("noting that a session has begun", next); !noted.ok())
+      return noted;
+  }
+  tidy_due_ = true;
+  return {};
 }
 
 // Shares of before, or what a crash left of an attempt.
 Result<void> RecordStore::tidy() {
   std::lock_guard lock(write_mutex_);
-  if (!std::exchange(tidy_due_, false)) return {};
+  if (!tidy_due_) return {};
   if (refresh_.other != Other::kComplete) {
     std::size_t left = 0;
     {
@@ -246,6 +259,7 @@ Result<void> RecordStore::tidy() {
       if (!dropped.ok()) return dropped;
     }
   }
+  tidy_due_ = false;
   return {};
 }
 

@@ -53,8 +53,9 @@ class RefreshTable {
   // What stands for the refresh to the epoch behind this one among entries.
   virtual EntryId entry() = 0;
   virtual void switch_over() = 0;
-  virtual void begun_with() = 0;
-  // Some time after it, by another thread; what fails is tried again in the next session.
+  // On disk when it returns: there is no way back then, whether or not tidy() comes to its end.
+  virtual Result<void> begun_with() = 0;
+  // Some time after it, by another thread; what fails is still due.
   virtual Result<void> tidy() = 0;
   // Back to the shares of before, where no session has begun since. For an administrator: the
   // servers' inventories differ, and the two others have these.

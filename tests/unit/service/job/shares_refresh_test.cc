@@ -74,7 +74,7 @@ class NoCommit final : public RefreshTable {
   Result<void> abandon_refresh() override { return table_.abandon_refresh(); }
   EntryId entry() override { return table_.entry(); }
   void switch_over() override { table_.switch_over(); }
-  void begun_with() override { table_.begun_with(); }
+  Result<void> begun_with() override { return table_.begun_with(); }
   Result<void> tidy() override { return table_.tidy(); }
   Result<void> undo_refresh() override { return table_.undo_refresh(); }
 

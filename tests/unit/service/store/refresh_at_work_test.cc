@@ -5,6 +5,7 @@
 
 #include "altered_tables.h"
 #include "refreshed_store.h"
+#include "service/store/key_count.h"
 
 namespace tkdc {
 namespace {
@@ -20,6 +21,12 @@ class RefreshAtWork : public Refresh {
                                  options_, key_);
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     store_ = std::move(*opened);
+  }
+
+  void refresh_all(std::uint32_t count) {
+    add_all(count);
+    ASSERT_TRUE(store_->refresh()->prepare_refresh(1).ok());
+    ASSERT_TRUE(store_->commit(store_->refresh()->entry()).ok());
   }
 
   Alterations altered_;
@@ -79,6 +86,42 @@ TEST_F(RefreshAtWork, AKeyCanBeRemovedFromBoth) {
   EXPECT_EQ(store_->get(id_of(1)).value(), nullptr);
   EXPECT_TRUE(store_->buried(id_of(1)).value());
   EXPECT_EQ(version(2), 2u);
+}
+
+// A crash right after, or a disk that is full: what the session made is not given up for it.
+TEST_F(RefreshAtWork, NoWayBackOnceASessionHasBegun) {
+  open();
+  add(1);
+  refresh_all(1);
+  ASSERT_TRUE(store_->refresh()->begun_with().ok());
+  add(2);
+  EXPECT_EQ(count_keys(options_.path).value(), 3u) << "those of before are still there";
+  for (int opened = 0; opened < 2; ++opened) {
+    EXPECT_FALSE(store_->refresh()->undo_refresh().ok());
+    open();
+  }
+  EXPECT_EQ(store_->count(), 2u);
+  EXPECT_EQ(version(1), 2u);
+  // Those go all the same, in the next session.
+  ASSERT_TRUE(store_->refresh()->begun_with().ok());
+  ASSERT_TRUE(store_->refresh()->tidy().ok());
+  EXPECT_EQ(count_keys(options_.path).value(), 2u);
+}
+
+TEST_F(RefreshAtWork, WhatCannotBeDroppedStaysDue) {
+  open_altered();
+  for (std::uint32_t n = 1; n <= 3; ++n) add(n);
+  refresh_all(3);
+  ASSERT_TRUE(store_->refresh()->begun_with().ok());
+  altered_.clear = MDB_MAP_FULL;
+  for (int tried = 0; tried < 2; ++tried) EXPECT_FALSE(store_->refresh()->tidy().ok());
+  EXPECT_FALSE(store_->refresh()->begin().ok());
+  EXPECT_FALSE(store_->refresh()->tidy().ok());
+  altered_.clear = 0;
+  EXPECT_EQ(count_keys(options_.path).value(), 6u);
+  ASSERT_TRUE(store_->refresh()->tidy().ok());
+  EXPECT_EQ(count_keys(options_.path).value(), 3u);
+  expect(1, 2, 3);
 }
 
 }  // namespace

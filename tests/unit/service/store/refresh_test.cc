@@ -97,7 +97,7 @@ TEST_F(Refresh, SharesOfBeforeStayUntilASessionHasBegun) {
   add_all(3);
   ASSERT_TRUE(store_->refresh()->prepare_refresh(1).ok());
   ASSERT_TRUE(store_->commit(store_->refresh()->entry()).ok());
-  store_->refresh()->begun_with();
+  ASSERT_TRUE(store_->refresh()->begun_with().ok());
   ASSERT_TRUE(store_->refresh()->tidy().ok());
   EXPECT_FALSE(store_->refresh()->undo_refresh().ok());
   open();
@@ -111,10 +111,10 @@ TEST_F(Refresh, IsNotTidiedBeforeItServes) {
   for (std::uint32_t n = 1; n <= 3; ++n) add(n);
   add_all(3);
   ASSERT_TRUE(store_->refresh()->prepare_refresh(1).ok());
-  store_->refresh()->begun_with();
+  ASSERT_TRUE(store_->refresh()->begun_with().ok());
   ASSERT_TRUE(store_->refresh()->tidy().ok());
   ASSERT_TRUE(store_->refresh()->commit_refresh().ok()) << "what is prepared is kept";
-  store_->refresh()->begun_with();
+  ASSERT_TRUE(store_->refresh()->begun_with().ok());
   ASSERT_TRUE(store_->refresh()->tidy().ok());
   EXPECT_EQ(version(2), 1u);
   store_->refresh()->switch_over();

@@ -28,7 +28,8 @@ constexpr auto kGauge = MetricType::Gauge;
 constexpr auto kCounter = MetricType::Counter;
 constexpr double kMiB = 1024 * 1024;
 
-// Counters begin anew with the server's process.
+// Counters begin anew with the server's process. Without a name: passed over on purpose, since
+// another metric says it, or it is no measure.
 constexpr Metric kServerMetrics[] = {
     {"reachable", "tkdc_server_reachable", kGauge, "1: the agent has heard the server"},
     {"session_up", "tkdc_server_session_up", kGauge, "1: it is in session with both others"},

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every program that is installed says by --version which it is: its release and its commit."""
+"""Every program that is installed says by --version which it is, its release and its commit, and
+has its functions found before it starts (docs/security.md, Process hardening)."""
 
 import re
 import subprocess
@@ -32,6 +33,18 @@ def test_a_program_says_release_and_commit(program):
     assert re.fullmatch(rf"tkdc[a-z0-9 -]* {re.escape(release[1])} \(([0-9a-f]{{12}}|unknown)\)\n",
                         said.stdout), said.stdout
     assert "--version" in ask(program, "--help").stdout
+
+
+@pytest.mark.parametrize("file", [*PROGRAMS, "ktkdc.so", "libtkdc-k5.so"])
+def test_functions_are_found_at_the_start(file):
+    dynamic = subprocess.run(["readelf", "--dynamic", str(default_bin() / file)], text=True,
+                             capture_output=True, check=True, timeout=60).stdout
+    assert re.search(r"\(FLAGS_1\)\s+Flags:.* NOW", dynamic), dynamic
+
+
+@pytest.mark.parametrize("unit", ["tkdc-server@.service", "tkdc-agent@.service"])
+def test_those_of_libraries_are_too(unit):
+    assert "\nEnvironment=LD_BIND_NOW=1\n" in (ROOT / "config" / unit).read_text()
 
 
 def test_tkdc_check_krb5_tells_options_from_files(tmp_path):

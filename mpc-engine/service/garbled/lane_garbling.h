@@ -20,7 +20,7 @@
 #include <set>
 
 #include "service/garbled/garbling_options.h"
-#include "service/garbled/instance_shares.h"
+#include "service/garbled/instance_quotas.h"
 #include "service/garbled/run_whole.h"
 #include "threegarble/maker.h"
 

@@ -30,11 +30,11 @@ Garbled GarblingChoice::choose(const JobName& name) {
   if (!supply) return Garbled::kNo;
   std::optional<PrincipalDigest> key;
   if ((*record)->key_class != KeyClass::kKrbtgt) key = (*record)->ref.principal;
-  switch (shares_.ask(name, key, *supply)) {
-    case InstanceShares::Answer::kGranted: return garbled;
-    case InstanceShares::Answer::kKeyHad: ++shared_.counters.garbled_key_had; break;
-    case InstanceShares::Answer::kAgentHad: shared_.agents_garbled.had_its_share(name.agent); break;
-    case InstanceShares::Answer::kFull: break;
+  switch (quotas_.ask(name, key, *supply)) {
+    case InstanceQuotas::Answer::kGranted: return garbled;
+    case InstanceQuotas::Answer::kKeyHad: ++shared_.counters.garbled_key_had; break;
+    case InstanceQuotas::Answer::kAgentHad: shared_.agents_garbled.had_its_quota(name.agent); break;
+    case InstanceQuotas::Answer::kFull: break;
   }
   return Garbled::kNo;
 }

@@ -18,7 +18,7 @@ class GarblingChoice {
   // Of a job that waits to be named.
   Garbled choose(const JobName& name);
   // It has its instance now, or will have none: it was not admitted, say.
-  void settle(const JobName& name, bool has) { shares_.settle(name, has); }
+  void settle(const JobName& name, bool has) { quotas_.settle(name, has); }
 
  private:
   Garbled now() const;
@@ -27,7 +27,7 @@ class GarblingChoice {
   const RunningJobs& running_;
   const LaneGarbling& garbling_;
   const std::chrono::nanoseconds& tick_time_;
-  InstanceShares shares_;
+  InstanceQuotas quotas_;
 };
 
 }  // namespace tkdc

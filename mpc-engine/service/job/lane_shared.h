@@ -57,7 +57,7 @@ struct LaneCounters {
   // stand ready, and their octets.
   std::atomic<std::uint64_t> garbled_jobs{0}, garbled_missed{0}, garbled_made{0}, garbled_ready{0},
       garbled_bytes{0}, garbled_kinds{0};
-  // At the leader: operations shared because their key had had its share of the circuits.
+  // At the leader: operations shared because their key had had its quota of the circuits.
   std::atomic<std::uint64_t> garbled_key_had{0};
 
   void answered(tkdc_status status) {
@@ -71,7 +71,7 @@ struct LaneCounters {
 // share of the circuits. Thread-safe.
 class AgentsGarbled {
  public:
-  void had_its_share(std::uint64_t agent) {
+  void had_its_quota(std::uint64_t agent) {
     const std::lock_guard lock(mutex_);
     ++agents_[agent];
   }

@@ -52,7 +52,7 @@ struct JobServiceStatus {
   bool garbles = false;  // the session does
   std::uint64_t garbled_jobs = 0, garbled_missed = 0, garbled_made = 0, garbled_ready = 0,
                 garbled_bytes = 0, garbled_kinds = 0;
-  // At the leader: operations shared since their key, or agent, had had its share of the circuits.
+  // At the leader: operations shared since their key, or agent, had had its quota of the circuits.
   std::uint64_t garbled_key_had = 0;
   std::map<std::uint64_t, std::uint64_t> garbled_agents_had;
   std::uint64_t garbled_sent_bytes = 0;       // to make instances

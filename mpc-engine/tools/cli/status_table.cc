@@ -76,11 +76,11 @@ std::string revoked_notice(const json& server, const std::string& who) {
   return text + "\n";
 }
 
-// Who has had its share of the garbled circuits, so that others find some: server 0 counts it.
+// Who has had its quota of the garbled circuits, so that others find some: server 0 counts it.
 std::string kept_for_others(const json& server) {
   std::string text;
   if (count_of(server, "garbled_key_had") != 0)
-    text += "; shared, since one key had had its share: " + cell(server, "garbled_key_had");
+    text += "; shared, since one key had had its quota: " + cell(server, "garbled_key_had");
   if (const auto agents = server.find("agents"); agents != server.end() && agents->is_array())
     for (const json& agent : *agents)
       if (agent.is_object() && count_of(agent, "garbled_had") != 0)

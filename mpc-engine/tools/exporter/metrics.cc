@@ -84,7 +84,7 @@ constexpr Metric kServerMetrics[] = {
      "Octets sent to make garbled circuits"},
     {"garbled_kinds", "tkdc_server_garbled_kinds", kGauge, "Kinds of operations that have some"},
     {"garbled_key_had", "tkdc_server_garbled_key_had_total", kCounter,
-     "Operations shared since their key had had its share of the circuits"},
+     "Operations shared since their key had had its quota of the circuits"},
     {"most_seals", "tkdc_server_most_seals", kGauge,
      "Upper bound of what the key that sealed most has sealed"},
     {"audit_lines", "tkdc_server_audit_lines", kGauge, "Lines of its audit log"},
@@ -255,7 +255,7 @@ void add_agents(Families& out, const json& server, const Families::Labels& who) 
               *number_of(*limited), labels);
     if (const json* had = field_of(agent, "garbled_had"); had != nullptr && number_of(*had))
       out.add({nullptr, "tkdc_server_agent_garbled_had_total", kCounter,
-               "Of those: shared since it had had its share of the circuits"},
+               "Of those: shared since it had had its quota of the circuits"},
               *number_of(*had), labels);
   }
 }

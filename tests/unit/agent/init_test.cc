@@ -219,7 +219,7 @@ TEST(StatusTable, SaysWhoHadItsShareOfGarbledCircuits) {
   server["garbled_unfit"] = {"open18:9000: too long"};
   const std::string table = status_table(document);
   EXPECT_NE(
-      table.find("left; shared, since one key had had its share: 17; since agent kdc1 had: 19; "
+      table.find("left; shared, since one key had had its quota: 17; since agent kdc1 had: 19; "
                  "cannot be garbled: 1 kinds, so open18:9000: too long\n"),
       std::string::npos)
       << table;

@@ -31,7 +31,7 @@ struct InstanceSupply {
   std::size_t ready = 0, wanted = 0, places = 0;
 };
 
-class InstanceShares {
+class InstanceQuotas {
  public:
   // Jobs that are named and have no instance yet. More are computed by sharing.
   static constexpr std::size_t kMostPromised = 64;
@@ -39,7 +39,7 @@ class InstanceShares {
   enum class Answer : std::uint8_t {
     kGranted,
     kFull,      // too many are named already
-    kAgentHad,  // its agent has had its share
+    kAgentHad,  // its agent has had its quota
     kKeyHad,
   };
   // `key`: nothing for krbtgt's. Granted: until settle().
@@ -68,7 +68,7 @@ class InstanceShares {
   template <class Of>
   std::size_t count(Of of) const;
   template <class Of>
-  bool had_its_share(Of of, std::size_t weight, const InstanceSupply& supply) const;
+  bool had_its_quota(Of of, std::size_t weight, const InstanceSupply& supply) const;
   void pay(const InstanceSupply& supply);
 
   std::vector<Taken> taken_;  // the oldest first

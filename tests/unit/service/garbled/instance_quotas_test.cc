@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who may have the next instance: one key's or one agent's flood leaves some to others, and nothing
 // is kept from who asks alone, or no faster than instances are made again.
-#include "service/garbled/instance_shares.h"
+#include "service/garbled/instance_quotas.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace tkdc {
 namespace {
 
-using Answer = InstanceShares::Answer;
+using Answer = InstanceQuotas::Answer;
 constexpr std::size_t kWanted = 6, kPlaces = 16;
 
 PrincipalDigest key(std::uint8_t number) {
@@ -21,7 +21,7 @@ PrincipalDigest key(std::uint8_t number) {
 
 // A reserve of one kind or two, and the lane's jobs as they are named.
 struct Reserved {
-  InstanceShares shares;
+  InstanceQuotas quotas;
   std::map<std::string, std::size_t> ready;
   std::size_t places = 0;
   std::uint64_t number = 0;
@@ -30,7 +30,7 @@ struct Reserved {
               const std::string& circuit = "open18:60") {
     ready.try_emplace(circuit, kWanted);
     last = {agent, 1, ++number};
-    return shares.ask(last, who, {circuit, ready[circuit], kWanted, places});
+    return quotas.ask(last, who, {circuit, ready[circuit], kWanted, places});
   }
   // It is named, and takes one if it may.
   Answer take(std::uint64_t agent, const std::optional<PrincipalDigest>& who,
@@ -39,7 +39,7 @@ struct Reserved {
     if (answer != Answer::kGranted) return answer;
     const bool has = ready[circuit] > 0;
     ready[circuit] -= has ? 1 : 0;
-    shares.settle(last, has);
+    quotas.settle(last, has);
     return answer;
   }
   std::size_t flood(std::uint64_t agent, const std::optional<PrincipalDigest>& who,
@@ -55,12 +55,12 @@ struct Reserved {
   JobName last;
 };
 
-TEST(InstanceShares, WhoAsksAloneMayHaveAll) {
+TEST(InstanceQuotas, WhoAsksAloneMayHaveAll) {
   Reserved lane;
   EXPECT_EQ(lane.flood(1, key(1)), kWanted);
 }
 
-TEST(InstanceShares, OneKeyLeavesHalfToOthers) {
+TEST(InstanceQuotas, OneKeyLeavesHalfToOthers) {
   Reserved lane;
   (void)lane.take(1, key(9), "another kind");
   EXPECT_EQ(lane.flood(1, key(1)), kWanted / 2);
@@ -75,7 +75,7 @@ TEST(InstanceShares, OneKeyLeavesHalfToOthers) {
 }
 
 // All at once, in one manifest: what is named counts before it is taken.
-TEST(InstanceShares, WhatIsNamedCounts) {
+TEST(InstanceQuotas, WhatIsNamedCounts) {
   Reserved lane;
   (void)lane.take(1, key(9), "another kind");
   std::vector<JobName> named;
@@ -83,11 +83,11 @@ TEST(InstanceShares, WhatIsNamedCounts) {
     if (lane.name(1, key(1)) == Answer::kGranted) named.push_back(lane.last);
   EXPECT_EQ(named.size(), kWanted / 2);
   // They were not admitted: it may have as many again.
-  for (const JobName& job : named) lane.shares.settle(job, false);
+  for (const JobName& job : named) lane.quotas.settle(job, false);
   EXPECT_EQ(lane.flood(1, key(1)), kWanted / 2);
 }
 
-TEST(InstanceShares, WhoWaitsUntilItIsMadeAgainIsNeverRefused) {
+TEST(InstanceQuotas, WhoWaitsUntilItIsMadeAgainIsNeverRefused) {
   Reserved lane;
   (void)lane.take(1, key(9), "another kind");
   for (int k = 0; k < 100; ++k) {
@@ -97,7 +97,7 @@ TEST(InstanceShares, WhoWaitsUntilItIsMadeAgainIsNeverRefused) {
 }
 
 // As one is made, the flood takes it, and no more than it; a quiet key still finds one.
-TEST(InstanceShares, RefillingGoesToWhoHasTakenMost) {
+TEST(InstanceQuotas, RefillingGoesToWhoHasTakenMost) {
   Reserved lane;
   (void)lane.take(1, key(9), "another kind");
   lane.flood(1, key(1));
@@ -111,10 +111,10 @@ TEST(InstanceShares, RefillingGoesToWhoHasTakenMost) {
   }
 }
 
-TEST(InstanceShares, OneAgentLeavesAThirdToOthers) {
+TEST(InstanceQuotas, OneAgentLeavesAThirdToOthers) {
   Reserved lane;
   (void)lane.take(2, key(9), "another kind");
-  // Of many keys, so that none of them has had its share; and krbtgt's, which is no key's.
+  // Of many keys, so that none of them has had its quota; and krbtgt's, which is no key's.
   std::size_t had = 0;
   for (std::uint8_t k = 10; k < 60; ++k) had += lane.take(1, key(k)) == Answer::kGranted ? 1 : 0;
   EXPECT_EQ(had, 4u);
@@ -124,7 +124,7 @@ TEST(InstanceShares, OneAgentLeavesAThirdToOthers) {
   EXPECT_EQ(lane.take(2, std::nullopt, "aes256"), Answer::kGranted);
 }
 
-TEST(InstanceShares, KrbtgtsKeyCountsForItsAgentAlone) {
+TEST(InstanceQuotas, KrbtgtsKeyCountsForItsAgentAlone) {
   Reserved lane;
   (void)lane.take(1, key(9), "another kind");
   (void)lane.take(1, key(8), "another kind");
@@ -132,7 +132,7 @@ TEST(InstanceShares, KrbtgtsKeyCountsForItsAgentAlone) {
 }
 
 // Where jobs wait, one key has half of the places, of all kinds together.
-TEST(InstanceShares, PlacesToWaitAreSharedToo) {
+TEST(InstanceQuotas, PlacesToWaitHaveQuotasToo) {
   Reserved lane;
   lane.places = kPlaces;
   (void)lane.take(1, key(9), "another kind");
@@ -146,11 +146,11 @@ TEST(InstanceShares, PlacesToWaitAreSharedToo) {
   EXPECT_EQ(lane.name(1, key(1)), Answer::kKeyHad);
 }
 
-TEST(InstanceShares, RemembersABoundedNumber) {
+TEST(InstanceQuotas, RemembersABoundedNumber) {
   Reserved lane;
   for (std::uint8_t k = 0; k < 200; ++k) {
     const Answer answer = lane.name(1, key(k));
-    EXPECT_EQ(answer, k < InstanceShares::kMostPromised ? Answer::kGranted : Answer::kFull);
+    EXPECT_EQ(answer, k < InstanceQuotas::kMostPromised ? Answer::kGranted : Answer::kFull);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "service/garbled/instance_shares.h"
+#include "service/garbled/instance_quotas.h"
 
 #include <algorithm>
 
@@ -13,13 +13,13 @@ std::size_t less(std::size_t all, std::size_t gone) { return all - std::min(all,
 }  // namespace
 
 template <class Of>
-std::size_t InstanceShares::count(Of of) const {
+std::size_t InstanceQuotas::count(Of of) const {
   return static_cast<std::size_t>(std::ranges::count_if(taken_, of));
 }
 
 // Where many stand ready one may take many; where few do, no more who has taken some.
 template <class Of>
-bool InstanceShares::had_its_share(Of of, std::size_t weight, const InstanceSupply& supply) const {
+bool InstanceQuotas::had_its_quota(Of of, std::size_t weight, const InstanceSupply& supply) const {
   const auto of_kind = [&](const Taken& one) { return one.circuit == supply.circuit; };
   const std::size_t had = count([&](const Taken& one) { return of_kind(one) && of(one); });
   const std::size_t promised =
@@ -32,7 +32,7 @@ bool InstanceShares::had_its_share(Of of, std::size_t weight, const InstanceSupp
 }
 
 // As many as have been made again since: the oldest of who has taken most.
-void InstanceShares::pay(const InstanceSupply& supply) {
+void InstanceQuotas::pay(const InstanceSupply& supply) {
   const auto owed = [&](const Taken& one) {
     return !one.promised && one.circuit == supply.circuit;
   };
@@ -52,7 +52,7 @@ void InstanceShares::pay(const InstanceSupply& supply) {
   }
 }
 
-InstanceShares::Answer InstanceShares::ask(const JobName& job,
+InstanceQuotas::Answer InstanceQuotas::ask(const JobName& job,
                                            const std::optional<PrincipalDigest>& key,
                                            const InstanceSupply& supply) {
   if (key) keys_.note(*key);
@@ -61,13 +61,13 @@ InstanceShares::Answer InstanceShares::ask(const JobName& job,
   if (count([](const Taken& one) { return one.promised; }) >= kMostPromised) return Answer::kFull;
   const auto of_key = [&](const Taken& one) { return one.key == key; };
   const auto of_agent = [&](const Taken& one) { return one.job.agent == job.agent; };
-  if (key && keys_.several && had_its_share(of_key, kKeyWeight, supply)) return Answer::kKeyHad;
-  if (agents_.several && had_its_share(of_agent, kAgentWeight, supply)) return Answer::kAgentHad;
+  if (key && keys_.several && had_its_quota(of_key, kKeyWeight, supply)) return Answer::kKeyHad;
+  if (agents_.several && had_its_quota(of_agent, kAgentWeight, supply)) return Answer::kAgentHad;
   taken_.push_back({job, key, supply.circuit});
   return Answer::kGranted;
 }
 
-void InstanceShares::settle(const JobName& job, bool has) {
+void InstanceQuotas::settle(const JobName& job, bool has) {
   const auto one = std::ranges::find_if(
       taken_, [&](const Taken& each) { return each.promised && each.job == job; });
   if (one == taken_.end()) return;

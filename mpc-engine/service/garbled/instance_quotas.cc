@@ -2,6 +2,8 @@
 #include "service/garbled/instance_quotas.h"
 
 #include <algorithm>
+#include <map>
+#include <queue>
 
 namespace tkdc {
 namespace {
@@ -11,6 +13,33 @@ constexpr std::size_t kKeyWeight = 1, kAgentWeight = 2;
 std::size_t less(std::size_t all, std::size_t gone) { return all - std::min(all, gone); }
 
 }  // namespace
+
+std::vector<bool> paid_off(std::span<const Taker> takers, std::size_t made) {
+  // Of one taker: its places, of which the first `paid` are paid off.
+  struct Account {
+    std::vector<std::size_t> places;
+    std::size_t paid = 0;
+    std::size_t oldest() const { return places[paid]; }
+    std::size_t owes() const { return places.size() - paid; }
+  };
+  std::map<Taker, Account> accounts;
+  for (std::size_t place = 0; place < takers.size(); ++place)
+    accounts[takers[place]].places.push_back(place);
+  const auto after = [](const Account* a, const Account* b) {
+    return a->owes() != b->owes() ? a->owes() < b->owes() : a->oldest() > b->oldest();
+  };
+  std::priority_queue<Account*, std::vector<Account*>, decltype(after)> next(after);
+  for (auto& [taker, account] : accounts) next.push(&account);
+  std::vector<bool> out(takers.size());
+  for (std::size_t k = 0; k < std::min(made, takers.size()); ++k) {
+    Account* most = next.top();
+    next.pop();
+    out[most->oldest()] = true;
+    ++most->paid;
+    if (most->owes() > 0) next.push(most);
+  }
+  return out;
+}
 
 template <class Of>
 std::size_t InstanceQuotas::count(Of of) const {
@@ -31,25 +60,18 @@ bool InstanceQuotas::had_its_quota(Of of, std::size_t weight, const InstanceSupp
   return waits > 0 && waits >= weight * less(supply.places, waiting);
 }
 
-// As many as have been made again since: the oldest of who has taken most.
+// As many as have been made again since.
 void InstanceQuotas::pay(const InstanceSupply& supply) {
   const auto owed = [&](const Taken& one) {
     return !one.promised && one.circuit == supply.circuit;
   };
-  const std::size_t missing = less(supply.wanted, supply.ready);
-  for (std::size_t all = count(owed); all > missing; --all) {
-    auto most = taken_.end();
-    std::size_t had_most = 0;
-    for (auto one = taken_.begin(); one != taken_.end(); ++one) {
-      if (!owed(*one)) continue;
-      const std::size_t had =
-          count([&](const Taken& other) { return owed(other) && other.key == one->key; });
-      if (had <= had_most) continue;
-      most = one;
-      had_most = had;
-    }
-    taken_.erase(most);
-  }
+  std::vector<Taker> takers;
+  for (const Taken& one : taken_)
+    if (owed(one)) takers.push_back(one.key);
+  const std::vector<bool> paid =
+      paid_off(takers, less(takers.size(), less(supply.wanted, supply.ready)));
+  std::size_t at = 0;
+  std::erase_if(taken_, [&](const Taken& one) { return owed(one) && paid[at++]; });
 }
 
 InstanceQuotas::Answer InstanceQuotas::ask(const JobName& job,

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,11 @@ struct InstanceSupply {
   std::string circuit;
   std::size_t ready = 0, wanted = 0, places = 0;
 };
+
+// Of those who took an instance each, the oldest first: which are paid off when `made` have been
+// made again. Each time it is the oldest of who has taken most. O(n log n). True: paid.
+using Taker = std::optional<PrincipalDigest>;
+std::vector<bool> paid_off(std::span<const Taker> takers, std::size_t made);
 
 class InstanceQuotas {
  public:

@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ctime>
 #include <map>
+#include <random>
 
 namespace tkdc {
 namespace {
@@ -144,6 +147,45 @@ TEST(InstanceQuotas, PlacesToWaitHaveQuotasToo) {
   EXPECT_EQ(waits, kPlaces / 2);
   EXPECT_EQ(lane.name(1, key(2)), Answer::kGranted);
   EXPECT_EQ(lane.name(1, key(1)), Answer::kKeyHad);
+}
+
+// As it is written down: one after the other, the oldest of who has taken most.
+std::vector<bool> paid_one_by_one(const std::vector<Taker>& takers, std::size_t made) {
+  std::vector<bool> out(takers.size());
+  for (; made > 0; --made) {
+    const auto owes = [&](std::size_t at) {
+      std::size_t sum = 0;
+      for (std::size_t k = 0; k < takers.size(); ++k) sum += !out[k] && takers[k] == takers[at];
+      return out[at] ? 0 : sum;
+    };
+    std::size_t most = 0;
+    for (std::size_t k = 1; k < takers.size(); ++k)
+      if (owes(k) > owes(most)) most = k;
+    if (takers.empty() || out[most]) break;
+    out[most] = true;
+  }
+  return out;
+}
+
+TEST(InstanceQuotas, TheOldestOfWhoHasTakenMostIsPaidOff) {
+  std::mt19937 draw(1);  // NOLINT: the same each time
+  for (int trial = 0; trial < 300; ++trial) {
+    std::vector<Taker> takers(draw() % 12);
+    for (Taker& one : takers)
+      if (const auto number = draw() % 5; number > 0) one = key(static_cast<std::uint8_t>(number));
+    for (std::size_t made = 0; made <= takers.size() + 1; ++made)
+      ASSERT_EQ(paid_off(takers, made), paid_one_by_one(takers, made)) << trial << " " << made;
+  }
+}
+
+// A cubic way takes minutes for so many.
+TEST(InstanceQuotas, ManyArePaidOffAtOnce) {
+  std::vector<Taker> takers;
+  for (std::size_t k = 0; k < 20'000; ++k) takers.emplace_back(key(std::uint8_t(k % 251)));
+  const std::clock_t before = std::clock();
+  const std::vector<bool> paid = paid_off(takers, 19'000);
+  EXPECT_EQ(std::ranges::count(paid, true), 19'000);
+  EXPECT_LT(std::clock() - before, 2 * CLOCKS_PER_SEC);
 }
 
 TEST(InstanceQuotas, RemembersABoundedNumber) {

@@ -25,7 +25,6 @@ class PairedTables final : public Tables {
     return tables_->check_room(place(table, second_), value_bytes);
   }
 
-  bool second_serves() const { return second_; }
   void serve(bool second) { second_ = second; }
 
  private:

@@ -12,6 +12,8 @@
 #include "agent/log.h"
 #include "agent/notify.h"
 #include "agent/zmq_link.h"
+#include "base/former_keys.h"
+#include "base/log_events.h"
 #include "base/system_error.h"
 #include "service/wire/key_list.h"
 #include "service/wire/request_body.h"
@@ -101,6 +103,10 @@ void Agent::reopen_log() {
 Result<void> Agent::run() {
   log(Level::kNotice,
       config_.name + " listens on " + config_.socket_path + "; security: " + config_.security);
+  if (const std::string former =
+          former_keys_warning(former_keys(config_), "tkdc-agent", config_.path);
+      !former.empty())
+    log_event(Level::kWarning, event::kAlarm, former);
   told_ready_ = notify("READY=1");
   std::array<epoll_event, 256> events;
   while (!stop_) {

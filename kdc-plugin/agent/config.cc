@@ -146,10 +146,19 @@ Result<std::string> check_surroundings(const AgentConfig& config) {
   return remark.empty() ? remark : remark + " will be made by systemd when the unit starts";
 }
 
+std::vector<std::string> former_keys(const AgentConfig& config) {
+  std::vector<std::string> out;
+  for (std::size_t party = 0; party < config.servers.size(); ++party)
+    if (!config.servers[party].former_curve_public_key.empty())
+      out.push_back("server" + std::to_string(party));
+  return out;
+}
+
 Result<AgentConfig> load_config(const std::string& path, bool without_credentials) {
   StrictToml file;
   if (auto loaded = file.load(path); !loaded) return loaded.error();
   AgentConfig config;
+  config.path = path;
   read_installation(file, config);
   read_agent(file, config);
   read_servers(file, config);

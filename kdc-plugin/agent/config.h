@@ -7,6 +7,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "base/curve_key.h"
 #include "base/result.h"
@@ -24,6 +25,7 @@ struct ServerAddress {
 };
 
 struct AgentConfig {
+  std::string path;  // of the file
   InstallationId installation{};
   std::string security = "malicious";  // of the servers
   std::string name;
@@ -42,6 +44,8 @@ struct AgentConfig {
 
 // `without_credentials`: a key that only the unit gets is not read.
 Result<AgentConfig> load_config(const std::string& path, bool without_credentials = false);
+// Servers of which a former key is still taken: "server1".
+std::vector<std::string> former_keys(const AgentConfig& config);
 // Whether what it names besides is there: the group, folders. A remark where systemd makes them.
 Result<std::string> check_surroundings(const AgentConfig& config);
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/former_keys.h"
 #include "base/hex.h"
 #include "base/version.h"
 
@@ -47,6 +48,11 @@ std::string status_json(const AgentConfig& config, const std::array<ServerStatus
                        {"role", config.role == TKDC_ROLE_KDC ? "kdc" : "admin"},
                        {"version", TKDC_VERSION},
                        {"build", kVersionAndCommit}};
+  if (auto whose = former_keys(config); !whose.empty()) {
+    document["agent"]["former_keys"] = whose;
+    document["agent"]["former_keys_warning"] =
+        former_keys_warning(whose, "tkdc-agent", config.path);
+  }
   document["installation"] = to_hex(config.installation);
   document["servers"] = json::array();
   for (std::size_t party = 0; party < 3; ++party)

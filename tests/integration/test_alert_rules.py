@@ -21,13 +21,16 @@ FAULTS = {
     "TkdcAuditLogClosed": ('tkdc_server_audit_trouble{server="1"}', 1, 0),
     "TkdcDiskLow": ('tkdc_server_disk_warning{server="1"}', 1, 0),
     "TkdcCertificateEnds": ('tkdc_server_certificate_warning{server="1"}', 1, 0),
+    "TkdcFormerKeys": ('tkdc_server_former_keys{server="1"}', 1, 0),
     "TkdcSharesDiffer": ('tkdc_server_shares_alarms_total{server="1"}', 1, 0),
     "TkdcKeyNearLimit": ('tkdc_server_seals_near_limit{server="1"}', 1, 0),
     "TkdcChecksBroken": ('tkdc_server_checks_broken{server="1"}', "0+1", 0),
     "TkdcAgentLimited": ('tkdc_server_agent_limited_total{agent="kdc", server="1"}', "0+60", 0),
     "TkdcExporterOld": ("tkdc_exporter_fields_unknown", 1, 0),
 }
-STEPS = 75  # minutes: longer than the slowest rule waits
+SLOW = {"TkdcFormerKeys"}  # they wait for days
+STEPS = 75  # minutes: longer than any other rule waits
+SLOW_STEPS = 8 * 24  # hours
 
 
 def rules() -> list[dict]:
@@ -35,25 +38,35 @@ def rules() -> list[dict]:
     return [rule for group in groups for rule in group["rules"]]
 
 
-def series(value) -> str:
-    return f"{value}x{STEPS}"
+def is_slow(fault: str | None) -> bool:
+    return fault in SLOW
 
 
 def case(fault: str | None, states: dict[str, list]) -> dict:
     """All series, one of them as the fault has it; the alerts expected after the last step."""
-    inputs = [{"series": name, "values": series(bad if alert == fault else good)}
+    step, steps = ("1h", SLOW_STEPS) if is_slow(fault) else ("1m", STEPS)
+    inputs = [{"series": name, "values": f"{bad if alert == fault else good}x{steps}"}
               for alert, (name, bad, good) in FAULTS.items()]
-    expected = [{"eval_time": f"{STEPS}m", "alertname": alert, "exp_alerts": alerts}
+    expected = [{"eval_time": f"{steps}{step[1]}", "alertname": alert, "exp_alerts": alerts}
                 for alert, alerts in states.items()]
-    return {"interval": "1m", "input_series": inputs, "alert_rule_test": expected}
+    return {"interval": step, "input_series": inputs, "alert_rule_test": expected}
 
 
-def promtool(tmp_path, cases: list[dict]) -> subprocess.CompletedProcess:
-    path = tmp_path / "test.yml"
-    path.write_text(yaml.safe_dump({"rule_files": [str(RULES)], "evaluation_interval": "1m",
-                                    "tests": cases}))
-    return subprocess.run(["promtool", "test", "rules", str(path)], capture_output=True, text=True,
-                          check=False)
+def promtool(tmp_path, cases: list[dict]) -> list[subprocess.CompletedProcess]:
+    """Those of one interval in a file each."""
+    runs = []
+    for step in ("1m", "1h"):
+        path = tmp_path / f"test-{step}.yml"
+        path.write_text(yaml.safe_dump({
+            "rule_files": [str(RULES)], "evaluation_interval": step,
+            "tests": [one for one in cases if one["interval"] == step]}))
+        runs.append(subprocess.run(["promtool", "test", "rules", str(path)], capture_output=True,
+                                   text=True, check=False))
+    return runs
+
+
+def said(runs: list[subprocess.CompletedProcess]) -> str:
+    return "".join(run.stdout + run.stderr for run in runs)
 
 
 def test_promtool_reads_the_rules():
@@ -70,12 +83,22 @@ def test_a_rule_fires_by_no_other_fault(tmp_path):
     cases = [case(fault, {alert: [] for alert in FAULTS if alert != fault})
              for fault in (None, *FAULTS)]
     quiet = promtool(tmp_path, cases)
-    assert quiet.returncode == 0, quiet.stdout + quiet.stderr
+    assert all(run.returncode == 0 for run in quiet), said(quiet)
+
+
+def test_a_slow_rule_waits(tmp_path):
+    """Not within the hour in which all others fire."""
+    hasty = case(None, {fault: [] for fault in SLOW})
+    for one in hasty["input_series"]:
+        if one["series"] in {FAULTS[fault][0] for fault in SLOW}:
+            one["values"] = f"1x{STEPS}"
+    quiet = promtool(tmp_path, [hasty])
+    assert all(run.returncode == 0 for run in quiet), said(quiet)
 
 
 def test_a_rule_fires_by_its_fault(tmp_path):
     """Each is told to be quiet, and is not."""
     told = promtool(tmp_path, [case(fault, {fault: []}) for fault in FAULTS])
-    text = told.stdout + told.stderr
-    assert told.returncode != 0
+    text = said(told)
+    assert all(run.returncode != 0 for run in told)
     assert [fault for fault in FAULTS if f"alertname: {fault}," not in text] == [], text

@@ -288,6 +288,16 @@ Result<std::string> check_folders(const ServerConfig& config) {
   return remark;
 }
 
+std::vector<std::string> former_keys(const ServerConfig& config) {
+  std::vector<std::string> out;
+  for (const PeerEntry& peer : config.peers)
+    if (peer.certificate.former) out.push_back("server" + std::to_string(peer.party));
+  std::set<std::string> once;
+  for (const AgentEntry& agent : config.agents)
+    if (!once.insert(agent.name).second) out.push_back("agent " + agent.name);
+  return out;
+}
+
 Result<ServerConfig> load_server_config(const std::string& path) {
   StrictToml file;
   auto loaded = file.load(path);

@@ -75,6 +75,9 @@ struct ServerConfig {
 // Error: file, line, key and what is expected there.
 Result<ServerConfig> load_server_config(const std::string& path);
 
+// Members of whom a former key is still taken: "server1", an agent's name.
+std::vector<std::string> former_keys(const ServerConfig& config);
+
 // Whether the store and the audit log can be made where they are to lie. What it returns is a
 // remark on a folder that systemd makes at the first start, or empty.
 Result<std::string> check_folders(const ServerConfig& config);

@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/former_keys.h"
 #include "base/hardening.h"
 #include "base/heap.h"
 #include "base/hex.h"
@@ -452,6 +453,10 @@ void Server::start() {
                 ", security " + security_name(config_.security) + ", " +
                 std::to_string(store_->count()) + " keys, agents at " + config_.control_listen +
                 ", peers at " + config_.data_listen);
+  if (const std::string former =
+          former_keys_warning(former_keys(config_), "tkdc-server", config_.path);
+      !former.empty())
+    log_event(LogLevel::kWarning, event::kAlarm, former);
   audit(R"({"event":"started"})");
 }
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/former_keys.h"
 #include "base/hex.h"
 #include "base/machine.h"
 #include "base/version.h"
@@ -39,6 +40,18 @@ void tell_garbling(nlohmann::json& json, const GarblingOptions& garbling,
   json["garbled_sent_bytes"] = jobs.garbled_sent_bytes;
   json["garbled_circuits"] = jobs.garbled_circuits;
   json["garbled_unfit"] = jobs.garbled_unfit;
+}
+
+void tell_broken_checks(nlohmann::json& json, const std::vector<BrokenCheck>& broken) {
+  json["checks_broken"] = broken.size();
+  if (!broken.empty()) json["checks_broken_with"] = describe(broken);
+}
+
+void tell_former_keys(nlohmann::json& json, const ServerConfig& config) {
+  const auto whose = former_keys(config);
+  if (whose.empty()) return;
+  json["former_keys"] = whose;
+  json["former_keys_warning"] = former_keys_warning(whose, "tkdc-server", config.path);
 }
 
 void tell_audit(nlohmann::json& json, const AuditLog& log) {
@@ -127,12 +140,11 @@ std::string Server::status_json() {
   tell_epochs(json, mesh_->epochs());
   if (certificate_end_s_)
     tell_certificate(json, *certificate_end_s_, static_cast<std::int64_t>(wall_s()));
+  tell_former_keys(json, config_);
   tell_clocks(json, config_.party, jobs.clocks_ahead);
   tell_disks(json, disk_rooms(config_.store_path, config_.audit_file));
   std::lock_guard lock(mutex_);
-  const std::vector<BrokenCheck> broken = broken_checks_->all();
-  json["checks_broken"] = broken.size();
-  if (!broken.empty()) json["checks_broken_with"] = describe(broken);
+  tell_broken_checks(json, broken_checks_->all());
   if (auto waits = lift_waits_for(jobs, config_.party)) json["lift_waits_for"] = *waits;
   if (jobs.revoked_unwritten) json["revoked_unwritten"] = true;
   if (jobs.seals_near_limit) json["warning"] = kSealWarning;

@@ -133,8 +133,8 @@ std::string notices_of(const json& server) {
     text += who + cell(server, "logins_unheralded") +
             " login replies without preauthentication; right only for principals that do not "
             "require it\n";
-  for (const char* said :
-       {"clock_error", "clock_warning", "certificate_warning", "audit_trouble", "disk_warning"})
+  for (const char* said : {"clock_error", "clock_warning", "certificate_warning", "audit_trouble",
+                           "disk_warning", "former_keys_warning"})
     if (server.contains(said)) text += who + cell(server, said) + "\n";
   if (count_of(server, "audit_failures") != 0)
     text += who + cell(server, "audit_failures") +
@@ -235,6 +235,8 @@ std::string status_table(const json& document) {
   std::vector<Row> rows{{"SERVER", "ADDRESS", "REACHABLE", "SESSION", "LANES", "BACKEND", "RECORDS",
                          "PENDING", "DONE", "REFUSED", "FAILED"}};
   std::string troubles, notices;
+  if (agent.contains("former_keys_warning"))
+    notices += "  agent " + cell(agent, "name") + ": " + cell(agent, "former_keys_warning") + "\n";
   for (const json& server : servers_of(document)) {
     if (!server.is_object()) continue;
     rows.push_back(

@@ -139,6 +139,8 @@ constexpr Metric kServerSays[] = {
      "1: a clock is off beyond the tolerance: no ticket is sealed or opened"},
     {"certificate_warning", "tkdc_server_certificate_warning", kGauge,
      "1: its certificate ends within 30 days, or has ended"},
+    {"former_keys_warning", "tkdc_server_former_keys", kGauge,
+     "1: it still takes other members' former keys"},
     {"disk_warning", "tkdc_server_disk_warning", kGauge, "1: a disk has little room"},
     {"audit_trouble", "tkdc_server_audit_trouble", kGauge,
      "1: its audit log cannot be written: it serves nothing"},
@@ -283,6 +285,8 @@ void add_server(Families& out, const json& server) {
 void add_agent(Families& out, const json& document) {
   out.add({nullptr, "tkdc_healthy", kGauge, "1: as `tkdc status` says it"},
           cli::is_healthy(document) ? 1 : 0);
+  out.add({nullptr, "tkdc_agent_former_keys", kGauge, "1: it still takes servers' former keys"},
+          field_of(document, "agent.former_keys_warning") != nullptr ? 1 : 0);
   if (const json* pending = field_of(document, "pending"); pending && number_of(*pending))
     out.add({nullptr, "tkdc_agent_pending", kGauge, "Operations under way"}, *number_of(*pending));
   const json* counters = field_of(document, "counters");

@@ -184,6 +184,11 @@ TEST(StatusTable, ShowsDegradationAndSecurity) {
   EXPECT_NE(table.find("server 2: connection lost"), std::string::npos);
   EXPECT_EQ(table.find('\x1b'), std::string::npos);
   EXPECT_EQ(table.find("epochs"), std::string::npos);
+  document["agent"]["former_keys_warning"] = "former keys of server1";
+  document["servers"][0]["former_keys_warning"] = "former keys of server2";
+  table = status_table(document);
+  EXPECT_NE(table.find("agent a: former keys of server1\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("server 0: former keys of server2\n"), std::string::npos) << table;
   document["servers"][1]["epoch_alarms"] = {"only 9 nonce epochs are left", "513 were used"};
   table = status_table(document);
   EXPECT_NE(table.find("server 1: only 9 nonce epochs are left\n"), std::string::npos) << table;

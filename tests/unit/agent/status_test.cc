@@ -45,6 +45,18 @@ TEST(Status, WithoutAWordOfAServerTheModeIsUnknown) {
   EXPECT_EQ(shown["security_expected"], "malicious");
 }
 
+TEST(Status, FormerKeysAreSpokenOf) {
+  AgentConfig config;
+  const std::array<ServerStatus, 3> servers;
+  EXPECT_FALSE(json::parse(status_json(config, servers, {}, 0))["agent"].contains("former_keys"));
+  config.path = "/etc/tkdc/agent-kdc/agent.toml";
+  config.servers[2].former_curve_public_key = "any";
+  const json agent = json::parse(status_json(config, servers, {}, 0))["agent"];
+  EXPECT_EQ(agent["former_keys"], json::array({"server2"}));
+  EXPECT_NE(agent["former_keys_warning"].get<std::string>().find("--forget-former"),
+            std::string::npos);
+}
+
 // One server must not be able to stop the agent.
 TEST(Status, FieldsOfOtherTypesDoNoHarm) {
   for (const char* said : {R"({"security":1})", R"({"security":null})", R"({"security":{}})",

@@ -99,6 +99,8 @@ TEST_F(ConfigTest, AMemberThatChangesItsKeysHasTwo) {
   EXPECT_FALSE(peer->peers.at(0).certificate.former.has_value());
   ASSERT_TRUE(peer->peers.at(1).certificate.former.has_value());
   EXPECT_EQ((*peer->peers.at(1).certificate.former)[31], 0x33);
+  EXPECT_EQ(former_keys(*peer),
+            std::vector<std::string>{"server" + std::to_string(peer->peers.at(1).party)});
   expect_error("certificate_sha256 = \"2222",
                "former_certificate_sha256 = \"22\"\ncertificate_sha256 = \"2222",
                {"former_certificate_sha256", "64 hexadecimal"});
@@ -111,6 +113,7 @@ TEST_F(ConfigTest, AMemberThatChangesItsKeysHasTwo) {
   auto agent = changed(role, role + key + "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID\"\n");
   ASSERT_TRUE(agent.ok()) << agent.error().message;
   ASSERT_EQ(agent->agents.size(), 2u);
+  EXPECT_EQ(former_keys(*agent), std::vector<std::string>{"agent " + agent->agents[0].name});
   EXPECT_EQ(agent->agents[0].name, agent->agents[1].name);
   EXPECT_EQ(agent->agents[0].role, agent->agents[1].role);
   EXPECT_NE(agent->agents[0].curve_public_key, agent->agents[1].curve_public_key);

@@ -53,6 +53,15 @@ void wipe(int fd, off_t bytes) {
   (void)::fsync(fd);
 }
 
+UniqueFd open_to_wipe(const std::string& path) {
+  return UniqueFd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+}
+
+void wipe_if_nameless(const UniqueFd& before) {
+  struct stat st {};
+  if (before && ::fstat(before.get(), &st) == 0 && st.st_nlink == 0) wipe(before.get(), st.st_size);
+}
+
 }  // namespace
 
 UniqueFd create_file(const std::string& path) {
@@ -88,11 +97,9 @@ bool write_draft(const std::string& draft, ByteSpan contents, mode_t mode) {
 }
 
 bool put_in_place(const std::string& draft, const std::string& path, OldFile old) {
-  const UniqueFd before(
-      old == OldFile::kWiped ? ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW) : -1);
+  const UniqueFd before = old == OldFile::kWiped ? open_to_wipe(path) : UniqueFd();
   if (::rename(draft.c_str(), path.c_str()) != 0 || !sync_folder_of(path)) return false;
-  struct stat st {};
-  if (before && ::fstat(before.get(), &st) == 0 && st.st_nlink == 0) wipe(before.get(), st.st_size);
+  wipe_if_nameless(before);
   return true;
 }
 
@@ -128,5 +135,12 @@ bool append_durably(const std::string& path, std::string_view text) {
 }
 
 bool remove_durably(const std::string& path) { return disk().remove(path) && sync_folder_of(path); }
+
+bool remove_wiped(const std::string& path) {
+  const UniqueFd before = open_to_wipe(path);
+  if (!remove_durably(path)) return false;
+  wipe_if_nameless(before);
+  return true;
+}
 
 }  // namespace tkdc

@@ -60,5 +60,7 @@ struct FileOwner {
 [[nodiscard]] bool append_durably(const std::string& path, std::string_view text);
 
 [[nodiscard]] bool remove_durably(const std::string& path);
+// Of a file with a secret: its octets as with OldFile::kWiped.
+[[nodiscard]] bool remove_wiped(const std::string& path);
 
 }  // namespace tkdc

@@ -35,15 +35,31 @@ void print_drawn(const std::string& folder, const setup::IntroductionFile& next,
 }
 
 Result<void> draw(const RenewCommand& command) {
+  auto file = setup::read_member_file(command.folder);
+  if (!file) return file.error();
+  auto before = setup::read_next(command.folder, file->introduction);
+  if (before) {
+    auto whole = setup::is_whole(command.folder, file->introduction);
+    if (!whole) return whole.error();
+    if (!*whole)
+      return fail(command.folder + std::string(setup::kNextFolder) +
+                  ": taking the next keys was cut off. Go on with it: tkdc renew --folder " +
+                  command.folder + " --take");
+  }
   auto own = setup::read_member(command.folder);
   if (!own) return own.error();
-  if (auto next = setup::read_next(command.folder, own->introduction); next) {
-    print_drawn(command.folder, *next, true);
+  if (before) {
+    print_drawn(command.folder, *before, true);
     return {};
   }
   auto renewal = setup::draw_renewal(command.folder, *own, command.with);
   if (!renewal) return renewal.error();
   if (auto owner = become_owner_of(command.folder); !owner) return owner;
+  auto cleared = setup::clear_unfinished(command.folder, own->introduction);
+  if (!cleared) return cleared.error();
+  if (!cleared->empty())
+    std::cout << "Removed " << *cleared
+              << ", which a run that was cut off has left; nobody knew what was in it.\n";
   if (auto written = setup::write_renewal(command.folder, *renewal); !written) return written;
   auto next = setup::read_next(command.folder, own->introduction);
   if (!next) return next.error();
@@ -53,7 +69,10 @@ Result<void> draw(const RenewCommand& command) {
 
 Result<void> take(const RenewCommand& command) {
   if (auto owner = become_owner_of(command.folder); !owner) return owner;
-  if (auto taken = setup::take_renewal(command.folder); !taken) return taken;
+  auto taken = setup::take_renewal(command.folder);
+  if (!taken) return taken.error();
+  if (*taken == setup::Taken::kBefore)
+    std::cout << "A run that was cut off had taken them all; its empty folder is gone now.\n";
   std::cout << "The next keys are in their places, and the former ones are gone. Restart the unit."
                "\nWhen it is back, the other members forget the former ones: `tkdc join "
                "--forget-former`,\nand a restart each.\n";

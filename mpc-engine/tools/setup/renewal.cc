@@ -66,6 +66,41 @@ bool is_of_renewal(const std::string& name, const std::string& introduction) {
   return name == "tls.cert.pem" || name == introduction;
 }
 
+Error not_of_renewal(const std::string& path) {
+  return fail(path + " is nothing that `tkdc renew` makes: move it away, then again");
+}
+
+// Tree's, for `next`.
+std::string draft_name() { return "." + std::string(kNextFolder.substr(1)) + "."; }
+
+// None where there is no such folder.
+Result<std::vector<std::string>> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  if (!fs::exists(folder, error)) return names;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    names.push_back(entry.path().filename().string());
+  if (error) return fail(folder + ": " + error.message());
+  return names;
+}
+
+Result<void> remove_folder(const std::string& folder) {
+  if (::rmdir(folder.c_str()) != 0) return system_error("cannot remove " + folder);
+  return {};
+}
+
+// Next keys that nobody will take. All is looked at before any is removed.
+Result<void> remove_keys(const std::string& folder, const Introduction& own) {
+  auto names = names_in(folder);
+  if (!names) return names.error();
+  const std::string introduction = introduction_file_name(own);
+  for (const std::string& name : *names)
+    if (!is_of_renewal(name, introduction)) return not_of_renewal(folder + "/" + name);
+  for (const std::string& name : *names)
+    if (!remove_wiped(folder + "/" + name)) return system_error("cannot remove " + folder);
+  return remove_folder(folder);
+}
+
 }  // namespace
 
 Result<Renewal> draw_renewal(const std::string& folder, const IntroductionFile& own,
@@ -113,30 +148,52 @@ Result<IntroductionFile> read_next(const std::string& folder, const Introduction
   return next;
 }
 
-Result<void> take_renewal(const std::string& folder) {
+Result<bool> is_whole(const std::string& folder, const Introduction& own) {
+  auto names = names_in(next_folder(folder));
+  if (!names) return names.error();
+  const std::size_t all = own.server() != nullptr ? 4 : 2;
+  return names->size() >= all;
+}
+
+Result<std::string> clear_unfinished(const std::string& folder, const Introduction& own) {
+  std::string what;
+  auto members = names_in(folder);
+  if (!members) return members.error();
+  for (const std::string& name : *members)
+    if (name.starts_with(draft_name())) {
+      if (Result<void> gone = remove_keys(folder + "/" + name, own); !gone) return gone.error();
+      what = folder + "/" + name;
+    }
+  const std::string next = next_folder(folder);
+  if (!fs::exists(next) || fs::exists(next + "/" + introduction_file_name(own))) return what;
+  if (Result<void> gone = remove_keys(next, own); !gone) return gone.error();
+  return next;
+}
+
+Result<Taken> take_renewal(const std::string& folder) {
   auto own = read_member_file(folder);
   if (!own) return own.error();
+  const std::string introduction = introduction_file_name(own->introduction);
+  auto names = names_in(next_folder(folder));
+  if (!names) return names.error();
+  if (names->empty() && fs::exists(next_folder(folder))) {
+    // The introduction was the last one.
+    if (Result<void> gone = remove_folder(next_folder(folder)); !gone) return gone.error();
+    return Taken::kBefore;
+  }
   auto next = read_next(folder, own->introduction);
   if (!next) return next.error();
-  const std::string introduction = introduction_file_name(own->introduction);
-  std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(next_folder(folder), error))
-    names.push_back(entry.path().filename().string());
-  if (error) return fail(next_folder(folder) + ": " + error.message());
   // The introduction last: while it is there, this is to be done again.
-  std::ranges::sort(names, {}, [&](const std::string& name) { return name == introduction; });
-  for (const std::string& name : names) {
+  std::ranges::sort(*names, {}, [&](const std::string& name) { return name == introduction; });
+  for (const std::string& name : *names) {
     const std::string from = next_folder(folder) + "/" + name;
-    if (!is_of_renewal(name, introduction))
-      return fail(from + " is nothing that `tkdc renew` makes: move it away, then again");
+    if (!is_of_renewal(name, introduction)) return not_of_renewal(from);
     const OldFile old = is_secret(name) ? OldFile::kWiped : OldFile::kLeft;
     if (!put_in_place(from, folder + "/" + name, old))
       return system_error("cannot put " + from + " into its place");
   }
-  if (::rmdir(next_folder(folder).c_str()) != 0)
-    return system_error("cannot remove " + next_folder(folder));
-  return {};
+  if (Result<void> gone = remove_folder(next_folder(folder)); !gone) return gone.error();
+  return Taken::kNow;
 }
 
 }  // namespace tkdc::setup

@@ -36,7 +36,16 @@ Result<void> write_renewal(const std::string& folder, const Renewal& renewal);
 
 // The introduction of keys that were drawn and not taken. Error: there are none.
 Result<IntroductionFile> read_next(const std::string& folder, const Introduction& own);
-// Moves them into their places, the former ones' octets are overwritten. After a crash, again.
-Result<void> take_renewal(const std::string& folder);
+// Whether all of them are there still; else taking them was cut off, and is to be done again.
+Result<bool> is_whole(const std::string& folder, const Introduction& own);
+// Removes what a run that was cut off has left and no other can go on from: drafts, and next keys
+// without their introduction, which nobody knows. What it was, for people; empty where there was
+// none.
+Result<std::string> clear_unfinished(const std::string& folder, const Introduction& own);
+
+enum class Taken : std::uint8_t { kNow, kBefore };
+// Moves them into their places, the former ones' octets are overwritten. After a crash, again: it
+// goes on where that was cut off. kBefore: all had been moved.
+Result<Taken> take_renewal(const std::string& folder);
 
 }  // namespace tkdc::setup

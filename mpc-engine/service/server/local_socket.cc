@@ -24,7 +24,6 @@ namespace {
 constexpr std::uint32_t kMagic = 0x544b4c31;  // "TKL1"
 constexpr int kListenTickMs = 500;
 constexpr long long kTransferMs = 10'000;
-constexpr long long kAnswerMs = 600'000;  // a million keys are read from the store
 constexpr std::size_t kMaxApprovals = 3;
 constexpr std::size_t kLengthBytes = sizeof(std::uint32_t);
 constexpr std::size_t kHeaderBytes = sizeof kMagic + 1;  // magic, and op or good
@@ -93,7 +92,7 @@ bool decode(ByteSpan frame, LocalAsk& ask) {
   if (r.u32() != kMagic) return false;
   const std::uint8_t op = r.u8();
   if (op < static_cast<std::uint8_t>(LocalOp::kApproval) ||
-      op > static_cast<std::uint8_t>(LocalOp::kShares))
+      op > static_cast<std::uint8_t>(LocalOp::kStatus))
     return false;
   ask.op = static_cast<LocalOp>(op);
   ask.request = r.text(kMaxExportRequestBytes);
@@ -166,16 +165,19 @@ Bytes LocalSocket::answer_frame(int fd, const Answer& answer) {
   return encode_answer(answer(ask));
 }
 
-Result<Bytes> ask_server(const std::string& path, const LocalAsk& ask) {
+Result<Bytes> ask_server(const std::string& path, const LocalAsk& ask, long long answer_ms) {
   auto address = address_of(path);
   if (!address) return address.error();
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  // A server that takes no connections lets the next ones wait.
+  const timeval most{kTransferMs / 1000, 0};
+  if (fd) (void)::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
   if (!fd ||
       ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0)
     return system_error(path,
                         "this runs on the server's host, while it is running, as its user or root");
   if (!send_frame(fd.get(), encode(ask))) return fail("the server did not take the request");
-  const Bytes frame = receive_frame(fd.get(), kMaxAnswerBytes, kAnswerMs);
+  const Bytes frame = receive_frame(fd.get(), kMaxAnswerBytes, answer_ms);
   Reader r(frame);
   const bool known = r.u32() == kMagic;
   const bool good = r.u8() == 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A server's socket for its own administrator, on its own host: export approvals, the
-// handing over of shares (service/server/exports.h), and work on all of them (share_watch.h).
+// handing over of shares (service/server/exports.h), work on all of them (share_watch.h), and its
+// status, for `tkdc doctor`.
 // Nobody else reaches it: a Unix socket in the store's folder, for this service's user and root.
 //
 //   ask:    magic u32 | op u8 | request bytes | approvals u8 | each: bytes
@@ -25,7 +26,7 @@
 
 namespace tkdc {
 
-enum class LocalOp : std::uint8_t { kApproval = 1, kHandOver = 2, kShares = 3 };
+enum class LocalOp : std::uint8_t { kApproval = 1, kHandOver = 2, kShares = 3, kStatus = 4 };
 
 struct LocalAsk {
   LocalOp op = LocalOp::kApproval;
@@ -59,7 +60,10 @@ inline std::string local_socket_path(const std::string& store_path) {
   return store_path + "/admin.sock";
 }
 
-// Error: no server there, or what it answered.
-Result<Bytes> ask_server(const std::string& path, const LocalAsk& ask);
+// Error: no server there, or what it answered. A million keys are read from the store in the time
+// that it waits if it is not told another.
+inline constexpr long long kLocalAnswerMs = 600'000;
+Result<Bytes> ask_server(const std::string& path, const LocalAsk& ask,
+                         long long answer_ms = kLocalAnswerMs);
 
 }  // namespace tkdc

@@ -185,6 +185,10 @@ void Server::make_exports(SecretBuffer secret) {
 }
 
 Result<Bytes> Server::answer_administrator(const LocalAsk& ask) {
+  if (ask.op == LocalOp::kStatus) {
+    const std::string status = status_json();
+    return Bytes(status.begin(), status.end());
+  }
   if (ask.op == LocalOp::kShares) {
     auto state = shares_->ask(ask.request);
     if (!state.ok()) return state.error();

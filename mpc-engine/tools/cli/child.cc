@@ -2,6 +2,8 @@
 #include "tools/cli/child.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@
 
 #include "base/system_error.h"
 #include "base/unique_fd.h"
+#include "link/socket.h"
 
 namespace tkdc::cli {
 namespace {
@@ -52,13 +55,15 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return out;
 }
 
-std::string read_all(int fd) {
-  std::string text;
+// Until its end. False: the time is over.
+bool read_all(int fd, std::optional<std::chrono::milliseconds> most, std::string& text) {
+  const long long deadline = most ? monotonic_ms() + most->count() : 0;
   std::array<char, 4096> part{};
   for (;;) {
+    if (most && !wait_ready(fd, POLLIN, deadline)) return false;
     const ssize_t n = ::read(fd, part.data(), part.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return text;
+    if (n <= 0) return true;
     // The rest is read too, so that the program does not wait for us.
     if (text.size() < kMaxOutputBytes) text.append(part.data(), static_cast<std::size_t>(n));
   }
@@ -81,7 +86,8 @@ int spawn(const std::string& program, const std::vector<std::string>& argv,
 }  // namespace
 
 Result<ChildResult> run_child(const std::vector<std::string>& argv,
-                              const std::vector<std::string>& environment) {
+                              const std::vector<std::string>& environment,
+                              std::optional<std::chrono::milliseconds> most) {
   const std::string program = find_in_path(argv.front());
   if (program.empty()) return fail(argv.front() + " is not in PATH; is it installed on this host?");
   int ends[2];
@@ -92,10 +98,13 @@ Result<ChildResult> run_child(const std::vector<std::string>& argv,
   if (error != 0) return system_error(program + " cannot be started", {}, error);
   its = UniqueFd();
   ChildResult result;
-  result.output = read_all(mine.get());
+  const bool ended = read_all(mine.get(), most, result.output);
+  if (!ended) ::kill(pid, SIGKILL);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
+  if (!ended)
+    return fail(program + " did not end within " + std::to_string(most->count() / 1000) + " s");
   result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;
 }

@@ -3,6 +3,8 @@
 // arguments.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +18,10 @@ struct ChildResult {
 };
 
 // Looks in PATH, then in /usr/sbin and /sbin. `environment`: NAME=VALUE beside this
-// process' own. Error: it cannot be started.
+// process' own. `most`: it is killed then; what it has started may live on. Error: it cannot be
+// started, or was killed so.
 Result<ChildResult> run_child(const std::vector<std::string>& argv,
-                              const std::vector<std::string>& environment);
+                              const std::vector<std::string>& environment,
+                              std::optional<std::chrono::milliseconds> most = std::nullopt);
 
 }  // namespace tkdc::cli

@@ -16,6 +16,7 @@ void add_approve(CLI::App& app, int& exit_status);
 void add_approver(CLI::App& app, int& exit_status);
 void add_audit(CLI::App& app, int& exit_status);
 void add_circuit(CLI::App& app, int& exit_status);
+void add_doctor(CLI::App& app, int& exit_status);
 void add_epochs(CLI::App& app, int& exit_status);
 void add_export(CLI::App& app, int& exit_status);
 void add_garbling(CLI::App& app, int& exit_status);

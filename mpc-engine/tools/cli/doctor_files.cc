@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be seen of a member while its daemon is down.
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <filesystem>
+
+#include "base/secret_file.h"
+#include "base/utc_time.h"
+#include "link/certificate.h"
+#include "service/server/certificate_watch.h"
+#include "service/server/disk_watch.h"
+#include "tools/cli/child.h"
+#include "tools/cli/doctor_checks.h"
+
+namespace tkdc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = Patient::Kind;
+
+constexpr auto kProgramTime = std::chrono::seconds(10);
+constexpr std::size_t kMaxPemBytes = 64 * 1024;
+
+// Beside this one in a build, in PATH where it is installed.
+std::string program_of(const Patient& patient) {
+  const std::string name = patient.kind == Kind::kAgent ? "tkdc-agent" : "tkdc-server";
+  std::error_code error;
+  const fs::path beside = fs::read_symlink("/proc/self/exe", error).parent_path() / name;
+  return ::access(beside.c_str(), X_OK) == 0 ? beside.string() : name;
+}
+
+// Without the level that journald reads before it.
+std::string last_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  text.erase(0, text.rfind('\n') + 1);
+  if (text.size() > 3 && text[0] == '<' && text[2] == '>') text.erase(0, 3);
+  return text;
+}
+
+std::string owner_name(uid_t user) {
+  const passwd* found = ::getpwuid(user);
+  return found != nullptr ? found->pw_name : std::to_string(user);
+}
+
+// What is wrong with the owner or the mode of one file; good, where nothing is. `forbidden`: bits
+// that the mode must not have.
+Finding check_file(const std::string& path, mode_t forbidden, const char* mode, uid_t owner) {
+  struct stat st {};
+  if (::lstat(path.c_str(), &st) != 0 || S_ISLNK(st.st_mode)) return good("");
+  if (st.st_uid != owner && st.st_uid != 0)
+    return wrong(
+        path + " belongs to " + owner_name(st.st_uid) + ", its folder to " + owner_name(owner),
+        "chown " + owner_name(owner) + ": " + path);
+  if ((st.st_mode & forbidden) != 0)
+    return wrong(path + " is open to others", std::string("chmod ") + mode + " " + path);
+  return good("");
+}
+
+bool is_secret(const std::string& name) { return name.ends_with(".key") || name == "tls.key.pem"; }
+
+}  // namespace
+
+Finding check_configuration(const Patient& patient) {
+  const std::string program = program_of(patient);
+  const std::vector<std::string> command = {program, "--config", patient.config, "--check-config"};
+  auto done = run_child(command, {}, kProgramTime);
+  if (!done) return wrong(done.error().message, "apt install the package of " + program);
+  if (done->status == 0) return good(last_line(done->output));
+  return wrong(last_line(done->output),
+               "mend what it names, then: " + fs::path(program).filename().string() + " --config " +
+                   patient.config + " --check-config");
+}
+
+Finding check_files(const Patient& patient) {
+  struct stat folder {};
+  if (::stat(patient.folder.c_str(), &folder) != 0)
+    return wrong(patient.folder + " cannot be looked at", "run this as root");
+  std::vector<Finding> found = {check_file(patient.folder, 0022, "go-w", folder.st_uid),
+                                check_file(patient.config, 0022, "go-w", folder.st_uid)};
+  std::vector<std::string> secrets;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(patient.folder, error))
+    if (is_secret(entry.path().filename().string())) secrets.push_back(entry.path().string());
+  if (error) return wrong(patient.folder + ": " + error.message(), "run this as root");
+  if (patient.server) {
+    const ServerConfig& config = *patient.server;
+    for (const std::string& path :
+         {config.curve_secret_key_file, config.private_key_file, config.store_key_file})
+      secrets.push_back(path);
+    // Its folder may be another account's: the store belongs to whom it belongs.
+    struct stat store {};
+    if (::stat(config.store_path.c_str(), &store) == 0)
+      found.push_back(check_file(config.store_path, 0077, "0700", store.st_uid));
+  }
+  for (const std::string& path : secrets)
+    found.push_back(check_file(path, 0177, "0600", folder.st_uid));
+  for (const Finding& one : found)
+    if (one.state == Finding::State::kWrong) return one;
+  return good(patient.folder + ": owners and modes are right");
+}
+
+Finding check_certificate(const Patient& patient) {
+  if (!patient.server) return unknown("the configuration cannot be read");
+  const std::string& file = patient.server->certificate_file;
+  auto pem = read_text_file(file, kMaxPemBytes);
+  auto end = pem ? certificate_end(*pem) : Result<std::int64_t>(pem.error());
+  const std::string renew = "tkdc renew --folder " + patient.folder;
+  if (!end) return wrong(end.error().message, renew);
+  const std::string alarm = certificate_alarm(*end, std::time(nullptr));
+  if (!alarm.empty()) return wrong(alarm, renew);
+  return good("until " + format_utc_spaced(*end));
+}
+
+Finding check_disks(const Patient& patient) {
+  if (!patient.server) return unknown("the configuration cannot be read");
+  const auto rooms = disk_rooms(patient.server->store_path, patient.server->audit_file);
+  const std::string alarm = disk_alarm(rooms);
+  if (!alarm.empty())
+    return wrong(alarm, "df -h " + patient.server->store_path + " " + patient.server->audit_file +
+                            "; then make room there");
+  return good("room for store and audit log");
+}
+
+}  // namespace tkdc::cli

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a KDC host's krb5 works with tkdc: as the package tkdc-kdc wires it.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "tools/cli/child.h"
+#include "tools/cli/doctor_checks.h"
+
+namespace tkdc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kCompareTime = std::chrono::seconds(15);
+constexpr const char* kWireAgain =
+    "apt install --reinstall tkdc-kdc; systemctl daemon-reload; systemctl restart ";
+
+std::string slurp(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// Where systemd looks.
+std::vector<fs::path> unit_folders(const std::string& root) {
+  std::vector<fs::path> out;
+  for (const char* folder : {"/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"})
+    out.push_back(root + folder + "/systemd/system");
+  return out;
+}
+
+bool is_installed(const std::string& root, const std::string& unit) {
+  std::error_code error;
+  for (const fs::path& folder : unit_folders(root))
+    if (fs::exists(folder / unit, error)) return true;
+  return false;
+}
+
+// The library that a drop-in of the unit preloads; empty: none does.
+std::string preloaded(const std::string& root, const std::string& unit) {
+  static const std::regex kLine(R"re(^\s*Environment=.*LD_PRELOAD=([^\s"':]*libtkdc-k5\.so))re");
+  std::error_code error;
+  for (const fs::path& folder : unit_folders(root))
+    for (const auto& entry : fs::directory_iterator(folder / (unit + ".d"), error)) {
+      std::istringstream lines(slurp(entry.path()));
+      std::smatch found;
+      for (std::string line; std::getline(lines, line);)
+        if (entry.path().extension() == ".conf" && std::regex_search(line, found, kLine))
+          return found[1];
+    }
+  return {};
+}
+
+std::string module_of(const std::string& root) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(root + "/usr/lib", error))
+    if (const fs::path module = entry.path() / "krb5/plugins/kdb/ktkdc.so";
+        fs::exists(module, error))
+      return module.string();
+  return {};
+}
+
+}  // namespace
+
+Finding check_preload(const Patient& patient) {
+  std::string units;
+  for (const std::string unit : {"krb5-kdc.service", "krb5-admin-server.service"}) {
+    if (!is_installed(patient.root, unit)) continue;
+    const std::string library = preloaded(patient.root, unit);
+    if (library.empty())
+      return wrong(unit + " has no drop-in that preloads libtkdc-k5.so: it has no key",
+                   kWireAgain + unit);
+    if (!fs::exists(patient.root + library))
+      return wrong(unit + " preloads " + library + ", which is not there", kWireAgain + unit);
+    units += (units.empty() ? "" : ", ") + unit;
+  }
+  if (units.empty())
+    return wrong("neither krb5-kdc.service nor krb5-admin-server.service is installed",
+                 "apt install krb5-kdc krb5-admin-server");
+  return good(units + ": libtkdc-k5.so is preloaded");
+}
+
+Finding check_module(const Patient& patient) {
+  if (module_of(patient.root).empty())
+    return wrong("ktkdc.so is in no folder of krb5's database modules",
+                 "apt install --reinstall tkdc-kdc");
+  const char* named = std::getenv("KRB5_KDC_PROFILE");
+  const std::string profile = patient.root + (named != nullptr ? named : "/etc/krb5kdc/kdc.conf");
+  static const std::regex kModule(R"((^|\n)\s*db_library\s*=\s*ktkdc\s*(\n|$))");
+  if (!std::regex_search(slurp(profile), kModule))
+    return wrong(profile + " names no module ktkdc",
+                 "write db_library = ktkdc into [dbmodules] there (docs/operations.md); systemctl "
+                 "restart krb5-kdc krb5-admin-server");
+  return good(profile + " names ktkdc");
+}
+
+Finding check_entry_points(const Patient& patient) {
+  const std::string program = patient.root + "/usr/lib/tkdc/check-krb5";
+  auto done = run_child({program}, {}, kCompareTime);
+  if (!done) return wrong(done.error().message, "apt install --reinstall tkdc-kdc");
+  if (done->status == 0) return good("all are as tkdc knows them");
+  return wrong("tkdc does not fit the krb5 that is installed: " +
+                   done->output.substr(0, done->output.find('\n')),
+               "apt list -a libkrb5-3; apt install libkrb5-3=THE-VERSION-BEFORE; " + program);
+}
+
+}  // namespace tkdc::cli

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a daemon says of itself, and, by an agent's status, what the three servers say.
+#include <algorithm>
+#include <ctime>
+#include <iterator>
+
+#include "base/utc_time.h"
+#include "tools/cli/doctor_checks.h"
+
+namespace tkdc::cli {
+namespace {
+
+using nlohmann::json;
+using Kind = Patient::Kind;
+
+constexpr std::int64_t kRefreshDueS = 40 * 86'400;  // tkdc-refresh@.timer: each month
+
+std::string text_of(const json& object, const char* field) {
+  const auto it = object.find(field);
+  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
+}
+
+bool truth(const json& object, const char* field) {
+  const auto it = object.find(field);
+  return it != object.end() && it->is_boolean() && it->get<bool>();
+}
+
+std::int64_t number_of(const json& object, const char* field) {
+  const auto it = object.find(field);
+  return it != object.end() && it->is_number_integer() ? it->get<std::int64_t>() : 0;
+}
+
+// Servers that the status speaks of: its own, or the three of an agent's.
+std::vector<json> servers_of(const Patient& patient) {
+  if (patient.kind == Kind::kServer) return {patient.status};
+  const auto it = patient.status.find("servers");
+  if (it == patient.status.end() || !it->is_array()) return {};
+  std::vector<json> out;
+  std::ranges::copy_if(*it, std::back_inserter(out),
+                       [](const json& one) { return one.is_object(); });
+  return out;
+}
+
+std::string who(const json& server) {
+  return "server " + std::to_string(number_of(server, "party"));
+}
+
+Finding silent() { return unknown("it does not answer: see running"); }
+
+}  // namespace
+
+Finding check_running(const Patient& patient) {
+  if (patient.status.is_object()) return good("answers");
+  return wrong(patient.silence,
+               "systemctl status " + patient.unit + "; systemctl start " + patient.unit);
+}
+
+// The cause first: one that is latched or away lets the others be without a session.
+Finding check_session(const Patient& patient) {
+  if (!patient.status.is_object()) return silent();
+  const auto servers = servers_of(patient);
+  const auto first = [&](const auto& is_so) { return std::ranges::find_if(servers, is_so); };
+  if (const auto one = first([](const json& s) { return !text_of(s, "latched").empty(); });
+      one != servers.end())
+    return wrong(who(*one) + " is latched: " + text_of(*one, "latched"),
+                 "docs/operations.md, Deviations: find out why; then at each of the three: tkdc "
+                 "release");
+  const bool agent = patient.kind == Kind::kAgent;
+  if (const auto one = first([&](const json& s) { return agent && !truth(s, "reachable"); });
+      one != servers.end())
+    return wrong(who(*one) + ": " + text_of(*one, "trouble"), "on that server's host: tkdc doctor");
+  if (const auto one = first([](const json& s) { return !truth(s, "session_up"); });
+      one != servers.end())
+    return wrong(who(*one) + ": " + text_of(*one, "trouble"),
+                 "on the other servers' hosts: tkdc doctor; here: journalctl -u " + patient.unit +
+                     " TKDC_EVENT=no-session");
+  if (agent && servers.size() != 3)
+    return wrong("its status has " + std::to_string(servers.size()) + " servers", "tkdc status");
+  return good("stands");
+}
+
+Finding check_clocks(const Patient& patient) {
+  if (!patient.status.is_object()) return silent();
+  for (const json& server : servers_of(patient))
+    for (const char* said : {"clock_error", "clock_warning"})
+      if (const std::string text = text_of(server, said); !text.empty())
+        return wrong(who(server) + ": " + text,
+                     "on that host: timedatectl set-ntp true; timedatectl timesync-status");
+  return good("agree");
+}
+
+Finding check_audit_log(const Patient& patient) {
+  if (!patient.status.is_object()) return silent();
+  if (const std::string text = text_of(patient.status, "audit_trouble"); !text.empty())
+    return wrong(text, "df -h " + (patient.server ? patient.server->audit_file : patient.folder) +
+                           "; make room there: it goes on by itself");
+  if (const std::int64_t lost = number_of(patient.status, "audit_failures"); lost > 0)
+    return wrong(std::to_string(lost) + " events were not written since it started",
+                 "tkdc audit verify " + (patient.server ? patient.server->audit_file : ""));
+  return good(std::to_string(number_of(patient.status, "audit_lines")) + " lines");
+}
+
+Finding check_shares(const Patient& patient) {
+  if (!patient.status.is_object()) return silent();
+  const json shares = patient.status.value("shares", json::object());
+  if (!shares.is_object() || !truth(shares, "macs"))
+    return good("without MACs on shares: there is nothing to audit");
+  const std::string audit = "tkdc shares audit --config " + patient.config;
+  if (number_of(shares, "alarms") > 0)
+    return wrong("an audit found shares that differ",
+                 "journalctl -u " + patient.unit + "; docs/operations.md, Audit of shares");
+  if (const std::string text = text_of(shares, "audit_warning"); !text.empty())
+    return wrong(text, audit + "; systemctl enable --now tkdc-audit@" + patient.name + ".timer");
+  const json last = shares.value("last_audit", json::object());
+  if (!last.is_object() || last.empty())
+    return wrong("the shares were never audited",
+                 audit + "; systemctl enable --now tkdc-audit@" + patient.name + ".timer");
+  const std::int64_t refreshed = number_of(shares, "refreshed_at");
+  if (refreshed > 0 && std::time(nullptr) - refreshed > kRefreshDueS)
+    return wrong("the shares were refreshed last on " + format_utc_spaced(refreshed),
+                 "systemctl enable --now tkdc-refresh@" + patient.name + ".timer");
+  return good("audited " + format_utc_spaced(number_of(last, "at")) +
+              (refreshed > 0 ? ", refreshed " + format_utc_spaced(refreshed) : ""));
+}
+
+Finding check_former_keys(const Patient& patient) {
+  if (!patient.status.is_object()) return silent();
+  const json own = patient.kind == Kind::kServer ? patient.status
+                                                 : patient.status.value("agent", json::object());
+  const std::string said = own.is_object() ? text_of(own, "former_keys_warning") : "";
+  if (said.empty()) return good("none");
+  // It ends with the command.
+  const std::size_t command = said.find("runuser ");
+  return command == std::string::npos
+             ? wrong(said, "tkdc join --forget-former")
+             : wrong(said.substr(0, said.rfind(". ", command)), said.substr(command));
+}
+
+}  // namespace tkdc::cli

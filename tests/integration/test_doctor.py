@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tkdc doctor` on a host with all members of a realm: nothing is wrong until a fault is made, each
+fault is named with what mends it, and that mends it. krb5's wiring is that of a folder that stands
+for the host's root."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import STOCK, new_realm, remove
+from tests.support.process import wait_until
+from tests.support.realm import ROOT
+
+pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
+FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
+UNITS = ("krb5-kdc.service", "krb5-admin-server.service")
+LIFE_DAYS = 3650  # of a certificate
+
+
+class Host:
+    """A root with the realm's members below etc/tkdc, and krb5 as the package wires it."""
+
+    def __init__(self, realm, root: Path):
+        self.realm, self.root = realm, root
+        self.members = root / "etc/tkdc"
+        self.members.mkdir(parents=True)
+        for folder in realm.installation.iterdir():
+            if folder.is_dir() and list(folder.glob("*.toml")):
+                (self.members / folder.name).symlink_to(folder)
+        self.units = root / "usr/lib/systemd/system"
+        for unit in UNITS:
+            (self.units / f"{unit}.d").mkdir(parents=True)
+            (self.units / unit).touch()
+            (self.units / f"{unit}.d/tkdc.conf").write_text(
+                "[Service]\nEnvironment=LD_PRELOAD=/usr/lib/any/tkdc/libtkdc-k5.so\n")
+        self.library = root / "usr/lib/any/tkdc/libtkdc-k5.so"
+        self.module = root / "usr/lib/any/krb5/plugins/kdb/ktkdc.so"
+        self.profile = root / "etc/krb5kdc/kdc.conf"
+        for file in (self.library, self.module, self.profile):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+        self.profile.write_text("[dbmodules]\n    EXAMPLE = {\n        db_library = ktkdc\n    }\n")
+        # The package's own script, over this machine's krb5 and with the program that was built.
+        self.check = root / "usr/lib/tkdc/check-krb5"
+        self.check.parent.mkdir(parents=True)
+        script = (ROOT / "config/debian/check-krb5").read_text()
+        self.check.write_text(script.replace("/usr/lib/tkdc/tkdc-check-krb5",
+                                             str(realm.bin / "tkdc-check-krb5")))
+        self.check.chmod(0o755)
+
+    def run(self, *more: str, env: dict | None = None) -> subprocess.CompletedProcess:
+        clean = {name: value for name, value in os.environ.items() if "KRB5" not in name}
+        return subprocess.run([str(self.realm.bin / "tkdc"), "doctor", "--root", str(self.root),
+                               *more], capture_output=True, text=True, timeout=120, check=False,
+                              env={**clean, **(env or {})})
+
+    def wrong(self, *more: str, env: dict | None = None) -> dict[tuple[str, str], dict]:
+        done = self.run("--json", *more, env=env)
+        document = json.loads(done.stdout)
+        found = {(one["of"], one["check"]): one for one in document["findings"]
+                 if one["state"] == "wrong"}
+        assert done.returncode == (1 if found else 0) and document["well"] == (not found)
+        assert all(one["remedy"] for one in found.values())
+        return found
+
+
+@pytest.fixture(scope="module", name="host")
+def fixture_host(tmp_path_factory):
+    realm = new_realm("DOCTOR")
+    with realm:
+        host = Host(realm, tmp_path_factory.mktemp("root"))
+        wait_until(lambda: not host.wrong(), 30, "all is well")
+        yield host
+    remove(realm)
+
+
+def test_of_a_sound_host_each_check_is_well(host):
+    document = json.loads(host.run("--json").stdout)
+    assert document["well"] and {one["state"] for one in document["findings"]} == {"ok"}
+    by_member = {}
+    for one in document["findings"]:
+        by_member.setdefault(one["of"], []).append(one["check"])
+    assert set(by_member) == {"server0", "server1", "server2", "agent-kdc", "agent-admin", "krb5"}
+    assert len(by_member["server0"]) == 11 and len(by_member["agent-kdc"]) == 7
+    assert by_member["krb5"] == ["preload", "module", "entry-points"]
+    table = host.run()
+    assert table.returncode == 0 and table.stdout.endswith("All is well.\n")
+    assert host.run("--failures-only").stdout == "All is well.\n"
+
+
+def test_it_prints_no_secret(host):
+    said = host.run("--json").stdout + host.run().stdout
+    keys = [path.read_text().strip() for path in host.realm.installation.glob("*/curve.key")]
+    assert [len(key) for key in keys] == [40] * 5 and not any(key in said for key in keys)
+
+
+def test_a_wrong_mode_is_mended_as_it_says(host):
+    key = host.realm.server_directory(0) / "curve.key"
+    key.chmod(0o644)
+    found = host.wrong()
+    assert set(found) == {("server0", "files"), ("server0", "configuration")}
+    remedy = found["server0", "files"]["remedy"]
+    assert remedy == f"chmod 0600 {host.members / 'server0/curve.key'}"
+    subprocess.run(shlex.split(remedy), check=True)
+    assert not host.wrong()
+
+
+def test_a_misspelt_key_is_named(host):
+    config = host.realm.server_directory(1) / "tkdc.toml"
+    right = config.read_text()
+    config.write_text(right.replace("[data]\n", "[data]\nlanse = 2\n"))
+    try:
+        found = host.wrong()
+        assert "unknown key 'data.lanse'" in found["server1", "configuration"]["text"]
+    finally:
+        config.write_text(right)
+    assert not host.wrong()
+
+
+def test_a_stopped_server_is_found_from_everywhere(host):
+    host.realm.daemons["server1"].stop()
+
+    def seen():
+        found = host.wrong()
+        known = "server 1: " in found.get(("agent-kdc", "session"), {}).get("text", "")
+        return found if known else None
+
+    found = wait_until(seen, 30, "the agents know")
+    assert "systemctl start tkdc-server@server1" in found["server1", "running"]["remedy"]
+    for other in ("server0", "server2"):
+        assert "server 1 at " in found[other, "ports"]["text"]
+        assert (other, "session") in found and (other, "running") not in found
+    assert (("agent-kdc", "ports")) in found
+    host.realm.start_server(1)
+    wait_until(lambda: not host.wrong(), 30, "all is well again")
+
+
+def test_a_peer_with_another_certificate_is_none(host, tmp_path):
+    """Whoever answers at the port has to be the one that is pinned."""
+    other = tmp_path / "server0"
+    shutil.copytree(host.realm.server_directory(0), other,
+                    ignore=shutil.ignore_patterns("*.sock", "store"))
+    config = other / "tkdc.toml"
+    config.write_text(re.sub(r'(party = 2\n(?:.*\n)*?certificate_sha256 = ")..', r"\g<1>00",
+                             config.read_text(), count=1))
+    done = host.run("--json", "--config", str(config))
+    ports = next(one for one in json.loads(done.stdout)["findings"] if one["check"] == "ports")
+    assert ports["state"] == "wrong" and "server 2 at" in ports["text"], ports
+    assert "certificate" in ports["text"], ports
+
+
+def test_an_ended_certificate_is_spoken_of(host):
+    if FAKETIME is None:
+        pytest.fail("libfaketime is not installed: ./bootstrap --test")
+    later = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": f"+{LIFE_DAYS + 10}d",
+             "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    found = host.wrong("--config", str(host.members / "server2/tkdc.toml"), env=later)
+    ended = found["server2", "certificate"]
+    assert "certificate ended on" in ended["text"]
+    assert ended["remedy"] == f"tkdc renew --folder {host.members / 'server2'}"
+
+
+def test_krb5_without_its_wiring_is_found(host):
+    drop_in = host.units / f"{UNITS[0]}.d/tkdc.conf"
+    for file, check, word in ((drop_in, "preload", "no drop-in"),
+                              (host.library, "preload", "is not there"),
+                              (host.module, "module", "ktkdc.so is in no folder"),
+                              (host.profile, "module", "names no module ktkdc"),
+                              (host.check, "entry-points", "check-krb5")):
+        away = file.with_name(file.name + ".away")
+        file.rename(away)
+        found = host.wrong()
+        away.rename(file)
+        assert set(found) == {("krb5", check)} and word in found["krb5", check]["text"], found
+    right = host.check.read_text()
+    host.check.write_text("#!/bin/sh\necho libk5crypto lacks krb5_c_encrypt\nexit 1\n")
+    found = host.wrong()
+    host.check.write_text(right)
+    assert "lacks krb5_c_encrypt" in found["krb5", "entry-points"]["text"]
+    assert not host.wrong()
+
+
+def test_former_keys_are_spoken_of_until_they_are_forgotten(host):
+    """In the status, once in each journal, and here."""
+    realm = host.realm
+    server = realm.server_directory(0) / "tkdc.toml"
+    agent = realm.installation / "agent-kdc/agent.toml"
+    right = {server: server.read_text(), agent: agent.read_text()}
+    # An agent's: any that is no server's of now.
+    other = re.findall(r'^curve_public_key = "(.*)"$', right[server], re.M)[0]
+    pin = 'certificate_sha256 = "'
+    server.write_text(right[server].replace(pin, f'former_{pin}{"ab" * 32}"\n{pin}', 1))
+    agent.write_text(right[agent].replace("curve_public_key = ", "former_curve_public_key = "
+                                          f'"{other}"\ncurve_public_key = ', 1))
+    realm.daemons["server0"].stop()
+    realm.daemons["agent-kdc"].stop()
+    realm.start_server(0)
+    realm.start_agent("kdc")
+
+    def only_those():
+        found = host.wrong()
+        return found if len(found) == 2 else None
+
+    found = wait_until(only_those, 30, "the session stands")
+    assert set(found) == {("server0", "former-keys"), ("agent-kdc", "former-keys")}
+    assert "the former keys of server0 are still good here" in found["agent-kdc",
+                                                                     "former-keys"]["text"]
+    remedy = found["server0", "former-keys"]["remedy"]
+    assert remedy.startswith(f"runuser -u tkdc-server -- tkdc join --folder {server.parent} "
+                             "--forget-former --out ")
+    status = realm.tool("tkdc", "status", "--socket", str(realm.agent_socket("kdc")))
+    assert status.count("are still good here") == 2, status
+    for daemon in ("server0", "agent-kdc"):
+        assert realm.daemons[daemon].log.read_text().count("are still good here") == 1
+    for path, text in right.items():
+        path.write_text(text)
+    realm.daemons["server0"].stop()
+    realm.daemons["agent-kdc"].stop()
+    realm.start_server(0)
+    realm.start_agent("kdc")
+    wait_until(lambda: not host.wrong(), 30, "all is well again")
+
+
+def test_a_host_without_members_is_not_well(host, tmp_path):
+    done = subprocess.run([str(host.realm.bin / "tkdc"), "doctor", "--root", str(tmp_path)],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "no tkdc.toml or agent.toml" in done.stdout

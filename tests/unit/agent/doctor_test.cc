@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tkdc doctor`: what it takes out of statuses, and that a check which hangs is given up.
+#include <gtest/gtest.h>
+
+#include <ctime>
+#include <future>
+#include <set>
+
+#include "base/former_keys.h"
+#include "tools/cli/doctor_checks.h"
+
+namespace tkdc::cli {
+namespace {
+
+using nlohmann::json;
+using State = Finding::State;
+
+json well_server(int party) {
+  return {{"party", party}, {"reachable", true}, {"session_up", true}, {"audit_lines", 7}};
+}
+
+Patient server_that_says(const json& more = json::object()) {
+  Patient out;
+  out.kind = Patient::Kind::kServer;
+  out.name = "server1";
+  out.config = "/etc/tkdc/server1/tkdc.toml";
+  out.unit = "tkdc-server@server1";
+  out.status = well_server(1);
+  out.status.update(more);
+  return out;
+}
+
+Patient agent_that_says(const json& of_server_2 = json::object()) {
+  Patient out = server_that_says();
+  out.kind = Patient::Kind::kAgent;
+  json last = well_server(2);
+  last.update(of_server_2);
+  out.status = {{"agent", {{"name", "kdc"}}},
+                {"servers", {well_server(0), well_server(1), std::move(last)}}};
+  return out;
+}
+
+void expect_wrong(const Finding& found, const std::string& text, const std::string& remedy) {
+  EXPECT_EQ(found.state, State::kWrong) << found.text;
+  EXPECT_NE(found.text.find(text), std::string::npos) << found.text;
+  EXPECT_NE(found.remedy.find(remedy), std::string::npos) << found.remedy;
+}
+
+TEST(Doctor, OfASoundMemberAllIsWell) {
+  for (const Patient& patient : {server_that_says(), agent_that_says()})
+    for (auto* look : {check_running, check_session, check_clocks, check_former_keys})
+      EXPECT_EQ(look(patient).state, State::kGood) << look(patient).text;
+  EXPECT_EQ(check_audit_log(server_that_says()).state, State::kGood);
+  EXPECT_EQ(check_shares(server_that_says()).state, State::kGood);
+}
+
+TEST(Doctor, OneThatDoesNotAnswerIsWrongOnce) {
+  Patient patient = server_that_says();
+  patient.status = nullptr;
+  patient.silence = "no such file";
+  expect_wrong(check_running(patient), "no such file", "systemctl start tkdc-server@server1");
+  for (auto* look : {check_session, check_clocks, check_audit_log, check_shares, check_former_keys})
+    EXPECT_EQ(look(patient).state, State::kUnknown);
+}
+
+TEST(Doctor, WithoutASessionItSaysWhy) {
+  expect_wrong(check_session(server_that_says({{"session_up", false}, {"trouble", "no peer"}})),
+               "server 1: no peer", "journalctl -u tkdc-server@server1");
+  expect_wrong(check_session(server_that_says({{"session_up", false}, {"latched", "a lie"}})),
+               "latched: a lie", "tkdc release");
+  expect_wrong(check_session(agent_that_says({{"reachable", false}, {"trouble", "silent"}})),
+               "server 2: silent", "on that server's host: tkdc doctor");
+  Patient cause = agent_that_says({{"reachable", false}, {"trouble", "silent"}});
+  cause.status["servers"][0]["session_up"] = false;
+  expect_wrong(check_session(cause), "server 2: silent", "tkdc doctor");
+  Patient two = agent_that_says();
+  two.status["servers"].erase(2);
+  expect_wrong(check_session(two), "2 servers", "tkdc status");
+}
+
+TEST(Doctor, WarningsOfTheStatusAreWrong) {
+  expect_wrong(check_clocks(agent_that_says({{"clock_warning", "60 s ahead"}})),
+               "server 2: 60 s ahead", "timedatectl");
+  expect_wrong(check_audit_log(server_that_says({{"audit_trouble", "full"}})), "full", "df -h");
+  expect_wrong(check_audit_log(server_that_says({{"audit_failures", 3}})), "3 events",
+               "tkdc audit verify");
+}
+
+TEST(Doctor, SharesAreToBeAuditedAndRefreshed) {
+  const auto of = [](json shares) {
+    shares["macs"] = true;
+    return check_shares(server_that_says({{"shares", std::move(shares)}}));
+  };
+  const std::int64_t now = std::time(nullptr), day = 86'400;
+  const json audited = {{"at", now - day}};
+  EXPECT_EQ(of({{"last_audit", audited}, {"refreshed_at", now - day}}).state, State::kGood);
+  EXPECT_EQ(of({{"last_audit", audited}, {"refreshed_at", 0}}).state, State::kGood)
+      << "who never refreshes";
+  expect_wrong(of({}), "never audited", "tkdc-audit@server1.timer");
+  expect_wrong(of({{"last_audit", audited}, {"audit_warning", "long ago"}}), "long ago",
+               "tkdc shares audit --config /etc/tkdc/server1/tkdc.toml");
+  expect_wrong(of({{"last_audit", audited}, {"alarms", 1}}), "differ", "journalctl");
+  expect_wrong(of({{"last_audit", audited}, {"refreshed_at", now - 41 * day}}), "refreshed last",
+               "tkdc-refresh@server1.timer");
+}
+
+TEST(Doctor, FormerKeysComeWithTheirCommand) {
+  const std::string said = former_keys_warning({"server2"}, "tkdc-server", "/etc/tkdc/s/tkdc.toml");
+  const Finding found = check_former_keys(server_that_says({{"former_keys_warning", said}}));
+  expect_wrong(found, "the former keys of server2", "tkdc join --folder /etc/tkdc/s");
+  EXPECT_TRUE(found.remedy.starts_with("runuser -u tkdc-server")) << found.remedy;
+  EXPECT_EQ(found.text.find("runuser"), std::string::npos);
+}
+
+// One server must not be able to stop it by what it says.
+TEST(Doctor, FieldsOfOtherTypesDoNoHarm) {
+  for (const char* said :
+       {R"({"session_up":"yes","latched":7,"trouble":{}})", R"({"shares":7,"audit_lines":"x"})",
+        R"({"shares":{"macs":true,"last_audit":[],"alarms":"x"},"former_keys_warning":[]})"}) {
+    const Patient patient = server_that_says(json::parse(said));
+    for (auto* look :
+         {check_session, check_clocks, check_audit_log, check_shares, check_former_keys})
+      (void)look(patient);
+  }
+}
+
+std::promise<void> let_go;
+
+TEST(Doctor, ACheckThatHangsIsGivenUp) {
+  const Check hangs{"hangs", 1, [](const Patient&) {
+                      let_go.get_future().wait();
+                      return good("");
+                    }};
+  bool late = false;
+  const Finding found = look_within(hangs, Patient(), std::chrono::milliseconds(30), late);
+  expect_wrong(found, "no result within", "");
+  EXPECT_TRUE(late);
+  let_go.set_value();
+  late = false;
+  const Check ends{"ends", 1, [](const Patient&) { return good("done"); }};
+  EXPECT_EQ(look_within(ends, Patient(), std::chrono::seconds(20), late).text, "done");
+  EXPECT_FALSE(late);
+}
+
+TEST(Doctor, EachCheckHasANameOfItsOwnAndSomebodyToLookAt) {
+  std::set<std::string> names;
+  for (const Check& check : all_checks()) {
+    EXPECT_TRUE(names.insert(check.name).second) << check.name;
+    EXPECT_NE(check.kinds, 0u) << check.name;
+  }
+  EXPECT_GE(names.size(), 14u);
+}
+
+}  // namespace
+}  // namespace tkdc::cli

@@ -14,6 +14,7 @@
 #include "service/server/disk_watch.h"
 #include "tools/cli/child.h"
 #include "tools/cli/doctor_checks.h"
+#include "tools/cli/printable.h"
 
 namespace tkdc::cli {
 namespace {
@@ -45,17 +46,26 @@ std::string owner_name(uid_t user) {
   return found != nullptr ? found->pw_name : std::to_string(user);
 }
 
+// Root follows no name of a service's folder: the service's account could put a link there.
+std::string chmod_as(uid_t owner, const std::string& mode, const std::string& path) {
+  const std::string command = "chmod " + mode + " " + shell_word(path);
+  return owner == 0 || owner == ::geteuid() ? command
+                                            : "runuser -u " + owner_name(owner) + " -- " + command;
+}
+
 // What is wrong with the owner or the mode of one file; good, where nothing is. `forbidden`: bits
 // that the mode must not have.
 Finding check_file(const std::string& path, mode_t forbidden, const char* mode, uid_t owner) {
   struct stat st {};
   if (::lstat(path.c_str(), &st) != 0 || S_ISLNK(st.st_mode)) return good("");
+  const std::string give = "chown -h " + owner_name(owner) + ": " + shell_word(path);
   if (st.st_uid != owner && st.st_uid != 0)
     return wrong(
         path + " belongs to " + owner_name(st.st_uid) + ", its folder to " + owner_name(owner),
-        "chown " + owner_name(owner) + ": " + path);
+        give);
   if ((st.st_mode & forbidden) != 0)
-    return wrong(path + " is open to others", std::string("chmod ") + mode + " " + path);
+    return wrong(path + " is open to others",
+                 (st.st_uid == owner ? "" : give + "; ") + chmod_as(owner, mode, path));
   return good("");
 }
 
@@ -71,7 +81,7 @@ Finding check_configuration(const Patient& patient) {
   if (done->status == 0) return good(last_line(done->output));
   return wrong(last_line(done->output),
                "mend what it names, then: " + fs::path(program).filename().string() + " --config " +
-                   patient.config + " --check-config");
+                   shell_word(patient.config) + " --check-config");
 }
 
 Finding check_files(const Patient& patient) {
@@ -107,7 +117,7 @@ Finding check_certificate(const Patient& patient) {
   const std::string& file = patient.server->certificate_file;
   auto pem = read_text_file(file, kMaxPemBytes);
   auto end = pem ? certificate_end(*pem) : Result<std::int64_t>(pem.error());
-  const std::string renew = "tkdc renew --folder " + patient.folder;
+  const std::string renew = "tkdc renew --folder " + shell_word(patient.folder);
   if (!end) return wrong(end.error().message, renew);
   const std::string alarm = certificate_alarm(*end, std::time(nullptr));
   if (!alarm.empty()) return wrong(alarm, renew);
@@ -119,8 +129,8 @@ Finding check_disks(const Patient& patient) {
   const auto rooms = disk_rooms(patient.server->store_path, patient.server->audit_file);
   const std::string alarm = disk_alarm(rooms);
   if (!alarm.empty())
-    return wrong(alarm, "df -h " + patient.server->store_path + " " + patient.server->audit_file +
-                            "; then make room there");
+    return wrong(alarm, "df -h " + shell_word(patient.server->store_path) + " " +
+                            shell_word(patient.server->audit_file) + "; then make room there");
   return good("room for store and audit log");
 }
 

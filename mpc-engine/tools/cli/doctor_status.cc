@@ -6,6 +6,7 @@
 
 #include "base/utc_time.h"
 #include "tools/cli/doctor_checks.h"
+#include "tools/cli/printable.h"
 
 namespace tkdc::cli {
 namespace {
@@ -92,11 +93,13 @@ Finding check_clocks(const Patient& patient) {
 Finding check_audit_log(const Patient& patient) {
   if (!patient.status.is_object()) return silent();
   if (const std::string text = text_of(patient.status, "audit_trouble"); !text.empty())
-    return wrong(text, "df -h " + (patient.server ? patient.server->audit_file : patient.folder) +
-                           "; make room there: it goes on by itself");
+    return wrong(
+        text, "df -h " + shell_word(patient.server ? patient.server->audit_file : patient.folder) +
+                  "; make room there: it goes on by itself");
   if (const std::int64_t lost = number_of(patient.status, "audit_failures"); lost > 0)
-    return wrong(std::to_string(lost) + " events were not written since it started",
-                 "tkdc audit verify " + (patient.server ? patient.server->audit_file : ""));
+    return wrong(
+        std::to_string(lost) + " events were not written since it started",
+        "tkdc audit verify " + shell_word(patient.server ? patient.server->audit_file : ""));
   return good(std::to_string(number_of(patient.status, "audit_lines")) + " lines");
 }
 
@@ -105,7 +108,7 @@ Finding check_shares(const Patient& patient) {
   const json shares = patient.status.value("shares", json::object());
   if (!shares.is_object() || !truth(shares, "macs"))
     return good("without MACs on shares: there is nothing to audit");
-  const std::string audit = "tkdc shares audit --config " + patient.config;
+  const std::string audit = "tkdc shares audit --config " + shell_word(patient.config);
   if (number_of(shares, "alarms") > 0)
     return wrong("an audit found shares that differ",
                  "journalctl -u " + patient.unit + "; docs/operations.md, Audit of shares");

@@ -10,4 +10,8 @@ namespace tkdc::cli {
 
 std::string printable(std::string_view text);
 
+// As one word of a shell's command line that an administrator is to type: a name that somebody else
+// chose ends no command and begins none.
+std::string shell_word(std::string_view text);
+
 }  // namespace tkdc::cli

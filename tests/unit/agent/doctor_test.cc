@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tkdc doctor`: what it takes out of statuses, and that a check which hangs is given up.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <set>
 
 #include "base/former_keys.h"
+#include "support/scratch.h"
+#include "tools/cli/child.h"
 #include "tools/cli/doctor_checks.h"
+#include "tools/cli/printable.h"
 
 namespace tkdc::cli {
 namespace {
@@ -122,6 +128,33 @@ TEST(Doctor, FieldsOfOtherTypesDoNoHarm) {
          {check_session, check_clocks, check_audit_log, check_shares, check_former_keys})
       (void)look(patient);
   }
+}
+
+// A service's account chooses names in its own folder; what is printed is typed by root.
+TEST(Doctor, NamesEndNoCommand) {
+  EXPECT_EQ(shell_word("/etc/tkdc/server0/curve.key"), "/etc/tkdc/server0/curve.key");
+  EXPECT_EQ(shell_word("x; reboot .key"), "'x; reboot .key'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word(""), "''");
+  Patient patient = server_that_says();
+  patient.folder = test::make_scratch("doctor");
+  patient.config = patient.folder + "/tkdc.toml";
+  const std::string key = patient.folder + "/$(reboot).key";
+  std::ofstream(key) << "secret";
+  EXPECT_EQ(::chmod(key.c_str(), 0644), 0);
+  expect_wrong(check_files(patient), "is open to others", "chmod 0600 '" + key + "'");
+  EXPECT_EQ(::chmod(key.c_str(), 0600), 0);
+  EXPECT_EQ(check_files(patient).state, State::kGood) << check_files(patient).text;
+  std::filesystem::remove_all(patient.folder);
+}
+
+TEST(Doctor, AProgramThatHangsIsKilled) {
+  const auto before = std::chrono::steady_clock::now();
+  auto ended = run_child({"sleep", "60"}, {}, std::chrono::milliseconds(30));
+  ASSERT_FALSE(ended.ok());
+  EXPECT_NE(ended.error().message.find("did not end"), std::string::npos);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(20));
+  EXPECT_TRUE(run_child({"sleep", "0"}, {}, std::chrono::seconds(20)).ok());
 }
 
 std::promise<void> let_go;

@@ -4,6 +4,7 @@
 // Fashion (bristol.h) make circuits; schedule.h turns one into what is executed.
 #pragma once
 
+#include "base/mapped_vector.h"
 #include "circuit/counter.h"
 
 namespace tkdc::circuit {
@@ -28,7 +29,7 @@ struct Port {
 
 struct Circuit {
   std::vector<Port> inputs, outputs;
-  std::vector<Gate> gates;
+  MappedVector<Gate> gates;
   std::vector<Wire> output_wires;  // of all outputs, value by value
 
   std::size_t input_bits() const { return total(inputs); }
@@ -54,7 +55,7 @@ GateCounts counts_of(const Circuit& circuit);
 template <Context C>
 Bits<C> apply(C& c, const Circuit& circuit, BitSpan<C> inputs) {
   assert(inputs.size() == circuit.input_bits());
-  Bits<C> wires(inputs.begin(), inputs.end());
+  MappedVector<typename C::Bit> wires(inputs.begin(), inputs.end());
   wires.reserve(circuit.wires());
   for (const Gate& gate : circuit.gates) switch (gate.op) {
       case Op::kXor: wires.push_back(c.xor_of(wires[gate.a], wires[gate.b])); break;

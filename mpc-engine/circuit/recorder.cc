@@ -29,7 +29,7 @@ std::size_t Recorder::place_of(const Node& node, std::uint32_t hash) const {
 }
 
 void Recorder::grow() {
-  std::vector<Known> before(2 * known_.size());
+  MappedVector<Known> before(2 * known_.size());
   before.swap(known_);
   const std::size_t last = known_.size() - 1;
   for (const Known& one : before) {
@@ -96,8 +96,8 @@ void Recorder::output(const std::string& name, BitSpan<Recorder> value) {
   for (const Bit& bit : value) output_literals_.push_back(bit.literal);
 }
 
-std::vector<bool> Recorder::needed() const {
-  std::vector<bool> found(nodes_.size(), false);
+MappedVector<bool> Recorder::needed() const {
+  MappedVector<bool> found(nodes_.size(), false);
   for (const std::uint32_t literal : output_literals_) found[literal / 2] = true;
   for (std::size_t k = nodes_.size(); k-- > 0;)
     if (found[k] && nodes_[k].kind != Kind::kLeaf)
@@ -108,8 +108,8 @@ std::vector<bool> Recorder::needed() const {
 Circuit Recorder::finish() const {
   Circuit circuit{inputs_, outputs_, {}, {}};
   const std::size_t inputs = circuit.input_bits();
-  const std::vector<bool> kept = needed();
-  std::vector<Wire> wire(2 * nodes_.size(), kNoWire);  // of each literal
+  const MappedVector<bool> kept = needed();
+  MappedVector<Wire> wire(2 * nodes_.size(), kNoWire);  // of each literal
   for (std::size_t k = 0; k < inputs; ++k) wire[2 * (k + 1)] = static_cast<Wire>(k);
   const auto emit = [&](Op op, Wire a, Wire b) {
     circuit.gates.push_back({op, a, b});

@@ -43,15 +43,15 @@ class Recorder {
   // Where in known_ a gate with this hash stands, or where it would be put.
   std::size_t place_of(const Node& node, std::uint32_t hash) const;
   void grow();
-  std::vector<bool> needed() const;
+  MappedVector<bool> needed() const;
 
   // A gate's whole hash stands beside it: another gate's node is not looked at, which is far away
   // in memory.
   struct Known {
     std::uint32_t node = 0, hash = 0;  // 0: no gate
   };
-  std::vector<Node> nodes_;   // the constant 0, inputs, gates
-  std::vector<Known> known_;  // gates by their hash, at most half full
+  MappedVector<Node> nodes_;   // the constant 0, inputs, gates
+  MappedVector<Known> known_;  // gates by their hash, at most half full
   std::size_t gates_ = 0;
   std::vector<Port> inputs_, outputs_;
   std::vector<std::uint32_t> output_literals_;

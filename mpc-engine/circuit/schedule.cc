@@ -13,7 +13,7 @@ struct Node {
 };
 
 struct Graph {
-  std::vector<Node> nodes;             // inputs first
+  MappedVector<Node> nodes;            // inputs first
   std::vector<std::uint32_t> outputs;  // literals; kNoWire and kNoWire - 1 are constants
   std::size_t inputs = 0;
 };
@@ -23,7 +23,7 @@ Graph graph_of(const Circuit& circuit) {
   Graph graph;
   graph.inputs = circuit.input_bits();
   graph.nodes.resize(graph.inputs);
-  std::vector<std::uint32_t> literal(graph.inputs);
+  MappedVector<std::uint32_t> literal(graph.inputs);
   for (std::size_t k = 0; k < graph.inputs; ++k) literal[k] = static_cast<std::uint32_t>(2 * k);
   for (const Gate& gate : circuit.gates) {
     if (gate.op == Op::kZero || gate.op == Op::kOne) {
@@ -40,8 +40,8 @@ Graph graph_of(const Circuit& circuit) {
 }
 
 // Of each node, the ANDs on the longest path to it, itself included.
-std::vector<std::uint32_t> earliest_layers(const Graph& graph) {
-  std::vector<std::uint32_t> layer(graph.nodes.size(), 0);
+MappedVector<std::uint32_t> earliest_layers(const Graph& graph) {
+  MappedVector<std::uint32_t> layer(graph.nodes.size(), 0);
   for (std::size_t k = graph.inputs; k < graph.nodes.size(); ++k) {
     const Node& node = graph.nodes[k];
     layer[k] = std::max(layer[node.a / 2], layer[node.b / 2]) + (node.is_and ? 1 : 0);
@@ -50,8 +50,8 @@ std::vector<std::uint32_t> earliest_layers(const Graph& graph) {
 }
 
 // Of each node, the last layer in which it can be and the depth still be kept.
-std::vector<std::uint32_t> latest_layers(const Graph& graph, std::uint32_t depth) {
-  std::vector<std::uint32_t> layer(graph.nodes.size(), depth);
+MappedVector<std::uint32_t> latest_layers(const Graph& graph, std::uint32_t depth) {
+  MappedVector<std::uint32_t> layer(graph.nodes.size(), depth);
   for (std::size_t k = graph.nodes.size(); k-- > graph.inputs;) {
     const Node& node = graph.nodes[k];
     const std::uint32_t before = layer[k] - (node.is_and ? 1 : 0);
@@ -64,7 +64,7 @@ std::vector<std::uint32_t> latest_layers(const Graph& graph, std::uint32_t depth
 // The order of execution: of each layer XORs, each where it is first needed, then ANDs.
 class Order {
  public:
-  Order(const Graph& graph, const std::vector<std::uint32_t>& layer_of, std::uint32_t depth)
+  Order(const Graph& graph, const MappedVector<std::uint32_t>& layer_of, std::uint32_t depth)
       : graph_(graph), done_(graph.nodes.size(), false), rank_(graph.nodes.size(), 0) {
     for (std::size_t k = 0; k < graph.inputs; ++k) done_[k] = true;
     std::vector<std::vector<std::uint32_t>> ands(depth + 1);
@@ -74,7 +74,7 @@ class Order {
     add_outputs();
   }
 
-  std::vector<std::uint32_t> nodes;
+  MappedVector<std::uint32_t> nodes;
   std::vector<Schedule::Layer> layers;
 
  private:
@@ -134,8 +134,8 @@ class Order {
   }
 
   const Graph& graph_;
-  std::vector<bool> done_;
-  std::vector<std::uint32_t> rank_;  // of the layer's XORs, else 0
+  MappedVector<bool> done_;
+  MappedVector<std::uint32_t> rank_;  // of the layer's XORs, else 0
 };
 
 // Gives slots; one that is given back is the next to be given.
@@ -161,7 +161,7 @@ class Slots {
   std::uint32_t count() const { return count_; }
 
  private:
-  std::vector<std::uint32_t> slot_, uses_, free_;
+  MappedVector<std::uint32_t> slot_, uses_, free_;
   std::uint32_t count_ = 0;
 };
 
@@ -174,6 +174,7 @@ std::uint32_t operand(const Slots& slots, [[maybe_unused]] const Node& node,
 
 void place(const Graph& graph, const Order& order, Schedule& schedule) {
   Slots slots(graph.nodes.size());
+  schedule.gates.reserve(order.nodes.size());
   for (const std::uint32_t k : order.nodes)
     for (const std::uint32_t literal : {graph.nodes[k].a, graph.nodes[k].b})
       slots.will_be_used(literal / 2);
@@ -228,12 +229,13 @@ Schedule schedule_of(const Circuit& circuit) { return schedule_of_folded(folded(
 
 Schedule schedule_of_folded(const Circuit& circuit) {
   const Graph graph = graph_of(circuit);
-  const std::vector<std::uint32_t> earliest = earliest_layers(graph);
+  MappedVector<std::uint32_t> layer_of = earliest_layers(graph);
   std::uint32_t depth = 0;
-  for (const std::uint32_t layer : earliest) depth = std::max(depth, layer);
+  for (const std::uint32_t layer : layer_of) depth = std::max(depth, layer);
   Schedule best;
-  for (const auto& layers : {earliest, latest_layers(graph, depth)}) {
-    Order order(graph, layers, depth);
+  for (const bool latest : {false, true}) {
+    if (latest) layer_of = latest_layers(graph, depth);
+    const Order order(graph, layer_of, depth);
     Schedule schedule{circuit.inputs, circuit.outputs, 0, {}, order.layers, {}, {}};
     place(graph, order, schedule);
     if (best.layers.empty() || schedule.slots < best.slots) best = std::move(schedule);

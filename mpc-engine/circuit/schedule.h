@@ -38,7 +38,7 @@ struct Schedule {
 
   std::vector<Port> inputs, outputs;  // inputs stand in slots 0, 1, ... at the beginning
   std::uint32_t slots = 0;
-  std::vector<ScheduledGate> gates;
+  MappedVector<ScheduledGate> gates;
   std::vector<Layer> layers;
   std::vector<Part> parts;
   std::vector<Output> output_bits;

@@ -68,7 +68,6 @@ Result<Shape> shape_of(const Circuit& circuit) {
   if (ands > kMostBytes / garble::kTableBytes)
     return fail("threegarble: a circuit has " + std::to_string(ands) +
                 " ANDs, more than an instance takes");
-  shape.schedule.gates.shrink_to_fit();
   shape.digest = digest_of(shape.schedule);
   shape.table_bytes = table_bytes_of(ands, shape.first_gate_tweak());
   shape.all_bytes = shape.colours_at() + shape.out_bytes();

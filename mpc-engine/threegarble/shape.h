@@ -27,6 +27,12 @@ struct Shape {
 
   std::size_t wires() const { return 2 * in_bits + out_bits; }  // u, v, ρ
   std::uint64_t first_gate_tweak() const { return (wires() + 1) / 2 * 2; }
+  // Of memory, but for what is the same for all circuits.
+  std::size_t layout_bytes() const {
+    return schedule.gates.size() * sizeof(circuit::ScheduledGate) +
+           schedule.layers.size() * sizeof(circuit::Schedule::Layer) +
+           schedule.output_bits.size() * sizeof(circuit::Schedule::Output);
+  }
   std::size_t in_bytes() const { return in_bits / 8; }
   std::size_t out_bytes() const { return out_bits / 8; }
   std::size_t commitments_at() const { return table_bytes; }

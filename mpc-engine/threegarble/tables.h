@@ -62,7 +62,7 @@ Result<GarbledInstance> send_tables(const Seat& seat, const Shape& shape, const 
 // E's side: what came, and what remains of it once it is found good.
 struct ReceivedTables {
   InstanceId id;
-  Bytes all;  // T
+  MappedVector<std::uint8_t> all;  // T
   TableCheck::Tag first{}, second{};
   SecretVector mask_labels;
 };
@@ -71,7 +71,7 @@ Result<ReceivedTables> receive_tables(const Shape& shape, const InstanceId& id, 
 
 struct CheckedTables {
   InstanceId id;
-  Bytes all;
+  MappedVector<std::uint8_t> all;
   SecretVector mask_labels;  // of ρ
 
   const garble::Label* rho() const {

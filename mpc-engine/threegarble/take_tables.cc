@@ -17,8 +17,11 @@ constexpr std::size_t kPiece = std::size_t{64} * 1024;
 
 Result<ReceivedTables> receive_tables(const Shape& shape, const InstanceId& id, BulkReader& from_a,
                                       BulkReader& from_b, int timeout_ms) {
-  ReceivedTables got{
-      id, Bytes(shape.all_bytes), {}, {}, SecretVector(shape.out_bits * kLabelBytes)};
+  ReceivedTables got{id,
+                     MappedVector<std::uint8_t>(shape.all_bytes),
+                     {},
+                     {},
+                     SecretVector(shape.out_bits * kLabelBytes)};
   const MutableByteSpan all(got.all);
   // By pieces, from both in turn: neither waits for the other, and the time is of a piece.
   std::pair<BulkReader*, std::vector<MutableByteSpan>> halves[] = {

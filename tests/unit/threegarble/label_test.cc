@@ -34,7 +34,7 @@ circuit::Circuit ring_of_ands() {
 struct Spoiler {
   Trio trio{randombytes_random()};
   Shape shape = shape_for(ring_of_ands());
-  Bytes tables;  // A garbled them itself
+  MappedVector<std::uint8_t> tables;  // A garbled them itself
   garble::SecretLabels noise{kBits};
   Bytes m2;
 

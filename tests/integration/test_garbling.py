@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Servers that compute by garbled circuits (data.garbling): logins and tickets as ever."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tests.integration.conftest import NAME, SERVICE, STOCK, new_realm, remove
@@ -70,6 +73,22 @@ def test_logins_and_tickets_by_garbled_circuits(garbling):
     assert "operations took one" in table(garbling)
 
 
+def resident_mib(realm, party):
+    text = Path(f"/proc/{realm.daemons[f'server{party}'].pid}/status").read_text()
+    return int(re.search(r"^VmRSS:\s+(\d+) kB$", text, re.MULTILINE)[1]) / 1024
+
+
+def test_memory_of_a_full_reserve(garbling):
+    """docs/performance.md, "Memory": a server, its instances, layouts of a usual login."""
+    login(garbling, "memory")
+    ready(garbling, 2)
+    server_mib, layouts_mib, most_else_mib = 27, 68, 40
+    for party, one in enumerate(status(garbling)):
+        instances_mib = one["garbled_bytes"] / 2**20
+        most = server_mib + layouts_mib + instances_mib + most_else_mib
+        assert resident_mib(garbling, party) < most, f"{instances_mib} MiB are instances"
+
+
 def test_a_server_that_is_killed_while_instances_are_made(garbling):
     for party in range(3):
         login(garbling, f"before{party}")
@@ -79,6 +98,10 @@ def test_a_server_that_is_killed_while_instances_are_made(garbling):
         login(garbling, f"after{party}")
     ready(garbling, 2)
     login(garbling, "at last")
+    # Server 2 was killed last. Of each circuit the others had one layout through all sessions since
+    # they began.
+    for one in status(garbling):
+        assert one["garbled_layouts"] == len(one["garbled_circuits"])
 
 
 def test_one_server_without_it_is_a_session_without_it():

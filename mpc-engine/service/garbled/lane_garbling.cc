@@ -83,7 +83,7 @@ void LaneGarbling::note(const KeyRecord& record, tkdc_wire_op op, std::uint32_t 
   const auto circuit = circuit_of(record, op, usage, input_bytes);
   if (!circuit || !is_room_for_kind(op) || !known_.insert(*circuit).second) return;
   opening_kinds_ += checks_something(op) ? 1 : 0;
-  noted_.push_back(*circuit);
+  noted_.push_back({*circuit, checks_something(op)});
 }
 
 bool LaneGarbling::is_room_for_kind(tkdc_wire_op op) const {
@@ -91,12 +91,20 @@ bool LaneGarbling::is_room_for_kind(tkdc_wire_op op) const {
          (!checks_something(op) || opening_kinds_ < kMostOpeningKinds);
 }
 
+// Layouts stand beside instances, within as many octets. What strangers can send leaves half of
+// them to the other kinds.
+bool LaneGarbling::is_room_for_layout(std::size_t bytes, bool opens) const {
+  const std::size_t most = common_.options.most_bytes;
+  return layout_bytes_ + bytes <= most && (!opens || opening_layout_bytes_ + bytes <= most / 2);
+}
+
 // To lay a circuit out takes a thread up to some seconds. The lane turns meanwhile, and the three
 // have the kind from the tick on in which all have heard that all are through.
 Task<void> LaneGarbling::learn() {
   enum : std::uint8_t { kAtIt, kThrough };
   constexpr std::chrono::microseconds kIdle{500};
-  const std::string circuit = std::move(noted_.front());
+  const std::string circuit = std::move(noted_.front().circuit);
+  const bool opens = noted_.front().opens;
   noted_.pop_front();
   learning_ = circuit;
   Bytes about;
@@ -115,10 +123,15 @@ Task<void> LaneGarbling::learn() {
     co_await words.say(mine);
   }
   co_await words.say(kThrough);
-  // One that is too long is computed by sharing, at all three servers alike.
+  // One that is too long is computed by sharing, at all three servers alike: their layouts and
+  // bounds are the same.
   auto shape = laid_out.get();
   learning_.clear();
   if (!shape || kinds_.has((*shape)->digest)) co_return;
+  const std::size_t bytes = (*shape)->layout_bytes();
+  if (!is_room_for_layout(bytes, opens)) co_return;
+  layout_bytes_ += bytes;
+  opening_layout_bytes_ += opens ? bytes : 0;
   side_->reserve().add({*shape, common_.options.instances});
   kinds_.add(circuit, std::move(*shape), common_.options.instances);
 }
@@ -169,9 +182,13 @@ InstanceHold LaneGarbling::hold_one(const std::string& circuit) {
 // Of one that has been noted. What is being made may end without it: `ends_`.
 bool LaneGarbling::can_be_made(const std::string& circuit) const {
   if (broken_) return false;
-  if (std::ranges::find(noted_, circuit) != noted_.end() || learning_ == circuit) return true;
+  if (is_noted(circuit) || learning_ == circuit) return true;
   const auto kind = kinds_.find(circuit);
   return kind && side_->reserve().fits(*kind);
+}
+
+bool LaneGarbling::is_noted(const std::string& circuit) const {
+  return std::ranges::find(noted_, circuit, &Noted::circuit) != noted_.end();
 }
 
 void LaneGarbling::wake() { lane_.ready_all(waiting_); }

@@ -85,6 +85,8 @@ class LaneGarbling {
  private:
   LaneGarbling(Lane& lane, Common common) : lane_(lane), common_(std::move(common)) {}
   bool is_room_for_kind(tkdc_wire_op op) const;
+  bool is_room_for_layout(std::size_t bytes, bool opens) const;
+  bool is_noted(const std::string& circuit) const;
   std::size_t ready(const std::string& circuit) const;
   std::size_t held(const std::string& circuit) const;
   InstanceHold hold_one(const std::string& circuit);
@@ -98,13 +100,18 @@ class LaneGarbling {
   const Common common_;
   std::unique_ptr<threegarble::LaneSide> side_;
   WholeKinds kinds_;
-  std::deque<std::string> noted_;  // circuits that have no kind yet
-  std::string learning_;           // the one that is being laid out
-  std::set<std::string> known_;    // those, and all that have one or cannot have one
+  struct Noted {
+    std::string circuit;
+    bool opens = false;  // or verifies
+  };
+  std::deque<Noted> noted_;      // circuits that have no kind yet
+  std::string learning_;         // the one that is being laid out
+  std::set<std::string> known_;  // those, and all that have one or cannot have one
   std::unique_ptr<threegarble::Maker> maker_, next_maker_;
   std::uint8_t streams_ = 0, next_streams_ = 0;  // of either: LaneStreams::handshake
   std::size_t apart_ = 0;                        // attempts in a row that ended so
   std::size_t opening_kinds_ = 0;
+  std::size_t layout_bytes_ = 0, opening_layout_bytes_ = 0;  // of kinds
   // Both change in ticks that the three have in common, never where connections change.
   bool filling_ = false, broken_ = false;
   bool said_broken_ = false;  // of this maker, in the journal

@@ -77,26 +77,62 @@ Result<WholeKinds::ShapePtr> WholeKinds::shape_of(const std::string& circuit) {
   return std::make_shared<const threegarble::Shape>(std::move(*shape));
 }
 
+// Counting takes no memory; what it counts is no less than what is laid out.
+Result<WholeKinds::ShapePtr> WholeShapes::lay_out(const std::string& circuit) const {
+  const auto chosen = circuits::find_named(circuit);
+  if (!chosen) return chosen.error();
+  circuit::Counter counter;
+  chosen->named->count(counter, chosen->size);
+  const circuit::GateCounts& counts = counter.counts();
+  if ((counts.ands + counts.xors) * sizeof(circuit::ScheduledGate) > most_bytes_ / 2)
+    return fail("garbling: its layout has more than half of the " +
+                std::to_string(most_bytes_ >> 20) + " MiB that data.garbled_mb says");
+  return WholeKinds::shape_of(circuit);
+}
+
 Result<WholeKinds::ShapePtr> WholeShapes::get(const std::string& circuit) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !entries_[circuit].under_way; });
-  if (auto shape = entries_[circuit].shape.lock()) return shape;
+  changed_.wait(lock, [&] { return !under_way_; });
+  if (const auto entry = entries_.find(circuit); entry != entries_.end()) {
+    entry->second.asked = ++asked_;
+    return entry->second.shape;
+  }
   if (const auto known = unfit_.find(circuit); known != unfit_.end()) return known->second;
-  std::erase_if(entries_, [](const auto& one) {
-    return !one.second.under_way && one.second.shape.expired();
-  });
-  entries_[circuit].under_way = true;
+  under_way_ = true;
   lock.unlock();
-  auto shape = WholeKinds::shape_of(circuit);
+  auto shape = lay_out(circuit);
   lock.lock();
-  Entry& entry = entries_[circuit];
-  entry.under_way = false;
-  if (shape)
-    entry.shape = *shape;
-  else if (unfit_.size() < kMostUnfit)
+  under_way_ = false;
+  if (shape) {
+    entries_[circuit] = {*shape, ++asked_};
+    ++times_;
+    make_room();
+  } else if (unfit_.size() < kMostUnfit) {
     unfit_.emplace(circuit, shape.error());
+  }
   changed_.notify_all();
   return shape;
+}
+
+// Copies are given out under the lock alone, so what only stands here stays so.
+void WholeShapes::make_room() {
+  std::size_t bytes = 0;
+  for (const auto& [circuit, entry] : entries_) bytes += entry.shape->layout_bytes();
+  while (bytes > most_bytes_) {
+    auto oldest = entries_.end();
+    for (auto one = entries_.begin(); one != entries_.end(); ++one)
+      if (one->second.shape.use_count() == 1 &&
+          (oldest == entries_.end() || one->second.asked < oldest->second.asked))
+        oldest = one;
+    if (oldest == entries_.end()) return;
+    bytes -= oldest->second.shape->layout_bytes();
+    entries_.erase(oldest);
+  }
+}
+
+std::uint64_t WholeShapes::times() const {
+  const std::lock_guard lock(mutex_);
+  return times_;
 }
 
 std::vector<std::string> WholeShapes::unfit() const {
@@ -109,8 +145,7 @@ std::vector<std::string> WholeShapes::unfit() const {
 std::vector<std::string> WholeShapes::laid_out() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> out;
-  for (const auto& [circuit, entry] : entries_)
-    if (!entry.shape.expired()) out.push_back(circuit);
+  for (const auto& [circuit, entry] : entries_) out.push_back(circuit);
   return out;
 }
 

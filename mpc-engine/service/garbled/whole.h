@@ -57,27 +57,38 @@ class WholeKinds {
   std::vector<threegarble::Reserve::Kind> kinds_;
 };
 
-// Circuits that are laid out once for all lanes of a server, as long as one of them has it. Any
-// thread.
+// Circuits that are laid out once for all lanes of a server, and for its later sessions too: a
+// layout says nothing of keys or jobs. Those that no lane has are kept while all together have
+// `most_bytes` at most; who was asked for longest ago goes first. Any thread.
 class WholeShapes {
  public:
-  // As WholeKinds::shape_of(); who asks for one that another thread is at waits for it.
+  explicit WholeShapes(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+  // As WholeKinds::shape_of(). One is laid out at a time, which takes some six times its memory:
+  // who asks for another meanwhile waits. Error also: it has more gates than half of `most_bytes`
+  // takes.
   Result<WholeKinds::ShapePtr> get(const std::string& circuit);
   // Those that cannot be laid out, each with its reason: their operations are computed by sharing.
   // They are not tried again.
   std::vector<std::string> unfit() const;
-  // Those that lanes have.
+  // Those that are there.
   std::vector<std::string> laid_out() const;
+  // How often one has been laid out.
+  std::uint64_t times() const;
 
  private:
   struct Entry {
-    std::weak_ptr<const threegarble::Shape> shape;
-    bool under_way = false;
+    WholeKinds::ShapePtr shape;
+    std::uint64_t asked = 0;
   };
+  Result<WholeKinds::ShapePtr> lay_out(const std::string& circuit) const;
+  void make_room();
   static constexpr std::size_t kMostUnfit = 64;
 
+  const std::size_t most_bytes_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
+  bool under_way_ = false;
+  std::uint64_t asked_ = 0, times_ = 0;
   std::map<std::string, Entry> entries_;
   std::map<std::string, Error> unfit_;  // kMostUnfit at most
 };

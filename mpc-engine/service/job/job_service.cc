@@ -139,6 +139,7 @@ class JobServiceOnLanes final : public JobService {
     s.garbled_agents_had = agents_garbled_.all();
     s.garbled_unfit = shapes_.unfit();
     s.garbled_circuits = shapes_.laid_out();
+    s.garbled_layouts = shapes_.times();
     s.garbled_sent_bytes = pace_.spent();
     s.clocks_ahead = clocks_.ahead();
     s.shares = upkeep_.status();
@@ -201,7 +202,7 @@ class JobServiceOnLanes final : public JobService {
   HalfDone half_done_;
   RateLimits limits_;
   Revocations revocations_;
-  WholeShapes shapes_;
+  WholeShapes shapes_{options_.garbling.most_bytes};
   threegarble::Pace pace_{options_.garbling.octets_per_s};
   std::atomic<bool> stopping_{false};
   mutable std::mutex lanes_mutex_;

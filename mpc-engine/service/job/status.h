@@ -56,7 +56,8 @@ struct JobServiceStatus {
   std::uint64_t garbled_key_had = 0;
   std::map<std::uint64_t, std::uint64_t> garbled_agents_had;
   std::uint64_t garbled_sent_bytes = 0;       // to make instances
-  std::vector<std::string> garbled_circuits;  // that lanes have
+  std::vector<std::string> garbled_circuits;  // whose layouts are there
+  std::uint64_t garbled_layouts = 0;          // that were made
   std::vector<std::string> garbled_unfit;     // circuits that cannot be laid out, and why
   ShareUpkeepStatus shares;                   // audits of them, and MACs that are dealt
   std::uint32_t refresh_epoch = 0;  // how often the store was refreshed, and when last; 0: never

@@ -39,6 +39,7 @@ void tell_garbling(nlohmann::json& json, const GarblingOptions& garbling,
   json["garbled_key_had"] = jobs.garbled_key_had;
   json["garbled_sent_bytes"] = jobs.garbled_sent_bytes;
   json["garbled_circuits"] = jobs.garbled_circuits;
+  json["garbled_layouts"] = jobs.garbled_layouts;
   json["garbled_unfit"] = jobs.garbled_unfit;
 }
 

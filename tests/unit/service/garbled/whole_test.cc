@@ -365,9 +365,11 @@ TEST_P(GarbledTickets, KindsAreOfLengths) {
   EXPECT_FALSE(circuit_of(record[0], TKDC_OP_SEAL, kUsage + 1, 40)) << "no such keys";
 }
 
-// One layout for all lanes that ask at the same time, and a new one when nobody has it any more.
+constexpr std::size_t kMib = std::size_t{1} << 20;
+
+// One layout for all lanes that ask at the same time, and for those that ask when all have ended.
 TEST(WholeShapes, AreLaidOutOnce) {
-  WholeShapes shapes;
+  WholeShapes shapes(64 * kMib);
   constexpr std::size_t kLanes = 4;
   std::array<WholeKinds::ShapePtr, kLanes> got;
   std::vector<std::thread> threads;
@@ -380,12 +382,35 @@ TEST(WholeShapes, AreLaidOutOnce) {
   for (auto& thread : threads) thread.join();
   for (const auto& one : got) EXPECT_EQ(one, got[0]);
   EXPECT_EQ(*shapes.get("aes256"), got[0]);
-  std::weak_ptr<const threegarble::Shape> before = got[0];
   got = {};
-  EXPECT_TRUE(before.expired());
   ASSERT_TRUE(shapes.get("aes256").ok());
+  EXPECT_EQ(shapes.times(), 1u);
   EXPECT_FALSE(shapes.get("no-such-circuit").ok());
   EXPECT_FALSE(shapes.get("no-such-circuit").ok()) << "who asks again does not wait";
+  EXPECT_EQ(shapes.times(), 1u);
+}
+
+// Those that nobody has go, who was asked for longest ago first; what a lane has stays.
+TEST(WholeShapes, AreKeptWithinABound) {
+  const std::size_t aes128 = (*WholeKinds::shape_of("aes128"))->layout_bytes(),
+                    middle = (*WholeKinds::shape_of("aes256-encrypt"))->layout_bytes(),
+                    aes256 = (*WholeKinds::shape_of("aes256"))->layout_bytes();
+  WholeShapes shapes(aes128 + middle + aes256 - 1);
+  const auto kept = *shapes.get("aes128");
+  ASSERT_TRUE(shapes.get("aes256-encrypt").ok());
+  ASSERT_TRUE(shapes.get("aes256").ok());
+  EXPECT_EQ(shapes.laid_out(), (std::vector<std::string>{"aes128", "aes256"}));
+  EXPECT_EQ(*shapes.get("aes128"), kept);
+  ASSERT_TRUE(shapes.get("aes256-encrypt").ok());
+  EXPECT_EQ(shapes.laid_out(), (std::vector<std::string>{"aes128", "aes256-encrypt"}));
+  EXPECT_EQ(shapes.times(), 4u);
+  // One that is too long is refused by its count of gates, before anything is recorded.
+  WholeShapes small(aes256);
+  const auto refused = small.get("aes256");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("data.garbled_mb"), std::string::npos);
+  EXPECT_EQ(small.unfit().size(), 1u);
+  EXPECT_TRUE(small.get("aes-sbox").ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(Enctypes, GarbledTickets, testing::Values(17u, 18u, 19u, 20u));

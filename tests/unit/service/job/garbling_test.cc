@@ -277,7 +277,7 @@ TEST(GarblingInLanes, ABrokenStreamEndsTheMakingAlone) {
   EXPECT_GE(e.troubles.size(), 1u);
 }
 
-// Each session has its own keys, and begins its reserve anew.
+// Each session has its own keys, and begins its reserve anew. Circuits are laid out no second time.
 TEST(GarblingInLanes, ASessionsReserveEndsWithIt) {
   GarblingServices e;
   const Bytes data = some_bytes(50);
@@ -288,6 +288,7 @@ TEST(GarblingInLanes, ASessionsReserveEndsWithIt) {
   EXPECT_GT(rounds(e.run(e.mac(data))), kManyRounds);
   ASSERT_TRUE(e.ready(1));
   EXPECT_EQ(e.run(e.mac(data)).output(), e.checksum(data));
+  for (int p = 0; p < 3; ++p) EXPECT_EQ(e.service(p).status().garbled_layouts, 1u);
 }
 
 // What servers say in the handshake: other bounds, another program, no garbling.

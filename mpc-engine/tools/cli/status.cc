@@ -53,8 +53,11 @@ nlohmann::json other_agent(const std::string& config, const std::string& socket)
         out["trouble"] = "server " + server.value("party", nlohmann::json()).dump() + ": " +
                          server["trouble"].get<std::string>();
   }
-  if (document.is_object())
-    out["role"] = document.value("agent", nlohmann::json::object()).value("role", "");
+  if (!document.is_object()) return out;
+  const nlohmann::json agent = document.value("agent", nlohmann::json::object());
+  out["role"] = agent.value("role", "");
+  if (agent.contains("former_keys_warning"))
+    out["former_keys_warning"] = agent["former_keys_warning"];
   return out;
 }
 

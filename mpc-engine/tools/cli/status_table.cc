@@ -159,6 +159,17 @@ std::string notices_of(const json& server) {
   return text;
 }
 
+// What the host's other agents say that wants looking at.
+std::string other_agents_notices(const json& document) {
+  std::string text;
+  const auto others = document.find("other_agents");
+  if (others == document.end() || !others->is_array()) return text;
+  for (const json& agent : *others)
+    if (agent.is_object() && agent.contains("former_keys_warning"))
+      text += "  agent " + cell(agent, "name") + ": " + cell(agent, "former_keys_warning") + "\n";
+  return text;
+}
+
 // The host's other agents, those with trouble.
 std::string other_agents_of(const json& document) {
   std::string text;
@@ -253,6 +264,7 @@ std::string status_table(const json& document) {
   }
   text += "\n" + layout(rows);
   troubles += other_agents_of(document);
+  notices += other_agents_notices(document);
   if (!troubles.empty()) text += "\n" + troubles;
   if (!notices.empty()) text += "\n" + notices;
   text += programs_of(servers_of(document));

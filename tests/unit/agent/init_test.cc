@@ -188,6 +188,9 @@ TEST(StatusTable, ShowsDegradationAndSecurity) {
   document["servers"][0]["former_keys_warning"] = "former keys of server2";
   table = status_table(document);
   EXPECT_NE(table.find("agent a: former keys of server1\n"), std::string::npos) << table;
+  document["other_agents"] = {{{"name", "b"}, {"reachable", true}, {"former_keys_warning", "too"}}};
+  EXPECT_NE(status_table(document).find("agent b: too\n"), std::string::npos);
+  document.erase("other_agents");
   EXPECT_NE(table.find("server 0: former keys of server2\n"), std::string::npos) << table;
   document["servers"][1]["epoch_alarms"] = {"only 9 nonce epochs are left", "513 were used"};
   table = status_table(document);

@@ -34,20 +34,6 @@ Digest public_digest(const InstanceId& id, const JobTag& tag) {
   return out;
 }
 
-SecretVector component_statement(std::uint32_t lane, const JobTag& tag, ByteSpan component) {
-  Bytes input;
-  Writer w(input);
-  w.text("threegarble 1 request");
-  w.u32(lane);
-  w.u8(tag.mode);
-  w.u64(tag.job);
-  w.u32(tag.attempt);
-  w.raw(tag.about);
-  Digest request;
-  crypto_generichash(request.data(), request.size(), input.data(), input.size(), nullptr, 0);
-  return keyed(request, "statement", component);
-}
-
 SecretVector component_digest(const Digest& public_digest, ByteSpan component) {
   return keyed(public_digest, "component", component);
 }

@@ -24,8 +24,6 @@ struct JobTag {
 };
 
 Digest public_digest(const InstanceId& id, const JobTag& tag);
-// Of a component, for its other holder, before an instance is taken (admit.h).
-SecretVector component_statement(std::uint32_t lane, const JobTag& tag, ByteSpan component);
 // Of component e + 2, for its two holders.
 SecretVector component_digest(const Digest& public_digest, ByteSpan component);
 // D: the key of streams is derived with it.

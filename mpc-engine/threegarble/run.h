@@ -18,7 +18,7 @@
 // What each party sees: E one label of each wire, and ρ; A also c'; B nothing.
 #pragma once
 
-#include "threegarble/admit.h"
+#include "threegarble/admitted.h"
 #include "threegarble/evaluate.h"
 #include "threegarble/side.h"
 

@@ -6,7 +6,8 @@
 //   three ticks   m1, m2, m3
 //   then          where the operation checks something, one octet is opened: whether it held
 //
-// The lane's admission has compared the job's input and the record's fields (threegarble/admit.h).
+// The lane's admission has compared the job's input and the record's fields
+// (threegarble/admitted.h).
 // Nothing is answered before m3 is in. Where no instance stands ready, or nothing garbles this
 // operation, all three servers fall back to sharing, and nothing has left. After m1 there is no
 // way back: a deviation ends the lane.

@@ -11,7 +11,7 @@ namespace {
 
 const circuit::Circuit kSmall = small_circuit();
 
-// run() takes an Admitted, which nobody makes but Statements, and which serves once.
+// run() takes an Admitted, which by_owner() alone makes, and which serves once.
 static_assert(!std::is_default_constructible_v<Admitted> && !std::is_aggregate_v<Admitted>);
 static_assert(!std::is_constructible_v<Admitted, JobTag, SharedBytes>);
 static_assert(!std::is_constructible_v<Admitted, const JobTag&, SharedBytes>);

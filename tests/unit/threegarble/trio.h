@@ -8,6 +8,7 @@
 #include "circuit/plain.h"
 #include "circuit/recorder.h"
 #include "link/memory_bulk_stream.h"
+#include "statements.h"
 #include "support/three_parties.h"
 #include "threegarble/run.h"
 

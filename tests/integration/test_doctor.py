@@ -186,6 +186,31 @@ def test_krb5_without_its_wiring_is_found(host):
     assert not host.wrong()
 
 
+def test_a_module_that_an_included_file_names_is_named(host):
+    """As the collection has it."""
+    whole = host.profile.read_text()
+    part = host.root / "etc/krb5kdc/tkdc.conf"
+    part.write_text(whole)
+    host.profile.write_text("include /etc/krb5kdc/kdc.conf\ninclude /etc/krb5kdc/tkdc.conf\n")
+    assert not host.wrong()
+    part.unlink()
+    assert set(host.wrong()) == {("krb5", "module")}
+    host.profile.write_text(whole)
+
+
+def test_the_agent_of_a_spare_may_be_away(host):
+    wants = host.root / "etc/systemd/system/multi-user.target.wants"
+    wants.mkdir(parents=True)
+    (wants / "krb5-kdc.service").symlink_to(host.units / UNITS[0])
+    host.realm.daemons["agent-admin"].stop()
+    assert not host.wrong()
+    (wants / "tkdc-agent@agent-admin.service").touch()
+    assert set(host.wrong()) == {("agent-admin", "running")}
+    shutil.rmtree(wants)
+    assert set(host.wrong()) == {("agent-admin", "running")}
+    host.realm.start_agent("admin")
+
+
 def test_former_keys_are_spoken_of_until_they_are_forgotten(host):
     """In the status, once in each journal, and here."""
     realm = host.realm

@@ -46,6 +46,12 @@ std::string owner_name(uid_t user) {
   return found != nullptr ? found->pw_name : std::to_string(user);
 }
 
+// Whose a secret may be: as its folder, or, where that is root's, the service's.
+uid_t secrets_owner(const Patient& patient, uid_t folder) {
+  const passwd* service = ::getpwnam(patient.kind == Kind::kAgent ? "tkdc-agent" : "tkdc-server");
+  return folder == 0 && ::geteuid() == 0 && service != nullptr ? service->pw_uid : folder;
+}
+
 // Root follows no name of a service's folder: the service's account could put a link there.
 std::string chmod_as(uid_t owner, const std::string& mode, const std::string& path) {
   const std::string command = "chmod " + mode + " " + shell_word(path);
@@ -60,9 +66,8 @@ Finding check_file(const std::string& path, mode_t forbidden, const char* mode, 
   if (::lstat(path.c_str(), &st) != 0 || S_ISLNK(st.st_mode)) return good("");
   const std::string give = "chown -h " + owner_name(owner) + ": " + shell_word(path);
   if (st.st_uid != owner && st.st_uid != 0)
-    return wrong(
-        path + " belongs to " + owner_name(st.st_uid) + ", its folder to " + owner_name(owner),
-        give);
+    return wrong(path + " belongs to " + owner_name(st.st_uid) + ", not to " + owner_name(owner),
+                 give);
   if ((st.st_mode & forbidden) != 0)
     return wrong(path + " is open to others",
                  (st.st_uid == owner ? "" : give + "; ") + chmod_as(owner, mode, path));
@@ -106,7 +111,7 @@ Finding check_files(const Patient& patient) {
       found.push_back(check_file(config.store_path, 0077, "0700", store.st_uid));
   }
   for (const std::string& path : secrets)
-    found.push_back(check_file(path, 0177, "0600", folder.st_uid));
+    found.push_back(check_file(path, 0177, "0600", secrets_owner(patient, folder.st_uid)));
   for (const Finding& one : found)
     if (one.state == Finding::State::kWrong) return one;
   return good(patient.folder + ": owners and modes are right");

@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto kCompareTime = std::chrono::seconds(15);
+constexpr int kMostDeep = 3;
 constexpr const char* kWireAgain =
     "apt install --reinstall tkdc-kdc; systemctl daemon-reload; systemctl restart ";
 
@@ -22,6 +23,25 @@ std::string slurp(const fs::path& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
+}
+
+// With what it includes, so deep at most: a file may include itself.
+std::string profile_text(const std::string& root, const std::string& path, int depth) {
+  if (depth == 0) return {};
+  static const std::regex kInclude(R"(^(include|includedir)\s+(/\S+)\s*$)");
+  std::string out;
+  std::error_code error;
+  std::istringstream lines(slurp(root + path));
+  std::smatch found;
+  for (std::string line; std::getline(lines, line); out += line + "\n") {
+    if (!std::regex_match(line, found, kInclude)) continue;
+    const std::string named = found[2];
+    if (found[1] == "include") out += profile_text(root, named, depth - 1);
+    for (const auto& entry : fs::directory_iterator(root + named, error))
+      if (entry.path().filename().string().front() != '.')
+        out += profile_text(root, named + "/" + entry.path().filename().string(), depth - 1);
+  }
+  return out;
 }
 
 // Where systemd looks.
@@ -88,9 +108,9 @@ Finding check_module(const Patient& patient) {
     return wrong("ktkdc.so is in no folder of krb5's database modules",
                  "apt install --reinstall tkdc-kdc");
   const char* named = std::getenv("KRB5_KDC_PROFILE");
-  const std::string profile = patient.root + (named != nullptr ? named : "/etc/krb5kdc/kdc.conf");
+  const std::string profile = named != nullptr ? named : "/etc/krb5kdc/kdc.conf";
   static const std::regex kModule(R"((^|\n)\s*db_library\s*=\s*ktkdc\s*(\n|$))");
-  if (!std::regex_search(slurp(profile), kModule))
+  if (!std::regex_search(profile_text(patient.root, profile, kMostDeep), kModule))
     return wrong(profile + " names no module ktkdc",
                  "write db_library = ktkdc into [dbmodules] there (docs/operations.md); systemctl "
                  "restart krb5-kdc krb5-admin-server");

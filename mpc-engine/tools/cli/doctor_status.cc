@@ -7,6 +7,7 @@
 #include "base/utc_time.h"
 #include "tools/cli/doctor_checks.h"
 #include "tools/cli/printable.h"
+#include "tools/cli/spare.h"
 
 namespace tkdc::cli {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 using nlohmann::json;
 using Kind = Patient::Kind;
 
+constexpr const char* kUnits = "/etc/systemd/system";
 constexpr std::int64_t kRefreshDueS = 40 * 86'400;  // tkdc-refresh@.timer: each month
 
 std::string text_of(const json& object, const char* field) {
@@ -52,6 +54,8 @@ Finding silent() { return unknown("it does not answer: see running"); }
 
 Finding check_running(const Patient& patient) {
   if (patient.status.is_object()) return good("answers");
+  if (patient.kind == Kind::kAgent && is_of_a_spare(patient.name, patient.root + kUnits))
+    return good("a spare KDC: it does not run before the host is promoted");
   return wrong(patient.silence,
                "systemctl status " + patient.unit + "; systemctl start " + patient.unit);
 }

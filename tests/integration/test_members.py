@@ -352,3 +352,23 @@ def test_keys_are_made_anew_one_member_at_a_time(administrators):
     done = administrators.run("join", "--folder", str(of_peer.parent), "--forget-former", *options)
     assert done.returncode == 0, done.stderr
     assert "former_" not in config.read_text() and was not in config.read_text()
+
+
+def test_a_renewal_that_was_cut_off_says_how_it_goes_on(administrators):
+    """Each step's end is in the unit test; here what an administrator reads."""
+    folder = administrators.root / "server0"
+    renew = ("renew", "--folder", str(folder))
+    assert administrators.run(*renew).returncode == 0
+    (folder / "next" / "curve.key").replace(folder / "curve.key")
+    half = administrators.run(*renew)
+    assert half.returncode == 1 and f"tkdc renew --folder {folder} --take" in half.stderr
+    assert administrators.run(*renew, "--take").returncode == 0
+    (folder / "next").mkdir()
+    empty = administrators.run(*renew, "--take")
+    assert empty.returncode == 0 and "had taken them all" in empty.stdout
+    assert not (folder / "next").exists()
+    draft = folder / ".next.abcdef"
+    draft.mkdir()
+    (draft / "curve.key").write_text("of a run that was killed")
+    again = administrators.run(*renew)
+    assert again.returncode == 0 and f"Removed {draft}" in again.stdout and not draft.exists()

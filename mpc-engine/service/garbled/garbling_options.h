@@ -27,6 +27,9 @@ struct GarblingOptions {
   // kAuto: of ticks that take so long, the thousand that sharing takes are more than it takes to
   // lay a circuit out and to make one.
   std::chrono::microseconds far{1500};
+  // kAuto, nearer than that: where jobs are at work for more of a lane's time, it makes instances
+  // no faster than they are taken, and to make them takes CPU from jobs.
+  double most_busy = 0.5;
 
   // As data.garbling and `tkdc status` say it.
   static constexpr std::array kUses{"never", "auto", "always"};

@@ -15,7 +15,9 @@ Garbled GarblingChoice::now() const {
     case GarblingOptions::Use::kAuto: break;
   }
   if (running_.size() > kMostBeside) return Garbled::kNo;
-  return tick_time_ >= options.far ? Garbled::kMade : Garbled::kReady;
+  if (tick_time_ >= options.far) return Garbled::kMade;
+  // What is not taken need not be made again, so then nothing is.
+  return load_.part() > options.most_busy ? Garbled::kNo : Garbled::kReady;
 }
 
 Garbled GarblingChoice::choose(const JobName& name) {

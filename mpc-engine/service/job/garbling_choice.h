@@ -4,16 +4,18 @@
 #pragma once
 
 #include "service/garbled/lane_garbling.h"
+#include "service/job/lane_load.h"
 #include "service/job/lane_shared.h"
 
 namespace tkdc {
 
 class GarblingChoice {
  public:
-  // `tick_time`: of the lane's fastest ticks of late.
+  // `tick_time`: of the lane's fastest ticks of late; `load`: the lane's.
   GarblingChoice(const LaneShared& shared, const RunningJobs& running, const LaneGarbling& garbling,
-                 const std::chrono::nanoseconds& tick_time)
-      : shared_(shared), running_(running), garbling_(garbling), tick_time_(tick_time) {}
+                 const std::chrono::nanoseconds& tick_time, const LaneLoad& load)
+      : shared_(shared), running_(running), garbling_(garbling), tick_time_(tick_time),
+        load_(load) {}
 
   // Of a job that waits to be named.
   Garbled choose(const JobName& name);
@@ -27,6 +29,7 @@ class GarblingChoice {
   const RunningJobs& running_;
   const LaneGarbling& garbling_;
   const std::chrono::nanoseconds& tick_time_;
+  const LaneLoad& load_;
   InstanceQuotas quotas_;
 };
 

@@ -64,7 +64,7 @@ Result<void> LaneRunner::join_garbling(LaneStreams streams, const PairwiseKeys& 
       {shared_.options.garbling, shared_.shapes, shared_.pace, shared_.options.trouble});
   if (!joined) return joined.error();
   garbling_ = std::move(*joined);
-  choice_.emplace(shared_, running_, *garbling_, tick_time_);
+  choice_.emplace(shared_, running_, *garbling_, tick_time_, lane_load_);
   admission_.use_garbling(*choice_);
   return {};
 }
@@ -182,9 +182,13 @@ std::optional<std::string> LaneRunner::deviation() const {
 
 Result<void> LaneRunner::tick() {
   const auto began = Clock::now();
+  const bool at_work = !running_.empty();
+  note_load(began, at_work);
   auto stepped = ticker_.step(
       *this, checks_.manages() || share_work_ ? Ticker::kDiskTimeoutMs : Ticker::kReceiveTimeoutMs);
-  const std::chrono::nanoseconds took = Clock::now() - began;
+  const auto ended = Clock::now();
+  note_load(ended, at_work);
+  const std::chrono::nanoseconds took = ended - began;
   tick_time_ = ticks_ <= 1 ? took : std::min(tick_time_ + tick_time_ / 16, took);
   if (ticker_.failure()) connected_ = !ticker_.failure()->connection;
   if (!stepped) return stepped;
@@ -198,6 +202,11 @@ Result<void> LaneRunner::tick() {
   load_ = running_.size();
   publish_counters();
   return {};
+}
+
+void LaneRunner::note_load(Clock::time_point now, bool at_work) {
+  lane_load_.pass(now - noted_at_, at_work);
+  noted_at_ = now;
 }
 
 // ---- what protocols make ahead, and check

@@ -65,6 +65,7 @@ class LaneRunner final : private Ticker::Owner {
   template <class Visit>
   void for_each_taken(Visit visit);
   Result<void> tick();
+  void note_load(Clock::time_point now, bool at_work);
   void note_session(const Session& session);
   std::optional<Ticker::OwnControl> say() override;
   Result<void> hear(const Ticker::Control& control) override;
@@ -122,6 +123,8 @@ class LaneRunner final : private Ticker::Owner {
   Clock::time_point stop_by_;
   std::uint64_t next_number_ = 0, ticks_ = 0;
   std::chrono::nanoseconds tick_time_{0};  // of the fastest ones of late
+  LaneLoad lane_load_;
+  Clock::time_point noted_at_{};
   ProtocolCounts published_;
   LaneGarbling::Counts published_garbling_;
   std::uint64_t published_cohorts_ = 0;

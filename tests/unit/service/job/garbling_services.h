@@ -16,6 +16,9 @@ using Use = GarblingOptions::Use;
 inline constexpr std::uint32_t kFewRounds = 12, kManyRounds = 200;
 inline constexpr std::uint32_t kUsage = 17;
 
+// A sanitizer's build is at work all the time.
+inline constexpr double kNeverBusy = 1;
+
 // What a server that bounds it sends to make instances.
 inline constexpr int kNobody = -1;
 inline constexpr std::uint64_t kSlowOctets = 40'000'000;
@@ -23,11 +26,12 @@ inline constexpr std::uint64_t kSlowOctets = 40'000'000;
 struct GarblingServices : ThreeServices {
   explicit GarblingServices(std::size_t lanes = 1, Use use = Use::kAuto, Use leaders = Use::kAuto,
                             std::chrono::microseconds far = std::chrono::hours(1),
-                            int slow = kNobody)
+                            int slow = kNobody, double most_busy = kNeverBusy)
       : ThreeServices(lanes, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, nullptr,
-                      [this, use, leaders, far, slow](JobServiceOptions& options) {
+                      [this, use, leaders, far, slow, most_busy](JobServiceOptions& options) {
                         options.garbling.use = options.party == 0 ? leaders : use;
                         options.garbling.far = far;
+                        options.garbling.most_busy = most_busy;
                         if (options.party == slow) options.garbling.octets_per_s = kSlowOctets;
                         options.trouble = [this](const std::string& text) {
                           std::lock_guard lock(troubles_mutex);

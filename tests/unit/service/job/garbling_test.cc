@@ -3,6 +3,7 @@
 // against libkrb5, which kinds are learned, what a head of two parts becomes, connections that are
 // lost while instances are made and while a job runs, streams that break, and servers that differ.
 #include "garbling_services.h"
+#include "service/job/lane_load.h"
 
 namespace tkdc::garbling_lanes {
 namespace {
@@ -165,6 +166,36 @@ TEST(GarblingInLanes, JobsWaitForWhatHasToBeMade) {
     EXPECT_GT(rounds(answer), kManyRounds);
     EXPECT_EQ(e.service(0).status().garbled_jobs, 12u);
   }
+}
+
+// Near each other, a lane that is busy takes none, so none is made beside its jobs.
+TEST(GarblingInLanes, ABusyLaneShares) {
+  constexpr double kHardlyBusy = 1e-9;
+  GarblingServices e(1, Use::kAuto, Use::kAuto, std::chrono::hours(1), kNobody, kHardlyBusy);
+  const Bytes data = some_bytes(33), sum = e.checksum(data);
+  EXPECT_EQ(e.run(e.mac(data)).output(), sum);
+  ASSERT_TRUE(e.ready(1));
+  const std::uint64_t made = e.made();
+  for (int k = 0; k < 3; ++k) {
+    const Answer answer = e.run(e.mac(data));
+    EXPECT_EQ(answer.output(), sum);
+    EXPECT_GT(rounds(answer), kManyRounds);
+  }
+  EXPECT_EQ(e.made(), made);
+}
+
+TEST(LaneLoad, IsOfLate) {
+  using namespace std::chrono_literals;
+  LaneLoad load;
+  EXPECT_EQ(load.part(), 0);
+  for (int k = 0; k < 5000; ++k) load.pass(2ms, true);
+  EXPECT_GT(load.part(), 0.98);
+  for (int k = 0; k < 5000; ++k) load.pass(2ms, k % 4 == 0);
+  EXPECT_NEAR(load.part(), 0.25, 0.02);
+  load.pass(1h, false);
+  EXPECT_EQ(load.part(), 0);
+  load.pass(-1ms, true);
+  EXPECT_EQ(load.part(), 0);
 }
 
 TEST(GarblingInLanes, FarServersWaitByThemselves) {

@@ -14,6 +14,14 @@ std::size_t bytes_of(std::span<const MacSubject> subjects) {
   return bytes;
 }
 
+// What the prover of that role has for this component.
+void make_tags(MacKeys& keys, const MacRole& role, ByteSpan name, ByteSpan x, MutableByteSpan out) {
+  keys.q(role, name, out);
+  const ByteSpan delta = keys.delta(role);
+  for (std::size_t k = 0; k < x.size(); k += kMacBlockBytes)
+    gf128_multiply_add(&out[k], &x[k], delta.data());
+}
+
 // The prover's tags of the component that it and this party hold.
 void append_tags(MacKeys& keys, const MacRole& role, const MacSubject& subject,
                  const Dealing& dealing, SecretVector& out) {
@@ -21,10 +29,7 @@ void append_tags(MacKeys& keys, const MacRole& role, const MacSubject& subject,
   const SecretVector& x = subject.component[mine.place()];
   const std::size_t at = out.size();
   out.resize(at + x.size());
-  keys.q(role, mac_name(subject.name, dealing), MutableByteSpan(out).subspan(at));
-  const ByteSpan delta = keys.delta(role);
-  for (std::size_t k = 0; k < x.size(); k += kMacBlockBytes)
-    gf128_multiply_add(&out[at + k], &x[k], delta.data());
+  make_tags(keys, role, mac_name(subject.name, dealing), x, MutableByteSpan(out).subspan(at));
 }
 
 SecretVector tags_for(MacKeys& keys, std::size_t side, std::span<const MacSubject> subjects,
@@ -66,6 +71,14 @@ Task<bool> deal_macs(Lane& lane, MacKeys& keys, Dealing dealing, std::span<MacSu
     one.key = keys.id();
   }
   co_return prev&& next;
+}
+
+bool are_tags_of(MacKeys& keys, const MacRole& role, ByteSpan name, ByteSpan component,
+                 ByteSpan tags) {
+  if (component.size() != tags.size() || component.size() % kMacBlockBytes != 0) return false;
+  SecretVector expected(tags.size());
+  make_tags(keys, role, name, component, expected);
+  return sodium_memcmp(expected.data(), tags.data(), tags.size()) == 0;
 }
 
 }  // namespace tkdc

@@ -22,4 +22,10 @@ namespace tkdc {
 // may be used.
 Task<bool> deal_macs(Lane& lane, MacKeys& keys, Dealing dealing, std::span<MacSubject> subjects);
 
+// Whether these are the tags that this party, or who was it before, dealt to the role's prover for
+// this component under that name (mac_name()). Whole blocks. Its Delta decides: who knows it can
+// make tags for any component.
+[[nodiscard]] bool are_tags_of(MacKeys& keys, const MacRole& role, ByteSpan name,
+                               ByteSpan component, ByteSpan tags);
+
 }  // namespace tkdc

@@ -22,6 +22,10 @@ struct MacSubject {
 };
 
 inline constexpr std::size_t kMacBlockBytes = kGf128Bytes;
+// A field's in whole blocks.
+constexpr std::size_t mac_padded(std::size_t bytes) {
+  return (bytes + kMacBlockBytes - 1) / kMacBlockBytes * kMacBlockBytes;
+}
 
 // What q is drawn under: the name and the dealing.
 inline Bytes mac_name(ByteSpan name, const Dealing& dealing) {

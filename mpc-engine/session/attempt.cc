@@ -62,6 +62,7 @@ class Attempt {
   AttemptInputs in_;
   long long deadline_ms_;
   Hello mine_;  // lane and contribution differ by link
+  std::optional<RepairOffer> repair_;
   // To both neighbours, for one purpose: a lane, or a bulk stream in either direction.
   struct Connection {
     explicit Connection(int n)
@@ -102,7 +103,12 @@ Result<void> Attempt::say_hello() {
   mine_.two_parts = in_.options.two_parts;
   mine_.wire_format = in_.options.wire_format;
   mine_.protocols = in_.options.protocols;
-  if (in_.options.streamed) mine_.protocols.push_back(*in_.options.streamed);
+  if (in_.options.repair && in_.options.share_macs != 0) repair_ = in_.options.repair();
+  // A repair needs no streams, and takes their place in the list.
+  if (repair_)
+    mine_.protocols.push_back({std::string(kRepairSession), repair_->order});
+  else if (in_.options.streamed)
+    mine_.protocols.push_back(*in_.options.streamed);
   if (in_.options.share_macs != 0)
     mine_.protocols.push_back({std::string(kShareMacs), in_.options.share_macs});
   mine_.masked_blocks = in_.options.masked_blocks;
@@ -353,6 +359,7 @@ Result<void> Attempt::agree(Session& session) {
   inputs.transcript = transcript();
   inputs.log = in_.options.log;
   inputs.advice = in_.options.advice;
+  inputs.repaired = session.repaired;
   for (int party = 0; party < 3; ++party)
     inputs.epochs[static_cast<std::size_t>(party)] = {hello_of(party).epoch,
                                                       hello_of(party).epoch_used};
@@ -430,9 +437,13 @@ Session Attempt::agreed_session() const {
   }
   session.protocols =
       common_protocols(hello_of(0).protocols, hello_of(1).protocols, hello_of(2).protocols);
-  if (in_.options.streamed)
+  if (in_.options.streamed && !repair_)
     session.streams = std::erase(session.protocols, in_.options.streamed->name) > 0;
   session.share_macs = std::erase(session.protocols, kShareMacs) > 0;
+  // Its pages are proved by MACs: where one has none there is no repair, and the inventories
+  // differ.
+  if (std::erase(session.protocols, kRepairSession) > 0 && session.share_macs)
+    session.repaired = repair_->party;
   session.security = in_.options.security;
   session.representation = bytes ? Representation::kBytes : Representation::kPlanes;
   session.zero_generator =

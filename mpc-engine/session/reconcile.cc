@@ -67,6 +67,7 @@ class Talk : private Steps {
   Result<void> apply(std::span<const Unsettled> mine, const Answers& answers);
   Result<void> apply_one(const Unsettled& mine, bool others_did);
   Result<void> compare_inventories();
+  bool same_but_for(int party, const Bytes& mine, const Answers& answers) const;
   std::uint32_t vouched() const;
   Result<std::uint32_t> next_epoch() const;
   Result<std::uint32_t> agree_epoch();
@@ -225,6 +226,7 @@ Result<void> Talk::compare_inventories() {
   const Bytes& prev = answers->by[0];
   const Bytes& next = answers->by[1];
   if (prev == body && next == body) return {};
+  if (in_.repaired && same_but_for(*in_.repaired, body, *answers)) return {};
   std::string whose = "the inventories of all three parties differ";
   int odd = -1;
   if (prev == body)
@@ -238,6 +240,13 @@ Result<void> Talk::compare_inventories() {
   return fail("session: " + whose + " (this server " + to_hex(body) + ", " +
               name(Neighbour::kPrev) + " " + to_hex(prev) + ", " + name(Neighbour::kNext) + " " +
               to_hex(next) + ")" + followed_by(in_.advice.inventories));
+}
+
+// Each hears both others: so the one that is repaired knows that they are alike, and they do.
+bool Talk::same_but_for(int party, const Bytes& mine, const Answers& answers) const {
+  if (party == in_.party) return answers.by[0] == answers.by[1];
+  const Neighbour other = party_at(Neighbour::kPrev) == party ? Neighbour::kNext : Neighbour::kPrev;
+  return answers.by[static_cast<std::size_t>(other)] == mine;
 }
 
 // What at least two of the three have reserved; one of those two is honest.

@@ -6,7 +6,8 @@
 //                 them, dropped otherwise; condemned records: destroyed when
 //                 another party has buried them, pardoned otherwise (a crash
 //                 between the two steps of making or removing an entry)
-//   3. INVENTORY  the parties hold the same entries, or there is no session
+//   3. INVENTORY  the parties hold the same entries, or there is no session; all but one that is
+//                 repaired in it
 //   4. EPOCH      1 + the highest epoch used, reserved on disk by all three before use
 //
 // Each step is one packet to and one from each neighbour (settling: one round
@@ -40,6 +41,9 @@ struct ReconcileInputs {
   std::array<EpochClaim, 3> epochs{};         // persisted, by party, from the HELLOs
   std::function<void(const std::string&)> log;
   SessionAdvice advice;
+  // This party has no entries yet, and the session is to give it them: the two others' inventories
+  // are equal.
+  std::optional<int> repaired;
 };
 
 // Step 1. On it rests whether a session goes on or a new one follows: a party that told the two

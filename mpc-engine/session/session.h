@@ -69,6 +69,14 @@ struct OfferedProtocol {
 // over, so a session has it where all three offer it alike.
 inline constexpr std::string_view kShareMacs = "share-macs";
 
+// The same of a session in which a party that has nothing gets its entries from the two others
+// (docs/protocols/25-repair.md). All three offer it for one party and one order, or there is none.
+inline constexpr std::string_view kRepairSession = "repair";
+struct RepairOffer {
+  int party = 0;            // which has nothing
+  std::uint64_t order = 0;  // a digest of what was approved
+};
+
 struct Session {
   SessionId id{};
   // New connections of the session of this id, which all three hold: of what follows only the
@@ -82,6 +90,8 @@ struct Session {
   ZeroGenerator zero_generator = ZeroGenerator::kAesCtr;
   bool two_parts = false;   // docs/protocols/17-two-part-hmac.md
   bool share_macs = false;  // docs/protocols/23-share-macs.md
+  // It is for this party's repair alone: its inventory is no one's.
+  std::optional<int> repaired;
   // 20 bits of the GCM nonce, reserved on disk by all three before use; and its era.
   std::uint32_t epoch = 0, era = 0;
   std::array<OwnersNote, 3> notes;     // by party, of when the session was made

@@ -17,6 +17,9 @@ constexpr const char* kNoSuchProtocol =
 constexpr const char* kRefreshing =
     "shares are being refreshed, and keys are neither made nor removed meanwhile; try again when "
     "`tkdc shares status` says that it is done";
+constexpr const char* kRepairing =
+    "a server that has lost its store is being repaired, and no key is used meanwhile; `tkdc repair "
+    "status` says how far it is";
 constexpr const char* kNoHead =
     "this server has answered no head of this tail, or it was too long ago or has had its tail; "
     "the operation must be asked for anew";
@@ -155,6 +158,7 @@ Verdict JobChecks::check(Job& job, std::uint8_t protocol, const ManifestTime& ti
     return check_rate(job, TKDC_STATUS_UNAVAILABLE);
   };
   if (shared_.options.audit_works && !shared_.options.audit_works()) return unavailable(kUnaudited);
+  if (shared_.upkeep.repairing()) return unavailable(kRepairing);
   const ProtocolInfo chosen = protocols_[named.protocol]->info();
   if (asks_for_another(job, chosen)) return unavailable(kNoSuchProtocol);
   const bool management = is_management(job.request.op);

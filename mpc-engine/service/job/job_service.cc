@@ -254,7 +254,8 @@ Result<void> JobServiceOnLanes::begin(Session& session) {
   protocols_ = lanes_.front()->protocols();
   garbles_ = session.streams;
   session_ = session.id;
-  upkeep_.session(session.share_macs && store_.macs() != nullptr, refresh_epoch());
+  upkeep_.session(session.share_macs && store_.macs() != nullptr, refresh_epoch(),
+                  session.repaired);
   if (options_.party == 0)
     for (const JobName& name : pending_.names())
       lane_for(pending_.is_management(name)).enqueue(name);

@@ -68,7 +68,7 @@ Result<LaneControl> decode_lane_control(ByteSpan octets, const LaneExpects& expe
   if ((parts & kClock) != 0) said.clock_ms = in.u64();
   if ((parts & kShares) != 0) {
     const std::uint8_t task = in.u8();
-    if (!expected.shares || !is_share_task(task)) return malformed;
+    if (!expected.shares || !is_share_task(task, expected.repair)) return malformed;
     said.share_task = static_cast<ShareTask>(task);
   }
   if (!in.complete()) return malformed;

@@ -39,6 +39,7 @@ struct LaneExpects {
   std::size_t most_jobs = 0;
   std::size_t protocols = 1;  // of the session
   bool shares = false;        // the session has MACs, and this lane their work
+  bool repair = false;        // which is a repair and nothing else
 };
 Result<LaneControl> decode_lane_control(ByteSpan octets, const LaneExpects& expected);
 

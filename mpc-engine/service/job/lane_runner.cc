@@ -21,8 +21,8 @@ constexpr const char* kRefreshed = "shares have been refreshed: a new session be
 LaneRunner::LaneRunner(LaneShared shared, const Session& session, std::size_t lane)
     : shared_(shared), party_(session.party), index_(static_cast<std::uint32_t>(lane)),
       epoch_(session.epoch), session_(session.id), two_parts_(session.two_parts),
-      lane_(session.party, session.security), ticker_(lane_), audit_heads_(shared.options, index_),
-      revoked_(shared.revocations, party_),
+      repaired_(session.repaired), lane_(session.party, session.security), ticker_(lane_),
+      audit_heads_(shared.options, index_), revoked_(shared.revocations, party_),
       // Who follows says it whenever the leader does.
       clocks_(shared.clocks, index_, shared.options.clock_every / (leader() ? 1 : 2)),
       checks_(shared_, index_, two_parts_, protocols_, garbling_),
@@ -93,6 +93,10 @@ void LaneRunner::note_session(const Session& session) {
   for (const std::string& name : session.protocols) w.text(name);
   if (session.streams) w.text("streams");
   if (session.share_macs) w.text(kShareMacs);
+  if (session.repaired) {
+    w.text(kRepairSession);
+    w.u8(static_cast<std::uint8_t>(*session.repaired));
+  }
   lane_.course().note(Course::Kind::kSession, {agreed});
 }
 
@@ -266,6 +270,7 @@ std::optional<Ticker::OwnControl> LaneRunner::say() {
 Result<LaneControl> LaneRunner::read_said(ByteSpan octets, int party) const {
   LaneExpects expected = admission_.expects(party);
   expected.shares = macs_ != nullptr;
+  expected.repair = repaired_.has_value();
   auto said = decode_lane_control(octets, expected);
   if (!said)
     return fail(said.error().message + " (lane " + std::to_string(index_) + ", from party " +
@@ -314,9 +319,9 @@ void LaneRunner::hear_shares(const LaneControl& prev, const LaneControl& next) {
   const auto wish = std::ranges::find_if(by, [](const auto& one) { return one.has_value(); });
   if (wish == by.end() || share_work_ || !macs_) return;
   shared_.upkeep.heard(**wish);
-  share_work_ =
-      std::make_unique<ShareWork>(lane_, *macs_, shared_.store, shared_.upkeep, shared_.share_alarm,
-                                  [this] { return checks_.manages(); });
+  share_work_ = std::make_unique<ShareWork>(
+      lane_, *macs_, shared_.store, shared_.upkeep, shared_.share_alarm,
+      [this] { return checks_.manages(); }, repaired_);
   lane_.spawn(work_on_shares(**wish));
 }
 

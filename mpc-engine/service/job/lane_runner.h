@@ -93,6 +93,7 @@ class LaneRunner final : private Ticker::Owner {
   const std::uint32_t index_, epoch_;
   const std::array<std::uint8_t, 32> session_;
   const bool two_parts_;
+  const std::optional<int> repaired_;  // the session is for this server's repair
   Lane lane_;
   SessionProtocols protocols_;
   std::unique_ptr<LaneGarbling> garbling_;  // where the lane has streams

@@ -5,6 +5,7 @@
 #include "mac/common_seed.h"
 #include "service/job/share_work.h"
 #include "service/store/refresh_table.h"
+#include "service/store/repair_table.h"
 namespace tkdc {
 namespace {
 
@@ -116,7 +117,8 @@ Task<bool> ShareWork::in_step(Result<void> mine, const char* what) {
 // lost: so this session ends, and the next handshake commits wherever it could not be done here.
 Task<bool> ShareWork::commit_refresh() {
   RefreshTable& table = *store_.refresh();
-  Result<void> prepared = table.prepare_refresh(wall_s());
+  Result<void> prepared = filled_ ? store_.repair()->prepare_repair(wall_s(), *filled_)
+                                  : table.prepare_refresh(wall_s());
   const bool all_prepared = co_await in_step(std::move(prepared), "prepare the refresh");
   if (!all_prepared) {
     // A failure is settled like a crash here, when the next session starts.
@@ -128,24 +130,26 @@ Task<bool> ShareWork::commit_refresh() {
   co_return true;
 }
 
+// New MAC keys, on disk, and the seed of what is added.
+Task<void> ShareWork::draw_for_refresh(std::unique_ptr<MacKeys>& keys, SecretVector& seed) {
+  auto made = macs_.make_next_key();
+  if (made.ok()) keys = std::move(*made);
+  Result<void> kept;
+  if (!made.ok()) kept = made.error();
+  co_await in_step(std::move(kept), "store its MAC keys");
+  if (!trouble_.empty()) co_return;
+  seed = co_await common_seed(lane_, macs_.next().number);
+  if (seed.empty()) trouble_ = "the servers have no seed in common";
+}
+
 // True: this session ends, and the next one has the new shares.
 Task<bool> ShareWork::refresh() {
   co_await wait_for_quiet();
   Result<void> begun = store_.refresh()->begin();
   co_await in_step(std::move(begun), "begin a refresh");
   std::unique_ptr<MacKeys> keys;
-  if (trouble_.empty()) {
-    auto made = macs_.make_next_key();
-    if (made.ok()) keys = std::move(*made);
-    Result<void> kept;
-    if (!made.ok()) kept = made.error();
-    co_await in_step(std::move(kept), "store its MAC keys");
-  }
   SecretVector seed;
-  if (trouble_.empty()) {
-    seed = co_await common_seed(lane_, macs_.next().number);
-    if (seed.empty()) trouble_ = "the servers have no seed in common";
-  }
+  if (trouble_.empty()) co_await draw_for_refresh(keys, seed);
   while (trouble_.empty() && !over_) {
     Page page;
     counted_ = {};

@@ -15,6 +15,10 @@ void ShareUpkeep::want(ShareTask task, std::uint32_t refresh_epoch) {
 
 std::optional<ShareTask> ShareUpkeep::wanted() const {
   std::lock_guard lock(mutex_);
+  if (repairing_) {
+    const bool begins = status_.possible && !status_.running && !repair_over_;
+    return begins ? std::optional(ShareTask::kRepair) : std::nullopt;
+  }
   return status_.running || in_a_new_session_ ? std::nullopt : wish_;
 }
 
@@ -36,9 +40,12 @@ void ShareUpkeep::fulfil() {
 
 // A session that ends takes its work with it. A refresh whose last vote was lost with it has been
 // done all the same, where the stores are of the next epoch.
-void ShareUpkeep::session(bool possible, std::uint32_t refresh_epoch) {
+void ShareUpkeep::session(bool possible, std::uint32_t refresh_epoch, std::optional<int> repaired) {
   std::lock_guard lock(mutex_);
   status_.possible = possible;
+  status_.repaired = repaired;
+  repairing_ = repaired.has_value();
+  repair_over_ = false;
   status_.running = false;
   refreshing_ = session_ends_ = false;
   in_a_new_session_ = in_a_new_session_ && !possible;
@@ -53,7 +60,9 @@ void ShareUpkeep::session(bool possible, std::uint32_t refresh_epoch) {
 void ShareUpkeep::begun(ShareTask task, std::uint64_t keys) {
   std::lock_guard lock(mutex_);
   const std::uint64_t finished = status_.finished;
+  const std::optional<int> repaired = status_.repaired;
   status_ = {};
+  status_.repaired = repaired;
   status_.possible = status_.running = true;
   status_.task = task;
   status_.keys = keys;
@@ -79,6 +88,7 @@ void ShareUpkeep::ended(const std::string& trouble, bool session_ends) {
   if (!session_ends_) refreshing_ = false;
   // Another's wish may have come first; this server's own is then still to be done.
   if (wish_ == status_.task) fulfil();
+  if (status_.task == ShareTask::kRepair) repair_over_ = true;
   status_.trouble = trouble;
   status_.seconds = std::chrono::duration<double>(Clock::now() - since_).count();
   status_.ended_at_s = static_cast<std::int64_t>(wall_s());

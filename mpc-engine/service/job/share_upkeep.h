@@ -21,12 +21,16 @@ namespace tkdc {
 // Which messages MACs on shares have, for the handshake: a change of them is another number.
 inline constexpr std::uint64_t kShareMacsFormat = 1;
 
-enum class ShareTask : std::uint8_t { kAudit = 1, kDeal = 2, kRefresh = 3 };
-constexpr bool is_share_task(std::uint8_t task) { return task >= 1 && task <= 3; }
+// A repair is the only one of its session, and of no other.
+enum class ShareTask : std::uint8_t { kAudit = 1, kDeal = 2, kRefresh = 3, kRepair = 4 };
+constexpr bool is_share_task(std::uint8_t task, bool repair) {
+  return repair ? task == 4 : task >= 1 && task <= 3;
+}
 
 // What a server's administrator sees of it.
 struct ShareUpkeepStatus {
   bool possible = false;          // in this session
+  std::optional<int> repaired;    // which server's repair this session is for
   std::optional<ShareTask> task;  // the one at work or wanted, else the last one
   bool running = false;
   bool wanted = false;     // by this server's administrator, and not ended yet
@@ -47,11 +51,14 @@ class ShareUpkeep {
   std::optional<ShareTask> wanted() const;
   // Keys are neither made nor removed: what is refreshed has them all.
   bool refreshing() const { return refreshing_; }
+  // A session for a repair runs no job, and no other work.
+  bool repairing() const { return repairing_; }
   ShareUpkeepStatus status() const;
 
   // ---- of the lane
-  // Of which refresh the stores are.
-  void session(bool possible, std::uint32_t refresh_epoch);
+  // Of which refresh the stores are; whose repair it is for.
+  void session(bool possible, std::uint32_t refresh_epoch,
+               std::optional<int> repaired = std::nullopt);
   // In the tick in which all three hear of it.
   void heard(ShareTask task) {
     if (task == ShareTask::kRefresh) refreshing_ = true;
@@ -64,7 +71,8 @@ class ShareUpkeep {
   using Clock = SteadyClock;
   void fulfil();
 
-  std::atomic<bool> refreshing_{false};
+  std::atomic<bool> refreshing_{false}, repairing_{false};
+  bool repair_over_ = false;  // in this session
   mutable std::mutex mutex_;
   ShareUpkeepStatus status_;       // of the work at hand, or the last one, whoever wanted it
   std::optional<ShareTask> wish_;  // this server's own

@@ -248,9 +248,14 @@ Task<bool> ShareWork::run(ShareTask task) {
   // Who was told another task than the others is found before anything is done.
   co_await lane_.agreed();
   upkeep_.begun(task, store_.count());
+  bool session_ends = false;
+  if (task_ == ShareTask::kRepair) {
+    session_ends = co_await repair();
+    upkeep_.ended(trouble_, session_ends);
+    co_return session_ends;
+  }
   const Result<void> ready = co_await macs_.ready();
   if (!ready.ok()) trouble_ = ready.error().message;
-  bool session_ends = false;
   if (trouble_.empty() && task_ == ShareTask::kRefresh) session_ends = co_await refresh();
   while (trouble_.empty() && task_ != ShareTask::kRefresh && !over_) {
     Page page;

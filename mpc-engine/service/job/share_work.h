@@ -23,13 +23,16 @@
 
 namespace tkdc {
 
+class RepairTalk;
+
 class ShareWork {
  public:
-  // `keys_at_work`: whether jobs that make or remove keys are.
+  // `keys_at_work`: whether jobs that make or remove keys are. `lost`: whose repair the session is
+  // for.
   ShareWork(Lane& lane, ShareMacs& macs, Store& store, ShareUpkeep& upkeep, ShareAlarm& alarm,
-            std::function<bool()> keys_at_work)
+            std::function<bool()> keys_at_work, std::optional<int> lost = std::nullopt)
       : lane_(lane), macs_(macs), store_(store), upkeep_(upkeep), alarm_(alarm),
-        keys_at_work_(std::move(keys_at_work)) {}
+        keys_at_work_(std::move(keys_at_work)), lost_(lost) {}
 
   // True: the session is to end, so that the next one has what was refreshed.
   Task<bool> run(ShareTask task);
@@ -63,7 +66,11 @@ class ShareWork {
   Result<void> write_refreshed(std::vector<KeyRecord> records, std::vector<MacSubject> subjects);
   Task<bool> in_step(Result<void> mine, const char* what);
   Task<bool> commit_refresh();
+  Task<void> draw_for_refresh(std::unique_ptr<MacKeys>& keys, SecretVector& seed);
   Task<bool> refresh();
+  // share_repair.cc
+  Task<void> repair_page(RepairTalk& talk, MacKeys& keys, const SecretVector& seed);
+  Task<bool> repair();
 
   Lane& lane_;
   ShareMacs& macs_;
@@ -71,6 +78,8 @@ class ShareWork {
   ShareUpkeep& upkeep_;
   ShareAlarm& alarm_;
   const std::function<bool()> keys_at_work_;
+  const std::optional<int> lost_;
+  std::optional<std::uint64_t> filled_;  // so many keys, into this server's empty store
   ShareTask task_ = ShareTask::kAudit;
   std::optional<KeyId> at_;
   bool over_ = false;

@@ -11,10 +11,6 @@ constexpr std::string_view kRecordLabel = "tkdc record with MACs 1";
 constexpr std::string_view kPairLabel = "tkdc share MAC, pair 1";
 constexpr std::size_t kListBytes = 1 + MacKeyring::kMostKeys * sizeof(MacKeyId);
 
-std::size_t padded(std::size_t bytes) {
-  return (bytes + kMacBlockBytes - 1) / kMacBlockBytes * kMacBlockBytes;
-}
-
 // Which keys this server keeps, newest first; the first octet says how many, or that it cannot
 // read them.
 constexpr std::uint8_t kUnreadable = 255;
@@ -116,7 +112,7 @@ MacSubject mac_subject(const KeyRecord& record, Bytes name) {
   MacSubject subject;
   subject.name = std::move(name);
   std::size_t bytes = 0;
-  for (const auto& [field, value] : record.fields) bytes += padded(value.size());
+  for (const auto& [field, value] : record.fields) bytes += mac_padded(value.size());
   for (std::size_t c = 0; c < 2; ++c) {
     subject.component[c].resize(bytes);
     std::size_t at = 0;
@@ -124,7 +120,7 @@ MacSubject mac_subject(const KeyRecord& record, Bytes name) {
       const SecretVector& octets = value.component[c];
       if (!octets.empty())
         std::memcpy(subject.component[c].data() + at, octets.data(), octets.size());
-      at += padded(octets.size());
+      at += mac_padded(octets.size());
     }
   }
   return subject;
@@ -224,14 +220,18 @@ void ShareMacs::tell_who_lost_keys(const std::array<Bytes, 3>& lists) {
                nullptr);
 }
 
+Result<void> ShareMacs::load_kept() {
+  refresh_epoch_ = table_.refresh_epoch();
+  if (auto loaded = keyring_.load(); !loaded.ok()) return loaded;
+  // With an old key, a disk that was stolen before would let another server forge.
+  return keyring_.keep_only_of(refresh_epoch_);
+}
+
 // Who has lost the keys of before, or has never had any, brings all three to a new one.
 Task<void> ShareMacs::settle() {
   // What the lists lead to is stored.
   co_await lane_.agreed();
-  refresh_epoch_ = table_.refresh_epoch();
-  Result<void> done = keyring_.load();
-  // With an old key, a disk that was stolen before would let another server forge.
-  if (done.ok()) done = keyring_.keep_only_of(refresh_epoch_);
+  Result<void> done = load_kept();
   Bytes mine = list_of(keyring_, done.ok());
   FromBoth others = co_await lane_.exchange(mine);
   const auto lists = by_party(lane_.party(), std::move(mine), std::move(others));

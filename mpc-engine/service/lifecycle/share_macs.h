@@ -63,6 +63,10 @@ class ShareMacs {
   MacRow row_of(const KeyRecord& record, MacSubject subject) const;
   // Once all records have MACs under the key in use.
   Result<void> forget_other_keys() { return keyring_.keep_only(keys_->id()); }
+  // For a repair, in which no key is settled: of the store's refresh epoch, those that it keeps.
+  Result<void> load_kept();
+  const MacKeyring& kept() const { return keyring_; }
+  const Seat& seat() const { return seat_; }
   // For the records of the next refresh: a key of its own, kept on disk when it returns.
   Result<std::unique_ptr<MacKeys>> make_next_key();
 

@@ -64,6 +64,8 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
   server->make_exports(std::move(surroundings.curve_secret));
   server->local_ = std::move(surroundings.local);
   server->certificate_end_s_ = surroundings.certificate_end_s;
+  done = server->make_repair(surroundings.certificate);
+  if (!done.ok()) return done.error();
   done = server->make_mesh(std::move(surroundings.network));
   if (!done.ok()) return done.error();
   return server;
@@ -134,6 +136,7 @@ Result<void> Server::make_mesh(std::shared_ptr<Network> network) {
   options.zero_shares = zero_offer(config_.zero_shares, config_.backend, config_.security);
   options.two_parts = config_.two_parts;
   options.share_macs = config_.share_macs ? kShareMacsFormat : 0;
+  options.repair = [this] { return repair_->offer(); };
   options.protocols = described(protocols_);
   if (config_.garbling.use != GarblingOptions::Use::kNever)
     options.streamed = LaneGarbling::offered(config_.garbling, kVersionAndCommit);
@@ -184,6 +187,14 @@ void Server::make_exports(SecretBuffer secret) {
       [this](const std::string& event) { audit(event); });
 }
 
+Result<void> Server::make_repair(std::optional<Fingerprint> certificate) {
+  repair_ = std::make_unique<RepairWatch>(
+      config_, certificate, *store_, *jobs_,
+      [](const std::string& line) { log_line(LogLevel::kWarning, line); },
+      [this](const std::string& event) { audit(event); });
+  return repair_->load();
+}
+
 Result<Bytes> Server::answer_administrator(const LocalAsk& ask) {
   if (ask.op == LocalOp::kStatus) {
     const std::string status = status_json();
@@ -191,6 +202,11 @@ Result<Bytes> Server::answer_administrator(const LocalAsk& ask) {
   }
   if (ask.op == LocalOp::kShares) {
     auto state = shares_->ask(ask.request);
+    if (!state.ok()) return state.error();
+    return Bytes(state->begin(), state->end());
+  }
+  if (ask.op == LocalOp::kRepair) {
+    auto state = repair_->ask(ask.request);
     if (!state.ok()) return state.error();
     return Bytes(state->begin(), state->end());
   }
@@ -295,6 +311,7 @@ void Server::session_up(const Session& session) {
       event["peers"].push_back(
           peer_json(party, audit_head_of(session.notes[static_cast<std::size_t>(party)])));
   audit(event.dump());
+  if (!session.repaired) repair_->session_up();
 }
 
 void Server::close_latch(const std::string& deviation) {
@@ -432,6 +449,7 @@ Result<void> Server::look_after() {
         certificate_alarm(*certificate_end_s_, static_cast<std::int64_t>(wall_s())));
   (void)take_revoke_request();  // its troubles are in the journal
   shares_->look();
+  repair_->look();
   revocations_.look(jobs_->status().revoked);
   alarms_->look(disk_rooms(config_.store_path, config_.audit_file));
   sync_audit_log();

@@ -23,6 +23,7 @@
 #include "service/server/exports.h"
 #include "service/server/latch.h"
 #include "service/server/local_socket.h"
+#include "service/server/repair_watch.h"
 #include "service/server/revocation_watch.h"
 #include "service/server/share_watch.h"
 #include "service/server/surroundings.h"
@@ -67,6 +68,7 @@ class Server {
   Result<void> make_mesh(std::shared_ptr<Network> network);
   void make_control(std::unique_ptr<AgentSocket> socket);
   void make_exports(SecretBuffer secret);
+  Result<void> make_repair(std::optional<Fingerprint> certificate);
 
   void serve_sessions();
   // Waits while the latch is closed.
@@ -104,6 +106,7 @@ class Server {
   std::unique_ptr<Mesh> mesh_;
   std::unique_ptr<Exports> exports_;
   std::unique_ptr<ShareWatch> shares_;
+  std::unique_ptr<RepairWatch> repair_;
   std::unique_ptr<LocalSocket> local_;  // null: could not be opened, which the log says
 
   std::atomic<bool> stopping_{false};

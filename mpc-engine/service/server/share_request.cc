@@ -38,6 +38,7 @@ std::string line_of(const LastAudit& audit) {
 
 const char* share_task_name(ShareTask task) {
   if (task == ShareTask::kRefresh) return "refresh";
+  if (task == ShareTask::kRepair) return "repair";
   return task == ShareTask::kAudit ? "audit" : "deal";
 }
 

@@ -96,6 +96,8 @@ Result<std::string> ShareWatch::ask(const std::string& word) {
       return fail(
           "the session has no MACs on shares: set store.share_macs on all three servers, which "
           "run a release that has them, and restart them one by one");
+    if (now.shares.repaired)
+      return fail("a server is being repaired: `tkdc repair status` says how far it is");
     if (now.shares.running || now.shares.wanted)
       return fail("this is under way already: `tkdc shares status` says how far it is");
     if (auto written = write_share_request(store_path_, *task); !written.ok())
@@ -129,7 +131,7 @@ void ShareWatch::look_under_lock() {
         log_(removed.error().message);
     asked_ = asked_ && !is_done;
   }
-  if (asked_ || !now.shares.possible) return;
+  if (asked_ || !now.shares.possible || now.shares.repaired) return;
   auto request = read_share_request(store_path_);
   const std::string trouble = request.ok() ? "" : request.error().message;
   if (!trouble.empty() && trouble != trouble_) log_(trouble);

@@ -35,6 +35,9 @@ Result<void> open_network(const ServerConfig& config, Surroundings& out) {
   auto end_s = certificate_end(*certificate);
   if (!end_s.ok()) return end_s.error();
   out.certificate_end_s = *end_s;
+  auto fingerprint = certificate_fingerprint(*certificate);
+  if (!fingerprint.ok()) return fingerprint.error();
+  out.certificate = *fingerprint;
   auto key = read_secret_file(config.private_key_file, kMaxPemBytes);
   if (!key.ok()) return key.error();
   TlsNetworkOptions options;

@@ -24,6 +24,7 @@ struct Surroundings {
   std::unique_ptr<LocalSocket> local;         // null: nobody can ask for an export here
   SecretBuffer curve_secret{kCurveKeyBytes};  // for parcels of exports
   std::optional<std::int64_t> certificate_end_s;
+  std::optional<Fingerprint> certificate;  // this server's own
 };
 
 // Opens and binds what agents and administrator reach; peers are not listened to yet.

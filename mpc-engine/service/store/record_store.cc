@@ -304,14 +304,15 @@ Result<void> RecordStore::hash_table(Txn& txn, Table table, crypto_generichash_s
   return result;
 }
 
-Result<Digest> RecordStore::inventory() {
-  const std::uint32_t epoch = refresh_epoch();
+Result<Digest> RecordStore::inventory() { return inventory_of(kCommitted, refresh_epoch()); }
+
+Result<Digest> RecordStore::inventory_of(Table records, std::uint32_t epoch) {
   Txn txn(*tables_, false);
   if (txn.begun() != 0) return failed("taking the inventory", txn.begun());
   Digest digest{};
   crypto_generichash_state state;
   crypto_generichash_init(&state, nullptr, 0, digest.size());
-  for (Table table : {kCommitted, kTombstones}) {
+  for (Table table : {records, kTombstones}) {
     crypto_generichash_update(&state, octets(Tables::kNames[table]).data(),
                               Tables::kNames[table].size());
     auto hashed = hash_table(txn, table, &state);

@@ -16,12 +16,16 @@
 #include "service/store/paired_tables.h"
 #include "service/store/record_cache.h"
 #include "service/store/refresh_table.h"
+#include "service/store/repair_table.h"
 #include "service/store/store.h"
 #include "service/store/store_cipher.h"
 
 namespace tkdc {
 
-class RecordStore final : public Store, private MacTable, private RefreshTable {
+class RecordStore final : public Store,
+                          private MacTable,
+                          private RefreshTable,
+                          private RepairTable {
  public:
   // Without a keyring `key` is the store's own.
   RecordStore(const StoreOptions& options, const SecretBuffer& key, std::unique_ptr<Tables> tables,
@@ -43,6 +47,7 @@ class RecordStore final : public Store, private MacTable, private RefreshTable {
   Result<std::vector<KeyId>> ids_behind(const KeyId& after, std::size_t most) override;
   MacTable* macs() override { return this; }
   RefreshTable* refresh() override { return this; }
+  RepairTable* repair() override { return this; }
   Result<Digest> inventory() override;
   Result<std::uint64_t> seal_mark(const KeyId& id) override;
   Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override;
@@ -112,8 +117,21 @@ class RecordStore final : public Store, private MacTable, private RefreshTable {
   int empty_after_undo(Txn& txn);
   Result<void> change_refresh(const char* step, Refresh next,
                               const std::function<int(Txn&)>& also = nullptr);
+  Result<void> prepare_next(const char* step, std::uint64_t at_s, std::uint64_t keys);
   Result<void> commit_to(std::uint32_t epoch);
   Result<void> abandon_to(std::uint32_t epoch);
+
+  bool blank() override;
+  Result<void> begin_repair(std::uint32_t epoch) override;
+  std::size_t tombstone_count() override;
+  Result<std::vector<Tombstone>> tombstones(const std::optional<KeyId>& after,
+                                            std::size_t most) override;
+  Result<void> add_tombstones(std::span<const Tombstone> tombstones) override;
+  Result<void> prepare_repair(std::uint64_t at_s, std::uint64_t keys) override;
+  Result<Digest> next_inventory() override;
+  Result<std::vector<PeerCertificate>> peers() override;
+  Result<void> set_peers(std::span<const PeerCertificate> peers) override;
+  Result<Digest> inventory_of(Table records, std::uint32_t epoch);
 
   Result<void> write_owner(Txn& txn);
   Result<void> load_epochs(Txn& txn);

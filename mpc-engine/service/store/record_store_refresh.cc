@@ -175,20 +175,29 @@ Result<void> RecordStore::add(std::span<const RefreshedKey> keys) {
 
 Result<void> RecordStore::prepare_refresh(std::uint64_t at_s) {
   std::lock_guard lock(write_mutex_);
+  std::size_t now = 0;
   {
     Txn txn(*tables_, false);
-    std::size_t now = 0, next = 0;
-    int rc = txn.begun();
-    if (rc == 0) rc = txn->count(kCommitted, now);
-    if (rc == 0) rc = txn->count(kNext, next);
+    const int rc = txn.begun() == 0 ? txn->count(kCommitted, now) : txn.begun();
     if (rc != 0) return failed("preparing a refresh", rc);
-    if (now != next)
+  }
+  return prepare_next("preparing a refresh", at_s, now);
+}
+
+// Under write_mutex_.
+Result<void> RecordStore::prepare_next(const char* step, std::uint64_t at_s, std::uint64_t keys) {
+  {
+    Txn txn(*tables_, false);
+    std::size_t made = 0;
+    const int rc = txn.begun() == 0 ? txn->count(kNext, made) : txn.begun();
+    if (rc != 0) return failed(step, rc);
+    if (made != keys)
       return fail("store: keys were made or removed while shares were refreshed; refresh again");
   }
   Refresh next = refresh_;
   next.other = Other::kComplete;
   next.other_at_s = at_s;
-  return change_refresh("preparing a refresh", next);
+  return change_refresh(step, next);
 }
 
 // On disk. Who serves goes on with what it has until switch_over().

@@ -27,6 +27,7 @@ struct StoreOptions {
 
 class MacTable;      // service/store/mac_table.h
 class RefreshTable;  // service/store/refresh_table.h
+class RepairTable;   // service/store/repair_table.h
 class Tables;
 
 // How far the values of a store have been rewritten.
@@ -66,6 +67,8 @@ class Store : public Entries {
   virtual MacTable* macs() { return nullptr; }
   // For a refresh of all records; null where the store has none.
   virtual RefreshTable* refresh() { return nullptr; }
+  // For the repair of a server that has lost its own; null where the store has none.
+  virtual RepairTable* repair() { return nullptr; }
 
   // An upper bound of how often a key has sealed (service/sealing/seal_counts.h); 0 at
   // first. Gone with the key.

@@ -29,6 +29,7 @@ void add_reconcile(CLI::App& app, int& exit_status);
 void add_refresh(CLI::App& app, int& exit_status);
 void add_release(CLI::App& app, int& exit_status);
 void add_renew(CLI::App& app, int& exit_status);
+void add_repair(CLI::App& app, int& exit_status);
 void add_revoke(CLI::App& app, int& exit_status);
 void add_rotate(CLI::App& app, int& exit_status);
 void add_shares(CLI::App& app, int& exit_status);

@@ -44,6 +44,35 @@ TEST(MacRole, EachComponentHasTwoProversAndTheOneThatLacksIt) {
   }
 }
 
+// Who was dealt them does not know Delta, and proves with them what it was dealt them for and
+// nothing else. The control: with Delta it proves what it likes.
+TEST(Dealing, WhoeverDealtKnowsItsTags) {
+  ThreeProvers three;
+  three.add("a", 3);
+  const Dealing dealing = three.next();
+  ASSERT_TRUE(three.deal(dealing));
+  for (const MacRole& role : all_roles()) {
+    MacKeys& dealer = *three.keys[role.dealer()];
+    const MacSubject& one = three.subjects[role.prover][0];
+    const Bytes name = mac_name(one.name, dealing);
+    SecretVector x = one.component[role.place()], tags = one.tag[role.place()];
+    EXPECT_TRUE(are_tags_of(dealer, role, name, x, tags));
+    EXPECT_TRUE(are_tags_of(*three.keys[role.verifier], role, name, x, tags));
+    EXPECT_FALSE(are_tags_of(dealer, role, mac_name(one.name, three.next()), x, tags));
+    SecretVector shorter(tags.begin(), tags.end() - 16);
+    EXPECT_FALSE(are_tags_of(dealer, role, name, x, shorter));
+    tags[20] ^= 1;
+    EXPECT_FALSE(are_tags_of(dealer, role, name, x, tags));
+    tags[20] ^= 1;
+    SecretVector difference(16);
+    difference[4] = x[20] ^ 0x77;
+    x[20] = 0x77;
+    EXPECT_EQ(are_tags_of(dealer, role, name, x, tags), difference[4] == 0);
+    gf128_multiply_add(&tags[16], difference.data(), dealer.delta(role).data());
+    EXPECT_TRUE(are_tags_of(dealer, role, name, x, tags));
+  }
+}
+
 TEST(Dealing, ATagIsQPlusXDelta) {
   ThreeProvers three;
   three.add("a", 3);

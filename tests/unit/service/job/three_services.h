@@ -74,17 +74,7 @@ class ThreeServices {
       : lanes_(lanes), epoch_(epoch), security_(security), two_parts_(two_parts),
         first_ring_(std::move(first_ring)) {
     root_ = test::make_scratch("job-test");
-    SecretBuffer key(32);
-    for (int p = 0; p < 3; ++p) {
-      StoreOptions options;
-      options.path = root_ + "/store" + std::to_string(p);
-      options.installation = kInstallation;
-      options.party = p;
-      options.map_bytes = std::size_t{2} << 30;
-      auto store = Store::open(options, key);
-      EXPECT_TRUE(store.ok()) << (store.ok() ? "" : store.error().message);
-      stores_[p] = std::make_unique<SlowStore>(std::move(*store));
-    }
+    for (int p = 0; p < 3; ++p) open_store(p, "store" + std::to_string(p));
     make_services_ = [this, seal_limit, heads_every_ms, edit] {
       for (int p = 0; p < 3; ++p) make_service(p, seal_limit, heads_every_ms, edit);
     };
@@ -107,6 +97,12 @@ class ThreeServices {
     epoch_ = epoch;
     make_services_();
     start_session();
+  }
+
+  void ring_of_next_session(std::shared_ptr<MemoryRing> ring) { first_ring_ = std::move(ring); }
+  // As if its disk were gone, and an empty one in its place. While its service is stopped.
+  void lose_store(int p) {
+    open_store(p, "store" + std::to_string(p) + "-" + std::to_string(++lost_stores_));
   }
 
   void start_session() {
@@ -314,6 +310,16 @@ class ThreeServices {
   }
 
  private:
+  void open_store(int p, const std::string& folder) {
+    StoreOptions options;
+    options.path = root_ + "/" + folder;
+    options.installation = kInstallation;
+    options.party = p;
+    options.map_bytes = std::size_t{2} << 30;
+    auto store = Store::open(options, SecretBuffer(32));
+    EXPECT_TRUE(store.ok()) << (store.ok() ? "" : store.error().message);
+    stores_[p] = std::make_unique<SlowStore>(std::move(*store));
+  }
   void make_service(int p, std::uint64_t seal_limit, int heads_every_ms,
                     const std::function<void(JobServiceOptions&)>& edit) {
     JobServiceOptions options;
@@ -406,6 +412,7 @@ class ThreeServices {
   Session sessions_[3];
   std::atomic<bool> stopping_{false};
   std::uint8_t handshakes_ = 0;
+  int lost_stores_ = 0;
   std::atomic<int> over_{0};  // parties whose session has ended
   std::vector<std::shared_ptr<OctetRing>> stream_rings_;
   std::thread threads_[3];

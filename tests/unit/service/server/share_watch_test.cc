@@ -7,29 +7,10 @@
 #include <vector>
 
 #include "scratch_dir.h"
+#include "shares_only.h"
 
 namespace tkdc {
 namespace {
-
-// Only its work on shares.
-class SharesOnly final : public JobService {
- public:
-  void submit(AgentRole, JobRequest) override {}
-  std::string run_session(Session&) override { return {}; }
-  SessionId held() const override { return {}; }
-  void give_up(std::optional<int>) override {}
-  std::optional<std::string> deviation() const override { return std::nullopt; }
-  void stop() override {}
-  CourseTail course(std::size_t) const override { return {}; }
-  Result<void> hear_course(std::size_t, int, const CourseTail&) override { return {}; }
-  Result<void> revoke(SealWindow) override { return {}; }
-  Result<void> lift_revocations() override { return {}; }
-  void ask_shares(ShareTask) override {}
-  void expire() override {}
-  JobServiceStatus status() const override { return now; }
-
-  JobServiceStatus now;
-};
 
 class ShareWatchTest : public ScratchDir {
  protected:

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// What administrators approve of a repair: each at his own server, for one certificate, and what is
+// refused from then on.
+#include "service/server/repair_watch.h"
+
+#include <fstream>
+
+#include "base/hex.h"
+#include "scratch_dir.h"
+#include "service/store/refresh_table.h"
+#include "service/store/repair_table.h"
+#include "shares_only.h"
+
+namespace tkdc {
+namespace {
+
+class RepairWatchTest : public ScratchDir {
+ protected:
+  static constexpr int kLost = 2;
+
+  RepairWatchTest() {
+    for (int p = 0; p < 3; ++p) {
+      Fingerprint& mine = certificate_[static_cast<std::size_t>(p)];
+      mine.fill(static_cast<std::uint8_t>(0x10 + p));
+    }
+    old_.fill(0x77);
+    SecretBuffer key(32);
+    for (int p = 0; p < 3; ++p) {
+      config_[p].party = p;
+      config_[p].share_macs = true;
+      config_[p].installation = {1, 2, 3};
+      config_[p].store_path = directory_ + "/store" + std::to_string(p);
+      for (int q = 0; q < 3; ++q)
+        if (q != p) config_[p].peers.push_back({q, "", certificate_[static_cast<std::size_t>(q)]});
+      StoreOptions options;
+      options.path = config_[p].store_path;
+      options.party = p;
+      options.map_bytes = 16u << 20;
+      auto store = Store::open(options, key);
+      EXPECT_TRUE(store.ok());
+      store_[p] = std::move(*store);
+      start(p);
+    }
+  }
+  Result<void> start(int p) {
+    const auto tell = [this](const std::string& line) { told_ += line + "\n"; };
+    watch_[p] = std::make_unique<RepairWatch>(config_[p], certificate_[static_cast<std::size_t>(p)],
+                                              *store_[p], jobs_[p], tell, tell);
+    return watch_[p]->load();
+  }
+  PeerPin& pin(int p, int of) {
+    return std::ranges::find(config_[p].peers, of, &PeerEntry::party)->certificate;
+  }
+  std::string new_one() const { return to_hex(certificate_[kLost]); }
+  std::string approval() const { return "approve 2 " + new_one(); }
+  std::string why(int p, const std::string& words) {
+    auto done = watch_[p]->ask(words);
+    return done.ok() ? "" : done.error().message;
+  }
+  void expect_refused(int p, const std::string& words, const std::string& because) {
+    EXPECT_NE(why(p, words).find(because), std::string::npos) << why(p, words);
+    EXPECT_FALSE(watch_[p]->offer());
+  }
+
+  std::array<Fingerprint, 3> certificate_{};
+  Fingerprint old_{};
+  ServerConfig config_[3];
+  std::unique_ptr<Store> store_[3];
+  SharesOnly jobs_[3];
+  std::string told_;
+  std::unique_ptr<RepairWatch> watch_[3];
+};
+
+TEST_F(RepairWatchTest, AllThreeOfferTheSameOrThereIsNone) {
+  for (int p : {0, 1}) EXPECT_EQ(why(p, approval()), "");
+  EXPECT_FALSE(watch_[2]->offer());
+  EXPECT_EQ(why(2, "accept " + new_one()), "");
+  for (int p = 0; p < 3; ++p) {
+    ASSERT_TRUE(watch_[p]->offer());
+    EXPECT_EQ(watch_[p]->offer()->party, kLost);
+    EXPECT_EQ(watch_[p]->offer()->order, watch_[0]->offer()->order);
+    ASSERT_TRUE(start(p).ok());
+    EXPECT_TRUE(watch_[p]->offer()) << "over a restart";
+  }
+  // Two administrators' approvals for different fingerprints.
+  const std::uint64_t first = watch_[0]->offer()->order;
+  pin(1, kLost) = old_;
+  ASSERT_TRUE(start(1).ok());
+  EXPECT_FALSE(watch_[1]->offer()) << "it goes by another one than was approved";
+  EXPECT_EQ(why(1, "approve 2 " + to_hex(old_)), "");
+  ASSERT_TRUE(watch_[1]->offer());
+  EXPECT_NE(watch_[1]->offer()->order, first);
+  EXPECT_EQ(why(1, "cancel"), "");
+  EXPECT_FALSE(watch_[1]->offer());
+  ASSERT_TRUE(start(1).ok());
+  EXPECT_FALSE(watch_[1]->offer());
+}
+
+TEST_F(RepairWatchTest, WhatIsNotApproved) {
+  expect_refused(0, "approve 0 " + new_one(), "itself");
+  expect_refused(0, "approve 7 " + new_one(), "servers 0, 1 and 2");
+  expect_refused(0, "approve 2 " + to_hex(old_), "join --forget-former");
+  expect_refused(0, "approve 2 abcd", "64 hexadecimal digits");
+  expect_refused(0, "perhaps", "no such request");
+  expect_refused(2, "accept " + to_hex(old_), "has the certificate");
+  pin(0, kLost).former = old_;
+  expect_refused(0, approval(), "a former one");
+  pin(0, kLost).former.reset();
+  jobs_[0].now.session_up = true;
+  expect_refused(0, approval(), "none of them is lost");
+  jobs_[0].now.session_up = false;
+  config_[0].share_macs = false;
+  expect_refused(0, approval(), "store.share_macs");
+  config_[0].share_macs = true;
+  KeyRecord record;
+  record.ref.id[0] = 1;
+  for (int p : {0, 2}) {
+    ASSERT_TRUE(store_[p]->prepare(record).ok());
+    ASSERT_TRUE(store_[p]->commit(record.ref.id).ok());
+  }
+  expect_refused(0, approval(), "1 keys have no MACs");
+  expect_refused(2, "accept " + new_one(), "has 1 keys");
+  // The control.
+  EXPECT_EQ(why(1, approval()), "");
+}
+
+TEST_F(RepairWatchTest, TheOldCertificateIsRefusedForGood) {
+  pin(0, kLost) = old_;
+  ASSERT_TRUE(start(0).ok());
+  watch_[0]->session_up();
+  expect_refused(0, "approve 2 " + to_hex(old_), "had before");
+  ASSERT_TRUE(start(0).ok()) << "it is refused by an approval only";
+  pin(0, kLost) = certificate_[kLost];
+  ASSERT_TRUE(start(0).ok());
+  EXPECT_EQ(why(0, approval()), "");
+  EXPECT_EQ(why(0, approval()), "") << "twice";
+  EXPECT_EQ(why(0, "cancel"), "");
+  for (const bool as_former : {false, true})
+    for (int party : {1, 2}) {
+      const PeerPin good = pin(0, party);
+      pin(0, party) = as_former ? good : PeerPin(old_);
+      if (as_former) pin(0, party).former = old_;
+      const auto started = start(0);
+      ASSERT_FALSE(started.ok());
+      EXPECT_NE(started.error().message.find("refused for good"), std::string::npos);
+      pin(0, party) = good;
+    }
+  EXPECT_TRUE(start(0).ok());
+}
+
+TEST_F(RepairWatchTest, ItIsOverWithTheCommit) {
+  for (int p : {0, 1}) EXPECT_EQ(why(p, approval()), "");
+  EXPECT_EQ(why(2, "accept " + new_one()), "");
+  for (int p = 0; p < 3; ++p) {
+    watch_[p]->look();
+    ASSERT_TRUE(watch_[p]->offer());
+  }
+  // The survivors are of the next refresh; the new one has keys.
+  RefreshTable& refresh = *store_[0]->refresh();
+  ASSERT_TRUE(refresh.begin().ok() && refresh.prepare_refresh(1).ok());
+  ASSERT_TRUE(store_[0]->commit(refresh.entry()).ok());
+  KeyRecord record;
+  ASSERT_TRUE(store_[2]->prepare(record).ok() && store_[2]->commit(record.ref.id).ok());
+  for (int p : {0, 2}) {
+    EXPECT_FALSE(watch_[p]->offer());
+    watch_[p]->look();
+    EXPECT_FALSE(std::ifstream(repair_order_file(config_[p].store_path)).is_open());
+    EXPECT_NE(watch_[p]->ask("status").value().find("\"party\""), std::string::npos);
+  }
+  EXPECT_NE(told_.find("server 2 has been repaired"), std::string::npos);
+  EXPECT_TRUE(watch_[1]->offer());
+}
+
+TEST_F(RepairWatchTest, AnOrderThatIsDamagedIsNotFollowed) {
+  EXPECT_EQ(why(0, approval()), "");
+  const std::string file = repair_order_file(config_[0].store_path);
+  for (const std::string& text :
+       {std::string(), "2 " + new_one() + " 0", "3 " + new_one() + " 0\n", "2 ab 0\n",
+        "2 " + new_one() + " -1\n", "2 " + new_one() + " 0\n\n"}) {
+    std::ofstream(file, std::ios::trunc) << text;
+    EXPECT_FALSE(start(0).ok()) << text;
+    EXPECT_FALSE(watch_[0]->offer());
+  }
+  std::ofstream(file, std::ios::trunc) << "2 " << new_one() << " 0\n";
+  EXPECT_TRUE(start(0).ok());
+  EXPECT_TRUE(watch_[0]->offer());
+}
+
+}  // namespace
+}  // namespace tkdc

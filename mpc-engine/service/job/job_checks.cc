@@ -18,8 +18,8 @@ constexpr const char* kRefreshing =
     "shares are being refreshed, and keys are neither made nor removed meanwhile; try again when "
     "`tkdc shares status` says that it is done";
 constexpr const char* kRepairing =
-    "a server that has lost its store is being repaired, and no key is used meanwhile; `tkdc repair "
-    "status` says how far it is";
+    "a server that has lost its store is being repaired, and no key is used meanwhile: see "
+    "`tkdc repair status`";
 constexpr const char* kNoHead =
     "this server has answered no head of this tail, or it was too long ago or has had its tail; "
     "the operation must be asked for anew";

@@ -39,7 +39,7 @@ class RepairWatchTest : public ScratchDir {
       auto store = Store::open(options, key);
       EXPECT_TRUE(store.ok());
       store_[p] = std::move(*store);
-      start(p);
+      EXPECT_TRUE(start(p).ok());
     }
   }
   Result<void> start(int p) {
@@ -174,9 +174,10 @@ TEST_F(RepairWatchTest, ItIsOverWithTheCommit) {
 TEST_F(RepairWatchTest, AnOrderThatIsDamagedIsNotFollowed) {
   EXPECT_EQ(why(0, approval()), "");
   const std::string file = repair_order_file(config_[0].store_path);
-  for (const std::string& text :
-       {std::string(), "2 " + new_one() + " 0", "3 " + new_one() + " 0\n", "2 ab 0\n",
-        "2 " + new_one() + " -1\n", "2 " + new_one() + " 0\n\n"}) {
+  const std::vector<std::string> damaged = {
+      "",         "2 " + new_one() + " 0",    "3 " + new_one() + " 0\n",
+      "2 ab 0\n", "2 " + new_one() + " -1\n", "2 " + new_one() + " 0\n\n"};
+  for (const std::string& text : damaged) {
     std::ofstream(file, std::ios::trunc) << text;
     EXPECT_FALSE(start(0).ok()) << text;
     EXPECT_FALSE(watch_[0]->offer());

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a server does for its own administrator, who reaches it by a socket on its host
+// (service/server/local_socket.h): exports, work on all shares, the repair of a lost server, its
+// status.
+#include <nlohmann/json.hpp>
+
+#include "base/log.h"
+#include "base/machine.h"
+#include "service/server/server.h"
+
+namespace tkdc {
+
+void Server::make_exports(SecretBuffer secret) {
+  ExportsOptions options;
+  options.installation = config_.installation;
+  options.party = config_.party;
+  options.approvers = config_.approvers;
+  options.used_file = used_requests_file(config_.store_path);
+  options.secret = std::move(secret);
+  options.now_s = wall_s;
+  options.audit = [this](const std::string& event) { return audit_->append(event); };
+  options.audit_on_disk = [this](const std::vector<std::string>& events) {
+    return audit_->append_on_disk(events);
+  };
+  exports_ = std::make_unique<Exports>(std::move(options), *store_);
+  shares_ = std::make_unique<ShareWatch>(
+      config_.store_path, *jobs_, [](const std::string& line) { log_line(LogLevel::kError, line); },
+      [this](const std::string& event) { audit(event); });
+}
+
+Result<void> Server::make_repair(std::optional<Fingerprint> certificate) {
+  repair_ = std::make_unique<RepairWatch>(
+      config_, certificate, *store_, *jobs_,
+      [](const std::string& line) { log_line(LogLevel::kWarning, line); },
+      [this](const std::string& event) { audit(event); });
+  return repair_->load();
+}
+
+Result<Bytes> Server::answer_administrator(const LocalAsk& ask) {
+  if (ask.op == LocalOp::kStatus) {
+    const std::string status = status_json();
+    return Bytes(status.begin(), status.end());
+  }
+  if (ask.op == LocalOp::kShares) {
+    auto state = shares_->ask(ask.request);
+    if (!state.ok()) return state.error();
+    return Bytes(state->begin(), state->end());
+  }
+  if (ask.op == LocalOp::kRepair) {
+    auto state = repair_->ask(ask.request);
+    if (!state.ok()) return state.error();
+    return Bytes(state->begin(), state->end());
+  }
+  if (ask.op == LocalOp::kHandOver) return exports_->hand_over(ask.request, ask.approvals);
+  auto noted = exports_->approval(ask.request, ask.approvals.empty() ? "" : ask.approvals.front());
+  if (!noted.ok()) return noted.error();
+  return Bytes(noted->begin(), noted->end());
+}
+
+}  // namespace tkdc

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import STOCK, free_base_port, remove
+from tests.integration.test_breach import status
 from tests.integration.test_shares import (
     FAILED, GOOD, SETTLED_S, state_of, turn_on, wait_for_session)
 from tests.support.members import AGENTS, MembersRealm
@@ -107,9 +108,8 @@ def test_a_lost_server_is_repaired(realm):
     assert approved.returncode == GOOD, approved.stderr
     accepted = repair(realm, LOST, "accept", "--certificate", new)
     assert accepted.returncode == GOOD, accepted.stderr
-    wait_until(lambda: any("inventor" in line for line in realm.tool(
-        "tkdc", "status", "--config",
-        str(realm.installation / "agent-kdc" / "agent.toml")).splitlines()) or True, 5, "a refusal")
+    wait_until(lambda: any("inventor" in one.get("trouble", "") for one in status(realm)),
+               SETTLED_S, "a session that is refused")
     assert "keys             0" in repair(realm, LOST, "status").stdout
     assert repair(realm, 1, *approve).returncode == GOOD
     realm.daemons[f"server{LOST}"].kill()

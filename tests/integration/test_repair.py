@@ -18,6 +18,8 @@ from tests.integration.test_shares import (
     FAILED, GOOD, SETTLED_S, state_of, turn_on, wait_for_session)
 from tests.support.members import AGENTS, MembersRealm
 from tests.support.process import wait_until
+from tests.support.rebuild_key import rebuild
+from tests.support.scan import Scanner
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
 LOST = 2
@@ -71,7 +73,26 @@ def know_the_new_one(realm, name: str) -> None:
     new.replace(config)
 
 
+def keys_of(realm, principal: str, parties: tuple[int, int]) -> dict[int, bytes]:
+    """As a thief of two stores has them."""
+    return {one.enctype: one.fields["key"]
+            for one in rebuild(realm, f"{principal}@REPAIR.REALM", parties)}
+
+
+def expect_no_key(realm, keys: dict[int, bytes]) -> None:
+    """In any server's memory or store. The control: a process that has them is found out."""
+    scanner = Scanner(realm.bin / "keyscan")
+    values = [(f"e{enctype}", key) for enctype, key in keys.items()]
+    found = scanner.search(values,
+                           {f"server{p}": realm.daemons[f"server{p}"].pid for p in range(3)},
+                           {f"store{p}": realm.server_directory(p) / "store" for p in range(3)})
+    assert values and not found.findings, found.findings
+    forms, missed = scanner.control(values)
+    assert forms and not missed
+
+
 def test_a_lost_server_is_repaired(realm):
+    keys = keys_of(realm, "alice", (0, 1))
     refused = repair(realm, 0, "approve", "--server", str(LOST), "--certificate", "0" * 64)
     assert refused.returncode == FAILED and "none of them is lost" in refused.stderr
     old = certificate(realm, LOST)
@@ -118,6 +139,9 @@ def test_a_lost_server_is_repaired(realm):
     wait_until(lambda: [state_of(realm, p).get("refresh_epoch") for p in range(3)] == [1] * 3,
                SETTLED_S, "new shares at all three")
     wait_for_session(realm)
+    expect_no_key(realm, keys)
+    for others in ((0, 1), (1, LOST), (0, LOST)):
+        assert keys_of(realm, "alice", others) == keys
     for user in ("alice", "bob"):
         assert realm.client(user).kinit(user, PASSWORD).ok
     realm.kadmin_local(f'addprinc -pw "{PASSWORD}" later')

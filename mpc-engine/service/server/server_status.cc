@@ -149,6 +149,9 @@ std::string Server::status_json() {
   if (auto waits = lift_waits_for(jobs, config_.party)) json["lift_waits_for"] = *waits;
   if (jobs.revoked_unwritten) json["revoked_unwritten"] = true;
   if (jobs.seals_near_limit) json["warning"] = kSealWarning;
+  if (jobs.session_up && jobs.shares.repaired)
+    json["warning"] = "server " + std::to_string(*jobs.shares.repaired) +
+                      " is being repaired, and no key is used meanwhile: `tkdc repair status`";
   json["session"] = session_id_;
   if (!session_id_.empty()) {
     json["zero_shares"] = zero_shares_;

@@ -2,6 +2,7 @@
 // A server that has lost its store gets it from the two others, in whole engines: every lie of one
 // of them ends it with nothing changed, and so does whatever stops it half way.
 #include "service/job/lane_control.h"
+#include "service/lifecycle/repair_page.h"
 #include "service/store/refresh_table.h"
 #include "service/store/repair_table.h"
 #include "shares_at_work.h"
@@ -262,6 +263,17 @@ TEST_F(SharesRepair, AnotherMacKeyProvesNothing) {
     expect_nothing_changed();
     ASSERT_TRUE(tables_[liar]->set_keys(kept).ok());
   }
+  const SecretVector kept = tables_[0]->keys().value();
+  tables_[0]->epoch = 7;
+  EXPECT_NE(try_repair()[2].find("are of different refreshes"), std::string::npos);
+  expect_nothing_changed();
+  tables_[0]->epoch.reset();
+  ASSERT_TRUE(tables_[0]->set_keys(kept).ok());
+  EXPECT_EQ(try_repair(), (std::array<std::string, 3>{})) << "the control";
+}
+
+TEST_F(SharesRepair, WithoutMacKeysNobodyCanTell) {
+  start_with_keys();
   ASSERT_TRUE(tables_[0]->set_keys({}).ok());
   EXPECT_NE(try_repair()[2].find("keep no MAC key that both have"), std::string::npos);
   expect_nothing_changed();
@@ -276,6 +288,41 @@ TEST_F(SharesRepair, WhatWasDestroyedIsComparedToo) {
   ASSERT_TRUE(e_->store(1).repair()->add_tombstones({&another, 1}).ok());
   EXPECT_NE(try_repair()[2].find("do not have the same"), std::string::npos);
   EXPECT_TRUE(e_->store(2).repair()->blank());
+}
+
+// On a disk that is full when the new shares come.
+class FullDisk final : public RefreshTable {
+ public:
+  explicit FullDisk(RefreshTable& table) : table_(table) {}
+  RefreshState state() override { return table_.state(); }
+  Result<void> begin() override { return table_.begin(); }
+  Result<void> add(std::span<const RefreshedKey>) override { return fail("store: full"); }
+  Result<void> prepare_refresh(std::uint64_t at_s) override { return table_.prepare_refresh(at_s); }
+  Result<void> commit_refresh() override { return table_.commit_refresh(); }
+  Result<void> abandon_refresh() override { return table_.abandon_refresh(); }
+  EntryId entry() override { return table_.entry(); }
+  void switch_over() override { table_.switch_over(); }
+  Result<void> begun_with() override { return table_.begun_with(); }
+  Result<void> tidy() override { return table_.tidy(); }
+  Result<void> undo_refresh() override { return table_.undo_refresh(); }
+
+ private:
+  RefreshTable& table_;
+};
+
+TEST_F(SharesRepair, AFullDiskEndsIt) {
+  start_with_keys();
+  for (int full : {0, 1}) {
+    FullDisk table(*e_->disk(full).refresh());
+    e_->disk(full).refresh_over = &table;
+    const std::array<std::string, 3> why = try_repair();
+    stop();
+    e_->disk(full).refresh_over = nullptr;
+    EXPECT_EQ(why[static_cast<std::size_t>(full)], "store: full");
+    EXPECT_NE(why[2].find("another server could not"), std::string::npos);
+    expect_nothing_changed();
+  }
+  EXPECT_EQ(try_repair(), (std::array<std::string, 3>{}));
 }
 
 TEST_F(SharesRepair, OnlyAnEmptyStoreIsFilled) {
@@ -311,6 +358,44 @@ TEST_F(SharesRepair, NoKeyIsUsedMeanwhile) {
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_TRUE(e_->service(0).status().shares.wanted);
   EXPECT_EQ(e_->service(0).status().shares.finished, 1u);
+}
+
+// What a survivor sends is read as a whole or not at all, whatever it has in it.
+TEST_F(SharesRepair, APageThatIsDamagedIsRefused) {
+  start_with_keys();
+  const std::vector<StoredKey> keys = e_->store(0).macs()->page(std::nullopt, 3).value();
+  SecretVector page;
+  for (const StoredKey& key : keys)
+    put_repair_half(page, key, repair_said(*key.record, *key.macs), 1, 7);
+  const auto get = [&](const SecretVector& octets, std::size_t count) {
+    return get_repair_halves(octets, count, kInstallation);
+  };
+  const auto halves = get(page, 3);
+  ASSERT_TRUE(halves);
+  EXPECT_EQ((*halves)[2].seal_mark, 7u);
+  const auto whole = join_halves((*halves)[1], (*halves)[1]);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->fields.at("key").component[0], keys[1].record->fields.at("key").component[1]);
+  EXPECT_FALSE(join_halves((*halves)[0], (*halves)[1]));
+  for (std::size_t bytes = 0; bytes < page.size(); bytes += 1 + bytes / 64)
+    EXPECT_FALSE(get(SecretVector(page.begin(), page.begin() + static_cast<long>(bytes)), 3));
+  SecretVector longer = page;
+  longer.push_back(0);
+  EXPECT_FALSE(get(longer, 3));
+  for (std::size_t count : {0u, 2u, 4u}) EXPECT_FALSE(get(page, count));
+  EXPECT_FALSE(get_repair_halves(page, 3, InstallationId{1}));
+  // Lengths that promise more than there is make no room.
+  for (std::size_t at = 0; at < 600; ++at)
+    for (const std::uint8_t octet : {0x7f, 0xff}) {
+      SecretVector changed = page;
+      changed[at] = octet;
+      if (auto got = get(changed, 3)) {
+        EXPECT_LE((*got)[0].component.size(), page.size());
+      }
+    }
+  SecretVector twice(page.begin(), page.end());
+  twice.insert(twice.end(), page.begin(), page.end());
+  EXPECT_FALSE(get(twice, 6)) << "ids ascend";
 }
 
 // ---- on the wire, and a crash

@@ -112,6 +112,10 @@ TEST_F(RepairWatchTest, WhatIsNotApproved) {
   config_[0].share_macs = false;
   expect_refused(0, approval(), "store.share_macs");
   config_[0].share_macs = true;
+  const auto protocols = config_[0].protocols;
+  config_[0].protocols.resize(kMaxProtocols - 1);
+  expect_refused(0, approval(), "data.protocols");
+  config_[0].protocols = protocols;
   KeyRecord record;
   record.ref.id[0] = 1;
   for (int p : {0, 2}) {

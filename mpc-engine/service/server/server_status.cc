@@ -63,6 +63,13 @@ void tell_audit(nlohmann::json& json, const AuditLog& log) {
   if (const std::string closed = log.trouble(); !closed.empty()) json["audit_trouble"] = closed;
 }
 
+void tell_warning(nlohmann::json& json, const JobServiceStatus& jobs) {
+  if (jobs.seals_near_limit) json["warning"] = kSealWarning;
+  if (jobs.session_up && jobs.shares.repaired)
+    json["warning"] = "server " + std::to_string(*jobs.shares.repaired) +
+                      " is being repaired, and no key is used meanwhile: `tkdc repair status`";
+}
+
 }  // namespace
 
 // An agent whose key is being changed has two entries of one name.
@@ -148,10 +155,7 @@ std::string Server::status_json() {
   tell_broken_checks(json, broken_checks_->all());
   if (auto waits = lift_waits_for(jobs, config_.party)) json["lift_waits_for"] = *waits;
   if (jobs.revoked_unwritten) json["revoked_unwritten"] = true;
-  if (jobs.seals_near_limit) json["warning"] = kSealWarning;
-  if (jobs.session_up && jobs.shares.repaired)
-    json["warning"] = "server " + std::to_string(*jobs.shares.repaired) +
-                      " is being repaired, and no key is used meanwhile: `tkdc repair status`";
+  tell_warning(json, jobs);
   json["session"] = session_id_;
   if (!session_id_.empty()) {
     json["zero_shares"] = zero_shares_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A refresh in whole engines: new shares of the same keys at all three, or nothing.
-#include "service/store/refresh_table.h"
+#include "refresh_over.h"
 #include "shares_at_work.h"
 
 namespace tkdc {
@@ -63,23 +63,10 @@ TEST_F(SharesRefresh, ARefreshChangesEverySharesAndNoKey) {
 }
 
 // On a disk that takes no commit.
-class NoCommit final : public RefreshTable {
+class NoCommit final : public RefreshOver {
  public:
-  explicit NoCommit(RefreshTable& table) : table_(table) {}
-  RefreshState state() override { return table_.state(); }
-  Result<void> begin() override { return table_.begin(); }
-  Result<void> add(std::span<const RefreshedKey> keys) override { return table_.add(keys); }
-  Result<void> prepare_refresh(std::uint64_t at_s) override { return table_.prepare_refresh(at_s); }
+  using RefreshOver::RefreshOver;
   Result<void> commit_refresh() override { return fail("store: no commit"); }
-  Result<void> abandon_refresh() override { return table_.abandon_refresh(); }
-  EntryId entry() override { return table_.entry(); }
-  void switch_over() override { table_.switch_over(); }
-  Result<void> begun_with() override { return table_.begun_with(); }
-  Result<void> tidy() override { return table_.tidy(); }
-  Result<void> undo_refresh() override { return table_.undo_refresh(); }
-
- private:
-  RefreshTable& table_;
 };
 
 // A key that this session still made would be lost with the shares of before.

@@ -1,121 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A server that has lost its store gets it from the two others, in whole engines: every lie of one
 // of them ends it with nothing changed, and so does whatever stops it half way.
+#include "refresh_over.h"
 #include "service/job/lane_control.h"
-#include "service/lifecycle/repair_page.h"
-#include "service/store/refresh_table.h"
-#include "service/store/repair_table.h"
-#include "shares_at_work.h"
+#include "shares_repaired.h"
 
 namespace tkdc {
 namespace {
-
-class SharesRepair : public Shares {
- protected:
-  void start_with_keys(Security security = Security::kMalicious) {
-    start(security);
-    new_session(true);
-    made_ = 0;
-    secret_ = some_bytes(32);
-    alice_ = e_->make_key("alice@A.TEST", 18, secret_);
-    const std::vector<KeyRef> others = make_keys(3);
-    EXPECT_EQ(e_->run({TKDC_OP_DESTROY, others[1], 0, {}, {}, AgentRole::kAdmin}).status(),
-              TKDC_STATUS_OK);
-    for (int p = 0; p < 3; ++p) {
-      EXPECT_TRUE(e_->store(p).set_seal_mark(alice_.id, 5u + static_cast<unsigned>(p)).ok());
-      before_[p] = e_->store(p).get(alice_.id).value();
-    }
-    inventory_ = e_->store((lost_ + 1) % 3).inventory().value();
-  }
-  // Its session begins with an empty store in that server's place.
-  void begin_repair(const std::shared_ptr<MemoryRing>& ring = nullptr, bool lose = true) {
-    stop();
-    e_->all_end = true;
-    e_->session_edit = [this](int, Session& session) {
-      session.share_macs = true;
-      session.repaired = lost_;
-    };
-    e_->ring_of_next_session(ring);
-    e_->restart(++epoch_, [&](int p) {
-      if (p != lost_ || !lose) return;
-      e_->lose_store(p);
-      tables_[p] = std::make_unique<AlteredTable>(*e_->disk(p).macs());
-      e_->disk(p).macs_over = tables_[p].get();
-    });
-    for (std::uint64_t& one : finished_) one = 0;
-  }
-  // One that ends by itself waits for the others; one that is stopped does not.
-  void stop() {
-    e_->all_end = false;
-    e_->close_links("the test goes on");
-    e_->join();
-    e_->stop_session();
-    e_->ring_of_next_session(nullptr);
-  }
-  void TearDown() override {
-    if (e_) stop();
-  }
-  // Why it ended, at all three.
-  std::array<std::string, 3> try_repair() {
-    begin_repair();
-    ended();
-    std::array<std::string, 3> out;
-    for (int p = 0; p < 3; ++p)
-      out[static_cast<std::size_t>(p)] = e_->service(p).status().shares.trouble;
-    return out;
-  }
-  // As the next handshake settles it.
-  void settle() {
-    for (int p = 0; p < 3; ++p) {
-      const std::vector<KeyId> prepared = e_->store(p).prepared().value();
-      for (const KeyId& id : prepared) {
-        const bool done = e_->store((p + 1) % 3).committed(id).value() ||
-                          e_->store((p + 2) % 3).committed(id).value();
-        ASSERT_TRUE((done ? e_->store(p).commit(id) : e_->store(p).abandon(id)).ok());
-      }
-    }
-  }
-  void next_session() {
-    e_->join();
-    e_->all_end = false;
-    new_session(true);
-  }
-  static Bytes sum_of(const KeyRecord& x0_x1, const KeyRecord& x1_x2) {
-    const SharedBytes &a = x0_x1.fields.at("key"), &b = x1_x2.fields.at("key");
-    Bytes out(a.size());
-    for (const SecretVector* component : {&a.component[0], &a.component[1], &b.component[1]})
-      xor_bytes(out.data(), component->data(), out.size());
-    return out;
-  }
-  std::shared_ptr<const KeyRecord> alice(int p) { return e_->store(p).get(alice_.id).value(); }
-  void expect_repaired(std::uint64_t keys) {
-    const Digest inventory = e_->store(0).inventory().value();
-    for (int p = 0; p < 3; ++p) {
-      EXPECT_EQ(e_->service(p).status().refresh_epoch, 1u);
-      EXPECT_EQ(e_->store(p).inventory().value(), inventory);
-      ASSERT_NE(alice(p), nullptr);
-    }
-    for (int p = 0; p < 3; ++p) EXPECT_EQ(sum_of(*alice(p), *alice((p + 1) % 3)), secret_) << p;
-    EXPECT_EQ(work(ShareTask::kAudit).audited, keys);
-    expect_alarms(0, {});
-  }
-  void expect_nothing_changed() {
-    EXPECT_EQ(e_->store(lost_).count(), 0u);
-    EXPECT_TRUE(e_->store(lost_).repair()->blank());
-    for (int p = 0; p < 3; ++p) {
-      if (p == lost_) continue;
-      EXPECT_EQ(e_->store(p).refresh()->state().epoch, 0u);
-      EXPECT_EQ(e_->store(p).inventory().value(), inventory_);
-      EXPECT_EQ(alice(p)->version, before_[p]->version);
-    }
-  }
-
-  int lost_ = 2;
-  Bytes secret_;
-  KeyRef alice_;
-  Digest inventory_{};
-  std::shared_ptr<const KeyRecord> before_[3];
-};
 
 TEST_F(SharesRepair, AnEmptyStoreGetsNewSharesOfTheSameKeys) {
   for (lost_ = 0; lost_ < 3; ++lost_) {
@@ -291,23 +182,10 @@ TEST_F(SharesRepair, WhatWasDestroyedIsComparedToo) {
 }
 
 // On a disk that is full when the new shares come.
-class FullDisk final : public RefreshTable {
+class FullDisk final : public RefreshOver {
  public:
-  explicit FullDisk(RefreshTable& table) : table_(table) {}
-  RefreshState state() override { return table_.state(); }
-  Result<void> begin() override { return table_.begin(); }
+  using RefreshOver::RefreshOver;
   Result<void> add(std::span<const RefreshedKey>) override { return fail("store: full"); }
-  Result<void> prepare_refresh(std::uint64_t at_s) override { return table_.prepare_refresh(at_s); }
-  Result<void> commit_refresh() override { return table_.commit_refresh(); }
-  Result<void> abandon_refresh() override { return table_.abandon_refresh(); }
-  EntryId entry() override { return table_.entry(); }
-  void switch_over() override { table_.switch_over(); }
-  Result<void> begun_with() override { return table_.begun_with(); }
-  Result<void> tidy() override { return table_.tidy(); }
-  Result<void> undo_refresh() override { return table_.undo_refresh(); }
-
- private:
-  RefreshTable& table_;
 };
 
 TEST_F(SharesRepair, AFullDiskEndsIt) {
@@ -358,136 +236,6 @@ TEST_F(SharesRepair, NoKeyIsUsedMeanwhile) {
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_TRUE(e_->service(0).status().shares.wanted);
   EXPECT_EQ(e_->service(0).status().shares.finished, 1u);
-}
-
-// What a survivor sends is read as a whole or not at all, whatever it has in it.
-TEST_F(SharesRepair, APageThatIsDamagedIsRefused) {
-  start_with_keys();
-  const std::vector<StoredKey> keys = e_->store(0).macs()->page(std::nullopt, 3).value();
-  SecretVector page;
-  for (const StoredKey& key : keys)
-    put_repair_half(page, key, repair_said(*key.record, *key.macs), 1, 7);
-  const auto get = [&](const SecretVector& octets, std::size_t count) {
-    return get_repair_halves(octets, count, kInstallation);
-  };
-  const auto halves = get(page, 3);
-  ASSERT_TRUE(halves);
-  EXPECT_EQ((*halves)[2].seal_mark, 7u);
-  const auto whole = join_halves((*halves)[1], (*halves)[1]);
-  ASSERT_TRUE(whole);
-  EXPECT_EQ(whole->fields.at("key").component[0], keys[1].record->fields.at("key").component[1]);
-  EXPECT_FALSE(join_halves((*halves)[0], (*halves)[1]));
-  for (std::size_t bytes = 0; bytes < page.size(); bytes += 1 + bytes / 64)
-    EXPECT_FALSE(get(SecretVector(page.begin(), page.begin() + static_cast<long>(bytes)), 3));
-  SecretVector longer = page;
-  longer.push_back(0);
-  EXPECT_FALSE(get(longer, 3));
-  for (std::size_t count : {0u, 2u, 4u}) EXPECT_FALSE(get(page, count));
-  EXPECT_FALSE(get_repair_halves(page, 3, InstallationId{1}));
-  // Lengths that promise more than there is make no room.
-  for (std::size_t at = 0; at < 600; ++at)
-    for (const std::uint8_t octet : {0x7f, 0xff}) {
-      SecretVector changed = page;
-      changed[at] = octet;
-      if (auto got = get(changed, 3)) {
-        EXPECT_LE((*got)[0].component.size(), page.size());
-      }
-    }
-  SecretVector twice(page.begin(), page.end());
-  twice.insert(twice.end(), page.begin(), page.end());
-  EXPECT_FALSE(get(twice, 6)) << "ids ascend";
-}
-
-// ---- on the wire, and a crash
-
-// Changes an octet of one packet, or ends the session with it.
-class RepairRing final : public MemoryRing {
- public:
-  RepairRing(int from, int packet, std::size_t octet, bool cuts)
-      : from_(from), packet_(packet), octet_(octet), cuts_(cuts) {}
-  std::atomic<bool> done{false};
-
- protected:
-  void carry(int from, Neighbour to, SecretVector sent) override {
-    constexpr std::size_t kNumber = 4;
-    if (from == from_ && sent.size() > kNumber && sent_++ == packet_) {
-      done = true;
-      if (cuts_) return close("a server was killed");
-      sent[kNumber + octet_ % (sent.size() - kNumber)] ^= 0x10;
-    }
-    deliver(from, to, std::move(sent));
-  }
-
- private:
-  const int from_, packet_;
-  const std::size_t octet_;
-  const bool cuts_;
-  std::atomic<int> sent_{0};
-};
-
-TEST_F(SharesRepair, AChangedOctetOfAnyMessageLeavesTheKeyOrNothing) {
-  start_with_keys();
-  int changed = 0;
-  for (int trial = 0; trial < 45; ++trial) {
-    auto ring = std::make_shared<RepairRing>(trial % 3, trial / 3 * 2 + trial % 2,
-                                             static_cast<std::size_t>(trial) * 7919, false);
-    begin_repair(ring);
-    for (int waited = 0; waited < 2'000; ++waited) {
-      int over = 0;
-      for (int p = 0; p < 3; ++p) {
-        const JobServiceStatus now = e_->service(p).status();
-        over += now.shares.finished > 0 || !now.session_up;
-      }
-      if (over == 3 && e_->service(0).status().rounds > 0) break;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    changed += ring->done ? 1 : 0;
-    ring->close("the liar is gone");
-    stop();
-    e_->join();
-    settle();
-    if (e_->store(0).refresh()->state().epoch > 0) {
-      // What was changed was of no account, or came behind the commit.
-      for (int p = 0; p < 3; ++p)
-        ASSERT_EQ(sum_of(*alice(p), *alice((p + 1) % 3)), secret_) << trial;
-      start_with_keys();
-      continue;
-    }
-    expect_nothing_changed();
-  }
-  EXPECT_GT(changed, 30);
-  EXPECT_EQ(try_repair(), (std::array<std::string, 3>{}));
-  next_session();
-  expect_repaired(3);
-}
-
-// Killed with each packet of each server: begun anew, or taken up where it was.
-TEST_F(SharesRepair, WhereverItIsKilledItIsDoneInTheEnd) {
-  start_with_keys();
-  int cuts = 0, committed = 0;
-  for (int packet = 0; packet < 200; ++packet) {
-    auto ring = std::make_shared<RepairRing>(packet % 3, packet, 0, true);
-    begin_repair(ring, cuts == 0);
-    for (int waited = 0; !ring->done && waited < 2'000; ++waited) {
-      if (!e_->service(0).status().session_up && e_->service(0).status().shares.finished > 0) break;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    cuts += ring->done ? 1 : 0;
-    ring->close("over");
-    stop();
-    e_->join();
-    settle();
-    if (e_->store(0).refresh()->state().epoch == 0) {
-      expect_nothing_changed();
-      continue;
-    }
-    ++committed;
-    break;
-  }
-  EXPECT_GT(cuts, 20);
-  EXPECT_EQ(committed, 1);
-  next_session();
-  expect_repaired(3);
 }
 
 TEST(SharesInControl, ARepairIsTheOnlyWorkOfItsSession) {

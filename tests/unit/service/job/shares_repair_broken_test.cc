@@ -76,7 +76,7 @@ TEST_F(SharesRepair, AChangedOctetOfAnyMessageLeavesTheKeyOrNothing) {
   start_with_keys();
   int changed = 0;
   for (int trial = 0; trial < 45; ++trial) {
-    auto ring = std::make_shared<RepairRing>(trial % 3, trial / 3 * 2 + trial % 2,
+    auto ring = std::make_shared<RepairRing>(trial % 3, trial * 2 + trial % 2,
                                              static_cast<std::size_t>(trial) * 7919, false);
     begin_repair(ring);
     for (int waited = 0; waited < 2'000; ++waited) {

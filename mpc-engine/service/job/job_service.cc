@@ -238,7 +238,8 @@ Result<void> JobServiceOnLanes::begin(Session& session) {
   revocations_.forget_peers();
   clocks_.forget();
   // Each server has heard from both others that their stores are of the same refresh.
-  if (store_.refresh() != nullptr)
+  // In a repair one of them has none.
+  if (store_.refresh() != nullptr && !session.repaired)
     if (auto noted = store_.refresh()->begun_with(); !noted.ok()) return noted;
   std::lock_guard lock(lanes_mutex_);
   LaneShared shared{options_,        store_,       pending_,     staged_, counters_,

@@ -318,6 +318,8 @@ void LaneRunner::hear_shares(const LaneControl& prev, const LaneControl& next) {
   by[static_cast<std::size_t>(party_ + 1) % 3] = next.share_task;
   const auto wish = std::ranges::find_if(by, [](const auto& one) { return one.has_value(); });
   if (wish == by.end() || share_work_ || !macs_) return;
+  // Once in its session, whoever asks again: all three know in the same tick that it was begun.
+  if (repaired_ && std::exchange(repair_begun_, true)) return;
   shared_.upkeep.heard(**wish);
   share_work_ = std::make_unique<ShareWork>(
       lane_, *macs_, shared_.store, shared_.upkeep, shared_.share_alarm,

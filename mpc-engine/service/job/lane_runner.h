@@ -104,6 +104,7 @@ class LaneRunner final : private Ticker::Owner {
   std::unique_ptr<ShareMacs> macs_;
   std::unique_ptr<ShareWork> share_work_;     // while it is at work
   std::optional<ShareTask> said_share_task_;  // in this tick
+  bool repair_begun_ = false;
   Ticker ticker_;
   AuditHeadNotice audit_heads_;
   RevocationNotice revoked_;

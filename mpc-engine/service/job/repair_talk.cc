@@ -92,8 +92,11 @@ Task<FromEach> RepairTalk::transfer(const SecretVector& mine, std::size_t prev_b
 // ---- 1: what the stores are
 
 Bytes RepairTalk::my_state() {
-  Bytes out;
+  Bytes out(kStateBytes);
+  // Before the MAC keys of before go.
+  if (store_.repair()->keeps_former()) return out;
   const Result<void> loaded = newcomer() ? Result<void>() : macs_.load_kept();
+  out.clear();
   Writer w(out);
   w.u8(loaded.ok() && (!newcomer() || store_.repair()->blank()) ? kGood : 0);
   if (!newcomer() && loaded.ok()) {
@@ -112,7 +115,8 @@ Result<void> RepairTalk::take_states(const std::array<Bytes, 3>& states) {
     if (states[static_cast<std::size_t>(p)][0] != kGood)
       return fail("repair: " + name_of(p) +
                   (p == lost_ ? " has keys in its store: a repair fills an empty one"
-                              : " cannot read its MAC keys") +
+                              : " cannot read its MAC keys, or keeps shares of before a refresh "
+                                "that no session has begun with: `tkdc refresh --undo` on both") +
                   kAfresh);
   const Bytes& prev = states[static_cast<std::size_t>(survivor(0))];
   const Bytes& next = states[static_cast<std::size_t>(survivor(1))];
@@ -191,7 +195,7 @@ Task<Result<void>> RepairTalk::hand_keys() {
 namespace {
 
 Bytes page_head(const Result<void>& sound, bool last, std::uint16_t count, ByteSpan digest,
-              std::size_t octets) {
+                std::size_t octets) {
   Bytes out;
   Writer w(out);
   w.u8(sound.ok() ? kGood : 0);

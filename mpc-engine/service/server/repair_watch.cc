@@ -90,6 +90,8 @@ Result<void> RepairWatch::load() {
   if (!order.ok()) return order.error();
   std::lock_guard lock(mutex_);
   order_ = *order;
+  // A store that served before this was noted: what the configuration has was in use.
+  if (peers->empty() && !order_ && !store_.repair()->blank()) note_certificates();
   return {};
 }
 
@@ -102,9 +104,19 @@ bool RepairWatch::is_over() const {
                                         : order_->refresh_epoch != refresh_epoch();
 }
 
+// What is prepared, or committed by who still serves what was before, an ordinary handshake
+// settles: in one for a repair the inventory of one server would be left out.
+bool RepairWatch::is_half_done() const {
+  const EntryId entry = store_.refresh()->entry();
+  const auto committed = store_.committed(entry);
+  const auto prepared = store_.prepared();
+  return !committed.ok() || *committed || !prepared.ok() ||
+         std::ranges::count(*prepared, entry) > 0;
+}
+
 // The certificate is still the one that this server goes by.
 std::optional<RepairOffer> RepairWatch::offer_under_lock() const {
-  if (!order_ || is_over()) return std::nullopt;
+  if (!order_ || is_over() || is_half_done()) return std::nullopt;
   bool same = order_->party == config_.party && certificate_ == order_->certificate;
   for (const PeerEntry& peer : config_.peers)
     if (peer.party == order_->party)
@@ -168,6 +180,10 @@ Result<void> RepairWatch::check_approval(int party, const Fingerprint& certifica
 Result<void> RepairWatch::refuse_others(int party, const Fingerprint& certificate) {
   auto peers = store_.repair()->peers();
   if (!peers.ok()) return peers.error();
+  // That of a server which was approved before, and replaced by another, too.
+  if (order_ && order_->party == party &&
+      std::ranges::count(*peers, order_->certificate, &PeerCertificate::sha256) == 0)
+    peers->push_back({party, false, order_->certificate});
   for (PeerCertificate& one : *peers)
     if (one.party == party && one.sha256 != certificate) one.refused = true;
   return store_.repair()->set_peers(*peers);
@@ -253,8 +269,20 @@ Result<std::string> RepairWatch::ask(const std::string& words) {
 
 // Of a session that serves: who has shown these certificates is a server of this realm.
 void RepairWatch::session_up() {
-  if (!certificate_) return;
   std::lock_guard lock(mutex_);
+  note_certificates();
+  if (!order_) return;
+  log_("the three servers have a session: the repair of " + server_name(order_->party) +
+       " is over");
+  audit_(nlohmann::json{{"event", "repair over"}, {"party", order_->party}}.dump());
+  if (auto gone = forget(); !gone.ok()) {
+    log_(gone.error().message);
+    order_.reset();
+  }
+}
+
+void RepairWatch::note_certificates() {
+  if (!certificate_) return;
   auto peers = store_.repair()->peers();
   if (!peers.ok()) return log_(peers.error().message);
   const std::size_t before = peers->size();
@@ -267,18 +295,6 @@ void RepairWatch::session_up() {
   }
   if (peers->size() == before) return;
   if (auto kept = store_.repair()->set_peers(*peers); !kept.ok()) log_(kept.error().message);
-}
-
-void RepairWatch::look() {
-  std::lock_guard lock(mutex_);
-  if (!is_over()) return;
-  log_(server_name(order_->party) +
-       " has been repaired: its shares are new, and so are the others'");
-  audit_(nlohmann::json{{"event", "repaired"}, {"party", order_->party}}.dump());
-  if (auto gone = forget(); !gone.ok()) {
-    log_(gone.error().message);
-    order_.reset();
-  }
 }
 
 }  // namespace tkdc

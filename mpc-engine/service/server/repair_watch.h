@@ -7,9 +7,10 @@
 //   accept   at the new server, whose store is empty
 //   cancel   none of it, but what is refused stays so
 //
-// A session is for the repair where all three offer it for the same party and certificate; an offer
-// is over when the store is of the next refresh, or at the new server when it has keys. The
-// administrator's socket, the session thread and the main thread, which looks once a second.
+// A session is for the repair where all three offer it for the same party and certificate. None is
+// offered when the store is of the next refresh, or at the new server when it has keys; nor while a
+// refresh or a repair is half done. With a session of all three an approval is over. The
+// administrator's socket and the session thread.
 // Nothing here is secret.
 #pragma once
 
@@ -60,10 +61,9 @@ class RepairWatch {
   // "approve PARTY SHA256", "accept SHA256", "cancel" or "status": the state as JSON. Error: not
   // understood, or not possible.
   Result<std::string> ask(const std::string& words);
-  // One of all three servers has begun: from here on their certificates are known.
+  // One that serves has begun: from here on the peers' certificates are known, and no server is
+  // lost.
   void session_up();
-  // Once a second.
-  void look();
 
  private:
   Result<void> approve(int party, const Fingerprint& certificate);
@@ -74,6 +74,8 @@ class RepairWatch {
   Result<void> take(const RepairOrder& order, const char* event);
   Result<void> forget();
   bool is_over() const;
+  bool is_half_done() const;
+  void note_certificates();
   std::uint32_t refresh_epoch() const;
   std::optional<RepairOffer> offer_under_lock() const;
   std::string state() const;

@@ -263,6 +263,7 @@ void Server::session_up(const Session& session) {
     if (party != session.party)
       event["peers"].push_back(
           peer_json(party, audit_head_of(session.notes[static_cast<std::size_t>(party)])));
+  if (session.repaired) event["repaired"] = *session.repaired;
   audit(event.dump());
   if (!session.repaired) repair_->session_up();
 }
@@ -402,7 +403,6 @@ Result<void> Server::look_after() {
         certificate_alarm(*certificate_end_s_, static_cast<std::int64_t>(wall_s())));
   (void)take_revoke_request();  // its troubles are in the journal
   shares_->look();
-  repair_->look();
   revocations_.look(jobs_->status().revoked);
   alarms_->look(disk_rooms(config_.store_path, config_.audit_file));
   sync_audit_log();

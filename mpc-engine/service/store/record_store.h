@@ -122,6 +122,7 @@ class RecordStore final : public Store,
   Result<void> abandon_to(std::uint32_t epoch);
 
   bool blank() override;
+  bool keeps_former() override;
   Result<void> begin_repair(std::uint32_t epoch) override;
   std::size_t tombstone_count() override;
   Result<std::vector<Tombstone>> tombstones(const std::optional<KeyId>& after,

@@ -19,6 +19,11 @@ bool RecordStore::blank() {
   return txn.begun() == 0 && txn->count(kCommitted, keys) == 0 && keys == 0;
 }
 
+bool RecordStore::keeps_former() {
+  std::lock_guard lock(write_mutex_);
+  return refresh_.other == Other::kBefore || switch_due_;
+}
+
 Result<void> RecordStore::begin_repair(std::uint32_t epoch) {
   std::lock_guard lock(write_mutex_);
   if (refresh_.other == Other::kComplete || switch_due_)

@@ -41,6 +41,8 @@ class RepairTable {
 
   // It has no keys.
   virtual bool blank() = 0;
+  // Shares of before a refresh, which no session has begun without: a repair would drop them.
+  virtual bool keeps_former() = 0;
   virtual Result<void> begin_repair(std::uint32_t refresh_epoch) = 0;
   virtual std::size_t tombstone_count() = 0;
   // Behind `after` in the order of their ids; so many at most.

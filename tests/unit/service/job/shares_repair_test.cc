@@ -203,6 +203,26 @@ TEST_F(SharesRepair, AFullDiskEndsIt) {
   EXPECT_EQ(try_repair(), (std::array<std::string, 3>{}));
 }
 
+// No session has begun with the new ones: who was told alone that they are committed needs those of
+// before, and the MAC keys to them.
+TEST_F(SharesRepair, SharesOfBeforeAreNotDropped) {
+  start_with_keys();
+  begin_repair();
+  ended();
+  stop();
+  e_->join();
+  const SecretVector kept = tables_[1]->keys().value();
+  ASSERT_TRUE(e_->store(1).repair()->keeps_former());
+  for (const std::string& why : try_repair())
+    EXPECT_NE(why.find("`tkdc refresh --undo`"), std::string::npos) << why;
+  stop();
+  EXPECT_EQ(tables_[1]->keys().value(), kept);
+  for (int p : {0, 1}) ASSERT_TRUE(e_->store(p).refresh()->undo_refresh().ok());
+  expect_nothing_changed();
+  EXPECT_EQ(sum_of(*before_[0], *alice(1)), secret_);
+  EXPECT_EQ(try_repair(), (std::array<std::string, 3>{})) << "the control";
+}
+
 TEST_F(SharesRepair, OnlyAnEmptyStoreIsFilled) {
   start_with_keys();
   begin_repair(nullptr, false);

@@ -156,7 +156,6 @@ TEST_F(RepairWatchTest, ItIsOverWithTheCommit) {
   for (int p : {0, 1}) EXPECT_EQ(why(p, approval()), "");
   EXPECT_EQ(why(2, "accept " + new_one()), "");
   for (int p = 0; p < 3; ++p) {
-    watch_[p]->look();
     ASSERT_TRUE(watch_[p]->offer());
   }
   // The survivors are of the next refresh; the new one has keys.
@@ -167,12 +166,55 @@ TEST_F(RepairWatchTest, ItIsOverWithTheCommit) {
   ASSERT_TRUE(store_[2]->prepare(record).ok() && store_[2]->commit(record.ref.id).ok());
   for (int p : {0, 2}) {
     EXPECT_FALSE(watch_[p]->offer());
-    watch_[p]->look();
+    watch_[p]->session_up();
+    EXPECT_FALSE(watch_[p]->offer());
     EXPECT_FALSE(std::ifstream(repair_order_file(config_[p].store_path)).is_open());
     EXPECT_NE(watch_[p]->ask("status").value().find("\"party\""), std::string::npos);
   }
-  EXPECT_NE(told_.find("server 2 has been repaired"), std::string::npos);
+  EXPECT_NE(told_.find("the repair of server 2 is over"), std::string::npos);
   EXPECT_TRUE(watch_[1]->offer());
+}
+
+// An ordinary handshake settles it, in which all three inventories count. A survivor that was told
+// "committed" there by a server that lies keeps its shares of before, and can go back to them.
+TEST_F(RepairWatchTest, NothingIsOfferedWhileItIsHalfDone) {
+  for (int p : {0, 1}) EXPECT_EQ(why(p, approval()), "");
+  EXPECT_EQ(why(2, "accept " + new_one()), "");
+  ASSERT_TRUE(store_[2]->repair()->begin_repair(0).ok());
+  ASSERT_TRUE(store_[2]->repair()->prepare_repair(1, 0).ok());
+  for (int p : {0, 1}) {
+    RefreshTable& refresh = *store_[p]->refresh();
+    ASSERT_TRUE(refresh.begin().ok());
+    EXPECT_TRUE(watch_[p]->offer()) << "the control";
+    ASSERT_TRUE(refresh.prepare_refresh(1).ok());
+  }
+  for (int p = 0; p < 3; ++p) EXPECT_FALSE(watch_[p]->offer()) << "prepared " << p;
+  // Committed by one that holds its session, and still serves what was before.
+  for (int p : {0, 2}) {
+    ASSERT_TRUE(store_[p]->refresh()->commit_refresh().ok());
+    EXPECT_EQ(store_[p]->refresh()->state().epoch, 0u);
+    EXPECT_FALSE(watch_[p]->offer()) << "committed " << p;
+    EXPECT_TRUE(store_[p]->repair()->keeps_former());
+  }
+  // Settled by a lie: there is no offer, and the way back is there.
+  ASSERT_TRUE(store_[1]->commit(store_[1]->refresh()->entry()).ok());
+  EXPECT_FALSE(watch_[1]->offer());
+  EXPECT_TRUE(store_[1]->repair()->keeps_former());
+  ASSERT_TRUE(store_[1]->refresh()->undo_refresh().ok());
+  EXPECT_FALSE(store_[1]->repair()->keeps_former());
+  EXPECT_TRUE(watch_[1]->offer());
+}
+
+TEST_F(RepairWatchTest, CertificatesOfBeforeTheyWereNoted) {
+  KeyRecord record;
+  ASSERT_TRUE(store_[0]->prepare(record).ok() && store_[0]->commit(record.ref.id).ok());
+  pin(0, kLost) = old_;
+  ASSERT_TRUE(start(0).ok());
+  pin(0, kLost) = certificate_[kLost];
+  ASSERT_TRUE(start(0).ok());
+  const auto peers = store_[0]->repair()->peers().value();
+  EXPECT_EQ(std::ranges::count(peers, old_, &PeerCertificate::sha256), 1);
+  EXPECT_EQ(std::ranges::count(peers, certificate_[kLost], &PeerCertificate::sha256), 0);
 }
 
 TEST_F(RepairWatchTest, AnOrderThatIsDamagedIsNotFollowed) {

@@ -27,8 +27,10 @@ Result<void> check_readable(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return system_error("config: cannot open " + path);
   struct stat st {};
-  if (fstat(fd.get(), &st) == 0 && S_ISDIR(st.st_mode))
-    return fail("config: " + path + " is a folder; name the file in it");
+  if (fstat(fd.get(), &st) != 0) return system_error("config: cannot look at " + path);
+  if (S_ISDIR(st.st_mode)) return fail("config: " + path + " is a folder; name the file in it");
+  // Who reads it would wait for a writer.
+  if (S_ISFIFO(st.st_mode)) return fail("config: " + path + " is a pipe; name a file");
   return {};
 }
 

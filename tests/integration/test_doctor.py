@@ -15,7 +15,6 @@ import pytest
 
 from tests.integration.conftest import STOCK, new_realm, remove
 from tests.support.process import wait_until
-from tests.support.realm import ROOT
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
 FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
@@ -46,12 +45,10 @@ class Host:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.touch()
         self.profile.write_text("[dbmodules]\n    EXAMPLE = {\n        db_library = ktkdc\n    }\n")
-        # The package's own script, over this machine's krb5 and with the program that was built.
+        # No program of a folder that stands for / is run: doctor_test.cc runs one.
         self.check = root / "usr/lib/tkdc/check-krb5"
         self.check.parent.mkdir(parents=True)
-        script = (ROOT / "config/debian/check-krb5").read_text()
-        self.check.write_text(script.replace("/usr/lib/tkdc/tkdc-check-krb5",
-                                             str(realm.bin / "tkdc-check-krb5")))
+        self.check.write_text(f"#!/bin/sh\ntouch {root}/ran\nexit 1\n")
         self.check.chmod(0o755)
 
     def config(self, member: str) -> tuple[str, str]:
@@ -92,7 +89,10 @@ def fixture_kdc_host(host, tmp_path_factory):
 
 def test_of_a_sound_host_each_check_is_well(host):
     document = json.loads(host.run("--json").stdout)
-    assert document["well"] and {one["state"] for one in document["findings"]} == {"ok"}
+    assert document["well"]
+    not_looked_at = {one["check"] for one in document["findings"] if one["state"] != "ok"}
+    assert not_looked_at == {"entry-points"}
+    assert not (host.root / "ran").exists()
     by_member = {}
     for one in document["findings"]:
         by_member.setdefault(one["of"], []).append(one["check"])
@@ -182,18 +182,12 @@ def test_krb5_without_its_wiring_is_found(kdc_host):
     for file, check, word in ((drop_in, "preload", "no drop-in"),
                               (kdc_host.library, "preload", "is not there"),
                               (kdc_host.module, "module", "ktkdc.so is in no folder"),
-                              (kdc_host.profile, "module", "names no module ktkdc"),
-                              (kdc_host.check, "entry-points", "check-krb5")):
+                              (kdc_host.profile, "module", "names no module ktkdc")):
         away = file.with_name(file.name + ".away")
         file.rename(away)
         found = kdc_host.wrong()
         away.rename(file)
         assert set(found) == {("krb5", check)} and word in found["krb5", check]["text"], found
-    right = kdc_host.check.read_text()
-    kdc_host.check.write_text("#!/bin/sh\necho libk5crypto lacks krb5_c_encrypt\nexit 1\n")
-    found = kdc_host.wrong()
-    kdc_host.check.write_text(right)
-    assert "lacks krb5_c_encrypt" in found["krb5", "entry-points"]["text"]
     assert not kdc_host.wrong()
 
 
@@ -246,8 +240,8 @@ def test_former_keys_are_spoken_of_until_they_are_forgotten(host, kdc_host):
     assert "the former keys of server0 are still good here" in found["agent-kdc",
                                                                      "former-keys"]["text"]
     remedy = found["server0", "former-keys"]["remedy"]
-    assert remedy.startswith(f"runuser -u tkdc-server -- tkdc join --folder {server.parent} "
-                             "--forget-former --out ")
+    assert (f"in use: runuser -u tkdc-server -- tkdc join --folder {host.members / 'server0'} "
+            "--forget-former --out ") in remedy
     status = realm.tool("tkdc", "status", "--socket", str(realm.agent_socket("kdc")))
     assert status.count("are still good here") == 2, status
     for daemon in ("server0", "agent-kdc"):

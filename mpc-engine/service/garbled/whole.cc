@@ -87,7 +87,12 @@ Result<WholeKinds::ShapePtr> WholeShapes::lay_out(const std::string& circuit) co
   if ((counts.ands + counts.xors) * sizeof(circuit::ScheduledGate) > most_bytes_ / 2)
     return fail("garbling: its layout has more than half of the " +
                 std::to_string(most_bytes_ >> 20) + " MiB that data.garbled_mb says");
-  return WholeKinds::shape_of(circuit);
+  // It takes six times as much, and who waits for it must not wait for ever.
+  try {
+    return WholeKinds::shape_of(circuit);
+  } catch (const std::bad_alloc&) {
+    return fail("garbling: no memory to lay it out");
+  }
 }
 
 Result<WholeKinds::ShapePtr> WholeShapes::get(const std::string& circuit) {

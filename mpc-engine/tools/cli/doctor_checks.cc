@@ -90,6 +90,7 @@ std::vector<Patient> patients_of(const std::vector<std::string>& configs, const 
     krb5.kind = Kind::kKrb5;
     krb5.name = "krb5";
     krb5.root = root;
+    if (root.empty()) krb5.check_krb5 = "/usr/lib/tkdc/check-krb5";
     out.push_back(std::move(krb5));
   }
   return out;
@@ -98,8 +99,13 @@ std::vector<Patient> patients_of(const std::vector<std::string>& configs, const 
 Finding look_within(const Check& check, const Patient& patient, std::chrono::milliseconds most,
                     bool& late) {
   // What runs on after the deadline has its own copies.
-  auto task = std::make_shared<std::packaged_task<Finding()>>(
-      [look = check.look, copy = patient] { return look(copy); });
+  auto task = std::make_shared<std::packaged_task<Finding()>>([look = check.look, copy = patient] {
+    try {
+      return look(copy);
+    } catch (const std::exception& error) {
+      return unknown(error.what());
+    }
+  });
   std::future<Finding> found = task->get_future();
   std::thread([task] { (*task)(); }).detach();
   if (found.wait_for(most) == std::future_status::ready) return found.get();

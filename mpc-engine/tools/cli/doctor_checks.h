@@ -38,6 +38,7 @@ struct Patient {
   nlohmann::json status;               // what it says of itself; null: nothing
   std::string silence;                 // why not
   std::string root;                    // before krb5's paths
+  std::string check_krb5;              // the program; empty: it is another root's
 };
 
 struct Check {
@@ -51,7 +52,8 @@ std::span<const Check> all_checks();
 // below ROOT/etc/tkdc, and krb5 where one of them is an agent. Statuses are asked for here.
 std::vector<Patient> patients_of(const std::vector<std::string>& configs, const std::string& root);
 
-// Of one check, by its deadline. `late`: it was given up, and its thread runs on.
+// Of one check, by its deadline. `late`: it was given up, and its thread runs on. An exception is
+// unknown.
 Finding look_within(const Check& check, const Patient& patient, std::chrono::milliseconds most,
                     bool& late);
 

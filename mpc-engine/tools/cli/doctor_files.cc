@@ -60,17 +60,24 @@ std::string chmod_as(uid_t owner, const std::string& mode, const std::string& pa
 }
 
 // What is wrong with the owner or the mode of one file; good, where nothing is. `forbidden`: bits
-// that the mode must not have.
-Finding check_file(const std::string& path, mode_t forbidden, const char* mode, uid_t owner) {
+// that the mode must not have. `named`: its path is root's choice, or an entry of such a folder.
+// Other paths stand in a configuration that the service's account can write: it could name any file
+// of the host, so root is told to look, and gets nothing to type.
+Finding check_file(const std::string& path, mode_t forbidden, const char* mode, uid_t owner,
+                   bool named) {
   struct stat st {};
   if (::lstat(path.c_str(), &st) != 0 || S_ISLNK(st.st_mode)) return good("");
   const std::string give = "chown -h " + owner_name(owner) + ": " + shell_word(path);
+  const std::string look = "look whether it is this member's; if so it belongs to " +
+                           owner_name(owner) + " with the mode " + mode;
+  const bool may = named && (S_ISDIR(st.st_mode) || st.st_nlink == 1);
   if (st.st_uid != owner && st.st_uid != 0)
     return wrong(path + " belongs to " + owner_name(st.st_uid) + ", not to " + owner_name(owner),
-                 give);
+                 may ? give : look);
   if ((st.st_mode & forbidden) != 0)
-    return wrong(path + " is open to others",
-                 (st.st_uid == owner ? "" : give + "; ") + chmod_as(owner, mode, path));
+    return wrong(
+        path + " is open to others",
+        may ? (st.st_uid == owner ? "" : give + "; ") + chmod_as(owner, mode, path) : look);
   return good("");
 }
 
@@ -93,8 +100,8 @@ Finding check_files(const Patient& patient) {
   struct stat folder {};
   if (::stat(patient.folder.c_str(), &folder) != 0)
     return wrong(patient.folder + " cannot be looked at", "run this as root");
-  std::vector<Finding> found = {check_file(patient.folder, 0022, "go-w", folder.st_uid),
-                                check_file(patient.config, 0022, "go-w", folder.st_uid)};
+  std::vector<Finding> found = {check_file(patient.folder, 0022, "go-w", folder.st_uid, true),
+                                check_file(patient.config, 0022, "go-w", folder.st_uid, true)};
   std::vector<std::string> secrets;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(patient.folder, error))
@@ -108,10 +115,11 @@ Finding check_files(const Patient& patient) {
     // Its folder may be another account's: the store belongs to whom it belongs.
     struct stat store {};
     if (::stat(config.store_path.c_str(), &store) == 0)
-      found.push_back(check_file(config.store_path, 0077, "0700", store.st_uid));
+      found.push_back(check_file(config.store_path, 0077, "0700", store.st_uid, false));
   }
   for (const std::string& path : secrets)
-    found.push_back(check_file(path, 0177, "0600", secrets_owner(patient, folder.st_uid)));
+    found.push_back(check_file(path, 0177, "0600", secrets_owner(patient, folder.st_uid),
+                               fs::path(path).parent_path() == patient.folder));
   for (const Finding& one : found)
     if (one.state == Finding::State::kWrong) return one;
   return good(patient.folder + ": owners and modes are right");

@@ -134,13 +134,20 @@ Finding check_former_keys(const Patient& patient) {
   if (!patient.status.is_object()) return silent();
   const json own = patient.kind == Kind::kServer ? patient.status
                                                  : patient.status.value("agent", json::object());
-  const std::string said = own.is_object() ? text_of(own, "former_keys_warning") : "";
-  if (said.empty()) return good("none");
-  // It ends with the command.
-  const std::size_t command = said.find("runuser ");
-  return command == std::string::npos
-             ? wrong(said, "tkdc join --forget-former")
-             : wrong(said.substr(0, said.rfind(". ", command)), said.substr(command));
+  if (!own.is_object() || text_of(own, "former_keys_warning").empty()) return good("none");
+  std::string whose;
+  const auto names = own.find("former_keys");
+  if (names != own.end() && names->is_array())
+    for (const json& one : *names)
+      if (one.is_string()) whose += (whose.empty() ? "" : ", ") + one.get<std::string>();
+  // Root types it: nothing of it is what the daemon says.
+  const std::string next = shell_word(patient.config + ".new"), file = shell_word(patient.config);
+  return wrong("the former keys of " + whose + " are still good here, for a thief too",
+               "once that member has its new ones in use: runuser -u " +
+                   std::string(patient.kind == Kind::kAgent ? "tkdc-agent" : "tkdc-server") +
+                   " -- tkdc join --folder " + shell_word(patient.folder) +
+                   " --forget-former --out " + next + "; put that file in the place of " + file +
+                   "; systemctl restart " + shell_word(patient.unit));
 }
 
 }  // namespace tkdc::cli

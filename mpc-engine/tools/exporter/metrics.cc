@@ -82,6 +82,8 @@ constexpr Metric kServerMetrics[] = {
     {"garbled_bytes", "tkdc_server_garbled_bytes", kGauge, "Octets of them, at most"},
     {"garbled_sent_bytes", "tkdc_server_garbled_sent_bytes_total", kCounter,
      "Octets sent to make garbled circuits"},
+    {"garbled_layouts", "tkdc_server_garbled_layouts_total", kCounter,
+     "Circuits laid out, to be garbled or evaluated"},
     {"garbled_kinds", "tkdc_server_garbled_kinds", kGauge, "Kinds of operations that have some"},
     {"garbled_key_had", "tkdc_server_garbled_key_had_total", kCounter,
      "Operations shared since their key had had its quota of the circuits"},

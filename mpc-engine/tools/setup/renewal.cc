@@ -165,8 +165,16 @@ Result<std::string> clear_unfinished(const std::string& folder, const Introducti
       what = folder + "/" + name;
     }
   const std::string next = next_folder(folder);
+  auto names = names_in(next);
+  if (!names) return names.error();
   if (!fs::exists(next) || fs::exists(next + "/" + introduction_file_name(own))) return what;
-  if (Result<void> gone = remove_keys(next, own); !gone) return gone.error();
+  // They come into the folder together: somebody took the introduction away, and others may have
+  // it.
+  if (!names->empty())
+    return fail(next +
+                " has next keys without their introduction, which the others may have "
+                "joined: put it back there; if nobody has it, remove that folder, then again");
+  if (Result<void> gone = remove_folder(next); !gone) return gone.error();
   return next;
 }
 

@@ -38,9 +38,9 @@ Result<void> write_renewal(const std::string& folder, const Renewal& renewal);
 Result<IntroductionFile> read_next(const std::string& folder, const Introduction& own);
 // Whether all of them are there still; else taking them was cut off, and is to be done again.
 Result<bool> is_whole(const std::string& folder, const Introduction& own);
-// Removes what a run that was cut off has left and no other can go on from: drafts, and next keys
-// without their introduction, which nobody knows. What it was, for people; empty where there was
-// none.
+// Removes what a run that was cut off has left and no other can go on from: drafts, and an empty
+// folder. What it was, for people; empty where there was none. Error also: next keys without their
+// introduction; others may have it.
 Result<std::string> clear_unfinished(const std::string& folder, const Introduction& own);
 
 enum class Taken : std::uint8_t { kNow, kBefore };

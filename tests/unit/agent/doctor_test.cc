@@ -30,6 +30,7 @@ Patient server_that_says(const json& more = json::object()) {
   out.kind = Patient::Kind::kServer;
   out.name = "server1";
   out.config = "/etc/tkdc/server1/tkdc.toml";
+  out.folder = "/etc/tkdc/server1";
   out.unit = "tkdc-server@server1";
   out.status = well_server(1);
   out.status.update(more);
@@ -112,10 +113,13 @@ TEST(Doctor, SharesAreToBeAuditedAndRefreshed) {
 
 TEST(Doctor, FormerKeysComeWithTheirCommand) {
   const std::string said = former_keys_warning({"server2"}, "tkdc-server", "/etc/tkdc/s/tkdc.toml");
-  const Finding found = check_former_keys(server_that_says({{"former_keys_warning", said}}));
-  expect_wrong(found, "the former keys of server2", "tkdc join --folder /etc/tkdc/s");
-  EXPECT_TRUE(found.remedy.starts_with("runuser -u tkdc-server")) << found.remedy;
-  EXPECT_EQ(found.text.find("runuser"), std::string::npos);
+  for (const std::string& warning : {said, std::string("x. runuser -u root -- reboot")}) {
+    const json status = {{"former_keys_warning", warning}, {"former_keys", {"server2"}}};
+    const Finding found = check_former_keys(server_that_says(status));
+    expect_wrong(found, "the former keys of server2",
+                 "in use: runuser -u tkdc-server -- tkdc join --folder /etc/tkdc/server1 ");
+    EXPECT_EQ(found.remedy.find("reboot"), std::string::npos) << found.remedy;
+  }
 }
 
 // One server must not be able to stop it by what it says.
@@ -143,9 +147,34 @@ TEST(Doctor, NamesEndNoCommand) {
   std::ofstream(key) << "secret";
   EXPECT_EQ(::chmod(key.c_str(), 0644), 0);
   expect_wrong(check_files(patient), "is open to others", "chmod 0600 '" + key + "'");
+  // Whoever writes the configuration gets no command for a file elsewhere.
+  patient.server.emplace();
+  patient.server->curve_secret_key_file = "/etc/passwd";
+  EXPECT_EQ(::chmod(key.c_str(), 0600), 0);
+  expect_wrong(check_files(patient), "/etc/passwd is open to others", "look whether it is");
+  patient.server.reset();
   EXPECT_EQ(::chmod(key.c_str(), 0600), 0);
   EXPECT_EQ(check_files(patient).state, State::kGood) << check_files(patient).text;
   std::filesystem::remove_all(patient.folder);
+}
+
+TEST(Doctor, EntryPointsAreLookedAtByTheirProgram) {
+  const std::string folder = test::make_scratch("doctor"), program = folder + "/check-krb5";
+  Patient krb5;
+  krb5.kind = Patient::Kind::kKrb5;
+  krb5.check_krb5 = program;
+  expect_wrong(check_entry_points(krb5), program, "apt install --reinstall tkdc-kdc");
+  const auto write = [&](const char* script) {
+    std::ofstream(program) << "#!/bin/sh\n" << script;
+    EXPECT_EQ(::chmod(program.c_str(), 0755), 0);
+  };
+  write("echo libk5crypto lacks krb5_c_encrypt; exit 1\n");
+  expect_wrong(check_entry_points(krb5), "lacks krb5_c_encrypt", "apt install libkrb5-3=");
+  write("exit 0\n");
+  EXPECT_EQ(check_entry_points(krb5).state, State::kGood);
+  krb5.check_krb5.clear();
+  EXPECT_EQ(check_entry_points(krb5).state, State::kUnknown) << "another root's";
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Doctor, AProgramThatHangsIsKilled) {
@@ -172,6 +201,11 @@ TEST(Doctor, ACheckThatHangsIsGivenUp) {
   late = false;
   const Check ends{"ends", 1, [](const Patient&) { return good("done"); }};
   EXPECT_EQ(look_within(ends, Patient(), std::chrono::seconds(20), late).text, "done");
+  const Check throws{"throws", 1,
+                     [](const Patient&) -> Finding { throw std::runtime_error("no right"); }};
+  const Finding thrown = look_within(throws, Patient(), std::chrono::seconds(20), late);
+  EXPECT_EQ(thrown.state, State::kUnknown);
+  EXPECT_EQ(thrown.text, "no right");
   EXPECT_FALSE(late);
 }
 

@@ -170,17 +170,21 @@ TEST_F(RenewalTest, DrawingIsDoneAgain) {
   EXPECT_GT(drafts, 3) << "drafts were met";
 }
 
-TEST_F(RenewalTest, KeysWithoutAnIntroductionAreCleared) {
+// Somebody moved it away to send it to the others, who go by these keys now.
+TEST_F(RenewalTest, KeysWithoutTheirIntroductionAreKept) {
   ASSERT_TRUE(draw());
-  fs::remove(member_ + "/next/server1.introduction");
+  fs::rename(member_ + "/next/server1.introduction", folder_ + "/sent");
   auto taken = take_renewal(member_);
   ASSERT_FALSE(taken.ok());
   EXPECT_NE(taken.error().message.find("tkdc renew --folder"), std::string::npos);
+  const Contents before = contents_of(member_);
   auto cleared = clear_unfinished(member_, own());
-  ASSERT_TRUE(cleared.ok());
-  EXPECT_EQ(*cleared, member_ + "/next");
-  EXPECT_FALSE(fs::exists(member_ + "/next"));
-  EXPECT_TRUE(draw());
+  ASSERT_FALSE(cleared.ok());
+  EXPECT_NE(cleared.error().message.find("put it back"), std::string::npos);
+  EXPECT_FALSE(draw());
+  EXPECT_EQ(contents_of(member_), before);
+  fs::rename(folder_ + "/sent", member_ + "/next/server1.introduction");
+  EXPECT_TRUE(take_renewal(member_).ok());
 }
 
 TEST_F(RenewalTest, WhatIsNoRenewalsStays) {
@@ -189,8 +193,8 @@ TEST_F(RenewalTest, WhatIsNoRenewalsStays) {
   std::ofstream(member_ + "/next/curve.key") << "mine";
   auto cleared = clear_unfinished(member_, own());
   ASSERT_FALSE(cleared.ok());
-  EXPECT_NE(cleared.error().message.find("move it away"), std::string::npos);
-  EXPECT_TRUE(fs::exists(member_ + "/next/curve.key"));
+  EXPECT_NE(cleared.error().message.find("put it back"), std::string::npos);
+  EXPECT_TRUE(fs::exists(member_ + "/next/notes"));
 }
 
 }  // namespace

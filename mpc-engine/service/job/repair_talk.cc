@@ -24,13 +24,6 @@ constexpr std::size_t kStateBytes = kStateHead + 1 + kMostIds * sizeof(MacKeyId)
 // good u8 | last u8 | count u16 | digest | octets u32
 constexpr std::size_t kPageHead = 1 + 1 + 2 + 32 + 4;
 
-Bytes heard_digest(const std::array<Bytes, 3>& said) {
-  Bytes all, out(32);
-  for (const Bytes& one : said) all.insert(all.end(), one.begin(), one.end());
-  crypto_generichash(out.data(), out.size(), all.data(), all.size(), nullptr, 0);
-  return out;
-}
-
 std::optional<std::vector<MacKeyId>> ids_in(const Bytes& state) {
   Reader r(ByteSpan(state).subspan(kStateHead));
   const std::size_t count = r.u8();
@@ -58,17 +51,6 @@ std::string name_of(int party) { return "server " + std::to_string(party); }
 Result<void> RepairTalk::raise(const std::string& text, const KeyRecord* record) {
   alarm_.raise("repair: " + text, record);
   return fail("repair: " + text + kAfresh);
-}
-
-// What each says to both others, who have heard the same.
-Task<std::array<Bytes, 3>> RepairTalk::say(Bytes mine) {
-  FromBoth others = co_await lane_.exchange(mine);
-  std::array<Bytes, 3> said = by_party(lane_.party(), std::move(mine), std::move(others));
-  if (lane_.security() == Security::kMalicious) {
-    Bytes about = heard_digest(said);
-    FromBoth ignored = co_await lane_.agree(std::move(about), Bytes());
-  }
-  co_return said;
 }
 
 // P sends to its next server, N to its previous one, so many octets; the third way of each is
@@ -149,7 +131,7 @@ Result<void> RepairTalk::begin() {
 
 Task<Result<void>> RepairTalk::compare_stores() {
   Bytes mine = my_state();
-  const std::array<Bytes, 3> states = co_await say(std::move(mine));
+  const std::array<Bytes, 3> states = co_await say_to_all(lane_, std::move(mine));
   Result<void> done = take_states(states);
   if (done.ok()) done = begin();
   co_return done;
@@ -211,7 +193,7 @@ Bytes page_head(const Result<void>& sound, bool last, std::uint16_t count, ByteS
 // Nothing is sent before the two have said that it is the same.
 Task<RepairTalk::Got> RepairTalk::send_page(Page mine) {
   Bytes head = page_head(mine.sound, mine.last, mine.count, mine.digest, mine.octets.size());
-  const std::array<Bytes, 3> heads = co_await say(std::move(head));
+  const std::array<Bytes, 3> heads = co_await say_to_all(lane_, std::move(head));
   const Bytes& prev = heads[static_cast<std::size_t>(survivor(0))];
   const Bytes& next = heads[static_cast<std::size_t>(survivor(1))];
   Got got;
@@ -393,7 +375,7 @@ Task<Result<void>> RepairTalk::compare_inventories() {
     said[0] = kGood;
     std::ranges::copy(*mine, said.begin() + 1);
   }
-  const std::array<Bytes, 3> all = co_await say(std::move(said));
+  const std::array<Bytes, 3> all = co_await say_to_all(lane_, std::move(said));
   Result<void> done;
   if (!mine.ok())
     done = mine.error();

@@ -67,7 +67,6 @@ class RepairTalk {
   };
 
   int survivor(std::size_t side) const { return mac_neighbour(lost_, side); }  // P, N
-  Task<std::array<Bytes, 3>> say(Bytes mine);
   Task<FromEach> transfer(const SecretVector& mine, std::size_t prev_bytes, std::size_t next_bytes);
   Task<Got> send_page(Page mine);
   Bytes my_state();

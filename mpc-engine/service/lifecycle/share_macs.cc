@@ -146,15 +146,20 @@ std::array<Bytes, 3> by_party(int party, Bytes mine, FromBoth others) {
   return out;
 }
 
-Task<bool> all_say_yes(Lane& lane, bool mine) {
-  const std::uint8_t vote = mine ? 1 : 0;
-  FromBoth others = co_await lane.exchange(ByteSpan(&vote, 1));
-  const bool all = mine && others.prev[0] == 1 && others.next[0] == 1;
+Task<std::array<Bytes, 3>> say_to_all(Lane& lane, Bytes mine) {
+  FromBoth others = co_await lane.exchange(mine);
+  std::array<Bytes, 3> said = by_party(lane.party(), std::move(mine), std::move(others));
   if (lane.security() == Security::kMalicious) {
-    Bytes about = joined(by_party(lane.party(), Bytes(1, vote), std::move(others)));
+    Bytes about = joined(said);
     FromBoth ignored = co_await lane.agree(std::move(about), Bytes());
   }
-  co_return all;
+  co_return said;
+}
+
+Task<bool> all_say_yes(Lane& lane, bool mine) {
+  Bytes vote(1, mine ? 1 : 0);
+  const std::array<Bytes, 3> votes = co_await say_to_all(lane, std::move(vote));
+  co_return votes[0][0] == 1 && votes[1][0] == 1 && votes[2][0] == 1;
 }
 
 // ---- the key of this session
@@ -233,12 +238,7 @@ Task<void> ShareMacs::settle() {
   co_await lane_.agreed();
   Result<void> done = load_kept();
   Bytes mine = list_of(keyring_, done.ok());
-  FromBoth others = co_await lane_.exchange(mine);
-  const auto lists = by_party(lane_.party(), std::move(mine), std::move(others));
-  if (lane_.security() == Security::kMalicious) {
-    Bytes about = joined(lists);
-    FromBoth ignored = co_await lane_.agree(std::move(about), Bytes());
-  }
+  const std::array<Bytes, 3> lists = co_await say_to_all(lane_, std::move(mine));
   if (!std::ranges::all_of(lists, is_list)) {
     if (done.ok()) done = fail("MAC keys: another server cannot read its own");
     trouble_ = done.error();

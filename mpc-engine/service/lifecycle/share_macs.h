@@ -32,8 +32,10 @@ void add_tags(MacSubject& subject, MacRow row);
 
 // What each server said, by party.
 std::array<Bytes, 3> by_party(int party, Bytes mine, FromBoth others);
-// Whether all three say yes. In malicious mode nobody goes on where one told the two others
-// different things.
+// What each says to both others, in a message of one length. In malicious mode nobody goes on where
+// one told the two others different things.
+Task<std::array<Bytes, 3>> say_to_all(Lane& lane, Bytes mine);
+// Whether all three say yes, told in that way.
 Task<bool> all_say_yes(Lane& lane, bool mine);
 
 class ShareMacs {

@@ -16,7 +16,6 @@
 // Calls block; one thread. Secret: bits, labels, τ. Error: the session's.
 #pragma once
 
-#include "lut/field.h"
 #include "lut/label.h"
 #include "pair/session.h"
 

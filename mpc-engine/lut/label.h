@@ -23,13 +23,16 @@
 // Secret: all of it.
 #pragma once
 
+#include "ot/field.h"
 #include "pair/auth_bit.h"
 
 namespace tkdc::lut {
 
 using garble::kLabelBytes;
 using garble::Label;
+using ot::field;
 using ot::Labels;
+using ot::times_x;
 using pair::AuthBit;
 using pair::AuthBits;
 using pair::Side;
@@ -63,11 +66,6 @@ inline Label label_of(const AuthBit& x, const Label& delta) {
   Label out = delta.where(own) ^ x.key ^ x.mac;
   out.low ^= own;
   return out;
-}
-
-// X times a value, modulo X^128 + X^7 + X^2 + X + 1.
-inline Label times_x(const Label& a) {
-  return {a.low << 1 ^ (0x87 & (0 - (a.high >> 63))), a.high << 1 | a.low >> 63};
 }
 
 // The string of some bits.

@@ -39,10 +39,12 @@ struct Deltas {
   ~Deltas() { sodium_memzero(&delta, sizeof delta); }  // of each copy
   // x ⊕ bit, for a bit that both know.
   AuthBit plus(AuthBit x, std::uint64_t bit) const {
-    if (side == Side::kGarbler)
-      x.mac.low ^= bit;
-    else
-      x.key = x.key ^ Label { delta.low ^ 1, delta.high }.where(bit);
+    return side == Side::kGarbler ? moved(x, bit, 0) : moved(x, 0, bit);
+  }
+  // The same bits, this party's own moved by `own` and the peer's by `peers`, which both know.
+  AuthBit moved(AuthBit x, std::uint64_t own, std::uint64_t peers) const {
+    x.mac.low ^= own;
+    x.key = x.key ^ Label { delta.low ^ 1, delta.high }.where(peers);
     return x;
   }
   // What the peer's MAC has to be if its bit is `bit`.

@@ -51,76 +51,135 @@ Bits unmasked(const Prepared& prepared, std::span<const std::uint8_t> lambda,
   return out;
 }
 
-Result<void> takes(const Prepared& prepared, std::span<const std::uint8_t> own) {
-  if (own.size() == prepared.inputs.size()) return {};
-  return fail("pair: " + std::to_string(own.size()) + " input bits for a circuit that takes " +
-              std::to_string(prepared.inputs.size()));
-}
+constexpr char kDropped[] =
+    "pair: what the agent dealt does not fit what both servers have: this job is dropped, and the "
+    "session goes on";
 
-Result<Bits> garbler_side(Session& session, Prepared& prepared,
-                          std::span<const std::uint8_t> inputs) {
+// One party's part in proofs of what an agent dealt: nothing where there is nothing dealt.
+class DealtProofs {
+ public:
+  DealtProofs(Session& session, const Entered& entered)
+      : session_(session), proved_(entered.dealt ? &*entered.dealt : nullptr) {}
+
+  Result<void> send_coin() {
+    return proved_ == nullptr ? Result<void>() : send(coin_ = draw_coin());
+  }
+  Result<void> read_coin() { return proved_ == nullptr ? Result<void>() : read(peers_coin_); }
+  Result<void> send_proof() {
+    return proved_ == nullptr ? Result<void>() : send(prove(*proved_, peers_coin_));
+  }
+  Result<void> read_proof() { return proved_ == nullptr ? Result<void>() : read(peers_proof_); }
+  // That the peer's bits in this session are no others than its MACs of the agent say. Error: that
+  // they are not those which it has in the session, which no agent can bring about.
+  Result<void> check() {
+    if (proved_ == nullptr) return {};
+    const Found found = verify(*proved_, session_.deltas(), coin_, peers_proof_);
+    if (!found.session) return session_.end("it proves other inputs than it has masked");
+    good_ = found.other;
+    return {};
+  }
+  // What it found, to the peer; whether both go on.
+  Result<bool> send_verdict() {
+    if (proved_ == nullptr) return true;
+    if (auto sent = send(static_cast<std::uint8_t>(good_)); !sent) return sent.error();
+    return good_;
+  }
+  Result<bool> read_verdict() {
+    if (proved_ == nullptr) return true;
+    std::uint8_t verdict = 0;
+    if (auto got = read(verdict); !got) return got.error();
+    if (verdict > 1) return fail("its verdict is none");
+    return verdict == 1;
+  }
+
+ private:
+  template <class T>
+  Result<void> send(const T& what) {
+    return session_.channel().write_all(std::span<const T>(&what, 1));
+  }
+  template <class T>
+  Result<void> read(T& what) {
+    return session_.channel().read_all(std::span(&what, 1));
+  }
+
+  Session& session_;
+  const Proved* const proved_;
+  Label coin_, peers_coin_;
+  Proof peers_proof_;
+  bool good_ = true;
+};
+
+Result<Bits> garbler_side(Session& session, Prepared& prepared, const Entered& entered) {
   const PairCircuit& circuit = *prepared.circuit;
+  ot::Channel& channel = session.channel();
+  DealtProofs proofs(session, entered);
   Labels labels = prepared.input_labels;
   for (std::size_t k = 0; k < labels.size(); ++k)
-    labels[k] = labels[k] ^ session.delta().where(inputs[k]);
-  if (auto sent = session.channel().write_all(std::span<const Label>(labels)); !sent)
-    return session.end(sent.error().message);
+    labels[k] = labels[k] ^ session.delta().where(entered.values[k]);
+  auto done = channel.write_all(std::span<const Label>(labels));
+  if (done) done = proofs.send_coin();
   Bytes octets((circuit.ands + 7) / 8);
   Label said;
-  auto got = session.channel().read(octets);
-  if (got) got = session.channel().read_all(std::span(&said, 1));
-  if (!got) return session.end(got.error().message);
+  if (done) done = proofs.read_coin();
+  if (done) done = proofs.read_proof();
+  if (done) done = channel.read(octets);
+  if (done) done = channel.read_all(std::span(&said, 1));
+  if (!done) return session.end(done.error().message);
   const Bits values = unpacked(octets, circuit.ands);
   if (!labels_fit(label_digest(prepared, session.delta(), values), said))
     return session.end("its masked values are not those of its labels");
+  if (auto good = proofs.check(); !good) return good.error();
+  auto go = proofs.send_verdict();
+  if (!go) return session.end(go.error().message);
+  if (!*go) return fail(kDropped);
   Bits outputs;
-  const Bits operands = operands_of(circuit, inputs, values, outputs);
+  const Bits operands = operands_of(circuit, entered.values, values, outputs);
   const Label digest = mac_digest(session, prepared, operands);
-  if (auto sent = session.channel().write_all(std::span<const Label>(&digest, 1)); !sent)
-    return session.end(sent.error().message);
+  done = proofs.send_proof();
+  if (done) done = channel.write_all(std::span<const Label>(&digest, 1));
+  if (!done) return session.end(done.error().message);
   if (auto told = session.tell(prepared.outputs); !told) return told.error();
+  go = proofs.read_verdict();
+  if (!go) return session.end(go.error().message);
+  if (!*go) return fail(kDropped);
   auto peers = session.hear(prepared.outputs);
   if (!peers) return peers.error();
   return unmasked(prepared, outputs, *peers);
 }
 
-Result<Bits> evaluator_side(Session& session, Prepared& prepared,
-                            std::span<const std::uint8_t> inputs) {
-  auto evaluated = evaluate(session, prepared, inputs);
+Result<Bits> evaluator_side(Session& session, Prepared& prepared, const Entered& entered) {
+  ot::Channel& channel = session.channel();
+  DealtProofs proofs(session, entered);
+  auto evaluated = evaluate(session, prepared, entered.values);
   if (!evaluated) return evaluated.error();
-  auto sent = session.channel().write(packed(evaluated->values));
-  if (sent) sent = session.channel().write_all(std::span<const Label>(&evaluated->digest, 1));
-  if (!sent) return session.end(sent.error().message);
+  auto done = proofs.read_coin();
+  if (done) done = proofs.send_coin();
+  if (done) done = proofs.send_proof();
+  if (done) done = channel.write(packed(evaluated->values));
+  if (done) done = channel.write_all(std::span<const Label>(&evaluated->digest, 1));
+  if (!done) return session.end(done.error().message);
   Bits outputs;
-  const Bits operands = operands_of(*prepared.circuit, inputs, evaluated->values, outputs);
+  const Bits operands = operands_of(*prepared.circuit, entered.values, evaluated->values, outputs);
   const Label expected = mac_digest(session, prepared, operands);
+  auto go = proofs.read_verdict();
+  if (!go) return session.end(go.error().message);
+  if (!*go) return fail(kDropped);
   Label said;
-  if (auto got = session.channel().read_all(std::span(&said, 1)); !got)
-    return session.end(got.error().message);
+  done = proofs.read_proof();
+  if (done) done = channel.read_all(std::span(&said, 1));
+  if (!done) return session.end(done.error().message);
   if (!digests_equal(expected, said)) return session.end("it garbled another circuit");
+  if (auto good = proofs.check(); !good) return good.error();
   auto peers = session.hear(prepared.outputs);
   if (!peers) return peers.error();
+  go = proofs.send_verdict();
+  if (!go) return session.end(go.error().message);
+  if (!*go) return fail(kDropped);
   if (auto told = session.tell(prepared.outputs); !told) return told.error();
   return unmasked(prepared, outputs, *peers);
 }
 
 }  // namespace
-
-Result<Bits> exchange_inputs(Session& session, const Prepared& prepared,
-                             std::span<const std::uint8_t> own) {
-  if (auto good = takes(prepared, own); !good) return good.error();
-  Bits masked(own.size());
-  for (std::size_t k = 0; k < own.size(); ++k)
-    masked[k] = static_cast<std::uint8_t>(own[k] ^ prepared.inputs[k].own());
-  now_public(masked.data(), masked.size());
-  Bytes octets((own.size() + 7) / 8);
-  auto done = session.channel().write(packed(masked));
-  if (done) done = session.channel().read(octets);
-  if (!done) return session.end(done.error().message);
-  const Bits peers = unpacked(octets, own.size());
-  for (std::size_t k = 0; k < own.size(); ++k) masked[k] ^= peers[k];
-  return masked;
-}
 
 Result<Evaluated> evaluate(Session& session, const Prepared& prepared,
                            std::span<const std::uint8_t> inputs) {
@@ -200,17 +259,17 @@ Label mac_digest(const Session& session, const Prepared& prepared,
   });
 }
 
-Result<Bits> compute(Session& session, Prepared& prepared, std::span<const std::uint8_t> own) {
+Result<Bits> compute(Session& session, Prepared& prepared, Inputs& inputs) {
   if (auto good = session.stands(); !good) return good.error();
   if (prepared.used) return fail("pair: what was prepared has been used");
   if (prepared.circuit == nullptr || !session.is(prepared.session))
     return fail("pair: what was prepared belongs to another session");
-  if (auto good = takes(prepared, own); !good) return good.error();
+  if (auto good = inputs_fit(session, prepared, inputs); !good) return good.error();
   prepared.used = true;
-  auto inputs = exchange_inputs(session, prepared, own);
-  if (!inputs) return inputs.error();
-  return session.side() == Side::kGarbler ? garbler_side(session, prepared, *inputs)
-                                          : evaluator_side(session, prepared, *inputs);
+  auto entered = exchange_inputs(session, prepared, inputs);
+  if (!entered) return entered.error();
+  return session.side() == Side::kGarbler ? garbler_side(session, prepared, *entered)
+                                          : evaluator_side(session, prepared, *entered);
 }
 
 }  // namespace tkdc::pair

@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// The online phase: a prepared circuit is used, once, on inputs that are shared x = x_A ⊕ x_B. The
+// The online phase: a prepared circuit is used, once, on shared inputs (pair/inputs.h). The
 // evaluator learns the outputs first, and may stop before the garbler does. Nobody else says
 // anything that depends on inputs before it has found that the other one did as it should.
 //
-//   both                x_own ⊕ own share of λ, for each input bit: Λ of inputs
-//   garbler → evaluator labels of inputs for Λ
+//   both                what pair/inputs.h says: Λ of inputs
+//   garbler → evaluator labels of inputs for Λ; a coin
 //   evaluator           compares the labels' colours with Λ: else it ends here
-//   evaluator → garbler Λ of all ANDs, and a digest of their labels
-//   garbler             recomputes the labels from Λ and compares: else it ends here
-//   garbler → evaluator digest of its MACs on z_α z_β ⊕ z_γ of all ANDs, which must be 0; then its
-//                       shares of output masks under MACs
-//   evaluator           compares both: else it ends here
-//   evaluator → garbler its shares of output masks under MACs
+//   evaluator → garbler a coin; its proof; Λ of all ANDs, and a digest of their labels
+//   garbler             recomputes the labels from Λ and compares; checks the proof: else it ends
+//   garbler → evaluator its verdict; its proof; digest of its MACs on z_α z_β ⊕ z_γ of all ANDs,
+//                       which must be 0; then its shares of output masks under MACs
+//   evaluator           compares both, checks the proof: else it ends here
+//   evaluator → garbler its verdict; its shares of output masks under MACs
+//
+// Coins, proofs (pair/proof.h) and verdicts are there where an agent has dealt something. Where its
+// MACs do not fit, it may be the agent who is wrong, or either server: the verdict is 0, nothing
+// follows, and the session goes on.
 //
 // Digests: ⊕ H(label, j), H that of rows (ot/row_hash.h) under keys of this use, no j twice. Calls
 // block; one thread. Secret: inputs, labels; the outputs are what both may know. Error: the
-// session's, which then has ended.
+// session's, which then has ended; or, where it still stands, that the job was dropped.
 #pragma once
 
-#include "pair/prepared.h"
+#include "pair/inputs.h"
 
 namespace tkdc::pair {
 
-// `own`: this party's share of each input bit. The output bits, in their order.
-Result<Bits> compute(Session& session, Prepared& prepared, std::span<const std::uint8_t> own);
+// The output bits, in their order. `inputs` have served then, whatever comes of it.
+Result<Bits> compute(Session& session, Prepared& prepared, Inputs& inputs);
 
 // Steps of it, for tests that take one party's place.
-Result<Bits> exchange_inputs(Session& session, const Prepared& prepared,
-                             std::span<const std::uint8_t> own);
 struct Evaluated {
   Bits values;   // Λ of ANDs
   Label digest;  // of their labels

@@ -2,8 +2,7 @@
 // The rule for outputs that an agent gets: the circuit opens z = y ⊕ r to both servers, where r is
 // a random pad that the agent dealt to them in shares, as long as the output. Both send z; the
 // agent compares and takes r away. So the servers learn nothing of y, and neither alone changes
-// what the agent gets, provided that inputs are authenticated: the pad is one of them. Nothing here
-// does that yet, so a server that flips a bit of its share of the pad flips that bit of y, unseen.
+// what the agent gets, provided that inputs are authenticated, the pad too: pair/dealt.h.
 // Secret: y, r. Public to both servers: z.
 #pragma once
 

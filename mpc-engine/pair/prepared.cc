@@ -212,9 +212,11 @@ Result<Prepared> prepare(Session& session, const PairCircuit& circuit,
   out.circuit = &circuit;
   out.digest_seed = session.seed_of(kDigestPurpose, session.next_number(), Side::kGarbler);
   out.gates.resize(circuit.ands);
-  out.inputs.assign(masks.begin(),
-                    masks.begin() + static_cast<std::ptrdiff_t>(circuit.input_bits()));
-  spread_masks(session.deltas(), circuit, masks, out);
+  const auto of_block = masks.first(kBlockBits),
+             of_inputs = masks.subspan(kBlockBits, circuit.input_bits());
+  out.proof_mask.assign(of_block.begin(), of_block.end());
+  out.inputs.assign(of_inputs.begin(), of_inputs.end());
+  spread_masks(session.deltas(), circuit, masks.subspan(kBlockBits), out);
   if (auto done = multiply_masks(session, ands, out); !done) return done.error();
   Result<void> done;
   if (session.side() == Side::kGarbler)

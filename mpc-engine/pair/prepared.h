@@ -22,6 +22,7 @@
 
 #include "circuit/schedule.h"
 #include "garble/garbler.h"
+#include "pair/auth_block.h"
 #include "pair/buckets.h"
 
 namespace tkdc::pair {
@@ -50,6 +51,7 @@ struct Prepared {
   Label session;  // Session::id()
   const PairCircuit* circuit = nullptr;
   AuthBits inputs, outputs;  // masks; an output's without its complement
+  AuthBits proof_mask;       // of a random block in a proof of inputs
   std::vector<GateMasks, WipingAllocator<GateMasks>> gates;
   // The garbler's: labels for Λ = 0 of inputs and ANDs. The evaluator has colours b in `turns`.
   Labels input_labels, gate_labels;
@@ -60,9 +62,9 @@ struct Prepared {
   bool used = false;
 };
 
-// How many ready ANDs and masks a use takes.
+// How many random bits a use takes: masks of inputs and of ANDs, and of one block for a proof.
 inline std::size_t masks_of(const PairCircuit& circuit) {
-  return circuit.input_bits() + circuit.ands;
+  return circuit.input_bits() + circuit.ands + kBlockBits;
 }
 
 // `ands`: circuit.ands of them, never used again; `masks`: masks_of(circuit) random bits. `circuit`

@@ -25,7 +25,7 @@ TEST(LutProducts, LeakyOnesAreProductsWithMacs) {
     int ones = 0;
     for (std::size_t k = 0; k < kOfLeaky; ++k) {
       const String v = sum(both.of[0].strings[k], both.of[1].strings[k]);
-      EXPECT_EQ(v.mac, field_reference()->product(v.value, delta));
+      EXPECT_EQ(v.mac, ot::field_reference()->product(v.value, delta));
       for (std::size_t i = 0; i < shape.bits; ++i) {
         const std::size_t row = k * shape.bits + i;
         const std::uint64_t b = bit_of(both.of[0].bits[row], both.of[1].bits[row], delta);

@@ -162,9 +162,9 @@ TEST(Pair, UsesWhatIsPreparedOnce) {
   const auto body = [&](Session& session) -> Result<void> {
     auto prepared = prepared_for(session, circuit);
     if (!prepared) return prepared.error();
-    auto first = compute(session, *prepared, share);
+    auto first = compute(session, *prepared, Inputs().own(share));
     if (!first) return first.error();
-    auto second = compute(session, *prepared, share);
+    auto second = compute(session, *prepared, Inputs().own(share));
     EXPECT_NE(second.error().message.find("has been used"), std::string::npos);
     return {};
   };

@@ -138,7 +138,7 @@ TEST(PairOrder, RefusesWhatDoesNotBelongToIt) {
       const AuthAnds none;
       EXPECT_FALSE(prepare(session, circuit, none, {}).ok());
       EXPECT_FALSE(make_ands(session, kMostAnds + 1).ok());
-      EXPECT_FALSE(compute(session, *prepared, Bits(3)).ok());
+      EXPECT_FALSE(compute(session, *prepared, Inputs().own(Bits(3))).ok());
       EXPECT_TRUE(session.stands().ok());
       if (keep) kept = std::move(*prepared);
       return {};
@@ -147,7 +147,7 @@ TEST(PairOrder, RefusesWhatDoesNotBelongToIt) {
   ASSERT_TRUE(with_sessions(keeps(true), keeps(false)).ok());
   const auto uses = [&](Session& session) -> Result<void> {
     if (session.side() == Side::kEvaluator) return {};
-    EXPECT_NE(compute(session, kept, Bits(8)).error().message.find("another session"),
+    EXPECT_NE(compute(session, kept, Inputs().own(Bits(8))).error().message.find("another session"),
               std::string::npos);
     return {};
   };

@@ -73,7 +73,7 @@ inline Outcome compute_pair(const PairCircuit& circuit, const Bits& inputs, Comp
       auto prepared = prepared_for(session, circuit);
       if (!prepared) return prepared.error();
       out.online_at[p] = session.channel().sent();
-      auto outputs = compute(session, *prepared, shares[static_cast<std::size_t>(p)]);
+      auto outputs = compute(session, *prepared, Inputs().own(shares[static_cast<std::size_t>(p)]));
       if (!outputs) return outputs.error();
       out.outputs[p] = std::move(*outputs);
       return {};

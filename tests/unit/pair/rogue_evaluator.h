@@ -41,9 +41,9 @@ inline Label digest_if(const Session& session, const Prepared& prepared, const B
 // Does everything but the flip as it should. What it read of x_2, if anything.
 inline Result<std::optional<std::uint8_t>> flip_one(Session& session, Prepared& prepared,
                                                     const Bits& share) {
-  auto inputs = exchange_inputs(session, prepared, share);
+  auto inputs = exchange_inputs(session, prepared, Inputs().own(share));
   if (!inputs) return inputs.error();
-  auto evaluated = evaluate(session, prepared, *inputs);
+  auto evaluated = evaluate(session, prepared, inputs->values);
   if (!evaluated) return evaluated.error();
   evaluated->values[0] ^= 1;
   auto sent = session.channel().write(packed(evaluated->values));
@@ -53,7 +53,7 @@ inline Result<std::optional<std::uint8_t>> flip_one(Session& session, Prepared& 
   if (auto got = session.channel().read_all(std::span(&said, 1)); !got)
     return std::optional<std::uint8_t>();  // nothing has left the garbler
   Bits outputs;
-  const Bits operands = operands_of(*prepared.circuit, *inputs, evaluated->values, outputs);
+  const Bits operands = operands_of(*prepared.circuit, inputs->values, evaluated->values, outputs);
   for (const std::uint8_t guess : {0, 1})
     if (digest_if(session, prepared, operands, 1, guess) == said)
       return std::optional<std::uint8_t>(guess);
@@ -73,7 +73,7 @@ inline Flipped attack_by_flip(const Bits& inputs) {
       [&](Session& session) -> Result<void> {
         auto prepared = prepared_for(session, circuit);
         if (!prepared) return prepared.error();
-        auto done = compute(session, *prepared, shares[0]);
+        auto done = compute(session, *prepared, Inputs().own(shares[0]));
         return done ? Result<void>() : done.error();
       },
       [&](Session& session) -> Result<void> {

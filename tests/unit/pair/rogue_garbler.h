@@ -17,11 +17,11 @@ inline PairCircuit one_and() {
 
 inline Result<void> garble_with_a_wrong_label(Session& session, Prepared& prepared,
                                               const Bits& share) {
-  auto inputs = exchange_inputs(session, prepared, share);
+  auto inputs = exchange_inputs(session, prepared, Inputs().own(share));
   if (!inputs) return inputs.error();
   Labels labels = prepared.input_labels;
   for (std::size_t k = 0; k < labels.size(); ++k)
-    labels[k] = labels[k] ^ session.delta().where((*inputs)[k] ^ (k == 0 ? 1u : 0u));
+    labels[k] = labels[k] ^ session.delta().where(inputs->values[k] ^ (k == 0 ? 1u : 0u));
   auto done = session.channel().write_all(std::span<const Label>(labels));
   Bytes values(1);
   Label said;
@@ -29,7 +29,8 @@ inline Result<void> garble_with_a_wrong_label(Session& session, Prepared& prepar
   if (done) done = session.channel().read_all(std::span(&said, 1));
   if (!done) return done;
   Bits outputs;
-  const Bits operands = operands_of(*prepared.circuit, *inputs, unpacked(values, 1), outputs);
+  const Bits operands =
+      operands_of(*prepared.circuit, inputs->values, unpacked(values, 1), outputs);
   const Label digest = mac_digest(session, prepared, operands);
   done = session.channel().write_all(std::span<const Label>(&digest, 1));
   if (done) done = session.tell(prepared.outputs);
@@ -51,7 +52,7 @@ inline std::optional<std::string> attack_by_a_label(std::uint8_t x0, std::uint8_
       [&](Session& session) -> Result<void> {
         auto prepared = prepared_for(session, circuit);
         if (!prepared) return prepared.error();
-        auto done = compute(session, *prepared, shares[1]);
+        auto done = compute(session, *prepared, Inputs().own(shares[1]));
         return done ? Result<void>() : done.error();
       });
   return outcome.error[1];

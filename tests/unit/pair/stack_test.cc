@@ -34,7 +34,7 @@ TEST_F(DeltaOnTheStack, GoesWithTheSession) {
   const auto computes = [&](Session& session) -> Result<void> {
     auto prepared = prepared_for(session, circuit);
     if (!prepared) return prepared.error();
-    auto done = compute(session, *prepared, shares[static_cast<int>(session.side())]);
+    auto done = compute(session, *prepared, Inputs().own(shares[static_cast<int>(session.side())]));
     return done ? Result<void>() : done.error();
   };
   bool before = false;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controls of attack_test.cc and chosen_rows_test.cc, linked with unchecked_labels.cc and
-// sigma_rows.cc: what each attack gets where the check or the hash for rows is not there.
+// The controls of attack_test.cc, chosen_rows_test.cc and dealt_test.cc, linked with
+// unchecked_labels.cc, unchecked_inputs.cc and sigma_rows.cc: what each attack gets where the check
+// or the hash for rows is not there.
 #include "pair/chosen_rows.h"
+#include "pair/dealt_parties.h"
 #include "pair/rogue_evaluator.h"
 #include "pair/rogue_garbler.h"
 
@@ -48,6 +50,12 @@ TEST_P(ChosenRowsControl, TwoFlippedBitsAreTakenWithTheHashOfGates) {
   const std::vector<Label> roots = roots_for(GetParam());
   for (int run = 0; run < 4; ++run) EXPECT_FALSE(flip_two_openings(GetParam(), roots));
 }
+
+TEST(PairControl, AServerFlipsABitOfTheAgentsOutputWhereMacsAreNotChecked) {
+  for (const int cheat : {0, 1}) EXPECT_TRUE(flip_a_bit_of_the_pad(cheat).taken);
+}
+
+TEST(PairControl, ADealThatServesTwiceGivesAShareAway) { EXPECT_TRUE(use_a_deal_twice().share); }
 
 }  // namespace
 }  // namespace tkdc::pair

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <immintrin.h>
 
-#include "lut/field.h"
+#include "ot/field.h"
 
-namespace tkdc::lut {
+namespace tkdc::ot {
 namespace {
 
 struct Sums {
@@ -44,4 +44,4 @@ constexpr Field kClmul = {product, dot};
 
 const Field* field_clmul() { return __builtin_cpu_supports("pclmul") ? &kClmul : nullptr; }
 
-}  // namespace tkdc::lut
+}  // namespace tkdc::ot

@@ -4,13 +4,12 @@
 
 #include <random>
 
-#include "lut/field.h"
-#include "lut/label.h"
+#include "ot/field.h"
 
-namespace tkdc::lut {
+namespace tkdc::ot {
 namespace {
 
-TEST(LutField, ImplementationsAgree) {
+TEST(OtField, ImplementationsAgree) {
   if (field_clmul() == nullptr) GTEST_SKIP() << "this CPU has no PCLMULQDQ";
   std::mt19937_64 generator(1);
   Labels a(7), b(7);
@@ -22,7 +21,7 @@ TEST(LutField, ImplementationsAgree) {
   EXPECT_EQ(field_clmul()->dot(a, b), field_reference()->dot(a, b));
 }
 
-TEST(LutField, XToThe128ReducesByThePolynomial) {
+TEST(OtField, XToThe128ReducesByThePolynomial) {
   for (const Field* one : {field_reference(), field_clmul()})
     if (one != nullptr) {
       EXPECT_EQ(one->product({0, std::uint64_t{1} << 63}, {2, 0}), (Label{0x87, 0}));
@@ -32,4 +31,4 @@ TEST(LutField, XToThe128ReducesByThePolynomial) {
 }
 
 }  // namespace
-}  // namespace tkdc::lut
+}  // namespace tkdc::ot

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pair/dealt.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "pair/output_rule.h"
+
+namespace tkdc::pair {
+namespace {
+
+// Blocks of a share, then R.
+Labels blocks_of_share(const Dealt& dealt) {
+  Labels out = elements_of(dealt.share);
+  out.push_back(dealt.mask);
+  return out;
+}
+
+}  // namespace
+
+DealtKeys::DealtKeys(ByteSpan key, std::size_t blocks) : stream(blocks + 1) {
+  static_assert(kDealtKeyBytes == randombytes_SEEDBYTES);
+  randombytes_buf_deterministic(stream.data(), stream.size() * kLabelBytes, key.data());
+}
+
+std::array<Dealt, 2> deal_input(std::span<const std::uint8_t> secret) {
+  std::array<Dealt, 2> out;
+  std::array<Bits, 2> shares = deal(secret);
+  for (std::size_t p = 0; p < 2; ++p) {
+    Dealt& to = out[p];
+    to.share = std::move(shares[p]);
+    randombytes_buf(&to.mask, sizeof to.mask);
+    const Labels blocks = blocks_of_share(to);
+    Digest& key = out[1 - p].peers_key;
+    randombytes_buf(key.data(), key.size());
+    const DealtKeys keys(key, blocks.size());
+    for (std::size_t k = 0; k < blocks.size(); ++k)
+      to.tags.push_back(keys.q()[k] ^ ot::field().product(blocks[k], keys.delta()));
+  }
+  return out;
+}
+
+SecretVector put_dealt(const Dealt& dealt) {
+  SecretVector out((dealt.share.size() + 7) / 8);
+  for (std::size_t k = 0; k < dealt.share.size(); ++k)
+    out[k / 8] |= static_cast<std::uint8_t>(dealt.share[k] << (k % 8));
+  const auto add = [&](const void* from, std::size_t bytes) {
+    const auto* octets = static_cast<const std::uint8_t*>(from);
+    out.insert(out.end(), octets, octets + bytes);
+  };
+  add(&dealt.mask, sizeof dealt.mask);
+  add(dealt.tags.data(), dealt.tags.size() * kLabelBytes);
+  add(dealt.peers_key.data(), dealt.peers_key.size());
+  return out;
+}
+
+Result<Dealt> get_dealt(ByteSpan octets, std::size_t bits) {
+  if (octets.size() != dealt_bytes(bits))
+    return fail("pair: an agent deals " + std::to_string(octets.size()) +
+                " octets for an input of " + std::to_string(bits) + " bits, which takes " +
+                std::to_string(dealt_bytes(bits)));
+  const std::size_t share = (bits + 7) / 8;
+  Dealt out;
+  out.share = unpacked(octets.first(share), bits);
+  std::memcpy(&out.mask, octets.data() + share, sizeof out.mask);
+  out.tags.resize(blocks_for(bits) + 1);
+  std::memcpy(out.tags.data(), octets.data() + share + kLabelBytes, out.tags.size() * kLabelBytes);
+  const ByteSpan key = octets.last(kDealtKeyBytes);
+  std::copy(key.begin(), key.end(), out.peers_key.begin());
+  return out;
+}
+
+}  // namespace tkdc::pair

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an agent deals to both servers for one job: shares of its input (message, pad), each with
+// MACs that the other server can check. The agent draws everything anew for each job; what it has
+// dealt is dead once a server may have said anything that depends on it, so a job that is tried
+// again is dealt again.
+//
+// Of a share in blocks X_1 … X_m and a random block R, under a Δ and q_1 … q_m, q_R that follow
+// from a key for this job:
+//
+//   to its server       the share, R, and the tags q_k ⊕ X_k Δ, q_R ⊕ R Δ
+//   to the other one    the key
+//
+// On the wire: share, eight bits an octet; R; tags; the key for the peer's. Secret: all of it.
+#pragma once
+
+#include "pair/auth_block.h"
+#include "pair/session.h"
+
+namespace tkdc::pair {
+
+inline constexpr std::size_t kDealtKeyBytes = sizeof(Digest);
+
+// To one server; cannot be copied, since it serves once.
+struct Dealt {
+  Dealt() = default;
+  Dealt(const Dealt&) = delete;
+  Dealt& operator=(const Dealt&) = delete;
+  Dealt(Dealt&&) = default;
+  Dealt& operator=(Dealt&&) = default;
+  ~Dealt() {
+    sodium_memzero(&mask, sizeof mask);
+    sodium_memzero(peers_key.data(), peers_key.size());
+  }
+
+  Bits share;
+  Label mask;          // R
+  Labels tags;         // of the share's blocks, and of R
+  Digest peers_key{};  // of what the other server has got
+};
+
+// Δ and q_1 … q_R of a key.
+struct DealtKeys {
+  DealtKeys(ByteSpan key, std::size_t blocks);
+  Label delta() const { return stream.front(); }
+  std::span<const Label> q() const { return std::span(stream).subspan(1); }
+  Labels stream;
+};
+
+// The agent's. `secret`: bits, 0 or 1 each.
+std::array<Dealt, 2> deal_input(std::span<const std::uint8_t> secret);
+
+constexpr std::size_t dealt_bytes(std::size_t bits) {
+  return (bits + 7) / 8 + kLabelBytes * (blocks_for(bits) + 2) + kDealtKeyBytes;
+}
+SecretVector put_dealt(const Dealt& dealt);
+// Error: another length than that of so many bits.
+Result<Dealt> get_dealt(ByteSpan octets, std::size_t bits);
+
+}  // namespace tkdc::pair

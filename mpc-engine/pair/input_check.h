@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a party has to find of the peer's inputs before it says anything of outputs, and what it
+// refuses before it says anything at all. Each answers an attack of docs/protocols/26.
+//
+// A file of its own: the controls of these attacks replace it
+// (tests/unit/pair/unchecked_inputs.cc).
+#pragma once
+
+#include "pair/auth_block.h"
+
+namespace tkdc::pair {
+
+// Whether a proof's MAC is the one that its value has to have; in constant time, and public.
+bool mac_fits(const Label& expected, const Label& said);
+
+// Whether inputs have not served yet: of what an agent dealt, two proofs give a share away.
+bool is_unused(bool used);
+
+}  // namespace tkdc::pair

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// In place of pair/input_check.cc: parties that believe what the other one says of its inputs, and
+// that use a number again when they are told to.
+#include "pair/input_check.h"
+
+namespace tkdc::pair {
+
+bool mac_fits(const Label&, const Label&) { return true; }
+bool is_unused(bool) { return true; }
+
+}  // namespace tkdc::pair

@@ -99,7 +99,7 @@ room("mpc-engine/tools/workbench", "mpc-engine/base", "circuits/command", "mpc-e
 room("mpc-engine/tools/cli", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/tools/setup",
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "garbled", "export", "server")))
-room("mpc-engine/tools/exporter", "mpc-engine/base", "mpc-engine/tools/cli")
+room("mpc-engine/tools/exporter", "mpc-engine/base", f"{SERVICE}/wire", "mpc-engine/tools/cli")
 room(f"{PLUGIN}/preload", f"{SERVICE}/wire")
 room(f"{PLUGIN}/kdb", f"{SERVICE}/wire", f"{PLUGIN}/preload")
 room(f"{PLUGIN}/check", "mpc-engine/base")

@@ -254,6 +254,9 @@ void Jobs::finish(std::uint64_t number, Outcome outcome, Clock::time_point now) 
     outcome.output = std::move(job.ciphertext);
   }
   count(job, outcome, now);
+  if (job.op() != TKDC_OP_STATUS)
+    counters_.times.add(static_cast<std::uint8_t>(job.op()), now - job.started, outcome.cost.rounds,
+                        outcome.cost.message_bytes);
   deliver_(job.asker, job.op(), job.key().id, std::move(outcome));
 }
 

@@ -10,6 +10,7 @@
 #include "base/hex.h"
 #include "base/system_error.h"
 #include "base/utc_time.h"
+#include "service/wire/times_json.h"
 
 namespace tkdc::agent {
 namespace {
@@ -17,21 +18,6 @@ namespace {
 constexpr std::size_t kKeyOctets = 4;
 
 }  // namespace
-
-const char* status_word(tkdc_status status) {
-  switch (status) {
-    case TKDC_STATUS_OK: return "ok";
-    case TKDC_STATUS_INTEGRITY: return "integrity";
-    case TKDC_STATUS_UNAVAILABLE: return "unavailable";
-    case TKDC_STATUS_DENIED: return "denied";
-    case TKDC_STATUS_UNKNOWN_KEY: return "unknown_key";
-    case TKDC_STATUS_BAD_REQUEST: return "bad_request";
-    case TKDC_STATUS_INCONSISTENT: return "inconsistent";
-    case TKDC_STATUS_LIMIT: return "limit";
-    case TKDC_STATUS_INTERNAL: return "internal";
-  }
-  return "unknown";
-}
 
 Result<OperationsLog> OperationsLog::open(const std::string& path) {
   OperationsLog log(path);

@@ -18,9 +18,6 @@
 
 namespace tkdc::agent {
 
-// One word per status, for this log and the status document.
-const char* status_word(tkdc_status status);
-
 class OperationsLog {
  public:
   // An empty path: no log.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/status.h"
 
-#include "agent/operations_log.h"
-
 #include <nlohmann/json.hpp>
 
 #include "base/former_keys.h"
 #include "base/hex.h"
 #include "base/version.h"
+#include "service/wire/times_json.h"
 
 namespace tkdc::agent {
 namespace {
@@ -78,6 +77,9 @@ std::string status_json(const AgentConfig& config, const std::array<ServerStatus
   numbers["slow_clients"] = counters.slow_clients;
   numbers["clients"] = counters.clients;
   numbers["clients_accepted"] = counters.clients_accepted;
+  OperationTotals times;
+  counters.times.add_to(times);
+  document["times"] = times_json(times);
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -108,6 +108,18 @@ def test_metrics_are_what_the_status_says(realm, exporter):
         assert samples["tkdc_server_disk_free_bytes", f'{who},of="store"'] > 0
         what = f'{who},build="{one["build"]}",program="{one["program"]}",security="malicious"'
         assert ("tkdc_server_build_info", what) in samples
+        for result, count in one["results"].items():
+            assert samples["tkdc_server_results_total", f'{who},result="{result}"'] >= count
+        # realm.create() has made keys, and nothing is made meanwhile.
+        for operation in ("stage", "bind"):
+            times = one["times"]["by"][operation]
+            of = f'{who},operation="{operation}"'
+            assert samples["tkdc_server_operation_seconds_count", of] == sum(times["counts"]) > 0
+            assert samples["tkdc_server_operation_seconds_sum", of] == \
+                pytest.approx(times["seconds"], rel=1e-6)
+            assert samples["tkdc_agent_operation_seconds_count", f'operation="{operation}"'] > 0
+        begun = samples["tkdc_server_lane_operations_total", f'{who},lane="0"']
+        assert begun >= one["by_lane"][0]["operations"] > 0
     # A number that a server says, and nobody has decided about, is missing here first.
     assert samples["tkdc_exporter_fields_unknown", ""] == 0
     assert not any("@" in labels for _, labels in samples)
@@ -178,7 +190,8 @@ def test_a_real_prometheus_sees_a_server_that_is_away(realm, exporter, tmp_path)
             realm.daemons["server1"].stop()
             wait_until(lambda: alerts(url).get("TkdcServerAway1") == "firing", FIRED_S,
                        "the alert fires")
-            assert get(f"http://{exporter.url}/readyz")[0] == 503
+            code, said = get(f"http://{exporter.url}/readyz")
+            assert code == 503 and "server 1 reachable: " in said, said
             realm.start_server(1)
             wait_until(lambda: "TkdcServerAway1" not in alerts(url), FIRED_S, "the alert ends")
         finally:

@@ -115,6 +115,15 @@ void Answers::finish(const Job& job, const Protocol& protocol, JobOutcome outcom
                      std::uint64_t rounds) {
   const JobRequest& request = job.request;
   const char* note = outcome.note != nullptr ? outcome.note : watch(request, outcome);
+  JobCost cost;
+  if (is_management(request.op))
+    cost = cost_of_management(request.op);
+  else if (job.found.record)
+    cost = cost_of(protocol, *job.found.record, request, job.running.input_bytes,
+                   part_in(job, two_parts_));
+  cost.rounds = static_cast<std::uint32_t>(rounds);
+  figures_.times.add(static_cast<std::uint8_t>(request.op), Job::Clock::now() - job.received,
+                     rounds, cost.message_bytes);
   if (job.expired) {
     shared_.counters.jobs_late++;
     (void)audit(request, outcome.status, note != nullptr ? note : kLate,
@@ -128,12 +137,7 @@ void Answers::finish(const Job& job, const Protocol& protocol, JobOutcome outcom
   reply.message = std::move(outcome.message);
   reply.next_output = output_digest(outcome.output.component[1]);
   reply.output = std::move(outcome.output.component[0]);
-  if (is_management(request.op))
-    reply.cost = cost_of_management(request.op);
-  else if (job.found.record)
-    reply.cost = cost_of(protocol, *job.found.record, request, job.running.input_bytes,
-                         part_in(job, two_parts_));
-  reply.cost.rounds = static_cast<std::uint32_t>(rounds);
+  reply.cost = cost;
   if (reply.status == TKDC_STATUS_INTERNAL && shared_.options.trouble)
     shared_.options.trouble(reply.message);
   const bool head = tail_follows(job, reply.status);

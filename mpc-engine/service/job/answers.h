@@ -14,8 +14,8 @@ namespace tkdc {
 
 class Answers {
  public:
-  Answers(const LaneShared& shared, std::uint32_t lane, bool two_parts)
-      : shared_(shared), lane_index_(lane), two_parts_(two_parts) {}
+  Answers(const LaneShared& shared, LaneFigures& figures, std::uint32_t lane, bool two_parts)
+      : shared_(shared), figures_(figures), lane_index_(lane), two_parts_(two_parts) {}
 
   // Which cohort the lines of the audit log name.
   std::uint64_t cohort() const { return cohort_; }
@@ -38,6 +38,7 @@ class Answers {
   bool tail_follows(const Job& job, tkdc_status status) const;
 
   const LaneShared shared_;
+  LaneFigures& figures_;
   const std::uint32_t lane_index_;
   const bool two_parts_;
   std::uint64_t cohort_ = 0;

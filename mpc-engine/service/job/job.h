@@ -31,6 +31,7 @@ struct Job {
   // ---- since it was received
   JobRequest request;
   AgentRole role = AgentRole::kKdc;
+  Clock::time_point received;
   Clock::time_point deadline;
   bool expired = false;  // answered UNAVAILABLE at its deadline; a lane may still work on it
 

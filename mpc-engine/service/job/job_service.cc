@@ -28,7 +28,8 @@ class JobServiceOnLanes final : public JobService {
     auto job = std::make_unique<Job>();
     const JobName name = request.name;
     const bool management = is_management(request.op);
-    job->deadline = Job::Clock::now() + std::chrono::milliseconds(request.deadline_ms);
+    job->received = Job::Clock::now();
+    job->deadline = job->received + std::chrono::milliseconds(request.deadline_ms);
     job->role = role;
     job->request = std::move(request);
     if (auto refused = pending_.put(std::move(job))) {
@@ -37,7 +38,7 @@ class JobServiceOnLanes final : public JobService {
       reply.number = name.number;
       reply.status = TKDC_STATUS_LIMIT;
       reply.message = "too many jobs are waiting at this server";
-      counters_.jobs_failed++;
+      counters_.answered(reply.status);
       reply_(name, std::move(reply));
       return;
     }
@@ -78,7 +79,7 @@ class JobServiceOnLanes final : public JobService {
       reply.number = job->request.name.number;
       reply.status = TKDC_STATUS_UNAVAILABLE;
       reply.message = "the three servers did not all take this job in time; see tkdc status";
-      counters_.jobs_failed++;
+      counters_.answered(reply.status);
       reply_(job->request.name, std::move(reply));
     }
   }
@@ -102,9 +103,7 @@ class JobServiceOnLanes final : public JobService {
     s.session_up = session_up_;
     s.lanes = lanes_.size();
     s.pending_jobs = pending_.size();
-    s.jobs_done = counters_.jobs_done;
-    s.jobs_refused = counters_.jobs_refused;
-    s.jobs_failed = counters_.jobs_failed;
+    for (std::size_t k = 0; k < s.results.size(); ++k) s.results[k] = counters_.results[k];
     s.jobs_late = counters_.jobs_late;
     s.message_bytes_sent = counters_.layer_bytes;
     s.aes_blocks = counters_.aes_blocks;
@@ -112,10 +111,16 @@ class JobServiceOnLanes final : public JobService {
     s.masks_made = counters_.masks_made;
     s.sha1_blocks = counters_.sha1_blocks;
     s.sha2_blocks = counters_.sha2_blocks;
-    s.rounds = counters_.rounds;
-    s.operations = counters_.operations;
     s.cohorts = counters_.cohorts;
     s.operation_rounds = counters_.operation_rounds;
+    for (std::size_t k = 0; k < figures_.size(); ++k) {
+      const LaneFigures& one = *figures_[k];
+      one.times.add_to(s.times);
+      s.rounds += one.rounds.get();
+      s.operations += one.operations.get();
+      s.by_lane.push_back({one.rounds.get(), one.operations.get(), one.busy_ns.get(),
+                           k < lanes_.size() ? lanes_[k]->load() : 0});
+    }
     s.protocols = protocols_;
     s.most_seals = seals_.most();
     s.seals_near_limit = s.most_seals >= seals_.warn_at();
@@ -206,6 +211,7 @@ class JobServiceOnLanes final : public JobService {
   threegarble::Pace pace_{options_.garbling.octets_per_s};
   std::atomic<bool> stopping_{false};
   mutable std::mutex lanes_mutex_;
+  std::vector<std::unique_ptr<LaneFigures>> figures_;  // by lane, of all sessions
   std::vector<std::unique_ptr<LaneRunner>> lanes_;
   std::vector<ProtocolInfo> protocols_;  // of the session
   bool garbles_ = false;                 // it does
@@ -248,7 +254,8 @@ Result<void> JobServiceOnLanes::begin(Session& session) {
                     upkeep_,         share_alarm_, end_session_, reply_,  audit_};
   std::vector<std::unique_ptr<LaneRunner>> lanes;
   for (std::size_t k = 0; k < session.lanes.size(); ++k) {
-    lanes.push_back(std::make_unique<LaneRunner>(shared, session, k));
+    if (figures_.size() == k) figures_.push_back(std::make_unique<LaneFigures>());
+    lanes.push_back(std::make_unique<LaneRunner>(shared, *figures_[k], session, k));
     if (auto joined = lanes.back()->join(session); !joined) return joined.error();
   }
   lanes_ = std::move(lanes);

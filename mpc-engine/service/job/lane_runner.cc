@@ -18,15 +18,17 @@ constexpr const char* kRefreshed = "shares have been refreshed: a new session be
 
 }  // namespace
 
-LaneRunner::LaneRunner(LaneShared shared, const Session& session, std::size_t lane)
-    : shared_(shared), party_(session.party), index_(static_cast<std::uint32_t>(lane)),
-      epoch_(session.epoch), session_(session.id), two_parts_(session.two_parts),
-      repaired_(session.repaired), lane_(session.party, session.security), ticker_(lane_),
-      audit_heads_(shared.options, index_), revoked_(shared.revocations, party_),
+LaneRunner::LaneRunner(LaneShared shared, LaneFigures& figures, const Session& session,
+                       std::size_t lane)
+    : shared_(shared), figures_(figures), party_(session.party),
+      index_(static_cast<std::uint32_t>(lane)), epoch_(session.epoch), session_(session.id),
+      two_parts_(session.two_parts), repaired_(session.repaired),
+      lane_(session.party, session.security), ticker_(lane_), audit_heads_(shared.options, index_),
+      revoked_(shared.revocations, party_),
       // Who follows says it whenever the leader does.
       clocks_(shared.clocks, index_, shared.options.clock_every / (leader() ? 1 : 2)),
       checks_(shared_, index_, two_parts_, protocols_, garbling_),
-      answers_(shared_, index_, two_parts_),
+      answers_(shared_, figures_, index_, two_parts_),
       admission_(shared_, party_, index_, protocols_, running_, queue_, checks_, answers_) {
   note_session(session);
 }
@@ -208,11 +210,6 @@ Result<void> LaneRunner::tick() {
   return {};
 }
 
-void LaneRunner::note_load(Clock::time_point now, bool at_work) {
-  lane_load_.pass(now - noted_at_, at_work);
-  noted_at_ = now;
-}
-
 // ---- what protocols make ahead, and check
 
 // Between ticks, when nothing runs and nothing is being admitted: which jobs do is the same at
@@ -353,7 +350,7 @@ void LaneRunner::start(Candidate admitted, std::uint32_t sealed_at) {
   job.running.input_bytes = request.component[0].size();
   if (garbling_ && record != nullptr && part_in(job, two_parts_).kind != Part::Kind::kTail)
     garbling_->note(*record, request.op, request.usage, job.running.input_bytes);
-  shared_.counters.operations++;
+  figures_.operations.add(1);
   lane_.spawn(run_job(job));
 }
 
@@ -482,7 +479,7 @@ void LaneRunner::publish_garbling() {
 
 void LaneRunner::publish_counters() {
   LaneCounters& c = shared_.counters;
-  c.rounds++;
+  figures_.rounds.add(1);
   c.cohorts += answers_.cohort() - published_cohorts_;
   c.operation_rounds += running_.size();
   const ProtocolCounts now = counts();

@@ -23,7 +23,7 @@ namespace tkdc {
 
 class LaneRunner final : private Ticker::Owner {
  public:
-  LaneRunner(LaneShared shared, const Session& session, std::size_t lane);
+  LaneRunner(LaneShared shared, LaneFigures& figures, const Session& session, std::size_t lane);
   // Its side in each of the session's protocols, and what its streams are for. Error: one cannot
   // be had here.
   Result<void> join(Session& session);
@@ -65,7 +65,11 @@ class LaneRunner final : private Ticker::Owner {
   template <class Visit>
   void for_each_taken(Visit visit);
   Result<void> tick();
-  void note_load(Clock::time_point now, bool at_work);
+  void note_load(Clock::time_point now, bool at_work) {
+    const Clock::duration passed = now - std::exchange(noted_at_, now);
+    lane_load_.pass(passed, at_work);
+    if (at_work) figures_.busy_ns.add(static_cast<std::uint64_t>(passed.count()));
+  }
   void note_session(const Session& session);
   std::optional<Ticker::OwnControl> say() override;
   Result<void> hear(const Ticker::Control& control) override;
@@ -89,6 +93,7 @@ class LaneRunner final : private Ticker::Owner {
   void publish_garbling();
 
   LaneShared shared_;
+  LaneFigures& figures_;
   const int party_;
   const std::uint32_t index_, epoch_;
   const std::array<std::uint8_t, 32> session_;

@@ -2,6 +2,7 @@
 // What all lanes of a server share, and one lane's protocols.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -23,6 +24,7 @@
 #include "service/sealing/revocations.h"
 #include "service/sealing/seal_counts.h"
 #include "service/store/store.h"
+#include "service/wire/operation_times.h"
 
 namespace tkdc {
 
@@ -46,12 +48,13 @@ inline std::uint8_t name_garbled(Garbled garbled, const SessionProtocols& protoc
 }
 
 struct LaneCounters {
-  std::atomic<std::uint64_t> rounds{0}, layer_bytes{0}, aes_blocks{0}, sha1_blocks{0},
-      sha2_blocks{0}, masked_blocks{0}, masks_made{0};
-  // How large batches are: operations started, in how many cohorts; and those at work, added
-  // up over all rounds.
-  std::atomic<std::uint64_t> operations{0}, cohorts{0}, operation_rounds{0};
-  std::atomic<std::uint64_t> jobs_done{0}, jobs_refused{0}, jobs_failed{0}, jobs_late{0};
+  std::atomic<std::uint64_t> layer_bytes{0}, aes_blocks{0}, sha1_blocks{0}, sha2_blocks{0},
+      masked_blocks{0}, masks_made{0};
+  // How large batches are: in how many cohorts operations started; and those at work, added up
+  // over all rounds.
+  std::atomic<std::uint64_t> cohorts{0}, operation_rounds{0};
+  std::array<std::atomic<std::uint64_t>, TKDC_STATUS_INTERNAL + 1> results{};  // by tkdc_status
+  std::atomic<std::uint64_t> jobs_late{0};
   std::atomic<std::uint64_t> tickets_revoked{0};
   // Garbled circuits: jobs of kinds that have instances, with and without one left; instances that
   // stand ready, and their octets.
@@ -60,11 +63,13 @@ struct LaneCounters {
   // At the leader: operations shared because their key had had its quota of the circuits.
   std::atomic<std::uint64_t> garbled_key_had{0};
 
-  void answered(tkdc_status status) {
-    (status == TKDC_STATUS_OK         ? jobs_done
-     : tkdc_status_is_refusal(status) ? jobs_refused
-                                      : jobs_failed)++;
-  }
+  void answered(tkdc_status status) { results[status]++; }
+};
+
+// One lane's, of all sessions; its thread adds.
+struct LaneFigures {
+  OperationTimes times;
+  OneWriterCount rounds, operations, busy_ns;  // operations: that it has begun
 };
 
 // At the leader: how often an agent's operations were computed by sharing because it had had its

@@ -14,6 +14,7 @@
 #include "service/job/clock_notice.h"
 #include "service/job/share_upkeep.h"
 #include "service/sealing/revocations.h"
+#include "service/wire/operation_times.h"
 
 namespace tkdc {
 
@@ -21,9 +22,11 @@ struct JobServiceStatus {
   bool session_up = false;
   std::size_t lanes = 0;
   std::size_t pending_jobs = 0;
-  std::uint64_t jobs_done = 0;
-  std::uint64_t jobs_refused = 0;  // wrong passwords, forged tickets, keys that are not there
-  std::uint64_t jobs_failed = 0;
+  std::array<std::uint64_t, TKDC_STATUS_INTERNAL + 1> results{};  // of jobs, by tkdc_status
+  std::uint64_t jobs_done() const { return results[TKDC_STATUS_OK]; }
+  // Wrong passwords, forged tickets, keys that are not there.
+  std::uint64_t jobs_refused() const { return sum_of(true); }
+  std::uint64_t jobs_failed() const { return sum_of(false); }
   std::uint64_t jobs_late = 0;  // of the failed: finished after their deadline, unheard
   std::uint64_t message_bytes_sent = 0;
   std::uint64_t aes_blocks = 0;
@@ -35,6 +38,13 @@ struct JobServiceStatus {
   // Batches: operations started and the cohorts they started in; operations at work, added up
   // over all rounds, so that divided by `rounds` it says how many share one.
   std::uint64_t operations = 0, cohorts = 0, operation_rounds = 0;
+  // From a job's arrival to its answer; of jobs that ran.
+  OperationTotals times;
+  struct OfLane {
+    std::uint64_t rounds, operations, busy_ns;
+    std::size_t jobs;  // that wait or run in it, at the leader; at the others: that run
+  };
+  std::vector<OfLane> by_lane;
   std::vector<ProtocolInfo> protocols;  // of the session; the last one's while there is none
   std::uint64_t most_seals = 0;         // upper bound, of the key that has sealed most
   bool seals_near_limit = false;
@@ -65,6 +75,14 @@ struct JobServiceStatus {
   std::uint64_t share_alarms = 0;  // since this server's start
   std::vector<std::string> share_alarms_named;
   ClocksAhead clocks_ahead;  // the peers', of this server's
+
+ private:
+  std::uint64_t sum_of(bool refused) const {
+    std::uint64_t sum = 0;
+    for (std::uint16_t k = TKDC_STATUS_OK + 1; k < results.size(); ++k)
+      if (tkdc_status_is_refusal(k) == refused) sum += results[k];
+    return sum;
+  }
 };
 
 }  // namespace tkdc

@@ -14,6 +14,7 @@
 #include "service/server/epoch_watch.h"
 #include "service/server/revoked_json.h"
 #include "service/server/server.h"
+#include "service/wire/times_json.h"
 
 namespace tkdc {
 
@@ -24,6 +25,21 @@ nlohmann::json protocols_json(const std::vector<ProtocolInfo>& protocols) {
   for (const ProtocolInfo& one : protocols)
     out.push_back({{"name", one.name}, {"backend", one.backend}});
   return out;
+}
+
+// What jobs came to, what operations took, and how busy each lane is.
+void tell_work(nlohmann::json& json, const JobServiceStatus& jobs) {
+  nlohmann::json results = nlohmann::json::object(), by_lane = nlohmann::json::array();
+  for (std::size_t k = 0; k < jobs.results.size(); ++k)
+    results[status_word(static_cast<tkdc_status>(k))] = jobs.results[k];
+  for (const JobServiceStatus::OfLane& one : jobs.by_lane)
+    by_lane.push_back({{"rounds", one.rounds},
+                       {"operations", one.operations},
+                       {"busy_s", static_cast<double>(one.busy_ns) / 1e9},
+                       {"jobs", one.jobs}});
+  json["results"] = std::move(results);
+  json["times"] = times_json(jobs.times);
+  json["by_lane"] = std::move(by_lane);
 }
 
 void tell_garbling(nlohmann::json& json, const GarblingOptions& garbling,
@@ -114,9 +130,9 @@ std::string Server::status_json() {
                          {"backend", jobs.protocols.empty() ? "" : jobs.protocols[0].backend},
                          {"records", tls_library().records},
                          {"pending_jobs", jobs.pending_jobs},
-                         {"jobs_done", jobs.jobs_done},
-                         {"jobs_refused", jobs.jobs_refused},
-                         {"jobs_failed", jobs.jobs_failed},
+                         {"jobs_done", jobs.jobs_done()},
+                         {"jobs_refused", jobs.jobs_refused()},
+                         {"jobs_failed", jobs.jobs_failed()},
                          {"jobs_late", jobs.jobs_late},
                          {"message_bytes_sent", jobs.message_bytes_sent},
                          {"aes_blocks", jobs.aes_blocks},
@@ -143,6 +159,7 @@ std::string Server::status_json() {
                          {"requests_replayed", control.replayed},
                          {"requests_refused", control.refused},
                          {"replies_undelivered", control.undelivered}};
+  tell_work(json, jobs);
   tell_garbling(json, config_.garbling, jobs);
   tell_audit(json, *audit_);
   tell_epochs(json, mesh_->epochs());

@@ -207,17 +207,34 @@ std::string programs_of(const std::vector<json>& servers) {
 
 }  // namespace
 
-bool is_healthy(const json& document) {
-  auto others = document.find("other_agents");
+std::vector<std::string> faults_of(const json& document) {
+  std::vector<std::string> faults;
+  const std::vector<json> servers = servers_of(document);
+  if (servers.size() != 3)
+    faults.push_back("servers: the status has " + std::to_string(servers.size()));
+  for (const json& server : servers) {
+    const std::string who = "server " + cell(server, "party") + " ";
+    const std::string trouble = cell(server, "trouble");
+    if (!truth(server, "reachable"))
+      faults.push_back(who + "reachable: " + trouble);
+    else if (!truth(server, "session_up"))
+      faults.push_back(
+          who + "session: " +
+          (server.is_object() && server.contains("latched") ? cell(server, "latched") : trouble));
+    if (server.is_object() && server.contains("clock_error"))
+      faults.push_back(who + "clocks: " + cell(server, "clock_error"));
+    if (server.is_object() && server.contains("audit_trouble"))
+      faults.push_back(who + "audit: " + cell(server, "audit_trouble"));
+  }
+  const auto others = document.find("other_agents");
   if (others != document.end() && others->is_array())
     for (const json& agent : *others)
-      if (!agent.is_object() || agent.contains("trouble")) return false;
-  std::vector<json> servers = servers_of(document);
-  return servers.size() == 3 && std::all_of(servers.begin(), servers.end(), [](const json& s) {
-           return s.is_object() && truth(s, "reachable") && truth(s, "session_up") &&
-                  !s.contains("clock_error") && !s.contains("audit_trouble");
-         });
+      if (!agent.is_object() || agent.contains("trouble"))
+        faults.push_back("agent " + cell(agent, "name") + ": " + cell(agent, "trouble"));
+  return faults;
 }
+
+bool is_healthy(const json& document) { return faults_of(document).empty(); }
 
 bool is_spare(const json& document) {
   auto others = document.find("other_agents");

@@ -4,11 +4,16 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace tkdc::cli {
 
-// Healthy: all three servers reachable and in session. Degraded: the agent
-// answers, but not all of that holds.
+// What keeps the realm from being healthy, each with the check's name in front: all three servers
+// are reachable and in session, their clocks agree, their audit logs can be written, and the host's
+// other agents say so too. Without control characters.
+std::vector<std::string> faults_of(const nlohmann::json& document);
+
+// There are none. Else the realm is degraded.
 bool is_healthy(const nlohmann::json& document);
 
 // Of a spare KDC, whose agent beside kadmind does not run before the host is promoted.

@@ -2,11 +2,14 @@
 #include "tools/exporter/metrics.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "service/wire/times_json.h"
+#include "tools/cli/operation_time.h"
 #include "tools/cli/status_table.h"
 
 namespace tkdc::exporter {
@@ -26,7 +29,7 @@ struct Metric {
 
 constexpr auto kGauge = MetricType::Gauge;
 constexpr auto kCounter = MetricType::Counter;
-constexpr double kMiB = 1024 * 1024;
+constexpr double kMiB = 1024 * 1024, kMsOfSecond = 1000;
 
 // Counters begin anew with the server's process. Without a name: passed over on purpose, since
 // another metric says it, or it is no measure.
@@ -203,6 +206,21 @@ class Families {
       one.gauge.value = value;
     family(metric).metric.push_back(std::move(one));
   }
+  // `one`: of an operation; rounds and octets are for the caller.
+  void add_times(const Metric& metric, const cli::OperationTime& one, Labels labels) {
+    ClientMetric out;
+    out.label = std::move(labels);
+    std::uint64_t so_far = 0;
+    for (std::size_t k = 0; k < one.counts.size(); ++k) {
+      so_far += one.counts[k];
+      const bool bounded = k < one.bounds_ms.size();
+      out.histogram.bucket.push_back({so_far, bounded ? one.bounds_ms[k] / kMsOfSecond
+                                                      : std::numeric_limits<double>::infinity()});
+    }
+    out.histogram.sample_count = so_far;
+    out.histogram.sample_sum = one.seconds;
+    family(metric).metric.push_back(std::move(out));
+  }
   std::vector<MetricFamily> take() { return std::move(families_); }
 
  private:
@@ -264,6 +282,52 @@ void add_agents(Families& out, const json& server, const Families::Labels& who) 
   }
 }
 
+// By the names that this exporter knows, so that no server makes series without end.
+void add_results(Families& out, const json& server, const Families::Labels& who) {
+  for (std::uint16_t k = 0; k <= TKDC_STATUS_INTERNAL; ++k) {
+    const std::string word = status_word(static_cast<tkdc_status>(k));
+    const json* count = field_of(server, "results." + word);
+    if (count == nullptr || !number_of(*count)) continue;
+    Families::Labels labels = who;
+    labels.push_back({"result", word});
+    out.add({nullptr, "tkdc_server_results_total", kCounter, "Jobs, by what came of them"},
+            *number_of(*count), labels);
+  }
+}
+
+void add_times(Families& out, const json& server, const Families::Labels& who) {
+  for (const cli::OperationTime& one : cli::times_of(server)) {
+    Families::Labels labels = who;
+    labels.push_back({"operation", one.operation});
+    out.add_times({nullptr, "tkdc_server_operation_seconds", MetricType::Histogram,
+                   "From a job's arrival to its answer, of jobs that ran"},
+                  one, labels);
+    out.add({nullptr, "tkdc_server_rounds_of_operations_total", kCounter,
+             "Rounds that operations took, each its own"},
+            static_cast<double>(one.rounds), labels);
+    out.add({nullptr, "tkdc_server_message_bytes_of_operations_total", kCounter,
+             "Octets that they sent to the other servers"},
+            static_cast<double>(one.message_bytes), labels);
+  }
+}
+
+void add_lanes(Families& out, const json& server, const Families::Labels& who) {
+  static constexpr Metric kOfLane[] = {
+      {"rounds", "tkdc_server_lane_rounds_total", kCounter, "Rounds of a lane"},
+      {"operations", "tkdc_server_lane_operations_total", kCounter, "Operations begun in a lane"},
+      {"busy_s", "tkdc_server_lane_busy_seconds_total", kCounter, "Time with operations at work"},
+      {"jobs", "tkdc_server_lane_jobs", kGauge, "Jobs that wait or run in a lane"},
+  };
+  std::size_t lane = 0;
+  for (const json& one : list_of(server, "by_lane")) {
+    Families::Labels labels = who;
+    labels.push_back({"lane", std::to_string(lane++)});
+    for (const Metric& metric : kOfLane)
+      if (const json* value = field_of(one, metric.field); value != nullptr && number_of(*value))
+        out.add(metric, *number_of(*value), labels);
+  }
+}
+
 void add_server(Families& out, const json& server) {
   const Families::Labels who = {{"server", text_of(server, "party")}};
   for (const Metric& metric : kServerMetrics) {
@@ -282,6 +346,9 @@ void add_server(Families& out, const json& server) {
   add_disks(out, server, who);
   add_clocks(out, server, who);
   add_agents(out, server, who);
+  add_results(out, server, who);
+  add_times(out, server, who);
+  add_lanes(out, server, who);
 }
 
 void add_agent(Families& out, const json& document) {
@@ -291,6 +358,10 @@ void add_agent(Families& out, const json& document) {
           field_of(document, "agent.former_keys_warning") != nullptr ? 1 : 0);
   if (const json* pending = field_of(document, "pending"); pending && number_of(*pending))
     out.add({nullptr, "tkdc_agent_pending", kGauge, "Operations under way"}, *number_of(*pending));
+  for (const cli::OperationTime& one : cli::times_of(document))
+    out.add_times({nullptr, "tkdc_agent_operation_seconds", MetricType::Histogram,
+                   "From a client's request to the answer, of requests that reached the servers"},
+                  one, {{"operation", one.operation}});
   const json* counters = field_of(document, "counters");
   if (counters == nullptr || !counters->is_object()) return;
   for (const auto& [field, value] : counters->items()) {
@@ -311,11 +382,16 @@ bool is_known(const std::string& field) {
                              [&](const Metric& metric) { return field == metric.field; });
 }
 
+bool has_metrics_of_its_own(const std::string& object) {
+  return object == "times" || object == "results";
+}
+
 void find_unknown(const json& object, const std::string& prefix, std::set<std::string>& out) {
   for (const auto& [key, value] : object.items()) {
     const bool is_flag =
         std::ranges::any_of(kServerSays, [&](const Metric& one) { return key == one.field; });
-    if (value.is_object()) find_unknown(value, prefix + key + ".", out);
+    if (value.is_object() && !has_metrics_of_its_own(key))
+      find_unknown(value, prefix + key + ".", out);
     if (number_of(value) && !is_flag && !is_known(prefix + key)) out.insert(prefix + key);
   }
 }

@@ -54,8 +54,9 @@ class CivetWeb final : public Web {
         ready_([&source] {
           const nlohmann::json document = source.get();
           if (!document.is_object()) return Page::Answer{503, "the agent does not answer\n"};
-          if (!cli::is_healthy(document)) return Page::Answer{503, "degraded: see tkdc status\n"};
-          return Page::Answer{200, "ok\n"};
+          std::string faults;
+          for (const std::string& fault : cli::faults_of(document)) faults += fault + "\n";
+          return faults.empty() ? Page::Answer{200, "ok\n"} : Page::Answer{503, faults};
         }),
         server_(options) {
     server_.addHandler("/metrics$", metrics_);

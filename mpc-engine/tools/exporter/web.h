@@ -3,7 +3,9 @@
 //
 //   GET /metrics   Prometheus' text format
 //   GET /livez     200: this process works
-//   GET /readyz    200: the realm is healthy, as `tkdc status` says it; else 503
+//   GET /readyz    200: the realm is healthy, as `tkdc status` says it; else 503, and each check
+//   that failed
+//                  on a line
 #pragma once
 
 #include <memory>

@@ -13,9 +13,9 @@
 #include <iostream>
 #include <set>
 
-#include "agent/operations_log.h"
 #include "base/hex.h"
 #include "cases.h"
+#include "service/wire/times_json.h"
 
 namespace {
 

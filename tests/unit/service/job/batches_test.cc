@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the job service says of its batches: operations, the cohorts that they start in, and how
 // many share a round.
+#include <numeric>
+
 #include "three_services.h"
 
 namespace tkdc {
@@ -30,6 +32,57 @@ TEST(Batches, OperationsCohortsAndThoseAtWorkAreCounted) {
     EXPECT_LE(after.operation_rounds - before.operation_rounds,
               kJobs * (after.rounds - before.rounds + 1));
   }
+}
+
+// What was refused before it began takes no time.
+TEST(Batches, WhatOperationsTookAndCameToIsCountedByOperation) {
+  ThreeServices e(2, 1, std::uint64_t{1} << 38, 0, Security::kSemiHonest);
+  KeyRef tgt = e.make_key("krbtgt/R@R", 18, {});
+  const auto began = std::chrono::steady_clock::now();
+  Bytes ticket = e.run({TKDC_OP_SEAL, tgt, 2, {}, some_bytes(100)}).output();
+  ticket[50] ^= 1;
+  EXPECT_EQ(e.run({TKDC_OP_OPEN, tgt, 2, {}, ticket}).status(), TKDC_STATUS_INTEGRITY);
+  EXPECT_EQ(e.run({TKDC_OP_OPEN, tgt, 3, {}, some_bytes(60)}).status(), TKDC_STATUS_DENIED);
+  const auto took = std::chrono::steady_clock::now() - began;
+  for (int p = 0; p < 3; ++p) {
+    const JobServiceStatus now = e.service(p).status();
+    const auto count = [&](tkdc_wire_op op) {
+      const auto& counts = now.times.by_op[op].counts;
+      return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    };
+    EXPECT_EQ(count(TKDC_OP_SEAL), 1u);
+    EXPECT_EQ(count(TKDC_OP_OPEN), 1u);
+    EXPECT_EQ(count(TKDC_OP_STAGE), 1u);
+    EXPECT_EQ(count(TKDC_OP_MAC), 0u);
+    const auto& seal = now.times.by_op[TKDC_OP_SEAL];
+    EXPECT_GT(seal.microseconds, 0u);
+    EXPECT_LE(std::chrono::microseconds(seal.microseconds), took);
+    EXPECT_GT(seal.rounds, 40u);
+    EXPECT_GT(seal.message_bytes, 0u);
+    EXPECT_EQ(now.results[TKDC_STATUS_OK], 3u);
+    EXPECT_EQ(now.results[TKDC_STATUS_INTEGRITY], 1u);
+    EXPECT_EQ(now.results[TKDC_STATUS_DENIED], 1u);
+    EXPECT_EQ(now.jobs_refused(), 2u);
+    EXPECT_EQ(now.jobs_failed(), 0u);
+    ASSERT_EQ(now.by_lane.size(), 2u);
+    EXPECT_EQ(now.by_lane[0].operations, 2u) << "keys are made in lane 0";
+    EXPECT_EQ(now.by_lane[1].operations, 2u);
+    EXPECT_LE(std::chrono::nanoseconds(now.by_lane[1].busy_ns), took);
+  }
+}
+
+// Counters of a process: another session begins none anew.
+TEST(Batches, ANewSessionGoesOnCounting) {
+  ThreeServices e(1, 1, std::uint64_t{1} << 38, 0, Security::kSemiHonest);
+  KeyRef tgt = e.make_key("krbtgt/R@R", 18, {});
+  e.close_links("cut");
+  e.join();
+  e.start_session();
+  EXPECT_EQ(e.run({TKDC_OP_SEAL, tgt, 2, {}, some_bytes(100)}).status(), TKDC_STATUS_OK);
+  const JobServiceStatus now = e.service(2).status();
+  ASSERT_EQ(now.by_lane.size(), 1u);
+  EXPECT_EQ(now.by_lane[0].operations, 3u);
+  EXPECT_EQ(now.results[TKDC_STATUS_OK], 3u);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST_P(Masks, IdleLanesMakeThemAndSmallCohortsUseThem) {
   }
   // What was used is made again when the lane is idle: exactly that, since the pool is bounded.
   EXPECT_TRUE(e.made(kFull + 100));
-  EXPECT_EQ(settled(e).jobs_failed, 0u);
+  EXPECT_EQ(settled(e).jobs_failed(), 0u);
 }
 
 // Sealing and opening a ticket of 309 octets, 21 blocks of AES-256: 57 and 59 rounds in layers,

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operations took, read from a status that may say what it likes, and told as metrics.
+#include "tools/cli/operation_time.h"
+
+#include <gtest/gtest.h>
+#include <prometheus/text_serializer.h>
+
+#include "service/wire/times_json.h"
+#include "tools/cli/status_table.h"
+#include "tools/exporter/metrics.h"
+
+namespace tkdc::cli {
+namespace {
+
+using nlohmann::json;
+using std::chrono::microseconds;
+
+json some_times() {
+  OperationTimes times;
+  for (int k = 0; k < 98; ++k) times.add(TKDC_OP_SEAL, microseconds(1500), 60, 900);
+  for (int k = 0; k < 2; ++k) times.add(TKDC_OP_SEAL, microseconds(100'000), 60, 900);
+  times.add(TKDC_OP_OPEN, std::chrono::hours(1), 3, 4);
+  OperationTotals totals;
+  times.add_to(totals);
+  return {{"times", times_json(totals)}};
+}
+
+TEST(OperationTime, QuantilesLieInTheirBucket) {
+  const auto times = times_of(some_times());
+  ASSERT_EQ(times.size(), 2u);
+  EXPECT_EQ(times[0].operation, "seal");
+  EXPECT_EQ(times[0].count(), 100u);
+  EXPECT_NEAR(quantile_ms(times[0], 0.5), 1 + 50.0 / 98, 1e-9);
+  EXPECT_NEAR(quantile_ms(times[0], 0.99), 64 + 64 * 0.5, 1e-9);
+  EXPECT_EQ(quantile_ms(times[1], 0.5), OperationTotals::bound_ms(OperationTotals::kBounds - 1));
+  EXPECT_EQ(quantile_ms(OperationTime{}, 0.5), 0);
+}
+
+TEST(OperationTime, WhatCameSince) {
+  const auto now = times_of(some_times());
+  auto before = now;
+  before[0].counts[2] -= 8;
+  before[0].rounds -= 480;
+  const auto since = times_since(now, before);
+  EXPECT_EQ(since[0].count(), 8u);
+  EXPECT_EQ(since[0].rounds, 480u);
+  EXPECT_EQ(since[1].count(), 0u);
+  // A server that was started anew counts from nothing.
+  before[0].counts[2] += 100;
+  EXPECT_EQ(times_since(now, before)[0].count(), 100u);
+  EXPECT_EQ(times_since(now, {})[0].count(), 100u);
+}
+
+TEST(OperationTime, WhatDoesNotFitTogetherIsLeftOut) {
+  EXPECT_TRUE(times_of(json()).empty());
+  for (const char* times :
+       {R"(7)", R"({"by":{"seal":{"counts":[1,2]}}})", R"({"bounds_ms":[],"by":{}})",
+        R"({"bounds_ms":[1,1],"by":{"seal":{"counts":[1,2,3]}}})",
+        R"({"bounds_ms":["1"],"by":{"seal":{"counts":[1,2]}}})",
+        R"({"bounds_ms":[1],"by":{"seal":{"counts":[1,-2]}}})",
+        R"({"bounds_ms":[1],"by":{"seal":{"counts":[1]}}})", R"({"bounds_ms":[1],"by":{"seal":7}})",
+        R"({"bounds_ms":[1],"by":[1]})",
+        R"({"bounds_ms":[1],"by":{"alice@REALM":{"counts":[1,2]}}})"})
+    EXPECT_TRUE(times_of({{"times", json::parse(times)}}).empty()) << times;
+  EXPECT_EQ(
+      times_of(
+          json::parse(R"({"times":{"bounds_ms":[1],"by":{"seal":{"counts":[1,2],"rounds":"x"}}}})"))
+          .size(),
+      1u);
+}
+
+std::string metrics_text(const json& document) {
+  return prometheus::TextSerializer().Serialize(exporter::metrics_of(document));
+}
+
+TEST(OperationTime, IsAHistogramOfPrometheus) {
+  json server = some_times();
+  server["party"] = 1;
+  server["version"] = "1";
+  server["results"] = {{"ok", 7}, {"limit", 2}, {"alice@REALM", 3}};
+  server["by_lane"] = {{{"rounds", 5}, {"operations", 3}, {"busy_s", 0.5}, {"jobs", 2}}, 7};
+  json document = some_times();
+  document["servers"] = {server};
+  const std::string text = metrics_text(document);
+  for (const char* line :
+       {"tkdc_server_operation_seconds_count{server=\"1\",operation=\"seal\"} 100\n",
+        "tkdc_server_operation_seconds_bucket{server=\"1\",operation=\"seal\",le=\"0.001\"} 0\n",
+        "tkdc_server_operation_seconds_bucket{server=\"1\",operation=\"seal\",le=\"0.002\"} 98\n",
+        "tkdc_server_operation_seconds_bucket{server=\"1\",operation=\"seal\",le=\"+Inf\"} 100\n",
+        "tkdc_agent_operation_seconds_bucket{operation=\"open\",le=\"16.384\"} 0\n",
+        "tkdc_server_results_total{server=\"1\",result=\"limit\"} 2\n",
+        "tkdc_server_lane_busy_seconds_total{server=\"1\",lane=\"0\"} 0.5\n",
+        "tkdc_server_rounds_of_operations_total{server=\"1\",operation=\"seal\"} 6000\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
+  EXPECT_EQ(text.find("alice"), std::string::npos);
+  EXPECT_TRUE(exporter::fields_unknown(document).empty());
+}
+
+TEST(FaultsOfStatus, AreNamedByTheirCheck) {
+  const json well = {{"reachable", true}, {"session_up", true}};
+  json document = {{"servers", {well, well, well}}};
+  EXPECT_TRUE(faults_of(document).empty());
+  document["servers"][0]["party"] = 0;
+  document["servers"][0]["session_up"] = false;
+  document["servers"][0]["latched"] = "server 2 lied\n";
+  document["servers"][1]["audit_trouble"] = "full";
+  document["servers"][2]["clock_error"] = "off";
+  document["other_agents"] = {{{"name", "agent-admin"}, {"trouble", "away"}}};
+  const auto faults = faults_of(document);
+  ASSERT_EQ(faults.size(), 4u);
+  EXPECT_EQ(faults[0], "server 0 session: server 2 lied?");
+  EXPECT_EQ(faults[1], "server - audit: full");
+  EXPECT_EQ(faults[2], "server - clocks: off");
+  EXPECT_EQ(faults[3], "agent agent-admin: away");
+  EXPECT_EQ(faults_of(json::object()).size(), 1u);
+  EXPECT_EQ(faults_of({{"servers", {7, well, well}}}).size(), 1u);
+}
+
+}  // namespace
+}  // namespace tkdc::cli

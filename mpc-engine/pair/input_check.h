@@ -16,4 +16,10 @@ bool mac_fits(const Label& expected, const Label& said);
 // Whether inputs have not served yet: of what an agent dealt, two proofs give a share away.
 bool is_unused(bool used);
 
+// Whether what is stored and the random block of its proof are of one pool, under one Δ: of a proof
+// with two, who has both Δ computes what is proved.
+bool one_delta(const Label& pool, const Label& other);
+// Where two servers go on in their pool: with no block that either has used.
+std::uint64_t first_of(std::uint64_t own, std::uint64_t peers);
+
 }  // namespace tkdc::pair

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pair/proof.h"
 
+#include "base/now_public.h"
 #include "pair/input_check.h"
 
 namespace tkdc::pair {

@@ -99,10 +99,12 @@ Result<void> Session::exchange_seeds() {
 
 Label Session::id() const { return seed_of(kId, 0, Side::kGarbler); }
 
-bool Session::is(const Label& id) const {
-  const Label differ = id ^ this->id();
+bool Session::is_same(const Label& a, const Label& b) {
+  const Label differ = a ^ b;
   return (differ.low | differ.high) == 0;
 }
+
+bool Session::is(const Label& id) const { return is_same(id, this->id()); }
 
 Label Session::seed_of(std::uint64_t purpose, std::uint64_t number, Side of) const {
   const std::uint64_t what[3] = {purpose, number, static_cast<std::uint64_t>(of)};

@@ -120,6 +120,7 @@ class Session {
   // Of what belongs to this session; public.
   Label id() const;
   bool is(const Label& id) const;
+  static bool is_same(const Label& a, const Label& b);  // of what is public
 
  private:
   Session(Channel& channel, Side side);

@@ -21,6 +21,8 @@
 #include "garble/evaluator.h"
 #include "garble/garbler.h"
 #include "ot/correlated.h"
+#include "pair/dealt.h"
+#include "pair/proof.h"
 #include "protocols.h"
 #include "rep3/unit/aes/plane_cohort.h"
 #include "service/store/record_codec.h"
@@ -309,6 +311,47 @@ bool transferred(const ot::Kernel& kernel) {
   return done;
 }
 
+// What an agent deals to two servers, and what one proves to the other of it: of secret bits, MACs
+// and keys nothing but the proof and whether it fits is public.
+bool dealt_to_two() {
+  const auto make = [](auto& of) {
+    VALGRIND_MAKE_MEM_UNDEFINED(of.data(), of.size() * sizeof of[0]);
+  };
+  pair::Bits bits(300);
+  make(bits);
+  for (std::uint8_t& bit : bits) bit &= 1;
+  const SecretRandom random;
+  const std::array<pair::Dealt, 2> dealt = pair::deal_input(bits);
+  bool done = is_secret(dealt[0].tags[0]) && is_secret(dealt[1].share);
+  // Both parties' bits of a session: the prover's, with MACs under the verifier's delta.
+  garble::Label delta;
+  randombytes_buf(&delta, sizeof delta);
+  delta.low |= 1;
+  pair::Proved prover, verifier;
+  ot::Labels blocks = pair::elements_of(dealt[0].share);
+  blocks.push_back(dealt[0].mask);
+  const pair::DealtKeys keys(dealt[1].peers_key, blocks.size());
+  verifier.other_delta = keys.delta();
+  verifier.other_keys.assign(keys.q().begin(), keys.q().end());
+  prover.other_macs = dealt[0].tags;
+  for (const garble::Label& block : blocks) {
+    pair::AuthBits own(pair::kBlockBits), peers(pair::kBlockBits);
+    for (std::size_t j = 0; j < own.size(); ++j) {
+      randombytes_buf(&peers[j].key, sizeof peers[j].key);
+      peers[j].key.low &= ~std::uint64_t{1};
+      own[j].mac = peers[j].key ^ delta.where(pair::bit_of(block, j));
+    }
+    prover.in_session.push_back(pair::block_of(own));
+    verifier.in_session.push_back(pair::block_of(peers));
+  }
+  const garble::Label coin = pair::draw_coin();
+  const pair::Proof proof = pair::prove(prover, coin);
+  const pair::Found found = pair::verify(verifier, {pair::Side::kEvaluator, delta}, coin, proof);
+  done = done && found.session && found.other;
+  std::printf("two servers' proof: %s\n", done ? "ran" : "FAILED");
+  return done;
+}
+
 // How the agent shares a secret out.
 bool agent_shares() {
   agent::ShareStream stream;
@@ -369,6 +412,7 @@ int main(int argc, char** argv) {
       done = garbled(*kernel, instances) && done;
   done = three_servers() && done;
   for (const ot::Kernel* kernel : ot::kernels()) done = transferred(*kernel) && done;
+  done = dealt_to_two() && done;
   done = agent_shares() && done;
   done = agent_combines() && done;
   return done ? 0 : 1;

@@ -4,7 +4,7 @@
 // done.
 #pragma once
 
-#include "pair/pair_parties.h"
+#include "pair/keys_parties.h"
 
 namespace tkdc::pair {
 
@@ -85,15 +85,6 @@ struct ReadTwice {
   bool share = false;
   std::string refusal;
 };
-
-inline Label inverse_of(const Label& x) {  // x^(2^128 − 2)
-  Label out{1, 0}, power = x;
-  for (int k = 1; k < 128; ++k) {
-    power = ot::field().product(power, power);
-    out = ot::field().product(out, power);
-  }
-  return out;
-}
 
 inline ReadTwice use_a_deal_twice() {
   ReadTwice out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controls of attack_test.cc, chosen_rows_test.cc and dealt_test.cc, linked with
+// The controls of attack_test.cc, chosen_rows_test.cc, dealt_test.cc and keys_test.cc, linked with
 // unchecked_labels.cc, unchecked_inputs.cc and sigma_rows.cc: what each attack gets where the check
 // or the hash for rows is not there.
 #include "pair/chosen_rows.h"
@@ -54,6 +54,17 @@ TEST_P(ChosenRowsControl, TwoFlippedBitsAreTakenWithTheHashOfGates) {
 TEST(PairControl, AServerFlipsABitOfTheAgentsOutputWhereMacsAreNotChecked) {
   for (const int cheat : {0, 1}) EXPECT_TRUE(flip_a_bit_of_the_pad(cheat).taken);
 }
+
+TEST(PairControl, AStoredBitIsFlippedWhereNothingIsProved) {
+  for (const std::size_t cheat : {0, 1}) EXPECT_TRUE(a_flipped_bit_is_taken(cheat));
+}
+
+TEST(PairControl, ABlockThatServesTwiceGivesAShareAway) {
+  EXPECT_TRUE(read_by_two_proofs({.names_an_old_number = true}));
+  EXPECT_TRUE(read_by_two_proofs({.restored = true}));
+}
+
+TEST(PairControl, TwoDeltasInOneProofGiveAShareAway) { EXPECT_TRUE(prove_under_two_deltas().read); }
 
 TEST(PairControl, ADealThatServesTwiceGivesAShareAway) { EXPECT_TRUE(use_a_deal_twice().share); }
 

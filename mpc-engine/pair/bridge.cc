@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pair/bridge.h"
+
+#include <string>
+
+#include "base/now_public.h"
+#include "pair/input_check.h"
+
+namespace tkdc::pair {
+namespace {
+
+// Own blocks masked by own bits of the session.
+Labels masked(const AuthBlocks& blocks, std::span<const AuthBit> drawn) {
+  Labels out;
+  for (std::size_t k = 0; k < blocks.size(); ++k)
+    out.push_back(blocks[k].own ^ block_of(drawn.subspan(k * kBlockBits, kBlockBits)).own);
+  now_public(out.data(), out.size() * kLabelBytes);
+  return out;
+}
+
+// What is proved: `bits` are the session's of `blocks`.
+Proved proved_of(std::span<const AuthBit> bits, const AuthBlocks& blocks, const Label& delta) {
+  Proved out;
+  out.in_session = blocks_of(bits);
+  out.other_delta = delta;
+  for (const AuthBlock& block : blocks) {
+    out.other_macs.push_back(block.mac);
+    out.other_keys.push_back(block.key);
+  }
+  return out;
+}
+
+// One to the other, and back.
+template <class T>
+Result<void> swap(ot::Channel& channel, const T& own, T& peers) {
+  if (auto sent = channel.write_all(std::span<const T>(&own, 1)); !sent) return sent;
+  return channel.read_all(std::span(&peers, 1));
+}
+
+Result<void> prove_both(Session& session, const Proved& proved) {
+  const Label coin = draw_coin();
+  Label peers_coin;
+  Proof peers;
+  auto done = swap(session.channel(), coin, peers_coin);
+  if (done) done = swap(session.channel(), prove(proved, peers_coin), peers);
+  if (!done) return session.end(done.error().message);
+  const Found found = verify(proved, session.deltas(), coin, peers);
+  if (!found.session || !found.other)
+    return session.end(
+        "what it has stored of a key is not what was stored: a store that was changed, "
+        "or restored");
+  return {};
+}
+
+}  // namespace
+
+Result<Held> bridge(Session& session, Reserved& reserved, const StoredBlocks& stored) {
+  if (auto good = session.stands(); !good) return good.error();
+  if (!one_delta(reserved.pool().id, stored.pool))
+    return fail("pair: blocks of one pool cannot be proved with a block of another");
+  if (stored.blocks.empty() || stored.blocks.size() > kMostBridged)
+    return fail("pair: " + std::to_string(stored.blocks.size()) +
+                " blocks cannot be bridged at once");
+  auto random = reserved.take(session, 1);
+  if (!random) return random.error();
+  AuthBlocks blocks = stored.blocks;
+  blocks.push_back(random->blocks.front());
+  auto drawn = session.draw(kBlockBits * blocks.size());
+  if (!drawn) return drawn.error();
+  AuthBits& bits = *drawn;
+  const Labels own = masked(blocks, bits);
+  Labels peers(own.size());
+  auto done = session.channel().write_all(std::span<const Label>(own));
+  if (done) done = session.channel().read_all(std::span(peers));
+  if (!done) return session.end(done.error().message);
+  for (std::size_t k = 0; k < bits.size(); ++k)
+    bits[k] = session.deltas().moved(bits[k], bit_of(own[k / kBlockBits], k % kBlockBits),
+                                     bit_of(peers[k / kBlockBits], k % kBlockBits));
+  if (auto good = prove_both(session, proved_of(bits, blocks, reserved.pool().deltas.delta)); !good)
+    return good.error();
+  bits.resize(kBlockBits * stored.blocks.size());
+  garble::wipe_stack();
+  return Held{session.id(), std::move(bits)};
+}
+
+Held part_of(const Held& held, std::size_t first, std::size_t bits) {
+  const auto from = std::span(held.bits).subspan(first, bits);
+  return {held.session, AuthBits(from.begin(), from.end())};
+}
+
+StoredBlocks moved(const Pool& pool, const StoredBlocks& r, std::span<const std::uint8_t> d) {
+  StoredBlocks out = r;
+  const Labels by = elements_of(d);
+  for (std::size_t k = 0; k < out.blocks.size(); ++k) {
+    AuthBlock& block = out.blocks[k];
+    if (pool.deltas.side == Side::kGarbler)
+      block.own = block.own ^ by[k];
+    else
+      block.key = block.key ^ ot::field().product(by[k], pool.deltas.delta);
+  }
+  return out;
+}
+
+Result<StoredBlocks> store(Session& session, const Held& held, const Pool& pool,
+                           const StoredBlocks& r, const Held& bridged) {
+  if (!session.is(held.session) || !session.is(bridged.session))
+    return fail("pair: bits of another session");
+  if (!one_delta(pool.id, r.pool)) return fail("pair: blocks of another pool");
+  if (held.bits.size() != bridged.bits.size() ||
+      bridged.bits.size() != kBlockBits * r.blocks.size())
+    return fail("pair: " + std::to_string(held.bits.size()) + " bits cannot be stored under " +
+                std::to_string(r.blocks.size()) + " blocks");
+  AuthBits sums;
+  for (std::size_t k = 0; k < held.bits.size(); ++k) sums.push_back(held.bits[k] ^ bridged.bits[k]);
+  auto opened = session.open(sums);
+  if (!opened) return opened.error();
+  for (std::size_t k = 0; k < sums.size(); ++k)
+    (*opened)[k] ^= static_cast<std::uint8_t>(sums[k].own());
+  return moved(pool, r, *opened);
+}
+
+}  // namespace tkdc::pair

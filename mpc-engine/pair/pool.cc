@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pair/pool.h"
+
+#include <algorithm>
+#include <string>
+
+#include "pair/input_check.h"
+
+namespace tkdc::pair {
+namespace {
+
+// What a party says of a reservation.
+struct Wish {
+  Label pool;
+  std::uint64_t next, blocks;
+};
+static_assert(sizeof(Wish) == 32);
+
+std::string apart(const Session& session, std::uint64_t own, std::uint64_t peers) {
+  return "of this pool " + std::to_string(own) + " blocks have been used here and " +
+         std::to_string(peers) + " there: a store that was restored has to be told so at " +
+         (own < peers ? "this server" : session.peer()) + " before it serves again";
+}
+
+// The first block of the reservation.
+Result<std::uint64_t> first_block(Session& session, const Pool& pool, const Wish& own,
+                                  const Wish& peers) {
+  if (!session.is_same(own.pool, peers.pool) || own.blocks != peers.blocks)
+    return session.end("it reserves blocks of another pool");
+  const auto [low, high] = std::minmax(own.next, peers.next);
+  if (high - low > kMostApart) return session.end(apart(session, own.next, peers.next));
+  const std::uint64_t first = first_of(own.next, peers.next), all = pool.blocks.size();
+  if (first > all || own.blocks > all - first)
+    return session.end("of this pool " + std::to_string(all) +
+                       " blocks have been made, and all are used: make another one");
+  return first;
+}
+
+}  // namespace
+
+Result<Pool> make_pool(std::unique_ptr<Session> session, std::size_t blocks) {
+  constexpr std::size_t kAtOnce = 1024;
+  Pool out{session->id(), session->deltas(), {}};
+  out.blocks.reserve(blocks);
+  AuthBits bits(kBlockBits * std::min(kAtOnce, blocks));
+  while (out.blocks.size() < blocks) {
+    const std::size_t now = std::min(kAtOnce, blocks - out.blocks.size());
+    const auto some = std::span(bits).first(kBlockBits * now);
+    if (auto drawn = session->draw(some); !drawn) return drawn.error();
+    for (std::size_t k = 0; k < now; ++k)
+      out.blocks.push_back(block_of(some.subspan(kBlockBits * k, kBlockBits)));
+  }
+  // Neither has it before the other one's checks have ended well.
+  if (auto met = session->coins(); !met) return met.error();
+  return out;
+}
+
+Result<StoredBlocks> Reserved::take(const Session& session, std::size_t blocks) {
+  if (!session.is(session_)) return fail("pair: blocks that another session has reserved");
+  if (blocks > left())
+    return fail("pair: " + std::to_string(left()) + " blocks are reserved, and " +
+                std::to_string(blocks) + " are to be used");
+  const auto* first = pool_->blocks.data() + next_;
+  next_ += blocks;
+  return StoredBlocks{pool_->id, AuthBlocks(first, first + blocks)};
+}
+
+Result<Reserved> reserve(Session& session, const Pool& pool, PoolPosition& position,
+                         std::size_t blocks) {
+  if (auto good = session.stands(); !good) return good.error();
+  if (blocks > kMostReserved)
+    return fail("pair: " + std::to_string(blocks) + " blocks are more than are reserved at once");
+  auto next = position.next();
+  if (!next) return next.error();
+  const Wish own{pool.id, *next, blocks};
+  Wish peers;
+  auto done = session.channel().write_all(std::span<const Wish>(&own, 1));
+  if (done) done = session.channel().read_all(std::span(&peers, 1));
+  if (!done) return session.end(done.error().message);
+  auto first = first_block(session, pool, own, peers);
+  if (!first) return first.error();
+  if (auto raised = position.raise(*first + blocks); !raised) return raised.error();
+  return Reserved(session.id(), pool, *first, blocks);
+}
+
+}  // namespace tkdc::pair

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys that two servers have stored: pools, bridges into sessions, what is stored anew, and what a
+// server gets that changes any of it.
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "base/durable_file.h"
+#include "ot/fixed_random.h"
+#include "pair/dealt_parties.h"
+#include "pair/keys_parties.h"
+
+namespace tkdc::pair {
+namespace {
+
+void expect_authenticated(const AuthBlock& own, const AuthBlock& peers, const Label& peers_delta) {
+  EXPECT_EQ(own.mac, peers.key ^ ot::field_reference()->product(own.own, peers_delta));
+}
+
+TEST(PairKeys, BlocksOfAPoolAreAuthenticatedAndRandom) {
+  std::set<std::uint64_t> seen;
+  EXPECT_EQ(pools()[0].id, pools()[1].id);
+  for (const std::size_t p : {0, 1}) {
+    ASSERT_EQ(pools()[p].blocks.size(), kPoolBlocks);
+    for (std::size_t k = 0; k < kPoolBlocks; ++k) {
+      expect_authenticated(pools()[p].blocks[k], pools()[1 - p].blocks[k],
+                           pools()[1 - p].deltas.delta);
+      seen.insert(pools()[p].blocks[k].own.low);
+    }
+  }
+  EXPECT_EQ(seen.size(), 2 * kPoolBlocks);
+}
+
+TEST(PairKeys, ARecordIsBridgedIntoASessionAndServesInManyJobs) {
+  const BothStored stored = record_of(pools(), 0, 2);
+  const PairCircuit circuit = circuit_named("aes-sbox");
+  Bits outputs[2][2];
+  const auto body = [&](std::size_t p) {
+    return [&, p](Session& session) -> Result<void> {
+      MemoryPosition position;
+      auto reserved = reserve(session, pools()[p], position, 3);
+      if (!reserved) return reserved.error();
+      auto held = bridge(session, *reserved, stored[p]);
+      if (!held) return held.error();
+      EXPECT_EQ(reserved->left(), 2u);
+      for (std::size_t turn = 0; turn < 2; ++turn) {
+        auto prepared = prepared_for(session, circuit);
+        if (!prepared) return prepared.error();
+        const Held octet = part_of(*held, 120 + 8 * turn, 8);  // over the border of two blocks
+        Inputs inputs;
+        auto done = compute(session, *prepared, inputs.held(octet));
+        if (!done) return done.error();
+        outputs[turn][p] = *done;
+      }
+      return {};
+    };
+  };
+  const Outcome outcome = with_sessions(body(0), body(1));
+  ASSERT_TRUE(outcome.ok()) << outcome.error[0].value_or("") << outcome.error[1].value_or("");
+  const Bits value = value_of(stored);
+  for (const std::size_t turn : {0, 1})
+    for (const std::size_t p : {0, 1})
+      EXPECT_EQ(outputs[turn][p],
+                in_the_clear(circuit, Bits(value.begin() + 120 + 8 * static_cast<int>(turn),
+                                           value.begin() + 128 + 8 * static_cast<int>(turn))));
+}
+
+// A bit, a MAC, another record or version in the place of this one: whichever server it is, the
+// other one ends the session as a check that failed.
+TEST(PairKeys, WhatOneServerHasChangedInItsStoreEndsTheSession) {
+  const BothStored other = record_of(pools(), 1);
+  const std::vector<std::function<void(BothStored&, std::size_t)>> changes = {
+      [](BothStored& s, std::size_t p) { s[p].blocks[0].own.high ^= 1; },
+      [](BothStored& s, std::size_t p) { s[p].blocks[0].mac.low ^= 1; },
+      [&](BothStored& s, std::size_t p) {
+        s[p].blocks[0].own = other[p].blocks[0].own;
+        s[p].blocks[0].mac = other[p].blocks[0].mac;
+      },
+  };
+  for (std::size_t k = 0; k < changes.size(); ++k)
+    for (const std::size_t p : {0, 1}) {
+      BothStored stored = record_of(pools(), 0);
+      changes[k](stored, p);
+      const Bridged bridged = bridge_both(stored);
+      EXPECT_EQ(bridged.ended[1 - p], EndedBy::kCheck)
+          << k << " " << p << bridged.outcome.error[1 - p].value_or("none");
+      EXPECT_NE(bridged.outcome.error[1 - p].value_or("").find("stored"), std::string::npos);
+    }
+  // Its key of the other one's: it finds a fault in what is right.
+  BothStored stored = record_of(pools(), 0);
+  stored[0].blocks[0].key.low ^= 1;
+  EXPECT_EQ(bridge_both(stored).ended[0], EndedBy::kCheck);
+  EXPECT_TRUE(bridge_both(record_of(pools(), 0)).outcome.ok()) << "the control";
+}
+
+TEST(PairKeys, AFlippedBitIsNotTaken) {
+  for (const std::size_t cheat : {0, 1}) EXPECT_FALSE(a_flipped_bit_is_taken(cheat));
+}
+
+// Every message of a reservation and of a bridge, a bit of each field, by either server.
+TEST(PairKeys, EachFieldOfEachMessageChangedEndsTheSession) {
+  const Bridged honest = bridge_both(record_of(pools(), 0));
+  ASSERT_TRUE(honest.outcome.ok());
+  // From the end: proof (3), coin, masks (2); then what draws bits. From the begin: the wish (3).
+  constexpr std::uint64_t kWish[] = {0, 16, 24}, kEnd[] = {16, 32, 48, 64, 80, 96};
+  for (const int cheat : {0, 1}) {
+    std::vector<std::uint64_t> places;
+    for (const std::uint64_t at : kWish) places.push_back(honest.begun_at[cheat] + at);
+    for (const std::uint64_t at : kEnd) places.push_back(honest.outcome.sent[cheat] - at);
+    for (const std::uint64_t place : places) {
+      const Bridged bridged = bridge_both(record_of(pools(), 0), cheat, {place, 2});
+      // A coin that was changed is found by who drew it, all else by the other one.
+      EXPECT_TRUE(bridged.ended[0] == EndedBy::kCheck || bridged.ended[1] == EndedBy::kCheck);
+    }
+  }
+}
+
+TEST(PairKeys, ABlockIsNotUsedTwice) {
+  EXPECT_FALSE(read_by_two_proofs({.names_an_old_number = true})) << "none is taken from the peer";
+  EXPECT_FALSE(read_by_two_proofs({.restored = true})) << "an honest peer's is higher";
+}
+
+// What no number can do: both are old. Who restores a disk says so, and the counter is raised.
+TEST(PairKeys, ARestoredServerHasToBeToldSo) {
+  EXPECT_TRUE(read_by_two_proofs({.restored = true, .names_an_old_number = true}));
+  EXPECT_FALSE(read_by_two_proofs({.restored = true, .names_an_old_number = true, .told = true}));
+}
+
+TEST(PairKeys, TwoDeltasAreNotProvedTogether) {
+  const TwoDeltas proved = prove_under_two_deltas();
+  EXPECT_FALSE(proved.read);
+  EXPECT_EQ(proved.said, 0u);
+  EXPECT_NE(proved.refusal.find("of another"), std::string::npos);
+}
+
+// In a file, as a store would have it: eight octets, replaced whole.
+class FilePosition : public PoolPosition {
+ public:
+  FilePosition()
+      : path_(testing::TempDir() + "position." + std::to_string(getpid()) + "." +
+              std::to_string(++count_)) {
+    EXPECT_TRUE(raise(0).ok());
+  }
+  ~FilePosition() override { std::filesystem::remove(path_); }
+  Result<std::uint64_t> next() override {
+    std::uint64_t number = 0;
+    std::ifstream in(path_, std::ios::binary);
+    if (!in.read(reinterpret_cast<char*>(&number), sizeof number)) return fail("no position");
+    return number;
+  }
+  Result<void> raise(std::uint64_t to) override {
+    if (full) return fail("disk full");
+    Bytes octets(sizeof to);
+    std::memcpy(octets.data(), &to, sizeof to);
+    if (at_raise) at_raise();
+    return replace_durably(path_, octets) ? Result<void>() : fail("not written");
+  }
+  std::function<void()> at_raise;
+  bool full = false;
+
+ private:
+  static inline int count_ = 0;
+  const std::string path_;
+};
+
+using PositionBody = std::function<Result<void>(Session&, std::size_t, FilePosition&)>;
+void with_positions(const PositionBody& body) {
+  FilePosition positions[2];
+  const auto party = [&](std::size_t p) {
+    return [&, p](Session& session) { return body(session, p, positions[p]); };
+  };
+  const Outcome outcome = with_sessions(party(0), party(1));
+  EXPECT_TRUE(outcome.ok()) << outcome.error[0].value_or("") << outcome.error[1].value_or("");
+}
+
+TEST(PairKeys, APositionIsOnDiskBeforeABlockIsUsedAndACrashLosesTheBlocks) {
+  with_positions([](Session& session, std::size_t p, FilePosition& position) -> Result<void> {
+    const std::uint64_t before = session.channel().sent();
+    position.at_raise = [&] { EXPECT_EQ(session.channel().sent(), before + 32); };
+    auto first = reserve(session, pools()[p], position, 2);
+    if (!first) return first.error();
+    position.at_raise = nullptr;
+    EXPECT_EQ(*position.next(), 2u);
+    auto key = first->take(session, 1);
+    if (!key) return key.error();
+    EXPECT_EQ(key->blocks[0].own, pools()[p].blocks[0].own);
+    EXPECT_NE(first->take(session, 2).error().message.find("1 blocks are reserved"),
+              std::string::npos);
+    // What was reserved is forgotten, as by a crash: nobody gives these blocks out again.
+    auto second = reserve(session, pools()[p], position, 1);
+    if (!second) return second.error();
+    auto next = second->take(session, 1);
+    EXPECT_TRUE(next && next->blocks[0].own == pools()[p].blocks[2].own);
+    const Reserved moved = std::move(*first);
+    EXPECT_EQ(moved.left(), 1u);
+    EXPECT_EQ(first->left(), 0u);
+    return {};
+  });
+}
+
+TEST(PairKeys, AServerThatCannotWriteItsPositionUsesNothing) {
+  with_positions([](Session& session, std::size_t p, FilePosition& position) -> Result<void> {
+    position.full = p == 0;
+    auto reserved = reserve(session, pools()[p], position, 5);
+    EXPECT_EQ(reserved.ok(), p == 1);
+    EXPECT_EQ(*position.next(), p == 0 ? 0u : 5u);
+    position.full = false;
+    auto again = reserve(session, pools()[p], position, 1);
+    if (!again) return again.error();
+    EXPECT_EQ(*position.next(), 6u) << "both go on behind the one that is ahead";
+    return {};
+  });
+}
+
+TEST(PairKeys, PositionsThatAreFarApartAreForPeople) {
+  const auto ends = [](std::uint64_t first, std::uint64_t second, std::size_t blocks,
+                       const char* words) {
+    std::string why[2];
+    const auto party = [&](std::size_t p) {
+      return [&, p](Session& session) -> Result<void> {
+        MemoryPosition position(p == 0 ? first : second);
+        auto reserved = reserve(session, pools()[p], position, blocks);
+        if (!reserved) why[p] = reserved.error().message;
+        EXPECT_EQ(position.number, p == 0 ? first : second);
+        return reserved ? Result<void>() : reserved.error();
+      };
+    };
+    (void)with_sessions(party(0), party(1));
+    EXPECT_NE((why[0] + why[1]).find(words), std::string::npos) << why[0] << why[1];
+  };
+  ends(5, 6 + kMostApart, 1, "was restored has to be told so at");
+  ends(6 + kMostApart, 5, 1, "was restored has to be told so at");
+  ends(0, ~std::uint64_t{0}, 1, "restored");
+  ends(kPoolBlocks - 1, 0, 2, "all are used");
+  ends(kPoolBlocks + 1, 0, 1, "all are used");
+  ends(0, 0, kMostReserved + 1, "more than are reserved");
+}
+
+TEST(PairKeys, BlocksOfAnotherSessionAreRefused) {
+  std::optional<Reserved> kept;
+  const auto party = [&](bool first) {
+    return [&, first](Session& session) -> Result<void> {
+      const bool garbler = session.side() == Side::kGarbler;
+      const std::size_t p = garbler ? 0 : 1;
+      if (first) {
+        MemoryPosition position;
+        auto reserved = reserve(session, pools()[p], position, 4);
+        if (garbler && reserved) kept.emplace(std::move(*reserved));
+        return {};
+      }
+      if (!garbler) return {};
+      EXPECT_NE(kept->take(session, 1).error().message.find("another session"), std::string::npos);
+      EXPECT_FALSE(bridge(session, *kept, record_of(pools(), 0)[0]).ok());
+      return {};
+    };
+  };
+  EXPECT_TRUE(with_sessions(party(true), party(true)).ok());
+  EXPECT_TRUE(with_sessions(party(false), party(false)).ok());
+}
+
+// An agent imports a key: both store it under fresh blocks, without seeing it. In a later session
+// it moves into another pool; what comes out in the end is what went in.
+TEST(PairKeys, AnImportedKeyIsStoredAndMovesToAnotherPool) {
+  static const BothPools others = new_pools(8);
+  circuit::Recorder recorder;
+  const auto x = recorder.input("key", kBlockBits);
+  recorder.output("key", circuit::BitSpan<circuit::Recorder>(x));
+  const PairCircuit identity(circuit::schedule_of(with_pad(recorder.finish())));
+  std::mt19937_64 generator(4);
+  const Bits key = random_bits(generator, kBlockBits);
+  std::array<Dealt, 2> dealt = deal_input(key);
+  BothStored stored;
+  with_positions([&](Session& session, std::size_t p, FilePosition& position) -> Result<void> {
+    auto reserved = reserve(session, pools()[p], position, 2);
+    if (!reserved) return reserved.error();
+    auto r = reserved->take(session, 1);
+    auto held = r ? bridge(session, *reserved, *r) : r.error();
+    if (!held) return held.error();
+    auto masks = session.draw(masks_of(identity));
+    if (!masks) return masks.error();
+    auto prepared = prepare(session, identity, {}, *masks);
+    if (!prepared) return prepared.error();
+    Inputs inputs(std::move(dealt[p]));
+    auto d = compute(session, *prepared, inputs.dealt(kBlockBits).held(*held));
+    if (!d) return d.error();
+    EXPECT_NE(*d, key);
+    stored[p] = moved(pools()[p], *r, *d);
+    return {};
+  });
+  EXPECT_EQ(value_of(stored), key);
+  for (const std::size_t p : {0, 1})
+    expect_authenticated(stored[p].blocks[0], stored[1 - p].blocks[0], pools()[1 - p].deltas.delta);
+  BothStored anew;
+  with_positions([&](Session& session, std::size_t p, FilePosition& position) -> Result<void> {
+    auto reserved = reserve(session, pools()[p], position, 1);
+    if (!reserved) return reserved.error();
+    auto held = bridge(session, *reserved, stored[p]);
+    if (!held) return held.error();
+    MemoryPosition others_position;
+    auto from_others = reserve(session, others[p], others_position, 2);
+    if (!from_others) return from_others.error();
+    auto r = from_others->take(session, 1);
+    auto bridged = r ? bridge(session, *from_others, *r) : r.error();
+    if (!bridged) return bridged.error();
+    EXPECT_FALSE(store(session, part_of(*held, 0, 8), others[p], *r, *bridged).ok());
+    EXPECT_FALSE(store(session, *held, pools()[p], *r, *bridged).ok());
+    EXPECT_FALSE(store(session, Held{Label{1, 1}, held->bits}, others[p], *r, *bridged).ok());
+    auto moved_key = store(session, *held, others[p], *r, *bridged);
+    if (!moved_key) return moved_key.error();
+    anew[p] = std::move(*moved_key);
+    return {};
+  });
+  EXPECT_EQ(value_of(anew), key);
+  EXPECT_EQ(anew[0].pool, others[0].id);
+  for (const std::size_t p : {0, 1}) {
+    EXPECT_NE(anew[p].blocks[0].own, stored[p].blocks[0].own);
+    expect_authenticated(anew[p].blocks[0], anew[1 - p].blocks[0], others[1 - p].deltas.delta);
+  }
+}
+
+// What both send from fixed random numbers: a pool, a reservation, a bridge, a job with dealt
+// inputs.
+TEST(PairGolden, WhatBothSendIsAsCommitted) {
+  const ot::FixedRandom fixed;
+  ot::begin_fixed(2);
+  std::array<Dealt, 2> dealt = deal_input(Bits(16));
+  ot::Hashes hashes;
+  for (const std::size_t p : {0, 1}) {
+    std::uint8_t hash[32];
+    const SecretVector octets = put_dealt(dealt[p]);
+    crypto_generichash(hash, sizeof hash, octets.data(), octets.size(), nullptr, 0);
+    hashes["deal " + std::to_string(p)] = to_hex(hash);
+  }
+  const auto party = [&](std::size_t p) {
+    return [&, p](ot::Channel& channel) -> Result<void> {
+      ot::begin_fixed(static_cast<std::uint8_t>(p));
+      const Side side = p == 0 ? Side::kGarbler : Side::kEvaluator;
+      auto first = Session::create(channel, side, kContext, small_batches());
+      auto pool = first ? make_pool(std::move(*first), 4) : first.error();
+      auto session = pool ? Session::create(channel, side, kContext, small_batches())
+                          : Result<std::unique_ptr<Session>>(pool.error());
+      if (!session) return session.error();
+      MemoryPosition position;
+      auto reserved = reserve(**session, *pool, position, 2);
+      auto key = reserved ? reserved->take(**session, 1) : reserved.error();
+      auto held = key ? bridge(**session, *reserved, *key) : key.error();
+      auto prepared = held ? prepared_for(**session, padded_sbox()) : held.error();
+      if (!prepared) return prepared.error();
+      Inputs inputs(std::move(dealt[p]));
+      auto done = compute(**session, *prepared, inputs.dealt(16));
+      return done ? Result<void>() : done.error();
+    };
+  };
+  const Outcome outcome = ot::run_parties(party(0), party(1));
+  ASSERT_TRUE(outcome.ok()) << outcome.error[0].value_or("") << outcome.error[1].value_or("");
+  for (const std::size_t p : {0, 1}) hashes["session " + std::to_string(p)] = outcome.hash[p];
+  ot::compare_golden(TKDC_PAIR_WIRE_FORMAT_FILE, hashes);
+}
+
+}  // namespace
+}  // namespace tkdc::pair

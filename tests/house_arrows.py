@@ -86,6 +86,8 @@ room(f"{SERVICE}/job", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "admit", "operation", "garbled",
                                       "lifecycle")))
 room(f"{SERVICE}/export", "mpc-engine/base", "mpc-engine/protocol", f"{SERVICE}/wire")
+room(f"{SERVICE}/backup", "mpc-engine/base", "mpc-engine/session", f"{SERVICE}/wire",
+     f"{SERVICE}/store")
 room(f"{SERVICE}/server", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/protocol", *PROTOCOLS, "mpc-engine/cipher", "cuda",
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "garbled", "job", "export")))
@@ -98,7 +100,8 @@ room("mpc-engine/tools/setup", "mpc-engine/base", "mpc-engine/link", "mpc-engine
 room("mpc-engine/tools/workbench", "mpc-engine/base", "circuits/command", "mpc-engine/tools/bench")
 room("mpc-engine/tools/cli", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/tools/setup",
-     *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "garbled", "export", "server")))
+     *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "garbled", "export", "backup",
+                                      "server")))
 room("mpc-engine/tools/exporter", "mpc-engine/base", f"{SERVICE}/wire", "mpc-engine/tools/cli")
 room(f"{PLUGIN}/preload", f"{SERVICE}/wire")
 room(f"{PLUGIN}/kdb", f"{SERVICE}/wire", f"{PLUGIN}/preload")

@@ -130,6 +130,16 @@ bool create_durably(const std::string& path, std::string_view text, const FileOw
   return placed && sync_folder_of(path);
 }
 
+bool put_in_free_place(const std::string& draft, const std::string& path) {
+  if (::link(draft.c_str(), path.c_str()) != 0) return false;
+  return ::unlink(draft.c_str()) == 0 && sync_folder_of(path);
+}
+
+bool exchange_folders(const std::string& one, const std::string& other) {
+  return ::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0 &&
+         sync_folder_of(one);
+}
+
 bool append_durably(const std::string& path, std::string_view text) {
   return write_durably(path, Disk::How::kAppend, text);
 }

@@ -56,6 +56,13 @@ struct FileOwner {
 [[nodiscard]] bool create_durably(const std::string& path, std::string_view text,
                                   const FileOwner& owner);
 
+// A draft, synced by whoever wrote it, gets its name, which no file has: false where one has, as
+// EEXIST.
+[[nodiscard]] bool put_in_free_place(const std::string& draft, const std::string& path);
+// Two folders of one parent change their names, in one step. False where the file system cannot do
+// that, as EINVAL.
+[[nodiscard]] bool exchange_folders(const std::string& one, const std::string& other);
+
 // At the end of a file, which is made if there is none.
 [[nodiscard]] bool append_durably(const std::string& path, std::string_view text);
 

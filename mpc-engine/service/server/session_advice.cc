@@ -32,7 +32,9 @@ SessionAdvice session_advice() {
   out.pin = "if it was replaced on purpose, set certificate_sha256 in [[peers]] to this value";
   out.unsettled = "restore this server's store";
   out.inventories =
-      "no service until that store is repaired or restored from the backup of the same generation";
+      "no service until that store is restored from a backup of the others' refresh epoch and "
+      "state (tkdc backup list), or repaired from the two others (tkdc repair): "
+      "docs/operations.md, Backup";
   out.epoch_reused = "see docs/operations.md, Nonce epochs";
   out.allowance_spent =
       "sessions end too soon, or a server pushes epochs ahead (limits.epochs_per_day): see "

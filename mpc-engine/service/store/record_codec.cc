@@ -76,4 +76,13 @@ bool decode_record(ByteSpan in, KeyRecord& record) {
   return r.complete() && key_class >= 1 && key_class <= 6 && (form == 1 || form == 2);
 }
 
+Bytes record_header(const KeyRecord& record) {
+  Bytes header;
+  Writer w(header);
+  w.u32(record.ref.kvno);
+  w.u32(record.ref.enctype);
+  w.u32(record.version);
+  return header;
+}
+
 }  // namespace tkdc

@@ -15,6 +15,10 @@ inline SecretVector encode_record(const KeyRecord& record) {
   return encode_record(record, record.era);
 }
 
+// What of a record stands in the clear, for the inventory: kvno, enctype, version.
+inline constexpr std::size_t kRecordHeaderBytes = 12;
+Bytes record_header(const KeyRecord& record);
+
 // False when malformed.
 [[nodiscard]] bool decode_record(ByteSpan in, KeyRecord& record);
 

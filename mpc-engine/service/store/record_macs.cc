@@ -7,7 +7,6 @@
 namespace tkdc {
 namespace {
 
-const ByteSpan kMacKeysName = octets("mac keys");
 constexpr std::size_t kMostReserved = 256;  // keys of a page
 
 }  // namespace
@@ -95,10 +94,10 @@ Result<SecretVector> RecordStore::keys() {
   Txn txn(*tables_, false);
   ByteSpan value;
   int rc = txn.begun();
-  if (rc == 0) rc = txn->find(kMeta, kMacKeysName, value);
+  if (rc == 0) rc = txn->find(kMeta, meta::kMacKeys, value);
   if (rc == Tables::kNotFound) return out;
   if (rc != 0) return failed("reading the MAC keys", rc);
-  if (!cipher_.decrypt(Tables::kNames[kMeta], kMacKeysName, value, out))
+  if (!cipher_.decrypt(Tables::kNames[kMeta], meta::kMacKeys, value, out))
     return fail("store: the MAC keys in " + options_.path +
                 " are corrupt; restore the store from its backup");
   return out;
@@ -107,8 +106,8 @@ Result<SecretVector> RecordStore::keys() {
 Result<void> RecordStore::set_keys(ByteSpan keys) {
   std::lock_guard lock(write_mutex_);
   return write("storing the MAC keys", [&](Txn& txn) {
-    return txn->put(kMeta, kMacKeysName,
-                    cipher_.encrypt(Tables::kNames[kMeta], kMacKeysName, {}, keys));
+    return txn->put(kMeta, meta::kMacKeys,
+                    cipher_.encrypt(Tables::kNames[kMeta], meta::kMacKeys, {}, keys));
   });
 }
 

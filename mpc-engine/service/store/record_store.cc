@@ -13,20 +13,9 @@ namespace {
 
 constexpr std::size_t kCachedRecords = 16'384;
 
-// What of a record stands in the clear: kvno, enctype, version.
-constexpr std::size_t kHeaderBytes =
-    sizeof(KeyRef::kvno) + sizeof(KeyRef::enctype) + sizeof(KeyRecord::version);
+constexpr std::size_t kHeaderBytes = kRecordHeaderBytes;
 
 }  // namespace
-
-Bytes record_header(const KeyRecord& record) {
-  Bytes header;
-  Writer w(header);
-  w.u32(record.ref.kvno);
-  w.u32(record.ref.enctype);
-  w.u32(record.version);
-  return header;
-}
 
 RecordStore::RecordStore(const StoreOptions& options, const SecretBuffer& key,
                          std::unique_ptr<Tables> tables, std::optional<Keyring> keyring)
@@ -286,7 +275,7 @@ std::size_t RecordStore::count() {
   return entries;
 }
 
-Result<void> RecordStore::hash_table(Txn& txn, Table table, crypto_generichash_state* state) {
+Result<void> RecordStore::hash_table(Txn& txn, Table table, InventoryHash& inventory) {
   Result<void> result;
   const int rc = txn->each(table, [&](ByteSpan name, ByteSpan value) {
     KeyId id{};
@@ -296,8 +285,7 @@ Result<void> RecordStore::hash_table(Txn& txn, Table table, crypto_generichash_s
       result = corrupt(table, id);
       return false;
     }
-    crypto_generichash_update(state, name.data(), name.size());
-    crypto_generichash_update(state, header.data(), header.size());
+    inventory.add(name, header);
     return true;
   });
   if (rc != 0) return failed("taking the inventory", rc);
@@ -309,25 +297,13 @@ Result<Digest> RecordStore::inventory() { return inventory_of(kCommitted, refres
 Result<Digest> RecordStore::inventory_of(Table records, std::uint32_t epoch) {
   Txn txn(*tables_, false);
   if (txn.begun() != 0) return failed("taking the inventory", txn.begun());
-  Digest digest{};
-  crypto_generichash_state state;
-  crypto_generichash_init(&state, nullptr, 0, digest.size());
+  InventoryHash inventory;
   for (Table table : {records, kTombstones}) {
-    crypto_generichash_update(&state, octets(Tables::kNames[table]).data(),
-                              Tables::kNames[table].size());
-    auto hashed = hash_table(txn, table, &state);
+    inventory.begin_table(Tables::kNames[table]);
+    auto hashed = hash_table(txn, table, inventory);
     if (!hashed.ok()) return hashed.error();
   }
-  // Records have it in their versions; a store without records is of a refresh, too.
-  if (epoch > 0) {
-    Bytes refreshed;
-    Writer w(refreshed);
-    w.text("refresh");
-    w.u32(epoch);
-    crypto_generichash_update(&state, refreshed.data(), refreshed.size());
-  }
-  crypto_generichash_final(&state, digest.data(), digest.size());
-  return digest;
+  return inventory.finish(epoch);
 }
 
 }  // namespace tkdc

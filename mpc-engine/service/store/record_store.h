@@ -11,8 +11,10 @@
 #include <mutex>
 #include <optional>
 
+#include "service/store/inventory_hash.h"
 #include "service/store/keyring.h"
 #include "service/store/mac_table.h"
+#include "service/store/meta_values.h"
 #include "service/store/paired_tables.h"
 #include "service/store/record_cache.h"
 #include "service/store/refresh_table.h"
@@ -86,14 +88,8 @@ class RecordStore final : public Store,
   };
   Result<StoredKey> read_with_macs(Txn& txn, const KeyId& id, ByteSpan value, PageReader& reader);
 
-  // What the pair of tables that does not serve is.
-  enum class Other : std::uint8_t { kNothing = 0, kComplete = 1, kBefore = 2 };
-  struct Refresh {
-    RefreshState is;
-    bool second_pair = false;
-    Other other = Other::kNothing;  // or what an attempt has made
-    std::uint64_t other_at_s = 0;   // `is.at_s` if it came to serve
-  };
+  using Refresh = StoredRefresh;
+  using Other = StoredRefresh::Other;
   RefreshState state() override;
   Result<void> begin() override;
   Result<void> add(std::span<const RefreshedKey> keys) override;
@@ -108,7 +104,6 @@ class RecordStore final : public Store,
   static std::optional<std::uint32_t> refresh_of(const EntryId& id);
   std::optional<EntryId> prepared_refresh();
   bool has_refreshed(std::uint32_t epoch);
-  Bytes encode_refresh(const Refresh& refresh) const;
   Result<void> load_refresh(Txn& txn);
   void serve_refreshed();
   Result<void> writes_last() const;
@@ -149,7 +144,7 @@ class RecordStore final : public Store,
   Result<bool> holds(Table table, const KeyId& id);
   Result<void> move_to_committed(Txn& txn, const KeyId& id);
   Result<void> bury(Txn& txn, const KeyId& id);
-  Result<void> hash_table(Txn& txn, Table table, crypto_generichash_state* state);
+  Result<void> hash_table(Txn& txn, Table table, InventoryHash& inventory);
   bool decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record) const;
   bool is_record(ByteSpan plaintext, const KeyId& id, KeyRecord& record) const;
   bool decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record,
@@ -173,8 +168,5 @@ class RecordStore final : public Store,
   std::mutex epochs_mutex_;
   Epochs epochs_;
 };
-
-// What of a record stands in the clear, for the inventory: kvno, enctype, version.
-Bytes record_header(const KeyRecord& record);
 
 }  // namespace tkdc

@@ -1,49 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening a store, proving that it is ours, and the counters beside the keys.
-#include "base/hex.h"
 #include "service/store/lmdb_tables.h"
+#include "service/store/meta_values.h"
 #include "service/store/record_store.h"
 
 namespace tkdc {
-namespace {
-
-// Formats: whether there is a keyring, and whether the store was ever refreshed.
-constexpr std::uint8_t kOneLevel = 1, kTwoLevels = 2, kRefreshed = 2;  // kRefreshed is added
-
-const ByteSpan kOwnerName = octets("owner");  // in the clear, for the message
-const ByteSpan kCheckName = octets("key check");
-const ByteSpan kEpochName = octets("epoch");
-const ByteSpan kRevokedName = octets("revoked");
-constexpr std::string_view kCheckText = "this store key opens this store";
-
-Bytes put_epochs(const Epochs& epochs) {
-  Bytes out;
-  Writer w(out);
-  w.u32(epochs.era);
-  w.u32(epochs.reserved);
-  w.u32(epochs.used);
-  w.u64(epochs.spent);
-  w.u64(epochs.spent_at_s);
-  return out;
-}
-
-bool get_epochs(ByteSpan in, Epochs& epochs) {
-  Reader r(in);
-  // Stores used to keep one number, of which it was not known whether it was used.
-  if (in.size() == 4) {
-    epochs.reserved = epochs.used = r.u32();
-    return true;
-  }
-  epochs.era = r.u32();
-  epochs.reserved = r.u32();
-  epochs.used = r.u32();
-  epochs.spent = r.u64();
-  epochs.spent_at_s = r.u64();
-  return r.complete() && epochs_fault({}, epochs) == nullptr;
-}
-
-}  // namespace
-
 namespace {
 
 Result<std::unique_ptr<Store>> open_store(std::unique_ptr<Tables> tables,
@@ -101,14 +62,7 @@ Result<void> RecordStore::write_new_store(Txn& txn) {
 }
 
 Bytes RecordStore::owner_record(bool refreshed) const {
-  Bytes owner;
-  owner.reserve(32);
-  Writer w(owner);
-  w.u8(static_cast<std::uint8_t>((two_levels_ ? kTwoLevels : kOneLevel) +
-                                 (refreshed ? kRefreshed : 0)));
-  w.raw(options_.installation);
-  w.u8(static_cast<std::uint8_t>(options_.party));
-  return owner;
+  return encode_owner({two_levels_, refreshed}, options_);
 }
 
 Result<void> RecordStore::write_owner(Txn& txn) {
@@ -121,11 +75,13 @@ Result<void> RecordStore::write_owner(Txn& txn) {
                   " has keys but no owner record: it is damaged; "
                   "restore it from its backup");
   }
-  int rc = txn->put(kMeta, kOwnerName, owner_record(false));
+  int rc = txn->put(kMeta, meta::kOwner, owner_record(false));
   if (rc == 0)
-    rc = txn->put(kMeta, kCheckName, cipher_.encrypt("meta", kCheckName, {}, octets(kCheckText)));
+    rc = txn->put(kMeta, meta::kKeyCheck,
+                  cipher_.encrypt("meta", meta::kKeyCheck, {}, octets(kKeyCheckText)));
   if (rc == 0)
-    rc = txn->put(kMeta, kEpochName, cipher_.encrypt("meta", kEpochName, {}, put_epochs({})));
+    rc = txn->put(kMeta, meta::kEpochs,
+                  cipher_.encrypt("meta", meta::kEpochs, {}, encode_epochs({})));
   if (rc == 0) rc = txn->commit();
   if (rc != 0) return failed("opening", rc);
   return {};
@@ -135,47 +91,34 @@ Result<void> RecordStore::check_owner() {
   Txn txn(*tables_, true);
   if (txn.begun() != 0) return failed("opening", txn.begun());
   ByteSpan value;
-  int rc = txn->find(kMeta, kOwnerName, value);
+  int rc = txn->find(kMeta, meta::kOwner, value);
   if (rc == Tables::kNotFound) return write_new_store(txn);
   if (rc != 0) return failed("opening", rc);
-  Reader r(value);
-  std::uint8_t format = r.u8();
-  InstallationId installation{};
-  r.array(installation);
-  int party = r.u8();
-  if (!r.complete() || format < kOneLevel || format > kTwoLevels + kRefreshed)
-    return fail("store: " + options_.path + " has format " + std::to_string(format) +
-                ", this release reads formats 1 to 4");
-  const bool refreshed = format > kTwoLevels;
-  if (refreshed) format -= kRefreshed;
-  if (installation != options_.installation || party != options_.party)
-    return fail("store: " + options_.path + " belongs to party " + std::to_string(party) +
-                " of installation " + to_hex(installation) + ", not to party " +
-                std::to_string(options_.party) + " of " + to_hex(options_.installation) +
-                "; correct [store] path");
+  auto owner = read_owner(value, options_);
+  if (!owner.ok()) return owner.error();
   if (auto read = read_keys(); !read.ok()) return read;
-  if (format == kTwoLevels && !two_levels_)
+  if (owner->two_levels && !two_levels_)
     return fail("store: " + options_.path +
                 "/keys is missing, and without it nobody can read the store: put it back from the "
                 "store's backup");
   SecretVector text;
-  rc = txn->find(kMeta, kCheckName, value);
-  if (rc != 0 || !cipher_.decrypt("meta", kCheckName, value, text))
+  rc = txn->find(kMeta, meta::kKeyCheck, value);
+  if (rc != 0 || !cipher_.decrypt("meta", meta::kKeyCheck, value, text))
     return fail("store: the key does not open " + options_.path +
                 "; [store] key_file is another server's or was replaced");
   if (auto loaded = load_epochs(txn); !loaded.ok()) return loaded;
   if (auto loaded = load_refresh(txn); !loaded.ok()) return loaded;
-  if (refreshed != (refresh_.is.epoch > 0))
+  if (owner->refreshed != (refresh_.is.epoch > 0))
     return fail("store: " + options_.path +
                 " and its refresh epoch contradict each other; restore it from its backup");
-  if (format == kOneLevel && two_levels_) return say_two_levels(txn);
+  if (!owner->two_levels && two_levels_) return say_two_levels(txn);
   return {};
 }
 
 // A crash came between the keys of begin_rekey() and this. Without it a release that knows no keys
 // would open the store, and find values of which it has no key.
 Result<void> RecordStore::say_two_levels(Txn& txn) {
-  int rc = txn->put(kMeta, kOwnerName, owner_record(refresh_.is.epoch > 0));
+  int rc = txn->put(kMeta, meta::kOwner, owner_record(refresh_.is.epoch > 0));
   if (rc == 0) rc = txn->commit();
   if (rc != 0) return failed("opening", rc);
   return {};
@@ -184,8 +127,8 @@ Result<void> RecordStore::say_two_levels(Txn& txn) {
 Result<void> RecordStore::load_epochs(Txn& txn) {
   ByteSpan value;
   SecretVector text;
-  if (txn->find(kMeta, kEpochName, value) != 0 ||
-      !cipher_.decrypt("meta", kEpochName, value, text) || !get_epochs(text, epochs_))
+  if (txn->find(kMeta, meta::kEpochs, value) != 0 ||
+      !cipher_.decrypt("meta", meta::kEpochs, value, text) || !decode_epochs(text, epochs_))
     return fail("store: the nonce epochs in " + options_.path +
                 " are missing or corrupt; restore the store from its backup");
   return {};
@@ -204,7 +147,8 @@ Result<void> RecordStore::set_epochs(const Epochs& epochs) {
                 " in era " + std::to_string(before.era) + ", asked for " +
                 std::to_string(epochs.reserved) + " in era " + std::to_string(epochs.era));
   auto stored = write("storing the nonce epochs", [&](Txn& txn) {
-    return txn->put(kMeta, kEpochName, cipher_.encrypt("meta", kEpochName, {}, put_epochs(epochs)));
+    return txn->put(kMeta, meta::kEpochs,
+                    cipher_.encrypt("meta", meta::kEpochs, {}, encode_epochs(epochs)));
   });
   if (!stored.ok()) return stored;
   {
@@ -220,11 +164,11 @@ Result<Bytes> RecordStore::revoked() {
   Txn txn(*tables_, false);
   if (txn.begun() != 0) return failed("reading the revoked windows", txn.begun());
   ByteSpan value;
-  int rc = txn->find(kMeta, kRevokedName, value);
+  int rc = txn->find(kMeta, meta::kRevoked, value);
   if (rc == Tables::kNotFound) return Bytes();
   if (rc != 0) return failed("reading the revoked windows", rc);
   SecretVector state;
-  if (!cipher_.decrypt("meta", kRevokedName, value, state))
+  if (!cipher_.decrypt("meta", meta::kRevoked, value, state))
     return fail("store: the revoked windows in " + options_.path +
                 " are corrupt; restore the store from its backup");
   return Bytes(state.begin(), state.end());
@@ -233,7 +177,7 @@ Result<Bytes> RecordStore::revoked() {
 Result<void> RecordStore::set_revoked(ByteSpan state) {
   std::lock_guard lock(write_mutex_);
   return write("storing the revoked windows", [&](Txn& txn) {
-    return txn->put(kMeta, kRevokedName, cipher_.encrypt("meta", kRevokedName, {}, state));
+    return txn->put(kMeta, meta::kRevoked, cipher_.encrypt("meta", meta::kRevoked, {}, state));
   });
 }
 

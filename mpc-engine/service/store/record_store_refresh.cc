@@ -9,8 +9,6 @@
 namespace tkdc {
 namespace {
 
-const ByteSpan kRefreshName = octets("refresh");
-constexpr std::uint8_t kRefreshFormat = 1;
 constexpr std::string_view kEntryLabel = "tkdc refresh";  // 12 octets; then the epoch
 
 EntryId entry_of(std::uint32_t epoch) {
@@ -30,41 +28,19 @@ std::optional<std::uint32_t> RecordStore::refresh_of(const EntryId& id) {
   return Reader(ByteSpan(id).last(4)).u32();
 }
 
-// format u8 | epoch u32 | at u64 | which pair u8 | the other u8 | its epoch's time u64
-Bytes RecordStore::encode_refresh(const Refresh& refresh) const {
-  Bytes out;
-  Writer w(out);
-  w.u8(kRefreshFormat);
-  w.u32(refresh.is.epoch);
-  w.u64(refresh.is.at_s);
-  w.u8(refresh.second_pair ? 1 : 0);
-  w.u8(static_cast<std::uint8_t>(refresh.other));
-  w.u64(refresh.other_at_s);
-  return out;
-}
-
 // A store that was never refreshed has no such value.
 Result<void> RecordStore::load_refresh(Txn& txn) {
   ByteSpan value;
-  const int rc = txn->find(kMeta, kRefreshName, value);
+  const int rc = txn->find(kMeta, meta::kRefresh, value);
   if (rc == Tables::kNotFound) return {};
   SecretVector text;
-  if (rc != 0 || !cipher_.decrypt(Tables::kNames[kMeta], kRefreshName, value, text))
+  if (rc != 0 || !cipher_.decrypt(Tables::kNames[kMeta], meta::kRefresh, value, text))
     return fail("store: the refresh epoch in " + options_.path +
                 " is corrupt; restore the store from its backup");
-  Reader r(text);
   Refresh read;
-  const std::uint8_t format = r.u8();
-  read.is.epoch = r.u32();
-  read.is.at_s = r.u64();
-  const std::uint8_t second = r.u8(), other = r.u8();
-  read.other_at_s = r.u64();
-  if (!r.complete() || format != kRefreshFormat || second > 1 ||
-      other > static_cast<std::uint8_t>(Other::kBefore))
+  if (!decode_refresh(text, read))
     return fail("store: the refresh epoch in " + options_.path +
                 " is of a format that this release does not read");
-  read.second_pair = second == 1;
-  read.other = static_cast<Other>(other);
   refresh_ = read;
   serve_refreshed();
   return {};
@@ -73,11 +49,11 @@ Result<void> RecordStore::load_refresh(Txn& txn) {
 // With the format, by which a release that knows no refresh refuses the store: it would serve
 // shares of before.
 int RecordStore::put_refresh(Txn& txn, const Refresh& refresh) {
-  int rc = txn->put(kMeta, octets("owner"), owner_record(refresh.is.epoch > 0));
+  int rc = txn->put(kMeta, meta::kOwner, owner_record(refresh.is.epoch > 0));
   if (rc == 0)
-    rc =
-        txn->put(kMeta, kRefreshName,
-                 cipher_.encrypt(Tables::kNames[kMeta], kRefreshName, {}, encode_refresh(refresh)));
+    rc = txn->put(
+        kMeta, meta::kRefresh,
+        cipher_.encrypt(Tables::kNames[kMeta], meta::kRefresh, {}, encode_refresh(refresh)));
   return rc;
 }
 

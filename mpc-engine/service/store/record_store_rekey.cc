@@ -29,7 +29,7 @@ Result<void> RecordStore::begin_rekey(const SecretBuffer& wrapping, const Secret
   use_keys();
   // From here on a release that knows no keyring refuses the store by its format.
   return write(kChanging, [&](Txn& txn) {
-    return txn->put(kMeta, octets("owner"), owner_record(refresh_.is.epoch > 0));
+    return txn->put(kMeta, meta::kOwner, owner_record(refresh_.is.epoch > 0));
   });
 }
 
@@ -68,7 +68,7 @@ Result<std::size_t> RecordStore::rewrite_table(Txn& txn, std::size_t most, Rekey
 }
 
 Result<void> RecordStore::rewrite_value(Txn& txn, Table table, const Bytes& name, ByteSpan value) {
-  if (table == kMeta && std::ranges::equal(name, octets("owner"))) return {};  // in the clear
+  if (table == kMeta && std::ranges::equal(name, meta::kOwner)) return {};  // in the clear
   const std::string_view where = Tables::kNames[table];
   SecretVector plain;
   if (cipher_.decrypt(where, name, value, plain, StoreCipher::Under::kCurrent)) return {};

@@ -7,7 +7,6 @@
 namespace tkdc {
 namespace {
 
-const ByteSpan kPeersName = octets("peers");
 constexpr std::uint8_t kPeersFormat = 1;
 constexpr std::size_t kTombstoneRoom = 256;  // of one, with what the database needs for it
 
@@ -105,11 +104,11 @@ Result<std::vector<PeerCertificate>> RecordStore::peers() {
   Txn txn(*tables_, false);
   ByteSpan value;
   int rc = txn.begun();
-  if (rc == 0) rc = txn->find(kMeta, kPeersName, value);
+  if (rc == 0) rc = txn->find(kMeta, meta::kPeers, value);
   if (rc == Tables::kNotFound) return out;
   if (rc != 0) return failed("reading the peers' certificates", rc);
   SecretVector text;
-  bool sound = cipher_.decrypt(Tables::kNames[kMeta], kPeersName, value, text);
+  bool sound = cipher_.decrypt(Tables::kNames[kMeta], meta::kPeers, value, text);
   Reader r(text);
   const std::uint8_t format = r.u8();
   const std::size_t count = r.u16();
@@ -142,8 +141,8 @@ Result<void> RecordStore::set_peers(std::span<const PeerCertificate> peers) {
   }
   std::lock_guard lock(write_mutex_);
   return write("storing the peers' certificates", [&](Txn& txn) {
-    return txn->put(kMeta, kPeersName,
-                    cipher_.encrypt(Tables::kNames[kMeta], kPeersName, {}, text));
+    return txn->put(kMeta, meta::kPeers,
+                    cipher_.encrypt(Tables::kNames[kMeta], meta::kPeers, {}, text));
   });
 }
 

@@ -41,15 +41,11 @@ Result<std::unique_ptr<Store>> StoppedStore::open() const {
   return store;
 }
 
-Result<StoppedStore> find_stopped_store(const std::string& path) {
+Result<StoppedStore> find_store_or_none(const std::string& path) {
   StoppedStore out;
   auto config = load_server_config(path);
   if (!config) return config.error();
   out.config = std::move(*config);
-  // Opening would make one.
-  if (::access((out.config.store_path + "/data.mdb").c_str(), F_OK) != 0)
-    return fail("there is no store in " + out.config.store_path +
-                "; run this on the server's host, as its user or root");
   out.key_file = out.config.store_key_file;
   const std::string name = credential_not_given(out.key_file);
   out.credential = !name.empty();
@@ -60,6 +56,15 @@ Result<StoppedStore> find_stopped_store(const std::string& path) {
   auto key = out.credential ? read_credential(name, out.key_file) : read_store_key(out.key_file);
   if (!key) return key.error();
   out.key = std::move(*key);
+  return out;
+}
+
+Result<StoppedStore> find_stopped_store(const std::string& path) {
+  auto out = find_store_or_none(path);
+  // Opening would make one.
+  if (out.ok() && ::access((out->config.store_path + "/data.mdb").c_str(), F_OK) != 0)
+    return fail("there is no store in " + out->config.store_path +
+                "; run this on the server's host, as its user or root");
   return out;
 }
 

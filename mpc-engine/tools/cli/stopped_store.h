@@ -26,8 +26,10 @@ struct StoppedStore {
   Result<std::unique_ptr<Store>> open() const;
 };
 
-// Reads the key; opens nothing yet.
+// Reads the key; opens nothing yet. Error: there is no store.
 Result<StoppedStore> find_stopped_store(const std::string& config);
+// The same of a store that may be lost.
+Result<StoppedStore> find_store_or_none(const std::string& config);
 // From here on this process is the owner of the store's folder, if it was root's.
 Result<void> become_owner(const StoppedStore& at);
 

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a backup is one: all of it decrypts, every value is what it says, and together they are
+// what its head says. Needs no server and no realm. Secret: the files that it holds.
+#pragma once
+
+#include <vector>
+
+#include "service/backup/backup_reader.h"
+
+namespace tkdc {
+
+struct BackupContents {
+  std::uint64_t records = 0, prepared = 0, tombstones = 0, condemned = 0, seals = 0;
+  std::uint64_t macs = 0, without_macs = 0;
+  std::uint64_t refreshed_at_s = 0;
+  std::vector<BackupFile> files;
+};
+
+// To its end. Error: the first thing that is wrong, and where.
+Result<BackupContents> check_backup(BackupReader& reader);
+
+}  // namespace tkdc

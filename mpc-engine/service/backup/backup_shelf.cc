@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/backup/backup_shelf.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <tuple>
+
+#include "service/backup/take_backup.h"
+
+namespace tkdc {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Server = std::pair<InstallationId, int>;
+
+Server server_of(const ShelvedBackup& one) { return {one.head.installation, one.head.party}; }
+
+ShelvedBackup look_at(const std::string& path) {
+  ShelvedBackup out{path, {}, 0, false, {}};
+  auto fd = open_backup(path);
+  auto whole = fd.ok() ? read_backup_head(*fd, path) : Result<WholeHead>(fd.error());
+  if (!whole.ok()) {
+    out.trouble = whole.error().message;
+    return out;
+  }
+  out.head = whole->head;
+  out.bytes = kBackupHeadBytes + out.head.body_bytes;
+  if (auto same = compare_body_digest(*fd, path, out.head); !same.ok())
+    out.trouble = same.error().message;
+  return out;
+}
+
+bool before(const ShelvedBackup& a, const ShelvedBackup& b) {
+  const auto rank = [](const ShelvedBackup& one) {
+    return std::tuple(!one.trouble.empty(), server_of(one), ~one.head.refresh_epoch,
+                      ~one.head.generation, ~one.head.made_at_s, one.path);
+  };
+  return rank(a) < rank(b);
+}
+
+}  // namespace
+
+Result<std::vector<ShelvedBackup>> look_at_backups(const std::string& folder) {
+  std::vector<ShelvedBackup> out;
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error))
+    if (entries->path().extension() == kBackupEnding)
+      out.push_back(look_at(entries->path().string()));
+  if (error) return fail("cannot look into " + folder + ": " + error.message());
+  std::ranges::sort(out, before);
+  std::map<Server, std::uint32_t> newest;
+  for (const ShelvedBackup& one : out)
+    if (one.trouble.empty()) {
+      std::uint32_t& epoch = newest[server_of(one)];
+      epoch = std::max(epoch, one.head.refresh_epoch);
+    }
+  for (ShelvedBackup& one : out)
+    one.stale = one.trouble.empty() && one.head.refresh_epoch < newest[server_of(one)];
+  return out;
+}
+
+std::vector<ShelvedBackup> to_remove(const std::vector<ShelvedBackup>& shelf,
+                                     const Retention& retention, std::uint64_t now_s) {
+  std::vector<ShelvedBackup> out;
+  std::map<Server, std::size_t> kept;
+  for (const ShelvedBackup& one : shelf) {
+    if (!one.trouble.empty()) continue;
+    const bool old = one.head.made_at_s + retention.stale_after_s <= now_s;
+    if (one.stale ? old : ++kept[server_of(one)] > retention.keep) out.push_back(one);
+  }
+  return out;
+}
+
+}  // namespace tkdc

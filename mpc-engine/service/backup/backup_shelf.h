@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backups that lie in a folder: which of them are of use, and which are to go. Nothing is
+// opened with a key. What is said of them is what their heads say.
+//
+// A backup of an older refresh epoch than another one here, of the same server, is stale: the realm
+// does not take it any more, and with another server's store of its epoch it is every key.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "service/backup/backup_head.h"
+
+namespace tkdc {
+
+struct ShelvedBackup {
+  std::string path;
+  BackupHead head;
+  std::uint64_t bytes = 0;
+  bool stale = false;
+  std::string trouble;  // why it is no backup, or damaged; then the rest means nothing
+};
+
+// By server, the newest first; then those with trouble. Error: the folder cannot be read.
+Result<std::vector<ShelvedBackup>> look_at_backups(const std::string& folder);
+
+struct Retention {
+  std::size_t keep = 0;             // of the newest refresh epoch, of each server
+  std::uint64_t stale_after_s = 0;  // how old a stale one is that goes
+};
+// Those that are to go. One with trouble is nobody's to remove but the administrator's.
+std::vector<ShelvedBackup> to_remove(const std::vector<ShelvedBackup>& shelf,
+                                     const Retention& retention, std::uint64_t now_s);
+
+}  // namespace tkdc

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/backup/place_store.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "base/durable_file.h"
+#include "base/system_error.h"
+
+namespace tkdc {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of the store itself; its server's notes and orders are not.
+bool of_the_store(const std::string& name) {
+  constexpr std::string_view kOwn[] = {"data.mdb", "lock.mdb", "keys", "keys.new"};
+  return std::ranges::find(kOwn, name) != std::end(kOwn);
+}
+
+void remove_all(const std::string& folder) {
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+}
+
+}  // namespace
+
+StorePlace::StorePlace(std::string path, UniqueFd lock)
+    : path_(std::move(path)), draft_(path_ + ".restoring"), lock_(std::move(lock)),
+      occupied_(::access((path_ + "/data.mdb").c_str(), F_OK) == 0) {
+  remove_all(draft_);
+}
+
+StorePlace::StorePlace(StorePlace&& other) noexcept
+    : path_(std::move(other.path_)), draft_(std::exchange(other.draft_, {})),
+      lock_(std::move(other.lock_)), occupied_(other.occupied_) {}
+
+StorePlace::~StorePlace() {
+  if (!draft_.empty()) remove_all(draft_);
+}
+
+// As the server does it (lmdb_tables.cc): who has the lock has the store.
+Result<StorePlace> StorePlace::hold(const std::string& path) {
+  fs::path named = fs::absolute(path).lexically_normal();
+  if (!named.has_filename()) named = named.parent_path();
+  UniqueFd lock(::open(named.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!lock && errno != ENOENT) return system_error("cannot open " + named.string());
+  if (lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
+    return fail(named.string() +
+                " is in use: its server runs, or another tkdc command; stop it first");
+  return StorePlace(named.string(), std::move(lock));
+}
+
+// A folder that holds other folders is no store's: nothing is moved.
+Result<void> StorePlace::carry_over() const {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path_, error)) {
+    const std::string name = entry.path().filename().string();
+    if (of_the_store(name) || entry.is_socket(error)) continue;
+    if (entry.is_symlink(error) || !entry.is_regular_file(error))
+      return fail(path_ + " holds " + name +
+                  ", which no server puts into its store's folder; "
+                  "correct [store] path, or move that elsewhere");
+    const std::string to = draft_ + "/" + name;
+    if (::link(entry.path().c_str(), to.c_str()) != 0)  // house-rule: synced below
+      return system_error("cannot carry " + entry.path().string() + " over");
+  }
+  if (error) return fail("cannot look into " + path_ + ": " + error.message());
+  if (!sync_folder(draft_)) return system_error("cannot sync " + draft_);
+  return {};
+}
+
+// The new one gets the name under which the former is to lie; then both change their names. So no
+// crash leaves the former one under the name of a draft, which goes.
+Result<std::string> StorePlace::replace(const std::string& former) {
+  if (!lock_) {
+    if (!put_in_place(draft_, path_, OldFile::kLeft))
+      return system_error("cannot move the restored store to " + path_);
+    draft_.clear();
+    return std::string();
+  }
+  if (auto carried = carry_over(); !carried.ok()) return carried.error();
+  if (!put_in_place(draft_, former, OldFile::kLeft))
+    return system_error("cannot move the restored store to " + former);
+  draft_ = former;
+  if (!exchange_folders(former, path_))
+    return system_error("cannot put the restored store in the place of " + path_,
+                        "the folder must be no mount point, on a file system that exchanges "
+                        "folders (ext4, xfs, btrfs, tmpfs)");
+  draft_.clear();
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(former, error))
+    if (!occupied_ || !of_the_store(entry.path().filename().string()))
+      ::unlink(entry.path().c_str());
+  return !occupied_ && ::rmdir(former.c_str()) == 0 ? std::string() : former;
+}
+
+}  // namespace tkdc

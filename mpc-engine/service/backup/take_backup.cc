@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/backup/take_backup.h"
+
+#include <algorithm>
+
+#include "base/utc_time.h"
+#include "service/backup/backup_writer.h"
+#include "service/store/store_snapshot.h"
+
+namespace tkdc {
+namespace {
+
+ByteSpan octets_of(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+Result<void> put_files(BackupWriter& writer, std::vector<BackupFile> files) {
+  std::ranges::sort(files, {}, &BackupFile::name);
+  for (const BackupFile& file : files) {
+    if (!is_backup_file_name(file.name) || file.contents.size() > kMostBackupFileBytes)
+      return fail(file.name + ": not a file that a backup can hold");
+    auto done = writer.put({kBackupFileKind, octets_of(file.name), {}, file.contents});
+    if (!done.ok()) return done;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string backup_name(int party, std::uint64_t made_at_s) {
+  std::string time = format_utc(static_cast<std::int64_t>(made_at_s));
+  std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
+  return "server" + std::to_string(party) + "-" + time + std::string(kBackupEnding);
+}
+
+Result<TakenBackup> take_backup(const TakeOptions& options, const SecretBuffer& wrapping) {
+  auto snapshot = StoreSnapshot::take(options.store, wrapping);
+  if (!snapshot.ok()) return snapshot.error();
+  const StoreMoment& moment = (*snapshot)->moment();
+  TakenBackup out;
+  out.path = options.folder + "/" + backup_name(options.store.party, options.now_s);
+  out.head.installation = options.store.installation;
+  out.head.party = options.store.party;
+  out.head.refresh_epoch = moment.refresh_epoch;
+  out.head.era = moment.epochs.era;
+  out.head.generation = moment.generation;
+  out.head.made_at_s = options.now_s;
+  out.head.records = moment.records;
+  out.head.inventory = moment.inventory;
+  auto writer = BackupWriter::create(out.path, options.recipient);
+  if (!writer.ok()) return writer.error();
+  auto done = (*snapshot)->each([&](const StoredValue& value) {
+    return (*writer)->put(
+        {static_cast<std::uint8_t>(value.kind), value.name, value.header, value.plain});
+  });
+  if (done.ok()) done = put_files(**writer, options.files);
+  if (done.ok()) done = (*writer)->finish(out.head);
+  if (!done.ok()) return done.error();
+  return out;
+}
+
+}  // namespace tkdc

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands in a store's table "meta": whose it is, its nonce epochs, which pair of tables
+// serves. The names of the values, and those that more than one file here reads, as octets.
+//
+// The owner's record is in the clear; every other value is encrypted like a record. Secret: MAC
+// keys.
+#pragma once
+
+#include "service/store/refresh_table.h"
+#include "service/store/store.h"
+#include "service/store/tables.h"
+
+namespace tkdc {
+
+namespace meta {
+inline const ByteSpan kOwner = octets("owner");
+inline const ByteSpan kKeyCheck = octets("key check");
+inline const ByteSpan kEpochs = octets("epoch");
+inline const ByteSpan kRevoked = octets("revoked");
+inline const ByteSpan kRefresh = octets("refresh");
+inline const ByteSpan kMacKeys = octets("mac keys");
+inline const ByteSpan kPeers = octets("peers");
+// Of a store that was restored: its backup's generation (store_snapshot.h).
+inline const ByteSpan kGeneration = octets("generation");
+}  // namespace meta
+
+inline constexpr std::string_view kKeyCheckText = "this store key opens this store";
+
+// The format says whether there is a keyring, and whether the store was ever refreshed.
+struct OwnerRecord {
+  bool two_levels = false, refreshed = false;
+};
+Bytes encode_owner(const OwnerRecord& owner, const StoreOptions& options);
+// Error: of another installation or party, or of a format that this release does not read.
+Result<OwnerRecord> read_owner(ByteSpan value, const StoreOptions& options);
+
+Bytes encode_epochs(const Epochs& epochs);
+[[nodiscard]] bool decode_epochs(ByteSpan in, Epochs& epochs);
+
+struct StoredRefresh {
+  // What the pair of tables that does not serve is.
+  enum class Other : std::uint8_t { kNothing = 0, kComplete = 1, kBefore = 2 };
+
+  RefreshState is;
+  bool second_pair = false;
+  Other other = Other::kNothing;  // or what an attempt has made
+  std::uint64_t other_at_s = 0;   // `is.at_s` if it came to serve
+};
+Bytes encode_refresh(const StoredRefresh& refresh);
+[[nodiscard]] bool decode_refresh(ByteSpan in, StoredRefresh& refresh);
+
+}  // namespace tkdc

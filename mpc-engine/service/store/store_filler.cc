@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/store/store_filler.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/durable_file.h"
+#include "base/system_error.h"
+#include "service/store/keyring.h"
+#include "service/store/lmdb_tables.h"
+#include "service/store/meta_values.h"
+#include "service/store/store_cipher.h"
+
+namespace tkdc {
+namespace {
+
+using Table = Tables::Table;
+
+constexpr std::size_t kValuesInOne = 1'000;
+
+Table table_of(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::kMeta: return Tables::kMeta;
+    case ValueKind::kRecord: return Tables::kCommitted;
+    case ValueKind::kPrepared: return Tables::kPrepared;
+    case ValueKind::kTombstone: return Tables::kTombstones;
+    case ValueKind::kCondemned: return Tables::kCondemned;
+    case ValueKind::kSeals: return Tables::kSeals;
+    case ValueKind::kMacs: return Tables::kMacs;
+  }
+  return Tables::kTables;
+}
+
+class Filler final : public StoreFiller {
+ public:
+  Filler(const StoreOptions& options, const FillOptions& fill) : options_(options), fill_(fill) {}
+
+  Result<void> open(const SecretBuffer& wrapping);
+  Result<void> put(const StoredValue& value) override;
+  Result<void> finish() override;
+
+ private:
+  Result<void> put_meta(const StoredValue& value);
+  Result<void> write(Table table, ByteSpan name, ByteSpan value);
+  Result<void> write_sealed(Table table, ByteSpan name, ByteSpan header, ByteSpan plain) {
+    return write(table, name, cipher_->encrypt(Tables::kNames[table], name, header, plain));
+  }
+  Result<void> commit();
+  Error failed(int rc) const { return fail(tables_failed("restoring", options_.path, rc)); }
+
+  StoreOptions options_;
+  FillOptions fill_;
+  std::unique_ptr<Tables> tables_;
+  std::optional<Txn> txn_;
+  std::size_t in_this_one_ = 0;
+  std::optional<StoreCipher> cipher_;
+};
+
+// A store that is new, with keys of its own, of which all that follows takes the place.
+Result<void> Filler::open(const SecretBuffer& wrapping) {
+  if (::mkdir(options_.path.c_str(), 0700) != 0)
+    return system_error("store: cannot make " + options_.path);
+  if (auto made = Store::open(options_, wrapping); !made.ok()) return made.error();
+  auto keys = Keyring(options_.path, {options_.installation, options_.party}).read(wrapping);
+  if (!keys.ok()) return keys.error();
+  cipher_.emplace(keys->current, options_.installation, options_.party);
+  auto tables = open_lmdb_tables(options_.path, options_.map_bytes);
+  if (!tables.ok()) return tables.error();
+  tables_ = std::move(*tables);
+  return {};
+}
+
+Result<void> Filler::commit() {
+  if (!txn_) return {};
+  const int rc = (*txn_)->commit();
+  txn_.reset();
+  in_this_one_ = 0;
+  if (rc != 0) return failed(rc);
+  return {};
+}
+
+Result<void> Filler::write(Table table, ByteSpan name, ByteSpan value) {
+  if (!txn_) txn_.emplace(*tables_, true);
+  int rc = txn_->begun();
+  if (rc == 0) rc = (*txn_)->put(table, name, value);
+  if (rc != 0) return failed(rc);
+  return ++in_this_one_ < kValuesInOne ? Result<void>() : commit();
+}
+
+// The pair of tables that serves is the first one again.
+Result<void> Filler::put_meta(const StoredValue& value) {
+  if (std::ranges::equal(value.name, meta::kEpochs)) {
+    Epochs epochs;
+    if (!decode_epochs(value.plain, epochs)) return fail("store: these are no nonce epochs");
+    if (fill_.next_era) epochs = {epochs.era + 1, 0, 0, epochs.spent, epochs.spent_at_s};
+    return write_sealed(Tables::kMeta, value.name, {}, encode_epochs(epochs));
+  }
+  if (std::ranges::equal(value.name, meta::kRefresh)) {
+    StoredRefresh refresh;
+    if (!decode_refresh(value.plain, refresh)) return fail("store: this is no refresh epoch");
+    const OwnerRecord owner{true, refresh.is.epoch > 0};
+    if (auto done = write(Tables::kMeta, meta::kOwner, encode_owner(owner, options_)); !done.ok())
+      return done;
+    return write_sealed(Tables::kMeta, value.name, {}, encode_refresh({refresh.is}));
+  }
+  return write_sealed(Tables::kMeta, value.name, value.header, value.plain);
+}
+
+Result<void> Filler::put(const StoredValue& value) {
+  if (value.kind == ValueKind::kMeta) return put_meta(value);
+  return write_sealed(table_of(value.kind), value.name, value.header, value.plain);
+}
+
+Result<void> Filler::finish() {
+  Bytes generation;
+  Writer(generation).u64(fill_.generation);
+  auto done = write_sealed(Tables::kMeta, meta::kGeneration, {}, generation);
+  if (done.ok()) done = commit();
+  if (!done.ok()) return done;
+  tables_.reset();
+  if (!sync_folder(options_.path)) return system_error("store: cannot sync " + options_.path);
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<StoreFiller>> StoreFiller::create(const StoreOptions& options,
+                                                         const SecretBuffer& wrapping,
+                                                         const FillOptions& fill) {
+  auto filler = std::make_unique<Filler>(options, fill);
+  if (auto opened = filler->open(wrapping); !opened.ok()) return opened.error();
+  return std::unique_ptr<StoreFiller>(std::move(filler));
+}
+
+}  // namespace tkdc

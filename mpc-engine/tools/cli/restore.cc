@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tkdc restore`: a server's store, and its folder where that is lost too, of a backup.
+//
+// The backup is checked to its end before anything is looked at here. Root makes the folder; the
+// store is made by a process that is its owner (tools/cli/owner.h). Secret: the administrator's
+// key, the store's, and what is in the backup.
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "base/hardening.h"
+#include "base/system_error.h"
+#include "service/backup/restore.h"
+#include "tools/cli/backup_files.h"
+#include "tools/cli/backup_words.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/owner.h"
+#include "tools/cli/printable.h"
+#include "tools/cli/stopped_store.h"
+
+namespace tkdc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kName = "tkdc restore";
+
+struct RestoreWords {
+  std::string file, key, into;
+  bool replace = false, all_three = false;
+};
+
+std::string parent_of(const std::string& path) { return fs::path(path).parent_path().string(); }
+
+// Its exit status is the other process's.
+int in_another_process(const std::function<int()>& work) {
+  std::cout << std::flush;
+  const pid_t child = ::fork();
+  if (child < 0) return say_failure(kName, system_error("cannot fork"), kBackupFailed);
+  if (child == 0) {
+    const int status = work();
+    std::cout << std::flush;
+    ::_exit(status);
+  }
+  int ended = 0;
+  while (::waitpid(child, &ended, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(ended) ? WEXITSTATUS(ended) : static_cast<int>(kBackupFailed);
+}
+
+int restore_as_owner(const RestoreWords& words, const UniqueFd& backup, const SecretBuffer& secret,
+                     const BackupHead& head, const StoppedStore& at) {
+  const std::string& store = at.config.store_path;
+  const bool there = ::access(store.c_str(), F_OK) == 0;
+  if (auto owner = become_owner_of(there ? store : parent_of(store)); !owner)
+    return say_failure(kName, owner.error(), kBackupFailed);
+  RestoreOptions options;
+  options.store = at.options();
+  options.replace = words.replace;
+  options.all_three = words.all_three;
+  options.now_s = static_cast<std::uint64_t>(std::time(nullptr));
+  auto restore = Restore::begin(options, head, at.key);
+  if (!restore) return say_failure(kName, restore.error(), kBackupRefused);
+  auto reader = BackupReader::open(backup, words.file, secret);
+  if (!reader) return say_failure(kName, reader.error(), kBackupBad);
+  auto done = (*restore)->run(**reader);
+  if (!done)
+    return say_failure(kName, fail("nothing was changed: " + done.error().message), kBackupFailed);
+  std::cout << head.records << " keys are in " << at.config.store_path << ", of state "
+            << state_of(head) << ", refresh epoch " << head.refresh_epoch << ", era " << done->era
+            << ".\n";
+  if (!done->former.empty())
+    std::cout << "The store of before is in " << done->former
+              << ": destroy it when the realm serves.\n";
+  return kBackupGood;
+}
+
+void say_what_is_next(const RestoreWords& words, bool made_folder) {
+  if (made_folder)
+    std::cout << "Its folder was made with a new store.key. Next:\n\n  chown -R tkdc-server: "
+              << shell_word(words.into) << "\n  tkdc unit --config "
+              << shell_word(words.into + "/tkdc.toml") << "\n\n";
+  if (words.all_three)
+    std::cout << "Restore the two others in the same way, of backups of this state, and start all "
+                 "three. There are no tickets until `tkdc rotate krbtgt --now` on the KDC's host "
+                 "has drawn a new key: those of before only open.\n";
+  else
+    std::cout << "Start the server. If the two others have made or removed keys since, or were "
+                 "refreshed, there is no session, and `tkdc status` says so: then have it repaired "
+                 "from them, \"A lost server\" in docs/operations.md.\n";
+}
+
+int restore_checked(const RestoreWords& words, const UniqueFd& backup, const SecretBuffer& secret,
+                    const BackupHead& head, const std::vector<BackupFile>& files) {
+  const std::string config = words.into + "/tkdc.toml";
+  const bool make_folder = ::access(config.c_str(), F_OK) != 0;
+  if (make_folder)
+    if (auto made = write_member_files(words.into, files); !made)
+      return say_failure(kName, made.error(), kBackupRefused);
+  auto at = find_store_or_none(config);
+  int status = at ? kBackupGood : say_failure(kName, at.error(), kBackupFailed);
+  if (at) {
+    // systemd gives it to the unit's user when that is started.
+    (void)::mkdir(parent_of(at->config.store_path).c_str(), 0700);
+    status = in_another_process([&] { return restore_as_owner(words, backup, secret, head, *at); });
+  }
+  std::error_code ignored;
+  if (status != kBackupGood && make_folder) fs::remove_all(words.into, ignored);
+  if (status == kBackupGood) say_what_is_next(words, make_folder);
+  return status;
+}
+
+int restore(const RestoreWords& words) {
+  auto secret = read_backup_secret_key(words.key);
+  if (!secret) return say_failure(kName, secret.error(), kBackupFailed);
+  auto backup = open_backup(words.file);
+  if (!backup) return say_failure(kName, backup.error(), kBackupFailed);
+  auto reader = BackupReader::open(*backup, words.file, *secret);
+  if (!reader) return say_failure(kName, reader.error(), kBackupBad);
+  auto contents = check_backup(**reader);
+  if (!contents) return say_failure(kName, contents.error(), kBackupBad);
+  return restore_checked(words, *backup, *secret, (*reader)->head(), contents->files);
+}
+
+}  // namespace
+
+void add_restore(CLI::App& app, int& exit_status) {
+  auto words = std::make_shared<RestoreWords>();
+  CLI::App* command = app.add_subcommand("restore", "make a stopped server's store of a backup");
+  command->add_option("file", words->file, "the backup")->required();
+  command->add_option("--key", words->key, "the secret half of the key, of `tkdc backup key`")
+      ->required();
+  command
+      ->add_option("--into", words->into,
+                   "the server's folder, with its tkdc.toml; where there is none it is made of the "
+                   "backup")
+      ->required();
+  command->add_flag("--all-three", words->all_three,
+                    "all three servers are restored: their nonce epochs begin anew, and krbtgt's "
+                    "versions of before only open");
+  command->add_flag("--replace", words->replace,
+                    "also over a store that is newer, or that cannot be read");
+  command->callback([words, &exit_status] {
+    forbid_dumps();
+    exit_status = restore(*words);
+  });
+}
+
+}  // namespace tkdc::cli

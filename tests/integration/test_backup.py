@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Backups of the three servers, written while users log in, bring a realm back whose stores are
+gone: all three, or one that is still current. One of a former refresh epoch does not serve, and
+what mends it is named. What must not be restored, or cannot, changes nothing.
+"""
+
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import STOCK, new_realm, remove
+from tests.integration.test_breach import status
+from tests.integration.test_refresh import refresh_epochs
+from tests.integration.test_refresh import tkdc as of_server
+from tests.integration.test_shares import SETTLED_S, turn_on, wait_for_session
+from tests.support.process import wait_until
+from tests.support.realm import Realm
+
+pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
+
+GOOD, FAILED, BAD, REFUSED = 0, 1, 2, 3
+PASSWORD = "a password that outlives three disks"
+SERVICE = "host/backup.test"
+
+
+@pytest.fixture(scope="module")
+def realm():
+    with new_realm("BACKUP.REALM") as made:
+        made.kadmin_local(f'addprinc -pw "{PASSWORD}" +requires_preauth alice')
+        made.kadmin_local(f"addprinc -randkey {SERVICE}")
+        made.kadmin_local(f"ktadd -k {made.keytab('service')} {SERVICE}")
+        yield made
+    remove(made)
+
+
+def tkdc(realm: Realm, *words: str | Path, **more) -> subprocess.CompletedProcess:
+    return subprocess.run([str(realm.bin / "tkdc"), *map(str, words)], env=realm.env(), text=True,
+                          capture_output=True, timeout=60, check=False, **more)
+
+
+def offline(realm: Realm) -> Path:
+    """The administrators' machine, which is no server."""
+    folder = realm.directory / "offline"
+    if not folder.exists():
+        folder.mkdir()
+        for party in range(3):
+            key = ("--out", folder / f"{party}.key", "--public", folder / f"{party}.pub")
+            made = tkdc(realm, "backup", "key", *key)
+            assert made.returncode == GOOD, made.stderr
+            assert (folder / f"{party}.key").stat().st_mode & 0o777 == 0o600
+            again = tkdc(realm, "backup", "key", *key)
+            assert again.returncode == FAILED, "it overwrites nothing"
+            public = realm.server_directory(party) / "backup.pub"
+            shutil.copy(folder / f"{party}.pub", public)
+    return folder
+
+
+def secret(realm: Realm, party: int) -> Path:
+    return offline(realm) / f"{party}.key"
+
+
+def back_up(realm: Realm, party: int, name: str) -> Path:
+    """By its administrator, into a folder of its own; the server runs."""
+    offline(realm)
+    folder = realm.directory / name
+    folder.mkdir(exist_ok=True)
+    done = tkdc(realm, "backup", "make", "--config", realm.server_directory(party) / "tkdc.toml",
+                "--to", folder)
+    assert done.returncode == GOOD, done.stderr
+    return Path(done.stdout.partition(":")[0])
+
+
+def verify(realm: Realm, file: Path, party: int) -> dict[str, str]:
+    done = tkdc(realm, "backup", "verify", file, "--key", secret(realm, party))
+    assert done.returncode == GOOD, done.stderr
+    return dict(re.findall(r"^(\w[\w ]*?)  +(\S.*)$", done.stdout, re.MULTILINE))
+
+
+def restore(realm: Realm, party: int, file: Path, *words: str, **more):
+    return tkdc(realm, "restore", file, "--key", secret(realm, party), "--into",
+                realm.server_directory(party), *words, **more)
+
+
+def logs_in(realm: Realm) -> None:
+    client = realm.client("alice")
+    wait_until(lambda: client.kinit("alice", PASSWORD).ok, SETTLED_S, "a login")
+    client.kvno_opened(realm.keytab("service"), SERVICE)
+
+
+def store_of(realm: Realm, party: int) -> Path:
+    return realm.server_directory(party) / "store"
+
+
+@pytest.fixture(scope="module")
+def first(realm) -> list[Path]:
+    """One of each server, while somebody logs in."""
+    failed, logins, done = [], [], threading.Event()
+
+    def users():
+        client = realm.client("meanwhile")
+        while not done.is_set():
+            outcome = client.kinit("alice", PASSWORD)
+            (logins if outcome.ok else failed).append(outcome)
+
+    others = threading.Thread(target=users)
+    others.start()
+    try:
+        files = [back_up(realm, party, "first") for party in range(3)]
+        wait_until(lambda: len(logins) > 2, SETTLED_S, "logins meanwhile")
+    finally:
+        done.set()
+        others.join()
+    assert not failed, failed[0]
+    return files
+
+
+def test_backups_say_what_they_are(realm, first):
+    heads = [verify(realm, file, party) for party, file in enumerate(first)]
+    assert len({head["state"] for head in heads}) == 1, "they belong together"
+    assert [head["server"] for head in heads] == ["0", "1", "2"]
+    assert len({head["keys"] for head in heads}) == 1 and int(heads[0]["keys"]) == 10
+    assert "tkdc.toml" in heads[0]["files"] and "store.key" not in heads[0]["files"]
+    listed = tkdc(realm, "backup", "list", first[0].parent)
+    assert listed.returncode == GOOD and listed.stdout.count(heads[0]["state"]) == 3
+    for party, file in enumerate(first):
+        octets = file.read_bytes()
+        folder = realm.server_directory(party)
+        for name in ("curve.key", "tls.key.pem", "store.key"):
+            assert (folder / name).read_bytes().strip()[-20:] not in octets, name
+
+
+def test_a_server_that_runs_keeps_its_store(realm, first):
+    done = restore(realm, 0, first[0], "--replace")
+    assert done.returncode == REFUSED and "in use" in done.stderr, done.stderr
+    logs_in(realm)
+
+
+def test_what_is_not_this_servers_is_refused(realm, first):
+    wrong = tkdc(realm, "backup", "verify", first[0], "--key", secret(realm, 1))
+    assert wrong.returncode == BAD and "for another key" in wrong.stderr
+    other = tkdc(realm, "restore", first[1], "--key", secret(realm, 1), "--into",
+                 realm.server_directory(0))
+    assert other.returncode == REFUSED and "party 1" in other.stderr, other.stderr
+    elsewhere = realm.directory / "elsewhere"
+    shutil.copytree(realm.server_directory(0), elsewhere, ignore=shutil.ignore_patterns("store"))
+    text = (elsewhere / "tkdc.toml").read_text()
+    (elsewhere / "tkdc.toml").write_text(re.sub(r'^id = "..', 'id = "00', text, flags=re.M))
+    other = tkdc(realm, "restore", first[0], "--key", secret(realm, 0), "--into", elsewhere)
+    assert other.returncode == REFUSED and "of installation" in other.stderr, other.stderr
+    assert not (elsewhere / "store").exists()
+
+
+def test_one_that_is_current_serves(realm, first):
+    """No key was made or removed since; so its disk may be lost."""
+    realm.daemons["server1"].stop()
+    shutil.rmtree(store_of(realm, 1))
+    done = restore(realm, 1, first[1])
+    assert done.returncode == GOOD, done.stderr
+    realm.start_server(1)
+    wait_for_session(realm)
+    logs_in(realm)
+
+
+def test_one_that_is_behind_is_named(realm, first):
+    realm.kadmin_local(f'addprinc -pw "{PASSWORD}" bob')
+    realm.daemons["server1"].stop()
+    newer = restore(realm, 1, first[1])
+    assert newer.returncode == REFUSED and "is newer" in newer.stderr, newer.stderr
+    kept = store_of(realm, 1).with_name("kept")
+    shutil.copytree(store_of(realm, 1), kept)
+    done = restore(realm, 1, first[1], "--replace")
+    assert done.returncode == GOOD, done.stderr
+    before = Path(re.search(r"store of before is in (\S+):", done.stdout)[1])
+    assert (before / "data.mdb").read_bytes() == (kept / "data.mdb").read_bytes()
+    realm.start_server(1)
+    wait_until(lambda: any("tkdc repair" in one.get("trouble", "") for one in status(realm)),
+               SETTLED_S, "a session that is refused")
+    # The way back, while that store is still there.
+    realm.daemons["server1"].stop()
+    shutil.rmtree(store_of(realm, 1))
+    before.rename(store_of(realm, 1))
+    realm.start_server(1)
+    wait_for_session(realm)
+    logs_in(realm)
+
+
+def full_disk(room: int):
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+    return limit
+
+
+def everything_in(folder: Path) -> dict[str, bytes]:
+    return {str(one): one.read_bytes() for one in folder.rglob("*")
+            if one.is_file() and one.name != "lock.mdb"}
+
+
+def test_damage_and_full_disks_change_nothing(realm, first):
+    realm.daemons["server2"].stop()
+    folder = realm.server_directory(2)
+    before = everything_in(folder)
+    octets = first[2].read_bytes()
+    damaged = realm.directory / "damaged"
+    for name, made in (("cut short", octets[:-1]), ("changed", octets[:-9] + b"x" + octets[-8:]),
+                       ("head", octets[:100]), ("no backup", b"something else" * 100)):
+        damaged.write_bytes(made)
+        done = restore(realm, 2, damaged, "--replace")
+        assert done.returncode == BAD and str(damaged) in done.stderr, (name, done.stderr)
+    for room in (0, 5_000, 20_000):
+        done = restore(realm, 2, first[2], "--replace", preexec_fn=full_disk(room))
+        assert done.returncode == FAILED and "nothing was changed" in done.stderr, done.stderr
+    assert everything_in(folder) == before
+    full = tkdc(realm, "backup", "make", "--config", folder / "tkdc.toml", "--to",
+                realm.directory / "full", preexec_fn=full_disk(2_000))
+    assert full.returncode == FAILED and "File too large" in full.stderr
+    assert not list((realm.directory / "full").iterdir())
+    realm.start_server(2)
+    wait_for_session(realm)
+
+
+def test_all_three_come_back(realm):
+    """Their hosts are gone: stores, keys and configuration."""
+    files = [back_up(realm, party, "second") for party in range(3)]
+    assert len({verify(realm, file, party)["state"] for party, file in enumerate(files)}) == 1
+    for party in range(3):
+        realm.daemons[f"server{party}"].stop()
+        shutil.rmtree(realm.server_directory(party))
+    for party, file in enumerate(files):
+        done = restore(realm, party, file, "--all-three")
+        assert done.returncode == GOOD, done.stderr
+        assert "era 1" in done.stdout and "tkdc rotate krbtgt --now" in done.stdout
+        assert (realm.server_directory(party) / "curve.key").stat().st_mode & 0o777 == 0o600
+        realm.start_server(party)
+    wait_for_session(realm)
+    # krbtgt's version of before only opens: its nonces could come twice.
+    assert not realm.client("early").kinit("alice", PASSWORD).ok
+    realm.kadmin_local("cpw -randkey -keepold krbtgt/BACKUP.REALM")
+    logs_in(realm)
+    client = realm.client("bob")
+    assert client.kinit("bob", PASSWORD).ok, "made after the first backup"
+    realm.kadmin_local(f'addprinc -pw "{PASSWORD}" carol')
+    assert realm.client("carol").kinit("carol", PASSWORD).ok
+
+
+def test_one_of_before_a_refresh_does_not_serve(realm):
+    old = back_up(realm, 0, "third")
+    for party in range(3):
+        turn_on(realm, party)
+        realm.daemons[f"server{party}"].stop()
+        realm.start_server(party)
+    wait_for_session(realm)
+    assert of_server(realm, 0, "shares", "deal").returncode == GOOD
+    refreshed = of_server(realm, 0, "refresh")
+    assert refreshed.returncode == GOOD, refreshed.stderr
+    wait_until(lambda: refresh_epochs(realm) == [1] * 3, SETTLED_S, "new shares")
+    wait_for_session(realm)
+    new = back_up(realm, 0, "third")
+    assert verify(realm, new, 0)["refresh epoch"] == "1"
+    listed = tkdc(realm, "backup", "list", new.parent)
+    assert listed.returncode == BAD and "they are every key" in listed.stdout
+    stale = [line for line in listed.stdout.splitlines() if "  stale  " in line]
+    assert len(stale) == 1 and str(old) in stale[0]
+
+    realm.daemons["server0"].stop()
+    refused = restore(realm, 0, old)
+    assert refused.returncode == REFUSED and "is newer (refresh epoch 1" in refused.stderr
+    assert restore(realm, 0, old, "--replace").returncode == GOOD
+    realm.start_server(0)
+    wait_until(lambda: any("tkdc repair" in one.get("trouble", "") for one in status(realm)),
+               SETTLED_S, "a session that is refused")
+    # Control: the present one.
+    realm.daemons["server0"].stop()
+    done = restore(realm, 0, new)
+    assert done.returncode == GOOD, done.stderr
+    realm.start_server(0)
+    wait_for_session(realm)
+    logs_in(realm)
+    assert of_server(realm, 1, "shares", "audit").returncode == GOOD
+
+    asked = tkdc(realm, "backup", "prune", new.parent, "--keep", "1")
+    assert asked.returncode == BAD and str(old) in asked.stdout and old.exists()
+    done = tkdc(realm, "backup", "prune", new.parent, "--keep", "1", "--yes")
+    assert done.returncode == GOOD and not old.exists() and new.exists()
+
+

@@ -12,7 +12,7 @@
 namespace tkdc::bench {
 namespace {
 
-constexpr int kPatienceMs = 60'000;  // keys of a million blocks are many
+constexpr int kStartPatienceMs = 60'000;  // keys of a million blocks are many
 
 Components draw(std::size_t octets) {
   Components out;
@@ -48,7 +48,7 @@ Result<void> expand_at(std::size_t p, Link& link, const Components& component_ke
   std::vector<SharedBytes> keys;
   for (const Components& key : start.keys) keys.push_back(share_of(key, p));
   lane.spawn(round_keys(rep3, std::move(keys), start.inputs[p].round_keys));
-  return Ticker(lane, link).run(kPatienceMs);
+  return Ticker(lane, link).run(kStartPatienceMs);
 }
 
 // All keys' round keys, by three parties, a thread each.

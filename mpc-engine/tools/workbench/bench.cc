@@ -6,6 +6,7 @@
 #include "tools/bench/latency.h"
 #include "tools/bench/lut.h"
 #include "tools/bench/ot.h"
+#include "tools/bench/pair.h"
 #include "tools/bench/sha1.h"
 #include "tools/bench/stream.h"
 #include "tools/bench/zero_shares.h"
@@ -22,6 +23,7 @@ void add_bench(CLI::App& app, int& exit_status) {
   bench::add_latency(*command, exit_status);
   bench::add_lut(*command, exit_status);
   bench::add_ot(*command, exit_status);
+  bench::add_pair(*command, exit_status);
   bench::add_sha1(*command, exit_status);
   bench::add_stream(*command, exit_status);
   bench::add_zero_shares(*command, exit_status);

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// SEAL and OPEN of enctypes 17 and 18 at a ticket's length, from end to end: both servers have the
+// key's record stored, an agent deals message and pad and takes the answer, and libkrb5 has the
+// key.
+#include "cipher/derived_keys.h"
+#include "pair/keys_parties.h"
+#include "support/krb5_client.h"
+
+namespace tkdc::pair {
+namespace {
+
+constexpr std::uint32_t kUsage = 2;  // a ticket
+constexpr std::size_t kPlainBytes = 249, kOverheadBytes = 28;
+
+Bits bits_of(ByteSpan octets) { return unpacked(octets, 8 * octets.size()); }
+
+// Two servers, the agent's part, and libkrb5.
+class PairEnctype : public testing::TestWithParam<std::uint32_t> {
+ protected:
+  PairEnctype()
+      : number_(std::to_string(GetParam())), key_(random_octets(GetParam() % 2 == 1 ? 16 : 32)),
+        whole_(GetParam(), key_) {
+    const auto derived = test::derive_all(GetParam(), 1, key_, kUsage);
+    const Bytes ke = derived->rebuild(derived->ke), ki = derived->rebuild(derived->ki);
+    Bits value = bits_of(ByteSpan(ke).first(key_.size()));
+    const Bits pads = bits_of(ki);
+    ke_bits_ = value.size();
+    value.insert(value.end(), pads.begin(), pads.end());
+    value.resize(blocks_for(value.size()) * kBlockBits);
+    stored_ = record_of(pools(), 0, value.size() / kBlockBits);
+    const Bits r = value_of(stored_);
+    for (std::size_t k = 0; k < value.size(); ++k) value[k] ^= r[k];
+    for (const std::size_t p : {0, 1}) stored_[p] = moved(pools()[p], stored_[p], value);
+  }
+
+  static Bytes random_octets(std::size_t bytes) {
+    Bytes out(bytes);
+    randombytes_buf(out.data(), out.size());
+    return out;
+  }
+
+  // The circuit `name` of what the record holds, `confounder` bits that nobody knows, and the
+  // agent's message. The agent's answer.
+  Bytes compute_for_agent(const std::string& name, std::size_t confounder, const Bytes& message) {
+    const PairCircuit circuit(
+        circuit::schedule_of(with_pad(circuits::record(*circuits::find_named(name)))));
+    std::mt19937_64 generator(1);
+    const Bits pad = random_bits(generator, circuit.schedule.output_bits.size());
+    Bits secret = bits_of(message);
+    secret.insert(secret.end(), pad.begin(), pad.end());
+    std::array<Dealt, 2> dealt = deal_input(secret);
+    Bits answers[2];
+    const auto server = [&](std::size_t p) {
+      return [&, p](Session& session) -> Result<void> {
+        MemoryPosition position;
+        auto reserved = reserve(session, pools()[p], position, 1);
+        auto held = reserved ? bridge(session, *reserved, stored_[p]) : reserved.error();
+        if (!held) return held.error();
+        auto prepared = prepared_for(session, circuit);
+        if (!prepared) return prepared.error();
+        const Held ke = part_of(*held, 0, ke_bits_), ki = part_of(*held, ke_bits_, 2 * 160);
+        auto received = get_dealt(put_dealt(dealt[p]), secret.size());
+        if (!received) return received.error();
+        Inputs inputs(std::move(*received));
+        inputs.held(ke).held(ki).random(confounder).dealt(secret.size());
+        auto answer = compute(session, *prepared, inputs);
+        if (!answer) return answer.error();
+        answers[p] = std::move(*answer);
+        return {};
+      };
+    };
+    const Outcome outcome = with_sessions(server(0), server(1), 0, {}, {});
+    EXPECT_TRUE(outcome.ok()) << outcome.error[0].value_or("") << outcome.error[1].value_or("");
+    auto taken = combine(answers[0], answers[1], pad);
+    answers[1][7] ^= 1;
+    EXPECT_FALSE(combine(answers[0], answers[1], pad).ok()) << "a server that answers wrongly";
+    return taken ? packed(*taken) : Bytes();
+  }
+
+  const std::string number_;
+  const Bytes key_;
+  test::Krb5Client whole_;
+  std::size_t ke_bits_ = 0;
+  BothStored stored_;
+};
+
+TEST_P(PairEnctype, SealsATicketThatLibkrb5Opens) {
+  const Bytes plain = random_octets(kPlainBytes);
+  const Bytes sealed =
+      compute_for_agent("seal" + number_ + ":" + std::to_string(kPlainBytes), 128, plain);
+  ASSERT_EQ(sealed.size(), kPlainBytes + kOverheadBytes);
+  EXPECT_EQ(whole_.open(kUsage, sealed), plain);
+}
+
+TEST_P(PairEnctype, OpensATicketThatLibkrb5Sealed) {
+  const Bytes plain = random_octets(kPlainBytes), sealed = whole_.seal(kUsage, plain);
+  Bytes expected(1, 1);
+  expected.insert(expected.end(), plain.begin(), plain.end());
+  const std::string name = "open" + number_ + ":" + std::to_string(sealed.size());
+  EXPECT_EQ(compute_for_agent(name, 0, sealed), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Enctypes, PairEnctype, testing::Values(17u, 18u));
+
+}  // namespace
+}  // namespace tkdc::pair

@@ -97,7 +97,7 @@ def test_of_a_sound_host_each_check_is_well(host):
     for one in document["findings"]:
         by_member.setdefault(one["of"], []).append(one["check"])
     assert set(by_member) == {"server0", "server1", "server2", "agent-kdc", "agent-admin", "krb5"}
-    assert len(by_member["server0"]) == 11 and len(by_member["agent-kdc"]) == 7
+    assert len(by_member["server0"]) == 12 and len(by_member["agent-kdc"]) == 7
     assert by_member["krb5"] == ["preload", "module", "entry-points"]
     table = host.run()
     assert table.returncode == 0 and table.stdout.endswith("All is well.\n")

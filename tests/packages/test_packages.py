@@ -81,6 +81,7 @@ def test_install(host):
         host.run(f"test -e /usr/share/man/man8/{page}.8.gz")
     for unit in ("tkdc-server@server0.service", "tkdc-agent@agent-kdc.service",
                  "tkdc-audit@server0.timer", "tkdc-audit@server0.service",
+                 "tkdc-backup@server0.timer", "tkdc-backup@server0.service",
                  "tkdc-refresh@server0.timer", "tkdc-refresh@server0.service"):
         host.run(f"systemd-analyze verify --man=no {unit}")
 

@@ -62,6 +62,23 @@ Result<std::vector<ShelvedBackup>> look_at_backups(const std::string& folder) {
   return out;
 }
 
+std::optional<BackupHead> newest_backup(const std::string& folder,
+                                        const InstallationId& installation, int party) {
+  std::optional<BackupHead> newest;
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    if (entries->path().extension() != kBackupEnding) continue;
+    auto fd = open_backup(entries->path().string());
+    auto whole =
+        fd.ok() ? read_backup_head(*fd, entries->path().string()) : Result<WholeHead>(fd.error());
+    if (!whole.ok() || whole->head.installation != installation || whole->head.party != party)
+      continue;
+    if (!newest || whole->head.made_at_s > newest->made_at_s) newest = whole->head;
+  }
+  return newest;
+}
+
 std::vector<ShelvedBackup> to_remove(const std::vector<ShelvedBackup>& shelf,
                                      const Retention& retention, std::uint64_t now_s) {
   std::vector<ShelvedBackup> out;

@@ -6,6 +6,7 @@
 // does not take it any more, and with another server's store of its epoch it is every key.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,11 @@ struct ShelvedBackup {
 
 // By server, the newest first; then those with trouble. Error: the folder cannot be read.
 Result<std::vector<ShelvedBackup>> look_at_backups(const std::string& folder);
+
+// The head of the newest of this server's, by its time; no digest is compared. None: there is none
+// that has a head, or no such folder.
+std::optional<BackupHead> newest_backup(const std::string& folder,
+                                        const InstallationId& installation, int party);
 
 struct Retention {
   std::size_t keep = 0;             // of the newest refresh epoch, of each server

@@ -32,6 +32,7 @@ constexpr Check kChecks[] = {
     {"clocks", kServer | kAgent, check_clocks},
     {"audit-log", kServer, check_audit_log},
     {"shares", kServer, check_shares},
+    {"backups", kServer, check_backups},
     {"former-keys", kServer | kAgent, check_former_keys},
     {"preload", kKrb5, check_preload},
     {"module", kKrb5, check_module},

@@ -62,6 +62,7 @@ Finding check_configuration(const Patient& patient);  // doctor_files.cc
 Finding check_files(const Patient& patient);
 Finding check_certificate(const Patient& patient);
 Finding check_disks(const Patient& patient);
+Finding check_backups(const Patient& patient);  // doctor_backups.cc
 Finding check_running(const Patient& patient);  // doctor_status.cc
 Finding check_session(const Patient& patient);
 Finding check_clocks(const Patient& patient);

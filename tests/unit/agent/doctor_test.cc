@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/former_keys.h"
+#include "service/backup/take_backup.h"
 #include "support/scratch.h"
 #include "tools/cli/child.h"
 #include "tools/cli/doctor_checks.h"
@@ -109,6 +110,40 @@ TEST(Doctor, SharesAreToBeAuditedAndRefreshed) {
   expect_wrong(of({{"last_audit", audited}, {"alarms", 1}}), "differ", "journalctl");
   expect_wrong(of({{"last_audit", audited}, {"refreshed_at", now - 41 * day}}), "refreshed last",
                "tkdc-refresh@server1.timer");
+}
+
+TEST(Doctor, BackupsAreToBeNewAndOfThisRefreshEpoch) {
+  Patient patient = server_that_says();
+  EXPECT_EQ(check_backups(patient).state, State::kUnknown);
+  const std::string root = test::make_scratch("doctor");
+  patient.folder = root;
+  patient.server.emplace();
+  patient.server->store_path = root + "/store";
+  patient.server->party = 1;
+  EXPECT_EQ(check_backups(patient).state, State::kGood) << "who makes none";
+  std::ofstream(root + "/backup.pub") << "any";
+  expect_wrong(check_backups(patient), "there is no backup", "tkdc-backup@server1.timer");
+  std::filesystem::create_directory(root + "/backups");
+  const std::int64_t now = std::time(nullptr), day = 86'400;
+  const auto put = [&](std::int64_t made, std::uint32_t epoch, int party) {
+    BackupHead head;
+    head.made_at_s = static_cast<std::uint64_t>(made);
+    head.refresh_epoch = epoch;
+    head.party = party;
+    Bytes octets = encode_backup_fields(head);
+    octets.resize(kBackupHeadBytes);
+    std::ofstream(root + "/backups/" + std::to_string(made) + std::string(kBackupEnding))
+        .write(reinterpret_cast<const char*>(octets.data()),
+               static_cast<std::streamsize>(octets.size()));
+  };
+  put(now - 4 * day, 2, 1);
+  put(now - 10, 2, 0);  // another server's
+  expect_wrong(check_backups(patient), "the newest backup is of", "tkdc backup make --config");
+  put(now - day, 2, 1);
+  EXPECT_EQ(check_backups(patient).state, State::kGood);
+  patient.status["shares"] = {{"refresh_epoch", 3}};
+  expect_wrong(check_backups(patient), "before the last refresh", "tkdc backup prune");
+  std::filesystem::remove_all(root);
 }
 
 TEST(Doctor, FormerKeysComeWithTheirCommand) {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a server is backed up: by the heads of what lies beside its store, where it has a key for
+// backups at all.
+#include <unistd.h>
+
+#include <ctime>
+#include <filesystem>
+
+#include "base/utc_time.h"
+#include "service/backup/backup_shelf.h"
+#include "tools/cli/backup_files.h"
+#include "tools/cli/doctor_checks.h"
+#include "tools/cli/printable.h"
+
+namespace tkdc::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kBackupDueS = 3 * 86'400;  // tkdc-backup@.timer: each night
+
+// How often its shares were refreshed, by its status; 0 where it does not say.
+std::uint32_t refresh_epoch(const Patient& patient) {
+  if (!patient.status.is_object()) return 0;
+  const auto shares = patient.status.find("shares");
+  if (shares == patient.status.end() || !shares->is_object()) return 0;
+  const auto epoch = shares->find("refresh_epoch");
+  const bool told = epoch != shares->end() && epoch->is_number_integer();
+  return told ? static_cast<std::uint32_t>(epoch->get<std::int64_t>()) : 0;
+}
+
+}  // namespace
+
+// The folder's path is a service's word, so it is in no command.
+Finding check_backups(const Patient& patient) {
+  if (!patient.server) return unknown("its configuration cannot be read");
+  if (::access((patient.folder + "/" + kBackupPublicName).c_str(), F_OK) != 0)
+    return good("none are made: docs/operations.md, Backup");
+  const std::string make = "tkdc backup make --config " + shell_word(patient.config);
+  const std::string folder =
+      (std::filesystem::path(patient.server->store_path).parent_path() / "backups").string();
+  const auto newest = newest_backup(folder, patient.server->installation, patient.server->party);
+  if (!newest)
+    return wrong("there is no backup in " + folder, make + "; systemctl enable --now tkdc-backup@" +
+                                                        shell_word(patient.name) + ".timer");
+  const auto made = static_cast<std::int64_t>(newest->made_at_s);
+  if (newest->refresh_epoch < refresh_epoch(patient))
+    return wrong("the newest backup, of " + format_utc_spaced(made) +
+                     ", is of before the last refresh: it does not serve any more",
+                 make + "; then, with the folder of the backups: tkdc backup prune");
+  if (std::time(nullptr) - made > kBackupDueS)
+    return wrong(
+        "the newest backup is of " + format_utc_spaced(made),
+        make + "; systemctl enable --now tkdc-backup@" + shell_word(patient.name) + ".timer");
+  return good("the newest is of " + format_utc_spaced(made));
+}
+
+}  // namespace tkdc::cli

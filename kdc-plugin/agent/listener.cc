@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "base/system_error.h"
 
@@ -37,6 +38,16 @@ bool somebody_listens(const std::string& path) {
   return answered;
 }
 
+// In a unit with PrivateUsers= all groups but its own look like this one, and no file can be given
+// to them. There a folder with the set-group-ID bit, which root has made, says which group it is.
+bool has_folders_group(const std::string& path, const struct stat& made) {
+  constexpr gid_t kOverflow = 65'534;
+  struct stat folder {};
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return made.st_gid == kOverflow && ::stat(parent.empty() ? "." : parent.c_str(), &folder) == 0 &&
+         (folder.st_mode & S_ISGID) != 0 && folder.st_gid == kOverflow;
+}
+
 Result<void> set_access(const std::string& path, const std::string& group) {
   if (group.empty()) {
     if (::chmod(path.c_str(), 0600) != 0) return system_error(path);
@@ -47,9 +58,9 @@ Result<void> set_access(const std::string& path, const std::string& group) {
     return fail("agent.socket_group or agent.status_group: there is no group " + group);
   // Made with the process's own group, it has the unit's already: there chown() is forbidden.
   struct stat made {};
-  const bool given =
-      ::lstat(path.c_str(), &made) == 0 &&
-      (made.st_gid == entry->gr_gid || ::chown(path.c_str(), uid_t(-1), entry->gr_gid) == 0);
+  const bool given = ::lstat(path.c_str(), &made) == 0 &&
+                     (made.st_gid == entry->gr_gid || has_folders_group(path, made) ||
+                      ::chown(path.c_str(), uid_t(-1), entry->gr_gid) == 0);
   if (!given || ::chmod(path.c_str(), 0660) != 0)
     return system_error("cannot give " + path + " to group " + group,
                         "the agent's user must be a member of it");

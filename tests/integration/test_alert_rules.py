@@ -13,6 +13,7 @@ RULES = ROOT / "config/monitoring/tkdc.rules.yml"
 FAULTS = {
     "TkdcExporterAway": ('up{job="tkdc"}', 0, 1),
     "TkdcAgentAway": ("tkdc_agent_up", 0, 1),
+    "TkdcServerDown": ("tkdc_server_up", 0, 1),
     "TkdcServerAway": ('tkdc_server_reachable{server="1"}', 0, 1),
     "TkdcNoSession": ('tkdc_server_session_up{server="1"}', 0, 1),
     "TkdcLatched": ('tkdc_server_latched{server="1"}', 1, 0),

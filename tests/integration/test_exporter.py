@@ -4,12 +4,16 @@ is seen by a real Prometheus with the alert rules that are shipped, and its sock
 else.
 """
 
+import grp
 import json
 import os
 import re
 import shutil
 import socket
+import stat
+import struct
 import subprocess
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -27,6 +31,8 @@ pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind
 RULES = Path(__file__).parents[2] / "config/monitoring/tkdc.rules.yml"
 SAMPLE = re.compile(r'^(?P<name>[a-z0-9_]+)(\{(?P<labels>[^}]*)\})? (?P<value>\S+)$')
 FIRED_S = 90.0
+NOBODY = 65534  # a user and a group of no rights
+STATUS, HAND_OVER = 4, 2  # of service/server/local_socket.h
 
 
 def free_port() -> int:
@@ -44,9 +50,9 @@ def get(url: str) -> tuple[int, str]:
 
 
 class Exporter:
-    def __init__(self, realm: Realm, path: Path):
+    def __init__(self, realm: Realm, path: Path, option: str = "--socket"):
         self.url = f"127.0.0.1:{free_port()}"
-        self.process = subprocess.Popen([str(realm.bin / "tkdc-exporter"), "--socket", str(path),
+        self.process = subprocess.Popen([str(realm.bin / "tkdc-exporter"), option, str(path),
                                          "--listen", self.url], stderr=subprocess.PIPE, text=True)
         wait_until(self._listens, 20, "the exporter listens")
 
@@ -69,18 +75,31 @@ class Exporter:
 
 
 @pytest.fixture(scope="module", name="realm")
-def fixture_realm():
+def fixture_realm(monitored):
     realm = new_realm("EXPORTER")
     realm.create()
     config = realm.installation / "agent-admin" / "agent.toml"
     text = config.read_text()
     config.write_text(text.replace('[agent]\n', '[agent]\nstatus_socket = "status.sock"\n', 1))
+    config = realm.server_directory(2) / "tkdc.toml"
+    text = config.read_text()
+    config.write_text(text.replace('[control]\n', f'[control]\nstatus_socket = "{monitored}"\n', 1))
     try:
         realm.start()
         yield realm
     finally:
         realm.stop()
         remove(realm)
+
+
+@pytest.fixture(scope="module", name="monitored")
+def fixture_monitored():
+    """A server's socket, in a folder of the group that may look."""
+    with tempfile.TemporaryDirectory(prefix="tkdc-") as folder:
+        if os.geteuid() == 0:
+            os.chown(folder, 0, NOBODY)
+        os.chmod(folder, 0o2750)
+        yield Path(folder) / "server2.sock"
 
 
 @pytest.fixture(scope="module", name="status_socket")
@@ -147,11 +166,74 @@ def test_the_status_socket_answers_nothing_else(realm, status_socket):
                 assert connection.ask(op, b"").status == said, (path, op)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="makes a folder of another group")
+def test_a_unit_that_sees_no_other_group_makes_a_socket_of_its_folders(realm):
+    """As PrivateUsers=yes has it: there no file can be given to a group."""
+    group = grp.getgrgid(1)
+    with tempfile.TemporaryDirectory(prefix="tkdc-") as place:
+        shutil.copytree(realm.installation / "agent-kdc", f"{place}/agent",
+                        ignore=shutil.ignore_patterns("*.sock"))
+        folder, config = Path(place) / "status", Path(place) / "agent/agent.toml"
+        folder.mkdir()
+        os.chown(folder, 0, group.gr_gid)
+        folder.chmod(0o2750)
+        config.write_text(config.read_text().replace(
+            "[agent]\n", f'[agent]\nstatus_socket = "{folder}/s"\n'
+                          f'status_group = "{group.gr_name}"\n', 1))
+        with subprocess.Popen(["unshare", "--user", "--map-root-user", realm.bin / "tkdc-agent",
+                               "--config", config], stderr=subprocess.PIPE, text=True) as agent:
+            wait_until(lambda: (folder / "s").exists() or agent.poll() is not None, 20, "a socket")
+            agent.terminate()
+            said = agent.communicate(timeout=20)[1]
+        assert "listens on" in said, said
+
+
 def test_other_hosts_are_not_served(realm, status_socket):
     refused = subprocess.run([str(realm.bin / "tkdc-exporter"), "--socket", str(status_socket),
                               "--listen", "0.0.0.0:9747"], capture_output=True, text=True,
                              timeout=20, check=False)
     assert refused.returncode == 1 and "must be 127.0.0.1:PORT" in refused.stderr
+
+
+def ask_local(path: Path, op: int, more: bytes = b"") -> tuple[int, bytes]:
+    """Good or not, and what is said. Of a frame that is too long no octet is read."""
+    frame = b"TKL1" + bytes([op]) + struct.pack(">I", len(more)) + more + b"\0"
+    with socket.socket(socket.AF_UNIX) as one:
+        one.settimeout(20)
+        one.connect(str(path))
+        one.sendall(struct.pack(">I", len(frame)) + frame)
+        answer = b"".join(iter(lambda: one.recv(65536), b""))
+    return answer[8], answer[13:]
+
+
+def test_a_server_without_an_agent(realm, monitored):
+    """The account for monitoring sees its own server, and can ask it for nothing else."""
+    assert stat.S_IMODE(monitored.stat().st_mode) == 0o660
+    good, said = ask_local(monitored, STATUS)
+    assert good == 1 and json.loads(said)["party"] == 2
+    good, said = ask_local(monitored, HAND_OVER)
+    assert good == 0 and b"answers the status alone" in said
+    with pytest.raises(ConnectionResetError):
+        ask_local(monitored, STATUS, bytes(1000))
+    tkdc = [str(realm.bin / "tkdc"), "status", "--server-socket", str(monitored), "--json"]
+    who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    shown = subprocess.run(tkdc, capture_output=True, text=True, check=False, **who)
+    assert shown.returncode == 0 and json.loads(shown.stdout)["of_server"] == 2, shown
+    if who:
+        shown = subprocess.run(tkdc, capture_output=True, text=True, check=False,
+                               **{**who, "group": NOBODY - 1})
+        assert shown.returncode == 1 and "Permission denied" in shown.stdout, shown
+    exporter = Exporter(realm, monitored, "--server-socket")
+    try:
+        samples = exporter.samples()
+        assert samples["tkdc_server_up", ""] == samples["tkdc_healthy", ""] == 1
+        assert samples["tkdc_server_session_up", 'server="2"'] == 1
+        assert samples["tkdc_server_keys", 'server="2"'] == status(realm)[2]["keys"]
+        assert {labels for name, labels in samples if name == "tkdc_server_lanes"} == {'server="2"'}
+        assert not any(name.startswith("tkdc_agent") for name, _ in samples)
+        assert get(f"http://{exporter.url}/readyz") == (200, "ok\n")
+    finally:
+        exporter.stop()
 
 
 def ask(url: str, what: str) -> dict:

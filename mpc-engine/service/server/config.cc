@@ -2,6 +2,7 @@
 #include "service/server/config.h"
 
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -38,6 +39,10 @@ void read_control(StrictToml& file, ServerConfig& config) {
       !parse_address(config.control_listen.substr(kScheme.size())).ok())
     table.reject("listen", "must be tcp://host:port");
   config.curve_secret_key_file = file.resolve(table.text("curve_secret_key_file"));
+  if (const std::string status = table.text("status_socket", ""); !status.empty())
+    config.status_socket = file.resolve(status);
+  if (config.status_socket.size() >= sizeof(sockaddr_un{}.sun_path))
+    table.reject("status_socket", "is too long for a socket");
 }
 
 bool good_name(const std::string& name) {

@@ -40,6 +40,7 @@ struct ServerConfig {
 
   std::string control_listen;  // a ZeroMQ endpoint: tcp://host:port
   std::string curve_secret_key_file;
+  std::string status_socket;  // for monitoring, answers the status alone; empty: none
   std::vector<AgentEntry> agents;
   std::vector<Approver> approvers;  // of exports; none: nobody can export
 

@@ -26,7 +26,7 @@ auto of_installation(const ServerConfig& c) {
   return std::tie(c.installation, c.party, c.security);
 }
 auto of_control(const ServerConfig& c) {
-  return std::tie(c.control_listen, c.curve_secret_key_file);
+  return std::tie(c.control_listen, c.curve_secret_key_file, c.status_socket);
 }
 auto of_data(const ServerConfig& c) {
   return std::tie(c.data_listen, c.lanes, c.certificate_file, c.private_key_file, c.protocols,

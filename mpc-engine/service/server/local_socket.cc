@@ -23,13 +23,14 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0x544b4c31;  // "TKL1"
 constexpr int kListenTickMs = 500;
-constexpr long long kTransferMs = 10'000;
+constexpr long long kTransferMs = 10'000, kGroupTransferMs = 1'000;
 constexpr std::size_t kMaxApprovals = 3;
 constexpr std::size_t kLengthBytes = sizeof(std::uint32_t);
 constexpr std::size_t kHeaderBytes = sizeof kMagic + 1;  // magic, and op or good
 // Exactly what the largest good ask and answer take.
 constexpr std::size_t kMaxAskBytes = kHeaderBytes + kLengthBytes + kMaxExportRequestBytes + 1 +
                                      kMaxApprovals * (kLengthBytes + kMaxApprovalBytes);
+constexpr std::size_t kGroupAskBytes = kHeaderBytes + kLengthBytes + 1;  // no more than the op
 constexpr std::size_t kMaxAnswerBytes = kHeaderBytes + kLengthBytes + kMaxParcelBytes;
 
 Result<sockaddr_un> address_of(const std::string& path) {
@@ -59,10 +60,10 @@ bool transfer(int fd, MutableByteSpan in, ByteSpan out, long long deadline_ms) {
   return true;
 }
 
-bool send_frame(int fd, const Bytes& frame) {
+bool send_frame(int fd, const Bytes& frame, long long transfer_ms = kTransferMs) {
   Bytes length;
   Writer(length).u32(static_cast<std::uint32_t>(frame.size()));
-  const long long deadline = monotonic_ms() + kTransferMs;
+  const long long deadline = monotonic_ms() + transfer_ms;
   return transfer(fd, {}, length, deadline) && transfer(fd, {}, frame, deadline);
 }
 
@@ -116,16 +117,17 @@ Bytes encode_answer(const Result<Bytes>& answer) {
 
 }  // namespace
 
-Result<std::unique_ptr<LocalSocket>> LocalSocket::open(const std::string& path) {
+Result<std::unique_ptr<LocalSocket>> LocalSocket::open(const std::string& path, Who who) {
   auto address = address_of(path);
   if (!address) return address.error();
-  std::unique_ptr<LocalSocket> out(new LocalSocket(path));
+  std::unique_ptr<LocalSocket> out(new LocalSocket(path, who));
   out->listener_ = UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // The store's folder is this user's alone, so nobody connects before the mode is set.
+  // The daemon's umask lets nobody else connect before the mode is set.
+  const mode_t mode = who == Who::kAdministrator ? 0600 : 0660;
   if (!out->listener_ || (::unlink(path.c_str()) != 0 && errno != ENOENT) ||
       ::bind(out->listener_.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) !=
           0 ||
-      ::chmod(path.c_str(), 0600) != 0 || ::listen(out->listener_.get(), 4) != 0)
+      ::chmod(path.c_str(), mode) != 0 || ::listen(out->listener_.get(), 4) != 0)
     return system_error(path);
   return out;
 }
@@ -142,23 +144,30 @@ void LocalSocket::run(const Answer& answer) {
   }
 }
 
-void LocalSocket::serve(UniqueFd connection, const Answer& answer) {
+bool LocalSocket::may_ask(int fd) const {
+  if (who_ == Who::kGroup) return true;
   ucred peer{};
   socklen_t bytes = sizeof peer;
-  if (::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 ||
-      (peer.uid != 0 && peer.uid != ::geteuid()))
-    return;
+  return ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
+         (peer.uid == 0 || peer.uid == ::geteuid());
+}
+
+void LocalSocket::serve(UniqueFd connection, const Answer& answer) {
+  if (!may_ask(connection.get())) return;
   Bytes answered;
   try {
     answered = answer_frame(connection.get(), answer);
   } catch (const std::exception& thrown) {
     answered = encode_answer(fail(std::string("the server could not answer: ") + thrown.what()));
   }
-  (void)send_frame(connection.get(), answered);
+  (void)send_frame(connection.get(), answered,
+                   who_ == Who::kGroup ? kGroupTransferMs : kTransferMs);
 }
 
 Bytes LocalSocket::answer_frame(int fd, const Answer& answer) {
-  const Bytes frame = receive_frame(fd, kMaxAskBytes, kTransferMs);
+  const bool group = who_ == Who::kGroup;
+  const Bytes frame = receive_frame(fd, group ? kGroupAskBytes : kMaxAskBytes,
+                                    group ? kGroupTransferMs : kTransferMs);
   LocalAsk ask;
   if (!decode(frame, ask))
     return encode_answer(fail("not understood: `tkdc` and server differ in age"));

@@ -2,7 +2,8 @@
 // A server's socket for its own administrator, on its own host: export approvals, the
 // handing over of shares (service/server/exports.h), work on all of them (share_watch.h), the
 // repair of a lost server (repair_watch.h), and its status, for `tkdc doctor`. Nobody else reaches
-// it: a Unix socket in the store's folder, for this service's user and root.
+// it: a Unix socket in the store's folder, for this service's user and root. Another one, which
+// control.status_socket names, is for monitoring and answers the status alone.
 //
 //   ask:    magic u32 | op u8 | request bytes | approvals u8 | each: bytes
 //   answer: magic u32 | good u8 | bytes: what was asked for, or why not
@@ -44,8 +45,13 @@ class LocalSocket {
  public:
   using Answer = std::function<Result<Bytes>(const LocalAsk&)>;
 
+  // Who may ask: this service's user and root; or whoever may write the file, which its group may.
+  // The folder gives it that group. They have less to say, and less time.
+  enum class Who { kAdministrator, kGroup };
+
   // Replaces what a server before left at `path`.
-  static Result<std::unique_ptr<LocalSocket>> open(const std::string& path);
+  static Result<std::unique_ptr<LocalSocket>> open(const std::string& path,
+                                                   Who who = Who::kAdministrator);
   ~LocalSocket();
 
   // Until stop().
@@ -53,11 +59,13 @@ class LocalSocket {
   void stop() { stopping_ = true; }  // any thread; run() ends when what it answers is answered
 
  private:
-  explicit LocalSocket(std::string path) : path_(std::move(path)) {}
+  LocalSocket(std::string path, Who who) : path_(std::move(path)), who_(who) {}
+  bool may_ask(int fd) const;
   void serve(UniqueFd connection, const Answer& answer);
   Bytes answer_frame(int fd, const Answer& answer);
 
   std::string path_;
+  const Who who_;
   UniqueFd listener_;
   std::atomic<bool> stopping_{false};
 };

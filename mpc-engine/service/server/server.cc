@@ -63,6 +63,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
   server->make_control(std::move(surroundings.agents));
   server->make_exports(std::move(surroundings.curve_secret));
   server->local_ = std::move(surroundings.local);
+  server->status_socket_ = std::move(surroundings.status);
   server->certificate_end_s_ = surroundings.certificate_end_s;
   done = server->make_repair(surroundings.certificate);
   if (!done.ok()) return done.error();
@@ -422,6 +423,7 @@ void Server::start() {
   if (local_)
     local_thread_ = machine().start(
         [this] { local_->run([this](const LocalAsk& ask) { return answer_administrator(ask); }); });
+  if (status_socket_) status_thread_ = machine().start([this] { answer_monitoring(); });
   log_event(LogLevel::kNotice, event::kStarted,
             std::string("tkdc-server ") + kVersionAndCommit + ": party " +
                 std::to_string(config_.party) + " of " + to_hex(config_.installation) +
@@ -454,6 +456,7 @@ void Server::stop() {
     machine().pause(std::chrono::milliseconds(10));
   if (mesh_) mesh_->stop();
   if (local_) local_->stop();
+  if (status_socket_) status_socket_->stop();
   if (exports_) exports_->stop();
   const bool ran = session_thread_ != nullptr;
   session_thread_.reset();
@@ -462,6 +465,7 @@ void Server::stop() {
   control_thread_.reset();
   // Last: an export under way may take a while to end, and nobody else waits for it.
   local_thread_.reset();
+  status_thread_.reset();
   if (!ran) return;
   audit(R"({"event":"stopped"})");
   (void)audit_->sync().ok();

@@ -61,6 +61,7 @@ class Server {
   std::string status_json();
 
  private:
+  void answer_monitoring();
   Server(const ServerConfig& config, const std::string& program)
       : config_(config), program_(program) {}
   Result<void> open_files();
@@ -107,11 +108,12 @@ class Server {
   std::unique_ptr<Exports> exports_;
   std::unique_ptr<ShareWatch> shares_;
   std::unique_ptr<RepairWatch> repair_;
-  std::unique_ptr<LocalSocket> local_;  // null: could not be opened, which the log says
+  std::unique_ptr<LocalSocket> status_socket_;  // null: there is none
+  std::unique_ptr<LocalSocket> local_;          // null: could not be opened, which the log says
 
   std::atomic<bool> stopping_{false};
   std::atomic<bool> control_failed_{false};
-  std::unique_ptr<Machine::Thread> control_thread_, session_thread_, local_thread_;
+  std::unique_ptr<Machine::Thread> control_thread_, session_thread_, local_thread_, status_thread_;
 
   std::mutex mutex_;
   std::string trouble_ = "starting";  // why there is no session; empty with one

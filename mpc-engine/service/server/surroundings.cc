@@ -81,6 +81,13 @@ Result<Surroundings> real_surroundings(const ServerConfig& config) {
     out.local = std::move(*local);
   else
     log_line(LogLevel::kWarning, "no socket for `tkdc approve`: " + local.error().message);
+  if (config.status_socket.empty()) return out;
+  auto status = LocalSocket::open(config.status_socket, LocalSocket::Who::kGroup);
+  if (status.ok())
+    out.status = std::move(*status);
+  else
+    log_line(LogLevel::kWarning,
+             "no socket for monitoring (control.status_socket): " + status.error().message);
   return out;
 }
 

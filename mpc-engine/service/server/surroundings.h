@@ -22,6 +22,7 @@ struct Surroundings {
   std::shared_ptr<Network> network;
   std::unique_ptr<AgentSocket> agents;
   std::unique_ptr<LocalSocket> local;         // null: nobody can ask for an export here
+  std::unique_ptr<LocalSocket> status;        // for monitoring; null: there is none
   SecretBuffer curve_secret{kCurveKeyBytes};  // for parcels of exports
   std::optional<std::int64_t> certificate_end_s;
   std::optional<Fingerprint> certificate;  // this server's own

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tkdc status`: asks an agent how it and the three servers are.
+// `tkdc status`: asks an agent how it and the three servers are, or a server of this host how it is
+// itself.
 //
-// Exit status: 0 healthy, 2 degraded, 1 the agent did not answer. What it
-// shows comes from the agent's document; nothing in it is secret.
+// Exit status: 0 healthy, 2 degraded, 1 nobody answered. What it shows comes from the document
+// that was answered; nothing in it is secret.
 #include <unistd.h>
 
 #include <filesystem>
@@ -12,17 +13,18 @@
 #include "base/result.h"
 #include "base/strict_toml.h"
 #include "tools/cli/ask_agent.h"
+#include "tools/cli/ask_status.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/spare.h"
 #include "tools/cli/status_table.h"
-#include "wire.h"
 
 namespace tkdc::cli {
 namespace {
 
+using nlohmann::json;
+
 struct StatusOptions {
-  std::string socket;
-  std::string config;
+  StatusPlaceOptions place;
   bool json = false;
 };
 
@@ -32,9 +34,9 @@ std::string role_of(const std::string& config) {
 }
 
 // How another agent of this host is: an administrator asks one, and is told of all.
-nlohmann::json other_agent(const std::string& config, const std::string& socket) {
+json other_agent(const std::string& config, const std::string& socket) {
   const std::string name = std::filesystem::path(config).parent_path().filename().string();
-  nlohmann::json out = {{"name", name}, {"socket", socket}, {"reachable", false}};
+  json out = {{"name", name}, {"socket", socket}, {"reachable", false}};
   auto text = ask_agent(socket);
   if (!text && role_of(config) == "admin" && is_of_a_spare(name)) {
     out["spare"] = true;
@@ -44,17 +46,17 @@ nlohmann::json other_agent(const std::string& config, const std::string& socket)
     out["trouble"] = text.error().message;
     return out;
   }
-  const nlohmann::json document = nlohmann::json::parse(*text, nullptr, false);
+  const json document = json::parse(*text, nullptr, false);
   out["reachable"] = document.is_object();
   if (document.is_object() && !is_healthy(document)) {
     out["trouble"] = "it does not see all three servers in session";
-    for (const nlohmann::json& server : document.value("servers", nlohmann::json::array()))
+    for (const json& server : document.value("servers", json::array()))
       if (server.is_object() && server.contains("trouble") && server["trouble"].is_string())
-        out["trouble"] = "server " + server.value("party", nlohmann::json()).dump() + ": " +
+        out["trouble"] = "server " + server.value("party", json()).dump() + ": " +
                          server["trouble"].get<std::string>();
   }
   if (!document.is_object()) return out;
-  const nlohmann::json agent = document.value("agent", nlohmann::json::object());
+  const json agent = document.value("agent", json::object());
   out["role"] = agent.value("role", "");
   if (agent.contains("former_keys_warning"))
     out["former_keys_warning"] = agent["former_keys_warning"];
@@ -63,14 +65,15 @@ nlohmann::json other_agent(const std::string& config, const std::string& socket)
 
 // Those whose agent.toml stands beside the one that was asked, as `tkdc init` and the packages have
 // it. What this user may not read is left out.
-nlohmann::json other_agents(const StatusOptions& options, const std::string& asked) {
+json other_agents(const StatusOptions& options, const std::string& asked) {
   namespace fs = std::filesystem;
-  nlohmann::json out = nlohmann::json::array();
-  if (!options.socket.empty()) return out;
+  json out = json::array();
+  if (!options.place.socket.empty()) return out;
   std::error_code error;
-  const fs::path folder = options.config.empty()
-                              ? fs::path("/etc/tkdc")
-                              : fs::absolute(options.config, error).parent_path().parent_path();
+  const fs::path folder =
+      options.place.config.empty()
+          ? fs::path("/etc/tkdc")
+          : fs::absolute(options.place.config, error).parent_path().parent_path();
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string config = (entry.path() / "agent.toml").string();
     if (::access(config.c_str(), R_OK) != 0) continue;
@@ -83,31 +86,23 @@ nlohmann::json other_agents(const StatusOptions& options, const std::string& ask
 int run_status(const StatusOptions& options) {
   auto report = [&options](const std::string& message) {
     std::cerr << "tkdc status: " << message << "\n";
-    const nlohmann::json told = {{"healthy", false}, {"error", message}};
-    if (options.json)
-      std::cout << told.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) << "\n";
+    const json told = {{"healthy", false}, {"error", message}};
+    if (options.json) std::cout << told.dump(2, ' ', true, json::error_handler_t::replace) << "\n";
     return 1;
   };
-  std::string socket = options.socket.empty() ? TKDC_KDC_SOCKET : options.socket;
-  if (!options.config.empty()) {
-    Result<std::string> named = socket_of(options.config);
-    if (!named) return report(named.error().message);
-    socket = *named;
-  }
-  Result<std::string> text = ask_agent(socket);
-  if (!text) {
-    const std::string& why = text.error().message;
-    return report(why.find(socket) != std::string::npos ? why : socket + ": " + why);
-  }
-  nlohmann::json document = nlohmann::json::parse(*text, nullptr, false);
-  if (!document.is_object()) return report(socket + ": the agent's answer is not JSON");
-  if (nlohmann::json others = other_agents(options, socket); !others.empty())
-    document["other_agents"] = std::move(others);
+  auto place = status_place(options.place);
+  if (!place) return report(place.error().message);
+  auto said = ask_status(*place);
+  if (!said) return report(said.error().message);
+  json document = std::move(*said);
+  if (!place->of_server)
+    if (json others = other_agents(options, place->socket); !others.empty())
+      document["other_agents"] = std::move(others);
   if (options.json) {
     document["security_meaning"] = security_meaning(document.value("security", ""));
     document["healthy"] = is_healthy(document);
     document["spare"] = is_spare(document);
-    std::cout << document.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) << "\n";
+    std::cout << document.dump(2, ' ', true, json::error_handler_t::replace) << "\n";
   } else {
     std::cout << status_table(document);
   }
@@ -119,10 +114,7 @@ int run_status(const StatusOptions& options) {
 void add_status(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<StatusOptions>();
   CLI::App* command = app.add_subcommand("status", "show how the agent and the three servers are");
-  CLI::Option* socket = command->add_option(
-      "--socket", options->socket, std::string("an agent's socket; default ") + TKDC_KDC_SOCKET);
-  command->add_option("--config", options->config, "an agent.toml that names the socket")
-      ->excludes(socket);
+  options->place.add_to(*command);
   command->add_flag("--json", options->json, "the whole document instead of the table");
   command->callback([options, &exit_status] { exit_status = run_status(*options); });
 }

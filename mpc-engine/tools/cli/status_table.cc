@@ -210,7 +210,7 @@ std::string programs_of(const std::vector<json>& servers) {
 std::vector<std::string> faults_of(const json& document) {
   std::vector<std::string> faults;
   const std::vector<json> servers = servers_of(document);
-  if (servers.size() != 3)
+  if (servers.size() != (document.contains("of_server") ? 1 : 3))
     faults.push_back("servers: the status has " + std::to_string(servers.size()));
   for (const json& server : servers) {
     const std::string who = "server " + cell(server, "party") + " ";
@@ -252,14 +252,18 @@ std::string status_table(const json& document) {
                             "agent for it, until the host is promoted"
                           : "") +
       "\n\n";
-  text +=
-      layout({{"agent", cell(agent, "name") + " (role " + cell(agent, "role") + ", version " +
-                            cell(agent, agent.contains("build") ? "build" : "version") + ")"},
-              {"installation", cell(document, "installation")},
-              {"operations", cell(counters, "ok") + " done, " + cell(document, "pending") +
-                                 " pending, " + cell(counters, "unavailable") + " unavailable, " +
-                                 cell(counters, "inconsistent") + " inconsistent"},
-              {"clients", cell(counters, "clients")}});
+  if (document.contains("of_server"))
+    text += layout({{"server", cell(document, "of_server") + ", by its own word alone"},
+                    {"installation", cell(document, "installation")}});
+  else
+    text +=
+        layout({{"agent", cell(agent, "name") + " (role " + cell(agent, "role") + ", version " +
+                              cell(agent, agent.contains("build") ? "build" : "version") + ")"},
+                {"installation", cell(document, "installation")},
+                {"operations", cell(counters, "ok") + " done, " + cell(document, "pending") +
+                                   " pending, " + cell(counters, "unavailable") + " unavailable, " +
+                                   cell(counters, "inconsistent") + " inconsistent"},
+                {"clients", cell(counters, "clients")}});
   std::vector<Row> rows{{"SERVER", "ADDRESS", "REACHABLE", "SESSION", "LANES", "BACKEND", "RECORDS",
                          "PENDING", "DONE", "REFUSED", "FAILED"}};
   std::string troubles, notices;

@@ -352,8 +352,6 @@ void add_server(Families& out, const json& server) {
 }
 
 void add_agent(Families& out, const json& document) {
-  out.add({nullptr, "tkdc_healthy", kGauge, "1: as `tkdc status` says it"},
-          cli::is_healthy(document) ? 1 : 0);
   out.add({nullptr, "tkdc_agent_former_keys", kGauge, "1: it still takes servers' former keys"},
           field_of(document, "agent.former_keys_warning") != nullptr ? 1 : 0);
   if (const json* pending = field_of(document, "pending"); pending && number_of(*pending))
@@ -405,12 +403,17 @@ std::vector<std::string> fields_unknown(const json& document) {
   return {out.begin(), out.end()};
 }
 
-std::vector<MetricFamily> metrics_of(const json& document) {
+std::vector<MetricFamily> metrics_of(const json& document, bool of_server) {
   Families out;
   const bool answered = document.is_object();
-  out.add({nullptr, "tkdc_agent_up", kGauge, "1: the agent answered"}, answered ? 1 : 0);
+  if (of_server)
+    out.add({nullptr, "tkdc_server_up", kGauge, "1: the server of this host answered"}, answered);
+  else
+    out.add({nullptr, "tkdc_agent_up", kGauge, "1: the agent answered"}, answered);
   if (!answered) return out.take();
-  add_agent(out, document);
+  out.add({nullptr, "tkdc_healthy", kGauge, "1: as `tkdc status` says it"},
+          cli::is_healthy(document));
+  if (!of_server) add_agent(out, document);
   for (const json& server : list_of(document, "servers"))
     if (server.is_object()) add_server(out, server);
   out.add({nullptr, "tkdc_exporter_fields_unknown", kGauge,

@@ -8,8 +8,8 @@ nlohmann::json StatusSource::get() {
   const auto now = std::chrono::steady_clock::now();
   const bool is_first = asked_at_ == std::chrono::steady_clock::time_point{};
   if (!is_first && now - asked_at_ < kFresh) return document_;
-  const Result<std::string> text = ask_();
-  document_ = text.ok() ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
+  const Result<nlohmann::json> said = ask_();
+  document_ = said.ok() ? *said : nlohmann::json();
   if (!document_.is_object()) document_ = nullptr;
   asked_at_ = std::chrono::steady_clock::now();
   return document_;

@@ -14,15 +14,18 @@ namespace tkdc::exporter {
 
 class StatusSource {
  public:
-  using Ask = std::function<Result<std::string>()>;
+  using Ask = std::function<Result<nlohmann::json>()>;
   static constexpr std::chrono::milliseconds kFresh{1000};
 
-  explicit StatusSource(Ask ask) : ask_(std::move(ask)) {}
-  // Null: the agent did not answer, or not with a document. From any thread; waits for the agent.
+  StatusSource(Ask ask, bool of_server) : ask_(std::move(ask)), of_server_(of_server) {}
+  // Null: nobody answered, or not with a document. From any thread; waits for the answer.
   nlohmann::json get();
+  // The document is one server's own.
+  bool of_server() const { return of_server_; }
 
  private:
   Ask ask_;
+  const bool of_server_;
   std::mutex mutex_;
   nlohmann::json document_;
   std::chrono::steady_clock::time_point asked_at_{};

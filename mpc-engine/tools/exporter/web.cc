@@ -45,15 +45,17 @@ class CivetWeb final : public Web {
  public:
   CivetWeb(const std::vector<std::string>& options, StatusSource& source)
       : metrics_([&source] {
-          return Page::Answer{200,
-                              prometheus::TextSerializer().Serialize(metrics_of(source.get()))};
+          return Page::Answer{200, prometheus::TextSerializer().Serialize(
+                                       metrics_of(source.get(), source.of_server()))};
         }),
         live_([] {
           return Page::Answer{200, "ok\n"};
         }),
         ready_([&source] {
           const nlohmann::json document = source.get();
-          if (!document.is_object()) return Page::Answer{503, "the agent does not answer\n"};
+          if (!document.is_object())
+            return Page::Answer{503, source.of_server() ? "the server does not answer\n"
+                                                        : "the agent does not answer\n"};
           std::string faults;
           for (const std::string& fault : cli::faults_of(document)) faults += fault + "\n";
           return faults.empty() ? Page::Answer{200, "ok\n"} : Page::Answer{503, faults};

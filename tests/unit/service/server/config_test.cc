@@ -260,6 +260,16 @@ TEST_F(ConfigTest, PeersAreTheOtherTwo) {
   EXPECT_NE(config.error().message.find("two [[peers]]"), std::string::npos);
 }
 
+TEST_F(ConfigTest, ASocketForMonitoringIsThereWhereItIsNamed) {
+  const std::string listen = "listen = \"tcp://127.0.0.1:7701\"\n";
+  EXPECT_EQ(changed(listen, listen)->status_socket, "");
+  auto config = changed(listen, listen + "status_socket = \"s.sock\"\n");
+  ASSERT_TRUE(config.ok());
+  EXPECT_EQ(config->status_socket, directory_ + "/s.sock");
+  expect_error(listen, listen + "status_socket = \"/" + std::string(200, 's') + "\"\n",
+               {"status_socket", "too long"});
+}
+
 TEST_F(ConfigTest, HowTheAuditLogIsKept) {
   auto plain = load_server_config(write("tkdc.toml", kGoodText));
   ASSERT_TRUE(plain.ok());

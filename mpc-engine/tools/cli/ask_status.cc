@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/ask_status.h"
+
+#include <unistd.h>
+
+#include "base/strict_toml.h"
+#include "service/server/config.h"
+#include "service/server/local_socket.h"
+#include "tools/cli/ask_agent.h"
+#include "wire.h"
+
+namespace tkdc::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr long long kAnswerMs = 5'000;
+
+bool is_of_a_server(const std::string& config) {
+  StrictToml file;
+  return file.load(config).ok() && !file.table("store").text("path", "").empty();
+}
+
+// Its administrator's, else the one for monitoring.
+Result<StatusPlace> place_of_server(const std::string& config) {
+  auto server = load_server_config(config);
+  if (!server) return server.error();
+  const std::string local = local_socket_path(server->store_path);
+  if (::access(local.c_str(), W_OK) == 0 || server->status_socket.empty())
+    return StatusPlace{local, true};
+  return StatusPlace{server->status_socket, true};
+}
+
+Result<json> ask_a_server(const std::string& socket) {
+  LocalAsk ask;
+  ask.op = LocalOp::kStatus;
+  auto said = ask_server(socket, ask, kAnswerMs);
+  if (!said) return said.error();
+  json server = json::parse(said->begin(), said->end(), nullptr, false);
+  if (!server.is_object()) return fail(socket + ": the server's answer is not JSON");
+  server["reachable"] = true;
+  json document = {{"security", server.value("security", json("unknown"))},
+                   {"installation", server.value("installation", json())},
+                   {"of_server", server.value("party", json())}};
+  document["servers"].push_back(std::move(server));
+  return document;
+}
+
+}  // namespace
+
+void StatusPlaceOptions::add_to(CLI::App& command) {
+  CLI::Option* agent = command.add_option(
+      "--socket", socket, std::string("an agent's socket; default ") + TKDC_KDC_SOCKET);
+  CLI::Option* server = command.add_option(
+      "--server-socket", server_socket, "a server's control.status_socket, on that server's host");
+  CLI::Option* file = command.add_option(
+      "--config", config, "an agent.toml, or a server's tkdc.toml, that names the socket");
+  agent->excludes(server);
+  file->excludes(agent)->excludes(server);
+}
+
+Result<StatusPlace> status_place(const StatusPlaceOptions& options) {
+  if (!options.server_socket.empty()) return StatusPlace{options.server_socket, true};
+  if (!options.socket.empty()) return StatusPlace{options.socket, false};
+  if (options.config.empty()) return StatusPlace{TKDC_KDC_SOCKET, false};
+  if (is_of_a_server(options.config)) return place_of_server(options.config);
+  auto named = socket_of(options.config);
+  if (!named) return named.error();
+  return StatusPlace{*named, false};
+}
+
+Result<json> ask_status(const StatusPlace& place) {
+  if (place.of_server) return ask_a_server(place.socket);
+  auto text = ask_agent(place.socket);
+  if (!text) {
+    const std::string& why = text.error().message;
+    return fail(why.find(place.socket) != std::string::npos ? why : place.socket + ": " + why);
+  }
+  json document = json::parse(*text, nullptr, false);
+  if (!document.is_object()) return fail(place.socket + ": the agent's answer is not JSON");
+  return document;
+}
+
+}  // namespace tkdc::cli

@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
@@ -28,7 +29,8 @@ from tests.support.process import wait_until
 from tests.support.realm import Realm
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
-RULES = Path(__file__).parents[2] / "config/monitoring/tkdc.rules.yml"
+MONITORING = Path(__file__).parents[2] / "config/monitoring"
+RULES, DASHBOARD = MONITORING / "tkdc.rules.yml", MONITORING / "tkdc.dashboard.json"
 SAMPLE = re.compile(r'^(?P<name>[a-z0-9_]+)(\{(?P<labels>[^}]*)\})? (?P<value>\S+)$')
 FIRED_S = 90.0
 NOBODY = 65534  # a user and a group of no rights
@@ -98,7 +100,7 @@ def fixture_monitored():
     with tempfile.TemporaryDirectory(prefix="tkdc-") as folder:
         if os.geteuid() == 0:
             os.chown(folder, 0, NOBODY)
-        os.chmod(folder, 0o2750)
+        Path(folder).chmod(0o2750)
         yield Path(folder) / "server2.sock"
 
 
@@ -251,8 +253,28 @@ def alerts(url: str) -> dict[str, str]:
             for one in found}
 
 
+def queries() -> dict[str, str]:
+    """Of the dashboard's panels, by title, as Grafana asks them."""
+    found = {}
+    for panel in json.loads(DASHBOARD.read_text())["panels"]:
+        for target in panel.get("targets", []):
+            assert panel["datasource"]["uid"] == "${datasource}" and "datasource" not in target
+            found[panel["title"]] = target["expr"].replace("$instance", ".*").replace(
+                "$__rate_interval", "30s")
+    assert len(found) > 25 and not any("$" in query for query in found.values())
+    return found
+
+
+def without_data(url: str) -> list[str]:
+    empty = [title for title, query in queries().items()
+             if not ask(url, f"query?query={urllib.parse.quote(query)}").get("result")]
+    print("panels without data:", empty)
+    return empty
+
+
 def test_a_real_prometheus_sees_a_server_that_is_away(realm, exporter, tmp_path):
-    """With the rules as they are shipped, but for how long a fault has to last."""
+    """With the rules as they are shipped, but for how long a fault has to last. Before that, each
+    panel of the dashboard has something to show."""
     rules = tmp_path / "tkdc.rules.yml"
     rules.write_text(re.sub(r"for: \d+[md]", "for: 1s", RULES.read_text()))
     config = tmp_path / "prometheus.yml"
@@ -268,6 +290,7 @@ def test_a_real_prometheus_sees_a_server_that_is_away(realm, exporter, tmp_path)
         try:
             wait_until(lambda: ask(url, "query?query=tkdc_healthy").get("result"), FIRED_S,
                        "Prometheus has scraped")
+            wait_until(lambda: not without_data(url), 20, "each panel has data")
             assert "TkdcServerAway1" not in alerts(url)
             realm.daemons["server1"].stop()
             wait_until(lambda: alerts(url).get("TkdcServerAway1") == "firing", FIRED_S,

@@ -13,20 +13,20 @@ using nlohmann::json;
 
 constexpr std::size_t kMostBounds = 64;
 
-const json* member(const json& object, const char* field) {
+const json* entry_of(const json& object, const char* field) {
   if (!object.is_object()) return nullptr;
   const auto it = object.find(field);
   return it == object.end() ? nullptr : &*it;
 }
 
 std::uint64_t count_in(const json& object, const char* field) {
-  const json* value = member(object, field);
+  const json* value = entry_of(object, field);
   return value != nullptr && value->is_number_unsigned() ? value->get<std::uint64_t>() : 0;
 }
 
 // Empty: they are no bounds.
 std::vector<double> bounds_in(const json& times) {
-  const json* said = member(times, "bounds_ms");
+  const json* said = entry_of(times, "bounds_ms");
   if (said == nullptr || !said->is_array() || said->empty() || said->size() > kMostBounds)
     return {};
   std::vector<double> bounds;
@@ -41,7 +41,7 @@ std::vector<double> bounds_in(const json& times) {
 
 // Empty: they are not of so many buckets.
 std::vector<std::uint64_t> counts_in(const json& operation, std::size_t buckets) {
-  const json* said = member(operation, "counts");
+  const json* said = entry_of(operation, "counts");
   if (said == nullptr || !said->is_array() || said->size() != buckets) return {};
   std::vector<std::uint64_t> counts;
   for (const json& one : *said) {
@@ -59,20 +59,21 @@ std::uint64_t OperationTime::count() const {
 
 std::vector<OperationTime> times_of(const json& object) {
   std::vector<OperationTime> out;
-  const json* times = member(object, "times");
-  const json* by = times != nullptr ? member(*times, "by") : nullptr;
+  const json* times = entry_of(object, "times");
+  const json* by = times != nullptr ? entry_of(*times, "by") : nullptr;
   if (by == nullptr) return out;
   const std::vector<double> bounds = bounds_in(*times);
   if (bounds.empty()) return out;
   for (std::size_t op = 0; op < OperationTotals::kOperations; ++op) {
     OperationTime one;
     one.operation = tkdc_wire_op_name(static_cast<std::uint8_t>(op));
-    const json* said = member(*by, one.operation.c_str());
+    const json* said = entry_of(*by, one.operation.c_str());
     if (said == nullptr) continue;
     one.bounds_ms = bounds;
     one.counts = counts_in(*said, bounds.size() + 1);
     if (one.counts.empty()) continue;
-    if (const json* seconds = member(*said, "seconds"); seconds != nullptr && seconds->is_number())
+    if (const json* seconds = entry_of(*said, "seconds");
+        seconds != nullptr && seconds->is_number())
       one.seconds = seconds->get<double>();
     one.rounds = count_in(*said, "rounds");
     one.message_bytes = count_in(*said, "message_bytes");

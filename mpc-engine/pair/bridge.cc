@@ -18,6 +18,11 @@ Labels masked(const AuthBlocks& blocks, std::span<const AuthBit> drawn) {
   return out;
 }
 
+// Copies of a pool's Δ, which outlives the session.
+struct WipesStack {
+  ~WipesStack() { garble::wipe_stack(); }
+};
+
 // What is proved: `bits` are the session's of `blocks`.
 Proved proved_of(std::span<const AuthBit> bits, const AuthBlocks& blocks, const Label& delta) {
   Proved out;
@@ -55,6 +60,7 @@ Result<void> prove_both(Session& session, const Proved& proved) {
 }  // namespace
 
 Result<Held> bridge(Session& session, Reserved& reserved, const StoredBlocks& stored) {
+  const WipesStack wipes;
   if (auto good = session.stands(); !good) return good.error();
   if (!one_delta(reserved.pool().id, stored.pool))
     return fail("pair: blocks of one pool cannot be proved with a block of another");
@@ -79,7 +85,6 @@ Result<Held> bridge(Session& session, Reserved& reserved, const StoredBlocks& st
   if (auto good = prove_both(session, proved_of(bits, blocks, reserved.pool().deltas.delta)); !good)
     return good.error();
   bits.resize(kBlockBits * stored.blocks.size());
-  garble::wipe_stack();
   return Held{session.id(), std::move(bits)};
 }
 
@@ -89,6 +94,7 @@ Held part_of(const Held& held, std::size_t first, std::size_t bits) {
 }
 
 StoredBlocks moved(const Pool& pool, const StoredBlocks& r, std::span<const std::uint8_t> d) {
+  const WipesStack wipes;
   StoredBlocks out = r;
   const Labels by = elements_of(d);
   for (std::size_t k = 0; k < out.blocks.size(); ++k) {

@@ -117,6 +117,68 @@ TEST(PairKeys, EachFieldOfEachMessageChangedEndsTheSession) {
   }
 }
 
+// A proof of two blocks and R: what a prover has entered, and what it has other MACs of.
+struct Entering {
+  Label delta = random_label(), other_delta = random_label();
+  Proved prover, verifier;
+
+  static Label random_label() {
+    Label out;
+    randombytes_buf(&out, sizeof out);
+    return out;
+  }
+  explicit Entering(const std::array<Label, 3>& errors) {
+    verifier.other_delta = other_delta;
+    for (const Label& error : errors) {
+      const Label stored = random_label(), key = random_label(), other = random_label();
+      const Label entered = stored ^ error;
+      prover.in_session.push_back({entered, key ^ ot::field().product(entered, delta), {}});
+      prover.other_macs.push_back(other ^ ot::field().product(stored, other_delta));
+      verifier.in_session.push_back({{}, {}, key});
+      verifier.other_keys.push_back(other);
+    }
+  }
+  bool passes(const Label& coin) const {
+    const Found found = verify(verifier, {Side::kEvaluator, delta}, coin, prove(prover, coin));
+    return found.session && found.other;
+  }
+};
+
+// Errors e and c e in two blocks cancel if the coin is c: so it is drawn once they are fixed.
+TEST(PairKeys, ErrorsCancelOnlyUnderACoinThatIsKnownBefore) {
+  const Label coin = draw_coin(), e{1, 0};
+  const Entering honest({}), cheat({e, ot::field().product(e, coin), Label{}});
+  EXPECT_TRUE(honest.passes(coin));
+  EXPECT_TRUE(cheat.passes(coin)) << "the control";
+  for (int turn = 0; turn < 100; ++turn) EXPECT_FALSE(cheat.passes(draw_coin()));
+}
+
+TEST(PairKeys, NoCoinIsToldBeforeTheOtherOnesMasksAreThere) {
+  const Bridged honest = bridge_both(record_of(pools(), 0));
+  for (const std::size_t p : {0, 1}) {
+    std::uint64_t sent = 0;
+    const SessionBody waits = [&](Session& session) -> Result<void> {
+      MemoryPosition position;
+      auto reserved = reserve(session, pools()[p], position, 1);
+      auto held =
+          reserved ? bridge(session, *reserved, record_of(pools(), 0)[p]) : reserved.error();
+      sent = session.channel().sent();
+      EXPECT_EQ(session.ended_by(), EndedBy::kLink);
+      return held ? Result<void>() : held.error();
+    };
+    const SessionBody leaves = [&](Session& session) -> Result<void> {
+      MemoryPosition position;
+      auto reserved = reserve(session, pools()[1 - p], position, 1);
+      auto drawn = session.draw(2 * kBlockBits);
+      Label masks[2];
+      auto got = drawn ? session.channel().read_all(std::span<Label>(masks)) : drawn.error();
+      return got ? fail("it has heard masks, and wants a coin first") : got;
+    };
+    (void)(p == 0 ? with_sessions(waits, leaves) : with_sessions(leaves, waits));
+    EXPECT_EQ(sent, honest.outcome.sent[p] - sizeof(Label) - sizeof(Proof));
+  }
+}
+
 TEST(PairKeys, ABlockIsNotUsedTwice) {
   EXPECT_FALSE(read_by_two_proofs({.names_an_old_number = true})) << "none is taken from the peer";
   EXPECT_FALSE(read_by_two_proofs({.restored = true})) << "an honest peer's is higher";

@@ -27,7 +27,7 @@ circuit::Circuit with_pad(const circuit::Circuit& circuit) {
 
 std::array<Bits, 2> deal(std::span<const std::uint8_t> secret) {
   std::array<Bits, 2> shares{Bits(secret.size()), Bits(secret.begin(), secret.end())};
-  randombytes_buf(shares[0].data(), shares[0].size());
+  if (!secret.empty()) randombytes_buf(shares[0].data(), shares[0].size());
   for (std::size_t k = 0; k < secret.size(); ++k) {
     shares[0][k] &= 1;
     shares[1][k] ^= shares[0][k];

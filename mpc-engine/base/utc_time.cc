@@ -74,6 +74,8 @@ std::string format_utc(std::int64_t s) { return in_format("%Y-%m-%dT%H:%M:%SZ", 
 
 std::string format_utc_spaced(std::int64_t s) { return in_format("%Y-%m-%d %H:%M:%S UTC", s); }
 
+std::string format_utc_compact(std::int64_t s) { return in_format("%Y%m%dT%H%M%SZ", s); }
+
 std::string format_utc_ms(std::int64_t ms) {
   const std::int64_t s = ms / kMsPerS - (ms % kMsPerS < 0 ? 1 : 0);
   const std::string fraction = std::to_string(kMsPerS + ms - s * kMsPerS).substr(1);

@@ -14,9 +14,10 @@ namespace tkdc {
 // 2026-11-21T23:00:00Z, also without the seconds, the Z or the time of day.
 Result<std::int64_t> parse_utc(const std::string& text, std::int64_t now_s);
 
-std::string format_utc(std::int64_t s);         // 2026-11-21T23:00:00Z
-std::string format_utc_spaced(std::int64_t s);  // 2026-11-21 23:00:00 UTC
-std::string format_utc_ms(std::int64_t ms);     // 2026-11-21T23:00:00.123Z
+std::string format_utc(std::int64_t s);          // 2026-11-21T23:00:00Z
+std::string format_utc_spaced(std::int64_t s);   // 2026-11-21 23:00:00 UTC
+std::string format_utc_compact(std::int64_t s);  // 20261121T230000Z, for names of files
+std::string format_utc_ms(std::int64_t ms);      // 2026-11-21T23:00:00.123Z
 
 // Now, with milliseconds: the form of a log's line.
 std::string utc_now_ms();

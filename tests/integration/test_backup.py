@@ -150,7 +150,9 @@ def test_what_is_not_this_servers_is_refused(realm, first):
     elsewhere = realm.directory / "elsewhere"
     shutil.copytree(realm.server_directory(0), elsewhere, ignore=shutil.ignore_patterns("store"))
     text = (elsewhere / "tkdc.toml").read_text()
-    (elsewhere / "tkdc.toml").write_text(re.sub(r'^id = "..', 'id = "00', text, flags=re.M))
+    digit = re.search('^id = "(.)', text, re.MULTILINE)[1]
+    another = "1" if digit == "0" else "0"
+    (elsewhere / "tkdc.toml").write_text(text.replace(f'id = "{digit}', f'id = "{another}', 1))
     other = tkdc(realm, "restore", first[0], "--key", secret(realm, 0), "--into", elsewhere)
     assert other.returncode == REFUSED and "of installation" in other.stderr, other.stderr
     assert not (elsewhere / "store").exists()

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/backup/restore.h"
 
+#include <unistd.h>
+
 #include <tuple>
 
 #include "base/hex.h"
 #include "base/utc_time.h"
 #include "service/backup/place_store.h"
-#include "service/backup/take_backup.h"
 #include "service/store/keyring.h"
 #include "service/store/store_filler.h"
 #include "service/store/store_snapshot.h"
@@ -51,15 +52,21 @@ class StoreRestore final : public Restore {
     if (auto filled = fill(reader); !filled.ok()) return filled.error();
     auto era = opens(reader.head());
     if (!era.ok()) return era.error();
-    const std::string name = backup_name(options_.store.party, options_.now_s);
-    auto former =
-        place_.replace(options_.store.path + ".before-" +
-                       name.substr(name.find('-') + 1, name.find('.') - name.find('-') - 1));
+    auto former = place_.replace(former_name());
     if (!former.ok()) return former.error();
     return RestoredStore{*former, *era};
   }
 
  private:
+  // Free: several may be restored within a second.
+  std::string former_name() const {
+    const std::string time = format_utc_compact(static_cast<std::int64_t>(options_.now_s));
+    const std::string first = options_.store.path + ".before-" + time;
+    std::string name = first;
+    for (int more = 2; ::access(name.c_str(), F_OK) == 0; ++more)
+      name = first + "-" + std::to_string(more);
+    return name;
+  }
   Result<void> fill(BackupReader& reader);
   // What was made is what the backup says. Its era.
   Result<std::uint32_t> opens(const BackupHead& head);

@@ -28,9 +28,8 @@ Result<void> put_files(BackupWriter& writer, std::vector<BackupFile> files) {
 }  // namespace
 
 std::string backup_name(int party, std::uint64_t made_at_s) {
-  std::string time = format_utc(static_cast<std::int64_t>(made_at_s));
-  std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
-  return "server" + std::to_string(party) + "-" + time + std::string(kBackupEnding);
+  return "server" + std::to_string(party) + "-" +
+         format_utc_compact(static_cast<std::int64_t>(made_at_s)) + std::string(kBackupEnding);
 }
 
 Result<TakenBackup> take_backup(const TakeOptions& options, const SecretBuffer& wrapping) {

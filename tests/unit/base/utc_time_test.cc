@@ -41,6 +41,7 @@ TEST(UtcTime, WhatAdministratorsWrite) {
 TEST(UtcTime, KnownTexts) {
   EXPECT_EQ(format_utc(1'709'251'199), "2024-02-29T23:59:59Z");
   EXPECT_EQ(format_utc_spaced(1'709'251'199), "2024-02-29 23:59:59 UTC");
+  EXPECT_EQ(format_utc_compact(1'709'251'199), "20240229T235959Z");
   EXPECT_EQ(format_utc_spaced(0), "1970-01-01 00:00:00 UTC");
 }
 

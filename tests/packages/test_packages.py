@@ -77,12 +77,13 @@ def test_install(host):
     for folder in ("/etc/tkdc", "/var/lib/tkdc", "/run/tkdc"):
         assert host.run(f"stat -c %a {folder}").stdout.strip() == "711"
     for page in ("tkdc", "tkdc-server", "tkdc-agent", "tkdc-import", "tkdc-export",
-                 "tkdc-reconcile"):
+                 "tkdc-reconcile", "tkdc-exporter"):
         host.run(f"test -e /usr/share/man/man8/{page}.8.gz")
     for unit in ("tkdc-server@server0.service", "tkdc-agent@agent-kdc.service",
                  "tkdc-audit@server0.timer", "tkdc-audit@server0.service",
                  "tkdc-backup@server0.timer", "tkdc-backup@server0.service",
-                 "tkdc-refresh@server0.timer", "tkdc-refresh@server0.service"):
+                 "tkdc-refresh@server0.timer", "tkdc-refresh@server0.service",
+                 "tkdc-exporter@agent-kdc.service", "tkdc-exporter-server@server0.service"):
         host.run(f"systemd-analyze verify --man=no {unit}")
 
 

@@ -2,6 +2,7 @@
 // What all lanes of a server share, and one lane's protocols.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <functional>
@@ -63,7 +64,9 @@ struct LaneCounters {
   // At the leader: operations shared because their key had had its quota of the circuits.
   std::atomic<std::uint64_t> garbled_key_had{0};
 
-  void answered(tkdc_status status) { results[status]++; }
+  void answered(tkdc_status status) {
+    results[std::min<std::size_t>(status, TKDC_STATUS_INTERNAL)]++;
+  }
 };
 
 // One lane's, of all sessions; its thread adds.

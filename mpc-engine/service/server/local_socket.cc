@@ -122,7 +122,7 @@ Result<std::unique_ptr<LocalSocket>> LocalSocket::open(const std::string& path, 
   if (!address) return address.error();
   std::unique_ptr<LocalSocket> out(new LocalSocket(path, who));
   out->listener_ = UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // The daemon's umask lets nobody else connect before the mode is set.
+  // Nobody connects before it listens, and then the mode is set.
   const mode_t mode = who == Who::kAdministrator ? 0600 : 0660;
   if (!out->listener_ || (::unlink(path.c_str()) != 0 && errno != ENOENT) ||
       ::bind(out->listener_.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) !=

@@ -15,6 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr long long kAnswerMs = 5'000;
+constexpr int kMaxDepth = 8;
 
 bool is_of_a_server(const std::string& config) {
   StrictToml file;
@@ -36,7 +37,9 @@ Result<json> ask_a_server(const std::string& socket) {
   ask.op = LocalOp::kStatus;
   auto said = ask_server(socket, ask, kAnswerMs);
   if (!said) return said.error();
-  json server = json::parse(said->begin(), said->end(), nullptr, false);
+  // No status is as deep; each level takes stack when it is written out.
+  const auto keep = [](int depth, json::parse_event_t, json&) { return depth <= kMaxDepth; };
+  json server = json::parse(said->begin(), said->end(), keep, false);
   if (!server.is_object()) return fail(socket + ": the server's answer is not JSON");
   server["reachable"] = true;
   json document = {{"security", server.value("security", json("unknown"))},

@@ -28,8 +28,8 @@ struct StatusPlaceOptions {
 Result<StatusPlace> status_place(const StatusPlaceOptions& options);
 
 // An agent's document (docs/man/tkdc.8, "status"). A server's has it as the only one under
-// `servers`, and `of_server`, its number. Waits some seconds at most. Error: nobody there, or what was
-// answered.
+// `servers`, and `of_server`, its number. Waits some seconds at most. Error: nobody there, or what
+// was answered.
 Result<nlohmann::json> ask_status(const StatusPlace& place);
 
 }  // namespace tkdc::cli

@@ -4,11 +4,13 @@ gone: all three, or one that is still current. One of a former refresh epoch doe
 what mends it is named. What must not be restored, or cannot, changes nothing.
 """
 
+import os
 import re
 import resource
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 from pathlib import Path
 
@@ -190,6 +192,44 @@ def test_one_that_is_behind_is_named(realm, first):
     realm.start_server(1)
     wait_for_session(realm)
     logs_in(realm)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, and another user beside it")
+def test_root_reads_and_moves_nothing_for_a_services_account(realm, first):
+    """Which writes the folder, and could lead root to what is another's."""
+    root = Path(tempfile.mkdtemp(prefix="tkdc-"))
+    root.chmod(0o711)
+    (root / "secret").write_text("root's own")
+    (root / "secret").chmod(0o600)
+    folder = root / "server0"
+    done = tkdc(realm, "restore", first[0], "--key", secret(realm, 0), "--into", folder)
+    assert done.returncode == GOOD and (folder / "store/data.mdb").exists(), done.stderr
+    for one in (folder, *folder.rglob("*")):
+        shutil.chown(one, "nobody", "nogroup")
+    shutil.chown(folder / "backup.pub", "root", "root")
+    (folder / "backup.pub").chmod(0o600)
+    make = ("backup", "make", "--config", folder / "tkdc.toml", "--to", folder / "backups")
+    done = tkdc(realm, *make)
+    assert done.returncode == GOOD, done.stderr
+    assert (folder / "backups").owner() == "nobody"
+    made = Path(done.stdout.partition(":")[0])
+    made.unlink()
+    (folder / "x.introduction").symlink_to(root / "secret")
+    done = tkdc(realm, *make)
+    assert done.returncode == GOOD, done.stderr
+    assert "x.intro" not in verify(realm, Path(done.stdout.partition(":")[0]), 0)["files"]
+    (folder / "tls.cert.pem").unlink()
+    (folder / "tls.cert.pem").symlink_to(root / "secret")
+    done = tkdc(realm, *make)
+    assert done.returncode == FAILED and "Permission denied" in done.stderr, done.stderr
+    (folder / "tls.cert.pem").unlink()
+    (root / "roots").mkdir()
+    config = folder / "tkdc.toml"
+    config.write_text(config.read_text().replace('path = "store"', f'path = "{root}/roots"'))
+    done = tkdc(realm, "restore", first[0], "--key", secret(realm, 0), "--into", folder)
+    assert done.returncode == REFUSED and "belongs to another user" in done.stderr, done.stderr
+    assert not list((root / "roots").iterdir())
+    shutil.rmtree(root)
 
 
 def full_disk(room: int):

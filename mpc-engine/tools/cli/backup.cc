@@ -47,6 +47,7 @@ Result<void> make_key(const BackupOptions& options) {
   if (done)
     done = public_file->finish({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
   if (!done) return done;
+  if (::chmod(options.public_out.c_str(), 0644) != 0) return system_error(options.public_out);
   std::cout << options.out << " opens your server's backups: it stays on this machine, which is "
             << "not the server's, and a copy of it in a safe. Without it they are worth nothing.\n"
             << options.public_out << " goes to your server, as " << kBackupPublicName
@@ -66,22 +67,28 @@ Result<void> make_backup(const BackupOptions& options) {
   auto at = find_stopped_store(options.config);
   if (!at) return at.error();
   const fs::path folder = fs::absolute(options.config).parent_path();
+  TakeOptions take;
+  if (!options.store_only) {
+    auto credentials = open_member_credentials(options.config);
+    if (!credentials) return credentials.error();
+    take.files = std::move(*credentials);
+  }
+  // By root, who may have put it there for himself alone: nothing but a key is taken from it.
   auto recipient = read_backup_public_key(
       options.recipient.empty() ? (folder / kBackupPublicName).string() : options.recipient);
   if (!recipient) return recipient.error();
-  TakeOptions take;
   take.recipient = *recipient;
+  if (auto owner = become_owner(*at); !owner) return owner;
   if (!options.store_only) {
-    auto files = read_member_files(options.config);
-    if (!files) return files.error();
-    take.files = std::move(*files);
+    if (auto read = read_member_files(options.config, take.files); !read) return read;
+    const std::string key = encode_backup_public_key(*recipient);
+    take.files.push_back({kBackupPublicName, SecretVector(key.begin(), key.end())});
   }
   take.store = at->options();
   take.folder = options.to.empty()
                     ? (fs::path(at->config.store_path).parent_path() / "backups").string()
                     : options.to;
   take.now_s = static_cast<std::uint64_t>(std::time(nullptr));
-  if (auto owner = become_owner(*at); !owner) return owner;
   if (auto made = make_folder(take.folder); !made) return made;
   auto taken = take_backup(take, at->key);
   if (!taken) return taken.error();

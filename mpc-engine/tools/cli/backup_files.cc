@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli/backup_files.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include "base/credential.h"
 #include "base/secret_file.h"
+#include "base/system_error.h"
+#include "base/unique_fd.h"
 #include "service/store/keyring.h"
 #include "tools/setup/tree.h"
 
@@ -16,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kConfiguration = "tkdc.toml";
-constexpr std::string_view kPublic[] = {"tls.cert.pem", kBackupPublicName};
+constexpr std::string_view kCertificate = "tls.cert.pem";
 constexpr std::string_view kSecret[] = {"curve.key", "identity.key", "tls.key.pem"};
 constexpr std::string_view kIntroduction = ".introduction";
 
@@ -28,19 +36,18 @@ Result<void> read_public(const fs::path& from, const std::string& name,
   return {};
 }
 
-// As a file, or as a credential beside it.
-Result<void> read_secret(const fs::path& folder, std::string_view name,
-                         std::vector<BackupFile>& out) {
-  const fs::path file = folder / name;
-  const std::string credential = file.string() + std::string(kCredentialEnding);
-  std::error_code ignored;
-  const bool sealed = fs::exists(credential, ignored);
-  if (!sealed && !fs::exists(file, ignored)) return {};
-  auto octets = sealed ? decrypt_credential_file(std::string(name), credential)
-                       : read_secret_file(file.string(), kMostBackupFileBytes);
-  if (!octets) return octets.error();
-  out.push_back({std::string(name), std::move(*octets)});
-  return {};
+// None: there is no such file.
+Result<std::optional<Bytes>> read_credential(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!fd && errno == ENOENT) return std::optional<Bytes>();
+  struct stat st {};
+  if (!fd || ::fstat(fd.get(), &st) != 0) return system_error("cannot open " + path);
+  if (!S_ISREG(st.st_mode) || st.st_nlink != 1) return fail(path + ": not a file of its own");
+  Bytes octets(kMostBackupFileBytes);
+  const ssize_t n = ::read(fd.get(), octets.data(), octets.size());
+  if (n < 0) return system_error("cannot read " + path);
+  octets.resize(static_cast<std::size_t>(n));
+  return std::optional<Bytes>(std::move(octets));
 }
 
 // "%d/NAME" is a credential of a unit; here it is the file beside the configuration.
@@ -54,21 +61,43 @@ std::string without_credentials(const SecretVector& contents) {
 
 }  // namespace
 
-Result<std::vector<BackupFile>> read_member_files(const std::string& config) {
+Result<std::vector<BackupFile>> open_member_credentials(const std::string& config) {
   std::vector<BackupFile> out;
   const fs::path folder = fs::absolute(config).parent_path();
-  std::error_code error;
-  auto done = read_public(config, std::string(kConfiguration), out);
-  for (std::string_view name : kPublic)
-    if (done && fs::exists(folder / name, error))
-      done = read_public(folder / name, std::string(name), out);
-  for (std::string_view name : kSecret)
-    if (done) done = read_secret(folder, name, out);
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (done && entry.path().extension() == kIntroduction && out.size() < kMostBackupFiles)
-      done = read_public(entry.path(), entry.path().filename().string(), out);
-  if (!done) return done.error();
+  for (std::string_view name : kSecret) {
+    const fs::path path = folder / (std::string(name) + std::string(kCredentialEnding));
+    auto sealed = read_credential(path.string());
+    if (!sealed) return sealed.error();
+    if (!*sealed) continue;
+    if (::geteuid() != 0)
+      return fail("only root opens " + path.string() +
+                  ", a credential of this host: run this as root");
+    auto octets = decrypt_credential(std::string(name), **sealed);
+    if (!octets) return octets.error();
+    out.push_back({std::string(name), std::move(*octets)});
+  }
   return out;
+}
+
+Result<void> read_member_files(const std::string& config, std::vector<BackupFile>& files) {
+  const fs::path folder = fs::absolute(config).parent_path();
+  std::error_code error;
+  auto done = read_public(config, std::string(kConfiguration), files);
+  if (done && fs::exists(folder / kCertificate, error))
+    done = read_public(folder / kCertificate, std::string(kCertificate), files);
+  for (std::string_view name : kSecret) {
+    const bool opened = std::ranges::find(files, name, &BackupFile::name) != files.end();
+    if (!done || opened || !fs::exists(folder / name, error)) continue;
+    auto octets = read_secret_file((folder / name).string(), kMostBackupFileBytes);
+    if (!octets) return octets.error();
+    files.push_back({std::string(name), std::move(*octets)});
+  }
+  // Of others, too, which they have: one that is not readable is left out.
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (done && entry.path().extension() == kIntroduction && files.size() + 1 < kMostBackupFiles &&
+        ::access(entry.path().c_str(), R_OK) == 0)
+      done = read_public(entry.path(), entry.path().filename().string(), files);
+  return done;
 }
 
 Result<void> write_member_files(const std::string& folder, const std::vector<BackupFile>& files) {

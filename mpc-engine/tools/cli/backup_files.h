@@ -16,9 +16,12 @@ namespace tkdc::cli {
 
 inline constexpr const char* kBackupPublicName = "backup.pub";
 
-// Of the folder that the configuration lies in; credentials are opened, as root. Error: one of them
-// cannot be read.
-Result<std::vector<BackupFile>> read_member_files(const std::string& config);
+// Those secrets of the configuration's folder that are credentials, which only root opens. No link
+// is followed: the service's account could lay one to what is another's.
+Result<std::vector<BackupFile>> open_member_credentials(const std::string& config);
+// And all else but backup.pub, into the same list: by who owns the folder, for the same reason.
+// Error: one of them cannot be read.
+Result<void> read_member_files(const std::string& config, std::vector<BackupFile>& files);
 
 // A new folder with these, and a new store.key. Secrets that were credentials are files there.
 // Error: there is something in it already.

@@ -96,6 +96,20 @@ void say_what_is_next(const RestoreWords& words, bool made_folder) {
                  "from them, \"A lost server\" in docs/operations.md.\n";
 }
 
+// The service's account writes its configuration: it could name a folder of anybody's as its
+// store's. Where the folder was made just now, the configuration is the backup's.
+Result<void> is_the_members(const RestoreWords& words, const std::string& store) {
+  struct stat folder {
+  }, place{};
+  if (::stat(words.into.c_str(), &folder) != 0) return system_error(words.into);
+  if (::stat(store.c_str(), &place) != 0 && ::stat(parent_of(store).c_str(), &place) != 0)
+    return system_error(parent_of(store),
+                        "start the server's unit once, and stop it: that makes it");
+  if (folder.st_uid == place.st_uid) return {};
+  return fail("the store's place, " + store + ", belongs to another user than " + words.into +
+              ": correct [store] path, or whose they are");
+}
+
 int restore_checked(const RestoreWords& words, const UniqueFd& backup, const SecretBuffer& secret,
                     const BackupHead& head, const std::vector<BackupFile>& files) {
   const std::string config = words.into + "/tkdc.toml";
@@ -105,11 +119,13 @@ int restore_checked(const RestoreWords& words, const UniqueFd& backup, const Sec
       return say_failure(kName, made.error(), kBackupRefused);
   auto at = find_store_or_none(config);
   int status = at ? kBackupGood : say_failure(kName, at.error(), kBackupFailed);
-  if (at) {
-    // systemd gives it to the unit's user when that is started.
-    (void)::mkdir(parent_of(at->config.store_path).c_str(), 0700);
+  // systemd gives it to the unit's user when that is started.
+  if (at && make_folder) (void)::mkdir(parent_of(at->config.store_path).c_str(), 0700);
+  if (at && !make_folder)
+    if (auto own = is_the_members(words, at->config.store_path); !own)
+      status = say_failure(kName, own.error(), kBackupRefused);
+  if (status == kBackupGood)
     status = in_another_process([&] { return restore_as_owner(words, backup, secret, head, *at); });
-  }
   std::error_code ignored;
   if (status != kBackupGood && make_folder) fs::remove_all(words.into, ignored);
   if (status == kBackupGood) say_what_is_next(words, make_folder);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -62,6 +63,10 @@ class Link {
     std::uint64_t packet_bytes_sent = 0;  // without TLS and TCP framing
   };
   virtual Counters counters() const = 0;
+
+  // The fastest round trip of late to the neighbour that is farther away. 0 where nothing is known,
+  // and in one process.
+  virtual std::chrono::microseconds round_trip() const { return {}; }
 };
 
 }  // namespace tkdc

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/system_error.h"
+#include "link/round_trip.h"
 
 namespace tkdc {
 namespace {
@@ -139,6 +140,13 @@ bool TlsLink::consume_wake() {
   // Clear the event first: a wake() in between sets it again.
   drain_event(event_.get());
   return wake_.exchange(false, std::memory_order_acq_rel);
+}
+
+std::chrono::microseconds TlsLink::round_trip() const {
+  std::chrono::microseconds slower{0};
+  for (const auto& stream : stream_)
+    slower = std::max(slower, fastest_round_trip(stream->fd()).value_or(slower));
+  return slower;
 }
 
 void TlsLink::wake() {

@@ -27,6 +27,7 @@ class TlsLink final : public Link {
   // All lanes of the session share the breaker, so they end together.
   void abort(const std::string& reason) override { breaker_->trip(reason); }
   Counters counters() const override { return counters_; }
+  std::chrono::microseconds round_trip() const override;
 
   TlsStream& stream(Neighbour side) { return *stream_[static_cast<int>(side)]; }
 

@@ -12,17 +12,21 @@ Garbled GarblingChoice::now() const {
   switch (options.use) {
     case GarblingOptions::Use::kNever: return Garbled::kNo;
     case GarblingOptions::Use::kAlways: return Garbled::kMade;
+    case GarblingOptions::Use::kFar:
     case GarblingOptions::Use::kAuto: break;
   }
-  if (running_.size() > kMostBeside) return Garbled::kNo;
-  if (tick_time_ >= options.far) return Garbled::kMade;
+  const bool far = one_way_ >= options.far;
+  if (!far && options.use == GarblingOptions::Use::kFar) return Garbled::kNo;
+  if (running_.size() > kMostBeside) return Garbled::kLearn;
+  if (far) return Garbled::kMade;
   // What is not taken need not be made again, so then nothing is.
-  return load_.part() > options.most_busy ? Garbled::kNo : Garbled::kReady;
+  return load_.part() > options.most_busy ? Garbled::kLearn : Garbled::kReady;
 }
 
 Garbled GarblingChoice::choose(const JobName& name) {
   const Garbled garbled = now();
-  const auto asked = garbled == Garbled::kNo ? std::nullopt : shared_.pending.asked(name);
+  if (garbled < Garbled::kReady) return garbled;
+  const auto asked = shared_.pending.asked(name);
   if (!asked) return Garbled::kNo;
   // What it cannot read is refused when it is admitted.
   const auto record = shared_.store.get(asked->key);
@@ -38,7 +42,7 @@ Garbled GarblingChoice::choose(const JobName& name) {
     case InstanceQuotas::Answer::kAgentHad: shared_.agents_garbled.had_its_quota(name.agent); break;
     case InstanceQuotas::Answer::kFull: break;
   }
-  return Garbled::kNo;
+  return Garbled::kLearn;
 }
 
 }  // namespace tkdc

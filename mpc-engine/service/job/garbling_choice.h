@@ -11,11 +11,10 @@ namespace tkdc {
 
 class GarblingChoice {
  public:
-  // `tick_time`: of the lane's fastest ticks of late; `load`: the lane's.
+  // `one_way`: to the farther of the two others; `load`: the lane's.
   GarblingChoice(const LaneShared& shared, const RunningJobs& running, const LaneGarbling& garbling,
-                 const std::chrono::nanoseconds& tick_time, const LaneLoad& load)
-      : shared_(shared), running_(running), garbling_(garbling), tick_time_(tick_time),
-        load_(load) {}
+                 const std::chrono::microseconds& one_way, const LaneLoad& load)
+      : shared_(shared), running_(running), garbling_(garbling), one_way_(one_way), load_(load) {}
 
   // Of a job that waits to be named.
   Garbled choose(const JobName& name);
@@ -28,7 +27,7 @@ class GarblingChoice {
   const LaneShared shared_;
   const RunningJobs& running_;
   const LaneGarbling& garbling_;
-  const std::chrono::nanoseconds& tick_time_;
+  const std::chrono::microseconds& one_way_;
   const LaneLoad& load_;
   InstanceQuotas quotas_;
 };

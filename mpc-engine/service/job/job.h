@@ -52,6 +52,7 @@ struct Job {
     bool holds_key = false;          // its ids are in JobChecks
     const char* why = nullptr;       // of `own`, where its status alone does not say it
     Garbled garbled = Garbled::kNo;  // as it was named, if it can be; then in one part
+    bool learns = false;             // its kind of circuit, by the manifest
   };
   Found found;
 

@@ -152,7 +152,8 @@ bool JobChecks::is_shared_otherwise(const Job& job, const ProtocolInfo& chosen) 
 Verdict JobChecks::check(Job& job, std::uint8_t protocol, const ManifestTime& time) {
   job.found = {};
   const NamedProtocol named = protocol_named(protocol, protocols_);
-  job.found.garbled = named.garbled;
+  job.found.learns = named.garbled != Garbled::kNo;
+  job.found.garbled = named.garbled == Garbled::kLearn ? Garbled::kNo : named.garbled;
   const auto unavailable = [&](const char* why) {
     job.found.why = why;
     return check_rate(job, TKDC_STATUS_UNAVAILABLE);

@@ -18,11 +18,17 @@ class LaneLoad {
     const double now = jobs_at_work ? 1 : 0;
     part_ += std::clamp(time / kLately, 0.0, 1.0) * (now - part_);
   }
+  // `at_work` since the last call.
+  void note(std::chrono::steady_clock::time_point now, bool at_work) {
+    pass(now - noted_at_, at_work);
+    noted_at_ = now;
+  }
   // 0 to 1.
   double part() const { return part_; }
 
  private:
   double part_ = 0;
+  std::chrono::steady_clock::time_point noted_at_;
 };
 
 }  // namespace tkdc

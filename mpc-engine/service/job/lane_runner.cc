@@ -66,7 +66,7 @@ Result<void> LaneRunner::join_garbling(LaneStreams streams, const PairwiseKeys& 
       {shared_.options.garbling, shared_.shapes, shared_.pace, shared_.options.trouble});
   if (!joined) return joined.error();
   garbling_ = std::move(*joined);
-  choice_.emplace(shared_, running_, *garbling_, tick_time_, lane_load_);
+  choice_.emplace(shared_, running_, *garbling_, one_way_, lane_load_);
   admission_.use_garbling(*choice_);
   return {};
 }
@@ -160,6 +160,7 @@ LaneRunner::Ended LaneRunner::run(LaneLink& connections) {
 }
 
 std::string LaneRunner::run_ticks(Link& link) {
+  one_way_ = link.round_trip() / 2;
   while (!stopping_ || draining()) {
     const bool busy = ticker_.begun() || !running_.empty() || admission_.under_way() ||
                       preparing() || keeping_audit_heads_ > 0 || share_work_ ||
@@ -173,7 +174,7 @@ std::string LaneRunner::run_ticks(Link& link) {
       }
       if (*event != Link::Event::kPacket) continue;
     }
-    if (auto ticked = tick(); !ticked) return ticked.error().message;
+    if (auto ticked = tick(link); !ticked) return ticked.error().message;
   }
   return {};
 }
@@ -186,16 +187,12 @@ std::optional<std::string> LaneRunner::deviation() const {
 
 // ---- one tick
 
-Result<void> LaneRunner::tick() {
-  const auto began = Clock::now();
+Result<void> LaneRunner::tick(const Link& link) {
   const bool at_work = !running_.empty();
-  note_load(began, at_work);
+  lane_load_.note(Clock::now(), at_work);
   auto stepped = ticker_.step(
       *this, checks_.manages() || share_work_ ? Ticker::kDiskTimeoutMs : Ticker::kReceiveTimeoutMs);
-  const auto ended = Clock::now();
-  note_load(ended, at_work);
-  const std::chrono::nanoseconds took = ended - began;
-  tick_time_ = ticks_ <= 1 ? took : std::min(tick_time_ + tick_time_ / 16, took);
+  lane_load_.note(Clock::now(), at_work);
   if (ticker_.failure()) connected_ = !ticker_.failure()->connection;
   if (!stepped) return stepped;
   if (std::exchange(answered_, 0) > 0)
@@ -204,7 +201,10 @@ Result<void> LaneRunner::tick() {
     prepare();
   else if (garbling_ && garbling_->waited_for())
     prepare_garbling();
-  if (ticks_ % kExpireEveryTicks == 0) expire();
+  if (ticks_ % kExpireEveryTicks == 0) {
+    expire();
+    one_way_ = link.round_trip() / 2;
+  }
   load_ = running_.size();
   publish_counters();
   return {};
@@ -348,7 +348,8 @@ void LaneRunner::start(Candidate admitted, std::uint32_t sealed_at) {
   job.running.cohort = answers_.cohort();
   job.running.first_round = lane_.rounds();
   job.running.input_bytes = request.component[0].size();
-  if (garbling_ && record != nullptr && part_in(job, two_parts_).kind != Part::Kind::kTail)
+  if (garbling_ && job.found.learns && record != nullptr &&
+      part_in(job, two_parts_).kind != Part::Kind::kTail)
     garbling_->note(*record, request.op, request.usage, job.running.input_bytes);
   figures_.operations.add(1);
   lane_.spawn(run_job(job));

@@ -64,12 +64,16 @@ class LaneRunner final : private Ticker::Owner {
   std::string run_ticks(Link& link);
   template <class Visit>
   void for_each_taken(Visit visit);
+<<<<<<< HEAD
   Result<void> tick();
   void note_load(Clock::time_point now, bool at_work) {
     const Clock::duration passed = now - std::exchange(noted_at_, now);
     lane_load_.pass(passed, at_work);
     if (at_work) figures_.busy_ns.add(static_cast<std::uint64_t>(passed.count()));
   }
+=======
+  Result<void> tick(const Link& link);
+>>>>>>> 3f86d04 (Servers that are far apart garble unless told otherwise)
   void note_session(const Session& session);
   std::optional<Ticker::OwnControl> say() override;
   Result<void> hear(const Ticker::Control& control) override;
@@ -129,9 +133,8 @@ class LaneRunner final : private Ticker::Owner {
 
   Clock::time_point stop_by_;
   std::uint64_t next_number_ = 0, ticks_ = 0;
-  std::chrono::nanoseconds tick_time_{0};  // of the fastest ones of late
+  std::chrono::microseconds one_way_{0};  // to the farther neighbour
   LaneLoad lane_load_;
-  Clock::time_point noted_at_{};
   ProtocolCounts published_;
   LaneGarbling::Counts published_garbling_;
   std::uint64_t published_cohorts_ = 0;

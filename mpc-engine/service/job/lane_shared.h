@@ -33,19 +33,18 @@ namespace tkdc {
 using SessionProtocols = std::vector<std::unique_ptr<Protocol>>;
 
 // What a manifest names for a job: one of them; or, in a lane that garbles, behind the last one,
-// the first one and a garbled circuit.
+// the first one and what it is to do with a garbled circuit.
 struct NamedProtocol {
   std::size_t protocol;
   Garbled garbled;
 };
-inline constexpr std::size_t kWaysToGarble = 2;
+inline constexpr std::size_t kWaysToGarble = 3;
 inline NamedProtocol protocol_named(std::uint8_t named, const SessionProtocols& protocols) {
-  if (named == protocols.size()) return {0, Garbled::kReady};
-  if (named == protocols.size() + 1) return {0, Garbled::kMade};
-  return {named, Garbled::kNo};
+  if (named < protocols.size()) return {named, Garbled::kNo};
+  return {0, static_cast<Garbled>(named - protocols.size() + 1)};
 }
 inline std::uint8_t name_garbled(Garbled garbled, const SessionProtocols& protocols) {
-  return static_cast<std::uint8_t>(protocols.size() + (garbled == Garbled::kMade ? 1 : 0));
+  return static_cast<std::uint8_t>(protocols.size() + static_cast<std::size_t>(garbled) - 1);
 }
 
 struct LaneCounters {

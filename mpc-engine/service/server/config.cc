@@ -111,15 +111,20 @@ void check_offers(StrictToml& file, const ServerConfig& config) {
   const bool garbles = config.garbling.use != GarblingOptions::Use::kNever;
   const std::size_t beside = (garbles ? 1 : 0) + (config.share_macs ? 1 : 0);
   if (beside > 0 && config.protocols.size() + beside > kMaxProtocols)
-    file.table("data").reject("protocols",
-                              "names more than " + std::to_string(kMaxProtocols - beside) +
-                                  ", and garbling and store.share_macs count as one each");
+    file.table("data").reject(
+        "protocols",
+        "names more than " + std::to_string(kMaxProtocols - beside) +
+            ", and garbling, unless it is \"never\", and store.share_macs count as one "
+            "each");
 }
 
 void read_garbling(TomlTable& table, ServerConfig& config) {
   using Use = GarblingOptions::Use;
   constexpr auto& kUses = GarblingOptions::kUses;
-  const std::string use = table.choice("garbling", {kUses.begin(), kUses.end()}, kUses[0]);
+  const bool malicious = config.security == Security::kMalicious;
+  const std::string use =
+      table.choice("garbling", {kUses.begin(), kUses.end()},
+                   kUses[static_cast<std::size_t>(malicious ? Use::kFar : Use::kNever)]);
   config.garbling.use = static_cast<Use>(std::ranges::find(kUses, use) - kUses.begin());
   constexpr std::int64_t kMostMb = 65'536, kMostInstances = 1'024, kMostMbit = 1'000'000;
   config.garbling.most_bytes =
@@ -135,8 +140,7 @@ void read_garbling(TomlTable& table, ServerConfig& config) {
   if (mbit > 0 && mbit < 10)
     table.reject("garbling_mbit", "must be 0, for no bound, or 10 or more");
   config.garbling.octets_per_s = static_cast<std::uint64_t>(mbit) * kMbit;
-  if (config.garbling.use == Use::kNever) return;
-  if (config.security != Security::kMalicious)
+  if (config.garbling.use != Use::kNever && !malicious)
     table.reject("garbling", "needs installation.security = \"malicious\"");
 }
 

@@ -100,6 +100,9 @@ std::string unfit_of(const json& server) {
 std::string garbling_of(const json& server) {
   if (!server.contains("garbling") || cell(server, "garbling") == "never") return {};
   if (!truth(server, "session_up")) return {};
+  // Which stands there unless an administrator sets another; servers may be near.
+  const bool unasked = cell(server, "garbling") == "far";
+  if (unasked && (!truth(server, "garbles") || count_of(server, "garbled_kinds") == 0)) return {};
   if (!truth(server, "garbles"))
     return "data.garbling is \"" + cell(server, "garbling") +
            "\" here, and the session has no garbled circuits: another server says \"never\", has "

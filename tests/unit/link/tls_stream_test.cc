@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "link/round_trip.h"
 #include "stream_pair.h"
 
 namespace tkdc {
@@ -24,6 +25,17 @@ TEST(TlsStream, PacketsOfEverySizeArriveWhole) {
 }
 
 // Borders of pieces before, on and behind those of records.
+TEST(RoundTrip, IsWhatTheKernelMeasured) {
+  LoopbackPair pair;
+  const auto found = fastest_round_trip(pair.client_fd.get());
+  ASSERT_TRUE(found);
+  EXPECT_LT(*found, std::chrono::seconds(1));
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const UniqueFd reading(ends[0]), writing(ends[1]);
+  EXPECT_FALSE(fastest_round_trip(reading.get()));
+}
+
 TEST(TlsStream, PacketsInPiecesArriveWhole) {
   StreamPair pair;
   std::mt19937 random(2);

@@ -205,6 +205,26 @@ TEST(GarblingInLanes, FarServersWaitByThemselves) {
   EXPECT_EQ(e.service(0).status().garbled_jobs, 1u);
 }
 
+// Near each other nothing is even learned, so nothing is made.
+TEST(GarblingInLanes, OfFarServersAloneAreNotForNearOnes) {
+  const Bytes data = some_bytes(40);
+  for (const bool far : {false, true}) {
+    GarblingServices e(1, Use::kFar, Use::kFar,
+                       std::chrono::microseconds(far ? 0 : GarblingOptions().far.count()));
+    for (std::uint64_t k = 1; k <= 2; ++k) {
+      const Answer answer = e.run(e.mac(data));
+      EXPECT_EQ(answer.output(), e.checksum(data));
+      EXPECT_TRUE(far || rounds(answer) > kManyRounds);  // who waits, waits for many
+      for (int p = 0; p < 3; ++p) {
+        const JobServiceStatus now = e.service(p).status();
+        EXPECT_EQ(now.garbled_jobs, far ? k : 0);
+        EXPECT_EQ(now.garbled_kinds, far ? 1u : 0u);
+        EXPECT_EQ(now.garbled_made > 0, far);
+      }
+    }
+  }
+}
+
 // Connections are lost while jobs wait for instances, wherever their making is by then.
 TEST(GarblingInLanes, WhoWaitsGoesOnOverNewConnections) {
   GarblingServices e(1, Use::kAlways, Use::kAlways);

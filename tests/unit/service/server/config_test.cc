@@ -209,6 +209,19 @@ TEST_F(ConfigTest, TwoPartsAreAllowedUnlessForbidden) {
   expect_error("backend = \"auto\"", "backend = \"auto\"\ntwo_parts = 0", {"data.two_parts"});
 }
 
+TEST_F(ConfigTest, FarServersGarbleUnlessItSaysOtherwise) {
+  auto semi_honest = load_server_config(write("tkdc.toml", kGoodText));
+  ASSERT_TRUE(semi_honest.ok());
+  EXPECT_EQ(semi_honest->garbling.use, GarblingOptions::Use::kNever);
+  expect_error("backend = \"auto\"", "backend = \"auto\"\ngarbling = \"far\"",
+               {"data.garbling", "malicious"});
+  auto malicious = changed("\"semi-honest\"", "\"malicious\"");
+  ASSERT_TRUE(malicious.ok()) << malicious.error().message;
+  EXPECT_EQ(malicious->garbling.use, GarblingOptions::Use::kFar);
+  expect_error("backend = \"auto\"", "backend = \"auto\"\ngarbling = \"near\"",
+               {"data.garbling", "never", "far", "auto", "always"});
+}
+
 TEST_F(ConfigTest, SharesHaveNoMacsUnlessSet) {
   auto plain = load_server_config(write("tkdc.toml", kGoodText));
   ASSERT_TRUE(plain.ok());

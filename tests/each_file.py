@@ -3,15 +3,12 @@
 
     python3 -m tests.each_file [JOBS]
 
-Every other build of the tests joins several sources into one, where a file finds what another one
-has included. Here the release's programs are built source by source. What they do not compile,
-tests most of all, the compiler only reads (-fsyntax-only), and headers too, but for those that a
-source includes before anything else. Ninja runs it, in build/each: what has not changed is not
-read again.
+The builds that run tests join several sources into one, where a file finds what another one
+has included. Here the release's programs are built source by source. What they do not compile
+the compiler only reads (-fsyntax-only), and headers too, but for those that a source includes
+before anything else. Ninja runs it, in build/each: what has not changed is not read again.
 
-GoogleTest's header is a quarter of what it takes to read a test: for files that include it,
-somehow, it is precompiled and comes first. That hides nothing in them, but does in the header
-after it, which is therefore read by itself.
+Tests are joined in every build, so they are not read; clang-tidy reads each (`make lint`).
 """
 
 import json
@@ -26,24 +23,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 RELEASE = ROOT / "build" / "release"
-# CUDA needs its own compiler; Package.* builds the examples, a source each.
-ELSEWHERE = ("examples/",)
+# Package.* builds the examples, a source each.
+ELSEWHERE = ("examples/", "tests/")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILINE)
 # Dependencies for ninja. Headers seldom use all that they define.
 RULES = """\
-rule precompile
-  command = $compile -o $out -MD -MT $out -MF $out.d
-  depfile = $out.d
-  deps = gcc
-  description = $out
 rule read
   command = $compile -MD -MT $out -MF $out.d && touch $out
   depfile = $out.d
   deps = gcc
   description = $out
 """
-GTEST = "gtest/gtest.h"
-
 
 @dataclass(frozen=True)
 class Source:
@@ -97,10 +87,6 @@ def closure(path: Path, search: tuple[Path, ...]) -> frozenset[Path]:
     return frozenset(seen)
 
 
-def reads_gtest(path: Path, source: Source) -> bool:
-    return Path(GTEST) in closure(path, source.search)
-
-
 def readers(sources: list[Source]) -> dict[Path, Source]:
     """For each header a source that reads it, so that its flags suffice."""
     found: dict[Path, Source] = {}
@@ -111,14 +97,11 @@ def readers(sources: list[Source]) -> dict[Path, Source]:
 
 
 def first_includes(sources: list[Source]) -> set[Path]:
-    return {path for source in sources if not reads_gtest(source.path, source)
-            for path in includes(source.path, source.search)[:1]}
+    return {path for source in sources for path in includes(source.path, source.search)[:1]}
 
 
-def command(source: Source, path: Path, before: Path | None = None) -> str:
+def command(source: Source, path: Path) -> str:
     words = [*source.flags, "-O0", "-fsyntax-only"]
-    if before:
-        words += ["-include", str(before)]
     if path.suffix == ".h":
         language = "c" if source.path.suffix == ".c" else "c++"
         # Not as the main file, of which it would be said that #pragma once stands in it.
@@ -152,28 +135,13 @@ def escaped(value: str) -> str:
     return value.replace("$", "$$").replace(" ", "$ ").replace(":", "$:")
 
 
-def rule(out: str, kind: str, path: Path, compile_: str, needs: str = "") -> str:
-    needs = f" | {escaped(needs)}" if needs else ""
-    return (f"build {escaped(out)}: {kind} {escaped(str(path))}{needs}\n"
-            f"  compile = {compile_.replace('$', '$$')}\n")
-
-
 def write_ninja(folder: Path, chosen: dict[Path, Source], root: Path) -> None:
-    """Where flags differ too much for the precompiled header, g++ reads gtest.h itself."""
     folder.mkdir(parents=True, exist_ok=True)
-    gtest = folder / "gtest.h"
-    if not gtest.exists():
-        gtest.write_text(f"#include <{GTEST}>\n")
-    tests = {path: source for path, source in chosen.items() if reads_gtest(path, source)}
     lines = [RULES]
-    if tests:
-        words = [*next(iter(tests.values())).flags, "-O0", "-x", "c++-header", str(gtest)]
-        lines.append(rule(f"{gtest}.gch", "precompile", gtest, shlex.join(words)))
     for path, source in chosen.items():
-        before = gtest if path in tests else None
         name = str(path.relative_to(root)) + ".read"
-        lines.append(rule(name, "read", path, command(source, path, before),
-                          f"{gtest}.gch" if before else ""))
+        compile_ = command(source, path).replace("$", "$$")
+        lines.append(f"build {escaped(name)}: read {escaped(str(path))}\n  compile = {compile_}\n")
     (folder / "build.ninja").write_text("\n".join(lines))
 
 
@@ -185,9 +153,14 @@ def read_each(folder: Path, chosen: dict[Path, Source], root: Path, jobs: str = 
 def tracked() -> list[Path]:
     listed = subprocess.run(["git", "ls-files", "-z", "--", "*.c", "*.cc", "*.h"], cwd=ROOT,
                             capture_output=True, check=True)
-    names = [name for name in listed.stdout.decode().split("\0") if name]
-    return [ROOT / name for name in names
-            if not name.startswith(ELSEWHERE) and (ROOT / name).is_file()]
+    paths = [ROOT / name for name in listed.stdout.decode().split("\0") if name]
+    return [path for path in paths if is_read(path) and path.is_file()]
+
+
+def is_read(path: Path) -> bool:
+    """Sources that a build has joined or generated stand below build/."""
+    name = str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else ""
+    return bool(name) and not name.startswith((*ELSEWHERE, "build/"))
 
 
 def build_programs(jobs: str) -> int:
@@ -208,7 +181,7 @@ def main() -> int:
     if build_programs(jobs):
         return 1
     entries = json.loads((RELEASE / "compile_commands.json").read_text())
-    sources = [parse(entry) for entry in entries]
+    sources = [source for source in map(parse, entries) if is_read(source.path)]
     chosen = to_read(tracked(), sources, compiled_objects())
     status = read_each(ROOT / "build" / "each", chosen, ROOT, jobs)
     headers = sum(path.suffix == ".h" for path in chosen)

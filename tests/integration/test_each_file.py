@@ -61,14 +61,6 @@ def test_an_include_that_a_header_lacks_is_found_though_every_source_has_it(tree
     assert tree.read(tree.chosen("user.cc")) == 0
 
 
-def test_a_header_between_a_tests_own_includes_is_not_hidden_by_googletest(tree):
-    tree.write("three.h", "#pragma once\n" + USES)
-    tree.write("three_test.cc", '#include "three.h"\n\n#include <gtest/gtest.h>\n'
-               "TEST(Three, First) { EXPECT_EQ(three()[0], 1); }\n")
-    assert names(tree.chosen()) == ["three.h", "three_test.cc"]
-    assert tree.read(tree.chosen()) != 0
-
-
 def test_what_is_compiled_is_not_read_again(tree):
     tree.write("three.h", "#pragma once\n" + VECTOR + USES)
     tree.write("three.cc", '#include "three.h"\n')

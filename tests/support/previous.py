@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of earlier releases, which tests/previous_release names by version and commit, the
 latest first: built from the repository's own history, once, outside the checkout (in
-~/.cache/tkdc/previous, or below XDG_CACHE_HOME)."""
+~/.cache/tkdc/previous, or below XDG_CACHE_HOME). For tests with little optimisation, which takes
+half the compiler's time; for benchmarks as `make build` builds."""
 
 import fcntl
 import os
@@ -24,15 +25,15 @@ def releases() -> list[tuple[str, str]]:
     return [(line.split()[0], line.split()[1]) for line in lines]
 
 
-def binaries(release: tuple[str, str]) -> Path:
+def binaries(release: tuple[str, str], optimised: bool = False) -> Path:
     version, commit = release
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = cache / "tkdc" / "previous" / commit
+    folder = cache / "tkdc" / "previous" / (commit if optimised else f"{commit}-quick")
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "bin").is_dir():
-            _build(folder, version, commit)
+            _build(folder, version, commit, optimised)
     return folder / "bin"
 
 
@@ -41,7 +42,7 @@ def _git(*arguments: str, **more) -> subprocess.CompletedProcess:
                           **more)
 
 
-def _build(folder: Path, version: str, commit: str) -> None:
+def _build(folder: Path, version: str, commit: str, optimised: bool) -> None:
     if _git("cat-file", "-e", f"{commit}^{{commit}}").returncode != 0:
         raise NoHistoryError(f"the history here does not reach release {version}: "
                         f"`git fetch --unshallow`, or `git fetch origin {commit}`")
@@ -51,9 +52,12 @@ def _build(folder: Path, version: str, commit: str) -> None:
     source.mkdir()
     archive = _git("archive", commit)
     subprocess.run(["tar", "-x", "-C", str(source)], input=archive.stdout, check=True)
-    for step in (["cmake", "-S", str(source), "-B", str(build), "-G", "Ninja",
-                  "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_UNITY_BUILD=ON",
-                  f"-DTKDC_COMMIT={commit[:12]}"],
+    # A kind that its CMakeLists.txt does not know, whose flags can be given here.
+    kind = ["-DCMAKE_BUILD_TYPE=RelWithDebInfo"] if optimised else [
+        "-DCMAKE_BUILD_TYPE=Quick", "-DCMAKE_C_FLAGS_QUICK=-O1 -Wno-error",
+        "-DCMAKE_CXX_FLAGS_QUICK=-O1 -Wno-error"]
+    for step in (["cmake", "-S", str(source), "-B", str(build), "-G", "Ninja", *kind,
+                  "-DCMAKE_UNITY_BUILD=ON", f"-DTKDC_COMMIT={commit[:12]}"],
                  ["cmake", "--build", str(build), "-j", JOBS, "--target", "demo-programs"]):
         done = subprocess.run(step, text=True, capture_output=True, check=False)
         if done.returncode != 0:

@@ -20,8 +20,7 @@ REFUSED_S = 20.0
 @contextmanager
 def two_epochs(realm: AttackedRealm) -> Iterator[None]:
     """Its HELLO names another epoch to the next server than to the previous one."""
-    realm.arm("hello-epoch")
-    realm.restart(realm.liar)
+    realm.restart_armed("hello-epoch")
     yield
     realm.arm("none")
 

@@ -109,6 +109,12 @@ class AttackedRealm(Realm):
         waiting.write_text(order)
         waiting.rename(self.lies / "armed")
 
+    def restart_armed(self, order: str) -> None:
+        """Its first words are the lie: those of its stop are not to take the order."""
+        self.daemons[f"server{self.liar}"].stop()
+        self.arm(order)
+        self.start_server(self.liar)
+
     def disarm(self) -> None:
         (self.lies / "armed").unlink(missing_ok=True)
 

@@ -54,10 +54,11 @@ def _tell(realm: AttackedRealm, lie: Lie, done: Play) -> int:
     for _ in range(BURSTS):
         results = len(realm.results())
         done.expect(results > 0, "the agent records no results, so that none shows nothing")
-        realm.arm(lie.order)
-        if lie.new_session:  # its first words are the lie
-            realm.restart(realm.liar)
+        if lie.new_session:
+            realm.restart_armed(lie.order)
             realm.wait_session()
+        else:
+            realm.arm(lie.order)
         with (stores.busy(realm) if lie.beside else nullcontext(),
               stores.making(realm) if lie.stores else realm.logins_at_once() as asked):
             _wait_told(realm)

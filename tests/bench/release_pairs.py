@@ -77,7 +77,8 @@ WORK = {"logins": logins, "ctr": kernel("ctr", "block", "--cohort=2^14"),
 def compare(name: str, release: tuple[str, str], pairs: int) -> None:
     """Prints the medians and the ratios within the pairs; the last line is JSON."""
     with ExitStack() as stack:
-        sides = [WORK[name](stack, binaries) for binaries in (previous.binaries(release, optimised=True), None)]
+        earlier = previous.binaries(release, optimised=True)
+        sides = [WORK[name](stack, binaries) for binaries in (earlier, None)]
         for run in sides:
             run()  # caches are cold
         runs: list[list[dict[str, float]]] = [[], []]

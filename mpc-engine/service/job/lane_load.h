@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace tkdc {
 
@@ -18,17 +19,19 @@ class LaneLoad {
     const double now = jobs_at_work ? 1 : 0;
     part_ += std::clamp(time / kLately, 0.0, 1.0) * (now - part_);
   }
-  // `at_work` since the last call.
-  void note(std::chrono::steady_clock::time_point now, bool at_work) {
-    pass(now - noted_at_, at_work);
-    noted_at_ = now;
+  // `at_work` since the last call. How long that is ago.
+  using Clock = std::chrono::steady_clock;
+  Clock::duration note(Clock::time_point now, bool at_work) {
+    const Clock::duration passed = now - std::exchange(noted_at_, now);
+    pass(passed, at_work);
+    return passed;
   }
   // 0 to 1.
   double part() const { return part_; }
 
  private:
   double part_ = 0;
-  std::chrono::steady_clock::time_point noted_at_;
+  Clock::time_point noted_at_;
 };
 
 }  // namespace tkdc

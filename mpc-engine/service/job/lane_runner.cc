@@ -189,10 +189,10 @@ std::optional<std::string> LaneRunner::deviation() const {
 
 Result<void> LaneRunner::tick(const Link& link) {
   const bool at_work = !running_.empty();
-  lane_load_.note(Clock::now(), at_work);
+  note_load(at_work);
   auto stepped = ticker_.step(
       *this, checks_.manages() || share_work_ ? Ticker::kDiskTimeoutMs : Ticker::kReceiveTimeoutMs);
-  lane_load_.note(Clock::now(), at_work);
+  note_load(at_work);
   if (ticker_.failure()) connected_ = !ticker_.failure()->connection;
   if (!stepped) return stepped;
   if (std::exchange(answered_, 0) > 0)

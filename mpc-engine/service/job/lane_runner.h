@@ -64,16 +64,11 @@ class LaneRunner final : private Ticker::Owner {
   std::string run_ticks(Link& link);
   template <class Visit>
   void for_each_taken(Visit visit);
-<<<<<<< HEAD
-  Result<void> tick();
-  void note_load(Clock::time_point now, bool at_work) {
-    const Clock::duration passed = now - std::exchange(noted_at_, now);
-    lane_load_.pass(passed, at_work);
+  Result<void> tick(const Link& link);
+  void note_load(bool at_work) {
+    const auto passed = lane_load_.note(Clock::now(), at_work);
     if (at_work) figures_.busy_ns.add(static_cast<std::uint64_t>(passed.count()));
   }
-=======
-  Result<void> tick(const Link& link);
->>>>>>> 3f86d04 (Servers that are far apart garble unless told otherwise)
   void note_session(const Session& session);
   std::optional<Ticker::OwnControl> say() override;
   Result<void> hear(const Ticker::Control& control) override;

@@ -322,38 +322,74 @@ TEST(PairKeys, BlocksOfAnotherSessionAreRefused) {
   EXPECT_TRUE(with_sessions(party(false), party(false)).ok());
 }
 
-// An agent imports a key: both store it under fresh blocks, without seeing it. In a later session
-// it moves into another pool; what comes out in the end is what went in.
+// An agent imports a key of one block: both store it under a fresh block, without seeing it.
+const PairCircuit& padded_block() {
+  static const PairCircuit circuit = [] {
+    circuit::Recorder recorder;
+    const auto x = recorder.input("key", kBlockBits);
+    recorder.output("key", circuit::BitSpan<circuit::Recorder>(x));
+    return PairCircuit(circuit::schedule_of(with_pad(recorder.finish())));
+  }();
+  return circuit;
+}
+Result<StoredBlocks> import_key(Session& session, std::size_t p, PoolPosition& position,
+                                Dealt dealt) {
+  auto reserved = reserve(session, pools()[p], position, 2);
+  auto r = reserved ? reserved->take(session, 1) : reserved.error();
+  auto held = r ? bridge(session, *reserved, *r) : r.error();
+  auto masks = held ? session.draw(masks_of(padded_block())) : held.error();
+  auto prepared = masks ? prepare(session, padded_block(), {}, *masks) : masks.error();
+  if (!prepared) return prepared.error();
+  Inputs inputs(std::move(dealt));
+  auto d = compute(session, *prepared, inputs.dealt(kBlockBits).held(*held));
+  if (!d) return d.error();
+  return moved(pools()[p], *r, *d);
+}
+
+// A server that enters another share of an imported key has it dropped; one that stores another is
+// found when the key is used.
+TEST(PairKeys, AnImportWhoseServerNamesAnotherShareIsFound) {
+  std::mt19937_64 generator(5);
+  for (const std::size_t cheat : {0, 1}) {
+    BothStored stored;
+    std::array<Dealt, 2> changed = deal_input(random_bits(generator, kBlockBits)),
+                         dealt = deal_input(random_bits(generator, kBlockBits));
+    changed[cheat].share[9] ^= 1;
+    with_positions([&](Session& session, std::size_t p, FilePosition& position) -> Result<void> {
+      auto refused = import_key(session, p, position, std::move(changed[p]));
+      EXPECT_FALSE(refused.ok());
+      EXPECT_TRUE(session.stands().ok());
+      auto good = import_key(session, p, position, std::move(dealt[p]));
+      if (!good) return good.error();
+      stored[p] = std::move(*good);
+      return {};
+    });
+    EXPECT_TRUE(bridge_both(stored).outcome.ok()) << "the control";
+    Bits flipped(kBlockBits);
+    flipped[9] = 1;
+    stored[cheat].blocks[0].own = stored[cheat].blocks[0].own ^ elements_of(flipped)[0];
+    EXPECT_EQ(bridge_both(stored).ended[1 - cheat], EndedBy::kCheck);
+  }
+}
+
+// In a later session it moves into another pool; what comes out in the end is what went in.
 TEST(PairKeys, AnImportedKeyIsStoredAndMovesToAnotherPool) {
   static const BothPools others = new_pools(8);
-  circuit::Recorder recorder;
-  const auto x = recorder.input("key", kBlockBits);
-  recorder.output("key", circuit::BitSpan<circuit::Recorder>(x));
-  const PairCircuit identity(circuit::schedule_of(with_pad(recorder.finish())));
   std::mt19937_64 generator(4);
   const Bits key = random_bits(generator, kBlockBits);
   std::array<Dealt, 2> dealt = deal_input(key);
   BothStored stored;
   with_positions([&](Session& session, std::size_t p, FilePosition& position) -> Result<void> {
-    auto reserved = reserve(session, pools()[p], position, 2);
-    if (!reserved) return reserved.error();
-    auto r = reserved->take(session, 1);
-    auto held = r ? bridge(session, *reserved, *r) : r.error();
-    if (!held) return held.error();
-    auto masks = session.draw(masks_of(identity));
-    if (!masks) return masks.error();
-    auto prepared = prepare(session, identity, {}, *masks);
-    if (!prepared) return prepared.error();
-    Inputs inputs(std::move(dealt[p]));
-    auto d = compute(session, *prepared, inputs.dealt(kBlockBits).held(*held));
-    if (!d) return d.error();
-    EXPECT_NE(*d, key);
-    stored[p] = moved(pools()[p], *r, *d);
+    auto imported = import_key(session, p, position, std::move(dealt[p]));
+    if (!imported) return imported.error();
+    stored[p] = std::move(*imported);
     return {};
   });
   EXPECT_EQ(value_of(stored), key);
-  for (const std::size_t p : {0, 1})
+  for (const std::size_t p : {0, 1}) {
+    EXPECT_NE(stored[p].blocks[0].own, elements_of(key)[0]);
     expect_authenticated(stored[p].blocks[0], stored[1 - p].blocks[0], pools()[1 - p].deltas.delta);
+  }
   BothStored anew;
   with_positions([&](Session& session, std::size_t p, FilePosition& position) -> Result<void> {
     auto reserved = reserve(session, pools()[p], position, 1);

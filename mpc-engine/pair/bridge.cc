@@ -88,14 +88,29 @@ Result<Held> bridge(Session& session, Reserved& reserved, const StoredBlocks& st
   return Held{session.id(), std::move(bits)};
 }
 
-Held part_of(const Held& held, std::size_t first, std::size_t bits) {
+Result<Held> part_of(const Held& held, std::size_t first, std::size_t bits) {
+  if (first > held.bits.size() || bits > held.bits.size() - first)
+    return fail("pair: " + std::to_string(bits) + " bits behind " + std::to_string(first) + " of " +
+                std::to_string(held.bits.size()));
   const auto from = std::span(held.bits).subspan(first, bits);
-  return {held.session, AuthBits(from.begin(), from.end())};
+  return Held{held.session, AuthBits(from.begin(), from.end())};
 }
 
-StoredBlocks moved(const Pool& pool, const StoredBlocks& r, std::span<const std::uint8_t> d) {
+Result<Fresh> draw_fresh(Session& session, Reserved& reserved, std::size_t blocks) {
+  auto r = reserved.take(session, blocks);
+  if (!r) return r.error();
+  auto bits = bridge(session, reserved, *r);
+  if (!bits) return bits.error();
+  return Fresh(std::move(*r), std::move(*bits));
+}
+
+Result<StoredBlocks> Fresh::moved_by(const Pool& pool, std::span<const std::uint8_t> d) const {
   const WipesStack wipes;
-  StoredBlocks out = r;
+  if (!one_delta(pool.id, r_.pool)) return fail("pair: blocks of another pool");
+  if (d.size() != kBlockBits * r_.blocks.size())
+    return fail("pair: " + std::to_string(d.size()) + " bits cannot be stored under " +
+                std::to_string(r_.blocks.size()) + " blocks");
+  StoredBlocks out = r_;
   const Labels by = elements_of(d);
   for (std::size_t k = 0; k < out.blocks.size(); ++k) {
     AuthBlock& block = out.blocks[k];
@@ -107,22 +122,19 @@ StoredBlocks moved(const Pool& pool, const StoredBlocks& r, std::span<const std:
   return out;
 }
 
-Result<StoredBlocks> store(Session& session, const Held& held, const Pool& pool,
-                           const StoredBlocks& r, const Held& bridged) {
-  if (!session.is(held.session) || !session.is(bridged.session))
+Result<StoredBlocks> store(Session& session, const Held& held, const Pool& pool, Fresh fresh) {
+  const Held r = fresh.take();
+  if (!session.is(held.session) || !session.is(r.session))
     return fail("pair: bits of another session");
-  if (!one_delta(pool.id, r.pool)) return fail("pair: blocks of another pool");
-  if (held.bits.size() != bridged.bits.size() ||
-      bridged.bits.size() != kBlockBits * r.blocks.size())
-    return fail("pair: " + std::to_string(held.bits.size()) + " bits cannot be stored under " +
-                std::to_string(r.blocks.size()) + " blocks");
+  // Asked before a word is said.
+  if (auto fits = fresh.moved_by(pool, Bits(held.bits.size())); !fits) return fits.error();
   AuthBits sums;
-  for (std::size_t k = 0; k < held.bits.size(); ++k) sums.push_back(held.bits[k] ^ bridged.bits[k]);
+  for (std::size_t k = 0; k < held.bits.size(); ++k) sums.push_back(held.bits[k] ^ r.bits[k]);
   auto opened = session.open(sums);
   if (!opened) return opened.error();
   for (std::size_t k = 0; k < sums.size(); ++k)
     (*opened)[k] ^= static_cast<std::uint8_t>(sums[k].own());
-  return moved(pool, r, *opened);
+  return fresh.moved_by(pool, *opened);
 }
 
 }  // namespace tkdc::pair

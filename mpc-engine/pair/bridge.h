@@ -21,15 +21,33 @@ inline constexpr std::size_t kMostBridged = 4096;  // blocks
 // Takes a block of `reserved`. Bits of all blocks in their order.
 Result<Held> bridge(Session& session, Reserved& reserved, const StoredBlocks& stored);
 
-// Some bits of it: a field of a record.
-Held part_of(const Held& held, std::size_t first, std::size_t bits);
+// Some bits of it: a field of a record. Error: it has fewer.
+Result<Held> part_of(const Held& held, std::size_t first, std::size_t bits);
 
-// r ⊕ d as it is stored, for a d that both know: bits, whole blocks.
-StoredBlocks moved(const Pool& pool, const StoredBlocks& r, std::span<const std::uint8_t> d);
+// New blocks r under which one value is stored: d = value ⊕ r is opened, once. Two d under one r
+// would give the exclusive-or of two values, so what has been taken is gone, whatever comes of it.
+class Fresh {
+ public:
+  Fresh(const Fresh&) = delete;
+  Fresh& operator=(const Fresh&) = delete;
+  Fresh(Fresh&&) = default;
+  Fresh& operator=(Fresh&&) = delete;
 
-// Stores held bits: opens d = held ⊕ r. `r`: fresh blocks of the pool, `bridged` the same in this
-// session. Also from one pool into another.
-Result<StoredBlocks> store(Session& session, const Held& held, const Pool& pool,
-                           const StoredBlocks& r, const Held& bridged);
+  // r, for the pad of the circuit whose output is stored. A second time: no bits.
+  Held take() { return std::exchange(bits_, Held()); }
+  // The value as it is stored, once d is open: bits, whole blocks. Error: another pool or length.
+  Result<StoredBlocks> moved_by(const Pool& pool, std::span<const std::uint8_t> d) const;
+
+ private:
+  friend Result<Fresh> draw_fresh(Session& session, Reserved& reserved, std::size_t blocks);
+  Fresh(StoredBlocks r, Held bits) : r_(std::move(r)), bits_(std::move(bits)) {}
+  StoredBlocks r_;
+  Held bits_;
+};
+// Takes blocks + 1 of `reserved`.
+Result<Fresh> draw_fresh(Session& session, Reserved& reserved, std::size_t blocks);
+
+// Stores held bits: opens d. Also from one pool into another.
+Result<StoredBlocks> store(Session& session, const Held& held, const Pool& pool, Fresh fresh);
 
 }  // namespace tkdc::pair

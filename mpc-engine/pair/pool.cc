@@ -36,10 +36,24 @@ Result<std::uint64_t> first_block(Session& session, const Pool& pool, const Wish
   return first;
 }
 
+// Whether both say yes.
+Result<bool> said_by_both(Session& session, bool own) {
+  const auto word = static_cast<std::uint8_t>(own);
+  std::uint8_t peers = 0;
+  auto done = session.channel().write({&word, 1});
+  if (done) done = session.channel().read({&peers, 1});
+  if (!done) return session.end(done.error().message);
+  if (peers > 1) return session.end("it says neither yes nor no");
+  return own && peers == 1;
+}
+
 }  // namespace
 
-Result<Pool> make_pool(std::unique_ptr<Session> session, std::size_t blocks) {
+Result<Pool> make_pool(std::unique_ptr<Session>& session, std::size_t blocks) {
   constexpr std::size_t kAtOnce = 1024;
+  if (session->drawn() != 0)
+    return fail("pair: a pool's session makes nothing else, and this one has drawn " +
+                std::to_string(session->drawn()) + " bits");
   Pool out{session->id(), session->deltas(), {}};
   out.blocks.reserve(blocks);
   AuthBits bits(kBlockBits * std::min(kAtOnce, blocks));
@@ -51,7 +65,10 @@ Result<Pool> make_pool(std::unique_ptr<Session> session, std::size_t blocks) {
       out.blocks.push_back(block_of(some.subspan(kBlockBits * k, kBlockBits)));
   }
   // Neither has it before the other one's checks have ended well.
-  if (auto met = session->coins(); !met) return met.error();
+  auto met = said_by_both(*session, true);
+  if (!met) return met.error();
+  if (!*met) return session->end("it has not made this pool");
+  session.reset();
   return out;
 }
 
@@ -70,8 +87,8 @@ Result<Reserved> reserve(Session& session, const Pool& pool, PoolPosition& posit
   if (auto good = session.stands(); !good) return good.error();
   if (blocks > kMostReserved)
     return fail("pair: " + std::to_string(blocks) + " blocks are more than are reserved at once");
-  auto next = position.next();
-  if (!next) return next.error();
+  auto next = position.next(pool.id);
+  if (!next) return session.end(next.error().message);
   const Wish own{pool.id, *next, blocks};
   Wish peers;
   auto done = session.channel().write_all(std::span<const Wish>(&own, 1));
@@ -79,7 +96,13 @@ Result<Reserved> reserve(Session& session, const Pool& pool, PoolPosition& posit
   if (!done) return session.end(done.error().message);
   auto first = first_block(session, pool, own, peers);
   if (!first) return first.error();
-  if (auto raised = position.raise(*first + blocks); !raised) return raised.error();
+  // The other one's word took its time: another session may have claimed these blocks meanwhile.
+  const auto claimed = position.claim(pool.id, *first, blocks);
+  auto both = said_by_both(session, claimed && *claimed);
+  if (!both) return both.error();
+  if (!claimed) return claimed.error();
+  if (!*both)
+    return fail("pair: these blocks were not claimed at both servers: to be reserved again");
   return Reserved(session.id(), pool, *first, blocks);
 }
 

@@ -5,14 +5,17 @@
 // A pool is what remains of a session that has made nothing else: its Δ has been in one extension,
 // which has ended, and is never in another. Both keep their part of it in their stores.
 //
-// Each block serves once. Each server keeps the number of the first block that it has not used,
-// and raises it on disk before anything that follows from the next blocks may leave it. It never
-// takes a lower number from the other one; a higher one it takes within limits, since both use the
-// same numbers.
+// Each block serves once. Each server keeps the number of the first block that it has not used, one
+// for all its sessions. It claims blocks under a lock, and the number is on disk before anything
+// that follows from them may leave it. It never takes a lower number from the other one; a higher
+// one it takes within limits, since both use the same blocks.
 //
 //   reserve, both   id of the pool, own number, how many blocks: 32 octets
+//                   whether they are claimed: 1 octet
 //
-// Calls block; one thread. Secret: Δ and blocks. Error: the session's, or the counter's.
+// Calls block; one thread for each session, and as many sessions of a pool as there are: its
+// counter decides between them. Secret: Δ and blocks. Error: the session's; where it still stands,
+// nothing has been reserved.
 #pragma once
 
 #include "pair/auth_block.h"
@@ -32,21 +35,26 @@ struct Pool {
   AuthBlocks blocks;
 };
 
-// The session ends with it. Error also: its peer has not got its part.
-Result<Pool> make_pool(std::unique_ptr<Session> session, std::size_t blocks);
+// `session` has drawn nothing yet, and is gone then. Error: its own, and it is still there to be
+// asked what ended it; also that the peer has not got its part.
+Result<Pool> make_pool(std::unique_ptr<Session>& session, std::size_t blocks);
 
-// The number of a pool's first block that has not been used, on this server's disk.
+// Numbers of the first block of each pool that has not been used, on this server's disk. One for
+// all sessions of a pool, from any thread.
 class PoolPosition {
  public:
   virtual ~PoolPosition() = default;
-  virtual Result<std::uint64_t> next() = 0;
-  // On disk when it returns. No lower number than before.
-  virtual Result<void> raise(std::uint64_t next) = 0;
+  virtual Result<std::uint64_t> next(const Label& pool) = 0;
+  // Whether nobody has claimed a block from `first` on. Then first + blocks is the number, on disk
+  // when it returns, and it is nobody else's: looking and writing are one step. Else nothing
+  // changes.
+  virtual Result<bool> claim(const Label& pool, std::uint64_t first, std::uint64_t blocks) = 0;
 };
 
-inline constexpr std::size_t kMostReserved = 4096;  // at once
-// How far apart the numbers of both may be: by what a crash in a reservation leaves, and no more.
-inline constexpr std::uint64_t kMostApart = kMostReserved;
+inline constexpr std::size_t kMostReserved = 256;  // at once
+// How far apart the numbers of both may be: what sixteen reservations leave that one of both could
+// not write down.
+inline constexpr std::uint64_t kMostApart = 16 * kMostReserved;
 
 // Blocks that this session uses, in their order. What is left of them when it ends is lost.
 class Reserved {
@@ -75,7 +83,9 @@ class Reserved {
   std::size_t next_, end_;
 };
 
-// Both call it alike. Error also: the pool is used up; the two numbers are too far apart.
+// Both call it alike. Error also: the pool is used up; the two numbers are too far apart. Error,
+// and the session stands: either could not write its number down, or has claimed these blocks in
+// another session meanwhile. Then both call it again.
 Result<Reserved> reserve(Session& session, const Pool& pool, PoolPosition& position,
                          std::size_t blocks);
 

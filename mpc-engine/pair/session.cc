@@ -196,6 +196,7 @@ Result<void> Session::stands() const {
 
 Result<void> Session::draw(std::span<AuthBit> out) {
   if (auto good = stands(); !good) return good;
+  drawn_ += out.size();
   AuthBit *keys = out.data(), *macs = out.data();
   auto done = ot::extend_both(
       *sender_, *receiver_, out.size(),

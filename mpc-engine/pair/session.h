@@ -93,6 +93,7 @@ class Session {
   // Random bits of both, authenticated.
   Result<void> draw(std::span<AuthBit> out);
   Result<AuthBits> draw(std::size_t count);
+  std::uint64_t drawn() const { return drawn_; }  // bits, so far
 
   // What the peer's bits are; its MACs have been checked. `shared`: of which both open their own.
   Result<Bits> open(std::span<const AuthBit> shared);
@@ -138,7 +139,7 @@ class Session {
   std::unique_ptr<ot::ExtensionReceiver> receiver_;  // of MACs of own bits
   std::unique_ptr<LabelDigest> told_, heard_;
   std::unique_ptr<Expected> expected_;
-  std::uint64_t next_number_ = 1;
+  std::uint64_t next_number_ = 1, drawn_ = 0;
   std::string ended_;
   EndedBy ended_by_ = EndedBy::kNothing;
   bool told_equality_ = false;

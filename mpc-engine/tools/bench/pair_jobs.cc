@@ -39,10 +39,10 @@ struct PairWork {
 // Only in memory: what is measured is not the disk.
 class MemoryPosition : public pair::PoolPosition {
  public:
-  Result<std::uint64_t> next() override { return next_; }
-  Result<void> raise(std::uint64_t next) override {
-    next_ = next;
-    return {};
+  Result<std::uint64_t> next(const garble::Label&) override { return next_; }
+  Result<bool> claim(const garble::Label&, std::uint64_t first, std::uint64_t blocks) override {
+    next_ = first + blocks;
+    return true;
   }
 
  private:
@@ -110,7 +110,7 @@ class PairSide {
     return phase("pool", [&]() -> Result<void> {
       std::unique_ptr<pair::Session> session;
       if (auto begun = begin(session, 2); !begun) return begun;
-      auto made = pair::make_pool(std::move(session), run_.pool_blocks);
+      auto made = pair::make_pool(session, run_.pool_blocks);
       if (!made) return made.error();
       pool = std::move(*made);
       return {};
@@ -128,7 +128,9 @@ class PairSide {
     key = std::move(*taken);
     auto held = pair::bridge(session, *reserved, key);
     if (!held) return held.error();
-    record = pair::part_of(*held, 0, work_.held_bits);
+    auto part = pair::part_of(*held, 0, work_.held_bits);
+    if (!part) return part.error();
+    record = std::move(*part);
     return {};
   }
 

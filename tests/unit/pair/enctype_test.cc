@@ -28,9 +28,7 @@ class PairEnctype : public testing::TestWithParam<std::uint32_t> {
     value.insert(value.end(), pads.begin(), pads.end());
     value.resize(blocks_for(value.size()) * kBlockBits);
     stored_ = record_of(pools(), 0, value.size() / kBlockBits);
-    const Bits r = value_of(stored_);
-    for (std::size_t k = 0; k < value.size(); ++k) value[k] ^= r[k];
-    for (const std::size_t p : {0, 1}) stored_[p] = moved(pools()[p], stored_[p], value);
+    set_value(stored_, value);
   }
 
   static Bytes random_octets(std::size_t bytes) {
@@ -58,11 +56,12 @@ class PairEnctype : public testing::TestWithParam<std::uint32_t> {
         if (!held) return held.error();
         auto prepared = prepared_for(session, circuit);
         if (!prepared) return prepared.error();
-        const Held ke = part_of(*held, 0, ke_bits_), ki = part_of(*held, ke_bits_, 2 * 160);
+        const auto ke = part_of(*held, 0, ke_bits_), ki = part_of(*held, ke_bits_, 2 * 160);
+        if (!ke || !ki) return fail("the record is too short");
         auto received = get_dealt(put_dealt(dealt[p]), secret.size());
         if (!received) return received.error();
         Inputs inputs(std::move(*received));
-        inputs.held(ke).held(ki).random(confounder).dealt(secret.size());
+        inputs.held(*ke).held(*ki).random(confounder).dealt(secret.size());
         auto answer = compute(session, *prepared, inputs);
         if (!answer) return answer.error();
         answers[p] = std::move(*answer);

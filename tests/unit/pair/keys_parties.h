@@ -22,7 +22,7 @@ inline BothPools new_pools(std::size_t blocks = kPoolBlocks) {
       auto session = Session::create(channel, p == 0 ? Side::kGarbler : Side::kEvaluator, kContext,
                                      small_batches());
       if (!session) return session.error();
-      auto pool = make_pool(std::move(*session), blocks);
+      auto pool = make_pool(*session, blocks);
       if (!pool) return pool.error();
       out[p] = std::move(*pool);
       return {};
@@ -49,13 +49,15 @@ inline BothStored record_of(const BothPools& of, std::size_t number, std::size_t
 class MemoryPosition : public PoolPosition {
  public:
   explicit MemoryPosition(std::uint64_t first = 0) : number(first) {}
-  Result<std::uint64_t> next() override { return number; }
-  Result<void> raise(std::uint64_t to) override {
-    EXPECT_GE(to, number);
-    number = to;
-    return {};
+  Result<std::uint64_t> next(const Label&) override { return stale ? 0 : number; }
+  Result<bool> claim(const Label&, std::uint64_t first, std::uint64_t blocks) override {
+    if (first < number && !careless) return false;
+    number = first + blocks;
+    return true;
   }
   std::uint64_t number;
+  // It is asked before another session claims; and a counter that does not look.
+  bool stale = false, careless = false;
 };
 
 // Of a message that a test sends in a server's place.
@@ -112,8 +114,10 @@ inline Label inverse_of(const Label& x) {  // x^(2^128 − 2)
 
 // The garbler proves one record twice. Its counter is set back between, as by a restored disk, or
 // the evaluator names a number that has been used; `told`: the operator has raised the counter.
+// `crossed`: both reservations ask for the number before either claims, as in two sessions.
 struct TwoProofs {
   bool restored = false, names_an_old_number = false, told = false;
+  bool crossed = false, careless = false;
 };
 // Whether the evaluator has the garbler's share of the record then.
 inline bool read_by_two_proofs(const TwoProofs& how) {
@@ -121,8 +125,11 @@ inline bool read_by_two_proofs(const TwoProofs& how) {
   const BothStored record = record_of(pools(), 0);
   const SessionBody prover = [&](Session& session) -> Result<void> {
     MemoryPosition position;
+    position.stale = how.crossed;
+    position.careless = how.careless;
     for (int turn = 0; turn < 2; ++turn) {
       auto reserved = reserve(session, pools()[0], position, 1);
+      if (!reserved && session.stands()) return {};
       if (!reserved) return reserved.error();
       auto held = bridge(session, *reserved, record[0]);
       if (!held) return held.error();
@@ -142,6 +149,11 @@ inline bool read_by_two_proofs(const TwoProofs& how) {
       if (!done) return done;
       const std::uint64_t first = first_of(own.next, peers.next);
       next = first + 1;
+      std::uint8_t claimed = 1;
+      done = session.channel().write({&claimed, 1});
+      if (done) done = session.channel().read({&claimed, 1});
+      if (!done) return done;
+      if (claimed != 1) return {};
       auto spy = spied_bridge(session, pools()[1].blocks[first], pools()[1].deltas.delta,
                               record[1].blocks[0]);
       if (!spy) return spy.error();
@@ -236,6 +248,19 @@ inline Bits value_of(const BothStored& stored) {
     for (std::size_t j = 0; j < kBlockBits; ++j)
       out.push_back(bit_of(stored[0].blocks[k].own ^ stored[1].blocks[k].own, j));
   return out;
+}
+
+// What is stored, with another value: what an import comes to, without one.
+inline void set_value(BothStored& stored, const Bits& value) {
+  const Bits old = value_of(stored);
+  Bits d(value.size());
+  for (std::size_t k = 0; k < d.size(); ++k) d[k] = value[k] ^ old[k];
+  const Labels by = elements_of(d);
+  for (std::size_t k = 0; k < by.size(); ++k) {
+    Label &own = stored[0].blocks[k].own, &key = stored[1].blocks[k].key;
+    own = own ^ by[k];
+    key = key ^ ot::field().product(by[k], pools()[1].deltas.delta);
+  }
 }
 
 // A server flips a bit of what it has stored. Whether both then compute with the other key.

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys that two servers have stored: pools, bridges into sessions, what is stored anew, and what a
 // server gets that changes any of it.
-#include <unistd.h>
+#include <set>
 
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-
-#include "base/durable_file.h"
 #include "ot/fixed_random.h"
 #include "pair/dealt_parties.h"
-#include "pair/keys_parties.h"
+#include "pair/file_position.h"
 
 namespace tkdc::pair {
 namespace {
@@ -48,9 +43,10 @@ TEST(PairKeys, ARecordIsBridgedIntoASessionAndServesInManyJobs) {
       for (std::size_t turn = 0; turn < 2; ++turn) {
         auto prepared = prepared_for(session, circuit);
         if (!prepared) return prepared.error();
-        const Held octet = part_of(*held, 120 + 8 * turn, 8);  // over the border of two blocks
+        auto octet = part_of(*held, 120 + 8 * turn, 8);  // over the border of two blocks
+        if (!octet) return octet.error();
         Inputs inputs;
-        auto done = compute(session, *prepared, inputs.held(octet));
+        auto done = compute(session, *prepared, inputs.held(*octet));
         if (!done) return done.error();
         outputs[turn][p] = *done;
       }
@@ -103,8 +99,9 @@ TEST(PairKeys, AFlippedBitIsNotTaken) {
 TEST(PairKeys, EachFieldOfEachMessageChangedEndsTheSession) {
   const Bridged honest = bridge_both(record_of(pools(), 0));
   ASSERT_TRUE(honest.outcome.ok());
-  // From the end: proof (3), coin, masks (2); then what draws bits. From the begin: the wish (3).
-  constexpr std::uint64_t kWish[] = {0, 16, 24}, kEnd[] = {16, 32, 48, 64, 80, 96};
+  // From the end: proof (3), coin, masks (2); then what draws bits. From the begin: the wish (3),
+  // the word that it is claimed.
+  constexpr std::uint64_t kWish[] = {0, 16, 24, 32}, kEnd[] = {16, 32, 48, 64, 80, 96};
   for (const int cheat : {0, 1}) {
     std::vector<std::uint64_t> places;
     for (const std::uint64_t at : kWish) places.push_back(honest.begun_at[cheat] + at);
@@ -180,7 +177,11 @@ TEST(PairKeys, NoCoinIsToldBeforeTheOtherOnesMasksAreThere) {
 }
 
 TEST(PairKeys, ABlockIsNotUsedTwice) {
-  EXPECT_FALSE(read_by_two_proofs({.names_an_old_number = true})) << "none is taken from the peer";
+  EXPECT_FALSE(read_by_two_proofs({.names_an_old_number = true, .crossed = true}));
+  EXPECT_TRUE(read_by_two_proofs({.names_an_old_number = true, .crossed = true, .careless = true}))
+      << "the control: a counter that is not asked again";
+  EXPECT_FALSE(read_by_two_proofs({.names_an_old_number = true, .careless = true}))
+      << "none is taken from the peer";
   EXPECT_FALSE(read_by_two_proofs({.restored = true})) << "an honest peer's is higher";
 }
 
@@ -197,131 +198,6 @@ TEST(PairKeys, TwoDeltasAreNotProvedTogether) {
   EXPECT_NE(proved.refusal.find("of another"), std::string::npos);
 }
 
-// In a file, as a store would have it: eight octets, replaced whole.
-class FilePosition : public PoolPosition {
- public:
-  FilePosition()
-      : path_(testing::TempDir() + "position." + std::to_string(getpid()) + "." +
-              std::to_string(++count_)) {
-    EXPECT_TRUE(raise(0).ok());
-  }
-  ~FilePosition() override { std::filesystem::remove(path_); }
-  Result<std::uint64_t> next() override {
-    std::uint64_t number = 0;
-    std::ifstream in(path_, std::ios::binary);
-    if (!in.read(reinterpret_cast<char*>(&number), sizeof number)) return fail("no position");
-    return number;
-  }
-  Result<void> raise(std::uint64_t to) override {
-    if (full) return fail("disk full");
-    Bytes octets(sizeof to);
-    std::memcpy(octets.data(), &to, sizeof to);
-    if (at_raise) at_raise();
-    return replace_durably(path_, octets) ? Result<void>() : fail("not written");
-  }
-  std::function<void()> at_raise;
-  bool full = false;
-
- private:
-  static inline int count_ = 0;
-  const std::string path_;
-};
-
-using PositionBody = std::function<Result<void>(Session&, std::size_t, FilePosition&)>;
-void with_positions(const PositionBody& body) {
-  FilePosition positions[2];
-  const auto party = [&](std::size_t p) {
-    return [&, p](Session& session) { return body(session, p, positions[p]); };
-  };
-  const Outcome outcome = with_sessions(party(0), party(1));
-  EXPECT_TRUE(outcome.ok()) << outcome.error[0].value_or("") << outcome.error[1].value_or("");
-}
-
-TEST(PairKeys, APositionIsOnDiskBeforeABlockIsUsedAndACrashLosesTheBlocks) {
-  with_positions([](Session& session, std::size_t p, FilePosition& position) -> Result<void> {
-    const std::uint64_t before = session.channel().sent();
-    position.at_raise = [&] { EXPECT_EQ(session.channel().sent(), before + 32); };
-    auto first = reserve(session, pools()[p], position, 2);
-    if (!first) return first.error();
-    position.at_raise = nullptr;
-    EXPECT_EQ(*position.next(), 2u);
-    auto key = first->take(session, 1);
-    if (!key) return key.error();
-    EXPECT_EQ(key->blocks[0].own, pools()[p].blocks[0].own);
-    EXPECT_NE(first->take(session, 2).error().message.find("1 blocks are reserved"),
-              std::string::npos);
-    // What was reserved is forgotten, as by a crash: nobody gives these blocks out again.
-    auto second = reserve(session, pools()[p], position, 1);
-    if (!second) return second.error();
-    auto next = second->take(session, 1);
-    EXPECT_TRUE(next && next->blocks[0].own == pools()[p].blocks[2].own);
-    const Reserved moved = std::move(*first);
-    EXPECT_EQ(moved.left(), 1u);
-    EXPECT_EQ(first->left(), 0u);
-    return {};
-  });
-}
-
-TEST(PairKeys, AServerThatCannotWriteItsPositionUsesNothing) {
-  with_positions([](Session& session, std::size_t p, FilePosition& position) -> Result<void> {
-    position.full = p == 0;
-    auto reserved = reserve(session, pools()[p], position, 5);
-    EXPECT_EQ(reserved.ok(), p == 1);
-    EXPECT_EQ(*position.next(), p == 0 ? 0u : 5u);
-    position.full = false;
-    auto again = reserve(session, pools()[p], position, 1);
-    if (!again) return again.error();
-    EXPECT_EQ(*position.next(), 6u) << "both go on behind the one that is ahead";
-    return {};
-  });
-}
-
-TEST(PairKeys, PositionsThatAreFarApartAreForPeople) {
-  const auto ends = [](std::uint64_t first, std::uint64_t second, std::size_t blocks,
-                       const char* words) {
-    std::string why[2];
-    const auto party = [&](std::size_t p) {
-      return [&, p](Session& session) -> Result<void> {
-        MemoryPosition position(p == 0 ? first : second);
-        auto reserved = reserve(session, pools()[p], position, blocks);
-        if (!reserved) why[p] = reserved.error().message;
-        EXPECT_EQ(position.number, p == 0 ? first : second);
-        return reserved ? Result<void>() : reserved.error();
-      };
-    };
-    (void)with_sessions(party(0), party(1));
-    EXPECT_NE((why[0] + why[1]).find(words), std::string::npos) << why[0] << why[1];
-  };
-  ends(5, 6 + kMostApart, 1, "was restored has to be told so at");
-  ends(6 + kMostApart, 5, 1, "was restored has to be told so at");
-  ends(0, ~std::uint64_t{0}, 1, "restored");
-  ends(kPoolBlocks - 1, 0, 2, "all are used");
-  ends(kPoolBlocks + 1, 0, 1, "all are used");
-  ends(0, 0, kMostReserved + 1, "more than are reserved");
-}
-
-TEST(PairKeys, BlocksOfAnotherSessionAreRefused) {
-  std::optional<Reserved> kept;
-  const auto party = [&](bool first) {
-    return [&, first](Session& session) -> Result<void> {
-      const bool garbler = session.side() == Side::kGarbler;
-      const std::size_t p = garbler ? 0 : 1;
-      if (first) {
-        MemoryPosition position;
-        auto reserved = reserve(session, pools()[p], position, 4);
-        if (garbler && reserved) kept.emplace(std::move(*reserved));
-        return {};
-      }
-      if (!garbler) return {};
-      EXPECT_NE(kept->take(session, 1).error().message.find("another session"), std::string::npos);
-      EXPECT_FALSE(bridge(session, *kept, record_of(pools(), 0)[0]).ok());
-      return {};
-    };
-  };
-  EXPECT_TRUE(with_sessions(party(true), party(true)).ok());
-  EXPECT_TRUE(with_sessions(party(false), party(false)).ok());
-}
-
 // An agent imports a key of one block: both store it under a fresh block, without seeing it.
 const PairCircuit& padded_block() {
   static const PairCircuit circuit = [] {
@@ -335,15 +211,18 @@ const PairCircuit& padded_block() {
 Result<StoredBlocks> import_key(Session& session, std::size_t p, PoolPosition& position,
                                 Dealt dealt) {
   auto reserved = reserve(session, pools()[p], position, 2);
-  auto r = reserved ? reserved->take(session, 1) : reserved.error();
-  auto held = r ? bridge(session, *reserved, *r) : r.error();
-  auto masks = held ? session.draw(masks_of(padded_block())) : held.error();
+  auto fresh = reserved ? draw_fresh(session, *reserved, 1) : Result<Fresh>(reserved.error());
+  if (!fresh) return fresh.error();
+  auto masks = session.draw(masks_of(padded_block()));
   auto prepared = masks ? prepare(session, padded_block(), {}, *masks) : masks.error();
   if (!prepared) return prepared.error();
   Inputs inputs(std::move(dealt));
-  auto d = compute(session, *prepared, inputs.dealt(kBlockBits).held(*held));
+  auto d = compute(session, *prepared, inputs.dealt(kBlockBits).held(fresh->take()));
+  // Dropped or not, no second value is opened under these blocks.
+  EXPECT_TRUE(fresh->take().bits.empty());
   if (!d) return d.error();
-  return moved(pools()[p], *r, *d);
+  EXPECT_FALSE(fresh->moved_by(pools()[p], std::span(*d).first(100)).ok());
+  return fresh->moved_by(pools()[p], *d);
 }
 
 // A server that enters another share of an imported key has it dropped; one that stores another is
@@ -397,15 +276,22 @@ TEST(PairKeys, AnImportedKeyIsStoredAndMovesToAnotherPool) {
     auto held = bridge(session, *reserved, stored[p]);
     if (!held) return held.error();
     MemoryPosition others_position;
-    auto from_others = reserve(session, others[p], others_position, 2);
+    auto from_others = reserve(session, others[p], others_position, 6);
     if (!from_others) return from_others.error();
-    auto r = from_others->take(session, 1);
-    auto bridged = r ? bridge(session, *from_others, *r) : r.error();
-    if (!bridged) return bridged.error();
-    EXPECT_FALSE(store(session, part_of(*held, 0, 8), others[p], *r, *bridged).ok());
-    EXPECT_FALSE(store(session, *held, pools()[p], *r, *bridged).ok());
-    EXPECT_FALSE(store(session, Held{Label{1, 1}, held->bits}, others[p], *r, *bridged).ok());
-    auto moved_key = store(session, *held, others[p], *r, *bridged);
+    auto octet = part_of(*held, 0, 8);
+    EXPECT_FALSE(part_of(*held, 121, 8).ok());
+    EXPECT_FALSE(part_of(*held, ~std::size_t{0}, 8).ok());
+    for (const Pool* wrong : {&others[p], &pools()[p]}) {
+      auto unused = draw_fresh(session, *from_others, 1);
+      if (!unused || !octet) return fail("no fresh blocks");
+      const std::uint64_t before = session.channel().sent();
+      const Held& what = wrong == &others[p] ? *octet : *held;  // a length, then a pool
+      EXPECT_FALSE(store(session, what, *wrong, std::move(*unused)).ok());
+      EXPECT_EQ(session.channel().sent(), before);
+    }
+    auto fresh = draw_fresh(session, *from_others, 1);
+    if (!fresh) return fresh.error();
+    auto moved_key = store(session, *held, others[p], std::move(*fresh));
     if (!moved_key) return moved_key.error();
     anew[p] = std::move(*moved_key);
     return {};
@@ -436,7 +322,7 @@ TEST(PairGolden, WhatBothSendIsAsCommitted) {
       ot::begin_fixed(static_cast<std::uint8_t>(p));
       const Side side = p == 0 ? Side::kGarbler : Side::kEvaluator;
       auto first = Session::create(channel, side, kContext, small_batches());
-      auto pool = first ? make_pool(std::move(*first), 4) : first.error();
+      auto pool = first ? make_pool(*first, 4) : first.error();
       auto session = pool ? Session::create(channel, side, kContext, small_batches())
                           : Result<std::unique_ptr<Session>>(pool.error());
       if (!session) return session.error();

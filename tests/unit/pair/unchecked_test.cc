@@ -60,7 +60,7 @@ TEST(PairControl, AStoredBitIsFlippedWhereNothingIsProved) {
 }
 
 TEST(PairControl, ABlockThatServesTwiceGivesAShareAway) {
-  EXPECT_TRUE(read_by_two_proofs({.names_an_old_number = true}));
+  EXPECT_TRUE(read_by_two_proofs({.names_an_old_number = true, .careless = true}));
   EXPECT_TRUE(read_by_two_proofs({.restored = true}));
 }
 

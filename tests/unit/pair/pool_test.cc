@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reservations: which blocks of a pool a session has, when its number is on disk, and what happens
+// where two servers or two sessions do not agree.
+#include <barrier>
+
+#include "pair/file_position.h"
+
+namespace tkdc::pair {
+namespace {
+
+TEST(PairPool, APositionIsOnDiskBeforeABlockIsUsedAndACrashLosesTheBlocks) {
+  with_positions([](Session& session, std::size_t p, FilePosition& position) -> Result<void> {
+    const std::uint64_t before = session.channel().sent();
+    position.at_claim = [&] { EXPECT_EQ(session.channel().sent(), before + 32); };
+    auto first = reserve(session, pools()[p], position, 2);
+    if (!first) return first.error();
+    position.at_claim = nullptr;
+    EXPECT_EQ(*position.number(), 2u);
+    auto key = first->take(session, 1);
+    if (!key) return key.error();
+    EXPECT_EQ(key->blocks[0].own, pools()[p].blocks[0].own);
+    EXPECT_NE(first->take(session, 2).error().message.find("1 blocks are reserved"),
+              std::string::npos);
+    // What was reserved is forgotten, as by a crash: nobody gives these blocks out again.
+    auto second = reserve(session, pools()[p], position, 1);
+    if (!second) return second.error();
+    auto next = second->take(session, 1);
+    EXPECT_TRUE(next && next->blocks[0].own == pools()[p].blocks[2].own);
+    const Reserved moved = std::move(*first);
+    EXPECT_EQ(moved.left(), 1u);
+    EXPECT_EQ(first->left(), 0u);
+    return {};
+  });
+}
+
+// Neither uses blocks that the other one could not claim: both are told, and reserve again.
+TEST(PairPool, AServerThatCannotWriteItsPositionUsesNothing) {
+  with_positions([](Session& session, std::size_t p, FilePosition& position) -> Result<void> {
+    position.full = p == 0;
+    auto reserved = reserve(session, pools()[p], position, 5);
+    EXPECT_FALSE(reserved.ok());
+    EXPECT_TRUE(session.stands().ok());
+    EXPECT_EQ(*position.number(), p == 0 ? 0u : 5u);
+    position.full = false;
+    auto again = reserve(session, pools()[p], position, 1);
+    if (!again) return again.error();
+    EXPECT_EQ(*position.number(), 6u) << "both go on behind the one that is ahead";
+    return {};
+  });
+}
+
+// Two sessions of the same two servers ask for a number before either claims.
+TEST(PairPool, TwoSessionsAtOnceDoNotReserveTheSameBlocks) {
+  class Crossed : public MemoryPosition {
+   public:
+    Result<std::uint64_t> next(const Label& pool) override {
+      const std::uint64_t read = [&] {
+        const std::lock_guard lock(mutex_);
+        return number;
+      }();
+      if (read == 0) both_.arrive_and_wait();
+      (void)pool;
+      return read;
+    }
+    Result<bool> claim(const Label& pool, std::uint64_t first, std::uint64_t blocks) override {
+      const std::lock_guard lock(mutex_);
+      return MemoryPosition::claim(pool, first, blocks);
+    }
+
+   private:
+    std::mutex mutex_;
+    std::barrier<> both_{2};
+  };
+  Crossed positions[2];
+  int reserved[2] = {0, 0};
+  const auto run = [&](int which) {
+    const auto party = [&](std::size_t p) {
+      return [&, p](Session& session) -> Result<void> {
+        auto got = reserve(session, pools()[p], positions[p], 4);
+        EXPECT_TRUE(session.stands().ok());
+        if (got && p == 0) ++reserved[which];
+        for (int turn = 0; !got && session.stands() && turn < 100; ++turn) {
+          auto again = reserve(session, pools()[p], positions[p], 4);
+          if (again) return {};
+        }
+        return got ? Result<void>() : got.error();
+      };
+    };
+    const Outcome outcome = with_sessions(party(0), party(1));
+    EXPECT_TRUE(outcome.ok()) << outcome.error[0].value_or("") << outcome.error[1].value_or("");
+  };
+  std::thread other([&] { run(1); });
+  run(0);
+  other.join();
+  EXPECT_LE(reserved[0] + reserved[1], 1) << "the same four blocks";
+  EXPECT_GE(positions[0].number, 8u);
+}
+
+TEST(PairPool, PositionsThatAreFarApartAreForPeople) {
+  const auto ends = [](std::uint64_t first, std::uint64_t second, std::size_t blocks,
+                       const char* words) {
+    std::string why[2];
+    const auto party = [&](std::size_t p) {
+      return [&, p](Session& session) -> Result<void> {
+        MemoryPosition position(p == 0 ? first : second);
+        auto reserved = reserve(session, pools()[p], position, blocks);
+        if (!reserved) why[p] = reserved.error().message;
+        EXPECT_EQ(position.number, p == 0 ? first : second);
+        return reserved ? Result<void>() : reserved.error();
+      };
+    };
+    (void)with_sessions(party(0), party(1));
+    EXPECT_NE((why[0] + why[1]).find(words), std::string::npos) << why[0] << why[1];
+  };
+  ends(5, 6 + kMostApart, 1, "was restored has to be told so at");
+  ends(6 + kMostApart, 5, 1, "was restored has to be told so at");
+  ends(0, ~std::uint64_t{0}, 1, "restored");
+  ends(kPoolBlocks - 1, 0, 2, "all are used");
+  ends(kPoolBlocks + 1, 0, 1, "all are used");
+  ends(0, 0, kMostReserved + 1, "more than are reserved");
+}
+
+TEST(PairPool, BlocksOfAnotherSessionAreRefused) {
+  std::optional<Reserved> kept;
+  const auto party = [&](bool first) {
+    return [&, first](Session& session) -> Result<void> {
+      const bool garbler = session.side() == Side::kGarbler;
+      const std::size_t p = garbler ? 0 : 1;
+      if (first) {
+        MemoryPosition position;
+        auto reserved = reserve(session, pools()[p], position, 4);
+        if (garbler && reserved) kept.emplace(std::move(*reserved));
+        return {};
+      }
+      if (!garbler) return {};
+      EXPECT_NE(kept->take(session, 1).error().message.find("another session"), std::string::npos);
+      EXPECT_FALSE(bridge(session, *kept, record_of(pools(), 0)[0]).ok());
+      return {};
+    };
+  };
+  EXPECT_TRUE(with_sessions(party(true), party(true)).ok());
+  EXPECT_TRUE(with_sessions(party(false), party(false)).ok());
+}
+
+}  // namespace
+}  // namespace tkdc::pair

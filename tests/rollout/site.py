@@ -186,14 +186,19 @@ class Site:
 
     def killed_play(self, name: str, inventory: Path, when: Callable[[], bool]) -> None:
         """The controller dies amid it, with all its processes."""
-        with subprocess.Popen(
+        log = self.folder / "last.log"
+        with log.open("w") as said, subprocess.Popen(
                 ["ip", "netns", "exec", self.lab.prefix, "ansible-playbook", "-i", str(inventory),
-                 f"tkdc.appliance.{name}"], env=self.environment(), stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL, start_new_session=True) as controller:
-            try:
-                until(f"the run of {name} is so far", when, PLAY_TIMEOUT_S)
+                 f"tkdc.appliance.{name}"], env=self.environment(), stdout=said,
+                stderr=subprocess.STDOUT, start_new_session=True) as controller:
+            def so_far() -> bool:
                 if controller.poll() is not None:
-                    raise StepError(f"{name} ended before it was killed: {controller.poll()}")
+                    raise StepError(f"{name} ended with {controller.returncode} before it was "
+                                    f"killed\n{log.read_text()[-6000:]}")
+                return when()
+
+            try:
+                until(f"the run of {name} is so far", so_far, PLAY_TIMEOUT_S)
             finally:
                 os.killpg(controller.pid, signal.SIGKILL)
 

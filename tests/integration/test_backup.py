@@ -218,6 +218,11 @@ def test_root_reads_and_moves_nothing_for_a_services_account(realm, first):
     done = tkdc(realm, *make)
     assert done.returncode == GOOD, done.stderr
     assert "x.intro" not in verify(realm, Path(done.stdout.partition(":")[0]), 0)["files"]
+    Path(done.stdout.partition(":")[0]).unlink()
+    (folder / "y.introduction").write_text("everybody's")
+    done = tkdc(realm, *make)
+    assert done.returncode == GOOD, done.stderr
+    assert "y.introduction" in verify(realm, Path(done.stdout.partition(":")[0]), 0)["files"]
     (folder / "tls.cert.pem").unlink()
     (folder / "tls.cert.pem").symlink_to(root / "secret")
     done = tkdc(realm, *make)
@@ -225,7 +230,24 @@ def test_root_reads_and_moves_nothing_for_a_services_account(realm, first):
     (folder / "tls.cert.pem").unlink()
     (root / "roots").mkdir()
     config = folder / "tkdc.toml"
-    config.write_text(config.read_text().replace('path = "store"', f'path = "{root}/roots"'))
+    text = config.read_text()
+    # Where everybody may lay files: it would stay root, and take x.introduction.
+    everybodys = root / "everybodys"
+    everybodys.mkdir()
+    everybodys.chmod(0o1777)
+    for name in ("data.mdb", "keys"):
+        shutil.copy(folder / "store" / name, everybodys)
+        shutil.chown(everybodys / name, "nobody", "nogroup")
+    config.write_text(text.replace('path = "store"', f'path = "{everybodys}"'))
+    done = tkdc(realm, *make[:-1], everybodys)
+    assert done.returncode == FAILED and "belongs to another user" in done.stderr, done.stderr
+    # A link of the account's to what is root's, beside its own files.
+    (folder / "link").symlink_to(everybodys)
+    config.write_text(text.replace('path = "store"', 'path = "link"'))
+    done = tkdc(realm, *make[:-1], everybodys)
+    assert done.returncode == FAILED and "belongs to another user" in done.stderr, done.stderr
+    assert not list(everybodys.glob("*.tkdc-backup"))
+    config.write_text(text.replace('path = "store"', f'path = "{root}/roots"'))
     done = tkdc(realm, "restore", first[0], "--key", secret(realm, 0), "--into", folder)
     assert done.returncode == REFUSED and "belongs to another user" in done.stderr, done.stderr
     assert not list((root / "roots").iterdir())

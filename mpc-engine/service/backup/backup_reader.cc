@@ -28,20 +28,20 @@ Result<std::unique_ptr<BackupReader>> BackupReader::open(const UniqueFd& fd,
 Result<void> BackupReader::begin(const SecretBuffer& secret) {
   auto whole = read_backup_head(fd_, path_);
   if (!whole.ok()) return whole.error();
-  head_ = whole->head;
+  whole_ = std::move(*whole);
   const BackupPublicKey recipient = backup_public_key(secret);
-  if (recipient != head_.recipient)
-    return fail(path_ + ": for another key, " + to_hex(head_.recipient) + "; this one is " +
+  if (recipient != head().recipient)
+    return fail(path_ + ": for another key, " + to_hex(head().recipient) + "; this one is " +
                 to_hex(recipient));
   SecretBuffer own(crypto_kdf_KEYBYTES);
-  if (crypto_box_seal_open(own.data(), whole->sealed_key().data(), whole->sealed_key().size(),
+  if (crypto_box_seal_open(own.data(), whole_.sealed_key().data(), whole_.sealed_key().size(),
                            recipient.data(), secret.data()) != 0)
     return damaged("its own key does not open");
-  const auto mac = backup_mac(own, whole->authenticated());
-  if (sodium_memcmp(mac.data(), whole->mac().data(), mac.size()) != 0)
+  const auto mac = backup_mac(own, whole_.authenticated());
+  if (sodium_memcmp(mac.data(), whole_.mac().data(), mac.size()) != 0)
     return damaged("its head was changed");
   crypto_generichash_init(&digest_, nullptr, 0, sizeof BackupHead::body_digest);
-  left_ = head_.body_bytes;
+  left_ = head().body_bytes;
   if (::lseek(fd_.get(), static_cast<off_t>(kBackupHeadBytes), SEEK_SET) < 0)
     return system_error(path_);
   Bytes header(crypto_secretstream_xchacha20poly1305_HEADERBYTES);
@@ -126,7 +126,7 @@ Result<void> BackupReader::end(const BackupEntry& entry) {
     return damaged("it has not as many entries as it says");
   std::array<std::uint8_t, 32> digest{};
   crypto_generichash_final(&digest_, digest.data(), digest.size());
-  if (digest != head_.body_digest) return damaged("its digest is another");
+  if (digest != head().body_digest) return damaged("its digest is another");
   return {};
 }
 

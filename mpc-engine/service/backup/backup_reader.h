@@ -20,7 +20,8 @@ class BackupReader {
                                                     const SecretBuffer& secret);
   ~BackupReader() { sodium_memzero(&stream_, sizeof stream_); }
 
-  const BackupHead& head() const { return head_; }
+  const BackupHead& head() const { return whole_.head; }
+  const WholeHead& whole_head() const { return whole_; }
   const std::string& path() const { return path_; }
   // False at the end. The entry is good until the next call. Error: damaged.
   Result<bool> next(BackupEntry& entry);
@@ -45,7 +46,7 @@ class BackupReader {
 
   const UniqueFd& fd_;
   const std::string path_;
-  BackupHead head_;
+  WholeHead whole_;
   crypto_secretstream_xchacha20poly1305_state stream_;
   crypto_generichash_state digest_;
   Bytes sealed_;

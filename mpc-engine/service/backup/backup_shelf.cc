@@ -34,7 +34,7 @@ ShelvedBackup look_at(const std::string& path) {
 
 bool before(const ShelvedBackup& a, const ShelvedBackup& b) {
   const auto rank = [](const ShelvedBackup& one) {
-    return std::tuple(!one.trouble.empty(), server_of(one), ~one.head.refresh_epoch,
+    return std::tuple(!one.trouble.empty(), server_of(one), ~one.head.era, ~one.head.refresh_epoch,
                       ~one.head.generation, ~one.head.made_at_s, one.path);
   };
   return rank(a) < rank(b);
@@ -51,14 +51,11 @@ Result<std::vector<ShelvedBackup>> look_at_backups(const std::string& folder) {
       out.push_back(look_at(entries->path().string()));
   if (error) return fail("cannot look into " + folder + ": " + error.message());
   std::ranges::sort(out, before);
-  std::map<Server, std::uint32_t> newest;
-  for (const ShelvedBackup& one : out)
-    if (one.trouble.empty()) {
-      std::uint32_t& epoch = newest[server_of(one)];
-      epoch = std::max(epoch, one.head.refresh_epoch);
-    }
+  std::map<Server, std::uint32_t> serves;  // the refresh epoch of the newest, which comes first
   for (ShelvedBackup& one : out)
-    one.stale = one.trouble.empty() && one.head.refresh_epoch < newest[server_of(one)];
+    if (one.trouble.empty())
+      one.stale = serves.try_emplace(server_of(one), one.head.refresh_epoch).first->second !=
+                  one.head.refresh_epoch;
   return out;
 }
 

@@ -2,8 +2,11 @@
 // The backups that lie in a folder: which of them are of use, and which are to go. Nothing is
 // opened with a key. What is said of them is what their heads say.
 //
-// A backup of an older refresh epoch than another one here, of the same server, is stale: the realm
-// does not take it any more, and with another server's store of its epoch it is every key.
+// Of two, the newer is that of the later era of nonce epochs: all three servers went on from there
+// together, wherever they had been before. Then the refresh epoch decides, then the generation.
+//
+// A backup of another refresh epoch than the newest one here, of the same server, is stale: the
+// realm does not take it any more, and with another server's store of its epoch it is every key.
 #pragma once
 
 #include <optional>

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/backup/restore.h"
 
+#include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <tuple>
 
 #include "base/hex.h"
+#include "base/unique_fd.h"
 #include "base/utc_time.h"
 #include "service/backup/place_store.h"
 #include "service/store/keyring.h"
@@ -15,9 +20,13 @@
 namespace tkdc {
 namespace {
 
-std::string state(std::uint32_t refresh_epoch, std::uint64_t generation) {
+// In the order of which is the newer (backup_shelf.h).
+using Age = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>;
+
+std::string state(const Age& age) {
+  const auto& [era, refresh_epoch, generation] = age;
   return "refresh epoch " + std::to_string(refresh_epoch) + ", generation " +
-         std::to_string(generation);
+         std::to_string(generation) + ", era " + std::to_string(era);
 }
 
 Result<void> is_for(const BackupHead& head, const StoreOptions& store) {
@@ -27,28 +36,58 @@ Result<void> is_for(const BackupHead& head, const StoreOptions& store) {
               " of " + to_hex(store.installation));
 }
 
-// Refresh epochs come before generations: a store that was repaired counts anew.
-Result<void> is_no_newer(const RestoreOptions& options, const BackupHead& head,
-                         const SecretBuffer& wrapping) {
+// By a process of its own: a database that is damaged can end who reads it. 0: it cannot be read.
+std::uint64_t generation_there(const StoreOptions& store, const SecretBuffer& wrapping) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return 0;
+  const UniqueFd mine(ends[0]);
+  UniqueFd its(ends[1]);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto there = StoreSnapshot::take(store, wrapping);
+    const std::uint64_t generation = there.ok() ? (*there)->moment().generation : 0;
+    ::_exit(::write(its.get(), &generation, sizeof generation) == sizeof generation ? 0 : 1);
+  }
+  its = UniqueFd();
+  std::uint64_t generation = 0;
+  const bool told =
+      child > 0 && ::read(mine.get(), &generation, sizeof generation) == sizeof generation;
+  while (child > 0 && ::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return told ? generation : 0;
+}
+
+// The generation that the restored store counts on from: no backup of the store that it replaces is
+// of a higher one. Error: that store is newer than the backup, or cannot be read, and --replace
+// does not say so.
+Result<std::uint64_t> counts_on_from(const RestoreOptions& options, const BackupHead& head,
+                                     const SecretBuffer& wrapping) {
+  if (options.replace) return std::max(generation_there(options.store, wrapping), head.generation);
   auto there = StoreSnapshot::take(options.store, wrapping);
   if (!there.ok())
     return fail("the store that is there cannot be compared with the backup (" +
                 there.error().message + "); --replace restores all the same");
   const StoreMoment& now = (*there)->moment();
-  if (std::tie(now.refresh_epoch, now.generation) <= std::tie(head.refresh_epoch, head.generation))
-    return {};
-  return fail("the store in " + options.store.path + " is newer (" +
-              state(now.refresh_epoch, now.generation) + ") than the backup (" +
-              state(head.refresh_epoch, head.generation) +
+  const Age is{now.epochs.era, now.refresh_epoch, now.generation};
+  const Age restored{head.era, head.refresh_epoch, head.generation};
+  if (is <= restored) return std::max(now.generation, head.generation);
+  return fail("the store in " + options.store.path + " is newer (" + state(is) +
+              ") than the backup (" + state(restored) +
               "): keys made since would be lost; --replace restores all the same");
 }
 
 class StoreRestore final : public Restore {
  public:
-  StoreRestore(const RestoreOptions& options, const SecretBuffer& wrapping, StorePlace place)
-      : options_(options), wrapping_(copy_of(wrapping)), place_(std::move(place)) {}
+  StoreRestore(const RestoreOptions& options, const WholeHead& checked,
+               const SecretBuffer& wrapping, StorePlace place, std::uint64_t generation)
+      : options_(options), checked_(checked), wrapping_(copy_of(wrapping)),
+        place_(std::move(place)), generation_(generation) {}
 
   Result<RestoredStore> run(BackupReader& reader) override {
+    if (reader.whole_head().octets != checked_.octets)
+      return fail(reader.path() +
+                  " is another backup than the one that was checked: somebody "
+                  "changes it meanwhile; restore from a copy that is yours alone");
     if (auto filled = fill(reader); !filled.ok()) return filled.error();
     auto era = opens(reader.head());
     if (!era.ok()) return era.error();
@@ -78,13 +117,14 @@ class StoreRestore final : public Restore {
   }
 
   const RestoreOptions options_;
+  const WholeHead checked_;
   const SecretBuffer wrapping_;
   StorePlace place_;
+  const std::uint64_t generation_;
 };
 
 Result<void> StoreRestore::fill(BackupReader& reader) {
-  auto filler =
-      StoreFiller::create(at_draft(), wrapping_, {reader.head().generation, options_.all_three});
+  auto filler = StoreFiller::create(at_draft(), wrapping_, {generation_, options_.all_three});
   if (!filler.ok()) return filler.error();
   BackupEntry entry;
   for (;;) {
@@ -111,15 +151,17 @@ Result<std::uint32_t> StoreRestore::opens(const BackupHead& head) {
 }  // namespace
 
 Result<std::unique_ptr<Restore>> Restore::begin(const RestoreOptions& options,
-                                                const BackupHead& head,
+                                                const WholeHead& checked,
                                                 const SecretBuffer& wrapping) {
+  const BackupHead& head = checked.head;
   if (auto own = is_for(head, options.store); !own.ok()) return own.error();
   auto place = StorePlace::hold(options.store.path);
   if (!place.ok()) return place.error();
-  if (place->occupied() && !options.replace)
-    if (auto older = is_no_newer(options, head, wrapping); !older.ok()) return older.error();
+  Result<std::uint64_t> generation = head.generation;
+  if (place->occupied()) generation = counts_on_from(options, head, wrapping);
+  if (!generation.ok()) return generation.error();
   return std::unique_ptr<Restore>(
-      std::make_unique<StoreRestore>(options, wrapping, std::move(*place)));
+      std::make_unique<StoreRestore>(options, checked, wrapping, std::move(*place), *generation));
 }
 
 }  // namespace tkdc

@@ -30,13 +30,13 @@ struct RestoredStore {
 // While this is there no server starts in the place.
 class Restore {
  public:
-  // Error: it must not be done: another's backup, a server that runs, a store that is newer.
+  // `checked`: of a backup that check_backup() found good. Error: it must not be done: another's
+  // backup, a server that runs, a store that is newer.
   static Result<std::unique_ptr<Restore>> begin(const RestoreOptions& options,
-                                                const BackupHead& head,
+                                                const WholeHead& checked,
                                                 const SecretBuffer& wrapping);
   virtual ~Restore() = default;
-  // `reader`: at its beginning, of a backup that check_backup() found good. Error: nothing was
-  // changed.
+  // `reader`: at the beginning of that backup. Error: it is another one now; nothing was changed.
   virtual Result<RestoredStore> run(BackupReader& reader) = 0;
 };
 

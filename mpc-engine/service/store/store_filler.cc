@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "base/durable_file.h"
@@ -94,6 +95,8 @@ Result<void> Filler::put_meta(const StoredValue& value) {
   if (std::ranges::equal(value.name, meta::kEpochs)) {
     Epochs epochs;
     if (!decode_epochs(value.plain, epochs)) return fail("store: these are no nonce epochs");
+    if (fill_.next_era && epochs.era == std::numeric_limits<std::uint32_t>::max())
+      return fail("store: there is no era of nonce epochs after this one");
     if (fill_.next_era) epochs = {epochs.era + 1, 0, 0, epochs.spent, epochs.spent_at_s};
     return write_sealed(Tables::kMeta, value.name, {}, encode_epochs(epochs));
   }
@@ -110,7 +113,9 @@ Result<void> Filler::put_meta(const StoredValue& value) {
 
 Result<void> Filler::put(const StoredValue& value) {
   if (value.kind == ValueKind::kMeta) return put_meta(value);
-  return write_sealed(table_of(value.kind), value.name, value.header, value.plain);
+  const Table table = table_of(value.kind);
+  if (table == Tables::kTables) return fail("store: this release knows no such kind of value");
+  return write_sealed(table, value.name, value.header, value.plain);
 }
 
 Result<void> Filler::finish() {

@@ -4,6 +4,7 @@
 // The backup is checked to its end before anything is looked at here. Root makes the folder; the
 // store is made by a process that is its owner (tools/cli/owner.h). Secret: the administrator's
 // key, the store's, and what is in the backup.
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,24 +55,37 @@ int in_another_process(const std::function<int()>& work) {
   return WIFEXITED(ended) ? WEXITSTATUS(ended) : static_cast<int>(kBackupFailed);
 }
 
-int restore_as_owner(const RestoreWords& words, const UniqueFd& backup, const SecretBuffer& secret,
-                     const BackupHead& head, const StoppedStore& at) {
-  const std::string& store = at.config.store_path;
-  const bool there = ::access(store.c_str(), F_OK) == 0;
-  if (auto owner = become_owner_of(there ? store : parent_of(store)); !owner)
-    return say_failure(kName, owner.error(), kBackupFailed);
+// A backup whose contents are good, and what is left to do with it.
+struct Checked {
+  const UniqueFd& fd;
+  const SecretBuffer& secret;
+  const WholeHead& head;
+  const std::vector<BackupFile>& files;
+};
+
+// Locks are not inherited.
+bool lock_again(const SecretBuffer& key) { return ::mlock(key.data(), key.size()) == 0; }
+
+// In a process that gives root up.
+int restore_as(const Owner& owner, const RestoreWords& words, const Checked& backup,
+               const StoppedStore& at) {
+  if (!lock_again(backup.secret) || !lock_again(at.key))
+    return say_failure(kName, system_error("cannot lock keys in memory"), kBackupFailed);
+  if (auto became = become(owner); !became)
+    return say_failure(kName, became.error(), kBackupFailed);
   RestoreOptions options;
   options.store = at.options();
   options.replace = words.replace;
   options.all_three = words.all_three;
   options.now_s = static_cast<std::uint64_t>(std::time(nullptr));
-  auto restore = Restore::begin(options, head, at.key);
+  auto restore = Restore::begin(options, backup.head, at.key);
   if (!restore) return say_failure(kName, restore.error(), kBackupRefused);
-  auto reader = BackupReader::open(backup, words.file, secret);
+  auto reader = BackupReader::open(backup.fd, words.file, backup.secret);
   if (!reader) return say_failure(kName, reader.error(), kBackupBad);
   auto done = (*restore)->run(**reader);
   if (!done)
     return say_failure(kName, fail("nothing was changed: " + done.error().message), kBackupFailed);
+  const BackupHead& head = backup.head.head;
   std::cout << head.records << " keys are in " << at.config.store_path << ", of state "
             << state_of(head) << ", refresh epoch " << head.refresh_epoch << ", era " << done->era
             << ".\n";
@@ -96,36 +110,24 @@ void say_what_is_next(const RestoreWords& words, bool made_folder) {
                  "from them, \"A lost server\" in docs/operations.md.\n";
 }
 
-// The service's account writes its configuration: it could name a folder of anybody's as its
-// store's. Where the folder was made just now, the configuration is the backup's.
-Result<void> is_the_members(const RestoreWords& words, const std::string& store) {
-  struct stat folder {
-  }, place{};
-  if (::stat(words.into.c_str(), &folder) != 0) return system_error(words.into);
-  if (::stat(store.c_str(), &place) != 0 && ::stat(parent_of(store).c_str(), &place) != 0)
-    return system_error(parent_of(store),
-                        "start the server's unit once, and stop it: that makes it");
-  if (folder.st_uid == place.st_uid) return {};
-  return fail("the store's place, " + store + ", belongs to another user than " + words.into +
-              ": correct [store] path, or whose they are");
+int restore_store(const RestoreWords& words, const Checked& backup, const std::string& config,
+                  bool made_folder) {
+  auto at = find_store_or_none(config);
+  if (!at) return say_failure(kName, at.error(), kBackupFailed);
+  // systemd gives it to the unit's user when that is started.
+  if (made_folder) (void)::mkdir(parent_of(at->config.store_path).c_str(), 0700);
+  auto owner = owner_of_store(config, at->config.store_path);
+  if (!owner) return say_failure(kName, owner.error(), kBackupRefused);
+  return in_another_process([&] { return restore_as(*owner, words, backup, *at); });
 }
 
-int restore_checked(const RestoreWords& words, const UniqueFd& backup, const SecretBuffer& secret,
-                    const BackupHead& head, const std::vector<BackupFile>& files) {
+int restore_checked(const RestoreWords& words, const Checked& backup) {
   const std::string config = words.into + "/tkdc.toml";
   const bool make_folder = ::access(config.c_str(), F_OK) != 0;
   if (make_folder)
-    if (auto made = write_member_files(words.into, files); !made)
+    if (auto made = write_member_files(words.into, backup.files); !made)
       return say_failure(kName, made.error(), kBackupRefused);
-  auto at = find_store_or_none(config);
-  int status = at ? kBackupGood : say_failure(kName, at.error(), kBackupFailed);
-  // systemd gives it to the unit's user when that is started.
-  if (at && make_folder) (void)::mkdir(parent_of(at->config.store_path).c_str(), 0700);
-  if (at && !make_folder)
-    if (auto own = is_the_members(words, at->config.store_path); !own)
-      status = say_failure(kName, own.error(), kBackupRefused);
-  if (status == kBackupGood)
-    status = in_another_process([&] { return restore_as_owner(words, backup, secret, head, *at); });
+  const int status = restore_store(words, backup, config, make_folder);
   std::error_code ignored;
   if (status != kBackupGood && make_folder) fs::remove_all(words.into, ignored);
   if (status == kBackupGood) say_what_is_next(words, make_folder);
@@ -141,7 +143,7 @@ int restore(const RestoreWords& words) {
   if (!reader) return say_failure(kName, reader.error(), kBackupBad);
   auto contents = check_backup(**reader);
   if (!contents) return say_failure(kName, contents.error(), kBackupBad);
-  return restore_checked(words, *backup, *secret, (*reader)->head(), contents->files);
+  return restore_checked(words, {*backup, *secret, (*reader)->whole_head(), contents->files});
 }
 
 }  // namespace

@@ -68,6 +68,9 @@ Result<StoppedStore> find_stopped_store(const std::string& path) {
   return out;
 }
 
-Result<void> become_owner(const StoppedStore& at) { return become_owner_of(at.config.store_path); }
+Result<void> become_owner(const StoppedStore& at) {
+  auto owner = owner_of_store(at.config.path, at.config.store_path);
+  return owner ? become(*owner) : owner.error();
+}
 
 }  // namespace tkdc::cli

@@ -30,7 +30,8 @@ struct StoppedStore {
 Result<StoppedStore> find_stopped_store(const std::string& config);
 // The same of a store that may be lost.
 Result<StoppedStore> find_store_or_none(const std::string& config);
-// From here on this process is the owner of the store's folder, if it was root's.
+// From here on this process is the owner of the store's folder, if it was root's. Error: that is
+// not who has the configuration (owner.h).
 Result<void> become_owner(const StoppedStore& at);
 
 }  // namespace tkdc::cli

@@ -11,7 +11,9 @@
 #include <set>
 
 #include "scratch_backup.h"
+#include "service/backup/backup_shelf.h"
 #include "service/store/keyring.h"
+#include "service/store/store_filler.h"
 
 namespace tkdc {
 namespace {
@@ -21,6 +23,18 @@ namespace fs = std::filesystem;
 
 void expect_says(const std::string& message, const char* what) {
   EXPECT_NE(message.find(what), std::string::npos) << message;
+}
+
+// By name; but for LMDB's notes of who reads, which come and go.
+std::map<std::string, Bytes> all_in(const std::string& folder) {
+  std::map<std::string, Bytes> out;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().filename() == "lock.mdb") continue;
+    Bytes& octets = out[entry.path().string()];
+    std::ifstream in(entry.path(), std::ios::binary);
+    if (entry.is_regular_file()) octets = {std::istreambuf_iterator<char>(in), {}};
+  }
+  return out;
 }
 
 TEST_F(RestoreTest, AStoreComesBackAsItWas) {
@@ -150,6 +164,96 @@ TEST_F(RestoreTest, WhereAllThreeAreRestoredKeysOfBeforeOnlyOpen) {
   EXPECT_FALSE((*store_->get(id_of(7)))->open_only);
 }
 
+// What is made after a restore is kept before what was made of the store that it replaced.
+TEST_F(RestoreTest, BackupsOfTheStoreThatWasReplacedAreTheOlder) {
+  fill_store();
+  const std::string early = taken();
+  open();
+  for (std::uint32_t n = 10; n < 20; ++n) add(n);
+  const std::string left = taken(kNow + 1);
+  RestoreOptions told = restore_options();
+  told.replace = true;
+  auto restored = restore(early, told);
+  ASSERT_TRUE(restored.ok()) << restored.error().message;
+  const std::string present = taken(kNow + 2);
+  auto shelf = look_at_backups(folder_);
+  ASSERT_TRUE(shelf.ok() && shelf->size() == 3);
+  EXPECT_EQ((*shelf)[0].path, present);
+  EXPECT_EQ((*shelf)[1].path, left);
+  for (const ShelvedBackup& one : to_remove(*shelf, {1, 0}, kNow + 3)) EXPECT_NE(one.path, present);
+}
+
+// Also where the store was lost, so that generations began at the backup's.
+TEST_F(RestoreTest, BackupsOfTheEraBeforeAreTheOlder) {
+  fill_store();
+  const std::string early = taken();
+  open();
+  for (std::uint32_t n = 10; n < 20; ++n) add(n);
+  auto left = take(kNow + 1);
+  ASSERT_TRUE(left.ok());
+  fs::remove_all(options_.path);
+  RestoreOptions options = restore_options();
+  options.all_three = true;
+  ASSERT_TRUE(restore(early, options).ok());
+  auto present = take(kNow + 2);
+  ASSERT_TRUE(present.ok());
+  ASSERT_LT(present->head.generation, left->head.generation);
+  EXPECT_EQ(look_at_backups(folder_).value()[0].path, present->path);
+  expect_says(why_not(left->path, restore_options()), "is newer");
+  EXPECT_EQ(why_not(present->path, restore_options()), "restored");
+}
+
+// Its writer has the public key too, and waits for the check to be over.
+TEST_F(RestoreTest, AnotherBackupThanTheCheckedOneIsRefused) {
+  fill_store();
+  const std::string path = taken(), other = taken(kNow + 1);
+  const Bytes checked = octets_in(path);
+  store_.reset();
+  auto fd = open_backup(path);
+  auto reader = BackupReader::open(*fd, path, secret_);
+  ASSERT_TRUE(reader.ok() && check_backup(**reader).ok());
+  const auto before = all_in(options_.path);
+  auto begun = Restore::begin(restore_options(), (*reader)->whole_head(), key_);
+  ASSERT_TRUE(begun.ok()) << begun.error().message;
+  write_octets(path, octets_in(other));
+  auto again = BackupReader::open(*fd, path, secret_);
+  ASSERT_TRUE(again.ok());
+  auto refused = (*begun)->run(**again);
+  ASSERT_FALSE(refused.ok());
+  expect_says(refused.error().message, "another backup than the one that was checked");
+  EXPECT_EQ(all_in(options_.path), before);
+  write_octets(path, checked);
+  again = BackupReader::open(*fd, path, secret_);
+  ASSERT_TRUE(again.ok());
+  auto restored = (*begun)->run(**again);
+  EXPECT_TRUE(restored.ok()) << restored.error().message;
+}
+
+TEST_F(RestoreTest, AKindThatIsUnknownIsNotStored) {
+  StoreOptions at = options_;
+  at.path = directory_ + "/filled";
+  auto filler = StoreFiller::create(at, key_, {});
+  ASSERT_TRUE(filler.ok()) << filler.error().message;
+  for (int kind : {0, 8, 31, 254}) {
+    auto put = (*filler)->put({static_cast<ValueKind>(kind), octets("name"), {}, octets("value")});
+    ASSERT_FALSE(put.ok()) << kind;
+    expect_says(put.error().message, "no such kind");
+  }
+}
+
+TEST_F(RestoreTest, ThereIsNoEraAfterTheLast) {
+  open();
+  Epochs last = store_->epochs();
+  last.era = 0xffffffff;
+  ASSERT_TRUE(store_->set_epochs(last).ok());
+  const std::string path = taken();
+  RestoreOptions options = restore_options();
+  options.replace = true;
+  EXPECT_EQ(why_not(path, options), "restored");
+  options.all_three = true;
+  expect_says(why_not(path, options), "no era");
+}
+
 TEST_F(RestoreTest, TheServersNotesStayAndTheFormerStoreIsKept) {
   fill_store();
   write_octets(options_.path + "/latched", octets("a deviation"));
@@ -162,18 +266,6 @@ TEST_F(RestoreTest, TheServersNotesStayAndTheFormerStoreIsKept) {
   EXPECT_EQ(octets_in(restored->former + "/data.mdb"), former);
   EXPECT_FALSE(fs::exists(restored->former + "/latched"));
   EXPECT_FALSE(fs::exists(options_.path + ".restoring"));
-}
-
-// By name; but for LMDB's notes of who reads, which come and go.
-std::map<std::string, Bytes> all_in(const std::string& folder) {
-  std::map<std::string, Bytes> out;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.path().filename() == "lock.mdb") continue;
-    Bytes& octets = out[entry.path().string()];
-    std::ifstream in(entry.path(), std::ios::binary);
-    if (entry.is_regular_file()) octets = {std::istreambuf_iterator<char>(in), {}};
-  }
-  return out;
 }
 
 TEST_F(RestoreTest, WhatMustNotBeChangesNothing) {
@@ -232,7 +324,7 @@ TEST_F(RestoreTest, AStoreThatIsInUseIsLeft) {
   ASSERT_TRUE(reader.ok());
   RestoreOptions options = restore_options();
   options.replace = true;
-  auto begun = Restore::begin(options, (*reader)->head(), key_);
+  auto begun = Restore::begin(options, (*reader)->whole_head(), key_);
   ASSERT_FALSE(begun.ok());
   expect_says(begun.error().message, "in use");
 }

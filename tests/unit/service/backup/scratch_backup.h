@@ -100,7 +100,7 @@ class ScratchBackup : public Refresh {
     if (!fd.ok()) return fd.error();
     auto reader = BackupReader::open(*fd, path, secret_);
     if (!reader.ok()) return reader.error();
-    auto restore = Restore::begin(options, (*reader)->head(), key_);
+    auto restore = Restore::begin(options, (*reader)->whole_head(), key_);
     if (!restore.ok()) return restore.error();
     return (*restore)->run(**reader);
   }

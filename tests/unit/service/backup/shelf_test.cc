@@ -11,7 +11,8 @@ namespace {
 
 class Shelf : public ScratchBackup {
  protected:
-  void put(int party, std::uint32_t epoch, std::uint64_t generation, std::uint64_t made_at_s) {
+  void put(int party, std::uint32_t epoch, std::uint64_t generation, std::uint64_t made_at_s,
+           std::uint32_t era = 0) {
     const std::string path = folder_ + "/" + std::to_string(party) + "-" +
                              std::to_string(generation) + std::string(kBackupEnding);
     auto writer = BackupWriter::create(path, backup_public_key(secret_));
@@ -20,6 +21,7 @@ class Shelf : public ScratchBackup {
     head.installation = options_.installation;
     head.party = party;
     head.refresh_epoch = epoch;
+    head.era = era;
     head.generation = generation;
     head.made_at_s = made_at_s;
     ASSERT_TRUE((*writer)->finish(head).ok());
@@ -46,6 +48,19 @@ TEST_F(Shelf, TheNewestComesFirstAndOlderEpochsAreStale) {
   auto shelf = look_at_backups(folder_);
   ASSERT_TRUE(shelf.ok()) << shelf.error().message;
   EXPECT_EQ(words(*shelf), "1:9 1:7 1:90! 2:80 ? ");
+}
+
+// All three were restored, of backups of before: what was made of the stores that they left is
+// over.
+TEST_F(Shelf, ALaterEraIsNewerThanWhateverWasBefore) {
+  put(1, 0, 90, kNow - 50);
+  put(1, 1, 95, kNow - 40);
+  put(1, 0, 7, kNow - 30, 1);
+  put(1, 0, 9, kNow - 20, 1);
+  auto shelf = look_at_backups(folder_);
+  ASSERT_TRUE(shelf.ok()) << shelf.error().message;
+  EXPECT_EQ(words(*shelf), "1:9 1:7 1:95! 1:90 ");
+  EXPECT_EQ(words(to_remove(*shelf, {2, 0}, kNow)), "1:95! 1:90 ");
 }
 
 TEST_F(Shelf, ADamagedOneIsSeenWithoutAKey) {

@@ -24,11 +24,15 @@ DealtKeys::DealtKeys(ByteSpan key, std::size_t blocks) : stream(blocks + 1) {
   randombytes_buf_deterministic(stream.data(), stream.size() * kLabelBytes, key.data());
 }
 
-std::array<Dealt, 2> deal_input(std::span<const std::uint8_t> secret) {
+std::array<Dealt, 2> deal_input(std::span<const std::uint8_t> secret, const Label& session) {
+  Label number;
+  randombytes_buf(&number, sizeof number);
   std::array<Dealt, 2> out;
   std::array<Bits, 2> shares = deal(secret);
   for (std::size_t p = 0; p < 2; ++p) {
     Dealt& to = out[p];
+    to.session = session;
+    to.number = number;
     to.share = std::move(shares[p]);
     randombytes_buf(&to.mask, sizeof to.mask);
     const Labels blocks = blocks_of_share(to);
@@ -42,13 +46,17 @@ std::array<Dealt, 2> deal_input(std::span<const std::uint8_t> secret) {
 }
 
 SecretVector put_dealt(const Dealt& dealt) {
-  SecretVector out((dealt.share.size() + 7) / 8);
-  for (std::size_t k = 0; k < dealt.share.size(); ++k)
-    out[k / 8] |= static_cast<std::uint8_t>(dealt.share[k] << (k % 8));
+  SecretVector out;
   const auto add = [&](const void* from, std::size_t bytes) {
     const auto* octets = static_cast<const std::uint8_t*>(from);
     out.insert(out.end(), octets, octets + bytes);
   };
+  add(&dealt.session, sizeof dealt.session);
+  add(&dealt.number, sizeof dealt.number);
+  const std::size_t before = out.size();
+  out.resize(before + (dealt.share.size() + 7) / 8);
+  for (std::size_t k = 0; k < dealt.share.size(); ++k)
+    out[before + k / 8] |= static_cast<std::uint8_t>(dealt.share[k] << (k % 8));
   add(&dealt.mask, sizeof dealt.mask);
   add(dealt.tags.data(), dealt.tags.size() * kLabelBytes);
   add(dealt.peers_key.data(), dealt.peers_key.size());
@@ -60,14 +68,21 @@ Result<Dealt> get_dealt(ByteSpan octets, std::size_t bits) {
     return fail("pair: an agent deals " + std::to_string(octets.size()) +
                 " octets for an input of " + std::to_string(bits) + " bits, which takes " +
                 std::to_string(dealt_bytes(bits)));
-  const std::size_t share = (bits + 7) / 8;
+  std::size_t at = 0;
+  const auto take = [&](void* to, std::size_t bytes) {
+    std::memcpy(to, octets.data() + at, bytes);
+    at += bytes;
+  };
   Dealt out;
-  out.share = unpacked(octets.first(share), bits);
-  std::memcpy(&out.mask, octets.data() + share, sizeof out.mask);
+  take(&out.session, sizeof out.session);
+  take(&out.number, sizeof out.number);
+  const std::size_t share = (bits + 7) / 8;
+  out.share = unpacked(octets.subspan(at, share), bits);
+  at += share;
+  take(&out.mask, sizeof out.mask);
   out.tags.resize(blocks_for(bits) + 1);
-  std::memcpy(out.tags.data(), octets.data() + share + kLabelBytes, out.tags.size() * kLabelBytes);
-  const ByteSpan key = octets.last(kDealtKeyBytes);
-  std::copy(key.begin(), key.end(), out.peers_key.begin());
+  take(out.tags.data(), out.tags.size() * kLabelBytes);
+  take(out.peers_key.data(), out.peers_key.size());
   return out;
 }
 

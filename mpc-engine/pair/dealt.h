@@ -2,7 +2,8 @@
 // What an agent deals to both servers for one job: shares of its input (message, pad), each with
 // MACs that the other server can check. The agent draws everything anew for each job; what it has
 // dealt is dead once a server may have said anything that depends on it, so a job that is tried
-// again is dealt again.
+// again is dealt again. It is dealt for one session of both servers and has a number, drawn anew
+// too: a server refuses what is dealt for another session, and a number that it has had.
 //
 // Of a share in blocks X_1 … X_m and a random block R, under a Δ and q_1 … q_m, q_R that follow
 // from a key for this job:
@@ -10,7 +11,8 @@
 //   to its server       the share, R, and the tags q_k ⊕ X_k Δ, q_R ⊕ R Δ
 //   to the other one    the key
 //
-// On the wire: share, eight bits an octet; R; tags; the key for the peer's. Secret: all of it.
+// On the wire: session, number; share, eight bits an octet; R; tags; the key for the peer's.
+// Secret: all but session and number.
 #pragma once
 
 #include "pair/auth_block.h"
@@ -32,6 +34,8 @@ struct Dealt {
     sodium_memzero(peers_key.data(), peers_key.size());
   }
 
+  Label session;  // Session::id()
+  Label number;   // of the deal, the same at both
   Bits share;
   Label mask;          // R
   Labels tags;         // of the share's blocks, and of R
@@ -46,11 +50,11 @@ struct DealtKeys {
   Labels stream;
 };
 
-// The agent's. `secret`: bits, 0 or 1 each.
-std::array<Dealt, 2> deal_input(std::span<const std::uint8_t> secret);
+// The agent's. `secret`: bits, 0 or 1 each; `session`: the id that both servers have told.
+std::array<Dealt, 2> deal_input(std::span<const std::uint8_t> secret, const Label& session);
 
 constexpr std::size_t dealt_bytes(std::size_t bits) {
-  return (bits + 7) / 8 + kLabelBytes * (blocks_for(bits) + 2) + kDealtKeyBytes;
+  return (bits + 7) / 8 + kLabelBytes * (blocks_for(bits) + 4) + kDealtKeyBytes;
 }
 SecretVector put_dealt(const Dealt& dealt);
 // Error: another length than that of so many bits.

@@ -13,7 +13,8 @@ namespace tkdc::pair {
 // Whether a proof's MAC is the one that its value has to have; in constant time, and public.
 bool mac_fits(const Label& expected, const Label& said);
 
-// Whether inputs have not served yet: of what an agent dealt, two proofs give a share away.
+// Whether inputs, or a deal's number, have not served yet: of what an agent dealt, two proofs give
+// a share away.
 bool is_unused(bool used);
 
 // Whether what is stored and the random block of its proof are of one pool, under one Δ: of a proof

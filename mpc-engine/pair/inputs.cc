@@ -45,12 +45,18 @@ class Entry {
             ? wanted != 0
             : inputs.dealt_->share.size() != wanted || inputs.dealt_->tags.size() != blocks + 1)
       return fail("pair: what the agent dealt is not as long as the circuit's input");
+    if (!inputs.dealt_) return {};
+    if (!session.is(inputs.dealt_->session))
+      return fail("pair: an agent dealt this for another session: it is dealt again for this one");
+    if (!is_unused(session.has_served(inputs.dealt_->number)))
+      return fail("pair: this deal has served: a job that is tried again is dealt again");
     return {};
   }
 
   Result<Entered> run() {
     if (auto good = fits(session_, prepared_, inputs_); !good) return good.error();
     inputs_.used_ = true;
+    if (inputs_.dealt_) session_.serves(inputs_.dealt_->number);
     mask();
     Bytes octets = packed(said_);
     auto done = session_.channel().write(octets);

@@ -179,6 +179,14 @@ Result<Bits> evaluator_side(Session& session, Prepared& prepared, const Entered&
   return unmasked(prepared, outputs, *peers);
 }
 
+// What is looked at before a word is said.
+Result<void> job_fits(const Session& session, const Prepared& prepared, const Inputs& inputs) {
+  if (prepared.used) return fail("pair: what was prepared has been used");
+  if (prepared.circuit == nullptr || !session.is(prepared.session))
+    return fail("pair: what was prepared belongs to another session");
+  return inputs_fit(session, prepared, inputs);
+}
+
 }  // namespace
 
 Result<Evaluated> evaluate(Session& session, const Prepared& prepared,
@@ -259,17 +267,16 @@ Label mac_digest(const Session& session, const Prepared& prepared,
   });
 }
 
-Result<Bits> compute(Session& session, Prepared& prepared, Inputs& inputs) {
-  if (auto good = session.stands(); !good) return good.error();
-  if (prepared.used) return fail("pair: what was prepared has been used");
-  if (prepared.circuit == nullptr || !session.is(prepared.session))
-    return fail("pair: what was prepared belongs to another session");
-  if (auto good = inputs_fit(session, prepared, inputs); !good) return good.error();
+JobResult compute(Session& session, Prepared& prepared, Inputs& inputs) {
+  if (auto good = session.stands(); !good) return {good.error(), Went::kEnded};
+  if (auto good = job_fits(session, prepared, inputs); !good) return {good.error(), Went::kRefused};
   prepared.used = true;
   auto entered = exchange_inputs(session, prepared, inputs);
-  if (!entered) return entered.error();
-  return session.side() == Side::kGarbler ? garbler_side(session, prepared, *entered)
-                                          : evaluator_side(session, prepared, *entered);
+  if (!entered) return {entered.error(), Went::kEnded};
+  auto done = session.side() == Side::kGarbler ? garbler_side(session, prepared, *entered)
+                                               : evaluator_side(session, prepared, *entered);
+  if (done) return std::move(*done);
+  return {done.error(), session.stands() ? Went::kDropped : Went::kEnded};
 }
 
 }  // namespace tkdc::pair

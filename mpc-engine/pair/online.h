@@ -18,16 +18,33 @@
 // follows, and the session goes on.
 //
 // Digests: ⊕ H(label, j), H that of rows (ot/row_hash.h) under keys of this use, no j twice. Calls
-// block; one thread. Secret: inputs, labels; the outputs are what both may know. Error: the
-// session's, which then has ended; or, where it still stands, that the job was dropped.
+// block; one thread. Secret: inputs, labels; the outputs are what both may know.
 #pragma once
 
 #include "pair/inputs.h"
 
 namespace tkdc::pair {
 
-// The output bits, in their order. `inputs` have served then, whatever comes of it.
-Result<Bits> compute(Session& session, Prepared& prepared, Inputs& inputs);
+// How a job went here, and so what the peer knows of it.
+enum class Went : std::uint8_t {
+  kDone,
+  kRefused,  // before a word was said: the peer may be waiting for one, and has to be told
+  kDropped,  // both know, and stand at the same place of the session: the next job may follow
+  kEnded,    // the session: Session::ended_by()
+};
+class [[nodiscard]] JobResult : public Result<Bits> {
+ public:
+  JobResult(Bits outputs) : Result<Bits>(std::move(outputs)), went_(Went::kDone) {}
+  JobResult(Error error, Went went) : Result<Bits>(std::move(error)), went_(went) {}
+  Went went() const { return went_; }
+
+ private:
+  Went went_;
+};
+
+// The output bits, in their order. `prepared` and `inputs` have served then, whatever comes of it,
+// unless it was refused.
+JobResult compute(Session& session, Prepared& prepared, Inputs& inputs);
 
 // Steps of it, for tests that take one party's place.
 struct Evaluated {

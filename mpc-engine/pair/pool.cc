@@ -26,13 +26,15 @@ std::string apart(const Session& session, std::uint64_t own, std::uint64_t peers
 Result<std::uint64_t> first_block(Session& session, const Pool& pool, const Wish& own,
                                   const Wish& peers) {
   if (!session.is_same(own.pool, peers.pool) || own.blocks != peers.blocks)
-    return session.end("it reserves blocks of another pool");
+    return session.end("it reserves blocks of another pool", EndedBy::kState);
   const auto [low, high] = std::minmax(own.next, peers.next);
-  if (high - low > kMostApart) return session.end(apart(session, own.next, peers.next));
+  if (high - low > kMostApart)
+    return session.end(apart(session, own.next, peers.next), EndedBy::kState);
   const std::uint64_t first = first_of(own.next, peers.next), all = pool.blocks.size();
   if (first > all || own.blocks > all - first)
     return session.end("of this pool " + std::to_string(all) +
-                       " blocks have been made, and all are used: make another one");
+                           " blocks have been made, and all are used: make another one",
+                       EndedBy::kState);
   return first;
 }
 
@@ -67,7 +69,7 @@ Result<Pool> make_pool(std::unique_ptr<Session>& session, std::size_t blocks) {
   // Neither has it before the other one's checks have ended well.
   auto met = said_by_both(*session, true);
   if (!met) return met.error();
-  if (!*met) return session->end("it has not made this pool");
+  if (!*met) return session->end("it has not made this pool", EndedBy::kState);
   session.reset();
   return out;
 }
@@ -88,7 +90,7 @@ Result<Reserved> reserve(Session& session, const Pool& pool, PoolPosition& posit
   if (blocks > kMostReserved)
     return fail("pair: " + std::to_string(blocks) + " blocks are more than are reserved at once");
   auto next = position.next(pool.id);
-  if (!next) return session.end(next.error().message);
+  if (!next) return session.end(next.error().message, EndedBy::kState);
   const Wish own{pool.id, *next, blocks};
   Wish peers;
   auto done = session.channel().write_all(std::span<const Wish>(&own, 1));

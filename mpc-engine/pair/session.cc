@@ -76,11 +76,16 @@ Session::Session(Channel& channel, Side side)
     : channel_(channel), deltas_{side, draw_delta(side)} {}
 
 Result<std::unique_ptr<Session>> Session::create(Channel& channel, Side side, ByteSpan context,
-                                                 const ot::ExtensionOptions& options) {
+                                                 const ot::ExtensionOptions& options,
+                                                 EndedBy* ended_by) {
+  if (ended_by != nullptr) *ended_by = EndedBy::kNothing;
   if (!options.checked) return fail("pair: its OTs have to be checked");
   std::unique_ptr<Session> session(new Session(channel, side));
-  if (auto done = session->set_up(context, options); !done)
-    return session->end("setup: " + done.error().message);
+  if (auto done = session->set_up(context, options); !done) {
+    const Error error = session->end("setup: " + done.error().message);
+    if (ended_by != nullptr) *ended_by = session->ended_by();
+    return error;
+  }
   return session;
 }
 
@@ -180,10 +185,10 @@ Expected& Session::expected() {
   return *expected_;
 }
 
-Error Session::end(const std::string& why) {
+Error Session::end(const std::string& why, EndedBy by) {
   if (ended_.empty()) {
     ended_ = why;
-    ended_by_ = channel_.broken() && !told_equality_ ? EndedBy::kLink : EndedBy::kCheck;
+    ended_by_ = channel_.broken() && !told_equality_ ? EndedBy::kLink : by;
     channel_.abort("the session has ended");
   }
   return fail("pair with " + channel_.peer() + ": " + ended_);

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <array>
+#include <set>
 
 #include "garble/wiped_memory.h"
 #include "ot/random_ot.h"
@@ -71,16 +72,20 @@ class Expected {
   std::size_t waiting_ = 0;
 };
 
-// kLink: the stream failed, which may be nobody's fault. kCheck: the peer does not follow the
-// protocol, or is to be treated so; another session with it is a decision of people.
-enum class EndedBy : std::uint8_t { kNothing, kLink, kCheck };
+// kLink: the stream failed, which may be nobody's fault. kState: what both have stored, or are
+// about to do, differs, or cannot be read here: servers that follow the protocol come to this too,
+// by a restored disk or a full one, and people have to look at both. kCheck: the peer does not
+// follow the protocol, or is to be treated so; another session with it is a decision of people.
+enum class EndedBy : std::uint8_t { kNothing, kLink, kState, kCheck };
 
 class Session {
  public:
   // `context` names installation, both parties, what the session is for and its number: equal at
-  // both, and never that of another session. Error: also options whose OTs are not checked.
+  // both, and never that of another session. Error: also options whose OTs are not checked;
+  // `ended_by`, if there is one, says what ended the setup.
   static Result<std::unique_ptr<Session>> create(Channel& channel, Side side, ByteSpan context,
-                                                 const ot::ExtensionOptions& options = {});
+                                                 const ot::ExtensionOptions& options = {},
+                                                 EndedBy* ended_by = nullptr);
   Session(const Session&) = delete;
   ~Session() { garble::wipe_stack(); }  // copies of Δ
 
@@ -114,8 +119,13 @@ class Session {
   // A seed for H's keys that both derive alike, for a purpose and a number.
   Label seed_of(std::uint64_t purpose, std::uint64_t number, Side of) const;
 
-  // The end, with its reason for the log; the peer is told that there is an end.
-  Error end(const std::string& why);
+  // Whether a deal of this number has served here; and that it serves now.
+  bool has_served(const Label& number) const { return served_.contains({number.high, number.low}); }
+  void serves(const Label& number) { served_.emplace(number.high, number.low); }
+
+  // The end, with its reason for the log; the peer is told that there is an end. `by`: where it was
+  // not the link.
+  Error end(const std::string& why, EndedBy by = EndedBy::kCheck);
   Result<void> stands() const;
   EndedBy ended_by() const { return ended_by_; }
   // Of what belongs to this session; public.
@@ -140,6 +150,7 @@ class Session {
   std::unique_ptr<LabelDigest> told_, heard_;
   std::unique_ptr<Expected> expected_;
   std::uint64_t next_number_ = 1, drawn_ = 0;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> served_;  // numbers of deals
   std::string ended_;
   EndedBy ended_by_ = EndedBy::kNothing;
   bool told_equality_ = false;

@@ -151,6 +151,8 @@ class PairSide {
     for (std::size_t k = 0; k < work_.random_bits; ++k)
       confounder.push_back(static_cast<int>(prepared.inputs[work_.held_bits + k].own()));
     confounders_.push_back(std::move(confounder));
+    // An agent deals when there is a session.
+    work_.dealt[job][party_].session = session.id();
     pair::Inputs inputs(std::move(work_.dealt[job][party_]));
     inputs.held(record).random(work_.random_bits).dealt(work_.dealt_bits);
     done = phase("online", [&]() -> Result<void> {
@@ -228,7 +230,7 @@ Result<PairFigures> measure_pair(const PairRun& run) {
     Bits secret(work.dealt_bits);
     randombytes_buf(secret.data(), secret.size());
     for (std::uint8_t& bit : secret) bit &= 1;
-    work.dealt.push_back(pair::deal_input(secret));
+    work.dealt.push_back(pair::deal_input(secret, {}));
     work.secrets.push_back(std::move(secret));
   }
   StreamPair streams;

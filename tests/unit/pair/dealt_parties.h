@@ -21,7 +21,7 @@ struct Job {
     pad = random_bits(generator, 8);
     Bits secret = input;
     secret.insert(secret.end(), pad.begin(), pad.end());
-    dealt = deal_input(secret);
+    dealt = deal_input(secret, Label{});
     expected = in_the_clear(circuit_named("aes-sbox"), input);
   }
 
@@ -30,9 +30,11 @@ struct Job {
     auto prepared = prepared_for(session, padded_sbox());
     if (!prepared) return prepared.error();
     online_at[p] = session.channel().sent();
+    dealt[static_cast<std::size_t>(p)].session = session.id();
     Inputs inputs(std::move(dealt[static_cast<std::size_t>(p)]));
     auto done = compute(session, *prepared, inputs.dealt(16));
     stands[p] = session.stands().ok();
+    went[p] = done.went();
     if (!done) error[p] = done.error().message;
     if (!done && !stands[p]) return done.error();
     if (done) outputs[p] = std::move(*done);
@@ -54,6 +56,7 @@ struct Job {
     for (const int p : {0, 1}) {
       EXPECT_NE(error[p].find("dropped"), std::string::npos) << p << error[p];
       EXPECT_TRUE(stands[p]) << p;
+      EXPECT_EQ(went[p], Went::kDropped) << p;
     }
   }
 
@@ -62,6 +65,7 @@ struct Job {
   Outcome outcome;
   std::uint64_t online_at[2] = {0, 0};
   bool stands[2] = {false, false};
+  Went went[2] = {Went::kRefused, Went::kRefused};
   std::string error[2];
 };
 
@@ -84,31 +88,41 @@ inline FlippedPad flip_a_bit_of_the_pad(int cheat) {
 struct ReadTwice {
   bool share = false;
   std::string refusal;
+  Went went = Went::kDone;
 };
 
-inline ReadTwice use_a_deal_twice() {
+// `in_octets`: it sends them again, instead of a server's using again what it has.
+inline ReadTwice use_a_deal_twice(bool in_octets = false) {
   ReadTwice out;
   Job job;
   const Labels wanted = elements_of(job.dealt[0].share);
   const SessionBody garbler = [&](Session& session) -> Result<void> {
+    job.dealt[0].session = session.id();
+    const SecretVector octets = put_dealt(job.dealt[0]);
     Inputs inputs(std::move(job.dealt[0]));
     inputs.dealt(16);
     for (int turn = 0; turn < 2; ++turn) {
       auto prepared = prepared_for(session, padded_sbox());
       if (!prepared) return prepared.error();
-      auto done = compute(session, *prepared, inputs);
+      auto anew = get_dealt(octets, 16);
+      Inputs again(std::move(*anew));
+      auto done = compute(session, *prepared, in_octets ? again.dealt(16) : inputs);
       if (!done) out.refusal = done.error().message;
+      out.went = done.went();
     }
     return {};
   };
   const SessionBody rogue = [&](Session& session) -> Result<void> {
     Label coins[2], values[2];
-    Inputs inputs(std::move(job.dealt[1]));
-    inputs.dealt(16);
+    job.dealt[1].session = session.id();
+    const SecretVector octets = put_dealt(job.dealt[1]);
     for (int turn = 0; turn < 2; ++turn) {
       auto prepared = prepared_for(session, padded_sbox());
       if (!prepared) return prepared.error();
-      auto entered = exchange_inputs(session, *prepared, inputs);
+      auto anew = get_dealt(octets, 16);
+      randombytes_buf(&anew->number, sizeof anew->number);  // the rogue's own check passes
+      Inputs inputs(std::move(*anew));
+      auto entered = exchange_inputs(session, *prepared, inputs.dealt(16));
       if (!entered) return entered.error();
       auto evaluated = evaluate(session, *prepared, entered->values);
       if (!evaluated) return evaluated.error();

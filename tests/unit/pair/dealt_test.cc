@@ -7,7 +7,7 @@ namespace {
 
 TEST(PairDealt, EachTagIsThatOfItsBlockUnderTheOthersKey) {
   std::mt19937_64 generator(1);
-  const std::array<Dealt, 2> dealt = deal_input(random_bits(generator, 300));
+  const std::array<Dealt, 2> dealt = deal_input(random_bits(generator, 300), Label{});
   for (const std::size_t p : {0, 1}) {
     Labels blocks = elements_of(dealt[p].share);
     ASSERT_EQ(blocks.size(), 3u);
@@ -23,11 +23,13 @@ TEST(PairDealt, EachTagIsThatOfItsBlockUnderTheOthersKey) {
 TEST(PairDealt, OctetsAreReadAsTheyWereWritten) {
   std::mt19937_64 generator(2);
   for (const std::size_t bits : {0, 1, 128, 130, 1000}) {
-    const std::array<Dealt, 2> dealt = deal_input(random_bits(generator, bits));
+    const std::array<Dealt, 2> dealt = deal_input(random_bits(generator, bits), Label{7, 8});
     const SecretVector octets = put_dealt(dealt[0]);
     ASSERT_EQ(octets.size(), dealt_bytes(bits));
     auto again = get_dealt(octets, bits);
     ASSERT_TRUE(again.ok());
+    EXPECT_EQ(again->session, (Label{7, 8}));
+    EXPECT_EQ(again->number, dealt[1].number);
     EXPECT_EQ(again->share, dealt[0].share);
     EXPECT_EQ(again->mask, dealt[0].mask);
     EXPECT_EQ(again->tags, dealt[0].tags);
@@ -87,9 +89,29 @@ TEST(PairDealt, AServerThatFlipsABitOfThePadChangesNothing) {
 }
 
 TEST(PairDealt, WhatWasDealtServesOnce) {
-  const ReadTwice read = use_a_deal_twice();
-  EXPECT_FALSE(read.share);
-  EXPECT_NE(read.refusal.find("dealt again"), std::string::npos);
+  for (const bool in_octets : {false, true}) {
+    const ReadTwice read = use_a_deal_twice(in_octets);
+    EXPECT_FALSE(read.share);
+    EXPECT_EQ(read.went, Went::kRefused);
+    EXPECT_NE(read.refusal.find("dealt again"), std::string::npos);
+  }
+}
+
+TEST(PairDealt, WhatWasDealtForAnotherSessionIsRefused) {
+  const SessionBody body = [](Session& session) -> Result<void> {
+    auto prepared = prepared_for(session, padded_sbox());
+    if (!prepared) return prepared.error();
+    const std::uint64_t before = session.channel().sent();
+    Label other = session.id();
+    other.high ^= 1;
+    Inputs inputs(std::move(deal_input(Bits(16), other)[0]));
+    const JobResult refused = compute(session, *prepared, inputs.dealt(16));
+    EXPECT_EQ(refused.went(), Went::kRefused);
+    EXPECT_NE(refused.error().message.find("for another session"), std::string::npos);
+    EXPECT_EQ(session.channel().sent(), before);
+    return session.stands();
+  };
+  EXPECT_TRUE(with_sessions(body, body).ok());
 }
 
 TEST(PairDealt, WhatDoesNotFitTheCircuitIsRefusedBeforeAWordIsSaid) {
@@ -98,9 +120,11 @@ TEST(PairDealt, WhatDoesNotFitTheCircuitIsRefusedBeforeAWordIsSaid) {
     if (!prepared) return prepared.error();
     const std::uint64_t before = session.channel().sent();
     for (const std::size_t bits : {0, 15, 17, 200}) {
-      Inputs inputs(std::move(deal_input(Bits(bits))[0]));
+      Inputs inputs(std::move(deal_input(Bits(bits), session.id())[0]));
       inputs.dealt(16);
-      EXPECT_FALSE(compute(session, *prepared, inputs).ok()) << bits;
+      const JobResult refused = compute(session, *prepared, inputs);
+      EXPECT_EQ(refused.went(), Went::kRefused) << bits;
+      EXPECT_NE(refused.error().message.find("as long as"), std::string::npos);
     }
     Inputs none;
     EXPECT_FALSE(compute(session, *prepared, none.dealt(16)).ok());
@@ -125,7 +149,7 @@ TEST(PairDealt, InputsOfAllKindsInOneCircuit) {
   const PairCircuit circuit(circuit::schedule_of(recorder.finish()));
   std::mt19937_64 generator(3);
   const Bits secret = random_bits(generator, 8);
-  std::array<Dealt, 2> dealt = deal_input(secret);
+  std::array<Dealt, 2> dealt = deal_input(secret, Label{});
   Bits outputs[2], shares[2];
   const auto body = [&](int p) {
     return [&, p](Session& session) -> Result<void> {
@@ -135,6 +159,7 @@ TEST(PairDealt, InputsOfAllKindsInOneCircuit) {
       if (!drawn) return drawn.error();
       for (const AuthBit& bit : *drawn) shares[p].push_back(static_cast<std::uint8_t>(bit.own()));
       const Held held{session.id(), std::move(*drawn)};
+      dealt[static_cast<std::size_t>(p)].session = session.id();
       Inputs inputs(std::move(dealt[static_cast<std::size_t>(p)]));
       auto done = compute(session, *prepared, inputs.held(held).dealt(8).random(8));
       if (!done) return done.error();
@@ -168,6 +193,9 @@ TEST(PairDealt, EachFieldOfEachMessageChangedIsFoundWhateverTheInputs) {
       job.run(cheat, {at + fields[cheat][field] / 2, 2});
       const bool unread = cheat == 0 && field == 2;
       EXPECT_EQ(job.error[1 - cheat].empty(), unread) << cheat << " field " << field;
+      EXPECT_EQ(job.went[1 - cheat], unread                  ? Went::kDone
+                                     : job.stands[1 - cheat] ? Went::kDropped
+                                                             : Went::kEnded);
       if (unread) {
         EXPECT_EQ(job.taken(), job.expected);
       }

@@ -46,7 +46,7 @@ class PairEnctype : public testing::TestWithParam<std::uint32_t> {
     const Bits pad = random_bits(generator, circuit.schedule.output_bits.size());
     Bits secret = bits_of(message);
     secret.insert(secret.end(), pad.begin(), pad.end());
-    std::array<Dealt, 2> dealt = deal_input(secret);
+    std::array<Dealt, 2> dealt = deal_input(secret, Label{});
     Bits answers[2];
     const auto server = [&](std::size_t p) {
       return [&, p](Session& session) -> Result<void> {
@@ -58,6 +58,7 @@ class PairEnctype : public testing::TestWithParam<std::uint32_t> {
         if (!prepared) return prepared.error();
         const auto ke = part_of(*held, 0, ke_bits_), ki = part_of(*held, ke_bits_, 2 * 160);
         if (!ke || !ki) return fail("the record is too short");
+        dealt[p].session = session.id();
         auto received = get_dealt(put_dealt(dealt[p]), secret.size());
         if (!received) return received.error();
         Inputs inputs(std::move(*received));

@@ -100,17 +100,23 @@ TEST(PairPool, PositionsThatAreFarApartAreForPeople) {
   const auto ends = [](std::uint64_t first, std::uint64_t second, std::size_t blocks,
                        const char* words) {
     std::string why[2];
+    EndedBy ended[2] = {EndedBy::kNothing, EndedBy::kNothing};
     const auto party = [&](std::size_t p) {
       return [&, p](Session& session) -> Result<void> {
         MemoryPosition position(p == 0 ? first : second);
         auto reserved = reserve(session, pools()[p], position, blocks);
         if (!reserved) why[p] = reserved.error().message;
+        ended[p] = session.ended_by();
         EXPECT_EQ(position.number, p == 0 ? first : second);
         return reserved ? Result<void>() : reserved.error();
       };
     };
     (void)with_sessions(party(0), party(1));
     EXPECT_NE((why[0] + why[1]).find(words), std::string::npos) << why[0] << why[1];
+    for (const EndedBy by : ended) EXPECT_NE(by, EndedBy::kCheck) << "nobody has lied";
+    if (blocks <= kMostReserved) {
+      EXPECT_TRUE(ended[0] == EndedBy::kState || ended[1] == EndedBy::kState);
+    }
   };
   ends(5, 6 + kMostApart, 1, "was restored has to be told so at");
   ends(6 + kMostApart, 5, 1, "was restored has to be told so at");
@@ -118,6 +124,90 @@ TEST(PairPool, PositionsThatAreFarApartAreForPeople) {
   ends(kPoolBlocks - 1, 0, 2, "all are used");
   ends(kPoolBlocks + 1, 0, 1, "all are used");
   ends(0, 0, kMostReserved + 1, "more than are reserved");
+}
+
+// A disk that does not tell the number is no lie either; nor is a pool that one of both has not
+// got.
+TEST(PairPool, WhatCannotBeReadOrWasMadeByOneIsNoCheckThatFailed) {
+  static const BothPools others = new_pools(8);
+  class Unreadable : public MemoryPosition {
+    Result<std::uint64_t> next(const Label&) override { return fail("disk: no position"); }
+  };
+  EndedBy ended[2] = {EndedBy::kNothing, EndedBy::kNothing};
+  const auto party = [&](std::size_t p, const Pool& pool, PoolPosition& position) {
+    return [&, p](Session& session) -> Result<void> {
+      auto reserved = reserve(session, pool, position, 1);
+      ended[p] = session.ended_by();
+      return reserved ? Result<void>() : reserved.error();
+    };
+  };
+  Unreadable unreadable;
+  MemoryPosition good, good_too;
+  (void)with_sessions(party(0, pools()[0], unreadable), party(1, pools()[1], good));
+  EXPECT_EQ(ended[0], EndedBy::kState);
+  EXPECT_NE(ended[1], EndedBy::kCheck);
+  (void)with_sessions(party(0, pools()[0], good), party(1, others[1], good_too));
+  EXPECT_TRUE(ended[0] == EndedBy::kState || ended[1] == EndedBy::kState);
+  for (const EndedBy by : ended) EXPECT_NE(by, EndedBy::kCheck);
+}
+
+// Whoever opens a session learns what ended its setup.
+TEST(PairPool, WhatEndedASetupIsTold) {
+  const Outcome honest = with_sessions([](Session&) -> Result<void> { return {}; },
+                                       [](Session&) -> Result<void> { return {}; });
+  EndedBy by[2];
+  const auto setup = [&](std::size_t p) {
+    return [&, p](ot::Channel& channel) -> Result<void> {
+      auto session = Session::create(channel, p == 0 ? Side::kGarbler : Side::kEvaluator, kContext,
+                                     small_batches(), &by[p]);
+      return session ? Result<void>() : session.error();
+    };
+  };
+  // An octet in the middle of what the evaluator sends: rows of its extension, which are checked.
+  EXPECT_TRUE(ot::run_parties(setup(0), setup(1)).ok());
+  for (const EndedBy one : by) EXPECT_EQ(one, EndedBy::kNothing);
+  (void)ot::run_parties(setup(0), setup(1), 1, {honest.sent[1] / 2, 2});
+  EXPECT_TRUE(by[0] == EndedBy::kCheck || by[1] == EndedBy::kCheck);
+  const auto leaves = [](ot::Channel&) -> Result<void> { return fail("broken"); };
+  (void)ot::run_parties(setup(0), leaves);
+  EXPECT_EQ(by[0], EndedBy::kLink);
+}
+
+// The session is still there to be asked; and none that has made something else gets a pool.
+TEST(PairPool, WhatEndedAPoolIsToldAndItsSessionHasMadeNothingElse) {
+  EndedBy by[2];
+  const auto party = [&](std::size_t p, bool drew) {
+    return [&, p, drew](ot::Channel& channel) -> Result<void> {
+      auto session = Session::create(channel, p == 0 ? Side::kGarbler : Side::kEvaluator, kContext,
+                                     small_batches());
+      if (!session) return session.error();
+      if (drew) {
+        EXPECT_TRUE((*session)->draw(1).ok());
+        const std::uint64_t before = channel.sent();
+        EXPECT_NE(make_pool(*session, 4).error().message.find("has drawn 1 bits"),
+                  std::string::npos);
+        EXPECT_EQ(channel.sent(), before);
+        return (*session)->stands();
+      }
+      auto pool = make_pool(*session, 4);
+      EXPECT_EQ(pool.ok(), *session == nullptr);
+      if (!pool) by[p] = (*session)->ended_by();
+      return pool ? Result<void>() : pool.error();
+    };
+  };
+  EXPECT_TRUE(ot::run_parties(party(0, true), party(1, true)).ok());
+  const Outcome honest = ot::run_parties(party(0, false), party(1, false));
+  ASSERT_TRUE(honest.ok());
+  const std::uint64_t word = honest.sent[1] - 1;
+  (void)ot::run_parties(party(0, false), party(1, false), 1, {word, 1});
+  EXPECT_EQ(by[0], EndedBy::kState) << "it says that it has no pool";
+  (void)ot::run_parties(party(0, false), party(1, false), 1, {word, 2});
+  EXPECT_EQ(by[0], EndedBy::kCheck) << "neither yes nor no";
+  (void)ot::run_parties(party(0, false), [](ot::Channel& channel) -> Result<void> {
+    auto session = Session::create(channel, Side::kEvaluator, kContext, small_batches());
+    return session ? fail("broken") : session.error();
+  });
+  EXPECT_EQ(by[0], EndedBy::kLink);
 }
 
 TEST(PairPool, BlocksOfAnotherSessionAreRefused) {

@@ -66,7 +66,10 @@ TEST(PairControl, ABlockThatServesTwiceGivesAShareAway) {
 
 TEST(PairControl, TwoDeltasInOneProofGiveAShareAway) { EXPECT_TRUE(prove_under_two_deltas().read); }
 
-TEST(PairControl, ADealThatServesTwiceGivesAShareAway) { EXPECT_TRUE(use_a_deal_twice().share); }
+TEST(PairControl, ADealThatServesTwiceGivesAShareAway) {
+  EXPECT_TRUE(use_a_deal_twice().share);
+  EXPECT_TRUE(use_a_deal_twice(true).share);
+}
 
 }  // namespace
 }  // namespace tkdc::pair

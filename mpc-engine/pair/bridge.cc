@@ -9,6 +9,9 @@
 namespace tkdc::pair {
 namespace {
 
+constexpr char kNameLabel[] = "tkdc pair, name";
+constexpr std::uint8_t kFreshName[] = {'f', 'r', 'e', 's', 'h'};
+
 // Own blocks masked by own bits of the session.
 Labels masked(const AuthBlocks& blocks, std::span<const AuthBit> drawn) {
   Labels out;
@@ -42,6 +45,24 @@ Result<void> swap(ot::Channel& channel, const T& own, T& peers) {
   return channel.read_all(std::span(&peers, 1));
 }
 
+// What both say before they bridge. Public.
+Digest digest_of(const Reserved& reserved, const StoredBlocks& stored, ByteSpan name) {
+  struct {
+    Label pool;
+    std::uint64_t next, blocks;
+  } const what{stored.pool, reserved.next(), stored.blocks.size()};
+  static_assert(sizeof what == 32);
+  Digest out;
+  crypto_generichash_state state;
+  crypto_generichash_init(&state, nullptr, 0, out.size());
+  crypto_generichash_update(&state, reinterpret_cast<const std::uint8_t*>(kNameLabel),
+                            sizeof kNameLabel);
+  crypto_generichash_update(&state, reinterpret_cast<const std::uint8_t*>(&what), sizeof what);
+  crypto_generichash_update(&state, name.data(), name.size());
+  crypto_generichash_final(&state, out.data(), out.size());
+  return out;
+}
+
 Result<void> prove_both(Session& session, const Proved& proved) {
   const Label coin = draw_coin();
   Label peers_coin;
@@ -59,7 +80,8 @@ Result<void> prove_both(Session& session, const Proved& proved) {
 
 }  // namespace
 
-Result<Held> bridge(Session& session, Reserved& reserved, const StoredBlocks& stored) {
+Result<Held> bridge(Session& session, Reserved& reserved, const StoredBlocks& stored,
+                    ByteSpan name) {
   const WipesStack wipes;
   if (auto good = session.stands(); !good) return good.error();
   if (!one_delta(reserved.pool().id, stored.pool))
@@ -67,6 +89,14 @@ Result<Held> bridge(Session& session, Reserved& reserved, const StoredBlocks& st
   if (stored.blocks.empty() || stored.blocks.size() > kMostBridged)
     return fail("pair: " + std::to_string(stored.blocks.size()) +
                 " blocks cannot be bridged at once");
+  if (auto good = reserved.has(session, 1); !good) return good.error();
+  auto alike = session.alike(digest_of(reserved, stored, name));
+  if (!alike) return alike.error();
+  if (!*alike)
+    return fail("pair with " + session.peer() +
+                ": it has been asked for another key than this server, or is at another block: "
+                "nothing was proved. Whoever asked has to ask both for the same, with blocks that "
+                "both reserve anew");
   auto random = reserved.take(session, 1);
   if (!random) return random.error();
   AuthBlocks blocks = stored.blocks;
@@ -99,7 +129,7 @@ Result<Held> part_of(const Held& held, std::size_t first, std::size_t bits) {
 Result<Fresh> draw_fresh(Session& session, Reserved& reserved, std::size_t blocks) {
   auto r = reserved.take(session, blocks);
   if (!r) return r.error();
-  auto bits = bridge(session, reserved, *r);
+  auto bits = bridge(session, reserved, *r, kFreshName);
   if (!bits) return bits.error();
   return Fresh(std::move(*r), std::move(*bits));
 }

@@ -2,13 +2,15 @@
 // Stored blocks into bits of a session, and back: what both servers have stored of a key is what
 // they compute with, or the session ends (docs/protocols/26-two-server-keys.md, "The bridge").
 //
+//   both   a digest of the key's name and of the block to come                    32
 //   both   own blocks, and a random one of the pool, ⊕ fresh bits of the session    16 each
 //   both   a coin                                                                  16
 //   both   the proof (pair/proof.h)                                                48
 //
 // A record is bridged once in a session. Its bits are kept with the session, and serve in as many
 // jobs as there are. Calls block; one thread. Secret: all of it. Error: the session's, which then
-// has ended as a check that failed; or a refusal before anything has been said.
+// has ended as a check that failed. Or a refusal, and it stands: before anything has been said; or
+// the digests differ, which both see, and no block has been used.
 #pragma once
 
 #include "pair/inputs.h"
@@ -18,8 +20,10 @@ namespace tkdc::pair {
 
 inline constexpr std::size_t kMostBridged = 4096;  // blocks
 
-// Takes a block of `reserved`. Bits of all blocks in their order.
-Result<Held> bridge(Session& session, Reserved& reserved, const StoredBlocks& stored);
+// Takes a block of `reserved`. Bits of all blocks in their order. `name`: the record's, its version
+// and whatever else an agent has told both; public.
+Result<Held> bridge(Session& session, Reserved& reserved, const StoredBlocks& stored,
+                    ByteSpan name);
 
 // Some bits of it: a field of a record. Error: it has fewer.
 Result<Held> part_of(const Held& held, std::size_t first, std::size_t bits);

@@ -23,19 +23,29 @@ std::string apart(const Session& session, std::uint64_t own, std::uint64_t peers
 }
 
 // The first block of the reservation.
-Result<std::uint64_t> first_block(Session& session, const Pool& pool, const Wish& own,
-                                  const Wish& peers) {
+Result<std::uint64_t> first_block(Session& session, const Wish& own, const Wish& peers) {
   if (!session.is_same(own.pool, peers.pool) || own.blocks != peers.blocks)
     return session.end("it reserves blocks of another pool", EndedBy::kState);
   const auto [low, high] = std::minmax(own.next, peers.next);
   if (high - low > kMostApart)
     return session.end(apart(session, own.next, peers.next), EndedBy::kState);
-  const std::uint64_t first = first_of(own.next, peers.next), all = pool.blocks.size();
-  if (first > all || own.blocks > all - first)
-    return session.end("of this pool " + std::to_string(all) +
-                           " blocks have been made, and all are used: make another one",
-                       EndedBy::kState);
-  return first;
+  return first_of(own.next, peers.next);
+}
+
+// Whether the pool has them for this.
+Result<void> has_left(const Pool& pool, std::uint64_t first, std::size_t blocks, For what) {
+  const std::size_t all = pool.blocks.size();
+  const std::size_t kept = what == For::kMoving ? 0 : kept_for_moving(all);
+  if (first <= all - kept && blocks <= all - kept - first) return {};
+  const std::string made = "pair: of this pool " + std::to_string(all) +
+                           " blocks have been made, and both servers together are at number " +
+                           std::to_string(first) + ": ";
+  if (what == For::kMoving)
+    return fail(made +
+                "all are used, and its keys serve only in sessions that have them already: "
+                "make another pool, and import what these keys were again");
+  return fail(made + "its last " + std::to_string(kept) +
+              " are for keys that move. Make another pool, and move its keys there");
 }
 
 // Whether both say yes.
@@ -74,18 +84,23 @@ Result<Pool> make_pool(std::unique_ptr<Session>& session, std::size_t blocks) {
   return out;
 }
 
-Result<StoredBlocks> Reserved::take(const Session& session, std::size_t blocks) {
+Result<void> Reserved::has(const Session& session, std::size_t blocks) const {
   if (!session.is(session_)) return fail("pair: blocks that another session has reserved");
   if (blocks > left())
     return fail("pair: " + std::to_string(left()) + " blocks are reserved, and " +
                 std::to_string(blocks) + " are to be used");
+  return {};
+}
+
+Result<StoredBlocks> Reserved::take(const Session& session, std::size_t blocks) {
+  if (auto good = has(session, blocks); !good) return good.error();
   const auto* first = pool_->blocks.data() + next_;
   next_ += blocks;
   return StoredBlocks{pool_->id, AuthBlocks(first, first + blocks)};
 }
 
 Result<Reserved> reserve(Session& session, const Pool& pool, PoolPosition& position,
-                         std::size_t blocks) {
+                         std::size_t blocks, For what) {
   if (auto good = session.stands(); !good) return good.error();
   if (blocks > kMostReserved)
     return fail("pair: " + std::to_string(blocks) + " blocks are more than are reserved at once");
@@ -96,10 +111,11 @@ Result<Reserved> reserve(Session& session, const Pool& pool, PoolPosition& posit
   auto done = session.channel().write_all(std::span<const Wish>(&own, 1));
   if (done) done = session.channel().read_all(std::span(&peers, 1));
   if (!done) return session.end(done.error().message);
-  auto first = first_block(session, pool, own, peers);
+  auto first = first_block(session, own, peers);
   if (!first) return first.error();
   // The other one's word took its time: another session may have claimed these blocks meanwhile.
-  const auto claimed = position.claim(pool.id, *first, blocks);
+  const auto left = has_left(pool, *first, blocks, what);
+  const auto claimed = left ? position.claim(pool.id, *first, blocks) : left.error();
   auto both = said_by_both(session, claimed && *claimed);
   if (!both) return both.error();
   if (!claimed) return claimed.error();

@@ -51,6 +51,11 @@ class PoolPosition {
   virtual Result<bool> claim(const Label& pool, std::uint64_t first, std::uint64_t blocks) = 0;
 };
 
+// What blocks are for. A key that moves into another pool takes one of this pool, for its bridge:
+// so the last ones serve for nothing else, and no key is lost by an ordinary reservation.
+enum class For : std::uint8_t { kUse, kMoving };
+constexpr std::size_t kept_for_moving(std::size_t blocks) { return (blocks + 15) / 16; }
+
 inline constexpr std::size_t kMostReserved = 256;  // at once
 // How far apart the numbers of both may be: what sixteen reservations leave that one of both could
 // not write down.
@@ -68,13 +73,16 @@ class Reserved {
 
   const Pool& pool() const { return *pool_; }
   std::size_t left() const { return end_ - next_; }
+  std::uint64_t next() const { return next_; }  // number of the next block
+  // Whether there are so many, for this session.
+  Result<void> has(const Session& session, std::size_t blocks) const;
   // The next ones: a new random key, a mask for something that is to be stored. Error: not enough
   // are left, or another session.
   Result<StoredBlocks> take(const Session& session, std::size_t blocks);
 
  private:
   friend Result<Reserved> reserve(Session& session, const Pool& pool, PoolPosition& position,
-                                  std::size_t blocks);
+                                  std::size_t blocks, For what);
   Reserved(const Label& session, const Pool& pool, std::size_t first, std::size_t count)
       : session_(session), pool_(&pool), next_(first), end_(first + count) {}
 
@@ -83,10 +91,10 @@ class Reserved {
   std::size_t next_, end_;
 };
 
-// Both call it alike. Error also: the pool is used up; the two numbers are too far apart. Error,
-// and the session stands: either could not write its number down, or has claimed these blocks in
-// another session meanwhile. Then both call it again.
+// Both call it alike. Error also: the two numbers are too far apart. Error, and the session stands:
+// the pool is used up; or either could not write its number down, or has claimed these blocks in
+// another session meanwhile: then both call it again.
 Result<Reserved> reserve(Session& session, const Pool& pool, PoolPosition& position,
-                         std::size_t blocks);
+                         std::size_t blocks, For what = For::kUse);
 
 }  // namespace tkdc::pair

@@ -305,6 +305,15 @@ Result<Label> Session::coins() {
   return out;
 }
 
+Result<bool> Session::alike(const Digest& own) {
+  if (auto good = stands(); !good) return good.error();
+  Digest peers;
+  auto done = channel_.write(own);
+  if (done) done = channel_.read(peers);
+  if (!done) return end(done.error().message);
+  return own == peers;
+}
+
 Result<void> Session::equal(const Digest& own) {
   if (auto good = stands(); !good) return good;
   auto peers = side() == Side::kGarbler ? swap_as_garbler(own) : swap_as_evaluator(own, true);

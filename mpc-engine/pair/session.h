@@ -7,6 +7,7 @@
 //   opening    own bits; then a digest of their MACs: ⊕ H(mac, j), H the hash of rows, no j twice
 //   coins      commit, tell, open
 //   equality   commit, tell, and open if it is equal
+//   likeness   both tell 32 octets of what they are about to do, which is public
 //
 // Whoever runs sessions asks what ended one (EndedBy). The evaluator hears the garbler's value of
 // an equality before it opens its own, and may not like it. So the garbler counts each end between
@@ -110,6 +111,8 @@ class Session {
   Result<Label> coins();
   // Whether both have the same 32 octets; false ends the session.
   Result<void> equal(const Digest& own);
+  // Whether both say the same of what they are about to do; public, and false ends nothing.
+  Result<bool> alike(const Digest& own);
 
   // Its account; both ask for it first at the same point.
   Expected& expected();

@@ -126,7 +126,7 @@ class PairSide {
     auto taken = reserved ? reserved->take(session, blocks) : reserved.error();
     if (!taken) return taken.error();
     key = std::move(*taken);
-    auto held = pair::bridge(session, *reserved, key);
+    auto held = pair::bridge(session, *reserved, key, {});
     if (!held) return held.error();
     auto part = pair::part_of(*held, 0, work_.held_bits);
     if (!part) return part.error();

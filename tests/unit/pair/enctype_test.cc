@@ -52,7 +52,7 @@ class PairEnctype : public testing::TestWithParam<std::uint32_t> {
       return [&, p](Session& session) -> Result<void> {
         MemoryPosition position;
         auto reserved = reserve(session, pools()[p], position, 1);
-        auto held = reserved ? bridge(session, *reserved, stored_[p]) : reserved.error();
+        auto held = reserved ? bridge(session, *reserved, stored_[p], kKeyName) : reserved.error();
         if (!held) return held.error();
         auto prepared = prepared_for(session, circuit);
         if (!prepared) return prepared.error();

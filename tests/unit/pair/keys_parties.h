@@ -10,6 +10,7 @@
 namespace tkdc::pair {
 
 inline constexpr std::size_t kPoolBlocks = 256;
+inline const Bytes kKeyName = {'k', 'e', 'y'};
 
 // What both have of the same thing, by party.
 using BothPools = std::array<Pool, 2>;
@@ -66,6 +67,13 @@ struct RawWish {
   std::uint64_t next, blocks;
 };
 
+// Of what both are about to do a rogue says whatever the honest one has said.
+inline Result<void> says_the_same(ot::Channel& channel) {
+  Digest said;
+  if (auto got = channel.read(said); !got) return got;
+  return channel.write(said);
+}
+
 // bridge() of the evaluator's side, by hand, with a random block of its choice.
 struct Spied {
   Label coin;
@@ -74,6 +82,7 @@ struct Spied {
 inline Result<Spied> spied_bridge(Session& session, const AuthBlock& random, const Label& delta,
                                   const AuthBlock& stored) {
   const AuthBlock blocks[2] = {stored, random};
+  if (auto said = says_the_same(session.channel()); !said) return said.error();
   auto drawn = session.draw(2 * kBlockBits);
   if (!drawn) return drawn.error();
   Label own[2], peers[2];
@@ -131,7 +140,7 @@ inline bool read_by_two_proofs(const TwoProofs& how) {
       auto reserved = reserve(session, pools()[0], position, 1);
       if (!reserved && session.stands()) return {};
       if (!reserved) return reserved.error();
-      auto held = bridge(session, *reserved, record[0]);
+      auto held = bridge(session, *reserved, record[0], kKeyName);
       if (!held) return held.error();
       if (how.restored) position.number = 0;
       if (how.told) position.number = 100;
@@ -184,7 +193,7 @@ inline TwoDeltas prove_under_two_deltas() {
     auto reserved = reserve(session, others[0], position, 1);
     if (!reserved) return reserved.error();
     const std::uint64_t before = session.channel().sent();
-    auto held = bridge(session, *reserved, record[0]);
+    auto held = bridge(session, *reserved, record[0], kKeyName);
     if (!held) out.refusal = held.error().message;
     out.said = session.channel().sent() - before;
     return held ? Result<void>() : held.error();
@@ -230,7 +239,7 @@ inline Bridged bridge_both(const BothStored& stored, int cheat = 0, Change chang
       MemoryPosition position;
       out.begun_at[p] = session.channel().sent();
       auto reserved = reserve(session, pools()[p], position, 1);
-      auto held = reserved ? bridge(session, *reserved, stored[p]) : reserved.error();
+      auto held = reserved ? bridge(session, *reserved, stored[p], kKeyName) : reserved.error();
       out.ended[p] = session.ended_by();
       if (!held) return held.error();
       out.held[p] = std::move(*held);

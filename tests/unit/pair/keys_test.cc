@@ -37,7 +37,7 @@ TEST(PairKeys, ARecordIsBridgedIntoASessionAndServesInManyJobs) {
       MemoryPosition position;
       auto reserved = reserve(session, pools()[p], position, 3);
       if (!reserved) return reserved.error();
-      auto held = bridge(session, *reserved, stored[p]);
+      auto held = bridge(session, *reserved, stored[p], kKeyName);
       if (!held) return held.error();
       EXPECT_EQ(reserved->left(), 2u);
       for (std::size_t turn = 0; turn < 2; ++turn) {
@@ -96,27 +96,68 @@ TEST(PairKeys, AFlippedBitIsNotTaken) {
 }
 
 // Every message of a reservation and of a bridge, a bit of each field, by either server.
-TEST(PairKeys, EachFieldOfEachMessageChangedEndsTheSession) {
+TEST(PairKeys, EachFieldOfEachMessageChangedIsFound) {
   const Bridged honest = bridge_both(record_of(pools(), 0));
   ASSERT_TRUE(honest.outcome.ok());
-  // From the end: proof (3), coin, masks (2); then what draws bits. From the begin: the wish (3),
-  // the word that it is claimed.
-  constexpr std::uint64_t kWish[] = {0, 16, 24, 32}, kEnd[] = {16, 32, 48, 64, 80, 96};
+  // From the begin: the wish's pool, number and count; the word that it is claimed; the digest of
+  // what is bridged. Where servers that differ come to the same, it is no check that failed: they
+  // refuse another digest, and a number of which the digest tells.
+  constexpr std::pair<std::uint64_t, EndedBy> kBegin[] = {{0, EndedBy::kState},
+                                                          {16, EndedBy::kNothing},
+                                                          {24, EndedBy::kState},
+                                                          {32, EndedBy::kCheck},
+                                                          {33, EndedBy::kNothing}};
+  // From the end: proof (3), coin, masks (2); before them what draws bits.
+  constexpr std::uint64_t kEnd[] = {16, 32, 48, 64, 80, 96};
   for (const int cheat : {0, 1}) {
-    std::vector<std::uint64_t> places;
-    for (const std::uint64_t at : kWish) places.push_back(honest.begun_at[cheat] + at);
-    for (const std::uint64_t at : kEnd) places.push_back(honest.outcome.sent[cheat] - at);
-    for (const std::uint64_t place : places) {
-      const Bridged bridged = bridge_both(record_of(pools(), 0), cheat, {place, 2});
+    for (const auto& [at, by] : kBegin) {
+      const Bridged bridged =
+          bridge_both(record_of(pools(), 0), cheat, {honest.begun_at[cheat] + at, 2});
+      EXPECT_EQ(bridged.ended[1 - cheat], by) << at;
+      EXPECT_TRUE(bridged.outcome.error[1 - cheat]) << at;
+    }
+    for (const std::uint64_t at : kEnd) {
+      const Bridged bridged =
+          bridge_both(record_of(pools(), 0), cheat, {honest.outcome.sent[cheat] - at, 2});
       // A coin that was changed is found by who drew it, all else by the other one.
-      // What was changed in a wish may be honest servers' difference.
-      const bool of_wish = place < honest.begun_at[cheat] + sizeof(RawWish);
-      const auto found = [&](EndedBy by) {
-        return by == EndedBy::kCheck || (of_wish && by == EndedBy::kState);
-      };
-      EXPECT_TRUE(found(bridged.ended[0]) || found(bridged.ended[1])) << place;
+      EXPECT_EQ(bridged.ended[at == 64 ? cheat : 1 - cheat], EndedBy::kCheck) << at;
     }
   }
+}
+
+// A changed agent that names one key to one server and another to the other, and servers whose
+// reservations are not at the same block: refused by both, with no block used, and the session
+// serves on.
+TEST(PairKeys, ServersThatAreAskedForDifferentKeysRefuseAndLatchNobody) {
+  const BothStored records[2] = {record_of(pools(), 0), record_of(pools(), 1)};
+  const Bytes names[2] = {{'o', 'n', 'e'}, {'t', 'w', 'o'}};
+  const auto body = [&](std::size_t p) {
+    return [&, p](Session& session) -> Result<void> {
+      MemoryPosition position;
+      const auto refused = [&](Reserved& reserved, const StoredBlocks& stored, ByteSpan name) {
+        const std::size_t left = reserved.left();
+        auto held = bridge(session, reserved, stored, name);
+        EXPECT_FALSE(held.ok());
+        EXPECT_TRUE(session.stands().ok());
+        EXPECT_EQ(reserved.left(), left);
+        if (!held) {
+          EXPECT_NE(held.error().message.find("another key"), std::string::npos);
+        }
+      };
+      auto reserved = reserve(session, pools()[p], position, 3);
+      if (!reserved) return reserved.error();
+      refused(*reserved, records[p][p], names[p]);
+      const BothStored longer = record_of(pools(), 0, 1 + p);
+      refused(*reserved, longer[p], names[0]);
+      if (p == 0 && !reserved->take(session, 1)) return fail("it has no block");
+      refused(*reserved, records[0][p], names[0]);
+      auto anew = reserve(session, pools()[p], position, 1);
+      auto held = anew ? bridge(session, *anew, records[0][p], names[0]) : anew.error();
+      return held ? Result<void>() : held.error();
+    };
+  };
+  const Outcome outcome = with_sessions(body(0), body(1));
+  EXPECT_TRUE(outcome.ok()) << outcome.error[0].value_or("") << outcome.error[1].value_or("");
 }
 
 // A proof of two blocks and R: what a prover has entered, and what it has other MACs of.
@@ -162,8 +203,8 @@ TEST(PairKeys, NoCoinIsToldBeforeTheOtherOnesMasksAreThere) {
     const SessionBody waits = [&](Session& session) -> Result<void> {
       MemoryPosition position;
       auto reserved = reserve(session, pools()[p], position, 1);
-      auto held =
-          reserved ? bridge(session, *reserved, record_of(pools(), 0)[p]) : reserved.error();
+      auto held = reserved ? bridge(session, *reserved, record_of(pools(), 0)[p], kKeyName)
+                           : reserved.error();
       sent = session.channel().sent();
       EXPECT_EQ(session.ended_by(), EndedBy::kLink);
       return held ? Result<void>() : held.error();
@@ -171,6 +212,7 @@ TEST(PairKeys, NoCoinIsToldBeforeTheOtherOnesMasksAreThere) {
     const SessionBody leaves = [&](Session& session) -> Result<void> {
       MemoryPosition position;
       auto reserved = reserve(session, pools()[1 - p], position, 1);
+      if (auto said = says_the_same(session.channel()); !said) return said;
       auto drawn = session.draw(2 * kBlockBits);
       Label masks[2];
       auto got = drawn ? session.channel().read_all(std::span<Label>(masks)) : drawn.error();
@@ -279,7 +321,7 @@ TEST(PairKeys, AnImportedKeyIsStoredAndMovesToAnotherPool) {
   with_positions([&](Session& session, std::size_t p, FilePosition& position) -> Result<void> {
     auto reserved = reserve(session, pools()[p], position, 1);
     if (!reserved) return reserved.error();
-    auto held = bridge(session, *reserved, stored[p]);
+    auto held = bridge(session, *reserved, stored[p], kKeyName);
     if (!held) return held.error();
     MemoryPosition others_position;
     auto from_others = reserve(session, others[p], others_position, 6);
@@ -335,7 +377,7 @@ TEST(PairGolden, WhatBothSendIsAsCommitted) {
       MemoryPosition position;
       auto reserved = reserve(**session, *pool, position, 2);
       auto key = reserved ? reserved->take(**session, 1) : reserved.error();
-      auto held = key ? bridge(**session, *reserved, *key) : key.error();
+      auto held = key ? bridge(**session, *reserved, *key, kKeyName) : key.error();
       auto prepared = held ? prepared_for(**session, padded_sbox()) : held.error();
       if (!prepared) return prepared.error();
       dealt[p].session = (*session)->id();

@@ -121,9 +121,39 @@ TEST(PairPool, PositionsThatAreFarApartAreForPeople) {
   ends(5, 6 + kMostApart, 1, "was restored has to be told so at");
   ends(6 + kMostApart, 5, 1, "was restored has to be told so at");
   ends(0, ~std::uint64_t{0}, 1, "restored");
-  ends(kPoolBlocks - 1, 0, 2, "all are used");
-  ends(kPoolBlocks + 1, 0, 1, "all are used");
   ends(0, 0, kMostReserved + 1, "more than are reserved");
+}
+
+// The last blocks are kept: a key can be moved when none can be used any more. Both see it, and the
+// session stands.
+TEST(PairPool, OrdinaryReservationsStopWhereBlocksAreKeptForMovingKeys) {
+  constexpr std::size_t kEnd = kPoolBlocks - kept_for_moving(kPoolBlocks);
+  static_assert(kEnd == 240);
+  const auto party = [&](std::size_t p) {
+    return [&, p](Session& session) -> Result<void> {
+      const auto refused = [&](std::uint64_t first, std::size_t blocks, For what,
+                               const char* words) {
+        MemoryPosition position(p == 0 ? first : 0);
+        auto reserved = reserve(session, pools()[p], position, blocks, what);
+        EXPECT_NE((reserved ? "none" : reserved.error().message).find(words), std::string::npos);
+        EXPECT_TRUE(session.stands().ok());
+        EXPECT_EQ(position.number, p == 0 ? first : 0);
+      };
+      const auto given = [&](std::uint64_t first, std::size_t blocks, For what) {
+        MemoryPosition position(first);
+        EXPECT_TRUE(reserve(session, pools()[p], position, blocks, what).ok()) << first;
+      };
+      given(kEnd - 2, 2, For::kUse);
+      refused(kEnd - 1, 2, For::kUse, "its last 16 are for keys that move. Make another pool");
+      refused(kEnd + 1, 0, For::kUse, "Make another pool");
+      given(kPoolBlocks - 1, 1, For::kMoving);
+      refused(kPoolBlocks - 1, 2, For::kMoving, "all are used");
+      refused(kPoolBlocks + 1, 1, For::kMoving, "all are used");
+      return {};
+    };
+  };
+  const Outcome outcome = with_sessions(party(0), party(1));
+  EXPECT_TRUE(outcome.ok()) << outcome.error[0].value_or("") << outcome.error[1].value_or("");
 }
 
 // A disk that does not tell the number is no lie either; nor is a pool that one of both has not
@@ -184,8 +214,9 @@ TEST(PairPool, WhatEndedAPoolIsToldAndItsSessionHasMadeNothingElse) {
       if (drew) {
         EXPECT_TRUE((*session)->draw(1).ok());
         const std::uint64_t before = channel.sent();
-        EXPECT_NE(make_pool(*session, 4).error().message.find("has drawn 1 bits"),
-                  std::string::npos);
+        auto refused = make_pool(*session, 4);
+        if (refused) return fail("a pool of a session that has drawn");
+        EXPECT_NE(refused.error().message.find("has drawn 1 bits"), std::string::npos);
         EXPECT_EQ(channel.sent(), before);
         return (*session)->stands();
       }
@@ -224,7 +255,7 @@ TEST(PairPool, BlocksOfAnotherSessionAreRefused) {
       }
       if (!garbler) return {};
       EXPECT_NE(kept->take(session, 1).error().message.find("another session"), std::string::npos);
-      EXPECT_FALSE(bridge(session, *kept, record_of(pools(), 0)[0]).ok());
+      EXPECT_FALSE(bridge(session, *kept, record_of(pools(), 0)[0], kKeyName).ok());
       return {};
     };
   };

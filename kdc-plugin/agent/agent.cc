@@ -63,7 +63,8 @@ Result<void> Agent::set_up() {
   if (!listener) return listener.error();
   listener_ = std::move(listener).value();
   if (!config_.status_socket_path.empty()) {
-    auto status = Listener::open(config_.status_socket_path, config_.status_group);
+    auto status =
+        Listener::open(config_.status_socket_path, config_.status_group, SocketFor::kMonitoring);
     if (!status) return status.error();
     status_listener_ = std::move(status).value();
     if (!watch(epoll_fd_, status_listener_->fd(), kStatusTag, EPOLLIN, EPOLL_CTL_ADD))

@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <limits>
 
 #include "base/system_error.h"
 
@@ -38,17 +40,25 @@ bool somebody_listens(const std::string& path) {
   return answered;
 }
 
+// Outside of user namespaces every group has a number of its own.
+bool in_a_user_namespace() {
+  std::ifstream map("/proc/self/gid_map");
+  std::uint64_t inside = 0, outside = 0, groups = 0;
+  return (map >> inside >> outside >> groups) && groups < std::numeric_limits<gid_t>::max();
+}
+
 // In a unit with PrivateUsers= all groups but its own look like this one, and no file can be given
 // to them. There a folder with the set-group-ID bit, which root has made, says which group it is.
 bool has_folders_group(const std::string& path, const struct stat& made) {
   constexpr gid_t kOverflow = 65'534;
   struct stat folder {};
   const std::string parent = std::filesystem::path(path).parent_path().string();
-  return made.st_gid == kOverflow && ::stat(parent.empty() ? "." : parent.c_str(), &folder) == 0 &&
+  return made.st_gid == kOverflow && in_a_user_namespace() &&
+         ::stat(parent.empty() ? "." : parent.c_str(), &folder) == 0 &&
          (folder.st_mode & S_ISGID) != 0 && folder.st_gid == kOverflow;
 }
 
-Result<void> set_access(const std::string& path, const std::string& group) {
+Result<void> set_access(const std::string& path, const std::string& group, SocketFor whom) {
   if (group.empty()) {
     if (::chmod(path.c_str(), 0600) != 0) return system_error(path);
     return {};
@@ -59,7 +69,8 @@ Result<void> set_access(const std::string& path, const std::string& group) {
   // Made with the process's own group, it has the unit's already: there chown() is forbidden.
   struct stat made {};
   const bool given = ::lstat(path.c_str(), &made) == 0 &&
-                     (made.st_gid == entry->gr_gid || has_folders_group(path, made) ||
+                     (made.st_gid == entry->gr_gid ||
+                      (whom == SocketFor::kMonitoring && has_folders_group(path, made)) ||
                       ::chown(path.c_str(), uid_t(-1), entry->gr_gid) == 0);
   if (!given || ::chmod(path.c_str(), 0660) != 0)
     return system_error("cannot give " + path + " to group " + group,
@@ -69,8 +80,8 @@ Result<void> set_access(const std::string& path, const std::string& group) {
 
 }  // namespace
 
-Result<std::unique_ptr<Listener>> Listener::open(const std::string& path,
-                                                 const std::string& group) {
+Result<std::unique_ptr<Listener>> Listener::open(const std::string& path, const std::string& group,
+                                                 SocketFor whom) {
   std::string fresh = path + "." + std::to_string(::getpid());
   sockaddr_un address;
   if (!to_address(fresh, address)) return fail("the socket's path is too long: " + path);
@@ -85,7 +96,7 @@ Result<std::unique_ptr<Listener>> Listener::open(const std::string& path,
   if (::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
     return system_error("cannot bind " + path,
                         "the directory must exist and belong to the agent's user");
-  Result<void> access = set_access(fresh, group);
+  Result<void> access = set_access(fresh, group, whom);
   struct stat info {};
   if (access && (::listen(fd, kBacklog) != 0 || ::stat(fresh.c_str(), &info) != 0 ||
                  ::rename(fresh.c_str(), path.c_str()) != 0))  // house-rule: a socket

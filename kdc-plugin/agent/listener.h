@@ -15,10 +15,13 @@
 
 namespace tkdc::agent {
 
+enum class SocketFor { kClients, kMonitoring };
+
 class Listener {
  public:
   // Replaces a dead socket file; refuses when an agent answers on it.
-  static Result<std::unique_ptr<Listener>> open(const std::string& path, const std::string& group);
+  static Result<std::unique_ptr<Listener>> open(const std::string& path, const std::string& group,
+                                                SocketFor whom = SocketFor::kClients);
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;

@@ -130,6 +130,10 @@ def test_backups_say_what_they_are(realm, first):
     assert "tkdc.toml" in heads[0]["files"] and "store.key" not in heads[0]["files"]
     listed = tkdc(realm, "backup", "list", first[0].parent)
     assert listed.returncode == GOOD and listed.stdout.count(heads[0]["state"]) == 3
+    assert all(head["digest"][:16] in listed.stdout for head in heads)
+    together = tkdc(realm, "backup", "prune", first[0].parent, "--yes")
+    assert together.returncode == BAD and "several servers" in together.stderr
+    assert all(file.exists() for file in first)
     for party, file in enumerate(first):
         octets = file.read_bytes()
         folder = realm.server_directory(party)
@@ -149,6 +153,8 @@ def test_what_is_not_this_servers_is_refused(realm, first):
     other = tkdc(realm, "restore", first[1], "--key", secret(realm, 1), "--into",
                  realm.server_directory(0))
     assert other.returncode == REFUSED and "party 1" in other.stderr, other.stderr
+    forged = restore(realm, 0, first[0], "--replace", "--digest", "0" * 64)
+    assert forged.returncode == REFUSED and "another digest" in forged.stderr, forged.stderr
     elsewhere = realm.directory / "elsewhere"
     shutil.copytree(realm.server_directory(0), elsewhere, ignore=shutil.ignore_patterns("store"))
     text = (elsewhere / "tkdc.toml").read_text()
@@ -164,8 +170,10 @@ def test_one_that_is_current_serves(realm, first):
     """No key was made or removed since; so its disk may be lost."""
     realm.daemons["server1"].stop()
     shutil.rmtree(store_of(realm, 1))
-    done = restore(realm, 1, first[1])
+    head = verify(realm, first[1], 1)
+    done = restore(realm, 1, first[1], "--digest", head["digest"])
     assert done.returncode == GOOD, done.stderr
+    assert f"made {head['made']}, digest {head['digest']}" in done.stdout
     realm.start_server(1)
     wait_for_session(realm)
     logs_in(realm)
@@ -213,6 +221,7 @@ def test_root_reads_and_moves_nothing_for_a_services_account(realm, first):
     assert done.returncode == GOOD, done.stderr
     assert (folder / "backups").owner() == "nobody"
     made = Path(done.stdout.partition(":")[0])
+    assert verify(realm, made, 0)["digest"] in done.stdout, "the journal's line"
     made.unlink()
     (folder / "x.introduction").symlink_to(root / "secret")
     done = tkdc(realm, *make)
@@ -352,5 +361,9 @@ def test_one_of_before_a_refresh_does_not_serve(realm):
     assert asked.returncode == BAD and str(old) in asked.stdout and old.exists()
     done = tkdc(realm, "backup", "prune", new.parent, "--keep", "1", "--yes")
     assert done.returncode == GOOD and not old.exists() and new.exists()
+    damaged = new.with_name("damaged.tkdc-backup")
+    damaged.write_bytes(new.read_bytes()[:-1])
+    left = tkdc(realm, "backup", "prune", new.parent, "--yes")
+    assert left.returncode == BAD and str(damaged) in left.stdout and damaged.exists()
 
 

@@ -13,7 +13,6 @@ namespace {
 constexpr std::string_view kPublicTitle = "tkdc backup public key 1\n";
 constexpr std::string_view kSecretTitle = "tkdc backup secret key 1\n";
 constexpr std::size_t kMostKeyFileBytes = 256;
-constexpr char kDigits[] = "0123456789abcdef";
 
 // What stands between the title and the end of the line; empty where that is not so.
 std::string_view digits_in(std::string_view file, std::string_view title) {
@@ -21,6 +20,12 @@ std::string_view digits_in(std::string_view file, std::string_view title) {
   file.remove_prefix(title.size());
   file.remove_suffix(1);
   return file;
+}
+
+// A hexadecimal one. No table, and no branch: where it looks must not depend on the secret.
+std::uint8_t digit(unsigned nibble) {
+  constexpr unsigned kToLetters = 'a' - '0' - 10;
+  return static_cast<std::uint8_t>('0' + nibble + (((9 - nibble) >> 8) & kToLetters));
 }
 
 }  // namespace
@@ -47,8 +52,8 @@ SecretVector encode_backup_secret_key(const SecretBuffer& secret) {
   out.reserve(kMostKeyFileBytes);
   out.assign(kSecretTitle.begin(), kSecretTitle.end());
   for (std::uint8_t octet : secret.span()) {
-    out.push_back(static_cast<std::uint8_t>(kDigits[octet >> 4]));
-    out.push_back(static_cast<std::uint8_t>(kDigits[octet & 15]));
+    out.push_back(digit(octet >> 4));
+    out.push_back(digit(octet & 15));
   }
   out.push_back('\n');
   return out;

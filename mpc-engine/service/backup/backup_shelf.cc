@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "service/backup/take_backup.h"
@@ -74,6 +75,13 @@ std::optional<BackupHead> newest_backup(const std::string& folder,
     if (!newest || whole->head.made_at_s > newest->made_at_s) newest = whole->head;
   }
   return newest;
+}
+
+bool of_several_servers(const std::vector<ShelvedBackup>& shelf) {
+  std::set<Server> servers;
+  for (const ShelvedBackup& one : shelf)
+    if (one.trouble.empty()) servers.insert(server_of(one));
+  return servers.size() > 1;
 }
 
 std::vector<ShelvedBackup> to_remove(const std::vector<ShelvedBackup>& shelf,

@@ -33,6 +33,10 @@ Result<std::vector<ShelvedBackup>> look_at_backups(const std::string& folder);
 std::optional<BackupHead> newest_backup(const std::string& folder,
                                         const InstallationId& installation, int party);
 
+// Heads are not authenticated without the key: in a folder of several, who writes one server's
+// backups can have all others' look stale.
+bool of_several_servers(const std::vector<ShelvedBackup>& shelf);
+
 struct Retention {
   std::size_t keep = 0;             // of the newest refresh epoch, of each server
   std::uint64_t stale_after_s = 0;  // how old a stale one is that goes

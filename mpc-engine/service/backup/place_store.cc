@@ -30,30 +30,37 @@ void remove_all(const std::string& folder) {
 
 }  // namespace
 
-StorePlace::StorePlace(std::string path, UniqueFd lock)
-    : path_(std::move(path)), draft_(path_ + ".restoring"), lock_(std::move(lock)),
+StorePlace::StorePlace(std::string path, UniqueFd lock, bool there)
+    : path_(std::move(path)), draft_(path_ + ".restoring"), lock_(std::move(lock)), there_(there),
       occupied_(::access((path_ + "/data.mdb").c_str(), F_OK) == 0) {
   remove_all(draft_);
 }
 
 StorePlace::StorePlace(StorePlace&& other) noexcept
     : path_(std::move(other.path_)), draft_(std::exchange(other.draft_, {})),
-      lock_(std::move(other.lock_)), occupied_(other.occupied_) {}
+      lock_(std::move(other.lock_)), there_(other.there_), occupied_(other.occupied_) {}
 
 StorePlace::~StorePlace() {
   if (!draft_.empty()) remove_all(draft_);
 }
 
-// As the server does it (lmdb_tables.cc): who has the lock has the store.
+UniqueFd open_folder(const fs::path& path) {
+  return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+}
+
+// As the server does it (lmdb_tables.cc): who has the lock has the store. Where there is no store,
+// two that restore it still exclude each other, by the folder around it.
 Result<StorePlace> StorePlace::hold(const std::string& path) {
   fs::path named = fs::absolute(path).lexically_normal();
   if (!named.has_filename()) named = named.parent_path();
-  UniqueFd lock(::open(named.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  if (!lock && errno != ENOENT) return system_error("cannot open " + named.string());
-  if (lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
+  UniqueFd lock = open_folder(named);
+  const bool there = static_cast<bool>(lock);
+  if (!there && errno == ENOENT) lock = open_folder(named.parent_path());
+  if (!lock) return system_error("cannot open " + named.string());
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
     return fail(named.string() +
                 " is in use: its server runs, or another tkdc command; stop it first");
-  return StorePlace(named.string(), std::move(lock));
+  return StorePlace(named.string(), std::move(lock), there);
 }
 
 // A folder that holds other folders is no store's: nothing is moved.
@@ -78,7 +85,7 @@ Result<void> StorePlace::carry_over() const {
 // The new one gets the name under which the former is to lie; then both change their names. So no
 // crash leaves the former one under the name of a draft, which goes.
 Result<std::string> StorePlace::replace(const std::string& former) {
-  if (!lock_) {
+  if (!there_) {
     if (!put_in_place(draft_, path_, OldFile::kLeft))
       return system_error("cannot move the restored store to " + path_);
     draft_.clear();

@@ -27,11 +27,12 @@ class StorePlace {
   Result<std::string> replace(const std::string& former);
 
  private:
-  StorePlace(std::string path, UniqueFd lock);
+  StorePlace(std::string path, UniqueFd lock, bool there);
   Result<void> carry_over() const;
 
   std::string path_, draft_;  // no draft: it is the store
   UniqueFd lock_;
+  bool there_ = false;  // a folder; else the lock is on the one around it
   bool occupied_ = false;
 };
 

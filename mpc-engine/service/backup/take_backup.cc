@@ -6,20 +6,17 @@
 #include "base/utc_time.h"
 #include "service/backup/backup_writer.h"
 #include "service/store/store_snapshot.h"
+#include "service/store/tables.h"
 
 namespace tkdc {
 namespace {
-
-ByteSpan octets_of(const std::string& text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
 
 Result<void> put_files(BackupWriter& writer, std::vector<BackupFile> files) {
   std::ranges::sort(files, {}, &BackupFile::name);
   for (const BackupFile& file : files) {
     if (!is_backup_file_name(file.name) || file.contents.size() > kMostBackupFileBytes)
       return fail(file.name + ": not a file that a backup can hold");
-    auto done = writer.put({kBackupFileKind, octets_of(file.name), {}, file.contents});
+    auto done = writer.put({kBackupFileKind, octets(file.name), {}, file.contents});
     if (!done.ok()) return done;
   }
   return {};

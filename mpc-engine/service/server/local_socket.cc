@@ -115,11 +115,31 @@ Bytes encode_answer(const Result<Bytes>& answer) {
   return out;
 }
 
+// What a server before has left, or nothing. A configuration could name whatever else is here.
+Result<void> is_left_over(const std::string& path, const sockaddr_un& address) {
+  struct stat st {};
+  if (::lstat(path.c_str(), &st) != 0) {
+    if (errno == ENOENT) return {};
+    return system_error(path);
+  }
+  if (!S_ISSOCK(st.st_mode))
+    return fail(path + " is no socket and is not replaced: name another place for the socket");
+  const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return system_error(path);
+  const bool answers =
+      ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
+      errno == EAGAIN;
+  if (answers)
+    return fail("another server answers on " + path + "; stop it, or name another place");
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<LocalSocket>> LocalSocket::open(const std::string& path, Who who) {
   auto address = address_of(path);
   if (!address) return address.error();
+  if (auto free = is_left_over(path, *address); !free) return free.error();
   std::unique_ptr<LocalSocket> out(new LocalSocket(path, who));
   out->listener_ = UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   // Nobody connects before it listens, and then the mode is set.

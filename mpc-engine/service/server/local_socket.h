@@ -49,7 +49,8 @@ class LocalSocket {
   // The folder gives it that group. They have less to say, and less time.
   enum class Who { kAdministrator, kGroup };
 
-  // Replaces what a server before left at `path`.
+  // Replaces what a server before left at `path`. Error: a server answers there, or what is there
+  // is no socket.
   static Result<std::unique_ptr<LocalSocket>> open(const std::string& path,
                                                    Who who = Who::kAdministrator);
   ~LocalSocket();

@@ -80,7 +80,12 @@ Result<void> make_backup(const BackupOptions& options) {
   take.recipient = *recipient;
   if (auto owner = become_owner(*at); !owner) return owner;
   if (!options.store_only) {
-    if (auto read = read_member_files(options.config, take.files); !read) return read;
+    auto missing = read_member_files(at->config, take.files);
+    if (!missing) return missing.error();
+    for (const std::string& path : *missing)
+      std::cerr << "tkdc backup make: not in the backup: " << printable(path)
+                << ", which the configuration names. Keep a copy of it, or have it beside "
+                << options.config << "\n";
     const std::string key = encode_backup_public_key(*recipient);
     take.files.push_back({kBackupPublicName, SecretVector(key.begin(), key.end())});
   }
@@ -95,7 +100,7 @@ Result<void> make_backup(const BackupOptions& options) {
   std::cout << taken->path << ": server " << taken->head.party << ", " << taken->head.records
             << " keys, refresh epoch " << taken->head.refresh_epoch << ", generation "
             << taken->head.generation << ", state " << state_of(taken->head) << ", digest "
-            << to_hex(ByteSpan(taken->head.body_digest).first(8)) << "\n";
+            << to_hex(taken->head.body_digest) << "\n";
   return {};
 }
 

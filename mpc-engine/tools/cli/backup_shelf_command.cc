@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <iostream>
@@ -46,16 +47,17 @@ void show(const ShelvedBackup& one) {
     std::cout << "no backup        " << printable(one.trouble) << "\n";
     return;
   }
-  std::printf("%6d  %13u  %10llu  %s  %6s  %9.1f  %s  %-5s  %s\n", one.head.party,
+  std::printf("%6d  %13u  %10llu  %s  %6s  %9.1f  %s  %s  %-5s  %s\n", one.head.party,
               one.head.refresh_epoch, static_cast<unsigned long long>(one.head.generation),
               format_utc(static_cast<std::int64_t>(one.head.made_at_s)).c_str(),
               age(one.head).c_str(), static_cast<double>(one.bytes) / 1e6,
-              state_of(one.head).c_str(), one.stale ? kStale : "", printable(one.path).c_str());
+              state_of(one.head).c_str(), short_digest(one.head).c_str(), one.stale ? kStale : "",
+              printable(one.path).c_str());
 }
 
 void show_all(const std::vector<ShelvedBackup>& shelf) {
-  std::printf("server  refresh epoch  generation  %-20s  %6s  %9s  %-16s\n", "made", "age", "MB",
-              "state");
+  std::printf("server  refresh epoch  generation  %-20s  %6s  %9s  %-16s  %-16s\n", "made", "age",
+              "MB", "state", "digest");
   for (const ShelvedBackup& one : shelf) show(one);
   std::fflush(stdout);
 }
@@ -101,11 +103,22 @@ int prune(const ShelfOptions& options) {
   constexpr const char* kName = "tkdc backup prune";
   auto shelf = look(options.folder);
   if (!shelf) return say_failure(kName, shelf.error(), kBackupFailed);
+  if (of_several_servers(*shelf))
+    return say_failure(
+        kName,
+        fail(options.folder + " has backups of several servers: nothing is removed. What a backup "
+                              "says of itself anybody can write; give each server's a folder of "
+                              "their own, that nobody else writes into"),
+        kBackupBad);
   const auto going = to_remove(*shelf, {options.keep, options.stale_days * kDay}, now_s());
+  const auto troubled = [](const ShelvedBackup& one) { return !one.trouble.empty(); };
+  for (const ShelvedBackup& one : *shelf)
+    if (troubled(one)) show(one);
+  const int left = std::ranges::any_of(*shelf, troubled) ? kBackupBad : kBackupGood;
   if (going.empty()) {
     std::cout << "nothing to remove: " << shelf->size() << " in " << printable(options.folder)
               << "\n";
-    return kBackupGood;
+    return left;
   }
   show_all(going);
   if (!agreed(options)) return kBackupBad;
@@ -113,7 +126,7 @@ int prune(const ShelfOptions& options) {
     if (!remove_wiped(one.path))
       return say_failure(kName, system_error("cannot remove " + one.path), kBackupFailed);
   std::cout << going.size() << " removed. Copies elsewhere are not.\n";
-  return kBackupGood;
+  return left;
 }
 
 }  // namespace

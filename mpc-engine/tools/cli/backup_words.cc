@@ -16,6 +16,10 @@ int say_failure(const char* command, const Error& error, int status) {
 
 std::string state_of(const BackupHead& head) { return to_hex(ByteSpan(head.inventory).first(8)); }
 
+std::string short_digest(const BackupHead& head) {
+  return to_hex(ByteSpan(head.body_digest).first(8));
+}
+
 void show_head(const BackupHead& head) {
   std::cout << "installation     " << to_hex(head.installation) << "\nserver           "
             << head.party << "\nmade             "
@@ -23,7 +27,7 @@ void show_head(const BackupHead& head) {
             << head.refresh_epoch << "\ngeneration       " << head.generation
             << "\nera              " << head.era << "\nstate            " << state_of(head)
             << "\nkeys             " << head.records << "\nfor the key      "
-            << to_hex(head.recipient) << "\n";
+            << to_hex(head.recipient) << "\ndigest           " << to_hex(head.body_digest) << "\n";
 }
 
 }  // namespace tkdc::cli

@@ -17,6 +17,9 @@ int say_failure(const char* command, const Error& error, int status);
 
 // Backups of different servers with one state belong together.
 std::string state_of(const BackupHead& head);
+// Whoever has backup.pub can make a backup; which ones the server made, its journal says by digest.
+// Of those first octets: to find the line.
+std::string short_digest(const BackupHead& head);
 void show_head(const BackupHead& head);
 
 }  // namespace tkdc::cli

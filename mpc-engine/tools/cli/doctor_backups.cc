@@ -18,6 +18,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kBackupDueS = 3 * 86'400;  // tkdc-backup@.timer: each night
+constexpr std::int64_t kClocksDifferS = 3'600;    // it may have been set since
 
 // How often its shares were refreshed, by its status; 0 where it does not say.
 std::uint32_t refresh_epoch(const Patient& patient) {
@@ -44,6 +45,11 @@ Finding check_backups(const Patient& patient) {
     return wrong("there is no backup in " + folder, make + "; systemctl enable --now tkdc-backup@" +
                                                         shell_word(patient.name) + ".timer");
   const auto made = static_cast<std::int64_t>(newest->made_at_s);
+  if (made > std::time(nullptr) + kClocksDifferS)
+    return wrong(
+        "a backup says that it is of " + format_utc_spaced(made) +
+            ", which is yet to come: nothing shows how old the newest really is",
+        "compare this host's clock; then move that file out of " + folder + ", and " + make);
   if (newest->refresh_epoch < refresh_epoch(patient))
     return wrong("the newest backup, of " + format_utc_spaced(made) +
                      ", is of before the last refresh: it does not serve any more",

@@ -16,7 +16,9 @@
 #include <memory>
 
 #include "base/hardening.h"
+#include "base/hex.h"
 #include "base/system_error.h"
+#include "base/utc_time.h"
 #include "service/backup/restore.h"
 #include "tools/cli/backup_files.h"
 #include "tools/cli/backup_words.h"
@@ -33,7 +35,7 @@ namespace fs = std::filesystem;
 constexpr const char* kName = "tkdc restore";
 
 struct RestoreWords {
-  std::string file, key, into;
+  std::string file, key, into, digest;
   bool replace = false, all_three = false;
 };
 
@@ -105,7 +107,12 @@ void say_what_is_next(const RestoreWords& words, bool made_folder) {
                  "three. There are no tickets until `tkdc rotate krbtgt --now` on the KDC's host "
                  "has drawn a new key: those of before only open.\n";
   else
-    std::cout << "Start the server. If the two others have made or removed keys since, or were "
+    std::cout << (made_folder
+                      ? "If the server's audit log is lost too, it does not notice itself how "
+                        "far its nonce epochs went back; the two others know. If another "
+                        "server is restored as well, restore them all with --all-three.\n"
+                      : "")
+              << "Start the server. If the two others have made or removed keys since, or were "
                  "refreshed, there is no session, and `tkdc status` says so: then have it repaired "
                  "from them, \"A lost server\" in docs/operations.md.\n";
 }
@@ -116,6 +123,10 @@ int restore_store(const RestoreWords& words, const Checked& backup, const std::s
   if (!at) return say_failure(kName, at.error(), kBackupFailed);
   // systemd gives it to the unit's user when that is started.
   if (made_folder) (void)::mkdir(parent_of(at->config.store_path).c_str(), 0700);
+  for (const std::string& path : member_files(at->config))
+    if (made_folder && ::access(path.c_str(), F_OK) != 0)
+      std::cout << printable(path) << ", which the configuration names, is not in the backup: put "
+                << "it there before the server starts.\n";
   auto owner = owner_of_store(config, at->config.store_path);
   if (!owner) return say_failure(kName, owner.error(), kBackupRefused);
   return in_another_process([&] { return restore_as(*owner, words, backup, *at); });
@@ -143,6 +154,17 @@ int restore(const RestoreWords& words) {
   if (!reader) return say_failure(kName, reader.error(), kBackupBad);
   auto contents = check_backup(**reader);
   if (!contents) return say_failure(kName, contents.error(), kBackupBad);
+  const BackupHead& head = (*reader)->head();
+  const std::string digest = to_hex(head.body_digest);
+  std::cout << printable(words.file) << ": made "
+            << format_utc(static_cast<std::int64_t>(head.made_at_s)) << ", digest " << digest
+            << "\n";
+  if (!words.digest.empty() && words.digest != digest)
+    return say_failure(
+        kName,
+        fail(words.file + " has another digest than the one given: the server did "
+                          "not make it; take the one it made, of the journal's line"),
+        kBackupRefused);
   return restore_checked(words, {*backup, *secret, (*reader)->whole_head(), contents->files});
 }
 
@@ -159,6 +181,8 @@ void add_restore(CLI::App& app, int& exit_status) {
                    "the server's folder, with its tkdc.toml; where there is none it is made of the "
                    "backup")
       ->required();
+  command->add_option("--digest", words->digest,
+                      "what the server's journal says of the backup; another one is refused");
   command->add_flag("--all-three", words->all_three,
                     "all three servers are restored: their nonce epochs begin anew, and krbtgt's "
                     "versions of before only open");

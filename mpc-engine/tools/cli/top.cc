@@ -89,7 +89,7 @@ class Top {
 
   int run(json first) {
     before_ = std::move(first);
-    asked_at_ = Clock::now();
+    asked_at_ = before_at_ = Clock::now();
     while (wait()) {
       if (!step()) return 0;
       if (options_.once) return status_;
@@ -131,12 +131,17 @@ class Top {
       asked_at_ = asked_at;
       return show({{"time", utc_now_ms()}, {"error", now.error().message}});
     }
-    json frame = top_frame(before_, *now, seconds(asked_at - asked_at_));
-    frame["time"] = utc_now_ms();
-    status_ = frame["healthy"] == true ? 0 : 2;
-    before_ = std::move(*now);
     asked_at_ = asked_at;
-    return show(frame);
+    // The one that it has shown: who asks a server within a second shares one with the last.
+    const bool same = *now == before_ && !frame_.is_null();
+    if (!same) {
+      frame_ = top_frame(before_, *now, seconds(asked_at - before_at_));
+      before_ = std::move(*now);
+      before_at_ = asked_at;
+    }
+    frame_["time"] = utc_now_ms();
+    status_ = frame_["healthy"] == true ? 0 : 2;
+    return show(frame_);
   }
 
   bool show(const json& frame) {
@@ -160,8 +165,8 @@ class Top {
   const TopOptions& options_;
   const StatusPlace place_;
   Screen screen_;
-  json before_;
-  Clock::time_point asked_at_;
+  json before_, frame_;
+  Clock::time_point asked_at_, before_at_;  // last; when `before_` came
   std::vector<std::string> shown_;
   int status_ = 0;
 };

@@ -318,8 +318,10 @@ void add_lanes(Families& out, const json& server, const Families::Labels& who) {
       {"busy_s", "tkdc_server_lane_busy_seconds_total", kCounter, "Time with operations at work"},
       {"jobs", "tkdc_server_lane_jobs", kGauge, "Jobs that wait or run in a lane"},
   };
+  constexpr std::size_t kMostLanes = 128;  // as above: no server makes series without end
   std::size_t lane = 0;
   for (const json& one : list_of(server, "by_lane")) {
+    if (lane == kMostLanes) break;
     Families::Labels labels = who;
     labels.push_back({"lane", std::to_string(lane++)});
     for (const Metric& metric : kOfLane)

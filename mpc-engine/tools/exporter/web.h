@@ -4,8 +4,7 @@
 //   GET /metrics   Prometheus' text format
 //   GET /livez     200: this process works
 //   GET /readyz    200: the realm is healthy, as `tkdc status` says it; else 503, and each check
-//   that failed
-//                  on a line
+//                  that failed, on a line
 #pragma once
 
 #include <memory>

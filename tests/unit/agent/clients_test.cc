@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clients that send nonsense, leave early, ask for too much or do not read.
 #include <fcntl.h>
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -241,6 +242,23 @@ TEST(ListenerTest, ReplacesADeadSocketAndGivesItToTheGroup) {
   auto nobody = Listener::open(folder / "other.sock", "no-such-group");
   ASSERT_FALSE(nobody.ok());
   EXPECT_NE(nobody.error().message.find("socket_group"), std::string::npos);
+}
+
+// In a user namespace it stands for any group; here it is nogroup itself.
+TEST(ListenerTest, NogroupIsAGroupLikeOthers) {
+  if (::getuid() != 0) GTEST_SKIP() << "needs root, which gives files to groups";
+  TempFolder folder;
+  constexpr gid_t kNogroup = 65'534;
+  ASSERT_EQ(::chown((folder / ".").c_str(), 0, kNogroup), 0);
+  ASSERT_EQ(::chmod((folder / ".").c_str(), 02750), 0);
+  for (SocketFor whom : {SocketFor::kClients, SocketFor::kMonitoring}) {
+    const std::string path = folder / "status.sock";
+    auto listener = Listener::open(path, "daemon", whom);
+    ASSERT_TRUE(listener.ok()) << listener.error().message;
+    struct stat info {};
+    ASSERT_EQ(::stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_gid, ::getgrnam("daemon")->gr_gid);
+  }
 }
 
 }  // namespace

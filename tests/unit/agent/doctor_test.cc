@@ -143,6 +143,8 @@ TEST(Doctor, BackupsAreToBeNewAndOfThisRefreshEpoch) {
   EXPECT_EQ(check_backups(patient).state, State::kGood);
   patient.status["shares"] = {{"refresh_epoch", 3}};
   expect_wrong(check_backups(patient), "before the last refresh", "tkdc backup prune");
+  put(now + day, 3, 1);
+  expect_wrong(check_backups(patient), "which is yet to come", "out of " + root + "/backups");
   std::filesystem::remove_all(root);
 }
 

@@ -96,6 +96,14 @@ TEST(OperationTime, IsAHistogramOfPrometheus) {
   EXPECT_TRUE(exporter::fields_unknown(document).empty());
 }
 
+TEST(OperationTime, NoServerMakesLanesWithoutEnd) {
+  json server = {{"party", 1}, {"version", "1"}, {"by_lane", json::array()}};
+  for (int lane = 0; lane < 500; ++lane) server["by_lane"].push_back({{"rounds", 5}});
+  const std::string text = metrics_text({{"servers", {server}}});
+  EXPECT_NE(text.find("lane=\"127\""), std::string::npos);
+  EXPECT_EQ(text.find("lane=\"128\""), std::string::npos);
+}
+
 TEST(FaultsOfStatus, AreNamedByTheirCheck) {
   const json well = {{"reachable", true}, {"session_up", true}};
   json document = {{"servers", {well, well, well}}};

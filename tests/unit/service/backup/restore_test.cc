@@ -329,6 +329,22 @@ TEST_F(RestoreTest, AStoreThatIsInUseIsLeft) {
   expect_says(begun.error().message, "in use");
 }
 
+// The second would take away what the first one makes.
+TEST_F(RestoreTest, WhereThereIsNoStoreOneRestoresIt) {
+  fill_store();
+  const std::string path = taken();
+  fs::remove_all(options_.path);
+  auto fd = open_backup(path);
+  auto reader = BackupReader::open(*fd, path, secret_);
+  ASSERT_TRUE(reader.ok());
+  auto first = Restore::begin(restore_options(), (*reader)->whole_head(), key_);
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  expect_says(why_not(path, restore_options()), "in use");
+  auto again = BackupReader::open(*fd, path, secret_);
+  auto restored = (*first)->run(**again);
+  EXPECT_TRUE(restored.ok()) << restored.error().message;
+}
+
 TEST_F(RestoreTest, AStoreThatCannotBeReadIsReplacedWhenTold) {
   fill_store();
   const std::string path = taken();

@@ -97,6 +97,15 @@ TEST_F(Shelf, StaleOnesGoAtAnAgeHoweverManyAreKept) {
   EXPECT_EQ(words(to_remove(*shelf, {9, 5'000}, kNow)), "");
 }
 
+TEST_F(Shelf, SeveralServersInOneFolderAreSeen) {
+  put(1, 0, 1, kNow);
+  put(1, 0, 2, kNow);
+  write_octets(folder_ + "/x" + std::string(kBackupEnding), octets("no backup"));
+  EXPECT_FALSE(of_several_servers(look_at_backups(folder_).value()));
+  put(2, 0, 3, kNow);
+  EXPECT_TRUE(of_several_servers(look_at_backups(folder_).value()));
+}
+
 TEST_F(Shelf, NoFolderIsAnError) { EXPECT_FALSE(look_at_backups(folder_ + "/none").ok()); }
 
 }  // namespace

@@ -2,6 +2,9 @@
 // One server's decision about an export, with a store of its own and a clock of the test's.
 #include "service/server/exports.h"
 
+#include <filesystem>
+#include <fstream>
+
 #include "scratch_dir.h"
 #include "service/export/approver_key.h"
 #include "service/server/local_socket.h"
@@ -196,6 +199,25 @@ TEST_F(ServersExports, AreAskedOverASocketOfThisHost) {
   EXPECT_NE(many.error().message.find("not understood"), std::string::npos);
   socket->reset();
   EXPECT_FALSE(ask_server(path, {}).ok()) << "nobody there";
+}
+
+TEST_F(ServersExports, ASocketReplacesWhatIsLeftAndNothingElse) {
+  const std::string path = directory_ + "/status.sock";
+  std::ofstream(path) << "a key";
+  auto socket = LocalSocket::open(path);
+  ASSERT_FALSE(socket.ok());
+  EXPECT_NE(socket.error().message.find("no socket"), std::string::npos);
+  EXPECT_EQ(std::filesystem::file_size(path), 5u);
+  std::filesystem::remove(path);
+  auto first = LocalSocket::open(path, LocalSocket::Who::kGroup);
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  auto second = LocalSocket::open(path, LocalSocket::Who::kGroup);
+  ASSERT_FALSE(second.ok());
+  EXPECT_NE(second.error().message.find("another server answers"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(path));
+  std::filesystem::create_hard_link(path, path + ".left");
+  first->reset();
+  EXPECT_TRUE(LocalSocket::open(path + ".left").ok());
 }
 
 TEST_F(ServersExports, GoOnAfterAnAnswerThatThrows) {

@@ -91,9 +91,10 @@ void add_command(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("circuit", "look at circuits and run them in the clear");
   command->require_subcommand(1);
   auto options = std::make_shared<CircuitOptions>();
-  const auto add = [&](const char* name, const char* about,
+  const auto add = [&](const char* name, const char* about, const char* example,
                        Result<void> (*work)(const CircuitOptions&)) {
     CLI::App* one = command->add_subcommand(name, about);
+    one->footer(std::string("Example: ") + example);
     one->callback([options, work, name, &exit_status] {
       const Result<void> done = work(*options);
       if (!done.ok()) std::cerr << "tkdc circuit " << name << ": " << done.error().message << "\n";
@@ -107,19 +108,24 @@ void add_command(CLI::App& app, int& exit_status) {
                     "Fashion")
         ->required();
   };
-  add_source(add("info", "inputs, outputs, gates, depth, and memory to execute it", info));
+  add_source(add("info", "inputs, outputs, gates, depth, and memory to execute it",
+                 "a ticket of 249 octets\n  tkdc circuit info open18:249", info));
   CLI::App* runs =
-      add("run", "compute a circuit in the clear; for test values, not for secrets", run);
+      add("run", "compute a circuit in the clear; for test values, not for secrets",
+          "one number below another\n  tkdc circuit run less-than:8 --integers --input 03 05", run);
   add_source(runs);
   runs->add_option("--input", options->inputs,
                    "the inputs in their order, each in hexadecimal digits");
   runs->add_flag("--integers", options->integers,
                  "values are numbers, highest digit first; else octet strings, whose bits go into "
                  "wires from each octet's lowest on");
-  CLI::App* converts = add("convert", "fold a circuit and write it in Bristol Fashion", convert);
+  CLI::App* converts =
+      add("convert", "fold a circuit and write it in Bristol Fashion",
+          "a compression of SHA-256\n  tkdc circuit convert sha256 --out sha256.txt", convert);
   add_source(converts);
   converts->add_option("--out", options->out, "the file, which is not there yet")->required();
-  add("table", "all circuits by name: their gates beside published numbers, in Markdown", table);
+  add("table", "all circuits by name: their gates beside published numbers, in Markdown",
+      "all of them\n  tkdc circuit table", table);
 }
 
 }  // namespace tkdc::circuits

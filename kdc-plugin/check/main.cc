@@ -42,6 +42,8 @@ int main(int argc, char** argv) {
   CLI::App app("says whether tkdc's preload library fits the krb5 that is installed", kName);
   app.set_version_flag("--version", std::string(kName) + " " + tkdc::kVersionAndCommit);
   app.add_option("files", paths, "krb5's programs, libraries and plugins")->required();
+  app.footer(std::string("Example: the library that the KDC will load\n  ") + kName +
+             " /usr/sbin/krb5kdc /usr/lib/x86_64-linux-gnu/libk5crypto.so.3");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -256,6 +256,16 @@ int main(int argc, char** argv) {
   finishes->add_option("--folder", options.folder, "the request's folder")->required();
   finishes->add_flag("--leave-servers", options.leave_servers,
                      "do not remove the keys at the servers");
+  asks->footer(
+      "Example: good for 12 hours\n"
+      "  tkdc export request --realm EXAMPLE.TEST --folder /root/export --hours 12");
+  restores->footer(
+      "Example: look whether the shares fit, and change nothing\n"
+      "  tkdc export restore --folder /root/export --dry-run --agent-config "
+      "/etc/tkdc/agent-admin/agent.toml shares-0 shares-1 shares-2");
+  finishes->footer(
+      "Example: and let the servers forget the keys\n"
+      "  tkdc export finish --folder /root/export");
   if (const auto status = tkdc::migrate::start(app, argc, argv)) return *status;
   if (asks->parsed()) return request(options);
   return restores->parsed() ? restore(options) : finish(options);

@@ -131,6 +131,9 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1024));
   app.add_option("--patience", options.patience_s, "seconds without progress; default 120")
       ->check(CLI::Range(1, 86400));
+  app.footer(
+      "Example: what an import would do, before anything is changed\n"
+      "  tkdc import --realm EXAMPLE.TEST --dry-run");
   if (const auto status = tkdc::migrate::start(app, argc, argv)) return *status;
   return tkdc::migrate::run(options);
 }

@@ -100,6 +100,10 @@ std::optional<Options> parse_options(int argc, char** argv, int& status) {
   add_when(app, o);
   add_how(app, o);
   add_results(app, o);
+  app.footer(
+      "Example: 500 logins a second for a minute; an error if one in ten thousand fails\n"
+      "  tkdc-storm --kdc kdc.example --realm EXAMPLE.TEST --keytab users.keytab --rate 500 "
+      "--duration 60 --require 'failed-share<0.0001'");
   auto refuse = [&](const std::string& why) -> std::optional<Options> {
     std::cerr << "tkdc-storm: " << why << "\n";
     status = 2;

@@ -200,6 +200,7 @@ void add_check(CLI::App& bench, int& exit_status) {
   sub->add_option("--seconds", arguments->bench.seconds, "how long each")
       ->check(CLI::Range(0.01, 60.0));
   sub->add_flag("--json", arguments->json, "a JSON object on a line for each");
+  sub->footer("Example: 1,000,000 products at once:\n  tkdc bench check --products 1000000");
   sub->callback([arguments, &exit_status] { exit_status = bench_check(*arguments); });
 }
 

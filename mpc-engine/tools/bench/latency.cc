@@ -244,6 +244,7 @@ void add_latency(CLI::App& bench, int& exit_status) {
   latency->add_option("--security", arguments->setup.security, "malicious or semi-honest")
       ->check(CLI::IsMember({"malicious", "semi-honest"}));
   latency->add_flag("--json", arguments->json, "one JSON object");
+  latency->footer("Example: what one block takes:\n  tkdc bench latency --count 1000");
   latency->callback([arguments, &exit_status] { exit_status = bench_latency(*arguments); });
 }
 

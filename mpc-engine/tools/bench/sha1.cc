@@ -111,6 +111,7 @@ void add_sha1(CLI::App& bench, int& exit_status) {
   CLI::App* sha1 = bench.add_subcommand(
       "sha1", "SHA-1 as bulk work: three parties on loopback, or one on a GPU");
   add_mode_options(*sha1, *modes, "4096", {"tls", "host"});
+  sha1->footer("Example: the semi-honest mode:\n  tkdc bench sha1 --security semi-honest");
   sha1->callback([modes, &exit_status] { exit_status = bench_sha1(*modes); });
 }
 

@@ -83,6 +83,7 @@ void add_zero_shares(CLI::App& bench, int& exit_status) {
       ->check(CLI::IsMember({"cpu", "cuda"}));
   sub->add_option("--seconds", arguments->seconds, "how long each")->check(CLI::Range(0.01, 60.0));
   sub->add_flag("--json", arguments->json, "a JSON object on a line for each");
+  sub->footer("Example: each for a second:\n  tkdc bench zero-shares --seconds 1");
   sub->callback([arguments, &exit_status] { exit_status = bench_zero_shares(*arguments); });
 }
 

@@ -19,6 +19,7 @@ void add_commands(CLI::App& app, int& exit_status) {
       add_keys,    add_reconcile, add_refresh,  add_release,   add_renew,  add_repair,  add_restore,
       add_revoke,  add_rotate,    add_shares,   add_status,    add_store,  add_top,     add_unit};
   for (Add add : kCommands) add(app, exit_status);
+  add_examples(app);
 }
 
 }  // namespace tkdc::cli

@@ -43,5 +43,7 @@ void add_bench(CLI::App& app, int& exit_status);
 
 // All of them.
 void add_commands(CLI::App& app, int& exit_status);
+// What `--help` of those that are there ends with.
+void add_examples(CLI::App& app);
 
 }  // namespace tkdc::cli

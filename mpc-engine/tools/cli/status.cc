@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <thread>
 
 #include "base/result.h"
 #include "base/strict_toml.h"
@@ -26,6 +27,7 @@ using nlohmann::json;
 struct StatusOptions {
   StatusPlaceOptions place;
   bool json = false;
+  unsigned watch_s = 0;
 };
 
 std::string role_of(const std::string& config) {
@@ -109,6 +111,18 @@ int run_status(const StatusOptions& options) {
   return is_healthy(document) ? 0 : 2;
 }
 
+// Until it is interrupted, or nobody reads it.
+int watch_status(const StatusOptions& options) {
+  constexpr const char* kClear = "\033[H\033[2J";
+  while (std::cout) {
+    if (::isatty(STDOUT_FILENO) != 0) std::cout << kClear;
+    run_status(options);
+    std::cout.flush();
+    std::this_thread::sleep_for(std::chrono::seconds(options.watch_s));
+  }
+  return 1;
+}
+
 }  // namespace
 
 void add_status(CLI::App& app, int& exit_status) {
@@ -116,7 +130,12 @@ void add_status(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("status", "show how the agent and the three servers are");
   options->place.add_to(*command);
   command->add_flag("--json", options->json, "the whole document instead of the table");
-  command->callback([options, &exit_status] { exit_status = run_status(*options); });
+  constexpr unsigned kLongest = 3600;
+  command->add_option("--watch", options->watch_s, "ask again after so many seconds, until Ctrl-C")
+      ->check(CLI::Range(1u, kLongest));
+  command->callback([options, &exit_status] {
+    exit_status = options->watch_s > 0 ? watch_status(*options) : run_status(*options);
+  });
 }
 
 }  // namespace tkdc::cli

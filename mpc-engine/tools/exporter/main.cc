@@ -51,6 +51,9 @@ int main(int argc, char** argv) {
   app.add_option("--server-socket", server, "a server's control.status_socket instead")
       ->excludes(agent);
   app.add_option("--listen", listen, "a port of this host's loopback")->capture_default_str();
+  app.footer(
+      "Example: a server's host\n"
+      "  tkdc-exporter --server-socket /run/tkdc/status-server/server0.sock");
   CLI11_PARSE(app, argc, argv);
   const bool of_server = !server.empty();
   return serve({of_server ? server : socket, of_server}, listen);

@@ -163,7 +163,8 @@ void add_ctr(CLI::App& bench, int& exit_status) {
   ctr->add_option("--aes", arguments->aes, "key bits")->check(CLI::IsMember({128, 256}));
   add_mode_options(*ctr, *arguments, "4096", {"tls", "device", "none", "host"});
   ctr->footer(
-      "Example: the semi-honest mode, with AES-256:\n  tkdc bench ctr --aes 256 --security semi-honest");
+      "Example: the semi-honest mode, with AES-256:\n"
+      "  tkdc bench ctr --aes 256 --security semi-honest");
   ctr->callback([arguments, &exit_status] { exit_status = bench_ctr(*arguments); });
 }
 

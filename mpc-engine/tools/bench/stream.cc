@@ -106,7 +106,8 @@ void add_stream(CLI::App& bench, int& exit_status) {
       ->check(CLI::IsMember({"auto", "openssl"}));
   stream->add_flag("--json", arguments->json, "one JSON object");
   stream->footer(
-      "Example: OpenSSL's own records, for two seconds:\n  tkdc bench stream --records openssl --seconds 2");
+      "Example: OpenSSL's own records, for two seconds:\n"
+      "  tkdc bench stream --records openssl --seconds 2");
   stream->callback([arguments, &exit_status] { exit_status = bench_stream(*arguments); });
 }
 

@@ -38,7 +38,8 @@ constexpr Example kExamples[] = {
     {"garbling plan", "what 500 logins in 10 minutes need",
      "garbling plan --logins 500 --minutes 10 --config /etc/tkdc/server0/tkdc.toml"},
     {"hand-over", "a server's shares, once two administrators have agreed",
-     "hand-over --config /etc/tkdc/server0/tkdc.toml --out shares-0 --approval approval-0 --approval approval-1 request"},
+     "hand-over --config /etc/tkdc/server0/tkdc.toml --out shares-0 "
+     "--approval approval-0 --approval approval-1 request"},
     {"init", "server 0 of a new realm, on its own host",
      "init --party 0 --out /etc/tkdc/server0 --host 10.0.1.5 --realm EXAMPLE.TEST"},
     {"join", "take what the other members say of themselves",

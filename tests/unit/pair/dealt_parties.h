@@ -83,6 +83,59 @@ inline FlippedPad flip_a_bit_of_the_pad(int cheat) {
   return {job.taken() == flipped, job.stands[1 - cheat]};
 }
 
+// The evaluator's messages up to its proof, by hand: `change` is done to what it proves. Its coin.
+inline Result<Label> rogue_to_its_proof(Session& session, const Prepared& prepared, Inputs& inputs,
+                                        const std::function<void(Proved&)>& change) {
+  auto entered = exchange_inputs(session, prepared, inputs);
+  if (!entered) return entered.error();
+  auto evaluated = evaluate(session, prepared, entered->values);
+  if (!evaluated) return evaluated.error();
+  ot::Channel& channel = session.channel();
+  Label garblers_coin;
+  auto done = channel.read_all(std::span(&garblers_coin, 1));
+  const Label coin = draw_coin();
+  change(*entered->dealt);
+  const Proof proof = prove(*entered->dealt, garblers_coin);
+  if (done) done = channel.write_all(std::span<const Label>(&coin, 1));
+  if (done) done = channel.write_all(std::span<const Proof>(&proof, 1));
+  if (done) done = channel.write(packed(evaluated->values));
+  if (done) done = channel.write_all(std::span<const Label>(&evaluated->digest, 1));
+  return done ? Result<Label>(coin) : done.error();
+}
+
+// The evaluator enters its share of the pad with a bit flipped, and proves the one that it was
+// dealt: what the agent's tags are for.
+struct OtherProof {
+  bool passed = false;  // the garbler's verdict
+  EndedBy ended = EndedBy::kNothing;
+};
+inline OtherProof enter_one_share_and_prove_another() {
+  OtherProof out;
+  Job job;
+  const SessionBody garbler = [&](Session& session) -> Result<void> {
+    auto served = job.serve(session, 0);
+    out.ended = session.ended_by();
+    return served;
+  };
+  const SessionBody rogue = [&](Session& session) -> Result<void> {
+    auto prepared = prepared_for(session, padded_sbox());
+    if (!prepared) return prepared.error();
+    job.dealt[1].session = session.id();
+    job.dealt[1].share[8] ^= 1;
+    Inputs inputs(std::move(job.dealt[1]));
+    auto coin = rogue_to_its_proof(session, *prepared, inputs.dealt(16), [](Proved& proved) {
+      proved.in_session[0].own.low ^= std::uint64_t{1} << 8;
+    });
+    if (!coin) return coin.error();
+    std::uint8_t verdict = 0;
+    auto got = session.channel().read({&verdict, 1});
+    out.passed = got && verdict == 1;
+    return got ? fail("it has what it wanted") : got;
+  };
+  (void)with_sessions(garbler, rogue);
+  return out;
+}
+
 // A job is dropped after both proofs, and the agent "tries again" with what it dealt. The evaluator
 // divides the difference of two proofs by that of its coins, and has the garbler's share.
 struct ReadTwice {
@@ -122,23 +175,14 @@ inline ReadTwice use_a_deal_twice(bool in_octets = false) {
       auto anew = get_dealt(octets, 16);
       randombytes_buf(&anew->number, sizeof anew->number);  // the rogue's own check passes
       Inputs inputs(std::move(*anew));
-      auto entered = exchange_inputs(session, *prepared, inputs.dealt(16));
-      if (!entered) return entered.error();
-      auto evaluated = evaluate(session, *prepared, entered->values);
-      if (!evaluated) return evaluated.error();
+      auto coin = rogue_to_its_proof(session, *prepared, inputs.dealt(16), [](Proved&) {});
+      if (!coin) return coin.error();
+      coins[turn] = *coin;
       ot::Channel& channel = session.channel();
-      Label coin;
-      auto done = channel.read_all(std::span(&coin, 1));
-      coins[turn] = draw_coin();
-      const Proof proof = prove(*entered->dealt, coin);
-      if (done) done = channel.write_all(std::span<const Label>(&coins[turn], 1));
-      if (done) done = channel.write_all(std::span<const Proof>(&proof, 1));
-      if (done) done = channel.write(packed(evaluated->values));
-      if (done) done = channel.write_all(std::span<const Label>(&evaluated->digest, 1));
       std::uint8_t verdict = 0;
       Proof peers;
       Label digest;
-      if (done) done = channel.read_all(std::span(&verdict, 1));
+      auto done = channel.read_all(std::span(&verdict, 1));
       if (done) done = channel.read_all(std::span(&peers, 1));
       if (done) done = channel.read_all(std::span(&digest, 1));
       if (!done) return done;

@@ -78,14 +78,17 @@ TEST(PairDealt, TwoDealsOfOneAgentDoNotMix) {
   job.expect_dropped();
 }
 
-// A server that enters another share than it was dealt, and proves what it has entered: with each
-// of the tags that it has, or with those of the right share.
+// A server that enters another share than it was dealt, and proves with the tags that it has what
+// it has entered: the job is dropped. Or it proves what it was dealt: that is its lie, and the end.
 TEST(PairDealt, AServerThatFlipsABitOfThePadChangesNothing) {
   for (const int cheat : {0, 1}) {
     const FlippedPad flipped = flip_a_bit_of_the_pad(cheat);
     EXPECT_FALSE(flipped.taken);
     EXPECT_TRUE(flipped.stands);
   }
+  const OtherProof proved = enter_one_share_and_prove_another();
+  EXPECT_FALSE(proved.passed);
+  EXPECT_EQ(proved.ended, EndedBy::kCheck);
 }
 
 TEST(PairDealt, WhatWasDealtServesOnce) {
@@ -175,32 +178,63 @@ TEST(PairDealt, InputsOfAllKindsInOneCircuit) {
   EXPECT_NE(Bits(outputs[0].begin() + 8, outputs[0].end()), secret) << "a confounder is random";
 }
 
-// Every message of a job with dealt inputs, an octet of each field, changed by either server: none
-// gives the agent another output, and an end or a drop does not depend on what is secret.
-TEST(PairDealt, EachFieldOfEachMessageChangedIsFoundWhateverTheInputs) {
+class PairDealtMessages : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Side, PairDealtMessages, testing::Values(0, 1));
+
+// Every message of a job with dealt inputs, an octet of each field, changed by either server in two
+// ways with two inputs: none gives the agent another output, and an end or a drop does not depend
+// on what is secret.
+TEST_P(PairDealtMessages, EachFieldChangedIsFoundWhateverTheInputs) {
+  const int cheat = GetParam();
   Job honest;
   ASSERT_TRUE(honest.run().ok());
-  // Of the garbler: masked bits; labels of the S-box's inputs, and of pads, which no gate reads;
-  // coin; verdict, proof, digest, outputs, digest. Of the evaluator: masked bits; coin, proof,
-  // values, digest; verdict, outputs, digest.
+  // Of the garbler: masked bits; labels of the S-box's inputs, and of pads, of which colours are
+  // read only; coin; verdict, proof (3), digest, outputs, digest. Of the evaluator: masked bits;
+  // coin, proof (3), values, digest; verdict, outputs, digest.
   const std::vector<std::uint64_t> fields[2] = {
       {16 / 8 + 16, 8 * 16, 8 * 16, 16, 1, 16, 16, 16, 16, 1, 16},
       {16 / 8 + 16, 16, 16, 16, 16, 4, 16, 1, 1, 16}};
-  for (const int cheat : {0, 1}) {
-    std::uint64_t at = honest.online_at[cheat];
-    for (std::size_t field = 0; field < fields[cheat].size(); at += fields[cheat][field++]) {
-      Job job(field);
-      job.run(cheat, {at + fields[cheat][field] / 2, 2});
-      const bool unread = cheat == 0 && field == 2;
-      EXPECT_EQ(job.error[1 - cheat].empty(), unread) << cheat << " field " << field;
-      EXPECT_EQ(job.went[1 - cheat], unread                  ? Went::kDone
-                                     : job.stands[1 - cheat] ? Went::kDropped
-                                                             : Went::kEnded);
+  const std::size_t verdict = cheat == 0 ? 4 : 7, agents_mac = cheat == 0 ? 7 : 4;
+  std::uint64_t at = honest.online_at[cheat];
+  for (std::size_t field = 0; field < fields[cheat].size(); at += fields[cheat][field++])
+    for (const bool begin : {false, true}) {
+      Job job(2 * field + (begin ? 1 : 0));
+      job.run(cheat, begin ? Change{at, 1} : Change{at + fields[cheat][field] / 2, 2});
+      const bool unread = cheat == 0 && field == 2 && !begin;
+      // What may be the agent's doing; and the verdict 0 in the place of 1.
+      const bool drops = field == agents_mac || (field == verdict && begin);
+      EXPECT_EQ(job.went[1 - cheat], unread  ? Went::kDone
+                                     : drops ? Went::kDropped
+                                             : Went::kEnded)
+          << " field " << field << begin;
       if (unread) {
         EXPECT_EQ(job.taken(), job.expected);
       }
     }
-    EXPECT_EQ(at, honest.outcome.sent[cheat]) << "all fields are named";
+  EXPECT_EQ(at, honest.outcome.sent[cheat]) << "all fields are named";
+}
+
+// Neither sends labels or a coin before it has the other one's masked bits: after them nobody can
+// choose what it proves by the coin.
+TEST(PairDealt, NoCoinIsToldBeforeTheOtherOnesMaskedBitsAreThere) {
+  for (const int p : {0, 1}) {
+    Job job;
+    std::uint64_t said = 0;
+    const SessionBody waits = [&](Session& session) -> Result<void> {
+      auto served = job.serve(session, p);
+      said = session.channel().sent() - job.online_at[p];
+      EXPECT_EQ(session.ended_by(), EndedBy::kLink);
+      return served;
+    };
+    const SessionBody leaves = [&](Session& session) -> Result<void> {
+      auto prepared = prepared_for(session, padded_sbox());
+      Bytes octets(16 / 8 + 16);
+      auto got = prepared ? session.channel().read(octets) : prepared.error();
+      return got ? fail("it has heard masked bits, and wants a coin first") : got;
+    };
+    (void)(p == 0 ? with_sessions(waits, leaves) : with_sessions(leaves, waits));
+    EXPECT_EQ(said, 16u / 8 + 16) << p;
+    EXPECT_EQ(job.went[p], Went::kEnded);
   }
 }
 

@@ -53,6 +53,7 @@ TEST_P(ChosenRowsControl, TwoFlippedBitsAreTakenWithTheHashOfGates) {
 
 TEST(PairControl, AServerFlipsABitOfTheAgentsOutputWhereMacsAreNotChecked) {
   for (const int cheat : {0, 1}) EXPECT_TRUE(flip_a_bit_of_the_pad(cheat).taken);
+  EXPECT_TRUE(enter_one_share_and_prove_another().passed);
 }
 
 TEST(PairControl, AStoredBitIsFlippedWhereNothingIsProved) {

@@ -153,7 +153,7 @@ Result<StoredBlocks> Fresh::moved_by(const Pool& pool, std::span<const std::uint
 }
 
 Result<StoredBlocks> store(Session& session, const Held& held, const Pool& pool, Fresh fresh) {
-  const Held r = fresh.take();
+  const Held r = std::exchange(fresh.bits_, Held());
   if (!session.is(held.session) || !session.is(r.session))
     return fail("pair: bits of another session");
   // Asked before a word is said.

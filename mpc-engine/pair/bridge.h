@@ -38,17 +38,19 @@ class Fresh {
   Fresh& operator=(Fresh&&) = delete;
 
   // r, for the pad of the circuit whose output is stored. A second time: no bits.
-  Held take() { return std::exchange(bits_, Held()); }
+  HeldOnce take() { return HeldOnce(std::exchange(bits_, Held())); }
   // The value as it is stored, once d is open: bits, whole blocks. Error: another pool or length.
   Result<StoredBlocks> moved_by(const Pool& pool, std::span<const std::uint8_t> d) const;
 
  private:
   friend Result<Fresh> draw_fresh(Session& session, Reserved& reserved, std::size_t blocks);
+  friend Result<StoredBlocks> store(Session& session, const Held& held, const Pool& pool,
+                                    Fresh fresh);
   Fresh(StoredBlocks r, Held bits) : r_(std::move(r)), bits_(std::move(bits)) {}
   StoredBlocks r_;
   Held bits_;
 };
-// Takes blocks + 1 of `reserved`.
+// Takes blocks + 1 of `reserved`. Error: bridge()'s, and they are lost.
 Result<Fresh> draw_fresh(Session& session, Reserved& reserved, std::size_t blocks);
 
 // Stores held bits: opens d. Also from one pool into another.

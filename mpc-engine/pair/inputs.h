@@ -26,12 +26,30 @@ struct Held {
   AuthBits bits;
 };
 
+// Bits of r, under which a value is stored (pair/bridge.h). They enter one job, which nobody can
+// copy: two values under one r would give their exclusive-or.
+class HeldOnce {
+ public:
+  HeldOnce(const HeldOnce&) = delete;
+  HeldOnce& operator=(const HeldOnce&) = delete;
+  HeldOnce(HeldOnce&&) = default;
+  HeldOnce& operator=(HeldOnce&&) = delete;
+  std::size_t size() const { return bits_.bits.size(); }
+
+ private:
+  friend class Fresh;
+  friend class Inputs;
+  explicit HeldOnce(Held bits) : bits_(std::move(bits)) {}
+  Held bits_;
+};
+
 class Inputs {
  public:
   Inputs() = default;
   explicit Inputs(Dealt dealt) : dealt_(std::move(dealt)) {}
 
   Inputs& held(const Held& of);
+  Inputs& held(HeldOnce of) { return held(of.bits_); }
   Inputs& dealt(std::size_t bits);  // the next ones
   Inputs& random(std::size_t bits);
   Inputs& own(std::span<const std::uint8_t> share);

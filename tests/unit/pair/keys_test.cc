@@ -245,6 +245,8 @@ TEST(PairKeys, TwoDeltasAreNotProvedTogether) {
   EXPECT_NE(proved.refusal.find("of another"), std::string::npos);
 }
 
+static_assert(!std::is_copy_constructible_v<HeldOnce> && !std::is_copy_constructible_v<Inputs>);
+
 // An agent imports a key of one block: both store it under a fresh block, without seeing it.
 const PairCircuit& padded_block() {
   static const PairCircuit circuit = [] {
@@ -267,7 +269,7 @@ Result<StoredBlocks> import_key(Session& session, std::size_t p, PoolPosition& p
   Inputs inputs(std::move(dealt));
   auto d = compute(session, *prepared, inputs.dealt(kBlockBits).held(fresh->take()));
   // Dropped or not, no second value is opened under these blocks.
-  EXPECT_TRUE(fresh->take().bits.empty());
+  EXPECT_EQ(fresh->take().size(), 0u);
   if (!d) return d.error();
   EXPECT_FALSE(fresh->moved_by(pools()[p], std::span(*d).first(100)).ok());
   return fresh->moved_by(pools()[p], *d);

@@ -21,8 +21,8 @@ def test_what_it_measures_is_right():
     (aes,) = report["operations"]
     assert (aes["ands"], aes["record_bits"]) == (6400, 128)
     block, coin, proof, verdict, bits = 16, 16, 48, 1, 128
-    # A block and a pad: shares, R, three tags, a key.
-    assert aes["dealt_octets"] == 2 * block + 4 * 16 + 32
+    # Session and number; of a block and a pad shares, R, three tags; a key.
+    assert aes["dealt_octets"] == 2 * 16 + 2 * block + 4 * 16 + 32
     # Both: message, pad and R masked; the key under a digest; coin, proof, verdict; output, digest.
     each = 3 * block + block + 16 + coin + proof + verdict + block + 16
     labels, values, digests = 16 * 3 * bits, 6400 // 8, 2 * 16

@@ -12,7 +12,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 
 #include "base/system_error.h"
 
@@ -40,20 +39,26 @@ bool somebody_listens(const std::string& path) {
   return answered;
 }
 
-// Outside of user namespaces every group has a number of its own.
-bool in_a_user_namespace() {
+constexpr gid_t kOverflow = 65'534;  // nogroup, and what groups look like that have no number here
+
+// Whether nogroup itself has none: in a user namespace that maps some groups alone.
+bool stands_for_others() {
   std::ifstream map("/proc/self/gid_map");
-  std::uint64_t inside = 0, outside = 0, groups = 0;
-  return (map >> inside >> outside >> groups) && groups < std::numeric_limits<gid_t>::max();
+  std::uint64_t first = 0, outside = 0, groups = 0;
+  bool any = false;
+  while (map >> first >> outside >> groups) {
+    any = true;
+    if (kOverflow >= first && kOverflow - first < groups) return false;
+  }
+  return any;
 }
 
 // In a unit with PrivateUsers= all groups but its own look like this one, and no file can be given
 // to them. There a folder with the set-group-ID bit, which root has made, says which group it is.
 bool has_folders_group(const std::string& path, const struct stat& made) {
-  constexpr gid_t kOverflow = 65'534;
   struct stat folder {};
   const std::string parent = std::filesystem::path(path).parent_path().string();
-  return made.st_gid == kOverflow && in_a_user_namespace() &&
+  return made.st_gid == kOverflow && stands_for_others() &&
          ::stat(parent.empty() ? "." : parent.c_str(), &folder) == 0 &&
          (folder.st_mode & S_ISGID) != 0 && folder.st_gid == kOverflow;
 }

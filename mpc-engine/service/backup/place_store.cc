@@ -44,8 +44,8 @@ StorePlace::~StorePlace() {
   if (!draft_.empty()) remove_all(draft_);
 }
 
-UniqueFd open_folder(const fs::path& path) {
-  return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+UniqueFd open_folder(const fs::path& path, int flags) {
+  return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags));
 }
 
 // As the server does it (lmdb_tables.cc): who has the lock has the store. Where there is no store,
@@ -53,9 +53,9 @@ UniqueFd open_folder(const fs::path& path) {
 Result<StorePlace> StorePlace::hold(const std::string& path) {
   fs::path named = fs::absolute(path).lexically_normal();
   if (!named.has_filename()) named = named.parent_path();
-  UniqueFd lock = open_folder(named);
+  UniqueFd lock = open_folder(named, O_NOFOLLOW);
   const bool there = static_cast<bool>(lock);
-  if (!there && errno == ENOENT) lock = open_folder(named.parent_path());
+  if (!there && errno == ENOENT) lock = open_folder(named.parent_path(), 0);
   if (!lock) return system_error("cannot open " + named.string());
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
     return fail(named.string() +

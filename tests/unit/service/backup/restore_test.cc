@@ -337,7 +337,10 @@ TEST_F(RestoreTest, WhereThereIsNoStoreOneRestoresIt) {
   auto fd = open_backup(path);
   auto reader = BackupReader::open(*fd, path, secret_);
   ASSERT_TRUE(reader.ok());
-  auto first = Restore::begin(restore_options(), (*reader)->whole_head(), key_);
+  RestoreOptions linked = restore_options();  // the folder around it is elsewhere
+  fs::create_directory_symlink(directory_, directory_ + "/link");
+  linked.store.path = directory_ + "/link/" + fs::path(options_.path).filename().string();
+  auto first = Restore::begin(linked, (*reader)->whole_head(), key_);
   ASSERT_TRUE(first.ok()) << first.error().message;
   expect_says(why_not(path, restore_options()), "in use");
   auto again = BackupReader::open(*fd, path, secret_);

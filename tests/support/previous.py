@@ -54,8 +54,8 @@ def _build(folder: Path, version: str, commit: str, optimised: bool) -> None:
     subprocess.run(["tar", "-x", "-C", str(source)], input=archive.stdout, check=True)
     # A kind that its CMakeLists.txt does not know, whose flags can be given here.
     kind = ["-DCMAKE_BUILD_TYPE=RelWithDebInfo"] if optimised else [
-        "-DCMAKE_BUILD_TYPE=Quick", "-DCMAKE_C_FLAGS_QUICK=-O1 -Wno-error",
-        "-DCMAKE_CXX_FLAGS_QUICK=-O1 -Wno-error"]
+        "-DCMAKE_BUILD_TYPE=Quick", "-DCMAKE_C_FLAGS_QUICK=-O1 -w",
+        "-DCMAKE_CXX_FLAGS_QUICK=-O1 -w"]
     for step in (["cmake", "-S", str(source), "-B", str(build), "-G", "Ninja", *kind,
                   "-DCMAKE_UNITY_BUILD=ON", f"-DTKDC_COMMIT={commit[:12]}"],
                  ["cmake", "--build", str(build), "-j", JOBS, "--target", "demo-programs"]):

@@ -94,10 +94,11 @@ TEST_P(PairEnctype, SealsATicketThatLibkrb5Opens) {
 
 TEST_P(PairEnctype, OpensATicketThatLibkrb5Sealed) {
   const Bytes plain = random_octets(kPlainBytes), sealed = whole_.seal(kUsage, plain);
-  Bytes expected(1, 1);
-  expected.insert(expected.end(), plain.begin(), plain.end());
   const std::string name = "open" + number_ + ":" + std::to_string(sealed.size());
-  EXPECT_EQ(compute_for_agent(name, 0, sealed), expected);
+  const Bytes answer = compute_for_agent(name, 0, sealed);
+  ASSERT_EQ(answer.size(), 1 + kPlainBytes);
+  EXPECT_EQ(answer[0], 1);  // it holds
+  EXPECT_EQ(Bytes(answer.begin() + 1, answer.end()), plain);
 }
 
 INSTANTIATE_TEST_SUITE_P(Enctypes, PairEnctype, testing::Values(17u, 18u));

@@ -85,12 +85,18 @@ room(f"{SERVICE}/job", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session
      "mpc-engine/cipher", "mpc-engine/mac",
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "admit", "operation", "garbled",
                                       "lifecycle")))
+room(f"{SERVICE}/pair", "mpc-engine/base", "mpc-engine/link", "mpc-engine/circuit",
+     "mpc-engine/garble", "mpc-engine/ot", "mpc-engine/pair", "mpc-engine/session",
+     "mpc-engine/protocol", "circuits",
+     *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "admit", "operation", "garbled",
+                                      "lifecycle", "job")))
 room(f"{SERVICE}/export", "mpc-engine/base", "mpc-engine/protocol", f"{SERVICE}/wire")
 room(f"{SERVICE}/backup", "mpc-engine/base", "mpc-engine/session", f"{SERVICE}/wire",
      f"{SERVICE}/store")
 room(f"{SERVICE}/server", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
      "mpc-engine/protocol", *PROTOCOLS, "mpc-engine/cipher", "cuda",
-     *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "garbled", "job", "export")))
+     *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "garbled", "job", "pair",
+                                      "export")))
 room("mpc-engine/tools/bench", "mpc-engine/base", "mpc-engine/circuit", "circuits",
      "mpc-engine/garble", "mpc-engine/ot", "mpc-engine/pair", "mpc-engine/lut", "mpc-engine/link",
      "mpc-engine/session", "mpc-engine/protocol", "mpc-engine/rep3", "mpc-engine/rep3/verify",

@@ -22,27 +22,20 @@
 #include "session/entries.h"
 #include "session/epoch_ledger.h"
 #include "session/mesh_options.h"
-#include "session/session.h"
+#include "session/sessions.h"
 
 namespace tkdc {
 
-class Mesh {
+class Mesh final : public Sessions {
  public:
   // Listens at once. `store` is used by establish() and epochs() only.
   static Result<std::unique_ptr<Mesh>> create(MeshOptions options, Entries& entries);
-  ~Mesh();
+  ~Mesh() override;
 
-  // One attempt, at most establish_timeout_ms long. The caller tries again
-  // until it succeeds, with a Backoff in between.
-  Result<Session> establish();
-
-  // Ends a running establish() and the links of the current session; every
-  // later establish() fails.
-  void stop();
-
-  int port() const { return acceptor_->port(); }
-  // How many nonce epochs there are still; any thread.
-  EpochReport epochs() { return ledger_.report(); }
+  Result<Session> establish() override;
+  void stop() override;
+  int port() const override { return acceptor_->port(); }
+  EpochReport epochs() override { return ledger_.report(); }
   // For tests and benches that let the kernel choose ports.
   void set_peer_address(int party, const std::string& address);
 

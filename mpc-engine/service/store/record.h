@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "protocol/replicated.h"
 #include "service/wire/message.h"
@@ -26,6 +27,10 @@ enum class KeyClass : std::uint8_t {
 // only the KDC does.
 enum class KeyForm : std::uint8_t { kStandard = 1, kGcm = 2 };
 
+// `sharing` of a record of two servers: of a field component[0] is this server's own blocks, 16
+// octets each, and component[1] the MAC and the key of each, 32 octets.
+inline constexpr std::string_view kPairSharing = "pair-2";
+
 struct MacRow;  // service/store/mac_table.h
 
 struct KeyRecord {
@@ -41,7 +46,8 @@ struct KeyRecord {
   std::uint32_t version = 1;       // grows with each refresh
   std::uint32_t era = 0;           // of nonce epochs (session/epochs.h); set by the store
   bool open_only = false;          // of another era than the store: set by the store, not kept
-  // By field name, e.g. "key", "u1.ke", "u1.ki", "gcm.rk"; see cipher/.
+  // By field name, e.g. "key", "u1.ke", "u1.ki", "gcm.rk"; see cipher/. A field's two components
+  // may be of different lengths, as `sharing` has them.
   std::map<std::string, SharedBytes> fields;
   // For Store::prepare(), which writes them beside the record. No record that is read has them.
   std::shared_ptr<const MacRow> macs;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A store on tables. Of them, seals and macs go by key id, records and MACs have a second pair for
-// a refresh, and meta has format, owner, key check, epochs, MAC keys and refresh. Only ciphertext
-// reaches them.
+// a refresh, values go by names of their owners', and meta has format, owner, key check, epochs,
+// MAC keys and refresh. Only ciphertext reaches them.
 //
 // Threads: readers run in parallel on snapshots; writers one at a time,
 // each transaction synced to disk before the call returns.
@@ -21,13 +21,15 @@
 #include "service/store/repair_table.h"
 #include "service/store/store.h"
 #include "service/store/store_cipher.h"
+#include "service/store/value_table.h"
 
 namespace tkdc {
 
 class RecordStore final : public Store,
                           private MacTable,
                           private RefreshTable,
-                          private RepairTable {
+                          private RepairTable,
+                          private ValueTable {
  public:
   // Without a keyring `key` is the store's own.
   RecordStore(const StoreOptions& options, const SecretBuffer& key, std::unique_ptr<Tables> tables,
@@ -50,6 +52,7 @@ class RecordStore final : public Store,
   MacTable* macs() override { return this; }
   RefreshTable* refresh() override { return this; }
   RepairTable* repair() override { return this; }
+  ValueTable* values() override { return this; }
   Result<Digest> inventory() override;
   Result<std::uint64_t> seal_mark(const KeyId& id) override;
   Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override;
@@ -115,6 +118,14 @@ class RecordStore final : public Store,
   Result<void> prepare_next(const char* step, std::uint64_t at_s, std::uint64_t keys);
   Result<void> commit_to(std::uint32_t epoch);
   Result<void> abandon_to(std::uint32_t epoch);
+
+  Result<std::optional<SecretVector>> get(std::string_view name) override;
+  Result<void> put(std::span<const NamedValue> values) override;
+  Result<void> erase(std::span<const std::string> names) override;
+  Result<std::vector<std::string>> names(std::string_view prefix) override;
+  int put_values(Txn& txn, std::span<const NamedValue> values);
+  Result<void> room_for(std::span<const NamedValue> values);
+  Error corrupt_value(ByteSpan name) const;
 
   bool blank() override;
   bool keeps_former() override;

@@ -73,6 +73,7 @@ Result<void> RecordStore::rewrite_value(Txn& txn, Table table, const Bytes& name
   SecretVector plain;
   if (cipher_.decrypt(where, name, value, plain, StoreCipher::Under::kCurrent)) return {};
   if (!cipher_.decrypt(where, name, value, plain)) {
+    if (table == kValues) return corrupt_value(name);
     KeyId id{};
     std::copy_n(name.begin(), std::min(name.size(), id.size()), id.begin());
     return corrupt(table, id);

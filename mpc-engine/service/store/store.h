@@ -29,6 +29,7 @@ class MacTable;      // service/store/mac_table.h
 class RefreshTable;  // service/store/refresh_table.h
 class RepairTable;   // service/store/repair_table.h
 class Tables;
+class ValueTable;  // service/store/value_table.h
 
 // How far the values of a store have been rewritten.
 struct RekeyAt {
@@ -69,6 +70,8 @@ class Store : public Entries {
   virtual RefreshTable* refresh() { return nullptr; }
   // For the repair of a server that has lost its own; null where the store has none.
   virtual RepairTable* repair() { return nullptr; }
+  // What is kept beside the keys under names of its own; null where the store has none.
+  virtual ValueTable* values() { return nullptr; }
 
   // An upper bound of how often a key has sealed (service/sealing/seal_counts.h); 0 at
   // first. Gone with the key.

@@ -65,11 +65,15 @@ Bytes StoreCipher::associated_data(std::string_view table, ByteSpan name, ByteSp
   return ad;
 }
 
+std::size_t StoreCipher::sealed_bytes(std::size_t header, std::size_t plaintext) {
+  return 1 + header + kNonceBytes + plaintext + kTagBytes;
+}
+
 Bytes StoreCipher::encrypt(std::string_view table, ByteSpan name, ByteSpan header,
                            ByteSpan plaintext) const {
   Bytes ad = associated_data(table, name, header);
   std::size_t prefix = 1 + header.size() + kNonceBytes;
-  Bytes value(prefix + plaintext.size() + kTagBytes);
+  Bytes value(sealed_bytes(header.size(), plaintext.size()));
   value[0] = static_cast<std::uint8_t>(header.size());
   std::copy(header.begin(), header.end(), value.begin() + 1);
   std::uint8_t* nonce = value.data() + 1 + header.size();

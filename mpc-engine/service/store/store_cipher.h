@@ -43,6 +43,9 @@ class StoreCipher {
   // Values under this one open, too, while the store's keys are changed.
   void also_decrypts(const SecretBuffer& previous);
 
+  // How long a value of so many octets is when it is encrypted.
+  static std::size_t sealed_bytes(std::size_t header, std::size_t plaintext);
+
   // `table` and `name` say where the value lies.
   Bytes encrypt(std::string_view table, ByteSpan name, ByteSpan header, ByteSpan plaintext) const;
 

@@ -18,6 +18,10 @@ namespace {
 
 using Table = Tables::Table;
 
+constexpr const char* kOneOfTwo =
+    " is one of a realm on two servers, of which this release takes no backup: a store that was "
+    "restored would use a second time what may be used once, and the other server could read keys";
+
 struct Environment {
   MDB_env* env = nullptr;
   ~Environment() {
@@ -38,6 +42,7 @@ class LmdbSnapshot final : public StoreSnapshot {
 
   int open_environment();
   Result<void> open_keys(const SecretBuffer& wrapping);
+  Result<void> check_values();
   Result<void> read_moment();
   Result<void> take_inventory();
   Result<void> visit(Table table, const Visit& see);
@@ -90,6 +95,7 @@ Result<void> LmdbSnapshot::open(const SecretBuffer& wrapping) {
     return fail("store: the store key must have 32 octets; compare [store] key_file");
   if (int rc = open_environment(); rc != 0) return failed(rc);
   if (auto keys = open_keys(wrapping); !keys.ok()) return keys;
+  if (auto none = check_values(); !none.ok()) return none;
   if (auto read = read_moment(); !read.ok()) return read;
   return take_inventory();
 }
@@ -115,6 +121,16 @@ Result<void> LmdbSnapshot::open_keys(const SecretBuffer& wrapping) {
     return fail("store: the key does not open " + options_.path +
                 "; [store] key_file is another server's or was replaced");
   return {};
+}
+
+Result<void> LmdbSnapshot::check_values() {
+  bool empty = true;
+  auto seen = visit(Tables::kValues, [&](ByteSpan, ByteSpan) -> Result<void> {
+    empty = false;
+    return {};
+  });
+  if (!seen.ok() || empty) return seen;
+  return fail("store: " + options_.path + kOneOfTwo);
 }
 
 Result<void> LmdbSnapshot::read_moment() {

@@ -173,24 +173,34 @@ std::span<const Named> catalogue() {
   return kAll;
 }
 
+namespace {
+
+const Named* find_body(std::string_view name) {
+  for (const auto& list : {catalogue(), derivations()})
+    for (const Named& named : list)
+      if (named.name == name) return &named;
+  return nullptr;
+}
+
+}  // namespace
+
 Result<Chosen> find_named(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
-  for (const Named& named : catalogue()) {
-    if (named.name != name) continue;
-    if (colon == std::string_view::npos) return Chosen{&named, named.usual};
+  if (const Named* named = find_body(name)) {
+    if (colon == std::string_view::npos) return Chosen{named, named->usual};
     const std::string_view size = text.substr(colon + 1);
     std::size_t value = 0;
     const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), value);
-    if (error != std::errc() || end != size.data() + size.size() || named.unit.empty() ||
-        value < named.least || value > named.most)
+    if (error != std::errc() || end != size.data() + size.size() || named->unit.empty() ||
+        value < named->least || value > named->most)
       return fail("circuit " + std::string(name) + " has " +
-                  (named.unit.empty()
+                  (named->unit.empty()
                        ? std::string("no size")
-                       : std::string(named.unit) + " from " + std::to_string(named.least) + " to " +
-                             std::to_string(named.most)) +
+                       : std::string(named->unit) + " from " + std::to_string(named->least) +
+                             " to " + std::to_string(named->most)) +
                   ", not '" + std::string(size) + "'");
-    return Chosen{&named, value};
+    return Chosen{named, value};
   }
   return fail("no circuit has the name '" + std::string(name) +
               "'; `tkdc circuit table` lists them");

@@ -59,5 +59,7 @@ constexpr Named of_octets(std::string_view name, std::string_view meaning, std::
 
 // The whole operations of enctypes, a part of the catalogue (operations.cc).
 std::span<const Named> operations();
+// Those for the making of keys, which no table lists (derivations.cc).
+std::span<const Named> derivations();
 
 }  // namespace tkdc::circuits

@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/n_fold.h"
 #include "cipher/hash.h"
 
 namespace tkdc {
@@ -63,8 +64,5 @@ Task<std::optional<SharedBytes>> rfc3962_open(Protocol& protocol, const SharedBy
 // RFC 3961 section 5.3's PRF, 16 octets.
 Task<SharedBytes> rfc3962_prf(Protocol& protocol, const SharedBytes& base_round_keys,
                               std::size_t key_bytes, SharedBytes in);
-
-// RFC 3961 section 5.1's n-fold to 16 octets.
-Bytes n_fold(ByteSpan in);
 
 }  // namespace tkdc

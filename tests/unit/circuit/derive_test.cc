@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a record has of a key, by circuits and by the shares of three servers: the same fields,
+// with the same lengths.
+#include "cipher/derived_keys.h"
+#include "cipher/prf_plus.h"
+#include "circuit/linear_form.h"
+#include "circuit_values.h"
+
+namespace tkdc::circuit {
+namespace {
+
+class DeriveCircuit : public testing::TestWithParam<std::uint32_t> {
+ protected:
+  std::string named(const std::string& what) const { return what + std::to_string(GetParam()); }
+  static std::vector<Bytes> run(const std::string& name, const std::vector<Bytes>& inputs) {
+    const auto chosen = circuits::find_named(name);
+    EXPECT_TRUE(chosen.ok()) << name;
+    std::vector<SecretSlices> slices;
+    for (const Bytes& one : inputs) slices.push_back(slices_of(ByteSpan(one)));
+    Plain plain(slices);
+    chosen->named->compute(plain, chosen->size);
+    std::vector<Bytes> out;
+    for (const SecretSlices& value : plain.outputs()) out.push_back(bytes_of(value, 0));
+    return out;
+  }
+  // A key, and RFC 8009's pad states of it.
+  Bytes key() const { return random_octets(GetParam() % 2 == 1 ? 16 : 32); }
+  Bytes source_of(const Bytes& key) const {
+    return GetParam() <= 18 ? key : run(named("prf-base"), {key})[0];
+  }
+};
+
+TEST_P(DeriveCircuit, DerivesWhatThreeServersDerive) {
+  for (const std::uint32_t usage : {1u, 17u, 513u}) {
+    const Bytes base = key(), source = source_of(base);
+    const auto keys = test::derive_all(GetParam(), 1, base, usage);
+    Bytes ke = keys->rebuild(keys->ke);
+    ke.resize(base.size());  // a key's schedule begins with the key (FIPS 197, section 5.2)
+    const std::string size = ":" + std::to_string(usage);
+    const auto encryption = run(named("derive-encryption") + size, {source});
+    EXPECT_EQ(encryption[0], ke);
+    EXPECT_EQ(encryption[1], keys->rebuild(keys->ki));
+    EXPECT_EQ(run(named("derive-checksum") + size, {source})[0], keys->rebuild(keys->kc));
+  }
+}
+
+TEST_P(DeriveCircuit, StartsThePrfAsThreeServersDo) {
+  const Bytes base = key();
+  test::ProtocolParties parties(1);
+  const auto shares = parties.share(SecretVector(base.begin(), base.end()));
+  const auto states = parties.shares_of([&](Protocol& c, int p) {
+    return prf_states(c, GetParam() <= 18 ? nullptr : &rfc8009_of(base.size()),
+                      shares[static_cast<std::size_t>(p)]);
+  });
+  Bytes expected = parties.rebuild(states);
+  if (GetParam() <= 18) expected.resize(base.size());
+  EXPECT_EQ(run(named("prf-base"), {base})[0], expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DeriveCircuit, testing::Values(17u, 18u, 19u, 20u));
+
+// What is recorded is the body, and has no AND that a garbler must not have.
+TEST(Derivations, RecordedAsTheyCompute) {
+  for (const char* name : {"derive-encryption17:3", "derive-checksum19:56", "equal-keys:16"}) {
+    const auto chosen = *circuits::find_named(name);
+    const Circuit recorded = circuits::record(chosen);
+    EXPECT_EQ(ands_of_constants(recorded), 0u) << name;
+    std::vector<SecretSlices> inputs;
+    for (const Port& port : recorded.inputs)
+      inputs.push_back(slices_of(ByteSpan(random_octets(port.bits / 8))));
+    Plain plain(inputs);
+    chosen.named->compute(plain, chosen.size);
+    EXPECT_TRUE(evaluate(schedule_of(recorded), inputs) == plain.outputs()) << name;
+  }
+}
+
+TEST(Derivations, EqualKeys) {
+  const Bytes key = random_octets(16);
+  EXPECT_EQ(run_named("equal-keys:16", {key, key}), Bytes{1});
+  for (std::size_t bit = 0; bit < 128; ++bit) {
+    Bytes other = key;
+    other[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
+    ASSERT_EQ(run_named("equal-keys:16", {key, other}), Bytes{0}) << bit;
+  }
+}
+
+TEST(Derivations, RefusesUsagesThatAreNone) {
+  for (const char* name : {"derive-encryption17:0", "derive-checksum17:1024", "prf-base17:2"})
+    EXPECT_FALSE(circuits::find_named(name).ok()) << name;
+}
+
+}  // namespace
+}  // namespace tkdc::circuit

@@ -11,8 +11,15 @@
 
 namespace tkdc::pair {
 
-// The same outputs, each with the bits of a last input, the pad, added.
-circuit::Circuit with_pad(const circuit::Circuit& circuit);
+// Which outputs are masked. `bare`: so many of the first ones are what both servers may know, as
+// whether a check held. `whole_blocks`: each of the others is filled up with zeros to whole blocks
+// before, since it is to be stored (pair/bridge.h).
+struct PadRule {
+  std::size_t bare = 0;
+  bool whole_blocks = false;
+};
+// The same outputs, with the bits of a last input, the pad, added to those that are masked.
+circuit::Circuit with_pad(const circuit::Circuit& circuit, const PadRule& rule = {});
 
 // The agent's shares of a secret for both servers.
 std::array<Bits, 2> deal(std::span<const std::uint8_t> secret);

@@ -156,6 +156,30 @@ TEST(Pair, OutputsThatOnlyTheAgentCanRead) {
   EXPECT_FALSE(combine(out.outputs[0], out.outputs[1], pad).ok());
 }
 
+// A bare output is what it is without a pad; a masked one is moved by its own bits of the pad, in
+// whole blocks where it is to be stored.
+TEST(Pair, MasksTheOutputsThatTheRuleSays) {
+  std::mt19937_64 generator(4);
+  const circuit::Circuit of = circuits::record(*circuits::find_named("open-if-equal:5"));
+  const std::size_t value = 8 * 5;
+  const Bits in = random_bits(generator, of.input_bits());
+  const Bits y = in_the_clear(PairCircuit(circuit::schedule_of(of)), in);
+  for (const PadRule& rule : {PadRule{0, false}, PadRule{1, false}, PadRule{1, true}}) {
+    const PairCircuit circuit(circuit::schedule_of(with_pad(of, rule)));
+    const std::size_t bare = rule.bare, masked = rule.whole_blocks ? kBlockBits : 1 - bare + value;
+    const Bits pad = random_bits(generator, masked);
+    ASSERT_EQ(circuit.input_bits(), in.size() + masked);
+    Bits inputs = in;
+    inputs.insert(inputs.end(), pad.begin(), pad.end());
+    const Bits out = in_the_clear(circuit, inputs);
+    ASSERT_EQ(out.size(), bare + masked);
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      const std::uint8_t of_y = k < y.size() ? y[k] : 0;
+      EXPECT_EQ(out[k], k < bare ? of_y : of_y ^ pad[k - bare]) << k;
+    }
+  }
+}
+
 TEST(Pair, UsesWhatIsPreparedOnce) {
   const PairCircuit circuit = circuit_named("aes-sbox");
   const Bits share(8, 0);

@@ -13,7 +13,8 @@ struct Chosen {
   const Named* named;
   std::size_t size;
 };
-// NAME, or NAME:SIZE; of derivations() too. Errors: no such name, a size that is no number or out of its range.
+// NAME, or NAME:SIZE; of derivations() too.
+// Errors: no such name, a size that is no number or out of its range.
 Result<Chosen> find_named(std::string_view text);
 // Recorded and folded; no AND has a constant operand.
 circuit::Circuit record(const Chosen& chosen);

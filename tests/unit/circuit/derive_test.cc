@@ -12,21 +12,10 @@ namespace {
 class DeriveCircuit : public testing::TestWithParam<std::uint32_t> {
  protected:
   std::string named(const std::string& what) const { return what + std::to_string(GetParam()); }
-  static std::vector<Bytes> run(const std::string& name, const std::vector<Bytes>& inputs) {
-    const auto chosen = circuits::find_named(name);
-    EXPECT_TRUE(chosen.ok()) << name;
-    std::vector<SecretSlices> slices;
-    for (const Bytes& one : inputs) slices.push_back(slices_of(ByteSpan(one)));
-    Plain plain(slices);
-    chosen->named->compute(plain, chosen->size);
-    std::vector<Bytes> out;
-    for (const SecretSlices& value : plain.outputs()) out.push_back(bytes_of(value, 0));
-    return out;
-  }
   // A key, and RFC 8009's pad states of it.
   Bytes key() const { return random_octets(GetParam() % 2 == 1 ? 16 : 32); }
   Bytes source_of(const Bytes& key) const {
-    return GetParam() <= 18 ? key : run(named("prf-base"), {key})[0];
+    return GetParam() <= 18 ? key : run_body(named("prf-base"), {key})[0];
   }
 };
 
@@ -37,10 +26,10 @@ TEST_P(DeriveCircuit, DerivesWhatThreeServersDerive) {
     Bytes ke = keys->rebuild(keys->ke);
     ke.resize(base.size());  // a key's schedule begins with the key (FIPS 197, section 5.2)
     const std::string size = ":" + std::to_string(usage);
-    const auto encryption = run(named("derive-encryption") + size, {source});
+    const auto encryption = run_body(named("derive-encryption") + size, {source});
     EXPECT_EQ(encryption[0], ke);
     EXPECT_EQ(encryption[1], keys->rebuild(keys->ki));
-    EXPECT_EQ(run(named("derive-checksum") + size, {source})[0], keys->rebuild(keys->kc));
+    EXPECT_EQ(run_body(named("derive-checksum") + size, {source})[0], keys->rebuild(keys->kc));
   }
 }
 
@@ -54,7 +43,7 @@ TEST_P(DeriveCircuit, StartsThePrfAsThreeServersDo) {
   });
   Bytes expected = parties.rebuild(states);
   if (GetParam() <= 18) expected.resize(base.size());
-  EXPECT_EQ(run(named("prf-base"), {base})[0], expected);
+  EXPECT_EQ(run_body(named("prf-base"), {base})[0], expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DeriveCircuit, testing::Values(17u, 18u, 19u, 20u));

@@ -13,19 +13,6 @@ using test::Krb5Client;
 
 constexpr std::uint32_t kUsage = 3;
 
-// The body itself, without recording it.
-std::vector<Bytes> run_body(const std::string& name, const std::vector<Bytes>& inputs) {
-  const auto chosen = circuits::find_named(name);
-  EXPECT_TRUE(chosen.ok()) << name;
-  std::vector<SecretSlices> slices;
-  for (const Bytes& one : inputs) slices.push_back(slices_of(ByteSpan(one)));
-  Plain plain(slices);
-  chosen->named->compute(plain, chosen->size);
-  std::vector<Bytes> out;
-  for (const SecretSlices& value : plain.outputs()) out.push_back(bytes_of(value, 0));
-  return out;
-}
-
 class EnctypeCircuit : public testing::TestWithParam<std::uint32_t> {
  protected:
   EnctypeCircuit()

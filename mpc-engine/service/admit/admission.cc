@@ -65,7 +65,7 @@ JobDigests digest_job(const JobRequest& request, AgentRole role, const KeyRecord
   opened.add(request.name.agent, request.name.run, request.name.number, number(request.op),
              number(role), request.key.id, request.key.installation, request.key.principal,
              request.key.kvno, request.key.enctype, request.usage, request.protocol, protocol,
-             request.public_data, request.component[0].size());
+             request.public_data, request.input_bytes());
   if (record != nullptr) add_record(opened, *record);
   out.opened = opened.finish();
   for (int c = 0; c < 2; ++c) {

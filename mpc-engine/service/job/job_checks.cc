@@ -88,7 +88,7 @@ Verdict JobChecks::check_key_use(Job& job, const ManifestTime& time) {
   Garbled& garbled = job.found.garbled;
   if (garbled != Garbled::kNo &&
       !(garbling_ && garbling_->serves(*job.found.record, request.op, request.usage,
-                                       request.component[0].size(), garbled)))
+                                       request.input_bytes(), garbled)))
     garbled = Garbled::kNo;
   if (const Verdict part = check_part(job); part != kAdmit) return part;
   if (!in_gcm_form(*job.found.record, request.usage)) return kAdmit;
@@ -112,7 +112,7 @@ Verdict JobChecks::check_key_use(Job& job, const ManifestTime& time) {
 Verdict JobChecks::check_part(Job& job) {
   const Part asked = part_in(job, two_parts_);
   const bool leaves = leaves_tail(*job.found.record, job.request.op, job.request.usage, asked,
-                                  job.request.component[0].size());
+                                  job.request.input_bytes());
   if (leaves && !shared_.half_done.room(job.request.name.agent)) return limited(job, kTooManyHeads);
   if (asked.kind != Part::Kind::kTail || job.head_taken) return kAdmit;
   job.head_taken = two_parts_ && shared_.half_done.take(job.request, asked.head);
@@ -160,6 +160,7 @@ Verdict JobChecks::check(Job& job, std::uint8_t protocol, const ManifestTime& ti
   };
   if (shared_.options.audit_works && !shared_.options.audit_works()) return unavailable(kUnaudited);
   if (shared_.upkeep.repairing()) return unavailable(kRepairing);
+  if (!job.request.dealt.empty()) return check_rate(job, TKDC_STATUS_BAD_REQUEST);
   const ProtocolInfo chosen = protocols_[named.protocol]->info();
   if (asks_for_another(job, chosen)) return unavailable(kNoSuchProtocol);
   const bool management = is_management(job.request.op);

@@ -65,7 +65,7 @@ std::size_t LaneAdmission::octets_room() const {
   for (const auto* listed : {&stated_, &verdicts_})
     if (*listed)
       for (const Candidate& candidate : (*listed)->candidates)
-        if (candidate.job) at_work += candidate.job->request.component[0].size();
+        if (candidate.job) at_work += candidate.job->request.input_bytes();
   return kMaxInputOctets - std::min(at_work, kMaxInputOctets);
 }
 

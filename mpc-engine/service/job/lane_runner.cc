@@ -347,7 +347,7 @@ void LaneRunner::start(Candidate admitted, std::uint32_t sealed_at) {
   job.running.number = request.op == TKDC_OP_SEAL ? next_number_++ : 0;
   job.running.cohort = answers_.cohort();
   job.running.first_round = lane_.rounds();
-  job.running.input_bytes = request.component[0].size();
+  job.running.input_bytes = request.input_bytes();
   if (garbling_ && job.found.learns && record != nullptr &&
       part_in(job, two_parts_).kind != Part::Kind::kTail)
     garbling_->note(*record, request.op, request.usage, job.running.input_bytes);

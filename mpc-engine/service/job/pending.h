@@ -38,7 +38,7 @@ class PendingJobs {
     std::lock_guard lock(mutex_);
     const auto it = jobs_.find(name);
     if (it == jobs_.end()) return std::nullopt;
-    return it->second->request.component[0].size();
+    return it->second->request.input_bytes();
   }
 
   // Which protocol it asks for; none where any will do, or the job is gone.
@@ -61,7 +61,7 @@ class PendingJobs {
     if (it == jobs_.end()) return std::nullopt;
     const JobRequest& request = it->second->request;
     if (tkdc::is_management(request.op)) return std::nullopt;
-    return Asked{request.key.id, request.op, request.usage, request.component[0].size()};
+    return Asked{request.key.id, request.op, request.usage, request.input_bytes()};
   }
 
   // Takes out every job whose deadline is over.

@@ -19,7 +19,7 @@ tkdc_status check_stage(StagedKeys& staged, Store& store, const JobRequest& requ
   if (key_bytes == 0 || request.public_data.size() != 1) return TKDC_STATUS_BAD_REQUEST;
   const bool drawn = request.public_data[0] == TKDC_ORIGIN_DRAWN;
   if (!drawn && request.public_data[0] != TKDC_ORIGIN_IMPORTED) return TKDC_STATUS_BAD_REQUEST;
-  if (request.component[0].size() != (drawn ? 0 : key_bytes)) return TKDC_STATUS_BAD_REQUEST;
+  if (request.input_bytes() != (drawn ? 0 : key_bytes)) return TKDC_STATUS_BAD_REQUEST;
   if (staged.full()) return TKDC_STATUS_LIMIT;
   auto existing = store.get(request.key.id);
   if (!existing) return TKDC_STATUS_INTERNAL;
@@ -185,7 +185,7 @@ tkdc_status check_management(StagedKeys& staged, Store& store, AgentRole role,
                              const JobRequest& request) {
   if (!may_manage(role, request.op)) return TKDC_STATUS_DENIED;
   if (request.op == TKDC_OP_STAGE) return check_stage(staged, store, request);
-  if (!request.component[0].empty()) return TKDC_STATUS_BAD_REQUEST;
+  if (request.input_bytes() != 0) return TKDC_STATUS_BAD_REQUEST;
   if (request.op == TKDC_OP_DESTROY) {
     // After it no BIND can keep the key, not even one that was asked before and waits.
     if (staged.find(request.key.id) != nullptr) return TKDC_STATUS_OK;

@@ -108,7 +108,7 @@ tkdc_status check_derived(const JobRequest& request, const KeyRecord& record) {
   const auto by = decode_derivation(request.public_data);
   if (!by) return TKDC_STATUS_BAD_REQUEST;
   if (!derivation_fits(record, request.usage, *by)) return TKDC_STATUS_DENIED;
-  const std::size_t bytes = request.component[0].size(), known_half = known_half_bytes(*by);
+  const std::size_t bytes = request.input_bytes(), known_half = known_half_bytes(*by);
   if (bytes < known_half) return TKDC_STATUS_BAD_REQUEST;
   return check_input(operation_of(request.op), request.usage, bytes - known_half,
                      derived_record(record, by->enctype));

@@ -7,7 +7,7 @@ namespace tkdc {
 
 tkdc_status check_lengths(const JobRequest& request, const KeyRecord& record) {
   if (is_derived(request.op)) return check_derived(request, record);
-  const std::size_t bytes = request.component[0].size();
+  const std::size_t bytes = request.input_bytes();
   const auto part = part_of(request);
   if (!part) return TKDC_STATUS_BAD_REQUEST;
   if (part->kind == Part::Kind::kTail) return check_tail(request.op, request.usage, bytes, record);

@@ -11,8 +11,10 @@
 namespace tkdc {
 namespace {
 
-// A request is at most two components, 4,096 public octets and a small header.
-constexpr std::int64_t kMaxMessageBytes = 2 * std::int64_t{kMaxInputBytes} + 8'192;
+// A request is at most two components or what is dealt in their place, 4,096 public octets and a
+// small header.
+constexpr std::int64_t kMaxMessageBytes =
+    std::max<std::int64_t>(2 * std::int64_t{kMaxInputBytes}, kMaxDealtBytes) + 8'192;
 constexpr int kRequestsWaiting = 1'024;  // per connection, before TCP pushes back
 constexpr int kHeartbeatMs = 5'000;
 constexpr int kHeartbeatTimeoutMs = 15'000;

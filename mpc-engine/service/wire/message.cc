@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/wire/message.h"
 
+#include "enctype.h"
+#include "service/wire/recipe.h"
+
 namespace tkdc
 {
 namespace
@@ -61,6 +64,35 @@ std::optional<Part> part_of(const JobRequest &request)
     return decode_part(request.public_data);
 }
 
+std::optional<std::size_t> pad_bytes(tkdc_wire_op op, std::uint32_t enctype,
+                                     std::size_t input_bytes)
+{
+    const bool seals = op == TKDC_OP_SEAL || op == TKDC_OP_SEAL_DERIVED;
+    const bool opens = op == TKDC_OP_OPEN || op == TKDC_OP_OPEN_DERIVED;
+    const bool macs = op == TKDC_OP_MAC || op == TKDC_OP_MAC_DERIVED;
+    if (!seals && !opens && !macs && op != TKDC_OP_EXPORT)
+        return 0;
+    const tkdc_enctype *served = tkdc_enctype_of(enctype);
+    if (!served || (opens && input_bytes < served->overhead_bytes))
+        return std::nullopt;
+    if (seals)
+        return input_bytes + served->overhead_bytes;
+    if (opens)
+        return input_bytes - served->overhead_bytes;
+    return macs ? served->checksum_bytes : served->key_bytes;
+}
+
+std::optional<std::size_t> pad_bytes(const JobRequest &request)
+{
+    const std::size_t bytes = request.input_bytes();
+    if (!is_derived(request.op))
+        return pad_bytes(request.op, request.key.enctype, bytes);
+    const auto by = decode_derivation(request.public_data);
+    if (!by || bytes < known_half_bytes(*by))
+        return std::nullopt;
+    return pad_bytes(request.op, by->enctype, bytes - known_half_bytes(*by));
+}
+
 JobCost &JobCost::operator+=(const JobCost &more)
 {
     rounds += more.rounds;
@@ -74,7 +106,8 @@ JobCost &JobCost::operator+=(const JobCost &more)
 SecretVector encode(const JobRequest &request)
 {
     SecretVector out;
-    out.reserve(160 + request.public_data.size() + 2 * request.component[0].size());
+    out.reserve(160 + request.public_data.size() + 2 * request.component[0].size() +
+                request.dealt.size());
     SecretWriter w(out);
     w.u8(kRequestTag);
     w.u8(kVersion);
@@ -88,6 +121,10 @@ SecretVector encode(const JobRequest &request)
     w.bytes(request.public_data);
     w.bytes(request.component[0]);
     w.bytes(request.component[1]);
+    if (!request.dealt.empty()) {
+        w.u32(request.dealt_input_bytes);
+        w.bytes(request.dealt);
+    }
     return out;
 }
 
@@ -112,10 +149,19 @@ Result<JobRequest> decode_request(ByteSpan frame)
     request.public_data.assign(public_data.begin(), public_data.end());
     assign(request.component[0], r.bytes(kMaxInputBytes));
     assign(request.component[1], r.bytes(kMaxInputBytes));
+    const bool dealt = r.remaining() > 0;
+    if (dealt) {
+        request.dealt_input_bytes = r.u32();
+        assign(request.dealt, r.bytes(kMaxDealtBytes));
+    }
     if (!r.complete())
         return fail("job: truncated, oversized or with trailing octets");
     if (request.component[0].size() != request.component[1].size())
         return fail("job: the two share components differ in length");
+    if (dealt && (request.dealt.empty() || !request.component[0].empty() ||
+                  request.dealt_input_bytes > kMaxInputBytes))
+        return fail("job: what is dealt is empty, stands beside components, or is for too long an "
+                    "input");
     if (request.deadline_ms > kMaxDeadlineMs)
         return fail("job: deadline above 120 s");
     return request;
@@ -150,7 +196,7 @@ Result<JobReply> decode_reply(ByteSpan frame)
     reply.run = r.u64();
     reply.number = r.u64();
     std::uint16_t status = r.u16();
-    if (status > TKDC_STATUS_INTERNAL)
+    if (status > TKDC_STATUS_DEAL_AGAIN)
         return fail("job: unknown status in a reply");
     reply.status = static_cast<tkdc_status>(status);
     reply.message = r.text(kMaxMessageBytes);

@@ -6,6 +6,10 @@
 // the output component y_i from server i in full and its digest from the other
 // holder, server i-1. What a server may see of a job: everything here but the
 // third component.
+//
+// Of two servers each gets what the agent deals to it, and in that no components: a share of the
+// input and of a pad, with MACs (pair/dealt.h). Both answer with the output and the pad added,
+// z = y ^ pad (pair/output_rule.h).
 #pragma once
 
 #include <array>
@@ -73,6 +77,9 @@ inline constexpr bool worth_two_parts(std::size_t message_bytes)
 }
 
 inline constexpr std::uint32_t kMaxInputBytes = TKDC_WIRE_DATA_MAX_BYTES + 64;
+// Of an input and a pad of that length: a bit of share and a bit of tag for each of their bits,
+// and what comes to some two hundred octets besides.
+inline constexpr std::uint32_t kMaxDealtBytes = 4 * kMaxInputBytes + 256;
 inline constexpr std::size_t kMaxProtocolBytes = 32; // of its name
 inline constexpr std::uint32_t kMaxDeadlineMs = 120'000;
 
@@ -91,7 +98,25 @@ struct JobRequest {
     // (lengths: service/wire/enctype.h). A tail: the inner digest. STAGE of an imported key:
     // the key. Both components have the same length.
     SecretVector component[2];
+    // Of two servers: what the agent deals to this one, the input's bits and then pad_bytes(*this)
+    // octets' of pad. Empty where there is neither. With it there are no components.
+    SecretVector dealt;
+    std::uint32_t dealt_input_bytes = 0; // of them, without the pad
+
+    // How long the operation's input is, however it is shared.
+    std::size_t input_bytes() const
+    {
+        return dealt.empty() ? component[0].size() : dealt_input_bytes;
+    }
 };
+
+// Octets of pad that go with an input of so many octets: as many as the agent is answered with. Of
+// derived operations: the derived key's enctype, and the input without the known half. Of EXPORT:
+// the staged key's enctype. Nothing: no such enctype, or too short an input to be one.
+std::optional<std::size_t> pad_bytes(tkdc_wire_op op, std::uint32_t enctype,
+                                     std::size_t input_bytes);
+// Of a whole request, by what it says of itself: enctype, recipe, length of the input.
+std::optional<std::size_t> pad_bytes(const JobRequest &request);
 
 // Nothing when a SEAL's or MAC's public data are no part; other operations are whole.
 std::optional<Part> part_of(const JobRequest &request);
@@ -110,9 +135,11 @@ struct JobReply {
     std::uint64_t run = 0;
     std::uint64_t number = 0;
     tkdc_status status = TKDC_STATUS_OK;
-    std::string message;  // for the administrator; empty when OK
-    SecretVector output;  // component y_i
-    Digest next_output{}; // BLAKE2b-256 of component y_{i+1}
+    std::string message; // for the administrator; empty when OK
+    // Of three servers: component y_i. Of two: z. DEAL_AGAIN: the 16 octets of the session for
+    // which the agent has to deal, zeros where there is none yet.
+    SecretVector output;
+    Digest next_output{}; // BLAKE2b-256 of component y_{i+1}; zeros of two servers
     JobCost cost;
 };
 

@@ -31,6 +31,8 @@ inline const char *status_word(tkdc_status status)
         return "limit";
     case TKDC_STATUS_INTERNAL:
         return "internal";
+    case TKDC_STATUS_DEAL_AGAIN:
+        return "deal_again";
     }
     return "unknown";
 }

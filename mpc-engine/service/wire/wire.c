@@ -128,6 +128,8 @@ const char *tkdc_status_text(uint16_t status)
         return "a limit was reached";
     case TKDC_STATUS_INTERNAL:
         return "a server failed";
+    case TKDC_STATUS_DEAL_AGAIN:
+        return "the servers have begun a new session; ask again";
     default:
         return "unknown status";
     }

@@ -111,6 +111,7 @@ enum tkdc_status {
     TKDC_STATUS_INCONSISTENT = 6, /* servers did not receive the same job */
     TKDC_STATUS_LIMIT = 7,        /* too many pending, too often, key used up */
     TKDC_STATUS_INTERNAL = 8,     /* a server failed: see its journal */
+    TKDC_STATUS_DEAL_AGAIN = 9,   /* two servers to their agent alone: dealt for another session */
 };
 
 struct tkdc_wire_header {

@@ -98,6 +98,10 @@ TEST(Admission, EveryPublicFieldIsInTheDigest) {
       [](JobRequest& r) { r.protocol = "another"; },
       [](JobRequest& r) { r.public_data[1] ^= 1; },
       [](JobRequest& r) { r.component[0].push_back(0); },
+      [](JobRequest& r) {
+        r.dealt.assign(1, 0);
+        r.dealt_input_bytes = 11;
+      },
   };
   for (const auto& edit : kEdits) {
     JobRequest request = sample();

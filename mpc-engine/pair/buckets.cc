@@ -14,18 +14,6 @@ double log2_binomial(double n, double k) {
   return (std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1)) / std::numbers::ln2;
 }
 
-// The bucket's parts in one AND; `opened` are d_1 … d_{B−1}.
-AuthAnd combined(const AuthAnds& leaky, std::span<const std::uint32_t> members,
-                 std::span<const std::uint8_t> opened) {
-  AuthAnd out = leaky[members[0]];
-  for (std::size_t j = 1; j < members.size(); ++j) {
-    const AuthAnd& one = leaky[members[j]];
-    out.x = out.x ^ one.x;
-    out.z = out.z ^ one.z ^ one.x.where(opened[j - 1]);
-  }
-  return out;
-}
-
 }  // namespace
 
 double bucket_bound(std::size_t ands, std::size_t bucket) {
@@ -78,13 +66,17 @@ std::vector<std::uint32_t> permutation_of(const Label& seed, std::size_t count) 
 namespace {
 
 // Buckets by the piece: opened some pieces after they were told, so nobody waits for the link.
+// Members lie anywhere in memory, so each is read once: what depends on d_j is kept till then.
 class Combination {
  public:
-  Combination(Session& session, const AuthAnds& leaky, const BucketPlan& plan, const Label& seed,
-              AuthAnds& out)
-      : session_(session), leaky_(leaky), bucket_(plan.bucket),
+  Combination(Session& session, std::span<const AuthAnd> leaky, const BucketPlan& plan,
+              const Label& seed, AuthAnds& out)
+      : session_(session), leaky_(leaky), others_(plan.bucket - 1),
         order_(permutation_of(seed, leaky.size())), out_(out) {
-    for (AuthBits& piece : differ_) piece.resize(kPiece * (bucket_ - 1));
+    for (Piece& piece : pieces_) {
+      piece.differ.resize(kPiece * others_);
+      piece.x.resize(kPiece * others_);
+    }
   }
 
   Result<void> run() {
@@ -99,21 +91,41 @@ class Combination {
   }
 
  private:
-  static constexpr std::size_t kPiece = 2048, kLag = 4;
+  static constexpr std::size_t kPiece = 2048, kLag = 4, kAhead = 16;
+  // Of each bucket y_0 ⊕ y_j and x_j, j > 0.
+  struct Piece {
+    AuthBits differ, x;
+  };
 
-  std::span<const std::uint32_t> members(std::size_t k) const {
-    return std::span(order_).subspan(k * bucket_, bucket_);
-  }
   std::size_t count(std::size_t t) const { return std::min(kPiece, out_.size() - t * kPiece); }
-  std::span<AuthBit> differ(std::size_t t) {
-    return std::span(differ_[t % (kLag + 1)]).first(count(t) * (bucket_ - 1));
+  Piece& piece(std::size_t t) { return pieces_[t % (kLag + 1)]; }
+  std::span<const AuthBit> differ(std::size_t t) {
+    return std::span(piece(t).differ).first(count(t) * others_);
+  }
+
+  void fetch(std::size_t place) const {
+    if (place >= order_.size()) return;
+    const auto* at = reinterpret_cast<const std::uint8_t*>(&leaky_[order_[place]]);
+    __builtin_prefetch(at);
+    __builtin_prefetch(at + 64);
+    __builtin_prefetch(at + sizeof(AuthAnd) - 1);
   }
 
   Result<void> tell(std::size_t t) {
-    AuthBit* to = differ(t).data();
+    AuthBit *differ_to = piece(t).differ.data(), *x_to = piece(t).x.data();
+    std::size_t place = t * kPiece * (others_ + 1);
     for (std::size_t k = 0; k < count(t); ++k) {
-      const auto of = members(t * kPiece + k);
-      for (std::size_t j = 1; j < bucket_; ++j) *to++ = leaky_[of[0]].y ^ leaky_[of[j]].y;
+      fetch(place + kAhead);
+      AuthAnd sum = leaky_[order_[place++]];
+      for (std::size_t j = 0; j < others_; ++j) {
+        fetch(place + kAhead);
+        const AuthAnd& one = leaky_[order_[place++]];
+        *differ_to++ = sum.y ^ one.y;
+        *x_to++ = one.x;
+        sum.x = sum.x ^ one.x;
+        sum.z = sum.z ^ one.z;
+      }
+      out_[t * kPiece + k] = sum;
     }
     return session_.tell(differ(t));
   }
@@ -121,20 +133,21 @@ class Combination {
   Result<void> hear(std::size_t t) {
     auto opened = session_.hear(differ(t));
     if (!opened) return opened.error();
-    for (std::size_t k = 0; k < opened->size(); ++k)
-      (*opened)[k] ^= static_cast<std::uint8_t>(differ(t)[k].own());
-    for (std::size_t k = 0; k < count(t); ++k)
-      out_[t * kPiece + k] = combined(leaky_, members(t * kPiece + k),
-                                      std::span(*opened).subspan(k * (bucket_ - 1), bucket_ - 1));
+    const AuthBit *told = piece(t).differ.data(), *x = piece(t).x.data();
+    const std::uint8_t* heard = opened->data();
+    for (std::size_t k = 0; k < count(t); ++k) {
+      AuthBit& z = out_[t * kPiece + k].z;
+      for (std::size_t j = 0; j < others_; ++j) z = z ^ (x++)->where(*heard++ ^ (told++)->own());
+    }
     return {};
   }
 
   Session& session_;
-  const AuthAnds& leaky_;
-  const std::size_t bucket_;
+  const std::span<const AuthAnd> leaky_;
+  const std::size_t others_;  // of a bucket, but its first
   const std::vector<std::uint32_t> order_;
   AuthAnds& out_;
-  AuthBits differ_[kLag + 1];
+  Piece pieces_[kLag + 1];
 };
 
 }  // namespace

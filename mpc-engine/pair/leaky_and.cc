@@ -37,7 +37,7 @@ struct Piece {
 
 class LeakyRun {
  public:
-  LeakyRun(Session& session, AuthAnds& ands, std::uint64_t batch)
+  LeakyRun(Session& session, std::span<AuthAnd> ands, std::uint64_t batch)
       : session_(session), deltas_(session.deltas()), ands_(ands),
         mine_(session.seed_of(kPurpose, batch, session.side()), garble::fastest_kernel()),
         peers_(session.seed_of(kPurpose, batch, other(session.side())), garble::fastest_kernel()),
@@ -124,7 +124,7 @@ class LeakyRun {
 
   Session& session_;
   const Deltas deltas_;
-  AuthAnds& ands_;
+  const std::span<AuthAnd> ands_;
   ot::RowHash mine_, peers_;
   Piece pieces_[3];
   Labels scratch_;
@@ -133,16 +133,16 @@ class LeakyRun {
 
 }  // namespace
 
-Result<AuthAnds> leaky_ands(Session& session, std::size_t count) {
-  AuthAnds ands(count);
+Result<std::span<AuthAnd>> leaky_ands(Session& session, std::size_t count) {
   static_assert(sizeof(AuthAnd) == 3 * sizeof(AuthBit));
-  if (auto drawn = session.draw({reinterpret_cast<AuthBit*>(ands.data()), 3 * count}); !drawn)
-    return drawn.error();
+  const auto bits = session.scratch(3 * count);
+  const std::span ands(reinterpret_cast<AuthAnd*>(bits.data()), count);
+  if (auto drawn = session.draw(bits); !drawn) return drawn.error();
   if (auto done = multiply(session, ands); !done) return done.error();
   return ands;
 }
 
-Result<void> multiply(Session& session, AuthAnds& drawn) {
+Result<void> multiply(Session& session, std::span<AuthAnd> drawn) {
   LeakyRun run(session, drawn, session.next_number());
   if (auto done = run.run(); !done) return session.end(done.error().message);
   return {};

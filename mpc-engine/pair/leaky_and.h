@@ -24,9 +24,10 @@ struct AuthAnd {
 };
 using AuthAnds = std::vector<AuthAnd, WipingAllocator<AuthAnd>>;
 
-// The batch's equality has been found true.
-Result<AuthAnds> leaky_ands(Session& session, std::size_t count);
+// The batch's equality has been found true. They stand in the session's scratch memory, until it
+// is asked for again.
+Result<std::span<AuthAnd>> leaky_ands(Session& session, std::size_t count);
 // The same of x, y and z that have been drawn; z becomes x y.
-Result<void> multiply(Session& session, AuthAnds& drawn);
+Result<void> multiply(Session& session, std::span<AuthAnd> drawn);
 
 }  // namespace tkdc::pair

@@ -100,6 +100,12 @@ class Session {
   Result<void> draw(std::span<AuthBit> out);
   Result<AuthBits> draw(std::size_t count);
   std::uint64_t drawn() const { return drawn_; }  // bits, so far
+  // Memory for bits that are drawn and soon used up, kept for the session: a batch of ANDs takes
+  // some 100 MB of it. What it held before is there until it is overwritten.
+  std::span<AuthBit> scratch(std::size_t count) {
+    if (scratch_.size() < count) scratch_ = AuthBits(count);
+    return std::span(scratch_).first(count);
+  }
 
   // What the peer's bits are; its MACs have been checked. `shared`: of which both open their own.
   Result<Bits> open(std::span<const AuthBit> shared);
@@ -152,6 +158,7 @@ class Session {
   std::unique_ptr<ot::ExtensionReceiver> receiver_;  // of MACs of own bits
   std::unique_ptr<LabelDigest> told_, heard_;
   std::unique_ptr<Expected> expected_;
+  AuthBits scratch_;
   std::uint64_t next_number_ = 1, drawn_ = 0;
   std::set<std::pair<std::uint64_t, std::uint64_t>> served_;  // numbers of deals
   std::string ended_;

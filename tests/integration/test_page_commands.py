@@ -12,7 +12,9 @@ from tests.support.realm import ROOT, default_bin
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
 
-PAGES = ("README.md", "docs/operations.md", "docs/security.md")
+PAGES = ("README.md", "docs/security.md",
+         *(f"docs/operations/{page.name}" for page in
+           sorted((ROOT / "docs" / "operations").glob("*.md"))))
 COMMAND = re.compile(r"tkdc(-[a-z]+)? [^=]")
 
 
@@ -56,6 +58,28 @@ def test_its_commands_are_taken(page):
     assert found, "commands are written in another way"
     wrong = [fault for line in sorted(found) for fault in faults(line)]
     assert not wrong, "\n".join(wrong)
+
+
+def sections_named() -> set[str]:
+    """By programs and units: "docs/operations.md, Changing keys"."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--", "*.cc", "*.h", "*.c", "*.py", "*.yml",
+                             "*.service", "*.toml", "*.8", "config/debian"], cwd=ROOT,
+                            capture_output=True, text=True, check=True).stdout
+    found = set()
+    for name in filter(None, listed.split("\0")):
+        text = re.sub(r"[\"#/* ]*\n[\"#/* ]*", " ", (ROOT / name).read_text(errors="replace"))
+        found |= set(re.findall(r"operations\.md, (?:section )?\"?([A-Z]\w+(?: [a-z]\w+)*)", text))
+    return found
+
+
+def test_sections_that_programs_name_are_in_the_list():
+    listed = re.findall(r"^\| ([^|\[]+) \| \[", (ROOT / "docs" / "operations.md").read_text(),
+                        re.MULTILINE)
+    named = sections_named()
+    assert "Deviations" in named, "they are named in another way"
+    lost = [name for name in named  # sentences go on, and lines end
+            if not any(name.startswith(one) or one.startswith(name) for one in listed)]
+    assert not lost, lost
 
 
 def test_what_is_not_taken_is_seen():

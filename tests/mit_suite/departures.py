@@ -56,7 +56,7 @@ class Departure:
 
 # Passes of k5test.multipass_realms with legacy enctypes.
 LEGACY_PASSES = ("des3", "arcfour", "camellia256", "aes256.destgt")
-LEGACY = "legacy enctypes do not exist as shares ([operations.md](operations.md#enctypes))"
+LEGACY = "legacy enctypes do not exist as shares ([operations.md](operations/plan.md#enctypes))"
 OTHER_ENCTYPES = f"run with RFC 8009's enctypes in place of legacy ones: {LEGACY}"
 USERS = ("users are no services ([security.md](security.md)): the script gets its tickets for "
          "a name of two components instead")

@@ -17,7 +17,8 @@ from tests.rollout import lab
 ROOT = Path(__file__).resolve().parents[2]
 # What packages are made of. A commit that changes nothing of it has the packages of the one before.
 SOURCES = ("CMakeLists.txt", "CMakePresets.json", "mpc-engine", "kdc-plugin", "circuits", "cuda",
-           "config", "tests/storm", "docs/man", "docs/operations.md", "LICENSE")
+           "config", "tests/storm", "docs/man", "docs/operations.md", "docs/operations",
+           "LICENSE")
 
 
 def cache() -> Path:

@@ -42,6 +42,7 @@ STEPS: list[tuple[str, Callable[[Site], None], bool]] = [
     ("no secret left its host", steps_install.no_secret_left_its_host, True),
     ("the spare serves while the primary is cut off", steps_install.spare_serves, True),
     ("the ports stay closed when nftables is loaded anew", steps_install.keeps_its_rules, True),
+    ("metrics, the doctor and a night's backup", steps_install.watched, True),
     ("kill -9 of a server", steps_faults.one_kill, True),
     ("kill -9 of each daemon", steps_faults.kills, False),
     ("each server cut off by nft", steps_faults.partitions, False),
@@ -90,6 +91,8 @@ def run_steps(site: Site, chosen: list[tuple[str, Callable[[Site], None], bool]]
 def run_site(site: Site, chosen: list[tuple[str, Callable[[Site], None], bool]]) -> bool:
     # Servers that are killed on purpose meet checks: they latch at 3 a day unless they are told.
     site.variables["tkdc_server_settings"] = {"limits": {"opened_checks_per_day": 1000}}
+    site.variables["tkdc_monitoring"] = True
+    site.variables["tkdc_backup_key"] = str(site.make_backup_key())
     try:
         return run_steps(site, chosen)
     finally:

@@ -130,6 +130,20 @@ class Site:
             "ANSIBLE_LOCALHOST_WARNING": "0", "ANSIBLE_TIMEOUT": "60",
         }
 
+    def make_backup_key(self) -> Path:
+        """The public half, for the inventory; the secret one lies beside it. As `tkdc backup key`
+        makes them, where no package is installed yet: by OpenSSL."""
+        key = self.folder / "backup.key"
+        public = key.with_suffix(".pub")
+        der = subprocess.run(["openssl", "genpkey", "-algorithm", "X25519", "-outform", "DER"],
+                             capture_output=True, check=True).stdout
+        derived = subprocess.run(["openssl", "pkey", "-inform", "DER", "-pubout", "-outform",
+                                  "DER"], input=der, capture_output=True, check=True).stdout
+        for path, half, octets in ((key, "secret", der), (public, "public", derived)):
+            path.write_text(f"tkdc backup {half} key 1\n{octets[-32:].hex()}\n")
+            path.chmod(0o600)
+        return public
+
     # ---- inventories
 
     def _common(self, exchange: Path) -> dict:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of the rollout: what is refused, the installation, and a client's first commands."""
 
+from tests.rollout.lab import Machine
 from tests.rollout.site import CLIENT_KRB5, KDCS, SERVERS, Site, StepError, until
 
 ADMIN, ADMIN_PASSWORD = "admin/admin", "secret of the administrator"
@@ -143,6 +144,33 @@ def keeps_its_rules(site: Site) -> None:
         need("drop" in machine.run("nft list table inet tkdc; true").stdout,
              f"the firewall's table is gone after systemctl {words}")
     site.wait_login("nftables was loaded anew", 60)
+
+
+def metrics(machine: Machine, port: int) -> str:
+    return machine.run(f"python3 -c \"import urllib.request as u; "
+                       f"print(u.urlopen('http://127.0.0.1:{port}/metrics').read().decode())\""
+                       ).stdout
+
+
+def watched(site: Site) -> None:
+    """What administrators look at, as the inventory asked for it; and what is kept at night."""
+    key = (site.folder / "backup.key").read_text()
+    for name in SERVERS:
+        machine = site.host(name)
+        said = metrics(machine, 9748)
+        need("\ntkdc_server_up 1\n" in said, f"no metrics of {name}", said)
+        machine.run(f"systemctl is-active tkdc-backup@{name}.timer")
+        machine.run(f"systemctl start tkdc-backup@{name}.service")
+        machine.write("/root/backup.key", key)
+        said = machine.run("chmod 600 /root/backup.key; tkdc backup verify --key /root/backup.key "
+                           f"/var/lib/tkdc/{name}/backups/*.tkdc-backup").stdout
+        machine.run("rm /root/backup.key")
+        need("whole" in said, f"the backup of {name}", said)
+    said = metrics(site.host(site.primary), 9747)
+    need("\ntkdc_healthy 1\n" in said, "no metrics of the realm", said)
+    for name in (*SERVERS, site.primary):
+        done = site.host(name).run("tkdc doctor", check=False)
+        need(done.returncode == 0, f"the doctor on {name}", done.stdout + done.stderr)
 
 
 def nothing_left(site: Site, hosts: tuple[str, ...]) -> None:

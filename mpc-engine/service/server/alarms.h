@@ -2,7 +2,8 @@
 // Lines in the journal about counters that ought to stand still: the first time at
 // once, then at most every ten minutes, with what came since. `tkdc status` shows the
 // sums. And about clocks that differ, nonce epochs that are used up too fast and disks with little
-// room, each hour while it lasts, and each day about a certificate that ends. Used by the main
+// room, each hour while it lasts, and each day about a certificate that
+// ends and backups that are not made. Used by the main
 // thread.
 #pragma once
 
@@ -62,6 +63,10 @@ class Alarms {
   void look_at_certificate(const std::string& alarm, Clock::time_point now = Clock::now()) {
     remind(certificate_, alarm, now, kDaily);
   }
+  void look_at_backups(const std::string& alarm, Clock::time_point now = Clock::now()) {
+    if (alarm.empty()) backups_ = Reminder();
+    remind(backups_, alarm, now, kDaily);
+  }
 
  private:
   // As long as it holds, not for what has come since.
@@ -87,7 +92,7 @@ class Alarms {
 
   std::function<void(const std::string&)> log_;
   Watched unheralded_, keys_, agents_;
-  Reminder spent_, left_, clock_, certificate_, disks_;
+  Reminder spent_, left_, clock_, certificate_, disks_, backups_;
   int clock_level_ = 0;
 };
 

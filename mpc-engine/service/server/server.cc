@@ -20,6 +20,7 @@
 #include "base/system_error.h"
 #include "base/version.h"
 #include "service/job/limits.h"
+#include "service/server/backup_watch.h"
 #include "service/server/certificate_watch.h"
 #include "service/server/disk_watch.h"
 #include "service/server/epoch_watch.h"
@@ -406,6 +407,8 @@ Result<void> Server::look_after() {
   shares_->look();
   revocations_.look(jobs_->status().revoked);
   alarms_->look(disk_rooms(config_.store_path, config_.audit_file));
+  alarms_->look_at_backups(backup_alarm(backups_seen(config_.path, config_.store_path),
+                                        static_cast<std::int64_t>(wall_s())));
   sync_audit_log();
   return {};
 }

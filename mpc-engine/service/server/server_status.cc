@@ -8,6 +8,7 @@
 #include "base/machine.h"
 #include "base/version.h"
 #include "link/tls_context.h"
+#include "service/server/backup_watch.h"
 #include "service/server/certificate_watch.h"
 #include "service/server/clock_watch.h"
 #include "service/server/disk_watch.h"
@@ -168,6 +169,8 @@ std::string Server::status_json() {
   tell_former_keys(json, config_);
   tell_clocks(json, config_.party, jobs.clocks_ahead);
   tell_disks(json, disk_rooms(config_.store_path, config_.audit_file));
+  tell_backups(json, backups_seen(config_.path, config_.store_path),
+               static_cast<std::int64_t>(wall_s()));
   std::lock_guard lock(mutex_);
   tell_broken_checks(json, broken_checks_->all());
   if (auto waits = lift_waits_for(jobs, config_.party)) json["lift_waits_for"] = *waits;

@@ -15,13 +15,13 @@
 namespace tkdc {
 namespace {
 
-constexpr std::size_t kMaxLineBytes = 128;
+constexpr std::size_t kMaxTaskBytes = 128;
 
 // Without its end; what is longer is cut, and so no line that is understood. None: no file.
 Result<std::optional<std::string>> line_in(const std::string& file) {
   const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd && errno == ENOENT) return std::optional<std::string>();
-  std::array<char, kMaxLineBytes> octets{};
+  std::array<char, kMaxTaskBytes> octets{};
   const ssize_t n = fd ? ::read(fd.get(), octets.data(), octets.size()) : -1;
   if (n < 0) return system_error("shares: " + file + " cannot be read");
   std::string line(octets.data(), static_cast<std::size_t>(n));

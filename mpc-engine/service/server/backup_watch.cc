@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/server/backup_watch.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/utc_time.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::int64_t kBackupDueS = 3 * 86'400;
+constexpr const char* kBackupSuffix = ".tkdc-backup";
+
+// When a file was last written; nothing: there is none.
+std::optional<std::int64_t> written_s(const std::filesystem::path& path) {
+  struct stat st {};
+  if (::lstat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) return std::nullopt;
+  return st.st_mtim.tv_sec;
+}
+
+}  // namespace
+
+std::optional<BackupsSeen> backups_seen(const std::string& config_file,
+                                        const std::string& store_path) {
+  namespace fs = std::filesystem;
+  const auto since = written_s(fs::path(config_file).parent_path() / "backup.pub");
+  if (!since) return std::nullopt;
+  BackupsSeen seen{*since, std::nullopt};
+  std::error_code error;
+  fs::directory_iterator files(fs::path(store_path).parent_path() / "backups", error);
+  for (; !error && files != fs::directory_iterator(); files.increment(error)) {
+    if (files->path().extension() != kBackupSuffix) continue;
+    if (const auto made = written_s(files->path()))
+      seen.newest_s = std::max(seen.newest_s.value_or(*made), *made);
+  }
+  return seen;
+}
+
+std::string backup_alarm(const std::optional<BackupsSeen>& seen, std::int64_t now_s) {
+  constexpr const char* kRemedy =
+      ": its timer makes one each night, and `tkdc doctor` says what to type (docs/operations.md, "
+      "Backup)";
+  if (!seen || now_s - std::max(seen->since_s, seen->newest_s.value_or(0)) <= kBackupDueS)
+    return {};
+  if (!seen->newest_s) return std::string("there is no backup of this server") + kRemedy;
+  return "the newest backup of this server is of " + format_utc_spaced(*seen->newest_s) + kRemedy;
+}
+
+void tell_backups(nlohmann::json& json, const std::optional<BackupsSeen>& seen,
+                  std::int64_t now_s) {
+  if (seen && seen->newest_s) json["backup_newest_s"] = *seen->newest_s;
+  if (const std::string alarm = backup_alarm(seen, now_s); !alarm.empty())
+    json["backup_warning"] = alarm;
+}
+
+}  // namespace tkdc

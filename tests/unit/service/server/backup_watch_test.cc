@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/server/backup_watch.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "scratch_dir.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::int64_t kBackupDayS = 86'400, kBackupNow = 1'800'000'000;
+
+class BackupWatch : public ScratchDir {
+ protected:
+  BackupWatch() {
+    std::filesystem::create_directories(folder_ / "etc");
+    std::filesystem::create_directories(folder_ / "var/backups");
+  }
+  void write(const std::string& name, std::int64_t at_s) {
+    const std::string path = ScratchDir::write(name, "octets");
+    const timespec times[2] = {{at_s, 0}, {at_s, 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  }
+  nlohmann::json told() const {
+    nlohmann::json json = nlohmann::json::object();
+    tell_backups(
+        json, backups_seen((folder_ / "etc/tkdc.toml").string(), (folder_ / "var/store").string()),
+        kBackupNow);
+    return json;
+  }
+
+  const std::filesystem::path folder_{directory_};
+};
+
+TEST_F(BackupWatch, WhoHasNoKeyForBackupsIsNotAskedForAny) {
+  write("var/backups/server0-x.tkdc-backup", kBackupNow - 30 * kBackupDayS);
+  EXPECT_TRUE(told().empty());
+}
+
+TEST_F(BackupWatch, TheFirstNightMayCome) {
+  write("etc/backup.pub", kBackupNow - 2 * kBackupDayS);
+  EXPECT_TRUE(told().empty());
+}
+
+TEST_F(BackupWatch, NoneIsSpokenOf) {
+  write("etc/backup.pub", kBackupNow - 4 * kBackupDayS);
+  write("var/backups/notes.txt", kBackupNow - kBackupDayS);
+  std::filesystem::create_directory(folder_ / "var/backups/a.tkdc-backup");
+  EXPECT_NE(told()["backup_warning"].get<std::string>().find("there is no backup"),
+            std::string::npos);
+  std::filesystem::remove_all(folder_ / "var/backups");
+  EXPECT_TRUE(told().contains("backup_warning"));
+}
+
+TEST_F(BackupWatch, TheNewestCounts) {
+  write("etc/backup.pub", kBackupNow - 400 * kBackupDayS);
+  write("var/backups/server0-a.tkdc-backup", kBackupNow - 9 * kBackupDayS);
+  write("var/backups/server0-b.tkdc-backup", kBackupNow - 4 * kBackupDayS);
+  EXPECT_NE(told()["backup_warning"].get<std::string>().find("2027-01-11"), std::string::npos)
+      << told();
+  write("var/backups/server0-c.tkdc-backup", kBackupNow - kBackupDayS);
+  EXPECT_EQ(told()["backup_newest_s"], kBackupNow - kBackupDayS);
+  EXPECT_FALSE(told().contains("backup_warning"));
+}
+
+}  // namespace
+}  // namespace tkdc

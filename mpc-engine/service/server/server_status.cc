@@ -72,6 +72,12 @@ void tell_former_keys(nlohmann::json& json, const ServerConfig& config) {
   json["former_keys_warning"] = former_keys_warning(whose, "tkdc-server", config.path);
 }
 
+void tell_host(nlohmann::json& json, const ServerConfig& config) {
+  tell_disks(json, disk_rooms(config.store_path, config.audit_file));
+  tell_backups(json, backups_seen(config.path, config.store_path),
+               static_cast<std::int64_t>(wall_s()));
+}
+
 void tell_audit(nlohmann::json& json, const AuditLog& log) {
   const AuditHead head = log.head();
   json["audit_lines"] = head.lines;
@@ -168,9 +174,7 @@ std::string Server::status_json() {
     tell_certificate(json, *certificate_end_s_, static_cast<std::int64_t>(wall_s()));
   tell_former_keys(json, config_);
   tell_clocks(json, config_.party, jobs.clocks_ahead);
-  tell_disks(json, disk_rooms(config_.store_path, config_.audit_file));
-  tell_backups(json, backups_seen(config_.path, config_.store_path),
-               static_cast<std::int64_t>(wall_s()));
+  tell_host(json, config_);
   std::lock_guard lock(mutex_);
   tell_broken_checks(json, broken_checks_->all());
   if (auto waits = lift_waits_for(jobs, config_.party)) json["lift_waits_for"] = *waits;

@@ -114,7 +114,6 @@ void Answers::keep_back(JobReply& reply) {
 void Answers::finish(const Job& job, const Protocol& protocol, JobOutcome outcome,
                      std::uint64_t rounds) {
   const JobRequest& request = job.request;
-  const char* note = outcome.note != nullptr ? outcome.note : watch(request, outcome);
   JobCost cost;
   if (is_management(request.op))
     cost = cost_of_management(request.op);
@@ -122,8 +121,20 @@ void Answers::finish(const Job& job, const Protocol& protocol, JobOutcome outcom
     cost = cost_of(protocol, *job.found.record, request, job.running.input_bytes,
                    part_in(job, two_parts_));
   cost.rounds = static_cast<std::uint32_t>(rounds);
+  const Digest next_output = output_digest(outcome.output.component[1]);
+  finish(job, std::move(outcome), cost, next_output);
+}
+
+void Answers::finish_by_two(const Job& job, JobOutcome outcome, const JobCost& cost) {
+  finish(job, std::move(outcome), cost, Digest{});
+}
+
+void Answers::finish(const Job& job, JobOutcome outcome, const JobCost& cost,
+                     const Digest& next_output) {
+  const JobRequest& request = job.request;
+  const char* note = outcome.note != nullptr ? outcome.note : watch(request, outcome);
   figures_.times.add(static_cast<std::uint8_t>(request.op), Job::Clock::now() - job.received,
-                     rounds, cost.message_bytes);
+                     cost.rounds, cost.message_bytes);
   if (job.expired) {
     shared_.counters.jobs_late++;
     (void)audit(request, outcome.status, note != nullptr ? note : kLate,
@@ -135,7 +146,7 @@ void Answers::finish(const Job& job, const Protocol& protocol, JobOutcome outcom
   reply.number = request.name.number;
   reply.status = outcome.status;
   reply.message = std::move(outcome.message);
-  reply.next_output = output_digest(outcome.output.component[1]);
+  reply.next_output = next_output;
   reply.output = std::move(outcome.output.component[0]);
   reply.cost = cost;
   if (reply.status == TKDC_STATUS_INTERNAL && shared_.options.trouble)

@@ -28,12 +28,15 @@ class Answers {
   void refuse(const Job& job, tkdc_status status);
   // One that has run, in so many rounds. Past its deadline its agent has been told already.
   void finish(const Job& job, const Protocol& protocol, JobOutcome outcome, std::uint64_t rounds);
+  // The same by two servers: the agent compares their answers, and gets no digest of another's.
+  void finish_by_two(const Job& job, JobOutcome outcome, const JobCost& cost);
 
  private:
   // `note`: what is unusual about it, or null. False: it could not be written.
   bool audit(const JobRequest& request, tkdc_status status, const char* note = nullptr,
              bool head = false) const;
   static void keep_back(JobReply& reply);
+  void finish(const Job& job, JobOutcome outcome, const JobCost& cost, const Digest& next_output);
   const char* watch(const JobRequest& request, const JobOutcome& outcome);
   bool tail_follows(const Job& job, tkdc_status status) const;
 

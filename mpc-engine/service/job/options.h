@@ -50,6 +50,8 @@ struct JobServiceOptions {
   std::function<void(const std::string& text)> trouble;
   std::function<void(const std::string&)> share_alarm;  // what an audit of shares found; lane 0's
   std::function<void(const LostCheck&)> lost_check;     // by the thread of run_session()
+  std::size_t pair_pool_blocks = std::size_t{1} << 16;  // of a pool that two servers make
+  bool pair_ahead = true;  // two servers prepare circuits while no job waits
 };
 
 }  // namespace tkdc

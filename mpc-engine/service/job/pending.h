@@ -64,20 +64,23 @@ class PendingJobs {
     return Asked{request.key.id, request.op, request.usage, request.input_bytes()};
   }
 
-  // Takes out every job whose deadline is over.
-  std::vector<std::unique_ptr<Job>> take_expired() {
+  // Takes out those of which `take` is true.
+  template <class Take>
+  std::vector<std::unique_ptr<Job>> take_if(const Take& take) {
     std::lock_guard lock(mutex_);
-    std::vector<std::unique_ptr<Job>> expired;
-    const auto now = Job::Clock::now();
+    std::vector<std::unique_ptr<Job>> taken;
     for (auto it = jobs_.begin(); it != jobs_.end();) {
-      if (it->second->deadline <= now) {
-        expired.push_back(std::move(it->second));
-        it = jobs_.erase(it);
-      } else {
-        ++it;
-      }
+      const bool now = take(*it->second);
+      if (now) taken.push_back(std::move(it->second));
+      it = now ? jobs_.erase(it) : std::next(it);
     }
-    return expired;
+    return taken;
+  }
+
+  // Every job whose deadline is over.
+  std::vector<std::unique_ptr<Job>> take_expired() {
+    const auto now = Job::Clock::now();
+    return take_if([&](const Job& job) { return job.deadline <= now; });
   }
 
   std::vector<JobName> names() const {

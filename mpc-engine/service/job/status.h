@@ -18,6 +18,16 @@
 
 namespace tkdc {
 
+// Of two servers (docs/protocols/27-two-server-jobs.md).
+struct PairJobsStatus {
+  std::size_t pools = 0;                         // on this server's disk
+  std::uint64_t pool_blocks = 0, pool_left = 0;  // of the one that new keys are of
+  // Circuits that are prepared, and their octets here; jobs that found theirs, and that had to
+  // prepare it while their agent waited.
+  std::size_t prepared = 0, prepared_bytes = 0;
+  std::uint64_t found = 0, missed = 0;
+};
+
 struct JobServiceStatus {
   bool session_up = false;
   std::size_t lanes = 0;
@@ -75,6 +85,7 @@ struct JobServiceStatus {
   std::uint64_t share_alarms = 0;  // since this server's start
   std::vector<std::string> share_alarms_named;
   ClocksAhead clocks_ahead;  // the peers', of this server's
+  std::optional<PairJobsStatus> pair;
 
  private:
   std::uint64_t sum_of(bool refused) const {

@@ -4,6 +4,7 @@
 // base key's shares. Used by lane 0's thread.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -29,7 +30,8 @@ struct StagedKey {
   // Whose keys it was compared with; from then on it is for that principal alone.
   std::optional<PrincipalDigest> compared_with;
   Clock::time_point since = Clock::now();
-  std::string sharing;  // of `key`: protocol/protocol.h
+  std::string sharing;                  // of `key`: protocol/protocol.h
+  std::array<std::uint8_t, 16> pool{};  // with two servers: of which its blocks are
   SharedBytes key;
 };
 

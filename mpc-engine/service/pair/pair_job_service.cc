@@ -1,11 +1,273 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/pair/pair_job_service.h"
 
-namespace tkdc {
+#include "service/pair/pair_begin.h"
+#include "service/pair/pair_lane.h"
 
-Result<std::unique_ptr<JobService>> make_pair_job_service(const JobServiceOptions&, Store&,
-                                                          JobService::Reply, JobService::Audit) {
-  return fail("this release computes with three servers only: set parties = 3");
+namespace tkdc {
+namespace {
+
+// A call waits so long for the other server, which may be laying a large circuit out.
+constexpr int kPatienceMs = 25'000;
+constexpr const char* kThreeOnly =
+    "two servers have no shares to refresh, repair or audit: the two stores are all there is, and "
+    "both are needed";
+
+class PairJobService final : public JobService {
+ public:
+  PairJobService(const JobServiceOptions& options, Store& store, ValueTable& values, Reply reply,
+                 Audit audit)
+      : options_(options), store_(store), reply_(std::move(reply)), audit_(std::move(audit)),
+        pools_(values, options.party == 0 ? pair::Side::kGarbler : pair::Side::kEvaluator),
+        pending_(options.max_pending_jobs), limits_(options.limits),
+        equals_(options.equal_burst, options.equal_every), seals_(store, options.seal_limit),
+        revocations_(store), share_alarm_([](const std::string&, const KeyRecord*) {}) {}
+
+  Result<void> load() { return pools_.load(); }
+
+  void submit(AgentRole role, JobRequest request) override;
+  std::string run_session(Session& session) override;
+  void stop() override {
+    queue_.stop();
+    const std::lock_guard lock(mutex_);
+    if (streams_ != nullptr) end_streams("this server stops");
+  }
+  void expire() override;
+  JobServiceStatus status() const override;
+  std::optional<std::string> deviation() const override {
+    const std::lock_guard lock(mutex_);
+    return deviation_;
+  }
+
+  // A session of two servers never goes on over new connections, and has no course to compare.
+  SessionId held() const override { return {}; }
+  void give_up(std::optional<int>) override {}
+  CourseTail course(std::size_t) const override { return {}; }
+  Result<void> hear_course(std::size_t, int, const CourseTail&) override { return {}; }
+  Result<void> revoke(SealWindow) override {
+    return fail(
+        "two servers seal no tickets in the GCM form, of which windows could be revoked: "
+        "draw a new krbtgt key instead");
+  }
+  Result<void> lift_revocations() override { return {}; }
+  void ask_shares(ShareTask) override {
+    if (options_.trouble) options_.trouble(kThreeOnly);
+  }
+
+ private:
+  struct Ended {
+    std::string why;
+    pair::EndedBy by = pair::EndedBy::kLink;
+  };
+  Ended work(const Session& session, LaneStreams& streams);
+  Ended work_at_jobs(pair::Session& jobs, const pair::Pool& pool, LaneStreams& streams);
+  void session_is(const pair::Label& id, const pair::Pool& pool);
+  void session_is_over(const Ended& ended);
+  void end_streams(const std::string& why) {
+    streams_->to_next->abort(why);
+    streams_->from_next->abort(why);
+  }
+  void answer_at_once(const JobName& name, JobReply reply, tkdc_status status, const char* why);
+  static bool is_dealt_for(const JobRequest& request, const pair::Label& session) {
+    const auto* id = reinterpret_cast<const std::uint8_t*>(&session);  // public
+    return request.dealt.empty() || (request.dealt.size() >= sizeof session &&
+                                     std::equal(id, id + sizeof session, request.dealt.begin()));
+  }
+
+  const JobServiceOptions options_;
+  Store& store_;
+  const Reply reply_;
+  const Audit audit_;
+  PairPools pools_;
+  PairCircuits circuits_;
+  PairWishes wishes_;
+  PairQueue queue_;
+  PairFigures figures_;
+  PendingJobs pending_;
+  StagedKeys staged_;
+  RateLimits limits_;
+  EqualLimit equals_;
+  PreauthWatch preauth_;
+  LaneCounters counters_;
+  LaneFigures of_lane_;
+  // What lanes of three servers have besides, and a lane of two does not use.
+  SealCounts seals_;
+  HalfDone half_done_;
+  AgentsGarbled agents_garbled_;
+  WholeShapes shapes_{0};
+  threegarble::Pace pace_{0};
+  Revocations revocations_;
+  ClockDifferences clocks_;
+  ShareUpkeep upkeep_;
+  ShareAlarm share_alarm_;
+  const std::function<void(std::string)> end_session_ = [](const std::string&) {};
+
+  mutable std::mutex mutex_;
+  LaneStreams* streams_ = nullptr;      // of the session that is at work
+  std::optional<pair::Label> session_;  // its id, while jobs are taken
+  std::optional<std::string> deviation_;
+  pair::Label pool_;  // that new keys are of, of the last session
+};
+
+void PairJobService::answer_at_once(const JobName& name, JobReply reply, tkdc_status status,
+                                    const char* why) {
+  reply.run = name.run;
+  reply.number = name.number;
+  reply.status = status;
+  reply.message = why;
+  counters_.answered(status);
+  reply_(name, std::move(reply));
+}
+
+// What was dealt for another session is dead, so its agent hears at once that it has to deal again.
+// While there is none the job waits.
+void PairJobService::submit(AgentRole role, JobRequest request) {
+  const JobName name = request.name;
+  {
+    const std::lock_guard lock(mutex_);
+    if (session_ && !is_dealt_for(request, *session_))
+      return reply_(name, deal_again(request, *session_));
+  }
+  auto job = std::make_unique<Job>();
+  job->received = Job::Clock::now();
+  job->deadline = job->received + std::chrono::milliseconds(request.deadline_ms);
+  job->role = role;
+  job->request = std::move(request);
+  if (pending_.put(std::move(job)))
+    return answer_at_once(name, {}, TKDC_STATUS_LIMIT, "too many jobs are waiting at this server");
+  if (options_.party == 0) queue_.put(name);
+}
+
+void PairJobService::expire() {
+  for (const auto& job : pending_.take_expired())
+    answer_at_once(job->request.name, {}, TKDC_STATUS_UNAVAILABLE,
+                   "the two servers did not both take this job in time; see tkdc status");
+}
+
+void PairJobService::session_is(const pair::Label& id, const pair::Pool& pool) {
+  {
+    const std::lock_guard lock(mutex_);
+    session_ = id;
+    pool_ = pool.id;
+  }
+  for (const auto& job :
+       pending_.take_if([&](const Job& one) { return !is_dealt_for(one.request, id); }))
+    reply_(job->request.name, deal_again(job->request, id));
+}
+
+void PairJobService::session_is_over(const Ended& ended) {
+  const std::lock_guard lock(mutex_);
+  streams_ = nullptr;
+  session_.reset();
+  if (ended.by == pair::EndedBy::kCheck) deviation_ = ended.why;
+}
+
+std::string PairJobService::run_session(Session& session) {
+  if (session.lanes.size() != 1 || !session.lanes[0].streams ||
+      !session.lanes[0].streams->to_next || !session.lanes[0].streams->from_next)
+    return "session: two servers work in one lane with its streams: set lanes = 1";
+  LaneStreams& streams = *session.lanes[0].streams;
+  {
+    const std::lock_guard lock(mutex_);
+    deviation_.reset();
+    streams_ = &streams;
+    if (queue_.stopped()) end_streams("this server stops");
+  }
+  const Ended ended = work(session, streams);
+  {
+    const std::lock_guard lock(mutex_);
+    end_streams("the session has ended");
+  }
+  session_is_over(ended);
+  if (ended.by == pair::EndedBy::kState && options_.trouble) options_.trouble(ended.why);
+  return queue_.stopped() && ended.by == pair::EndedBy::kLink ? std::string() : ended.why;
+}
+
+PairJobService::Ended PairJobService::work(const Session& session, LaneStreams& streams) {
+  ot::Channel channel(*streams.to_next, *streams.from_next, kPatienceMs);
+  PairBeginning beginning;
+  beginning.installation = options_.installation;
+  beginning.session = session.id;
+  beginning.side = options_.party == 0 ? pair::Side::kGarbler : pair::Side::kEvaluator;
+  beginning.pool_blocks = options_.pair_pool_blocks;
+  Ended ended;
+  auto pool = agree_on_pool(channel, beginning, pools_, ended.by);
+  if (!pool) {
+    ended.why = pool.error().message;
+    return ended;
+  }
+  auto jobs = begin_jobs(channel, beginning, ended.by);
+  if (!jobs) {
+    ended.why = jobs.error().message;
+    return ended;
+  }
+  return work_at_jobs(**jobs, **pool, streams);
+}
+
+PairJobService::Ended PairJobService::work_at_jobs(pair::Session& jobs, const pair::Pool& pool,
+                                                   LaneStreams& streams) {
+  const LaneShared shared{options_,        store_,       pending_,     staged_, counters_,
+                          agents_garbled_, seals_,       preauth_,     equals_, half_done_,
+                          limits_,         revocations_, clocks_,      shapes_, pace_,
+                          upkeep_,         share_alarm_, end_session_, reply_,  audit_};
+  PairBlocks blocks(jobs, pools_, pool);
+  PairRecords records(jobs, blocks);
+  PairReserve reserve(jobs);
+  const PairAtWork at_work{jobs, pools_, circuits_, blocks, records, reserve};
+  PairLane lane(shared, at_work, queue_, wishes_, figures_, of_lane_, *streams.from_next);
+  session_is(jobs.id(), pool);
+  if (options_.party == 0)
+    for (const JobName& name : pending_.names()) queue_.put(name);
+  Ended ended;
+  ended.why = lane.run();
+  const bool stands = jobs.stands().ok();
+  ended.by = stands ? pair::EndedBy::kLink : jobs.ended_by();
+  return ended;
+}
+
+JobServiceStatus PairJobService::status() const {
+  JobServiceStatus out;
+  const std::lock_guard lock(mutex_);
+  out.session_up = session_.has_value();
+  out.lanes = out.session_up ? 1 : 0;
+  out.pending_jobs = pending_.size();
+  for (std::size_t k = 0; k < out.results.size(); ++k) out.results[k] = counters_.results[k];
+  out.jobs_late = counters_.jobs_late;
+  of_lane_.times.add_to(out.times);
+  out.operations = of_lane_.operations.get();
+  out.by_lane.push_back({0, out.operations, of_lane_.busy_ns.get(), out.pending_jobs});
+  out.logins_unheralded = preauth_.alarms();
+  out.agents_limited = limits_.agents_refused();
+  out.keys_limited = limits_.keys_refused();
+  out.agents = limits_.agents();
+  PairJobsStatus& pair = out.pair.emplace();
+  for (const PairPools::Count& one : pools_.counts()) {
+    ++pair.pools;
+    if (!(one.id == pool_)) continue;
+    pair.pool_blocks = one.blocks;
+    pair.pool_left = one.blocks - one.next;
+  }
+  pair.prepared = figures_.prepared;
+  pair.prepared_bytes = figures_.prepared_bytes;
+  pair.found = figures_.found;
+  pair.missed = figures_.missed;
+  return out;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<JobService>> make_pair_job_service(const JobServiceOptions& options,
+                                                          Store& store, JobService::Reply reply,
+                                                          JobService::Audit audit) {
+  if (sodium_init() < 0) return fail("libsodium cannot be initialised");
+  if (options.party != 0 && options.party != 1)
+    return fail("two servers are number 0 and 1: set party accordingly");
+  ValueTable* values = store.values();
+  if (values == nullptr) return fail("pair: this store cannot keep pools");
+  auto service =
+      std::make_unique<PairJobService>(options, store, *values, std::move(reply), std::move(audit));
+  if (auto loaded = service->load(); !loaded) return loaded.error();
+  return std::unique_ptr<JobService>(std::move(service));
 }
 
 }  // namespace tkdc

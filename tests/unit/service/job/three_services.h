@@ -25,19 +25,11 @@
 #include "service/admit/policy.h"
 #include "service/sealing/nonce.h"
 #include "slow_store.h"
+#include "support/principals.h"
 #include "support/scratch.h"
 #include "support/three_parties.h"
 
 namespace tkdc {
-
-inline constexpr InstallationId kInstallation = {0x7d, 1, 2, 3};
-
-inline PrincipalDigest digest_of(const std::string& name) {
-  PrincipalDigest digest;
-  crypto_hash_sha256(digest.data(), reinterpret_cast<const std::uint8_t*>(name.data()),
-                     name.size());
-  return digest;
-}
 
 // Replies of one job from the three servers.
 struct Answer {
@@ -212,14 +204,7 @@ class ThreeServices {
   // What a party takes for agreed, if not the same as the others.
   std::function<void(int party, Session&)> session_edit;
 
-  struct Job {
-    tkdc_wire_op op;
-    KeyRef key;
-    std::uint32_t usage = 0;
-    Bytes opened;
-    Bytes input;
-    AgentRole role = AgentRole::kKdc;
-  };
+  using Job = AskedJob;
   using Edit = std::function<void(int party, JobRequest&)>;
 
   JobName send(const Job& job, const Edit& edit = nullptr, int only = -1) {
@@ -265,11 +250,7 @@ class ThreeServices {
 
   // Drawn by the servers where no key is brought along.
   KeyRef stage(std::uint32_t enctype, const Bytes& imported, const Edit& edit = nullptr) {
-    KeyRef ref;
-    ref.installation = kInstallation;
-    randombytes_buf(ref.id.data(), ref.id.size());
-    ref.kvno = 1;
-    ref.enctype = enctype;
+    const KeyRef ref = new_key(enctype);
     const std::uint8_t origin = imported.empty() ? TKDC_ORIGIN_DRAWN : TKDC_ORIGIN_IMPORTED;
     JobName name = send({TKDC_OP_STAGE, ref, 0, {origin}, imported, AgentRole::kAdmin}, edit);
     if (edit) {

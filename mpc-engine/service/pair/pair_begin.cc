@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/pair/pair_begin.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tkdc {
+namespace {
+
+using pair::EndedBy;
+using pair::Label;
+
+constexpr std::size_t kCountBytes = 32;
+
+// Of a pool: what ordinary reservations may still take.
+std::uint64_t left_of(std::uint64_t next, std::uint64_t blocks) {
+  const std::uint64_t ordinary = blocks - pair::kept_for_moving(blocks);
+  return next >= ordinary ? 0 : ordinary - next;
+}
+
+Bytes context_of(const PairBeginning& of, std::uint8_t purpose) {
+  static constexpr char kLabel[] = "tkdc pair 1";
+  Bytes out(kLabel, kLabel + sizeof kLabel - 1);
+  out.insert(out.end(), of.installation.begin(), of.installation.end());
+  out.insert(out.end(), of.session.begin(), of.session.end());
+  out.push_back(0);  // the lane
+  out.push_back(purpose);
+  return out;
+}
+
+Result<std::vector<PairPools::Count>> swap_counts(ot::Channel& channel,
+                                                  const std::vector<PairPools::Count>& own) {
+  Bytes out;
+  Writer writer(out);
+  writer.u8(static_cast<std::uint8_t>(own.size()));
+  for (const PairPools::Count& one : own) {
+    writer.raw({reinterpret_cast<const std::uint8_t*>(&one.id), sizeof one.id});
+    writer.u64(one.next);
+    writer.u64(one.blocks);
+  }
+  std::uint8_t count = 0;
+  auto done = channel.write(out);
+  if (done) done = channel.read({&count, 1});
+  if (done && count > PairPools::kMost)
+    done = fail(channel.peer() +
+                " says that it has more pools "
+                "than there may be");
+  if (!done) return done.error();
+  Bytes in(kCountBytes * count);
+  if (auto got = channel.read(in); !got) return got.error();
+  Reader reader(in);
+  std::vector<PairPools::Count> peers(count);
+  for (PairPools::Count& one : peers) {
+    std::memcpy(&one.id, reader.raw(sizeof one.id).data(), sizeof one.id);
+    one.next = reader.u64();
+    one.blocks = reader.u64();
+  }
+  return peers;
+}
+
+// Of those that both have, the one with most left; the same at both. Those that only this server
+// has, and that nothing is of, go.
+Result<std::optional<Label>> best_of(const std::vector<PairPools::Count>& own,
+                                     const std::vector<PairPools::Count>& peers, PairPools& pools) {
+  std::optional<Label> best;
+  std::uint64_t most = 0;
+  std::pair<std::uint64_t, std::uint64_t> first{};
+  for (const PairPools::Count& one : own) {
+    const auto other =
+        std::ranges::find_if(peers, [&](const auto& each) { return each.id == one.id; });
+    if (other == peers.end() || other->blocks != one.blocks) {
+      if (auto dropped = pools.drop(one.id); !dropped) return dropped.error();
+      continue;
+    }
+    const std::uint64_t left = left_of(std::max(one.next, other->next), one.blocks);
+    const std::pair<std::uint64_t, std::uint64_t> number{one.id.high, one.id.low};
+    const bool enough = left >= one.blocks / 8;
+    if (!enough || (best && (left < most || (left == most && number < first)))) continue;
+    best = one.id;
+    most = left;
+    first = number;
+  }
+  return best;
+}
+
+}  // namespace
+
+bool is_short(const PairPools& pools, const pair::Pool& pool) {
+  for (const PairPools::Count& one : pools.counts())
+    if (one.id == pool.id) return left_of(one.next, one.blocks) < one.blocks / 16;
+  return false;
+}
+
+Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginning& of,
+                                        PairPools& pools, EndedBy& ended_by) {
+  ended_by = EndedBy::kLink;
+  const std::vector<PairPools::Count> own = pools.counts();
+  auto peers = swap_counts(channel, own);
+  if (!peers) return peers.error();
+  ended_by = EndedBy::kState;
+  auto best = best_of(own, *peers, pools);
+  if (!best) return best.error();
+  if (*best) return pools.find(**best);
+  auto session = pair::Session::create(channel, of.side, context_of(of, 1), {}, &ended_by);
+  if (!session) return session.error();
+  auto pool = pair::make_pool(*session, of.pool_blocks);
+  if (!pool) {
+    if (*session) ended_by = (*session)->ended_by();
+    return pool.error();
+  }
+  ended_by = EndedBy::kState;
+  const Label id = pool->id;
+  const auto kept = pools.keep(std::move(*pool));
+  auto both = both_say(channel, kept.ok());
+  if (!both) return both.error();
+  if (!kept) return kept.error();
+  if (!*both)
+    return fail(
+        "pool: the other server could not write its part of a new pool down: its journal "
+        "says why");
+  return pools.find(id);
+}
+
+Result<std::unique_ptr<pair::Session>> begin_jobs(ot::Channel& channel, const PairBeginning& of,
+                                                  EndedBy& ended_by) {
+  return pair::Session::create(channel, of.side, context_of(of, 0), {}, &ended_by);
+}
+
+}  // namespace tkdc

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a session of two servers begins: which pool new keys are of, and a pair session for jobs.
+//
+//   both   how many pools it has, then of each: id 16, number 8, blocks 8
+//   then   a new pool, where none that both have has enough left: a pair session of its own; then
+//          each writes its part down, and a vote says that both have
+//   then   the pair session for jobs
+//
+// Called by the thread of run_session().
+#pragma once
+
+#include "service/pair/pair_pools.h"
+#include "service/pair/pair_talk.h"
+
+namespace tkdc {
+
+// Of the blocks that are not kept for the last, so few are left that another pool is to be made.
+bool is_short(const PairPools& pools, const pair::Pool& pool);
+
+struct PairBeginning {
+  InstallationId installation{};
+  std::array<std::uint8_t, 32> session{};  // Session::id
+  pair::Side side = pair::Side::kGarbler;
+  std::size_t pool_blocks = 0;  // of a new one
+};
+
+// `ended_by`: what ended it, where there is an error.
+Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginning& of,
+                                        PairPools& pools, pair::EndedBy& ended_by);
+Result<std::unique_ptr<pair::Session>> begin_jobs(ot::Channel& channel, const PairBeginning& of,
+                                                  pair::EndedBy& ended_by);
+
+}  // namespace tkdc

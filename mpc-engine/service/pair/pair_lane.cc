@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/pair/pair_lane.h"
+
+#include "service/lifecycle/management.h"
+#include "service/pair/pair_begin.h"
+
+namespace tkdc {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kAliveEvery{2000};
+constexpr milliseconds kIdleBefore{20};  // since the last job, before work ahead begins
+constexpr const char* kNewPool =
+    "the pool is nearly used up: a new session begins, which makes another one";
+
+}  // namespace
+
+PairLane::PairLane(const LaneShared& shared, const PairAtWork& at_work, PairQueue& queue,
+                   PairWishes& wishes, PairFigures& figures, LaneFigures& of_lane,
+                   BulkReader& from_peer)
+    : shared_(shared), at_work_(at_work), queue_(queue), wishes_(wishes), figures_(figures),
+      of_lane_(of_lane), from_peer_(from_peer), checks_(shared, at_work),
+      management_(shared, at_work), answers_(shared, of_lane, 0, false),
+      found_before_(figures.found), missed_before_(figures.missed) {}
+
+std::string PairLane::run() {
+  from_peer_.on_change([this] { queue_.wake(); });
+  const auto done = leads() ? lead() : follow();
+  from_peer_.on_change({});
+  figures_.prepared = figures_.prepared_bytes = 0;
+  return done ? std::string() : done.error().message;
+}
+
+Result<void> PairLane::lead() {
+  const auto octets = [&](const JobName& name) { return shared_.pending.input_octets(name); };
+  while (!queue_.stopped()) {
+    if (auto alive = from_peer_.available(); !alive)
+      return at_work_.session.end(alive.error().message, pair::EndedBy::kLink);
+    if (const auto name = queue_.take(octets)) {
+      if (auto done = name_job(*name); !done) return done;
+      if (is_short_of_blocks()) return fail(kNewPool);
+      continue;
+    }
+    auto worked = work_ahead();
+    if (!worked) return worked.error();
+    if (*worked) continue;
+    if (Clock::now() - last_heard_ >= kAliveEvery)
+      if (auto alive = order(PairOrder::Kind::kAlive); !alive) return alive;
+    queue_.wait(Clock::now() - last_job_ < kIdleBefore ? kIdleBefore : kAliveEvery / 2);
+  }
+  return {};
+}
+
+Result<void> PairLane::follow() {
+  while (!queue_.stopped()) {
+    auto there = from_peer_.available();
+    if (!there) return at_work_.session.end(there.error().message, pair::EndedBy::kLink);
+    if (*there == 0) {
+      if (Clock::now() - last_heard_ > 10 * kAliveEvery)
+        return at_work_.session.end(
+            "it has not been heard of in " + std::to_string(10 * kAliveEvery.count() / 1000) + " s",
+            pair::EndedBy::kLink);
+      queue_.wait(kAliveEvery);
+      continue;
+    }
+    auto heard = hear_order(at_work_.session.channel());
+    if (!heard) return at_work_.session.end(heard.error().message);
+    last_heard_ = Clock::now();
+    if (auto done = obey(*heard); !done) return done;
+  }
+  return {};
+}
+
+// ---- jobs
+
+Result<void> PairLane::name_job(const JobName& name) {
+  PairJob job;
+  job.job = shared_.pending.take(name);
+  if (!job.job) return {};
+  PairOrder order;
+  order.kind = PairOrder::Kind::kJob;
+  order.job = name;
+  order.statement = checks_.check(job);
+  ot::Channel& channel = at_work_.session.channel();
+  auto said = say(channel, order);
+  auto peers = said ? hear_statement(channel) : Result<PairStatement>(said.error());
+  if (!peers) {
+    const Error why = at_work_.session.end(peers.error().message);
+    answers_.answer(job.job->request, TKDC_STATUS_UNAVAILABLE, why.message);
+    return why;
+  }
+  last_heard_ = last_job_ = Clock::now();
+  return settle(std::move(job), order.statement, *peers);
+}
+
+Result<void> PairLane::take_named(const PairOrder& order) {
+  PairJob job;
+  job.job = shared_.pending.take(order.job);
+  PairStatement own;
+  if (job.job) own = checks_.check(job);
+  if (auto said = say(at_work_.session.channel(), own); !said) {
+    const Error why = at_work_.session.end(said.error().message);
+    if (job.job) answers_.answer(job.job->request, TKDC_STATUS_UNAVAILABLE, why.message);
+    return why;
+  }
+  return settle(std::move(job), own, order.statement);
+}
+
+Result<void> PairLane::settle(PairJob job, const PairStatement& own, const PairStatement& peers) {
+  const Verdict verdict = concluded(own, peers);
+  if (!job.job) return {};
+  if (verdict == kMissing) {
+    put_back(std::move(job.job));
+    return {};
+  }
+  if (verdict == TKDC_STATUS_DEAL_AGAIN) {
+    shared_.reply(job.job->request.name, deal_again(job.job->request, at_work_.session.id()));
+    return {};
+  }
+  if (verdict != kAdmit) {
+    answers_.refuse(*job.job, static_cast<tkdc_status>(verdict));
+    return {};
+  }
+  if (own.ready != peers.ready) {
+    const Error why = at_work_.session.end("it has other circuits prepared than this server",
+                                           pair::EndedBy::kState);
+    answers_.answer(job.job->request, TKDC_STATUS_UNAVAILABLE, why.message);
+    return why;
+  }
+  return run_job(job, own.held && peers.held);
+}
+
+Result<void> PairLane::run_job(PairJob& of, bool held) {
+  const std::uint64_t sent = at_work_.session.channel().sent();
+  of.job->running.input_bytes = of.input_bytes;
+  answers_.begin_cohort();
+  const auto begun = Clock::now();
+  JobOutcome outcome = is_management(of.job->request.op) ? management_.run(of, held)
+                                                         : run_pair_operation(at_work_, of, held);
+  const std::string ends = outcome.ends_session;
+  if (const auto stands = at_work_.session.stands(); !stands)
+    outcome = JobOutcome(TKDC_STATUS_UNAVAILABLE, stands.error().message);
+  JobCost cost;
+  cost.message_bytes = static_cast<std::uint32_t>(at_work_.session.channel().sent() - sent);
+  of_lane_.operations.add(1);
+  of_lane_.busy_ns.add(static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begun).count()));
+  answers_.finish_by_two(*of.job, std::move(outcome), cost);
+  for (const std::string& kind : at_work_.reserve.asked()) wishes_.note(kind);
+  last_job_ = Clock::now();
+  count();
+  if (!ends.empty()) return at_work_.session.end(ends, pair::EndedBy::kState);
+  return at_work_.session.stands();
+}
+
+// One that the other server has not got yet waits until it is named again.
+void PairLane::put_back(std::unique_ptr<Job> job) {
+  job->found = {};
+  const JobName name = job->request.name;
+  const auto due = Clock::now() + job->retry_after;
+  job->retry_after = std::min(2 * job->retry_after, Job::kMaxRetryAfter);
+  if (auto refused = shared_.pending.put(std::move(job))) {
+    answers_.answer(refused->request, TKDC_STATUS_LIMIT,
+                    "too many jobs are waiting at this server");
+    return;
+  }
+  if (leads()) queue_.put_back(name, due);
+}
+
+// ---- ahead
+
+Result<void> PairLane::order(PairOrder::Kind kind, const std::string& circuit) {
+  PairOrder order;
+  order.kind = kind;
+  order.circuit = circuit;
+  ot::Channel& channel = at_work_.session.channel();
+  auto said = say(channel, order);
+  std::uint8_t octet = 1;
+  if (said && kind == PairOrder::Kind::kAlive) said = channel.read({&octet, 1});
+  if (said && octet != 1) said = fail("it says neither yes nor no");
+  if (!said) return at_work_.session.end(said.error().message);
+  last_heard_ = Clock::now();
+  return {};
+}
+
+// Whether it has done something.
+Result<bool> PairLane::work_ahead() {
+  if (!shared_.options.pair_ahead || Clock::now() - last_job_ < kIdleBefore) return false;
+  for (const std::string& kind : wishes_.stale()) {
+    if (at_work_.reserve.ready(kind) == 0) continue;
+    if (auto told = order(PairOrder::Kind::kForget, kind); !told) return told.error();
+    at_work_.reserve.forget(kind);
+  }
+  const auto ready = [&](const std::string& kind) { return at_work_.reserve.ready(kind); };
+  const auto room = [&](const std::string& kind) {
+    auto found = at_work_.circuits.get(kind);
+    return found && at_work_.reserve.has_room(**found);
+  };
+  const auto kind = wishes_.next(ready, room);
+  if (!kind) return false;
+  if (auto told = order(PairOrder::Kind::kPrepare, *kind); !told) return told.error();
+  if (auto done = prepare(*kind); !done) return done.error();
+  return true;
+}
+
+Result<void> PairLane::prepare(const std::string& circuit) {
+  auto kind = at_work_.circuits.get(circuit);
+  if (!kind) return at_work_.session.end(kind.error().message, pair::EndedBy::kState);
+  auto done = at_work_.reserve.step(*kind);
+  count();
+  if (!done && at_work_.session.stands())
+    return at_work_.session.end(done.error().message, pair::EndedBy::kState);
+  return done;
+}
+
+Result<void> PairLane::obey(const PairOrder& order) {
+  switch (order.kind) {
+    case PairOrder::Kind::kJob: return take_named(order);
+    case PairOrder::Kind::kPrepare: return prepare(order.circuit);
+    case PairOrder::Kind::kForget: at_work_.reserve.forget(order.circuit); return {};
+    case PairOrder::Kind::kAlive: break;
+  }
+  const std::uint8_t yes = 1;
+  if (auto said = at_work_.session.channel().write({&yes, 1}); !said)
+    return at_work_.session.end(said.error().message);
+  return {};
+}
+
+void PairLane::count() {
+  figures_.prepared = at_work_.reserve.ready();
+  figures_.prepared_bytes = at_work_.reserve.bytes();
+  figures_.found = found_before_ + at_work_.reserve.taken();
+  figures_.missed = missed_before_ + at_work_.reserve.missed();
+}
+
+bool PairLane::is_short_of_blocks() const {
+  return is_short(at_work_.pools, at_work_.blocks.pool());
+}
+
+}  // namespace tkdc

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work of one session of two servers: jobs, one after the other, and circuits ahead while none
+// waits. Server 0 leads: it says what is done next, and both do it (docs/protocols/27). Runs on the
+// thread of run_session(), until the link fails, the session ends, or it is told to stop.
+#pragma once
+
+#include <atomic>
+
+#include "service/job/answers.h"
+#include "service/pair/pair_management.h"
+#include "service/pair/pair_queue.h"
+#include "service/pair/pair_wishes.h"
+
+namespace tkdc {
+
+// For whoever asks for the status, from any thread.
+struct PairFigures {
+  std::atomic<std::size_t> prepared{0}, prepared_bytes{0};
+  std::atomic<std::uint64_t> found{0}, missed{0};
+};
+
+class PairLane {
+ public:
+  PairLane(const LaneShared& shared, const PairAtWork& at_work, PairQueue& queue,
+           PairWishes& wishes, PairFigures& figures, LaneFigures& of_lane, BulkReader& from_peer);
+
+  // Why it ended; empty where it was told to stop.
+  std::string run();
+
+ private:
+  using Clock = SteadyClock;
+
+  bool leads() const { return at_work_.session.side() == pair::Side::kGarbler; }
+  Result<void> lead();
+  Result<void> follow();
+  Result<void> name_job(const JobName& name);
+  Result<void> take_named(const PairOrder& order);
+  Result<void> settle(PairJob job, const PairStatement& own, const PairStatement& peers);
+  Result<void> run_job(PairJob& of, bool held);
+  void put_back(std::unique_ptr<Job> job);
+  Result<bool> work_ahead();
+  Result<void> order(PairOrder::Kind kind, const std::string& circuit = {});
+  Result<void> obey(const PairOrder& order);
+  Result<void> prepare(const std::string& circuit);
+  bool is_short_of_blocks() const;
+  void count();
+
+  const LaneShared shared_;
+  const PairAtWork& at_work_;
+  PairQueue& queue_;
+  PairWishes& wishes_;
+  PairFigures& figures_;
+  LaneFigures& of_lane_;
+  BulkReader& from_peer_;
+  PairChecks checks_;
+  PairManagement management_;
+  Answers answers_;
+  Clock::time_point last_heard_ = Clock::now();
+  Clock::time_point last_job_ = Clock::now();
+  std::uint64_t found_before_, missed_before_;
+};
+
+}  // namespace tkdc

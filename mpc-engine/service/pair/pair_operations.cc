@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/pair/pair_operations.h"
+
+#include "pair/online.h"
+
+namespace tkdc {
+
+using pair::Went;
+
+Result<PairOutput> compute_pair(const PairAtWork& at_work, const PairKindPtr& kind,
+                                pair::Inputs& inputs) {
+  auto prepared = at_work.reserve.take(kind);
+  if (!prepared) return prepared.error();
+  auto bits = pair::compute(at_work.session, *prepared, inputs);
+  if (!bits) {
+    // Both have looked at all that a refusal is for, so the other one has not refused.
+    if (bits.went() == Went::kRefused)
+      return at_work.session.end(bits.error().message, pair::EndedBy::kState);
+    return bits.error();
+  }
+  const auto bare = bits->begin() + static_cast<std::ptrdiff_t>(kind->bare_bits);
+  return PairOutput{pair::Bits(bits->begin(), bare), pair::Bits(bare, bits->end())};
+}
+
+SharedBytes answer_of(const pair::Bits& bits) {
+  SharedBytes out;
+  const Bytes octets = pair::packed(bits);
+  out.component[0].assign(octets.begin(), octets.end());
+  return out;
+}
+
+JobReply deal_again(const JobRequest& request, const pair::Label& session) {
+  JobReply reply;
+  reply.run = request.name.run;
+  reply.number = request.name.number;
+  reply.status = TKDC_STATUS_DEAL_AGAIN;
+  reply.message = tkdc_status_text(TKDC_STATUS_DEAL_AGAIN);
+  const auto* id = reinterpret_cast<const std::uint8_t*>(&session);
+  reply.output.assign(id, id + sizeof session);
+  return reply;
+}
+
+JobOutcome unavailable(const Error& why) { return {TKDC_STATUS_UNAVAILABLE, why.message}; }
+
+JobOutcome run_pair_operation(const PairAtWork& at_work, PairJob& of, bool held) {
+  const KeyRecord& record = *of.job->found.record;
+  if (!held)
+    if (auto bridged = at_work.records.bridge(record); !bridged)
+      return unavailable(bridged.error());
+  auto kind = at_work.circuits.get(of.kind);
+  if (!kind) return unavailable(at_work.session.end(kind.error().message, pair::EndedBy::kState));
+  pair::Inputs inputs(std::move(of.dealt));
+  for (std::size_t k = 0; k < of.whole.held.size(); ++k) {
+    auto part = at_work.records.part(record, of.whole.held[k].field, (*kind)->input_bits[k]);
+    if (!part) return unavailable(at_work.session.end(part.error().message, pair::EndedBy::kState));
+    inputs.held(*part);
+  }
+  inputs.random(8 * of.whole.confounder).dealt(8 * (of.input_bytes + of.pad_bytes));
+  auto out = compute_pair(at_work, *kind, inputs);
+  if (!out) return {TKDC_STATUS_INCONSISTENT, out.error().message};
+  if (of.whole.holds && out->bare.front() != 1)
+    return {TKDC_STATUS_INTEGRITY, tkdc_status_text(TKDC_STATUS_INTEGRITY)};
+  return JobOutcome(answer_of(out->rest));
+}
+
+}  // namespace tkdc

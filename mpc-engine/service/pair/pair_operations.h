@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// SEAL, OPEN, MAC and VERIFY by two servers that have both admitted the job: the record's bits, an
+// agent's deal, a circuit that was prepared. What comes of it is the same at both: z = y ⊕ pad.
+// Used by the lane's thread.
+#pragma once
+
+#include "service/operation/outcome.h"
+#include "service/pair/pair_checks.h"
+
+namespace tkdc {
+
+// What a circuit gives both servers.
+struct PairOutput {
+  pair::Bits bare;  // what both may know
+  pair::Bits rest;  // y ⊕ pad
+};
+// Prepares where nothing is ready. Error, and the session stands: both have dropped the job, since
+// what the agent dealt does not fit.
+Result<PairOutput> compute_pair(const PairAtWork& at_work, const PairKindPtr& kind,
+                                pair::Inputs& inputs);
+
+// Both servers hold the record's bits or neither does: `held`.
+JobOutcome run_pair_operation(const PairAtWork& at_work, PairJob& of, bool held);
+
+// Octets of bits that are an agent's.
+SharedBytes answer_of(const pair::Bits& bits);
+
+// To an agent that has dealt for another session.
+JobReply deal_again(const JobRequest& request, const pair::Label& session);
+
+// Where an error has ended no session, it is this job's.
+JobOutcome unavailable(const Error& why);
+
+}  // namespace tkdc

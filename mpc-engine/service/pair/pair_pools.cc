@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/pair/pair_pools.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/codec.h"
+#include "base/hex.h"
+
+namespace tkdc {
+namespace {
+
+using pair::AuthBlock;
+using pair::kLabelBytes;
+using pair::Label;
+
+constexpr std::size_t kChunkBlocks = 1024;
+constexpr std::size_t kBlockBytes = sizeof(AuthBlock);
+static_assert(kBlockBytes == 48 && kChunkBlocks * kBlockBytes <= kMaxValueBytes);
+constexpr std::size_t kMostBlocks = std::size_t{1} << 20;  // of a pool
+constexpr std::string_view kPrefix = "pool/", kHead = "/head", kNext = "/next";
+
+std::string base_of(const Label& id) {
+  return std::string(kPrefix) + to_hex({reinterpret_cast<const std::uint8_t*>(&id), sizeof id});
+}
+std::string chunk_name(const Label& id, std::size_t chunk) {
+  const std::uint8_t number[2] = {static_cast<std::uint8_t>(chunk >> 8),
+                                  static_cast<std::uint8_t>(chunk)};
+  return base_of(id) + "/" + to_hex(number);
+}
+std::size_t chunks_of(std::size_t blocks) { return (blocks + kChunkBlocks - 1) / kChunkBlocks; }
+std::pair<std::uint64_t, std::uint64_t> key_of(const Label& id) { return {id.high, id.low}; }
+
+Bytes put_number(std::uint64_t number) {
+  Bytes out;
+  Writer(out).u64(number);
+  return out;
+}
+
+Error damaged(const std::string& name) {
+  return fail("pool: the value " + name +
+              " of this store is missing or damaged: keys of that pool cannot be used here. Ask "
+              "for help before anything is restored");
+}
+
+}  // namespace
+
+Result<void> PairPools::load() {
+  auto names = values_.names(kPrefix);
+  if (!names) return names.error();
+  const std::lock_guard lock(mutex_);
+  pools_.clear();
+  next_.clear();
+  erased_.clear();
+  for (const std::string& name : *names) {
+    if (!name.ends_with(kHead)) continue;
+    if (pools_.size() == kMost) return fail("pool: this store has more than it may have");
+    if (auto loaded = load_one(name.substr(0, name.size() - kHead.size())); !loaded) return loaded;
+  }
+  return {};
+}
+
+Result<void> PairPools::load_one(const std::string& base) {
+  auto head = values_.get(base + std::string(kHead)), next = values_.get(base + std::string(kNext));
+  if (!head) return head.error();
+  if (!next) return next.error();
+  if (!*head || !*next) return damaged(base);
+  Reader in(**head), number(**next);
+  pair::Pool pool;
+  pool.deltas.side = static_cast<pair::Side>(in.u8());
+  const std::uint64_t blocks = in.u64(), used = number.u64();
+  const ByteSpan delta = in.raw(kLabelBytes);
+  Label id;
+  if (!in.complete() || !number.complete() || blocks > kMostBlocks || used > blocks ||
+      !from_hex(base.substr(kPrefix.size()), {reinterpret_cast<std::uint8_t*>(&id), sizeof id}))
+    return damaged(base);
+  if (pool.deltas.side != side_)
+    return fail("pool: this store has pools of the other server: it is that one's store");
+  pool.id = id;
+  std::memcpy(&pool.deltas.delta, delta.data(), kLabelBytes);
+  pool.blocks.resize(blocks);
+  for (std::size_t chunk = used / kChunkBlocks; chunk < chunks_of(blocks); ++chunk) {
+    const std::size_t first = chunk * kChunkBlocks;
+    const std::size_t bytes = kBlockBytes * std::min<std::size_t>(kChunkBlocks, blocks - first);
+    auto value = values_.get(chunk_name(id, chunk));
+    if (!value) return value.error();
+    if (!*value || (*value)->size() != bytes) return damaged(chunk_name(id, chunk));
+    std::memcpy(static_cast<void*>(pool.blocks.data() + first), (*value)->data(), bytes);
+  }
+  pools_.push_back(std::move(pool));
+  next_[key_of(id)] = used;
+  erased_[key_of(id)] = std::max<std::uint64_t>(used / kChunkBlocks, 1) - 1;
+  return {};
+}
+
+Result<void> PairPools::keep(pair::Pool pool) {
+  const std::lock_guard lock(mutex_);
+  if (pools_.size() == kMost)
+    return fail("pool: there are " + std::to_string(kMost) +
+                " in this store, and no more can be made");
+  SecretVector head;
+  SecretWriter out(head);
+  out.u8(static_cast<std::uint8_t>(pool.deltas.side));
+  out.u64(pool.blocks.size());
+  out.raw({reinterpret_cast<const std::uint8_t*>(&pool.deltas.delta), kLabelBytes});
+  const Bytes none = put_number(0);
+  std::vector<std::string> names{base_of(pool.id) + std::string(kHead),
+                                 base_of(pool.id) + std::string(kNext)};
+  for (std::size_t chunk = 0; chunk < chunks_of(pool.blocks.size()); ++chunk)
+    names.push_back(chunk_name(pool.id, chunk));
+  std::vector<NamedValue> values{{names[0], head}, {names[1], none}};
+  for (std::size_t chunk = 0; chunk + 2 < names.size(); ++chunk) {
+    const std::size_t first = chunk * kChunkBlocks;
+    const std::size_t count = std::min(kChunkBlocks, pool.blocks.size() - first);
+    values.push_back(
+        {names[chunk + 2],
+         {reinterpret_cast<const std::uint8_t*>(pool.blocks.data() + first), kBlockBytes * count}});
+  }
+  if (auto put = values_.put(values); !put) return put;
+  next_[key_of(pool.id)] = 0;
+  pools_.push_back(std::move(pool));
+  return {};
+}
+
+Result<void> PairPools::drop(const Label& id) {
+  const std::lock_guard lock(mutex_);
+  const auto pool = std::ranges::find_if(pools_, [&](const auto& one) { return one.id == id; });
+  if (pool == pools_.end() || next_[key_of(id)] != 0) return {};
+  std::vector<std::string> names{base_of(id) + std::string(kHead),
+                                 base_of(id) + std::string(kNext)};
+  for (std::size_t chunk = 0; chunk < chunks_of(pool->blocks.size()); ++chunk)
+    names.push_back(chunk_name(id, chunk));
+  if (auto erased = values_.erase(names); !erased) return erased;
+  pools_.erase(pool);
+  next_.erase(key_of(id));
+  return {};
+}
+
+const pair::Pool* PairPools::find(const Label& id) const {
+  const std::lock_guard lock(mutex_);
+  const auto pool = std::ranges::find_if(pools_, [&](const auto& one) { return one.id == id; });
+  return pool == pools_.end() ? nullptr : &*pool;
+}
+
+std::vector<PairPools::Count> PairPools::counts() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Count> out;
+  for (const pair::Pool& pool : pools_)
+    out.push_back({pool.id, next_.at(key_of(pool.id)), pool.blocks.size()});
+  return out;
+}
+
+Result<std::uint64_t> PairPools::next(const Label& pool) {
+  const std::lock_guard lock(mutex_);
+  const auto at = next_.find(key_of(pool));
+  if (at == next_.end()) return fail("pool: this server has none of this id");
+  return at->second;
+}
+
+Result<bool> PairPools::claim(const Label& pool, std::uint64_t first, std::uint64_t blocks) {
+  const std::lock_guard lock(mutex_);
+  const auto at = next_.find(key_of(pool));
+  if (at == next_.end()) return fail("pool: this server has none of this id");
+  if (first < at->second) return false;
+  const Bytes number = put_number(first + blocks);
+  const std::string name = base_of(pool) + std::string(kNext);
+  const NamedValue value{name, number};
+  if (auto put = values_.put(std::span(&value, 1)); !put) return put.error();
+  at->second = first + blocks;
+  erase_used(pool, first);
+  return true;
+}
+
+// Chunks that lie before `next` as a whole. What cannot be erased now stays, and is not read again.
+void PairPools::erase_used(const Label& id, std::uint64_t next) {
+  std::uint64_t& from = erased_[key_of(id)];
+  std::vector<std::string> names;
+  for (; (from + 1) * kChunkBlocks <= next; ++from) names.push_back(chunk_name(id, from));
+  if (!names.empty()) (void)values_.erase(names);
+}
+
+}  // namespace tkdc

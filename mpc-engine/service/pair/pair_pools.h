@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pools of a server on its disk (pair/pool.h), in the store's value table:
+//
+//   pool/ID/head    which side, how many blocks, Δ
+//   pool/ID/next    the number of the first block that has not been used
+//   pool/ID/XXXX    chunk X of its blocks, until the number is behind it
+//
+// A number is on disk before what follows from it may leave this server; a chunk that has been used
+// is erased. All pools that keys may be of are in memory too, 48 octets a block.
+//
+// Threads: next() and claim() from any, the rest from the lane's. Secret: Δ and blocks.
+#pragma once
+
+#include <list>
+#include <map>
+#include <mutex>
+
+#include "pair/pool.h"
+#include "service/store/value_table.h"
+
+namespace tkdc {
+
+class PairPools final : public pair::PoolPosition {
+ public:
+  static constexpr std::size_t kMost = 64;  // pools
+
+  PairPools(ValueTable& values, pair::Side side) : values_(values), side_(side) {}
+
+  // Error: a value that is corrupt, or of the other side.
+  Result<void> load();
+  // On disk when it returns. Error also: there are too many.
+  Result<void> keep(pair::Pool pool);
+  // One of which no block has ever been claimed.
+  Result<void> drop(const pair::Label& id);
+
+  const pair::Pool* find(const pair::Label& id) const;
+  struct Count {
+    pair::Label id;
+    std::uint64_t next = 0, blocks = 0;
+  };
+  std::vector<Count> counts() const;
+
+  Result<std::uint64_t> next(const pair::Label& pool) override;
+  Result<bool> claim(const pair::Label& pool, std::uint64_t first, std::uint64_t blocks) override;
+
+ private:
+  Result<void> load_one(const std::string& id);
+  void erase_used(const pair::Label& id, std::uint64_t next);
+
+  ValueTable& values_;
+  const pair::Side side_;
+  mutable std::mutex mutex_;
+  std::list<pair::Pool> pools_;  // what is reserved points to them
+  using Numbers = std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t>;
+  Numbers next_;    // by pool
+  Numbers erased_;  // chunks before it are
+};
+
+}  // namespace tkdc

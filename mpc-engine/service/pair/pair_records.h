@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stored keys in a session: blocks of the pools as they are reserved, and the bits of records that
+// have been bridged, which serve while the session lasts. Those that were used longest ago go when
+// they are too many; whoever needs them bridges again.
+//
+// Both servers call alike, in the same order, so both reserve and forget alike. One thread. Secret:
+// all but ids. Error: the session's; where it still stands, both have the same error.
+#pragma once
+
+#include <list>
+#include <map>
+#include <optional>
+
+#include "service/pair/pair_blocks.h"
+#include "service/pair/pair_pools.h"
+
+namespace tkdc {
+
+// Reserved blocks, of each pool some.
+class PairBlocks {
+ public:
+  // `pool`: what is made from now on is of it.
+  PairBlocks(pair::Session& session, PairPools& pools, const pair::Pool& pool)
+      : session_(session), pools_(pools), pool_(pool) {}
+
+  const pair::Pool& pool() const { return pool_; }
+  // So many at least, of the pool that new keys are of.
+  Result<pair::Reserved*> need(std::size_t blocks) { return need(pool_, blocks); }
+  // One to prove a key of that pool, also from what is kept for the last.
+  Result<pair::Reserved*> need_to_prove(const pair::Label& pool);
+  // Of new blocks, `blocks` of them, for a value that is to be stored.
+  Result<pair::Fresh> fresh(std::size_t blocks);
+
+ private:
+  Result<pair::Reserved*> need(const pair::Pool& pool, std::size_t blocks);
+
+  pair::Session& session_;
+  PairPools& pools_;
+  const pair::Pool& pool_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::unique_ptr<pair::Reserved>> reserved_;
+};
+
+class PairRecords {
+ public:
+  static constexpr std::size_t kMostBytes = std::size_t{96} << 20;
+
+  PairRecords(pair::Session& session, PairBlocks& blocks) : session_(session), blocks_(blocks) {}
+
+  bool holds(const KeyId& id) const { return held_.contains(id); }
+  // Bridges it, whether it is held already or not.
+  Result<void> bridge(const KeyRecord& record);
+  // The first bits of a field of a record that is held.
+  Result<pair::Held> part(const KeyRecord& record, const std::string& field,
+                          std::size_t bits) const;
+  void forget(const KeyId& id);
+
+ private:
+  struct Entry {
+    pair::Held bits;
+    std::uint64_t asked = 0;
+  };
+  pair::Session& session_;
+  PairBlocks& blocks_;
+  mutable std::uint64_t asked_ = 0;
+  mutable std::map<KeyId, Entry> held_;
+  std::size_t bytes_ = 0;
+};
+
+// Of one value that is not a record's: `name` is what both know it by. Public.
+Result<pair::Held> bridge_value(pair::Session& session, PairBlocks& blocks, const pair::Label& pool,
+                                const SharedBytes& value, ByteSpan name);
+
+}  // namespace tkdc

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/pair/pair_reserve.h"
+
+#include <algorithm>
+
+namespace tkdc {
+namespace {
+
+constexpr std::size_t kStepAnds = 32'768;  // made in one step
+constexpr std::size_t kMostMade = std::size_t{1} << 17;
+
+}  // namespace
+
+std::size_t PairReserve::ready(const std::string& kind) const {
+  const auto found = ready_.find(kind);
+  return found == ready_.end() ? 0 : found->second.prepared.size();
+}
+
+std::size_t PairReserve::ready() const {
+  std::size_t sum = 0;
+  for (const auto& [name, one] : ready_) sum += one.prepared.size();
+  return sum;
+}
+
+bool PairReserve::has_room(const PairKind& kind) const {
+  return ready(kind.name) < kMostOfKind && bytes_ + kind.prepared_bytes() <= kMostBytes;
+}
+
+// In batches that are longer than what is wanted, where that is little: a batch's buckets cost less
+// the more there are of them.
+Result<void> PairReserve::stock_up(std::uint64_t ands) {
+  while (stock_.size() < ands) {
+    const std::size_t more = std::clamp<std::size_t>(ands - stock_.size(), kStepAnds, kMostMade);
+    auto made = pair::make_ands(session_, more);
+    if (!made) return made.error();
+    stock_.insert(stock_.end(), made->begin(), made->end());
+  }
+  return {};
+}
+
+Result<pair::Prepared> PairReserve::make(const PairKind& kind) {
+  const std::size_t ands = kind.circuit.ands;
+  auto masks = session_.draw(pair::masks_of(kind.circuit));
+  if (!masks) return masks.error();
+  auto made = pair::prepare(session_, kind.circuit, std::span(stock_).last(ands), *masks);
+  stock_.resize(stock_.size() - ands);
+  return made;
+}
+
+Result<pair::Prepared> PairReserve::take(const PairKindPtr& kind) {
+  asked_.push_back(kind->name);
+  const auto found = ready_.find(kind->name);
+  if (found != ready_.end() && !found->second.prepared.empty()) {
+    pair::Prepared out = std::move(found->second.prepared.front());
+    found->second.prepared.pop_front();
+    bytes_ -= kind->prepared_bytes();
+    if (found->second.prepared.empty()) ready_.erase(found);
+    ++taken_;
+    return out;
+  }
+  ++missed_;
+  if (auto stocked = stock_up(kind->circuit.ands); !stocked) return stocked.error();
+  return make(*kind);
+}
+
+Result<void> PairReserve::step(const PairKindPtr& kind) {
+  if (!has_room(*kind)) return fail("pair: there is no room for more circuits that are prepared");
+  if (stock_.size() < kind->circuit.ands)
+    return stock_up(std::min<std::uint64_t>(kind->circuit.ands, stock_.size() + kStepAnds));
+  auto made = make(*kind);
+  if (!made) return made.error();
+  Ready& ready = ready_[kind->name];
+  ready.kind = kind;
+  ready.prepared.push_back(std::move(*made));
+  bytes_ += kind->prepared_bytes();
+  return {};
+}
+
+void PairReserve::forget(const std::string& kind) {
+  const auto found = ready_.find(kind);
+  if (found == ready_.end()) return;
+  bytes_ -= found->second.kind->prepared_bytes() * found->second.prepared.size();
+  ready_.erase(found);
+}
+
+}  // namespace tkdc

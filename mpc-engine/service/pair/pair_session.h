@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of one session of two servers work with. Made when the session begins, gone when
+// it ends; what is in the pools outlives it. One thread: the lane's.
+#pragma once
+
+#include "service/pair/pair_circuits.h"
+#include "service/pair/pair_pools.h"
+#include "service/pair/pair_records.h"
+#include "service/pair/pair_reserve.h"
+
+namespace tkdc {
+
+struct PairAtWork {
+  pair::Session& session;
+  PairPools& pools;
+  PairCircuits& circuits;
+  PairBlocks& blocks;
+  PairRecords& records;
+  PairReserve& reserve;
+};
+
+}  // namespace tkdc

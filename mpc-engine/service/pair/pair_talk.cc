@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/pair/pair_talk.h"
+
+#include <algorithm>
+
+namespace tkdc {
+namespace {
+
+constexpr const char* kNoOrder = "says what is no order: its version may be another one";
+
+void put(Writer& out, const PairStatement& statement) {
+  out.u8(statement.verdict);
+  out.raw(statement.opened);
+  out.u8(statement.held ? 1 : 0);
+  out.u16(statement.ready);
+}
+
+bool get(Reader& in, PairStatement& out) {
+  out.verdict = in.u8();
+  in.array(out.opened);
+  const std::uint8_t held = in.u8();
+  out.held = held == 1;
+  out.ready = in.u16();
+  return held <= 1 && (out.verdict <= TKDC_STATUS_DEAL_AGAIN || out.verdict == kMissing);
+}
+
+Error unclear(const ot::Channel& channel) { return fail(channel.peer() + " " + kNoOrder); }
+
+bool decode(ByteSpan body, PairOrder& out) {
+  Reader in(body);
+  switch (out.kind) {
+    case PairOrder::Kind::kAlive: break;
+    case PairOrder::Kind::kJob:
+      out.job.agent = in.u64();
+      out.job.run = in.u64();
+      out.job.number = in.u64();
+      if (!get(in, out.statement)) return false;
+      break;
+    case PairOrder::Kind::kPrepare:
+    case PairOrder::Kind::kForget: out.circuit = in.text(PairOrder::kMostBytes); break;
+    default: return false;
+  }
+  return in.complete();
+}
+
+}  // namespace
+
+Result<void> say(ot::Channel& channel, const PairOrder& order) {
+  Bytes body, frame;
+  Writer out(body), head(frame);
+  if (order.kind == PairOrder::Kind::kJob) {
+    out.u64(order.job.agent);
+    out.u64(order.job.run);
+    out.u64(order.job.number);
+    put(out, order.statement);
+  } else if (order.kind != PairOrder::Kind::kAlive) {
+    out.text(order.circuit);
+  }
+  head.u8(static_cast<std::uint8_t>(order.kind));
+  head.u16(static_cast<std::uint16_t>(body.size()));
+  head.raw(body);
+  return channel.write(frame);
+}
+
+Result<PairOrder> hear_order(ot::Channel& channel) {
+  std::uint8_t head[3];
+  if (auto got = channel.read(head); !got) return got.error();
+  Reader in(head);
+  PairOrder out;
+  out.kind = static_cast<PairOrder::Kind>(in.u8());
+  const std::size_t bytes = in.u16();
+  if (bytes > PairOrder::kMostBytes) return unclear(channel);
+  Bytes body(bytes);
+  if (auto got = channel.read(body); !got) return got.error();
+  if (!decode(body, out)) return unclear(channel);
+  return out;
+}
+
+Result<void> say(ot::Channel& channel, const PairStatement& statement) {
+  Bytes octets;
+  Writer out(octets);
+  put(out, statement);
+  return channel.write(octets);
+}
+
+Result<PairStatement> hear_statement(ot::Channel& channel) {
+  Bytes octets(PairStatement::kBytes);
+  if (auto got = channel.read(octets); !got) return got.error();
+  Reader in(octets);
+  PairStatement out;
+  if (!get(in, out) || !in.complete()) return unclear(channel);
+  return out;
+}
+
+Result<bool> both_say(ot::Channel& channel, bool own) {
+  const std::uint8_t word = own ? 1 : 0;
+  std::uint8_t peers = 0;
+  auto done = channel.write({&word, 1});
+  if (done) done = channel.read({&peers, 1});
+  if (!done) return done.error();
+  if (peers > 1) return unclear(channel);
+  return own && peers == 1;
+}
+
+Verdict concluded(const PairStatement& own, const PairStatement& peers) {
+  if (own.verdict == kMissing || peers.verdict == kMissing) return kMissing;
+  if (own.verdict == peers.verdict) {
+    const bool alike = own.verdict != kAdmit || own.opened == peers.opened;
+    return alike ? own.verdict : Verdict{TKDC_STATUS_INCONSISTENT};
+  }
+  const auto counted = [](Verdict one) {
+    return tkdc_status_is_refusal(one) ? Verdict{TKDC_STATUS_INCONSISTENT} : one;
+  };
+  return std::max(counted(own.verdict), counted(peers.verdict));
+}
+
+}  // namespace tkdc

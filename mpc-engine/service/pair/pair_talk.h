@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The small messages of two servers between what pair/ says: what the leader wants done next, what
+// each says of a job before it runs, and votes. They travel on the streams of the pair session, at
+// points where both wait for nothing else. Everything in them is public.
+//
+//   order       leader → other: kind 1, length 2, and
+//               alive    nothing; answered with one octet
+//               job      the job's name 24, the leader's statement
+//               prepare  a kind of circuit: a step towards one more of it
+//               forget   a kind of circuit: what is prepared of it goes
+//   statement   verdict 1, digest of what is public of the job 32, 1 if the record's bits are held
+//               in this session, how many circuits of its kind are ready 2
+//   vote        1: yes, 0: no; each to the other
+#pragma once
+
+#include "ot/channel.h"
+#include "service/admit/admission.h"
+
+namespace tkdc {
+
+struct PairStatement {
+  Verdict verdict = kMissing;
+  Digest opened{};
+  bool held = false;
+  std::uint16_t ready = 0;
+  static constexpr std::size_t kBytes = 36;
+};
+
+struct PairOrder {
+  enum class Kind : std::uint8_t { kAlive = 0, kJob = 1, kPrepare = 2, kForget = 3 };
+  static constexpr std::size_t kMostBytes = 128;
+  Kind kind = Kind::kAlive;
+  JobName job;
+  PairStatement statement;
+  std::string circuit;
+};
+
+Result<void> say(ot::Channel& channel, const PairOrder& order);
+// Error also: no order, or a field beyond its limit.
+Result<PairOrder> hear_order(ot::Channel& channel);
+Result<void> say(ot::Channel& channel, const PairStatement& statement);
+Result<PairStatement> hear_statement(ot::Channel& channel);
+// Whether both say yes.
+Result<bool> both_say(ot::Channel& channel, bool own);
+
+// What becomes of a job, the same at both: a refusal counts if both say it, and a job of which they
+// have been told different things is not run.
+Verdict concluded(const PairStatement& own, const PairStatement& peers);
+
+}  // namespace tkdc

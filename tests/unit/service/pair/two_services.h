@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two whole job services in one process, each with a store of its own, joined by streams in memory;
+// and an agent's part: it deals, and takes what both answer alike.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <thread>
+
+#include "ot/two_parties.h"
+#include "pair/dealt.h"
+#include "pair/output_rule.h"
+#include "service/pair/pair_job_service.h"
+#include "service/store/store.h"
+#include "support/principals.h"
+#include "support/scratch.h"
+
+namespace tkdc {
+
+inline Bytes random_octets(std::size_t bytes) {
+  Bytes out(bytes);
+  if (bytes > 0) randombytes_buf(out.data(), out.size());
+  return out;
+}
+
+class TwoServices {
+ public:
+  explicit TwoServices(std::size_t pool_blocks = 512,
+                       std::function<void(JobServiceOptions&)> edit = nullptr)
+      : pool_blocks_(pool_blocks), edit_(std::move(edit)) {
+    root_ = test::make_scratch("pair-test");
+    for (const std::size_t p : {0, 1}) {
+      open_store(p);
+      make_service(p);
+    }
+    start_session();
+  }
+  ~TwoServices() {
+    stop();
+    for (auto& service : services_) service.reset();
+    std::filesystem::remove_all(root_);
+  }
+
+  // ---- sessions
+  // A new one, as servers make it after one that ended. Octets of what server `cheat` sends are
+  // changed.
+  void start_session(int cheat = 0, ot::Change change = {}) {
+    join();
+    std::array<std::uint8_t, 32> id;
+    randombytes_buf(id.data(), id.size());
+    ot::Ends up("server 0", "server 1"), up2("server 0", "server 1"), down("server 1", "server 0"),
+        down2("server 1", "server 0");
+    const ot::Change none;
+    wires_from_ = {std::move(up.stream.reader), std::move(down.stream.reader)};
+    wires_to_ = {std::move(up2.stream.writer), std::move(down2.stream.writer)};
+    wires_[0] = std::make_unique<ot::Wire>(*wires_from_[0], *wires_to_[0],
+                                           cheat == 0 ? change : none, hash_[0]);
+    wires_[1] = std::make_unique<ot::Wire>(*wires_from_[1], *wires_to_[1],
+                                           cheat == 1 ? change : none, hash_[1]);
+    for (const std::size_t p : {0, 1}) {
+      Session& session = sessions_[p];
+      session = Session();
+      session.id = id;
+      session.party = static_cast<int>(p);
+      session.security = Security::kMalicious;
+      session.protocols = {"pair"};
+      LaneLink lane;
+      lane.streams.emplace();
+      lane.streams->to_next = std::move(p == 0 ? up.stream.writer : down.stream.writer);
+      lane.streams->from_next = std::move(p == 0 ? down2.stream.reader : up2.stream.reader);
+      session.lanes.push_back(std::move(lane));
+      if (session_edit) session_edit(p, session);
+    }
+    over_ = 0;
+    for (const std::size_t p : {0, 1})
+      threads_[p] = std::thread([this, p] {
+        ended_[p] = services_[p]->run_session(sessions_[p]);
+        ++over_;
+      });
+  }
+  void break_link() {
+    for (auto& writer : wires_to_) writer->abort("the network is gone");
+    for (auto& reader : wires_from_) reader->abort("the network is gone");
+  }
+  // Until the session has ended by itself.
+  void join() {
+    for (auto& thread : threads_)
+      if (thread.joinable()) thread.join();
+    for (auto& wire : wires_) wire.reset();
+  }
+  void stop() {
+    for (auto& service : services_)
+      if (service) service->stop();
+    join();
+  }
+  // As if both had been stopped, and started again.
+  void restart(const std::function<void(std::size_t)>& while_stopped = nullptr) {
+    stop();
+    for (const std::size_t p : {0, 1}) {
+      services_[p].reset();
+      if (while_stopped) while_stopped(p);
+      make_service(p);
+    }
+    start_session();
+  }
+  const std::string& ended(std::size_t p) const { return ended_[p]; }
+  bool is_over() const { return over_ == 2; }
+  std::function<void(std::size_t, Session&)> session_edit;
+
+  // ---- an agent's part
+  using Job = AskedJob;
+  using Edit = std::function<void(std::size_t, JobRequest&)>;
+  struct Taken {
+    tkdc_status status[2] = {TKDC_STATUS_INTERNAL, TKDC_STATUS_INTERNAL};
+    std::string message[2];
+    JobReply reply[2];
+    Bytes output;  // where both answered alike
+    bool alike = false;
+    tkdc_status both() const {
+      EXPECT_EQ(status[0], status[1]) << message[0] << "; " << message[1];
+      return status[0];
+    }
+  };
+
+  // Asks once, for the session that the agent knows of.
+  Taken ask_once(const Job& job, const Edit& edit = nullptr, int only = -1) {
+    const JobName name{7, 99, ++number_};
+    JobRequest plain;
+    plain.name = name;
+    plain.op = job.op;
+    plain.key = job.key;
+    plain.usage = job.usage;
+    plain.deadline_ms = deadline_ms;
+    plain.public_data = job.opened;
+    plain.component[0].assign(job.input.begin(), job.input.end());  // for its length
+    const std::size_t pad_octets = pad_bytes(plain).value_or(0);
+    plain.component[0].clear();
+    pair::Bits secret = pair::unpacked(job.input, 8 * job.input.size());
+    const Bytes pad = random_octets(pad_octets);
+    const pair::Bits pad_bits = pair::unpacked(pad, 8 * pad.size());
+    secret.insert(secret.end(), pad_bits.begin(), pad_bits.end());
+    const auto dealt = pair::deal_input(secret, known_);
+    for (const std::size_t p : {1, 0}) {
+      if (only >= 0 && p != static_cast<std::size_t>(only)) continue;
+      JobRequest request = plain;
+      if (!secret.empty()) {
+        request.dealt = pair::put_dealt(dealt[p]);
+        request.dealt_input_bytes = static_cast<std::uint32_t>(job.input.size());
+      }
+      if (edit) edit(p, request);
+      services_[p]->submit(job.role, std::move(request));
+    }
+    return wait(name, pad_bits, only >= 0 ? 1 : 2);
+  }
+  // Deals again where both say so.
+  Taken ask(const Job& job, const Edit& edit = nullptr) {
+    Taken out;
+    for (int turn = 0; turn < 4; ++turn) {
+      out = ask_once(job, edit);
+      if (out.status[0] != TKDC_STATUS_DEAL_AGAIN || out.status[1] != TKDC_STATUS_DEAL_AGAIN)
+        return out;
+      EXPECT_EQ(out.reply[0].output, out.reply[1].output);
+      if (out.reply[0].output.size() != sizeof known_) return out;
+      std::memcpy(&known_, out.reply[0].output.data(), sizeof known_);
+    }
+    return out;
+  }
+  std::uint32_t deadline_ms = 50'000;
+
+  KeyRef stage(std::uint32_t enctype, const Bytes& imported) {
+    const KeyRef ref = new_key(enctype);
+    const std::uint8_t origin = imported.empty() ? TKDC_ORIGIN_DRAWN : TKDC_ORIGIN_IMPORTED;
+    const Taken out = ask({TKDC_OP_STAGE, ref, 0, {origin}, imported, AgentRole::kAdmin});
+    EXPECT_EQ(out.both(), TKDC_STATUS_OK) << out.message[0];
+    return ref;
+  }
+  Taken bind(KeyRef& ref, const std::string& principal) {
+    ref.principal = digest_of(principal);
+    return ask(
+        {TKDC_OP_BIND, ref, 0, Bytes(principal.begin(), principal.end()), {}, AgentRole::kAdmin});
+  }
+  KeyRef make_key(const std::string& principal, std::uint32_t enctype, const Bytes& imported) {
+    KeyRef ref = stage(enctype, imported);
+    const Taken out = bind(ref, principal);
+    EXPECT_EQ(out.both(), TKDC_STATUS_OK) << out.message[0];
+    return ref;
+  }
+
+  JobService& service(std::size_t p) { return *services_[p]; }
+  Store& store(std::size_t p) { return *stores_[p]; }
+  void put_store(std::size_t p, std::unique_ptr<Store> other) { stores_[p] = std::move(other); }
+  std::unique_ptr<Store> take_store(std::size_t p) { return std::move(stores_[p]); }
+  std::vector<std::string> audit(std::size_t p) {
+    const std::lock_guard lock(mutex_);
+    return audit_[p];
+  }
+  std::vector<std::string> troubles(std::size_t p) {
+    const std::lock_guard lock(mutex_);
+    return troubles_[p];
+  }
+  const std::string& root() const { return root_; }
+  void close_store(std::size_t p) { stores_[p].reset(); }
+  void open_store(std::size_t p) {
+    StoreOptions options;
+    options.path = root_ + "/store" + std::to_string(p);
+    options.installation = kInstallation;
+    options.party = static_cast<int>(p);
+    options.map_bytes = std::size_t{1} << 30;
+    auto store = Store::open(options, SecretBuffer(32));
+    EXPECT_TRUE(store.ok()) << (store.ok() ? "" : store.error().message);
+    stores_[p] = std::move(*store);
+  }
+
+ private:
+  void make_service(std::size_t p) {
+    JobServiceOptions options;
+    options.installation = kInstallation;
+    options.party = static_cast<int>(p);
+    options.pair_pool_blocks = pool_blocks_;
+    options.trouble = [this, p](const std::string& text) {
+      const std::lock_guard lock(mutex_);
+      troubles_[p].push_back(text);
+    };
+    if (edit_) edit_(options);
+    auto made = make_pair_job_service(
+        options, *stores_[p],
+        [this, p](const JobName& name, JobReply reply) {
+          const std::lock_guard lock(mutex_);
+          auto& entry = answers_[name];
+          entry.status[p] = reply.status;
+          entry.message[p] = reply.message;
+          entry.reply[p] = std::move(reply);
+          ++counts_[name];
+          arrived_.notify_all();
+        },
+        [this, p](const std::string& line) {
+          const std::lock_guard lock(mutex_);
+          audit_[p].push_back(line);
+          return true;
+        });
+    EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().message);
+    services_[p] = std::move(*made);
+  }
+
+  Taken wait(const JobName& name, const pair::Bits& pad, int answers) {
+    std::unique_lock lock(mutex_);
+    const bool done =
+        arrived_.wait_for(lock, std::chrono::seconds(60), [&] { return counts_[name] >= answers; });
+    EXPECT_TRUE(done) << "no answer from both";
+    Taken out = std::move(answers_[name]);
+    lock.unlock();
+    if (answers < 2) return out;
+    const auto bits = [](const JobReply& reply) {
+      return pair::unpacked(reply.output, 8 * reply.output.size());
+    };
+    out.alike = out.reply[0].output == out.reply[1].output;
+    if (auto taken = pair::combine(bits(out.reply[0]), bits(out.reply[1]), pad))
+      out.output = pair::packed(*taken);
+    return out;
+  }
+
+  const std::size_t pool_blocks_;
+  const std::function<void(JobServiceOptions&)> edit_;
+  std::string root_;
+  std::unique_ptr<Store> stores_[2];
+  std::unique_ptr<JobService> services_[2];
+  Session sessions_[2];
+  std::array<std::unique_ptr<BulkReader>, 2> wires_from_;
+  std::array<std::unique_ptr<BulkWriter>, 2> wires_to_;
+  std::unique_ptr<ot::Wire> wires_[2];
+  std::string hash_[2];
+  std::thread threads_[2];
+  std::string ended_[2];
+  std::atomic<int> over_{0};
+  pair::Label known_;
+  std::uint64_t number_ = 0;
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::map<JobName, Taken> answers_;
+  std::map<JobName, int> counts_;
+  std::vector<std::string> audit_[2], troubles_[2];
+};
+
+}  // namespace tkdc

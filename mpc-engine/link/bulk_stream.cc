@@ -34,8 +34,11 @@ void BulkEnd::on_change(std::function<void()> callback) {
   ring_->set_callback(side_, [call = std::move(callback)](OctetRing::Change) { call(); });
 }
 
-void BulkEnd::abort(const std::string& reason) {
-  ring_->fail(side_ == RingSide::kWriter ? By::kWriter : By::kReader, reason);
+void BulkEnd::abort(const std::string& reason) { breaker()(reason); }
+
+std::function<void(const std::string&)> BulkEnd::breaker() const {
+  return [ring = ring_, by = side_ == RingSide::kWriter ? By::kWriter : By::kReader](
+             const std::string& reason) { ring->fail(by, reason); };
 }
 
 BulkCounters BulkEnd::counters() const {

@@ -71,6 +71,9 @@ class BulkEnd {
   // not be secret. No effect once the end has arrived. Thread-safe.
   void abort(const std::string& reason);
 
+  // abort() for one who may outlive this end.
+  std::function<void(const std::string& reason)> breaker() const;
+
   BulkCounters counters() const;
 
  protected:

@@ -10,9 +10,10 @@ namespace tkdc {
 
 struct SessionAdvice {
   // Another party has another value (session/hello.h).
-  std::string version, installation, party, security, representation, zero_shares, lanes,
+  std::string version, installation, parties, party, security, representation, zero_shares, lanes,
       cohort_limit, wire_format, protocols, masked_blocks, era;
-  // The previous party does not call; the next one does not answer; one has another certificate.
+  // The party that calls this one does not; the one that it calls does not answer; one has another
+  // certificate.
   std::string no_call, no_answer, pin;
   // Too many entries are between two steps; the parties hold different ones.
   std::string unsettled, inventories;

@@ -3,19 +3,12 @@
 
 #include <algorithm>
 
+#include "session/calling.h"
 #include "session/reconcile.h"
 #include "session/session_keys.h"
 
 namespace tkdc {
 namespace {
-
-constexpr int kSliceMs = 20;  // how late stop() may be noticed
-
-SecretVector random_contribution() {
-  SecretVector out(kContributionBytes);
-  randombytes_buf(out.data(), out.size());
-  return out;
-}
 
 class Attempt {
  public:
@@ -33,9 +26,9 @@ class Attempt {
   }
 
   Result<void> say_hello();
-  Result<std::unique_ptr<PacketStream>> dial();
-  Result<void> drive_handshake(PacketStream& stream);
-  Result<void> drive_packet(PacketStream& stream);
+  Waiting waiting() {
+    return {deadline_ms_, [this] { return look_at_connections(); }};
+  }
   struct Connection;
   using Connections = std::vector<Connection>;
   Result<void> dial_all(Connections& all);
@@ -51,7 +44,6 @@ class Attempt {
                            PairwiseKeys& keys);
   std::array<std::uint8_t, 32> transcript() const;
   const Hello& hello_of(int party) const;
-  Result<void> pause(int ms);
   Result<void> check_breaker() const {
     if (in_.breaker->tripped()) return fail("session: " + in_.breaker->reason());
     return {};
@@ -91,18 +83,10 @@ Result<void> Attempt::hear_course(const Hello& theirs) const {
 }
 
 Result<void> Attempt::say_hello() {
-  auto inventory = in_.entries.inventory();
-  if (!inventory.ok()) return inventory.error();
-  mine_.version = in_.options.protocol_version;
-  mine_.installation = in_.options.installation;
-  mine_.party = in_.options.party;
-  mine_.lanes = in_.options.lanes;
-  mine_.security = security_name(in_.options.security);
-  mine_.representation = in_.options.representation;
-  mine_.zero_shares = in_.options.zero_shares;
+  auto begun = begin_hello(in_.options, in_.entries);
+  if (!begun.ok()) return begun.error();
+  mine_ = std::move(*begun);
   mine_.two_parts = in_.options.two_parts;
-  mine_.wire_format = in_.options.wire_format;
-  mine_.protocols = in_.options.protocols;
   if (in_.options.repair && in_.options.share_macs != 0) repair_ = in_.options.repair();
   // A repair needs no streams, and takes their place in the list.
   if (repair_)
@@ -112,91 +96,18 @@ Result<void> Attempt::say_hello() {
   if (in_.options.share_macs != 0)
     mine_.protocols.push_back({std::string(kShareMacs), in_.options.share_macs});
   mine_.masked_blocks = in_.options.masked_blocks;
-  mine_.cohort_limit = in_.options.cohort_limit;
-  mine_.inventory = *inventory;
-  const Epochs epochs = in_.entries.epochs();
-  mine_.epoch_era = epochs.era;
-  mine_.epoch = epochs.reserved;
-  mine_.epoch_used = epochs.used;
-  if (in_.options.note) mine_.note = in_.options.note();
   if (in_.options.held) mine_.held = in_.options.held();
-  randombytes_buf(mine_.nonce.data(), mine_.nonce.size());
   if (begins()) mine_.round = mine_.nonce;
   for (int lane = 0; lane < in_.options.lanes; ++lane) lanes_.emplace_back(lane);
   return {};
 }
 
-Result<void> Attempt::pause(int ms) {
-  long long until = std::min(monotonic_ms() + ms, deadline_ms_);
-  while (monotonic_ms() < until) {
-    auto open = check_breaker();
-    if (!open.ok()) return open;
-    machine().pause(std::chrono::milliseconds(kSliceMs));
-  }
-  return {};
-}
-
-Result<void> Attempt::drive_handshake(PacketStream& stream) {
-  for (;;) {
-    auto done = stream.handshake();
-    if (!done.ok()) return done.error();
-    if (*done) return {};
-    auto open = look_at_connections();
-    if (!open.ok()) return open;
-    if (monotonic_ms() >= deadline_ms_)
-      return fail("session: TLS handshake with " + stream.peer() + " not finished in time");
-    stream.wait(monotonic_ms() + kSliceMs);
-  }
-}
-
-// Until a packet of `stream` is there.
-Result<void> Attempt::drive_packet(PacketStream& stream) {
-  for (;;) {
-    auto filled = stream.fill();
-    if (stream.has_packet()) return {};
-    if (!filled.ok()) return filled;
-    auto open = look_at_connections();
-    if (!open.ok()) return open;
-    if (stream.has_packet()) return {};
-    if (monotonic_ms() >= deadline_ms_)
-      return fail("session: no HELLO from " + stream.peer() +
-                  " in time; it may be waiting for the third party");
-    stream.wait(monotonic_ms() + kSliceMs);
-  }
-}
-
-// Connects, trying again while the next party is not up yet.
-Result<std::unique_ptr<PacketStream>> Attempt::dial() {
-  Backoff backoff;
-  std::string name = "party " + std::to_string(in_.next.party);
-  for (;;) {
-    auto stream = in_.options.network->dial(in_.next.address, in_.next.pin, name);
-    std::string reason = stream.ok() ? "no answer" : stream.error().message;
-    while (stream.ok()) {
-      auto connected = (*stream)->connect(monotonic_ms() + kSliceMs);
-      if (connected.ok() && *connected) return stream;
-      if (!connected.ok()) {
-        reason = connected.error().message;
-        break;
-      }
-      auto open = check_breaker();
-      if (!open.ok()) return open.error();
-      if (monotonic_ms() >= deadline_ms_) break;
-    }
-    auto paused = pause(backoff.next_ms());
-    if (!paused.ok()) return paused.error();
-    if (monotonic_ms() >= deadline_ms_)
-      return fail("session: " + name + " at " + in_.next.address + " does not answer (" + reason +
-                  ")" + followed_by(in_.options.advice.no_answer));
-  }
-}
-
 Result<void> Attempt::dial_all(Connections& all) {
   for (Connection& one : all) {
-    auto stream = dial();
+    auto stream = dial_peer(*in_.options.network, in_.next, in_.options.advice.no_answer,
+                            {deadline_ms_, [this] { return check_breaker(); }});
     if (!stream.ok()) return stream.error();
-    (*stream)->set_max_packet_bytes(kMaxHelloBytes);
-    auto done = drive_handshake(**stream);
+    auto done = finish_handshake(**stream, waiting());
     if (!done.ok()) return done;
     SecretVector packet = encode_hello(hello_for(one.number, one.to_next));
     auto sent = (*stream)->send(packet);
@@ -269,7 +180,7 @@ Result<void> Attempt::take_offers(Connections& all) {
 Result<void> Attempt::hear_hellos(Connections& all) {
   for (Connection& one : all) {
     PacketStream& stream = *one.next;
-    auto there = drive_packet(stream);
+    auto there = await_packet(stream, waiting(), "; it may be waiting for the third party");
     if (!there.ok()) return there;
     ByteSpan packet = stream.take();
     if (is_refusal(packet)) return refused(stream, packet);

@@ -57,6 +57,11 @@ bool has(const std::vector<OfferedProtocol>& protocols, const OfferedProtocol& w
   return std::ranges::find(protocols, wanted) != protocols.end();
 }
 
+bool is_of_two(const Hello& hello) {
+  return std::ranges::find(hello.protocols, kPairProtocol, &OfferedProtocol::name) !=
+         hello.protocols.end();
+}
+
 std::string quoted(const std::string& value) { return "'" + value + "'"; }
 
 Error differ(const std::string& what, const std::string& theirs, const std::string& mine, int party,
@@ -153,6 +158,9 @@ Result<void> check_hello(const Hello& mine, const Hello& theirs, int expected_pa
   if (theirs.installation != mine.installation)
     return differ("installation", to_hex(theirs.installation), to_hex(mine.installation), party,
                   advice.installation);
+  if (is_of_two(theirs) != is_of_two(mine))
+    return differ("a realm of", is_of_two(theirs) ? "two servers" : "three servers",
+                  is_of_two(mine) ? "one of two" : "one of three", party, advice.parties);
   if (theirs.party != expected_party)
     return differ("party number", std::to_string(theirs.party),
                   "expects " + std::to_string(expected_party), party, advice.party);

@@ -2,6 +2,7 @@
 #include "session/mesh.h"
 
 #include "session/attempt.h"
+#include "session/calling.h"
 
 namespace tkdc {
 namespace {
@@ -34,22 +35,12 @@ Mesh::~Mesh() { stop(); }
 Result<std::unique_ptr<Mesh>> Mesh::create(MeshOptions options, Entries& entries) {
   auto checked = check_options(options);
   if (!checked.ok()) return checked.error();
-  if (!options.network) {
-    auto tls = make_tls_network({options.certificate_pem, options.private_key_pem, options.records,
-                                 options.records_per_key, options.advice.pin});
-    if (!tls.ok()) return tls.error();
-    options.network = std::move(*tls);
-  }
+  if (auto opened = open_network(options); !opened.ok()) return opened.error();
   std::unique_ptr<Mesh> mesh(new Mesh(std::move(options), entries));
-  AcceptorOptions accept;
-  accept.party = (mesh->options_.party + 2) % 3;
-  auto listener =
-      mesh->options_.network->listen(mesh->options_.listen_address, mesh->peer(accept.party).pin);
-  if (!listener.ok()) return listener.error();
-  accept.log = mesh->options_.log;
-  accept.no_call = mesh->options_.advice.no_call;
-  accept.on_offer = [m = mesh.get()](const Hello& hello) { m->on_offer(hello); };
-  mesh->acceptor_ = std::make_unique<Acceptor>(std::move(*listener), std::move(accept));
+  auto acceptor = hear_calls(mesh->options_, mesh->peer((mesh->options_.party + 2) % 3),
+                             [m = mesh.get()](const Hello& hello) { m->on_offer(hello); });
+  if (!acceptor.ok()) return acceptor.error();
+  mesh->acceptor_ = std::move(*acceptor);
   return mesh;
 }
 

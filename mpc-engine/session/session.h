@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session: all lanes' links between the three parties, established and
-// agreed. It outlives its connections: when a link fails, the parties connect anew
+// A session: all lanes' links between the three parties, or the streams between two, established
+// and agreed. Of three it outlives its connections: when a link fails, the parties connect anew
 // and go on where they stood, as long as all three still hold the session's state. Else a
 // new one, with new keys, takes its place.
 #pragma once
@@ -37,7 +37,8 @@ struct PairwiseKeys {
   ZeroGenerator zero_generator = ZeroGenerator::kAesCtr;
 };
 
-// Bulk streams of one lane, beside its link: a writer and a reader to each neighbour.
+// Bulk streams of one lane, beside its link: a writer and a reader to each neighbour. Between two
+// parties the other one is the next, and there is no previous and no link.
 struct LaneStreams {
   std::unique_ptr<BulkWriter> to_prev, to_next;
   std::unique_ptr<BulkReader> from_prev, from_next;
@@ -47,8 +48,8 @@ struct LaneStreams {
 };
 
 struct LaneLink {
-  std::unique_ptr<Link> link;
-  PairwiseKeys keys;
+  std::unique_ptr<Link> link;          // null between two parties
+  PairwiseKeys keys;                   // of three
   std::optional<LaneStreams> streams;  // where the session has them, and has_streams()
 };
 
@@ -56,7 +57,7 @@ struct LaneLink {
 // streams.
 constexpr bool has_streams(int lane, int lanes) { return lanes == 1 || lane > 0; }
 
-using SessionId = std::array<std::uint8_t, 32>;  // hash of the three parties' nonces; zeros: none
+using SessionId = std::array<std::uint8_t, 32>;  // hash of the parties' nonces; zeros: none
 
 // A protocol that a party offers, and which messages it has there (session/wire_format.h).
 struct OfferedProtocol {
@@ -64,6 +65,9 @@ struct OfferedProtocol {
   std::uint64_t wire_format = 0;
   bool operator==(const OfferedProtocol&) const = default;
 };
+
+// The protocol of a realm on two servers, and the only one there (docs/protocols/26-two-server-keys.md).
+inline constexpr std::string_view kPairProtocol = "pair";
 
 // What servers offer beside protocols, and in the same list: one that does not know it passes it
 // over, so a session has it where all three offer it alike.
@@ -92,9 +96,10 @@ struct Session {
   bool share_macs = false;  // docs/protocols/23-share-macs.md
   // It is for this party's repair alone: its inventory is no one's.
   std::optional<int> repaired;
-  // 20 bits of the GCM nonce, reserved on disk by all three before use; and its era.
+  // 20 bits of the GCM nonce, reserved on disk by all three before use; and its era. Two parties
+  // seal under no such nonce, and use none up.
   std::uint32_t epoch = 0, era = 0;
-  std::array<OwnersNote, 3> notes;     // by party, of when the session was made
+  std::array<OwnersNote, 3> notes{};   // by party, of when the session was made
   std::vector<std::string> protocols;  // that all three have, the one that is used most first
   bool streams = false;                // beside lanes, for MeshOptions::streamed
   std::vector<LaneLink> lanes;

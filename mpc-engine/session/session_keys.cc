@@ -13,6 +13,7 @@ namespace tkdc {
 namespace {
 
 constexpr std::string_view kSessionLabel = "tkdc session id";
+constexpr std::string_view kPairSessionLabel = "tkdc session id of two";
 constexpr std::string_view kKeyLabel = "tkdc pairwise key";
 constexpr char kExporterLabel[] = "EXPORTER-tkdc-pairwise-key";
 
@@ -44,16 +45,26 @@ Result<void> hkdf_sha256(ByteSpan ikm, ByteSpan salt, ByteSpan info, MutableByte
   return {};
 }
 
-}  // namespace
-
-std::array<std::uint8_t, 32> session_id(const std::array<std::array<std::uint8_t, 32>, 3>& nonces) {
+std::array<std::uint8_t, 32> id_of(std::string_view label,
+                                   std::span<const std::array<std::uint8_t, 32>> nonces) {
   std::array<std::uint8_t, 32> id{};
   crypto_generichash_state state;
   crypto_generichash_init(&state, nullptr, 0, id.size());
-  crypto_generichash_update(&state, octets(kSessionLabel).data(), kSessionLabel.size());
+  crypto_generichash_update(&state, octets(label).data(), label.size());
   for (const auto& nonce : nonces) crypto_generichash_update(&state, nonce.data(), nonce.size());
   crypto_generichash_final(&state, id.data(), id.size());
   return id;
+}
+
+}  // namespace
+
+std::array<std::uint8_t, 32> session_id(const std::array<std::array<std::uint8_t, 32>, 3>& nonces) {
+  return id_of(kSessionLabel, nonces);
+}
+
+std::array<std::uint8_t, 32> pair_session_id(
+    const std::array<std::array<std::uint8_t, 32>, 2>& nonces) {
+  return id_of(kPairSessionLabel, nonces);
 }
 
 Result<void> derive_pairwise_key(const PacketStream& link, const KeyInputs& inputs,

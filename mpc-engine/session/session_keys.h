@@ -18,6 +18,10 @@ namespace tkdc {
 // BLAKE2b-256 over the parties' nonces, in party order.
 std::array<std::uint8_t, 32> session_id(const std::array<std::array<std::uint8_t, 32>, 3>& nonces);
 
+// The same of two parties, which no three have.
+std::array<std::uint8_t, 32> pair_session_id(
+    const std::array<std::array<std::uint8_t, 32>, 2>& nonces);
+
 struct KeyInputs {
   std::array<std::uint8_t, 16> installation{};
   std::array<std::uint8_t, 32> session{};

@@ -94,7 +94,7 @@ room(f"{SERVICE}/export", "mpc-engine/base", "mpc-engine/protocol", f"{SERVICE}/
 room(f"{SERVICE}/backup", "mpc-engine/base", "mpc-engine/session", f"{SERVICE}/wire",
      f"{SERVICE}/store")
 room(f"{SERVICE}/server", "mpc-engine/base", "mpc-engine/link", "mpc-engine/session",
-     "mpc-engine/protocol", *PROTOCOLS, "mpc-engine/cipher", "cuda",
+     "mpc-engine/pair", "mpc-engine/protocol", *PROTOCOLS, "mpc-engine/cipher", "cuda",
      *(f"{SERVICE}/{one}" for one in ("wire", "store", "sealing", "garbled", "job", "pair",
                                       "export")))
 room("mpc-engine/tools/bench", "mpc-engine/base", "mpc-engine/circuit", "circuits",

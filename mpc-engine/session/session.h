@@ -66,7 +66,7 @@ struct OfferedProtocol {
   bool operator==(const OfferedProtocol&) const = default;
 };
 
-// The protocol of a realm on two servers, and the only one there (docs/protocols/26-two-server-keys.md).
+// The protocol of a realm on two servers, and the only one there.
 inline constexpr std::string_view kPairProtocol = "pair";
 
 // What servers offer beside protocols, and in the same list: one that does not know it passes it

@@ -41,11 +41,11 @@ class Alarms {
     say(agents_, status.agents_limited,
         " operations were refused because an agent asked too often (limits.agent_per_s)", now);
   }
-  void look(int party, const ClocksAhead& clocks, Clock::time_point now = Clock::now()) {
+  void look(WhichParty party, const ClocksAhead& clocks, Clock::time_point now = Clock::now()) {
     const ClockAlarm alarm = clock_alarm(party, clocks);
     // The seconds change; what is worse is said at once, and that it is over.
     const int level = alarm.text.empty() ? 0 : alarm.error ? 2 : 1;
-    if (level == 0 && clock_level_ > 0) log_("the three servers' clocks agree again");
+    if (level == 0 && clock_level_ > 0) log_("the servers' clocks agree again");
     if (level > clock_level_ || level == 0) clock_ = Reminder();
     clock_level_ = level;
     remind(clock_, alarm.text, now);

@@ -20,15 +20,20 @@ namespace {
 constexpr std::size_t kMaxAgents = 64;
 constexpr std::size_t kMaxAgentNameBytes = 64;
 
+bool of_two(const ServerConfig& config) { return config.parties == 2; }
+
 void read_installation(StrictToml& file, ServerConfig& config) {
   TomlTable table = file.table("installation");
   if (!from_hex(table.text("id"), config.installation))
     table.reject("id", "must be 32 hexadecimal digits");
-  config.party = static_cast<int>(table.integer("party", 0, 2));
+  config.parties = static_cast<int>(table.integer("parties", 2, 3, 3));
+  config.party = static_cast<int>(table.integer("party", 0, config.parties - 1));
   config.security = table.choice("security", {"malicious", "semi-honest"}, "malicious") ==
                             security_name(Security::kMalicious)
                         ? Security::kMalicious
                         : Security::kSemiHonest;
+  if (of_two(config) && config.security != Security::kMalicious)
+    table.reject("security", "must be \"malicious\" with installation.parties = 2");
 }
 
 void read_control(StrictToml& file, ServerConfig& config) {
@@ -92,7 +97,7 @@ void read_approvers(StrictToml& file, ServerConfig& config) {
   for (TomlTable& table : file.tables("approvers")) {
     Approver approver;
     approver.name = read_name(table);
-    approver.party = static_cast<int>(table.integer("party", 0, 2));
+    approver.party = static_cast<int>(table.integer("party", 0, config.parties - 1));
     if (!from_hex(table.text("public_key"), approver.public_key))
       table.reject("public_key", "must be 64 hexadecimal digits, as `tkdc approver` prints them");
     for (const Approver& other : config.approvers) {
@@ -122,9 +127,9 @@ void read_garbling(TomlTable& table, ServerConfig& config) {
   using Use = GarblingOptions::Use;
   constexpr auto& kUses = GarblingOptions::kUses;
   const bool malicious = config.security == Security::kMalicious;
-  const std::string use =
-      table.choice("garbling", {kUses.begin(), kUses.end()},
-                   kUses[static_cast<std::size_t>(malicious ? Use::kFar : Use::kNever)]);
+  const std::string use = table.choice(
+      "garbling", {kUses.begin(), kUses.end()},
+      kUses[static_cast<std::size_t>(malicious && !of_two(config) ? Use::kFar : Use::kNever)]);
   config.garbling.use = static_cast<Use>(std::ranges::find(kUses, use) - kUses.begin());
   constexpr std::int64_t kMostMb = 65'536, kMostInstances = 1'024, kMostMbit = 1'000'000;
   config.garbling.most_bytes =
@@ -148,7 +153,7 @@ void read_data(StrictToml& file, ServerConfig& config) {
   TomlTable table = file.table("data");
   config.data_listen = table.text("listen");
   if (!parse_address(config.data_listen).ok()) table.reject("listen", "must be host:port");
-  config.lanes = static_cast<int>(table.integer("lanes", 1, kMaxLanes, 2));
+  config.lanes = static_cast<int>(table.integer("lanes", 1, kMaxLanes, of_two(config) ? 1 : 2));
   config.certificate_file = file.resolve(table.text("certificate_file"));
   config.private_key_file = file.resolve(table.text("private_key_file"));
   config.protocols = table.texts("protocols", config.protocols);
@@ -162,8 +167,27 @@ void read_data(StrictToml& file, ServerConfig& config) {
   constexpr std::int64_t kMostMasked = 4096;
   config.masked_blocks =
       static_cast<std::size_t>(table.integer("masked_blocks", 0, kMostMasked, 0));
-  config.two_parts = table.boolean("two_parts", true);
+  config.two_parts = table.boolean("two_parts", !of_two(config));
   read_garbling(table, config);
+}
+
+// What only three servers do: said, so that nobody believes it to be in force.
+void check_two(StrictToml& file, ServerConfig& config) {
+  if (!of_two(config)) return;
+  const std::string with_two = " with installation.parties = 2";
+  TomlTable data = file.table("data"), store = file.table("store");
+  const auto only_three = [&](TomlTable& table, const char* key, bool set) {
+    if (set) table.reject(key, "is of three servers: leave it out" + with_two);
+  };
+  if (config.lanes != 1) data.reject("lanes", "must be 1" + with_two);
+  only_three(data, "protocols", data.has("protocols"));
+  only_three(data, "backend", config.backend != "auto" && config.backend != "cpu");
+  only_three(data, "zero_shares", config.zero_shares != "auto");
+  only_three(data, "masked_blocks", config.masked_blocks != 0);
+  only_three(data, "two_parts", config.two_parts);
+  only_three(data, "garbling", config.garbling.use != GarblingOptions::Use::kNever);
+  only_three(store, "share_macs", config.share_macs);
+  config.protocols = {std::string(kPairProtocol)};
 }
 
 void read_cuda(StrictToml& file, ServerConfig& config) {
@@ -198,10 +222,12 @@ bool share_a_certificate(const PeerPin& a, const PeerPin& b) {
 void read_peers(StrictToml& file, ServerConfig& config) {
   bool seen[3] = {};
   seen[config.party] = true;
+  const char* others =
+      of_two(config) ? "must be the other one, once" : "must be one of the other two, each once";
   for (TomlTable& table : file.tables("peers")) {
     PeerEntry peer;
-    peer.party = static_cast<int>(table.integer("party", 0, 2));
-    if (seen[peer.party]) table.reject("party", "must be one of the other two, each once");
+    peer.party = static_cast<int>(table.integer("party", 0, config.parties - 1));
+    if (seen[peer.party]) table.reject("party", others);
     seen[peer.party] = true;
     peer.address = table.text("address");
     if (!parse_address(peer.address).ok()) table.reject("address", "must be host:port");
@@ -321,13 +347,18 @@ Result<ServerConfig> load_server_config(const std::string& path) {
   read_cuda(file, config);
   read_peers(file, config);
   read_store(file, config);
+  check_two(file, config);
   check_offers(file, config);
   read_audit(file, config);
   read_limits(file, config);
   auto done = file.finish();
   if (!done.ok()) return done.error();
-  if (config.peers.size() != 2)
-    return fail("config: " + path + ": there must be two [[peers]], the other two parties");
+  if (config.peers.size() + 1 != static_cast<std::size_t>(config.parties))
+    return fail("config: " + path +
+                (of_two(config)
+                     ? ": with installation.parties = 2 there must be one [[peers]], the "
+                       "other party"
+                     : ": there must be two [[peers]], the other two parties"));
   return config;
 }
 

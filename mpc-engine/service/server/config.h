@@ -35,6 +35,7 @@ struct ServerConfig {
   std::string path;  // of the file
 
   InstallationId installation{};
+  int parties = 3;  // or 2 (docs/protocols/26-two-server-keys.md)
   int party = 0;
   Security security = Security::kMalicious;
 
@@ -57,7 +58,7 @@ struct ServerConfig {
   std::vector<int> gpus;             // of the backend "cuda": lanes take them in turn
   bool gpu_allow_shared = false;
   std::size_t gpu_min_cohort_blocks = 0, gpu_min_cohort_compressions = 0;
-  std::vector<PeerEntry> peers;  // the other two, by party
+  std::vector<PeerEntry> peers;  // the others, by party
 
   std::string store_path;
   std::string store_key_file;

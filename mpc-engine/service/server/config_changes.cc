@@ -23,7 +23,7 @@ bool same_entries(const std::vector<Entry>& a, const std::vector<Entry>& b) {
 }
 
 auto of_installation(const ServerConfig& c) {
-  return std::tie(c.installation, c.party, c.security);
+  return std::tie(c.installation, c.parties, c.party, c.security);
 }
 auto of_control(const ServerConfig& c) {
   return std::tie(c.control_listen, c.curve_secret_key_file, c.status_socket);

@@ -41,7 +41,7 @@ EpochAlarms epoch_alarms(const EpochReport& report) {
                 "ahead; see docs/operations.md, Nonce epochs";
   if (report.left < (kMaxEpoch + 1) / 8)
     out.left = "only " + std::to_string(report.left) +
-               " nonce epochs are left; plan to begin them anew, all three administrators together "
+               " nonce epochs are left; plan to begin them anew, all administrators together "
                "(tkdc epochs begin-anew); see docs/operations.md, Nonce epochs";
   return out;
 }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/server.h"
-#include "rep3/unit/offers.h"
-#include "service/garbled/lane_garbling.h"
-#include "service/server/protocols.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -19,15 +16,17 @@
 #include "base/machine.h"
 #include "base/system_error.h"
 #include "base/version.h"
-#include "service/job/limits.h"
+#include "service/pair/pair_job_service.h"
 #include "service/server/backup_watch.h"
 #include "service/server/certificate_watch.h"
 #include "service/server/disk_watch.h"
 #include "service/server/epoch_watch.h"
 #include "service/server/list_keys.h"
+#include "service/server/protocols.h"
 #include "service/server/revoke_request.h"
 #include "service/server/revoked_json.h"
-#include "service/server/session_advice.h"
+#include "service/store/value_table.h"
+#include "session/backoff.h"
 
 namespace tkdc {
 namespace {
@@ -37,9 +36,6 @@ constexpr int kSyncEveryTicks = 10;      // the audit log reaches the disk once 
 constexpr int kSealCheckTicks = 36'000;  // once an hour
 constexpr int kStableSessionMs = 5'000;
 
-constexpr const char* kUntilRelease =
-    "This server starts no session before `tkdc release`: see docs/operations.md, section "
-    "Deviations";
 // As `tkdc audit verify` reads it.
 nlohmann::json peer_json(int party, const AuditHead& head) {
   return {{"party", party}, {"lines", head.lines}, {"head", to_hex(head.hash)}};
@@ -58,7 +54,8 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
   if (!protocols.ok()) return protocols.error();
   server->protocols_ = std::move(*protocols);
   server->store_ = std::move(surroundings.store);
-  auto done = server->open_files();
+  auto done = server->check_store();
+  if (done.ok()) done = server->open_files();
   if (done.ok()) done = server->make_job_service();
   if (!done.ok()) return done.error();
   server->make_control(std::move(surroundings.agents));
@@ -75,6 +72,29 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
 
 Server::~Server() { stop(); }
 
+// Of as many servers as this one is configured for. One key tells of all: whoever has prepared the
+// first of a store was of one kind, and so were those after it.
+Result<void> Server::check_store() const {
+  auto first = store_->ids_behind(KeyId{}, 1);
+  if (!first.ok()) return first.error();
+  bool pair_keys = false, other_keys = false;
+  if (!first->empty()) {
+    auto record = store_->get(first->front());
+    if (!record.ok()) return record.error();
+    (*record && (*record)->sharing == kPairSharing ? pair_keys : other_keys) = true;
+  }
+  if (ValueTable* values = store_->values(); values != nullptr) {
+    auto names = values->names("");
+    if (!names.ok()) return names.error();
+    pair_keys = pair_keys || !names->empty();
+  }
+  if (of_two() ? !other_keys : !pair_keys) return {};
+  return fail("store: " + config_.store_path + " is of a realm on " +
+              (of_two() ? "three servers" : "two servers") + ", and installation.parties says " +
+              std::to_string(config_.parties) +
+              ": set the number with which the realm was made, or another store.path");
+}
+
 Result<void> Server::open_files() {
   latch_.emplace(latch_file(config_.store_path));
   broken_checks_.emplace(broken_checks_file(config_.store_path));
@@ -84,6 +104,9 @@ Result<void> Server::open_files() {
   return notice_restored_epochs(*store_, *audit_);
 }
 
+// What peers record of the audit log: no more than a crash leaves of it.
+AuditHead Server::told_head() const { return audit_->durable_head(); }
+
 Result<void> Server::make_job_service() {
   JobServiceOptions options;
   options.installation = config_.installation;
@@ -92,7 +115,7 @@ Result<void> Server::make_job_service() {
   options.garbling = config_.garbling;
   options.max_pending_jobs = config_.agents.size() * ControlOptions().max_pending_per_agent;
   options.limits = config_.limits;
-  options.audit_head = [this] { return audit_->durable_head(); };
+  options.audit_head = [this] { return told_head(); };
   options.lost_check = [this](const LostCheck& lost) { note_broken_check(lost); };
   options.peer_audit_head = [this](int party, const AuditHead& head) {
     nlohmann::json event = {{"event", "peers"}, {"peers", {peer_json(party, head)}}};
@@ -106,7 +129,8 @@ Result<void> Server::make_job_service() {
   options.audit_works = [this] { return audit_->takes_jobs(); };
   options.trouble = [this](const std::string& text) { say_trouble(text); };
   // control_ exists before the first job is submitted.
-  auto service = JobService::create(
+  const auto make = of_two() ? &make_pair_job_service : &JobService::create;
+  auto service = make(
       options, *store_,
       [this](const JobName& name, JobReply reply) { control_->reply(name, std::move(reply)); },
       [this](const std::string& event) { return audit_job(event); });
@@ -126,49 +150,6 @@ void Server::make_control(std::unique_ptr<AgentSocket> socket) {
       [this](AgentRole role, JobRequest request) { jobs_->submit(role, std::move(request)); },
       [this] { return status_json(); });
   control_->list_keys_by([this](const KeyId& after) { return list_keys(*store_, after); });
-}
-
-Result<void> Server::make_mesh(std::shared_ptr<Network> network) {
-  MeshOptions options;
-  options.installation = config_.installation;
-  options.party = config_.party;
-  options.lanes = config_.lanes;
-  options.security = config_.security;
-  options.representation = preferred_representation(config_.backend, config_.security);
-  options.zero_shares = zero_offer(config_.zero_shares, config_.backend, config_.security);
-  options.two_parts = config_.two_parts;
-  options.share_macs = config_.share_macs ? kShareMacsFormat : 0;
-  options.repair = [this] { return repair_->offer(); };
-  options.protocols = described(protocols_);
-  if (config_.garbling.use != GarblingOptions::Use::kNever)
-    options.streamed = LaneGarbling::offered(config_.garbling, kVersionAndCommit);
-  options.masked_blocks = static_cast<std::uint32_t>(config_.masked_blocks);
-  options.cohort_limit = kMaxCohortJobs;
-  options.epochs_per_day = config_.epochs_per_day;
-  options.network = std::move(network);
-  options.listen_address = config_.data_listen;
-  for (const PeerEntry& peer : config_.peers)
-    options.peers.push_back({peer.party, peer.address, peer.certificate});
-  options.log = [](const std::string& line) { log_line(LogLevel::kWarning, line); };
-  options.note = [this] { return note_of(audit_->durable_head()); };
-  options.advice = session_advice();
-  options.course = [this](int lane) { return jobs_->course(static_cast<std::size_t>(lane)); };
-  options.hear_course = [this](int lane, int party, const CourseTail& theirs) {
-    auto same = jobs_->hear_course(static_cast<std::size_t>(lane), party, theirs);
-    if (!same.ok()) course_deviation_ = same.error().message;
-    return same;
-  };
-  options.held = [this] { return jobs_->held(); };
-  options.give_up = [this](std::optional<int> forgotten_by) -> Result<void> {
-    jobs_->give_up(forgotten_by);
-    if (const std::string latched = latch_->reason(); !latched.empty())
-      return fail("session: " + latched + ". " + kUntilRelease);
-    return {};
-  };
-  auto mesh = Mesh::create(std::move(options), *store_);
-  if (!mesh.ok()) return mesh.error();
-  mesh_ = std::move(*mesh);
-  return {};
 }
 
 // A request that cannot be carried out stays, and is tried again each second. Error: it
@@ -234,6 +215,18 @@ void Server::session_goes_on(const Session& session) {
   audit(event.dump());
 }
 
+std::string Server::session_text(const std::string& id, const Session& session) const {
+  std::string text = "session " + id + " up: ";
+  if (of_two())
+    text += "two servers";
+  else
+    text += "epoch " + std::to_string(session.epoch) + ", " + std::to_string(session.lanes.size()) +
+            " lanes, " + (session.representation == Representation::kBytes ? "bytes" : "planes") +
+            ", zero-shares by " + zero_generator_name(session.zero_generator);
+  return text + ", records by " + tls_library().records + ", security " +
+         security_name(config_.security);
+}
+
 void Server::session_up(const Session& session) {
   std::string id = to_hex(session.id).substr(0, 16);
   {
@@ -241,17 +234,12 @@ void Server::session_up(const Session& session) {
     trouble_.clear();
     troubles_.clear();
     session_id_ = id;
-    zero_shares_ = zero_generator_name(session.zero_generator);
+    zero_shares_ = of_two() ? "" : zero_generator_name(session.zero_generator);
     two_parts_ = session.two_parts;
     epoch_ = session.epoch;
     sessions_++;
   }
-  std::string text = "session " + id + " up: epoch " + std::to_string(session.epoch) + ", " +
-                     std::to_string(session.lanes.size()) + " lanes, " +
-                     (session.representation == Representation::kBytes ? "bytes" : "planes") +
-                     ", zero-shares by " + zero_generator_name(session.zero_generator) +
-                     ", records by " + tls_library().records + ", security " +
-                     security_name(config_.security);
+  const std::string text = session_text(id, session);
   log_event(LogLevel::kNotice, event::kSessionUp, text, {"TKDC_SESSION=" + id});
   notify_status(text);
   nlohmann::json event = {{"event", "session"},
@@ -261,7 +249,7 @@ void Server::session_up(const Session& session) {
                           {"era", session.era},
                           {"lanes", session.lanes.size()},
                           {"peers", nlohmann::json::array()}};
-  for (int party = 0; party < 3; ++party)
+  for (int party = 0; party < config_.parties; ++party)
     if (party != session.party)
       event["peers"].push_back(
           peer_json(party, audit_head_of(session.notes[static_cast<std::size_t>(party)])));
@@ -398,17 +386,18 @@ Result<void> Server::look_after() {
   if (tick % kSealCheckTicks == 0 && jobs_->status().seals_near_limit)
     log_line(LogLevel::kWarning, kSealWarning);
   alarms_->look(jobs_->status());
-  alarms_->look(config_.party, jobs_->status().clocks_ahead);
+  alarms_->look(WhichParty(config_.party, config_.parties), jobs_->status().clocks_ahead);
   alarms_->look(mesh_->epochs());
   if (certificate_end_s_)
     alarms_->look_at_certificate(
         certificate_alarm(*certificate_end_s_, static_cast<std::int64_t>(wall_s())));
   (void)take_revoke_request();  // its troubles are in the journal
-  shares_->look();
+  if (!of_two()) shares_->look();
   revocations_.look(jobs_->status().revoked);
   alarms_->look(disk_rooms(config_.store_path, config_.audit_file));
-  alarms_->look_at_backups(backup_alarm(backups_seen(config_.path, config_.store_path),
-                                        static_cast<std::int64_t>(wall_s())));
+  if (!of_two())
+    alarms_->look_at_backups(backup_alarm(backups_seen(config_.path, config_.store_path),
+                                          static_cast<std::int64_t>(wall_s())));
   sync_audit_log();
   return {};
 }
@@ -429,10 +418,10 @@ void Server::start() {
   if (status_socket_) status_thread_ = machine().start([this] { answer_monitoring(); });
   log_event(LogLevel::kNotice, event::kStarted,
             std::string("tkdc-server ") + kVersionAndCommit + ": party " +
-                std::to_string(config_.party) + " of " + to_hex(config_.installation) +
-                ", security " + security_name(config_.security) + ", " +
-                std::to_string(store_->count()) + " keys, agents at " + config_.control_listen +
-                ", peers at " + config_.data_listen);
+                std::to_string(config_.party) + " of " + (of_two() ? "two in " : "") +
+                to_hex(config_.installation) + ", security " + security_name(config_.security) +
+                ", " + std::to_string(store_->count()) + " keys, agents at " +
+                config_.control_listen + ", peers at " + config_.data_listen);
   if (const std::string former =
           former_keys_warning(former_keys(config_), "tkdc-server", config_.path);
       !former.empty())
@@ -444,7 +433,9 @@ Result<void> Server::run() {
   keep_freed_memory();
   lock_memory((config_.store_path + "/data.mdb").c_str());
   start();
-  sd_notify(0, "READY=1\nSTATUS=waiting for the other two servers");
+  sd_notify(0, (std::string("READY=1\nSTATUS=waiting for the other ") +
+                (of_two() ? "server" : "two servers"))
+                   .c_str());
   auto result = wait_for_signal();
   sd_notify(0, "STOPPING=1");
   stop();

@@ -28,13 +28,18 @@
 #include "service/server/share_watch.h"
 #include "service/server/surroundings.h"
 #include "service/server/troubles.h"
-#include "session/mesh.h"
+#include "session/mesh_options.h"
+#include "session/sessions.h"
 
 namespace tkdc {
 
 inline constexpr const char* kSealWarning =
     "a krbtgt key has sealed more than 2^37 tickets and stops at 2^38: draw a new one with "
     "kadmin.local cpw -randkey -keepold krbtgt/REALM";
+
+inline constexpr const char* kUntilRelease =
+    "This server starts no session before `tkdc release`: see docs/operations.md, section "
+    "Deviations";
 
 class Server {
  public:
@@ -64,9 +69,15 @@ class Server {
   void answer_monitoring();
   Server(const ServerConfig& config, const std::string& program)
       : config_(config), program_(program) {}
+  AuditHead told_head() const;
+  static const char* refusal_of_two(LocalOp op);
+  Result<void> check_store() const;
+  bool of_two() const { return config_.parties == 2; }
   Result<void> open_files();
   Result<void> make_job_service();
   Result<void> make_mesh(std::shared_ptr<Network> network);
+  MeshOptions mesh_options(std::shared_ptr<Network> network);
+  void add_options_of_three(MeshOptions& options);
   void make_control(std::unique_ptr<AgentSocket> socket);
   void make_exports(SecretBuffer secret);
   Result<void> make_repair(std::optional<Fingerprint> certificate);
@@ -78,6 +89,7 @@ class Server {
   void close_latch(const std::string& deviation);
   void session_failed(const std::string& reason);
   void session_up(const Session& session);
+  std::string session_text(const std::string& id, const Session& session) const;
   void session_goes_on(const Session& session);
   void pause(int ms);
   // Does what `tkdc revoke` asked for, if it did.
@@ -104,7 +116,7 @@ class Server {
   std::unique_ptr<AuditLog> audit_;
   std::unique_ptr<ControlPlane> control_;
   std::unique_ptr<JobService> jobs_;
-  std::unique_ptr<Mesh> mesh_;
+  std::unique_ptr<Sessions> mesh_;
   std::unique_ptr<Exports> exports_;
   std::unique_ptr<ShareWatch> shares_;
   std::unique_ptr<RepairWatch> repair_;

@@ -54,7 +54,26 @@ void Server::answer_monitoring() {
   });
 }
 
+// What needs a third server, or is not there yet for two.
+const char* Server::refusal_of_two(LocalOp op) {
+  switch (op) {
+    case LocalOp::kShares:
+      return "shares: a realm on two servers has no MACs on shares and no refresh: each stored bit "
+             "has its own MAC, which is checked with each use";
+    case LocalOp::kRepair:
+      return "repair: of two servers none can be rebuilt from the other: docs/operations.md, A "
+             "realm on two servers";
+    case LocalOp::kApproval:
+    case LocalOp::kHandOver:
+      return "export: this release hands no keys over from a realm on two servers; principals are "
+             "moved by new passwords and keytabs";
+    default: return nullptr;
+  }
+}
+
 Result<Bytes> Server::answer_administrator(const LocalAsk& ask) {
+  if (const char* why = of_two() ? refusal_of_two(ask.op) : nullptr; why != nullptr)
+    return fail(why);
   if (ask.op == LocalOp::kStatus) {
     const std::string status = status_json();
     return Bytes(status.begin(), status.end());

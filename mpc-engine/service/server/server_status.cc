@@ -74,8 +74,9 @@ void tell_former_keys(nlohmann::json& json, const ServerConfig& config) {
 
 void tell_host(nlohmann::json& json, const ServerConfig& config) {
   tell_disks(json, disk_rooms(config.store_path, config.audit_file));
-  tell_backups(json, backups_seen(config.path, config.store_path),
-               static_cast<std::int64_t>(wall_s()));
+  if (config.parties == 3)
+    tell_backups(json, backups_seen(config.path, config.store_path),
+                 static_cast<std::int64_t>(wall_s()));
 }
 
 void tell_audit(nlohmann::json& json, const AuditLog& log) {
@@ -166,6 +167,7 @@ std::string Server::status_json() {
                          {"requests_replayed", control.replayed},
                          {"requests_refused", control.refused},
                          {"replies_undelivered", control.undelivered}};
+  json["parties"] = config_.parties;
   tell_work(json, jobs);
   tell_garbling(json, config_.garbling, jobs);
   tell_audit(json, *audit_);
@@ -173,7 +175,7 @@ std::string Server::status_json() {
   if (certificate_end_s_)
     tell_certificate(json, *certificate_end_s_, static_cast<std::int64_t>(wall_s()));
   tell_former_keys(json, config_);
-  tell_clocks(json, config_.party, jobs.clocks_ahead);
+  tell_clocks(json, {config_.party, config_.parties}, jobs.clocks_ahead);
   tell_host(json, config_);
   std::lock_guard lock(mutex_);
   tell_broken_checks(json, broken_checks_->all());
@@ -181,10 +183,8 @@ std::string Server::status_json() {
   if (jobs.revoked_unwritten) json["revoked_unwritten"] = true;
   tell_warning(json, jobs);
   json["session"] = session_id_;
-  if (!session_id_.empty()) {
-    json["zero_shares"] = zero_shares_;
-    json["two_parts"] = two_parts_;
-  }
+  if (!session_id_.empty() && !of_two())
+    json.update({{"zero_shares", zero_shares_}, {"two_parts", two_parts_}});
   json["epoch"] = epoch_;
   json["sessions"] = sessions_;
   json["reconnections"] = reconnections_;

@@ -4,23 +4,40 @@
 namespace tkdc {
 namespace {
 
-std::string the_same(const std::string& setting) {
-  return "set the same " + setting + " in the three tkdc.toml";
+// What two servers have of their own to say: no third one tells which of them is right.
+void say_of_two(SessionAdvice& out) {
+  out.no_answer =
+      "is server 1's tkdc-server running, and the port of its [data] listen open to this server?";
+  out.no_call =
+      "server 0 calls: is its tkdc-server running, and does its [[peers]] entry have this server's "
+      "data address?";
+  out.inventories =
+      "no service until both administrators know which store is older: docs/operations.md, A realm "
+      "on two servers";
+  out.unsettled = "compare both servers' journals: docs/operations.md, A realm on two servers";
 }
 
 }  // namespace
 
-SessionAdvice session_advice() {
+SessionAdvice session_advice(int parties) {
+  const std::string number = parties == 2 ? "two" : "three";
+  const std::string all = parties == 2 ? "both" : "all three";
+  const std::string in_each = " in the " + number + " tkdc.toml";
+  const auto the_same = [&](const std::string& setting) {
+    return "set the same " + setting + in_each;
+  };
   SessionAdvice out;
-  out.version = "upgrade all three servers";
-  out.installation = "compare [installation] id in the three tkdc.toml";
-  out.party = "compare [installation] party and the [[peers]] in the three tkdc.toml";
+  out.version = "upgrade " + all + " servers";
+  out.installation = "compare [installation] id" + in_each;
+  out.parties = "set the same [installation] parties in every tkdc.toml of the realm";
+  out.party = "compare [installation] party and the [[peers]]" + in_each;
   out.security = the_same("[installation] security");
-  out.representation = "malicious mode computes in bytes at all three: upgrade that server";
+  out.representation = "malicious mode computes in bytes at " + all + ": upgrade that server";
   out.zero_shares = the_same("[data] zero_shares, or \"auto\",");
   out.lanes = the_same("[data] lanes");
-  out.cohort_limit = "install the same release on all three servers";
-  out.wire_format = "install releases on the three servers that CHANGELOG.md says work together";
+  out.cohort_limit = "install the same release on " + all + " servers";
+  out.wire_format =
+      "install releases on the " + number + " servers that CHANGELOG.md says work together";
   out.protocols = the_same("[data] protocols") + ", or install one release";
   out.masked_blocks = the_same("[data] masked_blocks");
   out.era =
@@ -45,6 +62,7 @@ SessionAdvice session_advice() {
   out.epochs_used_up =
       "all three administrators begin them anew by `tkdc epochs begin-anew` (docs/operations.md, "
       "Nonce epochs)";
+  if (parties == 2) say_of_two(out);
   return out;
 }
 

@@ -7,6 +7,6 @@
 
 namespace tkdc {
 
-SessionAdvice session_advice();
+SessionAdvice session_advice(int parties = 3);
 
 }  // namespace tkdc

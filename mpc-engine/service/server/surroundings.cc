@@ -43,7 +43,7 @@ Result<void> open_network(const ServerConfig& config, Surroundings& out) {
   TlsNetworkOptions options;
   options.certificate_pem = std::move(*certificate);
   options.private_key_pem = std::move(*key);
-  options.pin_advice = session_advice().pin;
+  options.pin_advice = session_advice(config.parties).pin;
   auto network = make_tls_network(options);
   if (!network.ok()) return network.error();
   out.network = std::move(*network);

@@ -16,6 +16,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/passphrase.h"
 #include "tools/cli/printable.h"
+#include "tools/cli/stopped_store.h"
 
 namespace tkdc::cli {
 namespace {
@@ -81,6 +82,8 @@ Result<SecretBuffer> open_key(const std::string& path) {
 Result<void> approve_request(const ApproveOptions& options) {
   auto config = load_server_config(options.config);
   if (!config) return config.error();
+  if (auto three = only_of_three(*config, "this release hands no keys over from it"); !three)
+    return three;
   auto text = read_text_file(options.request, kMaxExportRequestBytes);
   if (!text) return text.error();
   auto request = decode_export_request(*text);

@@ -66,6 +66,12 @@ Result<void> make_backup(const BackupOptions& options) {
   namespace fs = std::filesystem;
   auto at = find_stopped_store(options.config);
   if (!at) return at.error();
+  if (auto three = only_of_three(
+          at->config,
+          "a store of it that is restored would use a second time what may be used once, so that "
+          "the other server could read keys: this release takes no backup");
+      !three)
+    return three;
   const fs::path folder = fs::absolute(options.config).parent_path();
   TakeOptions take;
   if (!options.store_only) {

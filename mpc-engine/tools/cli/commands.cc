@@ -3,7 +3,9 @@
 
 namespace tkdc::cli {
 
-std::string security_meaning(const std::string& security) {
+std::string security_meaning(const std::string& security, std::size_t parties) {
+  if (security == "malicious" && parties == 2)
+    return "either server may be read and changed: it learns no key and can only stop the service";
   if (security == "malicious")
     return "one server may be read and changed: it learns no key and can only stop the service";
   if (security == "unknown") return "no server says which mode it runs in";

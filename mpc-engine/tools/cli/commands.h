@@ -9,8 +9,8 @@
 
 namespace tkdc::cli {
 
-// What a security mode means, in the words of docs/security.md.
-std::string security_meaning(const std::string& security);
+// What a security mode means, in the words of docs/security.md; of how many servers.
+std::string security_meaning(const std::string& security, std::size_t parties = 3);
 
 void add_approve(CLI::App& app, int& exit_status);
 void add_approver(CLI::App& app, int& exit_status);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a daemon says of itself, and, by an agent's status, what the three servers say.
+// What a daemon says of itself, and, by an agent's status, what the servers say.
 #include <algorithm>
 #include <ctime>
 #include <iterator>
@@ -8,6 +8,7 @@
 #include "tools/cli/doctor_checks.h"
 #include "tools/cli/printable.h"
 #include "tools/cli/spare.h"
+#include "tools/cli/status_table.h"
 
 namespace tkdc::cli {
 namespace {
@@ -33,7 +34,7 @@ std::int64_t number_of(const json& object, const char* field) {
   return it != object.end() && it->is_number_integer() ? it->get<std::int64_t>() : 0;
 }
 
-// Servers that the status speaks of: its own, or the three of an agent's.
+// Servers that the status speaks of: its own, or all of an agent's.
 std::vector<json> servers_of(const Patient& patient) {
   if (patient.kind == Kind::kServer) return {patient.status};
   const auto it = patient.status.find("servers");
@@ -68,8 +69,8 @@ Finding check_session(const Patient& patient) {
   if (const auto one = first([](const json& s) { return !text_of(s, "latched").empty(); });
       one != servers.end())
     return wrong(who(*one) + " is latched: " + text_of(*one, "latched"),
-                 "docs/operations.md, Deviations: find out why; then at each of the three: tkdc "
-                 "release");
+                 "docs/operations.md, Deviations: find out why; then at each of the servers: "
+                 "tkdc release");
   const bool agent = patient.kind == Kind::kAgent;
   if (const auto one = first([&](const json& s) { return agent && !truth(s, "reachable"); });
       one != servers.end())
@@ -79,7 +80,7 @@ Finding check_session(const Patient& patient) {
     return wrong(who(*one) + ": " + text_of(*one, "trouble"),
                  "on the other servers' hosts: tkdc doctor; here: journalctl -u " + patient.unit +
                      " TKDC_EVENT=no-session");
-  if (agent && servers.size() != 3)
+  if (agent && servers.size() != parties_of(patient.status))
     return wrong("its status has " + std::to_string(servers.size()) + " servers", "tkdc status");
   return good("stands");
 }

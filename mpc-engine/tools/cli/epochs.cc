@@ -42,9 +42,11 @@ void show(Opened& at) {
             << " a day spent\n";
 }
 
+constexpr const char* kNoEpochs = "no ticket there is sealed under one";
 constexpr const char* kNothingChanged = "Nothing was changed: --now does it.\n";
 
 Result<int> raise(Opened& at, const EpochsOptions& options) {
+  if (auto three = only_of_three(at.config, kNoEpochs); !three) return three.error();
   Epochs epochs = at.store->epochs();
   if (options.to > kMaxEpoch) return fail("epochs end at " + std::to_string(kMaxEpoch));
   if (options.to <= epochs.used)
@@ -65,6 +67,7 @@ Result<int> raise(Opened& at, const EpochsOptions& options) {
 }
 
 Result<int> begin_anew(Opened& at, const EpochsOptions& options) {
+  if (auto three = only_of_three(at.config, kNoEpochs); !three) return three.error();
   Epochs epochs = at.store->epochs();
   if (options.now && options.era == epochs.era) {
     std::cout << "This server has begun era " << epochs.era << " already.\n";

@@ -13,6 +13,7 @@
 #include "service/server/config.h"
 #include "session/session.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/stopped_store.h"
 
 namespace tkdc::cli {
 namespace {
@@ -200,6 +201,7 @@ Result<void> run_plan(const PlanOptions& options) {
   if (!options.config.empty()) {
     auto loaded = load_server_config(options.config);
     if (!loaded) return loaded.error();
+    if (auto three = only_of_three(*loaded, "it prepares circuits by itself"); !three) return three;
     config = std::move(*loaded);
   }
   auto all = all_of(options);

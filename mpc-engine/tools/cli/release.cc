@@ -30,8 +30,9 @@ int run_release(const std::string& path) {
   if (!released) return failed(released.error());
   if (*released)
     std::cout << "Released. It was latched because: " << reason
-              << "\nThe server notices within a second. Release the other two as well; if it "
-                 "happens again, one of the three servers is broken or corrupt.\n";
+              << "\nThe server notices within a second. Release the other "
+              << (config->parties == 2 ? "one" : "two")
+              << " as well; if it happens again, one of the servers is broken or corrupt.\n";
   else
     std::cout << "This server is not latched; nothing to do. If `tkdc status` shows it as latched "
                  "all the same, its disk could not be written then: restart it.\n";

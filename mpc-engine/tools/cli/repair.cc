@@ -11,6 +11,7 @@
 #include "service/server/local_socket.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/printable.h"
+#include "tools/cli/stopped_store.h"
 
 namespace tkdc::cli {
 namespace {
@@ -63,6 +64,8 @@ Result<int> repair(const RepairOptions& options) {
   if (!words) return words.error();
   auto config = load_server_config(options.config);
   if (!config) return config.error();
+  if (auto three = only_of_three(*config, "neither can be rebuilt from the other"); !three)
+    return three.error();
   auto answer = ask_server(local_socket_path(config->store_path), {LocalOp::kRepair, *words, {}});
   if (!answer) return answer.error();
   json state = json::parse(answer->begin(), answer->end(), nullptr, false);

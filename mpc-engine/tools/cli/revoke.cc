@@ -19,6 +19,7 @@
 #include "service/server/config.h"
 #include "service/server/revoke_request.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/stopped_store.h"
 
 namespace tkdc::cli {
 namespace {
@@ -166,6 +167,8 @@ bool confirmed(const RevokeOptions& options) {
 Result<void> revoke(const RevokeOptions& options) {
   auto config = load_server_config(options.config);
   if (!config) return config.error();
+  if (auto three = only_of_three(*config, "no ticket there says when it was sealed"); !three)
+    return three;
   auto request = request_of(options);
   if (!request) return request.error();
   if (!options.lift) preview(*request, *config);

@@ -120,6 +120,8 @@ Result<json> wait_for_end(const std::string& socket, json state, std::uint64_t f
 Result<int> work(const SharesOptions& options) {
   auto config = load_server_config(options.config);
   if (!config) return config.error();
+  if (auto three = only_of_three(*config, "what it stores is checked with each use"); !three)
+    return three.error();
   const std::string socket = local_socket_path(config->store_path);
   auto before = ask(socket, "status");
   if (!before) return before.error();

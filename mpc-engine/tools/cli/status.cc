@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tkdc status`: asks an agent how it and the three servers are, or a server of this host how it is
+// `tkdc status`: asks an agent how it and the servers are, or a server of this host how it is
 // itself.
 //
 // Exit status: 0 healthy, 2 degraded, 1 nobody answered. What it shows comes from the document
@@ -51,7 +51,7 @@ json other_agent(const std::string& config, const std::string& socket) {
   const json document = json::parse(*text, nullptr, false);
   out["reachable"] = document.is_object();
   if (document.is_object() && !is_healthy(document)) {
-    out["trouble"] = "it does not see all three servers in session";
+    out["trouble"] = "it does not see all servers in session";
     for (const json& server : document.value("servers", json::array()))
       if (server.is_object() && server.contains("trouble") && server["trouble"].is_string())
         out["trouble"] = "server " + server.value("party", json()).dump() + ": " +
@@ -101,7 +101,8 @@ int run_status(const StatusOptions& options) {
     if (json others = other_agents(options, place->socket); !others.empty())
       document["other_agents"] = std::move(others);
   if (options.json) {
-    document["security_meaning"] = security_meaning(document.value("security", ""));
+    document["security_meaning"] =
+        security_meaning(document.value("security", ""), parties_of(document));
     document["healthy"] = is_healthy(document);
     document["spare"] = is_spare(document);
     std::cout << document.dump(2, ' ', true, json::error_handler_t::replace) << "\n";
@@ -127,7 +128,7 @@ int watch_status(const StatusOptions& options) {
 
 void add_status(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<StatusOptions>();
-  CLI::App* command = app.add_subcommand("status", "show how the agent and the three servers are");
+  CLI::App* command = app.add_subcommand("status", "show how the agent and the servers are");
   options->place.add_to(*command);
   command->add_flag("--json", options->json, "the whole document instead of the table");
   constexpr unsigned kLongest = 3600;

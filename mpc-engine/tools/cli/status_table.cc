@@ -157,7 +157,7 @@ std::string notices_of(const json& server) {
   if (count_of(server, "checks_broken") != 0)
     text += who + "sessions given up while messages were being verified: " +
             cell(server, "checks_broken_with") +
-            "; without restarts to explain them, one of the three may be breaking off "
+            "; without restarts to explain them, one of the servers may be breaking off "
             "where it would be found\n";
   return text;
 }
@@ -191,7 +191,7 @@ std::string other_agents_of(const json& document) {
 }
 
 // Which program the servers say that they run: one, or which of them another.
-std::string programs_of(const std::vector<json>& servers) {
+std::string programs_of(const std::vector<json>& servers, std::size_t parties) {
   std::vector<Row> rows;
   bool one = true;
   for (const json& server : servers) {
@@ -202,18 +202,25 @@ std::string programs_of(const std::vector<json>& servers) {
     one = one && rows.back()[1] == rows.front()[1];
   }
   if (rows.empty()) return {};
-  if (one && rows.size() == 3)
-    return "\nprogram of all three servers: " + rows[0][1] + ", " + rows[0][2] + "\n";
+  if (one && rows.size() == parties)
+    return std::string("\nprogram of ") + (parties == 2 ? "both" : "all three") +
+           " servers: " + rows[0][1] + ", " + rows[0][2] + "\n";
   return std::string("\nprograms of the servers") + (one ? "" : ", which DIFFER") + ":\n" +
          layout(rows);
 }
 
 }  // namespace
 
+std::size_t parties_of(const json& document) {
+  for (const json& server : servers_of(document))
+    if (server.is_object() && count_of(server, "parties") == 2) return 2;
+  return 3;
+}
+
 std::vector<std::string> faults_of(const json& document) {
   std::vector<std::string> faults;
   const std::vector<json> servers = servers_of(document);
-  if (servers.size() != (document.contains("of_server") ? 1 : 3))
+  if (servers.size() != (document.contains("of_server") ? 1 : parties_of(document)))
     faults.push_back("servers: the status has " + std::to_string(servers.size()));
   for (const json& server : servers) {
     const std::string who = "server " + cell(server, "party") + " ";
@@ -249,6 +256,7 @@ bool is_spare(const json& document) {
 std::string status_table(const json& document) {
   const json& agent = member(document, "agent");
   const json& counters = member(document, "counters");
+  const std::size_t parties = parties_of(document);
   std::string text =
       std::string("tkdc is ") + (is_healthy(document) ? "healthy" : "DEGRADED") +
       (is_spare(document) ? "; this is a spare KDC: krb5kdc serves, no kadmind runs here and no "
@@ -283,17 +291,18 @@ std::string status_table(const json& document) {
     if (server.contains("trouble"))
       troubles += "  server " + cell(server, "party") + ": " + cell(server, "trouble") + "\n";
     else if (!truth(server, "session_up"))
-      troubles += "  server " + cell(server, "party") +
-                  ": has no session with its two peers; see its journal\n";
+      troubles += "  server " + cell(server, "party") + ": has no session with its " +
+                  (parties == 2 ? "peer" : "two peers") + "; see its journal\n";
   }
   text += "\n" + layout(rows);
   troubles += other_agents_of(document);
   notices += other_agents_notices(document);
   if (!troubles.empty()) text += "\n" + troubles;
   if (!notices.empty()) text += "\n" + notices;
-  text += programs_of(servers_of(document));
-  return text + "\nsecurity: " + cell(document, "security") + " (" +
-         security_meaning(cell(document, "security")) + ")\n";
+  text += programs_of(servers_of(document), parties);
+  return text + "\nsecurity: " + (parties == 2 ? "two servers, " : "") +
+         cell(document, "security") + " (" + security_meaning(cell(document, "security"), parties) +
+         ")\n";
 }
 
 }  // namespace tkdc::cli

@@ -8,7 +8,10 @@
 
 namespace tkdc::cli {
 
-// What keeps the realm from being healthy, each with the check's name in front: all three servers
+// How many servers hold the realm's keys, as they say; 3 where none says it.
+std::size_t parties_of(const nlohmann::json& document);
+
+// What keeps the realm from being healthy, each with the check's name in front: all servers
 // are reachable and in session, their clocks agree, their audit logs can be written, and the host's
 // other agents say so too. Without control characters.
 std::vector<std::string> faults_of(const nlohmann::json& document);

@@ -24,6 +24,12 @@ Result<SecretBuffer> read_credential(const std::string& name, const std::string&
 
 }  // namespace
 
+Result<void> only_of_three(const ServerConfig& config, const std::string& why_not) {
+  if (config.parties != 2) return {};
+  return fail("this is a realm on two servers (installation.parties), and " + why_not +
+              ": docs/operations.md, A realm on two servers");
+}
+
 StoreOptions StoppedStore::options() const {
   StoreOptions out;
   out.path = config.store_path;

@@ -26,6 +26,9 @@ struct StoppedStore {
   Result<std::unique_ptr<Store>> open() const;
 };
 
+// For commands that have no meaning with two servers. `what`: "`tkdc revoke` ...".
+Result<void> only_of_three(const ServerConfig& config, const std::string& why_not);
+
 // Reads the key; opens nothing yet. Error: there is no store.
 Result<StoppedStore> find_stopped_store(const std::string& config);
 // The same of a store that may be lost.

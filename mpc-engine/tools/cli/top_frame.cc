@@ -246,6 +246,7 @@ json top_frame(const json& before, const json& now, double seconds) {
                 {"healthy", is_healthy(now)},
                 {"faults", faults_of(now)},
                 {"security", field_at(now, "security")},
+                {"parties", parties_of(now)},
                 {"figures_of_server", field_at(server, "party")},
                 {"operations", operations_frame(before, now, server, seconds)},
                 {"agents", agents_frame(before, server, seconds)},
@@ -265,6 +266,7 @@ std::vector<std::string> top_lines(const json& frame, const std::string& when) {
   std::vector<std::string> out;
   const std::string head = "tkdc top, " + who + ": " +
                            (is_true(frame, "healthy") ? "healthy" : "DEGRADED") + ", " +
+                           (number_in(frame, "parties") == 2 ? "two servers, " : "") +
                            text_in(frame, "security");
   out.push_back(left(head, 68) + right(when, 12));
   for (const json& fault : list_in(frame, "faults"))

@@ -110,6 +110,7 @@ constexpr Metric kServerMetrics[] = {
     {"zero_shares", "", kGauge, ""},
     {"two_parts", "", kGauge, ""},
     {"party", "", kGauge, ""},
+    {"parties", "", kGauge, ""},
     {"shares.macs", "tkdc_server_shares_macs", kGauge, "1: the session has MACs on shares"},
     {"shares.running", "tkdc_server_shares_running", kGauge, "1: shares are being worked on"},
     {"shares.wanted", "", kGauge, ""},

@@ -214,6 +214,28 @@ TEST(StatusTable, ShowsDegradationAndSecurity) {
   EXPECT_TRUE(is_healthy(document));
 }
 
+TEST(StatusTable, OfTwoServersNamesNoThird) {
+  auto document = nlohmann::json::parse(R"({"agent":{"name":"a","role":"kdc"},
+    "security":"malicious","servers":[
+    {"party":0,"parties":2,"reachable":true,"session_up":true,"program":"ab","build":"1"},
+    {"party":1,"parties":2,"reachable":true,"session_up":true,"program":"ab","build":"1"}]})");
+  EXPECT_TRUE(is_healthy(document));
+  std::string table = status_table(document);
+  EXPECT_NE(table.find("security: two servers, malicious (either server may be read and changed"),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find("program of both servers: ab, version 1\n"), std::string::npos) << table;
+  document["servers"][1]["session_up"] = false;
+  EXPECT_NE(status_table(document).find("has no session with its peer;"), std::string::npos);
+  document["servers"].erase(1);
+  EXPECT_EQ(faults_of(document), std::vector<std::string>{"servers: the status has 1"});
+  // The control: what says nothing of two is of three.
+  document = nlohmann::json::parse(R"({"servers":[
+    {"party":0,"reachable":true,"session_up":true},
+    {"party":1,"reachable":true,"session_up":true}]})");
+  EXPECT_EQ(faults_of(document), std::vector<std::string>{"servers: the status has 2"});
+}
+
 TEST(StatusTable, SaysWhoHadItsShareOfGarbledCircuits) {
   auto document = nlohmann::json::parse(R"({"servers":[{"party":0,"session_up":true,
     "garbling":"auto","garbles":true,"garbled_ready":5,"garbled_kinds":2,"garbled_jobs":3,

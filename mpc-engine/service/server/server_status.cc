@@ -60,6 +60,17 @@ void tell_garbling(nlohmann::json& json, const GarblingOptions& garbling,
   json["garbled_unfit"] = jobs.garbled_unfit;
 }
 
+void tell_pair(nlohmann::json& json, const std::optional<PairJobsStatus>& pair) {
+  if (!pair) return;
+  json["pair"] = {{"pools", pair->pools},
+                  {"pool_blocks", pair->pool_blocks},
+                  {"pool_left", pair->pool_left},
+                  {"prepared", pair->prepared},
+                  {"prepared_bytes", pair->prepared_bytes},
+                  {"found", pair->found},
+                  {"missed", pair->missed}};
+}
+
 void tell_broken_checks(nlohmann::json& json, const std::vector<BrokenCheck>& broken) {
   json["checks_broken"] = broken.size();
   if (!broken.empty()) json["checks_broken_with"] = describe(broken);
@@ -169,7 +180,8 @@ std::string Server::status_json() {
                          {"replies_undelivered", control.undelivered}};
   json["parties"] = config_.parties;
   tell_work(json, jobs);
-  tell_garbling(json, config_.garbling, jobs);
+  tell_pair(json, jobs.pair);
+  if (!of_two()) tell_garbling(json, config_.garbling, jobs);
   tell_audit(json, *audit_);
   tell_epochs(json, mesh_->epochs());
   if (certificate_end_s_)

@@ -113,6 +113,18 @@ std::string garbling_of(const json& server) {
          kept_for_others(server) + unfit_of(server) + "\n";
 }
 
+// Of two servers: what stands ready, so that no login waits for it.
+std::string pair_notice(const json& server, const std::string& who) {
+  const json& pair = member(server, "pair");
+  if (!truth(server, "session_up") || !pair.contains("prepared")) return {};
+  std::string text = who + "circuits: " + cell(pair, "prepared") + " ready; " +
+                     cell(pair, "found") + " operations took one, " + cell(pair, "missed") +
+                     " waited for theirs\n";
+  if (count_of(pair, "pools") == 0)
+    text += who + "no pool yet of which new keys are made: creating keys waits for it\n";
+  return text;
+}
+
 // What audits of shares found; nothing mends it by itself.
 std::string shares_notice(const json& server, const std::string& who) {
   const json& shares = member(server, "shares");
@@ -144,7 +156,7 @@ std::string notices_of(const json& server) {
             " events were not written to its audit log since it started (tkdc audit verify)\n";
   text += revoked_notice(server, who);
   if (const std::string garbling = garbling_of(server); !garbling.empty()) text += who + garbling;
-  text += shares_notice(server, who);
+  text += pair_notice(server, who) + shares_notice(server, who);
   if (auto alarms = server.find("epoch_alarms"); alarms != server.end() && alarms->is_array())
     for (const json& alarm : *alarms) text += who + cell({{"text", alarm}}, "text") + "\n";
   if (count_of(server, "keys_limited") != 0)

@@ -191,7 +191,7 @@ Result<Session> PairAttempt::agree(PairTalk& talk) {
   if (!streams.ok()) return streams.error();
   Session session = agreed_session();
   done = give_ends(std::move(*streams), session);
-  // Before, the other one may not write: its octets would meet a stream that takes no such packet.
+  // Else one would be in a session whose streams the other one could not make.
   if (done.ok()) done = talk.ready();
   if (!done.ok()) return done.error();
   return session;

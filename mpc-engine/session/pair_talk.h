@@ -3,7 +3,7 @@
 //
 //   1. settle     entries that are half made or half removed (session/settle.h)
 //   2. INVENTORY  both hold the same entries, or there is no session
-//   3. READY      the bulk streams stand at both, so that either may write to them
+//   3. READY      the bulk streams stand at both, or there is no session at either
 //
 // Between the second and the third they make the streams. Each has proved who it is, so nothing
 // has to be confirmed that a third party could have said otherwise. A party that must refuse tells

@@ -163,6 +163,42 @@ TEST(PairMesh, AStoreThatCannotBeReadIsToldToThePeer) {
   EXPECT_TRUE(says(duo.error(0), "party 1 refuses: store: the disk is broken")) << duo.error(0);
 }
 
+// One whose streams cannot be made: no thread, no descriptor.
+class NoStreams final : public Network {
+ public:
+  explicit NoStreams(std::shared_ptr<Network> network) : network_(std::move(network)) {}
+  Result<std::unique_ptr<Listener>> listen(const std::string& address,
+                                           const PeerPin& pin) override {
+    return network_->listen(address, pin);
+  }
+  Result<std::unique_ptr<PacketStream>> dial(const std::string& address, const PeerPin& pin,
+                                             std::string name) override {
+    return network_->dial(address, pin, std::move(name));
+  }
+  Result<std::unique_ptr<Link>> link(std::unique_ptr<PacketStream>, std::unique_ptr<PacketStream>,
+                                     std::shared_ptr<LinkBreaker>) override {
+    return fail("no link");
+  }
+
+ private:
+  const std::shared_ptr<Network> network_;
+};
+
+TEST(PairMesh, NeitherIsInASessionWhoseStreamsTheOtherCouldNotMake) {
+  for (int lacks : {0, 1}) {
+    Duo duo;
+    const MeshOptions& o = duo.options(lacks);
+    auto tls =
+        make_tls_network({o.certificate_pem, o.private_key_pem, o.records, o.records_per_key, ""});
+    ASSERT_TRUE(tls.ok());
+    duo.options(lacks).network = std::make_shared<NoStreams>(std::move(*tls));
+    auto sessions = duo.establish(1'500);
+    EXPECT_FALSE(sessions[0] || sessions[1]) << lacks;
+    const std::string refused = "party " + std::to_string(lacks) + " refuses: link: this network";
+    EXPECT_TRUE(says(duo.error(1 - lacks), refused)) << duo.error(1 - lacks);
+  }
+}
+
 TEST(PairMesh, WhoMayStartNoSessionSaysSo) {
   Duo duo;
   duo.options(0).give_up = [](std::optional<int>) -> Result<void> {

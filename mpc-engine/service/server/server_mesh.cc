@@ -13,6 +13,21 @@
 #include "session/pair_mesh.h"
 
 namespace tkdc {
+namespace {
+
+// Of one build: what two servers say of jobs, and their circuits, stand in no file of messages, and
+// circuits that differ would look like a deviation.
+OfferedProtocol pair_offered() {
+  Bytes said;
+  Writer w(said);
+  w.u64(pair_wire_format());
+  w.text(kVersionAndCommit);
+  Digest digest{};
+  crypto_generichash(digest.data(), digest.size(), said.data(), said.size(), nullptr, 0);
+  return {std::string(kPairProtocol), Reader(digest).u64()};
+}
+
+}  // namespace
 
 MeshOptions Server::mesh_options(std::shared_ptr<Network> network) {
   MeshOptions options;
@@ -60,7 +75,7 @@ void Server::add_options_of_three(MeshOptions& options) {
 Result<void> Server::make_mesh(std::shared_ptr<Network> network) {
   MeshOptions options = mesh_options(std::move(network));
   if (of_two()) {
-    options.protocols = {{std::string(kPairProtocol), pair_wire_format()}};
+    options.protocols = {pair_offered()};
     auto mesh = PairMesh::create(std::move(options), *store_);
     if (!mesh.ok()) return mesh.error();
     mesh_ = std::move(*mesh);

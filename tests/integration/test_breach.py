@@ -220,7 +220,7 @@ def test_rotation(broken, flo):
 
     done = rotate(broken, "--now", "--purge", "--realm", broken.name)
     assert done.returncode == 0, done.stderr
-    assert "are destroyed at the three servers" in done.stdout
+    assert "are destroyed at the servers" in done.stdout
     newest = str(max(map(int, before)) + 2)
     assert kvnos(broken) == {newest}
     for ticket in (old, middle):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tkdc-server: one of the three parties that hold a realm's keys as shares.
+// tkdc-server: one of the parties that hold a realm's keys as shares.
 //
 //   tkdc-server --config FILE [--check-config]
 //
@@ -151,8 +151,8 @@ int run(const std::string& path, bool check_only) {
 
 int main(int argc, char** argv) {
   int exit_status = 0;
-  const auto options = tkdc::daemon_options(
-      argc, argv, "tkdc-server", "one of the three parties that hold a realm's keys as shares",
-      "/etc/tkdc/server0/tkdc.toml", exit_status);
+  const auto options = tkdc::daemon_options(argc, argv, "tkdc-server",
+                                            "one of the parties that hold a realm's keys as shares",
+                                            "/etc/tkdc/server0/tkdc.toml", exit_status);
   return options ? tkdc::run(options->config, options->check_only) : exit_status;
 }

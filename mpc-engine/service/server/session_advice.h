@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an administrator is told beside the error when the three servers come to no session: which
+// What an administrator is told beside the error when the servers come to no session: which
 // part of tkdc.toml, which command, which section of docs/operations.md.
 #pragma once
 

@@ -35,6 +35,8 @@ std::uint32_t refresh_epoch(const Patient& patient) {
 // The folder's path is a service's word, so it is in no command.
 Finding check_backups(const Patient& patient) {
   if (!patient.server) return unknown("its configuration cannot be read");
+  if (patient.server->parties == 2)
+    return good("none are taken of one of two servers: docs/operations.md, A realm on two servers");
   if (::access((patient.folder + "/" + kBackupPublicName).c_str(), F_OK) != 0)
     return good("none are made: docs/operations.md, Backup");
   const std::string make = "tkdc backup make --config " + shell_word(patient.config);

@@ -170,7 +170,7 @@ Result<int> Rotation::run() {
   done = purge();
   if (!done.ok()) return done.error();
   std::cout << "Versions " << listed(before_)
-            << " are destroyed at the three servers; all their tickets are void.\n";
+            << " are destroyed at the servers; all their tickets are void.\n";
   return 0;
 }
 

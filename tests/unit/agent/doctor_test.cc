@@ -54,6 +54,23 @@ void expect_wrong(const Finding& found, const std::string& text, const std::stri
   EXPECT_NE(found.remedy.find(remedy), std::string::npos) << found.remedy;
 }
 
+TEST(Doctor, OfTwoServersTwoAreAll) {
+  Patient agent = agent_that_says();
+  agent.status["servers"].erase(2);
+  expect_wrong(check_session(agent), "its status has 2 servers", "tkdc status");
+  for (json& server : agent.status["servers"]) server["parties"] = 2u;
+  EXPECT_EQ(check_session(agent).state, State::kGood) << check_session(agent).text;
+  Patient second = server_that_says();
+  second.server.emplace();
+  second.server->parties = 2;
+  second.server->party = 1;
+  second.server->peers = {{0, "127.0.0.1:1", {}}};
+  EXPECT_EQ(check_ports(second).state, State::kGood) << "the first one opens no data port";
+  second.server->party = 0;
+  second.server->peers[0].party = 1;
+  EXPECT_EQ(check_ports(second).state, State::kWrong) << "the second one does";
+}
+
 TEST(Doctor, OfASoundMemberAllIsWell) {
   for (const Patient& patient : {server_that_says(), agent_that_says()})
     for (auto* look : {check_running, check_session, check_clocks, check_former_keys})
@@ -123,6 +140,9 @@ TEST(Doctor, BackupsAreToBeNewAndOfThisRefreshEpoch) {
   EXPECT_EQ(check_backups(patient).state, State::kGood) << "who makes none";
   std::ofstream(root + "/backup.pub") << "any";
   expect_wrong(check_backups(patient), "there is no backup", "tkdc-backup@server1.timer");
+  patient.server->parties = 2;
+  EXPECT_EQ(check_backups(patient).state, State::kGood) << "of two servers none is taken";
+  patient.server->parties = 3;
   std::filesystem::create_directory(root + "/backups");
   const std::int64_t now = std::time(nullptr), day = 86'400;
   const auto put = [&](std::int64_t made, std::uint32_t epoch, int party) {

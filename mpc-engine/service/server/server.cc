@@ -421,7 +421,9 @@ void Server::start() {
                 std::to_string(config_.party) + " of " + (of_two() ? "two in " : "") +
                 to_hex(config_.installation) + ", security " + security_name(config_.security) +
                 ", " + std::to_string(store_->count()) + " keys, agents at " +
-                config_.control_listen + ", peers at " + config_.data_listen);
+                config_.control_listen +
+                (of_two() && config_.party == 0 ? ", its peer at " + config_.peers[0].address
+                                                : ", peers at " + config_.data_listen));
   if (const std::string former =
           former_keys_warning(former_keys(config_), "tkdc-server", config_.path);
       !former.empty())

@@ -62,6 +62,7 @@ void tell_garbling(nlohmann::json& json, const GarblingOptions& garbling,
 
 void tell_pair(nlohmann::json& json, const std::optional<PairJobsStatus>& pair) {
   if (!pair) return;
+  json["backend"] = kPairProtocol;
   json["pair"] = {{"pools", pair->pools},
                   {"pool_blocks", pair->pool_blocks},
                   {"pool_left", pair->pool_left},

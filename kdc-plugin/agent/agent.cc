@@ -223,7 +223,7 @@ void Agent::handle_frame(Client& client, const Client::Frame& frame) {
     if (kdc_only)
       return refuse(client, frame, TKDC_STATUS_DENIED,
                     "list: keys are listed through an agent with the role admin");
-    // Not computed with: each server says what it holds, and all three have to say the same.
+    // Not computed with: each server says what it holds, and all have to say the same.
     Operation list;
     list.job.op = TKDC_OP_LIST;
     list.job.key.installation = config_.installation;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tkdc-agent's event loop: clients of the Unix socket on one side, the three
-// servers on the other.
+// tkdc-agent's event loop: clients of the Unix socket on one side, the
+// servers, three or two, on the other.
 //
 // One thread (ZeroMQ has one more for its sockets). Each pass of the loop
 // reads what clients sent, hands it to the servers, takes in the servers'

@@ -10,7 +10,7 @@
 namespace tkdc::agent {
 namespace {
 
-std::size_t count(const std::array<JobReply, 3>& replies, tkdc_status status) {
+std::size_t count(std::span<const JobReply, 3> replies, tkdc_status status) {
   return static_cast<std::size_t>(std::count_if(
       replies.begin(), replies.end(), [&](const JobReply& r) { return r.status == status; }));
 }
@@ -21,39 +21,19 @@ std::string said_by(std::size_t party, const JobReply& reply) {
                                 : reply.message);
 }
 
-// The servers that know a reason; one that only passes on what another found has none, or the
-// status's own words.
-std::string explain(const std::array<JobReply, 3>& replies, tkdc_status status) {
-  const std::string general = tkdc_status_text(static_cast<std::uint16_t>(status));
-  std::string text;
-  for (std::size_t party = 0; party < 3; ++party) {
-    const JobReply& reply = replies[party];
-    if (reply.status != status || reply.message.empty() || reply.message == general) continue;
-    text += (text.empty() ? "" : "; ") + said_by(party, reply);
-  }
-  return text.empty() ? general : text;
-}
-
 // Honest servers come to one verdict on a job. Late or out of order can each be for itself.
 bool is_verdict(tkdc_status status) {
   return status != TKDC_STATUS_UNAVAILABLE && status != TKDC_STATUS_INTERNAL;
 }
 
 // Who answers otherwise than the two others; none: no two agree.
-std::optional<std::size_t> odd_one(const std::array<JobReply, 3>& replies) {
+std::optional<std::size_t> odd_one(std::span<const JobReply, 3> replies) {
   for (std::size_t party = 0; party < 3; ++party)
     if (replies[(party + 1) % 3].status == replies[(party + 2) % 3].status) return party;
   return std::nullopt;
 }
 
-std::string explain_all(const std::array<JobReply, 3>& replies) {
-  std::string text;
-  for (std::size_t party = 0; party < 3; ++party)
-    text += (party == 0 ? "" : "; ") + said_by(party, replies[party]);
-  return text;
-}
-
-Outcome fault(tkdc_status status, const std::array<JobReply, 3>& replies,
+Outcome fault(tkdc_status status, std::span<const JobReply, 3> replies,
               std::optional<std::size_t> whose) {
   Outcome outcome =
       failure(status, explain_all(replies) +
@@ -69,7 +49,7 @@ Outcome fault(tkdc_status status, const std::array<JobReply, 3>& replies,
 // forgotten, or every account locked. An honest OK comes after the servers have compared what they
 // decided, so all honest ones have it, but for one that was too late: whoever contradicts two of
 // them, or says OK against two refusals, is not honest.
-Outcome refusal(const std::array<JobReply, 3>& replies) {
+Outcome refusal(std::span<const JobReply, 3> replies) {
   const std::size_t done = count(replies, TKDC_STATUS_OK);
   if (const auto odd = odd_one(replies)) {
     const tkdc_status most = replies[(*odd + 1) % 3].status, lone = replies[*odd].status;
@@ -89,19 +69,7 @@ Outcome refusal(const std::array<JobReply, 3>& replies) {
   return fault(TKDC_STATUS_INCONSISTENT, replies, std::nullopt);
 }
 
-JobCost total_cost(const std::array<JobReply, 3>& replies) {
-  JobCost cost;
-  for (const JobReply& reply : replies) {
-    cost.rounds = std::max(cost.rounds, reply.cost.rounds);
-    cost.message_bytes = std::max(cost.message_bytes, reply.cost.message_bytes);
-    cost.aes_blocks = std::max(cost.aes_blocks, reply.cost.aes_blocks);
-    cost.sha1_blocks = std::max(cost.sha1_blocks, reply.cost.sha1_blocks);
-    cost.sha2_blocks = std::max(cost.sha2_blocks, reply.cost.sha2_blocks);
-  }
-  return cost;
-}
-
-Outcome reassemble(std::array<JobReply, 3>& replies, std::size_t min_bytes, std::size_t max_bytes) {
+Outcome reassemble(std::span<JobReply, 3> replies, std::size_t min_bytes, std::size_t max_bytes) {
   std::size_t bytes = replies[0].output.size();
   for (std::size_t party = 0; party < 3; ++party) {
     const JobReply& holder = replies[party];
@@ -130,6 +98,37 @@ Outcome reassemble(std::array<JobReply, 3>& replies, std::size_t min_bytes, std:
 
 }  // namespace
 
+// One that only passes on what another found has no reason, or the status's own words.
+std::string explain(std::span<const JobReply> replies, tkdc_status status) {
+  const std::string general = tkdc_status_text(static_cast<std::uint16_t>(status));
+  std::string text;
+  for (std::size_t party = 0; party < replies.size(); ++party) {
+    const JobReply& reply = replies[party];
+    if (reply.status != status || reply.message.empty() || reply.message == general) continue;
+    text += (text.empty() ? "" : "; ") + said_by(party, reply);
+  }
+  return text.empty() ? general : text;
+}
+
+std::string explain_all(std::span<const JobReply> replies) {
+  std::string text;
+  for (std::size_t party = 0; party < replies.size(); ++party)
+    text += (party == 0 ? "" : "; ") + said_by(party, replies[party]);
+  return text;
+}
+
+JobCost total_cost(std::span<const JobReply> replies) {
+  JobCost cost;
+  for (const JobReply& reply : replies) {
+    cost.rounds = std::max(cost.rounds, reply.cost.rounds);
+    cost.message_bytes = std::max(cost.message_bytes, reply.cost.message_bytes);
+    cost.aes_blocks = std::max(cost.aes_blocks, reply.cost.aes_blocks);
+    cost.sha1_blocks = std::max(cost.sha1_blocks, reply.cost.sha1_blocks);
+    cost.sha2_blocks = std::max(cost.sha2_blocks, reply.cost.sha2_blocks);
+  }
+  return cost;
+}
+
 Outcome failure(tkdc_status status, std::string message) {
   Outcome outcome;
   outcome.status = status;
@@ -137,27 +136,31 @@ Outcome failure(tkdc_status status, std::string message) {
   return outcome;
 }
 
-Outcome combine_lists(std::array<JobReply, 3>& replies) {
+Outcome combine_lists(std::span<JobReply> replies) {
   for (const JobReply& reply : replies)
     if (reply.status != TKDC_STATUS_OK) return failure(reply.status, explain_all(replies));
-  const auto same = [&](std::size_t a, std::size_t b) {
-    return std::ranges::equal(replies[a].output, replies[b].output);
-  };
-  if (!same(0, 1) || !same(0, 2))
+  // Those that say the same as each one does; of two servers that differ each is alone.
+  std::vector<std::size_t> alike;
+  for (const JobReply& one : replies)
+    alike.push_back(
+        static_cast<std::size_t>(std::ranges::count_if(replies, [&](const JobReply& reply) {
+          return std::ranges::equal(one.output, reply.output);
+        })));
+  const std::size_t most = std::ranges::max(alike);
+  if (most < replies.size()) {
+    const auto odd = std::ranges::min_element(alike) - alike.begin();
     return failure(
         TKDC_STATUS_INCONSISTENT,
-        std::string("the servers do not list the same keys: one is being made or removed "
-                    "just now, or ") +
-            (same(0, 1)   ? "server 2 holds others than the two others"
-             : same(0, 2) ? "server 1 holds others than the two others"
-             : same(1, 2) ? "server 0 holds others than the two others"
-                          : "each of them holds others"));
+        "the servers do not list the same keys: one is being made or removed just now, or " +
+            (most > 1 ? "server " + std::to_string(odd) + " holds others than the two others"
+                      : std::string("each of them holds others")));
+  }
   Outcome outcome;
   outcome.output = std::move(replies[0].output);
   return outcome;
 }
 
-Outcome combine(std::array<JobReply, 3>& replies, std::size_t min_bytes, std::size_t max_bytes) {
+Outcome combine(std::span<JobReply, 3> replies, std::size_t min_bytes, std::size_t max_bytes) {
   Outcome outcome = count(replies, TKDC_STATUS_OK) == 3 ? reassemble(replies, min_bytes, max_bytes)
                                                         : refusal(replies);
   outcome.cost = total_cost(replies);

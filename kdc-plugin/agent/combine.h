@@ -7,7 +7,7 @@
 // servers say; one that says otherwise is named as faulty.
 #pragma once
 
-#include <array>
+#include <span>
 #include <string>
 
 #include "service/wire/message.h"
@@ -24,10 +24,16 @@ struct Outcome {
 
 Outcome failure(tkdc_status status, std::string message);
 
-// Pages of keys: all three servers have to say the same.
-Outcome combine_lists(std::array<JobReply, 3>& replies);
+// Of any number of servers. What each says; the causes that those know who answer with `status`;
+// what the job cost.
+std::string explain_all(std::span<const JobReply> replies);
+std::string explain(std::span<const JobReply> replies, tkdc_status status);
+JobCost total_cost(std::span<const JobReply> replies);
+
+// Pages of keys, of any number of servers: all have to say the same.
+Outcome combine_lists(std::span<JobReply> replies);
 
 // Consumes the outputs. `min_bytes` and `max_bytes` bound a good output.
-Outcome combine(std::array<JobReply, 3>& replies, std::size_t min_bytes, std::size_t max_bytes);
+Outcome combine(std::span<JobReply, 3> replies, std::size_t min_bytes, std::size_t max_bytes);
 
 }  // namespace tkdc::agent

@@ -18,6 +18,8 @@
 namespace tkdc::agent {
 namespace {
 
+constexpr std::size_t kLeastServers = 2, kMostServers = 3;
+
 void read_installation(StrictToml& file, AgentConfig& config) {
   TomlTable table = file.table("installation");
   if (!from_hex(table.text("id"), config.installation))
@@ -87,12 +89,13 @@ bool share_a_key(const ServerAddress& a, const ServerAddress& b) {
 }
 
 void read_servers(StrictToml& file, AgentConfig& config) {
-  bool seen[3] = {};
+  bool seen[kMostServers] = {};
   for (TomlTable& table : file.tables("servers")) {
-    const std::int64_t party = table.integer("party", 0, 2);
+    const auto party = static_cast<std::size_t>(table.integer("party", 0, kMostServers - 1));
     if (seen[party]) table.reject("party", "stands twice: each of 0, 1 and 2 once");
     seen[party] = true;
-    ServerAddress& server = config.servers[static_cast<std::size_t>(party)];
+    config.servers.resize(std::max(config.servers.size(), party + 1));
+    ServerAddress& server = config.servers[party];
     server.address = table.text("address");
     if (!is_server_address(server.address))
       table.reject("address", "must be of the form \"tcp://host:port\"");
@@ -113,8 +116,9 @@ void read_servers(StrictToml& file, AgentConfig& config) {
   }
 }
 
-bool all_named(const std::array<ServerAddress, 3>& servers) {
-  return std::none_of(servers.begin(), servers.end(),
+bool all_named(const std::vector<ServerAddress>& servers) {
+  return servers.size() >= kLeastServers &&
+         std::none_of(servers.begin(), servers.end(),
                       [](const ServerAddress& server) { return server.address.empty(); });
 }
 
@@ -164,7 +168,9 @@ Result<AgentConfig> load_config(const std::string& path, bool without_credential
   read_servers(file, config);
   if (auto done = file.finish(); !done) return done.error();
   if (!all_named(config.servers))
-    return fail("config: " + path + ": [[servers]] must stand three times, for parties 0, 1, 2");
+    return fail("config: " + path +
+                ": [[servers]] must stand three times, for parties 0, 1, 2, or "
+                "twice, for 0 and 1, where the realm is on two servers");
   if (without_credentials && !credential_not_given(config.curve_secret_key_file).empty())
     return config;
   auto key = read_curve_secret(config.curve_secret_key_file);

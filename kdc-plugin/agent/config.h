@@ -5,7 +5,6 @@
 // AgentConfig. Every error names the file, the line and the key.
 #pragma once
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -39,7 +38,7 @@ struct AgentConfig {
   std::string protocol;  // asked of the servers; empty: as they choose
   std::string curve_secret_key_file;
   SecretBuffer curve_secret_key{kCurveTextBytes + 1};  // Z85 text with its NUL
-  std::array<ServerAddress, 3> servers;                // by party
+  std::vector<ServerAddress> servers;                  // by party: three, or two
 };
 
 // `without_credentials`: a key that only the unit gets is not read.

@@ -10,11 +10,15 @@ namespace tkdc::agent {
 namespace {
 
 constexpr int kRepliesPerPass = 2048;
-// Of one server; three of them and the agent's own stay below a body of the socket.
+// Of one server; all of them and the agent's own stay below a body of the socket.
 constexpr std::size_t kMaxStatusBytes = 24 * 1024;
 constexpr std::size_t kJobOverheadBytes = 512;
+constexpr std::size_t kMaxSessionBytes = 16;  // of the session that DEAL_AGAIN names
 constexpr const char* kTooMany =
     "too many operations are pending; raise agent.max_pending or add lanes";
+constexpr const char* kNoLastingSession =
+    "the two servers ask again and again to be dealt for another session: theirs does not last, or "
+    "they have none; see `tkdc status`";
 constexpr auto kProbeAfter = std::chrono::seconds(1);
 constexpr auto kTick = std::chrono::milliseconds(50);  // while jobs wait for a connection
 
@@ -46,8 +50,8 @@ Result<std::unique_ptr<Jobs>> Jobs::create(const AgentConfig& config, ServerLink
 }
 
 Jobs::Jobs(const AgentConfig& config, OperationsLog log, ServerLinks links, Deliver deliver)
-    : config_(config), log_(std::move(log)), deliver_(std::move(deliver)),
-      links_(std::move(links)) {
+    : config_(config), log_(std::move(log)), deliver_(std::move(deliver)), links_(std::move(links)),
+      sharing_(make_sharing(links_.size())), heard_(links_.size()) {
   randombytes_buf(&run_, sizeof run_);
 }
 
@@ -91,6 +95,8 @@ void Jobs::submit(const Asker& asker, Operation operation, Clock::time_point now
   job.operation = std::move(operation);
   job.started = now;
   job.deadline = deadline;
+  if (const auto refused = sharing_->fit(job.operation))
+    return refuse(job, refused->status, refused->message, now);
   if (!has_room(job)) return refuse(job, TKDC_STATUS_LIMIT, kTooMany, now);
   if (waiting_.empty() && all_ready()) return ask(std::move(job), now);
   if (!within_grace(now)) return refuse(job, TKDC_STATUS_UNAVAILABLE, who_is_away(), now);
@@ -101,14 +107,15 @@ void Jobs::submit(const Asker& asker, Operation operation, Clock::time_point now
 void Jobs::ask(Pending entry, Clock::time_point now) {
   const std::uint64_t number = ++number_;
   JobRequest job = entry.operation.job;
-  entry.operation.job.public_data = {};
-  SecretVector secret = std::exchange(entry.operation.secret, {});
   job.name = JobName{0, run_, number};
   job.deadline_ms = ms_left(now, entry.deadline);
   job.protocol = config_.protocol;
-  entry.expected = 7;
+  std::vector<SecretVector> frames = sharing_->share_out(std::move(job), entry.operation);
+  entry.expected = static_cast<std::uint8_t>((1u << links_.size()) - 1);
+  entry.answered = 0;
+  entry.replies = std::vector<JobReply>(links_.size());
   pending_.add(number, std::move(entry));
-  if (!send_to_all(job, std::move(secret)))
+  if (!send_to_all(std::move(frames)))
     finish(number, failure(TKDC_STATUS_UNAVAILABLE, who_is_away()), now);
 }
 
@@ -133,19 +140,20 @@ void Jobs::ask_tail(std::uint64_t head_number, Outcome answer, Clock::time_point
   ask(std::move(tail), now);
 }
 
-// Server i gets (x_i, x_{i+1}); the three components rotate through the
-// request, so that each is copied only into the frames.
-bool Jobs::send_to_all(JobRequest& job, SecretVector secret) {
-  std::array<SecretVector, 3> x = split(shares_, std::move(secret));
-  job.component[0] = std::move(x[0]);
-  job.component[1] = std::move(x[1]);
-  SecretVector& third = x[2];
+// What was dealt before is dead. Two servers that are between two sessions answer at once.
+void Jobs::ask_again(std::uint64_t number, const Outcome& answer, Clock::time_point now) {
+  Pending job = pending_.take(number);
+  job.spent += answer.cost;
+  if (++job.deals == 2 && waiting_.empty() && all_ready()) return ask(std::move(job), now);
+  job.not_before = now + kDealAgainAfter;
+  waiting_bytes_ += job.bytes;
+  waiting_.push_back(std::move(job));
+}
+
+bool Jobs::send_to_all(std::vector<SecretVector> frames) {
   bool sent = true;
-  for (auto& link : links_) {
-    sent = link->send(encode(job)) && sent;
-    std::swap(job.component[0], job.component[1]);
-    std::swap(job.component[1], third);
-  }
+  for (std::size_t party = 0; party < links_.size(); ++party)
+    sent = links_[party]->send(std::move(frames[party])) && sent;
   return sent;
 }
 
@@ -175,7 +183,8 @@ void Jobs::ask_status(Pending entry, Clock::time_point now) {
   JobRequest job = entry.operation.job;
   job.name = JobName{0, run_, number};
   job.deadline_ms = ms_left(now, entry.deadline);
-  for (std::size_t party = 0; party < 3; ++party)
+  entry.replies = std::vector<JobReply>(links_.size());
+  for (std::size_t party = 0; party < links_.size(); ++party)
     if (links_[party]->ready() && links_[party]->send(encode(job)))
       entry.expected |= static_cast<std::uint8_t>(1u << party);
   if (pending_.add(number, std::move(entry)).complete()) complete(number, now);
@@ -196,7 +205,8 @@ void Jobs::handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now
     return;
   }
   std::uint64_t number = reply->number;
-  if (reply->output.size() > job->operation.max_output) {
+  const bool deal_again = reply->status == TKDC_STATUS_DEAL_AGAIN;
+  if (reply->output.size() > (deal_again ? kMaxSessionBytes : job->operation.max_output)) {
     reply->output = SecretVector();
     reply->status = TKDC_STATUS_INTERNAL;
     reply->message = "the output is longer than this operation's";
@@ -210,7 +220,12 @@ void Jobs::complete(std::uint64_t number, Clock::time_point now) {
   Pending& job = *pending_.find(number);
   if (job.op() == TKDC_OP_STATUS) return finish(number, status_outcome(job), now);
   if (job.op() == TKDC_OP_LIST) return finish(number, combine_lists(job.replies), now);
-  Outcome outcome = combine(job.replies, job.operation.min_output, job.operation.max_output);
+  Outcome outcome = sharing_->put_together(job.replies, job.operation);
+  if (outcome.status == TKDC_STATUS_DEAL_AGAIN) {
+    if (job.deals < kMostDeals) return ask_again(number, outcome, now);
+    outcome.status = TKDC_STATUS_UNAVAILABLE;
+    outcome.message = kNoLastingSession;
+  }
   if (outcome.status == TKDC_STATUS_OK && !good_length(job, outcome))
     outcome =
         failure(TKDC_STATUS_INCONSISTENT,
@@ -226,8 +241,8 @@ void Jobs::complete(std::uint64_t number, Clock::time_point now) {
 }
 
 Outcome Jobs::status_outcome(const Pending& job) const {
-  std::array<ServerStatus, 3> servers;
-  for (std::size_t party = 0; party < 3; ++party) {
+  std::vector<ServerStatus> servers(links_.size());
+  for (std::size_t party = 0; party < links_.size(); ++party) {
     const JobReply& reply = job.replies[party];
     servers[party].reachable = links_[party]->connected();
     servers[party].trouble = links_[party]->trouble();
@@ -300,7 +315,7 @@ void Jobs::pump_waiting(Clock::time_point now) {
   for (Pending& job : jobs) {
     if (job.deadline <= now || (!ready && !hope)) {
       refuse(job, TKDC_STATUS_UNAVAILABLE, who_is_away(), now);
-    } else if (ready) {
+    } else if (ready && job.not_before <= now) {
       ask(std::move(job), now);
     } else {
       waiting_bytes_ += job.bytes;
@@ -327,7 +342,7 @@ void Jobs::probe(Clock::time_point now) {
 
 std::string Jobs::who_is_silent(const Pending& job) const {
   std::string silent, late;
-  for (std::size_t party = 0; party < 3; ++party) {
+  for (std::size_t party = 0; party < links_.size(); ++party) {
     if ((job.answered >> party & 1) != 0) continue;
     std::string& list = heard_[party] < job.started ? silent : late;
     list += (list.empty() ? "" : ", ") + links_[party]->title();
@@ -348,7 +363,7 @@ void Jobs::expire(Clock::time_point now) {
 }
 
 void Jobs::pump(Clock::time_point now) {
-  for (std::size_t party = 0; party < 3; ++party) {
+  for (std::size_t party = 0; party < links_.size(); ++party) {
     bool lost = links_[party]->update(now);
     links_[party]->receive([&](ByteSpan frame) { handle_reply(party, frame, now); },
                            kRepliesPerPass);

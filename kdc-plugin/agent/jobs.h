@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs on their way: shared out to the three servers, answers put together.
+// Jobs on their way: shared out to the servers, two or three, answers put together (sharing.h).
 //
-// A job goes to all three servers or to none, under one name (run,
+// A job goes to all servers or to none, under one name (run,
 // number). While a server's connection is being made, jobs wait for at most
 // kConnectGrace; a server that is away for longer makes them fail at once. A
 // lost connection fails what it still owed, because a restarted server does
@@ -14,17 +14,19 @@
 #include <memory>
 #include <optional>
 
-#include "agent/combine.h"
 #include "agent/counters.h"
 #include "agent/operation.h"
 #include "agent/operations_log.h"
 #include "agent/pending.h"
-#include "agent/share_stream.h"
+#include "agent/sharing.h"
 
 namespace tkdc::agent {
 
 inline constexpr auto kConnectGrace = std::chrono::seconds(2);
 inline constexpr auto kStatusTime = std::chrono::seconds(3);
+// A job is dealt again at once when two servers ask for it, and then each time after a while.
+inline constexpr auto kDealAgainAfter = std::chrono::milliseconds(250);
+inline constexpr int kMostDeals = 10;
 
 class Jobs {
  public:
@@ -69,7 +71,8 @@ class Jobs {
                           Clock::time_point deadline) const;
   void ask_status(Pending entry, Clock::time_point now);
   void ask_tail(std::uint64_t head_number, Outcome answer, Clock::time_point now);
-  bool send_to_all(JobRequest& job, SecretVector secret);
+  void ask_again(std::uint64_t number, const Outcome& answer, Clock::time_point now);
+  bool send_to_all(std::vector<SecretVector> frames);
   void handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now);
   void handle_loss(std::size_t party, Clock::time_point now);
   void pump_waiting(Clock::time_point now);
@@ -86,14 +89,14 @@ class Jobs {
   OperationsLog log_;
   Deliver deliver_;
   ServerLinks links_;
-  ShareStream shares_;
+  std::unique_ptr<Sharing> sharing_;
   PendingTable pending_;
   std::deque<Pending> waiting_;  // for connections
   std::size_t waiting_bytes_ = 0;
   Counters counters_;
   std::uint64_t run_ = 0;
   std::uint64_t number_ = 0;
-  std::array<Clock::time_point, 3> heard_{};  // when each server last said anything
+  std::vector<Clock::time_point> heard_;  // when each server last said anything
   Clock::time_point probed_{};
 };
 

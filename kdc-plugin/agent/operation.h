@@ -16,6 +16,7 @@ namespace tkdc::agent {
 struct Operation {
   JobRequest job;              // without name, deadline and components
   SecretVector secret;         // what the servers get as shares; may be empty
+  SecretVector pad;            // of two servers: what they have added to the answer
   std::optional<Rest> rest;    // `job` is a head, if the servers like
   std::size_t min_output = 0;  // octets of a good answer
   std::size_t max_output = 0;

@@ -7,7 +7,6 @@
 // servers make the agent grow.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -31,7 +30,7 @@ struct Asker {
 // A client's request from its frame to the answer.
 struct Pending {
   Asker asker;
-  Operation operation;      // its secret until the servers have it in shares
+  Operation operation;      // of three servers: its secret until they have it in shares
   SecretVector ciphertext;  // of a tail: what its head gave
   JobCost spent;            // and what that cost
   std::size_t bytes = 0;    // what it counts against kMaxPendingBytes
@@ -39,7 +38,9 @@ struct Pending {
   Clock::time_point deadline;
   std::uint8_t expected = 0;  // bit i: server i is to answer
   std::uint8_t answered = 0;
-  std::array<JobReply, 3> replies;
+  std::vector<JobReply> replies;   // by party
+  int deals = 1;                   // how often it was shared out
+  Clock::time_point not_before{};  // of the next time
 
   tkdc_wire_op op() const { return operation.job.op; }
   const KeyRef& key() const { return operation.job.key; }

@@ -3,14 +3,14 @@
 // the real one (zmq_link.h); tests/sim has one in which a seed decides what arrives and when.
 //
 // Used by the agent's thread only.
-// Secret: the frames, each with two of three components, wiped when sent or read.
+// Secret: the frames, each with what one server may see of a job, wiped when sent or read.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/machine.h"
 #include "base/secret.h"
@@ -46,6 +46,6 @@ class ServerLink {
   virtual const std::string& trouble() const = 0;
 };
 
-using ServerLinks = std::array<std::unique_ptr<ServerLink>, 3>;  // by party
+using ServerLinks = std::vector<std::unique_ptr<ServerLink>>;  // by party
 
 }  // namespace tkdc::agent

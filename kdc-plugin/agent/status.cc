@@ -40,7 +40,7 @@ json server_object(const AgentConfig& config, std::size_t party, const ServerSta
 
 }  // namespace
 
-std::string status_json(const AgentConfig& config, const std::array<ServerStatus, 3>& servers,
+std::string status_json(const AgentConfig& config, std::span<const ServerStatus> servers,
                         const Counters& counters, std::size_t pending) {
   json document;
   document["agent"] = {{"name", config.name},
@@ -54,7 +54,7 @@ std::string status_json(const AgentConfig& config, const std::array<ServerStatus
   }
   document["installation"] = to_hex(config.installation);
   document["servers"] = json::array();
-  for (std::size_t party = 0; party < 3; ++party)
+  for (std::size_t party = 0; party < servers.size(); ++party)
     document["servers"].push_back(server_object(config, party, servers[party]));
   // What the servers say counts: a server in the weaker mode makes the whole weaker.
   // Where none says anything, nothing is known: what this agent expects is no mode that runs.

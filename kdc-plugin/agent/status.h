@@ -2,7 +2,7 @@
 // The status document: JSON that `tkdc status` and monitoring read.
 #pragma once
 
-#include <array>
+#include <span>
 #include <string>
 
 #include "agent/config.h"
@@ -16,7 +16,7 @@ struct ServerStatus {
   std::string json;     // what the server said about itself; empty: nothing
 };
 
-std::string status_json(const AgentConfig& config, const std::array<ServerStatus, 3>& servers,
+std::string status_json(const AgentConfig& config, std::span<const ServerStatus> servers,
                         const Counters& counters, std::size_t pending);
 
 }  // namespace tkdc::agent

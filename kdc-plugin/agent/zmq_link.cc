@@ -277,10 +277,10 @@ Result<std::unique_ptr<ServerLink>> open_zmq_link(std::shared_ptr<zmq::context_t
 Result<ServerLinks> open_zmq_links(const AgentConfig& config, int epoll_fd, std::uint64_t tag) {
   auto context = std::make_shared<zmq::context_t>(1);
   ServerLinks links;
-  for (int party = 0; party < 3; ++party) {
-    auto link = open_zmq_link(context, config, party, epoll_fd, tag);
+  for (std::size_t party = 0; party < config.servers.size(); ++party) {
+    auto link = open_zmq_link(context, config, static_cast<int>(party), epoll_fd, tag);
     if (!link) return link.error();
-    links[static_cast<std::size_t>(party)] = std::move(link).value();
+    links.push_back(std::move(link).value());
   }
   return links;
 }

@@ -21,7 +21,7 @@ namespace tkdc::agent {
 Result<std::unique_ptr<ServerLink>> open_zmq_link(std::shared_ptr<zmq::context_t> context,
                                                   const AgentConfig& config, int party,
                                                   int epoll_fd, std::uint64_t tag);
-// To all three.
+// To all of them.
 Result<ServerLinks> open_zmq_links(const AgentConfig& config, int epoll_fd, std::uint64_t tag);
 
 }  // namespace tkdc::agent

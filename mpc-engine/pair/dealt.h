@@ -16,7 +16,7 @@
 #pragma once
 
 #include "pair/auth_block.h"
-#include "pair/session.h"
+#include "pair/bits.h"
 
 namespace tkdc::pair {
 
@@ -52,6 +52,15 @@ struct DealtKeys {
 
 // The agent's. `secret`: bits, 0 or 1 each; `session`: the id that both servers have told.
 std::array<Dealt, 2> deal_input(std::span<const std::uint8_t> secret, const Label& session);
+
+// Its shares alone.
+std::array<Bits, 2> deal(std::span<const std::uint8_t> secret);
+
+// What the agent takes of both servers' answers, bits or octets: y = z ^ pad (pair/output_rule.h).
+// Error: they sent different values.
+Result<Bits> combine(std::span<const std::uint8_t> from_garbler,
+                     std::span<const std::uint8_t> from_evaluator,
+                     std::span<const std::uint8_t> pad);
 
 constexpr std::size_t dealt_bytes(std::size_t bits) {
   return (bits + 7) / 8 + kLabelBytes * (blocks_for(bits) + 4) + kDealtKeyBytes;

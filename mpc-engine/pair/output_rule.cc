@@ -37,26 +37,4 @@ circuit::Circuit with_pad(const circuit::Circuit& circuit, const PadRule& rule) 
   return recorder.finish();
 }
 
-std::array<Bits, 2> deal(std::span<const std::uint8_t> secret) {
-  std::array<Bits, 2> shares{Bits(secret.size()), Bits(secret.begin(), secret.end())};
-  if (!secret.empty()) randombytes_buf(shares[0].data(), shares[0].size());
-  for (std::size_t k = 0; k < secret.size(); ++k) {
-    shares[0][k] &= 1;
-    shares[1][k] ^= shares[0][k];
-  }
-  return shares;
-}
-
-Result<Bits> combine(std::span<const std::uint8_t> from_garbler,
-                     std::span<const std::uint8_t> from_evaluator,
-                     std::span<const std::uint8_t> pad) {
-  if (from_garbler.size() != pad.size() || from_evaluator.size() != pad.size() ||
-      sodium_memcmp(from_garbler.data(), from_evaluator.data(), pad.size()) != 0)
-    return fail(
-        "pair: the two servers answer differently: one of them does not follow the protocol");
-  Bits out(pad.begin(), pad.end());
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] ^= from_garbler[k];
-  return out;
-}
-
 }  // namespace tkdc::pair

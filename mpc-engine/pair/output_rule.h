@@ -7,7 +7,7 @@
 #pragma once
 
 #include "circuit/circuit.h"
-#include "pair/session.h"
+#include "pair/dealt.h"
 
 namespace tkdc::pair {
 
@@ -20,13 +20,5 @@ struct PadRule {
 };
 // The same outputs, with the bits of a last input, the pad, added to those that are masked.
 circuit::Circuit with_pad(const circuit::Circuit& circuit, const PadRule& rule = {});
-
-// The agent's shares of a secret for both servers.
-std::array<Bits, 2> deal(std::span<const std::uint8_t> secret);
-
-// What the agent takes: y. Error: the servers sent different values.
-Result<Bits> combine(std::span<const std::uint8_t> from_garbler,
-                     std::span<const std::uint8_t> from_evaluator,
-                     std::span<const std::uint8_t> pad);
 
 }  // namespace tkdc::pair

@@ -58,20 +58,6 @@ Label draw_delta(Side side) {
   return delta;
 }
 
-Bytes packed(std::span<const std::uint8_t> bits) {
-  Bytes out((bits.size() + 7) / 8);
-  for (std::size_t k = 0; k < bits.size(); ++k)
-    out[k / 8] |= static_cast<std::uint8_t>(bits[k] << (k % 8));
-  return out;
-}
-
-Bits unpacked(ByteSpan octets, std::size_t count) {
-  Bits out(count);
-  for (std::size_t k = 0; k < std::min(count, 8 * octets.size()); ++k)
-    out[k] = octets[k / 8] >> (k % 8) & 1;
-  return out;
-}
-
 Session::Session(Channel& channel, Side side)
     : channel_(channel), deltas_{side, draw_delta(side)} {}
 

@@ -23,12 +23,11 @@
 #include "garble/wiped_memory.h"
 #include "ot/random_ot.h"
 #include "pair/auth_bit.h"
+#include "pair/bits.h"
 
 namespace tkdc::pair {
 
 using ot::Channel;
-using Bits = std::vector<std::uint8_t, WipingAllocator<std::uint8_t>>;  // 0 or 1 each
-using Digest = std::array<std::uint8_t, 32>;
 
 // ⊕ of H(label, j) over labels, j counting on through a session. Of two labels that differ by a
 // Δ that it does not know, a party that has one cannot give the digest for the other.
@@ -165,9 +164,5 @@ class Session {
   EndedBy ended_by_ = EndedBy::kNothing;
   bool told_equality_ = false;
 };
-
-// Eight bits an octet, the first lowest.
-Bytes packed(std::span<const std::uint8_t> bits);
-Bits unpacked(ByteSpan octets, std::size_t count);
 
 }  // namespace tkdc::pair

@@ -12,6 +12,7 @@ using tkdc::fuzz::require;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using nlohmann::json;
   tkdc::agent::AgentConfig config;
+  config.servers.resize(3);
   for (auto& server : config.servers) server.address = "tcp://127.0.0.1:1";
   std::array<tkdc::agent::ServerStatus, 3> servers;
   servers[0].reachable = servers[1].reachable = true;

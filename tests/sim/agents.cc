@@ -193,7 +193,7 @@ void Agent::crash() {
 void Agent::run() {
   agent::ServerLinks links;
   for (int party = 0; party < kServers; ++party)
-    links[static_cast<std::size_t>(party)] = std::make_unique<SimServerLink>(host_, party);
+    links.push_back(std::make_unique<SimServerLink>(host_, party));
   std::array<agent::ServerLink*, kServers> by_party{};
   for (std::size_t p = 0; p < kServers; ++p) by_party[p] = links[p].get();
   auto jobs = agent::Jobs::create(

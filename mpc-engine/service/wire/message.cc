@@ -82,15 +82,19 @@ std::optional<std::size_t> pad_bytes(tkdc_wire_op op, std::uint32_t enctype,
     return macs ? served->checksum_bytes : served->key_bytes;
 }
 
+std::optional<std::size_t> pad_bytes(const JobRequest &request, std::size_t input_bytes)
+{
+    if (!is_derived(request.op))
+        return pad_bytes(request.op, request.key.enctype, input_bytes);
+    const auto by = decode_derivation(request.public_data);
+    if (!by || input_bytes < known_half_bytes(*by))
+        return std::nullopt;
+    return pad_bytes(request.op, by->enctype, input_bytes - known_half_bytes(*by));
+}
+
 std::optional<std::size_t> pad_bytes(const JobRequest &request)
 {
-    const std::size_t bytes = request.input_bytes();
-    if (!is_derived(request.op))
-        return pad_bytes(request.op, request.key.enctype, bytes);
-    const auto by = decode_derivation(request.public_data);
-    if (!by || bytes < known_half_bytes(*by))
-        return std::nullopt;
-    return pad_bytes(request.op, by->enctype, bytes - known_half_bytes(*by));
+    return pad_bytes(request, request.input_bytes());
 }
 
 JobCost &JobCost::operator+=(const JobCost &more)

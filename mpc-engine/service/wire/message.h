@@ -115,7 +115,8 @@ struct JobRequest {
 // the staged key's enctype. Nothing: no such enctype, or too short an input to be one.
 std::optional<std::size_t> pad_bytes(tkdc_wire_op op, std::uint32_t enctype,
                                      std::size_t input_bytes);
-// Of a whole request, by what it says of itself: enctype, recipe, length of the input.
+// By what a request says of itself: operation, enctype, recipe; the second one of a whole one.
+std::optional<std::size_t> pad_bytes(const JobRequest &request, std::size_t input_bytes);
 std::optional<std::size_t> pad_bytes(const JobRequest &request);
 
 // Nothing when a SEAL's or MAC's public data are no part; other operations are whole.

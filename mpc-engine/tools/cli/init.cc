@@ -32,12 +32,12 @@ struct InitOptions {
 void print_whole(const InitOptions& options) {
   const std::string& out = options.out;
   std::cout << "Made an installation for realm " << options.plan.realm << " in " << out << ":\n\n";
-  for (std::size_t party = 0; party < 3; ++party)
+  for (std::size_t party = 0; party < static_cast<std::size_t>(options.plan.servers); ++party)
     std::cout << "  " << out << "/server" << party << "   tkdc-server on "
               << options.plan.hosts[party] << "\n";
   std::cout << "  " << out << "/agent-kdc   tkdc-agent for krb5kdc\n"
             << "  " << out << "/agent-admin   tkdc-agent for kadmind and kadmin.local\n\n"
-            << "This is for trying tkdc out: every secret of all three servers lies in this one\n"
+            << "This is for trying tkdc out: every secret of all servers lies in this one\n"
             << "place, and two servers' folders together are as good as every key. For keys that\n"
             << "matter each administrator makes his own: tkdc init --party, --agent, then tkdc\n"
             << "join (docs/operations.md, An installation). To start this one on this machine,\n"
@@ -64,7 +64,8 @@ Result<void> take_installation(const InitOptions& options, Introduction& out, in
     out.security = options.plan.security == security_name(Security::kMalicious)
                        ? Security::kMalicious
                        : Security::kSemiHonest;
-    lanes = options.plan.lanes;
+    out.servers = options.plan.servers;
+    lanes = options.plan.lanes.value_or(setup::usual_lanes(out.servers));
     return setup::check_realm(out.realm);
   }
   auto file = setup::read_introduction(options.installation);
@@ -74,6 +75,7 @@ Result<void> take_installation(const InitOptions& options, Introduction& out, in
   out.installation = file->introduction.installation;
   out.realm = file->introduction.realm;
   out.security = file->introduction.security;
+  out.servers = file->introduction.servers;
   lanes = file->introduction.server()->lanes;
   return {};
 }
@@ -96,11 +98,13 @@ Result<void> describe_server(const InitOptions& options, int lanes, Introduction
   if (!approver) return approver.error();
   server.approver = *approver;
   server.party = *options.party;
+  if (server.party >= out.servers)
+    return fail("--party must be 0 or 1: the installation is of two servers");
   server.lanes = lanes;
   server.control_port = options.plan.base_port + server.party;
   server.data_port = options.plan.base_port + setup::kDataPortOffset + server.party;
   out.part = server;
-  if (Result<void> checked = setup::check_lanes(lanes); !checked) return checked;
+  if (Result<void> checked = setup::check_lanes(lanes, out.servers); !checked) return checked;
   return setup::check_base_port(options.plan.base_port);
 }
 
@@ -148,7 +152,9 @@ void print_member(const InitOptions& options, const Introduction& made, const st
   std::cout << "Fingerprint of " << file
             << ", which you read to the others, by telephone say:\n\n  " << setup::fingerprint(text)
             << "\n\nNext, with "
-            << (options.party ? "the other servers' and the agents'" : "the three servers'")
+            << (!options.party      ? (made.servers == 2 ? "both servers'" : "the three servers'")
+                : made.servers == 2 ? "the other server's and the agents'"
+                                    : "the other servers' and the agents'")
             << " introductions:\n\n  tkdc join --folder " << options.out
             << " FILE...\n\nsecurity: " << security_name(made.security) << " ("
             << security_meaning(security_name(made.security)) << ")\n";
@@ -201,6 +207,7 @@ void add_member_options(CLI::App& command, InitOptions& options) {
       .add_option("--installation", options.installation,
                   "a server's introduction: the installation that this member belongs to")
       ->excludes("--realm")
+      ->excludes("--servers")
       ->excludes("--security")
       ->excludes("--lanes");
   command
@@ -237,6 +244,17 @@ void check_forms(const CLI::App& command) {
   if (agent && command.count("--base-port") > 0) refuse("--base-port is a server's");
 }
 
+// Of a whole installation: a host that was forgotten would be this machine.
+void check_servers(const CLI::App& command, const setup::Plan& plan) {
+  auto refuse = [](const std::string& what) { throw CLI::ValidationError(what); };
+  const bool two = plan.servers == 2;
+  if (two && plan.security != security_name(Security::kMalicious))
+    refuse("--servers 2 compute in malicious mode alone");
+  if (two && command.count("--host2") > 0) refuse("--servers 2: there is no --host2");
+  if (!two && command.count("--host0") != command.count("--host2"))
+    throw CLI::RequiresError("--host1", "--host2");
+}
+
 }  // namespace
 
 void add_init(CLI::App& app, int& exit_status) {
@@ -249,25 +267,27 @@ void add_init(CLI::App& app, int& exit_status) {
       ->add_option("--base-port", options->plan.base_port,
                    "first port: control base+party, data base+10+party")
       ->capture_default_str();
+  command->add_option("--servers", options->plan.servers, "that hold the realm's keys: 3 or 2")
+      ->check(CLI::IsMember({2, 3}))
+      ->capture_default_str();
   command->add_option("--security", options->plan.security, "malicious or semi-honest")
       ->check(CLI::IsMember({"malicious", "semi-honest"}))
       ->capture_default_str();
-  command->add_option("--lanes", options->plan.lanes, "connections between servers")
-      ->capture_default_str();
+  command->add_option("--lanes", options->plan.lanes,
+                      "connections between servers; default: 2, of two servers 1");
   std::array<CLI::Option*, 3> hosts{};
   for (std::size_t party = 0; party < 3; ++party)
     hosts[party] = command
                        ->add_option("--host" + std::to_string(party), options->plan.hosts[party],
                                     "of a whole installation: name or address of server " +
-                                        std::to_string(party) + "; all three or none")
+                                        std::to_string(party) + "; all or none")
                        ->capture_default_str();
-  // A host that was forgotten would be this machine.
-  for (CLI::Option* host : hosts)
-    for (CLI::Option* other : hosts)
-      if (host != other) host->needs(other);
+  for (std::size_t party = 0; party < hosts.size(); ++party)
+    hosts[party]->needs(hosts[party == 0 ? 1 : 0]);
   add_member_options(*command, *options);
   command->callback([options, command, &exit_status] {
     check_forms(*command);
+    check_servers(*command, options->plan);
     exit_status = run_init(*options);
   });
 }

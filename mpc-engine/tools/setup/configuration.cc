@@ -72,12 +72,13 @@ std::string server_toml(const Roster& roster, int party, const std::string& list
   const Introduction& self = roster.servers[static_cast<std::size_t>(party)];
   const ServerPart& server = *self.server();
   std::ostringstream out;
-  out << "# tkdc-server, party " << party << " of 3, realm " << self.realm
+  out << "# tkdc-server, party " << party << " of " << self.servers << ", realm " << self.realm
       << "; see tkdc-server(8).\n"
-      << kPathsAre << "[installation]\nid = \"" << to_hex(self.installation)
-      << "\"\nparty = " << party << "\nsecurity = \"" << security_name(self.security)
-      << "\"\n\n[control]\nlisten = \"tcp://" << host_port(listen, server.control_port)
-      << "\"\ncurve_secret_key_file = \"" << layout.secrets << "curve.key\"\n";
+      << kPathsAre << "[installation]\nid = \"" << to_hex(self.installation) << "\"\n"
+      << (self.servers == 2 ? "parties = 2\n" : "") << "party = " << party << "\nsecurity = \""
+      << security_name(self.security) << "\"\n\n[control]\nlisten = \"tcp://"
+      << host_port(listen, server.control_port) << "\"\ncurve_secret_key_file = \""
+      << layout.secrets << "curve.key\"\n";
   put_agents(out, roster);
   put_approvers(out, roster);
   out << "\n[data]\nlisten = \"" << host_port(listen, server.data_port)

@@ -15,7 +15,7 @@ Introduction server_of(const Plan& plan, const Introduction& common, int party) 
   out.host = plan.hosts[static_cast<std::size_t>(party)];
   ServerPart server;
   server.party = party;
-  server.lanes = plan.lanes;
+  server.lanes = plan.lanes.value_or(usual_lanes(plan.servers));
   server.control_port = plan.base_port + party;
   server.data_port = plan.base_port + kDataPortOffset + party;
   out.part = server;
@@ -29,10 +29,10 @@ Result<Roster> write_keys(const Plan& plan, Tree& tree) {
   common.realm = plan.realm;
   common.security = plan.security == security_name(Security::kMalicious) ? Security::kMalicious
                                                                          : Security::kSemiHonest;
+  common.servers = plan.servers;
   Roster roster;
-  for (int party = 0; party < 3; ++party) {
-    Introduction& server = roster.servers[static_cast<std::size_t>(party)];
-    server = server_of(plan, common, party);
+  for (int party = 0; party < plan.servers; ++party) {
+    Introduction& server = roster.servers.emplace_back(server_of(plan, common, party));
     Result<void> made = tree.folder(server.name());
     if (made) made = tree.folder(server.name() + "/store");
     if (made) made = write_server_keys(tree, server.name() + "/", server);
@@ -50,9 +50,9 @@ Result<Roster> write_keys(const Plan& plan, Tree& tree) {
   return roster;
 }
 
-// Three servers on one host are a demonstration, and only where it is said to be this machine.
+// Servers on one host are a demonstration, and only where it is said to be this machine.
 Result<void> check_hosts(Plan& plan) {
-  for (std::size_t party = 0; party < 3; ++party) {
+  for (std::size_t party = 0; party < static_cast<std::size_t>(plan.servers); ++party) {
     auto host = canonical_host(plan.hosts[party]);
     if (!host) return fail("--host" + std::to_string(party) + ": " + host.error().message);
     plan.hosts[party] = *host;
@@ -78,7 +78,8 @@ Result<void> check_base_port(int base_port) {
   return fail("--base-port must be from 1024 to " + std::to_string(kLast));
 }
 
-Result<void> check_lanes(int lanes) {
+Result<void> check_lanes(int lanes, int servers) {
+  if (servers == 2 && lanes != 1) return fail("--lanes must be 1 with two servers");
   if (lanes >= 1 && lanes <= kMaxLanes) return {};
   return fail("--lanes must be from 1 to " + std::to_string(kMaxLanes));
 }
@@ -86,7 +87,7 @@ Result<void> check_lanes(int lanes) {
 Result<void> check_plan(Plan& plan) {
   Result<void> checked = check_realm(plan.realm);
   if (checked) checked = check_base_port(plan.base_port);
-  if (checked) checked = check_lanes(plan.lanes);
+  if (checked) checked = check_lanes(plan.lanes.value_or(usual_lanes(plan.servers)), plan.servers);
   return checked ? check_hosts(plan) : checked;
 }
 

@@ -14,7 +14,7 @@
 namespace tkdc::setup {
 namespace {
 
-constexpr std::string_view kTitle = "tkdc-introduction 1";
+constexpr std::string_view kTitle = "tkdc-introduction 1", kTitleOfTwo = "tkdc-introduction 2";
 constexpr std::string_view kSignedLabel = "tkdc introduction 1";
 constexpr std::string_view kDigestLabel = "tkdc introduction fingerprint 1";
 constexpr std::size_t kMaxNameBytes = 64;
@@ -46,10 +46,11 @@ std::string server_lines(const ServerPart& server) {
 
 // All that is signed.
 std::string lines_of(const Introduction& introduction) {
-  std::string out(kTitle);
+  std::string out(introduction.servers == 2 ? kTitleOfTwo : kTitle);
   out += "\ninstallation " + to_hex(introduction.installation);
   out += "\nrealm " + introduction.realm;
   out += "\nsecurity " + std::string(security_name(introduction.security));
+  if (introduction.servers == 2) out += "\nservers 2";
   out += "\nmade " + std::to_string(introduction.made_s);
   out += "\nhost " + introduction.host;
   out += "\ncurve " + introduction.curve_public_key + "\n";
@@ -65,9 +66,9 @@ int read_port(TextLines& lines, std::string_view word) {
   return port;
 }
 
-ServerPart read_server(TextLines& lines, std::string_view party) {
+ServerPart read_server(TextLines& lines, std::string_view party, int servers) {
   ServerPart out;
-  out.party = lines.number<int>(party, 2);
+  out.party = lines.number<int>(party, static_cast<std::uint64_t>(servers - 1));
   out.lanes = lines.number<int>(lines.after("lanes"), kMaxLanes);
   if (out.lanes < 1) lines.wrong("has no lanes");
   out.control_port = read_port(lines, "control");
@@ -94,7 +95,11 @@ AgentPart read_agent(TextLines& lines, std::string_view text) {
 }
 
 void read_header(TextLines& lines, Introduction& out) {
-  if (lines.line() != kTitle) lines.wrong("is not \"" + std::string(kTitle) + "\"");
+  const std::string_view title = lines.line();
+  if (title == kTitleOfTwo)
+    out.servers = 2;
+  else if (title != kTitle)
+    lines.wrong("is not \"" + std::string(kTitle) + "\"");
   lines.octets(lines.after("installation"), out.installation);
   out.realm = lines.after("realm");
   if (!good_realm(out.realm)) lines.wrong("names no realm");
@@ -102,6 +107,9 @@ void read_header(TextLines& lines, Introduction& out) {
   out.security = security == security_name(Security::kMalicious) ? Security::kMalicious
                                                                  : Security::kSemiHonest;
   if (security != security_name(out.security)) lines.wrong("names no security mode");
+  if (out.servers == 2 && out.security != Security::kMalicious)
+    lines.wrong("is not the mode of two servers");
+  if (out.servers == 2 && lines.after("servers") != "2") lines.wrong("is not \"servers 2\"");
   out.made_s = lines.number<std::int64_t>(lines.after("made"), INT64_MAX);
   out.host = lines.after("host");
   if (auto host = canonical_host(out.host); !host)
@@ -153,7 +161,7 @@ Result<Introduction> decode_introduction(std::string_view text) {
   std::string_view line = lines.line();
   const std::string_view member = lines.word(line);
   if (member == "server")
-    out.part = read_server(lines, line);
+    out.part = read_server(lines, line, out.servers);
   else if (member == "agent")
     out.part = read_agent(lines, line);
   else

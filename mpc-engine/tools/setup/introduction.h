@@ -2,10 +2,11 @@
 // The public file by which a server or an agent makes itself known to the other members of an
 // installation: `tkdc init` writes it, `tkdc join` reads the others'.
 //
-//   tkdc-introduction 1
+//   tkdc-introduction 1              2: of an installation of two servers
 //   installation HEX
 //   realm EXAMPLE.TEST
-//   security malicious               or semi-honest
+//   security malicious               or semi-honest, of three servers
+//   servers 2                        of two; of three the line is not there
 //   made SECONDS                     Unix time: of two by one member the later one counts
 //   host 10.0.1.5                    as the others reach it (tools/setup/host_name.h)
 //   curve Z85                        its CURVE public key
@@ -58,6 +59,7 @@ struct Introduction {
   InstallationId installation{};
   std::string realm;
   Security security = Security::kMalicious;
+  int servers = 3;  // that hold the realm's keys
   std::int64_t made_s = 0;
   std::string host;              // canonical
   std::string curve_public_key;  // Z85

@@ -26,6 +26,8 @@ Result<void> check_alike(const IntroductionFile& a, const IntroductionFile& b) {
   if (x.realm != y.realm) return differ(a, b, "realms", x.realm, y.realm);
   if (x.security != y.security)
     return differ(a, b, "security modes", security_name(x.security), security_name(y.security));
+  if (x.servers != y.servers)
+    return differ(a, b, "numbers of servers", std::to_string(x.servers), std::to_string(y.servers));
   if (x.server() != nullptr && y.server() != nullptr && x.server()->lanes != y.server()->lanes)
     return differ(a, b, "numbers of lanes", std::to_string(x.server()->lanes),
                   std::to_string(y.server()->lanes));
@@ -77,6 +79,9 @@ Result<Roster> make_roster(const std::vector<IntroductionFile>& all) {
     for (std::size_t j = 0; j < i; ++j)
       if (Result<void> checked = check_pair(all[j], all[i]); !checked) return checked.error();
   Roster roster;
+  const std::size_t servers =
+      all.empty() ? 3 : static_cast<std::size_t>(all.front().introduction.servers);
+  roster.servers.resize(servers);
   bool there[3] = {};
   for (const IntroductionFile& one : all) {
     const ServerPart* server = one.introduction.server();
@@ -87,10 +92,10 @@ Result<Roster> make_roster(const std::vector<IntroductionFile>& all) {
     there[server->party] = true;
     roster.servers[static_cast<std::size_t>(server->party)] = one.introduction;
   }
-  for (int party = 0; party < 3; ++party)
+  for (std::size_t party = 0; party < servers; ++party)
     if (!there[party])
       return fail("the introduction of server " + std::to_string(party) +
-                  " is missing: all three servers' are needed");
+                  " is missing: " + (servers == 2 ? "both" : "all three") + " servers' are needed");
   std::ranges::sort(roster.agents, {}, [](const Introduction& one) { return one.name(); });
   return roster;
 }

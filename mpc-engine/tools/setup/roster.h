@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether introductions make one installation together: three servers that differ in what must
-// differ and agree in what must agree, and agents that the servers can tell apart.
+// Whether introductions make one installation together: its servers, three or two, that differ in
+// what must differ and agree in what must agree, and agents that the servers can tell apart.
 //
 // Used by `tkdc join` and by `tkdc init` for a whole installation. Pure; nothing is secret.
 #pragma once
 
-#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,8 +15,8 @@
 namespace tkdc::setup {
 
 struct Roster {
-  std::array<Introduction, 3> servers;  // by party
-  std::vector<Introduction> agents;     // by name
+  std::vector<Introduction> servers;  // by party: three, or two
+  std::vector<Introduction> agents;   // by name
   // What members were before, whose former keys are still good.
   std::map<std::string, Introduction> former;  // by name
 };

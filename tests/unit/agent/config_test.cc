@@ -153,8 +153,23 @@ TEST_F(Config, RefusesWhatIsNoCurveKey) {
 
 TEST_F(Config, RefusesMissingFilesAndTooFewServers) {
   EXPECT_FALSE(load_config(folder_ / "nothing.toml").ok());
-  std::string text = good();
-  EXPECT_FALSE(load(text.substr(0, text.rfind("[[servers]]"))).ok());
+  const std::string text = good(), two = text.substr(0, text.rfind("[[servers]]"));
+  EXPECT_FALSE(load(two.substr(0, two.rfind("[[servers]]"))).ok());
+  // Of three one is left out, and it is not the last one.
+  std::string gap = two;
+  gap.replace(gap.find("party = 1"), 9, "party = 2");
+  const auto refused = load(gap);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("or twice, for 0 and 1"), std::string::npos);
+}
+
+TEST_F(Config, ARealmMayBeOnTwoServers) {
+  EXPECT_EQ(load(good())->servers.size(), 3u);
+  const std::string text = good();
+  const auto config = load(text.substr(0, text.rfind("[[servers]]")));
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  ASSERT_EQ(config->servers.size(), 2u);
+  EXPECT_EQ(config->servers[1].address, "tcp://127.0.0.1:7701");
 }
 
 TEST_F(Config, FindsSystemdCredentials) {

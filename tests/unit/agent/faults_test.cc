@@ -215,7 +215,7 @@ TEST(FaultsOfKeys, AServerWithAnotherKeyIsNotTalkedTo) {
   ASSERT_EQ(zmq_curve_keypair(public_key, reinterpret_cast<char*>(config.curve_secret_key.data())),
             0);
   for (std::size_t party = 0; party < 3; ++party)
-    config.servers[party] = {real.addresses()[party], real.public_keys()[party]};
+    config.servers.push_back({real.addresses()[party], real.public_keys()[party]});
   config.servers[2].address = imposters.addresses()[2];
   auto agent = Agent::create(std::move(config));
   ASSERT_TRUE(agent.ok());

@@ -73,6 +73,43 @@ TEST_F(Init, PeersPinEachOthersCertificates) {
   }
 }
 
+TEST_F(Init, TwoServersAreAnInstallationToo) {
+  plan_.servers = 2;
+  EXPECT_FALSE(make(plan_, "lanes").ok()) << "with three lanes";
+  plan_.lanes.reset();
+  ASSERT_TRUE(make(plan_, "out").ok());
+  EXPECT_FALSE(std::filesystem::exists((folder_ / "out") + "/server2"));
+  const std::string toml = slurp((folder_ / "out") + "/server1/tkdc.toml");
+  EXPECT_NE(toml.find("\nparties = 2\nparty = 1\n"), std::string::npos) << toml;
+  EXPECT_NE(toml.find("\nlanes = 1\n"), std::string::npos) << toml;
+  const auto config = agent::load_config((folder_ / "out") + "/agent-kdc/agent.toml");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->servers.size(), 2u);
+}
+
+TEST_F(Init, OfTwoServersThereIsNoThirdHostAndOneMode) {
+  const auto run = [&](const std::string& more, const std::string& name) {
+    CLI::App app;
+    int status = -1;
+    add_init(app, status);
+    testing::internal::CaptureStdout();
+    std::string said;
+    try {
+      app.parse("init --servers 2 --realm EXAMPLE.TEST --out " + (folder_ / name) + more);
+    } catch (const CLI::Error& error) {
+      said = error.what();
+    }
+    testing::internal::GetCapturedStdout();
+    return said;
+  };
+  EXPECT_EQ(run(" --host0 10.0.0.1 --host1 10.0.0.2", "a"), "");
+  EXPECT_TRUE(std::filesystem::exists((folder_ / "a") + "/server1/tkdc.toml"));
+  EXPECT_NE(run(" --host0 10.0.0.1", "b"), "");
+  EXPECT_NE(run(" --host0 10.0.0.1 --host1 10.0.0.2 --host2 10.0.0.3", "b"), "");
+  EXPECT_NE(run(" --security semi-honest", "b"), "");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "b"));
+}
+
 TEST_F(Init, EverythingIsForTheOwnerAlone) {
   ASSERT_TRUE(make(plan_, "out").ok());
   int files = 0;

@@ -34,7 +34,7 @@ class ServerLinkTest : public testing::Test {
     EXPECT_EQ(
         zmq_curve_keypair(public_key, reinterpret_cast<char*>(config_.curve_secret_key.data())), 0);
     for (std::size_t party = 0; party < 3; ++party)
-      config_.servers[party] = {servers_.addresses()[party], servers_.public_keys()[party]};
+      config_.servers.push_back({servers_.addresses()[party], servers_.public_keys()[party]});
     auto opened = open_zmq_link(context_, config_, 0, epoll_, 7);
     EXPECT_TRUE(opened.ok());
     link_ = std::move(opened).value();

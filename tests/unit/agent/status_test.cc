@@ -14,6 +14,7 @@ using nlohmann::json;
 // Server 1 says `said`, the others what is expected.
 json status_with(const std::string& said) {
   AgentConfig config;
+  config.servers.resize(3);
   config.security = "malicious";
   std::array<ServerStatus, 3> servers;
   for (ServerStatus& server : servers) {
@@ -39,6 +40,7 @@ TEST(Status, AServerInAnotherModeMakesTheWholeWeaker) {
 // What the agent expects is no mode that runs.
 TEST(Status, WithoutAWordOfAServerTheModeIsUnknown) {
   AgentConfig config;
+  config.servers.resize(3);
   config.security = "malicious";
   const json shown = json::parse(status_json(config, std::array<ServerStatus, 3>{}, {}, 0));
   EXPECT_EQ(shown["security"], "unknown");
@@ -47,6 +49,7 @@ TEST(Status, WithoutAWordOfAServerTheModeIsUnknown) {
 
 TEST(Status, FormerKeysAreSpokenOf) {
   AgentConfig config;
+  config.servers.resize(3);
   const std::array<ServerStatus, 3> servers;
   EXPECT_FALSE(json::parse(status_json(config, servers, {}, 0))["agent"].contains("former_keys"));
   config.path = "/etc/tkdc/agent-kdc/agent.toml";

@@ -36,7 +36,7 @@ TestAgent::TestAgent(FakeServers& servers, Options options)
   if (zmq_curve_keypair(public_key, reinterpret_cast<char*>(config.curve_secret_key.data())) != 0)
     throw zmq::error_t();
   for (std::size_t party = 0; party < 3; ++party)
-    config.servers[party] = {servers.addresses()[party], servers.public_keys()[party]};
+    config.servers.push_back({servers.addresses()[party], servers.public_keys()[party]});
   auto agent = Agent::create(std::move(config));
   if (!agent) throw std::runtime_error(agent.error().message);
   agent_ = std::move(agent).value();

@@ -93,6 +93,33 @@ TEST(Introduction, OfAnotherIdentityDoesNotPassForTheFirst) {
   EXPECT_EQ(signed_anew(lines_of(text), sample::seed_of(0)), text) << "the control: same seed";
 }
 
+TEST(Introduction, OfTwoServersSaysSo) {
+  const SecretBuffer seed = sample::seed_of(1);
+  Introduction server = sample::server(1);
+  const std::string of_three = encode(server, seed);
+  EXPECT_EQ(of_three.find("servers"), std::string::npos);
+  EXPECT_EQ(decode_introduction(of_three)->servers, 3);
+  server.servers = 2;
+  const std::string text = encode(server, seed);
+  const auto read = decode_introduction(text);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->servers, 2);
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    std::string changed = text;
+    changed[at] ^= 1;
+    EXPECT_FALSE(decode_introduction(changed).ok()) << changed;
+  }
+  const std::string good = lines_of(text);
+  for (const auto& [what, by] :
+       {std::pair("servers 2", "servers 3"), std::pair("server 1", "server 2"),
+        std::pair("introduction 2", "introduction 1"), std::pair("malicious", "semi-honest")}) {
+    std::string changed = good;
+    changed.replace(changed.find(what), std::string(what).size(), by);
+    EXPECT_FALSE(decode_introduction(signed_anew(changed, seed)).ok()) << changed;
+  }
+  EXPECT_TRUE(decode_introduction(signed_anew(good, seed)).ok()) << "the control";
+}
+
 // Signed, but not what a member of ours writes.
 TEST(Introduction, HasOneWayToBeWritten) {
   const SecretBuffer seed = sample::seed_of(0);

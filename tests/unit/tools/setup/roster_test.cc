@@ -42,6 +42,26 @@ TEST_F(RosterTest, OrdersItsMembers) {
   EXPECT_EQ(roster->agents[0].name(), "agent-admin");
 }
 
+TEST_F(RosterTest, ARealmMayBeOnTwoServers) {
+  at(0).servers = 2;
+  expect_refused({"s0", "different numbers of servers: 2 and 3"});
+  all_.erase(all_.begin() + 2);
+  for (IntroductionFile& one : all_) one.introduction.servers = 2;
+  for (int party = 0; party < 2; ++party) server(party).lanes = 1;
+  const auto roster = make_roster(all_);
+  ASSERT_TRUE(roster.ok()) << roster.error().message;
+  EXPECT_EQ(roster->servers.size(), 2u);
+  const std::string text = server_toml(*roster, 0, "10.0.1.1", {});
+  EXPECT_NE(text.find("\nparties = 2\nparty = 0\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n[[peers]]\nparty = 1\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("party = 2"), std::string::npos) << text;
+  const std::string of_agent = agent_toml(*roster, roster->agents[0], {});
+  EXPECT_NE(of_agent.find("[[servers]]\nparty = 1"), std::string::npos);
+  EXPECT_EQ(of_agent.find("party = 2"), std::string::npos);
+  all_.erase(all_.begin() + 1);
+  expect_refused({"server 1", "both servers' are needed"});
+}
+
 TEST_F(RosterTest, SeveralKdcHostsHaveAgentsOfTheirOwn) {
   add("c", sample::agent("kdc2", "kdc", 9));
   add("d", sample::agent("kdc2-admin", "admin", 10));

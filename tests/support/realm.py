@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A whole realm in one directory: three tkdc-servers, two agents, krb5kdc and kadmind.
+"""A whole realm in one directory: tkdc-servers, two agents, krb5kdc and kadmind.
 
 Everything listens on 127.0.0.1 or on Unix sockets below the directory. Used by the demo and
 by the integration tests, as a context manager: what was started is stopped in order, by pid,
-whatever happens. `stock=True` leaves tkdc out: the same realm with Debian's db2 alone.
+whatever happens. There are three servers, or two with `servers=2`. `stock=True` leaves tkdc out: the same realm with Debian's db2 alone.
 """
 
 import json
@@ -41,17 +41,18 @@ def default_bin() -> Path:
 class Realm:
     """See the top of this file. `say` is called with each step, for a human to read."""
 
-    def __init__(self, directory: Path, name: str, base_port: int, *, lanes: int = 2,
-                 stock: bool = False, binaries: Path | None = None,
+    def __init__(self, directory: Path, name: str, base_port: int, *, lanes: int | None = None,
+                 servers: int = 3, stock: bool = False, binaries: Path | None = None,
                  say: Callable[[str], None] = lambda text: None):
-        self.directory, self.name, self.lanes, self.stock, self.say = (
-            directory.resolve(), name, lanes, stock, say)
+        self.directory, self.name, self.servers, self.stock, self.say = (
+            directory.resolve(), name, servers, stock, say)
+        self.lanes = lanes or (1 if servers == 2 else 2)
         self.bin = (binaries or default_bin()).resolve()
         self.ports = Ports(base_port)
         self.logs = self.directory / "log"
         self.daemons: dict[str, Daemon] = {}
         self.server_env: dict[int, dict[str, str]] = {}  # beyond env(), by party
-        self.server_programs = ["tkdc-server"] * 3  # by party, perhaps ones of tests
+        self.server_programs = ["tkdc-server"] * servers  # by party, perhaps ones of tests
         self.limits: dict[str, int] = {}  # of the servers' [limits], where not as the product sets
 
     # -- life cycle ----------------------------------------------------------------------
@@ -82,16 +83,18 @@ class Realm:
             self._init_installation()
 
     def _init_installation(self) -> None:
-        self.say("tkdc init: configuration and keys of three servers and two agents")
+        number = {2: "two", 3: "three"}[self.servers]
+        self.say(f"tkdc init: configuration and keys of {number} servers and two agents")
         self.tool("tkdc", "init", "--out", str(self.installation), "--realm", self.name,
-                  "--base-port", str(self.ports.base), "--lanes", str(self.lanes))
+                  "--base-port", str(self.ports.base), "--lanes", str(self.lanes),
+                  "--servers", str(self.servers))
         if self.limits:
-            for party in range(3):
+            for party in range(self.servers):
                 with (self.server_directory(party) / "tkdc.toml").open("a") as config:
                     config.write("\n[limits]\n")
                     config.writelines(f"{name} = {most}\n" for name, most in self.limits.items())
         if backend := os.environ.get("TKDC_TEST_BACKEND"):
-            for party in range(3):
+            for party in range(self.servers):
                 self._compute_on(backend, party)
 
     def _compute_on(self, backend: str, party: int) -> None:
@@ -118,9 +121,9 @@ class Realm:
 
     def start(self) -> None:
         if not self.stock:
-            for party in range(3):
+            for party in range(self.servers):
                 self.start_server(party, wait=False)
-            for party in range(3):
+            for party in range(self.servers):
                 self.daemons[f"server{party}"].wait_notified(SERVER_TIMEOUT_S)
                 self.say(f"tkdc-server {party} is up (pid {self.daemons[f'server{party}'].pid})")
             for role in ("kdc", "admin"):
@@ -136,8 +139,8 @@ class Realm:
 
     def stop(self) -> None:
         """Users of a service before the service."""
-        for name in ("kadmind", "krb5kdc", "agent-admin", "agent-kdc", "server2", "server1",
-                     "server0"):
+        for name in ("kadmind", "krb5kdc", "agent-admin", "agent-kdc",
+                     *(f"server{party}" for party in reversed(range(self.servers)))):
             if name in self.daemons:
                 self.daemons[name].stop()
 

@@ -6,8 +6,9 @@
 //
 // CONFIG is a server's tkdc.toml. Party i holds x_i and x_{i+1} of every value
 // x = x_0 ^ x_1 ^ x_2, so two parties hold all three; what they both hold has
-// to be equal. Prints one JSON array. `keys` prints secrets: it exists so that
-// the search for them knows what to look for, and is never installed.
+// to be equal. Of two servers each holds one part of x = x_A ^ x_B, in whole blocks. Prints one
+// JSON array. `keys` prints secrets: it exists so that the search for them knows what to look for,
+// and is never installed.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <iostream>
@@ -24,6 +25,8 @@ using tkdc::KeyRecord;
 using tkdc::Result;
 using tkdc::to_hex;
 using tkdc::rebuild::OneStore;
+
+constexpr const char* kOfTwo = "pair-2";  // how records of two servers are shared
 
 json description(const KeyRecord& record) {
   return {{"key", to_hex(record.ref.id)},
@@ -53,6 +56,20 @@ Result<std::string> combine(const tkdc::SharedBytes& a, int party_a, const tkdc:
   return to_hex(x);
 }
 
+// Of two servers: their own blocks. What is stored beside them are MACs and keys, other ones at
+// each.
+Result<std::string> combine_two(const tkdc::SharedBytes& a, const tkdc::SharedBytes& b) {
+  tkdc::SecretVector x = a.component[0];
+  if (x.size() != b.component[0].size()) return tkdc::fail("parts of different lengths");
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] ^= b.component[0][i];
+  return to_hex(x);
+}
+
+// Public: of which pool the blocks are.
+bool is_public(const KeyRecord& record, const std::string& field) {
+  return record.sharing == kOfTwo && field == "pool";
+}
+
 Result<json> keys_of(const OneStore& a, const OneStore& b, const std::string& principal) {
   json keys = json::array();
   for (const KeyRecord& mine : a.records) {
@@ -63,10 +80,13 @@ Result<json> keys_of(const OneStore& a, const OneStore& b, const std::string& pr
       return tkdc::fail("key " + to_hex(mine.ref.id) + " is in one store only");
     json key = description(mine);
     for (const auto& [name, shared] : mine.fields) {
+      if (is_public(mine, name)) continue;
       auto field = other->fields.find(name);
       if (field == other->fields.end())
         return tkdc::fail("field " + name + " is in one store only");
-      Result<std::string> value = combine(shared, a.party, field->second, b.party);
+      Result<std::string> value = mine.sharing == kOfTwo
+                                      ? combine_two(shared, field->second)
+                                      : combine(shared, a.party, field->second, b.party);
       if (!value)
         return tkdc::fail(to_hex(mine.ref.id) + " " + name + ": " + value.error().message);
       key["fields"][name] = value.value();

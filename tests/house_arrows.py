@@ -112,7 +112,7 @@ room("mpc-engine/tools/exporter", "mpc-engine/base", f"{SERVICE}/wire", "mpc-eng
 room(f"{PLUGIN}/preload", f"{SERVICE}/wire")
 room(f"{PLUGIN}/kdb", f"{SERVICE}/wire", f"{PLUGIN}/preload")
 room(f"{PLUGIN}/check", "mpc-engine/base")
-room(f"{PLUGIN}/agent", "mpc-engine/base", f"{SERVICE}/wire")
+room(f"{PLUGIN}/agent", "mpc-engine/base", f"{SERVICE}/wire", "mpc-engine/pair")
 room(f"{PLUGIN}/migrate", "mpc-engine/base", f"{SERVICE}/wire", f"{SERVICE}/export",
      f"{PLUGIN}/preload", f"{PLUGIN}/kdb")
 

@@ -5,6 +5,8 @@
 
 #include "agent/log.h"
 #include "agent/status.h"
+#include "agent/three_servers.h"
+#include "agent/two_servers.h"
 
 namespace tkdc::agent {
 namespace {
@@ -32,6 +34,11 @@ std::size_t weight(const Operation& operation) {
   return kJobOverheadBytes + operation.secret.size() + rest + 3 * operation.max_output;
 }
 
+std::unique_ptr<Sharing> sharing_with(std::size_t servers) {
+  if (servers == 2) return std::make_unique<TwoServers>();
+  return std::make_unique<ThreeServers>();
+}
+
 // A head's answer is its own or, where the servers did all of it, the operation's.
 bool good_length(const Pending& job, const Outcome& answer) {
   const Operation& asked = job.operation;
@@ -51,7 +58,7 @@ Result<std::unique_ptr<Jobs>> Jobs::create(const AgentConfig& config, ServerLink
 
 Jobs::Jobs(const AgentConfig& config, OperationsLog log, ServerLinks links, Deliver deliver)
     : config_(config), log_(std::move(log)), deliver_(std::move(deliver)), links_(std::move(links)),
-      sharing_(make_sharing(links_.size())), heard_(links_.size()) {
+      sharing_(sharing_with(links_.size())), heard_(links_.size()) {
   randombytes_buf(&run_, sizeof run_);
 }
 

@@ -5,7 +5,6 @@
 // The agent's thread only. Secret: inputs, pads, shares, outputs.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -26,8 +25,5 @@ class Sharing {
   // same operation is to be shared out once more, under a new number.
   virtual Outcome put_together(std::span<JobReply> replies, const Operation& operation) = 0;
 };
-
-// For so many servers: 2 or 3.
-std::unique_ptr<Sharing> make_sharing(std::size_t servers);
 
 }  // namespace tkdc::agent

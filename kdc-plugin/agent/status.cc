@@ -27,6 +27,7 @@ json server_object(const AgentConfig& config, std::size_t party, const ServerSta
   bool answered = object.is_object();
   if (!answered) object = json::object();
   object["party"] = party;
+  object["parties"] = config.servers.size();
   object["address"] = config.servers[party].address;
   object["reachable"] = server.reachable && answered;
   auto session = object.find("session_up");

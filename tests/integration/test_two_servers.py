@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A realm on two servers: what the stock programs do there, and what happens without one of both."""
+"""A realm on two servers: what the stock programs do there, and what they do without one."""
 
 import re
 import signal

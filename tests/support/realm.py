@@ -3,7 +3,8 @@
 
 Everything listens on 127.0.0.1 or on Unix sockets below the directory. Used by the demo and
 by the integration tests, as a context manager: what was started is stopped in order, by pid,
-whatever happens. There are three servers, or two with `servers=2`. `stock=True` leaves tkdc out: the same realm with Debian's db2 alone.
+whatever happens. There are three servers, or two with `servers=2`. `stock=True` leaves tkdc out:
+the same realm with Debian's db2 alone.
 """
 
 import json

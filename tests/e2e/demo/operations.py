@@ -14,14 +14,14 @@ USAGES = {
 }
 
 
-def rows(operations: list[dict], names: dict[str, str]) -> list[list[str]]:
+def rows(operations: list[dict], names: dict[str, str], servers: int) -> list[list[str]]:
     """`names`: principal by the first digits of the key id."""
     table = []
     for entry in operations:
         usage = USAGES.get(entry["usage"], "")
         what = f"{entry['op'].lower()} u{entry['usage']} {usage}".rstrip()
         table.append([
-            what, names.get(entry["key"], entry["key"]), "server 0, 1, 2",
+            what, names.get(entry["key"], entry["key"]), "server " + ", ".join(map(str, range(servers))),
             f"{entry['blocks']}", f"{entry['sha1_blocks']}", f"{entry['rounds']}",
             f"{entry['bytes_per_party']:,}", f"{entry['ms']:.1f}", entry["status"],
         ])

@@ -50,12 +50,13 @@ struct Target {
   std::string name;
   std::string path;
   pid_t pid = 0;
+  bool packed = false;
 };
 
 Target target_of(const std::string& text, bool process) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) throw std::invalid_argument("want NAME=..., not " + text);
-  Target target{text.substr(0, equals), text.substr(equals + 1), 0};
+  Target target{text.substr(0, equals), text.substr(equals + 1), 0, false};
   if (process) target.pid = static_cast<pid_t>(std::stol(target.path));
   return target;
 }
@@ -68,7 +69,7 @@ json search_target(const keyscan::Matcher& matcher, const Target& target) {
   std::uint64_t count = 0;
   auto visit = [&](const keyscan::Piece& piece) {
     std::vector<keyscan::Hit> hits;
-    matcher.scan(piece.memory, hits);
+    matcher.scan(piece.memory, hits, target.packed);
     count += hits.size();
     for (const keyscan::Hit& hit : hits) {
       json& entry = found[{hit.value, hit.form, hit.stride}];
@@ -87,10 +88,12 @@ json search_target(const keyscan::Matcher& matcher, const Target& target) {
   return {{"name", target.name}, {"octets", octets}, {"hits", count}, {"found", list}};
 }
 
-int search(const std::vector<std::string>& pids, const std::vector<std::string>& paths) {
+int search(const std::vector<std::string>& pids, const std::vector<std::string>& paths,
+           const std::vector<std::string>& bulk) {
   std::vector<Target> targets;
   for (const std::string& one : pids) targets.push_back(target_of(one, true));
   for (const std::string& one : paths) targets.push_back(target_of(one, false));
+  for (const std::string& one : bulk) targets.emplace_back(target_of(one, false)).packed = true;
   if (targets.empty()) throw std::invalid_argument("nothing to search: give --pid or --path");
   const keyscan::Matcher matcher(read_values(std::cin));
   std::vector<json> results(targets.size());
@@ -138,14 +141,15 @@ int hold() {
 int main(int argc, char** argv) try {
   CLI::App app("looks for values, given on standard input, in processes and files");
   app.require_subcommand(1);
-  std::vector<std::string> pids, paths;
+  std::vector<std::string> pids, paths, bulk;
   CLI::App* searching = app.add_subcommand("search", "prints as JSON where they are");
-  for (auto [option, values] : {std::pair{"--pid", &pids}, std::pair{"--path", &paths}})
+  for (auto [option, values] :
+       {std::pair{"--pid", &pids}, std::pair{"--path", &paths}, std::pair{"--bulk", &bulk}})
     searching->add_option(option, *values, "NAME=...; any number of times")
         ->allow_extra_args(false);
   CLI::App* holding = app.add_subcommand("hold", "holds them in every form that is searched for");
   CLI11_PARSE(app, argc, argv);
-  return holding->parsed() ? hold() : search(pids, paths);
+  return holding->parsed() ? hold() : search(pids, paths, bulk);
 } catch (const std::exception& e) {
   std::cerr << "keyscan: " << e.what() << "\n";
   return 1;

@@ -63,8 +63,10 @@ Matcher::Matcher(const std::vector<Value>& values) {
   }
 }
 
-void Matcher::scan(std::span<const std::uint8_t> memory, std::vector<Hit>& hits) const {
+void Matcher::scan(std::span<const std::uint8_t> memory, std::vector<Hit>& hits,
+                   bool packed) const {
   scan_packed(memory, hits);
+  if (packed) return;
   for (const auto& [unit, index] : spread_)
     for (std::size_t stride : octet_strides())
       if (stride > unit) scan_spread(index, memory, unit, stride, hits);

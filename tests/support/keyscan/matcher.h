@@ -30,7 +30,9 @@ class Matcher {
   // so regular that it would be found by chance.
   explicit Matcher(const std::vector<Value>& values);
 
-  void scan(std::span<const std::uint8_t> memory, std::vector<Hit>& hits) const;
+  // `packed`: forms whose octets lie side by side, alone, which is thirty times as fast.
+  void scan(std::span<const std::uint8_t> memory, std::vector<Hit>& hits,
+            bool packed = false) const;
 
   // The longest stretch of memory that one form covers: by so much must two
   // neighbouring pieces of memory overlap.

@@ -21,7 +21,8 @@ def rows(operations: list[dict], names: dict[str, str], servers: int) -> list[li
         usage = USAGES.get(entry["usage"], "")
         what = f"{entry['op'].lower()} u{entry['usage']} {usage}".rstrip()
         table.append([
-            what, names.get(entry["key"], entry["key"]), "server " + ", ".join(map(str, range(servers))),
+            what, names.get(entry["key"], entry["key"]),
+            "server " + ", ".join(map(str, range(servers))),
             f"{entry['blocks']}", f"{entry['sha1_blocks']}", f"{entry['rounds']}",
             f"{entry['bytes_per_party']:,}", f"{entry['ms']:.1f}", entry["status"],
         ])

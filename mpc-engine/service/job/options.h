@@ -51,6 +51,9 @@ struct JobServiceOptions {
   std::function<void(const std::string&)> share_alarm;  // what an audit of shares found; lane 0's
   std::function<void(const LostCheck&)> lost_check;     // by the thread of run_session()
   std::size_t pair_pool_blocks = std::size_t{1} << 16;  // of a pool that two servers make
+  // ANDs for tickets of lengths that nobody has sealed: two of the longest at once, and as many
+  // again in 48 s.
+  std::uint64_t pair_unproved_ands = 2'400'000;
   bool pair_ahead = true;  // two servers prepare circuits while no job waits
 };
 

@@ -23,6 +23,11 @@ constexpr const char* kServed = "this deal has been used: the agent has to deal 
 constexpr const char* kTooLate = "its deadline was over before both servers had it";
 constexpr const char* kComparedTooOften =
     "this principal's keys were compared too often (password history): wait";
+constexpr const char* kTooLong =
+    "two servers take no operation of that length: it is longer than they can prepare";
+constexpr const char* kUnproved =
+    "too many tickets or messages of lengths that nobody has sealed here: somebody may be sending "
+    "octets that are no tickets; others are served";
 constexpr const char* kTooManyStaged =
     "too many keys are staged at this server: bind them, or wait a minute";
 constexpr const char* kRateOfAgent =
@@ -111,10 +116,12 @@ Verdict PairChecks::look_at_use(PairJob& of) {
   if (!whole) return because(of, TKDC_STATUS_UNAVAILABLE, kNotDerived);
   of.whole = std::move(*whole);
   of.kind = answer_kind(of.whole.circuit);
-  if (auto known = at_work_.circuits.look_up(of.kind); !known)
-    return because(of, TKDC_STATUS_LIMIT,
-                   "two servers take no operation of that length: it is longer than they can "
-                   "prepare");
+  const auto ands = at_work_.circuits.look_up(of.kind);
+  if (!ands) return because(of, TKDC_STATUS_LIMIT, kTooLong);
+  const bool of_anybody = request.op == TKDC_OP_OPEN || request.op == TKDC_OP_VERIFY;
+  if (of_anybody && !at_work_.proved.has(of.kind) && at_work_.reserve.ready(of.kind) == 0 &&
+      !at_work_.proved.may_try(*ands))
+    return because(of, TKDC_STATUS_LIMIT, kUnproved);
   return kAdmit;
 }
 

@@ -68,22 +68,20 @@ std::size_t PairKind::layout_bytes() const {
 }
 
 // Counting takes no memory; what it counts is no less than what is laid out.
-Result<void> PairCircuits::look_up(const std::string& kind) {
+Result<std::uint64_t> PairCircuits::look_up(const std::string& kind) {
   static constexpr const char* kTooLong =
       "two servers take no operation of that length: it is longer than they can prepare";
-  if (const auto known = known_.find(kind); known != known_.end())
-    return known->second ? Result<void>() : fail(kTooLong);
-  auto meaning = meaning_of(kind);
-  if (!meaning) return meaning.error();
-  bool fits = true;
-  if (meaning->chosen) {
+  auto known = known_.find(kind);
+  if (known == known_.end()) {
+    auto meaning = meaning_of(kind);
+    if (!meaning) return meaning.error();
     circuit::Counter counter;
-    meaning->chosen->named->count(counter, meaning->chosen->size);
-    fits = counter.counts().ands <= kMostPairAnds;
+    if (meaning->chosen) meaning->chosen->named->count(counter, meaning->chosen->size);
+    if (known_.size() == kMostKnown) known_.clear();
+    known = known_.emplace(kind, counter.counts().ands).first;
   }
-  if (known_.size() == kMostKnown) known_.clear();
-  known_.emplace(kind, fits);
-  return fits ? Result<void>() : fail(kTooLong);
+  if (known->second > kMostPairAnds) return fail(kTooLong);
+  return known->second;
 }
 
 Result<PairKindPtr> PairCircuits::get(const std::string& kind) {

@@ -16,6 +16,9 @@
 
 namespace tkdc {
 
+// Of a circuit that is prepared, at the server that keeps more of it.
+constexpr std::size_t pair_prepared_bytes(std::uint64_t ands) { return 192 * ands; }
+
 struct PairKind {
   PairKind(std::string of, const circuit::Circuit& plain, const pair::PadRule& rule,
            const circuit::Circuit& padded);
@@ -25,8 +28,7 @@ struct PairKind {
   std::size_t bare_bits = 0;            // of outputs that both servers may know, which come first
   std::size_t pad_bits = 0;
   std::size_t layout_bytes() const;
-  // Of one that is prepared, at the server that keeps more of it.
-  std::size_t prepared_bytes() const { return 192 * circuit.ands; }
+  std::size_t prepared_bytes() const { return pair_prepared_bytes(circuit.ands); }
 };
 using PairKindPtr = std::shared_ptr<const PairKind>;
 
@@ -40,8 +42,9 @@ class PairCircuits {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{512} << 20;
 
-  // Whether there is such a kind. Takes milliseconds, and only once.
-  Result<void> look_up(const std::string& kind);
+  // How many ANDs such a kind has. Takes milliseconds, and only once. Error: there is none, or it
+  // is longer than kMostPairAnds.
+  Result<std::uint64_t> look_up(const std::string& kind);
   // Error: as look_up().
   Result<PairKindPtr> get(const std::string& kind);
 
@@ -53,7 +56,7 @@ class PairCircuits {
     std::uint64_t asked = 0;
   };
   std::map<std::string, Entry> entries_;
-  std::map<std::string, bool> known_;  // what look_up() has counted; a bounded number
+  std::map<std::string, std::uint64_t> known_;  // what look_up() has counted; a bounded number
   std::uint64_t asked_ = 0;
 };
 

@@ -81,6 +81,7 @@ class PairJobService final : public JobService {
   PairPools pools_;
   PairCircuits circuits_;
   PairWishes wishes_;
+  PairProved proved_{options_.pair_unproved_ands};  // the lane's thread
   PairQueue queue_;
   PairFigures figures_;
   PendingJobs pending_;
@@ -213,7 +214,7 @@ PairJobService::Ended PairJobService::work_at_jobs(pair::Session& jobs, const pa
   PairBlocks blocks(jobs, pools_, pool);
   PairRecords records(jobs, blocks);
   PairReserve reserve(jobs);
-  const PairAtWork at_work{jobs, pools_, circuits_, blocks, records, reserve};
+  const PairAtWork at_work{jobs, pools_, circuits_, blocks, records, reserve, proved_};
   PairLane lane(shared, at_work, queue_, wishes_, figures_, of_lane_, *streams.from_next);
   session_is(jobs.id(), pool);
   if (options_.party == 0)

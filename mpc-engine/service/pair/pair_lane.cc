@@ -141,13 +141,16 @@ Result<void> PairLane::run_job(PairJob& of, bool held) {
   const std::string ends = outcome.ends_session;
   if (const auto stands = at_work_.session.stands(); !stands)
     outcome = JobOutcome(TKDC_STATUS_UNAVAILABLE, stands.error().message);
+  const bool good = outcome.status == TKDC_STATUS_OK;
+  if (good) note_proved(at_work_, of);
   JobCost cost;
   cost.message_bytes = static_cast<std::uint32_t>(at_work_.session.channel().sent() - sent);
   of_lane_.operations.add(1);
   of_lane_.busy_ns.add(static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begun).count()));
   answers_.finish_by_two(*of.job, std::move(outcome), cost);
-  for (const std::string& kind : at_work_.reserve.asked()) wishes_.note(kind);
+  for (const std::string& kind : at_work_.reserve.asked())
+    if (good) wishes_.note(kind);
   last_job_ = Clock::now();
   count();
   if (!ends.empty()) return at_work_.session.end(ends, pair::EndedBy::kState);
@@ -194,8 +197,8 @@ Result<bool> PairLane::work_ahead() {
   }
   const auto ready = [&](const std::string& kind) { return at_work_.reserve.ready(kind); };
   const auto room = [&](const std::string& kind) {
-    auto found = at_work_.circuits.get(kind);
-    return found && at_work_.reserve.has_room(**found);
+    const auto ands = at_work_.circuits.look_up(kind);  // laid out when it is chosen
+    return ands && at_work_.reserve.has_room(kind, *ands);
   };
   const auto kind = wishes_.next(ready, room);
   if (!kind) return false;

@@ -22,6 +22,18 @@ Result<PairOutput> compute_pair(const PairAtWork& at_work, const PairKindPtr& ki
   return PairOutput{pair::Bits(bits->begin(), bare), pair::Bits(bare, bits->end())};
 }
 
+void note_proved(const PairAtWork& at_work, const PairJob& of) {
+  if (of.kind.empty()) return;
+  at_work.proved.note(of.kind);
+  const JobRequest& request = of.job->request;
+  const bool seals = request.op == TKDC_OP_SEAL;
+  if (!seals && request.op != TKDC_OP_MAC) return;
+  const std::size_t bytes = of.pad_bytes + (seals ? 0 : of.input_bytes);
+  const auto whole =
+      whole_of(*of.job->found.record, seals ? TKDC_OP_OPEN : TKDC_OP_VERIFY, request.usage, bytes);
+  if (whole) at_work.proved.note(answer_kind(whole->circuit));
+}
+
 SharedBytes answer_of(const pair::Bits& bits) {
   SharedBytes out;
   const Bytes octets = pair::packed(bits);

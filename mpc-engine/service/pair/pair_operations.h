@@ -22,6 +22,9 @@ Result<PairOutput> compute_pair(const PairAtWork& at_work, const PairKindPtr& ki
 // Both servers hold the record's bits or neither does: `held`.
 JobOutcome run_pair_operation(const PairAtWork& at_work, PairJob& of, bool held);
 
+// A job that ended well proves its kind, and that of what it has sealed or signed.
+void note_proved(const PairAtWork& at_work, const PairJob& of);
+
 // Octets of bits that are an agent's.
 SharedBytes answer_of(const pair::Bits& bits);
 

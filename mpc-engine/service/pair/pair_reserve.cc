@@ -22,8 +22,8 @@ std::size_t PairReserve::ready() const {
   return sum;
 }
 
-bool PairReserve::has_room(const PairKind& kind) const {
-  return ready(kind.name) < kMostOfKind && bytes_ + kind.prepared_bytes() <= kMostBytes;
+bool PairReserve::has_room(const std::string& kind, std::uint64_t ands) const {
+  return ready(kind) < kMostOfKind && bytes_ + pair_prepared_bytes(ands) <= kMostBytes;
 }
 
 // In batches that are longer than what is wanted, where that is little: a batch's buckets cost less
@@ -64,7 +64,8 @@ Result<pair::Prepared> PairReserve::take(const PairKindPtr& kind) {
 }
 
 Result<void> PairReserve::step(const PairKindPtr& kind) {
-  if (!has_room(*kind)) return fail("pair: there is no room for more circuits that are prepared");
+  if (!has_room(kind->name, kind->circuit.ands))
+    return fail("pair: there is no room for more circuits that are prepared");
   if (stock_.size() < kind->circuit.ands)
     return stock_up(std::min<std::uint64_t>(kind->circuit.ands, stock_.size() + kStepAnds));
   auto made = make(*kind);

@@ -26,7 +26,7 @@ class PairReserve {
   std::size_t ready() const;
   std::size_t bytes() const { return bytes_; }
   // Whether one more of it may stand here.
-  bool has_room(const PairKind& kind) const;
+  bool has_room(const std::string& kind, std::uint64_t ands) const;
 
   // One that is ready, or is made now.
   Result<pair::Prepared> take(const PairKindPtr& kind);

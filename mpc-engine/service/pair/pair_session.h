@@ -5,6 +5,7 @@
 
 #include "service/pair/pair_circuits.h"
 #include "service/pair/pair_pools.h"
+#include "service/pair/pair_proved.h"
 #include "service/pair/pair_records.h"
 #include "service/pair/pair_reserve.h"
 
@@ -17,6 +18,7 @@ struct PairAtWork {
   PairBlocks& blocks;
   PairRecords& records;
   PairReserve& reserve;
+  PairProved& proved;  // outlives it, too
 };
 
 }  // namespace tkdc

@@ -170,6 +170,7 @@ Agent::Agent(Host& host) : host_(host) {
   config_.installation = kInstallation;
   config_.security = world().plan.security;
   config_.name = host.name;
+  config_.servers.resize(kServers);
   config_.role = host.number == kAdmin ? TKDC_ROLE_ADMIN : TKDC_ROLE_KDC;
 }
 

@@ -22,20 +22,22 @@ ETHERNET_BYTES = 14
 # In blocks shared by many packets: not --immediate-mode, which gives each packet a slot of the
 # longest packet's size and drops the rest. A block that is not full comes after a second.
 KERNEL_BUFFER_KIB = 131_072
+MUCH_BUFFER_KIB = 1_048_576  # where servers send each other tens of megabytes for an operation
 SETTLE_S = 1.5
 
 
 class Capture:
     """Everything that passes `ports` on 127.0.0.1, in both directions."""
 
-    def __init__(self, ports: list[int], path: Path, log: Path):
-        self.path, self.log = path, log
+    def __init__(self, ports: list[int], path: Path, log: Path, *, much: bool = False):
+        self.path, self.log, self.much = path, log, much
         self._filter = " or ".join(f"port {port}" for port in ports)
         self._process: subprocess.Popen | None = None
 
     def __enter__(self) -> "Capture":
-        argv = [find_program("tcpdump"), "-i", "lo", "-B", str(KERNEL_BUFFER_KIB), "-s", "0",
-                "-U", "-w", "-", self._filter]
+        buffer = MUCH_BUFFER_KIB if self.much else KERNEL_BUFFER_KIB
+        argv = [find_program("tcpdump"), "-i", "lo", "-B", str(buffer), "-s", "0",
+                *([] if self.much else ["-U"]), "-w", "-", self._filter]
         if os.geteuid() != 0:
             argv = [shutil.which("sudo") or "sudo", "-n", *argv]
         with open(self.path, "wb") as out, open(self.log, "wb") as log:

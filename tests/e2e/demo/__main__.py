@@ -84,7 +84,8 @@ def demonstrate(realm: Realm, screen: Screen) -> None:
 
 def demonstrate_within(realm: Realm, screen: Screen, folder: Path) -> None:
     traffic = folder / "traffic.pcap"
-    with Capture(realm.ports.all(), traffic, realm.logs / "tcpdump.log") as capture:
+    with Capture(realm.ports.all(), traffic, realm.logs / "tcpdump.log",
+                 much=SERVERS == 2) as capture:
         realm.start()
         create_principals(realm, screen)
         seen = len(realm.operations("kdc"))

@@ -274,6 +274,9 @@ class Realm:
                   "admin_socket": self.agent_socket("admin"),
                   "module": "plain" if self.stock else "tkdc"}
         modules = (STOCK_MODULE if self.stock else TKDC_MODULE).format(**values)
+        if self.servers == 2:  # it takes seconds where nothing of an operation's length is prepared
+            head = "    tkdc = {\n"
+            modules = modules.replace(head, head + "        tkdc_timeout_ms = 15000\n")
         (self.directory / "krb5.conf").write_text(KRB5_CONF.format(**values))
         (self.directory / "kdc.conf").write_text(KDC_CONF.format(**values, modules=modules))
         (self.directory / "kadm5.acl").write_text(f"admin/admin@{self.name} *\n")

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.e2e.demo import keep, operations
@@ -21,6 +22,7 @@ BASE_PORT = int(os.environ.get("TKDC_DEMO_PORT", "7700"))
 DIRECTORY = Path(os.environ.get("TKDC_DEMO_DIRECTORY", ROOT / "var" / "demo"))
 SERVERS = int(os.environ.get("SERVERS") or "3")
 MODE = "two servers, malicious" if SERVERS == 2 else "malicious"
+TRIES = 4 if SERVERS == 2 else 1
 PASSWORD = "correct horse battery staple"
 
 
@@ -29,6 +31,18 @@ def must(screen: Screen, shown: str, outcome: Outcome) -> str:
     if not outcome.ok:
         raise RealmError(f"{shown}: {outcome.errors.strip()}")
     return outcome.output
+
+
+def must_at_last(screen: Screen, shown: str, ask: Callable[[], Outcome]) -> str:
+    """Two servers that have no circuit of a length prepared may take longer than a KDC waits, on a
+    busy machine: then a user asks again."""
+    outcome = ask()
+    for _ in range(TRIES - 1):
+        if outcome.ok:
+            break
+        screen.command(shown, outcome.errors)
+        outcome = ask()
+    return must(screen, shown, outcome)
 
 
 def create_principals(realm: Realm, screen: Screen) -> None:
@@ -47,12 +61,13 @@ def create_principals(realm: Realm, screen: Screen) -> None:
 def log_in(realm: Realm, screen: Screen) -> None:
     screen.step("Logins, by the stock kinit")
     alice, bob = realm.client("alice"), realm.client("bob")
-    must(screen, "kinit alice        # password, preauthentication required",
-         alice.kinit("alice", PASSWORD))
-    must(screen, "kvno host/demo.test", alice.kvno("host/demo.test"))
+    must_at_last(screen, "kinit alice        # password, preauthentication required",
+                 lambda: alice.kinit("alice", PASSWORD))
+    must_at_last(screen, "kvno host/demo.test", lambda: alice.kvno("host/demo.test"))
     must(screen, "klist", alice.klist("-e"))
-    must(screen, "kinit -k -t bob.keytab bob", bob.kinit_keytab("bob", realm.keytab("bob")))
-    must(screen, "kvno host/demo.test", bob.kvno("host/demo.test"))
+    must_at_last(screen, "kinit -k -t bob.keytab bob",
+                 lambda: bob.kinit_keytab("bob", realm.keytab("bob")))
+    must_at_last(screen, "kvno host/demo.test", lambda: bob.kvno("host/demo.test"))
     must(screen, "klist", bob.klist("-e"))
     _must_refuse(screen, realm.client("nobody"))
 

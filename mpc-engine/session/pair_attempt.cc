@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/pair_attempt.h"
 
+#include <algorithm>
+
 #include "session/calling.h"
 #include "session/entries.h"
 #include "session/pair_talk.h"
@@ -32,6 +34,7 @@ class PairAttempt {
   Result<void> meet();
   Result<Streams> open_streams(PairTalk& talk);
   Result<void> give_ends(Streams streams, Session& session) const;
+  Result<void> count_session() const;
   Result<Session> agree(PairTalk& talk);
   Session agreed_session() const;
 
@@ -163,6 +166,16 @@ Result<void> PairAttempt::give_ends(Streams streams, Session& session) const {
   return {};
 }
 
+// This party's own number, on its disk before the session is used: by it, and by a log of sessions,
+// its owner sees a store that went back. At the end of all numbers it stays.
+Result<void> PairAttempt::count_session() const {
+  Epochs epochs = in_.entries.epochs();
+  if (epochs.used == kMaxEpoch) return {};
+  epochs.used += 1;
+  epochs.reserved = std::max(epochs.reserved, epochs.used);
+  return in_.entries.set_epochs(epochs);
+}
+
 Session PairAttempt::agreed_session() const {
   Session session;
   session.party = in_.options.party;
@@ -189,6 +202,8 @@ Result<Session> PairAttempt::agree(PairTalk& talk) {
   if (!done.ok()) return done.error();
   auto streams = open_streams(talk);
   if (!streams.ok()) return streams.error();
+  done = count_session();
+  if (!done.ok()) return done.error();
   Session session = agreed_session();
   done = give_ends(std::move(*streams), session);
   // Else one would be in a session whose streams the other one could not make.

@@ -97,7 +97,7 @@ struct Session {
   // It is for this party's repair alone: its inventory is no one's.
   std::optional<int> repaired;
   // 20 bits of the GCM nonce, reserved on disk by all three before use; and its era. Two parties
-  // seal under no such nonce, and use none up.
+  // seal under no such nonce: it is this party's own count of sessions.
   std::uint32_t epoch = 0, era = 0;
   std::array<OwnersNote, 3> notes{};   // by party, of when the session was made
   std::vector<std::string> protocols;  // that all three have, the one that is used most first

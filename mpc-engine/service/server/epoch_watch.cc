@@ -31,6 +31,18 @@ Result<void> notice_restored_epochs(Store& store, AuditLog& audit) {
   return {};
 }
 
+Result<void> check_not_restored(Store& store, const AuditLog& audit) {
+  const Epochs stored = store.epochs();
+  const SessionEpoch seen = audit.last_epoch();
+  if (seen <= SessionEpoch{stored.era, stored.used}) return {};
+  return fail(
+      "the store is older than the audit log (session " + std::to_string(stored.used) +
+      " of this server, the log has " + std::to_string(seen.epoch) +
+      "): a copy was put in its place. It would use a second time what may be used once, and "
+      "the other server could read keys: put the newest store back, or make the realm anew "
+      "(docs/operations.md, A realm on two servers)");
+}
+
 EpochAlarms epoch_alarms(const EpochReport& report) {
   EpochAlarms out;
   if (report.spent > report.per_day / 4)

@@ -18,6 +18,9 @@ namespace tkdc {
 // seen are not used again. Called before any session.
 Result<void> notice_restored_epochs(Store& store, AuditLog& audit);
 
+// Of two servers the same is an error: what such a store may use once would be used twice.
+Result<void> check_not_restored(Store& store, const AuditLog& audit);
+
 // Empty while there is nothing to say.
 struct EpochAlarms {
   std::string spent;  // more than a quarter of a day's allowance

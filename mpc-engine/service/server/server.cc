@@ -101,7 +101,7 @@ Result<void> Server::open_files() {
   auto audit = AuditLog::open(config_.audit_file, config_.audit_rotation);
   if (!audit.ok()) return audit.error();
   audit_ = std::move(*audit);
-  return notice_restored_epochs(*store_, *audit_);
+  return of_two() ? check_not_restored(*store_, *audit_) : notice_restored_epochs(*store_, *audit_);
 }
 
 // What peers record of the audit log: no more than a crash leaves of it.

@@ -64,8 +64,8 @@ TEST(PairMesh, TwoPartiesAgreeAndTheirStreamsRunBothWays) {
     EXPECT_EQ(session.security, Security::kMalicious);
     EXPECT_EQ(session.protocols, std::vector<std::string>{"pair"});
     EXPECT_FALSE(session.goes_on);
-    EXPECT_EQ(session.epoch, 0u) << "no nonce epoch is used up";
-    EXPECT_EQ(duo.store(p).epochs(), Epochs());
+    EXPECT_EQ(session.epoch, 1u) << "its own count of sessions";
+    EXPECT_EQ(duo.store(p).epochs().used, 1u);
     for (std::size_t q : {0u, 1u}) EXPECT_EQ(session.notes[q], duo.options(int(q)).note()) << q;
     ASSERT_EQ(session.lanes.size(), 2u);
     for (std::size_t lane : {0u, 1u}) {
@@ -197,6 +197,21 @@ TEST(PairMesh, NeitherIsInASessionWhoseStreamsTheOtherCouldNotMake) {
     const std::string refused = "party " + std::to_string(lacks) + " refuses: link: this network";
     EXPECT_TRUE(says(duo.error(1 - lacks), refused)) << duo.error(1 - lacks);
   }
+}
+
+TEST(PairMesh, EachCountsItsOwnSessionsBeforeItUsesThem) {
+  Duo duo;
+  duo.store(0).use_epochs(7);
+  duo.store(1).use_epochs(kMaxEpoch);
+  auto sessions = duo.establish();
+  ASSERT_EQ(duo.errors(), "");
+  EXPECT_EQ(sessions[0]->epoch, 8u);
+  EXPECT_EQ(sessions[1]->epoch, kMaxEpoch) << "which is no reason to stop";
+  sessions = {};
+  duo.store(0).epoch_failure = "store: no space";
+  sessions = duo.establish(1'500);
+  EXPECT_FALSE(sessions[0] || sessions[1]);
+  EXPECT_TRUE(says(duo.error(1), "party 0 refuses: store: no space")) << duo.error(1);
 }
 
 TEST(PairMesh, WhoMayStartNoSessionSaysSo) {

@@ -107,7 +107,7 @@ TEST_F(TwoServersTest, ComeToASessionAndToANewOne) {
     EXPECT_EQ(said["parties"], 2);
     EXPECT_EQ(said["party"], party);
     EXPECT_EQ(said["security"], "malicious");
-    EXPECT_EQ(said["epoch"], 0);
+    EXPECT_EQ(said["epoch"], 1);
     for (const char* of_three : {"zero_shares", "two_parts", "garbling"})
       EXPECT_FALSE(said.contains(of_three)) << of_three;
     for (const LocalOp op :
@@ -125,6 +125,25 @@ TEST_F(TwoServersTest, ComeToASessionAndToANewOne) {
   EXPECT_NE(audit.find("\"session\":\"" + first), std::string::npos) << "by both logs";
   EXPECT_EQ(audit.find("\"party\":2"), std::string::npos) << "there is no third peer";
   EXPECT_EQ(audit.find("latched"), std::string::npos);
+}
+
+TEST_F(TwoServersTest, ACopyOfAStoreInItsPlaceIsRefused) {
+  namespace fs = std::filesystem;
+  const std::string store = config_of(0).store_path, copy = directory_ + "/copy";
+  for (int party : {0, 1}) start(party);
+  const std::string first = session();
+  servers_[0].reset();
+  fs::copy(store, copy, fs::copy_options::recursive);
+  start(0);
+  session(first);
+  servers_[0].reset();
+  EXPECT_TRUE(Server::create(config_of(0), "program", around(config_of(0))).ok()) << "as it is";
+  fs::remove_all(store);
+  fs::rename(copy, store);
+  auto refused = Server::create(config_of(0), "program", around(config_of(0)));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("older than the audit log"), std::string::npos)
+      << refused.error().message;
 }
 
 TEST_F(TwoServersTest, AStoreOfTheOtherKindIsRefused) {

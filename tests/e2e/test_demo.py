@@ -15,14 +15,13 @@ pytestmark = [pytest.mark.skipif(STOCK, reason="the demo is about tkdc")]
 TIMEOUT_S = 600
 
 
-@pytest.mark.parametrize(("servers", "mode"), [(3, "malicious"), (2, "two servers, malicious")])
-def test_demo(servers, mode):
+def test_demo():
     directory = tempfile.mkdtemp(prefix="tkdc-demo-")
     env = {**os.environ, "TKDC_DEMO_DIRECTORY": directory, "KEEP": "",
-           "SERVERS": str(servers), "TKDC_DEMO_PORT": str(free_base_port())}
+           "SERVERS": "3", "TKDC_DEMO_PORT": str(free_base_port())}
     done = subprocess.run(["/usr/bin/python3", "-m", "tests.e2e.demo"], cwd=ROOT, env=env,
                           capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.rstrip().endswith("demo: ok")
-    assert f"security: {mode} (" in done.stdout
+    assert "security: malicious" in done.stdout
     shutil.rmtree(directory, ignore_errors=True)

@@ -11,6 +11,14 @@ using pair::EndedBy;
 using pair::Label;
 
 constexpr std::size_t kCountBytes = 32;
+// Below the first another pool is made when a session begins, below the second the session ends for
+// it: some reservations' blocks at least.
+constexpr std::uint64_t enough_for(std::uint64_t blocks) {
+  return std::max<std::uint64_t>(blocks / 8, 256);
+}
+constexpr std::uint64_t least_of(std::uint64_t blocks) {
+  return std::max<std::uint64_t>(blocks / 16, 128);
+}
 
 // Of a pool: what ordinary reservations may still take.
 std::uint64_t left_of(std::uint64_t next, std::uint64_t blocks) {
@@ -74,7 +82,7 @@ Result<std::optional<Label>> best_of(const std::vector<PairPools::Count>& own,
     }
     const std::uint64_t left = left_of(std::max(one.next, other->next), one.blocks);
     const std::pair<std::uint64_t, std::uint64_t> number{one.id.high, one.id.low};
-    const bool enough = left >= one.blocks / 8;
+    const bool enough = left >= enough_for(one.blocks);
     if (!enough || (best && (left < most || (left == most && number < first)))) continue;
     best = one.id;
     most = left;
@@ -87,7 +95,7 @@ Result<std::optional<Label>> best_of(const std::vector<PairPools::Count>& own,
 
 bool is_short(const PairPools& pools, const pair::Pool& pool) {
   for (const PairPools::Count& one : pools.counts())
-    if (one.id == pool.id) return left_of(one.next, one.blocks) < one.blocks / 16;
+    if (one.id == pool.id) return left_of(one.next, one.blocks) < least_of(one.blocks);
   return false;
 }
 

@@ -148,11 +148,11 @@ Result<void> PairLane::run_job(PairJob& of, bool held) {
   of_lane_.operations.add(1);
   of_lane_.busy_ns.add(static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begun).count()));
+  count();
   answers_.finish_by_two(*of.job, std::move(outcome), cost);
   for (const std::string& kind : at_work_.reserve.asked())
     if (good) wishes_.note(kind);
   last_job_ = Clock::now();
-  count();
   if (!ends.empty()) return at_work_.session.end(ends, pair::EndedBy::kState);
   return at_work_.session.stands();
 }

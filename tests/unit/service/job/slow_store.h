@@ -22,9 +22,10 @@ class SlowStore final : public Store {
   std::atomic<bool> full{false};  // for seal marks and revoked windows
   std::atomic<bool> refuses_first{false}, refuses_rest{false};  // steps of a change of keys
   std::function<void()> prepared_hook;                          // called when a record was prepared
-  std::function<void()> revoked_hook;    // called while revoked windows are written
-  MacTable* macs_over = nullptr;         // in the place of the store's own
-  RefreshTable* refresh_over = nullptr;  // the same
+  std::function<void()> revoked_hook;         // called while revoked windows are written
+  std::function<void(KeyRecord&)> read_hook;  // what is read is what it makes of it
+  MacTable* macs_over = nullptr;              // in the place of the store's own
+  RefreshTable* refresh_over = nullptr;       // the same
 
   Result<void> prepare(const KeyRecord& record) override {
     std::this_thread::sleep_for(std::chrono::milliseconds(prepare_ms));
@@ -49,7 +50,13 @@ class SlowStore final : public Store {
   Result<void> destroy(const KeyId& id) override {
     return refuses_rest ? no_more() : store_->destroy(id);
   }
-  Result<std::shared_ptr<const KeyRecord>> get(const KeyId& id) override { return store_->get(id); }
+  Result<std::shared_ptr<const KeyRecord>> get(const KeyId& id) override {
+    auto record = store_->get(id);
+    if (!read_hook || !record || !*record) return record;
+    KeyRecord changed = **record;
+    read_hook(changed);
+    return std::make_shared<const KeyRecord>(std::move(changed));
+  }
   Result<std::vector<KeyId>> prepared() override { return store_->prepared(); }
   Result<std::vector<KeyId>> condemned() override { return store_->condemned(); }
   Result<bool> committed(const KeyId& id) override { return store_->committed(id); }
@@ -60,6 +67,7 @@ class SlowStore final : public Store {
   }
   MacTable* macs() override { return macs_over ? macs_over : store_->macs(); }
   RefreshTable* refresh() override { return refresh_over ? refresh_over : store_->refresh(); }
+  ValueTable* values() override { return store_->values(); }
   RepairTable* repair() override { return store_->repair(); }
   Result<Digest> inventory() override { return store_->inventory(); }
   Result<std::uint64_t> seal_mark(const KeyId& id) override { return store_->seal_mark(id); }

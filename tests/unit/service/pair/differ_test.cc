@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two servers that have been told different things, or of which one has changed what it stores or
+// says: a job is dropped, or the session ends, and nobody is answered wrongly.
+#include "service/store/value_table.h"
+#include "support/krb5_client.h"
+#include "two_services.h"
+
+namespace tkdc {
+namespace {
+
+using test::Krb5Client;
+
+class PairServersDiffer : public testing::Test {
+ protected:
+  PairServersDiffer()
+      : two_(512, not_ahead), key_(random_octets(16)), plain_(random_octets(20)),
+        whole_(kEnctype, key_), ref_(two_.make_key("alice@R", kEnctype, key_)) {}
+
+  TwoServices::Job seal() const { return {TKDC_OP_SEAL, ref_, 3, {}, plain_}; }
+  void expect_served() {
+    const auto out = two_.ask(seal());
+    ASSERT_EQ(out.both(), TKDC_STATUS_OK) << out.message[0];
+    EXPECT_EQ(whole_.open(3, out.output), plain_);
+  }
+  // What server p reads of its records.
+  void change_record(std::size_t p, std::function<void(KeyRecord&)> change) {
+    two_.store(p).read_hook = std::move(change);
+  }
+  // It ends as a check that failed, at the server that did not change anything.
+  void expect_caught_by(std::size_t honest) {
+    const auto out = two_.ask(seal());
+    EXPECT_NE(out.status[0], TKDC_STATUS_OK);
+    EXPECT_NE(out.status[1], TKDC_STATUS_OK);
+    two_.join();
+    EXPECT_TRUE(two_.service(honest).deviation()) << two_.ended(honest);
+  }
+
+  TwoServices two_;
+  const Bytes key_, plain_;
+  Krb5Client whole_;
+  const KeyRef ref_;
+};
+
+TEST_F(PairServersDiffer, AJobOfWhichTheyAreToldDifferentThings) {
+  const std::vector<TwoServices::Edit> edits = {
+      [](std::size_t p, JobRequest& job) { job.usage = p == 0 ? 3 : 1; },
+      [](std::size_t p, JobRequest& job) { job.key.kvno += static_cast<std::uint32_t>(p); },
+      [](std::size_t p, JobRequest& job) { job.dealt_input_bytes -= p == 1; },
+      [](std::size_t p, JobRequest& job) {
+        if (p == 1) job.dealt.pop_back();
+      },
+      [](std::size_t p, JobRequest& job) {  // the deal's number
+        job.dealt[20] ^= static_cast<std::uint8_t>(p);
+      },
+      [](std::size_t p, JobRequest& job) {  // a share
+        job.dealt[40] ^= static_cast<std::uint8_t>(p);
+      },
+      [](std::size_t p, JobRequest& job) {  // the key for the other one's
+        job.dealt.back() ^= static_cast<std::uint8_t>(1 - p);
+      },
+      [](std::size_t p, JobRequest& job) { job.protocol = p == 0 ? "pair" : ""; },
+  };
+  for (std::size_t k = 0; k < edits.size(); ++k) {
+    const auto out = two_.ask(seal(), edits[k]);
+    EXPECT_EQ(out.both(), TKDC_STATUS_INCONSISTENT) << k << ": " << out.message[0];
+    EXPECT_TRUE(out.reply[0].output.empty() && out.reply[1].output.empty()) << k;
+  }
+  expect_served();
+  EXPECT_FALSE(two_.is_over());
+}
+
+TEST_F(PairServersDiffer, AJobThatOnlyOneHas) {
+  for (const int only : {0, 1}) {
+    two_.deadline_ms = 60;
+    std::atomic<bool> done{false};
+    std::thread clock([&] {
+      while (!done) {
+        for (const std::size_t p : {0, 1}) two_.service(p).expire();
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+    });
+    const auto out = two_.ask_once(seal(), nullptr, only);
+    done = true;
+    clock.join();
+    EXPECT_EQ(out.status[only], TKDC_STATUS_UNAVAILABLE);
+    two_.deadline_ms = 50'000;
+    expect_served();
+  }
+}
+
+TEST_F(PairServersDiffer, ARecordThatOneHasNot) {
+  ASSERT_TRUE(two_.store(1).condemn(ref_.id).ok());
+  ASSERT_TRUE(two_.store(1).destroy(ref_.id).ok());
+  EXPECT_EQ(two_.ask(seal()).both(), TKDC_STATUS_INCONSISTENT);
+  EXPECT_FALSE(two_.is_over());
+}
+
+TEST_F(PairServersDiffer, AStoredBitThatOneHasChanged) {
+  change_record(1, [](KeyRecord& record) { record.fields.at("u3.ke").component[0][5] ^= 4; });
+  expect_caught_by(0);
+}
+
+TEST_F(PairServersDiffer, AStoredMacThatOneHasChanged) {
+  change_record(0, [](KeyRecord& record) { record.fields.at("u3.ki").component[1][3] ^= 1; });
+  expect_caught_by(1);
+}
+
+TEST_F(PairServersDiffer, AFieldInThePlaceOfAnother) {
+  change_record(0, [](KeyRecord& record) {
+    std::swap(record.fields.at("u3.ke"), record.fields.at("u1.ke"));
+  });
+  expect_caught_by(1);
+}
+
+TEST_F(PairServersDiffer, AVersionOfARecord) {
+  change_record(0, [](KeyRecord& record) { ++record.version; });
+  EXPECT_EQ(two_.ask(seal()).both(), TKDC_STATUS_INCONSISTENT);
+  EXPECT_FALSE(two_.is_over());
+}
+
+TEST_F(PairServersDiffer, ABlockOfThePoolThatOneHasChanged) {
+  two_.restart([&](std::size_t p) {
+    if (p == 1) return;
+    ValueTable& values = *two_.store(p).values();
+    auto names = values.names("pool/");
+    ASSERT_TRUE(names.ok());
+    for (const std::string& name : *names) {
+      if (!name.ends_with("/0000")) continue;
+      auto chunk = values.get(name);
+      ASSERT_TRUE(chunk.ok() && *chunk);
+      for (std::size_t at = 0; at < (*chunk)->size(); at += 48) (**chunk)[at] ^= 1;
+      const NamedValue changed{name, **chunk};
+      ASSERT_TRUE(values.put(std::span(&changed, 1)).ok());
+    }
+  });
+  expect_caught_by(1);
+}
+
+// One store that cannot take the first step: nothing is stored at either. One that cannot take the
+// second: the session ends, since what begins the next one settles it.
+TEST_F(PairServersDiffer, AKeyThatOneCannotStore) {
+  for (const std::size_t p : {0, 1}) {
+    KeyRef bob = two_.stage(kEnctype, {});
+    two_.store(p).refuses_first = true;
+    EXPECT_EQ(two_.bind(bob, "bob@R").both(), TKDC_STATUS_INTERNAL);
+    two_.store(p).refuses_first = false;
+    for (const std::size_t q : {0, 1}) {
+      EXPECT_TRUE(two_.store(q).prepared()->empty());
+      EXPECT_EQ(two_.store(q).count(), 1u);
+    }
+    expect_served();
+  }
+  KeyRef carol = two_.stage(kEnctype, {});
+  two_.store(1).refuses_rest = true;
+  const auto out = two_.bind(carol, "carol@R");
+  EXPECT_NE(out.status[0], TKDC_STATUS_OK);
+  EXPECT_NE(out.status[1], TKDC_STATUS_OK);
+  two_.join();
+  EXPECT_FALSE(two_.service(0).deviation() || two_.service(1).deviation());
+  EXPECT_FALSE(two_.troubles(0).empty());
+}
+
+// A session that breaks while a job is at work; the agent asks anew.
+TEST_F(PairServersDiffer, ALinkThatBreaksInTheMiddle) {
+  for (int k = 0; k < 3; ++k) {
+    std::thread breaker([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20 * k));
+      two_.break_link();
+    });
+    std::thread next([&] {
+      breaker.join();
+      two_.join();
+      two_.start_session();
+    });
+    TwoServices::Taken out;
+    for (int turn = 0; turn < 5 && out.status[0] != TKDC_STATUS_OK; ++turn) out = two_.ask(seal());
+    next.join();
+    for (int turn = 0; turn < 5 && out.status[1] != TKDC_STATUS_OK; ++turn) out = two_.ask(seal());
+    ASSERT_EQ(out.both(), TKDC_STATUS_OK) << out.message[0];
+    EXPECT_EQ(whole_.open(3, out.output), plain_);
+    EXPECT_FALSE(two_.service(0).deviation() && two_.service(1).deviation());
+  }
+}
+
+// Octets of what either sends, all over a session's setup, order, bridge, circuit and answer: an
+// agent gets the right answer, or none.
+TEST_F(PairServersDiffer, OctetsThatEitherSends) {
+  two_.stop();
+  std::size_t ended = 0;
+  for (const int cheat : {0, 1})
+    for (const std::uint64_t at : {40u, 30'000u, 200'000u, 1'000'000u, 3'000'000u}) {
+      two_.restart_service();
+      two_.start_session(cheat, {at, 0x40});
+      for (int k = 0; k < 1000 && !two_.is_over() && !two_.is_up(); ++k)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      two_.deadline_ms = 2000;
+      const bool served = two_.is_up() && two_.serves_or_ends(seal(), [&](const Bytes& sealed) {
+        EXPECT_EQ(whole_.open(3, sealed), plain_) << at;
+      });
+      ended += !served;
+      two_.stop();
+    }
+  EXPECT_GE(ended, 4u);
+}
+
+}  // namespace
+}  // namespace tkdc

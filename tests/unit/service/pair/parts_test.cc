@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small messages and pools by themselves: what comes from the other server, and from the disk.
+#include <map>
+
+#include "service/pair/pair_pools.h"
+#include "service/pair/pair_talk.h"
+#include "two_services.h"
+
+namespace tkdc {
+namespace {
+
+// What one said is what the other hears, or an error.
+Result<PairOrder> heard(const Bytes& octets) {
+  ot::Ends ends("server 0", "server 1"), back("server 1", "server 0");
+  ot::Channel from(*ends.stream.writer, *back.stream.reader, 1000),
+      to(*back.stream.writer, *ends.stream.reader, 1000);
+  EXPECT_TRUE(from.write(octets).ok());
+  ends.stream.writer->finish();
+  return hear_order(to);
+}
+
+TEST(PairTalk, OrdersThatAreNone) {
+  EXPECT_TRUE(heard({0, 0, 0}).ok());
+  EXPECT_TRUE(heard({2, 0, 5, 0, 0, 0, 1, 'x'}).ok());
+  EXPECT_FALSE(heard({4, 0, 0}).ok()) << "another kind";
+  EXPECT_FALSE(heard({0, 0, 1, 7}).ok()) << "an octet too many";
+  EXPECT_FALSE(heard({2, 0, 4, 0, 0, 0, 1}).ok()) << "cut short";
+  EXPECT_FALSE(heard({2, 0xff, 0xff}).ok()) << "too long";
+  Bytes job{1, 0, 24 + PairStatement::kBytes};
+  job.resize(3 + 24 + PairStatement::kBytes);
+  EXPECT_TRUE(heard(job).ok());
+  job[3 + 24] = TKDC_STATUS_DEAL_AGAIN + 1;
+  EXPECT_FALSE(heard(job).ok()) << "a verdict that is none";
+  job[3 + 24] = kMissing;
+  job[3 + 24 + 33] = 2;
+  EXPECT_FALSE(heard(job).ok()) << "held: neither yes nor no";
+}
+
+TEST(PairTalk, WhatBecomesOfAJob) {
+  const auto said = [](Verdict verdict, std::uint8_t digest = 0) {
+    PairStatement out;
+    out.verdict = verdict;
+    out.opened[0] = digest;
+    return out;
+  };
+  const Verdict inconsistent = TKDC_STATUS_INCONSISTENT;
+  EXPECT_EQ(concluded(said(kAdmit), said(kAdmit)), kAdmit);
+  EXPECT_EQ(concluded(said(kAdmit, 1), said(kAdmit)), inconsistent);
+  for (const Verdict one : {TKDC_STATUS_DENIED, TKDC_STATUS_UNKNOWN_KEY, TKDC_STATUS_BAD_REQUEST}) {
+    EXPECT_EQ(concluded(said(one), said(one)), one);
+    EXPECT_EQ(concluded(said(one), said(kAdmit)), inconsistent) << "a refusal of one alone";
+    EXPECT_EQ(concluded(said(kAdmit), said(one)), inconsistent);
+    EXPECT_EQ(concluded(said(one), said(kMissing)), kMissing);
+  }
+  EXPECT_EQ(concluded(said(TKDC_STATUS_LIMIT), said(kAdmit)), Verdict{TKDC_STATUS_LIMIT});
+  EXPECT_EQ(concluded(said(TKDC_STATUS_DEAL_AGAIN), said(kAdmit)), Verdict{TKDC_STATUS_DEAL_AGAIN});
+}
+
+class TableInMemory : public ValueTable {
+ public:
+  Result<std::optional<SecretVector>> get(std::string_view name) override {
+    const auto found = values.find(std::string(name));
+    if (found == values.end()) return std::optional<SecretVector>();
+    return std::optional(found->second);
+  }
+  Result<void> put(std::span<const NamedValue> all) override {
+    if (full) return fail("disk full");
+    for (const NamedValue& one : all)
+      values[std::string(one.name)].assign(one.value.begin(), one.value.end());
+    return {};
+  }
+  Result<void> erase(std::span<const std::string> names) override {
+    for (const std::string& name : names) values.erase(name);
+    return {};
+  }
+  Result<std::vector<std::string>> names(std::string_view prefix) override {
+    std::vector<std::string> out;
+    for (const auto& [name, value] : values)
+      if (name.starts_with(prefix)) out.push_back(name);
+    return out;
+  }
+  std::map<std::string, SecretVector> values;
+  bool full = false;
+};
+
+pair::Pool new_pool(std::size_t blocks) {
+  pair::Pool out;
+  randombytes_buf(&out.id, sizeof out.id);
+  out.deltas = {pair::Side::kGarbler, pair::draw_delta(pair::Side::kGarbler)};
+  out.blocks.resize(blocks);
+  randombytes_buf(out.blocks.data(), sizeof(pair::AuthBlock) * blocks);
+  return out;
+}
+
+TEST(PairPools, KeepsWhatIsNotUsedAndNoMore) {
+  TableInMemory table;
+  const pair::Pool pool = new_pool(3000);
+  {
+    PairPools pools(table, pair::Side::kGarbler);
+    ASSERT_TRUE(pools.keep(pool).ok());
+    EXPECT_TRUE(*pools.claim(pool.id, 5, 20));
+    EXPECT_FALSE(*pools.claim(pool.id, 24, 1)) << "claimed already";
+    EXPECT_TRUE(*pools.claim(pool.id, 1100, 10));
+  }
+  EXPECT_EQ(table.names("pool/")->size(), 2u + 2) << "a chunk that is used has gone";
+  PairPools again(table, pair::Side::kGarbler);
+  ASSERT_TRUE(again.load().ok());
+  EXPECT_EQ(*again.next(pool.id), 1110u);
+  const pair::Pool* loaded = again.find(pool.id);
+  ASSERT_NE(loaded, nullptr);
+  EXPECT_EQ(loaded->deltas.delta, pool.deltas.delta);
+  for (std::size_t k = 1110; k < 3000; ++k) {
+    ASSERT_EQ(loaded->blocks[k].own, pool.blocks[k].own) << k;
+    ASSERT_EQ(loaded->blocks[k].key, pool.blocks[k].key) << k;
+  }
+  EXPECT_FALSE(PairPools(table, pair::Side::kEvaluator).load().ok()) << "of the other server";
+}
+
+TEST(PairPools, ANumberThatIsNotWrittenIsNotClaimed) {
+  TableInMemory table;
+  const pair::Pool pool = new_pool(100);
+  PairPools pools(table, pair::Side::kGarbler);
+  ASSERT_TRUE(pools.keep(pool).ok());
+  table.full = true;
+  EXPECT_FALSE(pools.claim(pool.id, 0, 10).ok());
+  EXPECT_EQ(*pools.next(pool.id), 0u);
+  EXPECT_FALSE(pools.keep(new_pool(10)).ok());
+  EXPECT_EQ(pools.counts().size(), 1u);
+  table.full = false;
+  EXPECT_TRUE(*pools.claim(pool.id, 0, 10));
+  ASSERT_TRUE(pools.drop(pool.id).ok());
+  EXPECT_NE(pools.find(pool.id), nullptr) << "keys may be of it";
+}
+
+TEST(PairPools, ReadsNothingThatIsDamaged) {
+  for (const char* which : {"/head", "/next", "/0000"})
+    for (const bool gone : {false, true}) {
+      TableInMemory table;
+      ASSERT_TRUE(PairPools(table, pair::Side::kGarbler).keep(new_pool(100)).ok());
+      for (auto it = table.values.begin(); it != table.values.end(); ++it)
+        if (it->first.ends_with(which)) {
+          if (gone)
+            table.values.erase(it);
+          else
+            it->second.pop_back();
+          break;
+        }
+      PairPools pools(table, pair::Side::kGarbler);
+      const bool unseen = gone && std::string_view(which) == "/head";  // there is no pool then
+      EXPECT_EQ(pools.load().ok(), unseen) << which;
+    }
+}
+
+}  // namespace
+}  // namespace tkdc

@@ -175,6 +175,7 @@ Error Session::end(const std::string& why, EndedBy by) {
   if (ended_.empty()) {
     ended_ = why;
     ended_by_ = channel_.broken() && !told_equality_ ? EndedBy::kLink : by;
+    lost_in_check_ = channel_.broken() && told_equality_;
     channel_.abort("the session has ended");
   }
   return fail("pair with " + channel_.peer() + ": " + ended_);

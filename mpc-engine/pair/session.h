@@ -136,6 +136,9 @@ class Session {
   Error end(const std::string& why, EndedBy by = EndedBy::kCheck);
   Result<void> stands() const;
   EndedBy ended_by() const { return ended_by_; }
+  // Ended as a check by a link that broke while the peer owed an opening: who counts such ends may
+  // go on until there are many.
+  bool lost_in_check() const { return lost_in_check_; }
   // Of what belongs to this session; public.
   Label id() const;
   bool is(const Label& id) const;
@@ -162,7 +165,7 @@ class Session {
   std::set<std::pair<std::uint64_t, std::uint64_t>> served_;  // numbers of deals
   std::string ended_;
   EndedBy ended_by_ = EndedBy::kNothing;
-  bool told_equality_ = false;
+  bool told_equality_ = false, lost_in_check_ = false;
 };
 
 }  // namespace tkdc::pair

@@ -91,6 +91,22 @@ Result<std::optional<Label>> best_of(const std::vector<PairPools::Count>& own,
   return best;
 }
 
+// A number that is behind the other server's is brought up to it, on disk, before a session begins:
+// so a disk that cannot be written costs blocks once, and no session after it.
+Result<void> catch_up(const std::vector<PairPools::Count>& own,
+                      const std::vector<PairPools::Count>& peers, PairPools& pools) {
+  for (const PairPools::Count& one : own)
+    for (const PairPools::Count& other : peers) {
+      const bool behind = other.id == one.id && other.blocks == one.blocks &&
+                          other.next > one.next && other.next <= one.blocks &&
+                          other.next - one.next <= pair::kMostApart;
+      if (!behind) continue;
+      const auto claimed = pools.claim(one.id, one.next, other.next - one.next);
+      if (!claimed) return claimed.error();
+    }
+  return {};
+}
+
 }  // namespace
 
 bool is_short(const PairPools& pools, const pair::Pool& pool) {
@@ -106,6 +122,7 @@ Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginnin
   auto peers = swap_counts(channel, own);
   if (!peers) return peers.error();
   ended_by = EndedBy::kState;
+  if (auto level = catch_up(own, *peers, pools); !level) return level.error();
   auto best = best_of(own, *peers, pools);
   if (!best) return best.error();
   if (*best) return pools.find(**best);
@@ -116,11 +133,12 @@ Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginnin
     if (*session) ended_by = (*session)->ended_by();
     return pool.error();
   }
-  ended_by = EndedBy::kState;
+  ended_by = EndedBy::kLink;
   const Label id = pool->id;
   const auto kept = pools.keep(std::move(*pool));
   auto both = both_say(channel, kept.ok());
   if (!both) return both.error();
+  ended_by = EndedBy::kState;
   if (!kept) return kept.error();
   if (!*both)
     return fail(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/pair/pair_checks.h"
 
-#include <algorithm>
+#include <cstring>
 
 #include "service/job/job_checks.h"
 #include "service/lifecycle/equal.h"
@@ -19,6 +19,9 @@ constexpr const char* kSharedOtherwise =
     "this key was not made by these two servers: import it, or restore the store that it is of";
 constexpr const char* kNotDerived =
     "this key was bound before this usage was served: make a new one";
+constexpr const char* kNoPool =
+    "keys: this server has lost the pool that a key is of: its store was changed, or restored "
+    "without it";
 constexpr const char* kServed = "this deal has been used: the agent has to deal anew";
 constexpr const char* kTooLate = "its deadline was over before both servers had it";
 constexpr const char* kComparedTooOften =
@@ -106,12 +109,7 @@ Verdict PairChecks::look_at_use(PairJob& of) {
   if (!part || part->kind != Part::Kind::kWhole) return TKDC_STATUS_BAD_REQUEST;
   if (record->sharing != kPairSharing)
     return because(of, TKDC_STATUS_UNAVAILABLE, kSharedOtherwise);
-  auto pool = pool_of(*record);
-  if (!pool) return failed(pool.error());
-  if (at_work_.pools.find(*pool) == nullptr)
-    return failed(
-        fail("keys: this server has lost the pool that a key is of: its store was "
-             "changed, or restored without it"));
+  if (const Verdict pool = has_pool(*record); pool != kAdmit) return pool;
   auto whole = whole_of(*record, request.op, request.usage, of.input_bytes);
   if (!whole) return because(of, TKDC_STATUS_UNAVAILABLE, kNotDerived);
   of.whole = std::move(*whole);
@@ -132,6 +130,12 @@ Verdict PairChecks::look_at_management(PairJob& of) {
   const tkdc_status own = check_management(shared_.staged, shared_.store, of.job->role, request);
   if (own == TKDC_STATUS_LIMIT) return because(of, own, kTooManyStaged);
   if (own != TKDC_STATUS_OK) return static_cast<Verdict>(own);
+  for (const KeyId& id : keys_at_work(request))
+    if (const StagedKey* staged = shared_.staged.find(id); staged != nullptr) {
+      pair::Label pool;
+      std::memcpy(&pool, staged->pool.data(), sizeof pool);
+      if (at_work_.pools.find(pool) == nullptr) return failed(fail(kNoPool));
+    }
   if (request.op != TKDC_OP_EQUAL) return kAdmit;
   if (!shared_.equals.may_compare(request.key.principal))
     return because(of, TKDC_STATUS_LIMIT, kComparedTooOften);
@@ -140,7 +144,13 @@ Verdict PairChecks::look_at_management(PairJob& of) {
   of.job->found.record = *record;
   if ((*record)->sharing != kPairSharing)
     return because(of, TKDC_STATUS_UNAVAILABLE, kSharedOtherwise);
-  return kAdmit;
+  return has_pool(**record);
+}
+
+Verdict PairChecks::has_pool(const KeyRecord& record) const {
+  auto pool = pool_of(record);
+  if (!pool) return failed(pool.error());
+  return at_work_.pools.find(*pool) == nullptr ? failed(fail(kNoPool)) : kAdmit;
 }
 
 // Jobs that are refused anyway count for their agent, not for the key that they name. Once, however

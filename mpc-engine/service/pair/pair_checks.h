@@ -34,6 +34,7 @@ class PairChecks {
   Verdict look_at_deal(PairJob& of);
   Verdict look_at_use(PairJob& of);
   Verdict look_at_management(PairJob& of);
+  Verdict has_pool(const KeyRecord& record) const;
   Verdict count(PairJob& of, Verdict others);
   Verdict failed(const Error& why) const;
   Digest digest_of(const PairJob& of) const;

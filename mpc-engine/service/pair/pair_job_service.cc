@@ -9,6 +9,7 @@ namespace {
 
 // A call waits so long for the other server, which may be laying a large circuit out.
 constexpr int kPatienceMs = 25'000;
+constexpr int kLastWordsMs = 1000;
 constexpr const char* kThreeOnly =
     "two servers have no shares to refresh, repair or audit: the two stores are all there is, and "
     "both are needed";
@@ -27,11 +28,9 @@ class PairJobService final : public JobService {
 
   void submit(AgentRole role, JobRequest request) override;
   std::string run_session(Session& session) override;
-  void stop() override {
-    queue_.stop();
-    const std::lock_guard lock(mutex_);
-    if (streams_ != nullptr) end_streams("this server stops");
-  }
+  // Its lane ends between two steps, at which the other server's ends too: a stream that broke in
+  // the middle of a check would count as one that failed. Whoever waits for it breaks the streams.
+  void stop() override { queue_.stop(); }
   void expire() override;
   JobServiceStatus status() const override;
   std::optional<std::string> deviation() const override {
@@ -58,16 +57,23 @@ class PairJobService final : public JobService {
   struct Ended {
     std::string why;
     pair::EndedBy by = pair::EndedBy::kLink;
+    bool lost = false;  // the link, while a check was at work: counted, not latched at once
   };
   Ended work(const Session& session, LaneStreams& streams);
   Ended work_at_jobs(pair::Session& jobs, const pair::Pool& pool, LaneStreams& streams);
   void session_is(const pair::Label& id, const pair::Pool& pool);
+  static void close(LaneStreams& streams);
   void session_is_over(const Ended& ended);
-  void end_streams(const std::string& why) {
-    streams_->to_next->abort(why);
-    streams_->from_next->abort(why);
-  }
   void answer_at_once(const JobName& name, JobReply reply, tkdc_status status, const char* why);
+  template <class Of>
+  void deal_again_to(const Of& which, const pair::Label& id) {
+    for (const auto& job : pending_.take_if(which))
+      reply_(job->request.name, deal_again(job->request, id));
+  }
+  std::optional<pair::Label> session_now() const {
+    const std::lock_guard lock(mutex_);
+    return session_;
+  }
   static bool is_dealt_for(const JobRequest& request, const pair::Label& session) {
     const auto* id = reinterpret_cast<const std::uint8_t*>(&session);  // public
     return request.dealt.empty() || (request.dealt.size() >= sizeof session &&
@@ -104,7 +110,6 @@ class PairJobService final : public JobService {
   const std::function<void(std::string)> end_session_ = [](const std::string&) {};
 
   mutable std::mutex mutex_;
-  LaneStreams* streams_ = nullptr;      // of the session that is at work
   std::optional<pair::Label> session_;  // its id, while jobs are taken
   std::optional<std::string> deviation_;
   pair::Label pool_;  // that new keys are of, of the last session
@@ -121,22 +126,29 @@ void PairJobService::answer_at_once(const JobName& name, JobReply reply, tkdc_st
 }
 
 // What was dealt for another session is dead, so its agent hears at once that it has to deal again.
-// While there is none the job waits.
+// While there is none the job waits, and is put in line when one begins.
 void PairJobService::submit(AgentRole role, JobRequest request) {
   const JobName name = request.name;
-  {
-    const std::lock_guard lock(mutex_);
-    if (session_ && !is_dealt_for(request, *session_))
-      return reply_(name, deal_again(request, *session_));
-  }
   auto job = std::make_unique<Job>();
   job->received = Job::Clock::now();
   job->deadline = job->received + std::chrono::milliseconds(request.deadline_ms);
   job->role = role;
   job->request = std::move(request);
+  const auto now = session_now();
+  if (now && !is_dealt_for(job->request, *now)) return reply_(name, deal_again(job->request, *now));
   if (pending_.put(std::move(job)))
     return answer_at_once(name, {}, TKDC_STATUS_LIMIT, "too many jobs are waiting at this server");
-  if (options_.party == 0) queue_.put(name);
+  {
+    const std::lock_guard lock(mutex_);
+    if (session_ && options_.party == 0) queue_.put(name);
+  }
+  // A session that began meanwhile has looked at those that waited before this one did.
+  if (const auto begun = session_now(); begun && !now)
+    deal_again_to(
+        [&](const Job& one) {
+          return one.request.name == name && !is_dealt_for(one.request, *begun);
+        },
+        *begun);
 }
 
 void PairJobService::expire() {
@@ -151,16 +163,30 @@ void PairJobService::session_is(const pair::Label& id, const pair::Pool& pool) {
     session_ = id;
     pool_ = pool.id;
   }
-  for (const auto& job :
-       pending_.take_if([&](const Job& one) { return !is_dealt_for(one.request, id); }))
-    reply_(job->request.name, deal_again(job->request, id));
+  if (options_.party == 0)
+    for (const JobName& name : pending_.names()) queue_.put(name);
+  deal_again_to([&](const Job& one) { return !is_dealt_for(one.request, id); }, id);
+}
+
+// What was said last has to arrive: the other server may be waiting for its half of a vote.
+void PairJobService::close(LaneStreams& streams) {
+  streams.to_next->finish();
+  (void)streams.to_next->wait_finished(kLastWordsMs);
+  streams.to_next->abort("the session has ended");
+  streams.from_next->abort("the session has ended");
 }
 
 void PairJobService::session_is_over(const Ended& ended) {
-  const std::lock_guard lock(mutex_);
-  streams_ = nullptr;
-  session_.reset();
-  if (ended.by == pair::EndedBy::kCheck) deviation_ = ended.why;
+  {
+    const std::lock_guard lock(mutex_);
+    session_.reset();
+    // Where nobody counts ends in the middle of a check, each is a check that failed.
+    const bool counted = ended.lost && (options_.lost_check || queue_.stopped());
+    if (ended.by == pair::EndedBy::kCheck && !counted) deviation_ = ended.why;
+    queue_.clear();
+  }
+  if (ended.lost && options_.lost_check && !queue_.stopped())
+    options_.lost_check({1 - options_.party, true, false});
 }
 
 std::string PairJobService::run_session(Session& session) {
@@ -171,14 +197,9 @@ std::string PairJobService::run_session(Session& session) {
   {
     const std::lock_guard lock(mutex_);
     deviation_.reset();
-    streams_ = &streams;
-    if (queue_.stopped()) end_streams("this server stops");
   }
   const Ended ended = work(session, streams);
-  {
-    const std::lock_guard lock(mutex_);
-    end_streams("the session has ended");
-  }
+  close(streams);
   session_is_over(ended);
   if (ended.by == pair::EndedBy::kState && options_.trouble) options_.trouble(ended.why);
   return queue_.stopped() && ended.by == pair::EndedBy::kLink ? std::string() : ended.why;
@@ -217,17 +238,17 @@ PairJobService::Ended PairJobService::work_at_jobs(pair::Session& jobs, const pa
   const PairAtWork at_work{jobs, pools_, circuits_, blocks, records, reserve, proved_};
   PairLane lane(shared, at_work, queue_, wishes_, figures_, of_lane_, *streams.from_next);
   session_is(jobs.id(), pool);
-  if (options_.party == 0)
-    for (const JobName& name : pending_.names()) queue_.put(name);
   Ended ended;
   ended.why = lane.run();
   const bool stands = jobs.stands().ok();
   ended.by = stands ? pair::EndedBy::kLink : jobs.ended_by();
+  ended.lost = jobs.lost_in_check();
   return ended;
 }
 
 JobServiceStatus PairJobService::status() const {
   JobServiceStatus out;
+  const std::vector<PairPools::Count> pools = pools_.counts();  // which may wait for the disk
   const std::lock_guard lock(mutex_);
   out.session_up = session_.has_value();
   out.lanes = out.session_up ? 1 : 0;
@@ -242,7 +263,7 @@ JobServiceStatus PairJobService::status() const {
   out.keys_limited = limits_.keys_refused();
   out.agents = limits_.agents();
   PairJobsStatus& pair = out.pair.emplace();
-  for (const PairPools::Count& one : pools_.counts()) {
+  for (const PairPools::Count& one : pools) {
     ++pair.pools;
     if (!(one.id == pool_)) continue;
     pair.pool_blocks = one.blocks;

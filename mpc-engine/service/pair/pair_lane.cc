@@ -11,6 +11,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kAliveEvery{2000};
 constexpr milliseconds kIdleBefore{20};  // since the last job, before work ahead begins
+constexpr const char* kLeft = "the other server has ended this session";
 constexpr const char* kNewPool =
     "the pool is nearly used up: a new session begins, which makes another one";
 
@@ -37,6 +38,7 @@ Result<void> PairLane::lead() {
   while (!queue_.stopped()) {
     if (auto alive = from_peer_.available(); !alive)
       return at_work_.session.end(alive.error().message, pair::EndedBy::kLink);
+    if (from_peer_.at_end()) return at_work_.session.end(kLeft, pair::EndedBy::kLink);
     if (const auto name = queue_.take(octets)) {
       if (auto done = name_job(*name); !done) return done;
       if (is_short_of_blocks()) return fail(kNewPool);
@@ -56,6 +58,7 @@ Result<void> PairLane::follow() {
   while (!queue_.stopped()) {
     auto there = from_peer_.available();
     if (!there) return at_work_.session.end(there.error().message, pair::EndedBy::kLink);
+    if (from_peer_.at_end()) return at_work_.session.end(kLeft, pair::EndedBy::kLink);
     if (*there == 0) {
       if (Clock::now() - last_heard_ > 10 * kAliveEvery)
         return at_work_.session.end(
@@ -65,9 +68,9 @@ Result<void> PairLane::follow() {
       continue;
     }
     auto heard = hear_order(at_work_.session.channel());
-    if (!heard) return at_work_.session.end(heard.error().message);
-    last_heard_ = Clock::now();
+    if (!heard) return at_work_.session.end(heard.error().message, pair::EndedBy::kState);
     if (auto done = obey(*heard); !done) return done;
+    last_heard_ = Clock::now();  // what was to be done may have taken long
   }
   return {};
 }
@@ -86,7 +89,7 @@ Result<void> PairLane::name_job(const JobName& name) {
   auto said = say(channel, order);
   auto peers = said ? hear_statement(channel) : Result<PairStatement>(said.error());
   if (!peers) {
-    const Error why = at_work_.session.end(peers.error().message);
+    const Error why = at_work_.session.end(peers.error().message, pair::EndedBy::kState);
     answers_.answer(job.job->request, TKDC_STATUS_UNAVAILABLE, why.message);
     return why;
   }

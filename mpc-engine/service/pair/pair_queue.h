@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <set>
 
 #include "service/job/fair_queue.h"
 
@@ -14,23 +15,41 @@ class PairQueue {
  public:
   using Clock = FairQueue::Clock;
 
+  // Once, however often it is put.
   void put(const JobName& name) {
     const std::lock_guard lock(mutex_);
+    if (!names_.insert(name).second) return;
     queue_.put(name);
     changed_.notify_all();
   }
   void put_back(const JobName& name, Clock::time_point due) {
     const std::lock_guard lock(mutex_);
-    queue_.put(name, due);
+    if (names_.insert(name).second) queue_.put(name, due);
+  }
+  // No session is there to name them.
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    names_.clear();
+    queue_ = FairQueue();
+  }
+  std::size_t size() {
+    const std::lock_guard lock(mutex_);
+    return names_.size();
   }
   // The next one that is due; those of which `octets_of` knows none any more are dropped.
   template <class OctetsOf>
   std::optional<JobName> take(const OctetsOf& octets_of) {
     const std::lock_guard lock(mutex_);
+    const auto known = [&](const JobName& name) {
+      const std::optional<std::size_t> octets = octets_of(name);
+      if (!octets) names_.erase(name);
+      return octets;
+    };
     const auto one = queue_.take(
-        Clock::now(), {1, ~std::size_t{0}}, [](std::uint64_t) { return std::size_t{1}; },
-        octets_of);
-    return one.empty() ? std::nullopt : std::optional(one.front());
+        Clock::now(), {1, ~std::size_t{0}}, [](std::uint64_t) { return std::size_t{1}; }, known);
+    if (one.empty()) return std::nullopt;
+    names_.erase(one.front());
+    return one.front();
   }
   bool has_due() {
     const std::lock_guard lock(mutex_);
@@ -67,6 +86,7 @@ class PairQueue {
   std::mutex mutex_;
   std::condition_variable changed_;
   FairQueue queue_;
+  std::set<JobName> names_;  // that it has
   bool woken_ = false, stopped_ = false;
 };
 

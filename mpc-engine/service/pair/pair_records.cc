@@ -28,7 +28,13 @@ Bytes name_of(const KeyRecord& record) {
 Result<pair::Reserved*> PairBlocks::need(const pair::Pool& pool, std::size_t blocks) {
   auto& reserved = reserved_[{pool.id.high, pool.id.low}];
   if (reserved && reserved->left() >= blocks) return reserved.get();
+  const auto before = pools_.next(pool.id);
   auto more = pair::reserve(session_, pool, pools_, std::max(blocks, kAtOnce));
+  const std::size_t ordinary = pool.blocks.size() - pair::kept_for_moving(pool.blocks.size());
+  // Not used up, so one of both could not write its number down. The distance between the two grows
+  // by one reservation, and no job of this session makes it grow more.
+  if (!more && before && *before + std::max(blocks, kAtOnce) <= ordinary)
+    return session_.end(more.error().message, pair::EndedBy::kState);
   if (!more) return more.error();
   reserved = std::make_unique<pair::Reserved>(std::move(*more));
   return reserved.get();

@@ -24,6 +24,7 @@ class SlowStore final : public Store {
   std::function<void()> prepared_hook;                          // called when a record was prepared
   std::function<void()> revoked_hook;         // called while revoked windows are written
   std::function<void(KeyRecord&)> read_hook;  // what is read is what it makes of it
+  ValueTable* values_over = nullptr;          // in the place of the store's own
   MacTable* macs_over = nullptr;              // in the place of the store's own
   RefreshTable* refresh_over = nullptr;       // the same
 
@@ -67,7 +68,7 @@ class SlowStore final : public Store {
   }
   MacTable* macs() override { return macs_over ? macs_over : store_->macs(); }
   RefreshTable* refresh() override { return refresh_over ? refresh_over : store_->refresh(); }
-  ValueTable* values() override { return store_->values(); }
+  ValueTable* values() override { return values_over ? values_over : store_->values(); }
   RepairTable* repair() override { return store_->repair(); }
   Result<Digest> inventory() override { return store_->inventory(); }
   Result<std::uint64_t> seal_mark(const KeyId& id) override { return store_->seal_mark(id); }

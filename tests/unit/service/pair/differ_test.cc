@@ -10,6 +10,23 @@ namespace {
 
 using test::Krb5Client;
 
+class FullTable : public ValueTable {
+ public:
+  explicit FullTable(ValueTable& of) : of_(of) {}
+  Result<std::optional<SecretVector>> get(std::string_view name) override { return of_.get(name); }
+  Result<void> put(std::span<const NamedValue> values) override {
+    return full ? fail("disk full") : of_.put(values);
+  }
+  Result<void> erase(std::span<const std::string> names) override { return of_.erase(names); }
+  Result<std::vector<std::string>> names(std::string_view prefix) override {
+    return of_.names(prefix);
+  }
+  std::atomic<bool> full{false};
+
+ private:
+  ValueTable& of_;
+};
+
 class PairServersDiffer : public testing::Test {
  protected:
   PairServersDiffer()
@@ -158,6 +175,31 @@ TEST_F(PairServersDiffer, AKeyThatOneCannotStore) {
   two_.join();
   EXPECT_FALSE(two_.service(0).deviation() || two_.service(1).deviation());
   EXPECT_FALSE(two_.troubles(0).empty());
+}
+
+// Blocks that only one has claimed are lost once, not with each job that is asked meanwhile.
+TEST_F(PairServersDiffer, ADiskThatCannotBeWrittenForAWhile) {
+  two_.stop();
+  FullTable full(*two_.store(1).values());
+  two_.store(1).values_over = &full;
+  two_.restart_service();
+  full.full = true;
+  two_.deadline_ms = 300;
+  for (int k = 0; k < 12; ++k) {
+    if (two_.is_over() || k == 0) {
+      two_.start_session();
+      for (int n = 0; n < 400 && !two_.is_over() && !two_.is_up(); ++n)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    EXPECT_FALSE(two_.is_up() && two_.serves_or_ends(seal(), [](const Bytes&) {}));
+  }
+  full.full = false;
+  two_.deadline_ms = 50'000;
+  two_.stop();
+  two_.restart_service();
+  two_.start_session();
+  expect_served();
+  EXPECT_EQ(two_.service(0).status().pair->pools, 1u);
 }
 
 // A session that breaks while a job is at work; the agent asks anew.

@@ -19,6 +19,9 @@ TEST(PairKeysOfServers, DrawnExportedBoundUsedAndDestroyed) {
   const auto exported = two.ask(on_key(TKDC_OP_EXPORT, ref));
   ASSERT_EQ(exported.both(), TKDC_STATUS_OK) << exported.message[0];
   const Bytes key = exported.output;
+  KeyRef longer = two.stage(kEnctype, {});
+  longer.enctype = 18;
+  EXPECT_EQ(two.ask(on_key(TKDC_OP_EXPORT, longer)).both(), TKDC_STATUS_BAD_REQUEST);
   ASSERT_EQ(key.size(), 16u);
   EXPECT_EQ(two.ask(on_key(TKDC_OP_EXPORT, ref)).both(), TKDC_STATUS_DENIED) << "once";
   ASSERT_EQ(two.bind(ref, "host/x@R").both(), TKDC_STATUS_OK);
@@ -98,6 +101,22 @@ TEST(PairKeysOfServers, OutliveSessions) {
   const PairJobsStatus after = *two.service(0).status().pair;
   EXPECT_EQ(after.pools, before.pools);
   EXPECT_LT(after.pool_left, before.pool_left) << "no session begins where another one began";
+}
+
+// What is under way comes to its end, and nobody takes the other one's stop for a lie.
+TEST(PairKeysOfServers, AStopWaitsForWhatIsUnderWay) {
+  for (const std::size_t p : {0, 1}) {
+    TwoServices two(512);
+    KeyRef ref = two.stage(kEnctype, {});
+    std::thread stops([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(60));
+      two.service(p).stop();
+    });
+    EXPECT_EQ(two.bind(ref, "host/x@R").both(), TKDC_STATUS_OK);
+    stops.join();
+    two.join();
+    for (const std::size_t q : {0, 1}) EXPECT_FALSE(two.service(q).deviation()) << two.ended(q);
+  }
 }
 
 TEST(PairKeysOfServers, ADealServesOnce) {

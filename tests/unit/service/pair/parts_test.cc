@@ -3,6 +3,7 @@
 #include <map>
 
 #include "service/pair/pair_pools.h"
+#include "service/pair/pair_queue.h"
 #include "service/pair/pair_talk.h"
 #include "two_services.h"
 
@@ -54,6 +55,24 @@ TEST(PairTalk, WhatBecomesOfAJob) {
   }
   EXPECT_EQ(concluded(said(TKDC_STATUS_LIMIT), said(kAdmit)), Verdict{TKDC_STATUS_LIMIT});
   EXPECT_EQ(concluded(said(TKDC_STATUS_DEAL_AGAIN), said(kAdmit)), Verdict{TKDC_STATUS_DEAL_AGAIN});
+}
+
+TEST(PairQueue, HasEachNameOnceAndNoneWithoutASession) {
+  PairQueue queue;
+  const JobName one{1, 2, 3}, other{1, 2, 4};
+  const auto known = [](const JobName&) { return std::optional<std::size_t>(1); };
+  for (int k = 0; k < 3; ++k) queue.put(one);
+  queue.put_back(one, PairQueue::Clock::now());
+  EXPECT_EQ(queue.size(), 1u);
+  EXPECT_EQ(queue.take(known), one);
+  EXPECT_EQ(queue.take(known), std::nullopt);
+  queue.put(one);
+  queue.put(other);
+  EXPECT_EQ(queue.take([](const JobName&) { return std::optional<std::size_t>(); }), std::nullopt);
+  EXPECT_EQ(queue.size(), 0u) << "jobs that are answered leave it";
+  queue.put(one);
+  queue.clear();
+  EXPECT_EQ(queue.take(known), std::nullopt);
 }
 
 class TableInMemory : public ValueTable {

@@ -99,6 +99,9 @@ class TwoServices {
   void stop() {
     for (auto& service : services_)
       if (service) service->stop();
+    for (int k = 0; k < 400 && !is_over() && threads_[0].joinable(); ++k)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (!is_over() && threads_[0].joinable()) break_link();
     join();
   }
   // As if both had been stopped, and started again.

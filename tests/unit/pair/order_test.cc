@@ -7,6 +7,7 @@ namespace tkdc::pair {
 namespace {
 
 struct Ended {
+  bool lost = false;
   std::string why;
   EndedBy by = EndedBy::kNothing;
   std::uint64_t sent = 0;  // since the rogue's turn began
@@ -19,6 +20,7 @@ Ended equality_against(Side honest, const std::function<Result<void>(ot::Channel
     const std::uint64_t before = session.channel().sent();
     auto done = session.equal({});
     out.by = session.ended_by();
+    out.lost = session.lost_in_check();
     out.sent = session.channel().sent() - before;
     if (!done) out.why = done.error().message;
     return done;
@@ -37,6 +39,7 @@ TEST(PairOrder, ALinkThatBreaksAfterTheGarblersTellingIsACheckThatFailed) {
     return fail("broken, it says");
   });
   EXPECT_EQ(ended.by, EndedBy::kCheck);
+  EXPECT_TRUE(ended.lost);
   EXPECT_NE(ended.why.find("does not open"), std::string::npos);
 }
 
@@ -44,6 +47,7 @@ TEST(PairOrder, ALinkThatBreaksBeforeItIsALink) {
   const Ended ended =
       equality_against(Side::kGarbler, [](ot::Channel&) -> Result<void> { return fail("broken"); });
   EXPECT_EQ(ended.by, EndedBy::kLink);
+  EXPECT_FALSE(ended.lost);
   EXPECT_EQ(ended.sent, 0u);
 }
 
@@ -75,6 +79,7 @@ TEST(PairOrder, AnOpeningMustBeWhatWasCommittedTo) {
     return channel.write(opening);
   });
   EXPECT_EQ(ended.by, EndedBy::kCheck);
+  EXPECT_FALSE(ended.lost);
   EXPECT_NE(ended.why.find("another value than it committed to"), std::string::npos);
 }
 

@@ -82,10 +82,10 @@ install:
 packages-test: packages
 	$(PYTEST) -q tests/packages
 
-# Real hosts by systemd-nspawn, real SSH, real Ansible; as root. ONLY=WORD: installation and these steps.
+# Real hosts by systemd-nspawn, real SSH, real Ansible; as root. ONLY=WORD: installation and these steps; SERVERS=2: on two.
 rollout-test:
 	@./bootstrap --rollout
-	JOBS=$(JOBS) $(NICE) $(PYTHON) -m tests.rollout $(if $(SHORT),--short) $(if $(ONLY),--only $(ONLY))
+	JOBS=$(JOBS) TKDC_ROLLOUT_SERVERS=$(SERVERS) $(NICE) $(PYTHON) -m tests.rollout $(if $(SHORT),--short) $(if $(ONLY),--only $(ONLY))
 
 # For ansible-galaxy collection install build/tkdc-appliance-*.tar.gz
 collection:

@@ -2,7 +2,7 @@
 """Steps of the rollout: what is refused, the installation, and a client's first commands."""
 
 from tests.rollout.lab import Machine
-from tests.rollout.site import CLIENT_KRB5, KDCS, SERVERS, Site, StepError, until
+from tests.rollout.site import CLIENT_KRB5, KDCS, SERVERS, TWO, Site, StepError, until
 
 ADMIN, ADMIN_PASSWORD = "admin/admin", "secret of the administrator"
 # What tells an untouched host from one that a playbook was at.
@@ -32,6 +32,8 @@ def wrong_inventories(site: Site) -> None:
     for host in (*SERVERS, *KDCS):
         site.host(host).run("touch /root/.before; sleep 0.05")
     refused(site, "must name server0, server1 and server2", tkdc_members=["server0", "server1"])
+    if TWO:
+        refused(site, "two servers: they have no backups", tkdc_backup_key="backup.pub")
     refused(site, "tkdc_primary: kdc9 is no host of the group tkdc_kdcs", tkdc_primary="kdc9")
     refused(site, "missing required arguments: tkdc_realm", tkdc_realm=None)
     for host in (*SERVERS, *KDCS):
@@ -154,11 +156,22 @@ def metrics(machine: Machine, port: int) -> str:
 
 def watched(site: Site) -> None:
     """What administrators look at, as the inventory asked for it; and what is kept at night."""
+    for name in SERVERS:
+        said = metrics(site.host(name), 9748)
+        need("\ntkdc_server_up 1\n" in said, f"no metrics of {name}", said)
+    if not TWO:
+        backed_up(site)
+    said = metrics(site.host(site.primary), 9747)
+    need("\ntkdc_healthy 1\n" in said, "no metrics of the realm", said)
+    for name in (*SERVERS, site.primary):
+        done = site.host(name).run("tkdc doctor", check=False)
+        need(done.returncode == 0, f"the doctor on {name}", done.stdout + done.stderr)
+
+
+def backed_up(site: Site) -> None:
     key = (site.folder / "backup.key").read_text()
     for name in SERVERS:
         machine = site.host(name)
-        said = metrics(machine, 9748)
-        need("\ntkdc_server_up 1\n" in said, f"no metrics of {name}", said)
         machine.run(f"systemctl is-active tkdc-backup@{name}.timer")
         machine.run(f"systemctl start tkdc-backup@{name}.service")
         machine.write("/root/backup.key", key)
@@ -166,11 +179,6 @@ def watched(site: Site) -> None:
                            f"/var/lib/tkdc/{name}/backups/*.tkdc-backup").stdout
         machine.run("rm /root/backup.key")
         need("whole" in said, f"the backup of {name}", said)
-    said = metrics(site.host(site.primary), 9747)
-    need("\ntkdc_healthy 1\n" in said, "no metrics of the realm", said)
-    for name in (*SERVERS, site.primary):
-        done = site.host(name).run("tkdc doctor", check=False)
-        need(done.returncode == 0, f"the doctor on {name}", done.stdout + done.stderr)
 
 
 def nothing_left(site: Site, hosts: tuple[str, ...]) -> None:

@@ -94,9 +94,11 @@ Result<void> Reserved::has(const Session& session, std::size_t blocks) const {
 
 Result<StoredBlocks> Reserved::take(const Session& session, std::size_t blocks) {
   if (auto good = has(session, blocks); !good) return good.error();
-  const auto* first = pool_->blocks.data() + next_;
+  AuthBlock* first = blocks_.data() + (blocks_.size() - left());
+  StoredBlocks out{pool_->id, AuthBlocks(first, first + blocks)};
+  sodium_memzero(first, blocks * sizeof *first);
   next_ += blocks;
-  return StoredBlocks{pool_->id, AuthBlocks(first, first + blocks)};
+  return out;
 }
 
 Result<Reserved> reserve(Session& session, const Pool& pool, PoolPosition& position,
@@ -115,13 +117,18 @@ Result<Reserved> reserve(Session& session, const Pool& pool, PoolPosition& posit
   if (!first) return first.error();
   // The other one's word took its time: another session may have claimed these blocks meanwhile.
   const auto left = has_left(pool, *first, blocks, what);
+  AuthBlocks own_blocks;
+  if (left) {
+    const auto from = pool.blocks.begin() + static_cast<std::ptrdiff_t>(*first);
+    own_blocks.assign(from, from + static_cast<std::ptrdiff_t>(blocks));
+  }
   const auto claimed = left ? position.claim(pool.id, *first, blocks) : left.error();
   auto both = said_by_both(session, claimed && *claimed);
   if (!both) return both.error();
   if (!claimed) return claimed.error();
   if (!*both)
     return fail("pair: these blocks were not claimed at both servers: to be reserved again");
-  return Reserved(session.id(), pool, *first, blocks);
+  return Reserved(session.id(), pool, *first, std::move(own_blocks));
 }
 
 }  // namespace tkdc::pair

@@ -47,7 +47,7 @@ class PoolPosition {
   virtual Result<std::uint64_t> next(const Label& pool) = 0;
   // Whether nobody has claimed a block from `first` on. Then first + blocks is the number, on disk
   // when it returns, and it is nobody else's: looking and writing are one step. Else nothing
-  // changes.
+  // changes. Who keeps the pool may wipe what has been claimed: a reservation has copied its own.
   virtual Result<bool> claim(const Label& pool, std::uint64_t first, std::uint64_t blocks) = 0;
 };
 
@@ -68,7 +68,7 @@ class Reserved {
   Reserved& operator=(const Reserved&) = delete;
   Reserved(Reserved&& from) noexcept
       : session_(from.session_), pool_(from.pool_), next_(from.next_),
-        end_(std::exchange(from.end_, from.next_)) {}
+        end_(std::exchange(from.end_, from.next_)), blocks_(std::move(from.blocks_)) {}
   Reserved& operator=(Reserved&&) = delete;
 
   const Pool& pool() const { return *pool_; }
@@ -83,12 +83,14 @@ class Reserved {
  private:
   friend Result<Reserved> reserve(Session& session, const Pool& pool, PoolPosition& position,
                                   std::size_t blocks, For what);
-  Reserved(const Label& session, const Pool& pool, std::size_t first, std::size_t count)
-      : session_(session), pool_(&pool), next_(first), end_(first + count) {}
+  Reserved(const Label& session, const Pool& pool, std::size_t first, AuthBlocks blocks)
+      : session_(session), pool_(&pool), next_(first), end_(first + blocks.size()),
+        blocks_(std::move(blocks)) {}
 
   Label session_;
   const Pool* pool_;  // outlives it
   std::size_t next_, end_;
+  AuthBlocks blocks_;  // up to the number end_: the pool may have lost them when they were claimed
 };
 
 // Both call it alike. Error also: the two numbers are too far apart. Error, and the session stands:

@@ -40,6 +40,7 @@ class StagedKeys {
   static constexpr std::size_t kMax = 4096;
 
   bool full() const { return keys_.size() >= kMax; }
+  bool empty() const { return keys_.empty(); }
   bool put(const KeyId& id, StagedKey key) { return keys_.emplace(id, std::move(key)).second; }
   StagedKey* find(const KeyId& id) {
     auto it = keys_.find(id);

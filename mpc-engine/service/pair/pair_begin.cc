@@ -11,13 +11,18 @@ using pair::EndedBy;
 using pair::Label;
 
 constexpr std::size_t kCountBytes = 32;
-// Below the first another pool is made when a session begins, below the second the session ends for
-// it: some reservations' blocks at least.
+// Of what ordinary reservations may take: with less than the first a pool is retired, and another
+// one is made when a session begins; with less than the second the session ends for it; with less
+// than the third its keys move. So early, that what is left serves them until they have. At least
+// some reservations' blocks.
 constexpr std::uint64_t enough_for(std::uint64_t blocks) {
-  return std::max<std::uint64_t>(blocks / 8, 256);
+  return std::max<std::uint64_t>(blocks / 8 * 3, 256);
 }
 constexpr std::uint64_t least_of(std::uint64_t blocks) {
-  return std::max<std::uint64_t>(blocks / 16, 128);
+  return std::max<std::uint64_t>(blocks / 4, 128);
+}
+constexpr std::uint64_t poor_below(std::uint64_t blocks) {
+  return std::max<std::uint64_t>(blocks / 8, 64);
 }
 
 // Of a pool: what ordinary reservations may still take.
@@ -70,6 +75,8 @@ Result<std::vector<PairPools::Count>> swap_counts(ot::Channel& channel,
 // has, and that nothing is of, go.
 Result<std::optional<Label>> best_of(const std::vector<PairPools::Count>& own,
                                      const std::vector<PairPools::Count>& peers, PairPools& pools) {
+  const bool full = std::max(own.size(), peers.size()) >= PairPools::kMost;
+  pools.is_full(full);
   std::optional<Label> best;
   std::uint64_t most = 0;
   std::pair<std::uint64_t, std::uint64_t> first{};
@@ -78,11 +85,12 @@ Result<std::optional<Label>> best_of(const std::vector<PairPools::Count>& own,
         std::ranges::find_if(peers, [&](const auto& each) { return each.id == one.id; });
     if (other == peers.end() || other->blocks != one.blocks) {
       if (auto dropped = pools.drop(one.id); !dropped) return dropped.error();
+      pools.is_orphan(one.id);
       continue;
     }
     const std::uint64_t left = left_of(std::max(one.next, other->next), one.blocks);
     const std::pair<std::uint64_t, std::uint64_t> number{one.id.high, one.id.low};
-    const bool enough = left >= enough_for(one.blocks);
+    const bool enough = full || left >= enough_for(one.blocks);
     if (!enough || (best && (left < most || (left == most && number < first)))) continue;
     best = one.id;
     most = left;
@@ -111,8 +119,19 @@ Result<void> catch_up(const std::vector<PairPools::Count>& own,
 
 bool is_short(const PairPools& pools, const pair::Pool& pool) {
   for (const PairPools::Count& one : pools.counts())
-    if (one.id == pool.id) return left_of(one.next, one.blocks) < least_of(one.blocks);
+    if (one.id == pool.id)
+      return !pools.full() && left_of(one.next, one.blocks) < least_of(one.blocks);
   return false;
+}
+
+bool is_retired(const PairPools& pools, const Label& pool) {
+  for (const PairPools::Count& one : pools.counts())
+    if (one.id == pool) return left_of(one.next, one.blocks) < enough_for(one.blocks);
+  return false;
+}
+
+bool is_poor(const PairPools::Count& of) {
+  return left_of(of.next, of.blocks) < poor_below(of.blocks);
 }
 
 Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginning& of,
@@ -122,6 +141,7 @@ Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginnin
   auto peers = swap_counts(channel, own);
   if (!peers) return peers.error();
   ended_by = EndedBy::kState;
+  pools.no_orphans();
   if (auto level = catch_up(own, *peers, pools); !level) return level.error();
   auto best = best_of(own, *peers, pools);
   if (!best) return best.error();

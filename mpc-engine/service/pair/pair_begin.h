@@ -17,6 +17,11 @@ namespace tkdc {
 // Of the blocks that are not kept for the last, so few are left that another pool is to be made.
 bool is_short(const PairPools& pools, const pair::Pool& pool);
 
+// So little is left that no new key is of it.
+bool is_retired(const PairPools& pools, const pair::Label& pool);
+// So little is left that its keys move.
+bool is_poor(const PairPools::Count& of);
+
 struct PairBeginning {
   InstallationId installation{};
   std::array<std::uint8_t, 32> session{};  // Session::id

@@ -88,6 +88,7 @@ class PairJobService final : public JobService {
   PairCircuits circuits_;
   PairWishes wishes_;
   PairProved proved_{options_.pair_unproved_ands};  // the lane's thread
+  PairAsked asked_;
   PairQueue queue_;
   PairFigures figures_;
   PendingJobs pending_;
@@ -232,10 +233,10 @@ PairJobService::Ended PairJobService::work_at_jobs(pair::Session& jobs, const pa
                           agents_garbled_, seals_,       preauth_,     equals_, half_done_,
                           limits_,         revocations_, clocks_,      shapes_, pace_,
                           upkeep_,         share_alarm_, end_session_, reply_,  audit_};
-  PairBlocks blocks(jobs, pools_, pool);
+  PairBlocks blocks(jobs, pools_, pool, options_.trouble);
   PairRecords records(jobs, blocks);
   PairReserve reserve(jobs);
-  const PairAtWork at_work{jobs, pools_, circuits_, blocks, records, reserve, proved_};
+  const PairAtWork at_work{jobs, pools_, circuits_, blocks, records, reserve, proved_, asked_};
   PairLane lane(shared, at_work, queue_, wishes_, figures_, of_lane_, *streams.from_next);
   session_is(jobs.id(), pool);
   Ended ended;
@@ -264,10 +265,11 @@ JobServiceStatus PairJobService::status() const {
   out.agents = limits_.agents();
   PairJobsStatus& pair = out.pair.emplace();
   for (const PairPools::Count& one : pools) {
-    ++pair.pools;
+    const std::uint64_t left = one.blocks - one.next;
+    pair.pool_least = pair.pools++ == 0 ? left : std::min(pair.pool_least, left);
     if (!(one.id == pool_)) continue;
     pair.pool_blocks = one.blocks;
-    pair.pool_left = one.blocks - one.next;
+    pair.pool_left = left;
   }
   pair.prepared = figures_.prepared;
   pair.prepared_bytes = figures_.prepared_bytes;

@@ -12,6 +12,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kAliveEvery{2000};
 constexpr milliseconds kIdleBefore{20};  // since the last job, before work ahead begins
 constexpr const char* kLeft = "the other server has ended this session";
+constexpr unsigned kJobsBetween = 4;  // one step and the next, where keys have to move
 constexpr const char* kNewPool =
     "the pool is nearly used up: a new session begins, which makes another one";
 
@@ -22,11 +23,12 @@ PairLane::PairLane(const LaneShared& shared, const PairAtWork& at_work, PairQueu
                    BulkReader& from_peer)
     : shared_(shared), at_work_(at_work), queue_(queue), wishes_(wishes), figures_(figures),
       of_lane_(of_lane), from_peer_(from_peer), checks_(shared, at_work),
-      management_(shared, at_work), answers_(shared, of_lane, 0, false),
+      management_(shared, at_work), upkeep_(shared, at_work), answers_(shared, of_lane, 0, false),
       found_before_(figures.found), missed_before_(figures.missed) {}
 
 std::string PairLane::run() {
   from_peer_.on_change([this] { queue_.wake(); });
+  upkeep_.begin();
   const auto done = leads() ? lead() : follow();
   from_peer_.on_change({});
   figures_.prepared = figures_.prepared_bytes = 0;
@@ -42,10 +44,12 @@ Result<void> PairLane::lead() {
     if (const auto name = queue_.take(octets)) {
       if (auto done = name_job(*name); !done) return done;
       if (is_short_of_blocks()) return fail(kNewPool);
+      if (auto kept_up = keep_up(); !kept_up) return kept_up;
       continue;
     }
     auto worked = work_ahead();
     if (!worked) return worked.error();
+    if (*worked && is_short_of_blocks()) return fail(kNewPool);
     if (*worked) continue;
     if (Clock::now() - last_heard_ >= kAliveEvery)
       if (auto alive = order(PairOrder::Kind::kAlive); !alive) return alive;
@@ -155,6 +159,7 @@ Result<void> PairLane::run_job(PairJob& of, bool held) {
   answers_.finish_by_two(*of.job, std::move(outcome), cost);
   for (const std::string& kind : at_work_.reserve.asked())
     if (good) wishes_.note(kind);
+  if (good && !is_management(of.job->request.op)) at_work_.asked.note(of.job->request.key.id);
   last_job_ = Clock::now();
   if (!ends.empty()) return at_work_.session.end(ends, pair::EndedBy::kState);
   return at_work_.session.stands();
@@ -190,9 +195,24 @@ Result<void> PairLane::order(PairOrder::Kind kind, const std::string& circuit) {
   return {};
 }
 
+// Keys whose pool is nearly used up move between jobs, where these leave no moment.
+Result<void> PairLane::keep_up() {
+  if (!shared_.options.pair_ahead || !upkeep_.is_due() || ++jobs_since_step_ < kJobsBetween)
+    return {};
+  jobs_since_step_ = 0;
+  auto done = upkeep_.step();
+  if (!done) return done.error();
+  return {};
+}
+
 // Whether it has done something.
 Result<bool> PairLane::work_ahead() {
   if (!shared_.options.pair_ahead || Clock::now() - last_job_ < kIdleBefore) return false;
+  auto upkeep = upkeep_.step();
+  if (!upkeep || *upkeep) {
+    last_heard_ = Clock::now();
+    return upkeep;
+  }
   for (const std::string& kind : wishes_.stale()) {
     if (at_work_.reserve.ready(kind) == 0) continue;
     if (auto told = order(PairOrder::Kind::kForget, kind); !told) return told.error();
@@ -225,6 +245,9 @@ Result<void> PairLane::obey(const PairOrder& order) {
     case PairOrder::Kind::kJob: return take_named(order);
     case PairOrder::Kind::kPrepare: return prepare(order.circuit);
     case PairOrder::Kind::kForget: at_work_.reserve.forget(order.circuit); return {};
+    case PairOrder::Kind::kBridge:
+    case PairOrder::Kind::kMove:
+    case PairOrder::Kind::kErase: return upkeep_.obey(order);
     case PairOrder::Kind::kAlive: break;
   }
   const std::uint8_t yes = 1;

@@ -9,6 +9,7 @@
 #include "service/job/answers.h"
 #include "service/pair/pair_management.h"
 #include "service/pair/pair_queue.h"
+#include "service/pair/pair_upkeep.h"
 #include "service/pair/pair_wishes.h"
 
 namespace tkdc {
@@ -39,6 +40,7 @@ class PairLane {
   Result<void> run_job(PairJob& of, bool held);
   void put_back(std::unique_ptr<Job> job);
   Result<bool> work_ahead();
+  Result<void> keep_up();
   Result<void> order(PairOrder::Kind kind, const std::string& circuit = {});
   Result<void> obey(const PairOrder& order);
   Result<void> prepare(const std::string& circuit);
@@ -54,9 +56,11 @@ class PairLane {
   BulkReader& from_peer_;
   PairChecks checks_;
   PairManagement management_;
+  PairUpkeep upkeep_;
   Answers answers_;
   Clock::time_point last_heard_ = Clock::now();
   Clock::time_point last_job_ = Clock::now();
+  unsigned jobs_since_step_ = 0;
   std::uint64_t found_before_, missed_before_;
 };
 

@@ -15,6 +15,9 @@ using pair::kBlockBits;
 using pair::Label;
 
 constexpr const char* kKeyField = "key";
+constexpr const char* kPoolsFull =
+    "two servers keep no more pools than they have, and new keys need another one: destroy keys "
+    "that are not used any more";
 constexpr const char *kEqual = "equal", *kUnequal = "not equal";
 
 Label label_of(const std::array<std::uint8_t, 16>& octets) {
@@ -59,6 +62,7 @@ JobOutcome PairManagement::run(PairJob& of, bool held) {
 JobOutcome PairManagement::stage(PairJob& of) {
   const JobRequest& request = of.job->request;
   const std::size_t bytes = key_bytes_of(request.key.enctype);
+  if (at_work_.pools.full()) return {TKDC_STATUS_LIMIT, kPoolsFull};
   StagedKey key;
   key.origin = request.public_data[0];
   key.kvno = request.key.kvno;

@@ -14,7 +14,9 @@ using pair::AuthBlock;
 using pair::kLabelBytes;
 using pair::Label;
 
-constexpr std::size_t kChunkBlocks = 1024;
+// So small that a full disk takes a chunk in the place of itself (value_table.h).
+constexpr std::size_t kChunkBlocks = 16;
+constexpr std::size_t kErasedAtOnce = 64;  // chunks, in one transaction
 constexpr std::size_t kBlockBytes = sizeof(AuthBlock);
 static_assert(kBlockBytes == 48 && kChunkBlocks * kBlockBytes <= kMaxValueBytes);
 constexpr std::size_t kMostBlocks = std::size_t{1} << 20;  // of a pool
@@ -89,7 +91,7 @@ Result<void> PairPools::load_one(const std::string& base) {
   }
   pools_.push_back(std::move(pool));
   next_[key_of(id)] = used;
-  erased_[key_of(id)] = std::max<std::uint64_t>(used / kChunkBlocks, 1) - 1;
+  erased_[key_of(id)] = std::max(used / kChunkBlocks, kErasedAtOnce) - kErasedAtOnce;
   return {};
 }
 
@@ -124,15 +126,28 @@ Result<void> PairPools::keep(pair::Pool pool) {
 
 Result<void> PairPools::drop(const Label& id) {
   const std::lock_guard lock(mutex_);
+  const auto next = next_.find(key_of(id));
+  return next == next_.end() || next->second != 0 ? Result<void>() : erase_locked(id);
+}
+
+Result<void> PairPools::erase(const Label& id) {
+  const std::lock_guard lock(mutex_);
+  return erase_locked(id);
+}
+
+Result<void> PairPools::erase_locked(const Label& id) {
   const auto pool = std::ranges::find_if(pools_, [&](const auto& one) { return one.id == id; });
-  if (pool == pools_.end() || next_[key_of(id)] != 0) return {};
+  if (pool == pools_.end()) return {};
   std::vector<std::string> names{base_of(id) + std::string(kHead),
                                  base_of(id) + std::string(kNext)};
-  for (std::size_t chunk = 0; chunk < chunks_of(pool->blocks.size()); ++chunk)
+  const std::size_t chunks = chunks_of(pool->blocks.size());
+  for (std::size_t chunk = erased_[key_of(id)]; chunk < chunks; ++chunk)
     names.push_back(chunk_name(id, chunk));
-  if (auto erased = values_.erase(names); !erased) return erased;
+  if (auto gone = values_.erase(names); !gone) return gone;
   pools_.erase(pool);
   next_.erase(key_of(id));
+  erased_.erase(key_of(id));
+  std::erase(orphans_, id);
   return {};
 }
 
@@ -162,21 +177,42 @@ Result<bool> PairPools::claim(const Label& pool, std::uint64_t first, std::uint6
   const auto at = next_.find(key_of(pool));
   if (at == next_.end()) return fail("pool: this server has none of this id");
   if (first < at->second) return false;
-  const Bytes number = put_number(first + blocks);
-  const std::string name = base_of(pool) + std::string(kNext);
-  const NamedValue value{name, number};
-  if (auto put = values_.put(std::span(&value, 1)); !put) return put.error();
-  at->second = first + blocks;
-  erase_used(pool, first);
+  pair::Pool* of = find_own(pool);
+  const std::uint64_t from = at->second, to = first + blocks;
+  if (to > of->blocks.size()) return fail("pool: blocks beyond its last one are claimed");
+  const Bytes number = put_number(to);
+  std::vector<std::string> names{base_of(pool) + std::string(kNext)};
+  std::vector<SecretVector> chunks;
+  for (std::size_t chunk = from / kChunkBlocks; chunk * kChunkBlocks < to; ++chunk) {
+    const std::size_t begin = chunk * kChunkBlocks;
+    const std::size_t end = std::min<std::size_t>(begin + kChunkBlocks, of->blocks.size());
+    const std::size_t used = std::min<std::size_t>(end, to) - begin;
+    SecretVector& value = chunks.emplace_back(kBlockBytes * (end - begin));
+    std::memcpy(value.data() + kBlockBytes * used, of->blocks.data() + begin + used,
+                kBlockBytes * (end - begin - used));
+    names.push_back(chunk_name(pool, chunk));
+  }
+  std::vector<NamedValue> values{{names[0], number}};
+  for (std::size_t k = 0; k < chunks.size(); ++k) values.push_back({names[k + 1], chunks[k]});
+  if (auto put = values_.put(values); !put) return put.error();
+  sodium_memzero(of->blocks.data() + from, kBlockBytes * (to - from));
+  at->second = to;
+  erase_used(pool, to);
   return true;
 }
 
-// Chunks that lie before `next` as a whole. What cannot be erased now stays, and is not read again.
+pair::Pool* PairPools::find_own(const Label& id) {
+  const auto pool = std::ranges::find_if(pools_, [&](const auto& one) { return one.id == id; });
+  return pool == pools_.end() ? nullptr : &*pool;
+}
+
+// Chunks that lie before `next` as a whole, zeros all of them, once they are many.
 void PairPools::erase_used(const Label& id, std::uint64_t next) {
   std::uint64_t& from = erased_[key_of(id)];
   std::vector<std::string> names;
+  if (next / kChunkBlocks < from + kErasedAtOnce) return;
   for (; (from + 1) * kChunkBlocks <= next; ++from) names.push_back(chunk_name(id, from));
-  if (!names.empty()) (void)values_.erase(names);
+  (void)values_.erase(names);
 }
 
 }  // namespace tkdc

@@ -5,10 +5,12 @@
 //   pool/ID/next    the number of the first block that has not been used
 //   pool/ID/XXXX    chunk X of its blocks, until the number is behind it
 //
-// A number is on disk before what follows from it may leave this server; a chunk that has been used
-// is erased. All pools that keys may be of are in memory too, 48 octets a block.
+// A number is on disk before what follows from it may leave this server. Blocks that have been
+// claimed are zeros, in memory and in the same transaction on disk: a key is what was drawn from
+// them, and shall be gone when its record is. All pools that keys may be of are in memory too, 48
+// octets a block.
 //
-// Threads: next() and claim() from any, the rest from the lane's. Secret: Δ and blocks.
+// Threads: counts() from any, the rest from the lane's. Secret: Δ and blocks.
 #pragma once
 
 #include <list>
@@ -32,6 +34,16 @@ class PairPools final : public pair::PoolPosition {
   Result<void> keep(pair::Pool pool);
   // One of which no block has ever been claimed.
   Result<void> drop(const pair::Label& id);
+  // One that nothing is of.
+  Result<void> erase(const pair::Label& id);
+
+  // As the last session's begin has it: either server has as many as there may be, so no other one
+  // is made, and no key; and which only this server has.
+  bool full() const { return full_; }
+  void is_full(bool full) { full_ = full; }
+  const std::vector<pair::Label>& orphans() const { return orphans_; }
+  void no_orphans() { orphans_.clear(); }
+  void is_orphan(const pair::Label& id) { orphans_.push_back(id); }
 
   const pair::Pool* find(const pair::Label& id) const;
   struct Count {
@@ -46,6 +58,9 @@ class PairPools final : public pair::PoolPosition {
  private:
   Result<void> load_one(const std::string& id);
   void erase_used(const pair::Label& id, std::uint64_t next);
+  pair::Pool* find_own(const pair::Label& id);
+
+  Result<void> erase_locked(const pair::Label& id);
 
   ValueTable& values_;
   const pair::Side side_;
@@ -54,6 +69,8 @@ class PairPools final : public pair::PoolPosition {
   using Numbers = std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t>;
   Numbers next_;    // by pool
   Numbers erased_;  // chunks before it are
+  bool full_ = false;
+  std::vector<pair::Label> orphans_;
 };
 
 }  // namespace tkdc

@@ -11,45 +11,56 @@ namespace {
 using pair::kBlockBits;
 using pair::Label;
 
-constexpr std::size_t kAtOnce = 64;  // blocks of a reservation, a write to the disk each
-
-Bytes name_of(const KeyRecord& record) {
-  Bytes out;
-  Writer writer(out);
-  writer.text("record");
-  writer.raw(record.ref.id);
-  writer.u32(record.version);
-  for (const auto& [name, field] : record.fields) writer.text(name);
-  return out;
-}
+// Blocks of a reservation, a write to the disk each: 1, 4, 16, and from then on 64.
+constexpr std::size_t kGrows = 4, kMostAtOnce = 64;
+constexpr const char* kUsedUp =
+    "the pool that this key is of is used up but for what moves its keys into another one: "
+    "its keys serve again when they have been moved";
 
 }  // namespace
 
 Result<pair::Reserved*> PairBlocks::need(const pair::Pool& pool, std::size_t blocks) {
-  auto& reserved = reserved_[{pool.id.high, pool.id.low}];
-  if (reserved && reserved->left() >= blocks) return reserved.get();
+  OfPool& some = of(pool.id);
+  if (some.reserved && some.reserved->left() >= blocks) return some.reserved.get();
+  const std::size_t wanted = std::max(blocks, some.at_once);
   const auto before = pools_.next(pool.id);
-  auto more = pair::reserve(session_, pool, pools_, std::max(blocks, kAtOnce));
+  auto more = pair::reserve(session_, pool, pools_, wanted);
   const std::size_t ordinary = pool.blocks.size() - pair::kept_for_moving(pool.blocks.size());
   // Not used up, so one of both could not write its number down. The distance between the two grows
   // by one reservation, and no job of this session makes it grow more.
-  if (!more && before && *before + std::max(blocks, kAtOnce) <= ordinary)
+  if (!more && before && *before + wanted <= ordinary)
     return session_.end(more.error().message, pair::EndedBy::kState);
+  if (!more && blocks < some.at_once && session_.stands()) {
+    some.at_once = blocks;  // the last ones
+    return need(pool, blocks);
+  }
   if (!more) return more.error();
-  reserved = std::make_unique<pair::Reserved>(std::move(*more));
-  return reserved.get();
+  some.at_once = std::min(kGrows * some.at_once, kMostAtOnce);
+  some.reserved = std::make_unique<pair::Reserved>(std::move(*more));
+  return some.reserved.get();
 }
 
 Result<pair::Reserved*> PairBlocks::need_to_prove(const Label& id) {
   const pair::Pool* pool = pools_.find(id);
   if (pool == nullptr)
     return session_.end("this server has not the pool of that key", pair::EndedBy::kState);
-  if (auto ordinary = need(*pool, 1); ordinary || !session_.stands()) return ordinary;
-  auto last = pair::reserve(session_, *pool, pools_, 1, pair::For::kMoving);
-  if (!last) return last.error();
-  auto& reserved = reserved_[{id.high, id.low}];
-  reserved = std::make_unique<pair::Reserved>(std::move(*last));
-  return reserved.get();
+  auto some = need(*pool, 1);
+  if (some || !session_.stands()) return some;
+  const Error why = fail(std::string("keys: ") + kUsedUp + " (" + some.error().message + ")");
+  if (trouble_ && !std::exchange(of(id).told, true)) trouble_(why.message);
+  return why;
+}
+
+Result<pair::Reserved*> PairBlocks::need_to_move(const Label& id) {
+  const pair::Pool* pool = pools_.find(id);
+  if (pool == nullptr)
+    return session_.end("this server has not the pool of keys that move", pair::EndedBy::kState);
+  OfPool& some = of(id);
+  if (some.reserved && some.reserved->left() > 0) return some.reserved.get();
+  auto one = pair::reserve(session_, *pool, pools_, 1, pair::For::kMoving);
+  if (!one) return one.error();
+  some.reserved = std::make_unique<pair::Reserved>(std::move(*one));
+  return some.reserved.get();
 }
 
 Result<pair::Fresh> PairBlocks::fresh(std::size_t blocks) {
@@ -67,27 +78,66 @@ Result<pair::Held> bridge_value(pair::Session& session, PairBlocks& blocks, cons
   return pair::bridge(session, **reserved, {pool, std::move(*stored)}, name);
 }
 
-Result<void> PairRecords::bridge(const KeyRecord& record) {
-  forget(record.ref.id);
-  auto pool = pool_of(record);
-  if (!pool) return session_.end(pool.error().message, pair::EndedBy::kState);
-  SharedBytes all;
+Bytes name_of_records(std::span<const KeyRecord* const> records) {
+  Bytes out;
+  Writer writer(out);
+  writer.text("records");
+  writer.u32(static_cast<std::uint32_t>(records.size()));
+  for (const KeyRecord* record : records) {
+    writer.raw(record->ref.id);
+    writer.u32(record->version);
+    writer.u32(static_cast<std::uint32_t>(record->fields.size()));
+    for (const auto& [name, field] : record->fields) {
+      writer.text(name);
+      writer.u32(static_cast<std::uint32_t>(field.component[0].size()));
+    }
+  }
+  return out;
+}
+
+SharedBytes blocks_of_record(const KeyRecord& record) {
+  SharedBytes out;
   for (const auto& [name, field] : record.fields)
     if (name != kPoolField)
       for (const int c : {0, 1})
-        all.component[c].insert(all.component[c].end(), field.component[c].begin(),
+        out.component[c].insert(out.component[c].end(), field.component[c].begin(),
                                 field.component[c].end());
-  auto bits = bridge_value(session_, blocks_, *pool, all, name_of(record));
+  return out;
+}
+
+Result<void> PairRecords::bridge(std::span<const KeyRecord* const> records, bool asked) {
+  auto pool = pool_of(*records.front());
+  if (!pool) return session_.end(pool.error().message, pair::EndedBy::kState);
+  SharedBytes all;
+  std::vector<std::size_t> sizes;  // bits
+  for (const KeyRecord* record : records) {
+    forget(record->ref.id);
+    const SharedBytes own = blocks_of_record(*record);
+    for (const int c : {0, 1})
+      all.component[c].insert(all.component[c].end(), own.component[c].begin(),
+                              own.component[c].end());
+    sizes.push_back(8 * own.component[0].size());
+  }
+  auto bits = bridge_value(session_, blocks_, *pool, all, name_of_records(records));
   if (!bits) return bits.error();
-  const std::size_t bytes = sizeof(pair::AuthBit) * bits->bits.size();
+  std::size_t first = 0;
+  for (std::size_t k = 0; k < records.size(); first += sizes[k++]) {
+    auto own = pair::part_of(*bits, first, sizes[k]);
+    if (!own) return session_.end(own.error().message, pair::EndedBy::kState);
+    keep(records[k]->ref.id, std::move(*own), asked);
+  }
+  return {};
+}
+
+void PairRecords::keep(const KeyId& id, pair::Held bits, bool asked) {
+  const std::size_t bytes = sizeof(pair::AuthBit) * bits.bits.size();
   while (bytes_ + bytes > kMostBytes && !held_.empty()) {
     const auto oldest =
         std::ranges::min_element(held_, {}, [](const auto& entry) { return entry.second.asked; });
     forget(KeyId(oldest->first));
   }
   bytes_ += bytes;
-  held_.emplace(record.ref.id, Entry{std::move(*bits), ++asked_});
-  return {};
+  held_.emplace(id, Entry{std::move(bits), asked ? ++asked_ : 0});
 }
 
 Result<pair::Held> PairRecords::part(const KeyRecord& record, const std::string& field,

@@ -7,6 +7,8 @@
 // all but ids. Error: the session's; where it still stands, both have the same error.
 #pragma once
 
+#include <array>
+#include <functional>
 #include <list>
 #include <map>
 #include <optional>
@@ -16,28 +18,43 @@
 
 namespace tkdc {
 
-// Reserved blocks, of each pool some.
+// Reserved blocks, of each pool some. A session's first reservation of a pool is of one block, and
+// each is larger than the one before it: a session that ends soon loses few.
 class PairBlocks {
  public:
-  // `pool`: what is made from now on is of it.
-  PairBlocks(pair::Session& session, PairPools& pools, const pair::Pool& pool)
-      : session_(session), pools_(pools), pool_(pool) {}
+  using Trouble = std::function<void(std::string)>;
+  // `pool`: what is made from now on is of it. `trouble`: for administrators.
+  PairBlocks(pair::Session& session, PairPools& pools, const pair::Pool& pool,
+             Trouble trouble = nullptr)
+      : session_(session), pools_(pools), pool_(pool), trouble_(std::move(trouble)) {}
 
   const pair::Pool& pool() const { return pool_; }
   // So many at least, of the pool that new keys are of.
   Result<pair::Reserved*> need(std::size_t blocks) { return need(pool_, blocks); }
-  // One to prove a key of that pool, also from what is kept for the last.
+  // One to prove a key of that pool. What is kept for the last is for keys that move: error, where
+  // only that is left.
   Result<pair::Reserved*> need_to_prove(const pair::Label& pool);
+  // One to prove keys of that pool that move, also of what is kept for that.
+  Result<pair::Reserved*> need_to_move(const pair::Label& pool);
   // Of new blocks, `blocks` of them, for a value that is to be stored.
   Result<pair::Fresh> fresh(std::size_t blocks);
+  // Before a pool goes.
+  void forget(const pair::Label& pool) { of_pools_.erase({pool.high, pool.low}); }
 
  private:
+  struct OfPool {
+    std::unique_ptr<pair::Reserved> reserved;
+    std::size_t at_once = 1;  // blocks of the next reservation
+    bool told = false;        // that it is used up
+  };
+  OfPool& of(const pair::Label& pool) { return of_pools_[{pool.high, pool.low}]; }
   Result<pair::Reserved*> need(const pair::Pool& pool, std::size_t blocks);
 
   pair::Session& session_;
   PairPools& pools_;
   const pair::Pool& pool_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::unique_ptr<pair::Reserved>> reserved_;
+  const Trouble trouble_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, OfPool> of_pools_;
 };
 
 class PairRecords {
@@ -48,7 +65,11 @@ class PairRecords {
 
   bool holds(const KeyId& id) const { return held_.contains(id); }
   // Bridges it, whether it is held already or not.
-  Result<void> bridge(const KeyRecord& record);
+  Result<void> bridge(const KeyRecord& record) { return bridge(std::array{&record}, true); }
+  // All of them by one block: they are of one pool. `asked`: some are wanted now, else they go
+  // first where room is wanted.
+  Result<void> bridge(std::span<const KeyRecord* const> records, bool asked);
+  std::size_t bytes() const { return bytes_; }
   // The first bits of a field of a record that is held.
   Result<pair::Held> part(const KeyRecord& record, const std::string& field,
                           std::size_t bits) const;
@@ -57,14 +78,21 @@ class PairRecords {
  private:
   struct Entry {
     pair::Held bits;
-    std::uint64_t asked = 0;
+    std::uint64_t asked = 0;  // 0: not yet
   };
+  void keep(const KeyId& id, pair::Held bits, bool asked);
+
   pair::Session& session_;
   PairBlocks& blocks_;
   mutable std::uint64_t asked_ = 0;
   mutable std::map<KeyId, Entry> held_;
   std::size_t bytes_ = 0;
 };
+
+// All fields but the pool's, in their order.
+SharedBytes blocks_of_record(const KeyRecord& record);
+// What both know them by. Public.
+Bytes name_of_records(std::span<const KeyRecord* const> records);
 
 // Of one value that is not a record's: `name` is what both know it by. Public.
 Result<pair::Held> bridge_value(pair::Session& session, PairBlocks& blocks, const pair::Label& pool,

@@ -3,6 +3,7 @@
 // it ends; what is in the pools outlives it. One thread: the lane's.
 #pragma once
 
+#include "service/pair/pair_asked.h"
 #include "service/pair/pair_circuits.h"
 #include "service/pair/pair_pools.h"
 #include "service/pair/pair_proved.h"
@@ -19,6 +20,7 @@ struct PairAtWork {
   PairRecords& records;
   PairReserve& reserve;
   PairProved& proved;  // outlives it, too
+  PairAsked& asked;
 };
 
 }  // namespace tkdc

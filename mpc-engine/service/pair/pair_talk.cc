@@ -2,6 +2,7 @@
 #include "service/pair/pair_talk.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace tkdc {
 namespace {
@@ -26,6 +27,30 @@ bool get(Reader& in, PairStatement& out) {
 
 Error unclear(const ot::Channel& channel) { return fail(channel.peer() + " " + kNoOrder); }
 
+void put_records(Writer& out, const PairOrder& order) {
+  out.raw({reinterpret_cast<const std::uint8_t*>(&order.pool), sizeof order.pool});
+  out.u32(order.number);
+  out.u16(static_cast<std::uint16_t>(order.records.size()));
+  for (const PairOrder::Record& one : order.records) {
+    out.raw(one.id);
+    out.u32(one.version);
+  }
+}
+
+bool get_records(Reader& in, PairOrder& out) {
+  const ByteSpan pool = in.raw(sizeof out.pool);
+  out.number = in.u32();
+  const std::size_t count = in.u16();
+  if (in.failed() || count > PairOrder::kMostRecords) return false;
+  std::memcpy(&out.pool, pool.data(), sizeof out.pool);
+  out.records.resize(count);
+  for (PairOrder::Record& one : out.records) {
+    in.array(one.id);
+    one.version = in.u32();
+  }
+  return in.complete();
+}
+
 bool decode(ByteSpan body, PairOrder& out) {
   Reader in(body);
   switch (out.kind) {
@@ -37,7 +62,10 @@ bool decode(ByteSpan body, PairOrder& out) {
       if (!get(in, out.statement)) return false;
       break;
     case PairOrder::Kind::kPrepare:
-    case PairOrder::Kind::kForget: out.circuit = in.text(PairOrder::kMostBytes); break;
+    case PairOrder::Kind::kForget: out.circuit = in.text(PairOrder::kMostText); break;
+    case PairOrder::Kind::kBridge:
+    case PairOrder::Kind::kMove:
+    case PairOrder::Kind::kErase: return get_records(in, out);
     default: return false;
   }
   return in.complete();
@@ -53,6 +81,8 @@ Result<void> say(ot::Channel& channel, const PairOrder& order) {
     out.u64(order.job.run);
     out.u64(order.job.number);
     put(out, order.statement);
+  } else if (order.is_of_pools()) {
+    put_records(out, order);
   } else if (order.kind != PairOrder::Kind::kAlive) {
     out.text(order.circuit);
   }

@@ -8,6 +8,8 @@
 //               job      the job's name 24, the leader's statement
 //               prepare  a kind of circuit: a step towards one more of it
 //               forget   a kind of circuit: what is prepared of it goes
+//               bridge, move, erase   pool 16, number 4, how many records 2, and of each its id 16
+//                        and version 4 (pair_upkeep.h)
 //   statement   verdict 1, digest of what is public of the job 32, 1 if the record's bits are held
 //               in this session, how many circuits of its kind are ready 2
 //   vote        1: yes, 0: no; each to the other
@@ -27,12 +29,30 @@ struct PairStatement {
 };
 
 struct PairOrder {
-  enum class Kind : std::uint8_t { kAlive = 0, kJob = 1, kPrepare = 2, kForget = 3 };
-  static constexpr std::size_t kMostBytes = 128;
+  enum class Kind : std::uint8_t {
+    kAlive = 0,
+    kJob = 1,
+    kPrepare = 2,
+    kForget = 3,
+    kBridge = 8,
+    kMove = 9,
+    kErase = 10
+  };
+  struct Record {
+    KeyId id{};
+    std::uint32_t version = 0;
+  };
+  static constexpr std::size_t kMostRecords = 256, kMostText = 128;
+  static constexpr std::size_t kMostBytes = 22 + 20 * kMostRecords;
   Kind kind = Kind::kAlive;
   JobName job;
   PairStatement statement;
   std::string circuit;
+  // Of kBridge, kMove and kErase.
+  pair::Label pool;
+  std::uint32_t number = 0;
+  std::vector<Record> records;
+  bool is_of_pools() const { return kind >= Kind::kBridge && kind <= Kind::kErase; }
 };
 
 Result<void> say(ot::Channel& channel, const PairOrder& order);

@@ -66,6 +66,7 @@ void tell_pair(nlohmann::json& json, const std::optional<PairJobsStatus>& pair) 
   json["pair"] = {{"pools", pair->pools},
                   {"pool_blocks", pair->pool_blocks},
                   {"pool_left", pair->pool_left},
+                  {"pool_least", pair->pool_least},
                   {"prepared", pair->prepared},
                   {"prepared_bytes", pair->prepared_bytes},
                   {"found", pair->found},

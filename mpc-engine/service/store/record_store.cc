@@ -56,8 +56,8 @@ bool RecordStore::is_record(ByteSpan plaintext, const KeyId& id, KeyRecord& reco
 Result<void> RecordStore::prepare(const KeyRecord& record) {
   if (record.ref.installation != options_.installation)
     return fail("store: key " + to_hex(record.ref.id) + " belongs to another installation");
-  // The handshake would take it for a refresh.
-  if (refresh_of(record.ref.id))
+  // The handshake would take it for a refresh, or a move.
+  if (refresh_of(record.ref.id) || move_of(record.ref.id))
     return fail("store: key " + to_hex(record.ref.id) + " has an id that no key may have");
   SecretVector plaintext = encode_record(record, epochs().era);
   KeyRecord again;
@@ -133,11 +133,19 @@ Result<std::vector<KeyId>> RecordStore::prepared() {
   auto ids = ids_of(kPrepared);
   if (!ids.ok()) return ids;
   if (const auto entry = prepared_refresh()) ids->push_back(*entry);
+  auto move = move_state();
+  if (!move) return move.error();
+  if (const auto entry = prepared_move(*move)) ids->push_back(*entry);
   return ids;
 }
 
 Result<bool> RecordStore::committed(const KeyId& id) {
   if (const auto epoch = refresh_of(id)) return has_refreshed(*epoch);
+  if (const auto number = move_of(id)) {
+    auto last = last_move();
+    if (!last) return last.error();
+    return *number <= *last;
+  }
   return holds(kCommitted, id);
 }
 
@@ -147,11 +155,13 @@ Result<void> RecordStore::commit(const KeyId& id) {
     if (done.ok()) switch_over();
     return done;
   }
+  if (const auto number = move_of(id)) return commit_move(*number);
   return move_key("committing a key", id, &RecordStore::move_to_committed);
 }
 
 Result<void> RecordStore::abandon(const KeyId& id) {
   if (const auto epoch = refresh_of(id)) return abandon_to(*epoch);
+  if (const auto number = move_of(id)) return abandon_move(*number);
   std::lock_guard lock(write_mutex_);
   return write("dropping a prepared key", [&](Txn& txn) {
     int rc = txn->erase(kPrepared, id);

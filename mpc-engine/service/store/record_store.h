@@ -15,6 +15,7 @@
 #include "service/store/keyring.h"
 #include "service/store/mac_table.h"
 #include "service/store/meta_values.h"
+#include "service/store/move_table.h"
 #include "service/store/paired_tables.h"
 #include "service/store/record_cache.h"
 #include "service/store/refresh_table.h"
@@ -29,6 +30,7 @@ class RecordStore final : public Store,
                           private MacTable,
                           private RefreshTable,
                           private RepairTable,
+                          private MoveTable,
                           private ValueTable {
  public:
   // Without a keyring `key` is the store's own.
@@ -53,6 +55,7 @@ class RecordStore final : public Store,
   RefreshTable* refresh() override { return this; }
   RepairTable* repair() override { return this; }
   ValueTable* values() override { return this; }
+  MoveTable* moves() override { return this; }
   Result<Digest> inventory() override;
   Result<std::uint64_t> seal_mark(const KeyId& id) override;
   Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override;
@@ -126,6 +129,21 @@ class RecordStore final : public Store,
   int put_values(Txn& txn, std::span<const NamedValue> values);
   Result<void> room_for(std::span<const NamedValue> values);
   Error corrupt_value(ByteSpan name) const;
+
+  struct MoveState {
+    std::uint32_t last = 0, prepared = 0;
+  };
+  Result<std::uint32_t> last_move() override;
+  Result<void> prepare_move(std::uint32_t number, std::span<const KeyRecord> records) override;
+  EntryId move_entry(std::uint32_t number) override;
+  static std::optional<std::uint32_t> move_of(const EntryId& id);
+  std::optional<EntryId> prepared_move(const MoveState& state);
+  Result<MoveState> move_state();
+  int put_move_state(Txn& txn, const MoveState& state);
+  int take_place(Txn& txn, const std::string& name, Result<void>& fault);
+  Result<std::vector<std::string>> moving();
+  Result<void> commit_move(std::uint32_t number);
+  Result<void> abandon_move(std::uint32_t number);
 
   bool blank() override;
   bool keeps_former() override;

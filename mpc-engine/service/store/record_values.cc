@@ -92,8 +92,9 @@ Result<std::vector<std::string>> RecordStore::names(std::string_view prefix) {
   if (rc == 0)
     rc = txn->each(kValues, [&](ByteSpan name, ByteSpan) {
       std::string text = text_of(name);
+      const bool behind = !text.starts_with(prefix) && text > prefix;
       if (text.starts_with(prefix)) out.push_back(std::move(text));
-      return true;
+      return !behind;
     });
   if (rc != 0) return failed("listing values", rc);
   return out;

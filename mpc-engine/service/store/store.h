@@ -26,6 +26,7 @@ struct StoreOptions {
 };
 
 class MacTable;      // service/store/mac_table.h
+class MoveTable;     // service/store/move_table.h
 class RefreshTable;  // service/store/refresh_table.h
 class RepairTable;   // service/store/repair_table.h
 class Tables;
@@ -72,6 +73,8 @@ class Store : public Entries {
   virtual RepairTable* repair() { return nullptr; }
   // What is kept beside the keys under names of its own; null where the store has none.
   virtual ValueTable* values() { return nullptr; }
+  // For records that are replaced by new versions; null where the store has none.
+  virtual MoveTable* moves() { return nullptr; }
 
   // An upper bound of how often a key has sealed (service/sealing/seal_counts.h); 0 at
   // first. Gone with the key.

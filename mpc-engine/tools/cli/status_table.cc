@@ -120,7 +120,10 @@ std::string pair_notice(const json& server, const std::string& who) {
   std::string text = who + "circuits: " + cell(pair, "prepared") + " ready; " +
                      cell(pair, "found") + " operations took one, " + cell(pair, "missed") +
                      " waited for theirs\n";
-  if (count_of(pair, "pools") == 0)
+  if (count_of(pair, "pools") > 0)
+    text += who + "pools: " + cell(pair, "pools") + ", the poorest with " +
+            cell(pair, "pool_least") + " blocks left\n";
+  else
     text += who + "no pool yet of which new keys are made: creating keys waits for it\n";
   return text;
 }

@@ -96,6 +96,8 @@ constexpr Metric kServerMetrics[] = {
     {"pair.pool_blocks", "tkdc_server_pair_pool_blocks", kGauge,
      "Of two servers: blocks of the pool that new keys are of"},
     {"pair.pool_left", "tkdc_server_pair_pool_left", kGauge, "Of those: not used yet"},
+    {"pair.pool_least", "tkdc_server_pair_pool_least", kGauge,
+     "Of two servers: blocks left of the pool that has fewest"},
     {"pair.prepared", "tkdc_server_pair_prepared", kGauge,
      "Of two servers: circuits that stand ready"},
     {"pair.prepared_bytes", "tkdc_server_pair_prepared_bytes", kGauge, "Octets of them"},

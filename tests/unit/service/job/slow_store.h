@@ -69,6 +69,7 @@ class SlowStore final : public Store {
   MacTable* macs() override { return macs_over ? macs_over : store_->macs(); }
   RefreshTable* refresh() override { return refresh_over ? refresh_over : store_->refresh(); }
   ValueTable* values() override { return values_over ? values_over : store_->values(); }
+  MoveTable* moves() override { return store_->moves(); }
   RepairTable* repair() override { return store_->repair(); }
   Result<Digest> inventory() override { return store_->inventory(); }
   Result<std::uint64_t> seal_mark(const KeyId& id) override { return store_->seal_mark(id); }

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/pair/pair_upkeep.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/codec.h"
+#include "service/pair/pair_begin.h"
+#include "service/store/move_table.h"
+
+namespace tkdc {
+namespace {
+
+using pair::EndedBy;
+using pair::kLabelBytes;
+
+constexpr std::size_t kPageBlocks = 1024;  // of a bridge ahead
+constexpr std::size_t kPageRecords = 64, kSweptRecords = 256;
+constexpr std::size_t kMostMovedBlocks = pair::kMostReserved - 1;
+constexpr std::size_t kMovedPart = 8;  // of a small pool, no more than that part at once
+static_assert(kPageBlocks <= pair::kMostBridged);
+
+std::size_t blocks_in(const KeyRecord& record) {
+  std::size_t octets = 0;
+  for (const auto& [name, field] : record.fields)
+    if (name != kPoolField) octets += field.component[0].size();
+  return octets / kLabelBytes;
+}
+
+std::vector<const KeyRecord*> pointers(const std::vector<std::shared_ptr<const KeyRecord>>& of) {
+  std::vector<const KeyRecord*> out;
+  for (const auto& one : of) out.push_back(one.get());
+  return out;
+}
+
+// The next version of a record, of what is stored anew; `block` goes on.
+KeyRecord moved_record(const KeyRecord& old, const pair::StoredBlocks& stored, std::size_t& block) {
+  KeyRecord out = old;
+  ++out.version;
+  for (auto& [name, field] : out.fields) {
+    if (name == kPoolField) {
+      field = put_pool(stored.pool);
+      continue;
+    }
+    const auto first = stored.blocks.begin() + static_cast<std::ptrdiff_t>(block);
+    const std::size_t count = field.component[0].size() / kLabelBytes;
+    field = put_blocks(pair::AuthBlocks(first, first + static_cast<std::ptrdiff_t>(count)));
+    block += count;
+  }
+  return out;
+}
+
+}  // namespace
+
+PairUpkeep::PairUpkeep(const LaneShared& shared, const PairAtWork& at_work)
+    : shared_(shared), at_work_(at_work), asked_before_(at_work.asked.latest_last()) {}
+
+void PairUpkeep::tell(const std::string& why) const {
+  if (shared_.options.trouble) shared_.options.trouble("keys: " + why);
+}
+
+// Null: not one that two servers could bridge here.
+PairUpkeep::RecordPtr PairUpkeep::find(const KeyId& id, pair::Label& pool) const {
+  auto record = shared_.store.get(id);
+  if (!record || !*record || (*record)->sharing != kPairSharing) return nullptr;
+  auto of = pool_of(**record);
+  if (!of || at_work_.pools.find(*of) == nullptr) return nullptr;
+  const std::size_t blocks = blocks_in(**record);
+  if (blocks == 0 || blocks > kMostMovedBlocks) return nullptr;
+  pool = *of;
+  return *record;
+}
+
+// ---- both
+
+Bytes PairUpkeep::look_at(const PairOrder& order, Records& records) const {
+  Bytes out;
+  std::set<KeyId> seen;
+  std::size_t blocks = 0;
+  for (const PairOrder::Record& one : order.records) {
+    pair::Label pool;
+    RecordPtr record = find(one.id, pool);
+    const bool has = record != nullptr && pool == order.pool && record->version == one.version &&
+                     seen.insert(one.id).second &&
+                     blocks + blocks_in(*record) <= pair::kMostBridged;
+    if (has) {
+      blocks += blocks_in(*record);
+      records.push_back(std::move(record));
+    }
+    out.push_back(has ? 1 : 0);
+  }
+  return out;
+}
+
+Result<void> PairUpkeep::bridge(const Records& records, const pair::Label& pool) {
+  if (records.empty()) return {};
+  auto done = at_work_.records.bridge(pointers(records), false);
+  if (done || !at_work_.session.stands()) return done;
+  spent_.insert(id_of(pool));
+  return {};
+}
+
+// What both have bridged, under new blocks. What is kept of a pool for this is taken last.
+Result<pair::StoredBlocks> PairUpkeep::store_anew(const Records& records, const pair::Label& pool) {
+  pair::Session& session = at_work_.session;
+  pair::StoredBlocks old{pool, {}};
+  for (const RecordPtr& record : records) {
+    auto blocks = get_blocks(blocks_of_record(*record));
+    if (!blocks) return session.end(blocks.error().message, EndedBy::kState);
+    old.blocks.insert(old.blocks.end(), blocks->begin(), blocks->end());
+  }
+  auto fresh = at_work_.blocks.fresh(old.blocks.size());
+  if (!fresh) return fresh.error();
+  auto reserved = at_work_.blocks.need_to_move(pool);
+  if (!reserved) return reserved.error();
+  auto held = pair::bridge(session, **reserved, old, name_of_records(pointers(records)));
+  if (!held) return held.error();
+  return pair::store(session, *held, at_work_.blocks.pool(), std::move(*fresh));
+}
+
+Result<void> PairUpkeep::move(std::uint32_t number, const Records& records,
+                              const pair::Label& pool) {
+  if (records.empty()) return {};
+  auto stored = store_anew(records, pool);
+  if (!stored) {
+    if (!at_work_.session.stands()) return stored.error();
+    moves_ = false;  // until the next session
+    tell("they could not be moved out of a pool that is nearly used up: " + stored.error().message);
+    return {};
+  }
+  std::vector<KeyRecord> anew;
+  std::size_t block = 0;
+  for (const RecordPtr& record : records) anew.push_back(moved_record(*record, *stored, block));
+  return in_two_phases(number, anew);
+}
+
+// By both stores or by none; what is left half done the next session settles.
+Result<void> PairUpkeep::in_two_phases(std::uint32_t number, std::span<const KeyRecord> records) {
+  pair::Session& session = at_work_.session;
+  MoveTable& moves = *shared_.store.moves();
+  const Result<void> first = moves.prepare_move(number, records);
+  auto everywhere = both_say(session.channel(), first.ok());
+  if (!everywhere) return lost(everywhere.error());
+  if (!*everywhere) {
+    moves_ = false;
+    tell(first ? "the other server could not store keys that move: its journal says why"
+               : first.error().message);
+    const Result<void> undone =
+        first ? shared_.store.abandon(moves.move_entry(number)) : Result<void>();
+    return undone ? undone : session.end(undone.error().message, EndedBy::kState);
+  }
+  const Result<void> second = shared_.store.commit(moves.move_entry(number));
+  everywhere = both_say(session.channel(), second.ok());
+  if (!everywhere) return lost(everywhere.error());
+  if (*everywhere) return {};
+  return session.end(second
+                         ? "it could not store keys that move"
+                         : "this server could not store keys that move: " + second.error().message,
+                     EndedBy::kState);
+}
+
+std::uint32_t PairUpkeep::next_move() const {
+  MoveTable* moves = shared_.store.moves();
+  if (moves == nullptr) return 0;
+  auto last = moves->last_move();
+  return last && *last < UINT32_MAX ? *last + 1 : 0;
+}
+
+// Which pools committed records name.
+Result<std::set<PairUpkeep::PoolId>> PairUpkeep::named() const {
+  std::set<PoolId> out;
+  std::vector<KeyId> ids{KeyId{}};  // the first of all
+  while (!ids.empty()) {
+    for (const KeyId& id : ids) {
+      auto record = shared_.store.get(id);
+      if (!record) return record.error();
+      if (!*record || (*record)->sharing != kPairSharing) continue;
+      auto pool = pool_of(**record);
+      if (!pool) return pool.error();
+      out.insert(id_of(*pool));
+    }
+    auto next = shared_.store.ids_behind(ids.back(), 4096);
+    if (!next) return next.error();
+    ids = std::move(*next);
+  }
+  return out;
+}
+
+// Nothing is of it, here: neither committed, nor half made, nor staged.
+bool PairUpkeep::may_be_erased(const pair::Label& pool) const {
+  shared_.staged.expire({});
+  if (pool == at_work_.blocks.pool().id || !shared_.staged.empty()) return false;
+  auto half_made = shared_.store.prepared();
+  if (!half_made || !half_made->empty()) return false;
+  auto of_records = named();
+  return of_records && !of_records->contains(id_of(pool));
+}
+
+Result<void> PairUpkeep::erase(const pair::Label& pool) {
+  at_work_.blocks.forget(pool);
+  const Result<void> erased = at_work_.pools.erase(pool);
+  auto both = both_say(at_work_.session.channel(), erased.ok());
+  if (!both) return lost(both.error());
+  if (!erased) tell("a pool that is used up could not be removed: " + erased.error().message);
+  return {};
+}
+
+void PairUpkeep::begin() {
+  const std::vector<pair::Label> orphans = at_work_.pools.orphans();
+  for (const pair::Label& pool : orphans)
+    if (may_be_erased(pool))
+      if (auto erased = at_work_.pools.erase(pool); !erased) tell(erased.error().message);
+}
+
+// ---- the other one
+
+Result<void> PairUpkeep::obey(const PairOrder& order) {
+  ot::Channel& channel = at_work_.session.channel();
+  if (order.kind == PairOrder::Kind::kErase) {
+    const bool here = is_retired(at_work_.pools, order.pool) && may_be_erased(order.pool);
+    const std::uint8_t word = here ? 1 : 0;
+    if (auto said = channel.write({&word, 1}); !said) return lost(said.error());
+    return here ? erase(order.pool) : Result<void>();
+  }
+  Records records;
+  const Bytes has = look_at(order, records);
+  const std::uint32_t own_next = next_move();
+  Bytes out;
+  Writer writer(out);
+  writer.u32(own_next);
+  writer.raw(has);
+  if (auto said = channel.write(out); !said) return lost(said.error());
+  if (order.kind == PairOrder::Kind::kBridge) return bridge(records, order.pool);
+  if (order.number == 0 || own_next == 0 || order.pool == at_work_.blocks.pool().id) return {};
+  return move(std::max(order.number, own_next), records, order.pool);
+}
+
+// ---- the leader
+
+PairOrder PairUpkeep::order_of(PairOrder::Kind kind, const pair::Label& pool,
+                               const Records& records) const {
+  PairOrder out;
+  out.kind = kind;
+  out.pool = pool;
+  out.number = kind == PairOrder::Kind::kMove ? next_move() : 0;
+  for (const RecordPtr& one : records) out.records.push_back({one->ref.id, one->version});
+  return out;
+}
+
+Result<bool> PairUpkeep::step() {
+  if (bridges_ && !is_due()) return bridge_page();
+  if (!to_move_.empty()) return move_page();
+  if (sweeps_from_) return sweep_page();
+  begin_sweep();
+  return sweeps_from_.has_value();
+}
+
+// Says it, and hears which of them the other one has. The order's number is then the larger one.
+Result<PairUpkeep::Records> PairUpkeep::agreed(PairOrder& order, const Records& records) {
+  ot::Channel& channel = at_work_.session.channel();
+  Bytes in(sizeof order.number + records.size());
+  auto done = say(channel, order);
+  if (done) done = channel.read(in);
+  if (!done) return at_work_.session.end(done.error().message);
+  Reader reader(in);
+  const std::uint32_t peers = reader.u32();
+  Records out;
+  for (const RecordPtr& one : records) {
+    const std::uint8_t has = reader.u8();
+    if (has > 1) return at_work_.session.end("it says neither yes nor no");
+    if (has == 1) out.push_back(one);
+  }
+  if (order.kind == PairOrder::Kind::kMove && (peers == 0 || order.number == 0)) return Records();
+  order.number = std::max(order.number, peers);
+  return out;
+}
+
+Result<bool> PairUpkeep::bridge_page() {
+  std::vector<KeyId> ids;
+  if (!asked_before_.empty()) {
+    const std::size_t count = std::min(kPageRecords, asked_before_.size());
+    ids.assign(asked_before_.end() - static_cast<std::ptrdiff_t>(count), asked_before_.end());
+    asked_before_.resize(asked_before_.size() - count);
+  } else {
+    auto next = shared_.store.ids_behind(bridged_to_, kPageRecords);
+    if (next) ids = std::move(*next);
+    bridges_ = !ids.empty();
+    if (bridges_) bridged_to_ = ids.back();
+  }
+  std::map<PoolId, Records> by_pool;
+  std::size_t blocks = 0;
+  for (const KeyId& id : ids) {
+    pair::Label pool;
+    RecordPtr record = at_work_.records.holds(id) ? nullptr : find(id, pool);
+    if (!record || spent_.contains(id_of(pool))) continue;
+    blocks += blocks_in(*record);
+    const std::size_t bytes = blocks * pair::kBlockBits * sizeof(pair::AuthBit);
+    if (blocks > kPageBlocks + kPageRecords) break;
+    if (at_work_.records.bytes() + bytes > PairRecords::kMostBytes) {
+      bridges_ = false;
+      break;
+    }
+    by_pool[id_of(pool)].push_back(std::move(record));
+  }
+  for (auto& [id, records] : by_pool) {
+    const pair::Label pool = *pool_of(*records.front());
+    PairOrder order = order_of(PairOrder::Kind::kBridge, pool, records);
+    auto both = agreed(order, records);
+    if (!both) return both.error();
+    if (auto done = bridge(*both, pool); !done) return done.error();
+  }
+  return bridges_ || !by_pool.empty();
+}
+
+std::set<PairUpkeep::PoolId> PairUpkeep::poor_now() const {
+  std::set<PoolId> out;
+  for (const PairPools::Count& one : at_work_.pools.counts())
+    if (is_poor(one) && !(one.id == at_work_.blocks.pool().id)) out.insert(id_of(one.id));
+  return out;
+}
+
+bool PairUpkeep::is_due() const {
+  if (!moves_) return false;
+  return !to_move_.empty() || (sweeps_from_ && !poor_.empty()) ||
+         !std::ranges::includes(swept_, poor_now());
+}
+
+// Once a session, and again when another pool is nearly used up.
+void PairUpkeep::begin_sweep() {
+  const std::vector<PairPools::Count> pools = at_work_.pools.counts();
+  const bool retired = std::ranges::any_of(pools, [&](const PairPools::Count& one) {
+    return !(one.id == at_work_.blocks.pool().id) && is_retired(at_work_.pools, one.id);
+  });
+  std::set<PoolId> poor = poor_now();
+  const bool due = !swept_once_ || !std::ranges::includes(swept_, poor);
+  if (!retired || !due || !moves_) return;
+  poor_ = poor;
+  swept_ = std::move(poor);
+  swept_once_ = true;
+  named_.clear();
+  sweeps_from_ = KeyId{};
+}
+
+Result<bool> PairUpkeep::sweep_page() {
+  auto ids = shared_.store.ids_behind(*sweeps_from_, kSweptRecords);
+  if (!ids || ids->empty()) {
+    sweeps_from_.reset();
+    if (!ids) return false;
+    if (auto done = end_sweep(); !done) return done.error();
+    return true;
+  }
+  sweeps_from_ = ids->back();
+  for (const KeyId& id : *ids) {
+    pair::Label pool;
+    RecordPtr record = find(id, pool);
+    if (!record) continue;
+    if (poor_.contains(id_of(pool)) && moves_)
+      to_move_[id_of(pool)].push_back(id);
+    else
+      named_.insert(id_of(pool));
+  }
+  return true;
+}
+
+// Some records of one pool, as many as a reservation of new blocks is for.
+Result<bool> PairUpkeep::move_page() {
+  auto& [id, ids] = *to_move_.begin();
+  const std::size_t most =
+      std::min(kMostMovedBlocks, at_work_.blocks.pool().blocks.size() / kMovedPart);
+  Records records;
+  std::size_t blocks = 0;
+  while (!ids.empty()) {
+    pair::Label pool;
+    RecordPtr record = find(ids.back(), pool);
+    const bool here = record && id_of(pool) == id;
+    if (here && !records.empty() && blocks + blocks_in(*record) > most) break;
+    ids.pop_back();
+    if (!here) continue;
+    blocks += blocks_in(*record);
+    records.push_back(std::move(record));
+  }
+  if (ids.empty() || !moves_) to_move_.erase(to_move_.begin());
+  if (records.empty() || !moves_) return true;
+  const pair::Label pool = *pool_of(*records.front());
+  PairOrder order = order_of(PairOrder::Kind::kMove, pool, records);
+  auto both = agreed(order, records);
+  if (!both) return both.error();
+  if (auto done = move(order.number, *both, pool); !done) return done.error();
+  return true;
+}
+
+// Those of which nothing is any more go, at both.
+Result<void> PairUpkeep::end_sweep() {
+  ot::Channel& channel = at_work_.session.channel();
+  for (const PairPools::Count& one : at_work_.pools.counts()) {
+    if (named_.contains(id_of(one.id)) || !is_retired(at_work_.pools, one.id) ||
+        !may_be_erased(one.id))
+      continue;
+    PairOrder order;
+    order.kind = PairOrder::Kind::kErase;
+    order.pool = one.id;
+    std::uint8_t there = 0;
+    auto done = say(channel, order);
+    if (done) done = channel.read({&there, 1});
+    if (!done) return lost(done.error());
+    if (there > 1) return at_work_.session.end("it says neither yes nor no");
+    if (there == 0) continue;
+    if (auto erased = erase(one.id); !erased) return erased;
+  }
+  return {};
+}
+
+}  // namespace tkdc

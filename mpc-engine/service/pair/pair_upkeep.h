@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What two servers do for their stored keys between jobs. Server 0 leads: it says which
+// records, and both look whether they have them at the same version and of the same pool; those
+// that either lacks are left out by both.
+//
+//   bridge   many records by one block of their pool, as far as there is room: a session costs a
+//            few blocks, and not one for each key. Answer: an octet for each record, 1: has it
+//   move     records of a pool that is nearly used up into the session's pool: bridged, stored
+//            under new blocks, prepared by both stores as the next version, and committed. Answer:
+//            the number of this store's next move 4, then as above
+//   erase    a pool that is retired and that no record names. Answer: 1: here too; then both
+//            erase it, and vote
+//
+// Used by the lane's thread. Error: the session's.
+#pragma once
+
+#include <set>
+
+#include "service/job/lane_shared.h"
+#include "service/pair/pair_session.h"
+#include "service/pair/pair_talk.h"
+
+namespace tkdc {
+
+class PairUpkeep {
+ public:
+  PairUpkeep(const LaneShared& shared, const PairAtWork& at_work);
+
+  // At both, before the first order: pools that the other one has no more go, if nothing is of
+  // them.
+  void begin();
+  // At the leader, while it is idle: one step, some 0.1 s at most. Whether there was one to do.
+  Result<bool> step();
+  // Whether keys have to move before their pool is used up: a step between jobs too.
+  bool is_due() const;
+  Result<void> obey(const PairOrder& order);
+
+ private:
+  using PoolId = std::pair<std::uint64_t, std::uint64_t>;
+  using RecordPtr = std::shared_ptr<const KeyRecord>;
+  using Records = std::vector<RecordPtr>;
+  static PoolId id_of(const pair::Label& pool) { return {pool.high, pool.low}; }
+
+  RecordPtr find(const KeyId& id, pair::Label& pool) const;
+  Result<bool> bridge_page();
+  Result<bool> sweep_page();
+  Result<void> end_sweep();
+  void begin_sweep();
+  std::set<PoolId> poor_now() const;
+  Result<bool> move_page();
+  Result<std::set<PoolId>> named() const;
+  bool may_be_erased(const pair::Label& pool) const;
+
+  PairOrder order_of(PairOrder::Kind kind, const pair::Label& pool, const Records& records) const;
+  Result<Records> agreed(PairOrder& order, const Records& records);
+  Bytes look_at(const PairOrder& order, Records& records) const;
+  Result<void> bridge(const Records& records, const pair::Label& pool);
+  Result<void> move(std::uint32_t number, const Records& records, const pair::Label& pool);
+  Result<pair::StoredBlocks> store_anew(const Records& records, const pair::Label& pool);
+  Result<void> in_two_phases(std::uint32_t number, std::span<const KeyRecord> records);
+  Result<void> erase(const pair::Label& pool);
+  std::uint32_t next_move() const;
+  void tell(const std::string& why) const;
+  Result<void> lost(const Error& why) { return at_work_.session.end(why.message); }
+
+  const LaneShared shared_;
+  const PairAtWork& at_work_;
+  // At the leader.
+  std::vector<KeyId> asked_before_;  // to be bridged first
+  KeyId bridged_to_{};
+  bool bridges_ = true, moves_ = true;
+  std::set<PoolId> spent_;  // no ordinary blocks are left
+  std::optional<KeyId> sweeps_from_;
+  std::set<PoolId> poor_, named_;  // of this sweep
+  std::map<PoolId, std::vector<KeyId>> to_move_;
+  std::set<PoolId> swept_;  // poor ones of the last
+  bool swept_once_ = false;
+};
+
+}  // namespace tkdc

@@ -98,7 +98,15 @@ TEST(JobService, ServiceKeyIsExportedOnceAndKrbtgtNever) {
   ref.id[0] = 1;
   const Bytes drawn = {TKDC_ORIGIN_DRAWN};
   ASSERT_EQ(e.run({TKDC_OP_STAGE, ref, 0, drawn, {}, AgentRole::kAdmin}).status(), TKDC_STATUS_OK);
-  Bytes key = e.run({TKDC_OP_EXPORT, ref, 0, {}, {}, AgentRole::kAdmin}).output();
+  KeyRef other = ref;
+  other.enctype = 35 - ref.enctype;  // 17, 18
+  EXPECT_EQ(e.run({TKDC_OP_EXPORT, other, 0, {}, {}, AgentRole::kAdmin}).status(),
+            TKDC_STATUS_BAD_REQUEST);
+  // As an agent asks: by the id.
+  KeyRef asked;
+  asked.id = ref.id;
+  asked.installation = ref.installation;
+  Bytes key = e.run({TKDC_OP_EXPORT, asked, 0, {}, {}, AgentRole::kAdmin}).output();
   EXPECT_EQ(key.size(), 32u);
   EXPECT_EQ(e.run({TKDC_OP_EXPORT, ref, 0, {}, {}, AgentRole::kAdmin}).status(),
             TKDC_STATUS_DENIED);

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import house_alike, house_arrows, house_rules
+from tests import house_alike, house_arrows, house_prose, house_rules
 
 
 def test_house_rules():
@@ -27,6 +27,46 @@ def test_what_there_is_one_of_is_not_written_again(tmp_path, monkeypatch, name, 
     (tmp_path / name).parent.mkdir(parents=True)
     (tmp_path / name).write_text(f"// SPDX-License-Identifier: Apache-2.0\n{line}\n")
     assert [one for one in house_rules.check_file(name) if ": another " in one]
+
+
+def test_prose_is_for_people():
+    found = [fault for name in house_prose.pages()
+             for fault in house_prose.faults(name, (house_prose.ROOT / name).read_text())]
+    assert not found, "\n".join(found)
+
+
+LONG = " ".join(["word"] * 30)
+PAGE = f"""\
+# {LONG}
+
+{LONG}. So `tkdc status --config /etc/tkdc/agent-kdc/agent.toml` is the command that
+says it.
+
+- An item. {LONG} - {LONG}
+
+      code {LONG}
+
+  goes on. {LONG}
+
+And then:
+
+    code {LONG}
+
+| a table | {LONG} |
+"""
+
+
+def test_prose_is_broken_anew_and_nothing_else_is():
+    after = house_prose.rewrapped(PAGE)
+    assert house_prose.rewrapped(after) == after
+    assert after.split() == PAGE.split()
+    lines = after.split("\n")
+    assert [line for line in lines if len(line) > house_prose.COLUMNS] == [
+        line for line in PAGE.split("\n") if line.lstrip().startswith(("#", "code", "|"))]
+    assert any("`tkdc status --config /etc/tkdc/agent-kdc/agent.toml`" in line for line in lines)
+    assert not any(line.startswith("  - ") for line in lines), "a list that was none"
+    assert len(house_prose.faults("a.md", PAGE)) == 2
+    assert not house_prose.faults("a.md", "It is short. So is this one.\n")
 
 
 def test_each_decision_has_its_test():

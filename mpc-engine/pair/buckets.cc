@@ -10,8 +10,14 @@
 namespace tkdc::pair {
 namespace {
 
+// std::lgamma writes the sign where all threads see it.
+double log_factorial(double n) {
+  int sign = 0;
+  return ::lgamma_r(n + 1, &sign);
+}
+
 double log2_binomial(double n, double k) {
-  return (std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1)) / std::numbers::ln2;
+  return (log_factorial(n) - log_factorial(k) - log_factorial(n - k)) / std::numbers::ln2;
 }
 
 }  // namespace

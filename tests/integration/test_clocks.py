@@ -41,7 +41,7 @@ class Clocks(Realm):
                                str(self.agent_socket("kdc"))], env=self.env(), text=True,
                               capture_output=True, timeout=60, check=False)
 
-    def servers(self) -> list[dict]:
+    def told(self) -> list[dict]:
         done = subprocess.run([str(self.bin / "tkdc"), "status", "--json", "--socket",
                                str(self.agent_socket("kdc"))], env=self.env(), text=True,
                               capture_output=True, timeout=60, check=False)
@@ -73,7 +73,7 @@ def log_of(realm: Realm, party: int) -> str:
 def test_one_clock_is_wrong_and_everybody_says_whose(realm):
     assert logs_in(realm, "before")
     assert realm.status().returncode == 0
-    assert all(abs(clock["ahead_ms"]) < 5_000 for server in realm.servers()
+    assert all(abs(clock["ahead_ms"]) < 5_000 for server in realm.told()
                for clock in server["clocks"])
     realm.set(1, 60)
     wait_until(lambda: "server 1's clock is" in realm.status().stdout, SOON_S, "a warning")
@@ -102,11 +102,11 @@ def test_all_clocks_set_back_cost_a_session_and_no_login(realm):
         realm.set(party, 3_600)
     # KDC and clients have the right time; what the servers seal carries theirs.
     wait_until(lambda: logs_in(realm, "ahead"), SOON_S, "a login")
-    before = realm.servers()
+    before = realm.told()
     for party in range(3):
         realm.set(party, 0)
     wait_until(lambda: logs_in(realm, "back"), SOON_S, "a login")
-    after = realm.servers()
+    after = realm.told()
     for earlier, later in zip(before, after, strict=True):
         assert later["epoch"] > earlier["epoch"], "no nonce comes twice"
         assert later["checks_broken"] == 0

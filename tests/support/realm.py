@@ -88,7 +88,7 @@ class Realm:
         self.say(f"tkdc init: configuration and keys of {number} servers and two agents")
         self.tool("tkdc", "init", "--out", str(self.installation), "--realm", self.name,
                   "--base-port", str(self.ports.base), "--lanes", str(self.lanes),
-                  "--servers", str(self.servers))
+                  *(["--servers", "2"] if self.servers == 2 else []))  # releases of before lack it
         if self.limits:
             for party in range(self.servers):
                 with (self.server_directory(party) / "tkdc.toml").open("a") as config:

@@ -209,7 +209,7 @@ class TwoServices {
     }
     return out;
   }
-  std::uint32_t deadline_ms = 50'000;
+  std::uint32_t deadline_ms = 120'000;
 
   KeyRef stage(std::uint32_t enctype, const Bytes& imported) {
     const KeyRef ref = new_key(enctype);
@@ -286,7 +286,7 @@ class TwoServices {
   Taken wait(const JobName& name, const pair::Bits& pad, int answers) {
     std::unique_lock lock(mutex_);
     const bool done =
-        arrived_.wait_for(lock, std::chrono::seconds(20), [&] { return counts_[name] >= answers; });
+        arrived_.wait_for(lock, std::chrono::seconds(100), [&] { return counts_[name] >= answers; });
     EXPECT_TRUE(done) << "no answer from both";
     Taken out = std::move(answers_[name]);
     lock.unlock();

@@ -285,8 +285,8 @@ class TwoServices {
 
   Taken wait(const JobName& name, const pair::Bits& pad, int answers) {
     std::unique_lock lock(mutex_);
-    const bool done =
-        arrived_.wait_for(lock, std::chrono::seconds(100), [&] { return counts_[name] >= answers; });
+    const bool done = arrived_.wait_for(lock, std::chrono::seconds(100),
+                                        [&] { return counts_[name] >= answers; });
     EXPECT_TRUE(done) << "no answer from both";
     Taken out = std::move(answers_[name]);
     lock.unlock();

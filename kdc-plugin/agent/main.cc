@@ -47,9 +47,9 @@ void raise_file_limit() {
 
 int main(int argc, char** argv) {
   int exit_status = 0;
-  const auto options = tkdc::daemon_options(
-      argc, argv, "tkdc-agent", "asks the three servers for the programs on a KDC's host",
-      "/etc/tkdc/agent-kdc/agent.toml", exit_status);
+  const auto options = tkdc::daemon_options(argc, argv, "tkdc-agent",
+                                            "asks the servers for the programs on a KDC's host",
+                                            "/etc/tkdc/agent-kdc/agent.toml", exit_status);
   if (!options) return exit_status;
 
   tkdc::forbid_dumps();  // the agent sees plaintexts

@@ -26,16 +26,7 @@ constexpr const char* kNoHead =
 constexpr const char* kClockWrong =
     "this server's clock is more than two minutes off server 0's, so it takes no time of sealing: "
     "set it, and run NTP on all three (tkdc status)";
-constexpr const char* kAgentTooOften =
-    "this agent asks more often than limits.agent_per_s of this server allows";
-constexpr const char* kKeyTooOften =
-    "this key is asked for more often than limits.user_key_per_s or limits.service_key_per_s of "
-    "this server allows";
-constexpr const char* kComparedTooOften =
-    "this principal's keys were compared too often (password history): wait";
 constexpr const char* kTooManyHeads = "this agent has left too many operations half done";
-constexpr const char* kTooManyStaged =
-    "too many keys are staged at this server: bind them, or wait a minute";
 constexpr const char* kTimeRevoked =
     "tickets that are sealed now were revoked by an administrator, so none is: wait, some three "
     "minutes at most (tkdc status says until when)";

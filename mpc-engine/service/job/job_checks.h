@@ -18,6 +18,16 @@ inline Part part_in(const Job& job, bool two_parts) {
   return asked.kind == Part::Kind::kHead && whole ? Part() : asked;
 }
 
+// Against a job, at two servers and at three.
+inline constexpr const char* kAgentTooOften =
+    "this agent asks more often than limits.agent_per_s of this server allows";
+inline constexpr const char* kKeyTooOften =
+    "this key is asked for more often than limits.user_key_per_s or limits.service_key_per_s of "
+    "this server allows";
+inline constexpr const char* kComparedTooOften =
+    "this principal's keys were compared too often (password history): wait";
+inline constexpr const char* kTooManyStaged =
+    "too many keys are staged at this server: bind them, or wait a minute";
 inline constexpr const char* kUnaudited =
     "this server's audit log cannot be written, so it takes no job: its disk is full, say; its "
     "journal names the file";

@@ -24,20 +24,11 @@ constexpr const char* kNoPool =
     "without it";
 constexpr const char* kServed = "this deal has been used: the agent has to deal anew";
 constexpr const char* kTooLate = "its deadline was over before both servers had it";
-constexpr const char* kComparedTooOften =
-    "this principal's keys were compared too often (password history): wait";
 constexpr const char* kTooLong =
     "two servers take no operation of that length: it is longer than they can prepare";
 constexpr const char* kUnproved =
     "too many tickets or messages of lengths that nobody has sealed here: somebody may be sending "
     "octets that are no tickets; others are served";
-constexpr const char* kTooManyStaged =
-    "too many keys are staged at this server: bind them, or wait a minute";
-constexpr const char* kRateOfAgent =
-    "this agent asks more often than limits.agent_per_s of this server allows";
-constexpr const char* kRateOfKey =
-    "this key is asked for more often than limits.user_key_per_s or limits.service_key_per_s of "
-    "this server allows";
 
 Verdict because(PairJob& of, tkdc_status status, const char* why) {
   of.job->found.why = why;
@@ -161,7 +152,7 @@ Verdict PairChecks::count(PairJob& of, Verdict others) {
   if (!job.rate) job.rate = shared_.limits.count(job.request.name.agent, used);
   if (others != kAdmit || *job.rate == RateVerdict::kAllowed) return others;
   const bool key = *job.rate == RateVerdict::kKeyTooOften;
-  return because(of, TKDC_STATUS_LIMIT, key ? kRateOfKey : kRateOfAgent);
+  return because(of, TKDC_STATUS_LIMIT, key ? kKeyTooOften : kAgentTooOften);
 }
 
 // What a job works on besides its record: a staged key.

@@ -4,7 +4,8 @@
 #include "tools/cli/commands.h"
 
 int main(int argc, char** argv) {
-  return tkdc::run_commands(argc, argv, "tkdc",
-                            "tkdc, the threshold KDC: long-term keys as shares on three servers",
-                            tkdc::cli::add_commands);
+  return tkdc::run_commands(
+      argc, argv, "tkdc",
+      "tkdc, the threshold KDC: long-term keys as shares on three servers or two",
+      tkdc::cli::add_commands);
 }

@@ -36,8 +36,10 @@ std::string sized(const char* name, std::size_t size) {
 }
 
 Bytes staged_name(const KeyId& id) {
-  Bytes out = {'s', 't', 'a', 'g', 'e', 'd'};
-  out.insert(out.end(), id.begin(), id.end());
+  Bytes out;
+  Writer writer(out);
+  writer.text("staged");
+  writer.raw(id);
   return out;
 }
 

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "ot/channel.h"
+#include "pair/auth_bit.h"
 #include "service/admit/admission.h"
 
 namespace tkdc {

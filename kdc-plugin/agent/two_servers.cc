@@ -72,7 +72,7 @@ std::vector<SecretVector> TwoServers::share_out(JobRequest job, Operation& opera
   const SecretVector& input = operation.secret;
   operation.pad.resize(pad_bytes(job, input.size()).value_or(0));
   if (input.empty() && operation.pad.empty()) return std::vector<SecretVector>(2, encode(job));
-  randombytes_buf(operation.pad.data(), operation.pad.size());
+  if (!operation.pad.empty()) randombytes_buf(operation.pad.data(), operation.pad.size());
   pair::Bits secret;
   secret.reserve(8 * (input.size() + operation.pad.size()));
   append_bits(secret, input);

@@ -14,7 +14,6 @@ namespace {
 constexpr std::uint64_t kFullTickEvery = 16;
 constexpr std::uint64_t kExpireEveryTicks = 256;  // a few ten milliseconds
 constexpr std::chrono::milliseconds kIdle{1000};
-constexpr const char* kRefreshed = "shares have been refreshed: a new session begins, with the new";
 
 }  // namespace
 
@@ -22,14 +21,15 @@ LaneRunner::LaneRunner(LaneShared shared, LaneFigures& figures, const Session& s
                        std::size_t lane)
     : shared_(shared), figures_(figures), party_(session.party),
       index_(static_cast<std::uint32_t>(lane)), epoch_(session.epoch), session_(session.id),
-      two_parts_(session.two_parts), repaired_(session.repaired),
-      lane_(session.party, session.security), ticker_(lane_), audit_heads_(shared.options, index_),
-      revoked_(shared.revocations, party_),
+      two_parts_(session.two_parts), repairs_(session.repaired.has_value()),
+      lane_(session.party, session.security), shares_(lane_, shared_, checks_), ticker_(lane_),
+      audit_heads_(lane_, shared.options, index_), revoked_(shared.revocations, party_),
       // Who follows says it whenever the leader does.
       clocks_(shared.clocks, index_, shared.options.clock_every / (leader() ? 1 : 2)),
       checks_(shared_, index_, two_parts_, protocols_, garbling_),
       answers_(shared_, figures_, index_, two_parts_),
-      admission_(shared_, party_, index_, protocols_, running_, queue_, checks_, answers_) {
+      admission_(shared_, party_, index_, protocols_, running_, queue_, checks_, answers_),
+      published_(shared.counters) {
   note_session(session);
 }
 
@@ -51,11 +51,7 @@ Result<void> LaneRunner::join(Session& session) {
     auto joined = join_garbling(*std::exchange(mine.streams, std::nullopt), mine.keys);
     if (!joined) return joined;
   }
-  if (session.share_macs && index_ == 0 && shared_.store.macs() != nullptr)
-    macs_ = std::make_unique<ShareMacs>(
-        lane_, *shared_.store.macs(), shared_.share_alarm,
-        ShareMacs::Seat{shared_.options.installation, session.id, index_},
-        keys_for(kShareMacs, session.lanes[index_].keys));
+  if (index_ == 0) shares_.join(session, session.lanes[index_].keys);
   prepare();
   return {};
 }
@@ -72,13 +68,7 @@ Result<void> LaneRunner::join_garbling(LaneStreams streams, const PairwiseKeys& 
 }
 
 // Tasks refer to protocols.
-LaneRunner::~LaneRunner() {
-  lane_.drop_tasks();
-  if (!garbling_) return;
-  shared_.counters.garbled_ready -= published_garbling_.ready;
-  shared_.counters.garbled_bytes -= published_garbling_.bytes;
-  shared_.counters.garbled_kinds -= published_garbling_.kinds;
-}
+LaneRunner::~LaneRunner() { lane_.drop_tasks(); }
 
 // What the handshake agreed, as this server understood it.
 void LaneRunner::note_session(const Session& session) {
@@ -163,8 +153,8 @@ std::string LaneRunner::run_ticks(Link& link) {
   one_way_ = link.round_trip() / 2;
   while (!stopping_ || draining()) {
     const bool busy = ticker_.begun() || !running_.empty() || admission_.under_way() ||
-                      preparing() || keeping_audit_heads_ > 0 || share_work_ ||
-                      (macs_ && shared_.upkeep.wanted()) ||
+                      preparing() || audit_heads_.at_work() || shares_.at_work() ||
+                      shares_.wanted() ||
                       (leader() && (queue_.has_waiting() || audit_heads_.due() || clocks_.due()));
     if (!busy) {
       auto event = link.wait(static_cast<int>(queue_.until_due(kIdle).count()));
@@ -190,8 +180,9 @@ std::optional<std::string> LaneRunner::deviation() const {
 Result<void> LaneRunner::tick(const Link& link) {
   const bool at_work = !running_.empty();
   note_load(at_work);
-  auto stepped = ticker_.step(
-      *this, checks_.manages() || share_work_ ? Ticker::kDiskTimeoutMs : Ticker::kReceiveTimeoutMs);
+  auto stepped =
+      ticker_.step(*this, checks_.manages() || shares_.at_work() ? Ticker::kDiskTimeoutMs
+                                                                 : Ticker::kReceiveTimeoutMs);
   note_load(at_work);
   if (ticker_.failure()) connected_ = !ticker_.failure()->connection;
   if (!stepped) return stepped;
@@ -206,7 +197,7 @@ Result<void> LaneRunner::tick(const Link& link) {
     one_way_ = link.round_trip() / 2;
   }
   load_ = running_.size();
-  publish_counters();
+  publish();
   return {};
 }
 
@@ -238,12 +229,6 @@ std::optional<Protocol::Check> LaneRunner::checking() const {
   return all;
 }
 
-ProtocolCounts LaneRunner::counts() const {
-  ProtocolCounts all;
-  for (const auto& protocol : protocols_) all += protocol->counts();
-  return all;
-}
-
 // What goes to both is noted by the ticker; a decision that the three take alike belongs there.
 // An opening makes a tick full for the protocols; the lane's own part is then present and empty.
 std::optional<Ticker::OwnControl> LaneRunner::say() {
@@ -256,18 +241,16 @@ std::optional<Ticker::OwnControl> LaneRunner::say() {
   admission_.say(said, own);
   said.revoked = revoked_.say();
   said.audit_head = audit_heads_.say();
-  said_audit_head_ = said.audit_head.has_value();
   said.clock_ms = clocks_.say();
-  said_share_task_ = macs_ && !share_work_ ? shared_.upkeep.wanted() : std::nullopt;
-  said.share_task = said_share_task_;
+  said.share_task = shares_.say();
   own.to_both = encode(said);
   return own;
 }
 
 Result<LaneControl> LaneRunner::read_said(ByteSpan octets, int party) const {
   LaneExpects expected = admission_.expects(party);
-  expected.shares = macs_ != nullptr;
-  expected.repair = repaired_.has_value();
+  expected.shares = shares_.macs() != nullptr;
+  expected.repair = repairs_;
   auto said = decode_lane_control(octets, expected);
   if (!said)
     return fail(said.error().message + " (lane " + std::to_string(index_) + ", from party " +
@@ -284,50 +267,13 @@ Result<void> LaneRunner::hear(const Ticker::Control& control) {
   revoked_.hear(std::move(prev->revoked), std::move(next->revoked));
   clocks_.hear(Neighbour::kPrev, prev->clock_ms);
   clocks_.hear(Neighbour::kNext, next->clock_ms);
-  // By any of the three: all of them compare in the same tick.
-  if (said_audit_head_ || prev->audit_head || next->audit_head) {
-    ++keeping_audit_heads_;
-    lane_.spawn(keep_audit_heads(prev->audit_head, next->audit_head));
-  }
-  hear_shares(*prev, *next);
+  audit_heads_.hear(prev->audit_head, next->audit_head);
+  shares_.hear(prev->share_task, next->share_task);
   ManifestJobs admitted = admission_.settle(*prev, *next);
   for (Candidate& candidate : admitted.candidates) start(std::move(candidate), admitted.sealed_at);
   if (!admitted.candidates.empty()) answers_.begin_cohort();
   admission_.take_named();
   return {};
-}
-
-// A server that tells its neighbours different audit heads tells one of them of a log that it will
-// not be held to.
-Task<void> LaneRunner::keep_audit_heads(std::optional<AuditHead> prev,
-                                        std::optional<AuditHead> next) {
-  co_await lane_.agreed();
-  audit_heads_.keep((party_ + 2) % 3, prev);
-  audit_heads_.keep((party_ + 1) % 3, next);
-  --keeping_audit_heads_;
-}
-
-// The lowest party's wish, where several have one in the same tick: they all heard all three.
-void LaneRunner::hear_shares(const LaneControl& prev, const LaneControl& next) {
-  std::array<std::optional<ShareTask>, 3> by;
-  by[static_cast<std::size_t>(party_)] = said_share_task_;
-  by[static_cast<std::size_t>(party_ + 2) % 3] = prev.share_task;
-  by[static_cast<std::size_t>(party_ + 1) % 3] = next.share_task;
-  const auto wish = std::ranges::find_if(by, [](const auto& one) { return one.has_value(); });
-  if (wish == by.end() || share_work_ || !macs_) return;
-  // Once in its session, whoever asks again: all three know in the same tick that it was begun.
-  if (repaired_ && std::exchange(repair_begun_, true)) return;
-  shared_.upkeep.heard(**wish);
-  share_work_ = std::make_unique<ShareWork>(
-      lane_, *macs_, shared_.store, shared_.upkeep, shared_.share_alarm,
-      [this] { return checks_.manages(); }, repaired_);
-  lane_.spawn(work_on_shares(**wish));
-}
-
-Task<void> LaneRunner::work_on_shares(ShareTask task) {
-  const bool session_ends = co_await share_work_->run(task);
-  share_work_.reset();
-  if (session_ends) shared_.end_session(kRefreshed);
 }
 
 // ---- jobs
@@ -375,7 +321,7 @@ Task<void> LaneRunner::run_job(Job& job) {
                               lane_,
                               shared_.staged,
                               shared_.store,
-                              macs_.get(),
+                              shares_.macs(),
                               shared_.share_alarm,
                               kSealedAtOriginS + kSealedAtUnitS * job.running.sealed_at,
                               job.found.record.get()};
@@ -466,33 +412,11 @@ std::optional<LostCheck> LaneRunner::give_up() {
   return lost;
 }
 
-void LaneRunner::publish_garbling() {
-  LaneCounters& c = shared_.counters;
-  const LaneGarbling::Counts now = garbling_->counts(), &was = published_garbling_;
-  c.garbled_made += now.made - was.made;
-  c.garbled_jobs += now.taken - was.taken;
-  c.garbled_missed += now.missed - was.missed;
-  c.garbled_ready += now.ready - was.ready;
-  c.garbled_bytes += now.bytes - was.bytes;
-  c.garbled_kinds += now.kinds - was.kinds;
-  published_garbling_ = now;
-}
-
-void LaneRunner::publish_counters() {
-  LaneCounters& c = shared_.counters;
+void LaneRunner::publish() {
   figures_.rounds.add(1);
-  c.cohorts += answers_.cohort() - published_cohorts_;
-  c.operation_rounds += running_.size();
-  const ProtocolCounts now = counts();
-  c.masked_blocks += now.masked_blocks - published_.masked_blocks;
-  c.masks_made += now.masks_made - published_.masks_made;
-  c.layer_bytes += now.message_bytes - published_.message_bytes;
-  c.aes_blocks += now.aes_blocks - published_.aes_blocks;
-  c.sha1_blocks += now.sha1_blocks - published_.sha1_blocks;
-  c.sha2_blocks += now.sha2_blocks - published_.sha2_blocks;
-  published_ = now;
-  if (garbling_) publish_garbling();
-  published_cohorts_ = answers_.cohort();
+  shared_.counters.operation_rounds += running_.size();
+  published_.protocols(protocols_, answers_.cohort());
+  if (garbling_) published_.garbling(garbling_->counts());
 }
 
 }  // namespace tkdc

@@ -16,7 +16,8 @@
 #include "service/job/audit_head_notice.h"
 #include "service/job/garbling_choice.h"
 #include "service/job/lane_admission.h"
-#include "service/job/share_work.h"
+#include "service/job/lane_published.h"
+#include "service/job/lane_shares.h"
 #include "service/sealing/revocation_notice.h"
 
 namespace tkdc {
@@ -73,10 +74,6 @@ class LaneRunner final : private Ticker::Owner {
   std::optional<Ticker::OwnControl> say() override;
   Result<void> hear(const Ticker::Control& control) override;
   Result<LaneControl> read_said(ByteSpan octets, int party) const;
-  Task<void> keep_audit_heads(std::optional<AuditHead> prev, std::optional<AuditHead> next);
-
-  void hear_shares(const LaneControl& prev, const LaneControl& next);
-  Task<void> work_on_shares(ShareTask task);
 
   void start(Candidate admitted, std::uint32_t sealed_at);
   Task<void> run_job(Job& job);
@@ -86,10 +83,8 @@ class LaneRunner final : private Ticker::Owner {
   void prepare_garbling();
   Result<void> join_garbling(LaneStreams streams, const PairwiseKeys& keys);
   bool garbled(const Job& job) const;
-  ProtocolCounts counts() const;
   void finish(Job& job, JobOutcome outcome);
-  void publish_counters();
-  void publish_garbling();
+  void publish();
 
   LaneShared shared_;
   LaneFigures& figures_;
@@ -97,18 +92,12 @@ class LaneRunner final : private Ticker::Owner {
   const std::uint32_t index_, epoch_;
   const std::array<std::uint8_t, 32> session_;
   const bool two_parts_;
-  const std::optional<int> repaired_;  // the session is for this server's repair
+  const bool repairs_;  // what the session is for
   Lane lane_;
   SessionProtocols protocols_;
   std::unique_ptr<LaneGarbling> garbling_;  // where the lane has streams
   std::optional<GarblingChoice> choice_;    // then; it is asked at the leader
-  int keeping_audit_heads_ = 0;             // tasks
-  bool said_audit_head_ = false;            // in this tick
-  // Lane 0's, in a session that has them.
-  std::unique_ptr<ShareMacs> macs_;
-  std::unique_ptr<ShareWork> share_work_;     // while it is at work
-  std::optional<ShareTask> said_share_task_;  // in this tick
-  bool repair_begun_ = false;
+  LaneShares shares_;
   Ticker ticker_;
   AuditHeadNotice audit_heads_;
   RevocationNotice revoked_;
@@ -130,9 +119,7 @@ class LaneRunner final : private Ticker::Owner {
   std::uint64_t next_number_ = 0, ticks_ = 0;
   std::chrono::microseconds one_way_{0};  // to the farther neighbour
   LaneLoad lane_load_;
-  ProtocolCounts published_;
-  LaneGarbling::Counts published_garbling_;
-  std::uint64_t published_cohorts_ = 0;
+  LanePublished published_;
 };
 
 }  // namespace tkdc

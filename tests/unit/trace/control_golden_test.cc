@@ -188,7 +188,8 @@ TEST(ControlGolden, AdmissionOfTwoJobs) {
       head.hash.fill(0x44);
       return head;
     };
-    to_both.audit_head = AuditHeadNotice(options, 0).say();
+    Lane lane(p, Security::kMalicious);
+    to_both.audit_head = AuditHeadNotice(lane, options, 0).say();
     Bytes to_one[2];
     add_statements(p, to_one);
     test::TraceHash& hash = hashes[static_cast<std::size_t>(p)];

@@ -8,7 +8,7 @@ PYTEST := $(PYTHON) -m pytest -p no:cacheprovider
 NICE   := nice -n 5
 
 .PHONY: all help bootstrap test-needs build release demo demo-stop test unit integration each sanitize \
-        lint format bench bench-login scaling storm soak stress attack migration deviations simulate simulate-mutants simulate-night golden fuzz cuda cuda-configured \
+        lint format bench bench-login scaling storm soak stress attack drill migration deviations simulate simulate-mutants simulate-night golden fuzz cuda cuda-configured \
         packages packages-test packages-compare repository install rollout-test collection test-cuda-host test-gpu gpu-programs gpu-bundle gpu-report cuda-figures mit-suite mit-suite-report clean
 
 all: build
@@ -26,6 +26,7 @@ help:
 	@echo 'make storm SCENARIO=steady    load on a realm; without SCENARIO: which there are'
 	@echo 'make soak MINUTES=60      logins at 70 % of the sustained rate; fails when anything grows'
 	@echo 'make stress MINUTES=10      mixed traffic, ASan-built plugin, servers that are killed'
+	@echo 'make drill           docs/operations/drills.md, typed on a realm: lost disks, old images, new keys'
 	@echo 'make attack          every known attack on a whole realm, each with what it learned; minutes'
 	@echo 'make migration PRINCIPALS=1000 [BACK=1]   imports a stock realm, exports it; figures'
 	@echo 'make deviations      a deviating server, over a thousand secrets each; an hour or more'
@@ -180,6 +181,10 @@ attack:
 	cmake --preset dev
 	$(NICE) cmake --build --preset dev -j $(JOBS) --target attack-programs
 	$(PYTHON) -m tests.attack
+
+# What administrators type when servers are lost, stolen or set back: docs/operations/drills.md.
+drill: build
+	$(PYTHON) -m tests.drills
 
 # A stock realm of this many users is imported while one logs in.
 migration: release

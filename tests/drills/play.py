@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One realm for all drills: what the page has typed is run on it, host by host."""
 
+import re
 import shlex
 import shutil
 import subprocess
@@ -15,6 +16,8 @@ from tests.support.process import wait_until
 from tests.support.realm import Realm
 
 PASSWORD = "a password that outlives its servers"
+PASSPHRASE = "an administrator's passphrase\n"
+PUBLIC_KEY = re.compile(r'public_key = "([0-9a-f]{64})"')
 SETTLED_S = 60.0
 
 
@@ -25,7 +28,8 @@ class DrillError(Exception):
 class Play:
     def __init__(self, realm: Realm, say: Callable[[str], None] = print):
         self.realm, self.say, self.users = realm, say, 0
-        self.backups: dict[str, str] = {}  # of each server, the newest one's name
+        # What was printed: of each server the name of its newest backup, and keys.
+        self.known: dict[str, str] = {}
         self.took: dict[str, float] = {}
         for party in range(3):
             self.media(party).mkdir()
@@ -37,8 +41,8 @@ class Play:
 
     def run(self, host: str, command: str) -> str:
         party = int(host[-1])
-        for name, file in self.backups.items():
-            command = command.replace(name, file)
+        for name, said in self.known.items():
+            command = command.replace(name, said)
         folder = str(self.realm.server_directory(party))
         command = command.replace("/etc/tkdc/NAME", folder)
         command = command.replace("/media", str(self.media(party)))
@@ -47,7 +51,7 @@ class Play:
             return self.systemctl(party, words[1])
         if words[0] == "tkdc":
             words[0] = str(self.realm.bin / "tkdc")
-        elif words[0] != "cp":
+        elif words[0] not in ("cp", "sed"):
             raise DrillError(f"{host}: nobody knows how to play {command!r}")
         done = self.typed(words)
         if "File exists" in done.stderr:  # a backup's name has the second, and none is overwritten
@@ -58,23 +62,23 @@ class Play:
         if done.returncode != 0:
             raise DrillError(f"{host}: {command}: {done.returncode}: {done.stdout}{done.stderr}")
         if words[1:3] == ["backup", "make"]:
-            self.backups[f"BACKUP{party}"] = Path(done.stdout.partition(":")[0]).name
+            self.known[f"BACKUP{party}"] = Path(done.stdout.partition(":")[0]).name
+        if words[1] == "approver":
+            self.known["NEWKEY"] = PUBLIC_KEY.search(done.stdout)[1]
         if words[1] == "refresh":
             wait_for_session(self.realm)
         return done.stdout
 
     def typed(self, words: list[str]) -> subprocess.CompletedProcess:
-        return subprocess.run(words, env=self.realm.env(), text=True, capture_output=True,
-                              timeout=120, check=False)
+        return subprocess.run(words, env=self.realm.env(), input=2 * PASSPHRASE, text=True,
+                              capture_output=True, timeout=120, check=False)
 
     def systemctl(self, party: int, word: str) -> str:
-        if word == "stop":
+        if word in ("stop", "restart"):
             if self.realm.daemons[f"server{party}"].running():
                 self.realm.daemons[f"server{party}"].stop()
-        elif word == "start":
+        if word in ("start", "restart"):
             self.realm.start_server(party)
-        else:
-            raise DrillError(f"systemctl {word}")
         return ""
 
     # ---- what is looked at
@@ -125,7 +129,7 @@ class Play:
                    "Before": None, "The store's key is changed": None,
                    "A server's disk was stolen": self.steal,
                    "An administrator's offline key is lost": self.lose_offline_key,
-                   "An administrator is replaced": None}
+                   "An administrator is replaced": self.have_approvers}
         if title not in happens:
             raise DrillError(f"nobody knows what happens in {title!r}")
         if happens[title]:
@@ -133,6 +137,21 @@ class Play:
 
     def steal(self) -> None:
         self.stolen = self.refresh_epochs()
+
+    def have_approvers(self) -> None:
+        """One administrator for each server, by all three configurations."""
+        tables = ""
+        for party in range(3):
+            key = self.media(party) / "former-approver.key"
+            made = self.typed([str(self.realm.bin / "tkdc"), "approver", "--out", str(key)]).stdout
+            tables += (f'\n[[approvers]]\nname = "admin{party}"\nparty = {party}\n'
+                       f'public_key = "{PUBLIC_KEY.search(made)[1]}"\n')
+        for config in self.configs():
+            config.write_text(config.read_text() + tables)
+        self.known["FORMERKEY"] = PUBLIC_KEY.findall(tables)[1]
+
+    def configs(self) -> list[Path]:
+        return [self.realm.server_directory(party) / "tkdc.toml" for party in range(3)]
 
     def lose_offline_key(self) -> None:
         (self.media(1) / "backup.key").unlink()
@@ -144,6 +163,10 @@ class Play:
         if title == "A server's disk was stolen" and self.refresh_epochs() != [
                 epoch + 1 for epoch in self.stolen]:
             raise DrillError("the stolen shares are still of the realm's refresh epoch")
+        if title == "An administrator is replaced":
+            for config in self.configs():
+                if self.known["FORMERKEY"] in config.read_text():
+                    raise DrillError(f"{config} still names the former administrator")
 
     def play(self, section: Section) -> None:
         began = time.monotonic()

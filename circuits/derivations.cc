@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Circuits for the making of keys of enctypes 17 to 20, by name: a record's fields from a base key,
-// and whether two keys are one. The size of what is derived is the key usage. No table lists them:
-// each usage is another circuit.
+// whether two keys are one, and keys of one operation (RFC 6113). The size of what is derived is
+// the key usage. No table lists them: each usage is another circuit.
 #include "circuits/catalogue_entry.h"
 #include "circuits/derive.h"
 
@@ -34,6 +34,8 @@ std::span<const std::uint8_t> initial_state<Sha384Circuit>() {
 }
 
 namespace {
+
+constexpr std::size_t kPrfPlusBits = 256;
 
 template <class C>
 using Span = BitSpan<C>;
@@ -77,6 +79,53 @@ struct PrfBase {
   }
 };
 
+// PRF+ of a key, 32 octets of it (RFC 6113, section 5.1), from what its record has. `in`: public.
+// RFC 3962: the first blocks of two digests. RFC 8009: the message of one HMAC behind the pad's
+// block, padded, since one digest is long enough.
+template <class E>
+struct PrfPlus {
+  template <Context C>
+  static void run(C& c, std::size_t blocks) {
+    constexpr std::size_t kState = E::Hash::kStateBits;
+    if constexpr (E::kMacOfPlain) {
+      const auto prf = c.input("prf", E::kBaseBits), in = c.input("in", kPrfPlusBits);
+      const auto keys = aes_expand(c, Span<C>(prf));
+      Bits<C> out;
+      for (std::size_t at = 0; at < kPrfPlusBits; at += kAesBlockBits)
+        circuit::append<typename C::Bit>(
+            out, aes_encrypt(c, Span<C>(keys), Span<C>(in).subspan(at, kAesBlockBits)));
+      c.output("prf+", Span<C>(out));
+    } else {
+      const auto prf = c.input("prf", E::kPadsBits);
+      const auto in = c.input("in", blocks * E::Hash::kBlockBits);
+      Bits<C> out = hmac<typename E::Hash>(c, Span<C>(prf).first(kState),
+                                           Span<C>(prf).subspan(kState), Span<C>(in));
+      out.resize(kPrfPlusBits);
+      c.output("prf+", Span<C>(out));
+    }
+  }
+};
+
+// Of the exclusive-or of PRF+ and the half that the KDC knows: what one operation takes.
+template <class E, bool Encryption>
+struct FastKeys {
+  template <Context C>
+  static void run(C& c, std::size_t usage) {
+    const auto half = c.input("prf+", E::kBaseBits), known = c.input("known", E::kBaseBits);
+    Bits<C> source = circuit::xor_bits(c, Span<C>(half), Span<C>(known));
+    if constexpr (!E::kMacOfPlain) source = hmac_pads<typename E::Hash>(c, Span<C>(source));
+    Deriver<E, C> deriver(c, Span<C>(source));
+    const auto number = static_cast<std::uint32_t>(usage);
+    if constexpr (Encryption) {
+      const auto ke = deriver.ke(number), ki = deriver.pads(number, Derived::kKi);
+      c.output("ke", Span<C>(ke));
+      c.output("ki", Span<C>(ki));
+    } else {
+      c.output("kc", Span<C>(deriver.pads(number, Derived::kKc)));
+    }
+  }
+};
+
 struct Equal {
   template <Context C>
   static void run(C& c, std::size_t octets) {
@@ -89,11 +138,20 @@ struct Equal {
 
 constexpr std::string_view kSeals = "Ke, and pad states of Ki", kSums = "pad states of Kc";
 constexpr std::string_view kDk = "RFC 3962", kKdf = "RFC 8009";
-constexpr std::string_view kStarts = "what PRF+ starts from";
+constexpr std::string_view kStarts = "what PRF+ starts from", kPrfPlus = "PRF+, 32 octets";
+constexpr std::string_view kFastSeals = "Ke, and pad states of Ki, of a key in FAST";
+constexpr std::string_view kFastSums = "pad states of Kc, of a key in FAST", kFast = "RFC 6113";
 
 template <class Body>
 constexpr Named of_usage(std::string_view name, std::string_view meaning, std::string_view source) {
   return named<Body>(name, meaning, source, 0, {}, "usages", 1, 3, 1023);
+}
+
+// The longest message of a pepper of 512 octets has nine blocks.
+template <class E>
+constexpr Named of_prf_plus(std::string_view name) {
+  return named<PrfPlus<E>>(name, kPrfPlus, kFast, 0, {}, E::kMacOfPlain ? "" : "blocks", 1, 1,
+                           E::kMacOfPlain ? 1 : 9);
 }
 
 constexpr Named kDerivations[] = {
@@ -109,6 +167,18 @@ constexpr Named kDerivations[] = {
     named<PrfBase<Enctype18>>("prf-base18", kStarts, kDk),
     named<PrfBase<Enctype19>>("prf-base19", kStarts, kKdf),
     named<PrfBase<Enctype20>>("prf-base20", kStarts, kKdf),
+    of_prf_plus<Enctype17>("prf-plus17"),
+    of_prf_plus<Enctype18>("prf-plus18"),
+    of_prf_plus<Enctype19>("prf-plus19"),
+    of_prf_plus<Enctype20>("prf-plus20"),
+    of_usage<FastKeys<Enctype17, true>>("fast-encryption17", kFastSeals, kFast),
+    of_usage<FastKeys<Enctype18, true>>("fast-encryption18", kFastSeals, kFast),
+    of_usage<FastKeys<Enctype19, true>>("fast-encryption19", kFastSeals, kFast),
+    of_usage<FastKeys<Enctype20, true>>("fast-encryption20", kFastSeals, kFast),
+    of_usage<FastKeys<Enctype17, false>>("fast-checksum17", kFastSums, kFast),
+    of_usage<FastKeys<Enctype18, false>>("fast-checksum18", kFastSums, kFast),
+    of_usage<FastKeys<Enctype19, false>>("fast-checksum19", kFastSums, kFast),
+    of_usage<FastKeys<Enctype20, false>>("fast-checksum20", kFastSums, kFast),
     of_octets<Equal>("equal-keys", "whether two keys are one", "own", 16, 32),
 };
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "service/wire/recipe.h"
+
 namespace tkdc::agent {
 namespace {
 
@@ -13,6 +15,12 @@ constexpr const char* kNoPad = "no answer of this operation can have a pad: enct
 void append_bits(pair::Bits& out, ByteSpan octets) {
   const pair::Bits bits = pair::unpacked(octets, 8 * octets.size());
   out.insert(out.end(), bits.begin(), bits.end());
+}
+
+// Of the known half that stands before a derived operation's data.
+std::size_t half_bytes(const JobRequest& job) {
+  const auto by = is_derived(job.op) ? decode_derivation(job.public_data) : std::nullopt;
+  return by ? known_half_bytes(*by) : 0;
 }
 
 bool same(ByteSpan a, ByteSpan b) { return std::ranges::equal(a, b); }
@@ -68,22 +76,35 @@ std::optional<Outcome> TwoServers::fit(Operation& operation) {
   return std::nullopt;
 }
 
+// The known half of a derived key enters a circuit of its own, so it is a deal of its own.
 std::vector<SecretVector> TwoServers::share_out(JobRequest job, Operation& operation) {
   const SecretVector& input = operation.secret;
   operation.pad.resize(pad_bytes(job, input.size()).value_or(0));
   if (input.empty() && operation.pad.empty()) return std::vector<SecretVector>(2, encode(job));
   if (!operation.pad.empty()) randombytes_buf(operation.pad.data(), operation.pad.size());
-  pair::Bits secret;
-  secret.reserve(8 * (input.size() + operation.pad.size()));
-  append_bits(secret, input);
-  append_bits(secret, operation.pad);
   job.dealt_input_bytes = static_cast<std::uint32_t>(input.size());
+  const std::size_t half = std::min(input.size(), half_bytes(job));
+  std::array<SecretVector, 2> dealt;
+  if (half > 0) deal_to(dealt, ByteSpan(input).first(half), {});
+  deal_to(dealt, ByteSpan(input).subspan(half), operation.pad);
   std::vector<SecretVector> frames;
-  for (const pair::Dealt& dealt : pair::deal_input(secret, session_)) {
-    job.dealt = put_dealt(dealt);
+  for (SecretVector& to : dealt) {
+    job.dealt = std::move(to);
     frames.push_back(encode(job));
   }
   return frames;
+}
+
+void TwoServers::deal_to(std::array<SecretVector, 2>& servers, ByteSpan input, ByteSpan pad) const {
+  pair::Bits secret;
+  secret.reserve(8 * (input.size() + pad.size()));
+  append_bits(secret, input);
+  append_bits(secret, pad);
+  const std::array<pair::Dealt, 2> dealt = pair::deal_input(secret, session_);
+  for (const std::size_t p : {0, 1}) {
+    const SecretVector octets = put_dealt(dealt[p]);
+    servers[p].insert(servers[p].end(), octets.begin(), octets.end());
+  }
 }
 
 Outcome TwoServers::put_together(std::span<JobReply> replies, const Operation& operation) {

@@ -7,6 +7,7 @@
 // been dealt serves once: a job that is asked again is dealt again, with another pad.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <map>
 
@@ -24,6 +25,7 @@ class TwoServers final : public Sharing {
   Outcome put_together(std::span<JobReply> replies, const Operation& operation) override;
 
  private:
+  void deal_to(std::array<SecretVector, 2>& servers, ByteSpan input, ByteSpan pad) const;
   Outcome take_answers(std::span<JobReply> replies, const Operation& operation);
   Outcome take_session(std::span<const JobReply> replies);
   void note_staged(const Operation& operation);

@@ -19,6 +19,10 @@ Inputs& Inputs::held(const Held& of) {
   return add(Source::kHeld, of.bits.size());
 }
 Inputs& Inputs::dealt(std::size_t bits) { return add(Source::kDealt, bits); }
+Inputs& Inputs::known(std::span<const std::uint8_t> bits) {
+  known_.insert(known_.end(), bits.begin(), bits.end());
+  return add(Source::kKnown, bits.size());
+}
 Inputs& Inputs::random(std::size_t bits) { return add(Source::kRandom, bits); }
 Inputs& Inputs::own(std::span<const std::uint8_t> share) {
   own_.insert(own_.end(), share.begin(), share.end());
@@ -81,11 +85,14 @@ class Entry {
   }
 
   void mask() {
-    std::size_t held = 0, own = 0, dealt = 0;
+    std::size_t held = 0, known = 0, own = 0, dealt = 0;
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
       const AuthBit& mask = prepared_.inputs[k];
       switch (inputs_.sources_[k]) {
         case Source::kHeld: told_.push_back(inputs_.held_[held++] ^ mask); break;
+        case Source::kKnown:
+          told_.push_back(session_.deltas().plus(mask, inputs_.known_[known++]));
+          break;
         case Source::kOwn: say(inputs_.own_[own++], mask); break;
         case Source::kDealt: say(inputs_.dealt_->share[dealt++], mask); break;
         case Source::kRandom: break;
@@ -108,6 +115,7 @@ class Entry {
     };
     for (std::size_t k = 0; k < inputs_.size(); ++k) switch (inputs_.sources_[k]) {
         case Source::kHeld:
+        case Source::kKnown:
           out.values[k] = static_cast<std::uint8_t>(told_[told].own() ^ opened[told]);
           ++told;
           break;

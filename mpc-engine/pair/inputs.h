@@ -4,12 +4,13 @@
 //
 //   held     authenticated in this session, a stored key's: what is said of them has a MAC
 //   dealt    an agent's: what is said of them is proved later, with the MACs that the agent dealt
+//   known    public, the same at both: it enters as `held` does, so that both know the other one's
 //   random   of both, known to nobody, a confounder: the wire's mask itself, of which nothing is
 //   said own      whatever either party chooses
 //
 // Each message: the masked bits of `dealt` and `own`, then of the dealt random block R; those of
-// `held` under MACs. Calls block; one thread. Secret: all but Λ. Error: the session's, or a number
-// of bits that does not fit, before anything has been said.
+// `held` and `known` under MACs. Calls block; one thread. Secret: all but Λ. Error: the session's,
+// or a number of bits that does not fit, before anything has been said.
 #pragma once
 
 #include <optional>
@@ -37,6 +38,7 @@ class HeldOnce {
   std::size_t size() const { return bits_.bits.size(); }
 
  private:
+  friend class Carried;
   friend class Fresh;
   friend class Inputs;
   explicit HeldOnce(Held bits) : bits_(std::move(bits)) {}
@@ -51,6 +53,7 @@ class Inputs {
   Inputs& held(const Held& of);
   Inputs& held(HeldOnce of) { return held(of.bits_); }
   Inputs& dealt(std::size_t bits);  // the next ones
+  Inputs& known(std::span<const std::uint8_t> bits);
   Inputs& random(std::size_t bits);
   Inputs& own(std::span<const std::uint8_t> share);
 
@@ -59,13 +62,13 @@ class Inputs {
 
  private:
   friend class Entry;
-  enum class Source : std::uint8_t { kHeld, kDealt, kRandom, kOwn };
+  enum class Source : std::uint8_t { kHeld, kDealt, kKnown, kRandom, kOwn };
   Inputs& add(Source source, std::size_t bits);
 
   std::vector<Source> sources_;
   AuthBits held_;
   std::vector<Label> sessions_;  // of what is held
-  Bits own_;
+  Bits known_, own_;
   std::optional<Dealt> dealt_;
   bool used_ = false;
 };

@@ -11,8 +11,6 @@
 namespace tkdc {
 namespace {
 
-constexpr const char* kNotByTwo =
-    "two servers do not compute with derived keys yet: FAST and its cookies need three";
 constexpr const char* kNoProtocol =
     "the agent asks for a protocol (its `protocol`) that two servers have not";
 constexpr const char* kSharedOtherwise =
@@ -55,9 +53,18 @@ PairStatement PairChecks::check(PairJob& of) {
   if (out.verdict != kAdmit) return out;
   out.opened = digest_of(of);
   const KeyRecord* record = of.job->found.record.get();
-  out.held = record != nullptr && at_work_.records.holds(record->ref.id);
-  if (!of.kind.empty()) out.ready = static_cast<std::uint16_t>(at_work_.reserve.ready(of.kind));
+  if (record != nullptr) out.held = held_of(of);
+  std::size_t ready = 0;
+  for (const std::string& kind : of.kinds) ready += at_work_.reserve.ready(kind);
+  out.ready = static_cast<std::uint16_t>(ready);
   return out;
+}
+
+PairHeld PairChecks::held_of(const PairJob& of) const {
+  const KeyId& id = of.job->found.record->ref.id;
+  if (!at_work_.records.holds(id)) return PairHeld::kNothing;
+  return of.derivation && at_work_.records.has_made(id, of.derivation->pepper) ? PairHeld::kPrf
+                                                                               : PairHeld::kRecord;
 }
 
 Verdict PairChecks::look_at(PairJob& of) {
@@ -67,25 +74,42 @@ Verdict PairChecks::look_at(PairJob& of) {
   if (of.job->deadline <= Job::Clock::now()) return because(of, TKDC_STATUS_UNAVAILABLE, kTooLate);
   if (!request.protocol.empty() && request.protocol != "pair")
     return because(of, TKDC_STATUS_UNAVAILABLE, kNoProtocol);
-  if (is_derived(request.op)) return because(of, TKDC_STATUS_UNAVAILABLE, kNotByTwo);
   if (const Verdict deal = look_at_deal(of); deal != kAdmit) return deal;
   return is_management(request.op) ? look_at_management(of) : look_at_use(of);
 }
 
-// Of what an agent deals the length follows from what it asks for.
+// Of what an agent deals the length follows from what it asks for. A known half is dealt by itself,
+// before the rest: it enters another circuit.
 Verdict PairChecks::look_at_deal(PairJob& of) {
   const JobRequest& request = of.job->request;
   const auto pad = pad_bytes(request);
   if (!pad || !request.component[0].empty()) return TKDC_STATUS_BAD_REQUEST;
-  of.input_bytes = request.input_bytes();
+  if (const auto by = decode_derivation(request.public_data); by && is_derived(request.op))
+    of.half_bytes = known_half_bytes(*by);
+  if (request.input_bytes() < of.half_bytes) return TKDC_STATUS_BAD_REQUEST;
+  of.input_bytes = request.input_bytes() - of.half_bytes;
   of.pad_bytes = *pad;
   of.has_dealt = of.input_bytes + of.pad_bytes > 0;
   if (!of.has_dealt) return request.dealt.empty() ? kAdmit : Verdict{TKDC_STATUS_BAD_REQUEST};
-  auto dealt = pair::get_dealt(request.dealt, 8 * (of.input_bytes + of.pad_bytes));
+  const std::size_t first = of.half_bytes > 0 ? pair::dealt_bytes(8 * of.half_bytes) : 0;
+  if (request.dealt.size() < first) return TKDC_STATUS_BAD_REQUEST;
+  const ByteSpan octets = request.dealt;
+  auto dealt = pair::get_dealt(octets.subspan(first), 8 * (of.input_bytes + of.pad_bytes));
   if (!dealt) return TKDC_STATUS_BAD_REQUEST;
   of.dealt = std::move(*dealt);
-  if (!at_work_.session.is(of.dealt.session)) return TKDC_STATUS_DEAL_AGAIN;
-  if (at_work_.session.has_served(of.dealt.number))
+  if (of.half_bytes > 0) {
+    auto half = pair::get_dealt(octets.first(first), 8 * of.half_bytes);
+    if (!half || pair::Session::is_same(half->number, of.dealt.number))
+      return TKDC_STATUS_BAD_REQUEST;
+    of.half = std::move(*half);
+    if (const Verdict one = look_at_number(of, *of.half); one != kAdmit) return one;
+  }
+  return look_at_number(of, of.dealt);
+}
+
+Verdict PairChecks::look_at_number(PairJob& of, const pair::Dealt& dealt) {
+  if (!at_work_.session.is(dealt.session)) return TKDC_STATUS_DEAL_AGAIN;
+  if (at_work_.session.has_served(dealt.number))
     return because(of, TKDC_STATUS_UNAVAILABLE, kServed);
   return kAdmit;
 }
@@ -101,15 +125,32 @@ Verdict PairChecks::look_at_use(PairJob& of) {
   if (record->sharing != kPairSharing)
     return because(of, TKDC_STATUS_UNAVAILABLE, kSharedOtherwise);
   if (const Verdict pool = has_pool(*record); pool != kAdmit) return pool;
-  auto whole = whole_of(*record, request.op, request.usage, of.input_bytes);
+  const bool derives = is_derived(request.op);
+  of.derivation = derives ? derivation_of(*record, request) : std::nullopt;
+  if (derives && !of.derivation) return because(of, TKDC_STATUS_UNAVAILABLE, kNotDerived);
+  auto whole = derives ? whole_of(of.derivation->shape, operation_of(request.op), request.usage,
+                                  of.input_bytes)
+                       : whole_of(*record, request.op, request.usage, of.input_bytes);
   if (!whole) return because(of, TKDC_STATUS_UNAVAILABLE, kNotDerived);
   of.whole = std::move(*whole);
-  of.kind = answer_kind(of.whole.circuit);
-  const auto ands = at_work_.circuits.look_up(of.kind);
-  if (!ands) return because(of, TKDC_STATUS_LIMIT, kTooLong);
-  const bool of_anybody = request.op == TKDC_OP_OPEN || request.op == TKDC_OP_VERIFY;
-  if (of_anybody && !at_work_.proved.has(of.kind) && at_work_.reserve.ready(of.kind) == 0 &&
-      !at_work_.proved.may_try(*ands))
+  return look_at_kinds(of);
+}
+
+// Each of its circuits can be prepared, and where anybody may have sent what it is of, those that
+// nobody has proved and that are not ready wait for their turn together.
+Verdict PairChecks::look_at_kinds(PairJob& of) {
+  of.kinds.clear();  // it may have been named before
+  if (of.derivation) of.kinds = {of.derivation->prf, of.derivation->keys};
+  of.kinds.push_back(answer_kind(of.whole.circuit));
+  std::uint64_t unproved = 0;
+  for (const std::string& kind : of.kinds) {
+    const auto ands = at_work_.circuits.look_up(kind);
+    if (!ands) return because(of, TKDC_STATUS_LIMIT, kTooLong);
+    if (!at_work_.proved.has(kind) && at_work_.reserve.ready(kind) == 0) unproved += *ands;
+  }
+  const tkdc_wire_op op = of.job->request.op;
+  const bool of_anybody = op == TKDC_OP_OPEN || op == TKDC_OP_VERIFY || op == TKDC_OP_OPEN_DERIVED;
+  if (of_anybody && unproved > 0 && !at_work_.proved.may_try(unproved))
     return because(of, TKDC_STATUS_LIMIT, kUnproved);
   return kAdmit;
 }
@@ -164,8 +205,12 @@ Digest PairChecks::digest_of(const PairJob& of) const {
   add(state, opened);
   add(state, of.dealt.session);
   add(state, of.dealt.number);
-  const std::uint64_t lengths[2] = {of.input_bytes, of.pad_bytes};
+  const std::uint64_t lengths[] = {of.half_bytes, of.input_bytes, of.pad_bytes};
   add(state, lengths);
+  if (of.half) {
+    add(state, of.half->session);
+    add(state, of.half->number);
+  }
   for (const KeyId& id : keys_at_work(request))
     if (const StagedKey* staged = shared_.staged.find(id)) {
       const std::uint64_t about[] = {staged->origin, staged->kvno,     staged->enctype,

@@ -6,7 +6,7 @@
 #include "service/garbled/whole.h"
 #include "service/job/job.h"
 #include "service/job/lane_shared.h"
-#include "service/pair/pair_session.h"
+#include "service/pair/pair_derived.h"
 #include "service/pair/pair_talk.h"
 
 namespace tkdc {
@@ -14,11 +14,13 @@ namespace tkdc {
 // A job in this session.
 struct PairJob {
   std::unique_ptr<Job> job;
-  Whole whole;        // of an operation with a stored key
-  std::string kind;   // of its circuit, by which ready ones are counted; empty: none
-  pair::Dealt dealt;  // where the agent has dealt something
+  Whole whole;                     // of an operation with a stored or a derived key
+  std::vector<std::string> kinds;  // of its circuits, the operation's last; empty: none
+  std::optional<PairDerivation> derivation;
+  std::optional<pair::Dealt> half;  // where the agent has dealt a known half
+  pair::Dealt dealt;                // where it has dealt something else
   bool has_dealt = false;
-  std::size_t input_bytes = 0, pad_bytes = 0;
+  std::size_t half_bytes = 0, input_bytes = 0, pad_bytes = 0;
 };
 
 class PairChecks {
@@ -30,9 +32,12 @@ class PairChecks {
   PairStatement check(PairJob& of);
 
  private:
+  PairHeld held_of(const PairJob& of) const;
   Verdict look_at(PairJob& of);
   Verdict look_at_deal(PairJob& of);
   Verdict look_at_use(PairJob& of);
+  Verdict look_at_kinds(PairJob& of);
+  Verdict look_at_number(PairJob& of, const pair::Dealt& dealt);
   Verdict look_at_management(PairJob& of);
   Verdict has_pool(const KeyRecord& record) const;
   Verdict count(PairJob& of, Verdict others);

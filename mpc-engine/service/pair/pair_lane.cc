@@ -135,16 +135,17 @@ Result<void> PairLane::settle(PairJob job, const PairStatement& own, const PairS
     answers_.answer(job.job->request, TKDC_STATUS_UNAVAILABLE, why.message);
     return why;
   }
-  return run_job(job, own.held && peers.held);
+  return run_job(job, std::min(own.held, peers.held));
 }
 
-Result<void> PairLane::run_job(PairJob& of, bool held) {
+Result<void> PairLane::run_job(PairJob& of, PairHeld held) {
   const std::uint64_t sent = at_work_.session.channel().sent();
-  of.job->running.input_bytes = of.input_bytes;
+  of.job->running.input_bytes = of.half_bytes + of.input_bytes;
   answers_.begin_cohort();
   const auto begun = Clock::now();
-  JobOutcome outcome = is_management(of.job->request.op) ? management_.run(of, held)
-                                                         : run_pair_operation(at_work_, of, held);
+  JobOutcome outcome = is_management(of.job->request.op)
+                           ? management_.run(of, held != PairHeld::kNothing)
+                           : run_pair_operation(at_work_, of, held);
   const std::string ends = outcome.ends_session;
   if (const auto stands = at_work_.session.stands(); !stands)
     outcome = JobOutcome(TKDC_STATUS_UNAVAILABLE, stands.error().message);

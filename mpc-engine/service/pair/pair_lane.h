@@ -37,7 +37,7 @@ class PairLane {
   Result<void> name_job(const JobName& name);
   Result<void> take_named(const PairOrder& order);
   Result<void> settle(PairJob job, const PairStatement& own, const PairStatement& peers);
-  Result<void> run_job(PairJob& of, bool held);
+  Result<void> run_job(PairJob& of, PairHeld held);
   void put_back(std::unique_ptr<Job> job);
   Result<bool> work_ahead();
   Result<void> keep_up();

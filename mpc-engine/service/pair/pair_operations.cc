@@ -23,14 +23,15 @@ Result<PairOutput> compute_pair(const PairAtWork& at_work, const PairKindPtr& ki
 }
 
 void note_proved(const PairAtWork& at_work, const PairJob& of) {
-  if (of.kind.empty()) return;
-  at_work.proved.note(of.kind);
+  if (of.kinds.empty()) return;
+  for (const std::string& kind : of.kinds) at_work.proved.note(kind);
   const JobRequest& request = of.job->request;
-  const bool seals = request.op == TKDC_OP_SEAL;
-  if (!seals && request.op != TKDC_OP_MAC) return;
+  const tkdc_wire_op op = of.derivation ? operation_of(request.op) : request.op;
+  const bool seals = op == TKDC_OP_SEAL;
+  if (!seals && op != TKDC_OP_MAC) return;
   const std::size_t bytes = of.pad_bytes + (seals ? 0 : of.input_bytes);
-  const auto whole =
-      whole_of(*of.job->found.record, seals ? TKDC_OP_OPEN : TKDC_OP_VERIFY, request.usage, bytes);
+  const KeyRecord& record = of.derivation ? of.derivation->shape : *of.job->found.record;
+  const auto whole = whole_of(record, seals ? TKDC_OP_OPEN : TKDC_OP_VERIFY, request.usage, bytes);
   if (whole) at_work.proved.note(answer_kind(whole->circuit));
 }
 
@@ -54,19 +55,37 @@ JobReply deal_again(const JobRequest& request, const pair::Label& session) {
 
 JobOutcome unavailable(const Error& why) { return {TKDC_STATUS_UNAVAILABLE, why.message}; }
 
-JobOutcome run_pair_operation(const PairAtWork& at_work, PairJob& of, bool held) {
+namespace {
+
+// What the circuit takes of the record.
+Result<std::vector<pair::Held>> stored_keys(const PairAtWork& at_work, const PairJob& of,
+                                            const PairKind& kind) {
+  std::vector<pair::Held> out;
+  for (std::size_t k = 0; k < of.whole.held.size(); ++k) {
+    auto part =
+        at_work.records.part(*of.job->found.record, of.whole.held[k].field, kind.input_bits[k]);
+    if (!part) return at_work.session.end(part.error().message, pair::EndedBy::kState);
+    out.push_back(std::move(*part));
+  }
+  return out;
+}
+
+}  // namespace
+
+JobOutcome run_pair_operation(const PairAtWork& at_work, PairJob& of, PairHeld held) {
   const KeyRecord& record = *of.job->found.record;
-  if (!held)
+  if (held == PairHeld::kNothing)
     if (auto bridged = at_work.records.bridge(record); !bridged)
       return unavailable(bridged.error());
-  auto kind = at_work.circuits.get(of.kind);
+  auto kind = at_work.circuits.get(of.kinds.back());
   if (!kind) return unavailable(at_work.session.end(kind.error().message, pair::EndedBy::kState));
+  auto keys = of.derivation
+                  ? derive_once(at_work, record, *of.derivation,
+                                std::exchange(of.half, std::nullopt), held == PairHeld::kPrf)
+                  : stored_keys(at_work, of, **kind);
+  if (!keys) return {TKDC_STATUS_INCONSISTENT, keys.error().message};
   pair::Inputs inputs(std::move(of.dealt));
-  for (std::size_t k = 0; k < of.whole.held.size(); ++k) {
-    auto part = at_work.records.part(record, of.whole.held[k].field, (*kind)->input_bits[k]);
-    if (!part) return unavailable(at_work.session.end(part.error().message, pair::EndedBy::kState));
-    inputs.held(*part);
-  }
+  for (const pair::Held& one : *keys) inputs.held(one);
   inputs.random(8 * of.whole.confounder).dealt(8 * (of.input_bytes + of.pad_bytes));
   auto out = compute_pair(at_work, *kind, inputs);
   if (!out) return {TKDC_STATUS_INCONSISTENT, out.error().message};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SEAL, OPEN, MAC and VERIFY by two servers that have both admitted the job: the record's bits, an
-// agent's deal, a circuit that was prepared. What comes of it is the same at both: z = y ⊕ pad.
-// Used by the lane's thread.
+// SEAL, OPEN, MAC and VERIFY by two servers that have both admitted the job, also with a key that
+// is derived for it (pair_derived.h): the record's bits, an agent's deal, a circuit that was
+// prepared. What comes of it is the same at both: z = y ⊕ pad. Used by the lane's thread.
 #pragma once
 
 #include "service/operation/outcome.h"
@@ -19,8 +19,8 @@ struct PairOutput {
 Result<PairOutput> compute_pair(const PairAtWork& at_work, const PairKindPtr& kind,
                                 pair::Inputs& inputs);
 
-// Both servers hold the record's bits or neither does: `held`.
-JobOutcome run_pair_operation(const PairAtWork& at_work, PairJob& of, bool held);
+// `held`: what both servers have of the record in this session.
+JobOutcome run_pair_operation(const PairAtWork& at_work, PairJob& of, PairHeld held);
 
 // A job that ended well proves its kind, and that of what it has sealed or signed.
 void note_proved(const PairAtWork& at_work, const PairJob& of);

@@ -17,6 +17,8 @@ constexpr const char* kUsedUp =
     "the pool that this key is of is used up but for what moves its keys into another one: "
     "its keys serve again when they have been moved";
 
+std::size_t bytes_of(const pair::Held& held) { return sizeof(pair::AuthBit) * held.bits.size(); }
+
 }  // namespace
 
 Result<pair::Reserved*> PairBlocks::need(const pair::Pool& pool, std::size_t blocks) {
@@ -130,14 +132,49 @@ Result<void> PairRecords::bridge(std::span<const KeyRecord* const> records, bool
 }
 
 void PairRecords::keep(const KeyId& id, pair::Held bits, bool asked) {
-  const std::size_t bytes = sizeof(pair::AuthBit) * bits.bits.size();
-  while (bytes_ + bytes > kMostBytes && !held_.empty()) {
-    const auto oldest =
-        std::ranges::min_element(held_, {}, [](const auto& entry) { return entry.second.asked; });
+  const std::size_t bytes = bytes_of(bits);
+  (void)make_room(bytes, id);
+  bytes_ += bytes;
+  held_.emplace(id, Entry{std::move(bits), {}, asked ? ++asked_ : 0});
+}
+
+// Whether there is.
+bool PairRecords::make_room(std::size_t bytes, const KeyId& stays) {
+  while (bytes_ + bytes > kMostBytes) {
+    auto oldest = held_.end();
+    for (auto one = held_.begin(); one != held_.end(); ++one)
+      if (one->first != stays &&
+          (oldest == held_.end() || one->second.asked < oldest->second.asked))
+        oldest = one;
+    if (oldest == held_.end()) return false;
     forget(KeyId(oldest->first));
   }
-  bytes_ += bytes;
-  held_.emplace(id, Entry{std::move(bits), asked ? ++asked_ : 0});
+  return true;
+}
+
+bool PairRecords::has_made(const KeyId& id, const std::string& name) const {
+  const auto entry = held_.find(id);
+  return entry != held_.end() && entry->second.made.contains(name);
+}
+
+Result<pair::Held> PairRecords::made(const KeyId& id, const std::string& name) const {
+  if (!has_made(id, name)) return fail("keys: of this record nothing has been made of that name");
+  Entry& entry = held_.at(id);
+  entry.asked = ++asked_;
+  return entry.made.at(name);
+}
+
+void PairRecords::keep_made(const KeyId& id, const std::string& name, pair::Held bits) {
+  const auto entry = held_.find(id);
+  if (entry == held_.end()) return;
+  auto& made = entry->second.made;
+  if (const auto before = made.find(name); before != made.end()) {
+    bytes_ -= bytes_of(before->second);
+    made.erase(before);
+  }
+  if (made.size() >= kMostMade || !make_room(bytes_of(bits), id)) return;
+  bytes_ += bytes_of(bits);
+  made.emplace(name, std::move(bits));
 }
 
 Result<pair::Held> PairRecords::part(const KeyRecord& record, const std::string& field,
@@ -158,7 +195,8 @@ Result<pair::Held> PairRecords::part(const KeyRecord& record, const std::string&
 void PairRecords::forget(const KeyId& id) {
   const auto entry = held_.find(id);
   if (entry == held_.end()) return;
-  bytes_ -= sizeof(pair::AuthBit) * entry->second.bits.bits.size();
+  bytes_ -= bytes_of(entry->second.bits);
+  for (const auto& [name, bits] : entry->second.made) bytes_ -= bytes_of(bits);
   held_.erase(entry);
 }
 

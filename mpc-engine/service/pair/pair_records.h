@@ -74,13 +74,20 @@ class PairRecords {
   Result<pair::Held> part(const KeyRecord& record, const std::string& field,
                           std::size_t bits) const;
   void forget(const KeyId& id);
+  // What has been made of a record that is held, by a name: kept while its bits are, where few are.
+  bool has_made(const KeyId& id, const std::string& name) const;
+  Result<pair::Held> made(const KeyId& id, const std::string& name) const;
+  void keep_made(const KeyId& id, const std::string& name, pair::Held bits);
 
  private:
+  static constexpr std::size_t kMostMade = 2;
   struct Entry {
     pair::Held bits;
+    std::map<std::string, pair::Held> made;
     std::uint64_t asked = 0;  // 0: not yet
   };
   void keep(const KeyId& id, pair::Held bits, bool asked);
+  bool make_room(std::size_t bytes, const KeyId& stays);
 
   pair::Session& session_;
   PairBlocks& blocks_;

@@ -12,7 +12,7 @@ constexpr const char* kNoOrder = "says what is no order: its version may be anot
 void put(Writer& out, const PairStatement& statement) {
   out.u8(statement.verdict);
   out.raw(statement.opened);
-  out.u8(statement.held ? 1 : 0);
+  out.u8(static_cast<std::uint8_t>(statement.held));
   out.u16(statement.ready);
 }
 
@@ -20,9 +20,9 @@ bool get(Reader& in, PairStatement& out) {
   out.verdict = in.u8();
   in.array(out.opened);
   const std::uint8_t held = in.u8();
-  out.held = held == 1;
+  out.held = static_cast<PairHeld>(held);
   out.ready = in.u16();
-  return held <= 1 && (out.verdict <= TKDC_STATUS_DEAL_AGAIN || out.verdict == kMissing);
+  return held <= 2 && (out.verdict <= TKDC_STATUS_DEAL_AGAIN || out.verdict == kMissing);
 }
 
 Error unclear(const ot::Channel& channel) { return fail(channel.peer() + " " + kNoOrder); }

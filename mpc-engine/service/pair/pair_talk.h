@@ -10,8 +10,9 @@
 //               forget   a kind of circuit: what is prepared of it goes
 //               bridge, move, erase   pool 16, number 4, how many records 2, and of each its id 16
 //                        and version 4 (pair_upkeep.h)
-//   statement   verdict 1, digest of what is public of the job 32, 1 if the record's bits are held
-//               in this session, how many circuits of its kind are ready 2
+//   statement   verdict 1, digest of what is public of the job 32, what of the record is held in
+//               this session 1 (nothing, its bits, PRF+ of them too), how many circuits of its
+//               kinds are ready 2
 //   vote        1: yes, 0: no; each to the other
 #pragma once
 
@@ -21,10 +22,12 @@
 
 namespace tkdc {
 
+enum class PairHeld : std::uint8_t { kNothing = 0, kRecord = 1, kPrf = 2 };
+
 struct PairStatement {
   Verdict verdict = kMissing;
   Digest opened{};
-  bool held = false;
+  PairHeld held = PairHeld::kNothing;
   std::uint16_t ready = 0;
   static constexpr std::size_t kBytes = 36;
 };

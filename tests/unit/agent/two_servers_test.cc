@@ -84,10 +84,10 @@ void expect_macs(const Deal& deal) {
   }
 }
 
-Deal opened(const JobRequest& a, const JobRequest& b) {
-  const std::size_t input = a.input_bytes(), bits = 8 * (input + pad_bytes(a).value_or(0));
+Deal opened(ByteSpan a, ByteSpan b, std::size_t input, std::size_t pad) {
+  const std::size_t bits = 8 * (input + pad);
   Deal deal;
-  auto first = pair::get_dealt(a.dealt, bits), second = pair::get_dealt(b.dealt, bits);
+  auto first = pair::get_dealt(a, bits), second = pair::get_dealt(b, bits);
   EXPECT_TRUE(first.ok() && second.ok()) << "a deal of another length than servers reckon";
   if (!first.ok() || !second.ok()) return deal;
   deal.to = {std::move(*first), std::move(*second)};
@@ -98,6 +98,22 @@ Deal opened(const JobRequest& a, const JobRequest& b) {
   deal.pad.assign(all.begin() + std::ptrdiff_t(input), all.end());
   expect_macs(deal);
   return deal;
+}
+
+// All of it: a known half is dealt by itself, before the rest.
+Deal opened(const JobRequest& a, const JobRequest& b) {
+  const auto by = is_derived(a.op) ? decode_derivation(a.public_data) : std::nullopt;
+  const std::size_t half = by ? known_half_bytes(*by) : 0;
+  const std::size_t first = half > 0 ? pair::dealt_bytes(8 * half) : 0;
+  const ByteSpan all_of_a = a.dealt, all_of_b = b.dealt;
+  Deal rest = opened(all_of_a.subspan(first), all_of_b.subspan(first), a.input_bytes() - half,
+                     pad_bytes(a).value_or(0));
+  if (half == 0) return rest;
+  const Deal known = opened(all_of_a.first(first), all_of_b.first(first), half, 0);
+  EXPECT_NE(known.to[0].number, rest.to[0].number);
+  EXPECT_EQ(known.to[0].session, rest.to[0].session);
+  rest.input.insert(rest.input.begin(), known.input.begin(), known.input.end());
+  return rest;
 }
 
 std::uint8_t session_of(const pair::Dealt& dealt) {
@@ -213,6 +229,8 @@ TEST_F(TwoServersTest, EachOperationIsDealtWhatItTakes) {
   const Bytes recipe = encode_derivation({TKDC_DERIVE_CF2, 20, "replykey"});
   EXPECT_EQ(dealt_for(TKDC_OP_SEAL_DERIVED, 32 + 10, 50, recipe), 50u);
   EXPECT_EQ(dealt_for(TKDC_OP_MAC_DERIVED, 32 + 10, 24, recipe), 24u);
+  const Bytes cookie = encode_derivation({TKDC_DERIVE_PRFPLUS, 18, "COOKIEalice@R"});
+  EXPECT_EQ(dealt_for(TKDC_OP_SEAL_DERIVED, 10, 38, cookie), 38u);
 }
 
 TEST_F(TwoServersTest, WithoutInputAndPadNothingIsDealt) {

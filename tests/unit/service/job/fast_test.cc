@@ -1,74 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Derived keys through whole job services, in malicious mode: each is the one that
 // libkrb5 derives from the same keys, and good for what its recipe is for alone.
-#include "derivation.h"
-#include "enctype.h"
 #include "service/operation/derived.h"
-#include "support/krb5_client.h"
+#include "support/fast_peer.h"
 #include "three_services.h"
 
 namespace tkdc {
 namespace {
 
-krb5_keyblock block_of(std::uint32_t enctype, Bytes& key) {
-  krb5_keyblock kb{};
-  kb.enctype = static_cast<krb5_enctype>(enctype);
-  kb.length = static_cast<unsigned>(key.size());
-  kb.contents = key.data();
-  return kb;
-}
-
-// A client's and a KDC's side of FAST, with libkrb5.
-class Peer {
- public:
-  Peer() { EXPECT_EQ(krb5_init_context(&context_), 0); }
-  ~Peer() { krb5_free_context(context_); }
-
-  // What krb5kdc sends as the known half: PRF+ of the known key.
-  Bytes known_half(std::uint32_t enctype, Bytes known, std::string pepper) {
-    krb5_keyblock kb = block_of(enctype, known);
-    Bytes in(pepper.begin(), pepper.end()), out(known.size());
-    krb5_data input = test::data_of(in), result = test::data_of(out);
-    EXPECT_EQ(krb5_c_prfplus(context_, &kb, &input, &result), 0);
-    return out;
-  }
-  Bytes fx_cf2(std::uint32_t enctype, Bytes known, const char* pepper1, std::uint32_t long_term,
-               Bytes key, const char* pepper2) {
-    krb5_keyblock k1 = block_of(enctype, known), k2 = block_of(long_term, key), *out = nullptr;
-    EXPECT_EQ(krb5_c_fx_cf2_simple(context_, &k1, pepper1, &k2, pepper2, &out), 0);
-    Bytes octets(out->contents, out->contents + out->length);
-    krb5_free_keyblock(context_, out);
-    return octets;
-  }
-  Bytes seal(std::uint32_t enctype, Bytes key, krb5_keyusage usage, Bytes plain) {
-    return test::Krb5Client(enctype, std::move(key)).seal(usage, std::move(plain));
-  }
-  Bytes open(std::uint32_t enctype, Bytes key, krb5_keyusage usage, Bytes sealed) {
-    return test::Krb5Client(enctype, std::move(key)).open(usage, std::move(sealed));
-  }
-  Bytes checksum(std::uint32_t enctype, Bytes key, krb5_keyusage usage, Bytes data) {
-    return test::Krb5Client(enctype, std::move(key)).checksum(usage, std::move(data));
-  }
-
- private:
-  krb5_context context_ = nullptr;
-};
-
-Bytes operator+(Bytes a, const Bytes& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
-Bytes recipe(std::uint8_t kind, std::uint32_t enctype, std::string pepper) {
-  Derivation by;
-  by.kind = kind;
-  by.enctype = enctype;
-  by.pepper = std::move(pepper);
-  return encode_derivation(by);
-}
-
-constexpr const char* kChallenge = "challengelongterm";
-constexpr const char* kReply = "replykey";
+using test::FastPeer, test::kChallenge, test::kReply, test::recipe, test::operator+;
 
 struct Case {
   std::uint32_t user, armor;  // enctypes
@@ -81,7 +21,7 @@ class Fast : public testing::TestWithParam<Case> {
         armor(some_bytes(tkdc_enctype_of(GetParam().armor)->key_bytes)) {}
   Bytes user, armor;
   ThreeServices e;
-  Peer peer;
+  FastPeer peer;
 };
 
 TEST_P(Fast, EncryptedChallenge) {
@@ -125,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(Enctypes, Fast,
 
 TEST(FastCookie, IsWhatKStdOfKrbtgtMakes) {
   ThreeServices e;
-  Peer peer;
+  FastPeer peer;
   for (std::uint32_t enctype : {17u, 18u, 19u, 20u}) {
     KeyRef ref = e.make_key("krbtgt/R@R", enctype, {});
     const Bytes by = recipe(TKDC_DERIVE_PRFPLUS, enctype, "COOKIEalice@R");
@@ -199,7 +139,7 @@ TEST(FastPolicy, MalformedRecipesAreRefused) {
 // A challenge heralds a reply as a timestamp does.
 TEST(FastPolicy, ChallengesHeraldReplies) {
   ThreeServices e;
-  Peer peer;
+  FastPeer peer;
   const Bytes key = some_bytes(32), armor = some_bytes(32);
   KeyRef ref = e.make_key("alice@R", 18, key);
   const Bytes known_half = peer.known_half(18, armor, "clientchallengearmor");
@@ -247,7 +187,7 @@ TEST(FastCost, IsWhatTheLanesCount) {
 // A record of before, without the field "prf": the same, with more rounds.
 TEST(FastRecords, PrfIsMadeWhereARecordHasNone) {
   ThreeServices e;
-  Peer peer;
+  FastPeer peer;
   for (std::uint32_t enctype : {18u, 19u}) {
     const Bytes key = some_bytes(tkdc_enctype_of(enctype)->key_bytes), armor = some_bytes(32);
     KeyRef ref = e.make_key("alice@R", enctype, key);

@@ -34,7 +34,9 @@ TEST(PairTalk, OrdersThatAreNone) {
   EXPECT_FALSE(heard(job).ok()) << "a verdict that is none";
   job[3 + 24] = kMissing;
   job[3 + 24 + 33] = 2;
-  EXPECT_FALSE(heard(job).ok()) << "held: neither yes nor no";
+  EXPECT_TRUE(heard(job).ok());
+  job[3 + 24 + 33] = 3;
+  EXPECT_FALSE(heard(job).ok()) << "held: more than there is";
 }
 
 TEST(PairTalk, WhatBecomesOfAJob) {

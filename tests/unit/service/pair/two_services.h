@@ -17,6 +17,7 @@
 #include "pair/output_rule.h"
 #include "service/job/slow_store.h"
 #include "service/pair/pair_job_service.h"
+#include "service/wire/recipe.h"
 #include "support/principals.h"
 #include "support/scratch.h"
 
@@ -179,16 +180,14 @@ class TwoServices {
     plain.component[0].assign(job.input.begin(), job.input.end());  // for its length
     const std::size_t pad_octets = pad_bytes(plain).value_or(0);
     plain.component[0].clear();
-    pair::Bits secret = pair::unpacked(job.input, 8 * job.input.size());
     const Bytes pad = random_octets(pad_octets);
     const pair::Bits pad_bits = pair::unpacked(pad, 8 * pad.size());
-    secret.insert(secret.end(), pad_bits.begin(), pad_bits.end());
-    const auto dealt = pair::deal_input(secret, known_);
+    const std::array<SecretVector, 2> dealt = deal_for(job, pad);
     for (const std::size_t p : {1, 0}) {
       if (only >= 0 && p != static_cast<std::size_t>(only)) continue;
       JobRequest request = plain;
-      if (!secret.empty()) {
-        request.dealt = pair::put_dealt(dealt[p]);
+      if (!dealt[p].empty()) {
+        request.dealt = dealt[p];
         request.dealt_input_bytes = static_cast<std::uint32_t>(job.input.size());
       }
       if (edit) edit(p, request);
@@ -281,6 +280,24 @@ class TwoServices {
         });
     EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().message);
     services_[p] = std::move(*made);
+  }
+
+  // A known half by itself, before the rest.
+  std::array<SecretVector, 2> deal_for(const Job& job, const Bytes& pad) const {
+    const auto by = is_derived(job.op) ? decode_derivation(job.opened) : std::nullopt;
+    const std::size_t half = by ? std::min(known_half_bytes(*by), job.input.size()) : 0;
+    Bytes rest(job.input.begin() + static_cast<std::ptrdiff_t>(half), job.input.end());
+    rest.insert(rest.end(), pad.begin(), pad.end());
+    std::array<SecretVector, 2> out;
+    for (const ByteSpan secret : {ByteSpan(job.input).first(half), ByteSpan(rest)}) {
+      if (secret.empty()) continue;
+      const auto dealt = pair::deal_input(pair::unpacked(secret, 8 * secret.size()), known_);
+      for (const std::size_t p : {0, 1}) {
+        const SecretVector octets = pair::put_dealt(dealt[p]);
+        out[p].insert(out[p].end(), octets.begin(), octets.end());
+      }
+    }
+    return out;
   }
 
   Taken wait(const JobName& name, const pair::Bits& pad, int answers) {

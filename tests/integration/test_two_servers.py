@@ -103,6 +103,33 @@ def test_both_stores_together_are_the_key(two):
     assert all(key not in keytab for key in alone), "the control"
 
 
+def test_fast_with_encrypted_challenge(two, tmp_path):
+    """Armor from a host's ticket. The first of its kind is prepared while the client waits, so it
+    may ask again."""
+    keytab = two.keytab("armor")
+    two.kadmin_local("addprinc -randkey host/armor.test")
+    two.kadmin_local(f"ktadd -k {keytab} host/armor.test")
+    host, user = two.client("armor"), two.client("armored")
+    assert host.kinit_keytab("host/armor.test", keytab).ok
+    trace = tmp_path / "trace"
+    user.env["KRB5_TRACE"] = str(trace)
+
+    def kinit(password):
+        return user.kinit("shared", password, "-T", f"FILE:{host.ccache}", timeout_s=120)
+
+    wait_until(lambda: kinit(PASSWORD).ok, RECOVERY_S, "a login in FAST", pause_s=0.1)
+    said = trace.read_text()
+    assert "Preauth module encrypted_challenge (138) (real) returned: 0/Success" in said
+    assert "FAST reply key" in said
+    user.kvno_opened(two.keytab("service"), SERVICE)
+    refused = kinit("another password")
+    assert not refused.ok
+    assert "Password incorrect" in refused.errors or "Preauthentication failed" in refused.errors
+    asked = {(one["op"], one["usage"]) for one in two.operations("kdc") if one["status"] == "ok"}
+    assert {("open-derived", 54), ("seal-derived", 55), ("mac-derived", 56),
+            ("seal-derived", 3)} <= asked
+
+
 @pytest.mark.parametrize("party", [0, 1])
 def test_a_server_is_killed_and_started_again(two, healthy, party):
     healthy()

@@ -7,7 +7,7 @@
 
 #include "circuits/hmac.h"
 #include "service/operation/keys.h"
-#include "service/pair/pair_operations.h"
+#include "service/pair/pair_compute.h"
 
 namespace tkdc {
 namespace {

@@ -6,18 +6,9 @@
 
 #include "service/operation/outcome.h"
 #include "service/pair/pair_checks.h"
+#include "service/pair/pair_compute.h"
 
 namespace tkdc {
-
-// What a circuit gives both servers.
-struct PairOutput {
-  pair::Bits bare;  // what both may know
-  pair::Bits rest;  // y ⊕ pad
-};
-// Prepares where nothing is ready. Error, and the session stands: both have dropped the job, since
-// what the agent dealt does not fit.
-Result<PairOutput> compute_pair(const PairAtWork& at_work, const PairKindPtr& kind,
-                                pair::Inputs& inputs);
 
 // `held`: what both servers have of the record in this session.
 JobOutcome run_pair_operation(const PairAtWork& at_work, PairJob& of, PairHeld held);

@@ -252,7 +252,9 @@ class Realm:
         return done.stdout
 
     def client(self, name: str) -> Client:
-        return Client(self.env(), self.directory / f"ccache.{name}")
+        client = Client(self.env(), self.directory / f"ccache.{name}")
+        client.attempts = 4 if self.servers == 2 else 1
+        return client
 
     def keytab(self, name: str) -> Path:
         return self.directory / f"{name}.keytab"

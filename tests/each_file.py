@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each file compiles on its own, and the programs that are installed as a release.
+"""Each file of the product compiles on its own.
 
     python3 -m tests.each_file [JOBS]
 
-The builds that run tests join several sources into one, where a file finds what another one
-has included. Here the release's programs are built source by source. What they do not compile
-the compiler only reads (-fsyntax-only), and headers too, but for those that a source includes
-before anything else. Ninja runs it, in build/each: what has not changed is not read again.
+Builds join several sources into one, where a file finds what another one has included. Here the
+compiler reads each by itself (-fsyntax-only), and headers too, but for those that a source
+includes before anything else. Where a source asserts something it is read with assertions and
+without. Ninja runs it, in build/each: what has not changed is not read again.
 
 Tests are joined in every build, so they are not read; clang-tidy reads each (`make lint`).
 """
@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-RELEASE = ROOT / "build" / "release"
+ALONE = ROOT / "build" / "tidy"  # where each source stands alone, as clang-tidy has it
 # Package.* builds the examples, a source each.
 ELSEWHERE = ("examples/", "tests/")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILINE)
@@ -39,7 +39,6 @@ rule read
 @dataclass(frozen=True)
 class Source:
     path: Path
-    output: str  # the object, as ninja names it
     flags: tuple[str, ...]  # the compiler and what decides how it reads
 
     @property
@@ -50,13 +49,11 @@ class Source:
 def parse(entry: dict) -> Source:
     words = shlex.split(entry["command"])
     at = words.index("-o")
-    output = words[at + 1]
     del words[at:at + 2]
     words.remove("-c")
     words.remove(entry["file"])
-    # With assertions: the release's programs are compiled without.
-    flags = [word for word in words if word != "-DNDEBUG" and not word.startswith("-O")]
-    return Source(Path(entry["file"]), output, tuple(flags))
+    flags = [word for word in words if not word.startswith("-O")]
+    return Source(Path(entry["file"]), tuple(flags))
 
 
 @cache
@@ -101,8 +98,10 @@ def first_includes(sources: list[Source]) -> set[Path]:
     return {path for source in sources for path in includes(source.path, source.search)[:1]}
 
 
-def command(source: Source, path: Path) -> str:
+def command(source: Source, path: Path, asserts: bool = True) -> str:
     words = [*source.flags, "-O0", "-fsyntax-only"]
+    if not asserts:
+        words.append("-DNDEBUG")
     if path.suffix == ".h":
         language = "c" if source.path.suffix == ".c" else "c++"
         # Not as the main file, of which it would be said that #pragma once stands in it.
@@ -112,17 +111,14 @@ def command(source: Source, path: Path) -> str:
     return shlex.join(words)
 
 
-def to_read(files: list[Path], sources: list[Source], compiled: set[str]) -> dict[Path, Source]:
-    """Files that nothing has compiled on their own, each with the source whose flags suit it."""
+def to_read(files: list[Path], sources: list[Source]) -> dict[Path, Source]:
+    """Files and the sources whose flags suit them, but for headers that a source includes first."""
     own = {source.path: source for source in sources}
-    # Assertions are not read in a release, so these are read once more.
-    done = {source.path for source in sources
-            if source.output in compiled and not ASSERTS.search(text(source.path))}
-    done |= first_includes(sources)
+    first = first_includes(sources)
     reader = readers(sources)
     chosen = {}
     for path in files:
-        if path in done:
+        if path in first:
             continue
         near = [source for source in sources if source.path.parent == path.parent]
         chosen[path] = own.get(path) or reader.get(path) or (near[0] if near else None)
@@ -140,9 +136,12 @@ def write_ninja(folder: Path, chosen: dict[Path, Source], root: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     lines = [RULES]
     for path, source in chosen.items():
-        name = str(path.relative_to(root)) + ".read"
-        compile_ = command(source, path).replace("$", "$$")
-        lines.append(f"build {escaped(name)}: read {escaped(str(path))}\n  compile = {compile_}\n")
+        ways = (True, False) if ASSERTS.search(text(path)) else (True,)
+        for asserts in ways:
+            name = f"{path.relative_to(root)}{'' if asserts else '.release'}.read"
+            compile_ = command(source, path, asserts).replace("$", "$$")
+            lines.append(f"build {escaped(name)}: read {escaped(str(path))}\n"
+                         f"  compile = {compile_}\n")
     (folder / "build.ninja").write_text("\n".join(lines))
 
 
@@ -164,30 +163,24 @@ def is_read(path: Path) -> bool:
     return bool(name) and not name.startswith((*ELSEWHERE, "build/"))
 
 
-def build_programs(jobs: str) -> int:
-    configured = subprocess.run(["cmake", "--preset", "release"], cwd=ROOT).returncode
+def generate(jobs: str) -> int:
+    """Headers that the build makes."""
+    configured = subprocess.run(["cmake", "--preset", "tidy"], cwd=ROOT).returncode
     return configured or subprocess.run(
-        ["cmake", "--build", "--preset", "release", "-j", jobs, "--target", "installed-programs",
-         "--", "-k", "0"], cwd=ROOT).returncode
-
-
-def compiled_objects() -> set[str]:
-    listed = subprocess.run(["ninja", "-C", RELEASE, "-t", "inputs", "installed-programs"],
-                            capture_output=True, check=True, text=True)
-    return set(listed.stdout.splitlines())
+        ["cmake", "--build", "--preset", "tidy", "-j", jobs], cwd=ROOT).returncode
 
 
 def main() -> int:
     jobs = sys.argv[1] if len(sys.argv) > 1 else "2"
-    if build_programs(jobs):
+    if generate(jobs):
         return 1
-    entries = json.loads((RELEASE / "compile_commands.json").read_text())
+    entries = json.loads((ALONE / "compile_commands.json").read_text())
     sources = [source for source in map(parse, entries) if is_read(source.path)]
-    chosen = to_read(tracked(), sources, compiled_objects())
+    chosen = to_read(tracked(), sources)
     status = read_each(ROOT / "build" / "each", chosen, ROOT, jobs)
     headers = sum(path.suffix == ".h" for path in chosen)
-    sys.stdout.write(f"each: {'FAILED' if status else 'ok'}: the release's programs, "
-                     f"{len(chosen) - headers} more sources and {headers} headers\n")
+    sys.stdout.write(f"each: {'FAILED' if status else 'ok'}: "
+                     f"{len(chosen) - headers} sources and {headers} headers\n")
     return status
 
 

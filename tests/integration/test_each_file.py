@@ -24,12 +24,12 @@ class Tree:
         path.write_text(text)
         if path.suffix == ".cc" and all(source.path != path for source in self.sources):
             flags = (*FLAGS, f"-I{self.root}")
-            self.sources.append(Source(path, name + ".o", flags))
+            self.sources.append(Source(path, flags))
         return path
 
-    def chosen(self, *compiled):
+    def chosen(self):
         files = sorted(path for path in self.root.iterdir() if path.suffix in (".cc", ".h"))
-        return to_read(files, self.sources, {name + ".o" for name in compiled})
+        return to_read(files, self.sources)
 
     def read(self, chosen):
         return read_each(self.root / "each", chosen, self.root)
@@ -54,27 +54,33 @@ def test_an_include_that_a_source_lacks_is_found(tree, capfd):
 def test_an_include_that_a_header_lacks_is_found_though_every_source_has_it(tree, capfd):
     header = tree.write("three.h", "#pragma once\n" + USES)
     tree.write("user.cc", VECTOR + '#include "three.h"\nint main() { return three()[0]; }\n')
-    assert names(tree.chosen("user.cc")) == ["three.h"]
-    assert tree.read(tree.chosen("user.cc")) != 0
+    assert names(tree.chosen()) == ["three.h", "user.cc"]
+    assert tree.read(tree.chosen()) != 0
     assert "three.h:2" in "".join(capfd.readouterr())
     header.write_text("#pragma once\n" + VECTOR + USES)
-    assert tree.read(tree.chosen("user.cc")) == 0
+    assert tree.read(tree.chosen()) == 0
 
 
-def test_what_is_compiled_is_not_read_again(tree):
+def test_a_header_that_a_source_includes_first_is_not_read_again(tree):
     tree.write("three.h", "#pragma once\n" + VECTOR + USES)
     tree.write("three.cc", '#include "three.h"\n')
-    tree.write("asserts.cc", "#include <cassert>\nvoid f(int i) { assert(i); }\n")
-    assert names(tree.chosen("three.cc")) == ["asserts.cc"]
-    # Without NDEBUG: a release does not read what stands in an assertion.
-    assert names(tree.chosen("three.cc", "asserts.cc")) == ["asserts.cc"]
-    assert names(tree.chosen()) == ["asserts.cc", "three.cc"]
+    assert names(tree.chosen()) == ["three.cc"]
+
+
+def test_what_is_asserted_is_read_with_assertions_and_without(tree, capfd):
+    source = tree.write("asserts.cc", "#include <cassert>\nvoid f(int i) { assert(j); (void)i; }\n")
+    assert tree.read(tree.chosen()) != 0
+    assert "asserts.cc:2" in "".join(capfd.readouterr())
+    source.write_text("#include <cassert>\nvoid f() { const int i = 3; assert(i); }\n")
+    assert tree.read(tree.chosen()) != 0, "a release does not use it"
+    assert "unused variable" in "".join(capfd.readouterr())
+    source.write_text("#include <cassert>\nvoid f(int i) { assert(i); (void)i; }\n")
+    assert tree.read(tree.chosen()) == 0
 
 
 def test_flags_of_a_command():
     source = parse({"file": "/a/b c.cc", "directory": "/build",
-                    "command": "c++ -I'/a b' -O2 -DNDEBUG -DX=1 -mavx2 -o d/b.o -c '/a/b c.cc'"})
-    assert source.output == "d/b.o"
+                    "command": "c++ -I'/a b' -O2 -DX=1 -mavx2 -o d/b.o -c '/a/b c.cc'"})
     assert source.flags == ("c++", "-I/a b", "-DX=1", "-mavx2")
 
 

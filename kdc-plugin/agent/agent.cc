@@ -216,7 +216,7 @@ void Agent::handle_frame(Client& client, const Client::Frame& frame) {
     return jobs_->submit_status(asker, now_, deadline);
   }
   const bool kdc_only = config_.role == TKDC_ROLE_KDC || client.role == TKDC_ROLE_KDC;
-  if (header.op == TKDC_OP_LIST) {
+  if (header.op == TKDC_OP_LIST || header.op == TKDC_OP_LIST_DROPPED) {
     const auto body = decode_body(header.op, frame.body);
     if (!body)
       return refuse(client, frame, TKDC_STATUS_BAD_REQUEST, "list: the body must be a key id");
@@ -225,7 +225,7 @@ void Agent::handle_frame(Client& client, const Client::Frame& frame) {
                     "list: keys are listed through an agent with the role admin");
     // Not computed with: each server says what it holds, and all have to say the same.
     Operation list;
-    list.job.op = TKDC_OP_LIST;
+    list.job.op = static_cast<tkdc_wire_op>(header.op);
     list.job.key.installation = config_.installation;
     list.job.key.id = body->key.id;
     list.max_output = kMaxKeyListBytes;

@@ -226,7 +226,8 @@ void Jobs::handle_reply(std::size_t party, ByteSpan frame, Clock::time_point now
 void Jobs::complete(std::uint64_t number, Clock::time_point now) {
   Pending& job = *pending_.find(number);
   if (job.op() == TKDC_OP_STATUS) return finish(number, status_outcome(job), now);
-  if (job.op() == TKDC_OP_LIST) return finish(number, combine_lists(job.replies), now);
+  if (job.op() == TKDC_OP_LIST || job.op() == TKDC_OP_LIST_DROPPED)
+    return finish(number, combine_lists(job.replies), now);
   Outcome outcome = sharing_->put_together(job.replies, job.operation);
   if (outcome.status == TKDC_STATUS_DEAL_AGAIN) {
     if (job.deals < kMostDeals) return ask_again(number, outcome, now);

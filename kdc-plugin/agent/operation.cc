@@ -138,7 +138,7 @@ Parsed parse_equal(const RequestBody& body) {
 }  // namespace
 
 Parsed parse_operation(std::uint8_t op, ByteSpan octets, const AgentConfig& config, bool kdc_only) {
-  const bool manages = (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY) || op == TKDC_OP_EQUAL;
+  const bool manages = is_management(static_cast<tkdc_wire_op>(op));
   if (manages && kdc_only)
     return refuse(TKDC_STATUS_DENIED,
                   std::string(tkdc_wire_op_name(op)) + ": agent " + config.name +
@@ -158,7 +158,9 @@ Parsed parse_operation(std::uint8_t op, ByteSpan octets, const AgentConfig& conf
       output_between(parsed.operation, 16, kMaxStagedBytes);
       break;
     case TKDC_OP_BIND: parsed = parse_bind(*body); break;
-    case TKDC_OP_DESTROY: parsed.operation.job.key = body->key; break;
+    case TKDC_OP_DESTROY:
+    case TKDC_OP_PURGE:
+    case TKDC_OP_GIVE_BACK: parsed.operation.job.key = body->key; break;
     case TKDC_OP_EQUAL: parsed = parse_equal(*body); break;
     default: parsed = parse_use(static_cast<tkdc_wire_op>(op), *body);
   }

@@ -2,8 +2,9 @@
 /*
  * What a database that is about to take the live one's place (kdb5_util load) names and the servers
  * do not hold: an older dump brings handles back whose keys are destroyed. Said on stderr, by name,
- * before it is promoted; the load goes on, since a database may have to be put back all the same.
- * Where servers or master key cannot be had, it says that nothing was compared.
+ * before it is promoted, and which of them are dropped and can be given back; the load goes on,
+ * since a database may have to be put back all the same. Where servers or master key cannot be had,
+ * it says that nothing was compared.
  */
 #include <profile.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 enum {
     NAMED_MAX = 50,
     LISTED_KEY_BYTES = TKDC_WIRE_KEY_ID_BYTES + 12, /* id, kvno, enctype, length of the name */
+    LISTED_DROPPED_BYTES = 8,                       /* since when */
     PAGES_MAX = 1 << 20,
 };
 
@@ -49,8 +51,9 @@ static bool add_id(struct held *held, const uint8_t *id)
     return true;
 }
 
-/* A page as service/wire/key_list.h has it. False: malformed, or no memory. */
-static bool read_page(struct held *held, struct tkdc_span page, bool *more)
+/* A page as service/wire/key_list.h has it, `behind` octets after each key. False: malformed, or no
+ * memory. */
+static bool read_page(struct held *held, struct tkdc_span page, size_t behind, bool *more)
 {
     if (page.len < 1 || page.data[0] > 1)
         return false;
@@ -62,9 +65,9 @@ static bool read_page(struct held *held, struct tkdc_span page, bool *more)
         const uint8_t *id = page.data + at, *n = id + LISTED_KEY_BYTES - 4;
         const size_t name = (size_t)n[0] << 24 | (size_t)n[1] << 16 | (size_t)n[2] << 8 | n[3];
         at += LISTED_KEY_BYTES;
-        if (name > page.len - at)
+        if (name > page.len - at || behind > page.len - at - name)
             return false;
-        at += name;
+        at += name + behind;
         if (held->count > 0 && compare_ids(held->ids[held->count - 1], id) >= 0)
             return false;
         if (!add_id(held, id))
@@ -73,11 +76,12 @@ static bool read_page(struct held *held, struct tkdc_span page, bool *more)
     return !*more || held->count > before;
 }
 
-static krb5_error_code list_held(krb5_context context, struct held *held)
+static krb5_error_code list_keys(krb5_context context, uint8_t op, struct held *held)
 {
+    const size_t behind = op == TKDC_OP_LIST_DROPPED ? LISTED_DROPPED_BYTES : 0;
     bool more = true;
     for (unsigned page = 0; more && page < PAGES_MAX; page++) {
-        struct tkdc_request request = {.op = TKDC_OP_LIST};
+        struct tkdc_request request = {.op = op};
         struct tkdc_reply reply;
         struct tkdc_span body;
         if (held->count > 0)
@@ -85,7 +89,7 @@ static krb5_error_code list_held(krb5_context context, struct held *held)
         krb5_error_code code = preload->call(context, &request, &reply);
         if (code)
             return code;
-        if (!tkdc_reply_bytes(&reply, &body) || !read_page(held, body, &more)) {
+        if (!tkdc_reply_bytes(&reply, &body) || !read_page(held, body, behind, &more)) {
             code = KRB5_KDB_CONSTRAINT_VIOLATION;
             krb5_set_error_message(context, code, "the list of the servers' keys is malformed");
         }
@@ -124,9 +128,15 @@ static krb5_error_code open_master_keys(krb5_context context, krb5_keyblock *mas
 
 struct check {
     krb5_context context;
-    const struct held *held;
-    size_t handles, dead, unread;
+    const struct held *held, *dropped;
+    size_t handles, dead, recoverable, unread;
 };
+
+static bool has(const struct held *keys, const struct tkdc_wire_key *id)
+{
+    return keys->count > 0 &&
+           bsearch(id->key_id, keys->ids, keys->count, sizeof *keys->ids, compare_ids);
+}
 
 static int check_entry(krb5_pointer arg, krb5_db_entry *entry)
 {
@@ -141,12 +151,15 @@ static int check_entry(krb5_pointer arg, krb5_db_entry *entry)
             c->unread++;
             continue;
         }
-        if (bsearch(id.key_id, c->held->ids, c->held->count, sizeof *c->held->ids, compare_ids))
+        if (has(c->held, &id))
             continue;
+        const bool dropped = has(c->dropped, &id);
+        c->recoverable += dropped;
         char *name = NULL;
         if (c->dead++ < NAMED_MAX && krb5_unparse_name(c->context, entry->princ, &name) == 0)
-            fprintf(stderr, "ktkdc: no server holds version %d, enctype %d, of %s\n",
-                    kd->key_data_kvno, kd->key_data_type[0], name);
+            fprintf(stderr, "ktkdc: no server holds version %d, enctype %d, of %s%s\n",
+                    kd->key_data_kvno, kd->key_data_type[0], name,
+                    dropped ? ": it is dropped, and can be given back" : "");
         krb5_free_unparsed_name(c->context, name);
     }
     return 0;
@@ -165,12 +178,15 @@ static void say_not_compared(krb5_context context, krb5_error_code code)
 void load_check(krb5_context context)
 {
     krb5_keyblock master_key = {0};
-    struct held held = {0};
-    struct check c = {.context = context, .held = &held};
+    struct held held = {0}, dropped = {0};
+    struct check c = {.context = context, .held = &held, .dropped = &dropped};
     krb5_error_code code =
         wrapped->iterate ? open_master_keys(context, &master_key) : KRB5_PLUGIN_OP_NOTSUPP;
     if (!code)
-        code = list_held(context, &held);
+        code = list_keys(context, TKDC_OP_LIST, &held);
+    /* Agents and servers of the release before know of none. */
+    if (!code && list_keys(context, TKDC_OP_LIST_DROPPED, &dropped) != 0)
+        dropped.count = 0;
     if (!code)
         code = wrapped->iterate(context, NULL, check_entry, &c, 0);
     /* A replica's agent lists no keys: the primary has compared what it sends. */
@@ -182,10 +198,16 @@ void load_check(krb5_context context)
             "ktkdc: %zu of the %zu keys that this database names exist at no server: it is older "
             "than they are. Who has no other key needs a new one (tkdc reconcile)\n",
             c.dead, c.handles);
+    if (c.recoverable > 0)
+        fprintf(stderr,
+                "ktkdc: %zu of them are dropped: two administrators can give them back (tkdc "
+                "reconcile request)\n",
+                c.recoverable);
     if (c.unread > 0)
         fprintf(stderr, "ktkdc: %zu keys could not be read with the stashed master key\n",
                 c.unread);
     krb5_clear_error_message(context);
     krb5_free_keyblock_contents(context, &master_key);
     free(held.ids);
+    free(dropped.ids);
 }

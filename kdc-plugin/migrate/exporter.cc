@@ -197,6 +197,12 @@ std::vector<tkdc_wire_key> keys_to_destroy(const HandleSurvey& found,
 
 Result<std::size_t> destroy_at_servers(AgentPipe& agent, const std::vector<tkdc_wire_key>& keys,
                                        const std::function<bool(std::size_t)>& go_on) {
+  return change_at_servers(agent, TKDC_OP_DESTROY, keys, go_on);
+}
+
+Result<std::size_t> change_at_servers(AgentPipe& agent, tkdc_wire_op op,
+                                      const std::vector<tkdc_wire_key>& keys,
+                                      const std::function<bool(std::size_t)>& go_on) {
   std::size_t asked = 0, removed = 0, failed = 0;
   std::string trouble;
   bool stopped = false;
@@ -204,7 +210,7 @@ Result<std::size_t> destroy_at_servers(AgentPipe& agent, const std::vector<tkdc_
   while (more() || agent.pending() > 0) {
     while (more() && agent.pending() < kDestroysAtOnce) {
       tkdc_request ask{};
-      ask.op = TKDC_OP_DESTROY;
+      ask.op = static_cast<std::uint8_t>(op);
       ask.key = keys[asked++];
       agent.ask(ask, [&](const tkdc_reply& reply) {
         removed += reply.status == TKDC_STATUS_OK ? 1 : 0;
@@ -217,7 +223,7 @@ Result<std::size_t> destroy_at_servers(AgentPipe& agent, const std::vector<tkdc_
     stopped = !go_on(asked - agent.pending());
   }
   if (failed > 0)
-    return fail(std::to_string(failed) + " keys could not be removed at the servers (" + trouble +
+    return fail(std::to_string(failed) + " keys could not be changed at the servers (" + trouble +
                 "): run this again");
   if (asked < keys.size()) return fail("stopped; run it again to go on");
   return removed;

@@ -91,5 +91,9 @@ std::vector<tkdc_wire_key> keys_to_destroy(const HandleSurvey& found, const Expo
 // `go_on` is told how many are done, often; when it says no, what is asked is waited for.
 Result<std::size_t> destroy_at_servers(AgentPipe& agent, const std::vector<tkdc_wire_key>& keys,
                                        const std::function<bool(std::size_t)>& go_on);
+// The same for PURGE and GIVE_BACK of dropped keys. How many were changed.
+Result<std::size_t> change_at_servers(AgentPipe& agent, tkdc_wire_op op,
+                                      const std::vector<tkdc_wire_key>& keys,
+                                      const std::function<bool(std::size_t)>& go_on);
 
 }  // namespace tkdc::migrate

@@ -13,8 +13,9 @@
 
 #include "api.h"
 #include "base/hex.h"
+#include "migrate/dropped_keys.h"
+#include "migrate/reconcile_dropped.h"
 #include "migrate/screen.h"
-#include "migrate/server_keys.h"
 #include "migrate/start.h"
 
 namespace tkdc::migrate {
@@ -37,6 +38,7 @@ struct Comparison {
   std::vector<ExportKey> dead;
   std::vector<RememberedHandle> forgotten;
   std::vector<ListedKey> orphans;
+  std::vector<ListedDropped> recoverable;  // of `dead`
 };
 
 int complain(const std::string& message) {
@@ -62,6 +64,11 @@ Result<Comparison> compare(RealmDb& db, AgentPipe& agent) {
   out.dead = dead_handles(*found, *held);
   out.forgotten = dead_remembered(*found, *held);
   out.orphans = orphans(*found, *held, db.realm());
+  if (!out.dead.empty()) {
+    auto dropped = list_dropped_keys(agent);
+    if (!dropped) return dropped.error();
+    out.recoverable = recoverable(out.dead, *dropped);
+  }
   const std::string here = "@" + db.realm();
   for (const auto& [id, key] : *held) out.elsewhere += key.principal.ends_with(here) ? 0 : 1;
   out.found = std::move(*found);
@@ -99,6 +106,11 @@ void print(const std::string& realm, const Comparison& c) {
                 << "ktadd), or load the database that\n  went with the servers' keys:\n";
     for (const std::string& name : lost) std::cout << "    " << name << "\n";
   }
+  if (!c.recoverable.empty()) {
+    std::cout << "  " << c.recoverable.size()
+              << " of these keys are dropped, and can be given back (tkdc reconcile request):\n";
+    for (const ListedDropped& one : c.recoverable) std::cout << "    " << describe(one.key) << "\n";
+  }
   if (!c.forgotten.empty())
     std::cout << "\n"
               << c.forgotten.size()
@@ -129,24 +141,15 @@ void print_json(const std::string& realm, const Comparison& c) {
                         {"server_keys", c.held},
                         {"of_other_realms", c.elsewhere},
                         {"dead", nlohmann::json::array()},
+                        {"recoverable", nlohmann::json::array()},
                         {"without_keys", without_keys(c)},
                         {"dead_remembered", c.forgotten.size()},
                         {"orphans", nlohmann::json::array()},
                         {"unreadable", c.found.unreadable}};
   for (const ExportKey& key : c.dead) out["dead"].push_back(key_json(key));
+  for (const ListedDropped& one : c.recoverable) out["recoverable"].push_back(key_json(one.key));
   for (const ListedKey& key : c.orphans) out["orphans"].push_back(key_json(key));
   std::cout << out.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) << "\n";
-}
-
-tkdc_wire_key wire_key(const ListedKey& key, const InstallationId& installation) {
-  tkdc_wire_key out{};
-  std::ranges::copy(key.id, out.key_id);
-  std::ranges::copy(installation, out.installation);
-  crypto_hash_sha256(out.principal, reinterpret_cast<const unsigned char*>(key.principal.data()),
-                     key.principal.size());
-  out.kvno = key.kvno;
-  out.enctype = key.enctype;
-  return out;
 }
 
 bool confirmed(std::size_t keys, const ReconcileOptions& options) {
@@ -195,6 +198,12 @@ int destroy(RealmDb& db, AgentPipe& agent, const Comparison& before,
     screen.show(std::to_string(done) + " of " + std::to_string(keys.size()) + " keys");
     return !stop_asked();
   });
+  // For good: what was dropped by it is purged. Where the servers keep nothing there is none.
+  if (removed) {
+    auto purged =
+        change_at_servers(agent, TKDC_OP_PURGE, keys, [&](std::size_t) { return !stop_asked(); });
+    if (!purged) return complain(purged.error().message + "; what is left: tkdc reconcile dropped");
+  }
   if (!removed) return complain(removed.error().message);
   std::cout << *removed << " keys were destroyed at the servers\n";
   return now->dead.empty() && now->orphans.size() == keys.size() ? 0 : kDiffers;
@@ -238,9 +247,12 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 3600));
   app.add_flag("--json", options.json, "for programs; not together with --destroy")
       ->excludes("--destroy");
+  DroppedOptions dropped;
+  add_dropped_commands(app, dropped);
   app.footer(
       "Exit status: 0 they agree, 2 they do not, 1 an error.\n"
       "Example: tkdc reconcile --destroy");
   if (const auto status = tkdc::migrate::start(app, argc, argv)) return *status;
+  if (const auto status = run_dropped_command(dropped)) return *status;
   return run(options);
 }

@@ -95,6 +95,7 @@ Result<void> Attempt::say_hello() {
     mine_.protocols.push_back(*in_.options.streamed);
   if (in_.options.share_macs != 0)
     mine_.protocols.push_back({std::string(kShareMacs), in_.options.share_macs});
+  if (in_.options.keeps_dropped) mine_.protocols.push_back({std::string(kKeepsDropped), 1});
   mine_.masked_blocks = in_.options.masked_blocks;
   if (in_.options.held) mine_.held = in_.options.held();
   if (begins()) mine_.round = mine_.nonce;
@@ -351,6 +352,7 @@ Session Attempt::agreed_session() const {
   if (in_.options.streamed && !repair_)
     session.streams = std::erase(session.protocols, in_.options.streamed->name) > 0;
   session.share_macs = std::erase(session.protocols, kShareMacs) > 0;
+  session.keeps_dropped = std::erase(session.protocols, kKeepsDropped) > 0;
   // Its pages are proved by MACs: where one has none there is no repair, and the inventories
   // differ.
   if (std::erase(session.protocols, kRepairSession) > 0 && session.share_macs)

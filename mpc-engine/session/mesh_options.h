@@ -40,6 +40,7 @@ struct MeshOptions {
   // Offered like them, but no job's: where all three have it, lanes have bulk streams for it.
   std::optional<OfferedProtocol> streamed;
   std::uint64_t share_macs = 0;  // which messages MACs on shares have; 0: not offered
+  bool keeps_dropped = false;    // offered
   // Whether the next session is to be for a repair; none without. From establish()'s thread.
   std::function<std::optional<RepairOffer>()> repair;
   std::uint32_t masked_blocks = 0;                    // rep3/unit/rep3_offer.h

@@ -72,6 +72,8 @@ inline constexpr std::string_view kPairProtocol = "pair";
 // What servers offer beside protocols, and in the same list: one that does not know it passes it
 // over, so a session has it where all three offer it alike.
 inline constexpr std::string_view kShareMacs = "share-macs";
+// That keys which are removed are dropped first (docs/protocols/28-dropped-keys.md).
+inline constexpr std::string_view kKeepsDropped = "keeps-dropped";
 
 // The same of a session in which a party that has nothing gets its entries from the two others
 // (docs/protocols/25-repair.md). All three offer it for one party and one order, or there is none.
@@ -94,6 +96,7 @@ struct Session {
   ZeroGenerator zero_generator = ZeroGenerator::kAesCtr;
   bool two_parts = false;   // docs/protocols/17-two-part-hmac.md
   bool share_macs = false;  // docs/protocols/23-share-macs.md
+  bool keeps_dropped = false;
   // It is for this party's repair alone: its inventory is no one's.
   std::optional<int> repaired;
   // 20 bits of the GCM nonce, reserved on disk by all three before use; and its era. Two parties

@@ -79,6 +79,8 @@ class Play:
                 self.realm.daemons[f"server{party}"].stop()
         if word in ("start", "restart"):
             self.realm.start_server(party)
+        if word == "restart":
+            wait_for_session(self.realm)
         return ""
 
     # ---- what is looked at

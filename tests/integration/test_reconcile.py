@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The database against the servers: an older dump that was loaded, principals that were deleted
-while a server was away. `tkdc reconcile` names each key, and its exit status tells."""
+while a server was away. `tkdc reconcile` names each key, and its exit status tells. Keys that were
+removed are dropped: two administrators give them back, a purge ends them."""
 
 import json
 import subprocess
@@ -8,6 +9,7 @@ import subprocess
 import pytest
 
 from tests.integration.conftest import STOCK, new_realm, remove
+from tests.support.export import SERVERS, Approvers
 from tests.support.kerberos import Outcome
 from tests.support.process import wait_until
 from tests.support.realm import Realm
@@ -139,3 +141,83 @@ def test_the_agent_of_krb5kdc_tells_nobody_which_keys_there_are(realm):
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
     assert done.returncode == 1
     assert "role admin" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def approvers(realm):
+    made = Approvers(realm)
+    for party in SERVERS:
+        realm.daemons[f"server{party}"].stop()
+    for party in SERVERS:
+        realm.start_server(party)
+    wait_until(lambda: reconcile(realm, "--json").code != 1, SOON_S, "the admin agent's session")
+    return made
+
+
+def dropped(realm: Realm, name: str) -> list[dict]:
+    done = reconcile(realm, "dropped", "--json")
+    assert done.ok, done.errors
+    told = json.loads(done.output)
+    assert told["keep_dropped_days"] == 30
+    return [key for key in told["dropped"] if key["principal"] == f"{name}@AGREE.REALM"]
+
+
+def test_dropped_keys_come_back_by_two_administrators_alone(realm, approvers):
+    older = str(realm.directory / "before-the-change")
+    realm.kadmin_local('addprinc -pw "an older password" olga')
+    realm.admin_tool("kdb5_util", "dump", older)
+    realm.kadmin_local('cpw -pw "a newer password" olga')
+    keys = dropped(realm, "olga")
+    assert {key["kvno"] for key in keys} == {1}
+    assert all(key["due_at"] - key["dropped_at"] == 30 * 24 * 3600 for key in keys)
+
+    loaded = realm.admin_tool("kdb5_util", "load", older)
+    assert "of olga@AGREE.REALM: it is dropped, and can be given back" in loaded.errors
+    assert "two administrators can give them back" in loaded.errors
+    assert not realm.client("gone").kinit("olga", "an older password").ok
+    named = reconcile(realm)
+    assert f"{len(keys)} of these keys are dropped" in named.output, named.output
+    assert len(told(realm)["recoverable"]) == len(keys)
+
+    request = realm.directory / "give-back"
+    asked = reconcile(realm, "request", "--out", str(request))
+    assert asked.ok, asked.errors
+    assert reconcile(realm, "give-back", str(request)).code == 1, "nobody has approved it"
+    approvals = [approvers.approve(party, request) for party in (0, 1)]
+    alone = approvers.give_back(2, request, [approvals[0], approvals[0]])
+    assert alone.code == 1, alone.output
+    for party in (0, 1):
+        assert approvers.give_back(party, request, approvals).ok
+    assert reconcile(realm, "give-back", str(request)).code == 1, "a third server knows nothing"
+    assert not realm.client("gone").kinit("olga", "an older password").ok
+    done = approvers.give_back(2, request, approvals)
+    assert done.ok, done.errors
+    back = reconcile(realm, "give-back", str(request))
+    assert back.ok and f"{len(keys)} keys were given back" in back.output, back.errors
+    assert realm.client("back").kinit("olga", "an older password").ok
+    assert dropped(realm, "olga") == []
+    allowed = [e for e in approvers.audit(2) if e["event"] == "give-back allowed"]
+    assert allowed[-1]["approvers"] == ["admin0", "admin1"]
+
+
+def test_what_was_purged_never_comes_back(realm, approvers):
+    older = str(realm.directory / "before-the-purge")
+    realm.kadmin_local('addprinc -pw "an older password" oskar')
+    realm.admin_tool("kdb5_util", "dump", older)
+    realm.kadmin_local("delprinc -force oskar")
+    keys = dropped(realm, "oskar")
+    assert keys
+    request = realm.directory / "purged"
+    assert reconcile(realm, "request", "--out", str(request), "--principal", "oskar").ok
+    assert "nothing to purge" in reconcile(realm, "purge", "--due").output
+    refused = reconcile(realm, "purge", "--principal", "oskar")
+    assert refused.code == 1 and "say --yes" in refused.errors
+    assert dropped(realm, "oskar") == keys
+    done = reconcile(realm, "purge", "--principal", "oskar", "--yes")
+    assert done.ok and f"{len(keys)} keys were purged" in done.output, done.errors
+    assert dropped(realm, "oskar") == []
+    late = approvers.try_approve(0, request)
+    assert late.code == 1 and "what was purged never comes back" in late.errors, late.errors
+    loaded = realm.admin_tool("kdb5_util", "load", older)
+    assert "of oskar@AGREE.REALM\n" in loaded.errors, loaded.errors
+    assert not realm.client("purged").kinit("oskar", "an older password").ok

@@ -48,6 +48,8 @@ ServerConfig config_for(int party) {
       config.peers.push_back(peer);
     }
   config.store_path = "/store";
+  // In every other run keys that are removed are dropped first.
+  config.keep_dropped_days = plan.seed % 2 == 1 ? 30 : 0;
   config.audit_file = "/audit/log";
   for (int one = 0; one < kServers; ++one)
     config.approvers.push_back(

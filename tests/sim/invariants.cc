@@ -141,7 +141,7 @@ void judge_stores() {
   const Host& first = realm().servers[0]->host();
   for (auto& server : realm().servers) {
     const Host& host = server->host();
-    for (auto table : {kCommitted, kTombstones})
+    for (auto table : {kCommitted, kTombstones, kDropped})
       if (names_in(host, table) != names_in(first, table))
         world().broken("stores", "the stores of " + first.name + " and " + host.name +
                                      " differ in " + std::string(Tables::kNames[table]));
@@ -156,8 +156,9 @@ void judge_keys() {
     const TableSet& tables = disk_of(server->host()).tables;
     for (const auto& key : realm().model.keys) {
       const Bytes id(key->ref.id.begin(), key->ref.id.end());
-      const bool there = tables[Tables::kCommitted].contains(id);
-      const bool buried = tables[Tables::kTombstones].contains(id);
+      const bool dropped = tables[Tables::kDropped].contains(id);
+      const bool there = tables[Tables::kCommitted].contains(id) && !dropped;
+      const bool buried = tables[Tables::kTombstones].contains(id) || dropped;
       const std::string which =
           to_hex(key->ref.id).substr(0, 8) + " of " + key->principal + " at " + server->host().name;
       if (key->state == Key::State::kBound && !there)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The administrators of an export: keys, approvals, handing over; and `tkdc export` itself."""
+"""The administrators of an export, and of dropped keys that come back: keys, approvals, handing
+over; and `tkdc export` itself."""
 
 import json
 import subprocess
@@ -84,6 +85,11 @@ class Approvers:
         path = self._new_file("approval")
         path.write_text("\n".join(lines) + "\n")
         return path
+
+    def give_back(self, party: int, request: Path, approvals: list[Path]) -> Outcome:
+        given = [word for path in approvals for word in ("--approval", str(path))]
+        return _run(self.realm, ["give-back", "--config", self._config(party), *given,
+                                 str(request)], self.realm.env())
 
     def hand_over(self, party: int, request: Path, approvals: list[Path],
                   out: Path | None = None) -> Outcome:

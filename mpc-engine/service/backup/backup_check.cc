@@ -37,6 +37,7 @@ class Check {
   Result<void> see_meta(const BackupEntry& entry);
   Result<void> see_record(const BackupEntry& entry, bool committed);
   Result<void> see_macs(const BackupEntry& entry, const KeyId& id);
+  Result<void> see_dropped(const BackupEntry& entry, const KeyId& id);
   Result<void> see_file(const BackupEntry& entry);
   Error wrong(const BackupEntry& entry, const std::string& what) const {
     const bool word = entry.kind == kBackupFileKind || entry.kind == meta_kind();
@@ -97,6 +98,7 @@ Result<void> Check::see_value(const BackupEntry& entry) {
       ++out_.seals;
       return {};
     case ValueKind::kMacs: return see_macs(entry, id);
+    case ValueKind::kDropped: return see_dropped(entry, id);
     default: return wrong(entry, "this release knows no such kind");
   }
 }
@@ -139,6 +141,17 @@ Result<void> Check::see_macs(const BackupEntry& entry, const KeyId& id) {
   if (!of_committed && !holds(prepared_, id))
     return wrong(entry, "MACs of a key that is not there");
   if (of_committed) ++out_.macs;
+  return {};
+}
+
+Result<void> Check::see_dropped(const BackupEntry& entry, const KeyId& id) {
+  DroppedState state{};
+  std::uint64_t at_s = 0;
+  if (!decode_dropped(entry.header, state, at_s) || !entry.contents.empty() ||
+      !holds(committed_, id))
+    return wrong(entry, "this is no note of a dropped key, or there is no such key");
+  if (out_.dropped++ == 0) inventory_.begin_table(Tables::kNames[Tables::kDropped]);
+  inventory_.add(entry.name, entry.header);
   return {};
 }
 

@@ -30,6 +30,9 @@ constexpr const char* kTooManyHeads = "this agent has left too many operations h
 constexpr const char* kTimeRevoked =
     "tickets that are sealed now were revoked by an administrator, so none is: wait, some three "
     "minutes at most (tkdc status says until when)";
+constexpr const char* kNotApproved =
+    "a dropped key comes back only when two administrators have approved it at all three servers: "
+    "`tkdc give-back`";
 constexpr const char* kSealedTooOften =
     "the key has sealed 2^38 tickets (tkdc status): draw a new krbtgt key";
 
@@ -56,7 +59,10 @@ Verdict JobChecks::check_key_management(Job& job) {
   if (std::ranges::any_of(keys, [&](const KeyId& id) { return managed_.contains(id); }))
     return kMissing;
   shared_.staged.expire(managed_);
-  Verdict verdict = check_management(shared_.staged, shared_.store, job.role, request);
+  Verdict verdict = check_management(shared_.staged, shared_.store, job.role, request,
+                                     shared_.options.may_give_back);
+  if (verdict == TKDC_STATUS_DENIED && request.op == TKDC_OP_GIVE_BACK)
+    job.found.why = kNotApproved;
   if (verdict == TKDC_STATUS_LIMIT) return limited(job, kTooManyStaged);
   if (verdict == kAdmit && request.op == TKDC_OP_EQUAL) {
     if (!shared_.equals.may_compare(request.key.principal)) return limited(job, kComparedTooOften);

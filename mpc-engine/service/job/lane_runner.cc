@@ -21,9 +21,10 @@ LaneRunner::LaneRunner(LaneShared shared, LaneFigures& figures, const Session& s
                        std::size_t lane)
     : shared_(shared), figures_(figures), party_(session.party),
       index_(static_cast<std::uint32_t>(lane)), epoch_(session.epoch), session_(session.id),
-      two_parts_(session.two_parts), repairs_(session.repaired.has_value()),
-      lane_(session.party, session.security), shares_(lane_, shared_, checks_), ticker_(lane_),
-      audit_heads_(lane_, shared.options, index_), revoked_(shared.revocations, party_),
+      two_parts_(session.two_parts), keeps_dropped_(session.keeps_dropped),
+      repairs_(session.repaired.has_value()), lane_(session.party, session.security),
+      shares_(lane_, shared_, checks_), ticker_(lane_), audit_heads_(lane_, shared.options, index_),
+      revoked_(shared.revocations, party_),
       // Who follows says it whenever the leader does.
       clocks_(shared.clocks, index_, shared.options.clock_every / (leader() ? 1 : 2)),
       checks_(shared_, index_, two_parts_, protocols_, garbling_),
@@ -85,6 +86,7 @@ void LaneRunner::note_session(const Session& session) {
   for (const std::string& name : session.protocols) w.text(name);
   if (session.streams) w.text("streams");
   if (session.share_macs) w.text(kShareMacs);
+  if (keeps_dropped_) w.text(kKeepsDropped);
   if (session.repaired) {
     w.text(kRepairSession);
     w.u8(static_cast<std::uint8_t>(*session.repaired));
@@ -324,7 +326,8 @@ Task<void> LaneRunner::run_job(Job& job) {
                               shares_.macs(),
                               shared_.share_alarm,
                               kSealedAtOriginS + kSealedAtUnitS * job.running.sealed_at,
-                              job.found.record.get()};
+                              job.found.record.get(),
+                              {keeps_dropped_, shared_.options.given_back}};
     JobOutcome outcome = co_await run_management(context, request, std::move(input));
     co_await protocol.verified();
     co_await lane_.agreed(decisions);

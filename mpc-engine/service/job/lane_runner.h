@@ -91,7 +91,7 @@ class LaneRunner final : private Ticker::Owner {
   const int party_;
   const std::uint32_t index_, epoch_;
   const std::array<std::uint8_t, 32> session_;
-  const bool two_parts_;
+  const bool two_parts_, keeps_dropped_;
   const bool repairs_;  // what the session is for
   Lane lane_;
   SessionProtocols protocols_;

@@ -11,6 +11,7 @@
 #include "service/admit/rate_limits.h"
 #include "service/garbled/garbling_options.h"
 #include "service/job/audit_head.h"
+#include "service/store/record.h"
 #include "service/wire/message.h"
 
 namespace tkdc {
@@ -49,6 +50,9 @@ struct JobServiceOptions {
   // For the journal: what this server could not do that its administrator has to mend.
   std::function<void(const std::string& text)> trouble;
   std::function<void(const std::string&)> share_alarm;  // what an audit of shares found; lane 0's
+  // Of two administrators' approvals that this server has: lane 0's thread.
+  std::function<bool(const KeyRecord&)> may_give_back;
+  std::function<void(const KeyId&)> given_back;
   std::function<void(const LostCheck&)> lost_check;     // by the thread of run_session()
   std::size_t pair_pool_blocks = std::size_t{1} << 16;  // of a pool that two servers make
   // ANDs for tickets of lengths that nobody has sealed: two of the longest at once, and as many

@@ -6,6 +6,7 @@
 #include "service/admit/policy.h"
 #include "service/lifecycle/equal.h"
 #include "service/operation/keys.h"
+#include "service/store/dropped_table.h"
 
 namespace tkdc {
 namespace {
@@ -172,17 +173,48 @@ Task<JobOutcome> destroy(ManagementContext context, const JobRequest& request) {
     context.staged.erase(id);
     co_return JobOutcome();
   }
+  DroppedTable* const dropped = context.dropped.kept ? context.store.dropped() : nullptr;
   Phases phases;
-  phases.first = [&] { return context.store.condemn(id); };
+  phases.first = [&] {
+    return dropped != nullptr ? dropped->condemn_to_drop(id, context.created_at_s)
+                              : context.store.condemn(id);
+  };
   phases.undo = [&] { return context.store.pardon(id); };
   phases.second = [&] { return context.store.destroy(id); };
   co_return co_await in_two_phases(context.lane, phases, "remove", "removed");
 }
 
+// A dropped key goes for good, or comes back.
+Task<JobOutcome> change_dropped(ManagementContext context, const JobRequest& request) {
+  const KeyId& id = request.key.id;
+  const bool purge = request.op == TKDC_OP_PURGE;
+  Phases phases;
+  phases.first = [&] {
+    return context.store.dropped()->prepare_change(
+        id, purge ? DroppedChange::kPurge : DroppedChange::kGiveBack);
+  };
+  phases.undo = [&] { return context.store.abandon(id); };
+  phases.second = [&] { return context.store.commit(id); };
+  JobOutcome outcome = co_await in_two_phases(context.lane, phases, purge ? "purge" : "give back",
+                                              purge ? "purged" : "given back");
+  if (!purge && outcome.status == TKDC_STATUS_OK && context.dropped.given_back)
+    context.dropped.given_back(id);
+  co_return outcome;
+}
+
+tkdc_status check_dropped(Store& store, const JobRequest& request, const MayGiveBack& may) {
+  if (store.dropped() == nullptr) return TKDC_STATUS_UNKNOWN_KEY;
+  auto record = store.dropped()->dropped_record(request.key.id);
+  if (!record) return TKDC_STATUS_INTERNAL;
+  if (*record == nullptr || (*record)->ref != request.key) return TKDC_STATUS_UNKNOWN_KEY;
+  if (request.op == TKDC_OP_PURGE) return TKDC_STATUS_OK;
+  return may && may(**record) ? TKDC_STATUS_OK : TKDC_STATUS_DENIED;
+}
+
 }  // namespace
 
 tkdc_status check_management(StagedKeys& staged, Store& store, AgentRole role,
-                             const JobRequest& request) {
+                             const JobRequest& request, const MayGiveBack& may_give_back) {
   if (!may_manage(role, request.op)) return TKDC_STATUS_DENIED;
   if (request.op == TKDC_OP_STAGE) return check_stage(staged, store, request);
   if (request.input_bytes() != 0) return TKDC_STATUS_BAD_REQUEST;
@@ -195,6 +227,8 @@ tkdc_status check_management(StagedKeys& staged, Store& store, AgentRole role,
     return (*record)->ref == request.key ? TKDC_STATUS_OK : TKDC_STATUS_UNKNOWN_KEY;
   }
   if (request.op == TKDC_OP_EQUAL) return check_equal(staged, store, request);
+  if (request.op == TKDC_OP_PURGE || request.op == TKDC_OP_GIVE_BACK)
+    return check_dropped(store, request, may_give_back);
   StagedKey* key = staged.find(request.key.id);
   if (key == nullptr || key->agent != request.name.agent) return TKDC_STATUS_UNKNOWN_KEY;
   if (request.op == TKDC_OP_BIND) return check_bind(*key, request);
@@ -214,6 +248,8 @@ Task<JobOutcome> start(ManagementContext context, const JobRequest& request, Sha
     case TKDC_OP_EXPORT: return export_once(context, request);
     case TKDC_OP_BIND: return bind(context, request);
     case TKDC_OP_EQUAL: return run_equal(context, request);
+    case TKDC_OP_PURGE:
+    case TKDC_OP_GIVE_BACK: return change_dropped(context, request);
     default: return destroy(context, request);
   }
 }

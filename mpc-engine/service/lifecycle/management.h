@@ -8,7 +8,9 @@
 // fields and stores the record: prepared by all three or by none, then
 // committed. A key that was exported can never become krbtgt's or kadmin's.
 // EQUAL (service/lifecycle/equal.h) compares an imported one with a bound key in between.
-// Runs on lane 0 only, whose thread waits for the disk.
+// DESTROY drops a key, where the session keeps such keys; PURGE ends a dropped one, GIVE_BACK has
+// it in use again (docs/protocols/28-dropped-keys.md). Runs on lane 0 only, whose thread waits for
+// the disk.
 #pragma once
 
 #include "service/lifecycle/context.h"
@@ -17,9 +19,12 @@
 
 namespace tkdc {
 
+// Whether two administrators' approval that this server knows covers a dropped key.
+using MayGiveBack = std::function<bool(const KeyRecord&)>;
+
 // This server's own verdict on a management job, before admission.
 tkdc_status check_management(StagedKeys& staged, Store& store, AgentRole role,
-                             const JobRequest& request);
+                             const JobRequest& request, const MayGiveBack& may_give_back = {});
 
 // The keys that a management job works on, which no other such job may meanwhile.
 std::vector<KeyId> keys_at_work(const JobRequest& request);

@@ -51,6 +51,11 @@ bool read_said(RepairHalf& half) {
   half.record.era = r.u32();
   r.array(half.key);
   half.dealing = get_dealing(r);
+  // A release that drops no keys says no more.
+  if (r.remaining() > 0) {
+    half.record.dropped_at_s = r.u64();
+    if (half.record.dropped_at_s == 0) return false;
+  }
   return r.complete() && read_name(name, half);
 }
 
@@ -84,6 +89,7 @@ Bytes repair_said(const KeyRecord& record, const MacRow& row) {
   w.u32(record.era);
   w.raw(row.key);
   put_dealing(w, row.dealing);
+  if (record.dropped_at_s != 0) w.u64(record.dropped_at_s);
   return out;
 }
 

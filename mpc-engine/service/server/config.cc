@@ -114,13 +114,13 @@ void read_approvers(StrictToml& file, ServerConfig& config) {
 // What the handshake offers beside protocols takes a place in their list.
 void check_offers(StrictToml& file, const ServerConfig& config) {
   const bool garbles = config.garbling.use != GarblingOptions::Use::kNever;
-  const std::size_t beside = (garbles ? 1 : 0) + (config.share_macs ? 1 : 0);
+  const std::size_t beside = (garbles ? 1 : 0) + (config.share_macs ? 1 : 0) +
+                             (config.parties == 3 && config.keep_dropped_days > 0 ? 1 : 0);
   if (beside > 0 && config.protocols.size() + beside > kMaxProtocols)
-    file.table("data").reject(
-        "protocols",
-        "names more than " + std::to_string(kMaxProtocols - beside) +
-            ", and garbling, unless it is \"never\", and store.share_macs count as one "
-            "each");
+    file.table("data").reject("protocols",
+                              "names more than " + std::to_string(kMaxProtocols - beside) +
+                                  ", and garbling, unless it is \"never\", store.share_macs and "
+                                  "store.keep_dropped_days count as one each");
 }
 
 void read_garbling(TomlTable& table, ServerConfig& config) {
@@ -253,6 +253,8 @@ void read_store(StrictToml& file, ServerConfig& config) {
   std::int64_t mib = table.integer("map_size_mib", 1, 16 << 20, 16'384);
   config.store_map_bytes = static_cast<std::size_t>(mib) << 20;
   config.share_macs = table.boolean("share_macs", false);
+  config.keep_dropped_days =
+      static_cast<std::uint32_t>(table.integer("keep_dropped_days", 0, 36'500, 30));
 }
 
 void read_audit(StrictToml& file, ServerConfig& config) {

@@ -64,6 +64,8 @@ struct ServerConfig {
   std::string store_key_file;
   std::size_t store_map_bytes = std::size_t{16} << 30;
   bool share_macs = false;  // docs/protocols/23-share-macs.md
+  // Keys that are removed can be given back for so long; 0: never.
+  std::uint32_t keep_dropped_days = 30;
 
   std::string audit_file;
   AuditRotation audit_rotation;

@@ -87,7 +87,8 @@ void ControlPlane::handle(const AgentSocket::Message& message) {
   runs_[agent].started(request->name.run);
   if (full) return refuse(agent, *request);
   if (request->op == TKDC_OP_STATUS) return answer_status(agent, *request);
-  if (request->op == TKDC_OP_LIST) return answer_list(agent, *request);
+  if (request->op == TKDC_OP_LIST || request->op == TKDC_OP_LIST_DROPPED)
+    return answer_list(agent, *request);
   submit_(options_.agents[agent].role, std::move(*request));
 }
 
@@ -118,7 +119,7 @@ void ControlPlane::answer_list(std::size_t agent, const JobRequest& request) {
   if (options_.agents[agent].role != AgentRole::kAdmin || !list_keys_) {
     answer.status = TKDC_STATUS_DENIED;
     answer.message = "keys are listed for agents with the role admin";
-  } else if (auto page = list_keys_(request.key.id); page) {
+  } else if (auto page = list_keys_(request.op, request.key.id); page) {
     answer.output.assign(page->begin(), page->end());
   } else {
     answer.status = TKDC_STATUS_INTERNAL;

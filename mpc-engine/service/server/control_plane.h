@@ -42,7 +42,7 @@ class ControlPlane {
   using Submit = std::function<void(AgentRole, JobRequest)>;
   using StatusJson = std::function<std::string()>;
   // The page of keys behind this one; for agents with the role admin.
-  using ListKeys = std::function<Result<Bytes>(const KeyId& after)>;
+  using ListKeys = std::function<Result<Bytes>(tkdc_wire_op op, const KeyId& after)>;
 
   ControlPlane(std::unique_ptr<AgentSocket> socket, ControlOptions options, Submit submit,
                StatusJson status_json);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page of the keys that this server has committed (service/wire/key_list.h). By the control
-// thread: a page is short enough not to keep answers waiting.
+// A page of the keys that this server has in use, or has dropped (service/wire/key_list.h). By the
+// control thread: a page is short enough not to keep answers waiting.
 #pragma once
 
 #include "base/result.h"
@@ -9,5 +9,6 @@
 namespace tkdc {
 
 Result<Bytes> list_keys(Store& store, const KeyId& after);
+Result<Bytes> list_dropped(Store& store, const KeyId& after);
 
 }  // namespace tkdc

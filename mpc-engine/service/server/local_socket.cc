@@ -93,7 +93,7 @@ bool decode(ByteSpan frame, LocalAsk& ask) {
   if (r.u32() != kMagic) return false;
   const std::uint8_t op = r.u8();
   if (op < static_cast<std::uint8_t>(LocalOp::kApproval) ||
-      op > static_cast<std::uint8_t>(LocalOp::kRepair))
+      op > static_cast<std::uint8_t>(LocalOp::kGiveBack))
     return false;
   ask.op = static_cast<LocalOp>(op);
   ask.request = r.text(kMaxExportRequestBytes);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server's socket for its own administrator, on its own host: export approvals, the
-// handing over of shares (service/server/exports.h), work on all of them (share_watch.h), the
-// repair of a lost server (repair_watch.h), and its status, for `tkdc doctor`. Nobody else reaches
-// it: a Unix socket in the store's folder, for this service's user and root. Another one, which
-// control.status_socket names, is for monitoring and answers the status alone.
+// A server's socket for its own administrator, on its own host: export approvals, the handing over
+// of shares (service/server/exports.h), dropped keys that come back (give_backs.h), work on all of
+// them (share_watch.h), the repair of a lost server (repair_watch.h), and its status, for `tkdc
+// doctor`. Nobody else reaches it: a Unix socket in the store's folder, for this service's user and
+// root. Another one, which control.status_socket names, is for monitoring and answers the status
+// alone.
 //
 //   ask:    magic u32 | op u8 | request bytes | approvals u8 | each: bytes
 //   answer: magic u32 | good u8 | bytes: what was asked for, or why not
@@ -32,7 +33,9 @@ enum class LocalOp : std::uint8_t {
   kHandOver = 2,
   kShares = 3,
   kStatus = 4,
-  kRepair = 5
+  kRepair = 5,
+  kGiveBackApproval = 6,
+  kGiveBack = 7
 };
 
 struct LocalAsk {

@@ -137,9 +137,10 @@ Result<void> RepairWatch::check_any() const {
     return fail(
         "a repair rests on MACs on shares, and store.share_macs is not set here; where the two "
         "other servers have no MACs either, restore the lost server's backup");
-  // In the list of what the handshake offers, MACs have one more, and a repair.
-  if (config_.protocols.size() + 2 > kMaxProtocols)
-    return fail("data.protocols names more than " + std::to_string(kMaxProtocols - 2) +
+  // In the list of what the handshake offers, MACs have one more, a repair, and dropped keys.
+  const std::size_t beside = config_.keep_dropped_days > 0 ? 3 : 2;
+  if (config_.protocols.size() + beside > kMaxProtocols)
+    return fail("data.protocols names more than " + std::to_string(kMaxProtocols - beside) +
                 ": for the repair set one that all three have, and restart this server");
   const JobServiceStatus now = jobs_.status();
   if (now.session_up && !now.shares.repaired)

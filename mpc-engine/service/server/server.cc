@@ -126,6 +126,9 @@ Result<void> Server::make_job_service() {
     nlohmann::json event = {{"event", "shares differ"}, {"text", text}};
     audit(event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   };
+  make_give_backs();
+  options.may_give_back = [this](const KeyRecord& key) { return give_backs_->may(key); };
+  options.given_back = [this](const KeyId& id) { give_backs_->done(id); };
   options.audit_works = [this] { return audit_->takes_jobs(); };
   options.trouble = [this](const std::string& text) { say_trouble(text); };
   // control_ exists before the first job is submitted.
@@ -149,7 +152,9 @@ void Server::make_control(std::unique_ptr<AgentSocket> socket) {
       std::move(socket), std::move(options),
       [this](AgentRole role, JobRequest request) { jobs_->submit(role, std::move(request)); },
       [this] { return status_json(); });
-  control_->list_keys_by([this](const KeyId& after) { return list_keys(*store_, after); });
+  control_->list_keys_by([this](tkdc_wire_op op, const KeyId& after) {
+    return op == TKDC_OP_LIST ? list_keys(*store_, after) : list_dropped(*store_, after);
+  });
 }
 
 // A request that cannot be carried out stays, and is tried again each second. Error: it

@@ -21,6 +21,7 @@
 #include "service/server/config.h"
 #include "service/server/control_plane.h"
 #include "service/server/exports.h"
+#include "service/server/give_backs.h"
 #include "service/server/latch.h"
 #include "service/server/local_socket.h"
 #include "service/server/repair_watch.h"
@@ -79,6 +80,7 @@ class Server {
   MeshOptions mesh_options(std::shared_ptr<Network> network);
   void add_options_of_three(MeshOptions& options);
   void make_control(std::unique_ptr<AgentSocket> socket);
+  void make_give_backs();
   void make_exports(SecretBuffer secret);
   Result<void> make_repair(std::optional<Fingerprint> certificate);
 
@@ -115,6 +117,7 @@ class Server {
   std::optional<Latch> latch_;
   std::unique_ptr<AuditLog> audit_;
   std::unique_ptr<ControlPlane> control_;
+  std::unique_ptr<GiveBacks> give_backs_;
   std::unique_ptr<JobService> jobs_;
   std::unique_ptr<Sessions> mesh_;
   std::unique_ptr<Exports> exports_;

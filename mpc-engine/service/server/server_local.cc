@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a server does for its own administrator, who reaches it by a socket on its host
-// (service/server/local_socket.h): exports, work on all shares, the repair of a lost server, its
-// status.
+// (service/server/local_socket.h): exports, dropped keys that come back, work on all shares, the
+// repair of a lost server, its status.
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
@@ -9,6 +9,16 @@
 #include "service/server/server.h"
 
 namespace tkdc {
+
+void Server::make_give_backs() {
+  GiveBacksOptions options;
+  options.installation = config_.installation;
+  options.party = config_.party;
+  options.approvers = config_.approvers;
+  options.now_s = wall_s;
+  options.audit = [this](const std::string& event) { return audit_->append_on_disk({event}); };
+  give_backs_ = std::make_unique<GiveBacks>(std::move(options), *store_);
+}
 
 void Server::make_exports(SecretBuffer secret) {
   ExportsOptions options;
@@ -67,6 +77,8 @@ const char* Server::refusal_of_two(LocalOp op) {
     case LocalOp::kHandOver:
       return "export: this release hands no keys over from a realm on two servers; principals are "
              "moved by new passwords and keytabs";
+    case LocalOp::kGiveBackApproval:
+    case LocalOp::kGiveBack: return "give-back: a realm on two servers keeps no dropped keys";
     default: return nullptr;
   }
 }
@@ -87,6 +99,14 @@ Result<Bytes> Server::answer_administrator(const LocalAsk& ask) {
     auto state = repair_->ask(ask.request);
     if (!state.ok()) return state.error();
     return Bytes(state->begin(), state->end());
+  }
+  if (ask.op == LocalOp::kGiveBack || ask.op == LocalOp::kGiveBackApproval) {
+    auto said = ask.op == LocalOp::kGiveBack
+                    ? give_backs_->allow(ask.request, ask.approvals)
+                    : give_backs_->approval(ask.request,
+                                            ask.approvals.empty() ? "" : ask.approvals.front());
+    if (!said.ok()) return said.error();
+    return Bytes(said->begin(), said->end());
   }
   if (ask.op == LocalOp::kHandOver) return exports_->hand_over(ask.request, ask.approvals);
   auto noted = exports_->approval(ask.request, ask.approvals.empty() ? "" : ask.approvals.front());

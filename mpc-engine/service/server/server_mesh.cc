@@ -57,6 +57,7 @@ void Server::add_options_of_three(MeshOptions& options) {
   options.representation = preferred_representation(config_.backend, config_.security);
   options.zero_shares = zero_offer(config_.zero_shares, config_.backend, config_.security);
   options.two_parts = config_.two_parts;
+  options.keeps_dropped = config_.keep_dropped_days > 0;
   options.share_macs = config_.share_macs ? kShareMacsFormat : 0;
   options.repair = [this] { return repair_->offer(); };
   options.protocols = described(protocols_);

@@ -15,6 +15,7 @@
 #include "service/server/epoch_watch.h"
 #include "service/server/revoked_json.h"
 #include "service/server/server.h"
+#include "service/store/dropped_table.h"
 #include "service/wire/times_json.h"
 
 namespace tkdc {
@@ -63,14 +64,10 @@ void tell_garbling(nlohmann::json& json, const GarblingOptions& garbling,
 void tell_pair(nlohmann::json& json, const std::optional<PairJobsStatus>& pair) {
   if (!pair) return;
   json["backend"] = kPairProtocol;
-  json["pair"] = {{"pools", pair->pools},
-                  {"pool_blocks", pair->pool_blocks},
-                  {"pool_left", pair->pool_left},
-                  {"pool_least", pair->pool_least},
-                  {"prepared", pair->prepared},
-                  {"prepared_bytes", pair->prepared_bytes},
-                  {"found", pair->found},
-                  {"missed", pair->missed}};
+  json["pair"] = {{"pools", pair->pools},         {"pool_blocks", pair->pool_blocks},
+                  {"pool_left", pair->pool_left}, {"pool_least", pair->pool_least},
+                  {"prepared", pair->prepared},   {"prepared_bytes", pair->prepared_bytes},
+                  {"found", pair->found},         {"missed", pair->missed}};
 }
 
 void tell_broken_checks(nlohmann::json& json, const std::vector<BrokenCheck>& broken) {
@@ -105,6 +102,14 @@ void tell_warning(nlohmann::json& json, const JobServiceStatus& jobs) {
   if (jobs.session_up && jobs.shares.repaired)
     json["warning"] = "server " + std::to_string(*jobs.shares.repaired) +
                       " is being repaired, and no key is used meanwhile: `tkdc repair status`";
+}
+
+// In use, and dropped.
+void tell_keys(nlohmann::json& json, Store& store, std::uint32_t keep_dropped_days) {
+  const std::size_t dropped = store.dropped() == nullptr ? 0 : store.dropped()->dropped_count();
+  json["keys"] = store.count() - std::min(dropped, store.count());
+  json["dropped_keys"] = dropped;
+  json["keep_dropped_days"] = keep_dropped_days;
 }
 
 }  // namespace
@@ -165,7 +170,6 @@ std::string Server::status_json() {
                          {"operations", jobs.operations},
                          {"cohorts", jobs.cohorts},
                          {"operation_rounds", jobs.operation_rounds},
-                         {"keys", store_->count()},
                          {"most_seals", jobs.most_seals},
                          {"logins_unheralded", jobs.logins_unheralded},
                          {"heads_abandoned", jobs.heads_abandoned},
@@ -181,6 +185,7 @@ std::string Server::status_json() {
                          {"requests_refused", control.refused},
                          {"replies_undelivered", control.undelivered}};
   json["parties"] = config_.parties;
+  tell_keys(json, *store_, of_two() ? 0 : config_.keep_dropped_days);
   tell_work(json, jobs);
   tell_pair(json, jobs.pair);
   if (!of_two()) tell_garbling(json, config_.garbling, jobs);

@@ -7,7 +7,8 @@
 namespace tkdc {
 namespace {
 
-constexpr std::uint8_t kOneLevel = 1, kTwoLevels = 2, kRefreshed = 2;  // kRefreshed is added
+constexpr std::uint8_t kOneLevel = 1, kTwoLevels = 2;
+constexpr std::uint8_t kRefreshed = 2, kDropped = 4;  // are added
 constexpr std::uint8_t kRefreshFormat = 1;
 
 }  // namespace
@@ -17,7 +18,8 @@ Bytes encode_owner(const OwnerRecord& owner, const StoreOptions& options) {
   out.reserve(32);
   Writer w(out);
   w.u8(static_cast<std::uint8_t>((owner.two_levels ? kTwoLevels : kOneLevel) +
-                                 (owner.refreshed ? kRefreshed : 0)));
+                                 (owner.refreshed ? kRefreshed : 0) +
+                                 (owner.dropped ? kDropped : 0)));
   w.raw(options.installation);
   w.u8(static_cast<std::uint8_t>(options.party));
   return out;
@@ -29,10 +31,12 @@ Result<OwnerRecord> read_owner(ByteSpan value, const StoreOptions& options) {
   InstallationId installation{};
   r.array(installation);
   const int party = r.u8();
-  if (!r.complete() || format < kOneLevel || format > kTwoLevels + kRefreshed)
+  if (!r.complete() || format < kOneLevel || format > kTwoLevels + kRefreshed + kDropped)
     return fail("store: " + options.path + " has format " + std::to_string(format) +
-                ", this release reads formats 1 to 4");
+                ", this release reads formats 1 to 8");
   OwnerRecord out;
+  out.dropped = format > kTwoLevels + kRefreshed;
+  if (out.dropped) format -= kDropped;
   out.refreshed = format > kTwoLevels;
   if (out.refreshed) format -= kRefreshed;
   out.two_levels = format == kTwoLevels;
@@ -68,6 +72,24 @@ bool decode_epochs(ByteSpan in, Epochs& epochs) {
   epochs.spent = r.u64();
   epochs.spent_at_s = r.u64();
   return r.complete() && epochs_fault({}, epochs) == nullptr;
+}
+
+Bytes encode_dropped(DroppedState state, std::uint64_t at_s) {
+  Bytes out;
+  Writer w(out);
+  w.u8(static_cast<std::uint8_t>(state));
+  w.u64(at_s);
+  return out;
+}
+
+bool decode_dropped(ByteSpan header, DroppedState& state, std::uint64_t& at_s) {
+  Reader r(header);
+  const std::uint8_t said = r.u8();
+  at_s = r.u64();
+  if (!r.complete() || said > static_cast<std::uint8_t>(DroppedState::kGivenBack) || at_s == 0)
+    return false;
+  state = static_cast<DroppedState>(said);
+  return true;
 }
 
 // format u8 | epoch u32 | at u64 | which pair u8 | the other u8 | its epoch's time u64

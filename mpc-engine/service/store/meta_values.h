@@ -26,9 +26,10 @@ inline const ByteSpan kGeneration = octets("generation");
 
 inline constexpr std::string_view kKeyCheckText = "this store key opens this store";
 
-// The format says whether there is a keyring, and whether the store was ever refreshed.
+// The format says whether there is a keyring, whether the store was ever refreshed, and whether it
+// has dropped keys: a release that knows none would use them.
 struct OwnerRecord {
-  bool two_levels = false, refreshed = false;
+  bool two_levels = false, refreshed = false, dropped = false;
 };
 Bytes encode_owner(const OwnerRecord& owner, const StoreOptions& options);
 // Error: of another installation or party, or of a format that this release does not read.
@@ -36,6 +37,12 @@ Result<OwnerRecord> read_owner(ByteSpan value, const StoreOptions& options);
 
 Bytes encode_epochs(const Epochs& epochs);
 [[nodiscard]] bool decode_epochs(ByteSpan in, Epochs& epochs);
+
+// The header of a dropped key's row: what is to become of it, and since when it is dropped.
+enum class DroppedState : std::uint8_t { kDropped = 0, kPurged = 1, kGivenBack = 2 };
+inline constexpr std::size_t kDroppedHeaderBytes = 1 + 8;
+Bytes encode_dropped(DroppedState state, std::uint64_t at_s);
+[[nodiscard]] bool decode_dropped(ByteSpan header, DroppedState& state, std::uint64_t& at_s);
 
 struct StoredRefresh {
   // What the pair of tables that does not serve is.

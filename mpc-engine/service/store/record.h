@@ -46,6 +46,8 @@ struct KeyRecord {
   std::uint32_t version = 1;       // grows with each refresh
   std::uint32_t era = 0;           // of nonce epochs (session/epochs.h); set by the store
   bool open_only = false;          // of another era than the store: set by the store, not kept
+  // Since when it is dropped (dropped_table.h); 0: it is in use. Kept beside the record.
+  std::uint64_t dropped_at_s = 0;
   // By field name, e.g. "key", "u1.ke", "u1.ki", "gcm.rk"; see cipher/. A field's two components
   // may be of different lengths, as `sharing` has them.
   std::map<std::string, SharedBytes> fields;

@@ -21,6 +21,9 @@ Result<StoredKey> RecordStore::read_with_macs(Txn& txn, const KeyId& id, ByteSpa
   StoredKey out;
   auto record = std::make_shared<KeyRecord>();
   if (!decode(kCommitted, id, value, *record, reader)) return corrupt(kCommitted, id);
+  auto row = dropped_row(txn, id);
+  if (!row) return row.error();
+  if (*row) record->dropped_at_s = (*row)->at_s;
   out.record = std::move(record);
   ByteSpan sealed;
   const int rc = txn->find(kMacs, id, sealed);

@@ -79,6 +79,9 @@ Result<void> RecordStore::prepare(const KeyRecord& record) {
     if (rc == 0)
       return fail("store: key " + to_hex(record.ref.id) + " exists already (" +
                   std::string(Tables::kNames[table]) + ")");
+    if (rc == Tables::kNotFound) rc = txn->find(table, purge_entry(record.ref.id), existing);
+    if (rc == 0)
+      return fail("store: key " + to_hex(record.ref.id) + " has an id that no key may have");
     if (rc != Tables::kNotFound) return failed("preparing a key", rc);
   }
   int rc = txn->put(kPrepared, record.ref.id, value);
@@ -123,8 +126,11 @@ Result<void> RecordStore::move_key(const char* step, const KeyId& id,
   if (txn.begun() != 0) return failed(step, txn.begun());
   auto moved = (this->*move)(txn, id);
   if (!moved.ok()) return moved;
-  int rc = txn->commit();
+  bool dropped = has_dropped_;
+  int rc = note_dropped(txn, dropped);
+  if (rc == 0) rc = txn->commit();
   if (rc != 0) return failed(step, rc);
+  has_dropped_ = dropped;
   cache_.forget(id);
   return {};
 }
@@ -136,6 +142,9 @@ Result<std::vector<KeyId>> RecordStore::prepared() {
   auto move = move_state();
   if (!move) return move.error();
   if (const auto entry = prepared_move(*move)) ids->push_back(*entry);
+  auto more = changing();
+  if (!more) return more;
+  ids->insert(ids->end(), more->begin(), more->end());
   return ids;
 }
 
@@ -146,7 +155,17 @@ Result<bool> RecordStore::committed(const KeyId& id) {
     if (!last) return last.error();
     return *number <= *last;
   }
-  return holds(kCommitted, id);
+  Txn txn(*tables_, false);
+  if (txn.begun() != 0) return failed("looking up a half made key", txn.begun());
+  // A peer's that is to be purged, or given back, stays dropped where it is so here.
+  auto row = dropped_row(txn, id);
+  if (!row) return row.error();
+  if (*row) return false;
+  ByteSpan value;
+  int rc = txn->find(kCommitted, id, value);
+  if (rc == Tables::kNotFound) rc = txn->find(kTombstones, purge_entry(id), value);
+  if (rc != 0 && rc != Tables::kNotFound) return failed("looking up a half made key", rc);
+  return rc == 0;
 }
 
 Result<void> RecordStore::commit(const KeyId& id) {
@@ -156,31 +175,29 @@ Result<void> RecordStore::commit(const KeyId& id) {
     return done;
   }
   if (const auto number = move_of(id)) return commit_move(*number);
-  return move_key("committing a key", id, &RecordStore::move_to_committed);
+  return move_key("committing a key", id, &RecordStore::commit_change);
 }
 
 Result<void> RecordStore::abandon(const KeyId& id) {
   if (const auto epoch = refresh_of(id)) return abandon_to(*epoch);
   if (const auto number = move_of(id)) return abandon_move(*number);
-  std::lock_guard lock(write_mutex_);
-  return write("dropping a prepared key", [&](Txn& txn) {
-    int rc = txn->erase(kPrepared, id);
-    ByteSpan there;
-    if (rc == 0 && txn->find(kCommitted, id, there) == Tables::kNotFound)
-      rc = txn->erase(kMacs, id);
-    return rc;
-  });
+  return move_key("dropping a prepared key", id, &RecordStore::undo_change);
 }
 
-Result<void> RecordStore::condemn(const KeyId& id) {
+Result<void> RecordStore::condemn(const KeyId& id) { return condemn_with(id, {}); }
+
+Result<void> RecordStore::condemn_with(const KeyId& id, ByteSpan sentence) {
   std::lock_guard lock(write_mutex_);
   Txn txn(*tables_, true);
   if (txn.begun() != 0) return failed("condemning a key", txn.begun());
   ByteSpan value;
   int rc = txn->find(kCommitted, id, value);
-  if (rc == Tables::kNotFound) return fail("store: there is no key " + to_hex(id) + " to remove");
+  auto row = dropped_row(txn, id);
+  if (!row) return row.error();
+  if (rc == Tables::kNotFound || *row)
+    return fail("store: there is no key " + to_hex(id) + " to remove");
   if (rc == 0)
-    rc = txn->put(kCondemned, id, cipher_.encrypt(Tables::kNames[kCondemned], id, {}, {}));
+    rc = txn->put(kCondemned, id, cipher_.encrypt(Tables::kNames[kCondemned], id, {}, sentence));
   if (rc == 0) rc = txn->commit();
   if (rc != 0) return failed("condemning a key", rc);
   return {};
@@ -208,14 +225,14 @@ Result<void> RecordStore::bury(Txn& txn, const KeyId& id) {
   if (rc == 0) rc = txn->erase(kPrepared, id);
   if (rc == 0) rc = txn->erase(kCondemned, id);
   if (rc == 0) rc = txn->erase(kSeals, id);
-  for (Table table : {kMacs, kNext, kNextMacs})
+  for (Table table : {kMacs, kNext, kNextMacs, kDropped})
     if (rc == 0) rc = txn->erase(table, id);
   if (rc != 0) return failed("destroying a key", rc);
   return {};
 }
 
 Result<void> RecordStore::destroy(const KeyId& id) {
-  return move_key("destroying a key", id, &RecordStore::bury);
+  return move_key("destroying a key", id, &RecordStore::drop_or_bury);
 }
 
 Result<std::shared_ptr<const KeyRecord>> RecordStore::get(const KeyId& id) {
@@ -227,6 +244,9 @@ Result<std::shared_ptr<const KeyRecord>> RecordStore::get(const KeyId& id) {
   int rc = txn->find(kCommitted, id, value);
   if (rc == Tables::kNotFound) return std::shared_ptr<const KeyRecord>();
   if (rc != 0) return failed("reading a key", rc);
+  auto row = dropped_row(txn, id);
+  if (!row) return row.error();
+  if (*row) return std::shared_ptr<const KeyRecord>();
   auto record = std::make_shared<KeyRecord>();
   if (!decode(kCommitted, id, value, *record)) return corrupt(kCommitted, id);
   record->open_only = record->era != epochs().era;
@@ -260,7 +280,9 @@ Result<std::vector<KeyId>> RecordStore::ids_behind(const KeyId& after, std::size
   int rc = txn.begun();
   if (rc == 0)
     rc = txn->each(kCommitted, [&](ByteSpan name, ByteSpan) {
-      if (name.size() != after.size() || !std::ranges::lexicographical_compare(after, name))
+      ByteSpan row;
+      if (name.size() != after.size() || !std::ranges::lexicographical_compare(after, name) ||
+          txn->find(kDropped, name, row) == 0)
         return true;
       std::ranges::copy(name, ids.emplace_back().begin());
       return ids.size() < most;
@@ -285,12 +307,13 @@ std::size_t RecordStore::count() {
   return entries;
 }
 
-Result<void> RecordStore::hash_table(Txn& txn, Table table, InventoryHash& inventory) {
+Result<void> RecordStore::hash_table(Txn& txn, Table table, std::size_t header_bytes,
+                                     InventoryHash& inventory) {
   Result<void> result;
   const int rc = txn->each(table, [&](ByteSpan name, ByteSpan value) {
     KeyId id{};
     ByteSpan header;
-    if (name.size() != id.size() || !StoreCipher::header(value, kHeaderBytes, header)) {
+    if (name.size() != id.size() || !StoreCipher::header(value, header_bytes, header)) {
       std::copy_n(name.begin(), std::min(name.size(), id.size()), id.begin());
       result = corrupt(table, id);
       return false;
@@ -310,7 +333,15 @@ Result<Digest> RecordStore::inventory_of(Table records, std::uint32_t epoch) {
   InventoryHash inventory;
   for (Table table : {records, kTombstones}) {
     inventory.begin_table(Tables::kNames[table]);
-    auto hashed = hash_table(txn, table, inventory);
+    auto hashed = hash_table(txn, table, kHeaderBytes, inventory);
+    if (!hashed.ok()) return hashed.error();
+  }
+  // Stores without such keys have the inventory that they had before there were any.
+  std::size_t dropped = 0;
+  if (int rc = txn->count(kDropped, dropped); rc != 0) return failed("taking the inventory", rc);
+  if (dropped > 0) {
+    inventory.begin_table(Tables::kNames[kDropped]);
+    auto hashed = hash_table(txn, kDropped, kDroppedHeaderBytes, inventory);
     if (!hashed.ok()) return hashed.error();
   }
   return inventory.finish(epoch);

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 
+#include "service/store/dropped_table.h"
 #include "service/store/inventory_hash.h"
 #include "service/store/keyring.h"
 #include "service/store/mac_table.h"
@@ -31,6 +32,7 @@ class RecordStore final : public Store,
                           private RefreshTable,
                           private RepairTable,
                           private MoveTable,
+                          private DroppedTable,
                           private ValueTable {
  public:
   // Without a keyring `key` is the store's own.
@@ -48,7 +50,7 @@ class RecordStore final : public Store,
   Result<std::vector<KeyId>> prepared() override;
   Result<std::vector<KeyId>> condemned() override { return ids_of(kCondemned); }
   Result<bool> committed(const KeyId& id) override;
-  Result<bool> buried(const KeyId& id) override { return holds(kTombstones, id); }
+  Result<bool> buried(const KeyId& id) override;
   std::size_t count() override;
   Result<std::vector<KeyId>> ids_behind(const KeyId& after, std::size_t most) override;
   MacTable* macs() override { return this; }
@@ -56,6 +58,7 @@ class RecordStore final : public Store,
   RepairTable* repair() override { return this; }
   ValueTable* values() override { return this; }
   MoveTable* moves() override { return this; }
+  DroppedTable* dropped() override { return this; }
   Result<Digest> inventory() override;
   Result<std::uint64_t> seal_mark(const KeyId& id) override;
   Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override;
@@ -75,7 +78,7 @@ class RecordStore final : public Store,
 
   Result<void> read_keys();
   void use_keys();
-  Bytes owner_record(bool refreshed) const;
+  Bytes owner_record(bool refreshed, bool dropped) const;
   Result<std::size_t> rewrite_table(Txn& txn, std::size_t most, RekeyAt& at);
   Result<void> rewrite_value(Txn& txn, Table table, const Bytes& name, ByteSpan value);
   Result<void> write_new_store(Txn& txn);
@@ -145,6 +148,28 @@ class RecordStore final : public Store,
   Result<void> commit_move(std::uint32_t number);
   Result<void> abandon_move(std::uint32_t number);
 
+  Result<void> condemn_to_drop(const KeyId& id, std::uint64_t at_s) override;
+  Result<void> prepare_change(const KeyId& id, DroppedChange change) override;
+  Result<std::vector<DroppedKey>> dropped_behind(const KeyId& after, std::size_t most) override;
+  std::size_t dropped_count() override;
+  Result<std::shared_ptr<const KeyRecord>> dropped_record(const KeyId& id) override;
+  struct DroppedRow {
+    DroppedState state = DroppedState::kDropped;
+    std::uint64_t at_s = 0;
+  };
+  // None where it is not dropped.
+  Result<std::optional<DroppedRow>> dropped_row(Txn& txn, const KeyId& id);
+  int put_dropped(Txn& txn, const KeyId& id, const DroppedRow& row);
+  int note_dropped(Txn& txn, bool& dropped);
+  Result<void> drop_or_bury(Txn& txn, const KeyId& id);
+  Result<void> commit_change(Txn& txn, const KeyId& id);
+  Result<void> undo_change(Txn& txn, const KeyId& id);
+  Result<void> condemn_with(const KeyId& id, ByteSpan sentence);
+  Result<std::vector<KeyId>> changing();
+  // Under which id a key's purge is an entry of the handshake's settling; and back. No key has the
+  // id of another's.
+  static EntryId purge_entry(const KeyId& id);
+
   bool blank() override;
   bool keeps_former() override;
   Result<void> begin_repair(std::uint32_t epoch) override;
@@ -173,7 +198,8 @@ class RecordStore final : public Store,
   Result<bool> holds(Table table, const KeyId& id);
   Result<void> move_to_committed(Txn& txn, const KeyId& id);
   Result<void> bury(Txn& txn, const KeyId& id);
-  Result<void> hash_table(Txn& txn, Table table, InventoryHash& inventory);
+  Result<void> hash_table(Txn& txn, Table table, std::size_t header_bytes,
+                          InventoryHash& inventory);
   bool decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record) const;
   bool is_record(ByteSpan plaintext, const KeyId& id, KeyRecord& record) const;
   bool decode(Table table, const KeyId& id, ByteSpan value, KeyRecord& record,
@@ -191,6 +217,7 @@ class RecordStore final : public Store,
   // Under write_mutex_ once the store is open.
   Refresh refresh_;
   bool switch_due_ = false, tidy_due_ = false;
+  bool has_dropped_ = false;  // as the owner's record says
   // For those who only ask, and wait for no disk.
   std::mutex serving_mutex_;
   RefreshState serving_;

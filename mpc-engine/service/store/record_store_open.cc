@@ -61,8 +61,8 @@ Result<void> RecordStore::write_new_store(Txn& txn) {
   return write_owner(txn);
 }
 
-Bytes RecordStore::owner_record(bool refreshed) const {
-  return encode_owner({two_levels_, refreshed}, options_);
+Bytes RecordStore::owner_record(bool refreshed, bool dropped) const {
+  return encode_owner({two_levels_, refreshed, dropped}, options_);
 }
 
 Result<void> RecordStore::write_owner(Txn& txn) {
@@ -75,7 +75,7 @@ Result<void> RecordStore::write_owner(Txn& txn) {
                   " has keys but no owner record: it is damaged; "
                   "restore it from its backup");
   }
-  int rc = txn->put(kMeta, meta::kOwner, owner_record(false));
+  int rc = txn->put(kMeta, meta::kOwner, owner_record(false, false));
   if (rc == 0)
     rc = txn->put(kMeta, meta::kKeyCheck,
                   cipher_.encrypt("meta", meta::kKeyCheck, {}, octets(kKeyCheckText)));
@@ -111,6 +111,12 @@ Result<void> RecordStore::check_owner() {
   if (owner->refreshed != (refresh_.is.epoch > 0))
     return fail("store: " + options_.path +
                 " and its refresh epoch contradict each other; restore it from its backup");
+  std::size_t dropped = 0;
+  if (rc = txn->count(kDropped, dropped); rc != 0) return failed("opening", rc);
+  has_dropped_ = dropped > 0;
+  if (owner->dropped != has_dropped_)
+    return fail("store: " + options_.path +
+                " and its dropped keys contradict each other; restore it from its backup");
   if (!owner->two_levels && two_levels_) return say_two_levels(txn);
   return {};
 }
@@ -118,7 +124,7 @@ Result<void> RecordStore::check_owner() {
 // A crash came between the keys of begin_rekey() and this. Without it a release that knows no keys
 // would open the store, and find values of which it has no key.
 Result<void> RecordStore::say_two_levels(Txn& txn) {
-  int rc = txn->put(kMeta, meta::kOwner, owner_record(refresh_.is.epoch > 0));
+  int rc = txn->put(kMeta, meta::kOwner, owner_record(refresh_.is.epoch > 0, has_dropped_));
   if (rc == 0) rc = txn->commit();
   if (rc != 0) return failed("opening", rc);
   return {};

@@ -49,7 +49,7 @@ Result<void> RecordStore::load_refresh(Txn& txn) {
 // With the format, by which a release that knows no refresh refuses the store: it would serve
 // shares of before.
 int RecordStore::put_refresh(Txn& txn, const Refresh& refresh) {
-  int rc = txn->put(kMeta, meta::kOwner, owner_record(refresh.is.epoch > 0));
+  int rc = txn->put(kMeta, meta::kOwner, owner_record(refresh.is.epoch > 0, has_dropped_));
   if (rc == 0)
     rc = txn->put(
         kMeta, meta::kRefresh,
@@ -135,7 +135,8 @@ Result<void> RecordStore::add(std::span<const RefreshedKey> keys) {
   if (auto last = writes_last(); !last.ok()) return last;
   if (int full = tables_->check_room(kPrepared, bytes); full != 0)
     return failed("storing new shares", full);
-  return write("storing new shares", [&](Txn& txn) {
+  bool dropped = has_dropped_;
+  auto stored = write("storing new shares", [&](Txn& txn) {
     int rc = 0;
     for (std::size_t k = 0; rc == 0 && k < keys.size(); ++k) {
       const KeyId& id = keys[k].record.ref.id;
@@ -144,9 +145,13 @@ Result<void> RecordStore::add(std::span<const RefreshedKey> keys) {
         rc = txn->put(
             kNextMacs, id,
             cipher_.encrypt(Tables::kNames[kNextMacs], id, {}, encode_mac_row(keys[k].macs)));
+      if (const std::uint64_t at_s = keys[k].record.dropped_at_s; rc == 0 && at_s != 0)
+        rc = put_dropped(txn, id, {DroppedState::kDropped, at_s});
     }
-    return rc;
+    return rc == 0 ? note_dropped(txn, dropped) : rc;
   });
+  if (stored.ok()) has_dropped_ = dropped;
+  return stored;
 }
 
 Result<void> RecordStore::prepare_refresh(std::uint64_t at_s) {

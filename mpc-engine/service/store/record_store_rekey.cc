@@ -29,7 +29,7 @@ Result<void> RecordStore::begin_rekey(const SecretBuffer& wrapping, const Secret
   use_keys();
   // From here on a release that knows no keyring refuses the store by its format.
   return write(kChanging, [&](Txn& txn) {
-    return txn->put(kMeta, meta::kOwner, owner_record(refresh_.is.epoch > 0));
+    return txn->put(kMeta, meta::kOwner, owner_record(refresh_.is.epoch > 0, has_dropped_));
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A store that takes the place of one that is lost, and what the two others say of theirs.
 #include <algorithm>
+#include <utility>
 
 #include "service/store/record_store.h"
 
@@ -31,13 +32,17 @@ Result<void> RecordStore::begin_repair(std::uint32_t epoch) {
     return fail("store: " + options_.path +
                 " has keys: it is no store of a new server, and nothing of it is replaced");
   const Refresh next{{epoch, 0}, refresh_.second_pair, Other::kNothing, 0};
+  const bool had_dropped = std::exchange(has_dropped_, false);
   auto begun = change_refresh("beginning a repair", next, [&](Txn& txn) {
     int rc = empty_next(txn);
-    for (Table table : {kPrepared, kTombstones, kCondemned, kSeals, kMacs})
+    for (Table table : {kPrepared, kTombstones, kCondemned, kSeals, kMacs, kDropped})
       if (rc == 0) rc = txn->clear(table);
     return rc;
   });
-  if (!begun.ok()) return begun;
+  if (!begun.ok()) {
+    has_dropped_ = had_dropped;
+    return begun;
+  }
   tidy_due_ = false;
   serve_refreshed();
   cache_.forget_all();

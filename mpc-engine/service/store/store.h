@@ -5,7 +5,8 @@
 // A key is an entry that all three servers hold or none (session/entries.h). prepare() writes a
 // record that get() does not return yet; commit() makes it visible. condemn() marks a record, which
 // stays usable; destroy() removes it. The inventory is BLAKE2b-256 over the ids, kvnos, enctypes
-// and versions of committed records and tombstones, in key order. Records keep the era in which
+// and versions of committed records and tombstones, in key order, and since when which are dropped.
+// Records keep the era in which
 // they were prepared.
 #pragma once
 
@@ -25,6 +26,7 @@ struct StoreOptions {
   std::size_t map_bytes = std::size_t{16} << 30;
 };
 
+class DroppedTable;  // service/store/dropped_table.h
 class MacTable;      // service/store/mac_table.h
 class MoveTable;     // service/store/move_table.h
 class RefreshTable;  // service/store/refresh_table.h
@@ -61,8 +63,9 @@ class Store : public Entries {
   // corrupt or foreign; the message names it. Decrypted records are cached.
   virtual Result<std::shared_ptr<const KeyRecord>> get(const KeyId& id) = 0;
 
+  // With those that are dropped.
   virtual std::size_t count() = 0;
-  // Of committed records, ascending, those behind `after`; so many at most.
+  // Of committed records, ascending, those behind `after`; so many at most. None that is dropped.
   virtual Result<std::vector<KeyId>> ids_behind(const KeyId& after, std::size_t most) = 0;
 
   // The records' MACs; null where the store keeps none.
@@ -73,6 +76,8 @@ class Store : public Entries {
   virtual RepairTable* repair() { return nullptr; }
   // What is kept beside the keys under names of its own; null where the store has none.
   virtual ValueTable* values() { return nullptr; }
+  // Keys that were removed and may come back; null where the store has none.
+  virtual DroppedTable* dropped() { return nullptr; }
   // For records that are replaced by new versions; null where the store has none.
   virtual MoveTable* moves() { return nullptr; }
 

@@ -30,6 +30,7 @@ Table table_of(ValueKind kind) {
     case ValueKind::kCondemned: return Tables::kCondemned;
     case ValueKind::kSeals: return Tables::kSeals;
     case ValueKind::kMacs: return Tables::kMacs;
+    case ValueKind::kDropped: return Tables::kDropped;
   }
   return Tables::kTables;
 }
@@ -56,6 +57,7 @@ class Filler final : public StoreFiller {
   std::unique_ptr<Tables> tables_;
   std::optional<Txn> txn_;
   std::size_t in_this_one_ = 0;
+  OwnerRecord owner_{.two_levels = true};
   std::optional<StoreCipher> cipher_;
 };
 
@@ -103,9 +105,7 @@ Result<void> Filler::put_meta(const StoredValue& value) {
   if (std::ranges::equal(value.name, meta::kRefresh)) {
     StoredRefresh refresh;
     if (!decode_refresh(value.plain, refresh)) return fail("store: this is no refresh epoch");
-    const OwnerRecord owner{true, refresh.is.epoch > 0};
-    if (auto done = write(Tables::kMeta, meta::kOwner, encode_owner(owner, options_)); !done.ok())
-      return done;
+    owner_.refreshed = refresh.is.epoch > 0;
     return write_sealed(Tables::kMeta, value.name, {}, encode_refresh({refresh.is}));
   }
   return write_sealed(Tables::kMeta, value.name, value.header, value.plain);
@@ -115,6 +115,7 @@ Result<void> Filler::put(const StoredValue& value) {
   if (value.kind == ValueKind::kMeta) return put_meta(value);
   const Table table = table_of(value.kind);
   if (table == Tables::kTables) return fail("store: this release knows no such kind of value");
+  owner_.dropped = owner_.dropped || table == Tables::kDropped;
   return write_sealed(table, value.name, value.header, value.plain);
 }
 
@@ -122,6 +123,7 @@ Result<void> Filler::finish() {
   Bytes generation;
   Writer(generation).u64(fill_.generation);
   auto done = write_sealed(Tables::kMeta, meta::kGeneration, {}, generation);
+  if (done.ok()) done = write(Tables::kMeta, meta::kOwner, encode_owner(owner_, options_));
   if (done.ok()) done = commit();
   if (!done.ok()) return done;
   tables_.reset();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/hex.h"
 #include "service/store/inventory_hash.h"
@@ -167,6 +168,15 @@ Result<void> LmdbSnapshot::take_inventory() {
     });
     if (!seen.ok()) return seen;
   }
+  bool begun = false;
+  auto seen = visit(Tables::kDropped, [&](ByteSpan name, ByteSpan value) -> Result<void> {
+    ByteSpan header;
+    if (!StoreCipher::header(value, kDroppedHeaderBytes, header)) return damaged("a dropped key");
+    if (!std::exchange(begun, true)) inventory.begin_table(Tables::kNames[Tables::kDropped]);
+    inventory.add(name, header);
+    return {};
+  });
+  if (!seen.ok()) return seen;
   moment_.inventory = inventory.finish(moment_.refresh_epoch);
   return {};
 }
@@ -220,7 +230,8 @@ Result<void> LmdbSnapshot::each(const SeeValue& see) {
       {Tables::kTombstones, ValueKind::kTombstone},
       {Tables::kCondemned, ValueKind::kCondemned},
       {Tables::kSeals, ValueKind::kSeals},
-      {second_pair_ ? Tables::kNextMacs : Tables::kMacs, ValueKind::kMacs}};
+      {second_pair_ ? Tables::kNextMacs : Tables::kMacs, ValueKind::kMacs},
+      {Tables::kDropped, ValueKind::kDropped}};
   for (const auto& [table, kind] : tables)
     if (auto seen = see_table(table, kind, see); !seen.ok()) return seen;
   return {};

@@ -18,7 +18,8 @@ enum class ValueKind : std::uint8_t {
   kTombstone = 4,
   kCondemned = 5,
   kSeals = 6,
-  kMacs = 7
+  kMacs = 7,
+  kDropped = 8  // the header says since when
 };
 
 struct StoredValue {

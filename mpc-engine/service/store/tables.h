@@ -36,16 +36,17 @@ class Tables {
     kMacs,
     kNext,  // a second pair of records and MACs (refresh_table.h)
     kNextMacs,
-    kValues,  // value_table.h
+    kValues,   // value_table.h
+    kDropped,  // dropped_table.h
     kTables
   };
   // As what they hold is authenticated: either pair may be the one that serves.
   static constexpr std::string_view kNames[kTables] = {
-      "committed", "prepared", "tombstones", "meta", "condemned",
-      "seals",     "macs",     "committed",  "macs", "values"};
+      "committed", "prepared",  "tombstones", "meta",   "condemned", "seals",
+      "macs",      "committed", "macs",       "values", "dropped"};
   static constexpr const char* kFileNames[kTables] = {
-      "committed", "prepared", "tombstones",  "meta",   "condemned",
-      "seals",     "macs",     "committed 2", "macs 2", "values"};
+      "committed", "prepared",    "tombstones", "meta",   "condemned", "seals",
+      "macs",      "committed 2", "macs 2",     "values", "dropped"};
   static constexpr int kNotFound = MDB_NOTFOUND;
 
   // Undone when it goes, unless it was committed.

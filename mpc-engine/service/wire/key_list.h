@@ -3,8 +3,10 @@
 // Names and numbers of keys, nothing of the keys themselves. A page tells ids, so only agents with
 // the role admin get one: whoever has an id can ask for what his role may do with that key.
 //
+// LIST tells those in use, LIST_DROPPED those that are dropped.
+//
 // A page: u8, 1 when more follow; then for each key, ids ascending, id[16], kvno u32, enctype u32,
-// principal's name as bytes.
+// principal's name as bytes; of a dropped one also u64, Unix time since when.
 #pragma once
 
 #include <string>
@@ -40,5 +42,20 @@ inline bool fits_in_page(std::size_t bytes, const ListedKey &key)
 Bytes encode(const KeyListPage &page);
 // Error: malformed, or not in order.
 Result<KeyListPage> decode_key_list(ByteSpan octets);
+
+struct ListedDropped {
+    ListedKey key;
+    std::uint64_t at_s = 0;
+    bool operator==(const ListedDropped &) const = default;
+};
+inline constexpr std::size_t kDroppedAtBytes = 8;
+
+struct DroppedListPage {
+    std::vector<ListedDropped> keys;
+    bool more = false;
+};
+
+Bytes encode(const DroppedListPage &page);
+Result<DroppedListPage> decode_dropped_list(ByteSpan octets);
 
 } // namespace tkdc

@@ -18,8 +18,8 @@ constexpr std::size_t kMaxMessageBytes = 1024;
 bool is_operation(std::uint8_t op)
 {
     return (op >= TKDC_OP_HELLO && op <= TKDC_OP_MAC_DERIVED) ||
-           (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY) || op == TKDC_OP_EQUAL ||
-           op == TKDC_OP_STATUS || op == TKDC_OP_LIST;
+           is_management(static_cast<tkdc_wire_op>(op)) ||
+           (op >= TKDC_OP_STATUS && op <= TKDC_OP_LIST_DROPPED);
 }
 
 void assign(SecretVector &out, ByteSpan in)

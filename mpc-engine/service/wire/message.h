@@ -52,7 +52,8 @@ inline bool is_checksum(tkdc_wire_op op)
 // Makes, removes or compares keys, rather than using one.
 inline bool is_management(tkdc_wire_op op)
 {
-    return (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY) || op == TKDC_OP_EQUAL;
+    return (op >= TKDC_OP_STAGE && op <= TKDC_OP_DESTROY) ||
+           (op >= TKDC_OP_EQUAL && op <= TKDC_OP_GIVE_BACK);
 }
 
 // How much of a SEAL or MAC a job is (docs/protocols/17-two-part-hmac.md): all of it; its head,

@@ -40,7 +40,7 @@ struct OperationTotals {
     // 0.5 ms, doubled up to 16 s; what took longer is in the last bucket.
     static constexpr std::size_t kBounds = 16, kBuckets = kBounds + 1;
     static constexpr std::chrono::microseconds kFirstBound{500};
-    static constexpr std::size_t kOperations = TKDC_OP_LIST + 1;
+    static constexpr std::size_t kOperations = TKDC_OP_LIST_DROPPED + 1;
 
     struct One {
         std::array<std::uint64_t, kBuckets> counts{};

@@ -51,6 +51,7 @@ static bool put_body(struct tkdc_buffer *out, const struct tkdc_request *r)
         return true;
     case TKDC_OP_EXPORT:
     case TKDC_OP_LIST:
+    case TKDC_OP_LIST_DROPPED:
         tkdc_buffer_put(out, r->key.key_id, sizeof r->key.key_id);
         return true;
     case TKDC_OP_BIND:
@@ -58,6 +59,8 @@ static bool put_body(struct tkdc_buffer *out, const struct tkdc_request *r)
         tkdc_buffer_put_bytes(out, r->data);
         return true;
     case TKDC_OP_DESTROY:
+    case TKDC_OP_PURGE:
+    case TKDC_OP_GIVE_BACK:
         put_key(out, &r->key);
         return true;
     case TKDC_OP_EQUAL:

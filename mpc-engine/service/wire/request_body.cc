@@ -58,6 +58,7 @@ std::optional<RequestBody> decode_body(std::uint8_t op, ByteSpan octets)
         break;
     case TKDC_OP_EXPORT:
     case TKDC_OP_LIST:
+    case TKDC_OP_LIST_DROPPED:
         r.array(body.key.id);
         break;
     case TKDC_OP_BIND:
@@ -65,6 +66,8 @@ std::optional<RequestBody> decode_body(std::uint8_t op, ByteSpan octets)
         body.data = r.bytes(kMaxPrincipalNameBytes);
         break;
     case TKDC_OP_DESTROY:
+    case TKDC_OP_PURGE:
+    case TKDC_OP_GIVE_BACK:
         get_key(r, body.key);
         break;
     case TKDC_OP_EQUAL:
@@ -95,6 +98,7 @@ SecretVector encode_result(tkdc_wire_op op, const KeyId &key_id, ByteSpan output
     case TKDC_OP_EQUAL:
     case TKDC_OP_STATUS:
     case TKDC_OP_LIST:
+    case TKDC_OP_LIST_DROPPED:
         w.bytes(output);
         break;
     case TKDC_OP_STAGE:

@@ -98,10 +98,16 @@ const char *tkdc_wire_op_name(uint8_t op)
         return "destroy";
     case TKDC_OP_EQUAL:
         return "equal";
+    case TKDC_OP_PURGE:
+        return "purge";
+    case TKDC_OP_GIVE_BACK:
+        return "give-back";
     case TKDC_OP_STATUS:
         return "status";
     case TKDC_OP_LIST:
         return "list";
+    case TKDC_OP_LIST_DROPPED:
+        return "list-dropped";
     default:
         return "unknown";
     }

@@ -89,13 +89,16 @@ enum tkdc_wire_op {
     TKDC_OP_BIND = 18,
     TKDC_OP_DESTROY = 19,
     TKDC_OP_EQUAL = 24,
+    TKDC_OP_PURGE = 25,
+    TKDC_OP_GIVE_BACK = 26,
     TKDC_OP_STATUS = 32,
     TKDC_OP_LIST = 33,
+    TKDC_OP_LIST_DROPPED = 34,
 };
 
 /* Which key material a request may touch follows from the agent's CURVE key,
  * never from this byte: it only labels log lines and, for TKDC_ROLE_KDC,
- * forbids STAGE to EQUAL on this connection. */
+ * forbids STAGE to GIVE_BACK on this connection. */
 enum tkdc_wire_role { TKDC_ROLE_KDC = 1, TKDC_ROLE_ADMIN = 2 };
 
 enum tkdc_wire_origin { TKDC_ORIGIN_DRAWN = 1, TKDC_ORIGIN_IMPORTED = 2 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tkdc approver`: an administrator's own key for approvals.
-// `tkdc approve`: shows an export request, has the administrator's server check it, signs it.
+// `tkdc approve`: shows a request of an export, or for dropped keys, has the administrator's server
+// check it, signs it.
 #include <iostream>
 #include <memory>
 
@@ -10,6 +11,7 @@
 #include "base/secret_file.h"
 #include "base/utc_time.h"
 #include "service/export/approver_key.h"
+#include "service/export/give_back.h"
 #include "service/export/request.h"
 #include "service/server/config.h"
 #include "service/server/local_socket.h"
@@ -79,24 +81,31 @@ Result<SecretBuffer> open_key(const std::string& path) {
   return seed;
 }
 
-Result<void> approve_request(const ApproveOptions& options) {
-  auto config = load_server_config(options.config);
-  if (!config) return config.error();
-  if (auto three = only_of_three(*config, "this release hands no keys over from it"); !three)
-    return three;
-  auto text = read_text_file(options.request, kMaxExportRequestBytes);
-  if (!text) return text.error();
-  auto request = decode_export_request(*text);
-  if (!request) return fail(options.request + ": " + request.error().message);
-  const Digest digest = request_digest(*text);
-  show(*request, digest);
+void show(const GiveBackRequest& request, const Digest& digest) {
+  ExportRequest keys;
+  for (const WantedKey& one : request.keys) keys.keys.push_back(one.key);
+  show_principals(keys);
+  std::cout << "keys         " << request.keys.size() << "\nrealm        "
+            << printable(request.realm) << "\ninstallation " << to_hex(request.installation)
+            << "\nexpires      "
+            << format_utc_spaced(static_cast<std::int64_t>(request.expires_at_s))
+            << "\nThese keys were removed, and will be in use again: whoever knew such a password, "
+               "or has\nsuch a keytab or ticket, can use it. Compare the request with what the one "
+               "who asks reads\nto you from his own screen.\n"
+            << "request      " << short_digest(digest) << "\n"
+            << std::flush;
+}
+
+// Signs it, if this administrator's server finds it good.
+Result<void> sign(const ApproveOptions& options, const ServerConfig& config, LocalOp op,
+                  std::string text, const Digest& digest) {
   auto seed = open_key(options.key);
   if (!seed) return seed.error();
   auto file = OutputFile::create(options.out);
   if (!file) return file.error();
   const std::string approval = encode(approve(digest, *seed));
-  LocalAsk ask{LocalOp::kApproval, std::move(*text), {approval}};
-  auto answer = ask_server(local_socket_path(config->store_path), ask);
+  LocalAsk ask{op, std::move(text), {approval}};
+  auto answer = ask_server(local_socket_path(config.store_path), ask);
   if (!answer) return answer.error();
   auto written =
       file->finish({reinterpret_cast<const std::uint8_t*>(approval.data()), approval.size()});
@@ -104,6 +113,27 @@ Result<void> approve_request(const ApproveOptions& options) {
   std::cout << printable({reinterpret_cast<const char*>(answer->data()), answer->size()})
             << "\nApproved: " << options.out << "\n";
   return {};
+}
+
+Result<void> approve_request(const ApproveOptions& options) {
+  auto config = load_server_config(options.config);
+  if (!config) return config.error();
+  if (auto three = only_of_three(*config, "this release hands no keys over from it"); !three)
+    return three;
+  auto text = read_text_file(options.request, kMaxExportRequestBytes);
+  if (!text) return text.error();
+  if (is_give_back_request(*text)) {
+    auto wanted = decode_give_back_request(*text);
+    if (!wanted) return fail(options.request + ": " + wanted.error().message);
+    const Digest digest = give_back_digest(*text);
+    show(*wanted, digest);
+    return sign(options, *config, LocalOp::kGiveBackApproval, std::move(*text), digest);
+  }
+  auto request = decode_export_request(*text);
+  if (!request) return fail(options.request + ": " + request.error().message);
+  const Digest digest = request_digest(*text);
+  show(*request, digest);
+  return sign(options, *config, LocalOp::kApproval, std::move(*text), digest);
 }
 
 int outcome(const char* command, const Result<void>& done) {
@@ -126,7 +156,7 @@ void add_approver(CLI::App& app, int& exit_status) {
 void add_approve(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<ApproveOptions>();
   CLI::App* command =
-      app.add_subcommand("approve", "as a server's administrator, agree to an export request");
+      app.add_subcommand("approve", "as a server's administrator, agree to a request for keys");
   command->add_option("--config", options->config, "the server's tkdc.toml")->required();
   command->add_option("--key", options->key, "your key, of `tkdc approver`")->required();
   command->add_option("--out", options->out, "the approval's file")->required();

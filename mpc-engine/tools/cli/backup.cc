@@ -124,9 +124,10 @@ int verify(const BackupOptions& options) {
   const auto refreshed = static_cast<std::int64_t>(contents->refreshed_at_s);
   std::cout << "refreshed        " << (refreshed == 0 ? "never" : format_utc(refreshed))
             << "\nhalf made        " << contents->prepared << "\nto be removed    "
-            << contents->condemned << "\nremoved          " << contents->tombstones
-            << "\ncounts of seals  " << contents->seals << "\nwith MACs        " << contents->macs
-            << "\nwithout MACs     " << contents->without_macs << "\nfiles           ";
+            << contents->condemned << "\ndropped          " << contents->dropped
+            << "\nremoved          " << contents->tombstones << "\ncounts of seals  "
+            << contents->seals << "\nwith MACs        " << contents->macs << "\nwithout MACs     "
+            << contents->without_macs << "\nfiles           ";
   for (const BackupFile& file : contents->files) std::cout << " " << file.name;
   std::cout << (contents->files.empty() ? " none" : "") << "\n"
             << printable(options.file) << " is whole.\n";

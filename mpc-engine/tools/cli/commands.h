@@ -21,6 +21,7 @@ void add_doctor(CLI::App& app, int& exit_status);
 void add_epochs(CLI::App& app, int& exit_status);
 void add_export(CLI::App& app, int& exit_status);
 void add_garbling(CLI::App& app, int& exit_status);
+void add_give_back(CLI::App& app, int& exit_status);
 void add_hand_over(CLI::App& app, int& exit_status);
 void add_import(CLI::App& app, int& exit_status);
 void add_init(CLI::App& app, int& exit_status);

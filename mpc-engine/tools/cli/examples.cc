@@ -37,6 +37,9 @@ constexpr Example kExamples[] = {
      "epochs --config /etc/tkdc/server0/tkdc.toml begin-anew --era 1 --now"},
     {"garbling plan", "what 500 logins in 10 minutes need",
      "garbling plan --logins 500 --minutes 10 --config /etc/tkdc/server0/tkdc.toml"},
+    {"give-back", "dropped keys may be in use again, as two administrators have agreed",
+     "give-back --config /etc/tkdc/server0/tkdc.toml "
+     "--approval approval-0 --approval approval-1 request"},
     {"hand-over", "a server's shares, once two administrators have agreed",
      "hand-over --config /etc/tkdc/server0/tkdc.toml --out shares-0 "
      "--approval approval-0 --approval approval-1 request"},

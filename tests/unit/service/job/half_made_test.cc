@@ -13,7 +13,12 @@ constexpr int kOdd = 1;  // whose disk fails
 
 class HalfMade : public testing::TestWithParam<Security> {
  protected:
-  HalfMade() : s(2, 1, std::uint64_t{1} << 38, 0, GetParam()) { s.all_end = true; }
+  HalfMade()
+      : s(2, 1, std::uint64_t{1} << 38, 0, GetParam(), nullptr, [](JobServiceOptions& options) {
+          options.may_give_back = [](const KeyRecord&) { return true; };
+        }) {
+    s.all_end = true;
+  }
 
   ThreeServices::Job removal(const KeyRef& key) {
     return {TKDC_OP_DESTROY, key, 0, {}, {}, AgentRole::kAdmin};
@@ -31,12 +36,17 @@ class HalfMade : public testing::TestWithParam<Security> {
     auto ring = MemoryRing::create();
     std::array<std::unique_ptr<Link>, 3> links{ring->link(0), ring->link(1), ring->link(2)};
     std::array<std::string, 3> why;
+    std::array<EpochClaim, 3> claims{};
+    for (int p = 0; p < 3; ++p)
+      claims[static_cast<std::size_t>(p)] = {s.store(p).epochs().reserved,
+                                             s.store(p).epochs().used};
     std::vector<std::thread> threads;
     for (int p = 0; p < 3; ++p)
       threads.emplace_back([&, p] {
         EpochLedger ledger(s.store(p), EpochLedger::kPerDay);
         ReconcileInputs inputs;
         inputs.party = p;
+        inputs.epochs = claims;
         auto epoch = reconcile(*links[static_cast<std::size_t>(p)], s.store(p), ledger, inputs,
                                monotonic_ms() + 20'000);
         if (!epoch.ok()) why[static_cast<std::size_t>(p)] = epoch.error().message;
@@ -132,6 +142,37 @@ TEST_P(HalfMade, OneThatIsTakenBackEndsNone) {
   s.make_key("host/b.test@A.TEST", 18, {});
   for (int p = 0; p < 3; ++p) EXPECT_TRUE(up(p));
   expect_alike(key, false);
+}
+
+// Of keys that sessions keep: dropped, given back and purged by all three or by none.
+TEST_P(HalfMade, ChangesOfADroppedKeyAreSettledToo) {
+  s.session_edit = [](int, Session& session) { session.keeps_dropped = true; };
+  s.restart(2, [](int) {});
+  const KeyRef key = s.make_key(kHost, 18, {});
+  const std::pair<tkdc_wire_op, const char*> changes[] = {
+      {TKDC_OP_DESTROY, "could not remove the key"},
+      {TKDC_OP_GIVE_BACK, "could not give back the key"},
+      {TKDC_OP_DESTROY, "could not remove the key"},
+      {TKDC_OP_PURGE, "could not purge the key"}};
+  for (const auto& [op, what] : changes) {
+    ThreeServices::Job job = removal(key);
+    job.op = op;
+    // Not begun at one server: nothing has changed.
+    s.disk(kOdd).refuses_first = true;
+    EXPECT_EQ(s.run(job).status(), TKDC_STATUS_INTERNAL);
+    s.disk(kOdd).refuses_first = false;
+    expect_alike(key, *s.store(kOdd).committed(key.id));
+    // Not ended at one.
+    s.disk(kOdd).refuses_rest = true;
+    EXPECT_EQ(s.run(job).status(), TKDC_STATUS_INTERNAL);
+    ASSERT_NO_FATAL_FAILURE(expect_end());
+    expect_cause(what);
+    s.disk(kOdd).refuses_rest = false;
+    for (const std::string& why : settle()) EXPECT_EQ(why, "");
+    expect_alike(key, op == TKDC_OP_GIVE_BACK);
+    s.start_session();
+  }
+  for (int p = 0; p < 3; ++p) EXPECT_TRUE(*s.store(p).buried(key.id));
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, HalfMade,

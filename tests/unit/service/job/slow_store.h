@@ -8,13 +8,14 @@
 #include <memory>
 #include <thread>
 
+#include "service/store/dropped_table.h"
 #include "service/store/mac_table.h"
 #include "service/store/refresh_table.h"
 #include "service/store/store.h"
 
 namespace tkdc {
 
-class SlowStore final : public Store {
+class SlowStore final : public Store, private DroppedTable {
  public:
   explicit SlowStore(std::unique_ptr<Store> store) : store_(std::move(store)) {}
 
@@ -71,6 +72,7 @@ class SlowStore final : public Store {
   ValueTable* values() override { return values_over ? values_over : store_->values(); }
   MoveTable* moves() override { return store_->moves(); }
   RepairTable* repair() override { return store_->repair(); }
+  DroppedTable* dropped() override { return store_->dropped() == nullptr ? nullptr : this; }
   Result<Digest> inventory() override { return store_->inventory(); }
   Result<std::uint64_t> seal_mark(const KeyId& id) override { return store_->seal_mark(id); }
   Result<void> set_seal_mark(const KeyId& id, std::uint64_t mark) override {
@@ -87,6 +89,22 @@ class SlowStore final : public Store {
   Result<void> set_epochs(const Epochs& epochs) override { return store_->set_epochs(epochs); }
 
  private:
+  Result<void> condemn_to_drop(const KeyId& id, std::uint64_t at_s) override {
+    if (refuses_first) return fail("store: no first step");
+    return store_->dropped()->condemn_to_drop(id, at_s);
+  }
+  Result<void> prepare_change(const KeyId& id, DroppedChange change) override {
+    if (refuses_first) return fail("store: no first step");
+    return store_->dropped()->prepare_change(id, change);
+  }
+  Result<std::vector<DroppedKey>> dropped_behind(const KeyId& after, std::size_t most) override {
+    return store_->dropped()->dropped_behind(after, most);
+  }
+  std::size_t dropped_count() override { return store_->dropped()->dropped_count(); }
+  Result<std::shared_ptr<const KeyRecord>> dropped_record(const KeyId& id) override {
+    return store_->dropped()->dropped_record(id);
+  }
+
   static Error no_more() { return fail("store: no more steps"); }
 
   std::unique_ptr<Store> store_;

@@ -232,14 +232,30 @@ TEST_F(ConfigTest, SharesHaveNoMacsUnlessSet) {
   expect_error("[store]", "[store]\nshare_macs = 1", {"store.share_macs"});
   const std::string data = "[data]\n", macs = "[store]\nshare_macs = true\n";
   const std::string many = "protocols = [\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\"]\n";
-  EXPECT_TRUE(changed(data, data + many).ok());
+  const std::string none = "[store]\nkeep_dropped_days = 0\n";
   std::string both = kGoodText;
+  both.replace(both.find("[store]\n"), 8, none);
+  both.replace(both.find(data), data.size(), data + many);
+  EXPECT_TRUE(load_server_config(write("tkdc.toml", both)).ok());
+  both.replace(both.find(none), none.size(), macs + "keep_dropped_days = 0\n");
+  EXPECT_NE(load_server_config(write("tkdc.toml", both)).error().message.find("more than 7"),
+            std::string::npos);
+  both = kGoodText;
   both.replace(both.find("[store]\n"), 8, macs);
   both.replace(both.find(data), data.size(), data + many);
   const auto refused = load_server_config(write("tkdc.toml", both));
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.error().message.find("more than 7"), std::string::npos)
+  EXPECT_NE(refused.error().message.find("more than 6"), std::string::npos)
       << refused.error().message;
+}
+
+TEST_F(ConfigTest, DroppedKeysAreKeptForThirtyDaysUnlessSet) {
+  EXPECT_EQ(load_server_config(write("tkdc.toml", kGoodText))->keep_dropped_days, 30u);
+  auto config = changed("[store]", "[store]\nkeep_dropped_days = 0");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->keep_dropped_days, 0u);
+  expect_error("[store]", "[store]\nkeep_dropped_days = -1", {"store.keep_dropped_days", "0 to"});
+  expect_error("[store]", "[store]\nkeep_dropped_days = 36501", {"store.keep_dropped_days"});
 }
 
 TEST_F(ConfigTest, WrongTypesAndRanges) {

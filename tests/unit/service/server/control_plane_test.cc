@@ -349,7 +349,7 @@ std::string course_of(const std::vector<tkdc_wire_op>& asked) {
   plane = std::make_unique<ControlPlane>(
       std::move(socket), std::move(options), [](AgentRole, JobRequest) {},
       [] { return std::string("{}"); });
-  plane->list_keys_by([](const KeyId&) { return Result<Bytes>(Bytes(5)); });
+  plane->list_keys_by([](tkdc_wire_op, const KeyId&) { return Result<Bytes>(Bytes(5)); });
   EXPECT_TRUE(plane->run().ok());
   return course;
 }

@@ -37,5 +37,19 @@ TEST(KeyList, WhatIsNoPageIsRefused) {
   EXPECT_FALSE(decode_key_list(Bytes(kMaxKeyListBytes + 1)).ok());
 }
 
+TEST(KeyList, DroppedKeysSaySinceWhen) {
+  const DroppedListPage page{{{listed(1, "alice@R"), 5}, {listed(2, "bob@R"), 6}}, true};
+  const Bytes octets = encode(page);
+  auto read = decode_dropped_list(octets);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->keys, page.keys);
+  EXPECT_TRUE(read->more);
+  for (std::size_t length = 1; length < octets.size(); ++length)
+    EXPECT_EQ(decode_dropped_list(ByteSpan(octets).first(length)).ok(), length == 44) << length;
+  EXPECT_FALSE(decode_dropped_list(
+                   encode(DroppedListPage{{{listed(2, "a"), 5}, {listed(1, "b"), 5}}, false}))
+                   .ok());
+}
+
 }  // namespace
 }  // namespace tkdc

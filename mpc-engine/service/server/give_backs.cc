@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/server/give_backs.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/hex.h"
+#include "service/store/dropped_table.h"
+
+namespace tkdc {
+namespace {
+
+constexpr std::size_t kMostWrong = 50;  // of keys that are not as the request says
+
+std::string dumped(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+Result<void> GiveBacks::check_key(const GiveBackRequest& request, const WantedKey& wanted) const {
+  auto record = store_.dropped()->dropped_record(wanted.key.id);
+  if (!record) return record.error();
+  const std::string name = wanted.key.principal + ", version " + std::to_string(wanted.key.kvno);
+  if (*record == nullptr)
+    return fail("the request lists a key that is not dropped here: " + name +
+                "; what was purged never comes back");
+  ExportRequest of;
+  of.installation = request.installation;
+  if ((*record)->ref != key_ref(of, wanted.key) ||
+      (*record)->principal_name != wanted.key.principal ||
+      (*record)->dropped_at_s != wanted.dropped_at_s)
+    return fail("the request lists as " + name +
+                " a key that is another here, or was dropped at another time");
+  return {};
+}
+
+Result<GiveBackRequest> GiveBacks::check(std::string_view text) const {
+  auto request = decode_give_back_request(text);
+  if (!request) return request;
+  if (request->installation != options_.installation)
+    return fail("the request is of another installation, " + to_hex(request->installation));
+  const std::uint64_t now = options_.now_s();
+  if (request->expires_at_s <= now)
+    return fail("the request has expired: make a new one, or set this host's clock");
+  if (request->expires_at_s - now > kMaxExportLife_s)
+    return fail(
+        "the request expires in more than 24 hours: make a new one, or set this host's clock");
+  if (store_.dropped() == nullptr) return fail("this server keeps no dropped keys");
+  std::size_t wrong = 0;
+  std::string which;
+  for (const WantedKey& wanted : request->keys)
+    if (auto good = check_key(*request, wanted); !good.ok() && ++wrong <= kMostWrong)
+      which += (which.empty() ? "" : "; ") + good.error().message;
+  if (wrong > kMostWrong) which += "; and " + std::to_string(wrong - kMostWrong) + " more";
+  if (wrong > 0) return fail(which);
+  return request;
+}
+
+Result<std::string> GiveBacks::audited(const char* what, std::string_view request,
+                                       Result<std::string> outcome) {
+  if (outcome.ok()) return outcome;
+  const nlohmann::json event = {{"event", std::string(what) + " refused"},
+                                {"request", to_hex(give_back_digest(request))},
+                                {"reason", outcome.error().message}};
+  if (auto written = options_.audit(dumped(event)); !written.ok())
+    return fail(outcome.error().message + "; " + written.error().message);
+  return outcome;
+}
+
+Result<std::string> GiveBacks::approval(std::string_view request, std::string_view approval) {
+  return audited("give-back approval", request, note_approval(request, approval));
+}
+
+Result<std::string> GiveBacks::note_approval(std::string_view text, std::string_view approval) {
+  auto request = check(text);
+  if (!request) return request.error();
+  auto decoded = decode_approval(approval);
+  if (!decoded) return decoded.error();
+  auto approver = check_approval(give_back_digest(text), *decoded, options_.approvers);
+  if (!approver) return approver.error();
+  if ((*approver)->party != options_.party)
+    return fail((*approver)->name + " is the administrator of server " +
+                std::to_string((*approver)->party) + ", and this is server " +
+                std::to_string(options_.party) + ": each approves at his own");
+  const nlohmann::json event = {{"event", "give-back approved"},
+                                {"request", to_hex(give_back_digest(text))},
+                                {"approver", (*approver)->name},
+                                {"realm", request->realm},
+                                {"keys", request->keys.size()}};
+  if (auto written = options_.audit(dumped(event)); !written.ok()) return written.error();
+  return std::to_string(request->keys.size()) + " keys, all of them dropped here as it says";
+}
+
+Result<std::string> GiveBacks::allow(std::string_view request,
+                                     const std::vector<std::string>& approvals) {
+  return audited("give-back", request, allow_now(request, approvals));
+}
+
+Result<std::string> GiveBacks::allow_now(std::string_view text,
+                                         const std::vector<std::string>& approvals) {
+  auto request = check(text);
+  if (!request) return request.error();
+  std::vector<Approval> decoded;
+  for (const std::string& one : approvals) {
+    auto approval = decode_approval(one);
+    if (!approval) return approval.error();
+    decoded.push_back(*approval);
+  }
+  auto approvers = check_approvals(give_back_digest(text), decoded, options_.approvers);
+  if (!approvers) return approvers.error();
+  nlohmann::json event = {{"event", "give-back allowed"},
+                          {"request", to_hex(give_back_digest(text))},
+                          {"realm", request->realm},
+                          {"keys", request->keys.size()},
+                          {"expires", request->expires_at_s}};
+  for (const Approver* approver : *approvers) event["approvers"].push_back(approver->name);
+  if (auto written = options_.audit(dumped(event)); !written.ok()) return written.error();
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t now = options_.now_s();
+  std::erase_if(allowed_, [&](const auto& one) { return one.second.until_s <= now; });
+  for (const WantedKey& wanted : request->keys)
+    allowed_[wanted.key.id] = {wanted.dropped_at_s, request->expires_at_s};
+  return std::to_string(request->keys.size()) +
+         " keys may be given back here. When all three servers have this, `tkdc reconcile "
+         "give-back` on the KDC's host does it";
+}
+
+bool GiveBacks::may(const KeyRecord& dropped) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = allowed_.find(dropped.ref.id);
+  return it != allowed_.end() && it->second.dropped_at_s == dropped.dropped_at_s &&
+         options_.now_s() < it->second.until_s;
+}
+
+void GiveBacks::done(const KeyId& id) {
+  const std::lock_guard lock(mutex_);
+  allowed_.erase(id);
+}
+
+}  // namespace tkdc

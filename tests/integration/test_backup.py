@@ -302,12 +302,17 @@ def test_damage_and_full_disks_change_nothing(realm, first):
 def test_all_three_come_back(realm):
     """Their hosts are gone: stores, keys and configuration."""
     files = [back_up(realm, party, "second") for party in range(3)]
-    assert len({verify(realm, file, party)["state"] for party, file in enumerate(files)}) == 1
+    states = {verify(realm, file, party)["state"] for party, file in enumerate(files)}
+    assert len(states) == 1
     for party in range(3):
         realm.daemons[f"server{party}"].stop()
         shutil.rmtree(realm.server_directory(party))
     for party, file in enumerate(files):
-        done = restore(realm, party, file, "--all-three")
+        for state in ((), ("--state", "0" * 16)):
+            refused = restore(realm, party, file, "--all-three", *state)
+            assert refused.returncode == REFUSED, refused.stdout
+            assert state or "of one state" in refused.stderr, refused.stderr
+        done = restore(realm, party, file, "--all-three", "--state", *states)
         assert done.returncode == GOOD, done.stderr
         assert "era 1" in done.stdout and "tkdc rotate krbtgt --now" in done.stdout
         assert (realm.server_directory(party) / "curve.key").stat().st_mode & 0o777 == 0o600
@@ -321,6 +326,42 @@ def test_all_three_come_back(realm):
     assert client.kinit("bob", PASSWORD).ok, "made after the first backup"
     realm.kadmin_local(f'addprinc -pw "{PASSWORD}" carol')
     assert realm.client("carol").kinit("carol", PASSWORD).ok
+
+
+def test_three_of_different_states_come_to_serve(realm):
+    """What not all three have goes, by name; nothing else does."""
+    files = [back_up(realm, 0, "third-of-0")]
+    realm.kadmin_local(f'addprinc -pw "{PASSWORD}" dora')
+    files.append(back_up(realm, 1, "third-of-1"))
+    realm.kadmin_local(f'addprinc -pw "{PASSWORD}" emil')
+    files.append(back_up(realm, 2, "third-of-2"))
+    lists = [realm.directory / f"list-{party}" for party in range(3)]
+    for party, file in enumerate(files):
+        realm.daemons[f"server{party}"].stop()
+        done = restore(realm, party, file, "--all-three", "--state", "none", "--replace")
+        assert done.returncode == GOOD and "tkdc store agree" in done.stdout, done.stderr
+    configs = [realm.server_directory(party) / "tkdc.toml" for party in range(3)]
+    for party in range(3):
+        made = tkdc(realm, "store", "list", "--config", configs[party], "--out", lists[party])
+        assert made.returncode == GOOD, made.stderr
+    asked = tkdc(realm, "store", "agree", "--config", configs[0], *lists)
+    assert asked.returncode == FAILED and "nothing was changed" in asked.stderr
+    for party in range(3):
+        done = tkdc(realm, "store", "agree", "--config", configs[party], "--yes", *lists)
+        assert done.returncode == GOOD, done.stderr
+        assert re.search(r"dora@BACKUP.REALM, version 1, enctype 18: at server 1, 2", done.stdout)
+        assert "emil@BACKUP.REALM, version 1, enctype 18: at server 2" in done.stdout
+        assert "alice@" not in done.stdout
+        again = tkdc(realm, "store", "agree", "--config", configs[party], "--yes", *lists)
+        assert again.returncode == FAILED and "not as its list says" in again.stderr
+    for party in range(3):
+        realm.start_server(party)
+    wait_for_session(realm)
+    realm.kadmin_local("cpw -randkey -keepold krbtgt/BACKUP.REALM")
+    logs_in(realm)
+    assert not realm.client("dora").kinit("dora", PASSWORD).ok
+    realm.kadmin_local(f'cpw -pw "{PASSWORD}" dora')
+    assert realm.client("dora").kinit("dora", PASSWORD).ok
 
 
 def test_one_of_before_a_refresh_does_not_serve(realm):

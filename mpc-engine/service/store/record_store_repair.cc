@@ -101,6 +101,37 @@ Result<void> RecordStore::prepare_repair(std::uint64_t at_s, std::uint64_t keys)
   return prepare_next("preparing a repair", at_s, keys);
 }
 
+Result<void> RecordStore::keep_common(std::span<const Tombstone> gone,
+                                      std::span<const DroppedKey> dropped) {
+  std::lock_guard lock(write_mutex_);
+  if (refresh_.other != Other::kNothing || switch_due_)
+    return fail("store: a refresh is half done here: start all three servers, or undo it");
+  if (int full = tables_->check_room(kPrepared, (gone.size() + dropped.size()) * kTombstoneRoom);
+      full != 0)
+    return failed("storing which keys are kept", full);
+  bool has_dropped = has_dropped_;
+  auto kept = write("storing which keys are kept", [&](Txn& txn) {
+    int rc = 0;
+    for (Table table : {kPrepared, kCondemned, kDropped})
+      if (rc == 0) rc = txn->clear(table);
+    for (const Tombstone& one : gone) {
+      for (Table table : {kCommitted, kMacs, kSeals, kNext, kNextMacs})
+        if (rc == 0) rc = txn->erase(table, one.id);
+      if (rc == 0)
+        rc = txn->put(kTombstones, one.id,
+                      cipher_.encrypt(Tables::kNames[kTombstones], one.id, one.header, {}));
+    }
+    for (const DroppedKey& one : dropped)
+      if (rc == 0) rc = put_dropped(txn, one.id, {DroppedState::kDropped, one.at_s});
+    return rc == 0 ? note_dropped(txn, has_dropped) : rc;
+  });
+  if (kept.ok()) {
+    has_dropped_ = has_dropped;
+    cache_.forget_all();
+  }
+  return kept;
+}
+
 Result<Digest> RecordStore::next_inventory() { return inventory_of(kNext, refresh_epoch() + 1); }
 
 // format u8 | count u16 | each: party u8, refused u8, SHA-256

@@ -33,9 +33,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kName = "tkdc restore";
+constexpr const char* kNoState = "none";
 
 struct RestoreWords {
-  std::string file, key, into, digest;
+  std::string file, key, into, digest, state;
   bool replace = false, all_three = false;
 };
 
@@ -102,7 +103,12 @@ void say_what_is_next(const RestoreWords& words, bool made_folder) {
     std::cout << "Its folder was made with a new store.key. Next:\n\n  chown -R tkdc-server: "
               << shell_word(words.into) << "\n  tkdc unit --config "
               << shell_word(words.into + "/tkdc.toml") << "\n\n";
-  if (words.all_three)
+  if (words.all_three && words.state == kNoState)
+    std::cout
+        << "Restore the two others in the same way, and start none: `tkdc store list` at each, "
+           "then `tkdc store agree` with the three lists. There are no tickets until `tkdc "
+           "rotate krbtgt --now` on the KDC's host has drawn a new key.\n";
+  else if (words.all_three)
     std::cout << "Restore the two others in the same way, of backups of this state, and start all "
                  "three. There are no tickets until `tkdc rotate krbtgt --now` on the KDC's host "
                  "has drawn a new key: those of before only open.\n";
@@ -130,6 +136,20 @@ int restore_store(const RestoreWords& words, const Checked& backup, const std::s
   auto owner = owner_of_store(config, at->config.store_path);
   if (!owner) return say_failure(kName, owner.error(), kBackupRefused);
   return in_another_process([&] { return restore_as(*owner, words, backup, *at); });
+}
+
+// All three are to be of one state; where there is no such three, that is said.
+Result<void> check_state(const RestoreWords& words, const BackupHead& head) {
+  if (!words.all_three || words.state == kNoState || words.state == state_of(head)) return {};
+  if (words.state.empty())
+    return fail(
+        "--all-three takes three backups of one state: say with --state which one they have "
+        "(tkdc backup list); this one has " +
+        state_of(head) +
+        ". Where no three are alike, "
+        "`--state none`, and `tkdc store agree` on all three before they start");
+  return fail(words.file + " is of state " + state_of(head) + ", and not of " + words.state +
+              ": take one of that state, or for all three `--state none`");
 }
 
 int restore_checked(const RestoreWords& words, const Checked& backup) {
@@ -165,6 +185,8 @@ int restore(const RestoreWords& words) {
         fail(words.file + " has another digest than the one given: the server did "
                           "not make it; take the one it made, of the journal's line"),
         kBackupRefused);
+  if (auto state = check_state(words, head); !state)
+    return say_failure(kName, state.error(), kBackupRefused);
   return restore_checked(words, {*backup, *secret, (*reader)->whole_head(), contents->files});
 }
 
@@ -186,6 +208,9 @@ void add_restore(CLI::App& app, int& exit_status) {
   command->add_flag("--all-three", words->all_three,
                     "all three servers are restored: their nonce epochs begin anew, and krbtgt's "
                     "versions of before only open");
+  command->add_option("--state", words->state,
+                      "with --all-three: the state that the three backups have; none: they have "
+                      "different ones");
   command->add_flag("--replace", words->replace,
                     "also over a store that is newer, or that cannot be read");
   command->callback([words, &exit_status] {

@@ -26,6 +26,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/printable.h"
 #include "tools/cli/stopped_store.h"
+#include "tools/cli/store_agree.h"
 
 namespace tkdc::cli {
 namespace {
@@ -188,12 +189,14 @@ void add_store_word(CLI::App& store, const char* word, const char* what, int& ex
 }  // namespace
 
 void add_store(CLI::App& app, int& exit_status) {
-  CLI::App* store = app.add_subcommand("store", "the keys that a stopped server's store is under");
+  CLI::App* store =
+      app.add_subcommand("store", "a stopped server's store: its keys, and what it holds");
   store->require_subcommand(1);
   add_store_word(*store, "rekey", "give it new keys, and forget the old ones", exit_status, rekey,
                  false);
   add_store_word(*store, "recovery", "make another key that opens it, to be kept elsewhere",
                  exit_status, recovery, true);
+  add_store_agreement(*store, exit_status);
 }
 
 }  // namespace tkdc::cli

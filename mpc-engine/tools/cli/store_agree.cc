@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tkdc store list` and `tkdc store agree`: after all three servers were restored from backups of
+// different states, what not all three hold is dropped at each, so that they serve together again.
+// On each stopped server; nothing but three lists, which its administrators exchange, goes from one
+// to another. Secret: the store's wrapping key.
+#include "tools/cli/store_agree.h"
+
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "base/hardening.h"
+#include "base/output_file.h"
+#include "base/secret_file.h"
+#include "service/store/store_list.h"
+#include "tools/cli/printable.h"
+#include "tools/cli/stopped_store.h"
+
+namespace tkdc::cli {
+namespace {
+
+struct AgreeWords {
+  std::string config, out;
+  std::vector<std::string> lists;
+  bool yes = false;
+};
+
+// Of a server that is stopped: what the store holds is what it will start with.
+Result<StoreList> list_stopped(const StoppedStore& at) {
+  if (auto opened = at.open(); !opened) return opened.error();
+  auto snapshot = StoreSnapshot::take(at.options(), at.key);
+  if (!snapshot) return snapshot.error();
+  return list_store(**snapshot, at.options());
+}
+
+Result<void> write_list(const AgreeWords& words) {
+  auto at = find_stopped_store(words.config);
+  if (!at) return at.error();
+  if (auto three = only_of_three(at->config, "of two servers nothing is restored"); !three)
+    return three;
+  auto file = OutputFile::create(words.out);
+  if (!file) return file.error();
+  if (auto owner = become_owner(*at); !owner) return owner;
+  auto list = list_stopped(*at);
+  if (!list) return list.error();
+  const std::string text = encode(*list);
+  auto written = file->finish({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  if (!written) return written;
+  std::cout << "Server " << list->party << ": " << list->keys.size() << " keys, refresh epoch "
+            << list->refresh_epoch << ", generation " << list->generation << "\nlist         "
+            << short_digest_of_list(text) << "\n";
+  return {};
+}
+
+void show(const StoreAgreement& agreed) {
+  std::cout << agreed.kept << " keys are at all three servers and stay\n";
+  if (agreed.lone.empty()) return;
+  std::cout << agreed.lone.size() << " keys are not, or were purged at one, and go for good:\n";
+  for (const LoneKey& one : agreed.lone) {
+    Reader r(one.record.key.header);
+    const std::uint32_t kvno = r.u32(), enctype = r.u32();
+    std::string where;
+    for (std::size_t p = 0; p < 3; ++p)
+      if (one.at[p]) where += (where.empty() ? "" : ", ") + std::to_string(p);
+    std::cout << "    " << printable(one.record.principal) << ", version " << kvno << ", enctype "
+              << enctype << ": at server " << where << "\n";
+  }
+}
+
+bool confirmed(const AgreeWords& words, std::size_t keys) {
+  if (words.yes || keys == 0) return true;
+  std::cout << "To have these " << keys << " keys go type " << keys << ": " << std::flush;
+  std::string typed;
+  std::getline(std::cin, typed);
+  return typed == std::to_string(keys);
+}
+
+Result<std::array<StoreList, 3>> read_lists(const AgreeWords& words) {
+  std::array<std::optional<StoreList>, 3> found;
+  for (const std::string& path : words.lists) {
+    auto text = read_text_file(path, kMaxStoreListBytes);
+    if (!text) return text.error();
+    auto list = decode_store_list(*text);
+    if (!list) return fail(path + ": " + list.error().message);
+    std::cout << "server " << list->party << ": refresh epoch " << list->refresh_epoch
+              << ", generation " << list->generation << ", " << list->keys.size() << " keys, list "
+              << short_digest_of_list(*text) << "\n";
+    const auto party = static_cast<std::size_t>(list->party);
+    if (found[party]) return fail("there are two lists of server " + std::to_string(party));
+    found[party] = std::move(*list);
+  }
+  if (!found[0] || !found[1] || !found[2]) return fail("give the lists of all three servers");
+  return std::array<StoreList, 3>{std::move(*found[0]), std::move(*found[1]), std::move(*found[2])};
+}
+
+Result<void> agree(const AgreeWords& words) {
+  auto at = find_stopped_store(words.config);
+  if (!at) return at.error();
+  if (auto three = only_of_three(at->config, "of two servers nothing is restored"); !three)
+    return three;
+  auto lists = read_lists(words);
+  if (!lists) return lists.error();
+  if (auto owner = become_owner(*at); !owner) return owner;
+  auto now = list_stopped(*at);
+  if (!now) return now.error();
+  StoreList& mine = (*lists)[static_cast<std::size_t>(at->config.party)];
+  now->generation = mine.generation;  // which opening it has raised
+  if (encode(*now) != encode(mine))
+    return fail(
+        "this store is not as its list says: make a list anew at all three, or start the "
+        "servers where they have agreed already");
+  auto agreed = agree_on(*lists);
+  if (!agreed) return agreed.error();
+  show(*agreed);
+  if (!confirmed(words, agreed->lone.size())) return fail("nothing was changed");
+  auto store = at->open();
+  if (!store) return store.error();
+  auto done = keep_common(**store, *agreed);
+  Epochs epochs = (*store)->epochs();
+  if (done && epochs.era < agreed->era)
+    done = (*store)->set_epochs({agreed->era, 0, 0, epochs.spent, epochs.spent_at_s});
+  if (!done) return done;
+  std::cout << "This store has what all three have. Do the same on the two others, compare the "
+               "lists with their\nadministrators, and start all three.\n";
+  return {};
+}
+
+CLI::App* add(CLI::App& store, const char* word, const char* what,
+              const std::shared_ptr<AgreeWords>& words, int& exit_status,
+              Result<void> (*run)(const AgreeWords&)) {
+  CLI::App* command = store.add_subcommand(word, what);
+  command->add_option("--config", words->config, "the server's tkdc.toml")->required();
+  command->callback([words, word, run, &exit_status] {
+    forbid_dumps();
+    const Result<void> done = run(*words);
+    if (!done)
+      std::cerr << "tkdc store " << word << ": " << printable(done.error().message) << "\n";
+    exit_status = done ? 0 : 1;
+  });
+  return command;
+}
+
+}  // namespace
+
+void add_store_agreement(CLI::App& store, int& exit_status) {
+  auto lists = std::make_shared<AgreeWords>(), agrees = std::make_shared<AgreeWords>();
+  add(store, "list", "say which keys it has, for the two others' administrators", lists,
+      exit_status, write_list)
+      ->add_option("--out", lists->out, "the list's file")
+      ->required();
+  CLI::App* command =
+      add(store, "agree", "keep what all three restored stores have", agrees, exit_status, agree);
+  command->add_option("lists", agrees->lists, "the three servers' lists")->required()->expected(3);
+  command->add_flag("--yes", agrees->yes, "do not ask before");
+}
+
+}  // namespace tkdc::cli

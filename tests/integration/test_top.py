@@ -117,6 +117,15 @@ def test_it_ends_when_nobody_reads(realm):
         assert top.wait(10) == 0 and top.stderr.read() == ""
 
 
+def test_the_status_is_asked_for_again_until_somebody_stops_it(realm):
+    argv = [str(realm.bin / "tkdc"), "status", *of_agent(realm), "--watch", "1"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as watch:
+        healthy = (line for line in watch.stdout if "tkdc is healthy" in line)
+        assert next(healthy) and next(healthy)
+        watch.send_signal(signal.SIGINT)
+        watch.wait(10)
+
+
 def test_a_server_alone(realm):
     once = subprocess.run(command(realm, *of_server(realm, 1), "--once", "--interval", "0.2"),
                           capture_output=True, text=True, timeout=30, check=False)

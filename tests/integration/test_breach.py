@@ -215,6 +215,8 @@ def test_rotation(broken, flo):
     done = rotate(broken, "--now")
     assert done.returncode == 0, done.stderr
     assert len(kvnos(broken)) == len(before) + 1
+    assert "open tickets where the servers still hold them (tkdc reconcile)" in " ".join(
+        done.stdout.split()), "it does not know that they do"
     assert old.kvno(OTHERS[5]).ok, "old tickets serve until --purge"
     middle = flo()
 

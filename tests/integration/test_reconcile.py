@@ -77,6 +77,11 @@ def test_keys_that_an_older_dump_brings_back_are_dead_and_named(realm):
         assert "nora@AGREE.REALM, version 1" in counted.stdout, counted.stdout + counted.stderr
         assert "DEAD" in counted.stdout
         assert (counted.returncode == 1) == (program == "export"), counted.stderr
+    request = [str(realm.bin / "tkdc"), "export", "request", "--dry-run", "--without-dead"]
+    without = subprocess.run(request, env=env, text=True, capture_output=True, timeout=60,
+                             check=False)
+    assert without.returncode == 0, without.stderr
+    assert "dead keys are left out" in without.stdout + without.stderr
     quiet = realm.admin_tool("kdb5_util", "load", after)
     assert "no server holds" not in quiet.errors and "not compared" not in quiet.errors
     assert reconcile(realm).code == 0

@@ -165,6 +165,21 @@ TEST_F(Faults, AServerIsFoundAgainAfterAnotherProgramHeldItsPort) {
   EXPECT_TRUE(works_within(std::chrono::seconds(20)));
 }
 
+// A program that was stopped: the kernel takes its connections. Nobody has to compare keys then.
+TEST_F(Faults, AServerThatHangsIsToldFromOneWithAnotherKey) {
+  EXPECT_EQ(mac().status(), TKDC_STATUS_OK);
+  servers_.set_running(1, false);
+  while (status()["servers"][1]["reachable"] == true) std::this_thread::yield();
+  const Impostor mute(servers_.addresses()[1]);
+  std::string trouble;
+  for (auto end = Clock::now() + std::chrono::seconds(20);
+       Clock::now() < end && trouble.find("says nothing") == std::string::npos;
+       std::this_thread::sleep_for(std::chrono::milliseconds(50)))
+    trouble = status()["servers"][1].value("trouble", "");
+  EXPECT_NE(trouble.find("takes connections and says nothing"), std::string::npos) << trouble;
+  EXPECT_EQ(trouble.find("curve_public_key"), std::string::npos) << trouble;
+}
+
 TEST_F(Faults, AShortAbsenceIsBridged) {
   EXPECT_EQ(mac().status(), TKDC_STATUS_OK);
   servers_.set_running(1, false);
@@ -225,6 +240,7 @@ TEST(FaultsOfKeys, AServerWithAnotherKeyIsNotTalkedTo) {
     TestReply reply = client.call(TKDC_OP_EXPORT, SecretVector(16), 4'000);
     EXPECT_EQ(reply.status(), TKDC_STATUS_UNAVAILABLE);
     EXPECT_NE(reply.text().find("server 2"), std::string::npos);
+    EXPECT_NE(reply.text().find("compare curve_public_key"), std::string::npos) << reply.text();
   }
   agent.value()->stop();
   thread.join();

@@ -24,7 +24,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    forms: int
+    forms: dict[str, int]  # how many, by value
     octets: dict[str, int]  # by target
     findings: list[Finding]
 

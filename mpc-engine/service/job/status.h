@@ -25,7 +25,8 @@ struct PairJobsStatus {
   std::uint64_t pool_least = 0;                  // left of the one that has fewest
   // Circuits that are prepared, and their octets here; jobs that found theirs, and that had to
   // prepare it while their agent waited.
-  std::size_t prepared = 0, prepared_bytes = 0;
+  // And what both agree to keep of them at most.
+  std::size_t prepared = 0, prepared_bytes = 0, prepared_most = 0;
   std::uint64_t found = 0, missed = 0;
 };
 

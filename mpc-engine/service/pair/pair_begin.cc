@@ -167,6 +167,15 @@ Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginnin
   return pools.find(id);
 }
 
+Result<std::size_t> agree_on_prepared(ot::Channel& channel, const PairBeginning& of) {
+  Bytes out, in(8);
+  Writer(out).u64(of.prepared_bytes);
+  auto done = channel.write(out);
+  if (done) done = channel.read(in);
+  if (!done) return done.error();
+  return std::min<std::size_t>(of.prepared_bytes, Reader(in).u64());
+}
+
 Result<std::unique_ptr<pair::Session>> begin_jobs(ot::Channel& channel, const PairBeginning& of,
                                                   EndedBy& ended_by) {
   return pair::Session::create(channel, of.side, context_of(of, 0), {}, &ended_by);

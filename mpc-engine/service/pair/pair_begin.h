@@ -4,6 +4,7 @@
 //   both   how many pools it has, then of each: id 16, number 8, blocks 8
 //   then   a new pool, where none that both have has enough left: a pair session of its own; then
 //          each writes its part down, and a vote says that both have
+//   both   how many octets of prepared circuits it keeps at most, 8: the fewer ones count
 //   then   the pair session for jobs
 //
 // Called by the thread of run_session().
@@ -26,12 +27,15 @@ struct PairBeginning {
   InstallationId installation{};
   std::array<std::uint8_t, 32> session{};  // Session::id
   pair::Side side = pair::Side::kGarbler;
-  std::size_t pool_blocks = 0;  // of a new one
+  std::size_t pool_blocks = 0;     // of a new one
+  std::size_t prepared_bytes = 0;  // of what this server keeps ready at most
 };
 
 // `ended_by`: what ended it, where there is an error.
 Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginning& of,
                                         PairPools& pools, pair::EndedBy& ended_by);
+// What both keep ready at most.
+Result<std::size_t> agree_on_prepared(ot::Channel& channel, const PairBeginning& of);
 Result<std::unique_ptr<pair::Session>> begin_jobs(ot::Channel& channel, const PairBeginning& of,
                                                   pair::EndedBy& ended_by);
 

@@ -60,7 +60,8 @@ class PairJobService final : public JobService {
     bool lost = false;  // the link, while a check was at work: counted, not latched at once
   };
   Ended work(const Session& session, LaneStreams& streams);
-  Ended work_at_jobs(pair::Session& jobs, const pair::Pool& pool, LaneStreams& streams);
+  Ended work_at_jobs(pair::Session& jobs, const pair::Pool& pool, std::size_t most_prepared,
+                     LaneStreams& streams);
   void session_is(const pair::Label& id, const pair::Pool& pool);
   static void close(LaneStreams& streams);
   void session_is_over(const Ended& ended);
@@ -213,10 +214,17 @@ PairJobService::Ended PairJobService::work(const Session& session, LaneStreams& 
   beginning.session = session.id;
   beginning.side = options_.party == 0 ? pair::Side::kGarbler : pair::Side::kEvaluator;
   beginning.pool_blocks = options_.pair_pool_blocks;
+  beginning.prepared_bytes = options_.pair_prepared_bytes;
   Ended ended;
   auto pool = agree_on_pool(channel, beginning, pools_, ended.by);
   if (!pool) {
     ended.why = pool.error().message;
+    return ended;
+  }
+  ended.by = pair::EndedBy::kLink;
+  const auto most_prepared = agree_on_prepared(channel, beginning);
+  if (!most_prepared) {
+    ended.why = most_prepared.error().message;
     return ended;
   }
   auto jobs = begin_jobs(channel, beginning, ended.by);
@@ -224,10 +232,11 @@ PairJobService::Ended PairJobService::work(const Session& session, LaneStreams& 
     ended.why = jobs.error().message;
     return ended;
   }
-  return work_at_jobs(**jobs, **pool, streams);
+  return work_at_jobs(**jobs, **pool, *most_prepared, streams);
 }
 
 PairJobService::Ended PairJobService::work_at_jobs(pair::Session& jobs, const pair::Pool& pool,
+                                                   std::size_t most_prepared,
                                                    LaneStreams& streams) {
   const LaneShared shared{options_,        store_,       pending_,     staged_, counters_,
                           agents_garbled_, seals_,       preauth_,     equals_, half_done_,
@@ -235,7 +244,8 @@ PairJobService::Ended PairJobService::work_at_jobs(pair::Session& jobs, const pa
                           upkeep_,         share_alarm_, end_session_, reply_,  audit_};
   PairBlocks blocks(jobs, pools_, pool, options_.trouble);
   PairRecords records(jobs, blocks);
-  PairReserve reserve(jobs);
+  PairReserve reserve(jobs, most_prepared);
+  figures_.prepared_most = most_prepared;
   const PairAtWork at_work{jobs, pools_, circuits_, blocks, records, reserve, proved_, asked_};
   PairLane lane(shared, at_work, queue_, wishes_, figures_, of_lane_, *streams.from_next);
   session_is(jobs.id(), pool);
@@ -273,6 +283,7 @@ JobServiceStatus PairJobService::status() const {
   }
   pair.prepared = figures_.prepared;
   pair.prepared_bytes = figures_.prepared_bytes;
+  pair.prepared_most = figures_.prepared_most;
   pair.found = figures_.found;
   pair.missed = figures_.missed;
   return out;

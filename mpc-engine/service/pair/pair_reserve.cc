@@ -23,7 +23,7 @@ std::size_t PairReserve::ready() const {
 }
 
 bool PairReserve::has_room(const std::string& kind, std::uint64_t ands) const {
-  return ready(kind) < kMostOfKind && bytes_ + pair_prepared_bytes(ands) <= kMostBytes;
+  return ready(kind) < kMostOfKind && bytes_ + pair_prepared_bytes(ands) <= most_bytes_;
 }
 
 // In batches that are longer than what is wanted, where that is little: a batch's buckets cost less

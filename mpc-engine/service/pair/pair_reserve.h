@@ -17,14 +17,16 @@ namespace tkdc {
 
 class PairReserve {
  public:
-  static constexpr std::size_t kMostBytes = std::size_t{384} << 20;  // of what is prepared
   static constexpr std::size_t kMostOfKind = 8;
 
-  explicit PairReserve(pair::Session& session) : session_(session) {}
+  // `most_bytes` of what is prepared: the same at both.
+  PairReserve(pair::Session& session, std::size_t most_bytes)
+      : session_(session), most_bytes_(most_bytes) {}
 
   std::size_t ready(const std::string& kind) const;
   std::size_t ready() const;
   std::size_t bytes() const { return bytes_; }
+  std::size_t most_bytes() const { return most_bytes_; }
   // Whether one more of it may stand here.
   bool has_room(const std::string& kind, std::uint64_t ands) const;
 
@@ -48,6 +50,7 @@ class PairReserve {
     std::deque<pair::Prepared> prepared;
   };
   pair::Session& session_;
+  const std::size_t most_bytes_;
   std::map<std::string, Ready> ready_;
   pair::AuthAnds stock_;
   std::size_t bytes_ = 0;

@@ -149,6 +149,20 @@ void read_garbling(TomlTable& table, ServerConfig& config) {
     table.reject("garbling", "needs installation.security = \"malicious\"");
 }
 
+// Of two servers alone: what each keeps ready of prepared circuits.
+void read_prepared(TomlTable& table, ServerConfig& config) {
+  constexpr std::int64_t kMostMb = 65'536;
+  const bool set = table.has("prepared_mb");
+  config.pair_prepared_bytes =
+      static_cast<std::size_t>(
+          table.integer("prepared_mb", 16, kMostMb, std::int64_t(config.pair_prepared_bytes >> 20)))
+      << 20;
+  if (set && !of_two(config))
+    table.reject("prepared_mb",
+                 "is of two servers: leave it out with installation.parties = 3, which have "
+                 "garbled_mb");
+}
+
 void read_data(StrictToml& file, ServerConfig& config) {
   TomlTable table = file.table("data");
   config.data_listen = table.text("listen");
@@ -169,6 +183,7 @@ void read_data(StrictToml& file, ServerConfig& config) {
       static_cast<std::size_t>(table.integer("masked_blocks", 0, kMostMasked, 0));
   config.two_parts = table.boolean("two_parts", !of_two(config));
   read_garbling(table, config);
+  read_prepared(table, config);
 }
 
 // What only three servers do: said, so that nobody believes it to be in force.

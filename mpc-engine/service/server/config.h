@@ -51,11 +51,12 @@ struct ServerConfig {
   std::string private_key_file;
   std::vector<std::string> protocols{"rep3"};  // offered; the one that is used most first
   std::string backend = "auto";
-  std::string zero_shares = "auto";  // session/zero_generator.h
-  std::size_t masked_blocks = 0;     // rep3/unit/rep3_offer.h
-  bool two_parts = true;             // docs/protocols/17-two-part-hmac.md
-  GarblingOptions garbling;          // docs/protocols/20-three-servers.md
-  std::vector<int> gpus;             // of the backend "cuda": lanes take them in turn
+  std::string zero_shares = "auto";                          // session/zero_generator.h
+  std::size_t masked_blocks = 0;                             // rep3/unit/rep3_offer.h
+  bool two_parts = true;                                     // docs/protocols/17-two-part-hmac.md
+  GarblingOptions garbling;                                  // docs/protocols/20-three-servers.md
+  std::size_t pair_prepared_bytes = std::size_t{384} << 20;  // docs/protocols/27-two-server-jobs.md
+  std::vector<int> gpus;  // of the backend "cuda": lanes take them in turn
   bool gpu_allow_shared = false;
   std::size_t gpu_min_cohort_blocks = 0, gpu_min_cohort_compressions = 0;
   std::vector<PeerEntry> peers;  // the others, by party

@@ -115,6 +115,7 @@ Result<void> Server::make_job_service() {
   options.garbling = config_.garbling;
   options.max_pending_jobs = config_.agents.size() * ControlOptions().max_pending_per_agent;
   options.limits = config_.limits;
+  options.pair_prepared_bytes = config_.pair_prepared_bytes;
   options.audit_head = [this] { return told_head(); };
   options.lost_check = [this](const LostCheck& lost) { note_broken_check(lost); };
   options.peer_audit_head = [this](int party, const AuditHead& head) {

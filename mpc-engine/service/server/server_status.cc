@@ -64,10 +64,15 @@ void tell_garbling(nlohmann::json& json, const GarblingOptions& garbling,
 void tell_pair(nlohmann::json& json, const std::optional<PairJobsStatus>& pair) {
   if (!pair) return;
   json["backend"] = kPairProtocol;
-  json["pair"] = {{"pools", pair->pools},         {"pool_blocks", pair->pool_blocks},
-                  {"pool_left", pair->pool_left}, {"pool_least", pair->pool_least},
-                  {"prepared", pair->prepared},   {"prepared_bytes", pair->prepared_bytes},
-                  {"found", pair->found},         {"missed", pair->missed}};
+  json["pair"] = {{"pools", pair->pools},
+                  {"pool_blocks", pair->pool_blocks},
+                  {"pool_left", pair->pool_left},
+                  {"pool_least", pair->pool_least},
+                  {"prepared", pair->prepared},
+                  {"prepared_bytes", pair->prepared_bytes},
+                  {"prepared_most", pair->prepared_most},
+                  {"found", pair->found},
+                  {"missed", pair->missed}};
 }
 
 void tell_broken_checks(nlohmann::json& json, const std::vector<BrokenCheck>& broken) {

@@ -104,6 +104,8 @@ constexpr Metric kServerMetrics[] = {
     {"pair.prepared", "tkdc_server_pair_prepared", kGauge,
      "Of two servers: circuits that stand ready"},
     {"pair.prepared_bytes", "tkdc_server_pair_prepared_bytes", kGauge, "Octets of them"},
+    {"pair.prepared_most", "tkdc_server_pair_prepared_most_bytes", kGauge,
+     "Octets of them at most: the smaller data.prepared_mb of both"},
     {"pair.found", "tkdc_server_pair_found_total", kCounter,
      "Of two servers: jobs that found their circuit ready"},
     {"pair.missed", "tkdc_server_pair_missed_total", kCounter,

@@ -159,13 +159,15 @@ class Proof:
                 joined[kind] = Path(name) / kind
                 joined[kind].mkdir(exist_ok=True)
                 (joined[kind] / f"{flow[0]}-{flow[1]}").write_bytes(octets)
-            report = self.scanner.search(values, self.realm.pids(), paths, bulk)
-            del paths["files"]
-            more = self.scanner.search(handed_out, self.realm.pids(), paths, bulk)
-        findings = report.findings + more.findings
+            report = self.scanner.search(values + handed_out, self.realm.pids(), paths, bulk)
+        in_keytab = {name for name, _ in handed_out}
+        findings = [f for f in report.findings
+                    if f.target != "files" or f.value not in in_keytab]
+        forms = sum(report.forms.values())
+        forms_in_files = sum(n for name, n in report.forms.items() if name not in in_keytab)
         self.screen.table(["searched", "octets", "forms looked for", "found"], [
             [self._describe(name), f"{octets:,}", "side by side" if name in bulk else
-             f"{report.forms + (more.forms if name in more.octets else 0):,}",
+             f"{forms_in_files if name == 'files' else forms:,}",
              f"{sum(f.count for f in findings if f.target == name)}"]
             for name, octets in report.octets.items()])
         if findings:

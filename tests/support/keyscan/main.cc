@@ -6,7 +6,8 @@
 //
 // `values`: one line for each, a name without blanks and hexadecimal octets.
 // They come on standard input so that they stand in no file and no command
-// line. `search` prints one JSON object with what it found in each target.
+// line. `search` prints one JSON object: how many forms each value has, and what it found in each
+// target.
 // `hold` is the positive control: it lays every value out in every form,
 // prints one JSON line with what a search of this process has to find, and
 // waits until its standard input is closed or a signal ends it.

@@ -6,21 +6,36 @@
 #include <set>
 #include <stdexcept>
 
+#include "planes.h"
+
 namespace keyscan {
 namespace {
 
 constexpr std::size_t kMinValueOctets = 16;
 constexpr std::size_t kMinDistinctOctets = 5;  // in 16 octets of key material: practically always
 
-std::uint64_t load(const std::uint8_t* p) {
-  std::uint64_t window;
-  std::memcpy(&window, p, sizeof window);
-  return window;
+// How many units an anchor has, and how many rows there are between two that are looked at. A form
+// has at least kAnchor + kRows - 1 units.
+constexpr std::size_t kPackedAnchor = 8, kPackedRows = 4;
+constexpr std::size_t kOctetAnchor = 4, kOctetRows = 13;  // units of 1
+constexpr std::size_t kUnitAnchor = 2, kUnitRows = 7;     // of 2
+constexpr std::size_t kPlaneAnchor = 64;                  // and kPlaneRows
+static_assert(kPackedAnchor + kPackedRows - 1 <= kMinValueOctets);
+static_assert(kOctetAnchor + kOctetRows - 1 <= kMinValueOctets);
+static_assert(kUnitAnchor + kUnitRows - 1 <= kMinValueOctets / 2);
+static_assert(kPlaneAnchor + kPlaneRows - 1 <= 8 * kMinValueOctets);
+
+template <class Word>
+Word load(const std::uint8_t* p) {
+  Word word;
+  std::memcpy(&word, p, sizeof word);
+  return word;
 }
 
-std::uint64_t anchor_of(const std::vector<bool>& bits) {
+std::uint64_t planes_from(const std::vector<bool>& bits, std::size_t start) {
   std::uint64_t window = 0;
-  for (std::size_t j = 0; j < 64; j++) window = window << 1 | (bits[j] ? 1u : 0u);
+  for (std::size_t j = 0; j < kPlaneAnchor; j++)
+    if (bits[start + j]) window |= std::uint64_t{1} << j;
   return window;
 }
 
@@ -29,12 +44,42 @@ std::size_t place(std::size_t i, std::size_t unit, std::size_t stride) {
   return i / unit * stride + i % unit;
 }
 
+// Where a form begins of which `before` octets lie before `at`, if that is in memory.
+bool goes_back(std::size_t& at, std::size_t before) {
+  if (at < before) return false;
+  at -= before;
+  return true;
+}
+
 }  // namespace
 
-void Matcher::Index::add(std::uint64_t anchor, Form form) {
-  std::uint64_t at = place_in_bitmap(anchor);
-  bitmap[at / 64] |= std::uint64_t{1} << at % 64;
-  forms.emplace(anchor, std::move(form));
+void Matcher::add(std::size_t value, OctetForm form) {
+  const std::size_t stride = form.strided ? octet_strides().back() : form.unit;
+  longest_octets_ = std::max(longest_octets_, place(form.octets.size() - 1, form.unit, stride) + 1);
+  const std::uint8_t* const octets = form.octets.data();
+  const std::size_t index = octets_.size();
+  if (!form.strided) {
+    for (std::size_t i = 0; i < kPackedRows; i++)
+      packed_.add(load<std::uint64_t>(octets + i), index, i);
+  } else if (form.unit == 1) {
+    for (std::size_t i = 0; i < kOctetRows; i++)
+      of_octets_.add(load<std::uint32_t>(octets + i), index, i);
+  } else if (form.unit == 2) {
+    for (std::size_t i = 0; i < kUnitRows; i++)
+      of_units_.add(load<std::uint32_t>(octets + 2 * i), index, i);
+  } else if (form.unit == 4) {
+    of_words_.add(load<std::uint32_t>(octets), index, 0);
+  } else {
+    throw std::logic_error("forms of such units are not looked for");
+  }
+  octets_.push_back({value, std::move(form)});
+}
+
+void Matcher::add(std::size_t value, BitForm form) {
+  longest_octets_ = std::max(longest_octets_, (form.bits.size() - 1) * plane_strides().back() + 1);
+  for (std::size_t i = 0; i < kPlaneRows; i++)
+    planes_.add(planes_from(form.bits, i), bits_.size(), i);
+  bits_.push_back({value, std::move(form)});
 }
 
 Matcher::Matcher(const std::vector<Value>& values) {
@@ -42,109 +87,123 @@ Matcher::Matcher(const std::vector<Value>& values) {
     std::set<std::uint8_t> distinct(value.octets.begin(), value.octets.end());
     if (value.octets.size() < kMinValueOctets || distinct.size() < kMinDistinctOctets)
       throw std::invalid_argument("value '" + value.name + "' is too short or too regular");
-    const std::size_t index = names_.size();
+    for (OctetForm& form : octet_forms(value.octets)) add(names_.size(), std::move(form));
+    for (BitForm& form : bit_forms(value.octets)) add(names_.size(), std::move(form));
     names_.push_back(value.name);
-    for (OctetForm& form : octet_forms(value.octets)) {
-      std::size_t stride = form.strided ? octet_strides().back() : form.unit;
-      longest_octets_ =
-          std::max(longest_octets_, place(form.octets.size() - 1, form.unit, stride) + 1);
-      Index& target = form.strided ? spread_[form.unit] : packed_;
-      std::uint64_t anchor = load(form.octets.data());
-      target.add(anchor, Form{index, std::move(form.form), std::move(form.octets), {}});
-      forms_++;
-    }
-    for (BitForm& form : bit_forms(value.octets)) {
-      longest_octets_ =
-          std::max(longest_octets_, (form.bits.size() - 1) * plane_strides().back() + 1);
-      std::uint64_t anchor = anchor_of(form.bits);
-      planes_.add(anchor, Form{index, std::move(form.form), {}, std::move(form.bits)});
-      forms_++;
-    }
   }
+  for (Anchors* anchors : {&packed_, &of_octets_, &of_units_, &of_words_, &planes_})
+    anchors->finish();
 }
 
-void Matcher::scan(std::span<const std::uint8_t> memory, std::vector<Hit>& hits,
-                   bool packed) const {
+std::map<std::string, std::size_t> Matcher::forms() const {
+  std::map<std::string, std::size_t> out;
+  for (const Octetwise& form : octets_) ++out[names_[form.value]];
+  for (const Bitwise& form : bits_) ++out[names_[form.value]];
+  return out;
+}
+
+void Matcher::scan(Memory memory, std::vector<Hit>& hits, bool packed) const {
   scan_packed(memory, hits);
   if (packed) return;
-  for (const auto& [unit, index] : spread_)
-    for (std::size_t stride : octet_strides())
-      if (stride > unit) scan_spread(index, memory, unit, stride, hits);
+  for (std::size_t stride : octet_strides()) scan_octets(memory, stride, hits);
+  for (std::size_t stride : octet_strides())
+    if (stride > 2) scan_units(memory, stride, hits);
+  scan_words(memory, hits);
   for (std::size_t stride : plane_strides()) scan_planes(memory, stride, hits);
 }
 
-void Matcher::scan_packed(std::span<const std::uint8_t> memory, std::vector<Hit>& hits) const {
-  for (std::size_t at = 0; at + 8 <= memory.size(); at++) {
-    std::uint64_t window = load(memory.data() + at);
-    if (packed_.may_contain(window)) check_octets(packed_, window, memory, at, 1, 1, hits);
+void Matcher::scan_packed(Memory memory, std::vector<Hit>& hits) const {
+  for (std::size_t at = 0; at + kPackedAnchor <= memory.size(); at += kPackedRows) {
+    const auto window = load<std::uint64_t>(memory.data() + at);
+    if (packed_.may_have(window)) check_octets(packed_, window, memory, at, 1, hits);
   }
 }
 
-// windows[at mod stride]: the last 8 / unit units that end with the one at `at`.
-void Matcher::scan_spread(const Index& index, std::span<const std::uint8_t> memory,
-                          std::size_t unit, std::size_t stride, std::vector<Hit>& hits) const {
-  const std::size_t reach = (8 / unit - 1) * stride;
-  const std::size_t old_bits = 8 * unit;
-  std::vector<std::uint64_t> windows(stride);
-  std::size_t phase = 0;
-  for (std::size_t at = 0; at + unit <= memory.size(); at++) {
-    std::uint64_t fresh = 0;
-    for (std::size_t i = 0; i < unit; i++) fresh |= std::uint64_t{memory[at + i]} << 8 * i;
-    std::uint64_t& window = windows[phase];
-    window = window >> old_bits | fresh << (64 - old_bits);
-    if (++phase == stride) phase = 0;
-    if (index.may_contain(window) && at >= reach)
-      check_octets(index, window, memory, at - reach, unit, stride, hits);
-  }
-}
-
-// windows[8 * (at mod stride) + bit]: the last 64 planes that end at `at`.
-void Matcher::scan_planes(std::span<const std::uint8_t> memory, std::size_t stride,
-                          std::vector<Hit>& hits) const {
-  const std::size_t reach = 63 * stride;
-  std::vector<std::uint64_t> windows(8 * stride);
-  std::size_t phase = 0;
-  for (std::size_t at = 0; at < memory.size(); at++) {
-    std::uint64_t* window = windows.data() + 8 * phase;
-    if (++phase == stride) phase = 0;
-    const std::uint64_t octet = memory[at];
-    bool any = false;
-    for (int bit = 0; bit < 8; bit++) {
-      window[bit] = window[bit] << 1 | (octet >> bit & 1u);
-      any |= planes_.may_contain(window[bit]);
+void Matcher::scan_octets(Memory memory, std::size_t stride, std::vector<Hit>& hits) const {
+  const std::size_t reach = (kOctetAnchor - 1) * stride;
+  for (std::size_t row = 0; row + reach < memory.size(); row += kOctetRows * stride) {
+    const std::size_t end = std::min(row + stride, memory.size() - reach);
+    for (std::size_t at = row; at < end; at++) {
+      const std::uint8_t* const p = memory.data() + at;
+      const std::uint32_t window = p[0] | std::uint32_t{p[stride]} << 8 |
+                                   std::uint32_t{p[2 * stride]} << 16 |
+                                   std::uint32_t{p[3 * stride]} << 24;
+      if (of_octets_.may_have(window)) check_octets(of_octets_, window, memory, at, stride, hits);
     }
-    if (!any || at < reach) continue;
-    for (int bit = 0; bit < 8; bit++)
-      if (planes_.may_contain(window[bit]))
-        check_planes(window[bit], memory, at - reach, bit, stride, hits);
   }
 }
 
-void Matcher::check_octets(const Index& index, std::uint64_t window,
-                           std::span<const std::uint8_t> memory, std::size_t at, std::size_t unit,
+void Matcher::scan_units(Memory memory, std::size_t stride, std::vector<Hit>& hits) const {
+  const std::size_t reach = stride + 1;
+  for (std::size_t row = 0; row + reach < memory.size(); row += kUnitRows * stride) {
+    const std::size_t end = std::min(row + stride, memory.size() - reach);
+    for (std::size_t at = row; at < end; at++) {
+      const std::uint8_t* const p = memory.data() + at;
+      const std::uint32_t window =
+          load<std::uint16_t>(p) | std::uint32_t{load<std::uint16_t>(p + stride)} << 16;
+      if (of_units_.may_have(window)) check_octets(of_units_, window, memory, at, stride, hits);
+    }
+  }
+}
+
+void Matcher::scan_words(Memory memory, std::vector<Hit>& hits) const {
+  for (std::size_t at = 0; at + 4 <= memory.size(); at++) {
+    const auto window = load<std::uint32_t>(memory.data() + at);
+    if (!of_words_.may_have(window)) continue;
+    for (std::size_t stride : octet_strides())
+      if (stride > 4) check_octets(of_words_, window, memory, at, stride, hits);
+  }
+}
+
+// Where memory ends within a block, the rest of it counts as zeros, of which no form ends up whole.
+void Matcher::scan_planes(Memory memory, std::size_t stride, std::vector<Hit>& hits) const {
+  Planes planes(stride);
+  const std::size_t block = kPlaneRows * stride;
+  std::vector<std::uint32_t> before(planes.words().size());
+  for (std::size_t at = 0; at < memory.size(); at += block) {
+    if (memory.size() - at >= block) {
+      planes.turn(memory.data() + at);
+    } else {
+      std::vector<std::uint8_t> last(memory.begin() + static_cast<std::ptrdiff_t>(at),
+                                     memory.end());
+      last.resize(block);
+      planes.turn(last.data());
+    }
+    const std::vector<std::uint32_t>& words = planes.words();
+    for (std::size_t i = 0; at > 0 && i < words.size(); i++) {
+      const std::uint64_t window = before[i] | std::uint64_t{words[i]} << 32;
+      if (planes_.may_have(window))
+        check_planes(window, memory, at - block + i % stride, i / stride, stride, hits);
+    }
+    before = words;
+  }
+}
+
+void Matcher::check_octets(const Anchors& anchors, std::uint64_t window, Memory memory,
+                           std::size_t at, std::size_t stride, std::vector<Hit>& hits) const {
+  for (const Anchors::Entry& entry : anchors.near(window)) {
+    const OctetForm& form = octets_[entry.form].of;
+    std::size_t begin = at;
+    if (entry.anchor != window || !goes_back(begin, entry.start * stride)) continue;
+    if (begin + place(form.octets.size() - 1, form.unit, stride) >= memory.size()) continue;
+    bool equal = true;
+    for (std::size_t i = 0; i < form.octets.size() && equal; i++)
+      equal = memory[begin + place(i, form.unit, stride)] == form.octets[i];
+    if (equal) hits.push_back({names_[octets_[entry.form].value], form.form, stride, begin});
+  }
+}
+
+void Matcher::check_planes(std::uint64_t window, Memory memory, std::size_t at, std::size_t bit,
                            std::size_t stride, std::vector<Hit>& hits) const {
-  auto [first, last] = index.forms.equal_range(window);
-  for (auto it = first; it != last; ++it) {
-    const Form& form = it->second;
-    if (at + place(form.octets.size() - 1, unit, stride) >= memory.size()) continue;
+  for (const Anchors::Entry& entry : planes_.near(window)) {
+    const BitForm& form = bits_[entry.form].of;
+    std::size_t begin = at;
+    if (entry.anchor != window || !goes_back(begin, entry.start * stride)) continue;
+    if (begin + (form.bits.size() - 1) * stride >= memory.size()) continue;
     bool equal = true;
-    for (std::size_t i = 8; i < form.octets.size() && equal; i++)
-      equal = memory[at + place(i, unit, stride)] == form.octets[i];
-    if (equal) hits.push_back({names_[form.value], form.name, stride, at});
-  }
-}
-
-void Matcher::check_planes(std::uint64_t window, std::span<const std::uint8_t> memory,
-                           std::size_t at, int bit, std::size_t stride,
-                           std::vector<Hit>& hits) const {
-  auto [first, last] = planes_.forms.equal_range(window);
-  for (auto it = first; it != last; ++it) {
-    const Form& form = it->second;
-    if (at + (form.bits.size() - 1) * stride >= memory.size()) continue;
-    bool equal = true;
-    for (std::size_t j = 64; j < form.bits.size() && equal; j++)
-      equal = (memory[at + j * stride] >> bit & 1) == (form.bits[j] ? 1 : 0);
-    if (equal) hits.push_back({names_[form.value], form.name, stride, at});
+    for (std::size_t j = 0; j < form.bits.size() && equal; j++)
+      equal = (memory[begin + j * stride] >> bit & 1) == (form.bits[j] ? 1 : 0);
+    if (equal) hits.push_back({names_[bits_[entry.form].value], form.form, stride, begin});
   }
 }
 

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds many values, in many forms, in a stretch of memory, at any alignment.
 //
-// Every form has an anchor of 64 bits (its first eight octets or planes). The
-// scan rolls over the memory once per stride, looks each 64-bit window up in a
-// bitmap that fits the cache, and compares the whole form only where the
-// bitmap says so. Read-only after construction: scan() may run in several
-// threads.
+// A form is a row of units (octets, 16-bit planes, words or single bits) at equal distances, the
+// stride. Memory is read as a table whose rows are one stride long: a form stands in one column of
+// it. Of every `kRows` rows the scan looks at one alone, and asks whether the units that begin
+// there are an anchor: any `kRows` neighbouring ones of a form are (anchors.h). So a form has one
+// anchor where the scan looks, wherever it begins, and is found once. The whole form is compared
+// there.
+//
+//   packed        8 octets, where every fourth octet begins
+//   octets        4 octets, of every 13th row
+//   16-bit units  2 units, of every 7th row
+//   words         1 word, the form's first, wherever it begins; then each stride is tried
+//   planes        64 planes, of every 32nd row, for each of eight bits; planes.h has them
+//
+// Read-only after construction: scan() may run in several threads.
 #pragma once
 
 #include <map>
 #include <span>
-#include <unordered_map>
 
+#include "anchors.h"
 #include "forms.h"
 
 namespace keyscan {
@@ -30,54 +39,44 @@ class Matcher {
   // so regular that it would be found by chance.
   explicit Matcher(const std::vector<Value>& values);
 
-  // `packed`: forms whose octets lie side by side, alone, which is thirty times as fast.
+  // `packed`: forms whose octets lie side by side, alone, which is many times as fast.
   void scan(std::span<const std::uint8_t> memory, std::vector<Hit>& hits,
             bool packed = false) const;
 
   // The longest stretch of memory that one form covers: by so much must two
   // neighbouring pieces of memory overlap.
   std::size_t longest_octets() const { return longest_octets_; }
-  std::size_t forms() const { return forms_; }
+  std::map<std::string, std::size_t> forms() const;  // how many, by value
 
  private:
-  static constexpr std::size_t kBitmapBits = std::size_t{1} << 20;
-
-  struct Form {
+  using Memory = std::span<const std::uint8_t>;
+  struct Octetwise {
     std::size_t value;
-    std::string name;
-    Octets octets;           // of an OctetForm
-    std::vector<bool> bits;  // of a BitForm
+    OctetForm of;
   };
-  struct Index {
-    std::vector<std::uint64_t> bitmap = std::vector<std::uint64_t>(kBitmapBits / 64);
-    std::unordered_multimap<std::uint64_t, Form> forms;
-    void add(std::uint64_t anchor, Form form);
-    // Key material is random, so its own bits spread well enough.
-    static std::uint64_t place_in_bitmap(std::uint64_t window) {
-      return window & (kBitmapBits - 1);
-    }
-    bool may_contain(std::uint64_t window) const {
-      std::uint64_t at = place_in_bitmap(window);
-      return (bitmap[at / 64] >> at % 64 & 1) != 0;
-    }
+  struct Bitwise {
+    std::size_t value;
+    BitForm of;
   };
 
-  void scan_packed(std::span<const std::uint8_t> memory, std::vector<Hit>& hits) const;
-  void scan_spread(const Index& index, std::span<const std::uint8_t> memory, std::size_t unit,
-                   std::size_t stride, std::vector<Hit>& hits) const;
-  void scan_planes(std::span<const std::uint8_t> memory, std::size_t stride,
-                   std::vector<Hit>& hits) const;
-  void check_octets(const Index& index, std::uint64_t window, std::span<const std::uint8_t> memory,
-                    std::size_t at, std::size_t unit, std::size_t stride,
-                    std::vector<Hit>& hits) const;
-  void check_planes(std::uint64_t window, std::span<const std::uint8_t> memory, std::size_t at,
-                    int bit, std::size_t stride, std::vector<Hit>& hits) const;
+  void add(std::size_t value, OctetForm form);
+  void add(std::size_t value, BitForm form);
+  void scan_packed(Memory memory, std::vector<Hit>& hits) const;
+  void scan_octets(Memory memory, std::size_t stride, std::vector<Hit>& hits) const;
+  void scan_units(Memory memory, std::size_t stride, std::vector<Hit>& hits) const;
+  void scan_words(Memory memory, std::vector<Hit>& hits) const;
+  void scan_planes(Memory memory, std::size_t stride, std::vector<Hit>& hits) const;
+  // Those of the anchor `window`, found at `at`, whose form stands there whole.
+  void check_octets(const Anchors& anchors, std::uint64_t window, Memory memory, std::size_t at,
+                    std::size_t stride, std::vector<Hit>& hits) const;
+  void check_planes(std::uint64_t window, Memory memory, std::size_t at, std::size_t bit,
+                    std::size_t stride, std::vector<Hit>& hits) const;
 
   std::vector<std::string> names_;
-  Index packed_, planes_;
-  std::map<std::size_t, Index> spread_;  // by unit
+  std::vector<Octetwise> octets_;
+  std::vector<Bitwise> bits_;
+  Anchors packed_, of_octets_, of_units_, of_words_, planes_;
   std::size_t longest_octets_ = 0;
-  std::size_t forms_ = 0;
 };
 
 }  // namespace keyscan

@@ -118,6 +118,26 @@ TEST(PairPoolsOfServers, ManyKeysTakeOneBlockOfASession) {
   EXPECT_EQ(of.status(0).pool_left, before - 1);
 }
 
+// Servers that are told to keep different numbers of circuits ready keep the fewer ones; neither
+// asks the other for more.
+TEST(PairPoolsOfServers, TheSmallerReserveCounts) {
+  constexpr std::size_t kOfOne = std::size_t{12} << 20;  // one circuit of small_job()'s
+  TwoServices two(512, [](JobServiceOptions& options) {
+    if (options.party == 1) options.pair_prepared_bytes = kOfOne;
+  });
+  const KeyRef ref = two.make_key("alice@R", kSmallest, random_octets(16));
+  const auto status = [&](std::size_t p) { return *two.service(p).status().pair; };
+  for (int k = 0; k < 3; ++k) ASSERT_EQ(two.ask(small_job(ref)).both(), TKDC_STATUS_OK);
+  EXPECT_TRUE(comes_to([&] { return status(1).prepared == 1; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_EQ(two.ask(small_job(ref)).both(), TKDC_STATUS_OK) << "the session stands";
+  for (const std::size_t p : {0, 1}) {
+    EXPECT_EQ(status(p).prepared_most, kOfOne);
+    EXPECT_LE(status(p).prepared_bytes, kOfOne);
+    EXPECT_TRUE(two.troubles(p).empty());
+  }
+}
+
 // A pool that is used up but for its last blocks: its keys do not serve, until they have moved; and
 // then it goes.
 TEST(PairPoolsOfServers, KeysOfAPoolThatIsUsedUpMove) {

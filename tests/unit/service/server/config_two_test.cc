@@ -80,6 +80,18 @@ TEST_F(ConfigTwoTest, WhatOnlyThreeServersDoIsRefusedByItsName) {
                {"'installation.security'", "must be \"malicious\""});
 }
 
+TEST_F(ConfigTwoTest, WhatIsPreparedIsOfTwoServers) {
+  EXPECT_EQ(load()->pair_prepared_bytes, std::size_t{384} << 20);
+  EXPECT_EQ(load({{"[data]", "prepared_mb = 16"}})->pair_prepared_bytes, std::size_t{16} << 20);
+  const std::vector<std::string> words = {"'data.prepared_mb'", "from 16 to 65536"};
+  expect_error({{"[data]", "prepared_mb = 15"}}, words);
+  expect_error({{"[data]", "prepared_mb = 65537"}}, words);
+  const std::string id = "id = \"000102030405060708090a0b0c0d0e0f\"\n";
+  good_[0].second = id + "parties = 3\nparty = 1\n";
+  expect_error({{"[data]", "prepared_mb = 384"}},
+               {"'data.prepared_mb'", "of two servers", "garbled_mb", "(line "});
+}
+
 TEST_F(ConfigTwoTest, NumbersOfThreeServersAreNone) {
   const std::string third =
       "\n[[peers]]\nparty = 2\naddress = \"127.0.0.1:7712\"\n"
@@ -98,12 +110,15 @@ TEST_F(ConfigTwoTest, NumbersOfThreeServersAreNone) {
   expect_error({}, {"one [[peers]], the other party"});
 }
 
-TEST_F(ConfigTwoTest, FromThreeToTwoNeedsARestart) {
+TEST_F(ConfigTwoTest, SomeChangesNeedARestart) {
   auto two = load();
   ASSERT_TRUE(two.ok());
   ServerConfig three = *two;
   three.parties = 3;
   EXPECT_EQ(changes_for_restart(*two, three), std::vector<std::string>{"[installation]"});
+  ServerConfig more = *two;
+  more.pair_prepared_bytes *= 2;
+  EXPECT_EQ(changes_for_restart(*two, more), std::vector<std::string>{"[data]"});
 }
 
 }  // namespace

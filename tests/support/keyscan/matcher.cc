@@ -2,6 +2,7 @@
 #include "matcher.h"
 
 #include <algorithm>
+#include <bitset>
 #include <cstring>
 #include <set>
 #include <stdexcept>
@@ -17,9 +18,9 @@ constexpr std::size_t kMinDistinctOctets = 5;  // in 16 octets of key material: 
 // How many units an anchor has, and how many rows there are between two that are looked at. A form
 // has at least kAnchor + kRows - 1 units.
 constexpr std::size_t kPackedAnchor = 8, kPackedRows = 4;
-constexpr std::size_t kOctetAnchor = 4, kOctetRows = 13;  // units of 1
-constexpr std::size_t kUnitAnchor = 2, kUnitRows = 7;     // of 2
-constexpr std::size_t kPlaneAnchor = 64;                  // and kPlaneRows
+constexpr std::size_t kOctetAnchor = 4, kOctetRows = 5;  // units of 1
+constexpr std::size_t kUnitAnchor = 2, kUnitRows = 7;    // of 2
+constexpr std::size_t kPlaneAnchor = 64;                 // and kPlaneRows
 static_assert(kPackedAnchor + kPackedRows - 1 <= kMinValueOctets);
 static_assert(kOctetAnchor + kOctetRows - 1 <= kMinValueOctets);
 static_assert(kUnitAnchor + kUnitRows - 1 <= kMinValueOctets / 2);
@@ -44,6 +45,29 @@ std::size_t place(std::size_t i, std::size_t unit, std::size_t stride) {
   return i / unit * stride + i % unit;
 }
 
+std::size_t distinct_octets(const std::uint8_t* first, std::size_t octets) {
+  std::bitset<256> seen;
+  for (std::size_t i = 0; i < octets; i++) seen.set(first[i]);
+  return seen.count();
+}
+
+// Of the stretches of `rows` neighbouring anchors the one whose most regular anchor is the least
+// so: zeros stand everywhere in memory. `last`: where the last anchor begins.
+template <class Distinct>
+std::size_t best_stretch(std::size_t last, std::size_t rows, Distinct distinct) {
+  std::vector<std::size_t> each;
+  for (std::size_t start = 0; start <= last; start++) each.push_back(distinct(start));
+  std::size_t best = 0, most = 0;
+  for (std::size_t first = 0; first + rows <= each.size(); first++) {
+    const auto begin = each.begin() + static_cast<std::ptrdiff_t>(first);
+    const std::size_t least = *std::min_element(begin, begin + static_cast<std::ptrdiff_t>(rows));
+    if (least <= most) continue;
+    most = least;
+    best = first;
+  }
+  return best;
+}
+
 // Where a form begins of which `before` octets lie before `at`, if that is in memory.
 bool goes_back(std::size_t& at, std::size_t before) {
   if (at < before) return false;
@@ -56,19 +80,24 @@ bool goes_back(std::size_t& at, std::size_t before) {
 void Matcher::add(std::size_t value, OctetForm form) {
   const std::size_t stride = form.strided ? octet_strides().back() : form.unit;
   longest_octets_ = std::max(longest_octets_, place(form.octets.size() - 1, form.unit, stride) + 1);
-  const std::uint8_t* const octets = form.octets.data();
-  const std::size_t index = octets_.size();
+  const auto add_to = [&](Anchors& anchors, auto anchor, std::size_t units, std::size_t rows) {
+    const std::size_t last = form.octets.size() / form.unit - units;
+    const std::size_t first = best_stretch(last, rows, [&](std::size_t start) {
+      return distinct_octets(form.octets.data() + start * form.unit, units * form.unit);
+    });
+    for (std::size_t start = first; start < first + rows; start++) {
+      std::memcpy(&anchor, form.octets.data() + start * form.unit, sizeof anchor);
+      anchors.add(anchor, octets_.size(), start);
+    }
+  };
   if (!form.strided) {
-    for (std::size_t i = 0; i < kPackedRows; i++)
-      packed_.add(load<std::uint64_t>(octets + i), index, i);
+    add_to(packed_, std::uint64_t{}, kPackedAnchor, kPackedRows);
   } else if (form.unit == 1) {
-    for (std::size_t i = 0; i < kOctetRows; i++)
-      of_octets_.add(load<std::uint32_t>(octets + i), index, i);
+    add_to(of_octets_, std::uint32_t{}, kOctetAnchor, kOctetRows);
   } else if (form.unit == 2) {
-    for (std::size_t i = 0; i < kUnitRows; i++)
-      of_units_.add(load<std::uint32_t>(octets + 2 * i), index, i);
+    add_to(of_units_, std::uint32_t{}, kUnitAnchor, kUnitRows);
   } else if (form.unit == 4) {
-    of_words_.add(load<std::uint32_t>(octets), index, 0);
+    add_to(of_words_, std::uint32_t{}, 1, 1);
   } else {
     throw std::logic_error("forms of such units are not looked for");
   }
@@ -77,8 +106,14 @@ void Matcher::add(std::size_t value, OctetForm form) {
 
 void Matcher::add(std::size_t value, BitForm form) {
   longest_octets_ = std::max(longest_octets_, (form.bits.size() - 1) * plane_strides().back() + 1);
-  for (std::size_t i = 0; i < kPlaneRows; i++)
-    planes_.add(planes_from(form.bits, i), bits_.size(), i);
+  const auto changing = [&](std::size_t start) {
+    const auto begin = form.bits.begin() + static_cast<std::ptrdiff_t>(start);
+    const std::ptrdiff_t planes = kPlaneAnchor, ones = std::count(begin, begin + planes, true);
+    return static_cast<std::size_t>(std::min(ones, planes - ones));
+  };
+  const std::size_t first = best_stretch(form.bits.size() - kPlaneAnchor, kPlaneRows, changing);
+  for (std::size_t start = first; start < first + kPlaneRows; start++)
+    planes_.add(planes_from(form.bits, start), bits_.size(), start);
   bits_.push_back({value, std::move(form)});
 }
 

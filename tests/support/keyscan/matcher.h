@@ -3,16 +3,16 @@
 //
 // A form is a row of units (octets, 16-bit planes, words or single bits) at equal distances, the
 // stride. Memory is read as a table whose rows are one stride long: a form stands in one column of
-// it. Of every `kRows` rows the scan looks at one alone, and asks whether the units that begin
-// there are an anchor: any `kRows` neighbouring ones of a form are (anchors.h). So a form has one
-// anchor where the scan looks, wherever it begins, and is found once. The whole form is compared
-// there.
+// it. Of every so many rows the scan looks at one alone, and asks whether the units that begin
+// there are an anchor (anchors.h): of each form so many neighbouring stretches are, those that are
+// least like zeros. So a form has one anchor where the scan looks, wherever it begins, and is found
+// once. The whole form is compared there.
 //
 //   packed        8 octets, where every fourth octet begins
-//   octets        4 octets, of every 13th row
+//   octets        4 octets, of every 5th row
 //   16-bit units  2 units, of every 7th row
-//   words         1 word, the form's first, wherever it begins; then each stride is tried
-//   planes        64 planes, of every 32nd row, for each of eight bits; planes.h has them
+//   words         1 word, wherever it begins; then each stride is tried
+//   planes        64 planes, of every 32nd row, for each of eight bits (planes.h)
 //
 // Read-only after construction: scan() may run in several threads.
 #pragma once

@@ -34,10 +34,19 @@ std::vector<std::size_t> offsets(const std::vector<Hit>& hits, const std::string
   return out;
 }
 
-class Forms : public testing::TestWithParam<std::size_t> {
+struct Shape {
+  std::size_t octets, zeros;  // as many of these at the end
+};
+
+class Forms : public testing::TestWithParam<Shape> {
  protected:
   Noise noise_;
-  const Value value_{"v", noise_.octets(GetParam())};
+  Octets value() {
+    Octets out = noise_.octets(GetParam().octets);
+    std::fill(out.end() - static_cast<std::ptrdiff_t>(GetParam().zeros), out.end(), 0);
+    return out;
+  }
+  const Value value_{"v", value()};
   const Matcher matcher_{{value_}};
 
   // In memory that ends where the form does, `rows` from its beginning on.
@@ -105,7 +114,8 @@ TEST_P(Forms, OneOfManyIsFound) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, Forms, testing::Values(16, 20, 32));
+INSTANTIATE_TEST_SUITE_P(Shapes, Forms,
+                         testing::Values(Shape{16, 0}, Shape{16, 8}, Shape{20, 0}, Shape{32, 0}));
 
 TEST(Matcher, TakesNoValueThatWouldBeFoundByChance) {
   EXPECT_THROW(Matcher({{"short", Octets(15, 7)}}), std::invalid_argument);

@@ -58,7 +58,7 @@ struct JobServiceOptions {
   // ANDs for tickets of lengths that nobody has sealed: two of the longest at once, and as many
   // again in 48 s.
   std::uint64_t pair_unproved_ands = 2'400'000;
-  std::size_t pair_prepared_bytes = std::size_t{384} << 20;  // of circuits that stand ready, at most
+  std::size_t pair_prepared_bytes = std::size_t{384} << 20;  // of circuits that stand ready
   bool pair_ahead = true;  // two servers prepare circuits while no job waits
 };
 

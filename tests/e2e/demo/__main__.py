@@ -131,7 +131,7 @@ def main() -> int:
                     "and kadmind")
         realm.create()
         if SERVERS == 2:
-            screen.say(f"(each server keeps {PREPARED_MB} MiB of prepared circuits: data.prepared_mb)")
+            screen.say(f"(each server keeps {PREPARED_MB} MiB of circuits ready: data.prepared_mb)")
             for party in range(SERVERS):
                 realm.set_data(party, "prepared_mb", PREPARED_MB)
         demonstrate(realm, screen)

@@ -119,7 +119,7 @@ std::map<std::int64_t, TableSet>& right_stores() {
 }
 
 bool same_keys(const TableSet& one, const TableSet& two) {
-  for (auto table : {Tables::kCommitted, Tables::kTombstones})
+  for (auto table : {Tables::kCommitted, Tables::kTombstones, Tables::kDropped})
     if (!std::ranges::equal(one[table], two[table],
                             [](const auto& a, const auto& b) { return a.first == b.first; }))
       return false;

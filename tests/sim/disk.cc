@@ -123,7 +123,15 @@ class SimTransaction final : public Tables::Transaction {
     return 0;
   }
   int count(Which table, std::size_t& entries) override {
-    entries = disk_.tables[static_cast<std::size_t>(table)].size();
+    // With what this transaction has changed, as LMDB counts.
+    const auto& rows = disk_.tables[static_cast<std::size_t>(table)];
+    entries = rows.size();
+    for (const auto& [where, value] : changes_) {
+      if (where.first != table) continue;
+      const bool there = rows.contains(where.second);
+      if (value && !there) ++entries;
+      if (!value && there) --entries;
+    }
     return 0;
   }
   int each(Which table, const std::function<bool(ByteSpan, ByteSpan)>& visit) override {

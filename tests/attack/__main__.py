@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.attack import clients, control, crashes, equations, handshakes, served
+from tests.attack import clients, control, crashes, equations, handshakes, served, stored
 from tests.attack.crashes import CRASHES, Crash
 from tests.attack.handshakes import HANDSHAKES, Handshake
 from tests.attack.keys import Keys
@@ -118,6 +118,9 @@ class Attacks:
             self.by_others(realm)
             self.say("equations on keys")
             self.lines += equations.lines(realm)
+            if not self.short:  # make test has run them
+                self.say("what servers store")
+                self.lines += stored.lines(realm)
         self.in_a_realm(directory / "lanes", LANES, lanes=2)
         self.in_a_realm(directory / "masks", MASKS, masked_blocks=MASKED_BLOCKS)
         self.controls(directory)

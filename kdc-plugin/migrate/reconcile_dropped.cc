@@ -213,9 +213,13 @@ void add_dropped_commands(CLI::App& app, DroppedOptions& options) {
   options.list = add("dropped", "list keys that were removed and can be given back", "");
   options.list->add_flag("--json", options.json, "for programs");
   options.purge = add("purge", "end dropped keys for good", " --due");
-  options.purge->add_flag("--due", options.due, "those that were kept long enough; does not ask");
-  options.purge->add_flag("--all", options.all, "all of this realm");
-  options.purge->add_option("--principal", options.principals, "those of this name");
+  CLI::Option* due = options.purge->add_flag("--due", options.due,
+                                             "those that were kept long enough; does not ask");
+  CLI::Option* all = options.purge->add_flag("--all", options.all, "all of this realm");
+  due->excludes(all);
+  options.purge->add_option("--principal", options.principals, "those of this name")
+      ->excludes(due)
+      ->excludes(all);
   options.purge->add_flag("--yes", options.yes, "do not ask before");
   options.request =
       add("request", "ask two administrators for dropped keys", " --out give-back.request");

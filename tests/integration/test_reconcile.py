@@ -215,6 +215,8 @@ def test_what_was_purged_never_comes_back(realm, approvers):
     request = realm.directory / "purged"
     assert reconcile(realm, "request", "--out", str(request), "--principal", "oskar").ok
     assert "nothing to purge" in reconcile(realm, "purge", "--due").output
+    both = reconcile(realm, "purge", "--due", "--principal", "oskar")
+    assert both.code == 1 and "excludes" in both.errors, both.errors
     refused = reconcile(realm, "purge", "--principal", "oskar")
     assert refused.code == 1 and "say --yes" in refused.errors
     assert dropped(realm, "oskar") == keys

@@ -181,6 +181,8 @@ Task<JobOutcome> destroy(ManagementContext context, const JobRequest& request) {
   };
   phases.undo = [&] { return context.store.pardon(id); };
   phases.second = [&] { return context.store.destroy(id); };
+  // What allowed it back before is over, also where the handshake settled that.
+  if (context.dropped.given_back) context.dropped.given_back(id);
   co_return co_await in_two_phases(context.lane, phases, "remove", "removed");
 }
 

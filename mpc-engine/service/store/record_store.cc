@@ -57,7 +57,8 @@ Result<void> RecordStore::prepare(const KeyRecord& record) {
   if (record.ref.installation != options_.installation)
     return fail("store: key " + to_hex(record.ref.id) + " belongs to another installation");
   // The handshake would take it for a refresh, or a move.
-  if (refresh_of(record.ref.id) || move_of(record.ref.id))
+  const EntryId purge = purge_entry(record.ref.id);
+  if (refresh_of(record.ref.id) || move_of(record.ref.id) || refresh_of(purge) || move_of(purge))
     return fail("store: key " + to_hex(record.ref.id) + " has an id that no key may have");
   SecretVector plaintext = encode_record(record, epochs().era);
   KeyRecord again;

@@ -220,6 +220,17 @@ TEST_F(Dropped, ABackupHasThem) {
   EXPECT_EQ((*restored)->dropped()->dropped_record(id_of(2)).value()->dropped_at_s, kAt);
 }
 
+// The handshake would take its purge for a refresh.
+TEST_F(Dropped, NoKeyHasAnIdWhosePurgeIsAnotherEntry) {
+  KeyRecord bad = record(9);
+  const std::string purge = "tkdc purge entry", refresh = "tkdc refresh";
+  for (std::size_t k = 0; k < bad.ref.id.size(); ++k)
+    bad.ref.id[k] = static_cast<std::uint8_t>(purge[k] ^ (k < refresh.size() ? refresh[k] : 0));
+  EXPECT_FALSE(store_->prepare(bad).ok());
+  bad.ref.id[0] ^= 1;
+  EXPECT_TRUE(store_->prepare(bad).ok());
+}
+
 // Of a row that was changed, or moved from another key, nothing is believed.
 TEST_F(Dropped, ARowThatWasChangedIsAnError) {
   drop(2);

@@ -164,10 +164,14 @@ int restore(const ExportOptions& options) {
     return complain("the request is of realm " + folder->request().realm);
   if (options.dry_run) return 0;
   Screen screen;
+  const auto began = std::chrono::steady_clock::now();
+  const auto seconds = [began] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  };
   Exporter::Hooks hooks;
   hooks.stopped = stop_asked;
   hooks.show = [&](const ExportProgress& p) {
-    screen.show(std::to_string(p.principals) + " of " + std::to_string(p.of) + " principals, " +
+    screen.show(how_far(p.principals, p.of, "principals", seconds()) + ", " +
                 std::to_string(p.keys) + " keys");
   };
   hooks.say = [&](const std::string& text) { screen.say(text); };
@@ -200,9 +204,11 @@ int finish(const ExportOptions& options) {
           << ": its password history cannot be read; keys that it names stay at the servers\n";
     const std::vector<tkdc_wire_key> keys = keys_to_destroy(*found, folder->request());
     Screen screen;
+    const auto began = std::chrono::steady_clock::now();
     const std::size_t of = keys.size();
     auto removed = destroy_at_servers(**agent, keys, [&](std::size_t done) {
-      screen.show(std::to_string(done) + " of " + std::to_string(of) + " keys at the servers");
+      const std::chrono::duration<double> since = std::chrono::steady_clock::now() - began;
+      screen.show(how_far(done, of, "keys at the servers", since.count()));
       return !stop_asked();
     });
     if (!removed) return complain(removed.error().message);

@@ -20,14 +20,6 @@ namespace {
 
 constexpr int kNotComplete = 2;
 
-std::string how_far(const Progress& p) {
-  const double rate = p.seconds > 0 ? static_cast<double>(p.keys) / p.seconds : 0;
-  char text[160];
-  std::snprintf(text, sizeof text, "%zu of %zu principals, %zu keys, %.0f keys/s", p.principals,
-                p.of, p.keys, rate);
-  return text;
-}
-
 int complain(const std::string& message) {
   std::cerr << "tkdc import: " << message << "\n";
   return 1;
@@ -60,7 +52,11 @@ int import(RealmDb& db, const Survey& found, const Options& options,
   if (!journal) return complain(journal.error().message);
   Screen screen;
   Importer importer(db, **journal, std::move(agent), options,
-                    {stop_asked, [&](const Progress& p) { screen.show(how_far(p)); },
+                    {stop_asked,
+                     [&](const Progress& p) {
+                       screen.show(how_far(p.principals, p.of, "principals", p.seconds) + ", " +
+                                   std::to_string(p.keys) + " keys");
+                     },
                      [&](const std::string& text) { screen.say(text); }});
   Result<void> done = importer.run(found);
   screen.say("");

@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <iostream>
 
 namespace tkdc::migrate {
@@ -26,6 +28,18 @@ void handle_signals() {
 }
 
 bool stop_asked() { return asked != 0; }
+
+std::string how_far(std::size_t done, std::size_t of, const std::string& what, double seconds) {
+  constexpr double kMinute = 60, kLeastSeconds = 1;  // before that a rate says nothing
+  std::string text = std::to_string(done) + " of " + std::to_string(of) + " " + what;
+  if (done == 0 || seconds < kLeastSeconds) return text;
+  const double rate = static_cast<double>(done) / seconds;
+  const double left = static_cast<double>(of - std::min(done, of)) / rate;
+  char more[80];
+  std::snprintf(more, sizeof more, ", %.*f a second, some %.0f %s left", rate < 10 ? 1 : 0, rate,
+                left < 2 * kMinute ? left : left / kMinute, left < 2 * kMinute ? "s" : "min");
+  return text + more;
+}
 
 Screen::Screen() : terminal_(::isatty(STDERR_FILENO) == 1) {}
 

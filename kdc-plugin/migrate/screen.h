@@ -12,6 +12,9 @@ namespace tkdc::migrate {
 void handle_signals();
 bool stop_asked();
 
+// "1200 of 20000 principals, 40 a second, some 8 min left".
+std::string how_far(std::size_t done, std::size_t of, const std::string& what, double seconds);
+
 // One line on stderr that is written over on a terminal, and stands once in ten seconds elsewhere.
 class Screen {
  public:

@@ -62,10 +62,11 @@ class Host:
                               env={**clean, **(env or {})})
 
     def wrong(self, *more: str, env: dict | None = None) -> dict[tuple[str, str], dict]:
+        """Warnings too."""
         done = self.run("--json", *more, env=env)
         document = json.loads(done.stdout)
         found = {(one["of"], one["check"]): one for one in document["findings"]
-                 if one["state"] == "wrong"}
+                 if one["state"] in ("wrong", "warning")}
         assert done.returncode == (1 if found else 0) and document["well"] == (not found)
         assert all(one["remedy"] for one in found.values())
         return found
@@ -173,7 +174,10 @@ def test_an_ended_certificate_is_spoken_of(host):
              "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
     found = host.wrong(*host.config("server2"), env=later)
     ended = found["server2", "certificate"]
-    assert "certificate ended on" in ended["text"]
+    assert "certificate ended on" in ended["text"] and ended["state"] == "warning"
+    said = host.run("--failures-only", *host.config("server2"), env=later).stdout
+    assert re.search(r"^warning +server2 certificate ", said, re.M), said
+    assert said.endswith("0 wrong, to be warned of 1.\n"), said
     assert ended["remedy"] == f"tkdc renew --folder {host.members / 'server2'}"
 
 

@@ -225,6 +225,18 @@ def test_a_server_without_an_agent(realm, monitored):
         shown = subprocess.run(tkdc, capture_output=True, text=True, check=False,
                                **{**who, "group": NOBODY - 1})
         assert shown.returncode == 1 and "Permission denied" in shown.stdout, shown
+    doctor = [str(realm.bin / "tkdc"), "doctor", "--json", "--server-socket", str(monitored)]
+    seen = subprocess.run(doctor, capture_output=True, text=True, check=False, **who)
+    found = {one["check"]: one["state"] for one in json.loads(seen.stdout)["findings"]}
+    assert seen.returncode == 0 and set(found.values()) == {"ok"}, seen
+    assert {"running", "session", "clocks", "disks", "audit-log"} < set(found)
+    assert not {"configuration", "files", "ports"} & set(found)
+    if who:
+        seen = subprocess.run(doctor, capture_output=True, text=True, check=False,
+                              **{**who, "group": NOBODY - 1})
+        bad = [one for one in json.loads(seen.stdout)["findings"] if one["state"] == "wrong"]
+        assert seen.returncode == 1 and [one["check"] for one in bad] == ["running"], seen
+        assert "Permission denied" in bad[0]["text"], bad
     exporter = Exporter(realm, monitored, "--server-socket")
     try:
         samples = exporter.samples()
@@ -236,6 +248,14 @@ def test_a_server_without_an_agent(realm, monitored):
         assert get(f"http://{exporter.url}/readyz") == (200, "ok\n")
     finally:
         exporter.stop()
+
+
+def test_the_doctor_of_who_may_look_at_an_agent(realm, status_socket):
+    doctor = [str(realm.bin / "tkdc"), "doctor", "--socket", str(status_socket)]
+    seen = subprocess.run(doctor, capture_output=True, text=True, check=False)
+    assert seen.returncode == 0 and seen.stdout.endswith("All is well.\n"), seen
+    both = subprocess.run([*doctor, "--root", "/"], capture_output=True, text=True, check=False)
+    assert both.returncode != 0 and "excludes" in both.stdout + both.stderr, both
 
 
 def ask(url: str, what: str) -> dict:

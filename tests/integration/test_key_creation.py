@@ -8,6 +8,7 @@ import time
 import pytest
 
 from tests.integration.conftest import RECOVERY_S
+from tests.integration.test_breach import status
 from tests.support.kerberos import find_program
 from tests.support.process import wait_until
 from tests.support.rebuild_key import stored
@@ -81,6 +82,8 @@ def test_full_store(realm, client, shared_user, healthy):
                 refused = done.errors
                 break
         assert refused, "a store of 1 MiB took 200 principals"
+        rooms = {one["of"]: one["total_mib"] for one in status(realm)[1]["disks"]}
+        assert rooms["store map"] == 1, rooms
         assert client().kinit(shared_user.name, shared_user.password).ok
         wait_until(lambda: stores_agree(realm), RECOVERY_S, "three equal stores", pause_s=0.3)
     finally:

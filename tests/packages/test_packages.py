@@ -83,7 +83,8 @@ def test_install(host):
                  "tkdc-audit@server0.timer", "tkdc-audit@server0.service",
                  "tkdc-backup@server0.timer", "tkdc-backup@server0.service",
                  "tkdc-refresh@server0.timer", "tkdc-refresh@server0.service",
-                 "tkdc-exporter@agent-kdc.service", "tkdc-exporter-server@server0.service"):
+                 "tkdc-exporter@agent-kdc.service", "tkdc-exporter-server@server0.service",
+                 "tkdc-doctor.timer", "tkdc-doctor.service"):
         host.run(f"systemd-analyze verify --man=no {unit}")
 
 

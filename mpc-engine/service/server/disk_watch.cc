@@ -11,6 +11,7 @@ namespace tkdc {
 namespace {
 
 constexpr std::uint64_t kMiB = 1024 * 1024;
+constexpr const char* kMap = "store map";
 constexpr std::uint64_t kLittleBytes = 1024 * kMiB;
 
 bool is_little(const DiskRoom& room) {
@@ -19,7 +20,8 @@ bool is_little(const DiskRoom& room) {
 
 }  // namespace
 
-std::vector<DiskRoom> disk_rooms(const std::string& store_path, const std::string& audit_file) {
+std::vector<DiskRoom> disk_rooms(const std::string& store_path, std::uint64_t map_bytes,
+                                 const std::string& audit_file) {
   std::vector<DiskRoom> rooms;
   const std::string audit_folder = std::filesystem::path(audit_file).parent_path().string();
   for (const auto& [what, path] :
@@ -29,6 +31,10 @@ std::vector<DiskRoom> disk_rooms(const std::string& store_path, const std::strin
     rooms.push_back({what, path, std::uint64_t{disk.f_bavail} * disk.f_frsize,
                      std::uint64_t{disk.f_blocks} * disk.f_frsize});
   }
+  std::error_code error;
+  const std::string file = store_path + "/data.mdb";
+  const std::uint64_t taken = std::filesystem::file_size(file, error);
+  if (!error) rooms.push_back({kMap, file, map_bytes - std::min(taken, map_bytes), map_bytes});
   return rooms;
 }
 
@@ -36,10 +42,13 @@ std::string disk_alarm(const std::vector<DiskRoom>& rooms) {
   std::string text;
   for (const DiskRoom& room : rooms) {
     if (!is_little(room)) continue;
-    text += (text.empty() ? "" : "; ") + std::string("the disk of its ") + room.what + " (" +
-            room.path + ") has " + std::to_string(room.free_bytes / kMiB) + " of " +
-            std::to_string(room.total_bytes / kMiB) +
-            " MiB left: when it is full no ticket is issued";
+    const std::string left = " has " + std::to_string(room.free_bytes / kMiB) + " of " +
+                             std::to_string(room.total_bytes / kMiB) +
+                             " MiB left: when it is full ";
+    text += text.empty() ? "" : "; ";
+    text += room.what == kMap ? "the store's map ([store] map_size_mib)" + left + "no key is made"
+                              : "the disk of its " + room.what + " (" + room.path + ")" + left +
+                                    "no ticket is issued";
   }
   return text;
 }

@@ -11,12 +11,14 @@
 namespace tkdc {
 
 struct DiskRoom {
-  std::string what, path;  // "store", its folder
+  std::string what, path;  // "store", its folder; "store map", its file
   std::uint64_t free_bytes = 0, total_bytes = 0;
 };
 
-// What lies on no file system that can be asked is left out.
-std::vector<DiskRoom> disk_rooms(const std::string& store_path, const std::string& audit_file);
+// What lies on no file system that can be asked is left out. The map: how much longer the store's
+// file may become; its free pages are used again before.
+std::vector<DiskRoom> disk_rooms(const std::string& store_path, std::uint64_t map_bytes,
+                                 const std::string& audit_file);
 
 // What the administrator has to know; empty: there is room. A tenth of the disk, or a GiB,
 // whichever is less, is little.

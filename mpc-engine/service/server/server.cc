@@ -400,7 +400,7 @@ Result<void> Server::look_after() {
   (void)take_revoke_request();  // its troubles are in the journal
   if (!of_two()) shares_->look();
   revocations_.look(jobs_->status().revoked);
-  alarms_->look(disk_rooms(config_.store_path, config_.audit_file));
+  alarms_->look(disk_rooms(config_.store_path, config_.store_map_bytes, config_.audit_file));
   if (!of_two())
     alarms_->look_at_backups(backup_alarm(backups_seen(config_.path, config_.store_path),
                                           static_cast<std::int64_t>(wall_s())));

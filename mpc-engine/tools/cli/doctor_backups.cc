@@ -34,30 +34,33 @@ std::uint32_t refresh_epoch(const Patient& patient) {
 
 // The folder's path is a service's word, so it is in no command.
 Finding check_backups(const Patient& patient) {
+  const std::string make = "tkdc backup make --config " + shell_word(patient.config);
+  if (patient.only_status)
+    return told(patient, "backup_warning", make, "none are made, or the newest is of these days");
   if (!patient.server) return unknown("its configuration cannot be read");
   if (patient.server->parties == 2)
     return good("none are taken of one of two servers: docs/operations.md, A realm on two servers");
   if (::access((patient.folder + "/" + kBackupPublicName).c_str(), F_OK) != 0)
     return good("none are made: docs/operations.md, Backup");
-  const std::string make = "tkdc backup make --config " + shell_word(patient.config);
   const std::string folder =
       (std::filesystem::path(patient.server->store_path).parent_path() / "backups").string();
   const auto newest = newest_backup(folder, patient.server->installation, patient.server->party);
   if (!newest)
-    return wrong("there is no backup in " + folder, make + "; systemctl enable --now tkdc-backup@" +
-                                                        shell_word(patient.name) + ".timer");
+    return warning(
+        "there is no backup in " + folder,
+        make + "; systemctl enable --now tkdc-backup@" + shell_word(patient.name) + ".timer");
   const auto made = static_cast<std::int64_t>(newest->made_at_s);
   if (made > std::time(nullptr) + kClocksDifferS)
-    return wrong(
+    return warning(
         "a backup says that it is of " + format_utc_spaced(made) +
             ", which is yet to come: nothing shows how old the newest really is",
         "compare this host's clock; then move that file out of " + folder + ", and " + make);
   if (newest->refresh_epoch < refresh_epoch(patient))
-    return wrong("the newest backup, of " + format_utc_spaced(made) +
-                     ", is of before the last refresh: it does not serve any more",
-                 make + "; then, with the folder of the backups: tkdc backup prune");
+    return warning("the newest backup, of " + format_utc_spaced(made) +
+                       ", is of before the last refresh: it does not serve any more",
+                   make + "; then, with the folder of the backups: tkdc backup prune");
   if (std::time(nullptr) - made > kBackupDueS)
-    return wrong(
+    return warning(
         "the newest backup is of " + format_utc_spaced(made),
         make + "; systemctl enable --now tkdc-backup@" + shell_word(patient.name) + ".timer");
   return good("the newest is of " + format_utc_spaced(made));

@@ -22,22 +22,42 @@ constexpr unsigned kServer = unsigned(Kind::kServer), kAgent = unsigned(Kind::kA
                    kKrb5 = unsigned(Kind::kKrb5);
 
 constexpr Check kChecks[] = {
-    {"configuration", kServer | kAgent, check_configuration},
-    {"files", kServer | kAgent, check_files},
-    {"certificate", kServer, check_certificate},
-    {"disks", kServer, check_disks},
-    {"running", kServer | kAgent, check_running},
-    {"ports", kServer | kAgent, check_ports},
-    {"session", kServer | kAgent, check_session},
-    {"clocks", kServer | kAgent, check_clocks},
-    {"audit-log", kServer, check_audit_log},
-    {"shares", kServer, check_shares},
-    {"backups", kServer, check_backups},
-    {"former-keys", kServer | kAgent, check_former_keys},
-    {"preload", kKrb5, check_preload},
-    {"module", kKrb5, check_module},
-    {"entry-points", kKrb5, check_entry_points},
+    {"configuration", kServer | kAgent, check_configuration, false},
+    {"files", kServer | kAgent, check_files, false},
+    {"certificate", kServer, check_certificate, true},
+    {"disks", kServer, check_disks, true},
+    {"running", kServer | kAgent, check_running, true},
+    {"ports", kServer | kAgent, check_ports, false},
+    {"session", kServer | kAgent, check_session, true},
+    {"clocks", kServer | kAgent, check_clocks, true},
+    {"audit-log", kServer, check_audit_log, true},
+    {"shares", kServer, check_shares, true},
+    {"backups", kServer, check_backups, true},
+    {"former-keys", kServer | kAgent, check_former_keys, true},
+    {"preload", kKrb5, check_preload, false},
+    {"module", kKrb5, check_module, false},
+    {"entry-points", kKrb5, check_entry_points, false},
 };
+
+// What it says of itself, or why it says nothing.
+void take_status(Patient& patient, const Result<std::string>& said) {
+  if (said) patient.status = nlohmann::json::parse(*said, nullptr, false);
+  if (!said) patient.silence = said.error().message;
+  if (said && !patient.status.is_object()) patient.silence = "its answer is not JSON";
+  if (!patient.silence.empty()) patient.status = nullptr;
+}
+
+std::string unit_of(Kind kind, const std::string& name) {
+  return (kind == Kind::kAgent ? "tkdc-agent@" : "tkdc-server@") + name;
+}
+
+Result<std::string> ask_a_server(const std::string& socket) {
+  LocalAsk ask;
+  ask.op = LocalOp::kStatus;
+  auto said = ask_server(socket, ask, kStatusMs);
+  if (!said) return said.error();
+  return std::string(said->begin(), said->end());
+}
 
 Result<std::string> ask_for_status(const Patient& patient) {
   if (patient.kind == Kind::kAgent) {
@@ -45,11 +65,7 @@ Result<std::string> ask_for_status(const Patient& patient) {
     return socket ? ask_agent(*socket) : socket;
   }
   if (!patient.server) return fail("its configuration cannot be read");
-  LocalAsk ask;
-  ask.op = LocalOp::kStatus;
-  auto said = ask_server(local_socket_path(patient.server->store_path), ask, kStatusMs);
-  if (!said) return said.error();
-  return std::string(said->begin(), said->end());
+  return ask_a_server(local_socket_path(patient.server->store_path));
 }
 
 Patient member_of(const std::string& config, const std::string& root) {
@@ -59,21 +75,33 @@ Patient member_of(const std::string& config, const std::string& root) {
   out.folder = fs::path(out.config).parent_path().string();
   out.name = fs::path(out.folder).filename().string();
   out.kind = fs::path(config).filename() == "agent.toml" ? Kind::kAgent : Kind::kServer;
-  out.unit = (out.kind == Kind::kAgent ? "tkdc-agent@" : "tkdc-server@") + out.name;
+  out.unit = unit_of(out.kind, out.name);
   out.root = root;
   if (out.kind == Kind::kServer)
     if (auto read = load_server_config(config)) out.server = std::move(*read);
-  auto said = ask_for_status(out);
-  if (said) out.status = nlohmann::json::parse(*said, nullptr, false);
-  if (!said) out.silence = said.error().message;
-  if (said && !out.status.is_object()) out.silence = "its answer is not JSON";
-  if (!out.silence.empty()) out.status = nullptr;
+  take_status(out, ask_for_status(out));
   return out;
 }
 
 }  // namespace
 
 std::span<const Check> all_checks() { return kChecks; }
+
+bool concerns(const Check& check, const Patient& patient) {
+  return (check.kinds & unsigned(patient.kind)) != 0 && (check.by_status || !patient.only_status);
+}
+
+Patient patient_at(const std::string& socket, Kind kind) {
+  Patient out;
+  out.only_status = true;
+  out.kind = kind;
+  out.name = fs::path(socket).stem().string();
+  out.folder = "/etc/tkdc/" + out.name;
+  out.config = out.folder + (kind == Kind::kAgent ? "/agent.toml" : "/tkdc.toml");
+  out.unit = unit_of(kind, out.name);
+  take_status(out, kind == Kind::kAgent ? ask_agent(socket) : ask_a_server(socket));
+  return out;
+}
 
 std::vector<Patient> patients_of(const std::vector<std::string>& configs, const std::string& root) {
   std::vector<std::string> found = configs;

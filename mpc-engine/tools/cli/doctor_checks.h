@@ -21,8 +21,9 @@ namespace tkdc::cli {
 inline constexpr auto kCheckTime = std::chrono::seconds(20);
 
 struct Finding {
-  // kUnknown: another finding says why it could not be looked at.
-  enum class State : std::uint8_t { kGood, kWrong, kUnknown };
+  // kWarning: service goes on, and nothing is lost yet. kUnknown: another finding says why it could
+  // not be looked at.
+  enum class State : std::uint8_t { kGood, kWarning, kWrong, kUnknown };
   State state = State::kGood;
   std::string text;         // what was found
   std::string remedy = "";  // of what is wrong: the command that mends it
@@ -39,18 +40,27 @@ struct Patient {
   std::string silence;                 // why not
   std::string root;                    // before krb5's paths
   std::string check_krb5;              // the program; empty: it is another root's
+  // Asked over its status socket: its files are not looked at, and where they usually are stands
+  // in `config` and `folder`.
+  bool only_status = false;
 };
 
 struct Check {
   const char* name;
   unsigned kinds;  // Patient::Kind, added up
   Finding (*look)(const Patient& patient);
+  bool by_status = false;  // it needs no file of the member's
 };
 std::span<const Check> all_checks();
 
 // What is to be looked at on this host: those configurations, or, where none is named, all members
 // below ROOT/etc/tkdc, and krb5 where one of them is an agent. Statuses are asked for here.
 std::vector<Patient> patients_of(const std::vector<std::string>& configs, const std::string& root);
+// One that answers at a status socket, an agent's or a server's, for who may read no file of it.
+// Its name is the socket's.
+Patient patient_at(const std::string& socket, Patient::Kind kind);
+// Whether a check is for this patient.
+bool concerns(const Check& check, const Patient& patient);
 
 // Of one check, by its deadline. `late`: it was given up, and its thread runs on. An exception is
 // unknown.
@@ -69,6 +79,8 @@ Finding check_clocks(const Patient& patient);
 Finding check_audit_log(const Patient& patient);
 Finding check_shares(const Patient& patient);
 Finding check_former_keys(const Patient& patient);
+// What a server warns of itself in this field of its status, or `well`.
+Finding told(const Patient& patient, const char* field, std::string remedy, std::string well);
 Finding check_ports(const Patient& patient);    // doctor_ports.cc
 Finding check_preload(const Patient& patient);  // doctor_krb5.cc
 Finding check_module(const Patient& patient);
@@ -77,6 +89,9 @@ Finding check_entry_points(const Patient& patient);
 inline Finding good(std::string text) { return {Finding::State::kGood, std::move(text)}; }
 inline Finding wrong(std::string text, std::string remedy) {
   return {Finding::State::kWrong, std::move(text), std::move(remedy)};
+}
+inline Finding warning(std::string text, std::string remedy) {
+  return {Finding::State::kWarning, std::move(text), std::move(remedy)};
 }
 inline Finding unknown(std::string text) { return {Finding::State::kUnknown, std::move(text)}; }
 

@@ -126,24 +126,29 @@ Finding check_files(const Patient& patient) {
 }
 
 Finding check_certificate(const Patient& patient) {
+  const std::string renew = "tkdc renew --folder " + shell_word(patient.folder);
+  if (patient.only_status) return told(patient, "certificate_warning", renew, "its end is far");
   if (!patient.server) return unknown("the configuration cannot be read");
   const std::string& file = patient.server->certificate_file;
   auto pem = read_text_file(file, kMaxPemBytes);
   auto end = pem ? certificate_end(*pem) : Result<std::int64_t>(pem.error());
-  const std::string renew = "tkdc renew --folder " + shell_word(patient.folder);
   if (!end) return wrong(end.error().message, renew);
   const std::string alarm = certificate_alarm(*end, std::time(nullptr));
-  if (!alarm.empty()) return wrong(alarm, renew);
+  if (!alarm.empty()) return warning(alarm, renew);
   return good("until " + format_utc_spaced(*end));
 }
 
 Finding check_disks(const Patient& patient) {
+  if (patient.only_status)
+    return told(patient, "disk_warning", "df -h; then make room there",
+                "room for store and audit log");
   if (!patient.server) return unknown("the configuration cannot be read");
-  const auto rooms = disk_rooms(patient.server->store_path, patient.server->audit_file);
+  const auto rooms = disk_rooms(patient.server->store_path, patient.server->store_map_bytes,
+                                patient.server->audit_file);
   const std::string alarm = disk_alarm(rooms);
   if (!alarm.empty())
-    return wrong(alarm, "df -h " + shell_word(patient.server->store_path) + " " +
-                            shell_word(patient.server->audit_file) + "; then make room there");
+    return warning(alarm, "df -h " + shell_word(patient.server->store_path) + " " +
+                              shell_word(patient.server->audit_file) + "; then make room there");
   return good("room for store and audit log");
 }
 

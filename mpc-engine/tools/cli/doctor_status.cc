@@ -17,6 +17,8 @@ using nlohmann::json;
 using Kind = Patient::Kind;
 
 constexpr const char* kUnits = "/etc/systemd/system";
+constexpr const char* kSetClock =
+    "on that host: timedatectl set-ntp true; timedatectl timesync-status";
 constexpr std::int64_t kRefreshDueS = 40 * 86'400;  // tkdc-refresh@.timer: each month
 
 std::string text_of(const json& object, const char* field) {
@@ -49,9 +51,21 @@ std::string who(const json& server) {
   return "server " + std::to_string(number_of(server, "party"));
 }
 
+// Where `tkdc init` has it, of whom nothing else is known.
+std::string audit_file(const Patient& patient) {
+  return shell_word(patient.server ? patient.server->audit_file
+                                   : "/var/lib/tkdc/" + patient.name + "/audit.jsonl");
+}
+
 Finding silent() { return unknown("it does not answer: see running"); }
 
 }  // namespace
+
+Finding told(const Patient& patient, const char* field, std::string remedy, std::string well) {
+  if (!patient.status.is_object()) return silent();
+  const std::string text = text_of(patient.status, field);
+  return text.empty() ? good(std::move(well)) : warning(text, std::move(remedy));
+}
 
 Finding check_running(const Patient& patient) {
   if (patient.status.is_object()) return good("answers");
@@ -88,23 +102,21 @@ Finding check_session(const Patient& patient) {
 Finding check_clocks(const Patient& patient) {
   if (!patient.status.is_object()) return silent();
   for (const json& server : servers_of(patient))
-    for (const char* said : {"clock_error", "clock_warning"})
-      if (const std::string text = text_of(server, said); !text.empty())
-        return wrong(who(server) + ": " + text,
-                     "on that host: timedatectl set-ntp true; timedatectl timesync-status");
+    if (const std::string text = text_of(server, "clock_error"); !text.empty())
+      return wrong(who(server) + ": " + text, kSetClock);
+  for (const json& server : servers_of(patient))
+    if (const std::string text = text_of(server, "clock_warning"); !text.empty())
+      return warning(who(server) + ": " + text, kSetClock);
   return good("agree");
 }
 
 Finding check_audit_log(const Patient& patient) {
   if (!patient.status.is_object()) return silent();
   if (const std::string text = text_of(patient.status, "audit_trouble"); !text.empty())
-    return wrong(
-        text, "df -h " + shell_word(patient.server ? patient.server->audit_file : patient.folder) +
-                  "; make room there: it goes on by itself");
+    return wrong(text, "df -h " + audit_file(patient) + "; make room there: it goes on by itself");
   if (const std::int64_t lost = number_of(patient.status, "audit_failures"); lost > 0)
-    return wrong(
-        std::to_string(lost) + " events were not written since it started",
-        "tkdc audit verify " + shell_word(patient.server ? patient.server->audit_file : ""));
+    return warning(std::to_string(lost) + " events were not written since it started",
+                   "tkdc audit verify " + audit_file(patient));
   return good(std::to_string(number_of(patient.status, "audit_lines")) + " lines");
 }
 
@@ -118,15 +130,15 @@ Finding check_shares(const Patient& patient) {
     return wrong("an audit found shares that differ",
                  "journalctl -u " + patient.unit + "; docs/operations.md, Audit of shares");
   if (const std::string text = text_of(shares, "audit_warning"); !text.empty())
-    return wrong(text, audit + "; systemctl enable --now tkdc-audit@" + patient.name + ".timer");
+    return warning(text, audit + "; systemctl enable --now tkdc-audit@" + patient.name + ".timer");
   const json last = shares.value("last_audit", json::object());
   if (!last.is_object() || last.empty())
-    return wrong("the shares were never audited",
-                 audit + "; systemctl enable --now tkdc-audit@" + patient.name + ".timer");
+    return warning("the shares were never audited",
+                   audit + "; systemctl enable --now tkdc-audit@" + patient.name + ".timer");
   const std::int64_t refreshed = number_of(shares, "refreshed_at");
   if (refreshed > 0 && std::time(nullptr) - refreshed > kRefreshDueS)
-    return wrong("the shares were refreshed last on " + format_utc_spaced(refreshed),
-                 "systemctl enable --now tkdc-refresh@" + patient.name + ".timer");
+    return warning("the shares were refreshed last on " + format_utc_spaced(refreshed),
+                   "systemctl enable --now tkdc-refresh@" + patient.name + ".timer");
   return good("audited " + format_utc_spaced(number_of(last, "at")) +
               (refreshed > 0 ? ", refreshed " + format_utc_spaced(refreshed) : ""));
 }
@@ -143,12 +155,12 @@ Finding check_former_keys(const Patient& patient) {
       if (one.is_string()) whose += (whose.empty() ? "" : ", ") + one.get<std::string>();
   // Root types it: nothing of it is what the daemon says.
   const std::string next = shell_word(patient.config + ".new"), file = shell_word(patient.config);
-  return wrong("the former keys of " + whose + " are still good here, for a thief too",
-               "once that member has its new ones in use: runuser -u " +
-                   std::string(patient.kind == Kind::kAgent ? "tkdc-agent" : "tkdc-server") +
-                   " -- tkdc join --folder " + shell_word(patient.folder) +
-                   " --forget-former --out " + next + "; put that file in the place of " + file +
-                   "; systemctl restart " + shell_word(patient.unit));
+  return warning("the former keys of " + whose + " are still good here, for a thief too",
+                 "once that member has its new ones in use: runuser -u " +
+                     std::string(patient.kind == Kind::kAgent ? "tkdc-agent" : "tkdc-server") +
+                     " -- tkdc join --folder " + shell_word(patient.folder) +
+                     " --forget-former --out " + next + "; put that file in the place of " + file +
+                     "; systemctl restart " + shell_word(patient.unit));
 }
 
 }  // namespace tkdc::cli

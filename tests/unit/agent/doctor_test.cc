@@ -48,10 +48,19 @@ Patient agent_that_says(const json& of_server_2 = json::object()) {
   return out;
 }
 
-void expect_wrong(const Finding& found, const std::string& text, const std::string& remedy) {
-  EXPECT_EQ(found.state, State::kWrong) << found.text;
+void expect_bad(State state, const Finding& found, const std::string& text,
+                const std::string& remedy) {
+  EXPECT_EQ(found.state, state) << found.text;
   EXPECT_NE(found.text.find(text), std::string::npos) << found.text;
   EXPECT_NE(found.remedy.find(remedy), std::string::npos) << found.remedy;
+}
+
+void expect_wrong(const Finding& found, const std::string& text, const std::string& remedy) {
+  expect_bad(State::kWrong, found, text, remedy);
+}
+
+void expect_warning(const Finding& found, const std::string& text, const std::string& remedy) {
+  expect_bad(State::kWarning, found, text, remedy);
 }
 
 TEST(Doctor, OfTwoServersTwoAreAll) {
@@ -103,12 +112,49 @@ TEST(Doctor, WithoutASessionItSaysWhy) {
   expect_wrong(check_session(two), "2 servers", "tkdc status");
 }
 
-TEST(Doctor, WarningsOfTheStatusAreWrong) {
-  expect_wrong(check_clocks(agent_that_says({{"clock_warning", "60 s ahead"}})),
-               "server 2: 60 s ahead", "timedatectl");
+TEST(Doctor, WhatTheStatusWarnsOfIsSpokenOf) {
+  expect_warning(check_clocks(agent_that_says({{"clock_warning", "60 s ahead"}})),
+                 "server 2: 60 s ahead", "timedatectl");
+  Patient two = agent_that_says({{"clock_error", "300 s ahead"}});
+  two.status["servers"][0]["clock_warning"] = "60 s behind";
+  expect_wrong(check_clocks(two), "server 2: 300 s ahead", "timedatectl");
   expect_wrong(check_audit_log(server_that_says({{"audit_trouble", "full"}})), "full", "df -h");
-  expect_wrong(check_audit_log(server_that_says({{"audit_failures", 3}})), "3 events",
-               "tkdc audit verify");
+  expect_warning(check_audit_log(server_that_says({{"audit_failures", 3}})), "3 events",
+                 "tkdc audit verify");
+}
+
+// A monitoring account, which can read no file of the member.
+TEST(Doctor, AStatusSocketAloneIsEnough) {
+  Patient patient = patient_at("/nowhere/server1.sock", Patient::Kind::kServer);
+  EXPECT_TRUE(patient.only_status);
+  EXPECT_EQ(patient.name, "server1");
+  expect_wrong(check_running(patient), "/nowhere/server1.sock",
+               "systemctl start tkdc-server@server1");
+  for (const Check& check : all_checks()) {
+    if (!concerns(check, patient) || check.look == check_running) continue;
+    EXPECT_EQ(check.look(patient).state, State::kUnknown) << check.name;
+  }
+  patient.status = well_server(1);
+  std::set<std::string> looked_at;
+  for (const Check& check : all_checks()) {
+    if (!concerns(check, patient)) continue;
+    looked_at.insert(check.name);
+    EXPECT_EQ(check.look(patient).state, State::kGood) << check.name;
+  }
+  EXPECT_EQ(looked_at,
+            (std::set<std::string>{"certificate", "disks", "running", "session", "clocks",
+                                   "audit-log", "shares", "backups", "former-keys"}));
+  patient.status.update({{"certificate_warning", "it ends"},
+                         {"disk_warning", "little room"},
+                         {"backup_warning", "an old one"},
+                         {"audit_failures", 3}});
+  expect_warning(check_certificate(patient), "it ends", "tkdc renew --folder /etc/tkdc/server1");
+  expect_warning(check_disks(patient), "little room", "df -h");
+  expect_warning(check_backups(patient), "an old one",
+                 "tkdc backup make --config /etc/tkdc/server1/tkdc.toml");
+  expect_warning(check_audit_log(patient), "3 events", "/var/lib/tkdc/server1/audit.jsonl");
+  EXPECT_EQ(patient_at("/nowhere/agent-kdc.sock", Patient::Kind::kAgent).unit,
+            "tkdc-agent@agent-kdc");
 }
 
 TEST(Doctor, SharesAreToBeAuditedAndRefreshed) {
@@ -121,12 +167,12 @@ TEST(Doctor, SharesAreToBeAuditedAndRefreshed) {
   EXPECT_EQ(of({{"last_audit", audited}, {"refreshed_at", now - day}}).state, State::kGood);
   EXPECT_EQ(of({{"last_audit", audited}, {"refreshed_at", 0}}).state, State::kGood)
       << "who never refreshes";
-  expect_wrong(of({}), "never audited", "tkdc-audit@server1.timer");
-  expect_wrong(of({{"last_audit", audited}, {"audit_warning", "long ago"}}), "long ago",
-               "tkdc shares audit --config /etc/tkdc/server1/tkdc.toml");
+  expect_warning(of({}), "never audited", "tkdc-audit@server1.timer");
+  expect_warning(of({{"last_audit", audited}, {"audit_warning", "long ago"}}), "long ago",
+                 "tkdc shares audit --config /etc/tkdc/server1/tkdc.toml");
   expect_wrong(of({{"last_audit", audited}, {"alarms", 1}}), "differ", "journalctl");
-  expect_wrong(of({{"last_audit", audited}, {"refreshed_at", now - 41 * day}}), "refreshed last",
-               "tkdc-refresh@server1.timer");
+  expect_warning(of({{"last_audit", audited}, {"refreshed_at", now - 41 * day}}), "refreshed last",
+                 "tkdc-refresh@server1.timer");
 }
 
 TEST(Doctor, BackupsAreToBeNewAndOfThisRefreshEpoch) {
@@ -139,7 +185,7 @@ TEST(Doctor, BackupsAreToBeNewAndOfThisRefreshEpoch) {
   patient.server->party = 1;
   EXPECT_EQ(check_backups(patient).state, State::kGood) << "who makes none";
   std::ofstream(root + "/backup.pub") << "any";
-  expect_wrong(check_backups(patient), "there is no backup", "tkdc-backup@server1.timer");
+  expect_warning(check_backups(patient), "there is no backup", "tkdc-backup@server1.timer");
   patient.server->parties = 2;
   EXPECT_EQ(check_backups(patient).state, State::kGood) << "of two servers none is taken";
   patient.server->parties = 3;
@@ -158,13 +204,13 @@ TEST(Doctor, BackupsAreToBeNewAndOfThisRefreshEpoch) {
   };
   put(now - 4 * day, 2, 1);
   put(now - 10, 2, 0);  // another server's
-  expect_wrong(check_backups(patient), "the newest backup is of", "tkdc backup make --config");
+  expect_warning(check_backups(patient), "the newest backup is of", "tkdc backup make --config");
   put(now - day, 2, 1);
   EXPECT_EQ(check_backups(patient).state, State::kGood);
   patient.status["shares"] = {{"refresh_epoch", 3}};
-  expect_wrong(check_backups(patient), "before the last refresh", "tkdc backup prune");
+  expect_warning(check_backups(patient), "before the last refresh", "tkdc backup prune");
   put(now + day, 3, 1);
-  expect_wrong(check_backups(patient), "which is yet to come", "out of " + root + "/backups");
+  expect_warning(check_backups(patient), "which is yet to come", "out of " + root + "/backups");
   std::filesystem::remove_all(root);
 }
 
@@ -173,8 +219,8 @@ TEST(Doctor, FormerKeysComeWithTheirCommand) {
   for (const std::string& warning : {said, std::string("x. runuser -u root -- reboot")}) {
     const json status = {{"former_keys_warning", warning}, {"former_keys", {"server2"}}};
     const Finding found = check_former_keys(server_that_says(status));
-    expect_wrong(found, "the former keys of server2",
-                 "in use: runuser -u tkdc-server -- tkdc join --folder /etc/tkdc/server1 ");
+    expect_warning(found, "the former keys of server2",
+                   "in use: runuser -u tkdc-server -- tkdc join --folder /etc/tkdc/server1 ");
     EXPECT_EQ(found.remedy.find("reboot"), std::string::npos) << found.remedy;
   }
 }

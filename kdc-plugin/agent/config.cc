@@ -62,6 +62,7 @@ void read_agent(StrictToml& file, AgentConfig& config) {
   config.protocol = table.text("protocol", "");
   if (config.protocol.size() > kMaxProtocolBytes)
     table.reject("protocol", "is longer than a protocol's name may be (32)");
+  config.request_ids = table.boolean("request_ids", false);
   config.curve_secret_key_file = file.resolve(table.text("curve_secret_key_file"));
 }
 

@@ -35,7 +35,8 @@ struct AgentConfig {
   std::string status_group;
   std::string operations_log;  // empty: none
   std::size_t max_pending = 8192;
-  std::string protocol;  // asked of the servers; empty: as they choose
+  std::string protocol;      // asked of the servers; empty: as they choose
+  bool request_ids = false;  // told to the servers, which all have to know them
   std::string curve_secret_key_file;
   SecretBuffer curve_secret_key{kCurveTextBytes + 1};  // Z85 text with its NUL
   std::vector<ServerAddress> servers;                  // by party: three, or two

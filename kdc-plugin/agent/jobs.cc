@@ -7,6 +7,7 @@
 #include "agent/status.h"
 #include "agent/three_servers.h"
 #include "agent/two_servers.h"
+#include "service/wire/request_id.h"
 
 namespace tkdc::agent {
 namespace {
@@ -117,6 +118,7 @@ void Jobs::ask(Pending entry, Clock::time_point now) {
   job.name = JobName{0, run_, number};
   job.deadline_ms = ms_left(now, entry.deadline);
   job.protocol = config_.protocol;
+  if (!config_.request_ids) job.request_id = 0;
   std::vector<SecretVector> frames = sharing_->share_out(std::move(job), entry.operation);
   entry.expected = static_cast<std::uint8_t>((1u << links_.size()) - 1);
   entry.answered = 0;
@@ -228,6 +230,7 @@ void Jobs::complete(std::uint64_t number, Clock::time_point now) {
   if (job.op() == TKDC_OP_STATUS) return finish(number, status_outcome(job), now);
   if (job.op() == TKDC_OP_LIST || job.op() == TKDC_OP_LIST_DROPPED)
     return finish(number, combine_lists(job.replies), now);
+  const LogField about(request_field(job.operation.job.request_id));
   Outcome outcome = sharing_->put_together(job.replies, job.operation);
   if (outcome.status == TKDC_STATUS_DEAL_AGAIN) {
     if (job.deals < kMostDeals) return ask_again(number, outcome, now);

@@ -45,6 +45,7 @@ Parsed parse_use(tkdc_wire_op op, const RequestBody& body) {
   Operation& operation = parsed.operation;
   operation.job.key = body.key;
   operation.job.usage = body.usage;
+  operation.job.request_id = body.request_id;
   const ByteSpan data = body.data, checksum = body.checksum;
   if (is_derived(op) && !take_recipe(body.by, operation)) return malformed(op);
   // The servers compare the enctype with the key's record.

@@ -10,6 +10,7 @@
 #include "base/hex.h"
 #include "base/system_error.h"
 #include "base/utc_time.h"
+#include "service/wire/request_id.h"
 #include "service/wire/times_json.h"
 
 namespace tkdc::agent {
@@ -47,16 +48,19 @@ void OperationsLog::record(const Pending& job, const Outcome& outcome, Clock::ti
   if (fd_ < 0) return;
   const std::string key = to_hex(ByteSpan(job.key().id).first(kKeyOctets));
   double ms = std::chrono::duration<double, std::milli>(now - job.started).count();
-  char line[440];
+  const std::uint64_t id = job.operation.job.request_id;
+  const std::string request =
+      id == 0 ? std::string() : ",\"request\":\"" + request_id_text(id) + "\"";
+  char line[480];
   int n = std::snprintf(
       line, sizeof line,
       "{\"time\":\"%s\",\"op\":\"%s\",\"usage\":%u,\"key\":\"%s\",\"enctype\":%u,\"blocks\":%u,"
       "\"sha1_blocks\":%u,\"sha2_blocks\":%u,\"rounds\":%u,\"bytes_per_party\":%u,"
-      "\"ms\":%.3f,\"status\":\"%s\"}\n",
+      "\"ms\":%.3f,\"status\":\"%s\"%s}\n",
       utc_now_ms().c_str(), tkdc_wire_op_name(job.op()), job.operation.job.usage, key.c_str(),
       job.key().enctype, outcome.cost.aes_blocks, outcome.cost.sha1_blocks,
       outcome.cost.sha2_blocks, outcome.cost.rounds, outcome.cost.message_bytes, ms,
-      status_word(outcome.status));
+      status_word(outcome.status), request.c_str());
   if (n > 0 && static_cast<std::size_t>(n) < sizeof line) lines_.append(line, std::size_t(n));
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <syslog.h>
 
 #include "client.h"
@@ -115,6 +116,23 @@ static void ask_blocking(const struct tkdc_request *request, struct tkdc_reply *
     pthread_mutex_unlock(&lock);
 }
 
+/* One id for all that a client's request asks. It only has to differ from others': without the
+ * system's random octets the request goes on without one. */
+static uint64_t request_id(struct request_state *state)
+{
+    if (!state->id && getrandom(&state->id, sizeof state->id, GRND_NONBLOCK) != sizeof state->id)
+        state->id = 0;
+    return state->id;
+}
+
+static void ask_in_fiber(struct request_state *state, const struct tkdc_request *request,
+                         struct tkdc_reply *reply)
+{
+    struct tkdc_request named = *request;
+    named.request_id = request_id(state);
+    loop_ask(&named, reply);
+}
+
 static void ask(struct request_state *state, const struct tkdc_request *request,
                 struct tkdc_reply *reply)
 {
@@ -127,7 +145,7 @@ static void ask(struct request_state *state, const struct tkdc_request *request,
     else if (fiber_current() && state->database)
         tkdc_reply_fail(reply, TKDC_STATUS_INTERNAL, "operation inside a database call");
     else if (fiber_current())
-        loop_ask(request, reply);
+        ask_in_fiber(state, request, reply);
     else if (loop_is_shedding())
         tkdc_reply_fail(reply, TKDC_STATUS_LIMIT, "too many requests in work");
     else

@@ -27,6 +27,7 @@ struct request_state {
     bool tainted;      /* an operation was lost */
     bool no_record;    /* an operation is not available: no lockout count */
     unsigned database; /* depth inside the wrapped database module */
+    uint64_t id;       /* in logs; 0: it has asked nothing of the servers yet */
 };
 
 enum {

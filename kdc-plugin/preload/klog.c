@@ -6,11 +6,15 @@
  * left out: the reason stands in the log already (agent_call.c), with the server's name. Whatever
  * else krb5kdc says of such a request is logged: who asked for what, and that it was not answered.
  *
+ * Lines of a request that has asked the servers end in its id, under which the agent's and the
+ * servers' logs have what was asked.
+ *
  * What this library has to say in krb5kdc goes the same way, so that it stands where kdc.conf's
  * [logging] has the rest. On a fiber's stack: texts are made on the heap.
  */
 #include "klog.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +32,15 @@ static bool blames_client(const char *text)
            strstr(text, ": PREAUTH_FAILED: ") != NULL;
 }
 
+/* In krb5kdc's log. */
+static int say(int priority, const char *text)
+{
+    const uint64_t id = process_config.is_kdc ? fiber_request()->id : 0;
+    if (id)
+        return REAL(krb5_klog_syslog)(priority, "%s, TKDC_REQUEST=%016" PRIx64, text, id);
+    return REAL(krb5_klog_syslog)(priority, "%s", text);
+}
+
 int krb5_klog_syslog(int priority, const char *format, ...)
 {
     char *text = NULL;
@@ -38,7 +51,7 @@ int krb5_klog_syslog(int priority, const char *format, ...)
     if (made < 0)
         return 0;
     const bool left_out = process_config.is_kdc && fiber_request()->tainted && blames_client(text);
-    const int logged = left_out ? 0 : REAL(krb5_klog_syslog)(priority, "%s", text);
+    const int logged = left_out ? 0 : say(priority, text);
     free(text);
     return logged;
 }
@@ -46,7 +59,7 @@ int krb5_klog_syslog(int priority, const char *format, ...)
 void klog_say(int priority, const char *text)
 {
     if (process_config.is_kdc && REAL(krb5_klog_syslog))
-        REAL(krb5_klog_syslog)(priority, "%s", text);
+        say(priority, text);
     else
         syslog(priority, "%s", text);
 }

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/log.h"
 #include "base/version.h"
 
 namespace tkdc {
@@ -17,6 +18,11 @@ std::optional<DaemonOptions> daemon_options(int argc, char** argv, const std::st
   app.add_option("--config", options.config, "its configuration file")->required();
   app.add_flag("--check-config", options.check_only,
                "say whether the configuration is good, and end");
+  std::string log = "text";
+  app.add_option("--log", log,
+                 "how it logs: text, which has fields in the journal, or json, an object a line")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
   app.footer("Example: " + name + " --config " + example + " --check-config");
   try {
     app.parse(argc, argv);
@@ -24,6 +30,7 @@ std::optional<DaemonOptions> daemon_options(int argc, char** argv, const std::st
     exit_status = app.exit(error) == 0 ? 0 : kWrongUsage;
     return std::nullopt;
   }
+  if (log == "json") log_as(LogFormat::kJson);
   return options;
 }
 

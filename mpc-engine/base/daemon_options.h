@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the daemons are started: --config FILE [--check-config], --version, --help.
+// How the daemons are started: --config FILE [--check-config] [--log FORMAT], --version,
+// --help. What the daemon logs has that form from here on.
 #pragma once
 
 #include <optional>

@@ -5,8 +5,13 @@
 // instead, so that whoever provokes messages cannot fill a disk. Nothing
 // secret may be passed here.
 //
-// Fields: TKDC_EVENT and MESSAGE_ID of what happened (base/log_events.h), and
-// what name_process() was given: journalctl TKDC_PARTY=0 TKDC_EVENT=no-session.
+// Fields: TKDC_EVENT and MESSAGE_ID of what happened (base/log_events.h), what a LogField says,
+// and what name_process() was given: journalctl TKDC_PARTY=0 TKDC_EVENT=no-session.
+//
+// log_as(kJson): on stderr a JSON object on each line instead, for who collects lines elsewhere:
+//
+//   {"time":"2026-01-02T03:04:05.678Z","level":"warning","program":"tkdc-server","message":"...",
+//    "TKDC_EVENT":"...","MESSAGE_ID":"...","TKDC_PARTY":"0"}
 #pragma once
 
 #include <initializer_list>
@@ -29,6 +34,24 @@ struct LogEvent {
 // `fields`: NAME=VALUE, in capitals.
 void log_event(LogLevel level, const LogEvent& event, std::string_view text,
                std::initializer_list<std::string> fields = {});
+
+// A field of every line that this thread logs while it lives; where there are no fields it stands
+// at the line's end. Empty: none. The newest counts.
+class LogField {
+ public:
+  explicit LogField(std::string field);
+  ~LogField();
+  LogField(const LogField&) = delete;
+  LogField& operator=(const LogField&) = delete;
+
+ private:
+  std::string field_;
+  const std::string* outer_;
+};
+
+enum class LogFormat { kText, kJson };
+// Before anything is logged.
+void log_as(LogFormat format);
 
 // A field of every line from here on; before other threads are started.
 void name_process(const std::string& field);

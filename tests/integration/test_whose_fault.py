@@ -3,6 +3,7 @@
 that blames a user, and a status that knows nothing it was not told."""
 
 import json
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -55,6 +56,7 @@ def assert_nobody_is_blamed(lines: list[str], why: str) -> None:
     assert told, lines
     assert all(why in line for line in told), told
     assert all(len(line) < LONGEST_LINE for line in told), told
+    assert all(re.search(r", TKDC_REQUEST=[0-9a-f]{16}$", line) for line in told), told
     # A line is due each five seconds, and a client tries for 90 at most.
     assert len(told) <= 18, told
 

@@ -4,10 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hex.h"
+#include "base/log.h"
 #include "service/admit/policy.h"
 #include "service/job/job_checks.h"
 #include "service/lifecycle/management.h"
 #include "service/operation/operations.h"
+#include "service/wire/request_id.h"
 
 namespace tkdc {
 namespace {
@@ -92,6 +94,7 @@ bool Answers::audit(const JobRequest& request, tkdc_status status, const char* n
   if (head || tail) line["run"] = request.name.run;
   if (head) line["head"] = request.name.number;
   if (tail) line["tail_of"] = asked.head;
+  if (request.request_id != 0) line["request"] = request_id_text(request.request_id);
   if (note != nullptr) line["note"] = note;
   return shared_.audit(line.dump());
 }
@@ -149,6 +152,7 @@ void Answers::finish(const Job& job, JobOutcome outcome, const JobCost& cost,
   reply.next_output = next_output;
   reply.output = std::move(outcome.output.component[0]);
   reply.cost = cost;
+  const LogField about(request_field(request.request_id));
   if (reply.status == TKDC_STATUS_INTERNAL && shared_.options.trouble)
     shared_.options.trouble(reply.message);
   const bool head = tail_follows(job, reply.status);

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "base/log.h"
 #include "service/lifecycle/management.h"
 #include "service/operation/check_use.h"
 #include "service/operation/operations.h"
+#include "service/wire/request_id.h"
 
 namespace tkdc {
 namespace {
@@ -147,6 +149,7 @@ bool JobChecks::is_shared_otherwise(const Job& job, const ProtocolInfo& chosen) 
 }
 
 Verdict JobChecks::check(Job& job, std::uint8_t protocol, const ManifestTime& time) {
+  const LogField about(request_field(job.request.request_id));
   job.found = {};
   const NamedProtocol named = protocol_named(protocol, protocols_);
   job.found.learns = named.garbled != Garbled::kNo;

@@ -3,10 +3,12 @@
 
 #include <cstring>
 
+#include "base/log.h"
 #include "service/job/job_checks.h"
 #include "service/lifecycle/equal.h"
 #include "service/lifecycle/management.h"
 #include "service/operation/check_use.h"
+#include "service/wire/request_id.h"
 
 namespace tkdc {
 namespace {
@@ -47,6 +49,7 @@ Verdict PairChecks::failed(const Error& why) const {
 }
 
 PairStatement PairChecks::check(PairJob& of) {
+  const LogField about(request_field(of.job->request.request_id));
   PairStatement out;
   of.job->found = {};
   out.verdict = of.job->found.own = count(of, look_at(of));

@@ -110,7 +110,7 @@ JobCost &JobCost::operator+=(const JobCost &more)
 SecretVector encode(const JobRequest &request)
 {
     SecretVector out;
-    out.reserve(160 + request.public_data.size() + 2 * request.component[0].size() +
+    out.reserve(184 + request.public_data.size() + 2 * request.component[0].size() +
                 request.dealt.size());
     SecretWriter w(out);
     w.u8(kRequestTag);
@@ -125,10 +125,12 @@ SecretVector encode(const JobRequest &request)
     w.bytes(request.public_data);
     w.bytes(request.component[0]);
     w.bytes(request.component[1]);
-    if (!request.dealt.empty()) {
-        w.u32(request.dealt_input_bytes);
+    if (!request.dealt.empty() || request.request_id != 0) {
+        w.u32(request.dealt.empty() ? 0 : request.dealt_input_bytes);
         w.bytes(request.dealt);
     }
+    if (request.request_id != 0)
+        w.u64(request.request_id);
     return out;
 }
 
@@ -158,12 +160,19 @@ Result<JobRequest> decode_request(ByteSpan frame)
         request.dealt_input_bytes = r.u32();
         assign(request.dealt, r.bytes(kMaxDealtBytes));
     }
+    const bool named = r.remaining() > 0;
+    if (named)
+        request.request_id = r.u64();
     if (!r.complete())
         return fail("job: truncated, oversized or with trailing octets");
+    if (named && request.request_id == 0)
+        return fail("job: 0 is no request's id");
     if (request.component[0].size() != request.component[1].size())
         return fail("job: the two share components differ in length");
-    if (dealt && (request.dealt.empty() || !request.component[0].empty() ||
-                  request.dealt_input_bytes > kMaxInputBytes))
+    const bool nothing_dealt = request.dealt.empty() && request.dealt_input_bytes == 0;
+    if (dealt && !(named && nothing_dealt) &&
+        (request.dealt.empty() || !request.component[0].empty() ||
+         request.dealt_input_bytes > kMaxInputBytes))
         return fail("job: what is dealt is empty, stands beside components, or is for too long an "
                     "input");
     if (request.deadline_ms > kMaxDeadlineMs)

@@ -103,6 +103,9 @@ struct JobRequest {
     // octets' of pad. Empty where there is neither. With it there are no components.
     SecretVector dealt;
     std::uint32_t dealt_input_bytes = 0; // of them, without the pad
+    // The client's request that the job is part of, as krb5kdc has drawn it; 0: not said. A name in
+    // logs, which the agent alone vouches for: servers neither compare it nor act on it.
+    std::uint64_t request_id = 0;
 
     // How long the operation's input is, however it is shared.
     std::size_t input_bytes() const

@@ -19,6 +19,14 @@ static void put_derivation(struct tkdc_buffer *out, const struct tkdc_derivation
     tkdc_buffer_put_bytes(out, (struct tkdc_span){by->known_half, by->known_half_bytes});
 }
 
+static void put_request_id(struct tkdc_buffer *out, uint64_t id)
+{
+    if (!id)
+        return;
+    tkdc_buffer_put_u32(out, (uint32_t)(id >> 32));
+    tkdc_buffer_put_u32(out, (uint32_t)id);
+}
+
 static bool put_body(struct tkdc_buffer *out, const struct tkdc_request *r)
 {
     switch (r->op) {
@@ -34,6 +42,7 @@ static bool put_body(struct tkdc_buffer *out, const struct tkdc_request *r)
         tkdc_buffer_put_bytes(out, r->data);
         if (r->op == TKDC_OP_VERIFY)
             tkdc_buffer_put_bytes(out, r->checksum);
+        put_request_id(out, r->request_id);
         return true;
     case TKDC_OP_SEAL_DERIVED:
     case TKDC_OP_OPEN_DERIVED:
@@ -42,6 +51,7 @@ static bool put_body(struct tkdc_buffer *out, const struct tkdc_request *r)
         tkdc_buffer_put_u32(out, r->usage);
         put_derivation(out, r->by);
         tkdc_buffer_put_bytes(out, r->data);
+        put_request_id(out, r->request_id);
         return true;
     case TKDC_OP_STAGE:
         tkdc_buffer_put_u8(out, r->label);

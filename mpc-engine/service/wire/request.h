@@ -24,6 +24,7 @@ struct tkdc_request {
     struct tkdc_span data;            /* plaintext, ciphertext, data, key, name or key id */
     struct tkdc_span checksum;        /* VERIFY */
     const struct tkdc_derivation *by; /* the DERIVED ones */
+    uint64_t request_id;              /* SEAL to MAC_DERIVED: the client's request; 0: none */
 };
 
 struct tkdc_reply {

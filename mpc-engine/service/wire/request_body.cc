@@ -19,6 +19,15 @@ void get_recipe(Reader &r, RecipeBody &by)
     by.known_half = r.bytes(TKDC_DERIVED_HALF_MAX_BYTES);
 }
 
+// Said or not, but never 0.
+bool get_request_id(Reader &r, RequestBody &body)
+{
+    if (r.failed() || r.remaining() == 0)
+        return true;
+    body.request_id = r.u64();
+    return body.request_id != 0;
+}
+
 // SEAL to VERIFY and SEAL_DERIVED to MAC_DERIVED.
 void get_use(Reader &r, tkdc_wire_op op, RequestBody &body)
 {
@@ -49,6 +58,8 @@ std::optional<RequestBody> decode_body(std::uint8_t op, ByteSpan octets)
     case TKDC_OP_OPEN_DERIVED:
     case TKDC_OP_MAC_DERIVED:
         get_use(r, static_cast<tkdc_wire_op>(op), body);
+        if (!get_request_id(r, body))
+            return std::nullopt;
         break;
     case TKDC_OP_STAGE:
         body.label = r.u8();

@@ -25,9 +25,10 @@ struct RequestBody {
     std::uint8_t label = 0; // HELLO: role. STAGE: origin
     KeyRef key;             // STAGE: kvno, enctype. EXPORT, LIST: id
     std::uint32_t usage = 0;
-    ByteSpan data;     // plaintext, ciphertext, data, key, name or key id
-    ByteSpan checksum; // VERIFY
-    RecipeBody by;     // the DERIVED ones
+    ByteSpan data;                // plaintext, ciphertext, data, key, name or key id
+    ByteSpan checksum;            // VERIFY
+    RecipeBody by;                // the DERIVED ones
+    std::uint64_t request_id = 0; // SEAL to MAC_DERIVED: the client's request; 0: not said
 };
 
 inline constexpr std::size_t kMaxStagedBytes = 32; // of a key

@@ -28,6 +28,8 @@
  *   SEAL_DERIVED, OPEN_DERIVED, MAC_DERIVED
  *            as SEAL, OPEN, MAC with kind u8, enctype u32, pepper bytes, known half bytes
  *            before the data: the key derived so from this one (derivation.h)
+ *   SEAL to MAC_DERIVED may end in u64, not 0: the id of the client's request that this operation
+ *            is part of, drawn by krb5kdc; a name in logs and nothing else
  *   STAGE    origin u8, kvno u32, enctype u32, key bytes (empty when drawn)
  *                                            -> key_id[16]
  *   EXPORT   key_id[16]                      -> key bytes

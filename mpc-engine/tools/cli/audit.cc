@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tkdc audit verify`: whether a server's audit log is whole, by its own chain
 // and by what the other servers have recorded of it. `tkdc audit show`: its lines about a
-// principal, whom it holds as the SHA-256 of the name.
+// principal, whom it holds as the SHA-256 of the name, or about a client's request.
 //
 // Exit status of verify: 0 whole, 1 not, or a file cannot be read, 2 whole but for the gaps that it
 // tells of itself.
@@ -101,7 +101,7 @@ Result<bool> verify(const AuditOptions& options) {
 
 struct ShowOptions {
   std::string log;
-  std::vector<std::string> principals;
+  std::vector<std::string> principals, requests;
 };
 
 // What a line about this principal has in it.
@@ -110,6 +110,15 @@ std::string mark_of(const std::string& principal) {
   crypto_hash_sha256(digest.data(), reinterpret_cast<const std::uint8_t*>(principal.data()),
                      principal.size());
   return "\"principal\":\"" + to_hex(digest) + "\"";
+}
+
+// The same of a request, by the id that krb5kdc's log has.
+Result<std::string> mark_of_request(const std::string& id) {
+  constexpr std::size_t kDigits = 16;
+  const bool is_hex = id.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (id.size() != kDigits || !is_hex)
+    return fail("--request takes the 16 digits behind TKDC_REQUEST= in krb5kdc's log");
+  return "\"request\":\"" + id + "\"";
 }
 
 Result<void> show_file(const std::string& path, const std::vector<std::string>& marks) {
@@ -129,6 +138,11 @@ Result<void> show(const ShowOptions& options) {
       return fail("--principal " + principal + " has no realm: NAME@REALM");
     marks.push_back(mark_of(principal));
   }
+  for (const std::string& id : options.requests) {
+    auto mark = mark_of_request(id);
+    if (!mark.ok()) return mark.error();
+    marks.push_back(std::move(mark).value());
+  }
   auto closed = closed_audit_files(options.log);
   if (!closed.ok()) return closed.error();
   for (const ClosedAuditFile& one : *closed)
@@ -138,11 +152,14 @@ Result<void> show(const ShowOptions& options) {
 
 void add_show(CLI::App& audit, int& exit_status) {
   auto options = std::make_shared<ShowOptions>();
-  CLI::App* command = audit.add_subcommand("show", "print the lines about a principal");
+  CLI::App* command =
+      audit.add_subcommand("show", "print the lines about a principal or a request");
   command->add_option("log", options->log, "the audit log; its closed files are read, too")
       ->required();
   command->add_option("--principal", options->principals,
                       "NAME@REALM, as kadmin writes it; repeatable; all lines without");
+  command->add_option("--request", options->requests,
+                      "the id of a client's request, as krb5kdc's log has it; repeatable");
   command->callback([options, &exit_status] {
     auto done = show(*options);
     if (!done.ok()) std::cerr << "tkdc audit show: " << printable(done.error().message) << "\n";

@@ -101,7 +101,7 @@ std::string agent_toml(const Roster& roster, const Introduction& agent, const La
       << self.role << "\"\nsocket = \"" << layout.socket << "\"\n";
   if (!layout.socket_group.empty()) out << "socket_group = \"" << layout.socket_group << "\"\n";
   out << "curve_secret_key_file = \"" << layout.secrets << "curve.key\"\noperations_log = \""
-      << layout.operations_log << "\"\nmax_pending = 8192\n";
+      << layout.operations_log << "\"\nmax_pending = 8192\nrequest_ids = true\n";
   for (const Introduction& server : roster.servers) {
     out << "\n[[servers]]\nparty = " << server.server()->party << "\naddress = \"tcp://"
         << host_port(server.host, server.server()->control_port) << "\"\ncurve_public_key = \""

@@ -137,6 +137,14 @@ static bool derive(krb5_context c, struct tkdc_reader *r, const krb5_keyblock *k
     return true;
 }
 
+/* The body ends here, or behind the id of the client's request. */
+static bool ends(struct tkdc_reader *r)
+{
+    if (r->left)
+        (void)tkdc_reader_get(r, sizeof(uint64_t));
+    return tkdc_reader_done(r);
+}
+
 static uint16_t with_derived(krb5_context c, uint8_t op, const struct tkdc_wire_key *id,
                              uint32_t usage, struct tkdc_reader *r, struct tkdc_buffer *out)
 {
@@ -148,7 +156,7 @@ static uint16_t with_derived(krb5_context c, uint8_t op, const struct tkdc_wire_
     const krb5_keyblock key = block_of(k);
     const bool made = derive(c, r, &key, &derived);
     const struct tkdc_span data = tkdc_reader_get_bytes(r);
-    if (!made || !tkdc_reader_done(r))
+    if (!made || !ends(r))
         status = say(out, TKDC_STATUS_BAD_REQUEST, "malformed body");
     else if (op == TKDC_OP_SEAL_DERIVED)
         status = seal(c, &derived, usage, data, out);
@@ -171,7 +179,7 @@ static uint16_t with_key(krb5_context c, uint8_t op, struct tkdc_reader *r, stru
     const struct tkdc_span data = tkdc_reader_get_bytes(r);
     if (op == TKDC_OP_VERIFY)
         sum = tkdc_reader_get_bytes(r);
-    if (!tkdc_reader_done(r))
+    if (!ends(r))
         return say(out, TKDC_STATUS_BAD_REQUEST, "malformed body");
     struct plain_key *k = keys_find(&id, PLAIN_BOUND);
     if (!k)

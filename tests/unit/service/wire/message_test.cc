@@ -74,6 +74,46 @@ TEST(DealtJob, WhatIsNoneIsRefused) {
   EXPECT_FALSE(decode_request(empty).ok()) << "nothing dealt, and said so";
 }
 
+// A server of before, which has no names for requests, is told none.
+TEST(NamedJob, IsReadAsItWasWrittenWithAndWithoutADeal) {
+  for (JobRequest request : {shared(), dealt()}) {
+    const SecretVector unnamed = encode(request);
+    EXPECT_EQ(decode_request(unnamed)->request_id, 0u);
+    request.request_id = 0xfedcba9876543210;
+    const SecretVector frame = encode(request);
+    const auto read = decode_request(frame);
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(read->request_id, 0xfedcba9876543210u);
+    EXPECT_EQ(read->dealt, request.dealt);
+    EXPECT_EQ(read->input_bytes(), 20u);
+    EXPECT_EQ(encode(*read), frame);
+    JobRequest bare = dealt();
+    bare.component[0] = request.component[0];
+    bare.component[1] = request.component[1];
+    bare.dealt.clear();
+    const std::size_t of_bare = encode(bare).size();
+    for (std::size_t size = 0; size < frame.size(); ++size)
+      EXPECT_EQ(decode_request(ByteSpan(frame).first(size)).ok(),
+                size == unnamed.size() || size == of_bare)
+          << size;
+    SecretVector longer = frame, zero = frame;
+    longer.push_back(0);
+    EXPECT_FALSE(decode_request(longer).ok());
+    std::fill(zero.end() - 8, zero.end(), std::uint8_t{0});
+    EXPECT_FALSE(decode_request(zero).ok()) << "no name, and said so";
+  }
+}
+
+TEST(NamedJob, ALengthWithoutADealIsRefused) {
+  JobRequest request = shared();
+  request.request_id = 1;
+  request.dealt_input_bytes = 17;
+  EXPECT_TRUE(decode_request(encode(request)).ok()) << "nothing dealt has no length";
+  SecretVector frame = encode(request);
+  frame[frame.size() - 8 - 4 - 1] = 1;  // of what is dealt: the input's octets
+  EXPECT_FALSE(decode_request(frame).ok());
+}
+
 TEST(DealtJob, ServersMayAskForAnotherDeal) {
   JobReply reply;
   reply.status = TKDC_STATUS_DEAL_AGAIN;

@@ -89,6 +89,31 @@ TEST_F(RequestBodyTest, EachOperationIsReadAsItWasWritten) {
   EXPECT_EQ(decode_body(TKDC_OP_HELLO, written(TKDC_OP_HELLO))->label, TKDC_ROLE_ADMIN);
 }
 
+TEST_F(RequestBodyTest, AUseMayNameTheClientsRequest) {
+  for (const int op : {TKDC_OP_SEAL, TKDC_OP_OPEN, TKDC_OP_MAC, TKDC_OP_VERIFY,
+                       TKDC_OP_SEAL_DERIVED, TKDC_OP_OPEN_DERIVED, TKDC_OP_MAC_DERIVED}) {
+    request_.request_id = 0;
+    const Bytes unnamed = written(static_cast<std::uint8_t>(op));
+    EXPECT_EQ(decode_body(static_cast<std::uint8_t>(op), unnamed)->request_id, 0u);
+    request_.request_id = 0x0123456789abcdef;
+    Bytes octets = written(static_cast<std::uint8_t>(op));
+    ASSERT_EQ(octets.size(), unnamed.size() + 8);
+    const auto body = decode_body(static_cast<std::uint8_t>(op), octets);
+    ASSERT_TRUE(body) << op;
+    EXPECT_EQ(body->request_id, 0x0123456789abcdefu);
+    for (std::size_t n = unnamed.size() + 1; n < octets.size(); ++n)
+      EXPECT_FALSE(decode_body(static_cast<std::uint8_t>(op), ByteSpan(octets).first(n))) << n;
+    std::fill(octets.end() - 8, octets.end(), std::uint8_t{0});
+    EXPECT_FALSE(decode_body(static_cast<std::uint8_t>(op), octets)) << "no name, and said so";
+  }
+  for (const int op : {TKDC_OP_BIND, TKDC_OP_STAGE, TKDC_OP_DESTROY, TKDC_OP_HELLO}) {
+    request_.request_id = 0;
+    const Bytes unnamed = written(static_cast<std::uint8_t>(op));
+    request_.request_id = 1;
+    EXPECT_EQ(written(static_cast<std::uint8_t>(op)), unnamed) << "of uses alone";
+  }
+}
+
 TEST_F(RequestBodyTest, NothingElseIsRead) {
   const Bytes data = some_octets(16, 1);
   request_.data = span_of(data);

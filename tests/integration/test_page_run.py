@@ -236,6 +236,8 @@ TYPED = (
           put={"N": "100", "M": "5"}),
     Typed("health.md", "tkdc status --server-socket /run/tkdc/status-server/server0.sock",
           "healthy"),
+    Typed("health.md", "tkdc doctor --server-socket /run/tkdc/status-server/server0.sock",
+          "shares were never audited", REFUSED),
     Typed("health.md", "tkdc shares --config /etc/tkdc/NAME/tkdc.toml deal", "MAC"),
     Typed("health.md", "tkdc shares --config /etc/tkdc/NAME/tkdc.toml audit", "0 failed"),
     Typed("health.md", "tkdc shares status", "last audit", more=CONFIG),
@@ -250,6 +252,8 @@ TYPED = (
     Typed("health.md", "tkdc refresh --config /etc/tkdc/NAME/tkdc.toml"),
     Typed("health.md", "tkdc audit show audit.jsonl --principal alice@REALM", '"open"',
           put={"audit.jsonl": "/etc/tkdc/NAME/audit.jsonl", "REALM": NAME}),
+    Typed("health.md", "tkdc audit show /var/lib/tkdc/server0/audit.jsonl --request "
+                       "8c1f02a96b7d4e35", put={"/var/lib/tkdc/server0": "/etc/tkdc/server0"}),
     Typed("health.md", "tkdc audit verify audit.jsonl --against OTHER --against THIRD", "whole",
           put={"audit.jsonl": "/etc/tkdc/NAME/audit.jsonl",
                "OTHER": "/etc/tkdc/server1/audit.jsonl", "THIRD": "/etc/tkdc/server2/audit.jsonl"}),

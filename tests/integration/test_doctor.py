@@ -92,14 +92,14 @@ def test_of_a_sound_host_each_check_is_well(host):
     document = json.loads(host.run("--json").stdout)
     assert document["well"]
     not_looked_at = {one["check"] for one in document["findings"] if one["state"] != "ok"}
-    assert not_looked_at == {"entry-points"}
+    assert not_looked_at == {"entry-points", "database"}
     assert not (host.root / "ran").exists()
     by_member = {}
     for one in document["findings"]:
         by_member.setdefault(one["of"], []).append(one["check"])
     assert set(by_member) == {"server0", "server1", "server2", "agent-kdc", "agent-admin", "krb5"}
     assert len(by_member["server0"]) == 12 and len(by_member["agent-kdc"]) == 7
-    assert by_member["krb5"] == ["preload", "module", "entry-points"]
+    assert by_member["krb5"] == ["preload", "module", "entry-points", "database"]
     table = host.run()
     assert table.returncode == 0 and table.stdout.endswith("All is well.\n")
     assert host.run("--failures-only").stdout == "All is well.\n"
@@ -193,6 +193,17 @@ def test_krb5_without_its_wiring_is_found(kdc_host):
         away.rename(file)
         assert set(found) == {("krb5", check)} and word in found["krb5", check]["text"], found
     assert not kdc_host.wrong()
+
+
+def test_a_misspelt_key_of_kdc_conf_is_named(kdc_host):
+    right = kdc_host.profile.read_text()
+    library = "db_library = ktkdc\n"
+    keys = "    tkdc_timeout = 5\n    tkdc_wrapped = db2\n"
+    kdc_host.profile.write_text(right.replace(library, library + keys))
+    found = kdc_host.wrong()
+    kdc_host.profile.write_text(right)
+    assert set(found) == {("krb5", "module")}
+    assert "there is no key tkdc_timeout" in found["krb5", "module"]["text"]
 
 
 def test_a_module_that_an_included_file_names_is_named(kdc_host):

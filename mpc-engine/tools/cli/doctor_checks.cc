@@ -37,6 +37,7 @@ constexpr Check kChecks[] = {
     {"preload", kKrb5, check_preload, false},
     {"module", kKrb5, check_module, false},
     {"entry-points", kKrb5, check_entry_points, false},
+    {"database", kKrb5, check_database, false},
 };
 
 // What it says of itself, or why it says nothing.
@@ -119,7 +120,10 @@ std::vector<Patient> patients_of(const std::vector<std::string>& configs, const 
     krb5.kind = Kind::kKrb5;
     krb5.name = "krb5";
     krb5.root = root;
-    if (root.empty()) krb5.check_krb5 = "/usr/lib/tkdc/check-krb5";
+    if (root.empty()) {
+      krb5.check_krb5 = "/usr/lib/tkdc/check-krb5";
+      krb5.reconcile = "/usr/sbin/tkdc-reconcile";
+    }
     out.push_back(std::move(krb5));
   }
   return out;

@@ -39,7 +39,7 @@ struct Patient {
   nlohmann::json status;               // what it says of itself; null: nothing
   std::string silence;                 // why not
   std::string root;                    // before krb5's paths
-  std::string check_krb5;              // the program; empty: it is another root's
+  std::string check_krb5, reconcile;   // programs; empty: they are another root's
   // Asked over its status socket: its files are not looked at, and where they usually are stands
   // in `config` and `folder`.
   bool only_status = false;
@@ -85,6 +85,7 @@ Finding check_ports(const Patient& patient);    // doctor_ports.cc
 Finding check_preload(const Patient& patient);  // doctor_krb5.cc
 Finding check_module(const Patient& patient);
 Finding check_entry_points(const Patient& patient);
+Finding check_database(const Patient& patient);
 
 inline Finding good(std::string text) { return {Finding::State::kGood, std::move(text)}; }
 inline Finding wrong(std::string text, std::string remedy) {

@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto kCompareTime = std::chrono::seconds(15);
+constexpr const char* kOtherRoot = "a program of another root is not run: look on that host";
 constexpr int kMostDeep = 3;
 constexpr const char* kWireAgain =
     "apt install --reinstall tkdc-kdc; systemctl daemon-reload; systemctl restart ";
@@ -110,7 +111,15 @@ Finding check_module(const Patient& patient) {
   const char* named = std::getenv("KRB5_KDC_PROFILE");
   const std::string profile = named != nullptr ? named : "/etc/krb5kdc/kdc.conf";
   static const std::regex kModule(R"((^|\n)\s*db_library\s*=\s*ktkdc\s*(\n|$))");
-  if (!std::regex_search(profile_text(patient.root, profile, kMostDeep), kModule))
+  static const std::regex kKey(R"((^|\n)\s*(tkdc_\w+)\s*=(?!\s*\{))");
+  static const std::regex kKnown("tkdc_(wrapped|agent_socket|admin_socket|timeout_ms)");
+  const std::string text = profile_text(patient.root, profile, kMostDeep);
+  for (std::sregex_iterator key(text.begin(), text.end(), kKey), end; key != end; ++key)
+    if (const std::string name = (*key)[2]; !std::regex_match(name, kKnown))
+      return wrong(profile + ": there is no key " + name,
+                   "correct it: tkdc_wrapped, tkdc_agent_socket, tkdc_admin_socket, "
+                   "tkdc_timeout_ms; systemctl restart krb5-kdc krb5-admin-server");
+  if (!std::regex_search(text, kModule))
     return wrong(profile + " names no module ktkdc",
                  "write db_library = ktkdc into [dbmodules] there (docs/operations.md); systemctl "
                  "restart krb5-kdc krb5-admin-server");
@@ -119,13 +128,36 @@ Finding check_module(const Patient& patient) {
 
 Finding check_entry_points(const Patient& patient) {
   const std::string& program = patient.check_krb5;
-  if (program.empty()) return unknown("a program of another root is not run: look on that host");
+  if (program.empty()) return unknown(kOtherRoot);
   auto done = run_child({program}, {}, kCompareTime);
   if (!done) return wrong(done.error().message, "apt install --reinstall tkdc-kdc");
   if (done->status == 0) return good("all are as tkdc knows them");
   return wrong("tkdc does not fit the krb5 that is installed: " +
                    done->output.substr(0, done->output.find('\n')),
                "apt list -a libkrb5-3; apt install libkrb5-3=THE-VERSION-BEFORE; " + program);
+}
+
+// Whose keys are gone cannot log in; a key too many harms nobody. On a spare, and while a server is
+// away, it cannot be known.
+Finding check_database(const Patient& patient) {
+  if (patient.reconcile.empty()) return unknown(kOtherRoot);
+  auto done = run_child({patient.reconcile, "--json"}, {}, kCompareTime);
+  if (!done) return unknown(done.error().message);
+  constexpr int kDiffers = 2;
+  const std::string& said = done->output;
+  if (done->status == 0) return good("names what the servers hold");
+  if (done->status != kDiffers) return unknown(said.substr(0, said.find('\n')));
+  const auto begin = said.find('{');
+  const auto told =
+      nlohmann::json::parse(begin == std::string::npos ? said : said.substr(begin), nullptr, false);
+  const auto count = [&](const char* which) {
+    const auto list = told.is_object() ? told.find(which) : told.end();
+    return told.is_object() && list != told.end() && list->is_array() ? list->size() : 0;
+  };
+  const std::string text = std::to_string(count("dead")) + " keys exist at no server, " +
+                           std::to_string(count("orphans")) + " at the servers alone";
+  return count("dead") > 0 ? wrong(text, "tkdc reconcile names them")
+                           : warning(text, "tkdc reconcile");
 }
 
 }  // namespace tkdc::cli

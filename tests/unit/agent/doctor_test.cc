@@ -280,6 +280,31 @@ TEST(Doctor, EntryPointsAreLookedAtByTheirProgram) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(Doctor, TheDatabaseIsComparedWithTheServers) {
+  const std::string folder = test::make_scratch("doctor"), program = folder + "/reconcile";
+  Patient krb5;
+  krb5.kind = Patient::Kind::kKrb5;
+  EXPECT_EQ(check_database(krb5).state, State::kUnknown) << "another root's";
+  krb5.reconcile = program;
+  const auto write = [&](const char* script) {
+    std::ofstream(program) << "#!/bin/sh\n" << script;
+    EXPECT_EQ(::chmod(program.c_str(), 0755), 0);
+  };
+  write("exit 0\n");
+  EXPECT_EQ(check_database(krb5).state, State::kGood);
+  write("echo '{\"dead\":[1,2],\"orphans\":[3]}'; exit 2\n");
+  expect_wrong(check_database(krb5), "2 keys exist at no server, 1 at the servers alone",
+               "tkdc reconcile");
+  write("echo a line of stderr >&2; echo '{\"dead\":[],\"orphans\":[3]}'; exit 2\n");
+  expect_warning(check_database(krb5), "0 keys exist at no server, 1 at", "tkdc reconcile");
+  write("echo nonsense; exit 2\n");
+  expect_warning(check_database(krb5), "0 keys", "tkdc reconcile");
+  write("echo the agent is away; exit 1\n");
+  EXPECT_EQ(check_database(krb5).state, State::kUnknown);
+  EXPECT_EQ(check_database(krb5).text, "the agent is away");
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Doctor, AProgramThatHangsIsKilled) {
   const auto before = std::chrono::steady_clock::now();
   auto ended = run_child({"sleep", "60"}, {}, std::chrono::milliseconds(30));

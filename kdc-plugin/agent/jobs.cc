@@ -100,6 +100,7 @@ void Jobs::submit(const Asker& asker, Operation operation, Clock::time_point now
   Pending job;
   job.asker = asker;
   job.bytes = weight(operation);
+  job.input_bytes = operation.secret.size();
   job.operation = std::move(operation);
   job.started = now;
   job.deadline = deadline;
@@ -141,6 +142,7 @@ void Jobs::ask_tail(std::uint64_t head_number, Outcome answer, Clock::time_point
   operation.job.public_data = encode(Part{Part::Kind::kTail, head_number});
   operation.secret = inner_digest(output.subspan(rest.ciphertext_bytes), rest);
   operation.min_output = operation.max_output = head.operation.min_output - rest.ciphertext_bytes;
+  tail.input_bytes = operation.secret.size();
   tail.ciphertext.assign(output.begin(), output.begin() + std::ptrdiff_t(rest.ciphertext_bytes));
   tail.spent = answer.cost;
   tail.bytes = kJobOverheadBytes + operation.secret.size() + 2 * tail.ciphertext.size();

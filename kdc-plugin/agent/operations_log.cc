@@ -54,11 +54,12 @@ void OperationsLog::record(const Pending& job, const Outcome& outcome, Clock::ti
   char line[480];
   int n = std::snprintf(
       line, sizeof line,
-      "{\"time\":\"%s\",\"op\":\"%s\",\"usage\":%u,\"key\":\"%s\",\"enctype\":%u,\"blocks\":%u,"
+      "{\"time\":\"%s\",\"op\":\"%s\",\"usage\":%u,\"key\":\"%s\",\"enctype\":%u,\"input\":%zu,"
+      "\"blocks\":%u,"
       "\"sha1_blocks\":%u,\"sha2_blocks\":%u,\"rounds\":%u,\"bytes_per_party\":%u,"
       "\"ms\":%.3f,\"status\":\"%s\"%s}\n",
       utc_now_ms().c_str(), tkdc_wire_op_name(job.op()), job.operation.job.usage, key.c_str(),
-      job.key().enctype, outcome.cost.aes_blocks, outcome.cost.sha1_blocks,
+      job.key().enctype, job.input_bytes, outcome.cost.aes_blocks, outcome.cost.sha1_blocks,
       outcome.cost.sha2_blocks, outcome.cost.rounds, outcome.cost.message_bytes, ms,
       status_word(outcome.status), request.c_str());
   if (n > 0 && static_cast<std::size_t>(n) < sizeof line) lines_.append(line, std::size_t(n));

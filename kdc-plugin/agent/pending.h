@@ -33,7 +33,8 @@ struct Pending {
   Operation operation;      // of three servers: its secret until they have it in shares
   SecretVector ciphertext;  // of a tail: what its head gave
   JobCost spent;            // and what that cost
-  std::size_t bytes = 0;    // what it counts against kMaxPendingBytes
+  std::size_t input_bytes = 0;
+  std::size_t bytes = 0;  // what it counts against kMaxPendingBytes
   Clock::time_point started;
   Clock::time_point deadline;
   std::uint8_t expected = 0;  // bit i: server i is to answer

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.support.card_realm import CardRealm
-from tests.support.kerberos import Client, Outcome
+from tests.support.kerberos import Outcome
 from tests.support.process import ports_free
 from tests.support.realm import Ports
 from tests.support.rebuild_key import key_names
@@ -69,8 +69,7 @@ def flows(realm: CardRealm) -> dict[str, Callable[[], None]]:
             "kinit", "-X", f"X509_user_identity={identity}", "alice")),
         "TGS, a ticket with indicators": lambda: must(card.kvno(SERVICE)),
         "AS in FAST, encrypted challenge": lambda: must(
-            Client(realm.env(), realm.directory / "fast").kinit(
-                "alice", PASSWORD, "-T", f"FILE:{armor.ccache}")),
+            realm.client("fast").kinit("alice", PASSWORD, "-T", f"FILE:{armor.ccache}")),
         "kpasswd": kpasswd,
     }
 

@@ -142,7 +142,6 @@ Verdict PairChecks::look_at_use(PairJob& of) {
 // Each of its circuits can be prepared, and where anybody may have sent what it is of, those that
 // nobody has proved and that are not ready wait for their turn together.
 Verdict PairChecks::look_at_kinds(PairJob& of) {
-  of.kinds.clear();  // it may have been named before
   if (of.derivation) of.kinds = {of.derivation->prf, of.derivation->keys};
   of.kinds.push_back(answer_kind(of.whole.circuit));
   std::uint64_t unproved = 0;

@@ -22,7 +22,8 @@ struct PairWork {
       : plain(circuit::schedule_of(of)), padded(circuit::schedule_of(pair::with_pad(of))) {
     for (const circuit::Port& port : of.inputs) {
       const bool held = port.name == "ke" || port.name == "ki" || port.name == "kc" ||
-                        port.name == "key" || port.name == "base";
+                        port.name == "key" || port.name == "base" || port.name == "prf" ||
+                        port.name == "prf+" || port.name == "other";
       (held ? held_bits : port.name == "confounder" ? random_bits : dealt_bits) += port.bits;
     }
     dealt_bits += plain.output_bits.size();

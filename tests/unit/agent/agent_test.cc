@@ -191,6 +191,7 @@ TEST_F(AgentTest, OperationsLogHasOneLinePerOperation) {
   EXPECT_EQ(lines[0]["usage"], 2);
   EXPECT_EQ(lines[0]["key"], "11111111");
   EXPECT_EQ(lines[0]["enctype"], 18);
+  EXPECT_EQ(lines[0]["input"], 100);
   EXPECT_EQ(lines[0]["blocks"], 12);
   EXPECT_EQ(lines[0]["rounds"], 60);
   EXPECT_EQ(lines[0]["bytes_per_party"], 6048);

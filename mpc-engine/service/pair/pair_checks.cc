@@ -131,12 +131,18 @@ Verdict PairChecks::look_at_use(PairJob& of) {
   const bool derives = is_derived(request.op);
   of.derivation = derives ? derivation_of(*record, request) : std::nullopt;
   if (derives && !of.derivation) return because(of, TKDC_STATUS_UNAVAILABLE, kNotDerived);
+  if (derives && of.half.has_value() != of.derivation->needs_half) return TKDC_STATUS_BAD_REQUEST;
   auto whole = derives ? whole_of(of.derivation->shape, operation_of(request.op), request.usage,
                                   of.input_bytes)
                        : whole_of(*record, request.op, request.usage, of.input_bytes);
   if (!whole) return because(of, TKDC_STATUS_UNAVAILABLE, kNotDerived);
   of.whole = std::move(*whole);
   return look_at_kinds(of);
+}
+
+// Cookies, which anybody can make up and no stock KDC makes, take nothing from tickets.
+PairProved& PairChecks::budget_for(const Job& job) const {
+  return job.request.usage == usage::kCookie ? at_work_.cookies : at_work_.proved;
 }
 
 // Each of its circuits can be prepared, and where anybody may have sent what it is of, those that
@@ -152,7 +158,11 @@ Verdict PairChecks::look_at_kinds(PairJob& of) {
   }
   const tkdc_wire_op op = of.job->request.op;
   const bool of_anybody = op == TKDC_OP_OPEN || op == TKDC_OP_VERIFY || op == TKDC_OP_OPEN_DERIVED;
-  if (of_anybody && unproved > 0 && !at_work_.proved.may_try(unproved))
+  if (!of_anybody || unproved == 0) return kAdmit;
+  // Beyond its rate it is refused anyway, and costs nothing here.
+  Job& job = *of.job;
+  if (!job.rate) job.rate = shared_.limits.count(job.request.name.agent, job.found.record.get());
+  if (*job.rate == RateVerdict::kAllowed && !budget_for(job).may_try(job.request.name, unproved))
     return because(of, TKDC_STATUS_LIMIT, kUnproved);
   return kAdmit;
 }

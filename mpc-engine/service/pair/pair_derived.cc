@@ -97,7 +97,8 @@ std::optional<PairDerivation> derivation_of(const KeyRecord& record, const JobRe
     out.prf += ":" + std::to_string(8 * out.in.size() / block);
   }
   out.prf = answer_kind(out.prf);
-  if (recipe->kind == TKDC_DERIVE_CF2) out.pepper = recipe->pepper;
+  out.needs_half = recipe->kind == TKDC_DERIVE_CF2;
+  if (out.needs_half) out.pepper = recipe->pepper;
   const bool sums = is_checksum(operation_of(request.op));
   out.keys = answer_kind((sums ? "fast-checksum" : "fast-encryption") +
                          std::to_string(recipe->enctype) + ":" + std::to_string(request.usage));
@@ -110,6 +111,8 @@ std::optional<PairDerivation> derivation_of(const KeyRecord& record, const JobRe
 Result<std::vector<pair::Held>> derive_once(const PairAtWork& at_work, const KeyRecord& record,
                                             const PairDerivation& by,
                                             std::optional<pair::Dealt> half, bool has_prf) {
+  if (half.has_value() != by.needs_half)
+    return at_work.session.end("a derived key's known half is missing", pair::EndedBy::kState);
   auto prf =
       has_prf ? at_work.records.made(record.ref.id, by.pepper) : prf_plus_of(at_work, record, by);
   if (!prf) return prf.error();

@@ -25,7 +25,8 @@ struct PairDerivation {
   std::string prf, keys;  // kinds of circuits
   Bytes in;               // what PRF+ is of, as its circuit takes it
   std::string pepper;     // empty: PRF+ is not kept
-  KeyRecord shape;        // of the derived key: a record without octets
+  bool needs_half = false;
+  KeyRecord shape;  // of the derived key: a record without octets
 };
 
 // Nothing: the record has not what PRF+ starts from.

@@ -3,6 +3,7 @@
 
 #include "service/pair/pair_begin.h"
 #include "service/pair/pair_lane.h"
+#include "service/pair/pair_operations.h"
 
 namespace tkdc {
 namespace {
@@ -24,7 +25,10 @@ class PairJobService final : public JobService {
         equals_(options.equal_burst, options.equal_every), seals_(store, options.seal_limit),
         revocations_(store), share_alarm_([](const std::string&, const KeyRecord*) {}) {}
 
-  Result<void> load() { return pools_.load(); }
+  Result<void> load() {
+    prove_what_all_send(proved_);
+    return pools_.load();
+  }
 
   void submit(AgentRole role, JobRequest request) override;
   std::string run_session(Session& session) override;
@@ -89,6 +93,7 @@ class PairJobService final : public JobService {
   PairCircuits circuits_;
   PairWishes wishes_;
   PairProved proved_{options_.pair_unproved_ands};  // the lane's thread
+  PairProved cookies_{options_.pair_unproved_ands};
   PairAsked asked_;
   PairQueue queue_;
   PairFigures figures_;
@@ -246,7 +251,8 @@ PairJobService::Ended PairJobService::work_at_jobs(pair::Session& jobs, const pa
   PairRecords records(jobs, blocks);
   PairReserve reserve(jobs, most_prepared);
   figures_.prepared_most = most_prepared;
-  const PairAtWork at_work{jobs, pools_, circuits_, blocks, records, reserve, proved_, asked_};
+  const PairAtWork at_work{jobs,    pools_,  circuits_, blocks, records,
+                           reserve, proved_, cookies_,  asked_};
   PairLane lane(shared, at_work, queue_, wishes_, figures_, of_lane_, *streams.from_next);
   session_is(jobs.id(), pool);
   Ended ended;

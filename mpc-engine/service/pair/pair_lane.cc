@@ -214,8 +214,9 @@ Result<bool> PairLane::work_ahead() {
     last_heard_ = Clock::now();
     return upkeep;
   }
-  for (const std::string& kind : wishes_.stale()) {
-    if (at_work_.reserve.ready(kind) == 0) continue;
+  (void)wishes_.stale();
+  for (const std::string& kind : at_work_.reserve.kinds()) {
+    if (wishes_.has(kind)) continue;  // one that was pushed out is not wished for, either
     if (auto told = order(PairOrder::Kind::kForget, kind); !told) return told.error();
     at_work_.reserve.forget(kind);
   }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/pair/pair_operations.h"
 
+#include "enctype.h"
+#include "service/admit/policy.h"
+
 namespace tkdc {
 
 void note_proved(const PairAtWork& at_work, const PairJob& of) {
@@ -9,11 +12,25 @@ void note_proved(const PairAtWork& at_work, const PairJob& of) {
   const JobRequest& request = of.job->request;
   const tkdc_wire_op op = of.derivation ? operation_of(request.op) : request.op;
   const bool seals = op == TKDC_OP_SEAL;
-  if (!seals && op != TKDC_OP_MAC) return;
+  if (!seals && (op != TKDC_OP_MAC || of.derivation)) return;  // no VERIFY_DERIVED
   const std::size_t bytes = of.pad_bytes + (seals ? 0 : of.input_bytes);
   const KeyRecord& record = of.derivation ? of.derivation->shape : *of.job->found.record;
   const auto whole = whole_of(record, seals ? TKDC_OP_OPEN : TKDC_OP_VERIFY, request.usage, bytes);
   if (whole) at_work.proved.note(answer_kind(whole->circuit));
+}
+
+// PA-ENC-TS-ENC (RFC 4120, section 5.2.7.2): without microseconds, and with one to three octets of
+// them.
+void prove_what_all_send(PairProved& proved) {
+  for (const std::uint32_t enctype : {17u, 18u, 19u, 20u}) {
+    const std::string number = std::to_string(enctype);
+    for (const std::size_t plain : {21u, 26u, 27u, 28u})
+      proved.always(answer_kind("open" + number + ":" +
+                                std::to_string(plain + tkdc_enctype_of(enctype)->overhead_bytes)));
+    proved.always(answer_kind("prf-plus" + number + (enctype > 18 ? ":1" : "")));
+    proved.always(answer_kind("fast-encryption" + number + ":" +
+                              std::to_string(usage::kChallengeFromClient)));
+  }
 }
 
 SharedBytes answer_of(const pair::Bits& bits) {

@@ -16,6 +16,9 @@ JobOutcome run_pair_operation(const PairAtWork& at_work, PairJob& of, PairHeld h
 // A job that ended well proves its kind, and that of what it has sealed or signed.
 void note_proved(const PairAtWork& at_work, const PairJob& of);
 
+// What every client's first login has, of lengths that nobody chooses: timestamps and challenges.
+void prove_what_all_send(PairProved& proved);
+
 // Octets of bits that are an agent's.
 SharedBytes answer_of(const pair::Bits& bits);
 

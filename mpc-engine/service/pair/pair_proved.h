@@ -6,10 +6,12 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 
 #include "base/machine.h"
+#include "service/wire/message.h"
 
 namespace tkdc {
 
@@ -21,9 +23,24 @@ class PairProved {
 
   explicit PairProved(std::uint64_t burst) : burst_(static_cast<double>(burst)), left_(burst_) {}
 
-  bool has(const std::string& kind) const { return kinds_.contains(kind); }
+  bool has(const std::string& kind) const {
+    return always_.contains(kind) || kinds_.contains(kind);
+  }
+  // Where there are too many, the one that was proved longest ago is not any more.
   void note(const std::string& kind) {
-    if (kinds_.size() < kMostKinds) kinds_.insert(kind);
+    kinds_[kind] = ++noted_;
+    if (kinds_.size() > kMostKinds)
+      kinds_.erase(
+          std::ranges::min_element(kinds_, {}, [](const auto& one) { return one.second; }));
+  }
+  // Of few kinds, whose lengths no sender chooses.
+  void always(const std::string& kind) { always_.insert(kind); }
+  // The same for a job that is named again and again until both servers have it: it counts once.
+  bool may_try(const JobName& job, std::uint64_t ands) {
+    const auto known = tried_.find(job);
+    if (known != tried_.end()) return known->second;
+    if (tried_.size() >= kMostKinds) tried_.clear();
+    return tried_[job] = may_try(ands);
   }
   // Whether so many ANDs of a kind that nothing has proved may be made now.
   bool may_try(std::uint64_t ands, Clock::time_point now = Clock::now()) {
@@ -36,7 +53,10 @@ class PairProved {
   }
 
  private:
-  std::set<std::string> kinds_;
+  std::set<std::string> always_;
+  std::map<std::string, std::uint64_t> kinds_;
+  std::map<JobName, bool> tried_;
+  std::uint64_t noted_ = 0;
   const double burst_;
   double left_;
   Clock::time_point last_ = Clock::now();

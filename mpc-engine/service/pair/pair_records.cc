@@ -133,23 +133,17 @@ Result<void> PairRecords::bridge(std::span<const KeyRecord* const> records, bool
 
 void PairRecords::keep(const KeyId& id, pair::Held bits, bool asked) {
   const std::size_t bytes = bytes_of(bits);
-  (void)make_room(bytes, id);
+  make_room(bytes);
   bytes_ += bytes;
   held_.emplace(id, Entry{std::move(bits), {}, asked ? ++asked_ : 0});
 }
 
-// Whether there is.
-bool PairRecords::make_room(std::size_t bytes, const KeyId& stays) {
-  while (bytes_ + bytes > kMostBytes) {
-    auto oldest = held_.end();
-    for (auto one = held_.begin(); one != held_.end(); ++one)
-      if (one->first != stays &&
-          (oldest == held_.end() || one->second.asked < oldest->second.asked))
-        oldest = one;
-    if (oldest == held_.end()) return false;
+void PairRecords::make_room(std::size_t bytes) {
+  while (bytes_ + bytes > kMostBytes && !held_.empty()) {
+    const auto oldest =
+        std::ranges::min_element(held_, {}, [](const auto& entry) { return entry.second.asked; });
     forget(KeyId(oldest->first));
   }
-  return true;
 }
 
 bool PairRecords::has_made(const KeyId& id, const std::string& name) const {
@@ -172,7 +166,8 @@ void PairRecords::keep_made(const KeyId& id, const std::string& name, pair::Held
     bytes_ -= bytes_of(before->second);
     made.erase(before);
   }
-  if (made.size() >= kMostMade || !make_room(bytes_of(bits), id)) return;
+  // No record goes for it: a record costs a block of its pool.
+  if (made.size() >= kMostMade || bytes_ + bytes_of(bits) > kMostBytes) return;
   bytes_ += bytes_of(bits);
   made.emplace(name, std::move(bits));
 }

@@ -87,7 +87,7 @@ class PairRecords {
     std::uint64_t asked = 0;  // 0: not yet
   };
   void keep(const KeyId& id, pair::Held bits, bool asked);
-  bool make_room(std::size_t bytes, const KeyId& stays);
+  void make_room(std::size_t bytes);
 
   pair::Session& session_;
   PairBlocks& blocks_;

@@ -22,6 +22,12 @@ std::size_t PairReserve::ready() const {
   return sum;
 }
 
+std::vector<std::string> PairReserve::kinds() const {
+  std::vector<std::string> out;
+  for (const auto& [name, one] : ready_) out.push_back(name);
+  return out;
+}
+
 bool PairReserve::has_room(const std::string& kind, std::uint64_t ands) const {
   return ready(kind) < kMostOfKind && bytes_ + pair_prepared_bytes(ands) <= most_bytes_;
 }

@@ -27,6 +27,7 @@ class PairReserve {
   std::size_t ready() const;
   std::size_t bytes() const { return bytes_; }
   std::size_t most_bytes() const { return most_bytes_; }
+  std::vector<std::string> kinds() const;  // of which some are ready
   // Whether one more of it may stand here.
   bool has_room(const std::string& kind, std::uint64_t ands) const;
 

@@ -19,7 +19,8 @@ struct PairAtWork {
   PairBlocks& blocks;
   PairRecords& records;
   PairReserve& reserve;
-  PairProved& proved;  // outlives it, too
+  PairProved& proved;   // outlives it, too
+  PairProved& cookies;  // what they may cost, likewise
   PairAsked& asked;
 };
 

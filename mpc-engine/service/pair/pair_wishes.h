@@ -16,7 +16,7 @@ namespace tkdc {
 class PairWishes {
  public:
   using Clock = SteadyClock;
-  static constexpr std::size_t kMostKinds = 32;
+  static constexpr std::size_t kMostKinds = 128;
   static constexpr auto kForgotten = std::chrono::minutes(15);  // since it was asked for
   static constexpr double kRemembered_s = 60;
 
@@ -27,6 +27,8 @@ class PairWishes {
     wish.asked = now;
     if (wishes_.size() > kMostKinds) wishes_.erase(oldest());
   }
+
+  bool has(const std::string& kind) const { return wishes_.contains(kind); }
 
   // The kind of which most is missing, of those of which there is room for one more.
   template <class Ready, class Room>

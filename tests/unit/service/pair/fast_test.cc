@@ -201,7 +201,7 @@ TEST_F(PairFastDiffers, APrfFieldThatOneHasChanged) {
 TEST(PairFastProved, ChallengesOfLengthsThatNobodySealedAreLimited) {
   TwoServices two(512, [](JobServiceOptions& options) {
     options.pair_ahead = false;
-    options.pair_unproved_ands = 180'000;
+    options.pair_unproved_ands = 100'000;
   });
   FastPeer peer;
   const Bytes user = key_of(17), armor = key_of(17), stamp = random_octets(20);

@@ -2,6 +2,8 @@
 // What it costs a realm if somebody sends tickets that he made up.
 #include "service/pair/pair_proved.h"
 
+#include "service/pair/pair_operations.h"
+#include "service/pair/pair_wishes.h"
 #include "support/krb5_client.h"
 #include "two_services.h"
 
@@ -20,9 +22,40 @@ TEST(PairProvedTest, WhatNobodyHasSealedWaitsForItsTurn) {
   EXPECT_FALSE(proved.may_try(1, now + seconds(3600))) << "no more than the burst is kept";
   proved.note("one");
   EXPECT_TRUE(proved.has("one"));
-  for (std::size_t k = 0; k < 2 * PairProved::kMostKinds; ++k) proved.note(std::to_string(k));
-  EXPECT_TRUE(proved.has("one"));
-  EXPECT_FALSE(proved.has(std::to_string(2 * PairProved::kMostKinds - 1)));
+  proved.always("few");
+  for (std::size_t k = 0; k < PairProved::kMostKinds; ++k) proved.note(std::to_string(k));
+  EXPECT_FALSE(proved.has("one")) << "the oldest goes";
+  EXPECT_TRUE(proved.has(std::to_string(PairProved::kMostKinds - 1)));
+  EXPECT_TRUE(proved.has("few"));
+}
+
+TEST(PairProvedTest, AJobThatIsNamedAgainCountsOnce) {
+  PairProved proved(150'000);
+  for (int k = 0; k < 10; ++k) EXPECT_TRUE(proved.may_try(JobName{1, 2, 3}, 100'000));
+  EXPECT_FALSE(proved.may_try(JobName{1, 2, 4}, 100'000));
+  EXPECT_FALSE(proved.may_try(JobName{1, 2, 4}, 100'000));
+}
+
+// Where made-up tickets have used all up, first timestamps and challenges are served.
+TEST(PairProvedTest, FirstLoginsDoNotWaitForTheBudget) {
+  PairProved proved(0);
+  prove_what_all_send(proved);
+  for (const char* kind : {"answer open18:56", "answer open20:68", "answer prf-plus18",
+                           "answer prf-plus20:1", "answer fast-encryption20:54"}) {
+    EXPECT_TRUE(proved.has(kind)) << kind;
+    EXPECT_TRUE(PairCircuits().look_up(kind).ok()) << kind;
+  }
+  EXPECT_FALSE(proved.has("answer open18:57"));
+  EXPECT_FALSE(proved.has("answer fast-encryption18:513"));
+}
+
+TEST(PairWishesTest, OneThatIsPushedOutIsNoWish) {
+  PairWishes wishes;
+  auto now = PairWishes::Clock::now();
+  for (std::size_t k = 0; k <= PairWishes::kMostKinds; ++k)
+    wishes.note(std::to_string(k), now + std::chrono::milliseconds(k));
+  EXPECT_FALSE(wishes.has("0"));
+  EXPECT_TRUE(wishes.has(std::to_string(PairWishes::kMostKinds)));
 }
 
 TEST(PairProvedTest, MadeUpTicketsOfNewLengthsAreRefusedAndOthersServed) {

@@ -85,8 +85,11 @@ std::vector<SecretVector> TwoServers::share_out(JobRequest job, Operation& opera
   job.dealt_input_bytes = static_cast<std::uint32_t>(input.size());
   const std::size_t half = std::min(input.size(), half_bytes(job));
   std::array<SecretVector, 2> dealt;
-  if (half > 0) deal_to(dealt, ByteSpan(input).first(half), {});
-  deal_to(dealt, ByteSpan(input).subspan(half), operation.pad);
+  if (half > 0)
+    deal_to(dealt, pair::deal_number(job.name.run, job.name.number, pair::DealPart::kHalf),
+            ByteSpan(input).first(half), {});
+  deal_to(dealt, pair::deal_number(job.name.run, job.name.number, pair::DealPart::kRest),
+          ByteSpan(input).subspan(half), operation.pad);
   std::vector<SecretVector> frames;
   for (SecretVector& to : dealt) {
     job.dealt = std::move(to);
@@ -95,12 +98,13 @@ std::vector<SecretVector> TwoServers::share_out(JobRequest job, Operation& opera
   return frames;
 }
 
-void TwoServers::deal_to(std::array<SecretVector, 2>& servers, ByteSpan input, ByteSpan pad) const {
+void TwoServers::deal_to(std::array<SecretVector, 2>& servers, const pair::Label& number,
+                         ByteSpan input, ByteSpan pad) const {
   pair::Bits secret;
   secret.reserve(8 * (input.size() + pad.size()));
   append_bits(secret, input);
   append_bits(secret, pad);
-  const std::array<pair::Dealt, 2> dealt = pair::deal_input(secret, session_);
+  const std::array<pair::Dealt, 2> dealt = pair::deal_input(secret, session_, number);
   for (const std::size_t p : {0, 1}) {
     const SecretVector octets = put_dealt(dealt[p]);
     servers[p].insert(servers[p].end(), octets.begin(), octets.end());

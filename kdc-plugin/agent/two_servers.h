@@ -25,7 +25,8 @@ class TwoServers final : public Sharing {
   Outcome put_together(std::span<JobReply> replies, const Operation& operation) override;
 
  private:
-  void deal_to(std::array<SecretVector, 2>& servers, ByteSpan input, ByteSpan pad) const;
+  void deal_to(std::array<SecretVector, 2>& servers, const pair::Label& number, ByteSpan input,
+               ByteSpan pad) const;
   Outcome take_answers(std::span<JobReply> replies, const Operation& operation);
   Outcome take_session(std::span<const JobReply> replies);
   void note_staged(const Operation& operation);

@@ -22,9 +22,8 @@ DealtKeys::DealtKeys(ByteSpan key, std::size_t blocks) : stream(blocks + 1) {
   randombytes_buf_deterministic(stream.data(), stream.size() * kLabelBytes, key.data());
 }
 
-std::array<Dealt, 2> deal_input(std::span<const std::uint8_t> secret, const Label& session) {
-  Label number;
-  randombytes_buf(&number, sizeof number);
+std::array<Dealt, 2> deal_input(std::span<const std::uint8_t> secret, const Label& session,
+                                const Label& number) {
   std::array<Dealt, 2> out;
   std::array<Bits, 2> shares = deal(secret);
   for (std::size_t p = 0; p < 2; ++p) {

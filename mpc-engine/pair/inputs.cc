@@ -52,7 +52,8 @@ class Entry {
     if (!inputs.dealt_) return {};
     if (!session.is(inputs.dealt_->session))
       return fail("pair: an agent dealt this for another session: it is dealt again for this one");
-    if (!is_unused(session.has_served(inputs.dealt_->number)))
+    const auto deal = session.state_of_deal(inputs.dealt_->agent, inputs.dealt_->number);
+    if (!is_unused(deal != ServedDeals::Is::kNew))
       return fail("pair: this deal has served: a job that is tried again is dealt again");
     return {};
   }
@@ -60,7 +61,7 @@ class Entry {
   Result<Entered> run() {
     if (auto good = fits(session_, prepared_, inputs_); !good) return good.error();
     inputs_.used_ = true;
-    if (inputs_.dealt_) session_.serves(inputs_.dealt_->number);
+    if (inputs_.dealt_) session_.deal_serves(inputs_.dealt_->agent, inputs_.dealt_->number);
     mask();
     Bytes octets = packed(said_);
     auto done = session_.channel().write(octets);

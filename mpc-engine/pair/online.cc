@@ -138,6 +138,7 @@ Result<Bits> garbler_side(Session& session, Prepared& prepared, const Entered& e
   done = proofs.send_proof();
   if (done) done = channel.write_all(std::span<const Label>(&digest, 1));
   if (!done) return session.end(done.error().message);
+  session.tells_outputs();
   if (auto told = session.tell(prepared.outputs); !told) return told.error();
   go = proofs.read_verdict();
   if (!go) return session.end(go.error().message);
@@ -175,6 +176,7 @@ Result<Bits> evaluator_side(Session& session, Prepared& prepared, const Entered&
   go = proofs.send_verdict();
   if (!go) return session.end(go.error().message);
   if (!*go) return fail(kDropped);
+  session.tells_outputs();
   if (auto told = session.tell(prepared.outputs); !told) return told.error();
   return unmasked(prepared, outputs, *peers);
 }

@@ -18,12 +18,12 @@
 #pragma once
 
 #include <array>
-#include <set>
 
 #include "garble/wiped_memory.h"
 #include "ot/random_ot.h"
 #include "pair/auth_bit.h"
 #include "pair/bits.h"
+#include "pair/served_deals.h"
 
 namespace tkdc::pair {
 
@@ -127,9 +127,20 @@ class Session {
   // A seed for H's keys that both derive alike, for a purpose and a number.
   Label seed_of(std::uint64_t purpose, std::uint64_t number, Side of) const;
 
-  // Whether a deal of this number has served here; and that it serves now.
-  bool has_served(const Label& number) const { return served_.contains({number.high, number.low}); }
-  void serves(const Label& number) { served_.emplace(number.high, number.low); }
+  // Whether an agent's deal of this number has served here; and that it serves now.
+  ServedDeals::Is state_of_deal(std::uint64_t agent, const Label& number) const {
+    return deals_.state_of(agent, number.high, number.low);
+  }
+  void deal_serves(std::uint64_t agent, const Label& number) {
+    deals_.serves(agent, number.high, number.low);
+  }
+
+  // How often this party has begun to tell its shares of output masks: from then on the peer may
+  // know what it was told, with what it has itself, whatever comes after.
+  std::uint64_t outputs_told() const { return outputs_told_; }
+  void tells_outputs() { ++outputs_told_; }
+  // What was told last is masked by what nobody knows (pair/carried.h).
+  void told_nothing() { --outputs_told_; }
 
   // The end, with its reason for the log; the peer is told that there is an end. `by`: where it was
   // not the link.
@@ -162,7 +173,8 @@ class Session {
   std::unique_ptr<Expected> expected_;
   AuthBits scratch_;
   std::uint64_t next_number_ = 1, drawn_ = 0;
-  std::set<std::pair<std::uint64_t, std::uint64_t>> served_;  // numbers of deals
+  ServedDeals deals_;
+  std::uint64_t outputs_told_ = 0;
   std::string ended_;
   EndedBy ended_by_ = EndedBy::kNothing;
   bool told_equality_ = false, lost_in_check_ = false;

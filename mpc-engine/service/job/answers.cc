@@ -15,6 +15,11 @@ namespace tkdc {
 namespace {
 
 constexpr const char* kUnheralded = "login reply without preauthentication";
+constexpr const char* kMayBeKnown =
+    "failed when the other server may have had its result, and its agent, too";
+constexpr const char* kUnheraldedMayBeKnown =
+    "login reply without preauthentication, which failed when the other server may have had it, "
+    "and its agent, too";
 constexpr const char* kLate = "finished after its deadline";
 constexpr const char* kRevoked = "ticket of a revoked window";
 
@@ -65,14 +70,16 @@ const char* Answers::watch(const JobRequest& request, const JobOutcome& outcome)
   }
   // A tail's head was watched.
   const bool tail = part_of(request).value_or(Part()).kind == Part::Kind::kTail;
-  if (outcome.status != TKDC_STATUS_OK || tail) return nullptr;
+  if ((outcome.status != TKDC_STATUS_OK && !outcome.may_be_known) || tail) return nullptr;
   const bool opened = request.op == TKDC_OP_OPEN || request.op == TKDC_OP_OPEN_DERIVED;
   const bool sealed = request.op == TKDC_OP_SEAL || request.op == TKDC_OP_SEAL_DERIVED;
-  if (opened &&
+  if (opened && !outcome.may_be_known &&
       (request.usage == usage::kAsReqTimestamp || request.usage == usage::kChallengeFromClient))
     shared_.preauth.opened(request.key.principal);
   const bool login_reply = sealed && request.usage == usage::kAsRepEncPart;
-  return login_reply && !shared_.preauth.sealed(request.key.principal) ? kUnheralded : nullptr;
+  const bool unheralded = login_reply && !shared_.preauth.sealed(request.key.principal);
+  if (outcome.may_be_known) return unheralded ? kUnheraldedMayBeKnown : kMayBeKnown;
+  return unheralded ? kUnheralded : nullptr;
 }
 
 bool Answers::audit(const JobRequest& request, tkdc_status status, const char* note,

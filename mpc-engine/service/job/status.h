@@ -28,6 +28,7 @@ struct PairJobsStatus {
   // And what both agree to keep of them at most.
   std::size_t prepared = 0, prepared_bytes = 0, prepared_most = 0;
   std::uint64_t found = 0, missed = 0;
+  std::uint64_t may_be_known = 0;  // jobs that failed when the other server may have had the result
 };
 
 struct JobServiceStatus {

@@ -23,6 +23,9 @@ constexpr const char* kNoPool =
     "keys: this server has lost the pool that a key is of: its store was changed, or restored "
     "without it";
 constexpr const char* kServed = "this deal has been used: the agent has to deal anew";
+constexpr const char* kOfTooMany =
+    "agents with this one's key have been started too often in one session of the servers: start "
+    "it again, or wait for the next session";
 constexpr const char* kTooLate = "its deadline was over before both servers had it";
 constexpr const char* kTooLong =
     "two servers take no operation of that length: it is longer than they can prepare";
@@ -102,19 +105,28 @@ Verdict PairChecks::look_at_deal(PairJob& of) {
   of.dealt = std::move(*dealt);
   if (of.half_bytes > 0) {
     auto half = pair::get_dealt(octets.first(first), 8 * of.half_bytes);
-    if (!half || pair::Session::is_same(half->number, of.dealt.number))
-      return TKDC_STATUS_BAD_REQUEST;
+    if (!half) return TKDC_STATUS_BAD_REQUEST;
     of.half = std::move(*half);
-    if (const Verdict one = look_at_number(of, *of.half); one != kAdmit) return one;
+    const Verdict one = look_at_number(of, *of.half, pair::DealPart::kHalf);
+    if (one != kAdmit) return one;
   }
-  return look_at_number(of, of.dealt);
+  return look_at_number(of, of.dealt, pair::DealPart::kRest);
 }
 
-Verdict PairChecks::look_at_number(PairJob& of, const pair::Dealt& dealt) {
+Verdict PairChecks::look_at_number(PairJob& of, pair::Dealt& dealt, pair::DealPart part) {
+  using Is = pair::ServedDeals::Is;
+  const JobName& name = of.job->request.name;
   if (!at_work_.session.is(dealt.session)) return TKDC_STATUS_DEAL_AGAIN;
-  if (at_work_.session.has_served(dealt.number))
-    return because(of, TKDC_STATUS_UNAVAILABLE, kServed);
-  return kAdmit;
+  if (!pair::Session::is_same(dealt.number, pair::deal_number(name.run, name.number, part)))
+    return TKDC_STATUS_BAD_REQUEST;
+  dealt.agent = name.agent;
+  switch (at_work_.session.state_of_deal(dealt.agent, dealt.number)) {
+    case Is::kNew: return kAdmit;
+    case Is::kServed: return because(of, TKDC_STATUS_UNAVAILABLE, kServed);
+    case Is::kTooOld: return TKDC_STATUS_DEAL_AGAIN;
+    case Is::kOfTooMany: return because(of, TKDC_STATUS_LIMIT, kOfTooMany);
+  }
+  return TKDC_STATUS_BAD_REQUEST;
 }
 
 Verdict PairChecks::look_at_use(PairJob& of) {

@@ -38,7 +38,7 @@ class PairChecks {
   Verdict look_at_use(PairJob& of);
   Verdict look_at_kinds(PairJob& of);
   PairProved& budget_for(const Job& job) const;
-  Verdict look_at_number(PairJob& of, const pair::Dealt& dealt);
+  Verdict look_at_number(PairJob& of, pair::Dealt& dealt, pair::DealPart part);
   Verdict look_at_management(PairJob& of);
   Verdict has_pool(const KeyRecord& record) const;
   Verdict count(PairJob& of, Verdict others);

@@ -56,6 +56,7 @@ Result<pair::Held> carry(const PairAtWork& at_work, const PairKindPtr& kind, pai
   if (!carried) return carried.error();
   auto d = compute_pair(at_work, kind, inputs.held(carried->take()));
   if (!d) return d.error();
+  at_work.session.told_nothing();
   return std::move(*carried).moved_by(at_work.session, d->rest);
 }
 

@@ -292,6 +292,7 @@ JobServiceStatus PairJobService::status() const {
   pair.prepared_most = figures_.prepared_most;
   pair.found = figures_.found;
   pair.missed = figures_.missed;
+  pair.may_be_known = figures_.may_be_known;
   return out;
 }
 

@@ -140,6 +140,7 @@ Result<void> PairLane::settle(PairJob job, const PairStatement& own, const PairS
 
 Result<void> PairLane::run_job(PairJob& of, PairHeld held) {
   const std::uint64_t sent = at_work_.session.channel().sent();
+  const std::uint64_t told = at_work_.session.outputs_told();
   of.job->running.input_bytes = of.half_bytes + of.input_bytes;
   answers_.begin_cohort();
   const auto begun = Clock::now();
@@ -150,6 +151,12 @@ Result<void> PairLane::run_job(PairJob& of, PairHeld held) {
   if (const auto stands = at_work_.session.stands(); !stands)
     outcome = JobOutcome(TKDC_STATUS_UNAVAILABLE, stands.error().message);
   const bool good = outcome.status == TKDC_STATUS_OK;
+  // What a MAC does not hold of yields nothing, and both have said so.
+  const tkdc_wire_op op = of.job->request.op;
+  outcome.may_be_known = !good && outcome.status != TKDC_STATUS_INTEGRITY &&
+                         (!is_management(op) || op == TKDC_OP_EXPORT) &&
+                         at_work_.session.outputs_told() != told;
+  if (outcome.may_be_known) ++figures_.may_be_known;
   if (good) note_proved(at_work_, of);
   JobCost cost;
   cost.message_bytes = static_cast<std::uint32_t>(at_work_.session.channel().sent() - sent);

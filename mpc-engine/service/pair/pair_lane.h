@@ -17,7 +17,7 @@ namespace tkdc {
 // For whoever asks for the status, from any thread.
 struct PairFigures {
   std::atomic<std::size_t> prepared{0}, prepared_bytes{0}, prepared_most{0};
-  std::atomic<std::uint64_t> found{0}, missed{0};
+  std::atomic<std::uint64_t> found{0}, missed{0}, may_be_known{0};
 };
 
 class PairLane {

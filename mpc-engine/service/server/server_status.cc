@@ -72,7 +72,8 @@ void tell_pair(nlohmann::json& json, const std::optional<PairJobsStatus>& pair) 
                   {"prepared_bytes", pair->prepared_bytes},
                   {"prepared_most", pair->prepared_most},
                   {"found", pair->found},
-                  {"missed", pair->missed}};
+                  {"missed", pair->missed},
+                  {"may_be_known", pair->may_be_known}};
 }
 
 void tell_broken_checks(nlohmann::json& json, const std::vector<BrokenCheck>& broken) {

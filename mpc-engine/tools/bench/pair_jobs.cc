@@ -231,7 +231,7 @@ Result<PairFigures> measure_pair(const PairRun& run) {
     Bits secret(work.dealt_bits);
     randombytes_buf(secret.data(), secret.size());
     for (std::uint8_t& bit : secret) bit &= 1;
-    work.dealt.push_back(pair::deal_input(secret, {}));
+    work.dealt.push_back(pair::deal_input(secret, {}, pair::draw_coin()));
     work.secrets.push_back(std::move(secret));
   }
   StreamPair streams;

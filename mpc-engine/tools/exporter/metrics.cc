@@ -110,6 +110,8 @@ constexpr Metric kServerMetrics[] = {
      "Of two servers: jobs that found their circuit ready"},
     {"pair.missed", "tkdc_server_pair_missed_total", kCounter,
      "Of two servers: jobs that waited while theirs was prepared"},
+    {"pair.may_be_known", "tkdc_server_pair_may_be_known_total", kCounter,
+     "Of two servers: jobs that failed when the other server may have had the result"},
     {"most_seals", "tkdc_server_most_seals", kGauge,
      "Upper bound of what the key that sealed most has sealed"},
     {"audit_lines", "tkdc_server_audit_lines", kGauge, "Lines of its audit log"},

@@ -321,7 +321,7 @@ bool dealt_to_two() {
   make(bits);
   for (std::uint8_t& bit : bits) bit &= 1;
   const SecretRandom random;
-  const std::array<pair::Dealt, 2> dealt = pair::deal_input(bits, {});
+  const std::array<pair::Dealt, 2> dealt = pair::deal_input(bits, {}, pair::draw_coin());
   bool done = is_secret(dealt[0].tags[0]) && is_secret(dealt[1].share);
   // Both parties' bits of a session: the prover's, with MACs under the verifier's delta.
   garble::Label delta;

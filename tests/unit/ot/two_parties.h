@@ -30,11 +30,12 @@ struct Ends {
 };
 
 // Changes octet `at` of what a party sends by `with`; or, `at` beyond the end, nothing. `more`:
-// others, that they may fit together.
+// others, that they may fit together; `rewrite`: what else becomes of octets that begin at `first`.
 struct Change {
   std::uint64_t at = ~std::uint64_t{0};
   std::uint8_t with = 1;
   std::vector<std::pair<std::uint64_t, std::uint8_t>> more = {};
+  std::function<void(std::uint64_t first, MutableByteSpan octets)> rewrite = {};
 
   // Of octets that begin at `first`.
   void apply(std::uint64_t first, MutableByteSpan octets) const {
@@ -43,6 +44,7 @@ struct Change {
     };
     one(at, with);
     for (const auto& [where, what] : more) one(where, what);
+    if (rewrite) rewrite(first, octets);
   }
 };
 

@@ -65,7 +65,7 @@ Twice run_twice(std::uint64_t seed, std::optional<std::size_t> lies = std::nullo
   Twice out;
   std::mt19937_64 generator(seed);
   out.input = random_bits(generator, 8);
-  std::array<Dealt, 2> dealt = deal_input(out.input, Label{});
+  std::array<Dealt, 2> dealt = deal_input(out.input, Label{}, draw_coin());
   const auto body = [&](std::size_t p) {
     return [&, p](Session& session) -> Result<void> {
       auto first = prepared_for(session, padded_sbox());

@@ -21,7 +21,7 @@ struct Job {
     pad = random_bits(generator, 8);
     Bits secret = input;
     secret.insert(secret.end(), pad.begin(), pad.end());
-    dealt = deal_input(secret, Label{});
+    dealt = deal_input(secret, Label{}, draw_coin());
     expected = in_the_clear(circuit_named("aes-sbox"), input);
   }
 

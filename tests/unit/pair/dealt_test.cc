@@ -7,7 +7,7 @@ namespace {
 
 TEST(PairDealt, EachTagIsThatOfItsBlockUnderTheOthersKey) {
   std::mt19937_64 generator(1);
-  const std::array<Dealt, 2> dealt = deal_input(random_bits(generator, 300), Label{});
+  const std::array<Dealt, 2> dealt = deal_input(random_bits(generator, 300), Label{}, draw_coin());
   for (const std::size_t p : {0, 1}) {
     Labels blocks = elements_of(dealt[p].share);
     ASSERT_EQ(blocks.size(), 3u);
@@ -23,7 +23,8 @@ TEST(PairDealt, EachTagIsThatOfItsBlockUnderTheOthersKey) {
 TEST(PairDealt, OctetsAreReadAsTheyWereWritten) {
   std::mt19937_64 generator(2);
   for (const std::size_t bits : {0, 1, 128, 130, 1000}) {
-    const std::array<Dealt, 2> dealt = deal_input(random_bits(generator, bits), Label{7, 8});
+    const std::array<Dealt, 2> dealt =
+        deal_input(random_bits(generator, bits), Label{7, 8}, draw_coin());
     const SecretVector octets = put_dealt(dealt[0]);
     ASSERT_EQ(octets.size(), dealt_bytes(bits));
     auto again = get_dealt(octets, bits);
@@ -107,7 +108,7 @@ TEST(PairDealt, WhatWasDealtForAnotherSessionIsRefused) {
     const std::uint64_t before = session.channel().sent();
     Label other = session.id();
     other.high ^= 1;
-    Inputs inputs(std::move(deal_input(Bits(16), other)[0]));
+    Inputs inputs(std::move(deal_input(Bits(16), other, draw_coin())[0]));
     const JobResult refused = compute(session, *prepared, inputs.dealt(16));
     EXPECT_EQ(refused.went(), Went::kRefused);
     EXPECT_NE(refused.error().message.find("for another session"), std::string::npos);
@@ -123,7 +124,7 @@ TEST(PairDealt, WhatDoesNotFitTheCircuitIsRefusedBeforeAWordIsSaid) {
     if (!prepared) return prepared.error();
     const std::uint64_t before = session.channel().sent();
     for (const std::size_t bits : {0, 15, 17, 200}) {
-      Inputs inputs(std::move(deal_input(Bits(bits), session.id())[0]));
+      Inputs inputs(std::move(deal_input(Bits(bits), session.id(), draw_coin())[0]));
       inputs.dealt(16);
       const JobResult refused = compute(session, *prepared, inputs);
       EXPECT_EQ(refused.went(), Went::kRefused) << bits;
@@ -152,7 +153,7 @@ TEST(PairDealt, InputsOfAllKindsInOneCircuit) {
   const PairCircuit circuit(circuit::schedule_of(recorder.finish()));
   std::mt19937_64 generator(3);
   const Bits secret = random_bits(generator, 8);
-  std::array<Dealt, 2> dealt = deal_input(secret, Label{});
+  std::array<Dealt, 2> dealt = deal_input(secret, Label{}, draw_coin());
   Bits outputs[2], shares[2];
   const auto body = [&](int p) {
     return [&, p](Session& session) -> Result<void> {

@@ -46,7 +46,7 @@ class PairEnctype : public testing::TestWithParam<std::uint32_t> {
     const Bits pad = random_bits(generator, circuit.schedule.output_bits.size());
     Bits secret = bits_of(message);
     secret.insert(secret.end(), pad.begin(), pad.end());
-    std::array<Dealt, 2> dealt = deal_input(secret, Label{});
+    std::array<Dealt, 2> dealt = deal_input(secret, Label{}, draw_coin());
     Bits answers[2];
     const auto server = [&](std::size_t p) {
       return [&, p](Session& session) -> Result<void> {

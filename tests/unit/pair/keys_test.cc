@@ -283,8 +283,10 @@ TEST(PairKeys, AnImportWhoseServerNamesAnotherShareIsFound) {
   std::mt19937_64 generator(5);
   for (const std::size_t cheat : {0, 1}) {
     BothStored stored;
-    std::array<Dealt, 2> changed = deal_input(random_bits(generator, kBlockBits), Label{}),
-                         dealt = deal_input(random_bits(generator, kBlockBits), Label{});
+    std::array<Dealt, 2> changed =
+                             deal_input(random_bits(generator, kBlockBits), Label{}, draw_coin()),
+                         dealt =
+                             deal_input(random_bits(generator, kBlockBits), Label{}, draw_coin());
     changed[cheat].share[9] ^= 1;
     with_positions([&](Session& session, std::size_t p, FilePosition& position) -> Result<void> {
       auto refused = import_key(session, p, position, std::move(changed[p]));
@@ -308,7 +310,7 @@ TEST(PairKeys, AnImportedKeyIsStoredAndMovesToAnotherPool) {
   static const BothPools others = new_pools(8);
   std::mt19937_64 generator(4);
   const Bits key = random_bits(generator, kBlockBits);
-  std::array<Dealt, 2> dealt = deal_input(key, Label{});
+  std::array<Dealt, 2> dealt = deal_input(key, Label{}, draw_coin());
   BothStored stored;
   with_positions([&](Session& session, std::size_t p, FilePosition& position) -> Result<void> {
     auto imported = import_key(session, p, position, std::move(dealt[p]));
@@ -361,7 +363,7 @@ TEST(PairKeys, AnImportedKeyIsStoredAndMovesToAnotherPool) {
 TEST(PairGolden, WhatBothSendIsAsCommitted) {
   const ot::FixedRandom fixed;
   ot::begin_fixed(2);
-  std::array<Dealt, 2> dealt = deal_input(Bits(16), Label{});
+  std::array<Dealt, 2> dealt = deal_input(Bits(16), Label{}, draw_coin());
   ot::Hashes hashes;
   for (const std::size_t p : {0, 1}) {
     std::uint8_t hash[32];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two servers that have been told different things, or of which one has changed what it stores or
 // says: a job is dropped, or the session ends, and nobody is answered wrongly.
+#include "pair/served_deals.h"
 #include "service/store/value_table.h"
 #include "support/krb5_client.h"
 #include "two_services.h"
@@ -85,8 +86,73 @@ TEST_F(PairServersDiffer, AJobOfWhichTheyAreToldDifferentThings) {
     EXPECT_EQ(out.both(), TKDC_STATUS_INCONSISTENT) << k << ": " << out.message[0];
     EXPECT_TRUE(out.reply[0].output.empty() && out.reply[1].output.empty()) << k;
   }
+  for (const std::size_t p : {0, 1})
+    EXPECT_EQ(two_.service(p).status().pair->may_be_known, 0u) << "it ended before that";
   expect_served();
   EXPECT_FALSE(two_.is_over());
+}
+
+// No deal serves twice; one of which that cannot be known any more is dealt anew.
+TEST_F(PairServersDiffer, NumbersOfDeals) {
+  expect_served();
+  const auto other_run = [](std::size_t, JobRequest& job) { job.dealt[24] ^= 1; };
+  const auto other_number = [](std::size_t, JobRequest& job) { job.dealt[16] ^= 1; };
+  for (const TwoServices::Edit& edit :
+       {TwoServices::Edit(other_run), TwoServices::Edit(other_number)})
+    EXPECT_EQ(two_.ask_once(seal(), edit).both(), TKDC_STATUS_BAD_REQUEST);
+  constexpr std::uint64_t kWindow = pair::ServedDeals::kWindow / 2;  // a job may deal twice
+  constexpr std::uint64_t kFar = 10 * kWindow;
+  two_.number_is(kFar);
+  expect_served();
+  two_.number_is(kFar);
+  const auto again = two_.ask_once(seal());
+  EXPECT_EQ(again.both(), TKDC_STATUS_UNAVAILABLE);
+  EXPECT_NE(again.message[0].find("has been used"), std::string::npos);
+  two_.number_is(kFar + 1 - kWindow);
+  expect_served();
+  two_.number_is(kFar - kWindow);
+  EXPECT_EQ(two_.ask_once(seal()).both(), TKDC_STATUS_DEAL_AGAIN);
+  two_.number_is(kFar + 1);
+  expect_served();
+}
+
+// The evaluator says that what the agent dealt does not fit, when it has the result already: at the
+// garbler the job fails, but counts as one whose result is known.
+TEST_F(PairServersDiffer, AnEvaluatorThatDropsWhatItHas) {
+  constexpr std::size_t kAnswer = 16 + 20 + 12;  // confounder, message, checksum
+  constexpr std::size_t kBehind = 1 + kAnswer + sizeof(pair::Label);  // verdict, shares, their MACs
+  std::atomic<std::uint64_t> said{0}, drops_at{~std::uint64_t{0}};
+  ot::Change change;
+  change.rewrite = [&](std::uint64_t first, MutableByteSpan octets) {
+    said = first + octets.size();
+    if (drops_at >= first && drops_at < said) octets[drops_at - first] ^= 1;
+  };
+  const auto ask_in_new_session = [&] {
+    two_.stop();
+    two_.restart_service();
+    two_.start_session(1, change);
+    return two_.ask(seal());
+  };
+  const auto alarms = [&](std::size_t p) { return two_.service(p).status().logins_unheralded; };
+  const auto known = [&](std::size_t p) { return two_.service(p).status().pair->may_be_known; };
+  TwoServices::Taken out;
+  // Where it says so in the second session is known from the first, unless one had a pause.
+  for (int turn = 0; turn < 3 && out.status[1] != TKDC_STATUS_OK; ++turn) {
+    drops_at = ~std::uint64_t{0};
+    ASSERT_EQ(ask_in_new_session().both(), TKDC_STATUS_OK);
+    EXPECT_EQ(known(0) + known(1), 0u);
+    drops_at = said - kBehind;
+    out = ask_in_new_session();
+    ASSERT_NE(out.status[0], TKDC_STATUS_OK);
+  }
+  ASSERT_EQ(out.status[1], TKDC_STATUS_OK) << out.message[1];
+  EXPECT_TRUE(out.reply[0].output.empty());
+  EXPECT_EQ(known(0), 1u);
+  EXPECT_EQ(alarms(0), 1u) << "a reply of a login, and nothing was opened before";
+  const std::string line = two_.audit(0).back();
+  EXPECT_NE(line.find("login reply without preauthentication"), std::string::npos) << line;
+  EXPECT_NE(line.find("the other server may have had it"), std::string::npos) << line;
+  two_.stop();
 }
 
 TEST_F(PairServersDiffer, AJobThatOnlyOneHas) {

@@ -182,7 +182,7 @@ class TwoServices {
     plain.component[0].clear();
     const Bytes pad = random_octets(pad_octets);
     const pair::Bits pad_bits = pair::unpacked(pad, 8 * pad.size());
-    const std::array<SecretVector, 2> dealt = deal_for(job, pad);
+    const std::array<SecretVector, 2> dealt = deal_for(job, pad, name);
     for (const std::size_t p : {1, 0}) {
       if (only >= 0 && p != static_cast<std::size_t>(only)) continue;
       JobRequest request = plain;
@@ -209,6 +209,13 @@ class TwoServices {
     return out;
   }
   std::uint32_t deadline_ms = 120'000;
+  // The next deal is behind this one.
+  void number_is(std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    number_ = number;
+    answers_.clear();
+    counts_.clear();
+  }
 
   KeyRef stage(std::uint32_t enctype, const Bytes& imported) {
     const KeyRef ref = new_key(enctype);
@@ -283,15 +290,19 @@ class TwoServices {
   }
 
   // A known half by itself, before the rest.
-  std::array<SecretVector, 2> deal_for(const Job& job, const Bytes& pad) const {
+  std::array<SecretVector, 2> deal_for(const Job& job, const Bytes& pad,
+                                       const JobName& name) const {
     const auto by = is_derived(job.op) ? decode_derivation(job.opened) : std::nullopt;
     const std::size_t half = by ? std::min(known_half_bytes(*by), job.input.size()) : 0;
     Bytes rest(job.input.begin() + static_cast<std::ptrdiff_t>(half), job.input.end());
     rest.insert(rest.end(), pad.begin(), pad.end());
     std::array<SecretVector, 2> out;
-    for (const ByteSpan secret : {ByteSpan(job.input).first(half), ByteSpan(rest)}) {
+    for (const auto part : {pair::DealPart::kHalf, pair::DealPart::kRest}) {
+      const bool first = part == pair::DealPart::kHalf;
+      const ByteSpan secret = first ? ByteSpan(job.input).first(half) : ByteSpan(rest);
       if (secret.empty()) continue;
-      const auto dealt = pair::deal_input(pair::unpacked(secret, 8 * secret.size()), known_);
+      const auto dealt = pair::deal_input(pair::unpacked(secret, 8 * secret.size()), known_,
+                                          pair::deal_number(name.run, name.number, part));
       for (const std::size_t p : {0, 1}) {
         const SecretVector octets = pair::put_dealt(dealt[p]);
         out[p].insert(out[p].end(), octets.begin(), octets.end());

@@ -97,7 +97,7 @@ int list(const Site& site, const DroppedOptions& options) {
 }
 
 bool confirmed_purge(std::size_t keys, const DroppedOptions& options) {
-  if (options.yes || options.due) return true;
+  if (options.yes) return true;
   if (isatty(STDIN_FILENO) == 0) {
     std::cerr << "tkdc reconcile: nobody can be asked here: say --yes\n";
     return false;

@@ -158,7 +158,7 @@ bool confirmed(std::size_t keys, const ReconcileOptions& options) {
     std::cerr << "tkdc reconcile: nobody can be asked here: say --yes\n";
     return false;
   }
-  std::cout << "\nTo destroy these " << keys << " keys for good type " << keys << ": "
+  std::cout << "\nTo remove these " << keys << " keys from the servers type " << keys << ": "
             << std::flush;
   std::string typed;
   std::getline(std::cin, typed);
@@ -177,13 +177,13 @@ int destroy(RealmDb& db, AgentPipe& agent, const Comparison& before,
             const ReconcileOptions& options) {
   if (!before.found.unreadable.empty() || !before.found.damaged_histories.empty())
     return complain("entries that cannot be read may name these keys: mend them first");
-  if (!confirmed(before.orphans.size(), options)) return complain("nothing was destroyed");
+  if (!confirmed(before.orphans.size(), options)) return complain("nothing was removed");
   std::cout << "waiting for " << options.settle_s
             << " s, so that no key that is being made is taken for an orphan\n"
             << std::flush;
   for (unsigned s = 0; s < options.settle_s * 10 && !stop_asked(); ++s)
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  if (stop_asked()) return complain("stopped; nothing was destroyed");
+  if (stop_asked()) return complain("stopped; nothing was removed");
   auto now = compare(db, agent);
   if (!now) return complain(now.error().message);
   if (!now->found.unreadable.empty() || !now->found.damaged_histories.empty())
@@ -198,14 +198,11 @@ int destroy(RealmDb& db, AgentPipe& agent, const Comparison& before,
     screen.show(std::to_string(done) + " of " + std::to_string(keys.size()) + " keys");
     return !stop_asked();
   });
-  // For good: what was dropped by it is purged. Where the servers keep nothing there is none.
-  if (removed) {
-    auto purged =
-        change_at_servers(agent, TKDC_OP_PURGE, keys, [&](std::size_t) { return !stop_asked(); });
-    if (!purged) return complain(purged.error().message + "; what is left: tkdc reconcile dropped");
-  }
   if (!removed) return complain(removed.error().message);
-  std::cout << *removed << " keys were destroyed at the servers\n";
+  std::cout
+      << *removed
+      << " keys were removed at the servers; what these keep of them (tkdc reconcile dropped) "
+         "can be given back, or purged\n";
   return now->dead.empty() && now->orphans.size() == keys.size() ? 0 : kDiffers;
 }
 
@@ -239,8 +236,10 @@ int main(int argc, char** argv) {
   ReconcileOptions options;
   CLI::App app("compare a realm's database with the keys that the servers hold", "tkdc reconcile");
   app.add_option("--realm", options.realm, "default: krb5.conf's default realm");
-  app.add_flag("--destroy", options.destroy,
-               "destroy, for good, keys that the database does not name");
+  app.add_flag(
+      "--destroy", options.destroy,
+      "remove keys that the database does not name: dropped where the servers keep such keys "
+      "(tkdc reconcile dropped), else destroyed");
   app.add_flag("--yes", options.yes, "do not ask before that");
   app.add_option("--settle", options.settle_s,
                  "seconds after which such a key must still be one; default 45")

@@ -139,8 +139,8 @@ class Session {
   // know what it was told, with what it has itself, whatever comes after.
   std::uint64_t outputs_told() const { return outputs_told_; }
   void tells_outputs() { ++outputs_told_; }
-  // What was told last is masked by what nobody knows (pair/carried.h).
-  void told_nothing() { --outputs_told_; }
+  // What was told since is masked by what nobody knows (pair/carried.h).
+  void told_nothing_since(std::uint64_t before) { outputs_told_ = before; }
 
   // The end, with its reason for the log; the peer is told that there is an end. `by`: where it was
   // not the link.

@@ -57,6 +57,7 @@ def realm():
     with made:
         made.kadmin_local(f'addprinc -pw "{PASSWORD}" lea')
         made.kadmin_local(f"addprinc -randkey {SERVICE}")
+        made.kadmin_local("addprinc -randkey host/gone.test")
         yield made
     remove(made)
 
@@ -87,6 +88,9 @@ def test_one_clock_is_wrong_and_everybody_says_whose(realm):
     assert "server 0: server 1's clock is 1" in shown or "server 0: server 1's clock is 2" in shown
     assert "server 1: this server's clock is" in shown
     assert not realm.client("wrong").kinit("lea", PASSWORD).ok
+    # Since when a key is dropped all three have to agree on.
+    removal = realm.try_admin_tool("kadmin.local", "-q", "delprinc -force host/gone.test")
+    assert "clock is more than two minutes off" in removal.errors, removal.output + removal.errors
     for party, whose in ((0, "server 1's"), (1, "this server's"), (2, "server 1's")):
         wait_until(lambda p=party, w=whose: f"{w} clock is 2" in log_of(realm, p) or
                    f"{w} clock is 1" in log_of(realm, p), SOON_S, "an alarm")

@@ -26,8 +26,8 @@ constexpr const char* kNoHead =
     "this server has answered no head of this tail, or it was too long ago or has had its tail; "
     "the operation must be asked for anew";
 constexpr const char* kClockWrong =
-    "this server's clock is more than two minutes off server 0's, so it takes no time of sealing: "
-    "set it, and run NTP on all three (tkdc status)";
+    "this server's clock is more than two minutes off server 0's, so it takes no time of sealing "
+    "or removing: set it, and run NTP on all three (tkdc status)";
 constexpr const char* kTooManyHeads = "this agent has left too many operations half done";
 constexpr const char* kTimeRevoked =
     "tickets that are sealed now were revoked by an administrator, so none is: wait, some three "
@@ -53,7 +53,7 @@ Verdict JobChecks::limited(Job& job, const char* why) {
 
 // While another job works on the same key this one counts as missing: it is put
 // back and checked again when that one is done.
-Verdict JobChecks::check_key_management(Job& job) {
+Verdict JobChecks::check_key_management(Job& job, const ManifestTime& time) {
   const JobRequest& request = job.request;
   if (request.key.installation != shared_.options.installation) return TKDC_STATUS_UNKNOWN_KEY;
   if (lane_index_ != 0) return TKDC_STATUS_BAD_REQUEST;
@@ -72,6 +72,10 @@ Verdict JobChecks::check_key_management(Job& job) {
     if (!record) return failed(record.error());
     job.found.record = *record;
   }
+  // It says since when the key is dropped, so it has to be right.
+  const bool removes =
+      request.op == TKDC_OP_DESTROY && shared_.staged.find(request.key.id) == nullptr;
+  if (verdict == kAdmit && removes && !time.clock_ok) return limited(job, kClockWrong);
   if (verdict == kAdmit) {
     managed_.insert(keys.begin(), keys.end());
     job.found.holds_key = true;
@@ -168,7 +172,7 @@ Verdict JobChecks::check(Job& job, std::uint8_t protocol, const ManifestTime& ti
     job.found.why = kRefreshing;
     return TKDC_STATUS_UNAVAILABLE;
   }
-  Verdict verdict = management ? check_key_management(job) : check_key_use(job, time);
+  Verdict verdict = management ? check_key_management(job, time) : check_key_use(job, time);
   if (verdict == kAdmit && is_shared_otherwise(job, chosen)) return unavailable(kNoSuchProtocol);
   return check_rate(job, verdict);
 }

@@ -58,7 +58,7 @@ class JobChecks {
   bool asks_for_another(const Job& job, const ProtocolInfo& chosen) const;
   bool is_shared_otherwise(const Job& job, const ProtocolInfo& chosen) const;
   Verdict check_key_use(Job& job, const ManifestTime& time);
-  Verdict check_key_management(Job& job);
+  Verdict check_key_management(Job& job, const ManifestTime& time);
   Verdict check_part(Job& job);
   Verdict check_rate(Job& job, Verdict others);
 

@@ -54,9 +54,10 @@ pair::Bits bits_of(ByteSpan octets) { return pair::unpacked(octets, 8 * octets.s
 Result<pair::Held> carry(const PairAtWork& at_work, const PairKindPtr& kind, pair::Inputs& inputs) {
   auto carried = pair::Carried::draw(at_work.session, kind->pad_bits);
   if (!carried) return carried.error();
+  const std::uint64_t told = at_work.session.outputs_told();
   auto d = compute_pair(at_work, kind, inputs.held(carried->take()));
+  at_work.session.told_nothing_since(told);
   if (!d) return d.error();
-  at_work.session.told_nothing();
   return std::move(*carried).moved_by(at_work.session, d->rest);
 }
 

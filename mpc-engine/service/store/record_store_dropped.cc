@@ -10,6 +10,7 @@ namespace tkdc {
 namespace {
 
 constexpr const char* kChangingDropped = "changing a dropped key";
+constexpr std::size_t kRowRoom = 128;  // a row's octets, sealed, at most
 
 KeyId id_in(ByteSpan name) {
   KeyId id{};
@@ -59,6 +60,9 @@ int RecordStore::note_dropped(Txn& txn, bool& dropped) {
 Result<void> RecordStore::condemn_to_drop(const KeyId& id, std::uint64_t at_s) {
   Bytes sentence;
   Writer(sentence).u64(std::max<std::uint64_t>(at_s, 1));
+  // Its record stays, and a row comes. What settles half done changes has its room behind that.
+  if (int full = tables_->check_room(kPrepared, kRowRoom); full != 0)
+    return failed("dropping a key", full);
   return condemn_with(id, sentence);
 }
 

@@ -240,7 +240,9 @@ Task<SharedBytes> equal(Rep3Protocol& c, SharedBytes secret) {
   staged.put(same, imported(secret.slice(0, kKeyBytes)));
   staged.put(other, imported(secret.slice(kKeyBytes, kKeyBytes)));
   ShareAlarm silent(nullptr);
-  const ManagementContext context{c, c.rep3.lane, staged, none, nullptr, silent, 0, &record};
+  const std::function<void(const KeyId&)> nobody;
+  const ManagementContext context{c,      c.rep3.lane, staged,  none,           nullptr,
+                                  silent, 0,           &record, {false, nobody}};
   const JobRequest first = equal_request(record, same), second = equal_request(record, other);
   SharedBytes no_input, neither;
   JobOutcome yes = co_await run_management(context, first, std::move(no_input));

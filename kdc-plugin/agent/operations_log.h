@@ -5,10 +5,10 @@
 //    "enctype":18,"input":160,"blocks":12,"sha1_blocks":0,"sha2_blocks":0,"rounds":60,
 //    "bytes_per_party":6048,"ms":2.315,"status":"ok","request":"0123456789abcdef"}
 //
-// `key` is the first 8 hexadecimal digits of the key id; `input` counts octets, `blocks` AES blocks;
+// `key`: the first 8 hexadecimal digits of the key id; `input` counts octets, `blocks` AES blocks;
 // `request` is the id of the client's request, where krb5kdc has said it (request_id.h). Nothing in
-// it is secret, but it shows who is busy: mode 0600. Lines are gathered and written once per pass of
-// the agent's loop. A log that cannot be written is reported once and does not stop the service.
+// it is secret, but it shows who is busy: mode 0600. Lines are gathered and written once per pass
+// of the agent's loop. A log that cannot be written is reported once and does not stop the service.
 #pragma once
 
 #include <string>

@@ -53,7 +53,7 @@ def blocks(text: str) -> list[Block]:
         if line.strip() and blank:
             while len(hangs) > 1 and len(indent) < len(hangs[-1]):
                 hangs.pop()
-        code = blank and len(indent) >= len(hangs[-1]) + 4 or (
+        code = (blank and len(indent) >= len(hangs[-1]) + 4) or (
             not blank and out and not out[-1].prose and len(indent) >= len(hangs[-1]) + 4)
         if is_other(line) or code:
             out.append(Block([line]))

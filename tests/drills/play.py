@@ -74,9 +74,8 @@ class Play:
                               capture_output=True, timeout=120, check=False)
 
     def systemctl(self, party: int, word: str) -> str:
-        if word in ("stop", "restart"):
-            if self.realm.daemons[f"server{party}"].running():
-                self.realm.daemons[f"server{party}"].stop()
+        if word in ("stop", "restart") and self.realm.daemons[f"server{party}"].running():
+            self.realm.daemons[f"server{party}"].stop()
         if word in ("start", "restart"):
             self.realm.start_server(party)
         if word == "restart":

@@ -19,7 +19,6 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import STOCK, remove
-from tests.integration.test_breach import status
 from tests.support.kerberos import find_program, free_base_port
 from tests.support.process import wait_until
 from tests.support.realm import MASTER_PASSWORD, ROOT, Realm
@@ -384,7 +383,8 @@ def is_accounted_for(page: str, line: str) -> bool:
     if line.split()[0] == "systemctl":
         return all(is_unit(word) for word in line.split()[2:] if not word.startswith("-"))
     whole = whole_lines()
-    return line in whole or line not in blocks and any(one.startswith(line + " ") for one in whole)
+    begins = any(one.startswith(line + " ") for one in whole)
+    return line in whole or (line not in blocks and begins)
 
 
 def is_unit(name: str) -> bool:

@@ -13,7 +13,17 @@ import pytest
 from tests.integration.conftest import STOCK, new_realm, remove
 from tests.integration.test_breach import status
 from tests.integration.test_shares import (
-    FAILED, GOOD, PASSWORD, SETTLED_S, idle, log_in, restart, state_of, turn_on, wait_for_session)
+    FAILED,
+    GOOD,
+    PASSWORD,
+    SETTLED_S,
+    idle,
+    log_in,
+    restart,
+    state_of,
+    turn_on,
+    wait_for_session,
+)
 from tests.support.process import wait_until
 from tests.support.realm import Realm
 

@@ -15,7 +15,13 @@ import pytest
 from tests.integration.conftest import STOCK, free_base_port, remove
 from tests.integration.test_breach import status
 from tests.integration.test_shares import (
-    FAILED, GOOD, SETTLED_S, state_of, turn_on, wait_for_session)
+    FAILED,
+    GOOD,
+    SETTLED_S,
+    state_of,
+    turn_on,
+    wait_for_session,
+)
 from tests.support.members import AGENTS, MembersRealm
 from tests.support.process import wait_until
 from tests.support.rebuild_key import rebuild

@@ -18,7 +18,7 @@ struct JobOutcome {
   std::string message;
   const char* note = nullptr;  // for the audit log
   SharedBytes output;
-  bool revoked = false;      // a ticket of a revoked window
+  bool revoked = false;  // a ticket of a revoked window
   // It failed, but another server may have what it yields, and give it to the agent.
   bool may_be_known = false;
   std::string ends_session;  // why it must, once this is answered; empty: it goes on

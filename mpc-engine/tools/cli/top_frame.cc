@@ -264,10 +264,9 @@ std::vector<std::string> top_lines(const json& frame, const std::string& when) {
   const std::string who = of_agent ? "agent " + text_in(frame, "agent")
                                    : "server " + field_at(frame, "figures_of_server").dump();
   std::vector<std::string> out;
-  const std::string head = "tkdc top, " + who + ": " +
-                           (is_true(frame, "healthy") ? "healthy" : "DEGRADED") + ", " +
-                           (number_in(frame, "parties") == 2 ? "two servers, " : "") +
-                           text_in(frame, "security");
+  const std::string head =
+      "tkdc top, " + who + ": " + (is_true(frame, "healthy") ? "healthy" : "DEGRADED") + ", " +
+      (number_in(frame, "parties") == 2 ? "two servers, " : "") + text_in(frame, "security");
   out.push_back(left(head, 68) + right(when, 12));
   for (const json& fault : list_in(frame, "faults"))
     if (fault.is_string()) out.push_back("  " + fault.get<std::string>());

@@ -9,19 +9,10 @@ namespace tkdc::migrate {
 Result<std::vector<ListedDropped>> list_dropped_keys(AgentPipe& agent) {
   std::vector<ListedDropped> keys;
   for (bool more = true; more;) {
-    tkdc_request request{};
-    request.op = TKDC_OP_LIST_DROPPED;
-    if (!keys.empty()) std::ranges::copy(keys.back().key.id, request.key.key_id);
-    Result<DroppedListPage> page = fail("no answer");
-    agent.call(request, [&](const tkdc_reply& reply) {
-      tkdc_span body{};
-      if (reply.status != TKDC_STATUS_OK)
-        page = fail("the servers' dropped keys cannot be listed: " + migrate::describe(reply));
-      else if (!tkdc_reply_bytes(&reply, &body))
-        page = fail("the agent's list of keys is malformed");
-      else
-        page = decode_dropped_list({body.data, body.len});
-    });
+    auto body = list_page(agent, TKDC_OP_LIST_DROPPED, keys.empty() ? KeyId{} : keys.back().key.id,
+                          "dropped keys");
+    if (!body) return body.error();
+    auto page = decode_dropped_list(*body);
     if (!page) return page.error();
     more = page->more;
     for (ListedDropped& one : page->keys) {
@@ -67,14 +58,7 @@ std::vector<ListedDropped> recoverable(const std::vector<ExportKey>& dead,
 }
 
 tkdc_wire_key wire_key(const ListedKey& key, const InstallationId& installation) {
-  tkdc_wire_key out{};
-  std::ranges::copy(key.id, out.key_id);
-  std::ranges::copy(installation, out.installation);
-  crypto_hash_sha256(out.principal, reinterpret_cast<const unsigned char*>(key.principal.data()),
-                     key.principal.size());
-  out.kvno = key.kvno;
-  out.enctype = key.enctype;
-  return out;
+  return tkdc::wire_key(key_ref(installation, {key.id, key.kvno, key.enctype, key.principal}));
 }
 
 }  // namespace tkdc::migrate

@@ -48,7 +48,7 @@ Result<void> all_readable(const HandleSurvey& found) {
 }
 
 tkdc_wire_key wire_key(const ExportRequest& request, const ExportKey& key) {
-  return wire_key(key_ref(request, key));
+  return wire_key(key_ref(request.installation, key));
 }
 
 }  // namespace

@@ -213,8 +213,8 @@ void add_dropped_commands(CLI::App& app, DroppedOptions& options) {
   options.list = add("dropped", "list keys that were removed and can be given back", "");
   options.list->add_flag("--json", options.json, "for programs");
   options.purge = add("purge", "end dropped keys for good", " --due");
-  CLI::Option* due = options.purge->add_flag("--due", options.due,
-                                             "those that were kept long enough; does not ask");
+  CLI::Option* due =
+      options.purge->add_flag("--due", options.due, "those that were kept long enough");
   CLI::Option* all = options.purge->add_flag("--all", options.all, "all of this realm");
   due->excludes(all);
   options.purge->add_option("--principal", options.principals, "those of this name")

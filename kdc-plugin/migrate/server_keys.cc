@@ -21,36 +21,39 @@ KeyId id_of(const tkdc_wire_key& key) {
   return id;
 }
 
-Result<KeyListPage> ask_page(AgentPipe& agent, const KeyId& after, bool& again) {
+}  // namespace
+
+Result<Bytes> list_page(AgentPipe& agent, tkdc_wire_op op, const KeyId& after,
+                        const std::string& what) {
   tkdc_request request{};
-  request.op = TKDC_OP_LIST;
+  request.op = static_cast<std::uint8_t>(op);
   std::ranges::copy(after, request.key.key_id);
-  Result<KeyListPage> page = fail("no answer");
-  agent.call(request, [&](const tkdc_reply& reply) {
-    again = reply.status == TKDC_STATUS_INCONSISTENT;
-    tkdc_span body{};
-    if (reply.status != TKDC_STATUS_OK)
-      page = fail("the servers' keys cannot be listed: " + migrate::describe(reply));
-    else if (!tkdc_reply_bytes(&reply, &body))
-      page = fail("the agent's list of keys is malformed");
-    else
-      page = decode_key_list({body.data, body.len});
-  });
+  Result<Bytes> page = fail("no answer");
+  bool again = true;
+  for (int attempt = 0; again && attempt < kAttempts; ++attempt) {
+    if (attempt > 0) std::this_thread::sleep_for(kBetween);
+    again = false;
+    agent.call(request, [&](const tkdc_reply& reply) {
+      again = reply.status == TKDC_STATUS_INCONSISTENT;
+      tkdc_span body{};
+      if (reply.status != TKDC_STATUS_OK)
+        page = fail("the servers' " + what + " cannot be listed: " + migrate::describe(reply));
+      else if (!tkdc_reply_bytes(&reply, &body))
+        page = fail("the agent's list of keys is malformed");
+      else
+        page = Bytes(body.data, body.data + body.len);
+    });
+  }
   return page;
 }
-
-}  // namespace
 
 Result<KeysHeld> list_server_keys(AgentPipe& agent) {
   KeysHeld keys;
   KeyId after{};
   for (bool more = true; more;) {
-    bool again = false;
-    auto page = ask_page(agent, after, again);
-    for (int attempt = 1; !page && again && attempt < kAttempts; ++attempt) {
-      std::this_thread::sleep_for(kBetween);
-      page = ask_page(agent, after, again);
-    }
+    auto body = list_page(agent, TKDC_OP_LIST, after, "keys");
+    if (!body) return body.error();
+    auto page = decode_key_list(*body);
     if (!page) return page.error();
     more = page->more;
     for (ListedKey& key : page->keys) {

@@ -19,6 +19,11 @@ using KeysHeld = std::map<KeyId, ListedKey>;
 // servers of a release that does not list keys.
 Result<KeysHeld> list_server_keys(AgentPipe& agent);
 
+// A page of LIST or LIST_DROPPED behind `after`: asked anew where a server has a key a moment
+// before another. `what`: "keys", for the error.
+Result<Bytes> list_page(AgentPipe& agent, tkdc_wire_op op, const KeyId& after,
+                        const std::string& what);
+
 // "alice@R, version 2: aes256-cts-hmac-sha1-96 (18)"
 std::string describe(const ExportKey& key);
 std::string describe(const ListedKey& key);

@@ -95,4 +95,29 @@ Result<std::vector<const Approver*>> check_approvals(const Digest& request,
   return out;
 }
 
+Result<const Approver*> check_own_approval(const Digest& request, std::string_view approval,
+                                           std::span<const Approver> approvers, int party) {
+  auto decoded = decode_approval(approval);
+  if (!decoded) return decoded.error();
+  auto approver = check_approval(request, *decoded, approvers);
+  if (!approver) return approver.error();
+  if ((*approver)->party != party)
+    return fail((*approver)->name + " is the administrator of server " +
+                std::to_string((*approver)->party) + ", and this is server " +
+                std::to_string(party) + ": each approves at his own");
+  return approver;
+}
+
+Result<std::vector<const Approver*>> check_approvals(const Digest& request,
+                                                     std::span<const std::string> approvals,
+                                                     std::span<const Approver> approvers) {
+  std::vector<Approval> decoded;
+  for (const std::string& text : approvals) {
+    auto approval = decode_approval(text);
+    if (!approval) return approval.error();
+    decoded.push_back(*approval);
+  }
+  return check_approvals(request, decoded, approvers);
+}
+
 }  // namespace tkdc

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An administrator's approval of an export request, and the rule that two are needed.
+// An administrator's approval of a request, to export keys or to give dropped ones back, and the
+// rule that two are needed.
 //
 // Ed25519 over a label and the request's digest. A text file without secrets:
 //
@@ -46,6 +47,15 @@ Approval approve(const Digest& request, const SecretBuffer& seed);
 // The approver of a good approval of this request. Error: what is wrong with it.
 Result<const Approver*> check_approval(const Digest& request, const Approval& approval,
                                        std::span<const Approver> approvers);
+
+// What the administrator of server `party` approves at his own server, from the approval's text.
+Result<const Approver*> check_own_approval(const Digest& request, std::string_view approval,
+                                           std::span<const Approver> approvers, int party);
+
+// From the texts of approvals, too.
+Result<std::vector<const Approver*>> check_approvals(const Digest& request,
+                                                     std::span<const std::string> approvals,
+                                                     std::span<const Approver> approvers);
 
 // Two good approvals of different servers' administrators.
 Result<std::vector<const Approver*>> check_approvals(const Digest& request,

@@ -84,10 +84,19 @@ std::string short_digest(ByteSpan digest) {
   return out;
 }
 
-KeyRef key_ref(const ExportRequest& request, const ExportKey& key) {
+Result<void> check_life(std::uint64_t expires_at_s, std::uint64_t now_s) {
+  if (expires_at_s <= now_s)
+    return fail("the request has expired: make a new one, or set this host's clock");
+  if (expires_at_s - now_s > kMaxExportLife_s)
+    return fail(
+        "the request expires in more than 24 hours: make a new one, or set this host's clock");
+  return {};
+}
+
+KeyRef key_ref(const InstallationId& installation, const ExportKey& key) {
   KeyRef ref;
   ref.id = key.id;
-  ref.installation = request.installation;
+  ref.installation = installation;
   crypto_hash_sha256(ref.principal.data(),
                      reinterpret_cast<const unsigned char*>(key.principal.data()),
                      key.principal.size());

@@ -55,7 +55,10 @@ Digest request_digest(std::string_view text);
 // A fingerprint for people to compare: 16 octets of a digest, in groups.
 std::string short_digest(ByteSpan digest);
 
+// A request is good until it expires, which is a day at most.
+Result<void> check_life(std::uint64_t expires_at_s, std::uint64_t now_s);
+
 // The key as a record names it.
-KeyRef key_ref(const ExportRequest& request, const ExportKey& key);
+KeyRef key_ref(const InstallationId& installation, const ExportKey& key);
 
 }  // namespace tkdc

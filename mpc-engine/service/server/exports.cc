@@ -39,7 +39,8 @@ Result<std::shared_ptr<const KeyRecord>> Exports::record_of(const ExportRequest&
   const std::string name = key.principal + ", version " + std::to_string(key.kvno);
   if (*record == nullptr)
     return fail("the request lists a key that this server does not have: " + name);
-  if ((*record)->ref != key_ref(request, key) || (*record)->principal_name != key.principal)
+  if ((*record)->ref != key_ref(request.installation, key) ||
+      (*record)->principal_name != key.principal)
     return fail("the request lists as " + name + " a key that is another here");
   return record;
 }
@@ -55,13 +56,8 @@ Result<Exports::Checked> Exports::check(std::string_view text) {
   Checked out{std::move(*request), request_digest(text), 0};
   if (out.request.installation != options_.installation)
     return fail("the request is of another installation, " + to_hex(out.request.installation));
-  const std::uint64_t now = options_.now_s();
-  if (out.request.expires_at_s <= now)
-    return fail("the request has expired: make a new one, or set this host's clock");
-  if (out.request.expires_at_s - now > kMaxExportLife_s)
-    return fail(
-        "the request expires in more than 24 hours: make a new one, or set this host's "
-        "clock");
+  if (auto good = check_life(out.request.expires_at_s, options_.now_s()); !good)
+    return good.error();
   auto used = is_used(out.request);
   if (!used) return used.error();
   if (*used) return fail("the request was used here before: it is good once, make a new one");
@@ -97,14 +93,8 @@ Result<std::string> Exports::approval(std::string_view request, std::string_view
 Result<std::string> Exports::note_approval(std::string_view request, std::string_view approval) {
   auto checked = check(request);
   if (!checked) return checked.error();
-  auto decoded = decode_approval(approval);
-  if (!decoded) return decoded.error();
-  auto approver = check_approval(checked->digest, *decoded, options_.approvers);
+  auto approver = check_own_approval(checked->digest, approval, options_.approvers, options_.party);
   if (!approver) return approver.error();
-  if ((*approver)->party != options_.party)
-    return fail((*approver)->name + " is the administrator of server " +
-                std::to_string((*approver)->party) + ", and this is server " +
-                std::to_string(options_.party) + ": each approves at his own");
   nlohmann::json event = about("export approved", checked->digest, checked->request);
   event["approver"] = (*approver)->name;
   if (auto written = options_.audit_on_disk({dump(event)}); !written) return written.error();
@@ -124,13 +114,7 @@ Result<Bytes> Exports::hand_over_now(std::string_view request,
                                      const std::vector<std::string>& approvals) {
   auto checked = check(request);
   if (!checked) return checked.error();
-  std::vector<Approval> decoded;
-  for (const std::string& text : approvals) {
-    auto approval = decode_approval(text);
-    if (!approval) return approval.error();
-    decoded.push_back(*approval);
-  }
-  auto approvers = check_approvals(checked->digest, decoded, options_.approvers);
+  auto approvers = check_approvals(checked->digest, approvals, options_.approvers);
   if (!approvers) return approvers.error();
   Parcel parcel;
   parcel.party = options_.party;

@@ -24,9 +24,7 @@ Result<void> GiveBacks::check_key(const GiveBackRequest& request, const WantedKe
   if (*record == nullptr)
     return fail("the request lists a key that is not dropped here: " + name +
                 "; what was purged never comes back");
-  ExportRequest of;
-  of.installation = request.installation;
-  if ((*record)->ref != key_ref(of, wanted.key) ||
+  if ((*record)->ref != key_ref(request.installation, wanted.key) ||
       (*record)->principal_name != wanted.key.principal ||
       (*record)->dropped_at_s != wanted.dropped_at_s)
     return fail("the request lists as " + name +
@@ -39,12 +37,7 @@ Result<GiveBackRequest> GiveBacks::check(std::string_view text) const {
   if (!request) return request;
   if (request->installation != options_.installation)
     return fail("the request is of another installation, " + to_hex(request->installation));
-  const std::uint64_t now = options_.now_s();
-  if (request->expires_at_s <= now)
-    return fail("the request has expired: make a new one, or set this host's clock");
-  if (request->expires_at_s - now > kMaxExportLife_s)
-    return fail(
-        "the request expires in more than 24 hours: make a new one, or set this host's clock");
+  if (auto good = check_life(request->expires_at_s, options_.now_s()); !good) return good.error();
   if (store_.dropped() == nullptr) return fail("this server keeps no dropped keys");
   std::size_t wrong = 0;
   std::string which;
@@ -74,14 +67,9 @@ Result<std::string> GiveBacks::approval(std::string_view request, std::string_vi
 Result<std::string> GiveBacks::note_approval(std::string_view text, std::string_view approval) {
   auto request = check(text);
   if (!request) return request.error();
-  auto decoded = decode_approval(approval);
-  if (!decoded) return decoded.error();
-  auto approver = check_approval(give_back_digest(text), *decoded, options_.approvers);
+  auto approver =
+      check_own_approval(give_back_digest(text), approval, options_.approvers, options_.party);
   if (!approver) return approver.error();
-  if ((*approver)->party != options_.party)
-    return fail((*approver)->name + " is the administrator of server " +
-                std::to_string((*approver)->party) + ", and this is server " +
-                std::to_string(options_.party) + ": each approves at his own");
   const nlohmann::json event = {{"event", "give-back approved"},
                                 {"request", to_hex(give_back_digest(text))},
                                 {"approver", (*approver)->name},
@@ -100,13 +88,7 @@ Result<std::string> GiveBacks::allow_now(std::string_view text,
                                          const std::vector<std::string>& approvals) {
   auto request = check(text);
   if (!request) return request.error();
-  std::vector<Approval> decoded;
-  for (const std::string& one : approvals) {
-    auto approval = decode_approval(one);
-    if (!approval) return approval.error();
-    decoded.push_back(*approval);
-  }
-  auto approvers = check_approvals(give_back_digest(text), decoded, options_.approvers);
+  auto approvers = check_approvals(give_back_digest(text), approvals, options_.approvers);
   if (!approvers) return approvers.error();
   nlohmann::json event = {{"event", "give-back allowed"},
                           {"request", to_hex(give_back_digest(text))},

@@ -43,7 +43,7 @@ class ServersExports : public ScratchDir {
     key.principal = name;
     request_.keys.push_back(key);
     KeyRecord record;
-    record.ref = key_ref(request_, key);
+    record.ref = key_ref(request_.installation, key);
     record.principal_name = name;
     record.form = form;
     record.fields["key"] = SharedBytes(32);

@@ -33,11 +33,7 @@ Result<Labels> InputMasks::input(Dealer& dealer, ByteSpan own) {
 Result<Bytes> output(Dealer& dealer, std::span<const Label> octets) {
   if (auto good = dealer.check(); !good) return good.error();
   SecretVector opened(octets.size());  // shares, until they have been exchanged
-  for (std::size_t k = 0; k < octets.size(); ++k)
-    opened[k] = static_cast<std::uint8_t>(octets[k].low);
-  if (auto done = dealer.exchange(opened); !done) return done.error();
-  for (std::size_t k = 0; k < octets.size(); ++k)
-    dealer.expect(octets[k] ^ dealer.multiple(opened[k]));
+  if (auto done = dealer.open(octets, opened); !done) return done.error();
   if (auto good = dealer.check(); !good) return good.error();
   return Bytes(opened.begin(), opened.end());
 }

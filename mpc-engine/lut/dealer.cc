@@ -70,6 +70,14 @@ Result<void> Dealer::exchange(MutableByteSpan own) {
   return {};
 }
 
+Result<void> Dealer::open(std::span<const Label> octets, MutableByteSpan values) {
+  for (std::size_t k = 0; k < octets.size(); ++k)
+    values[k] = static_cast<std::uint8_t>(octets[k].low);
+  if (auto done = exchange(values); !done) return done;
+  for (std::size_t k = 0; k < octets.size(); ++k) expect(octets[k] ^ multiple(values[k]));
+  return {};
+}
+
 Result<void> Dealer::check() {
   const Label sum = expected_.take();
   pair::Digest digest{};

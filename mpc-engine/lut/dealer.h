@@ -41,6 +41,8 @@ class Dealer {
 
   // Both send octets, and get the sum of both.
   Result<void> exchange(MutableByteSpan own);
+  // Opens octets, for the next check(): `values` are as many.
+  Result<void> open(std::span<const Label> octets, MutableByteSpan values);
   // For the next check() of whatever dealer of the session.
   void expect(const Label& tau) { expected_.add(tau); }
   // A string that has been opened as `value`.

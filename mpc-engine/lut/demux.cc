@@ -21,24 +21,22 @@ Labels without_first(std::span<const Label> vectors, std::size_t places, std::si
   return out;
 }
 
-}  // namespace
-
-Result<Labels> demux_four(Dealer& dealer, std::span<const Label> bits) {
-  constexpr std::size_t kBits = 4, kPlaces = 16;
-  const std::size_t count = bits.size() / kBits;
-  Labels out(count * kPlaces), turns(count);
+// Of up to four bits, the paper's protocol.
+Result<Labels> in_a_chain(Dealer& dealer, std::span<const Label> bits, std::size_t width) {
+  const std::size_t count = bits.size() / width, all = std::size_t{1} << width;
+  Labels out(count * all), turns(count);
   for (std::size_t k = 0; k < count; ++k) {
-    out[k * kPlaces] = dealer.part() ^ bits[k * kBits];
-    out[k * kPlaces + 1] = bits[k * kBits];
+    out[k * all] = dealer.part() ^ bits[k * width];
+    out[k * all + 1] = bits[k * width];
   }
-  for (std::size_t step = 1; step < kBits; ++step) {
+  for (std::size_t step = 1; step < width; ++step) {
     const std::size_t places = std::size_t{1} << step;
-    for (std::size_t k = 0; k < count; ++k) turns[k] = bits[k * kBits + step];
-    auto products = multiply(dealer, {1, places - 1}, turns, without_first(out, places, kPlaces));
+    for (std::size_t k = 0; k < count; ++k) turns[k] = bits[k * width + step];
+    auto products = multiply(dealer, {1, places - 1}, turns, without_first(out, places, all));
     if (!products) return products;
     for (std::size_t k = 0; k < count; ++k) {
       const auto made = std::span(*products).subspan(k * (places - 1), places - 1);
-      Label* e = &out[k * kPlaces];
+      Label* e = &out[k * all];
       e[places] = turns[k] ^ sum_of(made);
       std::copy(made.begin(), made.end(), e + places + 1);
       for (std::size_t j = 0; j < places; ++j) e[j] = e[j] ^ e[places + j];
@@ -47,33 +45,35 @@ Result<Labels> demux_four(Dealer& dealer, std::span<const Label> bits) {
   return out;
 }
 
-Result<Labels> demux_eight(Dealer& dealer, std::span<const Label> bits) {
-  constexpr std::size_t kHalf = 16, kProducts = kHalf - 1;
+}  // namespace
+
+Result<Labels> demux(Dealer& dealer, std::span<const Label> bits, std::size_t width) {
+  if (width <= 4) return in_a_chain(dealer, bits, width);
   // The halves of a number stand behind each other: its low one first.
-  auto halves = demux_four(dealer, bits);
+  auto halves = in_a_chain(dealer, bits, width / 2);
   if (!halves) return halves;
-  const std::size_t count = bits.size() / 8;
+  const std::size_t count = bits.size() / width, half = std::size_t{1} << width / 2,
+                    side = half - 1;  // of a vector without its first place
   Labels q, p;
   for (std::size_t k = 0; k < count; ++k) {
-    const Label* low = &(*halves)[2 * k * kHalf];
-    p.insert(p.end(), low + 1, low + kHalf);
-    q.insert(q.end(), low + kHalf + 1, low + 2 * kHalf);
+    const Label* low = &(*halves)[2 * k * half];
+    p.insert(p.end(), low + 1, low + half);
+    q.insert(q.end(), low + half + 1, low + 2 * half);
   }
-  auto products = multiply(dealer, {kProducts, kProducts}, q, p);
+  auto products = multiply(dealer, {side, side}, q, p);
   if (!products) return products;
-  Labels out(count * kHalf * kHalf);
+  Labels out(count * half * half), rest(half);  // of each column, what its row 0 gets
   for (std::size_t k = 0; k < count; ++k) {
-    Label* e = &out[k * kHalf * kHalf];
-    const Label* low = &(*halves)[2 * k * kHalf];
-    Label rest[kHalf];  // of each column, what its row 0 gets
-    std::copy_n(low, kHalf, rest);
-    for (std::size_t i = 1; i < kHalf; ++i) {
-      const auto row = std::span(*products).subspan((k * kProducts + i - 1) * kProducts, kProducts);
-      std::copy(row.begin(), row.end(), e + i * kHalf + 1);
-      e[i * kHalf] = low[kHalf + i] ^ sum_of(row);
-      for (std::size_t j = 0; j < kHalf; ++j) rest[j] = rest[j] ^ e[i * kHalf + j];
+    Label* e = &out[k * half * half];
+    const Label* low = &(*halves)[2 * k * half];
+    std::copy_n(low, half, rest.begin());
+    for (std::size_t i = 1; i < half; ++i) {
+      const auto row = std::span(*products).subspan((k * side + i - 1) * side, side);
+      std::copy(row.begin(), row.end(), e + i * half + 1);
+      e[i * half] = low[half + i] ^ sum_of(row);
+      for (std::size_t j = 0; j < half; ++j) rest[j] = rest[j] ^ e[i * half + j];
     }
-    std::copy_n(rest, kHalf, e);
+    std::copy_n(rest.begin(), half, e);
   }
   return out;
 }

@@ -30,12 +30,6 @@ constexpr std::uint8_t power(std::uint8_t of, int exponent) {
   return out;
 }
 
-// The linear part of the S-box's affine map.
-constexpr std::uint8_t affine(unsigned y) {
-  const unsigned twice = y << 8 | y;
-  return static_cast<std::uint8_t>(twice ^ twice >> 4 ^ twice >> 5 ^ twice >> 6 ^ twice >> 7);
-}
-
 struct Tower {
   // 1, w, w², w³ span GF(16); s is of w^j Y for j below 4, then of w^j. x generates with x + 1.
   std::uint8_t w[kNibble] = {}, basis[kOctet] = {};
@@ -66,9 +60,9 @@ struct Tower {
     for (unsigned x = 0; x < 256; ++x) {
       const auto octet = static_cast<std::uint8_t>(x);
       for (std::size_t j = 0; j < kNibble; ++j)
-        of_mask[x][j] = affine(times_octet(conjugates[x], w[j]));
+        of_mask[x][j] = affine_of_sbox(times_octet(conjugates[x], w[j]));
       for (std::size_t j = 0; j < kOctet; ++j)
-        of_bits[x][j] = affine(times_octet(octet, conjugates[basis[j]]));
+        of_bits[x][j] = affine_of_sbox(times_octet(octet, conjugates[basis[j]]));
     }
   }
 };
@@ -107,7 +101,7 @@ Label masked_product(const Bits& bits) {
   std::uint8_t factors[kNibble * kOctet];
   for (std::size_t i = 0; i < kNibble; ++i)
     for (std::size_t j = 0; j < kOctet; ++j)
-      factors[i * kOctet + j] = affine(times_octet(t.w[i], t.conjugates[t.basis[j]]));
+      factors[i * kOctet + j] = affine_of_sbox(times_octet(t.w[i], t.conjugates[t.basis[j]]));
   return dot(bits.product, factors, kNibble * kOctet);
 }
 
@@ -147,7 +141,7 @@ Result<void> make_some(Dealer& dealer, std::span<Label> out) {
   if (!norm) return norm.error();
   auto product = multiply(dealer, {kNibble, kOctet}, masks, s);
   if (!product) return product.error();
-  auto vectors = demux_four(dealer, m);
+  auto vectors = demux(dealer, m, kNibble);
   if (!vectors) return vectors.error();
   for (Labels* bits : {&s, &m, &masks, &*norm, &*product, &*vectors}) for_octets(*bits);
   for (std::size_t k = 0; k < count; ++k)
@@ -182,13 +176,9 @@ Result<void> NormTables::look_up(Dealer& dealer, std::span<Label> octets) {
   // Opens `octets`, and gives what they are to `next` one by one.
   const auto round = [&](SecretVector& values, const auto& next) -> Result<void> {
     values.resize(octets.size());
+    if (auto done = dealer.open(octets, values); !done) return done;
     for (std::size_t k = 0; k < octets.size(); ++k)
-      values[k] = static_cast<std::uint8_t>(octets[k].low);
-    if (auto done = dealer.exchange(values); !done) return done;
-    for (std::size_t k = 0; k < octets.size(); ++k) {
-      dealer.expect(octets[k] ^ dealer.multiple(values[k]));
       octets[k] = next(k, labels + k * kLabels, values[k]);
-    }
     return {};
   };
   for (std::size_t k = 0; k < octets.size(); ++k)
@@ -204,7 +194,8 @@ Result<void> NormTables::look_up(Dealer& dealer, std::span<Label> octets) {
   if (done)
     done = round(opened[2], [&](std::size_t k, const Label* of, std::uint8_t f) {
       const std::uint8_t h = opened[0][k];
-      const auto clear = static_cast<std::uint8_t>(affine(times_octet(t.conjugates[h], f)) ^ 0x63);
+      const auto clear =
+          static_cast<std::uint8_t>(affine_of_sbox(times_octet(t.conjugates[h], f)) ^ 0x63);
       return dot(of + kMask, t.of_mask[h], kNibble) ^ dot(of + kBits, t.of_bits[f], kOctet) ^
              of[kProduct] ^ dealer.multiple(clear);
     });

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "field/gf256.h"
+#include "field/octet_words.h"
 #include "lut/huge_pages.h"
 
 namespace tkdc::lut {
@@ -18,12 +19,8 @@ Label share_and_mac(const Label& bit) { return octet_part(bit); }
 
 constexpr Table make_sbox() {
   Table out{};
-  for (unsigned x = 0; x < out.size(); ++x) {
-    const unsigned inverse = gf256_inverse(static_cast<std::uint8_t>(x)),
-                   twice = inverse << 8 | inverse;
-    out[x] = static_cast<std::uint8_t>((twice ^ twice >> 4 ^ twice >> 5 ^ twice >> 6 ^ twice >> 7) ^
-                                       0x63);
-  }
+  for (unsigned x = 0; x < out.size(); ++x)
+    out[x] = affine_of_sbox(gf256_inverse(static_cast<std::uint8_t>(x))) ^ 0x63;
   return out;
 }
 
@@ -34,9 +31,11 @@ const Table& aes_sbox() {
   return kSbox;
 }
 
-Label octet_of(const Label* bits) {
+Label octet_of(const Label* bits, std::size_t width) {
   Label out;
-  for (std::size_t k = 8; k-- > 0;) out = times(out, 2) ^ share_and_mac(bits[k]);
+  for (std::size_t k = width; k-- > 0;)
+    out = Label{octet_words::times_x(out.low), octet_words::times_x(out.high)} ^
+          share_and_mac(bits[k]);
   return out;
 }
 
@@ -49,7 +48,7 @@ Result<Tables> Tables::make(Dealer& dealer, const Table& table, std::size_t coun
     const std::size_t some = std::min(kAtOnce, count - first);
     Labels bits(8 * some);
     if (auto drawn = dealer.draw(std::span(bits)); !drawn) return drawn.error();
-    auto vectors = demux_eight(dealer, bits);
+    auto vectors = demux(dealer, bits, 8);
     if (!vectors) return vectors.error();
     for (std::size_t k = 0; k < some; ++k) out.masks_[first + k] = octet_of(&bits[8 * k]);
     std::transform(vectors->begin(), vectors->end(), &out.vectors_[first * kPlaces], share_and_mac);

@@ -44,10 +44,14 @@ class Tables {
   bool expanded_ = false;
 };
 
-// FIPS 197, section 5.1.1.
+// FIPS 197, section 5.1.1: the S-box; the linear part of its affine map.
 const Table& aes_sbox();
+constexpr std::uint8_t affine_of_sbox(std::uint8_t y) {
+  const unsigned twice = y << 8 | y;
+  return static_cast<std::uint8_t>(twice ^ twice >> 4 ^ twice >> 5 ^ twice >> 6 ^ twice >> 7);
+}
 
-// An octet of eight bits, the lowest first.
-Label octet_of(const Label* bits);
+// An octet of up to eight bits, the lowest first.
+Label octet_of(const Label* bits, std::size_t width = 8);
 
 }  // namespace tkdc::lut

@@ -4,7 +4,12 @@
 #include <algorithm>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
+#include "lut/aes_powers.h"
+#include "lut/des_circuit.h"
+#include "lut/des_polynomials.h"
+#include "lut/des_tables.h"
 #include "lut/norm_tables.h"
 #include "lut/shares.h"
 #include "lut/string_product.h"
@@ -13,33 +18,36 @@
 namespace tkdc::bench {
 namespace {
 
-constexpr std::size_t kKey = 16;
+constexpr BlockCipher kAes = {"AES-128-ECB", 16, 16}, kDes = {"DES-EDE3-ECB", 24, 8};
 
-// Of AES-LT and AES-T16.
-Result<lut::Tables> make_tables(lut::Dealer& dealer, std::size_t lookups, bool expanded,
-                                std::type_identity<lut::Tables>) {
+Result<lut::Tables> make_tables(lut::Dealer& dealer, std::size_t lookups, bool expanded) {
   auto tables = lut::Tables::make(dealer, lut::aes_sbox(), lookups);
   if (tables && expanded) tables->expand();
   return tables;
 }
-Result<lut::NormTables> make_tables(lut::Dealer& dealer, std::size_t lookups, bool,
-                                    std::type_identity<lut::NormTables>) {
+Result<lut::NormTables> make_norms(lut::Dealer& dealer, std::size_t lookups, bool) {
   return lut::NormTables::make(dealer, lookups);
 }
+template <lut::Powers powers>
+Result<lut::PowerBoxes> make_powers(lut::Dealer& dealer, std::size_t lookups, bool) {
+  return lut::PowerBoxes::make(dealer, powers, lookups);
+}
 
-// Malicious, by tables that look octets up.
-template <class Tables>
-class LookupTables final : public LutMode {
+template <auto make>
+using MadeBy = std::remove_cvref_t<decltype(*make(std::declval<lut::Dealer&>(), 0, true))>;
+
+// AES, malicious, by what one of the above makes.
+template <auto make>
+class AesMode final : public LutMode {
  public:
-  explicit LookupTables(lut::Dealer& dealer) : dealer_(dealer) {}
+  explicit AesMode(lut::Dealer& dealer) : dealer_(dealer) {}
 
   Result<void> set_key(ByteSpan shares) override {
-    auto masks = lut::InputMasks::make(dealer_, kKey);
+    auto masks = lut::InputMasks::make(dealer_, kAes.key);
     if (!masks) return masks.error();
     auto key = masks->input(dealer_, shares);
     if (!key) return key.error();
-    auto tables =
-        make_tables(dealer_, lut::schedule_lookups(kKey), true, std::type_identity<Tables>());
+    auto tables = make(dealer_, lut::schedule_lookups(kAes.key), true);
     if (!tables) return tables.error();
     tables_.emplace(std::move(*tables));
     auto keys = lut::expand_key(dealer_, substitute(), *key);
@@ -52,8 +60,7 @@ class LookupTables final : public LutMode {
     auto masks = lut::InputMasks::make(dealer_, blocks * lut::kBlockOctets);
     if (!masks) return masks.error();
     masks_.emplace(std::move(*masks));
-    auto tables = make_tables(dealer_, blocks * lut::block_lookups(kKey), expanded,
-                              std::type_identity<Tables>());
+    auto tables = make(dealer_, blocks * lut::block_lookups(kAes.key), expanded);
     if (!tables) return tables.error();
     tables_.emplace(std::move(*tables));
     return {};
@@ -74,9 +81,59 @@ class LookupTables final : public LutMode {
     return [this](std::span<lut::Label> octets) { return tables_->look_up(dealer_, octets); };
   }
   lut::Dealer& dealer_;
-  std::optional<Tables> tables_;
+  std::optional<MadeBy<make>> tables_;
   std::optional<lut::InputMasks> masks_;
   lut::Labels keys_;
+};
+
+// Triple DES, malicious.
+template <class Boxes>
+class DesMode final : public LutMode {
+ public:
+  explicit DesMode(lut::Dealer& dealer) : dealer_(dealer) {}
+
+  Result<void> set_key(ByteSpan shares) override {
+    auto masks = lut::BitMasks::make(dealer_, kDes.key);
+    if (!masks) return masks.error();
+    auto key = masks->input(dealer_, shares);
+    if (!key) return key.error();
+    key_ = std::move(*key);
+    lut::standard_order(key_);
+    return {};
+  }
+  Result<void> ahead(std::size_t blocks, bool expanded) override {
+    boxes_.reset();
+    auto masks = lut::BitMasks::make(dealer_, blocks * kDes.block);
+    if (!masks) return masks.error();
+    masks_.emplace(std::move(*masks));
+    auto boxes = Boxes::make(dealer_, blocks * lut::kDesLookups);
+    if (!boxes) return boxes.error();
+    boxes_.emplace(std::move(*boxes));
+    if constexpr (requires { boxes_->expand(); })
+      if (expanded) boxes_->expand();
+    return {};
+  }
+  std::size_t kept_octets() const override { return boxes_->octets() + masks_->octets(); }
+  Result<void> encrypt(MutableByteSpan blocks) override {
+    auto states = masks_->input(dealer_, blocks);
+    if (!states) return states.error();
+    lut::standard_order(*states);
+    const lut::SubstituteSix substitute = [this](std::span<const lut::Label> in,
+                                                 std::span<lut::Label> out) {
+      return boxes_->substitute(dealer_, in, out);
+    };
+    if (auto done = lut::encrypt_des(substitute, key_, *states); !done) return done;
+    auto out = lut::output(dealer_, lut::octets_of_des(*states));
+    if (!out) return out.error();
+    std::copy(out->begin(), out->end(), blocks.begin());
+    return {};
+  }
+
+ private:
+  lut::Dealer& dealer_;
+  std::optional<Boxes> boxes_;
+  std::optional<lut::BitMasks> masks_;
+  lut::Labels key_;
 };
 
 class SharedTables final : public LutMode {
@@ -84,7 +141,7 @@ class SharedTables final : public LutMode {
   explicit SharedTables(lut::Dealer& dealer) : dealer_(dealer) {}
 
   Result<void> set_key(ByteSpan shares) override {
-    auto tables = lut::ShareTables::make(dealer_, lut::aes_sbox(), lut::schedule_lookups(kKey));
+    auto tables = lut::ShareTables::make(dealer_, lut::aes_sbox(), lut::schedule_lookups(kAes.key));
     if (!tables) return tables.error();
     auto keys = lut::expand_key_shares(dealer_, *tables, shares);
     if (!keys) return keys.error();
@@ -95,7 +152,7 @@ class SharedTables final : public LutMode {
   Result<void> ahead(std::size_t blocks, bool) override {
     tables_.reset();
     auto tables =
-        lut::ShareTables::make(dealer_, lut::aes_sbox(), blocks * lut::block_lookups(kKey));
+        lut::ShareTables::make(dealer_, lut::aes_sbox(), blocks * lut::block_lookups(kAes.key));
     if (!tables) return tables.error();
     tables_.emplace(std::move(*tables));
     return {};
@@ -117,15 +174,31 @@ std::unique_ptr<LutMode> made(lut::Dealer& dealer) {
   return std::make_unique<Mode>(dealer);
 }
 
+// Octets at a party while a block's are made: `labels` kept of each lookup, four times over.
+constexpr std::size_t making(std::size_t lookups, std::size_t labels) {
+  return 4 * lookups * labels * lut::kLabelBytes;
+}
+
 const std::vector<LutModeInfo>& built() {
-  static constexpr std::size_t kOnline = 16 + 160 + 16,
-                               kNorm = 3 * lut::NormTables::kLabels * lut::kLabelBytes;
+  constexpr std::size_t kLookups = lut::block_lookups(kAes.key), kSix = lut::kDesLookups,
+                        kTriple = 3, kBits = 8;
+  using lut::Powers;
   static const std::vector<LutModeInfo> all = {
-      {"AES-LT", true, true, 10, kOnline, 4 * 160 * lut::kPlaces * lut::kLabelBytes,
-       lut::kSessionBound, made<LookupTables<lut::Tables>>},
-      {"AES-T16", true, false, 30, kOnline + 2 * 160, 4 * 160 * kNorm, lut::kSessionBound,
-       made<LookupTables<lut::NormTables>>},
-      {"AES-LT", false, false, 10, 160 + 16, 2 * 160 * lut::kPlaces, 0, made<SharedTables>},
+      {"AES-LT", kAes, true, true, 10, making(kLookups, lut::kPlaces), lut::kSessionBound,
+       made<AesMode<make_tables>>},
+      {"AES-BD", kAes, true, false, 50, making(kLookups, 6 * kTriple + 2 * kBits),
+       lut::kSessionBound, made<AesMode<make_powers<Powers::kAllSquares>>>},
+      {"AES-RP", kAes, true, false, 70, making(kLookups, 4 * kTriple + 4 * kBits),
+       lut::kSessionBound, made<AesMode<make_powers<Powers::kShortChain>>>},
+      {"AES-T16", kAes, true, false, 30, making(kLookups, 3 * lut::NormTables::kLabels),
+       lut::kSessionBound, made<AesMode<make_norms>>},
+      {"3DES-LT", kDes, true, true, 46, making(kSix, 256), lut::kSessionBound,
+       made<DesMode<lut::DesTables>>},
+      {"3DES-PV", kDes, true, false, 230, making(kSix, 3 * kTriple + 3 * kBits), lut::kSessionBound,
+       made<DesMode<lut::DesByPolynomials>>},
+      {"3DES-Raw", kDes, true, false, 138, making(kSix, kTriple * lut::DesByCircuit::kAnds),
+       lut::kSessionBound, made<DesMode<lut::DesByCircuit>>},
+      {"AES-LT", kAes, false, false, 10, 2 * kLookups * lut::kPlaces, 0, made<SharedTables>},
   };
   return all;
 }

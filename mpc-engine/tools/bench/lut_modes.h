@@ -14,7 +14,7 @@ namespace tkdc::bench {
 class LutMode {
  public:
   virtual ~LutMode() = default;
-  // A key schedule of 16 octets, whose shares are these.
+  // The key of which these are shares; its schedule, where the cipher has one.
   virtual Result<void> set_key(ByteSpan shares) = 0;
   // For so many blocks that come next.
   virtual Result<void> ahead(std::size_t blocks, bool expanded) = 0;
@@ -23,12 +23,17 @@ class LutMode {
   virtual Result<void> encrypt(MutableByteSpan blocks) = 0;
 };
 
+struct BlockCipher {
+  const char* name;  // OpenSSL's, one block by itself
+  std::size_t key, block;
+};
+
 struct LutModeInfo {
   std::string name;
+  BlockCipher cipher;
   bool malicious;
   bool expands;                     // whether tables may be kept unexpanded
   unsigned rounds;                  // of openings, a block's
-  std::size_t online_octets;        // that a party sends for a block
   std::size_t octets_while_making;  // of memory, for a block at a party
   double log2_failure;              // of a session, of all its batches
   std::function<std::unique_ptr<LutMode>(lut::Dealer&)> make;

@@ -15,8 +15,6 @@ namespace {
 
 using lut::Side;
 
-constexpr std::size_t kBlock = 16;
-
 // Shares of inputs: whatever they are, both processes know them.
 Bytes shares_of(int party, std::size_t first, std::size_t count) {
   Bytes out(count);
@@ -35,15 +33,18 @@ Bytes clear(std::size_t first, std::size_t count) {
 
 constexpr std::size_t kKeyAt = 12'345;
 
-bool is_right(std::size_t first, ByteSpan got) {
-  const Bytes key = clear(kKeyAt, kBlock), block = clear(first, kBlock);
-  Bytes expected(2 * kBlock);
+bool is_right(const BlockCipher& cipher, std::size_t first, ByteSpan got) {
+  const Bytes key = clear(kKeyAt, cipher.key), block = clear(first, cipher.block);
+  Bytes expected(2 * cipher.block);
   int octets = 0;
-  EVP_CIPHER_CTX* context = EVP_CIPHER_CTX_new();
-  const bool done =
-      EVP_EncryptInit_ex(context, EVP_aes_128_ecb(), nullptr, key.data(), nullptr) == 1 &&
-      EVP_EncryptUpdate(context, expected.data(), &octets, block.data(), kBlock) == 1;
+  EVP_CIPHER* const known = EVP_CIPHER_fetch(nullptr, cipher.name, nullptr);
+  EVP_CIPHER_CTX* const context = EVP_CIPHER_CTX_new();
+  const bool done = known != nullptr &&
+                    EVP_EncryptInit_ex2(context, known, key.data(), nullptr, nullptr) == 1 &&
+                    EVP_EncryptUpdate(context, expected.data(), &octets, block.data(),
+                                      static_cast<int>(block.size())) == 1;
   EVP_CIPHER_CTX_free(context);
+  EVP_CIPHER_free(known);
   return done && std::equal(got.begin(), got.end(), expected.begin());
 }
 
@@ -54,7 +55,8 @@ class LutSide {
       : run_(run), party_(party), first_(first), dealer_(dealer), mode_(run.mode.make(dealer)) {}
 
   Result<nlohmann::json> measure() {
-    if (auto done = mode_->set_key(shares_of(party_, kKeyAt, kBlock)); !done) return done.error();
+    if (auto done = mode_->set_key(shares_of(party_, kKeyAt, run_.mode.cipher.key)); !done)
+      return done.error();
     double ahead_s = 0, ahead_cpu = 0, online_s = 0, online_cpu = 0, unexpanded_s = 0;
     for (std::size_t done = 0; done < run_.blocks; done += run_.batch) {
       const std::size_t blocks = std::min(run_.batch, run_.blocks - done);
@@ -97,14 +99,15 @@ class LutSide {
   }
 
   Result<void> online(std::size_t blocks, double& wall_s, double& cpu_s, std::uint64_t& sent) {
+    const BlockCipher& cipher = run_.mode.cipher;
     const std::size_t at = next_;
-    next_ += blocks * kBlock;
-    Bytes states = shares_of(party_, at, blocks * kBlock);
+    next_ += blocks * cipher.block;
+    Bytes states = shares_of(party_, at, blocks * cipher.block);
     auto done = phase([&] { return mode_->encrypt(states); }, wall_s, cpu_s, sent);
     if (!done) return done;
-    const std::size_t last = (blocks - 1) * kBlock;
-    if (!is_right(at, ByteSpan(states).first(kBlock)) ||
-        !is_right(at + last, ByteSpan(states).subspan(last)))
+    const std::size_t last = (blocks - 1) * cipher.block;
+    if (!is_right(cipher, at, ByteSpan(states).first(cipher.block)) ||
+        !is_right(cipher, at + last, ByteSpan(states).subspan(last)))
       return fail("bench: a block is not what OpenSSL has for it");
     return {};
   }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // AES by tables against FIPS 197 and OpenSSL; each online message changed.
-#include <openssl/evp.h>
-
 #include "lut/aes.h"
 #include "lut/lut_parties.h"
 #include "lut/tables.h"
@@ -10,41 +8,22 @@
 namespace tkdc::lut {
 namespace {
 
-using Octets = std::vector<std::uint8_t>;
-
-Octets random_octets(std::mt19937_64& generator, std::size_t count) {
-  Octets out(count);
-  for (std::uint8_t& one : out) one = static_cast<std::uint8_t>(generator());
-  return out;
-}
-
-Octets openssl_aes(const Octets& key, const Octets& blocks) {
-  Octets out(blocks.size() + 16);
-  EVP_CIPHER_CTX* context = EVP_CIPHER_CTX_new();
-  int octets = 0;
-  EXPECT_EQ(EVP_EncryptInit_ex(context, key.size() == 16 ? EVP_aes_128_ecb() : EVP_aes_256_ecb(),
-                               nullptr, key.data(), nullptr),
-            1);
-  EXPECT_EQ(EVP_EncryptUpdate(context, out.data(), &octets, blocks.data(),
-                              static_cast<int>(blocks.size())),
-            1);
-  EVP_CIPHER_CTX_free(context);
-  out.resize(blocks.size());
-  return out;
+Bytes openssl_aes(const Bytes& key, const Bytes& blocks) {
+  return openssl_encrypted(key.size() == 16 ? EVP_aes_128_ecb() : EVP_aes_256_ecb(), key, blocks);
 }
 
 struct Job {
-  Octets key, blocks;
+  Bytes key, blocks;
   bool expanded = true;
 };
 
 struct Done {
-  Octets out[2];
+  Bytes out[2];
   std::uint64_t online_at[2] = {0, 0};
   std::size_t left[2] = {0, 0};
 };
 
-Result<void> run_party(Dealer& dealer, int p, const Job& job, const Octets (&shares)[2],
+Result<void> run_party(Dealer& dealer, int p, const Job& job, const Bytes (&shares)[2],
                        Done& done) {
   const std::size_t key = job.key.size(), blocks = job.blocks.size() / kBlockOctets;
   auto tables =
@@ -74,9 +53,9 @@ Result<void> run_party(Dealer& dealer, int p, const Job& job, const Octets (&sha
 Outcome run_job(const Job& job, std::uint64_t seed, Done& done, int cheat = 0, Change change = {},
                 bool fixed = false) {
   std::mt19937_64 generator(seed);
-  Octets all = job.key;
+  Bytes all = job.key;
   all.insert(all.end(), job.blocks.begin(), job.blocks.end());
-  Octets shares[2] = {random_octets(generator, all.size()), all};
+  Bytes shares[2] = {random_octets(generator, all.size()), all};
   for (std::size_t k = 0; k < all.size(); ++k) shares[1][k] ^= shares[0][k];
   const auto party = [&](int p) {
     return [&, p](ot::Channel& channel) -> Result<void> {
@@ -91,7 +70,7 @@ Outcome run_job(const Job& job, std::uint64_t seed, Done& done, int cheat = 0, C
   return ot::run_parties(party(0), party(1), cheat, change);
 }
 
-void expect_right(const Job& job, const Octets& expected) {
+void expect_right(const Job& job, const Bytes& expected) {
   Done done;
   const Outcome outcome = run_job(job, 1, done);
   ASSERT_TRUE(outcome.ok()) << outcome.error[0].value_or("") << outcome.error[1].value_or("");
@@ -101,14 +80,8 @@ void expect_right(const Job& job, const Octets& expected) {
   }
 }
 
-Octets octets_of(std::string_view hex) {
-  Octets out(hex.size() / 2);
-  EXPECT_TRUE(from_hex(hex, out));
-  return out;
-}
-
-Octets counting(std::size_t count, unsigned step) {
-  Octets out;
+Bytes counting(std::size_t count, unsigned step) {
+  Bytes out;
   for (unsigned k = 0; k < count; ++k) out.push_back(static_cast<std::uint8_t>(step * k));
   return out;
 }

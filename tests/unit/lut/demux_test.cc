@@ -15,7 +15,7 @@ Outcome demux_pair(std::size_t bits, std::size_t count, Both<Vectors>& out) {
     out.part[p] = dealer.part();
     own.bits.resize(bits * count);
     if (auto drawn = dealer.draw(std::span(own.bits)); !drawn) return drawn;
-    auto made = bits == 4 ? demux_four(dealer, own.bits) : demux_eight(dealer, own.bits);
+    auto made = demux(dealer, own.bits, bits);
     if (!made) return made.error();
     own.places = std::move(*made);
     return dealer.check();
@@ -40,6 +40,7 @@ void expect_one_hot(std::size_t bits, std::size_t count) {
 }
 
 TEST(LutDemux, FourBitsGiveAOneHotVector) { expect_one_hot(4, 20); }
+TEST(LutDemux, SixBitsGiveAOneHotVector) { expect_one_hot(6, 8); }
 TEST(LutDemux, EightBitsGiveAOneHotVector) { expect_one_hot(8, 3); }
 
 }  // namespace

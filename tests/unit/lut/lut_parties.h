@@ -2,7 +2,13 @@
 // Two parties with a dealer each, and what both have put together.
 #pragma once
 
+#include <openssl/evp.h>
+
+#include <random>
+
+#include "base/hex.h"
 #include "lut/demux.h"
+#include "lut/kernel.h"
 #include "pair/pair_parties.h"
 
 namespace tkdc::lut {
@@ -47,5 +53,64 @@ struct Both {
   Label part[2];
   Label delta() const { return part[0] ^ part[1]; }
 };
+
+// Every octet from 0 on, each party's share of it such as it likes, replaced by what is made for
+// it.
+struct Looked {
+  Both<Labels> labels;
+  std::uint64_t online_at[2] = {0, 0};
+
+  void expect_right(std::size_t count, const Table& table) const {
+    EXPECT_EQ(labels.delta().low & 0xff, 1u);
+    for (std::size_t k = 0; k < count; ++k)
+      EXPECT_EQ(labels.of[0][k] ^ labels.of[1][k], times(labels.delta(), table[k])) << k;
+  }
+};
+
+Outcome look_up_all(const auto& make, std::size_t count, Looked& out, int cheat = 0,
+                    Change change = {}) {
+  return with_dealers(
+      [&](Dealer& dealer, int p) -> Result<void> {
+        out.labels.part[p] = dealer.octet_part();
+        auto tables = make(dealer, count);
+        if (!tables) return tables.error();
+        Labels octets(count);
+        for (std::size_t k = 0; k < count; ++k)
+          octets[k] = dealer.multiple(static_cast<std::uint8_t>(k));
+        out.online_at[p] = dealer.session().channel().sent();
+        if (auto done = tables->look_up(dealer, octets); !done) return done;
+        EXPECT_EQ(tables->left(), 0u);
+        if (auto good = dealer.check(); !good) return good;
+        out.labels.of[p] = std::move(octets);
+        return {};
+      },
+      cheat, change);
+}
+
+// Whole blocks, each by itself.
+inline Bytes openssl_encrypted(const EVP_CIPHER* cipher, const Bytes& key, const Bytes& blocks) {
+  Bytes out(blocks.size() + EVP_MAX_BLOCK_LENGTH);
+  EVP_CIPHER_CTX* context = EVP_CIPHER_CTX_new();
+  int octets = 0;
+  EXPECT_EQ(EVP_EncryptInit_ex(context, cipher, nullptr, key.data(), nullptr), 1);
+  EXPECT_EQ(EVP_EncryptUpdate(context, out.data(), &octets, blocks.data(),
+                              static_cast<int>(blocks.size())),
+            1);
+  EVP_CIPHER_CTX_free(context);
+  out.resize(blocks.size());
+  return out;
+}
+
+inline Bytes random_octets(std::mt19937_64& generator, std::size_t count) {
+  Bytes out(count);
+  for (std::uint8_t& one : out) one = static_cast<std::uint8_t>(generator());
+  return out;
+}
+
+inline Bytes octets_of(std::string_view hex) {
+  Bytes out(hex.size() / 2);
+  EXPECT_TRUE(from_hex(hex, out));
+  return out;
+}
 
 }  // namespace tkdc::lut

@@ -5,10 +5,12 @@
 #include <type_traits>
 
 #include "lut/aes.h"
+#include "lut/des_tables.h"
 #include "lut/lut_parties.h"
 #include "lut/norm_tables.h"
 #include "lut/shares.h"
 #include "lut/tables.h"
+#include "lut/triples.h"
 
 namespace tkdc::lut {
 
@@ -18,6 +20,9 @@ struct Inside {
   static std::span<const Label> of(const Tables& tables) { return tables.masks_; }
   static std::span<const Label> of(const NormTables& tables) { return tables.labels_; }
   static ByteSpan of(const ShareTables& tables) { return tables.masks_; }
+  static std::span<const Label> of(const DesTables& tables) { return tables.masks_; }
+  static std::span<const Label> of(const Triples& triples) { return triples.labels_; }
+  static std::span<const Label> of(const BitMasks& masks) { return masks.labels_; }
 };
 
 namespace {
@@ -60,12 +65,43 @@ struct OfShares {
   }
 };
 
+struct OfDesTables {
+  using Kind = DesTables;
+  static Result<Kind> make(Dealer& dealer, std::size_t count) { return Kind::make(dealer, count); }
+  static Result<void> use(Kind& of, Dealer& dealer, std::size_t count) {
+    const Labels in(kDesIn * count);
+    Labels out(kDesOut * count);
+    return of.substitute(dealer, in, out);
+  }
+};
+template <Width width>
+struct OfTriples {
+  using Kind = Triples;
+  static Result<Kind> make(Dealer& dealer, std::size_t count) {
+    return Kind::make(dealer, width, count);
+  }
+  static Result<void> use(Kind& of, Dealer& dealer, std::size_t count) {
+    const Labels factors(count);
+    auto products = of.multiply(dealer, factors, factors);
+    return products ? Result<void>() : products.error();
+  }
+};
+struct OfBitMasks {
+  using Kind = BitMasks;
+  static Result<Kind> make(Dealer& dealer, std::size_t count) { return Kind::make(dealer, count); }
+  static Result<void> use(Kind& of, Dealer& dealer, std::size_t count) {
+    auto bits = of.decompose(dealer, Labels(count));
+    return bits ? Result<void>() : bits.error();
+  }
+};
+
 template <class Of>
 class LutOnce : public testing::Test {};
-using Kinds = testing::Types<OfInputs, OfTables, OfNorms, OfShares>;
+using Kinds = testing::Types<OfInputs, OfTables, OfNorms, OfShares, OfDesTables,
+                             OfTriples<Width::kBit>, OfTriples<Width::kOctet>, OfBitMasks>;
 TYPED_TEST_SUITE(LutOnce, Kinds);
 
-constexpr std::size_t kMade = 40;  // of single octets some are not 0
+constexpr std::size_t kSome = 8, kMade = 6 * kSome;  // of single octets some are not 0
 
 // Refused with these words, and without a message.
 template <class Of>
@@ -91,7 +127,7 @@ TYPED_TEST(LutOnce, ServesOnceAndIsWipedThen) {
     const auto is_zero = [](const One& one) { return one == One{}; };
     EXPECT_TRUE(std::all_of(all.begin(), all.begin() + served, is_zero));
     EXPECT_FALSE(std::all_of(all.begin() + served, all.end(), is_zero)) << "the control";
-    expect_refused<TypeParam>(*made, dealer, kMade / 2 + 1, "only 20 ");
+    expect_refused<TypeParam>(*made, dealer, kMade / 2 + kSome, "only 24 ");
     return TypeParam::use(*made, dealer, kMade / 2);
   });
   EXPECT_TRUE(outcome.ok()) << outcome.error[0].value_or("") << outcome.error[1].value_or("");
@@ -100,18 +136,18 @@ TYPED_TEST(LutOnce, ServesOnceAndIsWipedThen) {
 TYPED_TEST(LutOnce, NothingIsLeftWhereItWasMovedFrom) {
   using Kind = typename TypeParam::Kind;
   const Outcome outcome = with_dealers([](Dealer& dealer, int) -> Result<void> {
-    auto made = TypeParam::make(dealer, 4);
+    auto made = TypeParam::make(dealer, 4 * kSome);
     if (!made) return made.error();
-    if (auto done = TypeParam::use(*made, dealer, 1); !done) return done;
+    if (auto done = TypeParam::use(*made, dealer, kSome); !done) return done;
     Kind moved = std::move(*made);
-    EXPECT_EQ(moved.left(), 3u);
+    EXPECT_EQ(moved.left(), 3 * kSome);
     if (made->left() != 0) return fail("something is left where it was moved from");
-    expect_refused<TypeParam>(*made, dealer, 1, "only 0 ");
+    expect_refused<TypeParam>(*made, dealer, kSome, "only 0 ");
     *made = std::move(moved);
-    EXPECT_EQ(made->left(), 3u);
+    EXPECT_EQ(made->left(), 3 * kSome);
     if (moved.left() != 0) return fail("something is left where it was moved from");
-    expect_refused<TypeParam>(moved, dealer, 1, "only 0 ");
-    return TypeParam::use(*made, dealer, 3);
+    expect_refused<TypeParam>(moved, dealer, kSome, "only 0 ");
+    return TypeParam::use(*made, dealer, 3 * kSome);
   });
   EXPECT_TRUE(outcome.ok()) << outcome.error[0].value_or("") << outcome.error[1].value_or("");
 }
@@ -121,10 +157,10 @@ TYPED_TEST(LutOnce, OfAnotherSessionIsRefused) {
   for (const bool first : {true, false}) {
     const Outcome outcome = with_dealers([&](Dealer& dealer, int p) -> Result<void> {
       if (!first) {
-        expect_refused<TypeParam>(*kept[p], dealer, 1, "another session");
+        expect_refused<TypeParam>(*kept[p], dealer, kSome, "another session");
         return {};
       }
-      auto made = TypeParam::make(dealer, 1);
+      auto made = TypeParam::make(dealer, kSome);
       if (!made) return made.error();
       kept[p].emplace(std::move(*made));
       return {};

@@ -22,6 +22,7 @@ FAULTS = {
     "TkdcAuditLogClosed": ('tkdc_server_audit_trouble{server="1"}', 1, 0),
     "TkdcDiskLow": ('tkdc_server_disk_warning{server="1"}', 1, 0),
     "TkdcBackupOld": ('tkdc_server_backup_warning{server="1"}', 1, 0),
+    "TkdcDroppedLate": ('tkdc_server_dropped_warning{server="1"}', 1, 0),
     "TkdcCertificateEnds": ('tkdc_server_certificate_warning{server="1"}', 1, 0),
     "TkdcFormerKeys": ('tkdc_server_former_keys{server="1"}', 1, 0),
     "TkdcSharesDiffer": ('tkdc_server_shares_alarms_total{server="1"}', 1, 0),

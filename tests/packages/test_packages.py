@@ -84,7 +84,8 @@ def test_install(host):
                  "tkdc-backup@server0.timer", "tkdc-backup@server0.service",
                  "tkdc-refresh@server0.timer", "tkdc-refresh@server0.service",
                  "tkdc-exporter@agent-kdc.service", "tkdc-exporter-server@server0.service",
-                 "tkdc-doctor.timer", "tkdc-doctor.service"):
+                 "tkdc-doctor.timer", "tkdc-doctor.service",
+                 "tkdc-purge.timer", "tkdc-purge.service"):
         host.run(f"systemd-analyze verify --man=no {unit}")
 
 

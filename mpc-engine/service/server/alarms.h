@@ -67,6 +67,10 @@ class Alarms {
     if (alarm.empty()) backups_ = Reminder();
     remind(backups_, alarm, now, kDaily);
   }
+  void look_at_dropped(const std::string& alarm, Clock::time_point now = Clock::now()) {
+    if (alarm.empty()) dropped_ = Reminder();
+    remind(dropped_, alarm, now, kDaily);
+  }
 
  private:
   // As long as it holds, not for what has come since.
@@ -92,7 +96,7 @@ class Alarms {
 
   std::function<void(const std::string&)> log_;
   Watched unheralded_, keys_, agents_;
-  Reminder spent_, left_, clock_, certificate_, disks_, backups_;
+  Reminder spent_, left_, clock_, certificate_, disks_, backups_, dropped_;
   int clock_level_ = 0;
 };
 

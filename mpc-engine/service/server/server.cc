@@ -404,6 +404,7 @@ Result<void> Server::look_after() {
   if (!of_two())
     alarms_->look_at_backups(backup_alarm(backups_seen(config_.path, config_.store_path),
                                           static_cast<std::int64_t>(wall_s())));
+  alarms_->look_at_dropped(dropped_alarm_now());
   sync_audit_log();
   return {};
 }

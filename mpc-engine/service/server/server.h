@@ -20,6 +20,7 @@
 #include "service/server/broken_checks.h"
 #include "service/server/config.h"
 #include "service/server/control_plane.h"
+#include "service/server/dropped_watch.h"
 #include "service/server/exports.h"
 #include "service/server/give_backs.h"
 #include "service/server/latch.h"
@@ -101,6 +102,7 @@ class Server {
   void sync_audit_log();
   void say_trouble(const std::string& text);
   nlohmann::json agents_json(const JobServiceStatus& jobs) const;
+  std::string dropped_alarm_now();
   Result<void> wait_for_signal();
   void reload();
   void keep_audit_log();
@@ -123,6 +125,7 @@ class Server {
   std::unique_ptr<Exports> exports_;
   std::unique_ptr<ShareWatch> shares_;
   std::unique_ptr<RepairWatch> repair_;
+  DroppedWatch dropped_;
   std::unique_ptr<LocalSocket> status_socket_;  // null: there is none
   std::unique_ptr<LocalSocket> local_;          // null: could not be opened, which the log says
 

@@ -111,14 +111,22 @@ void tell_warning(nlohmann::json& json, const JobServiceStatus& jobs) {
 }
 
 // In use, and dropped.
-void tell_keys(nlohmann::json& json, Store& store, std::uint32_t keep_dropped_days) {
+void tell_keys(nlohmann::json& json, Store& store, std::uint32_t keep_dropped_days,
+               const std::string& alarm) {
   const std::size_t dropped = store.dropped() == nullptr ? 0 : store.dropped()->dropped_count();
   json["keys"] = store.count() - std::min(dropped, store.count());
   json["dropped_keys"] = dropped;
   json["keep_dropped_days"] = keep_dropped_days;
+  if (!alarm.empty()) json["dropped_warning"] = alarm;
 }
 
 }  // namespace
+
+std::string Server::dropped_alarm_now() {
+  const auto now_s = static_cast<std::int64_t>(wall_s());
+  return dropped_alarm(dropped_.oldest_s(store_->dropped(), now_s), config_.keep_dropped_days,
+                       now_s);
+}
 
 // An agent whose key is being changed has two entries of one name.
 nlohmann::json Server::agents_json(const JobServiceStatus& jobs) const {
@@ -191,7 +199,7 @@ std::string Server::status_json() {
                          {"requests_refused", control.refused},
                          {"replies_undelivered", control.undelivered}};
   json["parties"] = config_.parties;
-  tell_keys(json, *store_, of_two() ? 0 : config_.keep_dropped_days);
+  tell_keys(json, *store_, of_two() ? 0 : config_.keep_dropped_days, dropped_alarm_now());
   tell_work(json, jobs);
   tell_pair(json, jobs.pair);
   if (!of_two()) tell_garbling(json, config_.garbling, jobs);

@@ -38,6 +38,8 @@ class DroppedTable {
   // Behind `after` in the order of their ids; so many at most.
   virtual Result<std::vector<DroppedKey>> dropped_behind(const KeyId& after, std::size_t most) = 0;
   virtual std::size_t dropped_count() = 0;
+  // When the first of them was dropped; nothing: there is none. Reads them all.
+  virtual Result<std::optional<std::uint64_t>> dropped_first_at() = 0;
   // Null when there is no dropped key of that id. Its `dropped_at_s` says since when.
   virtual Result<std::shared_ptr<const KeyRecord>> dropped_record(const KeyId& id) = 0;
 };

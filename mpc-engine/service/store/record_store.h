@@ -154,6 +154,7 @@ class RecordStore final : public Store,
   Result<void> prepare_change(const KeyId& id, DroppedChange change) override;
   Result<std::vector<DroppedKey>> dropped_behind(const KeyId& after, std::size_t most) override;
   std::size_t dropped_count() override;
+  Result<std::optional<std::uint64_t>> dropped_first_at() override;
   Result<std::shared_ptr<const KeyRecord>> dropped_record(const KeyId& id) override;
   struct DroppedRow {
     DroppedState state = DroppedState::kDropped;
@@ -161,6 +162,8 @@ class RecordStore final : public Store,
   };
   // None where it is not dropped.
   Result<std::optional<DroppedRow>> dropped_row(Txn& txn, const KeyId& id);
+  Result<void> each_dropped_header(
+      const std::function<void(const KeyId&, const DroppedRow&)>& look);
   int put_dropped(Txn& txn, const KeyId& id, const DroppedRow& row);
   int note_dropped(Txn& txn, bool& dropped);
   Result<void> drop_or_bury(Txn& txn, const KeyId& id);

@@ -148,8 +148,9 @@ Result<bool> RecordStore::buried(const KeyId& id) {
   return holds(kDropped, id);
 }
 
-Result<std::vector<KeyId>> RecordStore::changing() {
-  std::vector<KeyId> out;
+// Each row by its header, which the seal covers; the seal itself is looked at where a row is used.
+Result<void> RecordStore::each_dropped_header(
+    const std::function<void(const KeyId&, const DroppedRow&)>& look) {
   Result<void> sound;
   Txn txn(*tables_, false);
   int rc = txn.begun();
@@ -161,12 +162,30 @@ Result<std::vector<KeyId>> RecordStore::changing() {
           !StoreCipher::header(value, kDroppedHeaderBytes, header) ||
           !decode_dropped(header, row.state, row.at_s))
         sound = corrupt(kDropped, id_in(name));
-      else if (row.state != DroppedState::kDropped)
-        out.push_back(row.state == DroppedState::kPurged ? purge_entry(id_in(name)) : id_in(name));
+      else
+        look(id_in(name), row);
       return sound.ok();
     });
-  if (!sound.ok()) return sound.error();
-  if (rc != 0) return failed("listing half made keys", rc);
+  if (sound.ok() && rc != 0) return failed("listing dropped keys", rc);
+  return sound;
+}
+
+Result<std::vector<KeyId>> RecordStore::changing() {
+  std::vector<KeyId> out;
+  auto looked = each_dropped_header([&](const KeyId& id, const DroppedRow& row) {
+    if (row.state != DroppedState::kDropped)
+      out.push_back(row.state == DroppedState::kPurged ? purge_entry(id) : id);
+  });
+  if (!looked.ok()) return looked.error();
+  return out;
+}
+
+Result<std::optional<std::uint64_t>> RecordStore::dropped_first_at() {
+  std::optional<std::uint64_t> out;
+  auto looked = each_dropped_header([&](const KeyId&, const DroppedRow& row) {
+    out = std::min(out.value_or(row.at_s), row.at_s);
+  });
+  if (!looked.ok()) return looked.error();
   return out;
 }
 

@@ -33,6 +33,7 @@ constexpr Check kChecks[] = {
     {"audit-log", kServer, check_audit_log, true},
     {"shares", kServer, check_shares, true},
     {"backups", kServer, check_backups, true},
+    {"dropped-keys", kServer, check_dropped_keys, true},
     {"former-keys", kServer | kAgent, check_former_keys, true},
     {"preload", kKrb5, check_preload, false},
     {"module", kKrb5, check_module, false},

@@ -78,6 +78,7 @@ Finding check_session(const Patient& patient);
 Finding check_clocks(const Patient& patient);
 Finding check_audit_log(const Patient& patient);
 Finding check_shares(const Patient& patient);
+Finding check_dropped_keys(const Patient& patient);
 Finding check_former_keys(const Patient& patient);
 // What a server warns of itself in this field of its status, or `well`.
 Finding told(const Patient& patient, const char* field, std::string remedy, std::string well);

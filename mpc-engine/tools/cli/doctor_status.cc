@@ -143,6 +143,15 @@ Finding check_shares(const Patient& patient) {
               (refreshed > 0 ? ", refreshed " + format_utc_spaced(refreshed) : ""));
 }
 
+Finding check_dropped_keys(const Patient& patient) {
+  if (!patient.status.is_object()) return silent();
+  return told(patient, "dropped_warning",
+              "on a KDC's host: tkdc reconcile purge --due; systemctl enable --now "
+              "tkdc-purge.timer",
+              std::to_string(number_of(patient.status, "dropped_keys")) +
+                  " removed keys are kept, none beyond its time");
+}
+
 Finding check_former_keys(const Patient& patient) {
   if (!patient.status.is_object()) return silent();
   const json own = patient.kind == Kind::kServer ? patient.status

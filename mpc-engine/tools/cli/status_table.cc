@@ -151,8 +151,9 @@ std::string notices_of(const json& server) {
     text += who + cell(server, "logins_unheralded") +
             " login replies without preauthentication; right only for principals that do not "
             "require it\n";
-  for (const char* said : {"clock_error", "clock_warning", "certificate_warning", "audit_trouble",
-                           "disk_warning", "backup_warning", "former_keys_warning"})
+  for (const char* said :
+       {"clock_error", "clock_warning", "certificate_warning", "audit_trouble", "disk_warning",
+        "backup_warning", "dropped_warning", "former_keys_warning"})
     if (server.contains(said)) text += who + cell(server, said) + "\n";
   if (count_of(server, "audit_failures") != 0)
     text += who + cell(server, "audit_failures") +

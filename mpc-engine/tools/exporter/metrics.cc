@@ -172,6 +172,8 @@ constexpr Metric kServerSays[] = {
     {"disk_warning", "tkdc_server_disk_warning", kGauge, "1: a disk has little room"},
     {"backup_warning", "tkdc_server_backup_warning", kGauge,
      "1: it is to be backed up, and has not been for three days"},
+    {"dropped_warning", "tkdc_server_dropped_warning", kGauge,
+     "1: a removed key is still stored a week after it was to end"},
     {"audit_trouble", "tkdc_server_audit_trouble", kGauge,
      "1: its audit log cannot be written: it serves nothing"},
     {"seals_near_limit", "", kGauge, ""},

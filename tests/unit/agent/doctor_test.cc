@@ -143,15 +143,18 @@ TEST(Doctor, AStatusSocketAloneIsEnough) {
   }
   EXPECT_EQ(looked_at,
             (std::set<std::string>{"certificate", "disks", "running", "session", "clocks",
-                                   "audit-log", "shares", "backups", "former-keys"}));
+                                   "audit-log", "shares", "backups", "dropped-keys",
+                                   "former-keys"}));
   patient.status.update({{"certificate_warning", "it ends"},
                          {"disk_warning", "little room"},
                          {"backup_warning", "an old one"},
+                         {"dropped_warning", "a removed key"},
                          {"audit_failures", 3}});
   expect_warning(check_certificate(patient), "it ends", "tkdc renew --folder /etc/tkdc/server1");
   expect_warning(check_disks(patient), "little room", "df -h");
   expect_warning(check_backups(patient), "an old one",
                  "tkdc backup make --config /etc/tkdc/server1/tkdc.toml");
+  expect_warning(check_dropped_keys(patient), "a removed key", "tkdc reconcile purge --due");
   expect_warning(check_audit_log(patient), "3 events", "/var/lib/tkdc/server1/audit.jsonl");
   EXPECT_EQ(patient_at("/nowhere/agent-kdc.sock", Patient::Kind::kAgent).unit,
             "tkdc-agent@agent-kdc");

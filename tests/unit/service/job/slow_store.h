@@ -101,6 +101,9 @@ class SlowStore final : public Store, private DroppedTable {
     return store_->dropped()->dropped_behind(after, most);
   }
   std::size_t dropped_count() override { return store_->dropped()->dropped_count(); }
+  Result<std::optional<std::uint64_t>> dropped_first_at() override {
+    return store_->dropped()->dropped_first_at();
+  }
   Result<std::shared_ptr<const KeyRecord>> dropped_record(const KeyId& id) override {
     return store_->dropped()->dropped_record(id);
   }

@@ -40,6 +40,7 @@ TEST_F(Dropped, IsOutOfReachAndKept) {
     EXPECT_EQ(table().dropped_behind({}, 9).value(), (std::vector<DroppedKey>{{id_of(2), kAt}}));
     EXPECT_EQ(table().dropped_behind(id_of(2), 9).value(), std::vector<DroppedKey>{});
     EXPECT_EQ(table().dropped_count(), 1u);
+    EXPECT_EQ(table().dropped_first_at().value(), std::optional<std::uint64_t>(kAt));
     EXPECT_EQ(store_->count(), 3u);
     EXPECT_NE(inventory(), before);
     // What works on all records has it.
@@ -69,6 +70,7 @@ TEST_F(Dropped, ComesBackAsItWas) {
   EXPECT_TRUE(in_use(2));
   EXPECT_EQ(inventory(), before);
   EXPECT_EQ(table().dropped_count(), 0u);
+  EXPECT_EQ(table().dropped_first_at().value(), std::nullopt);
   EXPECT_FALSE(table().prepare_change(id_of(2), DroppedChange::kGiveBack).ok());
   open();
   EXPECT_TRUE(in_use(2));

@@ -15,7 +15,6 @@
 #include "base/former_keys.h"
 #include "base/log_events.h"
 #include "base/system_error.h"
-#include "service/wire/key_list.h"
 #include "service/wire/request_body.h"
 
 namespace tkdc::agent {
@@ -216,22 +215,8 @@ void Agent::handle_frame(Client& client, const Client::Frame& frame) {
     return jobs_->submit_status(asker, now_, deadline);
   }
   const bool kdc_only = config_.role == TKDC_ROLE_KDC || client.role == TKDC_ROLE_KDC;
-  if (header.op == TKDC_OP_LIST || header.op == TKDC_OP_LIST_DROPPED) {
-    const auto body = decode_body(header.op, frame.body);
-    if (!body)
-      return refuse(client, frame, TKDC_STATUS_BAD_REQUEST, "list: the body must be a key id");
-    if (kdc_only)
-      return refuse(client, frame, TKDC_STATUS_DENIED,
-                    "list: keys are listed through an agent with the role admin");
-    // Not computed with: each server says what it holds, and all have to say the same.
-    Operation list;
-    list.job.op = static_cast<tkdc_wire_op>(header.op);
-    list.job.key.installation = config_.installation;
-    list.job.key.id = body->key.id;
-    list.max_output = kMaxKeyListBytes;
-    return jobs_->submit(asker, std::move(list), now_, deadline);
-  }
-  Parsed parsed = parse_operation(header.op, frame.body, config_, kdc_only);
+  Parsed parsed = is_list(header.op) ? parse_list(header.op, frame.body, config_, kdc_only)
+                                     : parse_operation(header.op, frame.body, config_, kdc_only);
   if (parsed.status != TKDC_STATUS_OK) return refuse(client, frame, parsed.status, parsed.message);
   jobs_->submit(asker, std::move(parsed.operation), now_, deadline);
 }

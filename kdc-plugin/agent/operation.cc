@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "service/wire/key_list.h"
 #include "service/wire/recipe.h"
 #include "service/wire/request_body.h"
 
@@ -171,6 +172,19 @@ Parsed parse_operation(std::uint8_t op, ByteSpan octets, const AgentConfig& conf
     return refuse(TKDC_STATUS_UNKNOWN_KEY,
                   "the handle belongs to another installation than this agent's; was a database "
                   "of another realm loaded?");
+  return parsed;
+}
+
+Parsed parse_list(std::uint8_t op, ByteSpan octets, const AgentConfig& config, bool kdc_only) {
+  const auto body = decode_body(op, octets);
+  if (!body) return refuse(TKDC_STATUS_BAD_REQUEST, "list: the body must be a key id");
+  if (kdc_only)
+    return refuse(TKDC_STATUS_DENIED, "list: keys are listed through an agent with the role admin");
+  Parsed parsed;
+  parsed.operation.job.op = static_cast<tkdc_wire_op>(op);
+  parsed.operation.job.key.installation = config.installation;
+  parsed.operation.job.key.id = body->key.id;
+  parsed.operation.max_output = kMaxKeyListBytes;
   return parsed;
 }
 

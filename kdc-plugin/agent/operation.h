@@ -31,4 +31,9 @@ struct Parsed {
 // SEAL to EQUAL. `kdc_only`: the connection or the agent has the role kdc.
 Parsed parse_operation(std::uint8_t op, ByteSpan body, const AgentConfig& config, bool kdc_only);
 
+// LIST and LIST_DROPPED are not computed: each server says what it holds, and all have to say the
+// same.
+constexpr bool is_list(std::uint8_t op) { return op == TKDC_OP_LIST || op == TKDC_OP_LIST_DROPPED; }
+Parsed parse_list(std::uint8_t op, ByteSpan body, const AgentConfig& config, bool kdc_only);
+
 }  // namespace tkdc::agent

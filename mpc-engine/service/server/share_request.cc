@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/share_request.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <array>
 #include <cerrno>
 #include <sstream>
 
+#include "base/disk.h"
 #include "base/durable_file.h"
 #include "base/system_error.h"
-#include "base/unique_fd.h"
 
 namespace tkdc {
 namespace {
@@ -19,14 +15,11 @@ constexpr std::size_t kMaxTaskBytes = 128;
 
 // Without its end; what is longer is cut, and so no line that is understood. None: no file.
 Result<std::optional<std::string>> line_in(const std::string& file) {
-  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd && errno == ENOENT) return std::optional<std::string>();
-  std::array<char, kMaxTaskBytes> octets{};
-  const ssize_t n = fd ? ::read(fd.get(), octets.data(), octets.size()) : -1;
-  if (n < 0) return system_error("shares: " + file + " cannot be read");
-  std::string line(octets.data(), static_cast<std::size_t>(n));
-  if (!line.empty() && line.back() == '\n') line.pop_back();
-  return std::optional<std::string>(std::move(line));
+  auto line = disk().read(file, 0, kMaxTaskBytes);
+  if (!line && errno == ENOENT) return std::optional<std::string>();
+  if (!line) return system_error("shares: " + file + " cannot be read");
+  if (!line->empty() && line->back() == '\n') line->pop_back();
+  return line;
 }
 
 std::string line_of(const LastAudit& audit) {

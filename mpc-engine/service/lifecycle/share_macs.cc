@@ -170,15 +170,20 @@ ShareMacs::ShareMacs(Lane& lane, MacTable& table, ShareAlarm& alarm, const Seat&
       pairwise_(std::move(keys)) {}
 
 Task<Result<void>> ShareMacs::ready() {
+  // What a disk did not do it may do now. All three know that it failed, so all three try again.
+  if (settled_ && trouble_) settling_ = settled_ = false;
   if (!settling_) {
     settling_ = true;
+    trouble_.reset();
     co_await settle();
     settled_ = true;
     for (auto h : waiting_) lane_.ready(h);
     waiting_.clear();
   }
-  Settled settled{*this};
-  co_await settled;
+  while (!settled_) {
+    Settled settled{*this};
+    co_await settled;
+  }
   Result<void> result;
   if (trouble_) result = *trouble_;
   co_return result;
@@ -202,6 +207,7 @@ Result<void> ShareMacs::use(const MacKeyId& id) {
 // what lies on disk says nothing about the session.
 Result<MacKeyId> ShareMacs::make_key(std::uint32_t refresh_epoch) {
   const MacKeyId id = key_id(seat_.session, refresh_epoch);
+  if (keyring_.find(id) != nullptr) return id;
   auto kept = keyring_.add({id, refresh_epoch, pair_key(pairwise_.mine, refresh_epoch),
                             pair_key(pairwise_.next, refresh_epoch)});
   if (!kept.ok()) return kept.error();
@@ -217,9 +223,11 @@ Result<std::unique_ptr<MacKeys>> ShareMacs::make_next_key() {
 }
 
 // What the keys of before prove is lost until MACs are dealt anew: so a server that says that it
-// has none makes itself heard.
+// has none makes itself heard. A key that this session has made, and not all three have kept,
+// proves nothing yet.
 void ShareMacs::tell_who_lost_keys(const std::array<Bytes, 3>& lists) {
-  if (keyring_.all().empty()) return;
+  const MacKeyId own = key_id(seat_.session, refresh_epoch_);
+  if (std::ranges::all_of(keyring_.all(), [&](const auto& key) { return key.id == own; })) return;
   alarm_.raise("MACs on shares: " + who_lost_keys(lists) +
                    "; a new one is made. Find out why, then `tkdc shares deal`",
                nullptr);

@@ -51,7 +51,7 @@ class ShareMacs {
 
   // Settles which MAC key is used: the newest that all three keep, else a new one, which is an
   // alarm where this server keeps others. Once in a session; others wait for it. Error: this or
-  // another server could not read or write its own.
+  // another server could not read or write its own; who asks next has all three try again.
   Task<Result<void>> ready();
   // After ready().
   MacKeys& keys() { return *keys_; }

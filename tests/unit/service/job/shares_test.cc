@@ -270,6 +270,22 @@ TEST_F(Shares, LostMacKeysAreMadeAnew) {
   EXPECT_EQ(work(ShareTask::kAudit).audited, 2u);
 }
 
+// No session is over because a disk failed once: who needs the key next has all three try again.
+// The two that have kept it meanwhile accuse nobody of having lost it.
+TEST_F(Shares, AMacKeyThatADiskDidNotTakeIsTriedAgain) {
+  start();
+  tables_[1]->refuses_keys = true;
+  new_session(true);
+  EXPECT_NE(work(ShareTask::kAudit).trouble.find("another server could not store its own"),
+            std::string::npos);
+  tables_[1]->refuses_keys = false;
+  make_keys(2);
+  const ShareUpkeepStatus done = work(ShareTask::kAudit);
+  EXPECT_EQ(done.trouble, "");
+  EXPECT_EQ(done.audited, 2u);
+  expect_alarms(0, {});
+}
+
 // A server that says in each session that it has no key must not push out the one that proves
 // something.
 TEST_F(Shares, AKeyringThatIsFullKeepsWhatItHas) {

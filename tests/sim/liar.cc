@@ -32,10 +32,19 @@ Liar& liar() {
 
 void lie(const Wire& wire, int from_end, SecretVector& octets) {
   if (wire.host[0] >= kServers || wire.host[1] >= kServers || octets.empty()) return;
-  if (!liar().to_servers || !wants(wire.host[from_end])) return;
-  change(octets);
-  world().injected("lie to a server");
-  world().note(world().hosts[static_cast<std::size_t>(wire.host[from_end])].name, "lies");
+  if (!liar().to_servers) return;
+  const int from = wire.host[from_end], to = wire.host[1 - from_end];
+  const std::string& who = world().hosts[static_cast<std::size_t>(liar().server)].name;
+  if (wants(from)) {
+    change(octets);
+    world().injected("lie to a server");
+    world().note(who, "lies");
+  } else if (wants(to)) {
+    octets[world().random.below(octets.size())] ^=
+        static_cast<std::uint8_t>(1u << world().random.below(8));
+    world().injected("lie about what was heard");
+    world().note(who, "computes with something else than it was sent");
+  }
 }
 
 void lie_to_agent(int server, SecretVector& frame) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One server that deviates: what it sends differs from what its program meant, in any packet to
-// another server and in any answer to an agent. What it does with what it knows besides is not
-// simulated; tests/unit/attack has that.
+// another server and in any answer to an agent. Or it computes with something else than it was
+// sent, so that all it says fits together and is wrong. What it does with what it knows besides is
+// not simulated; tests/unit/attack has that.
 #pragma once
 
 #include "base/secret.h"

@@ -5,6 +5,7 @@
 
 #include "base/hex.h"
 #include "sim/asking.h"
+#include "sim/dropped.h"
 
 namespace tkdc::sim {
 namespace {
@@ -101,6 +102,7 @@ Key* make_key(const std::string& principal, bool user, int known, std::uint32_t 
 
 void destroy_key(Key& key) {
   const State before = std::exchange(key.state, State::kUnsure);
+  ++key.changes;
   Bytes body;
   Writer w(body);
   put_key(w, key.ref);
@@ -116,6 +118,7 @@ void destroy_key(Key& key) {
   key.state = State::kGone;
   // A staged one leaves none.
   key.buried = before == State::kBound;
+  key.allowed = {};
   world().reached("destroy: told of");
 }
 
@@ -133,9 +136,12 @@ void change_ones_mind() {
 
 void use_a_dead_key() {
   Key* gone = realm().model.some(State::kGone, world().random.percent(50));
-  if (gone != nullptr)
-    expect_refusal(kdc().ask(TKDC_OP_SEAL, use_body(*gone, usage::kTicket, some_plaintext(40, 50))),
-                   *gone, "sealing with a key that is gone");
+  if (gone == nullptr) return;
+  const int changes = gone->changes;
+  const Answer answer =
+      kdc().ask(TKDC_OP_SEAL, use_body(*gone, usage::kTicket, some_plaintext(40, 50)));
+  // It may have been given back meanwhile.
+  if (gone->changes == changes) expect_refusal(answer, *gone, "sealing with a key that is gone");
 }
 
 // A value of the same enctype; the same one as often as not.
@@ -241,6 +247,7 @@ void manage() {
   }
   const bool room = model.keys.size() < kMostKeys;
   if (room && model.some(State::kBound, true) == nullptr) return make_some_key(0);
+  if (keeps_dropped() && random.percent(25)) return change_a_dropped_key();
   const auto what = random.below(14);
   if (room && what < 7) return make_some_key(what);
   if (room && what >= 10) return replace_some_key();

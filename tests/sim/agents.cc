@@ -202,7 +202,7 @@ void Agent::run() {
       [this](const agent::Asker& asker, tkdc_wire_op, const KeyId& id, agent::Outcome outcome) {
         if (host_.dead) return;
         const auto waits = answers_.find(asker.request);
-        if (waits != answers_.end()) waits->second = {true, std::move(outcome), id};
+        if (waits != answers_.end()) waits->second = {true, std::move(outcome), id, 0};
       });
   if (!jobs) return;
   while (!host_.dead) {
@@ -210,10 +210,13 @@ void Agent::run() {
     while (!questions_.empty()) {
       const Question question = std::move(questions_.front());
       questions_.pop_front();
-      agent::Parsed parsed = agent::parse_operation(static_cast<std::uint8_t>(question.op),
-                                                    question.body, config_, host_.number == kKdc);
+      const bool kdc_only = host_.number == kKdc;
+      agent::Parsed parsed =
+          agent::is_list(question.op)
+              ? agent::parse_list(question.op, question.body, config_, kdc_only)
+              : agent::parse_operation(question.op, question.body, config_, kdc_only);
       if (parsed.status != TKDC_STATUS_OK) {
-        answers_[question.number] = {true, agent::failure(parsed.status, parsed.message), {}};
+        answers_[question.number] = {true, agent::failure(parsed.status, parsed.message), {}, 0};
         continue;
       }
       (*jobs)->submit({1, question.number}, std::move(parsed.operation), now,
@@ -233,11 +236,13 @@ Agent::Answer Agent::ask(tkdc_wire_op op, const Bytes& body, std::uint32_t deadl
   const std::uint64_t number = ++next_;
   ++world().operations;
   if (!running_) return {};
+  const Us asked_at = world().now();
   answers_[number] = {};
   questions_.push_back({number, op, body, deadline_ms});
   // The program waits somewhat longer than the agent does.
   world().wait((deadline_ms + 1'000) * kMs, [&] { return answers_[number].there; });
   Answer answer = std::move(answers_[number]);
+  answer.asked_at = asked_at;
   answers_.erase(number);
   if (answer.there) ++world().answered;
   return answer;

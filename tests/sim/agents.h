@@ -30,6 +30,7 @@ class Agent {
     bool there = false;
     agent::Outcome outcome;
     KeyId key_id{};
+    Us asked_at = 0;
   };
   // Waits for the answer to one operation, as a program on the KDC's host does. `body` as wire.h
   // says. Nothing: the agent is gone.

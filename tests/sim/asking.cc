@@ -37,7 +37,8 @@ std::string named(const Key& key) {
 
 void expect_no_refusal(const Answer& answer, const Key& key, const char* what) {
   if (!answer.there || !tkdc_status_is_refusal(answer.outcome.status)) return;
-  if (key.state != Key::State::kBound) return;  // it was removed meanwhile
+  // It was removed meanwhile, or removed and given back.
+  if (key.state != Key::State::kBound || key.back_since >= answer.asked_at) return;
   world().broken("answers", std::string(what) + " for " + named(key) +
                                 " was refused: " + answer.outcome.message);
 }

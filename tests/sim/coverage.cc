@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "sim/disk.h"
+#include "sim/stores.h"
 
 namespace tkdc::sim {
 namespace {
@@ -22,6 +22,14 @@ constexpr const char* kStates[] = {
     "destroy: settled, kept",
     "destroy: settled, removed",
     "destroy: told of",
+    "dropped: asked back without approval",
+    "dropped: given back",
+    "dropped: half changed when a server starts",
+    "dropped: nobody was told",
+    "dropped: purged",
+    "dropped: settled, given back",
+    "dropped: settled, left as it was",
+    "dropped: settled, purged",
     "epochs: skipped",
     "equal: equal",
     "equal: not equal",
@@ -38,6 +46,10 @@ constexpr const char* kStates[] = {
     "latch: keeps sessions off",
     "latch: released",
     "latch: too many broken checks",
+    "refresh: done",
+    "refresh: half done when a server starts",
+    "refresh: settled, done",
+    "refresh: settled, not done",
     "revocation: a ticket refused",
     "revocation: in force",
     "revocation: lifted by all three",
@@ -48,6 +60,7 @@ constexpr const char* kStates[] = {
     "session: lost, a peer was silent",
     "session: lost, otherwise",
     "session: the first",
+    "shares: audited",
     "stores: differ, repaired",
 };
 
@@ -76,16 +89,53 @@ constexpr Heard kHeard[] = {
 };
 
 // By server: what was half made, or half removed, when it started.
-std::set<Bytes> half_made[kServers], half_removed[kServers];
+std::set<Bytes> half_made[kServers], half_removed[kServers], half_changed[kServers];
+std::optional<std::uint32_t> half_refreshed[kServers];  // to the epoch behind this one
 
 void settled(int server, std::set<Bytes>& waiting, Tables::Table half, const char* there,
              const char* not_there) {
-  const TableSet& tables = disk_of(world().hosts[static_cast<std::size_t>(server)]).tables;
+  const Host& host = world().hosts[static_cast<std::size_t>(server)];
   std::erase_if(waiting, [&](const Bytes& id) {
-    if (tables[half].contains(id)) return false;
-    world().reached(tables[Tables::kCommitted].contains(id) ? there : not_there);
+    if (rows_of(host, half).contains(id)) return false;
+    world().reached(rows_of(host, Tables::kCommitted).contains(id) ? there : not_there);
     return true;
   });
+}
+
+bool is_half_changed(const Host& host, const Bytes& id) {
+  const Table& rows = rows_of(host, Tables::kDropped);
+  const auto row = rows.find(id);
+  return row != rows.end() && dropped_in(row->second).state != DroppedState::kDropped;
+}
+
+void look_at_half_changed(const Host& host, bool starts) {
+  std::set<Bytes>& changed = half_changed[host.number];
+  std::erase_if(changed, [&](const Bytes& id) {
+    if (is_half_changed(host, id)) return false;
+    world().reached(
+        rows_of(host, Tables::kDropped).contains(id)      ? "dropped: settled, left as it was"
+        : rows_of(host, Tables::kTombstones).contains(id) ? "dropped: settled, purged"
+                                                          : "dropped: settled, given back");
+    return true;
+  });
+  if (!starts) return;
+  for (const auto& [id, row] : rows_of(host, Tables::kDropped))
+    if (is_half_changed(host, id) && changed.insert(id).second)
+      world().reached("dropped: half changed when a server starts");
+}
+
+void look_at_half_refreshed(const Host& host, bool starts) {
+  const StoredRefresh now = refresh_of(host);
+  auto& waiting = half_refreshed[host.number];
+  const bool half = now.other == StoredRefresh::Other::kComplete;
+  if (waiting && (!half || now.is.epoch != *waiting)) {
+    world().reached(now.is.epoch > *waiting ? "refresh: settled, done"
+                                            : "refresh: settled, not done");
+    waiting.reset();
+  }
+  if (!starts || !half || waiting) return;
+  waiting = now.is.epoch;
+  world().reached("refresh: half done when a server starts");
 }
 
 }  // namespace
@@ -99,6 +149,8 @@ bool is_a_state(const std::string& name) {
 void new_coverage() {
   for (auto& ids : half_made) ids.clear();
   for (auto& ids : half_removed) ids.clear();
+  for (auto& ids : half_changed) ids.clear();
+  for (auto& epoch : half_refreshed) epoch.reset();
 }
 
 void hear(std::string_view text) {
@@ -113,8 +165,11 @@ void look_at_half_made(int server, bool starts) {
   settled(server, made, Tables::kPrepared, "bind: settled, made", "bind: settled, not made");
   settled(server, removed, Tables::kCondemned, "destroy: settled, kept",
           "destroy: settled, removed");
+  const Host& host = world().hosts[static_cast<std::size_t>(server)];
+  look_at_half_changed(host, starts);
+  look_at_half_refreshed(host, starts);
   if (!starts) return;
-  const TableSet& tables = disk_of(world().hosts[static_cast<std::size_t>(server)]).tables;
+  const TableSet& tables = disk_of(host).tables;
   for (const auto& [id, value] : tables[Tables::kPrepared])
     if (made.insert(id).second) world().reached("bind: half made when a server starts");
   for (const auto& [id, value] : tables[Tables::kCondemned])

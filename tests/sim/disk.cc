@@ -15,7 +15,7 @@ HostDisk& here() { return disk_of(world().here()); }
 
 // What every operation meets. 0: it is carried out; else errno. A dead host's does nothing, and
 // says that it has: nobody is there to hear it.
-constexpr std::string_view kSync = "sync";
+constexpr std::string_view kSync = "sync", kCommit = "commit";
 
 enum class Fate : std::uint8_t { kDone, kDead, kFails };
 
@@ -33,6 +33,12 @@ Fate meet(std::string_view what, bool writes) {
     world().note(host.name, "loses its power before what it wrote is on disk");
     world().injected("power loss at a sync");
     crash(host, true);
+    return Fate::kDead;
+  }
+  if (host.crash_at_commit >= 0 && what == kCommit && host.crash_at_commit-- == 0) {
+    world().note(host.name, "crashes amid a transaction of its store");
+    world().injected("crash at a transaction");
+    crash(host, world().random.percent(50));
     return Fate::kDead;
   }
   HostDisk& disk = here();
@@ -142,7 +148,7 @@ class SimTransaction final : public Tables::Transaction {
   int commit() override {
     const bool alive = !world().here().dead;
     const Fate fate =
-        fails(disk_.commits_before, disk_.commits_failing) ? Fate::kFails : meet("commit", true);
+        fails(disk_.commits_before, disk_.commits_failing) ? Fate::kFails : meet(kCommit, true);
     if (fate == Fate::kFails) return errno;
     // It crashed in this very commit, which may be on disk all the same.
     const bool there = fate == Fate::kDone || (alive && world().random.percent(50));
@@ -199,7 +205,14 @@ std::string HostDisk::text(const std::string& path) const {
   return at == names.end() ? "" : at->second->contents;
 }
 
+bool HostDisk::has_unsynced() const {
+  return std::ranges::any_of(names, [](const auto& one) {
+    return one.second->contents.size() > one.second->durable.size() + 2;
+  });
+}
+
 void HostDisk::lose_power(Random& random) {
+  const bool surely = std::exchange(tears, false);
   for (auto& [name, file] : names) {
     // A name that was not synced may be there all the same.
     if (!durable_names.contains(name) && random.percent(50)) durable_names[name] = file;
@@ -210,12 +223,13 @@ void HostDisk::lose_power(Random& random) {
       const std::size_t more = now.size() - durable.size();
       // A newline is the last octet of each line, and the first where a line before it was torn.
       const bool behind_torn = now[durable.size()] == '\n' && more > 1;
-      const std::size_t kept = behind_torn && random.percent(40) ? 1
-                               : random.percent(30)              ? 0
-                               : random.percent(30)              ? more
-                               : random.percent(30)              ? more - 1
-                               : random.percent(30)              ? 1
-                                                                 : random.below(more + 1);
+      const std::size_t kept = surely && more > 2                  ? 1 + random.below(more - 2)
+                               : behind_torn && random.percent(40) ? 1
+                               : random.percent(30)                ? 0
+                               : random.percent(30)                ? more
+                               : random.percent(30)                ? more - 1
+                               : random.percent(30)                ? 1
+                                                                   : random.below(more + 1);
       now.resize(durable.size() + kept);
       world().injected(kept == 0 ? "write lost" : kept == more ? "write kept" : "write torn");
     } else {

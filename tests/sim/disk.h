@@ -40,6 +40,10 @@ struct HostDisk {
   int reads_before = 0, reads_failing = 0;  // the same of those that only read
   std::int64_t limit = 0;                   // entries of the store; 0: none
 
+  bool tears = false;  // the next loss of power tears a line
+  // What was written and is not synced.
+  bool has_unsynced() const;
+
   // What is left of it.
   void lose_power(Random& random);
   std::string text(const std::string& path) const;

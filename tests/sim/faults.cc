@@ -6,6 +6,8 @@
 
 #include "sim/liar.h"
 #include "sim/realm.h"
+#include "sim/stores.h"
+#include "sim/upkeep.h"
 
 namespace tkdc::sim {
 namespace {
@@ -65,10 +67,23 @@ void fail_at_all(const Fault& fault) {
   disk_of(server(fault.a).host()).reads_failing = 1;
 }
 
+// Shares are refreshed, and servers crash in their next transactions: some of them, or all.
+void crash_in_refresh(const Fault& fault) {
+  if (!ask_shares(server(fault.a), "refresh")) return;
+  const std::int64_t which = fault.b / kCommitsOfRefresh % 7 + 1;
+  for (std::int64_t party = 0; party < kServers; ++party)
+    if ((which >> party & 1) != 0)
+      crash_later({fault.at_ms, fault.kind, party, fault.b % kCommitsOfRefresh, fault.c},
+                  &Host::crash_at_commit);
+}
+
 // It loses its power, and again while it starts: what it writes first is what it found.
 void down_twice(const Fault& fault) {
   ServerHost& which = server(fault.a);
-  if (!which.up()) return;
+  HostDisk& disk = disk_of(which.host());
+  // Amid a line that it writes, if it writes one soon.
+  disk.tears = fault.b % 2 == 0 && world().wait(5 * kSecond, [&] { return disk.has_unsynced(); });
+  if (!which.up() || world().calm) return;
   crash(which.host(), true);
   world().wait(kNever, [&] { return which.ended() || world().calm; });
   if (!which.ended() || which.in_repair || world().calm) return;
@@ -118,14 +133,6 @@ std::map<std::int64_t, TableSet>& right_stores() {
   return stores;
 }
 
-bool same_keys(const TableSet& one, const TableSet& two) {
-  for (auto table : {Tables::kCommitted, Tables::kTombstones, Tables::kDropped})
-    if (!std::ranges::equal(one[table], two[table],
-                            [](const auto& a, const auto& b) { return a.first == b.first; }))
-      return false;
-  return true;
-}
-
 // Where the others have made or removed keys since, nothing was changed with the old one in place:
 // the right one takes its place again.
 void repair(std::int64_t party) {
@@ -133,11 +140,12 @@ void repair(std::int64_t party) {
   if (right == right_stores().end()) return;
   ServerHost& which = server(party);
   TableSet& tables = disk_of(which.host()).tables;
+  const Host& next = server(party + 1).host();
   if (which.in_repair) {
     world().wait(kNever, [&] { return !which.in_repair; });
     return;
   }
-  if (!same_keys(tables, disk_of(server(party + 1).host()).tables)) {
+  if (!same_keys(which.host().number, tables, next.number, disk_of(next).tables)) {
     world().note("operator", "puts the right store back at " + which.host().name);
     world().reached("stores: differ, repaired");
     which.in_repair = true;
@@ -243,6 +251,7 @@ void make(const Fault& fault, Kept& kept) {
   if (fault.kind == "power twice") return down_twice(fault);
   if (fault.kind == "crash at disk") return crash_later(fault, &Host::crash_at_disk);
   if (fault.kind == "crash at packet") return crash_later(fault, &Host::crash_at_packet);
+  if (fault.kind == "crash in refresh") return crash_in_refresh(fault);
   if (fault.kind == "stop") return stop_in_good_order(fault);
   if (fault.kind == "planted") return fall_after_two();
   if (fault.kind == "keep") {
@@ -276,6 +285,11 @@ void last_blow() {
   const auto moment = [&random] { world().sleep(random.between(0, 40) * world().plan.latency_us); };
   while (wires().cut_one()) {
   }
+  // Some of these blows wait until somebody calls.
+  if (random.percent(60)) {
+    const int calls = wires().calls();
+    world().wait(3 * kSecond, [calls] { return wires().calls() != calls; });
+  }
   if (how < 8) {
     for (auto left = random.between(1, 6); left > 0; --left) {
       moment();
@@ -302,7 +316,7 @@ void make_calm() {
     set_drift(host, 0);
     host.wall_ahead = -host.drifted;
     host.hung_until = 0;
-    host.crash_at_disk = host.crash_at_sync = host.crash_at_packet = -1;
+    host.crash_at_disk = host.crash_at_sync = host.crash_at_commit = host.crash_at_packet = -1;
     disk_of(host).full = false;
     disk_of(host).failing = 0;
     disk_of(host).commits_failing = disk_of(host).reads_failing = 0;

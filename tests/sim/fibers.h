@@ -32,7 +32,7 @@ struct Host {
   Us drifted = 0, drift_since = 0;  // until then
   int fibers = 0;                   // that have not ended
   // Crashes when so many more disk operations, or packets, have been made; -1: not.
-  std::int64_t crash_at_disk = -1, crash_at_sync = -1, crash_at_packet = -1;
+  std::int64_t crash_at_disk = -1, crash_at_sync = -1, crash_at_commit = -1, crash_at_packet = -1;
 };
 
 class Fibers {

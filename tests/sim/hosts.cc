@@ -7,6 +7,7 @@
 #include "sim/coverage.h"
 #include "sim/network.h"
 #include "sim/realm.h"
+#include "sim/stores.h"
 
 namespace tkdc::sim {
 namespace {
@@ -48,8 +49,8 @@ ServerConfig config_for(int party) {
       config.peers.push_back(peer);
     }
   config.store_path = "/store";
-  // In every other run keys that are removed are dropped first.
-  config.keep_dropped_days = plan.seed % 2 == 1 ? 30 : 0;
+  config.keep_dropped_days = keeps_dropped() ? 30 : 0;
+  config.share_macs = plan.macs;
   config.audit_file = "/audit/log";
   for (int one = 0; one < kServers; ++one)
     config.approvers.push_back(
@@ -63,9 +64,7 @@ Result<Surroundings> surroundings_of(const Host& host, const ServerConfig& confi
   options.path = config.store_path;
   options.installation = config.installation;
   options.party = config.party;
-  SecretBuffer key(32);
-  std::fill_n(key.data(), 32, static_cast<std::uint8_t>(host.number + 1));
-  auto store = Store::open_on(tables_of(host), options, key);
+  auto store = Store::open_on(tables_of(host), options, store_key(host.number));
   if (!store.ok()) return store.error();
   out.store = std::move(*store);
   out.network = network_of(host);
@@ -75,6 +74,9 @@ Result<Surroundings> surroundings_of(const Host& host, const ServerConfig& confi
 }
 
 }  // namespace
+
+// In every other run.
+bool keeps_dropped() { return world().plan.seed % 2 == 1; }
 
 SecretBuffer approver_seed(int party) {
   SecretBuffer seed(crypto_sign_SEEDBYTES);
@@ -93,7 +95,7 @@ void crash(Host& host, bool power) {
   world().note(host.name, power ? "loses its power" : "crashes");
   world().injected(power ? "power loss" : "crash");
   host.dead = true;
-  host.crash_at_disk = host.crash_at_sync = host.crash_at_packet = -1;
+  host.crash_at_disk = host.crash_at_sync = host.crash_at_commit = host.crash_at_packet = -1;
   if (power) disk_of(host).lose_power(world().random);
   wires().host_died(host.number, power);
 }
@@ -105,7 +107,8 @@ ServerHost::ServerHost(Host& host) : host_(host), config_(config_for(host.number
 void ServerHost::boot() {
   host_.dead = false;
   host_.skipped = 0;
-  host_.crash_at_disk = host_.crash_at_sync = host_.crash_at_packet = -1;
+  host_.crash_at_disk = host_.crash_at_sync = host_.crash_at_commit = -1;
+  host_.crash_at_packet = -1;
   wanted_ = true;
   world().note(host_.name, "boots");
   look_at_half_made(host_.number, true);

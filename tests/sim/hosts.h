@@ -19,6 +19,9 @@ void crash(Host& host, bool power);
 SecretBuffer approver_seed(int party);
 std::array<std::uint8_t, 32> curve_public(int party);
 
+// Whether keys that are removed are kept for a while in this run (dropped.h).
+bool keeps_dropped();
+
 // Of a latch whose reason a full disk, or a loss of power, did not keep.
 inline constexpr const char* kUnknownLatch = "its file is empty";
 

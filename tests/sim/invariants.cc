@@ -10,8 +10,11 @@
 #include "service/sealing/nonce.h"
 #include "service/server/audit_check.h"
 #include "sim/coverage.h"
+#include "sim/dropped.h"
 #include "sim/liar.h"
 #include "sim/realm.h"
+#include "sim/stores.h"
+#include "sim/upkeep.h"
 
 namespace tkdc::sim {
 namespace {
@@ -80,6 +83,9 @@ void note_reply(int server, ByteSpan frame) {
 
 void note_log(const std::string& who, std::string_view text) {
   if (liar().has_lied) return;
+  const bool old = world().injected_.contains("old store");
+  if (!old && text.starts_with("audit of shares: "))
+    world().broken("accusations", who + " says, and nobody lied: " + std::string(text));
   for (const char* accusation : {"HELLOs differ from lane to lane", "told other things"})
     if (text.find(accusation) != std::string_view::npos)
       world().broken("accusations", who + " says, and nobody lied: " + std::string(text));
@@ -92,21 +98,25 @@ void look_whether_changes_are_settled(std::size_t server) {
   const Host& host = world().hosts[server];
   auto& before = seen.half_made[server];
   std::map<Bytes, HalfMade> now;
+  const auto note = [&](const Bytes& id) {
+    const auto known = before.find(id);
+    HalfMade one = known == before.end() ? HalfMade{world().now(), {}} : known->second;
+    if (!one.sealed && world().now() - one.since > kHalfMade) one.sealed = seen.sealed;
+    if (one.sealed && seen.sealed - *one.sealed > kServedOn && !liar().has_lied)
+      world().broken("stores", host.name + " serves on with a key that is half made or removed");
+    now.emplace(id, one);
+  };
   for (auto table : kHalf)
-    for (const auto& [id, value] : disk_of(host).tables[table]) {
-      const auto known = before.find(id);
-      HalfMade one = known == before.end() ? HalfMade{world().now(), {}} : known->second;
-      if (!one.sealed && world().now() - one.since > kHalfMade) one.sealed = seen.sealed;
-      if (one.sealed && seen.sealed - *one.sealed > kServedOn && !liar().has_lied)
-        world().broken("stores", host.name + " serves on with a key that is half made or removed");
-      now.emplace(id, one);
-    }
+    for (const auto& [id, value] : rows_of(host, table)) note(id);
+  for (const auto& [id, row] : rows_of(host, Tables::kDropped))
+    if (dropped_in(row).state != DroppedState::kDropped) note(id);
   before = std::move(now);
 }
 
 }  // namespace
 
 void look() {
+  look_at_refresh(seen.sealed);
   for (auto& server : realm().servers) {
     look_whether_changes_are_settled(static_cast<std::size_t>(server->host().number));
     look_at_half_made(server->host().number, false);
@@ -131,8 +141,7 @@ namespace {
 
 std::vector<Bytes> names_in(const Host& host, Tables::Table table) {
   std::vector<Bytes> out;
-  for (const auto& [name, value] : disk_of(host).tables[static_cast<std::size_t>(table)])
-    out.push_back(name);
+  for (const auto& [name, value] : rows_of(host, table)) out.push_back(name);
   return out;
 }
 
@@ -153,14 +162,14 @@ void judge_stores() {
 
 void judge_keys() {
   for (auto& server : realm().servers) {
-    const TableSet& tables = disk_of(server->host()).tables;
+    const Host& host = server->host();
     for (const auto& key : realm().model.keys) {
       const Bytes id(key->ref.id.begin(), key->ref.id.end());
-      const bool dropped = tables[Tables::kDropped].contains(id);
-      const bool there = tables[Tables::kCommitted].contains(id) && !dropped;
-      const bool buried = tables[Tables::kTombstones].contains(id) || dropped;
+      const bool dropped = rows_of(host, Tables::kDropped).contains(id);
+      const bool there = rows_of(host, Tables::kCommitted).contains(id) && !dropped;
+      const bool buried = rows_of(host, Tables::kTombstones).contains(id) || dropped;
       const std::string which =
-          to_hex(key->ref.id).substr(0, 8) + " of " + key->principal + " at " + server->host().name;
+          to_hex(key->ref.id).substr(0, 8) + " of " + key->principal + " at " + host.name;
       if (key->state == Key::State::kBound && !there)
         world().broken("keys", "kadmin was told of key " + which + ", and it is not there");
       if (key->state == Key::State::kGone && there)
@@ -196,6 +205,8 @@ void judge() {
   if (liar().has_lied) return;  // it may have latched the others
   judge_stores();
   judge_keys();
+  judge_dropped();
+  if (!world().failed()) judge_shares();
 }
 
 }  // namespace tkdc::sim

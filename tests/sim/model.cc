@@ -56,7 +56,7 @@ KnownKey make_known(Random& random, std::uint32_t enctype) {
 Key* Model::some(Key::State state, bool user) {
   std::vector<Key*> found;
   for (const auto& key : keys)
-    if (key->state == state && key->is_user == user && key.get() != krbtgt)
+    if (key->state == state && key->is_user == user && key.get() != krbtgt && !key->at_work)
       found.push_back(key.get());
   return found.empty() ? nullptr : found[world().random.below(found.size())];
 }

@@ -31,6 +31,13 @@ struct Key {
   bool is_user = false;
   bool buried = false;  // kadmin was told that it was removed
 
+  // Of one that is removed, where removed keys are kept (dropped.h).
+  bool asked_to_purge = false, purged = false;  // kadmin was told that it was
+  std::array<bool, kServers> allowed{};         // to come back, as far as anybody knows
+  Us back_since = -1;                           // it was given back then
+  bool at_work = false;                         // somebody asks for a change of it
+  int changes = 0;
+
   // Of its own answers.
   struct Ticket {
     SecretVector sealed, plaintext;

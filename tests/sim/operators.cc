@@ -3,15 +3,14 @@
 
 #include <algorithm>
 
-#include "base/hex.h"
-#include "service/export/approval.h"
-#include "service/export/approver_key.h"
 #include "service/export/parcel.h"
 #include "service/sealing/nonce.h"
 #include "service/sealing/revocations.h"
 #include "service/server/revoke_request.h"
+#include "sim/approvals.h"
 #include "sim/asking.h"
 #include "sim/liar.h"
+#include "sim/stores.h"
 
 namespace tkdc::sim {
 namespace {
@@ -101,24 +100,6 @@ void lift() {
 
 // ---- keys given back
 
-std::string approval_by(std::size_t party, const std::string& request) {
-  Approval one = approve(request_digest(request), approver_seed(static_cast<int>(party)));
-  if (world().random.percent(5)) one.signature[world().random.below(64)] ^= 1;
-  return encode(one);
-}
-
-// By hand: two whole signatures of two administrators.
-bool is_good(const Digest& request, const std::vector<Approval>& approvals) {
-  std::set<ApproverKey> who;
-  for (const Approval& one : approvals)
-    for (int party = 0; party < kServers; ++party) {
-      const Approval right = approve(request, approver_seed(party));
-      if (one.approver == right.approver && one.signature == right.signature)
-        who.insert(one.approver);
-    }
-  return who.size() >= 2;
-}
-
 std::unique_ptr<Export> new_export() {
   auto out = std::make_unique<Export>();
   for (const auto& key : realm().model.keys)
@@ -136,21 +117,17 @@ std::unique_ptr<Export> new_export() {
   for (const Key* key : out->keys)
     request.keys.push_back({key->ref.id, key->ref.kvno, key->ref.enctype, key->principal});
   out->text = encode(request);
-  const std::size_t first = world().random.below(kServers);
-  const bool one_alone = world().random.percent(15), twice = world().random.percent(15);
-  out->approvals.push_back(approval_by(first, out->text));
-  if (!one_alone)
-    out->approvals.push_back(approval_by(twice ? first : (first + 1) % kServers, out->text));
-  std::vector<Approval> approvals;
-  for (const std::string& text : out->approvals)
-    if (auto one = decode_approval(text); one.ok()) approvals.push_back(*one);
-  out->good = is_good(request_digest(out->text), approvals);
+  Approvals approvals = some_approvals(request_digest(out->text));
+  out->approvals = std::move(approvals.texts);
+  out->good = approvals.good;
   return out;
 }
 
-bool all_bound(const Export& one) {
-  return std::ranges::all_of(one.keys,
-                             [](const Key* key) { return key->state == Key::State::kBound; });
+// All the time since then.
+bool all_bound(const Export& one, Us since) {
+  return std::ranges::all_of(one.keys, [since](const Key* key) {
+    return key->state == Key::State::kBound && key->back_since < since;
+  });
 }
 
 // What the three parcels make, against what was imported.
@@ -175,18 +152,27 @@ void open_parcels(const Export& one, const std::array<Bytes, kServers>& files) {
   world().reached("exports: keys given back");
 }
 
+// Of the shares that each server has on its disk.
+std::vector<std::uint32_t> refresh_epochs() {
+  std::vector<std::uint32_t> out;
+  for (auto& server : realm().servers) out.push_back(refresh_of(server->host()).is.epoch);
+  return out;
+}
+
 void hand_over(Export& one) {
   std::array<Bytes, kServers> files;
+  const std::vector<std::uint32_t> before_all = refresh_epochs();
   std::size_t given = 0;
   for (std::size_t p = 0; p < kServers; ++p) {
-    const bool before = all_bound(one);
+    const Us asked_at = world().now();
+    const bool before = all_bound(one, asked_at);
     auto answer = realm().servers[p]->ask({LocalOp::kHandOver, one.text, one.approvals});
     if (!answer) continue;
     if (!answer->ok()) {
       const std::string& why = answer->error().message;
       const bool unknown = why.find("does not have") != std::string::npos ||
                            why.find("is another here") != std::string::npos;
-      if (unknown && before && all_bound(one) && !world().injected_.contains("old store"))
+      if (unknown && before && all_bound(one, asked_at) && !world().injected_.contains("old store"))
         world().broken("exports", realm().servers[p]->host().name + ": " + why);
       continue;
     }
@@ -196,7 +182,9 @@ void hand_over(Export& one) {
     files[p] = std::move(**answer);
     ++given;
   }
-  if (given == kServers) open_parcels(one, files);
+  // Shares of two refreshes do not fit, and whoever combines them is told so.
+  const bool of_one = std::ranges::count(before_all, before_all[0]) == kServers;
+  if (given == kServers && of_one && before_all == refresh_epochs()) open_parcels(one, files);
 }
 
 void give_back() {

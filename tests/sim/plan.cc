@@ -33,6 +33,7 @@ std::int64_t some_operations(Random& r) {
   return r.percent(70) ? r.between(0, 12) : r.between(0, 200);
 }
 std::int64_t some_commits(Random& r) { return r.between(0, 5); }
+std::int64_t some_of_refresh(Random& r) { return r.between(0, 7 * kCommitsOfRefresh - 1); }
 std::int64_t some_reads(Random& r) { return r.between(0, 8); }
 std::int64_t some_packets(Random& r) { return r.between(0, 400); }
 std::int64_t few(Random& r) { return r.between(1, 4); }
@@ -63,6 +64,21 @@ constexpr Kind kKinds[] = {
     {"agent", 2, an_agent, none, a_moment},
 };
 
+// Of runs whose shares have MACs.
+constexpr Kind kOfShares[] = {
+    {"crash in refresh", 8, party, some_of_refresh, a_moment},
+};
+
+void add_some(std::vector<Fault>& faults, const Kind& kind, Random& random, std::int64_t last_ms) {
+  for (auto left = random.between(1, kind.often); left > 0; --left) {
+    Fault fault{random.between(500, last_ms), kind.name, kind.a(random), kind.b(random),
+                kind.c(random)};
+    if (fault.a == fault.b && (fault.kind == "one way" || fault.kind == "partition"))
+      fault.b = (fault.a + 1) % 3;
+    faults.push_back(fault);
+  }
+}
+
 }  // namespace
 
 std::vector<Fault> some_faults(Random& random, const Plan& plan) {
@@ -70,16 +86,9 @@ std::vector<Fault> some_faults(Random& random, const Plan& plan) {
   const std::int64_t last_ms = plan.minutes * 60'000 - 5'000;
   for (const Kind& kind : kKinds) {
     // A swarm: in most runs most kinds are left out, and the others are not drowned by them.
-    if (!random.percent(35)) continue;
-    const auto count = random.between(1, kind.often);
-    for (std::int64_t k = 0; k < count; ++k) {
-      Fault fault{random.between(500, last_ms), kind.name, kind.a(random), kind.b(random),
-                  kind.c(random)};
-      if (fault.a == fault.b && (fault.kind == "one way" || fault.kind == "partition"))
-        fault.b = (fault.a + 1) % 3;
-      faults.push_back(fault);
-    }
+    if (random.percent(35)) add_some(faults, kind, random, last_ms);
   }
+  if (plan.macs && random.percent(60)) add_some(faults, kOfShares[0], random, last_ms);
   if (random.percent(15)) {
     const std::int64_t at = random.between(5'000, last_ms / 2), who = party(random);
     faults.push_back({at, "keep", who, 0, 0});
@@ -108,6 +117,7 @@ Plan plan_of(std::uint64_t seed, const std::string& protocol) {
     plan.latency_us = std::min<std::int64_t>(plan.latency_us, 400);
     plan.jitter_us = std::min<std::int64_t>(plan.jitter_us, 200);
   }
+  plan.macs = Random(seed ^ 0x3ac5).percent(40);
   plan.faults = some_faults(random, plan);
   if (plan.protocol == "rep3" && random.percent(30)) {
     plan.faults.push_back({plan.minutes * 15'000, "liar", party(random), random.between(1, 20),
@@ -127,7 +137,7 @@ std::string encode(const Plan& plan) {
       << "\nsecurity " << plan.security << "\nbackend " << plan.backend << "\nlanes " << plan.lanes
       << "\nminutes " << plan.minutes << "\nlatency_us " << plan.latency_us << "\njitter_us "
       << plan.jitter_us << "\nclients " << plan.clients << "\npause_ms " << plan.pause_ms
-      << "\nrecord_limit " << plan.record_limit << "\n";
+      << "\nrecord_limit " << plan.record_limit << "\nmacs " << plan.macs << "\n";
   for (const Fault& f : plan.faults)
     out << "fault " << f.at_ms << " " << f.a << " " << f.b << " " << f.c << " " << f.kind << "\n";
   return out.str();
@@ -172,6 +182,8 @@ Result<Plan> decode_plan(const std::string& text) {
       in >> plan.pause_ms;
     } else if (name == "record_limit") {
       in >> plan.record_limit;
+    } else if (name == "macs") {
+      in >> plan.macs;
     } else {
       return fail("line " + std::to_string(number) + ": no plan has '" + name + "'");
     }

@@ -30,6 +30,7 @@ struct Plan {
   std::int64_t latency_us = 300, jitter_us = 200;
   std::int64_t clients = 4, pause_ms = 2'000;  // of the load
   std::int64_t record_limit = 0;               // of a server's map, in entries; 0: none
+  bool macs = false;                           // shares have MACs: audits, refreshes
   std::vector<Fault> faults;
 };
 

@@ -14,6 +14,7 @@
 #include "sim/network.h"
 #include "sim/operators.h"
 #include "sim/realm.h"
+#include "sim/upkeep.h"
 #include "sim/workload.h"
 
 namespace tkdc::sim {
@@ -69,6 +70,7 @@ void direct() {
   }
   if (!world().failed()) make_calm();
   if (!world().failed()) judge_liveness();
+  if (!world().failed()) audit_all();
   world().quiet = true;
   if (!world().failed()) world().sleep(kSettle);
   look();
@@ -176,6 +178,7 @@ void make_smaller(Plan& plan, const std::string& invariant) {
   with(&Plan::lanes, 1);
   with(&Plan::clients, 1);
   with(&Plan::record_limit, 0);
+  with(&Plan::macs, false);
   with(&Plan::jitter_us, 0);
   with(&Plan::minutes, 1);
 }

@@ -54,12 +54,13 @@ class Wires {
   void host_back(int host);
   // Breaks one of the connections between servers; which one the seed says. False: there is none.
   bool cut_one();
-  void look();  // for connections that have been held up for too long
+  int calls() const { return calls_; }  // between servers, that were begun
+  void look();                          // for connections that have been held up for too long
 
  private:
   std::vector<WirePtr> alive();
   std::vector<std::weak_ptr<Wire>> all_;
-  int next_ = 1;
+  int next_ = 1, calls_ = 0;
 };
 
 Wires& wires();

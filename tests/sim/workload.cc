@@ -7,6 +7,7 @@
 #include "sim/administrators.h"
 #include "sim/asking.h"
 #include "sim/operators.h"
+#include "sim/upkeep.h"
 
 namespace tkdc::sim {
 namespace {
@@ -191,6 +192,7 @@ void start_workload() {
   for (int k = 0; k < world().plan.clients; ++k) world().fibers.start(world().nature, run_client);
   start_administrators();
   start_operators();
+  start_upkeep();
 }
 
 }  // namespace tkdc::sim

@@ -9,6 +9,8 @@ namespace tkdc::sim {
 
 // By an administrator, one at a time for each key.
 void change_a_dropped_key();
+// How many purges and givings back have been asked for.
+int dropped_changes();
 // At the end: what kadmin was told of purges.
 void judge_dropped();
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/dropped.h"
 #include "sim/liar.h"
 #include "sim/realm.h"
 #include "sim/stores.h"
@@ -67,14 +68,24 @@ void fail_at_all(const Fault& fault) {
   disk_of(server(fault.a).host()).reads_failing = 1;
 }
 
-// Shares are refreshed, and servers crash in their next transactions: some of them, or all.
-void crash_in_refresh(const Fault& fault) {
-  if (!ask_shares(server(fault.a), "refresh")) return;
-  const std::int64_t which = fault.b / kCommitsOfRefresh % 7 + 1;
+// Servers crash in their next transactions: some of them, or all.
+void crash_in_transactions(const Fault& fault, std::int64_t most) {
+  const std::int64_t which = fault.b / most % 7 + 1;
   for (std::int64_t party = 0; party < kServers; ++party)
     if ((which >> party & 1) != 0)
-      crash_later({fault.at_ms, fault.kind, party, fault.b % kCommitsOfRefresh, fault.c},
+      crash_later({fault.at_ms, fault.kind, party, fault.b % most, fault.c},
                   &Host::crash_at_commit);
+}
+
+void crash_in_refresh(const Fault& fault) {
+  if (ask_shares(server(fault.a), "refresh")) crash_in_transactions(fault, kCommitsOfRefresh);
+}
+
+// When a dropped key is next purged or given back.
+void crash_in_change(const Fault& fault) {
+  const int before = dropped_changes();
+  if (world().wait(30 * kSecond, [before] { return dropped_changes() != before; }))
+    crash_in_transactions(fault, kCommitsOfChange);
 }
 
 // It loses its power, and again while it starts: what it writes first is what it found.
@@ -252,6 +263,7 @@ void make(const Fault& fault, Kept& kept) {
   if (fault.kind == "crash at disk") return crash_later(fault, &Host::crash_at_disk);
   if (fault.kind == "crash at packet") return crash_later(fault, &Host::crash_at_packet);
   if (fault.kind == "crash in refresh") return crash_in_refresh(fault);
+  if (fault.kind == "crash in change") return crash_in_change(fault);
   if (fault.kind == "stop") return stop_in_good_order(fault);
   if (fault.kind == "planted") return fall_after_two();
   if (fault.kind == "keep") {

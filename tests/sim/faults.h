@@ -10,6 +10,8 @@ namespace tkdc::sim {
 
 // Of a server's store, from the word for a refresh until its session has begun, about.
 inline constexpr std::int64_t kCommitsOfRefresh = 12;
+// And of a change of one key: two, and what else is written meanwhile.
+inline constexpr std::int64_t kCommitsOfChange = 3;
 
 // A random mix for this seed: of each kind many, few or none.
 std::vector<Fault> some_faults(Random& random, const Plan& plan);

@@ -34,6 +34,7 @@ std::int64_t some_operations(Random& r) {
 }
 std::int64_t some_commits(Random& r) { return r.between(0, 5); }
 std::int64_t some_of_refresh(Random& r) { return r.between(0, 7 * kCommitsOfRefresh - 1); }
+std::int64_t some_of_change(Random& r) { return r.between(0, 7 * kCommitsOfChange - 1); }
 std::int64_t some_reads(Random& r) { return r.between(0, 8); }
 std::int64_t some_packets(Random& r) { return r.between(0, 400); }
 std::int64_t few(Random& r) { return r.between(1, 4); }
@@ -64,10 +65,9 @@ constexpr Kind kKinds[] = {
     {"agent", 2, an_agent, none, a_moment},
 };
 
-// Of runs whose shares have MACs.
-constexpr Kind kOfShares[] = {
-    {"crash in refresh", 8, party, some_of_refresh, a_moment},
-};
+// Of runs whose shares have MACs, and of those that keep dropped keys.
+constexpr Kind kInRefresh = {"crash in refresh", 8, party, some_of_refresh, a_moment};
+constexpr Kind kInChange = {"crash in change", 8, none, some_of_change, a_moment};
 
 void add_some(std::vector<Fault>& faults, const Kind& kind, Random& random, std::int64_t last_ms) {
   for (auto left = random.between(1, kind.often); left > 0; --left) {
@@ -88,7 +88,8 @@ std::vector<Fault> some_faults(Random& random, const Plan& plan) {
     // A swarm: in most runs most kinds are left out, and the others are not drowned by them.
     if (random.percent(35)) add_some(faults, kind, random, last_ms);
   }
-  if (plan.macs && random.percent(60)) add_some(faults, kOfShares[0], random, last_ms);
+  if (plan.macs && random.percent(60)) add_some(faults, kInRefresh, random, last_ms);
+  if (plan.seed % 2 == 1 && random.percent(50)) add_some(faults, kInChange, random, last_ms);
   if (random.percent(15)) {
     const std::int64_t at = random.between(5'000, last_ms / 2), who = party(random);
     faults.push_back({at, "keep", who, 0, 0});

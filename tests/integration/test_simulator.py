@@ -18,7 +18,11 @@ ROOT = Path(__file__).resolve().parents[2]
 SIM = ROOT / "tests/sim"
 PROGRAM = BIN / "tkdc-sim"
 SCHEDULES = sorted(path.stem for path in (SIM / "schedules").glob("*.plan"))
-MUTANTS = sorted(path.stem for path in (SIM / "mutants").glob("*.patch"))
+# Patches by the source that they change.
+MUTANTS: dict[str, list[Path]] = {}
+for one in sorted((SIM / "mutants").glob("*.patch")):
+    changed = next(line for line in one.read_text().splitlines() if line.startswith("+++ b/"))
+    MUTANTS.setdefault(changed.split()[1].removeprefix("b/"), []).append(one)
 FRESH_S = float(os.environ.get("TKDC_SIM_SECONDS", "5"))
 BACKENDS = ("scalar", "avx2", "gfni", "auto")
 COMPILE = ("g++ -std=c++20 -fsyntax-only -D_GNU_SOURCE -DTKDC_VERSION='\"0\"' -Impc-engine "
@@ -52,16 +56,28 @@ def test_courses_are_the_same_everywhere():
     assert sim("--replay", course, "--digest", "--keys", 4711).stdout.strip() == committed
 
 
-@pytest.mark.parametrize("mutant", MUTANTS)
-def test_a_mistake_can_still_be_planted(mutant: str, tmp_path: Path):
-    """Its patch applies, and what comes of it compiles; `make simulate-mutants` runs them."""
-    patch = SIM / f"mutants/{mutant}.patch"
-    name = next(line.split()[1].removeprefix("b/") for line in patch.read_text().splitlines()
-                if line.startswith("+++ "))
-    planted = tmp_path / Path(name).name
-    subprocess.run(["patch", "-p1", "--quiet", "-o", planted, "-i", patch], cwd=ROOT, check=True)
-    assert planted.read_text() != (ROOT / name).read_text()
-    subprocess.run([*shlex.split(COMPILE), planted], cwd=ROOT, check=True)
+def planted(patch: Path, target: Path, *how: str) -> bool:
+    return subprocess.run(["patch", "--quiet", "--force", *how, target, patch],
+                          stdout=subprocess.DEVNULL, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("source", sorted(MUTANTS))
+def test_mistakes_can_still_be_planted(source: str, tmp_path: Path):
+    """Each patch applies, and what comes of it compiles: of those that change other lines of one
+    source, together. `make simulate-mutants` runs each by itself."""
+    right = (ROOT / source).read_text()
+    copies: list[Path] = []
+    for patch in MUTANTS[source]:
+        alone = tmp_path / f"{patch.stem}-{Path(source).name}"
+        alone.write_text(right)
+        assert planted(patch, alone) and alone.read_text() != right, patch.stem
+        room = next((one for one in copies if planted(patch, one, "--dry-run")), None)
+        if room is None:
+            copies.append(alone)
+        else:
+            assert planted(patch, room), patch.stem
+    for copy in copies:
+        subprocess.run([*shlex.split(COMPILE), copy], cwd=ROOT, check=True)
 
 
 def test_what_failed_is_shrunk(tmp_path: Path):

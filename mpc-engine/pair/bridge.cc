@@ -9,7 +9,7 @@
 namespace tkdc::pair {
 namespace {
 
-constexpr char kNameLabel[] = "tkdc pair, name";
+constexpr std::string_view kNameLabel("tkdc pair, name\0", 16);
 constexpr std::uint8_t kFreshName[] = {'f', 'r', 'e', 's', 'h'};
 
 // Own blocks masked by own bits of the session.
@@ -20,11 +20,6 @@ Labels masked(const AuthBlocks& blocks, std::span<const AuthBit> drawn) {
   now_public(out.data(), out.size() * kLabelBytes);
   return out;
 }
-
-// Copies of a pool's Δ, which outlives the session.
-struct WipesStack {
-  ~WipesStack() { garble::wipe_stack(); }
-};
 
 // What is proved: `bits` are the session's of `blocks`.
 Proved proved_of(std::span<const AuthBit> bits, const AuthBlocks& blocks, const Label& delta) {
@@ -45,24 +40,6 @@ Result<void> swap(ot::Channel& channel, const T& own, T& peers) {
   return channel.read_all(std::span(&peers, 1));
 }
 
-// What both say before they bridge. Public.
-Digest digest_of(const Reserved& reserved, const StoredBlocks& stored, ByteSpan name) {
-  struct {
-    Label pool;
-    std::uint64_t next, blocks;
-  } const what{stored.pool, reserved.next(), stored.blocks.size()};
-  static_assert(sizeof what == 32);
-  Digest out;
-  crypto_generichash_state state;
-  crypto_generichash_init(&state, nullptr, 0, out.size());
-  crypto_generichash_update(&state, reinterpret_cast<const std::uint8_t*>(kNameLabel),
-                            sizeof kNameLabel);
-  crypto_generichash_update(&state, reinterpret_cast<const std::uint8_t*>(&what), sizeof what);
-  crypto_generichash_update(&state, name.data(), name.size());
-  crypto_generichash_final(&state, out.data(), out.size());
-  return out;
-}
-
 Result<void> prove_both(Session& session, const Proved& proved) {
   const Label coin = draw_coin();
   Label peers_coin;
@@ -80,6 +57,38 @@ Result<void> prove_both(Session& session, const Proved& proved) {
 
 }  // namespace
 
+Digest digest_of_name(std::string_view label, const Label& pool, std::uint64_t next,
+                      std::uint64_t blocks, ByteSpan name) {
+  struct {
+    Label pool;
+    std::uint64_t next, blocks;
+  } const what{pool, next, blocks};
+  static_assert(sizeof what == 32);
+  Digest out;
+  crypto_generichash_state state;
+  crypto_generichash_init(&state, nullptr, 0, out.size());
+  crypto_generichash_update(&state, reinterpret_cast<const std::uint8_t*>(label.data()),
+                            label.size());
+  crypto_generichash_update(&state, reinterpret_cast<const std::uint8_t*>(&what), sizeof what);
+  crypto_generichash_update(&state, name.data(), name.size());
+  crypto_generichash_final(&state, out.data(), out.size());
+  return out;
+}
+
+Result<AuthBits> enter_blocks(Session& session, const AuthBlocks& blocks) {
+  auto drawn = session.draw(kBlockBits * blocks.size());
+  if (!drawn) return drawn.error();
+  const Labels own = masked(blocks, *drawn);
+  Labels peers(own.size());
+  auto done = session.channel().write_all(std::span<const Label>(own));
+  if (done) done = session.channel().read_all(std::span(peers));
+  if (!done) return session.end(done.error().message);
+  for (std::size_t k = 0; k < drawn->size(); ++k)
+    (*drawn)[k] = session.deltas().moved((*drawn)[k], bit_of(own[k / kBlockBits], k % kBlockBits),
+                                         bit_of(peers[k / kBlockBits], k % kBlockBits));
+  return drawn;
+}
+
 Result<Held> bridge(Session& session, Reserved& reserved, const StoredBlocks& stored,
                     ByteSpan name) {
   const WipesStack wipes;
@@ -90,7 +99,8 @@ Result<Held> bridge(Session& session, Reserved& reserved, const StoredBlocks& st
     return fail("pair: " + std::to_string(stored.blocks.size()) +
                 " blocks cannot be bridged at once");
   if (auto good = reserved.has(session, 1); !good) return good.error();
-  auto alike = session.alike(digest_of(reserved, stored, name));
+  auto alike = session.alike(
+      digest_of_name(kNameLabel, stored.pool, reserved.next(), stored.blocks.size(), name));
   if (!alike) return alike.error();
   if (!*alike)
     return fail("pair with " + session.peer() +
@@ -101,17 +111,9 @@ Result<Held> bridge(Session& session, Reserved& reserved, const StoredBlocks& st
   if (!random) return random.error();
   AuthBlocks blocks = stored.blocks;
   blocks.push_back(random->blocks.front());
-  auto drawn = session.draw(kBlockBits * blocks.size());
-  if (!drawn) return drawn.error();
-  AuthBits& bits = *drawn;
-  const Labels own = masked(blocks, bits);
-  Labels peers(own.size());
-  auto done = session.channel().write_all(std::span<const Label>(own));
-  if (done) done = session.channel().read_all(std::span(peers));
-  if (!done) return session.end(done.error().message);
-  for (std::size_t k = 0; k < bits.size(); ++k)
-    bits[k] = session.deltas().moved(bits[k], bit_of(own[k / kBlockBits], k % kBlockBits),
-                                     bit_of(peers[k / kBlockBits], k % kBlockBits));
+  auto entered = enter_blocks(session, blocks);
+  if (!entered) return entered.error();
+  AuthBits& bits = *entered;
   if (auto good = prove_both(session, proved_of(bits, blocks, reserved.pool().deltas.delta)); !good)
     return good.error();
   bits.resize(kBlockBits * stored.blocks.size());

@@ -13,6 +13,8 @@
 // the digests differ, which both see, and no block has been used.
 #pragma once
 
+#include <string_view>
+
 #include "pair/inputs.h"
 #include "pair/pool.h"
 
@@ -55,5 +57,17 @@ Result<Fresh> draw_fresh(Session& session, Reserved& reserved, std::size_t block
 
 // Stores held bits: opens d. Also from one pool into another.
 Result<StoredBlocks> store(Session& session, const Held& held, const Pool& pool, Fresh fresh);
+
+// Steps of it, which a bridge in a circuit has too. What both say of what they are about to bridge,
+// public; `next`: the number of the block that it takes.
+Digest digest_of_name(std::string_view label, const Label& pool, std::uint64_t next,
+                      std::uint64_t blocks, ByteSpan name);
+// Bits of the session, which are the blocks' if both have said what they have: own blocks ⊕ fresh
+// bits, told to each other.
+Result<AuthBits> enter_blocks(Session& session, const AuthBlocks& blocks);
+// Copies of a pool's Δ, which outlives the session.
+struct WipesStack {
+  ~WipesStack() { garble::wipe_stack(); }
+};
 
 }  // namespace tkdc::pair

@@ -20,6 +20,8 @@ bool is_unused(bool used);
 // Whether what is stored and the random block of its proof are of one pool, under one Δ: of a proof
 // with two, who has both Δ computes what is proved.
 bool one_delta(const Label& pool, const Label& other);
+// Whether a circuit that has compared what both have stored says that it fits.
+bool stored_fits(std::uint8_t said);
 // Where two servers go on in their pool: with no block that either has used.
 std::uint64_t first_of(std::uint64_t own, std::uint64_t peers);
 

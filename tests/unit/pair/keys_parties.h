@@ -3,7 +3,7 @@
 // keys_test.cc has it refused, unchecked_test.cc done.
 #pragma once
 
-#include "pair/bridge.h"
+#include "pair/circuit_bridge.h"
 #include "pair/input_check.h"
 #include "pair/pair_parties.h"
 
@@ -232,14 +232,13 @@ struct Bridged {
     return out;
   }
 };
-inline Bridged bridge_both(const BothStored& stored, int cheat = 0, Change change = {}) {
+using HeldBy = std::function<Result<Held>(Session&, std::size_t)>;
+inline Bridged bridge_by(const HeldBy& bridges, int cheat, Change change) {
   Bridged out;
   const auto body = [&](std::size_t p) {
     return [&, p](Session& session) -> Result<void> {
-      MemoryPosition position;
       out.begun_at[p] = session.channel().sent();
-      auto reserved = reserve(session, pools()[p], position, 1);
-      auto held = reserved ? bridge(session, *reserved, stored[p], kKeyName) : reserved.error();
+      auto held = bridges(session, p);
       out.ended[p] = session.ended_by();
       if (!held) return held.error();
       out.held[p] = std::move(*held);
@@ -248,6 +247,22 @@ inline Bridged bridge_both(const BothStored& stored, int cheat = 0, Change chang
   };
   out.outcome = with_sessions(body(0), body(1), cheat, change);
   return out;
+}
+inline Bridged bridge_both(const BothStored& stored, int cheat = 0, Change change = {}) {
+  const auto bridges = [&](Session& session, std::size_t p) -> Result<Held> {
+    MemoryPosition position;
+    auto reserved = reserve(session, pools()[p], position, 1);
+    return reserved ? bridge(session, *reserved, stored[p], kKeyName) : reserved.error();
+  };
+  return bridge_by(bridges, cheat, change);
+}
+// The same in a circuit, without a block.
+inline Bridged bridge_both_in_circuit(const BothStored& stored, int cheat = 0, Change change = {},
+                                      const BothPools& of = pools()) {
+  const auto bridges = [&](Session& session, std::size_t p) {
+    return bridge_in_circuit(session, of[p], stored[p], kKeyName);
+  };
+  return bridge_by(bridges, cheat, change);
 }
 
 // The clear value of what is stored.
@@ -270,6 +285,13 @@ inline void set_value(BothStored& stored, const Bits& value) {
     own = own ^ by[k];
     key = key ^ ot::field().product(by[k], pools()[1].deltas.delta);
   }
+}
+
+inline bool a_flipped_bit_is_taken_in_circuit(std::size_t cheat) {
+  BothStored stored = record_of(pools(), 0);
+  stored[cheat].blocks[0].own.low ^= 2;
+  const Bridged bridged = bridge_both_in_circuit(stored);
+  return bridged.outcome.ok() && bridged.value() == value_of(stored);
 }
 
 // A server flips a bit of what it has stored. Whether both then compute with the other key.

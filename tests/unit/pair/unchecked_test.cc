@@ -58,6 +58,7 @@ TEST(PairControl, AServerFlipsABitOfTheAgentsOutputWhereMacsAreNotChecked) {
 
 TEST(PairControl, AStoredBitIsFlippedWhereNothingIsProved) {
   for (const std::size_t cheat : {0, 1}) EXPECT_TRUE(a_flipped_bit_is_taken(cheat));
+  for (const std::size_t cheat : {0, 1}) EXPECT_TRUE(a_flipped_bit_is_taken_in_circuit(cheat));
 }
 
 TEST(PairControl, ABlockThatServesTwiceGivesAShareAway) {

@@ -148,6 +148,18 @@ static krb5_error_code socket_path(profile_t profile, const char *section, bool 
     return admin;
 }
 
+static krb5_error_code read_timeout(krb5_context context, profile_t profile, const char *section,
+                                    const char *name, int fallback_ms, int *timeout_ms)
+{
+    krb5_error_code code =
+        profile_get_integer(profile, "dbmodules", section, name, fallback_ms, timeout_ms);
+    if (!code && (*timeout_ms < 0 || *timeout_ms > 600000)) {
+        code = KRB5_KDB_DBTYPE_INIT;
+        krb5_set_error_message(context, code, "ktkdc: %s is to lie between 0 and 600000", name);
+    }
+    return code;
+}
+
 static krb5_error_code configure(krb5_context context, profile_t profile, const char *section,
                                  bool is_kdc)
 {
@@ -156,13 +168,11 @@ static krb5_error_code configure(krb5_context context, profile_t profile, const 
     const char *override = secure_getenv("TKDC_AGENT_SOCKET");
     krb5_error_code code = socket_path(profile, section, is_kdc, &path);
     if (!code)
-        code =
-            profile_get_integer(profile, "dbmodules", section, "tkdc_timeout_ms", 0, &timeout_ms);
-    if (!code && (timeout_ms < 0 || timeout_ms > 600000)) {
-        krb5_set_error_message(context, KRB5_KDB_DBTYPE_INIT,
-                               "ktkdc: tkdc_timeout_ms is to lie between 0 and 600000");
-        code = KRB5_KDB_DBTYPE_INIT;
-    }
+        code = read_timeout(context, profile, section, "tkdc_timeout_ms", 0, &timeout_ms);
+    /* Two servers take longer to make a key than a login's client waits. */
+    if (!code && !is_kdc)
+        code = read_timeout(context, profile, section, "tkdc_admin_timeout_ms", timeout_ms,
+                            &timeout_ms);
     if (!code) {
         const struct tkdc_preload_config config = {
             .socket_path = override ? override : path,
@@ -179,7 +189,7 @@ static krb5_error_code configure(krb5_context context, profile_t profile, const 
 static krb5_error_code check_names(krb5_context context, profile_t profile, const char *section)
 {
     static const char *const known[] = {"tkdc_wrapped", "tkdc_agent_socket", "tkdc_admin_socket",
-                                        "tkdc_timeout_ms"};
+                                        "tkdc_timeout_ms", "tkdc_admin_timeout_ms"};
     const char *place[] = {"dbmodules", section, NULL};
     char **names = NULL;
     krb5_error_code code = 0;
@@ -194,8 +204,8 @@ static krb5_error_code check_names(krb5_context context, profile_t profile, cons
         code = KRB5_KDB_DBTYPE_INIT;
         krb5_set_error_message(context, code,
                                "ktkdc: kdc.conf, [dbmodules] %s: there is no key %s; there are "
-                               "tkdc_wrapped, tkdc_agent_socket, tkdc_admin_socket and "
-                               "tkdc_timeout_ms",
+                               "tkdc_wrapped, tkdc_agent_socket, tkdc_admin_socket, "
+                               "tkdc_timeout_ms and tkdc_admin_timeout_ms",
                                section, *name);
     }
     profile_free_list(names);

@@ -334,6 +334,17 @@ def test_every_call_has_a_deadline(tmp_path):
         realm.kinit("alice", "secret")
 
 
+def test_kadmin_has_a_deadline_of_its_own(tmp_path):
+    lines = "tkdc_timeout_ms = 60000\n        tkdc_admin_timeout_ms = 400"
+    with PlainRealm(tmp_path, module_lines=lines) as realm:
+        realm.start()
+        realm.kadmin_local("addprinc -pw secret +requires_preauth alice")
+        realm.start_agent("--drop-rate", "1")
+        start = time.monotonic()
+        assert "no answer" in realm.kadmin_local("addprinc -pw secret bob", check=False)
+        assert time.monotonic() - start < 10
+
+
 def test_clients_with_armor_use_fast(realm):
     """An encrypted challenge, counted as a timestamp is, and a strengthened reply key."""
     realm.kadmin_local("addpol -maxfailure 2 -failurecountinterval 0 -lockoutduration 0 lock")

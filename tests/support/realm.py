@@ -282,7 +282,8 @@ class Realm:
         modules = (STOCK_MODULE if self.stock else TKDC_MODULE).format(**values)
         if self.servers == 2:  # it takes seconds where nothing of an operation's length is prepared
             head = "    tkdc = {\n"
-            modules = modules.replace(head, head + "        tkdc_timeout_ms = 15000\n")
+            modules = modules.replace(head, head + "        tkdc_timeout_ms = 15000\n"
+                                                   "        tkdc_admin_timeout_ms = 60000\n")
         (self.directory / "krb5.conf").write_text(KRB5_CONF.format(**values))
         (self.directory / "kdc.conf").write_text(KDC_CONF.format(**values, modules=modules))
         (self.directory / "kadm5.acl").write_text(f"admin/admin@{self.name} *\n")

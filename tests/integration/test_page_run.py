@@ -364,6 +364,8 @@ ELSEWHERE = {
     "tkdc init --party 0 --servers 2 --out /etc/tkdc/server0 --realm EXAMPLE.TEST --host 10.0.1.5":
         "tests/integration/test_two_servers.py",
     "tkdc init --servers 2 --out try --realm EXAMPLE.TEST": "tests/support/realm.py",
+    "tkdc store agree --config /etc/tkdc/NAME/tkdc.toml list-0 list-1":
+        "tests/integration/test_two_servers.py",
 }
 # Units that are not of config/.
 OF_DEBIAN = ("krb5-kdc", "krb5-admin-server", "systemd-time-wait-sync")

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A realm on two servers: what the stock programs do there, and what they do without one."""
 
+import json
 import re
+import shutil
 import signal
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -128,6 +132,116 @@ def test_fast_with_encrypted_challenge(two, tmp_path):
     asked = {(one["op"], one["usage"]) for one in two.operations("kdc") if one["status"] == "ok"}
     assert {("open-derived", 54), ("seal-derived", 55), ("mac-derived", 56),
             ("seal-derived", 3)} <= asked
+
+
+# ---- backups
+
+def tkdc(two, *words) -> subprocess.CompletedProcess:
+    return subprocess.run([str(two.bin / "tkdc"), *map(str, words)], env=two.env(), text=True,
+                          capture_output=True, timeout=60, check=False)
+
+
+def config(two, party: int) -> Path:
+    return two.server_directory(party) / "tkdc.toml"
+
+
+def warned(two) -> list[bool]:
+    said = json.loads(two.tool("tkdc", "status", "--json", "--config",
+                               str(two.installation / "agent-admin" / "agent.toml")))
+    return ["the only way back" in one.get("backup_warning", "") for one in said["servers"]]
+
+
+def back_up(two, party: int) -> Path:
+    made = tkdc(two, "backup", "make", "--config", config(two, party))
+    assert made.returncode == 0, made.stderr
+    return Path(made.stdout.partition(":")[0])
+
+
+def restore(two, party: int, file: Path, *words) -> subprocess.CompletedProcess:
+    return tkdc(two, "restore", file, "--key", two.directory / f"{party}.key", "--into",
+                two.server_directory(party), *words)
+
+
+def lose(two, *parties: int) -> None:
+    for party in parties:
+        two.daemons[f"server{party}"].stop()
+        shutil.rmtree(two.server_directory(party) / "store")
+
+
+@pytest.fixture(scope="module")
+def backups(two):
+    """One of each, of one state; status asks for it until it is there."""
+    assert warned(two) == [True, True]
+    for party in range(2):
+        key, public = two.directory / f"{party}.key", two.directory / f"{party}.pub"
+        made = tkdc(two, "backup", "key", "--out", key, "--public", public)
+        assert made.returncode == 0, made.stderr
+        shutil.copy(public, two.server_directory(party) / "backup.pub")
+    files = [back_up(two, party) for party in range(2)]
+    assert warned(two) == [False, False]
+    for party, file in enumerate(files):
+        said = tkdc(two, "backup", "verify", file, "--key", two.directory / f"{party}.key")
+        assert said.returncode == 0 and "pools            1\n" in said.stdout, said.stdout
+    return files
+
+
+@pytest.mark.parametrize("lost", [(0,), (0, 1)])
+def test_lost_stores_come_back_and_serve(two, healthy, backups, lost):
+    """From the same backups each time, since no block of a pool is in them."""
+    healthy()
+    lose(two, *lost)
+    for party in lost:
+        done = restore(two, party, backups[party])
+        assert done.returncode == 0 and "Take a backup of each" in done.stdout, done.stderr
+        two.start_server(party)
+    healthy()
+    user = two.client("healthy")
+    user.kvno_opened(two.keytab("service"), SERVICE)
+    assert not two.client("wrong").kinit("shared", "another password").ok
+
+
+def test_a_copy_of_a_store_is_refused_and_a_backup_taken(two, healthy, backups):
+    store = two.server_directory(0) / "store"
+    two.daemons["server0"].stop()
+    shutil.copytree(store, store.with_name("copy"))
+    two.start_server(0)
+    healthy()
+    two.daemons["server0"].stop()
+    shutil.rmtree(store)
+    store.with_name("copy").rename(store)
+    refused = subprocess.run([str(two.bin / "tkdc-server"), "--config", str(config(two, 0))],
+                             env=two.env(), text=True, capture_output=True, timeout=60, check=False)
+    assert refused.returncode != 0 and "a copy was put in its place" in refused.stderr, refused
+    three = restore(two, 0, backups[0], "--replace", "--all-three", "--state", "none")
+    assert three.returncode == 3 and "two servers" in three.stderr, three.stderr
+    done = restore(two, 0, backups[0], "--replace")
+    assert done.returncode == 0, done.stderr
+    two.start_server(0)
+    healthy()
+
+
+def test_what_was_made_since_a_backup_goes_and_all_else_serves(two, healthy, backups):
+    two.kadmin_local(f'addprinc -pw "{PASSWORD}" since')
+    lose(two, 1)
+    two.daemons["server0"].stop()
+    done = restore(two, 1, backups[1])
+    assert done.returncode == 0, done.stderr
+    lists = [two.directory / f"list-{party}" for party in range(2)]
+    for party, file in enumerate(lists):
+        done = tkdc(two, "store", "list", "--config", config(two, party), "--out", file)
+        assert done.returncode == 0, done.stderr
+    one = tkdc(two, "store", "agree", "--config", config(two, 0), lists[0], lists[0], "--yes")
+    assert one.returncode == 1 and "two lists of server 0" in one.stderr, one.stderr
+    for party in range(2):
+        done = tkdc(two, "store", "agree", "--config", config(two, party), *lists, "--yes")
+        assert done.returncode == 0, done.stderr
+        assert f"since@{NAME}, version 1" in done.stdout and "both servers" in done.stdout
+        two.start_server(party)
+    healthy()
+    assert not two.client("since").kinit("since", PASSWORD).ok
+    two.kadmin_local("delprinc -force since")
+    two.kadmin_local(f'addprinc -pw "{PASSWORD}" since')
+    assert two.client("since").kinit("since", PASSWORD).ok
 
 
 @pytest.mark.parametrize("party", [0, 1])

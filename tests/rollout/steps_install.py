@@ -33,7 +33,7 @@ def wrong_inventories(site: Site) -> None:
         site.host(host).run("touch /root/.before; sleep 0.05")
     refused(site, "must name server0, server1 and server2", tkdc_members=["server0", "server1"])
     if TWO:
-        refused(site, "two servers: they have no backups", tkdc_backup_key="backup.pub")
+        refused(site, "two servers: they have no audits", tkdc_refreshes=True)
     refused(site, "tkdc_primary: kdc9 is no host of the group tkdc_kdcs", tkdc_primary="kdc9")
     refused(site, "missing required arguments: tkdc_realm", tkdc_realm=None)
     for host in (*SERVERS, *KDCS):

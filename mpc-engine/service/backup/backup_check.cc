@@ -5,6 +5,7 @@
 
 #include "base/hex.h"
 #include "service/store/inventory_hash.h"
+#include "service/store/kept_values.h"
 #include "service/store/mac_table.h"
 #include "service/store/meta_values.h"
 #include "service/store/record_codec.h"
@@ -38,9 +39,11 @@ class Check {
   Result<void> see_record(const BackupEntry& entry, bool committed);
   Result<void> see_macs(const BackupEntry& entry, const KeyId& id);
   Result<void> see_dropped(const BackupEntry& entry, const KeyId& id);
+  Result<void> see_kept(const BackupEntry& entry);
   Result<void> see_file(const BackupEntry& entry);
   Error wrong(const BackupEntry& entry, const std::string& what) const {
-    const bool word = entry.kind == kBackupFileKind || entry.kind == meta_kind();
+    const bool word = entry.kind == kBackupFileKind || entry.kind == meta_kind() ||
+                      entry.kind == static_cast<std::uint8_t>(ValueKind::kKept);
     const std::string name =
         word ? std::string(entry.name.begin(), entry.name.end()) : to_hex(entry.name);
     return fail(reader_.path() + ": kind " + std::to_string(entry.kind) + ", " + name + ": " +
@@ -70,6 +73,7 @@ Result<void> Check::see(const BackupEntry& entry) {
   name_.assign(entry.name.begin(), entry.name.end());
   if (entry.kind == kBackupFileKind) return see_file(entry);
   if (entry.kind == meta_kind()) return see_meta(entry);
+  if (entry.kind == static_cast<std::uint8_t>(ValueKind::kKept)) return see_kept(entry);
   return see_value(entry);
 }
 
@@ -152,6 +156,20 @@ Result<void> Check::see_dropped(const BackupEntry& entry, const KeyId& id) {
     return wrong(entry, "this is no note of a dropped key, or there is no such key");
   if (out_.dropped++ == 0) inventory_.begin_table(Tables::kNames[Tables::kDropped]);
   inventory_.add(entry.name, entry.header);
+  return {};
+}
+
+Result<void> Check::see_kept(const BackupEntry& entry) {
+  const std::string name(entry.name.begin(), entry.name.end());
+  KeyRecord record;
+  const bool state = name == kept::kMoveState;
+  const bool good = kept::is_head(name) ? entry.contents.size() == kept::kHeadBytes
+                    : state
+                        ? entry.contents.size() == 8
+                        : name.starts_with(kept::kMove) && decode_record(entry.contents, record) &&
+                              record.ref.installation == reader_.head().installation;
+  if (!good || !entry.header.empty()) return wrong(entry, "this is no value of two servers");
+  if (kept::is_head(name)) ++out_.pools;
   return {};
 }
 

@@ -13,6 +13,7 @@ struct BackupContents {
   std::uint64_t records = 0, prepared = 0, tombstones = 0, condemned = 0, seals = 0;
   std::uint64_t dropped = 0;  // of the records
   std::uint64_t macs = 0, without_macs = 0;
+  std::uint64_t pools = 0;  // of two servers
   std::uint64_t refreshed_at_s = 0;
   std::vector<BackupFile> files;
 };

@@ -4,7 +4,7 @@
 //
 //   kind u8 | name: u32 and octets | header: u32 and octets | contents: u32 and octets
 //
-// Kinds 1 to 7 are a store's values (service/store/stored_value.h), 32 the files of the member's
+// Kinds 1 to 9 are a store's values (service/store/stored_value.h), 32 the files of the member's
 // folder. The last entry has kind 255, and 8 octets of contents: how many entries are before it.
 // Secret: contents.
 #pragma once

@@ -22,7 +22,7 @@ namespace tkdc {
 struct PairJobsStatus {
   std::size_t pools = 0;                         // on this server's disk
   std::uint64_t pool_blocks = 0, pool_left = 0;  // of the one that new keys are of
-  std::uint64_t pool_least = 0;                  // left of the one that has fewest
+  std::uint64_t pool_least = 0;                  // left of the one that has fewest, but not none
   // Circuits that are prepared, and their octets here; jobs that found theirs, and that had to
   // prepare it while their agent waited.
   // And what both agree to keep of them at most.

@@ -54,10 +54,6 @@ Result<std::vector<PairPools::Count>> swap_counts(ot::Channel& channel,
   std::uint8_t count = 0;
   auto done = channel.write(out);
   if (done) done = channel.read({&count, 1});
-  if (done && count > PairPools::kMost)
-    done = fail(channel.peer() +
-                " says that it has more pools "
-                "than there may be");
   if (!done) return done.error();
   Bytes in(kCountBytes * count);
   if (auto got = channel.read(in); !got) return got.error();
@@ -71,12 +67,19 @@ Result<std::vector<PairPools::Count>> swap_counts(ot::Channel& channel,
   return peers;
 }
 
+std::size_t live_of(const std::vector<PairPools::Count>& of) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(of, [](const PairPools::Count& one) { return one.next < one.blocks; }));
+}
+
 // Of those that both have, the one with most left; the same at both. Those that only this server
 // has, and that nothing is of, go.
 Result<std::optional<Label>> best_of(const std::vector<PairPools::Count>& own,
                                      const std::vector<PairPools::Count>& peers, PairPools& pools) {
-  const bool full = std::max(own.size(), peers.size()) >= PairPools::kMost;
+  const bool full = std::max(live_of(own), live_of(peers)) >= PairPools::kMost ||
+                    std::max(own.size(), peers.size()) >= PairPools::kMostAll;
   pools.is_full(full);
+  std::vector<Label> spent;
   std::optional<Label> best;
   std::uint64_t most = 0;
   std::pair<std::uint64_t, std::uint64_t> first{};
@@ -88,6 +91,10 @@ Result<std::optional<Label>> best_of(const std::vector<PairPools::Count>& own,
       pools.is_orphan(one.id);
       continue;
     }
+    if (std::max(one.next, other->next) >= one.blocks) {
+      spent.push_back(one.id);
+      continue;
+    }
     const std::uint64_t left = left_of(std::max(one.next, other->next), one.blocks);
     const std::pair<std::uint64_t, std::uint64_t> number{one.id.high, one.id.low};
     const bool enough = full || left >= enough_for(one.blocks);
@@ -96,18 +103,20 @@ Result<std::optional<Label>> best_of(const std::vector<PairPools::Count>& own,
     most = left;
     first = number;
   }
+  pools.are_spent(std::move(spent));
   return best;
 }
 
 // A number that is behind the other server's is brought up to it, on disk, before a session begins:
-// so a disk that cannot be written costs blocks once, and no session after it.
+// so a disk that cannot be written costs blocks once, and no session after it. Where the other one
+// has none left, what is left here has no use.
 Result<void> catch_up(const std::vector<PairPools::Count>& own,
                       const std::vector<PairPools::Count>& peers, PairPools& pools) {
   for (const PairPools::Count& one : own)
     for (const PairPools::Count& other : peers) {
       const bool behind = other.id == one.id && other.blocks == one.blocks &&
                           other.next > one.next && other.next <= one.blocks &&
-                          other.next - one.next <= pair::kMostApart;
+                          (other.next == one.blocks || other.next - one.next <= pair::kMostApart);
       if (!behind) continue;
       const auto claimed = pools.claim(one.id, one.next, other.next - one.next);
       if (!claimed) return claimed.error();

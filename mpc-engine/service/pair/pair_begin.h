@@ -2,6 +2,7 @@
 // How a session of two servers begins: which pool new keys are of, and a pair session for jobs.
 //
 //   both   how many pools it has, then of each: id 16, number 8, blocks 8
+//          of which either has no block left, both have none from then on, on disk
 //   then   a new pool, where none that both have has enough left: a pair session of its own; then
 //          each writes its part down, and a vote says that both have
 //   both   how many octets of prepared circuits it keeps at most, 8: the fewer ones count

@@ -6,6 +6,7 @@
 
 #include "base/codec.h"
 #include "base/hex.h"
+#include "service/store/kept_values.h"
 
 namespace tkdc {
 namespace {
@@ -20,7 +21,7 @@ constexpr std::size_t kErasedAtOnce = 64;  // chunks, in one transaction
 constexpr std::size_t kBlockBytes = sizeof(AuthBlock);
 static_assert(kBlockBytes == 48 && kChunkBlocks * kBlockBytes <= kMaxValueBytes);
 constexpr std::size_t kMostBlocks = std::size_t{1} << 20;  // of a pool
-constexpr std::string_view kPrefix = "pool/", kHead = "/head", kNext = "/next";
+constexpr std::string_view kPrefix = kept::kPool, kHead = kept::kHead, kNext = kept::kNext;
 
 std::string base_of(const Label& id) {
   return std::string(kPrefix) + to_hex({reinterpret_cast<const std::uint8_t*>(&id), sizeof id});
@@ -56,7 +57,7 @@ Result<void> PairPools::load() {
   erased_.clear();
   for (const std::string& name : *names) {
     if (!name.ends_with(kHead)) continue;
-    if (pools_.size() == kMost) return fail("pool: this store has more than it may have");
+    if (pools_.size() == kMostAll) return fail("pool: this store has more than it may have");
     if (auto loaded = load_one(name.substr(0, name.size() - kHead.size())); !loaded) return loaded;
   }
   return {};
@@ -81,7 +82,8 @@ Result<void> PairPools::load_one(const std::string& base) {
   pool.id = id;
   std::memcpy(&pool.deltas.delta, delta.data(), kLabelBytes);
   pool.blocks.resize(blocks);
-  for (std::size_t chunk = used / kChunkBlocks; chunk < chunks_of(blocks); ++chunk) {
+  const std::size_t begin = used == blocks ? chunks_of(blocks) : used / kChunkBlocks;
+  for (std::size_t chunk = begin; chunk < chunks_of(blocks); ++chunk) {
     const std::size_t first = chunk * kChunkBlocks;
     const std::size_t bytes = kBlockBytes * std::min<std::size_t>(kChunkBlocks, blocks - first);
     auto value = values_.get(chunk_name(id, chunk));
@@ -97,8 +99,10 @@ Result<void> PairPools::load_one(const std::string& base) {
 
 Result<void> PairPools::keep(pair::Pool pool) {
   const std::lock_guard lock(mutex_);
-  if (pools_.size() == kMost)
-    return fail("pool: there are " + std::to_string(kMost) +
+  const auto live = std::ranges::count_if(
+      pools_, [&](const pair::Pool& one) { return next_.at(key_of(one.id)) < one.blocks.size(); });
+  if (static_cast<std::size_t>(live) == kMost || pools_.size() == kMostAll)
+    return fail("pool: there are " + std::to_string(pools_.size()) +
                 " in this store, and no more can be made");
   SecretVector head;
   SecretWriter out(head);
@@ -149,6 +153,10 @@ Result<void> PairPools::erase_locked(const Label& id) {
   erased_.erase(key_of(id));
   std::erase(orphans_, id);
   return {};
+}
+
+bool PairPools::is_spent(const Label& id) const {
+  return std::ranges::find(spent_, id) != spent_.end();
 }
 
 const pair::Pool* PairPools::find(const Label& id) const {

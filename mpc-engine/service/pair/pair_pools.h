@@ -5,6 +5,9 @@
 //   pool/ID/next    the number of the first block that has not been used
 //   pool/ID/XXXX    chunk X of its blocks, until the number is behind it
 //
+// A backup has the heads alone, and a store that was restored has pools without blocks
+// (service/store/kept_values.h).
+//
 // A number is on disk before what follows from it may leave this server. Blocks that have been
 // claimed are zeros, in memory and in the same transaction on disk: a key is what was drawn from
 // them, and shall be gone when its record is. All pools that keys may be of are in memory too, 48
@@ -24,7 +27,8 @@ namespace tkdc {
 
 class PairPools final : public pair::PoolPosition {
  public:
-  static constexpr std::size_t kMost = 64;  // pools
+  // Pools: of which blocks are left, and with those of which none is.
+  static constexpr std::size_t kMost = 64, kMostAll = 255;
 
   PairPools(ValueTable& values, pair::Side side) : values_(values), side_(side) {}
 
@@ -37,7 +41,11 @@ class PairPools final : public pair::PoolPosition {
   // One that nothing is of.
   Result<void> erase(const pair::Label& id);
 
-  // As the last session's begin has it: either server has as many as there may be, so no other one
+  // As the last session's begin has it, at both alike. Of which either server had no block left, as
+  // one that was restored has none: their keys come into a session by a circuit.
+  bool is_spent(const pair::Label& id) const;
+  void are_spent(std::vector<pair::Label> ids) { spent_ = std::move(ids); }
+  // Either server has as many as there may be, so no other one
   // is made, and no key; and which only this server has.
   bool full() const { return full_; }
   void is_full(bool full) { full_ = full; }
@@ -70,7 +78,7 @@ class PairPools final : public pair::PoolPosition {
   Numbers next_;    // by pool
   Numbers erased_;  // chunks before it are
   bool full_ = false;
-  std::vector<pair::Label> orphans_;
+  std::vector<pair::Label> orphans_, spent_;
 };
 
 }  // namespace tkdc

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/codec.h"
+#include "pair/circuit_bridge.h"
 
 namespace tkdc {
 namespace {
@@ -65,6 +66,10 @@ Result<pair::Reserved*> PairBlocks::need_to_move(const Label& id) {
   return some.reserved.get();
 }
 
+const pair::Pool* PairBlocks::spent(const Label& id) const {
+  return pools_.is_spent(id) ? pools_.find(id) : nullptr;
+}
+
 Result<pair::Fresh> PairBlocks::fresh(std::size_t blocks) {
   auto reserved = need(pool_, blocks + 1);
   if (!reserved) return reserved.error();
@@ -75,6 +80,8 @@ Result<pair::Held> bridge_value(pair::Session& session, PairBlocks& blocks, cons
                                 const SharedBytes& value, ByteSpan name) {
   auto stored = get_blocks(value);
   if (!stored) return session.end(stored.error().message, pair::EndedBy::kState);
+  if (const pair::Pool* spent = blocks.spent(pool); spent != nullptr)
+    return pair::bridge_in_circuit(session, *spent, {pool, std::move(*stored)}, name);
   auto reserved = blocks.need_to_prove(pool);
   if (!reserved) return reserved.error();
   return pair::bridge(session, **reserved, {pool, std::move(*stored)}, name);

@@ -36,6 +36,8 @@ class PairBlocks {
   Result<pair::Reserved*> need_to_prove(const pair::Label& pool);
   // One to prove keys of that pool that move, also of what is kept for that.
   Result<pair::Reserved*> need_to_move(const pair::Label& pool);
+  // A pool of which no block is left (PairPools::is_spent); null: it is none.
+  const pair::Pool* spent(const pair::Label& pool) const;
   // Of new blocks, `blocks` of them, for a value that is to be stored.
   Result<pair::Fresh> fresh(std::size_t blocks);
   // Before a pool goes.

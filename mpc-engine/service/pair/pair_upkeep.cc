@@ -315,7 +315,8 @@ Result<bool> PairUpkeep::bridge_page() {
 std::set<PairUpkeep::PoolId> PairUpkeep::poor_now() const {
   std::set<PoolId> out;
   for (const PairPools::Count& one : at_work_.pools.counts())
-    if (is_poor(one) && !(one.id == at_work_.blocks.pool().id)) out.insert(id_of(one.id));
+    if (is_poor(one) && !at_work_.pools.is_spent(one.id) && !(one.id == at_work_.blocks.pool().id))
+      out.insert(id_of(one.id));
   return out;
 }
 

@@ -25,11 +25,11 @@ std::optional<std::int64_t> written_s(const std::filesystem::path& path) {
 }  // namespace
 
 std::optional<BackupsSeen> backups_seen(const std::string& config_file,
-                                        const std::string& store_path) {
+                                        const std::string& store_path, int parties) {
   namespace fs = std::filesystem;
   const auto since = written_s(fs::path(config_file).parent_path() / "backup.pub");
-  if (!since) return std::nullopt;
-  BackupsSeen seen{*since, std::nullopt};
+  if (!since && parties != 2) return std::nullopt;
+  BackupsSeen seen{since.value_or(0), std::nullopt, parties == 2};
   std::error_code error;
   fs::directory_iterator files(fs::path(store_path).parent_path() / "backups", error);
   for (; !error && files != fs::directory_iterator(); files.increment(error)) {
@@ -44,6 +44,10 @@ std::string backup_alarm(const std::optional<BackupsSeen>& seen, std::int64_t no
   constexpr const char* kRemedy =
       ": its timer makes one each night, and `tkdc doctor` says what to type (docs/operations.md, "
       "Backup)";
+  if (seen && seen->of_two && !seen->newest_s)
+    return "there is no backup of this server, and with two servers a backup of each is the only "
+           "way back: if either store is lost, so is every key. Put a backup.pub beside its "
+           "tkdc.toml, then `tkdc backup make` (docs/operations.md, A realm on two servers)";
   if (!seen || now_s - std::max(seen->since_s, seen->newest_s.value_or(0)) <= kBackupDueS)
     return {};
   if (!seen->newest_s) return std::string("there is no backup of this server") + kRemedy;

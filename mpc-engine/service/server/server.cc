@@ -101,7 +101,7 @@ Result<void> Server::open_files() {
   auto audit = AuditLog::open(config_.audit_file, config_.audit_rotation);
   if (!audit.ok()) return audit.error();
   audit_ = std::move(*audit);
-  return of_two() ? check_not_restored(*store_, *audit_) : notice_restored_epochs(*store_, *audit_);
+  return of_two() ? check_not_copied(*store_, *audit_) : notice_restored_epochs(*store_, *audit_);
 }
 
 // What peers record of the audit log: no more than a crash leaves of it.
@@ -401,9 +401,9 @@ Result<void> Server::look_after() {
   if (!of_two()) shares_->look();
   revocations_.look(jobs_->status().revoked);
   alarms_->look(disk_rooms(config_.store_path, config_.store_map_bytes, config_.audit_file));
-  if (!of_two())
-    alarms_->look_at_backups(backup_alarm(backups_seen(config_.path, config_.store_path),
-                                          static_cast<std::int64_t>(wall_s())));
+  alarms_->look_at_backups(
+      backup_alarm(backups_seen(config_.path, config_.store_path, config_.parties),
+                   static_cast<std::int64_t>(wall_s())));
   alarms_->look_at_dropped(dropped_alarm_now());
   sync_audit_log();
   return {};

@@ -90,9 +90,8 @@ void tell_former_keys(nlohmann::json& json, const ServerConfig& config) {
 
 void tell_host(nlohmann::json& json, const ServerConfig& config) {
   tell_disks(json, disk_rooms(config.store_path, config.store_map_bytes, config.audit_file));
-  if (config.parties == 3)
-    tell_backups(json, backups_seen(config.path, config.store_path),
-                 static_cast<std::int64_t>(wall_s()));
+  tell_backups(json, backups_seen(config.path, config.store_path, config.parties),
+               static_cast<std::int64_t>(wall_s()));
 }
 
 void tell_audit(nlohmann::json& json, const AuditLog& log) {

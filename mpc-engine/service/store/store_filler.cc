@@ -9,6 +9,7 @@
 
 #include "base/durable_file.h"
 #include "base/system_error.h"
+#include "service/store/kept_values.h"
 #include "service/store/keyring.h"
 #include "service/store/lmdb_tables.h"
 #include "service/store/meta_values.h"
@@ -31,6 +32,7 @@ Table table_of(ValueKind kind) {
     case ValueKind::kSeals: return Tables::kSeals;
     case ValueKind::kMacs: return Tables::kMacs;
     case ValueKind::kDropped: return Tables::kDropped;
+    case ValueKind::kKept: return Tables::kValues;
   }
   return Tables::kTables;
 }
@@ -45,6 +47,7 @@ class Filler final : public StoreFiller {
 
  private:
   Result<void> put_meta(const StoredValue& value);
+  Result<void> put_used_up(const StoredValue& head);
   Result<void> write(Table table, ByteSpan name, ByteSpan value);
   Result<void> write_sealed(Table table, ByteSpan name, ByteSpan header, ByteSpan plain) {
     return write(table, name, cipher_->encrypt(Tables::kNames[table], name, header, plain));
@@ -111,8 +114,21 @@ Result<void> Filler::put_meta(const StoredValue& value) {
   return write_sealed(Tables::kMeta, value.name, value.header, value.plain);
 }
 
+// A pool of which no block is left, whatever the backup's server had of it.
+Result<void> Filler::put_used_up(const StoredValue& head) {
+  if (head.plain.size() != kept::kHeadBytes) return fail("store: this is no pool's head");
+  const std::string next =
+      kept::next_of({reinterpret_cast<const char*>(head.name.data()), head.name.size()});
+  Bytes number;
+  Writer(number).u64(kept::blocks_of(head.plain));
+  return write_sealed(Tables::kValues, octets(next), {}, number);
+}
+
 Result<void> Filler::put(const StoredValue& value) {
   if (value.kind == ValueKind::kMeta) return put_meta(value);
+  if (value.kind == ValueKind::kKept &&
+      kept::is_head({reinterpret_cast<const char*>(value.name.data()), value.name.size()}))
+    if (auto number = put_used_up(value); !number.ok()) return number;
   const Table table = table_of(value.kind);
   if (table == Tables::kTables) return fail("store: this release knows no such kind of value");
   owner_.dropped = owner_.dropped || table == Tables::kDropped;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/hex.h"
 #include "base/text_lines.h"
@@ -150,16 +151,16 @@ std::string short_digest_of_list(std::string_view text) {
 
 namespace {
 
-Result<void> of_one_epoch(const std::array<StoreList, 3>& lists) {
+Result<void> of_one_epoch(std::span<const StoreList> lists) {
   std::uint32_t newest = 0;
-  for (std::size_t p = 0; p < 3; ++p) {
+  for (std::size_t p = 0; p < lists.size(); ++p) {
     if (lists[p].party != static_cast<int>(p)) return fail("there must be one list of each server");
     if (lists[p].installation != lists[0].installation)
       return fail("the lists are of different installations");
     newest = std::max(newest, lists[p].refresh_epoch);
   }
   std::string current, older;
-  for (std::size_t p = 0; p < 3; ++p) {
+  for (std::size_t p = 0; p < lists.size(); ++p) {
     std::string& which = lists[p].refresh_epoch == newest ? current : older;
     which += (which.empty() ? "" : ", ") + std::to_string(p);
   }
@@ -173,7 +174,8 @@ Result<void> of_one_epoch(const std::array<StoreList, 3>& lists) {
 
 }  // namespace
 
-Result<StoreAgreement> agree_on(const std::array<StoreList, 3>& lists) {
+Result<StoreAgreement> agree_on(std::span<const StoreList> lists) {
+  if (lists.size() != 2 && lists.size() != 3) return fail("there must be one list of each server");
   if (auto one = of_one_epoch(lists); !one.ok()) return one.error();
   StoreAgreement out;
   std::map<KeyId, Tombstone> gone;
@@ -183,7 +185,7 @@ Result<StoreAgreement> agree_on(const std::array<StoreList, 3>& lists) {
   };
   std::map<KeyId, LoneKey> all;
   std::map<KeyId, bool> alike;
-  for (std::size_t p = 0; p < 3; ++p) {
+  for (std::size_t p = 0; p < lists.size(); ++p) {
     out.era = std::max(out.era, lists[p].era);
     for (const Tombstone& one : lists[p].gone) bury(one);
     for (const ListedRecord& one : lists[p].keys) {
@@ -199,14 +201,21 @@ Result<StoreAgreement> agree_on(const std::array<StoreList, 3>& lists) {
       if (!fresh) known.record.key.header = std::min(known.record.key.header, one.key.header);
     }
   }
+  const std::set<KeyId> gone_before = [&] {
+    std::set<KeyId> ids;
+    for (const auto& [id, one] : gone) ids.insert(id);
+    return ids;
+  }();
   for (const auto& [id, key] : all) {
-    const bool everywhere = key.at[0] && key.at[1] && key.at[2];
+    const bool everywhere =
+        std::ranges::all_of(std::span(key.at).first(lists.size()), [](bool here) { return here; });
     if (everywhere && alike[id] && !gone.contains(id)) {
       ++out.kept;
       if (key.record.dropped_at_s != 0) out.dropped.push_back({id, key.record.dropped_at_s});
     } else {
       bury(key.record.key);
       out.lone.push_back(key);
+      out.lone.back().versions = everywhere && !gone_before.contains(id);
     }
   }
   for (const auto& [id, one] : gone) out.gone.push_back(one);
@@ -216,7 +225,13 @@ Result<StoreAgreement> agree_on(const std::array<StoreList, 3>& lists) {
 Result<void> keep_common(Store& store, const StoreAgreement& agreed) {
   auto* const records = dynamic_cast<RecordStore*>(&store);
   if (records == nullptr) return fail("store: this one is none on a disk");
-  return records->keep_common(agreed.gone, agreed.dropped);
+  if (auto kept = records->keep_common(agreed.gone, agreed.dropped); !kept.ok()) return kept;
+  // What moves is prepared beside the table that this has cleared.
+  auto moving = records->prepared();
+  if (!moving.ok()) return moving.error();
+  for (const KeyId& id : *moving)
+    if (auto undone = records->abandon(id); !undone.ok()) return undone;
+  return {};
 }
 
 }  // namespace tkdc

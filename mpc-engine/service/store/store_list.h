@@ -20,6 +20,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,27 +55,29 @@ Result<StoreList> decode_store_list(std::string_view text);
 // For people to compare.
 std::string short_digest_of_list(std::string_view text);
 
-// A key that not all three hold alike, and who holds it.
+// A key that not all hold alike, and who holds it.
 struct LoneKey {
   ListedRecord record;
   std::array<bool, 3> at{};
+  // All have it, in different versions: with two servers, it has moved into another pool since.
+  bool versions = false;
 };
 
 // The same whoever computes it.
 struct StoreAgreement {
-  std::vector<Tombstone> gone;      // at any, and what not all three hold alike
+  std::vector<Tombstone> gone;      // at any, and what not all hold alike
   std::vector<DroppedKey> dropped;  // at any, as early as any says
   std::vector<LoneKey> lone;
   std::size_t kept = 0;
   std::uint32_t era = 0;  // the highest
 };
 
-// `lists` by party. Error: not of one installation, or not of one refresh epoch; says which is
-// current.
-Result<StoreAgreement> agree_on(const std::array<StoreList, 3>& lists);
+// `lists` by party, three, or of two servers both. Error: not of one installation, or not of one
+// refresh epoch; says which is current.
+Result<StoreAgreement> agree_on(std::span<const StoreList> lists);
 
 // Of a stopped server: these go, and have a tombstone; these are dropped, and no others; what was
-// half made is forgotten. In one transaction.
+// half made is forgotten. In one transaction, but for records that move.
 Result<void> keep_common(Store& store, const StoreAgreement& agreed);
 
 }  // namespace tkdc

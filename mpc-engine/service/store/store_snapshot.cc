@@ -7,6 +7,7 @@
 
 #include "base/hex.h"
 #include "service/store/inventory_hash.h"
+#include "service/store/kept_values.h"
 #include "service/store/keyring.h"
 #include "service/store/lmdb.h"
 #include "service/store/lmdb_tables.h"
@@ -18,10 +19,6 @@ namespace tkdc {
 namespace {
 
 using Table = Tables::Table;
-
-constexpr const char* kOneOfTwo =
-    " is one of a realm on two servers, of which this release takes no backup: a store that was "
-    "restored would use a second time what may be used once, and the other server could read keys";
 
 struct Environment {
   MDB_env* env = nullptr;
@@ -43,7 +40,6 @@ class LmdbSnapshot final : public StoreSnapshot {
 
   int open_environment();
   Result<void> open_keys(const SecretBuffer& wrapping);
-  Result<void> check_values();
   Result<void> read_moment();
   Result<void> take_inventory();
   Result<void> visit(Table table, const Visit& see);
@@ -96,7 +92,6 @@ Result<void> LmdbSnapshot::open(const SecretBuffer& wrapping) {
     return fail("store: the store key must have 32 octets; compare [store] key_file");
   if (int rc = open_environment(); rc != 0) return failed(rc);
   if (auto keys = open_keys(wrapping); !keys.ok()) return keys;
-  if (auto none = check_values(); !none.ok()) return none;
   if (auto read = read_moment(); !read.ok()) return read;
   return take_inventory();
 }
@@ -122,16 +117,6 @@ Result<void> LmdbSnapshot::open_keys(const SecretBuffer& wrapping) {
     return fail("store: the key does not open " + options_.path +
                 "; [store] key_file is another server's or was replaced");
   return {};
-}
-
-Result<void> LmdbSnapshot::check_values() {
-  bool empty = true;
-  auto seen = visit(Tables::kValues, [&](ByteSpan, ByteSpan) -> Result<void> {
-    empty = false;
-    return {};
-  });
-  if (!seen.ok() || empty) return seen;
-  return fail("store: " + options_.path + kOneOfTwo);
 }
 
 Result<void> LmdbSnapshot::read_moment() {
@@ -215,6 +200,12 @@ Result<void> LmdbSnapshot::see_table(Table table, ValueKind kind, const SeeValue
   return visit(table, [&](ByteSpan name, ByteSpan value) -> Result<void> {
     for (ByteSpan own : {meta::kOwner, meta::kKeyCheck, meta::kGeneration})
       if (table == Tables::kMeta && std::ranges::equal(name, own)) return {};
+    if (const std::string_view named(reinterpret_cast<const char*>(name.data()), name.size());
+        table == Tables::kValues && !kept::is_kept(named)) {
+      if (kept::is_left_out(named)) return {};
+      return fail("store: this release knows no value \"" + std::string(named) +
+                  "\", so it makes no backup that would lack it");
+    }
     if (!cipher_->decrypt(Tables::kNames[table], name, value, plain, StoreCipher::Under::kAny,
                           &many_))
       return damaged("\"" + std::string(Tables::kNames[table]) + "\" " + to_hex(name));
@@ -231,7 +222,8 @@ Result<void> LmdbSnapshot::each(const SeeValue& see) {
       {Tables::kCondemned, ValueKind::kCondemned},
       {Tables::kSeals, ValueKind::kSeals},
       {second_pair_ ? Tables::kNextMacs : Tables::kMacs, ValueKind::kMacs},
-      {Tables::kDropped, ValueKind::kDropped}};
+      {Tables::kDropped, ValueKind::kDropped},
+      {Tables::kValues, ValueKind::kKept}};
   for (const auto& [table, kind] : tables)
     if (auto seen = see_table(table, kind, see); !seen.ok()) return seen;
   return {};

@@ -2,8 +2,7 @@
 // All of a store as it was at one moment, read beside the server that goes on with it: one LMDB
 // read transaction, and the store's keys. For a backup.
 //
-// There is none of a store with values of their own (value_table.h): what stands there is used
-// once.
+// Of the named values (value_table.h) it has those that a backup holds (kept_values.h).
 //
 // Of the two pairs of tables only the one that serves is read. While a refresh waits for the next
 // session, and so both may yet serve, there is no snapshot.
@@ -35,7 +34,7 @@ class StoreSnapshot {
   virtual ~StoreSnapshot() = default;
 
   // `wrapping`: as Store::open(). Error: not this installation's and party's, wrong key, damaged,
-  // it has values of their own, or a refresh waits.
+  // or a refresh waits.
   static Result<std::unique_ptr<StoreSnapshot>> take(const StoreOptions& options,
                                                      const SecretBuffer& wrapping);
 

@@ -19,7 +19,8 @@ enum class ValueKind : std::uint8_t {
   kCondemned = 5,
   kSeals = 6,
   kMacs = 7,
-  kDropped = 8  // the header says since when
+  kDropped = 8,  // the header says since when
+  kKept = 9      // kept_values.h
 };
 
 struct StoredValue {

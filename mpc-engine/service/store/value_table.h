@@ -3,8 +3,8 @@
 // authenticated bits and how far it is used (pair/pool.h). In a table of their own, encrypted as
 // records are, and rewritten under new keys with them.
 //
-// A store that has such values is in no backup: what is used once would be used twice by a store
-// that was restored.
+// A backup holds few of them (kept_values.h): what is used once would be used twice by a store that
+// was restored.
 //
 // Calls are thread-safe, and what they write is durable when they return. Secret: the values. Names
 // are not.

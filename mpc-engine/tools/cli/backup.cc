@@ -66,12 +66,6 @@ Result<void> make_backup(const BackupOptions& options) {
   namespace fs = std::filesystem;
   auto at = find_stopped_store(options.config);
   if (!at) return at.error();
-  if (auto three = only_of_three(
-          at->config,
-          "a store of it that is restored would use a second time what may be used once, so that "
-          "the other server could read keys: this release takes no backup");
-      !three)
-    return three;
   const fs::path folder = fs::absolute(options.config).parent_path();
   TakeOptions take;
   if (!options.store_only) {
@@ -127,7 +121,9 @@ int verify(const BackupOptions& options) {
             << contents->condemned << "\ndropped          " << contents->dropped
             << "\nremoved          " << contents->tombstones << "\ncounts of seals  "
             << contents->seals << "\nwith MACs        " << contents->macs << "\nwithout MACs     "
-            << contents->without_macs << "\nfiles           ";
+            << contents->without_macs;
+  if (contents->pools > 0) std::cout << "\npools            " << contents->pools;
+  std::cout << "\nfiles           ";
   for (const BackupFile& file : contents->files) std::cout << " " << file.name;
   std::cout << (contents->files.empty() ? " none" : "") << "\n"
             << printable(options.file) << " is whole.\n";

@@ -38,10 +38,14 @@ Finding check_backups(const Patient& patient) {
   if (patient.only_status)
     return told(patient, "backup_warning", make, "none are made, or the newest is of these days");
   if (!patient.server) return unknown("its configuration cannot be read");
-  if (patient.server->parties == 2)
-    return good("none are taken of one of two servers: docs/operations.md, A realm on two servers");
-  if (::access((patient.folder + "/" + kBackupPublicName).c_str(), F_OK) != 0)
-    return good("none are made: docs/operations.md, Backup");
+  const bool has_key = ::access((patient.folder + "/" + kBackupPublicName).c_str(), F_OK) == 0;
+  if (!has_key && patient.server->parties == 2)
+    return warning(
+        "there is none, and with two servers a backup of each is the only way back: put "
+        "the public half of a key of `tkdc backup key` beside its tkdc.toml, as " +
+            std::string(kBackupPublicName),
+        make);
+  if (!has_key) return good("none are made: docs/operations.md, Backup");
   const std::string folder =
       (std::filesystem::path(patient.server->store_path).parent_path() / "backups").string();
   const auto newest = newest_backup(folder, patient.server->installation, patient.server->party);

@@ -141,6 +141,11 @@ Result<setup::SecretForm> secret_form(const InitOptions& options) {
   return setup::SecretForm{options.credentials};
 }
 
+constexpr const char* kBackupsOfTwo =
+    "\nWith two servers nobody can rebuild a store that is lost: a backup of each is the only way\n"
+    "back. Give each server the backup.pub of its administrator's `tkdc backup key`, and take a\n"
+    "first backup when it has started (docs/operations.md, A realm on two servers).\n";
+
 void print_member(const InitOptions& options, const Introduction& made, const std::string& text) {
   const std::string file = introduction_file_name(made), path = options.out + "/" + file;
   std::cout << "Made " << made.name() << " for realm " << made.realm << " in " << options.out
@@ -158,6 +163,7 @@ void print_member(const InitOptions& options, const Introduction& made, const st
             << " introductions:\n\n  tkdc join --folder " << options.out
             << " FILE...\n\nsecurity: " << security_name(made.security) << " ("
             << security_meaning(security_name(made.security)) << ")\n";
+  if (made.servers == 2 && options.party) std::cout << kBackupsOfTwo;
 }
 
 Result<void> make_member(const InitOptions& options) {

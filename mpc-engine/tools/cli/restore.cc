@@ -34,6 +34,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* kName = "tkdc restore";
 constexpr const char* kNoState = "none";
+constexpr const char* kNextOfTwo =
+    "Start the server. If keys were made or removed since the backup, there is no session, and the "
+    "journal says that the inventories differ. Then restore the other server from its backup of "
+    "the same state; or stop both, `tkdc store list` at each, and `tkdc store agree` with both "
+    "lists. Take a backup of each when the realm serves.\n";
 
 struct RestoreWords {
   std::string file, key, into, digest, state;
@@ -69,40 +74,14 @@ struct Checked {
 // Locks are not inherited.
 bool lock_again(const SecretBuffer& key) { return ::mlock(key.data(), key.size()) == 0; }
 
-// In a process that gives root up.
-int restore_as(const Owner& owner, const RestoreWords& words, const Checked& backup,
-               const StoppedStore& at) {
-  if (!lock_again(backup.secret) || !lock_again(at.key))
-    return say_failure(kName, system_error("cannot lock keys in memory"), kBackupFailed);
-  if (auto became = become(owner); !became)
-    return say_failure(kName, became.error(), kBackupFailed);
-  RestoreOptions options;
-  options.store = at.options();
-  options.replace = words.replace;
-  options.all_three = words.all_three;
-  options.now_s = static_cast<std::uint64_t>(std::time(nullptr));
-  auto restore = Restore::begin(options, backup.head, at.key);
-  if (!restore) return say_failure(kName, restore.error(), kBackupRefused);
-  auto reader = BackupReader::open(backup.fd, words.file, backup.secret);
-  if (!reader) return say_failure(kName, reader.error(), kBackupBad);
-  auto done = (*restore)->run(**reader);
-  if (!done)
-    return say_failure(kName, fail("nothing was changed: " + done.error().message), kBackupFailed);
-  const BackupHead& head = backup.head.head;
-  std::cout << head.records << " keys are in " << at.config.store_path << ", of state "
-            << state_of(head) << ", refresh epoch " << head.refresh_epoch << ", era " << done->era
-            << ".\n";
-  if (!done->former.empty())
-    std::cout << "The store of before is in " << done->former
-              << ": destroy it when the realm serves.\n";
-  return kBackupGood;
-}
-
-void say_what_is_next(const RestoreWords& words, bool made_folder) {
+void say_of_folder(const RestoreWords& words, bool made_folder) {
   if (made_folder)
     std::cout << "Its folder was made with a new store.key. Next:\n\n  chown -R tkdc-server: "
               << shell_word(words.into) << "\n  tkdc unit --config "
               << shell_word(words.into + "/tkdc.toml") << "\n\n";
+}
+
+void say_what_is_next(const RestoreWords& words, bool made_folder) {
   if (words.all_three && words.state == kNoState)
     std::cout
         << "Restore the two others in the same way, and start none: `tkdc store list` at each, "
@@ -123,6 +102,46 @@ void say_what_is_next(const RestoreWords& words, bool made_folder) {
                  "from them, \"A lost server\" in docs/operations.md.\n";
 }
 
+// In a process that gives root up.
+int restore_as(const Owner& owner, const RestoreWords& words, const Checked& backup,
+               const StoppedStore& at, bool made_folder) {
+  if (!lock_again(backup.secret) || !lock_again(at.key))
+    return say_failure(kName, system_error("cannot lock keys in memory"), kBackupFailed);
+  if (auto became = become(owner); !became)
+    return say_failure(kName, became.error(), kBackupFailed);
+  RestoreOptions options;
+  options.store = at.options();
+  options.replace = words.replace;
+  options.all_three = words.all_three;
+  options.now_s = static_cast<std::uint64_t>(std::time(nullptr));
+  if (words.all_three)
+    if (auto three = only_of_three(at.config,
+                                   "no nonce there counts sessions: restore each "
+                                   "without --all-three");
+        !three)
+      return say_failure(kName, three.error(), kBackupRefused);
+  auto restore = Restore::begin(options, backup.head, at.key);
+  if (!restore) return say_failure(kName, restore.error(), kBackupRefused);
+  auto reader = BackupReader::open(backup.fd, words.file, backup.secret);
+  if (!reader) return say_failure(kName, reader.error(), kBackupBad);
+  auto done = (*restore)->run(**reader);
+  if (!done)
+    return say_failure(kName, fail("nothing was changed: " + done.error().message), kBackupFailed);
+  const BackupHead& head = backup.head.head;
+  std::cout << head.records << " keys are in " << at.config.store_path << ", of state "
+            << state_of(head) << ", refresh epoch " << head.refresh_epoch << ", era " << done->era
+            << ".\n";
+  if (!done->former.empty())
+    std::cout << "The store of before is in " << done->former
+              << ": destroy it when the realm serves.\n";
+  say_of_folder(words, made_folder);
+  if (at.config.parties == 2)
+    std::cout << kNextOfTwo;
+  else
+    say_what_is_next(words, made_folder);
+  return kBackupGood;
+}
+
 int restore_store(const RestoreWords& words, const Checked& backup, const std::string& config,
                   bool made_folder) {
   auto at = find_store_or_none(config);
@@ -135,7 +154,7 @@ int restore_store(const RestoreWords& words, const Checked& backup, const std::s
                 << "it there before the server starts.\n";
   auto owner = owner_of_store(config, at->config.store_path);
   if (!owner) return say_failure(kName, owner.error(), kBackupRefused);
-  return in_another_process([&] { return restore_as(*owner, words, backup, *at); });
+  return in_another_process([&] { return restore_as(*owner, words, backup, *at, made_folder); });
 }
 
 // All three are to be of one state; where there is no such three, that is said.
@@ -161,7 +180,6 @@ int restore_checked(const RestoreWords& words, const Checked& backup) {
   const int status = restore_store(words, backup, config, make_folder);
   std::error_code ignored;
   if (status != kBackupGood && make_folder) fs::remove_all(words.into, ignored);
-  if (status == kBackupGood) say_what_is_next(words, make_folder);
   return status;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tkdc store list` and `tkdc store agree`: after all three servers were restored from backups of
-// different states, what not all three hold is dropped at each, so that they serve together again.
-// On each stopped server; nothing but three lists, which its administrators exchange, goes from one
-// to another. Secret: the store's wrapping key.
+// `tkdc store list` and `tkdc store agree`: after all servers were restored from backups of
+// different states, or one of two, what not all hold is dropped at each, so that they serve
+// together again. On each stopped server; nothing but lists, which its administrators exchange,
+// goes from one to another. Secret: the store's wrapping key.
 #include "tools/cli/store_agree.h"
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -36,8 +37,6 @@ Result<StoreList> list_stopped(const StoppedStore& at) {
 Result<void> write_list(const AgreeWords& words) {
   auto at = find_stopped_store(words.config);
   if (!at) return at.error();
-  if (auto three = only_of_three(at->config, "of two servers nothing is restored"); !three)
-    return three;
   auto file = OutputFile::create(words.out);
   if (!file) return file.error();
   if (auto owner = become_owner(*at); !owner) return owner;
@@ -52,8 +51,10 @@ Result<void> write_list(const AgreeWords& words) {
   return {};
 }
 
-void show(const StoreAgreement& agreed) {
-  std::cout << agreed.kept << " keys are at all three servers and stay\n";
+std::string all_of(std::size_t servers) { return servers == 2 ? "both" : "all three"; }
+
+void show(const StoreAgreement& agreed, std::size_t servers) {
+  std::cout << agreed.kept << " keys are at " << all_of(servers) << " servers and stay\n";
   if (agreed.lone.empty()) return;
   std::cout << agreed.lone.size() << " keys are not, or were purged at one, and go for good:\n";
   for (const LoneKey& one : agreed.lone) {
@@ -63,8 +64,12 @@ void show(const StoreAgreement& agreed) {
     for (std::size_t p = 0; p < 3; ++p)
       if (one.at[p]) where += (where.empty() ? "" : ", ") + std::to_string(p);
     std::cout << "    " << printable(one.record.principal) << ", version " << kvno << ", enctype "
-              << enctype << ": at server " << where << "\n";
+              << enctype << ": at server " << where
+              << (one.versions && servers == 2 ? ", of which one has moved it since" : "") << "\n";
   }
+  if (servers == 2 && std::ranges::any_of(agreed.lone, &LoneKey::versions))
+    std::cout << "Keys that one server has moved into another pool since are lost only so: restore "
+                 "the other\nserver too, from its backup of the same state, and they stay.\n";
 }
 
 bool confirmed(const AgreeWords& words, std::size_t keys) {
@@ -75,8 +80,8 @@ bool confirmed(const AgreeWords& words, std::size_t keys) {
   return typed == std::to_string(keys);
 }
 
-Result<std::array<StoreList, 3>> read_lists(const AgreeWords& words) {
-  std::array<std::optional<StoreList>, 3> found;
+Result<std::vector<StoreList>> read_lists(const AgreeWords& words, std::size_t servers) {
+  std::vector<std::optional<StoreList>> found(servers);
   for (const std::string& path : words.lists) {
     auto text = read_text_file(path, kMaxStoreListBytes);
     if (!text) return text.error();
@@ -86,19 +91,23 @@ Result<std::array<StoreList, 3>> read_lists(const AgreeWords& words) {
               << ", generation " << list->generation << ", " << list->keys.size() << " keys, list "
               << short_digest_of_list(*text) << "\n";
     const auto party = static_cast<std::size_t>(list->party);
+    if (party >= servers) return fail("with two servers there is no server 2");
     if (found[party]) return fail("there are two lists of server " + std::to_string(party));
     found[party] = std::move(*list);
   }
-  if (!found[0] || !found[1] || !found[2]) return fail("give the lists of all three servers");
-  return std::array<StoreList, 3>{std::move(*found[0]), std::move(*found[1]), std::move(*found[2])};
+  std::vector<StoreList> out;
+  for (auto& one : found) {
+    if (!one) return fail("give the lists of " + all_of(servers) + " servers");
+    out.push_back(std::move(*one));
+  }
+  return out;
 }
 
 Result<void> agree(const AgreeWords& words) {
   auto at = find_stopped_store(words.config);
   if (!at) return at.error();
-  if (auto three = only_of_three(at->config, "of two servers nothing is restored"); !three)
-    return three;
-  auto lists = read_lists(words);
+  const auto servers = static_cast<std::size_t>(at->config.parties);
+  auto lists = read_lists(words, servers);
   if (!lists) return lists.error();
   if (auto owner = become_owner(*at); !owner) return owner;
   auto now = list_stopped(*at);
@@ -107,11 +116,11 @@ Result<void> agree(const AgreeWords& words) {
   now->generation = mine.generation;  // which opening it has raised
   if (encode(*now) != encode(mine))
     return fail(
-        "this store is not as its list says: make a list anew at all three, or start the "
+        "this store is not as its list says: make a list anew at each server, or start the "
         "servers where they have agreed already");
   auto agreed = agree_on(*lists);
   if (!agreed) return agreed.error();
-  show(*agreed);
+  show(*agreed, servers);
   if (!confirmed(words, agreed->lone.size())) return fail("nothing was changed");
   auto store = at->open();
   if (!store) return store.error();
@@ -120,8 +129,10 @@ Result<void> agree(const AgreeWords& words) {
   if (done && epochs.era < agreed->era)
     done = (*store)->set_epochs({agreed->era, 0, 0, epochs.spent, epochs.spent_at_s});
   if (!done) return done;
-  std::cout << "This store has what all three have. Do the same on the two others, compare the "
-               "lists with their\nadministrators, and start all three.\n";
+  std::cout << "This store has what " << all_of(servers)
+            << " have. Do the same on each other server, compare the lists with its\n"
+               "administrator, and start "
+            << all_of(servers) << ".\n";
   return {};
 }
 
@@ -144,13 +155,13 @@ CLI::App* add(CLI::App& store, const char* word, const char* what,
 
 void add_store_agreement(CLI::App& store, int& exit_status) {
   auto lists = std::make_shared<AgreeWords>(), agrees = std::make_shared<AgreeWords>();
-  add(store, "list", "say which keys it has, for the two others' administrators", lists,
-      exit_status, write_list)
+  add(store, "list", "say which keys it has, for the other administrators", lists, exit_status,
+      write_list)
       ->add_option("--out", lists->out, "the list's file")
       ->required();
-  CLI::App* command =
-      add(store, "agree", "keep what all three restored stores have", agrees, exit_status, agree);
-  command->add_option("lists", agrees->lists, "the three servers' lists")->required()->expected(3);
+  CLI::App* command = add(store, "agree", "keep what all servers' restored stores have", agrees,
+                          exit_status, agree);
+  command->add_option("lists", agrees->lists, "the servers' lists")->required()->expected(2, 3);
   command->add_flag("--yes", agrees->yes, "do not ask before");
 }
 

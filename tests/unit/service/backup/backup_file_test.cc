@@ -246,7 +246,17 @@ TEST_F(BackupFileTest, WhatTheHeadSaysIsCompared) {
   says(forged(head, 7, id, {1}), "MACs do not decode");
   says(forged(head, 5, id, {}), "a key that is not there");
   says(forged(head, 6, id, {1}), "no count of seals");
-  says(forged(head, 9, id, {}), "no such kind");
+  says(forged(head, 10, id, {}), "no such kind");
+  const std::string pool = "pool/" + std::string(32, '0');
+  const auto kept = [&](const std::string& name, std::size_t octets) {
+    return forged(head, 9, Bytes(name.begin(), name.end()), Bytes(octets));
+  };
+  says(kept(pool + "/head", 25), "not what its head says");
+  says(kept(pool + "/head", 24), "no value of two servers");
+  says(kept(pool + "/next", 8), "no value of two servers");
+  says(kept(pool + "/0000", 768), "no value of two servers");
+  says(kept("move/state", 7), "no value of two servers");
+  says(kept("move/" + std::string(32, '0'), 100), "no value of two servers");
   says(forged(head, 2, Bytes(15), {}), "no key's id");
   says(forged(head, 1, Bytes{'a'}, {}), "out of its order");
 }

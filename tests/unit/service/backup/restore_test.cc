@@ -12,6 +12,7 @@
 
 #include "scratch_backup.h"
 #include "service/backup/backup_shelf.h"
+#include "service/store/kept_values.h"
 #include "service/store/keyring.h"
 #include "service/store/store_filler.h"
 
@@ -52,6 +53,46 @@ TEST_F(RestoreTest, AStoreComesBackAsItWas) {
   EXPECT_EQ(store_->epochs().era, 0u);
   EXPECT_FALSE((*store_->get(id_of(1)))->open_only);
   EXPECT_TRUE(store_->two_levels());
+}
+
+// Of two servers: a backup has their pools' heads and no block of them, and a store that is made of
+// it has none to use, whatever number the backup's had.
+TEST_F(RestoreTest, ABackupHoldsNoBlockThatServesOnce) {
+  fill_store();
+  const std::string pool = "pool/" + std::string(32, 'a');
+  const std::string head = pool + "/head", next = pool + "/next", chunk = pool + "/0001";
+  Bytes of_head(1 + 8 + 16, 5), number(8), state(8);
+  of_head[0] = 1;
+  std::fill_n(of_head.begin() + 1, 8, 0);
+  of_head[8] = 200;
+  number[7] = 16;
+  state[3] = 1;
+  const SecretVector blocks(768, 0xb1);
+  const NamedValue values[] = {
+      {head, of_head}, {next, number}, {chunk, blocks}, {"move/state", state}};
+  ASSERT_TRUE(store_->values()->put(values).ok());
+  EXPECT_TRUE(kept::has_unused_blocks(*store_->values()).value());
+  const std::string path = taken();
+  auto contents = check(path);
+  ASSERT_TRUE(contents.ok()) << contents.error().message;
+  EXPECT_EQ(contents->pools, 1u);
+  for (int turn = 0; turn < 2; ++turn) {
+    RestoreOptions options = restore_options();
+    options.replace = true;
+    auto restored = restore(path, options);
+    ASSERT_TRUE(restored.ok()) << restored.error().message;
+    open();
+    ValueTable& now = *store_->values();
+    EXPECT_EQ(now.names("").value(), (std::vector<std::string>{"move/state", head, next}));
+    EXPECT_EQ(now.get(head).value().value(), SecretVector(of_head.begin(), of_head.end()));
+    EXPECT_EQ(Reader(now.get(next).value().value()).u64(), 200u);
+    EXPECT_FALSE(kept::has_unused_blocks(now).value());
+  }
+  // What this release does not know it does not leave out in silence.
+  ASSERT_TRUE(store_->values()->put({{{"other", state}}}).ok());
+  auto refused = take(kNow + 1);
+  ASSERT_FALSE(refused.ok());
+  expect_says(refused.error().message, "other");
 }
 
 // A backup of a restored store, and so on: the state is the same each time, the generation grows.
@@ -234,7 +275,7 @@ TEST_F(RestoreTest, AKindThatIsUnknownIsNotStored) {
   at.path = directory_ + "/filled";
   auto filler = StoreFiller::create(at, key_, {});
   ASSERT_TRUE(filler.ok()) << filler.error().message;
-  for (int kind : {0, 9, 31, 254}) {
+  for (int kind : {0, 10, 31, 254}) {
     auto put = (*filler)->put({static_cast<ValueKind>(kind), octets("name"), {}, octets("value")});
     ASSERT_FALSE(put.ok()) << kind;
     expect_says(put.error().message, "no such kind");

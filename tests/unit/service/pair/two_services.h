@@ -247,13 +247,16 @@ class TwoServices {
     return troubles_[p];
   }
   void close_store(std::size_t p) { stores_[p].reset(); }
-  void open_store(std::size_t p) {
+  StoreOptions store_options(std::size_t p) const {
     StoreOptions options;
     options.path = root_ + "/store" + std::to_string(p);
     options.installation = kInstallation;
     options.party = static_cast<int>(p);
     options.map_bytes = std::size_t{1} << 30;
-    auto store = Store::open(options, SecretBuffer(32));
+    return options;
+  }
+  void open_store(std::size_t p) {
+    auto store = Store::open(store_options(p), SecretBuffer(32));
     EXPECT_TRUE(store.ok()) << (store.ok() ? "" : store.error().message);
     stores_[p] = std::make_unique<SlowStore>(std::move(*store));
   }

@@ -26,11 +26,12 @@ class BackupWatch : public ScratchDir {
     const timespec times[2] = {{at_s, 0}, {at_s, 0}};
     ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
   }
-  nlohmann::json told() const {
+  nlohmann::json told(int parties = 3) const {
     nlohmann::json json = nlohmann::json::object();
-    tell_backups(
-        json, backups_seen((folder_ / "etc/tkdc.toml").string(), (folder_ / "var/store").string()),
-        kBackupNow);
+    tell_backups(json,
+                 backups_seen((folder_ / "etc/tkdc.toml").string(),
+                              (folder_ / "var/store").string(), parties),
+                 kBackupNow);
     return json;
   }
 
@@ -66,6 +67,18 @@ TEST_F(BackupWatch, TheNewestCounts) {
   write("var/backups/server0-c.tkdc-backup", kBackupNow - kBackupDayS);
   EXPECT_EQ(told()["backup_newest_s"], kBackupNow - kBackupDayS);
   EXPECT_FALSE(told().contains("backup_warning"));
+}
+
+// Nobody can rebuild a store of two servers: one is asked for from the first moment on.
+TEST_F(BackupWatch, OneOfTwoServersIsToHaveOneAlways) {
+  EXPECT_NE(told(2)["backup_warning"].get<std::string>().find("the only way back"),
+            std::string::npos);
+  write("etc/backup.pub", kBackupNow - 9 * kBackupDayS);
+  EXPECT_TRUE(told(2).contains("backup_warning"));
+  write("var/backups/server0-a.tkdc-backup", kBackupNow - kBackupDayS);
+  EXPECT_FALSE(told(2).contains("backup_warning"));
+  write("var/backups/server0-a.tkdc-backup", kBackupNow - 4 * kBackupDayS);
+  EXPECT_TRUE(told(2).contains("backup_warning"));
 }
 
 }  // namespace

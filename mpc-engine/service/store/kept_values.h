@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of the named values (value_table.h) a backup holds, and what a restore makes of them.
+//
+//   pool/ID/head      a pool of two servers: which side 1, how many blocks 8, Δ 16. In a backup
+//   pool/ID/next      number of its first block that was not used 8. Restored: that of blocks
+//   pool/ID/XXXX      blocks. In no backup: each serves once, and a store that was restored would
+//                     use it a second time
+//   move/…            records that move (record_store_move.cc). In a backup
+//
+// Nothing in it is secret but Δ.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/codec.h"
+#include "service/store/value_table.h"
+
+namespace tkdc::kept {
+
+inline constexpr std::string_view kPool = "pool/", kHead = "/head", kNext = "/next";
+inline constexpr std::string_view kMove = "move/", kMoveState = "move/state";
+inline constexpr std::size_t kHeadBytes = 1 + 8 + 16, kIdDigits = 32;
+
+inline bool is_head(std::string_view name) {
+  return name.size() == kPool.size() + kIdDigits + kHead.size() && name.starts_with(kPool) &&
+         name.ends_with(kHead);
+}
+// The name of its number.
+inline std::string next_of(std::string_view head) {
+  return std::string(head.substr(0, head.size() - kHead.size())) + std::string(kNext);
+}
+inline std::uint64_t blocks_of(ByteSpan head) { return Reader(head.subspan(1)).u64(); }
+
+inline bool is_kept(std::string_view name) { return is_head(name) || name.starts_with(kMove); }
+// Of a pool, and not kept.
+inline bool is_left_out(std::string_view name) { return name.starts_with(kPool) && !is_head(name); }
+
+// Whether some block of some pool may still be used.
+Result<bool> has_unused_blocks(ValueTable& values);
+
+}  // namespace tkdc::kept

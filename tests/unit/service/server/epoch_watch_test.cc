@@ -10,6 +10,7 @@
 #include "scratch_dir.h"
 #include "service/server/alarms.h"
 #include "service/store/store.h"
+#include "service/store/value_table.h"
 
 namespace tkdc {
 namespace {

@@ -359,7 +359,7 @@ TEST(PairKeys, AnImportedKeyIsStoredAndMovesToAnotherPool) {
 }
 
 // What both send from fixed random numbers: a pool, a reservation, a bridge, a job with dealt
-// inputs.
+// inputs, a bridge in a circuit.
 TEST(PairGolden, WhatBothSendIsAsCommitted) {
   const ot::FixedRandom fixed;
   ot::begin_fixed(2);
@@ -389,7 +389,9 @@ TEST(PairGolden, WhatBothSendIsAsCommitted) {
       dealt[p].session = (*session)->id();
       Inputs inputs(std::move(dealt[p]));
       auto done = compute(**session, *prepared, inputs.dealt(16));
-      return done ? Result<void>() : done.error();
+      if (!done) return done.error();
+      auto again = bridge_in_circuit(**session, *pool, *key, kKeyName);
+      return again ? Result<void>() : again.error();
     };
   };
   const Outcome outcome = ot::run_parties(party(0), party(1));

@@ -27,7 +27,7 @@ help:
 	@echo 'make soak MINUTES=60      logins at 70 % of the sustained rate; fails when anything grows'
 	@echo 'make stress MINUTES=10      mixed traffic, ASan-built plugin, servers that are killed'
 	@echo 'make drill           docs/operations/drills.md, typed on a realm: lost disks, old images, new keys'
-	@echo 'make attack          every known attack on a whole realm, each with what it learned; minutes'
+	@echo 'make attack          every known attack on a whole realm, each with what it learned; minutes (SERVERS=2)'
 	@echo 'make migration PRINCIPALS=1000 [BACK=1]   imports a stock realm, exports it; figures'
 	@echo 'make deviations      a deviating server, over a thousand secrets each; an hour or more'
 	@echo 'make simulate SEEDS=1000      realms in one thread, in virtual time, each from a seed'
@@ -180,7 +180,7 @@ attack:
 	@./bootstrap
 	cmake --preset dev
 	$(NICE) cmake --build --preset dev -j $(JOBS) --target attack-programs
-	$(PYTHON) -m tests.attack
+	$(PYTHON) -m tests.attack --servers $(or $(SERVERS),3)
 
 # What administrators type when servers are lost, stolen or set back: docs/operations/drills.md.
 drill: build

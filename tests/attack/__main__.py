@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.attack import clients, control, crashes, equations, handshakes, served, stored
+from tests.attack import clients, control, crashes, equations, handshakes, served, stored, two
 from tests.attack.crashes import CRASHES, Crash
 from tests.attack.handshakes import HANDSHAKES, Handshake
 from tests.attack.keys import Keys
@@ -111,6 +111,19 @@ class Attacks:
                                    server=one.server) as realm:
                     self.lines[-1].plays.append(control.play(realm, one, liar))
 
+    def play_two(self, directory: Path) -> None:
+        """Of two servers: what does not need a third, nor packets of three servers' lanes."""
+        with AttackedRealm(directory / "realm", NAME, free_base_port(), servers=2) as realm:
+            realm.populate()
+            for attack in clients.ATTACKS:
+                if attack.by_client:
+                    self.say(attack.tried)
+                    self.lines.append(Line(attack.tried, [attack.play(realm, self.short)]))
+            self.say("a server's store")
+            self.lines += two.of_stores(realm)
+            self.say("changed servers, in one process each")
+            self.lines += two.lines(realm, self.short)
+
     def play(self, directory: Path) -> None:
         with AttackedRealm(directory / "realm", NAME, free_base_port()) as realm:
             realm.populate()
@@ -135,6 +148,7 @@ def cpu_seconds() -> float:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make attack", description=__doc__)
     parser.add_argument("--short", action="store_true", help="some of the attacks, in minutes")
+    parser.add_argument("--servers", type=int, choices=(2, 3), default=3)
     options = parser.parse_args()
     # Whoever ends it ends the realm with it.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
@@ -143,7 +157,7 @@ def main() -> int:
     directory = Path(tempfile.mkdtemp(prefix="tkdc-attack-", dir=place))
     attacks = Attacks(options.short)
     try:
-        attacks.play(directory)
+        (attacks.play if options.servers == 3 else attacks.play_two)(directory)
     except (RealmError, OSError, subprocess.SubprocessError) as failure:
         broken = Play(wrong=[str(failure)])
         attacks.lines.append(Line("what was to follow", [broken]))

@@ -49,6 +49,7 @@ def with_subkey(realm: AttackedRealm, client: Client, subkey: bytes, service: st
         env["TKDC_WITHOUT_FAST"] = "1"
     imitator = Client(env, client.ccache)
     imitator.env = {**imitator.env, **env}
+    imitator.attempts = client.attempts
     return imitator.kvno(service)
 
 

@@ -54,8 +54,9 @@ class AttackedRealm(Realm):
     def __init__(self, directory: Path, name: str, base_port: int, *, lanes: int = 1,
                  server: str = "tkdc-server", masked_blocks: int = 0, **more):
         super().__init__(directory, name, base_port, lanes=lanes, **more)
-        self.server_programs = [server] * 3
+        self.server_programs = [server] * self.servers
         self.masked_blocks = masked_blocks
+        self.login_s = 5.0 if self.servers == 3 else 60.0  # two servers prepare the first
         self.liar: int | None = None
         self._names = 0
 
@@ -63,7 +64,7 @@ class AttackedRealm(Realm):
 
     def create(self) -> None:
         super().create()
-        for party in range(3 if self.masked_blocks else 0):
+        for party in range(self.servers if self.masked_blocks else 0):
             self.set_data(party, "masked_blocks", str(self.masked_blocks))
 
     def populate(self) -> None:
@@ -99,7 +100,7 @@ class AttackedRealm(Realm):
         self.wait_well()
 
     def honest(self) -> list[int]:
-        return [party for party in range(3) if party != self.liar]
+        return [party for party in range(self.servers) if party != self.liar]
 
     def arm(self, order: str) -> None:
         """The name of a lie and what comes of it (deviate/liar.h)."""
@@ -152,7 +153,7 @@ class AttackedRealm(Realm):
     def latched(self) -> dict[int, str]:
         """Why, by server."""
         found = {}
-        for party in range(3):
+        for party in range(self.servers):
             try:
                 found[party] = self.latch(party).read_text().strip()
             except OSError:
@@ -212,11 +213,11 @@ class AttackedRealm(Realm):
 
         def logs_in() -> bool:
             try:
-                return client.kinit(USERS[0], password(USERS[0]), timeout_s=5).ok
+                return client.kinit(USERS[0], password(USERS[0]), timeout_s=self.login_s).ok
             except subprocess.TimeoutExpired:
                 return False
 
-        wait_until(logs_in, WELL_S, "a login", pause_s=0.1)
+        wait_until(logs_in, WELL_S + 2 * self.login_s, "a login", pause_s=0.1)
 
     def wait_masks(self) -> None:
         """Of each lane, for as many blocks as there may be: nothing is made any more."""
@@ -232,8 +233,8 @@ class AttackedRealm(Realm):
         done = self.client("wrong").kinit(USERS[1], "not " + password(USERS[1]))
         return not done.ok and "Password incorrect" in done.errors
 
-    def release(self, parties: Iterable[int] = range(3)) -> None:
-        for party in parties:
+    def release(self, parties: Iterable[int] | None = None) -> None:
+        for party in range(self.servers) if parties is None else parties:
             self.tool("tkdc", "release", "--config",
                       str(self.server_directory(party) / "tkdc.toml"))
 

@@ -92,14 +92,15 @@ def test_of_a_sound_host_each_check_is_well(host):
     document = json.loads(host.run("--json").stdout)
     assert document["well"]
     not_looked_at = {one["check"] for one in document["findings"] if one["state"] != "ok"}
-    assert not_looked_at == {"entry-points", "database"}
+    assert not_looked_at == {"entry-points", "database", "services"}
     assert not (host.root / "ran").exists()
     by_member = {}
     for one in document["findings"]:
         by_member.setdefault(one["of"], []).append(one["check"])
     assert set(by_member) == {"server0", "server1", "server2", "agent-kdc", "agent-admin", "krb5"}
-    assert len(by_member["server0"]) == 12 and len(by_member["agent-kdc"]) == 7
-    assert by_member["krb5"] == ["preload", "module", "entry-points", "database"]
+    assert len(by_member["server0"]) == 16 and len(by_member["agent-kdc"]) == 9
+    assert by_member["krb5"] == ["services", "room", "preload", "module", "entry-points",
+                                 "database"]
     table = host.run()
     assert table.returncode == 0 and table.stdout.endswith("All is well.\n")
     assert host.run("--failures-only").stdout == "All is well.\n"
@@ -268,6 +269,36 @@ def test_former_keys_are_spoken_of_until_they_are_forgotten(host, kdc_host):
     realm.start_server(0)
     realm.start_agent("kdc")
     wait_until(lambda: not kdc_host.wrong(), 30, "all is well again")
+
+
+def test_little_room_for_the_database_is_spoken_of(kdc_host):
+    folder = kdc_host.root / "var/lib/krb5kdc"
+    folder.mkdir(parents=True)
+    sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    subprocess.run([*sudo, "mount", "-t", "tmpfs", "-o", f"size=1m,mode=0700,uid={os.geteuid()}",
+                    "tkdc-test", str(folder)], check=True)
+    try:
+        assert not kdc_host.wrong()
+        (folder / "ballast").write_bytes(b"x" * 1000 * 1024)
+        found = kdc_host.wrong()
+        assert set(found) == {("krb5", "room")}
+        assert found["krb5", "room"]["remedy"].startswith("df -h /var/lib/krb5kdc")
+    finally:
+        subprocess.run([*sudo, "umount", str(folder)], check=True)
+
+
+def test_a_window_that_reaches_up_to_now_is_wrong(host, kdc_host):
+    """By a revocation that its administrator has not looked at: nobody can log in."""
+    realm = host.realm
+    realm.tool("tkdc", "revoke", "--config", str(realm.server_directory(0) / "tkdc.toml"),
+               "--sealed-between", "10m", "now", "--yes")
+    wait_until(lambda: ("agent-kdc", "revoked") in kdc_host.wrong(), 30, "it is known")
+    found = kdc_host.wrong()
+    assert "refuses what is sealed now" in found["agent-kdc", "revoked"]["text"]
+    for party in range(3):
+        realm.tool("tkdc", "revoke", "--config",
+                   str(realm.server_directory(party) / "tkdc.toml"), "--lift", "--yes")
+    wait_until(lambda: not kdc_host.wrong(), 30, "it is lifted")
 
 
 def test_a_host_without_members_is_not_well(host, tmp_path):

@@ -35,6 +35,13 @@ constexpr Check kChecks[] = {
     {"backups", kServer, check_backups, true},
     {"dropped-keys", kServer, check_dropped_keys, true},
     {"former-keys", kServer | kAgent, check_former_keys, true},
+    {"keys", kServer, check_keys, true},
+    {"epochs", kServer, check_epochs, true},
+    {"revoked", kServer | kAgent, check_revoked, true},
+    {"broken-checks", kServer, check_broken_checks, true},
+    {"programs", kAgent, check_programs, true},
+    {"services", kKrb5, check_services, false},
+    {"room", kKrb5, check_room, false},
     {"preload", kKrb5, check_preload, false},
     {"module", kKrb5, check_module, false},
     {"entry-points", kKrb5, check_entry_points, false},
@@ -124,6 +131,7 @@ std::vector<Patient> patients_of(const std::vector<std::string>& configs, const 
     if (root.empty()) {
       krb5.check_krb5 = "/usr/lib/tkdc/check-krb5";
       krb5.reconcile = "/usr/sbin/tkdc-reconcile";
+      krb5.systemctl = "/usr/bin/systemctl";
     }
     out.push_back(std::move(krb5));
   }

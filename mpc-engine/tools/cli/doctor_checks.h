@@ -39,7 +39,8 @@ struct Patient {
   nlohmann::json status;               // what it says of itself; null: nothing
   std::string silence;                 // why not
   std::string root;                    // before krb5's paths
-  std::string check_krb5, reconcile;   // programs; empty: they are another root's
+  // Programs; empty: they are another root's.
+  std::string check_krb5, reconcile, systemctl;
   // Asked over its status socket: its files are not looked at, and where they usually are stands
   // in `config` and `folder`.
   bool only_status = false;
@@ -80,10 +81,17 @@ Finding check_audit_log(const Patient& patient);
 Finding check_shares(const Patient& patient);
 Finding check_dropped_keys(const Patient& patient);
 Finding check_former_keys(const Patient& patient);
+Finding check_keys(const Patient& patient);
+Finding check_epochs(const Patient& patient);
+Finding check_revoked(const Patient& patient);
+Finding check_broken_checks(const Patient& patient);
+Finding check_programs(const Patient& patient);
 // What a server warns of itself in this field of its status, or `well`.
 Finding told(const Patient& patient, const char* field, std::string remedy, std::string well);
-Finding check_ports(const Patient& patient);    // doctor_ports.cc
-Finding check_preload(const Patient& patient);  // doctor_krb5.cc
+Finding check_ports(const Patient& patient);     // doctor_ports.cc
+Finding check_services(const Patient& patient);  // doctor_krb5.cc
+Finding check_room(const Patient& patient);
+Finding check_preload(const Patient& patient);
 Finding check_module(const Patient& patient);
 Finding check_entry_points(const Patient& patient);
 Finding check_database(const Patient& patient);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a KDC host's krb5 works with tkdc: as the package tkdc-kdc wires it.
+#include <sys/statvfs.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,15 +11,20 @@
 
 #include "tools/cli/child.h"
 #include "tools/cli/doctor_checks.h"
+#include "tools/cli/spare.h"
 
 namespace tkdc::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr auto kAskTime = std::chrono::seconds(5);
 constexpr auto kCompareTime = std::chrono::seconds(15);
 constexpr const char* kOtherRoot = "a program of another root is not run: look on that host";
 constexpr int kMostDeep = 3;
+constexpr const char* kKrb5Units[] = {"krb5-kdc.service", "krb5-admin-server.service"};
+constexpr std::uint64_t kMiB = 1024 * 1024;
+constexpr std::uint64_t kLittleBytes = 1024 * kMiB;  // as of a server's disks
 constexpr const char* kWireAgain =
     "apt install --reinstall tkdc-kdc; systemctl daemon-reload; systemctl restart ";
 
@@ -86,9 +94,44 @@ std::string module_of(const std::string& root) {
 
 }  // namespace
 
+// What is to start with the host runs. Of a spare that is not kadmind.
+Finding check_services(const Patient& patient) {
+  if (patient.systemctl.empty()) return unknown(kOtherRoot);
+  std::string running;
+  for (const std::string unit :
+       {"krb5-kdc.service", "krb5-admin-server.service", "krb5-kpropd.service"}) {
+    if (!is_enabled(unit, patient.root + "/etc/systemd/system")) continue;
+    auto asked = run_child({patient.systemctl, "is-active", unit}, {}, kAskTime);
+    if (!asked) return unknown(asked.error().message);
+    if (asked->status != 0)
+      return wrong(unit + " is " + asked->output.substr(0, asked->output.find('\n')),
+                   "journalctl -b -u " + unit + "; then systemctl start " + unit);
+    running += (running.empty() ? "" : ", ") + unit;
+  }
+  if (running.empty())
+    return warning("none is to start with the host", "systemctl enable --now krb5-kdc");
+  return good(running + ": active");
+}
+
+// The database, and krb5kdc's log where it is a file.
+Finding check_room(const Patient& patient) {
+  for (const char* folder : {"/var/lib/krb5kdc", "/var/log"}) {
+    struct statvfs disk {};
+    if (statvfs((patient.root + folder).c_str(), &disk) != 0) continue;
+    const std::uint64_t left = std::uint64_t{disk.f_bavail} * disk.f_frsize;
+    const std::uint64_t all = std::uint64_t{disk.f_blocks} * disk.f_frsize;
+    if (left < std::min(all / 10, kLittleBytes))
+      return warning("the disk of " + std::string(folder) + " has " + std::to_string(left / kMiB) +
+                         " of " + std::to_string(all / kMiB) +
+                         " MiB left: when it is full nothing is changed in the database",
+                     std::string("df -h ") + folder + "; then make room there");
+  }
+  return good("room for database and logs");
+}
+
 Finding check_preload(const Patient& patient) {
   std::string units;
-  for (const std::string unit : {"krb5-kdc.service", "krb5-admin-server.service"}) {
+  for (const std::string unit : kKrb5Units) {
     if (!is_installed(patient.root, unit)) continue;
     const std::string library = preloaded(patient.root, unit);
     if (library.empty())

@@ -57,6 +57,15 @@ std::string audit_file(const Patient& patient) {
                                    : "/var/lib/tkdc/" + patient.name + "/audit.jsonl");
 }
 
+std::vector<std::string> texts_of(const json& object, const char* field) {
+  std::vector<std::string> out;
+  const auto it = object.find(field);
+  if (it == object.end() || !it->is_array()) return out;
+  for (const json& one : *it)
+    if (one.is_string()) out.push_back(one.get<std::string>());
+  return out;
+}
+
 Finding silent() { return unknown("it does not answer: see running"); }
 
 }  // namespace
@@ -158,10 +167,8 @@ Finding check_former_keys(const Patient& patient) {
                                                  : patient.status.value("agent", json::object());
   if (!own.is_object() || text_of(own, "former_keys_warning").empty()) return good("none");
   std::string whose;
-  const auto names = own.find("former_keys");
-  if (names != own.end() && names->is_array())
-    for (const json& one : *names)
-      if (one.is_string()) whose += (whose.empty() ? "" : ", ") + one.get<std::string>();
+  for (const std::string& name : texts_of(own, "former_keys"))
+    whose += (whose.empty() ? "" : ", ") + name;
   // Root types it: nothing of it is what the daemon says.
   const std::string next = shell_word(patient.config + ".new"), file = shell_word(patient.config);
   return warning("the former keys of " + whose + " are still good here, for a thief too",
@@ -170,6 +177,82 @@ Finding check_former_keys(const Patient& patient) {
                      " -- tkdc join --folder " + shell_word(patient.folder) +
                      " --forget-former --out " + next + "; put that file in the place of " + file +
                      "; systemctl restart " + shell_word(patient.unit));
+}
+
+// A key that has sealed often, or a server that is being repaired.
+Finding check_keys(const Patient& patient) {
+  return told(
+      patient, "warning",
+      "tkdc repair status; where a key has sealed too often, on the KDC's host: tkdc rotate "
+      "krbtgt",
+      "none has sealed too often");
+}
+
+Finding check_epochs(const Patient& patient) {
+  if (!patient.status.is_object()) return silent();
+  std::string text;
+  for (const std::string& alarm : texts_of(patient.status, "epoch_alarms"))
+    text += (text.empty() ? "" : "; ") + alarm;
+  if (text.empty())
+    return good(std::to_string(number_of(patient.status, "epochs_left")) + " are left");
+  return warning(text, "journalctl -u " + patient.unit +
+                           " TKDC_EVENT=session-up: why sessions end; docs/operations.md, Nonce "
+                           "epochs");
+}
+
+// What is sealed within a window is dead at birth, so nobody can log in until it ends.
+Finding check_revoked(const Patient& patient) {
+  if (!patient.status.is_object()) return silent();
+  const std::int64_t now = std::time(nullptr);
+  std::size_t windows = 0;
+  for (const json& server : servers_of(patient)) {
+    const auto list = server.find("revoked");
+    if (list == server.end() || !list->is_array()) continue;
+    for (const json& window : *list) {
+      if (!window.is_object()) continue;
+      ++windows;
+      const auto from = parse_utc(text_of(window, "from"), now);
+      const auto until = parse_utc(text_of(window, "until"), now);
+      if (from.ok() && until.ok() && *from <= now && now < *until)
+        return wrong(who(server) + " refuses what is sealed now: revoked from " +
+                         format_utc_spaced(*from) + " until " + format_utc_spaced(*until),
+                     "wait until then; where nobody should have asked for it, at each of the "
+                     "servers: tkdc revoke --lift");
+    }
+    if (truth(server, "revoked_unwritten"))
+      return warning(who(server) + " has a revoked window that is not on its disk",
+                     "on that server's host: tkdc doctor --failures-only");
+  }
+  return good(windows == 0 ? "no window" : "what is sealed now is good");
+}
+
+Finding check_broken_checks(const Patient& patient) {
+  if (!patient.status.is_object()) return silent();
+  if (number_of(patient.status, "checks_broken") <= 0) return good("none");
+  return warning("sessions were given up while messages were being verified: " +
+                     text_of(patient.status, "checks_broken_with"),
+                 "find who restarts that server; docs/operations.md, Broken checks; then tkdc "
+                 "release --config " +
+                     shell_word(patient.config));
+}
+
+// During an upgrade they differ; at its end three administrators see that they run one program.
+Finding check_programs(const Patient& patient) {
+  if (!patient.status.is_object()) return silent();
+  std::string all;
+  bool differ = false;
+  const auto servers = servers_of(patient);
+  for (const json& server : servers) {
+    const std::string program = text_of(server, "program");
+    if (program.empty()) return unknown(who(server) + " does not say what it runs: see session");
+    differ = differ || program != text_of(servers.front(), "program");
+    all += (all.empty() ? "" : ", ") + who(server) + " " + text_of(server, "build");
+  }
+  if (differ)
+    return warning("the servers run different programs: " + all,
+                   "end the upgrade; tkdc status shows each one's SHA-256: compare them with the "
+                   "packages'");
+  return good("the servers run one program");
 }
 
 }  // namespace tkdc::cli

@@ -4,7 +4,6 @@
 #include <filesystem>
 
 namespace tkdc::cli {
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -19,8 +18,6 @@ bool is_enabled(const std::string& unit, const std::string& folder) {
   }
   return false;
 }
-
-}  // namespace
 
 bool is_of_a_spare(const std::string& agent, const std::string& folder) {
   return is_enabled("krb5-kdc.service", folder) &&

@@ -8,6 +8,9 @@
 
 namespace tkdc::cli {
 
+// Whether the unit is started with the host.
+bool is_enabled(const std::string& unit, const std::string& folder);
+
 // krb5kdc is started with the host; kadmind and this agent, which stands beside it, are not.
 // `folder`: where an administrator's links to units are.
 bool is_of_a_spare(const std::string& agent, const std::string& folder = "/etc/systemd/system");

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/former_keys.h"
+#include "base/utc_time.h"
 #include "service/backup/take_backup.h"
 #include "support/scratch.h"
 #include "tools/cli/child.h"
@@ -82,7 +83,8 @@ TEST(Doctor, OfTwoServersTwoAreAll) {
 
 TEST(Doctor, OfASoundMemberAllIsWell) {
   for (const Patient& patient : {server_that_says(), agent_that_says()})
-    for (auto* look : {check_running, check_session, check_clocks, check_former_keys})
+    for (auto* look : {check_running, check_session, check_clocks, check_former_keys, check_keys,
+                       check_epochs, check_revoked, check_broken_checks})
       EXPECT_EQ(look(patient).state, State::kGood) << look(patient).text;
   EXPECT_EQ(check_audit_log(server_that_says()).state, State::kGood);
   EXPECT_EQ(check_shares(server_that_says()).state, State::kGood);
@@ -93,7 +95,8 @@ TEST(Doctor, OneThatDoesNotAnswerIsWrongOnce) {
   patient.status = nullptr;
   patient.silence = "no such file";
   expect_wrong(check_running(patient), "no such file", "systemctl start tkdc-server@server1");
-  for (auto* look : {check_session, check_clocks, check_audit_log, check_shares, check_former_keys})
+  for (auto* look : {check_session, check_clocks, check_audit_log, check_shares, check_former_keys,
+                     check_keys, check_epochs, check_revoked, check_broken_checks, check_programs})
     EXPECT_EQ(look(patient).state, State::kUnknown);
 }
 
@@ -123,6 +126,46 @@ TEST(Doctor, WhatTheStatusWarnsOfIsSpokenOf) {
                  "tkdc audit verify");
 }
 
+TEST(Doctor, WhatOfTheKeysIsNotWellIsSpokenOf) {
+  expect_warning(check_keys(server_that_says({{"warning", "has sealed more than 2^37 tickets"}})),
+                 "2^37", "tkdc rotate krbtgt");
+  expect_warning(
+      check_epochs(server_that_says({{"epoch_alarms", {"513 were used", "9 are left"}}})),
+      "513 were used; 9 are left", "journalctl -u tkdc-server@server1");
+  expect_warning(check_broken_checks(server_that_says(
+                     {{"checks_broken", 2}, {"checks_broken_with", "2 with server 0"}})),
+                 "2 with server 0", "tkdc release --config /etc/tkdc/server1/tkdc.toml");
+}
+
+// Within a revoked window what is sealed is refused at once: nobody can log in.
+TEST(Doctor, AWindowThatReachesUpToNowIsWrong) {
+  const std::int64_t now = std::time(nullptr), hour = 3'600;
+  const auto of = [&](std::int64_t from, std::int64_t until) {
+    return json{{"revoked", {{{"from", format_utc(from)}, {"until", format_utc(until)}}}}};
+  };
+  for (const bool agent : {false, true}) {
+    const auto found = [&](const json& said) {
+      return check_revoked(agent ? agent_that_says(said) : server_that_says(said));
+    };
+    expect_wrong(found(of(now - hour, now + hour)), "refuses what is sealed now: revoked from",
+                 "tkdc revoke --lift");
+    EXPECT_EQ(found(of(now - hour, now - 60)).state, State::kGood) << "it has ended";
+    EXPECT_EQ(found(of(now + hour, now + 2 * hour)).state, State::kGood) << "it is yet to come";
+    json unwritten = of(now - hour, now - 60);
+    unwritten["revoked_unwritten"] = true;
+    expect_warning(found(unwritten), "not on its disk", "tkdc doctor --failures-only");
+  }
+}
+
+TEST(Doctor, ServersRunOneProgram) {
+  Patient agent = agent_that_says();
+  EXPECT_EQ(check_programs(agent).state, State::kUnknown) << "none says what it runs";
+  for (json& server : agent.status["servers"]) server.update({{"program", "ab"}, {"build", "1"}});
+  EXPECT_EQ(check_programs(agent).state, State::kGood);
+  agent.status["servers"][1].update({{"program", "cd"}, {"build", "2"}});
+  expect_warning(check_programs(agent), "server 0 1, server 1 2, server 2 1", "tkdc status");
+}
+
 // A monitoring account, which can read no file of the member.
 TEST(Doctor, AStatusSocketAloneIsEnough) {
   Patient patient = patient_at("/nowhere/server1.sock", Patient::Kind::kServer);
@@ -144,7 +187,8 @@ TEST(Doctor, AStatusSocketAloneIsEnough) {
   EXPECT_EQ(looked_at,
             (std::set<std::string>{"certificate", "disks", "running", "session", "clocks",
                                    "audit-log", "shares", "backups", "dropped-keys",
-                                   "former-keys"}));
+                                   "former-keys", "keys",
+                                   "epochs", "revoked", "broken-checks"}));
   patient.status.update({{"certificate_warning", "it ends"},
                          {"disk_warning", "little room"},
                          {"backup_warning", "an old one"},
@@ -232,10 +276,13 @@ TEST(Doctor, FormerKeysComeWithTheirCommand) {
 TEST(Doctor, FieldsOfOtherTypesDoNoHarm) {
   for (const char* said :
        {R"({"session_up":"yes","latched":7,"trouble":{}})", R"({"shares":7,"audit_lines":"x"})",
-        R"({"shares":{"macs":true,"last_audit":[],"alarms":"x"},"former_keys_warning":[]})"}) {
+        R"({"shares":{"macs":true,"last_audit":[],"alarms":"x"},"former_keys_warning":[]})",
+        R"({"epoch_alarms":"x","revoked":[7,{"from":8,"until":"x"}]})",
+        R"({"checks_broken":[],"program":{},"warning":7})"}) {
     const Patient patient = server_that_says(json::parse(said));
     for (auto* look :
-         {check_session, check_clocks, check_audit_log, check_shares, check_former_keys})
+         {check_session, check_clocks, check_audit_log, check_shares, check_former_keys, check_keys,
+          check_epochs, check_revoked, check_broken_checks, check_programs})
       (void)look(patient);
   }
 }
@@ -306,6 +353,30 @@ TEST(Doctor, TheDatabaseIsComparedWithTheServers) {
   EXPECT_EQ(check_database(krb5).state, State::kUnknown);
   EXPECT_EQ(check_database(krb5).text, "the agent is away");
   std::filesystem::remove_all(folder);
+}
+
+TEST(Doctor, WhatStartsWithTheHostRuns) {
+  const std::string root = test::make_scratch("doctor"), program = root + "/systemctl";
+  const std::string wants = root + "/etc/systemd/system/multi-user.target.wants";
+  std::filesystem::create_directories(wants);
+  Patient krb5;
+  krb5.kind = Patient::Kind::kKrb5;
+  krb5.root = root;
+  EXPECT_EQ(check_services(krb5).state, State::kUnknown) << "another root's";
+  krb5.systemctl = program;
+  std::ofstream(program) << "#!/bin/sh\n[ $2 = krb5-kdc.service ] && echo active && exit 0\n"
+                            "echo failed; exit 3\n";
+  EXPECT_EQ(::chmod(program.c_str(), 0755), 0);
+  expect_warning(check_services(krb5), "none is to start", "systemctl enable --now krb5-kdc");
+  std::ofstream(wants + "/krb5-kdc.service") << "";
+  EXPECT_EQ(check_services(krb5).state, State::kGood) << "a spare, without kadmind";
+  std::ofstream(wants + "/krb5-kpropd.service") << "";
+  expect_wrong(check_services(krb5), "krb5-kpropd.service is failed", "krb5-kpropd.service");
+  std::filesystem::remove(wants + "/krb5-kpropd.service");
+  std::ofstream(wants + "/krb5-admin-server.service") << "";
+  expect_wrong(check_services(krb5), "krb5-admin-server.service is failed",
+               "journalctl -b -u krb5-admin-server.service");
+  std::filesystem::remove_all(root);
 }
 
 TEST(Doctor, AProgramThatHangsIsKilled) {

@@ -2,6 +2,7 @@
 #include "base/disk.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -34,6 +35,11 @@ class RealFile final : public Disk::File {
     if (std::uint64_t{disk.f_bavail} * disk.f_frsize >= octets) return true;
     errno = ENOSPC;
     return false;
+  }
+  // To the length that it has: that frees blocks behind the end.
+  void give_back() override {
+    struct stat file {};
+    if (::fstat(fd_.get(), &file) == 0) (void)!::ftruncate(fd_.get(), file.st_size);
   }
 
  private:

@@ -34,6 +34,8 @@ class Disk {
     // length is what it was. False: the disk or a quota is full. A disk that keeps no room for
     // anybody says true: a write tells.
     virtual bool reserve(std::uint64_t /*from*/, std::uint64_t /*octets*/) { return true; }
+    // Gives the room behind its end back. Nobody writes to it meanwhile.
+    virtual void give_back() {}
   };
   enum class How { kAppend, kOverwrite };
   // For writing; made with `mode` if there is none. Null: it cannot be opened.

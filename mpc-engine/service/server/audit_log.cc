@@ -212,7 +212,7 @@ Result<void> AuditLog::read_end() {
 // A full disk is no error: the server starts, and says so.
 Result<void> AuditLog::resume() {
   if (auto read = read_end(); !read.ok()) return read;
-  if (auto room = room_.make(*file_, bytes_, kLineOverhead); !room.ok())
+  if (auto room = room_.make(*file_, bytes_, kLineOverhead, rotation_.room_bytes); !room.ok())
     close(room.error().message);
   if (since_before_ && !closed_) reopen();
   return {};
@@ -238,7 +238,8 @@ Result<void> AuditLog::append_on_disk(const std::vector<std::string>& events) {
 Result<void> AuditLog::put(const std::string& event, bool of_job) {
   const std::uint64_t bytes = event.size() + kLineOverhead;
   if (!closed_)
-    if (auto room = room_.make(*file_, bytes_, bytes); !room.ok()) close(room.error().message);
+    if (auto room = room_.make(*file_, bytes_, bytes, rotation_.room_bytes); !room.ok())
+      close(room.error().message);
   if (closed_ && (of_job || !room_.takes(*file_, bytes_, bytes))) {
     lost_++;
     return fail(trouble_);
@@ -378,10 +379,12 @@ Result<void> AuditLog::tidied(bool wait) {
 // Also goes on with what could not be ended before.
 Result<void> AuditLog::rotate(std::int64_t now_s) {
   bool begun = false;
+  std::uint64_t kept_bytes = 0;
   Result<void> kept;
   {
     std::lock_guard lock(mutex_);
     begun = closing_ != nullptr;
+    kept_bytes = rotation_.room_bytes;
   }
   if (!begun) {
     const std::string draft = path_ + ".new";
@@ -391,7 +394,7 @@ Result<void> AuditLog::rotate(std::int64_t now_s) {
     // A log that never ends for the sake of a reader would fill the disk.
     kept = copy_access(path_, draft);
     FileRoom room;
-    Result<void> made = room.make(*fresh, 0, kLineOverhead);
+    Result<void> made = room.make(*fresh, 0, kLineOverhead, kept_bytes);
     if (made.ok() && !sync_folder_of(path_))
       made = system_error("audit: cannot sync the folder of " + path_);
     if (made.ok()) made = begin_file(std::move(fresh), room, now_s);
@@ -435,6 +438,7 @@ Result<void> AuditLog::end_file() {
   // Also where the folder could not be synced behind it: there is nothing left to put in place.
   if (placed || ::access(draft.c_str(), F_OK) != 0) {
     std::lock_guard lock(mutex_);
+    if (closing_) closing_->give_back();
     closing_ = nullptr;
   }
   if (!placed) return why;
@@ -454,6 +458,11 @@ AuditHead AuditLog::head() const {
 std::string AuditLog::trouble() const {
   std::lock_guard lock(mutex_);
   return trouble_;
+}
+
+std::uint64_t AuditLog::room() const {
+  std::lock_guard lock(mutex_);
+  return room_.left(bytes_);
 }
 
 SessionEpoch AuditLog::last_epoch() const {

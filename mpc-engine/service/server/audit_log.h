@@ -29,7 +29,8 @@
 // Where it cannot be written or synced no job is answered (docs/adr/0038). The reserve behind its
 // end (file_room.h) still takes the line "audit full" and what the server itself has to say; when
 // there is room again, and a sync has succeeded, a line "gap" counts the events that were not
-// written. Meanwhile no file is closed.
+// written. Meanwhile no file is closed. More than that reserve is kept where AuditRotation says so:
+// what else fills the disk then stops no job before the log has used its own room up.
 //
 // Thread-safe. Contains metadata only, never shares, keys or plaintexts.
 #pragma once
@@ -57,6 +58,7 @@ namespace tkdc {
 struct AuditRotation {
   std::uint64_t most_bytes = std::uint64_t{64} << 20;  // 0: however long
   int days = 7;                                        // 0: however old
+  std::uint64_t room_bytes = 0;                        // kept on the disk for the next lines
   AuditKeeping keeping;
 };
 
@@ -95,6 +97,8 @@ class AuditLog {
   bool takes_jobs() const { return !closed_; }
   std::string trouble() const;
   std::uint64_t lost() const { return lost_; }
+  // How much of the disk is the log's alone, behind its end.
+  std::uint64_t room() const;
   // The highest nonce epoch of the sessions in it, of the latest era; 0 without.
   SessionEpoch last_epoch() const;
 

@@ -280,6 +280,8 @@ void read_audit(StrictToml& file, ServerConfig& config) {
   rotation.most_bytes = static_cast<std::uint64_t>(table.integer("rotate_mib", 0, kMostMib, 64))
                         << 20;
   rotation.days = static_cast<int>(table.integer("rotate_days", 0, kMostDays, 7));
+  rotation.room_bytes = static_cast<std::uint64_t>(table.integer("room_mib", 0, kMostMib, 64))
+                        << 20;
   rotation.keeping.compress = table.boolean("compress", true);
   rotation.keeping.days = static_cast<int>(table.integer("keep_days", 0, kMostDays, 0));
 }

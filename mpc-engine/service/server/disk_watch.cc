@@ -53,6 +53,13 @@ std::string disk_alarm(const std::vector<DiskRoom>& rooms) {
   return text;
 }
 
+std::uint64_t audit_room(const std::string& audit_file, std::uint64_t wanted) {
+  struct statvfs disk {};
+  const std::string folder = std::filesystem::path(audit_file).parent_path().string();
+  if (statvfs(folder.c_str(), &disk) != 0) return 0;
+  return wanted <= std::uint64_t{disk.f_blocks} * disk.f_frsize / 16 ? wanted : 0;
+}
+
 void tell_disks(nlohmann::json& json, const std::vector<DiskRoom>& rooms) {
   json["disks"] = nlohmann::json::array();
   for (const DiskRoom& room : rooms)

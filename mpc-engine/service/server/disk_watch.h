@@ -24,6 +24,10 @@ std::vector<DiskRoom> disk_rooms(const std::string& store_path, std::uint64_t ma
 // whichever is less, is little.
 std::string disk_alarm(const std::vector<DiskRoom>& rooms);
 
+// How much of its disk an audit log keeps for itself where `wanted` is asked for: none, where that
+// is more than a sixteenth of the disk, or the disk cannot be asked.
+std::uint64_t audit_room(const std::string& audit_file, std::uint64_t wanted);
+
 // "disks", and "disk_warning" where there is one.
 void tell_disks(nlohmann::json& json, const std::vector<DiskRoom>& rooms);
 

@@ -4,6 +4,7 @@
 // Not thread safe; used by the audit log.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/disk.h"
@@ -16,14 +17,20 @@ class FileRoom {
   static constexpr std::uint64_t kReserveBytes = 64 * 1024;
 
   // Room for so many octets behind `end`, and kReserveBytes behind those. Error: the disk or a
-  // quota is full.
-  Result<void> make(Disk::File& file, std::uint64_t end, std::uint64_t bytes);
+  // quota is full. `kept`: so much more is reserved, while the disk has it.
+  Result<void> make(Disk::File& file, std::uint64_t end, std::uint64_t bytes,
+                    std::uint64_t kept = 0);
   // Whether there is room for so many octets, be it out of what was reserved, by a process of
   // before too.
   bool takes(Disk::File& file, std::uint64_t end, std::uint64_t bytes);
+  // How much is reserved behind `end`.
+  std::uint64_t left(std::uint64_t end) const { return until_ - std::min(end, until_); }
 
  private:
+  void keep(Disk::File& file, std::uint64_t end, std::uint64_t kept);
+
   std::uint64_t until_ = 0;
+  std::uint64_t ask_at_ = 0;  // the next end at which `kept` is asked for
 };
 
 }  // namespace tkdc

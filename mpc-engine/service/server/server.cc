@@ -98,7 +98,9 @@ Result<void> Server::check_store() const {
 Result<void> Server::open_files() {
   latch_.emplace(latch_file(config_.store_path));
   broken_checks_.emplace(broken_checks_file(config_.store_path));
-  auto audit = AuditLog::open(config_.audit_file, config_.audit_rotation);
+  AuditRotation rotation = config_.audit_rotation;
+  rotation.room_bytes = audit_room(config_.audit_file, rotation.room_bytes);
+  auto audit = AuditLog::open(config_.audit_file, rotation);
   if (!audit.ok()) return audit.error();
   audit_ = std::move(*audit);
   return of_two() ? check_not_copied(*store_, *audit_) : notice_restored_epochs(*store_, *audit_);

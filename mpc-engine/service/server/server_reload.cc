@@ -6,6 +6,7 @@
 
 #include "base/log_events.h"
 #include "service/server/config_changes.h"
+#include "service/server/disk_watch.h"
 #include "service/server/server.h"
 
 namespace tkdc {
@@ -14,7 +15,9 @@ void Server::reload() {
   sd_notify(0, "RELOADING=1");
   auto read = load_server_config(config_.path);
   if (read.ok()) {
-    audit_->keep_as(read->audit_rotation);
+    AuditRotation rotation = read->audit_rotation;
+    rotation.room_bytes = audit_room(config_.audit_file, rotation.room_bytes);
+    audit_->keep_as(rotation);
     std::string waits;
     for (const std::string& table : changes_for_restart(config_, *read))
       waits += (waits.empty() ? "" : ", ") + table;

@@ -99,6 +99,7 @@ void tell_audit(nlohmann::json& json, const AuditLog& log) {
   json["audit_lines"] = head.lines;
   json["audit_head"] = to_hex(head.hash);
   json["audit_failures"] = log.lost();
+  json["audit_room_bytes"] = log.room();
   if (const std::string closed = log.trouble(); !closed.empty()) json["audit_trouble"] = closed;
 }
 

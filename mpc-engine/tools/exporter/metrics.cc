@@ -117,6 +117,8 @@ constexpr Metric kServerMetrics[] = {
     {"audit_lines", "tkdc_server_audit_lines", kGauge, "Lines of its audit log"},
     {"audit_failures", "tkdc_server_audit_failures_total", kCounter,
      "Events that were not written to its audit log"},
+    {"audit_room_bytes", "tkdc_server_audit_room_bytes", kGauge,
+     "Room on the disk that its audit log keeps for itself"},
     {"checks_broken", "tkdc_server_checks_broken", kGauge,
      "Verifications that a lost connection broke, since the latch was released"},
     {"epoch", "tkdc_server_epoch", kGauge, "Nonce epoch of the session"},

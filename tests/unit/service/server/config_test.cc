@@ -305,14 +305,17 @@ TEST_F(ConfigTest, HowTheAuditLogIsKept) {
   EXPECT_EQ(plain->audit_rotation.most_bytes, 64u << 20);
   EXPECT_EQ(plain->audit_rotation.days, 7);
   EXPECT_TRUE(plain->audit_rotation.keeping.compress);
+  EXPECT_EQ(plain->audit_rotation.room_bytes, 64u << 20);
   EXPECT_EQ(plain->audit_rotation.keeping.days, 0) << "nothing is deleted unless somebody says so";
   auto set = changed("file = \"audit.jsonl\"\n",
-                     "rotate_mib = 1\nrotate_days = 0\ncompress = false\nkeep_days = 400\n");
+                     "rotate_mib = 1\nrotate_days = 0\ncompress = false\nkeep_days = 400\n"
+                     "room_mib = 0\n");
   ASSERT_TRUE(set.ok()) << set.error().message;
   EXPECT_EQ(set->audit_rotation.most_bytes, 1u << 20);
   EXPECT_EQ(set->audit_rotation.days, 0);
   EXPECT_FALSE(set->audit_rotation.keeping.compress);
   EXPECT_EQ(set->audit_rotation.keeping.days, 400);
+  EXPECT_EQ(set->audit_rotation.room_bytes, 0u);
   expect_error("file = \"audit.jsonl\"\n", "keep_days = -1\n", {"audit.keep_days"});
 }
 
@@ -321,6 +324,7 @@ TEST_F(ConfigTest, AReloadNamesTheTablesThatWantARestart) {
   ASSERT_TRUE(plain.ok());
   const std::vector<std::tuple<const char*, const char*, std::vector<std::string>>> cases = {
       {"file = \"audit.jsonl\"\n", "file = \"audit.jsonl\"\nkeep_days = 400\n", {}},
+      {"file = \"audit.jsonl\"\n", "file = \"audit.jsonl\"\nroom_mib = 1\n", {}},
       {"party = 1", "party = 1 # the same", {}},
       {"\"semi-honest\"", "\"malicious\"", {"[installation]"}},
       {":7701", ":7702", {"[control]"}},

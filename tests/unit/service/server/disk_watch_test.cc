@@ -44,5 +44,16 @@ TEST_F(DiskWatchTest, TheMapsRoomIsWhatItsFileMayGrow) {
   EXPECT_EQ(map_of(2 * kMiB).free_bytes, 0u) << "a map that was made smaller";
 }
 
+TEST_F(DiskWatchTest, ALogKeepsNoneOfASmallDisk) {
+  const std::string log = directory_ + "/audit.jsonl";
+  std::uint64_t all = 0;
+  for (const DiskRoom& room : disk_rooms(directory_, kMiB, log))
+    if (room.what == "audit log") all = room.total_bytes;
+  ASSERT_GT(all, 0u);
+  EXPECT_EQ(audit_room(log, all / 16), all / 16);
+  EXPECT_EQ(audit_room(log, all / 16 + 1), 0u);
+  EXPECT_EQ(audit_room("/nowhere/at/all/audit.jsonl", 1), 0u);
+}
+
 }  // namespace
 }  // namespace tkdc

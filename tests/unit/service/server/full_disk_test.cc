@@ -16,6 +16,7 @@
 #include "audit_log_fixture.h"
 #include "base/disk.h"
 #include "service/server/audit_check.h"
+#include "service/server/file_room.h"
 
 namespace tkdc {
 namespace {
@@ -126,6 +127,54 @@ TEST_F(FullDiskTest, ALineCutShortWhereNothingFitsIsEndedLater) {
   ASSERT_TRUE(log_->sync().ok());
   EXPECT_TRUE(log_->takes_jobs());
   EXPECT_GE(gaps().size(), 2u) << "the line, and what was lost with it";
+}
+
+// What the log keeps for itself is used up first, after a restart too; nothing of it stays with a
+// file that is closed.
+TEST_F(FullDiskTest, ItsOwnRoomServesWhileTheDiskIsFull) {
+  constexpr std::uint64_t kRoom = std::uint64_t{256} * 1024;
+  AuditRotation rotation;
+  rotation.keeping.compress = false;
+  const auto open_with = [&](std::uint64_t room) {
+    log_.reset();
+    rotation.room_bytes = room;
+    auto opened = AuditLog::open(path(), rotation);
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    log_ = std::move(*opened);
+  };
+  const auto written = [&](const std::string& file) { return std::filesystem::file_size(file); };
+  const std::uint64_t before = written(path());
+  fill();
+  append_jobs();
+  const std::uint64_t without = written(path()) - before;
+  EXPECT_LT(without, kRoom) << "the control";
+  make_room();
+
+  open_with(kRoom);
+  ASSERT_TRUE(log_->append_job(R"({"operation":"SEAL"})").ok());
+  EXPECT_GE(log_->room(), kRoom);
+  fill();
+  const std::uint64_t begun = written(path());
+  while (written(path()) < begun + kRoom / 2)
+    ASSERT_TRUE(log_->append_job(R"({"operation":"SEAL"})").ok());
+  open_with(kRoom);
+  EXPECT_TRUE(log_->takes_jobs());
+  append_jobs();
+  EXPECT_GE(written(path()), begun + kRoom - FileRoom::kReserveBytes);
+  EXPECT_FALSE(log_->takes_jobs());
+
+  make_room();
+  ASSERT_TRUE(log_->sync().ok());
+  rotation.most_bytes = 1'000;
+  log_->keep_as(rotation);
+  ASSERT_TRUE(log_->keep().ok());
+  const auto closed = closed_audit_files(path());
+  ASSERT_TRUE(closed.ok());
+  ASSERT_EQ(closed->size(), 1u);
+  struct stat file {};
+  ASSERT_EQ(stat(closed->front().path.c_str(), &file), 0);
+  EXPECT_LE(file.st_blocks * 512, file.st_size + 4096);
+  EXPECT_GE(log_->room(), kRoom) << "of the new file";
 }
 
 // Nothing reserved helps where the disk's word is not kept: a limit on the file's length.

@@ -14,6 +14,8 @@
 namespace tkdc {
 namespace {
 
+// Of its SHA-256: logs grow by each line, and `tkdc audit show` finds names by so much.
+constexpr std::size_t kPrincipalBytes = 16;
 constexpr const char* kUnheralded = "login reply without preauthentication";
 constexpr const char* kMayBeKnown =
     "failed when the other server may have had its result, and its agent, too";
@@ -88,9 +90,7 @@ bool Answers::audit(const JobRequest& request, tkdc_status status, const char* n
       {"operation", tkdc_wire_op_name(static_cast<std::uint8_t>(request.op))},
       {"usage", request.usage},
       {"key", to_hex(request.key.id)},
-      {"kvno", request.key.kvno},
-      {"enctype", request.key.enctype},
-      {"principal", to_hex(request.key.principal)},
+      {"principal", to_hex(ByteSpan(request.key.principal).first(kPrincipalBytes))},
       {"agent", to_hex({reinterpret_cast<const std::uint8_t*>(&request.name.agent), 8})},
       {"lane", lane_index_},
       {"cohort", cohort_},
@@ -98,6 +98,11 @@ bool Answers::audit(const JobRequest& request, tkdc_status status, const char* n
   };
   const Part asked = part_of(request).value_or(Part());
   const bool tail = asked.kind == Part::Kind::kTail;
+  // Else the key's id says them: they are in the line of its making.
+  if (status != TKDC_STATUS_OK || is_management(request.op)) {
+    line["kvno"] = request.key.kvno;
+    line["enctype"] = request.key.enctype;
+  }
   if (head || tail) line["run"] = request.name.run;
   if (head) line["head"] = request.name.number;
   if (tail) line["tail_of"] = asked.head;

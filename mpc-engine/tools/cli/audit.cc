@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tkdc audit verify`: whether a server's audit log is whole, by its own chain
 // and by what the other servers have recorded of it. `tkdc audit show`: its lines about a
-// principal, whom it holds as the SHA-256 of the name, or about a client's request.
+// principal, whom it holds as half of the name's SHA-256, or about a client's request.
 //
 // Exit status of verify: 0 whole, 1 not, or a file cannot be read, 2 whole but for the gaps that it
 // tells of itself.
@@ -99,17 +99,20 @@ Result<bool> verify(const AuditOptions& options) {
   return !alone->gaps.empty();
 }
 
+constexpr std::size_t kPrincipalBytes = 16;  // as service/job/answers.cc writes them
+
 struct ShowOptions {
   std::string log;
   std::vector<std::string> principals, requests;
 };
 
-// What a line about this principal has in it.
+// What a line about this principal has in it: the beginning of the name's SHA-256, or, in lines of
+// 0.2.0, all of it.
 std::string mark_of(const std::string& principal) {
   std::array<std::uint8_t, crypto_hash_sha256_BYTES> digest{};
   crypto_hash_sha256(digest.data(), reinterpret_cast<const std::uint8_t*>(principal.data()),
                      principal.size());
-  return "\"principal\":\"" + to_hex(digest) + "\"";
+  return "\"principal\":\"" + to_hex(ByteSpan(digest).first(kPrincipalBytes));
 }
 
 // The same of a request, by the id that krb5kdc's log has.

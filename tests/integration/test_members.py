@@ -251,6 +251,13 @@ def test_an_agent_is_added_later(administrators):
     done = administrators.join("server0", new, fingerprints=given,
                                options=("--out", str(folder / "tkdc.toml.new")))
     assert done.returncode == 0, done.stderr
+    # The commands that follow are those of a server that runs.
+    typed = [line.split("    #")[0].strip() for line in done.stdout.split("Next:")[1].splitlines()
+             if line.strip()]
+    assert typed[:2] == [f"diff {folder}/tkdc.toml {folder}/tkdc.toml.new",
+                         f"mv {folder}/tkdc.toml.new {folder}/tkdc.toml"]
+    assert typed[-1] == "systemctl restart tkdc-server@server0"
+    assert not any("enable --now" in line for line in typed)
     text = (folder / "tkdc.toml.new").read_text()
     for name in ("agent-kdc", "agent-admin", "second-host"):
         assert f'name = "{name}"' in text

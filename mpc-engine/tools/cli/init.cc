@@ -177,13 +177,16 @@ Result<void> make_member(const InitOptions& options) {
   if (!text) return text.error();
   if (Result<void> published = tree->publish(); !published) return published;
   print_member(options, *described, *text);
-  if (!form->credential_key.empty())
-    std::cout << "\nThe unit's secrets are credentials: only this host opens them ("
-              << form->credential_key << "), a copy\nof the folder is worth nothing elsewhere.\n"
-              << (options.party ? "Once the server has started and stopped, `tkdc store recovery` "
-                                  "makes the key\nwith which its backup can be read on another "
-                                  "host: without it the shares die\nwith this one.\n"
-                                : "");
+  if (form->credential_key.empty()) return {};
+  std::cout << "\nThe unit's secrets are credentials: only this host opens them ("
+            << form->credential_key << "), a copy\nof the folder is worth nothing elsewhere.\n";
+  if (options.party && described->servers == 3)
+    std::cout << "A backup is what another host can read: docs/operations.md, Backup. Without one, "
+                 "and\nwithout MACs on shares, they die with this host.\n";
+  if (options.party && described->servers == 2)
+    std::cout << "Once the server has started and stopped, `tkdc store recovery` makes the key "
+                 "with\nwhich a copy of its store can be read on another host: without it the "
+                 "shares die\nwith this one.\n";
   return {};
 }
 

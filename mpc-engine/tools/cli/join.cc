@@ -214,9 +214,20 @@ void print_next(const JoinOptions& options, const Members& members, const std::s
   const std::string daemon = server ? "tkdc-server" : "tkdc-agent";
   const std::string unit =
       std::filesystem::absolute(options.folder + "/.").lexically_normal().parent_path().filename();
-  std::cout << "\nWrote " << path << ". Next:\n\n  chown -R " << daemon << ": " << options.folder
-            << "\n  runuser -u " << daemon << " -- " << daemon << " --config " << path
-            << " --check-config\n  systemctl enable --now " << daemon << "@" << unit << "\n";
+  const std::string in_use = options.folder + (server ? "/tkdc.toml" : "/agent.toml");
+  const bool first = options.out.empty();
+  std::cout << "\nWrote " << path << ". Next:\n\n";
+  if (!first)
+    std::cout << "  diff " << in_use << " " << path << "    # carry over what is your own\n  mv "
+              << path << " " << in_use << "\n";
+  std::cout << "  chown -R " << daemon << ": " << options.folder << "\n  runuser -u " << daemon
+            << " -- " << daemon << " --config " << in_use << " --check-config\n";
+  if (first)
+    std::cout << "  systemctl enable --now " << daemon << "@" << unit << "\n";
+  else
+    std::cout << "  tkdc unit --config " << in_use << " && systemctl daemon-reload\n"
+              << "  systemctl restart " << daemon << "@" << unit
+              << "    # when all servers are in session\n";
 }
 
 Result<void> join(const JoinOptions& options) {

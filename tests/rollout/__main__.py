@@ -51,6 +51,7 @@ STEPS: list[tuple[str, Callable[[Site], None], bool]] = [
     ("a host loses power while keys are made", steps_faults.power_cut_amid_keys, False),
     ("a clock five minutes off", steps_hosts.clock_off, False),
     ("a full disk", steps_hosts.full_disk, False),
+    ("an audit log with a file system of its own", steps_hosts.own_disk_for_the_audit_log, False),
     ("a misspelt setting is refused with file, line and key", steps_hosts.misspelt_setting, False),
     ("upgrade one server at a time while users log in", steps_change.upgrade, False),
     ("rotate krbtgt's key", steps_change.rotate_krbtgt, False),

@@ -41,14 +41,31 @@ def previous_change(commit: str) -> str:
     return last_change(f"{last_change(commit)}^")
 
 
-def sign(packages: Path, out: Path) -> None:
-    with tempfile.TemporaryDirectory() as home:
-        env = {**os.environ, "GNUPGHOME": home}
+class Signer:
+    """With a key of its own, which is gone when it is closed."""
+
+    def __init__(self) -> None:
+        self.home = tempfile.TemporaryDirectory()
+        self.env = {**os.environ, "GNUPGHOME": self.home.name}
         subprocess.run(["gpg", "--batch", "--quiet", "--passphrase", "", "--quick-generate-key",
-                        "rollout@tkdc.invalid", "ed25519", "sign"], env=env, check=True)
+                        "rollout@tkdc.invalid", "ed25519", "sign"], env=self.env, check=True)
+
+    def sign(self, packages: Path, out: Path) -> None:
         subprocess.run([ROOT / "config" / "debian" / "repository", "rollout@tkdc.invalid",
-                        str(packages), str(out)], env=env, check=True)
-        subprocess.run(["gpgconf", "--kill", "all"], env=env, check=False)
+                        str(packages), str(out)], env=self.env, check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def close(self) -> None:
+        subprocess.run(["gpgconf", "--kill", "all"], env=self.env, check=False)
+        self.home.cleanup()
+
+
+def sign(packages: Path, out: Path) -> None:
+    signer = Signer()
+    try:
+        signer.sign(packages, out)
+    finally:
+        signer.close()
 
 
 def environment() -> dict[str, str]:

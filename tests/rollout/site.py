@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.rollout.lab import NETWORK, Lab, Machine
+from tests.rollout.packages import Signer
 
 ROOT = Path(__file__).resolve().parents[2]
 REALM = "ROLLOUT.TEST"
@@ -73,6 +74,7 @@ class Site:
         self.lab, self.folder = lab, lab.folder / "site"
         self.folder.mkdir()
         self.served = self.folder / "www"
+        self.signer = Signer()
         self.repositories = repositories
         self.serve(repositories[0])
         self.http = subprocess.Popen(
@@ -89,6 +91,7 @@ class Site:
     def close(self) -> None:
         self.http.terminate()
         self.http.wait(30)
+        self.signer.close()
 
     def note(self, text: str) -> None:
         self.notes.append(text)
@@ -105,12 +108,15 @@ class Site:
         return self.host("client")
 
     def serve(self, repository: Path) -> None:
-        """These packages from now on."""
+        """These packages from now on, signed by one key as in a repository that goes on."""
+        made = self.folder / "repository"
+        self.signer.sign(repository, made)
         self.served.mkdir(exist_ok=True)
         for path in self.served.iterdir():
             path.unlink()
-        for path in repository.iterdir():
+        for path in made.iterdir():
             shutil.copy(path, self.served)
+        shutil.rmtree(made)
 
     def _install_collection(self) -> None:
         built = self.folder / "built"

@@ -6,7 +6,7 @@ import re
 
 from tests.rollout import steps_certificates
 from tests.rollout.lab import Machine
-from tests.rollout.site import Site, until
+from tests.rollout.site import ROOT, Site, until
 from tests.rollout.steps_faults import no_login
 from tests.rollout.steps_install import need
 
@@ -33,6 +33,16 @@ rm -rf {folder}/*
 cp -a --sparse=always /root/disk/. {folder}
 rm -rf /root/disk
 systemctl start {unit}
+"""
+OWN_DISK_AWAY = r"""
+systemctl stop tkdc-server@{name}
+cd /var/lib/tkdc/{name}
+mv audit/audit.jsonl* . && umount audit && rmdir audit
+sed -i '/tkdc-audit/d; /{name}.audit/d' /etc/fstab
+rm /etc/systemd/system/tkdc-server@{name}.service.d/audit.conf
+sed -i 's|audit/audit.jsonl"|audit.jsonl"|' /etc/tkdc/{name}/tkdc.toml
+systemctl daemon-reload
+systemctl start tkdc-server@{name}
 """
 
 
@@ -121,6 +131,32 @@ def full_disk(site: Site) -> None:
         machine.run(LARGE_DISK.format(unit=unit, folder=folder))
     site.wait_healthy("the move to a large disk")
     site.wait_login("the move to a large disk")
+
+
+def own_disk_for_the_audit_log(site: Site) -> None:
+    """By the page's commands, but that hosts have no device: a tmpfs is in its place."""
+    machine, name = site.host("server1"), "server1"
+    page = (ROOT / "docs/operations/plan.md").read_text()
+    chapter = page.partition("## Room for the audit log\n")[2].partition("\n## ")[0]
+    typed = [line.strip().replace("NAME", name) for line in chapter.splitlines()
+             if line.startswith("    ")]
+    need(typed[0].startswith("mkfs.ext4 ") and "LABEL=tkdc-audit" in chapter, "other commands")
+    typed = [re.sub(r"LABEL=tkdc-audit (\S+) ext4 ", r"tmpfs \1 tmpfs size=64m,", line)
+             for line in typed[1:]]
+    machine.run("set -e\n" + "\n".join(typed))
+    try:
+        site.wait_healthy("the move of the audit log")
+        site.wait_login("the move of the audit log")
+        log = f"/var/lib/tkdc/{name}/audit/audit.jsonl"
+        said = machine.run(f"findmnt -n -o FSTYPE -T {log}; tkdc audit verify {log}; "
+                           f"systemctl show -p RequiresMountsFor tkdc-server@{name}").stdout
+        need(said.startswith("tmpfs\n") and ", whole; " in said, "the log", said)
+        need(f"/var/lib/tkdc/{name}/audit" in said.splitlines()[-1], "it waits for no mount", said)
+        need(machine.run(f"ls /var/lib/tkdc/{name}/audit.jsonl", check=False).returncode != 0,
+             "it is where it was")
+    finally:
+        machine.run(OWN_DISK_AWAY.format(name=name))
+    site.wait_healthy("the way back")
 
 
 def misspelt_setting(site: Site) -> None:

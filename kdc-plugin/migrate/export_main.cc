@@ -83,7 +83,7 @@ bool leave_out_dead(RealmDb& db, const HandleSurvey& found, const ExportOptions&
 }
 
 int request(const ExportOptions& options) {
-  auto db = RealmDb::open(options.realm, true);
+  auto db = RealmDb::open(options.realm, Purpose::kExport);
   if (!db) return complain(db.error().message);
   auto found = survey_handles(**db);
   if (!found) return complain(found.error().message);
@@ -158,7 +158,7 @@ int restore(const ExportOptions& options) {
   std::cout << "shares of all three servers agree: " << keys->size() - stay << " keys, and " << stay
             << " that stay there\n"
             << std::flush;
-  auto db = RealmDb::open(options.realm, true);
+  auto db = RealmDb::open(options.realm, Purpose::kExport);
   if (!db) return complain(db.error().message);
   if ((*db)->realm() != folder->request().realm)
     return complain("the request is of realm " + folder->request().realm);
@@ -183,7 +183,7 @@ int restore(const ExportOptions& options) {
 int finish(const ExportOptions& options) {
   auto folder = ExportFolder::open(options.folder);
   if (!folder) return complain(folder.error().message);
-  auto db = RealmDb::open(options.realm, true);
+  auto db = RealmDb::open(options.realm, Purpose::kExport);
   if (!db) return complain(db.error().message);
   if ((*db)->realm() != folder->request().realm)
     return complain("the request is of realm " + folder->request().realm);

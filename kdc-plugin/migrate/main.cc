@@ -82,7 +82,7 @@ Result<void> name_dead(RealmDb& db, AgentPipe& agent) {
 }
 
 int run(const Options& options) {
-  auto db = RealmDb::open(options.realm);
+  auto db = RealmDb::open(options.realm, Purpose::kImport);
   if (!db) return complain(db.error().message);
   auto agent = AgentPipe::connect((*db)->agent_socket());
   if (!agent) return complain(agent.error().message);

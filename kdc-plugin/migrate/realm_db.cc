@@ -84,12 +84,12 @@ Error RealmDb::error(const std::string& what, krb5_error_code code) const {
   return out;
 }
 
-Result<std::unique_ptr<RealmDb>> RealmDb::open(const std::string& realm, bool keep_displaced) {
+Result<std::unique_ptr<RealmDb>> RealmDb::open(const std::string& realm, Purpose purpose) {
   std::unique_ptr<RealmDb> db(new RealmDb());
   if (const krb5_error_code code = kadm5_init_krb5_context(&db->context_); code != 0)
     return fail("krb5.conf or kdc.conf cannot be read (error " + std::to_string(code) + ")");
-  if (auto configured = db->configure(realm); !configured) return configured.error();
-  if (auto opened = db->open_with_master_key(keep_displaced); !opened) return opened.error();
+  if (auto configured = db->configure(realm, purpose); !configured) return configured.error();
+  if (auto opened = db->open_with_master_key(purpose); !opened) return opened.error();
   if (auto read = db->take_history_keys({}); !read) return read.error();
   return db;
 }
@@ -103,7 +103,7 @@ RealmDb::~RealmDb() {
   krb5_free_context(context_);
 }
 
-Result<void> RealmDb::configure(const std::string& realm) {
+Result<void> RealmDb::configure(const std::string& realm, Purpose purpose) {
   kadm5_config_params wanted{}, params{};
   std::string name = realm;
   if (!name.empty()) {
@@ -136,7 +136,7 @@ Result<void> RealmDb::configure(const std::string& realm) {
   if (!in_file.empty()) database_ = in_file;
   profile_release(profile);
   // libkdb5 logs an entry's keys only where their version numbers change, which they do not here.
-  if (logged)
+  if (logged && purpose != Purpose::kRead)
     return fail("iprop_enable is set for realm " + realm_ +
                 ", and the log of incremental propagation would not carry these keys: set it to "
                 "false in kdc.conf and restart kadmind; when all is done set it again, restart "
@@ -151,11 +151,13 @@ Result<void> RealmDb::configure(const std::string& realm) {
   return {};
 }
 
-Result<void> RealmDb::open_with_master_key(bool keep_displaced) {
-  const int mode = KRB5_KDB_OPEN_RW | KRB5_KDB_SRV_TYPE_ADMIN;
+Result<void> RealmDb::open_with_master_key(Purpose purpose) {
+  const int mode =
+      (purpose == Purpose::kRead ? KRB5_KDB_OPEN_RO : KRB5_KDB_OPEN_RW) | KRB5_KDB_SRV_TYPE_ADMIN;
   char keep[] = "keep_displaced";
   char* arguments[] = {keep, nullptr};
-  krb5_error_code code = krb5_db_open(context_, keep_displaced ? arguments : nullptr, mode);
+  krb5_error_code code =
+      krb5_db_open(context_, purpose == Purpose::kExport ? arguments : nullptr, mode);
   if (code != 0) return error("the database of " + realm_ + " cannot be opened", code);
   open_ = true;
   char* name = master_name_.empty() ? nullptr : master_name_.data();

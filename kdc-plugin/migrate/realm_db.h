@@ -90,12 +90,15 @@ struct RestoredEntry {
   bool fresh = false;
 };
 
+// What a database is opened for. An export leaves keys whose handles it overwrites at the servers,
+// which are not asked at all. The log of incremental propagation would not carry what an import or
+// an export writes, so they refuse a realm that keeps one.
+enum class Purpose { kRead, kImport, kExport };
+
 class RealmDb {
  public:
-  // `realm`: empty for the default one. Changes nothing. With `keep_displaced` keys whose handles
-  // are overwritten stay at the servers, which are not asked at all.
-  static Result<std::unique_ptr<RealmDb>> open(const std::string& realm,
-                                               bool keep_displaced = false);
+  // `realm`: empty for the default one. Changes nothing.
+  static Result<std::unique_ptr<RealmDb>> open(const std::string& realm, Purpose purpose);
   ~RealmDb();
   RealmDb(const RealmDb&) = delete;
 
@@ -135,8 +138,8 @@ class RealmDb {
     void operator()(krb5_context context) const;
   };
   RealmDb() = default;
-  Result<void> configure(const std::string& realm);
-  Result<void> open_with_master_key(bool keep_displaced);
+  Result<void> configure(const std::string& realm, Purpose purpose);
+  Result<void> open_with_master_key(Purpose purpose);
   void keep_history_key(std::int32_t enctype, const SecretVector& key);
   void forget_history_keys();
   void read_history(const krb5_db_entry* entry, EntryKeys& out);

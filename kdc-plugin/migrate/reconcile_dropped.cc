@@ -34,7 +34,7 @@ int say_no(const std::string& message) {
 
 Result<Site> look(const DroppedOptions& options) {
   Site site;
-  auto db = RealmDb::open(options.realm, true);
+  auto db = RealmDb::open(options.realm, Purpose::kRead);
   if (!db) return db.error();
   site.db = std::move(*db);
   auto agent = AgentPipe::connect(site.db->agent_socket());

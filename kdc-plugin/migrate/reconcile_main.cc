@@ -207,7 +207,7 @@ int destroy(RealmDb& db, AgentPipe& agent, const Comparison& before,
 }
 
 int run(const ReconcileOptions& options) {
-  auto db = RealmDb::open(options.realm, true);
+  auto db = RealmDb::open(options.realm, Purpose::kRead);
   if (!db) return complain(db.error().message);
   auto agent = AgentPipe::connect((*db)->agent_socket());
   if (!agent) return complain(agent.error().message);

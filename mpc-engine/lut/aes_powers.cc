@@ -110,6 +110,7 @@ Result<void> PowerBoxes::look_up(Dealer& dealer, std::span<Label> octets) {
   static constexpr Factors kAffine = factors_of(affine_of_sbox);
   const Labels mapped = map_of(*bits, kAffine);
   for (std::size_t k = 0; k < octets.size(); ++k) octets[k] = mapped[k] ^ dealer.multiple(0x63);
+  garble::wipe_stack();
   return {};
 }
 

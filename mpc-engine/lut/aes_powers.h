@@ -4,9 +4,8 @@
 //
 //   AES-BD   bits of x, of which all squares are sums; after Damgård, Keller, Larraia, Miles, Smart
 //            (SCN 2012): x^254 = ((x^2 x^4) (x^8 x^16)) ((x^32 x^64) x^128), six products
-//   AES-RP   the chain of Rivain, Prouff (CHES 2010): x^3 = x x^2, x^14 = x^12 x^2, x^15 = x^12
-//   x^3,
-//            x^254 = x^240 x^14: four products, and bits of x^3 and x^15, too
+//   AES-RP   the chain of Rivain, Prouff (CHES 2010): x^3 = x x^2, x^14 = x^12 x^2,
+//            x^15 = x^12 x^3, x^254 = x^240 x^14: four products, and bits of x^3 and x^15, too
 //   both     bits of x^254, of which the affine map is a sum
 //
 // Of an S-box five messages and two octets' bits, or seven and four.

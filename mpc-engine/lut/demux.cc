@@ -2,6 +2,7 @@
 #include "lut/demux.h"
 
 #include <algorithm>
+#include <string>
 
 namespace tkdc::lut {
 namespace {
@@ -48,6 +49,8 @@ Result<Labels> in_a_chain(Dealer& dealer, std::span<const Label> bits, std::size
 }  // namespace
 
 Result<Labels> demux(Dealer& dealer, std::span<const Label> bits, std::size_t width) {
+  if ((width < 1 || width > 4) && width != 6 && width != 8)
+    return fail("lut: one-hot vectors of " + std::to_string(width) + " bits are not built");
   if (width <= 4) return in_a_chain(dealer, bits, width);
   // The halves of a number stand behind each other: its low one first.
   auto halves = in_a_chain(dealer, bits, width / 2);

@@ -5,8 +5,7 @@
 //
 //   X is an octet of the six bits; p, q, r are sums of 1 and of X^(2^i), X^(3 2^i), X^(7 2^i)
 //
-//   X^3 = X X^2      bits of X^3; X^7 = X^3 X^4      bits of X^7      p(X) q(X)      bits of the
-//   sum
+//   X^3 = X X^2     X^7 = X^3 X^4     bits of X^3 and X^7     p(X) q(X)     bits of the sum
 //
 // Of the sum four bits are S(X), and the other four are as they come. q is drawn by a fixed
 // generator; p and r then solve 256 linear equations in 400 bits. They are made when first asked

@@ -2,7 +2,7 @@
 #include "lut/triples.h"
 
 #include <algorithm>
-#include <cassert>
+#include <string>
 
 #include "field/gf256.h"
 #include "lut/kernel.h"
@@ -45,14 +45,14 @@ Result<void> make_some(Dealer& dealer, std::size_t width, std::span<Label> out) 
 }
 
 // Opens bits, eight to an octet.
-Result<SecretVector> open_bits(Dealer& dealer, std::span<const Label> bits) {
+Result<void> open_bits(Dealer& dealer, std::span<const Label> bits, MutableByteSpan values) {
   Labels packed((bits.size() + kBits - 1) / kBits);
   for (std::size_t k = 0; k < packed.size(); ++k)
     packed[k] = octet_of(&bits[k * kBits], std::min(kBits, bits.size() - k * kBits));
-  SecretVector octets(packed.size()), out(bits.size());
-  if (auto done = dealer.open(packed, octets); !done) return done.error();
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] = octets[k / kBits] >> k % kBits & 1;
-  return out;
+  SecretVector octets(packed.size());
+  auto done = dealer.open(packed, octets);
+  for (std::size_t k = 0; k < values.size(); ++k) values[k] = octets[k / kBits] >> k % kBits & 1;
+  return done;
 }
 
 }  // namespace
@@ -74,7 +74,8 @@ Result<Triples> Triples::make(Dealer& dealer, Width width, std::size_t count) {
 
 Result<Labels> Triples::multiply(Dealer& dealer, std::span<const Label> x,
                                  std::span<const Label> y) {
-  assert(x.size() == y.size());
+  if (x.size() != y.size())
+    return fail("lut: " + std::to_string(x.size()) + " factors and " + std::to_string(y.size()));
   auto taken = stock_.take(dealer.session(), x.size());
   if (!taken) return taken.error();
   const auto serving = std::span(labels_).subspan(kTriple * *taken, kTriple * x.size());
@@ -83,15 +84,13 @@ Result<Labels> Triples::multiply(Dealer& dealer, std::span<const Label> x,
     masked[2 * k] = x[k] ^ serving[kTriple * k];
     masked[2 * k + 1] = y[k] ^ serving[kTriple * k + 1];
   }
-  SecretVector opened(width_ == Width::kOctet ? masked.size() : 0);
-  if (width_ == Width::kOctet) {
-    if (auto done = dealer.open(masked, opened); !done) return done.error();
-  } else {
-    auto bits = open_bits(dealer, masked);
-    if (!bits) return bits.error();
-    opened = std::move(*bits);
-  }
-  for (std::size_t k = 0; k < x.size(); ++k) {
+  SecretVector opened(masked.size());
+  Result<void> done;
+  if (width_ == Width::kOctet)
+    done = dealer.open(masked, opened);
+  else
+    done = open_bits(dealer, masked, opened);
+  for (std::size_t k = 0; done && k < x.size(); ++k) {
     const Label* triple = &serving[kTriple * k];
     const std::uint8_t d = opened[2 * k], e = opened[2 * k + 1];
     out[k] = triple[2] ^ times(triple[1], d) ^ times(triple[0], e) ^
@@ -99,6 +98,7 @@ Result<Labels> Triples::multiply(Dealer& dealer, std::span<const Label> x,
   }
   wipe(serving);
   garble::wipe_stack();
+  if (!done) return done.error();
   return out;
 }
 

@@ -33,7 +33,8 @@ std::string dropped_alarm(std::optional<std::int64_t> oldest_s, std::uint32_t ke
   const std::int64_t due_s = *oldest_s + std::int64_t{keep_days} * kDayS;
   if (now_s - due_s <= kLateS) return {};
   return "a removed key was to end on " + format_utc_spaced(due_s) +
-         " and is still stored: on the KDC's host, tkdc reconcile purge --due";
+         " by this server's store.keep_dropped_days, and is still stored: on the KDC's host, tkdc "
+         "reconcile purge --due (the longest of the servers' counts; --realm for another realm)";
 }
 
 }  // namespace tkdc

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether removed keys end when they are due (docs/protocols/28-dropped-keys.md), for a server's
 // status and journal: by the one that was dropped first. The store is asked when the number of them
-// has changed, and once an hour. Nothing is secret. Any
-// thread.
+// has changed, and once an hour. Nothing is secret. Any thread.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ TEST_P(LutPowers, EveryOctetIsTheSboxsUnderItsMac) {
   const Outcome outcome = look_up_all(made_by(GetParam()), kCount, looked);
   ASSERT_TRUE(outcome.ok()) << outcome.error[0].value_or("") << outcome.error[1].value_or("");
   looked.expect_right(kCount, aes_sbox());
-  // What a block sends: page 24's table.
+  // Two octets a product, one of each octet whose bits are taken; and the check.
   const std::size_t openings = GetParam() == Powers::kAllSquares ? 14 : 12;
   EXPECT_EQ(outcome.sent[0] - looked.online_at[0], kCount * openings + 32);
 }

@@ -43,5 +43,13 @@ TEST(LutDemux, FourBitsGiveAOneHotVector) { expect_one_hot(4, 20); }
 TEST(LutDemux, SixBitsGiveAOneHotVector) { expect_one_hot(6, 8); }
 TEST(LutDemux, EightBitsGiveAOneHotVector) { expect_one_hot(8, 3); }
 
+TEST(LutDemux, OtherWidthsAreRefused) {
+  const Outcome outcome = with_dealers([](Dealer& dealer, int) -> Result<void> {
+    for (const std::size_t width : {0, 5, 7, 9}) EXPECT_FALSE(demux(dealer, Labels(315), width));
+    return {};
+  });
+  EXPECT_TRUE(outcome.ok());
+}
+
 }  // namespace
 }  // namespace tkdc::lut

@@ -218,9 +218,11 @@ Result<void> Session::tell(std::span<const AuthBit> shared) {
   }
   told_->add(macs);
   const Label digest = told_->take();
-  auto sent = channel_.write(packed(own));
-  if (sent) sent = channel_.write_all(std::span<const Label>(&digest, 1));
-  if (!sent) return end(sent.error().message);
+  // In one piece, so that no break of the link comes between bits and digest.
+  Bytes out = packed(own);
+  const auto* octets = reinterpret_cast<const std::uint8_t*>(&digest);
+  out.insert(out.end(), octets, octets + sizeof digest);
+  if (auto sent = channel_.write(out); !sent) return end(sent.error().message);
   return {};
 }
 

@@ -158,8 +158,11 @@ def back_up(two, party: int) -> Path:
 
 
 def restore(two, party: int, file: Path, *words) -> subprocess.CompletedProcess:
-    return tkdc(two, "restore", file, "--key", two.directory / f"{party}.key", "--into",
-                two.server_directory(party), *words)
+    key = two.directory / f"{party}.key"
+    digest = re.search(r"digest +([0-9a-f]{64})",
+                       tkdc(two, "backup", "verify", file, "--key", key).stdout)[1]
+    return tkdc(two, "restore", file, "--key", key, "--into", two.server_directory(party),
+                "--digest", digest, *words)
 
 
 def lose(two, *parties: int) -> None:
@@ -200,18 +203,61 @@ def test_lost_stores_come_back_and_serve(two, healthy, backups, lost):
     assert not two.client("wrong").kinit("shared", "another password").ok
 
 
-def test_a_copy_of_a_store_is_refused_and_a_backup_taken(two, healthy, backups):
-    store = two.server_directory(0) / "store"
+def pools_of(two, party: int) -> dict:
+    said = json.loads(two.tool("tkdc", "status", "--json", "--config",
+                               str(two.installation / "agent-admin" / "agent.toml")))
+    return said["servers"][party]["pair"]
+
+
+def given_up(two, party: int) -> int:
+    log = two.daemons[f"server{party}"].log_file.read_text()
+    return log.count("pools are not used any more")
+
+
+def test_blocks_serve_again_after_an_orderly_stop(two, healthy):
+    healthy()
+    before = pools_of(two, 0)["pools"]
+    told = given_up(two, 0)
     two.daemons["server0"].stop()
-    shutil.copytree(store, store.with_name("copy"))
     two.start_server(0)
+    healthy()
+    assert pools_of(two, 0)["pools"] == before
+    assert given_up(two, 0) == told
+
+
+# Its blocks have served since: with the log of before, or with that of now.
+@pytest.mark.parametrize("running", [False, True])
+def test_the_blocks_of_a_copy_are_given_up(two, healthy, running):
+    folder = two.server_directory(0)
+    store, copy = folder / "store", folder / "copy"
+    if not running:
+        two.daemons["server0"].stop()
+    shutil.copytree(store, copy)
+    if not running:
+        two.start_server(0)
     healthy()
     two.daemons["server0"].stop()
     shutil.rmtree(store)
-    store.with_name("copy").rename(store)
-    refused = subprocess.run([str(two.bin / "tkdc-server"), "--config", str(config(two, 0))],
-                             env=two.env(), text=True, capture_output=True, timeout=60, check=False)
-    assert refused.returncode != 0 and "a copy was put in its place" in refused.stderr, refused
+    copy.rename(store)
+    two.start_server(0)
+    healthy()
+    assert given_up(two, 0) > 0
+
+
+def test_a_backup_from_whomever_it_is_is_refused(two, healthy, backups):
+    two.daemons["server0"].stop()
+    words = ("restore", backups[0], "--key", two.directory / "0.key", "--into",
+             two.server_directory(0), "--replace")
+    refused = tkdc(two, *words)
+    assert refused.returncode == 3 and "--digest" in refused.stderr, refused.stderr
+    taken = tkdc(two, *words, "--unproved")
+    assert taken.returncode == 0, taken.stderr
+    two.start_server(0)
+    healthy()
+
+
+def test_two_servers_are_never_restored_as_three(two, healthy, backups):
+    two.daemons["server0"].stop()
     three = restore(two, 0, backups[0], "--replace", "--all-three", "--state", "none")
     assert three.returncode == 3 and "two servers" in three.stderr, three.stderr
     done = restore(two, 0, backups[0], "--replace")

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
-#include "service/store/kept_values.h"
 
 namespace tkdc {
 
@@ -30,23 +29,6 @@ Result<void> notice_restored_epochs(Store& store, AuditLog& audit) {
   if (auto written = audit.append(event.dump()); !written.ok())
     log_line(LogLevel::kError, written.error().message);
   return {};
-}
-
-Result<void> check_not_copied(Store& store, AuditLog& audit) {
-  const Epochs stored = store.epochs();
-  const SessionEpoch seen = audit.last_epoch();
-  if (seen <= SessionEpoch{stored.era, stored.used}) return {};
-  ValueTable* values = store.values();
-  const Result<bool> unused =
-      values == nullptr ? Result<bool>(false) : kept::has_unused_blocks(*values);
-  if (!unused.ok()) return unused.error();
-  if (!*unused) return notice_restored_epochs(store, audit);
-  return fail(
-      "the store is older than the audit log (session " + std::to_string(stored.used) +
-      " of this server, the log has " + std::to_string(seen.epoch) +
-      "): a copy was put in its place. It would use a second time what may be used once, and "
-      "the other server could read keys: put the newest store back, or restore a backup, made by "
-      "`tkdc backup make`, with --replace (docs/operations.md, A realm on two servers)");
 }
 
 EpochAlarms epoch_alarms(const EpochReport& report) {

@@ -18,10 +18,6 @@ namespace tkdc {
 // seen are not used again. Called before any session.
 Result<void> notice_restored_epochs(Store& store, AuditLog& audit);
 
-// Of two servers the same is an error where blocks of a pool are left: they would be used twice. A
-// backup holds none, so a store that `tkdc restore` has made goes on.
-Result<void> check_not_copied(Store& store, AuditLog& audit);
-
 // Empty while there is nothing to say.
 struct EpochAlarms {
   std::string spent;  // more than a quarter of a day's allowance

@@ -22,6 +22,7 @@
 #include "service/server/disk_watch.h"
 #include "service/server/epoch_watch.h"
 #include "service/server/list_keys.h"
+#include "service/server/pool_mark.h"
 #include "service/server/protocols.h"
 #include "service/server/revoke_request.h"
 #include "service/server/revoked_json.h"
@@ -103,7 +104,9 @@ Result<void> Server::open_files() {
   auto audit = AuditLog::open(config_.audit_file, rotation);
   if (!audit.ok()) return audit.error();
   audit_ = std::move(*audit);
-  return of_two() ? check_not_copied(*store_, *audit_) : notice_restored_epochs(*store_, *audit_);
+  if (of_two())
+    if (auto taken = take_up_pools(*store_, *audit_); !taken.ok()) return taken;
+  return notice_restored_epochs(*store_, *audit_);
 }
 
 // What peers record of the audit log: no more than a crash leaves of it.
@@ -474,6 +477,7 @@ void Server::stop() {
   if (!ran) return;
   audit(R"({"event":"stopped"})");
   (void)audit_->sync().ok();
+  if (of_two()) leave_pools(*store_, *audit_);
   log_event(LogLevel::kNotice, event::kStopped, "stopped");
 }
 

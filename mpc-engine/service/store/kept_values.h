@@ -5,6 +5,8 @@
 //   pool/ID/next      number of its first block that was not used 8. Restored: that of blocks
 //   pool/ID/XXXX      blocks. In no backup: each serves once, and a store that was restored would
 //                     use it a second time
+//   pool/mark         the audit log's head, once the server has stopped in good order 40. In no
+//                     backup (service/server/pool_mark.h)
 //   move/…            records that move (record_store_move.cc). In a backup
 //
 // Nothing in it is secret but Δ.
@@ -20,6 +22,7 @@
 namespace tkdc::kept {
 
 inline constexpr std::string_view kPool = "pool/", kHead = "/head", kNext = "/next";
+inline constexpr std::string_view kMark = "pool/mark";
 inline constexpr std::string_view kMove = "move/", kMoveState = "move/state";
 inline constexpr std::size_t kHeadBytes = 1 + 8 + 16, kIdDigits = 32;
 
@@ -37,7 +40,12 @@ inline bool is_kept(std::string_view name) { return is_head(name) || name.starts
 // Of a pool, and not kept.
 inline bool is_left_out(std::string_view name) { return name.starts_with(kPool) && !is_head(name); }
 
-// Whether some block of some pool may still be used.
-Result<bool> has_unused_blocks(ValueTable& values);
+// No block of any pool may be used any more. Of how many pools some might.
+Result<std::size_t> give_up_blocks(ValueTable& values);
+
+// Where there are pools at all.
+Result<void> put_mark(ValueTable& values, ByteSpan mark);
+// Whether it is this one. There is none any more.
+Result<bool> take_mark(ValueTable& values, ByteSpan mark);
 
 }  // namespace tkdc::kept

@@ -178,15 +178,17 @@ Result<void> make_member(const InitOptions& options) {
   if (Result<void> published = tree->publish(); !published) return published;
   print_member(options, *described, *text);
   if (form->credential_key.empty()) return {};
-  std::cout << "\nThe unit's secrets are credentials: only this host opens them ("
-            << form->credential_key << "), a copy\nof the folder is worth nothing elsewhere.\n";
-  if (options.party && described->servers == 3)
-    std::cout << "A backup is what another host can read: docs/operations.md, Backup. Without one, "
-                 "and\nwithout MACs on shares, they die with this host.\n";
-  if (options.party && described->servers == 2)
-    std::cout << "Once the server has started and stopped, `tkdc store recovery` makes the key "
-                 "with\nwhich a copy of its store can be read on another host: without it the "
-                 "shares die\nwith this one.\n";
+  std::cout << "
+The unit's secrets are credentials: only this host opens them ("
+            << form->credential_key << "), a copy
+of the folder is worth nothing elsewhere.
+";
+  if (options.party)
+    std::cout << "A backup is what another host can read: docs/operations.md, Backup. Without one"
+              << (described->servers == 3 ? ", and
+without MACs on shares, they" : " the shares")
+              << " die with this host.
+";
   return {};
 }
 

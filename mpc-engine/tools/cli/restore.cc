@@ -42,7 +42,7 @@ constexpr const char* kNextOfTwo =
 
 struct RestoreWords {
   std::string file, key, into, digest, state;
-  bool replace = false, all_three = false;
+  bool replace = false, all_three = false, unproved = false;
 };
 
 std::string parent_of(const std::string& path) { return fs::path(path).parent_path().string(); }
@@ -171,6 +171,17 @@ Result<void> check_state(const RestoreWords& words, const BackupHead& head) {
               ": take one of that state, or for all three `--state none`");
 }
 
+// With three servers the others hold each component, too. Of one of two servers all would be as
+// whoever made the backup likes: the other server could.
+Result<void> check_maker(const RestoreWords& words, std::size_t pools) {
+  if (pools == 0 || words.unproved || !words.digest.empty()) return {};
+  return fail(
+      "this is a backup of one of two servers, and who made it shows in its digest alone: whoever "
+      "has backup.pub, the other server among them, can make one whose keys it knows. Give the "
+      "digest of the journal's line, or of what was noted when it was made, as --digest; "
+      "--unproved goes without");
+}
+
 int restore_checked(const RestoreWords& words, const Checked& backup) {
   const std::string config = words.into + "/tkdc.toml";
   const bool make_folder = ::access(config.c_str(), F_OK) != 0;
@@ -203,6 +214,8 @@ int restore(const RestoreWords& words) {
         fail(words.file + " has another digest than the one given: the server did "
                           "not make it; take the one it made, of the journal's line"),
         kBackupRefused);
+  if (auto proved = check_maker(words, contents->pools); !proved)
+    return say_failure(kName, proved.error(), kBackupRefused);
   if (auto state = check_state(words, head); !state)
     return say_failure(kName, state.error(), kBackupRefused);
   return restore_checked(words, {*backup, *secret, (*reader)->whole_head(), contents->files});
@@ -223,6 +236,8 @@ void add_restore(CLI::App& app, int& exit_status) {
       ->required();
   command->add_option("--digest", words->digest,
                       "what the server's journal says of the backup; another one is refused");
+  command->add_flag("--unproved", words->unproved,
+                    "of two servers: take it without its digest, from whomever it is");
   command->add_flag("--all-three", words->all_three,
                     "all three servers are restored: their nonce epochs begin anew, and krbtgt's "
                     "versions of before only open");

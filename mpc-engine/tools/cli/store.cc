@@ -143,6 +143,12 @@ Result<void> rekey(const StoreCommand& command) {
 Result<void> recovery(const StoreCommand& command) {
   auto at = find_stopped_store(command.config);
   if (!at) return at.error();
+  if (auto three =
+          only_of_three(at->config,
+                        "a copy of its store never serves again, and a backup has a key of "
+                        "its own: `tkdc backup make`");
+      !three)
+    return three;
   // Its name is on disk before this process is no longer who may write there.
   const UniqueFd file = create_file(command.out);
   if (!file || !sync_folder_of(command.out)) return system_error("cannot make " + command.out);

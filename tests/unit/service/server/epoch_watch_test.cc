@@ -88,30 +88,6 @@ TEST_F(RestoredTest, AnOlderStoreGoesOnFromTheLog) {
   EXPECT_EQ(log->head().lines, 2u) << "nothing more to say";
 }
 
-// Of two servers. A copy of the store's folder has blocks that serve once; a restored one has none.
-TEST_F(RestoredTest, OfTwoServersACopyIsRefusedAndARestoredOneGoesOn) {
-  const std::string pool = "pool/" + std::string(32, '0');
-  const std::string head = pool + "/head", next = pool + "/next";
-  Bytes of_head(25), number(8);
-  of_head[8] = 64;
-  number[7] = 63;
-  ASSERT_TRUE(store_->values()->put({{{head, of_head}, {next, number}}}).ok());
-  ASSERT_TRUE(store_->set_epochs({0, 4, 3}).ok());
-  auto log = log_with(R"({"epoch":7,"event":"session"})");
-  const auto refused = check_not_copied(*store_, *log);
-  ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.error().message.find("a copy was put in its place"), std::string::npos);
-  EXPECT_EQ(log->head().lines, 1u);
-  number[7] = 64;
-  ASSERT_TRUE(store_->values()->put({{{next, number}}}).ok());
-  ASSERT_TRUE(check_not_copied(*store_, *log).ok());
-  EXPECT_EQ(store_->epochs(), (Epochs{0, 7, 7, 0, 0}));
-  EXPECT_EQ(log->head().lines, 2u);
-  number[7] = 63;
-  ASSERT_TRUE(store_->values()->put({{{next, number}}}).ok());
-  EXPECT_TRUE(check_not_copied(*store_, *log).ok()) << "it is not the older any more";
-}
-
 TEST_F(RestoredTest, AStoreOfAnEarlierEraIsTakenToTheLogs) {
   ASSERT_TRUE(store_->set_epochs({0, 900, 900}).ok());
   auto log = log_with(R"({"epoch":7,"era":1,"event":"session"})");

@@ -223,11 +223,13 @@ Result<std::unique_ptr<MacKeys>> ShareMacs::make_next_key() {
 }
 
 // What the keys of before prove is lost until MACs are dealt anew: so a server that says that it
-// has none makes itself heard. A key that this session has made, and not all three have kept,
-// proves nothing yet.
+// has none makes itself heard; once a session, since it could go on saying so. A key that this
+// session has made, and not all three have kept, proves nothing yet.
 void ShareMacs::tell_who_lost_keys(const std::array<Bytes, 3>& lists) {
+  if (told_who_lost_keys_) return;
   const MacKeyId own = key_id(seat_.session, refresh_epoch_);
   if (std::ranges::all_of(keyring_.all(), [&](const auto& key) { return key.id == own; })) return;
+  told_who_lost_keys_ = true;
   alarm_.raise("MACs on shares: " + who_lost_keys(lists) +
                    "; a new one is made. Find out why, then `tkdc shares deal`",
                nullptr);

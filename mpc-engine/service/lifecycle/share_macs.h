@@ -94,6 +94,7 @@ class ShareMacs {
   PairwiseKeys pairwise_;
   bool settling_ = false, settled_ = false;
   std::optional<Error> trouble_;
+  bool told_who_lost_keys_ = false;
   std::vector<std::coroutine_handle<>> waiting_;
   std::unique_ptr<MacKeys> keys_;
   std::uint32_t refresh_epoch_ = 0;

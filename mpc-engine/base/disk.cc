@@ -29,6 +29,7 @@ class RealFile final : public Disk::File {
     while (failed != 0 && errno == EINTR);
     if (failed == 0) return true;
     if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
+    only_looks_ = true;
     // A file system that reserves nothing: whether there is room now is all that it says.
     struct statvfs disk {};
     if (::fstatvfs(fd_.get(), &disk) != 0) return false;
@@ -36,6 +37,7 @@ class RealFile final : public Disk::File {
     errno = ENOSPC;
     return false;
   }
+  bool only_looks() const override { return only_looks_; }
   // To the length that it has: that frees blocks behind the end.
   void give_back() override {
     struct stat file {};
@@ -44,6 +46,7 @@ class RealFile final : public Disk::File {
 
  private:
   UniqueFd fd_;
+  bool only_looks_ = false;
 };
 
 class RealDisk final : public Disk {

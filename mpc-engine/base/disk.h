@@ -34,6 +34,8 @@ class Disk {
     // length is what it was. False: the disk or a quota is full. A disk that keeps no room for
     // anybody says true: a write tells.
     virtual bool reserve(std::uint64_t /*from*/, std::uint64_t /*octets*/) { return true; }
+    // Whether reserve() has only looked whether there is room, on a file system that keeps none.
+    virtual bool only_looks() const { return false; }
     // Gives the room behind its end back. Nobody writes to it meanwhile.
     virtual void give_back() {}
   };

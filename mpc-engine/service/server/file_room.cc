@@ -18,7 +18,8 @@ void FileRoom::keep(Disk::File& file, std::uint64_t end, std::uint64_t kept) {
   if (until <= until_ || end < ask_at_) return;
   ask_at_ = end + kStepBytes;
   const std::uint64_t from = std::max(end, until_);
-  if (file.reserve(from, until + kStepBytes - from)) until_ = until + kStepBytes;
+  if (file.reserve(from, until + kStepBytes - from) && !file.only_looks())
+    until_ = until + kStepBytes;
 }
 
 Result<void> FileRoom::make(Disk::File& file, std::uint64_t end, std::uint64_t bytes,

@@ -103,8 +103,12 @@ Finding check_services(const Patient& patient) {
     if (!is_enabled(unit, patient.root + "/etc/systemd/system")) continue;
     auto asked = run_child({patient.systemctl, "is-active", unit}, {}, kAskTime);
     if (!asked) return unknown(asked.error().message);
+    const std::string word = asked->output.substr(0, asked->output.find('\n'));
+    if (asked->status != 0 && word != "inactive" && word != "failed" && word != "activating" &&
+        word != "deactivating")
+      return unknown("systemctl says of " + unit + ": " + word);
     if (asked->status != 0)
-      return wrong(unit + " is " + asked->output.substr(0, asked->output.find('\n')),
+      return wrong(unit + " is " + word,
                    "journalctl -b -u " + unit + "; then systemctl start " + unit);
     running += (running.empty() ? "" : ", ") + unit;
   }
@@ -122,8 +126,7 @@ Finding check_room(const Patient& patient) {
     const std::uint64_t all = std::uint64_t{disk.f_blocks} * disk.f_frsize;
     if (left < std::min(all / 10, kLittleBytes))
       return warning("the disk of " + std::string(folder) + " has " + std::to_string(left / kMiB) +
-                         " of " + std::to_string(all / kMiB) +
-                         " MiB left: when it is full nothing is changed in the database",
+                         " of " + std::to_string(all / kMiB) + " MiB left",
                      std::string("df -h ") + folder + "; then make room there");
   }
   return good("room for database and logs");

@@ -219,10 +219,11 @@ Finding check_revoked(const Patient& patient) {
                      "wait until then; where nobody should have asked for it, at each of the "
                      "servers: tkdc revoke --lift");
     }
+  }
+  for (const json& server : servers_of(patient))
     if (truth(server, "revoked_unwritten"))
       return warning(who(server) + " has a revoked window that is not on its disk",
-                     "on that server's host: tkdc doctor --failures-only");
-  }
+                     "on that server's host: df -h /var/lib/tkdc, and its journal");
   return good(windows == 0 ? "no window" : "what is sealed now is good");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/store/key_count.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "service/store/lmdb.h"
@@ -34,15 +35,16 @@ Result<std::size_t> count_keys(const std::string& folder) {
   const Environment env(opened);
   if (rc == 0) rc = mdb_env_set_maxdbs(env.get(), kTablesAtMost);
   if (rc == 0) rc = mdb_env_open(env.get(), folder.c_str(), MDB_RDONLY, 0600);
-  std::size_t sum = 0;
+  std::size_t sum = 0, dropped = 0;  // these are among the committed ones
   if (rc == 0) {
     LmdbTxn txn(env.get(), MDB_RDONLY);
     rc = txn.begun();
     for (const char* table : {"committed", "committed 2", "prepared"})
       if (rc == 0) rc = entries(txn.get(), table, sum);
+    if (rc == 0) rc = entries(txn.get(), "dropped", dropped);
   }
   if (rc != 0) return fail("no store can be read in " + folder + ": " + mdb_strerror(rc));
-  return sum;
+  return sum - std::min(sum, dropped);
 }
 
 }  // namespace tkdc

@@ -178,17 +178,12 @@ Result<void> make_member(const InitOptions& options) {
   if (Result<void> published = tree->publish(); !published) return published;
   print_member(options, *described, *text);
   if (form->credential_key.empty()) return {};
-  std::cout << "
-The unit's secrets are credentials: only this host opens them ("
-            << form->credential_key << "), a copy
-of the folder is worth nothing elsewhere.
-";
+  std::cout << "\nThe unit's secrets are credentials: only this host opens them ("
+            << form->credential_key << "), a copy\nof the folder is worth nothing elsewhere.\n";
   if (options.party)
     std::cout << "A backup is what another host can read: docs/operations.md, Backup. Without one"
-              << (described->servers == 3 ? ", and
-without MACs on shares, they" : " the shares")
-              << " die with this host.
-";
+              << (described->servers == 3 ? ", and\nwithout MACs on shares, they" : " the shares")
+              << " die with this host.\n";
   return {};
 }
 

@@ -2,6 +2,7 @@
 // Dropped keys: in no operation's reach, in every work on records; and each step of dropping,
 // giving back and purging, as the two other servers' answers settle it after a crash.
 #include "scratch_store.h"
+#include "service/store/key_count.h"
 #include "service/store/dropped_table.h"
 #include "service/store/mac_table.h"
 #include "service/store/refresh_table.h"
@@ -58,6 +59,13 @@ TEST_F(Dropped, IsOutOfReachAndKept) {
   EXPECT_FALSE(store_->prepare(record(2)).ok()) << "its id is taken";
   EXPECT_FALSE(store_->condemn(id_of(2)).ok());
   EXPECT_EQ(table().dropped_record(id_of(1)).value(), nullptr);
+}
+
+// A package asks so whether it may be removed: what nobody can use holds nobody up.
+TEST_F(Dropped, IsNotCountedWithoutTheStoresKey) {
+  drop(2);
+  store_.reset();  // one process opens an environment of LMDB once, and who counts is another
+  EXPECT_EQ(count_keys(options_.path).value(), 2u);
 }
 
 TEST_F(Dropped, ComesBackAsItWas) {

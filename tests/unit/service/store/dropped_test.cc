@@ -2,8 +2,8 @@
 // Dropped keys: in no operation's reach, in every work on records; and each step of dropping,
 // giving back and purging, as the two other servers' answers settle it after a crash.
 #include "scratch_store.h"
-#include "service/store/key_count.h"
 #include "service/store/dropped_table.h"
+#include "service/store/key_count.h"
 #include "service/store/mac_table.h"
 #include "service/store/refresh_table.h"
 #include "service/store/store_filler.h"

@@ -153,7 +153,7 @@ TEST(Doctor, AWindowThatReachesUpToNowIsWrong) {
     EXPECT_EQ(found(of(now + hour, now + 2 * hour)).state, State::kGood) << "it is yet to come";
     json unwritten = of(now - hour, now - 60);
     unwritten["revoked_unwritten"] = true;
-    expect_warning(found(unwritten), "not on its disk", "tkdc doctor --failures-only");
+    expect_warning(found(unwritten), "not on its disk", "df -h /var/lib/tkdc");
   }
 }
 

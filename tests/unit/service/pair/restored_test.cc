@@ -144,9 +144,11 @@ TEST_F(RestoredServers, WorkAheadBringsKeysInAndRemovesPoolsThatNothingIsOf) {
     ASSERT_EQ(two.ask({TKDC_OP_DESTROY, ref, 0, {}, {}, AgentRole::kAdmin}).both(), TKDC_STATUS_OK);
   two.stop();
   two.restart();
-  for (int k = 0; k < 4000 && two.service(1).status().pair->pools != 1; ++k)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  for (const std::size_t p : {0, 1}) EXPECT_EQ(two.service(p).status().pair->pools, 1u);
+  for (const std::size_t p : {0, 1}) {
+    for (int k = 0; k < 4000 && two.service(p).status().pair->pools != 1; ++k)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_EQ(two.service(p).status().pair->pools, 1u);
+  }
 }
 
 // Keys that were made or removed since the backup: no session, until both have agreed on what both

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which unit tests `make test` runs in which build: each in one at least."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.realm import default_bin
+
+ROOT = Path(__file__).parents[2]
+
+
+def quoted(script: str, name: str, part: int = 0) -> list[str]:
+    """The words of a bash array of the script, the part-th of its name."""
+    text = (ROOT / script).read_text()
+    body = re.findall(rf"{name}=\(\n(.*?)\n *\)", text, re.DOTALL)[part]
+    return re.findall(r"^ *'(.*)'$", body, re.MULTILINE)
+
+
+def test_each_unit_test_runs_in_some_build():
+    build = default_bin().parent
+    if not (build / "CTestTestfile.cmake").exists():
+        pytest.skip("these programs are no build's")
+    listed = subprocess.run(["ctest", "--test-dir", str(build), "-N"], capture_output=True, text=True,
+                            check=True).stdout
+    names = re.findall(r"Test +#\d+: (\S+)", listed)
+    assert len(names) > 2000
+    plain = re.compile("^([^/]+/)?(" + "|".join(quoted("tests/all", "only_sanitized")) + ")")
+    address = re.compile("|".join(quoted("tests/sanitize", "left_out", 1)))
+    passed_over = [name for name in names if plain.search(name)]
+    assert passed_over, "the expressions fit nothing any more"
+    assert [name for name in passed_over if address.search(name)] == []
+    for word in quoted("tests/all", "only_sanitized"):
+        assert re.search(rf"^([^/]+/)?({word})", "\n".join(names), re.MULTILINE), word

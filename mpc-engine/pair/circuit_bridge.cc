@@ -131,6 +131,7 @@ Error was_changed(Session& session) {
 // The garbler tells ρ once it has found that its own blocks fit: an evaluator that entered other
 // keys than it has stored learns whether they fit from one that has latched it.
 Result<void> look_at(Session& session, const Bits& fits, const AuthBit& mask) {
+  now_public(fits.data(), 1);
   if (!stored_fits(fits[0])) return was_changed(session);
   const std::span<const AuthBit> one(&mask, 1);
   const bool garbles = session.side() == Side::kGarbler;
@@ -145,12 +146,13 @@ Result<void> look_at(Session& session, const Bits& fits, const AuthBit& mask) {
   return garbles ? session.tell(one) : Result<void>();
 }
 
-Result<void> compare(Session& session, Inputs inputs) {
+// Its outputs; ρ comes into `mask`.
+Result<Bits> outputs_of(Session& session, Inputs inputs, AuthBit& mask) {
   auto ands = make_ands(session, comparison().ands);
   if (!ands) return ands.error();
   auto masks = session.draw(masks_of(comparison()) + 1);
   if (!masks) return masks.error();
-  const AuthBit mask = garblers_part(session, masks->back());
+  mask = garblers_part(session, masks->back());
   masks->pop_back();
   auto prepared = prepare(session, comparison(), *ands, *masks);
   if (!prepared) return prepared.error();
@@ -159,7 +161,8 @@ Result<void> compare(Session& session, Inputs inputs) {
   auto fits = compute(session, *prepared, inputs);
   session.told_nothing_since(told);  // of a job
   if (!fits && session.stands()) return session.end(fits.error().message, EndedBy::kState);
-  return fits ? look_at(session, *fits, mask) : fits.error();
+  if (!fits) return fits.error();
+  return std::move(*fits);
 }
 
 }  // namespace
@@ -184,9 +187,8 @@ Labels labels_of_sum(std::span<const Label> labels, const Label& coin) {
   return sum;
 }
 
-Result<Held> bridge_in_circuit(Session& session, const Pool& pool, const StoredBlocks& stored,
-                               ByteSpan name) {
-  const WipesStack wipes;
+Result<Compared> compare_in_circuit(Session& session, const Pool& pool, const StoredBlocks& stored,
+                                    ByteSpan name) {
   if (auto good = session.stands(); !good) return good.error();
   if (!one_delta(pool.id, stored.pool))
     return fail("pair: blocks of one pool cannot be compared under another's Δ");
@@ -206,9 +208,21 @@ Result<Held> bridge_in_circuit(Session& session, const Pool& pool, const StoredB
   auto done = session.channel().write_all(std::span<const Label>(&coins.own, 1));
   if (done) done = session.channel().read_all(std::span(&coins.peers, 1));
   if (!done) return session.end(done.error().message);
-  if (auto good = compare(session, inputs_of(session, pool, stored, *bits, coins)); !good)
-    return good.error();
-  return Held{session.id(), std::move(*bits)};
+  Compared out;
+  auto fits = outputs_of(session, inputs_of(session, pool, stored, *bits, coins), out.mask);
+  if (!fits) return fits.error();
+  out.fits = std::move(*fits);
+  out.bits = std::move(*bits);
+  return out;
+}
+
+Result<Held> bridge_in_circuit(Session& session, const Pool& pool, const StoredBlocks& stored,
+                               ByteSpan name) {
+  const WipesStack wipes;
+  auto compared = compare_in_circuit(session, pool, stored, name);
+  if (!compared) return compared.error();
+  if (auto good = look_at(session, compared->fits, compared->mask); !good) return good.error();
+  return Held{session.id(), std::move(compared->bits)};
 }
 
 }  // namespace tkdc::pair

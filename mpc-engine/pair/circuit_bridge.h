@@ -24,6 +24,16 @@ namespace tkdc::pair {
 Result<Held> bridge_in_circuit(Session& session, const Pool& pool, const StoredBlocks& stored,
                                ByteSpan name);
 
+// The first part of it, up to the circuit's outputs, at which nobody has looked yet: for tests that
+// take one party's place.
+struct Compared {
+  AuthBits bits;  // of all blocks
+  Bits fits;      // the evaluator's; the garbler's ⊕ ρ
+  AuthBit mask;   // ρ
+};
+Result<Compared> compare_in_circuit(Session& session, const Pool& pool, const StoredBlocks& stored,
+                                    ByteSpan name);
+
 // What that circuit has of ANDs.
 std::uint64_t bridge_circuit_ands();
 

@@ -140,5 +140,63 @@ TEST(PairCircuitBridge, AnEvaluatorThatGuessesWrongIsFoundBeforeItKnows) {
   }
 }
 
+// A garbler that does as it should up to the circuit's outputs, and then tells ρ whatever they are.
+// How the evaluator, whose program and store are honest, ended.
+EndedBy against_a_rogue_garbler(const Pool& entered, const StoredBlocks& rogues,
+                                const BothStored& stored) {
+  EndedBy ended = EndedBy::kNothing;
+  const Outcome outcome = with_sessions(
+      [&](Session& session) -> Result<void> {
+        auto compared = compare_in_circuit(session, entered, rogues, kKeyName);
+        if (!compared) return compared.error();
+        return session.tell(std::span<const AuthBit>(&compared->mask, 1));
+      },
+      [&](Session& session) -> Result<void> {
+        auto held = bridge_in_circuit(session, pools()[1], stored[1], kKeyName);
+        ended = session.ended_by();
+        return held ? Result<void>() : held.error();
+      });
+  // One that latches closes the link, at which the rogue may still be telling.
+  EXPECT_TRUE(outcome.ok() || ended != EndedBy::kNothing);
+  EXPECT_EQ(outcome.error[1].has_value(), ended != EndedBy::kNothing);
+  return ended;
+}
+
+// The evaluator looks at the garbler's blocks by itself: what the garbler finds of them ends
+// nothing where the garbler does not want it.
+TEST(PairCircuitBridge, TheEvaluatorLatchesAGarblerWhoseBlocksDoNotFit) {
+  const BothStored stored = record_of(pools(), 0, 2), other = record_of(pools(), 1, 2);
+  EXPECT_EQ(against_a_rogue_garbler(pools()[0], stored[0], stored), EndedBy::kNothing);
+  const std::vector<std::function<void(StoredBlocks&)>> changes = {
+      [](StoredBlocks& s) { s.blocks[0].own.high ^= 1; },
+      [](StoredBlocks& s) { s.blocks[1].mac.low ^= 1; },
+      [&](StoredBlocks& s) {
+        s.blocks[0].own = other[0].blocks[0].own;
+        s.blocks[0].mac = other[0].blocks[0].mac;
+      }};
+  for (std::size_t k = 0; k < changes.size(); ++k) {
+    StoredBlocks rogues = stored[0];
+    changes[k](rogues);
+    EXPECT_EQ(against_a_rogue_garbler(pools()[0], rogues, stored), EndedBy::kCheck) << k;
+  }
+}
+
+// A garbler that tests a guess of the evaluator's blocks, by another key of them and another Δ, and
+// does not mind what it hears: the evaluator has latched it where the guess was wrong.
+TEST(PairCircuitBridge, TheEvaluatorLatchesAGarblerThatGuessesWrong) {
+  for (const bool right : {false, true}) {
+    const BothStored stored = record_of(pools(), 0);
+    StoredBlocks guessed = stored[0];
+    Pool entered = pools()[0];
+    // As with an evaluator that guesses, above.
+    const Label difference{6, 1};
+    const Label x = right ? stored[1].blocks[0].own : stored[1].blocks[0].own ^ Label { 1, 0 };
+    entered.deltas.delta = entered.deltas.delta ^ difference;
+    guessed.blocks[0].key = stored[0].blocks[0].key ^ ot::field_reference()->product(x, difference);
+    EXPECT_EQ(against_a_rogue_garbler(entered, guessed, stored),
+              right ? EndedBy::kNothing : EndedBy::kCheck);
+  }
+}
+
 }  // namespace
 }  // namespace tkdc::pair

@@ -7,7 +7,11 @@
 //                     use it a second time
 //   pool/mark         the audit log's head, once the server has stopped in good order 40. In no
 //                     backup (service/server/pool_mark.h)
-//   move/…            records that move (record_store_move.cc). In a backup
+//   move/state        numbers of moves (record_store_move.cc). In a backup; restored, none is
+//                     prepared
+//   move/ID           a record that moves. In a backup, and not restored: its move's number may
+//   have
+//                     been another one's since
 //
 // Nothing in it is secret but Δ.
 #pragma once
@@ -24,7 +28,7 @@ namespace tkdc::kept {
 inline constexpr std::string_view kPool = "pool/", kHead = "/head", kNext = "/next";
 inline constexpr std::string_view kMark = "pool/mark";
 inline constexpr std::string_view kMove = "move/", kMoveState = "move/state";
-inline constexpr std::size_t kHeadBytes = 1 + 8 + 16, kIdDigits = 32;
+inline constexpr std::size_t kHeadBytes = 1 + 8 + 16, kIdDigits = 32, kMoveStateBytes = 4 + 4;
 
 inline bool is_head(std::string_view name) {
   return name.size() == kPool.size() + kIdDigits + kHead.size() && name.starts_with(kPool) &&

@@ -48,6 +48,7 @@ class Filler final : public StoreFiller {
  private:
   Result<void> put_meta(const StoredValue& value);
   Result<void> put_used_up(const StoredValue& head);
+  Result<void> put_move(const StoredValue& value);
   Result<void> write(Table table, ByteSpan name, ByteSpan value);
   Result<void> write_sealed(Table table, ByteSpan name, ByteSpan header, ByteSpan plain) {
     return write(table, name, cipher_->encrypt(Tables::kNames[table], name, header, plain));
@@ -124,10 +125,24 @@ Result<void> Filler::put_used_up(const StoredValue& head) {
   return write_sealed(Tables::kValues, octets(next), {}, number);
 }
 
+// What was prepared to move when the backup was taken does not move. Where the servers gave that
+// move up, the other one may have made another of the same number since, and would take this one's
+// records for that one's.
+Result<void> Filler::put_move(const StoredValue& value) {
+  if (!std::ranges::equal(value.name, octets(kept::kMoveState))) return {};
+  if (value.plain.size() != kept::kMoveStateBytes) return fail("store: this is no state of moves");
+  Bytes state;
+  Writer out(state);
+  out.u32(Reader(value.plain).u32());
+  out.u32(0);
+  return write_sealed(Tables::kValues, value.name, value.header, state);
+}
+
 Result<void> Filler::put(const StoredValue& value) {
   if (value.kind == ValueKind::kMeta) return put_meta(value);
-  if (value.kind == ValueKind::kKept &&
-      kept::is_head({reinterpret_cast<const char*>(value.name.data()), value.name.size()}))
+  const std::string_view name(reinterpret_cast<const char*>(value.name.data()), value.name.size());
+  if (value.kind == ValueKind::kKept && name.starts_with(kept::kMove)) return put_move(value);
+  if (value.kind == ValueKind::kKept && kept::is_head(name))
     if (auto number = put_used_up(value); !number.ok()) return number;
   const Table table = table_of(value.kind);
   if (table == Tables::kTables) return fail("store: this release knows no such kind of value");

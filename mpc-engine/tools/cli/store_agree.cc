@@ -26,9 +26,20 @@ struct AgreeWords {
   bool yes = false;
 };
 
+// Of two servers, which start to see whether they differ.
+constexpr char kHalfMade[] =
+    "A change is half done here: start both servers first, which settles it, and make lists only\n"
+    "where they begin no session then. Agreeing forgets it, and keys go that would have stayed.\n";
+
 // Of a server that is stopped: what the store holds is what it will start with.
 Result<StoreList> list_stopped(const StoppedStore& at) {
-  if (auto opened = at.open(); !opened) return opened.error();
+  {
+    auto opened = at.open();
+    if (!opened) return opened.error();
+    auto half_made = (*opened)->prepared();
+    if (!half_made) return half_made.error();
+    if (!half_made->empty() && at.config.parties == 2) std::cout << kHalfMade;
+  }
   auto snapshot = StoreSnapshot::take(at.options(), at.key);
   if (!snapshot) return snapshot.error();
   return list_store(**snapshot, at.options());

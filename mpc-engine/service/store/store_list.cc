@@ -172,11 +172,22 @@ Result<void> of_one_epoch(std::span<const StoreList> lists) {
               "repaired from them (docs/operations.md, A lost server)");
 }
 
+Result<void> of_near_eras(std::span<const StoreList> lists) {
+  const auto [first, last] = std::ranges::minmax_element(lists, {}, &StoreList::era);
+  if (last->era - first->era <= kMostErasApart) return {};
+  return fail("the list of server " + std::to_string(last->party) + " is of era " +
+              std::to_string(last->era) + ", that of server " + std::to_string(first->party) +
+              " of era " + std::to_string(first->era) +
+              ": restores do not come to so many. Nothing follows such a list; have its "
+              "administrator say how it came about");
+}
+
 }  // namespace
 
 Result<StoreAgreement> agree_on(std::span<const StoreList> lists) {
   if (lists.size() != 2 && lists.size() != 3) return fail("there must be one list of each server");
   if (auto one = of_one_epoch(lists); !one.ok()) return one.error();
+  if (auto near = of_near_eras(lists); !near.ok()) return near.error();
   StoreAgreement out;
   std::map<KeyId, Tombstone> gone;
   const auto bury = [&](const Tombstone& one) {
@@ -219,6 +230,19 @@ Result<StoreAgreement> agree_on(std::span<const StoreList> lists) {
     }
   }
   for (const auto& [id, one] : gone) out.gone.push_back(one);
+  return out;
+}
+
+std::vector<ListedRecord> drops_of(const StoreAgreement& agreed, const StoreList& own) {
+  std::map<KeyId, std::uint64_t> dropped;
+  for (const DroppedKey& one : agreed.dropped) dropped.emplace(one.id, one.at_s);
+  std::vector<ListedRecord> out;
+  for (const ListedRecord& one : own.keys) {
+    const auto it = dropped.find(one.key.id);
+    if (it == dropped.end() || it->second == one.dropped_at_s) continue;
+    out.push_back(one);
+    out.back().dropped_at_s = it->second;
+  }
   return out;
 }
 

@@ -72,9 +72,17 @@ struct StoreAgreement {
   std::uint32_t era = 0;  // the highest
 };
 
+// How far apart the eras of lists may be. Each restore of all three servers begins one.
+inline constexpr std::uint32_t kMostErasApart = 64;
+
 // `lists` by party, three, or of two servers both. Error: not of one installation, or not of one
-// refresh epoch; says which is current.
+// refresh epoch; says which is current. Or eras too far apart: a store of a later one makes no use
+// of its keys but to open.
 Result<StoreAgreement> agree_on(std::span<const StoreList> lists);
+
+// What this store uses, and would use no more: keys that another one's list has dropped; and what
+// it has dropped later than another says, so that it would be purged earlier.
+std::vector<ListedRecord> drops_of(const StoreAgreement& agreed, const StoreList& own);
 
 // Of a stopped server: these go, and have a tombstone; these are dropped, and no others; what was
 // half made is forgotten. In one transaction, but for records that move.

@@ -13,6 +13,7 @@
 #include "base/hardening.h"
 #include "base/output_file.h"
 #include "base/secret_file.h"
+#include "base/utc_time.h"
 #include "service/store/store_list.h"
 #include "tools/cli/printable.h"
 #include "tools/cli/stopped_store.h"
@@ -64,31 +65,53 @@ Result<void> write_list(const AgreeWords& words) {
 
 std::string all_of(std::size_t servers) { return servers == 2 ? "both" : "all three"; }
 
-void show(const StoreAgreement& agreed, std::size_t servers) {
-  std::cout << agreed.kept << " keys are at " << all_of(servers) << " servers and stay\n";
-  if (agreed.lone.empty()) return;
-  std::cout << agreed.lone.size() << " keys are not, or were purged at one, and go for good:\n";
-  for (const LoneKey& one : agreed.lone) {
-    Reader r(one.record.key.header);
-    const std::uint32_t kvno = r.u32(), enctype = r.u32();
+std::string named(const ListedRecord& one) {
+  Reader r(one.key.header);
+  const std::uint32_t kvno = r.u32(), enctype = r.u32();
+  return "    " + printable(one.principal) + ", version " + std::to_string(kvno) + ", enctype " +
+         std::to_string(enctype);
+}
+
+void show_lone(const std::vector<LoneKey>& lone, std::size_t servers) {
+  if (lone.empty()) return;
+  std::cout << lone.size() << " keys are not, or were purged at one, and go for good:\n";
+  for (const LoneKey& one : lone) {
     std::string where;
     for (std::size_t p = 0; p < 3; ++p)
       if (one.at[p]) where += (where.empty() ? "" : ", ") + std::to_string(p);
-    std::cout << "    " << printable(one.record.principal) << ", version " << kvno << ", enctype "
-              << enctype << ": at server " << where
+    std::cout << named(one.record) << ": at server " << where
               << (one.versions && servers == 2 ? ", of which one has moved it since" : "") << "\n";
   }
-  if (servers == 2 && std::ranges::any_of(agreed.lone, &LoneKey::versions))
+  if (servers == 2 && std::ranges::any_of(lone, &LoneKey::versions))
     std::cout << "Keys that one server has moved into another pool since are lost only so: restore "
                  "the other\nserver too, from its backup of the same state, and they stay.\n";
 }
 
-bool confirmed(const AgreeWords& words, std::size_t keys) {
-  if (words.yes || keys == 0) return true;
-  std::cout << "To have these " << keys << " keys go type " << keys << ": " << std::flush;
+// What this store is to change. How much that is, of what people have to confirm.
+std::size_t show(const StoreAgreement& agreed, const StoreList& own, std::size_t servers) {
+  std::cout << agreed.kept << " keys are at " << all_of(servers) << " servers and stay\n";
+  show_lone(agreed.lone, servers);
+  const std::vector<ListedRecord> drops = drops_of(agreed, own);
+  if (!drops.empty())
+    std::cout << drops.size()
+              << " keys of these have another server's word that they were removed. They serve no "
+                 "more, and are\npurged when they have been so for long enough:\n";
+  for (const ListedRecord& one : drops)
+    std::cout << named(one) << ": since "
+              << format_utc_spaced(static_cast<std::int64_t>(one.dropped_at_s)) << "\n";
+  if (agreed.era > own.era)
+    std::cout << "This store's era becomes " << agreed.era << ", from " << own.era
+              << ": what it has of keys that seal under nonces only opens then\n";
+  return agreed.lone.size() + drops.size() + (agreed.era > own.era ? 1 : 0);
+}
+
+bool confirmed(const AgreeWords& words, std::size_t changes) {
+  if (words.yes || changes == 0) return true;
+  std::cout << "To have these " << changes << " changes made type " << changes << ": "
+            << std::flush;
   std::string typed;
   std::getline(std::cin, typed);
-  return typed == std::to_string(keys);
+  return typed == std::to_string(changes);
 }
 
 Result<std::vector<StoreList>> read_lists(const AgreeWords& words, std::size_t servers) {
@@ -131,8 +154,7 @@ Result<void> agree(const AgreeWords& words) {
         "servers where they have agreed already");
   auto agreed = agree_on(*lists);
   if (!agreed) return agreed.error();
-  show(*agreed, servers);
-  if (!confirmed(words, agreed->lone.size())) return fail("nothing was changed");
+  if (!confirmed(words, show(*agreed, mine, servers))) return fail("nothing was changed");
   auto store = at->open();
   if (!store) return store.error();
   auto done = keep_common(**store, *agreed);

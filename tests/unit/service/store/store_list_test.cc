@@ -96,6 +96,46 @@ TEST_F(Agreement, SharesOfDifferentEpochsAreRefusedAndTheNewestNamed) {
   EXPECT_FALSE(agree_on(all).ok());
 }
 
+// Whose list says that everything was removed, and long ago, takes nothing away unseen.
+TEST_F(Agreement, WhatBecomesDroppedIsShown) {
+  for (std::size_t p = 0; p < 3; ++p)
+    for (std::uint32_t number : {1u, 2u, 3u, 4u}) add_to(p, number);
+  for (std::size_t p = 0; p < 3; ++p) drop_at(p, 3, 300);
+  for (std::size_t p = 0; p < 3; ++p) drop_at(p, 4, 400);
+  auto all = lists();
+  for (ListedRecord& one : all[1].keys)
+    if (one.key.id != id_of(2) && one.key.id != id_of(4)) one.dropped_at_s = 1;
+  const auto agreed = agree_on(all);
+  ASSERT_TRUE(agreed.ok()) << agreed.error().message;
+  EXPECT_TRUE(agreed->lone.empty());
+  const auto drops = drops_of(*agreed, all[0]);
+  ASSERT_EQ(drops.size(), 2u);
+  EXPECT_EQ(drops[0].key.id, id_of(1));
+  EXPECT_EQ(drops[0].principal, "user1@EXAMPLE.ORG");
+  EXPECT_EQ(drops[1].key.id, id_of(3)) << "it would be purged earlier";
+  for (const ListedRecord& one : drops) EXPECT_EQ(one.dropped_at_s, 1u);
+  EXPECT_TRUE(drops_of(*agreed, all[1]).empty());
+}
+
+TEST_F(Agreement, AnEraIsNotRaisedWithoutEnd) {
+  for (std::size_t p = 0; p < 3; ++p) add_to(p, 1);
+  auto all = lists();
+  all[2].era = kMostErasApart;
+  EXPECT_EQ(agree_on(all)->era, kMostErasApart);
+  for (const std::uint32_t era : {kMostErasApart + 1, UINT32_MAX}) {
+    all[2].era = era;
+    const auto refused = agree_on(all);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.error().message.find("server 2 is of era"), std::string::npos);
+    const auto of_two = agree_on(std::vector{all[0], [&] {
+                                               StoreList one = all[1];
+                                               one.era = era;
+                                               return one;
+                                             }()});
+    EXPECT_FALSE(of_two.ok());
+  }
+}
+
 TEST_F(Agreement, OneVersionIsNotAnother) {
   for (std::size_t p = 0; p < 3; ++p) add_to(p, 1);
   auto all = lists();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace tkdc {
 namespace {
@@ -67,6 +68,17 @@ Result<std::vector<PairPools::Count>> swap_counts(ot::Channel& channel,
   return peers;
 }
 
+// Each pool once, and no number behind its last block: PairPools has no others.
+Result<void> may_be(const std::vector<PairPools::Count>& peers) {
+  std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
+  for (const PairPools::Count& one : peers)
+    if (one.next > one.blocks || !seen.emplace(one.id.high, one.id.low).second)
+      return fail("pool: the other server says of a pool what no store has (block " +
+                  std::to_string(one.next) + " of " + std::to_string(one.blocks) +
+                  ", or a pool twice): its store is damaged, or it is changed");
+  return {};
+}
+
 std::size_t live_of(const std::vector<PairPools::Count>& of) {
   return static_cast<std::size_t>(
       std::ranges::count_if(of, [](const PairPools::Count& one) { return one.next < one.blocks; }));
@@ -115,7 +127,7 @@ Result<void> catch_up(const std::vector<PairPools::Count>& own,
   for (const PairPools::Count& one : own)
     for (const PairPools::Count& other : peers) {
       const bool behind = other.id == one.id && other.blocks == one.blocks &&
-                          other.next > one.next && other.next <= one.blocks &&
+                          other.next > one.next &&
                           (other.next == one.blocks || other.next - one.next <= pair::kMostApart);
       if (!behind) continue;
       const auto claimed = pools.claim(one.id, one.next, other.next - one.next);
@@ -150,6 +162,7 @@ Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginnin
   auto peers = swap_counts(channel, own);
   if (!peers) return peers.error();
   ended_by = EndedBy::kState;
+  if (auto good = may_be(*peers); !good) return good.error();
   pools.no_orphans();
   if (auto level = catch_up(own, *peers, pools); !level) return level.error();
   auto best = best_of(own, *peers, pools);

@@ -54,6 +54,7 @@ Result<void> PairPools::load() {
   const std::lock_guard lock(mutex_);
   pools_.clear();
   next_.clear();
+  made_.clear();
   erased_.clear();
   for (const std::string& name : *names) {
     if (!name.ends_with(kHead)) continue;
@@ -81,7 +82,7 @@ Result<void> PairPools::load_one(const std::string& base) {
     return fail("pool: this store has pools of the other server: it is that one's store");
   pool.id = id;
   std::memcpy(&pool.deltas.delta, delta.data(), kLabelBytes);
-  pool.blocks.resize(blocks);
+  if (used < blocks) pool.blocks.resize(blocks);  // one without any takes no memory
   const std::size_t begin = used == blocks ? chunks_of(blocks) : used / kChunkBlocks;
   for (std::size_t chunk = begin; chunk < chunks_of(blocks); ++chunk) {
     const std::size_t first = chunk * kChunkBlocks;
@@ -93,14 +94,16 @@ Result<void> PairPools::load_one(const std::string& base) {
   }
   pools_.push_back(std::move(pool));
   next_[key_of(id)] = used;
+  made_[key_of(id)] = blocks;
   erased_[key_of(id)] = std::max(used / kChunkBlocks, kErasedAtOnce) - kErasedAtOnce;
   return {};
 }
 
 Result<void> PairPools::keep(pair::Pool pool) {
   const std::lock_guard lock(mutex_);
-  const auto live = std::ranges::count_if(
-      pools_, [&](const pair::Pool& one) { return next_.at(key_of(one.id)) < one.blocks.size(); });
+  const auto live = std::ranges::count_if(pools_, [&](const pair::Pool& one) {
+    return next_.at(key_of(one.id)) < made_.at(key_of(one.id));
+  });
   if (static_cast<std::size_t>(live) == kMost || pools_.size() == kMostAll)
     return fail("pool: there are " + std::to_string(pools_.size()) +
                 " in this store, and no more can be made");
@@ -124,6 +127,7 @@ Result<void> PairPools::keep(pair::Pool pool) {
   }
   if (auto put = values_.put(values); !put) return put;
   next_[key_of(pool.id)] = 0;
+  made_[key_of(pool.id)] = pool.blocks.size();
   pools_.push_back(std::move(pool));
   return {};
 }
@@ -144,12 +148,13 @@ Result<void> PairPools::erase_locked(const Label& id) {
   if (pool == pools_.end()) return {};
   std::vector<std::string> names{base_of(id) + std::string(kHead),
                                  base_of(id) + std::string(kNext)};
-  const std::size_t chunks = chunks_of(pool->blocks.size());
+  const std::size_t chunks = chunks_of(made_[key_of(id)]);
   for (std::size_t chunk = erased_[key_of(id)]; chunk < chunks; ++chunk)
     names.push_back(chunk_name(id, chunk));
   if (auto gone = values_.erase(names); !gone) return gone;
   pools_.erase(pool);
   next_.erase(key_of(id));
+  made_.erase(key_of(id));
   erased_.erase(key_of(id));
   std::erase(orphans_, id);
   return {};
@@ -169,7 +174,7 @@ std::vector<PairPools::Count> PairPools::counts() const {
   const std::lock_guard lock(mutex_);
   std::vector<Count> out;
   for (const pair::Pool& pool : pools_)
-    out.push_back({pool.id, next_.at(key_of(pool.id)), pool.blocks.size()});
+    out.push_back({pool.id, next_.at(key_of(pool.id)), made_.at(key_of(pool.id))});
   return out;
 }
 

@@ -11,7 +11,7 @@
 // A number is on disk before what follows from it may leave this server. Blocks that have been
 // claimed are zeros, in memory and in the same transaction on disk: a key is what was drawn from
 // them, and shall be gone when its record is. All pools that keys may be of are in memory too, 48
-// octets a block.
+// octets a block; of one that had none left when it was read, no block.
 //
 // Threads: counts() from any, the rest from the lane's. Secret: Δ and blocks.
 #pragma once
@@ -76,6 +76,7 @@ class PairPools final : public pair::PoolPosition {
   std::list<pair::Pool> pools_;  // what is reserved points to them
   using Numbers = std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t>;
   Numbers next_;    // by pool
+  Numbers made_;    // how many blocks
   Numbers erased_;  // chunks before it are
   bool full_ = false;
   std::vector<pair::Label> orphans_, spent_;

@@ -2,6 +2,7 @@
 // Small messages and pools by themselves: what comes from the other server, and from the disk.
 #include <map>
 
+#include "service/pair/pair_begin.h"
 #include "service/pair/pair_pools.h"
 #include "service/pair/pair_queue.h"
 #include "service/pair/pair_talk.h"
@@ -9,6 +10,8 @@
 
 namespace tkdc {
 namespace {
+
+using pair::EndedBy;
 
 // What one said is what the other hears, or an error.
 Result<PairOrder> heard(const Bytes& octets) {
@@ -170,6 +173,141 @@ TEST(PairPools, ReadsNothingThatIsDamaged) {
       const bool unseen = gone && std::string_view(which) == "/head";  // there is no pool then
       EXPECT_EQ(pools.load().ok(), unseen) << which;
     }
+}
+
+TEST(PairPools, OneWithoutABlockTakesNoMemoryAndGoesAsAWhole) {
+  TableInMemory table;
+  const pair::Pool pool = new_pool(100);
+  {
+    PairPools pools(table, pair::Side::kGarbler);
+    ASSERT_TRUE(pools.keep(pool).ok());
+    ASSERT_TRUE(*pools.claim(pool.id, 0, 100));
+  }
+  PairPools pools(table, pair::Side::kGarbler);
+  ASSERT_TRUE(pools.load().ok());
+  EXPECT_EQ(pools.counts().at(0).next, 100u);
+  EXPECT_EQ(pools.counts().at(0).blocks, 100u);
+  EXPECT_EQ(pools.find(pool.id)->blocks.capacity(), 0u);
+  EXPECT_EQ(pools.find(pool.id)->deltas.delta, pool.deltas.delta);
+  EXPECT_FALSE(*pools.claim(pool.id, 99, 1));
+  EXPECT_FALSE(pools.claim(pool.id, 100, 1).ok());
+  ASSERT_TRUE(pools.erase(pool.id).ok());
+  EXPECT_TRUE(table.values.empty());
+}
+
+// ---- what the other server says of pools when a session begins
+
+using Counts = std::vector<PairPools::Count>;
+
+// Of an honest server 0, what it says, to a server 1 by hand that says `said` of the same pools and
+// no more: how far server 0 comes.
+struct Begun {
+  EndedBy ended_by = EndedBy::kNothing;
+  std::string error;
+  std::optional<pair::Label> pool;
+};
+Begun begins_with(PairPools& pools, const Counts& said) {
+  ot::Ends up("server 0", "server 1"), down("server 1", "server 0");
+  ot::Channel own(*up.stream.writer, *down.stream.reader, 1000),
+      rogue(*down.stream.writer, *up.stream.reader, 1000);
+  Bytes out;
+  Writer writer(out);
+  writer.u8(static_cast<std::uint8_t>(said.size()));
+  for (const PairPools::Count& one : said) {
+    writer.raw({reinterpret_cast<const std::uint8_t*>(&one.id), sizeof one.id});
+    writer.u64(one.next);
+    writer.u64(one.blocks);
+  }
+  EXPECT_TRUE(rogue.write(out).ok());
+  down.stream.writer->finish();  // so where a new pool is begun, it goes no further
+  PairBeginning of;
+  of.pool_blocks = 1024;
+  Begun begun;
+  auto best = agree_on_pool(own, of, pools, begun.ended_by);
+  if (best && *best != nullptr) begun.pool = (*best)->id;
+  if (!best) begun.error = best.error().message;
+  return begun;
+}
+
+// Of two pools of 1,024 blocks, `first` of which the honest one has used 10.
+class LyingPeer : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kBlocks = 1024;
+  void SetUp() override {
+    for (const pair::Pool* one : {&first, &second}) ASSERT_TRUE(pools.keep(*one).ok());
+    ASSERT_TRUE(*pools.claim(first.id, 0, 10));
+  }
+  std::uint64_t next(const pair::Pool& of) { return *pools.next(of.id); }
+
+  const pair::Pool first = new_pool(kBlocks), second = new_pool(kBlocks);
+  TableInMemory table;
+  PairPools pools{table, pair::Side::kGarbler};
+};
+
+// It burns that pool, at both alike, and no other.
+TEST_F(LyingPeer, SaysThatAPoolIsSpentAndHasIt) {
+  const Begun begun = begins_with(pools, {{first.id, kBlocks, kBlocks}, {second.id, 0, kBlocks}});
+  EXPECT_EQ(begun.pool, second.id) << begun.error;
+  EXPECT_TRUE(pools.is_spent(first.id));
+  EXPECT_FALSE(pools.is_spent(second.id));
+  EXPECT_EQ(next(first), kBlocks);
+  EXPECT_EQ(next(second), 0u);
+  PairPools again(table, pair::Side::kGarbler);
+  ASSERT_TRUE(again.load().ok());
+  EXPECT_EQ(*again.next(first.id), kBlocks) << "on disk";
+}
+
+// What this server has used stays used, and what it has spent stays spent, whatever is said.
+TEST_F(LyingPeer, SaysThatAPoolIsNotSpentWhichIs) {
+  ASSERT_TRUE(*pools.claim(first.id, 10, kBlocks - 10));
+  ASSERT_TRUE(*pools.claim(second.id, 0, 5));
+  const Begun begun = begins_with(pools, {{first.id, 0, kBlocks}, {second.id, 0, kBlocks}});
+  EXPECT_EQ(begun.pool, second.id) << begun.error;
+  EXPECT_TRUE(pools.is_spent(first.id));
+  EXPECT_EQ(next(first), kBlocks);
+  EXPECT_EQ(next(second), 5u);
+}
+
+TEST_F(LyingPeer, SaysANumberBehindTheLastBlockOrAPoolTwice) {
+  for (const Counts& said :
+       {Counts{{first.id, kBlocks + 1, kBlocks}, {second.id, 0, kBlocks}},
+        Counts{{first.id, UINT64_MAX, kBlocks}, {second.id, 0, kBlocks}},
+        Counts{{first.id, 10, kBlocks}, {first.id, kBlocks, kBlocks}, {second.id, 0, kBlocks}}}) {
+    const Begun begun = begins_with(pools, said);
+    EXPECT_EQ(begun.ended_by, EndedBy::kState);
+    EXPECT_NE(begun.error.find("what no store has"), std::string::npos) << begun.error;
+    EXPECT_FALSE(pools.is_spent(first.id));
+    EXPECT_EQ(next(first), 10u);
+    EXPECT_EQ(next(second), 0u);
+  }
+}
+
+// A pool of another length is none that both have: it is not used, not burnt, and stays where
+// blocks of it were used.
+TEST_F(LyingPeer, SaysThatAPoolHasOtherBlocks) {
+  const Begun begun = begins_with(pools, {{first.id, 20, 2 * kBlocks}, {second.id, 0, kBlocks}});
+  EXPECT_EQ(begun.pool, second.id) << begun.error;
+  EXPECT_EQ(next(first), 10u);
+  EXPECT_FALSE(pools.is_spent(first.id));
+  EXPECT_EQ(pools.orphans(), std::vector{first.id});
+}
+
+// A number that is too far ahead is not followed, but for the end.
+TEST_F(LyingPeer, SaysANumberThatIsFarAhead) {
+  const pair::Pool large = new_pool(2 * pair::kMostApart + 2);
+  ASSERT_TRUE(pools.keep(large).ok());
+  const std::uint64_t blocks = large.blocks.size();
+  const auto says = [&](std::uint64_t number) {
+    return begins_with(
+        pools, {{first.id, 10, kBlocks}, {second.id, 0, kBlocks}, {large.id, number, blocks}});
+  };
+  says(pair::kMostApart + 1);
+  EXPECT_EQ(next(large), 0u);
+  says(pair::kMostApart);
+  EXPECT_EQ(next(large), pair::kMostApart);
+  says(blocks);
+  EXPECT_EQ(next(large), blocks);
+  EXPECT_TRUE(pools.is_spent(large.id));
 }
 
 }  // namespace

@@ -129,6 +129,41 @@ TEST_F(RestoredServers, KeysServeFromABackupAsOftenAsItIsRestored) {
   for (const std::size_t p : {0, 1}) EXPECT_TRUE(two.troubles(p).empty());
 }
 
+// Each of both alone, while the other one's pool has blocks: that one gives them up, on disk, and
+// the key serves.
+class OneIsRestored : public RestoredServers, public testing::WithParamInterface<std::size_t> {};
+TEST_P(OneIsRestored, TheOtherOneGivesUpAPoolThatHasBlocks) {
+  const std::size_t lost = GetParam(), other = 1 - lost;
+  const Bytes key = random_octets(16);
+  Krb5Client whole(kEnctype, key);
+  const KeyRef ref = two.make_key("alice@R", kEnctype, key);
+  take_both();
+  serves(ref, whole);
+  PairPools::Count before;
+  between([&](std::size_t p) {
+    if (p == lost) lose_and_restore(p);
+    if (p != other) return;
+    two.open_store(p);
+    before = pools_of(p).at(0);
+    two.close_store(p);
+  });
+  EXPECT_LT(before.next, before.blocks);
+  serves(ref, whole);
+  two.stop();
+  for (const std::size_t p : {0, 1}) {
+    const auto now = pools_of(p);
+    ASSERT_EQ(now.size(), 2u);
+    const auto first =
+        std::ranges::find_if(now, [&](const auto& one) { return one.id == before.id; });
+    ASSERT_NE(first, now.end());
+    EXPECT_EQ(first->next, first->blocks) << p;
+  }
+  two.restart();
+  serves(ref, whole);
+  for (const std::size_t p : {0, 1}) EXPECT_TRUE(two.troubles(p).empty());
+}
+INSTANTIATE_TEST_SUITE_P(EachOfBoth, OneIsRestored, testing::Values(0, 1));
+
 // Work ahead too: a page of keys comes in by a circuit; pools that no key is of go at both.
 TEST_F(RestoredServers, WorkAheadBringsKeysInAndRemovesPoolsThatNothingIsOf) {
   ahead_ = true;
@@ -199,8 +234,14 @@ TEST_F(RestoredServers, OfDifferentStatesTheyAgree) {
 
 // Server 0, whose store has a pool and a record of it, proves that record in two sessions with a
 // server 1 that is changed and names the first block each time. Between them its store goes back:
-// by a backup, or by a copy of its folder. Whether server 1 has its share then.
-bool read_after(bool by_backup) {
+// by a backup, or by a copy of its folder. Whether server 1 has its share then; and why server 0
+// did not prove it again.
+struct Read {
+  bool share = false;
+  std::string refusal;
+};
+Read read_after(bool by_backup) {
+  Read out;
   const std::string root = test::make_scratch("pair-restored");
   StoreOptions options;
   options.path = root + "/store";
@@ -243,9 +284,11 @@ bool read_after(bool by_backup) {
       spied.push_back(*spy);
       return {};
     };
-    (void)pair::with_sessions(prover, rogue);
+    const ot::Outcome outcome = pair::with_sessions(prover, rogue);
     store.reset();
+    out.refusal = outcome.error[0].value_or("");
     if (turn > 0) break;
+    EXPECT_TRUE(outcome.ok()) << out.refusal;
     fs::remove_all(options.path);
     if (by_backup)
       restore_to(options, backup);
@@ -253,16 +296,23 @@ bool read_after(bool by_backup) {
       fs::rename(copy, options.path);
   }
   fs::remove_all(root);
-  EXPECT_FALSE(spied.empty());
-  if (spied.size() != 2) return false;
+  if (spied.size() != 2) return out;
   const pair::Label share = ot::field().product(spied[0].proof.value ^ spied[1].proof.value,
                                                 pair::inverse_of(spied[0].coin ^ spied[1].coin));
-  return share == record[0].blocks[0].own;
+  out.share = share == record[0].blocks[0].own;
+  return out;
 }
 
 TEST(RestoredPool, ABackupBringsNoBlockBack) {
-  EXPECT_FALSE(read_after(true));
-  EXPECT_TRUE(read_after(false)) << "the control: a copy of the store's folder";
+  const Read restored = read_after(true), copied = read_after(false);
+  EXPECT_FALSE(restored.share);
+  EXPECT_NE(
+      restored.refusal.find("blocks have been made, and both servers together are at number " +
+                            std::to_string(pair::kPoolBlocks)),
+      std::string::npos)
+      << restored.refusal;
+  EXPECT_TRUE(copied.share) << "the control: a copy of the store's folder";
+  EXPECT_EQ(copied.refusal, "");
 }
 
 }  // namespace

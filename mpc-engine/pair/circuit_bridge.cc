@@ -128,24 +128,6 @@ Error was_changed(Session& session) {
       "what it has stored of a key is not what was stored: a store that was changed");
 }
 
-// The garbler tells ρ once it has found that its own blocks fit: an evaluator that entered other
-// keys than it has stored learns whether they fit from one that has latched it.
-Result<void> look_at(Session& session, const Bits& fits, const AuthBit& mask) {
-  now_public(fits.data(), 1);
-  if (!stored_fits(fits[0])) return was_changed(session);
-  const std::span<const AuthBit> one(&mask, 1);
-  const bool garbles = session.side() == Side::kGarbler;
-  auto bit = static_cast<std::uint8_t>(fits[1] ^ mask.own());
-  if (!garbles) {
-    auto heard = session.hear(one);
-    if (!heard) return heard.error();
-    bit = fits[1] ^ (*heard)[0];
-  }
-  now_public(&bit, sizeof bit);
-  if (!stored_fits(bit)) return was_changed(session);
-  return garbles ? session.tell(one) : Result<void>();
-}
-
 // Its outputs; ρ comes into `mask`.
 Result<Bits> outputs_of(Session& session, Inputs inputs, AuthBit& mask) {
   auto ands = make_ands(session, comparison().ands);
@@ -216,12 +198,32 @@ Result<Compared> compare_in_circuit(Session& session, const Pool& pool, const St
   return out;
 }
 
+// The garbler tells ρ once it has found that its own blocks fit: an evaluator that entered other
+// keys than it has stored learns whether they fit from one that has latched it.
+Result<void> look_at(Session& session, const Compared& compared) {
+  const Bits& fits = compared.fits;
+  const AuthBit& mask = compared.mask;
+  now_public(fits.data(), 1);
+  if (!stored_fits(fits[0])) return was_changed(session);
+  const std::span<const AuthBit> one(&mask, 1);
+  const bool garbles = session.side() == Side::kGarbler;
+  auto bit = static_cast<std::uint8_t>(fits[1] ^ mask.own());
+  if (!garbles) {
+    auto heard = session.hear(one);
+    if (!heard) return heard.error();
+    bit = fits[1] ^ (*heard)[0];
+  }
+  now_public(&bit, sizeof bit);
+  if (!stored_fits(bit)) return was_changed(session);
+  return garbles ? session.tell(one) : Result<void>();
+}
+
 Result<Held> bridge_in_circuit(Session& session, const Pool& pool, const StoredBlocks& stored,
                                ByteSpan name) {
   const WipesStack wipes;
   auto compared = compare_in_circuit(session, pool, stored, name);
   if (!compared) return compared.error();
-  if (auto good = look_at(session, compared->fits, compared->mask); !good) return good.error();
+  if (auto good = look_at(session, *compared); !good) return good.error();
   return Held{session.id(), std::move(compared->bits)};
 }
 

@@ -24,8 +24,8 @@ namespace tkdc::pair {
 Result<Held> bridge_in_circuit(Session& session, const Pool& pool, const StoredBlocks& stored,
                                ByteSpan name);
 
-// The first part of it, up to the circuit's outputs, at which nobody has looked yet: for tests that
-// take one party's place.
+// Its two parts, for tests that take one party's place: up to the circuit's outputs; and what is
+// made of these, which ends the session where they do not fit.
 struct Compared {
   AuthBits bits;  // of all blocks
   Bits fits;      // the evaluator's; the garbler's ⊕ ρ
@@ -33,6 +33,7 @@ struct Compared {
 };
 Result<Compared> compare_in_circuit(Session& session, const Pool& pool, const StoredBlocks& stored,
                                     ByteSpan name);
+Result<void> look_at(Session& session, const Compared& compared);
 
 // What that circuit has of ANDs.
 std::uint64_t bridge_circuit_ands();

@@ -22,6 +22,7 @@
 #include "garble/garbler.h"
 #include "ot/correlated.h"
 #include "pair/dealt.h"
+#include "pair/keys_parties.h"
 #include "pair/proof.h"
 #include "protocols.h"
 #include "rep3/unit/aes/plane_cohort.h"
@@ -352,6 +353,32 @@ bool dealt_to_two() {
   return done;
 }
 
+// A stored key, and the Δ of its pool, come into a session by a circuit.
+bool bridged_in_circuit() {
+  pair::BothPools pools = pair::new_pools(16);
+  pair::BothStored stored = pair::record_of(pools, 0);
+  for (const std::size_t p : {0, 1}) {
+    VALGRIND_MAKE_MEM_UNDEFINED(&pools[p].deltas.delta, sizeof pools[p].deltas.delta);
+    pair::AuthBlock& one = stored[p].blocks[0];
+    for (garble::Label* each : {&one.own, &one.mac, &one.key})
+      VALGRIND_MAKE_MEM_UNDEFINED(each, sizeof *each);
+  }
+  const pair::HeldBy by_parts = [&](pair::Session& session, std::size_t p) -> Result<pair::Held> {
+    auto compared = pair::compare_in_circuit(session, pools[p], stored[p], pair::kKeyName);
+    if (!compared) return compared.error();
+    // What a party has of outputs before it has looked.
+    VALGRIND_MAKE_MEM_UNDEFINED(compared->fits.data(), compared->fits.size());
+    VALGRIND_MAKE_MEM_UNDEFINED(&compared->mask, sizeof compared->mask);
+    if (auto good = pair::look_at(session, *compared); !good) return good.error();
+    return pair::Held{session.id(), std::move(compared->bits)};
+  };
+  const pair::Bridged bridged = pair::bridge_by(by_parts, 0, {});
+  const bool done = bridged.outcome.ok() && bridged.held[1].bits.size() == pair::kBlockBits &&
+                    is_secret(stored[0].blocks[0].own);
+  std::printf("two servers' bridge in a circuit: %s\n", done ? "ran" : "FAILED");
+  return done;
+}
+
 // How the agent shares a secret out.
 bool agent_shares() {
   agent::ShareStream stream;
@@ -413,6 +440,7 @@ int main(int argc, char** argv) {
   done = three_servers() && done;
   for (const ot::Kernel* kernel : ot::kernels()) done = transferred(*kernel) && done;
   done = dealt_to_two() && done;
+  done = bridged_in_circuit() && done;
   done = agent_shares() && done;
   done = agent_combines() && done;
   return done ? 0 : 1;

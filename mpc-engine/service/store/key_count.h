@@ -10,7 +10,8 @@
 
 namespace tkdc {
 
-// Keys that are committed or prepared, without dropped ones, which no operation has. Error: there is no store in `folder`, or LMDB's reason.
+// Keys that are committed or prepared, without dropped ones, which no operation has. Error: there
+// is no store in `folder`, or LMDB's reason.
 Result<std::size_t> count_keys(const std::string& folder);
 
 }  // namespace tkdc

@@ -186,9 +186,8 @@ TEST(Doctor, AStatusSocketAloneIsEnough) {
   }
   EXPECT_EQ(looked_at,
             (std::set<std::string>{"certificate", "disks", "running", "session", "clocks",
-                                   "audit-log", "shares", "backups", "dropped-keys",
-                                   "former-keys", "keys",
-                                   "epochs", "revoked", "broken-checks"}));
+                                   "audit-log", "shares", "backups", "dropped-keys", "former-keys",
+                                   "keys", "epochs", "revoked", "broken-checks"}));
   patient.status.update({{"certificate_warning", "it ends"},
                          {"disk_warning", "little room"},
                          {"backup_warning", "an old one"},

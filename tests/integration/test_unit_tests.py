@@ -23,8 +23,8 @@ def test_each_unit_test_runs_in_some_build():
     build = default_bin().parent
     if not (build / "CTestTestfile.cmake").exists():
         pytest.skip("these programs are no build's")
-    listed = subprocess.run(["ctest", "--test-dir", str(build), "-N"], capture_output=True, text=True,
-                            check=True).stdout
+    listed = subprocess.run(["ctest", "--test-dir", str(build), "-N"], capture_output=True,
+                            text=True, check=True).stdout
     names = re.findall(r"Test +#\d+: (\S+)", listed)
     assert len(names) > 2000
     plain = re.compile("^([^/]+/)?(" + "|".join(quoted("tests/all", "only_sanitized")) + ")")

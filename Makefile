@@ -17,7 +17,7 @@ help:
 	@echo 'make demo [KEEP=1] [SERVERS=2]'
 	@echo '                     a realm at work, and the proof that nothing holds its keys'
 	@echo 'make demo-stop       stops what KEEP=1 left running'
-	@echo 'make test            unit tests, integration tests, each file compiled on its own, sanitizers'
+	@echo 'make test            unit tests, integration tests, sanitizers'
 	@echo 'make unit | integration | each | sanitize    one of them alone'
 	@echo 'make lint            checks that need no run'
 	@echo 'make bench           figures of docs/performance.md, release build; instruction counts'

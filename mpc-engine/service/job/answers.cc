@@ -14,8 +14,6 @@
 namespace tkdc {
 namespace {
 
-// Of its SHA-256: logs grow by each line, and `tkdc audit show` finds names by so much.
-constexpr std::size_t kPrincipalBytes = 16;
 constexpr const char* kUnheralded = "login reply without preauthentication";
 constexpr const char* kMayBeKnown =
     "failed when the other server may have had its result, and its agent, too";
@@ -90,7 +88,7 @@ bool Answers::audit(const JobRequest& request, tkdc_status status, const char* n
       {"operation", tkdc_wire_op_name(static_cast<std::uint8_t>(request.op))},
       {"usage", request.usage},
       {"key", to_hex(request.key.id)},
-      {"principal", to_hex(ByteSpan(request.key.principal).first(kPrincipalBytes))},
+      {"principal", to_hex(ByteSpan(request.key.principal).first(kAuditedPrincipalBytes))},
       {"agent", to_hex({reinterpret_cast<const std::uint8_t*>(&request.name.agent), 8})},
       {"lane", lane_index_},
       {"cohort", cohort_},

@@ -64,12 +64,10 @@ class Alarms {
     remind(certificate_, alarm, now, kDaily);
   }
   void look_at_backups(const std::string& alarm, Clock::time_point now = Clock::now()) {
-    if (alarm.empty()) backups_ = Reminder();
-    remind(backups_, alarm, now, kDaily);
+    remind_daily(backups_, alarm, now);
   }
   void look_at_dropped(const std::string& alarm, Clock::time_point now = Clock::now()) {
-    if (alarm.empty()) dropped_ = Reminder();
-    remind(dropped_, alarm, now, kDaily);
+    remind_daily(dropped_, alarm, now);
   }
 
  private:
@@ -83,6 +81,11 @@ class Alarms {
     if (text.empty() || (reminder.said && now - reminder.when < every)) return;
     log_(text);
     reminder = {true, now};
+  }
+  // What comes again is said at once.
+  void remind_daily(Reminder& reminder, const std::string& alarm, Clock::time_point now) {
+    if (alarm.empty()) reminder = Reminder();
+    remind(reminder, alarm, now, kDaily);
   }
   struct Watched {
     std::uint64_t said = 0;

@@ -3,6 +3,7 @@
 
 #include "base/codec.h"
 #include "base/log.h"
+#include "service/job/audit_head.h"
 #include "service/store/kept_values.h"
 
 namespace tkdc {
@@ -11,8 +12,7 @@ namespace {
 Bytes mark_of(const AuditHead& head) {
   Bytes out;
   Writer writer(out);
-  writer.u64(head.lines);
-  writer.raw(head.hash);
+  put_audit_head(writer, head);
   return out;
 }
 

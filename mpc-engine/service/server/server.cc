@@ -104,8 +104,10 @@ Result<void> Server::open_files() {
   auto audit = AuditLog::open(config_.audit_file, rotation);
   if (!audit.ok()) return audit.error();
   audit_ = std::move(*audit);
-  if (of_two())
+  if (of_two()) {
     if (auto taken = take_up_pools(*store_, *audit_); !taken.ok()) return taken;
+    pools_taken_up_ = true;
+  }
   return notice_restored_epochs(*store_, *audit_);
 }
 
@@ -474,11 +476,11 @@ void Server::stop() {
   // Last: an export under way may take a while to end, and nobody else waits for it.
   local_thread_.reset();
   status_thread_.reset();
-  if (!ran) return;
-  audit(R"({"event":"stopped"})");
-  (void)audit_->sync().ok();
-  if (of_two()) leave_pools(*store_, *audit_);
-  log_event(LogLevel::kNotice, event::kStopped, "stopped");
+  if (ran) audit(R"({"event":"stopped"})");
+  if (ran || pools_taken_up_) (void)audit_->sync().ok();
+  // Also where it could not start: nothing has served then.
+  if (pools_taken_up_) leave_pools(*store_, *audit_);
+  if (ran) log_event(LogLevel::kNotice, event::kStopped, "stopped");
 }
 
 }  // namespace tkdc

@@ -126,6 +126,7 @@ class Server {
   std::unique_ptr<ShareWatch> shares_;
   std::unique_ptr<RepairWatch> repair_;
   DroppedWatch dropped_;
+  bool pools_taken_up_ = false;                 // of two servers: to be left again
   std::unique_ptr<LocalSocket> status_socket_;  // null: there is none
   std::unique_ptr<LocalSocket> local_;          // null: could not be opened, which the log says
 

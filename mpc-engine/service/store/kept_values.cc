@@ -2,7 +2,6 @@
 #include "service/store/kept_values.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 namespace tkdc::kept {

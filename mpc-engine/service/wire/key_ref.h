@@ -15,6 +15,8 @@ namespace tkdc
 using KeyId = std::array<std::uint8_t, TKDC_WIRE_KEY_ID_BYTES>;
 using InstallationId = std::array<std::uint8_t, TKDC_WIRE_INSTALLATION_BYTES>;
 using PrincipalDigest = std::array<std::uint8_t, TKDC_WIRE_PRINCIPAL_BYTES>;
+// So many octets of it are in a line of an audit log, which grows by each line.
+inline constexpr std::size_t kAuditedPrincipalBytes = 16;
 
 struct KeyRef {
     KeyId id{};

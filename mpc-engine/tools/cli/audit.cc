@@ -16,6 +16,7 @@
 #include "base/hex.h"
 #include "service/server/audit_check.h"
 #include "service/server/audit_files.h"
+#include "service/wire/key_ref.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/printable.h"
 
@@ -99,8 +100,6 @@ Result<bool> verify(const AuditOptions& options) {
   return !alone->gaps.empty();
 }
 
-constexpr std::size_t kPrincipalBytes = 16;  // as service/job/answers.cc writes them
-
 struct ShowOptions {
   std::string log;
   std::vector<std::string> principals, requests;
@@ -112,7 +111,7 @@ std::string mark_of(const std::string& principal) {
   std::array<std::uint8_t, crypto_hash_sha256_BYTES> digest{};
   crypto_hash_sha256(digest.data(), reinterpret_cast<const std::uint8_t*>(principal.data()),
                      principal.size());
-  return "\"principal\":\"" + to_hex(ByteSpan(digest).first(kPrincipalBytes));
+  return "\"principal\":\"" + to_hex(ByteSpan(digest).first(kAuditedPrincipalBytes));
 }
 
 // The same of a request, by the id that krb5kdc's log has.

@@ -102,9 +102,22 @@ void say_what_is_next(const RestoreWords& words, bool made_folder) {
                  "from them, \"A lost server\" in docs/operations.md.\n";
 }
 
+// With three servers the others hold each component, too. Of one of two servers all would be as
+// whoever made the backup likes: the other server could.
+Result<void> check_maker(const RestoreWords& words, bool of_two) {
+  if (!of_two || words.unproved || !words.digest.empty()) return {};
+  return fail(
+      "this is a backup of one of two servers, and who made it shows in its digest alone: whoever "
+      "has backup.pub, the other server among them, can make one whose keys it knows. Give the "
+      "digest of the journal's line, or of what was noted when it was made, as --digest; "
+      "--unproved goes without");
+}
+
 // In a process that gives root up.
 int restore_as(const Owner& owner, const RestoreWords& words, const Checked& backup,
                const StoppedStore& at, bool made_folder) {
+  if (auto proved = check_maker(words, at.config.parties == 2); !proved)
+    return say_failure(kName, proved.error(), kBackupRefused);
   if (!lock_again(backup.secret) || !lock_again(at.key))
     return say_failure(kName, system_error("cannot lock keys in memory"), kBackupFailed);
   if (auto became = become(owner); !became)
@@ -171,17 +184,6 @@ Result<void> check_state(const RestoreWords& words, const BackupHead& head) {
               ": take one of that state, or for all three `--state none`");
 }
 
-// With three servers the others hold each component, too. Of one of two servers all would be as
-// whoever made the backup likes: the other server could.
-Result<void> check_maker(const RestoreWords& words, std::size_t pools) {
-  if (pools == 0 || words.unproved || !words.digest.empty()) return {};
-  return fail(
-      "this is a backup of one of two servers, and who made it shows in its digest alone: whoever "
-      "has backup.pub, the other server among them, can make one whose keys it knows. Give the "
-      "digest of the journal's line, or of what was noted when it was made, as --digest; "
-      "--unproved goes without");
-}
-
 int restore_checked(const RestoreWords& words, const Checked& backup) {
   const std::string config = words.into + "/tkdc.toml";
   const bool make_folder = ::access(config.c_str(), F_OK) != 0;
@@ -214,7 +216,7 @@ int restore(const RestoreWords& words) {
         fail(words.file + " has another digest than the one given: the server did "
                           "not make it; take the one it made, of the journal's line"),
         kBackupRefused);
-  if (auto proved = check_maker(words, contents->pools); !proved)
+  if (auto proved = check_maker(words, contents->pools > 0); !proved)
     return say_failure(kName, proved.error(), kBackupRefused);
   if (auto state = check_state(words, head); !state)
     return say_failure(kName, state.error(), kBackupRefused);

@@ -2,6 +2,8 @@
 // Stores of two servers that were lost and come back from a backup: their keys serve, and nothing
 // that serves once serves twice. The control puts a copy of a store in its place, and reads a
 // share.
+#include <optional>
+
 #include "pair/keys_parties.h"
 #include "service/backup/restore.h"
 #include "service/backup/take_backup.h"

@@ -162,6 +162,7 @@ TEST_F(TwoServersTest, BlocksOfACopyInItsPlaceServeNoMore) {
   put_pool();
   fs::copy(store, copy, fs::copy_options::recursive);
   run();
+  ASSERT_TRUE(Server::create(config_of(0), "program", around(config_of(0))).ok()) << "no start";
   run();
   EXPECT_EQ(next(), 17u);
   fs::remove_all(store);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which unit tests `make test` runs in which build: each in one at least."""
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -34,3 +35,21 @@ def test_each_unit_test_runs_in_some_build():
     assert [name for name in passed_over if address.search(name)] == []
     for word in quoted("tests/all", "only_sanitized"):
         assert re.search(rf"^([^/]+/)?({word})", "\n".join(names), re.MULTILINE), word
+
+
+def test_expressions_of_many_groups_leave_tests_out(tmp_path):
+    """ctest itself takes nine groups at most; with more, it runs everything and ends well."""
+    ctest = tmp_path / "ctest"
+    ctest.write_text("""#!/bin/sh
+case "$*" in
+  *-N*) printf '  Test #%s: %s\\n' 7 One.Runs 8 Two.DoesNot 19 'Six/Six.Runs/0  # GetParam() = 8' ;;
+  *) printf '%s\\n' "$@" ;;
+esac
+""")
+    ctest.chmod(0o755)
+    many = "|".join(f"(Word{i})" for i in range(20))
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}",
+                   "TKDC_CTEST_EXCLUDE": f"{many}\nTwo\\."}
+    arguments = subprocess.run([ROOT / "tests" / "again", "ctest", "none"], env=environment,
+                               capture_output=True, text=True, check=True).stdout.split()
+    assert arguments == ["--preset", "none", "-I", "0,0,0,7,19"]

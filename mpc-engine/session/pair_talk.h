@@ -19,7 +19,7 @@
 
 namespace tkdc {
 
-class PairTalk final : private Exchange {
+class PairTalk final : private StepExchange {
  public:
   static constexpr std::size_t kMaxPacketBytes = 65536;  // a page of entries is the longest
 

@@ -13,7 +13,7 @@ namespace tkdc {
 namespace {
 
 // Packets of steps to and from both neighbours.
-class Steps : protected Exchange {
+class Steps : protected StepExchange {
  public:
   Steps(Link& link, const ReconcileInputs& inputs, long long deadline_ms)
       : link_(link), in_(inputs), deadline_ms_(deadline_ms) {}

@@ -19,7 +19,7 @@ constexpr std::size_t kUnsettledBytes = sizeof(Unsettled::id) + sizeof(Unsettled
 
 class Settling {
  public:
-  Settling(Exchange& others, Entries& entries, const SessionAdvice& advice)
+  Settling(StepExchange& others, Entries& entries, const SessionAdvice& advice)
       : others_(others), names_(others.names()), entries_(entries), advice_(advice) {}
 
   Result<void> run();
@@ -32,7 +32,7 @@ class Settling {
   Result<void> apply(Page mine, const std::vector<Bytes>& answers);
   Result<void> apply_one(const Unsettled& mine, bool others_did);
 
-  Exchange& others_;
+  StepExchange& others_;
   const std::vector<std::string> names_;
   Entries& entries_;
   const SessionAdvice& advice_;
@@ -134,7 +134,7 @@ Result<void> Settling::run() {
 
 }  // namespace
 
-Result<void> settle_entries(Exchange& others, Entries& entries, const SessionAdvice& advice) {
+Result<void> settle_entries(StepExchange& others, Entries& entries, const SessionAdvice& advice) {
   return Settling(others, entries, advice).run();
 }
 

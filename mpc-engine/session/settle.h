@@ -19,9 +19,9 @@ namespace tkdc {
 enum class Step : std::uint8_t { kConfirm = 1, kPrepared, kCommitted, kInventory, kEpoch, kReady };
 
 // Packets of steps to and from the other parties.
-class Exchange {
+class StepExchange {
  public:
-  virtual ~Exchange() = default;
+  virtual ~StepExchange() = default;
   // "party 1", for messages; the order of what follows.
   virtual std::vector<std::string> names() const = 0;
   // One to and one from each of them. Error: lost, late, at another step, or refused, and why.
@@ -30,6 +30,6 @@ class Exchange {
 
 // Committed where any has committed an entry, dropped otherwise; destroyed where any has buried it,
 // pardoned otherwise. Error also: too many, or what another says is malformed.
-Result<void> settle_entries(Exchange& others, Entries& entries, const SessionAdvice& advice);
+Result<void> settle_entries(StepExchange& others, Entries& entries, const SessionAdvice& advice);
 
 }  // namespace tkdc

@@ -34,7 +34,7 @@ class Mailbox {
   std::vector<Bytes> packets_;
 };
 
-class Other final : public Exchange {
+class Other final : public StepExchange {
  public:
   Other(Mailbox& to, Mailbox& from) : to_(to), from_(from) {}
   std::vector<std::string> names() const override { return {"the other"}; }

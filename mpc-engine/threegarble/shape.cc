@@ -2,6 +2,7 @@
 #include "threegarble/shape.h"
 
 #include "circuit/linear_form.h"
+#include "circuit/schedule_digest.h"
 #include "garble/instances.h"
 
 namespace tkdc::threegarble {
@@ -9,37 +10,6 @@ namespace {
 
 using circuit::Circuit;
 using circuit::Schedule;
-
-void add(crypto_generichash_state& state, std::uint64_t value) {
-  std::uint8_t octets[8];
-  for (std::size_t k = 0; k < 8; ++k) octets[k] = static_cast<std::uint8_t>(value >> 8 * k);
-  crypto_generichash_update(&state, octets, sizeof octets);
-}
-
-// Of everything that decides what is garbled, in which order.
-Digest digest_of(const Schedule& schedule) {
-  crypto_generichash_state state;
-  crypto_generichash_init(&state, nullptr, 0, kDigestBytes);
-  for (const auto* ports : {&schedule.inputs, &schedule.outputs}) {
-    add(state, ports->size());
-    for (const circuit::Port& port : *ports) add(state, port.bits);
-  }
-  add(state, schedule.slots);
-  add(state, schedule.layers.size());
-  for (const Schedule::Layer& layer : schedule.layers) {
-    add(state, layer.xors);
-    add(state, layer.ands);
-  }
-  for (const circuit::ScheduledGate& gate : schedule.gates) {
-    add(state, std::uint64_t{gate.a} << 32 | gate.b);
-    add(state, gate.out);
-  }
-  for (const Schedule::Output& output : schedule.output_bits)
-    add(state, std::uint64_t{output.slot} << 1 | (output.complement ? 1 : 0));
-  Digest out;
-  crypto_generichash_final(&state, out.data(), out.size());
-  return out;
-}
 
 // The tables' string (garble/instances.h): a key in front, and again after each kTweaksPerKey.
 std::size_t table_bytes_of(std::uint64_t ands, std::uint64_t first_tweak) {
@@ -68,7 +38,7 @@ Result<Shape> shape_of(const Circuit& circuit) {
   if (ands > kMostBytes / garble::kTableBytes)
     return fail("threegarble: a circuit has " + std::to_string(ands) +
                 " ANDs, more than an instance takes");
-  shape.digest = digest_of(shape.schedule);
+  shape.digest = circuit::digest_of(shape.schedule);
   shape.table_bytes = table_bytes_of(ands, shape.first_gate_tweak());
   shape.all_bytes = shape.colours_at() + shape.out_bytes();
   shape.first_half_bytes = shape.all_bytes / 2 / garble::kLabelBytes * garble::kLabelBytes;

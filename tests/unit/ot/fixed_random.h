@@ -13,12 +13,15 @@
 
 namespace tkdc::ot {
 
-// libsodium's random numbers, replaced by a count of each thread: a party's own.
-inline thread_local std::uint64_t drawn = 0;
+// libsodium's random numbers, replaced by a count of each thread: a party's own. A store's nonces
+// have a count of theirs: how often it writes changes nothing that is sent.
+inline thread_local std::uint64_t drawn = 0, drawn_by_store = 0;
 inline thread_local std::uint8_t who = 0;
 inline void fixed_octets(void* out, const std::size_t bytes) {
   std::uint8_t seed[randombytes_SEEDBYTES] = {who};
-  std::memcpy(seed + 1, &++drawn, sizeof drawn);
+  std::uint64_t& count =
+      bytes == crypto_aead_xchacha20poly1305_ietf_NPUBBYTES ? drawn_by_store : drawn;
+  std::memcpy(seed + 1, &++count, sizeof count);
   std::uint8_t key[crypto_stream_chacha20_KEYBYTES];
   std::memcpy(key, seed, sizeof key);
   const std::uint8_t nonce[crypto_stream_chacha20_NONCEBYTES] = {};
@@ -47,7 +50,7 @@ class FixedRandom {
 // The calling thread is party `number`, from its first random octet on.
 inline void begin_fixed(std::uint8_t number) {
   who = number;
-  drawn = 0;
+  drawn = drawn_by_store = 0;
 }
 
 using Hashes = std::map<std::string, std::string>;  // of a name and a party
@@ -63,6 +66,7 @@ inline void compare_golden(const char* path, const Hashes& now) {
   std::ifstream in(path);
   std::string name, party, hash;
   while (in >> name >> party >> hash) golden[name + " " + party] = hash;
+  EXPECT_EQ(golden.size(), now.size()) << "lines of nothing, or none of something";
   for (const auto& [of, expected] : now)
     EXPECT_EQ(golden[of], expected) << of << ": other octets; `make golden` if meant";
 }

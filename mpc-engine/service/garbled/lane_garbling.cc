@@ -3,6 +3,7 @@
 
 #include <future>
 
+#include "circuits/wire_format.h"
 #include "protocol/offer.h"
 #include "threegarble/fill.h"
 #include "threegarble/three_words.h"
@@ -20,6 +21,9 @@ constexpr std::uint64_t kMostMadeBefore = 4 * LaneGarbling::kMostKinds;
 // How often in a row the three may find that they are not on the same streams: they are, a tick
 // later, unless one of them has lost its connections again.
 constexpr std::size_t kMostApart = 3;
+// Counted up with each change of what three servers decide alike without saying it: which kinds are
+// learned, in which order instances are made, and who waits for one.
+constexpr std::uint64_t kRules = 1;
 
 // Its lengths are those of what somebody sent who may know no key.
 bool checks_something(tkdc_wire_op op) { return op == TKDC_OP_OPEN || op == TKDC_OP_VERIFY; }
@@ -33,17 +37,22 @@ struct Waiting {
 
 }  // namespace
 
-OfferedProtocol LaneGarbling::offered(const GarblingOptions& options, std::string_view build) {
+OfferedProtocol LaneGarbling::offered(const GarblingOptions& options, std::uint64_t wire_format,
+                                      std::uint64_t circuits) {
   Bytes said;
   Writer w(said);
-  w.u64(threegarble_wire_format());
-  w.text(build);
-  w.u64(options.most_bytes);
-  w.u64(kMostKinds);
-  w.u64(options.instances);
+  for (const std::uint64_t one :
+       {wire_format, circuits, std::uint64_t{options.most_bytes}, std::uint64_t{options.instances},
+        std::uint64_t{kMostKinds}, std::uint64_t{kMostOpeningKinds}, std::uint64_t{kMostWaiters},
+        std::uint64_t{kMostNoted}, kMostMadeBefore, std::uint64_t{kMostApart}, kRules})
+    w.u64(one);
   threegarble::Digest digest{};
   crypto_generichash(digest.data(), digest.size(), said.data(), said.size(), nullptr, 0);
   return {std::string(kName), Reader(digest).u64()};
+}
+
+OfferedProtocol LaneGarbling::offered(const GarblingOptions& options) {
+  return offered(options, threegarble_wire_format(), circuits_wire_format());
 }
 
 Result<std::unique_ptr<LaneGarbling>> LaneGarbling::join(Lane& lane, std::uint32_t number,

@@ -34,8 +34,12 @@ class LaneGarbling {
   static constexpr std::size_t kMostOpeningKinds = 16;
 
   // What the handshake says (MeshOptions::streamed). Servers that say the same make the same
-  // instances: programs of one `build`, whose circuits are the same, with the same bounds.
-  static OfferedProtocol offered(const GarblingOptions& options, std::string_view build);
+  // instances: their messages and circuits are the same (threegarble/wire-format.txt,
+  // circuits/wire-format.txt), and so are their bounds. Which build they are does not count.
+  static OfferedProtocol offered(const GarblingOptions& options);
+  // Of the digests of those two files.
+  static OfferedProtocol offered(const GarblingOptions& options, std::uint64_t wire_format,
+                                 std::uint64_t circuits);
 
   // What all lanes of a server have in common, and outlives them. `say`: for the journal.
   struct Common {

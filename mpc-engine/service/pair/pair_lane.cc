@@ -226,6 +226,7 @@ Result<bool> PairLane::work_ahead() {
     if (wishes_.has(kind)) continue;  // one that was pushed out is not wished for, either
     if (auto told = order(PairOrder::Kind::kForget, kind); !told) return told.error();
     at_work_.reserve.forget(kind);
+    count();
   }
   const auto ready = [&](const std::string& kind) { return at_work_.reserve.ready(kind); };
   const auto room = [&](const std::string& kind) {
@@ -253,7 +254,10 @@ Result<void> PairLane::obey(const PairOrder& order) {
   switch (order.kind) {
     case PairOrder::Kind::kJob: return take_named(order);
     case PairOrder::Kind::kPrepare: return prepare(order.circuit);
-    case PairOrder::Kind::kForget: at_work_.reserve.forget(order.circuit); return {};
+    case PairOrder::Kind::kForget:
+      at_work_.reserve.forget(order.circuit);
+      count();
+      return {};
     case PairOrder::Kind::kBridge:
     case PairOrder::Kind::kMove:
     case PairOrder::Kind::kErase: return upkeep_.obey(order);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a server tells those who make its sessions: three parties' mesh, or that of two.
 #include "base/log.h"
-#include "base/version.h"
-#include "pair/wire_format.h"
 #include "rep3/unit/offers.h"
 #include "service/garbled/lane_garbling.h"
 #include "service/job/limits.h"
+#include "service/pair/pair_offer.h"
 #include "service/server/protocols.h"
 #include "service/server/server.h"
 #include "service/server/session_advice.h"
@@ -13,22 +12,6 @@
 #include "session/pair_mesh.h"
 
 namespace tkdc {
-namespace {
-
-// Of one build: what two servers say of jobs, and their circuits, stand in no file of messages, and
-// circuits that differ would look like a deviation.
-OfferedProtocol pair_offered() {
-  Bytes said;
-  Writer w(said);
-  w.u64(pair_wire_format());
-  w.text(kVersionAndCommit);
-  Digest digest{};
-  crypto_generichash(digest.data(), digest.size(), said.data(), said.size(), nullptr, 0);
-  return {std::string(kPairProtocol), Reader(digest).u64()};
-}
-
-}  // namespace
-
 MeshOptions Server::mesh_options(std::shared_ptr<Network> network) {
   MeshOptions options;
   options.installation = config_.installation;
@@ -62,7 +45,7 @@ void Server::add_options_of_three(MeshOptions& options) {
   options.repair = [this] { return repair_->offer(); };
   options.protocols = described(protocols_);
   if (config_.garbling.use != GarblingOptions::Use::kNever)
-    options.streamed = LaneGarbling::offered(config_.garbling, kVersionAndCommit);
+    options.streamed = LaneGarbling::offered(config_.garbling);
   options.masked_blocks = static_cast<std::uint32_t>(config_.masked_blocks);
   options.course = [this](int lane) { return jobs_->course(static_cast<std::size_t>(lane)); };
   options.hear_course = [this](int lane, int party, const CourseTail& theirs) {

@@ -11,7 +11,7 @@ void say_of_two(SessionAdvice& out) {
   out.no_call =
       "server 0 calls: is its tkdc-server running, and does its [[peers]] entry have this server's "
       "data address?";
-  out.protocols = "install one build on both servers; `tkdc status` names each one's";
+  out.protocols = "install one release on both servers; `tkdc status` names each one's";
   out.inventories =
       "no service until both administrators know which store is older: docs/operations.md, A realm "
       "on two servers";

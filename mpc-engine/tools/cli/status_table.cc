@@ -106,7 +106,7 @@ std::string garbling_of(const json& server) {
   if (!truth(server, "garbles"))
     return "data.garbling is \"" + cell(server, "garbling") +
            "\" here, and the session has no garbled circuits: another server says \"never\", has "
-           "another data.garbled_mb, or runs another build\n";
+           "another data.garbled_mb, or is of a release that garbles otherwise\n";
   return "garbled circuits: " + cell(server, "garbled_ready") + " ready, of " +
          cell(server, "garbled_kinds") + " kinds; " + cell(server, "garbled_jobs") +
          " operations took one, " + cell(server, "garbled_missed") + " found none left" +

@@ -8,6 +8,7 @@
 
 #include "base/hex.h"
 #include "circuits/catalogue.h"
+#include "threegarble/three_words.h"
 #include "trio.h"
 
 namespace tkdc::threegarble {
@@ -58,8 +59,26 @@ void add_lines(const std::string& name, const Shape& shape, Lines& lines) {
   }
 }
 
+// How far each of the three is, in three ticks.
+void add_words(Lines& lines) {
+  Trio trio(1'234);
+  Hash parties[3];
+  trio.lanes.record = [&](int p, const SecretVector& prev, const SecretVector& next) {
+    parties[p].add(prev);
+    parties[p].add(next);
+  };
+  const auto talk = [&](int p) -> Task<void> {
+    ThreeWords words(*trio.lanes.lane[p], {1, 2, 3});
+    for (const int word : {0, 1, 1}) co_await words.say(static_cast<std::uint8_t>(word + p));
+    EXPECT_TRUE(words.any(3));
+  };
+  ASSERT_TRUE(trio.lanes.run(talk).ok());
+  for (int p = 0; p < 3; ++p) lines["words three-ticks " + std::to_string(p)] = parties[p].hex();
+}
+
 TEST(ThreegarbleGolden, Transcripts) {
   Lines now, golden;
+  add_words(now);
   add_lines("small", shape_for(small_circuit()), now);
   for (const char* name : {"aes128-encrypt", "open18", "seal19:20", "mac-sha1"})
     add_lines(name, shape_for(circuits::record(*circuits::find_named(name))), now);

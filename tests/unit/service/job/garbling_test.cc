@@ -4,6 +4,7 @@
 // lost while instances are made and while a job runs, streams that break, and servers that differ.
 #include "garbling_services.h"
 #include "service/job/lane_load.h"
+#include "support/file_digest.h"
 
 namespace tkdc::garbling_lanes {
 namespace {
@@ -342,19 +343,23 @@ TEST(GarblingInLanes, ASessionsReserveEndsWithIt) {
   for (int p = 0; p < 3; ++p) EXPECT_EQ(e.service(p).status().garbled_layouts, 1u);
 }
 
-// What servers say in the handshake: other bounds, another program, no garbling.
+// What servers say in the handshake: other bounds, other messages, other circuits; not their build.
 TEST(GarblingInLanes, IsAgreedBetweenServersThatMakeTheSame) {
   GarblingOptions options;
-  const OfferedProtocol one = LaneGarbling::offered(options, "1.0 abc");
-  EXPECT_EQ(one, LaneGarbling::offered(options, "1.0 abc"));
-  EXPECT_NE(one, LaneGarbling::offered(options, "1.0 abd"));
+  const OfferedProtocol one = LaneGarbling::offered(options);
+  EXPECT_EQ(one,
+            LaneGarbling::offered(options, test::digest_of_file(TKDC_THREEGARBLE_WIRE_FORMAT_FILE),
+                                  test::digest_of_file(TKDC_CIRCUITS_WIRE_FORMAT_FILE)))
+      << "of the files alone";
+  EXPECT_NE(LaneGarbling::offered(options, 1, 2), LaneGarbling::offered(options, 3, 2));
+  EXPECT_NE(LaneGarbling::offered(options, 1, 2), LaneGarbling::offered(options, 1, 3));
   options.octets_per_s = 1'000;  // each server's own
-  EXPECT_EQ(one, LaneGarbling::offered(options, "1.0 abc"));
+  EXPECT_EQ(one, LaneGarbling::offered(options));
   ++options.instances;
-  EXPECT_NE(one, LaneGarbling::offered(options, "1.0 abc"));
+  EXPECT_NE(one, LaneGarbling::offered(options));
   --options.instances;
   options.most_bytes *= 2;
-  EXPECT_NE(one, LaneGarbling::offered(options, "1.0 abc"));
+  EXPECT_NE(one, LaneGarbling::offered(options));
 }
 
 }  // namespace

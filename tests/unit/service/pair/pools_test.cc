@@ -80,15 +80,6 @@ TEST(PairPoolsOfServers, ABlockThatWasClaimedIsWiped) {
   }
 }
 
-// So that so many are left of the only pool.
-void use_up_to(TwoServices& two, std::uint64_t left) {
-  for (const std::size_t p : {0, 1}) {
-    PairPools pools(*two.store(p).values(), p == 0 ? pair::Side::kGarbler : pair::Side::kEvaluator);
-    ASSERT_TRUE(pools.load().ok());
-    const PairPools::Count one = pools.counts().at(0);
-    ASSERT_TRUE(*pools.claim(one.id, one.next, one.blocks - left - one.next));
-  }
-}
 bool comes_to(const std::function<bool()>& what) {
   for (int k = 0; k < 4000 && !what(); ++k)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

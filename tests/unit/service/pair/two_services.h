@@ -17,6 +17,7 @@
 #include "pair/output_rule.h"
 #include "service/job/slow_store.h"
 #include "service/pair/pair_job_service.h"
+#include "service/pair/pair_pools.h"
 #include "service/wire/recipe.h"
 #include "support/principals.h"
 #include "support/scratch.h"
@@ -34,9 +35,15 @@ inline Bytes random_octets(std::size_t bytes) {
 
 class TwoServices {
  public:
+  // Hears what server p sends, on a thread of its own.
+  using Tap = std::function<void(std::size_t p, ByteSpan octets)>;
+
+  // `on_thread`: called first on the thread of server p in each session.
   explicit TwoServices(std::size_t pool_blocks = 512,
-                       std::function<void(JobServiceOptions&)> edit = nullptr)
-      : pool_blocks_(pool_blocks), edit_(std::move(edit)) {
+                       std::function<void(JobServiceOptions&)> edit = nullptr,
+                       std::function<void(std::size_t)> on_thread = nullptr, Tap tap = nullptr)
+      : pool_blocks_(pool_blocks), edit_(std::move(edit)), on_thread_(std::move(on_thread)),
+        tap_(std::move(tap)) {
     root_ = test::make_scratch("pair-test");
     for (const std::size_t p : {0, 1}) {
       open_store(p);
@@ -59,13 +66,19 @@ class TwoServices {
     randombytes_buf(id.data(), id.size());
     ot::Ends up("server 0", "server 1"), up2("server 0", "server 1"), down("server 1", "server 0"),
         down2("server 1", "server 0");
-    const ot::Change none;
+    const auto change_of = [&](int p) {
+      ot::Change of = cheat == p ? change : ot::Change();
+      if (tap_)
+        of.rewrite = [tap = tap_, p](std::uint64_t, MutableByteSpan octets) {
+          tap(static_cast<std::size_t>(p), octets);
+        };
+      return of;
+    };
     wires_from_ = {std::move(up.stream.reader), std::move(down.stream.reader)};
     wires_to_ = {std::move(up2.stream.writer), std::move(down2.stream.writer)};
-    wires_[0] = std::make_unique<ot::Wire>(*wires_from_[0], *wires_to_[0],
-                                           cheat == 0 ? change : none, hash_[0]);
-    wires_[1] = std::make_unique<ot::Wire>(*wires_from_[1], *wires_to_[1],
-                                           cheat == 1 ? change : none, hash_[1]);
+    for (const int p : {0, 1})
+      wires_[p] =
+          std::make_unique<ot::Wire>(*wires_from_[p], *wires_to_[p], change_of(p), hash_[p]);
     for (const std::size_t p : {0, 1}) {
       Session& session = sessions_[p];
       session = Session();
@@ -83,6 +96,7 @@ class TwoServices {
     over_ = 0;
     for (const std::size_t p : {0, 1})
       threads_[p] = std::thread([this, p] {
+        if (on_thread_) on_thread_(p);
         ended_[p] = services_[p]->run_session(sessions_[p]);
         ++over_;
       });
@@ -333,6 +347,8 @@ class TwoServices {
 
   const std::size_t pool_blocks_;
   const std::function<void(JobServiceOptions&)> edit_;
+  const std::function<void(std::size_t)> on_thread_;
+  const Tap tap_;
   std::string root_;
   std::unique_ptr<SlowStore> stores_[2];
   std::unique_ptr<JobService> services_[2];
@@ -352,5 +368,15 @@ class TwoServices {
   std::map<JobName, int> counts_;
   std::vector<std::string> audit_[2], troubles_[2];
 };
+
+// So that so many are left of the only pool.
+inline void use_up_to(TwoServices& two, std::uint64_t left) {
+  for (const std::size_t p : {0, 1}) {
+    PairPools pools(*two.store(p).values(), p == 0 ? pair::Side::kGarbler : pair::Side::kEvaluator);
+    ASSERT_TRUE(pools.load().ok());
+    const PairPools::Count one = pools.counts().at(0);
+    ASSERT_TRUE(*pools.claim(one.id, one.next, one.blocks - left - one.next));
+  }
+}
 
 }  // namespace tkdc

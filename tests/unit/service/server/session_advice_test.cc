@@ -48,7 +48,7 @@ TEST(SessionAdvice, OfTwoServersNamesNoThird) {
     EXPECT_NE(one->find("A realm on two servers"), std::string::npos) << *one;
   }
   EXPECT_NE(two.no_call.find("server 0 calls"), std::string::npos);
-  EXPECT_NE(two.protocols.find("one build on both"), std::string::npos);
+  EXPECT_NE(two.protocols.find("one release on both"), std::string::npos);
 }
 
 }  // namespace

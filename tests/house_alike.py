@@ -18,7 +18,7 @@ PAGE = "docs/STYLE.md"
 SECTION = "## Alike on purpose"
 # Prose, data, and what a program writes.
 NO_SOURCE = re.compile(r"\.(md|[18]|svg|json|abi|digest|plan|patch)$|(^|/)LICENSE$"
-                       r"|^tests/fuzz/corpus/|/wire-format\.txt$")
+                       r"|^tests/fuzz/corpus/|/wire-format(-later)?\.txt$")
 NOT_LOOKED_AT = re.compile(r"^(\W*$|//|/\*|\*([ /]|$)|#|--- *$|import |from \S+ import |using "
                            r"|namespace )")
 COMMENT = re.compile(r"\s*(//|  # ).*")

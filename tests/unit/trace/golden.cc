@@ -11,9 +11,10 @@
 namespace tkdc::test {
 namespace {
 
-constexpr const char* kControl = "control";
+constexpr const char *kControl = "control", *kLater = "later";
 
 const char* file_of(const std::string& mode) {
+  if (mode == kLater) return TKDC_LATER_WIRE_FORMAT_FILE;
   return mode == kControl ? TKDC_WIRE_FORMAT_FILE : TKDC_REP3_WIRE_FORMAT_FILE;
 }
 

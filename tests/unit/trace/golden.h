@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two wire-format.txt, of session/ and of rep3/: a hash of what each party sends, by protocol,
-// mode and party.
+// The two wire-format.txt, of session/ and of rep3/, and session/wire-format-later.txt: a hash of
+// what each party sends, by protocol, mode and party.
 #pragma once
 
 #include <sodium.h>
@@ -30,7 +30,7 @@ using Traces = std::map<std::string, std::string>;
 void add_trace(Traces& traces, const std::string& protocol, const std::string& mode,
                const std::array<std::string, 3>& by_party);
 
-// Of one mode: "control", or one of a protocol. Expects them to be as committed; with
+// Of one mode: "control", "later", or one of a protocol. Expects them to be as committed; with
 // TKDC_UPDATE_GOLDEN (`make golden`) commits them.
 void expect_golden(const std::string& mode, const Traces& now);
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who may include whom: the rooms of the house from the bottom to the top, each with the rooms
-below it that its files may include. Faults are: a file outside the rooms (tests and examples
-have none), an arrow that is not in the table, a circle of files, and a picture in
+below it that its files may include. Faults are: a file in a folder that is neither a room nor
+listed as a room's part (tests and examples have none), a room that docs/ARCHITECTURE.md does not
+name under "Folders", an arrow that is not in the table, a circle of files, and a picture in
 docs/ARCHITECTURE.md that differs from the files.
 
     python3 -m tests.house_arrows    prints the picture as it has to be
@@ -116,10 +117,19 @@ room(f"{PLUGIN}/agent", "mpc-engine/base", f"{SERVICE}/wire", "mpc-engine/pair")
 room(f"{PLUGIN}/migrate", "mpc-engine/base", f"{SERVICE}/wire", f"{SERVICE}/export",
      f"{PLUGIN}/preload", f"{PLUGIN}/kdb")
 
+# Folders in a room that are no rooms: they may include what it may, and it may include them.
+PARTS = {
+    "mpc-engine/api/in_tree/tkdc", "mpc-engine/api/tkdc", "mpc-engine/cipher/ghash",
+    "mpc-engine/garble/half_gates", "mpc-engine/link/gcm", "mpc-engine/lut/kernels",
+    "mpc-engine/ot/kernels", "cuda/block", "cuda/device", "cuda/thread",
+    *(f"mpc-engine/rep3/unit/{one}" for one in ("aes", "bits", "circuit", "sha1", "sha2")),
+}
+
 # Where an include without its folder is looked for, after the file's own folder.
 ROOTS = ("mpc-engine", PLUGIN, ".", "mpc-engine/api", "mpc-engine/api/in_tree", f"{SERVICE}/wire",
          f"{PLUGIN}/kdb", f"{PLUGIN}/preload")
 UNKNOWN = "?"
+DEEPEST_NAME = 6  # columns before a folder's name; text that goes on has more
 NOT_IN_ROOMS = ("tests", "examples")
 SOURCE = (".c", ".cc", ".h", ".cu", ".cuh", ".inl")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
@@ -128,11 +138,12 @@ MADE = {"sbox_constants.h", "embedding_constants.h", "tkdc_commit.h",
 
 
 def room_of(name: str) -> str | None:
+    """Of a file whose folder is a room, or a part of one."""
     folder = Path(name).parent
-    for candidate in (folder, *folder.parents):
-        if str(candidate) in ROOMS:
-            return str(candidate)
-    return None
+    if str(folder) not in ROOMS.keys() | PARTS:
+        return None
+    around = (str(one) for one in (folder, *folder.parents))
+    return next((one for one in around if one in ROOMS), None)
 
 
 def includes(names: list[str], root: Path = ROOT) -> dict[str, set[str]]:
@@ -210,6 +221,21 @@ def picture() -> str:
     return page.partition(MARKS[0])[2].partition(MARKS[1])[0]
 
 
+def folders_named() -> set[str]:
+    """What the block under "Folders" names: a name below a less indented one is in it."""
+    block = (ROOT / PAGE).read_text().partition("## Folders")[2].partition("```\n")[2]
+    around: list[tuple[int, str]] = []
+    found = set()
+    for line in block.partition("```\n")[0].splitlines():
+        entry = re.match(r"( *)([\w/-]+)/(?: |$)", line)
+        if not entry or len(entry[1]) > DEEPEST_NAME:
+            continue
+        around = [one for one in around if one[0] < len(entry[1])]
+        around.append((len(entry[1]), entry[2]))
+        found.add("/".join(one for _, one in around))
+    return found
+
+
 def sources(tracked: list[str], root: Path = ROOT) -> list[str]:
     return [name for name in tracked
             if Path(name).parts[0] not in NOT_IN_ROOMS and name.endswith(SOURCE)
@@ -232,6 +258,9 @@ def check(tracked: list[str]) -> list[str]:
     graph = includes(names)
     wrong = [f"{name}: in no room of tests/house_arrows.py" for name in names if not room_of(name)]
     wrong += arrows_not_allowed(graph)
+    wrong += [f"{PAGE}: names no folder {name}" for name in ROOMS if name not in folders_named()]
+    wrong += [f"{name}: holds no file" for name in [*ROOMS, *sorted(PARTS)]
+              if not any(one.startswith(name + "/") for one in names)]
     if around := circle(units(graph)):
         wrong.append("a circle of files: " + " -> ".join([*around, around[0]]))
     if picture() != drawn(arrows(graph)):

@@ -12,6 +12,8 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCES = (".c", ".h", ".cc", ".cu", ".py", ".sh", ".map")
 MAX_COLUMNS = 100
 MAX_FILE_LINES = 500
+# What everybody reads who adds a protocol.
+FEWER_LINES = {"mpc-engine/protocol/protocol.h": 150}
 MAX_FUNCTION_LINES = 70
 
 # Rule, where it holds, pattern, and what to do instead.
@@ -54,8 +56,8 @@ def check_file(name: str) -> list[str]:
     found = []
     if "SPDX-License-Identifier: Apache-2.0" not in "\n".join(lines[:3]):
         found.append(f"{name}:1: no SPDX licence line")
-    if len(lines) > MAX_FILE_LINES:
-        found.append(f"{name}: {len(lines)} lines: one idea in each file")
+    if len(lines) > (most := FEWER_LINES.get(name, MAX_FILE_LINES)):
+        found.append(f"{name}: {len(lines)} lines, and may have {most}: one idea in each file")
     for number, line in enumerate(lines, 1):
         if len(line) > MAX_COLUMNS:
             found.append(f"{name}:{number}: {len(line)} columns")

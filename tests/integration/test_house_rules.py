@@ -74,6 +74,16 @@ def test_each_decision_has_its_test():
     assert not found, "\n".join(found)
 
 
+def test_the_protocols_interface_stays_short():
+    name, most = "mpc-engine/protocol/protocol.h", 150
+    assert house_rules.FEWER_LINES[name] == most
+    assert len((house_rules.ROOT / name).read_text().splitlines()) <= most
+
+
+def test_each_room_stands_among_the_folders():
+    assert house_arrows.ROOMS.keys() <= house_arrows.folders_named()
+
+
 def test_arrows_run_one_way():
     found = house_arrows.check(house_rules.tracked())
     assert not found, "\n".join(found)
@@ -142,6 +152,8 @@ def test_a_circle_of_files_is_seen(tmp_path):
 def test_a_file_in_no_room_is_seen(tmp_path):
     assert house_arrows.room_of("mpc-engine/cellar/a.h") is None
     assert house_arrows.room_of("mpc-engine/rep3/unit/aes/a.h") == "mpc-engine/rep3/unit"
+    assert house_arrows.room_of("mpc-engine/rep3/unit/aes/new/a.h") is None
+    assert house_arrows.room_of("mpc-engine/service/cellar/a.h") is None
     files = ["attic/a.cc", "tests/unit/a.cc", "examples/a/a.cc", "attic/a.py",
              "mpc-engine/base/a.h"]
     a_house(tmp_path, dict.fromkeys(files, ""))

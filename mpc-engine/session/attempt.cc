@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "session/agreement.h"
 #include "session/calling.h"
-#include "session/reconcile.h"
 #include "session/session_keys.h"
 
 namespace tkdc {
@@ -265,7 +265,7 @@ Result<void> Attempt::build_lanes(Session& session) {
 
 // Whether the session goes on, for all three alike; else what a new one needs.
 Result<void> Attempt::agree(Session& session) {
-  ReconcileInputs inputs;
+  AgreementInputs inputs;
   inputs.party = in_.options.party;
   inputs.session = session.id;
   inputs.transcript = transcript();
@@ -281,7 +281,7 @@ Result<void> Attempt::agree(Session& session) {
   // Before anything of the stores is settled: nobody can go on over what that changes.
   if (in_.options.give_up) same = in_.options.give_up(session.forgotten_by);
   if (!same.ok()) return same;
-  auto epoch = reconcile(link, in_.entries, in_.ledger, inputs, deadline_ms_);
+  auto epoch = agree_on_session(link, in_.entries, in_.ledger, inputs, deadline_ms_);
   if (!epoch.ok()) return epoch.error();
   session.epoch = *epoch;
   session.era = mine_.epoch_era;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the three parties must hold alike, as far as the handshake settles it (session/reconcile.h).
+// What the three parties must hold alike, as far as the handshake settles it (session/agreement.h).
 //
 // An entry is at all three or at none, so it is made in two steps: each party has prepared it
 // before any commits it. It is removed in two: each has condemned it before any buries it. What a

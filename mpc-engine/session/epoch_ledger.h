@@ -38,7 +38,7 @@ class EpochLedger {
   // Two honest servers have one each, and a wrong one may use up first one and then the other:
   // 1,048,575 epochs last 254 days of uninterrupted attack.
   static constexpr std::uint32_t kPerDay = 2'048;
-  // Below, a start that two restored stores need (session/reconcile.h) might never be granted.
+  // Below, a start that two restored stores need (session/agreement.h) might never be granted.
   static constexpr std::uint32_t kMinPerDay = 64;
 
   struct Clocks {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes sessions out of connections: every party listens, dials its next for
 // each lane and takes its previous' calls; then all three agree on what
-// hello.h and reconcile.h list. docs/protocols/03-session.md has the messages.
+// hello.h and agreement.h list. docs/protocols/03-session.md has the messages.
 //
 // A session's connections end when any link fails, and also when the previous party asks
 // for new ones (its old ones failed, or it was restarted, which this party has not noticed).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first step of agreeing on entries, between any number of parties (session/reconcile.h,
+// The first step of agreeing on entries, between any number of parties (session/agreement.h,
 // session/pair_talk.h): each names those that are between two steps of being made or removed, and
 // does with them what another party has done. Two rounds for each page of 1,024 ids.
 //

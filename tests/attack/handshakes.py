@@ -13,7 +13,7 @@ from tests.attack.realm import AttackedRealm
 from tests.support.process import RealmError, wait_until
 
 FAR = 1_000
-MOST_LEAD = 36 + 1  # session/reconcile.h, and the session's own
+MOST_LEAD = 36 + 1  # session/agreement.h, and the session's own
 REFUSED_S = 20.0
 
 

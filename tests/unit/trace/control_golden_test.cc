@@ -13,9 +13,9 @@
 #include "service/job/audit_head_notice.h"
 #include "service/job/lane_control.h"
 #include "service/sealing/revocation_notice.h"
+#include "session/agreement.h"
 #include "session/hello.h"
 #include "session/memory_store.h"
-#include "session/reconcile.h"
 
 namespace tkdc {
 namespace {
@@ -115,15 +115,15 @@ TEST(ControlGolden, ConfirmToEpoch) {
   }
   for (int p = 0; p < 3; ++p)
     threads[p] = std::thread([&, p] {
-      ReconcileInputs inputs;
+      AgreementInputs inputs;
       inputs.party = p;
       inputs.session.fill(0x55);
       inputs.transcript.fill(0x66);
-      inputs.epochs = {EpochClaim{3, 3}, EpochClaim{4, 4}, EpochClaim{5, 5}};
+      inputs.epochs = {EpochsSaid{3, 3}, EpochsSaid{4, 4}, EpochsSaid{5, 5}};
       EpochLedger ledger(stores[p], EpochLedger::kPerDay);
       const long long deadline_ms = monotonic_ms() + 20'000;
       EXPECT_TRUE(confirm_handshake(*links[p], inputs, deadline_ms).ok());
-      auto epoch = reconcile(*links[p], stores[p], ledger, inputs, deadline_ms);
+      auto epoch = agree_on_session(*links[p], stores[p], ledger, inputs, deadline_ms);
       EXPECT_TRUE(epoch.ok()) << (epoch.ok() ? "" : epoch.error().message);
       if (epoch.ok()) {
         EXPECT_EQ(*epoch, 6u);

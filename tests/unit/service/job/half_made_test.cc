@@ -2,7 +2,7 @@
 // A disk that fails between the steps of a change of keys. The session ends, and what starts the
 // next one settles it: no session serves from stores that differ.
 #include "link/socket.h"
-#include "session/reconcile.h"
+#include "session/agreement.h"
 #include "three_services.h"
 
 namespace tkdc {
@@ -36,19 +36,18 @@ class HalfMade : public testing::TestWithParam<Security> {
     auto ring = MemoryRing::create();
     std::array<std::unique_ptr<Link>, 3> links{ring->link(0), ring->link(1), ring->link(2)};
     std::array<std::string, 3> why;
-    std::array<EpochClaim, 3> claims{};
+    std::array<EpochsSaid, 3> said{};
     for (int p = 0; p < 3; ++p)
-      claims[static_cast<std::size_t>(p)] = {s.store(p).epochs().reserved,
-                                             s.store(p).epochs().used};
+      said[static_cast<std::size_t>(p)] = {s.store(p).epochs().reserved, s.store(p).epochs().used};
     std::vector<std::thread> threads;
     for (int p = 0; p < 3; ++p)
       threads.emplace_back([&, p] {
         EpochLedger ledger(s.store(p), EpochLedger::kPerDay);
-        ReconcileInputs inputs;
+        AgreementInputs inputs;
         inputs.party = p;
-        inputs.epochs = claims;
-        auto epoch = reconcile(*links[static_cast<std::size_t>(p)], s.store(p), ledger, inputs,
-                               monotonic_ms() + 20'000);
+        inputs.epochs = said;
+        auto epoch = agree_on_session(*links[static_cast<std::size_t>(p)], s.store(p), ledger,
+                                      inputs, monotonic_ms() + 20'000);
         if (!epoch.ok()) why[static_cast<std::size_t>(p)] = epoch.error().message;
       });
     for (auto& thread : threads) thread.join();

@@ -30,15 +30,15 @@ namespace tkdc {
 // wrong server can add in one start.
 inline constexpr std::uint32_t kMaxEpochLead = 36;
 
-struct EpochClaim {
+struct EpochsSaid {
   std::uint32_t reserved = 0, used = 0;
 };
 
-struct ReconcileInputs {
+struct AgreementInputs {
   int party = 0;
   std::array<std::uint8_t, 32> session{};
   std::array<std::uint8_t, 32> transcript{};  // digest of the three HELLOs, in party order
-  std::array<EpochClaim, 3> epochs{};         // persisted, by party, from the HELLOs
+  std::array<EpochsSaid, 3> epochs{};         // persisted, by party, from the HELLOs
   std::function<void(const std::string&)> log;
   SessionAdvice advice;
   // This party has no entries yet, and the session is to give it them: the two others' inventories
@@ -48,10 +48,10 @@ struct ReconcileInputs {
 
 // Step 1. On it rests whether a session goes on or a new one follows: a party that told the two
 // others different things of it ends here, and nothing has been changed.
-Result<void> confirm_handshake(Link& link, const ReconcileInputs& inputs, long long deadline_ms);
+Result<void> confirm_handshake(Link& link, const AgreementInputs& inputs, long long deadline_ms);
 
 // Steps 2 to 4, of a new session. Returns its epoch.
-Result<std::uint32_t> reconcile(Link& link, Entries& entries, EpochLedger& ledger,
-                                const ReconcileInputs& inputs, long long deadline_ms);
+Result<std::uint32_t> agree_on_session(Link& link, Entries& entries, EpochLedger& ledger,
+                                       const AgreementInputs& inputs, long long deadline_ms);
 
 }  // namespace tkdc

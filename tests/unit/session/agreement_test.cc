@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agreement on stores and epoch, over a memory ring that can lie.
-#include "session/reconcile.h"
+#include "session/agreement.h"
 
 #include <gtest/gtest.h>
 
@@ -21,9 +21,9 @@ KeyId id_of(std::uint32_t n) {
   return id;
 }
 
-class ReconcileTest : public testing::Test {
+class AgreementTest : public testing::Test {
  protected:
-  ReconcileTest() { EXPECT_GE(sodium_init(), 0); }
+  AgreementTest() { EXPECT_GE(sodium_init(), 0); }
 
   void prepare(int party, std::uint32_t n) {
     KeyRecord record;
@@ -38,15 +38,15 @@ class ReconcileTest : public testing::Test {
     ring_->fault = fault_;
     std::array<std::unique_ptr<Link>, 3> links{ring_->link(0), ring_->link(1), ring_->link(2)};
     std::string errors[3];
-    EpochClaim claims[3];
+    EpochsSaid said[3];
     for (int p = 0; p < 3; ++p) {
       const Epochs epochs = store_[p].store.epochs();
-      claims[p] = store_[p].lie.value_or(EpochClaim{epochs.reserved, epochs.used});
+      said[p] = store_[p].lie.value_or(EpochsSaid{epochs.reserved, epochs.used});
     }
     std::vector<std::thread> threads;
     for (int p = 0; p < 3; ++p)
       threads.emplace_back([&, p] {
-        ReconcileInputs inputs;
+        AgreementInputs inputs;
         inputs.party = p;
         inputs.session.fill(1);
         inputs.transcript.fill(transcript_[p]);
@@ -59,12 +59,12 @@ class ReconcileTest : public testing::Test {
           std::lock_guard lock(mutex_);
           log_ += line + "\n";
         };
-        for (std::size_t q = 0; q < 3; ++q) inputs.epochs[q] = claims[q];
+        for (std::size_t q = 0; q < 3; ++q) inputs.epochs[q] = said[q];
         EpochLedger ledger(store_[p], per_day_, inputs.advice);
         Link& link = *links[static_cast<std::size_t>(p)];
         const long long deadline_ms = monotonic_ms() + deadline_ms_;
         auto same = confirm_handshake(link, inputs, deadline_ms);
-        auto epoch = same.ok() ? reconcile(link, store_[p], ledger, inputs, deadline_ms)
+        auto epoch = same.ok() ? agree_on_session(link, store_[p], ledger, inputs, deadline_ms)
                                : Result<std::uint32_t>(same.error());
         if (epoch.ok())
           epoch_[p] = *epoch;
@@ -78,7 +78,7 @@ class ReconcileTest : public testing::Test {
 
   struct TestStore {
     MemoryStore store;
-    std::optional<EpochClaim> lie;  // in its HELLO, about its epochs
+    std::optional<EpochsSaid> lie;  // in its HELLO, about its epochs
     operator Store&() { return store; }
     Result<void> prepare(const KeyRecord& record) { return store.prepare(record); }
     Result<void> commit(const KeyId& id) { return store.commit(id); }
@@ -97,7 +97,7 @@ class ReconcileTest : public testing::Test {
 };
 
 // It has nothing yet: the two others are to be alike, whichever it is.
-TEST_F(ReconcileTest, ARepairLeavesOutWhoIsRepaired) {
+TEST_F(AgreementTest, ARepairLeavesOutWhoIsRepaired) {
   for (int p : {0, 2}) {
     prepare(p, 1);
     commit(p, 1);
@@ -115,7 +115,7 @@ TEST_F(ReconcileTest, ARepairLeavesOutWhoIsRepaired) {
   for (const char* party : {"P0", "P1", "P2"}) EXPECT_NE(errors.find(party), std::string::npos);
 }
 
-TEST_F(ReconcileTest, EmptyStores) {
+TEST_F(AgreementTest, EmptyStores) {
   EXPECT_EQ(run(), "");
   for (int p = 0; p < 3; ++p) {
     EXPECT_EQ(epoch_[p], 1u);
@@ -124,14 +124,14 @@ TEST_F(ReconcileTest, EmptyStores) {
   }
 }
 
-TEST_F(ReconcileTest, EpochIsAboveTheHighest) {
+TEST_F(AgreementTest, EpochIsAboveTheHighest) {
   store_[0].store.use_epochs(5);
   store_[1].store.use_epochs(9);
   EXPECT_EQ(run(), "");
   for (int p = 0; p < 3; ++p) EXPECT_EQ(store_[p].store.epochs().used, 10u);
 }
 
-TEST_F(ReconcileTest, PreparedIsCommittedWhenAnybodyHasCommitted) {
+TEST_F(AgreementTest, PreparedIsCommittedWhenAnybodyHasCommitted) {
   for (int p = 0; p < 3; ++p) prepare(p, 1);
   commit(2, 1);
   EXPECT_EQ(run(), "");
@@ -141,7 +141,7 @@ TEST_F(ReconcileTest, PreparedIsCommittedWhenAnybodyHasCommitted) {
   }
 }
 
-TEST_F(ReconcileTest, PreparedIsDroppedWhenNobodyHas) {
+TEST_F(AgreementTest, PreparedIsDroppedWhenNobodyHas) {
   for (int p = 0; p < 2; ++p) prepare(p, 1);
   for (int p = 0; p < 3; ++p) prepare(p, 2);
   EXPECT_EQ(run(), "");
@@ -151,7 +151,7 @@ TEST_F(ReconcileTest, PreparedIsDroppedWhenNobodyHas) {
   }
 }
 
-TEST_F(ReconcileTest, CondemnedIsDestroyedWhenAnybodyHasBuriedIt) {
+TEST_F(AgreementTest, CondemnedIsDestroyedWhenAnybodyHasBuriedIt) {
   for (int p = 0; p < 3; ++p) {
     prepare(p, 1);
     commit(p, 1);
@@ -165,7 +165,7 @@ TEST_F(ReconcileTest, CondemnedIsDestroyedWhenAnybodyHasBuriedIt) {
   }
 }
 
-TEST_F(ReconcileTest, CondemnedIsPardonedWhenNobodyHasBuriedIt) {
+TEST_F(AgreementTest, CondemnedIsPardonedWhenNobodyHasBuriedIt) {
   for (int p = 0; p < 3; ++p) {
     prepare(p, 1);
     commit(p, 1);
@@ -179,7 +179,7 @@ TEST_F(ReconcileTest, CondemnedIsPardonedWhenNobodyHasBuriedIt) {
 }
 
 // One server that has buried a key cannot take it from those that never agreed.
-TEST_F(ReconcileTest, NobodyRemovesWhatItHasNotCondemned) {
+TEST_F(AgreementTest, NobodyRemovesWhatItHasNotCondemned) {
   for (int p = 0; p < 3; ++p) {
     prepare(p, 1);
     commit(p, 1);
@@ -191,7 +191,7 @@ TEST_F(ReconcileTest, NobodyRemovesWhatItHasNotCondemned) {
 
 // Party 2 has committed the key; were its read error taken for "not committed",
 // the others would drop theirs, and the key would be gone from two servers.
-TEST_F(ReconcileTest, AReadErrorIsNoAnswer) {
+TEST_F(AgreementTest, AReadErrorIsNoAnswer) {
   for (int p = 0; p < 3; ++p) prepare(p, 1);
   commit(2, 1);
   store_[2].store.lookup_failure = "store: reading failed";
@@ -204,7 +204,7 @@ TEST_F(ReconcileTest, AReadErrorIsNoAnswer) {
   for (int p = 0; p < 3; ++p) EXPECT_TRUE(store_[p].store.committed(id_of(1)).value()) << p;
 }
 
-TEST_F(ReconcileTest, AListThatCannotBeReadStopsAll) {
+TEST_F(AgreementTest, AListThatCannotBeReadStopsAll) {
   for (int p = 0; p < 3; ++p) prepare(p, 1);
   commit(0, 1);
   store_[1].store.read_failure = "store: reading failed";
@@ -212,7 +212,7 @@ TEST_F(ReconcileTest, AListThatCannotBeReadStopsAll) {
   EXPECT_EQ(epoch_[0], 0u);
 }
 
-TEST_F(ReconcileTest, ListsLongerThanAPage) {
+TEST_F(AgreementTest, ListsLongerThanAPage) {
   for (std::uint32_t n = 0; n < 2'500; ++n) {
     prepare(0, n);
     prepare(1, n);
@@ -228,7 +228,7 @@ TEST_F(ReconcileTest, ListsLongerThanAPage) {
   }
 }
 
-TEST_F(ReconcileTest, DifferentStoresAreNoServiceAndTheOddOneIsNamed) {
+TEST_F(AgreementTest, DifferentStoresAreNoServiceAndTheOddOneIsNamed) {
   for (int p = 0; p < 3; ++p) {
     prepare(p, 1);
     commit(p, 1);
@@ -243,30 +243,30 @@ TEST_F(ReconcileTest, DifferentStoresAreNoServiceAndTheOddOneIsNamed) {
   for (int p = 0; p < 3; ++p) EXPECT_EQ(store_[p].store.epochs(), Epochs());
 }
 
-TEST_F(ReconcileTest, DifferentTranscriptsAreRefused) {
+TEST_F(AgreementTest, DifferentTranscriptsAreRefused) {
   transcript_[2] = 8;
   std::string errors = run();
   EXPECT_NE(errors.find("was told other things"), std::string::npos) << errors;
   for (int p = 0; p < 3; ++p) EXPECT_EQ(store_[p].store.epochs(), Epochs());
 }
 
-TEST_F(ReconcileTest, EpochsEnd) {
+TEST_F(AgreementTest, EpochsEnd) {
   for (int p = 0; p < 3; ++p) store_[p].store.use_epochs(kMaxEpoch);
   EXPECT_NE(run().find("used up; begin anew"), std::string::npos);
 }
 
-TEST_F(ReconcileTest, TheLastEpochIsStillUsed) {
+TEST_F(AgreementTest, TheLastEpochIsStillUsed) {
   for (int p = 0; p < 3; ++p) store_[p].store.use_epochs(kMaxEpoch - 1);
   EXPECT_EQ(run(), "");
   EXPECT_EQ(epoch_[0], kMaxEpoch);
 }
 
 // One server that lies uses up 36 epochs at most, and cannot say that they are used up.
-TEST_F(ReconcileTest, AnIncredibleEpochIsNotBelieved) {
+TEST_F(AgreementTest, AnIncredibleEpochIsNotBelieved) {
   store_[0].store.use_epochs(1'000);
   store_[1].store.use_epochs(1'000);
   for (const std::uint32_t lie : {1'000 + kMaxEpochLead + 1, kMaxEpoch}) {
-    store_[2].lie = EpochClaim{lie, lie};
+    store_[2].lie = EpochsSaid{lie, lie};
     const std::string errors = run();
     EXPECT_NE(errors.find("P0 session: party 2 claims to have used nonce epoch " +
                           std::to_string(lie) + ", party 0 has 1000, party 1 has 1000"),
@@ -280,7 +280,7 @@ TEST_F(ReconcileTest, AnIncredibleEpochIsNotBelieved) {
 
 // The lead is counted from what two servers have, not from one's own: a server whose store is
 // old catches up, and the two others vouch for how far.
-TEST_F(ReconcileTest, AServerRestoredFromAnOldBackupCatchesUp) {
+TEST_F(AgreementTest, AServerRestoredFromAnOldBackupCatchesUp) {
   store_[0].store.use_epochs(20'000);
   store_[2].store.use_epochs(20'000);
   per_day_ = EpochLedger::kMinPerDay;
@@ -289,8 +289,8 @@ TEST_F(ReconcileTest, AServerRestoredFromAnOldBackupCatchesUp) {
   EXPECT_EQ(log_, "");
 }
 
-TEST_F(ReconcileTest, TheLeadThatIsBelievedIsUsedUpAndLogged) {
-  store_[2].lie = EpochClaim{kMaxEpochLead, kMaxEpochLead};
+TEST_F(AgreementTest, TheLeadThatIsBelievedIsUsedUpAndLogged) {
+  store_[2].lie = EpochsSaid{kMaxEpochLead, kMaxEpochLead};
   EXPECT_EQ(run(), "");
   for (int p = 0; p < 3; ++p) EXPECT_EQ(epoch_[p], kMaxEpochLead + 1);
   EXPECT_NE(log_.find("36 epochs are skipped"), std::string::npos) << log_;
@@ -299,7 +299,7 @@ TEST_F(ReconcileTest, TheLeadThatIsBelievedIsUsedUpAndLogged) {
 
 // Two full disks, and the third server reserves alone, again and again: it uses up one
 // epoch, and is not so far ahead afterwards that nobody believes it.
-TEST_F(ReconcileTest, StartsThatFailAtTheOthersPutNobodyAhead) {
+TEST_F(AgreementTest, StartsThatFailAtTheOthersPutNobodyAhead) {
   store_[1].store.epoch_failure = store_[2].store.epoch_failure = "store: no space";
   for (int n = 0; n < 40; ++n) EXPECT_NE(run().find("no space"), std::string::npos);
   EXPECT_EQ(store_[0].store.epochs().reserved, 1u);
@@ -310,7 +310,7 @@ TEST_F(ReconcileTest, StartsThatFailAtTheOthersPutNobodyAhead) {
 }
 
 // A server that lets one honest server begin and the other not, each time.
-TEST_F(ReconcileTest, OneThatAnswersOnlyOneOfTheOthersDrivesThemNotApart) {
+TEST_F(AgreementTest, OneThatAnswersOnlyOneOfTheOthersDrivesThemNotApart) {
   fault_ = [](int from, Neighbour to, SecretVector& packet) {
     const bool epoch = packet[0] == 5 && from == 2 && to == Neighbour::kPrev;
     return epoch ? FaultyRing::Action::kDrop : FaultyRing::Action::kDeliver;
@@ -328,9 +328,9 @@ TEST_F(ReconcileTest, OneThatAnswersOnlyOneOfTheOthersDrivesThemNotApart) {
 }
 
 // Whatever the others say, a server takes part in no epoch twice.
-TEST_F(ReconcileTest, NoEpochIsUsedTwice) {
+TEST_F(AgreementTest, NoEpochIsUsedTwice) {
   store_[0].store.use_epochs(9);
-  store_[1].lie = store_[2].lie = EpochClaim{3, 3};
+  store_[1].lie = store_[2].lie = EpochsSaid{3, 3};
   EXPECT_EQ(run(), "");
   EXPECT_EQ(epoch_[0], 10u);
   MemoryStore store;
@@ -340,7 +340,7 @@ TEST_F(ReconcileTest, NoEpochIsUsedTwice) {
   EXPECT_FALSE(ledger.begin(8).ok());
 }
 
-TEST_F(ReconcileTest, ASpentAllowanceIsToldToAll) {
+TEST_F(AgreementTest, ASpentAllowanceIsToldToAll) {
   per_day_ = EpochLedger::kMinPerDay;
   Epochs spent;
   spent.spent = std::uint64_t{per_day_} * 86'400;
@@ -353,7 +353,7 @@ TEST_F(ReconcileTest, ASpentAllowanceIsToldToAll) {
   EXPECT_NE(errors.find(" min; have patience"), std::string::npos) << errors;
 }
 
-TEST_F(ReconcileTest, APartyThatCannotStoreTheEpochStopsAll) {
+TEST_F(AgreementTest, APartyThatCannotStoreTheEpochStopsAll) {
   store_[1].store.epoch_failure = "store: no space";
   std::string errors = run();
   EXPECT_NE(errors.find("P0 session: party 1 refuses: store: no space"), std::string::npos)
@@ -362,7 +362,7 @@ TEST_F(ReconcileTest, APartyThatCannotStoreTheEpochStopsAll) {
       << errors;
 }
 
-TEST_F(ReconcileTest, MalformedPacketsAreRefused) {
+TEST_F(AgreementTest, MalformedPacketsAreRefused) {
   for (std::uint8_t step = 1; step <= 5; ++step) {
     SCOPED_TRACE(static_cast<int>(step));
     fault_ = [step](int from, Neighbour to, SecretVector& packet) {
@@ -378,7 +378,7 @@ TEST_F(ReconcileTest, MalformedPacketsAreRefused) {
   }
 }
 
-TEST_F(ReconcileTest, ASilentPartyIsADeadline) {
+TEST_F(AgreementTest, ASilentPartyIsADeadline) {
   fault_ = [](int from, Neighbour, SecretVector&) {
     return from == 1 ? FaultyRing::Action::kDrop : FaultyRing::Action::kDeliver;
   };

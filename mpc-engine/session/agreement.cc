@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/reconcile.h"
+#include "session/agreement.h"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ namespace {
 // Packets of steps to and from both neighbours.
 class Steps : protected StepExchange {
  public:
-  Steps(Link& link, const ReconcileInputs& inputs, long long deadline_ms)
+  Steps(Link& link, const AgreementInputs& inputs, long long deadline_ms)
       : link_(link), in_(inputs), deadline_ms_(deadline_ms) {}
 
   Result<void> confirm();
@@ -33,13 +33,13 @@ class Steps : protected StepExchange {
   std::string name(Neighbour side) const { return "party " + std::to_string(party_at(side)); }
 
   Link& link_;
-  const ReconcileInputs& in_;
+  const AgreementInputs& in_;
   const long long deadline_ms_;
 };
 
 class Talk : private Steps {
  public:
-  Talk(Link& link, Entries& entries, EpochLedger& ledger, const ReconcileInputs& inputs,
+  Talk(Link& link, Entries& entries, EpochLedger& ledger, const AgreementInputs& inputs,
        long long deadline_ms)
       : Steps(link, inputs, deadline_ms), entries_(entries), ledger_(ledger) {}
 
@@ -203,12 +203,12 @@ Result<std::uint32_t> Talk::run() {
 
 }  // namespace
 
-Result<void> confirm_handshake(Link& link, const ReconcileInputs& inputs, long long deadline_ms) {
+Result<void> confirm_handshake(Link& link, const AgreementInputs& inputs, long long deadline_ms) {
   return Steps(link, inputs, deadline_ms).confirm();
 }
 
-Result<std::uint32_t> reconcile(Link& link, Entries& entries, EpochLedger& ledger,
-                                const ReconcileInputs& inputs, long long deadline_ms) {
+Result<std::uint32_t> agree_on_session(Link& link, Entries& entries, EpochLedger& ledger,
+                                       const AgreementInputs& inputs, long long deadline_ms) {
   return Talk(link, entries, ledger, inputs, deadline_ms).run();
 }
 

@@ -2,7 +2,7 @@
 // What the parties tell each other between HELLO and the first tick: refusals,
 // pages of half made keys, inventories, epochs. No input may agree to an epoch that
 // is not above all persisted ones.
-#include "session/reconcile.h"
+#include "session/agreement.h"
 
 #include "fuzz.h"
 #include "link/memory_ring.h"
@@ -20,12 +20,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         .ok();
   }
   MemoryStore store;
-  ReconcileInputs inputs;
+  AgreementInputs inputs;
   inputs.party = 1;
-  inputs.epochs = {EpochClaim{3, 3}, EpochClaim{5, 5}, EpochClaim{4, 4}};
+  inputs.epochs = {EpochsSaid{3, 3}, EpochsSaid{5, 5}, EpochsSaid{4, 4}};
   EpochLedger ledger(store, EpochLedger::kPerDay);
   if (!confirm_handshake(*mine, inputs, 0).ok()) return 0;
-  auto epoch = reconcile(*mine, store, ledger, inputs, 0);
+  auto epoch = agree_on_session(*mine, store, ledger, inputs, 0);
   if (epoch.ok()) fuzz::require(*epoch == 6);
   return 0;
 }

@@ -115,19 +115,19 @@ Result<Reserved> reserve(Session& session, const Pool& pool, PoolPosition& posit
   if (!done) return session.end(done.error().message);
   auto first = first_block(session, own, peers);
   if (!first) return first.error();
-  // The other one's word took its time: another session may have claimed these blocks meanwhile.
+  // The other one's word took its time: another session may have taken these blocks meanwhile.
   const auto left = has_left(pool, *first, blocks, what);
   AuthBlocks own_blocks;
   if (left) {
     const auto from = pool.blocks.begin() + static_cast<std::ptrdiff_t>(*first);
     own_blocks.assign(from, from + static_cast<std::ptrdiff_t>(blocks));
   }
-  const auto claimed = left ? position.claim(pool.id, *first, blocks) : left.error();
-  auto both = said_by_both(session, claimed && *claimed);
+  const auto taken = left ? position.take(pool.id, *first, blocks) : left.error();
+  auto both = said_by_both(session, taken && *taken);
   if (!both) return both.error();
-  if (!claimed) return claimed.error();
+  if (!taken) return taken.error();
   if (!*both)
-    return fail("pair: these blocks were not claimed at both servers: to be reserved again");
+    return fail("pair: these blocks were not taken at both servers: to be reserved again");
   return Reserved(session.id(), pool, *first, std::move(own_blocks));
 }
 

@@ -6,12 +6,12 @@
 // which has ended, and is never in another. Both keep their part of it in their stores.
 //
 // Each block serves once. Each server keeps the number of the first block that it has not used, one
-// for all its sessions. It claims blocks under a lock, and the number is on disk before anything
+// for all its sessions. It takes blocks under a lock, and the number is on disk before anything
 // that follows from them may leave it. It never takes a lower number from the other one; a higher
 // one it takes within limits, since both use the same blocks.
 //
 //   reserve, both   id of the pool, own number, how many blocks: 32 octets
-//                   whether they are claimed: 1 octet
+//                   whether they are taken: 1 octet
 //
 // Calls block; one thread for each session, and as many sessions of a pool as there are: its
 // counter decides between them. Secret: Δ and blocks. Error: the session's; where it still stands,
@@ -45,10 +45,10 @@ class PoolPosition {
  public:
   virtual ~PoolPosition() = default;
   virtual Result<std::uint64_t> next(const Label& pool) = 0;
-  // Whether nobody has claimed a block from `first` on. Then first + blocks is the number, on disk
+  // Whether nobody has taken a block from `first` on. Then first + blocks is the number, on disk
   // when it returns, and it is nobody else's: looking and writing are one step. Else nothing
-  // changes. Who keeps the pool may wipe what has been claimed: a reservation has copied its own.
-  virtual Result<bool> claim(const Label& pool, std::uint64_t first, std::uint64_t blocks) = 0;
+  // changes. Who keeps the pool may wipe what has been taken: a reservation has copied its own.
+  virtual Result<bool> take(const Label& pool, std::uint64_t first, std::uint64_t blocks) = 0;
 };
 
 // What blocks are for. A key that moves into another pool takes one of this pool, for its bridge:
@@ -90,11 +90,11 @@ class Reserved {
   Label session_;
   const Pool* pool_;  // outlives it
   std::size_t next_, end_;
-  AuthBlocks blocks_;  // up to the number end_: the pool may have lost them when they were claimed
+  AuthBlocks blocks_;  // up to the number end_: the pool may have lost them when they were taken
 };
 
 // Both call it alike. Error also: the two numbers are too far apart. Error, and the session stands:
-// the pool is used up; or either could not write its number down, or has claimed these blocks in
+// the pool is used up; or either could not write its number down, or has taken these blocks in
 // another session meanwhile: then both call it again.
 Result<Reserved> reserve(Session& session, const Pool& pool, PoolPosition& position,
                          std::size_t blocks, For what = For::kUse);

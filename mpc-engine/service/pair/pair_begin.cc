@@ -130,8 +130,8 @@ Result<void> catch_up(const std::vector<PairPools::Count>& own,
                           other.next > one.next &&
                           (other.next == one.blocks || other.next - one.next <= pair::kMostApart);
       if (!behind) continue;
-      const auto claimed = pools.claim(one.id, one.next, other.next - one.next);
-      if (!claimed) return claimed.error();
+      const auto taken = pools.take(one.id, one.next, other.next - one.next);
+      if (!taken) return taken.error();
     }
   return {};
 }

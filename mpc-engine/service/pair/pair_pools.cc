@@ -185,14 +185,14 @@ Result<std::uint64_t> PairPools::next(const Label& pool) {
   return at->second;
 }
 
-Result<bool> PairPools::claim(const Label& pool, std::uint64_t first, std::uint64_t blocks) {
+Result<bool> PairPools::take(const Label& pool, std::uint64_t first, std::uint64_t blocks) {
   const std::lock_guard lock(mutex_);
   const auto at = next_.find(key_of(pool));
   if (at == next_.end()) return fail("pool: this server has none of this id");
   if (first < at->second) return false;
   pair::Pool* of = find_own(pool);
   const std::uint64_t from = at->second, to = first + blocks;
-  if (to > of->blocks.size()) return fail("pool: blocks beyond its last one are claimed");
+  if (to > of->blocks.size()) return fail("pool: blocks beyond its last one are taken");
   const Bytes number = put_number(to);
   std::vector<std::string> names{base_of(pool) + std::string(kNext)};
   std::vector<SecretVector> chunks;

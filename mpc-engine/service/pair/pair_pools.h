@@ -9,7 +9,7 @@
 // (service/store/kept_values.h).
 //
 // A number is on disk before what follows from it may leave this server. Blocks that have been
-// claimed are zeros, in memory and in the same transaction on disk: a key is what was drawn from
+// taken are zeros, in memory and in the same transaction on disk: a key is what was drawn from
 // them, and shall be gone when its record is. All pools that keys may be of are in memory too, 48
 // octets a block; of one that had none left when it was read, no block.
 //
@@ -36,7 +36,7 @@ class PairPools final : public pair::PoolPosition {
   Result<void> load();
   // On disk when it returns. Error also: there are too many.
   Result<void> keep(pair::Pool pool);
-  // One of which no block has ever been claimed.
+  // One of which no block has ever been taken.
   Result<void> drop(const pair::Label& id);
   // One that nothing is of.
   Result<void> erase(const pair::Label& id);
@@ -61,7 +61,7 @@ class PairPools final : public pair::PoolPosition {
   std::vector<Count> counts() const;
 
   Result<std::uint64_t> next(const pair::Label& pool) override;
-  Result<bool> claim(const pair::Label& pool, std::uint64_t first, std::uint64_t blocks) override;
+  Result<bool> take(const pair::Label& pool, std::uint64_t first, std::uint64_t blocks) override;
 
  private:
   Result<void> load_one(const std::string& id);

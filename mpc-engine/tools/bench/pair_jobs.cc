@@ -41,7 +41,7 @@ struct PairWork {
 class MemoryPosition : public pair::PoolPosition {
  public:
   Result<std::uint64_t> next(const garble::Label&) override { return next_; }
-  Result<bool> claim(const garble::Label&, std::uint64_t first, std::uint64_t blocks) override {
+  Result<bool> take(const garble::Label&, std::uint64_t first, std::uint64_t blocks) override {
     next_ = first + blocks;
     return true;
   }

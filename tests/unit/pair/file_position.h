@@ -28,7 +28,7 @@ class FilePosition : public PoolPosition {
     const std::lock_guard lock(mutex_);
     return read();
   }
-  Result<bool> claim(const Label&, std::uint64_t first, std::uint64_t blocks) override {
+  Result<bool> take(const Label&, std::uint64_t first, std::uint64_t blocks) override {
     const std::lock_guard lock(mutex_);
     auto number = read();
     if (!number) return number.error();

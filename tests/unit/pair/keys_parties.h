@@ -51,13 +51,13 @@ class MemoryPosition : public PoolPosition {
  public:
   explicit MemoryPosition(std::uint64_t first = 0) : number(first) {}
   Result<std::uint64_t> next(const Label&) override { return stale ? 0 : number; }
-  Result<bool> claim(const Label&, std::uint64_t first, std::uint64_t blocks) override {
+  Result<bool> take(const Label&, std::uint64_t first, std::uint64_t blocks) override {
     if (first < number && !careless) return false;
     number = first + blocks;
     return true;
   }
   std::uint64_t number;
-  // It is asked before another session claims; and a counter that does not look.
+  // It is asked before another session takes; and a counter that does not look.
   bool stale = false, careless = false;
 };
 
@@ -123,7 +123,7 @@ inline Label inverse_of(const Label& x) {  // x^(2^128 − 2)
 
 // The garbler proves one record twice. Its counter is set back between, as by a restored disk, or
 // the evaluator names a number that has been used; `told`: the operator has raised the counter.
-// `crossed`: both reservations ask for the number before either claims, as in two sessions.
+// `crossed`: both reservations ask for the number before either takes, as in two sessions.
 struct TwoProofs {
   bool restored = false, names_an_old_number = false, told = false;
   bool crossed = false, careless = false;
@@ -158,11 +158,11 @@ inline bool read_by_two_proofs(const TwoProofs& how) {
       if (!done) return done;
       const std::uint64_t first = first_of(own.next, peers.next);
       next = first + 1;
-      std::uint8_t claimed = 1;
-      done = session.channel().write({&claimed, 1});
-      if (done) done = session.channel().read({&claimed, 1});
+      std::uint8_t taken = 1;
+      done = session.channel().write({&taken, 1});
+      if (done) done = session.channel().read({&taken, 1});
       if (!done) return done;
-      if (claimed != 1) return {};
+      if (taken != 1) return {};
       auto spy = spied_bridge(session, pools()[1].blocks[first], pools()[1].deltas.delta,
                               record[1].blocks[0]);
       if (!spy) return spy.error();

@@ -99,7 +99,7 @@ TEST(PairKeys, AFlippedBitIsNotTaken) {
 TEST(PairKeys, EachFieldOfEachMessageChangedIsFound) {
   const Bridged honest = bridge_both(record_of(pools(), 0));
   ASSERT_TRUE(honest.outcome.ok());
-  // From the begin: the wish's pool, number and count; the word that it is claimed; the digest of
+  // From the begin: the wish's pool, number and count; the word that it is taken; the digest of
   // what is bridged. Where servers that differ come to the same, it is no check that failed: they
   // refuse another digest, and a number of which the digest tells.
   constexpr std::pair<std::uint64_t, EndedBy> kBegin[] = {{0, EndedBy::kState},

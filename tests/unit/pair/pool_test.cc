@@ -33,7 +33,7 @@ TEST(PairPool, APositionIsOnDiskBeforeABlockIsUsedAndACrashLosesTheBlocks) {
   });
 }
 
-// Neither uses blocks that the other one could not claim: both are told, and reserve again.
+// Neither uses blocks that the other one could not take: both are told, and reserve again.
 TEST(PairPool, AServerThatCannotWriteItsPositionUsesNothing) {
   with_positions([](Session& session, std::size_t p, FilePosition& position) -> Result<void> {
     position.full = p == 0;
@@ -49,7 +49,7 @@ TEST(PairPool, AServerThatCannotWriteItsPositionUsesNothing) {
   });
 }
 
-// Two sessions of the same two servers ask for a number before either claims.
+// Two sessions of the same two servers ask for a number before either takes.
 TEST(PairPool, TwoSessionsAtOnceDoNotReserveTheSameBlocks) {
   class Crossed : public MemoryPosition {
    public:
@@ -62,9 +62,9 @@ TEST(PairPool, TwoSessionsAtOnceDoNotReserveTheSameBlocks) {
       (void)pool;
       return read;
     }
-    Result<bool> claim(const Label& pool, std::uint64_t first, std::uint64_t blocks) override {
+    Result<bool> take(const Label& pool, std::uint64_t first, std::uint64_t blocks) override {
       const std::lock_guard lock(mutex_);
-      return MemoryPosition::claim(pool, first, blocks);
+      return MemoryPosition::take(pool, first, blocks);
     }
 
    private:

@@ -249,7 +249,7 @@ TEST_F(PairServersDiffer, AKeyThatOneCannotStore) {
   EXPECT_FALSE(two_.troubles(0).empty());
 }
 
-// Blocks that only one has claimed are lost once, not with each job that is asked meanwhile.
+// Blocks that only one has taken are lost once, not with each job that is asked meanwhile.
 TEST_F(PairServersDiffer, ADiskThatCannotBeWrittenForAWhile) {
   two_.stop();
   FullTable full(*two_.store(1).values());

@@ -122,9 +122,9 @@ TEST(PairPools, KeepsWhatIsNotUsedAndNoMore) {
   {
     PairPools pools(table, pair::Side::kGarbler);
     ASSERT_TRUE(pools.keep(pool).ok());
-    EXPECT_TRUE(*pools.claim(pool.id, 5, 20));
-    EXPECT_FALSE(*pools.claim(pool.id, 24, 1)) << "claimed already";
-    EXPECT_TRUE(*pools.claim(pool.id, 1100, 10));
+    EXPECT_TRUE(*pools.take(pool.id, 5, 20));
+    EXPECT_FALSE(*pools.take(pool.id, 24, 1)) << "taken already";
+    EXPECT_TRUE(*pools.take(pool.id, 1100, 10));
   }
   EXPECT_EQ(table.names("pool/")->size(), 2u + 188 - 69) << "chunks that are used have gone";
   PairPools again(table, pair::Side::kGarbler);
@@ -146,12 +146,12 @@ TEST(PairPools, ANumberThatIsNotWrittenIsNotClaimed) {
   PairPools pools(table, pair::Side::kGarbler);
   ASSERT_TRUE(pools.keep(pool).ok());
   table.full = true;
-  EXPECT_FALSE(pools.claim(pool.id, 0, 10).ok());
+  EXPECT_FALSE(pools.take(pool.id, 0, 10).ok());
   EXPECT_EQ(*pools.next(pool.id), 0u);
   EXPECT_FALSE(pools.keep(new_pool(10)).ok());
   EXPECT_EQ(pools.counts().size(), 1u);
   table.full = false;
-  EXPECT_TRUE(*pools.claim(pool.id, 0, 10));
+  EXPECT_TRUE(*pools.take(pool.id, 0, 10));
   ASSERT_TRUE(pools.drop(pool.id).ok());
   EXPECT_NE(pools.find(pool.id), nullptr) << "keys may be of it";
 }
@@ -181,7 +181,7 @@ TEST(PairPools, OneWithoutABlockTakesNoMemoryAndGoesAsAWhole) {
   {
     PairPools pools(table, pair::Side::kGarbler);
     ASSERT_TRUE(pools.keep(pool).ok());
-    ASSERT_TRUE(*pools.claim(pool.id, 0, 100));
+    ASSERT_TRUE(*pools.take(pool.id, 0, 100));
   }
   PairPools pools(table, pair::Side::kGarbler);
   ASSERT_TRUE(pools.load().ok());
@@ -189,8 +189,8 @@ TEST(PairPools, OneWithoutABlockTakesNoMemoryAndGoesAsAWhole) {
   EXPECT_EQ(pools.counts().at(0).blocks, 100u);
   EXPECT_EQ(pools.find(pool.id)->blocks.capacity(), 0u);
   EXPECT_EQ(pools.find(pool.id)->deltas.delta, pool.deltas.delta);
-  EXPECT_FALSE(*pools.claim(pool.id, 99, 1));
-  EXPECT_FALSE(pools.claim(pool.id, 100, 1).ok());
+  EXPECT_FALSE(*pools.take(pool.id, 99, 1));
+  EXPECT_FALSE(pools.take(pool.id, 100, 1).ok());
   ASSERT_TRUE(pools.erase(pool.id).ok());
   EXPECT_TRUE(table.values.empty());
 }
@@ -235,7 +235,7 @@ class LyingPeer : public testing::Test {
   static constexpr std::uint64_t kBlocks = 1024;
   void SetUp() override {
     for (const pair::Pool* one : {&first, &second}) ASSERT_TRUE(pools.keep(*one).ok());
-    ASSERT_TRUE(*pools.claim(first.id, 0, 10));
+    ASSERT_TRUE(*pools.take(first.id, 0, 10));
   }
   std::uint64_t next(const pair::Pool& of) { return *pools.next(of.id); }
 
@@ -259,8 +259,8 @@ TEST_F(LyingPeer, SaysThatAPoolIsSpentAndHasIt) {
 
 // What this server has used stays used, and what it has spent stays spent, whatever is said.
 TEST_F(LyingPeer, SaysThatAPoolIsNotSpentWhichIs) {
-  ASSERT_TRUE(*pools.claim(first.id, 10, kBlocks - 10));
-  ASSERT_TRUE(*pools.claim(second.id, 0, 5));
+  ASSERT_TRUE(*pools.take(first.id, 10, kBlocks - 10));
+  ASSERT_TRUE(*pools.take(second.id, 0, 5));
   const Begun begun = begins_with(pools, {{first.id, 0, kBlocks}, {second.id, 0, kBlocks}});
   EXPECT_EQ(begun.pool, second.id) << begun.error;
   EXPECT_TRUE(pools.is_spent(first.id));

@@ -35,7 +35,7 @@ TEST(PairPoolsOfServers, AShortSessionTakesOneBlock) {
   }
 }
 
-// What has been claimed is nowhere, neither after a restart.
+// What has been taken is nowhere, neither after a restart.
 TEST(PairPoolsOfServers, ABlockThatWasClaimedIsWiped) {
   TwoServices two(64, only_jobs);
   two.stop();
@@ -59,21 +59,21 @@ TEST(PairPoolsOfServers, ABlockThatWasClaimedIsWiped) {
         EXPECT_TRUE(now[k].own == blocks[k].own && now[k].key == blocks[k].key) << k;
   };
   // The other server is ahead: blocks are passed over, and go too.
-  std::size_t claimed = 0;
-  const std::pair<std::size_t, std::size_t> claims[] = {{0, 5}, {8, 40}, {48, 100}};
-  for (const auto& [first, count] : claims) {
-    ASSERT_TRUE(*pools.claim(id, first, count));
-    claimed = first + count;
-    see(pools, claimed);
-    EXPECT_FALSE(*pools.claim(id, first, 1));
+  std::size_t taken = 0;
+  const std::pair<std::size_t, std::size_t> takes[] = {{0, 5}, {8, 40}, {48, 100}};
+  for (const auto& [first, count] : takes) {
+    ASSERT_TRUE(*pools.take(id, first, count));
+    taken = first + count;
+    see(pools, taken);
+    EXPECT_FALSE(*pools.take(id, first, 1));
   }
   PairPools again(values, pair::Side::kGarbler);
   ASSERT_TRUE(again.load().ok());
-  see(again, claimed);
+  see(again, taken);
   const std::vector<std::string> names = values.names("pool/").value();
   for (const std::string& name : names) {
     const SecretVector value = values.get(name).value().value();
-    for (std::size_t k = 0; k < claimed; ++k) {
+    for (std::size_t k = 0; k < taken; ++k) {
       const auto* octets = reinterpret_cast<const std::uint8_t*>(&blocks[k].key);
       EXPECT_TRUE(std::ranges::search(value, std::span(octets, 16)).empty()) << name << " " << k;
     }

@@ -241,7 +241,7 @@ TEST_F(RestoredServers, OfDifferentStatesTheyAgree) {
 struct Read {
   bool share = false;
   std::string refusal;
-  std::optional<std::uint8_t> claimed;  // the prover's last word about its block: 1, or 0
+  std::optional<std::uint8_t> taken;  // the prover's last word about its block: 1, or 0
 };
 Read read_after(bool by_backup) {
   Read out;
@@ -277,11 +277,11 @@ Read read_after(bool by_backup) {
       auto done = session.channel().write_all(std::span<const pair::RawWish>(&own, 1));
       if (done) done = session.channel().read_all(std::span(&peers, 1));
       if (!done) return done;
-      std::uint8_t claimed = 1;
-      done = session.channel().write({&claimed, 1});
-      if (done) done = session.channel().read({&claimed, 1});
-      if (done) out.claimed = claimed;
-      if (!done || claimed != 1) return fail("it does not claim the block");
+      std::uint8_t taken = 1;
+      done = session.channel().write({&taken, 1});
+      if (done) done = session.channel().read({&taken, 1});
+      if (done) out.taken = taken;
+      if (!done || taken != 1) return fail("it does not take the block");
       auto spy = pair::spied_bridge(session, pools[1].blocks[0], pools[1].deltas.delta,
                                     record[1].blocks[0]);
       if (!spy) return spy.error();
@@ -310,7 +310,7 @@ Read read_after(bool by_backup) {
 TEST(RestoredPool, ABackupBringsNoBlockBack) {
   const Read restored = read_after(true), copied = read_after(false);
   EXPECT_FALSE(restored.share);
-  EXPECT_EQ(restored.claimed, std::optional<std::uint8_t>(0)) << restored.refusal;
+  EXPECT_EQ(restored.taken, std::optional<std::uint8_t>(0)) << restored.refusal;
   EXPECT_TRUE(copied.share) << "the control: a copy of the store's folder";
   EXPECT_EQ(copied.refusal, "");
 }

@@ -375,7 +375,7 @@ inline void use_up_to(TwoServices& two, std::uint64_t left) {
     PairPools pools(*two.store(p).values(), p == 0 ? pair::Side::kGarbler : pair::Side::kEvaluator);
     ASSERT_TRUE(pools.load().ok());
     const PairPools::Count one = pools.counts().at(0);
-    ASSERT_TRUE(*pools.claim(one.id, one.next, one.blocks - left - one.next));
+    ASSERT_TRUE(*pools.take(one.id, one.next, one.blocks - left - one.next));
   }
 }
 

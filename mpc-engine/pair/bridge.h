@@ -23,7 +23,7 @@ namespace tkdc::pair {
 inline constexpr std::size_t kMostBridged = 4096;  // blocks
 
 // Takes a block of `reserved`. Bits of all blocks in their order. `name`: the record's, its version
-// and whatever else an agent has told both; public.
+// and whatever else a client has told both; public.
 Result<Held> bridge(Session& session, Reserved& reserved, const StoredBlocks& stored,
                     ByteSpan name);
 

@@ -84,7 +84,7 @@ Result<Bits> combine(std::span<const std::uint8_t> from_garbler,
 
 Result<Dealt> get_dealt(ByteSpan octets, std::size_t bits) {
   if (octets.size() != dealt_bytes(bits))
-    return fail("pair: an agent deals " + std::to_string(octets.size()) +
+    return fail("pair: a client deals " + std::to_string(octets.size()) +
                 " octets for an input of " + std::to_string(bits) + " bits, which takes " +
                 std::to_string(dealt_bytes(bits)));
   std::size_t at = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an agent deals to both servers for one job: shares of its input (message, pad), each with
-// MACs that the other server can check. The agent draws everything anew for each job; what it has
+// What a client deals to both servers for one job: shares of its input (message, pad), each with
+// MACs that the other server can check. The client draws everything anew for each job; what it has
 // dealt is dead once a server may have said anything that depends on it, so a job that is tried
-// again is dealt again. It is dealt for one session of both servers and has a number that the agent
-// never gives again: a server refuses what is dealt for another session, and a number that it has
-// had (served_deals.h).
+// again is dealt again. It is dealt for one session of both servers and has a number that the
+// client never gives again: a server refuses what is dealt for another session, and a number that
+// it has had (served_deals.h).
 //
 // Of a share in blocks X_1 … X_m and a random block R, under a Δ and q_1 … q_m, q_R that follow
 // from a key for this job:
@@ -35,9 +35,9 @@ struct Dealt {
     sodium_memzero(peers_key.data(), peers_key.size());
   }
 
-  Label session;            // Session::id()
-  Label number;             // deal_number(), the same at both
-  std::uint64_t agent = 0;  // whose; a server knows it of its connection, not of the deal
+  Label session;             // Session::id()
+  Label number;              // deal_number(), the same at both
+  std::uint64_t client = 0;  // whose; a server knows it of its connection, not of the deal
   Bits share;
   Label mask;          // R
   Labels tags;         // of the share's blocks, and of R
@@ -52,7 +52,7 @@ struct DealtKeys {
   Labels stream;
 };
 
-// Of a job's deals: the agent's run, and the job's number in it, which is never that of another
+// Of a job's deals: the client's run, and the job's number in it, which is never that of another
 // one.
 enum class DealPart : std::uint8_t { kHalf = 0, kRest = 1 };
 inline Label deal_number(std::uint64_t run, std::uint64_t job, DealPart part) {
@@ -62,7 +62,7 @@ inline Label deal_number(std::uint64_t run, std::uint64_t job, DealPart part) {
   return out;
 }
 
-// The agent's. `secret`: bits, 0 or 1 each; `session`: the id that both servers have told;
+// The client's. `secret`: bits, 0 or 1 each; `session`: the id that both servers have told;
 // `number`: never given before.
 std::array<Dealt, 2> deal_input(std::span<const std::uint8_t> secret, const Label& session,
                                 const Label& number);
@@ -70,7 +70,7 @@ std::array<Dealt, 2> deal_input(std::span<const std::uint8_t> secret, const Labe
 // Its shares alone.
 std::array<Bits, 2> deal(std::span<const std::uint8_t> secret);
 
-// What the agent takes of both servers' answers, bits or octets: y = z ^ pad (pair/output_rule.h).
+// What the client takes of both servers' answers, bits or octets: y = z ^ pad (pair/output_rule.h).
 // Error: they sent different values.
 Result<Bits> combine(std::span<const std::uint8_t> from_garbler,
                      std::span<const std::uint8_t> from_evaluator,

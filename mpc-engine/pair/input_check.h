@@ -13,7 +13,7 @@ namespace tkdc::pair {
 // Whether a proof's MAC is the one that its value has to have; in constant time, and public.
 bool mac_fits(const Label& expected, const Label& said);
 
-// Whether inputs, or a deal's number, have not served yet: of what an agent dealt, two proofs give
+// Whether inputs, or a deal's number, have not served yet: of what a client dealt, two proofs give
 // a share away.
 bool is_unused(bool used);
 

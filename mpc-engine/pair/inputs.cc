@@ -48,11 +48,11 @@ class Entry {
     if (!inputs.dealt_
             ? wanted != 0
             : inputs.dealt_->share.size() != wanted || inputs.dealt_->tags.size() != blocks + 1)
-      return fail("pair: what the agent dealt is not as long as the circuit's input");
+      return fail("pair: what the client dealt is not as long as the circuit's input");
     if (!inputs.dealt_) return {};
     if (!session.is(inputs.dealt_->session))
-      return fail("pair: an agent dealt this for another session: it is dealt again for this one");
-    const auto deal = session.state_of_deal(inputs.dealt_->agent, inputs.dealt_->number);
+      return fail("pair: a client dealt this for another session: it is dealt again for this one");
+    const auto deal = session.state_of_deal(inputs.dealt_->client, inputs.dealt_->number);
     if (!is_unused(deal != ServedDeals::Is::kNew))
       return fail("pair: this deal has served: a job that is tried again is dealt again");
     return {};
@@ -61,7 +61,7 @@ class Entry {
   Result<Entered> run() {
     if (auto good = fits(session_, prepared_, inputs_); !good) return good.error();
     inputs_.used_ = true;
-    if (inputs_.dealt_) session_.deal_serves(inputs_.dealt_->agent, inputs_.dealt_->number);
+    if (inputs_.dealt_) session_.deal_serves(inputs_.dealt_->client, inputs_.dealt_->number);
     mask();
     Bytes octets = packed(said_);
     auto done = session_.channel().write(octets);

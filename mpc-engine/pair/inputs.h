@@ -3,7 +3,7 @@
 // says its own bit masked by its own share of the wire's mask, and both know Λ.
 //
 //   held     authenticated in this session, a stored key's: what is said of them has a MAC
-//   dealt    an agent's: what is said of them is proved later, with the MACs that the agent dealt
+//   dealt    a client's: what is said of them is proved later, with the MACs that the client dealt
 //   known    public, the same at both: it enters as `held` does, so that both know the other one's
 //   random   of both, known to nobody, a confounder: the wire's mask itself, of which nothing is
 //   said own      whatever either party chooses
@@ -75,11 +75,11 @@ class Inputs {
 
 struct Entered {
   Bits values;                  // Λ
-  std::optional<Proved> dealt;  // what is to be proved of the agent's
+  std::optional<Proved> dealt;  // what is to be proved of the client's
 };
 // Whether they are this circuit's and session's, and have not served.
 Result<void> inputs_fit(const Session& session, const Prepared& prepared, const Inputs& inputs);
-// Once: what an agent dealt would be read from two proofs.
+// Once: what a client dealt would be read from two proofs.
 Result<Entered> exchange_inputs(Session& session, const Prepared& prepared, Inputs& inputs);
 
 }  // namespace tkdc::pair

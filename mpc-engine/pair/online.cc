@@ -52,10 +52,10 @@ Bits unmasked(const Prepared& prepared, std::span<const std::uint8_t> lambda,
 }
 
 constexpr char kDropped[] =
-    "pair: what the agent dealt does not fit what both servers have: this job is dropped, and the "
+    "pair: what the client dealt does not fit what both servers have: this job is dropped, and the "
     "session goes on";
 
-// One party's part in proofs of what an agent dealt: nothing where there is nothing dealt.
+// One party's part in proofs of what a client dealt: nothing where there is nothing dealt.
 class DealtProofs {
  public:
   DealtProofs(Session& session, const Entered& entered)
@@ -69,8 +69,8 @@ class DealtProofs {
     return proved_ == nullptr ? Result<void>() : send(prove(*proved_, peers_coin_));
   }
   Result<void> read_proof() { return proved_ == nullptr ? Result<void>() : read(peers_proof_); }
-  // That the peer's bits in this session are no others than its MACs of the agent say. Error: that
-  // they are not those which it has in the session, which no agent can bring about.
+  // That the peer's bits in this session are no others than its MACs of the client say. Error: that
+  // they are not those which it has in the session, which no client can bring about.
   Result<void> check() {
     if (proved_ == nullptr) return {};
     const Found found = verify(*proved_, session_.deltas(), coin_, peers_proof_);

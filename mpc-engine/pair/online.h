@@ -13,8 +13,8 @@
 //   evaluator           compares both, checks the proof: else it ends here
 //   evaluator → garbler its verdict; its shares of output masks under MACs
 //
-// Coins, proofs (pair/proof.h) and verdicts are there where an agent has dealt something. Where its
-// MACs do not fit, it may be the agent who is wrong, or either server: the verdict is 0, nothing
+// Coins, proofs (pair/proof.h) and verdicts are there where a client has dealt something. Where its
+// MACs do not fit, it may be the client who is wrong, or either server: the verdict is 0, nothing
 // follows, and the session goes on.
 //
 // Digests: ⊕ H(label, j), H that of rows (ot/row_hash.h) under keys of this use, no j twice. Calls

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule for outputs that an agent gets: the circuit opens z = y ⊕ r to both servers, where r is
-// a random pad that the agent dealt to them in shares, as long as the output. Both send z; the
-// agent compares and takes r away. So the servers learn nothing of y, and neither alone changes
-// what the agent gets, provided that inputs are authenticated, the pad too: pair/dealt.h.
+// The rule for outputs that a client gets: the circuit opens z = y ⊕ r to both servers, where r is
+// a random pad that the client dealt to them in shares, as long as the output. Both send z; the
+// client compares and takes r away. So the servers learn nothing of y, and neither alone changes
+// what the client gets, provided that inputs are authenticated, the pad too: pair/dealt.h.
 // Secret: y, r. Public to both servers: z.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// That bits of a session are those that a party has MACs of under another Δ: an agent's for one
+// That bits of a session are those that a party has MACs of under another Δ: a client's for one
 // job, or a pool's (docs/protocols/26-two-server-keys.md).
 //
 // Blocks X_1 … X_m and a random block R, which serves once, are authenticated under both. Once the

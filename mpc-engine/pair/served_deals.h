@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which deals a session has served: no deal serves twice, and what is remembered has a bound.
 //
-// An agent that is started draws a run, and numbers its deals from 1 on within it. Of a run the
+// A client that is started draws a run, and numbers its deals from 1 on within it. Of a run the
 // highest number that has served is kept, and which of the kWindow numbers before it have, as
 // IPsec does (RFC 6479): what lies further back is refused, whether it has served or not. Of an
-// agent the latest kRuns runs are kept so, and of runs before these that they were: all their deals
-// are refused. An agent that begins more than kMostRuns of them in one session has no more served
-// in it.
+// client the latest kRuns runs are kept so, and of runs before these that they were: all their
+// deals are refused. A client that begins more than kMostRuns of them in one session has no more
+// served in it.
 //
-// An agent here is what the control plane has authenticated, so nobody uses another one's numbers
+// A client here is what the control plane has authenticated, so nobody uses another one's numbers
 // up, and there are as many as are configured. Both servers serve the same deals in the same order
 // and so refuse the same ones. One thread; nothing in it is secret.
 #pragma once
@@ -32,13 +32,13 @@ class ServedDeals {
     kNew,
     kServed,
     kTooOld,     // maybe served: overtaken by too many
-    kOfTooMany,  // runs of one agent: of one that is over, or one more than there may be
+    kOfTooMany,  // runs of one client: of one that is over, or one more than there may be
   };
 
-  Is state_of(std::uint64_t agent, std::uint64_t run, std::uint64_t number) const {
-    const auto found = agents_.find(agent);
-    if (found == agents_.end()) return Is::kNew;
-    const Agent& of = found->second;
+  Is state_of(std::uint64_t client, std::uint64_t run, std::uint64_t number) const {
+    const auto found = clients_.find(client);
+    if (found == clients_.end()) return Is::kNew;
+    const Client& of = found->second;
     if (const auto known = std::ranges::find(of.runs, run, &Run::run); known != of.runs.end())
       return known->window->state_of(number);
     if (of.over.contains(run)) return Is::kOfTooMany;
@@ -46,8 +46,8 @@ class ServedDeals {
   }
 
   // It is new, and serves now.
-  void serves(std::uint64_t agent, std::uint64_t run, std::uint64_t number) {
-    Agent& of = agents_[agent];
+  void serves(std::uint64_t client, std::uint64_t run, std::uint64_t number) {
+    Client& of = clients_[client];
     auto known = std::ranges::find(of.runs, run, &Run::run);
     if (known == of.runs.end()) {
       if (of.runs.size() == kRuns) {
@@ -88,11 +88,11 @@ class ServedDeals {
     std::uint64_t run;
     std::unique_ptr<Window> window;
   };
-  struct Agent {
+  struct Client {
     std::vector<Run> runs;  // the one that was served last at the end
     std::set<std::uint64_t> over;
   };
-  std::map<std::uint64_t, Agent> agents_;
+  std::map<std::uint64_t, Client> clients_;
 };
 
 }  // namespace tkdc::pair

@@ -127,12 +127,12 @@ class Session {
   // A seed for H's keys that both derive alike, for a purpose and a number.
   Label seed_of(std::uint64_t purpose, std::uint64_t number, Side of) const;
 
-  // Whether an agent's deal of this number has served here; and that it serves now.
-  ServedDeals::Is state_of_deal(std::uint64_t agent, const Label& number) const {
-    return deals_.state_of(agent, number.high, number.low);
+  // Whether a client's deal of this number has served here; and that it serves now.
+  ServedDeals::Is state_of_deal(std::uint64_t client, const Label& number) const {
+    return deals_.state_of(client, number.high, number.low);
   }
-  void deal_serves(std::uint64_t agent, const Label& number) {
-    deals_.serves(agent, number.high, number.low);
+  void deal_serves(std::uint64_t client, const Label& number) {
+    deals_.serves(client, number.high, number.low);
   }
 
   // How often this party has begun to tell its shares of output masks: from then on the peer may

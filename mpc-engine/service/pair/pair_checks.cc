@@ -119,8 +119,8 @@ Verdict PairChecks::look_at_number(PairJob& of, pair::Dealt& dealt, pair::DealPa
   if (!at_work_.session.is(dealt.session)) return TKDC_STATUS_DEAL_AGAIN;
   if (!pair::Session::is_same(dealt.number, pair::deal_number(name.run, name.number, part)))
     return TKDC_STATUS_BAD_REQUEST;
-  dealt.agent = name.agent;
-  switch (at_work_.session.state_of_deal(dealt.agent, dealt.number)) {
+  dealt.client = name.agent;
+  switch (at_work_.session.state_of_deal(dealt.client, dealt.number)) {
     case Is::kNew: return kAdmit;
     case Is::kServed: return because(of, TKDC_STATUS_UNAVAILABLE, kServed);
     case Is::kTooOld: return TKDC_STATUS_DEAL_AGAIN;

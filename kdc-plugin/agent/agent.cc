@@ -12,9 +12,9 @@
 #include "agent/log.h"
 #include "agent/notify.h"
 #include "agent/zmq_link.h"
-#include "base/former_keys.h"
 #include "base/log_events.h"
 #include "base/system_error.h"
+#include "service/wire/former_keys.h"
 #include "service/wire/request_body.h"
 
 namespace tkdc::agent {

@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/former_keys.h"
 #include "base/hex.h"
 #include "base/version.h"
+#include "service/wire/former_keys.h"
 #include "service/wire/times_json.h"
 
 namespace tkdc::agent {

@@ -8,7 +8,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/former_keys.h"
 #include "base/hardening.h"
 #include "base/heap.h"
 #include "base/hex.h"
@@ -27,6 +26,7 @@
 #include "service/server/revoke_request.h"
 #include "service/server/revoked_json.h"
 #include "service/store/value_table.h"
+#include "service/wire/former_keys.h"
 #include "session/backoff.h"
 
 namespace tkdc {

@@ -3,7 +3,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/former_keys.h"
 #include "base/hex.h"
 #include "base/machine.h"
 #include "base/version.h"
@@ -16,6 +15,7 @@
 #include "service/server/revoked_json.h"
 #include "service/server/server.h"
 #include "service/store/dropped_table.h"
+#include "service/wire/former_keys.h"
 #include "service/wire/times_json.h"
 
 namespace tkdc {

@@ -9,9 +9,9 @@
 #include <future>
 #include <set>
 
-#include "base/former_keys.h"
 #include "base/utc_time.h"
 #include "service/backup/take_backup.h"
+#include "service/wire/former_keys.h"
 #include "support/scratch.h"
 #include "tools/cli/child.h"
 #include "tools/cli/doctor_checks.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/former_keys.h"
+#include "service/wire/former_keys.h"
 
 #include <filesystem>
 

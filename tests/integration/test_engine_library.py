@@ -21,7 +21,7 @@ NOT_ENGINE = ("service", "tools")
 THE_KEY_SERVICES = (
     "LaneRunner", "Revocation", "SealCount", "KeyRecord", "JobRequest", "store_key",
     "krbtgt", "kadmin", "kinit", "krb5", "kerberos", "principal", "keytab", "ticket lane",
-    "tkdc-server", "tkdc-agent", "tkdc epochs", "tkdc release", "tkdc status", "operations.md",
+    "tkdc-server", "agent", "tkdc epochs", "tkdc release", "tkdc status", "operations.md",
     "CHANGELOG", "tkdc.toml", "[[peers]]", "certificate_sha256", "audit",
     "administrator", "approver")
 LITERAL = re.compile(r"'(?:[^'\\\n]|\\.)'|" r'"((?:[^"\\\n]|\\.)*)"')

@@ -51,7 +51,7 @@ class TomlTable {
   void missing(const std::string& key);
 
   StrictToml* file_;
-  std::string name_;  // "data", or "agents[1]"
+  std::string name_;  // "data", or "peers[1]"
   const void* node_;  // toml::table, null when absent
 };
 

@@ -124,8 +124,8 @@ void binding_destroy(krb5_context context, const struct binding_set *old,
 {
     if (!old->complete)
         com_err("ktkdc", 0,
-                "%s: not all old keys could be read; what is left of them at the "
-                "servers is found by `tkdc status`",
+                "%s: not all old keys could be read; what is left of them at the servers is named "
+                "by `tkdc reconcile`, which can destroy it",
                 principal_name);
     if (kept && !kept->complete)
         return; /* one of the old might be among the unread */

@@ -288,6 +288,18 @@ static bool same_keys(krb5_context context, krb5_db_entry *a, krb5_db_entry *b)
                        kept_b.tl_data_length);
 }
 
+/* kdb5_util load has no list of master keys, unlike all who make keys or change entries. kpropd has
+ * none either, but takes what the primary's programs have put. */
+static bool brings_handles(krb5_context context, const krb5_db_entry *entry)
+{
+    if (module_is_temporary() || update_log_is_replayed() || krb5_db_mkey_list_alias(context))
+        return false;
+    for (krb5_int16 i = 0; i < entry->n_key_data; i++)
+        if (keydata_is_handle(&entry->key_data[i]))
+            return true;
+    return false;
+}
+
 krb5_error_code module_put_principal(krb5_context context, krb5_db_entry *entry, char **db_args)
 {
     REQUIRE_OPEN();
@@ -307,6 +319,8 @@ krb5_error_code module_put_principal(krb5_context context, krb5_db_entry *entry,
         set_trailers_hidden(entry, p->marked, false);
         history_put(); /* of what failed here nobody knows whether it was written */
     }
+    if (!code && !unchanged && brings_handles(context, entry))
+        module_takes_handles();
     if (!code && p->before && !unchanged && !module_keeps_displaced())
         binding_destroy(context, &p->old, &p->kept, p->name);
     krb5_db_free_principal(context, p->before);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kdb5_util load is about to put in the live database's place, against the servers. */
+/* What kdb5_util load puts in the live database's place, or into it, against the servers. */
 #ifndef TKDC_KDB_LOAD_CHECK_H
 #define TKDC_KDB_LOAD_CHECK_H
 

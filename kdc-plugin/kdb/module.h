@@ -47,6 +47,9 @@ krb5_error_code module_unload(void);
 /* setup.c: the process works on a database that is not the live one. */
 bool module_is_temporary(void);
 bool module_is_kdc(void);
+/* Handles came into the live database from elsewhere, as by `kdb5_util load -update`: which of them
+ * no server holds is said when it is closed. */
+void module_takes_handles(void);
 /* Handles that an entry no longer names are left to whoever opened the database so. */
 bool module_keeps_displaced(void);
 /* Has the agent greeted once, so that the installation gets known. */

@@ -6,7 +6,9 @@
  * is destroyed at the servers on its account: the live database still names
  * the same handles. What it names and no server holds is said before
  * (load_check.h). Handles that only the replaced database named stay at the
- * servers until `tkdc reconcile --destroy`.
+ * servers until `tkdc reconcile --destroy`. What `kdb5_util load -update` puts
+ * into the live database is promoted by nobody, so that it is compared when
+ * the database is closed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,6 +24,7 @@
 static bool temporary;
 static bool keep_displaced;
 static bool is_kdc;
+static bool takes_handles; /* that were not given out here: see module_takes_handles() */
 
 bool module_is_temporary(void)
 {
@@ -31,6 +34,11 @@ bool module_is_temporary(void)
 bool module_is_kdc(void)
 {
     return is_kdc;
+}
+
+void module_takes_handles(void)
+{
+    takes_handles = true;
 }
 
 bool module_keeps_displaced(void)
@@ -96,6 +104,9 @@ krb5_error_code module_init(krb5_context context, char *section, char **db_args,
 
 krb5_error_code module_fini(krb5_context context)
 {
+    if (wrapped && preload && takes_handles)
+        load_check(context);
+    takes_handles = false;
     return wrapped ? wrapped->fini_module(context) : 0;
 }
 

@@ -5,6 +5,7 @@ In a realm of its own: it makes all tickets of the realm void.
 """
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.integration.conftest import SERVICE, new_realm, remove
+from tests.support.kerberos import find_program
 from tests.support.process import RealmError, wait_until
 from tests.support.realm import Realm
 
@@ -243,6 +245,26 @@ def test_rotation_without_servers(broken):
     assert "tkdc rotate: " in done.stderr
     assert kvnos(broken) == before
     wait_until(lambda: all(s["session_up"] for s in status(broken)), 30, "a session")
+
+
+def test_a_purge_that_fails_says_where_what_is_left_is_found(broken, monkeypatch):
+    real = find_program("kadmin.local")
+    folder = broken.directory / "failing"
+    folder.mkdir()
+    program = folder / "kadmin.local"
+    program.write_text("#!/bin/sh\ncase \"$*\" in *purgekeys*) echo 'ktkdc: a server is away'; "
+                       f"exit 0;; esac\nexec {real} \"$@\"\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    done = rotate(broken, "--now", "--purge")
+    monkeypatch.undo()
+    assert done.returncode == 1, done.stdout
+    said = " ".join(done.stderr.split())
+    assert "ktkdc: a server is away" in said
+    assert "`tkdc reconcile` names those that the database names no more" in said
+    assert "tkdc status" not in said, "it names no key"
+    assert len(kvnos(broken)) > 1
+    broken.kadmin_local(f"purgekeys krbtgt/{broken.name}")
 
 
 def test_what_agents_ask_is_counted(broken, flo):

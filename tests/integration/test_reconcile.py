@@ -12,7 +12,7 @@ from tests.integration.conftest import STOCK, new_realm, remove
 from tests.support.export import SERVERS, Approvers
 from tests.support.kerberos import Outcome
 from tests.support.process import wait_until
-from tests.support.realm import Realm
+from tests.support.realm import MASTER_PASSWORD, Realm
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
 PASSWORD = "a password of now"
@@ -88,6 +88,38 @@ def test_keys_that_an_older_dump_brings_back_are_dead_and_named(realm):
     assert realm.client("again").kinit("nora", PASSWORD).ok
 
 
+def test_an_older_dump_that_is_loaded_into_the_database_is_compared_too(realm):
+    """MIT promotes nothing after `load -update`: what is dead is said when the database closes."""
+    dump, after = str(realm.directory / "older-entry"), str(realm.directory / "newer-entry")
+    realm.kadmin_local('addprinc -pw "a former password" rosa')
+    realm.admin_tool("kdb5_util", "dump", dump)
+    realm.kadmin_local(f'cpw -pw "{PASSWORD}" rosa')
+    realm.admin_tool("kdb5_util", "dump", after)
+    loaded = realm.admin_tool("kdb5_util", "load", "-update", dump)
+    assert "no server holds version 1, enctype 18, of rosa@AGREE.REALM" in loaded.errors
+    assert "rosa@AGREE.REALM: not all old keys could be read" in loaded.errors
+    assert "tkdc reconcile" in loaded.errors and "tkdc status" not in loaded.errors
+
+    assert reconcile(realm).code == 2
+    shown = told(realm)
+    assert {(key["principal"], key["kvno"]) for key in shown["dead"]} == {("rosa@AGREE.REALM", 1)}
+    assert {(key["principal"], key["kvno"]) for key in shown["orphans"]} == {
+        ("rosa@AGREE.REALM", 2)}
+    back = realm.admin_tool("kdb5_util", "load", "-update", after)
+    assert "no server holds" not in back.errors, "control: what the servers hold is not named"
+    assert reconcile(realm).code == 0
+    assert realm.client("rosa").kinit("rosa", PASSWORD).ok
+
+    realm.daemons["agent-admin"].stop()
+    try:
+        alone = realm.admin_tool("kdb5_util", "load", "-update", dump)
+        assert "was not compared with the servers" in alone.errors, alone.errors
+    finally:
+        realm.start_agent("admin")
+    realm.admin_tool("kdb5_util", "load", "-update", after)
+    wait_until(lambda: reconcile(realm).code == 0, SOON_S, "the admin agent's session")
+
+
 def test_orphans_are_named_and_destroyed_after_a_confirmation(realm):
     realm.kadmin_local("addprinc -randkey host/orphan.test")
     before = told(realm)["server_keys"]
@@ -146,6 +178,30 @@ def test_the_agent_of_krb5kdc_tells_nobody_which_keys_there_are(realm):
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
     assert done.returncode == 1
     assert "role admin" in done.stderr
+
+
+def test_a_database_that_was_destroyed_and_made_anew_leaves_orphans(realm):
+    """All that the former one named; it comes back by its dump."""
+    dump = str(realm.directory / "before-the-destruction")
+    realm.admin_tool("kdb5_util", "dump", dump)
+    wait_until(lambda: reconcile(realm).code != 1, SOON_S, "the admin agent's session")
+    assert not told(realm)["orphans"]
+    former = {line.split("\t")[6] for line in open(dump).read().splitlines()
+              if line.startswith("princ\t")} - {f"K/M@{realm.name}"}
+    assert "nora@AGREE.REALM" in former
+    realm.admin_tool("kdb5_util", "destroy", "-f")
+    realm.admin_tool("kdb5_util", "create", "-s", "-P", MASTER_PASSWORD)
+    try:
+        done = reconcile(realm)
+        shown = told(realm)
+    finally:
+        realm.admin_tool("kdb5_util", "load", dump)
+    assert done.code == 2 and "ORPHANS" in done.output, done.output + done.errors
+    assert {key["principal"] for key in shown["orphans"]} == former
+    assert shown["dead"] == []
+    assert reconcile(realm, "--destroy", "--yes", "--settle", "2").ok, "what create made"
+    assert reconcile(realm).code == 0
+    assert realm.client("restored").kinit("nora", PASSWORD).ok
 
 
 @pytest.fixture(scope="module")

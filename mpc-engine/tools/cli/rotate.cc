@@ -134,9 +134,11 @@ Result<void> Rotation::draw() {
 Result<void> Rotation::purge() {
   auto purged = kadmin("purgekeys " + principal());
   if (!purged)
-    return fail(purged.error().message +
-                "\nOld versions may still exist at the servers. See `tkdc status`, and revoke the "
-                "time in which they sealed (tkdc revoke) at a server.");
+    return fail(
+        purged.error().message +
+        "\nOld versions may still exist at the servers: `tkdc reconcile` names those that the "
+        "database names no more. Revoke the time in which they sealed (tkdc revoke) at a "
+        "server.");
   auto now = versions();
   if (!now) return now.error();
   if (now->size() != 1) return fail(principal() + " still has versions " + listed(*now));

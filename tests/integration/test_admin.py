@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.integration.conftest import NAME, SERVICE
+from tests.integration.conftest import NAME, SERVICE, STOCK
 from tests.support.process import RealmError
 
 
@@ -95,6 +95,10 @@ def test_remote_kadmin(realm, client):
     taken = client().run(*kadmin, f"ktadd -k {keytab} host/remote.test")
     assert taken.ok, taken.errors
     assert client().kinit_keytab("host/remote.test", keytab).ok
+    if not STOCK:
+        renamed = client().run(*kadmin, "renprinc -force host/remote.test host/renamed.test")
+        assert "bound to its principal's name" in renamed.output + renamed.errors, renamed.errors
+        assert client().kinit_keytab("host/remote.test", keytab).ok, "nothing was changed"
     gone = client().run(*kadmin, "delprinc -force host/remote.test")
     assert gone.ok, gone.errors
     # kadmind accepts these tickets, and would verify their PACs, which its role may not.

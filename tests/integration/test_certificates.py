@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import STOCK, new_realm, remove
+from tests.support.monitoring import metrics
 from tests.support.process import wait_until
 from tests.support.realm import Realm
 
@@ -59,6 +60,7 @@ def test_it_works_and_says_so(aged, word):
     status = aged.status()
     assert status.returncode == 0, "a realm that works is healthy"
     assert len(re.findall(word, status.stdout)) == 3, status.stdout
+    assert metrics(aged, "tkdc_server_certificate_warning") == [{"0": 1, "1": 1, "2": 1}]
     for party in range(3):
         log = aged.daemons[f"server{party}"].log
         wait_until(lambda log=log: re.search(word, log.read_text()), 10.0, "the warning")
@@ -68,7 +70,8 @@ def test_it_works_and_says_so(aged, word):
 @pytest.mark.parametrize("aged", [-40], indirect=True)
 def test_before_the_last_month_nothing_is_said(aged):
     status = aged.status()
-    assert "certificate" not in status.stdout
+    assert "this server's certificate" not in status.stdout
+    assert metrics(aged, "tkdc_server_certificate_warning") == [{"0": 0, "1": 0, "2": 0}]
     servers = json.loads(aged.status("--json").stdout)["servers"]
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", one["certificate_until"])
                for one in servers)

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import SERVICE, STOCK, new_realm, remove
+from tests.support.monitoring import doctors, metrics
 from tests.support.process import wait_until
 from tests.support.realm import Realm
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
 PASSWORD = "a password at all times"
 SOON_S = 30.0  # clocks are told every ten seconds
+EACH = ("0", "1", "2")
 LIBRARY = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
 
 
@@ -79,6 +81,8 @@ def test_one_clock_is_wrong_and_everybody_says_whose(realm):
     realm.set(1, 60)
     wait_until(lambda: "server 1's clock is" in realm.status().stdout, SOON_S, "a warning")
     assert realm.status().returncode == 0, "logins go on"
+    warned, wrong = metrics(realm, "tkdc_server_clock_warning", "tkdc_server_clock_error")
+    assert warned["1"] == 1 and set(wrong.values()) == {0}
     assert logs_in(realm, "warned")
 
     realm.set(1, 200)
@@ -87,6 +91,10 @@ def test_one_clock_is_wrong_and_everybody_says_whose(realm):
     assert "tkdc is DEGRADED" in shown
     assert "server 0: server 1's clock is 1" in shown or "server 0: server 1's clock is 2" in shown
     assert "server 1: this server's clock is" in shown
+    assert metrics(realm, "tkdc_server_clock_error") == [dict.fromkeys(EACH, 1)]
+    found = doctors(realm, "--socket", str(realm.agent_socket("kdc")))["clocks"]
+    assert found["state"] == "wrong" and "server 1's clock is" in found["text"], found
+    assert "set-ntp" in found["remedy"]
     assert not realm.client("wrong").kinit("lea", PASSWORD).ok
     # Since when a key is dropped all three have to agree on.
     removal = realm.try_admin_tool("kadmin.local", "-q", "delprinc -force host/gone.test")
@@ -99,6 +107,9 @@ def test_one_clock_is_wrong_and_everybody_says_whose(realm):
     wait_until(lambda: logs_in(realm, "mended"), SOON_S, "a login")
     wait_until(lambda: realm.status().returncode == 0, SOON_S, "a healthy status")
     wait_until(lambda: "agree again" in log_of(realm, 0), SOON_S, "an end of the alarm")
+    wait_until(lambda: metrics(realm, "tkdc_server_clock_error", "tkdc_server_clock_warning") == [
+        dict.fromkeys(EACH, 0)] * 2, SOON_S, "metrics of a sound realm")
+    assert "clocks" not in doctors(realm, "--socket", str(realm.agent_socket("kdc")))
 
 
 def test_all_clocks_set_back_cost_a_session_and_no_login(realm):

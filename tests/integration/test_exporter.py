@@ -25,55 +25,15 @@ import pytest
 from tests.integration.conftest import STOCK, new_realm, remove
 from tests.integration.test_breach import status
 from tests.support import agent_wire
+from tests.support.monitoring import Exporter, free_port, get
 from tests.support.process import wait_until
-from tests.support.realm import Realm
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
 MONITORING = Path(__file__).parents[2] / "config/monitoring"
 RULES, DASHBOARD = MONITORING / "tkdc.rules.yml", MONITORING / "tkdc.dashboard.json"
-SAMPLE = re.compile(r'^(?P<name>[a-z0-9_]+)(\{(?P<labels>[^}]*)\})? (?P<value>\S+)$')
 FIRED_S = 90.0
 NOBODY = 65534  # a user and a group of no rights
 STATUS, HAND_OVER = 4, 2  # of service/server/local_socket.h
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-def get(url: str) -> tuple[int, str]:
-    try:
-        with urllib.request.urlopen(url, timeout=10) as reply:
-            return reply.status, reply.read().decode()
-    except urllib.error.HTTPError as error:
-        return error.code, error.read().decode()
-
-
-class Exporter:
-    def __init__(self, realm: Realm, path: Path, option: str = "--socket"):
-        self.url = f"127.0.0.1:{free_port()}"
-        self.process = subprocess.Popen([str(realm.bin / "tkdc-exporter"), option, str(path),
-                                         "--listen", self.url], stderr=subprocess.PIPE, text=True)
-        wait_until(self._listens, 20, "the exporter listens")
-
-    def _listens(self) -> bool:
-        assert self.process.poll() is None, self.process.stderr.read()
-        try:
-            return get(f"http://{self.url}/livez")[0] == 200
-        except OSError:
-            return False
-
-    def samples(self) -> dict[tuple[str, str], float]:
-        code, text = get(f"http://{self.url}/metrics")
-        assert code == 200
-        found = [SAMPLE.match(line) for line in text.splitlines() if not line.startswith("#")]
-        return {(one["name"], one["labels"] or ""): float(one["value"]) for one in found}
-
-    def stop(self) -> None:
-        self.process.terminate()
-        self.process.wait(10)
 
 
 @pytest.fixture(scope="module", name="realm")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import SERVICE, STOCK, new_realm, remove
+from tests.support.monitoring import doctors, metrics
 from tests.support.process import wait_until
 from tests.support.realm import Realm
 
@@ -49,6 +50,9 @@ class SmallDisk(Realm):
     def log_of(self, party: int) -> Path:
         folder = self.disk if party == FULL else self.server_directory(party)
         return folder / "audit.jsonl"
+
+    def config_of(self, party: int) -> tuple[str, str]:
+        return "--config", str(self.server_directory(party) / "tkdc.toml")
 
     def fill(self) -> None:
         with (self.disk / "ballast").open("wb", buffering=0) as out:
@@ -91,6 +95,10 @@ def logs_in(realm: Realm, name: str) -> bool:
     return client.kinit("mia", PASSWORD).ok and client.kvno(SERVICE).ok
 
 
+def seen_of_disk(realm: Realm) -> list[dict[str, float]]:
+    return metrics(realm, "tkdc_server_audit_trouble", "tkdc_server_disk_warning")
+
+
 def tickets_in(path: Path) -> int:
     return sum('"operation":"seal"' in line for line in path.read_text().splitlines())
 
@@ -120,6 +128,11 @@ def test_no_ticket_is_issued_that_no_line_speaks_of(realm):
     servers = json.loads(realm.status("--json").stdout)["servers"]
     assert "No space left" in servers[FULL]["audit_trouble"]
     assert all("audit_trouble" not in servers[party] for party in (0, 2))
+    assert seen_of_disk(realm) == [{"0": 0, "1": 1, "2": 0}] * 2
+    found = doctors(realm, *realm.config_of(FULL))
+    assert found["disks"]["state"] == "warning" and "audit log" in found["disks"]["text"], found
+    assert found["audit-log"]["state"] == "wrong", found
+    assert "No space left on device" in found["audit-log"]["text"], found
     lines = [line for line in realm.journal().splitlines() if "No space left" in line]
     assert 1 <= len(lines) <= 3, "once a minute, not for each job"
     assert realm.verify().returncode == 2, "it says itself that events are lacking"
@@ -133,6 +146,9 @@ def test_no_ticket_is_issued_that_no_line_speaks_of(realm):
     realm.make_room()
     wait_until(lambda: logs_in(realm, "mended"), SOON_S, "a login")
     wait_until(lambda: realm.status().returncode == 0, SOON_S, "a healthy status")
+    wait_until(lambda: seen_of_disk(realm) == [{"0": 0, "1": 0, "2": 0}] * 2, SOON_S,
+               "metrics of a sound realm")
+    assert "disks" not in doctors(realm, *realm.config_of(FULL))
     shown = realm.verify()
     assert shown.returncode == 2, shown.stdout + shown.stderr
     assert "a whole chain with GAPS" in shown.stdout and "events are lacking" in shown.stdout

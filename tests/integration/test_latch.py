@@ -15,6 +15,7 @@ import pytest
 
 from tests.integration.conftest import STOCK, new_realm, remove
 from tests.integration.test_breach import status
+from tests.support.monitoring import doctors, metrics
 from tests.support.process import wait_until
 from tests.support.realm import Realm
 
@@ -115,6 +116,11 @@ def test_a_deviation_latches_until_the_operators_release(latching):
         assert_status_says(realm, party, reason)
     for party in set(range(3)) - set(saw):
         assert not events(realm, party, "latched")
+    assert metrics(realm, "tkdc_server_latched") == [{str(party): float(party in saw)
+                                                      for party in range(3)}]
+    found = doctors(realm, "--socket", str(realm.agent_socket("kdc")))["session"]
+    assert found["state"] == "wrong" and f"server {saw[0]} is latched: " in found["text"], found
+    assert "tkdc release" in found["remedy"]
 
     # No new session, whatever is restarted, and no key is made meanwhile.
     realm.daemons[f"server{saw[0]}"].stop()
@@ -131,6 +137,8 @@ def test_a_deviation_latches_until_the_operators_release(latching):
         assert told.startswith("Released.")
         assert reasons[party] in told
     assert_all_is_well(realm, "after")
+    assert metrics(realm, "tkdc_server_latched") == [{"0": 0, "1": 0, "2": 0}]
+    assert "session" not in doctors(realm, "--socket", str(realm.agent_socket("kdc")))
     for party in saw:
         assert events(realm, party, "released") == [{"event": "released"}]
         assert "the latch was released" in log(realm, party)

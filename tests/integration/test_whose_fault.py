@@ -12,6 +12,7 @@ import pytest
 
 from tests.integration.conftest import STOCK, new_realm, remove
 from tests.support.kerberos import TKDC_MODULE
+from tests.support.monitoring import doctors, metrics
 from tests.support.process import RealmError, wait_until
 from tests.support.realm import MASTER_PASSWORD, Realm
 
@@ -36,13 +37,15 @@ def log_of(realm: Realm, name: str) -> str:
     return path.read_text()
 
 
-def kdc_lines_of(realm: Realm, fault, mend) -> list[str]:
-    """What krb5kdc logs while one kinit fails because of it, before all comes back."""
+def kdc_lines_of(realm: Realm, fault, mend, look=lambda: None) -> list[str]:
+    """What krb5kdc logs while one kinit fails because of it, before all comes back. `look`: at what
+    else is seen of it."""
     before = len(log_of(realm, "krb5kdc"))
     fault()
     try:
         done = realm.client("during").kinit("ina", PASSWORD, timeout_s=90)
         lines = log_of(realm, "krb5kdc")[before:].splitlines()
+        look()
     finally:
         mend()
     assert not done.ok and "Password incorrect" not in done.errors
@@ -62,8 +65,27 @@ def assert_nobody_is_blamed(lines: list[str], why: str) -> None:
 
 
 def test_a_hung_server_is_named_and_no_user_blamed(realm):
+    by_agent = ("--socket", str(realm.agent_socket("kdc")))
+
+    def look() -> None:
+        assert metrics(realm, "tkdc_server_reachable") == [{"0": 1, "1": 0, "2": 1}]
+        found = doctors(realm, *by_agent)["session"]
+        assert found["state"] == "wrong" and "server 1: " in found["text"], found
+        assert "takes connections and says nothing" in found["text"], found
+        assert found["remedy"] == "on that server's host: tkdc doctor"
+
     lines = kdc_lines_of(realm, lambda: realm.signal("server1", signal.SIGSTOP),
-                         lambda: realm.signal("server1", signal.SIGCONT))
+                         lambda: realm.signal("server1", signal.SIGCONT), look)
+    wait_until(lambda: metrics(realm, "tkdc_server_reachable") == [{"0": 1, "1": 1, "2": 1}],
+               SOON_S, "a metric that says so")
+    assert "session" not in doctors(realm, *by_agent)
+    assert_nobody_is_blamed(lines, "server 1 (tcp://")
+    told = [line for line in lines if "the client is not to blame" in line]
+    assert not any("server 0 (tcp://" in line or "server 2 (tcp://" in line for line in told), told
+
+
+def test_a_stopped_server_is_named_and_no_user_blamed(realm):
+    lines = kdc_lines_of(realm, realm.daemons["server1"].stop, lambda: realm.start_server(1))
     assert_nobody_is_blamed(lines, "server 1 (tcp://")
     told = [line for line in lines if "the client is not to blame" in line]
     assert not any("server 0 (tcp://" in line or "server 2 (tcp://" in line for line in told), told

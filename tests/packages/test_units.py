@@ -97,6 +97,15 @@ def test_units_are_hardened(host):
         assert level <= (1.4 if "backup" in unit else 1.2), said
 
 
+def test_units_start_when_the_clock_is_right(host):
+    """After a boot with a wrong clock no ticket is sealed; each unit waits for who sets it."""
+    for unit in (unit_of("server0"), unit_of("agent-kdc")):
+        shown = dict(line.split("=", 1) for line in host.run(
+            f"systemctl show -p After -p Wants {unit}").stdout.splitlines() if "=" in line)
+        assert "time-sync.target" in shown["After"].split(), shown
+        assert "time-sync.target" in shown["Wants"].split(), shown
+
+
 def test_who_is_not_named_does_not_come_in(host):
     """The kernel drops what comes from elsewhere; with the addresses taken away it does come."""
     knock = "timeout 3 bash -c 'exec 3<>/dev/tcp/127.0.0.1/7700' 2>/dev/null; echo $?"

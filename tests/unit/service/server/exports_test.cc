@@ -139,6 +139,30 @@ TEST_F(ServersExports, RefuseAnotherTimePlaceOrKey) {
   EXPECT_EQ(trouble(), "") << "none of these has used it up";
 }
 
+TEST_F(ServersExports, NameAllKeysThatTheyLackAtOnce) {
+  ExportRequest two = request_;
+  for (ExportKey& key : two.keys) key.kvno = 3;
+  const std::string both = trouble_with(two);
+  EXPECT_NE(both.find("alice@A.TEST"), std::string::npos) << both;
+  EXPECT_NE(both.find("krbtgt/A.TEST@A.TEST"), std::string::npos) << both;
+  EXPECT_EQ(both.find(" more"), std::string::npos) << both;
+
+  ExportRequest many = request_;
+  const ExportKey first = many.keys[0];
+  many.keys.clear();
+  for (int number = 0; number < 51; ++number) {  // one more than are named
+    many.keys.push_back(first);
+    many.keys.back().id.fill(static_cast<std::uint8_t>(100 + number));
+    many.keys.back().principal = "user" + std::to_string(number) + "@A.TEST";
+  }
+  const std::string most = trouble_with(many);
+  EXPECT_NE(most.find("user49@A.TEST"), std::string::npos) << most;
+  EXPECT_EQ(most.find("user50@A.TEST"), std::string::npos) << most;
+  EXPECT_NE(most.find("and 1 more"), std::string::npos) << most;
+  EXPECT_TRUE(exports_->hand_over(encode(request_), {approval(0), approval(1)}).ok())
+      << "control: what it has it gives";
+}
+
 TEST_F(ServersExports, RefuseApprovalsOfAnotherRequest) {
   const std::string before[] = {approval(0), approval(2)};
   crypto_box_keypair(request_.recipient.data(), recipient_.data());

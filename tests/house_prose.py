@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prose of the pages: lines of 100 columns, and sentences of 25 words on average, at most.
+"""Prose of the pages: lines of 100 columns, and sentences of 25 words on average, at most, none of
+which has more than 45. The latter not where a protocol is proved or a decision explained.
 
     python3 -m tests.house_prose [--write] [PAGE ...]
 
@@ -17,6 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 COLUMNS = 100
 MEAN_WORDS = 25
+MOST_WORDS = 45
+MAY_BE_LONG = ("docs/protocols/", "docs/adr/")
 MARKER = re.compile(r"( *)((?:[-*+]|\d+[.)]) +)(?=\S)")
 # Not at the beginning of a line, where they would begin a list, a heading or a table.
 HELD = re.compile(r"(?:[-+*]|\d+[.)]|#+|\||>.*|```.*|<!--.*)$")
@@ -109,9 +112,12 @@ def rewrapped(text: str) -> str:
     return "\n".join(lines)
 
 
+def sentences_of(text: str) -> list[str]:
+    return [one for block in blocks(text) if block.prose for one in ENDS.split(block.text())]
+
+
 def mean_words(text: str) -> float:
-    sentences = [one for block in blocks(text) if block.prose for one in ENDS.split(block.text())
-                 if len(one.split()) > 2]
+    sentences = [one for one in sentences_of(text) if len(one.split()) > 2]
     return sum(len(one.split()) for one in sentences) / max(1, len(sentences))
 
 
@@ -124,6 +130,9 @@ def faults(name: str, text: str) -> list[str]:
                      f"python3 -m tests.house_prose --write {name}")
     if (mean := mean_words(text)) > MEAN_WORDS:
         found.append(f"{name}: sentences of {mean:.1f} words on average, over {MEAN_WORDS}")
+    if not name.startswith(MAY_BE_LONG):
+        found += [f"{name}: a sentence of {len(one.split())} words, over {MOST_WORDS}: {one[:60]!r}"
+                  for one in sentences_of(text) if len(one.split()) > MOST_WORDS]
     return found
 
 

@@ -65,8 +65,17 @@ def test_prose_is_broken_anew_and_nothing_else_is():
         line for line in PAGE.split("\n") if line.lstrip().startswith(("#", "code", "|"))]
     assert any("`tkdc status --config /etc/tkdc/agent-kdc/agent.toml`" in line for line in lines)
     assert not any(line.startswith("  - ") for line in lines), "a list that was none"
-    assert len(house_prose.faults("a.md", PAGE)) == 2
+    assert len(house_prose.faults("docs/adr/a.md", PAGE)) == 2
     assert not house_prose.faults("a.md", "It is short. So is this one.\n")
+
+
+def test_a_sentence_that_two_readings_cannot_untangle_is_seen():
+    most = "It" + " is" * (house_prose.MOST_WORDS - 1)
+    page = "It is short. So is this.\n\n" * 9 + f"{house_prose.rewrapped(most)}{{}}.\n"
+    assert not house_prose.faults("docs/a.md", page.format(""))
+    assert "a sentence of 46 words, over 45" in house_prose.faults("docs/a.md",
+                                                                   page.format("\nso"))[0]
+    assert not house_prose.faults("docs/adr/a.md", page.format("\nso")), "a decision's reasons"
 
 
 def test_each_decision_has_its_test():

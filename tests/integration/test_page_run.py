@@ -443,7 +443,7 @@ def test_what_is_done_elsewhere_is_done_there():
 
 
 def test_a_command_that_is_done_nowhere_is_seen():
-    assert not words_that_lack("tkdc store list --out list-N", 'run("tkdc", "store", "list", "--out")')
+    assert not words_that_lack("tkdc store list --out list-N", 'tkdc("store", "list", "--out")')
     assert words_that_lack("tkdc store list --out list-N", 'run("tkdc", "store", "lists")') == [
         "list", "--out"]
     assert words_that_lack("kproplog -R", 'run("kproplog")') == ["-R"]

@@ -9,10 +9,10 @@ from tests import house_rules
 PAGE = house_rules.ROOT / "docs/security.md"
 DEPLOYMENTS = ["three servers, malicious mode", "three servers, semi-honest mode", "two servers",
                "stock KDC"]
-INTRUDERS = ["a server's disk or backup", "the KDC host's disk or backup", "one server, and reads it",
-             "one server, and changes it", "the KDC host", "the KDC host and one server",
-             "two servers", "the network", "one server's administrator's account",
-             "a kadmin administrator's account"]
+INTRUDERS = ["a server's disk or backup", "the KDC host's disk or backup",
+             "one server, and reads it", "one server, and changes it", "the KDC host",
+             "the KDC host and one server", "two servers", "the network",
+             "one server's administrator's account", "a kadmin administrator's account"]
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 

@@ -29,6 +29,13 @@ def test_what_there_is_one_of_is_not_written_again(tmp_path, monkeypatch, name, 
     assert [one for one in house_rules.check_file(name) if ": another " in one]
 
 
+def test_a_long_line_of_an_example_is_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(house_rules, "ROOT", tmp_path)
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/a.toml").write_text(f"# {'a' * 98}\n# {'a' * 99}\n")
+    assert house_rules.check_file("config/a.toml") == ["config/a.toml:2: 101 columns"]
+
+
 def test_prose_is_for_people():
     found = [fault for name in house_prose.pages()
              for fault in house_prose.faults(name, (house_prose.ROOT / name).read_text())]

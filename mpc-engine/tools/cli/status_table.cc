@@ -2,8 +2,13 @@
 #include "tools/cli/status_table.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <optional>
 #include <vector>
 
+#include "base/utc_time.h"
 #include "tools/cli/commands.h"
 
 namespace tkdc::cli {
@@ -58,6 +63,81 @@ std::string layout(const std::vector<Row>& rows) {
 std::uint64_t count_of(const json& server, const char* field) {
   auto it = server.find(field);
   return it != server.end() && it->is_number_unsigned() ? it->get<std::uint64_t>() : 0;
+}
+
+// The coarsest unit that says something: "3 d", "5 h", "12 min", "40 s".
+std::string for_how_long(std::int64_t seconds) {
+  constexpr std::pair<std::int64_t, const char*> kUnits[] = {
+      {86'400, " d"}, {3'600, " h"}, {60, " min"}};
+  for (const auto& [unit, name] : kUnits)
+    if (seconds >= 2 * unit) return std::to_string(seconds / unit) + name;
+  return std::to_string(seconds) + " s";
+}
+
+std::string uptime_of(const json& server) {
+  if (!server.contains("uptime_s")) return "-";
+  return for_how_long(static_cast<std::int64_t>(count_of(server, "uptime_s")));
+}
+
+// The farthest of the other servers' clocks.
+std::string clocks_of(const json& server) {
+  const auto clocks = server.find("clocks");
+  if (clocks == server.end() || !clocks->is_array() || clocks->empty()) return "-";
+  double most_ms = 0;
+  for (const json& clock : *clocks)
+    if (const auto ahead = clock.is_object() ? clock.find("ahead_ms") : clock.end();
+        ahead != clock.end() && ahead->is_number())
+      most_ms = std::max(most_ms, std::abs(ahead->get<double>()));
+  char text[40];
+  std::snprintf(text, sizeof text, "%.0f ms", most_ms);
+  return text;
+}
+
+// How much is free of the fullest: of the store's map, or of what else there is.
+std::string room_of(const json& server, bool map) {
+  const auto disks = server.find("disks");
+  if (disks == server.end() || !disks->is_array()) return "-";
+  std::optional<std::uint64_t> least;
+  for (const json& disk : *disks) {
+    if (!disk.is_object() || (cell(disk, "of") == "store map") != map) continue;
+    const std::uint64_t total = count_of(disk, "total_mib");
+    if (total == 0) continue;
+    const std::uint64_t free =
+        std::min<std::uint64_t>(100, 100 * count_of(disk, "free_mib") / total);
+    least = std::min(free, least.value_or(free));
+  }
+  return least ? std::to_string(*least) + " % free" : "-";
+}
+
+std::string certificate_of(const json& server) {
+  const std::int64_t now = std::time(nullptr);
+  const auto until = parse_utc(cell(server, "certificate_until"), now);
+  if (!until) return "-";
+  return *until <= now ? "ENDED" : std::to_string((*until - now) / 86'400) + " d";
+}
+
+std::string last_audit_of(const json& server) {
+  const json& audit = member(member(server, "shares"), "last_audit");
+  if (count_of(audit, "at") == 0) return "-";
+  const std::string day =
+      format_utc(static_cast<std::int64_t>(count_of(audit, "at"))).substr(0, 10);
+  return count_of(audit, "failed") == 0 ? day : day + ", " + cell(audit, "failed") + " FAILED";
+}
+
+// How each server is, by its own word; empty where none says anything.
+std::string health_of(const std::vector<json>& servers) {
+  std::vector<Row> rows{{"SERVER", "UP", "KEYS", "EPOCHS LEFT", "CLOCKS WITHIN", "DISK", "MAP",
+                         "CERTIFICATE", "SHARES AUDITED"}};
+  bool said = false;
+  for (const json& server : servers) {
+    if (!server.is_object()) continue;
+    rows.push_back({cell(server, "party"), uptime_of(server), cell(server, "keys"),
+                    cell(server, "epochs_left"), clocks_of(server), room_of(server, false),
+                    room_of(server, true), certificate_of(server), last_audit_of(server)});
+    said = said || std::any_of(rows.back().begin() + 1, rows.back().end(),
+                               [](const std::string& one) { return one != "-"; });
+  }
+  return said ? "\n" + layout(rows) : "";
 }
 
 // Windows of sealing whose tickets the server refuses.
@@ -310,7 +390,7 @@ std::string status_table(const json& document) {
       troubles += "  server " + cell(server, "party") + ": has no session with its " +
                   (parties == 2 ? "peer" : "two peers") + "; see its journal\n";
   }
-  text += "\n" + layout(rows);
+  text += "\n" + layout(rows) + health_of(servers_of(document));
   troubles += other_agents_of(document);
   notices += other_agents_notices(document);
   if (!troubles.empty()) text += "\n" + troubles;

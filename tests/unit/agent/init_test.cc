@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <ctime>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "agent/config.h"
 #include "base/hex.h"
+#include "base/utc_time.h"
 #include "link/certificate.h"
 #include "test_agent.h"
 #include "tools/cli/commands.h"
@@ -220,7 +223,7 @@ TEST(StatusTable, ShowsDegradationAndSecurity) {
   EXPECT_NE(table.find("71    72       73"), std::string::npos) << table;
   EXPECT_NE(table.find("server 2: connection lost"), std::string::npos);
   EXPECT_EQ(table.find('\x1b'), std::string::npos);
-  EXPECT_EQ(table.find("epochs"), std::string::npos);
+  EXPECT_EQ(table.find("EPOCHS"), std::string::npos) << "servers that say nothing of these";
   document["agent"]["former_keys_warning"] = "former keys of server1";
   document["servers"][0]["former_keys_warning"] = "former keys of server2";
   table = status_table(document);
@@ -249,6 +252,36 @@ TEST(StatusTable, ShowsDegradationAndSecurity) {
   document["servers"][2]["reachable"] = true;
   document["servers"][2]["session_up"] = true;
   EXPECT_TRUE(is_healthy(document));
+}
+
+TEST(StatusTable, SaysHowEachServerIs) {
+  auto document = nlohmann::json::parse(R"({"servers":[
+    {"party":0,"reachable":true,"session_up":true,"uptime_s":7300,"keys":108,"epochs_left":1048000,
+     "clocks":[{"party":1,"ahead_ms":-41},{"party":2,"ahead_ms":7}],
+     "disks":[{"of":"store","free_mib":50,"total_mib":100},
+              {"of":"audit log","free_mib":9,"total_mib":40},
+              {"of":"store map","free_mib":63,"total_mib":64}],
+     "shares":{"last_audit":{"at":1795730400,"failed":0}}},
+    {"party":1,"reachable":true,"session_up":true,"uptime_s":90,"clocks":[],
+     "disks":[{"of":"store map","free_mib":1,"total_mib":0},7],
+     "certificate_until":"2020-01-01T00:00:00Z",
+     "shares":{"last_audit":{"at":1795730400,"failed":3}}},
+    {"party":2,"reachable":false,"session_up":false}]})");
+  document["servers"][0]["certificate_until"] = format_utc(std::time(nullptr) + 100 * 86'400 + 60);
+  std::string table = status_table(document);
+  const auto line = [&table](const char* begin) {
+    const std::string health = table.substr(table.find("EPOCHS LEFT"));
+    const std::string text = health.substr(health.find(begin), 200);
+    return text.substr(0, text.find('\n'));
+  };
+  ASSERT_NE(table.find("EPOCHS LEFT"), std::string::npos) << table;
+  const auto words = [](const std::string& text) {
+    return std::regex_replace(text, std::regex(" {2,}"), "|");
+  };
+  EXPECT_EQ(words(line("  0  ")), "|0|2 h|108|1048000|41 ms|22 % free|98 % free|100 d|2026-11-26")
+      << table;
+  EXPECT_EQ(words(line("  1  ")), "|1|90 s|-|-|-|-|-|ENDED|2026-11-26, 3 FAILED") << table;
+  EXPECT_EQ(words(line("  2  ")), "|2|-|-|-|-|-|-|-|-") << table;
 }
 
 TEST(StatusTable, OfTwoServersNamesNoThird) {

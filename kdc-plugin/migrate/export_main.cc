@@ -10,8 +10,8 @@
 
 #include "api.h"
 #include "base/hex.h"
+#include "base/progress_line.h"
 #include "migrate/exporter.h"
-#include "migrate/screen.h"
 #include "migrate/server_keys.h"
 #include "migrate/start.h"
 
@@ -163,7 +163,7 @@ int restore(const ExportOptions& options) {
   if ((*db)->realm() != folder->request().realm)
     return complain("the request is of realm " + folder->request().realm);
   if (options.dry_run) return 0;
-  Screen screen;
+  ProgressLine line;
   const auto began = std::chrono::steady_clock::now();
   const auto seconds = [began] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -171,10 +171,10 @@ int restore(const ExportOptions& options) {
   Exporter::Hooks hooks;
   hooks.stopped = stop_asked;
   hooks.show = [&](const ExportProgress& p) {
-    screen.show(how_far(p.principals, p.of, "principals", seconds()) + ", " +
-                std::to_string(p.keys) + " keys");
+    line.show(how_far(p.principals, p.of, "principals", seconds()) + ", " + std::to_string(p.keys) +
+              " keys");
   };
-  hooks.say = [&](const std::string& text) { screen.say(text); };
+  hooks.say = [&](const std::string& text) { line.say(text); };
   Exporter exporter(**db, *keys, std::move(hooks));
   if (auto done = exporter.run(); !done) return complain(done.error().message);
   return report(exporter);
@@ -203,14 +203,12 @@ int finish(const ExportOptions& options) {
           << "  " << name
           << ": its password history cannot be read; keys that it names stay at the servers\n";
     const std::vector<tkdc_wire_key> keys = keys_to_destroy(*found, folder->request());
-    Screen screen;
-    const auto began = std::chrono::steady_clock::now();
-    const std::size_t of = keys.size();
+    ProgressLine line;
     auto removed = destroy_at_servers(**agent, keys, [&](std::size_t done) {
-      const std::chrono::duration<double> since = std::chrono::steady_clock::now() - began;
-      screen.show(how_far(done, of, "keys at the servers", since.count()));
+      line.show(done, keys.size(), "keys at the servers");
       return !stop_asked();
     });
+    line.clear();
     if (!removed) return complain(removed.error().message);
     std::cout << *removed << " keys removed at the servers\n";
   }

@@ -10,8 +10,8 @@
 #include <iostream>
 
 #include "api.h"
+#include "base/progress_line.h"
 #include "migrate/importer.h"
-#include "migrate/screen.h"
 #include "migrate/server_keys.h"
 #include "migrate/start.h"
 
@@ -50,16 +50,16 @@ int import(RealmDb& db, const Survey& found, const Options& options,
   if (path.empty()) return complain("this database is no file: say --journal FILE");
   auto journal = Journal::open(path, agent->installation());
   if (!journal) return complain(journal.error().message);
-  Screen screen;
+  ProgressLine line;
   Importer importer(db, **journal, std::move(agent), options,
                     {stop_asked,
                      [&](const Progress& p) {
-                       screen.show(how_far(p.principals, p.of, "principals", p.seconds) + ", " +
-                                   std::to_string(p.keys) + " keys");
+                       line.show(how_far(p.principals, p.of, "principals", p.seconds) + ", " +
+                                 std::to_string(p.keys) + " keys");
                      },
-                     [&](const std::string& text) { screen.say(text); }});
+                     [&](const std::string& text) { line.say(text); }});
   Result<void> done = importer.run(found);
-  screen.say("");
+  line.say("");
   if (done) done = importer.settle();
   if (!done) return complain(done.error().message);
   return finish(db, found, options, importer);

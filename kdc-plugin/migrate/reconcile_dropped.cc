@@ -10,9 +10,10 @@
 #include <set>
 
 #include "base/output_file.h"
+#include "base/progress_line.h"
 #include "base/secret_file.h"
 #include "base/utc_time.h"
-#include "migrate/screen.h"
+#include "migrate/stop.h"
 
 namespace tkdc::migrate {
 namespace {
@@ -109,11 +110,12 @@ bool confirmed_purge(std::size_t keys, const DroppedOptions& options) {
 }
 
 int change(Site& site, tkdc_wire_op op, const std::vector<tkdc_wire_key>& keys, const char* done) {
-  Screen screen;
+  ProgressLine line;
   auto changed = change_at_servers(*site.agent, op, keys, [&](std::size_t count) {
-    screen.show(std::to_string(count) + " of " + std::to_string(keys.size()) + " keys");
+    line.show(count, keys.size(), "keys");
     return !stop_asked();
   });
+  line.clear();
   if (!changed) return say_no(changed.error().message);
   std::cout << *changed << " keys were " << done << "\n";
   return *changed == keys.size() ? 0 : 2;

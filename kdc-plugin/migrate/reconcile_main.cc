@@ -13,10 +13,11 @@
 
 #include "api.h"
 #include "base/hex.h"
+#include "base/progress_line.h"
 #include "migrate/dropped_keys.h"
 #include "migrate/reconcile_dropped.h"
-#include "migrate/screen.h"
 #include "migrate/start.h"
+#include "migrate/stop.h"
 
 namespace tkdc::migrate {
 namespace {
@@ -193,11 +194,12 @@ int destroy(RealmDb& db, AgentPipe& agent, const Comparison& before,
   std::vector<tkdc_wire_key> keys;
   for (const ListedKey& key : still_orphans(before, *now))
     keys.push_back(wire_key(key, installation));
-  Screen screen;
+  ProgressLine line;
   auto removed = destroy_at_servers(agent, keys, [&](std::size_t done) {
-    screen.show(std::to_string(done) + " of " + std::to_string(keys.size()) + " keys");
+    line.show(done, keys.size(), "keys");
     return !stop_asked();
   });
+  line.clear();
   if (!removed) return complain(removed.error().message);
   std::cout
       << *removed

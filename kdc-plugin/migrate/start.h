@@ -9,7 +9,7 @@
 
 #include "base/hardening.h"
 #include "base/version.h"
-#include "migrate/screen.h"
+#include "migrate/stop.h"
 
 namespace tkdc::migrate {
 

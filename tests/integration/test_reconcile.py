@@ -13,6 +13,7 @@ from tests.support.export import SERVERS, Approvers
 from tests.support.kerberos import Outcome
 from tests.support.process import wait_until
 from tests.support.realm import MASTER_PASSWORD, Realm
+from tests.support.terminal import run_on_terminal
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
 PASSWORD = "a password of now"
@@ -28,8 +29,16 @@ def realm():
     remove(made)
 
 
+def tools_env(realm: Realm) -> dict[str, str]:
+    return {key: value for key, value in realm.kdc_env().items() if key != "LD_PRELOAD"}
+
+
+def shown_at_terminal(realm: Realm, *options: str) -> Outcome:
+    return run_on_terminal([str(realm.bin / "tkdc"), "reconcile", *options], tools_env(realm))
+
+
 def reconcile(realm: Realm, *options: str) -> Outcome:
-    env = {key: value for key, value in realm.kdc_env().items() if key != "LD_PRELOAD"}
+    env = tools_env(realm)
     done = subprocess.run([str(realm.bin / "tkdc"), "reconcile", *options], env=env, text=True,
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False)
     return Outcome(done.returncode, done.stdout, done.stderr)
@@ -199,7 +208,10 @@ def test_a_database_that_was_destroyed_and_made_anew_leaves_orphans(realm):
     assert done.code == 2 and "ORPHANS" in done.output, done.output + done.errors
     assert {key["principal"] for key in shown["orphans"]} == former
     assert shown["dead"] == []
-    assert reconcile(realm, "--destroy", "--yes", "--settle", "2").ok, "what create made"
+    made = told(realm)["orphans"]
+    done = shown_at_terminal(realm, "--destroy", "--yes", "--settle", "2")
+    assert done.ok, "what create made: " + done.errors
+    assert f" of {len(made)} keys" in done.errors, done.errors
     assert reconcile(realm).code == 0
     assert realm.client("restored").kinit("nora", PASSWORD).ok
 
@@ -273,10 +285,15 @@ def test_what_was_purged_never_comes_back(realm, approvers):
     assert "nothing to purge" in reconcile(realm, "purge", "--due").output
     both = reconcile(realm, "purge", "--due", "--principal", "oskar")
     assert both.code == 1 and "excludes" in both.errors, both.errors
+    for what in (["--all"], ["--principal", "oskar"]):
+        refused = reconcile(realm, "purge", *what)
+        assert refused.code == 1 and "say --yes" in refused.errors
+        assert any("oskar@AGREE.REALM" in line for line in refused.output.splitlines())
     refused = reconcile(realm, "purge", "--principal", "oskar")
     assert refused.code == 1 and "say --yes" in refused.errors
     assert dropped(realm, "oskar") == keys
-    done = reconcile(realm, "purge", "--principal", "oskar", "--yes")
+    done = shown_at_terminal(realm, "purge", "--principal", "oskar", "--yes")
+    assert f" of {len(keys)} keys" in done.errors, done.errors
     assert done.ok and f"{len(keys)} keys were purged" in done.output, done.errors
     assert dropped(realm, "oskar") == []
     late = approvers.try_approve(0, request)

@@ -4,6 +4,7 @@ same keys while users log in, whoever is killed meanwhile; and keys are made aga
 """
 
 import os
+import re
 import subprocess
 import threading
 import time
@@ -26,14 +27,19 @@ from tests.integration.test_shares import (
 )
 from tests.support.process import wait_until
 from tests.support.realm import Realm
+from tests.support.terminal import run_on_terminal
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
 
 
-def tkdc(realm: Realm, party: int, command: str, *words: str) -> subprocess.CompletedProcess:
+def argv_of(realm: Realm, party: int, command: str, *words: str) -> list[str]:
     config = realm.server_directory(party) / "tkdc.toml"
-    return subprocess.run([str(realm.bin / "tkdc"), command, "--config", str(config), *words],
-                          capture_output=True, text=True, timeout=120, check=False)
+    return [str(realm.bin / "tkdc"), command, "--config", str(config), *words]
+
+
+def tkdc(realm: Realm, party: int, command: str, *words: str) -> subprocess.CompletedProcess:
+    return subprocess.run(argv_of(realm, party, command, *words), capture_output=True, text=True,
+                          timeout=120, check=False)
 
 
 def refresh_epochs(realm: Realm) -> list[int]:
@@ -77,8 +83,9 @@ def test_users_log_in_meanwhile(realm):
     others.start()
     try:
         for epoch in (1, 2):
-            refreshed = tkdc(realm, epoch, "refresh")
-            assert refreshed.returncode == GOOD, refreshed.stdout + refreshed.stderr
+            refreshed = run_on_terminal(argv_of(realm, epoch, "refresh"))
+            assert refreshed.ok, refreshed.output + refreshed.errors
+            assert re.search(r"\d+ of \d+ keys", refreshed.errors), "how far it is"
             wait_until(lambda n=epoch: refresh_epochs(realm) == [n] * 3, SETTLED_S, "new shares")
             wait_for_session(realm)
     finally:

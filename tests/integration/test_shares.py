@@ -15,6 +15,7 @@ from tests.integration.conftest import STOCK, new_realm, remove
 from tests.integration.test_breach import status
 from tests.support.process import wait_until
 from tests.support.realm import Realm
+from tests.support.terminal import run_on_terminal
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
 PASSWORD = "a password that is kept"
@@ -116,6 +117,9 @@ def test_the_steps_of_an_upgrade(before):
     assert again.returncode == GOOD and count(again, "dealt") == 0
     audited = shares(realm, 0, "audit")
     assert audited.returncode == GOOD and count(audited, "audited") == count(dealt, "dealt")
+    shown = run_on_terminal([str(realm.bin / "tkdc"), "shares", "--config",
+                             str(realm.server_directory(0) / "tkdc.toml"), "audit"])
+    assert shown.ok and f" of {count(dealt, 'dealt')} keys" in shown.errors, shown.errors
     assert f"Z, {count(dealt, 'dealt')} keys, 0 failed, 0 without MACs" in audited.stdout
     log_in(realm, "u1")
 

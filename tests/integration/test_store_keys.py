@@ -5,6 +5,7 @@ files; credentials are tests/packages/test_units.py's."""
 
 import base64
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from tests.integration.conftest import STOCK, new_realm, remove
 from tests.support.process import wait_until
 from tests.support.realm import Realm
+from tests.support.terminal import run_on_terminal
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
 
@@ -50,9 +52,12 @@ def test_keys_are_changed_with_the_server_stopped(realm):
     before = (folder / "store.key").read_bytes()
     shutil.copytree(folder / "store", realm.directory / "backup")
     (realm.directory / "backup.key").write_bytes(before)
-    done = tkdc(realm, "store", "rekey", "--config", config(realm))
-    assert done.returncode == 0, done.stderr
-    assert "values are under new keys" in done.stdout
+    done = run_on_terminal([str(realm.bin / "tkdc"), "store", "rekey", "--config", config(realm)],
+                           realm.env())
+    assert done.ok, done.errors
+    values = re.search(r"^(\d+) values are under new keys", done.output, re.M)[1]
+    assert f"0 of {values} values rewritten" in done.errors, done.errors
+    assert "Backups of `tkdc backup` are good as they are" in done.output, done.output
     after = (folder / "store.key").read_bytes()
     assert len(after) == 32 and after != before
     assert (folder / "store.key").stat().st_mode & 0o777 == 0o600

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "service/store/record_store.h"
+#include "service/store/rekey_size.h"
 
 namespace tkdc {
 namespace {
@@ -31,6 +32,19 @@ Result<void> RecordStore::begin_rekey(const SecretBuffer& wrapping, const Secret
   return write(kChanging, [&](Txn& txn) {
     return txn->put(kMeta, meta::kOwner, owner_record(refresh_.is.epoch > 0, has_dropped_));
   });
+}
+
+Result<std::size_t> RecordStore::values_to_rewrite() {
+  Txn txn(*tables_, false);
+  if (txn.begun() != 0) return failed(kChanging, txn.begun());
+  std::size_t all = 0;
+  for (int table = 0; table < kTables; ++table) {
+    std::size_t some = 0;
+    if (const int rc = txn->count(static_cast<Table>(table), some); rc != 0)
+      return failed(kChanging, rc);
+    all += some;
+  }
+  return all;
 }
 
 Result<std::size_t> RecordStore::rewrite(std::size_t most, RekeyAt& at) {
@@ -91,6 +105,12 @@ Result<void> RecordStore::end_rekey(const SecretBuffer& next) {
   keys_.previous.reset();
   use_keys();
   return {};
+}
+
+Result<std::size_t> values_to_rewrite(Store& store) {
+  auto* const records = dynamic_cast<RecordStore*>(&store);
+  if (!records) return fail("store: this one is under no keys");
+  return records->values_to_rewrite();
 }
 
 }  // namespace tkdc

@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/progress_line.h"
 #include "base/utc_time.h"
 #include "service/server/config.h"
 #include "service/server/local_socket.h"
@@ -104,15 +105,14 @@ void show(const json& state) {
 
 // Whether it has come to its end.
 Result<json> wait_for_end(const std::string& socket, json state, std::uint64_t finished) {
-  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  ProgressLine line;
   while (count(state, "finished") == finished || is_set(state, "wanted")) {
-    if (terminal) std::cout << "\r" << progress(state) << "   " << std::flush;
+    line.show(count(state, "looked_at"), count(state, "keys"), "keys");
     ::usleep(kLookEveryMs * 1000);
     auto next = ask(socket, "status");
     if (!next) return next;
     state = std::move(*next);
   }
-  if (terminal) std::cout << "\r";
   return state;
 }
 

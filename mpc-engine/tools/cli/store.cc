@@ -21,8 +21,10 @@
 #include "base/credential.h"
 #include "base/durable_file.h"
 #include "base/hardening.h"
+#include "base/progress_line.h"
 #include "base/system_error.h"
 #include "service/store/keyring.h"
+#include "service/store/rekey_size.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/printable.h"
 #include "tools/cli/stopped_store.h"
@@ -34,7 +36,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kBatch = 1'000;
-constexpr std::chrono::seconds kSayEvery{5};
 
 struct StoreCommand {
   std::string config, out, with = "auto";
@@ -88,20 +89,17 @@ Result<void> opens_the_keys(const StoppedStore& at, const SecretBuffer& key) {
 }
 
 Result<std::size_t> rewrite(Store& store) {
-  const Clock::time_point start = Clock::now();
-  Clock::time_point said = start;
+  auto of = values_to_rewrite(store);
+  if (!of) return of;
+  ProgressLine line;
   std::size_t all = 0;
   RekeyAt at;
   for (;;) {
+    line.show(all, *of, "values rewritten (it may be interrupted, and run again)");
     auto seen = store.rewrite(kBatch, at);
     if (!seen) return seen.error();
     if (*seen == 0) return all;
     all += *seen;
-    if (Clock::now() - said < kSayEvery) continue;
-    said = Clock::now();
-    std::cout << "rewritten: " << all << " values in " << static_cast<int>(seconds_since(start))
-              << " s; it may be interrupted, and run again\n"
-              << std::flush;
   }
 }
 
@@ -135,8 +133,10 @@ Result<void> rekey(const StoreCommand& command) {
   std::printf(
       "%zu values are under new keys, in %.1f s. The old ones do not open this store any more.\n",
       *values, seconds_since(start));
-  std::cout << "Start the server, and take a backup: data.mdb and keys of the store's folder. Then "
-               "destroy older backups and the old keys: together they open what this store was.\n";
+  std::cout
+      << "Start the server. Backups of `tkdc backup` are good as they are. Then destroy the old "
+         "keys, and copies of the store's files of before (data.mdb, keys): together they open "
+         "what this store was.\n";
   return {};
 }
 

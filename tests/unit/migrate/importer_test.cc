@@ -6,8 +6,6 @@
 
 #include <cstring>
 
-#include "migrate/screen.h"
-
 namespace tkdc::migrate {
 namespace {
 
@@ -28,15 +26,6 @@ EntryKeys with_handles(std::initializer_list<std::uint8_t> ids) {
     key.handle = handle(id);
   }
   return out;
-}
-
-TEST(HowFar, SaysRateAndTimeLeft) {
-  EXPECT_EQ(how_far(0, 50, "keys", 9), "0 of 50 keys");
-  EXPECT_EQ(how_far(3, 50, "keys", 0.1), "3 of 50 keys") << "too soon to say";
-  EXPECT_EQ(how_far(400, 1'000, "keys", 10), "400 of 1000 keys, 40 a second, some 15 s left");
-  EXPECT_EQ(how_far(40, 10'000, "keys", 16), "40 of 10000 keys, 2.5 a second, some 66 min left");
-  EXPECT_EQ(how_far(60, 50, "keys", 10), "60 of 50 keys, 6.0 a second, some 0 s left")
-      << "more came meanwhile";
 }
 
 TEST(Holds, ByKeyId) {

@@ -3,6 +3,7 @@
 
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -52,3 +53,11 @@ def test_help_ends_with_an_example(name):
         known = above + (said(program, words_of[1]) if len(words_of) > 2 and not inside else "")
         for option in OPTION.findall(line[0]):
             assert option in known, f"{command} has no {option}"
+
+
+def test_the_examples_of_the_audit_log_name_it_as_init_does():
+    config = (Path(__file__).parents[2] / "config/tkdc.toml").read_text()
+    name = re.search(r'Default: "(audit\.\w+)"', config)[1]
+    for word in ("show", "verify"):
+        example = said("tkdc", "audit", word).partition("Example: ")[2]
+        assert set(re.findall(r"/(audit\.\w+)", example)) == {name}, example

@@ -97,7 +97,8 @@ def test_remote_kadmin(realm, client):
     assert client().kinit_keytab("host/remote.test", keytab).ok
     if not STOCK:
         renamed = client().run(*kadmin, "renprinc -force host/remote.test host/renamed.test")
-        assert "bound to its principal's name" in renamed.output + renamed.errors, renamed.errors
+        # Over the network the code alone arrives, with the stock library's text.
+        assert "Principal keys are locked down" in renamed.output + renamed.errors, renamed.errors
         assert client().kinit_keytab("host/remote.test", keytab).ok, "nothing was changed"
     gone = client().run(*kadmin, "delprinc -force host/remote.test")
     assert gone.ok, gone.errors

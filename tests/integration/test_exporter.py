@@ -104,6 +104,8 @@ def test_metrics_are_what_the_status_says(realm, exporter):
     # A number that a server says, and nobody has decided about, is missing here first.
     assert samples["tkdc_exporter_fields_unknown", ""] == 0
     assert not any("@" in labels for _, labels in samples)
+    ids = {name for name, labels in samples if re.search(r"[0-9a-fA-F]{32}", labels)}
+    assert ids == {"tkdc_server_build_info"}, "a handle, a digest of a principal or a session's id"
     assert get(f"http://{exporter.url}/readyz") == (200, "ok\n")
     assert get(f"http://{exporter.url}/other")[0] == 404
 

@@ -364,6 +364,7 @@ ELSEWHERE = {
     "kdb5_util load -update": RECONCILED,
     # With other programs of the host.
     "apt": "tests/packages/test_repository.py",
+    "kadmin renprinc": "tests/integration/test_admin.py",
     "kadmin ktadd": "tests/integration/test_admin.py",
     "kproplog -R": "tests/integration/test_iprop.py",
     "journalctl TKDC_EVENT=no-session": "tests/packages/test_units.py",

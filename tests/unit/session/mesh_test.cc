@@ -287,10 +287,8 @@ TEST(Mesh, WrongPinIsRefusedOnBothSides) {
   for (int p = 0; p < 3; ++p) EXPECT_FALSE(sessions[p].has_value());
   EXPECT_NE(acceptor.log().find("not the pinned one; pin that one"), std::string::npos)
       << acceptor.log();
-  // Who waits for a call says whom it turned away, and why.
-  EXPECT_NE(acceptor.errors().find("did not call in time; somebody who called was refused: "),
-            std::string::npos)
-      << acceptor.errors();
+  const std::string said = "did not call in time; somebody who called was refused: ";
+  EXPECT_NE(acceptor.errors().find(said), std::string::npos) << acceptor.errors();
 }
 
 TEST(Mesh, APeerThatChangesItsCertificateIsTakenWithBoth) {

@@ -14,6 +14,7 @@
 #include "migrate/importer.h"
 #include "migrate/server_keys.h"
 #include "migrate/start.h"
+#include "migrate/stop.h"
 
 namespace tkdc::migrate {
 namespace {

@@ -359,6 +359,10 @@ TEST_F(Init, AHostIsASpareWhereKadmindAndItsAgentAreNotStarted) {
 
 TEST(StatusTable, SurvivesAnyDocument) {
   for (const char* text : {"{}", R"({"servers":7})", R"({"servers":[1,null,{}]})",
+                           R"({"servers":[{"clocks":[1,{"ahead_ms":"x"}],"certificate_until":7,
+                             "disks":[{"total_mib":"a"},{"of":3,"total_mib":5}],
+                             "uptime_s":18446744073709551615,
+                             "shares":{"last_audit":{"at":18446744073709551615}}}]})",
                            R"({"agent":[],"counters":"x","servers":[{"party":{"a":1}}]})"}) {
     auto document = nlohmann::json::parse(text);
     EXPECT_FALSE(is_healthy(document));

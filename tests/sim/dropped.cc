@@ -9,6 +9,7 @@
 #include "service/wire/key_list.h"
 #include "sim/approvals.h"
 #include "sim/asking.h"
+#include "sim/repairs.h"
 #include "sim/stores.h"
 
 namespace tkdc::sim {
@@ -99,6 +100,7 @@ void allow(Key& key, const ListedDropped& one) {
   for (std::size_t p = 0; p < kServers; ++p) {
     if (p == left_out) continue;
     const bool sure = is_dropped(key);
+    const Us asked_at = world().now();
     auto answer = realm().servers[p]->ask({LocalOp::kGiveBack, text, approvals.texts});
     const bool said = answer.has_value(), yes = said && answer->ok();
     if (yes && !approvals.good)
@@ -106,7 +108,8 @@ void allow(Key& key, const ListedDropped& one) {
     // Who died over it may have taken it.
     if (approvals.good && (yes || !said)) key.allowed[p] = true;
     const bool unknown = said && !yes && answer->error().message.find("the request lists") == 0;
-    if (unknown && sure && is_dropped(key) && !world().injected_.contains("old store"))
+    const bool whole = was_whole_since(asked_at) && !world().injected_.contains("old store");
+    if (unknown && sure && is_dropped(key) && whole)
       world().broken("dropped", realm().servers[p]->host().name + ": " + answer->error().message);
   }
 }

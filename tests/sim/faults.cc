@@ -7,6 +7,7 @@
 #include "sim/dropped.h"
 #include "sim/liar.h"
 #include "sim/realm.h"
+#include "sim/repairs.h"
 #include "sim/stores.h"
 #include "sim/upkeep.h"
 
@@ -75,6 +76,10 @@ void crash_in_transactions(const Fault& fault, std::int64_t most) {
     if ((which >> party & 1) != 0)
       crash_later({fault.at_ms, fault.kind, party, fault.b % most, fault.c},
                   &Host::crash_at_commit);
+}
+
+void crash_in_repair(const Fault& fault) {
+  if (wait_for_repair()) crash_in_transactions(fault, kCommitsOfRefresh);
 }
 
 void crash_in_refresh(const Fault& fault) {
@@ -174,7 +179,7 @@ void repair(std::int64_t party) {
 void put_back(const Fault& fault, std::map<std::int64_t, TableSet>& kept) {
   ServerHost& which = server(fault.a);
   const std::int64_t party = which.host().number;
-  if (!which.up() || !kept.contains(party) || !right_stores().empty()) return;
+  if (!which.up() || !kept.contains(party) || old_store_in_place() || repair_is_due()) return;
   world().note("operator", "puts an old store back at " + which.host().name);
   world().injected("old store");
   which.in_repair = true;
@@ -252,6 +257,16 @@ void fall_after_two() {
     world().broken("planted", "a server had crashed, and one had hung");
 }
 
+void begin_to_lie(const Fault& fault) {
+  if (liar().has_lied) return;
+  liar() = {};
+  liar().server = static_cast<int>(fault.a);
+  liar().left = static_cast<int>(fault.b);
+  liar().one_in = static_cast<unsigned>(fault.c);
+  liar().to_agents = true;
+  liar().to_servers = fault.kind == "liar";
+}
+
 void make(const Fault& fault, Kept& kept) {
   world().note("fault", fault.kind + " " + std::to_string(fault.a) + " " + std::to_string(fault.b) +
                             " " + std::to_string(fault.c));
@@ -263,6 +278,7 @@ void make(const Fault& fault, Kept& kept) {
   if (fault.kind == "crash at disk") return crash_later(fault, &Host::crash_at_disk);
   if (fault.kind == "crash at packet") return crash_later(fault, &Host::crash_at_packet);
   if (fault.kind == "crash in refresh") return crash_in_refresh(fault);
+  if (fault.kind == "crash in repair") return crash_in_repair(fault);
   if (fault.kind == "crash in change") return crash_in_change(fault);
   if (fault.kind == "stop") return stop_in_good_order(fault);
   if (fault.kind == "planted") return fall_after_two();
@@ -270,20 +286,11 @@ void make(const Fault& fault, Kept& kept) {
     kept[fault.a % kServers] = disk_of(server(fault.a).host()).tables;
   } else if (fault.kind == "old store") {
     put_back(fault, kept);
-  } else if (fault.kind == "liar") {
-    liar() = {static_cast<int>(fault.a),
-              static_cast<int>(fault.b),
-              static_cast<unsigned>(fault.c),
-              true,
-              true,
-              false};
-  } else if (fault.kind == "liar to agents") {
-    liar() = {static_cast<int>(fault.a),
-              static_cast<int>(fault.b),
-              static_cast<unsigned>(fault.c),
-              true,
-              false,
-              false};
+  } else if (fault.kind == "lost disk") {
+    kept.erase(fault.a % kServers);
+    lose_disk(fault);
+  } else if (fault.kind == "liar" || fault.kind == "liar to agents") {
+    begin_to_lie(fault);
   }
 }
 
@@ -335,16 +342,19 @@ void make_calm() {
   }
   for (std::int64_t party = 0; party < kServers; ++party) repair(party);
   for (auto& one : realm().servers) {
-    if (!one->up()) {
+    if (!one->up() && !one->in_repair) {
       world().wait(30 * kSecond, [&] { return one->ended() || one->up(); });
-      if (one->ended()) one->boot();
+      if (one->ended() && !one->in_repair) one->boot();
     }
     if (!one->latched().empty()) release(*one);
   }
   for (Agent* agent : {realm().kdc.get(), realm().admin.get()})
     if (!agent->running()) agent->start();
-  last_blow();
+  finish_repair();
+  if (!world().failed()) last_blow();
 }
+
+bool old_store_in_place() { return !right_stores().empty(); }
 
 void start_faults() {
   right_stores().clear();

@@ -17,6 +17,8 @@ inline constexpr std::int64_t kCommitsOfChange = 3;
 std::vector<Fault> some_faults(Random& random, const Plan& plan);
 
 void start_faults();
+// A store of some time ago is in the place of today's.
+bool old_store_in_place();
 // Everything is mended: lines, disks, clocks, stores, servers, latches.
 void make_calm();
 

@@ -27,6 +27,13 @@ SecretBuffer curve_secret(int party) {
   return secret;
 }
 
+// The first one of each.
+Fingerprint certificate_of(int party) {
+  Fingerprint out;
+  out.fill(static_cast<std::uint8_t>(party));
+  return out;
+}
+
 ServerConfig config_for(int party) {
   const Plan& plan = world().plan;
   ServerConfig config;
@@ -45,7 +52,7 @@ ServerConfig config_for(int party) {
       PeerEntry peer;
       peer.party = other;
       peer.address = "sim:" + std::to_string(other);
-      peer.certificate.certificate.fill(static_cast<std::uint8_t>(other));
+      peer.certificate = certificate_of(other);
       config.peers.push_back(peer);
     }
   config.store_path = "/store";
@@ -58,7 +65,8 @@ ServerConfig config_for(int party) {
   return config;
 }
 
-Result<Surroundings> surroundings_of(const Host& host, const ServerConfig& config) {
+Result<Surroundings> surroundings_of(const Host& host, const ServerConfig& config,
+                                     const Fingerprint& certificate) {
   Surroundings out;
   StoreOptions options;
   options.path = config.store_path;
@@ -70,6 +78,7 @@ Result<Surroundings> surroundings_of(const Host& host, const ServerConfig& confi
   out.network = network_of(host);
   out.agents = agent_socket_of(host);
   out.curve_secret = curve_secret(host.number);
+  out.certificate = certificate;
   return out;
 }
 
@@ -100,8 +109,16 @@ void crash(Host& host, bool power) {
   wires().host_died(host.number, power);
 }
 
-ServerHost::ServerHost(Host& host) : host_(host), config_(config_for(host.number)) {
+ServerHost::ServerHost(Host& host)
+    : host_(host), config_(config_for(host.number)), certificate_(certificate_of(host.number)) {
   disk_of(host).limit = world().plan.record_limit;
+}
+
+void ServerHost::renew_certificate() { ++certificate_[1]; }
+
+void ServerHost::trust(int party, const Fingerprint& certificate) {
+  for (PeerEntry& peer : config_.peers)
+    if (peer.party == party) peer.certificate = certificate;
 }
 
 void ServerHost::boot() {
@@ -110,6 +127,7 @@ void ServerHost::boot() {
   host_.crash_at_disk = host_.crash_at_sync = host_.crash_at_commit = -1;
   host_.crash_at_packet = -1;
   wanted_ = true;
+  trouble_.clear();
   world().note(host_.name, "boots");
   look_at_half_made(host_.number, true);
   wires().host_back(host_.number);
@@ -118,9 +136,10 @@ void ServerHost::boot() {
 
 void ServerHost::run() {
   while (wanted_ && !host_.dead) {
-    auto around = surroundings_of(host_, config_);
+    auto around = surroundings_of(host_, config_, certificate_);
     auto made = around.ok() ? Server::create(config_, "simulated", std::move(*around))
                             : Result<std::unique_ptr<Server>>(around.error());
+    trouble_ = made.ok() ? "" : made.error().message;
     if (!made.ok()) {
       if (!host_.dead) world().note(host_.name, "does not start: " + made.error().message);
       world().sleep(kRestartAfter);

@@ -43,6 +43,14 @@ class ServerHost {
   // An operator works on its disk: nobody else starts it.
   bool in_repair = false;
 
+  // Its identity; with a new machine comes a new one.
+  const Fingerprint& certificate() const { return certificate_; }
+  void renew_certificate();
+  // From its next start on it goes by this one for that peer.
+  void trust(int party, const Fingerprint& certificate);
+  // Why it did not start when that was last tried; empty: it did.
+  const std::string& trouble() const { return trouble_; }
+
   // By its operator, on this host. None: nobody answered.
   std::optional<Result<Bytes>> ask(const LocalAsk& ask);
   std::string latched() const;
@@ -52,6 +60,8 @@ class ServerHost {
   void run();
   Host& host_;
   ServerConfig config_;
+  Fingerprint certificate_;
+  std::string trouble_;
   bool wanted_ = false;
   int asked_ = 0;  // of its operator's questions that are not answered yet
   std::unique_ptr<Server> server_;

@@ -13,6 +13,7 @@
 #include "sim/dropped.h"
 #include "sim/liar.h"
 #include "sim/realm.h"
+#include "sim/repairs.h"
 #include "sim/stores.h"
 #include "sim/upkeep.h"
 
@@ -197,6 +198,21 @@ void judge_keys() {
   }
 }
 
+// By its number and hash, in a log that went with its disk.
+bool has_head(const std::string& log, const AuditHead& head) {
+  std::istringstream in(log);
+  std::string line;
+  for (std::uint64_t number = 1; std::getline(in, line); ++number)
+    if (number == head.lines) return hash_audit_line(line) == head.hash;
+  return false;
+}
+
+// What was said of a server's log before its disk was lost is no more of the one that it has.
+void leave_out_lost(int party, std::vector<RecordedHead>& heads) {
+  for (const std::string& log : lost_audit_logs(party))
+    std::erase_if(heads, [&](const RecordedHead& one) { return has_head(log, one.head); });
+}
+
 void judge_audit_logs() {
   std::vector<RecordedHead> heads[kServers];
   for (auto& server : realm().servers) {
@@ -207,6 +223,7 @@ void judge_audit_logs() {
   }
   if (liar().has_lied) return;
   for (auto& server : realm().servers) {
+    leave_out_lost(server->host().number, heads[server->host().number]);
     std::istringstream in(disk_of(server->host()).text(server->config().audit_file));
     auto checked = check_audit_lines(in, server->host().name + "'s log",
                                      heads[static_cast<std::size_t>(server->host().number)]);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/liar.h"
 
+#include "sim/repairs.h"
+
 namespace tkdc::sim {
 namespace {
 
@@ -17,6 +19,7 @@ void change(SecretVector& octets) {
 bool wants(int server) {
   Liar& one = liar();
   if (one.server != server || one.left <= 0 || world().calm) return false;
+  if (one.in_repairs && !is_repairing(server)) return false;
   if (world().random.below(one.one_in) != 0) return false;
   --one.left;
   one.has_lied = true;

@@ -16,6 +16,7 @@ struct Liar {
   unsigned one_in = 0;  // of its packets
   bool to_agents = false, to_servers = false;
   bool has_lied = false;
+  bool in_repairs = false;  // and at no other time
 };
 
 Liar& liar();

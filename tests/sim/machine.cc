@@ -7,6 +7,7 @@
 #include "sim/coverage.h"
 #include "sim/disk.h"
 #include "sim/invariants.h"
+#include "sim/repairs.h"
 #include "sim/world.h"
 
 namespace tkdc::sim {
@@ -63,6 +64,7 @@ void log(LogLevel, std::string_view text) {
   world().tell(world().here().name, "says: " + std::string(text));
   note_log(world().here().name, text);
   hear(text);
+  hear_of_repair(world().here().number, text);
 }
 
 const char* random_name() { return "the seed"; }

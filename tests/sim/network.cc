@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/machine.h"
+#include "sim/realm.h"
 
 namespace tkdc::sim {
 namespace {
@@ -28,8 +29,9 @@ Us ready_at(const Wire& wire) {
 
 class SimStream final : public PacketStream {
  public:
-  SimStream(WirePtr wire, int side, std::string peer)
-      : wire_(std::move(wire)), side_(side), id_(next_id++), peer_(std::move(peer)) {
+  // Its peer proves to be `pin`.
+  SimStream(WirePtr wire, int side, const PeerPin& pin, std::string peer)
+      : wire_(std::move(wire)), side_(side), id_(next_id++), pin_(pin), peer_(std::move(peer)) {
     ends[id_] = {wire_, side_};
   }
   ~SimStream() override {
@@ -41,7 +43,12 @@ class SimStream final : public PacketStream {
 
   Result<bool> handshake() override {
     if (!wire_->up(side_)) return fail("tls: " + peer_ + " is gone within the handshake");
-    return ready_at(*wire_) <= world().now();
+    if (ready_at(*wire_) > world().now()) return false;
+    const auto other = static_cast<std::size_t>(wire_->host[1 - side_]);
+    const Fingerprint& shown = realm().servers[other]->certificate();
+    if (shown == pin_.certificate || shown == pin_.former) return true;
+    world().reached("handshake: another certificate");
+    return fail("tls: " + peer_ + " has another certificate");
   }
 
   Result<void> send_pieces(std::span<const ByteSpan> pieces) override {
@@ -108,6 +115,7 @@ class SimStream final : public PacketStream {
  private:
   const WirePtr wire_;
   const int side_, id_;
+  const PeerPin pin_;
   std::string peer_, failure_;
   std::size_t max_packet_bytes_ = kMaxPacketBytes;
   std::uint64_t received_ = 0;
@@ -117,7 +125,7 @@ class SimStream final : public PacketStream {
 
 class SimListener final : public Listener {
  public:
-  explicit SimListener(const Host& host) : host_(host) {
+  SimListener(const Host& host, const PeerPin& pin) : host_(host), pin_(pin) {
     listening[static_cast<std::size_t>(host.number)] = this;
   }
   ~SimListener() override {
@@ -134,7 +142,7 @@ class SimListener final : public Listener {
     WirePtr wire = std::move(*first);
     callers_.erase(first);
     return std::unique_ptr<PacketStream>(
-        std::make_unique<SimStream>(std::move(wire), 1, "an unknown caller"));
+        std::make_unique<SimStream>(std::move(wire), 1, pin_, "an unknown caller"));
   }
 
   void wait(std::vector<pollfd>& watched, int most_ms) override {
@@ -164,6 +172,7 @@ class SimListener final : public Listener {
   static bool is_there(const WirePtr& caller) { return caller->connected <= world().now(); }
 
   const Host& host_;
+  const PeerPin pin_;
   std::deque<WirePtr> callers_;
   bool interrupted_ = false;
 };
@@ -244,11 +253,11 @@ class SimNetwork final : public Network {
  public:
   explicit SimNetwork(const Host& host) : host_(host) {}
 
-  Result<std::unique_ptr<Listener>> listen(const std::string&, const PeerPin&) override {
-    return std::unique_ptr<Listener>(std::make_unique<SimListener>(host_));
+  Result<std::unique_ptr<Listener>> listen(const std::string&, const PeerPin& pin) override {
+    return std::unique_ptr<Listener>(std::make_unique<SimListener>(host_, pin));
   }
 
-  Result<std::unique_ptr<PacketStream>> dial(const std::string& address, const PeerPin&,
+  Result<std::unique_ptr<PacketStream>> dial(const std::string& address, const PeerPin& pin,
                                              std::string name) override {
     const int to = address.back() - '0';
     WirePtr wire =
@@ -264,7 +273,7 @@ class SimNetwork final : public Network {
       wire->cut[0] = wire->cut[1] = wire->connected;
       wire->connected = kNever;
     }
-    return std::unique_ptr<PacketStream>(std::make_unique<SimStream>(wire, 0, std::move(name)));
+    return std::unique_ptr<PacketStream>(std::make_unique<SimStream>(wire, 0, pin, std::move(name)));
   }
 
   Result<std::unique_ptr<Link>> link(std::unique_ptr<PacketStream> prev,

@@ -10,6 +10,7 @@
 #include "sim/approvals.h"
 #include "sim/asking.h"
 #include "sim/liar.h"
+#include "sim/repairs.h"
 #include "sim/stores.h"
 
 namespace tkdc::sim {
@@ -34,7 +35,7 @@ struct Export {
   std::vector<const Key*> keys;
   SecretBuffer secret{crypto_box_SECRETKEYBYTES};
   bool good = false;  // two administrators approved
-  std::array<bool, kServers> handed{};
+  std::array<int, kServers> handed{};  // on which of a server's disks that is noted; 0: none
 };
 std::vector<std::unique_ptr<Export>> exports;
 
@@ -172,12 +173,14 @@ void hand_over(Export& one) {
       const std::string& why = answer->error().message;
       const bool unknown = why.find("does not have") != std::string::npos ||
                            why.find("is another here") != std::string::npos;
-      if (unknown && before && all_bound(one, asked_at) && !world().injected_.contains("old store"))
+      const bool whole = was_whole_since(asked_at) && !world().injected_.contains("old store");
+      if (unknown && before && all_bound(one, asked_at) && whole)
         world().broken("exports", realm().servers[p]->host().name + ": " + why);
       continue;
     }
     if (!one.good) world().broken("exports", "keys were given back without two approvals");
-    if (std::exchange(one.handed[p], true))
+    const int disk = 1 + disks_lost(static_cast<int>(p));
+    if (std::exchange(one.handed[p], disk) == disk)
       world().broken("exports", "a request was good twice at one server");
     files[p] = std::move(**answer);
     ++given;
@@ -211,8 +214,9 @@ void run_operators() {
 }  // namespace
 
 bool is_revoked(std::uint32_t sealed_at) {
-  // An old store forgets what its server alone had heard of.
-  if (world().injected_.contains("old store")) return false;
+  // What its server alone had heard of goes with its store.
+  if (world().injected_.contains("old store") || world().injected_.contains("disk lost"))
+    return false;
   return std::ranges::any_of(revocations.all, [&](const Revoked& one) {
     return one.in_force && covers(one.window, sealed_at);
   });

@@ -69,6 +69,14 @@ constexpr Kind kKinds[] = {
 constexpr Kind kInRefresh = {"crash in refresh", 8, party, some_of_refresh, a_moment};
 constexpr Kind kInChange = {"crash in change", 8, none, some_of_change, a_moment};
 
+// A disk that is lost, who lies about it, and crashes while it is made good.
+void add_lost_disk(std::vector<Fault>& faults, Random& random, std::int64_t last_ms) {
+  const std::int64_t at = random.between(10'000, last_ms);
+  faults.push_back({at, "lost disk", party(random), random.between(0, 5), a_moment(random)});
+  if (random.percent(50))
+    faults.push_back({at, "crash in repair", 0, some_of_refresh(random), a_moment(random)});
+}
+
 void add_some(std::vector<Fault>& faults, const Kind& kind, Random& random, std::int64_t last_ms) {
   for (auto left = random.between(1, kind.often); left > 0; --left) {
     Fault fault{random.between(500, last_ms), kind.name, kind.a(random), kind.b(random),
@@ -89,6 +97,8 @@ std::vector<Fault> some_faults(Random& random, const Plan& plan) {
     if (random.percent(35)) add_some(faults, kind, random, last_ms);
   }
   if (plan.macs && random.percent(60)) add_some(faults, kInRefresh, random, last_ms);
+  if (plan.macs && plan.record_limit == 0 && random.percent(45))
+    add_lost_disk(faults, random, last_ms);
   if (plan.seed % 2 == 1 && random.percent(50)) add_some(faults, kInChange, random, last_ms);
   if (random.percent(15)) {
     const std::int64_t at = random.between(5'000, last_ms / 2), who = party(random);

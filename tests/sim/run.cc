@@ -14,6 +14,7 @@
 #include "sim/network.h"
 #include "sim/operators.h"
 #include "sim/realm.h"
+#include "sim/repairs.h"
 #include "sim/upkeep.h"
 #include "sim/workload.h"
 
@@ -121,6 +122,7 @@ Outcome run(const Plan& plan, bool talks) {
   new_agent_sockets();
   new_invariants();
   new_coverage();
+  new_repairs();
   liar() = {};
   over = false;
   Outcome out;

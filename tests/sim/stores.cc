@@ -18,11 +18,12 @@ const StoreCipher& cipher(int party) {
 }
 
 // A value that serves as one of `table`, decrypted.
-std::optional<SecretVector> value_of(const Host& host, Tables::Table table, const Bytes& id) {
-  const Table& rows = rows_of(host, table);
+std::optional<SecretVector> value_in(int party, const TableSet& tables, Tables::Table table,
+                                     const Bytes& id) {
+  const Table& rows = rows_in(party, tables, table);
   const auto at = rows.find(id);
   SecretVector text;
-  if (at == rows.end() || !cipher(host.number).decrypt(Tables::kNames[table], id, at->second, text))
+  if (at == rows.end() || !cipher(party).decrypt(Tables::kNames[table], id, at->second, text))
     return std::nullopt;
   return text;
 }
@@ -69,15 +70,27 @@ const Table& rows_in(int party, const TableSet& tables, Tables::Table table) {
   return tables[is];
 }
 
-std::optional<KeyRecord> record_of(const Host& host, const Bytes& id) {
-  const auto text = value_of(host, Tables::kCommitted, id);
+std::optional<KeyRecord> record_in(int party, const TableSet& tables, const Bytes& id) {
+  const auto text = value_in(party, tables, Tables::kCommitted, id);
   KeyRecord record;
   if (!text || !decode_record(*text, record)) return std::nullopt;
   return record;
 }
 
+Bytes row_of(const Host& host, const KeyRecord& record) {
+  return cipher(host.number)
+      .encrypt(Tables::kNames[Tables::kCommitted], record.ref.id, record_header(record),
+               encode_record(record));
+}
+
+bool knows_certificate(const Host& host, ByteSpan certificate) {
+  const auto text = value_in(host.number, disk_of(host).tables, Tables::kMeta,
+                             Bytes(meta::kPeers.begin(), meta::kPeers.end()));
+  return text && !std::ranges::search(*text, certificate).empty();
+}
+
 std::optional<MacRow> macs_of(const Host& host, const Bytes& id) {
-  const auto text = value_of(host, Tables::kMacs, id);
+  const auto text = value_in(host.number, disk_of(host).tables, Tables::kMacs, id);
   MacRow row;
   if (!text || !decode_mac_row(*text, row)) return std::nullopt;
   return row;

@@ -25,7 +25,14 @@ inline const Table& rows_of(const Host& host, Tables::Table table) {
 }
 
 // None: there is no such key, or it cannot be read.
-std::optional<KeyRecord> record_of(const Host& host, const Bytes& id);
+std::optional<KeyRecord> record_in(int party, const TableSet& tables, const Bytes& id);
+inline std::optional<KeyRecord> record_of(const Host& host, const Bytes& id) {
+  return record_in(host.number, disk_of(host).tables, id);
+}
+// As its server would write it.
+Bytes row_of(const Host& host, const KeyRecord& record);
+// Whether it has noted that a peer had this one.
+bool knows_certificate(const Host& host, ByteSpan certificate);
 std::optional<MacRow> macs_of(const Host& host, const Bytes& id);
 
 struct DroppedIs {

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/repair_watch.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <sstream>
 
+#include "base/disk.h"
 #include "base/durable_file.h"
 #include "base/hex.h"
 #include "base/system_error.h"
-#include "base/unique_fd.h"
 #include "service/store/mac_table.h"
 #include "service/store/refresh_table.h"
 #include "service/store/repair_table.h"
@@ -63,12 +60,10 @@ Result<void> write_repair_order(const std::string& store_path, const RepairOrder
 
 Result<std::optional<RepairOrder>> read_repair_order(const std::string& store_path) {
   const std::string file = repair_order_file(store_path);
-  const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd && errno == ENOENT) return std::optional<RepairOrder>();
-  std::array<char, kMaxLineBytes> octets{};
-  const ssize_t n = fd ? ::read(fd.get(), octets.data(), octets.size()) : -1;
-  if (n < 0) return system_error("repair: " + file + " cannot be read");
-  auto order = order_in(std::string(octets.data(), static_cast<std::size_t>(n)));
+  const auto line = disk().read(file, 0, kMaxLineBytes);
+  if (!line && errno == ENOENT) return std::optional<RepairOrder>();
+  if (!line) return system_error("repair: " + file + " cannot be read");
+  auto order = order_in(*line);
   if (!order)
     return fail("repair: " + file + " is no order of `tkdc repair`; remove it, then approve again");
   return order;

@@ -236,6 +236,7 @@ std::string Server::session_text(const std::string& id, const Session& session) 
     text += "epoch " + std::to_string(session.epoch) + ", " + std::to_string(session.lanes.size()) +
             " lanes, " + (session.representation == Representation::kBytes ? "bytes" : "planes") +
             ", zero-shares by " + zero_generator_name(session.zero_generator);
+  if (session.repaired) text += ", for the repair of server " + std::to_string(*session.repaired);
   return text + ", records by " + tls_library().records + ", security " +
          security_name(config_.security);
 }

@@ -223,6 +223,10 @@ bool on_host(const Fault& fault) {
     host.hung_until = world().now() + fault.c * kMs;
     world().fibers.wake_at(host.hung_until);
     world().injected("hung host");
+  } else if (fault.kind == "slow threads") {
+    host.slow_by = fault.b * kMs;
+    host.slow_until = world().now() + fault.c * kMs;
+    world().injected("slow threads");
   } else if (fault.kind == "clock") {
     host.wall_ahead += fault.b * kMs;
     world().injected("clock set");
@@ -334,7 +338,7 @@ void make_calm() {
   for (Host& host : world().hosts) {
     set_drift(host, 0);
     host.wall_ahead = -host.drifted;
-    host.hung_until = 0;
+    host.hung_until = host.slow_until = 0;
     host.crash_at_disk = host.crash_at_sync = host.crash_at_commit = host.crash_at_packet = -1;
     disk_of(host).full = false;
     disk_of(host).failing = 0;
@@ -352,6 +356,17 @@ void make_calm() {
     if (!agent->running()) agent->start();
   finish_repair();
   if (!world().failed()) last_blow();
+}
+
+// Amid a handshake, and while its first words are on their way: one of those that were called last.
+void break_in_a_handshake() {
+  Random& random = world().random;
+  while (wires().cut_one()) {
+  }
+  const int calls = wires().calls() + static_cast<int>(random.between(1, 3 * world().plan.lanes));
+  world().wait(3 * kSecond, [calls] { return wires().calls() >= calls; });
+  world().sleep(random.between(0, 4) * world().plan.latency_us);
+  wires().cut_one(6 * world().plan.latency_us);
 }
 
 bool old_store_in_place() { return !right_stores().empty(); }

@@ -21,5 +21,7 @@ void start_faults();
 bool old_store_in_place();
 // Everything is mended: lines, disks, clocks, stores, servers, latches.
 void make_calm();
+// When all is well, a connection is lost where its loss is hardest to see.
+void break_in_a_handshake();
 
 }  // namespace tkdc::sim

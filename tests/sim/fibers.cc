@@ -41,6 +41,7 @@ struct Fibers::Fiber {
   void* stack = nullptr;
   bool begun = false, done = false, joined = false;
   Us until = 0;
+  Us late = 0;  // does not go on before
   const std::function<bool()>* there = nullptr;  // null: goes on at `until`
   bool is_there = false;
   jmp_buf at;
@@ -111,6 +112,9 @@ bool Fibers::wait(Us until, const std::function<bool()>& there) {
     self.host->skipped += left;
     self.until = now_;
   }
+  self.late = 0;
+  if (self.host->slow_until > now_ && random_.percent(10))
+    self.late = now_ + random_.between(1, self.host->slow_by);
   if (_setjmp(self.at) == 0) _longjmp(scheduler, 1);
   return self.is_there;
 }
@@ -126,7 +130,8 @@ Fibers::Fiber* Fibers::pick() {
   const std::size_t first = count == 0 ? 0 : random_.below(count);
   for (std::size_t k = 0; k < count; ++k) {
     Fiber& fiber = *fibers_[(first + k) % count];
-    if (fiber.done || (fiber.host->hung_until > now_ && !fiber.host->dead)) continue;
+    const Us not_before = std::max(fiber.host->hung_until, fiber.late);
+    if (fiber.done || (not_before > now_ && !fiber.host->dead)) continue;
     fiber.is_there = fiber.there != nullptr && (*fiber.there)();
     if (fiber.is_there || fiber.until <= now_ || fiber.host->dead) return &fiber;
   }
@@ -135,8 +140,11 @@ Fibers::Fiber* Fibers::pick() {
 
 bool Fibers::pass_time() {
   Us next = kNever;
-  for (const auto& fiber : fibers_)
-    if (!fiber->done) next = std::min(next, std::max(fiber->until, fiber->host->hung_until));
+  for (const auto& fiber : fibers_) {
+    if (fiber->done) continue;
+    next = std::min(next, std::max(fiber->until, fiber->host->hung_until));
+    if (fiber->late > now_) next = std::min(next, fiber->late);
+  }
   while (!timers_.empty() && timers_.top() <= now_) timers_.pop();
   if (!timers_.empty()) next = std::min(next, timers_.top());
   if (next == kNever) return false;

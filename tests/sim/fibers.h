@@ -26,6 +26,8 @@ struct Host {
   int number = 0;  // of a server: its party; 3: the KDC's; 4: the administrator's
   bool dead = false;
   Us hung_until = 0;  // its fibers stand still
+  Us slow_until = 0;  // one fiber or another goes on late, by so much at most
+  Us slow_by = 0;
   Us skipped = 0;     // by its clock, in waits that ended at once
   Us wall_ahead = 0;  // of true time
   std::int64_t drift_ppm = 0;

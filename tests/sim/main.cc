@@ -25,6 +25,8 @@ namespace {
 
 std::string program = "tkdc-sim";  // as it was called
 
+constexpr std::uint64_t kKeysEvery = 16;  // seeds: one is run with other keys, too
+
 struct Options {
   std::uint64_t seeds = 0, from = 1, seed = 0, keys = 0;
   double seconds = 0;
@@ -107,6 +109,20 @@ int failed(const Options& options, Plan plan, const Outcome& out) {
   return status;
 }
 
+// What honest servers send, how much and when depends on no key and on no plaintext.
+void compare_keys(Plan plan, Outcome& out) {
+  constexpr std::uint64_t kOthers = 4711;
+  plan.keys ^= kOthers;
+  const Outcome other = run(plan, false);
+  const bool lied = out.injected.contains("lie to a server") ||
+                    out.injected.contains("lie to an agent") ||
+                    out.injected.contains("lie about what was heard");
+  if (lied || other.digest == out.digest) return;
+  out.invariant = "keys";
+  out.how = "with other keys and plaintexts the course is another: compare --timeline with that of "
+            "--keys " + std::to_string(plan.keys);
+}
+
 int run_seeds(const Options& options) {
   Totals totals;
   const auto began = std::chrono::steady_clock::now();
@@ -119,8 +135,9 @@ int run_seeds(const Options& options) {
     if (options.seeds != 0 && seed >= options.from + options.seeds) break;
     if (options.seconds > 0 && passed() > options.seconds) break;
     Plan plan = plan_of(seed, options.protocol);
-    const Outcome out = run(plan, false);
+    Outcome out = run(plan, false);
     totals.add(out);
+    if (out.invariant.empty() && seed % kKeysEvery == 0) compare_keys(plan, out);
     if (!out.invariant.empty()) return failed(options, std::move(plan), out);
     if (!options.quiet && passed() - told > 10) {
       told = passed();

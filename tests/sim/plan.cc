@@ -32,6 +32,9 @@ std::int64_t a_moment(Random& r) {
 std::int64_t some_operations(Random& r) {
   return r.percent(70) ? r.between(0, 12) : r.between(0, 200);
 }
+std::int64_t some_lateness(Random& r) {
+  return r.percent(50) ? r.between(1, 20) : r.between(20, 200);
+}
 std::int64_t some_commits(Random& r) { return r.between(0, 5); }
 std::int64_t some_of_refresh(Random& r) { return r.between(0, 7 * kCommitsOfRefresh - 1); }
 std::int64_t some_of_change(Random& r) { return r.between(0, 7 * kCommitsOfChange - 1); }
@@ -50,6 +53,7 @@ constexpr Kind kKinds[] = {
     {"partition", 4, any_host, party, a_moment},
     {"isolate", 3, any_host, direction, a_moment},
     {"hang", 4, party, none, a_moment},
+    {"slow threads", 6, party, some_lateness, a_moment},
     {"crash", 4, party, none, a_moment},
     {"power", 4, party, none, a_moment},
     {"power twice", 6, party, some_operations, a_moment},

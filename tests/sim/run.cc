@@ -22,6 +22,8 @@ namespace tkdc::sim {
 namespace {
 
 constexpr Us kLogins = 10 * kSecond;  // flow within this, once nothing is wrong any more
+constexpr Us kAtOnce = 6 * kSecond;   // after broken connections, and nothing else
+constexpr int kBreaks = 3;
 constexpr Us kRevoked = 600 * kSecond;
 constexpr Us kSettle = 14 * kSecond;  // every question has been answered
 constexpr Us kStops = 10 * kSecond;
@@ -29,6 +31,20 @@ constexpr Us kLatest = 300 * kSecond;  // by then everything has been judged
 
 Realm* current = nullptr;
 bool over = false;
+
+// Whether somebody can within this time: asked anew, since what was asked before may be lost.
+bool logins_flow(Us most) {
+  const Us since = world().now();
+  const std::uint64_t before = realm().model.logins;
+  for (int k = 0; k < 4; ++k)
+    world().fibers.start(world().nature, [before, since, most] {
+      while (realm().model.logins == before && world().now() < since + most) {
+        log_in();
+        world().sleep(200 * kMs);
+      }
+    });
+  return world().wait(most, [before] { return realm().model.logins > before; });
+}
 
 void judge_liveness() {
   // No ticket is sealed that is revoked at once. A window and what clocks may differ by end in
@@ -38,24 +54,19 @@ void judge_liveness() {
     world().idle = true;
     world().sleep(kSecond);
   }
-  const Us since = world().now();
   // After a lie a server may latch as late as in the next handshake, and has to be released.
-  const Us most = liar().has_lied ? 2 * kLogins : kLogins;
-  // Asked anew all the time: what was asked before may have been lost.
-  const std::uint64_t before = realm().model.logins;
-  for (int k = 0; k < 4; ++k)
-    world().fibers.start(world().nature, [before, since] {
-      while (realm().model.logins == before && world().now() < since + 2 * kLogins) {
-        log_in();
-        world().sleep(200 * kMs);
-      }
-    });
-  const bool flows = world().wait(most, [before] { return realm().model.logins > before; });
+  const bool flows = logins_flow(liar().has_lied ? 2 * kLogins : kLogins);
   // A store that is full takes no key of a user.
   const bool users = realm().model.some(Key::State::kBound, true) != nullptr;
   const bool could = world().plan.record_limit == 0 || (users && realm().model.krbtgt != nullptr);
   if (!flows && could)
     world().broken("liveness", "nobody could log in for 10 s after the last fault");
+  // Who loses a connection, of whichever lane, is told so: nobody waits for the end of his time.
+  for (int k = 0; k < kBreaks && flows && !liar().has_lied && !world().failed(); ++k) {
+    break_in_a_handshake();
+    if (!logins_flow(kAtOnce))
+      world().broken("liveness", "nobody could log in for 6 s after a connection was broken off");
+  }
 }
 
 void direct() {

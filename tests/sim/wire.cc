@@ -41,6 +41,7 @@ WirePtr Wires::dial(int from, int to, std::string what) {
   wire->host[0] = from;
   wire->host[1] = to;
   wire->what = std::move(what);
+  wire->dialled = world().now();
   const Us there = world().now() + 2 * world().delay(from, to);
   wire->connected = is_blocked(*wire) ? kNever : there;
   if (wire->connected == kNever) wire->held_since = world().now();
@@ -162,13 +163,15 @@ void Wires::host_back(int host) {
     }
 }
 
-bool Wires::cut_one() {
+bool Wires::cut_one(Us age) {
   std::vector<WirePtr> some = alive();
   std::erase_if(some, [](const WirePtr& wire) {
     return wire->cut[0] != kNever || wire->cut[1] != kNever || wire->host[0] >= kServers ||
            wire->host[1] >= kServers;
   });
   if (some.empty()) return false;
+  const auto is_old = [age](const WirePtr& wire) { return world().now() - wire->dialled > age; };
+  if (!std::ranges::all_of(some, is_old)) std::erase_if(some, is_old);
   Wire& wire = *some[world().random.below(some.size())];
   world().note("network", wire.what + " is broken off");
   cut(wire);

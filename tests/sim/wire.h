@@ -23,6 +23,7 @@ struct Wire {
   int number = 0;
   int host[2] = {};
   std::deque<Packet> to[2];      // what end k has not taken
+  Us dialled = 0;
   Us connected = kNever;         // from then on; kNever: held up
   Us cut[2] = {kNever, kNever};  // from then on end k sees that it is broken
   bool silent = false;           // one end lost its power: nobody says so until it is asked
@@ -52,8 +53,9 @@ class Wires {
   void heal();  // all lines
   void host_died(int host, bool without_a_word);
   void host_back(int host);
-  // Breaks one of the connections between servers; which one the seed says. False: there is none.
-  bool cut_one();
+  // Breaks one of the connections between servers; which one the seed says: of those that are not
+  // older, if there are any. False: there is none.
+  bool cut_one(Us age = kNever);
   int calls() const { return calls_; }  // between servers, that were begun
   void look();                          // for connections that have been held up for too long
 

@@ -86,6 +86,18 @@ void crash_in_refresh(const Fault& fault) {
   if (ask_shares(server(fault.a), "refresh")) crash_in_transactions(fault, kCommitsOfRefresh);
 }
 
+void slow_down(Host& host, Us by, Us time) {
+  host.slow_by = by;
+  host.slow_until = world().now() + time;
+  world().injected("slow threads");
+}
+
+// Some commit while others' threads stand still, and tickets go on at all.
+void slow_refresh(const Fault& fault) {
+  if (!ask_shares(server(fault.a), "refresh")) return;
+  for (auto& one : realm().servers) slow_down(one->host(), fault.b * kMs, 10 * kSecond);
+}
+
 // When a dropped key is next purged or given back.
 void crash_in_change(const Fault& fault) {
   const int before = dropped_changes();
@@ -224,9 +236,7 @@ bool on_host(const Fault& fault) {
     world().fibers.wake_at(host.hung_until);
     world().injected("hung host");
   } else if (fault.kind == "slow threads") {
-    host.slow_by = fault.b * kMs;
-    host.slow_until = world().now() + fault.c * kMs;
-    world().injected("slow threads");
+    slow_down(host, fault.b * kMs, fault.c * kMs);
   } else if (fault.kind == "clock") {
     host.wall_ahead += fault.b * kMs;
     world().injected("clock set");
@@ -282,6 +292,7 @@ void make(const Fault& fault, Kept& kept) {
   if (fault.kind == "crash at disk") return crash_later(fault, &Host::crash_at_disk);
   if (fault.kind == "crash at packet") return crash_later(fault, &Host::crash_at_packet);
   if (fault.kind == "crash in refresh") return crash_in_refresh(fault);
+  if (fault.kind == "slow refresh") return slow_refresh(fault);
   if (fault.kind == "crash in repair") return crash_in_repair(fault);
   if (fault.kind == "crash in change") return crash_in_change(fault);
   if (fault.kind == "stop") return stop_in_good_order(fault);

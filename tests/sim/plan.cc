@@ -71,6 +71,7 @@ constexpr Kind kKinds[] = {
 
 // Of runs whose shares have MACs, and of those that keep dropped keys.
 constexpr Kind kInRefresh = {"crash in refresh", 8, party, some_of_refresh, a_moment};
+constexpr Kind kSlowRefresh = {"slow refresh", 4, party, some_lateness, none};
 constexpr Kind kInChange = {"crash in change", 8, none, some_of_change, a_moment};
 
 // A disk that is lost, who lies about it, and crashes while it is made good.
@@ -101,6 +102,7 @@ std::vector<Fault> some_faults(Random& random, const Plan& plan) {
     if (random.percent(35)) add_some(faults, kind, random, last_ms);
   }
   if (plan.macs && random.percent(60)) add_some(faults, kInRefresh, random, last_ms);
+  if (plan.macs && random.percent(40)) add_some(faults, kSlowRefresh, random, last_ms);
   if (plan.macs && plan.record_limit == 0 && random.percent(45))
     add_lost_disk(faults, random, last_ms);
   if (plan.seed % 2 == 1 && random.percent(50)) add_some(faults, kInChange, random, last_ms);

@@ -246,9 +246,9 @@ Agent::Answer Agent::ask(tkdc_wire_op op, const Bytes& body, std::uint32_t deadl
   answers_.erase(number);
   if (answer.there) ++world().answered;
   // They differ about a key that one of them does not have, and about nothing else.
-  const bool differ = answer.there && answer.outcome.status == TKDC_STATUS_INCONSISTENT &&
-                      answer.outcome.message.find(tkdc_status_text(TKDC_STATUS_INCONSISTENT)) !=
-                          std::string::npos;
+  const bool differ =
+      answer.there && answer.outcome.status == TKDC_STATUS_INCONSISTENT &&
+      answer.outcome.message.find(tkdc_status_text(TKDC_STATUS_INCONSISTENT)) != std::string::npos;
   if (differ && !liar().has_lied)
     world().broken("answers", "nobody lied, and a job differs: " + answer.outcome.message);
   return answer;

@@ -357,8 +357,10 @@ void make_calm() {
   }
   for (std::int64_t party = 0; party < kServers; ++party) repair(party);
   for (auto& one : realm().servers) {
-    if (!one->up() && !one->in_repair) {
-      world().wait(30 * kSecond, [&] { return one->ended() || one->up(); });
+    // One that is to stop, and hung, too.
+    const auto runs = [&] { return one->up() && !one->stopping(); };
+    if (!runs() && !one->in_repair) {
+      world().wait(30 * kSecond, [&] { return one->ended() || runs(); });
       if (one->ended() && !one->in_repair) one->boot();
     }
     if (!one->latched().empty()) release(*one);

@@ -41,7 +41,7 @@ struct Fibers::Fiber {
   void* stack = nullptr;
   bool begun = false, done = false, joined = false;
   Us until = 0;
-  Us late = 0;  // does not go on before
+  Us late = 0;                                   // does not go on before
   const std::function<bool()>* there = nullptr;  // null: goes on at `until`
   bool is_there = false;
   jmp_buf at;

@@ -32,6 +32,7 @@ class ServerHost {
   void boot();
   // An orderly stop.
   void stop() { wanted_ = false; }
+  bool stopping() const { return !wanted_; }
   // Runs, or comes to its end in good order.
   bool up() const { return server_ != nullptr && !host_.dead; }
   bool ended() const { return host_.fibers == 0; }

@@ -119,8 +119,10 @@ void compare_keys(Plan plan, Outcome& out) {
                     out.injected.contains("lie about what was heard");
   if (lied || other.digest == out.digest) return;
   out.invariant = "keys";
-  out.how = "with other keys and plaintexts the course is another: compare --timeline with that of "
-            "--keys " + std::to_string(plan.keys);
+  out.how =
+      "with other keys and plaintexts the course is another: compare --timeline with that of "
+      "--keys " +
+      std::to_string(plan.keys);
 }
 
 int run_seeds(const Options& options) {

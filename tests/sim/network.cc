@@ -273,7 +273,8 @@ class SimNetwork final : public Network {
       wire->cut[0] = wire->cut[1] = wire->connected;
       wire->connected = kNever;
     }
-    return std::unique_ptr<PacketStream>(std::make_unique<SimStream>(wire, 0, pin, std::move(name)));
+    return std::unique_ptr<PacketStream>(
+        std::make_unique<SimStream>(wire, 0, pin, std::move(name)));
   }
 
   Result<std::unique_ptr<Link>> link(std::unique_ptr<PacketStream> prev,

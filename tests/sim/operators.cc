@@ -34,7 +34,7 @@ struct Export {
   std::vector<std::string> approvals;
   std::vector<const Key*> keys;
   SecretBuffer secret{crypto_box_SECRETKEYBYTES};
-  bool good = false;  // two administrators approved
+  bool good = false;                   // two administrators approved
   std::array<int, kServers> handed{};  // on which of a server's disks that is noted; 0: none
 };
 std::vector<std::unique_ptr<Export>> exports;

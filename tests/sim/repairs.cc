@@ -19,7 +19,13 @@ constexpr Us kFinish = 90 * kSecond;  // from the last fault on
 
 // fault.b of a lost disk: nobody lies; a survivor's store has something else in it; a survivor
 // changes what it sends.
-enum Lie : std::int64_t { kNoLie = 0, kPrevStore = 2, kNextStore = 3, kPrevSends = 4, kNextSends = 5 };
+enum Lie : std::int64_t {
+  kNoLie = 0,
+  kPrevStore = 2,
+  kNextStore = 3,
+  kPrevSends = 4,
+  kNextSends = 5
+};
 
 // What all three together have of one key.
 using Values = std::map<std::string, SecretVector>;
@@ -172,9 +178,7 @@ void begin_to_lie(std::int64_t how) {
 
 // ---- what must be true
 
-bool lies(int party) {
-  return (liar().has_lied && liar().server == party) || loss.liar == party;
-}
+bool lies(int party) { return (liar().has_lied && liar().server == party) || loss.liar == party; }
 
 // The new machine and one who tells the truth have all components; those are the key.
 void judge_repaired() {
@@ -198,8 +202,8 @@ void judge_repaired() {
 
 void judge_beginning(const char* who) {
   const Host& host = newcomer().host();
-  if (loss.held_back && (repairing[static_cast<std::size_t>(loss.party)] ||
-                         !rows_of(host, Tables::kNext).empty()))
+  if (loss.held_back &&
+      (repairing[static_cast<std::size_t>(loss.party)] || !rows_of(host, Tables::kNext).empty()))
     world().broken("repair", std::string("a repair has begun without ") + who);
 }
 
@@ -210,9 +214,9 @@ void trust_the_new_one(int party, std::int64_t lie) {
   ServerHost& which = server(party);
   const bool is_liar = party == survivor(0) ? lie == kPrevStore : lie == kNextStore;
   while (loss.party >= 0 && !while_down(which, [&] {
-    which.trust(loss.party, newcomer().certificate());
-    if (is_liar) change_a_component(which);
-  }))
+           which.trust(loss.party, newcomer().certificate());
+           if (is_liar) change_a_component(which);
+         }))
     world().sleep(kSecond);
 }
 
@@ -245,8 +249,7 @@ void put_back_all() {
     one->stop();
   }
   for (auto& one : realm().servers) world().wait(kNever, [&one] { return one->ended(); });
-  for (std::size_t p = 0; p < kServers; ++p)
-    disk_of(realm().servers[p]->host()).tables = tables[p];
+  for (std::size_t p = 0; p < kServers; ++p) disk_of(realm().servers[p]->host()).tables = tables[p];
   loss.party = loss.liar = -1;
   for (auto& one : realm().servers) {
     one->in_repair = false;
@@ -308,9 +311,8 @@ void say(ServerHost& which) {
   const std::string hex = to_hex(newcomer().certificate());
   nlohmann::json state;
   const std::string why =
-      party == loss.party
-          ? ask(which, "accept " + hex, state)
-          : ask(which, "approve " + std::to_string(loss.party) + " " + hex, state);
+      party == loss.party ? ask(which, "accept " + hex, state)
+                          : ask(which, "approve " + std::to_string(loss.party) + " " + hex, state);
   if (loss.party < 0) return;
   if (why.empty()) {
     world().note("operator", "the repair is approved at " + which.host().name);
@@ -320,7 +322,7 @@ void say(ServerHost& which) {
     put_back_all();
   } else if (party != loss.party && has(why, "goes by the certificate")) {
     trust_the_new_one(party, kNoLie);
-  } else if (has(why, "have a session")) {
+  } else if (party == loss.party && has(why, "have a session")) {
     loss.party = -1;  // no server had a key
     whole_since = world().now();
   }
@@ -439,9 +441,8 @@ void lose_disk(const Fault& fault) {
 }
 
 bool wait_for_repair() {
-  world().wait(60 * kSecond, [] {
-    return world().calm || (loss.party >= 0 && is_repairing(loss.party));
-  });
+  world().wait(60 * kSecond,
+               [] { return world().calm || (loss.party >= 0 && is_repairing(loss.party)); });
   return !world().calm && loss.party >= 0 && is_repairing(loss.party);
 }
 

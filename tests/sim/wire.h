@@ -22,7 +22,7 @@ struct Packet {
 struct Wire {
   int number = 0;
   int host[2] = {};
-  std::deque<Packet> to[2];      // what end k has not taken
+  std::deque<Packet> to[2];  // what end k has not taken
   Us dialled = 0;
   Us connected = kNever;         // from then on; kNever: held up
   Us cut[2] = {kNever, kNever};  // from then on end k sees that it is broken

@@ -41,11 +41,13 @@ struct Loss {
   Bytes changed, right_row;
   bool held_back = false;  // one survivor's administrator has not approved yet
   bool begun = false;
+  std::string log;  // of audits
 };
 Loss loss;
 Us whole_since = 0;
 std::array<bool, kServers> repairing{};
 std::map<int, std::vector<std::string>> lost_logs;
+std::array<int, kServers> disks{};
 
 ServerHost& server(int party) { return *realm().servers[static_cast<std::size_t>(party % 3)]; }
 ServerHost& newcomer() { return server(loss.party); }
@@ -242,6 +244,8 @@ void try_the_old_certificate(ServerHost& which) {
 void put_back_all() {
   world().note("operator", "puts back a backup of all three stores");
   world().reached("repair: backups are put back instead");
+  // No repair is over that would say so in the others' logs.
+  lost_logs[loss.party].push_back(loss.log);
   const auto tables = loss.tables;
   for (auto& one : realm().servers) {
     world().wait(kNever, [&one] { return !one->in_repair; });
@@ -388,6 +392,7 @@ void new_repairs() {
   whole_since = 0;
   repairing = {};
   lost_logs.clear();
+  disks = {};
 }
 
 bool repair_is_due() { return loss.party >= 0; }
@@ -421,7 +426,8 @@ void lose_disk(const Fault& fault) {
   remember(party);
   world().wait(kNever, [&which] { return which.ended(); });
   HostDisk& disk = disk_of(which.host());
-  lost_logs[party].push_back(disk.text(which.config().audit_file));
+  loss.log = disk.text(which.config().audit_file);
+  ++disks[static_cast<std::size_t>(party)];
   disk = {};
   disk.limit = world().plan.record_limit;
   which.renew_certificate();
@@ -450,6 +456,8 @@ void finish_repair() {
   if (!world().wait(kFinish, [] { return loss.party < 0 || world().failed(); }))
     world().broken("liveness", "a repair did not come to its end for 90 s after the last fault");
 }
+
+int disks_lost(int server) { return disks[static_cast<std::size_t>(server)]; }
 
 const std::vector<std::string>& lost_audit_logs(int server) { return lost_logs[server]; }
 

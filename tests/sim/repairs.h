@@ -33,8 +33,8 @@ bool wait_for_repair();
 // When nothing is wrong any more: it comes to its end.
 void finish_repair();
 
-// That went with its disks.
+int disks_lost(int server);
+// Those that went with its disks, where a backup was put back and nothing says so in the others'.
 const std::vector<std::string>& lost_audit_logs(int server);
-inline int disks_lost(int server) { return static_cast<int>(lost_audit_logs(server).size()); }
 
 }  // namespace tkdc::sim

@@ -15,7 +15,13 @@ namespace {
 
 using nlohmann::json;
 
-// Audit heads and party that an event carries. Other events have none of these fields.
+bool is_event(const json& event, const char* name) {
+  const auto it = event.find("event");
+  return it != event.end() && *it == name;
+}
+
+// Audit heads and party that an event carries, and whose audit log went with its disk: what was
+// recorded of that one is no more of the log that its server has now.
 void read_event(const std::string& line, const std::string& where, AuditSummary& summary) {
   if (line.find("\"party\"") == std::string::npos) return;
   const json document = json::parse(line, nullptr, false);
@@ -26,7 +32,12 @@ void read_event(const std::string& line, const std::string& where, AuditSummary&
     const bool number = it != object.end() && it->is_number_unsigned() && *it < 3u;
     return number ? it->get<int>() : -1;
   };
-  if (party_of(event) >= 0) summary.party = party_of(event);
+  const bool over = is_event(event, "repair over");
+  const bool of_another =
+      over || is_event(event, "repair approved") || is_event(event, "check broken");
+  if (party_of(event) >= 0 && !of_another) summary.party = party_of(event);
+  const json repaired = over ? json(party_of(event)) : event.value("repaired", json());
+  std::erase_if(summary.peers, [&](const RecordedHead& one) { return repaired == one.party; });
   auto peers = event.find("peers");
   if (peers == event.end() || !peers->is_array()) return;
   for (const json& peer : *peers) {

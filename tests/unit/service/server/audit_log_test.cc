@@ -3,6 +3,7 @@
 
 #include "service/server/audit_check.h"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 #include <vector>
@@ -216,6 +217,39 @@ TEST_F(AuditHeadsTest, ALogWrittenAnewShowsAgainstTheOther) {
   write_events(20, R"({"event":"y"})");
   EXPECT_TRUE(check_audit_log(path()).ok()) << "by itself it looks whole";
   EXPECT_NE(verdict().find("rewritten"), std::string::npos) << verdict();
+}
+
+TEST_F(AuditHeadsTest, EventsAboutAnotherServerDoNotSayWhoseLogItIs) {
+  open();
+  for (const char* event : {"check broken", "repair approved", "repair over"})
+    write_events(1, R"({"event":")" + std::string(event) + R"(","party":2})");
+  EXPECT_EQ(check_audit_log(path())->party, 0);
+}
+
+// Its log of before went with its disk: what is recorded from the repair on counts.
+TEST_F(AuditHeadsTest, ARepairedServersLogBeginsAnew) {
+  std::filesystem::remove(path());
+  open();
+  write_events(3);
+  auto other = AuditLog::open(other_path());
+  ASSERT_TRUE(other.ok());
+  const AuditHead now = log_->head();
+  const nlohmann::json peer = {{"party", 0}, {"lines", now.lines}, {"head", to_hex(now.hash)}};
+  nlohmann::json event = {{"event", "session"}, {"party", 1}, {"peers", {peer}}};
+  ASSERT_TRUE((*other)->append(event.dump()).ok());
+  const auto recorded_of = [&](int party) {
+    auto heads = check_audit_log(other_path())->peers;
+    std::erase_if(heads, [&](const RecordedHead& one) { return one.party != party; });
+    return heads;
+  };
+  EXPECT_FALSE(check_audit_log(path(), recorded_of(0)).ok()) << "nobody repaired it";
+  event["repaired"] = 0;
+  ASSERT_TRUE((*other)->append(event.dump()).ok());
+  EXPECT_EQ(recorded_of(0).size(), 1u);
+  EXPECT_TRUE(check_audit_log(path(), recorded_of(0)).ok());
+  EXPECT_EQ(recorded_of(2).size(), 2u) << "of a server that was not repaired";
+  ASSERT_TRUE((*other)->append(R"({"event":"repair over","party":0})").ok());
+  EXPECT_TRUE(recorded_of(0).empty());
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "base/strict_toml.h"
 #include "base/system_error.h"
 #include "enctype.h"
+#include "service/export/pair_parcel.h"
 #include "service/export/parcel.h"
 
 namespace tkdc::migrate {
@@ -27,6 +28,28 @@ Result<Bytes> read_parcel(const std::string& path) {
   auto text = read_text_file(path, kMaxParcelBytes);
   if (!text) return text.error();
   return Bytes(text->begin(), text->end());
+}
+
+std::string number_of(std::size_t servers) { return servers == 2 ? "two" : "three"; }
+
+struct HandedFile {
+  std::string path;
+  Bytes octets;
+};
+
+template <class One, std::size_t kServers, class Unpack>
+Result<std::vector<std::optional<SecretVector>>> combine_files(const ExportFolder& folder,
+                                                               const std::vector<HandedFile>& files,
+                                                               const ServerKeys& servers,
+                                                               Unpack unpack_one) {
+  std::array<One, kServers> parcels;
+  for (std::size_t party = 0; party < kServers; ++party) {
+    auto one = unpack_one(files[party].octets, folder.request(), folder.digest(), folder.secret(),
+                          servers[party]);
+    if (!one) return fail(files[party].path + ": " + one.error().message);
+    parcels[party] = std::move(*one);
+  }
+  return combine(folder.request(), parcels);
 }
 
 bool has_length_of_its_enctype(const ExportKey& key, const std::optional<SecretVector>& octets) {
@@ -83,42 +106,45 @@ Result<ServerKeys> read_server_keys(const std::string& agent_toml,
   InstallationId id{};
   if (!from_hex(file.table("installation").text("id"), id) || id != installation)
     return fail(agent_toml + ": not of the installation that holds these keys");
-  ServerKeys out{};
-  std::array<bool, 3> seen{};
-  for (TomlTable& table : file.tables("servers")) {
+  std::vector<TomlTable> tables = file.tables("servers");
+  const std::size_t servers = tables.size();
+  if (servers != 2 && servers != 3)
+    return fail(agent_toml + ": its [[servers]] are not three, or two");
+  ServerKeys out(servers);
+  std::vector<bool> seen(servers);
+  for (TomlTable& table : tables) {
     const auto party = static_cast<std::size_t>(table.integer("party", 0, 2));
     const auto decoded = decode_curve_public(table.text("curve_public_key"));
-    if (party > 2 || seen[party] || !decoded)
-      return fail(agent_toml + ": its [[servers]] are not three with a CURVE public key each");
+    if (party >= servers || seen[party] || !decoded)
+      return fail(agent_toml + ": its [[servers]] are not " + number_of(servers) +
+                  " with a CURVE public key each");
     out[party] = *decoded;
     seen[party] = true;
   }
-  if (!std::ranges::all_of(seen, [](bool is) { return is; }))
-    return fail(agent_toml + ": its [[servers]] are not three");
   return out;
 }
 
 Result<ExportedKeys> open_parcels(const ExportFolder& folder, const std::vector<std::string>& files,
                                   const ServerKeys& servers) {
-  std::array<Parcel, 3> parcels;
-  std::array<bool, 3> seen{};
+  std::vector<HandedFile> of(servers.size());
   for (const std::string& path : files) {
     auto octets = read_parcel(path);
     if (!octets) return octets.error();
-    auto party = parcel_party(*octets);
-    if (!party) return fail(path + ": " + party.error().message);
-    const auto i = static_cast<std::size_t>(*party);
-    if (seen[i]) return fail(path + ": a second file of server " + std::to_string(i));
-    auto parcel = unpack(*octets, folder.request(), folder.digest(), folder.secret(), servers[i]);
-    if (!parcel) return fail(path + ": " + parcel.error().message);
-    parcels[i] = std::move(*parcel);
-    seen[i] = true;
+    auto name = parcel_name(*octets);
+    if (!name) return fail(path + ": " + name.error().message);
+    const auto party = static_cast<std::size_t>(name->party);
+    if (static_cast<std::size_t>(name->servers) != servers.size())
+      return fail(path + ": not shares of a realm on " + number_of(servers.size()) + " servers");
+    if (!of[party].path.empty())
+      return fail(path + ": a second file of server " + std::to_string(party));
+    of[party] = {path, std::move(*octets)};
   }
-  for (std::size_t i = 0; i < seen.size(); ++i)
-    if (!seen[i])
-      return fail("the shares of server " + std::to_string(i) +
+  for (std::size_t party = 0; party < of.size(); ++party)
+    if (of[party].path.empty())
+      return fail("the shares of server " + std::to_string(party) +
                   " are missing: every share is compared with a second server's");
-  auto keys = combine(folder.request(), parcels);
+  auto keys = servers.size() == 2 ? combine_files<PairParcel, 2>(folder, of, servers, unpack_of_two)
+                                  : combine_files<Parcel, 3>(folder, of, servers, unpack);
   if (!keys) return keys.error();
   ExportedKeys out;
   for (std::size_t k = 0; k < keys->size(); ++k) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The folder of one export: the request, which goes to the administrators, and the recipient's
-// secret key, which stays; and what the three servers hand over for it.
+// secret key, which stays; and what the servers, three or two, hand over for it.
 //
 // Secret: recipient.key and, once the parcels are open, the realm's keys.
 #pragma once
@@ -38,7 +38,8 @@ class ExportFolder {
   SecretBuffer secret_{crypto_box_SECRETKEYBYTES};
 };
 
-using ServerKeys = std::array<CurvePublicKey, 3>;
+// By party, of three servers or two.
+using ServerKeys = std::vector<CurvePublicKey>;
 
 // The servers' CURVE public keys, from an agent's agent.toml of this installation.
 Result<ServerKeys> read_server_keys(const std::string& agent_toml,

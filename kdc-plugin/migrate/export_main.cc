@@ -118,8 +118,8 @@ int request(const ExportOptions& options) {
   if (!folder) return complain(folder.error().message);
   std::cout << "request      " << short_digest(folder->digest()) << "\nrecipient    "
             << short_digest(folder->request().recipient) << "\nTwo servers' administrators `tkdc "
-            << "approve` " << folder->request_file() << " and compare these two\nwith you; all "
-            << "three then `tkdc hand-over`. " << folder->secret_file()
+            << "approve` " << folder->request_file() << " and compare these two\nwith you; every "
+            << "server then has its `tkdc hand-over`. " << folder->secret_file()
             << "\nopens what they hand over: it stays here.\n";
   return 0;
 }
@@ -156,7 +156,8 @@ int restore(const ExportOptions& options) {
   if (!keys) return complain(keys.error().message);
   std::size_t stay = 0;
   for (const auto& [id, key] : *keys) stay += key ? 0 : 1;
-  std::cout << "shares of all three servers agree: " << keys->size() - stay << " keys, and " << stay
+  std::cout << "shares of " << (servers->size() == 2 ? "both" : "all three")
+            << " servers agree: " << keys->size() - stay << " keys, and " << stay
             << " that stay there\n"
             << std::flush;
   auto db = RealmDb::open(options.realm, Purpose::kExport);
@@ -256,7 +257,7 @@ int main(int argc, char** argv) {
                    "an agent.toml of the installation: it names the servers' public keys")
       ->required();
   restores->add_flag("--dry-run", options.dry_run, "compare the shares and change nothing");
-  restores->add_option("shares", options.shares, "what the three servers handed over")->required();
+  restores->add_option("shares", options.shares, "what the servers handed over")->required();
   CLI::App* finishes = add(app, options, "finish", "remove what is left of tkdc in the realm");
   finishes->add_option("--folder", options.folder, "the request's folder")->required();
   finishes->add_flag("--leave-servers", options.leave_servers,

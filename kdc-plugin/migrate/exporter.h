@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns handles into the keys that three servers handed over, principal by principal, while
+// Turns handles into the keys that the servers handed over, principal by principal, while
 // the realm is in use; and at the end removes what is left of tkdc in it.
 //
 // Each entry is written in one piece under the database's lock. A run that was stopped is

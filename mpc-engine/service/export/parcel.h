@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one server hands over for an approved request: its two components of each key, for
-// the recipient alone; and what the recipient makes of the three servers' parcels.
+// What each of three servers hands over for an approved request: its two components of each key,
+// for the recipient alone; and what the recipient makes of the three servers' parcels. The file:
+// parcel_file.h. Of two servers: pair_parcel.h.
 //
-//   "tkdc-export-shares 1\n" | party u8 | request digest[32] | nonce[24] | box
 //   box: party u8 | request digest[32] | keys u32 | for each: kind u8, and if it leaves its
 //        components x_i and x_(i+1), of the enctype's key length
-//
-// The box is X25519, XSalsa20-Poly1305 (crypto_box) from the server's CURVE key to the
-// recipient's. A sealed box would hide the shares as well, but whoever can write all three
-// files could then put keys of his own into the realm; this one only the server can write.
 //
 // Security: one parcel is two of three random components. Each component comes from two
 // servers and is compared, so a server that lies spoils the export and changes no key.
@@ -21,7 +17,7 @@
 #include "base/result.h"
 #include "base/secret.h"
 #include "protocol/shared_bytes.h"
-#include "service/export/request.h"
+#include "service/export/parcel_file.h"
 
 namespace tkdc {
 
@@ -33,15 +29,10 @@ struct Parcel {
   std::vector<HandedKey> keys;  // in the request's order
 };
 
-inline constexpr std::size_t kMaxParcelBytes = std::size_t{128} << 20;
-
 // `secret`: the server's CURVE secret key, 32 octets. Error: the recipient's public key is
 // none that can be encrypted to.
 Result<Bytes> pack(const Parcel& parcel, const Digest& request,
                    const std::array<std::uint8_t, 32>& recipient, const SecretBuffer& secret);
-
-// Whose parcel a file says to be, before anything is checked.
-Result<int> parcel_party(ByteSpan file);
 
 // `secret`: the recipient's; `server`: the public key of that party. Error: made by another
 // server, for another request or recipient, or changed.

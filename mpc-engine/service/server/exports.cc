@@ -2,6 +2,7 @@
 #include "service/server/exports.h"
 
 #include <cerrno>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "base/disk.h"
@@ -28,6 +29,36 @@ nlohmann::json about(const char* what, const Digest& digest, const ExportRequest
           {"realm", request.realm},
           {"keys", request.keys.size()},
           {"expires", request.expires_at_s}};
+}
+
+// Null: there is none, or it is not as long as a key of that enctype.
+const SharedBytes* field_of(const KeyRecord& record, const std::string& name) {
+  const auto field = record.fields.find(name);
+  const bool good = field != record.fields.end() &&
+                    field->second.size() == tkdc_enctype_of(record.ref.enctype)->key_bytes;
+  return good ? &field->second : nullptr;
+}
+
+// Ke of the first usage that the record has one of: "u<usage>.ke" (service/operation/keys.h). Both
+// servers have the same fields.
+struct DerivedField {
+  std::uint32_t usage = 0;
+  const SharedBytes* field = nullptr;
+};
+std::optional<DerivedField> derived_of(const KeyRecord& record) {
+  constexpr std::string_view kEnd = ".ke";
+  for (const auto& [name, field] : record.fields) {
+    if (!name.starts_with('u') || !name.ends_with(kEnd)) continue;
+    DerivedField out{0, field_of(record, name)};
+    const char* const end = name.data() + name.size() - kEnd.size();
+    const auto read = std::from_chars(name.data() + 1, end, out.usage);
+    if (read.ec == std::errc() && read.ptr == end && out.field != nullptr) return out;
+  }
+  return std::nullopt;
+}
+
+Error no_key(const ExportKey& key) {
+  return fail("this server's record of " + key.principal + " has no key; see its log");
 }
 
 }  // namespace
@@ -116,37 +147,62 @@ Result<Bytes> Exports::hand_over_now(std::string_view request,
   if (!checked) return checked.error();
   auto approvers = check_approvals(checked->digest, approvals, options_.approvers);
   if (!approvers) return approvers.error();
-  Parcel parcel;
-  parcel.party = options_.party;
-  for (const ExportKey& key : checked->request.keys) {
-    if (auto running = still_running(); !running) return running.error();
-    auto record = record_of(checked->request, key);
-    if (!record) return record.error();
-    parcel.keys.emplace_back();
-    if ((*record)->form != KeyForm::kStandard) continue;
-    const auto field = (*record)->fields.find(kKeyField);
-    if (field == (*record)->fields.end() ||
-        field->second.size() != tkdc_enctype_of(key.enctype)->key_bytes)
-      return fail("this server's record of " + key.principal + " has no key; see its log");
-    parcel.keys.back() = field->second;
-  }
-  auto packed = pack(parcel, checked->digest, checked->request.recipient, options_.secret);
+  std::vector<bool> leaves;
+  auto packed =
+      options_.parties == 2 ? pack_parts(*checked, leaves) : pack_components(*checked, leaves);
   if (!packed) return packed.error();
   if (auto running = still_running(); !running) return running.error();
   if (auto noted = note_used(checked->request); !noted) return noted.error();
-  if (auto written = audit_all(*checked, *approvers, parcel); !written) return written.error();
+  if (auto written = audit_all(*checked, *approvers, leaves); !written) return written.error();
   return packed;
+}
+
+Result<Bytes> Exports::pack_components(const Checked& checked, std::vector<bool>& leaves) {
+  Parcel parcel;
+  parcel.party = options_.party;
+  for (const ExportKey& key : checked.request.keys) {
+    if (auto running = still_running(); !running) return running.error();
+    auto record = record_of(checked.request, key);
+    if (!record) return record.error();
+    parcel.keys.emplace_back();
+    leaves.push_back((*record)->form == KeyForm::kStandard);
+    if (!leaves.back()) continue;
+    const SharedBytes* field = field_of(**record, kKeyField);
+    if (field == nullptr) return no_key(key);
+    parcel.keys.back() = *field;
+  }
+  return pack(parcel, checked.digest, checked.request.recipient, options_.secret);
+}
+
+// Own blocks alone, the first component. The second one is MACs and their keys: it stays.
+Result<Bytes> Exports::pack_parts(const Checked& checked, std::vector<bool>& leaves) {
+  PairParcel parcel;
+  parcel.party = options_.party;
+  for (const ExportKey& key : checked.request.keys) {
+    if (auto running = still_running(); !running) return running.error();
+    auto record = record_of(checked.request, key);
+    if (!record) return record.error();
+    parcel.keys.emplace_back();
+    leaves.push_back((*record)->form == KeyForm::kStandard);
+    if (!leaves.back()) continue;
+    const SharedBytes* field = field_of(**record, kKeyField);
+    const auto derived = derived_of(**record);
+    if (field == nullptr || !derived || (*record)->sharing != kPairSharing) return no_key(key);
+    parcel.keys.back() = HandedPart{(*record)->version, derived->usage, field->component[0],
+                                    derived->field->component[0]};
+  }
+  return pack(parcel, checked.digest, checked.request.recipient, options_.secret);
 }
 
 Result<void> Exports::audit_all(const Checked& checked,
                                 const std::vector<const Approver*>& approvers,
-                                const Parcel& parcel) {
+                                const std::vector<bool>& leaves) {
   nlohmann::json event = about("export", checked.digest, checked.request);
   for (const Approver* approver : approvers) event["approvers"].push_back(approver->name);
   std::vector<std::string> events = {dump(event)};
-  for (std::size_t i = 0; i < parcel.keys.size(); ++i) {
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
     const ExportKey& key = checked.request.keys[i];
-    const nlohmann::json line = {{"event", parcel.keys[i] ? "key exported" : "key kept"},
+    const nlohmann::json line = {{"event", leaves[i] ? "key exported" : "key kept"},
                                  {"key", to_hex(key.id)},
                                  {"principal", key.principal},
                                  {"kvno", key.kvno},

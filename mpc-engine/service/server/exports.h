@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // This server's part in giving a realm's keys back: docs/protocols/11-keys.md, "Giving a realm
 // back". It decides alone, from its own configuration, clock, store and memory of requests;
-// nothing is asked of the other two and no agent can reach it (service/server/local_socket.h).
+// nothing is asked of the other servers and no agent can reach it (service/server/local_socket.h).
 //
 // approval(): an administrator is about to approve; are request and approval good here?
-// hand_over(): two have approved; this server's components of each key, for the recipient.
+// hand_over(): two have approved; this server's components of each key, for the recipient. One of
+// two servers hands over its part of each key, and of Ke of one usage (service/export/pair_parcel.h
+// says why that, and why no MAC).
 //
 // Before anything leaves, the request is noted as used, on disk, and the audit log names it,
 // the approvers and every key, on disk too; where either cannot be written nothing leaves.
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "service/export/approval.h"
+#include "service/export/pair_parcel.h"
 #include "service/export/parcel.h"
 #include "service/export/request.h"
 #include "service/store/store.h"
@@ -27,6 +30,7 @@ namespace tkdc {
 struct ExportsOptions {
   InstallationId installation{};
   int party = 0;
+  int parties = 3;  // or 2
   std::vector<Approver> approvers;
   std::string used_file;                                  // of requests
   SecretBuffer secret{crypto_box_SECRETKEYBYTES};         // of this server's CURVE key
@@ -58,10 +62,13 @@ class Exports {
                                                      const ExportKey& key);
   Result<std::string> note_approval(std::string_view request, std::string_view approval);
   Result<Bytes> hand_over_now(std::string_view request, const std::vector<std::string>& approvals);
+  // The parcel. leaves[i]: whether the key i is in it.
+  Result<Bytes> pack_components(const Checked& checked, std::vector<bool>& leaves);
+  Result<Bytes> pack_parts(const Checked& checked, std::vector<bool>& leaves);
   Result<bool> is_used(const ExportRequest& request);
   Result<void> note_used(const ExportRequest& request);
   Result<void> audit_all(const Checked& checked, const std::vector<const Approver*>& approvers,
-                         const Parcel& parcel);
+                         const std::vector<bool>& leaves);
   Result<void> still_running() const;
   Error refused(const char* what, std::string_view request, const Error& why);
 

@@ -24,6 +24,7 @@ void Server::make_exports(SecretBuffer secret) {
   ExportsOptions options;
   options.installation = config_.installation;
   options.party = config_.party;
+  options.parties = config_.parties;
   options.approvers = config_.approvers;
   options.used_file = used_requests_file(config_.store_path);
   options.secret = std::move(secret);
@@ -64,7 +65,7 @@ void Server::answer_monitoring() {
   });
 }
 
-// What needs a third server, or is not there yet for two.
+// What needs a third server.
 const char* Server::refusal_of_two(LocalOp op) {
   switch (op) {
     case LocalOp::kShares:
@@ -73,10 +74,6 @@ const char* Server::refusal_of_two(LocalOp op) {
     case LocalOp::kRepair:
       return "repair: of two servers none can be rebuilt from the other: docs/operations.md, A "
              "realm on two servers";
-    case LocalOp::kApproval:
-    case LocalOp::kHandOver:
-      return "export: this release hands no keys over from a realm on two servers; principals are "
-             "moved by new passwords and keytabs";
     case LocalOp::kGiveBackApproval:
     case LocalOp::kGiveBack: return "give-back: a realm on two servers keeps no dropped keys";
     default: return nullptr;

@@ -65,7 +65,7 @@ Result<void> make_key(const std::string& out) {
   auto locked = lock_approver_seed(seed, *passphrase);
   if (!locked) return locked.error();
   if (auto written = file->finish(*locked); !written) return written;
-  std::cout << "Into the tkdc.toml of all three servers, with your name and your server's number; "
+  std::cout << "Into the tkdc.toml of every server, with your name and your server's number; "
                "then restart them:\n\n[[approvers]]\nname = \"NAME\"\nparty = N\npublic_key = \""
             << to_hex(approver_public_key(seed)) << "\"\n";
   return {};
@@ -118,11 +118,10 @@ Result<void> sign(const ApproveOptions& options, const ServerConfig& config, Loc
 Result<void> approve_request(const ApproveOptions& options) {
   auto config = load_server_config(options.config);
   if (!config) return config.error();
-  if (auto three = only_of_three(*config, "this release hands no keys over from it"); !three)
-    return three;
   auto text = read_text_file(options.request, kMaxExportRequestBytes);
   if (!text) return text.error();
   if (is_give_back_request(*text)) {
+    if (auto three = only_of_three(*config, "it keeps no dropped keys"); !three) return three;
     auto wanted = decode_give_back_request(*text);
     if (!wanted) return fail(options.request + ": " + wanted.error().message);
     const Digest digest = give_back_digest(*text);

@@ -2,6 +2,7 @@
 // One server's decision about an export, with a store of its own and a clock of the test's.
 #include "service/server/exports.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -35,26 +36,37 @@ class ServersExports : public ScratchDir {
     start();
   }
 
-  void add(const std::string& name, KeyForm form) {
+  ExportKey list(const std::string& name) {
     ExportKey key;
-    key.id.fill(static_cast<std::uint8_t>(request_.keys.size() + 1));
+    key.id.fill(++listed_);
     key.kvno = 2;
     key.enctype = 18;
     key.principal = name;
     request_.keys.push_back(key);
+    return key;
+  }
+  KeyRecord record_of(const ExportKey& key) const {
     KeyRecord record;
     record.ref = key_ref(request_.installation, key);
-    record.principal_name = name;
+    record.principal_name = key.principal;
+    return record;
+  }
+  void store(const KeyRecord& record) {
+    EXPECT_TRUE(store_->prepare(record).ok());
+    EXPECT_TRUE(store_->commit(record.ref.id).ok());
+  }
+  void add(const std::string& name, KeyForm form) {
+    KeyRecord record = record_of(list(name));
     record.form = form;
     record.fields["key"] = SharedBytes(32);
-    EXPECT_TRUE(store_->prepare(record).ok());
-    EXPECT_TRUE(store_->commit(key.id).ok());
+    store(record);
   }
 
   // As after a restart.
   void start() {
     ExportsOptions options;
-    for (int party = 0; party < 3; ++party)
+    options.parties = parties_;
+    for (int party = 0; party < parties_; ++party)
       options.approvers.push_back({"admin" + std::to_string(party), party,
                                    approver_public_key(seeds_[static_cast<std::size_t>(party)])});
     options.used_file = used_requests_file(directory_ + "/store");
@@ -96,6 +108,8 @@ class ServersExports : public ScratchDir {
   std::unique_ptr<Store> store_;
   ExportRequest request_;
   std::uint64_t now_s_ = kAskedAt;
+  int parties_ = 3;
+  std::uint8_t listed_ = 0;
   bool audit_works_ = true, stop_while_checked_ = false;
   std::vector<std::string> audited_;
   std::unique_ptr<Exports> exports_;
@@ -199,6 +213,105 @@ TEST_F(ServersExports, TakeTheApprovalOfTheirOwnAdministrator) {
   EXPECT_FALSE(exports_->approval(encode(request_), approval(1)).ok());
   EXPECT_FALSE(exports_->approval(encode(request_), "").ok());
   EXPECT_EQ(trouble(), "") << "an approval uses nothing up";
+}
+
+// One of two servers, with a record as it stores them.
+class OneOfTwosExports : public ServersExports {
+ protected:
+  OneOfTwosExports() {
+    parties_ = 2;
+    request_.keys.clear();
+    crypto_box_keypair(request_.recipient.data(), recipient_.data());
+    record_.sharing = kPairSharing;
+    record_.version = 5;
+    for (const char* name : {"key", "u1.ke", "u1.ki", "pool"}) {
+      SharedBytes& field = record_.fields[name];
+      field.component[0].resize(32);
+      field.component[1].resize(64);
+      for (SecretVector& one : field.component) randombytes_buf(one.data(), one.size());
+    }
+    start();
+  }
+  void add(const std::string& name) {
+    KeyRecord record = ServersExports::record_of(list(name));
+    record.sharing = record_.sharing;
+    record.version = record_.version;
+    record.fields = record_.fields;
+    store(record);
+  }
+  Result<Bytes> hand_over(const std::vector<std::string>& approvals) {
+    return exports_->hand_over(encode(request_), approvals);
+  }
+  std::string refusal(const std::vector<std::string>& approvals) {
+    auto done = hand_over(approvals);
+    return done.ok() ? "" : done.error().message;
+  }
+  KeyRecord record_;  // what each has
+};
+
+// Parts of the key and of one Ke, and nothing else of the record: no MAC and no key of MACs, of
+// which the recipient and the other server would make Δ.
+TEST_F(OneOfTwosExports, HandOverTheirPartsAndNoMac) {
+  request_.keys.clear();
+  add("bob@A.TEST");
+  const Digest digest = request_digest(encode(request_));
+  auto file = hand_over({approval(0), approval(1)});
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  auto parcel = unpack_of_two(*file, request_, digest, recipient_, public_key_);
+  ASSERT_TRUE(parcel.ok()) << parcel.error().message;
+  const HandedPart& part = *parcel->keys[0];
+  EXPECT_EQ(part.version, 5u);
+  EXPECT_EQ(part.usage, 1u);
+  EXPECT_EQ(part.key, record_.fields["key"].component[0]);
+  EXPECT_EQ(part.derived, record_.fields["u1.ke"].component[0]);
+  auto plain = open_parcel(*file, digest, recipient_, public_key_);
+  ASSERT_TRUE(plain.ok());
+  const auto holds = [&](const SecretVector& of) {
+    for (std::size_t at = 0; at + 16 <= of.size(); at += 16) {
+      const auto block = of.begin() + static_cast<long>(at);
+      if (std::search(plain->begin(), plain->end(), block, block + 16) != plain->end()) return true;
+    }
+    return false;
+  };
+  for (auto& [name, field] : record_.fields) {
+    EXPECT_FALSE(holds(field.component[1])) << name;
+    EXPECT_EQ(holds(field.component[0]), name == "key" || name == "u1.ke") << name;
+  }
+  EXPECT_NE(audited_[0].find(R"(["admin0","admin1"])"), std::string::npos) << audited_[0];
+  EXPECT_NE(audited_[1].find("key exported"), std::string::npos);
+  start();
+  EXPECT_NE(refusal({approval(0), approval(1)}).find("used here before"), std::string::npos);
+}
+
+TEST_F(OneOfTwosExports, WantBothAdministrators) {
+  add("bob@A.TEST");
+  EXPECT_NE(refusal({approval(0)}).find("there is 1"), std::string::npos);
+  EXPECT_NE(refusal({approval(0), approval(0)}).find("both approvals are of admin0"),
+            std::string::npos);
+  EXPECT_NE(refusal({approval(0), approval(2)}).find("none of the [[approvers]]"),
+            std::string::npos);
+  EXPECT_EQ(refusal({approval(1), approval(0)}), "") << "none of these has used it up";
+}
+
+TEST_F(OneOfTwosExports, KeepWhatNobodyCouldCheck) {
+  for (const char* lost : {"key", "u1.ke"}) {
+    const auto whole = record_.fields;
+    for (const bool shorter : {false, true}) {
+      if (shorter)
+        record_.fields[lost].component[0].pop_back();
+      else
+        record_.fields.erase(lost);
+      add("bob@A.TEST");
+      EXPECT_NE(refusal({approval(0), approval(1)}).find("record of bob@A.TEST has no key"),
+                std::string::npos)
+          << lost;
+      record_.fields = whole;
+      request_.keys.clear();
+    }
+  }
+  record_.sharing = kReplicatedSharing;
+  add("bob@A.TEST");
+  EXPECT_NE(refusal({approval(0), approval(1)}).find("has no key"), std::string::npos);
 }
 
 TEST_F(ServersExports, AreAskedOverASocketOfThisHost) {

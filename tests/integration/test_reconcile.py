@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from tests.integration.conftest import STOCK, new_realm, remove
-from tests.support.export import SERVERS, Approvers
+from tests.support.export import Approvers
 from tests.support.kerberos import Outcome
 from tests.support.process import wait_until
 from tests.support.realm import MASTER_PASSWORD, Realm
@@ -219,9 +219,9 @@ def test_a_database_that_was_destroyed_and_made_anew_leaves_orphans(realm):
 @pytest.fixture(scope="module")
 def approvers(realm):
     made = Approvers(realm)
-    for party in SERVERS:
+    for party in range(realm.servers):
         realm.daemons[f"server{party}"].stop()
-    for party in SERVERS:
+    for party in range(realm.servers):
         realm.start_server(party)
     wait_until(lambda: reconcile(realm, "--json").code != 1, SOON_S, "the admin agent's session")
     return made

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import NAME, SERVICE, STOCK, new_realm, remove
+from tests.support.export import Approvers, tkdc_export
+from tests.support.export import restore as put_back
 from tests.support.process import wait_until
 from tests.support.realm import Realm
 from tests.support.rebuild_key import rebuild, stored
@@ -23,6 +25,10 @@ PASSWORD = "the password of a user of two servers"
 class RealmOfTwo(Realm):
     def __init__(self, directory, name, base_port, **options):
         super().__init__(directory, name, base_port, servers=2, **options)
+
+    def create(self) -> None:
+        super().create()
+        self.approvers = Approvers(self)
 
 
 @pytest.fixture(scope="module")
@@ -309,3 +315,101 @@ def test_a_server_is_killed_and_started_again(two, healthy, party):
     two.client("healthy").kvno_opened(two.keytab("service"), SERVICE)
     two.kadmin_local(f'addprinc -pw "{PASSWORD}" after{party}')
     assert two.client("after").kinit(f"after{party}", PASSWORD).ok
+
+
+# ---- the realm leaves: of restored stores, and of pools that were given up
+
+LATER = "a password that was set after the request"
+
+
+@pytest.fixture(scope="module")
+def leaving(two):
+    """A request, both approvals, and a ticket of before."""
+    two.kadmin_local(f'addprinc -pw "{PASSWORD}" leaves')
+    assert two.client("holds").kinit("shared", PASSWORD, timeout_s=60).ok
+    folder = two.directory / "export"
+    done = tkdc_export(two, "request", "--folder", str(folder))
+    assert done.ok, done.errors
+    return folder, [two.approvers.approve(party, folder / "request") for party in range(2)]
+
+
+def test_one_administrator_is_not_enough(two, healthy, leaving):
+    folder, approvals = leaving
+    for given, why in ((approvals[:1], "there is 1"),
+                       (approvals[:1] * 2, "both approvals are of admin0")):
+        refused = two.approvers.hand_over(1, folder / "request", given)
+        assert refused.code == 1 and why in refused.errors, refused.errors
+    assert not any(event["event"] == "export" for event in two.approvers.audit(1))
+
+
+@pytest.fixture(scope="module")
+def handed(two, leaving):
+    """Each hands over by itself: server 1 without a session, and server 0 dies behind it."""
+    folder, approvals = leaving
+    two.daemons["server0"].stop()
+    shares = {1: two.approvers.shares(1, folder / "request", approvals)}
+    two.start_server(0)
+    shares[0] = two.approvers.shares(0, folder / "request", approvals)
+    two.signal("server0", signal.SIGKILL)
+    two.daemons["server0"].stop()
+    two.start_server(0)
+    return folder, [shares[0], shares[1]]
+
+
+def test_what_was_handed_over_is_handed_over_once(two, leaving, handed):
+    folder, approvals = leaving
+    for party in range(2):
+        again = two.approvers.hand_over(party, folder / "request", approvals)
+        assert again.code == 1 and "was used here before" in again.errors, again.errors
+        events = two.approvers.audit(party)
+        assert [e["approvers"] for e in events if e["event"] == "export"] == [["admin0", "admin1"]]
+        exported = {e["principal"] for e in events if e["event"] == "key exported"}
+        assert {f"shared@{NAME}", f"krbtgt/{NAME}@{NAME}", f"{SERVICE}@{NAME}"} <= exported
+
+
+def test_shares_of_both_are_wanted_and_looked_at(two, handed):
+    folder, shares = handed
+    one = put_back(two, folder, shares[:1])
+    assert one.code == 1 and "shares of server 1 are missing" in one.errors, one.errors
+    octets = bytearray(shares[1].read_bytes())
+    octets[-1] ^= 1
+    bad = two.directory / "shares.bad"
+    bad.write_bytes(octets)
+    changed = put_back(two, folder, [shares[0], bad])
+    assert changed.code == 1 and "not made by server 1" in changed.errors, changed.errors
+    dry = put_back(two, folder, shares, "--dry-run")
+    assert dry.ok and "shares of both servers agree" in dry.output, dry.errors
+    assert ", and 0 that stay there" in dry.output
+
+
+def test_what_changed_since_the_request_takes_another_one(two, healthy, handed):
+    folder, shares = handed
+    healthy()
+    two.kadmin_local(f'cpw -pw "{LATER}" leaves')
+    done = put_back(two, folder, shares)
+    assert done.code == 2 and "2 keys are not in the request" in done.output, done.errors
+    again = two.directory / "export-2"
+    assert tkdc_export(two, "request", "--folder", str(again)).ok
+    approvals = [two.approvers.approve(party, again / "request") for party in range(2)]
+    rest = [two.approvers.shares(party, again / "request", approvals) for party in range(2)]
+    done = put_back(two, again, rest)
+    assert done.ok and "restored: 2 keys" in done.output, done.output + done.errors
+
+
+def test_a_stock_kdc_serves_what_two_servers_held(two, handed):
+    folder, _ = handed
+    for one in (folder, two.directory / "export-2"):
+        done = tkdc_export(two, "finish", "--folder", str(one))
+        assert done.ok and "0 handles left krbtgt's entry" in done.output, done.errors
+        assert not (one / "recipient.key").exists()
+    assert stored(two, 0) == stored(two, 1) == {}
+    two.take_tkdc_away()
+    assert "LD_PRELOAD" not in two.kdc_env()
+    assert two.client("holds").kvno(SERVICE).ok, "under krbtgt's version of before"
+    user = two.client("stock")
+    for name, password in (("shared", PASSWORD), ("leaves", LATER)):
+        done = user.kinit(name, password)
+        assert done.ok, done.errors
+        assert not two.client("wrong").kinit(name, "another password").ok
+    user.kvno_opened(two.keytab("service"), SERVICE)
+    assert two.client("service").kinit_keytab(SERVICE, two.keytab("service")).ok

@@ -9,8 +9,6 @@ from pathlib import Path
 from tests.support.kerberos import Outcome
 from tests.support.realm import Realm
 
-SERVERS = range(3)
-
 
 def _run(realm: Realm, argv: list[str], env: dict[str, str], stdin: str = "") -> Outcome:
     done = subprocess.run([str(realm.bin / "tkdc"), *argv], env=env, input=stdin, text=True,
@@ -32,16 +30,17 @@ def restore(realm: Realm, folder: Path, shares: list[Path], *options: str) -> Ou
 
 
 class Approvers:
-    """One administrator for each server, with a key of their own; a fourth is a stranger.
-    Made before the servers start, which read who may approve then."""
+    """One administrator for each server, with a key of their own; the one behind them, of the
+    number of servers, is a stranger. Made before the servers start, which read who may approve
+    then."""
 
     def __init__(self, realm: Realm):
         self.realm, self.count, self.public_keys = realm, 0, []
-        tables = [self._make_key(party) for party in (*SERVERS, 3)]
-        for party in SERVERS:
+        tables = [self._make_key(party) for party in range(realm.servers + 1)]
+        for party in range(realm.servers):
             config = realm.server_directory(party) / "tkdc.toml"
             with open(config, "a", encoding="utf-8") as file:
-                file.write("".join(tables[:3]))
+                file.write("".join(tables[:-1]))
 
     def _passphrase(self, party: int) -> str:
         return f"the passphrase of administrator {party}"

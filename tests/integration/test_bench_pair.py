@@ -31,6 +31,13 @@ def test_what_it_measures_is_right():
         assert all(aes[phase][what] > 0 for what in ("wall_ms", "cpu_ms", "octets"))
 
 
+def test_a_report_is_longer_than_a_pipe_holds():
+    """The other process says each job's outputs: of a key's schedule 1,408 bits."""
+    done = bench("--operation", "aes128-expand", "--jobs", "30", "--pool-blocks", "64", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["checked"]
+
+
 def test_what_is_not_in_the_catalogue_is_refused_by_name():
     refused = bench("--operation", "seal99:249")
     assert refused.returncode != 0

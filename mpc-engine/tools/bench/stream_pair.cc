@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -98,11 +100,34 @@ std::vector<PairEnd> ends_of(std::vector<UniqueFd> sockets, const Certificate& o
   return ends;
 }
 
-// The child's whole life.
+// The child's whole life. A report is longer than a pipe holds where it has many jobs' outputs.
 [[noreturn]] void report_and_exit(const UniqueFd& to, const nlohmann::json& said) {
   const std::string report = said.dump();
-  const auto written = ::write(to.get(), report.data(), report.size());
-  _exit(written == static_cast<ssize_t>(report.size()) ? 0 : 1);
+  std::string_view rest = report;
+  while (!rest.empty()) {
+    const auto written = ::write(to.get(), rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) _exit(1);
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  _exit(0);
+}
+
+// All of it: to where the child closes its end.
+std::string read_report(const UniqueFd& from) {
+  std::string out;
+  std::array<char, 65536> some;
+  for (;;) {
+    const auto bytes = ::read(from.get(), some.data(), some.size());
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes <= 0) return out;
+    out.append(some.data(), static_cast<std::size_t>(bytes));
+  }
+}
+
+std::string end_of(int status) {
+  if (WIFSIGNALED(status)) return "died of signal " + std::to_string(WTERMSIG(status));
+  return "ended with " + std::to_string(WEXITSTATUS(status)) + " and no report";
 }
 
 // `here` in this process, `there` in a child.
@@ -128,12 +153,11 @@ Result<nlohmann::json> run_both(std::size_t connections, const char* here_name, 
   auto sockets = dial("127.0.0.1:" + std::to_string(*port), connections);
   out[here_name] = or_error(sockets ? here(ends_of(std::move(*sockets), *mine, others->sha256))
                                     : sockets.error());
-  std::vector<char> said(65536);
-  char* const text = said.data();
-  const auto bytes = ::read(from_child.get(), text, said.size());
-  waitpid(child, nullptr, 0);
-  out[there_name] = nlohmann::json::parse(text, text + std::max<ssize_t>(bytes, 0), nullptr, false);
-  if (out[there_name].is_discarded()) return fail("bench: the other process died");
+  const std::string said = read_report(from_child);
+  int status = 0;
+  waitpid(child, &status, 0);
+  out[there_name] = nlohmann::json::parse(said, nullptr, false);
+  if (out[there_name].is_discarded()) return fail("bench: the other process " + end_of(status));
   for (const char* end : {here_name, there_name})
     if (out[end].contains("error")) return fail(out[end]["error"].get<std::string>());
   return out;

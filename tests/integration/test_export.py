@@ -299,7 +299,7 @@ def test_a_stock_kdc_serves_the_realm(leaving, handed):
     maps = Path(f"/proc/{leaving.daemons['krb5kdc'].pid}/maps").read_text()
     assert "tkdc" not in maps.replace(str(leaving.directory), "")
     assert_all_log_in(leaving)
-    lives_on = leaving.client("holds").kvno("kadmin/changepw").ok
+    lives_on = leaving.client("holds").kvno(SERVICE).ok
     assert lives_on is not bool(STAYING), "as under any krbtgt key, lost or not"
 
 

@@ -57,8 +57,18 @@ std::optional<DerivedField> derived_of(const KeyRecord& record) {
   return std::nullopt;
 }
 
-Error no_key(const ExportKey& key) {
-  return fail("this server's record of " + key.principal + " has no key; see its log");
+HandedKey components_of(const KeyRecord& record) {
+  const SharedBytes* key = field_of(record, kKeyField);
+  return key == nullptr ? HandedKey() : HandedKey(*key);
+}
+
+// Own blocks alone, the first component. The second one is MACs and their keys: it stays.
+std::optional<HandedPart> part_of_two(const KeyRecord& record) {
+  const SharedBytes* key = field_of(record, kKeyField);
+  const auto derived = derived_of(record);
+  if (key == nullptr || !derived || record.sharing != kPairSharing) return std::nullopt;
+  return HandedPart{record.version, derived->usage, key->component[0],
+                    derived->field->component[0]};
 }
 
 }  // namespace
@@ -134,6 +144,25 @@ Result<std::string> Exports::note_approval(std::string_view request, std::string
          " of them stay here, because they are no keys of their enctype";
 }
 
+template <class OneParcel, class OnePart>
+Result<Bytes> Exports::pack_all(const Checked& checked, std::vector<bool>& leaves,
+                                OnePart part_of) {
+  OneParcel parcel;
+  parcel.party = options_.party;
+  for (const ExportKey& key : checked.request.keys) {
+    if (auto running = still_running(); !running) return running.error();
+    auto record = record_of(checked.request, key);
+    if (!record) return record.error();
+    parcel.keys.emplace_back();
+    leaves.push_back((*record)->form == KeyForm::kStandard);
+    if (!leaves.back()) continue;
+    parcel.keys.back() = part_of(**record);
+    if (!parcel.keys.back())
+      return fail("this server's record of " + key.principal + " has no key; see its log");
+  }
+  return pack(parcel, checked.digest, checked.request.recipient, options_.secret);
+}
+
 Result<Bytes> Exports::hand_over(std::string_view request,
                                  const std::vector<std::string>& approvals) {
   auto done = hand_over_now(request, approvals);
@@ -148,50 +177,13 @@ Result<Bytes> Exports::hand_over_now(std::string_view request,
   auto approvers = check_approvals(checked->digest, approvals, options_.approvers);
   if (!approvers) return approvers.error();
   std::vector<bool> leaves;
-  auto packed =
-      options_.parties == 2 ? pack_parts(*checked, leaves) : pack_components(*checked, leaves);
+  auto packed = options_.parties == 2 ? pack_all<PairParcel>(*checked, leaves, part_of_two)
+                                      : pack_all<Parcel>(*checked, leaves, components_of);
   if (!packed) return packed.error();
   if (auto running = still_running(); !running) return running.error();
   if (auto noted = note_used(checked->request); !noted) return noted.error();
   if (auto written = audit_all(*checked, *approvers, leaves); !written) return written.error();
   return packed;
-}
-
-Result<Bytes> Exports::pack_components(const Checked& checked, std::vector<bool>& leaves) {
-  Parcel parcel;
-  parcel.party = options_.party;
-  for (const ExportKey& key : checked.request.keys) {
-    if (auto running = still_running(); !running) return running.error();
-    auto record = record_of(checked.request, key);
-    if (!record) return record.error();
-    parcel.keys.emplace_back();
-    leaves.push_back((*record)->form == KeyForm::kStandard);
-    if (!leaves.back()) continue;
-    const SharedBytes* field = field_of(**record, kKeyField);
-    if (field == nullptr) return no_key(key);
-    parcel.keys.back() = *field;
-  }
-  return pack(parcel, checked.digest, checked.request.recipient, options_.secret);
-}
-
-// Own blocks alone, the first component. The second one is MACs and their keys: it stays.
-Result<Bytes> Exports::pack_parts(const Checked& checked, std::vector<bool>& leaves) {
-  PairParcel parcel;
-  parcel.party = options_.party;
-  for (const ExportKey& key : checked.request.keys) {
-    if (auto running = still_running(); !running) return running.error();
-    auto record = record_of(checked.request, key);
-    if (!record) return record.error();
-    parcel.keys.emplace_back();
-    leaves.push_back((*record)->form == KeyForm::kStandard);
-    if (!leaves.back()) continue;
-    const SharedBytes* field = field_of(**record, kKeyField);
-    const auto derived = derived_of(**record);
-    if (field == nullptr || !derived || (*record)->sharing != kPairSharing) return no_key(key);
-    parcel.keys.back() = HandedPart{(*record)->version, derived->usage, field->component[0],
-                                    derived->field->component[0]};
-  }
-  return pack(parcel, checked.digest, checked.request.recipient, options_.secret);
 }
 
 Result<void> Exports::audit_all(const Checked& checked,

@@ -62,9 +62,9 @@ class Exports {
                                                      const ExportKey& key);
   Result<std::string> note_approval(std::string_view request, std::string_view approval);
   Result<Bytes> hand_over_now(std::string_view request, const std::vector<std::string>& approvals);
-  // The parcel. leaves[i]: whether the key i is in it.
-  Result<Bytes> pack_components(const Checked& checked, std::vector<bool>& leaves);
-  Result<Bytes> pack_parts(const Checked& checked, std::vector<bool>& leaves);
+  // The parcel. leaves[i]: whether the key i is in it. `part_of`: what leaves of a record.
+  template <class OneParcel, class OnePart>
+  Result<Bytes> pack_all(const Checked& checked, std::vector<bool>& leaves, OnePart part_of);
   Result<bool> is_used(const ExportRequest& request);
   Result<void> note_used(const ExportRequest& request);
   Result<void> audit_all(const Checked& checked, const std::vector<const Approver*>& approvers,

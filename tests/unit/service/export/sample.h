@@ -36,4 +36,17 @@ inline ExportRequest sample_request(const BoxPair& recipient) {
   return request;
 }
 
+// `opens`: whether the recipient takes it.
+template <class Opens>
+void expect_no_changed_octet(const Bytes& file, Opens opens) {
+  EXPECT_TRUE(opens(file)) << "the control";
+  for (std::size_t at = 0; at < file.size(); ++at) {
+    Bytes changed = file;
+    changed[at] ^= 1;
+    EXPECT_FALSE(opens(changed)) << at;
+  }
+  for (std::size_t bytes = 0; bytes < file.size(); bytes += 7)
+    EXPECT_FALSE(opens(Bytes(file.begin(), file.begin() + static_cast<long>(bytes)))) << bytes;
+}
+
 }  // namespace tkdc::test

@@ -2,8 +2,11 @@
 #include "migrate/export_folder.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 
 #include "base/curve_key.h"
 #include "base/durable_file.h"
@@ -32,23 +35,61 @@ Result<Bytes> read_parcel(const std::string& path) {
 
 std::string number_of(std::size_t servers) { return servers == 2 ? "two" : "three"; }
 
-struct HandedFile {
-  std::string path;
-  Bytes octets;
-};
+// Of which server a file says to be.
+Result<std::size_t> party_of(ByteSpan file, std::size_t servers) {
+  auto name = parcel_name(file);
+  if (!name) return name.error();
+  if (static_cast<std::size_t>(name->servers) != servers)
+    return fail("not shares of a realm on " + number_of(servers) + " servers");
+  return static_cast<std::size_t>(name->party);
+}
 
+template <std::size_t kServers>
+Result<void> all_are_there(const std::array<std::optional<Digest>, kServers>& files) {
+  const auto missing =
+      std::ranges::find_if(files, [](const auto& file) { return !file.has_value(); });
+  if (missing == files.end()) return {};
+  return fail("the shares of server " + std::to_string(missing - files.begin()) + " are missing: " +
+              (kServers == 2 ? "a key takes those of both servers"
+                             : "every share is compared with a second server's"));
+}
+
+Digest digest_of(ByteSpan octets) {
+  Digest out{};
+  crypto_generichash(out.data(), out.size(), octets.data(), octets.size(), nullptr, 0);
+  return out;
+}
+
+template <std::size_t kServers>
+Digest digest_of_set(const std::array<std::optional<Digest>, kServers>& files) {
+  Bytes all;
+  for (const auto& file : files) all.insert(all.end(), file->begin(), file->end());
+  return digest_of(all);
+}
+
+using Keys = std::vector<std::optional<SecretVector>>;
+
+// One file at a time is in memory, beside what has been taken out of those before.
 template <class One, std::size_t kServers, class Unpack>
-Result<std::vector<std::optional<SecretVector>>> combine_files(const ExportFolder& folder,
-                                                               const std::vector<HandedFile>& files,
-                                                               const ServerKeys& servers,
-                                                               Unpack unpack_one) {
+Result<Keys> combine_files(const ExportFolder& folder, const std::vector<std::string>& paths,
+                           const ServerKeys& servers, Unpack unpack_one) {
   std::array<One, kServers> parcels;
-  for (std::size_t party = 0; party < kServers; ++party) {
-    auto one = unpack_one(files[party].octets, folder.request(), folder.digest(), folder.secret(),
-                          servers[party]);
-    if (!one) return fail(files[party].path + ": " + one.error().message);
-    parcels[party] = std::move(*one);
+  std::array<std::optional<Digest>, kServers> files;
+  for (const std::string& path : paths) {
+    auto octets = read_parcel(path);
+    if (!octets) return octets.error();
+    auto party = party_of(*octets, kServers);
+    if (!party) return fail(path + ": " + party.error().message);
+    if (files[*party]) return fail(path + ": a second file of server " + std::to_string(*party));
+    auto one =
+        unpack_one(*octets, folder.request(), folder.digest(), folder.secret(), servers[*party]);
+    if (!one) return fail(path + ": " + one.error().message);
+    parcels[*party] = std::move(*one);
+    files[*party] = digest_of(*octets);
   }
+  if (auto all = all_are_there(files); !all) return all.error();
+  if (kServers == 2)
+    if (auto first = folder.open_once(digest_of_set(files)); !first) return first.error();
   return combine(folder.request(), parcels);
 }
 
@@ -124,27 +165,22 @@ Result<ServerKeys> read_server_keys(const std::string& agent_toml,
   return out;
 }
 
+Result<void> ExportFolder::open_once(const Digest& set) const {
+  const std::string note = path_ + "/opened", text = to_hex(set) + "\n";
+  if (create_durably(note, text, {::geteuid(), ::getegid()})) return {};
+  if (errno != EEXIST) return system_error(note, "nothing was compared");
+  auto before = read_text_file(note, text.size());
+  if (!before) return before.error();
+  if (*before == text) return {};
+  return fail("other shares were opened for this request before, as " + note +
+              " says: a request is good for one file of each server. Make another request");
+}
+
 Result<ExportedKeys> open_parcels(const ExportFolder& folder, const std::vector<std::string>& files,
                                   const ServerKeys& servers) {
-  std::vector<HandedFile> of(servers.size());
-  for (const std::string& path : files) {
-    auto octets = read_parcel(path);
-    if (!octets) return octets.error();
-    auto name = parcel_name(*octets);
-    if (!name) return fail(path + ": " + name.error().message);
-    const auto party = static_cast<std::size_t>(name->party);
-    if (static_cast<std::size_t>(name->servers) != servers.size())
-      return fail(path + ": not shares of a realm on " + number_of(servers.size()) + " servers");
-    if (!of[party].path.empty())
-      return fail(path + ": a second file of server " + std::to_string(party));
-    of[party] = {path, std::move(*octets)};
-  }
-  for (std::size_t party = 0; party < of.size(); ++party)
-    if (of[party].path.empty())
-      return fail("the shares of server " + std::to_string(party) +
-                  " are missing: every share is compared with a second server's");
-  auto keys = servers.size() == 2 ? combine_files<PairParcel, 2>(folder, of, servers, unpack_of_two)
-                                  : combine_files<Parcel, 3>(folder, of, servers, unpack);
+  auto keys = servers.size() == 2
+                  ? combine_files<PairParcel, 2>(folder, files, servers, unpack_of_two)
+                  : combine_files<Parcel, 3>(folder, files, servers, unpack);
   if (!keys) return keys.error();
   ExportedKeys out;
   for (std::size_t k = 0; k < keys->size(); ++k) {

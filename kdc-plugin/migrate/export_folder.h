@@ -2,6 +2,12 @@
 // The folder of one export: the request, which goes to the administrators, and the recipient's
 // secret key, which stays; and what the servers, three or two, hand over for it.
 //
+// Of two servers one set of files is compared for each request. A changed server could send
+// another file for each guess of a password, and see from what becomes of the export whether it
+// was right (docs/protocols/26-two-server-keys.md); so a guess takes a request that both
+// administrators approve. `opened`, with the digest of that set, is on disk before the comparison,
+// and is never written again.
+//
 // Secret: recipient.key and, once the parcels are open, the realm's keys.
 #pragma once
 
@@ -30,6 +36,9 @@ class ExportFolder {
   std::string request_file() const { return path_ + "/request"; }
   std::string secret_file() const { return path_ + "/recipient.key"; }
 
+  // Notes this set of files as the request's own. Error: it has another one, or it cannot be noted.
+  Result<void> open_once(const Digest& set) const;
+
  private:
   ExportFolder() = default;
   std::string path_;
@@ -45,7 +54,8 @@ using ServerKeys = std::vector<CurvePublicKey>;
 Result<ServerKeys> read_server_keys(const std::string& agent_toml,
                                     const InstallationId& installation);
 
-// By key id; no value: it stays. Error: not one parcel of each server, or not good.
+// By key id; no value: it stays. Error: not one parcel of each server, or not good. Whether the
+// request has expired is not looked at: that is for the servers, before they hand over.
 using ExportedKeys = std::map<KeyId, std::optional<SecretVector>>;
 Result<ExportedKeys> open_parcels(const ExportFolder& folder, const std::vector<std::string>& files,
                                   const ServerKeys& servers);

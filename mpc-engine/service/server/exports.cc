@@ -39,36 +39,45 @@ const SharedBytes* field_of(const KeyRecord& record, const std::string& name) {
   return good ? &field->second : nullptr;
 }
 
-// Ke of the first usage that the record has one of: "u<usage>.ke" (service/operation/keys.h). Both
-// servers have the same fields.
-struct DerivedField {
+// Where in a record stands what leaves of it. No `key`: nothing does, since there is none, or none
+// that servers of this number share.
+struct Leaving {
+  const SharedBytes* key = nullptr;
+  const SharedBytes* derived = nullptr;  // of two: Ke of `usage`
   std::uint32_t usage = 0;
-  const SharedBytes* field = nullptr;
 };
-std::optional<DerivedField> derived_of(const KeyRecord& record) {
+
+// Of three: both components are shares, where the record is shared among three.
+Leaving leaving_of_three(const KeyRecord& record) {
+  if (record.sharing != kReplicatedSharing) return {};
+  return {field_of(record, kKeyField), nullptr, 0};
+}
+
+// Of two: the key, and Ke of the usage that comes first by its field's name, "u<usage>.ke"
+// (service/operation/keys.h). Both servers have the same fields.
+Leaving leaving_of_two(const KeyRecord& record) {
   constexpr std::string_view kEnd = ".ke";
+  const SharedBytes* key = field_of(record, kKeyField);
+  if (record.sharing != kPairSharing || key == nullptr) return {};
   for (const auto& [name, field] : record.fields) {
     if (!name.starts_with('u') || !name.ends_with(kEnd)) continue;
-    DerivedField out{0, field_of(record, name)};
+    Leaving out{key, field_of(record, name), 0};
     const char* const end = name.data() + name.size() - kEnd.size();
     const auto read = std::from_chars(name.data() + 1, end, out.usage);
-    if (read.ec == std::errc() && read.ptr == end && out.field != nullptr) return out;
+    if (read.ec == std::errc() && read.ptr == end && out.derived != nullptr) return out;
   }
-  return std::nullopt;
+  return {};
 }
 
-HandedKey components_of(const KeyRecord& record) {
-  const SharedBytes* key = field_of(record, kKeyField);
-  return key == nullptr ? HandedKey() : HandedKey(*key);
+Leaving leaving_of(const KeyRecord& record, int parties) {
+  return parties == 2 ? leaving_of_two(record) : leaving_of_three(record);
 }
+
+SharedBytes components_of(const Leaving& leaving, const KeyRecord&) { return *leaving.key; }
 
 // Own blocks alone, the first component. The second one is MACs and their keys: it stays.
-std::optional<HandedPart> part_of_two(const KeyRecord& record) {
-  const SharedBytes* key = field_of(record, kKeyField);
-  const auto derived = derived_of(record);
-  if (key == nullptr || !derived || record.sharing != kPairSharing) return std::nullopt;
-  return HandedPart{record.version, derived->usage, key->component[0],
-                    derived->field->component[0]};
+HandedPart part_of_two(const Leaving& leaving, const KeyRecord& record) {
+  return {record.version, leaving.usage, leaving.key->component[0], leaving.derived->component[0]};
 }
 
 }  // namespace
@@ -83,6 +92,12 @@ Result<std::shared_ptr<const KeyRecord>> Exports::record_of(const ExportRequest&
   if ((*record)->ref != key_ref(request.installation, key) ||
       (*record)->principal_name != key.principal)
     return fail("the request lists as " + name + " a key that is another here");
+  if ((*record)->form == KeyForm::kStandard &&
+      leaving_of(**record, options_.parties).key == nullptr)
+    return fail("this server's record of " + name + " has no key, or none derived from it, as " +
+                (options_.parties == 2 ? "two" : "three") +
+                " servers share them: its store was changed. Give this principal a new key "
+                "(cpw, ktadd), and make another request");
   return record;
 }
 
@@ -156,9 +171,7 @@ Result<Bytes> Exports::pack_all(const Checked& checked, std::vector<bool>& leave
     parcel.keys.emplace_back();
     leaves.push_back((*record)->form == KeyForm::kStandard);
     if (!leaves.back()) continue;
-    parcel.keys.back() = part_of(**record);
-    if (!parcel.keys.back())
-      return fail("this server's record of " + key.principal + " has no key; see its log");
+    parcel.keys.back() = part_of(leaving_of(**record, options_.parties), **record);
   }
   return pack(parcel, checked.digest, checked.request.recipient, options_.secret);
 }

@@ -55,9 +55,10 @@ class ServersExports : public ScratchDir {
     EXPECT_TRUE(store_->prepare(record).ok());
     EXPECT_TRUE(store_->commit(record.ref.id).ok());
   }
-  void add(const std::string& name, KeyForm form) {
+  void add(const std::string& name, KeyForm form, std::string_view sharing = kReplicatedSharing) {
     KeyRecord record = record_of(list(name));
     record.form = form;
+    record.sharing = sharing;
     record.fields["key"] = SharedBytes(32);
     store(record);
   }
@@ -215,6 +216,19 @@ TEST_F(ServersExports, TakeTheApprovalOfTheirOwnAdministrator) {
   EXPECT_EQ(trouble(), "") << "an approval uses nothing up";
 }
 
+// What is told at the approval: not only when both have approved, and nothing leaves of it.
+TEST_F(ServersExports, RefuseWhatIsNotSharedAmongThree) {
+  add("bob@A.TEST", KeyForm::kStandard, kPairSharing);
+  auto noted = exports_->approval(encode(request_), approval(0));
+  ASSERT_FALSE(noted.ok());
+  EXPECT_NE(noted.error().message.find("record of bob@A.TEST, version 2 has no key, or none"),
+            std::string::npos)
+      << noted.error().message;
+  EXPECT_NE(trouble().find("as three servers share them"), std::string::npos);
+  request_.keys.pop_back();
+  EXPECT_EQ(trouble(), "") << "the control";
+}
+
 // One of two servers, with a record as it stores them.
 class OneOfTwosExports : public ServersExports {
  protected:
@@ -293,25 +307,33 @@ TEST_F(OneOfTwosExports, WantBothAdministrators) {
   EXPECT_EQ(refusal({approval(1), approval(0)}), "") << "none of these has used it up";
 }
 
-TEST_F(OneOfTwosExports, KeepWhatNobodyCouldCheck) {
-  for (const char* lost : {"key", "u1.ke"}) {
-    const auto whole = record_.fields;
-    for (const bool shorter : {false, true}) {
-      if (shorter)
-        record_.fields[lost].component[0].pop_back();
-      else
-        record_.fields.erase(lost);
-      add("bob@A.TEST");
-      EXPECT_NE(refusal({approval(0), approval(1)}).find("record of bob@A.TEST has no key"),
-                std::string::npos)
-          << lost;
-      record_.fields = whole;
-      request_.keys.clear();
+// Also at the approval, so that nobody approves in vain.
+TEST_F(OneOfTwosExports, RefuseWhatNobodyCouldCheck) {
+  const auto expect_refused = [&](const std::string& what) {
+    request_.keys.clear();
+    add("bob@A.TEST");
+    auto noted = exports_->approval(encode(request_), approval(0));
+    ASSERT_FALSE(noted.ok()) << what;
+    for (const std::string& why : {noted.error().message, refusal({approval(0), approval(1)})}) {
+      EXPECT_NE(why.find("record of bob@A.TEST, version 2 has no key, or none"), std::string::npos)
+          << what << ": " << why;
+      EXPECT_NE(why.find("as two servers share them"), std::string::npos) << why;
     }
+  };
+  const auto whole = record_.fields;
+  for (const char* lost : {"key", "u1.ke"}) {
+    record_.fields[lost].component[0].pop_back();
+    expect_refused(std::string("a shorter ") + lost);
+    record_.fields.erase(lost);
+    expect_refused(std::string("no ") + lost);
+    record_.fields = whole;
   }
   record_.sharing = kReplicatedSharing;
+  expect_refused("as three servers share it");
+  record_.sharing = kPairSharing;
+  request_.keys.clear();
   add("bob@A.TEST");
-  EXPECT_NE(refusal({approval(0), approval(1)}).find("has no key"), std::string::npos);
+  EXPECT_TRUE(exports_->approval(encode(request_), approval(0)).ok()) << "the control";
 }
 
 TEST_F(ServersExports, AreAskedOverASocketOfThisHost) {

@@ -78,7 +78,9 @@ class KeysOfTwoLeave : public testing::Test {
 // Also when no session is up.
 TEST_F(KeysOfTwoLeave, OfBothKindsAndOfEachClass) {
   make("bob@R", 19);
-  for (const char* principal : {"alice@R", "host/x@R", "krbtgt/R@R"}) make(principal, kEnctype);
+  for (const char* principal :
+       {"alice@R", "host/x@R", "krbtgt/R@R", "kadmin/admin@R", "krbtgt/OTHER@R", "kiprop/x@R"})
+    make(principal, kEnctype);
   expect_all({handed(0), handed(1)});
   two_.stop();
   expect_all({handed(0), handed(1)});

@@ -155,7 +155,8 @@ Result<nlohmann::json> run_both(std::size_t connections, const char* here_name, 
                                     : sockets.error());
   const std::string said = read_report(from_child);
   int status = 0;
-  waitpid(child, &status, 0);
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
   out[there_name] = nlohmann::json::parse(said, nullptr, false);
   if (out[there_name].is_discarded()) return fail("bench: the other process " + end_of(status));
   for (const char* end : {here_name, there_name})

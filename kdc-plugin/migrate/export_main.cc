@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // tkdc-export, which `tkdc export` runs: see tkdc(8). Linked like tkdc-import.
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <ctime>
@@ -9,8 +7,10 @@
 #include <set>
 
 #include "api.h"
+#include "base/durable_file.h"
 #include "base/hex.h"
 #include "base/progress_line.h"
+#include "base/system_error.h"
 #include "migrate/exporter.h"
 #include "migrate/server_keys.h"
 #include "migrate/start.h"
@@ -141,8 +141,9 @@ int report(const Exporter& exporter) {
               << "keys first\n";
     return kNotComplete;
   }
-  std::cout << "Every key that can leave is in the database. When the longest ticket has expired: "
-               "`tkdc export\nfinish`, then the module out of kdc.conf; see \"Leaving tkdc\" in "
+  std::cout << "Every key that can leave is in the database. "
+            << (exporter.staying() > 0 ? "When the longest ticket has expired: " : "At once: ")
+            << "`tkdc export\nfinish`, then the module out of kdc.conf; see \"Leaving tkdc\" in "
                "docs/operations.md.\n";
   return 0;
 }
@@ -214,8 +215,8 @@ int finish(const ExportOptions& options) {
     if (!removed) return complain(removed.error().message);
     std::cout << *removed << " keys removed at the servers\n";
   }
-  if (::unlink(folder->secret_file().c_str()) != 0)
-    return complain(folder->secret_file() + " could not be removed");
+  if (!remove_wiped(folder->secret_file()))
+    return complain(system_error(folder->secret_file() + " could not be removed").message);
   std::cout << "This realm needs tkdc no more. Take the module out of kdc.conf and the preload "
                "library out of\nthe daemons' environment, and restart them; destroy the servers' "
                "stores and the files of shares.\n";
@@ -256,7 +257,7 @@ int main(int argc, char** argv) {
       ->add_option("--agent-config", options.agent_config,
                    "an agent.toml of the installation: it names the servers' public keys")
       ->required();
-  restores->add_flag("--dry-run", options.dry_run, "compare the shares and change nothing");
+  restores->add_flag("--dry-run", options.dry_run, "compare the shares and change no key");
   restores->add_option("shares", options.shares, "what the servers handed over")->required();
   CLI::App* finishes = add(app, options, "finish", "remove what is left of tkdc in the realm");
   finishes->add_option("--folder", options.folder, "the request's folder")->required();
@@ -266,7 +267,7 @@ int main(int argc, char** argv) {
       "Example: good for 12 hours\n"
       "  tkdc export request --realm EXAMPLE.TEST --folder /root/export --hours 12");
   restores->footer(
-      "Example: look whether the shares fit, and change nothing\n"
+      "Example: look whether the shares fit, and change no key\n"
       "  tkdc export restore --folder /root/export --dry-run --agent-config "
       "/etc/tkdc/agent-admin/agent.toml shares-0 shares-1 shares-2");
   finishes->footer(

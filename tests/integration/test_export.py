@@ -158,6 +158,16 @@ def test_names_do_not_steer_the_administrators_terminal(leaving, asked):
     assert [line.split()[0] for line in done.output.splitlines()[-2:]] == ["request", "recipient"]
 
 
+def test_administrators_hear_that_krbtgts_keys_leave(leaving, asked):
+    """Of two servers: those that three have drawn stay."""
+    folder, _ = asked
+    done = leaving.approvers.try_approve(1, folder / "request")
+    assert done.ok, done.errors
+    assert ("krbtgt's keys leave, too" in done.output) is (SERVERS == 2), done.output
+    shown = done.output.index("recipient   ")
+    assert "krbtgt" not in done.output[shown:], "what is to be compared stands last"
+
+
 def test_time_limits(leaving, asked):
     folder, approvals = asked
     text, hand_over = (folder / "request").read_text(), leaving.approvers.hand_over
@@ -240,6 +250,8 @@ def test_keys_return_and_tickets_live_on(leaving, handed):
     leaving.kadmin_local("delprinc -force later")
     done = restore(leaving, folder, shares)
     assert done.ok and "restored: 0 keys" in done.output, done.output + done.errors
+    when = "When the longest ticket has expired" if STAYING else "At once"
+    assert f"{when}: `tkdc export" in done.output, done.output
     listed = (folder / "request").read_text().count("\nkey ")
     assert keys_at_servers(leaving) == {listed}, "they stay until the end"
     assert leaving.client("holds").kvno(OLD_SERVICE).ok, "under krbtgt's version of before"
@@ -287,7 +299,10 @@ def test_the_end_waits_for_entries_that_cannot_be_read(leaving, handed, realm):
 
 def test_a_stock_kdc_serves_the_realm(leaving, handed):
     folder, _ = handed
-    done = tkdc_export(leaving, "finish", "--folder", str(folder))
+    secret = (folder / "recipient.key").read_bytes()
+    with open(folder / "recipient.key", "rb") as still_open:
+        done = tkdc_export(leaving, "finish", "--folder", str(folder))
+        assert still_open.read() == bytes(len(secret)), "its octets were not wiped"
     assert done.ok, done.errors
     assert f"{2 * len(STAYING)} handles left krbtgt's entry" in done.output
     assert not (folder / "recipient.key").exists()

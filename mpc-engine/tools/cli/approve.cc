@@ -2,6 +2,7 @@
 // `tkdc approver`: an administrator's own key for approvals.
 // `tkdc approve`: shows a request of an export, or for dropped keys, has the administrator's server
 // check it, signs it.
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -40,9 +41,19 @@ void show_principals(const ExportRequest& request) {
   if (principals > kShownPrincipals) std::cout << "  ... the request's file lists them all\n";
 }
 
+bool lists_krbtgt(const ExportRequest& request) {
+  const std::string krbtgt = "krbtgt/" + request.realm + "@" + request.realm;
+  return std::ranges::find(request.keys, krbtgt, &ExportKey::principal) != request.keys.end();
+}
+
 // What is to be compared stands last, where no name can push it off the screen.
-void show(const ExportRequest& request, const Digest& digest) {
+void show(const ExportRequest& request, const Digest& digest, const ServerConfig& config) {
   show_principals(request);
+  // Those that three servers have drawn stay there.
+  if (config.parties == 2 && lists_krbtgt(request))
+    std::cout
+        << "krbtgt's keys leave, too: whoever gets them opens all tickets that were\nrecorded "
+           "before, and makes tickets. Once it has left the realm changes them.\n";
   std::cout << "keys         " << request.keys.size() << "\nrealm        "
             << printable(request.realm) << "\ninstallation " << to_hex(request.installation)
             << "\nexpires      "
@@ -131,7 +142,7 @@ Result<void> approve_request(const ApproveOptions& options) {
   auto request = decode_export_request(*text);
   if (!request) return fail(options.request + ": " + request.error().message);
   const Digest digest = request_digest(*text);
-  show(*request, digest);
+  show(*request, digest, *config);
   return sign(options, *config, LocalOp::kApproval, std::move(*text), digest);
 }
 

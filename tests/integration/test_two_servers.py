@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import NAME, SERVICE, STOCK, new_realm, remove
-from tests.support.export import Approvers, tkdc_export
+from tests.integration.test_import import dump
+from tests.support.export import Approvers, lying, tkdc_export
 from tests.support.export import restore as put_back
 from tests.support.process import wait_until
 from tests.support.realm import Realm
@@ -344,11 +345,19 @@ def test_one_administrator_is_not_enough(two, healthy, leaving):
 
 @pytest.fixture(scope="module")
 def handed(two, leaving):
-    """Each hands over by itself: server 1 without a session, and server 0 dies behind it."""
+    """Each hands over by itself: server 1, latched, without a session; server 0 dies behind it."""
     folder, approvals = leaving
-    two.daemons["server0"].stop()
+    for party in range(2):
+        two.daemons[f"server{party}"].stop()
+    reason = "lane 0: the verification failed"
+    latch = two.server_directory(1) / "store" / "latched"
+    latch.write_text(reason + "\n")
+    two.start_server(1)
     shares = {1: two.approvers.shares(1, folder / "request", approvals)}
+    assert f"latched: {reason}" in two.daemons["server1"].log.read_text()
     two.start_server(0)
+    assert latch.exists()
+    two.tool("tkdc", "release", "--config", str(two.server_directory(1) / "tkdc.toml"))
     shares[0] = two.approvers.shares(0, folder / "request", approvals)
     two.signal("server0", signal.SIGKILL)
     two.daemons["server0"].stop()
@@ -382,6 +391,37 @@ def test_shares_of_both_are_wanted_and_looked_at(two, handed):
     assert ", and 0 that stay there" in dry.output
 
 
+def new_shares(realm, folder):
+    assert tkdc_export(realm, "request", "--folder", str(folder)).ok
+    approvals = [realm.approvers.approve(party, folder / "request") for party in range(2)]
+    return [realm.approvers.shares(party, folder / "request", approvals) for party in range(2)]
+
+
+@pytest.fixture(scope="module")
+def lied(two, handed):
+    """The folder of an export that server 1 has spoiled, and both servers' files."""
+    folder = two.directory / "export-lied"
+    return folder, new_shares(two, folder)
+
+
+def test_who_guessed_wrong_waits_for_both_administrators(two, lied):
+    """Well sealed files that do not fit; the key's part begins behind kind, version and usage."""
+    folder, shares = lied
+    first = next(line.split()[4] for line in (folder / "request").read_text().splitlines()
+                 if line.startswith("key "))
+    before = dump(two, "before-guesses")
+    wrong = [shares[0], lying(two, folder, shares[1], 1, 9)]
+    for _ in range(2):
+        done = put_back(two, folder, wrong)
+        assert done.code == 1 and "do not belong together" in done.errors, done.errors
+        assert first in done.errors, done.errors
+    for guess in (shares, [shares[0], lying(two, folder, shares[1], 1, 10)]):
+        done = put_back(two, folder, guess)
+        assert done.code == 1 and "Make another request" in done.errors, done.errors
+        assert first not in done.errors, done.errors
+    assert dump(two, "after-guesses") == before
+
+
 def test_what_changed_since_the_request_takes_another_one(two, healthy, handed):
     folder, shares = handed
     healthy()
@@ -389,16 +429,12 @@ def test_what_changed_since_the_request_takes_another_one(two, healthy, handed):
     done = put_back(two, folder, shares)
     assert done.code == 2 and "2 keys are not in the request" in done.output, done.errors
     again = two.directory / "export-2"
-    assert tkdc_export(two, "request", "--folder", str(again)).ok
-    approvals = [two.approvers.approve(party, again / "request") for party in range(2)]
-    rest = [two.approvers.shares(party, again / "request", approvals) for party in range(2)]
-    done = put_back(two, again, rest)
+    done = put_back(two, again, new_shares(two, again))
     assert done.ok and "restored: 2 keys" in done.output, done.output + done.errors
 
 
-def test_a_stock_kdc_serves_what_two_servers_held(two, handed):
-    folder, _ = handed
-    for one in (folder, two.directory / "export-2"):
+def test_a_stock_kdc_serves_what_two_servers_held(two, handed, lied):
+    for one in (handed[0], lied[0], two.directory / "export-2"):
         done = tkdc_export(two, "finish", "--folder", str(one))
         assert done.ok and "0 handles left krbtgt's entry" in done.output, done.errors
         assert not (one / "recipient.key").exists()

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The administrators of an export, and of dropped keys that come back: keys, approvals, handing
-over; and `tkdc export` itself."""
+over; `tkdc export` itself; and what a server could hand over that was changed."""
 
+import ctypes
 import json
 import subprocess
+import tomllib
 from pathlib import Path
 
 from tests.support.kerberos import Outcome
@@ -27,6 +29,45 @@ def restore(realm: Realm, folder: Path, shares: list[Path], *options: str) -> Ou
     agent = realm.installation / "agent-admin" / "agent.toml"
     return tkdc_export(realm, "restore", "--folder", str(folder), "--agent-config", str(agent),
                        *options, *map(str, shares))
+
+
+Z85 = ("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+       ".-:+=^!/*?&<>()[]{}@%$#")
+TITLE, PARTY, DIGEST, NONCE, MAC = 21, 1, 32, 24, 16
+BODY = PARTY + DIGEST + 4  # what stands in the box before the first key
+
+
+def _from_z85(text: str) -> bytes:
+    out = b""
+    for at in range(0, len(text), 5):
+        number = 0
+        for one in text[at:at + 5]:
+            number = 85 * number + Z85.index(one)
+        out += number.to_bytes(4, "big")
+    return out
+
+
+def lying(realm: Realm, folder: Path, shares: Path, party: int, at: int) -> Path:
+    """The file of a changed server: octet `at` behind the box's head is another one, and the box is
+    good. Sealed with the recipient's secret key, which makes the same box as the server's."""
+    agent = tomllib.loads((realm.installation / "agent-admin" / "agent.toml").read_text())
+    server = next(one for one in agent["servers"] if one["party"] == party)
+    keys = _from_z85(server["curve_public_key"]), (folder / "recipient.key").read_bytes()
+    file = shares.read_bytes()
+    head = TITLE + PARTY + DIGEST + NONCE
+    nonce, box = file[head - NONCE:head], file[head:]
+    sodium = ctypes.CDLL("libsodium.so.23")
+    plain = ctypes.create_string_buffer(len(box) - MAC)
+    length = ctypes.c_ulonglong(len(box))
+    assert sodium.crypto_box_open_easy(plain, box, length, nonce, *keys) == 0
+    octets = bytearray(plain.raw)
+    octets[BODY + at] ^= 1
+    length = ctypes.c_ulonglong(len(octets))
+    sealed = ctypes.create_string_buffer(len(box))
+    assert sodium.crypto_box_easy(sealed, bytes(octets), length, nonce, *keys) == 0
+    path = realm.directory / f"{shares.name}.lie"
+    path.write_bytes(file[:head] + sealed.raw)
+    return path
 
 
 class Approvers:

@@ -6,7 +6,8 @@
 // with 2 in the place of 1 for a realm on two servers. The box is X25519, XSalsa20-Poly1305
 // (crypto_box) from the server's CURVE key to the recipient's. A sealed box would hide the shares
 // as well, but whoever can write the files of all servers could then put keys of his own into the
-// realm; this one only the server can write.
+// realm. This one takes the server's secret key or the recipient's, which opens it as well: so
+// recipient.key stays where it was made, and a box proves to nobody else who made it.
 #pragma once
 
 #include "base/result.h"

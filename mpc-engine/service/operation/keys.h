@@ -3,9 +3,9 @@
 // shares once, when the key is bound to its principal.
 //
 // Standard form, fields: "key" (16 or 32), and for each usage u of the class
-// "u<u>.ke" (round keys), "u<u>.ki", "u<u>.kc" (HMAC states after both pads, of
-// one length: SHA-1's for enctypes 17 and 18, SHA-2's for 19 and 20); "prf" where
-// keys are derived from it (service/operation/derived.h).
+// "u<u>.ke" (round keys; of two servers Ke itself), "u<u>.ki", "u<u>.kc" (HMAC states
+// after both pads, of one length: SHA-1's for enctypes 17 and 18, SHA-2's for 19 and 20);
+// "prf" where keys are derived from it (service/operation/derived.h).
 // GCM form (own realm's krbtgt, drawn): four independent random values, none
 // derived from another: "gcm.rk" and "gcm.h" (round keys, powers of H),
 // "sign.rk" and "sign.h", and a K_std of standard form for the usages of other

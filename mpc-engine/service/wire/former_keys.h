@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
-namespace tkdc {
+namespace tkdc
+{
 
 // `whose`: members by name; where there are none there is nothing to say. `service`: who runs the
 // daemon. `configuration`: the file that names the keys.
-std::string former_keys_warning(const std::vector<std::string>& whose, const std::string& service,
-                                const std::string& configuration);
+std::string former_keys_warning(const std::vector<std::string> &whose, const std::string &service,
+                                const std::string &configuration);
 
-}  // namespace tkdc
+} // namespace tkdc

@@ -14,9 +14,11 @@
 //
 // Why a lie is noticed. A server that changes its part of a key by e has to change its part of Ke
 // by Ke(k ⊕ e) ⊕ Ke(k). It does not know k, and what two keys of which it knows only the difference
-// derive is as two random values are: 2^-128, for AES an ideal cipher and HMAC a random function.
-// Any other change is found for certain. A server that knows a key already, or guesses a password
-// right, can put another key in the place of that one; a wrong guess spoils the export.
+// derive is as two random values are: 2^-128 for each request, for AES an ideal cipher and HMAC a
+// random function, against related keys, too. Any other change is found for certain. A server that
+// knows a key already, or guesses a password right, can put another key in the place of that one; a
+// wrong guess spoils the export, and the recipient compares no other file for that request
+// (kdc-plugin/migrate/export_folder.h).
 //
 // What each sees. The recipient: the keys of the request, which is the purpose, and Ke, which
 // follows from them. A server: nothing, since nothing is sent to it. A parcel alone: random octets.

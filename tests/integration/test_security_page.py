@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/security.md: who gets what is a table by deployment, without a gap, and each bound of its
-chapter for cryptographers is what the page says that proves it."""
+chapter for cryptographers is what the page says that proves it. Whether a cell's words are true, no
+test can say."""
 
 import re
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/audit_check.h"
 
+#include <array>
 #include <functional>
 #include <istream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/hex.h"
 #include "base/utc_time.h"
@@ -20,40 +22,67 @@ bool is_event(const json& event, const char* name) {
   return it != event.end() && *it == name;
 }
 
-// Audit heads and party that an event carries, and whose audit log went with its disk: what was
-// recorded of that one is no more of the log that its server has now.
-void read_event(const std::string& line, const std::string& where, AuditSummary& summary) {
-  if (line.find("\"party\"") == std::string::npos) return;
-  const json document = json::parse(line, nullptr, false);
-  const json event = document.is_object() ? document.value("event", json()) : json();
-  if (!event.is_object()) return;
-  auto party_of = [](const json& object) {
-    auto it = object.find("party");
-    const bool number = it != object.end() && it->is_number_unsigned() && *it < 3u;
-    return number ? it->get<int>() : -1;
-  };
-  const bool over = is_event(event, "repair over");
-  const bool of_another =
-      over || is_event(event, "repair approved") || is_event(event, "check broken");
-  if (party_of(event) >= 0 && !of_another) summary.party = party_of(event);
-  const json repaired = over ? json(party_of(event)) : event.value("repaired", json());
-  std::erase_if(summary.peers, [&](const RecordedHead& one) { return repaired == one.party; });
-  auto peers = event.find("peers");
-  if (peers == event.end() || !peers->is_array()) return;
-  for (const json& peer : *peers) {
-    if (!peer.is_object() || party_of(peer) < 0) continue;
-    RecordedHead recorded;
-    recorded.party = party_of(peer);
-    recorded.where = where;
-    auto lines = peer.find("lines"), hash = peer.find("head");
-    if (lines == peer.end() || !lines->is_number_unsigned() || hash == peer.end() ||
-        !hash->is_string() || !from_hex(hash->get<std::string>(), recorded.head.hash))
-      continue;
-    recorded.head.lines = lines->get<std::uint64_t>();
-    recorded.at_s = audit_line_time(line);
-    summary.peers.push_back(std::move(recorded));
-  }
+int party_in(const json& object, const char* field) {
+  const auto it = object.find(field);
+  const bool number = it != object.end() && it->is_number_unsigned() && *it < 3u;
+  return number ? it->get<int>() : -1;
 }
+
+// Audit heads and party that a log's events carry. A server that is repaired has lost its log with
+// its disk: what was recorded of that log is left out, since the new one does not have it.
+class RecordedHeads {
+ public:
+  explicit RecordedHeads(AuditSummary& summary) : summary_(summary) {}
+
+  void read(const std::string& line, const std::string& where) {
+    if (line.find("\"party\"") == std::string::npos) return;
+    const json document = json::parse(line, nullptr, false);
+    const json event = document.is_object() ? document.value("event", json()) : json();
+    if (!event.is_object()) return;
+    const int party = party_in(event, "party");
+    const bool over = is_event(event, "repair over");
+    const bool of_another =
+        over || is_event(event, "repair approved") || is_event(event, "check broken");
+    if (party >= 0 && !of_another) summary_.party = party;
+    // Of a repair whose session has no line here the end alone speaks.
+    if (over && party >= 0 && !std::exchange(anew_[static_cast<std::size_t>(party)], false))
+      leave_out(party, where);
+    if (const int repaired = party_in(event, "repaired"); repaired >= 0) {
+      leave_out(repaired, where);
+      anew_[static_cast<std::size_t>(repaired)] = true;
+    }
+    add_peers(event, where, audit_line_time(line));
+  }
+
+ private:
+  void leave_out(int party, const std::string& where) {
+    const std::size_t heads =
+        std::erase_if(summary_.peers, [&](const RecordedHead& one) { return one.party == party; });
+    if (heads > 0) summary_.left_out.push_back({party, heads, where});
+  }
+
+  void add_peers(const json& event, const std::string& where, std::int64_t at_s) {
+    const auto peers = event.find("peers");
+    if (peers == event.end() || !peers->is_array()) return;
+    for (const json& peer : *peers) {
+      if (!peer.is_object() || party_in(peer, "party") < 0) continue;
+      RecordedHead recorded;
+      recorded.party = party_in(peer, "party");
+      recorded.where = where;
+      auto lines = peer.find("lines"), hash = peer.find("head");
+      if (lines == peer.end() || !lines->is_number_unsigned() || hash == peer.end() ||
+          !hash->is_string() || !from_hex(hash->get<std::string>(), recorded.head.hash))
+        continue;
+      recorded.head.lines = lines->get<std::uint64_t>();
+      recorded.at_s = at_s;
+      summary_.peers.push_back(std::move(recorded));
+    }
+  }
+
+  AuditSummary& summary_;
+  // A session for that server's repair has begun: what is recorded of it is of its new log.
+  std::array<bool, 3> anew_{};
+};
 
 bool has_event(const std::string& line, const char* name) {
   return line.find("\"event\":\"" + std::string(name) + "\"") != std::string::npos;
@@ -211,7 +240,7 @@ class ChainCheck {
       if (parsed) {
         const bool begins_file = line.find(kContinued) != std::string::npos;
         if (auto follows = follow(*parsed, begins_file, at, path); !follows) return follows;
-        read_event(line, where, summary_);
+        heads_.read(line, where);
         gaps_.read(line, where);
       } else {
         torn = where;
@@ -267,6 +296,7 @@ class ChainCheck {
   }
 
   AuditSummary summary_;
+  RecordedHeads heads_{summary_};
   Gaps gaps_;
   Wanted wanted_;
 };

@@ -52,12 +52,21 @@ struct RecordedHead {
   std::int64_t at_s = 0;  // when, by the clock of who recorded it
 };
 
+// Recorded audit heads that are not among `peers`: that server's log went with its disk, as the
+// line `where` says, and it has a new one.
+struct LeftOutHeads {
+  int party = 0;
+  std::size_t heads = 0;
+  std::string where;
+};
+
 struct AuditSummary {
   AuditHead head;
   AuditHead before;  // of lines whose files are not there any more
   std::size_t files = 0;
   std::optional<int> party;         // whose log it is, as its session lines say
   std::vector<RecordedHead> peers;  // what it has recorded
+  std::vector<LeftOutHeads> left_out;
   std::vector<std::string> gaps;    // where events are lacking: line, how many, since when
 };
 

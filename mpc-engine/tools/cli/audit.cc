@@ -46,16 +46,33 @@ Result<AuditSummary> check_log(const std::string& path,
   return check_audit_log(path, recorded, deleted_before_s);
 }
 
+struct HeadsOfOne {
+  std::vector<RecordedHead> recorded;
+  std::vector<LeftOutHeads> left_out;
+};
+
 // What the other logs, whole themselves, say about `party`.
-Result<std::vector<RecordedHead>> heads_of(const std::vector<std::string>& others, int party) {
-  std::vector<RecordedHead> heads;
+Result<HeadsOfOne> heads_of(const std::vector<std::string>& others, int party) {
+  HeadsOfOne heads;
+  const auto add = [party](auto& to, auto& from) {
+    for (auto& one : from)
+      if (one.party == party) to.push_back(std::move(one));
+  };
   for (const std::string& other : others) {
     auto summary = check_log(other);
     if (!summary.ok()) return summary.error();
-    for (RecordedHead& head : summary->peers)
-      if (head.party == party) heads.push_back(std::move(head));
+    add(heads.recorded, summary->peers);
+    add(heads.left_out, summary->left_out);
   }
   return heads;
+}
+
+// Whoever forges such a line hides what was recorded before it: the administrator knows better.
+void print_left_out(const std::vector<LeftOutHeads>& left_out) {
+  for (const LeftOutHeads& one : left_out)
+    std::cout << "  " << one.heads << (one.heads == 1 ? " audit head" : " audit heads")
+              << " recorded before " << one.where << " were left out, since server " << one.party
+              << "\n  was repaired there and began a new log: make sure that it was\n";
 }
 
 // A day more, for clocks that differ and a server that was not running.
@@ -68,19 +85,19 @@ std::int64_t deleted_before(const AuditOptions& options) {
 Result<bool> verify(const AuditOptions& options) {
   auto alone = check_log(options.log);
   if (!alone.ok()) return alone.error();
-  std::size_t compared = 0;
+  HeadsOfOne heads;
   if (!options.others.empty()) {
     const int party = options.party >= 0 ? options.party : alone->party.value_or(-1);
     if (party < 0) return fail(options.log + " does not say whose it is: give --party");
-    auto heads = heads_of(options.others, party);
-    if (!heads.ok()) return heads.error();
-    if (heads->empty())
+    auto said = heads_of(options.others, party);
+    if (!said.ok()) return said.error();
+    heads = std::move(*said);
+    if (heads.recorded.empty())
       return fail("--against: no audit head of party " + std::to_string(party) +
                   "'s log is recorded there, so nothing was compared: give another party's log of "
                   "the same time");
-    auto against = check_log(options.log, *heads, deleted_before(options));
+    auto against = check_log(options.log, heads.recorded, deleted_before(options));
     if (!against.ok()) return against.error();
-    compared = heads->size();
   }
   std::cout << options.log << ": " << alone->head.lines - alone->before.lines << " lines in "
             << alone->files << (alone->files == 1 ? " file" : " files")
@@ -88,12 +105,13 @@ Result<bool> verify(const AuditOptions& options) {
             << to_hex(alone->head.hash) << "\n";
   for (const std::string& gap : alone->gaps) std::cout << "  " << gap << "\n";
   if (!options.others.empty())
-    std::cout << compared
+    std::cout << heads.recorded.size()
               << (alone->before.lines > 0
                       ? " audit heads recorded by other servers are in it, or of deleted lines\n"
                       : " audit heads recorded by other servers are in it\n");
   else
     std::cout << "not compared with others: a log cut short would pass (--against)\n";
+  print_left_out(heads.left_out);
   if (alone->before.lines > 0)
     std::cout << "it begins with line " << alone->before.lines + 1
               << ": files before that were deleted or lie elsewhere\n";

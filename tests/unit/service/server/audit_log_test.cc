@@ -248,8 +248,16 @@ TEST_F(AuditHeadsTest, ARepairedServersLogBeginsAnew) {
   EXPECT_EQ(recorded_of(0).size(), 1u);
   EXPECT_TRUE(check_audit_log(path(), recorded_of(0)).ok());
   EXPECT_EQ(recorded_of(2).size(), 2u) << "of a server that was not repaired";
-  ASSERT_TRUE((*other)->append(R"({"event":"repair over","party":0})").ok());
-  EXPECT_TRUE(recorded_of(0).empty());
+  const auto left_out = check_audit_log(other_path())->left_out;
+  ASSERT_EQ(left_out.size(), 1u) << "who verifies is told";
+  EXPECT_EQ(left_out[0].party, 0);
+  EXPECT_GT(left_out[0].heads, 0u);
+  EXPECT_NE(left_out[0].where.find(other_path() + " line "), std::string::npos);
+  const std::string over = R"({"event":"repair over","party":0})";
+  ASSERT_TRUE((*other)->append(over).ok());
+  EXPECT_EQ(recorded_of(0).size(), 1u) << "of the new log, since its session's line is here";
+  ASSERT_TRUE((*other)->append(over).ok());
+  EXPECT_TRUE(recorded_of(0).empty()) << "of a repair that has no session's line here";
 }
 
 }  // namespace

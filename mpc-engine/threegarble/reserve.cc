@@ -24,6 +24,7 @@ Reserve::Bytes3 Reserve::bytes_of(const Shape& shape, std::uint64_t n) {
 
 std::size_t Reserve::bytes() const { return std::ranges::max(bytes_); }
 
+// Servers decide this alike: count kRules (service/garbled/lane_garbling.cc) up when it changes.
 std::optional<Reserve::Next> Reserve::next() const {
   std::optional<Next> best;
   std::size_t best_ready = 0, best_wanted = 1;

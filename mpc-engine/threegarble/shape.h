@@ -10,6 +10,8 @@
 // those after. T's first half goes from A, the second from B. Public; one for all instances.
 #pragma once
 
+#include <array>
+
 #include "base/result.h"
 #include "circuit/schedule.h"
 #include "garble/kernel.h"
@@ -27,11 +29,14 @@ struct Shape {
 
   std::size_t wires() const { return 2 * in_bits + out_bits; }  // u, v, ρ
   std::uint64_t first_gate_tweak() const { return (wires() + 1) / 2 * 2; }
+  // Of a gate, a layer and an output bit. Servers decide by what layouts take, so they compare it.
+  static constexpr std::array<std::size_t, 3> kLayoutBytes{sizeof(circuit::ScheduledGate),
+                                                           sizeof(circuit::Schedule::Layer),
+                                                           sizeof(circuit::Schedule::Output)};
   // Of memory, but for what is the same for all circuits.
   std::size_t layout_bytes() const {
-    return schedule.gates.size() * sizeof(circuit::ScheduledGate) +
-           schedule.layers.size() * sizeof(circuit::Schedule::Layer) +
-           schedule.output_bits.size() * sizeof(circuit::Schedule::Output);
+    return schedule.gates.size() * kLayoutBytes[0] + schedule.layers.size() * kLayoutBytes[1] +
+           schedule.output_bits.size() * kLayoutBytes[2];
   }
   std::size_t in_bytes() const { return in_bits / 8; }
   std::size_t out_bytes() const { return out_bits / 8; }

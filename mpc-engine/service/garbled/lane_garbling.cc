@@ -6,6 +6,7 @@
 #include "circuits/wire_format.h"
 #include "protocol/offer.h"
 #include "threegarble/fill.h"
+#include "threegarble/shape.h"
 #include "threegarble/three_words.h"
 #include "threegarble/wire_format.h"
 
@@ -21,8 +22,9 @@ constexpr std::uint64_t kMostMadeBefore = 4 * LaneGarbling::kMostKinds;
 // How often in a row the three may find that they are not on the same streams: they are, a tick
 // later, unless one of them has lost its connections again.
 constexpr std::size_t kMostApart = 3;
-// Counted up with each change of what three servers decide alike without saying it: which kinds are
-// learned, in which order instances are made, and who waits for one.
+// Counted up with each change of what three servers decide alike without saying it: which circuit
+// serves an operation, which kinds are learned, in which order instances are made, who waits for
+// one.
 constexpr std::uint64_t kRules = 1;
 
 // Its lengths are those of what somebody sent who may know no key.
@@ -41,11 +43,15 @@ OfferedProtocol LaneGarbling::offered(const GarblingOptions& options, std::uint6
                                       std::uint64_t circuits) {
   Bytes said;
   Writer w(said);
-  for (const std::uint64_t one :
-       {wire_format, circuits, std::uint64_t{options.most_bytes}, std::uint64_t{options.instances},
-        std::uint64_t{kMostKinds}, std::uint64_t{kMostOpeningKinds}, std::uint64_t{kMostWaiters},
-        std::uint64_t{kMostNoted}, kMostMadeBefore, std::uint64_t{kMostApart}, kRules})
-    w.u64(one);
+  w.u64(wire_format);
+  w.u64(circuits);
+  w.u64(kRules);
+  for (const std::size_t bound :
+       {options.most_bytes, options.instances, kMostKinds, kMostOpeningKinds, kMostWaiters,
+        kMostNoted, std::size_t{kMostMadeBefore}, kMostApart, threegarble::kMostWires,
+        threegarble::kMostBytes})
+    w.u64(bound);
+  for (const std::size_t bytes : threegarble::Shape::kLayoutBytes) w.u64(bytes);
   threegarble::Digest digest{};
   crypto_generichash(digest.data(), digest.size(), said.data(), said.size(), nullptr, 0);
   return {std::string(kName), Reader(digest).u64()};

@@ -35,7 +35,8 @@ class LaneGarbling {
 
   // What the handshake says (MeshOptions::streamed). Servers that say the same make the same
   // instances: their messages and circuits are the same (threegarble/wire-format.txt,
-  // circuits/wire-format.txt), and so are their bounds. Which build they are does not count.
+  // circuits/wire-format.txt), and so are their bounds, what a layout counts, and the rules of
+  // kRules. Which build they are does not count.
   static OfferedProtocol offered(const GarblingOptions& options);
   // Of the digests of those two files.
   static OfferedProtocol offered(const GarblingOptions& options, std::uint64_t wire_format,

@@ -38,6 +38,7 @@ Task<std::optional<JobOutcome>> run_whole(JobContext context, GarbledLane garble
 
 }  // namespace
 
+// Servers decide this alike: count kRules (lane_garbling.cc) up when it changes.
 std::optional<std::string> circuit_of(const KeyRecord& record, tkdc_wire_op op, std::uint32_t usage,
                                       std::size_t input_bytes) {
   if (in_gcm_form(record, usage)) return gcm_circuit_of(record, op, usage, input_bytes);

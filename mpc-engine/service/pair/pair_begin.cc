@@ -85,7 +85,7 @@ std::size_t live_of(const std::vector<PairPools::Count>& of) {
 }
 
 // Of those that both have, the one with most left; the same at both. Those that only this server
-// has, and that nothing is of, go.
+// has, and that nothing is of, go. Count kRules (pair_offer.cc) up when this changes.
 Result<std::optional<Label>> best_of(const std::vector<PairPools::Count>& own,
                                      const std::vector<PairPools::Count>& peers, PairPools& pools) {
   const bool full = std::max(live_of(own), live_of(peers)) >= PairPools::kMost ||

@@ -4,7 +4,9 @@
 #include <sodium.h>
 
 #include "circuits/wire_format.h"
+#include "pair/pool.h"
 #include "pair/wire_format.h"
+#include "service/pair/pair_circuits.h"
 #include "service/pair/pair_pools.h"
 #include "service/pair/pair_reserve.h"
 #include "service/pair/wire_format.h"
@@ -26,9 +28,12 @@ OfferedProtocol pair_offered(std::uint64_t pair, std::uint64_t jobs, std::uint64
   Bytes said;
   Writer w(said);
   for (const std::uint64_t one :
-       {pair, jobs, circuits, kMostPairAnds, std::uint64_t{PairReserve::kMostOfKind},
-        std::uint64_t{PairPools::kMost}, std::uint64_t{PairPools::kMostAll}, kRules})
+       {pair, jobs, circuits, kRules, kMostPairAnds, std::uint64_t{pair::kMostApart}})
     w.u64(one);
+  for (const std::size_t bound :
+       {PairReserve::kMostOfKind, PairReserve::kStepAnds, PairReserve::kMostMade, PairPools::kMost,
+        PairPools::kMostAll, pair_prepared_bytes(1), pair::kMostReserved})
+    w.u64(bound);
   Digest all{};
   crypto_generichash(all.data(), all.size(), said.data(), said.size(), nullptr, 0);
   return {std::string(kPairProtocol), Reader(all).u64()};

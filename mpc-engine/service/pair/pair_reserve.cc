@@ -4,12 +4,6 @@
 #include <algorithm>
 
 namespace tkdc {
-namespace {
-
-constexpr std::size_t kStepAnds = 32'768;  // made in one step
-constexpr std::size_t kMostMade = std::size_t{1} << 17;
-
-}  // namespace
 
 std::size_t PairReserve::ready(const std::string& kind) const {
   const auto found = ready_.find(kind);

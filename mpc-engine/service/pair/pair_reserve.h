@@ -18,6 +18,8 @@ namespace tkdc {
 class PairReserve {
  public:
   static constexpr std::size_t kMostOfKind = 8;
+  static constexpr std::size_t kStepAnds = 32'768;  // made in one step
+  static constexpr std::size_t kMostMade = std::size_t{1} << 17;
 
   // `most_bytes` of what is prepared: the same at both.
   PairReserve(pair::Session& session, std::size_t most_bytes)

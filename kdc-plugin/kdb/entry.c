@@ -288,11 +288,13 @@ static bool same_keys(krb5_context context, krb5_db_entry *a, krb5_db_entry *b)
                        kept_b.tl_data_length);
 }
 
-/* kdb5_util load has no list of master keys, unlike all who make keys or change entries. kpropd has
- * none either, but takes what the primary's programs have put. */
+/* kdb5_util load has no list of master keys, unlike programs that change entries. Two others have
+ * none: kpropd, which takes what the primary's programs have put, and kdb5_util create, which has
+ * just had the keys made. */
 static bool brings_handles(krb5_context context, const krb5_db_entry *entry)
 {
-    if (module_is_temporary() || update_log_is_replayed() || krb5_db_mkey_list_alias(context))
+    if (module_is_temporary() || module_is_created() || update_log_is_replayed() ||
+        krb5_db_mkey_list_alias(context))
         return false;
     for (krb5_int16 i = 0; i < entry->n_key_data; i++)
         if (keydata_is_handle(&entry->key_data[i]))

@@ -7,6 +7,7 @@
  * since a database may have to be put back all the same. Where servers or master key cannot be had,
  * it says that nothing was compared.
  */
+#include <errno.h>
 #include <profile.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,7 +130,9 @@ static krb5_error_code open_master_keys(krb5_context context, krb5_keyblock *mas
 
 struct check {
     krb5_context context;
-    const struct held *held, *dropped;
+    struct held held, dropped;
+    struct held missing; /* of the database, what the servers' first list lacked */
+    bool again;          /* with their second one */
     size_t handles, dead, recoverable, unread;
 };
 
@@ -152,9 +155,13 @@ static int check_entry(krb5_pointer arg, krb5_db_entry *entry)
             c->unread++;
             continue;
         }
-        if (has(c->held, &id))
+        if (has(&c->held, &id))
             continue;
-        const bool dropped = has(c->dropped, &id);
+        if (!c->again && !add_id(&c->missing, id.key_id))
+            return ENOMEM;
+        if (!c->again || !has(&c->missing, &id))
+            continue;
+        const bool dropped = has(&c->dropped, &id);
         c->recoverable += dropped;
         char *name = NULL;
         if (c->dead++ < NAMED_MAX && krb5_unparse_name(c->context, entry->princ, &name) == 0)
@@ -164,6 +171,29 @@ static int check_entry(krb5_pointer arg, krb5_db_entry *entry)
         krb5_free_unparsed_name(c->context, name);
     }
     return 0;
+}
+
+static krb5_error_code look(struct check *c)
+{
+    c->held.count = c->handles = c->unread = 0;
+    const krb5_error_code code = list_keys(c->context, TKDC_OP_LIST, &c->held);
+    return code ? code : wrapped->iterate(c->context, NULL, check_entry, c, 0);
+}
+
+/* A live database is not locked meanwhile: an entry may name a key that was made after the servers
+ * had listed theirs. So what is missing is looked for in a newer list, and named if it is in
+ * neither. */
+static krb5_error_code compare(struct check *c)
+{
+    krb5_error_code code = look(c);
+    if (code || c->missing.count == 0)
+        return code;
+    qsort(c->missing.ids, c->missing.count, sizeof *c->missing.ids, compare_ids);
+    c->again = true;
+    /* Agents and servers of the release before know of none. */
+    if (list_keys(c->context, TKDC_OP_LIST_DROPPED, &c->dropped) != 0)
+        c->dropped.count = 0;
+    return look(c);
 }
 
 static void say_not_compared(krb5_context context, krb5_error_code code)
@@ -179,17 +209,11 @@ static void say_not_compared(krb5_context context, krb5_error_code code)
 void load_check(krb5_context context)
 {
     krb5_keyblock master_key = {0};
-    struct held held = {0}, dropped = {0};
-    struct check c = {.context = context, .held = &held, .dropped = &dropped};
+    struct check c = {.context = context};
     krb5_error_code code =
         wrapped->iterate ? open_master_keys(context, &master_key) : KRB5_PLUGIN_OP_NOTSUPP;
     if (!code)
-        code = list_keys(context, TKDC_OP_LIST, &held);
-    /* Agents and servers of the release before know of none. */
-    if (!code && list_keys(context, TKDC_OP_LIST_DROPPED, &dropped) != 0)
-        dropped.count = 0;
-    if (!code)
-        code = wrapped->iterate(context, NULL, check_entry, &c, 0);
+        code = compare(&c);
     /* A replica's agent lists no keys: the primary has compared what it sends. */
     if (code && code != KRB5_KDB_UNAUTH)
         say_not_compared(context, code);
@@ -209,6 +233,7 @@ void load_check(krb5_context context)
                 c.unread);
     krb5_clear_error_message(context);
     krb5_free_keyblock_contents(context, &master_key);
-    free(held.ids);
-    free(dropped.ids);
+    free(c.held.ids);
+    free(c.dropped.ids);
+    free(c.missing.ids);
 }

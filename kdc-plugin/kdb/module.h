@@ -46,6 +46,8 @@ krb5_error_code module_unload(void);
 
 /* setup.c: the process works on a database that is not the live one. */
 bool module_is_temporary(void);
+/* The live one was made by this process. */
+bool module_is_created(void);
 bool module_is_kdc(void);
 /* Handles came into the live database from elsewhere, as by `kdb5_util load -update`: which of them
  * no server holds is said when it is closed. */

@@ -22,6 +22,7 @@
 #define KEEP_DISPLACED "keep_displaced"
 
 static bool temporary;
+static bool created;
 static bool keep_displaced;
 static bool is_kdc;
 static bool takes_handles; /* that were not given out here: see module_takes_handles() */
@@ -29,6 +30,11 @@ static bool takes_handles; /* that were not given out here: see module_takes_han
 bool module_is_temporary(void)
 {
     return temporary;
+}
+
+bool module_is_created(void)
+{
+    return created;
 }
 
 bool module_is_kdc(void)
@@ -139,7 +145,10 @@ krb5_error_code module_create(krb5_context context, char *section, char **db_arg
         return KRB5_PLUGIN_OP_NOTSUPP;
     temporary = asks_for(db_args, "temporary");
     code = temporary ? 0 : servers_make_keys(context);
-    return code ? code : wrapped->create(context, section, db_args);
+    if (!code)
+        code = wrapped->create(context, section, db_args);
+    created = !code && !temporary;
+    return code;
 }
 
 krb5_error_code module_destroy(krb5_context context, char *section, char **db_args)

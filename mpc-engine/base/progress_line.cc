@@ -10,16 +10,19 @@
 namespace tkdc {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::chrono::milliseconds kOnTerminal{200}, kElsewhere{10'000};
 constexpr const char* kOver = "\r\033[K";  // back to its beginning, and empty
 
 }  // namespace
 
-std::string how_far(std::size_t done, std::size_t of, const std::string& what, double seconds) {
+std::string how_far(std::size_t done, std::size_t of, const std::string& what, double seconds,
+                    std::size_t before) {
   constexpr double kMinute = 60, kLeastSeconds = 1;  // before that a rate says nothing
   std::string text = std::to_string(done) + " of " + std::to_string(of) + " " + what;
-  if (done == 0 || seconds < kLeastSeconds) return text;
-  const double rate = static_cast<double>(done) / seconds;
+  if (done <= before || seconds < kLeastSeconds) return text;
+  const double rate = static_cast<double>(done - before) / seconds;
   const double left = static_cast<double>(of - std::min(done, of)) / rate;
   char more[80];
   std::snprintf(more, sizeof more, ", %.*f a second, some %.0f %s left", rate < 10 ? 1 : 0, rate,
@@ -30,7 +33,7 @@ std::string how_far(std::size_t done, std::size_t of, const std::string& what, d
 ProgressLine::ProgressLine() : ProgressLine(std::cerr, ::isatty(STDERR_FILENO) == 1) {}
 
 ProgressLine::ProgressLine(std::ostream& out, bool terminal)
-    : out_(out), terminal_(terminal), due_(terminal ? began_ : began_ + kElsewhere) {}
+    : out_(out), terminal_(terminal), due_(Clock::now() + (terminal ? 0ms : kElsewhere)) {}
 
 void ProgressLine::show(const std::string& text) {
   const Clock::time_point now = Clock::now();
@@ -41,7 +44,10 @@ void ProgressLine::show(const std::string& text) {
 }
 
 void ProgressLine::show(std::size_t done, std::size_t of, const std::string& what) {
-  show(how_far(done, of, what, std::chrono::duration<double>(Clock::now() - began_).count()));
+  const Clock::time_point now = Clock::now();
+  if (!begun_ || done < begun_->done) begun_ = {now, done};
+  const std::chrono::duration<double> since = now - begun_->at;
+  show(how_far(done, of, what, since.count(), begun_->done));
 }
 
 void ProgressLine::say(const std::string& text) {

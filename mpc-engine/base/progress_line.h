@@ -5,12 +5,15 @@
 
 #include <chrono>
 #include <iosfwd>
+#include <optional>
 #include <string>
 
 namespace tkdc {
 
 // "1200 of 20000 principals, 40 a second, some 8 min left".
-std::string how_far(std::size_t done, std::size_t of, const std::string& what, double seconds);
+// `before` of them were done before those seconds began.
+std::string how_far(std::size_t done, std::size_t of, const std::string& what, double seconds,
+                    std::size_t before = 0);
 
 class ProgressLine {
  public:
@@ -21,7 +24,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void show(const std::string& text);
-  // The rate is that since this line was made.
+  // The rate is that since this was first called: others may have begun long before.
   void show(std::size_t done, std::size_t of, const std::string& what);
   void say(const std::string& text);
   // Before anything else is printed: on a terminal the line would stay in front of it.
@@ -33,7 +36,11 @@ class ProgressLine {
   std::ostream& out_;
   const bool terminal_;
   bool open_ = false;
-  const Clock::time_point began_ = Clock::now();
+  struct Begun {
+    Clock::time_point at;
+    std::size_t done;
+  };
+  std::optional<Begun> begun_;
   Clock::time_point due_;
 };
 

@@ -14,7 +14,9 @@
 namespace tkdc::ot {
 
 // libsodium's random numbers, replaced by a count of each thread: a party's own. A store's nonces
-// have a count of theirs: how often it writes changes nothing that is sent.
+// have a count of theirs: how often it writes changes nothing that is sent. They are told by their
+// length alone: whoever else draws exactly 24 octets takes from the store's count, and what is sent
+// then depends on how often it has written.
 inline thread_local std::uint64_t drawn = 0, drawn_by_store = 0;
 inline thread_local std::uint8_t who = 0;
 inline void fixed_octets(void* out, const std::size_t bytes) {

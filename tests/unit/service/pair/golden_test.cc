@@ -43,6 +43,8 @@ class StandingMachine final : public Machine {
     return done;
   }
 
+  // Until the leader has waited three times. What the follower still does then adds no octet of its
+  // own accord.
   void pass(std::chrono::milliseconds time) {
     const std::uint64_t before = idle_;
     passed_ = passed_.load() + time;

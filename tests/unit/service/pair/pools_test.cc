@@ -36,7 +36,7 @@ TEST(PairPoolsOfServers, AShortSessionTakesOneBlock) {
 }
 
 // What has been taken is nowhere, neither after a restart.
-TEST(PairPoolsOfServers, ABlockThatWasClaimedIsWiped) {
+TEST(PairPoolsOfServers, ABlockThatWasTakenIsWiped) {
   TwoServices two(64, only_jobs);
   two.stop();
   ValueTable& values = *two.store(0).values();

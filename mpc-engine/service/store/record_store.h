@@ -71,7 +71,7 @@ class RecordStore final : public Store,
   Result<void> end_rekey(const SecretBuffer& next) override;
   bool two_levels() const override { return two_levels_; }
   bool rekey_is_under_way() const override { return keys_.previous.has_value(); }
-  Result<std::size_t> values_to_rewrite();  // rekey_size.h
+  Result<std::size_t> values_to_rewrite() override;
   // store_list.h.
   Result<void> keep_common(std::span<const Tombstone> gone, std::span<const DroppedKey> dropped);
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "service/store/record_store.h"
-#include "service/store/rekey_size.h"
 
 namespace tkdc {
 namespace {
@@ -105,12 +104,6 @@ Result<void> RecordStore::end_rekey(const SecretBuffer& next) {
   keys_.previous.reset();
   use_keys();
   return {};
-}
-
-Result<std::size_t> values_to_rewrite(Store& store) {
-  auto* const records = dynamic_cast<RecordStore*>(&store);
-  if (!records) return fail("store: this one is under no keys");
-  return records->values_to_rewrite();
 }
 
 }  // namespace tkdc

@@ -101,6 +101,8 @@ class Store : public Entries {
   virtual Result<std::size_t> rewrite(std::size_t /*most*/, RekeyAt& /*at*/) {
     return fail(kNoKeys);
   }
+  // How many values rewrite() will see in all.
+  virtual Result<std::size_t> values_to_rewrite() { return fail(kNoKeys); }
   virtual Result<void> end_rekey(const SecretBuffer& /*next*/) { return fail(kNoKeys); }
   virtual bool two_levels() const { return false; }  // nor has a store of before
   virtual bool rekey_is_under_way() const { return false; }

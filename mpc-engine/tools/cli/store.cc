@@ -24,7 +24,6 @@
 #include "base/progress_line.h"
 #include "base/system_error.h"
 #include "service/store/keyring.h"
-#include "service/store/rekey_size.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/printable.h"
 #include "tools/cli/stopped_store.h"
@@ -89,7 +88,7 @@ Result<void> opens_the_keys(const StoppedStore& at, const SecretBuffer& key) {
 }
 
 Result<std::size_t> rewrite(Store& store) {
-  auto of = values_to_rewrite(store);
+  auto of = store.values_to_rewrite();
   if (!of) return of;
   ProgressLine line;
   std::size_t all = 0;

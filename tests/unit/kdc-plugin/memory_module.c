@@ -89,6 +89,17 @@ static krb5_error_code delete_principal(krb5_context context, krb5_const_princip
   return 0;
 }
 
+static krb5_error_code iterate(krb5_context context, char* match,
+                               int (*func)(krb5_pointer, krb5_db_entry*), krb5_pointer arg,
+                               krb5_flags flags) {
+  (void)context, (void)match, (void)flags;
+  for (int i = 0; i < ENTRIES_MAX; i++) {
+    const int code = entries[i] ? func(arg, entries[i]) : 0;
+    if (code) return code;
+  }
+  return 0;
+}
+
 kdb_vftabl kdb_function_table = {
 #ifdef OTHER_VERSION
     .maj_ver = KRB5_KDB_DAL_MAJOR_VERSION + 1,
@@ -102,4 +113,5 @@ kdb_vftabl kdb_function_table = {
     .get_principal = get_principal,
     .put_principal = put_principal,
     .delete_principal = delete_principal,
+    .iterate = iterate,
 };

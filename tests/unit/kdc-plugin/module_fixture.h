@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -34,6 +35,8 @@ inline int refuse_bind_from;  // counted from 1; 0: none
 inline bool bind_with_body;   // an answer to something else
 inline bool equal;            // what the servers find
 inline uint8_t next_id;
+// Lists of keys that the servers answer one after the other; then none.
+inline std::deque<std::vector<std::uint8_t>> pages;
 
 inline krb5_error_code configure(krb5_context, const tkdc_preload_config*) { return 0; }
 
@@ -54,6 +57,9 @@ inline krb5_error_code call(krb5_context, const tkdc_request* request, tkdc_repl
     tkdc_buffer_put(&reply->body, id, sizeof id);
   } else if (request->op == TKDC_OP_EXPORT) {
     tkdc_buffer_put_bytes(&reply->body, {key, sizeof key});
+  } else if (request->op == TKDC_OP_LIST && !pages.empty()) {
+    tkdc_buffer_put_bytes(&reply->body, {pages.front().data(), pages.front().size()});
+    pages.pop_front();
   } else if (request->op == TKDC_OP_EQUAL) {
     const uint8_t octet = equal;
     tkdc_buffer_put_bytes(&reply->body, {&octet, 1});
@@ -104,6 +110,7 @@ class Module : public testing::Test {
  protected:
   Module() {
     asked.clear();
+    pages.clear();
     refuse_all = refuse_equal = bind_with_body = equal = gone = false;
     refused_enctype = refuse_bind_from = 0;
     drawn_here = true;

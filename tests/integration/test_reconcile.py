@@ -199,9 +199,12 @@ def test_a_database_that_was_destroyed_and_made_anew_leaves_orphans(realm):
               if line.startswith("princ\t")} - {f"K/M@{realm.name}"}
     assert "nora@AGREE.REALM" in former
     realm.admin_tool("kdb5_util", "destroy", "-f")
-    elsewhere = str(realm.directory / "another-stash")  # the configured one is of the same key
-    made = realm.admin_tool("kdb5_util", "-sf", elsewhere, "create", "-s", "-P", MASTER_PASSWORD)
-    assert "compared" not in made.errors, "nothing came from elsewhere: " + made.errors
+    stash = realm.directory / "stash"
+    elsewhere = stash.rename(realm.directory / "another-stash")
+    anew = realm.admin_tool("kdb5_util", "-sf", str(elsewhere), "create", "-s", "-P",
+                            MASTER_PASSWORD)
+    elsewhere.rename(stash)
+    assert "compared" not in anew.errors, "nothing came from elsewhere: " + anew.errors
     try:
         done = reconcile(realm)
         shown = told(realm)

@@ -67,7 +67,7 @@ struct AuditSummary {
   std::optional<int> party;         // whose log it is, as its session lines say
   std::vector<RecordedHead> peers;  // what it has recorded
   std::vector<LeftOutHeads> left_out;
-  std::vector<std::string> gaps;    // where events are lacking: line, how many, since when
+  std::vector<std::string> gaps;  // where events are lacking: line, how many, since when
 };
 
 // Follows the chain through the closed files of this log and the one that is written (or through

@@ -3,9 +3,9 @@
  * What a database that is about to take the live one's place (kdb5_util load), or into which
  * entries were loaded (load -update), names and the servers do not hold: an older dump brings
  * handles back whose keys are destroyed. Said on stderr, by name, before it is promoted or closed,
- * and which of them are dropped and can be given back; the load goes on,
- * since a database may have to be put back all the same. Where servers or master key cannot be had,
- * it says that nothing was compared.
+ * and which of them are dropped and can be given back. The load goes on, since a database may have
+ * to be put back all the same. Where servers or master key cannot be had, it says that nothing was
+ * compared.
  */
 #include <errno.h>
 #include <profile.h>

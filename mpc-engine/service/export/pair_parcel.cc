@@ -47,7 +47,8 @@ Result<SecretVector> combine_one(const ExportKey& key, const HandedPart& a, cons
                 "another request, and have both hand over at one time");
   if (a.usage != b.usage)
     return parts_differ(key, "servers 0 and 1 hand over what belongs to different key usages");
-  const SecretVector whole = sum_of(a.key, b.key), derived = sum_of(a.derived, b.derived);
+  SecretVector whole = sum_of(a.key, b.key);
+  const SecretVector derived = sum_of(a.derived, b.derived);
   auto expected = encryption_key_of(key.enctype, whole, a.usage);
   if (!expected) return expected.error();
   if (expected->size() != derived.size() ||

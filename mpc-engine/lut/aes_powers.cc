@@ -5,22 +5,21 @@
 
 #include "field/gf256.h"
 #include "lut/kernel.h"
+#include "lut/sizes.h"
 #include "lut/tables.h"
 
 namespace tkdc::lut {
 namespace {
 
-constexpr std::size_t kBits = 8;
-
 constexpr std::size_t products_of(Powers powers) { return powers == Powers::kAllSquares ? 6 : 4; }
 constexpr std::size_t masks_of(Powers powers) { return powers == Powers::kAllSquares ? 2 : 4; }
 
 // What eight bits are multiplied by so that they sum to a linear map of their octet.
-using Factors = std::array<std::uint8_t, kBits>;
+using Factors = std::array<std::uint8_t, kOctetBits>;
 
 constexpr Factors factors_of(auto map) {
   Factors out{};
-  for (std::size_t j = 0; j < kBits; ++j) out[j] = map(static_cast<std::uint8_t>(1u << j));
+  for (std::size_t j = 0; j < kOctetBits; ++j) out[j] = map(static_cast<std::uint8_t>(1u << j));
   return out;
 }
 
@@ -33,9 +32,9 @@ constexpr Factors squared(unsigned times) {
 
 // That map of every octet of whose bits these are.
 Labels map_of(std::span<const Label> bits, const Factors& factors) {
-  Labels out(bits.size() / kBits);
+  Labels out(bits.size() / kOctetBits);
   for (std::size_t k = 0; k < out.size(); ++k)
-    out[k] = fastest_kernel().dot(&bits[k * kBits], factors.data(), kBits);
+    out[k] = fastest_kernel().dot(&bits[k * kOctetBits], factors.data(), kOctetBits);
   return out;
 }
 

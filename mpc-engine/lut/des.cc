@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <string>
 
+#include "lut/sizes.h"
 #include "lut/tables.h"
 
 namespace tkdc::lut {
 namespace {
 
-constexpr std::size_t kOctet = 8, kHalf = 32, kBlock = 64, kDesKey = 64, kSubkey = 48;
+constexpr std::size_t kHalf = 32, kBlock = 64, kDesKey = 64, kSubkey = 48;
 constexpr std::size_t kRounds = 16;
 
 // Permutations and selections as the standard prints them: which bit comes next, from 1.
@@ -160,13 +161,14 @@ const std::array<DesBox, kDesBoxes>& des_boxes() {
 }
 
 void standard_order(std::span<Label> bits) {
-  for (std::size_t k = 0; k < bits.size(); k += kOctet) std::reverse(&bits[k], &bits[k] + kOctet);
+  for (std::size_t k = 0; k < bits.size(); k += kOctetBits)
+    std::reverse(&bits[k], &bits[k] + kOctetBits);
 }
 
 Labels octets_of_des(std::span<const Label> bits) {
-  Labels out(bits.size() / kOctet), of(kOctet);
+  Labels out(bits.size() / kOctetBits), of(kOctetBits);
   for (std::size_t k = 0; k < out.size(); ++k) {
-    std::reverse_copy(&bits[k * kOctet], &bits[k * kOctet] + kOctet, of.begin());
+    std::reverse_copy(&bits[k * kOctetBits], &bits[k * kOctetBits] + kOctetBits, of.begin());
     out[k] = octet_of(of.data());
   }
   return out;

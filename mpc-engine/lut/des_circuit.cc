@@ -8,7 +8,7 @@
 namespace tkdc::lut {
 namespace {
 
-constexpr std::size_t kBits = 3, kEight = 8;
+constexpr std::size_t kLowBits = 3, kEight = 8;
 
 }  // namespace
 
@@ -20,29 +20,29 @@ Result<DesByCircuit> DesByCircuit::make(Dealer& dealer, std::size_t count) {
 
 // One-hot vectors of each three bits.
 Result<Labels> DesByCircuit::vectors(Dealer& dealer, std::span<const Label> in) {
-  const std::size_t count = in.size() / kBits;
+  const std::size_t count = in.size() / kLowBits;
   Labels x, y;
   for (std::size_t k = 0; k < count; ++k) {
-    x.push_back(in[kBits * k]);
-    y.push_back(in[kBits * k + 1]);
+    x.push_back(in[kLowBits * k]);
+    y.push_back(in[kLowBits * k + 1]);
   }
   auto pairs = triples_.multiply(dealer, x, y);
   if (!pairs) return pairs;
   Labels out(count * kEight), turns;
   x.clear();
   for (std::size_t k = 0; k < count; ++k) {
-    const Label &low = in[kBits * k], &high = in[kBits * k + 1], &both = (*pairs)[k];
+    const Label &low = in[kLowBits * k], &high = in[kLowBits * k + 1], &both = (*pairs)[k];
     const Label of[] = {dealer.multiple(1) ^ low ^ high ^ both, low ^ both, high ^ both, both};
     std::copy(std::begin(of), std::end(of), &out[k * kEight]);
     for (std::size_t j = 1; j < 4; ++j) {
       x.push_back(of[j]);
-      turns.push_back(in[kBits * k + 2]);
+      turns.push_back(in[kLowBits * k + 2]);
     }
   }
   auto upper = triples_.multiply(dealer, x, turns);
   if (!upper) return upper;
   for (std::size_t k = 0; k < count; ++k) {
-    Label *e = &out[k * kEight], rest = in[kBits * k + 2];
+    Label *e = &out[k * kEight], rest = in[kLowBits * k + 2];
     for (std::size_t j = 1; j < 4; ++j) {
       e[4 + j] = (*upper)[3 * k + j - 1];
       rest = rest ^ e[4 + j];

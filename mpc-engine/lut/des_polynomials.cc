@@ -9,19 +9,20 @@
 
 #include "field/gf256.h"
 #include "lut/kernel.h"
+#include "lut/sizes.h"
 #include "lut/tables.h"
 
 namespace tkdc::lut {
 namespace {
 
-constexpr std::size_t kOctet = 8, kInputs = 64, kUnknown = 2 * kTerms * kOctet;
+constexpr std::size_t kInputs = 64, kUnknown = 2 * kTerms * kOctetBits;
 using Terms = std::array<std::uint8_t, kTerms>;
 
 // 1 and the powers of an octet.
 constexpr Terms terms_of(std::uint8_t x) {
   Terms out{1};
   std::uint8_t power = x;
-  for (std::size_t k = 0; k < kOctet; ++k, power = gf256_multiply(power, power)) {
+  for (std::size_t k = 0; k < kOctetBits; ++k, power = gf256_multiply(power, power)) {
     const std::uint8_t third = gf256_multiply(power, gf256_multiply(power, power));
     out[1 + k] = power;
     out[9 + k] = third;
@@ -46,10 +47,10 @@ std::vector<Equation> equations_of(const DesBox& box, const Terms& q) {
     const Terms at = terms_of(static_cast<std::uint8_t>(x));
     const std::uint8_t turn = value_of(q, at);
     for (std::size_t j = 0; j < kUnknown; ++j) {
-      const std::size_t term = j / kOctet % kTerms;
-      const auto bit = static_cast<std::uint8_t>(1u << j % kOctet);
+      const std::size_t term = j / kOctetBits % kTerms;
+      const auto bit = static_cast<std::uint8_t>(1u << j % kOctetBits);
       std::uint8_t of = gf256_multiply(bit, at[term]);
-      if (j < kTerms * kOctet) of = gf256_multiply(of, turn);
+      if (j < kTerms * kOctetBits) of = gf256_multiply(of, turn);
       for (std::size_t b = 0; b < kDesOut; ++b) out[x * kDesOut + b][j] = (of >> b & 1) != 0;
     }
     for (std::size_t b = 0; b < kDesOut; ++b)
@@ -85,8 +86,8 @@ DesPolynomials polynomials_of(const DesBox& box) {
     const auto bits = solve(equations_of(box, out.q));
     if (!bits) continue;
     for (std::size_t j = 0; j < kUnknown; ++j) {
-      Terms& of = j < kTerms * kOctet ? out.p : out.r;
-      of[j / kOctet % kTerms] |= static_cast<std::uint8_t>((*bits)[j] << j % kOctet);
+      Terms& of = j < kTerms * kOctetBits ? out.p : out.r;
+      of[j / kOctetBits % kTerms] |= static_cast<std::uint8_t>((*bits)[j] << j % kOctetBits);
     }
     return out;
   }
@@ -99,21 +100,21 @@ struct PowersBits {
 
 // A polynomial as a sum of the bits of X, X^3 and X^7, and 1.
 struct OfBits {
-  std::uint8_t one = 0, factors[3][kOctet] = {};
+  std::uint8_t one = 0, factors[3][kOctetBits] = {};
 
   explicit OfBits(const Terms& coefficients) : one(coefficients[0]) {
     for (std::size_t part = 0; part < std::size(factors); ++part)
-      for (std::size_t j = 0; j < kOctet; ++j) {
+      for (std::size_t j = 0; j < kOctetBits; ++j) {
         auto power = static_cast<std::uint8_t>(1u << j);
-        for (std::size_t i = 0; i < kOctet; ++i, power = gf256_multiply(power, power))
-          factors[part][j] ^= gf256_multiply(coefficients[1 + part * kOctet + i], power);
+        for (std::size_t i = 0; i < kOctetBits; ++i, power = gf256_multiply(power, power))
+          factors[part][j] ^= gf256_multiply(coefficients[1 + part * kOctetBits + i], power);
       }
   }
   Label at(const PowersBits& bits, std::size_t k, const Dealer& dealer) const {
     const Labels* const of[] = {&bits.first, &bits.third, &bits.seventh};
     Label out = dealer.multiple(one);
     for (std::size_t part = 0; part < std::size(of); ++part)
-      out = out ^ fastest_kernel().dot(&(*of[part])[k * kOctet], factors[part], kOctet);
+      out = out ^ fastest_kernel().dot(&(*of[part])[k * kOctetBits], factors[part], kOctetBits);
     return out;
   }
 };
@@ -134,14 +135,14 @@ const BoxOfBits& box_of_bits(std::size_t box) {
 
 // Octets of the 2^times-th powers.
 Labels squares_of(const Labels& bits, unsigned times) {
-  std::uint8_t factors[kOctet];
-  for (std::size_t j = 0; j < kOctet; ++j) {
+  std::uint8_t factors[kOctetBits];
+  for (std::size_t j = 0; j < kOctetBits; ++j) {
     factors[j] = static_cast<std::uint8_t>(1u << j);
     for (unsigned k = 0; k < times; ++k) factors[j] = gf256_multiply(factors[j], factors[j]);
   }
-  Labels out(bits.size() / kOctet);
+  Labels out(bits.size() / kOctetBits);
   for (std::size_t k = 0; k < out.size(); ++k)
-    out[k] = fastest_kernel().dot(&bits[k * kOctet], factors, kOctet);
+    out[k] = fastest_kernel().dot(&bits[k * kOctetBits], factors, kOctetBits);
   return out;
 }
 
@@ -170,9 +171,9 @@ Result<void> DesByPolynomials::substitute(Dealer& dealer, std::span<const Label>
   if (count > left())  // before the first of several messages
     return fail("lut: " + std::to_string(count) + " wanted and only " + std::to_string(left()) +
                 " S-boxes left: make more of them first");
-  PowersBits bits{Labels(count * kOctet), {}, {}};
+  PowersBits bits{Labels(count * kOctetBits), {}, {}};
   for (std::size_t k = 0; k < count; ++k)
-    std::copy_n(&in[k * kDesIn], kDesIn, &bits.first[k * kOctet]);
+    std::copy_n(&in[k * kDesIn], kDesIn, &bits.first[k * kOctetBits]);
   auto third = triples_.multiply(dealer, squares_of(bits.first, 0), squares_of(bits.first, 1));
   if (!third) return third.error();
   // Both need X^3 alone, and each takes a message.
@@ -182,7 +183,7 @@ Result<void> DesByPolynomials::substitute(Dealer& dealer, std::span<const Label>
   both.insert(both.end(), seventh->begin(), seventh->end());
   auto decomposed = masks_.decompose(dealer, both);
   if (!decomposed) return decomposed.error();
-  const auto middle = decomposed->begin() + static_cast<std::ptrdiff_t>(count * kOctet);
+  const auto middle = decomposed->begin() + static_cast<std::ptrdiff_t>(count * kOctetBits);
   bits.third.assign(decomposed->begin(), middle);
   bits.seventh.assign(middle, decomposed->end());
   Labels p(count), q(count);
@@ -198,7 +199,7 @@ Result<void> DesByPolynomials::substitute(Dealer& dealer, std::span<const Label>
   auto done = masks_.decompose(dealer, *sums);
   if (!done) return done.error();
   for (std::size_t k = 0; k < count; ++k)
-    std::copy_n(&(*done)[k * kOctet], kDesOut, &out[k * kDesOut]);
+    std::copy_n(&(*done)[k * kOctetBits], kDesOut, &out[k * kDesOut]);
   garble::wipe_stack();
   return {};
 }

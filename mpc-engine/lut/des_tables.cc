@@ -5,14 +5,13 @@
 
 #include "lut/huge_pages.h"
 #include "lut/kernel.h"
+#include "lut/sizes.h"
 #include "lut/tables.h"
 
 namespace tkdc::lut {
 namespace {
 
-constexpr std::size_t kAtOnce = 20'480;  // whose products are checked and permuted together
-constexpr std::size_t kSix = 64;         // places of a table
-constexpr std::size_t kAhead = 12;       // entries that are fetched before they are needed
+constexpr std::size_t kSix = 64;  // places of a table
 
 // Sums of labels by fours: of each four all sixteen, then one of each for every bit of an entry.
 constexpr std::size_t kFour = 4, kSums = 16, kGroups = kSix / kFour;
@@ -77,8 +76,8 @@ Result<DesTables> DesTables::make(Dealer& dealer, std::size_t count) {
   out.stock_ = Stock(dealer.session(), count, "tables");
   out.masks_.resize(count);
   resize_in_huge_pages(out.labels_, count * kPlaces);
-  for (std::size_t first = 0; first < count; first += kAtOnce) {
-    const std::size_t some = std::min(kAtOnce, count - first);
+  for (std::size_t first = 0; first < count; first += kProductsAtOnce) {
+    const std::size_t some = std::min(kProductsAtOnce, count - first);
     Labels bits(some * kDesIn);
     if (auto drawn = dealer.draw(std::span(bits)); !drawn) return drawn.error();
     auto vectors = demux(dealer, bits, kDesIn);
@@ -119,7 +118,7 @@ Result<void> DesTables::substitute(Dealer& dealer, std::span<const Label> in,
   const auto place = [&](std::size_t k) { return opened[k] % kPlaces; };
   const auto entry = [&](std::size_t k) { return &serving[k * kept() + place(k) * kDesOut]; };
   for (std::size_t k = 0; k < count; ++k) {
-    if (expanded_ && k + kAhead < count) __builtin_prefetch(entry(k + kAhead));
+    if (expanded_ && k + kEntriesAhead < count) __builtin_prefetch(entry(k + kEntriesAhead));
     if (expanded_)
       std::copy_n(entry(k), kDesOut, &out[k * kDesOut]);
     else

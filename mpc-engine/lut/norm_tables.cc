@@ -6,13 +6,13 @@
 #include "field/gf256.h"
 #include "lut/huge_pages.h"
 #include "lut/kernel.h"
+#include "lut/sizes.h"
 #include "lut/tables.h"
 
 namespace tkdc::lut {
 namespace {
 
-constexpr std::size_t kAtOnce = 20'480;  // whose products are checked and permuted together
-constexpr std::size_t kNibble = 4, kOctet = 8;
+constexpr std::size_t kNibble = 4;
 
 // Where an S-box's labels are: c(s), s, N(s) ⊕ m, the affine map of c(s) m'; e; bits of m' and s.
 enum Place : std::size_t { kFirst = 0, kProduct = 3, kVector = 4, kMask = 20, kBits = 24 };
@@ -32,11 +32,11 @@ constexpr std::uint8_t power(std::uint8_t of, int exponent) {
 
 struct Tower {
   // 1, w, w², w³ span GF(16); s is of w^j Y for j below 4, then of w^j. x generates with x + 1.
-  std::uint8_t w[kNibble] = {}, basis[kOctet] = {};
+  std::uint8_t w[kNibble] = {}, basis[kOctetBits] = {};
   std::uint8_t conjugates[256] = {}, norms[256] = {};
   std::uint8_t elements[16] = {}, index[256] = {};
   // Factors of labels: (g ⊕ j)^-1; of the bits of m' for c(h); of those of s for f.
-  std::uint8_t inverses[16][16] = {}, of_mask[256][kNibble] = {}, of_bits[256][kOctet] = {};
+  std::uint8_t inverses[16][16] = {}, of_mask[256][kNibble] = {}, of_bits[256][kOctetBits] = {};
 
   constexpr Tower() {
     constexpr std::uint8_t kGenerator = 3, kOutside = 2;
@@ -61,7 +61,7 @@ struct Tower {
       const auto octet = static_cast<std::uint8_t>(x);
       for (std::size_t j = 0; j < kNibble; ++j)
         of_mask[x][j] = affine_of_sbox(times_octet(conjugates[x], w[j]));
-      for (std::size_t j = 0; j < kOctet; ++j)
+      for (std::size_t j = 0; j < kOctetBits; ++j)
         of_bits[x][j] = affine_of_sbox(times_octet(octet, conjugates[basis[j]]));
     }
   }
@@ -87,7 +87,7 @@ Label masked_norm(const Bits& bits) {
   const Tower& t = tower();
   Label out;
   const std::uint8_t trace = t.basis[0] ^ t.conjugates[t.basis[0]];
-  for (std::size_t i = 0; i < kOctet; ++i) out = out ^ times(bits.s[i], t.norms[t.basis[i]]);
+  for (std::size_t i = 0; i < kOctetBits; ++i) out = out ^ times(bits.s[i], t.norms[t.basis[i]]);
   for (std::size_t i = 0; i < kNibble; ++i)
     for (std::size_t j = 0; j < kNibble; ++j)
       out =
@@ -98,24 +98,24 @@ Label masked_norm(const Bits& bits) {
 // The affine map of c(s) m' = Σ_{i, j} m'_i s_j w^i c(B_j).
 Label masked_product(const Bits& bits) {
   const Tower& t = tower();
-  std::uint8_t factors[kNibble * kOctet];
+  std::uint8_t factors[kNibble * kOctetBits];
   for (std::size_t i = 0; i < kNibble; ++i)
-    for (std::size_t j = 0; j < kOctet; ++j)
-      factors[i * kOctet + j] = affine_of_sbox(times_octet(t.w[i], t.conjugates[t.basis[j]]));
-  return dot(bits.product, factors, kNibble * kOctet);
+    for (std::size_t j = 0; j < kOctetBits; ++j)
+      factors[i * kOctetBits + j] = affine_of_sbox(times_octet(t.w[i], t.conjugates[t.basis[j]]));
+  return dot(bits.product, factors, kNibble * kOctetBits);
 }
 
 void fill(const Bits& bits, const Label* vector, Label* out) {
   const Tower& t = tower();
-  std::uint8_t conjugates[kOctet];
-  for (std::size_t j = 0; j < kOctet; ++j) conjugates[j] = t.conjugates[t.basis[j]];
-  out[kFirst] = dot(bits.s, conjugates, kOctet);
-  out[kFirst + 1] = dot(bits.s, t.basis, kOctet);
+  std::uint8_t conjugates[kOctetBits];
+  for (std::size_t j = 0; j < kOctetBits; ++j) conjugates[j] = t.conjugates[t.basis[j]];
+  out[kFirst] = dot(bits.s, conjugates, kOctetBits);
+  out[kFirst + 1] = dot(bits.s, t.basis, kOctetBits);
   out[kFirst + 2] = masked_norm(bits);
   out[kProduct] = masked_product(bits);
   std::copy_n(vector, 16, out + kVector);
   std::copy_n(bits.masks, kNibble, out + kMask);
-  std::copy_n(bits.s, kOctet, out + kBits);
+  std::copy_n(bits.s, kOctetBits, out + kBits);
 }
 
 void for_octets(Labels& bits) {
@@ -133,20 +133,20 @@ Labels parts(const Labels& of, std::size_t stride, std::size_t first, std::size_
 
 Result<void> make_some(Dealer& dealer, std::span<Label> out) {
   const std::size_t count = out.size() / NormTables::kLabels;
-  Labels s(count * kOctet), m(count * kNibble), masks(count * kNibble);
+  Labels s(count * kOctetBits), m(count * kNibble), masks(count * kNibble);
   for (Labels* bits : {&s, &m, &masks})
     if (auto drawn = dealer.draw(std::span(*bits)); !drawn) return drawn;
-  auto norm = multiply(dealer, {kNibble, kNibble}, parts(s, kOctet, 0, kNibble),
-                       parts(s, kOctet, kNibble, kNibble));
+  auto norm = multiply(dealer, {kNibble, kNibble}, parts(s, kOctetBits, 0, kNibble),
+                       parts(s, kOctetBits, kNibble, kNibble));
   if (!norm) return norm.error();
-  auto product = multiply(dealer, {kNibble, kOctet}, masks, s);
+  auto product = multiply(dealer, {kNibble, kOctetBits}, masks, s);
   if (!product) return product.error();
   auto vectors = demux(dealer, m, kNibble);
   if (!vectors) return vectors.error();
   for (Labels* bits : {&s, &m, &masks, &*norm, &*product, &*vectors}) for_octets(*bits);
   for (std::size_t k = 0; k < count; ++k)
-    fill({&s[k * kOctet], &m[k * kNibble], &masks[k * kNibble], &(*norm)[k * kNibble * kNibble],
-          &(*product)[k * kNibble * kOctet]},
+    fill({&s[k * kOctetBits], &m[k * kNibble], &masks[k * kNibble], &(*norm)[k * kNibble * kNibble],
+          &(*product)[k * kNibble * kOctetBits]},
          &(*vectors)[k * 16], &out[k * NormTables::kLabels]);
   return {};
 }
@@ -157,8 +157,8 @@ Result<NormTables> NormTables::make(Dealer& dealer, std::size_t count) {
   NormTables out;
   out.stock_ = Stock(dealer.session(), count, "tables");
   resize_in_huge_pages(out.labels_, count * kLabels);
-  for (std::size_t first = 0; first < count; first += kAtOnce) {
-    const std::size_t some = std::min(kAtOnce, count - first);
+  for (std::size_t first = 0; first < count; first += kProductsAtOnce) {
+    const std::size_t some = std::min(kProductsAtOnce, count - first);
     auto made = make_some(dealer, std::span(out.labels_).subspan(first * kLabels, some * kLabels));
     if (!made) return made.error();
   }
@@ -196,7 +196,7 @@ Result<void> NormTables::look_up(Dealer& dealer, std::span<Label> octets) {
       const std::uint8_t h = opened[0][k];
       const auto clear =
           static_cast<std::uint8_t>(affine_of_sbox(times_octet(t.conjugates[h], f)) ^ 0x63);
-      return dot(of + kMask, t.of_mask[h], kNibble) ^ dot(of + kBits, t.of_bits[f], kOctet) ^
+      return dot(of + kMask, t.of_mask[h], kNibble) ^ dot(of + kBits, t.of_bits[f], kOctetBits) ^
              of[kProduct] ^ dealer.multiple(clear);
     });
   wipe(serving);

@@ -5,13 +5,14 @@
 #include <cstring>
 
 #include "lut/huge_pages.h"
+#include "lut/sizes.h"
 
 namespace tkdc::lut {
 namespace {
 
-constexpr std::size_t kBits = 8, kWords = kPlaces / 64;
-constexpr std::size_t kAtOnce = 4096;  // tables whose messages travel together
-constexpr std::size_t kAhead = 24;     // entries that are fetched before they are needed
+constexpr std::size_t kWords = kPlaces / 64;
+constexpr std::size_t kTablesAtOnce = 4096;  // tables whose messages travel together
+constexpr std::size_t kSharesAhead = 24;     // entries that are fetched before they are needed
 constexpr std::uint64_t kPurpose = 20;
 
 // Shares of a one-hot vector, 2^j places after step j.
@@ -31,7 +32,7 @@ class Demux {
       : dealer_(dealer), count_(count), delta_(1, dealer.session().delta()),
         own_(dealer.session().seed_of(kPurpose, batch, dealer.side()), garble::fastest_kernel()),
         peers_(dealer.session().seed_of(kPurpose, batch, peer()), garble::fastest_kernel()),
-        vectors_(count), bits_(kBits * count), keys_(count), others_(count) {}
+        vectors_(count), bits_(kOctetBits * count), keys_(count), others_(count) {}
   ~Demux() { garble::wipe_stack(); }
 
   // Shares of s, and of its vectors.
@@ -40,12 +41,12 @@ class Demux {
     const std::uint64_t one = dealer_.side() == Side::kGarbler ? 1 : 0;
     for (std::size_t k = 0; k < count_; ++k) {
       masks[k] = 0;
-      for (std::size_t j = 0; j < kBits; ++j)
-        masks[k] |= static_cast<std::uint8_t>(bits_[kBits * k + j].own() << j);
-      const std::uint64_t low = bits_[kBits * k].own();
+      for (std::size_t j = 0; j < kOctetBits; ++j)
+        masks[k] |= static_cast<std::uint8_t>(bits_[kOctetBits * k + j].own() << j);
+      const std::uint64_t low = bits_[kOctetBits * k].own();
       vectors_[k].of[0] = (one ^ low) | low << 1;
     }
-    for (std::size_t j = 1; j < kBits; ++j)
+    for (std::size_t j = 1; j < kOctetBits; ++j)
       if (auto done = step(j); !done) return done;
     std::memcpy(vectors, vectors_.data(), count_ * sizeof(Vector));
     return {};
@@ -57,7 +58,7 @@ class Demux {
   Result<void> step(std::size_t j) {
     const std::size_t places = std::size_t{1} << j, octets = (places + 6) / 8;
     for (std::size_t k = 0; k < count_; ++k) {
-      keys_[k] = bits_[kBits * k + j].key;
+      keys_[k] = bits_[kOctetBits * k + j].key;
       others_[k] = keys_[k] ^ delta_[0];
     }
     own_.hash(keys_, keys_.data(), false);
@@ -71,12 +72,12 @@ class Demux {
     auto moved = channel.write(message_);
     if (moved) moved = channel.read(message_);
     if (!moved) return dealer_.session().end(moved.error().message);
-    for (std::size_t k = 0; k < count_; ++k) others_[k] = bits_[kBits * k + j].mac;
+    for (std::size_t k = 0; k < count_; ++k) others_[k] = bits_[kOctetBits * k + j].mac;
     peers_.hash(others_, others_.data(), true);
     for (std::size_t k = 0; k < count_; ++k) {
       Label u;
       std::memcpy(&u, &message_[k * octets], octets);
-      take(vectors_[k], bits_[kBits * k + j].own(), places, keys_[k] ^ others_[k], u);
+      take(vectors_[k], bits_[kOctetBits * k + j].own(), places, keys_[k] ^ others_[k], u);
     }
     return {};
   }
@@ -126,9 +127,9 @@ Result<ShareTables> ShareTables::make(Dealer& dealer, const Table& table, std::s
   out.stock_ = Stock(dealer.session(), count, "tables");
   out.masks_.resize(count);
   resize_in_huge_pages(out.entries_, count * kPlaces);
-  SecretVector vectors(std::min(kAtOnce, count) * kPlaces / 8);
-  for (std::size_t first = 0; first < count; first += kAtOnce) {
-    const std::size_t some = std::min(kAtOnce, count - first);
+  SecretVector vectors(std::min(kTablesAtOnce, count) * kPlaces / 8);
+  for (std::size_t first = 0; first < count; first += kTablesAtOnce) {
+    const std::size_t some = std::min(kTablesAtOnce, count - first);
     Demux demux(dealer, some, dealer.session().next_number());
     if (auto done = demux.run(&out.masks_[first], vectors.data()); !done) return done.error();
     fastest_kernel().expand_shares(vectors.data(), some, table, &out.entries_[first * kPlaces]);
@@ -146,8 +147,8 @@ Result<void> ShareTables::look_up(Dealer& dealer, MutableByteSpan octets) {
   if (auto done = dealer.exchange(octets); !done) return done;
   const std::uint8_t* entries = &entries_[first * kPlaces];
   for (std::size_t k = 0; k < octets.size(); ++k) {
-    if (k + kAhead < octets.size())
-      __builtin_prefetch(entries + (k + kAhead) * kPlaces + octets[k + kAhead]);
+    if (k + kSharesAhead < octets.size())
+      __builtin_prefetch(entries + (k + kSharesAhead) * kPlaces + octets[k + kSharesAhead]);
     octets[k] = entries[k * kPlaces + octets[k]];
   }
   return {};

@@ -6,14 +6,14 @@
 #include "field/gf256.h"
 #include "field/octet_words.h"
 #include "lut/huge_pages.h"
+#include "lut/sizes.h"
 
 namespace tkdc::lut {
 namespace {
 
 // Of a batch whose products are checked and permuted together: their bound falls with its size, and
 // its memory grows.
-constexpr std::size_t kAtOnce = 10'240;
-constexpr std::size_t kAhead = 12;  // entries that are fetched before they are needed
+constexpr std::size_t kMaskedAtOnce = 10'240;
 
 Label share_and_mac(const Label& bit) { return octet_part(bit); }
 
@@ -44,8 +44,8 @@ Result<Tables> Tables::make(Dealer& dealer, const Table& table, std::size_t coun
   out.stock_ = Stock(dealer.session(), count, "tables");
   out.masks_.resize(count);
   resize_in_huge_pages(out.vectors_, count * kPlaces);
-  for (std::size_t first = 0; first < count; first += kAtOnce) {
-    const std::size_t some = std::min(kAtOnce, count - first);
+  for (std::size_t first = 0; first < count; first += kMaskedAtOnce) {
+    const std::size_t some = std::min(kMaskedAtOnce, count - first);
     Labels bits(8 * some);
     if (auto drawn = dealer.draw(std::span(bits)); !drawn) return drawn.error();
     auto vectors = demux(dealer, bits, 8);
@@ -78,7 +78,8 @@ Result<void> Tables::look_up(Dealer& dealer, std::span<Label> octets) {
   if (auto done = dealer.exchange(opened); !done) return done;
   const auto entry = [&](std::size_t k) { return &vectors_[(first + k) * kPlaces + opened[k]]; };
   for (std::size_t k = 0; k < octets.size(); ++k) {
-    if (expanded_ && k + kAhead < octets.size()) __builtin_prefetch(entry(k + kAhead));
+    if (expanded_ && k + kEntriesAhead < octets.size())
+      __builtin_prefetch(entry(k + kEntriesAhead));
     dealer.expect(octets[k] ^ dealer.multiple(opened[k]));
     octets[k] =
         expanded_ ? *entry(k)

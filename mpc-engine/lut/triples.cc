@@ -6,13 +6,13 @@
 
 #include "field/gf256.h"
 #include "lut/kernel.h"
+#include "lut/sizes.h"
 #include "lut/tables.h"
 
 namespace tkdc::lut {
 namespace {
 
-constexpr std::size_t kBits = 8, kTriple = 3;
-constexpr std::size_t kAtOnce = 20'480;  // whose products are checked and permuted together
+constexpr std::size_t kTriple = 3;
 
 constexpr std::uint8_t power_of_x(std::size_t exponent) {
   std::uint8_t out = 1;
@@ -46,12 +46,13 @@ Result<void> make_some(Dealer& dealer, std::size_t width, std::span<Label> out) 
 
 // Opens bits, eight to an octet.
 Result<void> open_bits(Dealer& dealer, std::span<const Label> bits, MutableByteSpan values) {
-  Labels packed((bits.size() + kBits - 1) / kBits);
+  Labels packed((bits.size() + kOctetBits - 1) / kOctetBits);
   for (std::size_t k = 0; k < packed.size(); ++k)
-    packed[k] = octet_of(&bits[k * kBits], std::min(kBits, bits.size() - k * kBits));
+    packed[k] = octet_of(&bits[k * kOctetBits], std::min(kOctetBits, bits.size() - k * kOctetBits));
   SecretVector octets(packed.size());
   auto done = dealer.open(packed, octets);
-  for (std::size_t k = 0; k < values.size(); ++k) values[k] = octets[k / kBits] >> k % kBits & 1;
+  for (std::size_t k = 0; k < values.size(); ++k)
+    values[k] = octets[k / kOctetBits] >> k % kOctetBits & 1;
   return done;
 }
 
@@ -61,9 +62,10 @@ Result<Triples> Triples::make(Dealer& dealer, Width width, std::size_t count) {
   Triples out(width);
   out.stock_ = Stock(dealer.session(), count, "triples");
   out.labels_.resize(kTriple * count);
-  for (std::size_t first = 0; first < count; first += kAtOnce) {
+  for (std::size_t first = 0; first < count; first += kProductsAtOnce) {
     const auto some =
-        std::span(out.labels_).subspan(kTriple * first, kTriple * std::min(kAtOnce, count - first));
+        std::span(out.labels_)
+            .subspan(kTriple * first, kTriple * std::min(kProductsAtOnce, count - first));
     if (auto made = make_some(dealer, static_cast<std::size_t>(width), some); !made)
       return made.error();
   }
@@ -104,7 +106,7 @@ Result<Labels> Triples::multiply(Dealer& dealer, std::span<const Label> x,
 
 Result<BitMasks> BitMasks::make(Dealer& dealer, std::size_t count) {
   BitMasks out;
-  out.labels_.resize(kBits * count);
+  out.labels_.resize(kOctetBits * count);
   if (auto drawn = dealer.draw(std::span(out.labels_)); !drawn) return drawn.error();
   for (Label& one : out.labels_) one = octet_part(one);
   out.stock_ = Stock(dealer.session(), count, "masks of bits");
@@ -115,7 +117,7 @@ Result<BitMasks> BitMasks::make(Dealer& dealer, std::size_t count) {
 Result<Labels> BitMasks::take(Dealer& dealer, std::size_t count) {
   auto taken = stock_.take(dealer.session(), count);
   if (!taken) return taken.error();
-  const auto serving = std::span(labels_).subspan(kBits * *taken, kBits * count);
+  const auto serving = std::span(labels_).subspan(kOctetBits * *taken, kOctetBits * count);
   Labels out(serving.begin(), serving.end());
   wipe(serving);
   return out;
@@ -126,11 +128,11 @@ Result<Labels> BitMasks::decompose(Dealer& dealer, std::span<const Label> octets
   if (!bits) return bits;
   Labels masked(octets.begin(), octets.end());
   for (std::size_t k = 0; k < octets.size(); ++k)
-    masked[k] = masked[k] ^ octet_of(&(*bits)[kBits * k], kBits);
+    masked[k] = masked[k] ^ octet_of(&(*bits)[kOctetBits * k], kOctetBits);
   SecretVector opened(octets.size());
   if (auto done = dealer.open(masked, opened); !done) return done.error();
   for (std::size_t k = 0; k < bits->size(); ++k)
-    (*bits)[k] = (*bits)[k] ^ dealer.multiple(opened[k / kBits] >> k % kBits & 1);
+    (*bits)[k] = (*bits)[k] ^ dealer.multiple(opened[k / kOctetBits] >> k % kOctetBits & 1);
   garble::wipe_stack();
   return bits;
 }
@@ -140,10 +142,10 @@ Result<Labels> BitMasks::input(Dealer& dealer, ByteSpan own) {
   if (!bits) return bits;
   SecretVector sent(own.begin(), own.end());
   for (std::size_t k = 0; k < bits->size(); ++k)
-    sent[k / kBits] ^= static_cast<std::uint8_t>(((*bits)[k].low & 1) << k % kBits);
+    sent[k / kOctetBits] ^= static_cast<std::uint8_t>(((*bits)[k].low & 1) << k % kOctetBits);
   if (auto done = dealer.exchange(sent); !done) return done.error();
   for (std::size_t k = 0; k < bits->size(); ++k)
-    (*bits)[k] = (*bits)[k] ^ dealer.multiple(sent[k / kBits] >> k % kBits & 1);
+    (*bits)[k] = (*bits)[k] ^ dealer.multiple(sent[k / kOctetBits] >> k % kOctetBits & 1);
   return bits;
 }
 

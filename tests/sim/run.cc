@@ -29,7 +29,7 @@ constexpr Us kSettle = 14 * kSecond;  // every question has been answered
 constexpr Us kStops = 10 * kSecond;
 constexpr Us kLatest = 300 * kSecond;  // by then everything has been judged
 
-Realm* current = nullptr;
+Realm* current_realm = nullptr;
 bool over = false;
 
 // Whether somebody can within this time: asked anew, since what was asked before may be lost.
@@ -112,17 +112,17 @@ void end_all() {
 
 }  // namespace
 
-Realm& realm() { return *current; }
+Realm& realm() { return *current_realm; }
 
 Realm::Realm() {
-  current = this;
+  current_realm = this;
   for (std::size_t p = 0; p < kServers; ++p)
     servers[p] = std::make_unique<ServerHost>(world().hosts[p]);
   kdc = std::make_unique<Agent>(world().hosts[kKdc]);
   admin = std::make_unique<Agent>(world().hosts[kAdmin]);
 }
 
-Realm::~Realm() { current = nullptr; }
+Realm::~Realm() { current_realm = nullptr; }
 
 Outcome run(const Plan& plan, bool talks) {
   known_keys(plan.keys);

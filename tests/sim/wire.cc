@@ -9,7 +9,7 @@
 namespace tkdc::sim {
 namespace {
 
-Wires* current = nullptr;
+Wires* current_wires = nullptr;
 // As TCP_USER_TIMEOUT and the probes of link/socket.cc: of nobody who answers, and the first.
 constexpr Us kVanished = 15 * kSecond, kProbed = 5 * kSecond;
 
@@ -19,12 +19,12 @@ bool is_blocked(const Wire& wire) {
 
 }  // namespace
 
-Wires& wires() { return *current; }
+Wires& wires() { return *current_wires; }
 
 void new_wires() {
   static Wires one;
   one = Wires();
-  current = &one;
+  current_wires = &one;
 }
 
 std::vector<WirePtr> Wires::alive() {

@@ -9,12 +9,12 @@
 namespace tkdc::sim {
 namespace {
 
-World* current = nullptr;
+World* current_world = nullptr;
 constexpr std::uint64_t kSecretStream = 0x5ec2e7;
 
 }  // namespace
 
-World& world() { return *current; }
+World& world() { return *current_world; }
 
 void set_drift(Host& host, std::int64_t ppm) {
   const Us now = world().now();
@@ -26,7 +26,7 @@ void set_drift(Host& host, std::int64_t ppm) {
 World::World(const Plan& the_plan, bool talks)
     : plan(the_plan), random(the_plan.seed), secrets(the_plan.seed ^ the_plan.keys ^ kSecretStream),
       fibers(random), talks_(talks) {
-  current = this;
+  current_world = this;
   const char* names[kHosts] = {"server 0", "server 1", "server 2", "kdc", "admin"};
   for (int k = 0; k < kHosts; ++k) {
     hosts[static_cast<std::size_t>(k)].name = names[k];
@@ -36,7 +36,7 @@ World::World(const Plan& the_plan, bool talks)
   crypto_generichash_init(&course_, nullptr, 0, 32);
 }
 
-World::~World() { current = nullptr; }
+World::~World() { current_world = nullptr; }
 
 Host& World::here() {
   Host* host = fibers.here();

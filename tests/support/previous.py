@@ -55,7 +55,7 @@ def _build(folder: Path, version: str, commit: str, optimised: bool) -> None:
     # A kind that its CMakeLists.txt does not know, whose flags can be given here.
     kind = ["-DCMAKE_BUILD_TYPE=RelWithDebInfo"] if optimised else [
         "-DCMAKE_BUILD_TYPE=Quick", "-DCMAKE_C_FLAGS_QUICK=-O1 -w",
-        "-DCMAKE_CXX_FLAGS_QUICK=-O1 -w"]
+        "-DCMAKE_CXX_FLAGS_QUICK=-O1 -w --param=ggc-min-heapsize=524288"]
     for step in (["cmake", "-S", str(source), "-B", str(build), "-G", "Ninja", *kind,
                   "-DCMAKE_UNITY_BUILD=ON", f"-DTKDC_COMMIT={commit[:12]}"],
                  ["cmake", "--build", str(build), "-j", JOBS, "--target", "demo-programs"]):

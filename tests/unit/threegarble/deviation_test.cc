@@ -42,8 +42,6 @@ Rate rate_of(const circuit::Circuit& circuit, const Shape& shape, std::uint64_t 
   return rate;
 }
 
-constexpr std::size_t kM1 = 0, kM2 = 1, kM3 = 2;  // ticks
-
 // An octet of a message of the lane: whose, in which tick, to which side.
 struct Place {
   Role role;

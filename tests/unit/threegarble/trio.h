@@ -16,6 +16,8 @@ namespace tkdc::threegarble {
 
 using test::ThreeLanes;
 
+constexpr std::size_t kM1 = 0, kM2 = 1, kM3 = 2;  // the ticks in which they travel
+
 // What each garbler sends E ahead.
 struct Ahead {
   Bytes from_a, from_b;

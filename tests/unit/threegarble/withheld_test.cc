@@ -11,8 +11,6 @@ namespace tkdc::threegarble {
 namespace {
 
 constexpr int kTimeoutMs = 300;
-constexpr std::size_t kM1 = 0, kM2 = 1, kM3 = 2;  // ticks
-
 // Packets begin with the tick, u32, and in a full tick the lane's own part, u32 0; then tasks'.
 class Withholder final : public MemoryRing {
  public:

@@ -83,7 +83,7 @@ install:
 packages-test: packages
 	$(PYTEST) -q tests/packages
 
-# Real hosts by systemd-nspawn, real SSH, real Ansible; as root. ONLY=WORD: installation and these steps; SERVERS=2: on two.
+# Real hosts by systemd-nspawn, real SSH, real Ansible; as root. ONLY=WORD: these steps and what they need; SERVERS=2: on two.
 rollout-test:
 	@./bootstrap --rollout
 	JOBS=$(JOBS) TKDC_ROLLOUT_SERVERS=$(SERVERS) $(NICE) $(PYTHON) -m tests.rollout $(if $(SHORT),--short) $(if $(ONLY),--only $(ONLY))

@@ -70,6 +70,19 @@ STEPS: list[tuple[str, Callable[[Site], None], bool]] = [
     ("revert what four administrators installed, where there is a spare",
      steps_give_back.revert_with_a_spare, False),
 ]
+# What a step goes on from: the realm of the first steps, or the one that it names here.
+BASE = (steps_install.install, steps_install.client_commands)
+NEEDED: dict[Callable[[Site], None], tuple[Callable[[Site], None], ...]] = {
+    steps_install.wrong_inventories: (),
+    steps_install.check_mode: (),
+    steps_install.install: (),
+    steps_hosts.ended_certificate: (*BASE, steps_certificates.rotate_certificates),
+    steps_change.promote_without_the_former: (*BASE, steps_change.promote),
+    steps_realm.import_realm: (),
+    steps_realm.revert: (steps_realm.import_realm,),
+    steps_give_back.separate_administrators: (),
+    steps_give_back.revert_with_a_spare: (steps_give_back.separate_administrators,),
+}
 
 
 def say(text: str) -> None:
@@ -103,18 +116,20 @@ def run_site(site: Site, chosen: list[tuple[str, Callable[[Site], None], bool]])
 
 
 def choose(short: bool, word: str) -> list[tuple[str, Callable[[Site], None], bool]]:
-    """With `word`: the steps that have it, behind what they all need."""
+    """With `word`: the steps that have it, behind what they need."""
     chosen = [step for step in STEPS if not (short or TWO) or step[2]]
-    if word:
-        chosen = [step for step in chosen if word in step[0]
-                  or step[1] in (steps_install.install, steps_install.client_commands)]
-    return chosen
+    if not word:
+        return chosen
+    needed = {step[1] for step in chosen if word in step[0]}
+    for step in list(needed):
+        needed.update(NEEDED.get(step, BASE))
+    return [step for step in chosen if step[1] in needed]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.rollout")
     parser.add_argument("--short", action="store_true", help="a form of some minutes")
-    parser.add_argument("--only", default="", help="steps with this word, after the installation")
+    parser.add_argument("--only", default="", help="steps with this word, after what they need")
     options = parser.parse_args()
     if reason := lab.missing():
         say(f"{'skipped' if options.short else 'FAILED'}: {reason}")

@@ -41,6 +41,11 @@ def logged_in(machine: Machine, numbers: range) -> None:
 def stock_realm(site: Site) -> None:
     """As Debian's packages have it, with nothing of tkdc's on any host."""
     kdc = site.host("kdc0")
+    # A realm that was uninstalled has left them; --only begins without one.
+    kdc.run("printf '#!/bin/sh\\nexit 101\\n' >/usr/sbin/policy-rc.d && "
+            "chmod 755 /usr/sbin/policy-rc.d && apt-get -q update && "
+            "DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "
+            "krb5-kdc krb5-admin-server && rm /usr/sbin/policy-rc.d")
     kdc.write("/etc/krb5.conf", CLIENT_KRB5)
     kdc.write("/etc/krb5kdc/kdc.conf", KDC_CONF)
     kdc.write("/etc/krb5kdc/kadm5.acl", f"admin/admin@{REALM} *\n")

@@ -32,7 +32,7 @@ PASSPHRASE = "the passphrase of an approver"
 PROGRAMS = ("tkdc", "tkdc-server", "kadmin.local", "kdb5_util", "runuser", "systemctl",
             "systemd-run", "make", "journalctl", "kadmin", "kproplog", "kprop", "kpropd", "kinit",
             "kvno", "klist", "kpasswd", "kdestroy", "kdb5_ldap_util", "chronyc", "timedatectl",
-            "apt", "dpkg")
+            "apt", "dpkg", "rsyslogd")
 # Of these two words are a command in a sentence, too.
 SHORT = ("make", "journalctl", "kadmin", "kproplog", "chronyc", "timedatectl", "apt", "dpkg")
 SETTLED_S = 60.0
@@ -364,6 +364,7 @@ ELSEWHERE = {
     "kdb5_util load -update": RECONCILED,
     # With other programs of the host.
     "apt": "tests/packages/test_repository.py",
+    "rsyslogd -N1": "tests/integration/test_syslog.py",
     "kadmin renprinc": "tests/integration/test_admin.py",
     "kadmin ktadd": "tests/integration/test_admin.py",
     "kproplog -R": "tests/integration/test_iprop.py",
@@ -388,7 +389,7 @@ NOWHERE = {"systemd-run": "it wants a GPU's driver", "chronyc": "chrony is the h
            "journalctl -k": "the kernel's own lines",
            "journalctl -k | grep -i -e mce -e edac": "the kernel's own lines"}
 # Units that are not of config/.
-OF_DEBIAN = ("krb5-kdc", "krb5-admin-server", "systemd-time-wait-sync")
+OF_DEBIAN = ("krb5-kdc", "krb5-admin-server", "systemd-time-wait-sync", "rsyslog")
 
 
 def whole_lines() -> list[str]:

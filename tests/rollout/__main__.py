@@ -67,7 +67,7 @@ STEPS: list[tuple[str, Callable[[Site], None], bool]] = [
      steps_realm.import_realm, False),
     ("revert it to a stock realm, with every password and keytab", steps_realm.revert, False),
     ("install anew by four administrators", steps_give_back.separate_administrators, False),
-    ("revert what four administrators installed, where there is a spare",
+    ("revert by four administrators, where there is a spare",
      steps_give_back.revert_with_a_spare, False),
 ]
 # What a step goes on from: the realm of the first steps, or the one that it names here.

@@ -79,6 +79,10 @@ class RealDisk final : public Disk {
 
   bool remove(const std::string& path) override { return ::unlink(path.c_str()) == 0; }
 
+  bool rename(const std::string& from, const std::string& to) override {
+    return ::rename(from.c_str(), to.c_str()) == 0;
+  }
+
   bool sync_folder(const std::string& folder) override {
     const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     return fd && ::fsync(fd.get()) == 0;

@@ -47,6 +47,8 @@ class Disk {
   virtual std::optional<std::string> read(const std::string& path, std::uint64_t from,
                                           std::size_t most) = 0;
   virtual bool remove(const std::string& path) = 0;
+  // Within a folder. `to` is then `from`'s file; after a crash it is that or what it was before.
+  virtual bool rename(const std::string& from, const std::string& to) = 0;
   // The names in it are on disk.
   virtual bool sync_folder(const std::string& folder) = 0;
 };

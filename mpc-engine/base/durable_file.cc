@@ -89,6 +89,17 @@ bool overwrite_durably(const std::string& path, std::string_view text) {
   return write_durably(path, Disk::How::kOverwrite, text);
 }
 
+bool replace_kept(const std::string& path, std::string_view text) {
+  const std::string draft = path + ".new";
+  if (write_durably(draft, Disk::How::kOverwrite, text) && disk().rename(draft, path) &&
+      sync_folder_of(path))
+    return true;
+  const int why = errno;
+  (void)disk().remove(draft);
+  errno = why;
+  return false;
+}
+
 bool write_draft(const std::string& draft, ByteSpan contents, mode_t mode) {
   ::unlink(draft.c_str());
   const UniqueFd fd = create_file(draft);

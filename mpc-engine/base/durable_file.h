@@ -34,6 +34,10 @@ UniqueFd create_file(const std::string& path);
 // a full disk, leaves a file, if only an empty one: for files that say something by being there.
 [[nodiscard]] bool overwrite_durably(const std::string& path, std::string_view text);
 
+// In the place of a file that a daemon keeps beside its store, or of none: whole, or it is what it
+// was before. The draft is PATH.new, as below.
+[[nodiscard]] bool replace_kept(const std::string& path, std::string_view text);
+
 // What becomes of the octets of a file that another one takes the place of. kWiped: they are
 // overwritten when nothing names them any more (a backup may), as far as the disk does so.
 enum class OldFile { kLeft, kWiped };

@@ -215,7 +215,9 @@ void HostDisk::lose_power(Random& random) {
   const bool surely = std::exchange(tears, false);
   for (auto& [name, file] : names) {
     // A name that was not synced may be there all the same.
-    if (!durable_names.contains(name) && random.percent(50)) durable_names[name] = file;
+    const auto was = durable_names.find(name);
+    if ((was == durable_names.end() || was->second != file) && random.percent(50))
+      durable_names[name] = file;
     std::string& now = file->contents;
     const std::string& durable = file->durable;
     if (now == durable) continue;
@@ -283,6 +285,20 @@ bool SimDisk::remove(const std::string& path) {
   if (here().names.erase(path) == 1) return true;
   errno = ENOENT;
   return false;
+}
+
+bool SimDisk::rename(const std::string& from, const std::string& to) {
+  const Fate fate = meet("rename", true);
+  if (fate != Fate::kDone) return fate == Fate::kDead;
+  auto& names = here().names;
+  const auto draft = names.find(from);
+  if (draft == names.end()) {
+    errno = ENOENT;
+    return false;
+  }
+  names[to] = draft->second;
+  names.erase(from);
+  return true;
 }
 
 bool SimDisk::sync_folder(const std::string& folder) {

@@ -58,6 +58,7 @@ class SimDisk final : public Disk {
   std::optional<std::string> read(const std::string& path, std::uint64_t from,
                                   std::size_t most) override;
   bool remove(const std::string& path) override;
+  bool rename(const std::string& from, const std::string& to) override;
   bool sync_folder(const std::string& folder) override;
 };
 

@@ -54,7 +54,7 @@ std::string server_name(int party) { return "server " + std::to_string(party); }
 
 Result<void> write_repair_order(const std::string& store_path, const RepairOrder& order) {
   const std::string file = repair_order_file(store_path);
-  if (overwrite_durably(file, line_of(order))) return {};
+  if (replace_kept(file, line_of(order))) return {};
   return system_error("repair: " + file + " cannot be written");
 }
 

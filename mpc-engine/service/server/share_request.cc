@@ -43,7 +43,7 @@ std::optional<ShareTask> share_task_of(const std::string& word) {
 
 Result<void> write_share_request(const std::string& store_path, ShareTask task) {
   const std::string file = share_request_file(store_path);
-  if (overwrite_durably(file, std::string(share_task_name(task)) + "\n")) return {};
+  if (replace_kept(file, std::string(share_task_name(task)) + "\n")) return {};
   return system_error("shares: " + file + " cannot be written");
 }
 
@@ -67,7 +67,7 @@ Result<void> remove_share_request(const std::string& store_path) {
 
 Result<void> write_last_audit(const std::string& store_path, const LastAudit& audit) {
   const std::string file = last_audit_file(store_path);
-  if (overwrite_durably(file, line_of(audit) + "\n")) return {};
+  if (replace_kept(file, line_of(audit) + "\n")) return {};
   return system_error("shares: " + file + " cannot be written");
 }
 

@@ -168,6 +168,30 @@ TEST_F(DurableFile, OverwriteOnAFullDiskStillMakesTheFile) {
   EXPECT_TRUE(std::filesystem::exists(file_));
 }
 
+// The control is above it: what overwrites leaves an empty file.
+TEST_F(DurableFile, WhatIsKeptIsReplacedAsAWholeOrNotAtAll) {
+  ASSERT_TRUE(replace_kept(file_, "first"));
+  EXPECT_EQ(mode(), 0600u);
+  std::ofstream(file_ + ".new") << "what a crash has left, which is longer";
+  ASSERT_TRUE(replace_kept(file_, "second"));
+  EXPECT_EQ(read(), "second");
+  EXPECT_EQ(drafts(), 0);
+  {
+    const SmallDisk none(0);
+    EXPECT_FALSE(replace_kept(file_, "third"));
+    EXPECT_EQ(errno, EFBIG);
+  }
+  EXPECT_EQ(read(), "second");
+  EXPECT_EQ(drafts(), 0);
+  EXPECT_FALSE(replace_kept(folder_ + "/none/file", "x"));
+  EXPECT_EQ(errno, ENOENT);
+  folders_fail = true;
+  const bool replaced = replace_kept(file_, "third");
+  folders_fail = false;
+  EXPECT_FALSE(replaced) << "nobody knows whether it outlives a crash";
+  EXPECT_EQ(drafts(), 0);
+}
+
 TEST_F(DurableFile, ReplaceTakesThePlaceAsAWhole) {
   const Bytes octets = {'n', 'e', 'w'};
   ASSERT_TRUE(replace_durably(file_, octets));

@@ -385,6 +385,7 @@ class SlowDisk final : public Disk {
     return real_.read(path, from, most);
   }
   bool remove(const std::string& path) override { return real_.remove(path); }
+  bool rename(const std::string& a, const std::string& b) override { return real_.rename(a, b); }
   bool sync_folder(const std::string& folder) override {
     wait();
     return real_.sync_folder(folder);

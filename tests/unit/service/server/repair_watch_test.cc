@@ -3,8 +3,10 @@
 // refused from then on.
 #include "service/server/repair_watch.h"
 
+#include <filesystem>
 #include <fstream>
 
+#include "base/disk.h"
 #include "base/hex.h"
 #include "scratch_dir.h"
 #include "service/store/refresh_table.h"
@@ -231,6 +233,77 @@ TEST_F(RepairWatchTest, AnOrderThatIsDamagedIsNotFollowed) {
   std::ofstream(file, std::ios::trunc) << "2 " << new_one() << " 0\n";
   EXPECT_TRUE(start(0).ok());
   EXPECT_TRUE(watch_[0]->offer());
+}
+
+// The power goes after so many operations: the write that it meets is torn, and nothing follows.
+class DyingDisk final : public Disk {
+ public:
+  explicit DyingDisk(int operations) : left_(operations), real_(disk()) { use_disk(*this); }
+  ~DyingDisk() override { use_disk(real_); }
+  bool has_died() const { return left_ < 0; }
+
+  std::unique_ptr<File> open(const std::string& path, How how, mode_t mode) override {
+    if (dies()) return std::make_unique<DyingFile>(*this, nullptr);
+    return std::make_unique<DyingFile>(*this, real_.open(path, how, mode));
+  }
+  std::optional<std::string> read(const std::string& path, std::uint64_t from,
+                                  std::size_t most) override {
+    return real_.read(path, from, most);
+  }
+  bool remove(const std::string& path) override { return dies() || real_.remove(path); }
+  bool rename(const std::string& from, const std::string& to) override {
+    return dies() || real_.rename(from, to);
+  }
+  bool sync_folder(const std::string& folder) override {
+    return dies() || real_.sync_folder(folder);
+  }
+
+ private:
+  class DyingFile final : public File {
+   public:
+    DyingFile(DyingDisk& disk, std::unique_ptr<File> file) : disk_(disk), file_(std::move(file)) {}
+    ssize_t write(ByteSpan contents) override {
+      const bool was_dead = disk_.has_died();
+      if (!disk_.dies()) return file_->write(contents);
+      if (!was_dead && file_) (void)file_->write(contents.first(contents.size() / 2));
+      return static_cast<ssize_t>(contents.size());
+    }
+    bool sync() override { return disk_.dies() || file_->sync(); }
+
+   private:
+    DyingDisk& disk_;
+    std::unique_ptr<File> file_;
+  };
+  bool dies() {
+    if (left_ >= 0) --left_;
+    return left_ < 0;
+  }
+  int left_;
+  Disk& real_;
+};
+
+// Whenever it goes, the server starts, and has the order of before or the new one.
+TEST_F(RepairWatchTest, NoLossOfPowerTearsAnOrder) {
+  const RepairOrder before{2, old_, 0}, after{2, certificate_[kLost], 0};
+  const std::string& store = config_[0].store_path;
+  // open, write, sync, sync of the folder, rename; sync of the folder
+  constexpr int kRenamed = 5, kOperations = 6;
+  for (const bool had_one : {false, true})
+    for (int k = 0; k <= kOperations; ++k) {
+      std::filesystem::remove(repair_order_file(store));
+      ASSERT_TRUE(!had_one || write_repair_order(store, before).ok());
+      {
+        const DyingDisk dying(k);
+        ASSERT_TRUE(write_repair_order(store, after).ok()) << "the dead say that it is done";
+        EXPECT_EQ(dying.has_died(), k < kOperations) << k;
+      }
+      const auto order = read_repair_order(store);
+      ASSERT_TRUE(order.ok()) << k << ": " << order.error().message;
+      EXPECT_EQ(order->has_value(), had_one || k >= kRenamed) << k;
+      const Fingerprint expected = k >= kRenamed ? after.certificate : before.certificate;
+      EXPECT_TRUE(!*order || (*order)->certificate == expected) << k;
+      EXPECT_TRUE(start(0).ok()) << k;
+    }
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ def rate(metric: str, by: str) -> str:
     return f"sum by ({by}) (rate({metric}{{{WHERE}}}[{RATE}]))"
 
 
-def quantile(part: float, metric: str) -> str:
-    return f"histogram_quantile({part}, {rate(f'{metric}_bucket', 'le, operation')})"
+def quantile(part: float, metric: str, by: str = "operation") -> str:
+    return f"histogram_quantile({part}, {rate(f'{metric}_bucket', f'le, {by}')})"
 
 
 def each(metric: str, of: str) -> str:
@@ -81,6 +81,10 @@ PANELS = {
         ("Octets of an operation", "decbytes",
          each("tkdc_server_message_bytes_of_operations_total", "tkdc_server_operation_seconds"),
          "{{operation}}"),
+        ("Verification: 99th percentile of a batch", "s",
+         quantile(0.99, "tkdc_server_verification_seconds", "server"), "server {{server}}"),
+        ("Verification: batches", "ops", rate("tkdc_server_verification_seconds_count", "server"),
+         "server {{server}}"),
         ("Garbled circuits that stand ready", "none", is_now("tkdc_server_garbled_ready"),
          "server {{server}}"),
         ("Garbled circuits: none was left", "ops",

@@ -7,6 +7,8 @@
 // protocol's object belongs to one lane of one session, and to its thread.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -100,6 +102,10 @@ class Protocol {
     bool opened = false;
   };
   virtual std::optional<Check> checking() const { return std::nullopt; }
+  // Called whenever a check has ended well: how many claims it was about, and how long after
+  // somebody first waited for it. Never by a protocol that has nothing to verify.
+  using Checked = std::function<void(std::uint64_t claims, std::chrono::nanoseconds took)>;
+  virtual void on_checked(Checked) {}
 
   // ---- ahead
   // Called between ticks while no job runs: begins to make what later jobs take, if there is room

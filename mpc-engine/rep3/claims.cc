@@ -139,6 +139,16 @@ void ClaimLog::add(FieldClaim claim) {
   batch_.field.push_back(std::move(claim));
 }
 
+std::uint64_t ClaimBatch::claims() const {
+  constexpr std::uint64_t kBitsOfAnOctet = 8;
+  std::uint64_t sum = field.size();
+  for (const auto& rows : octets) {
+    const ClaimShape& shape = rows->shape();
+    sum += rows->lanes() * (rows->bits() ? kBitsOfAnOctet : shape.slots * shape.claims);
+  }
+  return sum;
+}
+
 std::uint64_t ClaimLog::take(ClaimBatch& batch) {
   batch = std::move(batch_);
   batch_ = ClaimBatch();

@@ -137,6 +137,7 @@ struct ClaimBatch {
   std::vector<std::unique_ptr<ClaimRows>> octets;  // one of each shape
   std::vector<FieldClaim> field;
   bool empty() const { return octets.empty() && field.empty(); }
+  std::uint64_t claims() const;  // the same at all parties
 };
 
 // The promises of one lane that have not been taken for verification yet, who

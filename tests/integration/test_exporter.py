@@ -99,6 +99,12 @@ def test_metrics_are_what_the_status_says(realm, exporter):
             assert samples["tkdc_server_operation_seconds_sum", of] == \
                 pytest.approx(times["seconds"], rel=1e-6)
             assert samples["tkdc_agent_operation_seconds_count", f'operation="{operation}"'] > 0
+        checks = one["verification"]
+        assert samples["tkdc_server_verification_seconds_count", who] == \
+            checks["checks"] == sum(checks["counts"]) > 0
+        assert samples["tkdc_server_verification_seconds_sum", who] == \
+            pytest.approx(checks["seconds"], rel=1e-6)
+        assert samples["tkdc_server_verified_claims_total", who] == checks["claims"] > 0
         begun = samples["tkdc_server_lane_operations_total", f'{who},lane="0"']
         assert begun >= one["by_lane"][0]["operations"] > 0
     # A number that a server says, and nobody has decided about, is missing here first.

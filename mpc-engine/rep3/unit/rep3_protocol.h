@@ -25,6 +25,7 @@ class Rep3Protocol : public Protocol {
   Task<SharedBytes> inner_products(std::vector<InnerProduct> pairs) override;
   Task<void> verified() override;
   std::optional<Check> checking() const override;
+  void on_checked(Checked call) override { verifier.on_checked(std::move(call)); }
   void prepare() override;
   bool preparing() const override { return making_masks_; }
   Task<Bytes> open(SharedBytes x) override;

@@ -38,10 +38,11 @@ Verifier::Verifier(Rep3& rep3, OctetDevice* device) : rep3_(rep3), device_(devic
 bool Verifier::gather() {
   ClaimLog& log = *rep3_.claims();
   if (rep3_.lane.deviation() || !log.wants_check()) return false;
+  if (!wished_) wished_ = Clock::now();
   if (log.checking() && rep3_.lane.rounds() % kStartEveryRounds != 0) return false;
   ClaimBatch batch;
   const std::uint64_t number = log.take(batch);
-  rep3_.lane.spawn(check(std::move(batch), number));
+  rep3_.lane.spawn(check(std::move(batch), number, *std::exchange(wished_, std::nullopt)));
   return true;
 }
 
@@ -137,8 +138,9 @@ Task<void> Verifier::agree_on(Bytes batch) {
   FromBoth others = co_await rep3_.lane.agree(std::move(batch), Bytes());
 }
 
-Task<void> Verifier::check(ClaimBatch batch, std::uint64_t number) {
+Task<void> Verifier::check(ClaimBatch batch, std::uint64_t number, Clock::time_point wished) {
   if (!batch.empty()) {
+    const std::uint64_t claims = batch.claims();
     bool octets_hold = true, field_holds = true;
     const std::size_t products = (batch.octets.empty() ? 0 : 1) + (batch.field.empty() ? 0 : 1);
     std::vector<Task<void>> parts;
@@ -150,6 +152,7 @@ Task<void> Verifier::check(ClaimBatch batch, std::uint64_t number) {
     const bool good = co_await all_find_it_good(octets_hold && field_holds, products);
     if (!good) co_return;
     ++batches_;
+    if (on_checked_) on_checked_(claims, Clock::now() - wished);
   }
   release(number);
   if (rep3_.claims()->clean()) rep3_.claims()->pool().wipe_idle();

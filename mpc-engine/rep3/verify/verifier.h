@@ -16,6 +16,11 @@
 // secrets. Used by one lane's thread.
 #pragma once
 
+#include <chrono>
+#include <functional>
+#include <optional>
+
+#include "base/machine.h"
 #include "rep3/rep3.h"
 #include "rep3/verify/octet_check.h"
 
@@ -28,11 +33,16 @@ class Verifier {
   std::uint64_t batches() const { return batches_; }
   // Inner products of which this party's part of X and Y has left, and that lack their verdict.
   std::size_t opened() const { return opened_; }
+  // Of each batch that was found good: its claims, and the time since somebody wished for it.
+  using Checked = std::function<void(std::uint64_t claims, std::chrono::nanoseconds took)>;
+  void on_checked(Checked call) { on_checked_ = std::move(call); }
 
  private:
+  using Clock = SteadyClock;
+
   bool gather();
   void release(std::uint64_t number);
-  Task<void> check(ClaimBatch batch, std::uint64_t number);
+  Task<void> check(ClaimBatch batch, std::uint64_t number, Clock::time_point wished);
   Task<void> agree_on(Bytes batch);
   Task<void> check_octets(std::vector<std::unique_ptr<ClaimRows>> claims, bool& holds);
   Task<void> check_field(std::vector<FieldClaim> claims, bool& holds);
@@ -60,6 +70,8 @@ class Verifier {
   OctetShapes forms_;
   std::uint64_t batches_ = 0;
   std::size_t opened_ = 0;
+  std::optional<Clock::time_point> wished_;  // for the batch that has not been taken yet
+  Checked on_checked_;
 };
 
 }  // namespace tkdc

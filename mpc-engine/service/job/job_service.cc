@@ -116,6 +116,7 @@ class JobServiceOnLanes final : public JobService {
     for (std::size_t k = 0; k < figures_.size(); ++k) {
       const LaneFigures& one = *figures_[k];
       one.times.add_to(s.times);
+      one.checks.add_to(s.checks);
       s.rounds += one.rounds.get();
       s.operations += one.operations.get();
       s.by_lane.push_back({one.rounds.get(), one.operations.get(), one.busy_ns.get(),

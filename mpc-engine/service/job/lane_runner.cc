@@ -46,6 +46,8 @@ Result<void> LaneRunner::join(Session& session) {
     if ((*joined)->info().security < session.security && !(*offer)->of_tests())
       return fail("session: protocol '" + name + "' is no more than semi-honest, and the session " +
                   "is malicious; take it out of data.protocols");
+    (*joined)->on_checked(
+        [this](std::uint64_t claims, auto took) { figures_.checks.add(claims, took); });
     protocols_.push_back(std::move(*joined));
   }
   if (LaneLink& mine = session.lanes[index_]; mine.streams) {

@@ -15,6 +15,7 @@
 #include "service/admit/equal_limit.h"
 #include "service/admit/preauth_watch.h"
 #include "service/garbled/whole.h"
+#include "service/job/check_times.h"
 #include "service/job/clock_notice.h"
 #include "service/job/half_done.h"
 #include "service/job/options.h"
@@ -71,6 +72,7 @@ struct LaneCounters {
 // One lane's, of all sessions; its thread adds.
 struct LaneFigures {
   OperationTimes times;
+  CheckTimes checks;
   OneWriterCount rounds, operations, busy_ns;  // operations: that it has begun
 };
 

@@ -11,6 +11,7 @@
 
 #include "protocol/protocol.h"
 #include "service/admit/rate_limits.h"
+#include "service/job/check_times.h"
 #include "service/job/clock_notice.h"
 #include "service/job/share_upkeep.h"
 #include "service/sealing/revocations.h"
@@ -53,6 +54,7 @@ struct JobServiceStatus {
   std::uint64_t operations = 0, cohorts = 0, operation_rounds = 0;
   // From a job's arrival to its answer; of jobs that ran.
   OperationTotals times;
+  CheckTotals checks;
   struct OfLane {
     std::uint64_t rounds, operations, busy_ns;
     std::size_t jobs;  // that wait or run in it, at the leader; at the others: that run

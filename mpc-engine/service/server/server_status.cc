@@ -2,6 +2,7 @@
 // What a server says of itself to agents, for `tkdc status` (docs/protocols/04-control-plane.md).
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "base/hex.h"
 #include "base/machine.h"
@@ -29,8 +30,18 @@ nlohmann::json protocols_json(const std::vector<ProtocolInfo>& protocols) {
   return out;
 }
 
-// What jobs came to, what operations took, and how busy each lane is.
-void tell_work(nlohmann::json& json, const JobServiceStatus& jobs) {
+void tell_verification(nlohmann::json& json, const CheckTotals& checks) {
+  json["verification"] = {
+      {"checks", std::accumulate(checks.counts.begin(), checks.counts.end(), std::uint64_t{0})},
+      {"claims", checks.claims},
+      {"seconds", static_cast<double>(checks.microseconds) / 1e6},
+      {"bounds_ms", bounds_json()},
+      {"counts", checks.counts}};
+}
+
+// What jobs came to, what operations took, and how busy each lane is. Two servers verify within
+// each circuit, semi-honest ones nothing: they say nothing of it.
+void tell_work(nlohmann::json& json, const JobServiceStatus& jobs, bool verifies) {
   nlohmann::json results = nlohmann::json::object(), by_lane = nlohmann::json::array();
   for (std::size_t k = 0; k < jobs.results.size(); ++k)
     results[status_word(static_cast<tkdc_status>(k))] = jobs.results[k];
@@ -42,6 +53,7 @@ void tell_work(nlohmann::json& json, const JobServiceStatus& jobs) {
   json["results"] = std::move(results);
   json["times"] = times_json(jobs.times);
   json["by_lane"] = std::move(by_lane);
+  if (verifies) tell_verification(json, jobs.checks);
 }
 
 void tell_garbling(nlohmann::json& json, const GarblingOptions& garbling,
@@ -200,7 +212,7 @@ std::string Server::status_json() {
                          {"replies_undelivered", control.undelivered}};
   json["parties"] = config_.parties;
   tell_keys(json, *store_, of_two() ? 0 : config_.keep_dropped_days, dropped_alarm_now());
-  tell_work(json, jobs);
+  tell_work(json, jobs, !of_two() && config_.security == Security::kMalicious);
   tell_pair(json, jobs.pair);
   if (!of_two()) tell_garbling(json, config_.garbling, jobs);
   tell_audit(json, *audit_);

@@ -37,13 +37,19 @@ inline const char *status_word(tkdc_status status)
     return "unknown";
 }
 
+inline nlohmann::json bounds_json()
+{
+    nlohmann::json bounds = nlohmann::json::array();
+    for (std::size_t k = 0; k < OperationTotals::kBounds; ++k)
+        bounds.push_back(OperationTotals::bound_ms(k));
+    return bounds;
+}
+
 // Operations of which there was none are left out. The last count is of what took longer than the
 // last bound.
 inline nlohmann::json times_json(const OperationTotals &totals)
 {
-    nlohmann::json bounds = nlohmann::json::array(), by = nlohmann::json::object();
-    for (std::size_t k = 0; k < OperationTotals::kBounds; ++k)
-        bounds.push_back(OperationTotals::bound_ms(k));
+    nlohmann::json by = nlohmann::json::object();
     for (std::size_t op = 0; op < totals.by_op.size(); ++op) {
         const OperationTotals::One &one = totals.by_op[op];
         if (!one.any())
@@ -54,7 +60,7 @@ inline nlohmann::json times_json(const OperationTotals &totals)
             {"rounds", one.rounds},
             {"message_bytes", one.message_bytes}};
     }
-    return {{"bounds_ms", std::move(bounds)}, {"by", std::move(by)}};
+    return {{"bounds_ms", bounds_json()}, {"by", std::move(by)}};
 }
 
 } // namespace tkdc

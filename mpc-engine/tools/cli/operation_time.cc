@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "service/wire/operation_times.h"
 
@@ -51,6 +52,19 @@ std::vector<std::uint64_t> counts_in(const json& operation, std::size_t buckets)
   return counts;
 }
 
+// Nothing: its counts are not of these bounds.
+std::optional<OperationTime> time_in(const json& said, const std::vector<double>& bounds) {
+  OperationTime one;
+  one.bounds_ms = bounds;
+  one.counts = counts_in(said, bounds.size() + 1);
+  if (bounds.empty() || one.counts.empty()) return std::nullopt;
+  if (const json* seconds = entry_of(said, "seconds"); seconds != nullptr && seconds->is_number())
+    one.seconds = seconds->get<double>();
+  one.rounds = count_in(said, "rounds");
+  one.message_bytes = count_in(said, "message_bytes");
+  return one;
+}
+
 }  // namespace
 
 std::uint64_t OperationTime::count() const {
@@ -65,23 +79,24 @@ std::vector<OperationTime> times_of(const json& object) {
   const std::vector<double> bounds = bounds_in(*times);
   if (bounds.empty()) return out;
   for (std::size_t op = 0; op < OperationTotals::kOperations; ++op) {
-    OperationTime one;
-    one.operation = tkdc_wire_op_name(static_cast<std::uint8_t>(op));
-    const json* said = entry_of(*by, one.operation.c_str());
-    if (said == nullptr) continue;
-    one.bounds_ms = bounds;
-    one.counts = counts_in(*said, bounds.size() + 1);
-    if (one.counts.empty()) continue;
-    if (const json* seconds = entry_of(*said, "seconds");
-        seconds != nullptr && seconds->is_number())
-      one.seconds = seconds->get<double>();
-    one.rounds = count_in(*said, "rounds");
-    one.message_bytes = count_in(*said, "message_bytes");
+    const char* operation = tkdc_wire_op_name(static_cast<std::uint8_t>(op));
+    const json* said = entry_of(*by, operation);
+    auto one = said == nullptr ? std::nullopt : time_in(*said, bounds);
+    if (!one) continue;
+    one->operation = operation;
     const bool twice = std::ranges::any_of(
-        out, [&](const OperationTime& other) { return other.operation == one.operation; });
-    if (!twice) out.push_back(std::move(one));  // "unknown" is the name of many
+        out, [&](const OperationTime& other) { return other.operation == operation; });
+    if (!twice) out.push_back(std::move(*one));  // "unknown" is the name of many
   }
   return out;
+}
+
+std::optional<VerificationTime> verification_of(const json& server) {
+  const json* said = entry_of(server, "verification");
+  if (said == nullptr) return std::nullopt;
+  auto time = time_in(*said, bounds_in(*said));
+  if (!time) return std::nullopt;
+  return VerificationTime{std::move(*time), count_in(*said, "claims")};
 }
 
 std::vector<OperationTime> times_since(std::vector<OperationTime> now,
@@ -98,6 +113,22 @@ std::vector<OperationTime> times_since(std::vector<OperationTime> now,
     one.message_bytes -= was->message_bytes;
   }
   return now;
+}
+
+OperationTime together(const std::vector<OperationTime>& times) {
+  OperationTime all;
+  for (const OperationTime& one : times) {
+    if (all.counts.empty()) {
+      all = one;
+      all.operation.clear();
+    } else if (one.bounds_ms == all.bounds_ms) {
+      for (std::size_t k = 0; k < all.counts.size(); ++k) all.counts[k] += one.counts[k];
+      all.seconds += one.seconds;
+      all.rounds += one.rounds;
+      all.message_bytes += one.message_bytes;
+    }
+  }
+  return all;
 }
 
 double quantile_ms(const OperationTime& of, double part) {

@@ -340,6 +340,18 @@ void add_times(Families& out, const json& server, const Families::Labels& who) {
   }
 }
 
+// Three malicious servers': the others have none that is a step of its own.
+void add_verification(Families& out, const json& server, const Families::Labels& who) {
+  const auto verification = cli::verification_of(server);
+  if (!verification) return;
+  out.add_times({nullptr, "tkdc_server_verification_seconds", MetricType::Histogram,
+                 "From the wish that messages be verified to three good verdicts, of batches"},
+                verification->time, who);
+  out.add({nullptr, "tkdc_server_verified_claims_total", kCounter,
+           "Claims about products that those batches held"},
+          static_cast<double>(verification->claims), who);
+}
+
 void add_lanes(Families& out, const json& server, const Families::Labels& who) {
   static constexpr Metric kOfLane[] = {
       {"rounds", "tkdc_server_lane_rounds_total", kCounter, "Rounds of a lane"},
@@ -379,6 +391,7 @@ void add_server(Families& out, const json& server) {
   add_agents(out, server, who);
   add_results(out, server, who);
   add_times(out, server, who);
+  add_verification(out, server, who);
   add_lanes(out, server, who);
 }
 
@@ -412,7 +425,7 @@ bool is_known(const std::string& field) {
 }
 
 bool has_metrics_of_its_own(const std::string& object) {
-  return object == "times" || object == "results";
+  return object == "times" || object == "results" || object == "verification";
 }
 
 void find_unknown(const json& object, const std::string& prefix, std::set<std::string>& out) {

@@ -50,6 +50,26 @@ TEST_P(Honest, AesGivesTheSameAndIsVerified) {
   EXPECT_EQ(plain.ciphers[0]->verifier.batches(), 0u);
 }
 
+// An AES-256 block is 14 times 16 S-boxes of three claims each, its key 13 layers of as many;
+// nobody is told more often.
+TEST(HonestAes, EachCheckSaysItsClaimsOnce) {
+  PartiesWithCiphers checked(5, rep3_backend_scalar(), Security::kMalicious);
+  std::array<std::vector<std::uint64_t>, 3> told;
+  for (std::size_t p = 0; p < told.size(); ++p)
+    checked.ciphers[p]->on_checked([&told, p](std::uint64_t claims, std::chrono::nanoseconds took) {
+      told[p].push_back(claims);
+      EXPECT_GT(took.count(), 0);
+    });
+  std::mt19937_64 rng(5);
+  Shares keys = checked.expand(random_bytes(rng, 32));
+  for (std::size_t blocks : {1u, 4u}) {
+    Shares in = checked.net.share(random_bytes(rng, 16 * blocks));
+    checked.value_of([&](Rep3Protocol& c, int p) { return encrypt_verified(c, keys[p], in[p]); });
+  }
+  const std::vector<std::uint64_t> expected = {(14 + 13) * 16 * 3, 4 * 14 * 16 * 3};
+  for (const auto& one : told) EXPECT_EQ(one, expected);
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, Honest, testing::ValuesIn(byte_backends()),
                          [](const auto& one) { return one.param->name(); });
 

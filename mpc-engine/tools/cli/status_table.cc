@@ -10,6 +10,7 @@
 
 #include "base/utc_time.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/operation_time.h"
 
 namespace tkdc::cli {
 namespace {
@@ -124,16 +125,32 @@ std::string last_audit_of(const json& server) {
   return count_of(audit, "failed") == 0 ? day : day + ", " + cell(audit, "failed") + " FAILED";
 }
 
+// Half of its operations since its start took no longer, and 99 of 100.
+std::string latency_of(const json& server) {
+  constexpr double kMedian = 0.5, kLate = 0.99, kFewMs = 10;
+  const OperationTime all = together(times_of(server));
+  if (all.count() == 0) return "-";
+  std::string text;
+  for (const double part : {kMedian, kLate}) {
+    const double ms = quantile_ms(all, part);
+    char one[40];
+    std::snprintf(one, sizeof one, "%s%.*f", ms < all.bounds_ms.back() ? "" : ">", ms < kFewMs, ms);
+    text += text.empty() ? one : std::string(", ") + one;
+  }
+  return text + " ms";
+}
+
 // How each server is, by its own word; empty where none says anything.
 std::string health_of(const std::vector<json>& servers) {
-  std::vector<Row> rows{{"SERVER", "UP", "KEYS", "EPOCHS LEFT", "CLOCKS WITHIN", "DISK", "MAP",
-                         "CERTIFICATE", "SHARES AUDITED"}};
+  std::vector<Row> rows{{"SERVER", "UP", "KEYS", "EPOCHS LEFT", "P50, P99", "CLOCKS WITHIN", "DISK",
+                         "MAP", "CERTIFICATE", "SHARES AUDITED"}};
   bool said = false;
   for (const json& server : servers) {
     if (!server.is_object()) continue;
     rows.push_back({cell(server, "party"), uptime_of(server), cell(server, "keys"),
-                    cell(server, "epochs_left"), clocks_of(server), room_of(server, false),
-                    room_of(server, true), certificate_of(server), last_audit_of(server)});
+                    cell(server, "epochs_left"), latency_of(server), clocks_of(server),
+                    room_of(server, false), room_of(server, true), certificate_of(server),
+                    last_audit_of(server)});
     said = said || std::any_of(rows.back().begin() + 1, rows.back().end(),
                                [](const std::string& one) { return one != "-"; });
   }

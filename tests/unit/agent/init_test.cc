@@ -278,10 +278,10 @@ TEST(StatusTable, SaysHowEachServerIs) {
   const auto words = [](const std::string& text) {
     return std::regex_replace(text, std::regex(" {2,}"), "|");
   };
-  EXPECT_EQ(words(line("  0  ")), "|0|2 h|108|1048000|41 ms|22 % free|98 % free|100 d|2026-11-26")
+  EXPECT_EQ(words(line("  0  ")), "|0|2 h|108|1048000|-|41 ms|22 % free|98 % free|100 d|2026-11-26")
       << table;
-  EXPECT_EQ(words(line("  1  ")), "|1|90 s|-|-|-|-|-|ENDED|2026-11-26, 3 FAILED") << table;
-  EXPECT_EQ(words(line("  2  ")), "|2|-|-|-|-|-|-|-|-") << table;
+  EXPECT_EQ(words(line("  1  ")), "|1|90 s|-|-|-|-|-|-|ENDED|2026-11-26, 3 FAILED") << table;
+  EXPECT_EQ(words(line("  2  ")), "|2|-|-|-|-|-|-|-|-|-") << table;
 }
 
 TEST(StatusTable, OfTwoServersNamesNoThird) {

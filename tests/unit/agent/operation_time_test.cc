@@ -36,6 +36,26 @@ TEST(OperationTime, QuantilesLieInTheirBucket) {
   EXPECT_EQ(quantile_ms(OperationTime{}, 0.5), 0);
 }
 
+// Of 101 operations, one of which took an hour.
+TEST(OperationTime, StatusSaysTheMedianAndTheTail) {
+  const OperationTime all = together(times_of(some_times()));
+  EXPECT_EQ(all.count(), 101u);
+  EXPECT_EQ(all.rounds, 100 * 60u + 3);
+  EXPECT_EQ(together({}).count(), 0u);
+  auto apart = times_of(some_times());
+  apart[1].bounds_ms[0] = 0.25;
+  EXPECT_EQ(together(apart).count(), 100u);
+  json server = some_times();
+  server.update({{"party", 1}, {"reachable", true}, {"session_up", true}, {"uptime_s", 7}});
+  const auto shown = [&] { return status_table({{"servers", {server}}}); };
+  EXPECT_NE(shown().find("P50, P99"), std::string::npos) << shown();
+  EXPECT_NE(shown().find("  1.5, 128 ms  "), std::string::npos) << shown();
+  server["times"]["by"]["seal"]["counts"][2] = 0u;
+  EXPECT_NE(shown().find("  112, >16384 ms  "), std::string::npos) << shown();
+  server["times"]["by"] = json::object();
+  EXPECT_EQ(shown().find(" ms "), std::string::npos) << shown();
+}
+
 TEST(OperationTime, WhatCameSince) {
   const auto now = times_of(some_times());
   auto before = now;
@@ -94,6 +114,29 @@ TEST(OperationTime, IsAHistogramOfPrometheus) {
     EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
   EXPECT_EQ(text.find("alice"), std::string::npos);
   EXPECT_TRUE(exporter::fields_unknown(document).empty());
+}
+
+// As a server says it that has verified; the others, and what does not fit together, have none.
+TEST(OperationTime, VerificationsAreAHistogramToo) {
+  json server = {{"party", 1}, {"version", "1"}};
+  server["verification"] =
+      json::parse(R"({"checks":5,"claims":700,"seconds":0.25,"bounds_ms":[1,2],"counts":[3,0,2]})");
+  const json document = {{"servers", {server}}};
+  const std::string text = metrics_text(document);
+  for (const char* line : {"tkdc_server_verification_seconds_count{server=\"1\"} 5\n",
+                           "tkdc_server_verification_seconds_sum{server=\"1\"} 0.25\n",
+                           "tkdc_server_verification_seconds_bucket{server=\"1\",le=\"0.002\"} 3\n",
+                           "tkdc_server_verification_seconds_bucket{server=\"1\",le=\"+Inf\"} 5\n",
+                           "tkdc_server_verified_claims_total{server=\"1\"} 700\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
+  EXPECT_TRUE(exporter::fields_unknown(document).empty());
+  for (const char* said :
+       {"7", "{}", R"({"bounds_ms":[1,2],"counts":[3,0]})",
+        R"({"bounds_ms":[2,1],"counts":[3,0,2]})", R"({"bounds_ms":[],"counts":[3]})"}) {
+    server["verification"] = json::parse(said);
+    EXPECT_FALSE(verification_of(server)) << said;
+    EXPECT_EQ(metrics_text({{"servers", {server}}}).find("verif"), std::string::npos) << said;
+  }
 }
 
 TEST(OperationTime, NoServerMakesLanesWithoutEnd) {

@@ -305,11 +305,6 @@ void mend(ServerHost& which, const std::string& trouble) {
   while_down(which, [] {});
 }
 
-void remove_order(ServerHost& which) {
-  disk_of(which.host()).names.erase(which.config().store_path + "/repair.order");
-  disk_of(which.host()).durable_names.erase(which.config().store_path + "/repair.order");
-}
-
 void say(ServerHost& which) {
   const int party = which.host().number;
   const std::string hex = to_hex(newcomer().certificate());
@@ -333,7 +328,6 @@ void say(ServerHost& which) {
 }
 
 void look_after(ServerHost& which) {
-  if (has(which.trouble(), "is no order of `tkdc repair`")) remove_order(which);
   nlohmann::json state;
   if (!ask(which, "status", state).empty() || !state.is_object() || loss.party < 0) return;
   if (state["under_way"] == true) {

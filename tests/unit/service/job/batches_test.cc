@@ -34,6 +34,39 @@ TEST(Batches, OperationsCohortsAndThoseAtWorkAreCounted) {
   }
 }
 
+std::uint64_t checks_of(const CheckTotals& checks) {
+  return std::accumulate(checks.counts.begin(), checks.counts.end(), std::uint64_t{0});
+}
+
+// Of malicious servers alone, and of them while they check something.
+TEST(Batches, VerificationsAreCountedByWhatTheyCheckAndTake) {
+  for (const Security security : {Security::kMalicious, Security::kSemiHonest}) {
+    const bool checks = security == Security::kMalicious;
+    const auto began = std::chrono::steady_clock::now();
+    ThreeServices e(3, 1, std::uint64_t{1} << 38, 0, security);
+    KeyRef tgt = e.make_key("krbtgt/R@R", 18, {});
+    std::vector<CheckTotals> before;
+    for (int p = 0; p < 3; ++p) before.push_back(e.service(p).status().checks);
+    EXPECT_EQ(e.run({TKDC_OP_OPEN, tgt, 3, {}, some_bytes(60)}).status(), TKDC_STATUS_DENIED);
+    EXPECT_EQ(checks_of(e.service(1).status().checks), checks_of(before[1])) << "refused";
+    EXPECT_EQ(e.run({TKDC_OP_SEAL, tgt, 2, {}, some_bytes(100)}).status(), TKDC_STATUS_OK);
+    const auto took = std::chrono::steady_clock::now() - began;
+    std::vector<std::uint64_t> claims;
+    for (int p = 0; p < 3; ++p) {
+      const CheckTotals& was = before[static_cast<std::size_t>(p)];
+      const CheckTotals now = e.service(p).status().checks;
+      EXPECT_EQ(checks_of(now) > checks_of(was), checks) << p;
+      EXPECT_EQ(now.microseconds > was.microseconds, checks) << p;
+      EXPECT_LE(std::chrono::microseconds(now.microseconds), took * checks_of(now));
+      claims.push_back(now.claims - was.claims);
+    }
+    // Of a ticket of seven blocks and more, each of 14 rounds of 16 S-boxes.
+    EXPECT_EQ(claims[0] >= 7 * 14 * 16 * 3, checks) << claims[0];
+    EXPECT_TRUE(claims[1] == claims[0] && claims[2] == claims[0]);
+    EXPECT_EQ(claims[0] == 0, !checks) << claims[0];
+  }
+}
+
 // What was refused before it began takes no time.
 TEST(Batches, WhatOperationsTookAndCameToIsCountedByOperation) {
   ThreeServices e(2, 1, std::uint64_t{1} << 38, 0, Security::kSemiHonest);

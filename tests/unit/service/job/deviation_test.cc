@@ -54,7 +54,9 @@ TEST_P(Deviations, EndTheSessionWithoutAnAnswer) {
   ThreeServices s(1, 1, std::uint64_t{1} << 38, 0, Security::kMalicious, ring);
   KeyRef key = s.make_key("host/a.test@A.TEST", 18, {});
   ring->armed = true;
+  const CheckTotals good = s.service(0).status().checks;
   Answer answer = s.run({TKDC_OP_SEAL, key, usage::kTicket, encode(GetParam()), some_bytes(200)});
+  EXPECT_EQ(s.service(0).status().checks.counts, good.counts) << "a check that was not found good";
   for (const JobReply& reply : answer.reply) {
     EXPECT_EQ(reply.status, TKDC_STATUS_UNAVAILABLE);
     EXPECT_TRUE(reply.output.empty());

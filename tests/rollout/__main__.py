@@ -107,8 +107,7 @@ def run_site(site: Site, chosen: list[tuple[str, Callable[[Site], None], bool]])
     # Servers that are killed on purpose meet checks: they latch at 3 a day unless they are told.
     site.variables["tkdc_server_settings"] = {"limits": {"opened_checks_per_day": 1000}}
     site.variables["tkdc_monitoring"] = True
-    if not TWO:
-        site.variables["tkdc_backup_key"] = str(site.make_backup_key())
+    site.variables["tkdc_backup_key"] = str(site.make_backup_key())
     try:
         return run_steps(site, chosen)
     finally:

@@ -159,8 +159,7 @@ def watched(site: Site) -> None:
     for name in SERVERS:
         said = metrics(site.host(name), 9748)
         need("\ntkdc_server_up 1\n" in said, f"no metrics of {name}", said)
-    if not TWO:
-        backed_up(site)
+    backed_up(site)
     said = metrics(site.host(site.primary), 9747)
     need("\ntkdc_healthy 1\n" in said, "no metrics of the realm", said)
     for name in (*SERVERS, site.primary):

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "module.h"
+#include "module_keys.h"
 
 #define DEFAULT_WRAPPED "db2"
 
@@ -188,8 +189,6 @@ static krb5_error_code configure(krb5_context context, profile_t profile, const 
 /* A key of ours that is misspelt would be ignored, and its default taken. */
 static krb5_error_code check_names(krb5_context context, profile_t profile, const char *section)
 {
-    static const char *const known[] = {"tkdc_wrapped", "tkdc_agent_socket", "tkdc_admin_socket",
-                                        "tkdc_timeout_ms", "tkdc_admin_timeout_ms"};
     const char *place[] = {"dbmodules", section, NULL};
     char **names = NULL;
     krb5_error_code code = 0;
@@ -197,8 +196,8 @@ static krb5_error_code check_names(krb5_context context, profile_t profile, cons
         return 0; /* no such stanza: defaults */
     for (char **name = names; !code && *name; name++) {
         bool found = strncmp(*name, "tkdc_", 5) != 0;
-        for (size_t i = 0; !found && i < sizeof known / sizeof known[0]; i++)
-            found = strcmp(*name, known[i]) == 0;
+        for (size_t i = 0; !found && i < sizeof tkdc_module_keys / sizeof tkdc_module_keys[0]; i++)
+            found = strcmp(*name, tkdc_module_keys[i]) == 0;
         if (found)
             continue;
         code = KRB5_KDB_DBTYPE_INIT;

@@ -202,9 +202,14 @@ def test_a_misspelt_key_of_kdc_conf_is_named(kdc_host):
     keys = "    tkdc_timeout = 5\n    tkdc_wrapped = db2\n"
     kdc_host.profile.write_text(right.replace(library, library + keys))
     found = kdc_host.wrong()
-    kdc_host.profile.write_text(right)
     assert set(found) == {("krb5", "module")}
     assert "there is no key tkdc_timeout" in found["krb5", "module"]["text"]
+    # Those that operations/two-servers.md asks for.
+    keys = "    tkdc_timeout_ms = 15000\n    tkdc_admin_timeout_ms = 60000\n"
+    kdc_host.profile.write_text(right.replace(library, library + keys))
+    found = kdc_host.wrong()
+    kdc_host.profile.write_text(right)
+    assert not found
 
 
 def test_a_module_that_an_included_file_names_is_named(kdc_host):

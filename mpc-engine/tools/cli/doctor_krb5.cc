@@ -9,6 +9,7 @@
 #include <regex>
 #include <sstream>
 
+#include "service/wire/module_keys.h"
 #include "tools/cli/child.h"
 #include "tools/cli/doctor_checks.h"
 #include "tools/cli/spare.h"
@@ -158,13 +159,15 @@ Finding check_module(const Patient& patient) {
   const std::string profile = named != nullptr ? named : "/etc/krb5kdc/kdc.conf";
   static const std::regex kModule(R"((^|\n)\s*db_library\s*=\s*ktkdc\s*(\n|$))");
   static const std::regex kKey(R"((^|\n)\s*(tkdc_\w+)\s*=(?!\s*\{))");
-  static const std::regex kKnown("tkdc_(wrapped|agent_socket|admin_socket|timeout_ms)");
+  std::string known;
+  for (const char* name : tkdc_module_keys)
+    known += (known.empty() ? "" : ", ") + std::string(name);
   const std::string text = profile_text(patient.root, profile, kMostDeep);
   for (std::sregex_iterator key(text.begin(), text.end(), kKey), end; key != end; ++key)
-    if (const std::string name = (*key)[2]; !std::regex_match(name, kKnown))
+    if (const std::string name = (*key)[2];
+        std::ranges::find(tkdc_module_keys, name) == std::end(tkdc_module_keys))
       return wrong(profile + ": there is no key " + name,
-                   "correct it: tkdc_wrapped, tkdc_agent_socket, tkdc_admin_socket, "
-                   "tkdc_timeout_ms; systemctl restart krb5-kdc krb5-admin-server");
+                   "correct it: " + known + "; systemctl restart krb5-kdc krb5-admin-server");
   if (!std::regex_search(text, kModule))
     return wrong(profile + " names no module ktkdc",
                  "write db_library = ktkdc into [dbmodules] there (docs/operations.md); systemctl "

@@ -11,6 +11,7 @@ namespace tkdc::threegarble {
 namespace {
 
 constexpr int kTimeoutMs = 300;
+
 // Packets begin with the tick, u32, and in a full tick the lane's own part, u32 0; then tasks'.
 class Withholder final : public MemoryRing {
  public:

@@ -71,12 +71,24 @@ static krb5_error_code mark_or_free(krb5_context context, krb5_error_code code,
     return code;
 }
 
+/* A database that does not answer is no client's fault. Told that the service is not available, a
+ * client asks the realm's next KDC; told of a generic error, it gives up. */
+static krb5_error_code say_unavailable(krb5_context context, krb5_error_code code)
+{
+    if (code != KRB5_KDB_ACCESS_ERROR || !module_is_kdc())
+        return code;
+    const char *why = krb5_get_error_message(context, code);
+    krb5_set_error_message(context, KRB5KDC_ERR_SVC_UNAVAILABLE, "%s", why);
+    krb5_free_error_message(context, why);
+    return KRB5KDC_ERR_SVC_UNAVAILABLE;
+}
+
 krb5_error_code module_get_principal(krb5_context context, krb5_const_principal name,
                                      unsigned int flags, krb5_db_entry **entry)
 {
     REQUIRE_OPEN();
     const krb5_error_code code = IN_DATABASE(wrapped->get_principal(context, name, flags, entry));
-    return mark_or_free(context, code, entry);
+    return mark_or_free(context, say_unavailable(context, code), entry);
 }
 
 krb5_error_code module_get_s4u_x509_principal(krb5_context context, const krb5_data *certificate,
@@ -88,7 +100,7 @@ krb5_error_code module_get_s4u_x509_principal(krb5_context context, const krb5_d
         return KRB5_PLUGIN_OP_NOTSUPP;
     const krb5_error_code code =
         IN_DATABASE(wrapped->get_s4u_x509_principal(context, certificate, name, flags, entry));
-    return mark_or_free(context, code, entry);
+    return mark_or_free(context, say_unavailable(context, code), entry);
 }
 
 struct iteration {

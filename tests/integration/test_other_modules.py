@@ -125,6 +125,18 @@ def test_a_realm_made_on_klmdb(make):
         assert_removal_reaches_the_servers(realm)
 
 
+def assert_clients_are_sent_on(realm: KldapRealm) -> None:
+    """While its directory is away, so that they ask the realm's next KDC; and by it afterwards."""
+    fresh = realm.client("fresh")
+    assert fresh.kinit("alice", "password a").ok
+    realm.daemons["slapd"].stop()
+    assert "service is not available" in fresh.kvno(SERVICE).errors
+    assert "service is not available" in fresh.kinit("alice", "password a").errors
+    assert "LDAP handle unavailable" in (realm.directory / "kdc.trace").read_text()
+    realm.start_slapd()
+    assert_in_use(realm, "password a")
+
+
 @pytest.mark.parametrize("kind", [pytest.param(KlmdbRealm, marks=needs_klmdb), KldapRealm])
 def test_there_and_back(make, kind):
     """Made without tkdc, imported, used, exported, used without it again."""
@@ -132,6 +144,8 @@ def test_there_and_back(make, kind):
         populate(realm)
         approvers = move(realm)
         assert_in_use(realm, "password a")
+        if kind is KldapRealm:
+            assert_clients_are_sent_on(realm)
         assert_administered(realm)
         dump = realm.directory / "dump"
         realm.admin_tool("kdb5_util", "dump", str(dump))

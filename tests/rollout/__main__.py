@@ -24,6 +24,7 @@ from tests.rollout import (
     steps_give_back,
     steps_hosts,
     steps_install,
+    steps_ldap,
     steps_realm,
 )
 from tests.rollout.lab import Lab
@@ -69,6 +70,9 @@ STEPS: list[tuple[str, Callable[[Site], None], bool]] = [
     ("install anew by four administrators", steps_give_back.separate_administrators, False),
     ("revert by four administrators, where there is a spare",
      steps_give_back.revert_with_a_spare, False),
+    ("install a realm on OpenLDAP; a directory dies, a host loses power", steps_ldap.serve, False),
+    ("promote its spare", steps_ldap.promote, False),
+    ("revert it to a stock realm on OpenLDAP", steps_ldap.revert, False),
 ]
 # What a step goes on from: the realm of the first steps, or the one that it names here.
 BASE = (steps_install.install, steps_install.client_commands)
@@ -82,6 +86,9 @@ NEEDED: dict[Callable[[Site], None], tuple[Callable[[Site], None], ...]] = {
     steps_realm.revert: (steps_realm.import_realm,),
     steps_give_back.separate_administrators: (),
     steps_give_back.revert_with_a_spare: (steps_give_back.separate_administrators,),
+    steps_ldap.serve: (),
+    steps_ldap.promote: (steps_ldap.serve,),
+    steps_ldap.revert: (steps_ldap.serve,),
 }
 
 

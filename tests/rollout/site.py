@@ -174,7 +174,7 @@ class Site:
         out = {"ansible_host": self.host(name).address, "tkdc_address": self.host(name).address}
         if name in SERVERS:
             return out | {"tkdc_party": int(name[-1])}
-        return out | {"tkdc_fqdn": Lab.fqdn(name),
+        return out | {"tkdc_fqdn": Lab.fqdn(name), "tkdc_ldap_id": 1 + int(name[-1]),
                       "tkdc_agents": {role: f"{name}-{role}" for role in ("kdc", "admin")}}
 
     def inventory(self, owner: str, hosts: tuple[str, ...], extra: dict | None = None) -> Path:

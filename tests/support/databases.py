@@ -63,8 +63,7 @@ class KldapRealm(_Realm):
     def create(self) -> None:
         super().create()
         self._make_directory()
-        self._slapd().start()
-        wait_until(self._slapd_answers, 30, "slapd")
+        self.start_slapd()
         secret = self.PASSWORD.encode().hex()
         self._secret.write_text(f"{self.ROOT_DN}#{{HEX}}{secret}\n")
         self._secret.chmod(0o600)
@@ -82,6 +81,10 @@ class KldapRealm(_Realm):
     def __exit__(self, *exc) -> None:
         super().__exit__(*exc)
         self.daemons["slapd"].stop()
+
+    def start_slapd(self) -> None:
+        self._slapd().start()
+        wait_until(self._slapd_answers, 30, "slapd")
 
     @property
     def _secret(self) -> Path:

@@ -122,3 +122,10 @@ def revert(site: Site) -> None:
     site.host("kdc0").run("kadmin.local cpw -pw 'another secret' alice")
     followed(site, "alice")
     need(site.kinit("alice", "another secret"), "a changed password does not log in")
+    site.play("uninstall", site.joint(), "-e", "tkdc_uninstall=true", "-e",
+              "tkdc_destroy_keys=true")
+    for kdc in KDCS:
+        left = site.host(kdc).run("ls -d /etc/ldap/krb5 /var/lib/ldap/krb5 /etc/systemd/system/*ldap* "
+                                  "/etc/systemd/system/*/*ldap*; pgrep -a slapd", check=False).stdout
+        need(not left, f"the directory is left on {kdc}", left)
+    del site.variables["tkdc_ldap"]

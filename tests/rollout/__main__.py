@@ -71,7 +71,7 @@ STEPS: list[tuple[str, Callable[[Site], None], bool]] = [
     ("revert by four administrators, where there is a spare",
      steps_give_back.revert_with_a_spare, False),
     ("install a realm on OpenLDAP; a directory dies, a host loses power", steps_ldap.serve, False),
-    ("promote its spare", steps_ldap.promote, False),
+    ("promote a spare of a realm on OpenLDAP", steps_ldap.promote, False),
     ("revert it to a stock realm on OpenLDAP", steps_ldap.revert, False),
 ]
 # What a step goes on from: the realm of the first steps, or the one that it names here.

@@ -9,6 +9,8 @@ from tests.rollout.steps_install import client_commands, followed, need, nothing
 
 SEARCH = ("ldapsearch -LLL -Q -Y EXTERNAL -H ldapi://%2Frun%2Fkrb5-ldap%2Fldapi "
           "-b o=kerberos krbPrincipalName")
+LEFT = ("ls -d /etc/ldap/krb5 /var/lib/ldap/krb5 /etc/systemd/system/*ldap* "
+        "/etc/systemd/system/*/*ldap*; pgrep -a slapd")
 # As whoever can reach the port: without a certificate, and with one that no KDC host has.
 STRANGER = """
 export LDAPTLS_CACERT=/etc/ldap/krb5/peers.pem
@@ -125,7 +127,6 @@ def revert(site: Site) -> None:
     site.play("uninstall", site.joint(), "-e", "tkdc_uninstall=true", "-e",
               "tkdc_destroy_keys=true")
     for kdc in KDCS:
-        left = site.host(kdc).run("ls -d /etc/ldap/krb5 /var/lib/ldap/krb5 /etc/systemd/system/*ldap* "
-                                  "/etc/systemd/system/*/*ldap*; pgrep -a slapd", check=False).stdout
+        left = site.host(kdc).run(LEFT, check=False).stdout
         need(not left, f"the directory is left on {kdc}", left)
     del site.variables["tkdc_ldap"]

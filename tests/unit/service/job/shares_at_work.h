@@ -97,14 +97,14 @@ class Shares : public testing::Test {
   }
   // In a session of its own. All three end it: what one has said last still reaches the others.
   // The session before it is up: one that were still to begin would be the refresh's.
-  ShareUpkeepStatus try_refresh(int by) {
+  ShareUpkeepStatus try_refresh(int by, std::shared_ptr<MemoryRing> ring = nullptr) {
     for (int waited = 0; !e_->service(by).status().session_up && waited < 500; ++waited)
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     for (int p = 0; p < 3; ++p) finished_[p] = e_->service(p).status().shares.finished;
     e_->service(by).ask_shares(ShareTask::kRefresh);
     e_->join();
     e_->all_end = true;
-    e_->start_session(nullptr);
+    e_->start_session(std::move(ring));
     return ended();
   }
   // After which there is another.

@@ -67,8 +67,8 @@ TEST_F(SharesGolden, DealtAndAudited) {
   make_keys(3);
   e_->ring_of_next_session(ring_);
   new_session(true);
-  for (const auto& [name, task] :
-       {std::pair("pages-dealt", ShareTask::kDeal), std::pair("pages-audited", ShareTask::kAudit)}) {
+  for (const auto& [name, task] : {std::pair("pages-dealt", ShareTask::kDeal),
+                                   std::pair("pages-audited", ShareTask::kAudit)}) {
     settled(*e_);
     ring_->begin();
     EXPECT_EQ(work(task).trouble, "");

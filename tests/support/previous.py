@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ("tkdc", "tkdc-server", "tkdc-agent", "tkdc-k5", "ktkdc")
 JOBS = os.environ.get("JOBS") or str(os.cpu_count() or 2)
 
 
@@ -58,7 +59,7 @@ def _build(folder: Path, version: str, commit: str, optimised: bool) -> None:
         "-DCMAKE_CXX_FLAGS_QUICK=-O1 -w --param=ggc-min-heapsize=524288"]
     for step in (["cmake", "-S", str(source), "-B", str(build), "-G", "Ninja", *kind,
                   "-DCMAKE_UNITY_BUILD=ON", f"-DTKDC_COMMIT={commit[:12]}"],
-                 ["cmake", "--build", str(build), "-j", JOBS, "--target", "demo-programs"]):
+                 ["cmake", "--build", str(build), "-j", JOBS, "--target", *PROGRAMS]):
         done = subprocess.run(step, text=True, capture_output=True, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"release {version} ({commit}) is not built: {done.stdout[-4000:]}"

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A realm on two servers: what the stock programs do there, and what they do without one."""
 
-import json
 import re
 import shutil
 import signal
-import subprocess
-from pathlib import Path
+import threading
+import time
 
 import pytest
 
@@ -17,6 +16,21 @@ from tests.support.export import restore as put_back
 from tests.support.process import wait_until
 from tests.support.realm import Realm
 from tests.support.rebuild_key import rebuild, stored
+from tests.support.two_servers import (
+    back_up,
+    config,
+    epochs,
+    given_up,
+    keys_of,
+    lose,
+    pools_of,
+    refreshed_text,
+    restore,
+    shares_of,
+    stolen,
+    tkdc,
+    warned,
+)
 
 pytestmark = [pytest.mark.skipif(STOCK, reason="about tkdc's servers")]
 RECOVERY_S = 60.0
@@ -143,41 +157,6 @@ def test_fast_with_encrypted_challenge(two, tmp_path):
 
 # ---- backups
 
-def tkdc(two, *words) -> subprocess.CompletedProcess:
-    return subprocess.run([str(two.bin / "tkdc"), *map(str, words)], env=two.env(), text=True,
-                          capture_output=True, timeout=60, check=False)
-
-
-def config(two, party: int) -> Path:
-    return two.server_directory(party) / "tkdc.toml"
-
-
-def warned(two) -> list[bool]:
-    said = json.loads(two.tool("tkdc", "status", "--json", "--config",
-                               str(two.installation / "agent-admin" / "agent.toml")))
-    return ["the only way back" in one.get("backup_warning", "") for one in said["servers"]]
-
-
-def back_up(two, party: int) -> Path:
-    made = tkdc(two, "backup", "make", "--config", config(two, party))
-    assert made.returncode == 0, made.stderr
-    return Path(made.stdout.partition(":")[0])
-
-
-def restore(two, party: int, file: Path, *words) -> subprocess.CompletedProcess:
-    key = two.directory / f"{party}.key"
-    digest = re.search(r"digest +([0-9a-f]{64})",
-                       tkdc(two, "backup", "verify", file, "--key", key).stdout)[1]
-    return tkdc(two, "restore", file, "--key", key, "--into", two.server_directory(party),
-                "--digest", digest, *words)
-
-
-def lose(two, *parties: int) -> None:
-    for party in parties:
-        two.daemons[f"server{party}"].stop()
-        shutil.rmtree(two.server_directory(party) / "store")
-
-
 @pytest.fixture(scope="module")
 def backups(two):
     """One of each, of one state; status asks for it until it is there."""
@@ -208,17 +187,6 @@ def test_lost_stores_come_back_and_serve(two, healthy, backups, lost):
     user = two.client("healthy")
     user.kvno_opened(two.keytab("service"), SERVICE)
     assert not two.client("wrong").kinit("shared", "another password").ok
-
-
-def pools_of(two, party: int) -> dict:
-    said = json.loads(two.tool("tkdc", "status", "--json", "--config",
-                               str(two.installation / "agent-admin" / "agent.toml")))
-    return said["servers"][party]["pair"]
-
-
-def given_up(two, party: int) -> int:
-    log = two.daemons[f"server{party}"].log.read_text()
-    return log.count("pools are not used any more")
 
 
 def test_blocks_serve_again_after_an_orderly_stop(two, healthy):
@@ -316,6 +284,54 @@ def test_a_server_is_killed_and_started_again(two, healthy, party):
     two.client("healthy").kvno_opened(two.keytab("service"), SERVICE)
     two.kadmin_local(f'addprinc -pw "{PASSWORD}" after{party}')
     assert two.client("after").kinit(f"after{party}", PASSWORD).ok
+
+
+# ---- a refresh
+
+def test_a_refresh_moves_all_keys_while_users_log_in(two, healthy):
+    """Of restored stores, and of pools that were given up; stores of both sides are no key."""
+    healthy()
+    before = [stolen(two, party, "before") for party in range(2)]
+    done = []
+
+    def refresh():
+        done.append(tkdc(two, "refresh", "--config", config(two, 1)))
+
+    asked = threading.Thread(target=refresh)
+    asked.start()
+    logins, end = 0, time.monotonic() + RECOVERY_S
+    while asked.is_alive():
+        assert time.monotonic() < end, shares_of(two)
+        assert two.client("meanwhile").kinit("shared", PASSWORD, timeout_s=60).ok
+        logins += 1
+        time.sleep(0.2)
+    asked.join()
+    assert done[0].returncode == 0, done[0].stdout + done[0].stderr
+    assert logins > 0 and epochs(two) == [1, 1], shares_of(two)
+    assert "refresh epoch 1" in refreshed_text(two, 0)
+    assert pools_of(two, 0)["pools"] == 1
+    after = [stolen(two, party, "after") for party in range(2)]
+    whose = (f"shared@{NAME}", f"{SERVICE}@{NAME}")
+    keys = keys_of(two, whose, *after)
+    assert keys and keys == keys_of(two, whose, *before), "the control: of one side"
+    assert not keys & keys_of(two, whose, before[0], after[1])
+    assert not keys & keys_of(two, whose, after[0], before[1])
+    two.client("healthy").kvno_opened(two.keytab("service"), SERVICE)
+
+
+def test_a_refresh_goes_on_when_either_server_is_killed(two, healthy):
+    healthy()
+    next_one = max(epochs(two)) + 1
+    assert tkdc(two, "refresh", "--background", "--config", config(two, 0)).returncode == 0
+    for party in (1, 0):
+        wait_until(lambda: max(one.get("running", False) for one in shares_of(two)) or
+                   max(epochs(two)) == next_one, RECOVERY_S, "its beginning", pause_s=0.05)
+        two.signal(f"server{party}", signal.SIGKILL)
+        two.daemons[f"server{party}"].stop()
+        two.start_server(party)
+    wait_until(lambda: epochs(two) == [next_one] * 2, RECOVERY_S, "the refresh's end", pause_s=0.5)
+    healthy()
+    two.client("healthy").kvno_opened(two.keytab("service"), SERVICE)
 
 
 # ---- the realm leaves: of restored stores, and of pools that were given up

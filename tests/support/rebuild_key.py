@@ -33,7 +33,12 @@ def _config(realm: Realm, party: int) -> str:
 
 
 def rebuild(realm: Realm, principal: str, parties: tuple[int, int] = (0, 1)) -> list[Rebuilt]:
-    keys = _tool(realm, "keys", *(_config(realm, party) for party in parties), principal)
+    return rebuild_from(realm, principal, [_config(realm, party) for party in parties])
+
+
+def rebuild_from(realm: Realm, principal: str, configs: list[str]) -> list[Rebuilt]:
+    """Of two servers' stores wherever they are."""
+    keys = _tool(realm, "keys", *configs, principal)
     return [Rebuilt(k["kvno"], k["enctype"], k["gcm"],
                     {name: bytes.fromhex(value) for name, value in k["fields"].items()})
             for k in keys]

@@ -162,9 +162,9 @@ Result<void> Check::see_dropped(const BackupEntry& entry, const KeyId& id) {
 Result<void> Check::see_kept(const BackupEntry& entry) {
   const std::string name(entry.name.begin(), entry.name.end());
   KeyRecord record;
-  const bool state = name == kept::kMoveState;
+  const bool fixed = name == kept::kMoveState || name == kept::kMoveRefreshed;
   const bool good = kept::is_head(name) ? entry.contents.size() == kept::kHeadBytes
-                    : state
+                    : fixed
                         ? entry.contents.size() == 8
                         : name.starts_with(kept::kMove) && decode_record(entry.contents, record) &&
                               record.ref.installation == reader_.head().installation;

@@ -4,6 +4,7 @@
 // base key's shares. Used by lane 0's thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <map>
@@ -47,6 +48,9 @@ class StagedKeys {
     return it == keys_.end() ? nullptr : &it->second;
   }
   void erase(const KeyId& id) { keys_.erase(id); }
+  bool has_of_pool(const std::array<std::uint8_t, 16>& pool) const {
+    return std::ranges::any_of(keys_, [&](const auto& one) { return one.second.pool == pool; });
+  }
   // Keys that a running job works on stay.
   void expire(const std::set<KeyId>& in_use) {
     const auto oldest = StagedKey::Clock::now() - StagedKey::kLifetime;

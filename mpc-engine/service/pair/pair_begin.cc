@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <tuple>
+
+#include "base/machine.h"
 
 namespace tkdc {
 namespace {
@@ -11,7 +14,7 @@ namespace {
 using pair::EndedBy;
 using pair::Label;
 
-constexpr std::size_t kCountBytes = 32;
+constexpr std::size_t kCountBytes = 33;
 // Of what ordinary reservations may take: with less than the first a pool is retired, and another
 // one is made when a session begins; with less than the second the session ends for it; with less
 // than the third its keys move. So early, that what is left serves them until they have. At least
@@ -42,59 +45,106 @@ Bytes context_of(const PairBeginning& of, std::uint8_t purpose) {
   return out;
 }
 
-Result<std::vector<PairPools::Count>> swap_counts(ot::Channel& channel,
-                                                  const std::vector<PairPools::Count>& own) {
+// What a server says of its pools.
+using Counts = std::vector<PairPools::Count>;
+struct Said {
+  bool refreshing = false;
+  Counts pools;
+};
+
+Result<Said> swap_counts(ot::Channel& channel, const Said& own) {
   Bytes out;
   Writer writer(out);
-  writer.u8(static_cast<std::uint8_t>(own.size()));
-  for (const PairPools::Count& one : own) {
+  writer.u8(static_cast<std::uint8_t>(own.pools.size()));
+  writer.u8(own.refreshing ? 1 : 0);
+  for (const PairPools::Count& one : own.pools) {
     writer.raw({reinterpret_cast<const std::uint8_t*>(&one.id), sizeof one.id});
     writer.u64(one.next);
     writer.u64(one.blocks);
+    writer.u8(one.old ? 1 : 0);
   }
-  std::uint8_t count = 0;
+  std::uint8_t head[2] = {};
   auto done = channel.write(out);
-  if (done) done = channel.read({&count, 1});
+  if (done) done = channel.read(head);
   if (!done) return done.error();
-  Bytes in(kCountBytes * count);
+  Bytes in(kCountBytes * head[0]);
   if (auto got = channel.read(in); !got) return got.error();
   Reader reader(in);
-  std::vector<PairPools::Count> peers(count);
-  for (PairPools::Count& one : peers) {
+  Said peers{head[1] != 0, Counts(head[0])};
+  for (PairPools::Count& one : peers.pools) {
     std::memcpy(&one.id, reader.raw(sizeof one.id).data(), sizeof one.id);
     one.next = reader.u64();
     one.blocks = reader.u64();
+    one.old = reader.u8() != 0;
   }
   return peers;
 }
 
-// Each pool once, and no number behind its last block: PairPools has no others.
-Result<void> may_be(const std::vector<PairPools::Count>& peers) {
+// Each pool once, and no number behind its last block: PairPools has no others. An old one is of a
+// refresh.
+Result<void> may_be(const Said& peers) {
   std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
-  for (const PairPools::Count& one : peers)
-    if (one.next > one.blocks || !seen.emplace(one.id.high, one.id.low).second)
+  for (const PairPools::Count& one : peers.pools)
+    if (one.next > one.blocks || (one.old && !peers.refreshing) ||
+        !seen.emplace(one.id.high, one.id.low).second)
       return fail("pool: the other server says of a pool what no store has (block " +
                   std::to_string(one.next) + " of " + std::to_string(one.blocks) +
-                  ", or a pool twice): its store is damaged, or it is changed");
+                  ", a pool twice, or an old one without a refresh): its store is damaged, or it "
+                  "is changed");
   return {};
 }
 
-std::size_t live_of(const std::vector<PairPools::Count>& of) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(of, [](const PairPools::Count& one) { return one.next < one.blocks; }));
+Counts::iterator find(Counts& in, const PairPools::Count& one) {
+  return std::ranges::find_if(in, [&](const auto& each) { return each.id == one.id; });
 }
 
-// Of those that both have, the one with most left; the same at both. Those that only this server
-// has, and that nothing is of, go. Count kRules (pair_offer.cc) up when this changes.
-Result<std::optional<Label>> best_of(const std::vector<PairPools::Count>& own,
-                                     const std::vector<PairPools::Count>& peers, PairPools& pools) {
-  const bool full = std::max(live_of(own), live_of(peers)) >= PairPools::kMost ||
-                    std::max(own.size(), peers.size()) >= PairPools::kMostAll;
+// Begins what this server was asked for. Where pools are old, and nothing says since when, a store
+// was restored: from now on, and all it has is old.
+Result<void> begin_refresh(bool asked, PairPools& pools) {
+  if (pools.refreshing() || !(asked || pools.has_old())) return {};
+  std::vector<Label> all;
+  for (const PairPools::Count& one : pools.counts()) all.push_back(one.id);
+  return pools.retire(all, wall_s());
+}
+
+// Which pools are old, as both see it from here on. Under way at one of them alone, it makes all
+// old.
+Result<void> age(Said& own, Said& peers, PairPools& pools) {
+  if (!own.refreshing && !peers.refreshing) return {};
+  const bool all = own.refreshing != peers.refreshing;
+  for (PairPools::Count& one : peers.pools) one.old = one.old || all;
+  std::vector<Label> old;
+  for (PairPools::Count& one : own.pools) {
+    const auto other = find(peers.pools, one);
+    one.old = one.old || all || (other != peers.pools.end() && other->old);
+    if (other != peers.pools.end()) other->old = one.old;
+    if (one.old) old.push_back(one.id);
+  }
+  return pools.retire(old, wall_s());
+}
+
+// As PairPools::keep() has it.
+bool is_full(const Counts& of) {
+  std::size_t live = 0, old = 0;
+  for (const PairPools::Count& one : of) {
+    if (one.next == one.blocks) continue;
+    ++live;
+    if (one.old) ++old;
+  }
+  return live - old >= PairPools::kMost || live >= PairPools::kMostWithOld ||
+         of.size() >= PairPools::kMostAll;
+}
+
+// Of those that both have, and that are not old, the one with most left; the same at both. Those
+// that only this server has, and that nothing is of, go. Where no other can be made, one with few
+// left, or an old one, has to do. Count kRules (pair_offer.cc) up when this changes.
+Result<std::optional<Label>> best_of(const Counts& own, const Counts& peers, PairPools& pools) {
+  const bool full = is_full(own) || is_full(peers);
   pools.is_full(full);
   std::vector<Label> spent;
   std::optional<Label> best;
-  std::uint64_t most = 0;
-  std::pair<std::uint64_t, std::uint64_t> first{};
+  using Rank = std::tuple<bool, std::uint64_t, std::uint64_t, std::uint64_t>;
+  Rank highest;
   for (const PairPools::Count& one : own) {
     const auto other =
         std::ranges::find_if(peers, [&](const auto& each) { return each.id == one.id; });
@@ -108,12 +158,11 @@ Result<std::optional<Label>> best_of(const std::vector<PairPools::Count>& own,
       continue;
     }
     const std::uint64_t left = left_of(std::max(one.next, other->next), one.blocks);
-    const std::pair<std::uint64_t, std::uint64_t> number{one.id.high, one.id.low};
-    const bool enough = full || left >= enough_for(one.blocks);
-    if (!enough || (best && (left < most || (left == most && number < first)))) continue;
+    if (!full && (one.old || left < enough_for(one.blocks))) continue;
+    const Rank rank{!one.old, left, one.id.high, one.id.low};
+    if (best && rank < highest) continue;
     best = one.id;
-    most = left;
-    first = number;
+    highest = rank;
   }
   pools.are_spent(std::move(spent));
   return best;
@@ -122,8 +171,7 @@ Result<std::optional<Label>> best_of(const std::vector<PairPools::Count>& own,
 // A number that is behind the other server's is brought up to it, on disk, before a session begins:
 // so a disk that cannot be written costs blocks once, and no session after it. Where the other one
 // has none left, what is left here has no use.
-Result<void> catch_up(const std::vector<PairPools::Count>& own,
-                      const std::vector<PairPools::Count>& peers, PairPools& pools) {
+Result<void> catch_up(const Counts& own, const Counts& peers, PairPools& pools) {
   for (const PairPools::Count& one : own)
     for (const PairPools::Count& other : peers) {
       const bool behind = other.id == one.id && other.blocks == one.blocks &&
@@ -147,7 +195,7 @@ bool is_short(const PairPools& pools, const pair::Pool& pool) {
 
 bool is_retired(const PairPools& pools, const Label& pool) {
   for (const PairPools::Count& one : pools.counts())
-    if (one.id == pool) return left_of(one.next, one.blocks) < enough_for(one.blocks);
+    if (one.id == pool) return one.old || left_of(one.next, one.blocks) < enough_for(one.blocks);
   return false;
 }
 
@@ -157,15 +205,20 @@ bool is_poor(const PairPools::Count& of) {
 
 Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginning& of,
                                         PairPools& pools, EndedBy& ended_by) {
+  ended_by = EndedBy::kState;
+  auto begun = pools.look_at_refresh();
+  if (begun) begun = begin_refresh(of.refresh, pools);
+  if (!begun) return begun.error();
   ended_by = EndedBy::kLink;
-  const std::vector<PairPools::Count> own = pools.counts();
+  Said own{pools.refreshing().has_value(), pools.counts()};
   auto peers = swap_counts(channel, own);
   if (!peers) return peers.error();
   ended_by = EndedBy::kState;
   if (auto good = may_be(*peers); !good) return good.error();
+  if (auto aged = age(own, *peers, pools); !aged) return aged.error();
   pools.no_orphans();
-  if (auto level = catch_up(own, *peers, pools); !level) return level.error();
-  auto best = best_of(own, *peers, pools);
+  if (auto level = catch_up(own.pools, peers->pools, pools); !level) return level.error();
+  auto best = best_of(own.pools, peers->pools, pools);
   if (!best) return best.error();
   if (*best) return pools.find(**best);
   auto session = pair::Session::create(channel, of.side, context_of(of, 1), {}, &ended_by);

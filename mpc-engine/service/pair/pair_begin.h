@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a session of two servers begins: which pool new keys are of, and a pair session for jobs.
 //
-//   both   how many pools it has, then of each: id 16, number 8, blocks 8
+//   both   how many pools it has, whether a refresh is under way 1, then of each pool: id 16,
+//          number 8, blocks 8, whether it is old 1
 //          of which either has no block left, both have none from then on, on disk
+//          which ones are old, both note on disk: no new key is of them (pair_refresh.h)
 //   then   a new pool, where none that both have has enough left: a pair session of its own; then
 //          each writes its part down, and a vote says that both have
 //   both   how many octets of prepared circuits it keeps at most, 8: the fewer ones count
@@ -30,6 +32,7 @@ struct PairBeginning {
   pair::Side side = pair::Side::kGarbler;
   std::size_t pool_blocks = 0;     // of a new one
   std::size_t prepared_bytes = 0;  // of what this server keeps ready at most
+  bool refresh = false;            // this server has been asked for one
 };
 
 // `ended_by`: what ended it, where there is an error.

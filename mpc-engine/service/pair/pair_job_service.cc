@@ -4,6 +4,7 @@
 #include "service/pair/pair_begin.h"
 #include "service/pair/pair_lane.h"
 #include "service/pair/pair_operations.h"
+#include "service/store/refresh_table.h"
 
 namespace tkdc {
 namespace {
@@ -12,8 +13,8 @@ namespace {
 constexpr int kPatienceMs = 25'000;
 constexpr int kLastWordsMs = 1000;
 constexpr const char* kThreeOnly =
-    "two servers have no shares to refresh, repair or audit: the two stores are all there is, and "
-    "both are needed";
+    "two servers have no shares to repair or audit: the two stores are all there is, and both are "
+    "needed";
 
 class PairJobService final : public JobService {
  public:
@@ -53,9 +54,7 @@ class PairJobService final : public JobService {
         "draw a new krbtgt key instead");
   }
   Result<void> lift_revocations() override { return {}; }
-  void ask_shares(ShareTask) override {
-    if (options_.trouble) options_.trouble(kThreeOnly);
-  }
+  void ask_shares(ShareTask task) override;
 
  private:
   struct Ended {
@@ -68,6 +67,9 @@ class PairJobService final : public JobService {
                      LaneStreams& streams);
   void session_is(const pair::Label& id, const pair::Pool& pool);
   static void close(LaneStreams& streams);
+  RefreshState refreshed() const {
+    return store_.refresh() != nullptr ? store_.refresh()->state() : RefreshState();
+  }
   void session_is_over(const Ended& ended);
   void answer_at_once(const JobName& name, JobReply reply, tkdc_status status, const char* why);
   template <class Of>
@@ -97,6 +99,7 @@ class PairJobService final : public JobService {
   PairAsked asked_;
   PairQueue queue_;
   PairFigures figures_;
+  std::atomic<bool> refresh_asked_{false};  // and not begun
   PendingJobs pending_;
   StagedKeys staged_;
   RateLimits limits_;
@@ -196,6 +199,19 @@ void PairJobService::session_is_over(const Ended& ended) {
     options_.lost_check({1 - options_.party, true, false});
 }
 
+// One that is at work goes on; one that came to nothing goes on in another session.
+void PairJobService::ask_shares(ShareTask task) {
+  if (task != ShareTask::kRefresh) {
+    if (options_.trouble) options_.trouble(kThreeOnly);
+    return;
+  }
+  const bool at_work = pools_.refreshing().has_value() && upkeep_.status().running;
+  upkeep_.want(task, refreshed().epoch);
+  if (at_work) return;
+  refresh_asked_ = true;
+  queue_.begin_anew();
+}
+
 std::string PairJobService::run_session(Session& session) {
   if (session.lanes.size() != 1 || !session.lanes[0].streams ||
       !session.lanes[0].streams->to_next || !session.lanes[0].streams->from_next)
@@ -214,7 +230,9 @@ std::string PairJobService::run_session(Session& session) {
 
 PairJobService::Ended PairJobService::work(const Session& session, LaneStreams& streams) {
   ot::Channel channel(*streams.to_next, *streams.from_next, kPatienceMs);
+  queue_.begun();
   PairBeginning beginning;
+  beginning.refresh = refresh_asked_;
   beginning.installation = options_.installation;
   beginning.session = session.id;
   beginning.side = options_.party == 0 ? pair::Side::kGarbler : pair::Side::kEvaluator;
@@ -226,6 +244,7 @@ PairJobService::Ended PairJobService::work(const Session& session, LaneStreams& 
     ended.why = pool.error().message;
     return ended;
   }
+  if (pools_.refreshing()) refresh_asked_ = false;  // it is on disk, at both
   ended.by = pair::EndedBy::kLink;
   const auto most_prepared = agree_on_prepared(channel, beginning);
   if (!most_prepared) {
@@ -254,6 +273,7 @@ PairJobService::Ended PairJobService::work_at_jobs(pair::Session& jobs, const pa
   const PairAtWork at_work{jobs,    pools_,  circuits_, blocks, records,
                            reserve, proved_, cookies_,  asked_};
   PairLane lane(shared, at_work, queue_, wishes_, figures_, of_lane_, *streams.from_next);
+  upkeep_.session(true, refreshed().epoch);
   session_is(jobs.id(), pool);
   Ended ended;
   ended.why = lane.run();
@@ -279,6 +299,9 @@ JobServiceStatus PairJobService::status() const {
   out.agents_limited = limits_.agents_refused();
   out.keys_limited = limits_.keys_refused();
   out.agents = limits_.agents();
+  out.shares = upkeep_.status();
+  out.refresh_epoch = refreshed().epoch;
+  out.refreshed_at_s = refreshed().at_s;
   PairJobsStatus& pair = out.pair.emplace();
   for (const PairPools::Count& one : pools) {
     const std::uint64_t left = one.blocks - one.next;

@@ -10,11 +10,15 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kAliveEvery{2000};
-constexpr milliseconds kIdleBefore{20};  // since the last job, before work ahead begins
+constexpr std::uint8_t kGoOn = 1, kAnew = 2;  // answers to it
+constexpr milliseconds kIdleBefore{20};       // since the last job, before work ahead begins
 constexpr const char* kLeft = "the other server has ended this session";
-constexpr unsigned kJobsBetween = 4;  // one step and the next, where keys have to move
+// One step and the next, where keys have to move: so many jobs, or so long where these take long.
+constexpr unsigned kJobsBetween = 4;
+constexpr milliseconds kStepsApart{500};
 constexpr const char* kNewPool =
     "the pool is nearly used up: a new session begins, which makes another one";
+constexpr const char* kRefreshed = "keys are to be refreshed: first a new session, with a new pool";
 
 }  // namespace
 
@@ -41,6 +45,9 @@ Result<void> PairLane::lead() {
     if (auto alive = from_peer_.available(); !alive)
       return at_work_.session.end(alive.error().message, pair::EndedBy::kLink);
     if (from_peer_.at_end()) return at_work_.session.end(kLeft, pair::EndedBy::kLink);
+    if (queue_.anew()) return fail(kRefreshed);
+    if (Clock::now() - last_alive_ >= kAliveEvery)
+      if (auto alive = say_alive(); !alive) return alive;
     if (const auto name = queue_.take(octets)) {
       if (auto done = name_job(*name); !done) return done;
       if (is_short_of_blocks()) return fail(kNewPool);
@@ -51,8 +58,6 @@ Result<void> PairLane::lead() {
     if (!worked) return worked.error();
     if (*worked && is_short_of_blocks()) return fail(kNewPool);
     if (*worked) continue;
-    if (Clock::now() - last_heard_ >= kAliveEvery)
-      if (auto alive = order(PairOrder::Kind::kAlive); !alive) return alive;
     queue_.wait(Clock::now() - last_job_ < kIdleBefore ? kIdleBefore : kAliveEvery / 2);
   }
   return {};
@@ -194,21 +199,37 @@ Result<void> PairLane::order(PairOrder::Kind kind, const std::string& circuit) {
   order.kind = kind;
   order.circuit = circuit;
   ot::Channel& channel = at_work_.session.channel();
-  auto said = say(channel, order);
-  std::uint8_t octet = 1;
-  if (said && kind == PairOrder::Kind::kAlive) said = channel.read({&octet, 1});
-  if (said && octet != 1) said = fail("it says neither yes nor no");
-  if (!said) return at_work_.session.end(said.error().message);
+  if (auto said = say(channel, order); !said) return at_work_.session.end(said.error().message);
   last_heard_ = Clock::now();
   return {};
 }
 
+// Also while there are jobs: the other server may want another session.
+Result<void> PairLane::say_alive() {
+  last_alive_ = Clock::now();
+  if (auto said = order(PairOrder::Kind::kAlive); !said) return said;
+  std::uint8_t octet = 0;
+  auto heard = at_work_.session.channel().read({&octet, 1});
+  if (heard && octet != kGoOn && octet != kAnew) heard = fail("it says neither yes nor no");
+  if (!heard) return at_work_.session.end(heard.error().message);
+  last_heard_ = Clock::now();
+  return octet == kAnew ? Result<void>(fail(kRefreshed)) : Result<void>();
+}
+
+Result<void> PairLane::answer_alive() {
+  const std::uint8_t octet = queue_.anew() ? kAnew : kGoOn;
+  if (auto said = at_work_.session.channel().write({&octet, 1}); !said)
+    return at_work_.session.end(said.error().message);
+  return octet == kAnew ? Result<void>(fail(kRefreshed)) : Result<void>();
+}
+
 // Keys whose pool is nearly used up move between jobs, where these leave no moment.
 Result<void> PairLane::keep_up() {
-  if (!shared_.options.pair_ahead || !upkeep_.is_due() || ++jobs_since_step_ < kJobsBetween)
-    return {};
+  if (!shared_.options.pair_ahead || !upkeep_.is_due()) return {};
+  if (++jobs_since_step_ < kJobsBetween && Clock::now() - last_step_ < kStepsApart) return {};
   jobs_since_step_ = 0;
   auto done = upkeep_.step();
+  last_step_ = Clock::now();
   if (!done) return done.error();
   return {};
 }
@@ -260,13 +281,11 @@ Result<void> PairLane::obey(const PairOrder& order) {
       return {};
     case PairOrder::Kind::kBridge:
     case PairOrder::Kind::kMove:
-    case PairOrder::Kind::kErase: return upkeep_.obey(order);
+    case PairOrder::Kind::kErase:
+    case PairOrder::Kind::kEnd: return upkeep_.obey(order);
     case PairOrder::Kind::kAlive: break;
   }
-  const std::uint8_t yes = 1;
-  if (auto said = at_work_.session.channel().write({&yes, 1}); !said)
-    return at_work_.session.end(said.error().message);
-  return {};
+  return answer_alive();
 }
 
 void PairLane::count() {

@@ -42,6 +42,8 @@ class PairLane {
   Result<bool> work_ahead();
   Result<void> keep_up();
   Result<void> order(PairOrder::Kind kind, const std::string& circuit = {});
+  Result<void> say_alive();
+  Result<void> answer_alive();
   Result<void> obey(const PairOrder& order);
   Result<void> prepare(const std::string& circuit);
   bool is_short_of_blocks() const;
@@ -60,6 +62,8 @@ class PairLane {
   Answers answers_;
   Clock::time_point last_heard_ = Clock::now();
   Clock::time_point last_job_ = Clock::now();
+  Clock::time_point last_alive_ = Clock::now();
+  Clock::time_point last_step_ = Clock::now();
   unsigned jobs_since_step_ = 0;
   std::uint64_t found_before_, missed_before_;
 };

@@ -22,6 +22,7 @@ constexpr std::size_t kBlockBytes = sizeof(AuthBlock);
 static_assert(kBlockBytes == 48 && kChunkBlocks * kBlockBytes <= kMaxValueBytes);
 constexpr std::size_t kMostBlocks = std::size_t{1} << 20;  // of a pool
 constexpr std::string_view kPrefix = kept::kPool, kHead = kept::kHead, kNext = kept::kNext;
+constexpr std::uint8_t kOld = 0x80;  // beside the side
 
 std::string base_of(const Label& id) {
   return std::string(kPrefix) + to_hex({reinterpret_cast<const std::uint8_t*>(&id), sizeof id});
@@ -56,12 +57,75 @@ Result<void> PairPools::load() {
   next_.clear();
   made_.clear();
   erased_.clear();
+  old_.clear();
   for (const std::string& name : *names) {
     if (!name.ends_with(kHead)) continue;
     if (pools_.size() == kMostAll) return fail("pool: this store has more than it may have");
     if (auto loaded = load_one(name.substr(0, name.size() - kHead.size())); !loaded) return loaded;
   }
+  return look_at_refresh_locked();
+}
+
+Result<void> PairPools::look_at_refresh() {
+  const std::lock_guard lock(mutex_);
+  return look_at_refresh_locked();
+}
+
+Result<void> PairPools::look_at_refresh_locked() {
+  auto since = values_.get(kept::kRefreshing);
+  if (!since) return since.error();
+  refreshing_.reset();
+  if (!*since) return {};
+  if ((*since)->size() != kept::kSinceBytes) return damaged(std::string(kept::kRefreshing));
+  refreshing_ = Reader(**since).u64();
   return {};
+}
+
+std::optional<std::uint64_t> PairPools::refreshing() const {
+  const std::lock_guard lock(mutex_);
+  return refreshing_;
+}
+
+SecretVector PairPools::head_of(const pair::Pool& pool, std::uint64_t blocks, bool old) const {
+  SecretVector head;
+  SecretWriter out(head);
+  out.u8(static_cast<std::uint8_t>(static_cast<std::uint8_t>(side_) | (old ? kOld : 0)));
+  out.u64(blocks);
+  out.raw({reinterpret_cast<const std::uint8_t*>(&pool.deltas.delta), kLabelBytes});
+  return head;
+}
+
+Result<void> PairPools::retire(const std::vector<Label>& ids, std::uint64_t now_s) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  std::vector<SecretVector> heads;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> anew;
+  for (const Label& id : ids) {
+    const pair::Pool* pool = find_own(id);
+    if (pool == nullptr || old_.contains(key_of(id))) continue;
+    names.push_back(base_of(id) + std::string(kHead));
+    heads.push_back(head_of(*pool, made_.at(key_of(id)), true));
+    anew.push_back(key_of(id));
+  }
+  std::vector<NamedValue> values;
+  for (std::size_t k = 0; k < names.size(); ++k) values.push_back({names[k], heads[k]});
+  const Bytes since = put_number(refreshing_.value_or(now_s));
+  if (!refreshing_) values.push_back({kept::kRefreshing, since});
+  if (values.empty()) return {};
+  if (auto put = values_.put(values); !put) return put;
+  old_.insert(anew.begin(), anew.end());
+  refreshing_ = refreshing_.value_or(now_s);
+  return {};
+}
+
+bool PairPools::is_old(const Label& id) const {
+  const std::lock_guard lock(mutex_);
+  return old_.contains(key_of(id));
+}
+
+bool PairPools::has_old() const {
+  const std::lock_guard lock(mutex_);
+  return !old_.empty();
 }
 
 Result<void> PairPools::load_one(const std::string& base) {
@@ -71,7 +135,8 @@ Result<void> PairPools::load_one(const std::string& base) {
   if (!*head || !*next) return damaged(base);
   Reader in(**head), number(**next);
   pair::Pool pool;
-  pool.deltas.side = static_cast<pair::Side>(in.u8());
+  const std::uint8_t side = in.u8();
+  pool.deltas.side = static_cast<pair::Side>(side & ~kOld);
   const std::uint64_t blocks = in.u64(), used = number.u64();
   const ByteSpan delta = in.raw(kLabelBytes);
   Label id;
@@ -93,6 +158,7 @@ Result<void> PairPools::load_one(const std::string& base) {
     std::memcpy(static_cast<void*>(pool.blocks.data() + first), (*value)->data(), bytes);
   }
   pools_.push_back(std::move(pool));
+  if ((side & kOld) != 0) old_.insert(key_of(id));
   next_[key_of(id)] = used;
   made_[key_of(id)] = blocks;
   erased_[key_of(id)] = std::max(used / kChunkBlocks, kErasedAtOnce) - kErasedAtOnce;
@@ -101,17 +167,16 @@ Result<void> PairPools::load_one(const std::string& base) {
 
 Result<void> PairPools::keep(pair::Pool pool) {
   const std::lock_guard lock(mutex_);
-  const auto live = std::ranges::count_if(pools_, [&](const pair::Pool& one) {
-    return next_.at(key_of(one.id)) < made_.at(key_of(one.id));
-  });
-  if (static_cast<std::size_t>(live) == kMost || pools_.size() == kMostAll)
+  std::size_t live = 0, old = 0;
+  for (const pair::Pool& one : pools_) {
+    if (next_.at(key_of(one.id)) == made_.at(key_of(one.id))) continue;
+    ++live;
+    if (old_.contains(key_of(one.id))) ++old;
+  }
+  if (live - old >= kMost || live >= kMostWithOld || pools_.size() >= kMostAll)
     return fail("pool: there are " + std::to_string(pools_.size()) +
                 " in this store, and no more can be made");
-  SecretVector head;
-  SecretWriter out(head);
-  out.u8(static_cast<std::uint8_t>(pool.deltas.side));
-  out.u64(pool.blocks.size());
-  out.raw({reinterpret_cast<const std::uint8_t*>(&pool.deltas.delta), kLabelBytes});
+  const SecretVector head = head_of(pool, pool.blocks.size(), false);
   const Bytes none = put_number(0);
   std::vector<std::string> names{base_of(pool.id) + std::string(kHead),
                                  base_of(pool.id) + std::string(kNext)};
@@ -156,6 +221,7 @@ Result<void> PairPools::erase_locked(const Label& id) {
   next_.erase(key_of(id));
   made_.erase(key_of(id));
   erased_.erase(key_of(id));
+  old_.erase(key_of(id));
   std::erase(orphans_, id);
   return {};
 }
@@ -174,7 +240,8 @@ std::vector<PairPools::Count> PairPools::counts() const {
   const std::lock_guard lock(mutex_);
   std::vector<Count> out;
   for (const pair::Pool& pool : pools_)
-    out.push_back({pool.id, next_.at(key_of(pool.id)), made_.at(key_of(pool.id))});
+    out.push_back({pool.id, next_.at(key_of(pool.id)), made_.at(key_of(pool.id)),
+                   old_.contains(key_of(pool.id))});
   return out;
 }
 

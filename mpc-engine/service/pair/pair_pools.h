@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pools of a server on its disk (pair/pool.h), in the store's value table:
 //
-//   pool/ID/head    which side, how many blocks, Δ
+//   pool/ID/head    which side, whether it is old, how many blocks, Δ
 //   pool/ID/next    the number of the first block that has not been used
 //   pool/ID/XXXX    chunk X of its blocks, until the number is behind it
+//   pool/refresh    since when a refresh is under way
+//
+// A refresh makes the pools that are there old: what is of them moves into pools that are made
+// since, and then they go (pair_refresh.h).
 //
 // A backup has the heads alone, and a store that was restored has pools without blocks
 // (service/store/kept_values.h).
@@ -13,12 +17,13 @@
 // them, and shall be gone when its record is. All pools that keys may be of are in memory too, 48
 // octets a block; of one that had none left when it was read, no block.
 //
-// Threads: counts() from any, the rest from the lane's. Secret: Δ and blocks.
+// Threads: counts() and refreshing() from any, the rest from the lane's. Secret: Δ and blocks.
 #pragma once
 
 #include <list>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "pair/pool.h"
 #include "service/store/value_table.h"
@@ -28,7 +33,8 @@ namespace tkdc {
 class PairPools final : public pair::PoolPosition {
  public:
   // Pools: of which blocks are left, and with those of which none is.
-  static constexpr std::size_t kMost = 64, kMostAll = 255;
+  // Of the former that are not old, and with old ones.
+  static constexpr std::size_t kMost = 64, kMostWithOld = 128, kMostAll = 255;
 
   PairPools(ValueTable& values, pair::Side side) : values_(values), side_(side) {}
 
@@ -40,6 +46,15 @@ class PairPools final : public pair::PoolPosition {
   Result<void> drop(const pair::Label& id);
   // One that nothing is of.
   Result<void> erase(const pair::Label& id);
+
+  // Since when a refresh is under way here, Unix time; none: none is.
+  std::optional<std::uint64_t> refreshing() const;
+  // Between sessions one may come to its end, as the store's entry (move_table.h).
+  Result<void> look_at_refresh();
+  // It is under way from now on, if it was not, and these are old. On disk when it returns.
+  Result<void> retire(const std::vector<pair::Label>& ids, std::uint64_t now_s);
+  bool is_old(const pair::Label& id) const;
+  bool has_old() const;
 
   // As the last session's begin has it, at both alike. Of which either server had no block left, as
   // one that was restored has none: their keys come into a session by a circuit.
@@ -57,6 +72,7 @@ class PairPools final : public pair::PoolPosition {
   struct Count {
     pair::Label id;
     std::uint64_t next = 0, blocks = 0;
+    bool old = false;
   };
   std::vector<Count> counts() const;
 
@@ -65,10 +81,12 @@ class PairPools final : public pair::PoolPosition {
 
  private:
   Result<void> load_one(const std::string& id);
+  Result<void> look_at_refresh_locked();
   void erase_used(const pair::Label& id, std::uint64_t next);
   pair::Pool* find_own(const pair::Label& id);
 
   Result<void> erase_locked(const pair::Label& id);
+  SecretVector head_of(const pair::Pool& pool, std::uint64_t blocks, bool old) const;
 
   ValueTable& values_;
   const pair::Side side_;
@@ -78,6 +96,8 @@ class PairPools final : public pair::PoolPosition {
   Numbers next_;    // by pool
   Numbers made_;    // how many blocks
   Numbers erased_;  // chunks before it are
+  std::set<std::pair<std::uint64_t, std::uint64_t>> old_;
+  std::optional<std::uint64_t> refreshing_;
   bool full_ = false;
   std::vector<pair::Label> orphans_, spent_;
 };

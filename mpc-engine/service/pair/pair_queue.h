@@ -68,6 +68,20 @@ class PairQueue {
     woken_ = true;
     changed_.notify_all();
   }
+  // The session is to end, and another one to begin.
+  void begin_anew() {
+    const std::lock_guard lock(mutex_);
+    anew_ = woken_ = true;
+    changed_.notify_all();
+  }
+  bool anew() {
+    const std::lock_guard lock(mutex_);
+    return anew_;
+  }
+  void begun() {
+    const std::lock_guard lock(mutex_);
+    anew_ = false;
+  }
   void stop() {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
@@ -87,7 +101,7 @@ class PairQueue {
   std::condition_variable changed_;
   FairQueue queue_;
   std::set<JobName> names_;  // that it has
-  bool woken_ = false, stopped_ = false;
+  bool woken_ = false, stopped_ = false, anew_ = false;
 };
 
 }  // namespace tkdc

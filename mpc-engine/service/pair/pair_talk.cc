@@ -66,6 +66,10 @@ bool decode(ByteSpan body, PairOrder& out) {
     case PairOrder::Kind::kBridge:
     case PairOrder::Kind::kMove:
     case PairOrder::Kind::kErase: return get_records(in, out);
+    case PairOrder::Kind::kEnd:
+      out.number = in.u32();
+      out.left = in.u8();
+      break;
     default: return false;
   }
   return in.complete();
@@ -83,6 +87,9 @@ Result<void> say(ot::Channel& channel, const PairOrder& order) {
     put(out, order.statement);
   } else if (order.is_of_pools()) {
     put_records(out, order);
+  } else if (order.kind == PairOrder::Kind::kEnd) {
+    out.u32(order.number);
+    out.u8(order.left);
   } else if (order.kind != PairOrder::Kind::kAlive) {
     out.text(order.circuit);
   }

@@ -4,12 +4,13 @@
 // points where both wait for nothing else. Everything in them is public.
 //
 //   order       leader → other: kind 1, length 2, and
-//               alive    nothing; answered with one octet
+//               alive    nothing; answered with one octet, 1, or 2: a new session is wanted
 //               job      the job's name 24, the leader's statement
 //               prepare  a kind of circuit: a step towards one more of it
 //               forget   a kind of circuit: what is prepared of it goes
 //               bridge, move, erase   pool 16, number 4, how many records 2, and of each its id 16
 //                        and version 4 (pair_upkeep.h)
+//               end      of a refresh: number 4, what is left 1 (pair_refresh.h)
 //   statement   verdict 1, digest of what is public of the job 32, what of the record is held in
 //               this session 1 (nothing, its bits, PRF+ of them too), how many circuits of its
 //               kinds are ready 2
@@ -40,7 +41,8 @@ struct PairOrder {
     kForget = 3,
     kBridge = 8,
     kMove = 9,
-    kErase = 10
+    kErase = 10,
+    kEnd = 11
   };
   struct Record {
     KeyId id{};
@@ -54,8 +56,9 @@ struct PairOrder {
   std::string circuit;
   // Of kBridge, kMove and kErase.
   pair::Label pool;
-  std::uint32_t number = 0;
+  std::uint32_t number = 0;  // of kEnd, too
   std::vector<Record> records;
+  std::uint8_t left = 0;  // of kEnd
   bool is_of_pools() const { return kind >= Kind::kBridge && kind <= Kind::kErase; }
 };
 

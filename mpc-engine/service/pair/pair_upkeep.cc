@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/codec.h"
+#include "pair/circuit_bridge.h"
 #include "service/pair/pair_begin.h"
 #include "service/store/move_table.h"
 
@@ -17,7 +18,8 @@ using pair::kLabelBytes;
 constexpr std::size_t kPageBlocks = 1024;  // of a bridge ahead
 constexpr std::size_t kPageRecords = 64, kSweptRecords = 256;
 constexpr std::size_t kMostMovedBlocks = pair::kMostReserved - 1;
-constexpr std::size_t kMovedPart = 8;  // of a small pool, no more than that part at once
+constexpr std::size_t kMovedPart = 8;            // of a small pool, no more than that part at once
+constexpr std::chrono::seconds kSweepsAgain{5};  // for what is staged of an old pool
 static_assert(kPageBlocks <= pair::kMostBridged);
 
 std::size_t blocks_in(const KeyRecord& record) {
@@ -53,7 +55,8 @@ KeyRecord moved_record(const KeyRecord& old, const pair::StoredBlocks& stored, s
 }  // namespace
 
 PairUpkeep::PairUpkeep(const LaneShared& shared, const PairAtWork& at_work)
-    : shared_(shared), at_work_(at_work), asked_before_(at_work.asked.latest_last()) {}
+    : shared_(shared), at_work_(at_work), refresh_(shared_, at_work),
+      asked_before_(at_work.asked.latest_last()) {}
 
 void PairUpkeep::tell(const std::string& why) const {
   if (shared_.options.trouble) shared_.options.trouble("keys: " + why);
@@ -100,7 +103,8 @@ Result<void> PairUpkeep::bridge(const Records& records, const pair::Label& pool)
   return {};
 }
 
-// What both have bridged, under new blocks. What is kept of a pool for this is taken last.
+// What both have bridged, under new blocks. What is kept of a pool for this is taken last; without
+// a block, by a circuit.
 Result<pair::StoredBlocks> PairUpkeep::store_anew(const Records& records, const pair::Label& pool) {
   pair::Session& session = at_work_.session;
   pair::StoredBlocks old{pool, {}};
@@ -111,9 +115,16 @@ Result<pair::StoredBlocks> PairUpkeep::store_anew(const Records& records, const 
   }
   auto fresh = at_work_.blocks.fresh(old.blocks.size());
   if (!fresh) return fresh.error();
-  auto reserved = at_work_.blocks.need_to_move(pool);
-  if (!reserved) return reserved.error();
-  auto held = pair::bridge(session, **reserved, old, name_of_records(pointers(records)));
+  const Bytes name = name_of_records(pointers(records));
+  const pair::Pool* spent = at_work_.blocks.spent(pool);
+  Result<pair::Held> held = fail("");
+  if (spent != nullptr) {
+    held = pair::bridge_in_circuit(session, *spent, old, name);
+  } else {
+    auto reserved = at_work_.blocks.need_to_move(pool);
+    if (!reserved) return reserved.error();
+    held = pair::bridge(session, **reserved, old, name);
+  }
   if (!held) return held.error();
   return pair::store(session, *held, at_work_.blocks.pool(), std::move(*fresh));
 }
@@ -125,34 +136,46 @@ Result<void> PairUpkeep::move(std::uint32_t number, const Records& records,
   if (!stored) {
     if (!at_work_.session.stands()) return stored.error();
     moves_ = false;  // until the next session
-    tell("they could not be moved out of a pool that is nearly used up: " + stored.error().message);
+    const std::string what =
+        at_work_.pools.is_old(pool) ? "an old pool: " : "a pool that is nearly used up: ";
+    const std::string why = "they could not be moved out of " + what + stored.error().message;
+    tell(why);
+    refresh_.failed(why);
     return {};
   }
   std::vector<KeyRecord> anew;
   std::size_t block = 0;
   for (const RecordPtr& record : records) anew.push_back(moved_record(*record, *stored, block));
-  return in_two_phases(number, anew);
+  named_here_.reset();
+  auto moved = in_two_phases(number, shared_.store.moves()->prepare_move(number, anew));
+  if (!moved) return moved.error();
+  if (*moved && at_work_.pools.is_old(pool)) refresh_.moved(records.size());
+  return {};
 }
 
-// By both stores or by none; what is left half done the next session settles.
-Result<void> PairUpkeep::in_two_phases(std::uint32_t number, std::span<const KeyRecord> records) {
+// What this server has prepared, or why it has not: by both stores or by none, and whether it was.
+// What is left half done the next session settles.
+Result<bool> PairUpkeep::in_two_phases(std::uint32_t number, const Result<void>& first) {
   pair::Session& session = at_work_.session;
   MoveTable& moves = *shared_.store.moves();
-  const Result<void> first = moves.prepare_move(number, records);
   auto everywhere = both_say(session.channel(), first.ok());
-  if (!everywhere) return lost(everywhere.error());
+  if (!everywhere) return lost(everywhere.error()).error();
   if (!*everywhere) {
     moves_ = false;
-    tell(first ? "the other server could not store keys that move: its journal says why"
-               : first.error().message);
+    const std::string why =
+        first ? "the other server could not store keys that move: its journal says why"
+              : first.error().message;
+    tell(why);
+    refresh_.failed(why);
     const Result<void> undone =
         first ? shared_.store.abandon(moves.move_entry(number)) : Result<void>();
-    return undone ? undone : session.end(undone.error().message, EndedBy::kState);
+    if (!undone) return session.end(undone.error().message, EndedBy::kState);
+    return false;
   }
   const Result<void> second = shared_.store.commit(moves.move_entry(number));
   everywhere = both_say(session.channel(), second.ok());
-  if (!everywhere) return lost(everywhere.error());
-  if (*everywhere) return {};
+  if (!everywhere) return lost(everywhere.error()).error();
+  if (*everywhere) return true;
   return session.end(second
                          ? "it could not store keys that move"
                          : "this server could not store keys that move: " + second.error().message,
@@ -166,34 +189,21 @@ std::uint32_t PairUpkeep::next_move() const {
   return last && *last < UINT32_MAX ? *last + 1 : 0;
 }
 
-// Which pools committed records name.
-Result<std::set<PairUpkeep::PoolId>> PairUpkeep::named() const {
-  std::set<PoolId> out;
-  std::vector<KeyId> ids{KeyId{}};  // the first of all
-  while (!ids.empty()) {
-    for (const KeyId& id : ids) {
-      auto record = shared_.store.get(id);
-      if (!record) return record.error();
-      if (!*record || (*record)->sharing != kPairSharing) continue;
-      auto pool = pool_of(**record);
-      if (!pool) return pool.error();
-      out.insert(id_of(*pool));
-    }
-    auto next = shared_.store.ids_behind(ids.back(), 4096);
-    if (!next) return next.error();
-    ids = std::move(*next);
-  }
-  return out;
-}
-
 // Nothing is of it, here: neither committed, nor half made, nor staged.
-bool PairUpkeep::may_be_erased(const pair::Label& pool) const {
+bool PairUpkeep::may_be_erased(const pair::Label& pool) {
   shared_.staged.expire({});
-  if (pool == at_work_.blocks.pool().id || !shared_.staged.empty()) return false;
+  std::array<std::uint8_t, 16> id{};
+  std::memcpy(id.data(), &pool, sizeof pool);
+  if (pool == at_work_.blocks.pool().id || shared_.staged.has_of_pool(id)) return false;
   auto half_made = shared_.store.prepared();
   if (!half_made || !half_made->empty()) return false;
-  auto of_records = named();
-  return of_records && !of_records->contains(id_of(pool));
+  if (named_here_ && named_here_->contains(id_of(pool))) named_here_.reset();
+  if (!named_here_) {
+    auto named = named_pools(shared_.store);
+    if (!named) return false;
+    named_here_ = std::move(*named);
+  }
+  return !named_here_->contains(id_of(pool));
 }
 
 Result<void> PairUpkeep::erase(const pair::Label& pool) {
@@ -206,6 +216,7 @@ Result<void> PairUpkeep::erase(const pair::Label& pool) {
 }
 
 void PairUpkeep::begin() {
+  refresh_.begin();
   const std::vector<pair::Label> orphans = at_work_.pools.orphans();
   for (const pair::Label& pool : orphans)
     if (may_be_erased(pool))
@@ -222,6 +233,7 @@ Result<void> PairUpkeep::obey(const PairOrder& order) {
     if (auto said = channel.write({&word, 1}); !said) return lost(said.error());
     return here ? erase(order.pool) : Result<void>();
   }
+  if (order.kind == PairOrder::Kind::kEnd) return answer_end(order);
   Records records;
   const Bytes has = look_at(order, records);
   const std::uint32_t own_next = next_move();
@@ -251,6 +263,11 @@ Result<bool> PairUpkeep::step() {
   if (bridges_ && !is_due()) return bridge_page();
   if (!to_move_.empty()) return move_page();
   if (sweeps_from_) return sweep_page();
+  if (!to_erase_.empty() || ends_refresh_) {
+    auto done = to_erase_.empty() ? end_refresh() : erase_next();
+    if (!done) return done.error();
+    return true;
+  }
   begin_sweep();
   return sweeps_from_.has_value();
 }
@@ -312,29 +329,40 @@ Result<bool> PairUpkeep::bridge_page() {
   return bridges_ || !by_pool.empty();
 }
 
-std::set<PairUpkeep::PoolId> PairUpkeep::poor_now() const {
+// Into an old pool nothing is moved for a refresh.
+bool PairUpkeep::is_to_move(const PairPools::Count& pool) const {
+  const pair::Label& into = at_work_.blocks.pool().id;
+  if (pool.id == into) return false;
+  if (pool.old && !at_work_.pools.is_old(into)) return true;
+  return is_poor(pool) && !at_work_.pools.is_spent(pool.id);
+}
+
+std::set<PoolId> PairUpkeep::poor_now() const {
   std::set<PoolId> out;
   for (const PairPools::Count& one : at_work_.pools.counts())
-    if (is_poor(one) && !at_work_.pools.is_spent(one.id) && !(one.id == at_work_.blocks.pool().id))
-      out.insert(id_of(one.id));
+    if (is_to_move(one)) out.insert(id_of(one.id));
   return out;
 }
 
 bool PairUpkeep::is_due() const {
   if (!moves_) return false;
+  if (refresh_.under_way() &&
+      (sweeps_from_ || !to_erase_.empty() || ends_refresh_ || SteadyClock::now() >= sweeps_again_))
+    return true;
   return !to_move_.empty() || (sweeps_from_ && !poor_.empty()) ||
          !std::ranges::includes(swept_, poor_now());
 }
 
-// Once a session, and again when another pool is nearly used up.
+// Once a session, again when another pool is nearly used up, and while a refresh waits for its end.
 void PairUpkeep::begin_sweep() {
   const std::vector<PairPools::Count> pools = at_work_.pools.counts();
   const bool retired = std::ranges::any_of(pools, [&](const PairPools::Count& one) {
     return !(one.id == at_work_.blocks.pool().id) && is_retired(at_work_.pools, one.id);
   });
   std::set<PoolId> poor = poor_now();
-  const bool due = !swept_once_ || !std::ranges::includes(swept_, poor);
-  if (!retired || !due || !moves_) return;
+  const bool again = refresh_.under_way() && SteadyClock::now() >= sweeps_again_;
+  const bool due = !swept_once_ || again || !std::ranges::includes(swept_, poor);
+  if (!(retired || refresh_.under_way()) || !due || !moves_) return;
   poor_ = poor;
   swept_ = std::move(poor);
   swept_once_ = true;
@@ -346,9 +374,8 @@ Result<bool> PairUpkeep::sweep_page() {
   auto ids = shared_.store.ids_behind(*sweeps_from_, kSweptRecords);
   if (!ids || ids->empty()) {
     sweeps_from_.reset();
-    if (!ids) return false;
-    if (auto done = end_sweep(); !done) return done.error();
-    return true;
+    if (ids) end_sweep();
+    return ids.ok();
   }
   sweeps_from_ = ids->back();
   for (const KeyId& id : *ids) {
@@ -390,24 +417,83 @@ Result<bool> PairUpkeep::move_page() {
   return true;
 }
 
-// Those of which nothing is any more go, at both.
-Result<void> PairUpkeep::end_sweep() {
+// Those of which nothing is any more go, at both, one in a step.
+void PairUpkeep::end_sweep() {
+  for (const PairPools::Count& one : at_work_.pools.counts())
+    if (!named_.contains(id_of(one.id)) && is_retired(at_work_.pools, one.id))
+      to_erase_.push_back(one.id);
+  ends_refresh_ = refresh_.under_way() && moves_;
+}
+
+Result<void> PairUpkeep::erase_next() {
+  PairOrder order;
+  order.kind = PairOrder::Kind::kErase;
+  order.pool = to_erase_.back();
+  to_erase_.pop_back();
+  if (!may_be_erased(order.pool)) return {};
   ot::Channel& channel = at_work_.session.channel();
-  for (const PairPools::Count& one : at_work_.pools.counts()) {
-    if (named_.contains(id_of(one.id)) || !is_retired(at_work_.pools, one.id) ||
-        !may_be_erased(one.id))
-      continue;
-    PairOrder order;
-    order.kind = PairOrder::Kind::kErase;
-    order.pool = one.id;
-    std::uint8_t there = 0;
-    auto done = say(channel, order);
-    if (done) done = channel.read({&there, 1});
-    if (!done) return lost(done.error());
-    if (there > 1) return at_work_.session.end("it says neither yes nor no");
-    if (there == 0) continue;
-    if (auto erased = erase(one.id); !erased) return erased;
+  std::uint8_t there = 0;
+  auto done = say(channel, order);
+  if (done) done = channel.read({&there, 1});
+  if (!done) return lost(done.error());
+  if (there > 1) return at_work_.session.end("it says neither yes nor no");
+  return there == 0 ? Result<void>() : erase(order.pool);
+}
+
+// ---- the end of a refresh
+
+Result<void> PairUpkeep::end_refresh() {
+  ends_refresh_ = false;
+  sweeps_again_ = SteadyClock::now() + kSweepsAgain;
+  PairOrder order;
+  order.kind = PairOrder::Kind::kEnd;
+  const PairRefresh::Left own = refresh_.left(next_move(), order.number);
+  order.left = static_cast<std::uint8_t>(own);
+  ot::Channel& channel = at_work_.session.channel();
+  Bytes in(5);
+  auto done = say(channel, order);
+  if (done) done = channel.read(in);
+  if (!done) return lost(done.error());
+  Reader reader(in);
+  const std::uint32_t number = reader.u32();
+  const std::uint8_t peers = reader.u8();
+  if (peers > static_cast<std::uint8_t>(PairRefresh::Left::kUnknown))
+    return at_work_.session.end("it says of a refresh what cannot be");
+  return settle_end(std::max(number, order.number), own, static_cast<PairRefresh::Left>(peers));
+}
+
+Result<void> PairUpkeep::answer_end(const PairOrder& order) {
+  if (order.left > static_cast<std::uint8_t>(PairRefresh::Left::kUnknown))
+    return at_work_.session.end("it says of a refresh what cannot be");
+  std::uint32_t number = 0;
+  const PairRefresh::Left own = refresh_.left(next_move(), number);
+  Bytes out;
+  Writer writer(out);
+  writer.u32(number);
+  writer.u8(static_cast<std::uint8_t>(own));
+  if (auto said = at_work_.session.channel().write(out); !said) return lost(said.error());
+  return settle_end(std::max(number, order.number), own,
+                    static_cast<PairRefresh::Left>(order.left));
+}
+
+Result<void> PairUpkeep::settle_end(std::uint32_t number, PairRefresh::Left own,
+                                    PairRefresh::Left peers) {
+  const PairRefresh::Outcome outcome = PairRefresh::concluded(own, peers);
+  if (outcome == PairRefresh::Outcome::kGoesOn) return {};
+  if (outcome == PairRefresh::Outcome::kFailed) {
+    moves_ = false;  // until the next session
+    const std::string why = refresh_.why_not(own, peers);
+    tell(why);
+    refresh_.failed(why);
+    return {};
   }
+  const std::uint64_t since = at_work_.pools.refreshing().value_or(0);
+  auto ended = in_two_phases(number, shared_.store.moves()->prepare_refreshed(number, since));
+  if (!ended) return ended.error();
+  if (!*ended) return {};
+  refresh_.ended();
+  if (auto seen = at_work_.pools.look_at_refresh(); !seen)
+    return at_work_.session.end(seen.error().message, EndedBy::kState);
   return {};
 }
 

@@ -5,11 +5,13 @@
 //
 //   bridge   many records by one block of their pool, as far as there is room: a session costs a
 //            few blocks, and not one for each key. Answer: an octet for each record, 1: has it
-//   move     records of a pool that is nearly used up into the session's pool: bridged, stored
+//   move     records of a pool that is nearly used up, or old, into the session's pool: bridged,
+//   stored
 //            under new blocks, prepared by both stores as the next version, and committed. Answer:
 //            the number of this store's next move 4, then as above
 //   erase    a pool that is retired and that no record names. Answer: 1: here too; then both
 //            erase it, and vote
+//   end      of a refresh (pair_refresh.h)
 //
 // Used by the lane's thread. Error: the session's.
 #pragma once
@@ -17,6 +19,7 @@
 #include <set>
 
 #include "service/job/lane_shared.h"
+#include "service/pair/pair_refresh.h"
 #include "service/pair/pair_session.h"
 #include "service/pair/pair_talk.h"
 
@@ -31,25 +34,28 @@ class PairUpkeep {
   void begin();
   // At the leader, while it is idle: one step, some 0.1 s at most. Whether there was one to do.
   Result<bool> step();
-  // Whether keys have to move before their pool is used up: a step between jobs too.
+  // Whether keys have to move before their pool is used up, or for a refresh: a step between jobs,
+  // too.
   bool is_due() const;
   Result<void> obey(const PairOrder& order);
 
  private:
-  using PoolId = std::pair<std::uint64_t, std::uint64_t>;
   using RecordPtr = std::shared_ptr<const KeyRecord>;
   using Records = std::vector<RecordPtr>;
-  static PoolId id_of(const pair::Label& pool) { return {pool.high, pool.low}; }
 
   RecordPtr find(const KeyId& id, pair::Label& pool) const;
   Result<bool> bridge_page();
   Result<bool> sweep_page();
-  Result<void> end_sweep();
+  void end_sweep();
   void begin_sweep();
+  bool is_to_move(const PairPools::Count& pool) const;
   std::set<PoolId> poor_now() const;
   Result<bool> move_page();
-  Result<std::set<PoolId>> named() const;
-  bool may_be_erased(const pair::Label& pool) const;
+  bool may_be_erased(const pair::Label& pool);
+  Result<void> erase_next();
+  Result<void> end_refresh();
+  Result<void> answer_end(const PairOrder& order);
+  Result<void> settle_end(std::uint32_t number, PairRefresh::Left own, PairRefresh::Left peers);
 
   PairOrder order_of(PairOrder::Kind kind, const pair::Label& pool, const Records& records) const;
   Result<Records> agreed(PairOrder& order, const Records& records);
@@ -57,7 +63,7 @@ class PairUpkeep {
   Result<void> bridge(const Records& records, const pair::Label& pool);
   Result<void> move(std::uint32_t number, const Records& records, const pair::Label& pool);
   Result<pair::StoredBlocks> store_anew(const Records& records, const pair::Label& pool);
-  Result<void> in_two_phases(std::uint32_t number, std::span<const KeyRecord> records);
+  Result<bool> in_two_phases(std::uint32_t number, const Result<void>& first);
   Result<void> erase(const pair::Label& pool);
   std::uint32_t next_move() const;
   void tell(const std::string& why) const;
@@ -65,6 +71,9 @@ class PairUpkeep {
 
   const LaneShared shared_;
   const PairAtWork& at_work_;
+  PairRefresh refresh_;
+  // Pools that records name: some may not be named any more, and none is missing but the session's.
+  std::optional<std::map<PoolId, std::uint64_t>> named_here_;
   // At the leader.
   std::vector<KeyId> asked_before_;  // to be bridged first
   KeyId bridged_to_{};
@@ -75,6 +84,9 @@ class PairUpkeep {
   std::map<PoolId, std::vector<KeyId>> to_move_;
   std::set<PoolId> swept_;  // poor ones of the last
   bool swept_once_ = false;
+  std::vector<pair::Label> to_erase_;
+  bool ends_refresh_ = false;               // next, when the pools have gone
+  SteadyClock::time_point sweeps_again_{};  // for a refresh
 };
 
 }  // namespace tkdc

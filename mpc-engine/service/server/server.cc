@@ -406,7 +406,7 @@ Result<void> Server::look_after() {
     alarms_->look_at_certificate(
         certificate_alarm(*certificate_end_s_, static_cast<std::int64_t>(wall_s())));
   (void)take_revoke_request();  // its troubles are in the journal
-  if (!of_two()) shares_->look();
+  shares_->look();
   revocations_.look(jobs_->status().revoked);
   alarms_->look(disk_rooms(config_.store_path, config_.store_map_bytes, config_.audit_file));
   alarms_->look_at_backups(

@@ -68,9 +68,6 @@ void Server::answer_monitoring() {
 // What needs a third server.
 const char* Server::refusal_of_two(LocalOp op) {
   switch (op) {
-    case LocalOp::kShares:
-      return "shares: a realm on two servers has no MACs on shares and no refresh: each stored bit "
-             "has its own MAC, which is checked with each use";
     case LocalOp::kRepair:
       return "repair: of two servers none can be rebuilt from the other: docs/operations.md, A "
              "realm on two servers";

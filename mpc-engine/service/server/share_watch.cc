@@ -8,10 +8,13 @@ namespace {
 
 // What a timer does each night was missed more than once.
 constexpr std::int64_t kAuditDueS = 3 * 24 * 3600;
+constexpr const char* kOfTwo =
+    "shares: a realm on two servers has no MACs on shares to audit or deal: each stored bit has "
+    "its own MAC, which is checked with each use";
 
 nlohmann::json shares_json(const JobServiceStatus& jobs) {
   const ShareUpkeepStatus& s = jobs.shares;
-  nlohmann::json json = {{"macs", s.possible},
+  nlohmann::json json = {{"macs", s.possible && !jobs.pair},
                          {"running", s.running},
                          {"wanted", s.wanted},
                          {"keys", s.keys},
@@ -90,8 +93,8 @@ Result<std::string> ShareWatch::ask(const std::string& word) {
   const auto task = share_task_of(word);
   if (!task && word != "status") return fail("shares: no such request: " + word);
   if (task) {
-    if (!now.session_up)
-      return fail("there is no session between the three servers; see `tkdc status`");
+    if (!now.session_up) return fail("there is no session between the servers; see `tkdc status`");
+    if (now.pair && *task != ShareTask::kRefresh) return fail(kOfTwo);
     if (!now.shares.possible)
       return fail(
           "the session has no MACs on shares: set store.share_macs on all three servers, which "

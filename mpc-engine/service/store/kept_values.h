@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which of the named values (value_table.h) a backup holds, and what a restore makes of them.
 //
-//   pool/ID/head      a pool of two servers: which side 1, how many blocks 8, Δ 16. In a backup
+//   pool/ID/head      a pool of two servers: which side, and whether it is old 1, how many blocks
+//   8,
+//                     Δ 16. In a backup
 //   pool/ID/next      number of its first block that was not used 8. Restored: that of blocks
 //   pool/ID/XXXX      blocks. In no backup: each serves once, and a store that was restored would
 //                     use it a second time
 //   pool/mark         the audit log's head, once the server has stopped in good order 40. In no
 //                     backup (service/server/pool_mark.h)
+//   pool/refresh      since when a refresh is under way 8. In no backup: old pools say so, too
 //   move/state        numbers of moves (record_store_move.cc). In a backup; restored, none is
 //                     prepared
 //   move/ID           a record that moves. In a backup, and not restored: its move's number may
 //   have
 //                     been another one's since
+//   move/refreshed    the end of a refresh, since when it was under way 8. As move/ID
 //
 // Nothing in it is secret but Δ.
 #pragma once
@@ -26,9 +30,11 @@
 namespace tkdc::kept {
 
 inline constexpr std::string_view kPool = "pool/", kHead = "/head", kNext = "/next";
-inline constexpr std::string_view kMark = "pool/mark";
-inline constexpr std::string_view kMove = "move/", kMoveState = "move/state";
+inline constexpr std::string_view kMark = "pool/mark", kRefreshing = "pool/refresh";
+inline constexpr std::string_view kMove = "move/", kMoveState = "move/state",
+                                  kMoveRefreshed = "move/refreshed";
 inline constexpr std::size_t kHeadBytes = 1 + 8 + 16, kIdDigits = 32, kMoveStateBytes = 4 + 4;
+inline constexpr std::size_t kSinceBytes = 8;
 
 inline bool is_head(std::string_view name) {
   return name.size() == kPool.size() + kIdDigits + kHead.size() && name.starts_with(kPool) &&

@@ -141,12 +141,15 @@ class RecordStore final : public Store,
   };
   Result<std::uint32_t> last_move() override;
   Result<void> prepare_move(std::uint32_t number, std::span<const KeyRecord> records) override;
+  Result<void> prepare_refreshed(std::uint32_t number, std::uint64_t since_s) override;
+  Result<void> prepare_values(std::uint32_t number, std::span<const NamedValue> values);
   EntryId move_entry(std::uint32_t number) override;
   static std::optional<std::uint32_t> move_of(const EntryId& id);
   std::optional<EntryId> prepared_move(const MoveState& state);
   Result<MoveState> move_state();
   int put_move_state(Txn& txn, const MoveState& state);
   int take_place(Txn& txn, const std::string& name, Result<void>& fault);
+  int end_refresh(Txn& txn, Refresh& next, Result<void>& fault);
   Result<std::vector<std::string>> moving();
   Result<void> commit_move(std::uint32_t number);
   Result<void> abandon_move(std::uint32_t number);

@@ -5,9 +5,11 @@
 //   move/state      number of the last move that was committed 4, of the one that is prepared 4
 //                   (0: none)
 //   move/ID         a new record
+//   move/refreshed  the end of a refresh: since when it was under way 8
 #include <algorithm>
 
 #include "base/hex.h"
+#include "service/store/kept_values.h"
 #include "service/store/record_codec.h"
 #include "service/store/record_store.h"
 
@@ -15,7 +17,7 @@ namespace tkdc {
 namespace {
 
 constexpr std::string_view kMoveLabel = "tkdc moving.";  // 12 octets; then the number
-constexpr std::string_view kMoveState = "move/state", kMovePrefix = "move/";
+constexpr std::string_view kMoveState = kept::kMoveState, kMovePrefix = kept::kMove;
 constexpr std::string_view kAmongValues = Tables::kNames[Tables::kValues];
 
 std::string move_name(const KeyId& id) { return std::string(kMovePrefix) + to_hex(id); }
@@ -78,7 +80,16 @@ Result<void> RecordStore::prepare_move(std::uint32_t number, std::span<const Key
                   " is another installation's, or has fields beyond the store's limits");
   }
   for (std::size_t k = 0; k < names.size(); ++k) values.push_back({names[k], texts[k]});
+  return prepare_values(number, values);
+}
 
+Result<void> RecordStore::prepare_refreshed(std::uint32_t number, std::uint64_t since_s) {
+  Bytes since;
+  Writer(since).u64(since_s);
+  return prepare_values(number, std::array{NamedValue{kept::kMoveRefreshed, since}});
+}
+
+Result<void> RecordStore::prepare_values(std::uint32_t number, std::span<const NamedValue> values) {
   std::lock_guard lock(write_mutex_);
   auto state = move_state();
   if (!state) return state.error();
@@ -125,6 +136,24 @@ int RecordStore::take_place(Txn& txn, const std::string& name, Result<void>& fau
   return rc == 0 ? txn->erase(kValues, octets(name)) : rc;
 }
 
+// The epoch goes with the transaction; who commits it takes it up.
+int RecordStore::end_refresh(Txn& txn, Refresh& next, Result<void>& fault) {
+  const ByteSpan entry = octets(kept::kMoveRefreshed);
+  ByteSpan value;
+  int rc = txn->find(kValues, entry, value);
+  if (rc != 0) return rc;
+  SecretVector since;
+  if (!cipher_.decrypt(kAmongValues, entry, value, since) || since.size() != kept::kSinceBytes) {
+    fault = corrupt_value(entry);
+    return 0;
+  }
+  next.is = {refresh_.is.epoch + 1, Reader(since).u64()};
+  rc = put_refresh(txn, next);
+  for (const std::string_view name : {kept::kMoveRefreshed, kept::kRefreshing})
+    if (rc == 0) rc = txn->erase(kValues, octets(name));
+  return rc;
+}
+
 Result<std::vector<std::string>> RecordStore::moving() {
   auto found = names(kMovePrefix);
   if (!found) return found;
@@ -144,13 +173,20 @@ Result<void> RecordStore::commit_move(std::uint32_t number) {
   Result<void> fault;
   Txn txn(*tables_, true);
   int rc = txn.begun();
+  Refresh refreshed = refresh_;
   for (const std::string& name : *found) {
-    if (rc == 0 && fault) rc = take_place(txn, name, fault);
+    if (rc != 0 || !fault) break;
+    rc = name == kept::kMoveRefreshed ? end_refresh(txn, refreshed, fault)
+                                      : take_place(txn, name, fault);
   }
   if (!fault) return fault;
   if (rc == 0) rc = put_move_state(txn, {number, 0});
   if (rc == 0) rc = txn->commit();
   if (rc != 0) return failed("committing a move of keys", rc);
+  if (refreshed.is != refresh_.is) {
+    refresh_ = refreshed;
+    serve_refreshed();
+  }
   cache_.forget_all();
   return {};
 }

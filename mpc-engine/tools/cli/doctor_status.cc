@@ -129,9 +129,23 @@ Finding check_audit_log(const Patient& patient) {
   return good(std::to_string(number_of(patient.status, "audit_lines")) + " lines");
 }
 
+// Of two servers.
+Finding check_refresh(const Patient& patient, const json& shares) {
+  if (const std::string trouble = text_of(shares, "trouble"); !trouble.empty())
+    return warning(trouble, "journalctl -u " + patient.unit + "; then tkdc refresh --config " +
+                                shell_word(patient.config));
+  const std::int64_t refreshed = number_of(shares, "refreshed_at");
+  if (refreshed > 0 && std::time(nullptr) - refreshed > kRefreshDueS)
+    return warning("the keys were refreshed last on " + format_utc_spaced(refreshed),
+                   "systemctl enable --now tkdc-refresh@" + patient.name + ".timer");
+  return good(refreshed > 0 ? "refreshed " + format_utc_spaced(refreshed)
+                            : "the keys were never refreshed");
+}
+
 Finding check_shares(const Patient& patient) {
   if (!patient.status.is_object()) return silent();
   const json shares = patient.status.value("shares", json::object());
+  if (patient.status.contains("pair")) return check_refresh(patient, shares);
   if (!shares.is_object() || !truth(shares, "macs"))
     return good("without MACs on shares: there is nothing to audit");
   const std::string audit = "tkdc shares audit --config " + shell_word(patient.config);

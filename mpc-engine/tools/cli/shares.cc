@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tkdc shares`: on a server's host, has the three servers audit the MACs on their shares, or deal
-// them to keys that have none, and shows how far they are. `tkdc refresh`: has them replace all
-// shares by new ones of the same keys. The server does the work
+// them to keys that have none, and shows how far they are. `tkdc refresh`: has them, or two
+// servers, replace all shares by new ones of the same keys. The server does the work
 // (service/job/share_work.h), and goes on with it when this program is ended.
 #include <unistd.h>
 
@@ -75,22 +75,7 @@ std::string last_audit(const json& state) {
          std::to_string(count(audit, "without")) + " without MACs";
 }
 
-void show(const json& state) {
-  const std::uint64_t at = count(state, "refreshed_at");
-  std::cout << "refreshed        "
-            << (at == 0 ? "never"
-                        : format_utc(static_cast<std::int64_t>(at)) + ", refresh epoch " +
-                              std::to_string(count(state, "refresh_epoch")))
-            << "\n";
-  std::cout << "last audit       " << last_audit(state) << "\n";
-  std::cout << "MACs on shares   " << (is_set(state, "macs") ? "in use" : "not in this session")
-            << "\n";
-  if (const std::string task = text(state, "task"); !task.empty())
-    std::cout << "last work        " << task
-              << (is_set(state, "running")  ? ", at work: " + progress(state)
-                  : is_set(state, "wanted") ? ", waits for a session"
-                                            : ", " + progress(state))
-              << "\n";
+void show_macs(const json& state) {
   for (const auto& [label, name] :
        {std::pair("dealt            ", "dealt"), std::pair("audited          ", "audited"),
         std::pair("keys without     ", "without"), std::pair("of these stale   ", "stale"),
@@ -99,6 +84,26 @@ void show(const json& state) {
   if (auto named = state.find("alarms_named"); named != state.end() && named->is_array())
     for (const json& one : *named)
       if (one.is_string()) std::cout << "  " << printable(one.get<std::string>()) << "\n";
+}
+
+void show(const json& state, bool of_two) {
+  const std::uint64_t at = count(state, "refreshed_at");
+  std::cout << "refreshed        "
+            << (at == 0 ? "never"
+                        : format_utc(static_cast<std::int64_t>(at)) + ", refresh epoch " +
+                              std::to_string(count(state, "refresh_epoch")))
+            << "\n";
+  if (!of_two) std::cout << "last audit       " << last_audit(state) << "\n";
+  if (!of_two)
+    std::cout << "MACs on shares   " << (is_set(state, "macs") ? "in use" : "not in this session")
+              << "\n";
+  if (const std::string task = text(state, "task"); !task.empty())
+    std::cout << "last work        " << task
+              << (is_set(state, "running")  ? ", at work: " + progress(state)
+                  : is_set(state, "wanted") ? ", waits for a session"
+                                            : ", " + progress(state))
+              << "\n";
+  if (!of_two) show_macs(state);
   if (const std::string trouble = text(state, "trouble"); !trouble.empty())
     std::cout << "trouble          " << trouble << "\n";
 }
@@ -120,13 +125,15 @@ Result<json> wait_for_end(const std::string& socket, json state, std::uint64_t f
 Result<int> work(const SharesOptions& options) {
   auto config = load_server_config(options.config);
   if (!config) return config.error();
-  if (auto three = only_of_three(*config, "what it stores is checked with each use"); !three)
-    return three.error();
+  const bool of_two = config->parties == 2;
+  if (options.task == "audit" || options.task == "deal")
+    if (auto three = only_of_three(*config, "what it stores is checked with each use"); !three)
+      return three.error();
   const std::string socket = local_socket_path(config->store_path);
   auto before = ask(socket, "status");
   if (!before) return before.error();
   if (options.task == "status") {
-    show(*before);
+    show(*before, of_two);
     const bool clean =
         count(*before, "alarms") == 0 && count(part(*before, "last_audit"), "failed") == 0;
     return clean ? kGood : kFound;
@@ -136,7 +143,7 @@ Result<int> work(const SharesOptions& options) {
   if (options.background) return kGood;
   state = wait_for_end(socket, std::move(*state), count(*before, "finished"));
   if (!state) return state.error();
-  show(*state);
+  show(*state, of_two);
   if (!text(*state, "trouble").empty()) return kFailed;
   // What has no MACs was not proved. Dealing has just given them to it.
   const bool proved = options.task != "audit" || count(*state, "without") == 0;
@@ -148,6 +155,8 @@ Result<int> work(const SharesOptions& options) {
 Result<int> undo(const SharesOptions& options) {
   auto at = find_stopped_store(options.config);
   if (!at) return at.error();
+  if (auto three = only_of_three(at->config, "its keys move one after the other"); !three)
+    return three.error();
   if (auto owner = become_owner(*at); !owner) return owner.error();
   auto store = at->open();
   if (!store) return store.error();
@@ -168,7 +177,7 @@ int run_shares(const SharesOptions& options) {
 void add_shares(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<SharesOptions>();
   CLI::App* command = app.add_subcommand(
-      "shares", "have the three servers audit the MACs on their shares, or deal missing ones");
+      "shares", "have the servers audit the MACs on their shares, or deal missing ones");
   command->add_option("--config", options->config, "the server's tkdc.toml")->required();
   command->add_option("task", options->task, "audit, deal or status")
       ->required()
@@ -181,7 +190,7 @@ void add_refresh(CLI::App& app, int& exit_status) {
   auto options = std::make_shared<SharesOptions>();
   options->task = "refresh";
   CLI::App* command = app.add_subcommand(
-      "refresh", "have the three servers replace all shares by new ones of the same keys");
+      "refresh", "have the servers replace all shares by new ones of the same keys");
   command->add_option("--config", options->config, "the server's tkdc.toml")->required();
   command->add_flag("--background", options->background, "do not wait for the end");
   command->add_flag("--undo", options->undo,

@@ -7,6 +7,7 @@
 #include "base/hex.h"
 #include "circuit/schedule_digest.h"
 #include "ot/fixed_random.h"
+#include "pair/proof.h"
 #include "service/pair/pair_circuits.h"
 #include "service/pair/pair_offer.h"
 #include "session/memory_store.h"
@@ -52,6 +53,7 @@ class StandingMachine final : public Machine {
     EXPECT_GE(idle_, before + 3) << "the leader is not idle";
   }
   void until_idle() { pass(0ms); }
+  void forward(std::chrono::milliseconds time) { passed_ = passed_.load() + time; }
   static constexpr std::uint8_t kLeader = 11;  // ot::who of server 0
 
  private:
@@ -90,8 +92,9 @@ class Realm {
     traces_.begin();
     two_ = std::make_unique<TwoServices>(
         512, nullptr,
-        [](std::size_t p) {
+        [this](std::size_t p) {
           ot::begin_fixed(static_cast<std::uint8_t>(StandingMachine::kLeader + p));
+          if (draws_others_) (void)pair::draw_coin();
         },
         [this](std::size_t p, ByteSpan octets) { traces_.add(p, octets); });
     until_up();
@@ -103,6 +106,17 @@ class Realm {
     two_->restart([&](std::size_t p) {
       if (p == 0 && between) between();
     });
+    until_up();
+  }
+  // The one that follows a session that ends by itself, once some time has passed. Its pool has
+  // another id than the one of the last session that made one.
+  void follow(const std::string& ended) {
+    machine_.forward(3s);
+    two_->join();
+    draws_others_ = true;
+    traces_.end(ended, hashes_);
+    traces_.begin();
+    two_->start_session();
     until_up();
   }
   void end(const std::string& name) {
@@ -137,6 +151,7 @@ class Realm {
   StandingMachine machine_;
   const ot::FixedRandom fixed_;
   ot::Hashes& hashes_;
+  bool draws_others_ = false;
   Traces traces_;
   std::unique_ptr<TwoServices> two_;
 };
@@ -276,7 +291,17 @@ void add_sessions(ot::Hashes& hashes) {
   realm.next("moved");
   realm.machine().pass(100ms);
   for (const std::size_t p : {0, 1}) EXPECT_EQ(realm.two().service(p).status().pair->pools, 1u);
-  realm.end("erased");
+
+  // The other one is asked, and says so when it is asked whether it is there.
+  realm.two().service(1).ask_shares(ShareTask::kRefresh);
+  realm.follow("erased");
+  realm.machine().pass(100ms);
+  for (const std::size_t p : {0, 1}) {
+    const JobServiceStatus now = realm.two().service(p).status();
+    EXPECT_EQ(now.refresh_epoch, 1u) << now.shares.trouble;
+  }
+  EXPECT_EQ(realm.ask(mac), whole.checksum(56, plain));
+  realm.end("refreshed");
 }
 
 TEST(PairJobsGolden, WhatTwoServersSendIsAsCommitted) {

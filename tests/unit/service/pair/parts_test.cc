@@ -206,22 +206,26 @@ struct Begun {
   std::string error;
   std::optional<pair::Label> pool;
 };
-Begun begins_with(PairPools& pools, const Counts& said) {
+Begun begins_with(PairPools& pools, const Counts& said, bool refreshing = false,
+                  bool asked = false) {
   ot::Ends up("server 0", "server 1"), down("server 1", "server 0");
   ot::Channel own(*up.stream.writer, *down.stream.reader, 1000),
       rogue(*down.stream.writer, *up.stream.reader, 1000);
   Bytes out;
   Writer writer(out);
   writer.u8(static_cast<std::uint8_t>(said.size()));
+  writer.u8(refreshing ? 1 : 0);
   for (const PairPools::Count& one : said) {
     writer.raw({reinterpret_cast<const std::uint8_t*>(&one.id), sizeof one.id});
     writer.u64(one.next);
     writer.u64(one.blocks);
+    writer.u8(one.old ? 1 : 0);
   }
   EXPECT_TRUE(rogue.write(out).ok());
   down.stream.writer->finish();  // so where a new pool is begun, it goes no further
   PairBeginning of;
   of.pool_blocks = 1024;
+  of.refresh = asked;
   Begun begun;
   auto best = agree_on_pool(own, of, pools, begun.ended_by);
   if (best && *best != nullptr) begun.pool = (*best)->id;
@@ -308,6 +312,73 @@ TEST_F(LyingPeer, SaysANumberThatIsFarAhead) {
   says(blocks);
   EXPECT_EQ(next(large), blocks);
   EXPECT_TRUE(pools.is_spent(large.id));
+}
+
+// A refresh that is under way at one alone makes all pools old, on disk, and no pool of before
+// serves; whoever says so, and however often.
+TEST_F(LyingPeer, SaysThatARefreshIsUnderWay) {
+  const Counts both{{first.id, 10, kBlocks}, {second.id, 0, kBlocks}};
+  const auto all_old = [&] {
+    PairPools again(table, pair::Side::kGarbler);
+    EXPECT_TRUE(again.load().ok());
+    return again.refreshing().has_value() && again.is_old(first.id) && again.is_old(second.id);
+  };
+  EXPECT_TRUE(begins_with(pools, both).pool.has_value()) << "the control";
+  EXPECT_FALSE(pools.refreshing());
+  const Begun begun = begins_with(pools, both, true);
+  EXPECT_FALSE(begun.pool) << "a new one is to be made";
+  EXPECT_TRUE(all_old());
+  const std::uint64_t since = *pools.refreshing();
+  // A pool that was made since is old where the other one does not know of the refresh.
+  const pair::Pool third = new_pool(kBlocks);
+  ASSERT_TRUE(pools.keep(third).ok());
+  Counts three = both;
+  three.push_back({third.id, 0, kBlocks});
+  EXPECT_EQ(begins_with(pools, three, true).pool, third.id);
+  EXPECT_FALSE(pools.is_old(third.id));
+  EXPECT_FALSE(begins_with(pools, three, false).pool);
+  EXPECT_TRUE(pools.is_old(third.id));
+  EXPECT_EQ(pools.refreshing(), since);
+}
+
+// This server's own word is enough, and what the other one says does not take it back.
+TEST_F(LyingPeer, SaysNothingOfARefresh) {
+  const Counts both{{first.id, 10, kBlocks}, {second.id, 0, kBlocks}};
+  EXPECT_FALSE(begins_with(pools, both, false, true).pool);
+  EXPECT_FALSE(begins_with(pools, both, false).pool);
+  EXPECT_TRUE(pools.is_old(first.id) && pools.is_old(second.id) && pools.refreshing());
+}
+
+TEST_F(LyingPeer, SaysThatAPoolIsOldWithoutARefresh) {
+  const Begun begun = begins_with(pools, {{first.id, 10, kBlocks, true}, {second.id, 0, kBlocks}});
+  EXPECT_EQ(begun.ended_by, EndedBy::kState);
+  EXPECT_FALSE(pools.is_old(first.id) || pools.refreshing());
+}
+
+// What cannot be noted is not begun: no session, and nothing of it at this server.
+TEST_F(LyingPeer, ADiskThatIsFullBeginsNoRefresh) {
+  table.full = true;
+  const Begun begun = begins_with(pools, {{first.id, 10, kBlocks}, {second.id, 0, kBlocks}}, true);
+  EXPECT_EQ(begun.ended_by, EndedBy::kState);
+  EXPECT_FALSE(begun.error.empty());
+  EXPECT_FALSE(pools.is_old(first.id) || pools.refreshing());
+}
+
+// Old pools make room for new ones, up to a bound; without room an old one serves on.
+TEST_F(LyingPeer, HasARefreshBegunAgainAndAgain) {
+  std::size_t sessions = 0;
+  Counts said;
+  for (; sessions < 200; ++sessions) {
+    said.clear();
+    for (const PairPools::Count& one : pools.counts())
+      said.push_back({one.id, one.next, one.blocks});
+    if (begins_with(pools, said, sessions == 0 || !pools.refreshing()).pool) break;
+    ASSERT_TRUE(pools.keep(new_pool(16)).ok());
+    for (const PairPools::Count& one : pools.counts()) ASSERT_TRUE(pools.retire({one.id}, 1).ok());
+  }
+  EXPECT_EQ(pools.counts().size(), PairPools::kMostWithOld);
+  EXPECT_TRUE(pools.full()) << "no key is made, and old ones serve";
+  EXPECT_FALSE(pools.keep(new_pool(16)).ok());
 }
 
 }  // namespace

@@ -2,50 +2,14 @@
 // Records that are replaced by their next version, at two servers or at none.
 #include "service/store/move_table.h"
 
-#include <condition_variable>
-#include <thread>
-
 #include "scratch_store.h"
+#include "service/store/kept_values.h"
+#include "service/store/refresh_table.h"
 #include "service/store/value_table.h"
-#include "session/settle.h"
+#include "settled_stores.h"
 
 namespace tkdc {
 namespace {
-
-// Packets from one thread to the other.
-class Mailbox {
- public:
-  void put(Bytes packet) {
-    const std::lock_guard lock(mutex_);
-    packets_.push_back(std::move(packet));
-    there_.notify_one();
-  }
-  Bytes take() {
-    std::unique_lock lock(mutex_);
-    there_.wait(lock, [&] { return !packets_.empty(); });
-    Bytes out = std::move(packets_.front());
-    packets_.erase(packets_.begin());
-    return out;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable there_;
-  std::vector<Bytes> packets_;
-};
-
-class Other final : public StepExchange {
- public:
-  Other(Mailbox& to, Mailbox& from) : to_(to), from_(from) {}
-  std::vector<std::string> names() const override { return {"the other"}; }
-  Result<std::vector<Bytes>> exchange(Step, const std::vector<Bytes>& bodies) override {
-    to_.put(bodies[0]);
-    return std::vector<Bytes>{from_.take()};
-  }
-
- private:
-  Mailbox &to_, &from_;
-};
 
 class MoveTest : public ScratchStore {
  protected:
@@ -134,23 +98,63 @@ TEST_F(MoveTest, ACrashLeavesBothStoresAlike) {
         ASSERT_TRUE(commit(*store, 1).ok());
       }
     }
-    Mailbox up, down;
-    Digest inventories[2];
-    std::thread threads[2];
-    for (const int p : {0, 1})
-      threads[p] = std::thread([&, p] {
-        auto store = filled(name + std::to_string(p));
-        Other other(p == 0 ? up : down, p == 0 ? down : up);
-        EXPECT_TRUE(settle_entries(other, *store, {}).ok());
-        inventories[p] = store->inventory().value();
-        EXPECT_TRUE(store->prepared().value().empty());
-        const bool moved = first == kHasCommitted || second == kHasCommitted;
-        EXPECT_EQ(version(*store, 1), moved ? 2u : 1u) << name;
-        EXPECT_EQ(version(*store, 2), moved ? 2u : 1u) << name;
-        EXPECT_EQ(store->moves()->last_move().value(), moved ? 1u : 0u);
-      });
-    for (auto& thread : threads) thread.join();
-    EXPECT_EQ(inventories[0], inventories[1]) << name;
+    auto one = filled(name + "0"), other = filled(name + "1");
+    settle_both({one.get(), other.get()});
+    const bool moved = first == kHasCommitted || second == kHasCommitted;
+    for (Store* store : {one.get(), other.get()}) {
+      EXPECT_EQ(version(*store, 1), moved ? 2u : 1u) << name;
+      EXPECT_EQ(version(*store, 2), moved ? 2u : 1u) << name;
+      EXPECT_EQ(store->moves()->last_move().value(), moved ? 1u : 0u);
+    }
+  }
+}
+
+// Wherever both were stopped at a refresh's end, it has ended at both or at none.
+TEST_F(MoveTest, TheEndOfARefreshIsAMove) {
+  constexpr std::uint64_t kSince = 1'800'000'000;
+  enum Step { kNothing, kHasPrepared, kHasCommitted };
+  const std::pair<Step, Step> crashes[] = {{kHasPrepared, kNothing},
+                                           {kHasPrepared, kHasPrepared},
+                                           {kHasCommitted, kHasPrepared},
+                                           {kHasPrepared, kHasCommitted},
+                                           {kHasCommitted, kHasCommitted}};
+  Bytes since;
+  Writer(since).u64(kSince);
+  std::uint32_t number = 0;
+  for (const auto& [first, second] : crashes) {
+    const std::string name = "end" + std::to_string(++number);
+    const Step steps[2] = {first, second};
+    for (const int p : {0, 1}) {
+      auto store = filled(name + std::to_string(p));
+      ASSERT_TRUE(store->values()->put(std::array{NamedValue{kept::kRefreshing, since}}).ok());
+      const auto before = store->inventory().value();
+      if (steps[p] != kNothing) {
+        ASSERT_TRUE(store->moves()->prepare_refreshed(1, kSince + p).ok());
+        EXPECT_EQ(store->refresh()->state().epoch, 0u);
+        EXPECT_FALSE(store->moves()->prepare_move(2, std::vector{next(1)}).ok());
+      }
+      EXPECT_EQ(store->inventory().value(), before);
+      if (steps[p] == kHasCommitted) {
+        ASSERT_TRUE(commit(*store, 1).ok());
+        EXPECT_EQ(store->refresh()->state(), (RefreshState{1, kSince + p}));
+        EXPECT_NE(store->inventory().value(), before) << "not beside one of before";
+        EXPECT_TRUE(commit(*store, 1).ok()) << "again";
+        EXPECT_EQ(store->refresh()->state().epoch, 1u) << "it counts once";
+      }
+    }
+    const bool ended = first == kHasCommitted || second == kHasCommitted;
+    {
+      auto one = filled(name + "0"), other = filled(name + "1");
+      settle_both({one.get(), other.get()});
+    }
+    for (const int p : {0, 1}) {
+      auto store = filled(name + std::to_string(p));
+      EXPECT_EQ(store->refresh()->state(), ended ? (RefreshState{1, kSince + p}) : RefreshState());
+      EXPECT_EQ(store->values()->get(kept::kRefreshing)->has_value(), !ended);
+      EXPECT_LE(store->values()->names("move/").value().size(), 1u) << "its state";
+      EXPECT_EQ(version(*store, 1), 1u);
+      EXPECT_TRUE(store->moves()->prepare_move(2, std::vector{next(1)}).ok());
+    }
   }
 }
 

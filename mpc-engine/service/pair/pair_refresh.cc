@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/pair/pair_refresh.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tkdc {
+
+Result<std::map<PoolId, std::uint64_t>> named_pools(Store& store) {
+  std::map<PoolId, std::uint64_t> out;
+  std::vector<KeyId> ids{KeyId{}};  // the first of all
+  while (!ids.empty()) {
+    for (const KeyId& id : ids) {
+      auto record = store.get(id);
+      if (!record) return record.error();
+      if (!*record || (*record)->sharing != kPairSharing) continue;
+      auto pool = pool_of(**record);
+      if (!pool) return pool.error();
+      ++out[id_of(*pool)];
+    }
+    auto next = store.ids_behind(ids.back(), 4096);
+    if (!next) return next.error();
+    ids = std::move(*next);
+  }
+  return out;
+}
+
+// What is staged of an old pool cannot be bound any more, and would keep it.
+void PairRefresh::drop_staged() {
+  const auto is_staged_of = [&](const PairPools::Count& pool) {
+    std::array<std::uint8_t, 16> id{};
+    std::memcpy(id.data(), &pool.id, sizeof pool.id);
+    return pool.old && shared_.staged.has_of_pool(id);
+  };
+  if (std::ranges::any_of(at_work_.pools.counts(), is_staged_of)) shared_.staged = StagedKeys();
+}
+
+void PairRefresh::begin() {
+  if (!under_way()) return;
+  drop_staged();
+  std::uint32_t number = 0;
+  (void)left(0, number);
+  keys_ = shared_.store.count();
+  shared_.upkeep.begun(ShareTask::kRefresh, keys_);
+  done_ = 0;
+  moved(keys_ - std::min(keys_, left_));
+}
+
+void PairRefresh::moved(std::size_t keys) {
+  if (!under_way()) return;
+  ShareUpkeepStatus more;
+  more.looked_at = std::min<std::uint64_t>(keys, keys_ - done_);  // some were made meanwhile
+  done_ += more.looked_at;
+  shared_.upkeep.page(more);
+}
+
+void PairRefresh::failed(const std::string& why) {
+  if (under_way()) shared_.upkeep.ended(why);
+}
+
+PairRefresh::Left PairRefresh::left(std::uint32_t next_move, std::uint32_t& number) {
+  number = 0;
+  left_ = 0;
+  auto named = named_pools(shared_.store);
+  if (!named) return Left::kUnknown;
+  for (const auto& [id, keys] : *named) {
+    const pair::Label pool{id.second, id.first};
+    if (at_work_.pools.is_old(pool) || at_work_.pools.find(pool) == nullptr) left_ += keys;
+  }
+  if (left_ > 0) return Left::kKeys;
+  if (at_work_.pools.has_old() || !under_way()) return Left::kPools;
+  number = next_move;
+  return number == 0 ? Left::kUnknown : Left::kNothing;
+}
+
+PairRefresh::Outcome PairRefresh::concluded(Left own, Left peers) {
+  if (own == Left::kNothing && peers == Left::kNothing) return Outcome::kEnded;
+  return std::max(own, peers) > Left::kPools ? Outcome::kFailed : Outcome::kGoesOn;
+}
+
+std::string PairRefresh::why_not(Left own, Left peers) const {
+  if (own == Left::kUnknown) return "the refresh did not end: this server's store cannot be read";
+  if (at_work_.pools.is_old(at_work_.blocks.pool().id))
+    return "the refresh cannot go on: the servers keep no more pools than they have, and it needs "
+           "new ones: destroy keys that are not used";
+  if (own == Left::kKeys)
+    return "the refresh did not end: " + std::to_string(left_) +
+           " keys could not be moved: the other server has not the same version of them, or a "
+           "pool is gone. Give them new keys, or destroy them, and ask again";
+  return peers == Left::kKeys
+             ? "the refresh did not end: the other server has keys left that could not be moved"
+             : "the refresh did not end: the other server's store cannot be read";
+}
+
+void PairRefresh::ended() {
+  moved(keys_ - done_);
+  shared_.upkeep.ended("");
+}
+
+}  // namespace tkdc

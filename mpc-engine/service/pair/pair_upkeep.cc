@@ -20,6 +20,8 @@ constexpr std::size_t kPageRecords = 64, kSweptRecords = 256;
 constexpr std::size_t kMostMovedBlocks = pair::kMostReserved - 1;
 constexpr std::size_t kMovedPart = 8;            // of a small pool, no more than that part at once
 constexpr std::chrono::seconds kSweepsAgain{5};  // for what is staged of an old pool
+constexpr const char* kHasEnded =
+    "the keys have been refreshed: a new session begins, so that nothing of before is in memory";
 static_assert(kPageBlocks <= pair::kMostBridged);
 
 std::size_t blocks_in(const KeyRecord& record) {
@@ -149,7 +151,10 @@ Result<void> PairUpkeep::move(std::uint32_t number, const Records& records,
   named_here_.reset();
   auto moved = in_two_phases(number, shared_.store.moves()->prepare_move(number, anew));
   if (!moved) return moved.error();
-  if (*moved && at_work_.pools.is_old(pool)) refresh_.moved(records.size());
+  if (!*moved) return {};
+  // Their bits in this session are those of before, at both alike.
+  for (const RecordPtr& record : records) at_work_.records.forget(record->ref.id);
+  if (at_work_.pools.is_old(pool)) refresh_.moved(records.size());
   return {};
 }
 
@@ -494,7 +499,7 @@ Result<void> PairUpkeep::settle_end(std::uint32_t number, PairRefresh::Left own,
   refresh_.ended();
   if (auto seen = at_work_.pools.look_at_refresh(); !seen)
     return at_work_.session.end(seen.error().message, EndedBy::kState);
-  return {};
+  return fail(kHasEnded);
 }
 
 }  // namespace tkdc

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A refresh of two servers: whose stores were stolen before it and after it has no key, nor forges
 // one; keys serve meanwhile; whatever stops it, it goes on.
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
 #include <set>
 
 #include "ot/field.h"
@@ -24,12 +28,14 @@ TwoServices::Job mac_of(const KeyRef& ref) { return {TKDC_OP_MAC, ref, 56, {}, r
 class PairRefreshTest : public testing::Test {
  protected:
   // ---- sessions, one after the other, as servers make them
+  void begin_session() {
+    two.join();
+    begun_with_ = refreshed(0).epoch;
+    two.start_session();
+  }
   void pump_until(const std::function<bool()>& what) {
     for (int k = 0; k < 12'000 && !what(); ++k) {
-      if (two.is_over()) {
-        two.join();
-        two.start_session();
-      }
+      if (two.is_over()) begin_session();
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     EXPECT_TRUE(what()) << two.ended(0) << "; " << two.ended(1);
@@ -41,8 +47,12 @@ class PairRefreshTest : public testing::Test {
   void refresh(std::size_t p) {
     const std::uint32_t epoch = refreshed(p).epoch + 1;
     two.service(p).ask_shares(ShareTask::kRefresh);
+    pump_until_it_serves(epoch);
+  }
+  // It ends with its session: the next one is up.
+  void pump_until_it_serves(std::uint32_t epoch) {
     pump_until([&] { return has_ended(epoch); });
-    pump_until([&] { return two.is_up(); });
+    pump_until([&] { return begun_with_ == epoch && two.is_up(); });
   }
   void restart() {
     two.stop();
@@ -114,7 +124,41 @@ class PairRefreshTest : public testing::Test {
     };
   }
 
+  // ---- a thief of memory
+  // Whether the bits of a block of this record are in this process, as a session has them.
+  bool is_in_memory(const KeyRecord& of) {
+    const pair::Label own = get_blocks(of.fields.at(field_name(56, "kc"))).value()[0].own;
+    return in_memory([&](const std::uint8_t* at, std::size_t octets) {
+      constexpr std::size_t kBits = pair::kBlockBits, kEach = sizeof(pair::AuthBit);
+      for (std::size_t from = 0; from + kBits * kEach <= octets; from += 16) {
+        std::size_t j = 0;
+        while (j < kBits && (at[from + j * kEach] & 1) == pair::bit_of(own, j)) ++j;
+        if (j == kBits) return true;
+      }
+      return false;
+    });
+  }
+  // Of each mapping that may be written and is no file's, as the kernel reads it.
+  static bool in_memory(const std::function<bool(const std::uint8_t*, std::size_t)>& found) {
+    std::ifstream maps("/proc/self/maps");
+    std::ifstream memory("/proc/self/mem", std::ios::binary);
+    for (std::string line; std::getline(maps, line);) {
+      std::uint64_t first = 0, end = 0, inode = 0;
+      char rights[5] = {};
+      if (std::sscanf(line.c_str(), "%lx-%lx %4s %*s %*s %lu", &first, &end, rights, &inode) != 4)
+        continue;
+      if (rights[1] != 'w' || inode != 0 || end - first > std::size_t{1} << 30) continue;
+      SecretVector page(end - first);  // its octets are in memory, too, until it goes
+      memory.clear();
+      memory.seekg(static_cast<std::streamoff>(first));
+      memory.read(reinterpret_cast<char*>(page.data()), static_cast<std::streamsize>(page.size()));
+      if (found(page.data(), static_cast<std::size_t>(memory.gcount()))) return true;
+    }
+    return false;
+  }
+
   bool ahead = true;
+  std::uint32_t begun_with_ = 0;  // the refresh epoch, of the last session
   TwoServices two{512, [this](JobServiceOptions& options) { options.pair_ahead = ahead; }};
 };
 
@@ -202,7 +246,7 @@ TEST_F(PairRefreshTest, KeysServeMeanwhile) {
   EXPECT_TRUE(two.service(1).status().shares.wanted);
   std::atomic<bool> done{false};
   std::thread sessions([&] {
-    pump_until([&] { return has_ended(1); });
+    pump_until_it_serves(1);
     done = true;
   });
   std::size_t served = 0;
@@ -257,10 +301,7 @@ TEST_F(PairRefreshTest, KilledServersGoOn) {
   int kills = 0;
   for (; kills < 40 && !has_ended(1); ++kills) {
     for (int k = 0; k < 5 + 13 * kills && !has_ended(1); ++k) {
-      if (two.is_over()) {
-        two.join();
-        two.start_session();
-      }
+      if (two.is_over()) begin_session();
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     two.break_link();
@@ -269,11 +310,11 @@ TEST_F(PairRefreshTest, KilledServersGoOn) {
         kept::give_up_blocks(*two.store(static_cast<std::size_t>(kills % 2)).values()).ok());
     settle_both({&two.store(0), &two.store(1)});
     if (kills > 0 || pools(0).size() > 1) two.restart_service();
-    two.start_session();
+    begin_session();
   }
   EXPECT_TRUE(has_ended(1)) << kills;
   EXPECT_GE(kills, 3) << "the control: it was killed amid it";
-  pump_until([&] { return two.is_up(); });
+  pump_until_it_serves(1);
   for (const KeyRef& ref : keys) serves(ref, whole);
   for (const std::size_t p : {0, 1}) {
     for (const KeyRef& ref : keys) EXPECT_GE(record(p, ref).version, 2u);
@@ -316,6 +357,33 @@ TEST_F(PairRefreshTest, AKeyThatCannotMoveIsSaid) {
   EXPECT_EQ(record(1, alice).version, 2u) << "it was moved before";
   EXPECT_EQ(record(1, bob).version, 2u);
   for (const KeyRef& ref : {alice, bob}) serves(ref, whole);
+}
+
+// What a session has had of a key goes from memory when the key has moved: here one that is bridged
+// ahead, by the block with which its pool is nearly used up.
+TEST_F(PairRefreshTest, NothingOfBeforeIsInMemory) {
+  const Bytes key = random_octets(16);
+  Krb5Client whole(kEnctype, key);
+  const KeyRef alice = two.make_key("alice@R", kEnctype, key);
+  serves(alice, whole);
+  KeyRecord before[2] = {record(0, alice), record(1, alice)};
+  for (const KeyRecord& one : before) EXPECT_TRUE(is_in_memory(one)) << "the control";
+  two.stop();
+  use_up_to(two, 64 + 512 / 16);
+  two.restart();
+  const auto are_gone = [&] { return !is_in_memory(before[0]) && !is_in_memory(before[1]); };
+  const auto version = [&] { return std::min(record(0, alice).version, record(1, alice).version); };
+  pump_until([&] { return version() == 2; });
+  EXPECT_FALSE(two.is_over()) << "in this session it was bridged, and moved";
+  EXPECT_TRUE(are_gone() || (::sleep(1) == 0 && are_gone()));
+  serves(alice, whole);
+  for (const std::size_t p : {0, 1}) {
+    before[p] = record(p, alice);
+    EXPECT_TRUE(is_in_memory(before[p])) << "as it is now";
+  }
+  refresh(0);
+  EXPECT_TRUE(are_gone());
+  serves(alice, whole);
 }
 
 // A key that is staged of an old pool could not be bound any more: it is gone, and keeps nothing.

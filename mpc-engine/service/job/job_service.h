@@ -63,6 +63,8 @@ class JobService {
 
   // Work on all shares, for this server's administrator: begins when the three servers can.
   virtual void ask_shares(ShareTask task) = 0;
+  // As was asked before this server's start: what is under way goes on.
+  virtual void go_on_with_shares(ShareTask task) { ask_shares(task); }
 
   // Answers waiting jobs whose deadline is over and writes down seal counts;
   // call it a few times a second.

@@ -98,15 +98,6 @@ Counts::iterator find(Counts& in, const PairPools::Count& one) {
   return std::ranges::find_if(in, [&](const auto& each) { return each.id == one.id; });
 }
 
-// Begins what this server was asked for. Where pools are old, and nothing says since when, a store
-// was restored: from now on, and all it has is old.
-Result<void> begin_refresh(bool asked, PairPools& pools) {
-  if (pools.refreshing() || !(asked || pools.has_old())) return {};
-  std::vector<Label> all;
-  for (const PairPools::Count& one : pools.counts()) all.push_back(one.id);
-  return pools.retire(all, wall_s());
-}
-
 // Which pools are old, as both see it from here on. Under way at one of them alone, it makes all
 // old.
 Result<void> age(Said& own, Said& peers, PairPools& pools) {
@@ -186,6 +177,12 @@ Result<void> catch_up(const Counts& own, const Counts& peers, PairPools& pools) 
 
 }  // namespace
 
+Result<void> begin_refresh(bool asked, PairPools& pools) {
+  if (auto looked = pools.look_at_refresh(); !looked) return looked;
+  const bool restored = pools.has_old() && !pools.refreshing();
+  return asked || restored ? pools.retire_all(wall_s()) : Result<void>();
+}
+
 bool is_short(const PairPools& pools, const pair::Pool& pool) {
   for (const PairPools::Count& one : pools.counts())
     if (one.id == pool.id)
@@ -205,10 +202,6 @@ bool is_poor(const PairPools::Count& of) {
 
 Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginning& of,
                                         PairPools& pools, EndedBy& ended_by) {
-  ended_by = EndedBy::kState;
-  auto begun = pools.look_at_refresh();
-  if (begun) begun = begin_refresh(of.refresh, pools);
-  if (!begun) return begun.error();
   ended_by = EndedBy::kLink;
   Said own{pools.refreshing().has_value(), pools.counts()};
   auto peers = swap_counts(channel, own);

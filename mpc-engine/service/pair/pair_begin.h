@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a session of two servers begins: which pool new keys are of, and a pair session for jobs.
 //
+//   one    where it was asked for a refresh, notes that one is under way (begin_refresh())
 //   both   how many pools it has, whether a refresh is under way 1, then of each pool: id 16,
 //          number 8, blocks 8, whether it is old 1
 //          of which either has no block left, both have none from then on, on disk
@@ -32,8 +33,12 @@ struct PairBeginning {
   pair::Side side = pair::Side::kGarbler;
   std::size_t pool_blocks = 0;     // of a new one
   std::size_t prepared_bytes = 0;  // of what this server keeps ready at most
-  bool refresh = false;            // this server has been asked for one
 };
+
+// What this server was asked for, and nothing has said yet: a refresh is under way from now on,
+// also if one was before, and all its pools are old. Where pools are old and nothing says since
+// when, a store was restored: the same. On disk when it returns.
+Result<void> begin_refresh(bool asked, PairPools& pools);
 
 // `ended_by`: what ended it, where there is an error.
 Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginning& of,

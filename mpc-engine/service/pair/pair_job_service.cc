@@ -55,6 +55,7 @@ class PairJobService final : public JobService {
   }
   Result<void> lift_revocations() override { return {}; }
   void ask_shares(ShareTask task) override;
+  void go_on_with_shares(ShareTask task) override;
 
  private:
   struct Ended {
@@ -63,6 +64,7 @@ class PairJobService final : public JobService {
     bool lost = false;  // the link, while a check was at work: counted, not latched at once
   };
   Ended work(const Session& session, LaneStreams& streams);
+  Result<void> begin_asked_refresh();
   Ended work_at_jobs(pair::Session& jobs, const pair::Pool& pool, std::size_t most_prepared,
                      LaneStreams& streams);
   void session_is(const pair::Label& id, const pair::Pool& pool);
@@ -99,7 +101,8 @@ class PairJobService final : public JobService {
   PairAsked asked_;
   PairQueue queue_;
   PairFigures figures_;
-  std::atomic<bool> refresh_asked_{false};  // and not begun
+  std::atomic<bool> refresh_asked_{false};          // and not begun
+  std::atomic<std::uint32_t> begun_with_epoch_{0};  // the refresh epoch when the session began
   PendingJobs pending_;
   StagedKeys staged_;
   RateLimits limits_;
@@ -199,17 +202,30 @@ void PairJobService::session_is_over(const Ended& ended) {
     options_.lost_check({1 - options_.party, true, false});
 }
 
-// One that is at work goes on; one that came to nothing goes on in another session.
+// From the next session on, whatever is under way: that began before this was asked.
 void PairJobService::ask_shares(ShareTask task) {
   if (task != ShareTask::kRefresh) {
     if (options_.trouble) options_.trouble(kThreeOnly);
     return;
   }
-  const bool at_work = pools_.refreshing().has_value() && upkeep_.status().running;
   upkeep_.want(task, refreshed().epoch);
-  if (at_work) return;
   refresh_asked_ = true;
   queue_.begin_anew();
+}
+
+// The one that is under way ends with this session or a later one, which raises the epoch of this
+// session's begin: so the wish is fulfilled then, also where it ends just now.
+void PairJobService::go_on_with_shares(ShareTask task) {
+  if (task != ShareTask::kRefresh || !pools_.refreshing()) return ask_shares(task);
+  upkeep_.want(task, begun_with_epoch_);
+}
+
+// Once: what fails behind it has it on disk, and goes on with it.
+Result<void> PairJobService::begin_asked_refresh() {
+  const bool asked = refresh_asked_.exchange(false);
+  auto begun = begin_refresh(asked, pools_);
+  if (!begun && asked) refresh_asked_ = true;
+  return begun;
 }
 
 std::string PairJobService::run_session(Session& session) {
@@ -232,19 +248,22 @@ PairJobService::Ended PairJobService::work(const Session& session, LaneStreams& 
   ot::Channel channel(*streams.to_next, *streams.from_next, kPatienceMs);
   queue_.begun();
   PairBeginning beginning;
-  beginning.refresh = refresh_asked_;
   beginning.installation = options_.installation;
   beginning.session = session.id;
   beginning.side = options_.party == 0 ? pair::Side::kGarbler : pair::Side::kEvaluator;
   beginning.pool_blocks = options_.pair_pool_blocks;
   beginning.prepared_bytes = options_.pair_prepared_bytes;
   Ended ended;
+  if (auto begun = begin_asked_refresh(); !begun) {
+    ended.why = begun.error().message;
+    ended.by = pair::EndedBy::kState;
+    return ended;
+  }
   auto pool = agree_on_pool(channel, beginning, pools_, ended.by);
   if (!pool) {
     ended.why = pool.error().message;
     return ended;
   }
-  if (pools_.refreshing()) refresh_asked_ = false;  // it is on disk, at both
   ended.by = pair::EndedBy::kLink;
   const auto most_prepared = agree_on_prepared(channel, beginning);
   if (!most_prepared) {
@@ -273,7 +292,8 @@ PairJobService::Ended PairJobService::work_at_jobs(pair::Session& jobs, const pa
   const PairAtWork at_work{jobs,    pools_,  circuits_, blocks, records,
                            reserve, proved_, cookies_,  asked_};
   PairLane lane(shared, at_work, queue_, wishes_, figures_, of_lane_, *streams.from_next);
-  upkeep_.session(true, refreshed().epoch);
+  begun_with_epoch_ = refreshed().epoch;
+  upkeep_.session(true, begun_with_epoch_);
   session_is(jobs.id(), pool);
   Ended ended;
   ended.why = lane.run();
@@ -302,6 +322,7 @@ JobServiceStatus PairJobService::status() const {
   out.shares = upkeep_.status();
   out.refresh_epoch = refreshed().epoch;
   out.refreshed_at_s = refreshed().at_s;
+  out.refreshing_since_s = pools_.refreshing().value_or(0);
   PairJobsStatus& pair = out.pair.emplace();
   for (const PairPools::Count& one : pools) {
     const std::uint64_t left = one.blocks - one.next;

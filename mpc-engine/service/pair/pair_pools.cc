@@ -97,6 +97,17 @@ SecretVector PairPools::head_of(const pair::Pool& pool, std::uint64_t blocks, bo
 
 Result<void> PairPools::retire(const std::vector<Label>& ids, std::uint64_t now_s) {
   const std::lock_guard lock(mutex_);
+  return retire_locked(ids, refreshing_.value_or(now_s));
+}
+
+Result<void> PairPools::retire_all(std::uint64_t now_s) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Label> all;
+  for (const pair::Pool& one : pools_) all.push_back(one.id);
+  return retire_locked(all, now_s);
+}
+
+Result<void> PairPools::retire_locked(const std::vector<Label>& ids, std::uint64_t since_s) {
   std::vector<std::string> names;
   std::vector<SecretVector> heads;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> anew;
@@ -109,12 +120,12 @@ Result<void> PairPools::retire(const std::vector<Label>& ids, std::uint64_t now_
   }
   std::vector<NamedValue> values;
   for (std::size_t k = 0; k < names.size(); ++k) values.push_back({names[k], heads[k]});
-  const Bytes since = put_number(refreshing_.value_or(now_s));
-  if (!refreshing_) values.push_back({kept::kRefreshing, since});
+  const Bytes since = put_number(since_s);
+  if (refreshing_ != since_s) values.push_back({kept::kRefreshing, since});
   if (values.empty()) return {};
   if (auto put = values_.put(values); !put) return put;
   old_.insert(anew.begin(), anew.end());
-  refreshing_ = refreshing_.value_or(now_s);
+  refreshing_ = since_s;
   return {};
 }
 

@@ -53,6 +53,8 @@ class PairPools final : public pair::PoolPosition {
   Result<void> look_at_refresh();
   // It is under way from now on, if it was not, and these are old. On disk when it returns.
   Result<void> retire(const std::vector<pair::Label>& ids, std::uint64_t now_s);
+  // It is under way from now on, also if it was before, and all pools are old. The same.
+  Result<void> retire_all(std::uint64_t now_s);
   bool is_old(const pair::Label& id) const;
   bool has_old() const;
 
@@ -82,6 +84,7 @@ class PairPools final : public pair::PoolPosition {
  private:
   Result<void> load_one(const std::string& id);
   Result<void> look_at_refresh_locked();
+  Result<void> retire_locked(const std::vector<pair::Label>& ids, std::uint64_t since_s);
   void erase_used(const pair::Label& id, std::uint64_t next);
   pair::Pool* find_own(const pair::Label& id);
 

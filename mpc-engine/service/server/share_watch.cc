@@ -32,8 +32,17 @@ nlohmann::json shares_json(const JobServiceStatus& jobs) {
   if (s.task) json["task"] = share_task_name(*s.task);
   if (s.ended_at_s != 0) json["ended_at"] = s.ended_at_s;
   if (!s.trouble.empty()) json["trouble"] = s.trouble;
+  if (jobs.refreshing_since_s != 0) json["refreshing_since"] = jobs.refreshing_since_s;
   if (!jobs.share_alarms_named.empty()) json["alarms_named"] = jobs.share_alarms_named;
   return json;
+}
+
+std::string under_way(const JobServiceStatus& jobs) {
+  const std::string text = "this is under way already: `tkdc shares status` says how far it is";
+  if (jobs.refreshing_since_s == 0) return text;
+  return text + ". It is of use against what was stolen before " +
+         format_utc_spaced(static_cast<std::int64_t>(jobs.refreshing_since_s)) +
+         ": for a later theft ask again when it has ended";
 }
 
 }  // namespace
@@ -101,8 +110,7 @@ Result<std::string> ShareWatch::ask(const std::string& word) {
           "run a release that has them, and restart them one by one");
     if (now.shares.repaired)
       return fail("a server is being repaired: `tkdc repair status` says how far it is");
-    if (now.shares.running || now.shares.wanted)
-      return fail("this is under way already: `tkdc shares status` says how far it is");
+    if (now.shares.running || now.shares.wanted) return fail(under_way(now));
     if (auto written = write_share_request(store_path_, *task); !written.ok())
       return written.error();
     jobs_.ask_shares(*task);
@@ -140,7 +148,7 @@ void ShareWatch::look_under_lock() {
   if (!trouble.empty() && trouble != trouble_) log_(trouble);
   trouble_ = trouble;
   if (!request.ok() || !request->has_value()) return;
-  jobs_.ask_shares(**request);
+  jobs_.go_on_with_shares(**request);
   asked_ = true;
 }
 

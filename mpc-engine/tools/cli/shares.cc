@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/machine.h"
 #include "base/progress_line.h"
 #include "base/utc_time.h"
 #include "service/server/config.h"
@@ -104,6 +105,9 @@ void show(const json& state, bool of_two) {
                                             : ", " + progress(state))
               << "\n";
   if (!of_two) show_macs(state);
+  if (const std::uint64_t since = count(state, "refreshing_since"); since != 0)
+    std::cout << "under way since  " << format_utc(static_cast<std::int64_t>(since))
+              << ": of use against what was stolen before\n";
   if (const std::string trouble = text(state, "trouble"); !trouble.empty())
     std::cout << "trouble          " << trouble << "\n";
 }
@@ -121,6 +125,16 @@ Result<json> wait_for_end(const std::string& socket, json state, std::uint64_t f
   return state;
 }
 
+// Whether the refresh that has ended, of two servers, had begun when this one was asked for.
+bool is_covered(const json& state, std::uint64_t asked_at) {
+  const std::uint64_t since = count(state, "refreshed_at");
+  if (since >= asked_at) return true;
+  std::cout << "this refresh had begun before it was asked for, and is of use against what was "
+               "stolen before "
+            << format_utc(static_cast<std::int64_t>(since)) << " alone: ask again\n";
+  return false;
+}
+
 // What is found in this run counts, not what was before.
 Result<int> work(const SharesOptions& options) {
   auto config = load_server_config(options.config);
@@ -132,6 +146,7 @@ Result<int> work(const SharesOptions& options) {
   const std::string socket = local_socket_path(config->store_path);
   auto before = ask(socket, "status");
   if (!before) return before.error();
+  const std::uint64_t asked_at = wall_s();
   if (options.task == "status") {
     show(*before, of_two);
     const bool clean =
@@ -145,6 +160,7 @@ Result<int> work(const SharesOptions& options) {
   if (!state) return state.error();
   show(*state, of_two);
   if (!text(*state, "trouble").empty()) return kFailed;
+  if (of_two && options.task == "refresh" && !is_covered(*state, asked_at)) return kFound;
   // What has no MACs was not proved. Dealing has just given them to it.
   const bool proved = options.task != "audit" || count(*state, "without") == 0;
   if (!proved) std::cout << "keys without MACs were not proved: see `tkdc shares deal`\n";

@@ -225,8 +225,9 @@ Begun begins_with(PairPools& pools, const Counts& said, bool refreshing = false,
   down.stream.writer->finish();  // so where a new pool is begun, it goes no further
   PairBeginning of;
   of.pool_blocks = 1024;
-  of.refresh = asked;
   Begun begun;
+  if (auto refresh = begin_refresh(asked, pools); !refresh)
+    return {EndedBy::kState, refresh.error().message, std::nullopt};
   auto best = agree_on_pool(own, of, pools, begun.ended_by);
   if (best && *best != nullptr) begun.pool = (*best)->id;
   if (!best) begun.error = best.error().message;
@@ -347,6 +348,25 @@ TEST_F(LyingPeer, SaysNothingOfARefresh) {
   EXPECT_FALSE(begins_with(pools, both, false, true).pool);
   EXPECT_FALSE(begins_with(pools, both, false).pool);
   EXPECT_TRUE(pools.is_old(first.id) && pools.is_old(second.id) && pools.refreshing());
+}
+
+// One that was asked for amid another covers what was stolen until then: so all pools are old
+// again, also those that were made since, and the time is this one's.
+TEST_F(LyingPeer, HearsOfARefreshThatIsAskedForAmidAnother) {
+  ASSERT_TRUE(pools.retire({first.id, second.id}, 100).ok());
+  const pair::Pool third = new_pool(kBlocks);
+  ASSERT_TRUE(pools.keep(third).ok());
+  ASSERT_TRUE(begin_refresh(false, pools).ok());
+  EXPECT_EQ(pools.refreshing(), 100u) << "the control: by itself it goes on";
+  EXPECT_FALSE(pools.is_old(third.id));
+  const Counts three{
+      {first.id, 10, kBlocks, true}, {second.id, 0, kBlocks, true}, {third.id, 0, kBlocks}};
+  const std::uint64_t asked_at = wall_s();
+  EXPECT_FALSE(begins_with(pools, three, true, true).pool) << "a new one is to be made";
+  PairPools again(table, pair::Side::kGarbler);
+  ASSERT_TRUE(again.load().ok());
+  EXPECT_GE(again.refreshing().value_or(0), asked_at) << "on disk";
+  EXPECT_TRUE(again.is_old(third.id));
 }
 
 TEST_F(LyingPeer, SaysThatAPoolIsOldWithoutARefresh) {

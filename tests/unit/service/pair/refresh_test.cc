@@ -353,10 +353,42 @@ TEST_F(PairRefreshTest, AKeyThatCannotMoveIsSaid) {
   two.stop();
   two.store(1).read_hook = nullptr;
   two.restart();
-  refresh(0);
+  pump_until_it_serves(1);  // by itself
   EXPECT_EQ(record(1, alice).version, 2u) << "it was moved before";
   EXPECT_EQ(record(1, bob).version, 2u);
   for (const KeyRef& ref : {alice, bob}) serves(ref, whole);
+}
+
+// An administrator's word begins another one amid it: what has moved since moves again, and the
+// time that both note is not the first one's. A server that was only started again goes on.
+TEST_F(PairRefreshTest, OneThatIsAskedForAmidAnotherBeginsAnew) {
+  const Bytes key = random_octets(16);
+  Krb5Client whole(kEnctype, key);
+  const KeyRef alice = two.make_key("alice@R", kEnctype, key);
+  two.stop();
+  for (const std::size_t p : {0, 1}) {
+    PairPools of(*two.store(p).values(), p == 0 ? pair::Side::kGarbler : pair::Side::kEvaluator);
+    ASSERT_TRUE(of.load().ok() && of.retire_all(1000).ok());
+  }
+  ahead = false;  // it stays under way
+  two.restart();
+  pump_until([&] { return two.is_up(); });
+  const std::vector<pair::Label> made = pools(0);
+  EXPECT_EQ(made.size(), 2u);
+  two.service(0).go_on_with_shares(ShareTask::kRefresh);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_FALSE(two.is_over()) << "the control: this session goes on";
+  EXPECT_EQ(two.service(0).status().refreshing_since_s, 1000u);
+  two.stop();
+  ahead = true;
+  two.restart_service();
+  const std::uint64_t asked_at = wall_s();
+  two.service(1).ask_shares(ShareTask::kRefresh);
+  begin_session();
+  pump_until_it_serves(1);
+  EXPECT_GE(refreshed(1).at_s, asked_at);
+  for (const pair::Label& now : pools(1)) EXPECT_EQ(std::ranges::count(made, now), 0);
+  serves(alice, whole);
 }
 
 // What a session has had of a key goes from memory when the key has moved: here one that is bridged

@@ -4,7 +4,33 @@
 #include <algorithm>
 #include <cstring>
 
+#include "service/store/dropped_table.h"
+
 namespace tkdc {
+namespace {
+
+// A store of two servers has such keys where a list of the other one's had them (store_list.h).
+Result<void> add_dropped(Store& store, std::map<PoolId, std::uint64_t>& named) {
+  DroppedTable* dropped = store.dropped();
+  if (dropped == nullptr || dropped->dropped_count() == 0) return {};
+  std::vector<DroppedKey> keys{DroppedKey{}};  // the first of all
+  while (!keys.empty()) {
+    for (const DroppedKey& key : keys) {
+      auto record = dropped->dropped_record(key.id);
+      if (!record) return record.error();
+      if (!*record || (*record)->sharing != kPairSharing) continue;
+      auto pool = pool_of(**record);
+      if (!pool) return pool.error();
+      ++named[id_of(*pool)];
+    }
+    auto next = dropped->dropped_behind(keys.back().id, 4096);
+    if (!next) return next.error();
+    keys = std::move(*next);
+  }
+  return {};
+}
+
+}  // namespace
 
 Result<std::map<PoolId, std::uint64_t>> named_pools(Store& store) {
   std::map<PoolId, std::uint64_t> out;
@@ -22,6 +48,7 @@ Result<std::map<PoolId, std::uint64_t>> named_pools(Store& store) {
     if (!next) return next.error();
     ids = std::move(*next);
   }
+  if (auto dropped = add_dropped(store, out); !dropped) return dropped.error();
   return out;
 }
 
@@ -86,7 +113,8 @@ std::string PairRefresh::why_not(Left own, Left peers) const {
   if (own == Left::kKeys)
     return "the refresh did not end: " + std::to_string(left_) +
            " keys could not be moved: the other server has not the same version of them, or a "
-           "pool is gone. Give them new keys, or destroy them, and ask again";
+           "pool is gone. Give them new keys, or destroy them, and ask again; those that were "
+           "removed already go with `tkdc store list` and `tkdc store agree` at both servers";
   return peers == Left::kKeys
              ? "the refresh did not end: the other server has keys left that could not be moved"
              : "the refresh did not end: the other server's store cannot be read";

@@ -24,7 +24,7 @@ namespace tkdc {
 using PoolId = std::pair<std::uint64_t, std::uint64_t>;
 inline PoolId id_of(const pair::Label& pool) { return {pool.high, pool.low}; }
 
-// Which pools committed records name, and of each how many.
+// Which pools committed records name, also those of keys that were dropped, and of each how many.
 Result<std::map<PoolId, std::uint64_t>> named_pools(Store& store);
 
 class PairRefresh {

@@ -220,13 +220,16 @@ Result<StoreAgreement> agree_on(std::span<const StoreList> lists) {
   for (const auto& [id, key] : all) {
     const bool everywhere =
         std::ranges::all_of(std::span(key.at).first(lists.size()), [](bool here) { return here; });
-    if (everywhere && alike[id] && !gone.contains(id)) {
+    const bool stays = everywhere && alike[id] && !gone.contains(id);
+    const bool removed = stays && lists.size() == 2 && key.record.dropped_at_s != 0;
+    if (stays && !removed) {
       ++out.kept;
       if (key.record.dropped_at_s != 0) out.dropped.push_back({id, key.record.dropped_at_s});
     } else {
       bury(key.record.key);
       out.lone.push_back(key);
-      out.lone.back().versions = everywhere && !gone_before.contains(id);
+      out.lone.back().versions = everywhere && !gone_before.contains(id) && !removed;
+      out.lone.back().removed = removed;
     }
   }
   for (const auto& [id, one] : gone) out.gone.push_back(one);

@@ -61,6 +61,9 @@ struct LoneKey {
   std::array<bool, 3> at{};
   // All have it, in different versions: with two servers, it has moved into another pool since.
   bool versions = false;
+  // Both have it alike, and one has another one's word that it was removed: with two servers only,
+  // which keep none that could come back.
+  bool removed = false;
 };
 
 // The same whoever computes it.

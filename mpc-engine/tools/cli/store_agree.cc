@@ -80,7 +80,8 @@ void show_lone(const std::vector<LoneKey>& lone, std::size_t servers) {
     for (std::size_t p = 0; p < 3; ++p)
       if (one.at[p]) where += (where.empty() ? "" : ", ") + std::to_string(p);
     std::cout << named(one.record) << ": at server " << where
-              << (one.versions && servers == 2 ? ", of which one has moved it since" : "") << "\n";
+              << (one.versions && servers == 2 ? ", of which one has moved it since" : "")
+              << (one.removed ? ", of which one says that it was removed" : "") << "\n";
   }
   if (servers == 2 && std::ranges::any_of(lone, &LoneKey::versions))
     std::cout << "Keys that one server has moved into another pool since are lost only so: restore "

@@ -359,6 +359,23 @@ TEST_F(PairRefreshTest, AKeyThatCannotMoveIsSaid) {
   for (const KeyRef& ref : {alice, bob}) serves(ref, whole);
 }
 
+// A key that was removed, of which the record is there still, is one of before.
+TEST_F(PairRefreshTest, ARemovedKeyThatIsThereIsSaid) {
+  const KeyRef alice = two.make_key("alice@R", kEnctype, random_octets(16));
+  two.stop();
+  for (const std::size_t p : {0, 1}) {
+    ASSERT_TRUE(two.store(p).dropped()->condemn_to_drop(alice.id, 100).ok());
+    ASSERT_TRUE(two.store(p).destroy(alice.id).ok());
+  }
+  two.restart();
+  two.service(0).ask_shares(ShareTask::kRefresh);
+  const auto trouble = [&] { return two.service(0).status().shares.trouble; };
+  pump_until([&] { return !trouble().empty() || has_ended(1); });
+  EXPECT_NE(trouble().find("1 keys could not be moved"), std::string::npos) << trouble();
+  EXPECT_EQ(pools(0).size(), 2u) << "their pool stays";
+  EXPECT_EQ(refreshed(0).epoch, 0u);
+}
+
 // An administrator's word begins another one amid it: what has moved since moves again, and the
 // time that both note is not the first one's. A server that was only started again goes on.
 TEST_F(PairRefreshTest, OneThatIsAskedForAmidAnotherBeginsAnew) {

@@ -117,6 +117,31 @@ TEST_F(Agreement, WhatBecomesDroppedIsShown) {
   EXPECT_TRUE(drops_of(*agreed, all[1]).empty());
 }
 
+// A record that stays could neither be moved by a refresh, nor purged: with two servers it goes.
+TEST_F(Agreement, OfTwoServersNoDroppedKeyStays) {
+  for (std::size_t p : {0, 1})
+    for (std::uint32_t number : {1u, 2u, 3u}) add_to(p, number);
+  drop_at(0, 2, 200);
+  for (std::size_t p : {0, 1}) drop_at(p, 3, 300);  // by an agreement of before
+  const std::vector<StoreList> both{list(0), list(1)};
+  const auto agreed = agree_on(both);
+  ASSERT_TRUE(agreed.ok()) << agreed.error().message;
+  EXPECT_EQ(agreed->kept, 1u);
+  EXPECT_TRUE(agreed->dropped.empty());
+  ASSERT_EQ(agreed->lone.size(), 2u) << "they are named";
+  for (const LoneKey& one : agreed->lone) EXPECT_TRUE(one.removed && !one.versions);
+  for (std::size_t p : {0, 1}) {
+    ASSERT_TRUE(keep_common(store(p), *agreed).ok());
+    EXPECT_EQ(store(p).inventory().value(), store(0).inventory().value());
+    EXPECT_EQ(store(p).dropped()->dropped_count(), 0u);
+    EXPECT_EQ(store(p).count(), 1u);
+    for (std::uint32_t number : {2u, 3u}) {
+      EXPECT_TRUE(store(p).buried(id_of(number)).value());
+      EXPECT_FALSE(store(p).prepare(record(number)).ok()) << "it never comes back";
+    }
+  }
+}
+
 TEST_F(Agreement, AnEraIsNotRaisedWithoutEnd) {
   for (std::size_t p = 0; p < 3; ++p) add_to(p, 1);
   auto all = lists();

@@ -18,10 +18,7 @@ using pair::kLabelBytes;
 constexpr std::size_t kPageBlocks = 1024;  // of a bridge ahead
 constexpr std::size_t kPageRecords = 64, kSweptRecords = 256;
 constexpr std::size_t kMostMovedBlocks = pair::kMostReserved - 1;
-constexpr std::size_t kMovedPart = 8;            // of a small pool, no more than that part at once
-constexpr std::chrono::seconds kSweepsAgain{5};  // for what is staged of an old pool
-constexpr const char* kHasEnded =
-    "the keys have been refreshed: a new session begins, so that nothing of before is in memory";
+constexpr std::size_t kMovedPart = 8;  // of a small pool, no more than that part at once
 static_assert(kPageBlocks <= pair::kMostBridged);
 
 std::size_t blocks_in(const KeyRecord& record) {
@@ -249,7 +246,8 @@ Result<void> PairUpkeep::obey(const PairOrder& order) {
   if (auto said = channel.write(out); !said) return lost(said.error());
   if (order.kind == PairOrder::Kind::kBridge) return bridge(records, order.pool);
   if (order.number == 0 || own_next == 0 || order.pool == at_work_.blocks.pool().id) return {};
-  return move(std::max(order.number, own_next), records, order.pool);
+  const auto number = later_move(own_next, order.number);
+  return number ? move(*number, records, order.pool) : number.error();
 }
 
 // ---- the leader
@@ -292,8 +290,11 @@ Result<PairUpkeep::Records> PairUpkeep::agreed(PairOrder& order, const Records& 
     if (has > 1) return at_work_.session.end("it says neither yes nor no");
     if (has == 1) out.push_back(one);
   }
-  if (order.kind == PairOrder::Kind::kMove && (peers == 0 || order.number == 0)) return Records();
-  order.number = std::max(order.number, peers);
+  if (order.kind != PairOrder::Kind::kMove) return out;
+  if (peers == 0 || order.number == 0) return Records();
+  const auto number = later_move(order.number, peers);
+  if (!number) return number.error();
+  order.number = *number;
   return out;
 }
 
@@ -443,63 +444,6 @@ Result<void> PairUpkeep::erase_next() {
   if (!done) return lost(done.error());
   if (there > 1) return at_work_.session.end("it says neither yes nor no");
   return there == 0 ? Result<void>() : erase(order.pool);
-}
-
-// ---- the end of a refresh
-
-Result<void> PairUpkeep::end_refresh() {
-  ends_refresh_ = false;
-  sweeps_again_ = SteadyClock::now() + kSweepsAgain;
-  PairOrder order;
-  order.kind = PairOrder::Kind::kEnd;
-  const PairRefresh::Left own = refresh_.left(next_move(), order.number);
-  order.left = static_cast<std::uint8_t>(own);
-  ot::Channel& channel = at_work_.session.channel();
-  Bytes in(5);
-  auto done = say(channel, order);
-  if (done) done = channel.read(in);
-  if (!done) return lost(done.error());
-  Reader reader(in);
-  const std::uint32_t number = reader.u32();
-  const std::uint8_t peers = reader.u8();
-  if (peers > static_cast<std::uint8_t>(PairRefresh::Left::kUnknown))
-    return at_work_.session.end("it says of a refresh what cannot be");
-  return settle_end(std::max(number, order.number), own, static_cast<PairRefresh::Left>(peers));
-}
-
-Result<void> PairUpkeep::answer_end(const PairOrder& order) {
-  if (order.left > static_cast<std::uint8_t>(PairRefresh::Left::kUnknown))
-    return at_work_.session.end("it says of a refresh what cannot be");
-  std::uint32_t number = 0;
-  const PairRefresh::Left own = refresh_.left(next_move(), number);
-  Bytes out;
-  Writer writer(out);
-  writer.u32(number);
-  writer.u8(static_cast<std::uint8_t>(own));
-  if (auto said = at_work_.session.channel().write(out); !said) return lost(said.error());
-  return settle_end(std::max(number, order.number), own,
-                    static_cast<PairRefresh::Left>(order.left));
-}
-
-Result<void> PairUpkeep::settle_end(std::uint32_t number, PairRefresh::Left own,
-                                    PairRefresh::Left peers) {
-  const PairRefresh::Outcome outcome = PairRefresh::concluded(own, peers);
-  if (outcome == PairRefresh::Outcome::kGoesOn) return {};
-  if (outcome == PairRefresh::Outcome::kFailed) {
-    moves_ = false;  // until the next session
-    const std::string why = refresh_.why_not(own, peers);
-    tell(why);
-    refresh_.failed(why);
-    return {};
-  }
-  const std::uint64_t since = at_work_.pools.refreshing().value_or(0);
-  auto ended = in_two_phases(number, shared_.store.moves()->prepare_refreshed(number, since));
-  if (!ended) return ended.error();
-  if (!*ended) return {};
-  refresh_.ended();
-  if (auto seen = at_work_.pools.look_at_refresh(); !seen)
-    return at_work_.session.end(seen.error().message, EndedBy::kState);
-  return fail(kHasEnded);
 }
 
 }  // namespace tkdc

@@ -16,6 +16,7 @@
 // Used by the lane's thread. Error: the session's.
 #pragma once
 
+#include <chrono>
 #include <set>
 
 #include "service/job/lane_shared.h"
@@ -55,7 +56,11 @@ class PairUpkeep {
   Result<void> erase_next();
   Result<void> end_refresh();
   Result<void> answer_end(const PairOrder& order);
-  Result<void> settle_end(std::uint32_t number, PairRefresh::Left own, PairRefresh::Left peers);
+  struct Numbers {
+    std::uint32_t own = 0, peers = 0;  // of the next move
+  };
+  Result<std::uint32_t> later_move(std::uint32_t own, std::uint32_t peers);
+  Result<void> settle_end(Numbers numbers, PairRefresh::Left own, PairRefresh::Left peers);
 
   PairOrder order_of(PairOrder::Kind kind, const pair::Label& pool, const Records& records) const;
   Result<Records> agreed(PairOrder& order, const Records& records);

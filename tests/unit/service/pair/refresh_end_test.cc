@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a refresh of two servers covers when it ends, and what keeps it from its end.
+#include "refreshing.h"
+
+namespace tkdc {
+namespace {
+
+// Each number of a move is larger than those of before: the other server, whichever it is, does not
+// take all of them away at once, by a move or by an end.
+TEST_F(PairRefreshTest, AMovesNumberIsNotFarAhead) {
+  const auto last_is = [&](std::size_t p, std::uint32_t last) {
+    Bytes state;
+    Writer(state).u32(last);
+    Writer(state).u32(0);
+    ASSERT_TRUE(two.store(p).values()->put(std::array{NamedValue{kept::kMoveState, state}}).ok());
+  };
+  const auto refuses = [&](std::size_t p, std::uint32_t number) {
+    two.stop();
+    last_is(p, 3);
+    last_is(1 - p, number - 1);
+    two.restart();
+    two.service(p).ask_shares(ShareTask::kRefresh);
+    const std::size_t before = two.troubles(p).size();
+    const std::string text = "its next move of keys is number " + std::to_string(number);
+    const std::uint32_t epoch = refreshed(p).epoch;
+    const auto refused = [&] {
+      const std::vector<std::string> told = two.troubles(p);
+      return std::any_of(
+          told.begin() + static_cast<std::ptrdiff_t>(before), told.end(),
+          [&](const std::string& one) { return one.find(text) != std::string::npos; });
+    };
+    pump_until([&] { return refused() || has_ended(epoch + 1); });
+    two.stop();
+    if (refused()) {
+      EXPECT_EQ(two.store(p).moves()->last_move().value(), 3u);
+    }
+    for (const std::size_t q : {0, 1})  // as the next session's beginning has it
+      for (const KeyId& half_done : two.store(q).prepared().value())
+        EXPECT_TRUE(two.store(q).abandon(half_done).ok());
+    return refused();
+  };
+  constexpr std::uint32_t kFar = 4 + (1u << 20);
+  for (const bool with_keys : {false, true}) {
+    if (with_keys) {
+      two.restart();
+      two.make_key("alice@R", kEnctype, random_octets(16));
+    }
+    for (const std::size_t p : {0, 1}) {
+      EXPECT_TRUE(refuses(p, UINT32_MAX)) << p;
+      EXPECT_TRUE(refuses(p, kFar + 1)) << p;
+      EXPECT_FALSE(refuses(p, kFar)) << "the control";
+    }
+  }
+}
+
+// A key that was removed, of which the record is there still, is one of before.
+TEST_F(PairRefreshTest, ARemovedKeyThatIsThereIsSaid) {
+  const KeyRef alice = two.make_key("alice@R", kEnctype, random_octets(16));
+  two.stop();
+  for (const std::size_t p : {0, 1}) {
+    ASSERT_TRUE(two.store(p).dropped()->condemn_to_drop(alice.id, 100).ok());
+    ASSERT_TRUE(two.store(p).destroy(alice.id).ok());
+  }
+  two.restart();
+  two.service(0).ask_shares(ShareTask::kRefresh);
+  const auto trouble = [&] { return two.service(0).status().shares.trouble; };
+  pump_until([&] { return !trouble().empty() || has_ended(1); });
+  EXPECT_NE(trouble().find("1 keys could not be moved"), std::string::npos) << trouble();
+  EXPECT_EQ(pools(0).size(), 2u) << "their pool stays";
+  EXPECT_EQ(refreshed(0).epoch, 0u);
+}
+
+// An administrator's word begins another one amid it: what has moved since moves again, and the
+// time that both note is not the first one's. A server that was only started again goes on.
+TEST_F(PairRefreshTest, OneThatIsAskedForAmidAnotherBeginsAnew) {
+  const Bytes key = random_octets(16);
+  Krb5Client whole(kEnctype, key);
+  const KeyRef alice = two.make_key("alice@R", kEnctype, key);
+  two.stop();
+  for (const std::size_t p : {0, 1}) {
+    PairPools of(*two.store(p).values(), p == 0 ? pair::Side::kGarbler : pair::Side::kEvaluator);
+    ASSERT_TRUE(of.load().ok() && of.retire_all(1000).ok());
+  }
+  ahead = false;  // it stays under way
+  two.restart();
+  pump_until([&] { return two.is_up(); });
+  const std::vector<pair::Label> made = pools(0);
+  EXPECT_EQ(made.size(), 2u);
+  two.service(0).go_on_with_shares(ShareTask::kRefresh);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_FALSE(two.is_over()) << "the control: this session goes on";
+  EXPECT_EQ(two.service(0).status().refreshing_since_s, 1000u);
+  two.stop();
+  ahead = true;
+  two.restart_service();
+  const std::uint64_t asked_at = wall_s();
+  two.service(1).ask_shares(ShareTask::kRefresh);
+  begin_session();
+  pump_until_it_serves(1);
+  EXPECT_GE(refreshed(1).at_s, asked_at);
+  for (const pair::Label& now : pools(1)) EXPECT_EQ(std::ranges::count(made, now), 0);
+  serves(alice, whole);
+}
+
+// What a session has had of a key goes from memory when the key has moved: here one that is bridged
+// ahead, by the block with which its pool is nearly used up.
+TEST_F(PairRefreshTest, NothingOfBeforeIsInMemory) {
+  const Bytes key = random_octets(16);
+  Krb5Client whole(kEnctype, key);
+  const KeyRef alice = two.make_key("alice@R", kEnctype, key);
+  serves(alice, whole);
+  KeyRecord before[2] = {record(0, alice), record(1, alice)};
+  for (const KeyRecord& one : before) EXPECT_TRUE(is_in_memory(one)) << "the control";
+  two.stop();
+  use_up_to(two, 64 + 512 / 16);
+  two.restart();
+  const auto are_gone = [&] { return !is_in_memory(before[0]) && !is_in_memory(before[1]); };
+  const auto version = [&] { return std::min(record(0, alice).version, record(1, alice).version); };
+  pump_until([&] { return version() == 2; });
+  EXPECT_FALSE(two.is_over()) << "in this session it was bridged, and moved";
+  EXPECT_TRUE(are_gone() || (::sleep(1) == 0 && are_gone()));
+  serves(alice, whole);
+  for (const std::size_t p : {0, 1}) {
+    before[p] = record(p, alice);
+    EXPECT_TRUE(is_in_memory(before[p])) << "as it is now";
+  }
+  refresh(0);
+  EXPECT_TRUE(are_gone());
+  serves(alice, whole);
+}
+
+}  // namespace
+}  // namespace tkdc

@@ -134,9 +134,10 @@ Result<void> PairUpkeep::move(std::uint32_t number, const Records& records,
   auto stored = store_anew(records, pool);
   if (!stored) {
     if (!at_work_.session.stands()) return stored.error();
-    moves_ = false;  // until the next session
-    const std::string what =
-        at_work_.pools.is_old(pool) ? "an old pool: " : "a pool that is nearly used up: ";
+    const bool old = at_work_.pools.is_old(pool);
+    (old ? refreshes_ : moves_) = false;
+    give_up_moves();
+    const std::string what = old ? "an old pool: " : "a pool that is nearly used up: ";
     const std::string why = "they could not be moved out of " + what + stored.error().message;
     tell(why);
     refresh_.failed(why);
@@ -146,24 +147,35 @@ Result<void> PairUpkeep::move(std::uint32_t number, const Records& records,
   std::size_t block = 0;
   for (const RecordPtr& record : records) anew.push_back(moved_record(*record, *stored, block));
   named_here_.reset();
-  auto moved = in_two_phases(number, shared_.store.moves()->prepare_move(number, anew));
+  auto moved = in_two_phases(number, shared_.store.moves()->prepare_move(number, anew),
+                             at_work_.pools.is_old(pool) ? refreshes_ : moves_);
   if (!moved) return moved.error();
-  if (!*moved) return {};
+  if (!*moved) {
+    give_up_moves();
+    return {};
+  }
   // Their bits in this session are those of before, at both alike.
   for (const RecordPtr& record : records) at_work_.records.forget(record->ref.id);
   if (at_work_.pools.is_old(pool)) refresh_.moved(records.size());
   return {};
 }
 
+// Those of which it came to nothing wait for the next session.
+void PairUpkeep::give_up_moves() {
+  const std::set<PoolId> goes_on = moves_ ? poor_now() : std::set<PoolId>();
+  std::erase_if(to_move_, [&](const auto& one) { return !goes_on.contains(one.first); });
+}
+
 // What this server has prepared, or why it has not: by both stores or by none, and whether it was.
 // What is left half done the next session settles.
-Result<bool> PairUpkeep::in_two_phases(std::uint32_t number, const Result<void>& first) {
+Result<bool> PairUpkeep::in_two_phases(std::uint32_t number, const Result<void>& first,
+                                       bool& goes_on) {
   pair::Session& session = at_work_.session;
   MoveTable& moves = *shared_.store.moves();
   auto everywhere = both_say(session.channel(), first.ok());
   if (!everywhere) return lost(everywhere.error()).error();
   if (!*everywhere) {
-    moves_ = false;
+    goes_on = false;
     const std::string why =
         first ? "the other server could not store keys that move: its journal says why"
               : first.error().message;
@@ -339,7 +351,7 @@ Result<bool> PairUpkeep::bridge_page() {
 bool PairUpkeep::is_to_move(const PairPools::Count& pool) const {
   const pair::Label& into = at_work_.blocks.pool().id;
   if (pool.id == into) return false;
-  if (pool.old && !at_work_.pools.is_old(into)) return true;
+  if (pool.old && is_refreshing() && !at_work_.pools.is_old(into)) return true;
   return is_poor(pool) && !at_work_.pools.is_spent(pool.id);
 }
 
@@ -352,7 +364,7 @@ std::set<PoolId> PairUpkeep::poor_now() const {
 
 bool PairUpkeep::is_due() const {
   if (!moves_) return false;
-  if (refresh_.under_way() &&
+  if (is_refreshing() &&
       (sweeps_from_ || !to_erase_.empty() || ends_refresh_ || SteadyClock::now() >= sweeps_again_))
     return true;
   return !to_move_.empty() || (sweeps_from_ && !poor_.empty()) ||
@@ -366,9 +378,9 @@ void PairUpkeep::begin_sweep() {
     return !(one.id == at_work_.blocks.pool().id) && is_retired(at_work_.pools, one.id);
   });
   std::set<PoolId> poor = poor_now();
-  const bool again = refresh_.under_way() && SteadyClock::now() >= sweeps_again_;
+  const bool again = is_refreshing() && SteadyClock::now() >= sweeps_again_;
   const bool due = !swept_once_ || again || !std::ranges::includes(swept_, poor);
-  if (!(retired || refresh_.under_way()) || !due || !moves_) return;
+  if (!(retired || is_refreshing()) || !due || !moves_) return;
   poor_ = poor;
   swept_ = std::move(poor);
   swept_once_ = true;
@@ -428,7 +440,7 @@ void PairUpkeep::end_sweep() {
   for (const PairPools::Count& one : at_work_.pools.counts())
     if (!named_.contains(id_of(one.id)) && is_retired(at_work_.pools, one.id))
       to_erase_.push_back(one.id);
-  ends_refresh_ = refresh_.under_way() && moves_;
+  ends_refresh_ = is_refreshing();
 }
 
 Result<void> PairUpkeep::erase_next() {

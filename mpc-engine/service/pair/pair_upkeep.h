@@ -49,7 +49,9 @@ class PairUpkeep {
   Result<bool> sweep_page();
   void end_sweep();
   void begin_sweep();
+  bool is_refreshing() const { return refresh_.under_way() && refreshes_; }
   bool is_to_move(const PairPools::Count& pool) const;
+  void give_up_moves();
   std::set<PoolId> poor_now() const;
   Result<bool> move_page();
   bool may_be_erased(const pair::Label& pool);
@@ -68,7 +70,7 @@ class PairUpkeep {
   Result<void> bridge(const Records& records, const pair::Label& pool);
   Result<void> move(std::uint32_t number, const Records& records, const pair::Label& pool);
   Result<pair::StoredBlocks> store_anew(const Records& records, const pair::Label& pool);
-  Result<bool> in_two_phases(std::uint32_t number, const Result<void>& first);
+  Result<bool> in_two_phases(std::uint32_t number, const Result<void>& first, bool& goes_on);
   Result<void> erase(const pair::Label& pool);
   std::uint32_t next_move() const;
   void tell(const std::string& why) const;
@@ -82,7 +84,9 @@ class PairUpkeep {
   // At the leader.
   std::vector<KeyId> asked_before_;  // to be bridged first
   KeyId bridged_to_{};
-  bool bridges_ = true, moves_ = true;
+  // Until the next session: where one comes to nothing. Without refreshes keys of a pool that is
+  // nearly used up still move.
+  bool bridges_ = true, moves_ = true, refreshes_ = true;
   std::set<PoolId> spent_;  // no ordinary blocks are left
   std::optional<KeyId> sweeps_from_;
   std::set<PoolId> poor_, named_;  // of this sweep

@@ -67,7 +67,7 @@ Result<void> PairUpkeep::settle_end(Numbers numbers, PairRefresh::Left own,
   const PairRefresh::Outcome outcome = PairRefresh::concluded(own, peers);
   if (outcome == PairRefresh::Outcome::kGoesOn) return {};
   if (outcome == PairRefresh::Outcome::kFailed) {
-    moves_ = false;  // until the next session
+    refreshes_ = false;
     const std::string why = refresh_.why_not(own, peers);
     tell(why);
     refresh_.failed(why);
@@ -76,7 +76,8 @@ Result<void> PairUpkeep::settle_end(Numbers numbers, PairRefresh::Left own,
   const auto number = later_move(numbers.own, numbers.peers);
   if (!number) return number.error();
   const std::uint64_t since = at_work_.pools.refreshing().value_or(0);
-  auto ended = in_two_phases(*number, shared_.store.moves()->prepare_refreshed(*number, since));
+  auto ended =
+      in_two_phases(*number, shared_.store.moves()->prepare_refreshed(*number, since), refreshes_);
   if (!ended) return ended.error();
   if (!*ended) return {};
   refresh_.ended();

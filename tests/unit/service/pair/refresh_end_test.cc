@@ -53,6 +53,37 @@ TEST_F(PairRefreshTest, AMovesNumberIsNotFarAhead) {
   }
 }
 
+// Keys of a pool that is nearly used up move also where the refresh comes to nothing in this
+// session: bob keeps it from its end, and alice's second pool is used up.
+TEST_F(PairRefreshTest, WhereItFailsKeysOfUsedUpPoolsStillMove) {
+  const KeyRef alice = two.make_key("alice@R", kEnctype, random_octets(16));
+  const KeyRef bob = two.make_key("bob@R", kEnctype, random_octets(16));
+  two.stop();
+  two.store(1).read_hook = [&](KeyRecord& of) {
+    if (of.ref.id == bob.id) of.version = 7;
+  };
+  two.restart();
+  two.service(0).ask_shares(ShareTask::kRefresh);
+  const auto fails = [&] { return !two.service(0).status().shares.trouble.empty(); };
+  pump_until(fails);
+  EXPECT_EQ(record(0, alice).version, 2u);
+  two.stop();
+  for (const std::size_t p : {0, 1}) {
+    PairPools of(*two.store(p).values(), p == 0 ? pair::Side::kGarbler : pair::Side::kEvaluator);
+    ASSERT_TRUE(of.load().ok());
+    for (const PairPools::Count& one : of.counts())
+      if (!one.old) {
+        ASSERT_TRUE(*of.take(one.id, one.next, one.blocks - (64 + 512 / 16) - one.next));
+      }
+  }
+  two.restart();
+  pump_until(fails);
+  pump_until([&] { return record(0, alice).version == 3 && record(1, alice).version == 3; });
+  EXPECT_FALSE(two.is_over()) << "in this session";
+  EXPECT_TRUE(fails());
+  EXPECT_EQ(refreshed(0).epoch, 0u);
+}
+
 // A key that was removed, of which the record is there still, is one of before.
 TEST_F(PairRefreshTest, ARemovedKeyThatIsThereIsSaid) {
   const KeyRef alice = two.make_key("alice@R", kEnctype, random_octets(16));

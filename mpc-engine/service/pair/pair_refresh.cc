@@ -106,10 +106,12 @@ PairRefresh::Outcome PairRefresh::concluded(Left own, Left peers) {
 }
 
 std::string PairRefresh::why_not(Left own, Left peers) const {
-  if (own == Left::kUnknown) return "the refresh did not end: this server's store cannot be read";
   if (at_work_.pools.is_old(at_work_.blocks.pool().id))
     return "the refresh cannot go on: the servers keep no more pools than they have, and it needs "
            "new ones: destroy keys that are not used";
+  if (own == Left::kUnknown)
+    return "the refresh did not end: this server's store cannot be read or written: its journal "
+           "says more";
   if (own == Left::kKeys)
     return "the refresh did not end: " + std::to_string(left_) +
            " keys could not be moved: the other server has not the same version of them, or a "
@@ -117,7 +119,8 @@ std::string PairRefresh::why_not(Left own, Left peers) const {
            "removed already go with `tkdc store list` and `tkdc store agree` at both servers";
   return peers == Left::kKeys
              ? "the refresh did not end: the other server has keys left that could not be moved"
-             : "the refresh did not end: the other server's store cannot be read";
+             : "the refresh did not end: the other server's store cannot be read or written: its "
+               "journal says more";
 }
 
 void PairRefresh::ended() {

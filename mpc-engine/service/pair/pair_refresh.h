@@ -8,7 +8,7 @@
 //         commit it: two votes
 //
 // What is left: nothing; old pools, which something not stored yet is of; keys of such pools, or of
-// pools that are not there; or the store cannot be read.
+// pools that are not there; or it is unknown: the store cannot be read, or an old pool not removed.
 //
 // Each goes by its own store alone. One thread: the lane's. Error: the session's.
 #pragma once

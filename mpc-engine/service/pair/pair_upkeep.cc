@@ -221,20 +221,37 @@ bool PairUpkeep::may_be_erased(const pair::Label& pool) {
 }
 
 Result<void> PairUpkeep::erase(const pair::Label& pool) {
+  const bool old = at_work_.pools.is_old(pool);
   at_work_.blocks.forget(pool);
   const Result<void> erased = at_work_.pools.erase(pool);
   auto both = both_say(at_work_.session.channel(), erased.ok());
   if (!both) return lost(both.error());
-  if (!erased) tell("a pool that is used up could not be removed: " + erased.error().message);
+  if (*both) return {};
+  not_erased(erased ? "the other server could not remove a pool: its journal says why"
+                    : "a pool that nothing is of could not be removed: " + erased.error().message,
+             old);
   return {};
+}
+
+// The next session tries again (begin()).
+void PairUpkeep::not_erased(const std::string& why, bool old) {
+  tell(why);
+  if (!old) return;
+  refreshes_ = false;
+  refresh_.failed(why);
 }
 
 void PairUpkeep::begin() {
   refresh_.begin();
   const std::vector<pair::Label> orphans = at_work_.pools.orphans();
-  for (const pair::Label& pool : orphans)
-    if (may_be_erased(pool))
-      if (auto erased = at_work_.pools.erase(pool); !erased) tell(erased.error().message);
+  for (const pair::Label& pool : orphans) {
+    if (!may_be_erased(pool)) continue;
+    const bool old = at_work_.pools.is_old(pool);
+    auto erased = at_work_.pools.erase(pool);
+    if (erased) continue;
+    ends_refresh_ = ends_refresh_ || old;  // which tells the other one
+    not_erased("a pool that nothing is of could not be removed: " + erased.error().message, old);
+  }
 }
 
 // ---- the other one

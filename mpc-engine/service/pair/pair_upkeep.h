@@ -72,6 +72,7 @@ class PairUpkeep {
   Result<pair::StoredBlocks> store_anew(const Records& records, const pair::Label& pool);
   Result<bool> in_two_phases(std::uint32_t number, const Result<void>& first, bool& goes_on);
   Result<void> erase(const pair::Label& pool);
+  void not_erased(const std::string& why, bool old);
   std::uint32_t next_move() const;
   void tell(const std::string& why) const;
   Result<void> lost(const Error& why) { return at_work_.session.end(why.message); }

@@ -34,7 +34,8 @@ Result<void> PairUpkeep::end_refresh() {
   sweeps_again_ = SteadyClock::now() + kSweepsAgain;
   PairOrder order;
   order.kind = PairOrder::Kind::kEnd;
-  const PairRefresh::Left own = refresh_.left(next_move(), order.number);
+  const PairRefresh::Left own =
+      refreshes_ ? refresh_.left(next_move(), order.number) : PairRefresh::Left::kUnknown;
   order.left = static_cast<std::uint8_t>(own);
   ot::Channel& channel = at_work_.session.channel();
   Bytes in(5);
@@ -53,7 +54,8 @@ Result<void> PairUpkeep::answer_end(const PairOrder& order) {
   if (order.left > static_cast<std::uint8_t>(PairRefresh::Left::kUnknown))
     return at_work_.session.end("it says of a refresh what cannot be");
   std::uint32_t number = 0;
-  const PairRefresh::Left own = refresh_.left(next_move(), number);
+  const PairRefresh::Left own =
+      refreshes_ ? refresh_.left(next_move(), number) : PairRefresh::Left::kUnknown;
   Bytes out;
   Writer writer(out);
   writer.u32(number);
@@ -64,9 +66,12 @@ Result<void> PairUpkeep::answer_end(const PairOrder& order) {
 
 Result<void> PairUpkeep::settle_end(Numbers numbers, PairRefresh::Left own,
                                     PairRefresh::Left peers) {
-  const PairRefresh::Outcome outcome = PairRefresh::concluded(own, peers);
+  PairRefresh::Outcome outcome = PairRefresh::concluded(own, peers);
+  // Both see that alike: no other pool can be made, and this one stays.
+  if (at_work_.pools.is_old(at_work_.blocks.pool().id)) outcome = PairRefresh::Outcome::kFailed;
   if (outcome == PairRefresh::Outcome::kGoesOn) return {};
   if (outcome == PairRefresh::Outcome::kFailed) {
+    if (!refreshes_) return {};  // it is said already
     refreshes_ = false;
     const std::string why = refresh_.why_not(own, peers);
     tell(why);

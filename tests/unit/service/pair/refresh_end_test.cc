@@ -5,6 +5,23 @@
 namespace tkdc {
 namespace {
 
+// That removes no pool.
+class Unerasing final : public ValueTable {
+ public:
+  explicit Unerasing(ValueTable& in) : in_(in) {}
+  Result<std::optional<SecretVector>> get(std::string_view name) override { return in_.get(name); }
+  Result<void> put(std::span<const NamedValue> values) override { return in_.put(values); }
+  Result<void> erase(std::span<const std::string> names) override {
+    return std::ranges::any_of(names, kept::is_head) ? fail("disk full") : in_.erase(names);
+  }
+  Result<std::vector<std::string>> names(std::string_view prefix) override {
+    return in_.names(prefix);
+  }
+
+ private:
+  ValueTable& in_;
+};
+
 // Each number of a move is larger than those of before: the other server, whichever it is, does not
 // take all of them away at once, by a move or by an end.
 TEST_F(PairRefreshTest, AMovesNumberIsNotFarAhead) {
@@ -82,6 +99,58 @@ TEST_F(PairRefreshTest, WhereItFailsKeysOfUsedUpPoolsStillMove) {
   EXPECT_FALSE(two.is_over()) << "in this session";
   EXPECT_TRUE(fails());
   EXPECT_EQ(refreshed(0).epoch, 0u);
+}
+
+// Whichever of both has an old pool that it cannot remove: both say so, and nobody waits.
+TEST_F(PairRefreshTest, APoolThatCannotBeRemovedIsSaid) {
+  two.make_key("alice@R", kEnctype, random_octets(16));
+  for (const std::size_t p : {0, 1}) {
+    const std::uint32_t epoch = refreshed(p).epoch;
+    Unerasing unerasing(*two.store(p).values());
+    two.stop();
+    two.store(p).values_over = &unerasing;
+    two.restart();
+    two.service(0).ask_shares(ShareTask::kRefresh);
+    const auto trouble = [&](std::size_t q) { return two.service(q).status().shares.trouble; };
+    for (int session = 0; session < 2; ++session) {
+      pump_until([&] { return !trouble(0).empty() && !trouble(1).empty(); });
+      EXPECT_EQ(refreshed(p).epoch, epoch);
+      EXPECT_FALSE(two.troubles(p).empty());
+      two.restart();  // and the next one says so again
+    }
+    two.stop();
+    two.store(p).values_over = nullptr;
+    two.restart();
+    pump_until_it_serves(epoch + 1);
+  }
+}
+
+// With so many pools of before that no other can be made, the session's is one of them: it is said,
+// and the next session, when they have gone, has room.
+TEST_F(PairRefreshTest, WhereNoPoolCanBeMadeItIsSaid) {
+  two.stop();
+  std::vector<pair::Pool> many(PairPools::kMostWithOld - 1);  // beside the one that is there
+  for (pair::Pool& one : many) {
+    randombytes_buf(&one.id, sizeof one.id);
+    one.blocks.resize(16);
+  }
+  for (const std::size_t p : {0, 1}) {
+    const pair::Side side = p == 0 ? pair::Side::kGarbler : pair::Side::kEvaluator;
+    PairPools of(*two.store(p).values(), side);
+    ASSERT_TRUE(of.load().ok() && of.retire_all(1000).ok());
+    for (pair::Pool one : many) {
+      one.deltas = {side, pair::draw_delta(side)};
+      ASSERT_TRUE(of.keep(std::move(one)).ok());
+      ASSERT_TRUE(of.retire_all(1000).ok());
+    }
+  }
+  two.restart();
+  const auto trouble = [&](std::size_t p) { return two.service(p).status().shares.trouble; };
+  pump_until([&] { return !trouble(0).empty() && !trouble(1).empty(); });
+  for (const std::size_t p : {0, 1})
+    EXPECT_NE(trouble(p).find("it needs new ones"), std::string::npos) << trouble(p);
+  restart();
+  pump_until_it_serves(1);
 }
 
 // A key that was removed, of which the record is there still, is one of before.

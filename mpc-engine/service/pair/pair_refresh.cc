@@ -88,6 +88,7 @@ void PairRefresh::failed(const std::string& why) {
 PairRefresh::Left PairRefresh::left(std::uint32_t next_move, std::uint32_t& number) {
   number = 0;
   left_ = 0;
+  if (!under_way()) return Left::kPools;  // whoever asks: the store is not read for it
   auto named = named_pools(shared_.store);
   if (!named) return Left::kUnknown;
   for (const auto& [id, keys] : *named) {
@@ -95,7 +96,7 @@ PairRefresh::Left PairRefresh::left(std::uint32_t next_move, std::uint32_t& numb
     if (at_work_.pools.is_old(pool) || at_work_.pools.find(pool) == nullptr) left_ += keys;
   }
   if (left_ > 0) return Left::kKeys;
-  if (at_work_.pools.has_old() || !under_way()) return Left::kPools;
+  if (at_work_.pools.has_old()) return Left::kPools;
   number = next_move;
   return number == 0 ? Left::kUnknown : Left::kNothing;
 }

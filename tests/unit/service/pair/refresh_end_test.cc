@@ -153,6 +153,39 @@ TEST_F(PairRefreshTest, WhereNoPoolCanBeMadeItIsSaid) {
   pump_until_it_serves(1);
 }
 
+// A leader that asks for the end of a refresh of which this server has not heard has no store read:
+// here what it says when the session begins is changed on its way.
+TEST_F(PairRefreshTest, AnEndOfNoneReadsNoStore) {
+  std::atomic<int> read{0};
+  two.stop();
+  KeyRecord key;
+  key.ref.id = KeyId{7};
+  key.ref.installation = kInstallation;
+  key.principal_name = "alice@R";
+  for (const char* name : {"base", "u1.ke"})
+    for (SecretVector& component : key.fields[name].component) component.assign(16, 1);
+  ASSERT_TRUE(two.store(1).prepare(key).ok() && two.store(1).commit(key.ref.id).ok());
+  for (const std::size_t p : {0, 1}) {
+    PairPools of(*two.store(p).values(), p == 0 ? pair::Side::kGarbler : pair::Side::kEvaluator);
+    ASSERT_TRUE(of.load().ok());
+    for (const PairPools::Count& one : of.counts()) ASSERT_TRUE(of.erase(one.id).ok());
+    if (p == 0) {
+      ASSERT_TRUE(of.retire_all(1000).ok());
+    }
+  }
+  two.store(1).read_hook = [&](KeyRecord&) { ++read; };
+  two.restart_service();
+  two.start_session(0, {1, 1});  // octet 1: whether a refresh is under way
+  for (int k = 0; k < 400 && !two.is_up(); ++k)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_TRUE(two.is_up());
+  EXPECT_TRUE(two.service(0).status().shares.running) << "the control: it leads one";
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_FALSE(two.is_over()) << "the control: it was answered";
+  EXPECT_EQ(read, 0);
+  EXPECT_EQ(refreshed(0).epoch, 0u);
+}
+
 // A key that was removed, of which the record is there still, is one of before.
 TEST_F(PairRefreshTest, ARemovedKeyThatIsThereIsSaid) {
   const KeyRef alice = two.make_key("alice@R", kEnctype, random_octets(16));

@@ -129,8 +129,9 @@ bool is_full(const Counts& of) {
 // Of those that both have, and that are not old, the one with most left; the same at both. Those
 // that only this server has, and that nothing is of, go. Where no other can be made, one with few
 // left, or an old one, has to do. Count kRules (pair_offer.cc) up when this changes.
-Result<std::optional<Label>> best_of(const Counts& own, const Counts& peers, PairPools& pools) {
-  const bool full = is_full(own) || is_full(peers);
+Result<std::optional<Label>> best_of(const Counts& own, const Counts& peers, bool no_room,
+                                     PairPools& pools) {
+  const bool full = no_room || is_full(own) || is_full(peers);
   pools.is_full(full);
   std::vector<Label> spent;
   std::optional<Label> best;
@@ -175,6 +176,21 @@ Result<void> catch_up(const Counts& own, const Counts& peers, PairPools& pools) 
   return {};
 }
 
+// Either could not keep the pool `id`: what both have serves on, without new keys.
+Result<const pair::Pool*> go_on_without(const Label& id, const Result<void>& kept, const Said& own,
+                                        const Said& peers, PairPools& pools) {
+  const std::string why = kept ? "pool: the other server could not write its part of a new pool "
+                                 "down: its journal says why"
+                               : kept.error().message;
+  if (auto dropped = pools.drop(id); !dropped) return dropped.error();
+  pools.no_orphans();
+  auto best = best_of(own.pools, peers.pools, true, pools);
+  if (!best) return best.error();
+  if (!*best) return fail(why);
+  pools.no_room(why);
+  return pools.find(**best);
+}
+
 }  // namespace
 
 Result<void> begin_refresh(bool asked, PairPools& pools) {
@@ -211,7 +227,8 @@ Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginnin
   if (auto aged = age(own, *peers, pools); !aged) return aged.error();
   pools.no_orphans();
   if (auto level = catch_up(own.pools, peers->pools, pools); !level) return level.error();
-  auto best = best_of(own.pools, peers->pools, pools);
+  pools.no_room("");
+  auto best = best_of(own.pools, peers->pools, false, pools);
   if (!best) return best.error();
   if (*best) return pools.find(**best);
   auto session = pair::Session::create(channel, of.side, context_of(of, 1), {}, &ended_by);
@@ -227,12 +244,8 @@ Result<const pair::Pool*> agree_on_pool(ot::Channel& channel, const PairBeginnin
   auto both = both_say(channel, kept.ok());
   if (!both) return both.error();
   ended_by = EndedBy::kState;
-  if (!kept) return kept.error();
-  if (!*both)
-    return fail(
-        "pool: the other server could not write its part of a new pool down: its journal "
-        "says why");
-  return pools.find(id);
+  if (*both) return pools.find(id);
+  return go_on_without(id, kept, own, *peers, pools);
 }
 
 Result<std::size_t> agree_on_prepared(ot::Channel& channel, const PairBeginning& of) {

@@ -7,7 +7,8 @@
 //          of which either has no block left, both have none from then on, on disk
 //          which ones are old, both note on disk: no new key is of them (pair_refresh.h)
 //   then   a new pool, where none that both have has enough left: a pair session of its own; then
-//          each writes its part down, and a vote says that both have
+//          each writes its part down, and a vote says that both have. If not, an old one serves,
+//          or one with few left, and no key is made
 //   both   how many octets of prepared circuits it keeps at most, 8: the fewer ones count
 //   then   the pair session for jobs
 //

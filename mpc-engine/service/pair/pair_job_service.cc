@@ -264,6 +264,7 @@ PairJobService::Ended PairJobService::work(const Session& session, LaneStreams& 
     ended.why = pool.error().message;
     return ended;
   }
+  if (!pools_.no_room().empty() && options_.trouble) options_.trouble(pools_.no_room());
   ended.by = pair::EndedBy::kLink;
   const auto most_prepared = agree_on_prepared(channel, beginning);
   if (!most_prepared) {

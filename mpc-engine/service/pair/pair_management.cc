@@ -64,7 +64,8 @@ JobOutcome PairManagement::run(PairJob& of, bool held) {
 JobOutcome PairManagement::stage(PairJob& of) {
   const JobRequest& request = of.job->request;
   const std::size_t bytes = key_bytes_of(request.key.enctype);
-  if (at_work_.pools.full()) return {TKDC_STATUS_LIMIT, kPoolsFull};
+  const std::string& no_room = at_work_.pools.no_room();
+  if (at_work_.pools.full()) return {TKDC_STATUS_LIMIT, no_room.empty() ? kPoolsFull : no_room};
   StagedKey key;
   key.origin = request.public_data[0];
   key.kvno = request.key.kvno;

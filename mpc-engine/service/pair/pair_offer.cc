@@ -16,7 +16,7 @@ namespace {
 
 // Counted up with each change of what two servers decide alike without saying it: which pool is the
 // session's, which jobs may run, and what is made when something is missing.
-constexpr std::uint64_t kRules = 1;
+constexpr std::uint64_t kRules = 2;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ OfferedProtocol pair_offered(std::uint64_t pair, std::uint64_t jobs, std::uint64
     w.u64(one);
   for (const std::size_t bound :
        {PairReserve::kMostOfKind, PairReserve::kStepAnds, PairReserve::kMostMade, PairPools::kMost,
-        PairPools::kMostAll, pair_prepared_bytes(1), pair::kMostReserved})
+        PairPools::kMostWithOld, PairPools::kMostAll, pair_prepared_bytes(1), pair::kMostReserved})
     w.u64(bound);
   Digest all{};
   crypto_generichash(all.data(), all.size(), said.data(), said.size(), nullptr, 0);

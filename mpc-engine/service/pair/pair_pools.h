@@ -66,6 +66,9 @@ class PairPools final : public pair::PoolPosition {
   // is made, and no key; and which only this server has.
   bool full() const { return full_; }
   void is_full(bool full) { full_ = full; }
+  // Why one of both has not kept another one that both had made; empty: it has. Then it is full.
+  const std::string& no_room() const { return no_room_; }
+  void no_room(std::string why) { no_room_ = std::move(why); }
   const std::vector<pair::Label>& orphans() const { return orphans_; }
   void no_orphans() { orphans_.clear(); }
   void is_orphan(const pair::Label& id) { orphans_.push_back(id); }
@@ -102,6 +105,7 @@ class PairPools final : public pair::PoolPosition {
   std::set<std::pair<std::uint64_t, std::uint64_t>> old_;
   std::optional<std::uint64_t> refreshing_;
   bool full_ = false;
+  std::string no_room_;
   std::vector<pair::Label> orphans_, spent_;
 };
 

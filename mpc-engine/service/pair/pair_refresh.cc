@@ -107,6 +107,8 @@ PairRefresh::Outcome PairRefresh::concluded(Left own, Left peers) {
 }
 
 std::string PairRefresh::why_not(Left own, Left peers) const {
+  if (!at_work_.pools.no_room().empty())
+    return "the refresh cannot go on without room for a new pool: " + at_work_.pools.no_room();
   if (at_work_.pools.is_old(at_work_.blocks.pool().id))
     return "the refresh cannot go on: the servers keep no more pools than they have, and it needs "
            "new ones: destroy keys that are not used";

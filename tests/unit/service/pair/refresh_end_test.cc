@@ -5,6 +5,25 @@
 namespace tkdc {
 namespace {
 
+// That has no room for another pool.
+class Roomless final : public ValueTable {
+ public:
+  explicit Roomless(ValueTable& in) : in_(in) {}
+  Result<std::optional<SecretVector>> get(std::string_view name) override { return in_.get(name); }
+  Result<void> put(std::span<const NamedValue> values) override {
+    for (const NamedValue& one : values)
+      if (kept::is_head(one.name) && !in_.get(one.name).value()) return fail("store: no room");
+    return in_.put(values);
+  }
+  Result<void> erase(std::span<const std::string> names) override { return in_.erase(names); }
+  Result<std::vector<std::string>> names(std::string_view prefix) override {
+    return in_.names(prefix);
+  }
+
+ private:
+  ValueTable& in_;
+};
+
 // That removes no pool.
 class Unerasing final : public ValueTable {
  public:
@@ -122,6 +141,38 @@ TEST_F(PairRefreshTest, APoolThatCannotBeRemovedIsSaid) {
     two.store(p).values_over = nullptr;
     two.restart();
     pump_until_it_serves(epoch + 1);
+  }
+}
+
+// Whichever of both has no room for another pool: keys serve on, no key is made, both say why. When
+// there is room it ends.
+TEST_F(PairRefreshTest, WithoutRoomForAPoolKeysServe) {
+  const Bytes key = random_octets(16);
+  Krb5Client whole(kEnctype, key);
+  const KeyRef alice = two.make_key("alice@R", kEnctype, key);
+  for (const std::size_t p : {0, 1}) {
+    const std::uint32_t epoch = refreshed(p).epoch;
+    Roomless roomless(*two.store(p).values());
+    two.stop();
+    two.store(p).values_over = &roomless;
+    two.restart();
+    two.service(0).ask_shares(ShareTask::kRefresh);
+    const auto trouble = [&](std::size_t q) { return two.service(q).status().shares.trouble; };
+    pump_until([&] { return !trouble(0).empty() && !trouble(1).empty(); });
+    EXPECT_NE(trouble(p).find("no room"), std::string::npos) << trouble(p);
+    EXPECT_NE(trouble(1 - p).find("the other server could not write"), std::string::npos);
+    serves(alice, whole);
+    EXPECT_EQ(
+        two.ask({TKDC_OP_STAGE, new_key(kEnctype), 0, {TKDC_ORIGIN_DRAWN}, {}, AgentRole::kAdmin})
+            .both(),
+        TKDC_STATUS_LIMIT);
+    EXPECT_EQ(pools(p).size(), 1u);
+    EXPECT_EQ(refreshed(p).epoch, epoch);
+    two.stop();
+    two.store(p).values_over = nullptr;
+    two.restart();
+    pump_until_it_serves(epoch + 1);
+    serves(alice, whole);
   }
 }
 

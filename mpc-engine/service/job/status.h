@@ -87,7 +87,8 @@ struct JobServiceStatus {
   ShareUpkeepStatus shares;                   // audits of them, and MACs that are dealt
   std::uint32_t refresh_epoch = 0;  // how often the store was refreshed, and when last; 0: never
   std::uint64_t refreshed_at_s = 0;
-  std::uint64_t refreshing_since_s = 0;  // two servers: of the refresh under way; 0: none is
+  // Two servers: of the refresh under way, and when the last one ended; 0: none is, or has.
+  std::uint64_t refreshing_since_s = 0, refresh_ended_s = 0;
   std::uint64_t share_alarms = 0;        // since this server's start
   std::vector<std::string> share_alarms_named;
   ClocksAhead clocks_ahead;  // the peers', of this server's

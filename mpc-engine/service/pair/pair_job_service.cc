@@ -324,6 +324,7 @@ JobServiceStatus PairJobService::status() const {
   out.refresh_epoch = refreshed().epoch;
   out.refreshed_at_s = refreshed().at_s;
   out.refreshing_since_s = pools_.refreshing().value_or(0);
+  out.refresh_ended_s = pools_.refresh_ended();
   PairJobsStatus& pair = out.pair.emplace();
   for (const PairPools::Count& one : pools) {
     const std::uint64_t left = one.blocks - one.next;

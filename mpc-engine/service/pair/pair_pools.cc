@@ -72,13 +72,22 @@ Result<void> PairPools::look_at_refresh() {
 }
 
 Result<void> PairPools::look_at_refresh_locked() {
-  auto since = values_.get(kept::kRefreshing);
+  auto since = values_.get(kept::kRefreshing), ended = values_.get(kept::kRefreshEnded);
   if (!since) return since.error();
+  if (!ended) return ended.error();
+  if (*ended && (*ended)->size() != kept::kSinceBytes)
+    return damaged(std::string(kept::kRefreshEnded));
+  refresh_ended_ = *ended ? Reader(**ended).u64() : 0;
   refreshing_.reset();
   if (!*since) return {};
   if ((*since)->size() != kept::kSinceBytes) return damaged(std::string(kept::kRefreshing));
   refreshing_ = Reader(**since).u64();
   return {};
+}
+
+std::uint64_t PairPools::refresh_ended() const {
+  const std::lock_guard lock(mutex_);
+  return refresh_ended_;
 }
 
 std::optional<std::uint64_t> PairPools::refreshing() const {

@@ -5,6 +5,7 @@
 //   pool/ID/next    the number of the first block that has not been used
 //   pool/ID/XXXX    chunk X of its blocks, until the number is behind it
 //   pool/refresh    since when a refresh is under way
+//   pool/refreshed  when the last one ended (record_store_move.cc)
 //
 // A refresh makes the pools that are there old: what is of them moves into pools that are made
 // since, and then they go (pair_refresh.h).
@@ -49,6 +50,8 @@ class PairPools final : public pair::PoolPosition {
 
   // Since when a refresh is under way here, Unix time; none: none is.
   std::optional<std::uint64_t> refreshing() const;
+  // When the last one ended here, Unix time; 0: none has.
+  std::uint64_t refresh_ended() const;
   // Between sessions one may come to its end, as the store's entry (move_table.h).
   Result<void> look_at_refresh();
   // It is under way from now on, if it was not, and these are old. On disk when it returns.
@@ -104,6 +107,7 @@ class PairPools final : public pair::PoolPosition {
   Numbers erased_;  // chunks before it are
   std::set<std::pair<std::uint64_t, std::uint64_t>> old_;
   std::optional<std::uint64_t> refreshing_;
+  std::uint64_t refresh_ended_ = 0;
   bool full_ = false;
   std::string no_room_;
   std::vector<pair::Label> orphans_, spent_;

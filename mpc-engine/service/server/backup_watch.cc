@@ -22,6 +22,20 @@ std::optional<std::int64_t> written_s(const std::filesystem::path& path) {
   return st.st_mtim.tv_sec;
 }
 
+std::string refresh_alarm(std::int64_t newest_s, const RefreshSeen& refresh) {
+  if (refresh.since_s != 0)
+    return "a refresh of the keys of both servers is under way since " +
+           format_utc_spaced(static_cast<std::int64_t>(refresh.since_s)) +
+           ": when it has ended no backup of before serves any more. Take new ones of both servers "
+           "then, and destroy those of before only when both have one";
+  if (refresh.ended_s == 0 || newest_s > static_cast<std::int64_t>(refresh.ended_s)) return {};
+  return "the newest backup of this server is of " + format_utc_spaced(newest_s) +
+         ", and serves no more: the keys of both servers were refreshed until " +
+         format_utc_spaced(static_cast<std::int64_t>(refresh.ended_s)) +
+         ". Type `tkdc backup make` at both servers, and destroy those of before only when both "
+         "have a new one";
+}
+
 }  // namespace
 
 std::optional<BackupsSeen> backups_seen(const std::string& config_file,
@@ -40,7 +54,8 @@ std::optional<BackupsSeen> backups_seen(const std::string& config_file,
   return seen;
 }
 
-std::string backup_alarm(const std::optional<BackupsSeen>& seen, std::int64_t now_s) {
+std::string backup_alarm(const std::optional<BackupsSeen>& seen, std::int64_t now_s,
+                         const RefreshSeen& refresh) {
   constexpr const char* kRemedy =
       ": its timer makes one each night, and `tkdc doctor` says what to type (docs/operations.md, "
       "Backup)";
@@ -48,16 +63,18 @@ std::string backup_alarm(const std::optional<BackupsSeen>& seen, std::int64_t no
     return "there is no backup of this server, and with two servers a backup of each is the only "
            "way back: if either store is lost, so is every key. Put a backup.pub beside its "
            "tkdc.toml, then `tkdc backup make` (docs/operations.md, A realm on two servers)";
+  if (seen && seen->of_two)
+    if (std::string alarm = refresh_alarm(*seen->newest_s, refresh); !alarm.empty()) return alarm;
   if (!seen || now_s - std::max(seen->since_s, seen->newest_s.value_or(0)) <= kBackupDueS)
     return {};
   if (!seen->newest_s) return std::string("there is no backup of this server") + kRemedy;
   return "the newest backup of this server is of " + format_utc_spaced(*seen->newest_s) + kRemedy;
 }
 
-void tell_backups(nlohmann::json& json, const std::optional<BackupsSeen>& seen,
-                  std::int64_t now_s) {
+void tell_backups(nlohmann::json& json, const std::optional<BackupsSeen>& seen, std::int64_t now_s,
+                  const RefreshSeen& refresh) {
   if (seen && seen->newest_s) json["backup_newest_s"] = *seen->newest_s;
-  if (const std::string alarm = backup_alarm(seen, now_s); !alarm.empty())
+  if (const std::string alarm = backup_alarm(seen, now_s, refresh); !alarm.empty())
     json["backup_warning"] = alarm;
 }
 

@@ -23,10 +23,18 @@ struct BackupsSeen {
 std::optional<BackupsSeen> backups_seen(const std::string& config_file,
                                         const std::string& store_path, int parties);
 
+// Of two servers: since when a refresh is under way, and when the last one ended; 0: none is, or
+// has. Either's administrator begins one, which makes the backups of both worthless.
+struct RefreshSeen {
+  std::uint64_t since_s = 0, ended_s = 0;
+};
+
 // Empty while there is nothing to say: the timer makes one each night.
-std::string backup_alarm(const std::optional<BackupsSeen>& seen, std::int64_t now_s);
+std::string backup_alarm(const std::optional<BackupsSeen>& seen, std::int64_t now_s,
+                         const RefreshSeen& refresh = {});
 
 // "backup_newest_s", and "backup_warning" where there is one.
-void tell_backups(nlohmann::json& json, const std::optional<BackupsSeen>& seen, std::int64_t now_s);
+void tell_backups(nlohmann::json& json, const std::optional<BackupsSeen>& seen, std::int64_t now_s,
+                  const RefreshSeen& refresh = {});
 
 }  // namespace tkdc

@@ -409,9 +409,10 @@ Result<void> Server::look_after() {
   shares_->look();
   revocations_.look(jobs_->status().revoked);
   alarms_->look(disk_rooms(config_.store_path, config_.store_map_bytes, config_.audit_file));
-  alarms_->look_at_backups(
-      backup_alarm(backups_seen(config_.path, config_.store_path, config_.parties),
-                   static_cast<std::int64_t>(wall_s())));
+  const JobServiceStatus jobs = jobs_->status();
+  alarms_->look_at_backups(backup_alarm(
+      backups_seen(config_.path, config_.store_path, config_.parties),
+      static_cast<std::int64_t>(wall_s()), {jobs.refreshing_since_s, jobs.refresh_ended_s}));
   alarms_->look_at_dropped(dropped_alarm_now());
   sync_audit_log();
   return {};

@@ -100,10 +100,11 @@ void tell_former_keys(nlohmann::json& json, const ServerConfig& config) {
   json["former_keys_warning"] = former_keys_warning(whose, "tkdc-server", config.path);
 }
 
-void tell_host(nlohmann::json& json, const ServerConfig& config) {
+void tell_host(nlohmann::json& json, const ServerConfig& config, const JobServiceStatus& jobs) {
   tell_disks(json, disk_rooms(config.store_path, config.store_map_bytes, config.audit_file));
   tell_backups(json, backups_seen(config.path, config.store_path, config.parties),
-               static_cast<std::int64_t>(wall_s()));
+               static_cast<std::int64_t>(wall_s()),
+               {jobs.refreshing_since_s, jobs.refresh_ended_s});
 }
 
 void tell_audit(nlohmann::json& json, const AuditLog& log) {
@@ -221,7 +222,7 @@ std::string Server::status_json() {
     tell_certificate(json, *certificate_end_s_, static_cast<std::int64_t>(wall_s()));
   tell_former_keys(json, config_);
   tell_clocks(json, {config_.party, config_.parties}, jobs.clocks_ahead);
-  tell_host(json, config_);
+  tell_host(json, config_, jobs);
   std::lock_guard lock(mutex_);
   tell_broken_checks(json, broken_checks_->all());
   if (auto waits = lift_waits_for(jobs, config_.party)) json["lift_waits_for"] = *waits;

@@ -13,7 +13,8 @@ Result<std::size_t> give_up_blocks(ValueTable& values) {
   std::size_t out = 0;
   std::vector<std::string> blocks;
   for (const std::string& name : *names) {
-    if (is_left_out(name) && !name.ends_with(kNext) && name != kMark && name != kRefreshing)
+    if (is_left_out(name) && !name.ends_with(kNext) && name != kMark && name != kRefreshing &&
+        name != kRefreshEnded)
       blocks.push_back(name);
     if (!is_head(name)) continue;
     const std::string next = next_of(name);

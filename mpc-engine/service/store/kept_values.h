@@ -10,6 +10,7 @@
 //   pool/mark         the audit log's head, once the server has stopped in good order 40. In no
 //                     backup (service/server/pool_mark.h)
 //   pool/refresh      since when a refresh is under way 8. In no backup: old pools say so, too
+//   pool/refreshed    when the last refresh ended 8. In no backup: one of then is newer
 //   move/state        numbers of moves (record_store_move.cc). In a backup; restored, none is
 //                     prepared
 //   move/ID           a record that moves. In a backup, and not restored: its move's number may
@@ -30,7 +31,8 @@
 namespace tkdc::kept {
 
 inline constexpr std::string_view kPool = "pool/", kHead = "/head", kNext = "/next";
-inline constexpr std::string_view kMark = "pool/mark", kRefreshing = "pool/refresh";
+inline constexpr std::string_view kMark = "pool/mark", kRefreshing = "pool/refresh",
+                                  kRefreshEnded = "pool/refreshed";
 inline constexpr std::string_view kMove = "move/", kMoveState = "move/state",
                                   kMoveRefreshed = "move/refreshed";
 inline constexpr std::size_t kHeadBytes = 1 + 8 + 16, kIdDigits = 32, kMoveStateBytes = 4 + 4;

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "base/hex.h"
+#include "base/machine.h"
 #include "service/store/kept_values.h"
 #include "service/store/record_codec.h"
 #include "service/store/record_store.h"
@@ -151,7 +152,9 @@ int RecordStore::end_refresh(Txn& txn, Refresh& next, Result<void>& fault) {
   rc = put_refresh(txn, next);
   for (const std::string_view name : {kept::kMoveRefreshed, kept::kRefreshing})
     if (rc == 0) rc = txn->erase(kValues, octets(name));
-  return rc;
+  Bytes ended;
+  Writer(ended).u64(wall_s());
+  return rc == 0 ? put_values(txn, std::array{NamedValue{kept::kRefreshEnded, ended}}) : rc;
 }
 
 Result<std::vector<std::string>> RecordStore::moving() {

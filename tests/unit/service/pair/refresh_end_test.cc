@@ -70,9 +70,10 @@ TEST_F(PairRefreshTest, AMovesNumberIsNotFarAhead) {
     if (refused()) {
       EXPECT_EQ(two.store(p).moves()->last_move().value(), 3u);
     }
-    for (const std::size_t q : {0, 1})  // as the next session's beginning has it
-      for (const KeyId& half_done : two.store(q).prepared().value())
-        EXPECT_TRUE(two.store(q).abandon(half_done).ok());
+    for (const std::size_t q : {0, 1}) {  // as the next session's beginning has it
+      const std::vector<KeyId> half_done = two.store(q).prepared().value();
+      for (const KeyId& one : half_done) EXPECT_TRUE(two.store(q).abandon(one).ok());
+    }
     return refused();
   };
   constexpr std::uint32_t kFar = 4 + (1u << 20);

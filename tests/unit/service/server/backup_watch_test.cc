@@ -26,12 +26,12 @@ class BackupWatch : public ScratchDir {
     const timespec times[2] = {{at_s, 0}, {at_s, 0}};
     ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
   }
-  nlohmann::json told(int parties = 3) const {
+  nlohmann::json told(int parties = 3, const RefreshSeen& refresh = {}) const {
     nlohmann::json json = nlohmann::json::object();
     tell_backups(json,
                  backups_seen((folder_ / "etc/tkdc.toml").string(),
                               (folder_ / "var/store").string(), parties),
-                 kBackupNow);
+                 kBackupNow, refresh);
     return json;
   }
 
@@ -79,6 +79,19 @@ TEST_F(BackupWatch, OneOfTwoServersIsToHaveOneAlways) {
   EXPECT_FALSE(told(2).contains("backup_warning"));
   write("var/backups/server0-a.tkdc-backup", kBackupNow - 4 * kBackupDayS);
   EXPECT_TRUE(told(2).contains("backup_warning"));
+}
+
+// By whoever began it: the other one's backups serve no more either, however new they are.
+TEST_F(BackupWatch, ARefreshOfTwoServersAsksForANewOne) {
+  write("etc/backup.pub", kBackupNow - 9 * kBackupDayS);
+  write("var/backups/server0-a.tkdc-backup", kBackupNow - 3600);
+  EXPECT_FALSE(told(2).contains("backup_warning")) << "the control";
+  const auto at = [](std::int64_t ago) { return static_cast<std::uint64_t>(kBackupNow - ago); };
+  const auto warning = [&](const RefreshSeen& of) { return told(2, of)["backup_warning"].dump(); };
+  EXPECT_NE(warning({at(7200), 0}).find("is under way since"), std::string::npos);
+  EXPECT_NE(warning({at(60), at(4000)}).find("is under way since"), std::string::npos);
+  EXPECT_NE(warning({0, at(3000)}).find("serves no more"), std::string::npos);
+  EXPECT_FALSE(told(2, {0, at(4000)}).contains("backup_warning")) << "it was taken since";
 }
 
 }  // namespace

@@ -151,6 +151,7 @@ TEST_F(MoveTest, TheEndOfARefreshIsAMove) {
       auto store = filled(name + std::to_string(p));
       EXPECT_EQ(store->refresh()->state(), ended ? (RefreshState{1, kSince + p}) : RefreshState());
       EXPECT_EQ(store->values()->get(kept::kRefreshing)->has_value(), !ended);
+      EXPECT_EQ(store->values()->get(kept::kRefreshEnded)->has_value(), ended) << "when";
       EXPECT_LE(store->values()->names("move/").value().size(), 1u) << "its state";
       EXPECT_EQ(version(*store, 1), 1u);
       EXPECT_TRUE(store->moves()->prepare_move(2, std::vector{next(1)}).ok());

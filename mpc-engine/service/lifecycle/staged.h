@@ -51,6 +51,9 @@ class StagedKeys {
   bool has_of_pool(const std::array<std::uint8_t, 16>& pool) const {
     return std::ranges::any_of(keys_, [&](const auto& one) { return one.second.pool == pool; });
   }
+  void erase_of_pool(const std::array<std::uint8_t, 16>& pool) {
+    std::erase_if(keys_, [&](const auto& one) { return one.second.pool == pool; });
+  }
   // Keys that a running job works on stay.
   void expire(const std::set<KeyId>& in_use) {
     const auto oldest = StagedKey::Clock::now() - StagedKey::kLifetime;

@@ -54,12 +54,12 @@ Result<std::map<PoolId, std::uint64_t>> named_pools(Store& store) {
 
 // What is staged of an old pool cannot be bound any more, and would keep it.
 void PairRefresh::drop_staged() {
-  const auto is_staged_of = [&](const PairPools::Count& pool) {
+  for (const PairPools::Count& pool : at_work_.pools.counts()) {
+    if (!pool.old) continue;
     std::array<std::uint8_t, 16> id{};
     std::memcpy(id.data(), &pool.id, sizeof pool.id);
-    return pool.old && shared_.staged.has_of_pool(id);
-  };
-  if (std::ranges::any_of(at_work_.pools.counts(), is_staged_of)) shared_.staged = StagedKeys();
+    shared_.staged.erase_of_pool(id);
+  }
 }
 
 void PairRefresh::begin() {

@@ -167,9 +167,10 @@ Result<void> of_one_epoch(std::span<const StoreList> lists) {
   if (older.empty()) return {};
   return fail("shares of different refresh epochs make no keys: of epoch " +
               std::to_string(newest) + ", the newest, is server " + current + "; of an older one " +
-              older +
-              ". Restore backups of one epoch; where two servers are current have the third "
-              "repaired from them (docs/operations.md, A lost server)");
+              older + ". Restore backups of one epoch" +
+              (lists.size() == 2 ? " at both servers"
+                                 : "; where two servers are current have the third repaired from "
+                                   "them (docs/operations.md, A lost server)"));
 }
 
 Result<void> of_near_eras(std::span<const StoreList> lists) {

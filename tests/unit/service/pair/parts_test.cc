@@ -2,6 +2,7 @@
 // Small messages and pools by themselves: what comes from the other server, and from the disk.
 #include <map>
 
+#include "service/lifecycle/staged.h"
 #include "service/pair/pair_begin.h"
 #include "service/pair/pair_pools.h"
 #include "service/pair/pair_queue.h"
@@ -193,6 +194,18 @@ TEST(PairPools, OneWithoutABlockTakesNoMemoryAndGoesAsAWhole) {
   EXPECT_FALSE(pools.take(pool.id, 100, 1).ok());
   ASSERT_TRUE(pools.erase(pool.id).ok());
   EXPECT_TRUE(table.values.empty());
+}
+
+TEST(StagedKeys, ThoseOfOnePoolGoAndNoOther) {
+  StagedKeys staged;
+  StagedKey of;
+  for (const std::uint8_t pool : {1, 2}) {
+    of.pool = {pool};
+    EXPECT_TRUE(staged.put(KeyId{pool}, of));
+  }
+  staged.erase_of_pool({1});
+  EXPECT_EQ(staged.find(KeyId{1}), nullptr);
+  EXPECT_NE(staged.find(KeyId{2}), nullptr);
 }
 
 // ---- what the other server says of pools when a session begins

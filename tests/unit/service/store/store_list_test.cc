@@ -89,6 +89,11 @@ TEST_F(Agreement, SharesOfDifferentEpochsAreRefusedAndTheNewestNamed) {
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message.find("the newest, is server 1"), std::string::npos)
       << refused.error().message;
+  EXPECT_NE(refused.error().message.find("have the third"), std::string::npos);
+  const auto of_two = agree_on(std::span(all).first(2));
+  ASSERT_FALSE(of_two.ok());
+  EXPECT_NE(of_two.error().message.find("at both servers"), std::string::npos);
+  EXPECT_EQ(of_two.error().message.find("third"), std::string::npos) << "there is none";
   all[1] = all[0];
   EXPECT_FALSE(agree_on(all).ok()) << "no list of server 1";
   all = lists();

@@ -295,13 +295,13 @@ void add_sessions(ot::Hashes& hashes) {
   // The other one is asked, and says so when it is asked whether it is there.
   realm.two().service(1).ask_shares(ShareTask::kRefresh);
   realm.follow("erased");
-  realm.machine().pass(100ms);
+  realm.follow("refreshed");  // which ends with the refresh
   for (const std::size_t p : {0, 1}) {
     const JobServiceStatus now = realm.two().service(p).status();
     EXPECT_EQ(now.refresh_epoch, 1u) << now.shares.trouble;
   }
   EXPECT_EQ(realm.ask(mac), whole.checksum(56, plain));
-  realm.end("refreshed");
+  realm.end("after");
 }
 
 TEST(PairJobsGolden, WhatTwoServersSendIsAsCommitted) {

@@ -99,6 +99,7 @@ class PairJobService final : public JobService {
   PairProved proved_{options_.pair_unproved_ands};  // the lane's thread
   PairProved cookies_{options_.pair_unproved_ands};
   PairAsked asked_;
+  PairAttempt attempt_;  // the lane's thread
   PairQueue queue_;
   PairFigures figures_;
   std::atomic<bool> refresh_asked_{false};          // and not begun
@@ -291,13 +292,14 @@ PairJobService::Ended PairJobService::work_at_jobs(pair::Session& jobs, const pa
   PairReserve reserve(jobs, most_prepared);
   figures_.prepared_most = most_prepared;
   const PairAtWork at_work{jobs,    pools_,  circuits_, blocks, records,
-                           reserve, proved_, cookies_,  asked_};
+                           reserve, proved_, cookies_,  asked_, attempt_};
   PairLane lane(shared, at_work, queue_, wishes_, figures_, of_lane_, *streams.from_next);
   begun_with_epoch_ = refreshed().epoch;
   upkeep_.session(true, begun_with_epoch_);
   session_is(jobs.id(), pool);
   Ended ended;
   ended.why = lane.run();
+  if (!queue_.stopped()) attempt_.ended = attempt_.ids.empty() ? 0 : attempt_.ended + 1;
   const bool stands = jobs.stands().ok();
   ended.by = stands ? pair::EndedBy::kLink : jobs.ended_by();
   ended.lost = jobs.lost_in_check();

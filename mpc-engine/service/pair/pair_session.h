@@ -12,6 +12,14 @@
 
 namespace tkdc {
 
+// Over sessions: keys that work between jobs is at, and how many sessions in a row have ended in
+// it.
+struct PairAttempt {
+  static constexpr unsigned kMostEnded = 2;  // then one goes without such work
+  std::vector<KeyId> ids;
+  unsigned ended = 0;
+};
+
 struct PairAtWork {
   pair::Session& session;
   PairPools& pools;
@@ -22,6 +30,7 @@ struct PairAtWork {
   PairProved& proved;   // outlives it, too
   PairProved& cookies;  // what they may cost, likewise
   PairAsked& asked;
+  PairAttempt& attempt;  // outlives it, too
 };
 
 }  // namespace tkdc

@@ -96,7 +96,9 @@ Bytes PairUpkeep::look_at(const PairOrder& order, Records& records) const {
 
 Result<void> PairUpkeep::bridge(const Records& records, const pair::Label& pool) {
   if (records.empty()) return {};
+  begin_attempt(records);
   auto done = at_work_.records.bridge(pointers(records), false);
+  end_attempt();
   if (done || !at_work_.session.stands()) return done;
   spent_.insert(id_of(pool));
   return {};
@@ -131,8 +133,10 @@ Result<pair::StoredBlocks> PairUpkeep::store_anew(const Records& records, const 
 Result<void> PairUpkeep::move(std::uint32_t number, const Records& records,
                               const pair::Label& pool) {
   if (records.empty()) return {};
+  begin_attempt(records);
   auto stored = store_anew(records, pool);
   if (!stored) {
+    end_attempt();
     if (!at_work_.session.stands()) return stored.error();
     const bool old = at_work_.pools.is_old(pool);
     (old ? refreshes_ : moves_) = false;
@@ -149,6 +153,7 @@ Result<void> PairUpkeep::move(std::uint32_t number, const Records& records,
   named_here_.reset();
   auto moved = in_two_phases(number, shared_.store.moves()->prepare_move(number, anew),
                              at_work_.pools.is_old(pool) ? refreshes_ : moves_);
+  end_attempt();
   if (!moved) return moved.error();
   if (!*moved) {
     give_up_moves();
@@ -243,6 +248,8 @@ void PairUpkeep::not_erased(const std::string& why, bool old) {
 
 void PairUpkeep::begin() {
   refresh_.begin();
+  if (at_work_.attempt.ended >= PairAttempt::kMostEnded) go_without();
+  at_work_.attempt.ids.clear();
   const std::vector<pair::Label> orphans = at_work_.pools.orphans();
   for (const pair::Label& pool : orphans) {
     if (!may_be_erased(pool)) continue;

@@ -52,6 +52,9 @@ class PairUpkeep {
   bool is_refreshing() const { return refresh_.under_way() && refreshes_; }
   bool is_to_move(const PairPools::Count& pool) const;
   void give_up_moves();
+  void begin_attempt(const Records& records);
+  void end_attempt();
+  void go_without();
   std::set<PoolId> poor_now() const;
   Result<bool> move_page();
   bool may_be_erased(const pair::Label& pool);

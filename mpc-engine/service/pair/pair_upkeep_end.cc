@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a refresh, and what both say of the numbers of moves.
+// The end of a refresh, what both say of the numbers of moves, and keys that end sessions.
 #include <algorithm>
 
 #include "base/codec.h"
+#include "base/hex.h"
 #include "service/pair/pair_upkeep.h"
 #include "service/store/move_table.h"
 
@@ -27,6 +28,27 @@ Result<std::uint32_t> PairUpkeep::later_move(std::uint32_t own, std::uint32_t pe
                                     std::to_string(own) + ": too far ahead of it",
                                 EndedBy::kState);
   return std::max(own, peers);
+}
+
+void PairUpkeep::begin_attempt(const Records& records) {
+  for (const RecordPtr& record : records) at_work_.attempt.ids.push_back(record->ref.id);
+}
+
+void PairUpkeep::end_attempt() {
+  if (at_work_.session.stands()) at_work_.attempt.ids.clear();
+}
+
+// What ends each session in which it is tried stops all other keys, too.
+void PairUpkeep::go_without() {
+  bridges_ = moves_ = refreshes_ = false;
+  ends_refresh_ = refresh_.under_way();  // which tells the other one
+  std::string why = "keys could be neither prepared nor moved, and ended " +
+                    std::to_string(at_work_.attempt.ended) +
+                    " sessions, so this one goes without. Give these new keys, or destroy them:";
+  for (const KeyId& id : at_work_.attempt.ids) why += " " + to_hex(id);
+  at_work_.attempt.ended = 0;
+  tell(why);
+  refresh_.failed(why);
 }
 
 Result<void> PairUpkeep::end_refresh() {

@@ -177,6 +177,25 @@ TEST_F(PairRefreshTest, WithoutRoomForAPoolKeysServe) {
   }
 }
 
+// A key that ends each session in which it is moved, or prepared, does not keep others from
+// serving: after two, the third one goes without, and names it.
+TEST_F(PairRefreshTest, WhatEndsEachSessionIsLeftOut) {
+  const KeyRef alice = two.make_key("alice@R", kEnctype, random_octets(16));
+  two.stop();
+  two.store(1).read_hook = [&](KeyRecord& of) {
+    if (of.ref.id == alice.id) of.fields.at(field_name(56, "kc")).component[1].pop_back();
+  };
+  two.restart();
+  two.service(0).ask_shares(ShareTask::kRefresh);
+  const auto trouble = [&](std::size_t p) { return two.service(p).status().shares.trouble; };
+  pump_until([&] { return !trouble(0).empty() && !trouble(1).empty(); });
+  EXPECT_NE(trouble(0).find(to_hex(alice.id)), std::string::npos) << "who leads: " << trouble(0);
+  const Bytes key = random_octets(16);
+  Krb5Client whole(kEnctype, key);
+  serves(two.make_key("bob@R", kEnctype, key), whole);
+  EXPECT_FALSE(two.is_over()) << "this session stands";
+}
+
 // With so many pools of before that no other can be made, the session's is one of them: it is said,
 // and the next session, when they have gone, has room.
 TEST_F(PairRefreshTest, WhereNoPoolCanBeMadeItIsSaid) {

@@ -112,9 +112,11 @@ TEST_F(TwoServersTest, ComeToASessionAndToANewOne) {
     EXPECT_EQ(said["epoch"], 1);
     for (const char* of_three : {"zero_shares", "two_parts", "garbling"})
       EXPECT_FALSE(said.contains(of_three)) << of_three;
-    for (const LocalOp op :
-         {LocalOp::kShares, LocalOp::kRepair, LocalOp::kApproval, LocalOp::kHandOver})
+    for (const LocalOp op : {LocalOp::kRepair, LocalOp::kApproval, LocalOp::kHandOver})
       EXPECT_FALSE(servers_[party]->answer_administrator({op, "status", {}}).ok());
+    for (const char* macs : {"audit", "deal"})
+      EXPECT_FALSE(servers_[party]->answer_administrator({LocalOp::kShares, macs, {}}).ok());
+    EXPECT_TRUE(servers_[party]->answer_administrator({LocalOp::kShares, "status", {}}).ok());
     EXPECT_TRUE(servers_[party]->answer_administrator({LocalOp::kStatus, "", {}}).ok());
   }
   for (int gone : {0, 1}) {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -22,14 +23,29 @@ std::optional<std::int64_t> written_s(const std::filesystem::path& path) {
   return st.st_mtim.tv_sec;
 }
 
-std::string refresh_alarm(std::int64_t newest_s, const RefreshSeen& refresh) {
+// Of the name that a backup is given ("server0-20261127T120000Z"), where it has it still: of when
+// it was written in any case.
+std::int64_t begun_s(const std::filesystem::path& path, std::int64_t written_s) {
+  const std::string name = path.stem().string();
+  std::tm tm{};
+  const auto dash = name.rfind('-');
+  const char* end = dash == std::string::npos
+                        ? nullptr
+                        : ::strptime(name.c_str() + dash + 1, "%Y%m%dT%H%M%SZ", &tm);
+  if (end == nullptr || *end != '\0') return written_s;
+  return std::min<std::int64_t>(written_s, ::timegm(&tm));
+}
+
+std::string refresh_alarm(const BackupsSeen& seen, const RefreshSeen& refresh) {
   if (refresh.since_s != 0)
     return "a refresh of the keys of both servers is under way since " +
            format_utc_spaced(static_cast<std::int64_t>(refresh.since_s)) +
-           ": when it has ended no backup of before serves any more. Take new ones of both servers "
-           "then, and destroy those of before only when both have one";
-  if (refresh.ended_s == 0 || newest_s > static_cast<std::int64_t>(refresh.ended_s)) return {};
-  return "the newest backup of this server is of " + format_utc_spaced(newest_s) +
+           ", and backups of before fit less with each key that moves. Take new ones of both "
+           "servers when it has ended, and now, too, if it lasts; destroy those of before only "
+           "when both have one of after its end";
+  if (refresh.ended_s == 0 || *seen.newest_begun_s > static_cast<std::int64_t>(refresh.ended_s))
+    return {};
+  return "the newest backup of this server is of " + format_utc_spaced(*seen.newest_begun_s) +
          ", and serves no more: the keys of both servers were refreshed until " +
          format_utc_spaced(static_cast<std::int64_t>(refresh.ended_s)) +
          ". Type `tkdc backup make` at both servers, and destroy those of before only when both "
@@ -43,13 +59,16 @@ std::optional<BackupsSeen> backups_seen(const std::string& config_file,
   namespace fs = std::filesystem;
   const auto since = written_s(fs::path(config_file).parent_path() / "backup.pub");
   if (!since && parties != 2) return std::nullopt;
-  BackupsSeen seen{since.value_or(0), std::nullopt, parties == 2};
+  BackupsSeen seen{since.value_or(0), std::nullopt, std::nullopt, parties == 2};
   std::error_code error;
   fs::directory_iterator files(fs::path(store_path).parent_path() / "backups", error);
   for (; !error && files != fs::directory_iterator(); files.increment(error)) {
     if (files->path().extension() != kBackupSuffix) continue;
-    if (const auto made = written_s(files->path()))
-      seen.newest_s = std::max(seen.newest_s.value_or(*made), *made);
+    const auto made = written_s(files->path());
+    if (!made) continue;
+    const std::int64_t begun = begun_s(files->path(), *made);
+    seen.newest_s = std::max(seen.newest_s.value_or(*made), *made);
+    seen.newest_begun_s = std::max(seen.newest_begun_s.value_or(begun), begun);
   }
   return seen;
 }
@@ -63,12 +82,13 @@ std::string backup_alarm(const std::optional<BackupsSeen>& seen, std::int64_t no
     return "there is no backup of this server, and with two servers a backup of each is the only "
            "way back: if either store is lost, so is every key. Put a backup.pub beside its "
            "tkdc.toml, then `tkdc backup make` (docs/operations.md, A realm on two servers)";
-  if (seen && seen->of_two)
-    if (std::string alarm = refresh_alarm(*seen->newest_s, refresh); !alarm.empty()) return alarm;
+  const std::string refreshed =
+      seen && seen->of_two ? refresh_alarm(*seen, refresh) : std::string();
   if (!seen || now_s - std::max(seen->since_s, seen->newest_s.value_or(0)) <= kBackupDueS)
-    return {};
+    return refreshed;
   if (!seen->newest_s) return std::string("there is no backup of this server") + kRemedy;
-  return "the newest backup of this server is of " + format_utc_spaced(*seen->newest_s) + kRemedy;
+  return "the newest backup of this server is of " + format_utc_spaced(*seen->newest_s) + kRemedy +
+         (refreshed.empty() ? "" : ". And " + refreshed);
 }
 
 void tell_backups(nlohmann::json& json, const std::optional<BackupsSeen>& seen, std::int64_t now_s,

@@ -15,6 +15,8 @@ namespace tkdc {
 struct BackupsSeen {
   std::int64_t since_s = 0;  // Unix time at which the key for them came
   std::optional<std::int64_t> newest_s;
+  // When that one was begun, by its name: what it holds is of then.
+  std::optional<std::int64_t> newest_begun_s;
   bool of_two = false;  // servers, of which nobody can rebuild one from the other
 };
 

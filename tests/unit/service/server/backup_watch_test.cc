@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/utc_time.h"
 #include "scratch_dir.h"
 
 namespace tkdc {
@@ -92,6 +93,26 @@ TEST_F(BackupWatch, ARefreshOfTwoServersAsksForANewOne) {
   EXPECT_NE(warning({at(60), at(4000)}).find("is under way since"), std::string::npos);
   EXPECT_NE(warning({0, at(3000)}).find("serves no more"), std::string::npos);
   EXPECT_FALSE(told(2, {0, at(4000)}).contains("backup_warning")) << "it was taken since";
+}
+
+// Its file was written behind the end, and what it holds is of before it.
+TEST_F(BackupWatch, ABackupThatWasBegunBeforeARefreshsEndIsOfBefore) {
+  const std::int64_t begun = kBackupNow - 3600;
+  write("var/backups/server0-" + format_utc_compact(begun) + ".tkdc-backup", begun + 60);
+  const auto ended = [&](std::int64_t at) {
+    return told(2, {0, static_cast<std::uint64_t>(at)}).contains("backup_warning");
+  };
+  EXPECT_TRUE(ended(begun + 30));
+  EXPECT_FALSE(ended(begun - 1));
+}
+
+// A refresh that lasts does not hide that no backups are made.
+TEST_F(BackupWatch, AnOldOneIsSaidAmidARefreshToo) {
+  write("var/backups/server0-a.tkdc-backup", kBackupNow - 9 * kBackupDayS);
+  const auto since = static_cast<std::uint64_t>(kBackupNow - 60);
+  const std::string warning = told(2, {since, 0})["backup_warning"].dump();
+  EXPECT_NE(warning.find("its timer makes one each night"), std::string::npos) << warning;
+  EXPECT_NE(warning.find("is under way since"), std::string::npos) << warning;
 }
 
 }  // namespace

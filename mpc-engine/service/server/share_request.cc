@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "service/server/share_request.h"
 
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <sstream>
 
@@ -56,6 +58,13 @@ Result<std::optional<ShareTask>> read_share_request(const std::string& store_pat
   if (!task)
     return fail("shares: " + file + " is no request of `tkdc shares`; remove it, then ask again");
   return task;
+}
+
+std::uint64_t share_request_at(const std::string& store_path) {
+  struct stat st {};
+  return ::lstat(share_request_file(store_path).c_str(), &st) == 0
+             ? static_cast<std::uint64_t>(st.st_mtim.tv_sec)
+             : 0;
 }
 
 Result<void> remove_share_request(const std::string& store_path) {

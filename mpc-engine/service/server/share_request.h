@@ -24,6 +24,8 @@ const char* share_task_name(ShareTask task);
 Result<void> write_share_request(const std::string& store_path, ShareTask task);
 // None: no file. Error: it cannot be read, or says something else.
 Result<std::optional<ShareTask>> read_share_request(const std::string& store_path);
+// When it was written, Unix time; 0: there is none.
+std::uint64_t share_request_at(const std::string& store_path);
 Result<void> remove_share_request(const std::string& store_path);
 
 struct LastAudit {

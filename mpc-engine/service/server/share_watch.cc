@@ -148,7 +148,23 @@ void ShareWatch::look_under_lock() {
   if (!trouble.empty() && trouble != trouble_) log_(trouble);
   trouble_ = trouble;
   if (!request.ok() || !request->has_value()) return;
-  jobs_.go_on_with_shares(**request);
+  go_on_with(**request, now);
+}
+
+// One that was asked for before this server's start. Of two servers, by its time: what has begun
+// since covers it, and what had begun before does not.
+void ShareWatch::go_on_with(ShareTask task, const JobServiceStatus& now) {
+  const std::uint64_t at = now.pair ? share_request_at(store_path_) : 0;
+  if (at != 0 && now.refreshed_at_s >= at) {
+    if (auto removed = remove_share_request(store_path_); !removed.ok())
+      log_(removed.error().message);
+    return;
+  }
+  const bool covered = now.refreshing_since_s == 0 || now.refreshing_since_s >= at;
+  if (covered)
+    jobs_.go_on_with_shares(task);
+  else
+    jobs_.ask_shares(task);
   asked_ = true;
 }
 

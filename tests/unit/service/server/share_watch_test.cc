@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "scratch_dir.h"
+#include "service/server/share_request.h"
 #include "shares_only.h"
 
 namespace tkdc {
@@ -35,6 +36,35 @@ TEST_F(ShareWatchTest, TheLastAuditIsKept) {
   EXPECT_NE(audited.find("\"shares\""), std::string::npos);
   EXPECT_EQ(ShareWatch(directory_, jobs_, log, audit).state()["last_audit"]["at"], 1'764'100'000);
   EXPECT_EQ(logged, "");
+}
+
+// After a start, of two servers: one that was asked for before the request, and has ended, or is
+// under way, does not cover it; one that began since does.
+TEST_F(ShareWatchTest, ARequestOfBeforeTheStartGoesByItsTime) {
+  const auto nothing = [](const std::string&) {};
+  jobs_.now.pair.emplace();
+  jobs_.now.shares.possible = true;
+  struct Case {
+    std::int64_t refreshed, refreshing;  // since, behind the request; 0: none
+    int asked, goes_on;
+    bool stays;
+  };
+  for (const Case& one :
+       {Case{0, 0, 0, 1, true}, Case{-10, 0, 0, 1, true}, Case{5, 0, 0, 0, false},
+        Case{-10, 5, 0, 1, true}, Case{-10, -5, 1, 0, true}, Case{0, -5, 1, 0, true}}) {
+    ASSERT_TRUE(write_share_request(directory_, ShareTask::kRefresh).ok());
+    const auto at = static_cast<std::int64_t>(share_request_at(directory_));
+    const auto time = [&](std::int64_t behind) {
+      return behind == 0 ? 0 : static_cast<std::uint64_t>(at + behind);
+    };
+    jobs_.asked = jobs_.goes_on = 0;
+    jobs_.now.refreshed_at_s = time(one.refreshed);
+    jobs_.now.refreshing_since_s = time(one.refreshing);
+    ShareWatch(directory_, jobs_, nothing, nothing).look();
+    EXPECT_EQ(jobs_.asked, one.asked) << one.refreshed << " " << one.refreshing;
+    EXPECT_EQ(jobs_.goes_on, one.goes_on) << one.refreshed << " " << one.refreshing;
+    EXPECT_EQ(share_request_at(directory_) != 0, one.stays) << one.refreshed;
+  }
 }
 
 // The thread that answers agents asks for it, too. That the file is written shows where it cannot.

@@ -19,11 +19,13 @@ class SharesOnly final : public JobService {
   Result<void> hear_course(std::size_t, int, const CourseTail&) override { return {}; }
   Result<void> revoke(SealWindow) override { return {}; }
   Result<void> lift_revocations() override { return {}; }
-  void ask_shares(ShareTask) override {}
+  void ask_shares(ShareTask) override { ++asked; }
+  void go_on_with_shares(ShareTask) override { ++goes_on; }
   void expire() override {}
   JobServiceStatus status() const override { return now; }
 
   JobServiceStatus now;
+  int asked = 0, goes_on = 0;
 };
 
 }  // namespace tkdc

@@ -160,7 +160,7 @@ Result<int> work(const SharesOptions& options) {
   if (!state) return state.error();
   show(*state, of_two);
   if (!text(*state, "trouble").empty()) return kFailed;
-  if (of_two && options.task == "refresh" && !is_covered(*state, asked_at)) return kFound;
+  if (of_two && options.task == "refresh" && !is_covered(*state, asked_at)) return kFailed;
   // What has no MACs was not proved. Dealing has just given them to it.
   const bool proved = options.task != "audit" || count(*state, "without") == 0;
   if (!proved) std::cout << "keys without MACs were not proved: see `tkdc shares deal`\n";

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which of the named values (value_table.h) a backup holds, and what a restore makes of them.
 //
-//   pool/ID/head      a pool of two servers: which side, and whether it is old 1, how many blocks
-//   8,
-//                     Δ 16. In a backup
+//   pool/ID/head      a pool of two servers: which side, and whether it is old 1, how many
+//                     blocks 8, Δ 16. In a backup
 //   pool/ID/next      number of its first block that was not used 8. Restored: that of blocks
 //   pool/ID/XXXX      blocks. In no backup: each serves once, and a store that was restored would
 //                     use it a second time
@@ -14,8 +13,7 @@
 //   move/state        numbers of moves (record_store_move.cc). In a backup; restored, none is
 //                     prepared
 //   move/ID           a record that moves. In a backup, and not restored: its move's number may
-//   have
-//                     been another one's since
+//                     have been another one's since
 //   move/refreshed    the end of a refresh, since when it was under way 8. As move/ID
 //
 // Nothing in it is secret but Δ.

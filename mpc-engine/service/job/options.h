@@ -60,6 +60,8 @@ struct JobServiceOptions {
   std::uint64_t pair_unproved_ands = 2'400'000;
   std::size_t pair_prepared_bytes = std::size_t{384} << 20;  // of circuits that stand ready
   bool pair_ahead = true;  // two servers prepare circuits while no job waits
+  // Until two servers look again whether a refresh can end.
+  std::chrono::milliseconds pair_refresh_again{5000};
 };
 
 }  // namespace tkdc

@@ -89,7 +89,7 @@ struct JobServiceStatus {
   std::uint64_t refreshed_at_s = 0;
   // Two servers: of the refresh under way, and when the last one ended; 0: none is, or has.
   std::uint64_t refreshing_since_s = 0, refresh_ended_s = 0;
-  std::uint64_t share_alarms = 0;        // since this server's start
+  std::uint64_t share_alarms = 0;  // since this server's start
   std::vector<std::string> share_alarms_named;
   ClocksAhead clocks_ahead;  // the peers', of this server's
   std::optional<PairJobsStatus> pair;

@@ -132,7 +132,7 @@ bool is_full(const Counts& of) {
 Result<std::optional<Label>> best_of(const Counts& own, const Counts& peers, bool no_room,
                                      PairPools& pools) {
   const bool full = no_room || is_full(own) || is_full(peers);
-  pools.is_full(full);
+  pools.is_full(full, is_full(own));
   std::vector<Label> spent;
   std::optional<Label> best;
   using Rank = std::tuple<bool, std::uint64_t, std::uint64_t, std::uint64_t>;

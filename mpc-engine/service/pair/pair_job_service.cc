@@ -65,6 +65,7 @@ class PairJobService final : public JobService {
   };
   Ended work(const Session& session, LaneStreams& streams);
   Result<void> begin_asked_refresh();
+  void refuse_refresh(const std::string& why);
   Ended work_at_jobs(pair::Session& jobs, const pair::Pool& pool, std::size_t most_prepared,
                      LaneStreams& streams);
   void session_is(const pair::Label& id, const pair::Pool& pool);
@@ -221,9 +222,26 @@ void PairJobService::go_on_with_shares(ShareTask task) {
   upkeep_.want(task, begun_with_epoch_);
 }
 
+// Nothing has changed: keys are made, and serve.
+void PairJobService::refuse_refresh(const std::string& why) {
+  const std::string text =
+      "the refresh has not begun, without room for a new pool at this server: " + why +
+      ". Make room, then ask again";
+  upkeep_.begun(ShareTask::kRefresh, store_.count());
+  upkeep_.ended(text);
+  if (options_.trouble) options_.trouble(text);
+}
+
 // Once: what fails behind it has it on disk, and goes on with it.
 Result<void> PairJobService::begin_asked_refresh() {
-  const bool asked = refresh_asked_.exchange(false);
+  bool asked = refresh_asked_.exchange(false);
+  if (asked) {
+    attempt_ = {};
+    if (auto room = pools_.room_for_refresh(options_.pair_pool_blocks); !room) {
+      asked = false;
+      refuse_refresh(room.error().message);
+    }
+  }
   auto begun = begin_refresh(asked, pools_);
   if (!begun && asked) refresh_asked_ = true;
   return begun;
@@ -299,7 +317,7 @@ PairJobService::Ended PairJobService::work_at_jobs(pair::Session& jobs, const pa
   session_is(jobs.id(), pool);
   Ended ended;
   ended.why = lane.run();
-  if (!queue_.stopped()) attempt_.ended = attempt_.ids.empty() ? 0 : attempt_.ended + 1;
+  if (!queue_.stopped()) attempt_.session_is_over();
   const bool stands = jobs.stands().ok();
   ended.by = stands ? pair::EndedBy::kLink : jobs.ended_by();
   ended.lost = jobs.lost_in_check();
@@ -309,6 +327,7 @@ PairJobService::Ended PairJobService::work_at_jobs(pair::Session& jobs, const pa
 JobServiceStatus PairJobService::status() const {
   JobServiceStatus out;
   const std::vector<PairPools::Count> pools = pools_.counts();  // which may wait for the disk
+  const std::uint64_t since = pools_.refreshing().value_or(0), ended = pools_.refresh_ended();
   const std::lock_guard lock(mutex_);
   out.session_up = session_.has_value();
   out.lanes = out.session_up ? 1 : 0;
@@ -325,8 +344,8 @@ JobServiceStatus PairJobService::status() const {
   out.shares = upkeep_.status();
   out.refresh_epoch = refreshed().epoch;
   out.refreshed_at_s = refreshed().at_s;
-  out.refreshing_since_s = pools_.refreshing().value_or(0);
-  out.refresh_ended_s = pools_.refresh_ended();
+  out.refreshing_since_s = since;
+  out.refresh_ended_s = ended;
   PairJobsStatus& pair = out.pair.emplace();
   for (const PairPools::Count& one : pools) {
     const std::uint64_t left = one.blocks - one.next;

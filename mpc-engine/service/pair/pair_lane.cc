@@ -58,7 +58,8 @@ Result<void> PairLane::lead() {
     if (!worked) return worked.error();
     if (*worked && is_short_of_blocks()) return fail(kNewPool);
     if (*worked) continue;
-    queue_.wait(Clock::now() - last_job_ < kIdleBefore ? kIdleBefore : kAliveEvery / 2);
+    const milliseconds most = std::min(kAliveEvery / 2, shared_.options.pair_refresh_again);
+    queue_.wait(Clock::now() - last_job_ < kIdleBefore ? kIdleBefore : most);
   }
   return {};
 }
@@ -285,6 +286,7 @@ Result<void> PairLane::obey(const PairOrder& order) {
     case PairOrder::Kind::kEnd: return upkeep_.obey(order);
     case PairOrder::Kind::kAlive: break;
   }
+  upkeep_.look_at_leader();
   return answer_alive();
 }
 

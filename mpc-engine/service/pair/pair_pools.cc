@@ -138,6 +138,17 @@ Result<void> PairPools::retire_locked(const std::vector<Label>& ids, std::uint64
   return {};
 }
 
+Result<void> PairPools::room_for_refresh(std::size_t blocks) const {
+  const std::lock_guard lock(mutex_);
+  const auto live = std::ranges::count_if(pools_, [&](const pair::Pool& one) {
+    return next_.at(key_of(one.id)) < made_.at(key_of(one.id));
+  });
+  if (static_cast<std::size_t>(live) >= kMostWithOld || pools_.size() >= kMostAll)
+    return fail("pool: there are " + std::to_string(pools_.size()) +
+                " in this store, and no more can be made: destroy keys that are not used");
+  return values_.room_for(blocks * kBlockBytes);
+}
+
 bool PairPools::is_old(const Label& id) const {
   const std::lock_guard lock(mutex_);
   return old_.contains(key_of(id));
@@ -237,6 +248,7 @@ Result<void> PairPools::erase_locked(const Label& id) {
   for (std::size_t chunk = erased_[key_of(id)]; chunk < chunks; ++chunk)
     names.push_back(chunk_name(id, chunk));
   if (auto gone = values_.erase(names); !gone) return gone;
+  sodium_memzero(&pool->deltas.delta, sizeof pool->deltas.delta);
   pools_.erase(pool);
   next_.erase(key_of(id));
   made_.erase(key_of(id));

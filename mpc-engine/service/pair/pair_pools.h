@@ -33,8 +33,8 @@ namespace tkdc {
 
 class PairPools final : public pair::PoolPosition {
  public:
-  // Pools: of which blocks are left, and with those of which none is.
-  // Of the former that are not old, and with old ones.
+  // Pools of which blocks are left: those that are not old, and with old ones. And with those of
+  // which none is.
   static constexpr std::size_t kMost = 64, kMostWithOld = 128, kMostAll = 255;
 
   PairPools(ValueTable& values, pair::Side side) : values_(values), side_(side) {}
@@ -58,6 +58,8 @@ class PairPools final : public pair::PoolPosition {
   Result<void> retire(const std::vector<pair::Label>& ids, std::uint64_t now_s);
   // It is under way from now on, also if it was before, and all pools are old. The same.
   Result<void> retire_all(std::uint64_t now_s);
+  // Whether another pool of so many blocks could be kept, if all of these were old.
+  Result<void> room_for_refresh(std::size_t blocks) const;
   bool is_old(const pair::Label& id) const;
   bool has_old() const;
 
@@ -68,7 +70,8 @@ class PairPools final : public pair::PoolPosition {
   // Either server has as many as there may be, so no other one
   // is made, and no key; and which only this server has.
   bool full() const { return full_; }
-  void is_full(bool full) { full_ = full; }
+  bool full_here() const { return full_here_; }  // else the other one says that it is
+  void is_full(bool full, bool here) { full_ = full, full_here_ = here; }
   // Why one of both has not kept another one that both had made; empty: it has. Then it is full.
   const std::string& no_room() const { return no_room_; }
   void no_room(std::string why) { no_room_ = std::move(why); }
@@ -108,7 +111,7 @@ class PairPools final : public pair::PoolPosition {
   std::set<std::pair<std::uint64_t, std::uint64_t>> old_;
   std::optional<std::uint64_t> refreshing_;
   std::uint64_t refresh_ended_ = 0;
-  bool full_ = false;
+  bool full_ = false, full_here_ = false;
   std::string no_room_;
   std::vector<pair::Label> orphans_, spent_;
 };

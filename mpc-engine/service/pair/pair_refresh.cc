@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/hex.h"
 #include "service/store/dropped_table.h"
 
 namespace tkdc {
@@ -65,12 +66,14 @@ void PairRefresh::drop_staged() {
 void PairRefresh::begin() {
   if (!under_way()) return;
   drop_staged();
-  std::uint32_t number = 0;
-  (void)left(0, number);
   keys_ = shared_.store.count();
   shared_.upkeep.begun(ShareTask::kRefresh, keys_);
   done_ = 0;
-  moved(keys_ - std::min(keys_, left_));
+}
+
+// Those that have moved in sessions of before.
+void PairRefresh::are_left(std::size_t keys) {
+  if (done_ == 0) moved(keys_ - std::min<std::uint64_t>(keys_, keys));
 }
 
 void PairRefresh::moved(std::size_t keys) {
@@ -110,8 +113,12 @@ std::string PairRefresh::why_not(Left own, Left peers) const {
   if (!at_work_.pools.no_room().empty())
     return "the refresh cannot go on without room for a new pool: " + at_work_.pools.no_room();
   if (at_work_.pools.is_old(at_work_.blocks.pool().id))
-    return "the refresh cannot go on: the servers keep no more pools than they have, and it needs "
-           "new ones: destroy keys that are not used";
+    return "the refresh cannot go on: " +
+           std::string(at_work_.pools.full_here() ? "this server keeps"
+                                                  : "the other server says that it keeps") +
+           " as many pools as it may, and it needs new ones. Restart one server, so that a session "
+           "without those that are empty now begins, and ask again; if it says so again, destroy "
+           "keys that are not used";
   if (own == Left::kUnknown)
     return "the refresh did not end: this server's store cannot be read or written: its journal "
            "says more";
@@ -119,11 +126,30 @@ std::string PairRefresh::why_not(Left own, Left peers) const {
     return "the refresh did not end: " + std::to_string(left_) +
            " keys could not be moved: the other server has not the same version of them, or a "
            "pool is gone. Give them new keys, or destroy them, and ask again; those that were "
-           "removed already go with `tkdc store list` and `tkdc store agree` at both servers";
+           "removed already go with `tkdc store list` and `tkdc store agree` at both servers" +
+           left_out();
+  if (own <= Left::kPools && peers <= Left::kPools)
+    return std::string("the refresh did not end: ") +
+           (own == Left::kPools
+                ? "a pool of before was not removed, at this server or the other one"
+                : "the other server says that it has a pool of before left") +
+           ", in all this time. Both journals say more, or the other server was changed. Restart "
+           "one server, and ask again";
   return peers == Left::kKeys
              ? "the refresh did not end: the other server has keys left that could not be moved"
              : "the refresh did not end: the other server's store cannot be read or written: its "
                "journal says more";
+}
+
+// Of those that could not be moved, the ones that have ended sessions.
+std::string PairRefresh::left_out() const {
+  constexpr std::size_t kMostNamed = 8;
+  std::string out;
+  std::size_t named = 0;
+  for (const KeyId& id : at_work_.attempt.left_out)
+    if (named++ < kMostNamed)
+      out += (named == 1 ? ". Keys that ended sessions: " : ", ") + to_hex(id);
+  return out;
 }
 
 void PairRefresh::ended() {

@@ -39,6 +39,7 @@ class PairRefresh {
   // At both: how far it is.
   void begin();
   void moved(std::size_t keys);
+  void are_left(std::size_t keys);  // at the leader
   // It comes to nothing in this session.
   void failed(const std::string& why);
 
@@ -52,6 +53,7 @@ class PairRefresh {
 
  private:
   void drop_staged();
+  std::string left_out() const;
 
   const LaneShared& shared_;
   const PairAtWork& at_work_;

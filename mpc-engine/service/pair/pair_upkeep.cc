@@ -95,10 +95,10 @@ Bytes PairUpkeep::look_at(const PairOrder& order, Records& records) const {
 }
 
 Result<void> PairUpkeep::bridge(const Records& records, const pair::Label& pool) {
-  if (records.empty()) return {};
   begin_attempt(records);
-  auto done = at_work_.records.bridge(pointers(records), false);
-  end_attempt();
+  const auto done =
+      records.empty() ? Result<void>() : at_work_.records.bridge(pointers(records), false);
+  end_attempt(done.ok());
   if (done || !at_work_.session.stands()) return done;
   spent_.insert(id_of(pool));
   return {};
@@ -132,11 +132,11 @@ Result<pair::StoredBlocks> PairUpkeep::store_anew(const Records& records, const 
 
 Result<void> PairUpkeep::move(std::uint32_t number, const Records& records,
                               const pair::Label& pool) {
-  if (records.empty()) return {};
   begin_attempt(records);
+  if (records.empty()) return {};
   auto stored = store_anew(records, pool);
   if (!stored) {
-    end_attempt();
+    end_attempt(false);
     if (!at_work_.session.stands()) return stored.error();
     const bool old = at_work_.pools.is_old(pool);
     (old ? refreshes_ : moves_) = false;
@@ -153,7 +153,7 @@ Result<void> PairUpkeep::move(std::uint32_t number, const Records& records,
   named_here_.reset();
   auto moved = in_two_phases(number, shared_.store.moves()->prepare_move(number, anew),
                              at_work_.pools.is_old(pool) ? refreshes_ : moves_);
-  end_attempt();
+  end_attempt(moved && *moved);
   if (!moved) return moved.error();
   if (!*moved) {
     give_up_moves();
@@ -201,13 +201,6 @@ Result<bool> PairUpkeep::in_two_phases(std::uint32_t number, const Result<void>&
                      EndedBy::kState);
 }
 
-std::uint32_t PairUpkeep::next_move() const {
-  MoveTable* moves = shared_.store.moves();
-  if (moves == nullptr) return 0;
-  auto last = moves->last_move();
-  return last && *last < UINT32_MAX ? *last + 1 : 0;
-}
-
 // Nothing is of it, here: neither committed, nor half made, nor staged.
 bool PairUpkeep::may_be_erased(const pair::Label& pool) {
   shared_.staged.expire({});
@@ -248,11 +241,13 @@ void PairUpkeep::not_erased(const std::string& why, bool old) {
 
 void PairUpkeep::begin() {
   refresh_.begin();
-  if (at_work_.attempt.ended >= PairAttempt::kMostEnded) go_without();
-  at_work_.attempt.ids.clear();
+  look_back();
   const std::vector<pair::Label> orphans = at_work_.pools.orphans();
   for (const pair::Label& pool : orphans) {
-    if (!may_be_erased(pool)) continue;
+    if (!may_be_erased(pool)) {
+      tell_of_orphan(pool);
+      continue;
+    }
     const bool old = at_work_.pools.is_old(pool);
     auto erased = at_work_.pools.erase(pool);
     if (erased) continue;
@@ -265,6 +260,7 @@ void PairUpkeep::begin() {
 
 Result<void> PairUpkeep::obey(const PairOrder& order) {
   ot::Channel& channel = at_work_.session.channel();
+  if (order.kind != PairOrder::Kind::kBridge) ordered_ = SteadyClock::now();
   if (order.kind == PairOrder::Kind::kErase) {
     const bool here = is_retired(at_work_.pools, order.pool) && may_be_erased(order.pool);
     const std::uint8_t word = here ? 1 : 0;
@@ -275,12 +271,14 @@ Result<void> PairUpkeep::obey(const PairOrder& order) {
   Records records;
   const Bytes has = look_at(order, records);
   const std::uint32_t own_next = next_move();
+  begin_attempt(records);
   Bytes out;
   Writer writer(out);
   writer.u32(own_next);
   writer.raw(has);
   if (auto said = channel.write(out); !said) return lost(said.error());
   if (order.kind == PairOrder::Kind::kBridge) return bridge(records, order.pool);
+  end_attempt(false);
   if (order.number == 0 || own_next == 0 || order.pool == at_work_.blocks.pool().id) return {};
   const auto number = later_move(own_next, order.number);
   return number ? move(*number, records, order.pool) : number.error();
@@ -289,7 +287,7 @@ Result<void> PairUpkeep::obey(const PairOrder& order) {
 // ---- the leader
 
 PairOrder PairUpkeep::order_of(PairOrder::Kind kind, const pair::Label& pool,
-                               const Records& records) const {
+                               const Records& records) {
   PairOrder out;
   out.kind = kind;
   out.pool = pool;
@@ -315,6 +313,7 @@ Result<bool> PairUpkeep::step() {
 Result<PairUpkeep::Records> PairUpkeep::agreed(PairOrder& order, const Records& records) {
   ot::Channel& channel = at_work_.session.channel();
   Bytes in(sizeof order.number + records.size());
+  begin_attempt(records);
   auto done = say(channel, order);
   if (done) done = channel.read(in);
   if (!done) return at_work_.session.end(done.error().message);
@@ -326,6 +325,7 @@ Result<PairUpkeep::Records> PairUpkeep::agreed(PairOrder& order, const Records& 
     if (has > 1) return at_work_.session.end("it says neither yes nor no");
     if (has == 1) out.push_back(one);
   }
+  end_attempt(false);
   if (order.kind != PairOrder::Kind::kMove) return out;
   if (peers == 0 || order.number == 0) return Records();
   const auto number = later_move(order.number, peers);
@@ -346,12 +346,12 @@ Result<bool> PairUpkeep::bridge_page() {
     bridges_ = !ids.empty();
     if (bridges_) bridged_to_ = ids.back();
   }
-  std::map<PoolId, Records> by_pool;
+  std::map<std::pair<PoolId, KeyId>, Records> by_pool;  // and by key, of those that go one by one
   std::size_t blocks = 0;
   for (const KeyId& id : ids) {
     pair::Label pool;
     RecordPtr record = at_work_.records.holds(id) ? nullptr : find(id, pool);
-    if (!record || spent_.contains(id_of(pool))) continue;
+    if (!record || spent_.contains(id_of(pool)) || is_left_out(id)) continue;
     blocks += blocks_in(*record);
     const std::size_t bytes = blocks * pair::kBlockBits * sizeof(pair::AuthBit);
     if (blocks > kPageBlocks + kPageRecords) break;
@@ -359,9 +359,9 @@ Result<bool> PairUpkeep::bridge_page() {
       bridges_ = false;
       break;
     }
-    by_pool[id_of(pool)].push_back(std::move(record));
+    by_pool[{id_of(pool), is_alone(id) ? id : KeyId{}}].push_back(std::move(record));
   }
-  for (auto& [id, records] : by_pool) {
+  for (auto& [of, records] : by_pool) {
     const pair::Label pool = *pool_of(*records.front());
     PairOrder order = order_of(PairOrder::Kind::kBridge, pool, records);
     auto both = agreed(order, records);
@@ -417,6 +417,7 @@ Result<bool> PairUpkeep::sweep_page() {
   if (!ids || ids->empty()) {
     sweeps_from_.reset();
     if (ids) end_sweep();
+    if (!ids) not_erased("the keys that move cannot be listed: " + ids.error().message, true);
     return ids.ok();
   }
   sweeps_from_ = ids->back();
@@ -424,7 +425,7 @@ Result<bool> PairUpkeep::sweep_page() {
     pair::Label pool;
     RecordPtr record = find(id, pool);
     if (!record) continue;
-    if (poor_.contains(id_of(pool)) && moves_)
+    if (poor_.contains(id_of(pool)) && moves_ && !is_left_out(id))
       to_move_[id_of(pool)].push_back(id);
     else
       named_.insert(id_of(pool));
@@ -443,11 +444,13 @@ Result<bool> PairUpkeep::move_page() {
     pair::Label pool;
     RecordPtr record = find(ids.back(), pool);
     const bool here = record && id_of(pool) == id;
-    if (here && !records.empty() && blocks + blocks_in(*record) > most) break;
+    const bool alone = is_alone(ids.back());
+    if (here && !records.empty() && (alone || blocks + blocks_in(*record) > most)) break;
     ids.pop_back();
     if (!here) continue;
     blocks += blocks_in(*record);
     records.push_back(std::move(record));
+    if (alone) break;
   }
   if (ids.empty() || !moves_) to_move_.erase(to_move_.begin());
   if (records.empty() || !moves_) return true;
@@ -465,6 +468,10 @@ void PairUpkeep::end_sweep() {
     if (!named_.contains(id_of(one.id)) && is_retired(at_work_.pools, one.id))
       to_erase_.push_back(one.id);
   ends_refresh_ = is_refreshing();
+  std::size_t left = 0;
+  for (const auto& [id, ids] : to_move_)
+    if (at_work_.pools.is_old({id.second, id.first})) left += ids.size();
+  if (ends_refresh_) refresh_.are_left(left);
 }
 
 Result<void> PairUpkeep::erase_next() {

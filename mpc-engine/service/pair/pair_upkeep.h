@@ -6,9 +6,8 @@
 //   bridge   many records by one block of their pool, as far as there is room: a session costs a
 //            few blocks, and not one for each key. Answer: an octet for each record, 1: has it
 //   move     records of a pool that is nearly used up, or old, into the session's pool: bridged,
-//   stored
-//            under new blocks, prepared by both stores as the next version, and committed. Answer:
-//            the number of this store's next move 4, then as above
+//            stored under new blocks, prepared by both stores as the next version, and committed.
+//            Answer: the number of this store's next move 4, then as above
 //   erase    a pool that is retired and that no record names. Answer: 1: here too; then both
 //            erase it, and vote
 //   end      of a refresh (pair_refresh.h)
@@ -33,12 +32,15 @@ class PairUpkeep {
   // At both, before the first order: pools that the other one has no more go, if nothing is of
   // them.
   void begin();
-  // At the leader, while it is idle: one step, some 0.1 s at most. Whether there was one to do.
+  // At the leader, while it is idle: one step, some 0.1 s at most, but that a refresh's end reads
+  // the whole store. Whether there was one to do.
   Result<bool> step();
   // Whether keys have to move before their pool is used up, or for a refresh: a step between jobs,
   // too.
   bool is_due() const;
   Result<void> obey(const PairOrder& order);
+  // At the other one, while it hears that the leader is there: whether that goes on with a refresh.
+  void look_at_leader();
 
  private:
   using RecordPtr = std::shared_ptr<const KeyRecord>;
@@ -53,8 +55,11 @@ class PairUpkeep {
   bool is_to_move(const PairPools::Count& pool) const;
   void give_up_moves();
   void begin_attempt(const Records& records);
-  void end_attempt();
+  void end_attempt(bool done);
+  void look_back();
   void go_without();
+  bool is_left_out(const KeyId& id) const { return at_work_.attempt.left_out.contains(id); }
+  bool is_alone(const KeyId& id) const { return at_work_.attempt.one_by_one.contains(id); }
   std::set<PoolId> poor_now() const;
   Result<bool> move_page();
   bool may_be_erased(const pair::Label& pool);
@@ -67,7 +72,7 @@ class PairUpkeep {
   Result<std::uint32_t> later_move(std::uint32_t own, std::uint32_t peers);
   Result<void> settle_end(Numbers numbers, PairRefresh::Left own, PairRefresh::Left peers);
 
-  PairOrder order_of(PairOrder::Kind kind, const pair::Label& pool, const Records& records) const;
+  PairOrder order_of(PairOrder::Kind kind, const pair::Label& pool, const Records& records);
   Result<Records> agreed(PairOrder& order, const Records& records);
   Bytes look_at(const PairOrder& order, Records& records) const;
   Result<void> bridge(const Records& records, const pair::Label& pool);
@@ -75,8 +80,9 @@ class PairUpkeep {
   Result<pair::StoredBlocks> store_anew(const Records& records, const pair::Label& pool);
   Result<bool> in_two_phases(std::uint32_t number, const Result<void>& first, bool& goes_on);
   Result<void> erase(const pair::Label& pool);
+  void tell_of_orphan(const pair::Label& pool) const;
   void not_erased(const std::string& why, bool old);
-  std::uint32_t next_move() const;
+  std::uint32_t next_move();
   void tell(const std::string& why) const;
   Result<void> lost(const Error& why) { return at_work_.session.end(why.message); }
 
@@ -91,6 +97,7 @@ class PairUpkeep {
   // Until the next session: where one comes to nothing. Without refreshes keys of a pool that is
   // nearly used up still move.
   bool bridges_ = true, moves_ = true, refreshes_ = true;
+  bool told_no_number_ = false, told_of_leader_ = false;
   std::set<PoolId> spent_;  // no ordinary blocks are left
   std::optional<KeyId> sweeps_from_;
   std::set<PoolId> poor_, named_;  // of this sweep
@@ -100,6 +107,8 @@ class PairUpkeep {
   std::vector<pair::Label> to_erase_;
   bool ends_refresh_ = false;               // next, when the pools have gone
   SteadyClock::time_point sweeps_again_{};  // for a refresh
+  unsigned waits_ = 0;                      // how often it could not end, for the other one's word
+  SteadyClock::time_point ordered_ = SteadyClock::now();  // at the other one, for a refresh
 };
 
 }  // namespace tkdc

@@ -4,6 +4,7 @@
 
 #include "base/codec.h"
 #include "base/hex.h"
+#include "base/machine.h"
 #include "service/pair/pair_upkeep.h"
 #include "service/store/move_table.h"
 
@@ -12,17 +13,38 @@ namespace {
 
 using pair::EndedBy;
 
-constexpr std::chrono::seconds kSweepsAgain{5};  // for what is staged of an old pool
+// So often a refresh that could end waits for the other server; and so many of these times for the
+// leader's orders. A minute, and ten.
+constexpr unsigned kMostWaits = 12, kMostUnled = 120;
 constexpr const char* kHasEnded =
     "the keys have been refreshed: a new session begins, so that nothing of before is in memory";
 // A number that is further ahead would soon leave none for any move.
 constexpr std::uint32_t kMostMovesAhead = std::uint32_t{1} << 20;
+// Nor do many such numbers together: as if a move had been made each second since then, Unix time.
+constexpr std::uint64_t kMovesSinceS = 1'767'225'600;  // 2026
+
+bool is_too_far(std::uint64_t own, std::uint64_t peers) {
+  const std::uint64_t now = wall_s();
+  const std::uint64_t most = kMostMovesAhead + (now > kMovesSinceS ? now - kMovesSinceS : 0);
+  return peers > own && (peers - own > kMostMovesAhead || peers > most);
+}
 
 }  // namespace
 
+// 0: none, and nothing moves.
+std::uint32_t PairUpkeep::next_move() {
+  MoveTable* moves = shared_.store.moves();
+  auto last = moves != nullptr ? moves->last_move() : fail("this store moves no keys");
+  if (last && *last < UINT32_MAX) return *last + 1;
+  if (!std::exchange(told_no_number_, true))
+    tell("none can be moved into another pool: " +
+         (last ? "no number for another move is left" : last.error().message));
+  return 0;
+}
+
 // The larger one of what both say of their next.
 Result<std::uint32_t> PairUpkeep::later_move(std::uint32_t own, std::uint32_t peers) {
-  if (peers > own && peers - own > kMostMovesAhead)
+  if (is_too_far(own, peers))
     return at_work_.session.end("it says that its next move of keys is number " +
                                     std::to_string(peers) + ", and this server's is " +
                                     std::to_string(own) + ": too far ahead of it",
@@ -30,30 +52,86 @@ Result<std::uint32_t> PairUpkeep::later_move(std::uint32_t own, std::uint32_t pe
   return std::max(own, peers);
 }
 
+void PairAttempt::session_is_over() {
+  const bool again =
+      std::ranges::any_of(ids, [&](const KeyId& id) { return ended_at.contains(id); });
+  ended = ids.empty() ? 0 : (again ? ended + 1 : 1);
+  if (ids.empty()) one_by_one.merge(left_out);
+  if (!again) ended_at.clear();
+  ended_at.insert(ids.begin(), ids.end());
+  alone = ids.size() == 1 && last == ids ? *ids.begin() : std::optional<KeyId>();
+  last = std::exchange(ids, {});
+}
+
+// From the order on that names them: whoever it ends the session at, the other one may hear no word
+// more.
 void PairUpkeep::begin_attempt(const Records& records) {
-  for (const RecordPtr& record : records) at_work_.attempt.ids.push_back(record->ref.id);
+  at_work_.attempt.ids.clear();
+  for (const RecordPtr& record : records) at_work_.attempt.ids.insert(record->ref.id);
 }
 
-void PairUpkeep::end_attempt() {
-  if (at_work_.session.stands()) at_work_.attempt.ids.clear();
+void PairUpkeep::end_attempt(bool done) {
+  PairAttempt& now = at_work_.attempt;
+  if (!at_work_.session.stands()) return;
+  for (const KeyId& id : now.ids)
+    if (done) now.one_by_one.erase(id);
+  now.ids.clear();
 }
 
-// What ends each session in which it is tried stops all other keys, too.
+// What ends each session in which it is tried would stop all other keys, too.
+void PairUpkeep::look_back() {
+  PairAttempt& before = at_work_.attempt;
+  if (before.ended < PairAttempt::kMostEnded) return;
+  if (before.one_by_one.size() > PairAttempt::kMostOneByOne) before.one_by_one.clear();
+  before.one_by_one.insert(before.last.begin(), before.last.end());
+  if (before.alone) {
+    before.one_by_one.erase(*before.alone);
+    before.left_out.insert(*before.alone);
+    tell(std::to_string(before.ended) + " sessions have ended while key " + to_hex(*before.alone) +
+         " was prepared or moved, so others go on without it. Look at both servers' journals: the "
+         "link broke, or one of both cannot use the key, and says so. If neither does, it is "
+         "tried again when another session has ended");
+  }
+  if (before.ended >= PairAttempt::kMostInAll) go_without();
+}
+
+// Whatever it is tried with.
 void PairUpkeep::go_without() {
   bridges_ = moves_ = refreshes_ = false;
   ends_refresh_ = refresh_.under_way();  // which tells the other one
-  std::string why = "keys could be neither prepared nor moved, and ended " +
-                    std::to_string(at_work_.attempt.ended) +
-                    " sessions, so this one goes without. Give these new keys, or destroy them:";
-  for (const KeyId& id : at_work_.attempt.ids) why += " " + to_hex(id);
-  at_work_.attempt.ended = 0;
+  const std::string why =
+      std::to_string(std::exchange(at_work_.attempt.ended, 0)) +
+      " sessions have ended while keys were prepared or moved, so this one goes without: the "
+      "link broke, or one of both servers could not go on. Look at both journals; then restart "
+      "one server, and ask for a refresh again if one was under way";
+  tell(why);
+  refresh_.failed(why);
+}
+
+// No crash leaves keys of a pool that one alone has.
+void PairUpkeep::tell_of_orphan(const pair::Label& pool) const {
+  if (!named_here_ || !named_here_->contains(id_of(pool))) return;
+  tell(std::to_string(named_here_->at(id_of(pool))) +
+       " keys do not serve: they are of a pool that the other server has not. The two stores are "
+       "not of one history: put back backups of one time at both servers");
+}
+
+// Where the other one asks for an end that does not come, settle_end() says so.
+void PairUpkeep::look_at_leader() {
+  if (!is_refreshing() || told_of_leader_ ||
+      SteadyClock::now() - ordered_ < kMostUnled * shared_.options.pair_refresh_again)
+    return;
+  told_of_leader_ = true;
+  const std::string why =
+      "the refresh does not go on: the other server, which leads, neither moves keys nor ends it. "
+      "Its journal says why, or it was changed. Restart it, and ask again";
   tell(why);
   refresh_.failed(why);
 }
 
 Result<void> PairUpkeep::end_refresh() {
   ends_refresh_ = false;
-  sweeps_again_ = SteadyClock::now() + kSweepsAgain;
+  sweeps_again_ = SteadyClock::now() + shared_.options.pair_refresh_again;
   PairOrder order;
   order.kind = PairOrder::Kind::kEnd;
   const PairRefresh::Left own =
@@ -91,7 +169,10 @@ Result<void> PairUpkeep::settle_end(Numbers numbers, PairRefresh::Left own,
   PairRefresh::Outcome outcome = PairRefresh::concluded(own, peers);
   // Both see that alike: no other pool can be made, and this one stays.
   if (at_work_.pools.is_old(at_work_.blocks.pool().id)) outcome = PairRefresh::Outcome::kFailed;
-  if (outcome == PairRefresh::Outcome::kGoesOn) return {};
+  if (outcome == PairRefresh::Outcome::kGoesOn) {
+    if (++waits_ < kMostWaits || !refreshes_) return {};
+    outcome = PairRefresh::Outcome::kFailed;
+  }
   if (outcome == PairRefresh::Outcome::kFailed) {
     if (!refreshes_) return {};  // it is said already
     refreshes_ = false;

@@ -129,6 +129,7 @@ class RecordStore final : public Store,
   Result<void> abandon_to(std::uint32_t epoch);
 
   Result<std::optional<SecretVector>> get(std::string_view name) override;
+  Result<void> room_for(std::size_t bytes) override;
   Result<void> put(std::span<const NamedValue> values) override;
   Result<void> erase(std::span<const std::string> names) override;
   Result<std::vector<std::string>> names(std::string_view prefix) override;

@@ -55,6 +55,13 @@ Result<void> RecordStore::room_for(std::span<const NamedValue> values) {
   return {};
 }
 
+Result<void> RecordStore::room_for(std::size_t bytes) {
+  std::lock_guard lock(write_mutex_);
+  if (int full = tables_->check_room(kPrepared, bytes); full != 0)
+    return failed("looking for room", full);
+  return {};
+}
+
 int RecordStore::put_values(Txn& txn, std::span<const NamedValue> values) {
   int rc = 0;
   for (const NamedValue& one : values)

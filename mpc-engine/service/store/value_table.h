@@ -39,6 +39,8 @@ class ValueTable {
   // limits, map or disk full, I/O; nothing has changed then. In a full map a small value can
   // still be put in the place of another that is no shorter.
   virtual Result<void> put(std::span<const NamedValue> values) = 0;
+  // Whether values of so many octets more would find room.
+  virtual Result<void> room_for(std::size_t bytes) = 0;
   // In one transaction. Those that are not there are passed over.
   virtual Result<void> erase(std::span<const std::string> names) = 0;
   // Those that begin so, in their order.

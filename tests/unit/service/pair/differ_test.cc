@@ -18,6 +18,7 @@ class FullTable : public ValueTable {
   Result<void> put(std::span<const NamedValue> values) override {
     return full ? fail("disk full") : of_.put(values);
   }
+  Result<void> room_for(std::size_t bytes) override { return of_.room_for(bytes); }
   Result<void> erase(std::span<const std::string> names) override { return of_.erase(names); }
   Result<std::vector<std::string>> names(std::string_view prefix) override {
     return of_.names(prefix);

@@ -94,6 +94,7 @@ class TableInMemory : public ValueTable {
       values[std::string(one.name)].assign(one.value.begin(), one.value.end());
     return {};
   }
+  Result<void> room_for(std::size_t) override { return full ? fail("disk full") : Result<void>(); }
   Result<void> erase(std::span<const std::string> names) override {
     for (const std::string& name : names) values.erase(name);
     return {};

@@ -5,10 +5,14 @@
 namespace tkdc {
 namespace {
 
-// That has no room for another pool.
+// That has no room for another pool, and says so when it is asked, or not.
 class Roomless final : public ValueTable {
  public:
-  explicit Roomless(ValueTable& in) : in_(in) {}
+  explicit Roomless(ValueTable& in, bool says_so = false) : in_(in), says_so_(says_so) {}
+  Result<void> room_for(std::size_t bytes) override {
+    return says_so_ && bytes >= 512 * sizeof(pair::AuthBlock) ? fail("store: no room")
+                                                              : in_.room_for(bytes);
+  }
   Result<std::optional<SecretVector>> get(std::string_view name) override { return in_.get(name); }
   Result<void> put(std::span<const NamedValue> values) override {
     for (const NamedValue& one : values)
@@ -22,12 +26,14 @@ class Roomless final : public ValueTable {
 
  private:
   ValueTable& in_;
+  const bool says_so_;
 };
 
 // That removes no pool.
 class Unerasing final : public ValueTable {
  public:
   explicit Unerasing(ValueTable& in) : in_(in) {}
+  Result<void> room_for(std::size_t bytes) override { return in_.room_for(bytes); }
   Result<std::optional<SecretVector>> get(std::string_view name) override { return in_.get(name); }
   Result<void> put(std::span<const NamedValue> values) override { return in_.put(values); }
   Result<void> erase(std::span<const std::string> names) override {
@@ -50,9 +56,9 @@ TEST_F(PairRefreshTest, AMovesNumberIsNotFarAhead) {
     Writer(state).u32(0);
     ASSERT_TRUE(two.store(p).values()->put(std::array{NamedValue{kept::kMoveState, state}}).ok());
   };
-  const auto refuses = [&](std::size_t p, std::uint32_t number) {
+  const auto refuses = [&](std::size_t p, std::uint32_t number, std::uint32_t own = 3) {
     two.stop();
-    last_is(p, 3);
+    last_is(p, own);
     last_is(1 - p, number - 1);
     two.restart();
     two.service(p).ask_shares(ShareTask::kRefresh);
@@ -68,7 +74,7 @@ TEST_F(PairRefreshTest, AMovesNumberIsNotFarAhead) {
     pump_until([&] { return refused() || has_ended(epoch + 1); });
     two.stop();
     if (refused()) {
-      EXPECT_EQ(two.store(p).moves()->last_move().value(), 3u);
+      EXPECT_EQ(two.store(p).moves()->last_move().value(), own);
     }
     for (const std::size_t q : {0, 1}) {  // as the next session's beginning has it
       const std::vector<KeyId> half_done = two.store(q).prepared().value();
@@ -87,6 +93,12 @@ TEST_F(PairRefreshTest, AMovesNumberIsNotFarAhead) {
       EXPECT_TRUE(refuses(p, kFar + 1)) << p;
       EXPECT_FALSE(refuses(p, kFar)) << "the control";
     }
+  }
+  // Nor by many small steps, each of which it follows: together they go as far as the clock has.
+  const auto most = static_cast<std::uint32_t>((1u << 20) + wall_s() - 1'767'225'600);
+  for (const std::size_t p : {0, 1}) {
+    EXPECT_TRUE(refuses(p, most + 1000, most - 1000)) << p;
+    EXPECT_FALSE(refuses(p, most - 10, most - 1000)) << "the control";
   }
 }
 
@@ -178,9 +190,11 @@ TEST_F(PairRefreshTest, WithoutRoomForAPoolKeysServe) {
 }
 
 // A key that ends each session in which it is moved, or prepared, does not keep others from
-// serving: after two, the third one goes without, and names it.
+// serving, or moving, also those of its page: after two the third one tries each by itself, and
+// then that key alone is left out, and named.
 TEST_F(PairRefreshTest, WhatEndsEachSessionIsLeftOut) {
   const KeyRef alice = two.make_key("alice@R", kEnctype, random_octets(16));
+  const KeyRef carol = two.make_key("carol@R", kEnctype, random_octets(16));
   two.stop();
   two.store(1).read_hook = [&](KeyRecord& of) {
     if (of.ref.id == alice.id) of.fields.at(field_name(56, "kc")).component[1].pop_back();
@@ -190,10 +204,64 @@ TEST_F(PairRefreshTest, WhatEndsEachSessionIsLeftOut) {
   const auto trouble = [&](std::size_t p) { return two.service(p).status().shares.trouble; };
   pump_until([&] { return !trouble(0).empty() && !trouble(1).empty(); });
   EXPECT_NE(trouble(0).find(to_hex(alice.id)), std::string::npos) << "who leads: " << trouble(0);
+  EXPECT_NE(trouble(0).find("1 keys could not be moved"), std::string::npos) << trouble(0);
+  EXPECT_EQ(record(0, carol).version, 2u);
+  EXPECT_EQ(record(0, alice).version, 1u);
   const Bytes key = random_octets(16);
   Krb5Client whole(kEnctype, key);
   serves(two.make_key("bob@R", kEnctype, key), whole);
   EXPECT_FALSE(two.is_over()) << "this session stands";
+}
+
+// What ends sessions whichever key it is tried with, as a disk that cannot be written, does not go
+// through all keys: after four sessions one goes without.
+TEST_F(PairRefreshTest, WhatEndsSessionsWithAnyKeyIsLeftOutAsAWhole) {
+  for (int k = 0; k < 8; ++k)
+    two.make_key("u" + std::to_string(k) + "@R", kEnctype, random_octets(16));
+  two.stop();
+  two.store(1).read_hook = [&](KeyRecord& of) {
+    of.fields.at(field_name(56, "kc")).component[1].pop_back();
+  };
+  two.restart();
+  two.service(0).ask_shares(ShareTask::kRefresh);
+  const auto without = [&] {
+    const std::vector<std::string> told = two.troubles(0);
+    return std::ranges::any_of(told, [](const std::string& one) {
+      return one.find("this one goes without") != std::string::npos;
+    });
+  };
+  pump_until(without);
+  two.store(1).read_hook = nullptr;  // what is asked for is bridged also so
+  const Bytes key = random_octets(16);
+  Krb5Client whole(kEnctype, key);
+  serves(two.make_key("bob@R", kEnctype, key), whole);
+  EXPECT_FALSE(two.is_over()) << "this session stands";
+}
+
+// Who is asked looks for room first: without, nothing begins, and keys are made on.
+TEST_F(PairRefreshTest, WithoutRoomAtWhoIsAskedNoneBegins) {
+  const KeyRef alice = two.make_key("alice@R", kEnctype, random_octets(16));
+  for (const std::size_t p : {0, 1}) {
+    const std::uint32_t epoch = refreshed(p).epoch;
+    Roomless roomless(*two.store(p).values(), true);
+    two.stop();
+    two.store(p).values_over = &roomless;
+    two.restart();
+    two.service(p).ask_shares(ShareTask::kRefresh);
+    const auto trouble = [&] { return two.service(p).status().shares.trouble; };
+    pump_until([&] { return !trouble().empty() && two.is_up(); });
+    EXPECT_NE(trouble().find("has not begun"), std::string::npos) << trouble();
+    EXPECT_FALSE(two.service(p).status().shares.wanted);
+    const std::string bob = "bob" + std::to_string(p) + "@R";
+    two.make_key(bob, kEnctype, random_octets(16));
+    EXPECT_EQ(two.service(0).status().refreshing_since_s, 0u);
+    EXPECT_EQ(two.service(1).status().refreshing_since_s, 0u);
+    EXPECT_EQ(record(p, alice).version, epoch + 1);
+    two.stop();
+    two.store(p).values_over = nullptr;
+    two.restart();
+    refresh(p);
+  }
 }
 
 // With so many pools of before that no other can be made, the session's is one of them: it is said,

@@ -37,6 +37,7 @@ class PairRefreshTest : public testing::Test {
   void pump_until(const std::function<bool()>& what) {
     for (int k = 0; k < 12'000 && !what(); ++k) {
       if (two.is_over()) begin_session();
+      if (two.is_left_alone()) two.break_link();
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     EXPECT_TRUE(what()) << two.ended(0) << "; " << two.ended(1);
@@ -158,9 +159,13 @@ class PairRefreshTest : public testing::Test {
     return false;
   }
 
-  bool ahead = true;
+  bool ahead = true, leads = true;
+  std::chrono::milliseconds again{5000};
   std::uint32_t begun_with_ = 0;  // the refresh epoch, of the last session
-  TwoServices two{512, [this](JobServiceOptions& options) { options.pair_ahead = ahead; }};
+  TwoServices two{512, [this](JobServiceOptions& options) {
+                    options.pair_ahead = ahead && (leads || options.party != 0);
+                    options.pair_refresh_again = again;
+                  }};
 };
 
 }  // namespace tkdc

@@ -114,8 +114,10 @@ class TwoServices {
   void stop() {
     for (auto& service : services_)
       if (service) service->stop();
-    for (int k = 0; k < 400 && !is_over() && threads_[0].joinable(); ++k)
+    for (int k = 0; k < 400 && !is_over() && threads_[0].joinable(); ++k) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      if (is_left_alone()) break;
+    }
     if (!is_over() && threads_[0].joinable()) break_link();
     join();
   }
@@ -138,6 +140,11 @@ class TwoServices {
   }
   const std::string& ended(std::size_t p) const { return ended_[p]; }
   bool is_over() const { return over_ == 2; }
+  // One has ended for a while, of which the other one hears nothing here: it waits for an answer.
+  bool is_left_alone() {
+    alone_for_ = over_ == 1 ? alone_for_ + 1 : 0;
+    return alone_for_ > 40;
+  }
   bool is_up() const {
     return services_[0]->status().session_up && services_[1]->status().session_up;
   }
@@ -360,6 +367,7 @@ class TwoServices {
   std::thread threads_[2];
   std::string ended_[2];
   std::atomic<int> over_{0};
+  int alone_for_ = 0;  // looks
   pair::Label known_;
   std::uint64_t number_ = 0;
   std::mutex mutex_;

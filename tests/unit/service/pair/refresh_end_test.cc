@@ -216,7 +216,7 @@ TEST_F(PairRefreshTest, WhatEndsEachSessionIsLeftOut) {
 // What ends sessions whichever key it is tried with, as a disk that cannot be written, does not go
 // through all keys: after four sessions one goes without.
 TEST_F(PairRefreshTest, WhatEndsSessionsWithAnyKeyIsLeftOutAsAWhole) {
-  for (int k = 0; k < 8; ++k)
+  for (int k = 0; k < 3; ++k)
     two.make_key("u" + std::to_string(k) + "@R", kEnctype, random_octets(16));
   two.stop();
   two.store(1).read_hook = [&](KeyRecord& of) {

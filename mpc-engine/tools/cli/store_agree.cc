@@ -74,7 +74,8 @@ std::string named(const ListedRecord& one) {
 
 void show_lone(const std::vector<LoneKey>& lone, std::size_t servers) {
   if (lone.empty()) return;
-  std::cout << lone.size() << " keys are not, or were purged at one, and go for good:\n";
+  std::cout << lone.size()
+            << " keys are not, were purged or were removed at one, and go for good:\n";
   for (const LoneKey& one : lone) {
     std::string where;
     for (std::size_t p = 0; p < 3; ++p)

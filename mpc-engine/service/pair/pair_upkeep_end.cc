@@ -49,6 +49,11 @@ Result<std::uint32_t> PairUpkeep::later_move(std::uint32_t own, std::uint32_t pe
                                     std::to_string(peers) + ", and this server's is " +
                                     std::to_string(own) + ": too far ahead of it",
                                 EndedBy::kState);
+  if (peers > own && peers - own > 1)
+    tell("this server goes on from move number " + std::to_string(own) + " to " +
+         std::to_string(peers) +
+         ", as the other one says. That is so once after a store of before was put back here; "
+         "else it was changed");
   return std::max(own, peers);
 }
 

@@ -75,6 +75,11 @@ TEST_F(PairRefreshTest, AMovesNumberIsNotFarAhead) {
     two.stop();
     if (refused()) {
       EXPECT_EQ(two.store(p).moves()->last_move().value(), own);
+    } else {
+      const std::vector<std::string> told = two.troubles(p);
+      EXPECT_TRUE(std::ranges::any_of(told, [&](const std::string& one) {
+        return one.find("goes on from move number") != std::string::npos;
+      })) << "it is followed, and said";
     }
     for (const std::size_t q : {0, 1}) {  // as the next session's beginning has it
       const std::vector<KeyId> half_done = two.store(q).prepared().value();

@@ -257,7 +257,8 @@ def test_what_was_made_since_a_backup_goes_and_all_else_serves(two, healthy, bac
     forged.write_text(re.sub(r"(?m)^(key \S+ \d+ \d+ \d+) 0 ", r"\1 1 ", lists[1].read_text()))
     asked = tkdc(two, "store", "agree", "--config", config(two, 0), lists[0], forged)
     assert asked.returncode == 1 and "nothing was changed" in asked.stderr, asked.stderr
-    assert f"shared@{NAME}" in asked.stdout and "of which one says that it was removed" in asked.stdout
+    assert f"shared@{NAME}" in asked.stdout, asked.stdout
+    assert "of which one says that it was removed" in asked.stdout, asked.stdout
     for party in range(2):
         done = tkdc(two, "store", "agree", "--config", config(two, party), *lists, "--yes")
         assert done.returncode == 0, done.stderr

@@ -59,10 +59,17 @@ std::chrono::seconds pause_after(unsigned fruitless) {
   return kLateWrites * (1 << std::min(fruitless, kMostDoublings));
 }
 
+void KeysAtOnce::answered(bool good, std::chrono::steady_clock::duration took) {
+  if (!good || took > kLate)
+    now_ = std::max<std::size_t>(1, now_ / 2);
+  else if (took < kFast)
+    now_ = std::min(most_, now_ + 1);
+}
+
 Importer::Importer(RealmDb& db, Journal& journal, std::unique_ptr<AgentPipe> pipe,
                    const Options& options, Hooks hooks)
     : db_(db), journal_(journal), options_(options), hooks_(std::move(hooks)),
-      pipe_(std::move(pipe)) {}
+      pipe_(std::move(pipe)), at_once_(options.keys_at_once) {}
 
 // False: not now.
 Result<bool> Importer::ensure_pipe() {
@@ -131,7 +138,7 @@ Result<bool> Importer::pass(const std::vector<std::string>& names) {
   std::size_t next = 0;
   while (true) {
     const bool stop = hooks_.stopped() || failures_ >= kFailuresOfAPass || !pipe_->alive();
-    while (!stop && next < names.size() && in_flight_ < options_.keys_at_once)
+    while (!stop && next < names.size() && in_flight_ < at_once_.now())
       if (auto started = start(names[next++]); !started) return started.error();
     if (works_.empty() && ready_.empty() && (stop || next == names.size())) break;
     if (auto bound = bind_staged(); !bound) return bound.error();
@@ -201,12 +208,15 @@ void Importer::stage(Work& work, Key& key, const StoredKey& stored) {
   request.key.kvno = key.id.kvno;
   request.key.enctype = key.id.enctype;
   request.data = {stored.plain.data(), stored.plain.size()};
+  key.asked = Clock::now();
   pipe_->ask(request, [this, &work, &key](const tkdc_reply& r) { on_staged(work, key, r); });
 }
 
 void Importer::on_staged(Work& work, Key& key, const tkdc_reply& reply) {
   --work.waiting;
   key.good = reply.status == TKDC_STATUS_OK && tkdc_reply_key_id(&reply, key.id.key_id);
+  if (key.good || may_pass(reply.status))  // a refusal says nothing of how busy they are
+    at_once_.answered(key.good, Clock::now() - key.asked);
   if (!key.good) failed(work, reply);
 }
 

@@ -16,6 +16,7 @@
 // One thread. Secret: staged keys on their way to the agent.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -42,6 +43,21 @@ std::vector<std::string> next_pass(const Survey& found, const std::string& histo
 // Before the next pass, after so many that imported nothing. Keys that were staged in vain
 // stay at the servers for minutes and would fill the places that kadmind needs.
 std::chrono::seconds pause_after(unsigned fruitless);
+
+// How many keys are at work: more while answers come fast, fewer when they are late. Two servers
+// make one after the other, and what waits too long behind others fails, with its work done.
+class KeysAtOnce {
+ public:
+  static constexpr std::size_t kAtFirst = 2;
+  static constexpr std::chrono::seconds kFast{2}, kLate{8};
+
+  explicit KeysAtOnce(std::size_t most) : most_(most), now_(std::min(kAtFirst, most)) {}
+  std::size_t now() const { return now_; }
+  void answered(bool good, std::chrono::steady_clock::duration took);
+
+ private:
+  std::size_t most_, now_;
+};
 
 class Importer {
  public:
@@ -71,6 +87,7 @@ class Importer {
     bool remembered = false;    // by the history alone
     tkdc_wire_key id{};
     bool good = false;
+    Clock::time_point asked{};
   };
   struct Work {
     std::string name;
@@ -101,8 +118,9 @@ class Importer {
   const Options& options_;
   const Hooks hooks_;
   std::unique_ptr<AgentPipe> pipe_;
-  std::list<Work> works_;      // staging or binding
-  std::deque<Work> ready_;     // to be written
+  std::list<Work> works_;   // staging or binding
+  std::deque<Work> ready_;  // to be written
+  KeysAtOnce at_once_;
   std::size_t in_flight_ = 0;  // keys of works_
   std::size_t imported_ = 0, keys_ = 0, remembered_ = 0, total_ = 0;
   std::string trouble_;                         // why a principal waits for the next pass

@@ -124,7 +124,7 @@ int main(int argc, char** argv) {
       "--without-history", options.without_history,
       "drop what password histories remember, so that former passwords can be taken again");
   app.add_option("--journal", options.journal, "default: the database's name and .tkdc-import");
-  app.add_option("--parallel", options.keys_at_once, "keys at work at once; default 32")
+  app.add_option("--parallel", options.keys_at_once, "keys at work at once, at most; default 32")
       ->check(CLI::Range(1, 1024));
   app.add_option("--patience", options.patience_s, "seconds without progress; default 120")
       ->check(CLI::Range(1, 86400));

@@ -79,6 +79,23 @@ TEST(NextPass, ItStaysForThoseThatAreRefused) {
   EXPECT_EQ(next({kHistory, "a@A.TEST"}, {}, "a@A.TEST"), Names{kHistory});
 }
 
+// Two servers make one key after the other: 32 at once would wait for each other until they fail.
+TEST(KeysAtOnce, GoUpWhileAnswersAreFastAndDownWhenTheyAreLate) {
+  KeysAtOnce keys(4);
+  EXPECT_EQ(keys.now(), 2u);
+  keys.answered(true, 5s);
+  EXPECT_EQ(keys.now(), 2u) << "neither fast nor late";
+  for (int i = 0; i < 10; ++i) keys.answered(true, 100ms);
+  EXPECT_EQ(keys.now(), 4u) << "what --parallel says is the most";
+  keys.answered(true, 9s);
+  EXPECT_EQ(keys.now(), 2u);
+  for (int i = 0; i < 10; ++i) keys.answered(false, 100ms);
+  EXPECT_EQ(keys.now(), 1u) << "never none";
+  keys.answered(true, 100ms);
+  EXPECT_EQ(keys.now(), 2u);
+  EXPECT_EQ(KeysAtOnce(1).now(), 1u);
+}
+
 // Passes of 10 minutes, the time for which a staged key stays: each leaves 64 at most with
 // --parallel 32, and the servers have places for 4096.
 TEST(PauseAfter, StagedKeysDoNotFillTheServers) {

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pages tell an administrator to type, the programs take: subcommands, and options by name."""
+"""What pages tell an administrator to type, the programs take: subcommands, and options by name.
+What nothing here can run for its effect, systemd reads: a unit that tries a GPU's driver, and what
+looks through the kernel's lines."""
 
 import functools
 import re
+import shlex
 import subprocess
 
 import pytest
@@ -58,6 +61,49 @@ def test_its_commands_are_taken(page):
     assert found, "commands are written in another way"
     wrong = [fault for line in sorted(found) for fault in faults(line)]
     assert not wrong, "\n".join(wrong)
+
+
+def transient_unit() -> tuple[list[str], list[str], list[str]]:
+    """plan.md's systemd-run: its options, the unit's properties, the command in it."""
+    text = re.sub(r"\\\n\s*", " ", (ROOT / "docs/operations/plan.md").read_text())
+    words = shlex.split(re.search(r"^    systemd-run (.*)$", text, re.MULTILINE)[1])
+    options, properties = [], []
+    while words[0].startswith("-"):
+        options.append(words.pop(0))
+        if options[-1] == "-p":
+            properties.append(words.pop(0))
+    return options, properties, words
+
+
+def complaints(folder, properties: list[str]) -> str:
+    unit = folder / "trial.service"
+    unit.write_text("\n".join(["[Service]", "ExecStart=/bin/true", *properties, ""]))
+    return subprocess.run(["systemd-analyze", "verify", "--man=no", str(unit)], text=True,
+                          capture_output=True, timeout=60, check=False).stderr
+
+
+def test_systemd_knows_the_unit_that_tries_a_driver(tmp_path):
+    """It wants a GPU to run."""
+    options, properties, command = transient_unit()
+    shown = subprocess.run(["systemd-run", "--help"], text=True, capture_output=True, check=True)
+    assert all(re.search(rf"(?<![\w-]){option}\b", shown.stdout) for option in options), options
+    assert len(properties) > 10 and not complaints(tmp_path, properties)
+    assert not faults(" ".join(command))
+    assert "Unknown key" in complaints(tmp_path, [*properties, "ProtectSytem=strict"])
+    assert "Unknown system call" in complaints(tmp_path, ["SystemCallFilter=@priviledged"])
+
+
+@pytest.mark.parametrize("line, code", [
+    ("journalctl -k", 0), ("journalctl -k | grep -i -e mce -e edac", 1), ("journalctl --kk", 1)])
+def test_the_kernels_lines_are_looked_through(line, code):
+    """There may be none, and none of broken memory."""
+    pages = "".join((ROOT / page).read_text() for page in PAGES)
+    assert (f"`{line}`" in pages) == ("--kk" not in line)
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {line}"], text=True, timeout=60,
+                          env={"PATH": "/usr/bin:/bin", "SYSTEMD_PAGER": "cat"},
+                          capture_output=True, check=False)
+    assert done.returncode in {0, code}, done.stderr
+    assert ("unrecognized option" in done.stderr) == ("--kk" in line), done.stderr
 
 
 def sections_named() -> set[str]:

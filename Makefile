@@ -8,7 +8,7 @@ PYTEST := $(PYTHON) -m pytest -p no:cacheprovider
 NICE   := nice -n 5
 
 .PHONY: all help bootstrap test-needs build release demo demo-stop test unit integration each sanitize \
-        lint format bench bench-login scaling storm soak stress attack drill migration deviations simulate simulate-mutants simulate-night golden fuzz cuda cuda-configured \
+        lint format bench bench-login scaling storm soak stress attack drill alerts-test migration deviations simulate simulate-mutants simulate-night golden fuzz cuda cuda-configured \
         packages packages-test packages-compare repository install rollout-test collection test-cuda-host test-gpu gpu-programs gpu-bundle gpu-report cuda-figures mit-suite mit-suite-report clean
 
 all: build
@@ -27,6 +27,7 @@ help:
 	@echo 'make soak MINUTES=60      logins at 70 % of the sustained rate; fails when anything grows'
 	@echo 'make stress MINUTES=10      mixed traffic, ASan-built plugin, servers that are killed'
 	@echo 'make drill           docs/operations/drills.md, typed on a realm: lost disks, old images, new keys'
+	@echo 'make alerts-test     each alert rule fires in a real Prometheus by its fault; as root, minutes'
 	@echo 'make attack          every known attack on a whole realm, each with what it learned; minutes (SERVERS=2)'
 	@echo 'make migration PRINCIPALS=1000 [BACK=1]   imports a stock realm, exports it; figures'
 	@echo 'make deviations      a deviating server, over a thousand secrets each; an hour or more'
@@ -185,6 +186,10 @@ attack:
 # What administrators type when servers are lost, stolen or set back: docs/operations/drills.md.
 drill: build
 	$(PYTHON) -m tests.drills
+
+# Those of config/monitoring; `make test` makes some of the faults.
+alerts-test: build
+	TKDC_ALERTS=all $(PYTEST) tests/integration/test_alerts.py
 
 # A stock realm of this many users is imported while one logs in.
 migration: release

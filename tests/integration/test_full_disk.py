@@ -3,7 +3,6 @@
 line of it, status and journal that say so, a restart that works, and a gap that verify finds."""
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
@@ -13,57 +12,21 @@ from tests.integration.conftest import SERVICE, STOCK, new_realm, remove
 from tests.support.monitoring import doctors, metrics
 from tests.support.process import wait_until
 from tests.support.realm import Realm
+from tests.support.small_disk import SmallDiskRealm
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
 PASSWORD = "a password for a small disk"
 SOON_S = 30.0
-FULL = 1  # the server
+FULL = SmallDiskRealm.full
 
 
-def as_root(*argv: str) -> None:
-    sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    subprocess.run([*sudo, *argv], check=True, timeout=60)
-
-
-class SmallDisk(Realm):
-    """Server 1's audit log has two MiB to itself."""
-
-    def create(self) -> None:
-        super().create()
-        self.disk.mkdir()
-        as_root("mount", "-t", "tmpfs", "-o", f"size=2m,mode=0700,uid={os.geteuid()}", "tkdc-test",
-                str(self.disk))
-        config = self.server_directory(FULL) / "tkdc.toml"
-        text = config.read_text()
-        assert text.count('file = "audit.jsonl"') == 1
-        config.write_text(text.replace('file = "audit.jsonl"', f'file = "{self.log_of(FULL)}"'))
-
-    def stop(self) -> None:
-        super().stop()
-        if os.path.ismount(self.disk):
-            as_root("umount", str(self.disk))
-
-    @property
-    def disk(self) -> Path:
-        return self.directory / "small"
-
+class FullRealm(SmallDiskRealm):
     def log_of(self, party: int) -> Path:
-        folder = self.disk if party == FULL else self.server_directory(party)
+        folder = self.disk.folder if party == FULL else self.server_directory(party)
         return folder / "audit.jsonl"
 
     def config_of(self, party: int) -> tuple[str, str]:
         return "--config", str(self.server_directory(party) / "tkdc.toml")
-
-    def fill(self) -> None:
-        with (self.disk / "ballast").open("wb", buffering=0) as out:
-            try:
-                while out.write(b"x" * 4096) == 4096:
-                    pass
-            except OSError:
-                pass
-
-    def make_room(self) -> None:
-        (self.disk / "ballast").unlink()
 
     def status(self, *options: str) -> subprocess.CompletedProcess:
         return subprocess.run([str(self.bin / "tkdc"), "status", *options, "--socket",
@@ -82,7 +45,7 @@ class SmallDisk(Realm):
 @pytest.fixture
 def realm():
     made = new_realm("FULL.REALM")
-    made.__class__ = SmallDisk
+    made.__class__ = FullRealm
     with made:
         made.kadmin_local(f'addprinc -pw "{PASSWORD}" mia')
         made.kadmin_local(f"addprinc -randkey {SERVICE}")
@@ -107,7 +70,7 @@ def test_no_ticket_is_issued_that_no_line_speaks_of(realm):
     assert logs_in(realm, "before")
     assert realm.status().returncode == 0
     assert tickets_in(realm.log_of(FULL)) > 0
-    realm.fill()
+    realm.disk.fill()
     wait_until(lambda: "disk of its audit log" in realm.status().stdout, SOON_S, "a warning")
     # What is reserved for ordinary lines is used up within some logins.
     failed = None
@@ -143,7 +106,7 @@ def test_no_ticket_is_issued_that_no_line_speaks_of(realm):
     wait_until(lambda: "audit: " in realm.status().stdout, SOON_S, "a status after the restart")
     assert not realm.client("restarted").kinit("mia", PASSWORD).ok
 
-    realm.make_room()
+    realm.disk.make_room()
     wait_until(lambda: logs_in(realm, "mended"), SOON_S, "a login")
     wait_until(lambda: realm.status().returncode == 0, SOON_S, "a healthy status")
     wait_until(lambda: seen_of_disk(realm) == [{"0": 0, "1": 0, "2": 0}] * 2, SOON_S,

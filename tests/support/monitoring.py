@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What those who watch a realm see of a fault: the exporter's metrics, and `tkdc doctor --json`."""
+"""What those who watch a realm see of a fault: the exporter's metrics, what a real Prometheus makes
+of them, and `tkdc doctor --json`."""
 
 import json
+import os
 import re
+import shutil
 import socket
 import subprocess
 import urllib.error
@@ -10,8 +13,9 @@ import urllib.request
 from pathlib import Path
 
 from tests.support.process import wait_until
-from tests.support.realm import Realm
+from tests.support.realm import ROOT, Realm
 
+RULES = ROOT / "config/monitoring/tkdc.rules.yml"
 SAMPLE = re.compile(r'^(?P<name>[a-z0-9_]+)(\{(?P<labels>[^}]*)\})? (?P<value>\S+)$')
 
 
@@ -30,8 +34,8 @@ def get(url: str) -> tuple[int, str]:
 
 
 class Exporter:
-    def __init__(self, realm: Realm, path: Path, option: str = "--socket"):
-        self.url = f"127.0.0.1:{free_port()}"
+    def __init__(self, realm: Realm, path: Path, option: str = "--socket", url: str = ""):
+        self.url = url or f"127.0.0.1:{free_port()}"
         self.process = subprocess.Popen([str(realm.bin / "tkdc-exporter"), option, str(path),
                                          "--listen", self.url], stderr=subprocess.PIPE, text=True)
         wait_until(self._listens, 20, "the exporter listens")
@@ -63,6 +67,44 @@ class Exporter:
     def stop(self) -> None:
         self.process.terminate()
         self.process.wait(10)
+
+
+class Prometheus:
+    """Debian's, with the alert rules as they are shipped, but for how long a fault has to last
+    (`for`): a second."""
+
+    def __init__(self, folder: Path, *targets: str):
+        rules, config = folder / "tkdc.rules.yml", folder / "prometheus.yml"
+        rules.write_text(re.sub(r"for: \d+[mhd]$", "for: 1s", RULES.read_text(), flags=re.M))
+        config.write_text("global: {scrape_interval: 1s, evaluation_interval: 1s}\n"
+                          f"rule_files: [{rules}]\nscrape_configs:\n  - job_name: tkdc\n"
+                          f"    static_configs: [{{targets: {json.dumps(targets)}}}]\n")
+        self.url = f"127.0.0.1:{free_port()}"
+        with open(folder / "prometheus.log", "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen(
+                [shutil.which("prometheus"), f"--config.file={config}",
+                 f"--web.listen-address={self.url}", f"--storage.tsdb.path={folder / 'data'}"],
+                stdout=log, stderr=log, env={**os.environ, "GOMAXPROCS": "1"})
+
+    def __enter__(self) -> "Prometheus":
+        return self
+
+    def __exit__(self, *_exc) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+
+    def ask(self, what: str) -> dict:
+        """Nothing while it starts."""
+        try:
+            code, text = get(f"http://{self.url}/api/v1/{what}")
+        except OSError:
+            return {}
+        return json.loads(text)["data"] if code == 200 else {}
+
+    def firing(self) -> set[str]:
+        """Each alert, with its server where it names one."""
+        return {" ".join([one["labels"]["alertname"], *filter(None, [one["labels"].get("server")])])
+                for one in self.ask("alerts").get("alerts", []) if one["state"] == "firing"}
 
 
 def metrics(realm: Realm, *names: str) -> list[dict[str, float]]:

@@ -3,6 +3,7 @@
 //
 //   tkdc-rebuild keys  CONFIG CONFIG PRINCIPAL   keys of a principal, in the clear
 //   tkdc-rebuild names CONFIG                    which key belongs to whom
+//   tkdc-rebuild seals CONFIG PRINCIPAL COUNT    as if its keys had sealed so often; how many keys
 //
 // CONFIG is a server's tkdc.toml. Party i holds x_i and x_{i+1} of every value
 // x = x_0 ^ x_1 ^ x_2, so two parties hold all three; what they both hold has
@@ -113,6 +114,12 @@ Result<json> keys(const std::array<std::string, 2>& configs, const std::string& 
   return keys_of(*a, *b, principal);
 }
 
+Result<json> seals(const std::string& config, const std::string& principal, std::uint64_t count) {
+  Result<std::size_t> set = tkdc::rebuild::set_seal_marks(config, principal, count);
+  if (!set) return set.error();
+  return json(*set);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -127,8 +134,15 @@ int main(int argc, char** argv) {
   some->add_option("config", configs[0], "a server's tkdc.toml")->required();
   some->add_option("other", configs[1], "another server's")->required();
   some->add_option("principal", principal)->required();
+  std::uint64_t count = 0;
+  CLI::App* marks = app.add_subcommand("seals", "as if its keys had sealed so often");
+  marks->add_option("config", configs[0], "the tkdc.toml of a server that is stopped")->required();
+  marks->add_option("principal", principal)->required();
+  marks->add_option("count", count)->required();
   CLI11_PARSE(app, argc, argv);
-  const Result<json> result = all->parsed() ? names(configs[0]) : keys(configs, principal);
+  const Result<json> result = all->parsed()     ? names(configs[0])
+                              : marks->parsed() ? seals(configs[0], principal, count)
+                                                : keys(configs, principal);
   if (!result) {
     std::cerr << "tkdc-rebuild: " << result.error().message << "\n";
     return 1;

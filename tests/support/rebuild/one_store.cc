@@ -40,6 +40,14 @@ struct Config {
   fs::path key_file;
 };
 
+Result<SecretBuffer> read_key(const Config& config) {
+  SecretBuffer key(32);
+  std::ifstream file(config.key_file, std::ios::binary);
+  if (!file.read(reinterpret_cast<char*>(key.data()), 32))
+    return fail("cannot read the store key " + config.key_file.string());
+  return key;
+}
+
 Result<Config> read_config(const std::string& file) {
   Config config;
   try {
@@ -87,10 +95,8 @@ Result<std::vector<KeyId>> committed_ids(const fs::path& folder) {
 Result<OneStore> read_store(const std::string& file) {
   Result<Config> config = read_config(file);
   if (!config) return config.error();
-  SecretBuffer key(32);
-  std::ifstream key_file(config->key_file, std::ios::binary);
-  if (!key_file.read(reinterpret_cast<char*>(key.data()), 32))
-    return fail("cannot read the store key " + config->key_file.string());
+  Result<SecretBuffer> key = read_key(*config);
+  if (!key) return key.error();
 
   const TemporaryFolder copy;
   std::error_code failed;
@@ -102,7 +108,7 @@ Result<OneStore> read_store(const std::string& file) {
   Result<std::vector<KeyId>> ids = committed_ids(copy.path());
   if (!ids) return ids.error();
   config->options.path = copy.path().string();
-  Result<std::unique_ptr<Store>> store = Store::open(config->options, key);
+  Result<std::unique_ptr<Store>> store = Store::open(config->options, *key);
   if (!store) return store.error();
 
   OneStore out{config->options.party, {}};
@@ -112,6 +118,26 @@ Result<OneStore> read_store(const std::string& file) {
     if (record.value() != nullptr) out.records.push_back(*record.value());
   }
   return out;
+}
+
+Result<std::size_t> set_seal_marks(const std::string& file, const std::string& principal,
+                                   std::uint64_t mark) {
+  Result<OneStore> before = read_store(file);
+  if (!before) return before.error();
+  Result<Config> config = read_config(file);
+  if (!config) return config.error();
+  Result<SecretBuffer> key = read_key(*config);
+  if (!key) return key.error();
+  Result<std::unique_ptr<Store>> store = Store::open(config->options, *key);
+  if (!store) return store.error();
+  std::size_t set = 0;
+  for (const KeyRecord& record : before->records) {
+    if (record.principal_name != principal) continue;
+    auto stored = store.value()->set_seal_mark(record.ref.id, mark);
+    if (!stored.ok()) return stored.error();
+    ++set;
+  }
+  return set;
 }
 
 }  // namespace tkdc::rebuild

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every committed record of one server's store, read from a copy, so that the
-// server may go on meanwhile. Secret: one party's shares.
+// server may go on meanwhile. Secret: one party's shares. And one change, in the store itself.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,5 +18,9 @@ struct OneStore {
 
 // `config`: the server's tkdc.toml. Error: what could not be read.
 Result<OneStore> read_store(const std::string& config);
+
+// As if each key of this principal had sealed so often; how many there are. The server is stopped.
+Result<std::size_t> set_seal_marks(const std::string& config, const std::string& principal,
+                                   std::uint64_t mark);
 
 }  // namespace tkdc::rebuild

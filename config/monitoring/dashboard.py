@@ -29,10 +29,9 @@ def quantile(part: float, metric: str, by: str = "operation") -> str:
     return f"histogram_quantile({part}, {rate(f'{metric}_bucket', f'le, {by}')})"
 
 
-def each(metric: str, of: str) -> str:
+def each(metric: str) -> str:
     """Of an operation, on average."""
-    return (f"{rate(metric, 'operation')} / "
-            f"{rate(f'{of}_count', 'operation')}")
+    return f"{rate(f'{metric}_sum', 'operation')} / {rate(f'{metric}_count', 'operation')}"
 
 
 def is_now(metric: str) -> str:
@@ -76,11 +75,13 @@ PANELS = {
         ("Octets to the other servers", "Bps",
          rate("tkdc_server_message_bytes_sent_total", "server"), "server {{server}}"),
         ("Rounds of an operation", "none",
-         each("tkdc_server_rounds_of_operations_total", "tkdc_server_operation_seconds"),
-         "{{operation}}"),
+         each("tkdc_server_rounds_of_operations"), "{{operation}}"),
+        ("Rounds of an operation: 99th percentile", "none",
+         quantile(0.99, "tkdc_server_rounds_of_operations"), "{{operation}}"),
         ("Octets of an operation", "decbytes",
-         each("tkdc_server_message_bytes_of_operations_total", "tkdc_server_operation_seconds"),
-         "{{operation}}"),
+         each("tkdc_server_message_bytes_of_operations"), "{{operation}}"),
+        ("Octets of an operation: 99th percentile", "decbytes",
+         quantile(0.99, "tkdc_server_message_bytes_of_operations"), "{{operation}}"),
         ("Verification: 99th percentile of a batch", "s",
          quantile(0.99, "tkdc_server_verification_seconds", "server"), "server {{server}}"),
         ("Verification: batches", "ops", rate("tkdc_server_verification_seconds_count", "server"),

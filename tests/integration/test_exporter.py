@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tkdc-exporter beside a real agent: its metrics are what `tkdc status` says, a server that is away
-is seen by a real Prometheus with the alert rules that are shipped, and its socket answers nothing
-else.
+"""tkdc-exporter beside a real agent: its metrics are what `tkdc status` says, a real Prometheus
+finds what each panel of the dashboard asks for, and its socket answers nothing else.
 """
 
 import grp
@@ -25,13 +24,12 @@ import pytest
 from tests.integration.conftest import STOCK, new_realm, remove
 from tests.integration.test_breach import status
 from tests.support import agent_wire
-from tests.support.monitoring import Exporter, free_port, get
+from tests.support.monitoring import Exporter, Prometheus, get
 from tests.support.process import wait_until
 
 pytestmark = [pytest.mark.behind, pytest.mark.skipif(STOCK, reason="looks behind the scenes")]
-MONITORING = Path(__file__).parents[2] / "config/monitoring"
-RULES, DASHBOARD = MONITORING / "tkdc.rules.yml", MONITORING / "tkdc.dashboard.json"
-FIRED_S = 90.0
+DASHBOARD = Path(__file__).parents[2] / "config/monitoring/tkdc.dashboard.json"
+SOON_S = 90.0
 NOBODY = 65534  # a user and a group of no rights
 STATUS, HAND_OVER = 4, 2  # of service/server/local_socket.h
 
@@ -99,6 +97,11 @@ def test_metrics_are_what_the_status_says(realm, exporter):
             assert samples["tkdc_server_operation_seconds_sum", of] == \
                 pytest.approx(times["seconds"], rel=1e-6)
             assert samples["tkdc_agent_operation_seconds_count", f'operation="{operation}"'] > 0
+            for cost in ("rounds", "message_bytes"):
+                name = f"tkdc_server_{cost}_of_operations"
+                assert samples[f"{name}_count", of] == sum(times[f"{cost}_counts"]) == \
+                    sum(times["counts"])
+                assert samples[f"{name}_sum", of] == times[cost]
         checks = one["verification"]
         assert samples["tkdc_server_verification_seconds_count", who] == \
             checks["checks"] == sum(checks["counts"]) > 0
@@ -226,21 +229,6 @@ def test_the_doctor_of_who_may_look_at_an_agent(realm, status_socket):
     assert both.returncode != 0 and "excludes" in both.stdout + both.stderr, both
 
 
-def ask(url: str, what: str) -> dict:
-    """Nothing while it starts."""
-    try:
-        code, text = get(f"http://{url}/api/v1/{what}")
-    except OSError:
-        return {}
-    return json.loads(text)["data"] if code == 200 else {}
-
-
-def alerts(url: str) -> dict[str, str]:
-    found = ask(url, "alerts").get("alerts", [])
-    return {one["labels"]["alertname"] + one["labels"].get("server", ""): one["state"]
-            for one in found}
-
-
 def queries() -> dict[str, str]:
     """Of the dashboard's panels, by title, as Grafana asks them."""
     found = {}
@@ -253,43 +241,26 @@ def queries() -> dict[str, str]:
     return found
 
 
-def without_data(url: str) -> list[str]:
+def without_data(prometheus: Prometheus) -> list[str]:
     empty = [title for title, query in queries().items()
-             if not ask(url, f"query?query={urllib.parse.quote(query)}").get("result")]
+             if not prometheus.ask(f"query?query={urllib.parse.quote(query)}").get("result")]
     print("panels without data:", empty)
     return empty
 
 
-def test_a_real_prometheus_sees_a_server_that_is_away(realm, exporter, tmp_path):
-    """With the rules as they are shipped, but for how long a fault has to last. Before that, each
-    panel of the dashboard has something to show."""
-    rules = tmp_path / "tkdc.rules.yml"
-    rules.write_text(re.sub(r"for: \d+[md]", "for: 1s", RULES.read_text()))
-    config = tmp_path / "prometheus.yml"
-    config.write_text("global: {scrape_interval: 1s, evaluation_interval: 1s}\n"
-                      f"rule_files: [{rules}]\nscrape_configs:\n  - job_name: tkdc\n"
-                      f"    static_configs: [{{targets: ['{exporter.url}']}}]\n")
-    url = f"127.0.0.1:{free_port()}"
-    with open(tmp_path / "log", "w", encoding="utf-8") as log, \
-         subprocess.Popen([shutil.which("prometheus"), f"--config.file={config}",
-                           f"--web.listen-address={url}",
-                           f"--storage.tsdb.path={tmp_path / 'data'}"], stdout=log, stderr=log,
-                          env={**os.environ, "GOMAXPROCS": "1"}) as prometheus:
-        try:
-            wait_until(lambda: ask(url, "query?query=tkdc_healthy").get("result"), FIRED_S,
-                       "Prometheus has scraped")
-            wait_until(lambda: not without_data(url), 20, "each panel has data")
-            assert "TkdcServerAway1" not in alerts(url)
-            realm.daemons["server1"].stop()
-            wait_until(lambda: alerts(url).get("TkdcServerAway1") == "firing", FIRED_S,
-                       "the alert fires")
-            code, said = get(f"http://{exporter.url}/readyz")
-            assert code == 503 and "server 1 reachable: " in said, said
-            realm.start_server(1)
-            wait_until(lambda: "TkdcServerAway1" not in alerts(url), FIRED_S, "the alert ends")
-        finally:
-            prometheus.terminate()
-            prometheus.wait(20)
+def test_each_panel_has_something_to_show(exporter, tmp_path):
+    """Which alerts fire there: test_alerts.py."""
+    with Prometheus(tmp_path, exporter.url) as prometheus:
+        wait_until(lambda: not without_data(prometheus), SOON_S, "each panel has data")
+
+
+def test_who_looks_by_hand_reads_who_is_away(realm, exporter):
+    realm.daemons["server1"].stop()
+    wait_until(lambda: get(f"http://{exporter.url}/readyz")[0] == 503, SOON_S, "it is seen")
+    said = get(f"http://{exporter.url}/readyz")[1]
+    assert "server 1 reachable: " in said, said
+    realm.start_server(1)
+    wait_until(lambda: get(f"http://{exporter.url}/readyz")[0] == 200, SOON_S, "it is back")
 
 
 def test_an_agent_that_is_away_is_a_metric(realm, exporter):

@@ -11,28 +11,24 @@ namespace tkdc {
 
 // What was counted, at one moment. Of batches that were found good.
 struct CheckTotals {
-  std::array<std::uint64_t, OperationTotals::kBuckets> counts{};
-  std::uint64_t microseconds = 0, claims = 0;
+  TimeHistogram microseconds;
+  std::uint64_t claims = 0;
 };
 
 class CheckTimes {
  public:
   void add(std::uint64_t claims, std::chrono::nanoseconds took) {
-    const auto us = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
-    const std::uint64_t microseconds = us < 0 ? 0 : static_cast<std::uint64_t>(us);
-    counts_[OperationTotals::bucket_of(microseconds)].add(1);
-    microseconds_.add(microseconds);
+    microseconds_.add(in_microseconds(took));
     claims_.add(claims);
   }
   void add_to(CheckTotals& totals) const {
-    for (std::size_t k = 0; k < counts_.size(); ++k) totals.counts[k] += counts_[k].get();
-    totals.microseconds += microseconds_.get();
+    microseconds_.add_to(totals.microseconds);
     totals.claims += claims_.get();
   }
 
  private:
-  std::array<OneWriterCount, OperationTotals::kBuckets> counts_;
-  OneWriterCount microseconds_, claims_;
+  Counted<TimeHistogram> microseconds_;
+  OneWriterCount claims_;
 };
 
 }  // namespace tkdc

@@ -2,7 +2,6 @@
 // What a server says of itself to agents, for `tkdc status` (docs/protocols/04-control-plane.md).
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "base/hex.h"
 #include "base/machine.h"
@@ -31,12 +30,11 @@ nlohmann::json protocols_json(const std::vector<ProtocolInfo>& protocols) {
 }
 
 void tell_verification(nlohmann::json& json, const CheckTotals& checks) {
-  json["verification"] = {
-      {"checks", std::accumulate(checks.counts.begin(), checks.counts.end(), std::uint64_t{0})},
-      {"claims", checks.claims},
-      {"seconds", static_cast<double>(checks.microseconds) / 1e6},
-      {"bounds_ms", bounds_json()},
-      {"counts", checks.counts}};
+  json["verification"] = {{"checks", checks.microseconds.count()},
+                          {"claims", checks.claims},
+                          {"seconds", seconds_of(checks.microseconds)},
+                          {"bounds_ms", bounds_ms_json()},
+                          {"counts", checks.microseconds.counts}};
 }
 
 // What jobs came to, what operations took, and how busy each lane is. Two servers verify within

@@ -13,6 +13,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMostBounds = 64;
+constexpr double kMsOfSecond = 1000;
 
 const json* entry_of(const json& object, const char* field) {
   if (!object.is_object()) return nullptr;
@@ -26,8 +27,8 @@ std::uint64_t count_in(const json& object, const char* field) {
 }
 
 // Empty: they are no bounds.
-std::vector<double> bounds_in(const json& times) {
-  const json* said = entry_of(times, "bounds_ms");
+std::vector<double> bounds_in(const json& times, const char* field) {
+  const json* said = entry_of(times, field);
   if (said == nullptr || !said->is_array() || said->empty() || said->size() > kMostBounds)
     return {};
   std::vector<double> bounds;
@@ -41,8 +42,9 @@ std::vector<double> bounds_in(const json& times) {
 }
 
 // Empty: they are not of so many buckets.
-std::vector<std::uint64_t> counts_in(const json& operation, std::size_t buckets) {
-  const json* said = entry_of(operation, "counts");
+std::vector<std::uint64_t> counts_in(const json& operation, const char* field,
+                                     std::size_t buckets) {
+  const json* said = entry_of(operation, field);
   if (said == nullptr || !said->is_array() || said->size() != buckets) return {};
   std::vector<std::uint64_t> counts;
   for (const json& one : *said) {
@@ -53,21 +55,37 @@ std::vector<std::uint64_t> counts_in(const json& operation, std::size_t buckets)
 }
 
 // Nothing: its counts are not of these bounds.
-std::optional<OperationTime> time_in(const json& said, const std::vector<double>& bounds) {
-  OperationTime one;
-  one.bounds_ms = bounds;
-  one.counts = counts_in(said, bounds.size() + 1);
-  if (bounds.empty() || one.counts.empty()) return std::nullopt;
+std::optional<Histogram> time_in(const json& said, const std::vector<double>& bounds) {
+  Histogram ms{bounds, counts_in(said, "counts", bounds.size() + 1), 0};
+  if (bounds.empty() || ms.counts.empty()) return std::nullopt;
   if (const json* seconds = entry_of(said, "seconds"); seconds != nullptr && seconds->is_number())
-    one.seconds = seconds->get<double>();
-  one.rounds = count_in(said, "rounds");
-  one.message_bytes = count_in(said, "message_bytes");
-  return one;
+    ms.sum = seconds->get<double>() * kMsOfSecond;
+  return ms;
+}
+
+// What operations cost, each one's in a bucket. `count`: so many there were.
+Histogram cost_in(const json& said, const std::string& field, const std::vector<double>& bounds,
+                  std::uint64_t count) {
+  Histogram cost{bounds, counts_in(said, (field + "_counts").c_str(), bounds.size() + 1),
+                 static_cast<double>(count_in(said, field.c_str()))};
+  if (bounds.empty() || cost.counts.empty()) cost = {{}, {count}, cost.sum};
+  return cost;
+}
+
+// False: it did not come after `was`, or has other bounds.
+bool can_subtract(const Histogram& now, const Histogram& was) {
+  return now.bounds == was.bounds && now.sum >= was.sum &&
+         std::ranges::equal(was.counts, now.counts, std::less_equal<>());
+}
+
+void subtract(Histogram& now, const Histogram& was) {
+  for (std::size_t k = 0; k < now.counts.size(); ++k) now.counts[k] -= was.counts[k];
+  now.sum -= was.sum;
 }
 
 }  // namespace
 
-std::uint64_t OperationTime::count() const {
+std::uint64_t Histogram::count() const {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
@@ -76,17 +94,20 @@ std::vector<OperationTime> times_of(const json& object) {
   const json* times = entry_of(object, "times");
   const json* by = times != nullptr ? entry_of(*times, "by") : nullptr;
   if (by == nullptr) return out;
-  const std::vector<double> bounds = bounds_in(*times);
-  if (bounds.empty()) return out;
+  const std::vector<double> bounds = bounds_in(*times, "bounds_ms"),
+                            bounds_rounds = bounds_in(*times, "bounds_rounds"),
+                            bounds_bytes = bounds_in(*times, "bounds_message_bytes");
   for (std::size_t op = 0; op < OperationTotals::kOperations; ++op) {
     const char* operation = tkdc_wire_op_name(static_cast<std::uint8_t>(op));
     const json* said = entry_of(*by, operation);
-    auto one = said == nullptr ? std::nullopt : time_in(*said, bounds);
-    if (!one) continue;
-    one->operation = operation;
+    auto ms = said == nullptr ? std::nullopt : time_in(*said, bounds);
+    if (!ms) continue;
     const bool twice = std::ranges::any_of(
         out, [&](const OperationTime& other) { return other.operation == operation; });
-    if (!twice) out.push_back(std::move(*one));  // "unknown" is the name of many
+    if (twice) continue;  // "unknown" is the name of many
+    const std::uint64_t count = ms->count();
+    out.push_back({operation, std::move(*ms), cost_in(*said, "rounds", bounds_rounds, count),
+                   cost_in(*said, "message_bytes", bounds_bytes, count)});
   }
   return out;
 }
@@ -94,57 +115,52 @@ std::vector<OperationTime> times_of(const json& object) {
 std::optional<VerificationTime> verification_of(const json& server) {
   const json* said = entry_of(server, "verification");
   if (said == nullptr) return std::nullopt;
-  auto time = time_in(*said, bounds_in(*said));
-  if (!time) return std::nullopt;
-  return VerificationTime{std::move(*time), count_in(*said, "claims")};
+  auto ms = time_in(*said, bounds_in(*said, "bounds_ms"));
+  if (!ms) return std::nullopt;
+  return VerificationTime{std::move(*ms), count_in(*said, "claims")};
 }
 
 std::vector<OperationTime> times_since(std::vector<OperationTime> now,
                                        const std::vector<OperationTime>& before) {
   for (OperationTime& one : now) {
     const auto was = std::ranges::find(before, one.operation, &OperationTime::operation);
-    if (was == before.end() || was->bounds_ms != one.bounds_ms) continue;
-    const bool anew = !std::ranges::equal(was->counts, one.counts, std::less_equal<>()) ||
-                      was->rounds > one.rounds || was->message_bytes > one.message_bytes;
+    if (was == before.end()) continue;
+    const auto parts = {&OperationTime::ms, &OperationTime::rounds, &OperationTime::message_bytes};
+    const bool anew = !std::ranges::all_of(
+        parts, [&](auto part) { return can_subtract(one.*part, (*was).*part); });
     if (anew) continue;
-    for (std::size_t k = 0; k < one.counts.size(); ++k) one.counts[k] -= was->counts[k];
-    one.seconds -= was->seconds;
-    one.rounds -= was->rounds;
-    one.message_bytes -= was->message_bytes;
+    for (const auto part : parts) subtract(one.*part, (*was).*part);
   }
   return now;
 }
 
-OperationTime together(const std::vector<OperationTime>& times) {
-  OperationTime all;
+Histogram together(const std::vector<OperationTime>& times) {
+  Histogram all;
   for (const OperationTime& one : times) {
     if (all.counts.empty()) {
-      all = one;
-      all.operation.clear();
-    } else if (one.bounds_ms == all.bounds_ms) {
-      for (std::size_t k = 0; k < all.counts.size(); ++k) all.counts[k] += one.counts[k];
-      all.seconds += one.seconds;
-      all.rounds += one.rounds;
-      all.message_bytes += one.message_bytes;
+      all = one.ms;
+    } else if (one.ms.bounds == all.bounds) {
+      for (std::size_t k = 0; k < all.counts.size(); ++k) all.counts[k] += one.ms.counts[k];
+      all.sum += one.ms.sum;
     }
   }
   return all;
 }
 
-double quantile_ms(const OperationTime& of, double part) {
+double quantile(const Histogram& of, double part) {
   const auto all = static_cast<double>(of.count());
-  if (all == 0) return 0;
+  if (all == 0 || of.bounds.empty()) return 0;
   const double rank = part * all;
   double below = 0;
-  for (std::size_t k = 0; k < of.bounds_ms.size(); ++k) {
+  for (std::size_t k = 0; k < of.bounds.size(); ++k) {
     const auto here = static_cast<double>(of.counts[k]);
     if (here > 0 && below + here >= rank) {
-      const double from = k == 0 ? 0 : of.bounds_ms[k - 1];
-      return from + (of.bounds_ms[k] - from) * (rank - below) / here;
+      const double from = k == 0 ? 0 : of.bounds[k - 1];
+      return from + (of.bounds[k] - from) * (rank - below) / here;
     }
     below += here;
   }
-  return of.bounds_ms.back();
+  return of.bounds.back();
 }
 
 }  // namespace tkdc::cli

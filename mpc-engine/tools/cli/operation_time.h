@@ -12,14 +12,20 @@
 
 namespace tkdc::cli {
 
-struct OperationTime {
-  std::string operation;              // one that this program knows
-  std::vector<double> bounds_ms;      // ascending
-  std::vector<std::uint64_t> counts;  // one more: of what took longer
-  double seconds = 0;                 // of all
-  std::uint64_t rounds = 0, message_bytes = 0;
+struct Histogram {
+  std::vector<double> bounds;         // ascending
+  std::vector<std::uint64_t> counts;  // one more: of what is beyond all bounds
+  double sum = 0;                     // of what was counted
 
   std::uint64_t count() const;
+};
+
+struct OperationTime {
+  std::string operation;            // one that this program knows
+  Histogram ms;                     // milliseconds
+  Histogram rounds, message_bytes;  // without bounds, where an older server says the sum alone
+
+  std::uint64_t count() const { return ms.count(); }
 };
 
 // `object`: a server's, or an agent's document.
@@ -28,7 +34,7 @@ std::vector<OperationTime> times_of(const nlohmann::json& object);
 // How long checks of what a server's jobs computed took, and of how many claims they were. Nothing:
 // it says none.
 struct VerificationTime {
-  OperationTime time;  // of no operation
+  Histogram ms;
   std::uint64_t claims = 0;
 };
 std::optional<VerificationTime> verification_of(const nlohmann::json& server);
@@ -37,11 +43,11 @@ std::optional<VerificationTime> verification_of(const nlohmann::json& server);
 std::vector<OperationTime> times_since(std::vector<OperationTime> now,
                                        const std::vector<OperationTime>& before);
 
-// Of all operations together; of those with other bounds than the first one's nothing.
-OperationTime together(const std::vector<OperationTime>& times);
+// How long all operations together took; of those with other bounds than the first one's nothing.
+Histogram together(const std::vector<OperationTime>& times);
 
 // Within a bucket as if evenly spread, as Prometheus has it; beyond the last bound: that bound. No
 // operation: 0. `part`: 0.5 for the median.
-double quantile_ms(const OperationTime& of, double part);
+double quantile(const Histogram& of, double part);
 
 }  // namespace tkdc::cli

@@ -128,13 +128,13 @@ std::string last_audit_of(const json& server) {
 // Half of its operations since its start took no longer, and 99 of 100.
 std::string latency_of(const json& server) {
   constexpr double kMedian = 0.5, kLate = 0.99, kFewMs = 10;
-  const OperationTime all = together(times_of(server));
+  const Histogram all = together(times_of(server));
   if (all.count() == 0) return "-";
   std::string text;
   for (const double part : {kMedian, kLate}) {
-    const double ms = quantile_ms(all, part);
+    const double ms = quantile(all, part);
     char one[40];
-    std::snprintf(one, sizeof one, "%s%.*f", ms < all.bounds_ms.back() ? "" : ">", ms < kFewMs, ms);
+    std::snprintf(one, sizeof one, "%s%.*f", ms < all.bounds.back() ? "" : ">", ms < kFewMs, ms);
     text += text.empty() ? one : std::string(", ") + one;
   }
   return text + " ms";

@@ -73,10 +73,10 @@ json times_frame(const OperationTime& of, double seconds) {
   const auto count = static_cast<double>(of.count());
   const double each = count > 0 ? count : 1;
   return {{"per_s", count / seconds},
-          {"p50_ms", quantile_ms(of, kMedian)},
-          {"p99_ms", quantile_ms(of, kLate)},
-          {"rounds", static_cast<double>(of.rounds) / each},
-          {"message_bytes", static_cast<double>(of.message_bytes) / each}};
+          {"p50_ms", quantile(of.ms, kMedian)},
+          {"p99_ms", quantile(of.ms, kLate)},
+          {"rounds", of.rounds.sum / each},
+          {"message_bytes", of.message_bytes.sum / each}};
 }
 
 // At the servers, and as this agent's clients have it.

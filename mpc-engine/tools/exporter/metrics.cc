@@ -235,19 +235,20 @@ class Families {
       one.gauge.value = value;
     family(metric).metric.push_back(std::move(one));
   }
-  // `one`: of an operation; rounds and octets are for the caller.
-  void add_times(const Metric& metric, const cli::OperationTime& one, Labels labels) {
+  // `unit`: so much of what was counted is 1 in the metric.
+  void add_histogram(const Metric& metric, const cli::Histogram& one, Labels labels,
+                     double unit = 1) {
     ClientMetric out;
     out.label = std::move(labels);
     std::uint64_t so_far = 0;
     for (std::size_t k = 0; k < one.counts.size(); ++k) {
       so_far += one.counts[k];
-      const bool bounded = k < one.bounds_ms.size();
-      out.histogram.bucket.push_back({so_far, bounded ? one.bounds_ms[k] / kMsOfSecond
-                                                      : std::numeric_limits<double>::infinity()});
+      out.histogram.bucket.push_back({so_far, k < one.bounds.size()
+                                                  ? one.bounds[k] / unit
+                                                  : std::numeric_limits<double>::infinity()});
     }
     out.histogram.sample_count = so_far;
-    out.histogram.sample_sum = one.seconds;
+    out.histogram.sample_sum = one.sum / unit;
     family(metric).metric.push_back(std::move(out));
   }
   std::vector<MetricFamily> take() { return std::move(families_); }
@@ -328,15 +329,15 @@ void add_times(Families& out, const json& server, const Families::Labels& who) {
   for (const cli::OperationTime& one : cli::times_of(server)) {
     Families::Labels labels = who;
     labels.push_back({"operation", one.operation});
-    out.add_times({nullptr, "tkdc_server_operation_seconds", MetricType::Histogram,
-                   "From a job's arrival to its answer, of jobs that ran"},
-                  one, labels);
-    out.add({nullptr, "tkdc_server_rounds_of_operations_total", kCounter,
-             "Rounds that operations took, each its own"},
-            static_cast<double>(one.rounds), labels);
-    out.add({nullptr, "tkdc_server_message_bytes_of_operations_total", kCounter,
-             "Octets that they sent to the other servers"},
-            static_cast<double>(one.message_bytes), labels);
+    out.add_histogram({nullptr, "tkdc_server_operation_seconds", MetricType::Histogram,
+                       "From a job's arrival to its answer, of jobs that ran"},
+                      one.ms, labels, kMsOfSecond);
+    out.add_histogram({nullptr, "tkdc_server_rounds_of_operations", MetricType::Histogram,
+                       "Rounds that operations took, each its own"},
+                      one.rounds, labels);
+    out.add_histogram({nullptr, "tkdc_server_message_bytes_of_operations", MetricType::Histogram,
+                       "Octets that they sent to the other servers"},
+                      one.message_bytes, labels);
   }
 }
 
@@ -344,9 +345,9 @@ void add_times(Families& out, const json& server, const Families::Labels& who) {
 void add_verification(Families& out, const json& server, const Families::Labels& who) {
   const auto verification = cli::verification_of(server);
   if (!verification) return;
-  out.add_times({nullptr, "tkdc_server_verification_seconds", MetricType::Histogram,
-                 "From the wish that messages be verified to three good verdicts, of batches"},
-                verification->time, who);
+  out.add_histogram({nullptr, "tkdc_server_verification_seconds", MetricType::Histogram,
+                     "From the wish that messages be verified to three good verdicts, of batches"},
+                    verification->ms, who, kMsOfSecond);
   out.add({nullptr, "tkdc_server_verified_claims_total", kCounter,
            "Claims about products that those batches held"},
           static_cast<double>(verification->claims), who);
@@ -401,9 +402,10 @@ void add_agent(Families& out, const json& document) {
   if (const json* pending = field_of(document, "pending"); pending && number_of(*pending))
     out.add({nullptr, "tkdc_agent_pending", kGauge, "Operations under way"}, *number_of(*pending));
   for (const cli::OperationTime& one : cli::times_of(document))
-    out.add_times({nullptr, "tkdc_agent_operation_seconds", MetricType::Histogram,
-                   "From a client's request to the answer, of requests that reached the servers"},
-                  one, {{"operation", one.operation}});
+    out.add_histogram(
+        {nullptr, "tkdc_agent_operation_seconds", MetricType::Histogram,
+         "From a client's request to the answer, of requests that reached the servers"},
+        one.ms, {{"operation", one.operation}}, kMsOfSecond);
   const json* counters = field_of(document, "counters");
   if (counters == nullptr || !counters->is_object()) return;
   for (const auto& [field, value] : counters->items()) {

@@ -30,20 +30,21 @@ TEST(OperationTime, QuantilesLieInTheirBucket) {
   ASSERT_EQ(times.size(), 2u);
   EXPECT_EQ(times[0].operation, "seal");
   EXPECT_EQ(times[0].count(), 100u);
-  EXPECT_NEAR(quantile_ms(times[0], 0.5), 1 + 50.0 / 98, 1e-9);
-  EXPECT_NEAR(quantile_ms(times[0], 0.99), 64 + 64 * 0.5, 1e-9);
-  EXPECT_EQ(quantile_ms(times[1], 0.5), OperationTotals::bound_ms(OperationTotals::kBounds - 1));
-  EXPECT_EQ(quantile_ms(OperationTime{}, 0.5), 0);
+  EXPECT_NEAR(quantile(times[0].ms, 0.5), 1 + 50.0 / 98, 1e-9);
+  EXPECT_NEAR(quantile(times[0].ms, 0.99), 64 + 64 * 0.5, 1e-9);
+  EXPECT_EQ(quantile(times[1].ms, 0.5), 16'384);
+  EXPECT_EQ(quantile(Histogram{}, 0.5), 0);
+  EXPECT_EQ(quantile(Histogram{{}, {7}, 7}, 0.5), 0) << "without bounds";
 }
 
 // Of 101 operations, one of which took an hour.
 TEST(OperationTime, StatusSaysTheMedianAndTheTail) {
-  const OperationTime all = together(times_of(some_times()));
+  const Histogram all = together(times_of(some_times()));
   EXPECT_EQ(all.count(), 101u);
-  EXPECT_EQ(all.rounds, 100 * 60u + 3);
+  EXPECT_NEAR(all.sum, 98 * 1.5 + 2 * 100 + 3'600'000, 1e-6);
   EXPECT_EQ(together({}).count(), 0u);
   auto apart = times_of(some_times());
-  apart[1].bounds_ms[0] = 0.25;
+  apart[1].ms.bounds[0] = 0.25;
   EXPECT_EQ(together(apart).count(), 100u);
   json server = some_times();
   server.update({{"party", 1}, {"reachable", true}, {"session_up", true}, {"uptime_s", 7}});
@@ -59,16 +60,35 @@ TEST(OperationTime, StatusSaysTheMedianAndTheTail) {
 TEST(OperationTime, WhatCameSince) {
   const auto now = times_of(some_times());
   auto before = now;
-  before[0].counts[2] -= 8;
-  before[0].rounds -= 480;
+  before[0].ms.counts[2] -= 8;
+  before[0].rounds.counts[6] -= 8;  // up to 64
+  before[0].rounds.sum -= 480;
   const auto since = times_since(now, before);
   EXPECT_EQ(since[0].count(), 8u);
-  EXPECT_EQ(since[0].rounds, 480u);
+  EXPECT_EQ(since[0].rounds.sum, 480);
+  EXPECT_EQ(since[0].rounds.count(), 8u);
+  EXPECT_EQ(since[0].message_bytes.sum, 0);
   EXPECT_EQ(since[1].count(), 0u);
   // A server that was started anew counts from nothing.
-  before[0].counts[2] += 100;
+  before[0].ms.counts[2] += 100;
   EXPECT_EQ(times_since(now, before)[0].count(), 100u);
   EXPECT_EQ(times_since(now, {})[0].count(), 100u);
+}
+
+// An older server says no more of rounds and octets, and one may say what does not fit.
+TEST(OperationTime, CostsWithoutBucketsKeepTheirSum) {
+  for (const char* said : {R"({"bounds_ms":[1],"by":{"seal":{"counts":[1,2],"rounds":9}}})",
+                           R"({"bounds_ms":[1],"bounds_rounds":[1,2],
+                               "by":{"seal":{"counts":[1,2],"rounds":9,"rounds_counts":[3]}}})",
+                           R"({"bounds_ms":[1],"bounds_rounds":[2,1],
+                               "by":{"seal":{"counts":[1,2],"rounds":9,
+                                             "rounds_counts":[1,1,1]}}})"}) {
+    const auto times = times_of({{"times", json::parse(said)}});
+    ASSERT_EQ(times.size(), 1u) << said;
+    EXPECT_TRUE(times[0].rounds.bounds.empty()) << said;
+    EXPECT_EQ(times[0].rounds.count(), 3u) << said;
+    EXPECT_EQ(times[0].rounds.sum, 9) << said;
+  }
 }
 
 TEST(OperationTime, WhatDoesNotFitTogetherIsLeftOut) {
@@ -110,7 +130,12 @@ TEST(OperationTime, IsAHistogramOfPrometheus) {
         "tkdc_agent_operation_seconds_bucket{operation=\"open\",le=\"16.384\"} 0\n",
         "tkdc_server_results_total{server=\"1\",result=\"limit\"} 2\n",
         "tkdc_server_lane_busy_seconds_total{server=\"1\",lane=\"0\"} 0.5\n",
-        "tkdc_server_rounds_of_operations_total{server=\"1\",operation=\"seal\"} 6000\n"})
+        "tkdc_server_rounds_of_operations_sum{server=\"1\",operation=\"seal\"} 6000\n",
+        "tkdc_server_rounds_of_operations_bucket{server=\"1\",operation=\"seal\",le=\"32\"} 0\n",
+        "tkdc_server_rounds_of_operations_bucket{server=\"1\",operation=\"seal\",le=\"64\"} 100\n",
+        "tkdc_server_message_bytes_of_operations_bucket{server=\"1\",operation=\"open\","
+        "le=\"4096\"} 1\n",
+        "tkdc_server_message_bytes_of_operations_sum{server=\"1\",operation=\"seal\"} 90000\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
   EXPECT_EQ(text.find("alice"), std::string::npos);
   EXPECT_TRUE(exporter::fields_unknown(document).empty());

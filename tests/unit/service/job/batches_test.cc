@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the job service says of its batches: operations, the cohorts that they start in, and how
 // many share a round.
-#include <numeric>
 
 #include "three_services.h"
 
@@ -34,10 +33,6 @@ TEST(Batches, OperationsCohortsAndThoseAtWorkAreCounted) {
   }
 }
 
-std::uint64_t checks_of(const CheckTotals& checks) {
-  return std::accumulate(checks.counts.begin(), checks.counts.end(), std::uint64_t{0});
-}
-
 // Of malicious servers alone, and of them while they check something.
 TEST(Batches, VerificationsAreCountedByWhatTheyCheckAndTake) {
   for (const Security security : {Security::kMalicious, Security::kSemiHonest}) {
@@ -48,16 +43,15 @@ TEST(Batches, VerificationsAreCountedByWhatTheyCheckAndTake) {
     std::vector<CheckTotals> before;
     for (int p = 0; p < 3; ++p) before.push_back(e.service(p).status().checks);
     EXPECT_EQ(e.run({TKDC_OP_OPEN, tgt, 3, {}, some_bytes(60)}).status(), TKDC_STATUS_DENIED);
-    EXPECT_EQ(checks_of(e.service(1).status().checks), checks_of(before[1])) << "refused";
+    EXPECT_EQ(e.service(1).status().checks.microseconds, before[1].microseconds) << "refused";
     EXPECT_EQ(e.run({TKDC_OP_SEAL, tgt, 2, {}, some_bytes(100)}).status(), TKDC_STATUS_OK);
     const auto took = std::chrono::steady_clock::now() - began;
     std::vector<std::uint64_t> claims;
     for (int p = 0; p < 3; ++p) {
       const CheckTotals& was = before[static_cast<std::size_t>(p)];
       const CheckTotals now = e.service(p).status().checks;
-      EXPECT_EQ(checks_of(now) > checks_of(was), checks) << p;
-      EXPECT_EQ(now.microseconds > was.microseconds, checks) << p;
-      EXPECT_LE(std::chrono::microseconds(now.microseconds), took * checks_of(now));
+      EXPECT_EQ(now.microseconds.count() > was.microseconds.count(), checks) << p;
+      EXPECT_LE(std::chrono::microseconds(now.microseconds.sum), took * now.microseconds.count());
       claims.push_back(now.claims - was.claims);
     }
     // Of a ticket of seven blocks and more, each of 14 rounds of 16 S-boxes.
@@ -79,19 +73,18 @@ TEST(Batches, WhatOperationsTookAndCameToIsCountedByOperation) {
   const auto took = std::chrono::steady_clock::now() - began;
   for (int p = 0; p < 3; ++p) {
     const JobServiceStatus now = e.service(p).status();
-    const auto count = [&](tkdc_wire_op op) {
-      const auto& counts = now.times.by_op[op].counts;
-      return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-    };
+    const auto count = [&](tkdc_wire_op op) { return now.times.by_op[op].microseconds.count(); };
     EXPECT_EQ(count(TKDC_OP_SEAL), 1u);
     EXPECT_EQ(count(TKDC_OP_OPEN), 1u);
     EXPECT_EQ(count(TKDC_OP_STAGE), 1u);
     EXPECT_EQ(count(TKDC_OP_MAC), 0u);
     const auto& seal = now.times.by_op[TKDC_OP_SEAL];
-    EXPECT_GT(seal.microseconds, 0u);
-    EXPECT_LE(std::chrono::microseconds(seal.microseconds), took);
-    EXPECT_GT(seal.rounds, 40u);
-    EXPECT_GT(seal.message_bytes, 0u);
+    EXPECT_GT(seal.microseconds.sum, 0u);
+    EXPECT_LE(std::chrono::microseconds(seal.microseconds.sum), took);
+    EXPECT_GT(seal.rounds.sum, 40u);
+    EXPECT_EQ(seal.rounds.counts[RoundHistogram::bucket_of(seal.rounds.sum)], 1u);
+    EXPECT_GT(seal.message_bytes.sum, 0u);
+    EXPECT_EQ(seal.message_bytes.counts[ByteHistogram::bucket_of(seal.message_bytes.sum)], 1u);
     EXPECT_EQ(now.results[TKDC_STATUS_OK], 3u);
     EXPECT_EQ(now.results[TKDC_STATUS_INTEGRITY], 1u);
     EXPECT_EQ(now.results[TKDC_STATUS_DENIED], 1u);

@@ -39,6 +39,7 @@ class HeldOnce {
 
  private:
   friend class Carried;
+  friend class DealtEntry;
   friend class Fresh;
   friend class Inputs;
   explicit HeldOnce(Held bits) : bits_(std::move(bits)) {}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controls of attack_test.cc, chosen_rows_test.cc, dealt_test.cc and keys_test.cc, linked with
-// unchecked_labels.cc, unchecked_inputs.cc and sigma_rows.cc: what each attack gets where the check
-// or the hash for rows is not there.
+// The controls of attack_test.cc, chosen_rows_test.cc, dealt_test.cc, dealt_entry_test.cc and
+// keys_test.cc, linked with unchecked_labels.cc, unchecked_inputs.cc and sigma_rows.cc: what each
+// attack gets where the check or the hash for rows is not there.
 #include "pair/chosen_rows.h"
-#include "pair/dealt_parties.h"
+#include "pair/dealt_entry_parties.h"
 #include "pair/rogue_evaluator.h"
 #include "pair/rogue_garbler.h"
 
@@ -54,6 +54,11 @@ TEST_P(ChosenRowsControl, TwoFlippedBitsAreTakenWithTheHashOfGates) {
 TEST(PairControl, AServerFlipsABitOfTheAgentsOutputWhereMacsAreNotChecked) {
   for (const int cheat : {0, 1}) EXPECT_TRUE(flip_a_bit_of_the_pad(cheat).taken);
   EXPECT_TRUE(enter_one_share_and_prove_another().passed);
+}
+
+TEST(PairControl, AServerFlipsABitThatEntersWhereMacsAreNotChecked) {
+  for (const int cheat : {0, 1}) EXPECT_TRUE(flip_an_entered_bit(cheat).taken);
+  for (const int cheat : {0, 1}) EXPECT_EQ(enter_one_and_prove_another(cheat), EndedBy::kNothing);
 }
 
 TEST(PairControl, AStoredBitIsFlippedWhereNothingIsProved) {

@@ -2,10 +2,10 @@
 #include "lut/dealer.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/now_public.h"
 #include "lut/kernel.h"
+#include "lut/opening_check.h"
 
 namespace tkdc::lut {
 namespace {
@@ -78,11 +78,6 @@ Result<void> Dealer::open(std::span<const Label> octets, MutableByteSpan values)
   return {};
 }
 
-Result<void> Dealer::check() {
-  const Label sum = expected_.take();
-  pair::Digest digest{};
-  std::memcpy(digest.data(), &sum, sizeof sum);
-  return session_.equal(digest);
-}
+Result<void> Dealer::check() { return session_.equal(digest_of_openings(expected_.take())); }
 
 }  // namespace tkdc::lut

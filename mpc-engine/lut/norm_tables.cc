@@ -13,8 +13,14 @@ namespace tkdc::lut {
 namespace {
 
 constexpr std::size_t kNibble = 4;
+using Way = NormTables::Way;
 
-// Where an S-box's labels are: c(s), s, N(s) ⊕ m, the affine map of c(s) m'; e; bits of m' and s.
+// What stands behind the inversion: the S-box's affine map, or nothing.
+constexpr std::uint8_t behind(Way way, std::uint8_t y) {
+  return way == Way::kForward ? affine_of_sbox(y) : y;
+}
+
+// Where an S-box's labels are: c(s), s, N(s) ⊕ m, c(s) m' by behind(); e; bits of m' and s.
 enum Place : std::size_t { kFirst = 0, kProduct = 3, kVector = 4, kMask = 20, kBits = 24 };
 
 constexpr std::uint8_t times_octet(std::uint8_t a, std::uint8_t b) { return gf256_multiply(a, b); }
@@ -36,7 +42,12 @@ struct Tower {
   std::uint8_t conjugates[256] = {}, norms[256] = {};
   std::uint8_t elements[16] = {}, index[256] = {};
   // Factors of labels: (g ⊕ j)^-1; of the bits of m' for c(h); of those of s for f.
-  std::uint8_t inverses[16][16] = {}, of_mask[256][kNibble] = {}, of_bits[256][kOctetBits] = {};
+  std::uint8_t inverses[16][16] = {};
+  struct Behind {
+    std::uint8_t of_mask[256][kNibble] = {}, of_bits[256][kOctetBits] = {};
+  } behind_of[2];
+  // Of the inverse S-box: the affine map's inverse, with its constant; s by the map, of its bits.
+  std::uint8_t unmapped[256] = {}, mapped_basis[kOctetBits] = {};
 
   constexpr Tower() {
     constexpr std::uint8_t kGenerator = 3, kOutside = 2;
@@ -57,12 +68,21 @@ struct Tower {
     }
     for (unsigned g = 0; g < 16; ++g)
       for (unsigned j = 0; j < 16; ++j) inverses[g][j] = gf256_inverse(elements[g ^ j]);
+    for (unsigned x = 0; x < 256; ++x)
+      unmapped[affine_of_sbox(static_cast<std::uint8_t>(x)) ^ 0x63u] = static_cast<std::uint8_t>(x);
+    for (std::size_t j = 0; j < kOctetBits; ++j) mapped_basis[j] = affine_of_sbox(basis[j]);
+    for (const Way way : {Way::kForward, Way::kInverse}) fill_behind(way);
+  }
+
+ private:
+  constexpr void fill_behind(Way way) {
+    Behind& to = behind_of[static_cast<std::size_t>(way)];
     for (unsigned x = 0; x < 256; ++x) {
       const auto octet = static_cast<std::uint8_t>(x);
       for (std::size_t j = 0; j < kNibble; ++j)
-        of_mask[x][j] = affine_of_sbox(times_octet(conjugates[x], w[j]));
+        to.of_mask[x][j] = behind(way, times_octet(conjugates[x], w[j]));
       for (std::size_t j = 0; j < kOctetBits; ++j)
-        of_bits[x][j] = affine_of_sbox(times_octet(octet, conjugates[basis[j]]));
+        to.of_bits[x][j] = behind(way, times_octet(octet, conjugates[basis[j]]));
     }
   }
 };
@@ -95,27 +115,32 @@ Label masked_norm(const Bits& bits) {
   return out ^ dot(bits.m, t.w, kNibble);
 }
 
-// The affine map of c(s) m' = Σ_{i, j} m'_i s_j w^i c(B_j).
-Label masked_product(const Bits& bits) {
+// c(s) m' = Σ_{i, j} m'_i s_j w^i c(B_j), by what stands behind.
+Label masked_product(const Bits& bits, Way way) {
   const Tower& t = tower();
   std::uint8_t factors[kNibble * kOctetBits];
   for (std::size_t i = 0; i < kNibble; ++i)
     for (std::size_t j = 0; j < kOctetBits; ++j)
-      factors[i * kOctetBits + j] = affine_of_sbox(times_octet(t.w[i], t.conjugates[t.basis[j]]));
+      factors[i * kOctetBits + j] = behind(way, times_octet(t.w[i], t.conjugates[t.basis[j]]));
   return dot(bits.product, factors, kNibble * kOctetBits);
 }
 
-void fill(const Bits& bits, const Label* vector, Label* out) {
+void fill(const Bits& bits, const Label* vector, Way way, Label* out) {
   const Tower& t = tower();
   std::uint8_t conjugates[kOctetBits];
   for (std::size_t j = 0; j < kOctetBits; ++j) conjugates[j] = t.conjugates[t.basis[j]];
   out[kFirst] = dot(bits.s, conjugates, kOctetBits);
   out[kFirst + 1] = dot(bits.s, t.basis, kOctetBits);
   out[kFirst + 2] = masked_norm(bits);
-  out[kProduct] = masked_product(bits);
+  out[kProduct] = masked_product(bits, way);
   std::copy_n(vector, 16, out + kVector);
   std::copy_n(bits.masks, kNibble, out + kMask);
   std::copy_n(bits.s, kOctetBits, out + kBits);
+}
+
+// What masks the octet that is opened first: s, or A(s).
+Label opening_mask(Way way, const Label* of) {
+  return way == Way::kForward ? of[kFirst + 1] : dot(of + kBits, tower().mapped_basis, kOctetBits);
 }
 
 void for_octets(Labels& bits) {
@@ -131,7 +156,7 @@ Labels parts(const Labels& of, std::size_t stride, std::size_t first, std::size_
   return out;
 }
 
-Result<void> make_some(Dealer& dealer, std::span<Label> out) {
+Result<void> make_some(Dealer& dealer, Way way, std::span<Label> out) {
   const std::size_t count = out.size() / NormTables::kLabels;
   Labels s(count * kOctetBits), m(count * kNibble), masks(count * kNibble);
   for (Labels* bits : {&s, &m, &masks})
@@ -147,19 +172,20 @@ Result<void> make_some(Dealer& dealer, std::span<Label> out) {
   for (std::size_t k = 0; k < count; ++k)
     fill({&s[k * kOctetBits], &m[k * kNibble], &masks[k * kNibble], &(*norm)[k * kNibble * kNibble],
           &(*product)[k * kNibble * kOctetBits]},
-         &(*vectors)[k * 16], &out[k * NormTables::kLabels]);
+         &(*vectors)[k * 16], way, &out[k * NormTables::kLabels]);
   return {};
 }
 
 }  // namespace
 
-Result<NormTables> NormTables::make(Dealer& dealer, std::size_t count) {
-  NormTables out;
+Result<NormTables> NormTables::make_for(Dealer& dealer, std::size_t count, Way way) {
+  NormTables out(way);
   out.stock_ = Stock(dealer.session(), count, "tables");
   resize_in_huge_pages(out.labels_, count * kLabels);
   for (std::size_t first = 0; first < count; first += kProductsAtOnce) {
     const std::size_t some = std::min(kProductsAtOnce, count - first);
-    auto made = make_some(dealer, std::span(out.labels_).subspan(first * kLabels, some * kLabels));
+    auto made =
+        make_some(dealer, way, std::span(out.labels_).subspan(first * kLabels, some * kLabels));
     if (!made) return made.error();
   }
   if (auto good = dealer.check(); !good) return good.error();
@@ -181,9 +207,11 @@ Result<void> NormTables::look_up(Dealer& dealer, std::span<Label> octets) {
       octets[k] = next(k, labels + k * kLabels, values[k]);
     return {};
   };
+  const auto& of_way = t.behind_of[static_cast<std::size_t>(way_)];
   for (std::size_t k = 0; k < octets.size(); ++k)
-    octets[k] = octets[k] ^ labels[k * kLabels + kFirst + 1];
-  auto done = round(opened[0], [&](std::size_t, const Label* of, std::uint8_t h) {
+    octets[k] = octets[k] ^ opening_mask(way_, labels + k * kLabels);
+  auto done = round(opened[0], [&](std::size_t k, const Label* of, std::uint8_t h) {
+    if (way_ == Way::kInverse) h = opened[0][k] = t.unmapped[h];
     const std::uint8_t factors[kNibble] = {h, t.conjugates[h], 1, 0};
     return dot(of + kFirst, factors, kNibble) ^ dealer.multiple(t.norms[h]);
   });
@@ -194,10 +222,10 @@ Result<void> NormTables::look_up(Dealer& dealer, std::span<Label> octets) {
   if (done)
     done = round(opened[2], [&](std::size_t k, const Label* of, std::uint8_t f) {
       const std::uint8_t h = opened[0][k];
-      const auto clear =
-          static_cast<std::uint8_t>(affine_of_sbox(times_octet(t.conjugates[h], f)) ^ 0x63);
-      return dot(of + kMask, t.of_mask[h], kNibble) ^ dot(of + kBits, t.of_bits[f], kOctetBits) ^
-             of[kProduct] ^ dealer.multiple(clear);
+      const auto clear = static_cast<std::uint8_t>(behind(way_, times_octet(t.conjugates[h], f)) ^
+                                                   (way_ == Way::kForward ? 0x63 : 0));
+      return dot(of + kMask, of_way.of_mask[h], kNibble) ^
+             dot(of + kBits, of_way.of_bits[f], kOctetBits) ^ of[kProduct] ^ dealer.multiple(clear);
     });
   wipe(serving);
   return done;

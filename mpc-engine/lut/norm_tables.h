@@ -10,12 +10,15 @@
 //   open g = N ⊕ m       [N^-1] = Σ_j (g ⊕ j)^-1 [e_j], e the one-hot vector of m
 //   open f = N^-1 ⊕ m'   [x^-1] = c(h) f ⊕ c(h) [m'] ⊕ f [c(s)] ⊕ [c(s) m']
 //
-// and the affine map on the bits of m', s and c(s) m'. Ahead: 16 random bits, 16 bits of N(s), 11
-// of e and 32 of c(s) m'; 32 labels are kept, 512 octets, of an S-box. Three rounds each.
+// and the affine map on the bits of m', s and c(s) m'. Of the inverse S-box, whose affine map comes
+// first, x ⊕ A(s) is opened: its inverse map is h for x' ⊕ s, x' what is to be inverted. Ahead: 16
+// random bits, 16 bits of N(s), 11 of e and 32 of c(s) m'; 32 labels are kept, 512 octets, of an
+// S-box. Three rounds each.
 //
 // Each serves once (stock.h), and its labels are wiped then.
 //
-// share level: labels of both sum to S(x) (1, Δ), tests/unit/lut/norm_tables_test.cc.
+// share level: labels of both sum to S(x) (1, Δ), or to the inverse's;
+// tests/unit/lut/norm_tables_test.cc.
 //
 // Calls block; one thread. Secret: all but h, g, f. Error: the session's; not enough tables.
 #pragma once
@@ -28,10 +31,17 @@ namespace tkdc::lut {
 class NormTables {
  public:
   static constexpr std::size_t kLabels = 32;  // of an S-box
+  enum class Way : std::uint8_t { kForward, kInverse };
 
   // Checked when they come back.
-  static Result<NormTables> make(Dealer& dealer, std::size_t count);
+  static Result<NormTables> make(Dealer& dealer, std::size_t count) {
+    return make_for(dealer, count, Way::kForward);
+  }
+  static Result<NormTables> make_inverse(Dealer& dealer, std::size_t count) {
+    return make_for(dealer, count, Way::kInverse);
+  }
 
+  Way way() const { return way_; }
   std::size_t left() const { return stock_.left(); }
   std::size_t octets() const { return labels_.size() * kLabelBytes; }
   // Replaces octets by their S-box's. What has been opened is to be checked before anything is put
@@ -40,7 +50,9 @@ class NormTables {
 
  private:
   friend struct Inside;  // tests/unit/lut
-  NormTables() = default;
+  explicit NormTables(Way way) : way_(way) {}
+  static Result<NormTables> make_for(Dealer& dealer, std::size_t count, Way way);
+  Way way_;
   Stock stock_;
   Labels labels_;
 };

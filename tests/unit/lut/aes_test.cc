@@ -3,7 +3,6 @@
 #include "lut/aes.h"
 #include "lut/lut_parties.h"
 #include "lut/tables.h"
-#include "ot/fixed_random.h"
 
 namespace tkdc::lut {
 namespace {
@@ -57,17 +56,9 @@ Outcome run_job(const Job& job, std::uint64_t seed, Done& done, int cheat = 0, C
   all.insert(all.end(), job.blocks.begin(), job.blocks.end());
   Bytes shares[2] = {random_octets(generator, all.size()), all};
   for (std::size_t k = 0; k < all.size(); ++k) shares[1][k] ^= shares[0][k];
-  const auto party = [&](int p) {
-    return [&, p](ot::Channel& channel) -> Result<void> {
-      if (fixed) ot::begin_fixed(static_cast<std::uint8_t>(p + 1));
-      auto session = pair::Session::create(channel, p == 0 ? Side::kGarbler : Side::kEvaluator,
-                                           pair::kContext, pair::small_batches());
-      if (!session) return session.error();
-      Dealer dealer(**session, std::size_t{32} * 15 * 128);
-      return run_party(dealer, p, job, shares, done);
-    };
-  };
-  return ot::run_parties(party(0), party(1), cheat, change);
+  return with_many_bits(
+      [&](Dealer& dealer, int p) { return run_party(dealer, p, job, shares, done); }, cheat, change,
+      fixed);
 }
 
 void expect_right(const Job& job, const Bytes& expected) {

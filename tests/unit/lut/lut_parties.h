@@ -9,6 +9,7 @@
 #include "base/hex.h"
 #include "lut/demux.h"
 #include "lut/kernel.h"
+#include "ot/fixed_random.h"
 #include "pair/pair_parties.h"
 
 namespace tkdc::lut {
@@ -37,6 +38,22 @@ inline Outcome with_dealers(const std::function<Result<void>(Dealer&, int)>& bod
                             Change change = {}, std::size_t at_once = kFewBits) {
   return with_dealers([&](Dealer& dealer) { return body(dealer, 0); },
                       [&](Dealer& dealer) { return body(dealer, 1); }, cheat, change, at_once);
+}
+
+// The same with bits for whole blocks at once. `fixed`: from fixed random numbers.
+inline Outcome with_many_bits(const std::function<Result<void>(Dealer&, int)>& body, int cheat,
+                              Change change, bool fixed) {
+  const auto party = [&](int p) {
+    return [&, p](ot::Channel& channel) -> Result<void> {
+      if (fixed) ot::begin_fixed(static_cast<std::uint8_t>(p + 1));
+      auto session = pair::Session::create(channel, p == 0 ? Side::kGarbler : Side::kEvaluator,
+                                           pair::kContext, pair::small_batches());
+      if (!session) return session.error();
+      Dealer dealer(**session, std::size_t{32} * 15 * 128);
+      return body(dealer, p);
+    };
+  };
+  return ot::run_parties(party(0), party(1), cheat, change);
 }
 
 // Labels of both are those of a bit: of which.

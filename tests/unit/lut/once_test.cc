@@ -4,26 +4,10 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "lut/aes.h"
-#include "lut/des_tables.h"
+#include "lut/inside.h"
 #include "lut/lut_parties.h"
-#include "lut/norm_tables.h"
-#include "lut/shares.h"
-#include "lut/tables.h"
-#include "lut/triples.h"
 
 namespace tkdc::lut {
-
-// What each has for one use, of all uses.
-struct Inside {
-  static std::span<const Label> of(const InputMasks& masks) { return masks.masks_; }
-  static std::span<const Label> of(const Tables& tables) { return tables.masks_; }
-  static std::span<const Label> of(const NormTables& tables) { return tables.labels_; }
-  static ByteSpan of(const ShareTables& tables) { return tables.masks_; }
-  static std::span<const Label> of(const DesTables& tables) { return tables.masks_; }
-  static std::span<const Label> of(const Triples& triples) { return triples.labels_; }
-  static std::span<const Label> of(const BitMasks& masks) { return masks.labels_; }
-};
 
 namespace {
 
@@ -52,6 +36,19 @@ struct OfNorms {
   static Result<void> use(Kind& of, Dealer& dealer, std::size_t count) {
     Labels octets(count);
     return of.look_up(dealer, octets);
+  }
+};
+struct OfInverseNorms : OfNorms {
+  static Result<Kind> make(Dealer& dealer, std::size_t count) {
+    return Kind::make_inverse(dealer, count);
+  }
+};
+struct OfBitsOut {
+  using Kind = BitsOut;
+  static Result<Kind> make(Dealer& dealer, std::size_t count) { return Kind::make(dealer, count); }
+  static Result<void> use(Kind& of, Dealer& dealer, std::size_t count) {
+    auto bits = of.take(dealer, Labels(count));
+    return bits ? Result<void>() : bits.error();
   }
 };
 struct OfShares {
@@ -97,8 +94,9 @@ struct OfBitMasks {
 
 template <class Of>
 class LutOnce : public testing::Test {};
-using Kinds = testing::Types<OfInputs, OfTables, OfNorms, OfShares, OfDesTables,
-                             OfTriples<Width::kBit>, OfTriples<Width::kOctet>, OfBitMasks>;
+using Kinds =
+    testing::Types<OfInputs, OfTables, OfNorms, OfInverseNorms, OfBitsOut, OfShares, OfDesTables,
+                   OfTriples<Width::kBit>, OfTriples<Width::kOctet>, OfBitMasks>;
 TYPED_TEST_SUITE(LutOnce, Kinds);
 
 // Fewest that serve at once.

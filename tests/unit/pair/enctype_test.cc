@@ -2,40 +2,17 @@
 // SEAL and OPEN of enctypes 17 and 18 at a ticket's length, from end to end: both servers have the
 // key's record stored, an agent deals message and pad and takes the answer, and libkrb5 has the
 // key.
-#include "cipher/derived_keys.h"
-#include "pair/keys_parties.h"
-#include "support/krb5_client.h"
+#include "pair/stored_enctype.h"
 
 namespace tkdc::pair {
 namespace {
 
-constexpr std::uint32_t kUsage = 2;  // a ticket
 constexpr std::size_t kPlainBytes = 249, kOverheadBytes = 28;
 
-Bits bits_of(ByteSpan octets) { return unpacked(octets, 8 * octets.size()); }
-
 // Two servers, the agent's part, and libkrb5.
-class PairEnctype : public testing::TestWithParam<std::uint32_t> {
+class PairEnctype : public testing::TestWithParam<std::uint32_t>, protected StoredEnctype {
  protected:
-  PairEnctype()
-      : number_(std::to_string(GetParam())), key_(random_octets(GetParam() % 2 == 1 ? 16 : 32)),
-        whole_(GetParam(), key_) {
-    const auto derived = test::derive_all(GetParam(), 1, key_, kUsage);
-    const Bytes ke = derived->rebuild(derived->ke), ki = derived->rebuild(derived->ki);
-    Bits value = bits_of(ByteSpan(ke).first(key_.size()));
-    const Bits pads = bits_of(ki);
-    ke_bits_ = value.size();
-    value.insert(value.end(), pads.begin(), pads.end());
-    value.resize(blocks_for(value.size()) * kBlockBits);
-    stored_ = record_of(pools(), 0, value.size() / kBlockBits);
-    set_value(stored_, value);
-  }
-
-  static Bytes random_octets(std::size_t bytes) {
-    Bytes out(bytes);
-    randombytes_buf(out.data(), out.size());
-    return out;
-  }
+  PairEnctype() : StoredEnctype(GetParam()) {}
 
   // The circuit `name` of what the record holds, `confounder` bits that nobody knows, and the
   // agent's message. The agent's answer.
@@ -52,17 +29,17 @@ class PairEnctype : public testing::TestWithParam<std::uint32_t> {
       return [&, p](Session& session) -> Result<void> {
         MemoryPosition position;
         auto reserved = reserve(session, pools()[p], position, 1);
-        auto held = reserved ? bridge(session, *reserved, stored_[p], kKeyName) : reserved.error();
+        auto held = reserved ? bridge(session, *reserved, record[p], kKeyName) : reserved.error();
         if (!held) return held.error();
         auto prepared = prepared_for(session, circuit);
         if (!prepared) return prepared.error();
-        const auto ke = part_of(*held, 0, ke_bits_), ki = part_of(*held, ke_bits_, 2 * 160);
-        if (!ke || !ki) return fail("the record is too short");
+        const auto of_ke = ke(*held), of_ki = ki(*held);
+        if (!of_ke || !of_ki) return fail("the record is too short");
         dealt[p].session = session.id();
         auto received = get_dealt(put_dealt(dealt[p]), secret.size());
         if (!received) return received.error();
         Inputs inputs(std::move(*received));
-        inputs.held(*ke).held(*ki).random(confounder).dealt(secret.size());
+        inputs.held(*of_ke).held(*of_ki).random(confounder).dealt(secret.size());
         auto answer = compute(session, *prepared, inputs);
         if (!answer) return answer.error();
         answers[p] = std::move(*answer);
@@ -76,25 +53,19 @@ class PairEnctype : public testing::TestWithParam<std::uint32_t> {
     EXPECT_FALSE(combine(answers[0], answers[1], pad).ok()) << "a server that answers wrongly";
     return taken ? packed(*taken) : Bytes();
   }
-
-  const std::string number_;
-  const Bytes key_;
-  test::Krb5Client whole_;
-  std::size_t ke_bits_ = 0;
-  BothStored stored_;
 };
 
 TEST_P(PairEnctype, SealsATicketThatLibkrb5Opens) {
-  const Bytes plain = random_octets(kPlainBytes);
+  const Bytes plain = drawn_octets(kPlainBytes);
   const Bytes sealed =
-      compute_for_agent("seal" + number_ + ":" + std::to_string(kPlainBytes), 128, plain);
+      compute_for_agent("seal" + number + ":" + std::to_string(kPlainBytes), 128, plain);
   ASSERT_EQ(sealed.size(), kPlainBytes + kOverheadBytes);
-  EXPECT_EQ(whole_.open(kUsage, sealed), plain);
+  EXPECT_EQ(whole.open(kUsage, sealed), plain);
 }
 
 TEST_P(PairEnctype, OpensATicketThatLibkrb5Sealed) {
-  const Bytes plain = random_octets(kPlainBytes), sealed = whole_.seal(kUsage, plain);
-  const std::string name = "open" + number_ + ":" + std::to_string(sealed.size());
+  const Bytes plain = drawn_octets(kPlainBytes), sealed = whole.seal(kUsage, plain);
+  const std::string name = "open" + number + ":" + std::to_string(sealed.size());
   const Bytes answer = compute_for_agent(name, 0, sealed);
   ASSERT_EQ(answer.size(), 1 + kPlainBytes);
   EXPECT_EQ(answer[0], 1);  // it holds

@@ -62,6 +62,8 @@ struct JobServiceOptions {
   bool pair_ahead = true;  // two servers prepare circuits while no job waits
   // Until two servers look again whether a refresh can end.
   std::chrono::milliseconds pair_refresh_again{5000};
+  // How many moves of keys more than one each second since 2026 two servers may have made.
+  std::uint64_t pair_moves_ahead = std::uint64_t{1} << 20;
 };
 
 }  // namespace tkdc

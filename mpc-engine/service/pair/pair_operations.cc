@@ -68,12 +68,20 @@ Result<std::vector<pair::Held>> stored_keys(const PairAtWork& at_work, const Pai
   return out;
 }
 
+// A session that it ends has ended at this key, as one that prepares it between jobs.
+Result<void> bridge_for_job(const PairAtWork& at_work, const KeyRecord& record) {
+  at_work.attempt.ids = {record.ref.id};
+  auto bridged = at_work.records.bridge(record);
+  if (bridged || at_work.session.stands()) at_work.attempt.ids.clear();
+  return bridged;
+}
+
 }  // namespace
 
 JobOutcome run_pair_operation(const PairAtWork& at_work, PairJob& of, PairHeld held) {
   const KeyRecord& record = *of.job->found.record;
   if (held == PairHeld::kNothing)
-    if (auto bridged = at_work.records.bridge(record); !bridged)
+    if (auto bridged = bridge_for_job(at_work, record); !bridged)
       return unavailable(bridged.error());
   auto kind = at_work.circuits.get(of.kinds.back());
   if (!kind) return unavailable(at_work.session.end(kind.error().message, pair::EndedBy::kState));

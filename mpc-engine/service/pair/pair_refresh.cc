@@ -125,8 +125,9 @@ std::string PairRefresh::why_not(Left own, Left peers) const {
   if (own == Left::kKeys)
     return "the refresh did not end: " + std::to_string(left_) +
            " keys could not be moved: the other server has not the same version of them, or a "
-           "pool is gone. Give them new keys, or destroy them, and ask again; those that were "
-           "removed already go with `tkdc store list` and `tkdc store agree` at both servers" +
+           "pool is gone, or a session ended at them each time. Those that were removed already go "
+           "with `tkdc store list` and `tkdc store agree` at both servers; look at both journals, "
+           "give the others new keys, and ask again" +
            left_out();
   if (own <= Left::kPools && peers <= Left::kPools)
     return std::string("the refresh did not end: ") +

@@ -278,9 +278,12 @@ Result<void> PairUpkeep::obey(const PairOrder& order) {
   writer.raw(has);
   if (auto said = channel.write(out); !said) return lost(said.error());
   if (order.kind == PairOrder::Kind::kBridge) return bridge(records, order.pool);
-  end_attempt(false);
-  if (order.number == 0 || own_next == 0 || order.pool == at_work_.blocks.pool().id) return {};
+  if (order.number == 0 || own_next == 0 || order.pool == at_work_.blocks.pool().id) {
+    end_attempt(false);
+    return {};
+  }
   const auto number = later_move(own_next, order.number);
+  end_attempt(false);
   return number ? move(*number, records, order.pool) : number.error();
 }
 
@@ -325,28 +328,42 @@ Result<PairUpkeep::Records> PairUpkeep::agreed(PairOrder& order, const Records& 
     if (has > 1) return at_work_.session.end("it says neither yes nor no");
     if (has == 1) out.push_back(one);
   }
+  if (order.kind == PairOrder::Kind::kMove && (peers == 0 || order.number == 0)) out.clear();
+  if (order.kind == PairOrder::Kind::kMove && !out.empty()) {
+    const auto number = later_move(order.number, peers);
+    if (!number) return number.error();
+    order.number = *number;
+  }
   end_attempt(false);
-  if (order.kind != PairOrder::Kind::kMove) return out;
-  if (peers == 0 || order.number == 0) return Records();
-  const auto number = later_move(order.number, peers);
-  if (!number) return number.error();
-  order.number = *number;
   return out;
 }
 
-Result<bool> PairUpkeep::bridge_page() {
+// One that goes by itself is a page: of many in one step no job would have its turn.
+std::vector<KeyId> PairUpkeep::next_page() {
   std::vector<KeyId> ids;
-  if (!asked_before_.empty()) {
-    const std::size_t count = std::min(kPageRecords, asked_before_.size());
-    ids.assign(asked_before_.end() - static_cast<std::ptrdiff_t>(count), asked_before_.end());
-    asked_before_.resize(asked_before_.size() - count);
-  } else {
-    auto next = shared_.store.ids_behind(bridged_to_, kPageRecords);
-    if (next) ids = std::move(*next);
+  for (std::vector<KeyId>* from : {&alone_, &asked_before_}) {
+    if (from->empty()) continue;
+    const std::size_t count = from == &alone_ ? 1 : std::min(kPageRecords, from->size());
+    ids.assign(from->end() - static_cast<std::ptrdiff_t>(count), from->end());
+    from->resize(from->size() - count);
+    break;
+  }
+  if (ids.empty()) {
+    if (auto next = shared_.store.ids_behind(bridged_to_, kPageRecords)) ids = std::move(*next);
     bridges_ = !ids.empty();
     if (bridges_) bridged_to_ = ids.back();
   }
-  std::map<std::pair<PoolId, KeyId>, Records> by_pool;  // and by key, of those that go one by one
+  if (ids.size() > 1)
+    std::erase_if(ids, [&](const KeyId& id) {
+      if (is_alone(id)) alone_.push_back(id);
+      return is_alone(id);
+    });
+  return ids;
+}
+
+Result<bool> PairUpkeep::bridge_page() {
+  const std::vector<KeyId> ids = next_page();
+  std::map<PoolId, Records> by_pool;
   std::size_t blocks = 0;
   for (const KeyId& id : ids) {
     pair::Label pool;
@@ -359,7 +376,7 @@ Result<bool> PairUpkeep::bridge_page() {
       bridges_ = false;
       break;
     }
-    by_pool[{id_of(pool), is_alone(id) ? id : KeyId{}}].push_back(std::move(record));
+    by_pool[id_of(pool)].push_back(std::move(record));
   }
   for (auto& [of, records] : by_pool) {
     const pair::Label pool = *pool_of(*records.front());

@@ -47,6 +47,7 @@ class PairUpkeep {
   using Records = std::vector<RecordPtr>;
 
   RecordPtr find(const KeyId& id, pair::Label& pool) const;
+  std::vector<KeyId> next_page();
   Result<bool> bridge_page();
   Result<bool> sweep_page();
   void end_sweep();
@@ -82,6 +83,7 @@ class PairUpkeep {
   Result<void> erase(const pair::Label& pool);
   void tell_of_orphan(const pair::Label& pool) const;
   void not_erased(const std::string& why, bool old);
+  std::uint64_t most_moves() const;
   std::uint32_t next_move();
   void tell(const std::string& why) const;
   Result<void> lost(const Error& why) { return at_work_.session.end(why.message); }
@@ -94,6 +96,7 @@ class PairUpkeep {
   // At the leader.
   std::vector<KeyId> asked_before_;  // to be bridged first
   KeyId bridged_to_{};
+  std::vector<KeyId> alone_;  // of a page, to be bridged one by one
   // Until the next session: where one comes to nothing. Without refreshes keys of a pool that is
   // nearly used up still move.
   bool bridges_ = true, moves_ = true, refreshes_ = true;

@@ -18,36 +18,38 @@ using pair::EndedBy;
 constexpr unsigned kMostWaits = 12, kMostUnled = 120;
 constexpr const char* kHasEnded =
     "the keys have been refreshed: a new session begins, so that nothing of before is in memory";
-// A number that is further ahead would soon leave none for any move.
-constexpr std::uint32_t kMostMovesAhead = std::uint32_t{1} << 20;
-// Nor do many such numbers together: as if a move had been made each second since then, Unix time.
-constexpr std::uint64_t kMovesSinceS = 1'767'225'600;  // 2026
-
-bool is_too_far(std::uint64_t own, std::uint64_t peers) {
-  const std::uint64_t now = wall_s();
-  const std::uint64_t most = kMostMovesAhead + (now > kMovesSinceS ? now - kMovesSinceS : 0);
-  return peers > own && (peers - own > kMostMovesAhead || peers > most);
-}
+// The two servers' clocks may differ by as much.
+constexpr std::uint64_t kClocksApartS = 4096;
+constexpr std::uint64_t kMovesSinceS = 1'767'225'600;  // 2026, Unix time
 
 }  // namespace
+
+// No number is larger: it would leave none for moves to come. One that this server has is followed,
+// however far it is ahead of the other one's.
+std::uint64_t PairUpkeep::most_moves() const {
+  const std::uint64_t now = wall_s();
+  return shared_.options.pair_moves_ahead + (now > kMovesSinceS ? now - kMovesSinceS : 0);
+}
 
 // 0: none, and nothing moves.
 std::uint32_t PairUpkeep::next_move() {
   MoveTable* moves = shared_.store.moves();
   auto last = moves != nullptr ? moves->last_move() : fail("this store moves no keys");
-  if (last && *last < UINT32_MAX) return *last + 1;
+  if (last && *last < std::min<std::uint64_t>(UINT32_MAX, most_moves())) return *last + 1;
   if (!std::exchange(told_no_number_, true))
     tell("none can be moved into another pool: " +
-         (last ? "no number for another move is left" : last.error().message));
+         (last ? "the other server has used up the numbers of moves, and there is one each second "
+                 "again: it was changed, or the clock of this host is behind"
+               : last.error().message));
   return 0;
 }
 
 // The larger one of what both say of their next.
 Result<std::uint32_t> PairUpkeep::later_move(std::uint32_t own, std::uint32_t peers) {
-  if (is_too_far(own, peers))
+  if (peers > own && peers > most_moves() + kClocksApartS)
     return at_work_.session.end("it says that its next move of keys is number " +
                                     std::to_string(peers) + ", and this server's is " +
-                                    std::to_string(own) + ": too far ahead of it",
+                                    std::to_string(own) + ": more than can have been made",
                                 EndedBy::kState);
   if (peers > own && peers - own > 1)
     tell("this server goes on from move number " + std::to_string(own) + " to " +
@@ -117,8 +119,9 @@ void PairUpkeep::go_without() {
 void PairUpkeep::tell_of_orphan(const pair::Label& pool) const {
   if (!named_here_ || !named_here_->contains(id_of(pool))) return;
   tell(std::to_string(named_here_->at(id_of(pool))) +
-       " keys do not serve: they are of a pool that the other server has not. The two stores are "
-       "not of one history: put back backups of one time at both servers");
+       " keys do not serve: they are of a pool that the other server says it has not. Restart one "
+       "server first. If it says so again, the two stores are not of one history, or the other "
+       "server was changed: find out which before backups of one time are put back at both");
 }
 
 // Where the other one asks for an end that does not come, settle_end() says so.

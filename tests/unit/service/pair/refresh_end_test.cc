@@ -48,8 +48,9 @@ class Unerasing final : public ValueTable {
 };
 
 // Each number of a move is larger than those of before: the other server, whichever it is, does not
-// take all of them away at once, by a move or by an end.
-TEST_F(PairRefreshTest, AMovesNumberIsNotFarAhead) {
+// take all of them away, by a move or by an end. What it can have said is followed, so that two
+// honest ones go on after one that was not.
+TEST_F(PairRefreshTest, AMovesNumberIsOneThatCanHaveBeenMade) {
   const auto last_is = [&](std::size_t p, std::uint32_t last) {
     Bytes state;
     Writer(state).u32(last);
@@ -60,6 +61,8 @@ TEST_F(PairRefreshTest, AMovesNumberIsNotFarAhead) {
     two.stop();
     last_is(p, own);
     last_is(1 - p, number - 1);
+    moves_ahead = {1u << 20, 1u << 20};
+    moves_ahead[1 - p] = UINT32_MAX;  // it says any
     two.restart();
     two.service(p).ask_shares(ShareTask::kRefresh);
     const std::size_t before = two.troubles(p).size();
@@ -87,7 +90,7 @@ TEST_F(PairRefreshTest, AMovesNumberIsNotFarAhead) {
     }
     return refused();
   };
-  constexpr std::uint32_t kFar = 4 + (1u << 20);
+  const auto most = static_cast<std::uint32_t>((1u << 20) + wall_s() - 1'767'225'600);
   for (const bool with_keys : {false, true}) {
     if (with_keys) {
       two.restart();
@@ -95,16 +98,31 @@ TEST_F(PairRefreshTest, AMovesNumberIsNotFarAhead) {
     }
     for (const std::size_t p : {0, 1}) {
       EXPECT_TRUE(refuses(p, UINT32_MAX)) << p;
-      EXPECT_TRUE(refuses(p, kFar + 1)) << p;
-      EXPECT_FALSE(refuses(p, kFar)) << "the control";
+      EXPECT_TRUE(refuses(p, most + 10'000)) << p;
+      EXPECT_FALSE(refuses(p, most - 10'000)) << "the control, and one that was driven up";
     }
   }
   // Nor by many small steps, each of which it follows: together they go as far as the clock has.
-  const auto most = static_cast<std::uint32_t>((1u << 20) + wall_s() - 1'767'225'600);
-  for (const std::size_t p : {0, 1}) {
-    EXPECT_TRUE(refuses(p, most + 1000, most - 1000)) << p;
-    EXPECT_FALSE(refuses(p, most - 10, most - 1000)) << "the control";
-  }
+  for (const std::size_t p : {0, 1}) EXPECT_TRUE(refuses(p, most + 10'000, most - 1000)) << p;
+  // Whose numbers are used up moves none, and says so; no session ends, and in time there are more.
+  two.stop();
+  for (const std::size_t p : {0, 1}) last_is(p, most + 10'000);
+  moves_ahead = {1u << 20, 1u << 20};
+  two.restart();
+  two.service(0).ask_shares(ShareTask::kRefresh);
+  const auto said = [&](std::size_t p) {
+    return std::ranges::any_of(two.troubles(p), [](const std::string& one) {
+      return one.find("has used up the numbers of moves") != std::string::npos;
+    });
+  };
+  pump_until([&] { return said(0) && said(1); });
+  EXPECT_TRUE(two.service(0).status().session_up);
+  two.stop();
+  moves_ahead = {1u << 21, 1u << 21};
+  two.restart();
+  const std::uint32_t epoch = refreshed(0).epoch;
+  two.service(0).ask_shares(ShareTask::kRefresh);
+  pump_until([&] { return has_ended(epoch + 1); });
 }
 
 // Keys of a pool that is nearly used up move also where the refresh comes to nothing in this

@@ -161,10 +161,12 @@ class PairRefreshTest : public testing::Test {
 
   bool ahead = true, leads = true;
   std::chrono::milliseconds again{5000};
+  std::array<std::uint64_t, 2> moves_ahead{1u << 20, 1u << 20};
   std::uint32_t begun_with_ = 0;  // the refresh epoch, of the last session
   TwoServices two{512, [this](JobServiceOptions& options) {
                     options.pair_ahead = ahead && (leads || options.party != 0);
                     options.pair_refresh_again = again;
+                    options.pair_moves_ahead = moves_ahead[static_cast<std::size_t>(options.party)];
                   }};
 };
 

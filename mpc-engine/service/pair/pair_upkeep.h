@@ -25,6 +25,9 @@
 
 namespace tkdc {
 
+// Stored ones that a record has, its pool's name aside.
+std::size_t blocks_in(const KeyRecord& record);
+
 class PairUpkeep {
  public:
   PairUpkeep(const LaneShared& shared, const PairAtWork& at_work);

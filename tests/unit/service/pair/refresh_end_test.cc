@@ -51,16 +51,10 @@ class Unerasing final : public ValueTable {
 // take all of them away, by a move or by an end. What it can have said is followed, so that two
 // honest ones go on after one that was not.
 TEST_F(PairRefreshTest, AMovesNumberIsOneThatCanHaveBeenMade) {
-  const auto last_is = [&](std::size_t p, std::uint32_t last) {
-    Bytes state;
-    Writer(state).u32(last);
-    Writer(state).u32(0);
-    ASSERT_TRUE(two.store(p).values()->put(std::array{NamedValue{kept::kMoveState, state}}).ok());
-  };
   const auto refuses = [&](std::size_t p, std::uint32_t number, std::uint32_t own = 3) {
     two.stop();
-    last_is(p, own);
-    last_is(1 - p, number - 1);
+    last_move_is(p, own);
+    last_move_is(1 - p, number - 1);
     moves_ahead = {1u << 20, 1u << 20};
     moves_ahead[1 - p] = UINT32_MAX;  // it says any
     two.restart();
@@ -104,10 +98,13 @@ TEST_F(PairRefreshTest, AMovesNumberIsOneThatCanHaveBeenMade) {
   }
   // Nor by many small steps, each of which it follows: together they go as far as the clock has.
   for (const std::size_t p : {0, 1}) EXPECT_TRUE(refuses(p, most + 10'000, most - 1000)) << p;
-  // Whose numbers are used up moves none, and says so; no session ends, and in time there are more.
+}
+
+// Whose numbers are used up moves none, and says so; no session ends, and in time there are more.
+TEST_F(PairRefreshTest, WithoutAnotherNumberNothingMovesForAWhile) {
+  const auto most = static_cast<std::uint32_t>((1u << 20) + wall_s() - 1'767'225'600);
   two.stop();
-  for (const std::size_t p : {0, 1}) last_is(p, most + 10'000);
-  moves_ahead = {1u << 20, 1u << 20};
+  for (const std::size_t p : {0, 1}) last_move_is(p, most + 10'000);
   two.restart();
   two.service(0).ask_shares(ShareTask::kRefresh);
   const auto said = [&](std::size_t p) {

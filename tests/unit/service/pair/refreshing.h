@@ -159,6 +159,14 @@ class PairRefreshTest : public testing::Test {
     return false;
   }
 
+  // In its store, while no session is up.
+  void last_move_is(std::size_t p, std::uint32_t number) {
+    Bytes state;
+    Writer(state).u32(number);
+    Writer(state).u32(0);
+    ASSERT_TRUE(two.store(p).values()->put(std::array{NamedValue{kept::kMoveState, state}}).ok());
+  }
+
   bool ahead = true, leads = true;
   std::chrono::milliseconds again{5000};
   std::array<std::uint64_t, 2> moves_ahead{1u << 20, 1u << 20};

@@ -3,6 +3,7 @@
 
 #include <sodium.h>
 
+#include "base/codec.h"
 #include "circuits/wire_format.h"
 #include "pair/pool.h"
 #include "pair/wire_format.h"

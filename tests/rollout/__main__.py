@@ -70,7 +70,8 @@ STEPS: list[tuple[str, Callable[[Site], None], bool]] = [
     ("install anew by four administrators", steps_give_back.separate_administrators, False),
     ("revert by four administrators, where there is a spare",
      steps_give_back.revert_with_a_spare, False),
-    ("install a realm on OpenLDAP; a directory dies, a host loses power", steps_ldap.serve, False),
+    ("install a realm on OpenLDAP; a directory dies and one is lost, a host loses power",
+     steps_ldap.serve, False),
     ("promote a spare of a realm on OpenLDAP", steps_ldap.promote, False),
     ("revert it to a stock realm on OpenLDAP", steps_ldap.revert, False),
 ]

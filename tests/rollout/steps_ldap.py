@@ -11,6 +11,7 @@ SEARCH = ("ldapsearch -LLL -Q -Y EXTERNAL -H ldapi://%2Frun%2Fkrb5-ldap%2Fldapi 
           "-b o=kerberos krbPrincipalName")
 LEFT = ("ls -d /etc/ldap/krb5 /var/lib/ldap/krb5 /etc/systemd/system/*ldap* "
         "/etc/systemd/system/*/*ldap*; pgrep -a slapd")
+SEARCHED = "krbPrincipalName: frank@"
 # As whoever can reach the port: without a certificate, and with one that no KDC host has.
 STRANGER = """
 export LDAPTLS_CACERT=/etc/ldap/krb5/peers.pem
@@ -42,6 +43,7 @@ def serve(site: Site) -> None:
     for kdc in KDCS:
         a_directory_dies(site, kdc)
     a_host_is_away(site)
+    a_directory_is_lost(site)
 
 
 def strangers_see_nothing(site: Site) -> None:
@@ -91,6 +93,14 @@ def a_host_is_away(site: Site) -> None:
         need(site.kinit("frank", "secret of frank"), "frank cannot log in at the spare")
     finally:
         site.host("kdc0").reconnect()
+
+
+def a_directory_is_lost(site: Site) -> None:
+    """As on a host that is installed anew under its number: it takes all from the other one."""
+    spare = site.host("kdc1")
+    spare.run("systemctl stop krb5-ldap && rm -r /var/lib/ldap/krb5/* && systemctl start krb5-ldap")
+    followed(site, "frank")
+    need(SEARCHED in site.host("kdc0").run(SEARCH).stdout, "the other one has lost it, too")
 
 
 def promote(site: Site) -> None:

@@ -83,11 +83,9 @@ TEST_F(PairRefreshTest, AStolenDeltaForgesNothing) {
 
 // Server 1 is asked, which does not lead.
 TEST_F(PairRefreshTest, KeysServeMeanwhile) {
-  std::vector<KeyRef> keys;
   const Bytes key = random_octets(16);
   Krb5Client whole(kEnctype, key);
-  for (int k = 0; k < 4; ++k)
-    keys.push_back(two.make_key("u" + std::to_string(k) + "@R", kEnctype, key));
+  const std::vector<KeyRef> keys = make_keys(4, key);
   two.service(1).ask_shares(ShareTask::kRefresh);
   EXPECT_TRUE(two.service(1).status().shares.wanted);
   std::atomic<bool> done{false};
@@ -137,11 +135,9 @@ TEST_F(PairRefreshTest, KeysOfPoolsWithoutBlocksMove) {
 // Either is killed, again and again, and forgets what it was asked: its blocks are given up, what
 // is half done is settled, and the refresh comes to its end.
 TEST_F(PairRefreshTest, KilledServersGoOn) {
-  std::vector<KeyRef> keys;
   const Bytes key = random_octets(16);
   Krb5Client whole(kEnctype, key);
-  for (int k = 0; k < 3; ++k)
-    keys.push_back(two.make_key("u" + std::to_string(k) + "@R", kEnctype, key));
+  const std::vector<KeyRef> keys = make_keys(3, key);
   const std::vector<pair::Label> old = pools(0);
   two.service(0).ask_shares(ShareTask::kRefresh);
   int kills = 0;

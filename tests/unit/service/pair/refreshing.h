@@ -159,6 +159,13 @@ class PairRefreshTest : public testing::Test {
     return false;
   }
 
+  // Of as many users, all with this one.
+  std::vector<KeyRef> make_keys(int count, const Bytes& key) {
+    std::vector<KeyRef> keys;
+    for (int k = 0; k < count; ++k)
+      keys.push_back(two.make_key("u" + std::to_string(k) + "@R", kEnctype, key));
+    return keys;
+  }
   // In its store, while no session is up.
   void last_move_is(std::size_t p, std::uint32_t number) {
     Bytes state;

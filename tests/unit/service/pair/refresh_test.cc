@@ -133,7 +133,8 @@ TEST_F(PairRefreshTest, KeysOfPoolsWithoutBlocksMove) {
 }
 
 // Either is killed, again and again, and forgets what it was asked: its blocks are given up, what
-// is half done is settled, and the refresh comes to its end.
+// is half done is settled, and the refresh comes to its end. Each life is a third longer than the
+// one before it, so that one is long enough on any machine.
 TEST_F(PairRefreshTest, KilledServersGoOn) {
   const Bytes key = random_octets(16);
   Krb5Client whole(kEnctype, key);
@@ -141,8 +142,8 @@ TEST_F(PairRefreshTest, KilledServersGoOn) {
   const std::vector<pair::Label> old = pools(0);
   two.service(0).ask_shares(ShareTask::kRefresh);
   int kills = 0;
-  for (; kills < 40 && !has_ended(1); ++kills) {
-    for (int k = 0; k < 5 + 13 * kills && !has_ended(1); ++k) {
+  for (int steps = 5; kills < 40 && !has_ended(1); ++kills, steps += 1 + steps / 3) {
+    for (int k = 0; k < steps && !has_ended(1); ++k) {
       if (two.is_over()) begin_session();
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }

@@ -237,7 +237,9 @@ Result<void> PairJobService::begin_asked_refresh() {
   bool asked = refresh_asked_.exchange(false);
   if (asked) {
     attempt_ = {};
-    if (auto room = pools_.room_for_refresh(options_.pair_pool_blocks); !room) {
+    // Amid another one, which waits for room: that one says so, and this one follows it.
+    if (auto room = pools_.room_for_refresh(options_.pair_pool_blocks);
+        !room && !pools_.refreshing()) {
       asked = false;
       refuse_refresh(room.error().message);
     }

@@ -273,6 +273,7 @@ Result<void> PairLane::prepare(const std::string& circuit) {
 }
 
 Result<void> PairLane::obey(const PairOrder& order) {
+  upkeep_.look_at_leader();
   switch (order.kind) {
     case PairOrder::Kind::kJob: return take_named(order);
     case PairOrder::Kind::kPrepare: return prepare(order.circuit);
@@ -286,7 +287,6 @@ Result<void> PairLane::obey(const PairOrder& order) {
     case PairOrder::Kind::kEnd: return upkeep_.obey(order);
     case PairOrder::Kind::kAlive: break;
   }
-  upkeep_.look_at_leader();
   return answer_alive();
 }
 

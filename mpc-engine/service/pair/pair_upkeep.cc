@@ -153,6 +153,7 @@ Result<void> PairUpkeep::move(std::uint32_t number, const Records& records,
                              at_work_.pools.is_old(pool) ? refreshes_ : moves_);
   end_attempt(moved && *moved);
   if (!moved) return moved.error();
+  went_on();
   if (!*moved) {
     give_up_moves();
     return {};
@@ -192,7 +193,10 @@ Result<bool> PairUpkeep::in_two_phases(std::uint32_t number, const Result<void>&
   const Result<void> second = shared_.store.commit(moves.move_entry(number));
   everywhere = both_say(session.channel(), second.ok());
   if (!everywhere) return lost(everywhere.error()).error();
-  if (*everywhere) return true;
+  if (*everywhere) {
+    tell_of_jump();
+    return true;
+  }
   return session.end(second
                          ? "it could not store keys that move"
                          : "this server could not store keys that move: " + second.error().message,
@@ -222,7 +226,10 @@ Result<void> PairUpkeep::erase(const pair::Label& pool) {
   const Result<void> erased = at_work_.pools.erase(pool);
   auto both = both_say(at_work_.session.channel(), erased.ok());
   if (!both) return lost(both.error());
-  if (*both) return {};
+  if (*both) {
+    went_on();
+    return {};
+  }
   not_erased(erased ? "the other server could not remove a pool: its journal says why"
                     : "a pool that nothing is of could not be removed: " + erased.error().message,
              old);
@@ -258,7 +265,6 @@ void PairUpkeep::begin() {
 
 Result<void> PairUpkeep::obey(const PairOrder& order) {
   ot::Channel& channel = at_work_.session.channel();
-  if (order.kind != PairOrder::Kind::kBridge) ordered_ = SteadyClock::now();
   if (order.kind == PairOrder::Kind::kErase) {
     const bool here = is_retired(at_work_.pools, order.pool) && may_be_erased(order.pool);
     const std::uint8_t word = here ? 1 : 0;

@@ -74,6 +74,8 @@ class PairUpkeep {
     std::uint32_t own = 0, peers = 0;  // of the next move
   };
   Result<std::uint32_t> later_move(std::uint32_t own, std::uint32_t peers);
+  void tell_of_jump();
+  void went_on();
   Result<void> settle_end(Numbers numbers, PairRefresh::Left own, PairRefresh::Left peers);
 
   PairOrder order_of(PairOrder::Kind kind, const pair::Label& pool, const Records& records);
@@ -103,7 +105,8 @@ class PairUpkeep {
   // Until the next session: where one comes to nothing. Without refreshes keys of a pool that is
   // nearly used up still move.
   bool bridges_ = true, moves_ = true, refreshes_ = true;
-  bool told_no_number_ = false, told_of_leader_ = false;
+  bool told_no_number_ = false, told_of_leader_ = false, told_of_jump_ = false;
+  std::optional<Numbers> jump_;  // as the other one said last
   std::set<PoolId> spent_;  // no ordinary blocks are left
   std::optional<KeyId> sweeps_from_;
   std::set<PoolId> poor_, named_;  // of this sweep
@@ -114,6 +117,7 @@ class PairUpkeep {
   bool ends_refresh_ = false;               // next, when the pools have gone
   SteadyClock::time_point sweeps_again_{};  // for a refresh
   unsigned waits_ = 0;                      // how often it could not end, for the other one's word
+  SteadyClock::time_point waited_{};
   SteadyClock::time_point ordered_ = SteadyClock::now();  // at the other one, for a refresh
 };
 

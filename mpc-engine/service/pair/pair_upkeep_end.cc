@@ -51,19 +51,29 @@ Result<std::uint32_t> PairUpkeep::later_move(std::uint32_t own, std::uint32_t pe
                                     std::to_string(peers) + ", and this server's is " +
                                     std::to_string(own) + ": more than can have been made",
                                 EndedBy::kState);
-  if (peers > own && peers - own > 1)
-    tell("this server goes on from move number " + std::to_string(own) + " to " +
-         std::to_string(peers) +
-         ", as the other one says. That is so once after a store of before was put back here; "
-         "else it was changed");
+  jump_.reset();
+  if (peers > own && peers - own > 1) jump_ = {own, peers};
   return std::max(own, peers);
+}
+
+// Once a session, when it has been followed.
+void PairUpkeep::tell_of_jump() {
+  const auto jump = std::exchange(jump_, std::nullopt);
+  if (!jump || std::exchange(told_of_jump_, true)) return;
+  tell("this server has gone on from move number " + std::to_string(jump->own) + " to " +
+       std::to_string(jump->peers) +
+       ", as the other one said. That is so once after a store of before was put back here; else "
+       "it was changed");
 }
 
 void PairAttempt::session_is_over() {
   const bool again =
       std::ranges::any_of(ids, [&](const KeyId& id) { return ended_at.contains(id); });
   ended = ids.empty() ? 0 : (again ? ended + 1 : 1);
-  if (ids.empty()) one_by_one.merge(left_out);
+  if (ids.empty()) {
+    one_by_one.insert(left_out.begin(), left_out.end());
+    left_out.clear();
+  }
   if (!again) ended_at.clear();
   ended_at.insert(ids.begin(), ids.end());
   alone = ids.size() == 1 && last == ids ? *ids.begin() : std::optional<KeyId>();
@@ -124,7 +134,10 @@ void PairUpkeep::tell_of_orphan(const pair::Label& pool) const {
        "server was changed: find out which before backups of one time are put back at both");
 }
 
-// Where the other one asks for an end that does not come, settle_end() says so.
+// What the other one orders is no work: keys that it moved and pools that went are, and ends, which
+// settle_end() counts.
+void PairUpkeep::went_on() { ordered_ = SteadyClock::now(); }
+
 void PairUpkeep::look_at_leader() {
   if (!is_refreshing() || told_of_leader_ ||
       SteadyClock::now() - ordered_ < kMostUnled * shared_.options.pair_refresh_again)
@@ -161,6 +174,7 @@ Result<void> PairUpkeep::end_refresh() {
 Result<void> PairUpkeep::answer_end(const PairOrder& order) {
   if (order.left > static_cast<std::uint8_t>(PairRefresh::Left::kUnknown))
     return at_work_.session.end("it says of a refresh what cannot be");
+  went_on();
   std::uint32_t number = 0;
   const PairRefresh::Left own =
       refreshes_ ? refresh_.left(next_move(), number) : PairRefresh::Left::kUnknown;
@@ -178,6 +192,9 @@ Result<void> PairUpkeep::settle_end(Numbers numbers, PairRefresh::Left own,
   // Both see that alike: no other pool can be made, and this one stays.
   if (at_work_.pools.is_old(at_work_.blocks.pool().id)) outcome = PairRefresh::Outcome::kFailed;
   if (outcome == PairRefresh::Outcome::kGoesOn) {
+    const auto now = SteadyClock::now();
+    if (waits_ > 0 && now - waited_ < shared_.options.pair_refresh_again / 4) return {};
+    waited_ = now;
     if (++waits_ < kMostWaits || !refreshes_) return {};
     outcome = PairRefresh::Outcome::kFailed;
   }

@@ -136,11 +136,12 @@ void ShareWatch::look_under_lock() {
     audit_(event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     // What another server's administrator wanted may end before it. One that ended for want of
     // something is asked again, at the next start or by the administrator.
-    const bool is_done = asked_ && !now.shares.wanted && now.shares.trouble.empty();
-    if (is_done)
+    // Of two servers one that had begun before this was asked is not this one, which follows it.
+    const bool has_ended = asked_ && !now.shares.wanted && now.shares.trouble.empty();
+    if (has_ended && (!now.pair || now.refreshed_at_s >= share_request_at(store_path_)))
       if (auto removed = remove_share_request(store_path_); !removed.ok())
         log_(removed.error().message);
-    asked_ = asked_ && !is_done;
+    asked_ = asked_ && !has_ended;
   }
   if (asked_ || !now.shares.possible || now.shares.repaired) return;
   auto request = read_share_request(store_path_);

@@ -131,7 +131,8 @@ bool is_covered(const json& state, std::uint64_t asked_at) {
   if (since >= asked_at) return true;
   std::cout << "this refresh had begun before it was asked for, and is of use against what was "
                "stolen before "
-            << format_utc(static_cast<std::int64_t>(since)) << " alone: ask again\n";
+            << format_utc(static_cast<std::int64_t>(since))
+            << " alone. Another one follows by itself: see `tkdc shares status`\n";
   return false;
 }
 

@@ -75,7 +75,7 @@ TEST_F(PairRefreshTest, AMovesNumberIsOneThatCanHaveBeenMade) {
     } else {
       const std::vector<std::string> told = two.troubles(p);
       EXPECT_TRUE(std::ranges::any_of(told, [&](const std::string& one) {
-        return one.find("goes on from move number") != std::string::npos;
+        return one.find("has gone on from move number") != std::string::npos;
       })) << "it is followed, and said";
     }
     for (const std::size_t q : {0, 1}) {  // as the next session's beginning has it
@@ -234,7 +234,7 @@ TEST_F(PairRefreshTest, WhatEndsEachSessionIsLeftOut) {
 }
 
 // What ends sessions whichever key it is tried with, as a disk that cannot be written, does not go
-// through all keys: after four sessions one goes without.
+// through all keys: after six sessions of the same keys one goes without.
 TEST_F(PairRefreshTest, WhatEndsSessionsWithAnyKeyIsLeftOutAsAWhole) {
   for (int k = 0; k < 3; ++k)
     two.make_key("u" + std::to_string(k) + "@R", kEnctype, random_octets(16));

@@ -67,6 +67,29 @@ TEST_F(ShareWatchTest, ARequestOfBeforeTheStartGoesByItsTime) {
   }
 }
 
+// Amid another one, which had begun before: its end is not this one's, which is asked for again.
+TEST_F(ShareWatchTest, ARequestAmidAnotherFollowsIt) {
+  const auto nothing = [](const std::string&) {};
+  jobs_.now.pair.emplace();
+  jobs_.now.session_up = jobs_.now.shares.possible = true;
+  ShareWatch watch(directory_, jobs_, nothing, nothing);
+  ASSERT_TRUE(watch.ask("refresh").ok());
+  const std::uint64_t at = share_request_at(directory_);
+  ASSERT_NE(at, 0u);
+  const auto ends = [&](std::uint64_t since) {
+    ++jobs_.now.shares.finished;
+    jobs_.now.refreshed_at_s = since;
+    watch.look();
+  };
+  ends(at - 1);
+  EXPECT_EQ(share_request_at(directory_), at);
+  EXPECT_EQ(jobs_.asked + jobs_.goes_on, 2) << "and again";
+  ends(at);
+  EXPECT_EQ(share_request_at(directory_), 0u);
+  watch.look();
+  EXPECT_EQ(jobs_.asked + jobs_.goes_on, 2);
+}
+
 // The thread that answers agents asks for it, too. That the file is written shows where it cannot.
 TEST_F(ShareWatchTest, ItsStateIsToldWhileFilesAreWritten) {
   std::vector<std::future<nlohmann::json>> asked;

@@ -198,7 +198,7 @@ def a_key_has_sealed_nearly_all_it_may(site):
     yield {f"TkdcKeyNearLimit {party}"}
     done = realm.tkdc("rotate", "krbtgt", "--now")
     assert done.returncode == 0, done.stderr
-    realm.restart(party)  # until then it counts the key that has sealed most
+    realm.restart(party)  # or a day after the former key has sealed last
     wait_until(realm.logs_in, SOON_S, "a login")
 
 

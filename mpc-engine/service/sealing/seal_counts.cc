@@ -39,6 +39,7 @@ Result<bool> SealCounts::may_seal(const KeyId& id) {
         return mark.error();
       }
       count.done = count.mark = *mark;
+      count.last = SteadyClock::now();
     }
     if (count.done >= limit_) return false;
     if (count.done + kMargin <= count.mark) return true;
@@ -51,7 +52,9 @@ Result<bool> SealCounts::may_seal(const KeyId& id) {
 
 void SealCounts::sealed(const KeyId& id) {
   std::lock_guard lock(mutex_);
-  counts_[id].done++;
+  Count& count = counts_[id];
+  count.done++;
+  count.last = SteadyClock::now();
 }
 
 void SealCounts::reserve() {
@@ -67,7 +70,9 @@ void SealCounts::reserve() {
 std::uint64_t SealCounts::most() const {
   std::lock_guard lock(mutex_);
   std::uint64_t most = 0;
-  for (const auto& [id, count] : counts_) most = std::max(most, count.done);
+  const auto now = SteadyClock::now();
+  for (const auto& [id, count] : counts_)
+    if (now - count.last < unused_after_) most = std::max(most, count.done);
   return most;
 }
 

@@ -13,10 +13,12 @@
 // so that a lane waits for the disk at a key's first seal only.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
 
+#include "base/machine.h"
 #include "service/store/store.h"
 
 namespace tkdc {
@@ -26,7 +28,9 @@ class SealCounts {
   static constexpr std::uint64_t kLimit = std::uint64_t{1} << 38;
   static constexpr std::uint64_t kStep = std::uint64_t{1} << 20;
 
-  explicit SealCounts(Store& store, std::uint64_t limit = kLimit) : store_(store), limit_(limit) {}
+  explicit SealCounts(Store& store, std::uint64_t limit = kLimit,
+                      std::chrono::milliseconds unused_after = std::chrono::hours(24))
+      : store_(store), limit_(limit), unused_after_(unused_after) {}
 
   // Whether the key may seal once more. Error: the mark cannot be read, or not
   // be written although the limit is near.
@@ -36,18 +40,21 @@ class SealCounts {
   // Moves the marks of keys in use; errors show at the next may_seal().
   void reserve();
 
-  // Of the key that has sealed most, among those used since this server started.
+  // Of the key that has sealed most, among those that have sealed within `unused_after`: one that
+  // was replaced is not among them for long.
   std::uint64_t most() const;
   std::uint64_t warn_at() const { return limit_ / 2; }
 
  private:
   struct Count {
     std::uint64_t done = 0, mark = 0;
+    SteadyClock::time_point last{};
   };
   Result<void> move_mark(const KeyId& id);
 
   Store& store_;
   const std::uint64_t limit_;
+  const std::chrono::milliseconds unused_after_;
   std::mutex moving_;  // marks on disk only grow; taken before mutex_
   mutable std::mutex mutex_;
   std::map<KeyId, Count> counts_;

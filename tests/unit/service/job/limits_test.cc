@@ -76,6 +76,23 @@ TEST(SealLimit, TheMarkOnDiskIsNeverPassedAndARestartCostsOneStep) {
   EXPECT_EQ(e.store(0).seal_mark(ref.id).value(), mark + kStep);
 }
 
+// Else a warning would stand until a restart, whatever was done.
+TEST(SealLimit, AKeyThatWasReplacedIsCountedForAWhile) {
+  constexpr std::chrono::milliseconds kAWhile{300};
+  ThreeServices e(1);
+  const KeyRef former = e.make_key("krbtgt/R@R", 18, {}), now = e.make_key("krbtgt/R@R", 18, {});
+  ASSERT_TRUE(e.store(0).set_seal_mark(former.id, 5 * kStep).ok());
+  SealCounts counts(e.store(0), SealCounts::kLimit, kAWhile);
+  for (const KeyRef& ref : {former, now}) {
+    ASSERT_TRUE(counts.may_seal(ref.id).value());
+    counts.sealed(ref.id);
+  }
+  EXPECT_EQ(counts.most(), 5 * kStep + 1);
+  std::this_thread::sleep_for(kAWhile);
+  counts.sealed(now.id);
+  EXPECT_EQ(counts.most(), 2u);
+}
+
 // One operation in 1,000 s: what the test's own time brings back does not matter.
 constexpr double kHardlyEver = 0.001;
 

@@ -16,7 +16,17 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.attack import clients, control, crashes, equations, handshakes, served, stored, two
+from tests.attack import (
+    clients,
+    control,
+    crashes,
+    equations,
+    garbled,
+    handshakes,
+    served,
+    stored,
+    two,
+)
 from tests.attack.crashes import CRASHES, Crash
 from tests.attack.handshakes import HANDSHAKES, Handshake
 from tests.attack.keys import Keys
@@ -134,6 +144,8 @@ class Attacks:
             if not self.short:  # make test has run them
                 self.say("what servers store")
                 self.lines += stored.lines(realm)
+                self.say("garbled circuits, in one process each")
+                self.lines += garbled.lines(realm)
         self.in_a_realm(directory / "lanes", LANES, lanes=2)
         self.in_a_realm(directory / "masks", MASKS, masked_blocks=MASKED_BLOCKS)
         self.controls(directory)

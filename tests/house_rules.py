@@ -32,7 +32,7 @@ FORBIDDEN = [
     ("another errno text", r"^(?!mpc-engine/base/|tests/support/keyscan/).*\.(cc|h)$",
      r"\bstrerror\w*\s*\(", "use base/system_error.h"),
     ("another time as text", r"^(kdc-plugin|mpc-engine/(?!base/utc_time\.cc$))",
-     r"\b(strftime|gmtime_r|localtime_r|put_time)\s*\(", "use base/utc_time.h"),
+     r"\b(strftime|strptime|gmtime_r|localtime_r|put_time)\s*\(", "use base/utc_time.h"),
     ("another durable writer", r"^(kdc-plugin/|mpc-engine/(?!base/)|circuits/).*\.(c|cc|h)$",
      r"(?<![\w:.>])((::|(std::)?filesystem::|fs::)link|(::|(std::)?filesystem::|fs::)?"
      r"(rename|fsync|fdatasync))\s*\(", "use base/durable_file.h"),

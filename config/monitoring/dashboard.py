@@ -88,6 +88,7 @@ PANELS = {
          "server {{server}}"),
         ("Garbled circuits that stand ready", "none", is_now("tkdc_server_garbled_ready"),
          "server {{server}}"),
+        ("Masks that stand ready", "none", is_now("tkdc_server_masks_held"), "server {{server}}"),
         ("Garbled circuits: none was left", "ops",
          rate("tkdc_server_garbled_missed_total", "server"), "server {{server}}"),
     ),

@@ -3,8 +3,9 @@
  * krb5_klog_syslog as krb5kdc calls it. A request that has lost an operation fails in krb5kdc as if
  * the client had been wrong: it logs "PREAUTH_FAILED", for each of the client's tries, and what
  * reads such lines to find attackers (fail2ban, say) would ban users for an outage. These lines are
- * left out: the reason stands in the log already (agent_call.c), with the server's name. Whatever
- * else krb5kdc says of such a request is logged: who asked for what, and that it was not answered.
+ * left out: the reason stands in the log already (agent_call.c), with the server's name. So is what
+ * krb5kdc says of each of the client's tries that got no answer ("while dispatching"), which
+ * repeats that reason. Whatever else it says of such a request is logged: who asked for what.
  *
  * Lines of a request that has asked the servers end in its id, under which the agent's and the
  * servers' logs have what was asked.
@@ -54,6 +55,18 @@ int krb5_klog_syslog(int priority, const char *format, ...)
     const int logged = left_out ? 0 : say(priority, text);
     free(text);
     return logged;
+}
+
+void com_err(const char *program, long code, const char *format, ...)
+{
+    static const char no_answer[] = "while dispatching";
+    if (process_config.is_kdc && fiber_request()->tainted && format &&
+        strncmp(format, no_answer, sizeof no_answer - 1) == 0)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    REAL(com_err_va)(program, code, format, arguments);
+    va_end(arguments);
 }
 
 void klog_say(int priority, const char *text)

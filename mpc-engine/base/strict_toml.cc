@@ -10,6 +10,7 @@
 
 #include <toml++/toml.h>
 
+#include "base/nearest.h"
 #include "base/system_error.h"
 #include "base/unique_fd.h"
 
@@ -49,8 +50,11 @@ Result<void> StrictToml::load(const std::string& path) {
   try {
     document_ = std::make_unique<Document>(Document{toml::parse_file(path)});
   } catch (const toml::parse_error& error) {
-    return fail("config: " + path + ": " + std::string(error.description()) + " (line " +
-                std::to_string(error.source().begin.line) + ")");
+    const std::string what(error.description());
+    const bool twice = what.find("redefine") != std::string::npos;
+    return fail("config: " + path + ": " + what + " (line " +
+                std::to_string(error.source().begin.line) + ")" +
+                (twice ? "; it stands twice in this table: remove one of both" : ""));
   }
   return {};
 }
@@ -60,6 +64,7 @@ void StrictToml::report(const std::string& message) {
 }
 
 TomlTable StrictToml::table(const std::string& name) {
+  known_[""].insert(name);
   const toml::node* node = document_->root.get(name);
   if (node == nullptr) return TomlTable(this, name, nullptr);
   asked_for(node);
@@ -71,6 +76,7 @@ TomlTable StrictToml::table(const std::string& name) {
 }
 
 std::vector<TomlTable> StrictToml::tables(const std::string& name) {
+  known_[""].insert(name);
   std::vector<TomlTable> out;
   const toml::node* node = document_->root.get(name);
   if (node == nullptr) return out;
@@ -86,11 +92,24 @@ std::vector<TomlTable> StrictToml::tables(const std::string& name) {
   return out;
 }
 
+// `prefix` as of find_unknown().
+std::string StrictToml::meant_by(const std::string& prefix, const std::string& key) const {
+  const std::string table = prefix.substr(0, prefix.size() - (prefix.empty() ? 0 : 1));
+  if (auto here = known_.find(table); here != known_.end())
+    if (const std::string one = nearest(key, here->second); !one.empty())
+      return "did you mean '" + prefix + one + "'?";
+  for (const auto& [other, keys] : known_)
+    if (!table.empty() && !other.empty() && keys.contains(key))
+      return "it belongs in [" + other + "]";
+  return "remove it or correct its spelling";
+}
+
 void StrictToml::find_unknown(const void* table, const std::string& prefix) {
   for (const auto& [key, node] : *as_table(table)) {
     std::string name = prefix + std::string(key.str());
     if (!asked_.contains(&node)) {
-      report("unknown key '" + name + "'" + at_line(node) + "; remove it or correct its spelling");
+      report("unknown key '" + name + "'" + at_line(node) + "; " +
+             meant_by(prefix, std::string(key.str())));
     } else if (node.is_table()) {
       find_unknown(node.as_table(), name + ".");
     } else if (node.is_array_of_tables()) {
@@ -124,6 +143,11 @@ bool TomlTable::has(const std::string& key) const {
   return node_ != nullptr && as_table(node_)->contains(key);
 }
 
+bool TomlTable::look_for(const std::string& key) {
+  file_->known_[name_.substr(0, name_.find('['))].insert(key);
+  return has(key);
+}
+
 void TomlTable::missing(const std::string& key) {
   if (file_->missing_.empty())
     file_->missing_ = "config: " + file_->path_ + ": '" + key + "' is missing in [" + name_ + "]";
@@ -136,7 +160,7 @@ void TomlTable::reject(const std::string& key, const std::string& why) {
 }
 
 std::string TomlTable::text(const std::string& key, const std::optional<std::string>& fallback) {
-  if (!has(key)) {
+  if (!look_for(key)) {
     if (!fallback) missing(key);
     return fallback.value_or("");
   }
@@ -149,7 +173,7 @@ std::string TomlTable::text(const std::string& key, const std::optional<std::str
 
 std::vector<std::string> TomlTable::texts(const std::string& key,
                                           const std::vector<std::string>& fallback) {
-  if (!has(key)) return fallback;
+  if (!look_for(key)) return fallback;
   const toml::node* node = as_table(node_)->get(key);
   file_->asked_for(node);
   std::vector<std::string> out;
@@ -164,7 +188,7 @@ std::vector<std::string> TomlTable::texts(const std::string& key,
 
 std::int64_t TomlTable::integer(const std::string& key, std::int64_t low, std::int64_t high,
                                 std::optional<std::int64_t> fallback) {
-  if (!has(key)) {
+  if (!look_for(key)) {
     if (!fallback) missing(key);
     return fallback.value_or(low);
   }
@@ -177,7 +201,7 @@ std::int64_t TomlTable::integer(const std::string& key, std::int64_t low, std::i
 }
 
 bool TomlTable::boolean(const std::string& key, bool fallback) {
-  if (!has(key)) return fallback;
+  if (!look_for(key)) return fallback;
   const toml::node* node = as_table(node_)->get(key);
   file_->asked_for(node);
   if (auto value = node->value_exact<bool>()) return *value;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -49,6 +50,7 @@ class TomlTable {
   friend class StrictToml;
   TomlTable(StrictToml* file, std::string name, const void* node);
   void missing(const std::string& key);
+  bool look_for(const std::string& key);  // whether it is there
 
   StrictToml* file_;
   std::string name_;  // "data", or "peers[1]"
@@ -69,7 +71,8 @@ class StrictToml {
   // [[name]]: each of the tables; empty when absent.
   std::vector<TomlTable> tables(const std::string& name);
 
-  // The first wrong value, else an unknown key, else the first missing one.
+  // The first wrong value, else an unknown key (and which one was meant), else the first missing
+  // one.
   Result<void> finish();
 
   const std::string& path() const { return path_; }
@@ -83,12 +86,14 @@ class StrictToml {
   void report(const std::string& message);
   void asked_for(const void* node) { asked_.insert(node); }
   void find_unknown(const void* table, const std::string& prefix);
+  std::string meant_by(const std::string& prefix, const std::string& key) const;
 
   std::string path_;
   std::unique_ptr<Document> document_;
   std::set<const void*> asked_;
-  std::string error_;    // the first
-  std::string missing_;  // the first key that is not there
+  std::map<std::string, std::set<std::string>> known_;  // keys of each table; "": the tables
+  std::string error_;                                   // the first
+  std::string missing_;                                 // the first key that is not there
 };
 
 }  // namespace tkdc

@@ -37,6 +37,18 @@ Result<std::int64_t> parse_ago(const std::string& text, std::int64_t now_s) {
   return now_s - unit_s * std::stoll(digits);
 }
 
+// Nothing: it is not of this form, or no time, as 31 February, which timegm() makes a day of March.
+std::optional<std::int64_t> by_format(const std::string& text, const char* format) {
+  tm parts{};
+  const char* end = ::strptime(text.c_str(), format, &parts);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  const tm asked = parts;
+  const std::int64_t s = ::timegm(&parts);
+  const bool same = parts.tm_mday == asked.tm_mday && parts.tm_mon == asked.tm_mon &&
+                    parts.tm_hour == asked.tm_hour && parts.tm_min == asked.tm_min;
+  return same && s > 0 ? std::optional(s) : std::nullopt;
+}
+
 std::string in_format(const char* format, std::int64_t s) {
   const time_t when = s;
   tm parts{};
@@ -56,17 +68,8 @@ Result<std::int64_t> parse_utc(const std::string& text, std::int64_t now_s) {
   std::string plain = text;
   if (plain.size() > 10 && plain.back() == 'Z') plain.pop_back();
   if (plain.size() > 10 && plain[10] == ' ') plain[10] = 'T';
-  for (const char* format : {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"}) {
-    tm parts{};
-    const char* end = ::strptime(plain.c_str(), format, &parts);
-    if (end == nullptr || *end != '\0') continue;
-    const tm asked = parts;
-    const std::int64_t s = ::timegm(&parts);
-    // 31 February, which timegm() makes a day of March.
-    if (parts.tm_mday == asked.tm_mday && parts.tm_mon == asked.tm_mon &&
-        parts.tm_hour == asked.tm_hour && parts.tm_min == asked.tm_min && s > 0)
-      return s;
-  }
+  for (const char* format : {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"})
+    if (const auto s = by_format(plain, format)) return *s;
   return not_a_time(text);
 }
 
@@ -75,6 +78,10 @@ std::string format_utc(std::int64_t s) { return in_format("%Y-%m-%dT%H:%M:%SZ", 
 std::string format_utc_spaced(std::int64_t s) { return in_format("%Y-%m-%d %H:%M:%S UTC", s); }
 
 std::string format_utc_compact(std::int64_t s) { return in_format("%Y%m%dT%H%M%SZ", s); }
+
+std::optional<std::int64_t> parse_utc_compact(const std::string& text) {
+  return by_format(text, "%Y%m%dT%H%M%SZ");
+}
 
 std::string format_utc_ms(std::int64_t ms) {
   const std::int64_t s = ms / kMsPerS - (ms % kMsPerS < 0 ? 1 : 0);

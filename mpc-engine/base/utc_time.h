@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -17,7 +18,9 @@ Result<std::int64_t> parse_utc(const std::string& text, std::int64_t now_s);
 std::string format_utc(std::int64_t s);          // 2026-11-21T23:00:00Z
 std::string format_utc_spaced(std::int64_t s);   // 2026-11-21 23:00:00 UTC
 std::string format_utc_compact(std::int64_t s);  // 20261121T230000Z, for names of files
-std::string format_utc_ms(std::int64_t ms);      // 2026-11-21T23:00:00.123Z
+// Of that form alone; nothing: it is not.
+std::optional<std::int64_t> parse_utc_compact(const std::string& text);
+std::string format_utc_ms(std::int64_t ms);  // 2026-11-21T23:00:00.123Z
 
 // Now, with milliseconds: the form of a log's line.
 std::string utc_now_ms();

@@ -48,6 +48,7 @@ struct ProtocolInfo {
 struct ProtocolCounts {
   std::uint64_t message_bytes = 0, aes_blocks = 0, sha1_blocks = 0, sha2_blocks = 0;
   std::uint64_t masked_blocks = 0, masks_made = 0;
+  std::uint64_t masks_held = 0;  // now
 
   ProtocolCounts& operator+=(const ProtocolCounts& more) {
     message_bytes += more.message_bytes;
@@ -56,6 +57,7 @@ struct ProtocolCounts {
     sha2_blocks += more.sha2_blocks;
     masked_blocks += more.masked_blocks;
     masks_made += more.masks_made;
+    masks_held += more.masks_held;
     return *this;
   }
 };

@@ -46,11 +46,14 @@ def flo(broken, request):
     return log_in
 
 
-def status(realm: Realm) -> list[dict]:
+def look(realm: Realm) -> subprocess.CompletedProcess:
     socket = realm.agent_socket("kdc")
-    done = subprocess.run([str(realm.bin / "tkdc"), "status", "--socket", str(socket), "--json"],
+    return subprocess.run([str(realm.bin / "tkdc"), "status", "--socket", str(socket), "--json"],
                           env=realm.env(), text=True, capture_output=True, timeout=60, check=False)
-    return json.loads(done.stdout)["servers"]
+
+
+def status(realm: Realm) -> list[dict]:
+    return json.loads(look(realm).stdout)["servers"]
 
 
 def revoke(realm: Realm, party: int, *options: str) -> str:
@@ -86,6 +89,7 @@ def test_tickets_of_a_revoked_window(broken, flo, lifted):
     assert not stolen.run("kinit", "-R").ok
     # No ticket is issued that is dead at birth: the window reaches some minutes further.
     assert not broken.client("at once").kinit("flo", PASSWORD).ok
+    assert look(broken).returncode == 2, "nobody can log in, and status says so"
     after = status(broken)
     assert all(server["session_up"] for server in after)
     assert [server["sessions"] for server in after] == sessions, "the session goes on"
@@ -111,6 +115,7 @@ def test_tickets_of_a_revoked_window(broken, flo, lifted):
     revoke(broken, 2, "--lift")
     wait_until(lambda: stolen.kvno(OTHERS[4]).ok, 30, "the old ticket serves again")
     assert windows(broken) == [[], [], []]
+    assert look(broken).returncode == 0
 
 
 def test_what_it_would_do_is_shown_and_has_to_be_confirmed(broken):
@@ -227,7 +232,7 @@ def test_rotation(broken, flo):
 
     done = rotate(broken, "--now", "--purge", "--realm", broken.name)
     assert done.returncode == 0, done.stderr
-    assert "are destroyed at the servers" in done.stdout
+    assert "are removed at the servers" in done.stdout
     newest = str(max(map(int, before)) + 2)
     assert kvnos(broken) == {newest}
     for ticket in (old, middle):

@@ -31,7 +31,7 @@ def masked():
 def test_logins_and_tickets_by_masks(masked):
     def full():
         # Two lanes; a state's masks for each of 14 rounds.
-        return all(one["masks_made"] >= 2 * 14 * BLOCKS for one in status(masked))
+        return all(one["masks_held"] == 2 * 14 * BLOCKS for one in status(masked))
     wait_until(full, 60, "masks at all three servers")
     before = [one["masked_blocks"] for one in status(masked)]
     for number in range(3):

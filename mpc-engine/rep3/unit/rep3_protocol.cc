@@ -134,8 +134,10 @@ std::size_t Rep3Protocol::message_bytes(Unit unit, std::size_t held_bytes,
 std::size_t Rep3Protocol::product_bytes() const { return kGf128Bytes; }
 
 ProtocolCounts Rep3Protocol::counts() const {
-  return {rep3.layer_bytes(),  aes.blocks(), sha1.blocks(), sha256.blocks() + sha384.blocks(),
-          aes.masked_blocks(), masks.made()};
+  const MaskPool::Count held = masks.held();
+  return {
+      rep3.layer_bytes(),  aes.blocks(), sha1.blocks(),           sha256.blocks() + sha384.blocks(),
+      aes.masked_blocks(), masks.made(), held.halves + held.whole};
 }
 
 }  // namespace tkdc

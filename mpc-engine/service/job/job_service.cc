@@ -109,6 +109,7 @@ class JobServiceOnLanes final : public JobService {
     s.aes_blocks = counters_.aes_blocks;
     s.masked_blocks = counters_.masked_blocks;
     s.masks_made = counters_.masks_made;
+    s.masks_held = counters_.masks_held;
     s.sha1_blocks = counters_.sha1_blocks;
     s.sha2_blocks = counters_.sha2_blocks;
     s.cohorts = counters_.cohorts;

@@ -6,6 +6,7 @@
 namespace tkdc {
 
 LanePublished::~LanePublished() {
+  counters_.masks_held -= protocols_.masks_held;
   counters_.garbled_ready -= garbling_.ready;
   counters_.garbled_bytes -= garbling_.bytes;
   counters_.garbled_kinds -= garbling_.kinds;
@@ -17,6 +18,7 @@ void LanePublished::protocols(const SessionProtocols& protocols, std::uint64_t c
   LaneCounters& c = counters_;
   c.masked_blocks += now.masked_blocks - protocols_.masked_blocks;
   c.masks_made += now.masks_made - protocols_.masks_made;
+  c.masks_held += now.masks_held - protocols_.masks_held;
   c.layer_bytes += now.message_bytes - protocols_.message_bytes;
   c.aes_blocks += now.aes_blocks - protocols_.aes_blocks;
   c.sha1_blocks += now.sha1_blocks - protocols_.sha1_blocks;

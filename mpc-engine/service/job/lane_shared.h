@@ -50,7 +50,7 @@ inline std::uint8_t name_garbled(Garbled garbled, const SessionProtocols& protoc
 
 struct LaneCounters {
   std::atomic<std::uint64_t> layer_bytes{0}, aes_blocks{0}, sha1_blocks{0}, sha2_blocks{0},
-      masked_blocks{0}, masks_made{0};
+      masked_blocks{0}, masks_made{0}, masks_held{0};
   // How large batches are: in how many cohorts operations started; and those at work, added up
   // over all rounds.
   std::atomic<std::uint64_t> cohorts{0}, operation_rounds{0};

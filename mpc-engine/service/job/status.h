@@ -46,6 +46,7 @@ struct JobServiceStatus {
   std::uint64_t aes_blocks = 0;
   std::uint64_t masked_blocks = 0;  // of the AES blocks: computed by masks
   std::uint64_t masks_made = 0;     // of a state each
+  std::uint64_t masks_held = 0;     // of them: made, and not used yet
   std::uint64_t sha1_blocks = 0;
   std::uint64_t sha2_blocks = 0;
   std::uint64_t rounds = 0;

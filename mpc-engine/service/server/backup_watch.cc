@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -27,13 +26,10 @@ std::optional<std::int64_t> written_s(const std::filesystem::path& path) {
 // it was written in any case.
 std::int64_t begun_s(const std::filesystem::path& path, std::int64_t written_s) {
   const std::string name = path.stem().string();
-  std::tm tm{};
   const auto dash = name.rfind('-');
-  const char* end = dash == std::string::npos
-                        ? nullptr
-                        : ::strptime(name.c_str() + dash + 1, "%Y%m%dT%H%M%SZ", &tm);
-  if (end == nullptr || *end != '\0') return written_s;
-  return std::min<std::int64_t>(written_s, ::timegm(&tm));
+  const auto begun =
+      dash == std::string::npos ? std::nullopt : parse_utc_compact(name.substr(dash + 1));
+  return std::min(written_s, begun.value_or(written_s));
 }
 
 std::string refresh_alarm(const BackupsSeen& seen, const RefreshSeen& refresh) {

@@ -37,6 +37,21 @@ void tell_verification(nlohmann::json& json, const CheckTotals& checks) {
                           {"counts", checks.microseconds.counts}};
 }
 
+// On shares, by all lanes together.
+void tell_computed(nlohmann::json& json, const JobServiceStatus& jobs) {
+  json["message_bytes_sent"] = jobs.message_bytes_sent;
+  json["aes_blocks"] = jobs.aes_blocks;
+  json["masked_blocks"] = jobs.masked_blocks;
+  json["masks_made"] = jobs.masks_made;
+  json["masks_held"] = jobs.masks_held;
+  json["sha1_blocks"] = jobs.sha1_blocks;
+  json["sha2_blocks"] = jobs.sha2_blocks;
+  json["rounds"] = jobs.rounds;
+  json["operations"] = jobs.operations;
+  json["cohorts"] = jobs.cohorts;
+  json["operation_rounds"] = jobs.operation_rounds;
+}
+
 // What jobs came to, what operations took, and how busy each lane is. Two servers verify within
 // each circuit, semi-honest ones nothing: they say nothing of it.
 void tell_work(nlohmann::json& json, const JobServiceStatus& jobs, bool verifies) {
@@ -115,6 +130,7 @@ void tell_audit(nlohmann::json& json, const AuditLog& log) {
 }
 
 void tell_warning(nlohmann::json& json, const JobServiceStatus& jobs) {
+  json["seals_near_limit"] = jobs.seals_near_limit;
   if (jobs.seals_near_limit) json["warning"] = kSealWarning;
   if (jobs.session_up && jobs.shares.repaired)
     json["warning"] = "server " + std::to_string(*jobs.shares.repaired) +
@@ -185,16 +201,6 @@ std::string Server::status_json() {
                          {"jobs_refused", jobs.jobs_refused()},
                          {"jobs_failed", jobs.jobs_failed()},
                          {"jobs_late", jobs.jobs_late},
-                         {"message_bytes_sent", jobs.message_bytes_sent},
-                         {"aes_blocks", jobs.aes_blocks},
-                         {"masked_blocks", jobs.masked_blocks},
-                         {"masks_made", jobs.masks_made},
-                         {"sha1_blocks", jobs.sha1_blocks},
-                         {"sha2_blocks", jobs.sha2_blocks},
-                         {"rounds", jobs.rounds},
-                         {"operations", jobs.operations},
-                         {"cohorts", jobs.cohorts},
-                         {"operation_rounds", jobs.operation_rounds},
                          {"most_seals", jobs.most_seals},
                          {"logins_unheralded", jobs.logins_unheralded},
                          {"heads_abandoned", jobs.heads_abandoned},
@@ -211,6 +217,7 @@ std::string Server::status_json() {
                          {"replies_undelivered", control.undelivered}};
   json["parties"] = config_.parties;
   tell_keys(json, *store_, of_two() ? 0 : config_.keep_dropped_days, dropped_alarm_now());
+  tell_computed(json, jobs);
   tell_work(json, jobs, !of_two() && config_.security == Security::kMalicious);
   tell_pair(json, jobs.pair);
   if (!of_two()) tell_garbling(json, config_.garbling, jobs);

@@ -155,8 +155,7 @@ Result<int> Rotation::run() {
   if (!options_.now) {
     std::cout << principal() << " has versions " << listed(before_)
               << ". Nothing was changed: --now draws a new one"
-              << (options_.purge ? " and destroys these at the servers, with all their tickets"
-                                 : "")
+              << (options_.purge ? " and removes these at the servers, with all their tickets" : "")
               << ".\n";
     return 2;
   }
@@ -172,7 +171,9 @@ Result<int> Rotation::run() {
   done = purge();
   if (!done.ok()) return done.error();
   std::cout << "Versions " << listed(before_)
-            << " are destroyed at the servers; all their tickets are void.\n";
+            << " are removed at the servers; all their tickets are void.\nThree servers keep "
+               "removed keys for some days, unused: `tkdc reconcile purge --principal "
+            << principal() << "` ends them now.\n";
   return 0;
 }
 

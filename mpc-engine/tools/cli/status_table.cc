@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/machine.h"
 #include "base/utc_time.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/operation_time.h"
@@ -330,6 +331,21 @@ std::size_t parties_of(const json& document) {
   return 3;
 }
 
+// No ticket is sealed in a time that was revoked.
+std::string revoked_now(const json& server) {
+  const auto now_s = static_cast<std::int64_t>(wall_s());
+  const auto revoked = server.is_object() ? server.find("revoked") : server.end();
+  if (revoked == server.end() || !revoked->is_array()) return {};
+  for (const json& window : *revoked) {
+    const auto from = parse_utc(cell(window, "from"), now_s);
+    const auto until = parse_utc(cell(window, "until"), now_s);
+    if (from && until && *from <= now_s && now_s < *until)
+      return "tickets that are sealed now were revoked, so nobody can log in until " +
+             cell(window, "until");
+  }
+  return {};
+}
+
 std::vector<std::string> faults_of(const json& document) {
   std::vector<std::string> faults;
   const std::vector<json> servers = servers_of(document);
@@ -344,6 +360,8 @@ std::vector<std::string> faults_of(const json& document) {
       faults.push_back(
           who + "session: " +
           (server.is_object() && server.contains("latched") ? cell(server, "latched") : trouble));
+    if (const std::string revoked = revoked_now(server); !revoked.empty())
+      faults.push_back(who + "revoked: " + revoked);
     if (server.is_object() && server.contains("clock_error"))
       faults.push_back(who + "clocks: " + cell(server, "clock_error"));
     if (server.is_object() && server.contains("audit_trouble"))

@@ -79,6 +79,7 @@ constexpr Metric kServerMetrics[] = {
     {"aes_blocks", "tkdc_server_aes_blocks_total", kCounter, "AES blocks computed on shares"},
     {"masked_blocks", "tkdc_server_masked_blocks_total", kCounter, "Of those: by masks"},
     {"masks_made", "tkdc_server_masks_made_total", kCounter, "Masks of an AES state made"},
+    {"masks_held", "tkdc_server_masks_held", kGauge, "Masks of an AES state that stand ready"},
     {"sha1_blocks", "tkdc_server_sha1_blocks_total", kCounter, "SHA-1 blocks computed on shares"},
     {"sha2_blocks", "tkdc_server_sha2_blocks_total", kCounter, "SHA-2 blocks computed on shares"},
     {"garbles", "tkdc_server_garbles", kGauge, "1: the session has garbled circuits"},
@@ -178,9 +179,9 @@ constexpr Metric kServerSays[] = {
      "1: a removed key is still stored a week after it was to end"},
     {"audit_trouble", "tkdc_server_audit_trouble", kGauge,
      "1: its audit log cannot be written: it serves nothing"},
-    {"seals_near_limit", "", kGauge, ""},
-    {"warning", "tkdc_server_seals_near_limit", kGauge,
+    {"seals_near_limit", "tkdc_server_seals_near_limit", kGauge,
      "1: a key has sealed so much that it should be rotated"},
+    {"warning", "", kGauge, ""},
     {"audit_warning", "", kGauge, ""},
     {"revoked_unwritten", "tkdc_server_revoked_unwritten", kGauge,
      "1: a revocation is not on its disk yet"},
@@ -457,7 +458,7 @@ std::vector<MetricFamily> metrics_of(const json& document, bool of_server) {
   else
     out.add({nullptr, "tkdc_agent_up", kGauge, "1: the agent answered"}, answered);
   if (!answered) return out.take();
-  out.add({nullptr, "tkdc_healthy", kGauge, "1: as `tkdc status` says it"},
+  out.add({nullptr, "tkdc_healthy", kGauge, "1: as `tkdc status --socket` says it"},
           cli::is_healthy(document));
   if (!of_server) add_agent(out, document);
   for (const json& server : list_of(document, "servers"))

@@ -17,6 +17,13 @@ std::int64_t now_ms() {
       .count();
 }
 
+TEST(UtcTime, OfNamesOfFiles) {
+  for (const std::int64_t s : {std::int64_t{1}, std::int64_t{1'709'251'199}})
+    EXPECT_EQ(parse_utc_compact(format_utc_compact(s)), s);
+  for (const char* text : {"", "20240229T235959", "20230229T235959Z", "20240229T235959Zx"})
+    EXPECT_EQ(parse_utc_compact(text), std::nullopt) << text;
+}
+
 TEST(UtcTime, WhatAdministratorsWrite) {
   constexpr std::int64_t kReadAt = 1'795'302'000;
   const std::pair<const char*, std::int64_t> kTimes[] = {{"now", kReadAt},

@@ -40,6 +40,7 @@ class Masks : public testing::TestWithParam<Security> {};
 TEST_P(Masks, IdleLanesMakeThemAndSmallCohortsUseThem) {
   WithMasks e(GetParam());
   ASSERT_TRUE(e.made(kFull));
+  EXPECT_EQ(settled(e).masks_held, kFull);
   KeyRef host = e.make_key("host/a.test@A.TEST", 18, {});
   KeyRef tgt = e.make_key("krbtgt/A.TEST@A.TEST", 18, {});
   std::uint64_t before = e.service(0).status().masked_blocks;
@@ -54,7 +55,12 @@ TEST_P(Masks, IdleLanesMakeThemAndSmallCohortsUseThem) {
   }
   // What was used is made again when the lane is idle: exactly that, since the pool is bounded.
   EXPECT_TRUE(e.made(kFull + 100));
-  EXPECT_EQ(settled(e).jobs_failed(), 0u);
+  const JobServiceStatus now = settled(e);
+  EXPECT_EQ(now.jobs_failed(), 0u);
+  EXPECT_LE(now.masks_held, kFull);
+  EXPECT_GT(now.masks_held, 0u);
+  e.stop_session();
+  EXPECT_EQ(e.service(0).status().masks_held, 0u) << "they go with the session";
 }
 
 // Sealing and opening a ticket of 309 octets, 21 blocks of AES-256: 57 and 59 rounds in layers,

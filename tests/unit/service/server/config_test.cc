@@ -123,9 +123,15 @@ TEST_F(ConfigTest, AMemberThatChangesItsKeysHasTwo) {
 }
 
 TEST_F(ConfigTest, UnknownKeysNameKeyAndLine) {
-  expect_error("lanes = 3", "lanse = 3", {"unknown key 'data.lanse'", "line 17"});
-  expect_error("[audit]", "[audti]", {"unknown key 'audti'"});
-  expect_error("role = \"kdc\"", "role = \"kdc\"\ncolour = 1", {"'agents.colour'", "line 13"});
+  expect_error("lanes = 3", "lanse = 3",
+               {"unknown key 'data.lanse'", "line 17", "did you mean 'data.lanes'?"});
+  expect_error("[audit]", "[audti]", {"unknown key 'audti'", "did you mean 'audit'?"});
+  expect_error("role = \"kdc\"", "role = \"kdc\"\nnaem = \"x\"",
+               {"'agents.naem'", "did you mean 'agents.name'?"});
+  expect_error("lanes = 3", "lanes = 3\nmap_size_mib = 5", {"it belongs in [store]"});
+  expect_error("role = \"kdc\"", "role = \"kdc\"\ncolour = 1",
+               {"'agents.colour'", "line 13", "remove it or correct its spelling"});
+  expect_error("lanes = 3", "lanes = 3\nlanes = 4", {"line 18", "it stands twice"});
   expect_error("[installation]", "top = 1\n[installation]", {"unknown key 'top'", "line 1"});
 }
 

@@ -182,27 +182,41 @@ def backed_up(site: Site) -> None:
         need("whole" in said, f"the backup of {name}", said)
 
 
+# One line for each thing of tkdc's: files, processes, users, groups, rules, packages, units.
+LEFT = r"""
+find / /run /dev/shm -xdev -iname '*tkdc*' ! -path '/proc/*' ! -path '/sys/*' \
+  ! -path '/var/log/*' ! -path '/var/cache/*' ! -path '/tmp/*' ! -path '/var/tmp/*'
+ps -e -o comm= | grep tkdc
+getent passwd | grep tkdc
+getent group | grep tkdc
+nft list tables | grep tkdc
+dpkg -l | grep tkdc
+systemctl list-units --all --plain --no-legend '*tkdc*'
+true
+"""
+
+
 def nothing_left(site: Site, hosts: tuple[str, ...]) -> None:
     for host in hosts:
-        machine = site.host(host)
-        left = machine.run(
-            "find / -xdev -iname '*tkdc*' ! -path '/proc/*' ! -path '/sys/*' ! -path '/var/log/*' "
-            "! -path '/var/cache/*' ! -path '/tmp/*' ! -path '/var/tmp/*'; ps -e -o comm= | "
-            "grep tkdc; getent passwd group | grep tkdc; nft list tables | grep tkdc; "
-            "dpkg -l | grep tkdc; true").stdout
+        left = site.host(host).run(LEFT).stdout
         need(not left, f"something is left on {host}", left)
 
 
 def leaves_nothing(site: Site) -> None:
+    hosts, sure = (*SERVERS, *KDCS), ("-e", "tkdc_uninstall=true")
+    for host in hosts:
+        need("tkdc-monitor" in site.host(host).run(LEFT).stdout, f"the control on {host}")
     play = site.play("uninstall", site.joint(), expect=None)
     need(play.status == 2 and play.changed == 0, "uninstalled without a word", play.said)
     need("say -e tkdc_uninstall=true" in play.said, "it does not say how", play.said)
-    play = site.play("uninstall", site.joint(), "-e", "tkdc_uninstall=true", expect=None)
+    play = site.play("uninstall", site.joint(), *sure, expect=None)
     need(play.status == 2, "keys went without a word", play.said)
     need("To remove it all the same" in play.said, "nobody refused", play.said)
-    site.play("uninstall", site.joint(), "-e", "tkdc_uninstall=true", "-e",
-              "tkdc_destroy_keys=true")
-    nothing_left(site, (*SERVERS, *KDCS))
+    destroyed = (*sure, "-e", "tkdc_destroy_keys=true")
+    site.play("uninstall", site.joint(), *destroyed)
+    nothing_left(site, hosts)
+    play = site.play("uninstall", site.joint(), *destroyed)
+    need(play.changed == 0, f"uninstalled again, {play.changed} changes", play.said)
 
 
 def nothing_installed(site: Site) -> None:

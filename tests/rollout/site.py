@@ -84,6 +84,9 @@ class Site:
         self.primary, self.variables = "kdc0", {}
         # What a step has counted, for its line.
         self.notes: list[str] = []
+        # What each run of a playbook has said, for as long as the lab is there.
+        self.logs = self.folder / "logs"
+        self.logs.mkdir()
         # None of the machine's own.
         (self.folder / "ansible.cfg").write_text("[defaults]\n")
         self._install_collection()
@@ -198,19 +201,22 @@ class Site:
 
     # ---- Ansible
 
+    def new_log(self, name: str) -> Path:
+        return self.logs / f"{len(list(self.logs.iterdir())):03}-{name}.log"
+
     def play(self, name: str, inventory: Path, *options: str, expect: int | None = 0) -> Play:
         done = self.lab.controller(
             ["ansible-playbook", "-i", str(inventory), f"tkdc.appliance.{name}", *options],
             env=self.environment(), capture_output=True, timeout=PLAY_TIMEOUT_S)
         play = Play(done)
-        (self.folder / "last.log").write_text(play.said)
+        self.new_log(name).write_text(play.said)
         if expect is not None and play.status != expect:
             raise StepError(f"{name}: exit status {play.status}\n{play.said[-6000:]}")
         return play
 
     def killed_play(self, name: str, inventory: Path, when: Callable[[], bool]) -> None:
         """The controller dies amid it, with all its processes."""
-        log = self.folder / "last.log"
+        log = self.new_log(name)
         with log.open("w") as said, subprocess.Popen(
                 ["ip", "netns", "exec", self.lab.prefix, "ansible-playbook", "-i", str(inventory),
                  f"tkdc.appliance.{name}"], env=self.environment(), stdout=said,

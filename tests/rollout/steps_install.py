@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of the rollout: what is refused, the installation, and a client's first commands."""
 
+from difflib import unified_diff
+
 from tests.rollout.lab import Machine
 from tests.rollout.site import CLIENT_KRB5, KDCS, SERVERS, TWO, Site, StepError, until
 
@@ -147,7 +149,8 @@ def spare_serves(site: Site) -> None:
     followed(site, "alice")
     for host in KDCS:
         done = site.host(host).run("tkdc status --config /etc/tkdc/agent-kdc/agent.toml")
-        need(("this is a spare KDC" in done.stdout) == (host != site.primary), host, done.stdout)
+        spare = "tkdc is healthy; this is a spare KDC" in done.stdout
+        need(spare == (host != site.primary), host, done.stdout)
     site.host("kdc0").cut_off()
     try:
         site.wait_login("the primary was cut off", 60)
@@ -210,12 +213,46 @@ dpkg -l | grep tkdc
 systemctl list-units --all --plain --no-legend '*tkdc*'
 true
 """
+# What a host has of all that, before; nobody may be logged in at the KDC meanwhile.
+STATE = r"""
+listed() { find "$@" -type f -exec sha256sum {} + 2>/dev/null | sort -k 2; }
+listed /etc/krb5kdc /etc/krb5.conf /etc/krb5.keytab /etc/tkdc /etc/systemd/system /etc/apt
+find /var/lib/tkdc /var/lib/krb5kdc /etc/tkdc /etc/krb5kdc /run/tkdc -printf '%M %u %g %p\n' \
+  2>/dev/null | sort
+if [ -e /var/lib/krb5kdc/principal ]; then kdb5_util dump | sha256sum; fi
+for unit in krb5-kdc krb5-admin-server krb5-kpropd tkdc-firewall nftables \
+  $(systemctl list-units --all --plain --no-legend '*tkdc*@*.service' | cut -d' ' -f1); do
+  echo $unit $(systemctl show -p UnitFileState,ActiveState,MainPID $unit)
+done
+dpkg-query -W -f '${Package} ${Version} ${Status}\n' '*tkdc*' 'krb5*' 2>/dev/null
+getent passwd
+getent group
+nft list ruleset
+true
+"""
 
 
 def nothing_left(site: Site, hosts: tuple[str, ...]) -> None:
     for host in hosts:
         left = site.host(host).run(LEFT).stdout
         need(not left, f"something is left on {host}", left)
+
+
+def states(site: Site, hosts: tuple[str, ...]) -> dict[str, list[str]]:
+    return {host: site.host(host).run(STATE).stdout.splitlines() for host in hosts}
+
+
+def check_changes_nothing(site: Site, hosts: tuple[str, ...], *command,
+                          would_change: bool = True) -> None:
+    """`command`: of site.play, with --check. What it says it would do is not done."""
+    before = states(site, hosts)
+    play = site.play(*command, "--check")
+    need(play.changed > 0 or not would_change, "a check says that nothing would change", play.said)
+    after = states(site, hosts)
+    for host in hosts:
+        need(len(before[host]) > 20, f"the state of {host} is not seen", "\n".join(before[host]))
+        need(after[host] == before[host], f"a check of {command[0]} changed {host}",
+             "\n".join(unified_diff(before[host], after[host], lineterm="", n=0)))
 
 
 def leaves_nothing(site: Site) -> None:
@@ -231,6 +268,7 @@ def leaves_nothing(site: Site) -> None:
     need(play.status == 2, "keys went without a word", play.said)
     need("To remove it all the same" in play.said, "nobody refused", play.said)
     destroyed = (*sure, "-e", "tkdc_destroy_keys=true")
+    check_changes_nothing(site, hosts, "uninstall", site.joint(), *destroyed)
     site.play("uninstall", site.joint(), *destroyed)
     nothing_left(site, hosts)
     play = site.play("uninstall", site.joint(), *destroyed)

@@ -5,7 +5,12 @@ from tests.rollout.lab import Machine
 from tests.rollout.site import CLIENT_KRB5, REALM, SERVERS, Site, until
 from tests.rollout.steps_faults import Logins
 from tests.rollout.steps_give_back import APPROVERS, approve, name_approvers
-from tests.rollout.steps_install import need, nothing_installed, nothing_left
+from tests.rollout.steps_install import (
+    check_changes_nothing,
+    need,
+    nothing_installed,
+    nothing_left,
+)
 
 USERS = 1000
 KEYTABS = ("host/www.rollout.test", "host/client.rollout.test")
@@ -75,7 +80,7 @@ def import_realm(site: Site) -> None:
     name_approvers(site)
     site.play("install", inventory(site))
     logged_in(site.client, range(0, USERS, 100))
-    site.play("import", inventory(site), "--check")
+    check_changes_nothing(site, (*SERVERS, "kdc0"), "import", inventory(site))
     # One KDC, which restarts: nobody else answers for that second.
     with Logins(site, again_after_s=2) as logins:
         until("logins go on", lambda: logins.done > 2, 60)
@@ -94,11 +99,14 @@ def import_realm(site: Site) -> None:
 def revert(site: Site) -> None:
     kdc = site.host("kdc0")
     kdc.run("kadmin.local cpw -pw 'another secret of alice' alice")
-    site.play("revert", inventory(site), "--check")
+    hosts = (*SERVERS, "kdc0")
+    check_changes_nothing(site, hosts, "revert", inventory(site))
     play = site.play("revert", inventory(site))
     need("0 of 2 approvals are there" in play.said, "it waits for nobody", play.said)
     for party in APPROVERS:
         approve(site, party)
+    # It fetches no approval, so it cannot tell what they would lead to.
+    check_changes_nothing(site, hosts, "revert", inventory(site), would_change=False)
     site.play("revert", inventory(site))
     kept = kdc.run("cat /etc/krb5kdc/kdc.conf").stdout
     need(kept == KDC_CONF, "kdc.conf is not the administrator's", kept)
@@ -109,7 +117,7 @@ def revert(site: Site) -> None:
     # Nothing is destroyed by this: no store holds a key, no database a handle.
     site.play("uninstall", inventory(site), "-e", "tkdc_uninstall=true")
     kdc.run("rm /var/lib/krb5kdc/before-import.dump")
-    nothing_left(site, (*SERVERS, "kdc0"))
+    nothing_left(site, hosts)
     kdc.run("systemctl restart krb5-kdc krb5-admin-server")
     logged_in(site.client, range(0, USERS, 50))
     end_stock_realm(site)

@@ -217,3 +217,42 @@ def test_a_playbook_wants_a_word(ansible, playbook, said):
     assert done.returncode == REFUSED
     assert said in " ".join(done.stdout.split())
     assert "UNREACHABLE" not in done.stdout
+
+
+# ---- promote: a host that answers and fails, beside one that does not answer
+
+def kdcs(former: dict) -> dict:
+    members = ["server0", "server1", "server2", *(f"kdc{n}-{role}" for n in (0, 1)
+                                                  for role in ("kdc", "admin"))]
+    of_both = RIGHT["tkdc_kdcs"] | {"tkdc_primary": "kdc1", "tkdc_members": members}
+    return {"tkdc_kdcs": {"hosts": {
+        name: of_both | {"tkdc_fqdn": f"{name}.a.test", "tkdc_agents": {
+            role: f"{name}-{role}" for role in ("kdc", "admin")}} | more
+        for name, more in (("kdc0", former), ("kdc1", {"ansible_connection": "local"}))}}}
+
+
+def test_a_promotion_ends_where_the_former_primary_answers_and_fails(ansible):
+    """Its kadmind may go on. In check mode: where the run went on this machine would be asked."""
+    former = {"ansible_connection": "local", "ansible_python_interpreter": "/bin/false"}
+    done = ansible("promote", kdcs(former), "--check")
+    assert done.returncode == REFUSED, done.stdout + done.stderr
+    assert "kdc0 answers and fails, so its kadmind may go on: nothing was changed" in done.stdout
+    assert "Step down" not in done.stdout
+    assert "take over" not in done.stdout.partition("PLAY [Look whether the new primary can")[2] \
+        .partition("\n")[2]
+
+
+def test_a_promotion_goes_on_where_the_former_primary_does_not_answer(ansible):
+    """The control: it goes on to the next question, which this machine cannot answer."""
+    done = ansible("promote", kdcs({}), "--check")
+    assert "UNREACHABLE" in done.stdout
+    assert "answers and fails, so" not in done.stdout
+    assert "PLAY [Have the former primary step down]" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_promotion_of_a_host_that_does_not_answer_is_refused(ansible):
+    hosts = kdcs({})
+    del hosts["tkdc_kdcs"]["hosts"]["kdc1"]["ansible_connection"]
+    done = ansible("promote", hosts, "--check")
+    assert done.returncode == REFUSED
+    assert "kdc1 does not answer: nothing was changed" in done.stdout

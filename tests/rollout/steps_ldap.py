@@ -2,9 +2,9 @@
 """Steps of the rollout: a realm whose database lies in OpenLDAP, on both KDC hosts."""
 
 from tests.rollout import steps_change
-from tests.rollout.site import CLIENT_KRB5, KDCS, REALM, SERVERS, Site, until
+from tests.rollout.site import CLIENT_KRB5, KDCS, REALM, Site, until
 from tests.rollout.steps_faults import Logins
-from tests.rollout.steps_give_back import APPROVERS, approve, name_approvers
+from tests.rollout.steps_give_back import joint_revert, name_approvers
 from tests.rollout.steps_install import client_commands, followed, need, nothing_installed
 
 SEARCH = ("ldapsearch -LLL -Q -Y EXTERNAL -H ldapi://%2Frun%2Fkrb5-ldap%2Fldapi "
@@ -115,12 +115,7 @@ def revert(site: Site) -> None:
     """Both hosts serve it without tkdc; the passwords are what they were."""
     name_approvers(site)
     site.play("install", site.joint())
-    site.play("revert", site.joint())
-    for party in APPROVERS:
-        approve(site, party)
-    site.play("revert", site.joint())
-    for name in SERVERS:
-        site.host(name).run(f"systemctl stop tkdc-server@{name}")
+    joint_revert(site)
     for away in KDCS:
         site.host(away).cut_off()
         try:

@@ -2,11 +2,12 @@
 """Steps of the rollout: a stock realm comes to tkdc with its passwords and keytabs, and leaves."""
 
 from tests.rollout.lab import Machine
-from tests.rollout.site import CLIENT_KRB5, REALM, SERVERS, Site, until
+from tests.rollout.site import CLIENT_KRB5, KDCS, REALM, SERVERS, Site, until
 from tests.rollout.steps_faults import Logins
-from tests.rollout.steps_give_back import APPROVERS, approve, name_approvers
+from tests.rollout.steps_give_back import APPROVERS, approve, joint_revert, name_approvers
 from tests.rollout.steps_install import (
     check_changes_nothing,
+    followed,
     need,
     nothing_installed,
     nothing_left,
@@ -43,7 +44,7 @@ def logged_in(machine: Machine, numbers: range) -> None:
          "a wrong password logs in")
 
 
-def stock_realm(site: Site) -> None:
+def stock_realm(site: Site, users: int = USERS) -> None:
     """As Debian's packages have it, with nothing of tkdc's on any host."""
     kdc = site.host("kdc0")
     # A realm that was uninstalled has left them; --only begins without one.
@@ -56,14 +57,14 @@ def stock_realm(site: Site) -> None:
     kdc.write("/etc/krb5kdc/kadm5.acl", f"admin/admin@{REALM} *\n")
     kdc.run("kdb5_util create -s -P 'of the master key'")
     kdc.run("kadmin.local", stdin="".join(
-        [f'addprinc -pw "{password(n)}" +requires_preauth user{n}\n' for n in range(USERS)]
+        [f'addprinc -pw "{password(n)}" +requires_preauth user{n}\n' for n in range(users)]
         + ['addprinc -pw "secret of alice" +requires_preauth alice\n']
         + [f"addprinc -randkey {name}\nktadd -k /root/stock.keytab {name}\n" for name in KEYTABS]))
     kdc.run("systemctl enable --now krb5-kdc krb5-admin-server")
     site.client.write("/etc/krb5.conf", CLIENT_KRB5)
     octets = kdc.run("base64 -w0 /root/stock.keytab").stdout
     site.client.run("base64 -d >/root/stock.keytab", stdin=octets)
-    logged_in(site.client, range(0, USERS, 50))
+    logged_in(site.client, range(0, users, 50))
 
 
 def inventory(site: Site, **more):
@@ -123,9 +124,51 @@ def revert(site: Site) -> None:
     end_stock_realm(site)
 
 
-def end_stock_realm(site: Site) -> None:
-    site.host("kdc0").run("systemctl disable --now krb5-kdc krb5-admin-server; "
-                          "kdb5_util destroy -f; rm -rf /etc/krb5kdc/* /etc/krb5.conf")
+def end_stock_realm(site: Site, kdcs: tuple[str, ...] = ("kdc0",)) -> None:
+    for kdc in kdcs:
+        site.host(kdc).run("systemctl disable --now krb5-kdc krb5-admin-server krb5-kpropd; "
+                           "kdb5_util destroy -f; "
+                           "rm -rf /etc/krb5kdc/* /etc/krb5.conf /etc/krb5.keytab")
     for name in SERVERS:
         site.host(name).run("rm /root/approver.key")
     del site.variables["tkdc_server_settings"]["approvers"]
+
+
+def take_a_spare(site: Site) -> None:
+    """As the end of the page on import has it: the appliance's own configuration, and spares."""
+    nothing_installed(site)
+    stock_realm(site, users=20)
+    site.play("install", inventory(site))
+    name_approvers(site)
+    site.play("install", inventory(site))
+    site.play("import", inventory(site))
+    site.play("install", site.joint())
+    followed(site, "user19")
+    for kdc in KDCS:
+        done = site.host(kdc).run("tkdc status --config /etc/tkdc/agent-kdc/agent.toml")
+        need(("this is a spare KDC" in done.stdout) == (kdc == "kdc1"), kdc, done.stdout)
+    play = site.play("install", site.joint())
+    need(play.changed == 0, f"installed again, {play.changed} changes", play.said)
+    kdc0_is_off(site, range(20))
+    site.host("kdc0").run("kadmin.local cpw -pw 'another secret of alice' alice")
+    followed(site, "alice")
+    joint_revert(site)
+    followed(site, "alice")
+    kdc0_is_off(site, range(20))
+    need(site.kinit(password="another secret of alice"), "what was changed meanwhile is lost")
+    site.play("uninstall", site.joint(), "-e", "tkdc_uninstall=true")
+    site.host("kdc0").run("rm /var/lib/krb5kdc/before-import.dump")
+    nothing_left(site, (*SERVERS, *KDCS))
+    end_stock_realm(site, KDCS)
+
+
+def kdc0_is_off(site: Site, users: range) -> None:
+    """Without power: what logs users in and serves keytabs meanwhile is the spare."""
+    machine = site.host("kdc0")
+    machine.cut_power()
+    try:
+        logged_in(site.client, users)
+    finally:
+        machine.power_on()
+        machine.wait_up()
+    logged_in(site.client, range(0, users.stop, 10))

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of the rollout: what breaks, what an administrator reads then, and that it comes back."""
 
+import re
 import threading
 import time
 
+from tests.rollout.lab import Machine
 from tests.rollout.site import KDCS, SERVERS, Site, StepError, until
 from tests.rollout.steps_install import followed, need
 
@@ -51,6 +53,37 @@ class Logins(threading.Thread):
         self.site.note(counted)
 
 
+def status(site: Site) -> tuple[int, str]:
+    """On the primary, where its administrator looks."""
+    done = site.host(site.primary).run(
+        "tkdc status --config /etc/tkdc/agent-kdc/agent.toml", check=False)
+    return done.returncode, done.stdout
+
+
+def says(site: Site, code: int, *patterns: str) -> None:
+    """With this exit status and these lines."""
+    seen = status(site)
+
+    def so() -> bool:
+        nonlocal seen
+        seen = status(site)
+        return seen[0] == code and all(re.search(one, seen[1], re.M) for one in patterns)
+
+    try:
+        until(f"tkdc status ends with {code} and says {patterns}", so, 60)
+    except AssertionError as late:
+        raise AssertionError(f"{late}\nexit status {seen[0]}: {seen[1]}") from late
+
+
+def is_away(site: Site, name: str) -> None:
+    """As the agent has it, first or after some seconds, and as another server has it."""
+    number = name[-1]
+    says(site, 2, r"^tkdc is DEGRADED",
+         rf"^  server {number}: connected, but does not answer$|"
+         rf"^  server {number}: connection lost$",
+         r"^  server \d: session: party \d did not call in time; ")
+
+
 def no_login(site: Site, what: str) -> None:
     need(not site.kinit(), f"a login although {what}")
 
@@ -60,7 +93,7 @@ def partitions(site: Site) -> None:
         server = site.host(name)
         server.cut_off()
         try:
-            until(f"the primary sees that {name} is away", lambda: not site.healthy(), 60)
+            is_away(site, name)
             no_login(site, f"{name} is cut off")
         finally:
             server.reconnect()
@@ -75,8 +108,34 @@ def kill(site: Site, host: str, unit: str) -> None:
     machine.run(f"kill -9 {before}")
     until(f"{unit} on {host} is started again", lambda: machine.run(
         f"systemctl show -p MainPID --value {unit}").stdout.strip() not in ("0", before), 60)
+    need("code=killed, status=9/KILL" in journal(machine, unit), f"{unit}'s journal says nothing")
+    if host in SERVERS:
+        loss_is_spoken_of(site)
     site.wait_healthy(f"kill -9 of {unit} on {host}")
     site.wait_login(f"kill -9 of {unit} on {host}")
+
+
+def journal(machine: Machine, unit: str) -> str:
+    return machine.run(f"journalctl --no-pager -o cat -u {unit}").stdout
+
+
+def loss_is_spoken_of(site: Site) -> None:
+    """By the agent, where the primary's administrator looks."""
+    said = site.host(site.primary).run("journalctl --no-pager -o cat -u tkdc-agent@agent-kdc "
+                                       "--since -2min").stdout
+    need("connection lost; see that server's journal" in said, "the agent says nothing", said)
+
+
+def agent_of_kadmind_is_away(site: Site) -> None:
+    """Logins go on."""
+    primary = site.host(site.primary)
+    primary.run("systemctl stop tkdc-agent@agent-admin")
+    try:
+        says(site, 2, r"^tkdc is DEGRADED", r"agent-admin: cannot connect")
+        site.wait_login("the agent beside kadmind was stopped", 60)
+    finally:
+        primary.run("systemctl start tkdc-agent@agent-admin")
+    site.wait_healthy("the agent beside kadmind was stopped")
 
 
 def kills(site: Site) -> None:
@@ -85,6 +144,7 @@ def kills(site: Site) -> None:
     for unit in ("tkdc-agent@agent-kdc", "tkdc-agent@agent-admin", "krb5-kdc",
                  "krb5-admin-server"):
         kill(site, site.primary, unit)
+    agent_of_kadmind_is_away(site)
 
 
 def one_kill(site: Site) -> None:
@@ -94,6 +154,8 @@ def one_kill(site: Site) -> None:
 def reboots(site: Site) -> None:
     for name in (*SERVERS, *KDCS):
         site.host(name).reboot()
+        if name in SERVERS:
+            loss_is_spoken_of(site)
         site.wait_healthy(f"the reboot of {name}")
         site.wait_login(f"the reboot of {name}")
 
@@ -118,6 +180,8 @@ def power_cut_amid_keys(site: Site) -> None:
     finally:
         over.set()
     maker.join(180)
+    is_away(site, "server2")
+    no_login(site, "server2 has no power")
     site.host("server2").power_on()
     site.host("server2").wait_up()
     site.wait_healthy("server2's loss of power")

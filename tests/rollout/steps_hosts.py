@@ -5,9 +5,8 @@ word as docs/operations.md has it, with which exit status, and that the remedy t
 import re
 
 from tests.rollout import steps_certificates
-from tests.rollout.lab import Machine
 from tests.rollout.site import ROOT, Site, until
-from tests.rollout.steps_faults import no_login
+from tests.rollout.steps_faults import journal, no_login, says
 from tests.rollout.steps_install import need
 
 OFF_S = 300
@@ -44,32 +43,6 @@ sed -i 's|audit/audit.jsonl"|audit.jsonl"|' /etc/tkdc/{name}/tkdc.toml
 systemctl daemon-reload
 systemctl start tkdc-server@{name}
 """
-
-
-def status(site: Site) -> tuple[int, str]:
-    """On the primary, where its administrator looks."""
-    done = site.host(site.primary).run(
-        "tkdc status --config /etc/tkdc/agent-kdc/agent.toml", check=False)
-    return done.returncode, done.stdout
-
-
-def says(site: Site, code: int, *patterns: str) -> None:
-    """With this exit status and these lines."""
-    seen = status(site)
-
-    def so() -> bool:
-        nonlocal seen
-        seen = status(site)
-        return seen[0] == code and all(re.search(one, seen[1], re.M) for one in patterns)
-
-    try:
-        until(f"tkdc status ends with {code} and says {patterns}", so, 60)
-    except AssertionError as late:
-        raise AssertionError(f"{late}\nexit status {seen[0]}: {seen[1]}") from late
-
-
-def journal(machine: Machine, unit: str) -> str:
-    return machine.run(f"journalctl --no-pager -o cat -u {unit}").stdout
 
 
 def ended_certificate(site: Site) -> None:

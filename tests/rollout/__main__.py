@@ -49,6 +49,7 @@ STEPS: list[tuple[str, Callable[[Site], None], bool]] = [
     ("kill -9 of each daemon", steps_faults.kills, False),
     ("each server cut off by nft", steps_faults.partitions, False),
     ("reboot of each host", steps_faults.reboots, False),
+    ("each KDC host loses power while users log in", steps_faults.kdc_hosts_lose_power, False),
     ("a host loses power while keys are made", steps_faults.power_cut_amid_keys, False),
     ("a clock five minutes off", steps_hosts.clock_off, False),
     ("a full disk", steps_hosts.full_disk, False),

@@ -84,6 +84,11 @@ def is_away(site: Site, name: str) -> None:
          r"^  server \d: session: party \d did not call in time; ")
 
 
+def more(logins: Logins, what: str) -> None:
+    before = logins.done
+    until(what, lambda: logins.done > before + 2, 60)
+
+
 def no_login(site: Site, what: str) -> None:
     need(not site.kinit(), f"a login although {what}")
 
@@ -158,6 +163,23 @@ def reboots(site: Site) -> None:
             loss_is_spoken_of(site)
         site.wait_healthy(f"the reboot of {name}")
         site.wait_login(f"the reboot of {name}")
+
+
+def kdc_hosts_lose_power(site: Site) -> None:
+    """Each in turn: a client that has both in its krb5.conf loses no login."""
+    for kdc in KDCS:
+        machine = site.host(kdc)
+        with Logins(site) as logins:
+            more(logins, f"logins before {kdc} lost power")
+            machine.cut_power()
+            try:
+                more(logins, f"logins while {kdc} has no power")
+            finally:
+                machine.power_on()
+                machine.wait_up()
+            site.wait_healthy(f"{kdc}'s loss of power")
+            more(logins, f"logins with {kdc} again")
+        logins.need_none_lost()
 
 
 def power_cut_amid_keys(site: Site) -> None:

@@ -3,7 +3,7 @@
 
 from tests.rollout import steps_change
 from tests.rollout.site import CLIENT_KRB5, KDCS, REALM, Site, until
-from tests.rollout.steps_faults import Logins
+from tests.rollout.steps_faults import Logins, more
 from tests.rollout.steps_give_back import joint_revert, name_approvers
 from tests.rollout.steps_install import client_commands, followed, need, nothing_installed
 
@@ -53,11 +53,6 @@ def strangers_see_nothing(site: Site) -> None:
     done = site.host("kdc0").run(f"setpriv --reuid nobody --clear-groups {SEARCH}", check=False)
     need("krbPrincipalName" not in done.stdout, "nobody reads the directory", done.stdout)
     need("krbPrincipalName" in site.host("kdc0").run(SEARCH).stdout, "root does not")
-
-
-def more(logins: Logins, what: str) -> None:
-    before = logins.done
-    until(what, lambda: logins.done > before + 2, 60)
 
 
 def a_directory_dies(site: Site, kdc: str) -> None:

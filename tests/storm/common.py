@@ -14,7 +14,8 @@ HEALTHY_P99_MS = 2_000  # of the sustained rate
 RECOVERY_S = 15  # until logins flow again, when a server was away
 SETTLED_S = 8  # when none was
 FLOWING = 0.5  # of the rate that is meant
-CEILINGS_MB = {"server": 512, "agent": 128, "krb5kdc": 256}  # of memory of one's own
+# Of memory of one's own.
+CEILINGS_MB = {"server": 512, "agent": 128, "krb5kdc": 256, "replica-kdc": 256}
 ROUNDS = 3
 
 

@@ -29,6 +29,7 @@ from tests.storm.morning import monday_morning
 from tests.storm.scene import Scene
 from tests.storm.soak import soak
 from tests.storm.stage import LATE_ANSWERS_S
+from tests.storm.two_kdcs import two_kdcs
 
 STEADY_P99_MS = 5_000  # at half of it, with service tickets, on a machine that others use too
 CLIENTS_TRIED = (64, 256, 512, 1024)
@@ -164,4 +165,5 @@ SCENARIOS = {"versus-stock": versus_stock, "steady": steady, "wrong-password": w
              "retransmit": retransmit, "noise": noise, "server-restart": server_restart,
              "monday-morning": monday_morning, "server-slow": server_slow,
              "kadmin-work": kadmin_work, "client-in-a-loop": client_in_a_loop, "wan": wan,
-             "many-principals": many_principals, "soak": soak, "generator": generator}
+             "many-principals": many_principals, "soak": soak, "generator": generator,
+             "two-kdcs": two_kdcs}

@@ -16,7 +16,7 @@ from tests.support.kerberos import (
     ports_of_worker,
     run_program,
 )
-from tests.support.process import Daemon, port_answers, wait_until
+from tests.support.process import Daemon, RealmError, port_answers, wait_until
 from tests.support.realm import KDC_TIMEOUT_S, SERVER_TIMEOUT_S, Realm
 
 HOST = socket.gethostname()
@@ -26,8 +26,8 @@ KPROPD = ROOT / "build" / "debian" / "krb5-kpropd" / "usr" / "sbin" / "kpropd"
 class ReplicatedRealm(Realm):
     """Servers that know a third agent, and what runs on the replica's host."""
 
-    def __init__(self, directory: Path, name: str, base_port: int, *, stock: bool = False):
-        super().__init__(directory, name, base_port, stock=stock)
+    def __init__(self, directory: Path, name: str, base_port: int, **options):
+        super().__init__(directory, name, base_port, **options)
         self.replica = self.directory / "replica"
         # Nothing listens yet on this realm's own.
         self.replica_ports = Ports(free_base_port([p for p in ports_of_worker() if p != base_port]))
@@ -121,8 +121,18 @@ class ReplicatedRealm(Realm):
                 self.daemons[name].stop()
         super().stop()
 
-    def propagate(self) -> Outcome:
+    def _dump(self) -> Path:
         dump = self.directory / "to_replica"
         self.admin_tool("kdb5_util", "dump", str(dump))
+        return dump
+
+    def copy_database(self) -> None:
+        """What kpropd does with what it gets, where its package need not be unpacked."""
+        done = run_program(["kdb5_util", "load", str(self._dump())], self.replica_env())
+        if not done.ok:
+            raise RealmError(f"kdb5_util load: {done.errors.strip()[-500:]}")
+
+    def propagate(self) -> Outcome:
+        dump = self._dump()
         return run_program(["kprop", "-P", str(self.replica_ports.gss), "-f", str(dump), "-s",
                             str(self.keytab("host")), HOST], self.kdc_env())

@@ -12,9 +12,18 @@
 #include <functional>
 #include <memory>
 
-#include "pair/online.h"
+#include "base/result.h"
+#include "pair/auth_bit.h"
+#include "pair/bits.h"
 
 namespace tkdc::pair {
+
+class Session;
+struct AuthAnd;      // pair/leaky_and.h
+struct PairCircuit;  // pair/prepared.h
+struct Prepared;
+struct Evaluated;  // pair/online.h
+using AuthAnds = std::vector<AuthAnd, WipingAllocator<AuthAnd>>;
 
 class Steps {
  public:

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "pair/online.h"
 #include "sim/random.h"
 #include "sim/two.h"
 #include "sim/world.h"

@@ -137,8 +137,6 @@ Plan plan_of(std::uint64_t seed, const std::string& protocol) {
   Random random(seed ^ 0x97a4);
   // Seeds in a row have the protocols in their turns.
   if (seed % 5 == 4) plan.protocol = "rep3";
-  if (seed % 10 == 6) plan.protocol = kPairPlain;
-  if (seed % 200 == 106) plan.protocol = "pair";
   if (!protocol.empty()) plan.protocol = protocol;
   plan.latency_us = random.percent(70) ? random.between(50, 500) : random.between(500, 20'000);
   plan.jitter_us = random.between(0, plan.latency_us);
